@@ -45,6 +45,9 @@ type API struct {
 	Error func(context.Context, error) (status int, body any)
 	// MaxBodyBytes is the largest body. Zero: [DefaultMaxBodyBytes].
 	MaxBodyBytes int64
+	// Binary says that answers may be no text, such as compressed ones: each body then goes to API
+	// Gateway in Base64, which it decodes. Default: bodies are text.
+	Binary bool
 	// Log receives the lines. Nil: [slog.Default].
 	Log *slog.Logger
 }
@@ -215,10 +218,11 @@ func (r *statusRecorder) Write(body []byte) (int, error) {
 // request, such as one with a bad escape in its path, is answered with 400. An
 // event that is not in this format fails the invocation.
 func NewHTTPHandler(api *API) lambda.Handler {
-	return &httpHandler{
-		api:     api,
-		adapter: algnhsa.New(api, &algnhsa.Options{RequestType: algnhsa.RequestTypeAPIGatewayV2}),
+	options := &algnhsa.Options{RequestType: algnhsa.RequestTypeAPIGatewayV2}
+	if api.Binary {
+		options.BinaryContentTypes = []string{"*/*"}
 	}
+	return &httpHandler{api: api, adapter: algnhsa.New(api, options)}
 }
 
 type httpHandler struct {

@@ -117,6 +117,21 @@ func TestHTTPHandler(t *testing.T) {
 	}
 }
 
+// A compressed body reaches API Gateway in Base64, and so does an error of the same API.
+func TestBinary(t *testing.T) {
+	t.Parallel()
+	packed := "\x1f\x8b\x00\xff"
+	api := testAPI(t, io.Discard)
+	api.Binary = true
+	api.Routes.HandleFunc("GET /packed", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(packed)) })
+	for path, want := range map[string]string{"/packed": packed, "/none": `{"field":"path"}` + "\n"} {
+		response := invoke(t, NewHTTPHandler(api), event("GET", path))
+		if got, err := base64.StdEncoding.DecodeString(response.Body); !response.IsBase64Encoded || err != nil || string(got) != want {
+			t.Errorf("%s: got %+v, %v", path, response, err)
+		}
+	}
+}
+
 func TestHTTPHandlerRefuses(t *testing.T) {
 	t.Parallel()
 	with := func(e events.APIGatewayV2HTTPRequest, change func(*events.APIGatewayV2HTTPRequest)) events.APIGatewayV2HTTPRequest {

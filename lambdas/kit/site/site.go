@@ -1,0 +1,335 @@
+// Package site serves a set of files as a web page, from within a function's binary.
+//
+// A file is an asset or a document. Assets are below /assets/<hash of all assets>/, so that one of
+// them refers to another by its name, and browsers and CDNs keep each for as long as they like: a
+// change of any file is a new address of all. Documents have an address that stays, such as "/", and
+// are asked for again each time, by their ETag. Both are compressed once and kept.
+//
+// Documents are templates (html/template for .html, else text/template) with these functions:
+//
+//	asset "app.js"       the address of an asset
+//	assets "texts/*"     the addresses of the assets that match a pattern of package path
+//	modules "app.js"     the addresses of the modules that a module imports, directly or not
+//	json .               a value as JSON
+package site
+
+import (
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"maps"
+	"net/http"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	texttemplate "text/template"
+)
+
+// Prefix begins the paths of assets. A schema has the route "GET /assets/{path+}" for them.
+const Prefix = "/assets/"
+
+// Config describes a page.
+type Config struct {
+	// Files are the documents and, all others, the assets. Their names end in .html, .css, .js,
+	// .json, .webmanifest, .svg, .png or .txt.
+	Files fs.FS
+	// Documents are the names of files by the paths that they are served on, as http.ServeMux has
+	// them, such as "/q/{question_id}": "index.html".
+	Documents map[string]string
+	// Data is what the templates of documents get. Default: nil.
+	Data any
+	// Header has further headers of each answer, such as a Content-Security-Policy. Default: none.
+	Header http.Header
+	// NotFound answers for an asset that is not there, such as one of an earlier version. Default:
+	// [http.NotFoundHandler].
+	NotFound http.Handler
+}
+
+// Site is a page that is ready to be served.
+type Site struct {
+	header    http.Header
+	notFound  http.Handler
+	documents map[string]*file
+	assets    map[string]*file // by path
+}
+
+// New reads the files and fills in the documents. It returns an error that names every document that
+// is missing or fails, and every file of a kind that it does not know.
+func New(c Config) (*Site, error) {
+	documents := map[string]bool{}
+	for _, name := range c.Documents {
+		documents[name] = true
+	}
+	contents, assets, problems := map[string][]byte{}, map[string][]byte{}, []error(nil)
+	err := fs.WalkDir(c.Files, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		content, err := fs.ReadFile(c.Files, name)
+		if err != nil {
+			return err
+		}
+		if kindOf(name) == "" {
+			problems = append(problems, fmt.Errorf("site: got the file %s, allowed are .html, .css, .js, .json, .webmanifest, .svg, .png and .txt: rename it, or leave it out", name))
+		}
+		if contents[name] = content; !documents[name] {
+			assets[name] = content
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("site: reading the files: %w", err)
+	}
+	s := &Site{header: c.Header, notFound: c.NotFound, documents: map[string]*file{}, assets: map[string]*file{}}
+	if s.notFound == nil {
+		s.notFound = http.NotFoundHandler()
+	}
+	a := addresses{base: Prefix + hashOf(assets) + "/", assets: assets}
+	for name, content := range assets {
+		s.assets[a.base+name] = newFile(name, content, "public, max-age=31536000, immutable")
+	}
+	made := map[string]*file{}
+	for _, route := range slices.Sorted(maps.Keys(c.Documents)) {
+		name := c.Documents[route]
+		if made[name] == nil {
+			content, ok := contents[name]
+			if !ok {
+				problems = append(problems, fmt.Errorf("site: %s is to be the file %s, which is not there: add it, or correct the name", route, name))
+				continue
+			}
+			filled, err := a.fill(name, string(content), c.Data)
+			if err != nil {
+				problems = append(problems, fmt.Errorf("site: filling in %s: %w", name, err))
+				continue
+			}
+			made[name] = newFile(name, filled, "no-cache")
+		}
+		s.documents[route] = made[name]
+	}
+	if err := errors.Join(problems...); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Register adds the routes of the page to a mux, for GET alone: an API of API Gateway has a route for
+// each method.
+func (s *Site) Register(mux *http.ServeMux) {
+	for route, document := range s.documents {
+		if route == "/" {
+			route = "/{$}"
+		}
+		mux.Handle("GET "+route, s.handler(document))
+	}
+	mux.HandleFunc("GET "+Prefix+"{path...}", func(w http.ResponseWriter, r *http.Request) {
+		if asset := s.assets[r.URL.Path]; asset != nil {
+			s.handler(asset).ServeHTTP(w, r)
+			return
+		}
+		s.notFound.ServeHTTP(w, r)
+	})
+}
+
+func (s *Site) handler(f *file) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		header := w.Header()
+		for name, values := range s.header {
+			header[http.CanonicalHeaderKey(name)] = values
+		}
+		header.Set("Cache-Control", f.caching)
+		header.Set("ETag", f.tag)
+		header.Set("Vary", "Accept-Encoding")
+		if matches(r.Header.Get("If-None-Match"), f.tag) {
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+		header.Set("Content-Type", f.kind)
+		content := f.content
+		if packed := f.packed(); packed != nil && takesGzip(r.Header.Get("Accept-Encoding")) {
+			header.Set("Content-Encoding", "gzip")
+			content = packed
+		}
+		header.Set("Content-Length", strconv.Itoa(len(content)))
+		_, _ = w.Write(content)
+	})
+}
+
+// file is what is served.
+type file struct {
+	content            []byte
+	kind, tag, caching string
+	// packed is the content compressed, or nil where that saves nothing.
+	packed func() []byte
+}
+
+func newFile(name string, content []byte, caching string) *file {
+	f := &file{content: content, kind: kindOf(name), caching: caching}
+	sum := sha256.Sum256(content)
+	// The tag is weak, because it is the same for the compressed form, which has other bytes.
+	f.tag = `W/"` + hex.EncodeToString(sum[:12]) + `"`
+	f.packed = sync.OnceValue(func() []byte {
+		if path.Ext(name) == ".png" {
+			return nil
+		}
+		var packed bytes.Buffer
+		w, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+		if err != nil {
+			panic(err) // the level is one of the package's
+		}
+		if _, err := w.Write(content); err != nil {
+			panic(err) // a buffer takes everything
+		}
+		if err := w.Close(); err != nil {
+			panic(err)
+		}
+		if packed.Len() >= len(content) {
+			return nil
+		}
+		return packed.Bytes()
+	})
+	return f
+}
+
+// kindOf does not ask the machine's tables of types: a function has none.
+func kindOf(name string) string {
+	switch path.Ext(name) {
+	case ".html":
+		return "text/html; charset=utf-8"
+	case ".css":
+		return "text/css; charset=utf-8"
+	case ".js":
+		return "text/javascript; charset=utf-8"
+	case ".json":
+		return "application/json"
+	case ".webmanifest":
+		return "application/manifest+json"
+	case ".svg":
+		return "image/svg+xml"
+	case ".png":
+		return "image/png"
+	case ".txt":
+		return "text/plain; charset=utf-8"
+	}
+	return ""
+}
+
+// hashOf names a set of files by their names and contents.
+func hashOf(files map[string][]byte) string {
+	sum := sha256.New()
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		fmt.Fprintf(sum, "%d %s %d ", len(name), name, len(files[name]))
+		sum.Write(files[name])
+	}
+	return hex.EncodeToString(sum.Sum(nil)[:10])
+}
+
+// addresses are the functions of the templates.
+type addresses struct {
+	base   string
+	assets map[string][]byte
+}
+
+func (a addresses) fill(name, content string, data any) ([]byte, error) {
+	functions := map[string]any{"asset": a.asset, "assets": a.matching, "modules": a.modules, "json": asJSON}
+	var filled bytes.Buffer
+	if path.Ext(name) == ".html" {
+		parsed, err := template.New(name).Funcs(functions).Parse(content)
+		if err != nil {
+			return nil, err
+		}
+		err = parsed.Execute(&filled, data)
+		return filled.Bytes(), err
+	}
+	parsed, err := texttemplate.New(name).Funcs(functions).Parse(content)
+	if err != nil {
+		return nil, err
+	}
+	err = parsed.Execute(&filled, data)
+	return filled.Bytes(), err
+}
+
+func asJSON(value any) (string, error) {
+	text, err := json.Marshal(value)
+	return string(text), err
+}
+
+func (a addresses) asset(name string) (string, error) {
+	if _, ok := a.assets[name]; !ok {
+		return "", fmt.Errorf("there is no asset %s: correct the name", name)
+	}
+	return a.base + name, nil
+}
+
+func (a addresses) matching(pattern string) ([]string, error) {
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(a.assets)) {
+		ok, err := path.Match(pattern, name)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			all = append(all, a.base+name)
+		}
+	}
+	return all, nil
+}
+
+// imports matches the static imports of a module, which begin a line. Those that are made when the
+// code comes to them do not.
+var imports = regexp.MustCompile(`(?m)^(?:import|export)\b[^;'"]*?['"](\.[^'"]+)['"]`)
+
+func (a addresses) modules(entry string) ([]string, error) {
+	var all []string
+	seen := map[string]bool{entry: true}
+	for next := []string{entry}; len(next) > 0; {
+		name := next[0]
+		next = next[1:]
+		content, ok := a.assets[name]
+		if !ok {
+			return nil, fmt.Errorf("there is no module %s: correct the import", name)
+		}
+		for _, found := range imports.FindAllSubmatch(content, -1) {
+			if imported := path.Join(path.Dir(name), string(found[1])); !seen[imported] {
+				seen[imported] = true
+				all, next = append(all, a.base+imported), append(next, imported)
+			}
+		}
+	}
+	return all, nil
+}
+
+// matches reports whether a header If-None-Match has the tag (RFC 9110, section 13.1.2).
+func matches(header, tag string) bool {
+	for one := range strings.SplitSeq(header, ",") {
+		one = strings.TrimSpace(one)
+		if one == "*" || cmp.Or(strings.TrimPrefix(one, "W/"), " ") == strings.TrimPrefix(tag, "W/") {
+			return true
+		}
+	}
+	return false
+}
+
+// takesGzip reports whether a header Accept-Encoding names gzip, and does not refuse it by a weight of
+// zero (RFC 9110, section 12.5.3).
+func takesGzip(header string) bool {
+	for one := range strings.SplitSeq(header, ",") {
+		coding, weight, _ := strings.Cut(one, ";")
+		if !strings.EqualFold(strings.TrimSpace(coding), "gzip") {
+			continue
+		}
+		_, value, weighed := strings.Cut(strings.ReplaceAll(weight, " ", ""), "=")
+		q, err := strconv.ParseFloat(value, 64)
+		return !weighed || err == nil && q > 0
+	}
+	return false
+}

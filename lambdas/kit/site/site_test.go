@@ -1,0 +1,193 @@
+package site_test
+
+import (
+	"compress/gzip"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/site"
+)
+
+var long = strings.Repeat("/* a long comment */\n", 100)
+
+func files() fstest.MapFS {
+	all := fstest.MapFS{}
+	for name, content := range map[string]string{
+		"index.html": `<html data-settings="{{json .}}"><link rel="modulepreload" href="{{range modules "app.js"}}{{.}} {{end}}"><script src="{{asset "app.js"}}"></script></html>`,
+		"worker.js":  `const all = {{json (assets "*.js")}};`,
+		"app.js":     "import {a,\n  b} from './a.js';\nimport './b/c.js';\nconst later = () => import('./later.js');\n" + long,
+		"a.js":       "export {d} from './b/d.js';\nimport './app.js';",
+		"b/c.js":     "import '../a.js';",
+		"b/d.js":     "export const d = 1;",
+		"later.js":   "export default 1;",
+		"icon.png":   long,
+		"tiny.css":   "a{}",
+	} {
+		all[name] = &fstest.MapFile{Data: []byte(content)}
+	}
+	return all
+}
+
+var documents = map[string]string{"/": "index.html", "/q/{id}": "index.html", "/worker.js": "worker.js"}
+
+// serve returns what a page answers to a request.
+func serve(t *testing.T, c site.Config) func(path string, header ...string) *http.Response {
+	t.Helper()
+	page, err := site.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mux := http.NewServeMux()
+	page.Register(mux)
+	return func(path string, header ...string) *http.Response {
+		r := httptest.NewRequest(http.MethodGet, path, nil)
+		for i := 0; i < len(header); i += 2 {
+			r.Header.Set(header[i], header[i+1])
+		}
+		w := httptest.NewRecorder()
+		mux.ServeHTTP(w, r)
+		return w.Result()
+	}
+}
+
+func text(t *testing.T, r io.Reader) string {
+	t.Helper()
+	content, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
+}
+
+func config() site.Config {
+	return site.Config{
+		Files: files(), Documents: documents, Data: map[string]string{"key": `a"b`},
+		Header: http.Header{"Content-Security-Policy": {"default-src 'none'"}},
+	}
+}
+
+var base = regexp.MustCompile(`/assets/[0-9a-f]{20}/`)
+
+func TestDocuments(t *testing.T) {
+	t.Parallel()
+	get := serve(t, config())
+	response := get("/")
+	content := text(t, response.Body)
+	hash := base.FindString(content)
+	want := `<html data-settings="{&#34;key&#34;:&#34;a\&#34;b&#34;}"><link rel="modulepreload" href="` + hash + "a.js " + hash + "b/c.js " + hash + `b/d.js "><script src="` + hash + `app.js"></script></html>`
+	if hash == "" || content != want {
+		t.Errorf("got\n%s\nwant\n%s", content, want)
+	}
+	for name, want := range map[string]string{
+		"Content-Type": "text/html; charset=utf-8", "Cache-Control": "no-cache", "Content-Security-Policy": "default-src 'none'", "Vary": "Accept-Encoding",
+	} {
+		if got := response.Header.Get(name); got != want {
+			t.Errorf("%s: got %q, want %q", name, got, want)
+		}
+	}
+	if got := text(t, get("/q/x").Body); got != content {
+		t.Errorf("another route of the document has %s", got)
+	}
+	if got, want := text(t, get("/worker.js").Body), `const all = ["`+hash+`a.js","`+hash+`app.js","`+hash+`later.js"];`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	for _, path := range []string{"/other", "/index.html", "/assets/", hash + "index.html", "/assets/0123456789/app.js"} {
+		if response := get(path); response.StatusCode != http.StatusNotFound || strings.Contains(response.Header.Get("Cache-Control"), "immutable") {
+			t.Errorf("%s: got %d with %v", path, response.StatusCode, response.Header)
+		}
+	}
+}
+
+func TestAssets(t *testing.T) {
+	t.Parallel()
+	get := serve(t, config())
+	hash := base.FindString(text(t, get("/").Body))
+	for name, kind := range map[string]string{"app.js": "text/javascript; charset=utf-8", "icon.png": "image/png", "tiny.css": "text/css; charset=utf-8"} {
+		response := get(hash+name, "Accept-Encoding", "br, gzip")
+		if got := response.Header.Get("Cache-Control"); response.StatusCode != http.StatusOK || got != "public, max-age=31536000, immutable" {
+			t.Errorf("%s: got %d with Cache-Control %q", name, response.StatusCode, got)
+		}
+		if got := response.Header.Get("Content-Type"); got != kind {
+			t.Errorf("%s: got %s, want %s", name, got, kind)
+		}
+		var body io.Reader = response.Body
+		// A picture is compressed already, and a short text would get longer.
+		packed := name == "app.js"
+		if got := response.Header.Get("Content-Encoding") == "gzip"; got != packed {
+			t.Errorf("%s: compressed: got %v, want %v", name, got, packed)
+		} else if packed {
+			var err error
+			if body, err = gzip.NewReader(body); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got, want := text(t, body), string(files()[name].Data); got != want {
+			t.Errorf("%s: got %.60s, want %.60s", name, got, want)
+		}
+	}
+	changed := config()
+	changed.Files.(fstest.MapFS)["later.js"].Data = []byte("export default 2;")
+	if next := base.FindString(text(t, serve(t, changed)("/").Body)); next == hash {
+		t.Error("a changed asset leaves the addresses of all as they were")
+	}
+}
+
+func TestConditions(t *testing.T) {
+	t.Parallel()
+	get := serve(t, config())
+	tag := get("/").Header.Get("ETag")
+	for header, want := range map[string]int{
+		"": 200, `"other"`: 200, `W/`: 200, tag: 304, strings.TrimPrefix(tag, "W/"): 304, `"other" , ` + tag: 304, "*": 304,
+	} {
+		response := get("/", "If-None-Match", header)
+		if response.StatusCode != want {
+			t.Errorf("If-None-Match %s: got %d, want %d", header, response.StatusCode, want)
+		}
+		if response.StatusCode == http.StatusNotModified && (response.Header.Get("ETag") != tag || response.Header.Get("Cache-Control") == "" || text(t, response.Body) != "") {
+			t.Errorf("got 304 with %v", response.Header)
+		}
+	}
+	hash := base.FindString(text(t, get("/").Body))
+	for header, want := range map[string]string{
+		"": "", "identity": "", "br": "", "gzip;q=0": "", "gzip; q=0.0, br": "", "gzip": "gzip", "deflate, GZIP;q=0.5": "gzip", "gzip;q=x": "",
+	} {
+		if got := get(hash+"app.js", "Accept-Encoding", header).Header.Get("Content-Encoding"); got != want {
+			t.Errorf("Accept-Encoding %q: got %q, want %q", header, got, want)
+		}
+	}
+}
+
+func TestNewErr(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		change func(*site.Config)
+		want   []string
+	}{
+		"NoDocument":  {func(c *site.Config) { c.Documents = map[string]string{"/": "gone.html", "/b": "none.html"} }, []string{"gone.html", "none.html"}},
+		"Kind":        {func(c *site.Config) { c.Files.(fstest.MapFS)["a.exe"] = &fstest.MapFile{} }, []string{"a.exe"}},
+		"Template":    {func(c *site.Config) { c.Files.(fstest.MapFS)["index.html"].Data = []byte("{{") }, []string{"index.html"}},
+		"NoAsset":     {func(c *site.Config) { c.Files.(fstest.MapFS)["worker.js"].Data = []byte(`{{asset "b.js"}}`) }, []string{"b.js"}},
+		"BadPattern":  {func(c *site.Config) { c.Files.(fstest.MapFS)["worker.js"].Data = []byte(`{{assets "["}}`) }, []string{"worker.js"}},
+		"BrokenGraph": {func(c *site.Config) { delete(c.Files.(fstest.MapFS), "b/d.js") }, []string{"b/d.js"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := config()
+			test.change(&c)
+			_, err := site.New(c)
+			if err == nil {
+				t.Fatal("got no error")
+			}
+			for _, want := range test.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("got %q, which does not name %s", err, want)
+				}
+			}
+		})
+	}
+}
