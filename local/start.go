@@ -294,9 +294,7 @@ func (r *Runner) readAPIs(d *design) error {
 			if path, ok := strings.CutPrefix(route.Key, "GET "); ok && strings.HasSuffix(path, "/openapi.json") {
 				entry.OpenAPI = entry.URL + path
 			}
-			if route.Authorizer != nil {
-				entry.Issuer, entry.Audience = route.Authorizer.Issuer, route.Authorizer.Audience
-			}
+			entry.Admit(route.Authorizer)
 		}
 		d.apis = append(d.apis, entry)
 	}

@@ -89,6 +89,9 @@ type Props struct {
 	// JWT is the authorizer of the routes whose callers have to show a token. Default: no authorizer; then each of these routes has to be in
 	// OpenRoutes.
 	JWT JWT
+	// UserJWT is the authorizer of the routes whose callers show a token of a user, if others than
+	// those of JWT issue these. Default: JWT.
+	UserJWT JWT
 	// OpenRoutes are the routes among these that the API serves without a token, by method and
 	// path, such as "GET /notes": their function checks callers itself, or accepts what they say of
 	// themselves. The function has to be configured for it, too: by default it refuses a request
@@ -176,6 +179,7 @@ func (p Props) Validate() error {
 		}
 	}
 	p.JWT.Check(&f, "Props.JWT.Issuer", "Props.JWT.Audience")
+	p.UserJWT.Check(&f, "Props.UserJWT.Issuer", "Props.UserJWT.Audience")
 	p.checkOpen(&f)
 	CheckOrigins(&f, "Props.AllowedOrigins", p.AllowedOrigins)
 	p.Throttle.Check(&f, "Props.Throttle")
@@ -200,20 +204,25 @@ func (p Props) checkOpen(f *finding.List) {
 			f.Add(path, key, "each route once", "leave it out")
 		}
 	}
-	if p.JWT.Issuer != "" {
-		return
-	}
 	for _, r := range p.Routes {
-		if r.Caller.Authenticated() && !slices.Contains(p.OpenRoutes, r.Key()) {
+		if r.Caller.Authenticated() && p.jwtOf(r).Issuer == "" && !slices.Contains(p.OpenRoutes, r.Key()) {
 			f.Add("Props.Routes["+r.Key()+"].Caller", r.Caller.Name, "a caller who needs no token, while Props.JWT has no issuer",
 				"set Props.JWT; only if the function checks callers itself, or anyone may call the route, add it to Props.OpenRoutes")
 		}
 	}
 }
 
+// jwtOf says whose tokens the API takes on the route.
+func (p Props) jwtOf(r schema.Route) JWT {
+	if r.Caller.Token == schema.TokenOfUser && p.UserJWT.Issuer != "" {
+		return p.UserJWT
+	}
+	return p.JWT
+}
+
 // takesToken reports whether the API requires a token on the route.
 func (p Props) takesToken(r schema.Route) bool {
-	return p.JWT.Issuer != "" && r.Caller.Authenticated() && !slices.Contains(p.OpenRoutes, r.Key())
+	return p.jwtOf(r).Issuer != "" && r.Caller.Authenticated() && !slices.Contains(p.OpenRoutes, r.Key())
 }
 
 // Check adds a finding for each value that is wrong, at the paths of the issuer and of the
@@ -337,6 +346,8 @@ type API struct {
 	// Authorizer checks tokens. Pass it with routes that you add to Resource, which
 	// anyone may call otherwise. It is nil without JWT.
 	Authorizer awsapigatewayv2.IHttpRouteAuthorizer
+	// UserAuthorizer checks the tokens of users. It is Authorizer without UserJWT.
+	UserAuthorizer awsapigatewayv2.IHttpRouteAuthorizer
 	// AccessLogs receive one JSON object per request, in the log group
 	// /aws/vendedlogs/<stack>/<its logical id>.
 	AccessLogs awslogs.LogGroup
@@ -474,9 +485,10 @@ func (a *API) addRoutes(p Props) {
 	for _, r := range p.Routes {
 		served[r.Function]++
 	}
-	if p.JWT.Issuer != "" {
-		a.Authorizer = awsapigatewayv2authorizers.NewHttpJwtAuthorizer(jsii.String("Authorizer"), &p.JWT.Issuer,
-			&awsapigatewayv2authorizers.HttpJwtAuthorizerProps{JwtAudience: jsii.Strings(p.JWT.Audience...)})
+	a.Authorizer = authorizer("Authorizer", p.JWT)
+	a.UserAuthorizer = authorizer("UserAuthorizer", p.UserJWT)
+	if a.UserAuthorizer == nil {
+		a.UserAuthorizer = a.Authorizer
 	}
 	integrations := map[string]awsapigatewayv2.HttpRouteIntegration{}
 	for _, r := range p.Routes {
@@ -492,12 +504,25 @@ func (a *API) addRoutes(p Props) {
 		}
 		if p.takesToken(r) {
 			route.Authorizer = a.Authorizer
+			if r.Caller.Token == schema.TokenOfUser {
+				route.Authorizer = a.UserAuthorizer
+			}
 			if r.Caller.Scope != "" {
 				route.AuthorizationScopes = jsii.Strings(r.Caller.Scope)
 			}
 		}
 		a.Routes = append(a.Routes, awsapigatewayv2.NewHttpRoute(a, jsii.String(r.Key()), route))
 	}
+}
+
+// authorizer returns an authorizer that takes these tokens, or nil if they are no one's. An API has it
+// as soon as a route does.
+func authorizer(id string, of JWT) awsapigatewayv2.IHttpRouteAuthorizer {
+	if of.Issuer == "" {
+		return nil
+	}
+	return awsapigatewayv2authorizers.NewHttpJwtAuthorizer(&id, &of.Issuer,
+		&awsapigatewayv2authorizers.HttpJwtAuthorizerProps{JwtAudience: jsii.Strings(of.Audience...)})
 }
 
 func (a *API) addStage(p Props) {

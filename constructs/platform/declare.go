@@ -154,38 +154,36 @@ func (p *Platform) begin(of Construct, scope constructs.Construct, id string, de
 	})
 }
 
-// issuer says whose tokens the API accepts. It declares a user pool if routes require tokens and
-// the props name no other issuer.
-func (p *Platform) issuer(d Declaration) httpapi.JWT {
-	users, agents := p.closed(schema.TokenOfUser, d.OpenRoutes), p.closed(schema.TokenOfProgram, d.OpenRoutes)
-	switch {
-	case p.props.JWTIssuer != "":
-		return p.props.jwt()
-	case d.UserPool != nil:
-		jwt := httpapi.JWT{Issuer: identity.Issuer(p.construct, d.UserPool)}
-		for _, client := range d.UserPoolClients {
-			jwt.Audience = append(jwt.Audience, *client.UserPoolClientId())
-		}
-		return jwt
-	case users && agents:
-		var f finding.List
-		f.Append(finding.Finding{Path: "Props.JWTIssuer", Got: "nothing", Allowed: "the issuer of both users and agents", Remedy: "set it: an API takes the tokens of one issuer"})
-		props.Refuse(fmt.Errorf("%s: %w", p.Schema.Name, f.Err()))
-	case users:
-		p.addUsers(d.UserProps)
-		return httpapi.JWT{Issuer: p.Users.Issuer, Audience: []string{p.Users.ClientID()}}
-	case agents:
-		p.Agents = identity.NewMachines(p.construct, "Agents", identity.MachinesProps{
-			Name:               p.Schema.Name,
-			Clients:            d.Agents,
-			Scopes:             p.Schema.Scopes(),
-			ClientScopes:       d.AgentScopes,
-			RemoveWithStack:    p.props.RemoveWithStack,
-			DeletionProtection: p.props.DeletionProtection,
-		})
-		return httpapi.JWT{Issuer: p.Agents.Issuer, Audience: p.Agents.ClientIDs()}
+// issuers say whose tokens the API accepts, of programs and of users alike, or else of each. They
+// declare a user pool for each of the two whose routes require tokens, if the props name no other
+// issuer.
+func (p *Platform) issuers(d Declaration) (jwt, ofUsers httpapi.JWT) {
+	if p.props.JWTIssuer != "" {
+		return p.props.jwt(), httpapi.JWT{}
 	}
-	return httpapi.JWT{}
+	if p.closed(schema.TokenOfUser, d.OpenRoutes) {
+		if d.UserPool != nil {
+			ofUsers.Issuer = identity.Issuer(p.construct, d.UserPool)
+			for _, client := range d.UserPoolClients {
+				ofUsers.Audience = append(ofUsers.Audience, *client.UserPoolClientId())
+			}
+		} else {
+			p.addUsers(d.UserProps)
+			ofUsers = httpapi.JWT{Issuer: p.Users.Issuer, Audience: []string{p.Users.ClientID()}}
+		}
+	}
+	if !p.closed(schema.TokenOfProgram, d.OpenRoutes) {
+		return ofUsers, httpapi.JWT{}
+	}
+	p.Agents = identity.NewMachines(p.construct, "Agents", identity.MachinesProps{
+		Name:               p.Schema.Name,
+		Clients:            d.Agents,
+		Scopes:             p.Schema.Scopes(),
+		ClientScopes:       d.AgentScopes,
+		RemoveWithStack:    p.props.RemoveWithStack,
+		DeletionProtection: p.props.DeletionProtection,
+	})
+	return httpapi.JWT{Issuer: p.Agents.Issuer, Audience: p.Agents.ClientIDs()}, ofUsers
 }
 
 // closed reports whether one of the routes needs such a token.

@@ -245,12 +245,14 @@ func (p *Platform) addAPI(d Declaration) {
 	if len(p.Schema.Routes) == 0 {
 		return
 	}
+	jwt, userJWT := p.issuers(d)
 	p.API = httpapi.New(p.construct, "API", httpapi.Props{
 		Name:           p.Schema.Title,
 		Description:    p.Schema.Description,
 		Routes:         p.Schema.Routes,
 		Functions:      p.Functions,
-		JWT:            p.issuer(d),
+		JWT:            jwt,
+		UserJWT:        userJWT,
 		OpenRoutes:     d.OpenRoutes,
 		AllowedOrigins: p.props.AllowedOrigins,
 		AllowedHeaders: p.Schema.RequestHeaders,
@@ -357,7 +359,11 @@ func (p *Platform) addOutputs(scope constructs.Construct, id string) {
 	if u := p.Users; u != nil {
 		o.Add("UserPoolId", "User pool in which people sign up", u.Resource.UserPoolId())
 		o.Add("UserPoolClientId", "Client id for apps that sign people in", u.Client.UserPoolClientId())
-		o.Add("TokenIssuer", "Issuer of the users' tokens", &u.Issuer)
+		issuer := "TokenIssuer"
+		if p.Agents != nil {
+			issuer = "UserTokenIssuer"
+		}
+		o.Add(issuer, "Issuer of the users' tokens", &u.Issuer)
 		if pages := u.SignInURL(); pages != "" {
 			o.Add("SignInUrl", "Where the sign-in pages are", &pages)
 		}

@@ -27,7 +27,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-var template, signUp, large, quiet, exporting, models, refused synthtest.Template
+var template, signUp, large, quiet, callers, exporting, models, refused synthtest.Template
 
 func TestMain(m *testing.M) {
 	synthtest.Main(m, declare, func(folder string) (err error) {
@@ -38,6 +38,9 @@ func TestMain(m *testing.M) {
 			return err
 		}
 		if large, err = synthtest.Load(folder, "large"); err != nil {
+			return err
+		}
+		if callers, err = synthtest.Load(folder, "callers"); err != nil {
 			return err
 		}
 		if quiet, err = synthtest.Load(folder, "quiet"); err != nil {
@@ -99,9 +102,39 @@ func declare(app awscdk.App) {
 	declareSignUp(app, build)
 	declareLarge(app, build)
 	declareQuiet(app, build)
+	declareCallers(app, build)
 	declareExporting(app, build)
 	declareModels(app, build)
 	declareRefused(app, build)
+}
+
+// declareCallers declares a platform that users and programs call.
+func declareCallers(app awscdk.App, build *gofunction.Build) {
+	described := own()
+	described.Lakes = nil
+	described.Routes = append(described.Routes,
+		schema.Route{Method: "POST", Path: "/hello", Function: "hello", Caller: schema.CallerAgent, Summary: "Hello"},
+		schema.Route{Method: "GET", Path: "/open", Function: "hello", Caller: schema.CallerAnyone, Summary: "Hello"})
+	platform.Declare(&others{}, awscdk.NewStack(app, jsii.String("callers"), nil), "Callers", described,
+		platform.Declaration{Props: platform.Props{Build: build}, Agents: []string{"one"}})
+}
+
+// Users and programs have a user pool each, and each route takes the tokens of one.
+func TestCallers(t *testing.T) {
+	t.Parallel()
+	got := map[string]string{}
+	for _, route := range callers.Named("AWS::ApiGatewayV2::Route") {
+		key := synthtest.Text(route.Properties["RouteKey"])
+		if id, ok := synthtest.At(route.Properties, "AuthorizerId", "Ref").(string); ok {
+			got[key] = synthtest.Stable(synthtest.Text(synthtest.At(callers.Resources[id].Properties, "JwtConfiguration", "Audience")))
+		} else {
+			got[key] = synthtest.Text(route.Properties["AuthorizationType"])
+		}
+	}
+	want := map[string]string{"GET /hello": `[{"Ref":"CallersUsersClient"}]`, "POST /hello": `[{"Ref":"CallersAgentsClientone"}]`, "GET /open": "NONE"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
 }
 
 // The functions of another module's platform are in that module, and its lake's functions in this

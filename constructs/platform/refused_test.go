@@ -106,11 +106,6 @@ var refusals = map[string]struct {
 		}}})
 	}, `alarm HelloNotRunAlarm: 1 finding:
   Props.Periods: got 169, allowed is 1 to 168 with a period of 1h0m0s: `},
-	"ErrTwoIssuers": {func(_ awscdk.App, stack awscdk.Stack, build *gofunction.Build) {
-		described := own()
-		described.Routes = append(described.Routes, schema.Route{Method: "GET", Path: "/agent", Function: "hello", Caller: schema.CallerAgent})
-		platform.Declare(&others{}, stack, "Own", described, platform.Declaration{Props: platform.Props{Build: build}})
-	}, "own: 1 finding:\n  Props.JWTIssuer: got nothing, allowed is the issuer of both users and agents: "},
 	"ErrPropsOfModule": {func(_ awscdk.App, stack awscdk.Stack, build *gofunction.Build) {
 		platform.Declare(&others{}, stack, "Own", own(), platform.Declaration{Module: "example.com/own", Props: platform.Props{Build: build, LogLevel: "loud"}})
 	}, `Props.LogLevel: got "loud", `},

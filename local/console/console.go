@@ -107,8 +107,37 @@ type API struct {
 	// Issuer and Audience are those of the API's JWT authorizer, if it has one.
 	Issuer   string   `json:"issuer,omitempty"`
 	Audience []string `json:"audience,omitempty"`
+	// Others are its further JWT authorizers.
+	Others []Authorizer `json:"others,omitempty"`
 	// OpenAPI is where the API serves its OpenAPI document, if it does.
 	OpenAPI string `json:"openapi,omitempty"`
+}
+
+// Authorizer is a JWT authorizer.
+type Authorizer struct {
+	Issuer   string   `json:"issuer"`
+	Audience []string `json:"audience"`
+}
+
+// Admit adds the authorizer of one of the API's routes. Nil is allowed.
+func (a *API) Admit(authorizer *gateway.Authorizer) {
+	switch {
+	case authorizer == nil || authorizer.Issuer == a.Issuer || slices.ContainsFunc(a.Others, func(o Authorizer) bool { return o.Issuer == authorizer.Issuer }):
+	case a.Issuer == "":
+		a.Issuer, a.Audience = authorizer.Issuer, authorizer.Audience
+	default:
+		a.Others = append(a.Others, Authorizer{authorizer.Issuer, authorizer.Audience})
+	}
+}
+
+// byAuthorizer returns the API once for each of its authorizers.
+func (a API) byAuthorizer() []API {
+	each := []API{a}
+	for _, other := range a.Others {
+		a.Issuer, a.Audience = other.Issuer, other.Audience
+		each = append(each, a)
+	}
+	return each
 }
 
 // Again is what was done with a failed message.
@@ -508,8 +537,11 @@ func (c *Console) fill(request *TokenRequest) (audience []string, matching []API
 		audience = append(audience, request.Audience)
 	}
 	var stacks []string
-	var protected []API
+	var all, protected []API
 	for _, api := range c.options.APIs {
+		all = append(all, api.byAuthorizer()...)
+	}
+	for _, api := range all {
 		if api.Issuer == "" {
 			continue
 		}

@@ -22,6 +22,12 @@ func TestToken(t *testing.T) {
 	one := console.API{Stack: "one", Issuer: "https://one.example", Audience: []string{"a", "b"}}
 	two := console.API{Stack: "two", Issuer: "https://two.example", Audience: []string{"c"}}
 	open := console.API{Stack: "open"}
+	both := one
+	for range 2 {
+		both.Admit(nil)
+		both.Admit(&gateway.Authorizer{Issuer: one.Issuer, Audience: one.Audience})
+		both.Admit(&gateway.Authorizer{Issuer: two.Issuer, Audience: two.Audience})
+	}
 	issuer := gateway.NewIssuer("")
 	for name, test := range map[string]struct {
 		apis   []console.API
@@ -39,6 +45,8 @@ func TestToken(t *testing.T) {
 		"UnknownIssuer": {nil, `{"sub":"x","iss":"https://any.example"}`, 200, "", map[string]any{"iss": "https://any.example"}},
 		"SeveralAPIs":   {[]console.API{one, two}, `{"sub":"x"}`, 200, "", map[string]any{"iss": gateway.RunIssuer, "aud": []any{"a", "c"}}},
 		"OneIssuer":     {[]console.API{one, {Stack: "x", Issuer: one.Issuer, Audience: []string{"z"}}, one}, `{"sub":"x"}`, 200, "", map[string]any{"iss": "https://one.example", "aud": []any{"a", "z"}}},
+		"Authorizers":   {[]console.API{both}, `{"sub":"x"}`, 200, "", map[string]any{"iss": gateway.RunIssuer, "aud": []any{"a", "c"}}},
+		"OneOfBoth":     {[]console.API{both}, `{"sub":"x","iss":"https://two.example"}`, 200, "", map[string]any{"iss": "https://two.example", "aud": "c"}},
 		"ByStack":       {[]console.API{open, one, two}, `{"sub":"x","stack":"two"}`, 200, "", map[string]any{"iss": "https://two.example", "aud": "c"}},
 		"OpenStack":     {[]console.API{open, one}, `{"sub":"x","stack":"open"}`, 400, "those that have one: one", nil},
 		"NoStack":       {[]console.API{open, one, two}, `{"sub":"x","stack":"three"}`, 400, "one, two", nil},
