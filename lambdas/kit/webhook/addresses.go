@@ -1,0 +1,138 @@
+package webhook
+
+import (
+	"fmt"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// LoopbackVariable is the environment variable that lets a function send webhooks to this machine, also
+// without TLS. A local run sets it to [LoopbackAllowed]; no template does.
+const (
+	LoopbackVariable = "ONESYNTH_LOOPBACK_WEBHOOKS"
+	LoopbackAllowed  = "allowed"
+)
+
+// LongestURL is how long the address of an endpoint may be, in bytes.
+const LongestURL = 2048
+
+// Addresses says where webhooks may go. The zero value allows addresses of the public Internet alone.
+type Addresses struct {
+	// Loopback also allows this machine, and http to it.
+	Loopback bool
+}
+
+// ForbiddenError says that webhooks may not go to an address.
+type ForbiddenError struct {
+	// Address is an IP address or a host, and Reason says what it is.
+	Address, Reason string
+}
+
+func (e *ForbiddenError) Error() string {
+	return fmt.Sprintf("%s is %s: webhooks go to the public Internet alone", e.Address, e.Reason)
+}
+
+// closed are the addresses that are not of the public Internet ("IANA IPv4 Special-Purpose Address
+// Registry", "IANA IPv6 Special-Purpose Address Registry"). Outside of 2000::/3, no IPv6 address is public.
+var closed = []struct {
+	prefix netip.Prefix
+	reason string
+}{
+	{netip.MustParsePrefix("0.0.0.0/8"), "an address of this network"},
+	{netip.MustParsePrefix("10.0.0.0/8"), "a private address"},
+	{netip.MustParsePrefix("100.64.0.0/10"), "a private address of a carrier"},
+	{netip.MustParsePrefix("127.0.0.0/8"), "an address of this machine"},
+	{netip.MustParsePrefix("169.254.0.0/16"), "a link-local address, as that of a metadata service"},
+	{netip.MustParsePrefix("172.16.0.0/12"), "a private address"},
+	{netip.MustParsePrefix("192.0.0.0/24"), "reserved for protocols"},
+	{netip.MustParsePrefix("192.0.2.0/24"), "reserved for documentation"},
+	{netip.MustParsePrefix("192.88.99.0/24"), "a relay from IPv6 to IPv4"},
+	{netip.MustParsePrefix("192.168.0.0/16"), "a private address"},
+	{netip.MustParsePrefix("198.18.0.0/15"), "reserved for benchmarks"},
+	{netip.MustParsePrefix("198.51.100.0/24"), "reserved for documentation"},
+	{netip.MustParsePrefix("203.0.113.0/24"), "reserved for documentation"},
+	{netip.MustParsePrefix("224.0.0.0/4"), "a multicast address"},
+	{netip.MustParsePrefix("240.0.0.0/4"), "a reserved address"},
+	{netip.MustParsePrefix("2001::/23"), "reserved for protocols, as Teredo"},
+	{netip.MustParsePrefix("2001:db8::/32"), "reserved for documentation"},
+	{netip.MustParsePrefix("2002::/16"), "an IPv4 address behind a relay"},
+	{netip.MustParsePrefix("3fff::/20"), "reserved for documentation"},
+}
+
+var (
+	public = netip.MustParsePrefix("2000::/3")
+	// translated are the addresses by which a network without IPv4 reaches IPv4 ones (RFC 6052): the
+	// last 32 bits decide.
+	translated = netip.MustParsePrefix("64:ff9b::/96")
+)
+
+// Check returns a [ForbiddenError] if webhooks may not go to the address. An address of IPv4 within one
+// of IPv6 is judged as what it is.
+func (a Addresses) Check(address netip.Addr) error {
+	forbidden := func(reason string) error { return &ForbiddenError{Address: address.String(), Reason: reason} }
+	judged := address.Unmap()
+	switch {
+	case !address.IsValid():
+		return forbidden("no IP address")
+	case address.Zone() != "":
+		return forbidden("a link-local address")
+	case translated.Contains(judged):
+		last := judged.As16()
+		judged = netip.AddrFrom4([4]byte(last[12:]))
+	case a.Loopback && judged.IsLoopback():
+		return nil
+	}
+	for _, c := range closed {
+		if c.prefix.Contains(judged) {
+			return forbidden(c.reason)
+		}
+	}
+	if judged.Is6() && !public.Contains(judged) {
+		return forbidden("no public address of IPv6")
+	}
+	return nil
+}
+
+// CheckURL returns what is wrong with the address of an endpoint, for whoever names it: an https URL of up
+// to [LongestURL] bytes with a host, and no name, password or fragment. A host that is an IP address is
+// checked here; what a name leads to is checked when a [Client] connects.
+func (a Addresses) CheckURL(text string) error {
+	if len(text) > LongestURL {
+		return fmt.Errorf("has %d bytes, allowed are %d", len(text), LongestURL)
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Opaque != "" || u.Host == "" {
+		return fmt.Errorf("is no address of an endpoint; write it such as https://example.com/webhooks")
+	}
+	host := u.Hostname()
+	address, notIP := netip.ParseAddr(host)
+	loopback := a.Loopback && (strings.EqualFold(host, "localhost") || notIP == nil && address.Unmap().IsLoopback())
+	switch {
+	case u.Scheme != "https" && !(u.Scheme == "http" && loopback):
+		return fmt.Errorf("begins with %s://, allowed is https://", u.Scheme)
+	case u.User != nil:
+		return fmt.Errorf("has a user name; leave it out: webhooks are signed instead")
+	case u.Fragment != "":
+		return fmt.Errorf("has a fragment; leave out # and what follows")
+	case host == "":
+		return fmt.Errorf("has no host; write it such as https://example.com/webhooks")
+	}
+	if port := u.Port(); port != "" {
+		if number, err := strconv.Atoi(port); err != nil || number < 1 || number > 65535 {
+			return fmt.Errorf("has the port %s, allowed are 1 to 65535", port)
+		}
+	}
+	if notIP == nil {
+		return a.Check(address)
+	}
+	// Names that public DNS does not have (RFC 6761, RFC 6762, ICANN's .internal).
+	name := strings.ToLower(strings.TrimSuffix(host, "."))
+	for _, private := range []string{"localhost", "local", "internal"} {
+		if !loopback && (name == private || strings.HasSuffix(name, "."+private)) {
+			return &ForbiddenError{Address: host, Reason: "a name within a network"}
+		}
+	}
+	return nil
+}

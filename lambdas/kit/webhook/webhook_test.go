@@ -1,0 +1,105 @@
+package webhook_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/webhook"
+)
+
+func secret(t *testing.T, text string) webhook.Secret {
+	t.Helper()
+	s, err := webhook.ParseSecret(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// The values are those of the specification and of its libraries.
+func TestSign(t *testing.T) {
+	t.Parallel()
+	header := http.Header{}
+	first := secret(t, "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
+	second := secret(t, "whsec_"+strings.Repeat("QUJD", 8))
+	body := []byte(`{"test": 2432232314}`)
+	at := time.Unix(1614265330, 0)
+	webhook.Sign(header, "msg_p5jXN8AQM9LWM0D4loKWxJek", at, body, first, second)
+	want := "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
+	if got, rest, _ := strings.Cut(header.Get("webhook-signature"), " "); got != want || !strings.HasPrefix(rest, "v1,") {
+		t.Errorf("got %q and %q, want %q and another", got, rest, want)
+	}
+	if got := header.Get("webhook-timestamp"); got != "1614265330" {
+		t.Errorf("got the timestamp %q", got)
+	}
+	for _, s := range []webhook.Secret{first, second} {
+		if err := webhook.Verify(header, body, at.Add(webhook.Tolerance), s); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestVerifyErr(t *testing.T) {
+	t.Parallel()
+	s, other := secret(t, "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"), secret(t, "whsec_"+strings.Repeat("QUJD", 8))
+	at := time.Unix(1614265330, 0)
+	tests := map[string]struct {
+		change func(header http.Header)
+		body   string
+		now    time.Time
+		by     webhook.Secret
+		want   error
+	}{
+		"Body":          {body: "c", now: at, by: s, want: webhook.ErrSignature},
+		"Secret":        {body: "b", now: at, by: other, want: webhook.ErrSignature},
+		"ID":            {change: func(h http.Header) { h.Set(webhook.IDHeader, "b") }, body: "b", now: at, by: s, want: webhook.ErrSignature},
+		"Version":       {change: func(h http.Header) { h.Set(webhook.SignatureHeader, "v2"+h.Get(webhook.SignatureHeader)[2:]) }, body: "b", now: at, by: s, want: webhook.ErrSignature},
+		"NoSignature":   {change: func(h http.Header) { h.Del(webhook.SignatureHeader) }, body: "b", now: at, by: s, want: webhook.ErrHeaders},
+		"NoID":          {change: func(h http.Header) { h.Del(webhook.IDHeader) }, body: "b", now: at, by: s, want: webhook.ErrHeaders},
+		"NoTimestamp":   {change: func(h http.Header) { h.Set(webhook.TimestampHeader, "now") }, body: "b", now: at, by: s, want: webhook.ErrHeaders},
+		"Old":           {body: "b", now: at.Add(webhook.Tolerance + time.Second), by: s, want: webhook.ErrTimestamp},
+		"New":           {body: "b", now: at.Add(-webhook.Tolerance - time.Second), by: s, want: webhook.ErrTimestamp},
+		"LaterSigned":   {change: func(h http.Header) { h.Set(webhook.TimestampHeader, "1614265331") }, body: "b", now: at, by: s, want: webhook.ErrSignature},
+		"NoSecretKnown": {body: "b", now: at, want: webhook.ErrSignature},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			header := http.Header{}
+			webhook.Sign(header, "a", at, []byte("b"), s)
+			if test.change != nil {
+				test.change(header)
+			}
+			if err := webhook.Verify(header, []byte(test.body), test.now, test.by); !errors.Is(err, test.want) {
+				t.Errorf("got %v, want %v", err, test.want)
+			}
+		})
+	}
+}
+
+func TestSecretErr(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"", "whsec_", "whsec_?", "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "whsec_QUJD", "whsec_" + strings.Repeat("QUJD", 22)} {
+		if _, err := webhook.ParseSecret(text); err == nil || len(text) > 6 && strings.Contains(err.Error(), text[6:]) {
+			t.Errorf("%q: got %v, want an error without the secret", text, err)
+		}
+	}
+}
+
+// A secret is in no output, except where it is asked for.
+func TestSecretIsHidden(t *testing.T) {
+	t.Parallel()
+	const text = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+	s := secret(t, text)
+	var log bytes.Buffer
+	slog.New(slog.NewJSONHandler(&log, nil)).Info("secret", "secret", s, "all", fmt.Sprintf("%v %+v %#v %s", s, s, s, s))
+	if strings.Contains(log.String(), "MfKQ") || strings.Contains(log.String(), "49") || s.Reveal() != text {
+		t.Errorf("wrote %s, revealed %q", &log, s.Reveal())
+	}
+}
