@@ -115,8 +115,8 @@ func use(folder string) error {
 				return err
 			}
 			v := variant{p, environment, template, p.Schema}
-			if len(template.OfType("AWS::DynamoDB::GlobalTable")) == len(p.Whole.Database.Tables) {
-				v.described = p.Whole
+			if parts, ok := p.Props.(interface{ Described() schema.Platform }); ok {
+				v.described = parts.Described()
 			}
 			if _, ok := v.described.SignUpHandler(); ok && p.Common().JWTIssuer != "" {
 				v.described.Functions = slices.DeleteFunc(slices.Clone(v.described.Functions), func(f schema.Function) bool {

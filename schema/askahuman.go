@@ -31,6 +31,8 @@ const (
 type AskAHumanParts struct {
 	// AgentKeys adds the table of issued keys.
 	AgentKeys bool
+	// WithoutWaiting leaves out reads of agents that wait for news of a question.
+	WithoutWaiting bool
 }
 
 // AskAHuman is the platform on which AI agents ask and people answer, with every part that a stack has
@@ -42,6 +44,9 @@ func AskAHumanWith(parts AskAHumanParts) Platform {
 	p := askAHumanAPI()
 	if parts.AgentKeys {
 		withAgentKeys(&p)
+	}
+	if !parts.WithoutWaiting {
+		withWaiting(&p)
 	}
 	return p
 }

@@ -94,7 +94,10 @@ func New(scope constructs.Construct, id string, p Props) *AskAHuman {
 func (p Props) environment() map[string]map[string]string {
 	shards, readShards, rules := strconv.Itoa(p.Shards), strconv.Itoa(p.ReadShards), p.rules().Encode()
 	return map[string]map[string]string{
-		agentAPI: {"SHARDS": shards, "READ_SHARDS": readShards, "RULES": rules, "OPEN_AGENTS": strconv.FormatBool(p.OpenAgents)},
+		agentAPI: {
+			"SHARDS": shards, "READ_SHARDS": readShards, "RULES": rules, "OPEN_AGENTS": strconv.FormatBool(p.OpenAgents),
+			schema.WaitingVariable: strconv.FormatBool(!p.WithoutWaiting),
+		},
 		humanAPI: {"SHARDS": shards, "READ_SHARDS": readShards, "RULES": rules},
 		notifier: {"SHARDS": shards, "READ_SHARDS": readShards, "FCM_ENDPOINT": fcmEndpoint, "QUESTION_URL": p.QuestionURL},
 	}

@@ -78,6 +78,10 @@ type Props struct {
 	// "https://example.com/questions/{question_id}", or a path of the page that
 	// subscribed. Default: "/q/{question_id}".
 	QuestionURL string
+
+	// WithoutWaiting leaves out the parameters wait and seen, with which an agent's read of a question
+	// waits for news. Default: reads can wait, for 20 seconds at most.
+	WithoutWaiting bool
 }
 
 // longestQuestionURL is in bytes: it is one of the functions' variables.
@@ -139,7 +143,7 @@ func (p Props) validate(region string) error {
 
 // described is the platform with the props.
 func (p Props) described() schema.Platform {
-	described := schema.AskAHumanWith(schema.AskAHumanParts{AgentKeys: p.AgentKeys})
+	described := schema.AskAHumanWith(schema.AskAHumanParts{AgentKeys: p.AgentKeys, WithoutWaiting: p.WithoutWaiting})
 	for i, f := range described.Functions {
 		if runs, ok := f.Trigger.(schema.OnSchedule); ok && p.NotifyEvery != 0 {
 			runs.Every = p.NotifyEvery

@@ -623,6 +623,24 @@ func (a *API) MetricClientErrorRate() awscloudwatch.MathExpression {
 		map[string]awscloudwatch.IMetric{"refusals": a.MetricClientErrors(nil), "requests": a.MetricRequests(nil)})
 }
 
+// MetricSlowRate is how many of a hundred requests take longer than that, in each five minutes; 0
+// where there are fewer than 100 requests. held are metrics that count requests which take longer on
+// purpose, by an id that begins with a lower-case letter: as many are left out. It is none of these
+// ids: "slow", "requests".
+func (a *API) MetricSlowRate(than time.Duration, held map[string]awscloudwatch.IMetric) awscloudwatch.MathExpression {
+	metrics := map[string]awscloudwatch.IMetric{
+		"slow":     a.MetricLatency(&awscloudwatch.MetricOptions{Statistic: jsii.String(fmt.Sprintf("TC(%d:)", than.Milliseconds()))}),
+		"requests": a.MetricRequests(nil),
+	}
+	counted := "slow"
+	for _, id := range slices.Sorted(maps.Keys(held)) {
+		metrics[id] = held[id]
+		// A function that has counted none reports no zero.
+		counted += " - FILL(" + id + ", 0)"
+	}
+	return rate(fmt.Sprintf("IF(requests < %d, 0, 100 * (%s) / requests)", busy, counted), "slow ones of 100 requests", metrics)
+}
+
 func rate(expression, label string, metrics map[string]awscloudwatch.IMetric) awscloudwatch.MathExpression {
 	return awscloudwatch.NewMathExpression(&awscloudwatch.MathExpressionProps{
 		Expression:   &expression,

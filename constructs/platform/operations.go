@@ -154,8 +154,30 @@ func (p *Platform) watchAPI(serverErrorAlarm string) {
 		alarm.Props{Metric: p.API.MetricServerErrorRate(), Threshold: failing})
 	p.watch("ClientErrorAlarm", "half of the requests, or more, are refused",
 		alarm.Props{Metric: p.API.MetricClientErrorRate(), Threshold: refusing, Periods: lasting})
+	held := map[string]awscloudwatch.IMetric{}
+	for _, f := range p.declared {
+		for _, m := range schema.MetricsOf(f.name, p.Schema.Metrics) {
+			if m.Held {
+				held[fmt.Sprintf("held%d", len(held))] = p.counted(f, m)
+			}
+		}
+	}
+	if len(held) > 0 {
+		p.watch("SlowAlarm", "one of a hundred requests takes longer than a second, beside those that wait on purpose",
+			alarm.Props{Metric: p.API.MetricSlowRate(slow*time.Millisecond, held), Threshold: failing, Periods: lasting})
+		return
+	}
 	p.watch("SlowAlarm", "one of a hundred requests takes longer than a second",
 		alarm.Props{Metric: p.API.MetricLatency(&awscloudwatch.MetricOptions{Statistic: jsii.String("p99")}), Threshold: slow, Periods: lasting, Percentile: true})
+}
+
+// counted is the sum of what a function reports.
+func (p *Platform) counted(f function, m schema.Metric) awscloudwatch.Metric {
+	return awscloudwatch.NewMetric(&awscloudwatch.MetricProps{
+		Namespace: jsii.String(schema.MetricNamespace(p.props.MetricNamespace, p.Schema.Name)), MetricName: &m.Name,
+		DimensionsMap: &map[string]*string{schema.MetricDimension: f.function.Resource.FunctionName()},
+		Statistic:     jsii.String("Sum"),
+	})
 }
 
 func (p *Platform) watchFunctions() {
@@ -182,11 +204,7 @@ func (p *Platform) watchMetrics(f function) {
 			continue
 		}
 		p.watch(f.id+m.Name+"Alarm", fmt.Sprintf("in five minutes, the function %s counted %d or more: %s", f.name, m.AlarmAt, m.Description), alarm.Props{
-			Metric: awscloudwatch.NewMetric(&awscloudwatch.MetricProps{
-				Namespace: jsii.String(schema.MetricNamespace(p.props.MetricNamespace, p.Schema.Name)), MetricName: &m.Name,
-				DimensionsMap: &map[string]*string{schema.MetricDimension: f.function.Resource.FunctionName()},
-				Statistic:     jsii.String("Sum"),
-			}),
+			Metric:    p.counted(f, m),
 			Threshold: float64(m.AlarmAt),
 		})
 	}

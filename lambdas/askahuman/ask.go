@@ -21,6 +21,9 @@ type Agents struct {
 	// Ended is called once for each question that a method ends, with its new status, possibly from
 	// several goroutines at once. Nil is allowed.
 	Ended func(ctx context.Context, status Status)
+	// Pause lets time pass while [Agents.ReadNews] waits, and returns the error of a context that ends
+	// first. Nil is [retry.Pause].
+	Pause func(ctx context.Context, d time.Duration) error
 }
 
 // Ask is a question as an agent asks it, on the wire, too. The tags are its limits.

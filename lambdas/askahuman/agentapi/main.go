@@ -27,11 +27,17 @@ func main() {
 		if err != nil {
 			return nil, err
 		}
+		waiting, err := environment.Bool(schema.WaitingVariable)
+		if err != nil {
+			return nil, err
+		}
 		agents := &api.AgentAPI{
 			Service:    &askahuman.Agents{Store: store, Ended: api.CountEnded(environment.Metrics)},
 			Options:    api.Options{RateLimiter: store.Limiter(), Rules: &rules, Log: environment.Log, Metrics: environment.Metrics},
 			Keys:       store.Keys(),
 			OpenAgents: open,
+
+			WithoutWaiting: !waiting,
 		}
 		keys, err := dynamodb.OpenAgentKeys(environment, "agentapi")
 		if err != nil {

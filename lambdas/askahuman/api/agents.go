@@ -21,6 +21,7 @@ import (
 type AgentService interface {
 	Ask(ctx context.Context, agentID string, ask askahuman.Ask) (askahuman.Question, error)
 	Read(ctx context.Context, agentID, questionID string) (askahuman.QuestionWithResponses, error)
+	ReadNews(ctx context.Context, agentID, questionID string, wait askahuman.Wait) (read askahuman.QuestionWithResponses, waited time.Duration, err error)
 	List(ctx context.Context, agentID string, status askahuman.Status, limit int, cursor string) (questions []askahuman.Question, next string, err error)
 	Close(ctx context.Context, agentID, questionID string) error
 }
@@ -40,6 +41,8 @@ type AgentAPI struct {
 	// without these the subject of the JWT that API Gateway has verified.
 	OpenAgents bool
 	AgentKeys  AgentKeys
+	// WithoutWaiting leaves out the parameters with which a read waits for news.
+	WithoutWaiting bool
 }
 
 // CountEnded is for [askahuman.Agents]: it emits the metric ClosedByAgent or
@@ -74,7 +77,7 @@ func (a *AgentAPI) Document() ([]byte, error) {
 }
 
 func (a *AgentAPI) server() *httpapi.Server {
-	return a.Options.server(a.identity(), httpapi.Hasher{}, httpapi.Idempotency{Keys: a.Keys, Wait: repeatWait})
+	return a.Options.server(a.identity(), httpapi.Hasher{}, httpapi.Idempotency{Keys: a.Keys, Wait: repeatWait}, workTime)
 }
 
 type askInput struct {
@@ -189,14 +192,11 @@ func (a *AgentAPI) register(s *httpapi.Server) {
 		return question, err
 	}, submission)
 
-	httpapi.Serve(s, httpapi.Operation{
+	a.registerRead(s, httpapi.Operation{
 		Method: http.MethodGet, Path: "/agent/questions/{question_id}", ID: "readQuestion", Status: http.StatusOK,
 		Description: "Returns one of the agent's own questions with the answers it has so far. Questions are kept for 7 days after they close and for 24 hours after they expire; another agent's is not found.",
 		Precisely:   questionID,
 		Errors:      []error{askahuman.ErrQuestionNotFound},
-	}, func(ctx context.Context, input *questionInput) (AgentQuestionWithResponses, error) {
-		question, err := a.Service.Read(ctx, caller(ctx), input.ID)
-		return agentQuestionWithResponses(question), err
 	})
 
 	httpapi.Serve(s, httpapi.Operation{

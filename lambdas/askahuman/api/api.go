@@ -40,9 +40,9 @@ func (o Options) rules() schema.AskAHumanRules {
 	return *o.Rules
 }
 
-// server returns a server without operations. agents is the identity of agents, and hasher makes
-// people anonymous.
-func (o Options) server(agents httpapi.Identity, hasher httpapi.Hasher, keys httpapi.Idempotency) *httpapi.Server {
+// server returns a server without operations. agents is the identity of agents, hasher makes
+// people anonymous, and workTime is that of [httpapi.Config].
+func (o Options) server(agents httpapi.Identity, hasher httpapi.Hasher, keys httpapi.Idempotency, workTime time.Duration) *httpapi.Server {
 	rules, platform := o.rules(), schema.AskAHuman()
 	platform.RateLimits = rules.RateLimits
 	people := httpapi.ByFingerprint(httpapi.HeaderParameter(schema.FingerprintHeader, false, askahuman.MaxFingerprintLength,
@@ -54,6 +54,7 @@ func (o Options) server(agents httpapi.Identity, hasher httpapi.Hasher, keys htt
 		Callers:     map[schema.Caller]httpapi.Identity{schema.CallerAgent: agents, schema.CallerPerson: people},
 		Errors:      failures(rules.OpenQuestions),
 		Idempotency: keys,
+		WorkTime:    workTime,
 		Limiter:     o.RateLimiter,
 		// The operations read and write tables, and nothing else.
 		CountWhileReading: true,

@@ -36,6 +36,7 @@ type platform struct {
 	keys           *askahuman.AgentKeys // of agents, for tests that set them
 	limiter        *limiter
 	clock          *clock
+	meanwhile      func() // called while a read waits
 	log            bytes.Buffer
 }
 
@@ -44,9 +45,18 @@ func newPlatform(changes ...func(*platform)) *platform {
 	p := &platform{store: &inmem.Store{}, limiter: &limiter{used: map[string]int{}}, clock: &clock{now: began()}}
 	p.keys = &askahuman.AgentKeys{Store: p.store, Now: p.clock.read}
 	options := api.Options{RateLimiter: p.limiter, Log: slog.New(slog.NewJSONHandler(&p.log, nil)), Now: p.clock.read}
-	p.agentAPI = &api.AgentAPI{Service: &askahuman.Agents{Store: p.store, Now: p.clock.read}, OpenAgents: true, Options: options}
+	p.agentAPI = &api.AgentAPI{Service: &askahuman.Agents{Store: p.store, Now: p.clock.read, Pause: p.pause}, OpenAgents: true, Options: options}
 	p.humanAPI = &api.HumanAPI{Service: &askahuman.People{Store: p.store, Now: p.clock.read}, Hasher: testHasher(), Options: options}
 	return p.with(changes...)
+}
+
+// pause lets time pass at once, and what is to happen meanwhile.
+func (p *platform) pause(ctx context.Context, d time.Duration) error {
+	p.clock.advance(d)
+	if p.meanwhile != nil {
+		p.meanwhile()
+	}
+	return ctx.Err()
 }
 
 // with changes the platform.

@@ -94,7 +94,7 @@ func TestMetrics(t *testing.T) {
 	p := newPlatform(func(p *platform) {
 		metrics := &kit.Metrics{Namespace: "Onesynth/askahuman", Writer: &out}
 		p.agentAPI.Metrics, p.humanAPI.Metrics = metrics, metrics
-		p.agentAPI.Service = &askahuman.Agents{Store: p.store, Now: p.clock.read, Ended: api.CountEnded(metrics)}
+		p.agentAPI.Service = &askahuman.Agents{Store: p.store, Now: p.clock.read, Ended: api.CountEnded(metrics), Pause: p.pause}
 	})
 	all := map[bool]string{} // by whether people's
 	counted := func(r request) (*httptest.ResponseRecorder, string) {
@@ -121,6 +121,15 @@ func TestMetrics(t *testing.T) {
 		p.clock.advance(time.Minute)
 		if _, got := counted(asPerson(step.person, "POST /human/responses", answer)); got != step.want {
 			t.Errorf("%s answers: %s; want %s", step.person, got, step.want)
+		}
+	}
+	for query, want := range map[string]string{"": "200 map[]", "?wait=2": "200 map[Waited:1]", "?wait=20&seen=1": "200 map[]"} {
+		id := open
+		if strings.Contains(query, "seen") {
+			id = answered
+		}
+		if _, got := counted(asAgent("GET /agent/questions/"+id+query, "")); got != want {
+			t.Errorf("reading with %q: %s, want %s", query, got, want)
 		}
 	}
 	for _, step := range []struct{ what, id, want string }{

@@ -38,7 +38,7 @@ type HumanAPI struct {
 
 // Handler returns the handler of the routes.
 func (h *HumanAPI) Handler() *kit.API {
-	s := h.server(httpapi.Identity{}, h.Hasher, httpapi.Idempotency{})
+	s := h.server(httpapi.Identity{}, h.Hasher, httpapi.Idempotency{}, 0)
 	h.register(s)
 	return s.Handler()
 }

@@ -52,6 +52,10 @@ func (s stub) Read(context.Context, string, string) (askahuman.QuestionWithRespo
 	q, err := s.question()
 	return askahuman.QuestionWithResponses{Question: q}, err
 }
+func (s stub) ReadNews(ctx context.Context, agent, id string, _ askahuman.Wait) (askahuman.QuestionWithResponses, time.Duration, error) {
+	q, err := s.Read(ctx, agent, id)
+	return q, 0, err
+}
 func (s stub) List(context.Context, string, askahuman.Status, int, string) ([]askahuman.Question, string, error) {
 	return nil, "", s.work()
 }

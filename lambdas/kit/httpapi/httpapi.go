@@ -48,6 +48,9 @@ type Config struct {
 	// tables, and claim an idempotency key; other writes wait (package dynamo), so do questions to a model (package
 	// converse), and so does the answer, which is dropped if the limit is reached. Set it if operations cause nothing else.
 	CountWhileReading bool
+	// WorkTime ends the context of an operation, where the function has more time for operations that
+	// are Unhurried. Zero: the context ends with the time of the invocation.
+	WorkTime time.Duration
 	// Idempotency is for the operations of [Mutate].
 	Idempotency Idempotency
 	// Now is the clock. Nil: [time.Now].
@@ -139,6 +142,11 @@ func (s *Server) admit(inner huma.Context, next func(huma.Context)) {
 	route, _ := s.Route(inner.Operation().Method, inner.Operation().Path)
 	ctx := &Context{humaContext: inner, Route: route}
 	ctx.context = context.WithValue(inner.Context(), requestKey{}, ctx)
+	if s.config.WorkTime > 0 && !ctx.Declared().Unhurried {
+		hurried, cancel := context.WithTimeout(ctx.context, s.config.WorkTime)
+		defer cancel()
+		ctx.context = hurried
+	}
 	s.answer(ctx, next)
 	if err := ctx.refusal(); err != nil {
 		ctx.counting = nil

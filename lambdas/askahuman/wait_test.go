@@ -1,0 +1,183 @@
+package askahuman_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/inmem"
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/storetest"
+)
+
+// watched is a store that notes when it is read, and takes time for it.
+type watched struct {
+	*inmem.Store
+	now       *time.Time
+	took      time.Duration
+	questions []time.Time
+	responses int
+	failing   error
+}
+
+func (w *watched) Question(ctx context.Context, id string, now time.Time) (askahuman.Question, error) {
+	w.questions = append(w.questions, *w.now)
+	*w.now = w.now.Add(w.took)
+	if w.failing != nil && len(w.questions) > 2 {
+		return askahuman.Question{}, w.failing
+	}
+	return w.Store.Question(ctx, id, now)
+}
+
+func (w *watched) Responses(ctx context.Context, id string) ([]askahuman.Response, error) {
+	w.responses++
+	return w.Store.Responses(ctx, id)
+}
+
+// waiting is a platform on which time passes only while an agent waits or reads. At each whole second
+// from the beginning of a wait, something may happen.
+type waiting struct {
+	*platform
+	store *watched
+	at    map[time.Duration]func()
+}
+
+func newWaiting() *waiting {
+	w := &waiting{platform: newPlatform(), at: map[time.Duration]func(){}}
+	w.now = w.now.Truncate(time.Second)
+	began := w.now
+	w.store = &watched{Store: w.platform.store, now: &w.now}
+	w.Agents.Store = w.store
+	w.Pause = func(ctx context.Context, d time.Duration) error {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		for end := w.now.Add(d); w.now.Before(end); {
+			step := min(w.now.Truncate(time.Second).Add(time.Second).Sub(w.now), end.Sub(w.now))
+			w.now = w.now.Add(step)
+			if happens := w.at[w.now.Sub(began)]; happens != nil {
+				happens()
+			}
+		}
+		return nil
+	}
+	return w
+}
+
+func TestReadNews(t *testing.T) {
+	t.Parallel()
+	failed := errors.New("the store failed")
+	over, end := context.WithCancel(t.Context())
+	end()
+	for name, test := range map[string]struct {
+		ctx     context.Context
+		answers int // before
+		close   bool
+		seconds int // the question's life; 0: an hour
+		took    time.Duration
+		failing error
+		happens map[time.Duration]string // "answer", "close"
+		longest time.Duration
+		seen    *int
+
+		remaining time.Duration // of the context
+
+		waited         time.Duration
+		status         askahuman.Status
+		current, looks int
+		err            error
+		unread         bool // no answers are read
+	}{
+		"NoNews":           {longest: 20 * time.Second, waited: 20 * time.Second, status: "OPEN", looks: 21},
+		"ASecond":          {longest: time.Second, waited: time.Second, status: "OPEN", looks: 2},
+		"NotAtAll":         {status: "OPEN", looks: 1},
+		"TooLong":          {longest: time.Hour, waited: 20 * time.Second, status: "OPEN", looks: 21},
+		"Answer":           {longest: 20 * time.Second, happens: map[time.Duration]string{3 * time.Second: "answer"}, waited: 3 * time.Second, status: "PARTIAL", current: 1, looks: 4},
+		"FurtherAnswer":    {answers: 2, longest: 20 * time.Second, happens: map[time.Duration]string{time.Second: "answer"}, waited: time.Second, status: "PARTIAL", current: 3, looks: 2},
+		"LastAnswer":       {answers: 4, longest: 20 * time.Second, happens: map[time.Duration]string{2 * time.Second: "answer"}, waited: 2 * time.Second, status: "CLOSED", current: 5, looks: 3},
+		"Close":            {longest: 20 * time.Second, happens: map[time.Duration]string{2 * time.Second: "close"}, waited: 2 * time.Second, status: "CLOSED", looks: 3},
+		"Expiry":           {seconds: 60, took: 0, longest: 20 * time.Second, happens: map[time.Duration]string{4 * time.Second: "deadline"}, waited: 4 * time.Second, status: "EXPIRED", looks: 5},
+		"Ended":            {close: true, longest: 20 * time.Second, status: "CLOSED", looks: 1},
+		"SeenFewer":        {answers: 2, seen: new(1), longest: 20 * time.Second, status: "PARTIAL", current: 2, looks: 1},
+		"SeenNone":         {answers: 1, seen: new(0), longest: 20 * time.Second, status: "PARTIAL", current: 1, looks: 1},
+		"SeenAll":          {answers: 2, seen: new(2), longest: 3 * time.Second, waited: 3 * time.Second, status: "PARTIAL", current: 2, looks: 4},
+		"SeenMore":         {answers: 1, seen: new(3), longest: 4 * time.Second, happens: map[time.Duration]string{time.Second: "answer"}, waited: 4 * time.Second, status: "PARTIAL", current: 2, looks: 5},
+		"SlowReads":        {took: 1500 * time.Millisecond, longest: 6 * time.Second, waited: 6 * time.Second, status: "OPEN", looks: 4},
+		"FunctionEnds":     {remaining: 1900 * time.Millisecond, longest: 20 * time.Second, status: "OPEN", looks: 1},
+		"EndsDuringAPause": {ctx: over, longest: 20 * time.Second, looks: 1, err: context.Canceled, unread: true},
+		"Failure":          {failing: failed, longest: 20 * time.Second, waited: 2 * time.Second, looks: 3, err: failed, unread: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWaiting()
+			w.store.took, w.store.failing = test.took, test.failing
+			ask := textAsk()
+			if test.seconds != 0 {
+				ask.TimeoutSeconds = &test.seconds
+			}
+			question := w.ask(t, ask)
+			for i := range test.answers {
+				w.answer(t, string(rune('a'+i)), text(question.ID, "an answer"))
+			}
+			if test.close {
+				storetest.OK(t, w.Close(t.Context(), "agent", question.ID))
+			}
+			w.store.questions, w.store.responses = nil, 0
+			for at, what := range test.happens {
+				w.at[at] = map[string]func(){
+					"answer": func() { w.answer(t, "another", text(question.ID, "news")) },
+					"close": func() {
+						storetest.Must(w.platform.store.EndQuestion(t.Context(), question, askahuman.StatusClosed, w.now))(t)
+					},
+					"deadline": func() { w.now = question.Deadline },
+				}[what]
+			}
+			ctx := test.ctx
+			if ctx == nil {
+				ctx = t.Context()
+			}
+			if test.remaining != 0 {
+				var cancel context.CancelFunc
+				ctx, cancel = context.WithTimeout(ctx, test.remaining)
+				defer cancel()
+			}
+			read, waited, err := w.ReadNews(ctx, "agent", question.ID, askahuman.Wait{Longest: test.longest, Seen: test.seen})
+			if waited != test.waited || !errors.Is(err, test.err) {
+				t.Errorf("got %v after %v; want %v after %v", err, waited, test.err, test.waited)
+			}
+			if len(w.store.questions) != test.looks {
+				t.Errorf("got %d looks; want %d", len(w.store.questions), test.looks)
+			}
+			for i, look := range w.store.questions[:len(w.store.questions)-1] {
+				if next := w.store.questions[i+1]; next.Sub(look) < time.Second {
+					t.Errorf("got a look %v after another; want at most one a second", next.Sub(look))
+				}
+			}
+			if test.unread {
+				if w.store.responses != 0 {
+					t.Errorf("got %d reads of the answers; want none", w.store.responses)
+				}
+				return
+			}
+			if read.Status != test.status || read.CurrentResponses != test.current || len(read.Responses) != test.current || w.store.responses != 1 {
+				t.Errorf("got %s with %d answers, counted %d, in %d reads; want %s with %d in 1", read.Status, len(read.Responses), read.CurrentResponses, w.store.responses, test.status, test.current)
+			}
+		})
+	}
+}
+
+// An answer that comes between the reads of the question and of its answers is not lost.
+func TestReadNewsAgreesWithItself(t *testing.T) {
+	t.Parallel()
+	p := newPlatform()
+	q := p.ask(t, textAsk())
+	p.Agents.Store = growing{p.store, func() { p.answer(t, "p", text(q.ID, "an answer")) }, &sync.Once{}}
+	read, _, err := p.ReadNews(t.Context(), "agent", q.ID, askahuman.Wait{})
+	if err != nil || read.CurrentResponses != 1 || len(read.Responses) != 1 {
+		t.Errorf("read %d of %d answers, %v", len(read.Responses), read.CurrentResponses, err)
+	}
+	_, _, err = p.ReadNews(t.Context(), "another agent", q.ID, askahuman.Wait{Longest: askahuman.MaxWait})
+	wantErr(t, err, askahuman.ErrQuestionNotFound)
+}

@@ -1,0 +1,17 @@
+package schema
+
+import "time"
+
+// WaitingVariable is the variable that says to a function that serves agents whether their reads may
+// wait for news: "true" or "false".
+const WaitingVariable = "WAITING"
+
+// withWaiting gives the function agentapi time for reads that wait for news, 20 seconds at most. Amazon
+// API Gateway ends a request after 30 seconds, which a start of the function has to fit in as well.
+func withWaiting(p *Platform) {
+	p.function("agentapi").Timeout = 25 * time.Second
+	p.Metrics = append(p.Metrics, Metric{
+		Name: "Waited", Function: "agentapi", Unit: Count, Held: true,
+		Description: "reads that waited a second or longer for news of a question",
+	})
+}
