@@ -1,0 +1,58 @@
+package askahuman
+
+import (
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/onesynth-cdk/onesynth/onesynthtest"
+)
+
+// Many agents wait at once, and each learns of the answer to its question.
+func TestWaitingTogether(t *testing.T) {
+	t.Parallel()
+	const waiting = 24
+	c := newClient(t, shared(t))
+	asker := c.newAgent()
+	asked := make([]submission, waiting)
+	for i := range asked {
+		asked[i] = asker.ask(t, textQuestion(1))
+	}
+	replies := make([]onesynthtest.Reply, waiting)
+	var group sync.WaitGroup
+	for i := range asked {
+		group.Go(func() {
+			var err error
+			if replies[i], err = asker.Send(t.Context(), http.MethodGet, asked[i].PollURL+"?wait=20&seen=0", asker.header(), nil); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	for i, person := range c.newPeople(waiting) {
+		person.answer(t, textAnswer(asked[i].QuestionID))
+	}
+	group.Wait()
+	for _, reply := range replies {
+		if got := onesynthtest.Read[agentQuestion](t, reply, http.StatusOK); got.Status != "CLOSED" || got.CurrentResponses != 1 || len(got.Responses) != 1 {
+			t.Errorf("got %s with %d answers, counted %d; want CLOSED with 1", got.Status, len(got.Responses), got.CurrentResponses)
+		}
+	}
+}
+
+// Without news, a wait ends with the question as it is.
+func TestWaitingInVain(t *testing.T) {
+	t.Parallel()
+	c := newClient(t, shared(t))
+	asker := c.newAgent()
+	asked := asker.ask(t, textQuestion(2))
+	began := time.Now()
+	reply := asker.try(t, http.MethodGet, asked.PollURL+"?wait=2", nil)
+	if got := onesynthtest.Read[agentQuestion](t, reply, http.StatusOK); got.Status != "OPEN" {
+		t.Errorf("got %s; want OPEN", got.Status)
+	}
+	if waited := time.Since(began); waited < 2*time.Second {
+		t.Errorf("got the answer after %v; want it after 2s", waited)
+	}
+	invalid(t, asker.try(t, http.MethodGet, asked.PollURL+"?wait=21", nil), "wait")
+}
