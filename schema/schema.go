@@ -326,6 +326,8 @@ type Function struct {
 	// Puts are the objects that it puts, and Gets those that it reads: its role may do no
 	// more with a bucket, and list none.
 	Puts, Gets []Objects
+	// Sends are the functions to whose queues it sends messages, by name: their Trigger is [OnQueue].
+	Sends []string
 	// CallsModel says that it calls the language model that the platform's props name, and no
 	// other. It finds the model in [ModelVariable], which is absent where the props name none.
 	CallsModel bool

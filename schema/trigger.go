@@ -10,7 +10,7 @@ import (
 )
 
 // Trigger is what invokes a function beside the routes that it serves: [OnStream],
-// [OnSchedule], [OnObjects], [OnSignUp], [OnSeed] or [OnOther].
+// [OnSchedule], [OnQueue], [OnObjects], [OnSignUp], [OnSeed] or [OnOther].
 type Trigger interface {
 	// validate adds what is wrong with the trigger of function fn of the platform.
 	validate(f *findings, path string, p Platform, fn Function)
@@ -84,7 +84,7 @@ type OnSignUp struct{}
 type OnSeed struct{}
 
 // OnOther is anything that the construct of the platform connects itself, such as a
-// queue.
+// topic.
 type OnOther struct{}
 
 // Failures describe the queue of what a function could not handle.
@@ -177,6 +177,9 @@ func (f Function) Failures() (id string, failures Failures, ok bool) {
 		trigger = trigger.WithDefaults(f)
 		return trigger.ID, trigger.Failures, true
 	case OnObjects:
+		trigger = trigger.WithDefaults(f)
+		return trigger.ID, trigger.Failures, true
+	case OnQueue:
 		trigger = trigger.WithDefaults(f)
 		return trigger.ID, trigger.Failures, true
 	}
@@ -316,6 +319,7 @@ func (p Platform) validateFunction(f *findings, fn Function) {
 		}
 	}
 	p.validateObjects(f, path, fn)
+	p.validateSends(f, path, fn)
 	if fn.CallsModel && fn.Timeout == 0 {
 		f.add(path+".Timeout", "0s", "write a time-out: a model takes seconds to reply, and the default is 10 seconds")
 	}
@@ -324,7 +328,7 @@ func (p Platform) validateFunction(f *findings, fn Function) {
 		return
 	}
 	if !slices.ContainsFunc(p.Routes, func(r Route) bool { return r.Function == fn.Name }) {
-		f.add(path+".Trigger", "", "say what invokes it (OnStream, OnSchedule, OnObjects, OnSignUp, OnSeed or OnOther), let it serve a route, or leave the function out")
+		f.add(path+".Trigger", "", "say what invokes it (OnStream, OnSchedule, OnQueue, OnObjects, OnSignUp, OnSeed or OnOther), let it serve a route, or leave the function out")
 	}
 }
 

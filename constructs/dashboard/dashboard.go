@@ -29,8 +29,9 @@ type Props struct {
 	Tables []Table
 	// Streams are shown with the age of what their functions handle.
 	Streams []Stream
-	// Queues are shown with how many messages wait in them.
-	Queues []Queue
+	// Messages are queues on the way to a function, and Queues are those of failures. Both are shown
+	// with how many messages wait in them.
+	Messages, Queues []Queue
 }
 
 // Function is a function on the dashboard.
@@ -92,7 +93,7 @@ func New(scope constructs.Construct, id string, p Props) awscloudwatch.Dashboard
 	if len(p.Tables) > 0 {
 		row(d, tables(p.Tables))
 	}
-	row(d, waiting(p.Streams, p.Queues))
+	row(d, waiting(p.Streams, p.Messages, p.Queues))
 	return d
 }
 
@@ -196,20 +197,26 @@ func tables(list []Table) []awscloudwatch.IWidget {
 	}
 }
 
-func waiting(streams []Stream, queues []Queue) []awscloudwatch.IWidget {
-	var ages, messages []awscloudwatch.IMetric
+func waiting(streams []Stream, messages, failures []Queue) []awscloudwatch.IWidget {
+	var ages []awscloudwatch.IMetric
 	for _, s := range streams {
 		ages = append(ages, line(s.Mapping.MetricAge(nil), s.Name, "Maximum"))
-	}
-	for _, q := range queues {
-		messages = append(messages, line(q.Queue.MetricApproximateNumberOfMessagesVisible(nil), q.Name, "Maximum"))
 	}
 	var widgets []awscloudwatch.IWidget
 	if len(ages) > 0 {
 		widgets = append(widgets, graph("Age of stream records (ms)", ages))
 	}
-	if len(messages) > 0 {
-		widgets = append(widgets, graph("Messages in queues of failures", messages))
+	for _, q := range []struct {
+		title string
+		of    []Queue
+	}{{"Messages that wait for a function", messages}, {"Messages in queues of failures", failures}} {
+		var lines []awscloudwatch.IMetric
+		for _, one := range q.of {
+			lines = append(lines, line(one.Queue.MetricApproximateNumberOfMessagesVisible(nil), one.Name, "Maximum"))
+		}
+		if len(lines) > 0 {
+			widgets = append(widgets, graph(q.title, lines))
+		}
 	}
 	return widgets
 }

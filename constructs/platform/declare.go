@@ -19,6 +19,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/lake"
 	"github.com/onesynth-cdk/onesynth/constructs/model"
 	"github.com/onesynth-cdk/onesynth/constructs/props"
+	"github.com/onesynth-cdk/onesynth/constructs/queue"
 	"github.com/onesynth-cdk/onesynth/constructs/schedule"
 	"github.com/onesynth-cdk/onesynth/constructs/stream"
 	"github.com/onesynth-cdk/onesynth/constructs/table"
@@ -104,6 +105,7 @@ func Declare(of Construct, scope constructs.Construct, id string, described sche
 	p.model = d.Model
 	p.addSecrets(d.Secrets)
 	p.addBuckets()
+	p.addQueues()
 	for _, f := range described.Functions {
 		p.addFunction(f.ConstructID(), f, d.Environment[f.Name])
 	}
@@ -137,6 +139,7 @@ func (p *Platform) begin(of Construct, scope constructs.Construct, id string, de
 		Buckets:     map[string]*bucket.Bucket{},
 		Streams:     map[string]*stream.Mapping{},
 		Schedules:   map[string]*schedule.Schedule{},
+		Queues:      map[string]*queue.Queue{},
 		DeadLetters: map[string]awssqs.Queue{},
 		Lakes:       map[string]*lake.Lake{},
 		construct:   of,
@@ -244,6 +247,11 @@ func (p *Platform) addTrigger(f schema.Function) {
 			Key:         p.props.Key,
 		})
 		p.DeadLetters[f.Name] = p.Schedules[f.Name].DeadLetters
+	case schema.OnQueue:
+		trigger = trigger.WithDefaults(f)
+		p.Queues[f.Name].Invoke(queue.Invocations{
+			Function: p.Functions[f.Name], BatchSize: trigger.BatchSize, MaximumConcurrency: trigger.MaximumConcurrency,
+		})
 	case schema.OnObjects:
 		trigger = trigger.WithDefaults(f)
 		p.DeadLetters[f.Name] = bucket.NewTrigger(p.construct, trigger.ID, bucket.TriggerProps{

@@ -60,6 +60,8 @@ func (p *Platform) operate(serverErrorAlarm string) {
 			case schema.OnStream:
 				trigger = trigger.WithDefaults(f)
 				p.watchStream(trigger.ID, p.Streams[f.Name], trigger.Changes, "the "+f.Name)
+			case schema.OnQueue:
+				p.watchQueue(trigger.WithDefaults(f), f.Name)
 			}
 		}
 		for _, q := range p.queues() {
@@ -282,6 +284,19 @@ func (p *Platform) watchStream(id string, m *stream.Mapping, changes, handler st
 		alarm.Props{Metric: m.MetricAge(nil), Threshold: float64(longest.Milliseconds())})
 }
 
+// watchQueue watches that no message waits much longer for its first attempts than the plan says.
+func (p *Platform) watchQueue(trigger schema.OnQueue, handler string) {
+	// Amazon SQS does not count the age of a message that it has handed out more than three times
+	// ("Available CloudWatch metrics for Amazon SQS").
+	var planned time.Duration
+	for _, wait := range trigger.Retries[:min(3, len(trigger.Retries))] {
+		planned += wait
+	}
+	longest := max(behind, 2*planned)
+	p.watch(trigger.ID+"AgeAlarm", fmt.Sprintf("%s wait longer than %s for the %s", trigger.Messages, longest, handler),
+		alarm.Props{Metric: p.Queues[handler].MetricAge(nil), Threshold: longest.Seconds()})
+}
+
 func (p *Platform) watchLake(l declaredLake) {
 	p.watchStream(l.id, l.Mapping, "changes", "the lake"+l.name)
 	p.watch(l.id+"FailuresAlarm", "records that cannot become rows, or that came too late, are in the lake"+l.name+"'s failure queue",
@@ -310,6 +325,11 @@ func (p *Platform) show() awscloudwatch.Dashboard {
 	for _, f := range p.Schema.Functions {
 		if trigger, ok := f.Trigger.(schema.OnStream); ok {
 			contents.Streams = append(contents.Streams, dashboard.Stream{Name: trigger.WithDefaults(f).ID, Mapping: p.Streams[f.Name]})
+		}
+	}
+	for _, f := range p.Schema.Functions {
+		if trigger, ok := f.Trigger.(schema.OnQueue); ok {
+			contents.Messages = append(contents.Messages, dashboard.Queue{Name: trigger.WithDefaults(f).Messages, Queue: p.Queues[f.Name].Resource})
 		}
 	}
 	for _, q := range p.queues() {

@@ -21,6 +21,7 @@
 package platform
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -35,6 +36,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"github.com/onesynth-cdk/onesynth/constructs/bucket"
+	"github.com/onesynth-cdk/onesynth/constructs/deadletter"
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/constructs/httpapi"
 	"github.com/onesynth-cdk/onesynth/constructs/identity"
@@ -43,6 +45,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/model"
 	"github.com/onesynth-cdk/onesynth/constructs/outputs"
 	"github.com/onesynth-cdk/onesynth/constructs/props"
+	"github.com/onesynth-cdk/onesynth/constructs/queue"
 	"github.com/onesynth-cdk/onesynth/constructs/schedule"
 	"github.com/onesynth-cdk/onesynth/constructs/stream"
 	"github.com/onesynth-cdk/onesynth/constructs/table"
@@ -101,6 +104,8 @@ type Platform struct {
 	// the name of the function that runs.
 	Streams   map[string]*stream.Mapping
 	Schedules map[string]*schedule.Schedule
+	// Queues are the queues of the functions that handle messages, by the name of the function.
+	Queues map[string]*queue.Queue
 	// DeadLetters are the failure queues of the triggers, by the name of the function.
 	DeadLetters map[string]awssqs.Queue
 	// Lakes are what the changes of tables become, by the name in the schema.
@@ -136,6 +141,9 @@ func (p *Platform) addFunction(id string, declared schema.Function, variables ma
 	for _, b := range p.Schema.BucketsOf(declared) {
 		environment[b.Variable] = *p.Buckets[b.Name].Resource.BucketName()
 	}
+	for _, q := range p.Schema.QueuesOf(declared) {
+		environment[q.Trigger.(schema.OnQueue).Variable] = *p.Queues[q.Name].Resource.QueueUrl()
+	}
 	if declared.CallsModel {
 		maps.Copy(environment, p.model.Environment())
 	}
@@ -170,6 +178,9 @@ func (p *Platform) addFunction(id string, declared schema.Function, variables ma
 	}
 	for _, o := range declared.Gets {
 		p.Buckets[o.Bucket].AllowGet(f, o.Prefix)
+	}
+	for _, to := range declared.Sends {
+		p.Queues[to].AllowSend(f)
 	}
 	if declared.CallsModel {
 		p.model.Allow(f)
@@ -228,6 +239,25 @@ func (p *Platform) addBuckets() {
 			LogRetention:    p.props.LogRetention,
 			RemoveWithStack: p.props.RemoveWithStack,
 			Key:             p.props.Key,
+		})
+	}
+}
+
+// addQueues declares the queues of messages, before the functions that send to them, and their queues of
+// failures.
+func (p *Platform) addQueues() {
+	for _, f := range p.Schema.Functions {
+		trigger, ok := f.Trigger.(schema.OnQueue)
+		if !ok {
+			continue
+		}
+		trigger = trigger.WithDefaults(f)
+		p.DeadLetters[f.Name] = deadletter.NewQueue(p.construct, trigger.Failures.ID, deadletter.Props{Key: p.props.Key})
+		p.Queues[f.Name] = queue.New(p.construct, trigger.ID, queue.Props{
+			OnFailure: p.DeadLetters[f.Name],
+			Timeout:   p.props.sizes().Timeout(f.Name, cmp.Or(f.Timeout, gofunction.DefaultTimeout)),
+			Attempts:  trigger.Attempts(),
+			Key:       p.props.Key,
 		})
 	}
 }

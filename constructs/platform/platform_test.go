@@ -27,7 +27,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-var template, signUp, large, quiet, callers, exporting, models, refused synthtest.Template
+var template, signUp, large, quiet, callers, exporting, models, queued, refused synthtest.Template
 
 func TestMain(m *testing.M) {
 	synthtest.Main(m, declare, func(folder string) (err error) {
@@ -50,6 +50,9 @@ func TestMain(m *testing.M) {
 			return err
 		}
 		if models, err = synthtest.Load(folder, "models"); err != nil {
+			return err
+		}
+		if queued, err = synthtest.Load(folder, "queued"); err != nil {
 			return err
 		}
 		refused, err = synthtest.Load(folder, "refused")
@@ -105,6 +108,7 @@ func declare(app awscdk.App) {
 	declareCallers(app, build)
 	declareExporting(app, build)
 	declareModels(app, build)
+	declareQueued(app, build)
 	declareRefused(app, build)
 }
 

@@ -1,0 +1,28 @@
+package queue_test
+
+import (
+	"time"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/jsii-runtime-go"
+
+	"github.com/onesynth-cdk/onesynth/constructs/deadletter"
+	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
+	"github.com/onesynth-cdk/onesynth/constructs/queue"
+)
+
+// One function sends what another handles, three times at most.
+func ExampleNew() {
+	defer jsii.Close()
+	app := awscdk.NewApp(nil)
+	stack := awscdk.NewStack(app, jsii.String("orders"), nil)
+	function := func(id string) *gofunction.Function {
+		return gofunction.New(stack, id, gofunction.Props{Package: "../gofunction/testdata/handlers/hello"})
+	}
+	orders := queue.New(stack, "Orders", queue.Props{
+		OnFailure: deadletter.NewQueue(stack, "Unhandled", deadletter.Props{}), Timeout: 10 * time.Second, Attempts: 3,
+	})
+	orders.AllowSend(function("Takes"))
+	orders.Invoke(queue.Invocations{Function: function("Handles")})
+	app.Synth(nil)
+}

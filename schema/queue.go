@@ -1,0 +1,133 @@
+package schema
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// OnQueue invokes a function with the messages of a queue of Amazon SQS, which functions that name it
+// in their Sends fill. A message that the function fails to handle comes again by a plan, which
+// lambdas/kit/queue keeps. Then the queue of [Failures] gets it, from which it can be sent again. Each
+// message comes at least once, and in no order.
+type OnQueue struct {
+	// ID is the construct id of the queue. The alarm on late messages is <ID>AgeAlarm.
+	// Default: the function's ID and "Queue".
+	ID string
+	// Variable is the environment variable in which the function, and those that send to it, find the
+	// address of the queue, such as "WEBHOOK_QUEUE_URL". Required.
+	Variable string
+	// Retries is the plan: how long after a failed attempt the next one follows. Each is whole
+	// seconds, up to 11 hours. Default: a message is tried once.
+	Retries []time.Duration
+	// BatchSize is how many messages one invocation gets at most: 1 to 10. Default: 10.
+	BatchSize int
+	// MaximumConcurrency is how many invocations run at once at most: 2 to 1,000. Default: as many as
+	// the account and the function allow.
+	MaximumConcurrency int
+	// Messages names the messages for people, such as "webhooks". Default: "messages of the"
+	// and the function's name.
+	Messages string
+	// Failures describe the queue of the messages that the function gave up.
+	Failures Failures
+}
+
+// Limits of Amazon SQS ("Amazon SQS visibility timeout": 12 hours, to which a receiver may add what lets
+// messages not all come at once) and of AWS Lambda ("Using Lambda with Amazon SQS").
+const (
+	longestRetry     = 11 * time.Hour
+	maxMessages      = 10
+	leastConcurrency = 2
+	maxConcurrency   = 1000
+	maxReceives      = 1000
+)
+
+// WithDefaults returns the trigger of a function with its defaults filled in.
+func (q OnQueue) WithDefaults(of Function) OnQueue {
+	if q.ID == "" {
+		q.ID = of.ConstructID() + "Queue"
+	}
+	if q.BatchSize == 0 {
+		q.BatchSize = maxMessages
+	}
+	if q.Messages == "" {
+		q.Messages = "messages of the " + of.Name
+	}
+	q.Failures = q.Failures.withDefaults(q.ID, q.Messages+" that could not be handled")
+	return q
+}
+
+// Attempts is how often a message is tried.
+func (q OnQueue) Attempts() int { return len(q.Retries) + 1 }
+
+// QueuesOf returns the functions whose queues the function uses: its own, and those that it sends to.
+func (p Platform) QueuesOf(f Function) []Function {
+	var all []Function
+	for _, other := range p.Functions {
+		if _, ok := other.Trigger.(OnQueue); ok && (other.Name == f.Name || slices.Contains(f.Sends, other.Name)) {
+			all = append(all, other)
+		}
+	}
+	return all
+}
+
+func (q OnQueue) validate(f *findings, path string, p Platform, fn Function) {
+	at := path + ".Trigger"
+	if !matches(variableName, q.Variable) {
+		f.add(at+".Variable", quoted(q.Variable), `write capitals, digits and _, such as "WEBHOOK_QUEUE_URL"`)
+	}
+	for i, wait := range q.Retries {
+		if wait <= 0 || wait > longestRetry || wait%time.Second != 0 {
+			f.add(fmt.Sprintf("%s.Retries[%d]", at, i), wait.String(), "write whole seconds, 1s to %s", longestRetry)
+		}
+	}
+	if q.Attempts() > maxReceives {
+		f.add(at+".Retries", fmt.Sprint(len(q.Retries)), "write at most %d: a queue counts no further", maxReceives-1)
+	}
+	if q.BatchSize < 0 || q.BatchSize > maxMessages {
+		f.add(at+".BatchSize", fmt.Sprint(q.BatchSize), "write 1 to %d messages, or 0 for %d", maxMessages, maxMessages)
+	}
+	if q.MaximumConcurrency != 0 && (q.MaximumConcurrency < leastConcurrency || q.MaximumConcurrency > maxConcurrency) {
+		f.add(at+".MaximumConcurrency", fmt.Sprint(q.MaximumConcurrency), "write %d to %d, or 0 for no limit", leastConcurrency, maxConcurrency)
+	}
+	if !slices.ContainsFunc(p.Functions, func(other Function) bool { return slices.Contains(other.Sends, fn.Name) }) {
+		f.add(at, "OnQueue", "name the function in the Sends of another: no function fills its queue")
+	}
+	validateTriggerIDs(f, at, q.ID, q.Failures)
+}
+
+// validateSends checks the queues that a function sends to.
+func (p Platform) validateSends(f *findings, path string, fn Function) {
+	for i, name := range fn.Sends {
+		at := fmt.Sprintf("%s.Sends[%d]", path, i)
+		to, ok := p.Function(name)
+		if _, queue := to.Trigger.(OnQueue); !ok || !queue {
+			f.add(at, quoted(name), "name a function whose Trigger is OnQueue")
+		}
+		if slices.Index(fn.Sends, name) < i {
+			f.add(at, quoted(name), "name each function once")
+		}
+	}
+}
+
+// validateQueues checks that no two queues share a variable.
+func (p Platform) validateQueues(f *findings) {
+	taken := map[string]string{}
+	for _, s := range p.Secrets {
+		taken[s.Variable] = "Secrets[" + s.Name + "]"
+	}
+	for _, b := range p.Buckets {
+		taken[b.Variable] = "Buckets[" + b.Name + "]"
+	}
+	for _, fn := range p.Functions {
+		q, ok := fn.Trigger.(OnQueue)
+		if !ok {
+			continue
+		}
+		path := "Functions[" + fn.Name + "].Trigger"
+		if of, ok := taken[q.Variable]; ok {
+			f.add(path+".Variable", quoted(q.Variable), "write another name: %s has this one", of)
+		}
+		taken[q.Variable] = path
+	}
+}
