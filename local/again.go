@@ -83,6 +83,9 @@ func (c cloud) planAgain(queue *awsapi.Queue, message awsapi.Message) again {
 			return again{why: "this queue has the failed events of several functions, and the message does not say whose it is: " + strings.Join(functions, ", ")}
 		}
 	}
+	if handed := c.handed(queue.Name); len(handed) > 0 {
+		return again{why: "it is handed to " + handed[0].Function + " by itself"}
+	}
 	switch sources := c.aws.Sources(queue); len(sources) {
 	case 1:
 		return again{source: sources[0]}

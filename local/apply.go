@@ -82,6 +82,7 @@ func (r *Runner) Apply(ctx context.Context, folder string) (Applied, error) {
 	r.registerSchedules(next)
 	problems = append(problems, r.schedules.Change(next.schedules))
 	r.design.Store(next)
+	r.deliverMessages(next, former.queues)
 	problems = append(problems, r.deliverStreams(next))
 	r.openDoors(next)
 	r.showConsole(next)
@@ -122,6 +123,9 @@ func (r *Runner) readNext(ctx context.Context, folder string, former *design) (n
 		return next, nil, err
 	}
 	if err := r.readStreams(next); err != nil {
+		return next, nil, err
+	}
+	if err := r.readQueues(next); err != nil {
 		return next, nil, err
 	}
 	if err := next.databases.Check(ctx); err != nil {

@@ -20,6 +20,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/local/gateway"
 	"github.com/onesynth-cdk/onesynth/local/lambda"
 	"github.com/onesynth-cdk/onesynth/local/policy"
+	"github.com/onesynth-cdk/onesynth/local/queue"
 	"github.com/onesynth-cdk/onesynth/local/schedule"
 	"github.com/onesynth-cdk/onesynth/local/userpool"
 )
@@ -39,6 +40,8 @@ type design struct {
 	gateways  map[apiName]*gateway.Gateway
 	apis      []console.API
 	databases *engine.Databases
+	// queues are the mappings of queues to functions.
+	queues *queue.Mappings
 	// opened are the APIs whose ports were opened for this assembly.
 	opened []apiName
 }

@@ -432,6 +432,8 @@ func testConsole(t *testing.T, r *local.Runner) {
 	}
 	want(t, 404, "GET / lists")(call(t, "GET", base+"/nothing", ""))
 	want(t, 404, "no queue")(call(t, "GET", base+"/queues/none", ""))
+	want(t, 404, "no queue")(call(t, "POST", base+"/queues/none/due", ""))
+	want(t, 200, `"messages": 0`)(call(t, "POST", base+"/queues/"+r.AWS().Queues()[0].Name+"/due", ""))
 	want(t, 404, "no such function")(call(t, "GET", base+"/logs?function=none", ""))
 	want(t, 400, "give the function")(call(t, "GET", base+"/logs", ""))
 	want(t, 404, "no such schedule")(call(t, "POST", base+"/schedules/none/run", ""))

@@ -25,6 +25,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/local/inbox"
 	"github.com/onesynth-cdk/onesynth/local/lambda"
 	"github.com/onesynth-cdk/onesynth/local/policy"
+	"github.com/onesynth-cdk/onesynth/local/queue"
 	"github.com/onesynth-cdk/onesynth/local/schedule"
 	"github.com/onesynth-cdk/onesynth/local/trace"
 	"github.com/onesynth-cdk/onesynth/local/userpool"
@@ -241,9 +242,13 @@ func (r *Runner) startDatabases(ctx context.Context, d *design) error {
 	if err := r.readStreams(d); err != nil {
 		return err
 	}
+	if err := r.readQueues(d); err != nil {
+		return err
+	}
 	if err := d.databases.CreateTables(ctx, r.log.line); err != nil {
 		return err
 	}
+	r.deliverMessages(d, nil)
 	return r.deliverStreams(d)
 }
 
@@ -255,6 +260,22 @@ func (r *Runner) readStreams(d *design) error {
 		},
 		Send: func(queueARN, body string) error { return send(r.aws, queueARN, body, nil) },
 	})
+}
+
+func (r *Runner) readQueues(d *design) (err error) {
+	d.queues, err = queue.Read(d.assembly, queue.Options{
+		Invoke: streamInvoker{r.functions}, Queue: r.aws.Queue, Log: r.log.structured(),
+		Authorise: func(function, action, resource string) error {
+			return r.aws.AuthoriseAs(function, d.roles[function], action, resource)
+		},
+	})
+	return err
+}
+
+// deliverMessages begins to hand messages of queues to functions. former has the mappings of the former assembly; nil: there is none.
+func (r *Runner) deliverMessages(d *design, former *queue.Mappings) {
+	ended := d.queues.Start(r.parts.ctx, former)
+	r.parts.onStop(func() { <-ended })
 }
 
 func (r *Runner) deliverStreams(d *design) error {
@@ -335,7 +356,7 @@ func (r *Runner) openDoors(d *design) {
 
 // showConsole makes the console show the assembly.
 func (r *Runner) showConsole(d *design) {
-	view := cloud{assembly: d.assembly, aws: r.aws, databases: d.databases, buckets: r.buckets, lakes: d.lakes, functions: r.functions}
+	view := cloud{assembly: d.assembly, aws: r.aws, databases: d.databases, queues: d.queues, buckets: r.buckets, lakes: d.lakes, functions: r.functions}
 	r.console.open(console.New(console.Options{
 		APIs: d.apis, Functions: r.functions, Schedules: r.schedules, Users: d.users, Cloud: view, Inbox: r.inbox, Issuer: r.issuer, Trace: r.trace,
 		Endpoint: url(r.ports.aws), DynamoDB: view.database(r.engine.URL()), QueryLake: r.queryLake(),

@@ -19,6 +19,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/local/console"
 	"github.com/onesynth-cdk/onesynth/local/engine"
 	"github.com/onesynth-cdk/onesynth/local/lambda"
+	"github.com/onesynth-cdk/onesynth/local/queue"
 )
 
 // database tells programs beside the run how to reach the tables.
@@ -38,6 +39,7 @@ type cloud struct {
 	assembly  *assembly.Assembly
 	aws       *awsapi.Server
 	databases *engine.Databases
+	queues    *queue.Mappings
 	buckets   *buckets.Store
 	lakes     []catalog.Lake
 	functions *lambda.Service
@@ -90,11 +92,13 @@ func (c cloud) OpenObject(bucket, key string) (buckets.Object, io.ReadCloser, er
 
 // queueView is a queue on the console.
 type queueView struct {
-	Name     string        `json:"name"`
-	ARN      string        `json:"arn"`
-	URL      string        `json:"url"`
-	Messages int           `json:"messages"`
-	Content  []messageView `json:"content,omitempty"`
+	Name     string `json:"name"`
+	ARN      string `json:"arn"`
+	URL      string `json:"url"`
+	Messages int    `json:"messages"`
+	// Functions are those that the messages are handed to.
+	Functions []queue.Delivery `json:"functions,omitempty"`
+	Content   []messageView    `json:"content,omitempty"`
 }
 
 // messageView is a message, with what can be done about it.
@@ -121,7 +125,7 @@ func (c cloud) view(queue *awsapi.Queue, message awsapi.Message) messageView {
 func (c cloud) Queues() any {
 	views := []queueView{}
 	for _, queue := range c.aws.Queues() {
-		views = append(views, queueView{Name: queue.Name, ARN: queue.ARN, URL: queue.URL, Messages: len(queue.Messages())})
+		views = append(views, queueView{Name: queue.Name, ARN: queue.ARN, URL: queue.URL, Messages: len(queue.Messages()), Functions: c.handed(queue.Name)})
 	}
 	return views
 }
@@ -132,7 +136,7 @@ func (c cloud) Queue(name string, most int) (any, bool) {
 		return nil, false
 	}
 	messages := queue.Messages()
-	view := queueView{Name: queue.Name, ARN: queue.ARN, URL: queue.URL, Messages: len(messages)}
+	view := queueView{Name: queue.Name, ARN: queue.ARN, URL: queue.URL, Messages: len(messages), Functions: c.handed(queue.Name)}
 	if most > 0 {
 		messages = messages[:min(most, len(messages))]
 	}
@@ -144,6 +148,24 @@ func (c cloud) Queue(name string, most int) (any, bool) {
 		view.Content = append(view.Content, one)
 	}
 	return view, true
+}
+
+// handed says to which functions the queue's messages are handed.
+func (c cloud) handed(name string) (to []queue.Delivery) {
+	for _, delivery := range c.queues.Deliveries() {
+		if delivery.Queue == name {
+			to = append(to, delivery)
+		}
+	}
+	return to
+}
+
+func (c cloud) DueMessages(name string) (int, bool) {
+	queue := c.aws.Queue(name)
+	if queue == nil {
+		return 0, false
+	}
+	return queue.Due(), true
 }
 
 func (c cloud) Message(name, id string) (any, bool) {

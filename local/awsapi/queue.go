@@ -33,10 +33,13 @@ type Message struct {
 	Sent       time.Time                   `json:"sent"`
 	// Received is how often it was received.
 	Received int `json:"received"`
+	// VisibleAt is from when on it can be received.
+	VisibleAt time.Time `json:"visible_at"`
 
-	visible time.Time
 	receipt string
 	first   time.Time
+	// handed says that a function has it, by a mapping, and held that the console has.
+	handed, held bool
 }
 
 // Queue is a standard queue, as far as failure destinations and their readers need one. It is safe for concurrent use.
@@ -168,7 +171,7 @@ func (q *Queue) Send(body string, attributes map[string]MessageAttribute) string
 
 func (q *Queue) send(body string, attributes map[string]MessageAttribute, delay time.Duration) string {
 	now := time.Now()
-	message := &Message{ID: rand.Text(), Body: body, Attributes: attributes, Sent: now, visible: now.Add(delay)}
+	message := &Message{ID: rand.Text(), Body: body, Attributes: attributes, Sent: now, VisibleAt: now.Add(delay)}
 	q.push(message)
 	return message.ID
 }
@@ -203,7 +206,7 @@ func (q *Queue) Purge() {
 func (q *Queue) receive(ctx context.Context, most int, visibility, wait time.Duration) []Message {
 	deadline := time.Now().Add(wait)
 	for {
-		received, next, arrived := q.take(most, visibility)
+		received, next, arrived := q.take(most, visibility, false)
 		left := time.Until(deadline)
 		if len(received) > 0 || left <= 0 {
 			return received
@@ -221,7 +224,7 @@ func (q *Queue) receive(ctx context.Context, most int, visibility, wait time.Dur
 }
 
 // take returns visible messages, or, if there are none, when to look again.
-func (q *Queue) take(most int, visibility time.Duration) (received []Message, next time.Duration, arrived <-chan struct{}) {
+func (q *Queue) take(most int, visibility time.Duration, handed bool) (received []Message, next time.Duration, arrived <-chan struct{}) {
 	var dead []*Message
 	defer func() {
 		for _, message := range dead {
@@ -235,12 +238,12 @@ func (q *Queue) take(most int, visibility time.Duration) (received []Message, ne
 		if now.Sub(message.Sent) > q.set.retention {
 			return true
 		}
-		if message.visible.After(now) {
-			next = min(next, message.visible.Sub(now))
+		if message.VisibleAt.After(now) {
+			next = min(next, message.VisibleAt.Sub(now))
 			return false
 		}
 		if q.set.dead != nil && message.Received >= q.set.most {
-			message.visible, message.receipt = now, ""
+			message.VisibleAt, message.receipt, message.handed = now, "", false
 			dead = append(dead, message)
 			return true
 		}
@@ -249,7 +252,7 @@ func (q *Queue) take(most int, visibility time.Duration) (received []Message, ne
 			if message.first.IsZero() {
 				message.first = now
 			}
-			message.receipt, message.visible = rand.Text(), now.Add(visibility)
+			message.receipt, message.VisibleAt, message.handed = rand.Text(), now.Add(visibility), handed
 			received = append(received, *message)
 		}
 		return false
@@ -440,11 +443,7 @@ func receiveMessage(ctx context.Context, queue *Queue, in sqsInput) (any, error)
 	messages := []map[string]any{}
 	for _, message := range queue.receive(ctx, most, visibility, min(wait, 20*time.Second)) {
 		answer := map[string]any{"MessageId": message.ID, "ReceiptHandle": message.receipt, "Body": message.Body, "MD5OfBody": digest([]byte(message.Body)),
-			"Attributes": map[string]string{
-				"SentTimestamp":                    strconv.FormatInt(message.Sent.UnixMilli(), 10),
-				"ApproximateReceiveCount":          strconv.Itoa(message.Received),
-				"ApproximateFirstReceiveTimestamp": strconv.FormatInt(message.first.UnixMilli(), 10),
-			}}
+			"Attributes": Received{Message: message, First: message.first}.attributes()}
 		wanted := map[string]MessageAttribute{}
 		for name, attribute := range message.Attributes {
 			if slices.ContainsFunc(in.MessageAttributeNames, func(want string) bool {
@@ -482,12 +481,19 @@ func deleteMessageBatch(_ context.Context, queue *Queue, in sqsInput) (any, erro
 	return map[string]any{"Successful": deleted, "Failed": []batchFailure{}}, nil
 }
 
+// longestVisibility is SQS's limit on a visibility time-out, 12 hours in seconds.
+const longestVisibility = 43200
+
 func changeMessageVisibility(_ context.Context, queue *Queue, in sqsInput) (any, error) {
 	if in.VisibilityTimeout == nil {
 		return nil, &apiError{Type: "com.amazonaws.sqs#MissingParameter", Message: "The request must contain the parameter VisibilityTimeout.", QueryError: "MissingParameter"}
 	}
+	if seconds := *in.VisibilityTimeout; seconds < 0 || seconds > longestVisibility {
+		return nil, &apiError{Type: "com.amazonaws.sqs#InvalidParameterValue", QueryError: "InvalidParameterValue",
+			Message: fmt.Sprintf("Value %d for parameter VisibilityTimeout is invalid. Reason: VisibilityTimeout must be an integer between 0 and %d.", seconds, longestVisibility)}
+	}
 	found := queue.find(in.ReceiptHandle, func(at int) {
-		queue.messages[at].visible = time.Now().Add(time.Duration(*in.VisibilityTimeout) * time.Second)
+		queue.messages[at].VisibleAt = time.Now().Add(time.Duration(*in.VisibilityTimeout) * time.Second)
 		close(queue.arrived)
 		queue.arrived = make(chan struct{})
 	})
@@ -503,7 +509,7 @@ func getQueueAttributes(_ context.Context, queue *Queue, in sqsInput) (any, erro
 	now := time.Now()
 	for _, message := range queue.Messages() {
 		switch {
-		case !message.visible.After(now):
+		case !message.VisibleAt.After(now):
 			waiting++
 		case message.Received > 0:
 			working++
@@ -576,10 +582,10 @@ func (q *Queue) Hold(id string) (message Message, release func(remove bool), err
 		return Message{}, nil, fmt.Errorf("%w: got %q in queue %s", ErrNoMessage, id, q.Name)
 	}
 	held := q.messages[at]
-	if held.visible.After(time.Now()) {
+	if held.VisibleAt.After(time.Now()) {
 		return Message{}, nil, fmt.Errorf("%w: %s", ErrMessageInUse, id)
 	}
-	held.visible, held.receipt = time.Now().Add(holding), ""
+	held.VisibleAt, held.receipt, held.held = time.Now().Add(holding), "", true
 	return *held, func(remove bool) {
 		q.mutex.Lock()
 		defer q.mutex.Unlock()
@@ -587,7 +593,7 @@ func (q *Queue) Hold(id string) (message Message, release func(remove bool), err
 			q.messages = slices.DeleteFunc(q.messages, func(message *Message) bool { return message == held })
 			return
 		}
-		held.visible = time.Now()
+		held.VisibleAt, held.held = time.Now(), false
 		close(q.arrived)
 		q.arrived = make(chan struct{})
 	}, nil

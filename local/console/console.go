@@ -75,6 +75,9 @@ type Cloud interface {
 	// Errors: *Problem, awsapi.ErrNoMessage, awsapi.ErrMessageInUse, and why it failed again.
 	Again(ctx context.Context, queue, message string) (Again, error)
 	DropMessage(queue, message string) error
+	// DueMessages makes the messages of a queue due that wait for the end of a delay or of a visibility time-out, and returns how many
+	// there are. The last result is false if there is no such queue.
+	DueMessages(queue string) (int, bool)
 	// Streams tell how far the delivery of stream records to functions is.
 	Streams() any
 	// FlushStreams delivers what was written before the call and returns when functions have taken it.
@@ -243,6 +246,7 @@ func New(options Options) *Console {
 	get("/queues/{name}", c.queue)
 	get("/queues/{name}/messages/{id}", c.message)
 	post("/queues/{name}/messages/{id}/again", c.again)
+	post("/queues/{name}/due", c.dueMessages)
 	c.mux.HandleFunc("DELETE /queues/{name}/messages/{id}", c.answer(c.dropMessage))
 	get("/streams", func(*http.Request) (any, error) { return options.Cloud.Streams(), nil })
 	post("/streams/flush", func(r *http.Request) (any, error) {
@@ -340,7 +344,7 @@ func (c *Console) index(*http.Request) (any, error) {
 		"links": []string{
 			"GET /functions", "POST /functions/{name}/kill", "POST /functions/{name}/invoke", "GET /logs?function=NAME", "GET /lines?function=NAME&request=ID&after=SEQ", "GET /requests?search=TEXT&limit=N&before=SEQ", "GET /requests/{id}", "GET /events", "GET /engine", "GET /capacity", "DELETE /capacity",
 			"GET /outputs", "GET /dynamodb", "GET /tables", "GET /tables/{name}/items?index=&partition=&sort=&text=&limit=&after=", "POST /tables/{name}/items", "POST /sweep", "GET /schedules", "POST /schedules/{name}/run", "GET /user-pools", "GET /push?limit=", "DELETE /push", "POST /push/faults",
-			"GET /queues", "GET /queues/{name}?limit=", "GET /queues/{name}/messages/{id}", "POST /queues/{name}/messages/{id}/again", "DELETE /queues/{name}/messages/{id}", "GET /streams", "POST /streams/flush", "GET /buckets", "GET /buckets/{name}?prefix=PREFIX", "GET /buckets/{name}/browse?prefix=&after=&limit=",
+			"GET /queues", "GET /queues/{name}?limit=", "GET /queues/{name}/messages/{id}", "POST /queues/{name}/messages/{id}/again", "POST /queues/{name}/due", "DELETE /queues/{name}/messages/{id}", "GET /streams", "POST /streams/flush", "GET /buckets", "GET /buckets/{name}?prefix=PREFIX", "GET /buckets/{name}/browse?prefix=&after=&limit=",
 			"GET /buckets/{name}/objects/{key}?first=BYTES", "GET /lakes", "POST /lakes/query", "GET /faults", "POST /faults", "GET /used-permissions", "GET /refused", "GET /permissions", "POST /token",
 			"GET /.well-known/openid-configuration", "GET /.well-known/jwks.json",
 		},

@@ -135,3 +135,11 @@ func (c *Console) push(r *http.Request) (any, error) {
 	}
 	return messages, nil
 }
+
+func (c *Console) dueMessages(r *http.Request) (any, error) {
+	messages, ok := c.options.Cloud.DueMessages(r.PathValue("name"))
+	if !ok {
+		return nil, noQueue(r.PathValue("name"))
+	}
+	return map[string]int{"messages": messages}, nil
+}

@@ -55,6 +55,12 @@ type mapping struct {
 // name tells mappings apart in every run of the assembly.
 func (m *mapping) name() string { return m.function.Name + " " + m.table.Name }
 
+// ofQueue reports that the mapping is one of a queue.
+func ofQueue(resource *assembly.Resource) bool {
+	var declared struct{ EventSourceArn string }
+	return resource.Decode(&declared) == nil && strings.Contains(declared.EventSourceArn, ":sqs:")
+}
+
 func (s *Streams) read(source *assembly.Assembly, resource *assembly.Resource) (*mapping, error) {
 	var declared struct {
 		EventSourceArn                 string

@@ -87,6 +87,9 @@ func NewStreams(engine *Engine, accessKey string, source *assembly.Assembly, opt
 		}
 	}
 	for _, resource := range source.Resources("AWS::Lambda::EventSourceMapping") {
+		if ofQueue(resource) {
+			continue // package queue reads it
+		}
 		read, err := streams.read(source, resource)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", resource, err)

@@ -702,7 +702,7 @@ func TestMappingErrors(t *testing.T) {
 	t.Parallel()
 	const source = `"EventSourceArn": {"Fn::GetAtt": ["Sessions", "StreamArn"]}, "FunctionName": {"Ref": "Consumer"}`
 	for name, test := range map[string]struct{ properties, want string }{
-		"other source":        {`"EventSourceArn": "arn:aws:sqs:us-east-1:000000000000:x", "FunctionName": {"Ref": "Consumer"}`, "reads the streams of the assembly's tables"},
+		"other source":        {`"EventSourceArn": "arn:aws:kinesis:us-east-1:000000000000:x", "FunctionName": {"Ref": "Consumer"}`, "reads the streams of the assembly's tables"},
 		"unknown function":    {`"EventSourceArn": {"Fn::GetAtt": ["Sessions", "StreamArn"]}, "FunctionName": "nobody"`, "no such function"},
 		"no position":         {source, "LATEST or TRIM_HORIZON"},
 		"batch size":          {source + `, "StartingPosition": "LATEST", "BatchSize": 0`, "write 1 to 10000"},

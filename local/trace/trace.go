@@ -21,6 +21,7 @@ const (
 	HTTP       Kind = "http"
 	Schedule   Kind = "schedule"
 	Stream     Kind = "stream"
+	Queue      Kind = "queue"
 	Objects    Kind = "objects"
 	SignUp     Kind = "sign-up"
 	Invocation Kind = "invocation"
@@ -31,7 +32,7 @@ type Origin struct {
 	Kind Kind
 	// Stack and API are the stack's name and the API's; empty unless Kind is HTTP.
 	Stack, API string
-	// Method and Path are the request's. Other kinds have the name of the schedule, table, bucket, user pool or function as Path.
+	// Method and Path are the request's. Other kinds have the name of the schedule, table, queue, bucket, user pool or function as Path.
 	Method, Path string
 	// Route is the route's key, such as "GET /links/{id}"; empty if none matched.
 	Route string

@@ -18,7 +18,8 @@ async function list({signal}) {
   await load();
   const draw = async () => put(place, byStack(await get('/queues', null, signal), (queue) => queue.name).map(([stack, own]) => table({caption: stack || 'Queues', rows: own, class: 'even', columns: [
     {label: 'Queue', cell: (queue) => h('a', {href: `#/queues${at(queue.name)}`, 'data-key': queue.name, title: queue.name}, brief(queue.name))},
-    {label: 'Messages', number: true, cell: (queue) => h('span', {class: `badge ${queue.messages ? 'warn' : ''}`}, number(queue.messages))},
+    {label: 'Messages', number: true, cell: (queue) => h('span', {class: `badge ${queue.messages && !queue.functions ? 'warn' : ''}`}, number(queue.messages))},
+    {label: 'Handed to', cell: (queue) => (queue.functions ?? []).map((to) => brief(to.function)).join(', ')},
   ]})));
   await draw();
   every(2000, draw, signal);
@@ -40,6 +41,11 @@ async function one({parts, signal}) {
     seen = text;
     const messages = queue.content ?? [];
     put(place, h('p', {class: 'muted'}, queue.messages === 0 ? '' : queue.messages > messages.length ? `The oldest ${messages.length} of ${plural(queue.messages, 'message')}.` : plural(queue.messages, 'message') + '.'),
+      queue.functions && messages.length > 0 && h('div', {class: 'bar'}, action('Make all due', async () => {
+        const due = await post(`${path}/due`, {});
+        say(`${plural(due.messages, 'message')} made due`);
+        await draw();
+      }, {key: 'due'}), h('span', {class: 'muted'}, 'As if the time until their next attempt had passed.')),
       messages.length === 0 && h('p', {class: 'empty'}, 'The queue is empty.'),
       messages.map((message) => card(path, message, draw)));
   };
@@ -55,7 +61,8 @@ function card(path, message, draw) {
   const body = h('pre', {tabindex: '0', 'aria-label': 'Body'}, pretty(message.body));
   const hint = `does-${message.id}`;
   return h('section', {class: 'card', 'aria-label': `Message ${message.id}`},
-    h('h2', {style: {'margin-top': '0'}}, 'Message of ', when(message.sent), ' ', message.received > 0 && h('span', {class: 'badge'}, `received ${plural(message.received, 'time')}`)),
+    h('h2', {style: {'margin-top': '0'}}, 'Message of ', when(message.sent), ' ', message.received > 0 && h('span', {class: 'badge'}, `received ${plural(message.received, 'time')}`), ' ',
+      new Date(message.visible_at) > new Date() && h('span', {class: 'badge'}, 'hidden until ', when(message.visible_at))),
     reason && h('p', {class: 'bad'}, reason),
     body,
     message.cut && h('p', null, action('Show all of it', async () => {
