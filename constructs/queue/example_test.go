@@ -16,13 +16,10 @@ func ExampleNew() {
 	defer jsii.Close()
 	app := awscdk.NewApp(nil)
 	stack := awscdk.NewStack(app, jsii.String("orders"), nil)
-	function := func(id string) *gofunction.Function {
-		return gofunction.New(stack, id, gofunction.Props{Package: "../gofunction/testdata/handlers/hello"})
-	}
 	orders := queue.New(stack, "Orders", queue.Props{
 		OnFailure: deadletter.NewQueue(stack, "Unhandled", deadletter.Props{}), Timeout: 10 * time.Second, Attempts: 3,
 	})
-	orders.AllowSend(function("Takes"))
-	orders.Invoke(queue.Invocations{Function: function("Handles")})
+	orders.AllowSend(gofunction.New(stack, "Shop", gofunction.Props{Package: "handlers/shop"}))
+	orders.Invoke(queue.Invocations{Function: gofunction.New(stack, "Packer", gofunction.Props{Package: "handlers/packer"})})
 	app.Synth(nil)
 }

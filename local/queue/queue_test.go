@@ -150,7 +150,9 @@ func TestDelivers(t *testing.T) {
 	t.Parallel()
 	f := start(t, `, "FunctionResponseTypes": ["ReportBatchItemFailures"]`, func(_ context.Context, bodies []string) ([]string, error) { return []string{"bad"}, nil })
 	f.send("one", "bad", "two")
-	until(t, "the good messages are done", func() bool { return slices.Equal(f.left("work"), []string{"bad"}) && f.mappings.Deliveries()[0].Working == 0 })
+	until(t, "the good messages are done", func() bool {
+		return slices.Equal(f.left("work"), []string{"bad"}) && f.mappings.Deliveries()[0].Working == 0
+	})
 	first := f.worker.events[0]
 	if first.EventSource != "aws:sqs" || !strings.HasSuffix(first.EventSourceARN, ":work") || first.Attributes["ApproximateReceiveCount"] != "1" || first.ReceiptHandle == "" || first.AWSRegion == "" ||
 		*first.MessageAttributes["Kind"].StringValue != "test" || string(first.MessageAttributes["Raw"].BinaryValue) != "\x01" {
@@ -250,12 +252,12 @@ func TestNextAssembly(t *testing.T) {
 func TestReadErr(t *testing.T) {
 	t.Parallel()
 	for mapping, want := range map[string]string{
-		`, "BatchSize": 11`:                       "got BatchSize 11",
-		`, "BatchSize": 0`:                        "got BatchSize 0",
-		`, "MaximumBatchingWindowInSeconds": 301`: "got MaximumBatchingWindowInSeconds 301",
+		`, "BatchSize": 11`:                                                 "got BatchSize 11",
+		`, "BatchSize": 0`:                                                  "got BatchSize 0",
+		`, "MaximumBatchingWindowInSeconds": 301`:                           "got MaximumBatchingWindowInSeconds 301",
 		`, "ScalingConfig": {"MaximumConcurrency": 1}`:                      "got MaximumConcurrency 1",
 		`, "FilterCriteria": {"Filters": [{"Pattern": "{}"}]}`:              "FilterCriteria",
-		`, "EventSourceArn": "arn:aws:sqs:us-east-1:000000000000:other"`:   "got event source",
+		`, "EventSourceArn": "arn:aws:sqs:us-east-1:000000000000:other"`:    "got event source",
 		`, "FunctionName": "nobody"`:                                        `got function "nobody"`,
 		`, "BatchSize": 10000, "MaximumBatchingWindowInSeconds": 1, "A": 1`: "denied",
 	} {
