@@ -247,18 +247,27 @@ func TestKept(t *testing.T) {
 func TestRoutes(t *testing.T) {
 	each(t, func(t *testing.T, v variant) {
 		got, want := map[string]string{}, map[string]string{}
+		authorizers := map[schema.Token]string{}
+		for id, r := range v.template.OfType("AWS::ApiGatewayV2::Authorizer") {
+			audience := synthtest.Text(synthtest.At(r.Properties, "JwtConfiguration", "Audience"))
+			for token, pool := range map[schema.Token]string{schema.TokenOfUser: "Users", schema.TokenOfProgram: "Agents"} {
+				if v.Common().JWTIssuer != "" || strings.Contains(audience, v.ID+pool) {
+					authorizers[token] = id
+				}
+			}
+		}
 		for _, r := range v.template.OfType("AWS::ApiGatewayV2::Route") {
 			integration := v.template.Resources[strings.TrimPrefix(synthtest.Text(r.Properties["Target"]), "integrations/")]
 			function := strings.TrimSuffix(synthtest.Stable(synthtest.Text(integration.Properties["IntegrationUri"])), ".Arn")
 			key := r.Properties["RouteKey"].(string)
-			got[key] = fmt.Sprint(function, " ", r.Properties["AuthorizationType"], " ", r.Properties["AuthorizerId"] != nil)
+			authorizer, _ := synthtest.At(r.Properties, "AuthorizerId", "Ref").(string)
+			got[key] = fmt.Sprint(function, " ", r.Properties["AuthorizationType"], " ", authorizer)
 		}
-		authorized := len(v.template.OfType("AWS::ApiGatewayV2::Authorizer")) > 0
 		for _, route := range v.described.Routes {
 			f, _ := v.described.Function(route.Function)
-			want[route.Key()] = v.ID + f.ConstructID() + " NONE false"
-			if authorized && route.Caller.Authenticated() {
-				want[route.Key()] = v.ID + f.ConstructID() + " JWT true"
+			want[route.Key()] = v.ID + f.ConstructID() + " NONE "
+			if authorizer := authorizers[route.Caller.Token]; authorizer != "" {
+				want[route.Key()] = v.ID + f.ConstructID() + " JWT " + authorizer
 			}
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
@@ -277,10 +286,13 @@ func TestRoutes(t *testing.T) {
 				t.Errorf("%s: got permission for %s, want that of a route's path", id, arn)
 			}
 		}
-		// Only the construct's own pool, or the issuer of the props, issues tokens.
-		pools := len(v.template.OfType("AWS::Cognito::UserPool"))
-		if want := authorized && v.Common().JWTIssuer == ""; (pools == 1) != want {
-			t.Errorf("got %d user pools with an authorizer: %v", pools, authorized)
+		// Only the construct's own pools, one for each kind of caller, or the issuer of the props, issue tokens.
+		pools := len(authorizers)
+		if v.Common().JWTIssuer != "" {
+			pools = 0
+		}
+		if got := len(v.template.OfType("AWS::Cognito::UserPool")); got != pools {
+			t.Errorf("got %d user pools, want %d for the authorizers %v", got, pools, authorizers)
 		}
 	})
 }
@@ -289,7 +301,16 @@ func TestRoutes(t *testing.T) {
 func TestSafeByDefault(t *testing.T) {
 	t.Parallel()
 	for name, environments := range variants {
-		environments[platformtest.Zero].template.One(t, "AWS::ApiGatewayV2::Authorizer", name[:0])
+		v := environments[platformtest.Zero]
+		closed := map[string]bool{}
+		for _, r := range v.template.OfType("AWS::ApiGatewayV2::Route") {
+			closed[r.Properties["RouteKey"].(string)] = r.Properties["AuthorizationType"] == "JWT"
+		}
+		for _, route := range v.described.Routes {
+			if closed[route.Key()] != route.Caller.Authenticated() {
+				t.Errorf("%s: %s takes a token: %v", name, route.Key(), closed[route.Key()])
+			}
+		}
 	}
 }
 

@@ -1,7 +1,9 @@
 package schema
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -33,6 +35,43 @@ type AskAHumanParts struct {
 	AgentKeys bool
 	// WithoutWaiting leaves out reads of agents that wait for news of a question.
 	WithoutWaiting bool
+	// WithoutModeration leaves out reports, and operators who hide and block.
+	WithoutModeration bool
+}
+
+// LeftOut names the parts that a function finds missing, separated by commas, such as "moderation". The
+// function finds it in its environment.
+func (p AskAHumanParts) LeftOut() string {
+	var names []string
+	for name, out := range p.leftOut() {
+		if *out {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return strings.Join(names, ",")
+}
+
+// ParseAskAHumanParts reads what [AskAHumanParts.LeftOut] wrote. AgentKeys is not part of it: a function
+// knows it by the table's name.
+func ParseAskAHumanParts(leftOut string) (AskAHumanParts, error) {
+	var p AskAHumanParts
+	known := p.leftOut()
+	for name := range strings.SplitSeq(leftOut, ",") {
+		if name == "" {
+			continue
+		}
+		out := known[name]
+		if out == nil {
+			return AskAHumanParts{}, fmt.Errorf("reading the parts that are left out: %q is none: write what AskAHumanParts.LeftOut gives", name)
+		}
+		*out = true
+	}
+	return p, nil
+}
+
+func (p *AskAHumanParts) leftOut() map[string]*bool {
+	return map[string]*bool{"moderation": &p.WithoutModeration, "waiting": &p.WithoutWaiting}
 }
 
 // AskAHuman is the platform on which AI agents ask and people answer, with every part that a stack has
@@ -42,6 +81,9 @@ func AskAHuman() Platform { return AskAHumanWith(AskAHumanParts{}) }
 // AskAHumanWith is the platform with these parts.
 func AskAHumanWith(parts AskAHumanParts) Platform {
 	p := askAHumanAPI()
+	if !parts.WithoutModeration {
+		withModeration(&p)
+	}
 	if parts.AgentKeys {
 		withAgentKeys(&p)
 	}

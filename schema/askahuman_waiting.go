@@ -2,10 +2,6 @@ package schema
 
 import "time"
 
-// WaitingVariable is the variable that says to a function that serves agents whether their reads may
-// wait for news: "true" or "false".
-const WaitingVariable = "WAITING"
-
 // withWaiting gives the function agentapi time for reads that wait for news, 20 seconds at most. Amazon
 // API Gateway ends a request after 30 seconds, which a start of the function has to fit in as well.
 func withWaiting(p *Platform) {

@@ -24,9 +24,10 @@ import (
 
 // The functions, as schema.AskAHuman names them.
 const (
-	agentAPI = "agentapi"
-	humanAPI = "humanapi"
-	notifier = "notifier"
+	agentAPI      = "agentapi"
+	humanAPI      = "humanapi"
+	moderationAPI = "moderationapi"
+	notifier      = "notifier"
 )
 
 // fcmEndpoint is where Firebase Cloud Messaging takes messages ("Send a Message
@@ -37,11 +38,14 @@ const fcmEndpoint = "https://fcm.googleapis.com"
 type AskAHuman struct {
 	constructs.Construct
 	// Platform has tables, API, alarms and dashboard. Its Agents issue the agents' tokens;
-	// they are nil with OpenAgents, AgentKeys or a JWTIssuer.
+	// they are nil with OpenAgents, AgentKeys or a JWTIssuer. Its Users issue the operators' tokens; they
+	// are nil with WithoutModeration, an existing user pool or a JWTIssuer.
 	platform.Platform
 	// AgentAPI serves the routes of agents, HumanAPI the routes of people, and Notifier runs on
 	// Schedule.
 	AgentAPI, HumanAPI, Notifier *gofunction.Function
+	// ModerationAPI serves the routes of operators. It is nil with WithoutModeration.
+	ModerationAPI *gofunction.Function
 	// Schedule runs the notifier; its dead-letter queue receives the runs that could
 	// not be started or that failed.
 	Schedule *schedule.Schedule
@@ -64,7 +68,7 @@ func Handlers(architecture gofunction.Architecture) gofunction.Source {
 // error of [Props.Validate], or of [gofunction.Build.Wait], before it declares
 // anything.
 func New(scope constructs.Construct, id string, p Props) *AskAHuman {
-	p.Build = platform.Ready(scope, "askahuman", id, p.validate, p.Build, Handlers(p.Architecture))
+	p.Build = platform.Ready(scope, "askahuman", id, p.validate, p.Build, platform.Handlers(p.described(), p.Architecture))
 	p = p.withDefaults()
 	described := p.described()
 	var open []string
@@ -75,6 +79,7 @@ func New(scope constructs.Construct, id string, p Props) *AskAHuman {
 	a := &AskAHuman{}
 	platform.Declare(a, scope, id, described, platform.Declaration{
 		Props:       p.Props,
+		UserProps:   p.Operators,
 		Agents:      p.Agents,
 		OpenRoutes:  open,
 		Environment: p.environment(),
@@ -84,6 +89,7 @@ func New(scope constructs.Construct, id string, p Props) *AskAHuman {
 		ServerErrorAlarm: "APIAlarm",
 	})
 	a.AgentAPI, a.HumanAPI, a.Notifier = a.Functions[agentAPI], a.Functions[humanAPI], a.Functions[notifier]
+	a.ModerationAPI = a.Functions[moderationAPI]
 	a.Schedule = a.Schedules[notifier]
 	a.FingerprintSecret, a.FCMCredentials = a.Secrets["FingerprintSecret"], a.Secrets["FCMCredentials"]
 	a.Outputs.Add("FcmCredentialsSecretArn", "Secret to put the service account key for Firebase Cloud Messaging into", a.FCMCredentials.SecretArn())
@@ -92,15 +98,19 @@ func New(scope constructs.Construct, id string, p Props) *AskAHuman {
 
 // environment is what functions read beside tables and secrets, by function.
 func (p Props) environment() map[string]map[string]string {
-	shards, readShards, rules := strconv.Itoa(p.Shards), strconv.Itoa(p.ReadShards), p.rules().Encode()
-	return map[string]map[string]string{
-		agentAPI: {
-			"SHARDS": shards, "READ_SHARDS": readShards, "RULES": rules, "OPEN_AGENTS": strconv.FormatBool(p.OpenAgents),
-			schema.WaitingVariable: strconv.FormatBool(!p.WithoutWaiting),
-		},
-		humanAPI: {"SHARDS": shards, "READ_SHARDS": readShards, "RULES": rules},
-		notifier: {"SHARDS": shards, "READ_SHARDS": readShards, "FCM_ENDPOINT": fcmEndpoint, "QUESTION_URL": p.QuestionURL},
+	shards, readShards, rules, leftOut := strconv.Itoa(p.Shards), strconv.Itoa(p.ReadShards), p.rules().Encode(), p.parts().LeftOut()
+	variables := map[string]map[string]string{
+		agentAPI:      {"SHARDS": shards, "READ_SHARDS": readShards, "RULES": rules, "OPEN_AGENTS": strconv.FormatBool(p.OpenAgents)},
+		humanAPI:      {"SHARDS": shards, "READ_SHARDS": readShards, "RULES": rules},
+		moderationAPI: {"SHARDS": shards, "READ_SHARDS": readShards},
+		notifier:      {"SHARDS": shards, "READ_SHARDS": readShards, "FCM_ENDPOINT": fcmEndpoint, "QUESTION_URL": p.QuestionURL},
 	}
+	if leftOut != "" {
+		for _, of := range variables {
+			of["LEFT_OUT"] = leftOut
+		}
+	}
+	return variables
 }
 
 // GrantRunNotifier lets the grantee run the notifier between its scheduled runs.

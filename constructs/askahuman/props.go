@@ -3,6 +3,7 @@ package askahuman
 import (
 	"cmp"
 	"fmt"
+	"reflect"
 	"regexp"
 	"strings"
 	"time"
@@ -41,6 +42,14 @@ type Props struct {
 	// Agents are the agents that the construct's own user pool has clients for, by
 	// name: at most 50. Default: one, called "agent".
 	Agents []string
+
+	// WithoutModeration leaves out reports, the routes of operators and their user pool. Default: people
+	// and agents report, and operators hide and block.
+	WithoutModeration bool
+	// Operators say how those sign in who moderate. Whatever issues their tokens has to put them into the
+	// group "operators". Default: a user pool of the construct's own, into which administrators alone
+	// invite people, or the JWTIssuer.
+	Operators platform.UserProps
 
 	// FCMCredentials is a secret that exists already and holds the service account key for
 	// Firebase Cloud Messaging, by its whole ARN. If it has a key of AWS KMS, that has to
@@ -131,6 +140,10 @@ func (p Props) validate(region string) error {
 	if p.ReadShards != 0 && (p.ReadShards < p.Shards || p.ReadShards < 0 || p.ReadShards > maximumShards) {
 		f.Add("Props.ReadShards", p.ReadShards, "Shards to 256", "leave it 0 for Shards; it is more while the number of shards changes")
 	}
+	p.Operators.Check(&f, "Props.Operators", p.JWTIssuer, p.described())
+	if p.WithoutModeration && !reflect.ValueOf(p.Operators).IsZero() {
+		f.Add("Props.Operators", "props of a user pool", "none with WithoutModeration", "leave one of the two out")
+	}
 	p.checkRules(&f)
 	if p.NotifyEvery < 0 || p.NotifyEvery > time.Hour || p.NotifyEvery%time.Minute != 0 {
 		f.Add("Props.NotifyEvery", p.NotifyEvery, "1m0s to 1h0m0s in whole minutes", "leave it 0 for a minute")
@@ -142,8 +155,13 @@ func (p Props) validate(region string) error {
 }
 
 // described is the platform with the props.
+// parts are the parts of the platform that the stack has.
+func (p Props) parts() schema.AskAHumanParts {
+	return schema.AskAHumanParts{AgentKeys: p.AgentKeys, WithoutWaiting: p.WithoutWaiting, WithoutModeration: p.WithoutModeration}
+}
+
 func (p Props) described() schema.Platform {
-	described := schema.AskAHumanWith(schema.AskAHumanParts{AgentKeys: p.AgentKeys, WithoutWaiting: p.WithoutWaiting})
+	described := schema.AskAHumanWith(p.parts())
 	for i, f := range described.Functions {
 		if runs, ok := f.Trigger.(schema.OnSchedule); ok && p.NotifyEvery != 0 {
 			runs.Every = p.NotifyEvery
@@ -162,5 +180,6 @@ func (p Props) withDefaults() Props {
 	p.Shards = cmp.Or(p.Shards, 1)
 	p.ReadShards = cmp.Or(p.ReadShards, p.Shards)
 	p.LocalPort = cmp.Or(p.LocalPort, 8080)
+	p.Operators.InviteOnly = p.Operators.UserPool == nil && p.JWTIssuer == ""
 	return p
 }

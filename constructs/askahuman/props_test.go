@@ -82,9 +82,13 @@ func TestPropsValidate(t *testing.T) {
 			},
 			QuestionURL: "https://${Token[TOKEN.1]}/q/{question_id}",
 		}, nil},
-		"ErrPartialSecret": {askahuman.Props{FCMCredentials: partial{}}, []string{"Props.FCMCredentials"}},
-		"ErrNilSecret":     {askahuman.Props{FCMCredentials: (*partial)(nil)}, []string{"Props.FCMCredentials"}},
-		"ErrTokensInNames": {askahuman.Props{Props: platform.Props{Prefix: "${Token[TOKEN.1]}"}, Agents: []string{"${Token[TOKEN.2]}"}}, []string{"Props.Prefix", "Props.Agents[0]"}},
+		"WithoutModeration":    {askahuman.Props{WithoutModeration: true}, nil},
+		"Operators":            {askahuman.Props{Operators: platform.UserProps{RequireMFA: true, CallbackURLs: []string{"https://a.example/in"}}}, nil},
+		"ErrOperatorsOfNoPool": {askahuman.Props{WithoutModeration: true, Operators: platform.UserProps{RequireMFA: true}}, []string{"Props.Operators"}},
+		"ErrOperatorsOfIssuer": {askahuman.Props{Props: platform.Props{JWTIssuer: "https://a.example", JWTAudience: []string{"b"}}, Operators: platform.UserProps{RequireMFA: true}}, []string{"Props.Operators.RequireMFA"}},
+		"ErrPartialSecret":     {askahuman.Props{FCMCredentials: partial{}}, []string{"Props.FCMCredentials"}},
+		"ErrNilSecret":         {askahuman.Props{FCMCredentials: (*partial)(nil)}, []string{"Props.FCMCredentials"}},
+		"ErrTokensInNames":     {askahuman.Props{Props: platform.Props{Prefix: "${Token[TOKEN.1]}"}, Agents: []string{"${Token[TOKEN.2]}"}}, []string{"Props.Prefix", "Props.Agents[0]"}},
 	})
 }
 

@@ -8,5 +8,6 @@ package askahuman
 import (
 	_ "github.com/onesynth-cdk/onesynth/lambdas/askahuman/agentapi"
 	_ "github.com/onesynth-cdk/onesynth/lambdas/askahuman/humanapi"
+	_ "github.com/onesynth-cdk/onesynth/lambdas/askahuman/moderationapi"
 	_ "github.com/onesynth-cdk/onesynth/lambdas/askahuman/notifier"
 )

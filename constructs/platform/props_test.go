@@ -36,6 +36,14 @@ func built(architecture gofunction.Architecture, packages ...string) *gofunction
 	return gofunction.Start(context.Background(), gofunction.Source{Directory: "nowhere", Packages: packages, Architecture: architecture})
 }
 
+// functions are the names of the platform's functions.
+func functions(p schema.Platform) (names []string) {
+	for _, f := range p.Functions {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
 func TestPropsCheck(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
@@ -72,7 +80,7 @@ func TestPropsCheck(t *testing.T) {
 			Tables: table.DatabaseOptions{Existing: map[string]awsdynamodb.ITable{"Guards": (*noTable)(nil)}},
 		}, []string{`Props.Tables.Existing["Guards"]`, "Props.Key", "Props.VPC", "Props.AlarmTopic"}},
 		"ErrAlias":     {platform.Props{Key: struct{ awskms.IAlias }{}}, []string{"Props.Key"}},
-		"Build":        {platform.Props{Build: built(gofunction.X86_64, "agentapi", "humanapi", "notifier", "compactor")}, nil},
+		"Build":        {platform.Props{Build: built(gofunction.X86_64, append(functions(schema.AskAHuman()), "compactor")...)}, nil},
 		"ErrNoBuild":   {platform.Props{Build: &gofunction.Build{}}, []string{"Props.Build"}},
 		"ErrHalfBuild": {platform.Props{Build: built("", "agentapi"), Architecture: gofunction.X86_64}, []string{"Props.Build", "Props.Build"}},
 		"ErrSizes": {platform.Props{MemoryMegabytes: map[string]int{"agentapi": 127, "humanapi": 10241, "nobody": 256}, ReservedConcurrency: map[string]int{"agentapi": -1, "nobody": -1}}, []string{

@@ -10,7 +10,7 @@ type AgentStore interface {
 	// CreateQuestion stores a new question together with its place in the agent's quota, all or
 	// nothing. Questions that take no answers when the new one is created use no place, even if
 	// nothing has marked them yet, so the agent need not wait for the schedule. It returns
-	// [ErrQuotaExceeded].
+	// [ErrQuotaExceeded], or [ErrBlocked] for an agent that an operator has blocked.
 	CreateQuestion(ctx context.Context, question Question) error
 	// Question reads one question as it is now. It returns [ErrQuestionNotFound],
 	// also when the retention has ended.

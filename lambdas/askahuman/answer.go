@@ -72,7 +72,7 @@ type Receipt struct {
 // days begin and end, nil is UTC.
 //
 // It returns an [*validate.Error], [ErrQuestionNotFound], [ErrAlreadyAnswered] (also when the
-// question has ended since), [ErrQuestionClosed], or, when too many answer at once, an error that
+// question has ended since), [ErrQuestionClosed], [ErrBlocked], or, when too many answer at once, an error that
 // wraps [retry.ErrStale]: try again later.
 func (p *People) Answer(ctx context.Context, personHash string, zone *time.Location, answer Answer) (Receipt, error) {
 	if zone == nil {
@@ -102,8 +102,13 @@ func (p *People) answer(ctx context.Context, personHash string, zone *time.Locat
 	if err != nil {
 		return Receipt{}, err
 	}
-	if known.answered {
+	switch {
+	case known.answered:
 		return Receipt{}, ErrAlreadyAnswered
+	case !known.stats.BlockedAt.IsZero():
+		return Receipt{}, ErrBlocked
+	case !known.question.HiddenAt.IsZero():
+		return Receipt{}, ErrQuestionNotFound
 	}
 	if !known.question.AnswerableAt(now) {
 		return Receipt{}, p.refusal(ctx, personHash, answer.QuestionID)

@@ -94,7 +94,7 @@ func (a Ask) validateOptions(p *problems) {
 }
 
 // Ask stores a question and returns it. It returns an [*validate.Error] with every
-// problem, or [ErrQuotaExceeded].
+// problem, [ErrQuotaExceeded] or [ErrBlocked].
 func (a *Agents) Ask(ctx context.Context, agentID string, ask Ask) (Question, error) {
 	ask = ask.WithDefaults()
 	if err := ask.Validate(); err != nil {
@@ -127,8 +127,10 @@ func (a *Agents) Ask(ctx context.Context, agentID string, ask Ask) (Question, er
 // QuestionWithResponses is a question with its answers.
 type QuestionWithResponses struct {
 	Question
-	// Responses are the answers, oldest first.
+	// Responses are the answers that no operator has hidden, oldest first.
 	Responses []Response
+	// HiddenResponses is how many answers an operator has hidden.
+	HiddenResponses int
 	// Summary is how many chose each option of a multiple choice question, in the
 	// order of the options. It is nil for a text question.
 	Summary []Votes
@@ -173,6 +175,9 @@ func (a *Agents) Read(ctx context.Context, agentID, questionID string) (Question
 		}
 	}
 	read.Status = read.StatusAt(now)
+	all := len(read.Responses)
+	read.Responses = slices.DeleteFunc(read.Responses, func(r Response) bool { return !r.HiddenAt.IsZero() })
+	read.HiddenResponses = all - len(read.Responses)
 	read.Summary = summary(read.Question, read.Responses)
 	return read, nil
 }

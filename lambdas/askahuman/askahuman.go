@@ -99,6 +99,7 @@ type Question struct {
 	ClosedAt          time.Time    `dynamodbav:"closed_at,omitempty"`   // zero: not closed
 	NotifiedAt        time.Time    `dynamodbav:"notified_at,omitempty"` // zero: no one was notified yet
 	DueAt             time.Time    `dynamodbav:"due_at,omitempty"`      // when the notifier looks at it next; zero: never
+	HiddenAt          time.Time    `dynamodbav:"hidden_at,omitempty"`   // when an operator hid it; zero: not hidden
 }
 
 // StatusAt is the status at a moment: an open or partial question is expired
@@ -139,6 +140,7 @@ type Response struct {
 	Flags          []string     `dynamodbav:"flags,omitempty"`
 	ContentDigest  string       `dynamodbav:"content_digest,omitempty"` // of a text answer
 	ContentLength  int          `dynamodbav:"content_length,omitempty"` // of a text answer, in characters
+	HiddenAt       time.Time    `dynamodbav:"hidden_at,omitempty"`      // when an operator hid it; zero: not hidden
 }
 
 // RecentAnswer is the part of a person's earlier answer that the feed needs to leave out its
@@ -165,8 +167,9 @@ type Stats struct {
 	ConfidentAnswers  int            `dynamodbav:"confident_answers"`
 	CreatedAt         time.Time      `dynamodbav:"created_at"`
 	UpdatedAt         time.Time      `dynamodbav:"updated_at"`
-	Version           int64          `dynamodbav:"version"` // zero: not stored yet
-	Day               string         `dynamodbav:"-"`       // UTC day of DailyPoints, YYYY-MM-DD
+	Version           int64          `dynamodbav:"version"`              // zero: not stored yet
+	BlockedAt         time.Time      `dynamodbav:"blocked_at,omitempty"` // when an operator blocked the person; zero: not blocked
+	Day               string         `dynamodbav:"-"`                    // UTC day of DailyPoints, YYYY-MM-DD
 	DailyPoints       int            `dynamodbav:"daily_points"`
 	DailyAnswers      int            `dynamodbav:"daily_answers"`
 	Week              string         `dynamodbav:"-"` // Monday of the UTC week of WeeklyPoints, YYYY-MM-DD

@@ -145,7 +145,10 @@ func (p *People) Question(ctx context.Context, personHash, questionID string) (q
 	if err := group.Wait(); err != nil {
 		return Question{}, false, err
 	}
-	if !q.AnswerableAt(now) {
+	switch {
+	case !q.HiddenAt.IsZero():
+		return Question{}, false, ErrQuestionNotFound
+	case !q.AnswerableAt(now):
 		return Question{}, false, ErrQuestionClosed
 	}
 	return q, !answered, nil

@@ -45,7 +45,7 @@ func wrap(err error, doing string) error {
 	if err == nil {
 		return nil
 	}
-	for _, known := range []error{ErrQuestionNotFound, ErrQuestionClosed, ErrAlreadyAnswered, ErrQuotaExceeded, ErrSubscriptionNotFound} {
+	for _, known := range []error{ErrQuestionNotFound, ErrQuestionClosed, ErrAlreadyAnswered, ErrQuotaExceeded, ErrSubscriptionNotFound, ErrBlocked, ErrResponseNotFound, ErrReportNotFound, ErrPersonNotFound} {
 		if errors.Is(err, known) {
 			return known
 		}

@@ -18,6 +18,10 @@ func main() {
 		if err != nil {
 			return nil, err
 		}
+		parts, err := schema.ParseAskAHumanParts(environment.Getenv("LEFT_OUT"))
+		if err != nil {
+			return nil, err
+		}
 		rules, err := schema.ParseAskAHumanRules(environment.Getenv("RULES"))
 		if err != nil {
 			return nil, err
@@ -27,17 +31,12 @@ func main() {
 		if err != nil {
 			return nil, err
 		}
-		waiting, err := environment.Bool(schema.WaitingVariable)
-		if err != nil {
-			return nil, err
-		}
 		agents := &api.AgentAPI{
 			Service:    &askahuman.Agents{Store: store, Ended: api.CountEnded(environment.Metrics)},
-			Options:    api.Options{RateLimiter: store.Limiter(), Rules: &rules, Log: environment.Log, Metrics: environment.Metrics},
+			Options:    api.Options{Parts: parts, RateLimiter: store.Limiter(), Rules: &rules, Log: environment.Log, Metrics: environment.Metrics},
 			Keys:       store.Keys(),
 			OpenAgents: open,
-
-			WithoutWaiting: !waiting,
+			Reports:    &askahuman.AgentReports{Store: store},
 		}
 		keys, err := dynamodb.OpenAgentKeys(environment, "agentapi")
 		if err != nil {

@@ -41,8 +41,8 @@ type AgentAPI struct {
 	// without these the subject of the JWT that API Gateway has verified.
 	OpenAgents bool
 	AgentKeys  AgentKeys
-	// WithoutWaiting leaves out the parameters with which a read waits for news.
-	WithoutWaiting bool
+	// Reports take reports. Required unless the platform has no moderation.
+	Reports AgentReports
 }
 
 // CountEnded is for [askahuman.Agents]: it emits the metric ClosedByAgent or
@@ -68,10 +68,14 @@ func (a *AgentAPI) Handler() *kit.API {
 func (a *AgentAPI) Document() ([]byte, error) {
 	s := a.server()
 	a.register(s)
-	(&HumanAPI{}).register(s)
+	(&HumanAPI{Options: a.Options}).register(s)
 	s.OpenAPI().Tags = []*huma.Tag{
 		{Name: "agents", Description: "What AI agents call."},
 		{Name: "people", Description: "What people's apps call."},
+	}
+	if !a.Parts.WithoutModeration {
+		(&OperatorAPI{Options: a.Options}).register(s)
+		s.OpenAPI().Tags = append(s.OpenAPI().Tags, &huma.Tag{Name: "operators", Description: "What those call who moderate."})
 	}
 	return s.Document()
 }
@@ -111,17 +115,20 @@ type AgentQuestion struct {
 	ExpiresAt         string   `json:"expires_at" format:"date-time" doc:"When answers stop being taken." example:"2026-02-02T10:30:00.000Z"`
 	ExpiredAt         string   `json:"expired_at,omitempty" format:"date-time" doc:"Of an expired question: when it did, which is expires_at." example:"2026-02-02T10:30:00.000Z"`
 	ClosedAt          string   `json:"closed_at,omitempty" format:"date-time" doc:"Of a closed question." example:"2026-02-02T09:45:00.000Z"`
+	Hidden            bool     `json:"hidden,omitempty" doc:"true: an operator has hidden it from people, and so ended it."`
 }
 
 // AgentQuestionWithResponses is a question with its answers.
 type AgentQuestionWithResponses struct {
 	AgentQuestion
 	Responses []AgentResponse `json:"responses" nullable:"false" doc:"The answers, oldest first."`
+	Hidden    int             `json:"hidden_responses,omitempty" minimum:"1" doc:"How many answers operators have hidden: they are neither here nor in the summary." example:"1"`
 	Summary   Summary         `json:"summary,omitempty" doc:"Of a multiple choice question: how many chose each option, in the order of the options." example:"{\"Submit\":2,\"Send\":0}"`
 }
 
 // AgentResponse is an answer as the question's agent sees it.
 type AgentResponse struct {
+	ResponseID     string  `json:"response_id" format:"uuid" doc:"What a report of the answer names."`
 	Answer         *string `json:"answer,omitempty" doc:"To a text question."`
 	SelectedOption *int    `json:"selected_option,omitempty" doc:"To a multiple choice question: the option's index, from 0."`
 	Confidence     *int    `json:"confidence,omitempty" minimum:"1" maximum:"5" doc:"If the person gave it."`
@@ -183,7 +190,7 @@ func (a *AgentAPI) register(s *httpapi.Server) {
 			{Fields: httpapi.Forms{"type": httpapi.Only(string(askahuman.TypeText)), "options": httpapi.NoItems}},
 			{Required: []string{"options"}, Fields: httpapi.Forms{"type": httpapi.Only(string(askahuman.TypeMultipleChoice)), "options": httpapi.AtLeast(askahuman.MinOptions)}},
 		},
-		Errors: []error{askahuman.ErrQuotaExceeded},
+		Errors: []error{askahuman.ErrQuotaExceeded, askahuman.ErrBlocked},
 	}, (*askInput).key, func(ctx context.Context, input *askInput) (askahuman.Question, error) {
 		question, err := a.Service.Ask(ctx, caller(ctx), askahuman.Ask(input.Body))
 		if err == nil {
@@ -219,6 +226,10 @@ func (a *AgentAPI) register(s *httpapi.Server) {
 	}, func(ctx context.Context, input *questionInput) (*struct{}, error) {
 		return nil, a.Service.Close(ctx, caller(ctx), input.ID)
 	})
+
+	if !a.Parts.WithoutModeration {
+		a.registerReports(s)
+	}
 
 	httpapi.RegisterDocument(s, httpapi.Operation{
 		Method: http.MethodGet, Path: "/openapi.json", ID: "readDocument", Status: http.StatusOK,
@@ -280,6 +291,7 @@ func agentQuestion(question askahuman.Question) AgentQuestion {
 		CurrentResponses:  question.CurrentResponses,
 		CreatedAt:         askahuman.FormatTime(question.CreatedAt),
 		ExpiresAt:         askahuman.FormatTime(question.Deadline),
+		Hidden:            !question.HiddenAt.IsZero(),
 	}
 	if question.Type == askahuman.TypeMultipleChoice {
 		wire.Options = question.Options
@@ -297,9 +309,11 @@ func agentQuestionWithResponses(question askahuman.QuestionWithResponses) AgentQ
 	wire := AgentQuestionWithResponses{
 		AgentQuestion: agentQuestion(question.Question),
 		Responses:     make([]AgentResponse, len(question.Responses)),
+		Hidden:        question.HiddenResponses,
 		Summary:       question.Summary,
 	}
 	for i, response := range question.Responses {
+		wire.Responses[i].ResponseID = response.ID
 		if question.Type == askahuman.TypeMultipleChoice {
 			wire.Responses[i].SelectedOption = &response.SelectedOption
 		} else {

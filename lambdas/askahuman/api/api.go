@@ -1,5 +1,6 @@
 // Package api serves Ask-a-Human over HTTP, in the wire format that published clients speak.
-// [AgentAPI] serves the routes of AI agents and describes all, [HumanAPI] the routes of people.
+// [AgentAPI] serves the routes of AI agents and describes all, [HumanAPI] the routes of people,
+// [OperatorAPI] those of operators.
 //
 // One declaration per operation gives its routing, its validation and its part of the OpenAPI
 // document. Where the wire format is silent, the API decides: it ignores unknown fields and query
@@ -18,10 +19,12 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// Options are what both APIs need.
+// Options are what all APIs need.
 type Options struct {
 	// RateLimiter counts the calls of each agent, person and address.
 	RateLimiter httpapi.RateLimiter
+	// Parts says which parts the platform has. The zero value: those of [schema.AskAHuman].
+	Parts schema.AskAHumanParts
 	// Rules have the rate limits and the quota. Nil: [schema.DefaultAskAHumanRules].
 	Rules *schema.AskAHumanRules
 	// Log receives errors that callers do not see. Nil: [slog.Default].
@@ -43,7 +46,7 @@ func (o Options) rules() schema.AskAHumanRules {
 // server returns a server without operations. agents is the identity of agents, hasher makes
 // people anonymous, and workTime is that of [httpapi.Config].
 func (o Options) server(agents httpapi.Identity, hasher httpapi.Hasher, keys httpapi.Idempotency, workTime time.Duration) *httpapi.Server {
-	rules, platform := o.rules(), schema.AskAHuman()
+	rules, platform := o.rules(), schema.AskAHumanWith(o.Parts)
 	platform.RateLimits = rules.RateLimits
 	people := httpapi.ByFingerprint(httpapi.HeaderParameter(schema.FingerprintHeader, false, askahuman.MaxFingerprintLength,
 		"Tells anonymous people apart. Only a keyed hash of it is stored.", "c1b9e0c5a2"), hasher)
@@ -51,7 +54,7 @@ func (o Options) server(agents httpapi.Identity, hasher httpapi.Hasher, keys htt
 	return httpapi.New(httpapi.Config{
 		Platform:    platform,
 		Description: "AI agents post questions; people answer them anonymously; agents read the answers. Fields that this description does not name are ignored, null is the same as a field left out, and a body without a Content-Type is taken for JSON.",
-		Callers:     map[schema.Caller]httpapi.Identity{schema.CallerAgent: agents, schema.CallerPerson: people},
+		Callers:     map[schema.Caller]httpapi.Identity{schema.CallerAgent: agents, schema.CallerPerson: people, schema.CallerOperator: operatorIdentity()},
 		Errors:      failures(rules.OpenQuestions),
 		Idempotency: keys,
 		WorkTime:    workTime,

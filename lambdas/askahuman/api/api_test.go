@@ -45,8 +45,10 @@ func newPlatform(changes ...func(*platform)) *platform {
 	p := &platform{store: &inmem.Store{}, limiter: &limiter{used: map[string]int{}}, clock: &clock{now: began()}}
 	p.keys = &askahuman.AgentKeys{Store: p.store, Now: p.clock.read}
 	options := api.Options{RateLimiter: p.limiter, Log: slog.New(slog.NewJSONHandler(&p.log, nil)), Now: p.clock.read}
-	p.agentAPI = &api.AgentAPI{Service: &askahuman.Agents{Store: p.store, Now: p.clock.read, Pause: p.pause}, OpenAgents: true, Options: options}
-	p.humanAPI = &api.HumanAPI{Service: &askahuman.People{Store: p.store, Now: p.clock.read}, Hasher: testHasher(), Options: options}
+	p.agentAPI = &api.AgentAPI{Service: &askahuman.Agents{Store: p.store, Now: p.clock.read, Pause: p.pause}, OpenAgents: true, Options: options,
+		Reports: &askahuman.AgentReports{Store: p.store, Now: p.clock.read}}
+	p.humanAPI = &api.HumanAPI{Service: &askahuman.People{Store: p.store, Now: p.clock.read}, Hasher: testHasher(), Options: options,
+		Reports: &askahuman.PersonReports{Store: p.store, Now: p.clock.read}}
 	return p.with(changes...)
 }
 

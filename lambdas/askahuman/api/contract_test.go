@@ -144,6 +144,14 @@ func TestMetrics(t *testing.T) {
 	if _, got := counted(request{line: "POST /human/push/subscribe", body: `{"fcm_token":"t"}`}); got != "201 map[Subscribed:1]" {
 		t.Errorf("subscribing: %s", got)
 	}
+	if _, got := counted(asPerson("ann", "POST /human/reports", `{"question_id":"`+answered+`","reason":"spam"}`)); got != "201 map[Reported:1]" {
+		t.Errorf("a person reports: %s", got)
+	}
+	responses := p.do(t, asAgent("GET /agent/questions/"+answered, ""), 200)["responses"].([]any)
+	report := fmt.Sprintf(`{"question_id":%q,"response_id":%q,"reason":"spam"}`, answered, responses[0].(map[string]any)["response_id"])
+	if _, got := counted(asAgent("POST /agent/reports", report)); got != "201 map[Reported:1]" {
+		t.Errorf("an agent reports: %s", got)
+	}
 	metricstest.Complete(t, all[false], schema.MetricsOf("agentapi", schema.AskAHuman().Metrics))
 	metricstest.Complete(t, all[true], schema.MetricsOf("humanapi", schema.AskAHuman().Metrics))
 }

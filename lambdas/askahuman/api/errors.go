@@ -52,7 +52,8 @@ const invalid = "VALIDATION_ERROR"
 
 // failures returns the answers to errors, for a quota of open questions. The wire format lists the
 // codes of questions and answers; UNAUTHORIZED, NOT_FOUND, METHOD_NOT_ALLOWED,
-// SUBSCRIPTION_NOT_FOUND and REQUEST_IN_PROGRESS are for cases on which it is silent.
+// SUBSCRIPTION_NOT_FOUND, REQUEST_IN_PROGRESS, BLOCKED and those of operators are for cases on which it
+// is silent.
 func failures(openQuestions int) httpapi.Errors {
 	const inProgress = "an earlier request with this idempotency key has not been answered yet: send this one again, unchanged, in a second"
 	answer := func(code string, status int, match func(error) error) httpapi.KnownError {
@@ -67,6 +68,11 @@ func failures(openQuestions int) httpapi.Errors {
 			answer(invalid, http.StatusBadRequest, httpapi.As[*validate.Error]),
 			answer(invalid, http.StatusBadRequest, otherRequest),
 			{Code: "AGENT_QUOTA_EXCEEDED", Status: http.StatusForbidden, Match: httpapi.Is(askahuman.ErrQuotaExceeded), Message: fmt.Sprintf("you have %d questions that are open or partial, which is the most allowed: wait for answers, or close some with DELETE /agent/questions/{question_id}", openQuestions)},
+			answer("BLOCKED", http.StatusForbidden, httpapi.Is(askahuman.ErrBlocked)),
+			answer("FORBIDDEN", http.StatusForbidden, httpapi.Refused(http.StatusForbidden)),
+			answer("RESPONSE_NOT_FOUND", http.StatusNotFound, httpapi.Is(askahuman.ErrResponseNotFound)),
+			answer("REPORT_NOT_FOUND", http.StatusNotFound, httpapi.Is(askahuman.ErrReportNotFound)),
+			answer("PERSON_NOT_FOUND", http.StatusNotFound, httpapi.Is(askahuman.ErrPersonNotFound)),
 			answer("QUESTION_NOT_FOUND", http.StatusNotFound, httpapi.Is(askahuman.ErrQuestionNotFound)),
 			answer("SUBSCRIPTION_NOT_FOUND", http.StatusNotFound, httpapi.Is(askahuman.ErrSubscriptionNotFound)),
 			answer("ALREADY_ANSWERED", http.StatusConflict, httpapi.Is(askahuman.ErrAlreadyAnswered)),

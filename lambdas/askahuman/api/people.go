@@ -34,6 +34,8 @@ type HumanAPI struct {
 	Options
 	// Hasher makes people and addresses anonymous.
 	Hasher httpapi.Hasher
+	// Reports take reports. Required unless the platform has no moderation.
+	Reports PersonReports
 }
 
 // Handler returns the handler of the routes.
@@ -163,7 +165,7 @@ func (h *HumanAPI) register(s *httpapi.Server) {
 			{Required: []string{"answer"}, Fields: httpapi.Forms{"selected_option": httpapi.Absent}},
 			{Required: []string{"selected_option"}, Fields: httpapi.Forms{"answer": httpapi.Absent}},
 		},
-		Errors: []error{askahuman.ErrQuestionNotFound, askahuman.ErrAlreadyAnswered, askahuman.ErrQuestionClosed},
+		Errors: []error{askahuman.ErrQuestionNotFound, askahuman.ErrAlreadyAnswered, askahuman.ErrQuestionClosed, askahuman.ErrBlocked},
 	}, func(ctx context.Context, input *answerInput) (askahuman.Receipt, error) {
 		location, err := validate.Timezone(input.Timezone)
 		if err != nil {
@@ -248,6 +250,10 @@ func (h *HumanAPI) register(s *httpapi.Server) {
 	}, func(ctx context.Context, input *leaderboardInput) (askahuman.Leaderboard, error) {
 		return h.Service.Leaderboard(ctx, caller(ctx), askahuman.Period(input.Period), input.Limit)
 	})
+
+	if !h.Parts.WithoutModeration {
+		h.registerReports(s)
+	}
 }
 
 func humanQuestion(question askahuman.Question) HumanQuestion {

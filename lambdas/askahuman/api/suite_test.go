@@ -92,6 +92,34 @@ func (s stub) RenewSubscription(ctx context.Context, person string, device askah
 }
 func (s stub) Unsubscribe(context.Context, string) error { return s.work() }
 
+// personReports and agentReports are the stub as what takes reports.
+type (
+	personReports struct{ stub }
+	agentReports  struct{ stub }
+)
+
+func (s personReports) Report(ctx context.Context, person string, report askahuman.QuestionReport) (askahuman.Reported, error) {
+	_, err := (&askahuman.PersonReports{Store: &inmem.Store{}}).Report(ctx, person, report)
+	return s.unless(err).reported()
+}
+
+func (s agentReports) Report(ctx context.Context, agent string, report askahuman.ResponseReport) (askahuman.Reported, error) {
+	_, err := (&askahuman.AgentReports{Store: &inmem.Store{}}).Report(ctx, agent, report)
+	return s.unless(err).reported()
+}
+
+func (s stub) reported() (askahuman.Reported, error) {
+	return askahuman.Reported{ReportID: "6f1ed002-ab5f-4e0c-9c25-2f8f4b1e9d3a", Status: "open"}, s.work()
+}
+func (s stub) Reports(context.Context, askahuman.ReportState, int, string) ([]askahuman.Case, string, error) {
+	return nil, "", s.work()
+}
+func (s stub) Dismiss(context.Context, string, string, bool) error              { return s.work() }
+func (s stub) HideQuestion(context.Context, string, string, bool) error         { return s.work() }
+func (s stub) HideResponse(context.Context, string, string, string, bool) error { return s.work() }
+func (s stub) BlockPerson(context.Context, string, bool) error                  { return s.work() }
+func (s stub) BlockAgent(context.Context, string, bool) error                   { return s.work() }
+
 // suite checks that one of the functions keeps the promises of all APIs of the kit.
 func suite(t testing.TB, function string, serve func(stub, idempotency.Claims, api.Options) *kit.API) httpapitest.Suite {
 	t.Helper()
@@ -108,7 +136,11 @@ func suite(t testing.TB, function string, serve func(stub, idempotency.Claims, a
 			{Err: validate.Errorf("prompt", validate.RuleFormat, "is odd"), Status: 400},
 			{Err: idempotency.ErrOtherRequest, Status: 400},
 			{Err: askahuman.ErrQuotaExceeded, Status: 403},
+			{Err: askahuman.ErrBlocked, Status: 403},
 			{Err: askahuman.ErrQuestionNotFound, Status: 404},
+			{Err: askahuman.ErrResponseNotFound, Status: 404},
+			{Err: askahuman.ErrReportNotFound, Status: 404},
+			{Err: askahuman.ErrPersonNotFound, Status: 404},
 			{Err: askahuman.ErrSubscriptionNotFound, Status: 404},
 			{Err: askahuman.ErrAlreadyAnswered, Status: 409},
 			{Err: &idempotency.RunningError{Until: began().Add(time.Minute)}, Status: 409},
@@ -125,18 +157,26 @@ func suite(t testing.TB, function string, serve func(stub, idempotency.Claims, a
 
 func agentSuite(t testing.TB) httpapitest.Suite {
 	return suite(t, "agentapi", func(s stub, keys idempotency.Claims, options api.Options) *kit.API {
-		return (&api.AgentAPI{Service: s, Keys: keys, Options: options}).Handler()
+		return (&api.AgentAPI{Service: s, Keys: keys, Options: options, Reports: agentReports{s}}).Handler()
 	})
 }
 
 func humanSuite(t testing.TB) httpapitest.Suite {
 	return suite(t, "humanapi", func(s stub, _ idempotency.Claims, options api.Options) *kit.API {
-		return (&api.HumanAPI{Service: s, Hasher: testHasher(), Options: options}).Handler()
+		return (&api.HumanAPI{Service: s, Hasher: testHasher(), Options: options, Reports: personReports{s}}).Handler()
+	})
+}
+
+func operatorSuite(t testing.TB) httpapitest.Suite {
+	return suite(t, "moderationapi", func(s stub, _ idempotency.Claims, options api.Options) *kit.API {
+		return (&api.OperatorAPI{Service: s, Options: options}).Handler()
 	})
 }
 
 func TestAgentSuite(t *testing.T) { agentSuite(t).Run(t) }
 func TestHumanSuite(t *testing.T) { humanSuite(t).Run(t) }
+
+func TestOperatorSuite(t *testing.T) { operatorSuite(t).Run(t) }
 
 // FuzzAgentAPI and FuzzHumanAPI send events to the real services.
 func FuzzAgentAPI(f *testing.F) {

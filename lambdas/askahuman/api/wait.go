@@ -42,7 +42,7 @@ func (o *optionalInt) OnParamSet(given bool, _ any) { o.given = given }
 
 // registerRead declares the route on which an agent reads a question, with or without waiting.
 func (a *AgentAPI) registerRead(s *httpapi.Server, op httpapi.Operation) {
-	if a.WithoutWaiting {
+	if a.Parts.WithoutWaiting {
 		httpapi.Serve(s, op, func(ctx context.Context, input *questionInput) (AgentQuestionWithResponses, error) {
 			question, err := a.Service.Read(ctx, caller(ctx), input.ID)
 			return agentQuestionWithResponses(question), err

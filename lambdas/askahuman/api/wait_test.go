@@ -9,6 +9,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/api"
+	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 const twoAnswers = `{"prompt":"Is anybody out there?","type":"text","min_responses":2}`
@@ -94,7 +95,7 @@ func TestWaitCountsOnce(t *testing.T) {
 // Without waiting, the parameters are unknown, as they are to an earlier version.
 func TestWithoutWaiting(t *testing.T) {
 	t.Parallel()
-	p := newPlatform(func(p *platform) { p.agentAPI.WithoutWaiting = true })
+	p := newPlatform(func(p *platform) { p.agentAPI.Parts.WithoutWaiting = true })
 	id := p.ask(t, twoAnswers)
 	began := p.clock.read()
 	for _, query := range []string{"", "?wait=20&seen=0", "?wait=forever"} {
@@ -105,7 +106,7 @@ func TestWithoutWaiting(t *testing.T) {
 	if waited := p.clock.read().Sub(began); waited != 0 {
 		t.Errorf("waited %v; want not at all", waited)
 	}
-	document, err := (&api.AgentAPI{WithoutWaiting: true}).Document()
+	document, err := (&api.AgentAPI{Options: api.Options{Parts: schema.AskAHumanParts{WithoutWaiting: true}}}).Document()
 	if err != nil || strings.Contains(string(document), `"seen"`) || !json.Valid(document) {
 		t.Errorf("the document has the parameter seen, or: %v", err)
 	}

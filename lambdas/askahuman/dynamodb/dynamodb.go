@@ -47,9 +47,13 @@ func New(db *dynamo.DB, shards Shards) *Store {
 // Open returns the store of a function of schema.AskAHuman, on the tables that its
 // environment names.
 // Its variables SHARDS and READ_SHARDS are [Shards.Write], 1 by default, and
-// [Shards.Read], by default the same.
+// [Shards.Read], by default the same. LEFT_OUT names the parts that the stack has not.
 func Open(environment kit.Environment, function string) (*Store, error) {
-	tables, err := dynamo.Open(environment, schema.AskAHuman(), function)
+	parts, err := schema.ParseAskAHumanParts(environment.Getenv("LEFT_OUT"))
+	if err != nil {
+		return nil, err
+	}
+	tables, err := dynamo.Open(environment, schema.AskAHumanWith(parts), function)
 	if err != nil {
 		return nil, err
 	}

@@ -102,6 +102,14 @@ func TestEveryAccessPattern(t *testing.T) {
 		return func() error { return held(store.ClaimSubscription(ctx, sub, answered.ID, start)) }
 	}
 	limit, _ := platform.RateLimit("poll")
+	answerID := askahuman.ResponseID(answered.ID, "alice")
+	reports := func() func() error {
+		must(store.KeepReport(ctx, answered.ID, answerID, "agent", complaint()))
+		return func() error {
+			_, _, _, err := store.Reports(ctx, askahuman.ReportOpen, 20, askahuman.Position{}, start)
+			return err
+		}
+	}
 
 	later := start.Add(2 * time.Hour)
 	cases := dynamotest.Cases{
@@ -240,6 +248,27 @@ func TestEveryAccessPattern(t *testing.T) {
 		"DeactivateSubscription": func() func() error {
 			sub := subscribe()
 			return func() error { return store.DeactivateSubscription(ctx, sub, start) }
+		},
+		"KeepReport": func() func() error {
+			return func() error { return store.KeepReport(ctx, ask().ID, "", "alice", complaint()) }
+		},
+		"ListReports": reports, "GetReportedQuestions": reports, "GetReportedResponses": reports,
+		"HideQuestion": func() func() error {
+			q := ask()
+			return func() error { return store.HideQuestion(ctx, q, true, decision) }
+		},
+		"HideResponse": func() func() error {
+			return func() error { return store.HideResponse(ctx, answered.ID, answerID, true, decision) }
+		},
+		"DecideReport": func() func() error {
+			reports()
+			return func() error { return store.DecideReport(ctx, answerID, askahuman.ReportDismissed, decision) }
+		},
+		"BlockPerson": func() func() error {
+			return func() error { return store.BlockPerson(ctx, "bob", true, start) }
+		},
+		"BlockAgent": func() func() error {
+			return func() error { return store.BlockAgent(ctx, "agent", true, start) }
 		},
 	}
 

@@ -72,6 +72,9 @@ func (s *Store) Keys() *idempotency.Keys {
 // returns free a place once, and a lost place can be found.
 type openQuestions struct {
 	IDs []string `dynamodbav:"open_question_ids,stringset"`
+	// BlockedAt is when an operator blocked the agent; empty: not blocked. It is here because each ask
+	// writes the item, so that a block costs nothing, and counts for an ask that is under way.
+	BlockedAt string `dynamodbav:"blocked_at"`
 }
 
 func idSet(ids ...string) expression.ValueBuilder {
@@ -119,7 +122,7 @@ func (s *Store) createQuestion(ctx context.Context, q askahuman.Question) (open 
 		Set(dynamo.Name("expires_at"), quotaEnd(q.CreatedAt))
 	ids := dynamo.Name("open_question_ids")
 	// The first attempt at the write may have taken the place, and its answer may be lost.
-	free := dynamo.Absent("open_question_ids").Or(ids.Size().LessThan(expression.Value(cmp.Or(s.Quota, askahuman.DefaultOpenQuestions))), ids.Contains(q.ID))
+	free := dynamo.Absent("blocked_at").And(dynamo.Absent("open_question_ids").Or(ids.Size().LessThan(expression.Value(cmp.Or(s.Quota, askahuman.DefaultOpenQuestions))), ids.Contains(q.ID)))
 	var full dynamo.Item
 	if idempotency.ClaimFrom(ctx) == nil {
 		err = s.db.Update(dynamo.WithoutWaiting(ctx), "TakePlace", quota(q.AgentID), place, free, nil)
@@ -144,6 +147,9 @@ func (s *Store) createQuestion(ctx context.Context, q askahuman.Question) (open 
 	var listed openQuestions
 	if err := attributevalue.UnmarshalMap(full, &listed); err != nil {
 		return nil, fmt.Errorf("read the agent's open questions: %w", err)
+	}
+	if listed.BlockedAt != "" {
+		return nil, askahuman.ErrBlocked
 	}
 	return listed.IDs, askahuman.ErrQuotaExceeded
 }
@@ -262,21 +268,25 @@ func (s *Store) AgentQuestions(ctx context.Context, agentID string, status askah
 
 // EndQuestion implements [askahuman.AgentStore] and [askahuman.NotifierStore].
 func (s *Store) EndQuestion(ctx context.Context, q askahuman.Question, status askahuman.Status, now time.Time) (bool, error) {
-	update := expression.Set(dynamo.Name("status"), expression.Value(s.shards.key(string(status), q.ID))).
-		Remove(dynamo.Name("due")).Remove(dynamo.Name("due_at"))
-	condition := answerable()
-	if status == askahuman.StatusClosed {
-		update = update.Set(dynamo.Name("closed_at"), expression.Value(formatTime(now))).
-			Set(dynamo.Name("expires_at"), expression.Value(dynamo.ExpiryAt(now.Add(askahuman.KeepClosed))))
-		// An overdue question expires instead of being closed.
-		condition = condition.And(dynamo.Name("deadline").GreaterThan(expression.Value(formatTime(now))))
-	} else {
-		update = update.Set(dynamo.Name("expires_at"), expression.Value(dynamo.ExpiryAt(q.Deadline.Add(askahuman.KeepExpired))))
-		condition = condition.And(dynamo.Name("deadline").LessThanEqual(expression.Value(formatTime(now))))
-	}
+	update, condition := s.ending(q, status, now)
 	return dynamo.Held(s.db.Transact(ctx, "EndQuestion",
 		dynamo.Update("Questions", []any{q.ID}, update, condition),
 		returnPlace(q, now)))
+}
+
+// ending returns the update that ends a question, and the condition that it is open or partial, and
+// overdue if and only if it expires.
+func (s *Store) ending(q askahuman.Question, status askahuman.Status, now time.Time) (expression.UpdateBuilder, expression.ConditionBuilder) {
+	update := expression.Set(dynamo.Name("status"), expression.Value(s.shards.key(string(status), q.ID))).
+		Remove(dynamo.Name("due")).Remove(dynamo.Name("due_at"))
+	deadline, moment := dynamo.Name("deadline"), expression.Value(formatTime(now))
+	if status == askahuman.StatusClosed {
+		return update.Set(dynamo.Name("closed_at"), moment).
+				Set(dynamo.Name("expires_at"), expression.Value(dynamo.ExpiryAt(now.Add(askahuman.KeepClosed)))),
+			answerable().And(deadline.GreaterThan(moment))
+	}
+	return update.Set(dynamo.Name("expires_at"), expression.Value(dynamo.ExpiryAt(q.Deadline.Add(askahuman.KeepExpired)))),
+		answerable().And(deadline.LessThanEqual(moment))
 }
 
 // returnPlace gives a question's place of its agent's quota back.

@@ -32,6 +32,16 @@ func newResponse(r askahuman.Response) response {
 	return item
 }
 
+// domain returns the answer to a question.
+func (item response) domain(questionID string) askahuman.Response {
+	r := item.Response
+	r.QuestionID, r.Type = questionID, askahuman.TypeText
+	if item.SelectedOption != nil {
+		r.Type, r.SelectedOption = askahuman.TypeMultipleChoice, *item.SelectedOption
+	}
+	return r
+}
+
 // Responses implements [askahuman.AgentStore].
 func (s *Store) Responses(ctx context.Context, questionID string) ([]askahuman.Response, error) {
 	var responses []askahuman.Response
@@ -39,12 +49,7 @@ func (s *Store) Responses(ctx context.Context, questionID string) ([]askahuman.R
 		if err != nil {
 			return nil, err
 		}
-		converted := r.Response
-		converted.QuestionID, converted.Type = questionID, askahuman.TypeText
-		if r.SelectedOption != nil {
-			converted.Type, converted.SelectedOption = askahuman.TypeMultipleChoice, *r.SelectedOption
-		}
-		responses = append(responses, converted)
+		responses = append(responses, r.domain(questionID))
 	}
 	sort.SliceStable(responses, func(i, j int) bool { return responses[i].CreatedAt.Before(responses[j].CreatedAt) })
 	return responses, nil

@@ -21,6 +21,10 @@ func main() {
 		if err != nil {
 			return nil, err
 		}
+		parts, err := schema.ParseAskAHumanParts(environment.Getenv("LEFT_OUT"))
+		if err != nil {
+			return nil, err
+		}
 		rules, err := schema.ParseAskAHumanRules(environment.Getenv("RULES"))
 		if err != nil {
 			return nil, err
@@ -39,8 +43,9 @@ func main() {
 		}()
 		people := &api.HumanAPI{
 			Service: &askahuman.People{Store: store, Rewards: askahuman.Rewards{Points: rules.Points, DailyPoints: rules.DailyPoints}},
-			Options: api.Options{RateLimiter: store.Limiter(), Rules: &rules, Log: environment.Log, Metrics: environment.Metrics},
+			Options: api.Options{Parts: parts, RateLimiter: store.Limiter(), Rules: &rules, Log: environment.Log, Metrics: environment.Metrics},
 			Hasher:  httpapi.Hasher{Secret: key.Value},
+			Reports: &askahuman.PersonReports{Store: store},
 		}
 		return people.Handler(), nil
 	})

@@ -23,6 +23,9 @@ var (
 	_ askahuman.PeopleStore   = (*Store)(nil)
 	_ askahuman.NotifierStore = (*Store)(nil)
 	_ askahuman.AgentKeyStore = (*Store)(nil)
+
+	_ askahuman.PersonReportStore = (*Store)(nil)
+	_ askahuman.AgentReportStore  = (*Store)(nil)
 )
 
 // Store implements the stores of package askahuman. The zero value is empty and ready. It
@@ -41,6 +44,7 @@ type Store struct {
 	lastOf        map[string]string   // by person: the last subscription that they made
 	notified      map[string]notified // by person
 	keys          map[string]askahuman.AgentKey
+	reporters     map[string]map[string]bool // by question and answer
 }
 
 // notified is when a person was last notified, on any device.
@@ -58,6 +62,7 @@ func locked[T any](ctx context.Context, s *Store, do func() (T, error)) (T, erro
 	if s.questions == nil {
 		s.questions, s.stats, s.subscriptions = map[string]askahuman.Question{}, map[string]askahuman.Stats{}, map[string]askahuman.Subscription{}
 		s.lastOf, s.notified, s.keys = map[string]string{}, map[string]notified{}, map[string]askahuman.AgentKey{}
+		s.reporters = map[string]map[string]bool{}
 	}
 	if err := ctx.Err(); err != nil {
 		var none T
@@ -166,6 +171,18 @@ func (s *Store) EndQuestion(ctx context.Context, question askahuman.Question, st
 		}
 		s.questions[q.ID] = q
 		return true, nil
+	})
+}
+
+// KeepReport implements [askahuman.ReportStore].
+func (s *Store) KeepReport(ctx context.Context, questionID, responseID, reporter string, _ askahuman.Complaint) error {
+	return change(ctx, s, func() error {
+		reported := questionID + responseID
+		if s.reporters[reported] == nil {
+			s.reporters[reported] = map[string]bool{}
+		}
+		s.reporters[reported][reporter] = true
+		return nil
 	})
 }
 

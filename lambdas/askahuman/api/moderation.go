@@ -1,0 +1,269 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// PersonReports take reports of people; [askahuman.PersonReports] is one.
+type PersonReports interface {
+	Report(ctx context.Context, personHash string, report askahuman.QuestionReport) (askahuman.Reported, error)
+}
+
+// AgentReports take reports of agents; [askahuman.AgentReports] is one.
+type AgentReports interface {
+	Report(ctx context.Context, agentID string, report askahuman.ResponseReport) (askahuman.Reported, error)
+}
+
+// OperatorService is what operators' routes call; [askahuman.Operators] is one.
+type OperatorService interface {
+	Reports(ctx context.Context, state askahuman.ReportState, limit int, cursor string) (cases []askahuman.Case, next string, err error)
+	Dismiss(ctx context.Context, operator, reportID string, dismissed bool) error
+	HideQuestion(ctx context.Context, operator, questionID string, hidden bool) error
+	HideResponse(ctx context.Context, operator, questionID, responseID string, hidden bool) error
+	BlockPerson(ctx context.Context, personHash string, blocked bool) error
+	BlockAgent(ctx context.Context, agentID string, blocked bool) error
+}
+
+// OperatorAPI serves the routes of operators.
+type OperatorAPI struct {
+	// Service carries requests out.
+	Service OperatorService
+	// Options are the options of all APIs. Metrics receives the metrics Hidden and Blocked.
+	Options
+}
+
+// Handler returns the handler of the routes.
+func (o *OperatorAPI) Handler() *kit.API {
+	s := o.server(httpapi.Identity{}, httpapi.Hasher{}, httpapi.Idempotency{}, 0)
+	o.register(s)
+	return s.Handler()
+}
+
+// operatorIdentity is how operators identify themselves.
+func operatorIdentity() httpapi.Identity {
+	identity := httpapi.ByToken("operatorToken", "A token of a user who is in the group "+schema.OperatorsGroup+" of this platform's issuer of people's tokens.")
+	identity.Tag = "operators"
+	return identity
+}
+
+type questionReportInput struct{ Body QuestionReportBody }
+
+// QuestionReportBody is a report of a question.
+type QuestionReportBody askahuman.QuestionReport
+
+type responseReportInput struct{ Body ResponseReportBody }
+
+// ResponseReportBody is a report of an answer.
+type ResponseReportBody askahuman.ResponseReport
+
+// registerReports declares the route by which people report.
+func (h *HumanAPI) registerReports(s *httpapi.Server) {
+	httpapi.Serve(s, httpapi.Operation{
+		Method: http.MethodPost, Path: "/human/reports", ID: "reportQuestion", NeedsCaller: true, Status: http.StatusCreated,
+		Description: "Reports a question to the platform's operators. One person reports a question once: a repeat changes nothing. Of a question, 50 reports are kept.",
+		Errors:      []error{askahuman.ErrQuestionNotFound, askahuman.ErrBlocked},
+	}, func(ctx context.Context, input *questionReportInput) (askahuman.Reported, error) {
+		reported, err := h.Reports.Report(ctx, caller(ctx), askahuman.QuestionReport(input.Body))
+		if err == nil {
+			h.Metrics.Emit(ctx, kit.Count("Reported", 1))
+		}
+		return reported, err
+	})
+}
+
+// registerReports declares the route by which agents report.
+func (a *AgentAPI) registerReports(s *httpapi.Server) {
+	httpapi.Serve(s, httpapi.Operation{
+		Method: http.MethodPost, Path: "/agent/reports", ID: "reportResponse", Status: http.StatusCreated,
+		Description: "Reports an answer to one of the agent's own questions to the platform's operators. A repeat changes nothing.",
+		Errors:      []error{askahuman.ErrQuestionNotFound, askahuman.ErrResponseNotFound},
+	}, func(ctx context.Context, input *responseReportInput) (askahuman.Reported, error) {
+		reported, err := a.Reports.Report(ctx, caller(ctx), askahuman.ResponseReport(input.Body))
+		if err == nil {
+			a.Metrics.Emit(ctx, kit.Count("Reported", 1))
+		}
+		return reported, err
+	})
+}
+
+type reportListInput struct {
+	State  string `query:"state" enum:"open,dismissed,hidden" default:"open" doc:"Only what is in this state: open until an operator decides."`
+	Limit  int    `query:"limit" minimum:"1" default:"20" doc:"How many to return at most, 1 to 50; a higher number is 50."`
+	Cursor string `query:"cursor" doc:"The next_cursor of the page before."`
+}
+
+// ReportList is a page of what was reported or hidden.
+type ReportList struct {
+	Reports    []OperatorReport `json:"reports" nullable:"false" doc:"The last reported first."`
+	NextCursor string           `json:"next_cursor,omitempty" doc:"Where the next page begins, if there is one."`
+}
+
+// OperatorReport is a question or an answer that was reported or hidden.
+type OperatorReport struct {
+	ReportID       string           `json:"report_id" format:"uuid"`
+	State          string           `json:"state" enum:"open,dismissed,hidden"`
+	QuestionID     string           `json:"question_id" format:"uuid"`
+	ResponseID     string           `json:"response_id,omitempty" format:"uuid" doc:"The answer; without it the question was reported."`
+	Prompt         string           `json:"prompt,omitempty" doc:"The question's text, as a stranger wrote it; absent once it has been deleted."`
+	Options        []string         `json:"options,omitempty" nullable:"false"`
+	AgentID        string           `json:"agent_id,omitempty" doc:"Who asked."`
+	Answer         string           `json:"answer,omitempty" doc:"The answer's text, as a stranger wrote it."`
+	SelectedOption *int             `json:"selected_option,omitempty" doc:"The index of the option that was chosen, from 0."`
+	Person         string           `json:"person,omitempty" doc:"Who answered: a keyed hash, to block the person by."`
+	Hidden         bool             `json:"hidden"`
+	Complaints     []ComplaintEntry `json:"complaints" nullable:"false" doc:"What people and agents said, oldest first; empty if an operator hid it unreported."`
+	ReportedAt     string           `json:"reported_at" format:"date-time" example:"2026-02-02T09:30:00.000Z"`
+	DecidedAt      string           `json:"decided_at,omitempty" format:"date-time" example:"2026-02-02T09:45:00.000Z"`
+	DecidedBy      string           `json:"decided_by,omitempty" doc:"The operator: the subject of the token."`
+}
+
+// ComplaintEntry is what one person or agent said.
+type ComplaintEntry struct {
+	Reason  string `json:"reason" enum:"spam,abuse,personal_data,illegal,other"`
+	Comment string `json:"comment,omitempty"`
+	By      string `json:"by" enum:"person,agent"`
+	At      string `json:"at" format:"date-time" example:"2026-02-02T09:30:00.000Z"`
+}
+
+type dismissInput struct {
+	ID   string `path:"report_id" doc:"The report's id." example:"6f1ed002-ab5f-4e0c-9c25-2f8f4b1e9d3a"`
+	Body Dismissal
+}
+
+// Dismissal says whether a report is dismissed.
+type Dismissal struct {
+	Dismissed bool `json:"dismissed" doc:"true: nothing is wrong with it; false: it is open again."`
+}
+
+type hideQuestionInput struct {
+	ID   string `path:"question_id" doc:"The question's id." example:"6f1ed002-ab5f-4e0c-9c25-2f8f4b1e9d3a"`
+	Body Visibility
+}
+
+type hideResponseInput struct {
+	ID         string `path:"question_id" doc:"The question's id." example:"6f1ed002-ab5f-4e0c-9c25-2f8f4b1e9d3a"`
+	ResponseID string `path:"response_id" doc:"The answer's id." example:"0b7d2f0e-52a1-8a0d-b6f5-0d9a4c2f7e11"`
+	Body       Visibility
+}
+
+// Visibility says whether a question or an answer is hidden.
+type Visibility struct {
+	Hidden bool `json:"hidden" doc:"true: it is hidden; false: it is shown again."`
+}
+
+type blockInput struct{ Body Block }
+
+// Block says whether a person or an agent is blocked.
+type Block struct {
+	Person  *string `json:"person,omitempty" nullable:"true" minLength:"64" maxLength:"64" doc:"The person of a reported answer, who then cannot answer or report."`
+	AgentID *string `json:"agent_id,omitempty" nullable:"true" minLength:"1" maxLength:"255" doc:"The agent of a reported question, which then cannot ask."`
+	Blocked bool    `json:"blocked" doc:"true: blocked; false: the block is lifted."`
+}
+
+// register declares the routes of the function moderationapi.
+func (o *OperatorAPI) register(s *httpapi.Server) {
+	uuid := httpapi.Format("uuid")
+	httpapi.Serve(s, httpapi.Operation{
+		Method: http.MethodGet, Path: "/operator/reports", ID: "listReports", Status: http.StatusOK,
+		Description: "Returns a page of the questions and answers that were reported, with their texts. Reports are kept for 90 days after the last report or decision.",
+	}, func(ctx context.Context, input *reportListInput) (ReportList, error) {
+		cases, next, err := o.Service.Reports(ctx, askahuman.ReportState(input.State), input.Limit, input.Cursor)
+		page := ReportList{Reports: make([]OperatorReport, len(cases)), NextCursor: next}
+		for i, c := range cases {
+			page.Reports[i] = operatorReport(c)
+		}
+		return page, err
+	})
+
+	httpapi.Register(s, httpapi.Operation{
+		Method: http.MethodPut, Path: "/operator/reports/{report_id}", ID: "decideReport", Status: http.StatusNoContent,
+		Description: "Dismisses a report, so that it is open no more, or opens it again. It hides and shows nothing.",
+		Precisely:   httpapi.Forms{"path.report_id": uuid},
+		Errors:      []error{askahuman.ErrReportNotFound},
+	}, func(ctx context.Context, input *dismissInput) (*struct{}, error) {
+		return nil, o.Service.Dismiss(ctx, caller(ctx), input.ID, input.Body.Dismissed)
+	})
+
+	httpapi.Register(s, httpapi.Operation{
+		Method: http.MethodPut, Path: "/operator/questions/{question_id}", ID: "hideQuestion", Status: http.StatusNoContent,
+		Description: "Hides a question: people no longer find it, it takes no more answers, and its agent sees that it is closed and hidden. Its answers stay readable. Shown again, it stays closed.",
+		Precisely:   httpapi.Forms{"path.question_id": uuid},
+		Errors:      []error{askahuman.ErrQuestionNotFound},
+	}, func(ctx context.Context, input *hideQuestionInput) (*struct{}, error) {
+		return nil, o.hid(ctx, input.Body, o.Service.HideQuestion(ctx, caller(ctx), input.ID, input.Body.Hidden))
+	})
+
+	httpapi.Register(s, httpapi.Operation{
+		Method: http.MethodPut, Path: "/operator/questions/{question_id}/responses/{response_id}", ID: "hideResponse", Status: http.StatusNoContent,
+		Description: "Hides an answer from the agent that asked, or shows it again. It still counts towards the answers that the question wanted.",
+		Precisely:   httpapi.Forms{"path.question_id": uuid, "path.response_id": uuid},
+		Errors:      []error{askahuman.ErrResponseNotFound},
+	}, func(ctx context.Context, input *hideResponseInput) (*struct{}, error) {
+		return nil, o.hid(ctx, input.Body, o.Service.HideResponse(ctx, caller(ctx), input.ID, input.ResponseID, input.Body.Hidden))
+	})
+
+	httpapi.Register(s, httpapi.Operation{
+		Method: http.MethodPut, Path: "/operator/blocks", ID: "block", Status: http.StatusNoContent,
+		Description: "Blocks a person, who then can neither answer nor report, or an agent, which then cannot ask; or lifts the block. What they wrote before stays, until it is hidden. A block also stops what is under way.",
+		Variants: []httpapi.Variant{
+			{Required: []string{"person"}, Fields: httpapi.Forms{"agent_id": httpapi.Absent}},
+			{Required: []string{"agent_id"}, Fields: httpapi.Forms{"person": httpapi.Absent}},
+		},
+		Errors: []error{askahuman.ErrPersonNotFound},
+	}, func(ctx context.Context, input *blockInput) (*struct{}, error) {
+		err := o.block(ctx, input.Body)
+		if err == nil && input.Body.Blocked {
+			o.Metrics.Emit(ctx, kit.Count("Blocked", 1))
+		}
+		return nil, err
+	})
+}
+
+func (o *OperatorAPI) block(ctx context.Context, b Block) error {
+	switch {
+	case b.Person == nil && b.AgentID == nil:
+		return validate.Errorf("person", validate.RuleRequired, "is missing; send person for a person, or agent_id for an agent")
+	case b.Person != nil && b.AgentID != nil:
+		return validate.Errorf("person", validate.RuleConflict, "was sent together with agent_id; send one of the two")
+	case b.Person != nil:
+		return o.Service.BlockPerson(ctx, *b.Person, b.Blocked)
+	default:
+		return o.Service.BlockAgent(ctx, *b.AgentID, b.Blocked)
+	}
+}
+
+// hid counts what was hidden.
+func (o *OperatorAPI) hid(ctx context.Context, v Visibility, err error) error {
+	if err == nil && v.Hidden {
+		o.Metrics.Emit(ctx, kit.Count("Hidden", 1))
+	}
+	return err
+}
+
+func operatorReport(c askahuman.Case) OperatorReport {
+	wire := OperatorReport{
+		ReportID: c.ID, State: string(c.State), QuestionID: c.QuestionID, ResponseID: c.ResponseID,
+		Prompt: c.Content.Prompt, Options: c.Content.Options, AgentID: c.Content.AgentID, Hidden: c.Content.Hidden,
+		Complaints: make([]ComplaintEntry, len(c.Complaints)), ReportedAt: askahuman.FormatTime(c.ReportedAt), DecidedBy: c.DecidedBy,
+	}
+	if !c.DecidedAt.IsZero() {
+		wire.DecidedAt = askahuman.FormatTime(c.DecidedAt)
+	}
+	if r := c.Content.Response; r != nil {
+		wire.Answer, wire.Person = r.Answer, r.PersonHash
+		if r.Type == askahuman.TypeMultipleChoice {
+			wire.SelectedOption = &r.SelectedOption
+		}
+	}
+	for i, complaint := range c.Complaints {
+		wire.Complaints[i] = ComplaintEntry{Reason: complaint.Reason, Comment: complaint.Comment, By: complaint.By, At: askahuman.FormatTime(complaint.At)}
+	}
+	return wire
+}

@@ -1,0 +1,329 @@
+package dynamodb_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/dynamodb"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+var decision = askahuman.Decision{Operator: "olga", At: start.Add(time.Minute)}
+
+func complaint() askahuman.Complaint {
+	return askahuman.Complaint{Reason: "abuse", Comment: "It calls me names.", By: "person", At: start}
+}
+
+// moderated is the services over one store, on a clock that stands still.
+type moderated struct {
+	*testing.T
+	store     *dynamodb.Store
+	agents    askahuman.Agents
+	people    askahuman.People
+	persons   askahuman.PersonReports
+	programs  askahuman.AgentReports
+	operators askahuman.Operators
+}
+
+func newModerated(t *testing.T) *moderated {
+	t.Helper()
+	store := dynamodb.New(dynamotest.Open(t, schema.AskAHuman().Database).DB, dynamodb.Shards{})
+	now := func() time.Time { return start }
+	return &moderated{
+		T: t, store: store, agents: askahuman.Agents{Store: store, Now: now}, people: askahuman.People{Store: store, Now: now},
+		persons: askahuman.PersonReports{Store: store, Now: now}, programs: askahuman.AgentReports{Store: store, Now: now},
+		operators: askahuman.Operators{Store: store, Now: now},
+	}
+}
+
+func (m *moderated) ask(agent string, responses int) askahuman.Question {
+	m.Helper()
+	q, err := m.agents.Ask(m.Context(), agent, askahuman.Ask{Prompt: "What is the meaning of it all?", Type: askahuman.TypeText, MinResponses: &responses})
+	m.must(err)
+	return q
+}
+
+func (m *moderated) answer(person, questionID, text string) error {
+	_, err := m.people.Answer(m.Context(), person, nil, askahuman.Answer{QuestionID: questionID, Text: &text})
+	return err
+}
+
+func (m *moderated) must(err error) {
+	m.Helper()
+	if err != nil {
+		m.Fatal(err)
+	}
+}
+
+func (m *moderated) wants(want, got error) {
+	m.Helper()
+	if !errors.Is(got, want) {
+		m.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// list returns the cases of a state, in pages of two.
+func (m *moderated) list(state askahuman.ReportState) (cases []askahuman.Case) {
+	m.Helper()
+	for cursor := ""; ; {
+		page, next, err := m.operators.Reports(m.Context(), state, 2, cursor)
+		m.must(err)
+		if cases = append(cases, page...); next == "" {
+			return cases
+		}
+		cursor = next
+	}
+}
+
+// What is reported waits for an operator with all that was said, once for each reporter, and moves on
+// with the decision.
+func TestReports(t *testing.T) {
+	t.Parallel()
+	ctx, m := t.Context(), newModerated(t)
+	q, other := m.ask("a", 3), m.ask("b", 3)
+	m.must(m.answer("ann", q.ID, "Forty-two, you fool."))
+	answerID := askahuman.ResponseID(q.ID, "ann")
+	about := askahuman.QuestionReport{QuestionID: q.ID, Reason: "abuse", Comment: new("rude")}
+	for range 2 {
+		for _, person := range []string{"bob", "eve"} {
+			reported, err := m.persons.Report(ctx, person, about)
+			if m.must(err); reported != (askahuman.Reported{ReportID: q.ID, Status: "open"}) {
+				t.Errorf("got %+v", reported)
+			}
+		}
+		reported, err := m.programs.Report(ctx, "a", askahuman.ResponseReport{QuestionReport: about, ResponseID: answerID})
+		if m.must(err); reported.ReportID != answerID {
+			t.Errorf("got %+v", reported)
+		}
+	}
+	_, err := m.programs.Report(ctx, "b", askahuman.ResponseReport{QuestionReport: about, ResponseID: answerID})
+	m.wants(askahuman.ErrQuestionNotFound, err)
+	_, err = m.programs.Report(ctx, "b", askahuman.ResponseReport{QuestionReport: askahuman.QuestionReport{QuestionID: other.ID, Reason: "spam"}, ResponseID: answerID})
+	m.wants(askahuman.ErrResponseNotFound, err)
+	_, err = m.persons.Report(ctx, "bob", askahuman.QuestionReport{QuestionID: uuid.NewString(), Reason: "spam"})
+	m.wants(askahuman.ErrQuestionNotFound, err)
+	_, err = m.persons.Report(ctx, "", askahuman.QuestionReport{QuestionID: q.ID, Reason: "dull", Comment: new(strings.Repeat("ä", 501))})
+	for _, field := range []string{"X-Fingerprint", "reason", "comment"} {
+		if err == nil || !strings.Contains(err.Error(), field) {
+			t.Errorf("got %v, want a problem with %s", err, field)
+		}
+	}
+
+	open := m.list(askahuman.ReportOpen)
+	slices.SortFunc(open, func(a, b askahuman.Case) int { return len(a.ResponseID) - len(b.ResponseID) })
+	if len(open) != 2 || open[0].ID != q.ID || open[1].ID != answerID {
+		t.Fatalf("got %+v", open)
+	}
+	if c := open[0]; len(c.Complaints) != 2 || c.Complaints[1] != (askahuman.Complaint{Reason: "abuse", Comment: "rude", By: "person", At: start}) || c.Content.Prompt != q.Prompt || c.Content.AgentID != "a" {
+		t.Errorf("got %+v", c)
+	}
+	if c := open[1]; len(c.Complaints) != 1 || c.Content.Response == nil || c.Content.Response.Answer != "Forty-two, you fool." || c.Content.Response.PersonHash != "ann" {
+		t.Errorf("got %+v", c)
+	}
+	m.must(m.operators.Dismiss(ctx, "olga", q.ID, true))
+	m.must(m.operators.HideResponse(ctx, "olga", q.ID, answerID, true))
+	m.wants(askahuman.ErrReportNotFound, m.operators.Dismiss(ctx, "olga", other.ID, true))
+	// A further report opens nothing that is decided.
+	_, err = m.persons.Report(ctx, "zoe", about)
+	m.must(err)
+	if left := m.list(askahuman.ReportOpen); len(left) != 0 {
+		t.Errorf("still open: %+v", left)
+	}
+	if d := m.list(askahuman.ReportDismissed); len(d) != 1 || d[0].DecidedBy != "olga" || len(d[0].Complaints) != 3 {
+		t.Errorf("dismissed: %+v", d)
+	}
+	if h := m.list(askahuman.ReportHidden); len(h) != 1 || h[0].ID != answerID || !h[0].Content.Hidden {
+		t.Errorf("hidden: %+v", h)
+	}
+	m.must(m.operators.Dismiss(ctx, "olga", q.ID, false))
+	if o := m.list(askahuman.ReportOpen); len(o) != 1 {
+		t.Errorf("opened again: %+v", o)
+	}
+}
+
+// Pages of reports have each case once, newest first; 50 reports of one are kept.
+func TestReportPages(t *testing.T) {
+	t.Parallel()
+	m := newModerated(t)
+	want := map[string]bool{}
+	for i := range 5 {
+		q := m.ask("a", 1)
+		c := complaint()
+		// Two have one moment.
+		c.At = start.Add(time.Duration(i/2) * time.Second)
+		m.must(m.store.KeepReport(t.Context(), q.ID, "", "bob", c))
+		want[q.ID] = true
+	}
+	cases := m.list(askahuman.ReportOpen)
+	for i, c := range cases {
+		if !want[c.ID] || i > 0 && c.ReportedAt.After(cases[i-1].ReportedAt) {
+			t.Errorf("%d: got %+v", i, c)
+		}
+		delete(want, c.ID)
+	}
+	if len(want) > 0 {
+		t.Errorf("missing: %v", want)
+	}
+	q := m.ask("a", 1)
+	for i := range askahuman.MaxReporters + 1 {
+		m.must(m.store.KeepReport(t.Context(), q.ID, "", fmt.Sprint("person", i), complaint()))
+	}
+	for _, c := range m.list(askahuman.ReportOpen) {
+		if c.ID == q.ID && len(c.Complaints) != askahuman.MaxReporters {
+			t.Errorf("got %d complaints", len(c.Complaints))
+		}
+	}
+}
+
+// A hidden question is gone for people at once, also for an answer that is under way, and its agent
+// sees why it has ended. Its place of the quota is free.
+func TestHideQuestion(t *testing.T) {
+	t.Parallel()
+	ctx, m := t.Context(), newModerated(t)
+	m.store.Quota = 1
+	q := m.ask("a", 3)
+	m.must(m.answer("ann", q.ID, "An answer from before."))
+	read, err := m.store.Question(ctx, q.ID, start)
+	m.must(err)
+	for range 2 {
+		m.must(m.operators.HideQuestion(ctx, "olga", q.ID, true))
+	}
+	m.wants(askahuman.ErrQuestionNotFound, m.answer("bob", q.ID, "An answer from after."))
+	m.wants(askahuman.ErrAlreadyAnswered, m.answer("ann", q.ID, "An answer from after."))
+	if _, err := m.store.SubmitResponse(ctx, read, askahuman.Response{ID: uuid.NewString(), QuestionID: q.ID, PersonHash: "eve", CreatedAt: start}, askahuman.Stats{PersonHash: "eve"}); !errors.Is(err, askahuman.ErrQuestionClosed) {
+		t.Errorf("an answer that was under way: %v", err)
+	}
+	_, _, err = m.people.Question(ctx, "bob", q.ID)
+	m.wants(askahuman.ErrQuestionNotFound, err)
+	if feed, _, err := m.people.Feed(ctx, "bob", nil, 20, ""); err != nil || len(feed) != 0 {
+		t.Errorf("the feed has %+v, %v", feed, err)
+	}
+	seen, err := m.agents.Read(ctx, "a", q.ID)
+	if m.must(err); seen.Status != askahuman.StatusClosed || seen.HiddenAt.IsZero() || len(seen.Responses) != 1 {
+		t.Errorf("its agent sees %+v", seen)
+	}
+	m.ask("a", 1)
+	m.must(m.operators.HideQuestion(ctx, "olga", q.ID, false))
+	seen, err = m.agents.Read(ctx, "a", q.ID)
+	if m.must(err); seen.Status != askahuman.StatusClosed || !seen.HiddenAt.IsZero() {
+		t.Errorf("shown again, its agent sees %+v", seen)
+	}
+	_, _, err = m.people.Question(ctx, "bob", q.ID)
+	m.wants(askahuman.ErrQuestionClosed, err)
+	m.wants(askahuman.ErrQuestionNotFound, m.operators.HideQuestion(ctx, "olga", uuid.NewString(), true))
+}
+
+// Answers and hiding meet: whichever is first, no answer is stored after it.
+func TestHideQuestionRace(t *testing.T) {
+	t.Parallel()
+	ctx, m := t.Context(), newModerated(t)
+	for range 4 {
+		q := m.ask("a", 4)
+		var wait sync.WaitGroup
+		wait.Go(func() {
+			if err := m.operators.HideQuestion(ctx, "olga", q.ID, true); err != nil {
+				t.Error(err)
+			}
+		})
+		for i := range 4 {
+			wait.Go(func() {
+				err := m.answer(fmt.Sprint(q.ID, i), q.ID, "An answer that races.")
+				if err != nil && !errors.Is(err, askahuman.ErrQuestionNotFound) && !errors.Is(err, askahuman.ErrQuestionClosed) {
+					t.Error(err)
+				}
+			})
+		}
+		wait.Wait()
+		seen, err := m.agents.Read(ctx, "a", q.ID)
+		if m.must(err); seen.Status != askahuman.StatusClosed || seen.HiddenAt.IsZero() || len(seen.Responses) != seen.CurrentResponses {
+			t.Errorf("got %s, hidden at %v, %d answers of %d", seen.Status, seen.HiddenAt, len(seen.Responses), seen.CurrentResponses)
+		}
+	}
+}
+
+// A hidden answer is gone for its agent, who learns how many there are; shown again, it is back.
+func TestHideResponse(t *testing.T) {
+	t.Parallel()
+	ctx, m := t.Context(), newModerated(t)
+	options := []string{"Yes", "No"}
+	q, err := m.agents.Ask(ctx, "a", askahuman.Ask{Prompt: "Is this a question?", Type: askahuman.TypeMultipleChoice, Options: options, MinResponses: new(2)})
+	m.must(err)
+	for i, person := range []string{"ann", "bob"} {
+		_, err := m.people.Answer(ctx, person, nil, askahuman.Answer{QuestionID: q.ID, Option: &i})
+		m.must(err)
+	}
+	id := askahuman.ResponseID(q.ID, "ann")
+	m.must(m.operators.HideResponse(ctx, "olga", q.ID, id, true))
+	seen, err := m.agents.Read(ctx, "a", q.ID)
+	if m.must(err); len(seen.Responses) != 1 || seen.Responses[0].PersonHash == "ann" || seen.HiddenResponses != 1 || seen.CurrentResponses != 2 || seen.Summary[0].Count != 0 || seen.Summary[1].Count != 1 {
+		t.Errorf("got %+v", seen)
+	}
+	m.must(m.operators.HideResponse(ctx, "olga", q.ID, id, false))
+	seen, err = m.agents.Read(ctx, "a", q.ID)
+	if m.must(err); len(seen.Responses) != 2 || seen.HiddenResponses != 0 || seen.Summary[0].Count != 1 {
+		t.Errorf("shown again: %+v", seen)
+	}
+	m.wants(askahuman.ErrResponseNotFound, m.operators.HideResponse(ctx, "olga", q.ID, uuid.NewString(), true))
+	m.wants(askahuman.ErrResponseNotFound, m.operators.HideResponse(ctx, "olga", uuid.NewString(), id, true))
+}
+
+// A blocked person can neither answer nor report, also with an answer that is under way, and can again
+// when the block is lifted.
+func TestBlockPerson(t *testing.T) {
+	t.Parallel()
+	ctx, m := t.Context(), newModerated(t)
+	first, second := m.ask("a", 3), m.ask("a", 3)
+	m.wants(askahuman.ErrPersonNotFound, m.operators.BlockPerson(ctx, "ann", true))
+	m.must(m.answer("ann", first.ID, "My first answer here."))
+	stats, err := m.store.Stats(ctx, "ann")
+	m.must(err)
+	for range 2 {
+		m.must(m.operators.BlockPerson(ctx, "ann", true))
+	}
+	m.wants(askahuman.ErrBlocked, m.answer("ann", second.ID, "My second answer here."))
+	r, _ := newAnswer(second, "ann")
+	if _, err := m.store.SubmitResponse(ctx, second, r, stats); err == nil {
+		t.Error("an answer that was under way is stored")
+	}
+	_, err = m.persons.Report(ctx, "ann", askahuman.QuestionReport{QuestionID: second.ID, Reason: "spam"})
+	m.wants(askahuman.ErrBlocked, err)
+	m.must(m.operators.BlockPerson(ctx, "ann", false))
+	m.must(m.answer("ann", second.ID, "My second answer here."))
+	if after, err := m.store.Stats(ctx, "ann"); err != nil || after.TotalAnswers != 2 || !after.BlockedAt.IsZero() {
+		t.Errorf("got %+v, %v", after, err)
+	}
+}
+
+// A blocked agent cannot ask, with and without an idempotency key, however full its quota is, and
+// whatever of its questions ends meanwhile.
+func TestBlockAgent(t *testing.T) {
+	t.Parallel()
+	ctx, m := t.Context(), newModerated(t)
+	ask := askahuman.Ask{Prompt: "Will you let me ask this?", Type: askahuman.TypeText}
+	q := m.ask("a", 1)
+	m.must(m.operators.BlockAgent(ctx, "a", true))
+	m.must(m.answer("ann", q.ID, "The last answer to it."))
+	_, err := m.agents.Ask(ctx, "a", ask)
+	m.wants(askahuman.ErrBlocked, err)
+	claim, _, err := m.store.Keys().Begin(ctx, "a", "key", []byte("x"), 0)
+	m.must(err)
+	_, err = m.agents.Ask(idempotency.WithClaim(ctx, claim, created), "a", ask)
+	m.wants(askahuman.ErrBlocked, err)
+	m.store.Quota = 1
+	m.must(m.operators.BlockAgent(ctx, "full", true))
+	_, err = m.agents.Ask(ctx, "full", ask)
+	m.wants(askahuman.ErrBlocked, err)
+	m.ask("b", 1)
+	m.must(m.operators.BlockAgent(ctx, "a", false))
+	m.ask("a", 1)
+}
