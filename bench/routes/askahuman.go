@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"net"
 	"net/http"
+	"strings"
 	"sync/atomic"
 	"time"
 )
@@ -41,6 +42,13 @@ func (described) AskAHuman() Measured {
 			{Name: "renew  PUT /human/push/subscribe", Clients: single, Patterns: []string{"UpdateSubscription"}, Transaction: moved, Client: client(begin, (*asker).needSubscription, (*asker).renew)},
 			{Name: "change PUT /human/push/subscribe/{id}", Clients: single, Patterns: []string{"ChangeSubscription"}, Client: client(begin, (*asker).needSubscription, (*asker).change)},
 			{Name: "end    DELETE /human/push/subscribe/{id}", Clients: single, Patterns: []string{"DeleteSubscription"}, Transaction: moved, Client: client(begin, (*asker).subscribe, (*asker).unsubscribe)},
+			{Name: "report POST /human/reports", Clients: single, Patterns: []string{"GetQuestion", "GetUserStats", "KeepReport"}, Client: client(begin, (*asker).needReport, (*asker).report)},
+			{Name: "accuse POST /agent/reports", Clients: single, Patterns: []string{"GetQuestion", "ListResponses", "KeepReport"}, Client: client(begin, (*asker).needResponse, (*asker).accuse)},
+			{Name: "review GET /operator/reports", Clients: single, Patterns: []string{"ListReports"}, Client: client(begin, (*asker).needReported, (*asker).review)},
+			{Name: "decide PUT /operator/reports/{id}", Clients: single, Patterns: []string{"DecideReport"}, Client: client(begin, (*asker).needReported, (*asker).decide)},
+			{Name: "hide   PUT /operator/questions/{id}", Clients: single, Patterns: []string{"GetQuestion", "HideQuestion"}, Transaction: Transaction{Items: 3, Indexed: 2}, Client: client(begin, (*asker).ask, (*asker).hide)},
+			{Name: "hide   PUT /operator/questions/{id}/responses/{id}", Clients: single, Patterns: []string{"HideResponse"}, Transaction: Transaction{Items: 2, Indexed: 1}, Client: client(begin, (*asker).needResponse, (*asker).hideResponse)},
+			{Name: "block  PUT /operator/blocks", Clients: single, Patterns: []string{"BlockAgent"}, Client: client(begin, (*asker).operate, (*asker).block)},
 		},
 	}
 }
@@ -59,6 +67,8 @@ type asker struct {
 	device   string // subscription
 	changes  int    // of the subscription
 	token    string // of the device
+	response string // to the question
+	operator string // token
 }
 
 func (a *asker) call(ctx context.Context, method, path string, want int, body, out any) error {
@@ -80,6 +90,9 @@ func (a *asker) call(ctx context.Context, method, path string, want int, body, o
 	header := http.Header{"X-Fingerprint": {a.person}}
 	if !a.unnamed {
 		header.Set("X-Agent-Id", a.agent)
+	}
+	if strings.HasPrefix(path, "/operator/") {
+		header.Set("Authorization", "Bearer "+a.operator)
 	}
 	if err := a.caller.call(ctx, method, path, header, want, body, out); err != nil {
 		return err
@@ -210,4 +223,75 @@ func (a *asker) unsubscribe(ctx context.Context) error {
 	id := a.device
 	a.device = ""
 	return a.call(ctx, http.MethodDelete, "/human/push/subscribe/"+id, http.StatusNoContent, nil, nil)
+}
+
+// needReport: one person reports a question once, and a question has 50 reports at most.
+func (a *asker) needReport(ctx context.Context) error {
+	a.calls += callsPerPerson - a.calls%callsPerPerson
+	return a.ask(ctx)
+}
+
+func (a *asker) report(ctx context.Context) error {
+	return a.call(ctx, http.MethodPost, "/human/reports", http.StatusCreated, map[string]any{"question_id": a.question, "reason": "spam"}, nil)
+}
+
+// needResponse gives the agent a question with one answer.
+func (a *asker) needResponse(ctx context.Context) error {
+	a.agent, a.person = "", rand.Text()
+	if err := a.ask(ctx); err != nil {
+		return err
+	}
+	var answered struct {
+		ID string `json:"response_id"`
+	}
+	err := a.call(ctx, http.MethodPost, "/human/responses", http.StatusCreated, map[string]any{"question_id": a.question, "answer": "Only when the program is at fault."}, &answered)
+	if a.response = answered.ID; err != nil {
+		return err
+	}
+	return a.operate(ctx)
+}
+
+func (a *asker) accuse(ctx context.Context) error {
+	return a.call(ctx, http.MethodPost, "/agent/reports", http.StatusCreated, map[string]any{"question_id": a.question, "response_id": a.response, "reason": "abuse"}, nil)
+}
+
+// operate signs an operator in.
+func (a *asker) operate(ctx context.Context) (err error) {
+	if a.operator == "" {
+		a.operator, err = a.run.Token(ctx, "bench-operator", "operators")
+	}
+	return err
+}
+
+func (a *asker) needReported(ctx context.Context) error {
+	if err := a.operate(ctx); err != nil || a.response != "" {
+		return err
+	}
+	if err := a.needResponse(ctx); err != nil {
+		return err
+	}
+	return a.accuse(ctx)
+}
+
+func (a *asker) review(ctx context.Context) error {
+	return a.call(ctx, http.MethodGet, "/operator/reports", http.StatusOK, nil, nil)
+}
+
+func (a *asker) decide(ctx context.Context) error {
+	return a.call(ctx, http.MethodPut, "/operator/reports/"+a.response, http.StatusNoContent, map[string]any{"dismissed": a.calls%2 == 0}, nil)
+}
+
+func (a *asker) hide(ctx context.Context) error {
+	if err := a.operate(ctx); err != nil {
+		return err
+	}
+	return a.call(ctx, http.MethodPut, "/operator/questions/"+a.question, http.StatusNoContent, map[string]any{"hidden": true}, nil)
+}
+
+func (a *asker) hideResponse(ctx context.Context) error {
+	return a.call(ctx, http.MethodPut, "/operator/questions/"+a.question+"/responses/"+a.response, http.StatusNoContent, map[string]any{"hidden": true}, nil)
+}
+
+func (a *asker) block(ctx context.Context) error {
+	return a.call(ctx, http.MethodPut, "/operator/blocks", http.StatusNoContent, map[string]any{"agent_id": "bench-" + rand.Text(), "blocked": true}, nil)
 }

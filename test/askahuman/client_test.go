@@ -18,11 +18,14 @@ import (
 )
 
 // client reaches the platform from one address.
-type client struct{ *onesynthtest.Client }
+type client struct {
+	*onesynthtest.Client
+	target *target
+}
 
 func newClient(t testing.TB, target *target) *client {
 	t.Helper()
-	return &client{platform.NewClient(t, target.Target)}
+	return &client{platform.NewClient(t, target.Target), target}
 }
 
 // problem is the form of every error.
@@ -138,6 +141,30 @@ type ask struct {
 	IdempotencyKey string   `json:"idempotency_key,omitempty"`
 }
 
+// operator is someone who moderates.
+type operator struct {
+	*client
+	token string
+}
+
+// newOperator signs an operator in, with a token that the local run makes.
+func (c *client) newOperator(t testing.TB) operator {
+	t.Helper()
+	return operator{c, c.target.Token(t, map[string]any{"sub": onesynthtest.Unique("operator"), "claims": map[string]any{"cognito:groups": []string{"operators"}}})}
+}
+
+func (o operator) header() http.Header { return http.Header{"Authorization": {"Bearer " + o.token}} }
+
+func (o operator) try(t testing.TB, method, path string, body any) onesynthtest.Reply {
+	t.Helper()
+	return o.MustSend(t, method, path, o.header(), body)
+}
+
+func (o operator) put(t testing.TB, path string, body map[string]any) {
+	t.Helper()
+	onesynthtest.Read[struct{}](t, o.try(t, http.MethodPut, path, body), http.StatusNoContent)
+}
+
 // textQuestion is a question that needs so many texts.
 func textQuestion(answers int) ask {
 	return ask{Prompt: "Should error messages apologise to people?", Type: "text", MinResponses: answers}
@@ -171,9 +198,12 @@ type agentQuestion struct {
 	ExpiredAt         *time.Time     `json:"expired_at"`
 	Responses         []response     `json:"responses"`
 	Summary           map[string]int `json:"summary"`
+	Hidden            bool           `json:"hidden"`
+	HiddenResponses   int            `json:"hidden_responses"`
 }
 
 type response struct {
+	ResponseID     string   `json:"response_id"`
 	Answer         *string  `json:"answer"`
 	SelectedOption *int     `json:"selected_option"`
 	Confidence     *int     `json:"confidence"`
@@ -323,6 +353,16 @@ func (p person) tryAnswer(ctx context.Context, a answer) (onesynthtest.Reply, er
 func (p person) answer(t testing.TB, a answer) receipt {
 	t.Helper()
 	return onesynthtest.Read[receipt](t, p.try(t, http.MethodPost, "/human/responses", a), http.StatusCreated)
+}
+
+func (p person) report(t testing.TB, questionID string) {
+	t.Helper()
+	onesynthtest.Read[reported](t, p.try(t, http.MethodPost, "/human/reports", map[string]any{"question_id": questionID, "reason": "spam"}), http.StatusCreated)
+}
+
+type reported struct {
+	ReportID string `json:"report_id"`
+	Status   string `json:"status"`
 }
 
 func (p person) question(t testing.TB, id string) humanQuestion {

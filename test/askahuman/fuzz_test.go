@@ -21,22 +21,24 @@ func TestDocument(t *testing.T) {
 // language is what agents and people usually ask.
 func language(t testing.TB, on *platform.Target) platform.Language {
 	c := newClient(t, &target{on})
+	olga := c.newOperator(t)
 	asker := c.newAgent()
 	var questions []string
 	for range 4 {
 		questions = append(questions, asker.ask(t, textQuestion(50)).QuestionID, asker.ask(t, choiceQuestion(50)).QuestionID)
 	}
+	reported := c.newPerson().answer(t, textAnswer(questions[0])).ResponseID
 	subscribed := c.newPerson().subscribe(t, subscribe{Token: onesynthtest.Unique("token")}).SubscriptionID
 	return platform.Language{
 		Headers: func() map[string]string {
 			return map[string]string{
 				"X-Agent-Id": onesynthtest.Unique("agent"), "X-Fingerprint": onesynthtest.Unique("person"), "Content-Type": "application/json",
-				"X-Timezone": "Europe/Berlin", "X-Idempotency-Key": onesynthtest.Unique("key"),
+				"Authorization": "Bearer " + olga.token, "X-Timezone": "Europe/Berlin", "X-Idempotency-Key": onesynthtest.Unique("key"),
 			}
 		},
-		Queries:     []string{"limit", "cursor", "status", "audience", "period"},
+		Queries:     []string{"limit", "cursor", "status", "audience", "period", "state"},
 		QueryValues: []string{"OPEN", "weekly", "general"},
-		Parameters:  map[string][]string{"question_id": questions, "subscription_id": {subscribed}},
+		Parameters:  map[string][]string{"question_id": questions, "subscription_id": {subscribed}, "report_id": {questions[0], reported}, "response_id": {reported}},
 		Body: func(random *rand.Rand, route schema.Route) map[string]any {
 			switch route.Path {
 			case "/agent/questions":
@@ -49,6 +51,16 @@ func language(t testing.TB, on *platform.Target) platform.Language {
 					given["selected_option"] = 1
 				}
 				return given
+			case "/human/reports":
+				return map[string]any{"question_id": questions[random.IntN(len(questions))], "reason": "spam", "comment": "ä"}
+			case "/agent/reports":
+				return map[string]any{"question_id": questions[0], "response_id": reported, "reason": "abuse"}
+			case "/operator/reports/{report_id}":
+				return map[string]any{"dismissed": true}
+			case "/operator/questions/{question_id}/responses/{response_id}":
+				return map[string]any{"hidden": true}
+			case "/operator/blocks":
+				return map[string]any{"agent_id": onesynthtest.Unique("agent"), "blocked": true}
 			case "/human/push/subscribe", "/human/push/subscribe/{subscription_id}":
 				return map[string]any{"fcm_token": onesynthtest.Unique("token"), "min_interval_minutes": 30}
 			}

@@ -21,6 +21,10 @@ type scene struct {
 	// answered has its one answer; toClose needs one more, toDelete is open, and toPart needs many.
 	answered, toClose, toDelete, toPart string
 	one                                 person
+	// responseID is the answer to answered, which is reported; toHide is open; blocked is a person
+	// who has answered, as operators see them.
+	responseID, toHide, blocked string
+	olga                        operator
 	// own is a subscription of one, taken the token of another's.
 	own, others             string
 	ownToken, othersToken   string
@@ -36,7 +40,16 @@ func newScene(t testing.TB, target *target) *scene {
 	many := textQuestion(50)
 	s.answered, s.toPart = s.asker.ask(t, many).QuestionID, s.asker.ask(t, many).QuestionID
 	s.toClose, s.toDelete = s.asker.ask(t, textQuestion(1)).QuestionID, s.asker.ask(t, textQuestion(1)).QuestionID
-	s.one.answer(t, textAnswer(s.answered))
+	s.responseID = s.one.answer(t, textAnswer(s.answered)).ResponseID
+	s.olga, s.toHide = c.newOperator(t), s.asker.ask(t, textQuestion(1)).QuestionID
+	c.newPerson().report(t, s.answered)
+	bad := c.newPerson().answer(t, textAnswer(s.toPart)).ResponseID
+	onesynthtest.Read[reported](t, s.asker.try(t, http.MethodPost, "/agent/reports", map[string]any{"question_id": s.toPart, "response_id": bad, "reason": "spam"}), http.StatusCreated)
+	for _, r := range onesynthtest.Read[moderated](t, s.olga.try(t, http.MethodGet, "/operator/reports?limit=50", nil), http.StatusOK).Reports {
+		if r.ReportID == bad {
+			s.blocked = r.Person
+		}
+	}
 
 	s.ownToken, s.othersToken = onesynthtest.Unique("token"), onesynthtest.Unique("token")
 	s.dueToken, s.deadToken, s.failingToken = onesynthtest.Unique("token"), onesynthtest.Unique("unregistered"), onesynthtest.Unique("third-party")
@@ -74,6 +87,9 @@ func (s *scene) probes() []onesynthtest.Probe {
 	human := func(name, method, path string, body any) onesynthtest.Probe {
 		return request("HumanAPI", name, method, path, s.one.header(), body)
 	}
+	operator := func(name, method, path string, body any) onesynthtest.Probe {
+		return request("ModerationAPI", name, method, path, s.olga.header(), body)
+	}
 	run := func(t testing.TB) (onesynthtest.Reply, error) {
 		return onesynthtest.Reply{}, s.target.Run.RunSchedule(t.Context(), s.target.Schedule(t, ""))
 	}
@@ -96,6 +112,14 @@ func (s *scene) probes() []onesynthtest.Probe {
 		human("Subscribe", "POST", "/human/push/subscribe", subscribe{Token: s.ownToken, Interval: 10}),
 		human("TakeToken", "PUT", "/human/push/subscribe/"+s.own, subscribe{Token: s.othersToken}),
 		human("Unsubscribe", "DELETE", "/human/push/subscribe/"+s.own, nil),
+		human("Report", "POST", "/human/reports", map[string]any{"question_id": s.answered, "reason": "spam"}),
+		agent("Report", "POST", "/agent/reports", map[string]any{"question_id": s.answered, "response_id": s.responseID, "reason": "spam"}),
+		operator("Reports", "GET", "/operator/reports", nil),
+		operator("Dismiss", "PUT", "/operator/reports/"+s.answered, map[string]any{"dismissed": false}),
+		operator("HideResponse", "PUT", "/operator/questions/"+s.answered+"/responses/"+s.responseID, map[string]any{"hidden": true}),
+		operator("HideQuestion", "PUT", "/operator/questions/"+s.toHide, map[string]any{"hidden": true}),
+		operator("BlockPerson", "PUT", "/operator/blocks", map[string]any{"person": s.blocked, "blocked": true}),
+		operator("BlockAgent", "PUT", "/operator/blocks", map[string]any{"agent_id": onesynthtest.Unique("agent"), "blocked": true}),
 		{Function: "Notifier", Name: "Run", Do: run},
 		{Function: "Schedule", Name: "Deliver", Do: run},
 	}

@@ -25,6 +25,22 @@ func TestThrottling(t *testing.T) {
 			return p.Send(ctx, method, path, p.header(), body)
 		}
 	}
+	byOperator := func(t testing.TB, method, path string, body any) func(context.Context) (onesynthtest.Reply, error) {
+		o := newClient(t, on).newOperator(t)
+		return func(ctx context.Context) (onesynthtest.Reply, error) {
+			return o.Send(ctx, method, path, o.header(), body)
+		}
+	}
+	// reported checks that what has the id was reported once.
+	reported := func(t testing.TB, id string) {
+		t.Helper()
+		for _, item := range on.Items(t, "Reports") {
+			if item["report_id"] == id && len(item["reports"].([]any)) == 1 {
+				return
+			}
+		}
+		t.Errorf("%s is not reported once", id)
+	}
 	agentReads := func(path string) func(*testing.T) platform.Request {
 		return func(t *testing.T) platform.Request {
 			a := newClient(t, on).newAgent()
@@ -126,6 +142,59 @@ func TestThrottling(t *testing.T) {
 			made := one.subscribe(t, subscribe{token, 30})
 			return platform.Request{Send: byPerson(one, http.MethodDelete, "/human/push/subscribe/"+made.SubscriptionID, nil), Status: http.StatusNoContent, Repeated: http.StatusNotFound, Check: func(t testing.TB, _ onesynthtest.Reply) {
 				subscribed(t, token, 0)
+			}}
+		},
+		"POST /human/reports": func(t *testing.T) platform.Request {
+			c := newClient(t, on)
+			asked, body := c.newAgent().ask(t, textQuestion(2)), map[string]any{"reason": "spam"}
+			body["question_id"] = asked.QuestionID
+			return platform.Request{Send: byPerson(c.newPerson(), http.MethodPost, "/human/reports", body), Status: http.StatusCreated, Check: func(t testing.TB, _ onesynthtest.Reply) {
+				reported(t, asked.QuestionID)
+			}}
+		},
+		"POST /agent/reports": func(t *testing.T) platform.Request {
+			c := newClient(t, on)
+			a := c.newAgent()
+			asked := a.ask(t, textQuestion(2))
+			given := c.newPerson().answer(t, textAnswer(asked.QuestionID))
+			body := map[string]any{"question_id": asked.QuestionID, "response_id": given.ResponseID, "reason": "spam"}
+			return platform.Request{Send: byAgent(a, http.MethodPost, "/agent/reports", body), Status: http.StatusCreated, Check: func(t testing.TB, _ onesynthtest.Reply) {
+				reported(t, given.ResponseID)
+			}}
+		},
+		"GET /operator/reports": func(t *testing.T) platform.Request {
+			return platform.Request{Send: byOperator(t, http.MethodGet, "/operator/reports", nil), Status: http.StatusOK}
+		},
+		"PUT /operator/reports/{report_id}": func(t *testing.T) platform.Request {
+			c := newClient(t, on)
+			asked := c.newAgent().ask(t, textQuestion(2))
+			c.newPerson().report(t, asked.QuestionID)
+			return platform.Request{Send: byOperator(t, http.MethodPut, "/operator/reports/"+asked.QuestionID, map[string]any{"dismissed": true}), Status: http.StatusNoContent}
+		},
+		"PUT /operator/questions/{question_id}": func(t *testing.T) platform.Request {
+			a := newClient(t, on).newAgent()
+			asked := a.ask(t, textQuestion(2))
+			return platform.Request{Send: byOperator(t, http.MethodPut, "/operator/questions/"+asked.QuestionID, map[string]any{"hidden": true}), Status: http.StatusNoContent, Check: func(t testing.TB, _ onesynthtest.Reply) {
+				if got := a.question(t, asked.QuestionID); got.Status != "CLOSED" || !got.Hidden {
+					t.Errorf("got %+v; want it hidden", got)
+				}
+			}}
+		},
+		"PUT /operator/questions/{question_id}/responses/{response_id}": func(t *testing.T) platform.Request {
+			c := newClient(t, on)
+			a := c.newAgent()
+			asked := a.ask(t, textQuestion(2))
+			given := c.newPerson().answer(t, textAnswer(asked.QuestionID))
+			return platform.Request{Send: byOperator(t, http.MethodPut, "/operator/questions/"+asked.QuestionID+"/responses/"+given.ResponseID, map[string]any{"hidden": true}), Status: http.StatusNoContent, Check: func(t testing.TB, _ onesynthtest.Reply) {
+				if got := a.question(t, asked.QuestionID); got.HiddenResponses != 1 || len(got.Responses) != 0 {
+					t.Errorf("got %+v; want its answer hidden", got)
+				}
+			}}
+		},
+		"PUT /operator/blocks": func(t *testing.T) platform.Request {
+			a := newClient(t, on).newAgent()
+			return platform.Request{Send: byOperator(t, http.MethodPut, "/operator/blocks", map[string]any{"agent_id": a.id, "blocked": true}), Status: http.StatusNoContent, Check: func(t testing.TB, _ onesynthtest.Reply) {
+				refused(t, a.try(t, http.MethodPost, "/agent/questions", textQuestion(1)), http.StatusForbidden, "BLOCKED")
 			}}
 		},
 		"GET /human/stats":       personReads("/human/stats"),
