@@ -174,12 +174,16 @@ func (a *Agents) Read(ctx context.Context, agentID, questionID string) (Question
 			break
 		}
 	}
-	read.Status = read.StatusAt(now)
-	all := len(read.Responses)
-	read.Responses = slices.DeleteFunc(read.Responses, func(r Response) bool { return !r.HiddenAt.IsZero() })
-	read.HiddenResponses = all - len(read.Responses)
-	read.Summary = summary(read.Question, read.Responses)
-	return read, nil
+	return withResponses(read.Question, read.Responses, now), nil
+}
+
+// withResponses is a question as its agent sees it at a moment: without the answers that are hidden.
+func withResponses(question Question, responses []Response, now time.Time) QuestionWithResponses {
+	question.Status = question.StatusAt(now)
+	shown := slices.DeleteFunc(slices.Clone(responses), func(r Response) bool { return !r.HiddenAt.IsZero() })
+	return QuestionWithResponses{
+		Question: question, Responses: shown, HiddenResponses: len(responses) - len(shown), Summary: summary(question, shown),
+	}
 }
 
 func summary(question Question, responses []Response) []Votes {

@@ -77,8 +77,7 @@ func (a *Agents) complete(ctx context.Context, agentID string, question Question
 		// An answer came in between.
 		return a.Read(ctx, agentID, question.ID)
 	}
-	question.Status = question.StatusAt(now)
-	return QuestionWithResponses{Question: question, Responses: responses, Summary: summary(question, responses)}, nil
+	return withResponses(question, responses, now), nil
 }
 
 func (a *Agents) pause(ctx context.Context, d time.Duration) error {

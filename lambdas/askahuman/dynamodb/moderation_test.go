@@ -268,6 +268,10 @@ func TestHideResponse(t *testing.T) {
 	if m.must(err); len(seen.Responses) != 1 || seen.Responses[0].PersonHash == "ann" || seen.HiddenResponses != 1 || seen.CurrentResponses != 2 || seen.Summary[0].Count != 0 || seen.Summary[1].Count != 1 {
 		t.Errorf("got %+v", seen)
 	}
+	waited, _, err := m.agents.ReadNews(ctx, "a", q.ID, askahuman.Wait{Longest: time.Second})
+	if m.must(err); len(waited.Responses) != 1 || waited.HiddenResponses != 1 || waited.Summary[0].Count != 0 {
+		t.Errorf("a read that waits shows %+v", waited)
+	}
 	m.must(m.operators.HideResponse(ctx, "olga", q.ID, id, false))
 	seen, err = m.agents.Read(ctx, "a", q.ID)
 	if m.must(err); len(seen.Responses) != 2 || seen.HiddenResponses != 0 || seen.Summary[0].Count != 1 {
