@@ -195,7 +195,7 @@ func TestApps(t *testing.T) {
 		"StagesOne":   {assembly: "stages", stacks: []string{"Dev/Ask"}, asks: []string{"Dev-Ask"}},
 		"StageFolder": {assembly: filepath.Join("stages", "assembly-Prod"), asks: []string{"Prod-Ask"}},
 		"Pipeline": {assembly: "pipeline", asks: []string{"Dev-Ask", "Prod-Ask"},
-			says: "without effect here: AWS::CodeBuild::Project (5), AWS::CodePipeline::Pipeline (1)\n"},
+			says: "without effect here: AWS::CodeBuild::Project (6), AWS::CodePipeline::Pipeline (1)\n"},
 		"Boundary": {assembly: "boundary", stacks: []string{"ask"}, asks: []string{"ask"}},
 		"BoundaryDenies": {assembly: "boundary", stacks: []string{"limited"}, uses: func(t *testing.T, run *localrun.Runner) {
 			agent := http.Header{"X-Agent-Id": {"agent"}, "Content-Type": {"application/json"}}

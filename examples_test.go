@@ -168,7 +168,7 @@ func TestExamplesOfPackages(t *testing.T) {
 
 	// The examples name handlers of the importer's module.
 	write("module example.com/app\n\ngo 1.26\n\nrequire "+modulePath+" v0.0.0\n\nreplace "+modulePath+" => "+root+"\n", "app", "go.mod")
-	for _, handler := range []string{"handlers/invoices", "handlers/orders", "handlers/packer", "handlers/report", "lambdas/bookings/bookingsapi"} {
+	for _, handler := range []string{"handlers/invoices", "handlers/orders", "handlers/packer", "handlers/report", "handlers/shop", "lambdas/bookings/bookingsapi"} {
 		write("package main\n\nfunc main() {}\n", "app", handler, "main.go")
 	}
 	assemblies := filepath.Join(folder, "assemblies")
