@@ -354,6 +354,11 @@ type Route struct {
 	Summary string
 }
 
+// Operations returns the routes of the platform's API: all but those that are outside of it.
+func (p Platform) Operations() []Route {
+	return slices.DeleteFunc(slices.Clone(p.Routes), func(r Route) bool { return r.OutsideAPI })
+}
+
 // Key is the method and the path, such as "GET /notes": what Amazon API Gateway calls
 // a route key.
 func (r Route) Key() string { return r.Method + " " + r.Path }

@@ -42,7 +42,7 @@ func (m Measured) Document(ctx context.Context, platform schema.Platform, run *R
 		}
 		fmt.Fprintf(&b, "| %s | %d | %d | %s |\n", strings.Join(strings.Fields(r.Name), " "), len(usual.Calls), usual.stages(), strings.Join(stages, " | "))
 	}
-	for _, r := range platform.Routes {
+	for _, r := range platform.Operations() {
 		if pattern := r.Method + " " + r.Path; !seen[pattern] {
 			missing = append(missing, pattern)
 		}
@@ -147,7 +147,7 @@ func (c Call) describe(database schema.Database) string {
 func routesOf(platform schema.Platform) *http.ServeMux {
 	mux := http.NewServeMux()
 	for _, r := range platform.Routes {
-		mux.Handle(r.Method+" "+r.Path, http.NotFoundHandler())
+		mux.Handle(r.Method+" "+strings.ReplaceAll(r.Path, "+}", "...}"), http.NotFoundHandler())
 	}
 	return mux
 }

@@ -117,7 +117,7 @@ func (s *Suite) CheckDocument(t *testing.T, path string) {
 			}
 		}
 	}
-	for _, route := range s.Platform.Routes {
+	for _, route := range s.Platform.Operations() {
 		declared = append(declared, route.Key())
 	}
 	slices.Sort(described)

@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -90,6 +91,8 @@ type fuzzed struct {
 	host     string
 	routes   []schema.Route
 	language Language
+	// outside match the method and path of requests that no operation of the API answers, but a page.
+	outside []*regexp.Regexp
 	// answered counts the replies by status and by who made them.
 	answered [600]atomic.Int32
 	byHTTP   atomic.Int32
@@ -104,7 +107,13 @@ func (s *Suite) newFuzzed(t testing.TB, learn func(testing.TB, *Target) Language
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &fuzzed{Target: target, host: address.Host, routes: s.Platform.Routes, language: learn(t, target)}
+	f := &fuzzed{Target: target, host: address.Host, routes: s.Platform.Operations(), language: learn(t, target)}
+	for _, route := range s.Platform.Routes {
+		if route.OutsideAPI {
+			f.outside = append(f.outside, regexp.MustCompile("^"+route.Method+" "+pathParameter.ReplaceAllLiteralString(route.Path, "[^/]+")+"$"))
+		}
+	}
+	return f
 }
 
 // check sends a request from its own address and checks every answer: it is no failure, and an
@@ -147,7 +156,7 @@ func (f *fuzzed) check(r rawRequest) error {
 	case got.Status == http.StatusNoContent || r.method == http.MethodHead:
 		return nil
 	case got.Status < 400:
-		if !json.Valid(body) {
+		if !json.Valid(body) && !f.isOutside(r) {
 			return fmt.Errorf("got %v, which is no JSON", got)
 		}
 		return nil
@@ -167,6 +176,11 @@ func (f *fuzzed) check(r rawRequest) error {
 		return nil
 	}
 	return fmt.Errorf("got %v, which has not the form of an error", got)
+}
+
+// isOutside reports whether a request that was answered is outside of the API.
+func (f *fuzzed) isOutside(r rawRequest) bool {
+	return slices.ContainsFunc(f.outside, func(route *regexp.Regexp) bool { return route.MatchString(r.method + " " + r.path) })
 }
 
 // notHTTP reports whether the connection was reset because the first line is not HTTP: a server

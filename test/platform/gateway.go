@@ -53,7 +53,7 @@ func (s *Suite) CheckGatewayErrors(t *testing.T, healthy *Target, environment, p
 		described.isKept(t, r)
 	}
 	protected := s.Protected()
-	for _, route := range s.Platform.Routes {
+	for _, route := range s.Platform.Operations() {
 		path := PathOf(route, "x")
 		sent := 0
 		if slices.Contains(protected, route.Method+" "+path) {

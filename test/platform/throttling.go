@@ -34,17 +34,18 @@ const mostRequests = 15
 // mostRetries is how often a request is sent again after the faults.
 const mostRetries = 20
 
-// CheckThrottling sends a request to every route of the platform while DynamoDB throttles few,
+// CheckThrottling sends a request to every operation of the platform's API while DynamoDB throttles few,
 // half, nearly all and all requests. The platform answers each with success, or with Retry-After, a
 // status of busy, and the form that the OpenAPI document at path describes. Repeated afterwards,
 // each request is carried out once. No claim of an idempotency key outlasts its invocation. prepare
-// makes a new request to each route. disturbed has functions in the background work under the same
+// makes a new request to each operation. disturbed has functions in the background work under the same
 // faults, and background awaits in the end that they have done their work.
 func (s *Suite) CheckThrottling(t *testing.T, target *Target, path string, busy []int, prepare map[string]func(*testing.T) Request, disturbed func(t *testing.T, share float64), background func(t *testing.T)) {
 	t.Helper()
 	described := target.document(t, path)
 	var open int
-	for _, route := range s.Platform.Routes {
+	operations := s.Platform.Operations()
+	for _, route := range operations {
 		if prepare[route.Key()] == nil {
 			t.Fatalf("no request to the route %s is prepared: add one", route.Key())
 		}
@@ -52,8 +53,8 @@ func (s *Suite) CheckThrottling(t *testing.T, target *Target, path string, busy 
 			open++
 		}
 	}
-	if len(prepare) != len(s.Platform.Routes) {
-		t.Fatalf("got requests to %v; the platform has %d routes", slices.Sorted(maps.Keys(prepare)), len(s.Platform.Routes))
+	if len(prepare) != len(operations) {
+		t.Fatalf("got requests to %v; the platform's API has %d operations", slices.Sorted(maps.Keys(prepare)), len(operations))
 	}
 	for i, share := range []float64{1, 0.98, 0.5, 0.05} {
 		t.Run(fmt.Sprintf("%g", share), func(t *testing.T) {

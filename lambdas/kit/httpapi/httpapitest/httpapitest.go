@@ -137,10 +137,7 @@ func (d Document) HasRoutes(t testing.TB, platform schema.Platform) {
 	t.Helper()
 	var want, got []string
 	summaries := map[string]string{}
-	for _, route := range platform.Routes {
-		if route.OutsideAPI {
-			continue
-		}
+	for _, route := range platform.Operations() {
 		key := route.Key()
 		want = append(want, key)
 		summaries[key] = route.Summary

@@ -208,8 +208,8 @@ func (r *run) refuses(t *testing.T, c call, what, named string) {
 // calls are good requests of every operation.
 func (s Suite) calls(t testing.TB, d Document) (calls []call) {
 	t.Helper()
-	for _, route := range s.Platform.Routes {
-		if route.OutsideAPI || s.Function != "" && route.Function != s.Function {
+	for _, route := range s.Platform.Operations() {
+		if s.Function != "" && route.Function != s.Function {
 			continue
 		}
 		operation, ok := d.Paths[route.Path][strings.ToLower(route.Method)]
