@@ -37,6 +37,8 @@ type AskAHumanParts struct {
 	WithoutWaiting bool
 	// WithoutModeration leaves out reports, and operators who hide and block.
 	WithoutModeration bool
+	// WithoutPage leaves the page for people out.
+	WithoutPage bool
 }
 
 // LeftOut names the parts that a function finds missing, separated by commas, such as "moderation". The
@@ -89,6 +91,9 @@ func AskAHumanWith(parts AskAHumanParts) Platform {
 	}
 	if !parts.WithoutWaiting {
 		withWaiting(&p)
+	}
+	if !parts.WithoutPage {
+		withPage(&p)
 	}
 	return p
 }

@@ -19,6 +19,7 @@ func (p Props) Accepted() []nag.Accepted {
 			Reason: "With another key every person would be a new one, without points and with all limits fresh.",
 		}},
 	)
+	accepted = append(accepted, nag.OpenRoutes("The page is the same files for all: people open it without an account, and its function may read nothing.", p.pageRoutes()...)...)
 	if p.OpenAgents {
 		accepted = append(accepted, nag.OpenRoutes("Props.OpenAgents, for development, lets anyone ask.", routes(schema.CallerAgent)...)...)
 	}

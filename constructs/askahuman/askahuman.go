@@ -28,6 +28,7 @@ const (
 	humanAPI      = "humanapi"
 	moderationAPI = "moderationapi"
 	notifier      = "notifier"
+	webPage       = "webpage"
 )
 
 // fcmEndpoint is where Firebase Cloud Messaging takes messages ("Send a Message
@@ -46,6 +47,8 @@ type AskAHuman struct {
 	AgentAPI, HumanAPI, Notifier *gofunction.Function
 	// ModerationAPI serves the routes of operators. It is nil with WithoutModeration.
 	ModerationAPI *gofunction.Function
+	// WebPage serves the page for people. It is nil with Props.WithoutPage.
+	WebPage *gofunction.Function
 	// Schedule runs the notifier; its dead-letter queue receives the runs that could
 	// not be started or that failed.
 	Schedule *schedule.Schedule
@@ -90,6 +93,7 @@ func New(scope constructs.Construct, id string, p Props) *AskAHuman {
 	})
 	a.AgentAPI, a.HumanAPI, a.Notifier = a.Functions[agentAPI], a.Functions[humanAPI], a.Functions[notifier]
 	a.ModerationAPI = a.Functions[moderationAPI]
+	a.WebPage = a.Functions[webPage]
 	a.Schedule = a.Schedules[notifier]
 	a.FingerprintSecret, a.FCMCredentials = a.Secrets["FingerprintSecret"], a.Secrets["FCMCredentials"]
 	a.Outputs.Add("FcmCredentialsSecretArn", "Secret to put the service account key for Firebase Cloud Messaging into", a.FCMCredentials.SecretArn())
@@ -110,6 +114,7 @@ func (p Props) environment() map[string]map[string]string {
 			of["LEFT_OUT"] = leftOut
 		}
 	}
+	variables[webPage] = map[string]string{schema.PageSettingsVariable: p.pageSettings()}
 	return variables
 }
 

@@ -27,8 +27,8 @@ const maximumShards = 256
 type Props struct {
 	// Props are the props of every platform, where the docs and defaults are. Agents show their
 	// tokens of JWTIssuer, and LocalPort is 8080 by default. Where people subscribe, the default
-	// throttle is 100 requests a second with bursts of 200. Functions are "agentapi", "humanapi"
-	// and "notifier", which has 55 seconds by default.
+	// throttle is 100 requests a second with bursts of 200. Functions are "agentapi", "humanapi",
+	// "notifier", which has 55 seconds by default, and "webpage".
 	platform.Props
 
 	// OpenAgents lets anyone ask, and takes the agent's identity from the
@@ -91,6 +91,13 @@ type Props struct {
 	// WithoutWaiting leaves out the parameters wait and seen, with which an agent's read of a question
 	// waits for news. Default: reads can wait, for 20 seconds at most.
 	WithoutWaiting bool
+
+	// WithoutPage leaves out the page for people, and the function that serves it. Default: the API
+	// serves the page at "/", and the questions at "/q/{question_id}".
+	WithoutPage bool
+	// Firebase are the public settings of the web app of the Firebase project whose service account
+	// key FCMCredentials is: with them the page offers notifications. Default: it offers none.
+	Firebase Firebase
 }
 
 // longestQuestionURL is in bytes: it is one of the functions' variables.
@@ -151,15 +158,19 @@ func (p Props) validate(region string) error {
 	if p.QuestionURL != "" && !isQuestionURL(p.QuestionURL) {
 		f.Add("Props.QuestionURL", p.QuestionURL, `an http or https URL of up to 1,024 bytes, or a path that begins with one slash, with {question_id} once`, `write it such as "https://example.com/questions/{question_id}"`)
 	}
+	p.Firebase.check(&f, "Props.Firebase")
+	if p.WithoutPage && p.Firebase != (Firebase{}) {
+		f.Add("Props.Firebase", "settings", "none with WithoutPage", "leave them out: only the page uses them")
+	}
 	return f.Err()
 }
 
-// described is the platform with the props.
 // parts are the parts of the platform that the stack has.
 func (p Props) parts() schema.AskAHumanParts {
-	return schema.AskAHumanParts{AgentKeys: p.AgentKeys, WithoutWaiting: p.WithoutWaiting, WithoutModeration: p.WithoutModeration}
+	return schema.AskAHumanParts{AgentKeys: p.AgentKeys, WithoutWaiting: p.WithoutWaiting, WithoutModeration: p.WithoutModeration, WithoutPage: p.WithoutPage}
 }
 
+// described is the platform with the props.
 func (p Props) described() schema.Platform {
 	described := schema.AskAHumanWith(p.parts())
 	for i, f := range described.Functions {

@@ -23,6 +23,12 @@ func (partial) SecretArn() *string {
 }
 func (partial) SecretFullArn() *string { return nil }
 
+// firebase has the form of what the Firebase console gives.
+var firebase = askahuman.Firebase{
+	APIKey: "AIzaSyA-example-of-an-api-key_0123456789", ProjectID: "asks-example", AppID: "1:123456789012:web:0123456789abcdef012345",
+	VAPIDKey: "B" + strings.Repeat("Example", 12) + "01",
+}
+
 func TestPropsValidate(t *testing.T) {
 	t.Parallel()
 	synthtest.Validate(t, map[string]synthtest.Case[askahuman.Props]{
@@ -82,6 +88,14 @@ func TestPropsValidate(t *testing.T) {
 			},
 			QuestionURL: "https://${Token[TOKEN.1]}/q/{question_id}",
 		}, nil},
+		"Firebase":        {askahuman.Props{Firebase: firebase}, nil},
+		"FirebaseTokens":  {askahuman.Props{Firebase: askahuman.Firebase{APIKey: "${Token[TOKEN.1]}", ProjectID: "${Token[TOKEN.2]}", AppID: "${Token[TOKEN.3]}", VAPIDKey: "${Token[TOKEN.4]}"}}, nil},
+		"ErrFirebasePart": {askahuman.Props{Firebase: askahuman.Firebase{ProjectID: "asks-example"}}, []string{"Props.Firebase.APIKey", "Props.Firebase.AppID", "Props.Firebase.VAPIDKey"}},
+		"ErrFirebase": {
+			askahuman.Props{Firebase: askahuman.Firebase{APIKey: "a key", ProjectID: "Asks", AppID: "1:1:ios:0", VAPIDKey: firebase.VAPIDKey + "="}},
+			[]string{"Props.Firebase.APIKey", "Props.Firebase.ProjectID", "Props.Firebase.AppID", "Props.Firebase.VAPIDKey"},
+		},
+		"ErrFirebaseOfNoPage":  {askahuman.Props{WithoutPage: true, Firebase: firebase}, []string{"Props.Firebase"}},
 		"WithoutModeration":    {askahuman.Props{WithoutModeration: true}, nil},
 		"Operators":            {askahuman.Props{Operators: platform.UserProps{RequireMFA: true, CallbackURLs: []string{"https://a.example/in"}}}, nil},
 		"ErrOperatorsOfNoPool": {askahuman.Props{WithoutModeration: true, Operators: platform.UserProps{RequireMFA: true}}, []string{"Props.Operators"}},

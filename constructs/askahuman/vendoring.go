@@ -10,4 +10,5 @@ import (
 	_ "github.com/onesynth-cdk/onesynth/lambdas/askahuman/humanapi"
 	_ "github.com/onesynth-cdk/onesynth/lambdas/askahuman/moderationapi"
 	_ "github.com/onesynth-cdk/onesynth/lambdas/askahuman/notifier"
+	_ "github.com/onesynth-cdk/onesynth/lambdas/askahuman/webpage"
 )

@@ -133,7 +133,10 @@ type Platform struct {
 // and model that the schema names, and has their names and the given variables in its environment.
 func (p *Platform) addFunction(id string, declared schema.Function, variables map[string]string) {
 	name := declared.Name
-	environment := p.Database.Environment()
+	environment := map[string]string{}
+	if len(declared.AccessPatterns) > 0 {
+		environment = p.Database.Environment()
+	}
 	for _, secret := range declared.Secrets {
 		described, _ := p.Schema.Secret(secret)
 		environment[described.Variable] = *p.Secrets[secret].SecretArn()

@@ -96,6 +96,7 @@ func (s *scene) probes() []onesynthtest.Probe {
 	question := textQuestion(1)
 	question.IdempotencyKey = onesynthtest.Unique("key")
 	return []onesynthtest.Probe{
+		request("WebPage", "Page", http.MethodGet, "/", nil, nil),
 		agent("Ask", "POST", "/agent/questions", question),
 		agent("Read", "GET", "/agent/questions/"+s.answered, nil),
 		agent("List", "GET", "/agent/questions", nil),

@@ -1,0 +1,85 @@
+package askahuman
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+
+	"github.com/onesynth-cdk/onesynth/constructs/props"
+	"github.com/onesynth-cdk/onesynth/finding"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// Firebase are the settings that a web app of a Firebase project shows to browsers. None is a secret.
+// The Firebase console has all of them, in the project's settings: the first three below "Your apps", the
+// last one below "Cloud Messaging", "Web Push certificates". Set all of them, or none.
+type Firebase struct {
+	// APIKey is the web app's apiKey, such as "AIzaSy…".
+	APIKey string `json:"apiKey"`
+	// ProjectID is the id of the project, such as "my-project".
+	ProjectID string `json:"projectId"`
+	// AppID is the web app's appId, such as "1:123456789012:web:0123456789abcdef".
+	AppID string `json:"appId"`
+	// VAPIDKey is the public key of the key pair, 87 characters of base64url that begin with "B".
+	VAPIDKey string `json:"vapidKey"`
+}
+
+// What the Firebase console gives.
+var (
+	firebaseAPIKey  = regexp.MustCompile(`^[A-Za-z0-9_-]{20,100}$`)
+	firebaseProject = regexp.MustCompile(`^[a-z][a-z0-9-]{4,28}[a-z0-9]$`)
+	firebaseApp     = regexp.MustCompile(`^1:[0-9]{4,20}:web:[0-9a-f]{8,64}$`)
+	vapidKey        = regexp.MustCompile(`^B[A-Za-z0-9_-]{86}$`)
+)
+
+// check adds a finding for each setting that is wrong; none at all is right.
+func (f Firebase) check(found *finding.List, path string) {
+	if f == (Firebase{}) {
+		return
+	}
+	for _, setting := range []struct {
+		name, got, allowed, remedy string
+		pattern                    *regexp.Regexp
+	}{
+		{"APIKey", f.APIKey, "the apiKey of a web app, 20 to 100 letters, digits, _ and -", "copy it from the web app's settings in the Firebase console", firebaseAPIKey},
+		{"ProjectID", f.ProjectID, "the id of a project, 6 to 30 lower-case letters, digits and -", "copy it from the project's settings in the Firebase console", firebaseProject},
+		{"AppID", f.AppID, `the appId of a web app, such as "1:123456789012:web:0123456789abcdef"`, "copy it from the web app's settings in the Firebase console", firebaseApp},
+		{"VAPIDKey", f.VAPIDKey, "the public key of a Web Push certificate, 87 characters that begin with B", "copy the key pair from Cloud Messaging in the Firebase console", vapidKey},
+	} {
+		if !setting.pattern.MatchString(setting.got) && !props.IsToken(setting.got) {
+			found.Add(path+"."+setting.name, setting.got, setting.allowed, setting.remedy)
+		}
+	}
+}
+
+// pageSettings is what the page may offer, for lambdas/askahuman/page.
+func (p Props) pageSettings() string {
+	settings := struct {
+		Firebase *Firebase `json:"firebase,omitempty"`
+		Reports  bool      `json:"reports,omitempty"`
+	}{
+		// People can report a question where the API takes reports.
+		Reports: slices.ContainsFunc(p.described().Routes, func(r schema.Route) bool { return r.Key() == "POST /human/reports" }),
+	}
+	if p.Firebase != (Firebase{}) {
+		settings.Firebase = &p.Firebase
+	}
+	text, err := json.Marshal(settings)
+	if err != nil {
+		// Texts and a Boolean always encode.
+		panic(fmt.Sprintf("askahuman: encoding the page's settings: %v", err))
+	}
+	return string(text)
+}
+
+// pageRoutes are the routes of the page, by method and path.
+func (p Props) pageRoutes() []string {
+	var routes []string
+	for _, r := range p.described().Routes {
+		if r.Function == webPage {
+			routes = append(routes, r.Key())
+		}
+	}
+	return routes
+}

@@ -1,0 +1,157 @@
+// The questions that want answers. The list follows the server while someone looks at it.
+
+import * as api from './api.js';
+import {add, foreign, h, heading, link, put, say} from './dom.js';
+import * as outbox from './outbox.js';
+import {stateOf} from './states.js';
+import {hasAnswered} from './store.js';
+import {ago, t} from './texts.js';
+
+export const audiences = ['technical', 'product', 'ethics', 'creative', 'general'];
+
+const soonest = 20_000, latest = 180_000;
+
+/** next is the pause before the list is read again: longer while nothing changes or the server fails. */
+export function next(pause, {changed = false, after = null} = {}) {
+  if (after) return Math.max(soonest, after * 1000);
+  return changed ? soonest : Math.min(latest, Math.round(pause * 1.5));
+}
+
+/** merge returns the list after its first page was read again: what is new, what stays, and what came below it before. */
+export function merge(before, page) {
+  const fresh = new Set(page.questions.map((one) => one.question_id));
+  if (!page.next_cursor) return page.questions;
+  const last = page.questions.at(-1);
+  const below = last ? before.filter((one) => !fresh.has(one.question_id) && one.created_at < last.created_at) : before;
+  return [...page.questions, ...below];
+}
+
+const wanted = (questions) => questions.filter((one) => !hasAnswered(one.question_id) && !outbox.find(one.question_id));
+
+export async function show({parameters, signal, reload}) {
+  const audience = audiences.includes(parameters.get('audience')) ? parameters.get('audience') : '';
+  let page;
+  try {
+    page = await api.feed({audience, signal});
+  } catch (error) {
+    if (error.name === 'AbortError') throw error;
+    return stateOf(error, reload);
+  }
+  let {questions, next_cursor: cursor} = page;
+  const list = h('ul', {class: 'questions', 'aria-label': t('feed.title')});
+  const below = h('div', {class: 'actions'});
+  const items = new Map();
+
+  function draw() {
+    const shown = wanted(questions);
+    const ids = new Set(shown.map((one) => one.question_id));
+    for (const [id, item] of items) {
+      if (ids.has(id)) continue;
+      // Who is on a question that goes does not lose the place.
+      if (item.contains(document.activeElement)) (item.nextElementSibling ?? item.previousElementSibling)?.querySelector('a')?.focus();
+      item.remove();
+      items.delete(id);
+    }
+    shown.forEach((one, at) => {
+      let item = items.get(one.question_id);
+      if (!item) items.set(one.question_id, item = card(one));
+      else update(item, one);
+      if (list.children[at] !== item) list.insertBefore(item, list.children[at] ?? null);
+    });
+    put(below, shown.length === 0 && h('p', {class: 'empty'}, audience ? t('feed.emptyFor', {audience: t(`audience.${audience}`)}) : t('feed.empty')),
+      cursor && h('button', {type: 'button', onclick: more}, t('feed.more')));
+  }
+
+  async function more(event) {
+    const button = event.currentTarget;
+    button.disabled = true;
+    try {
+      const following = await api.feed({audience, cursor, signal});
+      const first = following.questions.find((one) => !items.has(one.question_id));
+      questions = [...questions, ...following.questions.filter((one) => !questions.some((other) => other.question_id === one.question_id))];
+      cursor = following.next_cursor;
+      draw();
+      items.get(first?.question_id)?.querySelector('a').focus();
+    } catch (error) {
+      if (error.name === 'AbortError') return;
+      button.disabled = false;
+      say(t(`said.${error.kind ?? 'server'}`));
+    }
+  }
+
+  async function look() {
+    const read = await api.feed({audience, signal});
+    const known = new Set(questions.map((one) => one.question_id));
+    const merged = merge(questions, read);
+    const added = wanted(merged).filter((one) => !known.has(one.question_id)).length;
+    const changed = added > 0 || merged.length !== questions.length;
+    // The cursor of the first page is the list's only while nothing below it has been read.
+    if (merged.length === read.questions.length) cursor = read.next_cursor;
+    questions = merged;
+    draw();
+    if (added > 0) say(t('feed.added', {n: added}));
+    return changed;
+  }
+
+  follow(look, signal);
+  outbox.events.addEventListener('change', draw, {signal});
+  draw();
+  return add(h('div', {class: 'feed'}), heading(t('feed.title')), h('p', {class: 'lead'}, t('feed.lead')), filter(audience), list, below);
+}
+
+/** follow calls look again and again while the page is seen, until the signal ends it. */
+function follow(look, signal) {
+  let pause = soonest;
+  let timer = null;
+  let looking = false;
+  const plan = () => {
+    clearTimeout(timer);
+    if (!signal.aborted && document.visibilityState === 'visible') timer = setTimeout(run, pause);
+  };
+  const run = async () => {
+    if (looking || signal.aborted) return;
+    looking = true;
+    try {
+      pause = next(pause, {changed: await look()});
+    } catch (error) {
+      pause = next(pause, {after: error.after});
+    }
+    looking = false;
+    plan();
+  };
+  const soon = () => {
+    if (document.visibilityState !== 'visible') {
+      clearTimeout(timer);
+      return;
+    }
+    pause = soonest;
+    run();
+  };
+  document.addEventListener('visibilitychange', soon, {signal});
+  addEventListener('online', soon, {signal});
+  signal.addEventListener('abort', () => clearTimeout(timer));
+  plan();
+}
+
+function filter(audience) {
+  const choice = (value, label) => h('li', null, link(value ? `/?audience=${value}` : '/', {class: 'chip', 'aria-current': value === audience ? 'true' : null}, label));
+  return h('nav', {'aria-label': t('feed.filter')}, h('ul', {class: 'chips'}, choice('', t('audience.all')), audiences.map((one) => choice(one, t(`audience.${one}`)))));
+}
+
+function card(question) {
+  return h('li', {class: 'card', 'data-question': question.question_id},
+    link(`/q/${encodeURIComponent(question.question_id)}`, {class: 'prompt'}, foreign('span', {class: 'foreign clamped'}, question.prompt)),
+    h('p', {class: 'facts'}, facts(question)));
+}
+
+const update = (item, question) => put(item.querySelector('.facts'), facts(question));
+
+/** facts are what one wants to know of a question before one opens it. */
+export function facts(question) {
+  return [
+    h('span', null, t(`type.${question.type}`)),
+    (question.audience ?? []).map((one) => h('span', null, t(`audience.${one}`))),
+    h('span', null, t('feed.needed', {n: question.responses_needed})),
+    h('span', null, h('time', {datetime: question.created_at}, ago(question.created_at))),
+  ];
+}

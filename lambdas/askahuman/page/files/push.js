@@ -1,0 +1,156 @@
+// Notifications. The browser's own push service gives this device an address; Firebase makes a token of it; the platform keeps the token.
+//
+// Firebase's part is two requests of its web SDK: one makes an installation (FIS_v2), one registers the push subscription. The SDK itself
+// is larger than this page, and loads its parts from another origin.
+
+import {Problem, request} from './api.js';
+import {settings} from './settings-of-stack.js';
+import {read, remove, write} from './store.js';
+
+const installations = 'https://firebaseinstallations.googleapis.com/v1';
+const registrations = 'https://fcmregistrations.googleapis.com/v1';
+// What the service takes for a version of its web SDK.
+const version = 'w:0.6.9';
+const day = 24 * 60 * 60 * 1000;
+const key = 'push';
+
+/** Denied says that the person, or the browser, allows no notifications. */
+class Denied extends Error {
+  kind = 'denied';
+}
+
+/** supported reports whether this browser can be notified. */
+export const supported = () => 'PushManager' in globalThis && 'Notification' in globalThis && 'serviceWorker' in navigator;
+
+/** subscribe asks the person, and subscribes this device. */
+export async function subscribe(minutes) {
+  if (await Notification.requestPermission() !== 'granted') throw new Denied();
+  const subscription = await subscriptionOf();
+  const device = await register(subscription, {});
+  const {subscription_id: id} = await request('POST', '/human/push/subscribe', {body: {fcm_token: device.token, min_interval_minutes: minutes}});
+  write(key, {...device, id, minutes});
+}
+
+/** changeInterval changes how often this device may be notified. */
+export async function changeInterval(minutes) {
+  const kept = read(key);
+  await request('PUT', `/human/push/subscribe/${encodeURIComponent(kept.id)}`, {body: {min_interval_minutes: minutes}});
+  write(key, {...kept, minutes});
+}
+
+/** unsubscribe ends the notifications of this device. */
+export async function unsubscribe() {
+  const kept = read(key);
+  if (kept) {
+    try {
+      await request('DELETE', `/human/push/subscribe/${encodeURIComponent(kept.id)}`);
+    } catch (error) {
+      // One that is gone has ended, too.
+      if (!(error instanceof Problem) || error.kind !== 'gone') throw error;
+    }
+  }
+  remove(key);
+  const worker = await navigator.serviceWorker.getRegistration();
+  await (await worker?.pushManager.getSubscription())?.unsubscribe();
+}
+
+/**
+ * renew keeps a subscription alive: browsers give a device another address from time to time, and Firebase wants to hear of it once a
+ * week. It does nothing for a device that is not subscribed.
+ */
+export async function renew(now = Date.now()) {
+  const kept = read(key);
+  if (!kept || !supported()) return;
+  if (Notification.permission !== 'granted') {
+    await unsubscribe();
+    return;
+  }
+  const subscription = await subscriptionOf();
+  if (kept.endpoint === subscription.endpoint && now - kept.registered < 7 * day) return;
+  const device = await register(subscription, kept, now);
+  let {id} = kept;
+  try {
+    if (device.token !== kept.token) await request('PUT', `/human/push/subscribe/${encodeURIComponent(id)}`, {body: {fcm_token: device.token}});
+  } catch (error) {
+    if (!(error instanceof Problem) || error.kind !== 'gone') throw error;
+    ({subscription_id: id} = await request('POST', '/human/push/subscribe', {body: {fcm_token: device.token, min_interval_minutes: kept.minutes}}));
+  }
+  write(key, {...kept, ...device, id});
+}
+
+async function subscriptionOf() {
+  const worker = await navigator.serviceWorker.ready;
+  const wanted = settings.firebase.vapidKey;
+  const existing = await worker.pushManager.getSubscription();
+  if (existing && encode(existing.options.applicationServerKey) === wanted) return existing;
+  await existing?.unsubscribe();
+  return worker.pushManager.subscribe({userVisibleOnly: true, applicationServerKey: decode(wanted)});
+}
+
+/** register returns the token of a push subscription, with what renews it. */
+async function register(subscription, kept, now = Date.now()) {
+  const {firebase} = settings;
+  const installation = await installationOf(kept.installation, now);
+  const {endpoint, keys} = subscription.toJSON();
+  const address = `${registrations}/projects/${encodeURIComponent(firebase.projectId)}/registrations`;
+  const body = {web: {endpoint, p256dh: keys.p256dh, auth: keys.auth, applicationPubKey: firebase.vapidKey}};
+  const headers = {'x-goog-firebase-installations-auth': `FIS ${installation.auth}`};
+  let answer;
+  try {
+    answer = kept.token ? await ask('PATCH', `${address}/${encodeURIComponent(kept.token)}`, body, headers) : await ask('POST', address, body, headers);
+  } catch (error) {
+    // A registration that the service knows no more is made once more.
+    if (!kept.token || error.kind !== 'gone') throw error;
+    answer = await ask('POST', address, body, headers);
+  }
+  if (typeof answer.token !== 'string') throw new Problem('server', {message: 'the push service gave no token'});
+  return {token: answer.token, endpoint, registered: now, installation};
+}
+
+/** installationOf returns an installation whose authorisation is good for an hour at least. */
+async function installationOf(kept, now) {
+  const {firebase} = settings;
+  const address = `${installations}/projects/${encodeURIComponent(firebase.projectId)}/installations`;
+  if (kept && kept.expires > now + day / 24) return kept;
+  if (kept) {
+    try {
+      const answer = await ask('POST', `${address}/${kept.id}/authTokens:generate`, {installation: {sdkVersion: version}}, {Authorization: `FIS_v2 ${kept.refresh}`});
+      return {...kept, auth: answer.token, expires: expiry(answer, now)};
+    } catch (error) {
+      // An installation that was removed there is made once more.
+      if (error.kind !== 'gone' && error.kind !== 'refused') throw error;
+    }
+  }
+  const id = installationID();
+  const answer = await ask('POST', address, {fid: id, authVersion: 'FIS_v2', appId: firebase.appId, sdkVersion: version}, {});
+  return {id: answer.fid || id, refresh: answer.refreshToken, auth: answer.authToken.token, expires: expiry(answer.authToken, now)};
+}
+
+const expiry = ({expiresIn}, now) => now + 1000 * Number.parseInt(expiresIn, 10);
+
+/** installationID is 22 characters of base64url whose first four bits are 0111. */
+export function installationID() {
+  const bytes = crypto.getRandomValues(new Uint8Array(17));
+  bytes[0] = 0x70 | bytes[0] & 0x0f;
+  return encode(bytes).slice(0, 22);
+}
+
+async function ask(method, address, body, headers) {
+  let answer;
+  try {
+    answer = await fetch(address, {
+      method, credentials: 'omit', body: JSON.stringify(body), signal: AbortSignal.timeout?.(20_000),
+      headers: {'Content-Type': 'application/json', Accept: 'application/json', 'x-goog-api-key': settings.firebase.apiKey, ...headers},
+    });
+  } catch (error) {
+    throw new Problem('offline', {message: error.message});
+  }
+  const text = await answer.text();
+  if (!answer.ok) throw new Problem(answer.status === 404 ? 'gone' : answer.status >= 500 ? 'server' : 'refused', {message: `${address}: ${answer.status}`});
+  return JSON.parse(text);
+}
+
+/** encode and decode are base64url, without padding. */
+export const encode = (bytes) => btoa(String.fromCharCode(...new Uint8Array(bytes))).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
+
+export const decode = (text) => Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (character) => character.charCodeAt(0));

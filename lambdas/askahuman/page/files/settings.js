@@ -1,0 +1,80 @@
+// Language, notifications, and who one is.
+
+import {h, heading, put, say} from './dom.js';
+import * as outbox from './outbox.js';
+import {settings as stack} from './settings-of-stack.js';
+import {becomeAnother, person, read} from './store.js';
+import {change, chosen, languages, name, t} from './texts.js';
+
+const intervals = [5, 15, 30, 60, 180, 720, 1440];
+
+export async function show({reload, frame}) {
+  return h('div', {class: 'settings'}, heading(t('settings.title')), language(reload, frame), await notifications(reload), identity(reload, frame));
+}
+
+function language(reload, frame) {
+  return h('section', null, h('h2', null, t('settings.language')),
+    h('label', {for: 'language'}, t('settings.languageLabel')),
+    h('select', {
+      id: 'language',
+      onchange: async (event) => {
+        await change(event.currentTarget.value);
+        frame();
+        await reload();
+        document.getElementById('language')?.focus();
+      },
+    }, languages.map((tag) => h('option', {value: tag, lang: tag, selected: tag === chosen()}, name(tag)))));
+}
+
+async function notifications(reload) {
+  if (!stack.firebase) return null;
+  const push = await import('./push.js');
+  const section = (...content) => h('section', {'data-push': ''}, h('h2', null, t('push.title')), content);
+  if (!push.supported()) return section(h('p', null, t('push.unsupported')));
+  const kept = read('push');
+  const status = h('p', {role: 'status'});
+  const interval = h('select', {id: 'interval', onchange: () => kept && act(() => push.changeInterval(Number(interval.value)), 'push.changed')},
+    intervals.map((minutes) => h('option', {value: String(minutes), selected: minutes === (kept?.minutes ?? 30)}, minutes < 60 ? t('push.minutes', {n: minutes}) : t('push.hours', {n: minutes / 60}))));
+  const button = h('button', {type: 'button', class: kept ? null : 'primary', onclick: () => act(kept ? push.unsubscribe : () => push.subscribe(Number(interval.value)), kept ? 'push.off' : 'push.on')}, t(kept ? 'push.unsubscribe' : 'push.subscribe'));
+
+  async function act(work, done) {
+    button.disabled = interval.disabled = true;
+    status.textContent = t('push.working');
+    try {
+      await work();
+      say(t(done));
+      await reload();
+    } catch (error) {
+      status.textContent = t(error.kind === 'denied' ? 'push.denied' : 'push.failed');
+      button.disabled = interval.disabled = false;
+    }
+  }
+
+  return section(h('p', null, t(kept ? 'push.isOn' : 'push.isOff')), h('label', {for: 'interval'}, t('push.interval')), interval, h('p', {class: 'actions'}, button), status);
+}
+
+function identity(reload, frame) {
+  const confirm = h('dialog', {'aria-labelledby': 'reset-title'},
+    h('h2', {id: 'reset-title'}, t('settings.resetTitle')), h('p', null, t('settings.resetText')),
+    outbox.waiting().length > 0 && h('p', null, t('settings.resetWaiting', {n: outbox.waiting().length})),
+    h('p', {class: 'actions'},
+      h('button', {type: 'button', onclick: () => confirm.close()}, t('action.cancel')),
+      h('button', {type: 'button', class: 'danger', onclick: reset}, t('settings.resetDo'))));
+
+  async function reset(event) {
+    event.currentTarget.disabled = true;
+    if (read('push')) {
+      const push = await import('./push.js');
+      await push.unsubscribe().catch(() => { /* The device's token ends with the next message that it does not take. */ });
+    }
+    becomeAnother();
+    confirm.close();
+    await reload();
+    frame();
+    say(t('settings.resetDone'));
+  }
+
+  return h('section', null, h('h2', null, t('settings.identity')), h('p', null, t('settings.identityText')),
+    put(h('p', {class: 'identity'}), h('code', {id: 'person'}, person())),
+    h('p', {class: 'actions'}, h('button', {type: 'button', class: 'danger', onclick: () => confirm.showModal()}, t('settings.reset'))), confirm);
+}

@@ -1,0 +1,20 @@
+// Command webpage is the Lambda function that serves the page for people.
+package main
+
+import (
+	"context"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/page"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+func main() {
+	kit.StartHTTP("askahuman", func(_ context.Context, environment kit.Environment) (*kit.API, error) {
+		settings, err := page.ParseSettings(environment.Getenv(schema.PageSettingsVariable))
+		if err != nil {
+			return nil, err
+		}
+		return page.New(settings)
+	})
+}
