@@ -136,3 +136,8 @@ func (a Addresses) CheckURL(text string) error {
 	}
 	return nil
 }
+
+// AddressesOf returns where a function may send webhooks by its environment: to this machine only in a local run.
+func AddressesOf(getenv func(string) string) Addresses {
+	return Addresses{Loopback: getenv(LoopbackVariable) == LoopbackAllowed}
+}

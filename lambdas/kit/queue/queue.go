@@ -1,0 +1,139 @@
+// Package queue sends messages to a queue of Amazon SQS, and handles those that a function gets from one: messages that failed
+// come again by a plan.
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+)
+
+// Queue is a queue, by its address. It is safe for concurrent use.
+type Queue struct {
+	client *sqs.Client
+	url    string
+}
+
+// New returns the queue of that URL.
+func New(config aws.Config, url string) *Queue {
+	return &Queue{client: sqs.NewFromConfig(config), url: url}
+}
+
+// Send sends a message. The error is ErrBusy or ErrUnanswered of package retry if another attempt may succeed.
+func (q *Queue) Send(ctx context.Context, body string) error {
+	if _, err := q.client.SendMessage(ctx, &sqs.SendMessageInput{QueueUrl: &q.url, MessageBody: &body}); err != nil {
+		return fmt.Errorf("SQS SendMessage: %w", kit.Failure(err))
+	}
+	return nil
+}
+
+// Defer makes a received message come again after that time, in whole seconds up to 12 hours.
+func (q *Queue) Defer(ctx context.Context, receipt string, wait time.Duration) error {
+	_, err := q.client.ChangeMessageVisibility(ctx, &sqs.ChangeMessageVisibilityInput{QueueUrl: &q.url, ReceiptHandle: &receipt, VisibilityTimeout: int32(wait / time.Second)})
+	if err != nil {
+		return fmt.Errorf("SQS ChangeMessageVisibility: %w", kit.Failure(err))
+	}
+	return nil
+}
+
+// LaterError is a failure that says when the next attempt makes sense.
+type LaterError struct {
+	// After is the shortest time to the next attempt.
+	After time.Duration
+	// Err is the failure.
+	Err error
+}
+
+func (e *LaterError) Error() string { return e.Err.Error() }
+func (e *LaterError) Unwrap() error { return e.Err }
+
+// Attempt says which attempt at a message failed.
+type Attempt struct {
+	// Number counts attempts from 1 on.
+	Number int
+	// Wait is the time to the next one. It is 0 for the last attempt: the message goes to the queue of failures.
+	Wait time.Duration
+	// Last says that there is no further attempt.
+	Last bool
+}
+
+const (
+	// spread is by how much a wait is longer or shorter at random, as a share of it: messages that failed together do not come
+	// again together.
+	spread = 0.05
+	// longestWait is within what SQS allows, with the spread.
+	longestWait = 11 * time.Hour
+)
+
+// Batch says how the messages of a batch are handled. Plan and Defer are required.
+type Batch struct {
+	// Plan is how long after each failed attempt the next one follows, as in schema.OnQueue.
+	Plan []time.Duration
+	// Defer makes a received message come again after that time. [Queue.Defer] does.
+	Defer func(ctx context.Context, receipt string, wait time.Duration) error
+	// Failed is called for each message that failed, possibly by several goroutines at once. Nil: nothing is.
+	Failed func(ctx context.Context, message events.SQSMessage, attempt Attempt, err error)
+	// Undeferred is called when Defer fails: the message comes again when the queue's visibility time-out ends. Nil: nothing is.
+	Undeferred func(ctx context.Context, message events.SQSMessage, err error)
+	// Random returns a number from 0 up to 1. Nil: [rand.Float64].
+	Random func() float64
+}
+
+// Each handles all messages of a batch at once, so that a slow one delays no other. It answers with those whose handle returned an
+// error, so that they come again ("Implementing partial batch responses", AWS Lambda) when the plan says.
+func (b Batch) Each(ctx context.Context, event events.SQSEvent, handle func(context.Context, events.SQSMessage) error) (response events.SQSEventResponse, _ error) {
+	failed := make([]error, len(event.Records))
+	var all sync.WaitGroup
+	for i, message := range event.Records {
+		all.Go(func() {
+			if failed[i] = handle(ctx, message); failed[i] == nil {
+				return
+			}
+			attempt := b.attempt(message, failed[i])
+			if b.Failed != nil {
+				b.Failed(ctx, message, attempt, failed[i])
+			}
+			if err := b.Defer(ctx, message.ReceiptHandle, attempt.Wait); err != nil && b.Undeferred != nil {
+				b.Undeferred(ctx, message, err)
+			}
+		})
+	}
+	all.Wait()
+	for i, message := range event.Records {
+		if failed[i] != nil {
+			response.BatchItemFailures = append(response.BatchItemFailures, events.SQSBatchItemFailure{ItemIdentifier: message.MessageId})
+		}
+	}
+	return response, nil
+}
+
+// attempt says which attempt failed, and when the next one follows.
+func (b Batch) attempt(message events.SQSMessage, err error) Attempt {
+	number, conversion := strconv.Atoi(message.Attributes["ApproximateReceiveCount"])
+	if conversion != nil || number < 1 {
+		number = 1
+	}
+	if number > len(b.Plan) {
+		return Attempt{Number: number, Last: true}
+	}
+	random := rand.Float64
+	if b.Random != nil {
+		random = b.Random
+	}
+	planned := b.Plan[number-1]
+	wait := time.Duration(float64(planned) * (1 + spread*(2*random()-1)))
+	if later, ok := errors.AsType[*LaterError](err); ok {
+		wait = max(wait, later.After)
+	}
+	return Attempt{Number: number, Wait: min(wait, longestWait).Round(time.Second)}
+}

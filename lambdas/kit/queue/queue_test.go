@@ -1,0 +1,155 @@
+package queue_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/queue"
+)
+
+var plan = []time.Duration{5 * time.Second, 5 * time.Minute, 10 * time.Hour}
+
+func message(id string, received int) events.SQSMessage {
+	return events.SQSMessage{MessageId: id, ReceiptHandle: "receipt " + id, Body: id, Attributes: map[string]string{"ApproximateReceiveCount": fmt.Sprint(received)}}
+}
+
+// Messages are handled at once. Those that failed come again by the plan, or when what failed says, and after the last attempt at once.
+func TestEach(t *testing.T) {
+	t.Parallel()
+	var mutex sync.Mutex
+	deferred := map[string]time.Duration{}
+	last := map[string]bool{}
+	b := queue.Batch{
+		Plan: plan, Random: func() float64 { return 0.5 },
+		Defer: func(_ context.Context, receipt string, wait time.Duration) error {
+			mutex.Lock()
+			defer mutex.Unlock()
+			deferred[strings.TrimPrefix(receipt, "receipt ")] = wait
+			return nil
+		},
+		Failed: func(_ context.Context, message events.SQSMessage, attempt queue.Attempt, err error) {
+			mutex.Lock()
+			defer mutex.Unlock()
+			last[message.MessageId] = attempt.Last
+		},
+	}
+	event := events.SQSEvent{Records: []events.SQSMessage{
+		message("good", 1), message("first", 1), message("second", 2), message("third", 3), message("last", 4), message("more", 5), message("later", 1), message("sooner", 3), message("never", 1), {MessageId: "odd", ReceiptHandle: "odd"},
+	}}
+	var together sync.WaitGroup
+	together.Add(len(event.Records))
+	response, err := b.Each(t.Context(), event, func(_ context.Context, m events.SQSMessage) error {
+		together.Done()
+		together.Wait()
+		after := map[string]time.Duration{"later": time.Minute, "sooner": time.Minute, "never": 24 * time.Hour}
+		switch {
+		case m.MessageId == "good":
+			return nil
+		case after[m.MessageId] > 0:
+			return fmt.Errorf("endpoint: %w", &queue.LaterError{After: after[m.MessageId], Err: errors.New("busy")})
+		}
+		return errors.New("failed")
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(map[string]time.Duration{
+		"first": 5 * time.Second, "second": 5 * time.Minute, "third": 10 * time.Hour, "last": 0, "more": 0, "later": time.Minute, "sooner": 10 * time.Hour, "never": 11 * time.Hour, "odd": 5 * time.Second,
+	}, deferred); diff != "" {
+		t.Errorf("deferred (-want +got):\n%s", diff)
+	}
+	if !last["last"] || !last["more"] || last["third"] || last["never"] {
+		t.Errorf("the last attempts are %v", last)
+	}
+	var failed []string
+	for _, f := range response.BatchItemFailures {
+		failed = append(failed, f.ItemIdentifier)
+	}
+	if diff := cmp.Diff([]string{"first", "second", "third", "last", "more", "later", "sooner", "never", "odd"}, failed); diff != "" {
+		t.Errorf("failed (-want +got):\n%s", diff)
+	}
+}
+
+// Waits differ by a twentieth at most.
+func TestSpread(t *testing.T) {
+	t.Parallel()
+	for random, want := range map[float64]time.Duration{0: 285 * time.Second, 0.999999: 315 * time.Second} {
+		var got time.Duration
+		b := queue.Batch{Plan: plan, Random: func() float64 { return random }, Defer: func(_ context.Context, _ string, wait time.Duration) error { got = wait; return nil }}
+		if _, err := b.Each(t.Context(), events.SQSEvent{Records: []events.SQSMessage{message("a", 2)}}, func(context.Context, events.SQSMessage) error { return errors.New("no") }); err != nil || got != want {
+			t.Errorf("got %s, %v, want %s", got, err, want)
+		}
+	}
+}
+
+// A message that cannot be deferred has failed all the same.
+func TestUndeferred(t *testing.T) {
+	t.Parallel()
+	told := ""
+	b := queue.Batch{
+		Plan: plan, Defer: func(context.Context, string, time.Duration) error { return errors.New("SQS is away") },
+		Undeferred: func(_ context.Context, m events.SQSMessage, err error) { told = m.MessageId + ": " + err.Error() },
+	}
+	response, err := b.Each(t.Context(), events.SQSEvent{Records: []events.SQSMessage{message("a", 1)}}, func(context.Context, events.SQSMessage) error { return errors.New("no") })
+	if err != nil || len(response.BatchItemFailures) != 1 || told != "a: SQS is away" {
+		t.Errorf("got %+v, %v, told %q", response, err, told)
+	}
+}
+
+func TestQueue(t *testing.T) {
+	t.Parallel()
+	const address = "https://sqs.eu-central-1.amazonaws.com/000000000000/webhooks"
+	var mutex sync.Mutex
+	var requests []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		var in map[string]any
+		if err := json.Unmarshal(body, &in); err != nil {
+			t.Error(err)
+		}
+		mutex.Lock()
+		defer mutex.Unlock()
+		requests = append(requests, fmt.Sprint(r.Header.Get("X-Amz-Target"), " ", in))
+		w.Header().Set("Content-Type", "application/x-amz-json-1.0")
+		if in["MessageBody"] == "refuse" || in["ReceiptHandle"] == "gone" {
+			w.WriteHeader(http.StatusBadRequest)
+			_, _ = io.WriteString(w, `{"__type":"com.amazonaws.sqs#InvalidMessageContents","message":"no"}`)
+			return
+		}
+		_, _ = io.WriteString(w, `{"MessageId":"1"}`)
+	}))
+	t.Cleanup(server.Close)
+	q := queue.New(aws.Config{Region: "eu-central-1", Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""), BaseEndpoint: &server.URL}, address)
+	if err := q.Send(t.Context(), "hello"); err != nil {
+		t.Error(err)
+	}
+	if err := q.Defer(t.Context(), "r", 10*time.Hour); err != nil {
+		t.Error(err)
+	}
+	if err := q.Send(t.Context(), "refuse"); err == nil || !strings.Contains(err.Error(), "SQS SendMessage") {
+		t.Errorf("got %v", err)
+	}
+	if err := q.Defer(t.Context(), "gone", 0); err == nil || !strings.Contains(err.Error(), "SQS ChangeMessageVisibility") {
+		t.Errorf("got %v", err)
+	}
+	if diff := cmp.Diff([]string{
+		"AmazonSQS.SendMessage map[MessageBody:hello QueueUrl:" + address + "]",
+		"AmazonSQS.ChangeMessageVisibility map[QueueUrl:" + address + " ReceiptHandle:r VisibilityTimeout:36000]",
+	}, requests[:2]); diff != "" {
+		t.Errorf("requests (-want +got):\n%s", diff)
+	}
+}
