@@ -49,6 +49,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/local/inbox"
 	"github.com/onesynth-cdk/onesynth/local/lambda"
 	"github.com/onesynth-cdk/onesynth/local/policy"
+	"github.com/onesynth-cdk/onesynth/local/queue"
 	"github.com/onesynth-cdk/onesynth/local/schedule"
 	"github.com/onesynth-cdk/onesynth/local/trace"
 )
@@ -134,6 +135,9 @@ type Options struct {
 // fcm is Firebase Cloud Messaging's address: the inbox stands in for it in functions' variables.
 const fcm = "https://fcm.googleapis.com"
 
+// loopback tells functions that they may send webhooks to this machine: lambdas/kit/webhook reads it, which this package does not import.
+const loopback = "ONESYNTH_LOOPBACK_WEBHOOKS=allowed"
+
 // Runner is a run. Start makes it, Close ends it.
 type Runner struct {
 	options Options
@@ -155,6 +159,7 @@ type Runner struct {
 	schedules *schedule.Scheduler
 	trace     *trace.Recorder
 	inbox     *inbox.Inbox
+	webhooks  inbox.Receiver
 	issuer    *gateway.Issuer
 	buckets   *buckets.Store
 
@@ -232,6 +237,12 @@ func (r *Runner) Issuer() *gateway.Issuer { return r.issuer }
 // Inbox is the push inbox.
 func (r *Runner) Inbox() *inbox.Inbox { return r.inbox }
 
+// Webhooks is an endpoint for webhooks, at WebhooksURL.
+func (r *Runner) Webhooks() *inbox.Receiver { return &r.webhooks }
+
+// WebhooksURL is the address of the endpoint for webhooks, which takes them on each path below it. It ends with /.
+func (r *Runner) WebhooksURL() string { return r.ConsoleURL() + "/webhooks/in/" }
+
 // Buckets are the run's buckets with their objects.
 func (r *Runner) Buckets() *buckets.Store { return r.buckets }
 
@@ -240,6 +251,9 @@ func (r *Runner) Lakes() []catalog.Lake { return r.design.Load().lakes }
 
 // Streams tells how far the delivery of stream records to functions is.
 func (r *Runner) Streams() []engine.Delivery { return r.design.Load().databases.Deliveries() }
+
+// Queues tells how far the delivery of queues' messages to functions is.
+func (r *Runner) Queues() []queue.Delivery { return r.design.Load().queues.Deliveries() }
 
 // FlushStreams delivers what was written before the call to functions now, and returns when they have taken it. Errors as
 // engine.Streams.Flush.

@@ -185,7 +185,7 @@ func (r *Runner) startServices(d *design) (err error) {
 		return err
 	}
 	r.functions = lambda.New(lambda.Options{
-		MaxInstances: r.options.MaxInstances, Region: assembly.DefaultRegion, Endpoint: url(r.ports.aws),
+		MaxInstances: r.options.MaxInstances, Region: assembly.DefaultRegion, Endpoint: url(r.ports.aws), Variables: []string{loopback},
 		Trace: r.trace, Log: r.log.function, AuthoriseLogs: logs{r.Assembly, r.aws}.authorise, Queues: queues{r.aws}, RetryDelay: r.options.RetryDelay,
 	})
 	r.parts.onStop(r.functions.Close)
@@ -358,7 +358,7 @@ func (r *Runner) openDoors(d *design) {
 func (r *Runner) showConsole(d *design) {
 	view := cloud{assembly: d.assembly, aws: r.aws, databases: d.databases, queues: d.queues, buckets: r.buckets, lakes: d.lakes, functions: r.functions}
 	r.console.open(console.New(console.Options{
-		APIs: d.apis, Functions: r.functions, Schedules: r.schedules, Users: d.users, Cloud: view, Inbox: r.inbox, Issuer: r.issuer, Trace: r.trace,
+		APIs: d.apis, Functions: r.functions, Schedules: r.schedules, Users: d.users, Cloud: view, Inbox: r.inbox, Webhooks: &r.webhooks, Issuer: r.issuer, Trace: r.trace,
 		Endpoint: url(r.ports.aws), DynamoDB: view.database(r.engine.URL()), QueryLake: r.queryLake(),
 	}))
 }

@@ -98,9 +98,9 @@ func TestPropsValidate(t *testing.T) {
 		"ErrConcurrency":   {gofunction.Props{Package: "x", ReservedConcurrency: -1}, []string{"Props.ReservedConcurrency"}},
 		"Environment":      {gofunction.Props{Package: "x", Environment: map[string]string{"A_1": strings.Repeat("x", 4093)}}, nil},
 		"ErrEnvironment": {gofunction.Props{Package: "x", Environment: map[string]string{
-			"1A": "", "A-B": "", "AWS_REGION": "", "LOG_LEVEL": "debug", "Ä": "", "B1": strings.Repeat("x", 4096),
+			"1A": "", "A-B": "", "AWS_REGION": "", "LOG_LEVEL": "debug", "ONESYNTH_LOOPBACK_WEBHOOKS": "allowed", "Ä": "", "B1": strings.Repeat("x", 4096),
 		}}, []string{
-			`Props.Environment["1A"]`, `Props.Environment["A-B"]`, `Props.Environment["AWS_REGION"]`, `Props.Environment["LOG_LEVEL"]`, `Props.Environment["Ä"]`, "Props.Environment",
+			`Props.Environment["1A"]`, `Props.Environment["A-B"]`, `Props.Environment["AWS_REGION"]`, `Props.Environment["LOG_LEVEL"]`, `Props.Environment["ONESYNTH_LOOPBACK_WEBHOOKS"]`, `Props.Environment["Ä"]`, "Props.Environment",
 		}},
 		"ErrDescription": {gofunction.Props{Package: "x", Description: strings.Repeat("x", 257)}, []string{"Props.Description"}},
 		"ErrKey":         {gofunction.Props{Package: "x", Key: struct{ awskms.IAlias }{}}, []string{"Props.Key"}},

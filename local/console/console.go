@@ -190,8 +190,10 @@ type Options struct {
 	Users     Users
 	Cloud     Cloud
 	Inbox     *inbox.Inbox
-	Issuer    *gateway.Issuer
-	Trace     *trace.Recorder
+	// Webhooks is an endpoint for webhooks, which the console serves below /webhooks/in/.
+	Webhooks *inbox.Receiver
+	Issuer   *gateway.Issuer
+	Trace    *trace.Recorder
 	// Endpoint is the AWS endpoint of the run, DynamoDB the engine behind it.
 	Endpoint string
 	DynamoDB Database
@@ -269,6 +271,11 @@ func New(options Options) *Console {
 	get("/push", c.push)
 	c.mux.HandleFunc("DELETE /push", c.answer(func(*http.Request) (any, error) { options.Inbox.Clear(); return nil, nil }))
 	post("/push/faults", c.pushFault)
+	c.mux.Handle("POST "+webhooksPath, http.StripPrefix(strings.TrimSuffix(webhooksPath, "/"), options.Webhooks))
+	get("/webhooks", c.webhooks)
+	c.mux.HandleFunc("DELETE /webhooks", c.answer(func(*http.Request) (any, error) { options.Webhooks.Clear(); return nil, nil }))
+	post("/webhooks/behaviours", c.behave)
+	post("/webhooks/secrets", c.knowSecrets)
 	post("/token", c.token)
 	get("/.well-known/openid-configuration", c.discovery)
 	get("/.well-known/jwks.json", func(*http.Request) (any, error) { return options.Issuer.JWKS() })
@@ -343,7 +350,7 @@ func (c *Console) index(*http.Request) (any, error) {
 		"apis": c.options.APIs, "aws_endpoint": c.options.Endpoint, "dynamodb": c.options.DynamoDB.Endpoint,
 		"links": []string{
 			"GET /functions", "POST /functions/{name}/kill", "POST /functions/{name}/invoke", "GET /logs?function=NAME", "GET /lines?function=NAME&request=ID&after=SEQ", "GET /requests?search=TEXT&limit=N&before=SEQ", "GET /requests/{id}", "GET /events", "GET /engine", "GET /capacity", "DELETE /capacity",
-			"GET /outputs", "GET /dynamodb", "GET /tables", "GET /tables/{name}/items?index=&partition=&sort=&text=&limit=&after=", "POST /tables/{name}/items", "POST /sweep", "GET /schedules", "POST /schedules/{name}/run", "GET /user-pools", "GET /push?limit=", "DELETE /push", "POST /push/faults",
+			"GET /outputs", "GET /dynamodb", "GET /tables", "GET /tables/{name}/items?index=&partition=&sort=&text=&limit=&after=", "POST /tables/{name}/items", "POST /sweep", "GET /schedules", "POST /schedules/{name}/run", "GET /user-pools", "GET /push?limit=", "DELETE /push", "POST /push/faults", "GET /webhooks?limit=", "DELETE /webhooks", "POST /webhooks/behaviours", "POST /webhooks/secrets",
 			"GET /queues", "GET /queues/{name}?limit=", "GET /queues/{name}/messages/{id}", "POST /queues/{name}/messages/{id}/again", "POST /queues/{name}/due", "DELETE /queues/{name}/messages/{id}", "GET /streams", "POST /streams/flush", "GET /buckets", "GET /buckets/{name}?prefix=PREFIX", "GET /buckets/{name}/browse?prefix=&after=&limit=",
 			"GET /buckets/{name}/objects/{key}?first=BYTES", "GET /lakes", "POST /lakes/query", "GET /faults", "POST /faults", "GET /used-permissions", "GET /refused", "GET /permissions", "POST /token",
 			"GET /.well-known/openid-configuration", "GET /.well-known/jwks.json",

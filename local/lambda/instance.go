@@ -373,6 +373,7 @@ func (f *Function) environment(options Options, runtimeAPI, stream string) []str
 	if options.Endpoint != "" {
 		env = append(env, "AWS_ENDPOINT_URL="+options.Endpoint)
 	}
+	env = append(env, options.Variables...)
 	for name, value := range f.Environment {
 		env = append(env, name+"="+value)
 	}

@@ -101,6 +101,8 @@ type Options struct {
 	Region string
 	// Endpoint is given to functions as AWS_ENDPOINT_URL, so that every AWS call stays on this machine.
 	Endpoint string
+	// Variables are given to every function, beside its own. They do not count towards what a function's may have.
+	Variables []string
 	// Trace keeps what invocations do; nil keeps nothing.
 	Trace *trace.Recorder
 	// Log receives every line that functions write; nil drops them (they stay readable with Lines).

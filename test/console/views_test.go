@@ -16,7 +16,7 @@ import (
 // views are the addresses of all views, with the first of each kind of thing opened.
 func views(t *testing.T, run *local.Runner) []string {
 	t.Helper()
-	all := []string{"#/", "#/requests", "#/functions", "#/tables", "#/streams", "#/queues", "#/schedules", "#/push", "#/buckets", "#/lake", "#/permissions", "#/faults"}
+	all := []string{"#/", "#/requests", "#/functions", "#/tables", "#/streams", "#/queues", "#/schedules", "#/push", "#/webhooks", "#/buckets", "#/lake", "#/permissions", "#/faults"}
 	tables, err := run.Tables(t.Context())
 	if err != nil {
 		t.Fatal(err)

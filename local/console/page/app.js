@@ -10,6 +10,7 @@ import * as lake from './views/lake.js';
 import * as permissions from './views/permissions.js';
 import * as platforms from './views/platforms.js';
 import * as push from './views/push.js';
+import * as webhooks from './views/webhooks.js';
 import * as queues from './views/queues.js';
 import * as requests from './views/requests.js';
 import * as schedules from './views/schedules.js';
@@ -17,7 +18,7 @@ import * as streams from './views/streams.js';
 import * as tables from './views/tables.js';
 
 // A view has a name, which is the first part of the address after the hash, a title, and show(context), which returns its content.
-const views = [platforms, requests, functions, tables, streams, queues, schedules, push, buckets, lake, permissions, faults];
+const views = [platforms, requests, functions, tables, streams, queues, schedules, push, webhooks, buckets, lake, permissions, faults];
 
 const main = document.getElementById('main');
 const nav = document.getElementById('views');
