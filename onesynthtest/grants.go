@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/local/assembly"
 	"github.com/onesynth-cdk/onesynth/local/awsapi"
 	"github.com/onesynth-cdk/onesynth/local/lambda"
 	"github.com/onesynth-cdk/onesynth/local/policy"
@@ -89,15 +90,29 @@ func readsStream(role *policy.Role) bool {
 	return slices.ContainsFunc(role.Grants(), func(g policy.Grant) bool { return strings.Contains(g.Resource, "/stream/") })
 }
 
-// whenMapped reports whether a grant is used when a stream's mapping is made.
-func whenMapped(role *policy.Role, grant policy.Grant) bool {
-	return readsStream(role) && (strings.Contains(grant.Resource, "/stream/") || grant.Action == "sqs:SendMessage")
+// whenMapped reports whether a grant is used when the mapping of a stream or of a queue is made.
+func whenMapped(target *Target, role *policy.Role, grant policy.Grant) bool {
+	switch grant.Action {
+	case "sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes":
+		return handsOver(target, grant.Resource)
+	case "sqs:SendMessage":
+		return readsStream(role) && !handsOver(target, grant.Resource)
+	}
+	return readsStream(role) && strings.Contains(grant.Resource, "/stream/")
+}
+
+// handsOver reports whether a queue, by its ARN, hands its messages to a function. Other queues keep failures.
+func handsOver(target *Target, arn string) bool {
+	return slices.ContainsFunc(target.Run.Assembly().Resources("AWS::Lambda::EventSourceMapping"), func(r *assembly.Resource) bool {
+		var declared struct{ EventSourceArn string }
+		return r.Decode(&declared) == nil && declared.EventSourceArn == arn
+	})
 }
 
 // failsAway reports whether a grant lets a function whose runs have no waiting caller report failed
 // runs.
-func failsAway(role *policy.Role, grant policy.Grant) bool {
-	return grant.Action == "sqs:SendMessage" && !readsStream(role) && !isScheduler(role)
+func failsAway(target *Target, role *policy.Role, grant policy.Grant) bool {
+	return grant.Action == "sqs:SendMessage" && !readsStream(role) && !isScheduler(role) && !handsOver(target, grant.Resource)
 }
 
 // undelivered reports whether a grant lets a schedule report what it cannot deliver, which
@@ -160,7 +175,7 @@ func (s *Suite) CheckGrantsUsed(t *testing.T, scene Scene) {
 	}
 	for name, role := range all.byName {
 		for _, grant := range role.Grants() {
-			if failsAway(role, grant) {
+			if failsAway(target, role, grant) {
 				event := all.fail(t, target, name, role)
 				Settled(t, "a queue has the failed run", func() bool {
 					return slices.ContainsFunc(target.Run.AWS().Queues(), func(q *awsapi.Queue) bool {
@@ -222,7 +237,7 @@ func (s *Suite) CheckGrantsNeeded(t *testing.T, scene Scene, isFailure func(test
 			}
 			removed++
 			t.Run(fmt.Sprintf("%s/%s/%s", s.short(name), grant.Action, s.short(grant.Resource)), func(t *testing.T) {
-				if whenMapped(role, grant) {
+				if whenMapped(target, role, grant) {
 					s.checkMapping(t, name, grant)
 					return
 				}
@@ -251,7 +266,7 @@ func (s *Suite) CheckGrantsNeeded(t *testing.T, scene Scene, isFailure func(test
 						failed = append(failed, r)
 					}
 				}
-				if failsAway(role, grant) {
+				if failsAway(target, role, grant) {
 					all.fail(t, target, name, role.Without(grant))
 				}
 				if s.serves(name) && !strings.HasPrefix(grant.Action, "logs:") && len(failed) == 0 {
@@ -274,7 +289,7 @@ func (s *Suite) CheckGrantsNeeded(t *testing.T, scene Scene, isFailure func(test
 	}
 }
 
-// checkMapping checks that a stream cannot be mapped to a function without a grant.
+// checkMapping checks that a stream or a queue cannot be mapped to a function without a grant.
 func (s *Suite) checkMapping(t *testing.T, name string, grant policy.Grant) {
 	t.Helper()
 	target, err := s.start(t.Context(), t, local.Options{NoSchedules: true, Role: func(of string, role *policy.Role) *policy.Role {
@@ -290,7 +305,7 @@ func (s *Suite) checkMapping(t *testing.T, name string, grant policy.Grant) {
 	}})
 	if err == nil {
 		target.Run.Close()
-		t.Fatal("the stream was still mapped")
+		t.Fatal("the source was still mapped")
 	}
 	if !strings.Contains(err.Error(), grant.Action) {
 		t.Errorf("got %v; want an error that names %s", err, grant.Action)

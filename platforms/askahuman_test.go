@@ -28,7 +28,10 @@ var _ = ofPlatform("askahuman", stacks{
 					All:  table.Options{RecoveryDays: 7, MaximumReadUnits: 100},
 					Each: map[string]table.Options{"Guards": {RecoveryDays: 1}},
 					Existing: map[string]awsdynamodb.ITable{
-						"Questions": awsdynamodb.TableV2_FromTableArn(stack, jsii.String("Imported"), jsii.String("arn:aws:dynamodb:eu-west-1:123456789012:table/asked")),
+						"Questions": awsdynamodb.TableV2_FromTableAttributes(stack, jsii.String("Imported"), &awsdynamodb.TableAttributesV2{
+							TableArn:       jsii.String("arn:aws:dynamodb:eu-west-1:123456789012:table/asked"),
+							TableStreamArn: jsii.String("arn:aws:dynamodb:eu-west-1:123456789012:table/asked/stream/2026-01-01T00:00:00.000"),
+						}),
 						"Responses": table.New(shared, "Responses", table.Props{Table: responses}).Resource,
 					},
 				},

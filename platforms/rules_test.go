@@ -142,6 +142,9 @@ func invokers(template synthtest.Template) map[string]string {
 	}
 	for _, m := range template.OfType("AWS::Lambda::EventSourceMapping") {
 		found[function(m.Properties["FunctionName"])] = "schema.OnStream"
+		if m.Properties["StartingPosition"] == nil {
+			found[function(m.Properties["FunctionName"])] = "schema.OnQueue"
+		}
 	}
 	for _, pool := range template.OfType("AWS::Cognito::UserPool") {
 		if handler := synthtest.At(pool.Properties, "LambdaConfig", "PostConfirmation"); handler != nil {

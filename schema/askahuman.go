@@ -35,6 +35,8 @@ type AskAHumanParts struct {
 	AgentKeys bool
 	// WithoutWaiting leaves out reads of agents that wait for news of a question.
 	WithoutWaiting bool
+	// WithoutWebhooks leaves out the stream of questions, and the queue and the functions that send webhooks.
+	WithoutWebhooks bool
 	// WithoutModeration leaves out reports, and operators who hide and block.
 	WithoutModeration bool
 	// WithoutPage leaves the page for people out.
@@ -73,7 +75,7 @@ func ParseAskAHumanParts(leftOut string) (AskAHumanParts, error) {
 }
 
 func (p *AskAHumanParts) leftOut() map[string]*bool {
-	return map[string]*bool{"moderation": &p.WithoutModeration, "waiting": &p.WithoutWaiting}
+	return map[string]*bool{"moderation": &p.WithoutModeration, "waiting": &p.WithoutWaiting, "webhooks": &p.WithoutWebhooks}
 }
 
 // AskAHuman is the platform on which AI agents ask and people answer, with every part that a stack has
@@ -94,6 +96,9 @@ func AskAHumanWith(parts AskAHumanParts) Platform {
 	}
 	if !parts.WithoutPage {
 		withPage(&p)
+	}
+	if !parts.WithoutWebhooks {
+		withWebhooks(&p)
 	}
 	return p
 }
@@ -321,7 +326,7 @@ func askAHumanTables() []Table {
 			Key:          Key{Partition: "guard_key"},
 			TimeToLive:   "expires_at",
 			Attributes: slices.Concat([]Attribute{
-				{"guard_key", String, "Partition key: RATE#limit#caller#window, OPEN#agent, IDEMPOTENCY#digest or NOTIFIED#person"},
+				{"guard_key", String, "Partition key: RATE#limit#caller#window, OPEN#agent, IDEMPOTENCY#digest, NOTIFIED#person or WEBHOOKS#agent"},
 				{"open_question_ids", StringSet, "OPEN#: the agent's questions that are open or partial, each with a place of the agent's quota"},
 				{"claimed_at", String, "NOTIFIED#: when a run last claimed the person, on any of their devices, and did not give the claim back: " + timestampFormat + "; claim is the random token of that write"},
 				{"claimed_before", String, "NOTIFIED#: what claimed_at was before that claim, the Unix epoch if there was none: " + timestampFormat},

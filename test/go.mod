@@ -26,6 +26,7 @@ require (
 	github.com/oapi-codegen/runtime v1.8.0
 	github.com/onesynth-cdk/onesynth v0.0.0
 	github.com/rhysd/actionlint v1.7.12
+	github.com/standard-webhooks/standard-webhooks/libraries v0.0.1
 	go.yaml.in/yaml/v3 v3.0.4
 	golang.org/x/mod v0.38.0
 	golang.org/x/sync v0.22.0

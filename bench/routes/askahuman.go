@@ -35,6 +35,8 @@ func (described) AskAHuman() Measured {
 			{Original: 5560 * time.Microsecond, Name: "feed   GET /human/questions", Clients: allClients, Patterns: []string{"ListOpenQuestions", "ListRecentAnswers"}, Client: client(begin, nil, (*asker).feed)},
 			{Name: "mine   GET /agent/questions, of 1", Clients: single, Patterns: []string{"ListAgentQuestions"}, Client: client(begin, (*asker).needOwnQuestion, (*asker).mine)},
 			{Name: "close  DELETE /agent/questions/{id}", Clients: single, Patterns: []string{"GetQuestion", "EndQuestion"}, Client: client(begin, (*asker).ask, (*asker).close)},
+			{Name: "verify GET /agent/webhook-secrets", Clients: single, Patterns: []string{"GetWebhookSecret"}, Client: client(begin, nil, (*asker).readSecrets)},
+			{Name: "rotate POST /agent/webhook-secrets", Clients: single, Patterns: []string{"GetWebhookSecret", "RotateWebhookSecret"}, Client: client(begin, nil, (*asker).rotateSecret)},
 			{Name: "look   GET /human/questions/{id}", Clients: single, Patterns: []string{"GetQuestion", "GetOwnResponse"}, Client: client(begin, (*asker).needQuestion, (*asker).look)},
 			{Name: "stats  GET /human/stats", Clients: single, Patterns: []string{"GetUserStats"}, Client: client(begin, (*asker).needAnswered, (*asker).stats)},
 			{Name: "top    GET /human/leaderboard, of all time", Clients: single, Client: client(begin, (*asker).needAnswered, (*asker).leaderboard)},
@@ -156,6 +158,14 @@ func (a *asker) refused(ctx context.Context) error {
 
 func (a *asker) mine(ctx context.Context) error {
 	return a.call(ctx, http.MethodGet, "/agent/questions", http.StatusOK, nil, nil)
+}
+
+func (a *asker) readSecrets(ctx context.Context) error {
+	return a.call(ctx, http.MethodGet, "/agent/webhook-secrets", http.StatusOK, nil, nil)
+}
+
+func (a *asker) rotateSecret(ctx context.Context) error {
+	return a.call(ctx, http.MethodPost, "/agent/webhook-secrets", http.StatusOK, nil, nil)
 }
 
 func (a *asker) close(ctx context.Context) error {

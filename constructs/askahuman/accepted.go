@@ -20,6 +20,12 @@ func (p Props) Accepted() []nag.Accepted {
 		}},
 	)
 	accepted = append(accepted, nag.OpenRoutes("The page is the same files for all: people open it without an account, and its function may read nothing.", p.pageRoutes()...)...)
+	if !p.WithoutWebhooks {
+		accepted = append(accepted, nag.Accepted{
+			Rule: "AwsSolutions-SMG4", Resource: "WebhookSecret/Resource",
+			Reason: "With another key all secrets of agents would change at once, and no endpoint could verify a webhook. Agents rotate their own secrets, by POST /agent/webhook-secrets.",
+		})
+	}
 	if p.OpenAgents {
 		accepted = append(accepted, nag.OpenRoutes("Props.OpenAgents, for development, lets anyone ask.", routes(schema.CallerAgent)...)...)
 	}

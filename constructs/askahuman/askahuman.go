@@ -18,6 +18,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/constructs/httpapi"
 	"github.com/onesynth-cdk/onesynth/constructs/platform"
+	"github.com/onesynth-cdk/onesynth/constructs/queue"
 	"github.com/onesynth-cdk/onesynth/constructs/schedule"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -29,6 +30,8 @@ const (
 	moderationAPI = "moderationapi"
 	notifier      = "notifier"
 	webPage       = "webpage"
+	webhookQueuer = "webhookqueuer"
+	webhookSender = "webhooksender"
 )
 
 // fcmEndpoint is where Firebase Cloud Messaging takes messages ("Send a Message
@@ -52,6 +55,10 @@ type AskAHuman struct {
 	// Schedule runs the notifier; its dead-letter queue receives the runs that could
 	// not be started or that failed.
 	Schedule *schedule.Schedule
+	// WebhookQueuer puts a webhook into the queue Webhooks when a question has ended, and WebhookSender sends it.
+	// They are nil with WithoutWebhooks.
+	WebhookQueuer, WebhookSender *gofunction.Function
+	Webhooks                     *queue.Queue
 	// FingerprintSecret is the generated key with which people's fingerprints and addresses are
 	// hashed. It is not rotated: another key would turn every person into a new one.
 	FingerprintSecret awssecretsmanager.ISecret
@@ -94,6 +101,8 @@ func New(scope constructs.Construct, id string, p Props) *AskAHuman {
 	a.AgentAPI, a.HumanAPI, a.Notifier = a.Functions[agentAPI], a.Functions[humanAPI], a.Functions[notifier]
 	a.ModerationAPI = a.Functions[moderationAPI]
 	a.WebPage = a.Functions[webPage]
+	a.WebhookQueuer, a.WebhookSender = a.Functions[webhookQueuer], a.Functions[webhookSender]
+	a.Webhooks = a.Queues[webhookSender]
 	a.Schedule = a.Schedules[notifier]
 	a.FingerprintSecret, a.FCMCredentials = a.Secrets["FingerprintSecret"], a.Secrets["FCMCredentials"]
 	a.Outputs.Add("FcmCredentialsSecretArn", "Secret to put the service account key for Firebase Cloud Messaging into", a.FCMCredentials.SecretArn())
@@ -107,6 +116,7 @@ func (p Props) environment() map[string]map[string]string {
 		agentAPI:      {"SHARDS": shards, "READ_SHARDS": readShards, "RULES": rules, "OPEN_AGENTS": strconv.FormatBool(p.OpenAgents)},
 		humanAPI:      {"SHARDS": shards, "READ_SHARDS": readShards, "RULES": rules},
 		moderationAPI: {"SHARDS": shards, "READ_SHARDS": readShards},
+		webhookSender: {},
 		notifier:      {"SHARDS": shards, "READ_SHARDS": readShards, "FCM_ENDPOINT": fcmEndpoint, "QUESTION_URL": p.QuestionURL},
 	}
 	if leftOut != "" {

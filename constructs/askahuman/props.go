@@ -98,6 +98,9 @@ type Props struct {
 	// Firebase are the public settings of the web app of the Firebase project whose service account
 	// key FCMCredentials is: with them the page offers notifications. Default: it offers none.
 	Firebase Firebase
+	// WithoutWebhooks leaves out the stream of the table Questions, and the queue and the functions that send
+	// webhooks. An ask with a callback_url is then refused. Default: agents may name an endpoint.
+	WithoutWebhooks bool
 }
 
 // longestQuestionURL is in bytes: it is one of the functions' variables.
@@ -167,7 +170,10 @@ func (p Props) validate(region string) error {
 
 // parts are the parts of the platform that the stack has.
 func (p Props) parts() schema.AskAHumanParts {
-	return schema.AskAHumanParts{AgentKeys: p.AgentKeys, WithoutWaiting: p.WithoutWaiting, WithoutModeration: p.WithoutModeration, WithoutPage: p.WithoutPage}
+	return schema.AskAHumanParts{
+		AgentKeys: p.AgentKeys, WithoutWaiting: p.WithoutWaiting, WithoutModeration: p.WithoutModeration, WithoutPage: p.WithoutPage,
+		WithoutWebhooks: p.WithoutWebhooks,
+	}
 }
 
 // described is the platform with the props.

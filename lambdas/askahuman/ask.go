@@ -18,6 +18,9 @@ type Agents struct {
 	Store AgentStore
 	// Now is the clock; nil is [time.Now].
 	Now func() time.Time
+	// CheckCallback returns what is wrong with the address of an endpoint for webhooks, as what follows the field's name. Nil: no
+	// webhooks are sent, and an ask that wants one is refused.
+	CheckCallback func(url string) error
 	// Ended is called once for each question that a method ends, with its new status, possibly from
 	// several goroutines at once. Nil is allowed.
 	Ended func(ctx context.Context, status Status)
@@ -34,6 +37,7 @@ type Ask struct {
 	Audience       []string     `json:"audience,omitempty" nullable:"true" enum:"technical,product,ethics,creative,general" doc:"Whom it is for; general by default." example:"[\"product\",\"creative\"]"`
 	MinResponses   *int         `json:"min_responses,omitempty" nullable:"true" minimum:"1" maximum:"50" doc:"How many answers are wanted; 5 by default." example:"5"`
 	TimeoutSeconds *int         `json:"timeout_seconds,omitempty" nullable:"true" minimum:"60" maximum:"86400" doc:"For how long answers are taken; 3600 by default." example:"3600"`
+	CallbackURL    *string      `json:"callback_url,omitempty" nullable:"true" minLength:"1" maxLength:"2048" doc:"Where a webhook goes once the question has closed or expired: an https URL of the public Internet." example:"https://agent.example.com/webhooks"`
 	IdempotencyKey *string      `json:"idempotency_key,omitempty" nullable:"true" minLength:"1" maxLength:"255" doc:"Repeating a request with the same key within 24 hours makes no second question, but is answered as the first was. Defaults may be given or left out, and the key may be here or in the header: it is the same request. A request that is refused, for its content or for the quota, does not use its key up."`
 }
 
@@ -100,6 +104,9 @@ func (a *Agents) Ask(ctx context.Context, agentID string, ask Ask) (Question, er
 	if err := ask.Validate(); err != nil {
 		return Question{}, err
 	}
+	if err := a.checkCallback(ask); err != nil {
+		return Question{}, err
+	}
 	now := clock(a.Now)
 	question := Question{
 		ID:                QuestionID(now),
@@ -118,10 +125,27 @@ func (a *Agents) Ask(ctx context.Context, agentID string, ask Ask) (Question, er
 	if ask.IdempotencyKey != nil {
 		question.IdempotencyKey = *ask.IdempotencyKey
 	}
+	if ask.CallbackURL != nil {
+		question.CallbackURL = *ask.CallbackURL
+	}
 	if err := a.Store.CreateQuestion(ctx, question); err != nil {
 		return Question{}, wrap(err, "create question")
 	}
 	return question, nil
+}
+
+// checkCallback returns an [*validate.Error] if no webhook can go where the ask says.
+func (a *Agents) checkCallback(ask Ask) error {
+	if ask.CallbackURL == nil {
+		return nil
+	}
+	if a.CheckCallback == nil {
+		return validate.Errorf("callback_url", validate.RuleConflict, "is given, but this environment sends no webhooks; leave it out, and read the question for its answers")
+	}
+	if err := a.CheckCallback(*ask.CallbackURL); err != nil {
+		return validate.Errorf("callback_url", validate.RuleFormat, "%s", err)
+	}
+	return nil
 }
 
 // QuestionWithResponses is a question with its answers.

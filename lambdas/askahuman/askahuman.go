@@ -93,6 +93,7 @@ type Question struct {
 	CurrentResponses  int          `dynamodbav:"current_responses"`
 	AgentID           string       `dynamodbav:"agent_id"`
 	IdempotencyKey    string       `dynamodbav:"idempotency_key,omitempty"` // empty: none
+	CallbackURL       string       `dynamodbav:"callback_url,omitempty"`    // where a webhook goes when it ends; empty: nowhere
 	CreatedAt         time.Time    `dynamodbav:"created_at"`
 	Deadline          time.Time    `dynamodbav:"deadline"`              // when answers stop being taken
 	ExpiresAt         time.Time    `dynamodbav:"-"`                     // when it may be deleted

@@ -139,6 +139,7 @@ type ask struct {
 	MinResponses   int      `json:"min_responses,omitempty"`
 	TimeoutSeconds int      `json:"timeout_seconds,omitempty"`
 	IdempotencyKey string   `json:"idempotency_key,omitempty"`
+	CallbackURL    string   `json:"callback_url,omitempty"`
 }
 
 // operator is someone who moderates.

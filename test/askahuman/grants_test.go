@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/local/inbox"
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
@@ -74,6 +75,31 @@ func (s *scene) end(t testing.TB) {
 	}
 }
 
+// sendWebhook ends a question whose endpoint fails, and waits until the first attempt at its webhook has failed, or until a request was
+// refused.
+func (s *scene) sendWebhook(t testing.TB) (onesynthtest.Reply, error) {
+	t.Helper()
+	run := s.target.Run
+	returned := func() (messages int) {
+		for _, delivery := range run.Queues() {
+			messages += delivery.Returned
+		}
+		return messages
+	}
+	before := returned()
+	if err := run.Webhooks().Behave("/grants", inbox.Fails); err != nil {
+		return onesynthtest.Reply{}, err
+	}
+	question := textQuestion(1)
+	question.CallbackURL = run.WebhooksURL() + "grants"
+	s.asker.close(t, s.asker.ask(t, question).QuestionID)
+	if err := s.target.FlushUntilRefused(t); err != nil {
+		return onesynthtest.Reply{}, err
+	}
+	onesynthtest.Settled(t, "the webhook has failed", func() bool { return returned() > before })
+	return onesynthtest.Reply{}, nil
+}
+
 // probes are requests that together use every operation of every function.
 func (s *scene) probes() []onesynthtest.Probe {
 	request := func(function, name, method, path string, header http.Header, body any) onesynthtest.Probe {
@@ -121,6 +147,10 @@ func (s *scene) probes() []onesynthtest.Probe {
 		operator("HideQuestion", "PUT", "/operator/questions/"+s.toHide, map[string]any{"hidden": true}),
 		operator("BlockPerson", "PUT", "/operator/blocks", map[string]any{"person": s.blocked, "blocked": true}),
 		operator("BlockAgent", "PUT", "/operator/blocks", map[string]any{"agent_id": onesynthtest.Unique("agent"), "blocked": true}),
+		agent("WebhookSecrets", "GET", "/agent/webhook-secrets", nil),
+		agent("RotateWebhookSecret", "POST", "/agent/webhook-secrets", nil),
+		{Function: "WebhookQueuer", Name: "Queue", Do: s.sendWebhook},
+		{Function: "WebhookSender", Name: "Send", Do: s.sendWebhook},
 		{Function: "Notifier", Name: "Run", Do: run},
 		{Function: "Schedule", Name: "Deliver", Do: run},
 	}

@@ -3,6 +3,7 @@ package askahuman
 import (
 	"context"
 	"net/http"
+	"slices"
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/local"
@@ -97,6 +98,15 @@ func TestThrottling(t *testing.T) {
 			return platform.Request{Send: byAgent(a, http.MethodDelete, asked.PollURL, nil), Status: http.StatusNoContent, Check: func(t testing.TB, _ onesynthtest.Reply) {
 				if got := a.question(t, asked.QuestionID); got.Status != "CLOSED" {
 					t.Errorf("got %+v; want CLOSED", got)
+				}
+			}}
+		},
+		"GET /agent/webhook-secrets": agentReads("/agent/webhook-secrets"),
+		"POST /agent/webhook-secrets": func(t *testing.T) platform.Request {
+			a := newClient(t, on).newAgent()
+			return platform.Request{Send: byAgent(a, http.MethodPost, "/agent/webhook-secrets", nil), Status: http.StatusOK, Check: func(t testing.TB, r onesynthtest.Reply) {
+				if told := onesynthtest.Read[secrets](t, r, http.StatusOK).Secrets; !slices.Contains(a.webhookSecrets(t, http.MethodGet), told[0]) {
+					t.Error("the secret that was told does not sign")
 				}
 			}}
 		},

@@ -4,13 +4,20 @@ package main
 
 import (
 	"context"
+	"time"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/api"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/dynamodb"
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/webhooks"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/secret"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/webhook"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
+
+// keyAge is for how long the key of webhooks is kept.
+const keyAge = time.Hour
 
 func main() {
 	kit.StartHTTP("askahuman", func(_ context.Context, environment kit.Environment) (*kit.API, error) {
@@ -31,12 +38,21 @@ func main() {
 		if err != nil {
 			return nil, err
 		}
+		service := &askahuman.Agents{Store: store, Ended: api.CountEnded(environment.Metrics)}
 		agents := &api.AgentAPI{
-			Service:    &askahuman.Agents{Store: store, Ended: api.CountEnded(environment.Metrics)},
+			Service:    service,
 			Options:    api.Options{Parts: parts, RateLimiter: store.Limiter(), Rules: &rules, Log: environment.Log, Metrics: environment.Metrics},
 			Keys:       store.Keys(),
 			OpenAgents: open,
 			Reports:    &askahuman.AgentReports{Store: store},
+		}
+		if !parts.WithoutWebhooks {
+			arn, err := environment.Require(schema.WebhookSecretVariable)
+			if err != nil {
+				return nil, err
+			}
+			service.CheckCallback = webhook.AddressesOf(environment.Getenv).CheckURL
+			agents.Webhooks = &webhooks.Secrets{Key: secret.New(environment.AWS, arn[0], keyAge).Value, Store: store}
 		}
 		keys, err := dynamodb.OpenAgentKeys(environment, "agentapi")
 		if err != nil {

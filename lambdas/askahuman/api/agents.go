@@ -40,7 +40,9 @@ type AgentAPI struct {
 	// OpenAgents trusts the X-Agent-Id header. Otherwise AgentKeys identify the agent, and
 	// without these the subject of the JWT that API Gateway has verified.
 	OpenAgents bool
-	AgentKeys  AgentKeys
+	// Webhooks are the secrets of agents' webhooks. They are needed unless Parts leave webhooks out.
+	Webhooks  WebhookSecrets
+	AgentKeys AgentKeys
 	// Reports take reports. Required unless the platform has no moderation.
 	Reports AgentReports
 }
@@ -185,7 +187,7 @@ func (a *AgentAPI) register(s *httpapi.Server) {
 		Method: http.MethodPost, Path: "/agent/questions", ID: "askQuestion", Status: http.StatusCreated,
 		Description: fmt.Sprintf("Stores a question and shows it to people. At most %d questions of one agent are open or partial at a time; one whose deadline has passed does not count. Repeated with the same idempotency key it answers as it did the first time; while the first request is running, a repeat waits for it for 2 seconds.", a.rules().OpenQuestions),
 		// At least 10 characters, not counting the white space around them.
-		Precisely: httpapi.Forms{"body.prompt": httpapi.Pattern(`\S[^\u0000]{8,}\S`), "body.options[0]": httpapi.NotBlank, "body.audience": httpapi.DistinctItems},
+		Precisely: httpapi.Forms{"body.prompt": httpapi.Pattern(`\S[^\u0000]{8,}\S`), "body.options[0]": httpapi.NotBlank, "body.audience": httpapi.DistinctItems, "body.callback_url": a.callbackForm()},
 		Variants: []httpapi.Variant{
 			{Fields: httpapi.Forms{"type": httpapi.Only(string(askahuman.TypeText)), "options": httpapi.NoItems}},
 			{Required: []string{"options"}, Fields: httpapi.Forms{"type": httpapi.Only(string(askahuman.TypeMultipleChoice)), "options": httpapi.AtLeast(askahuman.MinOptions)}},
@@ -227,6 +229,10 @@ func (a *AgentAPI) register(s *httpapi.Server) {
 		return nil, a.Service.Close(ctx, caller(ctx), input.ID)
 	})
 
+	if !a.Parts.WithoutWebhooks {
+		a.registerWebhooks(s)
+	}
+
 	if !a.Parts.WithoutModeration {
 		a.registerReports(s)
 	}
@@ -266,7 +272,8 @@ func (i *askInput) key() (key string, content []byte, err error) {
 		Responses         int
 		Timeout           time.Duration
 		IdempotencyKey    string
-	}{ask.Prompt, ask.Type, ask.Options, ask.Audience, *ask.MinResponses, time.Duration(*ask.TimeoutSeconds) * time.Second, ""})
+		CallbackURL       *string `json:",omitempty"`
+	}{ask.Prompt, ask.Type, ask.Options, ask.Audience, *ask.MinResponses, time.Duration(*ask.TimeoutSeconds) * time.Second, "", ask.CallbackURL})
 	return *ask.IdempotencyKey, content, err
 }
 

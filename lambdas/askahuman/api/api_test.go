@@ -17,10 +17,12 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/api"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/inmem"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/storetest"
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/webhooks"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/ratelimit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/webhook"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -45,8 +47,8 @@ func newPlatform(changes ...func(*platform)) *platform {
 	p := &platform{store: &inmem.Store{}, limiter: &limiter{used: map[string]int{}}, clock: &clock{now: began()}}
 	p.keys = &askahuman.AgentKeys{Store: p.store, Now: p.clock.read}
 	options := api.Options{RateLimiter: p.limiter, Log: slog.New(slog.NewJSONHandler(&p.log, nil)), Now: p.clock.read}
-	p.agentAPI = &api.AgentAPI{Service: &askahuman.Agents{Store: p.store, Now: p.clock.read, Pause: p.pause}, OpenAgents: true, Options: options,
-		Reports: &askahuman.AgentReports{Store: p.store, Now: p.clock.read}}
+	p.agentAPI = &api.AgentAPI{Service: &askahuman.Agents{Store: p.store, Now: p.clock.read, Pause: p.pause, CheckCallback: webhook.Addresses{}.CheckURL}, OpenAgents: true, Options: options,
+		Reports: &askahuman.AgentReports{Store: p.store, Now: p.clock.read}, Webhooks: &webhooks.Secrets{Key: webhookKey, Store: p.store, Now: p.clock.read}}
 	p.humanAPI = &api.HumanAPI{Service: &askahuman.People{Store: p.store, Now: p.clock.read}, Hasher: testHasher(), Options: options,
 		Reports: &askahuman.PersonReports{Store: p.store, Now: p.clock.read}}
 	return p.with(changes...)

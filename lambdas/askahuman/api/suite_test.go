@@ -16,6 +16,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/ratelimit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/webhook"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -45,7 +46,7 @@ func (s stub) subscription() (askahuman.Subscription, error) {
 }
 
 func (s stub) Ask(ctx context.Context, agent string, ask askahuman.Ask) (askahuman.Question, error) {
-	_, err := (&askahuman.Agents{Store: &inmem.Store{}}).Ask(ctx, agent, ask)
+	_, err := (&askahuman.Agents{Store: &inmem.Store{}, CheckCallback: webhook.Addresses{}.CheckURL}).Ask(ctx, agent, ask)
 	return s.unless(err).question()
 }
 func (s stub) Read(context.Context, string, string) (askahuman.QuestionWithResponses, error) {
@@ -157,7 +158,7 @@ func suite(t testing.TB, function string, serve func(stub, idempotency.Claims, a
 
 func agentSuite(t testing.TB) httpapitest.Suite {
 	return suite(t, "agentapi", func(s stub, keys idempotency.Claims, options api.Options) *kit.API {
-		return (&api.AgentAPI{Service: s, Keys: keys, Options: options, Reports: agentReports{s}}).Handler()
+		return (&api.AgentAPI{Service: s, Keys: keys, Options: options, Reports: agentReports{s}, Webhooks: webhookSecrets{s}}).Handler()
 	})
 }
 

@@ -270,6 +270,16 @@ func TestEveryAccessPattern(t *testing.T) {
 		"BlockAgent": func() func() error {
 			return func() error { return store.BlockAgent(ctx, "agent", true, start) }
 		},
+		"GetWebhookSecret": func() func() error {
+			return func() error { _, err := store.WebhookSecretVersion(ctx, "agent"); return err }
+		},
+		"RotateWebhookSecret": func() func() error {
+			version, err := store.WebhookSecretVersion(ctx, "agent")
+			must(err)
+			version.Number++
+			version.Rotated = []time.Time{start}
+			return func() error { return held(store.RotateWebhookSecret(ctx, "agent", version)) }
+		},
 	}
 
 	tables.Measure(t, platform.Database.AccessPatterns, cases, nil)

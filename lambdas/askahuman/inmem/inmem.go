@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/webhooks"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 )
 
@@ -44,7 +45,8 @@ type Store struct {
 	lastOf        map[string]string   // by person: the last subscription that they made
 	notified      map[string]notified // by person
 	keys          map[string]askahuman.AgentKey
-	reporters     map[string]map[string]bool // by question and answer
+	versions      map[string]webhooks.Version // by agent
+	reporters     map[string]map[string]bool  // by question and answer
 }
 
 // notified is when a person was last notified, on any device.

@@ -1,0 +1,24 @@
+// Command webhookqueuer is the Lambda function that puts a webhook into the queue when a question has ended whose agent wants one.
+// It gets the changes of questions from the table's stream.
+package main
+
+import (
+	"context"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/queue"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+func main() {
+	kit.StartResponder("askahuman", func(_ context.Context, environment kit.Environment) (func(context.Context, events.DynamoDBEvent) (events.DynamoDBEventResponse, error), error) {
+		url, err := environment.Require(schema.WebhookQueueVariable)
+		if err != nil {
+			return nil, err
+		}
+		f := &function{queue: queue.New(environment.AWS, url[0]), log: environment.Log, metrics: environment.Metrics}
+		return f.handle, nil
+	})
+}

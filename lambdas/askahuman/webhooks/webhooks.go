@@ -1,0 +1,182 @@
+// Package webhooks tells agents by webhooks that their questions have ended: which changes of a question are news, what a webhook
+// says, by which secrets it is signed, and what an endpoint's answer means. The form is that of Standard Webhooks.
+package webhooks
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/queue"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/webhook"
+)
+
+// The types of webhooks.
+const (
+	// Closed: the question has all answers that it wanted, or its agent has closed it.
+	Closed = "question.closed"
+	// Expired: its deadline has passed.
+	Expired = "question.expired"
+)
+
+// Event is the body of a webhook.
+type Event struct {
+	// Type is Closed or Expired.
+	Type string `json:"type"`
+	// Timestamp is when the question ended, in ISO 8601.
+	Timestamp string `json:"timestamp"`
+	Data      Data   `json:"data"`
+}
+
+// Data says of a question what its agent reads of it, without prompt and answers: whoever reads an endpoint's logs learns neither.
+type Data struct {
+	QuestionID        string `json:"question_id"`
+	Status            string `json:"status"`
+	RequiredResponses int    `json:"required_responses"`
+	CurrentResponses  int    `json:"current_responses"`
+	CreatedAt         string `json:"created_at"`
+	ClosedAt          string `json:"closed_at,omitempty"`
+	ExpiredAt         string `json:"expired_at,omitempty"`
+	// PollURL is the path at which the agent reads the answers.
+	PollURL string `json:"poll_url"`
+}
+
+// Message is a webhook on its way: what the queue has.
+type Message struct {
+	// ID is the same at each attempt, and for each duplicate of the message.
+	ID string `json:"id"`
+	// AgentID is whose secrets sign it.
+	AgentID string `json:"agent_id"`
+	// URL is the endpoint.
+	URL string `json:"url"`
+	// Ended is when the question ended.
+	Ended time.Time `json:"ended"`
+	// Body is an [Event] as it is sent and signed.
+	Body json.RawMessage `json:"body"`
+}
+
+// question are the attributes of an item that a webhook needs.
+type question struct {
+	ID                string    `dynamodbav:"question_id"`
+	Status            string    `dynamodbav:"status"`
+	AgentID           string    `dynamodbav:"agent_id"`
+	CallbackURL       string    `dynamodbav:"callback_url"`
+	RequiredResponses int       `dynamodbav:"required_responses"`
+	CurrentResponses  int       `dynamodbav:"current_responses"`
+	CreatedAt         time.Time `dynamodbav:"created_at"`
+	Deadline          time.Time `dynamodbav:"deadline"`
+	ClosedAt          time.Time `dynamodbav:"closed_at"`
+}
+
+// status is the status of an image, without the number of a shard.
+func status(image stream.Image) askahuman.Status {
+	text, _, _ := strings.Cut(stream.Text(image, "status"), "#")
+	return askahuman.Status(text)
+}
+
+// Of returns the webhook that a change of the table of questions makes necessary, if it does: a question that was open has ended, and
+// its agent has named an endpoint. The same change always gives the same webhook.
+func Of(change events.DynamoDBStreamRecord) (m Message, ok bool, err error) {
+	was, is := status(change.OldImage), status(change.NewImage)
+	if stream.Text(change.NewImage, "callback_url") == "" || was != askahuman.StatusOpen && was != askahuman.StatusPartial || is != askahuman.StatusClosed && is != askahuman.StatusExpired {
+		return Message{}, false, nil
+	}
+	var q question
+	if err := stream.Read(change.NewImage, &q); err != nil {
+		return Message{}, false, err
+	}
+	event := Event{Type: Closed, Data: Data{
+		QuestionID: q.ID, Status: string(is), RequiredResponses: q.RequiredResponses, CurrentResponses: q.CurrentResponses,
+		CreatedAt: askahuman.FormatTime(q.CreatedAt), PollURL: "/agent/questions/" + q.ID,
+	}}
+	ended := q.ClosedAt
+	if is == askahuman.StatusExpired {
+		ended, event.Type, event.Data.ExpiredAt = q.Deadline, Expired, askahuman.FormatTime(q.Deadline)
+	} else {
+		event.Data.ClosedAt = askahuman.FormatTime(ended)
+	}
+	event.Timestamp = askahuman.FormatTime(ended)
+	body, err := json.Marshal(event)
+	if err != nil {
+		return Message{}, false, fmt.Errorf("write the webhook: %w", err)
+	}
+	id := sha256.Sum256([]byte(q.ID + "\x00" + event.Type))
+	return Message{ID: "msg_" + hex.EncodeToString(id[:16]), AgentID: q.AgentID, URL: q.CallbackURL, Ended: ended, Body: body}, true, nil
+}
+
+// Poster sends one attempt of a webhook; [webhook.Client] is one.
+type Poster interface {
+	Post(ctx context.Context, url string, header http.Header, body []byte) (webhook.Answer, error)
+}
+
+// Keys are the secrets of agents; [Secrets] is one.
+type Keys interface {
+	Valid(ctx context.Context, agentID string) ([]webhook.Secret, error)
+}
+
+// Sender sends webhooks. Keys and Poster are required.
+type Sender struct {
+	Keys   Keys
+	Poster Poster
+	// Now is the clock; nil is [time.Now].
+	Now func() time.Time
+}
+
+// ErrAnswer says that an endpoint answered, and did not take the webhook.
+var ErrAnswer = errors.New("the endpoint did not take the webhook")
+
+// Outcome is how an attempt ended, if the webhook need not be sent again.
+type Outcome struct {
+	// Gone says that the endpoint wants no more of this webhook (410).
+	Gone bool
+	// Took is the time from the end of the question until the endpoint had taken the webhook.
+	Took time.Duration
+}
+
+// Send makes one attempt. An error says that it has failed, and never has the address of the endpoint, which may have a secret of
+// the agent in it: [ErrAnswer], a [webhook.ForbiddenError], or why there is no answer. It is a [queue.LaterError] if the endpoint says
+// when to come again.
+func (s *Sender) Send(ctx context.Context, m Message) (Outcome, error) {
+	secrets, err := s.Keys.Valid(ctx, m.AgentID)
+	if err != nil {
+		return Outcome{}, fmt.Errorf("read the secrets of webhooks: %w", err)
+	}
+	header := http.Header{"Content-Type": {"application/json"}, "User-Agent": {"Ask-a-Human-Webhooks/1.0"}}
+	webhook.Sign(header, m.ID, s.now(), m.Body, secrets...)
+	answer, err := s.Poster.Post(ctx, m.URL, header, m.Body)
+	switch {
+	case err != nil:
+		var failed *url.Error
+		if errors.As(err, &failed) {
+			err = failed.Err
+		}
+		return Outcome{}, fmt.Errorf("the endpoint gave no answer: %w", err)
+	case answer.OK():
+		return Outcome{Took: s.now().Sub(m.Ended)}, nil
+	case answer.Gone():
+		return Outcome{Gone: true}, nil
+	}
+	err = fmt.Errorf("%w: got the status %d, want 200 to 299", ErrAnswer, answer.Status)
+	if answer.RetryAfter > 0 {
+		return Outcome{}, &queue.LaterError{After: answer.RetryAfter, Err: err}
+	}
+	return Outcome{}, err
+}
+
+func (s *Sender) now() time.Time {
+	if s.Now == nil {
+		return time.Now()
+	}
+	return s.Now()
+}

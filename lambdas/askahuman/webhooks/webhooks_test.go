@@ -1,0 +1,219 @@
+package webhooks_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/inmem"
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/webhooks"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/queue"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/webhook"
+)
+
+// change is a record of the stream, whose question had one status and has another. URL may be empty.
+func change(t *testing.T, was, is, url string) (record events.DynamoDBStreamRecord) {
+	t.Helper()
+	image := func(status string) string {
+		text := fmt.Sprintf(`{"question_id":{"S":"q1"},"status":{"S":%q},"agent_id":{"S":"ada"},"prompt":{"S":"a secret"},"required_responses":{"N":"5"},"current_responses":{"N":"3"},
+			"created_at":{"S":"2026-02-02T09:30:00.000Z"},"deadline":{"S":"2026-02-02T10:30:00.000Z"}`, status)
+		if strings.HasPrefix(status, "CLOSED") {
+			text += `,"closed_at":{"S":"2026-02-02T09:45:00.125Z"}`
+		}
+		if url != "" {
+			text += fmt.Sprintf(`,"callback_url":{"S":%q}`, url)
+		}
+		return text + "}"
+	}
+	text := `{"Keys":{"question_id":{"S":"q1"}},"NewImage":` + image(is)
+	if was != "" {
+		text += `,"OldImage":` + image(was)
+	}
+	if err := json.Unmarshal([]byte(text+"}"), &record); err != nil {
+		t.Fatal(err)
+	}
+	return record
+}
+
+const endpoint = "https://agent.example.com/hooks?token=t0ken"
+
+func TestOf(t *testing.T) {
+	t.Parallel()
+	closed, ok, err := webhooks.Of(change(t, "OPEN", "CLOSED", endpoint))
+	if err != nil || !ok {
+		t.Fatalf("got %v, %v", ok, err)
+	}
+	want := `{"type":"question.closed","timestamp":"2026-02-02T09:45:00.125Z","data":{"question_id":"q1","status":"CLOSED","required_responses":5,"current_responses":3,` +
+		`"created_at":"2026-02-02T09:30:00.000Z","closed_at":"2026-02-02T09:45:00.125Z","poll_url":"/agent/questions/q1"}}`
+	if diff := cmp.Diff(want, string(closed.Body)); diff != "" || closed.AgentID != "ada" || closed.URL != endpoint {
+		t.Errorf("got %+v (-want +got):\n%s", closed, diff)
+	}
+	// A duplicate of the record, and another shard, are the same webhook.
+	for _, again := range []events.DynamoDBStreamRecord{change(t, "OPEN", "CLOSED", endpoint), change(t, "PARTIAL#3", "CLOSED#3", endpoint)} {
+		if m, ok, err := webhooks.Of(again); err != nil || !ok || m.ID != closed.ID || string(m.Body) != want {
+			t.Errorf("got %+v, %v, %v", m, ok, err)
+		}
+	}
+	expired, ok, err := webhooks.Of(change(t, "PARTIAL", "EXPIRED", endpoint))
+	if err != nil || !ok || expired.ID == closed.ID || !strings.Contains(string(expired.Body), `"type":"question.expired","timestamp":"2026-02-02T10:30:00.000Z"`) ||
+		!strings.Contains(string(expired.Body), `"expired_at":"2026-02-02T10:30:00.000Z"`) || strings.Contains(string(expired.Body), "closed_at") {
+		t.Errorf("got %+v, %v, %v", expired, ok, err)
+	}
+	for _, other := range []struct{ was, is, url string }{
+		{"OPEN", "CLOSED", ""}, {"OPEN", "PARTIAL", endpoint}, {"CLOSED", "CLOSED", endpoint}, {"EXPIRED#1", "EXPIRED#1", endpoint}, {"", "OPEN", endpoint}, {"", "CLOSED", endpoint}, {"OPEN", "", endpoint},
+	} {
+		if m, ok, err := webhooks.Of(change(t, other.was, other.is, other.url)); ok || err != nil {
+			t.Errorf("%+v: got %+v, %v", other, m, err)
+		}
+	}
+	odd := change(t, "OPEN", "CLOSED", endpoint)
+	odd.NewImage["closed_at"] = events.NewStringAttribute("yesterday")
+	if _, _, err := webhooks.Of(odd); err == nil {
+		t.Error("an item that cannot be read gives a webhook")
+	}
+}
+
+// poster answers as it is told, and keeps what it was sent.
+type poster struct {
+	answer webhook.Answer
+	err    error
+	header http.Header
+	url    string
+}
+
+func (p *poster) Post(_ context.Context, url string, header http.Header, _ []byte) (webhook.Answer, error) {
+	p.url, p.header = url, header
+	return p.answer, p.err
+}
+
+func now() time.Time { return time.Date(2026, 2, 2, 9, 45, 1, 0, time.UTC) }
+
+func secretsOf(store webhooks.SecretStore) *webhooks.Secrets {
+	return &webhooks.Secrets{Key: func(context.Context) (string, error) { return "key", nil }, Store: store, Now: now}
+}
+
+func TestSend(t *testing.T) {
+	t.Parallel()
+	keys := secretsOf(&inmem.Store{})
+	if _, err := keys.Rotate(t.Context(), "ada"); err != nil {
+		t.Fatal(err)
+	}
+	m, _, err := webhooks.Of(change(t, "OPEN", "CLOSED", endpoint))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &poster{answer: webhook.Answer{Status: 204}}
+	outcome, err := (&webhooks.Sender{Keys: keys, Poster: p, Now: now}).Send(t.Context(), m)
+	if err != nil || outcome.Gone || outcome.Took != 875*time.Millisecond {
+		t.Errorf("got %+v, %v", outcome, err)
+	}
+	secrets, err := keys.Valid(t.Context(), "ada")
+	if err != nil || len(secrets) != 2 {
+		t.Fatalf("got %d secrets, %v", len(secrets), err)
+	}
+	// Each of the secrets verifies it, and another agent's does not.
+	for _, secret := range secrets {
+		if err := webhook.Verify(p.header, m.Body, now(), secret); err != nil {
+			t.Error(err)
+		}
+	}
+	others, err := keys.Valid(t.Context(), "bob")
+	if err != nil || webhook.Verify(p.header, m.Body, now(), others...) == nil {
+		t.Errorf("another agent's secret verifies it, or: %v", err)
+	}
+	if p.url != endpoint || p.header.Get("Webhook-Id") != m.ID || p.header.Get("Content-Type") != "application/json" {
+		t.Errorf("sent to %s with %v", p.url, p.header)
+	}
+}
+
+// A failure says when to come again, if the endpoint does, and never has the endpoint's address.
+func TestSendErr(t *testing.T) {
+	t.Parallel()
+	m, _, err := webhooks.Of(change(t, "OPEN", "CLOSED", endpoint))
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused := &webhook.ForbiddenError{Address: "10.0.0.1", Reason: "a private address"}
+	for name, test := range map[string]struct {
+		poster poster
+		want   error
+		later  time.Duration
+	}{
+		"Redirect":  {poster{answer: webhook.Answer{Status: 302}}, webhooks.ErrAnswer, 0},
+		"Failed":    {poster{answer: webhook.Answer{Status: 500}}, webhooks.ErrAnswer, 0},
+		"Busy":      {poster{answer: webhook.Answer{Status: 503, RetryAfter: time.Minute}}, webhooks.ErrAnswer, time.Minute},
+		"Forbidden": {poster{err: &url.Error{Op: "Post", URL: endpoint, Err: refused}}, refused, 0},
+		"TimedOut":  {poster{err: &url.Error{Op: "Post", URL: endpoint, Err: context.DeadlineExceeded}}, context.DeadlineExceeded, 0},
+	} {
+		_, err := (&webhooks.Sender{Keys: secretsOf(&inmem.Store{}), Poster: &test.poster, Now: now}).Send(t.Context(), m)
+		later, _ := errors.AsType[*queue.LaterError](err)
+		if !errors.Is(err, test.want) || strings.Contains(err.Error(), "t0ken") || (later != nil) != (test.later > 0) || later != nil && later.After != test.later {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+	outcome, err := (&webhooks.Sender{Keys: secretsOf(&inmem.Store{}), Poster: &poster{answer: webhook.Answer{Status: 410}}, Now: now}).Send(t.Context(), m)
+	if err != nil || !outcome.Gone {
+		t.Errorf("410: got %+v, %v", outcome, err)
+	}
+	without := &webhooks.Secrets{Key: func(context.Context) (string, error) { return "", errors.New("no key") }, Store: &inmem.Store{}}
+	p := &poster{}
+	if _, err := (&webhooks.Sender{Keys: without, Poster: p}).Send(t.Context(), m); err == nil || p.header != nil {
+		t.Errorf("without a key: got %v, sent %v", err, p.header)
+	}
+}
+
+// Rotations at the same time each make a secret, and all of them are valid.
+func TestRotateRace(t *testing.T) {
+	t.Parallel()
+	keys := secretsOf(&inmem.Store{})
+	var all sync.WaitGroup
+	presents := make([]string, 4)
+	for i := range presents {
+		all.Go(func() {
+			secrets, err := keys.Rotate(t.Context(), "ada")
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			presents[i] = secrets[0].Reveal()
+		})
+	}
+	all.Wait()
+	valid, err := keys.Valid(t.Context(), "ada")
+	if err != nil || len(valid) != 5 {
+		t.Fatalf("got %d secrets, %v", len(valid), err)
+	}
+	known := map[string]bool{}
+	for _, secret := range valid {
+		known[secret.Reveal()] = true
+	}
+	for _, present := range presents {
+		if !known[present] || len(known) != 5 {
+			t.Errorf("%q is not among %d secrets", present, len(known))
+		}
+	}
+	if _, err := secretsOf(contended{}).Rotate(t.Context(), "ada"); !errors.Is(err, retry.ErrStale) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// contended is a store in which another rotation always comes between.
+type contended struct{}
+
+func (contended) WebhookSecretVersion(context.Context, string) (webhooks.Version, error) {
+	return webhooks.Version{}, nil
+}
+func (contended) RotateWebhookSecret(context.Context, string, webhooks.Version) (bool, error) {
+	return false, nil
+}

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/webhooks"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/queue"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/webhook"
+)
+
+// deferrer makes messages come again; [queue.Queue] is one.
+type deferrer interface {
+	Defer(ctx context.Context, receipt string, wait time.Duration) error
+}
+
+type function struct {
+	sender  *webhooks.Sender
+	plan    []time.Duration
+	queue   deferrer
+	log     *slog.Logger
+	metrics *kit.Metrics
+}
+
+// tally counts how the attempts of an invocation ended.
+type tally struct {
+	mutex                             sync.Mutex
+	sent, unwanted, failures, givenUp int
+	took                              []time.Duration
+}
+
+func (t *tally) note(change func()) {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	change()
+}
+
+// handle makes one attempt at each webhook of a batch, all at once: an endpoint that is down delays no other.
+func (f *function) handle(ctx context.Context, event events.SQSEvent) (events.SQSEventResponse, error) {
+	var t tally
+	batch := queue.Batch{
+		Plan: f.plan, Defer: f.queue.Defer,
+		Failed: func(ctx context.Context, message events.SQSMessage, attempt queue.Attempt, err error) {
+			t.note(func() {
+				t.failures++
+				if attempt.Last {
+					t.givenUp++
+				}
+			})
+			f.failed(ctx, message, attempt, err)
+		},
+		Undeferred: func(ctx context.Context, message events.SQSMessage, err error) {
+			f.log.WarnContext(ctx, "a webhook does not wait for its next attempt as planned", "message_id", message.MessageId, "error", err.Error())
+		},
+	}
+	response, err := batch.Each(ctx, event, func(ctx context.Context, message events.SQSMessage) error {
+		var m webhooks.Message
+		if err := json.Unmarshal([]byte(message.Body), &m); err != nil {
+			return fmt.Errorf("read the message: %w", err)
+		}
+		outcome, err := f.sender.Send(ctx, m)
+		if err != nil {
+			return err
+		}
+		t.note(func() {
+			if outcome.Gone {
+				t.unwanted++
+				return
+			}
+			t.sent++
+			t.took = append(t.took, outcome.Took)
+		})
+		return nil
+	})
+	f.metrics.Emit(ctx, kit.Count("WebhooksSent", t.sent), kit.Count("WebhooksUnwanted", t.unwanted), kit.Count("WebhookFailures", t.failures), kit.Count("WebhooksGivenUp", t.givenUp))
+	for _, took := range t.took {
+		f.metrics.Emit(ctx, kit.Milliseconds("TimeToWebhook", took))
+	}
+	return response, err
+}
+
+// failed says that an attempt failed, without the address of the endpoint, which may have a secret of the agent in it.
+func (f *function) failed(ctx context.Context, message events.SQSMessage, attempt queue.Attempt, err error) {
+	text := err.Error()
+	// The address of a forbidden endpoint is worth knowing, and is no secret.
+	if forbidden, ok := errors.AsType[*webhook.ForbiddenError](err); ok {
+		text = forbidden.Error()
+	}
+	if attempt.Last {
+		f.log.ErrorContext(ctx, "a webhook is given up", "message_id", message.MessageId, "attempt", attempt.Number, "error", text)
+		return
+	}
+	f.log.InfoContext(ctx, "a webhook failed, and is tried again", "message_id", message.MessageId, "attempt", attempt.Number, "next_seconds", int(attempt.Wait/time.Second), "error", text)
+}

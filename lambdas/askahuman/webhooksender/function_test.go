@@ -1,0 +1,309 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/inmem"
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/webhooks"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/metricstest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/queue"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/webhook"
+	"github.com/onesynth-cdk/onesynth/local/assembly/assemblytest"
+	"github.com/onesynth-cdk/onesynth/local/awsapi"
+	"github.com/onesynth-cdk/onesynth/local/policy"
+	localqueue "github.com/onesynth-cdk/onesynth/local/queue"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// resources are the queues as the construct declares them.
+const resources = `{
+  "Failed": {"Type": "AWS::SQS::Queue", "Properties": {"QueueName": "failed"}},
+  "Webhooks": {"Type": "AWS::SQS::Queue", "Properties": {"QueueName": "webhooks", "VisibilityTimeout": 90,
+    "RedrivePolicy": {"deadLetterTargetArn": {"Fn::GetAtt": ["Failed", "Arn"]}, "maxReceiveCount": ATTEMPTS}}},
+  "Role": {"Type": "AWS::IAM::Role", "Properties": {"RoleName": "sender"}},
+  "Policy": {"Type": "AWS::IAM::Policy", "Properties": {"Roles": [{"Ref": "Role"}], "PolicyDocument": {"Statement": [{"Effect": "Allow",
+    "Action": ["sqs:ChangeMessageVisibility", "sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage"], "Resource": {"Fn::GetAtt": ["Webhooks", "Arn"]}}]}}},
+  "Function": {"Type": "AWS::Lambda::Function", "Properties": {"FunctionName": "sender", "Runtime": "provided.al2023", "Handler": "bootstrap",
+    "Code": {"S3Bucket": "b", "S3Key": "k"}, "Role": {"Fn::GetAtt": ["Role", "Arn"]}}},
+  "Mapping": {"Type": "AWS::Lambda::EventSourceMapping", "Properties": {"FunctionName": {"Ref": "Function"}, "EventSourceArn": {"Fn::GetAtt": ["Webhooks", "Arn"]},
+    "BatchSize": 10, "FunctionResponseTypes": ["ReportBatchItemFailures"], "ScalingConfig": {"MaximumConcurrency": 100}}}
+}`
+
+// invoker runs the function in this process.
+type invoker struct{ handler lambda.Handler }
+
+func (i invoker) Invoke(ctx context.Context, _ string, payload []byte) ([]byte, error) {
+	return i.handler.Invoke(ctx, payload)
+}
+
+// run is the function behind a queue of the local run, and the endpoints of agents.
+type run struct {
+	server   *awsapi.Server
+	mappings *localqueue.Mappings
+	output   *lines
+
+	mutex    sync.Mutex
+	received map[string]int // by path
+	verified map[string]bool
+	dialled  []netip.AddrPort
+	refused  []netip.AddrPort
+}
+
+// lines is what the function writes.
+type lines struct {
+	mutex sync.Mutex
+	text  bytes.Buffer
+}
+
+func (l *lines) Write(text []byte) (int, error) {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	return l.text.Write(text)
+}
+
+func (l *lines) String() string {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	return l.text.String()
+}
+
+func start(t *testing.T, timeout time.Duration) *run {
+	t.Helper()
+	r := &run{received: map[string]int{}, verified: map[string]bool{}, output: &lines{}}
+	plan := schema.WebhookRetries()
+	source := assemblytest.Load(t, strings.Replace(resources, "ATTEMPTS", fmt.Sprint(len(plan)+1), 1))
+	var err error
+	if r.server, err = awsapi.New(awsapi.Options{Assembly: source, EngineURL: "http://127.0.0.1:1"}); err != nil {
+		t.Fatal(err)
+	}
+	role, err := policy.ForRole(source, "arn:aws:iam::000000000000:role/sender")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.server.Register("KEY", "sender", role)
+	endpoint := httptest.NewServer(r.server)
+	t.Cleanup(endpoint.Close)
+	log, err := kit.NewLogger(r.output, "", "webhooksender")
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := aws.Config{Region: "us-east-1", BaseEndpoint: &endpoint.URL, Credentials: credentials.NewStaticCredentialsProvider("KEY", "local", "")}
+	f := &function{
+		sender: &webhooks.Sender{Keys: keys(), Poster: &webhook.Client{
+			Addresses: webhook.Addresses{Loopback: true}, Timeout: timeout,
+			Connecting: func(address netip.AddrPort, refused error) {
+				r.mutex.Lock()
+				defer r.mutex.Unlock()
+				if refused != nil {
+					r.refused = append(r.refused, address)
+				} else {
+					r.dialled = append(r.dialled, address)
+				}
+			},
+		}},
+		plan: plan, queue: queue.New(config, r.server.Queue("webhooks").URL), log: log, metrics: &kit.Metrics{Namespace: "Onesynth/askahuman", Function: "webhooksender", Writer: r.output},
+	}
+	r.mappings, err = localqueue.Read(source, localqueue.Options{Invoke: invoker{kit.NewResponder(log, f.handle)}, Queue: r.server.Queue, Authorise: func(function, action, resource string) error {
+		return r.server.Authorise(function, action, resource)
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := r.mappings.Start(ctx, nil)
+	t.Cleanup(func() {
+		stop()
+		<-ended
+	})
+	return r
+}
+
+func keys() *webhooks.Secrets {
+	return &webhooks.Secrets{Key: func(context.Context) (string, error) { return "key", nil }, Store: &inmem.Store{}}
+}
+
+// answer is the endpoint of all agents: the first element of the path says how it behaves.
+func (r *run) answer(w http.ResponseWriter, request *http.Request) {
+	var body bytes.Buffer
+	_, _ = body.ReadFrom(request.Body)
+	secrets, err := keys().Valid(request.Context(), "ada")
+	if err == nil {
+		err = webhook.Verify(request.Header, body.Bytes(), time.Now(), secrets...)
+	}
+	r.mutex.Lock()
+	r.received[request.URL.Path]++
+	r.verified[request.URL.Path] = err == nil
+	r.mutex.Unlock()
+	switch kind, _, _ := strings.Cut(request.URL.Path[1:], "/"); kind {
+	case "fails":
+		w.WriteHeader(http.StatusInternalServerError)
+	case "hangs":
+		<-request.Context().Done()
+	case "redirects":
+		http.Redirect(w, request, "http://169.254.169.254/latest/meta-data/iam", http.StatusTemporaryRedirect)
+	case "gone":
+		w.WriteHeader(http.StatusGone)
+	case "busy":
+		w.Header().Set("Retry-After", "600")
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}
+}
+
+func (r *run) send(t *testing.T, url string) {
+	t.Helper()
+	body, err := json.Marshal(webhooks.Message{ID: "msg_1", AgentID: "ada", URL: url, Ended: time.Now(), Body: json.RawMessage(`{"type":"question.closed"}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.server.Queue("webhooks").Send(string(body), nil)
+}
+
+// settled waits until all messages that are left have been tried that often.
+func (r *run) settled(t *testing.T, attempts, left int) []awsapi.Message {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+		messages, tried := r.server.Queue("webhooks").Messages(), true
+		for _, m := range messages {
+			tried = tried && m.Received == attempts
+		}
+		if tried && len(messages) == left && r.mappings.Deliveries()[0].Working == 0 {
+			return messages
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("attempt %d: %d messages are left, want %d; %+v", attempts, len(messages), left, r.mappings.Deliveries())
+		}
+	}
+}
+
+// Of 500 webhooks a third goes to endpoints that fail, a third to endpoints that hang, and some are led to the metadata service. Every
+// other one arrives at the first attempt. The rest is tried by the plan, and is then in the queue of failures.
+func TestBadEndpoints(t *testing.T) {
+	t.Parallel()
+	r := start(t, time.Second)
+	server := httptest.NewServer(http.HandlerFunc(r.answer))
+	t.Cleanup(server.Close)
+	const all = 500
+	good, bad := 0, 0
+	for i := range all {
+		kind := []string{"fails", "hangs", "takes"}[i%3]
+		switch {
+		case i%30 == 2:
+			kind = "redirects"
+		case i%30 == 5:
+			r.send(t, fmt.Sprint("https://169.254.169.254/", i))
+			bad++
+			continue
+		case i%30 == 8:
+			r.send(t, fmt.Sprint("https://[::ffff:10.0.0.1]/", i))
+			bad++
+			continue
+		case kind == "takes":
+			good++
+		}
+		if kind != "takes" {
+			bad++
+		}
+		r.send(t, fmt.Sprintf("%s/%s/%d", server.URL, kind, i))
+	}
+	plan := schema.WebhookRetries()
+	for attempt := 1; attempt <= len(plan); attempt++ {
+		for _, m := range r.settled(t, attempt, bad) {
+			wait, planned := time.Until(m.VisibleAt), plan[attempt-1]
+			// The wait began when the attempt failed, up to a minute ago in the slowest of tests.
+			if wait > planned+planned/20+time.Second || wait < planned-planned/20-time.Minute {
+				t.Fatalf("attempt %d: the next one is in %s, want %s", attempt, wait, planned)
+			}
+		}
+		r.server.Queue("webhooks").Due()
+	}
+	r.settled(t, 0, 0)
+	if failed := len(r.server.Queue("failed").Messages()); failed != bad || good+bad != all {
+		t.Errorf("%d webhooks are given up, want %d", failed, bad)
+	}
+	arrived := 0
+	for path, times := range r.received {
+		want := 1
+		if !strings.HasPrefix(path, "/takes/") {
+			want = len(plan) + 1
+		} else {
+			arrived++
+		}
+		if times != want || !r.verified[path] {
+			t.Errorf("%s: %d attempts, verified %t, want %d", path, times, r.verified[path], want)
+		}
+	}
+	if arrived != good {
+		t.Errorf("%d webhooks have arrived, want %d", arrived, good)
+	}
+	for _, address := range r.dialled {
+		if !address.Addr().IsLoopback() {
+			t.Errorf("connected to %s", address)
+		}
+	}
+	t.Logf("%d arrived, %d given up after %d attempts, %d connections, all to loopback", arrived, bad, len(plan)+1, len(r.dialled))
+}
+
+// 410 ends the attempts, and Retry-After delays them. What failed once arrives later, and what the queue has besides is given up.
+func TestAnswers(t *testing.T) {
+	t.Parallel()
+	r := start(t, 0)
+	server := httptest.NewServer(http.HandlerFunc(r.answer))
+	t.Cleanup(server.Close)
+	r.send(t, server.URL+"/gone")
+	r.send(t, server.URL+"/busy")
+	if wait := time.Until(r.settled(t, 1, 1)[0].VisibleAt); wait < 9*time.Minute || wait > 10*time.Minute {
+		t.Errorf("the next attempt is in %s, want 10 minutes", wait)
+	}
+	r.server.Queue("webhooks").Send("no webhook", nil)
+	r.send(t, server.URL+"/takes")
+	for deadline := time.Now().Add(20 * time.Second); len(r.server.Queue("failed").Messages()) < 2; time.Sleep(5 * time.Millisecond) {
+		r.server.Queue("webhooks").Due()
+		if time.Now().After(deadline) {
+			t.Fatalf("%d messages failed, want 2", len(r.server.Queue("failed").Messages()))
+		}
+	}
+	metricstest.Complete(t, r.output.String(), schema.MetricsOf("webhooksender", schema.AskAHuman().Metrics))
+	for _, want := range []string{`"WebhooksSent":1`, `"WebhooksUnwanted":1`, `"WebhooksGivenUp":1`, "a webhook failed, and is tried again", "a webhook is given up", "read the message"} {
+		if !strings.Contains(r.output.String(), want) {
+			t.Errorf("the function did not write %s", want)
+		}
+	}
+	if strings.Contains(r.output.String(), "/busy") || strings.Contains(r.output.String(), "whsec_") {
+		t.Errorf("the log has an endpoint or a secret")
+	}
+}
+
+// A function that dies while it sends loses nothing: the message comes again.
+func TestUndeferred(t *testing.T) {
+	t.Parallel()
+	var output bytes.Buffer
+	log, err := kit.NewLogger(&output, "", "webhooksender")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &function{sender: &webhooks.Sender{Keys: keys(), Poster: &webhook.Client{}}, plan: schema.WebhookRetries(), queue: away{}, log: log}
+	response, err := f.handle(t.Context(), events.SQSEvent{Records: []events.SQSMessage{{MessageId: "1", Body: `{"agent_id":"ada","url":"https://127.0.0.1/"}`, Attributes: map[string]string{"ApproximateReceiveCount": "1"}}}})
+	if err != nil || len(response.BatchItemFailures) != 1 || !strings.Contains(output.String(), "does not wait for its next attempt as planned") || !strings.Contains(output.String(), "an address of this machine") {
+		t.Errorf("got %+v, %v, wrote %s", response, err, &output)
+	}
+}
+
+type away struct{}
+
+func (away) Defer(context.Context, string, time.Duration) error { return fmt.Errorf("SQS is away") }

@@ -1,0 +1,195 @@
+package askahuman
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/local/inbox"
+	"github.com/onesynth-cdk/onesynth/onesynthtest"
+)
+
+type secrets struct {
+	Secrets []string `json:"secrets"`
+}
+
+// webhook is the body of one.
+type webhook struct {
+	Type      string    `json:"type"`
+	Timestamp time.Time `json:"timestamp"`
+	Data      struct {
+		QuestionID        string     `json:"question_id"`
+		Status            string     `json:"status"`
+		RequiredResponses int        `json:"required_responses"`
+		CurrentResponses  int        `json:"current_responses"`
+		CreatedAt         time.Time  `json:"created_at"`
+		ClosedAt          *time.Time `json:"closed_at"`
+		ExpiredAt         *time.Time `json:"expired_at"`
+		PollURL           string     `json:"poll_url"`
+	} `json:"data"`
+}
+
+func (a agent) webhookSecrets(t testing.TB, method string) []string {
+	t.Helper()
+	return onesynthtest.Read[secrets](t, a.try(t, method, "/agent/webhook-secrets", nil), http.StatusOK).Secrets
+}
+
+// on is a question whose webhook goes to a path of the run's own endpoint.
+func (p *target) on(path string, question ask) ask {
+	question.CallbackURL = p.Run.WebhooksURL() + path
+	return question
+}
+
+// arrived waits for a number of attempts on a path, and returns them.
+func (p *target) arrived(t testing.TB, path string, attempts int) (got []inbox.Webhook) {
+	t.Helper()
+	onesynthtest.Settled(t, fmt.Sprintf("%d webhooks arrive at /%s", attempts, path), func() bool {
+		got = slices.DeleteFunc(p.Run.Webhooks().Webhooks(), func(w inbox.Webhook) bool { return w.Path != "/"+path })
+		return len(got) >= attempts
+	})
+	return got
+}
+
+// dueWebhooks lets the time until the next attempt at each webhook pass.
+func (p *target) dueWebhooks(t testing.TB) {
+	t.Helper()
+	for _, queue := range p.Run.AWS().Queues() {
+		if strings.Contains(queue.Name, "Webhooks") {
+			queue.Due()
+		}
+	}
+}
+
+// When a question closes or expires, its agent's endpoint gets a webhook, which the official library verifies by each secret.
+func TestWebhooks(t *testing.T) {
+	t.Parallel()
+	target := shared(t)
+	target.LocalOnly(t, "an endpoint on this machine takes the webhooks")
+	c := newClient(t, target)
+	asker := c.newAgent()
+	former := asker.webhookSecrets(t, http.MethodGet)
+	both := asker.webhookSecrets(t, http.MethodPost)
+	if len(former) != 1 || len(both) != 2 || both[1] != former[0] {
+		t.Fatalf("got %d secrets, and %d after a rotation", len(former), len(both))
+	}
+	path := onesynthtest.Unique("closed")
+	answered := asker.ask(t, target.on(path, textQuestion(2)))
+	for _, person := range c.newPeople(2) {
+		person.answer(t, textAnswer(answered.QuestionID))
+	}
+	got := target.arrived(t, path, 1)[0]
+	header := http.Header(got.Header)
+	for _, secret := range both {
+		verifier, err := standardwebhooks.NewWebhook(secret)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := verifier.Verify([]byte(got.Body), header); err != nil {
+			t.Error(err)
+		}
+	}
+	var closed webhook
+	if err := json.Unmarshal([]byte(got.Body), &closed); err != nil {
+		t.Fatal(err)
+	}
+	read := asker.question(t, answered.QuestionID)
+	if closed.Type != "question.closed" || closed.Data.QuestionID != answered.QuestionID || closed.Data.Status != "CLOSED" || closed.Data.CurrentResponses != 2 || closed.Data.RequiredResponses != 2 ||
+		closed.Data.PollURL != answered.PollURL || closed.Data.ClosedAt == nil || read.ClosedAt == nil || !closed.Data.ClosedAt.Equal(*read.ClosedAt) || !closed.Timestamp.Equal(*read.ClosedAt) || closed.Data.ExpiredAt != nil {
+		t.Errorf("got %s of %+v", got.Body, read)
+	}
+	if strings.Contains(got.Body, "apologise") {
+		t.Errorf("the webhook has the prompt: %s", got.Body)
+	}
+
+	path = onesynthtest.Unique("expired")
+	question := target.on(path, textQuestion(3))
+	question.TimeoutSeconds = 60
+	overdue := asker.ask(t, question)
+	target.expire(t, overdue.QuestionID)
+	target.runNotifier(t)
+	var expired webhook
+	if err := json.Unmarshal([]byte(target.arrived(t, path, 1)[0].Body), &expired); err != nil || expired.Type != "question.expired" || expired.Data.QuestionID != overdue.QuestionID || expired.Data.ExpiredAt == nil {
+		t.Errorf("got %+v, %v", expired, err)
+	}
+	// One who names no endpoint gets none, and one that no webhook may go to is refused.
+	asker.close(t, asker.ask(t, textQuestion(1)).QuestionID)
+	question.CallbackURL = "https://169.254.169.254/latest"
+	invalid(t, asker.try(t, http.MethodPost, "/agent/questions", question), "callback_url")
+}
+
+// A webhook that failed comes again, with the same id, until its endpoint takes it. Kills of the functions on the way lose none. What no
+// endpoint takes is in the queue of failures, from which it can be sent again.
+func TestWebhooksComeAgain(t *testing.T) {
+	t.Parallel()
+	target := ownRun(t, local.Options{})
+	c := newClient(t, target)
+	asker := c.newAgent()
+	if err := target.Run.Webhooks().Behave("/down", inbox.Fails); err != nil {
+		t.Fatal(err)
+	}
+	const questions = 6
+	for range questions {
+		asker.close(t, asker.ask(t, target.on("down", textQuestion(1))).QuestionID)
+		for _, name := range []string{"WebhookQueuer", "WebhookSender"} {
+			_, _ = target.Run.Kill(target.Function(t, name))
+		}
+	}
+	ids := func(of []inbox.Webhook) map[string]bool {
+		all := map[string]bool{}
+		for _, one := range of {
+			all[http.Header(one.Header).Get("Webhook-Id")] = true
+		}
+		return all
+	}
+	onesynthtest.Settled(t, "each webhook is tried twice", func() bool {
+		target.dueWebhooks(t)
+		got := slices.DeleteFunc(target.Run.Webhooks().Webhooks(), func(w inbox.Webhook) bool { return w.Path != "/down" })
+		return len(ids(got)) == questions && len(got) >= 2*questions
+	})
+	attempted := ids(target.Run.Webhooks().Webhooks())
+	waiting := func(part string) (messages int) {
+		for _, queue := range target.Run.AWS().Queues() {
+			if strings.Contains(queue.Name, part) {
+				messages += len(queue.Messages())
+			}
+		}
+		return messages
+	}
+	onesynthtest.Settled(t, "the webhooks are given up", func() bool {
+		target.dueWebhooks(t)
+		return waiting("WebhookDeadLetters") == questions
+	})
+	if err := target.Run.Webhooks().Behave("/down", inbox.Takes); err != nil {
+		t.Fatal(err)
+	}
+	target.Run.Webhooks().Clear()
+	for _, queue := range target.Run.AWS().Queues() {
+		if !strings.Contains(queue.Name, "WebhookDeadLetters") {
+			continue
+		}
+		for _, message := range queue.Messages() {
+			reply, err := http.Post(target.Run.ConsoleURL()+"/queues/"+queue.Name+"/messages/"+message.ID+"/again", "application/json", strings.NewReader("{}"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			said, err := io.ReadAll(reply.Body)
+			reply.Body.Close()
+			if err != nil || reply.StatusCode != http.StatusOK {
+				t.Errorf("again: got %s %s, %v", reply.Status, said, err)
+			}
+		}
+	}
+	if sent := ids(target.arrived(t, "down", questions)); !maps.Equal(sent, attempted) {
+		t.Errorf("got the ids %v, want those of the attempts, %v", sent, attempted)
+	}
+	onesynthtest.Settled(t, "the queues are empty", func() bool { return waiting("") == 0 })
+}
