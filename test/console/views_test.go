@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/local/inbox"
 	"github.com/onesynth-cdk/onesynth/test/browser"
 )
 
@@ -70,6 +71,13 @@ func TestAccessibility(t *testing.T) {
 	for _, options := range []browser.Options{{}, {Dark: true}, {Width: 360, Height: 740}} {
 		run, tab := open(t, "", options)
 		if _, err := call(t, "GET", openAPI(t, run), "", ""); err != nil {
+			t.Fatal(err)
+		}
+		run.Webhooks().Know([]string{"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"})
+		if err := run.Webhooks().Behave("/down", inbox.Fails); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := call(t, "POST", run.WebhooksURL()+"me", "", `{"type":"question.closed"}`); err != nil {
 			t.Fatal(err)
 		}
 		browser.Evaluate[bool](tab, string(rules)+"; true")

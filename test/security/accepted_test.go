@@ -36,6 +36,16 @@ var everywhere = map[string]struct {
 		regexp.MustCompile(`^Serverless-LambdaDLQ$`), func(s stack, id, _ string) bool { return s.invokers(id) == invokers{stream: true} },
 		"The stream keeps what failed, and the mapping sends what is given up to its failure destination.",
 	},
+	"OfQueue": {
+		regexp.MustCompile(`^Serverless-LambdaDLQ$`), func(s stack, id, _ string) bool { return s.invokers(id) == invokers{queue: true} },
+		"The queue keeps what failed, and its redrive policy sends what is given up to the queue of failures.",
+	},
+	"QueueMapping": {
+		regexp.MustCompile(`^Serverless-LambdaEventSourceMappingDestination$`), func(s stack, id, _ string) bool {
+			return s.redrives(s.template.Resources[id].Properties["EventSourceArn"])
+		},
+		"A mapping of a queue takes no failure destination (CreateEventSourceMapping): the queue's redrive policy keeps what is given up.",
+	},
 	"Seeds": {
 		regexp.MustCompile(`^Serverless-LambdaDLQ$`), func(s stack, id, _ string) bool { return s.invokers(id) == invokers{seed: true} },
 		"onesynth seed waits for the function, tells a failure, and can be repeated.",
@@ -174,6 +184,11 @@ func (s stack) takesFailures(queue, _ string) bool {
 			}
 		}
 	}
+	for _, r := range s.template.OfType("AWS::SQS::Queue") {
+		if references(synthtest.At(r.Properties, "RedrivePolicy", "deadLetterTargetArn"), queue) {
+			return true
+		}
+	}
 	for _, r := range s.template.OfType("AWS::Scheduler::Schedule") {
 		if references(synthtest.At(r.Properties, "Target", "DeadLetterConfig", "Arn"), queue) {
 			return true
@@ -182,9 +197,19 @@ func (s stack) takesFailures(queue, _ string) bool {
 	return false
 }
 
-// invokers are what invokes a function: the API, sign-ups, and schedules and streams that have a
-// queue of failures.
-type invokers struct{ api, schedule, stream, seed, signUp bool }
+// redrives reports whether an ARN is that of a queue with a queue of failures.
+func (s stack) redrives(arn any) bool {
+	for id, r := range s.template.OfType("AWS::SQS::Queue") {
+		if references(arn, id) && synthtest.At(r.Properties, "RedrivePolicy", "deadLetterTargetArn") != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// invokers are what invokes a function: the API, sign-ups, and schedules, streams and queues that have
+// a queue of failures.
+type invokers struct{ api, schedule, stream, queue, seed, signUp bool }
 
 func (s stack) invokers(function string) invokers {
 	var by invokers
@@ -196,6 +221,7 @@ func (s stack) invokers(function string) invokers {
 		for _, r := range s.template.OfType(kind) {
 			if references(r.Properties["FunctionName"], function) {
 				failures[kind] = synthtest.At(r.Properties, "DestinationConfig", "OnFailure", "Destination") != nil
+				by.queue = by.queue || s.redrives(r.Properties["EventSourceArn"])
 			}
 		}
 	}
