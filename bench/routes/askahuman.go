@@ -3,6 +3,7 @@ package routes
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"net"
 	"net/http"
 	"strings"
@@ -27,6 +28,13 @@ func (described) AskAHuman() Measured {
 	// A subscription, its token and its person; or, of a renewal, the old token and the new one.
 	moved := Transaction{Items: 3, Indexed: 1}
 	return Measured{
+		Webhook: func(l *Run) func(context.Context, string) error {
+			a := begin(l)
+			return func(ctx context.Context, endpoint string) error {
+				a.endpoint = endpoint
+				return errors.Join(a.ask(ctx), a.close(ctx))
+			}
+		},
 		Routes: []Route{
 			{Name: "warm   without DynamoDB", Clients: []int{1}, Client: client(begin, slowly, (*asker).refused)},
 			{Original: 2560 * time.Microsecond, Name: "ask    POST /agent/questions", Clients: allClients, Patterns: []string{"TakePlace", "StoreQuestion"}, InARow: true, Client: client(begin, nil, (*asker).ask)},
@@ -71,6 +79,7 @@ type asker struct {
 	token    string // of the device
 	response string // to the question
 	operator string // token
+	endpoint string // for webhooks; empty: none
 }
 
 func (a *asker) call(ctx context.Context, method, path string, want int, body, out any) error {
@@ -107,9 +116,11 @@ func (a *asker) ask(ctx context.Context) error {
 	var asked struct {
 		ID string `json:"question_id"`
 	}
-	err := a.call(ctx, http.MethodPost, "/agent/questions", http.StatusCreated, map[string]any{
-		"prompt": "Should an error message apologise to the person who reads it?", "type": "text", "min_responses": 50,
-	}, &asked)
+	question := map[string]any{"prompt": "Should an error message apologise to the person who reads it?", "type": "text", "min_responses": 50}
+	if a.endpoint != "" {
+		question["callback_url"] = a.endpoint
+	}
+	err := a.call(ctx, http.MethodPost, "/agent/questions", http.StatusCreated, question, &asked)
 	a.question, a.left = asked.ID, 50
 	return err
 }
