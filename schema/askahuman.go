@@ -35,6 +35,8 @@ type AskAHumanParts struct {
 	AgentKeys bool
 	// WithoutWaiting leaves out reads of agents that wait for news of a question.
 	WithoutWaiting bool
+	// WithoutMCP leaves out the server of the Model Context Protocol.
+	WithoutMCP bool
 	// WithoutWebhooks leaves out the stream of questions, and the queue and the functions that send webhooks.
 	WithoutWebhooks bool
 	// WithoutModeration leaves out reports, and operators who hide and block.
@@ -99,6 +101,10 @@ func AskAHumanWith(parts AskAHumanParts) Platform {
 	}
 	if !parts.WithoutWebhooks {
 		withWebhooks(&p)
+	}
+	// It takes over what the parts above give to agentapi.
+	if !parts.WithoutMCP {
+		withMCP(&p)
 	}
 	return p
 }

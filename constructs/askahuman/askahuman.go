@@ -52,6 +52,8 @@ type AskAHuman struct {
 	ModerationAPI *gofunction.Function
 	// WebPage serves the page for people. It is nil with Props.WithoutPage.
 	WebPage *gofunction.Function
+	// MCPAPI serves the Model Context Protocol. It is nil with WithoutMCP.
+	MCPAPI *gofunction.Function
 	// Schedule runs the notifier; its dead-letter queue receives the runs that could
 	// not be started or that failed.
 	Schedule *schedule.Schedule
@@ -103,6 +105,8 @@ func New(scope constructs.Construct, id string, p Props) *AskAHuman {
 	a.WebPage = a.Functions[webPage]
 	a.WebhookQueuer, a.WebhookSender = a.Functions[webhookQueuer], a.Functions[webhookSender]
 	a.Webhooks = a.Queues[webhookSender]
+	a.MCPAPI = a.Functions[mcpAPI]
+	a.tellIssuer(p)
 	a.Schedule = a.Schedules[notifier]
 	a.FingerprintSecret, a.FCMCredentials = a.Secrets["FingerprintSecret"], a.Secrets["FCMCredentials"]
 	a.Outputs.Add("FcmCredentialsSecretArn", "Secret to put the service account key for Firebase Cloud Messaging into", a.FCMCredentials.SecretArn())
@@ -114,6 +118,7 @@ func (p Props) environment() map[string]map[string]string {
 	shards, readShards, rules, leftOut := strconv.Itoa(p.Shards), strconv.Itoa(p.ReadShards), p.rules().Encode(), p.parts().LeftOut()
 	variables := map[string]map[string]string{
 		agentAPI:      {"SHARDS": shards, "READ_SHARDS": readShards, "RULES": rules, "OPEN_AGENTS": strconv.FormatBool(p.OpenAgents)},
+		mcpAPI:        {"SHARDS": shards, "READ_SHARDS": readShards, "RULES": rules, "OPEN_AGENTS": strconv.FormatBool(p.OpenAgents)},
 		humanAPI:      {"SHARDS": shards, "READ_SHARDS": readShards, "RULES": rules},
 		moderationAPI: {"SHARDS": shards, "READ_SHARDS": readShards},
 		webhookSender: {},

@@ -28,7 +28,7 @@ type Props struct {
 	// Props are the props of every platform, where the docs and defaults are. Agents show their
 	// tokens of JWTIssuer, and LocalPort is 8080 by default. Where people subscribe, the default
 	// throttle is 100 requests a second with bursts of 200. Functions are "agentapi", "humanapi",
-	// "notifier", which has 55 seconds by default, and "webpage".
+	// "notifier", which has 55 seconds by default, "mcpapi" and "webpage"; "agentapi" and "mcpapi" have 25.
 	platform.Props
 
 	// OpenAgents lets anyone ask, and takes the agent's identity from the
@@ -101,6 +101,8 @@ type Props struct {
 	// WithoutWebhooks leaves out the stream of the table Questions, and the queue and the functions that send
 	// webhooks. An ask with a callback_url is then refused. Default: agents may name an endpoint.
 	WithoutWebhooks bool
+	// WithoutMCP leaves out the server of the Model Context Protocol, POST /mcp. Default: it is there.
+	WithoutMCP bool
 }
 
 // longestQuestionURL is in bytes: it is one of the functions' variables.
@@ -172,7 +174,7 @@ func (p Props) validate(region string) error {
 func (p Props) parts() schema.AskAHumanParts {
 	return schema.AskAHumanParts{
 		AgentKeys: p.AgentKeys, WithoutWaiting: p.WithoutWaiting, WithoutModeration: p.WithoutModeration, WithoutPage: p.WithoutPage,
-		WithoutWebhooks: p.WithoutWebhooks,
+		WithoutWebhooks: p.WithoutWebhooks, WithoutMCP: p.WithoutMCP,
 	}
 }
 

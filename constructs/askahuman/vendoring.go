@@ -8,6 +8,7 @@ package askahuman
 import (
 	_ "github.com/onesynth-cdk/onesynth/lambdas/askahuman/agentapi"
 	_ "github.com/onesynth-cdk/onesynth/lambdas/askahuman/humanapi"
+	_ "github.com/onesynth-cdk/onesynth/lambdas/askahuman/mcpapi"
 	_ "github.com/onesynth-cdk/onesynth/lambdas/askahuman/moderationapi"
 	_ "github.com/onesynth-cdk/onesynth/lambdas/askahuman/notifier"
 	_ "github.com/onesynth-cdk/onesynth/lambdas/askahuman/webpage"

@@ -1,0 +1,145 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// Handler serves the protocol over HTTP, without sessions: the tools call the API within the process.
+type Handler struct {
+	// API serves the routes of agents. Required.
+	API *kit.API
+	// Issuer is the issuer of the tokens that agents show. Empty: they show none.
+	Issuer string
+	// Scope is what tokens of the issuer have to ask for. Empty: nothing.
+	Scope string
+	// WithoutWaiting is as in [Server].
+	WithoutWaiting bool
+	// Log receives the lines of requests. Nil: [slog.Default].
+	Log *slog.Logger
+}
+
+// Serve returns the handler of the routes.
+//
+// Answers are JSON, never a stream: Amazon API Gateway passes an answer on when it is complete, so that
+// a stream would bring nothing sooner. There are no streams to GET and no sessions to DELETE, which the
+// protocol lets a server say by 405.
+func (h *Handler) Serve() *kit.API {
+	server := (&Server{Client: h.client, WithoutWaiting: h.WithoutWaiting}).New()
+	protocol := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, &sdk.StreamableHTTPOptions{
+		Stateless: true, JSONResponse: true, PropagateRequestCancellation: true, MaxRequestBodyBytes: kit.DefaultMaxBodyBytes,
+	})
+	routes := http.NewServeMux()
+	routes.HandleFunc(schema.MCPRoute, func(w http.ResponseWriter, r *http.Request) {
+		protocol.ServeHTTP(unstored{w}, r.WithContext(outlived(r.Context())))
+	})
+	for _, route := range []struct{ pattern, resource string }{{schema.MCPMetadataRoute, schema.MCPPath}, {schema.RootMetadataRoute, ""}} {
+		routes.HandleFunc(route.pattern, func(w http.ResponseWriter, r *http.Request) { h.metadata(w, r, route.resource) })
+	}
+	return &kit.API{Routes: routes, Error: h.API.Error, Log: h.Log}
+}
+
+// unstored is an answer that no cache may keep: the SDK asks caches to check it again, but it is one
+// agent's alone.
+type unstored struct{ http.ResponseWriter }
+
+// WriteHeader implements [http.ResponseWriter].
+func (w unstored) WriteHeader(status int) {
+	w.Header().Set("Cache-Control", "no-store")
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements [http.ResponseWriter].
+func (w unstored) Write(body []byte) (int, error) {
+	w.Header().Set("Cache-Control", "no-store")
+	return w.ResponseWriter.Write(body)
+}
+
+// client calls the API as the agent that sent the request.
+func (h *Handler) client(_ context.Context, header http.Header) *Client {
+	return &Client{Transport: inProcess{h.API}, Header: identifying(header)}
+}
+
+// inProcess carries requests to a handler of the same process, as parts of the invocation that makes
+// them.
+type inProcess struct{ handler http.Handler }
+
+// RoundTrip implements [http.RoundTripper].
+func (t inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
+	// The handler writes its route into the invocation that it finds: the outer request keeps its own.
+	r = r.WithContext(kit.WithInvocation(r.Context(), kit.InvocationFrom(r.Context())))
+	// As a server receives it.
+	r.RequestURI, r.Host = r.URL.RequestURI(), "localhost"
+	reply := &reply{header: http.Header{}, status: http.StatusOK}
+	t.handler.ServeHTTP(reply, r)
+	return &http.Response{
+		StatusCode: reply.status, Status: http.StatusText(reply.status), Header: reply.header,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: r,
+		Body: io.NopCloser(&reply.body), ContentLength: int64(reply.body.Len()),
+	}, nil
+}
+
+// reply is an answer that stays in the process.
+type reply struct {
+	header http.Header
+	status int
+	begun  bool
+	body   bytes.Buffer
+}
+
+// Header implements [http.ResponseWriter].
+func (r *reply) Header() http.Header { return r.header }
+
+// WriteHeader implements [http.ResponseWriter].
+func (r *reply) WriteHeader(status int) {
+	if !r.begun {
+		r.status, r.begun = status, true
+	}
+}
+
+// Write implements [http.ResponseWriter].
+func (r *reply) Write(body []byte) (int, error) {
+	r.begun = true
+	return r.body.Write(body)
+}
+
+// protectedResource is the metadata of a protected resource (RFC 9728).
+type protectedResource struct {
+	Resource             string   `json:"resource"`
+	AuthorizationServers []string `json:"authorization_servers,omitempty"`
+	Scopes               []string `json:"scopes_supported,omitempty"`
+	BearerMethods        []string `json:"bearer_methods_supported,omitempty"`
+	Name                 string   `json:"resource_name"`
+}
+
+// metadata says where agents get a token for the resource at a path. Where they need none, it names no
+// issuer.
+func (h *Handler) metadata(w http.ResponseWriter, r *http.Request, path string) {
+	scheme := "https"
+	if forwarded := r.Header.Get("X-Forwarded-Proto"); forwarded == "http" {
+		scheme = forwarded
+	}
+	about := protectedResource{Resource: (&url.URL{Scheme: scheme, Host: r.Host, Path: path}).String(), Name: "Ask-a-Human"}
+	if h.Issuer != "" {
+		about.AuthorizationServers, about.BearerMethods = []string{h.Issuer}, []string{"header"}
+	}
+	if h.Scope != "" {
+		about.Scopes = []string{h.Scope}
+	}
+	body, err := json.Marshal(about)
+	if err != nil {
+		panic(err)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(append(body, '\n'))
+}

@@ -1,0 +1,403 @@
+package mcp_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/api"
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/dynamodb"
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/mcp"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// platform is Ask-a-Human with open agents, over HTTP.
+type platform struct {
+	agents  *askahuman.Agents
+	people  *askahuman.People
+	api     *api.AgentAPI
+	handler *mcp.Handler
+	url     string
+	log     safeBuffer
+	mu      sync.Mutex
+	now     time.Time
+}
+
+func (p *platform) clock() time.Time {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.now
+}
+
+// pass lets time pass.
+func (p *platform) pass(_ context.Context, d time.Duration) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.now = p.now.Add(d)
+	return nil
+}
+
+// safeBuffer is for several goroutines.
+type safeBuffer struct {
+	mu sync.Mutex
+	bytes.Buffer
+}
+
+func (b *safeBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.Buffer.Write(p)
+}
+
+// newPlatform is a platform with its tables, and with changes.
+func newPlatform(t testing.TB, changes ...func(*platform)) *platform {
+	t.Helper()
+	p := &platform{now: time.Date(2026, 2, 2, 9, 30, 0, 0, time.UTC)}
+	store := dynamodb.New(dynamotest.Open(t, schema.AskAHuman().Database).DB, dynamodb.Shards{})
+	keys := store.Keys()
+	keys.Now = p.clock
+	p.agents = &askahuman.Agents{Store: store, Now: p.clock, Pause: p.pass}
+	p.people = &askahuman.People{Store: store, Now: p.clock}
+	log := slog.New(slog.NewJSONHandler(&p.log, nil))
+	p.api = &api.AgentAPI{Service: p.agents, Keys: keys, OpenAgents: true, Options: api.Options{RateLimiter: httpapitest.Unlimited{}, Log: log, Now: p.clock}}
+	p.handler = &mcp.Handler{Log: log}
+	for _, change := range changes {
+		change(p)
+	}
+	p.handler.API = p.api.Handler()
+	server := httptest.NewServer(p.handler.Serve())
+	t.Cleanup(server.Close)
+	p.url = server.URL
+	return p
+}
+
+// agent carries requests of one agent.
+type agent string
+
+func (a agent) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set(schema.AgentHeader, string(a))
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+// connect is a session of the SDK's own client.
+func connect(t testing.TB, url string, transport http.RoundTripper) *sdk.ClientSession {
+	t.Helper()
+	client := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil)
+	session, err := client.Connect(t.Context(), &sdk.StreamableClientTransport{Endpoint: url + schema.MCPPath, HTTPClient: &http.Client{Transport: transport}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { session.Close() })
+	return session
+}
+
+// callTool calls a tool, and checks that its structured content is what the tool promises.
+func callTool(t testing.TB, session *sdk.ClientSession, name string, arguments map[string]any) *sdk.CallToolResult {
+	t.Helper()
+	result, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: name, Arguments: arguments})
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	if len(result.Content) != 1 || text(result) == "" {
+		t.Fatalf("%s: got the content %v; want one text", name, result.Content)
+	}
+	if result.IsError {
+		return result
+	}
+	for tool, err := range session.Tools(t.Context(), nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if tool.Name == name {
+			var form jsonschema.Schema
+			recode(t, tool.OutputSchema, &form)
+			resolved, err := form.Resolve(nil)
+			if err != nil {
+				t.Fatalf("%s: its output schema: %v", name, err)
+			}
+			var value any
+			recode(t, result.StructuredContent, &value)
+			if err := resolved.Validate(value); err != nil {
+				t.Errorf("%s: got %v, which is not what its output schema says: %v", name, value, err)
+			}
+		}
+	}
+	return result
+}
+
+func recode(t testing.TB, from, into any) {
+	t.Helper()
+	content, err := json.Marshal(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(content, into); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func text(result *sdk.CallToolResult) string {
+	if content, ok := result.Content[0].(*sdk.TextContent); ok {
+		return content.Text
+	}
+	return ""
+}
+
+func field(t testing.TB, result *sdk.CallToolResult, name string) any {
+	t.Helper()
+	if result.IsError {
+		t.Fatalf("got the error %s", text(result))
+	}
+	var object map[string]any
+	recode(t, result.StructuredContent, &object)
+	return object[name]
+}
+
+// says checks that a text has all of these parts.
+func says(t testing.TB, got string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(got, part) {
+			t.Errorf("got %q; want it to say %q", got, part)
+		}
+	}
+}
+
+func (p *platform) answer(t testing.TB, person, questionID, answer string) {
+	t.Helper()
+	if _, err := p.people.Answer(t.Context(), person, nil, askahuman.Answer{QuestionID: questionID, Text: &answer}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+const prompt = "Should error messages apologise to people?"
+
+// The tools are described as they were: models and their clients rely on it.
+func TestToolsAreDescribed(t *testing.T) {
+	t.Parallel()
+	session := connect(t, newPlatform(t).url, agent("me"))
+	var tools []*sdk.Tool
+	for tool, err := range session.Tools(t.Context(), nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		tools = append(tools, tool)
+		var form jsonschema.Schema
+		recode(t, tool.InputSchema, &form)
+		if _, err := form.Resolve(&jsonschema.ResolveOptions{ValidateDefaults: true}); err != nil {
+			t.Errorf("%s: its input schema: %v", tool.Name, err)
+		}
+	}
+	got, err := json.MarshalIndent(tools, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	httpapitest.SameAsFile(t, "testdata/tools.json", append(got, '\n'))
+}
+
+// A question is asked, answered, waited for, listed and closed.
+func TestLifeOfAQuestion(t *testing.T) {
+	t.Parallel()
+	p := newPlatform(t)
+	session := connect(t, p.url, agent("me"))
+	asked := callTool(t, session, mcp.AskHuman, map[string]any{"prompt": prompt, "min_responses": 3})
+	id, _ := field(t, asked, "question_id").(string)
+	says(t, text(asked), id, "wait_for_answers")
+
+	says(t, text(callTool(t, session, mcp.CheckQuestion, map[string]any{"question_id": id})), "OPEN, 0 of 3", "no one has answered yet")
+	says(t, text(callTool(t, session, mcp.WaitForAnswers, map[string]any{"question_id": id})), "OPEN, 0 of 3")
+	if waited := p.clock().Sub(time.Date(2026, 2, 2, 9, 30, 0, 0, time.UTC)); waited != 20*time.Second {
+		t.Errorf("waited %v; want 20s", waited)
+	}
+	p.answer(t, "ann", id, "Only if it is our fault.")
+	news := callTool(t, session, mcp.WaitForAnswers, map[string]any{"question_id": id, "seen": 0, "wait_seconds": 5})
+	says(t, text(news), "PARTIAL, 1 of 3", "Only if it is our fault.", "strangers", "seen 1")
+	if got := field(t, news, "current_responses"); got != 1.0 {
+		t.Errorf("got %v answers; want 1", got)
+	}
+	says(t, text(callTool(t, session, mcp.ListQuestions, nil)), id, "PARTIAL", prompt)
+	says(t, text(callTool(t, session, mcp.ListQuestions, map[string]any{"status": "CLOSED"})), "no such questions")
+	says(t, text(callTool(t, session, mcp.CloseQuestion, map[string]any{"question_id": id})), "no more answers")
+	says(t, text(callTool(t, session, mcp.CheckQuestion, map[string]any{"question_id": id})), "CLOSED, 1 of 3", "has ended")
+
+	// Another agent sees nothing of it.
+	other := connect(t, p.url, agent("other"))
+	says(t, text(callTool(t, other, mcp.ListQuestions, nil)), "no such questions")
+	if result := callTool(t, other, mcp.CheckQuestion, map[string]any{"question_id": id}); !result.IsError {
+		t.Errorf("another agent reads %s", text(result))
+	}
+}
+
+// The answers to a choice are counted by option, and its type follows from the options.
+func TestChoice(t *testing.T) {
+	t.Parallel()
+	p := newPlatform(t)
+	session := connect(t, p.url, agent("me"))
+	asked := callTool(t, session, mcp.AskHuman, map[string]any{"prompt": "Which label is clearer?", "options": []string{"Zebra", "Ant"}, "min_responses": 2})
+	id, _ := field(t, asked, "question_id").(string)
+	for person, option := range map[string]int{"ann": 1, "bob": 1} {
+		if _, err := p.people.Answer(t.Context(), person, nil, askahuman.Answer{QuestionID: id, Option: &option}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	result := callTool(t, session, mcp.CheckQuestion, map[string]any{"question_id": id})
+	says(t, text(result), "CLOSED, 2 of 2", "0 for Zebra\n2 for Ant", "answer 1: option 1")
+}
+
+// A call that is made again asks once, and says so. Another key asks again.
+func TestAsksOnce(t *testing.T) {
+	t.Parallel()
+	p := newPlatform(t)
+	session := connect(t, p.url, agent("me"))
+	ask := func(arguments map[string]any) string {
+		t.Helper()
+		arguments["prompt"] = prompt
+		id, _ := field(t, callTool(t, session, mcp.AskHuman, arguments), "question_id").(string)
+		return id
+	}
+	first := ask(map[string]any{})
+	for _, same := range []map[string]any{{}, {"type": "text"}, {"min_responses": 5}, {"audience": []string{"general"}, "options": nil}, {"idempotency_key": nil}} {
+		if again := ask(same); again != first {
+			t.Errorf("asked again with %v: got %s; want %s", same, again, first)
+		}
+	}
+	seen := map[string]bool{first: true}
+	for _, other := range []map[string]any{{"min_responses": 4}, {"idempotency_key": "once more"}, {"audience": []string{"technical"}}} {
+		if id := ask(other); seen[id] {
+			t.Errorf("asked %v: got %s, which is another question", other, id)
+		} else {
+			seen[id] = true
+		}
+	}
+	result := callTool(t, connect(t, p.url, agent("other")), mcp.AskHuman, map[string]any{"prompt": prompt})
+	if id, _ := field(t, result, "question_id").(string); seen[id] {
+		t.Errorf("another agent got %s", id)
+	}
+}
+
+// A question that was asked long before this call is named as such.
+func TestAskedBefore(t *testing.T) {
+	t.Parallel()
+	p := newPlatform(t)
+	server := &mcp.Server{Now: func() time.Time { return p.clock() }, Client: func(context.Context, http.Header) *mcp.Client {
+		return &mcp.Client{URL: p.url, Transport: apiOf(p), Header: http.Header{"X-Agent-Id": {"me"}}}
+	}}
+	session := inMemory(t, server, nil)
+	first := callTool(t, session, mcp.AskHuman, map[string]any{"prompt": prompt})
+	if strings.Contains(text(first), "already") {
+		t.Errorf("got %q for a new question", text(first))
+	}
+	if err := p.pass(t.Context(), time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	says(t, text(callTool(t, session, mcp.AskHuman, map[string]any{"prompt": prompt})), "was asked at 2026-02-02T09:30:00.000Z already", "another idempotency_key")
+}
+
+// apiOf carries requests to the platform's API of agents.
+func apiOf(p *platform) http.RoundTripper { return handled{p.handler.API} }
+
+type handled struct{ http.Handler }
+
+func (h handled) RoundTrip(r *http.Request) (*http.Response, error) {
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w.Result(), nil
+}
+
+// inMemory is a session with a server in this process, as over stdio.
+func inMemory(t testing.TB, server *mcp.Server, options *sdk.ClientOptions) *sdk.ClientSession {
+	t.Helper()
+	ours, theirs := sdk.NewInMemoryTransports()
+	if _, err := server.New().Connect(t.Context(), ours, nil); err != nil {
+		t.Fatal(err)
+	}
+	session, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, options).Connect(t.Context(), theirs, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { session.Close() })
+	return session
+}
+
+// Over a live connection, a client that asks hears how long a call has waited. An API that does not wait
+// is read twice, with the wait between.
+func TestProgress(t *testing.T) {
+	t.Parallel()
+	for name, without := range map[string]bool{"Waiting": false, "WithoutWaiting": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPlatform(t, func(p *platform) { p.api.Parts.WithoutWaiting = without })
+			var reads, polls int
+			counting := roundTripper(func(r *http.Request) (*http.Response, error) {
+				reads++
+				if !without && r.Method == http.MethodGet {
+					// The reports are by the clock of the machine.
+					if err := retry.Pause(r.Context(), 50*time.Millisecond); err != nil {
+						return nil, err
+					}
+				}
+				return apiOf(p).RoundTrip(r)
+			})
+			server := &mcp.Server{Live: true, Now: p.clock, Client: func(context.Context, http.Header) *mcp.Client {
+				return &mcp.Client{Transport: counting, Header: http.Header{"X-Agent-Id": {"me"}}}
+			}, Pause: func(ctx context.Context, d time.Duration) error {
+				if d < 5*time.Second {
+					// A step of progress.
+					return retry.Pause(ctx, time.Millisecond)
+				}
+				polls++
+				if err := retry.Pause(ctx, 50*time.Millisecond); err != nil {
+					return err
+				}
+				return p.pass(ctx, d)
+			}}
+			heard := make(chan *sdk.ProgressNotificationParams, 1000)
+			session := inMemory(t, server, &sdk.ClientOptions{ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
+				heard <- r.Params
+			}})
+			id, _ := field(t, callTool(t, session, mcp.AskHuman, map[string]any{"prompt": prompt}), "question_id").(string)
+			reads = 0
+			params := &sdk.CallToolParams{Name: mcp.WaitForAnswers, Arguments: map[string]any{"question_id": id, "wait_seconds": 10}}
+			params.SetProgressToken("p")
+			result, err := session.CallTool(t.Context(), params)
+			if err != nil || result.IsError {
+				t.Fatalf("got %v, %v", result, err)
+			}
+			if want := map[bool]int{false: 1, true: 2}[without]; reads != want || polls != want-1 {
+				t.Errorf("got %d reads and %d waits of the tool; want %d and %d", reads, polls, want, want-1)
+			}
+			select {
+			case first := <-heard:
+				if first.ProgressToken != "p" || first.Total != 10 {
+					t.Errorf("got %+v; want the token p and the total 10", first)
+				}
+			case <-time.After(time.Minute):
+				t.Error("heard of no progress in a minute")
+			}
+		})
+	}
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+var _ http.Handler = (*kit.API)(nil)
+
+func askAnything() askahuman.Ask { return askahuman.Ask{Prompt: prompt, Type: askahuman.TypeText} }

@@ -1,0 +1,121 @@
+package mcp
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
+)
+
+// definitions is where a schema has the forms that it refers to.
+const definitions = "$defs"
+
+// schemaOf is the JSON Schema of a form, by the tags from which the API's document has it.
+func schemaOf(form reflect.Type) map[string]any {
+	registry := huma.NewMapRegistry("#/"+definitions+"/", huma.DefaultSchemaNamer)
+	root := registry.Schema(form, false, "")
+	schema := asMap(root)
+	if forms := registry.Map(); len(forms) > 0 {
+		all := map[string]any{}
+		for name, form := range forms {
+			all[name] = asMap(form)
+		}
+		delete(all, form.Name())
+		if len(all) > 0 {
+			schema[definitions] = all
+		}
+	}
+	return schema
+}
+
+// asMap is a value as JSON decodes it. It panics on a value that is no JSON object: forms are part of
+// the program.
+func asMap(value any) map[string]any {
+	text, err := json.Marshal(value)
+	if err != nil {
+		panic(fmt.Sprintf("mcp: a schema cannot be written: %v", err))
+	}
+	var object map[string]any
+	if err := json.Unmarshal(text, &object); err != nil {
+		panic(fmt.Sprintf("mcp: a schema is no object: %v", err))
+	}
+	return object
+}
+
+// askSchema is the input of ask_human: the form of an ask, whose type follows from its options.
+func askSchema() map[string]any {
+	schema := schemaOf(reflect.TypeFor[askahuman.Ask]())
+	schema["required"] = []any{"prompt"}
+	properties := schema["properties"].(map[string]any)
+	properties["type"].(map[string]any)["description"] = "How it is answered. Default: multiple_choice with options, text without."
+	properties["idempotency_key"].(map[string]any)["description"] = "A text of your choice. Calls with the same key within 24 hours ask once. Default: a key that follows from the other arguments."
+	return schema
+}
+
+// property is one argument of a tool.
+type property struct {
+	name   string
+	schema map[string]any
+}
+
+func argument(name, description string, schema map[string]any) property {
+	described := map[string]any{"description": description}
+	for key, value := range schema {
+		described[key] = value
+	}
+	return property{name, described}
+}
+
+// inputSchema is the schema of an object with these arguments. question_id is required.
+func inputSchema(arguments ...property) map[string]any {
+	properties, required := map[string]any{}, []any{}
+	for _, a := range arguments {
+		properties[a.name] = a.schema
+		if a.name == "question_id" {
+			required = append(required, a.name)
+		}
+	}
+	schema := map[string]any{"type": "object", "properties": properties, "additionalProperties": false}
+	if len(required) > 0 {
+		schema["required"] = required
+	}
+	return schema
+}
+
+// outputSchema is the schema of a result. A later version of the API may add to it.
+func outputSchema[T any](description string) map[string]any {
+	schema := schemaOf(reflect.TypeFor[T]())
+	open(schema)
+	if description != "" {
+		schema["description"] = description
+	}
+	return schema
+}
+
+// open lets all objects of a schema have further fields.
+func open(schema any) {
+	switch schema := schema.(type) {
+	case map[string]any:
+		if closed, ok := schema["additionalProperties"].(bool); ok && !closed {
+			delete(schema, "additionalProperties")
+		}
+		for _, value := range schema {
+			open(value)
+		}
+	case []any:
+		for _, value := range schema {
+			open(value)
+		}
+	}
+}
+
+func anyList[T ~string](values []T) []any {
+	list := make([]any, len(values))
+	for i, value := range values {
+		list[i] = string(value)
+	}
+	return list
+}
