@@ -44,7 +44,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		"Audience":      {tool: mcp.AskHuman, arguments: map[string]any{"prompt": prompt, "audience": []string{"experts"}}, says: []string{"audience[0]", "technical", "general"}},
 		"Several":       {tool: mcp.AskHuman, arguments: map[string]any{"prompt": prompt, "min_responses": 51, "timeout_seconds": 1}, says: []string{"min_responses", "50", "timeout_seconds", "60"}},
 		"WrongType":     {tool: mcp.AskHuman, arguments: map[string]any{"prompt": 7}, says: []string{"prompt"}},
-		"Unknown":       {tool: mcp.AskHuman, arguments: map[string]any{"question": prompt}, says: []string{`"question" is no argument of ask_human`, "allowed are audience, idempotency_key, min_responses, options, prompt, timeout_seconds, type"}},
+		"Unknown":       {tool: mcp.AskHuman, arguments: map[string]any{"question": prompt}, says: []string{`"question" is no argument of ask_human`, "allowed are audience, callback_url, idempotency_key, min_responses, options, prompt, timeout_seconds, type"}},
 		"OneOption":     {tool: mcp.AskHuman, arguments: map[string]any{"prompt": prompt, "options": []string{"yes"}}, says: []string{"options", "2"}},
 		"NoID":          {tool: mcp.CheckQuestion, says: []string{"question_id is missing", "list_questions"}},
 		"IDOfNoType":    {tool: mcp.CheckQuestion, arguments: map[string]any{"question_id": 7}, says: []string{"question_id is 7"}},

@@ -3,6 +3,7 @@ package setup
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
@@ -49,8 +50,12 @@ func AgentAPI(environment kit.Environment, function string) (*api.AgentAPI, erro
 		service.CheckCallback = webhook.AddressesOf(environment.Getenv).CheckURL
 	}
 	// A function that may not read the secret serves no secrets of webhooks.
-	if arn := environment.Getenv(schema.WebhookSecretVariable); arn != "" {
-		agents.Webhooks = &webhooks.Secrets{Key: secret.New(environment.AWS, arn, keyAge).Value, Store: store}
+	if described, _ := schema.AskAHumanWith(parts).Function(function); slices.Contains(described.Secrets, "WebhookSecret") {
+		arn, err := environment.Require(schema.WebhookSecretVariable)
+		if err != nil {
+			return nil, err
+		}
+		agents.Webhooks = &webhooks.Secrets{Key: secret.New(environment.AWS, arn[0], keyAge).Value, Store: store}
 	}
 	keys, err := dynamodb.OpenAgentKeys(environment, function)
 	if err != nil {
