@@ -19,6 +19,7 @@ func (p Props) Accepted() []nag.Accepted {
 			Reason: "With another key every person would be a new one, without points and with all limits fresh.",
 		}},
 	)
+	accepted = append(accepted, nag.OpenRoutes("Clients read who issues tokens before they have one (RFC 9728).", p.mcpMetadataRoutes()...)...)
 	accepted = append(accepted, nag.OpenRoutes("The page is the same files for all: people open it without an account, and its function may read nothing.", p.pageRoutes()...)...)
 	if !p.WithoutWebhooks {
 		accepted = append(accepted, nag.Accepted{

@@ -15,3 +15,11 @@ func (a *AskAHuman) tellIssuer(p Props) {
 		a.MCPAPI.AddEnvironment(map[string]string{schema.TokenIssuerVariable: a.Agents.Issuer, schema.TokenScopeVariable: a.Agents.Scope})
 	}
 }
+
+// mcpMetadataRoutes are the routes that say who issues tokens, by method and path.
+func (p Props) mcpMetadataRoutes() []string {
+	if p.WithoutMCP {
+		return nil
+	}
+	return []string{schema.RootMetadataRoute, schema.MCPMetadataRoute}
+}

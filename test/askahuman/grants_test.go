@@ -22,6 +22,8 @@ type scene struct {
 	// answered has its one answer; toClose needs one more, toDelete is open, and toPart needs many.
 	answered, toClose, toDelete, toPart string
 	one                                 person
+	// toCloseByTool is open until a tool closes it.
+	toCloseByTool string
 	// responseID is the answer to answered, which is reported; toHide is open; blocked is a person
 	// who has answered, as operators see them.
 	responseID, toHide, blocked string
@@ -40,6 +42,7 @@ func newScene(t testing.TB, target *target) *scene {
 	s := &scene{client: c, target: target, asker: c.newAgent(), one: c.newPerson()}
 	many := textQuestion(50)
 	s.answered, s.toPart = s.asker.ask(t, many).QuestionID, s.asker.ask(t, many).QuestionID
+	s.toCloseByTool = s.asker.ask(t, textQuestion(1)).QuestionID
 	s.toClose, s.toDelete = s.asker.ask(t, textQuestion(1)).QuestionID, s.asker.ask(t, textQuestion(1)).QuestionID
 	s.responseID = s.one.answer(t, textAnswer(s.answered)).ResponseID
 	s.olga, s.toHide = c.newOperator(t), s.asker.ask(t, textQuestion(1)).QuestionID
@@ -149,6 +152,10 @@ func (s *scene) probes() []onesynthtest.Probe {
 		operator("BlockAgent", "PUT", "/operator/blocks", map[string]any{"agent_id": onesynthtest.Unique("agent"), "blocked": true}),
 		agent("WebhookSecrets", "GET", "/agent/webhook-secrets", nil),
 		agent("RotateWebhookSecret", "POST", "/agent/webhook-secrets", nil),
+		s.mcpProbe("Ask", "ask_human", map[string]any{"prompt": "Should error messages be shorter?", "idempotency_key": onesynthtest.Unique("key")}),
+		s.mcpProbe("Read", "check_question", map[string]any{"question_id": s.answered}),
+		s.mcpProbe("List", "list_questions", map[string]any{}),
+		s.mcpProbe("Close", "close_question", map[string]any{"question_id": s.toCloseByTool}),
 		{Function: "WebhookQueuer", Name: "Queue", Do: s.sendWebhook},
 		{Function: "WebhookSender", Name: "Send", Do: s.sendWebhook},
 		{Function: "Notifier", Name: "Run", Do: run},

@@ -1,0 +1,103 @@
+package askahuman
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/onesynth-cdk/onesynth/onesynthtest"
+)
+
+// mcpHeader are the headers of a request of the Model Context Protocol.
+func mcpHeader(a agent) http.Header {
+	header := a.header()
+	header.Set("Accept", "application/json, text/event-stream")
+	return header
+}
+
+// callTool calls a tool of the Model Context Protocol, as plain HTTP.
+func (a agent) callTool(ctx context.Context, tool string, arguments any) (onesynthtest.Reply, *sdk.CallToolResult, error) {
+	reply, err := a.Send(ctx, http.MethodPost, "/mcp", mcpHeader(a), map[string]any{
+		"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{"name": tool, "arguments": arguments},
+	})
+	if err != nil {
+		return reply, nil, err
+	}
+	var answer struct{ Result *sdk.CallToolResult }
+	if err := json.Unmarshal(reply.Body, &answer); err != nil {
+		return reply, nil, err
+	}
+	return reply, answer.Result, nil
+}
+
+// mcpProbe calls a tool. Its reply to a call that the API could not carry out is the one that the API
+// gave to the tool.
+func (s *scene) mcpProbe(name, tool string, arguments any) onesynthtest.Probe {
+	return onesynthtest.Probe{Function: "MCPAPI", Name: name, Do: func(t testing.TB) (onesynthtest.Reply, error) {
+		reply, result, err := s.asker.callTool(t.Context(), tool, arguments)
+		if err == nil && result != nil && result.IsError {
+			if text, ok := result.Content[0].(*sdk.TextContent); ok && strings.Contains(text.Text, "could not answer for now") {
+				reply.Status, reply.Body = http.StatusInternalServerError, []byte(`{"error":{"code":"SERVER_ERROR","message":"as the tool says"}}`)
+			} else {
+				reply.Status = http.StatusBadRequest
+			}
+		}
+		return reply, err
+	}}
+}
+
+// agentTransport carries requests of one agent.
+type agentTransport struct{ agent agent }
+
+func (a agentTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	for name, values := range a.agent.header() {
+		r.Header[name] = values
+	}
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+// The official client of the Model Context Protocol asks, waits and reads, through the API's gateway.
+func TestMCP(t *testing.T) {
+	t.Parallel()
+	on := shared(t)
+	c := newClient(t, on)
+	asker := c.newAgent()
+	session, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), &sdk.StreamableClientTransport{
+		Endpoint: on.URL + "/mcp", HTTPClient: &http.Client{Transport: agentTransport{asker}},
+	}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.Close()
+	call := func(tool string, arguments map[string]any) map[string]any {
+		t.Helper()
+		result, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: tool, Arguments: arguments})
+		if err != nil || result.IsError {
+			t.Fatalf("%s: got %v, %v", tool, result, err)
+		}
+		fields, _ := result.StructuredContent.(map[string]any)
+		return fields
+	}
+	ask := map[string]any{"prompt": "Should error messages apologise to people?", "min_responses": 1}
+	id, _ := call("ask_human", ask)["question_id"].(string)
+	if again := call("ask_human", ask)["question_id"]; again != id {
+		t.Errorf("asked twice: got %v, then %v", id, again)
+	}
+	c.newPerson().answer(t, textAnswer(id))
+	if got := call("wait_for_answers", map[string]any{"question_id": id, "seen": 0}); got["status"] != "CLOSED" || got["current_responses"] != 1.0 {
+		t.Errorf("got %v; want CLOSED with one answer", got)
+	}
+	if got := asker.question(t, id); got.Status != "CLOSED" {
+		t.Errorf("the API says %s; want CLOSED", got.Status)
+	}
+	for _, method := range []string{http.MethodGet, http.MethodDelete} {
+		if r := asker.try(t, method, "/mcp", nil); r.Status != http.StatusMethodNotAllowed {
+			t.Errorf("got %v; want 405", r)
+		}
+	}
+}
