@@ -24,6 +24,7 @@ type commands struct {
 	Lake        lakeCommand        `cmd:"" help:"Query a lake of the running assembly with SQL, or list what is in it."`
 	Seed        seedCommand        `cmd:"" help:"Load the initial data of a platform, of the running assembly or of a deployed stack. Repeating it adds nothing twice."`
 	Agent       agentCommand       `cmd:"" help:"Issue, list and revoke the keys that AI agents show, of the running assembly or of a deployed stack."`
+	MCP         mcpCommand         `cmd:"" name:"mcp" help:"Serve the tools of Ask-a-Human to a desktop agent, by the Model Context Protocol on standard input and output."`
 	OpenAPI     openapiCommand     `cmd:"" name:"openapi" help:"Print the OpenAPI document of an API of a cloud assembly, without a run."`
 	Check       checkCommand       `cmd:"" help:"Compare a cloud assembly with what is deployed, and refuse what would fail or lose data."`
 	Version     kong.VersionFlag   `help:"Print the version."`

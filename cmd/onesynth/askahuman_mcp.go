@@ -1,0 +1,78 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/mcp"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+type mcpCommand struct {
+	API   string `required:"" help:"Address of the API of Ask-a-Human, such as https://api.example.com or http://localhost:8080." env:"ASK_A_HUMAN_BASE_URL" placeholder:"URL"`
+	Agent string `help:"Who asks, where agents are open: an id of your choice." env:"ASK_A_HUMAN_AGENT_ID" placeholder:"ID"`
+	Token string `help:"Token of the API's issuer, or a key that was issued to the agent. Give it in the variable: other users of the machine can read a flag." env:"ASK_A_HUMAN_TOKEN" placeholder:"SECRET"`
+}
+
+// Help returns the text of --help below the summary.
+func (c *mcpCommand) Help() string {
+	return `It speaks the Model Context Protocol on standard input and output, until its input ends; what it has to tell you is on standard error.
+The tools are those of POST /mcp of the same API. Where agents show tokens or keys, ASK_A_HUMAN_TOKEN has one; where they are open, --agent names the agent.
+docs/MCP.md says how to add it to a desktop agent.`
+}
+
+// mcpAttempts is how often a tool sends a request that had no answer.
+const mcpAttempts = 3
+
+// Run serves the tools.
+func (c *mcpCommand) Run(ctx context.Context) error {
+	server, err := c.server()
+	if err != nil {
+		return err
+	}
+	if err := server.Run(ctx, &sdk.StdioTransport{}); err != nil && ctx.Err() == nil {
+		return fmt.Errorf("serve the Model Context Protocol: %w", err)
+	}
+	return nil
+}
+
+// server is the server with the agent that the flags name.
+func (c *mcpCommand) server() (*sdk.Server, error) {
+	address, err := url.Parse(c.API)
+	if err != nil || address.Host == "" || address.Scheme != "https" && address.Scheme != "http" || address.RawQuery != "" || address.User != nil {
+		return nil, fmt.Errorf("--api: got %q, allowed is an http or https URL: give the address of the API, such as https://api.example.com", c.API)
+	}
+	if c.Token != "" && address.Scheme == "http" && !isLoopback(address.Hostname()) {
+		return nil, errors.New("--api: a token must not be sent without encryption: give an https URL, or one of this machine")
+	}
+	header := http.Header{}
+	switch {
+	case c.Token != "" && c.Agent != "":
+		return nil, errors.New("--agent: a token says who the agent is: give one of --agent and ASK_A_HUMAN_TOKEN")
+	case c.Token != "":
+		header.Set("Authorization", "Bearer "+strings.TrimSpace(c.Token))
+	case c.Agent == "":
+		return nil, errors.New("there is no agent: set ASK_A_HUMAN_TOKEN to a token or a key, or, where agents are open, give --agent")
+	default:
+		if err := askahuman.CheckAgentID("--agent", c.Agent); err != nil {
+			return nil, err
+		}
+		header.Set(schema.AgentHeader, c.Agent)
+	}
+	client := &mcp.Client{URL: c.API, Header: header, Attempts: mcpAttempts}
+	return (&mcp.Server{Live: true, Client: func(context.Context, http.Header) *mcp.Client { return client }}).New(), nil
+}
+
+// isLoopback reports whether a host is this machine.
+func isLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
