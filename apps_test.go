@@ -120,7 +120,7 @@ func declarePipeline(app awscdk.App) {
 func declareBoundary(app awscdk.App) {
 	owned := awscdk.NewStack(app, jsii.String("company"), nil)
 	allowed := awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
-		Actions: jsii.Strings("dynamodb:*", "logs:*", "secretsmanager:GetSecretValue", "lambda:InvokeFunction", "sqs:SendMessage"), Resources: jsii.Strings("*"),
+		Actions: jsii.Strings("dynamodb:*", "logs:*", "secretsmanager:GetSecretValue", "lambda:InvokeFunction", "sqs:*"), Resources: jsii.Strings("*"),
 	})
 	denied := awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{Effect: awsiam.Effect_DENY, Actions: jsii.Strings("dynamodb:UpdateItem"), Resources: jsii.Strings("*")})
 	for name, statements := range map[string][]awsiam.PolicyStatement{"ask": {allowed}, "limited": {allowed, denied}} {

@@ -104,7 +104,9 @@ func synthesiseExisting(folder string) {
 		Props: shared.Props{
 			Key: key, VPC: network, SecurityGroups: []awsec2.ISecurityGroup{group},
 			Tables: table.DatabaseOptions{Existing: map[string]awsdynamodb.ITable{
-				"Questions": awsdynamodb.TableV2_FromTableArn(asks, jsii.String("Questions"), jsii.String(existingQuestions)),
+				"Questions": awsdynamodb.TableV2_FromTableAttributes(asks, jsii.String("Questions"), &awsdynamodb.TableAttributesV2{
+					TableArn: jsii.String(existingQuestions), TableStreamArn: jsii.String(existingQuestions + "/stream/2026-01-01T00:00:00.000"),
+				}),
 				"UserStats": people.Resource,
 			}},
 		},

@@ -227,6 +227,7 @@ func TestDependencies(t *testing.T) {
 // what for. No further platform changes them.
 var namesPlatforms = map[string]string{
 	"platforms/platforms.go": "it is the list",
+	"cmd/onesynth/main.go":   "a command serves the tools of one platform's agents",
 	"apps_test.go":           "its apps use one platform or the other, as companies' apps do",
 	"existing_test.go":       "one platform gets existing tables, and the other a table with a stream",
 }
