@@ -16,8 +16,8 @@ const (
 // The variables of the function mcpapi that say who issues agents' tokens, and the scope that they ask
 // for. They are absent where agents show no tokens, or have no scope.
 const (
-	TokenIssuerVariable = "TOKEN_ISSUER"
-	TokenScopeVariable  = "TOKEN_SCOPE"
+	TokenIssuerVariable = "ISSUER"
+	TokenScopeVariable  = "SCOPE"
 )
 
 // Of what agentapi does, the tools of the Model Context Protocol leave these access patterns and metrics
