@@ -82,7 +82,7 @@ OTHERS = $$(go list ./... | grep -v -e onesynth/local $(KEPT:%=-e onesynth/%))
 ASSEMBLIES = $(CURDIR)/bin/assemblies/$(STATE)
 STATE = $(eval STATE := $(shell { go version; node --version; java -version; find . \( -name node_modules -o -name .git -o -path ./bin -o -path ./cdk.out \) -prune -o -type f -exec cksum {} + | sort; } 2>&1 | cksum | tr ' ' -))$(STATE)
 
-# The tests of the console's page need a Chromium. CI installs Debian's where there is none; elsewhere the tests say how to get one, and are skipped.
+# The tests of the console's page and of Ask-a-Human's need a Chromium. CI installs Debian's where there is none; elsewhere the tests say how to get one, and are skipped.
 BROWSER = $(CHROMIUM)$(shell for name in chromium chromium-browser google-chrome google-chrome-stable chrome microsoft-edge; do command -v $$name; done; ls -d /Applications/*Chrom*.app 2>/dev/null)
 CI_BROWSER = $(if $(CI),$(if $(BROWSER),,$(shell command -v apt-get >/dev/null && test "$$(id -u)" = 0 && echo browser)))
 
@@ -149,7 +149,7 @@ test-security:
 test: export ONESYNTH_CACHE = $(HANDLERS)
 test: ## Run every check and test, on this machine alone
 	@$(MAKE) --no-print-directory -j 6 node_modules test/security/node_modules test/clients/node_modules test/console/node_modules modules linted $(CI_PYTHON) $(CI_BROWSER)
-	@$(if $(CI)$(BROWSER),,echo "no Chromium found: the tests of the console's page are skipped (apt-get install chromium, or CHROMIUM=PATH)")
+	@$(if $(CI)$(BROWSER),,echo "no Chromium found: the tests of pages are skipped (apt-get install chromium, or CHROMIUM=PATH)")
 	@mkdir -p $(HANDLERS)/binaries && find $(HANDLERS)/binaries -mindepth 1 -maxdepth 1 -mtime +0 -exec rm -r {} +
 	$(SHARED) $(GO_TEST) $(PACKAGES_AT_ONCE) -race $(KEPT:%=./%/...)
 	$(SHARED_BRIEFLY) $(EACH_TIME) $(PACKAGES_AT_ONCE) $(OTHERS)

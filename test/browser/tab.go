@@ -12,6 +12,7 @@ import (
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
@@ -219,6 +220,18 @@ func (tab *Tab) Press(keys string) {
 func (tab *Tab) Resize(width, height int64) {
 	tab.t.Helper()
 	tab.do(chromedp.EmulateViewport(width, height))
+}
+
+// Offline takes the network away from the page and its service worker, or gives it back.
+func (tab *Tab) Offline(offline bool) {
+	tab.t.Helper()
+	worker := true
+	rules := network.EmulateNetworkConditionsByRuleParams{EmulateOfflineServiceWorker: &worker, MatchedNetworkConditions: []*network.Conditions{}}
+	if offline {
+		rules.MatchedNetworkConditions = append(rules.MatchedNetworkConditions, &network.Conditions{Offline: true, DownloadThroughput: -1, UploadThroughput: -1})
+	}
+	tab.do(command(network.EmulateNetworkConditionsByRule, rules),
+		command(network.OverrideNetworkState, network.OverrideNetworkStateParams{Offline: offline, DownloadThroughput: -1, UploadThroughput: -1}))
 }
 
 // Picture is what the page looks like, as WebP.
