@@ -78,7 +78,7 @@ func tableView(table engine.Table, parameters string) string {
 }
 
 func TestEditItem(t *testing.T) {
-	run, _ := start(t)
+	run, _ := suite.Start(t)
 	table := quietTables(t, run)[0]
 	for _, key := range []string{"edit-1", "edit-2", "edit-3"} {
 		put(t, run, table, item(table, key, map[string]string{"note": "the note of " + key}))
@@ -153,7 +153,7 @@ func TestEditItem(t *testing.T) {
 }
 
 func TestFilterItems(t *testing.T) {
-	run, _ := start(t)
+	run, _ := suite.Start(t)
 	table := quietTables(t, run)[0]
 	for i := range 60 {
 		put(t, run, table, item(table, fmt.Sprintf("filter-%02d", i), map[string]string{"note": fmt.Sprintf("note %02d", i)}))
@@ -214,7 +214,7 @@ func TestSwitchFaults(t *testing.T) {
 
 // A failed message is done again, and stays in the queue until that succeeds.
 func TestFailedMessageAgain(t *testing.T) {
-	run, _ := start(t)
+	run, _ := suite.Start(t)
 	queue, schedule := run.AWS().Queues()[0], run.Schedules().Schedules()[0]
 	queue.Purge()
 	failed := func(target, event string) {
@@ -281,7 +281,7 @@ func TestToken(t *testing.T) {
 }
 
 func TestInvokeAndKill(t *testing.T) {
-	run, _ := start(t)
+	run, _ := suite.Start(t)
 	name := run.Functions().Functions()[0].Name
 	_, tab := open(t, "#/functions/"+url.PathEscape(name), browser.Options{})
 	tab.Fill("Event as JSON", `{"version": "2.0"}`)

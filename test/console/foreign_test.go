@@ -11,7 +11,7 @@ import (
 
 // A page of another origin of this machine reads nothing and changes nothing, neither by scripts nor by forms, frames or images.
 func TestForeignOrigin(t *testing.T) {
-	run, driven := start(t)
+	run, driven := suite.Start(t)
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		_, _ = w.Write([]byte(`<!doctype html><title>another</title><iframe name="hidden"></iframe>

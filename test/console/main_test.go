@@ -1,89 +1,30 @@
 // Package console checks the page of the local run's console in a real browser, over a run of all platforms.
 //
-// main_test.go has the run and the browser; each other file has one concern. The tests share both, and come one after the other:
-// some of them inject faults.
+// Each file has one concern. The tests share the run and the browser.
 package console
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"net/http"
-	"os"
-	"path/filepath"
-	"runtime"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/local"
 	"github.com/onesynth-cdk/onesynth/local/lakequery"
-	"github.com/onesynth-cdk/onesynth/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/test/browser"
-	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
-// suite is what all tests share.
-var suite shared
+// The run keeps the functions of all platforms on few processors.
+var suite = browser.Suite{Options: local.Options{QueryLake: lakequery.Ask, MaxInstances: 2, RetryDelay: func(int) time.Duration { return time.Millisecond }}}
 
-type shared struct {
-	app onesynthtest.Suite
-
-	starting sync.Once
-	run      *local.Runner
-	browser  *browser.Browser
-	err      error
-}
-
-func TestMain(m *testing.M) {
-	flag.Parse()
-	status := m.Run()
-	suite.browser.Close()
-	if suite.run != nil {
-		suite.run.Close()
-	}
-	if err := suite.app.Close(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-	}
-	os.Exit(status)
-}
-
-// start returns the run and the browser. It skips the test where there is none.
-func start(t *testing.T) (*local.Runner, *browser.Browser) {
-	t.Helper()
-	if platform.OnAWS() {
-		t.Skip("skipped on AWS: the console is of a local run")
-	}
-	path := browser.Require(t)
-	suite.starting.Do(func() {
-		architecture := "arm64"
-		if runtime.GOARCH == "amd64" {
-			architecture = "x86_64"
-		}
-		suite.app.App, suite.app.Arguments = platform.Root(t), []string{"-c", "env=dev", "-c", "arch=" + architecture}
-		if folder := os.Getenv("ONESYNTH_TEST_ASSEMBLIES"); folder != "" {
-			suite.app.Synthesised = filepath.Join(folder, "dev")
-		}
-		// The run has a DynamoDB of its own: a shared one would be slower for the tests that come next, by all that these write.
-		suite.run, suite.err = local.Start(t.Context(), local.Options{
-			Assembly: suite.app.Assembly(t), NoSchedules: true, QueryLake: lakequery.Ask, MaxInstances: 2,
-			RetryDelay: func(int) time.Duration { return time.Millisecond },
-		})
-		if suite.err == nil {
-			suite.browser, suite.err = browser.Start(path)
-		}
-	})
-	if suite.err != nil {
-		t.Fatal(suite.err)
-	}
-	return suite.run, suite.browser
-}
+func TestMain(m *testing.M) { suite.Main(m) }
 
 // open opens a view.
 func open(t *testing.T, view string, options browser.Options) (*local.Runner, *browser.Tab) {
 	t.Helper()
-	run, browser := start(t)
+	run, browser := suite.Start(t)
 	tab := browser.Open(t, run.ConsoleURL()+"/"+view, options)
 	shown(tab, view)
 	return run, tab

@@ -16,7 +16,7 @@ func TestPictures(t *testing.T) {
 	if *pictures == "" {
 		t.Skip("pictures are written with -pictures FOLDER")
 	}
-	run, driven := start(t)
+	run, driven := suite.Start(t)
 	shots := fillForPictures(t, run)
 	for scheme, dark := range map[string]bool{"light": false, "dark": true} {
 		tab := driven.Open(t, run.ConsoleURL()+"/", browser.Options{Dark: dark, Width: 1200, Height: 760})

@@ -68,7 +68,7 @@ func push(t *testing.T, run *local.Runner, device, title, body string) {
 
 // What strangers stored is text, in every view.
 func TestStrangersTexts(t *testing.T) {
-	run, _ := start(t)
+	run, _ := suite.Start(t)
 	table := quietTables(t, run)[0]
 	put(t, run, table, item(table, image, map[string]string{"note": script, image: "name"}))
 	queue := run.AWS().Queues()[0]

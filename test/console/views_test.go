@@ -63,7 +63,7 @@ func TestViews(t *testing.T) {
 
 // The rules of axe-core find nothing, in light and dark, on a laptop and a phone.
 func TestAccessibility(t *testing.T) {
-	start(t)
+	suite.Start(t)
 	rules, err := os.ReadFile(filepath.Join("node_modules", "axe-core", "axe.min.js"))
 	if err != nil {
 		t.Fatalf("axe-core is not there: run `npm ci` in test/console: %v", err)

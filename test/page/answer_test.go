@@ -51,7 +51,7 @@ func TestAnswerToItsEnd(t *testing.T) {
 	for _, tab := range []struct {
 		path, state, status string
 	}{{"/q/" + q.id, "closed", "410"}, {"/q/6f1ed002-ab5f-4e0c-9c25-2f8f4b1e9d3a", "gone", "404"}} {
-		page := suite.browser.Open(t, suite.url+tab.path, browser.Options{})
+		page := visit(t, tab.path, browser.Options{})
 		page.Excuse(tab.status)
 		shows(page, tab.state)
 	}
@@ -64,11 +64,11 @@ func TestRaceForTheLastPlace(t *testing.T) {
 		tab := open(t, "/q/"+q.id, browser.Options{})
 		tab.Excuse("410")
 		tab.Until("(document.querySelector('input[name=option][value=\"1\"]')?.click(), document.querySelector('input[name=option]:checked'))")
-		other := make(chan int)
+		other, rival := make(chan int), outside(t)
+		rival.Header = http.Header{"X-Fingerprint": {onesynthtest.Unique("person")}}
 		go func() {
-			status, _ := call(t.Context(), http.MethodPost, "/human/responses", map[string]string{"X-Fingerprint": onesynthtest.Unique("person")},
-				map[string]any{"question_id": q.id, "selected_option": 0}, nil)
-			other <- status
+			r, _ := rival.Send(t.Context(), http.MethodPost, "/human/responses", nil, map[string]any{"question_id": q.id, "selected_option": 0})
+			other <- r.Status
 		}()
 		send(tab)
 		tab.Until("document.querySelector('main [data-state=thanks], main [data-state=closed]')")
@@ -109,23 +109,24 @@ func TestOfflineAndBack(t *testing.T) {
 func TestFaults(t *testing.T) {
 	q := ask(t, unique("Does it hold?"), 3)
 	tab := open(t, "/q/"+q.id, browser.Options{})
+	run, _ := suite.Start(t)
 	for _, status := range []string{"429", "500", "502", "503", "504", "409"} {
 		tab.Excuse(status)
 	}
 	write(tab, "It does.")
-	if err := suite.run.AWS().SetFaults(awsapi.Faults{Throttle: 1, Seed: 1}); err != nil {
+	if err := run.AWS().SetFaults(awsapi.Faults{Throttle: 1, Seed: 1}); err != nil {
 		t.Fatal(err)
 	}
 	send(tab)
 	tab.Until("document.querySelector('main [data-state=kept], main [data-state=limited]')")
-	for _, function := range suite.run.Functions().Functions() {
+	for _, function := range run.Functions().Functions() {
 		if strings.Contains(function.Name, "HumanAPI") {
-			if _, err := suite.run.Functions().Kill(function.Name); err != nil {
+			if _, err := run.Functions().Kill(function.Name); err != nil {
 				t.Error(err)
 			}
 		}
 	}
-	if err := suite.run.AWS().SetFaults(awsapi.Faults{}); err != nil {
+	if err := run.AWS().SetFaults(awsapi.Faults{}); err != nil {
 		t.Fatal(err)
 	}
 	tab.Until("(document.querySelector('main [data-state] button.primary:not([disabled])')?.click(), document.querySelector('main [data-state=thanks], main [data-state=answered]'))")

@@ -16,7 +16,7 @@ var hostile = []string{
 	"\u202eشكرا على سؤالك\u202c هل هذا صحيح؟ <bdo dir=rtl>abc</bdo>",
 }
 
-// Whatever a stranger asks is shown as text: nothing runs, nothing is a link, and no text turns its neighbours.
+// All that strangers ask is shown as text: it runs no script, has no link, and does not turn its neighbours.
 func TestStrangers(t *testing.T) {
 	for _, text := range hostile {
 		q := ask(t, unique(text), 2, text[:min(len(text), 150)], "javascript:alert(1)")
@@ -56,7 +56,7 @@ func TestAccessibility(t *testing.T) {
 	choice, text := ask(t, unique("Which one is it?"), 2, "This", "That"), ask(t, unique("Why is it so?"), 2)
 	for _, options := range []browser.Options{{}, {Dark: true}, {Width: 320, Height: 640}} {
 		for _, path := range []string{"/", "/?audience=general", "/q/" + choice.id, "/q/" + text.id, "/q/none", "/me", "/leaderboard", "/settings"} {
-			tab := suite.browser.Open(t, suite.url+path, options)
+			tab := visit(t, path, options)
 			tab.Excuse("404")
 			tab.Until("document.querySelector('main h1')")
 			// It is the test that brings the rules, past the page's own policy.

@@ -1,0 +1,61 @@
+package browser
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"sync"
+	"testing"
+
+	"github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/test/platform"
+)
+
+// Suite is tests that share a run of the environment dev, and a browser. Some of them inject faults, so they come one after the other.
+type Suite struct {
+	// Options are the run's. The suite adds the assembly, and lets schedules run by name only.
+	Options local.Options
+
+	platforms platform.Suite
+	starting  sync.Once
+	app       *onesynthtest.Suite
+	run       *local.Runner
+	browser   *Browser
+	err       error
+}
+
+// Main is the body of TestMain.
+func (s *Suite) Main(m *testing.M) {
+	flag.Parse()
+	status := m.Run()
+	s.browser.Close()
+	if s.run != nil {
+		s.run.Close()
+	}
+	if s.app != nil {
+		if err := s.app.Close(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+		}
+	}
+	os.Exit(status)
+}
+
+// Start returns the run and the browser. It skips the test where there is none.
+func (s *Suite) Start(t testing.TB) (*local.Runner, *Browser) {
+	t.Helper()
+	app := s.platforms.Local(t, "dev")
+	path, assembly := Require(t), app.Assembly(t)
+	s.starting.Do(func() {
+		s.app = app
+		// The run has a DynamoDB of its own: a shared one would be slower for the tests that come next, by all that these write.
+		s.Options.Assembly, s.Options.NoSchedules = assembly, true
+		if s.run, s.err = local.Start(t.Context(), s.Options); s.err == nil {
+			s.browser, s.err = Start(path)
+		}
+	})
+	if s.err != nil {
+		t.Fatal(s.err)
+	}
+	return s.run, s.browser
+}
