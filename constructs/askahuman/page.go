@@ -4,11 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
-	"slices"
 
 	"github.com/onesynth-cdk/onesynth/constructs/props"
 	"github.com/onesynth-cdk/onesynth/finding"
-	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 // Firebase are the settings that a web app of a Firebase project shows to browsers. None is a secret.
@@ -60,7 +58,7 @@ func (p Props) pageSettings() string {
 		Reports  bool      `json:"reports,omitempty"`
 	}{
 		// People can report a question where the API takes reports.
-		Reports: slices.ContainsFunc(p.described().Routes, func(r schema.Route) bool { return r.Key() == "POST /human/reports" }),
+		Reports: !p.WithoutModeration,
 	}
 	if p.Firebase != (Firebase{}) {
 		settings.Firebase = &p.Firebase

@@ -28,7 +28,8 @@ type Props struct {
 	// Props are the props of every platform, where the docs and defaults are. Agents show their
 	// tokens of JWTIssuer, and LocalPort is 8080 by default. Where people subscribe, the default
 	// throttle is 100 requests a second with bursts of 200. Functions are "agentapi", "humanapi",
-	// "notifier", which has 55 seconds by default, "mcpapi" and "webpage"; "agentapi" and "mcpapi" have 25.
+	// "notifier", "moderationapi", "webpage", "mcpapi", "webhookqueuer" and "webhooksender". By default the notifier
+	// has 55 seconds, "agentapi" and "mcpapi" have 25, and "webhooksender" has 15.
 	platform.Props
 
 	// OpenAgents lets anyone ask, and takes the agent's identity from the
@@ -46,8 +47,8 @@ type Props struct {
 	// WithoutModeration leaves out reports, the routes of operators and their user pool. Default: people
 	// and agents report, and operators hide and block.
 	WithoutModeration bool
-	// Operators say how those sign in who moderate. Whatever issues their tokens has to put them into the
-	// group "operators". Default: a user pool of the construct's own, into which administrators alone
+	// Operators say how those sign in who moderate. Their issuer has to name the group "operators" in
+	// their tokens. Default: a user pool of the construct's own, into which administrators alone
 	// invite people, or the JWTIssuer.
 	Operators platform.UserProps
 

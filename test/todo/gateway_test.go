@@ -49,7 +49,7 @@ func TestTokens(t *testing.T) {
 }
 
 // A request that bypasses the gateway has no token either.
-func TestFunctionAloneTakesNobody(t *testing.T) {
+func TestFunctionAloneNeedsToken(t *testing.T) {
 	t.Parallel()
 	on := shared(t)
 	if r := on.PastGateway(t, "TodoAPI", http.MethodGet, "/api/v1/tasks"); r.Status != http.StatusUnauthorized || onesynthtest.Field(r.Body, "detail") == "" {

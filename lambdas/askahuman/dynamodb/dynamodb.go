@@ -34,6 +34,8 @@ type Store struct {
 	// Quota is how many questions of one agent may be open or partial; 0 is
 	// [askahuman.DefaultOpenQuestions].
 	Quota int
+	// Parts says what the platform has besides. The zero value: the parts of [schema.AskAHuman].
+	Parts schema.AskAHumanParts
 
 	db     *dynamo.DB
 	shards Shards
@@ -65,7 +67,9 @@ func Open(environment kit.Environment, function string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return New(tables, Shards{Write: shards, Read: read}), nil
+	store := New(tables, Shards{Write: shards, Read: read})
+	store.Parts = parts
+	return store, nil
 }
 
 func formatTime(t time.Time) string { return dynamo.FormatTime(t) }

@@ -308,8 +308,8 @@ func TestBlockPerson(t *testing.T) {
 	}
 }
 
-// A blocked agent cannot ask, with and without an idempotency key, however full its quota is, and
-// whatever of its questions ends meanwhile.
+// A blocked agent cannot ask, with and without an idempotency key, with a full quota and an empty one, and
+// while questions of it end.
 func TestBlockAgent(t *testing.T) {
 	t.Parallel()
 	ctx, m := t.Context(), newModerated(t)
@@ -324,6 +324,7 @@ func TestBlockAgent(t *testing.T) {
 	_, err = m.agents.Ask(idempotency.WithClaim(ctx, claim, created), "a", ask)
 	m.wants(askahuman.ErrBlocked, err)
 	m.store.Quota = 1
+	m.ask("full", 1)
 	m.must(m.operators.BlockAgent(ctx, "full", true))
 	_, err = m.agents.Ask(ctx, "full", ask)
 	m.wants(askahuman.ErrBlocked, err)

@@ -21,10 +21,6 @@ func main() {
 		if err != nil {
 			return nil, err
 		}
-		parts, err := schema.ParseAskAHumanParts(environment.Getenv("LEFT_OUT"))
-		if err != nil {
-			return nil, err
-		}
 		rules, err := schema.ParseAskAHumanRules(environment.Getenv("RULES"))
 		if err != nil {
 			return nil, err
@@ -43,7 +39,7 @@ func main() {
 		}()
 		people := &api.HumanAPI{
 			Service: &askahuman.People{Store: store, Rewards: askahuman.Rewards{Points: rules.Points, DailyPoints: rules.DailyPoints}},
-			Options: api.Options{Parts: parts, RateLimiter: store.Limiter(), Rules: &rules, Log: environment.Log, Metrics: environment.Metrics},
+			Options: api.Options{Parts: store.Parts, RateLimiter: store.Limiter(), Rules: &rules, Log: environment.Log, Metrics: environment.Metrics},
 			Hasher:  httpapi.Hasher{Secret: key.Value},
 			Reports: &askahuman.PersonReports{Store: store},
 		}

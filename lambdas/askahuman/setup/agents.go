@@ -25,10 +25,6 @@ func AgentAPI(environment kit.Environment, function string) (*api.AgentAPI, erro
 	if err != nil {
 		return nil, err
 	}
-	parts, err := schema.ParseAskAHumanParts(environment.Getenv("LEFT_OUT"))
-	if err != nil {
-		return nil, err
-	}
 	rules, err := schema.ParseAskAHumanRules(environment.Getenv("RULES"))
 	if err != nil {
 		return nil, err
@@ -41,16 +37,16 @@ func AgentAPI(environment kit.Environment, function string) (*api.AgentAPI, erro
 	service := &askahuman.Agents{Store: store, Ended: api.CountEnded(environment.Metrics)}
 	agents := &api.AgentAPI{
 		Service:    service,
-		Options:    api.Options{Parts: parts, RateLimiter: store.Limiter(), Rules: &rules, Log: environment.Log, Metrics: environment.Metrics},
+		Options:    api.Options{Parts: store.Parts, RateLimiter: store.Limiter(), Rules: &rules, Log: environment.Log, Metrics: environment.Metrics},
 		Keys:       store.Keys(),
 		OpenAgents: open,
 		Reports:    &askahuman.AgentReports{Store: store},
 	}
-	if !parts.WithoutWebhooks {
+	if !store.Parts.WithoutWebhooks {
 		service.CheckCallback = webhook.AddressesOf(environment.Getenv).CheckURL
 	}
 	// A function that may not read the secret serves no secrets of webhooks.
-	if described, _ := schema.AskAHumanWith(parts).Function(function); slices.Contains(described.Secrets, "WebhookSecret") {
+	if described, _ := schema.AskAHumanWith(store.Parts).Function(function); slices.Contains(described.Secrets, "WebhookSecret") {
 		arn, err := environment.Require(schema.WebhookSecretVariable)
 		if err != nil {
 			return nil, err

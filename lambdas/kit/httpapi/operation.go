@@ -61,7 +61,7 @@ type Operation struct {
 	// NeedsCaller refuses unidentified callers on a route whose callers need not identify
 	// themselves.
 	NeedsCaller bool
-	// Unhurried gives the operation all the time of its invocation, whatever [Config.WorkTime] is.
+	// Unhurried gives the operation all the time of its invocation: [Config.WorkTime] does not bound it.
 	Unhurried bool
 
 	// read reads the headers of a request before its body, and describe completes the description:
