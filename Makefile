@@ -53,7 +53,8 @@ node_modules: package-lock.json
 	@touch $@
 
 # The rules of test/security bring a CDK of their own, which nothing else needs. test/clients has what makes typed clients,
-# test/console the rules of accessibility that the page has to meet.
+# test/console the rules of accessibility that the page has to meet,
+# test/conformance the conformance tests of the Model Context Protocol.
 test/%/node_modules: test/%/package-lock.json
 	cd $(@D) && npm ci --no-audit --no-fund
 	@touch $@
@@ -148,7 +149,7 @@ test-security:
 .PHONY: test
 test: export ONESYNTH_CACHE = $(HANDLERS)
 test: ## Run every check and test, on this machine alone
-	@$(MAKE) --no-print-directory -j 6 node_modules test/security/node_modules test/clients/node_modules test/console/node_modules modules linted $(CI_PYTHON) $(CI_BROWSER)
+	@$(MAKE) --no-print-directory -j 6 node_modules test/security/node_modules test/clients/node_modules test/console/node_modules test/conformance/node_modules modules linted $(CI_PYTHON) $(CI_BROWSER)
 	@$(if $(CI)$(BROWSER),,echo "no Chromium found: the tests of pages are skipped (apt-get install chromium, or CHROMIUM=PATH)")
 	@mkdir -p $(HANDLERS)/binaries && find $(HANDLERS)/binaries -mindepth 1 -maxdepth 1 -mtime +0 -exec rm -r {} +
 	$(SHARED) $(GO_TEST) $(PACKAGES_AT_ONCE) -race $(KEPT:%=./%/...)
@@ -160,7 +161,7 @@ test: ## Run every check and test, on this machine alone
 	@$(MAKE) --no-print-directory -j 2 test-shortener test-security
 
 .PHONY: test-aws
-test-aws: node_modules test/security/node_modules ## Run the end-to-end tests on AWS: deploys ENV=dev first
+test-aws: node_modules test/security/node_modules test/conformance/node_modules ## Run the end-to-end tests on AWS: deploys ENV=dev first
 	cd test && ONESYNTH_TEST_TARGET=aws ONESYNTH_TEST_ENVIRONMENT=$(ENV) go test -count=1 -timeout 40m ./...
 
 # Python and its packages, pinned to the byte, are for tests alone, and make test does without, but in CI.
@@ -175,7 +176,7 @@ test-emulator: export ONESYNTH_TEST_TARGET = aws
 test-emulator: export ONESYNTH_TEST_PYTHON = $(PYTHON)
 test-emulator: export ONESYNTH_TEST_LACKS = $(CURDIR)/test/emulator/ministack.json
 test-emulator: export CDK_VALIDATION = false
-test-emulator: node_modules bin/python/installed ## Deploy to an emulator of AWS, and run the end-to-end tests there; needs Python 3.11 or later
+test-emulator: node_modules test/conformance/node_modules bin/python/installed ## Deploy to an emulator of AWS, and run the end-to-end tests there; needs Python 3.11 or later
 	cd test && emulator/run $(EACH_TIME) -p 1 $$(go list ./... | grep -v /security)
 
 .PHONY: test-documents

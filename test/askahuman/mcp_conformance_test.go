@@ -1,0 +1,125 @@
+package askahuman
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/onesynth-cdk/onesynth/test/platform"
+)
+
+// inapplicable are the official scenarios for servers that ours fails, each with a part of what the scenario says
+// then. docs/MCP.md says why.
+var inapplicable = map[string]string{
+	"tools-call-simple-text":        `unknown tool "test_`,
+	"tools-call-image":              `unknown tool "test_`,
+	"tools-call-audio":              `unknown tool "test_`,
+	"tools-call-embedded-resource":  `unknown tool "test_`,
+	"tools-call-mixed-content":      `unknown tool "test_`,
+	"tools-call-with-logging":       `unknown tool "test_`,
+	"tools-call-error":              `unknown tool "test_`,
+	"tools-call-with-progress":      `unknown tool "test_`,
+	"tools-call-sampling":           `unknown tool "test_`,
+	"tools-call-elicitation":        `unknown tool "test_`,
+	"elicitation-sep1034-defaults":  `unknown tool "test_`,
+	"elicitation-sep1330-enums":     `unknown tool "test_`,
+	"json-schema-2020-12":           "Tool 'json_schema_2020_12_tool' not found",
+	"completion-complete":           `method not found: "completion/complete"`,
+	"resources-read-text":           "Resource not found",
+	"resources-read-binary":         "Resource not found",
+	"resources-templates-read":      "Resource not found",
+	"resources-subscribe":           `method not found: "resources/subscribe"`,
+	"resources-unsubscribe":         `method not found: "resources/subscribe"`,
+	"prompts-get-simple":            `unknown prompt "test_`,
+	"prompts-get-with-args":         `unknown prompt "test_`,
+	"prompts-get-embedded-resource": `unknown prompt "test_`,
+	"prompts-get-with-image":        `unknown prompt "test_`,
+	"dns-rebinding-protection":      "Expected HTTP 4xx for invalid Host/Origin headers, got 200",
+}
+
+// applicable are the scenarios that ours has to pass with at least one check.
+var applicable = []string{"server-initialize", "ping", "tools-list", "logging-set-level", "resources-list", "prompts-list"}
+
+// The official conformance tests of the Model Context Protocol: ours passes every scenario but those that are known to
+// be for other servers.
+func TestMCPConformance(t *testing.T) {
+	t.Parallel()
+	on, folder, results := shared(t), conformance(t), t.TempDir()
+	running := exec.CommandContext(t.Context(), "node", filepath.Join(folder, "node_modules", "@modelcontextprotocol", "conformance", "dist", "index.js"),
+		"server", "--url", on.URL+"/mcp", "--suite", "all", "--output-dir", results)
+	running.Dir = results
+	// It exits with 1 if a scenario fails. Errors of its own are in one line of hundreds of kilobytes.
+	output, err := running.CombinedOutput()
+	files, _ := filepath.Glob(filepath.Join(results, "server-*", "checks.json"))
+	if len(files) == 0 {
+		t.Fatalf("the conformance tests have no results: %v\n%.500s", err, output)
+	}
+	document, err := os.ReadFile(filepath.Join(platform.Root(t), "docs", "MCP.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var passed, failed []string
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var checks []struct{ Status, ErrorMessage string }
+		if err := json.Unmarshal(content, &checks); err != nil {
+			t.Fatal(err)
+		}
+		// A folder is named after its scenario and the time, such as server-ping-2026-11-23T12-09-57-796Z.
+		name := strings.TrimPrefix(filepath.Base(filepath.Dir(file)), "server-")
+		scenario := name[:len(name)-len("-2006-01-02T15-04-05-000Z")]
+		for _, check := range checks {
+			switch known := inapplicable[scenario]; {
+			case check.Status == "SUCCESS":
+				passed = append(passed, scenario)
+			case check.Status != "FAILURE":
+			case known == "" || !strings.Contains(check.ErrorMessage, known):
+				t.Errorf("%s: got %q; want no failure, or for one that is known %q", scenario, check.ErrorMessage, known)
+			default:
+				failed = append(failed, scenario)
+			}
+		}
+	}
+	for _, scenario := range applicable {
+		if !slices.Contains(passed, scenario) {
+			t.Errorf("%s: no check passed", scenario)
+		}
+	}
+	for scenario := range inapplicable {
+		// API Gateway itself answers to no foreign host.
+		if !slices.Contains(failed, scenario) && (scenario != "dns-rebinding-protection" || !platform.OnAWS()) {
+			t.Errorf("%s: got no failure: it applies after all", scenario)
+		}
+		if !strings.Contains(string(document), "`"+scenario+"`") {
+			t.Errorf("docs/MCP.md does not say why %s does not apply", scenario)
+		}
+	}
+}
+
+// The official TypeScript client talks to each tool: test/conformance/tools.mjs says how.
+func TestMCPTypeScriptClient(t *testing.T) {
+	t.Parallel()
+	on := shared(t)
+	running := exec.CommandContext(t.Context(), "node", "tools.mjs")
+	running.Dir, running.Env = conformance(t), append(os.Environ(), "BASE_URL="+on.URL)
+	if output, err := running.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, output)
+	}
+}
+
+// conformance is the folder of the tests' packages for the Model Context Protocol.
+func conformance(t *testing.T) string {
+	t.Helper()
+	folder := filepath.Join(platform.Root(t), "test", "conformance")
+	if _, err := os.Stat(filepath.Join(folder, "node_modules")); err != nil {
+		t.Fatalf("%v: run make test/conformance/node_modules at the root of the repository", err)
+	}
+	return folder
+}
