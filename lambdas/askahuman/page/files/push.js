@@ -11,6 +11,7 @@ const installations = 'https://firebaseinstallations.googleapis.com/v1';
 const registrations = 'https://fcmregistrations.googleapis.com/v1';
 // What the service takes for a version of its web SDK.
 const version = 'w:0.6.9';
+const patience = 20_000;
 const day = 24 * 60 * 60 * 1000;
 const key = 'push';
 
@@ -38,20 +39,18 @@ export async function changeInterval(minutes) {
   write(key, {...kept, minutes});
 }
 
-/** unsubscribe ends the notifications of this device. */
+/** unsubscribe ends the notifications of this device, also while the server cannot be reached: it drops a token that no browser has. */
 export async function unsubscribe() {
   const kept = read(key);
-  if (kept) {
-    try {
-      await request('DELETE', `/human/push/subscribe/${encodeURIComponent(kept.id)}`);
-    } catch (error) {
-      // One that is gone has ended, too.
-      if (!(error instanceof Problem) || error.kind !== 'gone') throw error;
-    }
-  }
-  remove(key);
   const worker = await navigator.serviceWorker.getRegistration();
   await (await worker?.pushManager.getSubscription())?.unsubscribe();
+  remove(key);
+  if (!kept) return;
+  try {
+    await request('DELETE', `/human/push/subscribe/${encodeURIComponent(kept.id)}`);
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+  }
 }
 
 /**
@@ -70,7 +69,8 @@ export async function renew(now = Date.now()) {
   const device = await register(subscription, kept, now);
   let {id} = kept;
   try {
-    if (device.token !== kept.token) await request('PUT', `/human/push/subscribe/${encodeURIComponent(id)}`, {body: {fcm_token: device.token}});
+    // Also with the same token: a subscription that the platform has given up is good again.
+    await request('PUT', `/human/push/subscribe/${encodeURIComponent(id)}`, {body: {fcm_token: device.token}});
   } catch (error) {
     if (!(error instanceof Problem) || error.kind !== 'gone') throw error;
     ({subscription_id: id} = await request('POST', '/human/push/subscribe', {body: {fcm_token: device.token, min_interval_minutes: kept.minutes}}));
@@ -84,8 +84,11 @@ async function subscriptionOf() {
   const existing = await worker.pushManager.getSubscription();
   if (existing && encode(existing.options.applicationServerKey) === wanted) return existing;
   await existing?.unsubscribe();
-  return worker.pushManager.subscribe({userVisibleOnly: true, applicationServerKey: decode(wanted)});
+  // A browser that does not reach its push service tries for as long as it runs.
+  return Promise.race([worker.pushManager.subscribe({userVisibleOnly: true, applicationServerKey: decode(wanted)}), late()]);
 }
+
+const late = () => new Promise((_, fail) => setTimeout(() => fail(new Problem('offline', {message: 'the push service does not answer'})), patience));
 
 /** register returns the token of a push subscription, with what renews it. */
 async function register(subscription, kept, now = Date.now()) {
@@ -139,7 +142,7 @@ async function ask(method, address, body, headers) {
   let answer;
   try {
     answer = await fetch(address, {
-      method, credentials: 'omit', body: JSON.stringify(body), signal: AbortSignal.timeout?.(20_000),
+      method, credentials: 'omit', body: JSON.stringify(body), signal: AbortSignal.timeout?.(patience),
       headers: {'Content-Type': 'application/json', Accept: 'application/json', 'x-goog-api-key': settings.firebase.apiKey, ...headers},
     });
   } catch (error) {

@@ -65,7 +65,7 @@ function identity(reload, frame) {
     event.currentTarget.disabled = true;
     if (read('push')) {
       const push = await import('./push.js');
-      await push.unsubscribe().catch(() => { /* The device's token ends with the next message that it does not take. */ });
+      await push.unsubscribe();
     }
     becomeAnother();
     confirm.close();
