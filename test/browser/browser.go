@@ -80,8 +80,8 @@ type Browser struct {
 	folder string
 }
 
-// Start starts the browser at the path with a profile of its own. Close ends it.
-func Start(path string) (*Browser, error) {
+// Start starts the browser at the path with a profile of its own. Close ends it. Options come after those of all tests.
+func Start(path string, more ...chromedp.ExecAllocatorOption) (*Browser, error) {
 	folder, err := os.MkdirTemp("", "onesynth-browser-")
 	if err != nil {
 		return nil, fmt.Errorf("start a browser: %w", err)
@@ -98,7 +98,7 @@ func Start(path string) (*Browser, error) {
 		flag("disable-background-timer-throttling", true), flag("disable-renderer-backgrounding", true), flag("disable-backgrounding-occluded-windows", true),
 	}
 	b := &Browser{folder: folder}
-	allocated, cancel := chromedp.NewExecAllocator(context.Background(), options...)
+	allocated, cancel := chromedp.NewExecAllocator(context.Background(), append(options, more...)...)
 	b.cancel = append(b.cancel, cancel)
 	b.ctx, cancel = chromedp.NewContext(allocated)
 	b.cancel = append(b.cancel, cancel)

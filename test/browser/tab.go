@@ -4,17 +4,21 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	cdpbrowser "github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/cdproto/serviceworker"
+	"github.com/chromedp/cdproto/target"
 	"github.com/chromedp/chromedp"
 )
 
@@ -29,6 +33,7 @@ type Tab struct {
 	mutex   sync.Mutex
 	wrong   []string
 	excused []string
+	worker  *serviceworker.Registration
 }
 
 // Options of a tab. The zero value is a light page of a laptop.
@@ -37,6 +42,11 @@ type Options struct {
 	Width, Height int64
 	// Dark asks for dark colours.
 	Dark bool
+	// Before is a script that runs before those of each document of the tab.
+	Before string
+	// Notifications allows notifications, and opens the tab in the browser's own profile, which all such tabs share. Other tabs have
+	// each a private profile, which has none.
+	Notifications bool
 }
 
 // Open opens an address in a new tab, which closes with the test.
@@ -45,7 +55,11 @@ func (b *Browser) Open(t testing.TB, address string, options Options) *Tab {
 	if options.Width == 0 {
 		options.Width, options.Height = 1280, 800
 	}
-	ctx, cancel := chromedp.NewContext(b.ctx, chromedp.WithNewBrowserContext())
+	profile := []chromedp.ContextOption{chromedp.WithNewBrowserContext()}
+	if options.Notifications {
+		profile = nil
+	}
+	ctx, cancel := chromedp.NewContext(b.ctx, profile...)
 	tab := &Tab{t: t, ctx: ctx}
 	t.Cleanup(func() {
 		cancel()
@@ -62,8 +76,12 @@ func (b *Browser) Open(t testing.TB, address string, options Options) *Tab {
 	if options.Dark {
 		scheme = "dark"
 	}
+	if options.Notifications {
+		tab.do(command(cdpbrowser.SetPermission, cdpbrowser.SetPermissionParams{Permission: &cdpbrowser.PermissionDescriptor{Name: "notifications"}, Setting: cdpbrowser.PermissionSettingGranted}))
+	}
 	tab.do(
 		command(log.Enable, cdp.Empty{}),
+		command(page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: options.Before}),
 		chromedp.EmulateViewport(options.Width, options.Height),
 		command(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
 			{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
@@ -100,6 +118,12 @@ func (tab *Tab) hear(event any) {
 	case *log.EventEntryAdded:
 		if event.Entry.Level == "error" || event.Entry.Source == "security" {
 			wrong = fmt.Sprintf("%s %s: %s %s", event.Entry.Source, event.Entry.Level, event.Entry.Text, event.Entry.URL)
+		}
+	case *serviceworker.EventWorkerRegistrationUpdated:
+		tab.mutex.Lock()
+		defer tab.mutex.Unlock()
+		for _, registration := range event.Registrations {
+			tab.worker = registration
 		}
 	case *page.EventJavascriptDialogOpening:
 		wrong = "dialog: " + event.Message
@@ -154,11 +178,11 @@ func quote(text string) string {
 	return string(quoted)
 }
 
-// Until waits until a JavaScript expression is true.
+// Until waits until a JavaScript expression, which may be a promise, is true.
 func (tab *Tab) Until(expression string) {
 	tab.t.Helper()
 	for deadline := time.Now().Add(patience); ; time.Sleep(15 * time.Millisecond) {
-		if Evaluate[bool](tab, "Boolean("+expression+")") {
+		if Evaluate[bool](tab, "(async () => Boolean(await ("+expression+")))()") {
 			return
 		}
 		if time.Now().After(deadline) {
@@ -232,6 +256,52 @@ func (tab *Tab) Offline(offline bool) {
 	}
 	tab.do(command(network.EmulateNetworkConditionsByRule, rules),
 		command(network.OverrideNetworkState, network.OverrideNetworkStateParams{Offline: offline, DownloadThroughput: -1, UploadThroughput: -1}))
+}
+
+// Push delivers a message to the service worker of the page, as the browser's push service does.
+func (tab *Tab) Push(message string) {
+	tab.t.Helper()
+	tab.do(command(serviceworker.Enable, cdp.Empty{}))
+	registered := func() *serviceworker.Registration {
+		tab.mutex.Lock()
+		defer tab.mutex.Unlock()
+		return tab.worker
+	}
+	worker := registered()
+	for deadline := time.Now().Add(patience); worker == nil; worker = registered() {
+		if time.Now().After(deadline) {
+			tab.t.Fatal("the page has no service worker")
+		}
+		time.Sleep(15 * time.Millisecond)
+	}
+	origin := Evaluate[string](tab, "location.origin")
+	tab.do(command(serviceworker.DeliverPushMessage, serviceworker.DeliverPushMessageParams{Origin: origin, RegistrationID: worker.RegistrationID, Data: message}))
+}
+
+// InWorker evaluates a JavaScript expression, which may be a promise, in the service worker of the page.
+func InWorker[T any](tab *Tab, expression string) T {
+	tab.t.Helper()
+	origin := Evaluate[string](tab, "location.origin")
+	targets, err := chromedp.Targets(tab.ctx)
+	if err != nil {
+		tab.t.Fatal(err)
+	}
+	// Each profile has a worker of its own.
+	own := slices.IndexFunc(targets, func(one *target.Info) bool { return one.TargetID == chromedp.FromContext(tab.ctx).Target.TargetID })
+	for _, one := range targets {
+		if one.Type != "service_worker" || !strings.HasPrefix(one.URL, origin) || own < 0 || one.BrowserContextID != targets[own].BrowserContextID {
+			continue
+		}
+		ctx, cancel := chromedp.NewContext(tab.ctx, chromedp.WithTargetID(one.TargetID), chromedp.WithDetachOnCancel())
+		defer cancel()
+		value, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+		if err != nil {
+			tab.t.Fatalf("%s: %v", expression, err)
+		}
+		return value
+	}
+	tab.t.Fatal("the page has no service worker that runs")
+	panic("unreachable")
 }
 
 // Picture is what the page looks like, as WebP.

@@ -64,7 +64,7 @@ func TestRaceForTheLastPlace(t *testing.T) {
 		tab := open(t, "/q/"+q.id, browser.Options{})
 		tab.Excuse("410")
 		tab.Until("(document.querySelector('input[name=option][value=\"1\"]')?.click(), document.querySelector('input[name=option]:checked'))")
-		other, rival := make(chan int), outside(t)
+		other, rival := make(chan int), onesynthtest.NewClient(t, target(t))
 		rival.Header = http.Header{"X-Fingerprint": {onesynthtest.Unique("person")}}
 		go func() {
 			r, _ := rival.Send(t.Context(), http.MethodPost, "/human/responses", nil, map[string]any{"question_id": q.id, "selected_option": 0})

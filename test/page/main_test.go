@@ -34,11 +34,20 @@ func open(t *testing.T, path string, options browser.Options) *browser.Tab {
 	return tab
 }
 
-// outside is a client of the API besides the page.
-func outside(t *testing.T) *onesynthtest.Client {
+// target is the run, besides the page.
+func target(t *testing.T) *onesynthtest.Target {
 	t.Helper()
 	run, _ := suite.Start(t)
-	return onesynthtest.NewClient(t, &onesynthtest.Target{URL: run.URL(""), Run: run})
+	outputs := map[string]string{}
+	for name, output := range run.Assembly().Stacks[0].Outputs {
+		outputs[name] = fmt.Sprint(output.Value)
+	}
+	target, err := onesynthtest.NewTarget("AskAHuman", outputs, run.DynamoDB())
+	if err != nil {
+		t.Fatal(err)
+	}
+	target.Run = run
+	return target
 }
 
 // question is a question, and the agent that asked it.
@@ -50,7 +59,7 @@ type question struct {
 // ask asks a question that wants so many answers; without options it wants a text.
 func ask(t *testing.T, prompt string, answers int, options ...string) question {
 	t.Helper()
-	q := question{agent: outside(t)}
+	q := question{agent: onesynthtest.NewClient(t, target(t))}
 	q.agent.Header = http.Header{"X-Agent-Id": {onesynthtest.Unique("agent")}}
 	body := map[string]any{"prompt": prompt, "type": "text", "min_responses": answers}
 	if len(options) > 0 {

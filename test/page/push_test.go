@@ -1,0 +1,208 @@
+package page
+
+import (
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/page"
+	"github.com/onesynth-cdk/onesynth/test/browser"
+)
+
+// pushService replaces the browser's part of push subscriptions: without a network, Chromium cannot make any. All else is the
+// browser's own: permissions, the service worker, its push events and its notifications.
+const pushService = `(() => {
+	const key = 'test of push';
+	const made = ({endpoint, server}) => ({
+		endpoint, options: {userVisibleOnly: true, applicationServerKey: Uint8Array.from(server).buffer},
+		toJSON: () => ({endpoint, expirationTime: null, keys: {p256dh: 'BPublicKeyOfTheBrowser', auth: 'SecretOfTheBrowser'}}),
+		unsubscribe: async () => (localStorage.removeItem(key), true),
+	});
+	PushManager.prototype.getSubscription = async () => localStorage.getItem(key) && made(JSON.parse(localStorage.getItem(key)));
+	PushManager.prototype.subscribe = async ({userVisibleOnly, applicationServerKey}) => {
+		if (!userVisibleOnly || applicationServerKey.length !== 65) throw new DOMException('not as browsers take it', 'NotAllowedError');
+		localStorage.setItem(key, JSON.stringify({endpoint: 'https://push.example/' + crypto.randomUUID(), server: [...applicationServerKey]}));
+		return PushManager.prototype.getSubscription();
+	};
+})()`
+
+// withPush is the page as a stack with the prop Firebase serves it, before the API of the run.
+func withPush(t *testing.T, settings page.Firebase) string {
+	t.Helper()
+	site, err := page.New(page.Settings{Firebase: &settings})
+	if err != nil {
+		t.Fatal(err)
+	}
+	site.Log = slog.New(slog.DiscardHandler)
+	api, err := url.Parse(target(t).URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(api) }}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/human/") {
+			proxy.ServeHTTP(w, r)
+			return
+		}
+		site.ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// subscribed waits for the number of subscriptions, and returns the last one.
+func subscribed(t *testing.T, count int) (last struct {
+	token    string
+	interval float64
+}) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		found := 0
+		for _, item := range target(t).Items(t, "Subscriptions") {
+			if token, ok := item["fcm_token"].(string); ok {
+				found++
+				last.token = token
+				last.interval, _ = item["min_interval_minutes"].(float64)
+			}
+		}
+		if found == count {
+			return last
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("the platform has %d subscriptions, want %d", found, count)
+		}
+	}
+}
+
+// Without the prop there is no word of notifications.
+func TestNoPush(t *testing.T) {
+	tab := open(t, "/settings", browser.Options{Notifications: true, Before: pushService})
+	tab.See("Settings")
+	if strings.Contains(tab.Text("main"), "otif") || browser.Evaluate[bool](tab, "Boolean(document.querySelector('[data-push]'))") {
+		t.Errorf("the settings have %q", tab.Text("main"))
+	}
+}
+
+// A device subscribes, is notified of a question, gets another token, and ends its notifications.
+func TestPush(t *testing.T) {
+	run, _ := suite.Start(t)
+	service := startFirebase(t)
+	address := withPush(t, service.settings)
+	driven, err := browser.Start(browser.Require(t), service.flags()...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer driven.Close()
+
+	// Private tabs have no notifications.
+	private := driven.Open(t, address+"/settings", browser.Options{})
+	private.Click("Notify me")
+	private.See("does not allow notifications")
+
+	tab := driven.Open(t, address+"/settings", browser.Options{Notifications: true, Before: pushService})
+	tab.Excuse("500")
+	tab.Excuse("net::ERR")
+	for _, status := range []int{500, -1} {
+		service.fail(status)
+		tab.Click("Notify me")
+		tab.See("That did not work")
+	}
+	service.fail(0)
+	subscribed(t, 0)
+	tab.Click("Notify me")
+	tab.See("Notifications are on.")
+	first := subscribed(t, 1)
+	if tokens := service.tokens(); len(tokens) != 1 || first.token == "" || first.token != onlyOf(tokens) || first.interval != 30 {
+		t.Errorf("the platform has %+v, the service %v", first, tokens)
+	}
+	tab.Until("(() => { const list = document.getElementById('interval'); list.value = '60'; list.dispatchEvent(new Event('change', {bubbles: true})); return true; })()")
+	tab.See("The interval is changed.")
+	if got := subscribed(t, 1); got.interval != 60 || got.token != first.token {
+		t.Errorf("the platform has %+v", got)
+	}
+
+	// What the platform sends is shown, and leads to its question in the page that is open.
+	ask(t, unique("Do you hear me?"), 2)
+	if err := run.RunSchedule(t.Context(), target(t).Schedule(t, "")); err != nil {
+		t.Fatal(err)
+	}
+	message, id := delivered(t, first.token)
+	tab.Push(message)
+	tab.Until("navigator.serviceWorker.ready.then((worker) => worker.getNotifications()).then((all) => all.some((one) => one.body.length > 0))")
+	browser.InWorker[bool](tab, `registration.getNotifications().then(([notification]) => {
+		dispatchEvent(new NotificationEvent('notificationclick', {notification}));
+		return true;
+	})`)
+	tab.Until("location.pathname === '/q/" + id + "' && document.querySelector('main .question')")
+	tab.Until("navigator.serviceWorker.ready.then((worker) => worker.getNotifications()).then((all) => all.length === 0)")
+
+	// The browser gives the device another address: the next visit registers it.
+	browser.Evaluate[bool](tab, `localStorage.setItem('test of push', localStorage.getItem('test of push').replace('push.example/', 'push.example/other-')), setTimeout(() => location.reload()), true`)
+	second := first
+	tab.Until("JSON.parse(localStorage.getItem('ask-a-human.push')).endpoint.includes('other-')")
+	if second = subscribed(t, 1); second.token == first.token || second.token != onlyOf(service.tokens()) || second.interval != 60 {
+		t.Errorf("the platform has %+v, and before %+v", second, first)
+	}
+	// After a week the same address is registered once more, with a new token of the installation.
+	browser.Evaluate[bool](tab, `(() => {
+		const kept = JSON.parse(localStorage.getItem('ask-a-human.push'));
+		localStorage.setItem('ask-a-human.push', JSON.stringify({...kept, registered: 1, installation: {...kept.installation, expires: 1}}));
+		setTimeout(() => location.reload());
+		return true;
+	})()`)
+	tab.Until("JSON.parse(localStorage.getItem('ask-a-human.push')).registered > 1")
+	if got := subscribed(t, 1); got.token != second.token || service.renewed != 1 {
+		t.Errorf("the platform has %+v, and before %+v; %d tokens were renewed", got, second, service.renewed)
+	}
+
+	tab.Click("Settings")
+	tab.Click("Notify me no more")
+	tab.See("Notifications are off.")
+	subscribed(t, 0)
+	if browser.Evaluate[bool](tab, "localStorage.getItem('test of push') !== null") {
+		t.Error("the browser is still subscribed")
+	}
+}
+
+// delivered is a message of the run's inbox in the form in which Firebase Cloud Messaging gives it to a browser, and its question's id.
+func delivered(t *testing.T, token string) (content, question string) {
+	t.Helper()
+	run, _ := suite.Start(t)
+	for _, sent := range run.Inbox().Messages() {
+		var message map[string]any
+		if err := json.Unmarshal(sent.Message, &message); err != nil {
+			t.Fatal(err)
+		}
+		data, _ := message["data"].(map[string]any)
+		if question, _ = data["question_id"].(string); sent.Token != token || question == "" {
+			continue
+		}
+		content, err := json.Marshal(map[string]any{
+			"from": "123456789012", "fcmMessageId": "7b1f2c3d-0000-4000-8000-000000000000", "priority": "normal",
+			"notification": message["notification"], "data": data,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(content), question
+	}
+	t.Fatal("the platform sent the device no notification of a question")
+	return "", ""
+}
+
+// onlyOf is the only value of a map, or "".
+func onlyOf(values map[string]string) string {
+	if len(values) != 1 {
+		return ""
+	}
+	for _, value := range values {
+		return value
+	}
+	return ""
+}
