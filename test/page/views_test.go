@@ -1,8 +1,10 @@
 package page
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -36,13 +38,59 @@ func TestStrangers(t *testing.T) {
 	}
 }
 
-// A prompt and options of the greatest length fit into the narrowest page, and every view does.
+// Texts of any length and script keep their own direction, and fit into the narrowest page with all that surrounds them.
 func TestNarrow(t *testing.T) {
-	q := ask(t, strings.Repeat("w", 1900)+unique("?"), 2, strings.Repeat("x", 200), strings.Repeat("y z ", 49))
-	for _, path := range []string{"/", "/q/" + q.id, "/me", "/leaderboard", "/settings"} {
-		tab := open(t, path, browser.Options{Width: 320, Height: 640})
-		if width := browser.Evaluate[int](tab, "document.documentElement.scrollWidth"); width > 320 {
-			t.Errorf("%s is %d pixels wide", path, width)
+	// A prompt may have 2,000 characters, and an option 200.
+	long := func(text string, characters int) string {
+		return string([]rune(strings.Repeat(text, characters))[:characters])
+	}
+	type shown struct{ prompt, option, direction string }
+	texts := map[string]shown{}
+	for _, one := range []shown{
+		{long("Is this sentence one of many that say the same? ", 1999) + "?", long("y z ", 199) + "!", "ltr"},
+		{long("w", 2000), long("x", 200), "ltr"},
+		{long("هل هذه الجملة (https://example.com/1) واحدة من كثير؟ ", 1999) + "؟", "نعم، 100%", "rtl"},
+		{"האם זה נכון? C++ and 1 < 2", "כן", "rtl"},
+		{"👩🏽‍👩🏽‍👧🏽‍👦🏽 " + long("🏳️‍🌈👩🏽‍🚀", 1900) + " 🇩🇪?", long("🧑🏿‍🤝‍🧑🏻", 196) + "!", "ltr"},
+		{"Z" + long("̶̣́͜", 1000) + " é?", "a" + long("̲̈", 199), "ltr"},
+		{long("漢字かな交じり文", 1999) + "？", long("한국어", 200), "ltr"},
+	} {
+		texts["/q/"+ask(t, one.prompt, 2, one.option, "No").id] = one
+	}
+	tab := open(t, "/", browser.Options{Width: 320, Height: 640})
+	fits := func(view string) {
+		t.Helper()
+		for _, direction := range []string{"rtl", "ltr"} {
+			if wide := browser.Evaluate[[]string](tab, `(document.documentElement.dir = '`+direction+`', [document.documentElement, ...document.querySelectorAll('main *')].filter((one) => {
+				const {left, right} = one.getBoundingClientRect();
+				return left < -1 || right > 321 || one.scrollWidth > 320;
+			}).map((one) => one.outerHTML.slice(0, 80)))`); len(wide) > 0 {
+				t.Errorf("%s from %s is wider than the page: %q", view, direction, wide)
+			}
+		}
+	}
+	fits("/")
+	type found struct{ Text, Direction, Facts string }
+	for id, want := range texts {
+		got := browser.Evaluate[found](tab, `(() => {
+			const card = document.querySelector('[data-question="`+strings.TrimPrefix(id, "/q/")+`"]'), prompt = card.querySelector('.foreign');
+			return {text: prompt.textContent, direction: getComputedStyle(prompt).direction, facts: getComputedStyle(card.querySelector('.facts')).direction};
+		})()`)
+		if got != (found{want.prompt, want.direction, "ltr"}) {
+			t.Errorf("the list has %+v, want %s, %s", got, want.direction, want.prompt)
+		}
+	}
+	for _, view := range append(slices.Collect(maps.Keys(texts)), "/me", "/leaderboard", "/settings") {
+		browser.Evaluate[bool](tab, "history.pushState(null, '', '"+view+"'), dispatchEvent(new PopStateEvent('popstate'))")
+		tab.Until("document.getElementById('main').dataset.shown === '" + view + "'")
+		fits(view)
+		want, ok := texts[view]
+		if !ok {
+			continue
+		}
+		got := browser.Evaluate[[]string](tab, "[...document.querySelectorAll('.foreign')].slice(0, 2).flatMap((one) => [one.textContent, getComputedStyle(one).direction])")
+		if !slices.Equal(got, []string{want.prompt, want.direction, want.option, want.direction}) {
+			t.Errorf("the question has %q, want %+v", got, want)
 		}
 	}
 }
