@@ -35,6 +35,17 @@ type Repeat struct {
 	Waits func(testing.TB, onesynthtest.Reply)
 }
 
+// CheckRepeats checks that a request that is sent again makes nothing twice: many of it at once, and after one that died on the way.
+func (s *Suite) CheckRepeats(t *testing.T, prepare func(testing.TB, *Target) Repeat) {
+	t.Helper()
+	for name, check := range map[string]func(*testing.T, func(testing.TB, *Target) Repeat){"ConcurrentRepeats": s.checkConcurrentRepeats, "DiedRequest": s.checkDiedRequest} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			check(t, prepare)
+		})
+	}
+}
+
 // checkConcurrentRepeats checks that fifty of the same request at once make one thing. All get its
 // answer, or the answer to try again while the first is running.
 func (s *Suite) checkConcurrentRepeats(t *testing.T, prepare func(testing.TB, *Target) Repeat) {

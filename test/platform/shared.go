@@ -51,8 +51,6 @@ func (s *Suite) Check(t *testing.T, p Scenario) {
 		"EveryGrantIsNeeded": func(t *testing.T) { s.Local(t, "dev").CheckGrantsNeeded(t, p.Probes, p.Failed) },
 		"UndeliveredRun":     func(t *testing.T) { s.Local(t, "dev").CheckUndelivered(t) },
 		"Calls":              s.checkCalls,
-		"ConcurrentRepeats":  func(t *testing.T) { s.checkConcurrentRepeats(t, p.Repeat) },
-		"DiedRequest":        func(t *testing.T) { s.checkDiedRequest(t, p.Repeat) },
 	}
 	for name, check := range checks {
 		t.Run(name, func(t *testing.T) {
@@ -60,6 +58,7 @@ func (s *Suite) Check(t *testing.T, p Scenario) {
 			check(t)
 		})
 	}
+	s.CheckRepeats(t, p.Repeat)
 }
 
 // Document is the path of the platform's OpenAPI document.

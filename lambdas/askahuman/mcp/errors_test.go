@@ -130,7 +130,7 @@ func faults(api http.RoundTripper, kinds ...string) (http.RoundTripper, *atomic.
 	}), &sent
 }
 
-// Whatever happens to its requests, an ask asks once, and a model that calls again gets the same
+// Lost answers and failures of the API cost nothing: an ask asks once, and a model that calls again gets the same
 // question.
 func TestAsksOnceThroughFaults(t *testing.T) {
 	t.Parallel()

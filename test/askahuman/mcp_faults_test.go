@@ -1,0 +1,305 @@
+package askahuman
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/local/awsapi"
+	"github.com/onesynth-cdk/onesynth/local/lambda"
+	"github.com/onesynth-cdk/onesynth/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/test/platform"
+)
+
+// toolText is the text of a tool's result.
+func toolText(result *sdk.CallToolResult) string {
+	if len(result.Content) == 0 {
+		return ""
+	}
+	text, _ := result.Content[0].(*sdk.TextContent)
+	if text == nil {
+		return ""
+	}
+	return text.Text
+}
+
+// toolField is a text of a tool's structured result.
+func toolField(result *sdk.CallToolResult, name string) string {
+	fields, _ := result.StructuredContent.(map[string]any)
+	text, _ := fields[name].(string)
+	return text
+}
+
+// A model that calls ask_human again asks once, without a key of its own: many calls at once, and one after another that
+// was killed.
+func TestMCPRepeats(t *testing.T) {
+	t.Parallel()
+	suite.CheckRepeats(t, func(t testing.TB, on *platform.Target) platform.Repeat {
+		asker, arguments := newClient(t, &target{on}).newAgent(), map[string]any{"prompt": "Should error messages apologise to people?"}
+		return platform.Repeat{
+			Function: "MCPAPI",
+			// The reply is as if of the API.
+			Send: func(ctx context.Context) (onesynthtest.Reply, error) {
+				reply, result, err := asker.callTool(ctx, "ask_human", arguments)
+				switch {
+				case err != nil || result == nil:
+				case !result.IsError:
+					reply.Status, reply.Body = http.StatusCreated, fmt.Append(nil, result.StructuredContent)
+				case strings.Contains(toolText(result), "call ask_human again with the same arguments in a second"):
+					reply.Status = http.StatusConflict
+					reply.Header.Set("Retry-After", "1")
+				default:
+					reply.Status = http.StatusBadRequest
+				}
+				return reply, err
+			},
+			Made: func(t testing.TB) int { return len(asker.list(t, nil).Questions) },
+			// What differs is another question, and has another key.
+			Other: func(testing.TB) {},
+			Waits: func(testing.TB, onesynthtest.Reply) {},
+		}
+	})
+}
+
+// Through hostile requests, throttling, lost answers and killed functions, /mcp tells a model what to do, loses nothing
+// and does nothing twice.
+func TestMCPFaults(t *testing.T) {
+	t.Parallel()
+	on := ownRun(t, local.Options{})
+	faults := func(t *testing.T, f awsapi.Faults) {
+		t.Helper()
+		if err := on.Run.AWS().SetFaults(f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Run("AnyBody", func(t *testing.T) {
+		asker := newClient(t, on).newAgent()
+		header := mcpHeader(asker)
+		header.Set("Content-Type", "application/json")
+		seed := rand.Uint64()
+		t.Logf("seed %d", seed)
+		var results atomic.Int32
+		const requests, workers = 600, 4
+		if err := onesynthtest.Together(workers, func(worker int) error {
+			random := rand.New(rand.NewPCG(seed, uint64(worker)))
+			for range requests / workers {
+				body := hostileMessage(random)
+				reply, err := asker.Send(t.Context(), http.MethodPost, "/mcp", header, body)
+				if err != nil {
+					return fmt.Errorf("%q: %w", body, err)
+				}
+				// The SDK answers subscriptions/listen by a stream of one event.
+				said := bytes.TrimPrefix(reply.Body, []byte("event: message\ndata: "))
+				answered := reply.Status == http.StatusAccepted || len(said) > 0
+				if reply.Status < 200 || reply.Status >= 500 || !answered || reply.Status == http.StatusOK && !json.Valid(said) {
+					return fmt.Errorf("%.2000q: got %v", body, reply)
+				}
+				if bytes.Contains(reply.Body, []byte(`"result"`)) {
+					results.Add(1)
+				}
+			}
+			return nil
+		}); err != nil {
+			t.Error(err)
+		}
+		// Otherwise the requests were too wrong to reach a tool.
+		if results.Load() < 20 {
+			t.Errorf("got %d results; want at least 20", results.Load())
+		}
+		for _, f := range on.Run.Functions().Functions() {
+			if f.Deaths+f.Errors+f.Timeouts > 0 {
+				t.Errorf("%s: got %d deaths, %d errors, %d time-outs; want none", f.Name, f.Deaths, f.Errors, f.Timeouts)
+			}
+		}
+	})
+	t.Run("Throttled", func(t *testing.T) {
+		c := newClient(t, on)
+		asker := c.newAgent()
+		asked := asker.ask(t, textQuestion(1)).QuestionID
+		faults(t, awsapi.Faults{Throttle: 1})
+		defer faults(t, awsapi.Faults{})
+		for tool, arguments := range map[string]map[string]any{
+			"ask_human": {"prompt": "Should buttons have a shadow?"}, "list_questions": {}, "check_question": {"question_id": asked},
+			"wait_for_answers": {"question_id": asked, "seen": 0}, "close_question": {"question_id": asked},
+		} {
+			reply, result, err := asker.callTool(t.Context(), tool, arguments)
+			if err != nil || reply.Status != http.StatusOK || result == nil || !result.IsError || !strings.Contains(toolText(result), "Next: call "+tool+" again") {
+				t.Errorf("%s: got %v, %v; want to be told to call again", tool, reply, err)
+			}
+		}
+		faults(t, awsapi.Faults{})
+		if got := asker.question(t, asked); got.Status != "OPEN" {
+			t.Errorf("got %s after a close that was refused; want OPEN", got.Status)
+		}
+		if got := asker.list(t, nil).Questions; len(got) != 1 {
+			t.Errorf("got %d questions after an ask that was refused; want 1", len(got))
+		}
+	})
+	t.Run("LostAnswersAndKills", func(t *testing.T) {
+		const questions, repeats, places = 5, 4, 3
+		c := newClient(t, on)
+		asker := c.newAgent()
+		var calls, kills atomic.Int32
+		// insist calls a tool until it has done its work, as the results say.
+		insist := func(tool string, arguments map[string]any) (*sdk.CallToolResult, error) {
+			for begun := time.Now(); time.Since(begun) < 3*time.Minute; time.Sleep(time.Second) {
+				reply, result, err := asker.callTool(t.Context(), tool, arguments)
+				switch {
+				case err != nil:
+					return nil, fmt.Errorf("%s: %v: %w", tool, reply, err)
+				case result != nil && !result.IsError:
+					return result, nil
+				case result != nil && !strings.Contains(toolText(result), "Next: call "+tool+" again"), result == nil && reply.Status < http.StatusInternalServerError:
+					return nil, fmt.Errorf("%s: got %v; want to be told to call again", tool, reply)
+				}
+				// A failed attempt counts, too.
+				on.forgetRateLimit(t, "create", asker.id)
+			}
+			return nil, errors.New("got no result in three minutes")
+		}
+		function := on.Function(t, "MCPAPI")
+		faults(t, awsapi.Faults{Throttle: 0.1, TransactionConflict: 0.1, DropResponse: 0.1, Seed: 5})
+		defer faults(t, awsapi.Faults{})
+		var mutex sync.Mutex
+		ids := map[string]int{}
+		if err := onesynthtest.Together(questions*repeats, func(i int) error {
+			// Some calls end a function's process, a busy one if there is any.
+			if calls.Add(1)%4 == 0 {
+				switch _, err := on.Run.Kill(function); {
+				case err == nil:
+					kills.Add(1)
+				case !errors.Is(err, lambda.ErrNotRunning):
+					return err
+				}
+			}
+			result, err := insist("ask_human", map[string]any{"prompt": fmt.Sprintf("Is %d a good number of tabs?", i%questions), "min_responses": places})
+			if err != nil {
+				return err
+			}
+			mutex.Lock()
+			defer mutex.Unlock()
+			ids[toolField(result, "question_id")] = i % questions
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if len(ids) != questions {
+			t.Errorf("got %d ids for %d questions", len(ids), questions)
+		}
+		var racing sync.WaitGroup
+		// More people than places race for each question, while the agent looks on.
+		for id := range ids {
+			people := c.newPeople(places + 3)
+			for _, one := range people {
+				racing.Go(func() {
+					for range 60 {
+						r, err := one.tryAnswer(t.Context(), textAnswer(id))
+						if err != nil {
+							t.Error(err)
+							return
+						}
+						if r.Status < http.StatusInternalServerError && r.Status != http.StatusTooManyRequests {
+							return
+						}
+						time.Sleep(500 * time.Millisecond)
+					}
+					t.Error("a person got no answer in 60 attempts")
+				})
+			}
+			racing.Go(func() {
+				for seen := 0; ; {
+					result, err := insist("wait_for_answers", map[string]any{"question_id": id, "seen": seen, "wait_seconds": 5})
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					fields := result.StructuredContent.(map[string]any)
+					if now := int(fields["current_responses"].(float64)); now < seen || now > places {
+						t.Errorf("got %d answers after %d; there are %d places", now, seen, places)
+						return
+					} else if seen = now; fields["status"] == "CLOSED" {
+						return
+					}
+				}
+			})
+		}
+		racing.Wait()
+		faults(t, awsapi.Faults{})
+		t.Logf("%d kills", kills.Load())
+		if kills.Load() == 0 {
+			t.Error("no function was killed: the test has shown nothing")
+		}
+		if got := asker.list(t, nil).Questions; len(got) != questions {
+			t.Errorf("got %d questions; want %d", len(got), questions)
+		}
+		for id := range ids {
+			result, err := insist("check_question", map[string]any{"question_id": id})
+			if err != nil {
+				t.Fatal(err)
+			}
+			fields := result.StructuredContent.(map[string]any)
+			responses, _ := fields["responses"].([]any)
+			if fields["status"] != "CLOSED" || fields["current_responses"] != float64(places) || len(responses) != places {
+				t.Errorf("got %v; want CLOSED with %d answers", fields, places)
+			}
+		}
+	})
+}
+
+// hostileMessage is a message of the Model Context Protocol with something wrong, most times.
+func hostileMessage(random *rand.Rand) []byte {
+	odd := []any{nil, true, -1, 1e300, "", strings.Repeat("x", 5000), "\u202e\x00", []any{}, []any{[]any{nil}}, map[string]any{}, map[string]any{"": nil}}
+	one := func(usual ...any) any {
+		if random.IntN(5) == 0 {
+			return odd[random.IntN(len(odd))]
+		}
+		return usual[random.IntN(len(usual))]
+	}
+	id := "6f1ed002-ab5f-4e0c-9c25-2f8f4b1e9d3a"
+	message := map[string]any{
+		"jsonrpc": one("2.0"), "id": one(1, "a"),
+		"method": one("tools/call", "tools/call", "tools/call", "tools/list", "initialize", "ping", "notifications/initialized", "subscriptions/listen", "resources/list"),
+		"params": one(map[string]any{
+			"name": one("ask_human", "check_question", "list_questions", "close_question"),
+			"arguments": one(
+				map[string]any{"prompt": one("Is this a good question?"), "options": one([]any{"a", "b"}), "min_responses": one(1)},
+				map[string]any{"question_id": one(id, "../human/questions")}, map[string]any{"limit": one(5), "status": one("OPEN"), "cursor": one("x")},
+			),
+			"_meta": one(map[string]any{"progressToken": one(1)}),
+		}),
+	}
+	if random.IntN(8) == 0 {
+		delete(message, []string{"jsonrpc", "id", "method", "params"}[random.IntN(4)])
+	}
+	var whole any = message
+	if random.IntN(15) == 0 {
+		whole = []any{message, message}
+	}
+	body, err := json.Marshal(whole)
+	if err != nil {
+		panic(err)
+	}
+	switch place := random.IntN(len(body)); random.IntN(10) {
+	case 0:
+		return body[:place]
+	case 1:
+		body[place] = byte(random.Uint32())
+	case 2:
+		return append(body, body...)
+	case 3:
+		return bytes.Repeat(body[:1], 1+random.IntN(100_000))
+	}
+	return body
+}
