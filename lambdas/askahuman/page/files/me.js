@@ -21,14 +21,14 @@ export async function show({signal, reload}) {
     return stateOf(error, reload);
   }
   const earned = new Map(stats.badges.map((one) => [one.id, one]));
-  const all = [...new Set([...badges, ...earned.keys()])];
+  const all = [...new Set([...badges, ...earned.keys()])].sort((one, other) => earned.has(other) - earned.has(one));
   const byCategory = audiences.filter((one) => stats.answers_by_category[one] > 0);
   return h('div', {class: 'me'}, heading(t('me.title')),
     h('dl', {class: 'figures'},
       figure(t('me.points'), number(stats.total_points)), figure(t('me.answers'), number(stats.total_answers)),
       figure(t('me.streak'), t('me.days', {n: stats.streak_days})),
       figure(t('me.rank'), stats.rank === null ? t(stats.total_points > 0 ? 'me.rankFar' : 'me.rankNone') : number(stats.rank))),
-    byCategory.length > 0 && [h('h2', null, t('me.categories')), h('dl', {class: 'categories'}, byCategory.map((one) => [h('dt', null, t(`audience.${one}`)), h('dd', null, number(stats.answers_by_category[one]))]))],
+    byCategory.length > 0 && [h('h2', null, t('me.categories')), h('dl', {class: 'figures'}, byCategory.map((one) => figure(t(`audience.${one}`), number(stats.answers_by_category[one]))))],
     h('h2', null, t('me.badges', {n: earned.size, all: all.length})),
     h('ul', {class: 'badges'}, all.map((id) => {
       const own = earned.get(id);
