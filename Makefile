@@ -196,8 +196,10 @@ lint: bin/lint ## Check format, and what go vet and staticcheck.conf look for
 
 # The browser's run of all platforms, as CONSOLE.md shows it.
 .PHONY: screenshots
-screenshots: node_modules test/console/node_modules ## Write the pictures of the console's page into docs/console
+screenshots: node_modules test/console/node_modules ## Write the pictures of the console and of Ask-a-Human's page into docs
+	mkdir -p docs/page
 	cd test && go test -count=1 -run TestPictures ./console -pictures $(CURDIR)/docs/console
+	cd test && go test -count=1 -run TestPictures ./page -pictures $(CURDIR)/docs/page
 
 .PHONY: bench
 bench: node_modules ## Measure, and print figures and ratios

@@ -59,9 +59,15 @@ type question struct {
 // ask asks a question that wants so many answers; without options it wants a text.
 func ask(t *testing.T, prompt string, answers int, options ...string) question {
 	t.Helper()
+	return askFor(t, "general", prompt, answers, options...)
+}
+
+// askFor is ask for an audience.
+func askFor(t *testing.T, audience, prompt string, answers int, options ...string) question {
+	t.Helper()
 	q := question{agent: onesynthtest.NewClient(t, target(t))}
 	q.agent.Header = http.Header{"X-Agent-Id": {onesynthtest.Unique("agent")}}
-	body := map[string]any{"prompt": prompt, "type": "text", "min_responses": answers}
+	body := map[string]any{"prompt": prompt, "type": "text", "min_responses": answers, "audience": []string{audience}}
 	if len(options) > 0 {
 		body["type"], body["options"] = "multiple_choice", options
 	}

@@ -1,0 +1,71 @@
+package page
+
+import (
+	"flag"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/onesynth-cdk/onesynth/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/test/browser"
+)
+
+var pictures = flag.String("pictures", "", "write the pictures of docs/PAGE.md into the `folder`")
+
+// The pictures of docs/PAGE.md, by make screenshots.
+func TestPictures(t *testing.T) {
+	if *pictures == "" {
+		t.Skip("pictures are written with -pictures FOLDER")
+	}
+	// Who looks at the page has answered these, as others have.
+	const own = "6b0f5a0e-6a54-4c1e-9f0e-2f7f7c9d1a55"
+	for i, audience := range []string{"technical", "ethics", "product", "creative", "general", "technical", "general"} {
+		id := askFor(t, audience, "What do you think of this?", 4).id
+		for n, person := range []string{own, "a", "b", "c"} {
+			if n > 0 && i%(n+1) > 0 {
+				continue
+			}
+			client := onesynthtest.NewClient(t, target(t))
+			client.Header = http.Header{"X-Fingerprint": {person}}
+			if r := client.Try(t, http.MethodPost, "/human/responses", map[string]any{"question_id": id, "answer": "It depends on who reads it.", "confidence": 4}); r.Status != http.StatusCreated {
+				t.Fatal(r)
+			}
+		}
+	}
+	remember := askFor(t, "general", "When did you last change your mind because of what someone else said, and what was it that convinced you?", 5)
+	askFor(t, "ethics", "Is it fair to publish a summary of an interview that leaves out the answer that the guest liked best?", 3)
+	askFor(t, "general", "هل تفضّل أن تقرأ التعليمات أم أن تجرّب بنفسك؟", 4, "أقرأ أولًا", "أجرّب")
+	apologise := askFor(t, "product", "Our service was down for ten minutes, and no data was lost. Should the message that people see apologise?", 6, "Always", "Only if it is our fault", "Never")
+	askFor(t, "technical", "What is the first thing you look at when a build fails on someone else's machine?", 3)
+
+	for _, shot := range []struct {
+		name, path string
+		options    browser.Options
+		steps      func(*browser.Tab)
+	}{
+		{"feed", "/", browser.Options{Width: 800, Height: 830}, nil},
+		{"question", "/q/" + apologise.id, browser.Options{Width: 800, Height: 760}, func(tab *browser.Tab) {
+			tab.Until("(document.querySelectorAll('input[name=option]')[1].click(), document.querySelector('input[name=confidence][value=\"4\"]').click(), document.activeElement.blur(), true)")
+		}},
+		{"phone", "/q/" + remember.id, browser.Options{Width: 360, Height: 740, Dark: true}, func(tab *browser.Tab) {
+			write(tab, "Last week: a colleague drew what I had only described.")
+			tab.Until("(document.activeElement.blur(), scrollTo(0, 0), true)")
+		}},
+		{"me", "/me", browser.Options{Width: 800, Height: 700}, nil},
+		{"leaderboard", "/leaderboard", browser.Options{Width: 360, Height: 520}, nil},
+	} {
+		shot.options.Before = `localStorage.setItem('ask-a-human.person', '"` + own + `"')`
+		tab := open(t, shot.path, shot.options)
+		if shot.steps != nil {
+			shot.steps(tab)
+		}
+		picture := tab.Picture(60)
+		if len(picture) > 60<<10 {
+			t.Errorf("%s: the picture has %d bytes, want 60 KiB at the most", shot.name, len(picture))
+		}
+		if err := os.WriteFile(filepath.Join(*pictures, shot.name+".webp"), picture, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
