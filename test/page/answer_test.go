@@ -98,6 +98,12 @@ func TestOfflineAndBack(t *testing.T) {
 	if got := q.read(t); len(got.Responses) != 0 {
 		t.Errorf("the agent reads %+v", got)
 	}
+	// What the worker keeps is the page, and no answer of the API.
+	for _, path := range browser.Evaluate[[]string](tab, "(async () => (await Promise.all((await caches.keys()).map(async (name) => (await caches.open(name)).keys()))).flat().map(({url}) => new URL(url).pathname))()") {
+		if path != "/" && !strings.HasPrefix(path, "/assets/") {
+			t.Errorf("the service worker keeps %s", path)
+		}
+	}
 	tab.Offline(false)
 	shows(tab, "thanks")
 	if got := q.read(t); len(got.Responses) != 1 || got.Responses[0].Answer != "I was in a tunnel." {

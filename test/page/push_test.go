@@ -168,6 +168,15 @@ func TestPush(t *testing.T) {
 	if browser.Evaluate[bool](tab, "localStorage.getItem('test of push') !== null") {
 		t.Error("the browser is still subscribed")
 	}
+
+	// Who becomes someone else is notified no more, also where the server cannot be told.
+	tab.Click("Notify me")
+	tab.See("Notifications are on.")
+	tab.Offline(true)
+	tab.Click("Become someone else")
+	tab.Until("document.querySelector('dialog[open]')")
+	tab.Click("Become someone else")
+	tab.Until("!document.querySelector('dialog[open]') && !localStorage.getItem('ask-a-human.push') && !localStorage.getItem('test of push')")
 }
 
 // delivered is a message of the run's inbox in the form in which Firebase Cloud Messaging gives it to a browser, and its question's id.

@@ -147,14 +147,21 @@ func TestKeyboard(t *testing.T) {
 	}
 }
 
-// People choose their language, and become someone else.
+// People choose their language, and become someone else, without what they had begun to write.
 func TestSettings(t *testing.T) {
-	tab := open(t, "/settings", browser.Options{})
-	before := browser.Evaluate[string](tab, "JSON.stringify(localStorage)")
+	q := ask(t, unique("Who are you?"), 2)
+	tab := open(t, "/q/"+q.id, browser.Options{})
+	write(tab, "I am")
+	tab.Click("Settings")
 	tab.Until("(() => { const list = document.querySelector('main select'); if (!list) return false; list.value = 'de'; list.dispatchEvent(new Event('change', {bubbles: true})); return true; })()")
 	tab.Until("document.documentElement.lang === 'de'")
 	tab.See("Einstellungen")
-	if after := browser.Evaluate[string](tab, "JSON.stringify(localStorage)"); after == before {
-		t.Error("the choice is not kept")
+	before := tab.Text("#person")
+	tab.Click("Jemand anderes werden")
+	tab.Until("document.querySelector('dialog[open]')")
+	tab.Click("Jemand anderes werden")
+	tab.Until("document.getElementById('person') && document.getElementById('person').innerText !== '" + before + "'")
+	if kept := browser.Evaluate[[]string](tab, "Object.keys(localStorage).sort()"); len(before) != 36 || !slices.Equal(kept, []string{"ask-a-human.language", "ask-a-human.person"}) {
+		t.Errorf("%q has become someone else, and the device keeps %q", before, kept)
 	}
 }
