@@ -181,7 +181,8 @@ func (b *bench) comparePlatform(ctx context.Context, shared *dynamodb.Engine, p 
 	b.title(fmt.Sprintf("%s: against a plain Go Lambda that makes the same calls, %d times %d requests each in turn", p.Schema.Title, compareRounds, b.compared))
 	fmt.Fprintln(b.out, "route\thandler, s per 1,000\tplain\tratio\tat most 1.15\trunner, s per 1,000\tplain\tp50, 1 client\tplain\tp99\tplain\tp50, 8 clients\tplain\tp99\tplain")
 	for i, r := range p.Routes {
-		if r.Waits {
+		// A protocol on top is measured against the route below it.
+		if r.Waits || r.Plain != "" {
 			continue
 		}
 		record := func(requests int) ([]routes.Traced, error) {

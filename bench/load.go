@@ -235,6 +235,9 @@ func (b *bench) routes(ctx context.Context, l *local, p platform) error {
 	if err := b.out.Flush(); err != nil {
 		return err
 	}
+	if err := b.protocols(ctx, l, p); err != nil {
+		return err
+	}
 	b.title(p.Schema.Title + ": what handler and runner add to DynamoDB's time, p50, one client")
 	for _, r := range p.Routes {
 		added := median(alone[r.Name].added)
@@ -251,6 +254,40 @@ func (b *bench) routes(ctx context.Context, l *local, p platform) error {
 		fmt.Fprintf(b.out, "%s\t%.1f\t%.1f\t%.1f\t%s\n", r.Name, u.calls, u.read, writeUnits(r, u), p.inSeed(r))
 	}
 	return b.functions(ctx, l, p)
+}
+
+// protocols compares each route of a protocol with the route that does the same without, in turn, so that other load on the machine
+// affects both.
+func (b *bench) protocols(ctx context.Context, l *local, p platform) error {
+	for _, r := range p.Routes {
+		plain := slices.IndexFunc(p.Routes, func(plain routes.Route) bool { return plain.Name == r.Plain })
+		if plain < 0 {
+			continue
+		}
+		type side struct {
+			prepare, request func(context.Context) error
+			times            []time.Duration
+		}
+		var sides [2]side
+		for i, route := range []routes.Route{r, p.Routes[plain]} {
+			sides[i].prepare, sides[i].request = route.Client(&l.Run)
+		}
+		for began := time.Now(); time.Since(began) < 2*b.load; {
+			for i := range sides {
+				took, err := prepared(ctx, sides[i].prepare, sides[i].request)
+				if err != nil {
+					return fmt.Errorf("%s: %w", r.Name, err)
+				}
+				sides[i].times = append(sides[i].times, took)
+			}
+		}
+		at := func(q float64) string {
+			return fmt.Sprintf("p%.0f %.2f ms and %.2f ms", 100*q, milliseconds(quantile(sides[0].times, q)), milliseconds(quantile(sides[1].times, q)))
+		}
+		b.title(r.Name + ", and in turn " + r.Plain)
+		b.row("one client", at(0.5)+", "+at(0.99), "", true)
+	}
+	return b.out.Flush()
 }
 
 // functions prints the start-up time and memory of the handlers, after the load and one run

@@ -3,12 +3,16 @@ package routes
 import (
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 // Ask-a-Human's rate limits would end a load within the first second. So each client acts as
@@ -21,12 +25,20 @@ const (
 	changesPerPerson = 9
 )
 
+// The names of routes that tools of the Model Context Protocol call.
+const (
+	askedOnce = "once   POST /agent/questions, with a key"
+	polled    = "poll   GET /agent/questions/{id}"
+)
+
 // AskAHuman says what to measure of Ask-a-Human.
 func (described) AskAHuman() Measured {
 	addresses := &atomic.Uint32{}
 	begin := func(l *Run) *asker { return &asker{caller: caller{run: l}, addresses: addresses} }
 	// A subscription, its token and its person; or, of a renewal, the old token and the new one.
 	moved := Transaction{Items: 3, Indexed: 1}
+	// A question, its place in the quota, and the answer under the key.
+	kept := Transaction{Items: 3, Indexed: 1}
 	return Measured{
 		Webhook: func(l *Run) func(context.Context, string) error {
 			a := begin(l)
@@ -38,8 +50,11 @@ func (described) AskAHuman() Measured {
 		Routes: []Route{
 			{Name: "warm   without DynamoDB", Clients: []int{1}, Client: client(begin, slowly, (*asker).refused)},
 			{Original: 2560 * time.Microsecond, Name: "ask    POST /agent/questions", Clients: allClients, Patterns: []string{"TakePlace", "StoreQuestion"}, InARow: true, Client: client(begin, nil, (*asker).ask)},
+			{Name: askedOnce, Clients: allClients, Patterns: []string{"TakePlace", "StoreQuestion"}, Transaction: kept, Client: client(begin, nil, (*asker).askOnce)},
+			{Name: "tool   POST /mcp, ask_human", Clients: allClients, Patterns: []string{"TakePlace", "StoreQuestion"}, Transaction: kept, Plain: askedOnce, Client: client(begin, nil, (*asker).askByTool)},
 			{Original: 5850 * time.Microsecond, Name: "answer POST /human/responses", Clients: allClients, Patterns: []string{"GetQuestion", "GetUserStats", "ListRecentAnswers", "SubmitResponse"}, Client: client(begin, (*asker).needQuestion, (*asker).answer)},
-			{Original: 4340 * time.Microsecond, Name: "poll   GET /agent/questions/{id}", Clients: allClients, Patterns: []string{"GetQuestion", "ListResponses"}, Client: client(begin, (*asker).needOwnQuestion, (*asker).poll)},
+			{Original: 4340 * time.Microsecond, Name: polled, Clients: allClients, Patterns: []string{"GetQuestion", "ListResponses"}, Client: client(begin, (*asker).needOwnQuestion, (*asker).poll)},
+			{Name: "tool   POST /mcp, check_question", Clients: allClients, Patterns: []string{"GetQuestion", "ListResponses"}, Plain: polled, Client: client(begin, (*asker).needOwnQuestion, (*asker).pollByTool)},
 			{Original: 5560 * time.Microsecond, Name: "feed   GET /human/questions", Clients: allClients, Patterns: []string{"ListOpenQuestions", "ListRecentAnswers"}, Client: client(begin, nil, (*asker).feed)},
 			{Name: "mine   GET /agent/questions, of 1", Clients: single, Patterns: []string{"ListAgentQuestions"}, Client: client(begin, (*asker).needOwnQuestion, (*asker).mine)},
 			{Name: "close  DELETE /agent/questions/{id}", Clients: single, Patterns: []string{"GetQuestion", "EndQuestion"}, Client: client(begin, (*asker).ask, (*asker).close)},
@@ -105,6 +120,9 @@ func (a *asker) call(ctx context.Context, method, path string, want int, body, o
 	if strings.HasPrefix(path, "/operator/") {
 		header.Set("Authorization", "Bearer "+a.operator)
 	}
+	if path == schema.MCPPath {
+		header.Set("Accept", "application/json, text/event-stream")
+	}
 	if err := a.caller.call(ctx, method, path, header, want, body, out); err != nil {
 		return err
 	}
@@ -112,11 +130,47 @@ func (a *asker) call(ctx context.Context, method, path string, want int, body, o
 	return nil
 }
 
+func newQuestion() map[string]any {
+	return map[string]any{"prompt": "Should an error message apologise to the person who reads it?", "type": "text", "min_responses": 50}
+}
+
+func (a *asker) askOnce(ctx context.Context) error {
+	question := newQuestion()
+	question["idempotency_key"] = rand.Text()
+	return a.call(ctx, http.MethodPost, "/agent/questions", http.StatusCreated, question, nil)
+}
+
+// callTool calls a tool of the Model Context Protocol.
+func (a *asker) callTool(ctx context.Context, tool string, arguments map[string]any) error {
+	var answer struct {
+		Result struct {
+			StructuredContent json.RawMessage `json:"structuredContent"`
+		} `json:"result"`
+	}
+	err := a.call(ctx, http.MethodPost, schema.MCPPath, http.StatusOK, map[string]any{
+		"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{"name": tool, "arguments": arguments},
+	}, &answer)
+	if err == nil && answer.Result.StructuredContent == nil {
+		err = fmt.Errorf("the tool %s has refused its call", tool)
+	}
+	return err
+}
+
+func (a *asker) askByTool(ctx context.Context) error {
+	question := newQuestion()
+	question["idempotency_key"] = rand.Text()
+	return a.callTool(ctx, "ask_human", question)
+}
+
+func (a *asker) pollByTool(ctx context.Context) error {
+	return a.callTool(ctx, "check_question", map[string]any{"question_id": a.question})
+}
+
 func (a *asker) ask(ctx context.Context) error {
 	var asked struct {
 		ID string `json:"question_id"`
 	}
-	question := map[string]any{"prompt": "Should an error message apologise to the person who reads it?", "type": "text", "min_responses": 50}
+	question := newQuestion()
 	if a.endpoint != "" {
 		question["callback_url"] = a.endpoint
 	}

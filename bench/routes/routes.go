@@ -63,6 +63,8 @@ type Route struct {
 	Waits bool
 	// InARow says that the part asks measures the route, too.
 	InARow bool
+	// Plain is the name of the route that does the same without a protocol on top. Empty: there is none.
+	Plain string
 	// Client returns a new client.
 	Client NewClient
 }

@@ -18,7 +18,7 @@ func guard(r *http.Request) error {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
 	}
-	if !loopback(host) {
+	if !IsLoopback(host) {
 		return fmt.Errorf("host %q: the console answers only to localhost and 127.0.0.1", r.Host)
 	}
 	if origin := r.Header.Get("Origin"); origin != "" {
@@ -50,10 +50,8 @@ func browser(r *http.Request) bool {
 	return strings.HasPrefix(r.UserAgent(), "Mozilla/") || r.Header.Get("Origin") != "" || r.Header.Get("Sec-Fetch-Site") != "" || r.Header.Get("Sec-Fetch-Mode") != ""
 }
 
-func loopback(host string) bool {
-	if host == "localhost" {
-		return true
-	}
+// IsLoopback reports whether a host without a port is this machine: localhost, or a loopback address, with or without brackets.
+func IsLoopback(host string) bool {
 	ip := net.ParseIP(strings.Trim(host, "[]"))
-	return ip != nil && ip.IsLoopback()
+	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
