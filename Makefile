@@ -206,6 +206,7 @@ bench: node_modules ## Measure, and print figures and ratios
 	go test -count=1 -run 'TestEveryAccessPattern|TestHottestKey' -v ./lambdas/*/dynamodb
 	go test -run - -bench . ./lambdas/lake ./lambdas/clarity/rubric ./lambdas/lingible/language ./local/lakequery ./local/trace
 	go run ./bench -arch $(OWN_ARCH)
+	cd test && go test -run - -bench FirstView -benchtime 20x ./page
 
 .PHONY: golden
 golden: ## Write the golden files of templates, after a change that is meant or an upgrade of the CDK

@@ -29,7 +29,7 @@ func main() {
 	flag.StringVar(&b.arch, "arch", "", "`processor` to synthesise for, arm64 or x86_64: with that of this machine, runs need not build the handlers again (default arm64)")
 	flag.BoolVar(&b.write, "write", false, "write the prices of routes into docs/COST.md")
 	platformName := flag.String("platform", "", "measure the platform of this `name` only (default all)")
-	only := flag.String("only", "", "measure one `part`: synthesis, loop, requests, compare, prices, asks, lake or webhooks (default all)")
+	only := flag.String("only", "", "measure one `part`: synthesis, loop, requests, compare, prices, asks, lake, webhooks or page (default all)")
 	flag.Parse()
 	if err := b.run(ctx, *only, *platformName); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -62,11 +62,11 @@ type part struct {
 }
 
 func (b *bench) run(ctx context.Context, only, platform string) error {
-	parts := []part{{"synthesis", b.synthesis}, {"loop", b.loop}, {"requests", b.requests}, {"compare", b.compare}, {"prices", b.prices}, {"asks", b.asks}, {"lake", b.lake}, {"webhooks", b.webhooks}}
+	parts := []part{{"synthesis", b.synthesis}, {"loop", b.loop}, {"requests", b.requests}, {"compare", b.compare}, {"prices", b.prices}, {"asks", b.asks}, {"lake", b.lake}, {"webhooks", b.webhooks}, {"page", b.page}}
 	if only != "" {
 		i := slices.IndexFunc(parts, func(p part) bool { return p.name == only })
 		if i < 0 {
-			return fmt.Errorf("got -only %s, allowed is synthesis, loop, requests, compare, prices, asks, lake or webhooks", only)
+			return fmt.Errorf("got -only %s, allowed is synthesis, loop, requests, compare, prices, asks, lake, webhooks or page", only)
 		}
 		parts = parts[i : i+1]
 	}

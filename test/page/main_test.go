@@ -35,7 +35,7 @@ func open(t *testing.T, path string, options browser.Options) *browser.Tab {
 }
 
 // target is the run, besides the page.
-func target(t *testing.T) *onesynthtest.Target {
+func target(t testing.TB) *onesynthtest.Target {
 	t.Helper()
 	run, _ := suite.Start(t)
 	outputs := map[string]string{}
@@ -57,13 +57,13 @@ type question struct {
 }
 
 // ask asks a question that wants so many answers; without options it wants a text.
-func ask(t *testing.T, prompt string, answers int, options ...string) question {
+func ask(t testing.TB, prompt string, answers int, options ...string) question {
 	t.Helper()
 	return askFor(t, "general", prompt, answers, options...)
 }
 
 // askFor is ask for an audience.
-func askFor(t *testing.T, audience, prompt string, answers int, options ...string) question {
+func askFor(t testing.TB, audience, prompt string, answers int, options ...string) question {
 	t.Helper()
 	q := question{agent: onesynthtest.NewClient(t, target(t))}
 	q.agent.Header = http.Header{"X-Agent-Id": {onesynthtest.Unique("agent")}}

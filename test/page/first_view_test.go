@@ -1,0 +1,48 @@
+package page
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/onesynth-cdk/onesynth/test/browser"
+)
+
+// whenShown notes the moment at which the first question is drawn, in ms since the address was asked for.
+const whenShown = `addEventListener('DOMContentLoaded', () => {
+	const main = document.getElementById('main');
+	new MutationObserver((_, observer) => {
+		if (!main.querySelector('.card')) return;
+		observer.disconnect();
+		requestAnimationFrame(() => { globalThis.shown = performance.now(); });
+	}).observe(main, {childList: true, subtree: true});
+})`
+
+// The first view of someone whose browser has nothing of the page, with a list of questions.
+func BenchmarkFirstView(b *testing.B) {
+	for n := range 20 {
+		ask(b, unique(fmt.Sprintf("What would you ask as number %d?", n)), 5)
+	}
+	run, driven := suite.Start(b)
+	type view struct{ Shown, Bytes, Requests float64 }
+	var views []view
+	look := func() view {
+		tab := driven.Open(b, run.URL("")+"/", browser.Options{Before: whenShown})
+		tab.Until("globalThis.shown")
+		return browser.Evaluate[view](tab, `(() => {
+			const loaded = [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')].filter((one) => one.startTime < shown);
+			return {shown, bytes: loaded.reduce((sum, one) => sum + one.encodedBodySize, 0), requests: loaded.length};
+		})()`)
+	}
+	// The first one starts the functions.
+	look()
+	for b.Loop() {
+		views = append(views, look())
+	}
+	slices.SortFunc(views, func(a, other view) int { return int(a.Shown - other.Shown) })
+	middle := views[len(views)/2]
+	b.ReportMetric(middle.Shown, "ms-until-shown")
+	b.ReportMetric(views[len(views)-1].Shown, "ms-longest")
+	b.ReportMetric(middle.Bytes, "bytes")
+	b.ReportMetric(middle.Requests, "requests")
+}
