@@ -12,8 +12,8 @@ import (
 // Many agents wait at once, and each learns of the answer to its question.
 func TestWaitingTogether(t *testing.T) {
 	t.Parallel()
-	const waiting = 24
-	c := newClient(t, shared(t))
+	target := shared(t)
+	c, waiting := newClient(t, target), target.AtOnce(24)
 	asker := c.newAgent()
 	asked := make([]submission, waiting)
 	for i := range asked {

@@ -11,6 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/cloudwatchlogs"
+	"github.com/aws/aws-sdk-go-v2/service/cloudwatchlogs/types"
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"github.com/onesynth-cdk/onesynth/local"
@@ -124,6 +127,49 @@ func TestWebhooks(t *testing.T) {
 	asker.close(t, asker.ask(t, textQuestion(1)).QuestionID)
 	question.CallbackURL = "https://169.254.169.254/latest"
 	invalid(t, asker.try(t, http.MethodPost, "/agent/questions", question), "callback_url")
+}
+
+// On an emulator, the stream, the queue and the plan of retries are AWS's as others understand it. No webhook arrives there, since none may go
+// to this machine.
+func TestWebhookIsTriedOnAnEmulator(t *testing.T) {
+	t.Parallel()
+	target := shared(t)
+	target.EmulatorOnly(t, "a local run takes webhooks itself, and on AWS this one would be tried for a day")
+	asker := newClient(t, target).newAgent()
+	question := textQuestion(1)
+	question.CallbackURL = "https://" + onesynthtest.Unique("endpoint") + ".invalid/"
+	asker.close(t, asker.ask(t, question).QuestionID)
+	configuration, err := config.LoadDefaultConfig(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	logs := cloudwatchlogs.NewFromConfig(configuration)
+	groups, err := logs.DescribeLogGroups(t.Context(), &cloudwatchlogs.DescribeLogGroupsInput{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sender := slices.IndexFunc(groups.LogGroups, func(g types.LogGroup) bool { return strings.Contains(*g.LogGroupName, "WebhookSenderLogs") })
+	if sender < 0 {
+		t.Fatal("the sender of webhooks has no log group")
+	}
+	host := strings.TrimSuffix(strings.TrimPrefix(question.CallbackURL, "https://"), "/")
+	onesynthtest.Settled(t, "the webhook is tried twice", func() bool {
+		found, err := logs.FilterLogEvents(t.Context(), &cloudwatchlogs.FilterLogEventsInput{LogGroupName: groups.LogGroups[sender].LogGroupName})
+		if err != nil {
+			t.Fatal(err)
+		}
+		attempts := map[float64]bool{}
+		for _, event := range found.Events {
+			var line struct {
+				Attempt float64
+				Error   string
+			}
+			if json.Unmarshal([]byte(*event.Message), &line) == nil && strings.Contains(line.Error, host) {
+				attempts[line.Attempt] = true
+			}
+		}
+		return attempts[1] && attempts[2]
+	})
 }
 
 // A webhook that failed comes again, with the same id, until its endpoint takes it. Kills of the functions on the way lose none. What no

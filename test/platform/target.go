@@ -36,6 +36,22 @@ func (p *Target) LocalOnly(t testing.TB, reason string) {
 	}
 }
 
+// EmulatorOnly skips the test in a local run and on AWS itself.
+func (p *Target) EmulatorOnly(t testing.TB, reason string) {
+	t.Helper()
+	if p.slots == nil {
+		t.Skip("skipped but on an emulator of AWS: " + reason)
+	}
+}
+
+// AtOnce bounds a number of requests that wait for others: half of what an emulator gets at once, and the number itself elsewhere.
+func (p *Target) AtOnce(requests int) int {
+	if p.slots == nil {
+		return requests
+	}
+	return min(requests, cap(p.slots)/2)
+}
+
 // NewClient returns a client of the target. An emulator gets as many requests at once as it has
 // slots.
 func NewClient(t testing.TB, target *Target) *onesynthtest.Client {
