@@ -182,7 +182,8 @@ func quote(text string) string {
 func (tab *Tab) Until(expression string) {
 	tab.t.Helper()
 	for deadline := time.Now().Add(patience); ; time.Sleep(15 * time.Millisecond) {
-		if Evaluate[bool](tab, "(async () => Boolean(await ("+expression+")))()") {
+		// No promise where there need be none: a page that is left keeps none.
+		if Evaluate[bool](tab, "(() => { const value = ("+expression+"); return value instanceof Promise ? value.then(Boolean) : Boolean(value); })()") {
 			return
 		}
 		if time.Now().After(deadline) {

@@ -29,6 +29,8 @@ type firebase struct {
 	wrong []string
 	// refresh are the refresh tokens of installations, and auth their tokens of the moment; endpoints are what tokens are registered for.
 	refresh, auth, endpoints map[string]string
+	// given are all tokens of all times.
+	given map[string]bool
 	// renewed counts the tokens of installations that replaced earlier ones.
 	renewed int
 }
@@ -36,7 +38,7 @@ type firebase struct {
 func startFirebase(t *testing.T) *firebase {
 	f := &firebase{
 		settings: page.Firebase{APIKey: "AIzaSyA-public-key-of-a-web-app", ProjectID: "ask-a-human-test", AppID: "1:123456789012:web:0123456789abcdef", VAPIDKey: "B" + strings.Repeat("Aw", 43)},
-		refresh:  map[string]string{}, auth: map[string]string{}, endpoints: map[string]string{},
+		refresh:  map[string]string{}, auth: map[string]string{}, endpoints: map[string]string{}, given: map[string]bool{},
 	}
 	f.Server = httptest.NewTLSServer(f)
 	t.Cleanup(func() {
@@ -73,6 +75,20 @@ func (f *firebase) tokens() map[string]string {
 		tokens[endpoint] = token
 	}
 	return tokens
+}
+
+// renewals is how often an installation got a token in place of an earlier one.
+func (f *firebase) renewals() int {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	return f.renewed
+}
+
+// gave reports whether the token is one of the service.
+func (f *firebase) gave(token string) bool {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	return f.given[token]
 }
 
 var installationID = regexp.MustCompile(`^[cdef][\w-]{21}$`)
@@ -161,7 +177,7 @@ func (f *firebase) register(w http.ResponseWriter, r *http.Request, token, endpo
 	case f.endpoints[token] != endpoint:
 		delete(f.endpoints, token)
 		token = onesynthtest.Unique("device") + ":APA91b"
-		f.endpoints[token] = endpoint
+		f.endpoints[token], f.given[token] = endpoint, true
 	}
 	_ = json.NewEncoder(w).Encode(map[string]any{"token": token, "web": map[string]string{"endpoint": endpoint}})
 }

@@ -56,8 +56,8 @@ func withPush(t *testing.T, settings page.Firebase) string {
 	return server.URL
 }
 
-// subscribed waits for the number of subscriptions, and returns the last one.
-func subscribed(t *testing.T, count int) (last struct {
+// subscribed waits until the platform has the number of subscriptions with tokens of the service, and returns the last one.
+func (f *firebase) subscribed(t *testing.T, count int) (last struct {
 	token    string
 	interval float64
 }) {
@@ -65,7 +65,7 @@ func subscribed(t *testing.T, count int) (last struct {
 	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
 		found := 0
 		for _, item := range target(t).Items(t, "Subscriptions") {
-			if token, ok := item["fcm_token"].(string); ok {
+			if token, ok := item["fcm_token"].(string); ok && f.gave(token) {
 				found++
 				last.token = token
 				last.interval, _ = item["min_interval_minutes"].(float64)
@@ -114,16 +114,16 @@ func TestPush(t *testing.T) {
 		tab.See("That did not work")
 	}
 	service.fail(0)
-	subscribed(t, 0)
+	service.subscribed(t, 0)
 	tab.Click("Notify me")
 	tab.See("Notifications are on.")
-	first := subscribed(t, 1)
+	first := service.subscribed(t, 1)
 	if tokens := service.tokens(); len(tokens) != 1 || first.token == "" || first.token != onlyOf(tokens) || first.interval != 30 {
 		t.Errorf("the platform has %+v, the service %v", first, tokens)
 	}
 	tab.Until("(() => { const list = document.getElementById('interval'); list.value = '60'; list.dispatchEvent(new Event('change', {bubbles: true})); return true; })()")
 	tab.See("The interval is changed.")
-	if got := subscribed(t, 1); got.interval != 60 || got.token != first.token {
+	if got := service.subscribed(t, 1); got.interval != 60 || got.token != first.token {
 		t.Errorf("the platform has %+v", got)
 	}
 
@@ -146,7 +146,7 @@ func TestPush(t *testing.T) {
 	browser.Evaluate[bool](tab, `localStorage.setItem('test of push', localStorage.getItem('test of push').replace('push.example/', 'push.example/other-')), setTimeout(() => location.reload()), true`)
 	second := first
 	tab.Until("JSON.parse(localStorage.getItem('ask-a-human.push')).endpoint.includes('other-')")
-	if second = subscribed(t, 1); second.token == first.token || second.token != onlyOf(service.tokens()) || second.interval != 60 {
+	if second = service.subscribed(t, 1); second.token == first.token || second.token != onlyOf(service.tokens()) || second.interval != 60 {
 		t.Errorf("the platform has %+v, and before %+v", second, first)
 	}
 	// After a week the same address is registered once more, with a new token of the installation.
@@ -157,14 +157,14 @@ func TestPush(t *testing.T) {
 		return true;
 	})()`)
 	tab.Until("JSON.parse(localStorage.getItem('ask-a-human.push')).registered > 1")
-	if got := subscribed(t, 1); got.token != second.token || service.renewed != 1 {
-		t.Errorf("the platform has %+v, and before %+v; %d tokens were renewed", got, second, service.renewed)
+	if got := service.subscribed(t, 1); got.token != second.token || service.renewals() != 1 {
+		t.Errorf("the platform has %+v, and before %+v; %d tokens were renewed", got, second, service.renewals())
 	}
 
 	tab.Click("Settings")
 	tab.Click("Notify me no more")
 	tab.See("Notifications are off.")
-	subscribed(t, 0)
+	service.subscribed(t, 0)
 	if browser.Evaluate[bool](tab, "localStorage.getItem('test of push') !== null") {
 		t.Error("the browser is still subscribed")
 	}
