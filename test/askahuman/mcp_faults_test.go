@@ -151,11 +151,20 @@ func TestMCPFaults(t *testing.T) {
 		const questions, repeats, places = 5, 4, 3
 		c := newClient(t, on)
 		asker := c.newAgent()
-		var calls, kills atomic.Int32
-		// insist calls a tool until it has done its work, as the results say.
+		var replies, kills, broken atomic.Int32
+		function := on.Function(t, "MCPAPI")
+		// insist calls a tool until it has done its work, as the results say. Every few replies a process of the function dies, a
+		// busy one if there is any.
 		insist := func(tool string, arguments map[string]any) (*sdk.CallToolResult, error) {
 			for begun := time.Now(); time.Since(begun) < 3*time.Minute; time.Sleep(time.Second) {
 				reply, result, err := asker.callTool(t.Context(), tool, arguments)
+				if replies.Add(1)%3 == 0 {
+					if _, err := on.Run.Kill(function); err == nil {
+						kills.Add(1)
+					} else if !errors.Is(err, lambda.ErrNotRunning) {
+						return nil, err
+					}
+				}
 				switch {
 				case err != nil:
 					return nil, fmt.Errorf("%s: %v: %w", tool, reply, err)
@@ -164,26 +173,19 @@ func TestMCPFaults(t *testing.T) {
 				case result != nil && !strings.Contains(toolText(result), "Next: call "+tool+" again"), result == nil && reply.Status < http.StatusInternalServerError:
 					return nil, fmt.Errorf("%s: got %v; want to be told to call again", tool, reply)
 				}
+				if result == nil {
+					broken.Add(1)
+				}
 				// A failed attempt counts, too.
 				on.forgetRateLimit(t, "create", asker.id)
 			}
 			return nil, errors.New("got no result in three minutes")
 		}
-		function := on.Function(t, "MCPAPI")
 		faults(t, awsapi.Faults{Throttle: 0.1, TransactionConflict: 0.1, DropResponse: 0.1, Seed: 5})
 		defer faults(t, awsapi.Faults{})
 		var mutex sync.Mutex
 		ids := map[string]int{}
 		if err := onesynthtest.Together(questions*repeats, func(i int) error {
-			// Some calls end a function's process, a busy one if there is any.
-			if calls.Add(1)%4 == 0 {
-				switch _, err := on.Run.Kill(function); {
-				case err == nil:
-					kills.Add(1)
-				case !errors.Is(err, lambda.ErrNotRunning):
-					return err
-				}
-			}
 			result, err := insist("ask_human", map[string]any{"prompt": fmt.Sprintf("Is %d a good number of tabs?", i%questions), "min_responses": places})
 			if err != nil {
 				return err
@@ -237,7 +239,8 @@ func TestMCPFaults(t *testing.T) {
 		}
 		racing.Wait()
 		faults(t, awsapi.Faults{})
-		t.Logf("%d kills", kills.Load())
+		t.Logf("%d kills broke %d of %d calls", kills.Load(), broken.Load(), replies.Load())
+		// A kill may come after the reply. TestMCPRepeats kills a call in its midst each time.
 		if kills.Load() == 0 {
 			t.Error("no function was killed: the test has shown nothing")
 		}
