@@ -7,8 +7,7 @@ import (
 
 // The variables of Ask-a-Human's webhooks.
 const (
-	// WebhookSecretVariable has the ARN of the secret from which the secrets of agents are derived. A function without it sends no
-	// webhooks, and takes no callback_url.
+	// WebhookSecretVariable has the ARN of the secret from which the secrets of agents are derived.
 	WebhookSecretVariable = "WEBHOOK_SECRET_ARN"
 	// WebhookQueueVariable has the address of the queue of webhooks.
 	WebhookQueueVariable = "WEBHOOK_QUEUE_URL"

@@ -16,7 +16,7 @@ type Measured struct {
 	// which is in LakeTable. It is nil without a lake.
 	Change    func(*Run) func(context.Context) (id string, err error)
 	LakeTable LakeTable
-	// Webhook returns a client that makes one change, of which a webhook tells the endpoint. It is nil for a platform without webhooks.
+	// Webhook returns a client that makes one change. A webhook tells the endpoint of it. It is nil for a platform without webhooks.
 	Webhook func(*Run) func(ctx context.Context, endpoint string) error
 }
 

@@ -214,6 +214,9 @@ type Position struct {
 	ID        string
 }
 
+// PollURL is the path at which an agent reads a question and its answers.
+func PollURL(questionID string) string { return "/agent/questions/" + questionID }
+
 // FormatTime writes a moment in the form of the wire format and the stores: in UTC with
 // milliseconds. The text has one width, so that it sorts by time.
 func FormatTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }

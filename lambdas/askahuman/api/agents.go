@@ -281,7 +281,7 @@ func submission(question askahuman.Question) Submission {
 	return Submission{
 		QuestionID: question.ID,
 		Status:     string(question.Status),
-		PollURL:    "/agent/questions/" + question.ID,
+		PollURL:    askahuman.PollURL(question.ID),
 		ExpiresAt:  askahuman.FormatTime(question.Deadline),
 		CreatedAt:  askahuman.FormatTime(question.CreatedAt),
 	}

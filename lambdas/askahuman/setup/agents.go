@@ -4,20 +4,14 @@ package setup
 import (
 	"context"
 	"slices"
-	"time"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/api"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/dynamodb"
-	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/webhooks"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/secret"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/webhook"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
-
-// keyAge is for how long the key of webhooks is kept.
-const keyAge = time.Hour
 
 // AgentAPI returns the API of agents as a function of schema.AskAHuman serves it.
 func AgentAPI(environment kit.Environment, function string) (*api.AgentAPI, error) {
@@ -47,11 +41,9 @@ func AgentAPI(environment kit.Environment, function string) (*api.AgentAPI, erro
 	}
 	// A function that may not read the secret serves no secrets of webhooks.
 	if described, _ := schema.AskAHumanWith(store.Parts).Function(function); slices.Contains(described.Secrets, "WebhookSecret") {
-		arn, err := environment.Require(schema.WebhookSecretVariable)
-		if err != nil {
+		if agents.Webhooks, err = WebhookSecrets(environment, store); err != nil {
 			return nil, err
 		}
-		agents.Webhooks = &webhooks.Secrets{Key: secret.New(environment.AWS, arn[0], keyAge).Value, Store: store}
 	}
 	keys, err := dynamodb.OpenAgentKeys(environment, function)
 	if err != nil {

@@ -39,7 +39,7 @@ type Event struct {
 	Data      Data   `json:"data"`
 }
 
-// Data says of a question what its agent reads of it, without prompt and answers: whoever reads an endpoint's logs learns neither.
+// Data is what an agent reads of its question, but its prompt and answers: an endpoint's logs have neither.
 type Data struct {
 	QuestionID        string `json:"question_id"`
 	Status            string `json:"status"`
@@ -98,7 +98,7 @@ func Of(change events.DynamoDBStreamRecord) (m Message, ok bool, err error) {
 	}
 	event := Event{Type: Closed, Data: Data{
 		QuestionID: q.ID, Status: string(is), RequiredResponses: q.RequiredResponses, CurrentResponses: q.CurrentResponses,
-		CreatedAt: askahuman.FormatTime(q.CreatedAt), PollURL: "/agent/questions/" + q.ID,
+		CreatedAt: askahuman.FormatTime(q.CreatedAt), PollURL: askahuman.PollURL(q.ID),
 	}}
 	ended := q.ClosedAt
 	if is == askahuman.StatusExpired {
@@ -157,8 +157,7 @@ func (s *Sender) Send(ctx context.Context, m Message) (Outcome, error) {
 	answer, err := s.Poster.Post(ctx, m.URL, header, m.Body)
 	switch {
 	case err != nil:
-		var failed *url.Error
-		if errors.As(err, &failed) {
+		if failed, ok := errors.AsType[*url.Error](err); ok {
 			err = failed.Err
 		}
 		return Outcome{}, fmt.Errorf("the endpoint gave no answer: %w", err)

@@ -3,25 +3,21 @@ package main
 
 import (
 	"context"
-	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/dynamodb"
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/setup"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/webhooks"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/queue"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/secret"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/webhook"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// keyAge is for how long the platform's key is kept: an operator who replaces it waits no longer.
-const keyAge = time.Hour
-
 func main() {
 	kit.StartResponder("askahuman", func(_ context.Context, environment kit.Environment) (func(context.Context, events.SQSEvent) (events.SQSEventResponse, error), error) {
-		variables, err := environment.Require(schema.WebhookQueueVariable, schema.WebhookSecretVariable)
+		url, err := environment.Require(schema.WebhookQueueVariable)
 		if err != nil {
 			return nil, err
 		}
@@ -29,12 +25,13 @@ func main() {
 		if err != nil {
 			return nil, err
 		}
+		secrets, err := setup.WebhookSecrets(environment, store)
+		if err != nil {
+			return nil, err
+		}
 		f := &function{
-			sender: &webhooks.Sender{
-				Keys:   &webhooks.Secrets{Key: secret.New(environment.AWS, variables[1], keyAge).Value, Store: store},
-				Poster: &webhook.Client{Addresses: webhook.AddressesOf(environment.Getenv)},
-			},
-			plan: schema.WebhookRetries(), queue: queue.New(environment.AWS, variables[0]), log: environment.Log, metrics: environment.Metrics,
+			sender: &webhooks.Sender{Keys: secrets, Poster: &webhook.Client{Addresses: webhook.AddressesOf(environment.Getenv)}},
+			plan:   schema.WebhookRetries(), queue: queue.New(environment.AWS, url[0]), log: environment.Log, metrics: environment.Metrics,
 		}
 		return f.handle, nil
 	})

@@ -96,7 +96,7 @@ func TestSpread(t *testing.T) {
 	}
 }
 
-// A message that cannot be deferred has failed all the same.
+// A message that cannot be deferred still counts as failed.
 func TestUndeferred(t *testing.T) {
 	t.Parallel()
 	told := ""
