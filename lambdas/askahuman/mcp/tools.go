@@ -273,22 +273,22 @@ func (t tool) decode(raw json.RawMessage, into *map[string]json.RawMessage) erro
 // ask asks a question. The API compares what is asked under one key, so the key of a call without one
 // is what is asked.
 func (s *Server) ask(ctx context.Context, c call) (any, string, error) {
-	if _, ok := c.arguments["type"]; !ok {
-		c.arguments = maps.Clone(c.arguments)
-		if c.arguments == nil {
-			c.arguments = map[string]json.RawMessage{}
-		}
-		c.arguments["type"] = json.RawMessage(`"text"`)
-		if options := c.arguments["options"]; len(options) > 0 && string(options) != "null" {
-			c.arguments["type"] = json.RawMessage(`"multiple_choice"`)
-		}
-	}
-	if key := c.arguments["idempotency_key"]; len(key) == 0 || string(key) == "null" {
-		if c.arguments["idempotency_key"], _ = json.Marshal(keyOf(c.arguments)); c.arguments["prompt"] == nil {
-			delete(c.arguments, "idempotency_key")
+	ask := map[string]json.RawMessage{}
+	maps.Copy(ask, c.arguments)
+	given := func(name string) bool { return len(ask[name]) > 0 && string(ask[name]) != "null" }
+	if _, ok := ask["type"]; !ok {
+		ask["type"] = json.RawMessage(`"text"`)
+		if given("options") {
+			ask["type"] = json.RawMessage(`"multiple_choice"`)
 		}
 	}
-	body, err := json.Marshal(c.arguments)
+	if !given("idempotency_key") {
+		delete(ask, "idempotency_key")
+		if ask["prompt"] != nil {
+			ask["idempotency_key"], _ = json.Marshal(keyOf(ask))
+		}
+	}
+	body, err := json.Marshal(ask)
 	if err != nil {
 		return nil, "", err
 	}
@@ -358,7 +358,7 @@ func (s *Server) wait(ctx context.Context, c call) (any, string, error) {
 	if seen != nil {
 		known = *seen
 	}
-	// An API without waiting answers at once. Then the wait is here, so that no model polls in a loop.
+	// An API without waiting answers at once. The tool then waits itself, so that no model polls in a loop.
 	if left := time.Duration(seconds)*time.Second - s.now().Sub(began); left >= time.Second && !isNews(question, known) && s.Live {
 		if err := s.pause(ctx, left); err != nil {
 			return nil, "", err
