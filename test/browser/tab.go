@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -305,14 +306,22 @@ func InWorker[T any](tab *Tab, expression string) T {
 	panic("unreachable")
 }
 
-// Picture is what the page looks like, as WebP.
-func (tab *Tab) Picture(quality int64) []byte {
+// largestPicture is in bytes: pictures are in the repository, and readers load them.
+const largestPicture = 60 << 10
+
+// Picture writes what the page looks like into a file, as WebP of a quality from 0 to 100.
+func (tab *Tab) Picture(path string, quality int64) {
 	tab.t.Helper()
 	ctx, cancel := context.WithTimeout(tab.ctx, patience)
 	defer cancel()
-	result, err := chromedp.Call(ctx, page.CaptureScreenshot, page.CaptureScreenshotParams{Format: "webp", Quality: &quality})
+	picture, err := chromedp.Call(ctx, page.CaptureScreenshot, page.CaptureScreenshotParams{Format: "webp", Quality: &quality})
 	if err != nil {
 		tab.t.Fatal(err)
 	}
-	return result.Data
+	if len(picture.Data) > largestPicture {
+		tab.t.Errorf("%s: the picture has %d bytes, want %d at the most", path, len(picture.Data), largestPicture)
+	}
+	if err := os.WriteFile(path, picture.Data, 0o644); err != nil {
+		tab.t.Fatal(err)
+	}
 }
