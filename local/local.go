@@ -241,7 +241,7 @@ func (r *Runner) Inbox() *inbox.Inbox { return r.inbox }
 func (r *Runner) Webhooks() *inbox.Receiver { return &r.webhooks }
 
 // WebhooksURL is the address of the endpoint for webhooks, which takes them on each path below it. It ends with /.
-func (r *Runner) WebhooksURL() string { return r.ConsoleURL() + "/webhooks/in/" }
+func (r *Runner) WebhooksURL() string { return r.ConsoleURL() + console.WebhooksPath }
 
 // Buckets are the run's buckets with their objects.
 func (r *Runner) Buckets() *buckets.Store { return r.buckets }

@@ -190,7 +190,7 @@ type Options struct {
 	Users     Users
 	Cloud     Cloud
 	Inbox     *inbox.Inbox
-	// Webhooks is an endpoint for webhooks, which the console serves below /webhooks/in/.
+	// Webhooks is an endpoint for webhooks, which the console serves below WebhooksPath.
 	Webhooks *inbox.Receiver
 	Issuer   *gateway.Issuer
 	Trace    *trace.Recorder
@@ -271,7 +271,7 @@ func New(options Options) *Console {
 	get("/push", c.push)
 	c.mux.HandleFunc("DELETE /push", c.answer(func(*http.Request) (any, error) { options.Inbox.Clear(); return nil, nil }))
 	post("/push/faults", c.pushFault)
-	c.mux.Handle("POST "+webhooksPath, http.StripPrefix(strings.TrimSuffix(webhooksPath, "/"), options.Webhooks))
+	c.mux.Handle("POST "+WebhooksPath, http.StripPrefix(strings.TrimSuffix(WebhooksPath, "/"), options.Webhooks))
 	get("/webhooks", c.webhooks)
 	c.mux.HandleFunc("DELETE /webhooks", c.answer(func(*http.Request) (any, error) { options.Webhooks.Clear(); return nil, nil }))
 	post("/webhooks/behaviours", c.behave)

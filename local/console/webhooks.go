@@ -6,8 +6,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/local/inbox"
 )
 
-// webhooksPath begins the addresses that the console takes webhooks at.
-const webhooksPath = "/webhooks/in/"
+// WebhooksPath begins the addresses that the console takes webhooks at.
+const WebhooksPath = "/webhooks/in/"
 
 // Webhooks are what came to the console's endpoint for webhooks.
 type Webhooks struct {
@@ -24,7 +24,7 @@ func (c *Console) webhooks(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := Webhooks{Webhooks: c.options.Webhooks.Webhooks(), Behaviours: c.options.Webhooks.Behaviours(), Path: webhooksPath}
+	all := Webhooks{Webhooks: c.options.Webhooks.Webhooks(), Behaviours: c.options.Webhooks.Behaviours(), Path: WebhooksPath}
 	if most > 0 && len(all.Webhooks) > most {
 		all.Webhooks = all.Webhooks[len(all.Webhooks)-most:]
 	}
