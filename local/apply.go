@@ -49,7 +49,7 @@ func (a Applied) String() string {
 // Apply makes the run be of another assembly, such as the next synth of the app. Routes, authorizers, roles, functions, schedules, rules,
 // streams and tables become as it declares them. What has the same name stays: items of tables and places in their streams, objects,
 // messages, generated secrets, figures of functions, ports and tokens. A function whose code and properties are as they were goes on.
-// Requests are answered all the time, by the former design or by the next one.
+// Requests are answered all the time, by the former design or by the next one; those to DynamoDB wait while tables change.
 //
 // An assembly that cannot be applied changes nothing: Apply returns the errors of [Start], engine.ErrTableDiffers or
 // engine.ErrUnfitItems. If only the new code of functions ends at its start, all else is applied, and Apply returns
@@ -72,7 +72,7 @@ func (r *Runner) Apply(ctx context.Context, folder string) (Applied, error) {
 		applied.Tables = append(applied.Tables, line)
 	}
 	// From here on the run changes: first by what the former code does not notice.
-	if err := next.databases.CreateTables(ctx, progress); err != nil {
+	if err := r.aws.WhileTablesChange(func() error { return next.databases.CreateTables(ctx, progress) }); err != nil {
 		r.closeOpened(next)
 		return Applied{}, err
 	}
@@ -87,7 +87,7 @@ func (r *Runner) Apply(ctx context.Context, folder string) (Applied, error) {
 	r.openDoors(next)
 	r.showConsole(next)
 	r.removeFunctions(former, next, &applied)
-	problems = append(problems, next.databases.RemoveIndexes(ctx, progress))
+	problems = append(problems, r.aws.WhileTablesChange(func() error { return next.databases.RemoveIndexes(ctx, progress) }))
 	if len(r.newer) == 0 { // else instances of earlier code may still be started
 		r.removeCode(former, next)
 	}

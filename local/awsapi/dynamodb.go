@@ -83,7 +83,9 @@ func (s *Server) dynamodb(w *traced, r *http.Request, by *caller, environment, o
 		answered = s.options.Observe(by.function, operation, asked)
 	}
 	s.engineUse.begin()
+	s.altering.RLock()
 	status, header, answer, err := engine.post(r.Context(), "DynamoDB_20120810."+operation, body)
+	s.altering.RUnlock()
 	s.engineUse.end()
 	taken := time.Since(started)
 	answered()
@@ -117,6 +119,14 @@ func (s *Server) dynamodb(w *traced, r *http.Request, by *caller, environment, o
 	w.Header().Set("Content-Length", strconv.Itoa(len(answer)))
 	w.WriteHeader(status)
 	_, _ = w.Write(answer)
+}
+
+// WhileTablesChange calls change while no request of a function is at the engine; those that come wait until it returns. AWS serves a
+// table whose indexes change, but DynamoDB Local answers some writes to it with InternalFailure.
+func (s *Server) WhileTablesChange(change func() error) error {
+	s.altering.Lock()
+	defer s.altering.Unlock()
+	return change()
 }
 
 // needs lists the actions and resources that IAM asks for, from "Actions, resources, and condition keys for Amazon DynamoDB" and "Using IAM with

@@ -83,6 +83,9 @@ type Server struct {
 	// models forwards to options.ModelsURL; nil without one.
 	models http.Handler
 
+	// altering is held by requests to the engine, and alone while its tables change.
+	altering sync.RWMutex
+
 	mutex sync.RWMutex
 	// keys are the callers by access key: code that newer code replaces keeps its role until it ends.
 	keys    map[string]*caller
