@@ -1,12 +1,15 @@
 package lambda_test
 
 import (
+	"bytes"
 	"context"
+	"debug/elf"
+	"debug/macho"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -433,10 +436,8 @@ func TestAddRefuses(t *testing.T) {
 	other := map[string]string{"amd64": "arm64", "arm64": "amd64"}[runtime.GOARCH]
 	build := func(system, processor string) string {
 		dir := t.TempDir()
-		command := exec.Command("go", "build", "-o", filepath.Join(dir, "bootstrap"), "./testdata/foreign")
-		command.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+system, "GOARCH="+processor)
-		if output, err := command.CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, output)
+		if err := os.WriteFile(filepath.Join(dir, "bootstrap"), executable(t, system, processor), 0o755); err != nil {
+			t.Fatal(err)
 		}
 		return dir
 	}
@@ -475,6 +476,33 @@ func TestAddRefuses(t *testing.T) {
 			}
 		})
 	}
+}
+
+// executable is the header of an executable for a system and a processor.
+func executable(t *testing.T, system, processor string) []byte {
+	t.Helper()
+	var header any
+	if system == "darwin" {
+		cpu := map[string]macho.Cpu{"amd64": macho.CpuAmd64, "arm64": macho.CpuArm64}[processor]
+		header = struct {
+			macho.FileHeader
+			Reserved uint32
+		}{FileHeader: macho.FileHeader{Magic: macho.Magic64, Cpu: cpu, Type: macho.TypeExec}}
+	} else {
+		machine := map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64}[processor]
+		header = elf.Header64{
+			Ident:   [elf.EI_NIDENT]byte{0x7f, 'E', 'L', 'F', byte(elf.ELFCLASS64), byte(elf.ELFDATA2LSB), byte(elf.EV_CURRENT)},
+			Type:    uint16(elf.ET_EXEC),
+			Machine: uint16(machine),
+			Version: uint32(elf.EV_CURRENT),
+			Ehsize:  64,
+		}
+	}
+	var content bytes.Buffer
+	if err := binary.Write(&content, binary.LittleEndian, header); err != nil {
+		t.Fatal(err)
+	}
+	return content.Bytes()
 }
 
 var architectures = map[string]string{"amd64": "x86_64", "arm64": "arm64"}
