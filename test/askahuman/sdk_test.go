@@ -20,10 +20,21 @@ func TestPublishedClient(t *testing.T) {
 }
 
 // The published client of PyPI works unmodified: client/sdk_test.py says how. It
-// needs a Python that has it, which make bin/python/installed makes.
+// needs a Python that has it, which make bin/python/.installed makes.
 func TestPublishedPythonClient(t *testing.T) {
 	t.Parallel()
 	runClient(t, shared(t), nil, pythonClient(t)...)
+}
+
+// The official TypeScript client talks to each tool: test/conformance/tools.mjs says how.
+func TestMCPTypeScriptClient(t *testing.T) {
+	t.Parallel()
+	on := shared(t)
+	running := exec.CommandContext(t.Context(), "node", "tools.mjs")
+	running.Dir, running.Env = filepath.Dir(platform.Modules(t, "conformance")), append(os.Environ(), "BASE_URL="+on.URL)
+	if output, err := running.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, output)
+	}
 }
 
 // npmClient is the command that runs the tests of the npm client.
@@ -54,9 +65,9 @@ func pythonClient(t *testing.T) []string {
 	version, err := exec.CommandContext(t.Context(), python, "-c", `import importlib.metadata; print(importlib.metadata.version("ask-a-human"))`).Output()
 	switch {
 	case err != nil && named:
-		t.Fatalf("ONESYNTH_TEST_PYTHON: got %s, which has not the package ask-a-human: %v; run make bin/python/installed", python, err)
+		t.Fatalf("ONESYNTH_TEST_PYTHON: got %s, which has not the package ask-a-human: %v; run make bin/python/.installed", python, err)
 	case err != nil:
-		t.Skipf("%s has not the package ask-a-human: run make bin/python/installed, or name a Python that has it in ONESYNTH_TEST_PYTHON", python)
+		t.Skipf("%s has not the package ask-a-human: run make bin/python/.installed, or name a Python that has it in ONESYNTH_TEST_PYTHON", python)
 	}
 	if got := strings.TrimSpace(string(version)); got != "0.1.0" {
 		t.Fatalf("got version %s of the client; want 0.1.0", got)
@@ -71,6 +82,9 @@ const keyedClients = 30
 // keys, keyed makes one that has a key; nil: agents are open.
 func runClient(t *testing.T, target *target, keyed func() agent, command ...string) {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("runs a published client: go test without -short does")
+	}
 	newAgent, environment := keyed, map[string]string{"BASE_URL": target.URL}
 	if keyed == nil {
 		newAgent = newClient(t, target).newAgent

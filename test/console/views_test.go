@@ -12,6 +12,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/local"
 	"github.com/onesynth-cdk/onesynth/local/inbox"
 	"github.com/onesynth-cdk/onesynth/test/browser"
+	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
 // views are the addresses of all views, with the first of each kind of thing opened.
@@ -64,9 +65,9 @@ func TestViews(t *testing.T) {
 // The rules of axe-core find nothing, in light and dark, on a laptop and a phone.
 func TestAccessibility(t *testing.T) {
 	suite.Start(t)
-	rules, err := os.ReadFile(filepath.Join("node_modules", "axe-core", "axe.min.js"))
+	rules, err := os.ReadFile(filepath.Join(platform.Modules(t, "console"), "axe-core", "axe.min.js"))
 	if err != nil {
-		t.Fatalf("axe-core is not there: run `npm ci` in test/console: %v", err)
+		t.Fatal(err)
 	}
 	for _, options := range []browser.Options{{}, {Dark: true}, {Width: 360, Height: 740}} {
 		run, tab := open(t, "", options)

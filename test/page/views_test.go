@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/test/browser"
+	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
 // hostile are texts that strangers may ask with.
@@ -97,9 +98,9 @@ func TestNarrow(t *testing.T) {
 
 // The rules of axe-core find nothing in any view, light and dark, on a laptop and a phone.
 func TestAccessibility(t *testing.T) {
-	rules, err := os.ReadFile(filepath.Join("..", "console", "node_modules", "axe-core", "axe.min.js"))
+	rules, err := os.ReadFile(filepath.Join(platform.Modules(t, "console"), "axe-core", "axe.min.js"))
 	if err != nil {
-		t.Fatalf("axe-core is not there: run `npm ci` in test/console: %v", err)
+		t.Fatal(err)
 	}
 	choice, text := ask(t, unique("Which one is it?"), 2, "This", "That"), ask(t, unique("Why is it so?"), 2)
 	for _, options := range []browser.Options{{}, {Dark: true}, {Width: 320, Height: 640}} {

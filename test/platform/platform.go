@@ -5,15 +5,16 @@
 //	go test -race -count=1 ./...                            on this machine
 //	ONESYNTH_TEST_TARGET=aws go test -count=1 ./...         deploys the stacks, then the same checks
 //
-// Without -count=1, Go takes the result of an earlier run: it does not see that the
-// handlers are another module's, which may have changed.
+// Without -count=1, Go may take the result of an earlier run: it does not see that the
+// handlers are another module's, which may have changed. It does see a change of the
+// variable ONESYNTH_STACK_ with the platform's name, in which test/tier has the sum of the
+// platform's template in dev.
 //
 // On this machine each package synthesises what it runs, and runs its platform's
 // stack within the test process, against a DynamoDB Local of its own; nothing
 // outside is needed but node_modules at the root of the repository.
 // ONESYNTH_TEST_ASSEMBLIES names a folder that has the assemblies for this machine's
 // processor already, each in a folder called as its environment: dev, prod and tokens.
-// If its name changes with all that the tests depend on, they need no -count=1.
 //
 // On AWS, ONESYNTH_TEST_ENVIRONMENT names the environment (default: dev), and
 // ONESYNTH_TEST_DEPLOY=false takes its stacks as they are. What only a local run can
@@ -138,6 +139,7 @@ func (s *Suite) of(t testing.TB, environment string) *onesynthtest.Suite {
 		Platform: s.Platform, Construct: s.Construct, Stack: s.stack(environment),
 		App: Root(t), Arguments: []string{"-c", "env=" + environment, "-c", "arch=" + ownArchitecture()},
 	}
+	_ = os.Getenv("ONESYNTH_STACK_" + s.Platform.Name)
 	if folder := os.Getenv("ONESYNTH_TEST_ASSEMBLIES"); folder != "" {
 		made.Synthesised = filepath.Join(folder, environment)
 	}
@@ -184,6 +186,20 @@ func Root(t testing.TB) string {
 		t.Fatal(err)
 	}
 	return folder
+}
+
+// Modules is the folder of the packages of Node.js that tests need, as a folder of test locks them. "go test -short"
+// skips the test.
+func Modules(t testing.TB, folder string) string {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("needs packages of its own: go test without -short has them")
+	}
+	modules := filepath.Join(Root(t), "test", folder, "node_modules")
+	if _, err := os.Stat(modules); err != nil {
+		t.Fatalf("%v: run make test/%s/node_modules at the root of the repository", err, folder)
+	}
+	return modules
 }
 
 // stack is the name of the platform's stack in an environment.

@@ -93,11 +93,7 @@ func typedClients(t *testing.T) string {
 		t.Fatal(err)
 	}
 	folder, root := t.TempDir(), platform.Root(t)
-	modules := filepath.Join(root, "test", "clients", "node_modules")
-	if _, err := os.Stat(filepath.Join(modules, "openapi-typescript")); err != nil {
-		t.Fatalf("%v: run make test/clients/node_modules at the root of the repository", err)
-	}
-	for name, target := range map[string]string{"node_modules": modules, "cdk.out": assembly} {
+	for name, target := range map[string]string{"node_modules": platform.Modules(t, "clients"), "cdk.out": assembly} {
 		if err := os.Symlink(target, filepath.Join(folder, name)); err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,5 @@
-package askahuman
+// Package release has the tests on a running platform that only a release needs: make test-release.
+package release
 
 import (
 	"encoding/json"
@@ -9,8 +10,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/schema"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
+
+var askahuman = platform.Suite{Platform: schema.AskAHuman(), Construct: "AskAHuman"}
+
+func TestMain(m *testing.M) { askahuman.Main(m) }
 
 // inapplicable are the official scenarios for servers that ours fails, each with a part of what the scenario says
 // then. docs/MCP.md says why.
@@ -48,8 +54,8 @@ var applicable = []string{"server-initialize", "ping", "tools-list", "logging-se
 // be for other servers.
 func TestMCPConformance(t *testing.T) {
 	t.Parallel()
-	on, folder, results := shared(t), conformance(t), t.TempDir()
-	running := exec.CommandContext(t.Context(), "node", filepath.Join(folder, "node_modules", "@modelcontextprotocol", "conformance", "dist", "index.js"),
+	on, results := askahuman.Shared(t), t.TempDir()
+	running := exec.CommandContext(t.Context(), "node", filepath.Join(platform.Modules(t, "conformance"), "@modelcontextprotocol", "conformance", "dist", "index.js"),
 		"server", "--url", on.URL+"/mcp", "--suite", "all", "--output-dir", results)
 	running.Dir = results
 	// It exits with 1 if a scenario fails. Errors of its own are in one line of hundreds of kilobytes.
@@ -101,25 +107,4 @@ func TestMCPConformance(t *testing.T) {
 			t.Errorf("docs/MCP.md does not say why %s does not apply", scenario)
 		}
 	}
-}
-
-// The official TypeScript client talks to each tool: test/conformance/tools.mjs says how.
-func TestMCPTypeScriptClient(t *testing.T) {
-	t.Parallel()
-	on := shared(t)
-	running := exec.CommandContext(t.Context(), "node", "tools.mjs")
-	running.Dir, running.Env = conformance(t), append(os.Environ(), "BASE_URL="+on.URL)
-	if output, err := running.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, output)
-	}
-}
-
-// conformance is the folder of the tests' packages for the Model Context Protocol.
-func conformance(t *testing.T) string {
-	t.Helper()
-	folder := filepath.Join(platform.Root(t), "test", "conformance")
-	if _, err := os.Stat(filepath.Join(folder, "node_modules")); err != nil {
-		t.Fatalf("%v: run make test/conformance/node_modules at the root of the repository", err)
-	}
-	return folder
 }
