@@ -84,34 +84,54 @@ func list(t *testing.T, arguments ...string) (all []listing) {
 	}
 }
 
-// make test takes the results of some tests from Go's cache. These tests start no process but DynamoDB
-// Local: Go sees no other program change. It sees the release of DynamoDB Local (package enginetest).
-func TestKeptResults(t *testing.T) {
+// startsProcesses says of each package of this module that starts processes for the tests of make test what makes Go run them
+// again: Go does not see what a process reads.
+var startsProcesses = map[string]string{
+	"cmd/onesynth":                  "its tests run its own main package, which they are part of",
+	"cmd/onesynth/commandtest":      "the same",
+	"constructs":                    "reads ONESYNTH_SOURCES",
+	"constructs/synthtest":          "its process is the test's own program; reads ONESYNTH_TOOLS",
+	"gobuild":                       "its tests build modules that they write",
+	"local":                         "its tests build modules that they write",
+	"local/engine":                  "enginetest reads ONESYNTH_TOOLS, and looks for the release of DynamoDB Local",
+	"local/lambda":                  "lambdatest reads what it builds",
+	"local/lambda/lambdatest":       "reads what it builds",
+	"local/watch":                   "its tests list modules that they write",
+	"local/engine/enginetest/share": "has no tests",
+	"onesynthtest":                  "reads ONESYNTH_SOURCES and ONESYNTH_TOOLS",
+}
+
+// make test keeps the results of its tests until something changes that Go knows of, and compiles no CDK for the packages that
+// test/tier calls light.
+func TestLightPackages(t *testing.T) {
 	t.Parallel()
-	makefile, err := os.ReadFile(filepath.Join("..", "Makefile"))
+	_ = os.Getenv("ONESYNTH_SOURCES") // Go runs these tests again when it changes
+	command := exec.Command("test/tier", "parts", "light")
+	command.Dir = ".."
+	output, err := command.Output()
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("test/tier: %v", err)
 	}
-	kept := regexp.MustCompile(`(?m)^KEPT = (.+)$`).FindSubmatch(makefile)
-	if kept == nil {
-		t.Fatal("the Makefile has no list KEPT")
+	light := strings.Fields(string(output))
+	if len(light) < 50 {
+		t.Fatalf("test/tier: got the light packages %q, want those of all rooms", light)
 	}
-	patterns := []string{"-test", "-deps"}
-	for _, folder := range strings.Fields(string(kept[1])) {
-		patterns = append(patterns, "./"+folder+"/...")
-	}
-	seen := false
-	for _, p := range list(t, patterns...) {
+	seen := map[string]bool{}
+	for _, p := range list(t, append([]string{"-test", "-deps"}, light...)...) {
 		path, _, _ := strings.Cut(p.ImportPath, " ")
-		if !strings.HasPrefix(path, module) || !slices.Contains(p.Imports, "os/exec") {
+		if strings.HasPrefix(path, "github.com/aws/aws-cdk-go/") {
+			t.Fatalf("the light packages of test/tier need %s: leave out those that do", path)
+		}
+		room, own := strings.CutPrefix(strings.TrimSuffix(path, "_test"), module)
+		if !own || !slices.Contains(p.Imports, "os/exec") {
 			continue
 		}
-		if seen = seen || path == module+"local/engine"; path != module+"local/engine" {
-			t.Errorf("tests of %v need %s, which starts processes: take their folder off KEPT in the Makefile", patterns[2:], path)
+		if seen[room] = true; startsProcesses[room] == "" {
+			t.Errorf("%s starts processes: say in startsProcesses what makes Go run the tests again", room)
 		}
 	}
-	if !seen {
-		t.Errorf("no test of %v needs DynamoDB Local", patterns[2:])
+	if !seen["local/engine"] {
+		t.Error("no test of make test needs DynamoDB Local")
 	}
 }
 

@@ -114,17 +114,20 @@ func (s *Suite) Shared(t testing.TB) *Target {
 }
 
 // OwnRun returns a run that no other test uses, for tests that inject faults, kill handlers, or
-// check everything. It ends with the test. Its schedules run by name only.
+// check everything. It ends with the test. Its schedules run by name only. "go test -short" skips
+// the test.
 func (s *Suite) OwnRun(t testing.TB, options local.Options) *Target {
 	t.Helper()
+	skipShort(t)
 	options.NoSchedules = true
 	target, err := s.start(t.Context(), t, options)
 	return running(t, target, err)
 }
 
-// EditedRun is a run of the assembly with another template.
+// EditedRun is a run of the assembly with another template. "go test -short" skips the test.
 func (s *Suite) EditedRun(t testing.TB, options local.Options, edit func(template []byte) []byte) *Target {
 	t.Helper()
+	skipShort(t)
 	folder := t.TempDir()
 	if err := os.CopyFS(folder, os.DirFS(s.Assembly(t))); err != nil {
 		t.Fatal(err)
@@ -139,6 +142,13 @@ func (s *Suite) EditedRun(t testing.TB, options local.Options, edit func(templat
 	}
 	target, err := s.run(t, folder, options)
 	return running(t, target, err)
+}
+
+func skipShort(t testing.TB) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("starts a run of its own: go test without -short does")
+	}
 }
 
 // running is a run that ends with the test.

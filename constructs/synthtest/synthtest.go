@@ -64,6 +64,7 @@ func run(m *testing.M, use func(folder string) error) (int, error) {
 			return 0, err
 		}
 	}
+	_ = os.Getenv("ONESYNTH_TOOLS") // Go runs the tests again when it changes
 	assembly := filepath.Join(folder, "cdk.out")
 	program, err := os.Executable()
 	if err != nil {

@@ -23,11 +23,13 @@ import (
 const URLVariable = "ONESYNTH_DYNAMODB_URL"
 
 // Go keeps the result of a test for the variables that it gets and the files of the module that it
-// looks for. A result depends on the release of DynamoDB Local and not on its port. So the tests
-// look for the release in any case, and Environ, unlike Getenv, hides the port from Go.
+// looks for. A result depends on the releases of DynamoDB Local and of Java, which ONESYNTH_TOOLS
+// tells, and not on a port. So the tests look for these in any case, and Environ, unlike Getenv,
+// hides the port from Go.
 var shared = sync.OnceValues(func() (*engine.Engine, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
+	_ = os.Getenv("ONESYNTH_TOOLS")
 	var options engine.Options
 	options.Jar, _ = engine.FindJar("") // without one, Start says what to do
 	for _, variable := range os.Environ() {
