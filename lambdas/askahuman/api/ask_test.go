@@ -161,7 +161,8 @@ func (p *platform) askThrough(ask func(context.Context, string, askahuman.Ask) (
 	return changed.Handler()
 }
 
-// A repeat that comes while the first runs gets its answer, if that does not take too long.
+// A repeat that comes while the first runs gets its answer, if that does not take too long. The clock stands
+// still, so it does not, however slow the machine is.
 func TestRepeatWaitsForTheFirst(t *testing.T) {
 	t.Parallel()
 	p := newStoredPlatform(t)

@@ -61,7 +61,7 @@ func Mutate[I, R any](s *Server, op Operation, work func(context.Context, *I) (R
 	Register(s, s.once(op), func(ctx context.Context, input *I) (*mutated, error) {
 		request := requestFrom(ctx)
 		response, replayed, err := idempotency.Request{
-			Keys: s.config.Idempotency.Keys, Scope: request.caller.ID, Key: request.key, Content: request.content, Wait: s.config.Idempotency.Wait, Claim: s.config.Idempotency.Claim, Log: s.config.Log,
+			Keys: s.config.Idempotency.Keys, Scope: request.caller.ID, Key: request.key, Content: request.content, Wait: s.config.Idempotency.Wait, Now: s.config.Now, Claim: s.config.Idempotency.Claim, Log: s.config.Log,
 			Answer: answered(func(result R) (int, any) { return answer(ctx, input, result) }),
 			Refusal: func(err error) (idempotency.Response, bool) {
 				if !s.isFinal(err) {
@@ -99,7 +99,7 @@ func ServeOnce[I, R, B any](s *Server, op Operation, key func(*I) (key string, c
 	op.Errors = append(slices.Clone(op.Errors), &idempotency.RunningError{})
 	Serve(s, op, func(ctx context.Context, input *I) (body B, err error) {
 		request := idempotency.Request{
-			Keys: s.config.Idempotency.Keys, Scope: CallerFrom(ctx).ID, Wait: s.config.Idempotency.Wait, Claim: s.config.Idempotency.Claim, Log: s.config.Log,
+			Keys: s.config.Idempotency.Keys, Scope: CallerFrom(ctx).ID, Wait: s.config.Idempotency.Wait, Now: s.config.Now, Claim: s.config.Idempotency.Claim, Log: s.config.Log,
 			Answer: answered(func(result R) (int, any) { return status, answer(result) }),
 		}
 		if request.Key, request.Content, err = key(input); err != nil {

@@ -52,6 +52,8 @@ type Request struct {
 	// Wait is how long an attempt waits for another one that is running. Zero: not
 	// at all.
 	Wait time.Duration
+	// Now is the clock by which Wait ends. Nil: [time.Now].
+	Now func() time.Time
 	// Claim says when the key is claimed. But for [BeforeWork], the work does nothing before its first
 	// write that could not be done twice, and no attempt waits.
 	Claim Moment
@@ -150,10 +152,10 @@ func (r Request) begin(ctx context.Context) (*Claim, *Response, error) {
 	if r.Claim != BeforeWork {
 		return r.Keys.Begin(ctx, r.Scope, r.Key, r.Content, Deferred)
 	}
-	end := time.Now().Add(r.Wait)
+	end := now(r.Now).Add(r.Wait)
 	for interval := firstInterval; ; interval = min(2*interval, lastInterval) {
 		claim, replay, err := r.Keys.Begin(ctx, r.Scope, r.Key, r.Content, 0)
-		if _, running := errors.AsType[*RunningError](err); !running || time.Now().Add(interval).After(end) {
+		if _, running := errors.AsType[*RunningError](err); !running || now(r.Now).Add(interval).After(end) {
 			return claim, replay, err
 		}
 		if retry.Pause(ctx, interval) != nil {
