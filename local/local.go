@@ -102,6 +102,8 @@ type Options struct {
 	QueryLake func(ctx context.Context, console string, question catalog.Question) (catalog.Answer, error)
 	// NoSchedules keeps schedules from firing by themselves; they still run by name.
 	NoSchedules bool
+	// Now is the clock by which schedules fire. Default: [time.Now].
+	Now func() time.Time
 	// RetryDelay is the wait between attempts of asynchronous invocations. Default: Lambda's.
 	RetryDelay func(attempt int) time.Duration
 	// Role changes the role of a function or schedule before it is used, for tests that take grants away.

@@ -489,12 +489,14 @@ func TestRolesAreKept(t *testing.T) {
 		t.Parallel()
 		changed := template()
 		schedule := properties(changed, "Schedule")
-		schedule["ScheduleExpression"] = "at(" + time.Now().UTC().Add(10*time.Second).Format("2006-01-02T15:04:05") + ")"
+		schedule["ScheduleExpression"] = "at(2026-01-01T00:00:01)"
 		schedule["ScheduleExpressionTimezone"] = "UTC"
 		schedule["Target"].(object)["RetryPolicy"] = object{"MaximumRetryAttempts": 0}
 		r, _ := start(t, changed, func(o *local.Options) {
 			without("lambda:InvokeFunction")(o)
 			o.NoSchedules = false
+			// The clock stands still: the time has not passed when the run is ready, however long that takes.
+			o.Now = func() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) }
 		})
 		queue := r.AWS().Queues()[0]
 		eventually(t, "the event reaches the dead-letter queue", func() bool { return len(queue.Messages()) == 1 })

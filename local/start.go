@@ -195,7 +195,7 @@ func (r *Runner) startServices(d *design) (err error) {
 		}
 		r.register(f, d)
 	}
-	r.schedules = schedule.New(schedule.Options{Target: target{r.aws, r.functions}, Log: r.log.line})
+	r.schedules = schedule.New(schedule.Options{Target: target{r.aws, r.functions}, Now: r.options.Now, Log: r.log.line})
 	if err := r.readSchedules(d); err != nil {
 		return err
 	}
