@@ -682,6 +682,48 @@ func TestWriteMeetsDeletion(t *testing.T) {
 	}
 }
 
+// A deletion takes along the claims of the user's other requests under way. Those then write nothing, and say that
+// their claim is lost; a repeat learns that there is no such user.
+func TestRequestsMeetDeletion(t *testing.T) {
+	t.Parallel()
+	ctx, w := t.Context(), newWorld(t)
+	other := &todo.Service{Store: w.storeWithoutFaults(t, "todoapi"), Now: w.clock}
+	for name, do := range map[string]func(ctx context.Context, user string) error{
+		"delete": func(ctx context.Context, user string) error { return second(w.DeleteUser(ctx, user)) },
+		"create": func(ctx context.Context, user string) error {
+			return second(w.CreateTask(ctx, user, todo.TaskInput{Title: "late"}))
+		},
+		"rename": func(ctx context.Context, user string) error {
+			return second(w.UpdateUser(ctx, user, todo.UserInput{Email: "late@example.com", Name: "Late"}))
+		},
+	} {
+		w.user(t, name)
+		claimed, _ := w.claimed(t, ctx, name, "key")
+		deletes := sync.OnceFunc(func() {
+			deleting, _ := w.claimed(t, ctx, name, "deletion")
+			if complete, err := other.DeleteUser(deleting, name); err != nil || !complete {
+				t.Errorf("%s: got %v, %v", name, complete, err)
+			}
+		})
+		transactions := 0
+		w.tables.Recorder.Faults(func(operation schema.Operation) error {
+			if operation == schema.TransactWriteItems {
+				transactions++
+				deletes()
+			}
+			return nil
+		}, nil)
+		is(t, do(claimed, name), idempotency.ErrClaimLost)
+		w.tables.Recorder.Faults(nil, nil)
+		again, _ := w.claimed(t, ctx, name, "key")
+		is(t, do(again, name), todo.ErrUserNotFound)
+		if left := w.left(t, name); transactions != 1 || len(left) != 2 {
+			t.Errorf("%s: after %d transactions left are %v, want the two keys", name, transactions, left)
+		}
+	}
+	w.check(t)
+}
+
 // A deletion that its request and the eraser gave up does not stay for ever: another deletion of
 // the user finishes it.
 func TestAbandonedDeletion(t *testing.T) {
