@@ -3,20 +3,18 @@
 // assembly runs there.
 //
 // The same source gives the same binaries, to the byte, in any folder on any
-// machine with the same release of Go. A build links only binaries that no build has
-// linked from the same packages before: a cache keeps them by content, in the folder
-// that ONESYNTH_CACHE names, or else in "onesynth" below the user's cache folder.
-// Builds at the same time wait for each other's binaries.
+// machine with the same release of Go. Builds of a module for one target share a folder, in
+// which the toolchain finds what it has linked before and need not link again. It is in the
+// folder that ONESYNTH_CACHE names, or else in "onesynth" below the user's cache folder, beside
+// the binaries by content. Builds into the same folder wait for each other.
 package gobuild
 
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path"
@@ -52,9 +50,10 @@ type Source struct {
 
 // Flags returns the flags that make a build reproducible and small, and leave out
 // the RPC mode that only the retired go1.x runtime used ("Define Lambda function
-// handlers in Go", AWS Lambda developer guide).
+// handlers in Go", AWS Lambda developer guide). They keep the build id, by which the toolchain
+// knows what it has linked. [Build] clears it in the copy that it returns.
 func Flags() []string {
-	return []string{"-trimpath", "-buildvcs=false", "-tags=lambda.norpc", linkFlags + "-s -w -buildid="}
+	return []string{"-trimpath", "-buildvcs=false", "-tags=lambda.norpc", linkFlags + "-s -w"}
 }
 
 // linkFlags is the start of the flag with the linker's flags.
@@ -159,43 +158,25 @@ func build(ctx context.Context, source Source, target Target, cacheFolder string
 			return nil, fmt.Errorf("%s in %s is not a main package: a handler needs \"package main\" and a main function", p, place.directory)
 		}
 	}
-	unlock, err := cache.lock(ctx)
+	linked, unlock, err := cache.linked(ctx, toolchain.describe(mains[0].module))
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
-	binaries := map[string]Binary{}
-	var missing []mainPackage
-	kept, failures := cache.readAll(mains)
-	for i, m := range mains {
-		if errors.Is(failures[i], errMiss) {
-			missing = append(missing, m)
-			continue
-		}
-		if failures[i] != nil {
-			return nil, failures[i]
-		}
-		binaries[m.name()] = m.describe(kept[i])
-	}
-	if len(missing) == 0 {
-		return binaries, nil
-	}
-	output := filepath.Join(temporary, "output")
-	if err := toolchain.build(ctx, output, missing); err != nil {
+	cache.removeUnused()
+	if err := toolchain.build(ctx, linked, temporary, mains); err != nil {
 		return nil, err
 	}
-	cache.removeUnused()
-	for _, m := range missing {
-		binary, err := cache.write(m.key, filepath.Join(output, m.name()))
-		if errors.Is(err, os.ErrNotExist) {
-			return nil, fmt.Errorf("%s: the toolchain gives the binary another name than %s: rename the folder", m.importPath, m.name())
-		}
-		if err != nil {
-			return nil, err
-		}
-		binaries[m.name()] = m.describe(binary)
+	binaries, damaged, err := cache.keepAll(linked, temporary, mains)
+	if err != nil || len(damaged) == 0 {
+		return binaries, err
 	}
-	return binaries, nil
+	if err := toolchain.build(ctx, linked, temporary, damaged); err != nil {
+		return nil, err
+	}
+	again, _, err := cache.keepAll(linked, temporary, damaged)
+	maps.Copy(binaries, again)
+	return binaries, err
 }
 
 // check refuses sources that the toolchain would accept, or refuse with an unclear error.
@@ -235,10 +216,15 @@ type toolchain struct {
 	source Source
 }
 
-// inspect compiles the packages, and returns the main packages.
+// describe returns what must be equal for two builds of a module to share a folder.
+func (t toolchain) describe(module string) string {
+	return fmt.Sprintf("%s %s %q", module, t.target, slices.Concat(t.source.Flags, t.place.flags))
+}
+
+// inspect returns the main packages among the packages.
 func (t toolchain) inspect(ctx context.Context) ([]mainPackage, error) {
-	compiler, linker := t.flags()
-	arguments := append([]string{"list", "-export", "-deps", listFormat}, compiler...)
+	compiler, _ := t.flags()
+	arguments := append([]string{"list", "-deps", listFormat}, compiler...)
 	for _, p := range t.source.Packages {
 		arguments = append(arguments, t.pattern(p))
 	}
@@ -250,11 +236,13 @@ func (t toolchain) inspect(ctx context.Context) ([]mainPackage, error) {
 	if err != nil {
 		return nil, err
 	}
-	return mainsOf(packages, t.target, linker), nil
+	return mainsOf(packages, t.target), nil
 }
 
-// build writes one binary per package into the folder.
-func (t toolchain) build(ctx context.Context, folder string, mains []mainPackage) error {
+// build writes one binary per package into the folder, unless the one that is there is up to date. The
+// temporary folder is on the same file system, so that the toolchain moves binaries instead of copying them.
+func (t toolchain) build(ctx context.Context, folder, temporary string, mains []mainPackage) error {
+	t.place.environment = append(slices.Clone(t.place.environment), "GOTMPDIR="+temporary)
 	compiler, linker := t.flags()
 	// The trailing separator makes the toolchain treat the output as a folder
 	// even when there is only one package.
@@ -328,19 +316,4 @@ func output(command *exec.Cmd) ([]byte, error) {
 		return nil, fmt.Errorf("running %s: %w", strings.Join(command.Args[:2], " "), err)
 	}
 	return stdout.Bytes(), nil
-}
-
-// digest returns the SHA-256 of a file in hexadecimal, and its size in bytes.
-func digest(name string) (string, int64, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return "", 0, err
-	}
-	defer f.Close()
-	h := sha256.New()
-	size, err := io.Copy(h, f)
-	if err != nil {
-		return "", 0, fmt.Errorf("reading %s: %w", name, err)
-	}
-	return hex.EncodeToString(h.Sum(nil)), size, nil
 }

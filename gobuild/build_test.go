@@ -1,6 +1,7 @@
 package gobuild
 
 import (
+	"bytes"
 	"context"
 	"debug/buildinfo"
 	"debug/elf"
@@ -16,6 +17,9 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"golang.org/x/mod/module"
+	"golang.org/x/mod/zip"
 )
 
 // handlersModule writes a Go module with the handlers "hello" and "bye", which share a
@@ -134,7 +138,7 @@ func TestBuildFlags(t *testing.T) {
 		t.Errorf("got %v, want %v", got, plain)
 	}
 	write(t, source.Directory, "hello/debug.go", "//go:build debug\n\npackage main\n\nfunc init() { println(\"debugging\") }\n")
-	source.Flags = []string{"-trimpath", "-buildvcs=false", "-tags=debug", "-ldflags=-buildid="}
+	source.Flags = []string{"-trimpath", "-buildvcs=false", "-tags=debug"}
 	got := mustBuild(t, source, cache)
 	if got["hello"].Hash == plain["hello"].Hash || got["hello"].Size <= plain["hello"].Size {
 		t.Errorf("got %v with symbols and another file, want more than %v", got["hello"], plain["hello"])
@@ -169,7 +173,7 @@ func TestBuildIgnoresEnvironment(t *testing.T) {
 	}
 }
 
-// spy puts a go command in front of the real one that notes its subcommands.
+// spy puts a go command in front of the real one that notes its subcommands, and what it links.
 func spy(t *testing.T) (subcommands func() string) {
 	t.Helper()
 	real, err := exec.LookPath("go")
@@ -178,7 +182,15 @@ func spy(t *testing.T) (subcommands func() string) {
 	}
 	folder := t.TempDir()
 	notes := filepath.Join(folder, "notes")
-	script := fmt.Sprintf("#!/bin/sh\necho \"$1\" >> '%s'\nexec '%s' \"$@\"\n", notes, real)
+	script := fmt.Sprintf(`#!/bin/sh
+echo "$1" >> '%[1]s'
+[ "$1" = build ] || exec '%[2]s' "$@"
+shift
+'%[2]s' build -x "$@" 2> '%[1]s'.$$
+status=$?
+sed -n 's|.*/link -o .*|link|p' '%[1]s'.$$ >> '%[1]s'
+exit $status
+`, notes, real)
 	if err := os.WriteFile(filepath.Join(folder, "go"), []byte(script), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -203,38 +215,38 @@ func TestCache(t *testing.T) {
 		name string
 		// change is made before the build.
 		change func()
-		// want are the subcommands of go that the build takes.
+		// want are the subcommands of go that the build takes, and a "link" for each binary that it links.
 		want string
 		// new says that the binary must differ from that of the step before.
 		new bool
 	}{
-		{"First", func() {}, "list build", true},
-		{"NothingChanged", func() {}, "list", false},
+		{"First", func() {}, "list build link link", true},
+		{"NothingChanged", func() {}, "list build", false},
 		{"Touched", func() {
 			now := time.Now().Add(time.Hour)
 			if err := os.Chtimes(filepath.Join(folder, "hello/main.go"), now, now); err != nil {
 				t.Fatal(err)
 			}
-		}, "list", false},
+		}, "list build", false},
 		{"SharedPackageOfSharedPackageChanged", func() {
 			write(t, folder, "words/words.go", "package words\n\n//go:noinline\nfunc All() string { return \"salutations \" }\n")
-		}, "list build", true},
-		{"OutsideFileChanged", func() { write(t, folder, "README.md", "hello") }, "list", false},
+		}, "list build link link", true},
+		{"OneChanged", func() {
+			write(t, folder, "hello/main.go", "package main\n\nfunc main() { println(\"changed\") }\n")
+		}, "list build link", true},
+		{"OutsideFileChanged", func() { write(t, folder, "README.md", "hello") }, "list build", false},
 		{"BinaryDamaged", func() {
 			if err := os.Truncate(filepath.Join(cacheFolder, "binaries", hash, "bootstrap"), 10); err != nil {
 				t.Fatal(err)
 			}
 		}, "list build", false},
-		{"EntryDamaged", func() {
-			entries, err := filepath.Glob(filepath.Join(cacheFolder, "builds", "*"))
-			if err != nil || len(entries) == 0 {
-				t.Fatalf("cache entries: got %v, %v", entries, err)
+		{"LinkedDamaged", func() { damage(t, linked(t, cacheFolder, "hello"), 10) }, "list build build link", false},
+		{"LinkedTruncated", func() {
+			if err := os.Truncate(linked(t, cacheFolder, "hello"), 100_000); err != nil {
+				t.Fatal(err)
 			}
-			for _, e := range entries {
-				write(t, filepath.Dir(e), filepath.Base(e), "{")
-			}
-		}, "list build", false},
-		{"NothingChangedAgain", func() {}, "list", false},
+		}, "list build build link", false},
+		{"NothingChangedAgain", func() {}, "list build", false},
 	}
 	for _, step := range steps {
 		step.change()
@@ -249,12 +261,36 @@ func TestCache(t *testing.T) {
 	}
 }
 
+// linked returns the path of the binary that the toolchain has linked.
+func linked(t *testing.T, cacheFolder, name string) string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(cacheFolder, "linked", "*", "bin", name))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("linked binaries: got %v, %v, want one", files, err)
+	}
+	return files[0]
+}
+
+// damage changes one byte at a distance from the end of a file.
+func damage(t *testing.T, file string, distance int) {
+	t.Helper()
+	content, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	content[len(content)-distance]++
+	if err := os.WriteFile(file, content, 0o755); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestCacheRemovesUnused(t *testing.T) {
 	t.Parallel()
 	folder, cacheFolder := handlersModule(t), t.TempDir()
 	before := mustBuild(t, both(folder), cacheFolder)["hello"]
+	mustBuild(t, Source{Directory: folder, Packages: []string{"hello"}, Flags: []string{"-trimpath"}}, cacheFolder)
 	old := time.Now().Add(-unusedAfter - time.Hour)
-	for _, pattern := range []string{"builds/*", "binaries/*"} {
+	for _, pattern := range []string{"linked/*", "binaries/*"} {
 		entries, err := filepath.Glob(filepath.Join(cacheFolder, pattern))
 		if err != nil || len(entries) == 0 {
 			t.Fatalf("%s: got %v, %v", pattern, entries, err)
@@ -273,6 +309,7 @@ func TestCacheRemovesUnused(t *testing.T) {
 	if _, err := os.Stat(after.Directory); err != nil {
 		t.Errorf("the new binary is not there: %v", err)
 	}
+	linked(t, cacheFolder, "hello") // the other one is not there
 }
 
 // Builds at the same time link a binary once, and so do builds of other packages beside it.
@@ -297,26 +334,12 @@ func TestBuildsAtOnce(t *testing.T) {
 			t.Errorf("hashes: got %v, want one", hashes)
 		}
 	}
-	if n := strings.Count(subcommands(), "build"); n != 1 {
-		t.Errorf("%d builds at the same time linked %d times, want once", len(hashes), n)
+	if n := strings.Count(subcommands(), "link"); n != 2 {
+		t.Errorf("%d builds of two binaries at the same time linked %d times, want twice", len(hashes), n)
 	}
 	alone := mustBuild(t, Source{Directory: folder, Packages: []string{"hello"}}, cacheFolder)
-	if s := subcommands(); s != "list" || len(alone) != 1 || alone["hello"].Hash != hashes[0] {
+	if s := subcommands(); s != "list build" || len(alone) != 1 || alone["hello"].Hash != hashes[0] {
 		t.Errorf("hello alone: go was run for %q and gave %v, want %s from the cache", s, alone, hashes[0])
-	}
-
-	// hello changes, and bye beside it stays.
-	kept := filepath.Join(cacheFolder, "binaries", mustBuild(t, both(folder), cacheFolder)["bye"].Hash, "bootstrap")
-	before, err := os.Stat(kept)
-	if err != nil {
-		t.Fatal(err)
-	}
-	write(t, folder, "hello/main.go", "package main\n\nfunc main() { println(\"changed\") }\n")
-	if got := mustBuild(t, both(folder), cacheFolder); got["hello"].Hash == hashes[0] {
-		t.Errorf("hello changed: got the binary %s again", hashes[0])
-	}
-	if after, err := os.Stat(kept); err != nil || !os.SameFile(before, after) {
-		t.Errorf("the change of hello linked bye again: %v", err)
 	}
 }
 
@@ -413,33 +436,83 @@ func TestLocate(t *testing.T) {
 	}
 }
 
-// A module of a user of the library is found in its own folder, below it, and
-// where it is required, in a vendor folder too, and is the same each time.
+// proxied adds the module in a folder to a module proxy.
+func proxied(t *testing.T, proxy, folder string, version module.Version) {
+	t.Helper()
+	description, err := os.ReadFile(filepath.Join(folder, "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var archive bytes.Buffer
+	if err := zip.CreateFromDir(&archive, version, folder); err != nil {
+		t.Fatal(err)
+	}
+	stem := filepath.Join(version.Path, "@v", version.Version)
+	write(t, proxy, stem+".info", fmt.Sprintf("{\"Version\": %q}", version.Version))
+	write(t, proxy, stem+".mod", string(description))
+	write(t, proxy, stem+".zip", archive.String())
+}
+
+// run runs the toolchain in a folder.
+func run(t *testing.T, folder string, arguments ...string) {
+	t.Helper()
+	command := exec.Command("go", arguments...)
+	command.Dir = folder
+	if _, err := output(command); err != nil {
+		t.Fatal(failure(err))
+	}
+}
+
+// A module of a user of the library is found in its own folder, below it, and where it is required: in the module
+// cache, by replace, in a workspace and in a vendor folder. The binary is the same to the byte, whatever the toolchain
+// knows there of the checksums of the modules in it.
 func TestModule(t *testing.T) {
-	folder := handlersModule(t)
+	proxy, cache := t.TempDir(), t.TempDir()
+	t.Setenv("GOPROXY", "file://"+filepath.ToSlash(proxy))
+	t.Setenv("GOSUMDB", "off")
+	t.Setenv("GOMODCACHE", cache)
+	t.Setenv("GOFLAGS", "-modcacherw")
+	t.Setenv("GOWORK", "")
+	dependency, library, folder := t.TempDir(), t.TempDir(), handlersModule(t)
+	write(t, dependency, "go.mod", "module example.com/dependency\n\ngo 1.24\n")
+	write(t, dependency, "dependency.go", "package dependency\n\nfunc Name() string { return \"you\" }\n")
+	proxied(t, proxy, dependency, module.Version{Path: "example.com/dependency", Version: "v1.2.3"})
+	write(t, library, "go.mod", "module "+libraryModule()+"\n\ngo 1.24\n")
+	write(t, library, "gobuild/build.go", "package gobuild\n")
+	proxied(t, proxy, library, module.Version{Path: libraryModule(), Version: "v1.0.0"})
 	write(t, folder, "constructs/hello.go", "package constructs\n")
+	write(t, folder, "hello/main.go",
+		"package main\n\nimport (\n\t\"example.com/dependency\"\n\t\"example.com/handlers/greeting\"\n)\n\n"+
+			"func main() { println(greeting.Of(dependency.Name())) }\n")
+	run(t, folder, "get", "example.com/dependency@v1.2.3")
+	proxied(t, proxy, folder, module.Version{Path: "example.com/handlers", Version: "v1.0.0"})
 	source := Source{Module: "example.com/handlers", Packages: []string{"hello"}}
 
-	replacing := t.TempDir()
-	write(t, replacing, "go.mod", "module example.com/app\n\ngo 1.24\n\nrequire example.com/handlers v0.0.0\n\nreplace example.com/handlers => "+folder+"\n")
-
-	vendoring := t.TempDir()
-	library := libraryModule()
-	write(t, vendoring, "go.mod", "module example.com/app\n\ngo 1.24\n\nrequire (\n\texample.com/handlers v1.0.0\n\t"+library+" v1.0.0\n)\n")
-	if err := os.CopyFS(filepath.Join(vendoring, "vendor", "example.com", "handlers"), os.DirFS(folder)); err != nil {
-		t.Fatal(err)
+	importer := func() string {
+		app := t.TempDir()
+		write(t, app, "go.mod", "module example.com/app\n\ngo 1.24\n")
+		write(t, app, "main.go", "package main\n\nimport _ \""+libraryModule()+"/gobuild\"\n\nfunc main() {}\n")
+		write(t, app, "vendoring.go", "//go:build vendoring\n\npackage main\n\nimport _ \"example.com/handlers/hello\"\n")
+		run(t, app, "get", "example.com/handlers@v1.0.0", libraryModule()+"@v1.0.0")
+		run(t, app, "mod", "tidy")
+		return app
 	}
-	if err := os.Remove(filepath.Join(vendoring, "vendor", "example.com", "handlers", "go.mod")); err != nil {
-		t.Fatal(err)
-	}
-	write(t, vendoring, filepath.Join("vendor", library, "gobuild", "build.go"), "package gobuild\n")
-	write(t, vendoring, "vendor/modules.txt", "# example.com/handlers v1.0.0\n## explicit; go 1.24\nexample.com/handlers/greeting\nexample.com/handlers/hello\nexample.com/handlers/words\n"+
-		"# "+library+" v1.0.0\n## explicit; go 1.24\n"+library+"/gobuild\n")
+	required, replacing, working, vendoring := importer(), importer(), importer(), importer()
+	run(t, replacing, "mod", "edit", "-replace=example.com/handlers="+folder)
+	run(t, working, "work", "init", ".", folder)
+	run(t, vendoring, "mod", "vendor")
 
 	hashes := map[string]string{}
-	for name, working := range map[string]string{"Own": folder, "Below": filepath.Join(folder, "constructs"), "Required": replacing, "Vendored": vendoring} {
+	for name, working := range map[string]string{
+		"Own": folder, "Below": filepath.Join(folder, "constructs"),
+		"ModuleCache": required, "Replace": replacing, "Workspace": working, "Vendor": vendoring,
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Chdir(working)
+			if name == "Vendor" {
+				t.Setenv("GOPROXY", "off")
+				t.Setenv("GOMODCACHE", t.TempDir())
+			}
 			hashes[name] = mustBuild(t, source, t.TempDir())["hello"].Hash
 		})
 	}

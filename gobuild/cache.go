@@ -1,7 +1,10 @@
 package gobuild
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -21,11 +24,8 @@ const lockInterval = 20 * time.Millisecond
 // unusedAfter is the age at which an unused entry is deleted.
 const unusedAfter = 30 * 24 * time.Hour
 
-// errMiss is the error of an entry that the cache does not have.
-var errMiss = errors.New("not in the cache")
-
-// cache is a folder with binaries by content, binaries/<SHA-256>/bootstrap, and the SHA-256 of
-// the binary of each key, builds/<key>.
+// cache is a folder with binaries by content, binaries/<SHA-256>/bootstrap, and those that the
+// toolchain has linked for one module, target and set of flags, linked/<key>/bin/<name>.
 type cache struct {
 	folder string
 }
@@ -42,7 +42,7 @@ func openCache(folder string) (cache, error) {
 	if err != nil {
 		return cache{}, fmt.Errorf("resolving the cache folder: %w", err)
 	}
-	for _, sub := range []string{"binaries", "builds"} {
+	for _, sub := range []string{"binaries", "linked"} {
 		if err := os.MkdirAll(filepath.Join(folder, sub), 0o755); err != nil {
 			return cache{}, fmt.Errorf("making the cache folder: %w: set %s to a folder that can be written", err, cacheVariable)
 		}
@@ -50,16 +50,7 @@ func openCache(folder string) (cache, error) {
 	return cache{folder: folder}, nil
 }
 
-func (c cache) buildFile(key string) string {
-	return filepath.Join(c.folder, "builds", key)
-}
-
-func (c cache) binaryFolder(hash string) string {
-	return filepath.Join(c.folder, "binaries", hash)
-}
-
-// temporary makes a folder for the toolchain's output, on the cache's own file
-// system so that binaries can be moved.
+// temporary makes a folder for one build, on the cache's own file system so that binaries can be moved.
 func (c cache) temporary() (string, error) {
 	folder, err := os.MkdirTemp(c.folder, "build-")
 	if err != nil {
@@ -68,10 +59,30 @@ func (c cache) temporary() (string, error) {
 	return folder, nil
 }
 
-// lock waits until no other build, of this process or of another one, uses the cache, or ctx ends.
-// The end of a process unlocks, too.
-func (c cache) lock(ctx context.Context) (unlock func(), err error) {
-	file, err := os.OpenFile(filepath.Join(c.folder, "lock"), os.O_CREATE|os.O_RDWR, 0o644)
+// linked makes the folder in which the toolchain keeps what it links for a description. It waits until no other
+// build, of this process or of another one, uses the folder, or ctx ends. The end of a process unlocks, too.
+func (c cache) linked(ctx context.Context, description string) (folder string, unlock func(), err error) {
+	entry := filepath.Join(c.folder, "linked", hexadecimal(sha256.Sum256([]byte(description))))
+	folder = filepath.Join(entry, "bin")
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return "", nil, fmt.Errorf("writing the cache: %w", err)
+	}
+	used(entry)
+	unlock, err = lock(ctx, filepath.Join(entry, "lock"))
+	return folder, unlock, err
+}
+
+func hexadecimal(hash [sha256.Size]byte) string { return hex.EncodeToString(hash[:]) }
+
+// used notes that an entry is in use. It ignores errors, which only bring the removal of the entry forward.
+func used(entry string) {
+	now := time.Now()
+	_ = os.Chtimes(entry, now, now)
+}
+
+// lock locks a file, and waits for that until ctx ends.
+func lock(ctx context.Context, name string) (unlock func(), err error) {
+	file, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("locking the cache: %w", err)
 	}
@@ -93,86 +104,79 @@ func (c cache) lock(ctx context.Context) (unlock func(), err error) {
 	}
 }
 
-// read returns the binary with the key, or errMiss. It hashes the binary, so that a damaged one
-// is built again and not deployed.
-func (c cache) read(key string) (Binary, error) {
-	file := c.buildFile(key)
-	content, err := os.ReadFile(file)
-	if errors.Is(err, os.ErrNotExist) {
-		return Binary{}, errMiss
-	}
-	if err != nil {
-		return Binary{}, fmt.Errorf("reading the cache: %w", err)
-	}
-	folder := c.binaryFolder(string(content))
-	hash, size, err := digest(filepath.Join(folder, "bootstrap"))
-	if err != nil || hash != string(content) {
-		return Binary{}, errMiss
-	}
-	now := time.Now()
-	for _, used := range []string{file, folder} {
-		_ = os.Chtimes(used, now, now) // only delays the removal of an entry
-	}
-	return Binary{Directory: folder, Hash: hash, Size: size}, nil
-}
-
-// readAll returns the binary of each package, or the error of [cache.read]. It reads several at a time: where nothing has changed,
-// the hashes take a third of the build.
-func (c cache) readAll(mains []mainPackage) ([]Binary, []error) {
-	binaries, failures := make([]Binary, len(mains)), make([]error, len(mains))
+// keepAll keeps the binary of each package that the toolchain has linked into the folder, and returns them by name.
+// It deletes the damaged ones in the folder, and returns their packages. It reads several at a time: where nothing has
+// changed, the hashes take a third of the build.
+func (c cache) keepAll(folder, temporary string, mains []mainPackage) (map[string]Binary, []mainPackage, error) {
+	binaries, intact := make([]Binary, len(mains)), make([]bool, len(mains))
 	var reading errgroup.Group
 	reading.SetLimit(runtime.NumCPU())
 	for i, m := range mains {
 		reading.Go(func() error {
-			binaries[i], failures[i] = c.read(m.key)
-			return nil
+			file := filepath.Join(folder, m.name())
+			content, err := os.ReadFile(file)
+			if errors.Is(err, os.ErrNotExist) {
+				return fmt.Errorf("%s: the toolchain gives the binary another name than %s: rename the folder",
+					m.importPath, m.name())
+			}
+			if err != nil {
+				return fmt.Errorf("reading the binary: %w", err)
+			}
+			id, damaged := clearBuildID(content)
+			hash := sha256.Sum256(content)
+			if intact[i] = damaged == nil && verifies(id, hash); !intact[i] {
+				if err := os.Remove(file); err != nil {
+					return fmt.Errorf("removing a damaged binary: %w", err)
+				}
+			}
+			binaries[i], err = c.keep(content, hexadecimal(hash), temporary)
+			return err
 		})
 	}
-	_ = reading.Wait() // failures has the errors
-	return binaries, failures
+	err := reading.Wait()
+	named := map[string]Binary{}
+	var damaged []mainPackage
+	for i, m := range mains {
+		named[m.name()] = m.describe(binaries[i])
+		if !intact[i] {
+			damaged = append(damaged, m)
+		}
+	}
+	return named, damaged, err
 }
 
-// write moves a binary from the toolchain's output into the cache.
-func (c cache) write(key, file string) (Binary, error) {
-	binary, err := c.add(file)
-	if err != nil {
-		return Binary{}, err
+// keep writes a binary into the folder of its hash, unless it is there.
+func (c cache) keep(content []byte, hash, temporary string) (Binary, error) {
+	folder := filepath.Join(c.folder, "binaries", hash)
+	binary := Binary{Directory: folder, Hash: hash, Size: int64(len(content))}
+	file := filepath.Join(folder, "bootstrap")
+	if kept, err := os.ReadFile(file); err == nil && bytes.Equal(kept, content) {
+		used(folder)
+		return binary, nil
 	}
-	// A rename is atomic: other processes see the whole file or none.
-	if err := os.WriteFile(file, []byte(binary.Hash), 0o644); err != nil {
-		return Binary{}, fmt.Errorf("writing the cache: %w", err)
-	}
-	if err := os.Rename(file, c.buildFile(key)); err != nil {
-		return Binary{}, fmt.Errorf("writing the cache: %w", err)
-	}
-	return binary, nil
-}
-
-// add moves one binary to the folder of its hash.
-func (c cache) add(file string) (Binary, error) {
-	hash, size, err := digest(file)
-	if err != nil {
-		return Binary{}, fmt.Errorf("hashing the binary: %w", err)
-	}
-	folder := c.binaryFolder(hash)
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return Binary{}, fmt.Errorf("writing the cache: %w", err)
 	}
-	// The deployed archive contains the mode and the time.
-	if err := os.Chmod(file, 0o755); err != nil {
+	written := filepath.Join(temporary, hash)
+	if err := os.WriteFile(written, content, 0o755); err != nil {
 		return Binary{}, fmt.Errorf("writing the cache: %w", err)
 	}
-	if err := os.Rename(file, filepath.Join(folder, "bootstrap")); err != nil {
+	// The deployed archive contains the mode.
+	if err := os.Chmod(written, 0o755); err != nil {
 		return Binary{}, fmt.Errorf("writing the cache: %w", err)
 	}
-	return Binary{Directory: folder, Hash: hash, Size: size}, nil
+	// A rename is atomic: other processes see the whole file or none.
+	if err := os.Rename(written, file); err != nil {
+		return Binary{}, fmt.Errorf("writing the cache: %w", err)
+	}
+	return binary, nil
 }
 
 // removeUnused deletes entries that no build has used for unusedAfter. It ignores errors,
 // because the next build tries again.
 func (c cache) removeUnused() {
 	limit := time.Now().Add(-unusedAfter)
-	for _, pattern := range []string{"builds/*", "binaries/*", "build-*"} {
+	for _, pattern := range []string{"linked/*", "binaries/*", "build-*"} {
 		entries, _ := filepath.Glob(filepath.Join(c.folder, pattern))
 		for _, entry := range entries {
 			if info, err := os.Stat(entry); err == nil && info.ModTime().Before(limit) {

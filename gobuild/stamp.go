@@ -2,8 +2,6 @@ package gobuild
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"runtime/debug"
 	"slices"
@@ -11,14 +9,14 @@ import (
 )
 
 // listFormat makes "go list" print what readPackages reads.
-const listFormat = "-f={{.ImportPath}}\t{{.BuildID}}\t{{with .Module}}{{.Path}}\t{{.Version}}\t{{with .Replace}}{{.Path}}\t{{.Version}}{{else}}\t{{end}}{{else}}\t\t\t{{end}}\t{{if eq .Name \"main\"}}{{join .Deps \" \"}}{{end}}"
+const listFormat = "-f={{.ImportPath}}\t{{with .Module}}{{.Path}}\t{{.Version}}\t{{with .Replace}}{{.Path}}\t{{.Version}}{{else}}\t{{end}}{{else}}\t\t\t{{end}}\t{{if eq .Name \"main\"}}{{join .Deps \" \"}}{{end}}"
 
 // noVersion is the toolchain's version of a module in a folder.
 const noVersion = "(devel)"
 
 // listed is a package as "go list" describes it.
 type listed struct {
-	importPath, buildID string
+	importPath string
 	// module is nil for the standard library.
 	module *debug.Module
 	// dependencies are the import paths of all packages that a main package needs. It is
@@ -30,20 +28,20 @@ func readPackages(listing []byte) ([]listed, error) {
 	var packages []listed
 	for line := range strings.Lines(string(listing)) {
 		fields := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
-		if len(fields) != 7 {
-			return nil, fmt.Errorf("go list: got the line %q, want seven fields", line)
+		if len(fields) != 6 {
+			return nil, fmt.Errorf("go list: got the line %q, want six fields", line)
 		}
-		p := listed{importPath: fields[0], buildID: fields[1], dependencies: strings.Fields(fields[6])}
-		if fields[2] != "" {
-			p.module = &debug.Module{Path: fields[2], Version: cmp.Or(fields[3], noVersion)}
+		p := listed{importPath: fields[0], dependencies: strings.Fields(fields[5])}
+		if fields[1] != "" {
+			p.module = &debug.Module{Path: fields[1], Version: cmp.Or(fields[2], noVersion)}
 		}
 		switch {
+		case fields[3] == "":
 		case fields[4] == "":
-		case fields[5] == "":
 			// The path of a folder differs between machines.
 			p.module.Version = noVersion
 		default:
-			p.module.Replace = &debug.Module{Path: fields[4], Version: fields[5]}
+			p.module.Replace = &debug.Module{Path: fields[3], Version: fields[4]}
 		}
 		packages = append(packages, p)
 	}
@@ -58,9 +56,6 @@ func readPackages(listing []byte) ([]listed, error) {
 // A stamp has the same modules and versions, and nothing else.
 type mainPackage struct {
 	importPath, module, stamp string
-	// key is the same for two packages only if their binaries are: a hash of all that the
-	// linker gets. The build IDs cover the sources, the compiler and its flags.
-	key string
 }
 
 // folder returns the package's folder, relative to that of the module; "." is the root.
@@ -80,11 +75,11 @@ func (m mainPackage) describe(b Binary) Binary {
 	return b
 }
 
-// mainsOf returns the main packages of a list, to be linked with the linker's flags.
-func mainsOf(packages []listed, target Target, linker string) []mainPackage {
-	modules, buildIDs := map[string]*debug.Module{}, map[string]string{}
+// mainsOf returns the main packages of a list.
+func mainsOf(packages []listed, target Target) []mainPackage {
+	modules := map[string]*debug.Module{}
 	for _, p := range packages {
-		modules[p.importPath], buildIDs[p.importPath] = p.module, p.buildID
+		modules[p.importPath] = p.module
 	}
 	var mains []mainPackage
 	for _, p := range packages {
@@ -105,14 +100,7 @@ func mainsOf(packages []listed, target Target, linker string) []mainPackage {
 			}
 		}
 		slices.SortFunc(information.Deps, func(a, b *debug.Module) int { return strings.Compare(a.Path, b.Path) })
-		m := mainPackage{importPath: p.importPath, module: p.module.Path, stamp: information.String()}
-		h := sha256.New()
-		fmt.Fprintf(h, "%s %q %s\n", target, m.flag(linker), p.buildID)
-		for _, dependency := range p.dependencies {
-			fmt.Fprintln(h, dependency, buildIDs[dependency])
-		}
-		m.key = hex.EncodeToString(h.Sum(nil))
-		mains = append(mains, m)
+		mains = append(mains, mainPackage{importPath: p.importPath, module: p.module.Path, stamp: information.String()})
 	}
 	return mains
 }
