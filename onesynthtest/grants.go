@@ -116,23 +116,17 @@ func failsAway(target *Target, role *policy.Role, grant policy.Grant) bool {
 }
 
 // undelivered reports whether a grant lets a schedule report what it cannot deliver, which
-// CheckUndelivered checks.
+// [Suite.CheckUndelivered] checks.
 func undelivered(role *policy.Role, grant policy.Grant) bool {
 	return grant.Action == "sqs:SendMessage" && isScheduler(role)
 }
 
-// CheckWildcards checks that no grant is for more than one action on one resource.
+// checkWildcards checks that no grant is for more than one action on one resource.
 // Wildcards are allowed at the end of a log group's ARN, by which CloudFormation
-// means its streams, and for the objects below a prefix of a bucket. functions is
-// how many functions and schedules there are.
-func (s *Suite) CheckWildcards(t *testing.T, functions int) {
+// means its streams, and for the objects below a prefix of a bucket.
+func (r *roles) checkWildcards(t *testing.T) {
 	t.Helper()
-	var all roles
-	s.OwnRun(t, local.Options{Role: all.keep})
-	if len(all.byName) != functions {
-		t.Errorf("got %d roles; want those of %d functions and schedules", len(all.byName), functions)
-	}
-	for name, role := range all.byName {
+	for name, role := range r.byName {
 		for _, grant := range role.Grants() {
 			if grant.Effect == "Allow" && (strings.ContainsAny(grant.Action, "*?") || strings.ContainsAny(withoutAllowed(grant.Resource), "*?")) {
 				t.Errorf("%s: got %v", name, grant)
@@ -158,11 +152,24 @@ func withoutAllowed(resource string) string {
 // immediate makes failures final without a wait.
 func immediate(int) time.Duration { return 0 }
 
-// CheckGrantsUsed checks that some probe uses every permission: none is superfluous.
-func (s *Suite) CheckGrantsUsed(t *testing.T, scene Scene) {
+// CheckGrants checks that the roles of functions and schedules allow exactly what the probes do:
+//
+//   - No grant has a wildcard for more than one action on one resource.
+//   - No request of a probe is refused.
+//   - Every grant is needed: the run recorded a request that the role without it denies, by the decision that the run makes.
+//
+// As proof that runs refuse what the decision denies, each function and schedule that a probe names then does its work without one
+// of its grants. isFailure checks the answer to a request that its function could not carry out. Every function of the platform
+// needs a probe. [Suite.CheckUndelivered] checks the grants by which schedules report what they cannot deliver.
+func (s *Suite) CheckGrants(t *testing.T, scene Scene, isFailure func(testing.TB, Reply)) {
 	t.Helper()
 	var all roles
 	target := s.OwnRun(t, local.Options{Role: all.keep, RetryDelay: immediate})
+	run := target.Run
+	if want := len(run.Functions().Functions()) + len(run.Schedules().Schedules()); len(all.byName) != want {
+		t.Errorf("got %d roles; want those of %d functions and schedules", len(all.byName), want)
+	}
+	all.checkWildcards(t)
 	probes, end := scene(t, target)
 	for _, probe := range probes {
 		if r, err := probe.Do(t); err != nil || r.Status >= http.StatusBadRequest {
@@ -170,28 +177,58 @@ func (s *Suite) CheckGrantsUsed(t *testing.T, scene Scene) {
 		}
 	}
 	end()
-	for _, refusal := range target.Run.AWS().Refused() {
+	for _, refusal := range run.AWS().Refused() {
 		t.Errorf("got refusal %+v under the roles as synthesised", refusal)
 	}
-	for name, role := range all.byName {
+	all.reportFailures(t, target)
+	all.checkNeeded(t, target, len(s.Platform.Database.AccessPatterns))
+	if t.Failed() {
+		return
+	}
+	t.Run("Refused", func(t *testing.T) { s.checkRefused(t, target, &all, scene, isFailure) })
+	t.Run("NotMapped", func(t *testing.T) { s.checkMappings(t, target, &all) })
+}
+
+// reportFailures makes each function that reports failed runs to a queue do so.
+func (r *roles) reportFailures(t *testing.T, target *Target) {
+	t.Helper()
+	for name, role := range r.byName {
 		for _, grant := range role.Grants() {
-			if failsAway(target, role, grant) {
-				event := all.fail(t, target, name, role)
-				Settled(t, "a queue has the failed run", func() bool {
-					return slices.ContainsFunc(target.Run.AWS().Queues(), func(q *awsapi.Queue) bool {
-						return slices.ContainsFunc(q.Messages(), func(m awsapi.Message) bool { return strings.Contains(m.Body, event) })
-					})
+			if !failsAway(target, role, grant) {
+				continue
+			}
+			event := r.fail(t, target, name, role)
+			Settled(t, "a queue has the failed run", func() bool {
+				return slices.ContainsFunc(target.Run.AWS().Queues(), func(q *awsapi.Queue) bool {
+					return slices.ContainsFunc(q.Messages(), func(m awsapi.Message) bool { return strings.Contains(m.Body, event) })
 				})
-				all.act(t, target, name, role)
+			})
+			r.act(t, target, name, role)
+		}
+	}
+}
+
+// checkNeeded checks that some request needs each grant, and that there are at least so many grants.
+func (r *roles) checkNeeded(t *testing.T, target *Target, least int) {
+	t.Helper()
+	grants := 0
+	for name, role := range r.byName {
+		grants += len(role.Grants())
+		unused := target.Run.AWS().UnusedGrants(r.caller(name))
+		for _, grant := range target.Run.AWS().UnneededGrants(r.caller(name)) {
+			switch {
+			case undelivered(role, grant):
+				grants--
+			case slices.Contains(unused, grant):
+				t.Errorf("%s: nothing has used %v", name, grant)
+			default:
+				t.Errorf("%s: nothing needs %v: other grants allow the same", name, grant)
 			}
 		}
 	}
-	for name, role := range all.byName {
-		for _, grant := range target.Run.AWS().UnusedGrants(all.caller(name)) {
-			if !undelivered(role, grant) {
-				t.Errorf("%s: nothing has used %v", name, grant)
-			}
-		}
+	t.Logf("%d grants are needed", grants)
+	if grants < least {
+		t.Errorf("got %d grants; want those of %d access patterns", grants, least)
 	}
 }
 
@@ -212,80 +249,108 @@ func (r *roles) fail(t testing.TB, target *Target, name string, role *policy.Rol
 	return event
 }
 
-// CheckGrantsNeeded takes away each grant in turn, and checks that a request which needs it is
-// refused: nothing else allows the request. isFailure checks the answer to such a request. Every
-// function of the platform needs a probe. Functions that no probe names keep their grants: leave
-// out a lake's functions, which this module's own tests check.
-func (s *Suite) CheckGrantsNeeded(t *testing.T, scene Scene, isFailure func(testing.TB, Reply)) {
+// checkRefused takes one grant away from each function and schedule that a probe names, and checks that a request which needs it is
+// refused.
+func (s *Suite) checkRefused(t *testing.T, target *Target, all *roles, scene Scene, isFailure func(testing.TB, Reply)) {
 	t.Helper()
-	var all roles
-	target := s.OwnRun(t, local.Options{Role: all.keep, RetryDelay: immediate})
-	removed := 0
-	first, end := scene(t, target)
-	end()
+	shared, end := scene(t, target)
+	defer end()
 	for _, name := range slices.Sorted(maps.Keys(all.byName)) {
-		if !slices.ContainsFunc(first, func(p Probe) bool { return strings.Contains(name, p.Function) }) {
+		isOther := func(p Probe) bool { return !strings.Contains(name, p.Function) }
+		own := slices.DeleteFunc(slices.Clone(shared), isOther)
+		if len(own) == 0 {
 			if s.declares(name) {
 				t.Errorf("no probe has a Function that is part of the name %s: add one", name)
 			}
 			continue
 		}
-		role := all.byName[name]
-		for _, grant := range role.Grants() {
-			if undelivered(role, grant) {
-				continue
+		grant, ok := all.usedByProbe(target, name)
+		if !ok {
+			t.Errorf("%s: got no grant that a probe uses", name)
+			continue
+		}
+		t.Run(fmt.Sprintf("%s/%s/%s", s.short(name), grant.Action, s.short(grant.Resource)), func(t *testing.T) {
+			probes := own
+			if readsStream(all.byName[name]) {
+				// Another function's turn may have let this one handle the records of the scene.
+				renewed, end := scene(t, target)
+				defer end()
+				probes = slices.DeleteFunc(renewed, isOther)
 			}
-			removed++
-			t.Run(fmt.Sprintf("%s/%s/%s", s.short(name), grant.Action, s.short(grant.Resource)), func(t *testing.T) {
-				if whenMapped(target, role, grant) {
-					s.checkMapping(t, name, grant)
-					return
-				}
-				probes, end := scene(t, target)
-				caller := all.caller(name)
-				before := refusedTimes(target, caller, grant)
-				all.act(t, target, name, role.Without(grant))
-				defer func() {
-					if readsStream(role) {
-						// A run that ends with its instance would keep its claims until their leases end.
-						all.register(target, name, role)
-						if err := target.Flush(t); err != nil {
-							t.Error(err)
-						}
-					}
-					all.act(t, target, name, role)
-					end()
-				}()
-				var failed []Reply
-				for _, probe := range probes {
-					if !strings.Contains(name, probe.Function) {
-						continue
-					}
-					r, err := probe.Do(t)
-					if err == nil && r.Status >= http.StatusInternalServerError {
-						failed = append(failed, r)
-					}
-				}
-				if failsAway(target, role, grant) {
-					all.fail(t, target, name, role.Without(grant))
-				}
-				if s.serves(name) && !strings.HasPrefix(grant.Action, "logs:") && len(failed) == 0 {
-					t.Errorf("no request failed: no probe uses %v, or the function does without it", grant)
-					return
-				}
-				Settled(t, "the refusal is recorded", func() bool { return refusedTimes(target, caller, grant) > before })
-				for _, r := range failed {
-					isFailure(t, r)
-					if strings.Contains(string(r.Body), "arn:") || strings.Contains(string(r.Body), "AccessDenied") {
-						t.Errorf("got %v, which tells what happened inside", r)
-					}
-				}
-			})
+			s.checkRefusal(t, target, all, name, grant, probes, isFailure)
+		})
+	}
+}
+
+// usedByProbe returns a grant that a function uses to do its work: if it can, one of the data, and not of its log or of secrets,
+// which it reads as it starts.
+func (r *roles) usedByProbe(target *Target, name string) (policy.Grant, bool) {
+	role := r.byName[name]
+	candidates := slices.DeleteFunc(role.Grants(), func(g policy.Grant) bool {
+		return undelivered(role, g) || failsAway(target, role, g) || whenMapped(target, role, g)
+	})
+	for _, late := range []string{"logs:", "xray:", "secretsmanager:"} {
+		isEarly := func(g policy.Grant) bool { return strings.HasPrefix(g.Action, late) }
+		if others := slices.DeleteFunc(slices.Clone(candidates), isEarly); len(others) > 0 {
+			candidates = others
 		}
 	}
-	t.Logf("%d grants were taken away one by one", removed)
-	if least := len(s.Platform.Database.AccessPatterns); removed < least {
-		t.Errorf("got %d grants; want those of %d access patterns", removed, least)
+	if len(candidates) == 0 {
+		return policy.Grant{}, false
+	}
+	return candidates[0], true
+}
+
+// checkRefusal checks that the run refuses a request of a function without a grant, and what it answers to its caller.
+func (s *Suite) checkRefusal(t *testing.T, target *Target, all *roles, name string, grant policy.Grant, probes []Probe, isFailure func(testing.TB, Reply)) {
+	t.Helper()
+	role, caller := all.byName[name], all.caller(name)
+	before := refusedTimes(target, caller, grant)
+	all.act(t, target, name, role.Without(grant))
+	defer func() {
+		if readsStream(role) {
+			// A run that ends with its instance would keep its claims until their leases end.
+			all.register(target, name, role)
+			if err := target.Flush(t); err != nil {
+				t.Error(err)
+			}
+		}
+		all.act(t, target, name, role)
+	}()
+	answered := !s.serves(name) || strings.HasPrefix(grant.Action, "logs:")
+	for _, probe := range probes {
+		r, err := probe.Do(t)
+		if err == nil && r.Status >= http.StatusInternalServerError {
+			answered = true
+			isFailure(t, r)
+			if strings.Contains(string(r.Body), "arn:") || strings.Contains(string(r.Body), "AccessDenied") {
+				t.Errorf("got %v, which tells what happened inside", r)
+			}
+		}
+		if answered && refusedTimes(target, caller, grant) > before {
+			return
+		}
+	}
+	if !answered {
+		t.Errorf("no request failed: no probe uses %v, or the function does without it", grant)
+		return
+	}
+	Settled(t, "the refusal is recorded", func() bool { return refusedTimes(target, caller, grant) > before })
+}
+
+// checkMappings checks for one stream and one queue, if the platform hands any to functions, that it cannot be mapped to its
+// function without a grant.
+func (s *Suite) checkMappings(t *testing.T, target *Target, all *roles) {
+	t.Helper()
+	checked := map[string]bool{}
+	for _, name := range slices.Sorted(maps.Keys(all.byName)) {
+		for _, grant := range all.byName[name].Grants() {
+			service, _, _ := strings.Cut(grant.Action, ":")
+			if !checked[service] && grant.Action != "sqs:SendMessage" && whenMapped(target, all.byName[name], grant) {
+				checked[service] = true
+				t.Run(s.short(name)+"/"+grant.Action, func(t *testing.T) { s.checkMapping(t, name, grant) })
+			}
+		}
 	}
 }
 
@@ -354,8 +419,8 @@ func (s *Suite) CheckUndelivered(t *testing.T) {
 				if code := messages()[0].Attributes["ERROR_CODE"].StringValue; code != "AccessDeniedException" {
 					t.Errorf("got error code %q; want AccessDeniedException", code)
 				}
-				for _, grant := range target.Run.AWS().UnusedGrants(scheduler) {
-					t.Errorf("nothing has used %v", grant)
+				for _, grant := range target.Run.AWS().UnneededGrants(scheduler) {
+					t.Errorf("nothing needs %v", grant)
 				}
 				return
 			}

@@ -188,17 +188,8 @@ func TestLake(t *testing.T) {
 // Each role allows exactly what its function does.
 func TestGrants(t *testing.T) {
 	t.Parallel()
-	t.Run("Wildcards", func(t *testing.T) { suite.CheckWildcards(t, 6) })
-	t.Run("Used", func(t *testing.T) { suite.CheckGrantsUsed(t, probes) })
-	t.Run("Needed", func(t *testing.T) {
-		// The library checks the lake's functions.
-		own := func(t testing.TB, target *onesynthtest.Target) ([]onesynthtest.Probe, func()) {
-			all, end := probes(t, target)
-			return slices.DeleteFunc(all, func(p onesynthtest.Probe) bool { return strings.HasPrefix(p.Function, "Lake") }), end
-		}
-		suite.CheckGrantsNeeded(t, own, func(t testing.TB, r onesynthtest.Reply) {
-			refused(t, r, http.StatusInternalServerError, "message")
-		})
+	suite.CheckGrants(t, probes, func(t testing.TB, r onesynthtest.Reply) {
+		refused(t, r, http.StatusInternalServerError, "message")
 	})
 }
 

@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -215,6 +216,9 @@ func TestEveryActionNeedsItsGrant(t *testing.T) {
 			if unused := f.server.UnusedGrants("asker"); len(unused) > 0 {
 				t.Errorf("got unused grants %v", unused)
 			}
+			if unneeded := f.server.UnneededGrants("asker"); len(unneeded) > 0 {
+				t.Errorf("got unneeded grants %v", unneeded)
+			}
 			role, err := policy.ForRole(f.assembly, "arn:aws:iam::000000000000:role/reader")
 			if err != nil {
 				t.Fatal(err)
@@ -231,6 +235,41 @@ func TestEveryActionNeedsItsGrant(t *testing.T) {
 				if refused := f.server.Refused(); len(refused) != i+1 {
 					t.Errorf("got refused %v", refused)
 				}
+			}
+		})
+	}
+}
+
+// A grant is needed if a recorded request, with its condition keys, is denied without it.
+func TestUnneededGrants(t *testing.T) {
+	t.Parallel()
+	scan, elsewhere := allow("dynamodb:Scan", "questions"), allow("dynamodb:Scan", "questions")
+	elsewhere = strings.TrimSuffix(elsewhere, "}") + `, "Condition": {"StringEquals": {"aws:RequestedRegion": "eu-west-1"}}}`
+	for name, test := range map[string]struct {
+		statements []string
+		unneeded   []int
+	}{
+		"Needed":     {[]string{scan}, nil},
+		"Unused":     {[]string{scan, allow("dynamodb:Query", "questions")}, []int{1}},
+		"Twice":      {[]string{scan, scan}, []int{0, 1}},
+		"WiderAfter": {[]string{scan, allow("dynamodb:*", "questions")}, []int{0, 1}},
+		"Elsewhere":  {[]string{elsewhere, scan}, []int{0}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := start(t, "["+strings.Join(test.statements, ",")+"]")
+			if err := calls["scan"].do(t, f); err != nil {
+				t.Fatal(err)
+			}
+			var got []int
+			for _, grant := range f.server.UnneededGrants("asker") {
+				got = append(got, grant.Statement)
+			}
+			if !slices.Equal(got, test.unneeded) {
+				t.Errorf("got unneeded statements %v, want %v", got, test.unneeded)
+			}
+			if requests := f.server.Allowed("asker"); len(requests) != 1 || requests[0].Context[policy.RequestedRegion] != "us-east-1" {
+				t.Errorf("got allowed %+v", requests)
 			}
 		})
 	}

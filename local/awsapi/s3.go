@@ -222,16 +222,11 @@ func (s *Server) authoriseDeleteObjects(r *http.Request, by *caller, bucket stri
 // allowS3 checks a request without remembering the decision, because the number of objects has no limit. It records the grant's
 // resource as used.
 func (s *Server) allowS3(by *caller, action, resource string, context map[string]string) error {
-	decision, grant := by.role.DecideBy(policy.Request{Action: action, Resource: resource, Context: context})
+	asks := policy.Request{Action: action, Resource: resource, Context: context}
+	decision, grant := by.role.DecideBy(asks)
 	if decision != policy.Allowed {
 		return s.refuse(by, Use{Function: by.function, Action: action, Resource: resource}, decision)
 	}
-	use := Use{Function: by.function, Action: action, Resource: grant.Resource}
-	s.mutex.RLock()
-	known := s.used[use]
-	s.mutex.RUnlock()
-	if !known {
-		s.use(use)
-	}
+	s.use(Use{Function: by.function, Action: action, Resource: grant.Resource}, grant, asks)
 	return nil
 }

@@ -397,7 +397,7 @@ func TestS3InRegion(t *testing.T) {
 func TestS3RecordsUse(t *testing.T) {
 	t.Parallel()
 	f := startS3(t, `[{"Effect": "Allow", "Action": ["s3:PutObject", "s3:GetObject"], "Resource": "arn:aws:s3:::lake/events/*"}]`)
-	for n := range 50 {
+	for n := range 120 {
 		if err := f.put(t.Context(), fmt.Sprintf("events/%d", n), "x"); err != nil {
 			t.Fatal(err)
 		}
@@ -415,11 +415,16 @@ func TestS3RecordsUse(t *testing.T) {
 	if got := f.server.Refused(); !slices.Equal(got, []awsapi.Refusal{{Use: use, Times: 2}}) {
 		t.Errorf("got %+v", got)
 	}
-	if got := f.server.UnusedGrants("writer"); len(got) != 1 || got[0].Action != "s3:GetObject" {
-		t.Errorf("got %v", got)
+	for _, got := range [][]policy.Grant{f.server.UnusedGrants("writer"), f.server.UnneededGrants("writer")} {
+		if len(got) != 1 || got[0].Action != "s3:GetObject" {
+			t.Errorf("got %v", got)
+		}
+	}
+	if got := len(f.server.Allowed("writer")); got != 100 {
+		t.Errorf("got %d requests of 120; want no more than 100", got)
 	}
 	rows := f.server.Capacity()
-	if len(rows) != 1 || rows[0].Bucket != "lake" || rows[0].Table != "" || rows[0].Operation != "PutObject" || rows[0].Requests != 50 || rows[0].Time <= 0 {
+	if len(rows) != 1 || rows[0].Bucket != "lake" || rows[0].Table != "" || rows[0].Operation != "PutObject" || rows[0].Requests != 120 || rows[0].Time <= 0 {
 		t.Errorf("got %+v", rows)
 	}
 }

@@ -92,6 +92,8 @@ type Server struct {
 	callers map[string]*caller
 	used    map[Use]bool
 	refused map[Use]int
+	// allowed are the requests that roles allowed, by the grant that decided.
+	allowed map[granted][]policy.Request
 
 	capacity  capacity
 	engineUse engineUse
@@ -134,6 +136,15 @@ type regional struct {
 }
 
 type request struct{ action, resource string }
+
+// granted is a grant of a function's role.
+type granted struct {
+	function string
+	policy.Grant
+}
+
+// mostRequests is how many different requests the endpoint remembers of each grant. Objects of S3 have no limit.
+const mostRequests = 100
 
 // Use is an action on a resource that a function asked for.
 type Use struct {
@@ -197,6 +208,7 @@ func New(options Options) (*Server, error) {
 		callers: map[string]*caller{},
 		used:    map[Use]bool{},
 		refused: map[Use]int{},
+		allowed: map[granted][]policy.Request{},
 	}
 	server.engine = server.connect(engine, options.AccessKey)
 	if options.Dir != "" {
@@ -310,12 +322,14 @@ func (s *Server) authorise(by *caller, action, resource string) error {
 	by.mutex.RUnlock()
 	use := Use{Function: by.function, Action: action, Resource: resource}
 	if !known {
-		decision = by.role.Decide(policy.Request{Action: action, Resource: resource, Context: s.context(by, resource)})
+		asks := policy.Request{Action: action, Resource: resource, Context: s.context(by, resource)}
+		var grant policy.Grant
+		decision, grant = by.role.DecideBy(asks)
 		by.mutex.Lock()
 		by.made[asked] = decision
 		by.mutex.Unlock()
 		if decision == policy.Allowed {
-			s.use(use)
+			s.use(use, grant, asks)
 		}
 	}
 	if decision == policy.Allowed {
@@ -334,10 +348,28 @@ func (s *Server) context(by *caller, resource string) map[string]string {
 	return map[string]string{policy.SecureTransport: "true", policy.RequestedRegion: region}
 }
 
-func (s *Server) use(use Use) {
+// use records a request that a grant allowed. Most requests to S3 are known, and need no more than a look.
+func (s *Server) use(use Use, by policy.Grant, asks policy.Request) {
+	key := granted{use.Function, by}
+	s.mutex.RLock()
+	known := s.used[use] && s.remembers(key, asks)
+	s.mutex.RUnlock()
+	if known {
+		return
+	}
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	s.used[use] = true
+	if !s.remembers(key, asks) {
+		s.allowed[key] = append(s.allowed[key], asks)
+	}
+}
+
+// remembers reports whether the request is among those of the grant, or whether there are as many as can be.
+func (s *Server) remembers(by granted, asks policy.Request) bool {
+	return len(s.allowed[by]) >= mostRequests || slices.ContainsFunc(s.allowed[by], func(known policy.Request) bool {
+		return known.Action == asks.Action && known.Resource == asks.Resource && maps.Equal(known.Context, asks.Context)
+	})
 }
 
 func (s *Server) refuse(by *caller, use Use, decision policy.Decision) error {
@@ -423,6 +455,38 @@ func (s *Server) UnusedGrants(function string) []policy.Grant {
 		}
 	}
 	return unused
+}
+
+// Allowed returns the requests of the function that its roles allowed, each with the condition keys that were decided on. There are
+// at most 100 different ones for each grant.
+func (s *Server) Allowed(function string) []policy.Request {
+	s.mutex.RLock()
+	defer s.mutex.RUnlock()
+	var requests []policy.Request
+	for by, allowed := range s.allowed {
+		if by.function == function {
+			requests = append(requests, allowed...)
+		}
+	}
+	return requests
+}
+
+// UnneededGrants returns the grants of the function's role without which the role still allows every request of [Server.Allowed].
+// A grant is among them if nothing used it, or if others allow the same.
+func (s *Server) UnneededGrants(function string) []policy.Grant {
+	s.mutex.RLock()
+	caller := s.callers[function]
+	s.mutex.RUnlock()
+	if caller == nil || caller.role == nil {
+		return nil
+	}
+	requests := slices.DeleteFunc(s.Allowed(function), func(r policy.Request) bool {
+		return caller.role.Decide(r) != policy.Allowed
+	})
+	return slices.DeleteFunc(caller.role.Grants(), func(grant policy.Grant) bool {
+		without := caller.role.Without(grant)
+		return slices.ContainsFunc(requests, func(r policy.Request) bool { return without.Decide(r) != policy.Allowed })
+	})
 }
 
 // largest is the longest request, in bytes: more than any operation takes (DynamoDB's batches: 16 MB, before encoding).
