@@ -156,11 +156,13 @@ func immediate(int) time.Duration { return 0 }
 //
 //   - No grant has a wildcard for more than one action on one resource.
 //   - No request of a probe is refused.
-//   - Every grant is needed: the run recorded a request that the role without it denies, by the decision that the run makes.
+//   - Every grant is needed: the run recorded a request that the role without it denies, by the decision that the run
+//     makes.
 //
-// As proof that runs refuse what the decision denies, each function and schedule that a probe names then does its work without one
-// of its grants. isFailure checks the answer to a request that its function could not carry out. Every function of the platform
-// needs a probe. [Suite.CheckUndelivered] checks the grants by which schedules report what they cannot deliver.
+// As proof that runs refuse what the decision denies, each function and schedule that a probe names then does its work
+// without one of its grants. isFailure checks the answer to a request that its function could not carry out. Every
+// function of the platform needs a probe. [Suite.CheckUndelivered] checks the grants by which schedules report what
+// they cannot deliver.
 func (s *Suite) CheckGrants(t *testing.T, scene Scene, isFailure func(testing.TB, Reply)) {
 	t.Helper()
 	var all roles
@@ -249,8 +251,8 @@ func (r *roles) fail(t testing.TB, target *Target, name string, role *policy.Rol
 	return event
 }
 
-// checkRefused takes one grant away from each function and schedule that a probe names, and checks that a request which needs it is
-// refused.
+// checkRefused takes one grant away from each function and schedule that a probe names, and checks that a request
+// which needs it is refused.
 func (s *Suite) checkRefused(t *testing.T, target *Target, all *roles, scene Scene, isFailure func(testing.TB, Reply)) {
 	t.Helper()
 	shared, end := scene(t, target)
@@ -282,8 +284,8 @@ func (s *Suite) checkRefused(t *testing.T, target *Target, all *roles, scene Sce
 	}
 }
 
-// usedByProbe returns a grant that a function uses to do its work: if it can, one of the data, and not of its log or of secrets,
-// which it reads as it starts.
+// usedByProbe returns a grant that a function uses to do its work: if it can, one of the data, and not of its log or of
+// secrets, which it reads as it starts.
 func (r *roles) usedByProbe(target *Target, name string) (policy.Grant, bool) {
 	role := r.byName[name]
 	candidates := slices.DeleteFunc(role.Grants(), func(g policy.Grant) bool {
@@ -302,7 +304,9 @@ func (r *roles) usedByProbe(target *Target, name string) (policy.Grant, bool) {
 }
 
 // checkRefusal checks that the run refuses a request of a function without a grant, and what it answers to its caller.
-func (s *Suite) checkRefusal(t *testing.T, target *Target, all *roles, name string, grant policy.Grant, probes []Probe, isFailure func(testing.TB, Reply)) {
+func (s *Suite) checkRefusal(
+	t *testing.T, target *Target, all *roles, name string, grant policy.Grant, probes []Probe, isFailure func(testing.TB, Reply),
+) {
 	t.Helper()
 	role, caller := all.byName[name], all.caller(name)
 	before := refusedTimes(target, caller, grant)
@@ -338,8 +342,8 @@ func (s *Suite) checkRefusal(t *testing.T, target *Target, all *roles, name stri
 	Settled(t, "the refusal is recorded", func() bool { return refusedTimes(target, caller, grant) > before })
 }
 
-// checkMappings checks for one stream and one queue, if the platform hands any to functions, that it cannot be mapped to its
-// function without a grant.
+// checkMappings checks for one stream and one queue, if the platform hands any to functions, that it cannot be mapped
+// to its function without a grant.
 func (s *Suite) checkMappings(t *testing.T, target *Target, all *roles) {
 	t.Helper()
 	checked := map[string]bool{}

@@ -244,7 +244,8 @@ func TestEveryActionNeedsItsGrant(t *testing.T) {
 func TestUnneededGrants(t *testing.T) {
 	t.Parallel()
 	scan, elsewhere := allow("dynamodb:Scan", "questions"), allow("dynamodb:Scan", "questions")
-	elsewhere = strings.TrimSuffix(elsewhere, "}") + `, "Condition": {"StringEquals": {"aws:RequestedRegion": "eu-west-1"}}}`
+	elsewhere = strings.TrimSuffix(elsewhere, "}") +
+		`, "Condition": {"StringEquals": {"aws:RequestedRegion": "eu-west-1"}}}`
 	for name, test := range map[string]struct {
 		statements []string
 		unneeded   []int
@@ -268,7 +269,8 @@ func TestUnneededGrants(t *testing.T) {
 			if !slices.Equal(got, test.unneeded) {
 				t.Errorf("got unneeded statements %v, want %v", got, test.unneeded)
 			}
-			if requests := f.server.Allowed("asker"); len(requests) != 1 || requests[0].Context[policy.RequestedRegion] != "us-east-1" {
+			requests := f.server.Allowed("asker")
+			if len(requests) != 1 || requests[0].Context[policy.RequestedRegion] != "us-east-1" {
 				t.Errorf("got allowed %+v", requests)
 			}
 		})

@@ -457,8 +457,8 @@ func (s *Server) UnusedGrants(function string) []policy.Grant {
 	return unused
 }
 
-// Allowed returns the requests of the function that its roles allowed, each with the condition keys that were decided on. There are
-// at most 100 different ones for each grant.
+// Allowed returns the requests of the function that its roles allowed, each with the condition keys that were decided
+// on. There are at most 100 different ones for each grant.
 func (s *Server) Allowed(function string) []policy.Request {
 	s.mutex.RLock()
 	defer s.mutex.RUnlock()
@@ -471,8 +471,8 @@ func (s *Server) Allowed(function string) []policy.Request {
 	return requests
 }
 
-// UnneededGrants returns the grants of the function's role without which the role still allows every request of [Server.Allowed].
-// A grant is among them if nothing used it, or if others allow the same.
+// UnneededGrants returns the grants of the function's role without which the role still allows every request of
+// [Server.Allowed]. A grant is among them if nothing used it, or if others allow the same.
 func (s *Server) UnneededGrants(function string) []policy.Grant {
 	s.mutex.RLock()
 	caller := s.callers[function]
