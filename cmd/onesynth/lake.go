@@ -1,85 +1,62 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 	"text/tabwriter"
 
 	"github.com/onesynth-cdk/onesynth/local/assembly"
 	"github.com/onesynth-cdk/onesynth/local/catalog"
-	"github.com/onesynth-cdk/onesynth/local/lakequery"
+	"github.com/onesynth-cdk/onesynth/local/lakecommand"
 )
 
 type lakeCommand struct {
 	running
-	SQL      string           `arg:"" optional:"" name:"sql" help:"SELECT, SHOW, DESCRIBE or EXPLAIN. Default: list the lake's tables, views and saved queries."`
-	Query    string           `help:"Run the saved query of that name." placeholder:"NAME"`
-	Database string           `help:"Database of the lake, where the run has several." placeholder:"NAME"`
-	Stack    string           `help:"Stack that declares the lake, where several stacks have a database of the name; with --check, as --stack of onesynth local." placeholder:"NAME"`
-	Format   lakequery.Format `help:"Form of the answer: ${enum}." enum:"table,csv,json,jsonlines" default:"table"`
-	Check    bool             `help:"Instead, check that all views and saved queries of an assembly run. It needs neither a run nor data; the exit code is 1 when one does not."`
-	Assembly string           `help:"Folder of the cloud assembly, for --check." default:"cdk.out" type:"path"`
+	SQL      string `arg:"" optional:"" name:"sql" help:"SELECT, SHOW, DESCRIBE or EXPLAIN. Default: list the lake's tables, views and saved queries."`
+	Query    string `help:"Run the saved query of that name." placeholder:"NAME"`
+	Database string `help:"Database of the lake, where the run has several." placeholder:"NAME"`
+	Stack    string `help:"Stack that declares the lake, where several stacks have a database of the name; with --check, as --stack of onesynth local." placeholder:"NAME"`
+	Format   string `help:"Form of the answer: ${enum}." enum:"table,csv,json,jsonlines" default:"table"`
+	Check    bool   `help:"Instead, check that all views and saved queries of an assembly run. It needs neither a run nor data; the exit code is 1 when one does not."`
+	Assembly string `help:"Folder of the cloud assembly, for --check." default:"cdk.out" type:"path"`
 }
 
 // Run prints the result of the query.
 func (c *lakeCommand) Run(ctx context.Context) error {
-	// A reader such as head may close the pipe early. The copy of the lake must be removed even then.
-	signal.Ignore(syscall.SIGPIPE)
-	out := bufio.NewWriter(os.Stdout)
 	if c.Check {
-		err := c.check(ctx, out)
-		return errors.Join(err, out.Flush())
+		return c.check(ctx, os.Stdout)
 	}
-	err := c.run(ctx, out)
-	if err == nil {
-		err = out.Flush()
-	}
-	var unknown *lakequery.DatabaseError
-	switch {
-	case errors.Is(err, syscall.EPIPE):
-		return nil
-	case errors.As(err, &unknown) && len(unknown.Known) > 0:
-		return fmt.Errorf("%w: choose with --database, or with --stack", err)
-	}
-	return c.explain(err)
-}
-
-func (c *lakeCommand) run(ctx context.Context, out io.Writer) (err error) {
-	options := lakequery.Options{Database: c.Database, Stack: c.Stack}
 	if c.SQL != "" && c.Query != "" {
 		return errors.New("got SQL and --query: give one of them")
 	}
+	var lakes []catalog.Lake
+	if err := c.call(ctx, http.MethodGet, "/lakes", nil, &lakes); err != nil {
+		return err
+	}
+	lake, err := catalog.Choose(lakes, c.Database, c.Stack)
+	if err != nil && len(lakes) > 0 {
+		return fmt.Errorf("%w: choose with --database, or with --stack", err)
+	}
+	if err != nil {
+		return err
+	}
 	text := c.SQL
+	if c.Query != "" {
+		if text, err = saved(lake, c.Query); err != nil {
+			return err
+		}
+	}
 	if text == "" {
-		described, err := lakequery.Describe(ctx, c.Console, options)
-		if err != nil {
-			return err
-		}
-		if c.Query == "" {
-			return c.list(out, described)
-		}
-		if text, err = saved(described, c.Query); err != nil {
-			return err
-		}
+		return c.list(os.Stdout, lake)
 	}
-	lake, err := lakequery.Open(ctx, c.Console, options)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, lake.Close()) }()
-	rows, err := lake.Query(ctx, text)
-	if err != nil {
-		return err
-	}
-	return lakequery.Write(out, c.Format, rows)
+	question := catalog.Question{Database: lake.Database, Stack: lake.Stack, SQL: text}
+	return lakecommand.New(os.Stderr).Write(ctx, os.Stdout, c.Console, question, c.Format)
 }
 
 // check prints the views and saved queries of the assembly's lakes that fail.
@@ -105,12 +82,13 @@ func (c *lakeCommand) check(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	broken, checked := 0, 0
+	command := lakecommand.New(os.Stderr)
 	for _, lake := range lakes {
 		if c.Database != "" && c.Database != lake.Database {
 			continue
 		}
 		checked++
-		findings, err := lakequery.Check(ctx, lake)
+		findings, err := command.Check(ctx, lake)
 		if err != nil {
 			return fmt.Errorf("database %s: %w", lake.Database, err)
 		}
@@ -141,21 +119,23 @@ func (c *lakeCommand) check(ctx context.Context, out io.Writer) error {
 	return nil
 }
 
-// checkLake refuses a run with a lake whose views fail. Without DuckDB it cannot tell.
-func checkLake(ctx context.Context, lake catalog.Lake) (warnings []string, err error) {
-	findings, err := lakequery.Check(ctx, lake)
-	if errors.Is(err, lakequery.ErrWithoutEngine) {
-		return nil, nil
-	}
-	problems := []error{err}
-	for _, finding := range findings {
-		if finding.Unchecked {
-			warnings = append(warnings, finding.String())
-		} else {
-			problems = append(problems, errors.New(finding.String()))
+// checkLake returns what refuses a run with a lake whose views fail. A run does not wait for a build of the command.
+func checkLake(command *lakecommand.Command) func(context.Context, catalog.Lake) (warnings []string, err error) {
+	return func(ctx context.Context, lake catalog.Lake) (warnings []string, err error) {
+		if !command.Built() {
+			return nil, nil
 		}
+		findings, err := command.Check(ctx, lake)
+		problems := []error{err}
+		for _, finding := range findings {
+			if finding.Unchecked {
+				warnings = append(warnings, finding.String())
+			} else {
+				problems = append(problems, errors.New(finding.String()))
+			}
+		}
+		return warnings, errors.Join(problems...)
 	}
-	return warnings, errors.Join(problems...)
 }
 
 func saved(lake catalog.Lake, name string) (string, error) {
@@ -174,11 +154,11 @@ func saved(lake catalog.Lake, name string) (string, error) {
 
 func (c *lakeCommand) list(out io.Writer, lake catalog.Lake) error {
 	switch c.Format {
-	case lakequery.FormatJSON:
+	case "json":
 		encoder := json.NewEncoder(out)
 		encoder.SetIndent("", "  ")
 		return encoder.Encode(lake)
-	case lakequery.FormatTable:
+	case "table":
 	default:
 		return fmt.Errorf("--format %s is for the rows of a query: list as table or json", c.Format)
 	}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/local"
-	"github.com/onesynth-cdk/onesynth/local/lakequery"
+	"github.com/onesynth-cdk/onesynth/local/lakecommand"
 )
 
 type localCommand struct {
@@ -51,11 +51,13 @@ func (c *localCommand) Run(ctx context.Context) error {
 // options merges the flags with the settings of cdk.json; flags win. --port applies to all stacks.
 func (c *localCommand) options(set settings) local.Options {
 	platform, console := local.PlatformPorts, local.DefaultConsolePort
+	lake := lakecommand.New(os.Stderr)
 	options := local.Options{
 		Assembly: c.Assembly, Stacks: c.Stack, Data: c.Data, DynamoDB: c.DynamoDB, AccessKey: c.AccessKey,
 		Port: *cmp.Or(c.Port, set.Port, &platform), ConsolePort: *cmp.Or(c.ConsolePort, set.ConsolePort, &console),
 		AllowUnsupported: append(c.AllowUnsupported, set.AllowUnsupported...), SSMParameters: map[string]string{}, ModelsURL: c.Bedrock,
-		MaxInstances: c.MaxInstances, SweepInterval: c.SweepInterval, NoSchedules: c.NoSchedules, Watch: c.Watch, App: c.App, Context: c.Context, Debug: c.Debug, DebugPort: c.DebugPort, CheckLake: checkLake, QueryLake: lakequery.Ask, Log: os.Stdout,
+		MaxInstances: c.MaxInstances, SweepInterval: c.SweepInterval, NoSchedules: c.NoSchedules, Watch: c.Watch, App: c.App, Context: c.Context, Debug: c.Debug, DebugPort: c.DebugPort,
+		CheckLake: checkLake(lake), QueryLake: lake.Ask, Log: os.Stdout,
 		LogLevel: levelOf(c.LogLevel), LogColours: coloured(os.Stdout),
 	}
 	if c.Log == "json" {

@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	command = filepath.Join(dir, "onesynth")
-	output, err := exec.Command("go", "build", "-o", command, ".").CombinedOutput()
+	output, err := exec.Command("go", "build", "-o", dir, ".", "../onesynth-lake").CombinedOutput()
 	status := 1
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "go build: %v\n%s", err, output)

@@ -34,7 +34,7 @@ func TestAsk(t *testing.T) {
 	if got, err = lakequery.Ask(t.Context(), server.URL, catalog.Question{Database: "shop", SQL: "SELECT 1 WHERE false"}); err != nil || got.Rows == nil || got.More {
 		t.Errorf("got %+v, %v", got, err)
 	}
-	var unknown *lakequery.DatabaseError
+	var unknown *catalog.DatabaseError
 	if _, err := lakequery.Ask(t.Context(), server.URL, catalog.Question{Database: "other", SQL: "SELECT 1"}); !errors.As(err, &unknown) {
 		t.Errorf("got %v", err)
 	}

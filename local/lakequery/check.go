@@ -15,7 +15,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/local/catalog"
 )
 
-func check(ctx context.Context, lake catalog.Lake) (findings []Failure, err error) {
+func check(ctx context.Context, lake catalog.Lake) (findings []catalog.Failure, err error) {
 	d, err := openDuck(lake, func(d *duck, use string) error {
 		connection, err := d.db.Conn(ctx)
 		if err != nil {
@@ -34,13 +34,13 @@ func check(ctx context.Context, lake catalog.Lake) (findings []Failure, err erro
 	return findings, d.close()
 }
 
-func (d *duck) findings(ctx context.Context, connection *sql.Conn, lake catalog.Lake) (findings []Failure) {
+func (d *duck) findings(ctx context.Context, connection *sql.Conn, lake catalog.Lake) (findings []catalog.Failure) {
 	// A view that names a broken one is not itself wrong. A view that names an unchecked one cannot be checked either.
 	var broken, unchecked []string
 	find := func(subject string, err error) {
 		failure, ok := errors.AsType[*duckdb.Error](err)
 		lacks := ok && failure.Type == duckdb.ErrorTypeCatalog && strings.Contains(failure.Msg, "Function with name") || errors.Is(err, errNamesUnchecked)
-		findings = append(findings, Failure{Stack: lake.Stack, Database: lake.Database, Subject: subject, Problem: err, Unchecked: lacks})
+		findings = append(findings, catalog.Failure{Stack: lake.Stack, Database: lake.Database, Subject: subject, Problem: err.Error(), Unchecked: lacks})
 	}
 	for _, table := range lake.Tables {
 		if err := createTable(ctx, connection, table, nil); err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/local/catalog"
 )
 
-func check(context.Context, catalog.Lake) ([]Failure, error) { return nil, ErrWithoutEngine }
+func check(context.Context, catalog.Lake) ([]catalog.Failure, error) { return nil, ErrWithoutEngine }
 
 // openEngine has nothing to open in this build.
 func openEngine(context.Context, catalog.Lake, map[string][]string, string) (engine, error) {

@@ -15,7 +15,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"strings"
 
 	"github.com/onesynth-cdk/onesynth/local/catalog"
 )
@@ -26,29 +25,6 @@ var (
 	// ErrWithoutEngine says that this program was built without DuckDB.
 	ErrWithoutEngine = errors.New("built without DuckDB, which needs cgo on Linux or macOS: install a C++ compiler and build again with CGO_ENABLED=1")
 )
-
-// DatabaseError says that the run has no such database, or several.
-type DatabaseError struct {
-	// Got and Stack are the names in the request, empty when there were none.
-	Got, Stack string
-	// Known are the databases of the run, each with its stack, as "shop of stack shop-eu-west-1".
-	Known []string
-}
-
-// Error names the run's databases.
-func (e *DatabaseError) Error() string {
-	known := strings.Join(e.Known, ", ")
-	switch {
-	case len(e.Known) == 0:
-		return "the run has no lake: none of its stacks has an AWS::Glue::Database"
-	case e.Got == "" && e.Stack == "":
-		return "the run has several lakes, name the database of one, or its stack: " + known
-	case e.Stack == "":
-		return fmt.Sprintf("no database %q, or several: the run has %s", e.Got, known)
-	default:
-		return fmt.Sprintf("no database %q of stack %q, or several: the run has %s", e.Got, e.Stack, known)
-	}
-}
 
 // Options of [Open]. The zero value is for a run with one lake.
 type Options struct {
@@ -73,10 +49,14 @@ type engine interface {
 }
 
 // Open copies a lake from the run with that console, such as http://127.0.0.1:8079, into a temporary folder. Close
-// removes it. Errors: *DatabaseError, ErrWithoutEngine, those of the network (syscall.ECONNREFUSED when nothing runs
+// removes it. Errors: *catalog.DatabaseError, ErrWithoutEngine, those of the network (syscall.ECONNREFUSED when nothing runs
 // there), and what is wrong with the lake itself, such as a file whose column is not of the catalog's type.
 func Open(ctx context.Context, console string, options Options) (*Lake, error) {
-	described, err := Describe(ctx, console, options)
+	lakes, err := source{console}.lakes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	described, err := catalog.Choose(lakes, options.Database, options.Stack)
 	if err != nil {
 		return nil, err
 	}
@@ -91,50 +71,10 @@ func Open(ctx context.Context, console string, options Options) (*Lake, error) {
 	return lake, nil
 }
 
-// Failure is a table, view or saved query that does not run, or could not be checked.
-type Failure struct {
-	// Stack declares the lake, whose database has that name.
-	Stack, Database string
-	// Subject is the kind and name, such as: view kpis.
-	Subject string
-	// Problem is DuckDB's error, which shows the place in the text, or names the column that is not as the catalog says.
-	Problem error
-	// Unchecked says that DuckDB lacks a function that the text, or a view that it names, calls. Amazon Athena may have the
-	// function; no query of a local run can use the view.
-	Unchecked bool
-}
-
-// String writes the failure in lines without the last end of line.
-func (f Failure) String() string {
-	text := strings.ReplaceAll(strings.TrimSpace(f.Problem.Error()), "\n", "\n  ")
-	if f.Unchecked {
-		text = "could not be checked, and cannot be queried on this machine, as DuckDB lacks a function that Athena may have: " + text
-	}
-	return fmt.Sprintf("stack %s, database %s, %s: %s", f.Stack, f.Database, f.Subject, text)
-}
-
 // Check finds the tables, views and saved queries of a lake that cannot be queried. It needs no data: all are bound over empty
 // tables. A text that only names a broken view is no failure. Errors: ErrWithoutEngine, or why DuckDB did not start.
-func Check(ctx context.Context, lake catalog.Lake) ([]Failure, error) { return check(ctx, lake) }
-
-// Describe returns a lake's entry in the catalog, without copying it. Errors: *DatabaseError, those of the network.
-func Describe(ctx context.Context, console string, options Options) (catalog.Lake, error) {
-	lakes, err := source{console}.lakes(ctx)
-	if err != nil {
-		return catalog.Lake{}, err
-	}
-	unclear := &DatabaseError{Got: options.Database, Stack: options.Stack}
-	var meant []catalog.Lake
-	for _, lake := range lakes {
-		if (lake.Database == options.Database || options.Database == "") && (lake.Stack == options.Stack || options.Stack == "") {
-			meant = append(meant, lake)
-		}
-		unclear.Known = append(unclear.Known, lake.Database+" of stack "+lake.Stack)
-	}
-	if len(meant) != 1 {
-		return catalog.Lake{}, unclear
-	}
-	return meant[0], nil
+func Check(ctx context.Context, lake catalog.Lake) ([]catalog.Failure, error) {
+	return check(ctx, lake)
 }
 
 func (l *Lake) open(ctx context.Context, from source) error {

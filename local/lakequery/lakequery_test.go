@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -220,41 +219,6 @@ func TestOpenErrors(t *testing.T) {
 				lake.Close()
 			}
 			if err == nil || !strings.Contains(err.Error(), test.says) {
-				t.Errorf("got %v", err)
-			}
-		})
-	}
-}
-
-func TestDatabase(t *testing.T) {
-	t.Parallel()
-	shop, todo := catalog.Lake{Database: "shop", Stack: "one"}, catalog.Lake{Database: "todo", Stack: "one"}
-	elsewhere := catalog.Lake{Database: "shop", Stack: "two"}
-	for name, test := range map[string]struct {
-		asked lakequery.Options
-		has   []catalog.Lake
-		want  *lakequery.DatabaseError
-	}{
-		"OnlyOne":   {lakequery.Options{}, []catalog.Lake{shop}, nil},
-		"Named":     {lakequery.Options{Database: "shop"}, []catalog.Lake{todo, shop}, nil},
-		"Stack":     {lakequery.Options{Stack: "two"}, []catalog.Lake{shop, elsewhere}, nil},
-		"Both":      {lakequery.Options{Database: "shop", Stack: "one"}, []catalog.Lake{todo, shop, elsewhere}, nil},
-		"Ambiguous": {lakequery.Options{}, []catalog.Lake{todo, shop}, &lakequery.DatabaseError{Known: []string{"todo of stack one", "shop of stack one"}}},
-		"TwoOfName": {lakequery.Options{Database: "shop"}, []catalog.Lake{shop, elsewhere}, &lakequery.DatabaseError{Got: "shop", Known: []string{"shop of stack one", "shop of stack two"}}},
-		"Unknown":   {lakequery.Options{Database: "shops"}, []catalog.Lake{shop}, &lakequery.DatabaseError{Got: "shops", Known: []string{"shop of stack one"}}},
-		"NoStack":   {lakequery.Options{Database: "shop", Stack: "three"}, []catalog.Lake{shop}, &lakequery.DatabaseError{Got: "shop", Known: []string{"shop of stack one"}}},
-		"None":      {lakequery.Options{}, nil, &lakequery.DatabaseError{}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			r := &run{lakes: append([]catalog.Lake{}, test.has...)}
-			got, err := lakequery.Describe(t.Context(), r.start(t), test.asked)
-			var refused *lakequery.DatabaseError
-			if test.want == nil {
-				if err != nil || got.Database != "shop" || test.asked.Stack != "" && got.Stack != test.asked.Stack {
-					t.Errorf("got %+v, %v", got, err)
-				}
-			} else if !errors.As(err, &refused) || refused.Got != test.want.Got || !slices.Equal(refused.Known, test.want.Known) || refused.Error() == "" {
 				t.Errorf("got %v", err)
 			}
 		})

@@ -21,10 +21,15 @@ import (
 type command struct{ line, output string }
 
 // Onesynth builds the command onesynth, and returns its path.
-func Onesynth(t testing.TB) string {
+func Onesynth(t testing.TB) string { return built(t, "./cmd/onesynth") }
+
+// OnesynthWithLake is Onesynth with onesynth-lake beside it, for SQL.
+func OnesynthWithLake(t testing.TB) string { return built(t, "./cmd/onesynth", "./cmd/onesynth-lake") }
+
+func built(t testing.TB, packages ...string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "onesynth")
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", path, "./cmd/onesynth")
+	build := exec.CommandContext(t.Context(), "go", append([]string{"build", "-o", filepath.Dir(path)}, packages...)...)
 	build.Dir = Root(t)
 	if output, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("build onesynth: %v\n%s", err, output)
@@ -39,7 +44,11 @@ func (s *Suite) CheckWalkthrough(t *testing.T, document string, varies *regexp.R
 	t.Helper()
 	commands := walkthrough(t, document)
 	target := s.OwnRun(t, local.Options{})
-	onesynth := Onesynth(t)
+	build := Onesynth
+	if slices.ContainsFunc(commands, func(c command) bool { return strings.Contains(c.line, "onesynth lake") }) {
+		build = OnesynthWithLake
+	}
+	onesynth := build(t)
 	host := func(address string) string {
 		parsed, err := url.Parse(address)
 		if err != nil {
