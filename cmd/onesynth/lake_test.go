@@ -283,3 +283,38 @@ func TestLakeCheckAsTheRun(t *testing.T) {
 		})
 	}
 }
+
+// Where onesynth-lake is not beside the command, the first query builds it, and the next one finds it.
+func TestLakeBuiltOnFirstUse(t *testing.T) {
+	t.Parallel()
+	text, err := exec.Command("go", "env", "GOCACHE", "GOMODCACHE").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	caches := strings.Fields(string(text))
+	alone, cache := filepath.Join(t.TempDir(), "onesynth"), t.TempDir()
+	if err := os.Link(command, alone); err != nil {
+		t.Fatal(err)
+	}
+	environment := append(os.Environ(), "GOCACHE="+caches[0], "GOMODCACHE="+caches[1], "XDG_CACHE_HOME="+cache, "HOME="+cache)
+	run := func(environment []string, arguments ...string) (status int, stdout, stderr string) {
+		c := exec.CommandContext(t.Context(), alone, arguments...)
+		c.Env = environment
+		return finish(t, c)
+	}
+	console := lakes(t, "shop")
+	query := []string{"lake", "--console", console, "--format", "csv", "SELECT count(*) AS n FROM sales"}
+	if status, stdout, stderr := run(append(environment, "PATH="), query...); status != 1 || stdout != "" ||
+		!strings.Contains(stderr, "cannot be built without Go") || !strings.Contains(stderr, "go install") {
+		t.Errorf("without Go: got %d\n%s%s", status, stdout, stderr)
+	}
+	if status, stdout, stderr := run(append(environment, "PATH="), "lake", "--console", console); status != 0 || !strings.Contains(stdout, "View totals") {
+		t.Errorf("the list: got %d\n%s%s", status, stdout, stderr)
+	}
+	for i, want := range []string{"building onesynth-lake", ""} {
+		if status, stdout, stderr := run(environment, query...); status != 0 || stdout != "n\n50000\n" ||
+			!strings.HasPrefix(stderr, want) || want == "" && stderr != "" {
+			t.Errorf("query %d: got %d\n%s%s", i+1, status, stdout, stderr)
+		}
+	}
+}
