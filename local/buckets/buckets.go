@@ -9,7 +9,6 @@ package buckets
 import (
 	"crypto/md5"
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -52,6 +51,9 @@ type Object struct {
 	// ETag is the MD5 of the content in hexadecimal digits, as S3 has it for objects that were put in one piece.
 	ETag         string    `json:"etag"`
 	LastModified time.Time `json:"last_modified"`
+	// File has the content of an object that Objects listed: programs of this machine may read it until the object is
+	// replaced or deleted, and longer by a hard link, as no file is changed.
+	File string `json:"file,omitempty"`
 }
 
 // Store is all buckets. Make one with New. It is safe for concurrent use.
@@ -95,14 +97,24 @@ type stored struct {
 	Object
 	// Headers go back with the content.
 	Headers map[string]string `json:"headers"`
+	// Content is the name of the file that has it.
+	Content string `json:"content"`
 }
 
-// partial begins the names of files that are being written.
-const partial = "put-"
+const (
+	// partial begins the names of records that are being written.
+	partial = "put-"
+	// contents begins the names of files with contents. They are written before the record that names them.
+	contents = "content-"
+)
 
 // New opens the assembly's buckets in the folder, which is made if it is missing, with the objects that an earlier run left
 // there. Errors name a bucket that cannot be served, or a file that is no object.
 func New(dir string, source *assembly.Assembly) (*Store, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
 	store := &Store{dir: dir}
 	apply, err := store.Prepare(source)
 	if err != nil {
@@ -166,66 +178,68 @@ func open(dir string) (*bucket, error) {
 		return nil, err
 	}
 	opened := &bucket{dir: dir, created: time.Now(), objects: map[string]*stored{}}
+	found := map[string]bool{}
 	for _, entry := range entries {
 		path := filepath.Join(dir, entry.Name())
-		if strings.HasPrefix(entry.Name(), partial) {
+		switch {
+		case strings.HasPrefix(entry.Name(), partial):
 			// The run that wrote it died.
 			if err := os.Remove(path); err != nil {
 				return nil, err
 			}
 			continue
+		case strings.HasPrefix(entry.Name(), contents):
+			found[entry.Name()] = true
+			continue
 		}
-		object, err := readTrailer(path)
+		object, err := readRecord(path)
 		if err != nil {
 			return nil, fmt.Errorf("%s is not an object of an earlier run (%w): remove it and start again", path, err)
 		}
 		opened.objects[object.Key] = object
 	}
+	for _, object := range opened.objects {
+		delete(found, object.Content)
+	}
+	for name := range found {
+		// The run died between writing or deleting it and its record.
+		if err := os.Remove(filepath.Join(dir, name)); err != nil {
+			return nil, err
+		}
+	}
 	opened.keys = slices.Sorted(maps.Keys(opened.objects))
 	return opened, nil
 }
 
-// The file of an object holds its content, then its record as JSON, then the record's length in eight bytes. One
-// file is replaced at once; two would not be.
-const lengthBytes = 8
-
-func readTrailer(path string) (*stored, error) {
-	file, err := os.Open(path)
+// An object is a file of its content, and a record that names it, as JSON. Replacing the record replaces the object at
+// once.
+func readRecord(path string) (*stored, error) {
+	text, err := os.ReadFile(path)
 	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return nil, err
-	}
-	length := make([]byte, lengthBytes)
-	if _, err := file.ReadAt(length, info.Size()-lengthBytes); err != nil {
-		return nil, err
-	}
-	size := int64(binary.BigEndian.Uint64(length))
-	if size < 0 || size > info.Size()-lengthBytes {
-		return nil, errors.New("its trailer is damaged")
-	}
-	text := make([]byte, size)
-	if _, err := file.ReadAt(text, info.Size()-lengthBytes-size); err != nil {
 		return nil, err
 	}
 	var object stored
 	if err := json.Unmarshal(text, &object); err != nil {
 		return nil, err
 	}
-	if object.Size != info.Size()-lengthBytes-size {
+	info, err := os.Stat(filepath.Join(filepath.Dir(path), filepath.Base(object.Content)))
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() != object.Size {
 		return nil, errors.New("its size is another")
 	}
 	return &object, nil
 }
 
-// file is where the object with the key is. Keys may be longer than file names, and a key may be the folder of another.
+// file is where the record of the object with the key is. Keys may be longer than file names, and a key may be the folder of another.
 func (b *bucket) file(key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return filepath.Join(b.dir, hex.EncodeToString(sum[:]))
 }
+
+// content is where the object's content is.
+func (b *bucket) content(object *stored) string { return filepath.Join(b.dir, object.Content) }
 
 // Buckets returns every bucket, sorted by name.
 func (s *Store) Buckets() []Bucket {
@@ -270,7 +284,9 @@ func (s *Store) Objects(name, prefix string) ([]Object, error) {
 		if !strings.HasPrefix(key, prefix) {
 			break
 		}
-		objects = append(objects, found.objects[key].Object)
+		object := found.objects[key].Object
+		object.File = found.content(found.objects[key])
+		objects = append(objects, object)
 	}
 	return objects, nil
 }
@@ -291,28 +307,22 @@ func (s *Store) Open(name, key string) (Object, io.ReadCloser, error) {
 	return object.Object, content, nil
 }
 
-// content is the part of an object's file that S3 shows.
-type content struct {
-	*io.SectionReader
-	io.Closer
-}
-
-func (s *Store) open(name, key string) (*stored, content, error) {
+func (s *Store) open(name, key string) (*stored, *os.File, error) {
 	s.mutex.RLock()
 	defer s.mutex.RUnlock()
 	found := s.buckets[name]
 	if found == nil {
-		return nil, content{}, fmt.Errorf("%w: got %q", ErrNoBucket, name)
+		return nil, nil, fmt.Errorf("%w: got %q", ErrNoBucket, name)
 	}
 	object := found.objects[key]
 	if object == nil {
-		return nil, content{}, fmt.Errorf("%w: got key %q in bucket %s", ErrNoObject, key, name)
+		return nil, nil, fmt.Errorf("%w: got key %q in bucket %s", ErrNoObject, key, name)
 	}
-	file, err := os.Open(found.file(key))
+	file, err := os.Open(found.content(object))
 	if err != nil {
-		return nil, content{}, fmt.Errorf("object %s of bucket %s: %w", key, name, err)
+		return nil, nil, fmt.Errorf("object %s of bucket %s: %w", key, name, err)
 	}
-	return object, content{io.NewSectionReader(file, 0, object.Size), file}, nil
+	return object, file, nil
 }
 
 // Exists tells whether the object exists. A missing bucket has none.
@@ -331,11 +341,16 @@ func (s *Store) put(name, key string, headers map[string]string, input io.Reader
 	if into == nil {
 		return fmt.Errorf("%w: got %q", ErrNoBucket, name)
 	}
-	file, err := os.CreateTemp(into.dir, partial)
+	file, err := os.CreateTemp(into.dir, contents)
 	if err != nil {
 		return fmt.Errorf("object %s of bucket %s: %w", key, name, err)
 	}
-	defer os.Remove(file.Name()) // after the renaming there is none
+	written := false
+	defer func() {
+		if !written {
+			os.Remove(file.Name())
+		}
+	}()
 	defer file.Close()
 	digest := md5.New()
 	got, err := io.Copy(io.MultiWriter(file, digest), input)
@@ -345,19 +360,14 @@ func (s *Store) put(name, key string, headers map[string]string, input io.Reader
 	if got != size {
 		return gofakes3.ErrIncompleteBody
 	}
-	object := &stored{Headers: headers, Object: Object{Key: key, Size: size, ETag: hex.EncodeToString(digest.Sum(nil)), LastModified: time.Now().UTC().Truncate(time.Second)}}
-	trailer, err := json.Marshal(object)
-	if err != nil {
-		return fmt.Errorf("object %s of bucket %s: %w", key, name, err)
-	}
-	trailer = binary.BigEndian.AppendUint64(trailer, uint64(len(trailer)))
-	if _, err := file.Write(trailer); err != nil {
-		return fmt.Errorf("object %s of bucket %s: %w", key, name, err)
-	}
+	object := &stored{Headers: headers, Content: filepath.Base(file.Name()), Object: Object{
+		Key: key, Size: size, ETag: hex.EncodeToString(digest.Sum(nil)), LastModified: time.Now().UTC().Truncate(time.Second),
+	}}
 	if err := file.Close(); err != nil {
 		return fmt.Errorf("object %s of bucket %s: %w", key, name, err)
 	}
-	sequence, err := s.replace(into, file.Name(), object, check)
+	sequence, err := s.replace(into, object, check)
+	written = err == nil
 	s.mutex.RLock()
 	tells := into.events
 	s.mutex.RUnlock()
@@ -367,16 +377,21 @@ func (s *Store) put(name, key string, headers map[string]string, input io.Reader
 	return err
 }
 
-// replace makes the file the object's, if check allows it, and returns how many objects have been put.
-func (s *Store) replace(into *bucket, file string, object *stored, check func(*stored) error) (sequence uint64, err error) {
+// replace makes the object that of its key, if check allows it, and returns how many objects have been put.
+func (s *Store) replace(into *bucket, object *stored, check func(*stored) error) (sequence uint64, err error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	key := object.Key
-	if err := check(into.objects[key]); err != nil {
+	replaced := into.objects[key]
+	if err := check(replaced); err != nil {
 		return 0, err
 	}
-	if err := os.Rename(file, into.file(key)); err != nil {
+	if err := into.record(object); err != nil {
 		return 0, fmt.Errorf("object %s of bucket %s: %w", key, into.name, err)
+	}
+	if replaced != nil {
+		// What cannot be removed now is removed by the next run.
+		os.Remove(into.content(replaced))
 	}
 	if into.objects[key] == nil {
 		at, _ := slices.BinarySearch(into.keys, key)
@@ -387,6 +402,24 @@ func (s *Store) replace(into *bucket, file string, object *stored, check func(*s
 	return s.created, nil
 }
 
+// record writes the object's record in place of that of its key.
+func (b *bucket) record(object *stored) error {
+	text, err := json.Marshal(object)
+	if err != nil {
+		return err
+	}
+	file, err := os.CreateTemp(b.dir, partial)
+	if err != nil {
+		return err
+	}
+	defer os.Remove(file.Name()) // after the renaming there is none
+	_, err = file.Write(text)
+	if err := errors.Join(err, file.Close()); err != nil {
+		return err
+	}
+	return os.Rename(file.Name(), b.file(object.Key))
+}
+
 // remove deletes an object. Deleting a missing one succeeds, as in S3.
 func (s *Store) remove(name, key string) error {
 	s.mutex.Lock()
@@ -395,12 +428,15 @@ func (s *Store) remove(name, key string) error {
 	if from == nil {
 		return fmt.Errorf("%w: got %q", ErrNoBucket, name)
 	}
-	if from.objects[key] == nil {
+	object := from.objects[key]
+	if object == nil {
 		return nil
 	}
 	if err := os.Remove(from.file(key)); err != nil {
 		return fmt.Errorf("object %s of bucket %s: %w", key, name, err)
 	}
+	// What cannot be removed now is removed by the next run.
+	os.Remove(from.content(object))
 	delete(from.objects, key)
 	at, _ := slices.BinarySearch(from.keys, key)
 	from.keys = slices.Delete(from.keys, at, at+1)

@@ -149,6 +149,32 @@ func TestReadersKeepWhatTheyBegan(t *testing.T) {
 	}
 }
 
+// The file of an object holds its content and nothing else, and no later object changes it.
+func TestFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	store := open(t, dir)
+	put(t, store, "a", "before")
+	objects, err := store.Objects("events", "")
+	if err != nil || len(objects) != 1 {
+		t.Fatalf("got %v, %v", objects, err)
+	}
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Link(objects[0].File, link); err != nil {
+		t.Fatal(err)
+	}
+	put(t, store, "a", "afterwards, and longer")
+	if _, err := store.Backend().DeleteObject("events", "a"); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(link); err != nil || string(text) != "before" {
+		t.Errorf("got %q, %v", text, err)
+	}
+	if entries, err := os.ReadDir(filepath.Join(dir, "events")); err != nil || len(entries) > 0 {
+		t.Errorf("left over are %v, %v", entries, err)
+	}
+}
+
 // failing is a reader that fails before the end of its content.
 type failing struct{ io.Reader }
 
@@ -171,15 +197,17 @@ func TestHalfAnObjectIsNone(t *testing.T) {
 	if _, err := store.Backend().PutObject("events", "a", nil, strings.NewReader("short"), 8, nil); !errors.Is(err, gofakes3.ErrIncompleteBody) {
 		t.Errorf("got %v", err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "events", "put-of-a-run-that-died"), []byte("half"), 0o600); err != nil {
-		t.Fatal(err)
+	for _, name := range []string{"put-of-a-run-that-died", "content-of-a-run-that-died"} {
+		if err := os.WriteFile(filepath.Join(dir, "events", name), []byte("half"), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	next := open(t, dir)
 	if got := read(t, next, "a"); got != "whole" || len(keys(t, next, "")) != 1 {
 		t.Errorf("got %q, %v", got, keys(t, next, ""))
 	}
 	entries, err := os.ReadDir(filepath.Join(dir, "events"))
-	if err != nil || len(entries) != 1 {
+	if err != nil || len(entries) != 2 {
 		t.Errorf("left over are %v, %v", entries, err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"net/url"
 	"os"
@@ -39,6 +40,8 @@ type object struct {
 	Key  string `json:"key"`
 	Size int64  `json:"size"`
 	ETag string `json:"etag"`
+	// File has the content, where the run is on this machine. It is deleted with the object, and never changed.
+	File string `json:"file"`
 }
 
 func (s source) lakes(ctx context.Context) ([]catalog.Lake, error) {
@@ -94,7 +97,7 @@ func (s source) get(ctx context.Context, path string, query url.Values) (io.Read
 	return nil, errors.New(problem.Error)
 }
 
-// copyTable copies a table's objects below the folder, at the places that they have below the table's location, and
+// copyTable links or copies a table's objects below the folder, at the places that they have below the table's location, and
 // returns the files. They are those of one listing: a compaction writes the merged object before it deletes its
 // inputs, so each listing has each row at least once.
 func (s source) copyTable(ctx context.Context, table catalog.Table, folder string) ([]string, error) {
@@ -127,7 +130,7 @@ func (s source) copyTable(ctx context.Context, table catalog.Table, folder strin
 			}
 			copied[object] = true
 			group.Go(func() error {
-				err := s.copyObject(groupCtx, bucket, object.Key, file)
+				err := s.copyObject(groupCtx, bucket, object, file)
 				if errors.Is(err, errVanished) {
 					vanished.Store(true)
 					return nil
@@ -145,16 +148,26 @@ func (s source) copyTable(ctx context.Context, table catalog.Table, folder strin
 	return nil, fmt.Errorf("list %s: %w between listing and reading it, %d times over", table.Location, errVanished, listings)
 }
 
-func (s source) copyObject(ctx context.Context, bucket, key, file string) error {
-	body, err := s.get(ctx, "/buckets/"+bucket+"/objects/"+key, nil)
+// copyObject links the object's file, which costs nothing and outlives the object. Where that cannot be, as on another file
+// system, it copies the content.
+func (s source) copyObject(ctx context.Context, bucket string, object object, file string) error {
+	key := object.Key
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return fmt.Errorf("copy %q: %w", key, err)
+	}
+	// Of an earlier listing.
+	if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("copy %q: %w", key, err)
+	}
+	if object.File != "" && os.Link(object.File, file) == nil {
+		return nil
+	}
+	body, err := s.open(ctx, bucket, object)
 	if err != nil {
 		return fmt.Errorf("object %q: %w", key, err)
 	}
 	defer body.Close()
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		return fmt.Errorf("copy %q: %w", key, err)
-	}
-	to, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	to, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY|os.O_EXCL, 0o600)
 	if err != nil {
 		return fmt.Errorf("copy %q: %w", key, err)
 	}
@@ -163,6 +176,16 @@ func (s source) copyObject(ctx context.Context, bucket, key, file string) error 
 		return fmt.Errorf("copy %q: %w", key, err)
 	}
 	return nil
+}
+
+// open reads the object's file, or else asks the console.
+func (s source) open(ctx context.Context, bucket string, object object) (io.ReadCloser, error) {
+	if object.File != "" {
+		if file, err := os.Open(object.File); err == nil {
+			return file, nil
+		}
+	}
+	return s.get(ctx, "/buckets/"+bucket+"/objects/"+object.Key, nil)
 }
 
 func cutLocation(location string) (bucket, prefix string, err error) {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -25,6 +27,9 @@ type run struct {
 	mutex   sync.Mutex
 	lakes   []catalog.Lake
 	objects map[string][]byte
+	// folder has the objects' files, if it is given, and served is how many contents the console was asked for.
+	folder string
+	served int
 	// listed is called, with the mutex held, after each listing.
 	listed func(prefix string)
 }
@@ -45,13 +50,18 @@ func (r *run) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 			fmt.Fprint(w, `{"error": "no such object"}`)
 			return
 		}
+		r.served++
 		w.Write(content)
 	case request.URL.Path == "/buckets/bucket":
 		prefix := request.URL.Query().Get("prefix")
 		list := []map[string]any{}
 		for key, content := range r.objects {
 			if strings.HasPrefix(key, prefix) {
-				list = append(list, map[string]any{"key": key, "size": len(content), "etag": fmt.Sprintf("%p", content)})
+				listed := map[string]any{"key": key, "size": len(content), "etag": fmt.Sprintf("%p", content)}
+				if r.folder != "" {
+					listed["file"] = filepath.Join(r.folder, url.PathEscape(key))
+				}
+				list = append(list, listed)
 			}
 		}
 		json.NewEncoder(w).Encode(list)

@@ -1,5 +1,5 @@
-// Package lakequery answers SQL on the lakes of a local run. It copies a lake's Parquet files from the run's buckets and
-// gives them to DuckDB under the names of the catalog, with the catalog's views over them, so that a SELECT has the
+// Package lakequery answers SQL on the lakes of a local run. It links a lake's Parquet files in the run's folder, or
+// copies them from its console, and gives them to DuckDB under the names of the catalog, with the catalog's views over them, so that a SELECT has the
 // answer that Amazon Athena gives to it in AWS.
 //
 // DuckDB's settings are Athena's: the time zone is UTC, timestamps have none, and the quotient of two integers is an

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -180,6 +181,33 @@ func TestCompaction(t *testing.T) {
 	lake := r.open(t)
 	if got := answer(t, lake, "SELECT n FROM things ORDER BY n"); got != "1\n2\n3\n" || listings != 2 {
 		t.Errorf("got %q after %d listings", got, listings)
+	}
+}
+
+// Files of the run's folder are read in place. They stay readable when a compaction deletes them, and the console is asked
+// for the objects whose files are not there.
+func TestInPlace(t *testing.T) {
+	t.Parallel()
+	r := small(map[string][]byte{
+		"events/day=2026-03-01/a.parquet": write(t, thing{N: 1}),
+		"events/day=2026-03-01/b.parquet": write(t, thing{N: 2}),
+	})
+	r.folder = t.TempDir()
+	for key, content := range r.objects {
+		if err := os.WriteFile(filepath.Join(r.folder, url.PathEscape(key)), content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.objects["events/day=2026-03-01/c.parquet"] = write(t, thing{N: 3})
+	lake := r.open(t)
+	if r.served != 1 {
+		t.Errorf("the console was asked for %d objects, want the one without a file", r.served)
+	}
+	if err := os.RemoveAll(r.folder); err != nil {
+		t.Fatal(err)
+	}
+	if got := answer(t, lake, "SELECT n FROM things ORDER BY n"); got != "1\n2\n3\n" {
+		t.Errorf("got %q", got)
 	}
 }
 
