@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onesynth-cdk/onesynth/cmd/onesynth/commandtest"
 	"github.com/onesynth-cdk/onesynth/local/engine/enginetest"
 )
 
@@ -24,16 +25,6 @@ type command struct {
 	printed *output
 	ended   chan error
 	url     string
-}
-
-// buildCommand builds the command once for a test.
-func buildCommand(t *testing.T) string {
-	t.Helper()
-	program := filepath.Join(t.TempDir(), "onesynth")
-	if text, err := exec.Command("go", "build", "-o", program, "../cmd/onesynth").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, text)
-	}
-	return program
 }
 
 // cdkJSON is a cdk.json whose app writes the assembly in the folder next, with the present code. A child of it would outlive it.
@@ -92,7 +83,7 @@ func TestCommandFollows(t *testing.T) {
 	f := newFixture(t)
 	f.save(t, "cdk.json", cdkJSON("0"))
 	f.synthesise(t, template(), "cdk.out")
-	c := f.run(t, buildCommand(t))
+	c := f.run(t, commandtest.Path(t))
 	want(t, 200, "")(call(t, "PUT", c.url+"/items/kept", ""))
 
 	f.synthesise(t, next(), "next")
@@ -133,7 +124,7 @@ func TestCommandUnderLoad(t *testing.T) {
 	f.save(t, "cdk.json", cdkJSON("0"))
 	f.synthesise(t, template(), "cdk.out")
 	f.synthesise(t, next(), "next")
-	c := f.run(t, buildCommand(t))
+	c := f.run(t, commandtest.Path(t))
 	ended := make(chan struct{})
 	acknowledged := make([][]string, 2)
 	var working sync.WaitGroup
@@ -182,7 +173,7 @@ func TestCommandUnderLoad(t *testing.T) {
 // Ctrl-C at any moment ends all that the run has started.
 func TestCommandInterrupted(t *testing.T) {
 	t.Parallel()
-	program := buildCommand(t)
+	program := commandtest.Path(t)
 	f := newFixture(t)
 	f.save(t, "cdk.json", cdkJSON("0"))
 	f.synthesise(t, template(), "cdk.out")

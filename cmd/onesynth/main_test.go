@@ -19,11 +19,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onesynth-cdk/onesynth/cmd/onesynth/commandtest"
 	"github.com/onesynth-cdk/onesynth/local/lambda"
 	"github.com/onesynth-cdk/onesynth/local/lambda/lambdatest"
 )
 
-// command is the built command.
+// command is the path of the command.
 var command string
 
 func TestMain(m *testing.M) {
@@ -32,11 +33,10 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	command = filepath.Join(dir, "onesynth")
-	output, err := exec.Command("go", "build", "-o", dir, ".", "../onesynth-lake").CombinedOutput()
+	command, err = commandtest.Find(dir, commandtest.Lake)
 	status := 1
 	if err != nil {
-		fmt.Fprintf(os.Stderr, "go build: %v\n%s", err, output)
+		fmt.Fprintln(os.Stderr, err)
 	} else {
 		status = m.Run()
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onesynth-cdk/onesynth/cmd/onesynth/commandtest"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/dynamodb"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
@@ -18,7 +19,6 @@ import (
 	"github.com/onesynth-cdk/onesynth/local/policy"
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/schema"
-	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
 // maxMarkTries is how often a test repeats a request until the last use of a key is stored.
@@ -83,7 +83,7 @@ func TestAgentKeys(t *testing.T) {
 	t.Parallel()
 	k := keyedRun(t, local.Options{})
 	c := newClient(t, k.target)
-	onesynth := platform.Onesynth(t)
+	onesynth := commandtest.Path(t)
 	command := func(arguments ...string) string {
 		t.Helper()
 		run := exec.CommandContext(t.Context(), onesynth, append([]string{"agent"}, append(arguments, "--console", k.Run.ConsoleURL())...)...)

@@ -22,6 +22,7 @@ import (
 	"github.com/go-delve/delve/service/api"
 	"github.com/go-delve/delve/service/rpc2"
 
+	"github.com/onesynth-cdk/onesynth/cmd/onesynth/commandtest"
 	"github.com/onesynth-cdk/onesynth/gobuild"
 )
 
@@ -153,17 +154,14 @@ func TestDebug(t *testing.T) {
 	t.Parallel()
 	programs := t.TempDir()
 	run(t, exec.Command("go", "build", "-o", programs, "github.com/go-delve/delve/cmd/dlv"))
-	command := exec.Command("go", "build", "-o", programs, "./cmd/onesynth")
-	command.Dir = filepath.Join("..", "..")
-	run(t, command)
-	folder := assembly(t)
-	t.Run("Stops", func(t *testing.T) { t.Parallel(); stops(t, programs, folder) })
-	t.Run("Errors", func(t *testing.T) { t.Parallel(); refuses(t, programs, folder) })
+	onesynth, folder := commandtest.Path(t), assembly(t)
+	t.Run("Stops", func(t *testing.T) { t.Parallel(); stops(t, onesynth, programs, folder) })
+	t.Run("Errors", func(t *testing.T) { t.Parallel(); refuses(t, onesynth, folder) })
 }
 
 // A debugger stops in the handler of a running API, reads a variable, and goes on. The request is answered, although it was held for longer
 // than the function's time-out and its integration's.
-func stops(t *testing.T, programs, folder string) {
+func stops(t *testing.T, onesynth, programs, folder string) {
 	free, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -171,7 +169,7 @@ func stops(t *testing.T, programs, folder string) {
 	port := free.Addr().(*net.TCPAddr).Port
 	free.Close()
 
-	command := exec.Command(filepath.Join(programs, "onesynth"), "local", "--assembly", folder, "--port", "0", "--console-port", "0", "--debug", "echo", "--debug-port", fmt.Sprint(port))
+	command := exec.Command(onesynth, "local", "--assembly", folder, "--port", "0", "--console-port", "0", "--debug", "echo", "--debug-port", fmt.Sprint(port))
 	command.Env = append(os.Environ(), "PATH="+programs+string(os.PathListSeparator)+os.Getenv("PATH"))
 	output := &printed{}
 	command.Stdout, command.Stderr = output, output
@@ -278,12 +276,12 @@ func processes(t *testing.T) []string {
 	return all
 }
 
-func refuses(t *testing.T, programs, folder string) {
+func refuses(t *testing.T, onesynth, folder string) {
 	for name, test := range map[string]struct{ function, path, want string }{
 		"Unknown": {"none", os.Getenv("PATH"), `got "none", which is no function of the run: write one of echo (greeter)`},
 		"NoDelve": {"greeter", filepath.Dir(lookup(t, "go")) + string(os.PathListSeparator) + filepath.Dir(lookup(t, "java")), "go install github.com/go-delve/delve/cmd/dlv@latest"},
 	} {
-		command := exec.Command(filepath.Join(programs, "onesynth"), "local", "--assembly", folder, "--port", "0", "--console-port", "0", "--debug", test.function)
+		command := exec.Command(onesynth, "local", "--assembly", folder, "--port", "0", "--console-port", "0", "--debug", test.function)
 		command.Env = append(os.Environ(), "PATH="+test.path, "GOBIN="+t.TempDir(), "GOPATH="+t.TempDir())
 		if output, err := command.CombinedOutput(); err == nil || !strings.Contains(string(output), test.want) {
 			t.Errorf("%s: got %v, %s", name, err, output)

@@ -18,6 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/gruntwork-io/terratest/modules/shell"
 
+	"github.com/onesynth-cdk/onesynth/cmd/onesynth/commandtest"
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
 )
 
@@ -160,7 +161,7 @@ func (s *Suite) CheckDeployed(t *testing.T) {
 	if target := s.Shared(t); target.Run != nil || s.deployedAssembly == "" {
 		t.Skip("skipped: these tests have deployed nothing")
 	}
-	onesynth, stack := Onesynth(t), s.stack(environmentOnAWS())
+	onesynth, stack := commandtest.Path(t), s.stack(environmentOnAWS())
 	check := func(assembly string) (string, error) {
 		return shell.RunCommandContextAndGetOutputE(t, t.Context(), &shell.Command{Command: onesynth, Args: []string{"check", "--assembly", assembly, "--stack", stack}})
 	}

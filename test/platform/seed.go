@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/cmd/onesynth/commandtest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/seed"
 )
 
@@ -29,7 +30,7 @@ func (s *Suite) Load(t testing.TB, on *Target) {
 func (s *Suite) Seed(t testing.TB, on *Target) error {
 	t.Helper()
 	if on.Run == nil {
-		command := exec.CommandContext(t.Context(), Onesynth(t), "seed", s.Platform.Name, "--stack", s.stack(environmentOnAWS()))
+		command := exec.CommandContext(t.Context(), commandtest.Path(t), "seed", s.Platform.Name, "--stack", s.stack(environmentOnAWS()))
 		if output, err := command.CombinedOutput(); err != nil {
 			return fmt.Errorf("onesynth seed: %w\n%s", err, output)
 		}

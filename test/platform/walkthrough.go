@@ -13,29 +13,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/cmd/onesynth/commandtest"
 	"github.com/onesynth-cdk/onesynth/local"
 )
 
 // command is a command of a document, with its documented output in shown, which is empty if the
 // document leaves it out.
 type command struct{ line, output string }
-
-// Onesynth builds the command onesynth, and returns its path.
-func Onesynth(t testing.TB) string { return built(t, "./cmd/onesynth") }
-
-// OnesynthWithLake is Onesynth with onesynth-lake beside it, for SQL.
-func OnesynthWithLake(t testing.TB) string { return built(t, "./cmd/onesynth", "./cmd/onesynth-lake") }
-
-func built(t testing.TB, packages ...string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "onesynth")
-	build := exec.CommandContext(t.Context(), "go", append([]string{"build", "-o", filepath.Dir(path)}, packages...)...)
-	build.Dir = Root(t)
-	if output, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build onesynth: %v\n%s", err, output)
-	}
-	return path
-}
 
 // CheckWalkthrough checks that the commands of a document, such as "docs/TODO.md", print
 // what it shows, one after the other, but for ids and times. varies matches what may also
@@ -44,11 +28,11 @@ func (s *Suite) CheckWalkthrough(t *testing.T, document string, varies *regexp.R
 	t.Helper()
 	commands := walkthrough(t, document)
 	target := s.OwnRun(t, local.Options{})
-	build := Onesynth
+	var also []string
 	if slices.ContainsFunc(commands, func(c command) bool { return strings.Contains(c.line, "onesynth lake") }) {
-		build = OnesynthWithLake
+		also = append(also, commandtest.Lake)
 	}
-	onesynth := build(t)
+	onesynth := commandtest.Path(t, also...)
 	host := func(address string) string {
 		parsed, err := url.Parse(address)
 		if err != nil {

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onesynth-cdk/onesynth/cmd/onesynth/commandtest"
 	"github.com/onesynth-cdk/onesynth/cmd/onesynth/scaffold"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
@@ -97,7 +98,7 @@ func first(t *testing.T) (commands []string, answer string) {
 // newProject carries out README.md's first command, with this checkout.
 func newProject(t *testing.T, init string) *project {
 	t.Helper()
-	root, onesynth := platform.Root(t), platform.Onesynth(t)
+	root, onesynth := platform.Root(t), commandtest.Path(t)
 	words := strings.Fields(init)
 	if want := "go run " + scaffold.LibraryModule() + "/cmd/onesynth@latest init"; len(words) != 5 || strings.Join(words[:4], " ") != want {
 		t.Fatalf("README.md: got %q, want %s NAME", init, want)

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onesynth-cdk/onesynth/cmd/onesynth/commandtest"
 	"github.com/onesynth-cdk/onesynth/local"
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/test/platform"
@@ -50,7 +51,7 @@ func (c command) must(t testing.TB, arguments ...string) string {
 func TestLakeOnTheCommandLine(t *testing.T) {
 	t.Parallel()
 	l := lakeOf(t, ownRun(t, local.Options{}))
-	c := command{platform.OnesynthWithLake(t), l.Run.ConsoleURL()}
+	c := command{commandtest.Path(t, commandtest.Lake), l.Run.ConsoleURL()}
 	ann := caller{platform.Caller{Client: platform.NewClient(t, l.Target), ID: "ann", Email: "ann@example.com"}}
 	ann.Header, ann.Keyed = http.Header{"Authorization": {"Bearer " + strings.TrimSpace(c.must(t, "token", "--sub", ann.ID))}}, true
 	read[user](t, ann.Try(t, http.MethodPost, "/api/v1/users/me", profile{ann.Email, "Ann"}), http.StatusCreated)

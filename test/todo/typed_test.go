@@ -14,6 +14,7 @@ import (
 	_ "github.com/oapi-codegen/runtime" // what a client of oapi-codegen imports
 	"golang.org/x/mod/modfile"
 
+	"github.com/onesynth-cdk/onesynth/cmd/onesynth/commandtest"
 	"github.com/onesynth-cdk/onesynth/local"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
@@ -35,7 +36,7 @@ func TestTypedClients(t *testing.T) {
 		t.Fatal(err)
 	}
 	folder := typedClients(t)
-	onesynth := platform.Onesynth(t)
+	onesynth := commandtest.Path(t)
 	target := ownRun(t, local.Options{})
 	token, err := exec.CommandContext(t.Context(), onesynth, "token", "--sub", "alice", "--console", target.Run.ConsoleURL()).Output()
 	if err != nil {
