@@ -32,11 +32,12 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/todo"
 	localrun "github.com/onesynth-cdk/onesynth/local"
 	"github.com/onesynth-cdk/onesynth/local/awsapi"
+	"github.com/onesynth-cdk/onesynth/release/importertest"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// apps are CDK apps with constructs that companies use beside a platform. A child process
-// synthesises each.
+// apps are CDK apps with constructs that companies use beside a platform. One child process
+// synthesises all.
 var apps = map[string]struct {
 	context map[string]any
 	declare func(awscdk.App)
@@ -48,13 +49,15 @@ var apps = map[string]struct {
 	"existingboundary": {context: map[string]any{"@aws-cdk/core:permissionsBoundary": map[string]any{"name": "company-boundary"}}, declare: declareAsk},
 	"domain":           {context: map[string]any{}, declare: declareDomain},
 	"regions":          {context: map[string]any{}, declare: declareRegions},
+	// New apps set this: stacks refer to outputs of other stacks without exports.
+	"existing": {context: map[string]any{"@aws-cdk/core:defaultCrossStackReferences": "weak"}, declare: declareExisting},
 }
 
-// synthesiseApps writes the assembly of each app into a folder of its name.
-func synthesiseApps(folder string) {
+// synthesiseApps writes the assembly of each app into a folder of its name, below the folder that is its argument.
+func synthesiseApps(arguments []string) {
 	defer jsii.Close()
 	for name, described := range apps {
-		outdir := filepath.Join(folder, name)
+		outdir := filepath.Join(arguments[0], name)
 		values := maps.Clone(described.context)
 		app := awscdk.NewApp(&awscdk.AppProps{Outdir: &outdir, AnalyticsReporting: jsii.Bool(false), Context: &values})
 		described.declare(app)
@@ -172,17 +175,18 @@ func declareRegions(app awscdk.App) {
 	}
 }
 
-// appsVariable tells a child process of the tests which folder to write the apps' assemblies into.
-const appsVariable = "ONESYNTH_APPS_FOLDER"
-
-// Apps with stages, pipelines, boundaries, domains and several regions run on a laptop unchanged.
+// Apps with stages, pipelines, boundaries, domains, several regions and existing resources run on a laptop unchanged.
 func TestApps(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("builds all handlers")
 	}
 	folder := t.TempDir()
-	synthesiseInChild(t, appsVariable, folder)
+	importertest.Output(t, childCommand(t, "apps", folder))
+	t.Run("Existing", func(t *testing.T) {
+		t.Parallel()
+		checkExisting(t, filepath.Join(folder, "existing"))
+	})
 
 	for name, test := range map[string]struct {
 		assembly string
@@ -201,7 +205,7 @@ func TestApps(t *testing.T) {
 		"Boundary": {assembly: "boundary", stacks: []string{"ask"}, asks: []string{"ask"}},
 		"BoundaryDenies": {assembly: "boundary", stacks: []string{"limited"}, uses: func(t *testing.T, run *localrun.Runner) {
 			agent := http.Header{"X-Agent-Id": {"agent"}, "Content-Type": {"application/json"}}
-			send(t, http.MethodPost, run.URL("limited")+"/agent/questions", agent, newQuestion, http.StatusInternalServerError)
+			importertest.Send(t, http.MethodPost, run.URL("limited")+"/agent/questions", agent, newQuestion, http.StatusInternalServerError)
 			refused := run.AWS().Refused()
 			if len(refused) == 0 || slices.ContainsFunc(refused, func(r awsapi.Refusal) bool { return r.Action != "dynamodb:UpdateItem" }) {
 				t.Errorf("refused requests: got %+v, want those of dynamodb:UpdateItem", refused)

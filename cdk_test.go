@@ -1,14 +1,8 @@
 package main
 
 import (
-	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
-	"fmt"
-	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -20,57 +14,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/platforms"
 	"github.com/onesynth-cdk/onesynth/platforms/platformtest"
+	"github.com/onesynth-cdk/onesynth/release/importertest"
 )
-
-// copyTree copies the parts of the module that a synth needs.
-func copyTree(t *testing.T, to string) {
-	t.Helper()
-	for _, folder := range []string{"schema", "constructs", "cron", "finding", "gobuild", "lambdas", "platforms"} {
-		if err := os.CopyFS(filepath.Join(to, folder), os.DirFS(folder)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, file := range []string{"cdk.go", "cdk.json", "go.mod", "go.sum"} {
-		content, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(to, file), content, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
-func output(t *testing.T, command *exec.Cmd) string {
-	t.Helper()
-	text, err := command.CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v in %s: %v\n%s", command.Args, command.Dir, err, text)
-	}
-	return string(text)
-}
-
-// digests returns the SHA-256 of every file below a folder by path.
-func digests(t *testing.T, folder string) map[string]string {
-	t.Helper()
-	all := map[string]string{}
-	err := fs.WalkDir(os.DirFS(folder), ".", func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		content, err := os.ReadFile(filepath.Join(folder, path))
-		if err != nil {
-			return err
-		}
-		sum := sha256.Sum256(content)
-		all[path] = hex.EncodeToString(sum[:])
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return all
-}
 
 // Every platform of the list has its rooms, and its handlers are there.
 func TestPlatforms(t *testing.T) {
@@ -80,7 +25,7 @@ func TestPlatforms(t *testing.T) {
 		if p.Purpose == "" || !strings.EqualFold(p.ID, p.Name()) {
 			t.Errorf("%s: got the id %q and the purpose %q, want the name in upper and lower case, and a purpose", p.Name(), p.ID, p.Purpose)
 		}
-		if got := reflect.TypeOf(p.Props).Elem().PkgPath(); got != modulePath+"/constructs/"+p.Name() {
+		if got := reflect.TypeOf(p.Props).Elem().PkgPath(); got != importertest.ModulePath+"/constructs/"+p.Name() {
 			t.Errorf("%s: its props are those of %s", p.Name(), got)
 		}
 		if err := p.Props.Validate(); err != nil {
@@ -126,15 +71,6 @@ func namesOf(all []*platforms.Platform) []string {
 	return names
 }
 
-// handlersOfAll returns how many handlers the platforms of the list have.
-func handlersOfAll() int {
-	n := 0
-	for _, p := range platforms.All() {
-		n += len(p.Handlers().Packages)
-	}
-	return n
-}
-
 func TestChoosePlatforms(t *testing.T) {
 	t.Parallel()
 	all := platforms.All()
@@ -164,80 +100,6 @@ func TestChoosePlatforms(t *testing.T) {
 				t.Errorf("platforms (-want +got):\n%s", diff)
 			}
 		})
-	}
-}
-
-// mostCalls is how many calls into the CDK's process a synth of all platforms makes at most, by
-// environment. One costs about a third of a millisecond of processor time.
-var mostCalls = map[string]int{"dev": 1850, "prod": 3550}
-
-// recordingRuntime returns a command for JSII_RUNTIME that starts the process of the CDK, and writes the
-// calls into a file, one a line.
-func recordingRuntime(t *testing.T, calls string) string {
-	t.Helper()
-	module := strings.TrimSpace(output(t, exec.Command("go", "list", "-m", "-f={{.Dir}}", "github.com/aws/jsii-runtime-go")))
-	return fmt.Sprintf("tee '%s' | node '%s/internal/embedded/resources/bin/jsii-runtime.js'", calls, module)
-}
-
-// Two copies of the module, each with its own app, give the same assembly to the byte, with no more calls than
-// mostCalls. Both take handlers that were linked of the same packages; TestImporters links them once more elsewhere.
-func TestSynthIsReproducible(t *testing.T) {
-	t.Parallel()
-	folders := []string{filepath.Join(t.TempDir(), "a"), filepath.Join(t.TempDir(), "a folder with another name")}
-	// The second is a copy of the first, because files of the module may change meanwhile.
-	copyTree(t, folders[0])
-	if err := os.CopyFS(folders[1], os.DirFS(folders[0])); err != nil {
-		t.Fatal(err)
-	}
-	for _, folder := range folders {
-		build := exec.Command("go", "build", "-ldflags=-w", "-o", "cdk-app", ".")
-		build.Dir = folder
-		output(t, build)
-	}
-	for _, environment := range []string{"dev", "prod"} {
-		var assemblies []map[string]string
-		calls := filepath.Join(t.TempDir(), "calls")
-		for i, folder := range folders {
-			assembly := filepath.Join(folder, environment)
-			synth := exec.Command(filepath.Join(folder, "cdk-app"), "-c", "env="+environment)
-			synth.Dir = folder
-			synth.Env = append(os.Environ(), "CDK_OUTDIR="+assembly)
-			if i > 0 {
-				synth.Env = append(synth.Env, "JSII_RUNTIME="+recordingRuntime(t, calls))
-			}
-			output(t, synth)
-			assemblies = append(assemblies, digests(t, assembly))
-		}
-		recorded, err := os.ReadFile(calls)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if n := bytes.Count(recorded, []byte("\n")); n == 0 || n > mostCalls[environment] {
-			t.Errorf("%s: calls into the CDK: got %d, want 1 to %d: keep what was read once", environment, n, mostCalls[environment])
-		}
-		if diff := cmp.Diff(assemblies[0], assemblies[1]); diff != "" {
-			t.Errorf("%s: two folders gave (-first +second):\n%s", environment, diff)
-		}
-		for _, platform := range namesOf(platforms.All()) {
-			stack := "onesynth-" + platform + "-" + environment
-			if assemblies[0][stack+".template.json"] == "" {
-				t.Errorf("%s: no template of stack %s", environment, stack)
-			}
-		}
-		binaries := 0
-		for path, hash := range assemblies[0] {
-			if filepath.Base(path) == "bootstrap" {
-				binaries++
-				// The CDK hashes the given asset hash once more.
-				sum := sha256.Sum256([]byte(hash))
-				if want := "asset." + hex.EncodeToString(sum[:]) + "/bootstrap"; path != want {
-					t.Errorf("asset: got %s, want %s: named after its content", path, want)
-				}
-			}
-		}
-		if want := handlersOfAll(); binaries != want {
-			t.Errorf("%s: binaries: got %d, want %d", environment, binaries, want)
-		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,6 +13,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/platforms"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
+
+var update = flag.Bool("update", false, "write docs/ACCESS-PATTERNS.md")
 
 // The schemas of all platforms are valid, with all parts that props add, and
 // docs/ACCESS-PATTERNS.md shows them.

