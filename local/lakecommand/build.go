@@ -81,7 +81,8 @@ func (p program) installed() (found installed) {
 		if p.fits(path) {
 			return installed{path: path}
 		}
-		found.refused = fmt.Errorf("%s is not of version %s, as onesynth is: remove it, or replace it by one that is", path, p.version)
+		found.refused = fmt.Errorf("%s is not of version %s, as onesynth is: remove it, or replace it by one that is",
+			path, p.version)
 	}
 	return found
 }
@@ -116,7 +117,8 @@ func (p program) build(ctx context.Context, log io.Writer) (string, error) {
 		return p.kept(), nil
 	}
 	if _, err := exec.LookPath("go"); err != nil || p.cache == "" {
-		return "", p.explain(errors.New("SQL needs the command " + name + ", which is not there, and cannot be built without Go"))
+		return "", p.explain(errors.New("SQL needs the command " + name +
+			", which is not there, and cannot be built without Go"))
 	}
 	folder, err := p.source(ctx)
 	if err != nil {
@@ -143,24 +145,28 @@ func (p program) build(ctx context.Context, log io.Writer) (string, error) {
 	var said bytes.Buffer
 	command.Stdout, command.Stderr = &said, &said
 	if err := command.Run(); err != nil {
-		return "", errors.Join(ctx.Err(), p.explain(fmt.Errorf("go %s: %w\n%s", strings.Join(arguments, " "), err, bytes.TrimSpace(said.Bytes()))))
+		err = fmt.Errorf("go %s: %w\n%s", strings.Join(arguments, " "), err, bytes.TrimSpace(said.Bytes()))
+		return "", errors.Join(ctx.Err(), p.explain(err))
 	}
 	if !p.fits(p.kept()) {
-		return "", fmt.Errorf("the source in %s is no longer of version %s, as onesynth is: build onesynth again", folder, p.version)
+		return "", fmt.Errorf("the source in %s is no longer of version %s, as onesynth is: build onesynth again",
+			folder, p.version)
 	}
 	return p.kept(), nil
 }
 
 // source is the folder to build in, empty for a module that Go fetches.
 func (p program) source(ctx context.Context) (string, error) {
-	command := exec.CommandContext(ctx, "go", "list", "-m", "-f={{if .Main}}{{.Dir}}{{else}}{{with .Replace}}{{if not .Version}}{{.Dir}}{{end}}{{end}}{{end}}", p.module)
+	const folderOf = "{{if .Main}}{{.Dir}}{{else}}{{with .Replace}}{{if not .Version}}{{.Dir}}{{end}}{{end}}{{end}}"
+	command := exec.CommandContext(ctx, "go", "list", "-m", "-f="+folderOf, p.module)
 	listing, err := command.Output()
 	folder := strings.TrimSpace(string(listing))
 	if err != nil || folder == "" {
 		if p.published() {
 			return "", nil
 		}
-		return "", fmt.Errorf("SQL needs the command %s, which is not there, and its source was not found: run onesynth in a folder of its module, or of one that replaces it", name)
+		return "", fmt.Errorf("SQL needs the command %s, which is not there, and its source was not found: "+
+			"run onesynth in a folder of its module, or of one that replaces it", name)
 	}
 	return folder, nil
 }
@@ -171,5 +177,6 @@ func (p program) explain(err error) error {
 	if p.published() {
 		version = p.version
 	}
-	return fmt.Errorf("%w\nWith Go and a C compiler, such as gcc, this gets it: CGO_ENABLED=1 go install %s/cmd/%s@%s", err, p.module, name, version)
+	return fmt.Errorf("%w\nWith Go and a C compiler, such as gcc, this gets it: CGO_ENABLED=1 go install %s/cmd/%s@%s",
+		err, p.module, name, version)
 }

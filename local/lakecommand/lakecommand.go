@@ -51,18 +51,23 @@ func (c *Command) Built() bool {
 	return c.path != "" || c.program.installed().path != "" || c.program.fits(c.program.kept())
 }
 
-// Write writes the rows of the answer in the format. Errors: those of finding or building the command, and what it says.
-func (c *Command) Write(ctx context.Context, to io.Writer, console string, question catalog.Question, format string) error {
+// Write writes the rows of the answer in the format. Errors: those of finding or building the command, and what it
+// says.
+func (c *Command) Write(
+	ctx context.Context, to io.Writer, console string, question catalog.Question, format string,
+) error {
 	return c.run(ctx, Request{Console: console, Question: question, Format: format}, to)
 }
 
 // Ask returns the answer. Errors as of Write.
-func (c *Command) Ask(ctx context.Context, console string, question catalog.Question) (answer catalog.Answer, err error) {
+func (c *Command) Ask(ctx context.Context, console string, question catalog.Question) (catalog.Answer, error) {
 	var output bytes.Buffer
 	if err := c.run(ctx, Request{Console: console, Question: question}, &output); err != nil {
 		return catalog.Answer{}, err
 	}
-	return answer, json.Unmarshal(output.Bytes(), &answer)
+	var answer catalog.Answer
+	err := json.Unmarshal(output.Bytes(), &answer)
+	return answer, err
 }
 
 // Check finds the tables, views and saved queries of a lake that cannot be queried. Errors as of Write.
@@ -71,7 +76,8 @@ func (c *Command) Check(ctx context.Context, lake catalog.Lake) (failures []cata
 	if err := c.run(ctx, Request{Check: &lake}, &output); err != nil {
 		return nil, err
 	}
-	return failures, json.Unmarshal(output.Bytes(), &failures)
+	err = json.Unmarshal(output.Bytes(), &failures)
+	return failures, err
 }
 
 func (c *Command) run(ctx context.Context, request Request, to io.Writer) error {
