@@ -541,7 +541,9 @@ func (r *replayer) direct(ctx context.Context, c routes.Call) error {
 	}
 	request.Header.Set("Content-Type", "application/x-amz-json-1.0")
 	request.Header.Set("X-Amz-Target", "DynamoDB_20120810."+c.Operation)
-	request.Header.Set("Authorization", fmt.Sprintf("AWS4-HMAC-SHA256 Credential=%s/20260101/%s/dynamodb/aws4_request, SignedHeaders=host, Signature=0", r.accessKey, dynamodb.Region))
+	date, authorization := dynamodb.Headers(r.accessKey, dynamodb.Region, time.Now())
+	request.Header.Set("X-Amz-Date", date)
+	request.Header.Set("Authorization", authorization)
 	return exchange(request, 0)
 }
 

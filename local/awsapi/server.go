@@ -233,10 +233,7 @@ func New(options Options) (*Server, error) {
 
 // connect makes connections to the database of an access key.
 func (s *Server) connect(engine *url.URL, accessKey string) *connections {
-	// The header selects the engine's database; DynamoDB Local checks no signature.
-	authorization := fmt.Sprintf("AWS4-HMAC-SHA256 Credential=%s/20260101/%s/dynamodb/aws4_request, SignedHeaders=host, Signature=0",
-		accessKey, s.options.Region)
-	return newConnections(engine.Host, "/"+strings.TrimPrefix(engine.EscapedPath(), "/"), authorization)
+	return newConnections(engine.Host, "/"+strings.TrimPrefix(engine.EscapedPath(), "/"), accessKey, s.options.Region)
 }
 
 // Prepare reads another assembly, and its databases as of [Options].AccessKeys. What it returns makes the endpoint serve it: queues,

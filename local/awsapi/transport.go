@@ -11,14 +11,18 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/onesynth-cdk/onesynth/local/engine"
 )
 
 // connections speak HTTP/1.1 to the engine, each in the goroutine of the request that uses it. http.Transport hands every
 // request to two goroutines of the connection; on an otherwise idle machine this costs more than the rest of
 // the endpoint.
 type connections struct {
-	address string
-	head    string
+	address   string
+	head      string
+	accessKey string
+	region    string
 
 	mutex sync.Mutex
 	idle  []*connection
@@ -34,9 +38,10 @@ type connection struct {
 // staleAfter is less than the 30 s after which the engine's server closes idle connections.
 const staleAfter = 20 * time.Second
 
-func newConnections(address, path, authorization string) *connections {
-	return &connections{address: address, head: "POST " + path + " HTTP/1.1\r\nHost: " + address +
-		"\r\nContent-Type: application/x-amz-json-1.0\r\nAccept-Encoding: identity\r\nAuthorization: " + authorization}
+// newConnections makes connections to the database of an access key.
+func newConnections(address, path, accessKey, region string) *connections {
+	return &connections{address: address, accessKey: accessKey, region: region, head: "POST " + path + " HTTP/1.1\r\nHost: " + address +
+		"\r\nContent-Type: application/x-amz-json-1.0\r\nAccept-Encoding: identity"}
 }
 
 func (c *connections) get(ctx context.Context) (*connection, error) {
@@ -72,7 +77,9 @@ func (c *connections) post(ctx context.Context, target string, body []byte) (sta
 		return 0, nil, nil, err
 	}
 	stop := context.AfterFunc(ctx, func() { _ = connection.SetDeadline(time.Now()) })
-	status, header, answer, keep, err := connection.exchange(c.head, target, body)
+	date, authorization := engine.Headers(c.accessKey, c.region, time.Now())
+	status, header, answer, keep, err := connection.exchange(
+		c.head+"\r\nX-Amz-Date: "+date+"\r\nAuthorization: "+authorization, target, body)
 	// Without stop, the deadline could end a later request.
 	if stop() && keep && err == nil {
 		c.put(connection)
