@@ -4,29 +4,47 @@ ENV ?= dev
 # What this machine can run without building it once more, unless its system is another.
 OWN_ARCH := $(if $(filter x86_64,$(shell uname -m)),x86_64,arm64)
 CDK = npx --no-install cdk --app bin/cdk-app -c env=$(ENV) $(if $(ARCH),-c arch=$(ARCH))
-# Node.js 20 is at its end of life, which the CDK says at every synth. It works on that, too.
+# Node.js 20 is at its end of life, which jsii says at every synth and npm at every installation. The target node says it once.
 export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION = 20
-# With the same flag everywhere, Go compiles the CDK and AWS's SDK once.
-export GOFLAGS := $(GOFLAGS) -trimpath
+# Functions are built without cgo and with these flags. What is built likewise is compiled once, the CDK and AWS's SDK too.
+export GOFLAGS := $(GOFLAGS) -trimpath -buildvcs=false -tags=lambda.norpc
+run synth compiled modules lint bin/cdk-app bin/onesynth bin/lint: export CGO_ENABLED = 0
 .DEFAULT_GOAL := help
 # The targets with a dot or an underscore are files.
 .PHONY: $(shell sed -n 's,^\([a-z][a-z/-]*\):.*,\1,p' Makefile)
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-16s %s\n", $$1, $$2 }' Makefile
-bin/cdk-app:
-	@echo "building the CDK app (about a minute the first time)"
+# One run of the toolchain compiles all that a synth and a run are made of, the CDK first: its packages wait for one another, so
+# a second processor has time for the rest. The compiler collects garbage for a fifth of its time on the CDK's largest package.
+# The standard library is compiled while modules arrive. Errors are for the builds to report, which then only link.
+COMPILED = . ./cmd/onesynth $$(go list -f '{{if eq .Name "main"}}{{.ImportPath}}{{end}}' ./lambdas/... 2>/dev/null)
+compiled: node
+	@echo "downloading modules, and compiling Go's standard library meanwhile (about 20 s)"
+	@go list -export -f '{{""}}' net/http/httputil html/template archive/zip encoding/csv os/exec >/dev/null 2>&1 & \
+		go list -deps $(COMPILED) >/dev/null 2>&1; wait
+	@echo "compiling the CDK, the functions and onesynth, once (about 80 s)"
+	@all=$$(go list -deps $(COMPILED) 2>/dev/null | wc -l); GOGC=400 GOMEMLIMIT=1500MiB go list -export -v -f '{{""}}' $(COMPILED) 2>&1 >/dev/null | \
+		{ n=0; while read -r line; do n=$$((n + 1)); test $$((n % 100)) -ne 0 || echo "compiled $$n packages of some $$all"; done; }; true
+FIRST := $(if $(wildcard bin/cdk-app),,compiled)
+bin/cdk-app: $(FIRST)
 	@go build -o $@ .
-bin/onesynth:
-	@echo "building onesynth"
+bin/onesynth: $(FIRST)
 	@go build -o $@ ./cmd/onesynth
+bin/onesynth-lake:
+	@CGO_ENABLED=1 go build -o $@ ./cmd/onesynth-lake
+node:
+	@command -v node >/dev/null || { echo "Node.js is missing: install version 22 or later" >&2; exit 1; }
+	@node -e 'process.exit(parseInt(process.versions.node) < 22 ? 1 : 0)' || \
+		echo "Node.js $$(node --version) is older than 22, which the CDK supports: it may fail; install 22 or later"
 bin/lint:
 	@cd lint && go build -o ../bin/ . gotest.tools/gotestsum
-node_modules: package-lock.json
-	npm ci --no-audit --no-fund
+node_modules: package-lock.json | node
+	@echo "installing npm packages (about 10 s)"
+	@npm ci --no-audit --no-fund --loglevel=error
 	@touch $@
 test/%/node_modules: test/%/package-lock.json
-	cd $(@D) && npm ci --no-audit --no-fund
+	@cd $(@D) && npm ci --no-audit --no-fund --loglevel=error
 	@touch $@
 # Pinned to the byte, for tests alone. An interrupted installation leaves the folder without this file.
 bin/python/.installed: test/emulator/requirements.txt
@@ -35,12 +53,13 @@ bin/python/.installed: test/emulator/requirements.txt
 	@touch $@
 
 synth: bin/cdk-app ## Write the cloud assembly to cdk.out; without ARCH for this machine's processor
-	@echo "synthesising $(ENV) into cdk.out"
+	@echo "synthesising $(ENV) into cdk.out (the first time about 30 s: it links all functions)"
 	@rm -rf cdk.out
 	@CDK_OUTDIR=cdk.out bin/cdk-app -c env=$(ENV) -c arch=$(or $(ARCH),$(OWN_ARCH))
 # Checking the template against CloudFormation's rules is four fifths of a synth. The run shows at once what it cannot do.
 run: export CDK_VALIDATION = false
-run: node_modules synth bin/onesynth ## Run the platforms on this machine, from nothing; WATCH=1 follows the source
+run: ## Run the platforms on this machine: install what is missing, synthesise, start; WATCH=1 follows the source
+	@$(MAKE) --no-print-directory -j 3 node_modules synth bin/onesynth
 	@bin/onesynth local $(if $(WATCH),--watch -c env=$(ENV) -c arch=$(or $(ARCH),$(OWN_ARCH)))
 check: bin/cdk-app bin/onesynth node_modules ## Synthesise, and refuse what would fail or lose data in what is deployed
 	@rm -rf cdk.out
@@ -57,46 +76,35 @@ CI_BROWSER = $(if $(CI),$(if $(CHROMIUM)$(shell command -v chromium || command -
 # In CI the published Python client is tested where a Python is that can have it.
 CI_PYTHON = $(if $(CI),$(shell python3 -c 'import ensurepip, sys, venv; sys.version_info < (3, 11) or print("bin/python/.installed")' 2>/dev/null))
 PYTHON = $(CURDIR)/bin/python/bin/python
-FRESH = $(MAKE) --no-print-directory -j 4 node_modules modules bin/cdk-app bin/lint
+FRESH = $(MAKE) --no-print-directory -j 4 node_modules modules bin/cdk-app bin/onesynth bin/lint
 LOCKED = $(patsubst %/package-lock.json,%/node_modules,$(wildcard test/*/package-lock.json))
 
 test: ## Find most mistakes, in minutes: what has not changed since the last time does not run again
 	@$(FRESH)
 	@test/tier quick
 test-all: ## Run what every change has to pass
-	@$(FRESH) bin/onesynth $(LOCKED) $(CI_PYTHON) $(CI_BROWSER)
+	@$(FRESH) bin/onesynth-lake $(LOCKED) $(CI_PYTHON) $(CI_BROWSER)
 	@$(if $(CI_PYTHON),ONESYNTH_TEST_PYTHON=$(PYTHON)) test/tier all
 test-release: test-all ## Run everything, before a tag and each night; needs Python 3.11 or later
 	@test/tier release
 	@$(MAKE) -k test-documents test-emulator bench
 test-aws: node_modules test/security/node_modules test/conformance/node_modules ## Run the end-to-end tests on AWS: deploys ENV=dev first
 	cd test && ONESYNTH_TEST_TARGET=aws ONESYNTH_TEST_ENVIRONMENT=$(ENV) go test -count=1 -timeout 40m ./...
-test-emulator: export ONESYNTH_TEST_TARGET = aws
-test-emulator: export ONESYNTH_TEST_PYTHON = $(PYTHON)
-test-emulator: export ONESYNTH_TEST_LACKS = $(CURDIR)/test/emulator/ministack.json
-test-emulator: export CDK_VALIDATION = false
 test-emulator: node_modules $(LOCKED) bin/python/.installed ## Deploy to an emulator of AWS, and run the end-to-end tests there
-	cd test && emulator/run go test -vet=off -count=1 -timeout 20m -p 1 $$(go list ./... | grep -v /security)
-test-documents: export ONESYNTH_TEST_SCHEMATHESIS = $(dir $(PYTHON))schemathesis
-test-documents: export CDK_VALIDATION = false
+	cd test && ONESYNTH_TEST_TARGET=aws ONESYNTH_TEST_PYTHON=$(PYTHON) ONESYNTH_TEST_LACKS=$(CURDIR)/test/emulator/ministack.json \
+		CDK_VALIDATION=false emulator/run go test -vet=off -count=1 -timeout 20m -p 1 $$(go list ./... | grep -v /security)
 test-documents: node_modules bin/python/.installed ## Compare the OpenAPI documents with what the run answers
-	cd test && $(SHARED) go test -vet=off -count=1 -timeout 20m -p 1 -run TestDocument $$(go list ./... | grep -v /security)
-SHARED = go run github.com/onesynth-cdk/onesynth/local/engine/enginetest/share
-# What is downloaded once, but for what other systems need.
+	ONESYNTH_TEST_SCHEMATHESIS=$(dir $(PYTHON))schemathesis test/tier documents
 modules:
-	@go list -deps -test ./... >/dev/null
-	@cd test && go list -deps -test $$(go list ./... | grep -v /security) tool >/dev/null
-	@cd examples/shortener && go list -deps -test ./... >/dev/null
+	@test/tier parts modules
 browser: ## Install Debian's Chromium, for the tests of pages; needs root
 	@apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium fonts-dejavu-core >/dev/null
 lint: bin/lint ## Check what go vet and staticcheck.conf look for
 	@for module in . test examples/shortener; do (cd $$module && $(CURDIR)/bin/lint ./...) || exit 1; done
+	@CGO_ENABLED=1 bin/lint ./local/lakequery ./cmd/onesynth-lake
 
-# The browser's run of all platforms, as CONSOLE.md shows it.
 screenshots: node_modules test/console/node_modules ## Write the pictures of the console and of Ask-a-Human's page into docs
-	mkdir -p docs/page
-	cd test && go test -count=1 -run TestPictures ./console -pictures $(CURDIR)/docs/console
-	cd test && go test -count=1 -run TestPictures ./page -pictures $(CURDIR)/docs/page
+	cd test && for of in console page; do go test -count=1 -run TestPictures ./$$of -pictures $(CURDIR)/docs/$$of || exit 1; done
 bench: node_modules ## Measure, and print figures and ratios
 	go test -count=1 -run 'TestEveryAccessPattern|TestHottestKey' -v ./lambdas/*/dynamodb
 	go test -run - -bench . ./lambdas/lake ./lambdas/clarity/rubric ./lambdas/lingible/language ./local/lakequery ./local/trace

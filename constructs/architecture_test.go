@@ -94,6 +94,7 @@ var startsProcesses = map[string]string{
 	"gobuild":                       "its tests build modules that they write",
 	"local":                         "its tests build modules that they write",
 	"local/engine":                  "enginetest reads ONESYNTH_TOOLS, and looks for the release of DynamoDB Local",
+	"local/lakecommand":             "its tests of make test start none",
 	"local/lambda":                  "lambdatest reads what it builds",
 	"local/lambda/lambdatest":       "reads what it builds",
 	"local/watch":                   "its tests list modules that they write",

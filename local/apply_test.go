@@ -222,6 +222,9 @@ func TestApplyErrors(t *testing.T) {
 
 // Requests are answered by the former design or by the next, and each item's record reaches its function.
 func TestApplyUnderLoad(t *testing.T) {
+	if testing.Short() {
+		t.Skip("applies assemblies under load")
+	}
 	t.Parallel()
 	r, _ := start(t, template(), nil)
 	url := r.URL("Items")

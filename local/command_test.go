@@ -29,7 +29,7 @@ type command struct {
 
 // cdkJSON is a cdk.json whose app writes the assembly in the folder next, with the present code. A child of it would outlive it.
 func cdkJSON(version string) string {
-	build := "CGO_ENABLED=0 GOFLAGS= go build -trimpath -buildvcs=false -tags=lambda.norpc '-ldflags=-s -w -buildid=' -o $CDK_OUTDIR/asset.code/bootstrap ./lambdas/worker"
+	build := "CGO_ENABLED=0 GOFLAGS= go build -trimpath -buildvcs=false -tags=lambda.norpc '-ldflags=-s -w' -o $CDK_OUTDIR/asset.code/bootstrap ./lambdas/worker"
 	script := "test ! -e broken || { echo the construct is wrong; exit 3; }; sleep 600 & cp -R next $CDK_OUTDIR && " + build
 	return fmt.Sprintf(`{"app": %q, "context": {"version": %q}}`, script, version)
 }
@@ -79,6 +79,9 @@ func (c *command) interrupt(t *testing.T) {
 }
 
 func TestCommandFollows(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts the command")
+	}
 	t.Parallel()
 	f := newFixture(t)
 	f.save(t, "cdk.json", cdkJSON("0"))
@@ -119,6 +122,9 @@ func TestCommandFollows(t *testing.T) {
 
 // Thirty saves while clients write lose nothing that was acknowledged.
 func TestCommandUnderLoad(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts the command")
+	}
 	t.Parallel()
 	f := newFixture(t)
 	f.save(t, "cdk.json", cdkJSON("0"))
@@ -172,6 +178,9 @@ func TestCommandUnderLoad(t *testing.T) {
 
 // Ctrl-C at any moment ends all that the run has started.
 func TestCommandInterrupted(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts the command")
+	}
 	t.Parallel()
 	program := commandtest.Path(t)
 	f := newFixture(t)

@@ -219,6 +219,9 @@ func TestFollow(t *testing.T) {
 
 // Saves in a row lose no request that was acknowledged, and the newest code answers in the end.
 func TestFollowUnderLoad(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds functions under load")
+	}
 	t.Parallel()
 	f := newFixture(t)
 	r, printed, _ := f.start(t, template())

@@ -62,6 +62,13 @@ func TestInit(t *testing.T) {
 	if err != nil || !strings.Contains(string(requirements), "module example.com/you/links\n") || !strings.Contains(string(requirements), "=> "+root) || !strings.Contains(string(requirements), "aws-cdk-go") {
 		t.Errorf("got %s, %v; want the library in %s, and the CDK", requirements, err, root)
 	}
+	// The tests may have been handed a command in the checkout's own folder.
+	elsewhere := filepath.Join(t.TempDir(), "onesynth")
+	if built, err := os.ReadFile(command); err != nil {
+		t.Fatal(err)
+	} else if err := os.WriteFile(elsewhere, built, 0o700); err != nil {
+		t.Fatal(err)
+	}
 	for name, test := range map[string]struct {
 		arguments []string
 		says      string
@@ -73,7 +80,7 @@ func TestInit(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := exec.CommandContext(t.Context(), command, test.arguments...)
+			c := exec.CommandContext(t.Context(), elsewhere, test.arguments...)
 			c.Dir = t.TempDir()
 			if status, stdout, stderr := finish(t, c); status == 0 || !strings.Contains(stdout+stderr, test.says) {
 				t.Errorf("got %d\n%s%s; want %q", status, stdout, stderr, test.says)

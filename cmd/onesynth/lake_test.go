@@ -62,7 +62,16 @@ func lakes(t *testing.T, databases ...string) string {
 	return server.URL
 }
 
+// skipWithoutLake skips what needs onesynth-lake: building it needs a C compiler.
+func skipWithoutLake(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("asks onesynth-lake: go test without -short does")
+	}
+}
+
 func TestLake(t *testing.T) {
+	skipWithoutLake(t)
 	t.Parallel()
 	one, two, none := lakes(t, "shop"), lakes(t, "shop", "todo"), lakes(t)
 	const list = `Database shop
@@ -124,6 +133,7 @@ Saved queries, for --query
 
 // TestLakeReaderLeaves: a reader that wants no more, such as head, is no error, and nothing of the copy stays.
 func TestLakeReaderLeaves(t *testing.T) {
+	skipWithoutLake(t)
 	t.Parallel()
 	folder := t.TempDir()
 	c := exec.CommandContext(t.Context(), command, "lake", "--console", lakes(t, "shop"), "--format", "jsonlines", "SELECT * FROM sales")
@@ -154,6 +164,7 @@ func TestLakeReaderLeaves(t *testing.T) {
 
 // TestLakeInAnyTimeZone: the day and the clock of a query are UTC's, as in Athena, wherever the machine is.
 func TestLakeInAnyTimeZone(t *testing.T) {
+	skipWithoutLake(t)
 	t.Parallel()
 	console := lakes(t, "shop")
 	for _, zone := range []string{"Pacific/Kiritimati", "Etc/GMT+12"} {
@@ -208,6 +219,7 @@ func lakeAssembly(t *testing.T, view string) string {
 }
 
 func TestLakeCheck(t *testing.T) {
+	skipWithoutLake(t)
 	t.Parallel()
 	good := lakeAssembly(t, "SELECT shop, count(*) AS sales FROM sales GROUP BY shop")
 	broken := lakeAssembly(t, "SELECT shop,\n  count(amuont) AS sales FROM sales GROUP BY shop")
@@ -238,6 +250,7 @@ func TestLakeCheck(t *testing.T) {
 
 // The check takes the stacks and parameters of the run: what cdk.json says, and --stack before it.
 func TestLakeCheckAsTheRun(t *testing.T) {
+	skipWithoutLake(t)
 	t.Parallel()
 	folder := lakeAssembly(t, "SELECT shop, count(*) AS sales FROM sales GROUP BY shop")
 	path := filepath.Join(folder, "Stack.template.json")
@@ -286,6 +299,7 @@ func TestLakeCheckAsTheRun(t *testing.T) {
 
 // Where onesynth-lake is not beside the command, the first query builds it, and the next one finds it.
 func TestLakeBuiltOnFirstUse(t *testing.T) {
+	skipWithoutLake(t)
 	t.Parallel()
 	text, err := exec.Command("go", "env", "GOCACHE", "GOMODCACHE").Output()
 	if err != nil {

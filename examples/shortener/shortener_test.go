@@ -165,6 +165,9 @@ func TestExpiry(t *testing.T) {
 
 // Every click lands in the lake, where the saved query counts it.
 func TestLake(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs DuckDB")
+	}
 	t.Parallel()
 	target := suite.Shared(t)
 	owner := onesynthtest.Unique("alice")

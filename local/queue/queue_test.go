@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -186,8 +187,13 @@ func TestFails(t *testing.T) {
 // As many invocations run at once as the mapping allows, and no more. A slow one holds up no other.
 func TestConcurrency(t *testing.T) {
 	t.Parallel()
-	release := make(chan struct{})
+	release, three := make(chan struct{}), make(chan struct{})
+	var begun atomic.Int32
 	f := start(t, `, "BatchSize": 1, "ScalingConfig": {"MaximumConcurrency": 3}`, func(ctx context.Context, bodies []string) ([]string, error) {
+		if begun.Add(1) == 3 {
+			close(three)
+		}
+		<-three
 		if bodies[0] == "slow" {
 			<-release
 		}
