@@ -7,6 +7,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -101,6 +102,8 @@ func namesUnchecked(text string, unchecked []string) error {
 	}
 	return nil
 }
+
+var word = regexp.MustCompile(`\w+`)
 
 // names reports whether the text has one of the names as a word.
 func names(text string, any []string) bool {

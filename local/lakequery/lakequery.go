@@ -105,8 +105,6 @@ func (l *Lake) Query(ctx context.Context, text string) (*sql.Rows, error) {
 	return l.engine.query(ctx, text)
 }
 
-var word = regexp.MustCompile(`\w+`)
-
 var explain = regexp.MustCompile(`(?i)^\s*explain\s*(\banalyze\b\s*)?(\([^)]*\)\s*)?`)
 
 // explained is the query of an EXPLAIN, and any other text as it is.

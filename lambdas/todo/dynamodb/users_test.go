@@ -401,6 +401,9 @@ func deletable(t testing.TB, w *world) {
 // same request or the eraser goes on, and leaves nothing but the key under which the
 // request is answered. Others' items stay.
 func TestDeletionResumes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("dies at each request of a deletion")
+	}
 	t.Parallel()
 	for _, lost := range []bool{false, true} {
 		for _, by := range []string{"request", "eraser"} {
