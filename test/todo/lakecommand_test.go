@@ -7,6 +7,7 @@ import (
 	"errors"
 	"net/http"
 	"os/exec"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -46,11 +47,17 @@ func (c command) must(t testing.TB, arguments ...string) string {
 	return stdout
 }
 
+var batchingWindow = regexp.MustCompile(`"MaximumBatchingWindowInSeconds": \d+`)
+
 // From a token to the history of a task on the command line: changes land by themselves, each
 // output format has the same, and a wrong query gets an error.
 func TestLakeOnTheCommandLine(t *testing.T) {
 	t.Parallel()
-	l := lakeOf(t, ownRun(t, local.Options{}))
+	soon := func(template []byte) []byte {
+		return batchingWindow.ReplaceAll(template, []byte(`"MaximumBatchingWindowInSeconds": 2`))
+	}
+	run := suite.Local(t, "dev").EditedRun(t, local.Options{NoSchedules: true}, soon)
+	l := lakeOf(t, &target{platform.Local(run)})
 	c := command{commandtest.Path(t, commandtest.Lake), l.Run.ConsoleURL()}
 	ann := caller{platform.Caller{Client: platform.NewClient(t, l.Target), ID: "ann", Email: "ann@example.com"}}
 	ann.Header, ann.Keyed = http.Header{"Authorization": {"Bearer " + strings.TrimSpace(c.must(t, "token", "--sub", ann.ID))}}, true
