@@ -143,8 +143,9 @@ func TestExpiry(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	now := time.Now().In(zone)
 	for code, days := range map[string]int{expired: -1, today: 0} {
-		target.Set(t, "Links", "code", code, map[string]any{"expires_on": time.Now().In(zone).AddDate(0, 0, days).Format(time.DateOnly)})
+		target.Set(t, "Links", "code", code, map[string]any{"expires_on": now.AddDate(0, 0, days).Format(time.DateOnly)})
 	}
 	expirer := target.Schedule(t, "Expirer")
 	if err := target.Run.RunSchedule(t.Context(), expirer); err != nil {
@@ -153,7 +154,7 @@ func TestExpiry(t *testing.T) {
 	if r, _ := follow(t, target, expired); r.Status != http.StatusNotFound {
 		t.Errorf("got %v; want 404 after the last day", r)
 	}
-	if r, _ := follow(t, target, today); r.Status != http.StatusFound {
+	if r, _ := follow(t, target, today); r.Status != http.StatusFound && time.Now().In(zone).Day() == now.Day() {
 		t.Errorf("got %v; want 302 on the last day", r)
 	}
 	for _, schedule := range target.Run.Schedules().Schedules() {

@@ -494,11 +494,12 @@ func TestSubmissionLists(t *testing.T) {
 					}
 					got = append(got, submission.ID)
 				}
+				// A cursor is signed at random, and has any three letters now and then.
+				from, list.NextCursor = list.NextCursor, ""
 				text, err := json.Marshal(list)
 				if err != nil || strings.Contains(string(text), "author") || strings.Contains(string(text), "ann") {
 					t.Errorf("%s: got %v, %s", test.name, err, text)
 				}
-				from = list.NextCursor
 			}
 			if !slices.Equal(got, test.want) {
 				t.Errorf("%s in pages of %d: got %v, want %v", test.name, most, got, test.want)
