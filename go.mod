@@ -2,8 +2,12 @@ module github.com/onesynth-cdk/onesynth
 
 go 1.26
 
-// The CDK command brings templates of Go programs that are no Go.
-ignore ./node_modules
+// The CDK command brings templates of Go programs that are no Go. Builds come and go in the others, while "./..." is read.
+ignore (
+	./bin
+	./cdk.out
+	./node_modules
+)
 
 require (
 	github.com/akrylysov/algnhsa v1.1.0
