@@ -103,7 +103,7 @@ func (c *comparison) authorizers() {
 						"If everyone is to call it, or its function checks callers itself: accept this finding.")
 				}
 			case len(list(before.at("AuthorizationScopes"))) > 0 && len(list(after.at("AuthorizationScopes"))) == 0:
-				c.addBy(c.madeBy(c.proposedModels, after), Refusal, "scopes", finding, fmt.Sprintf("%s asks for none of the scopes %s", what, text(before.at("AuthorizationScopes"))),
+				c.addBy(c.madeBy(c.proposedModels, after), Refusal, "scopes", finding, fmt.Sprintf("%s asks for none of the scopes %s", what, say(before.at("AuthorizationScopes"))),
 					"Any caller with a token of the issuer may then call it, also with one that was issued for another purpose.",
 					"Put the scopes back.", "If every token of the issuer is to be enough: accept this finding.")
 			}
@@ -137,13 +137,17 @@ func (c *comparison) sameFunction(before, after *resource) bool {
 
 // issuers reports the issuers that an API loses, and the routes that this opens.
 func (c *comparison) issuers(old, changed access, opened []string) {
-	left := slices.Sorted(maps.Keys(changed.issuers))
+	said := func(authorizer *resource) string { return say(authorizer.at("JwtConfiguration", "Issuer")) }
+	var left []string
+	for _, issuer := range slices.Sorted(maps.Keys(changed.issuers)) {
+		left = append(left, said(changed.issuers[issuer]))
+	}
 	for _, issuer := range slices.Sorted(maps.Keys(old.issuers)) {
 		authorizer := old.issuers[issuer]
 		switch {
 		case changed.issuers[issuer] != nil:
 		case len(left) > 0:
-			c.add(Refusal, "issuer", authorizer, fmt.Sprintf("the API takes no more tokens of %s, but of %s", issuer, join(left)),
+			c.add(Refusal, "issuer", authorizer, fmt.Sprintf("the API takes no more tokens of %s, but of %s", said(authorizer), join(left)),
 				"Tokens that callers have are refused. With a token of another issuer each caller is somebody else: what is kept under the subject (sub) of the old tokens is lost to them, or belongs to a stranger with the same subject.",
 				"Leave the issuer as it is deployed.",
 				"If it has to be: make sure that the new issuer gives each caller the same subject, or that nothing is kept by it. Then accept this finding.")
@@ -152,7 +156,7 @@ func (c *comparison) issuers(old, changed access, opened []string) {
 			if len(opened) > 0 {
 				why = "API Gateway then lets everyone call " + join(opened) + ": it asks for no token."
 			}
-			c.add(Refusal, "issuer", authorizer, "the API loses its issuer of tokens, "+issuer, why,
+			c.add(Refusal, "issuer", authorizer, "the API loses its issuer of tokens, "+said(authorizer), why,
 				"Put the issuer back.", "If everyone is to call these routes, or their functions check callers themselves: accept this finding.")
 		}
 	}

@@ -86,9 +86,10 @@ func TestAuthorizers(t *testing.T) {
 	t.Parallel()
 	opened := withProperty("Read", "AuthorizationType", "NONE")
 	elsewhere := withProperty("Open", "Target", "integrations/a")
-	jwt := func(issuer string) any {
+	jwt := func(issuer any) any {
 		return map[string]any{"Issuer": issuer, "Audience": []any{"a"}}
 	}
+	pooled := map[string]any{"Fn::Join": []any{"", []any{"https://cognito-idp.", map[string]any{"Ref": "AWS::Region"}, ".", map[string]any{"Ref": "AWS::URLSuffix"}, "/", map[string]any{"Ref": "Pool"}}}}
 	ofAPI := func(name string) func(map[string]part) {
 		return func(resources map[string]part) {
 			for _, r := range resources {
@@ -118,6 +119,7 @@ func TestAuthorizers(t *testing.T) {
 		"NoIssuer":        {nil, []func(map[string]part){without("Authorizer"), opened, withProperty("Order", "AuthorizationType", "NONE")}, []string{"issuer:Authorizer"}, []string{"lets everyone call GET /orders/{id}, POST /orders"}},
 		"AuthorizerGone":  {nil, []func(map[string]part){without("Authorizer")}, []string{"issuer:Authorizer"}, []string{"the API loses its issuer of tokens, https://a.example"}},
 		"OtherIssuer":     {nil, []func(map[string]part){withProperty("Authorizer", "JwtConfiguration", jwt("https://b.example"))}, []string{"issuer:Authorizer"}, []string{"no more tokens of https://a.example, but of https://b.example"}},
+		"IssuerByName":    {[]func(map[string]part){withProperty("Authorizer", "JwtConfiguration", jwt(pooled))}, []func(map[string]part){withProperty("Authorizer", "JwtConfiguration", jwt("https://b.example"))}, []string{"issuer:Authorizer"}, []string{"no more tokens of https://cognito-idp.eu-west-1.AWS::URLSuffix/Pool, but of https://b.example"}},
 		"OtherIssuerOpen": {nil, []func(map[string]part){withProperty("Authorizer", "JwtConfiguration", jwt("https://b.example")), opened}, []string{"issuer:Authorizer", "open:Read"}, []string{"no more tokens", "has no authorizer"}},
 		"AuthorizerMoved": {nil, []func(map[string]part){renamed("Authorizer", "New")}, nil, nil},
 		"RouteGone":       {nil, []func(map[string]part){without("Read")}, nil, nil},

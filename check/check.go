@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"fmt"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -123,7 +124,7 @@ func (c *comparison) resource(old, changed *resource) {
 			"If the condition is false, CloudFormation removes the "+kind.noun+": "+kind.loss+".",
 			"Make sure that the condition is true for this stack: cdk diff says whether the "+kind.noun+" goes.", "Then accept this finding.")
 	}
-	c.policies(kind, old, changed)
+	c.retention(kind, old, changed)
 	c.replacement(kind, old, changed)
 	switch changed.kind {
 	case globalTable, regionalTable:
@@ -138,7 +139,7 @@ func (c *comparison) resource(old, changed *resource) {
 		c.catalogTable(old, changed)
 	case "AWS::KMS::Key":
 		c.key(old, changed)
-	case "AWS::Logs::LogGroup":
+	case logGroup:
 		c.logGroup(old, changed)
 	case "AWS::CloudFormation::Stack":
 		c.nestedStack(old, changed)
@@ -167,8 +168,35 @@ func (c *comparison) name(kind kind, r *resource) (string, bool) {
 	if given, ok := kind.named(r).(string); ok {
 		return given, true
 	}
+	return c.physical(r.id), false
+}
+
+// physical returns a shell expression for the physical id of a deployed resource.
+func (c *comparison) physical(id string) string {
 	return fmt.Sprintf("$(aws cloudformation describe-stack-resource --stack-name %s --logical-resource-id %s --query StackResourceDetail.PhysicalResourceId --output text)",
-		cmp.Or(c.environment.Stack, "STACK"), r.id), false
+		cmp.Or(c.environment.Stack, "STACK"), id)
+}
+
+// placeholder is {}, {id} or the name of a property, in a step.
+var placeholder = regexp.MustCompile(`\{(\w*)\}`)
+
+// fill returns a step about a deployed resource with shell expressions: {} is its physical name, {id} its physical id, and
+// {Property} what the property says.
+func (c *comparison) fill(step string, r *resource) string {
+	return placeholder.ReplaceAllStringFunc(step, func(found string) string {
+		switch property := strings.Trim(found, "{}"); property {
+		case "":
+			name, _ := c.name(kinds[r.kind], r)
+			return name
+		case "id":
+			return c.physical(r.id)
+		default:
+			if id := text(r.at(property, "Ref")); c.deployed[id] != nil {
+				return c.physical(id)
+			}
+			return cmp.Or(say(r.at(property)), "NAME")
+		}
+	})
 }
 
 func join(values []string) string { return strings.Join(values, ", ") }

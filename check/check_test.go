@@ -234,6 +234,9 @@ func TestCompare(t *testing.T) {
 		"LogsShorter":           {properties("AWS::Logs::LogGroup", `"RetentionInDays": 30`), properties("AWS::Logs::LogGroup", `"RetentionInDays": 7`), []finding{{warn, "retention:R", "7 days, and were kept 30", "Export"}}},
 		"LogsForEver":           {properties("AWS::Logs::LogGroup", `"RetentionInDays": 30`), properties("AWS::Logs::LogGroup", ""), nil},
 		"LogsNoLongerForEver":   {properties("AWS::Logs::LogGroup", ""), properties("AWS::Logs::LogGroup", `"RetentionInDays": 30`), []finding{{warn, "retention:R", "for ever", "Export"}}},
+		"GroupDropped":          {properties("AWS::Cognito::UserPoolGroup", `"UserPoolId": "p", "GroupName": "admin"`), empty, []finding{{refuse, "drop:R", "its members lose the right", "Put it back"}}},
+		"GroupRenamed":          {properties("AWS::Cognito::UserPoolGroup", `"UserPoolId": "p", "GroupName": "admin"`), properties("AWS::Cognito::UserPoolGroup", `"UserPoolId": "p", "GroupName": "admins"`), []finding{{refuse, "rename:R", "from admin to admins", "Leave the name"}}},
+		"LogGroupRenamed":       {properties("AWS::Logs::LogGroup", `"LogGroupName": "a"`), properties("AWS::Logs::LogGroup", `"LogGroupName": "b"`), []finding{{warn, "rename:R", "from a to b", "If you need the change: Export its events"}}},
 		"DatabaseDropped":       {properties("AWS::RDS::DBCluster", ""), empty, []finding{{refuse, "drop:R", "database cluster", "Put it back"}}},
 		"SnapshotTaken":         {one("AWS::RDS::DBCluster", `"DeletionPolicy": "Snapshot"`), empty, []finding{{refuse, "drop:R", "takes a snapshot", "Put it back"}}},
 		"AnyTypeChanged":        {properties("AWS::Lambda::Function", ""), properties("AWS::SQS::Queue", ""), []finding{{refuse, "type:R", "to AWS::SQS::Queue", "Give the new resource"}}},
@@ -261,6 +264,25 @@ func TestCompare(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestDropSteps: the steps about what goes say how to keep what it holds, or who has to know.
+func TestDropSteps(t *testing.T) {
+	t.Parallel()
+	const physical = "$(aws cloudformation describe-stack-resource --stack-name shop --logical-resource-id "
+	for kind, test := range map[string]struct{ properties, says string }{
+		"AWS::SQS::Queue":              {`"QueueName": "q"`, "--queue-url " + physical + "R "},
+		"AWS::Logs::LogGroup":          {`"LogGroupName": "g"`, "create-export-task --log-group-name g --from 0"},
+		"AWS::ApiGatewayV2::Api":       {"", "tell clients its address"},
+		"AWS::Cognito::UserPoolClient": {"", "give each app that has the id " + physical + "R "},
+		"AWS::Cognito::UserPoolDomain": {`"Domain": "d"`, "Tell each app that has the address of d"},
+		"AWS::Cognito::UserPoolGroup":  {`"UserPoolId": {"Ref": "R"}, "GroupName": "admin"`, "list-users-in-group --user-pool-id " + physical + "R "},
+	} {
+		got := check.Compare(parse(t, properties(kind, test.properties)), parse(t, `{"Resources": {}}`), here)
+		if len(got) != 1 || !strings.Contains(strings.Join(got[0].Steps, "\n"), test.says) {
+			t.Errorf("%s: got %+v, want %q in the steps", kind, got, test.says)
+		}
 	}
 }
 
@@ -669,7 +691,8 @@ func TestPlatforms(t *testing.T) {
 				}
 			}
 			holding := map[string]bool{global: true, bucket: true, secret: true, pool: true, "AWS::SQS::Queue": false, "AWS::Logs::LogGroup": false, "AWS::ApiGatewayV2::Api": false, "AWS::Lambda::EventSourceMapping": false, "AWS::Cognito::UserPoolClient": false,
-				"AWS::Glue::Database": true, "AWS::Glue::Table": true, "AWS::Athena::WorkGroup": true}
+				"AWS::Glue::Database": true, "AWS::Glue::Table": true, "AWS::Athena::WorkGroup": true, "AWS::Cognito::UserPoolGroup": true, "AWS::Cognito::UserPoolDomain": false,
+				"AWS::Scheduler::Schedule": false, "AWS::Lambda::EventInvokeConfig": false, "AWS::CloudWatch::Alarm": false}
 			var all struct {
 				Resources map[string]struct{ Type string }
 			}

@@ -111,7 +111,7 @@ func TestConflicts(t *testing.T) {
 		}
 		return mutate(t, text, func(r resources) { r["R"] = map[string]any{"Type": kind, "Properties": object} })
 	}
-	const pool = `"UserPoolId": {"Ref": "TodoUsersPool"}`
+	const pool = `"UserPoolId": {"Ref": "TodoUsers10B2EC58"}`
 	type test struct {
 		deployed string
 		change   func(string) string
@@ -145,8 +145,26 @@ func TestConflicts(t *testing.T) {
 		"NamedQueue":          {declared("AWS::SQS::Queue", `{"QueueName": "q"}`), another("R"), "conflict:Other", "QueueName q"},
 		"NamedLogGroup":       {declared("AWS::Logs::LogGroup", `{"LogGroupName": "/aws/vendedlogs/todo"}`), another("R"), "conflict:Other", "LogGroupName /aws/vendedlogs/todo"},
 		"DomainName":          {declared("AWS::ApiGatewayV2::DomainName", `{"DomainName": "api.example.com"}`), another("R"), "conflict:Other", "DomainName api.example.com"},
+		"QueuePolicy":         {text, another("TodoLakeFailuresPolicy24CB6CBC"), "conflict:Other", "Queues TodoLakeFailuresADBA9A12"},
+		"QueuePolicyOfMore":   {text, moved("TodoLakeFailuresPolicy24CB6CBC", []any{"q", map[string]any{"Ref": "TodoLakeFailuresADBA9A12"}}, "Queues"), "conflict:Other", "Queues q, TodoLakeFailuresADBA9A12"},
+		"TopicPolicy":         {declared("AWS::SNS::TopicPolicy", `{"Topics": ["t"], "PolicyDocument": {}}`), another("R"), "conflict:Other", "Topics t"},
+		"Authorizer":          {text, another("TodoAPIAuthorizerCD2D0A02"), "conflict:Other", "Name Authorizer"},
+		"Group":               {declared("AWS::Cognito::UserPoolGroup", `{`+pool+`, "GroupName": "admin"}`), another("R"), "conflict:Other", "GroupName admin"},
+		"GroupOfAnotherPool":  {declared("AWS::Cognito::UserPoolGroup", `{"UserPoolId": "p", "GroupName": "admin"}`), another("R"), "conflict:Other", "UserPoolId p, GroupName admin"},
+		"Record":              {declared("AWS::Route53::RecordSet", `{"HostedZoneId": "Z", "Name": "a.example.", "Type": "A"}`), another("R"), "conflict:Other", "Name a.example."},
+		"FunctionURL":         {declared("AWS::Lambda::Url", `{"TargetFunctionArn": {"Fn::GetAtt": ["TodoTodoAPI662B936A", "Arn"]}, "AuthType": "AWS_IAM"}`), another("R"), "conflict:Other", "TargetFunctionArn TodoTodoAPI662B936A"},
 		"APIMapping":          {declared("AWS::ApiGatewayV2::ApiMapping", `{"DomainName": "api.example.com", "ApiId": {"Ref": "TodoAPI20B34DFA"}, "Stage": "$default"}`), another("R"), "conflict:Other", "DomainName api.example.com"},
 	}
+	// What can have another name.
+	for kind, given := range map[string]string{
+		"AWS::Lambda::Function": "FunctionName", "AWS::IAM::Role": "RoleName", "AWS::Events::Rule": "Name", "AWS::Scheduler::Schedule": "Name", "AWS::CloudWatch::Alarm": "AlarmName",
+		"AWS::SSM::Parameter": "Name", "AWS::StepFunctions::StateMachine": "StateMachineName", "AWS::SNS::Topic": "TopicName", "AWS::KMS::Alias": "AliasName", "AWS::CloudWatch::Dashboard": "DashboardName",
+		"AWS::Made::Up": "UpName",
+	} {
+		tests["Named "+kind] = test{declared(kind, `{"`+given+`": "n"}`), another("R"), "conflict:Other", given + " n"}
+	}
+	tests["NamedAlias"] = test{declared("AWS::Lambda::Alias", `{"Name": "live", "FunctionName": {"Ref": "TodoTodoAPI662B936A"}}`), another("R"), "conflict:Other", "Name live"}
+	tests["NamedPolicy"] = test{declared("AWS::IAM::Policy", `{"PolicyName": "n", "Roles": ["r"], "PolicyDocument": {}}`), another("R"), "conflict:Other", "PolicyName n"}
 	retained := func(text string) string {
 		return mutate(t, text, func(r resources) { r["R"]["DeletionPolicy"] = "Retain" })
 	}
@@ -154,6 +172,8 @@ func TestConflicts(t *testing.T) {
 	// steps are what some have to say besides.
 	steps := map[string][]string{
 		"NamedQueue": {"Receive what is in it.", "Wait 60 seconds"}, "NamedLogGroup": {"Export them first"}, "RetainedLogGroup": {"delete it by hand, or import it into the stack as Other"},
+		"Group":              {"list-users-in-group --user-pool-id $(aws cloudformation describe-stack-resource --stack-name shop --logical-resource-id TodoUsers10B2EC58", "admin-add-user-to-group"},
+		"GroupOfAnotherPool": {"list-users-in-group --user-pool-id p --group-name admin"}, "Authorizer": {"Or give the new one another Name, or none"},
 	}
 	covered := map[string]bool{}
 	for name, test := range tests {
@@ -177,6 +197,19 @@ func TestConflicts(t *testing.T) {
 			}
 			if strings.Contains(f.Got, "second") {
 				// Nothing leads to two at once.
+				return
+			}
+			if strings.HasPrefix(f.Steps[len(f.Steps)-1], "Or give the new one another ") {
+				otherwise := mutate(t, proposed, func(r resources) {
+					_, property, _ := strings.Cut(f.Steps[len(f.Steps)-1], "another ")
+					property, _, _ = strings.Cut(property, ",")
+					set(t, r, "Other", "another", property)
+				})
+				for _, f := range check.Compare(parse(t, test.deployed), parse(t, otherwise), here) {
+					if f.Severity == check.Refusal {
+						t.Errorf("another name is refused: %+v", f)
+					}
+				}
 				return
 			}
 			var out []string

@@ -20,8 +20,10 @@ type kind struct {
 	// the resource ("Update requires: Replacement", CloudFormation template reference).
 	name      string
 	replacing []string
-	// save is a step that keeps what the resource holds; %s is its physical name.
+	// save is a step that keeps what the resource holds, for [comparison.fill].
 	save string
+	// stateless is true if another resource with the same properties is as good.
+	stateless bool
 }
 
 // named returns the physical name that the template gives, or nil.
@@ -35,9 +37,10 @@ func (k kind) named(r *resource) any {
 const (
 	globalTable   = "AWS::DynamoDB::GlobalTable"
 	regionalTable = "AWS::DynamoDB::Table"
+	logGroup      = "AWS::Logs::LogGroup"
 )
 
-const saveTable = "Back it up: aws dynamodb create-backup --backup-name before-change --table-name %s"
+const saveTable = "Back it up: aws dynamodb create-backup --backup-name before-change --table-name {}"
 
 // store returns a kind for which only drops are reported.
 func store(noun string) kind {
@@ -50,10 +53,10 @@ var kinds = map[string]kind{
 	regionalTable: {noun: "table", loss: "its items are gone", severity: Refusal, name: "TableName", replacing: []string{"ImportSourceSpecification"}, save: saveTable},
 	"AWS::S3::Bucket": {noun: "bucket", loss: "nothing finds its objects any more, and they go with it when it is emptied", severity: Refusal,
 		name: "BucketName", replacing: []string{"BucketNamespace", "BucketNamePrefix", "ObjectLockEnabled"},
-		save: "Copy its objects: aws s3 sync s3://%s s3://OTHER-BUCKET"},
+		save: "Copy its objects: aws s3 sync s3://{} s3://OTHER-BUCKET"},
 	"AWS::Cognito::UserPool": {noun: "user pool", loss: "its users are gone: they have to sign up again, and Cognito does not export their passwords", severity: Refusal},
 	"AWS::SecretsManager::Secret": {noun: "secret", loss: "its value is gone after the recovery window, and values derived from it no longer match", severity: Refusal,
-		name: "Name", save: "Keep its value: aws secretsmanager get-secret-value --secret-id %s"},
+		name: "Name", save: "Keep its value: aws secretsmanager get-secret-value --secret-id {}"},
 	"AWS::KMS::Key":                      {noun: "key", loss: "nothing that is encrypted under it can be read once it is deleted, backups included", severity: Refusal},
 	"AWS::Kinesis::Stream":               {noun: "stream", loss: "the records that have not been read are gone", severity: Refusal, name: "Name"},
 	"AWS::CloudFormation::Stack":         {noun: "nested stack", loss: "everything in it goes", severity: Refusal},
@@ -68,16 +71,32 @@ var kinds = map[string]kind{
 	"AWS::OpenSearchService::Domain":     store("search domain"),
 	"AWS::ElastiCache::ReplicationGroup": store("cache"),
 	"AWS::Backup::BackupVault":           store("backup vault"),
-	"AWS::SQS::Queue":                    {noun: "queue", loss: "the messages in it are gone", severity: Warning, name: "QueueName", replacing: []string{"FifoQueue"}},
-	"AWS::Logs::LogGroup":                {noun: "log group", loss: "its events are gone", severity: Warning, name: "LogGroupName"},
-	"AWS::Cognito::UserPoolClient":       {noun: "app client", loss: "apps that hold its id, and its secret, can no longer sign people in", severity: Warning, replacing: []string{"GenerateSecret", "UserPoolId"}},
-	glueDatabase:                         {noun: "catalog database", loss: "SQL that names it fails, and so do roles that may query it; the objects in the bucket stay", severity: Refusal, name: "DatabaseInput.Name"},
-	glueTable:                            {noun: "catalog table", loss: "SQL that names it fails; the objects in the bucket stay", severity: Refusal, name: "TableInput.Name"},
-	"AWS::Athena::WorkGroup":             {noun: "workgroup", loss: "the history of queries and what people have saved in it go", severity: Refusal, name: "Name"},
-	userPoolDomain:                       {noun: "sign-in domain", loss: "apps that send people or ask for tokens there fail", severity: Warning, name: "Domain", replacing: []string{"UserPoolId"}},
-	"AWS::ApiGatewayV2::DomainName":      {noun: "domain name", loss: "clients that call it get no answer, and another one of the same name has another target for DNS records", severity: Refusal, name: "DomainName"},
-	"AWS::ApiGatewayV2::Api":             {noun: "API", loss: "its address changes, and clients that have the old one fail", severity: Warning, replacing: []string{"ProtocolType"}},
-	eventSourceMapping:                   {noun: "event source mapping", loss: "its place in the stream is forgotten: a new one begins where StartingPosition says, so that records come again or are skipped", severity: Warning, replacing: []string{"StartingPosition", "StartingPositionTimestamp", "EventSourceArn"}},
+	"AWS::SQS::Queue": {noun: "queue", loss: "the messages in it are gone", severity: Warning, name: "QueueName", replacing: []string{"FifoQueue"},
+		save: "Drain it: stop what sends to it, let its function empty it, or receive each message, keep it where you need it and delete it (aws sqs receive-message, delete-message), until the numbers are 0 in " +
+			"aws sqs get-queue-attributes --attribute-names ApproximateNumberOfMessages ApproximateNumberOfMessagesNotVisible ApproximateNumberOfMessagesDelayed --queue-url {id}"},
+	logGroup: {noun: "log group", loss: "its events are gone", severity: Warning, name: "LogGroupName",
+		save: "Export its events into a bucket whose policy lets logs.amazonaws.com write: aws logs create-export-task --log-group-name {} --from 0 --to $(date +%s000) --destination BUCKET"},
+	"AWS::Cognito::UserPoolClient": {noun: "app client", loss: "apps that hold its id, and its secret, can no longer sign people in", severity: Warning, replacing: []string{"GenerateSecret", "UserPoolId"},
+		save: "Deploy the new client beside it, under another construct id, and give each app that has the id {} the new one. Take this one away when no app signs people in with it"},
+	userPoolGroup: {noun: "group", loss: "its members lose the right that they have by it, and nothing keeps who they were", severity: Refusal, name: "GroupName", replacing: []string{"UserPoolId"},
+		save: "Keep the list of its members: aws cognito-idp list-users-in-group --user-pool-id {UserPoolId} --group-name {}. To put each into another group: aws cognito-idp admin-add-user-to-group"},
+	glueDatabase:             {noun: "catalog database", loss: "SQL that names it fails, and so do roles that may query it; the objects in the bucket stay", severity: Refusal, name: "DatabaseInput.Name"},
+	glueTable:                {noun: "catalog table", loss: "SQL that names it fails; the objects in the bucket stay", severity: Refusal, name: "TableInput.Name"},
+	"AWS::Athena::WorkGroup": {noun: "workgroup", loss: "the history of queries and what people have saved in it go", severity: Refusal, name: "Name"},
+	userPoolDomain: {noun: "sign-in domain", loss: "apps that send people or ask for tokens there fail", severity: Warning, name: "Domain", replacing: []string{"UserPoolId"},
+		save: "Tell each app that has the address of {} where people sign in, and where programs get tokens, from then on"},
+	"AWS::ApiGatewayV2::DomainName": {noun: "domain name", loss: "clients that call it get no answer, and another one of the same name has another target for DNS records", severity: Refusal, name: "DomainName"},
+	"AWS::ApiGatewayV2::Api": {noun: "API", loss: "its address changes, and clients that have the old one fail", severity: Warning, replacing: []string{"ProtocolType"},
+		save: "Deploy the new API beside it, under another construct id, and tell clients its address: the stack's output has it, and aws apigatewayv2 get-apis. Take this one (aws apigatewayv2 get-api --api-id {}) away when its access log has no more requests. A domain name of your own keeps the address"},
+	"AWS::ApiGatewayV2::ApiMapping":   {noun: "API mapping", loss: "the domain name leads to no API", severity: Warning, stateless: true},
+	"AWS::Lambda::EventInvokeConfig":  {noun: "setting of asynchronous invocations", loss: "the function has AWS Lambda's own: two retries in six hours, and no queue for what fails", severity: Warning, stateless: true},
+	"AWS::Scheduler::Schedule":        {noun: "schedule", loss: "what it starts is started no more", severity: Warning, stateless: true},
+	"AWS::Events::Rule":               {noun: "rule", loss: "what it starts is started no more", severity: Warning, stateless: true},
+	"AWS::CloudWatch::Alarm":          {noun: "alarm", loss: "nobody hears of what it watched", severity: Warning, stateless: true},
+	"AWS::CloudWatch::CompositeAlarm": {noun: "alarm", loss: "nobody hears of what it watched", severity: Warning, stateless: true},
+	"AWS::SNS::Topic":                 {noun: "topic", loss: "its subscribers hear nothing more, and have to subscribe and confirm again", severity: Warning},
+	"AWS::SNS::Subscription":          {noun: "subscription", loss: "its endpoint hears nothing more", severity: Warning, stateless: true},
+	eventSourceMapping:                {noun: "event source mapping", loss: "its place in the stream is forgotten: a new one begins where StartingPosition says, so that records come again or are skipped", severity: Warning, replacing: []string{"StartingPosition", "StartingPositionTimestamp", "EventSourceArn"}},
 }
 
 // kept reports whether a policy keeps the resource.
@@ -94,6 +113,9 @@ func (c *comparison) drop(kind kind, old *resource) {
 	var steps []string
 	got := "the " + kind.noun + " is no longer in the template"
 	heir := c.heir(kind, old)
+	if heir != nil && kind.stateless {
+		return
+	}
 	if heir != nil {
 		got = fmt.Sprintf("the %s is no longer in the template, and %s is new: it looks as if the logical id had changed", kind.noun, heir.id)
 		steps = append(steps, fmt.Sprintf("Keep the logical id: leave the construct's id and its place in the tree as they were, or call OverrideLogicalId(%q) on its L1 resource.", old.id))
@@ -108,13 +130,12 @@ func (c *comparison) drop(kind kind, old *resource) {
 		why = "CloudFormation leaves it behind (DeletionPolicy " + old.deletion + "), and no stack owns it any more: nothing in the new template uses its content."
 	}
 	if heir != nil && sameName(kind, old, heir) {
-		why = fmt.Sprintf("CloudFormation creates before it deletes, and there cannot be two with the name %s: the deployment fails. If it did not: %s", text(kind.named(old)), why)
+		why = fmt.Sprintf("CloudFormation creates before it deletes, and there cannot be two with the name %s: the deployment fails. If it did not: %s", say(kind.named(old)), why)
+	}
+	if kind.save != "" {
+		steps = append(steps, "To remove it: "+c.fill(kind.save, old)+".")
 	}
 	if kind.severity == Refusal {
-		if kind.save != "" {
-			name, _ := c.name(kind, old)
-			steps = append(steps, "To remove it: "+fmt.Sprintf(kind.save, name))
-		}
 		steps = append(steps, "To remove it, if nothing needs its content: accept this finding.")
 	}
 	c.addBy(c.goneBy(old), kind.severity, "drop", old, got, why, steps...)
@@ -161,8 +182,8 @@ func (c *comparison) retype(old, changed *resource, known bool) {
 		"CloudFormation refuses to update a resource to another type (\"Update of resource type is not permitted\").", p.steps...)
 }
 
-// policies reports resources that the end of their stack would no longer keep.
-func (c *comparison) policies(kind kind, old, changed *resource) {
+// retention reports resources that the end of their stack would no longer keep.
+func (c *comparison) retention(kind kind, old, changed *resource) {
 	if kind.severity != Refusal {
 		return
 	}
@@ -191,7 +212,7 @@ func (c *comparison) replacement(kind kind, old, changed *resource) {
 		return
 	}
 	for _, property := range replacing(old, changed) {
-		c.replace(property+" of "+changed.place(), kind, old, changed, fmt.Sprintf("%s changes from %s to %s", property, cmp.Or(text(old.at(property)), "none"), cmp.Or(text(changed.at(property)), "none")),
+		c.replace(property+" of "+changed.place(), kind, old, changed, fmt.Sprintf("%s changes from %s to %s", property, cmp.Or(say(old.at(property)), "none"), cmp.Or(say(changed.at(property)), "none")),
 			"Leave "+property+" as it is deployed, unless you want a new "+kind.noun+".")
 		return
 	}
@@ -228,15 +249,19 @@ func (c *comparison) replace(by string, kind kind, old, changed *resource, got s
 // rename adds a finding about a change of the physical name.
 func (c *comparison) rename(kind kind, old, changed *resource) {
 	p := &plan{}
-	p.do("Leave the name as it is deployed (%s).", cmp.Or(text(kind.named(old)), "none: CloudFormation has given it one"))
+	if old.kind != logGroup {
+		// The name of a log group of the API's follows the stack and the logical id: no prop sets it.
+		p.do("Leave the name as it is deployed (%s).", cmp.Or(say(kind.named(old)), "none: CloudFormation has given it one"))
+	}
 	if kind.noun == "table" {
 		c.moveTable(p, old, changed)
 	} else if kind.save != "" {
-		name, _ := c.name(kind, old)
-		p.do("If you need the change: %s", fmt.Sprintf(kind.save, name))
-		p.do("Then accept this finding, and put the saved content into the new one.")
+		p.do("If you need the change: %s.", c.fill(kind.save, old))
+		if kind.severity == Refusal {
+			p.do("Then accept this finding, and put the saved content into the new one.")
+		}
 	}
 	c.addBy(c.nameBy(kind, changed), kind.severity, "rename", changed,
-		fmt.Sprintf("the name of the %s changes from %s to %s", kind.noun, cmp.Or(text(kind.named(old)), "one that CloudFormation has given"), cmp.Or(text(kind.named(changed)), "one that CloudFormation gives")),
+		fmt.Sprintf("the name of the %s changes from %s to %s", kind.noun, cmp.Or(say(kind.named(old)), "one that CloudFormation has given"), cmp.Or(say(kind.named(changed)), "one that CloudFormation gives")),
 		"Nothing is renamed in AWS: CloudFormation makes a new, empty one. "+outcome(kind, old, changed), p.steps...)
 }

@@ -94,9 +94,9 @@ func describeReplica(settings any) replica {
 	r := replica{
 		recovery:  cmp.Or(text(at(settings, "PointInTimeRecoverySpecification", "PointInTimeRecoveryEnabled")), "false"),
 		protected: text(at(settings, "DeletionProtectionEnabled")) == "true",
-		key:       text(at(settings, "SSESpecification", "KMSMasterKeyId")),
+		key:       say(at(settings, "SSESpecification", "KMSMasterKeyId")),
 		class:     cmp.Or(text(at(settings, "TableClass")), "STANDARD"),
-		kinesis:   text(at(settings, "KinesisStreamSpecification", "StreamArn")),
+		kinesis:   say(at(settings, "KinesisStreamSpecification", "StreamArn")),
 		policies:  at(settings, "ResourcePolicy") != nil || at(settings, "ReplicaStreamSpecification", "ResourcePolicy") != nil,
 		days:      35,
 	}
@@ -211,8 +211,7 @@ func (c *comparison) keys(old, changed table) bool {
 	p.do("Copy the existing items: read the old table to its end, and write each item that the new one does not have (condition attribute_not_exists on the key).")
 	p.deploy("functions that read and write the new table only.")
 	p.by(functionsCode)
-	name, _ := c.name(kind, old.resource)
-	p.do(saveTable, name)
+	p.do("%s.", c.fill(saveTable, old.resource))
 	p.deploy("without the old table; accept its drop then.")
 	p.by("without %s", s.table("", "the table", true))
 	c.replace(by, kind, old.resource, changed.resource, got, p.steps...)
@@ -650,16 +649,15 @@ func (c *comparison) replica(region string, old, changed replica, oldTable, newT
 		where, suffix = " in "+region, "-"+region
 	}
 	r := newTable.resource
-	name, _ := c.name(kinds[r.kind], oldTable.resource)
 	switch {
 	case old.recovery != "false" && changed.recovery == "false":
 		c.add(Refusal, "recovery"+suffix, r, "point-in-time recovery is switched off"+where,
 			"The table can no longer be restored to any time, also before this deployment. If you switch recovery on again, it starts from then.",
-			"Leave it on.", "To switch it off: "+fmt.Sprintf(saveTable, name), "Then accept this finding.")
+			"Leave it on.", "To switch it off: "+c.fill(saveTable, oldTable.resource)+".", "Then accept this finding.")
 	case old.recovery != "false" && old.days > changed.days && changed.days > 0:
 		c.add(Refusal, "recovery-period"+suffix, r, fmt.Sprintf("the recovery period%s shrinks from %d to %d days", where, old.days, changed.days),
 			fmt.Sprintf("States of the table from more than %d days ago can no longer be restored. That saves nothing: recovery is charged by the size of the table.", changed.days),
-			fmt.Sprintf("Leave it at %d days.", old.days), "To shorten it: "+fmt.Sprintf(saveTable, name), "Then accept this finding.")
+			fmt.Sprintf("Leave it at %d days.", old.days), "To shorten it: "+c.fill(saveTable, oldTable.resource)+".", "Then accept this finding.")
 	}
 	if old.protected && !changed.protected {
 		c.add(Warning, "protection"+suffix, r, "deletion protection is switched off"+where,

@@ -124,7 +124,7 @@ func text(v any) string {
 	}
 }
 
-// say returns a value as findings print it: resources by their logical ids.
+// say returns a value as findings print it: resources by their logical ids, and texts that are put together as one.
 func say(v any) string {
 	if id := text(at(v, "Ref")); id != "" {
 		return id
@@ -135,14 +135,25 @@ func say(v any) string {
 		}
 		return text(attribute[0]) + "." + text(attribute[1])
 	}
-	if join := list(at(v, "Fn::Join")); len(join) == 2 {
-		var parts []string
-		for _, part := range list(join[1]) {
-			parts = append(parts, say(part))
-		}
-		return strings.Join(parts, text(join[0]))
+	if parts := list(at(v, "Fn::Join")); len(parts) == 2 {
+		return strings.Join(sayAll(parts[1]), text(parts[0]))
+	}
+	if sub, ok := at(v, "Fn::Sub").(string); ok {
+		return strings.NewReplacer("${", "", "}", "").Replace(sub)
+	}
+	if _, ok := v.([]any); ok {
+		return join(sayAll(v))
 	}
 	return text(v)
+}
+
+// sayAll returns what [say] says of each element of a list.
+func sayAll(v any) []string {
+	var all []string
+	for _, element := range list(v) {
+		all = append(all, say(element))
+	}
+	return all
 }
 
 func list(v any) []any {

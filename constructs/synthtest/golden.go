@@ -103,8 +103,8 @@ func read(file string) ([]string, error) {
 }
 
 // Gone returns the resources, as lines of a golden file of a whole template, that are no longer
-// there although their logical ids must not change: resources with data, and resources that
-// CloudFormation cannot replace ([check.UniqueTypes]).
+// there although their logical ids must not change: resources with data, resources whose ids or
+// addresses clients have, and resources that CloudFormation cannot replace ([check.UniqueTypes]).
 func Gone(golden, got []string) []string {
 	return slices.DeleteFunc(slices.Clone(golden), func(line string) bool {
 		kind, _, _ := strings.Cut(line, " ")
@@ -115,7 +115,7 @@ func Gone(golden, got []string) []string {
 // KeptTypes are the types of the resources whose logical ids never change.
 func KeptTypes() []string {
 	return append(check.UniqueTypes(), "AWS::DynamoDB::GlobalTable", "AWS::SecretsManager::Secret", "AWS::Cognito::UserPool", "AWS::S3::Bucket",
-		"AWS::SQS::Queue", "AWS::Scheduler::Schedule")
+		"AWS::ApiGatewayV2::Api", "AWS::Cognito::UserPoolClient", "AWS::Scheduler::Schedule")
 }
 
 // golden is a template, as the lines of its parts.
