@@ -30,7 +30,7 @@ type Translation struct {
 	TranslatedText string    `json:"translated_text" dynamodbav:"translated_text"`
 	Direction      Direction `json:"direction" dynamodbav:"direction" enum:"to_standard,to_slang"`
 	Confidence     float64   `json:"confidence_score" dynamodbav:"confidence_score" minimum:"0" maximum:"1"`
-	LowConfidence  bool      `json:"low_confidence" dynamodbav:"-" doc:"Whether confidence_score is under 0.3: the translation is not to be relied on."`
+	LowConfidence  bool      `json:"low_confidence" dynamodbav:"-" doc:"Whether confidence_score is under 0.3: the translation is not to be relied on. Of an unchanged text it says that no known term was found."`
 	ModelUsed      string    `json:"model_used" dynamodbav:"model_used" example:"onesynth.language-1"`
 	CreatedAt      time.Time `json:"created_at" dynamodbav:"created_at"`
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // ModelID names the rules. It changes with them.
-const ModelID = "onesynth.language-1"
+const ModelID = "onesynth.language-2"
 
 // Language is a [lingible.Language] over a lexicon, whose methods always succeed. It is safe for concurrent use. The zero
 // value knows no terms.
@@ -44,6 +44,8 @@ type sense struct {
 	pos   lingible.PartOfSpeech
 	form  form
 	slang bool // the phrase is slang, and with is plain
+	// homonym is set of a slang phrase that is an ordinary one, too.
+	homonym *homonym
 }
 
 // node is a word in a tree of phrases.
@@ -121,8 +123,9 @@ func (l *Language) add(e lingible.Entry) {
 		}
 	}
 	for i, name := range names {
+		row := homonymOf(name, pos)
 		for _, f := range append([]form{base}, forms...) {
-			s := sense{slug: slug, own: name, with: plain, pos: pos, form: f, slang: true}
+			s := sense{slug: slug, own: name, with: plain, pos: pos, form: f, slang: true, homonym: row}
 			if given := formOf(name, e.Term, pos); i > 0 && given != base {
 				s.form = given
 				l.toStandard.add(name, s)
@@ -154,13 +157,16 @@ func (l *Language) Translate(_ context.Context, text string, to lingible.Directi
 	if to == lingible.ToSlang {
 		root = l.toSlang
 	}
-	r := newReading(text)
-	known, counted := 0, 0
+	r := newReading(text, root)
+	known, counted, isFound, least := 0, 0, false, certain
 	var terms []string
 	var out strings.Builder
 	copied := 0
 	for i := 0; i < len(r.tokens); {
-		s, n := r.longest(root, i)
+		s, n, sure := r.longest(i)
+		if sure > 0 {
+			isFound, least = true, min(least, sure)
+		}
 		if n == 0 {
 			t := r.tokens[i]
 			switch {
@@ -195,8 +201,11 @@ func (l *Language) Translate(_ context.Context, text string, to lingible.Directi
 	out.WriteString(text[copied:])
 	translated := lingible.Rendering{Text: out.String(), Terms: terms}
 	translated.Unchanged = translated.Text == text
+	if !isFound {
+		least = nothing
+	}
 	if counted > 0 {
-		translated.Confidence = float64(known) / float64(counted)
+		translated.Confidence = float64(least) * float64(known) / float64(counted)
 	}
 	return translated, nil
 }

@@ -108,6 +108,61 @@ func TestPairs(t *testing.T) {
 	}
 }
 
+// Terms that are ordinary words, too, are translated where they are slang, and stay where they are not, or leave doubt.
+func TestSenses(t *testing.T) {
+	t.Parallel()
+	l := initial(t)
+	for _, half := range []string{"tuned", "held-out"} {
+		right, slang, changed, ordinary, sure := 0, 0, 0, 0, 0
+		for _, p := range pairs(t, "testdata/senses-"+half+".txt") {
+			got := translate(l, p.from, p.to)
+			isRight := normal(got.Text) == normal(p.want)
+			if p.from != p.want {
+				slang++
+				if isRight {
+					right++
+				}
+			} else {
+				ordinary++
+				if !got.Unchanged {
+					changed++
+				}
+				if got.Confidence >= 0.6 {
+					sure++
+				}
+			}
+			// The other half shows its totals alone, so that nothing is tuned on it.
+			if half == "tuned" && (!isRight || p.from == p.want && got.Confidence >= 0.6) {
+				t.Logf("%s\ngot\t%s (%.2f)\nwant\t%s", p.from, got.Text, got.Confidence, p.want)
+			}
+		}
+		t.Logf("%s: %d of %d slang right, %d of %d ordinary changed, %d with a confidence from 0.6", half, right, slang, changed, ordinary, sure)
+		if slang < 60 || 100*right < 95*slang {
+			t.Errorf("%s: got %d of %d slang sentences right, want 95 per cent of 60 or more", half, right, slang)
+		}
+		if ordinary < 60 || 100*changed > 10*ordinary || sure > 0 {
+			t.Errorf("%s: got %d of %d ordinary sentences changed and %d with a confidence from 0.6, want 10 per cent and none", half, changed, ordinary, sure)
+		}
+	}
+}
+
+// A text without a known term says so: it is unchanged, with a low confidence. One whose term stays is in doubt.
+func TestNothingFound(t *testing.T) {
+	t.Parallel()
+	l := initial(t)
+	for text, want := range map[string][2]float64{
+		"The bus comes at nine.":     {0, lingible.LowConfidence - 0.01},
+		"The soup is salty.":         {lingible.LowConfidence, 0.59},
+		"No cap, the bus is late.":   {0.6, 1},
+		"I have a headache, Ottilie": {0, lingible.LowConfidence - 0.01},
+		"Honestly, it was fine.":     {0, lingible.LowConfidence - 0.01},
+	} {
+		if got := translate(l, text, lingible.ToStandard); got.Confidence < want[0] || got.Confidence > want[1] {
+			t.Errorf("%q: got %.2f, want %v", text, got.Confidence, want)
+		}
+	}
+}
+
 // documented are the entries of the document's table.
 func documented(t testing.TB) *language.Language {
 	t.Helper()

@@ -153,12 +153,16 @@ func (n *node) phrases(tokens []token, i int) iter.Seq2[int, []sense] {
 type reading struct {
 	text   string
 	tokens []token
+	// root has the phrases that are looked for.
+	root *node
 	// sentences have the stems of each sentence.
 	sentences map[int]map[string]bool
+	// slang says whether the text has slang that is no ordinary word, once that was asked.
+	slang *bool
 }
 
-func newReading(text string) *reading {
-	r := &reading{text: text, tokens: stemmed(text), sentences: map[int]map[string]bool{}}
+func newReading(text string, root *node) *reading {
+	r := &reading{text: text, tokens: stemmed(text), root: root, sentences: map[int]map[string]bool{}}
 	for _, t := range r.tokens {
 		if r.sentences[t.sentence] == nil {
 			r.sentences[t.sentence] = map[string]bool{}
@@ -168,14 +172,21 @@ func newReading(text string) *reading {
 	return r
 }
 
-// longest returns the sense of the longest phrase that starts at a token and fits there, and how many tokens it has.
-func (r *reading) longest(root *node, i int) (found sense, length int) {
-	for n, senses := range root.phrases(r.tokens, i) {
-		if k := slices.IndexFunc(senses, func(s sense) bool { return r.fits(s, i, n) }); k >= 0 {
-			found, length = senses[k], n
+// longest returns the sense of the longest phrase that starts at a token and fits there, how many tokens it has, and how
+// certain it is. Without one that fits, the certainty says whether there is a phrase that stays.
+func (r *reading) longest(i int) (found sense, length int, sure certainty) {
+	for n, senses := range r.root.phrases(r.tokens, i) {
+		if length == 0 {
+			sure = kept
+		}
+		for _, s := range senses {
+			if c := r.fits(s, i, n); c > 0 {
+				found, length, sure = s, n, c
+				break
+			}
 		}
 	}
-	return found, length
+	return found, length, sure
 }
 
 // key returns the word at a token of the same clause, and "" beyond it.
@@ -186,16 +197,23 @@ func (r *reading) key(i, of int) string {
 	return r.tokens[i].key
 }
 
-// fits says that the phrase of n tokens at i can have the sense there.
-func (r *reading) fits(s sense, i, n int) bool {
-	prev, next := r.key(i-1, i), r.key(i+n, i+n-1)
-	key := strings.ToLower(s.own)
-	row, isOrdinary := ordinary[key]
-	if s.slang && isOrdinary && slices.ContainsFunc(row.stays, func(w string) bool { return r.sentences[r.tokens[i].sentence][w] }) {
-		return false
+// fits says how certain it is that the phrase of n tokens at i has the sense there; 0 is no.
+func (r *reading) fits(s sense, i, n int) certainty {
+	if !r.isPartOfSpeech(s, i, n) {
+		return 0
 	}
+	if s.homonym != nil {
+		return s.homonym.certainty(site{r, s, i, n})
+	}
+	return certain
+}
+
+// isPartOfSpeech says that the words beside a phrase allow the part of speech of a sense.
+func (r *reading) isPartOfSpeech(s sense, i, n int) bool {
+	prev, next := r.key(i-1, i), r.key(i+n, i+n-1)
 	if n > 1 || strings.ContainsAny(s.own, " -") {
-		return true
+		// "a CHIP IN the cup", "took the VEG OUT of the oven"
+		return s.pos != lingible.Verb || !(s.slang && (s.form == base && determiners[prev] || next == "of"))
 	}
 	switch s.pos {
 	case lingible.Verb:
@@ -206,21 +224,7 @@ func (r *reading) fits(s sense, i, n int) bool {
 	case lingible.Noun:
 		return !subjects[prev] && !modals[prev] && prev != "to" && !(r.isName(i) && strings.ToLower(s.own) == s.own)
 	case lingible.Adjective:
-		if (prev == "a" || prev == "an") && (next == "" || functionWord(next)) {
-			return false
-		}
-		if !s.slang || !isOrdinary || s.form != base {
-			return true
-		}
-		for k, before := i-1, ""; intensifiers[prev] || prev == "a" && (before == "bit" || before == "little"); k-- {
-			if prev, before = r.key(k-1, i), prev; prev == "" {
-				return true
-			}
-		}
-		attributive := row.attributive && !subjects[prev] && next != "" && !functionWord(next)
-		return copulas[prev] || attributive || prev == "" && next == ""
-	case lingible.Interjection:
-		return !isOrdinary || prev == "" && (next == "" || next == "for")
+		return !((prev == "a" || prev == "an") && (next == "" || functionWord(next)))
 	}
 	return true
 }

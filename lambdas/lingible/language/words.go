@@ -27,10 +27,27 @@ var (
 	determiners  = setOf("a an the my your our their its his some any no every each whose")
 	objects      = setOf("it him me us them her this that these those")
 	subjects     = setOf("i you he she we they who")
-	modals       = setOf("will would can could may might must should shall cant wont dont doesnt didnt wouldnt couldnt shouldnt gonna wanna 'll 'd lets do does did please")
+	modals       = setOf("will would can could may might must should shall cant wont dont doesnt didnt wouldnt couldnt shouldnt gonna wanna gotta 'll 'd lets do does did please")
 	perfect      = setOf("have has had 've been was were is are be being 's 're 'm got get gets getting")
 	copulas      = setOf("is are was were be been being am 's 're 'm isnt arent wasnt werent look looks looked feel feels felt sound sounds sounded taste tastes tasted seem seems seemed get gets got getting gotten stay stayed aint went going goes")
 	intensifiers = setOf("so too very really pretty kinda lowkey highkey actually absolutely totally straight super just all still always never not such quite literally honestly pure completely fr deadass bit little kind extra mad hella more most less")
+	// degree are intensifiers that go before what is praised or blamed.
+	degree = setOf("so very really pretty kinda absolutely totally straight super quite literally completely extra mad hella proper well actually honestly lowkey highkey")
+	// adverbs may follow a verb or an adjective and are no nouns.
+	adverbs = setOf("today tonight yesterday tomorrow again now already anyway later soon early late hard badly well much either forever everywhere here there tho though last till til cuz af rn")
+	// connectives join clauses without a comma.
+	connectives = setOf("and or but so if when who that because then never always ever")
+	// ways are words of direction after verbs that are meant literally.
+	ways = setOf("onto into about around over down of")
+	// naming words go before what somebody or something is called.
+	naming = setOf("into like become becomes became becoming called call such what")
+	// transitive verbs have an object that may be a phrase of small words.
+	transitive = setOf("need want wear wore find found see saw set put has had have get got bring brought buy bought make made take took give gave lose lost leave left know knew keep kept hit accept")
+	persons    = setOf("everyone everybody nobody someone somebody anyone people mum mom mother dad father brother brothers sister sisters uncle aunt friend friends mate kid kids boy boys girl girls guy guys man men woman women team boss coach teacher neighbour neighbor family parents grandma grandpa grandad player players fans crowd class cousin son daughter husband wife flatmate roommate owner colleague colleagues students")
+	// vocatives call somebody, or begin and end what is said.
+	vocatives = setOf("mate bro bruh dude man guys sis fam bestie homie lol lmao omg yo oh ah aw oops sorry yeah yes nah no hey ok okay wow tbh ngl fr though tho queen king girl")
+	// chat words show that a text is loose.
+	chat = setOf("lol lmao omg bro bruh dude yo idk imo rn af smh tbh ngl fr")
 	// verbHeads begin phrases that are inflected as verbs are.
 	verbHeads = setOf("spill throw catch take hit touch drop pop go get give make keep have run share tell talk say do leave let put pull come play show lose win turn bring hold eat ignore insult boast reveal start stop bite pass read clap beat fall break act relax understand enjoy spend behave live rent cook call criticise criticize become be pay look feel succeed fail")
 	numbers   = setOf("two three four five six seven eight nine ten eleven twelve fifteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million few many several both")
@@ -65,34 +82,6 @@ func irregular(n int, list string) map[string][]string {
 		verbs[words[0]] = forms
 	}
 	return verbs
-}
-
-// homonym says of a term that is an ordinary word, too, where it is slang.
-type homonym struct {
-	// stays are the stems of words by which a sentence shows that the ordinary word is meant.
-	stays []string
-	// attributive adjectives are slang before a noun, too.
-	attributive bool
-}
-
-// ordinary are the terms that are ordinary words, too. The file says how to read it.
-var ordinary = homonyms(ordinaryWords)
-
-func homonyms(table string) map[string]homonym {
-	rows := map[string]homonym{}
-	for line := range strings.SplitSeq(table, "\n") {
-		term, rest, found := strings.Cut(line, ":")
-		if !found || line[0] == '#' {
-			continue
-		}
-		stays, attributive := strings.CutSuffix(rest, "+")
-		row := homonym{attributive: attributive}
-		for w := range setOf(stays) {
-			row.stays = append(row.stays, stem(w))
-		}
-		rows[term] = row
-	}
-	return rows
 }
 
 // functionWord says that a word carries grammar rather than content.
