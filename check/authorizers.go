@@ -92,7 +92,9 @@ func (c *comparison) authorizers() {
 				what = fmt.Sprintf("the route %s goes, and %s, which gets its requests,", text(before.at("RouteKey")), text(after.at("RouteKey")))
 			}
 			switch {
-			case after == nil || isOpen(before):
+			case after == nil, isOpen(before) && isOpen(after):
+			case isOpen(before):
+				c.warn(c.madeBy(c.proposedModels, after), "stops-open", finding, what+" asks for a token", "Callers without one get 401.", "Give its callers tokens before, or leave it open.")
 			case isOpen(after):
 				opened = append(opened, text(before.at("RouteKey")))
 				// The finding about an API that loses its last issuer names the routes.
@@ -106,9 +108,31 @@ func (c *comparison) authorizers() {
 				c.addBy(c.madeBy(c.proposedModels, after), Refusal, "scopes", finding, fmt.Sprintf("%s asks for none of the scopes %s", what, say(before.at("AuthorizationScopes"))),
 					"Any caller with a token of the issuer may then call it, also with one that was issued for another purpose.",
 					"Put the scopes back.", "If every token of the issuer is to be enough: accept this finding.")
+			default:
+				c.tokens(before, after, finding, what, changed)
 			}
 		}
 		c.issuers(old, changed, opened)
+	}
+}
+
+// tokens reports a route that takes other tokens: of another issuer that the API had, or with further scopes, of which one is enough.
+func (c *comparison) tokens(before, after, finding *resource, what string, api access) {
+	by := c.madeBy(c.proposedModels, after)
+	issuer := func(resources map[string]*resource, route *resource) any {
+		authorizer := resources[text(route.at("AuthorizerId", "Ref"))]
+		if authorizer == nil {
+			return nil
+		}
+		return authorizer.at("JwtConfiguration", "Issuer")
+	}
+	was, is := issuer(c.deployed, before), issuer(c.proposed, after)
+	if was != nil && is != nil && text(was) != text(is) && api.issuers[text(was)] != nil {
+		c.warn(by, "opens-tokens", finding, fmt.Sprintf("%s takes tokens of %s, and took those of %s", what, say(is), say(was)),
+			"Callers of another kind get through, such as agents where people were meant, and those from before are refused.", "Leave the authorizer as deployed.")
+	}
+	if got := gains()(before.at("AuthorizationScopes"), after.at("AuthorizationScopes")); got != "" && before.at("AuthorizationScopes") != nil {
+		c.warn(by, "opens-scopes", finding, what+" "+got+" as a scope", "One of the scopes is enough: tokens with that one alone get through.", "Leave the scopes as deployed.")
 	}
 }
 
@@ -144,8 +168,9 @@ func (c *comparison) issuers(old, changed access, opened []string) {
 	}
 	for _, issuer := range slices.Sorted(maps.Keys(old.issuers)) {
 		authorizer := old.issuers[issuer]
-		switch {
-		case changed.issuers[issuer] != nil:
+		switch after := changed.issuers[issuer]; {
+		case after != nil:
+			c.audience(authorizer, after)
 		case len(left) > 0:
 			c.add(Refusal, "issuer", authorizer, fmt.Sprintf("the API takes no more tokens of %s, but of %s", said(authorizer), join(left)),
 				"Tokens that callers have are refused. With a token of another issuer each caller is somebody else: what is kept under the subject (sub) of the old tokens is lost to them, or belongs to a stranger with the same subject.",
@@ -159,5 +184,23 @@ func (c *comparison) issuers(old, changed access, opened []string) {
 			c.add(Refusal, "issuer", authorizer, "the API loses its issuer of tokens, "+said(authorizer), why,
 				"Put the issuer back.", "If everyone is to call these routes, or their functions check callers themselves: accept this finding.")
 		}
+	}
+}
+
+// audience reports whose tokens of an issuer an API takes newly, or no more.
+func (c *comparison) audience(old, changed *resource) {
+	before, after := values(old.at("JwtConfiguration", "Audience")), values(changed.at("JwtConfiguration", "Audience"))
+	by := "JwtConfiguration of " + changed.place()
+	got := gains()(before, after)
+	if len(after) == 0 && len(before) > 0 {
+		got = "is no longer asked for"
+	}
+	if len(before) > 0 && got != "" {
+		c.warn(by, "opens-audience", changed, "the audience of tokens (Audience) "+got,
+			"Tokens that the issuer gave to other apps, for other purposes, are good for this API, too.", "Name only app clients that are made for this API.")
+	}
+	if lost := loses(before, after); lost != "" && len(after) > 0 {
+		c.warn(by, "stops-audience", changed, "the audience of tokens (Audience) "+lost,
+			"Tokens of that app client are refused: its people are signed out, and its programs fail.", "Leave the app client in the audience until its apps have another.")
 	}
 }

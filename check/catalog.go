@@ -3,8 +3,12 @@ package check
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"reflect"
+	"regexp"
 	"slices"
+	"strconv"
+	"strings"
 )
 
 // column is a column of a table of the catalog.
@@ -73,4 +77,60 @@ func (c *comparison) catalogTable(old, changed *resource) {
 			return
 		}
 	}
+	c.projection(old, changed)
 }
+
+// projection reports partitions that queries no longer find. The catalog holds none: each query computes them from these
+// parameters ("Set up partition projection", Amazon Athena user guide).
+func (c *comparison) projection(old, changed *resource) {
+	was, is := members(old.at("TableInput", "Parameters")), members(changed.at("TableInput", "Parameters"))
+	if text(was["projection.enabled"]) != "true" {
+		return
+	}
+	var got []string
+	for _, name := range slices.Sorted(maps.Keys(was)) {
+		before, after := text(was[name]), text(is[name])
+		switch {
+		case !strings.HasPrefix(name, "projection.") || before == after:
+		case strings.HasSuffix(name, ".range") && holds(after, before):
+		case strings.HasSuffix(name, ".values") && len(missing(texts(before), texts(after))) == 0:
+		default:
+			got = append(got, fmt.Sprintf("%s changes from %s to %s", name, before, cmp.Or(after, "none")))
+		}
+	}
+	if len(got) > 0 {
+		c.addBy("Parameters of "+changed.place(), Refusal, "projection", changed, join(got),
+			"Queries skip partitions that they found: their rows seem lost, and nothing fails. The objects stay in the bucket.",
+			"Leave it as deployed, or only widen the range.", "If no query needs these partitions: accept this finding.")
+	}
+}
+
+// texts returns the elements of a list that is written with commas.
+func texts(list string) []any {
+	var all []any
+	for element := range strings.SplitSeq(list, ",") {
+		all = append(all, strings.TrimSpace(element))
+	}
+	return all
+}
+
+// holds reports whether a range, such as "2026-01-01,NOW", holds the other: its start is the same or earlier, and its end the same or later. It
+// compares two numbers, and two dates that are written alike.
+func holds(wide, narrow string) bool {
+	a, b := texts(wide), texts(narrow)
+	if len(a) != 2 || len(b) != 2 {
+		return false
+	}
+	ordered := func(first, second string) bool {
+		x, errX := strconv.Atoi(first)
+		y, errY := strconv.Atoi(second)
+		if errX == nil && errY == nil {
+			return x <= y
+		}
+		return first == second || date.MatchString(first) && date.MatchString(second) && len(first) == len(second) && first <= second
+	}
+	return ordered(a[0].(string), b[0].(string)) && ordered(b[1].(string), a[1].(string))
+}
+
+// date is a date or a time whose order is that of its text.
+var date = regexp.MustCompile(`^\d{4}([-/ :T]\d\d)*$`)

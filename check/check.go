@@ -76,6 +76,9 @@ func Compare(deployed, proposed *Template, environment Environment) []Change {
 	c.models()
 	c.grants()
 	c.permissions()
+	c.policies()
+	c.rules()
+	c.visibility()
 	slices.SortFunc(c.findings, func(a, b Change) int {
 		return cmp.Or(cmp.Compare(a.Severity, b.Severity), cmp.Compare(a.Path, b.Path), cmp.Compare(a.ID, b.ID))
 	})
@@ -104,6 +107,11 @@ func (c *comparison) addBy(by string, severity Severity, what string, r *resourc
 	})
 }
 
+// warn adds a warning about something that opens or stops by the deployment; keep is what to do instead.
+func (c *comparison) warn(by, what string, r *resource, got, why, keep string) {
+	c.addBy(by, Warning, what, r, got, why, keep, "If you mean it, deploy it. With --strict, accept this finding.")
+}
+
 func (c *comparison) resource(old, changed *resource) {
 	kind, known := kinds[old.kind]
 	if changed == nil {
@@ -115,6 +123,9 @@ func (c *comparison) resource(old, changed *resource) {
 	if old.kind != changed.kind {
 		c.retype(old, changed, known)
 		return
+	}
+	if changed.kind == lambdaFunction {
+		c.variables(old, changed)
 	}
 	if !known {
 		return

@@ -10,8 +10,13 @@ import (
 	"strings"
 )
 
-// grant is one action on one resource that a policy allows or denies.
+// everyone is the principal of a statement for all callers.
+const everyone = "everyone"
+
+// grant is one action on one resource that a policy allows or denies one principal.
 type grant struct {
+	// principal is who may, such as "Service lambda.amazonaws.com", or everyone; "" in the policy of a role.
+	principal string
 	// action is "" for a managed policy that the template does not declare; on is the policy then.
 	action, resource, condition string
 	// on is the resource, as in the template.
@@ -23,15 +28,79 @@ func (g grant) String() string {
 	if g.action == "" {
 		return "what " + say(g.on) + " allows"
 	}
-	if g.condition != "" {
-		return g.action + " on " + say(g.on) + " if " + g.condition
+	said := g.action
+	if on := say(g.on); on != "" {
+		said += " on " + on
 	}
-	return g.action + " on " + say(g.on)
+	if g.principal != "" {
+		said += " by " + g.principal
+	}
+	if g.condition != "" {
+		said += " if " + g.condition
+	}
+	return said
 }
 
 // covers reports whether g includes other.
 func (g grant) covers(other grant) bool {
-	return (g.condition == "" || g.condition == other.condition) && matches(strings.ToLower(g.action), strings.ToLower(other.action)) && matches(g.resource, other.resource)
+	return (g.condition == "" || g.condition == other.condition) && (g.principal == everyone || g.principal == other.principal) &&
+		matches(strings.ToLower(g.action), strings.ToLower(other.action)) && matches(g.resource, other.resource)
+}
+
+// statements returns what a policy document allows or denies, by the effect. A statement of everything but some actions, resources
+// or principals is one of all, with that as a condition.
+func statements(document any, effect string) []grant {
+	var all []grant
+	for _, statement := range values(at(document, "Statement")) {
+		if text(at(statement, "Effect")) != effect {
+			continue
+		}
+		condition := text(at(statement, "Condition"))
+		// of returns the elements of a part of the statement; one, if it has none.
+		of := func(name string, every any) []any {
+			if but := at(statement, "Not"+name); but != nil {
+				condition += "Not" + name + " " + text(but)
+				return []any{every}
+			}
+			if v := at(statement, name); v != nil {
+				return values(v)
+			}
+			return []any{nil}
+		}
+		actions, on, who := of("Action", "*"), of("Resource", "*"), principals(of("Principal", "*"))
+		for _, action := range actions {
+			for _, r := range on {
+				for _, principal := range who {
+					all = append(all, grant{principal, text(action), text(r), condition, r})
+				}
+			}
+		}
+	}
+	return all
+}
+
+// principals returns the principals of a statement as [grant] has them.
+func principals(declared []any) []string {
+	var all []string
+	for _, v := range declared {
+		byKind, ok := v.(map[string]any)
+		if !ok {
+			byKind = map[string]any{"AWS": v}
+		}
+		for _, kind := range slices.Sorted(maps.Keys(byKind)) {
+			for _, who := range values(byKind[kind]) {
+				if said := say(who); said == "*" && kind == "AWS" {
+					all = append(all, everyone)
+				} else {
+					all = append(all, kind+" "+said)
+				}
+			}
+		}
+	}
+	if len(all) == 0 {
+		return []string{""}
+	}
+	return all
 }
 
 // matches reports whether the text matches an IAM pattern with * and ?.
@@ -65,39 +134,33 @@ func (g grant) covered(by []grant) bool {
 	return slices.ContainsFunc(by, func(has grant) bool { return has.covers(g) })
 }
 
-// grants returns the actions that policies allow or deny each role, by the role's logical id, or by its name if the
-// template does not declare the role. The effect is "Allow" or "Deny".
+// identities are the types that have policies of their own, with the properties by which other policies name them.
+var identities = map[string]string{"AWS::IAM::Role": "Role", "AWS::IAM::User": "User", "AWS::IAM::Group": "Group"}
+
+// grants returns the actions that policies allow or deny each role, user or group, by the logical id, or by the name if the
+// template does not declare it. The effect is "Allow" or "Deny".
 func grants(resources map[string]*resource, effect string) map[string][]grant {
 	all := map[string][]grant{}
-	add := func(role string, document any) {
-		for _, statement := range values(at(document, "Statement")) {
-			if text(at(statement, "Effect")) != effect {
-				continue
-			}
-			for _, action := range values(at(statement, "Action")) {
-				for _, on := range values(at(statement, "Resource")) {
-					all[role] = append(all[role], grant{text(action), text(on), text(at(statement, "Condition")), on})
-				}
-			}
-		}
-	}
 	for _, id := range slices.Sorted(maps.Keys(resources)) {
 		r := resources[id]
 		switch r.kind {
-		case "AWS::IAM::Role":
+		case "AWS::IAM::Role", "AWS::IAM::User", "AWS::IAM::Group":
 			for _, inline := range list(r.at("Policies")) {
-				add(id, at(inline, "PolicyDocument"))
+				all[id] = append(all[id], statements(at(inline, "PolicyDocument"), effect)...)
 			}
 			for _, managed := range list(r.at("ManagedPolicyArns")) {
 				if declared := resources[text(at(managed, "Ref"))]; declared != nil {
-					add(id, declared.at("PolicyDocument"))
+					all[id] = append(all[id], statements(declared.at("PolicyDocument"), effect)...)
 				} else if effect == "Allow" {
 					all[id] = append(all[id], grant{resource: text(managed), on: managed})
 				}
 			}
-		case "AWS::IAM::Policy", "AWS::IAM::ManagedPolicy", "AWS::IAM::RolePolicy":
-			for _, role := range slices.Concat(list(r.at("Roles")), values(r.at("RoleName"))) {
-				add(cmp.Or(text(at(role, "Ref")), text(role)), r.at("PolicyDocument"))
+		case "AWS::IAM::Policy", "AWS::IAM::ManagedPolicy", "AWS::IAM::RolePolicy", "AWS::IAM::UserPolicy", "AWS::IAM::GroupPolicy":
+			for _, noun := range identities {
+				for _, holder := range slices.Concat(list(r.at(noun+"s")), values(r.at(noun+"Name"))) {
+					name := cmp.Or(text(at(holder, "Ref")), text(holder))
+					all[name] = append(all[name], statements(r.at("PolicyDocument"), effect)...)
+				}
 			}
 		}
 	}
@@ -180,8 +243,9 @@ func (c *comparison) grants() {
 		if r == nil {
 			r = &resource{id: heir, kind: "AWS::IAM::Role"}
 		}
+		noun := cmp.Or(strings.ToLower(identities[r.kind]), "role")
 		p, by := &plan{}, c.grantsBy(r, functions)
-		got := "the role may no longer do " + join(lost)
+		got := "the " + noun + " may no longer do " + join(lost)
 		if len(functions) > 0 && !unchanged {
 			p.do("If the new code of %s does this no longer, and failures for some seconds matter:", join(functions))
 			p.deploy("this template, but with the role as deployed.")
@@ -190,7 +254,7 @@ func (c *comparison) grants() {
 			c.addBy(by, Warning, "grants", r, got, "The role changes before the function: until the new code runs, requests of the old code are refused (AccessDenied).", p.steps...)
 			continue
 		}
-		why := "What has this role is refused from then on (AccessDenied)."
+		why := "What has this " + noun + " is refused from then on (AccessDenied)."
 		if len(functions) > 0 {
 			why = fmt.Sprintf("The code of %s stays as deployed, so it goes on making these requests: they are refused (AccessDenied).", join(functions))
 		}

@@ -3,6 +3,7 @@ package check_test
 import (
 	"encoding/json"
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -299,7 +300,9 @@ func TestGrants(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			wantOne(t, check.Compare(parse(t, test.deployed), parse(t, test.proposed), here), "grants:", test.severity, test.says)
+			// TestOpensAndStops has what a role may do newly.
+			got := slices.DeleteFunc(check.Compare(parse(t, test.deployed), parse(t, test.proposed), here), func(f check.Change) bool { return f.ID == "opens-grants:Role" })
+			wantOne(t, got, "grants:", test.severity, test.says)
 		})
 	}
 

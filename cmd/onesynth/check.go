@@ -21,6 +21,7 @@ type checkCommand struct {
 	Stack    []string `help:"Stack to check, by name, by display id (Dev/Ask) or by a pattern (Dev/*); may be repeated. Default: all." placeholder:"STACK"`
 	Against  string   `help:"Template in JSON to compare with, instead of the deployed one; for one stack." type:"path" placeholder:"FILE"`
 	Accept   []string `help:"Id of a refused finding to accept; may be repeated." placeholder:"ID"`
+	Strict   bool     `help:"Refuse warnings, too: what opens, stops, or has an effect that one may not expect."`
 	Format   string   `help:"Form of the findings: ${enum}." enum:"text,json" default:"text"`
 }
 
@@ -84,7 +85,7 @@ func (c *checkCommand) Run(ctx context.Context) error {
 	refused := 0
 	for _, stack := range stacks {
 		for _, finding := range stack.Findings {
-			if finding.Severity == check.Refusal && !finding.Accepted {
+			if (c.Strict || finding.Severity == check.Refusal) && !finding.Accepted {
 				refused++
 			}
 		}

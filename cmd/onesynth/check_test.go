@@ -142,6 +142,8 @@ func TestCheck(t *testing.T) {
 		"Accepted":       {deployed(table), here, shop(nothing), []string{"--accept", "shop/drop:T"}, 0, "accepted refusal shop/drop:T", ""},
 		"AcceptedOther":  {deployed(table), here, shop(nothing), []string{"--accept", "drop:T"}, 1, "\nrefusal shop/drop:T", "--accept drop:T: there is no such finding"},
 		"Warned":         {deployed(queue), here, shop(nothing), nil, 0, "warning shop/drop:T", ""},
+		"Strict":         {deployed(queue), here, shop(nothing), []string{"--strict"}, 1, "warning shop/drop:T", "refused, with 1 of the changes"},
+		"StrictAccepted": {deployed(queue), here, shop(nothing), []string{"--strict", "--accept", "shop/drop:T"}, 0, "accepted warning shop/drop:T", ""},
 		"Parameter":      {deployed(parameter), here, shop(literal), nil, 0, "nothing speaks against", ""},
 		"OtherAccount":   {deployed(table), "aws://444455556666/eu-west-1", shop(table), nil, 2, "", "the stack is for account 444455556666, and the credentials are for 111122223333"},
 		"Forbidden":      {nil, here, map[string]string{"forbidden": table}, nil, 2, "", "could not check: stack forbidden: a permission is missing: cloudformation:DescribeStacks and cloudformation:GetTemplate on the stack are needed: ask CloudFormation"},

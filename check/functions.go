@@ -1,0 +1,76 @@
+package check
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+)
+
+// storeVariable are the names of variables that name a store, where their values are texts.
+var storeVariable = regexp.MustCompile(`(TABLE|BUCKET|SECRET|QUEUE|STREAM)(_NAME|_ARN|_URL|_ID)?$`)
+
+// variables reports variables of a function that name another store or secret than they did.
+func (c *comparison) variables(old, changed *resource) {
+	was, is := members(old.at("Environment", "Variables")), members(changed.at("Environment", "Variables"))
+	var got, by []string
+	for _, name := range slices.Sorted(maps.Keys(was)) {
+		store := c.deployed[firstOf(references(was[name]))]
+		switch {
+		case store == nil && !storeVariable.MatchString(name):
+			continue
+		case store != nil && kinds[store.kind].severity == "", store != nil && c.proposed[store.id] == nil:
+			// It is no store, or its drop is another finding.
+			continue
+		case reflect.DeepEqual(was[name], is[name]), identity(c.deployed, was[name]) == identity(c.proposed, is[name]):
+			continue
+		case is[name] == nil && !reflect.DeepEqual(old.at("Code"), changed.at("Code")):
+			// New code may not need it.
+			continue
+		}
+		got = append(got, fmt.Sprintf("the variable %s names %s, and named %s", name, cmp.Or(say(is[name]), "nothing"), say(was[name])))
+		by = append(by, name+" of "+changed.place())
+	}
+	if len(got) > 0 {
+		c.warn(lines(by), "stops-variable", changed, join(got),
+			"The function no longer finds what it has written: items, objects, messages, or what was signed with the old secret. It all stays where it was, and nothing fails.",
+			"Leave the variable as deployed, or move the content first, while nothing writes.")
+	}
+}
+
+// visibility reports queues whose messages come again while their function still has them ("Configuring an Amazon SQS queue to use with
+// Lambda", AWS Lambda developer guide: at least six times the function's time-out).
+func (c *comparison) visibility() {
+	short := func(resources map[string]*resource, mapping *resource) (q *resource, seconds, timeout int, ok bool) {
+		q, function := resources[firstOf(references(mapping.at("EventSourceArn")))], resources[firstOf(references(mapping.at("FunctionName")))]
+		if q == nil || function == nil || q.kind != queue || function.kind != lambdaFunction {
+			return nil, 0, 0, false
+		}
+		seconds, errSeconds := strconv.Atoi(cmp.Or(text(q.at("VisibilityTimeout")), "30"))
+		timeout, errTimeout := strconv.Atoi(cmp.Or(text(function.at("Timeout")), "3"))
+		return q, seconds, timeout, errSeconds == nil && errTimeout == nil && seconds < 6*timeout
+	}
+	said := map[string]bool{}
+	for _, id := range slices.Sorted(maps.Keys(c.proposed)) {
+		mapping := c.proposed[id]
+		if mapping.kind != eventSourceMapping {
+			continue
+		}
+		q, seconds, timeout, is := short(c.proposed, mapping)
+		if !is || said[q.id] {
+			continue
+		}
+		if old := c.deployed[id]; old != nil && old.kind == eventSourceMapping {
+			if _, _, _, was := short(c.deployed, old); was {
+				continue
+			}
+		}
+		said[q.id] = true
+		c.warn("VisibilityTimeout of "+q.place(), "stops-visibility", q, fmt.Sprintf("messages are hidden for %d seconds, and the function may take %d", seconds, timeout),
+			"A message comes again while the function still has it, or waits for a free instance: it is handled twice, and counts as failed too early.",
+			fmt.Sprintf("Set it to at least six times the function's time-out: %d.", 6*timeout))
+	}
+}
