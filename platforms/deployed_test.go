@@ -1,0 +1,114 @@
+package platforms_test
+
+import (
+	"compress/gzip"
+	"io"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/onesynth-cdk/onesynth/check"
+	"github.com/onesynth-cdk/onesynth/platforms/platformtest"
+)
+
+// region is where the stacks of these tests are.
+var region = check.Environment{Stack: "onesynth", Region: "eu-central-1", Account: "111122223333"}
+
+func parsed(t *testing.T, source string) *check.Template {
+	t.Helper()
+	template, err := check.Parse([]byte(source))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return template
+}
+
+// deployedBefore returns the template of prod as an earlier version of this module made it. To keep that of a release:
+// make synth ENV=prod ARCH=arm64, and gzip -9n < cdk.out/onesynth-NAME-prod.template.json > testdata/deployed/NAME.template.json.gz.
+func deployedBefore(t *testing.T, platform string) string {
+	t.Helper()
+	file, err := os.Open("testdata/deployed/" + platform + ".template.json.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	unpacked, err := gzip.NewReader(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template, err := io.ReadAll(unpacked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(template)
+}
+
+// The check before a deployment has nothing against any template beside itself.
+func TestCheckItself(t *testing.T) {
+	each(t, func(t *testing.T, v variant) {
+		template := parsed(t, v.template.Source)
+		for _, f := range check.Compare(template, template, region) {
+			t.Errorf("got %+v", f)
+		}
+	})
+}
+
+// A stack of an earlier version can be updated to this one: the check has nothing against it, but what
+// CHANGELOG.md says under Changed or Removed.
+func TestCheckEarlierVersion(t *testing.T) {
+	t.Parallel()
+	// changed are the ids of findings that are meant, by platform, each with the reason.
+	changed := map[string]map[string]string{}
+	for name, environments := range variants {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			found := map[string]bool{}
+			for _, f := range check.Compare(parsed(t, deployedBefore(t, name)), parsed(t, environments["prod"].template.Source), region) {
+				found[f.ID] = true
+				if changed[name][f.ID] == "" {
+					t.Errorf("got %+v", f)
+				}
+			}
+			for id := range changed[name] {
+				if !found[id] {
+					t.Errorf("there is no finding %s: take it off the list", id)
+				}
+			}
+		})
+	}
+}
+
+// What the check has against a move from tokens to keys is what docs/DEPLOY.md explains, and no more.
+func TestTokensToKeys(t *testing.T) {
+	t.Parallel()
+	document, err := os.ReadFile("../docs/DEPLOY.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, found := strings.Cut(string(document), "\n## From tokens to keys\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	if !found {
+		t.Fatal("docs/DEPLOY.md has no section From tokens to keys")
+	}
+	var explained []string
+	for _, id := range regexp.MustCompile("`((?:issuer|open|drop):[A-Za-z0-9]+)`").FindAllStringSubmatch(section, -1) {
+		explained = append(explained, id[1])
+	}
+	tokens, keys := variants["askahuman"][platformtest.Zero].template.Source, variants["askahuman"]["prod"].template.Source
+	var got []string
+	for _, f := range check.Compare(parsed(t, tokens), parsed(t, keys), region) {
+		// The names of prod are no part of the move.
+		if !strings.HasPrefix(f.ID, "rename:AskAHumanDatabase") {
+			got = append(got, f.ID)
+		}
+	}
+	slices.Sort(explained)
+	slices.Sort(got)
+	if diff := cmp.Diff(got, slices.Compact(explained)); diff != "" {
+		t.Errorf("findings that docs/DEPLOY.md explains (-want +got):\n%s", diff)
+	}
+}
