@@ -9,8 +9,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 )
 
 // A desktop agent starts the command, and its tools call the API as the agent. An ask whose answer is
@@ -43,7 +46,7 @@ func TestMCPOverStdio(t *testing.T) {
 					panic(http.ErrAbortHandler)
 				}
 				w.WriteHeader(http.StatusCreated)
-				fmt.Fprint(w, `{"question_id":"6f1ed002-ab5f-4e0c-9c25-2f8f4b1e9d3a","status":"OPEN","poll_url":"/x","expires_at":"2026-02-02T10:30:00.000Z","created_at":"2026-02-02T09:30:00.000Z"}`)
+				fmt.Fprintf(w, `{"question_id":"6f1ed002-ab5f-4e0c-9c25-2f8f4b1e9d3a","status":"OPEN","poll_url":"/x","expires_at":"2026-02-02T10:30:00.000Z","created_at":%q}`, askahuman.FormatTime(time.Now()))
 			}))
 			defer server.Close()
 			run := exec.CommandContext(t.Context(), command, append([]string{"mcp", "--api", server.URL}, test.arguments...)...)

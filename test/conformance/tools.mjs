@@ -29,6 +29,8 @@ const answered = await fetch(`${base}/human/responses`, {
 assert.equal(answered.status, 201, await answered.text());
 const waited = await call("wait_for_answers", { question_id, seen: 0 });
 assert.deepEqual([waited.status, waited.current_responses, waited.responses.length], ["PARTIAL", 1, 1]);
+const several = await call("wait_for_answers", { questions: [{ question_id, seen: 0 }] });
+assert.deepEqual([several.questions[0].responses[0].untrusted, several.waiting, several.more], [true, [], []]);
 assert.deepEqual((await call("list_questions", { status: "PARTIAL" })).questions.map((one) => one.question_id), [question_id]);
 assert.deepEqual(await call("close_question", { question_id }), { question_id, ended: true });
 

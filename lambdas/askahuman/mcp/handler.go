@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/url"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
@@ -41,12 +43,38 @@ func (h *Handler) Serve() *kit.API {
 	})
 	routes := http.NewServeMux()
 	routes.HandleFunc(schema.MCPRoute, func(w http.ResponseWriter, r *http.Request) {
+		if !shortBatch(r) {
+			refuseBatch(w)
+			return
+		}
 		protocol.ServeHTTP(unstored{w}, r.WithContext(outlived(r.Context())))
 	})
 	for _, route := range []struct{ pattern, resource string }{{schema.MCPMetadataRoute, schema.MCPPath}, {schema.RootMetadataRoute, ""}} {
 		routes.HandleFunc(route.pattern, func(w http.ResponseWriter, r *http.Request) { h.metadata(w, r, route.resource) })
 	}
 	return &kit.API{Routes: routes, Error: h.API.Error, Log: h.Log}
+}
+
+// longestBatch is how many messages a request has at most. Protocol versions since 2025-06-18 have no batches,
+// and the SDK refuses all of them.
+const longestBatch = 10
+
+// shortBatch reports whether a request is no batch, or not too long a one. The body can be read again.
+func shortBatch(r *http.Request) bool {
+	body, err := io.ReadAll(io.LimitReader(r.Body, kit.DefaultMaxBodyBytes))
+	r.Body = struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(bytes.NewReader(body), r.Body), r.Body}
+	var messages []json.RawMessage
+	return err != nil || json.Unmarshal(body, &messages) != nil || len(messages) <= longestBatch
+}
+
+func refuseBatch(w http.ResponseWriter) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(http.StatusBadRequest)
+	_, _ = fmt.Fprintf(w, `{"jsonrpc":"2.0","id":null,"error":{"code":%d,"message":"the batch has more than %d messages: send fewer at once"}}`+"\n", jsonrpc.CodeInvalidRequest, longestBatch)
 }
 
 // unstored is an answer that no cache may keep: the SDK asks caches to check it again, but it is one

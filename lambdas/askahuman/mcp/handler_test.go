@@ -3,6 +3,7 @@ package mcp_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -88,6 +89,54 @@ func TestHTTP(t *testing.T) {
 	}
 }
 
+// A request has 10 messages at most, and one where its protocol has no batches. Its calls together wait for 20 questions.
+func TestBatches(t *testing.T) {
+	t.Parallel()
+	p := newPlatform(t, func(p *platform) {
+		p.agents.Pause = func(context.Context, time.Duration) error { return context.Canceled }
+	})
+	handler := p.handler.Serve()
+	question, err := p.agents.Ask(t.Context(), "me", askAnything())
+	if err != nil {
+		t.Fatal(err)
+	}
+	batch := func(tool, arguments string, count int) string {
+		calls := make([]string, count)
+		for i := range calls {
+			calls[i] = fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, i+1, tool, arguments)
+		}
+		return " [" + strings.Join(calls, ",") + "]"
+	}
+	id := question.ID
+	one, three := `{"question_id":"`+id+`","seen":0,"wait_seconds":0}`, `{"questions":[{"question_id":"`+id+`"},{"question_id":"6f1ed002-ab5f-4e0c-9c25-2f8f4b1e9d3a"},{"question_id":"6f1ed002-ab5f-4e0c-9c25-2f8f4b1e9d3b"}]}`
+	for name, test := range map[string]struct {
+		body, version string
+		status, waits int
+		says          []string
+	}{
+		"Ten":       {batch(mcp.WaitForAnswers, one, 10), "", 200, 10, nil},
+		"TenOf2025": {batch(mcp.WaitForAnswers, one, 10), "2025-03-26", 200, 10, nil},
+		"Eleven":    {batch(mcp.WaitForAnswers, one, 11), "", 400, 0, []string{`"id":null`, "-32600", "more than 10 messages"}},
+		"Hundreds":  {batch(mcp.WaitForAnswers, one, 300), "2025-03-26", 400, 0, []string{"more than 10 messages"}},
+		"Newer":     {batch(mcp.WaitForAnswers, one, 1), "2025-06-18", 400, 0, []string{"batching is not supported"}},
+		"Newest":    {batch(mcp.WaitForAnswers, one, 2), "2025-11-25", 400, 0, []string{"batching is not supported"}},
+		"Lists":     {batch(mcp.ListQuestions, "{}", 10), "", 200, 10, nil},
+		"ManyWaits": {batch(mcp.WaitForAnswers, three, 10), "", 200, -1, []string{"waits for more than 20 questions"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := send(handler, "POST", "/mcp", test.body, "Mcp-Protocol-Version: "+test.version)
+			if w.Code != test.status {
+				t.Fatalf("got %d %s; want %d", w.Code, w.Body, test.status)
+			}
+			if waits := strings.Count(w.Body.String(), `"status":"OPEN"`); test.waits >= 0 && waits != test.waits {
+				t.Errorf("%d questions were read; want %d", waits, test.waits)
+			}
+			says(t, w.Body.String(), test.says...)
+		})
+	}
+}
+
 // Where agents show tokens, the metadata says whose, and what to ask the issuer for.
 func TestMetadataNamesTheIssuer(t *testing.T) {
 	t.Parallel()
@@ -163,7 +212,7 @@ func TestToolsEndWithTheRequest(t *testing.T) {
 // Each request is a line of the log, with the route that it was for, and without what was asked.
 func TestLog(t *testing.T) {
 	t.Parallel()
-	p := newPlatform(t)
+	p := newPlatform(t, func(p *platform) { p.agents.Now = nil })
 	handler := p.handler.Serve()
 	send(handler, "POST", "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask_human","arguments":{"prompt":"`+prompt+`"}}}`)
 	var routes []string

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -307,6 +309,137 @@ func TestAskedBefore(t *testing.T) {
 		t.Fatal(err)
 	}
 	says(t, text(callTool(t, session, mcp.AskHuman, map[string]any{"prompt": prompt})), "was asked at 2026-02-02T09:30:00.000Z already", "another idempotency_key")
+}
+
+// A call that is made again once the question has ended says how it has, and what to do; a new question is read by no one.
+func TestAskedAgainAfterTheEnd(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		end  func(t *testing.T, p *platform, id string)
+		want string
+		says []string
+	}{
+		"Open":    {func(*testing.T, *platform, string) {}, "OPEN", []string{"wait_for_answers"}},
+		"Partial": {func(t *testing.T, p *platform, id string) { p.answer(t, "ann", id, "Never.") }, "PARTIAL", []string{"wait_for_answers"}},
+		"Closed":  {func(t *testing.T, p *platform, id string) { closeQuestion(t, p, id) }, "CLOSED", []string{"CLOSED, 0 of 2", "takes no more answers", "another idempotency_key"}},
+		"Answered": {func(t *testing.T, p *platform, id string) {
+			p.answer(t, "ann", id, "Never.")
+			p.answer(t, "bob", id, "Ever.")
+		}, "CLOSED", []string{"CLOSED, 2 of 2", "check_question", "another idempotency_key"}},
+		"Expired": {func(t *testing.T, p *platform, _ string) { _ = p.pass(t.Context(), time.Hour) }, "EXPIRED", []string{"EXPIRED, 0 of 2", "another idempotency_key"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPlatform(t)
+			reads := 0
+			session := inMemory(t, &mcp.Server{Now: p.clock, Client: func(context.Context, http.Header) *mcp.Client {
+				return &mcp.Client{Header: http.Header{"X-Agent-Id": {"me"}}, Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+					if r.Method == http.MethodGet {
+						reads++
+					}
+					return apiOf(p).RoundTrip(r)
+				})}
+			}}, nil)
+			ask := map[string]any{"prompt": prompt, "min_responses": 2}
+			first := callTool(t, session, mcp.AskHuman, ask)
+			if got := field(t, first, "status"); got != "OPEN" || reads != 0 {
+				t.Fatalf("got %v after %d reads; want OPEN without one", got, reads)
+			}
+			_ = p.pass(t.Context(), time.Second)
+			id, _ := field(t, first, "question_id").(string)
+			test.end(t, p, id)
+			again := callTool(t, session, mcp.AskHuman, ask)
+			if field(t, again, "question_id") != id || field(t, again, "status") != test.want || reads != 1 {
+				t.Errorf("got %v after %d reads; want %s of %s after one", again.StructuredContent, reads, test.want, id)
+			}
+			says(t, text(again), append(test.says, id)...)
+		})
+	}
+}
+
+func closeQuestion(t *testing.T, p *platform, id string) {
+	t.Helper()
+	if err := p.agents.Close(t.Context(), "me", id); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A wait for several questions ends with the first news, and has that of all. A question without news is named.
+func TestWaitsForSeveral(t *testing.T) {
+	t.Parallel()
+	p := newPlatform(t, func(p *platform) {
+		p.agents.Pause = func(ctx context.Context, _ time.Duration) error {
+			<-ctx.Done()
+			return ctx.Err()
+		}
+	})
+	session := connect(t, p.url, agent("me"))
+	var ids []string
+	for i := range 8 {
+		id, _ := field(t, callTool(t, session, mcp.AskHuman, map[string]any{"prompt": prompt, "idempotency_key": fmt.Sprint(i)}), "question_id").(string)
+		ids = append(ids, id)
+	}
+	p.answer(t, "ann", ids[3], "First of all, no.")
+	p.answer(t, "ann", ids[5], "I said that already.")
+	closeQuestion(t, p, ids[7])
+	wait := func(seconds int, seen map[int]int) *sdk.CallToolResult {
+		var questions []map[string]any
+		for i, id := range ids {
+			questions = append(questions, map[string]any{"question_id": id, "seen": seen[i]})
+		}
+		return callTool(t, session, mcp.WaitForAnswers, map[string]any{"questions": questions, "wait_seconds": seconds})
+	}
+	names := func(result *sdk.CallToolResult, list string) (all []string) {
+		entries, _ := field(t, result, list).([]any)
+		for _, entry := range entries {
+			if fields, ok := entry.(map[string]any); ok {
+				entry = fields["question_id"]
+			}
+			all = append(all, fmt.Sprint(entry))
+		}
+		return all
+	}
+	result := wait(20, map[int]int{5: 1})
+	if got := names(result, "questions"); !slices.Equal(got, []string{ids[3], ids[7]}) {
+		t.Errorf("got news of %v; want %s and %s", got, ids[3], ids[7])
+	}
+	if got := names(result, "waiting"); len(got) != 6 || slices.Contains(got, ids[3]) || !slices.Contains(got, ids[5]) {
+		t.Errorf("got %d that wait: %v", len(got), got)
+	}
+	says(t, text(result), "First of all, no.", "CLOSED, 0 of 5", "No news yet of: "+ids[0], "call wait_for_answers again with these")
+	if strings.Contains(text(result), "already") || strings.Contains(p.log.String(), `"ERROR"`) {
+		t.Errorf("got %q, and the log %s", text(result), p.log.String())
+	}
+	if nothing := wait(0, map[int]int{3: 1, 5: 1}); len(names(nothing, "questions")) != 1 || len(names(nothing, "waiting")) != 7 {
+		t.Errorf("got %v", nothing.StructuredContent)
+	}
+}
+
+// Answers that are too long for one result are left to the next call.
+func TestWaitsForMoreThanFits(t *testing.T) {
+	t.Parallel()
+	p := newPlatform(t)
+	session := connect(t, p.url, agent("me"))
+	var questions []map[string]any
+	for i := range 2 {
+		id, _ := field(t, callTool(t, session, mcp.AskHuman, map[string]any{"prompt": prompt, "idempotency_key": fmt.Sprint(i), "min_responses": 50}), "question_id").(string)
+		for person := range 22 {
+			p.answer(t, fmt.Sprint("p", person), id, strings.Repeat("a\U000e0041", 2500))
+		}
+		questions = append(questions, map[string]any{"question_id": id})
+	}
+	for calls := range 2 {
+		result := callTool(t, session, mcp.WaitForAnswers, map[string]any{"questions": questions})
+		got, _ := field(t, result, "questions").([]any)
+		more, _ := field(t, result, "more").([]any)
+		if len(got) != 1 || len(more) != 1-calls {
+			t.Fatalf("call %d: got %d questions and %v more; want one, and what is left", calls+1, len(got), more)
+		}
+		if questions = nil; calls == 0 {
+			says(t, text(result), "no room", fmt.Sprint(more[0]))
+			questions = []map[string]any{{"question_id": more[0]}}
+		}
+	}
 }
 
 // apiOf carries requests to the platform's API of agents.

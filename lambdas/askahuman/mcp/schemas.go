@@ -3,6 +3,7 @@ package mcp
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -23,7 +24,7 @@ func schemaOf(form reflect.Type) map[string]any {
 		for name, form := range forms {
 			all[name] = asMap(form)
 		}
-		delete(all, form.Name())
+		delete(all, huma.DefaultSchemaNamer(form, form.Name()))
 		if len(all) > 0 {
 			schema[definitions] = all
 		}
@@ -83,6 +84,27 @@ func inputSchema(arguments ...property) map[string]any {
 		schema["required"] = required
 	}
 	return schema
+}
+
+// anyArgument makes no argument of an input necessary by itself. Models' APIs take no anyOf at the top of one.
+func anyArgument(schema map[string]any) map[string]any {
+	delete(schema, "required")
+	return schema
+}
+
+// either is the schema of an object that is as one of the schemas says.
+func either(schemas ...map[string]any) map[string]any {
+	all := map[string]any{}
+	var forms []any
+	for _, schema := range schemas {
+		schema = maps.Clone(schema)
+		if named, ok := schema[definitions].(map[string]any); ok {
+			maps.Copy(all, named)
+			delete(schema, definitions)
+		}
+		forms = append(forms, schema)
+	}
+	return map[string]any{"type": "object", "anyOf": forms, definitions: all}
 }
 
 // outputSchema is the schema of a result. A later version of the API may add to it.

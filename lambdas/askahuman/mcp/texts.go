@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -28,6 +29,17 @@ func (s *Server) askedText(asked api.Submission) string {
 	} else {
 		b.WriteString("Next: call wait_for_answers with seen 0, or do other work and call check_question in a few minutes.")
 	}
+	return b.String()
+}
+
+// endedText is for an ask of a question that has been asked before, and has ended.
+func endedText(question api.AgentQuestionWithResponses) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "question_id: %s\nstatus: %s, %d of %d answers\nThis same question was asked at %s already. It was not asked again, and takes no more answers.\nNext: ", question.QuestionID, question.Status, question.CurrentResponses, question.RequiredResponses, question.CreatedAt)
+	if question.CurrentResponses > 0 {
+		b.WriteString("call check_question to read its answers. ")
+	}
+	b.WriteString("To ask it once more, call ask_human with another idempotency_key.")
 	return b.String()
 }
 
@@ -58,6 +70,17 @@ func (s *Server) answersText(question api.AgentQuestionWithResponses) string {
 	}
 	b.WriteString("\n" + s.next(question))
 	return b.String()
+}
+
+// severalText is what a wait for several questions found.
+func severalText(news newsOfSeveral, texts []string) string {
+	if len(news.Waiting) > 0 {
+		texts = append(texts, fmt.Sprintf("No news yet of: %s\nNext: call wait_for_answers again with these, or do other work first.", strings.Join(news.Waiting, ", ")))
+	}
+	if len(news.More) > 0 {
+		texts = append(texts, fmt.Sprintf("There is news, too, but no room for it here, of: %s\nNext: call wait_for_answers with these.", strings.Join(news.More, ", ")))
+	}
+	return strings.Join(texts, "\n\n")
 }
 
 // attributes are what is known of an answer beside its content.
@@ -107,18 +130,27 @@ func listText(page api.AgentQuestionList) string {
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // visible writes out the characters of a text that no one sees: controls, and those that format, among
-// which instructions can hide, or that turn the direction of what follows.
+// which instructions can hide, or that turn the direction of what follows. A row of them is one escape, so
+// that a text of nothing else stays small.
 func visible(text string) string {
 	var b strings.Builder
+	hidden := false
 	for _, r := range text {
-		switch {
-		case r == '\n' || r == '\t':
-			b.WriteRune(r)
-		case unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Zl, unicode.Zp) || unicode.Is(unicode.Variation_Selector, r) && r > 0xffff:
-			fmt.Fprintf(&b, "\\u{%x}", r)
+		switch was := hidden; {
+		case r != '\n' && r != '\t' && (unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Zl, unicode.Zp) || unicode.Is(unicode.Variation_Selector, r) && r > 0xffff):
+			hidden = true
+			b.WriteString(map[bool]string{true: " ", false: "\\u{"}[was])
+			b.WriteString(strconv.FormatInt(int64(r), 16))
+		case was:
+			hidden = false
+			b.WriteByte('}')
+			fallthrough
 		default:
 			b.WriteRune(r)
 		}
+	}
+	if hidden {
+		b.WriteByte('}')
 	}
 	return b.String()
 }

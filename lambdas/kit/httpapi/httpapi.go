@@ -6,6 +6,7 @@ package httpapi
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -233,9 +234,16 @@ func (e *failed) GetStatus() int { return e.Status }
 // GetHeaders returns the headers, for huma.
 func (e *failed) GetHeaders() http.Header { return e.Header }
 
+// statusGone is the status in the log of a request whose caller did not wait for the answer. HTTP has none.
+const statusGone = 499
+
 // failure is err as huma is to write it.
 func (s *Server) failure(ctx context.Context, err error) *failed {
 	failure := s.Failure(ctx, err)
+	if errors.Is(err, context.Canceled) && errors.Is(ctx.Err(), context.Canceled) {
+		// No one waits for the answer, and nothing is wrong on this side.
+		failure.Status = statusGone
+	}
 	// The error of a count that fails is logged once, when it is answered.
 	request := requestFrom(ctx)
 	if failure.Status >= http.StatusInternalServerError && (request == nil || request.refusal() == nil) {
