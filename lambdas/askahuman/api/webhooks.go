@@ -55,5 +55,5 @@ func (a *AgentAPI) callbackForm() func(*huma.Schema) {
 			*form = huma.Schema{Type: "null", Description: "This environment sends no webhooks."}
 		}
 	}
-	return httpapi.Pattern(`^https://[A-Za-z0-9-]{1,63}(\.[A-Za-z0-9-]{1,63})+(:[1-9][0-9]{0,3})?(/([A-Za-z0-9._~!$&'()*+,;=:@/-]|%[0-9A-F]{2})*)?(\?([A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9A-F]{2})*)?$`)
+	return httpapi.Pattern(`^https://([A-Za-z0-9-]{1,63}\.)+[A-Za-z][A-Za-z0-9-]{0,62}(:[1-9][0-9]{0,3})?(/([A-Za-z0-9._~!$&'()*+,;=:@/-]|%[0-9A-F]{2})*)?(\?([A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9A-F]{2})*)?$`)
 }

@@ -53,7 +53,7 @@ func TestCallbackURL(t *testing.T) {
 	p.do(t, ask(`"https://agent.example.com/hooks?a=c"`), 400)
 	p.do(t, ask("null"), 400)
 	for _, url := range []string{
-		`""`, `"agent.example.com"`, `"http://agent.example.com"`, `"https://169.254.169.254/"`, `"https://10.0.0.1/"`, `"https://localhost/"`, `"https://user:secret@agent.example.com/"`,
+		`""`, `"agent.example.com"`, `"http://agent.example.com"`, `"https://169.254.169.254/"`, `"https://10.0.0.1/"`, `"https://localhost/"`, `"https://2130706433/"`, `"https://ⓛocalhost/"`, `"https://169。254。169。254/"`, `"https://user:secret@agent.example.com/"`,
 		`"https://agent.example.com/` + strings.Repeat("a", 2048) + `"`, `7`,
 	} {
 		answer := p.do(t, asAgent("POST /agent/questions", `{"prompt":"Is anybody out there?","type":"text","callback_url":`+url+`}`), 400)

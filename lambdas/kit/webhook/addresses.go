@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/netip"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -96,8 +97,8 @@ func (a Addresses) Check(address netip.Addr) error {
 }
 
 // CheckURL returns what is wrong with the address of an endpoint, for whoever names it: an https URL of up
-// to [LongestURL] bytes with a host, and no name, password or fragment. A host that is an IP address is
-// checked here; what a name leads to is checked when a [Client] connects.
+// to [LongestURL] bytes with a host, and no name, password or fragment. The host is a public name in ASCII
+// or a public IP address in its usual spelling. What a name leads to is checked when a [Client] connects.
 func (a Addresses) CheckURL(text string) error {
 	if len(text) > LongestURL {
 		return fmt.Errorf("has %d bytes, allowed are %d", len(text), LongestURL)
@@ -124,17 +125,52 @@ func (a Addresses) CheckURL(text string) error {
 			return fmt.Errorf("has the port %s, allowed are 1 to 65535", port)
 		}
 	}
-	if notIP == nil {
+	switch {
+	case notIP == nil:
 		return a.Check(address)
+	case loopback:
+		return nil
 	}
-	// Names that public DNS does not have (RFC 6761, RFC 6762, ICANN's .internal).
+	return checkName(host)
+}
+
+// hostName matches names that DNS may have (RFC 1035, section 2.3.4), and those with an underscore, which
+// some have. Names of other scripts have the form xn--.
+var hostName = regexp.MustCompile(`^[0-9A-Za-z_-]{1,63}(\.[0-9A-Za-z_-]{1,63})*\.?$`)
+
+// longestName is how many bytes a name may have, without its last dot.
+const longestName = 253
+
+// checkName returns what is wrong with a host that is no IP address in its usual spelling.
+func checkName(host string) error {
 	name := strings.ToLower(strings.TrimSuffix(host, "."))
-	for _, private := range []string{"localhost", "local", "internal"} {
-		if !loopback && (name == private || strings.HasSuffix(name, "."+private)) {
+	if !hostName.MatchString(host) || len(name) > longestName {
+		// Some of the other characters look like ASCII, and clients map them to it: "ⓛocalhost", "１２７。１".
+		return fmt.Errorf("has a host that is no name of the DNS; write up to %d letters of ASCII, digits, hyphens and dots, and names of other scripts as xn--…", longestName)
+	}
+	if endsInNumber(name) {
+		return &ForbiddenError{Address: host, Reason: "a number, or an IP address in an unusual spelling"}
+	}
+	// Names that public DNS does not have (RFC 6761, RFC 6762, RFC 8375, ICANN's .internal, SAC053).
+	for _, private := range []string{"localhost", "local", "internal", "home.arpa"} {
+		if strings.HasSuffix("."+name, "."+private) {
 			return &ForbiddenError{Address: host, Reason: "a name within a network"}
 		}
 	}
+	if !strings.Contains(name, ".") {
+		return &ForbiddenError{Address: host, Reason: "a name without a domain"}
+	}
 	return nil
+}
+
+// endsInNumber reports whether the last label of a name is decimal, octal or hexadecimal. Clients take such
+// a host for an address of IPv4, and no domain ends so ("host parsing", URL Standard).
+func endsInNumber(name string) bool {
+	last := name[strings.LastIndex(name, ".")+1:]
+	if digits, hex := strings.CutPrefix(last, "0x"); hex {
+		return strings.Trim(digits, "0123456789abcdef") == ""
+	}
+	return strings.Trim(last, "0123456789") == ""
 }
 
 // AddressesOf returns where a function may send webhooks by its environment: to this machine only in a local run.

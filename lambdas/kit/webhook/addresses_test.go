@@ -2,9 +2,15 @@ package webhook_test
 
 import (
 	"errors"
+	"fmt"
 	"net/netip"
+	"net/url"
+	"regexp"
 	"strings"
 	"testing"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/webhook"
 )
@@ -52,6 +58,7 @@ func TestCheckURL(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
 		"https://example.com", "https://example.com:8443/hooks?a=b", "HTTPS://EXAMPLE.COM/", "https://8.8.8.8/", "https://[2606:4700::1111]/", "https://xn--bcher-kva.example/", "https://localhost.example/",
+		"https://127.0.0.1.example.com/", "https://1.2.example/", "https://0x7f.example./", "https://a_b.example.com/", "https://0xg.0x1g/",
 		"https://example.com/" + strings.Repeat("a", webhook.LongestURL-20),
 	} {
 		if err := (webhook.Addresses{}).CheckURL(text); err != nil {
@@ -63,6 +70,9 @@ func TestCheckURL(t *testing.T) {
 		"", "example.com", "/hooks", "//example.com", "ftp://example.com", "http://example.com", "https://", "https:///a", "https:example.com", "https://:443/", "javascript:alert(1)", "https://a\x00b/", "https://exa mple.com/",
 		"https://user@example.com/", "https://user:pass@example.com/", "https://example.com/#a", "https://example.com:0/", "https://example.com:65536/", "https://example.com:a/",
 		"https://169.254.169.254/latest/meta-data", "https://[fd00:ec2::254]/", "https://[::ffff:10.0.0.1]/", "https://metadata.google.internal/", "https://printer.local./",
+		"https://2130706433/", "https://0x7f000001/", "https://0X7F.1/", "https://017700000001/", "https://127.1/", "https://0177.0.0.1/", "https://127.0.0.1./", "https://8.8.8.8./", "https://8.8.2056/", "https://1.2.3.4.5/",
+		"https://example.123/", "https://example.0x/", "https://%31%32%37.1/", "https://ⓛocalhost/", "https://169。254。169。254/", "https://１２７.0.0.1/", "https://２１３０７０６４３３/", "https://local\u00adhost/", "https://①②⑦.1/", "https://bücher.example/",
+		"https://intranet/", "https://localhost./", "https://a.localhost/", "https://router.home.arpa/", "https://a..example.com/", "https://a!b.example.com/", "https://" + strings.Repeat("a", 64) + ".example.com/", "https://" + strings.Repeat("a.", 126) + "com/",
 		"https://example.com/" + strings.Repeat("a", webhook.LongestURL-19),
 	}
 	for _, text := range append(here, refused...) {
@@ -105,9 +115,12 @@ func FuzzAddresses(f *testing.F) {
 	})
 }
 
+// number matches hosts that clients take for an address of IPv4.
+var number = regexp.MustCompile(`(?i)(^|\.)([0-9]+|0x[0-9a-f]*)$`)
+
 // No address of an endpoint makes the check panic, and none that it allows names a forbidden IP address.
 func FuzzCheckURL(f *testing.F) {
-	for _, text := range []string{"https://example.com/a?b", "https://[::1%25lo]:1/", "http://127.0.0.1", "https://0x7f.1/", "https://2130706433/", "https://[::ffff:a9fe:a9fe]"} {
+	for _, text := range []string{"https://example.com/a?b", "https://[::1%25lo]:1/", "http://127.0.0.1", "https://0x7f.1/", "https://2130706433/", "https://[::ffff:a9fe:a9fe]", "https://ⓛocalhost/", "https://169。254。169。254", "https://a.0X7f.:1"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -117,5 +130,76 @@ func FuzzCheckURL(f *testing.F) {
 		if !strings.EqualFold(text[:8], "https://") || strings.Contains(text, "@") && !strings.Contains(text[8:], "/") && !strings.Contains(text, "?") {
 			t.Errorf("%q is allowed", text)
 		}
+		u, err := url.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		host := strings.TrimSuffix(u.Hostname(), ".")
+		if address, err := netip.ParseAddr(host); err == nil {
+			if (webhook.Addresses{}).Check(address) != nil {
+				t.Errorf("%q is allowed", text)
+			}
+			return
+		}
+		if number.MatchString(host) || strings.ContainsFunc(host, func(r rune) bool { return r >= utf8.RuneSelf }) {
+			t.Errorf("%q is allowed", text)
+		}
 	})
+}
+
+// No spelling of an address of IPv4 is the host of an endpoint, but the usual one of a public address: each
+// of its one to four parts may be decimal, octal or hexadecimal, and its characters may be others, which
+// clients map to ASCII.
+func TestCheckURLSpellings(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		number, parts := rapid.Uint32().Draw(t, "address"), rapid.IntRange(1, 4).Draw(t, "parts")
+		var spelt []string
+		for i := range parts {
+			part := number >> (24 - 8*i) & 0xff
+			if i == parts-1 {
+				part = number & (0xffffffff >> (8 * i))
+			}
+			format := rapid.SampledFrom([]string{"%d", "0%o", "000%o", "0x%x", "0X%X", "0x000%x"}).Draw(t, "format")
+			spelt = append(spelt, fmt.Sprintf(format, part))
+		}
+		host := strings.Join(spelt, ".") + rapid.SampledFrom([]string{"", "."}).Draw(t, "root")
+		if rapid.Bool().Draw(t, "mapped") {
+			host = mapped(t, strings.ToLower(host))
+		}
+		address, unusual := netip.ParseAddr(host)
+		want := unusual == nil && (webhook.Addresses{}).Check(address) == nil
+		if err := (webhook.Addresses{}).CheckURL("https://" + host + "/"); (err == nil) != want {
+			t.Fatalf("%q: got %v, allowed %t", host, err, want)
+		}
+	})
+}
+
+// mapped is a host some of whose characters are others that clients map to it (UTS #46), and some that they
+// drop.
+func mapped(t *rapid.T, host string) string {
+	var b strings.Builder
+	for _, r := range host {
+		other := r
+		switch {
+		case r == '.':
+			other = rapid.SampledFrom([]rune("。．｡")).Draw(t, "dot")
+		case r == '0':
+			other = rapid.SampledFrom([]rune("０⓪𝟎𝟶")).Draw(t, "zero")
+		case r <= '9':
+			other = r - '1' + rapid.SampledFrom([]rune("１①𝟏𝟷")).Draw(t, "digit")
+		case rapid.Bool().Draw(t, "circled"):
+			other = r - 'a' + 'ⓐ'
+		default:
+			other = r - 'a' + 'ａ'
+		}
+		if rapid.Bool().Draw(t, "plain") {
+			other = r
+		}
+		b.WriteRune(other)
+		if rapid.IntRange(0, 9).Draw(t, "dropped") == 0 {
+			b.WriteString("\u00ad")
+		}
+	}
+	return b.String()
 }
