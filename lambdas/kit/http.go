@@ -70,6 +70,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		invocation.SourceAddress = event.RequestContext.HTTP.SourceIP
 		if authorizer := event.RequestContext.Authorizer; authorizer != nil && authorizer.JWT != nil {
 			invocation.Claims = authorizer.JWT.Claims
+			invocation.Groups = groupsOf(invocation.Claims, r.Header.Values("Authorization"))
 		}
 	}
 	r = r.WithContext(ctx)

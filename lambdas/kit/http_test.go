@@ -6,9 +6,11 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -96,7 +98,7 @@ func TestHTTPHandler(t *testing.T) {
 	if response.StatusCode != http.StatusCreated {
 		t.Errorf("status is %d", response.StatusCode)
 	}
-	want := `{"body":"{\"ü\":1}","header":"yes","id":"a b","invocation":{"RequestID":"r","ColdStart":true,"Route":"POST /echo/{id}","SourceAddress":"203.0.113.7","Claims":{"sub":"me"}},"query":"x=1\u0026x=2"}`
+	want := `{"body":"{\"ü\":1}","header":"yes","id":"a b","invocation":{"RequestID":"r","ColdStart":true,"Route":"POST /echo/{id}","SourceAddress":"203.0.113.7","Claims":{"sub":"me"},"Groups":null},"query":"x=1\u0026x=2"}`
 	if got := strings.TrimSpace(response.Body); got != want {
 		t.Errorf("handlers see %s\nwant         %s", got, want)
 	}
@@ -212,6 +214,102 @@ func TestProtectedRoute(t *testing.T) {
 	if response := invoke(t, NewHTTPHandler(testAPI(t, io.Discard)), e); response.StatusCode != http.StatusNoContent {
 		t.Errorf("got %+v", response)
 	}
+}
+
+// grouped is a request with a verified token whose claim of groups is the JSON.
+func grouped(groups string) (events.APIGatewayV2HTTPRequest, error) {
+	e := event("POST", "/echo/1")
+	var claim any
+	if err := json.Unmarshal([]byte(groups), &claim); err != nil {
+		return e, err
+	}
+	claiming("me")(&e)
+	e.RequestContext.Authorizer.JWT.Claims["cognito:groups"] = fmt.Sprint(claim)
+	e.Headers["authorization"] = "Bearer e30." + base64.RawURLEncoding.EncodeToString([]byte(`{"cognito:groups":`+groups+`}`)) + ".c2ln"
+	return e, nil
+}
+
+func groupsIn(t testing.TB, e events.APIGatewayV2HTTPRequest) []string {
+	t.Helper()
+	var body struct{ Invocation Invocation }
+	if err := json.Unmarshal([]byte(invoke(t, NewHTTPHandler(testAPI(t, io.Discard)), e).Body), &body); err != nil {
+		t.Fatal(err)
+	}
+	return body.Invocation.Groups
+}
+
+func TestGroups(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		groups string
+		change func(*events.APIGatewayV2HTTPRequest)
+		want   []string
+	}{
+		{groups: `["admin"]`, want: []string{"admin"}},
+		{groups: `["site admin","admin"]`, want: []string{"site admin", "admin"}},
+		{groups: `["[admin","admin]","[admin]"]`, want: []string{"[admin", "admin]", "[admin]"}},
+		{groups: `["x","y admin"]`, want: []string{"x", "y admin"}},
+		{groups: `"guest admin"`, want: []string{"guest admin"}},
+		{groups: `"admin"`, want: []string{"admin"}},
+		{groups: `[]`, want: []string{}},
+		{groups: `["x",["admin"],"y"]`},
+		{groups: `{"x":" admin "}`},
+		{groups: `["admin",null]`},
+		// API Gateway need not keep the order.
+		{groups: `["b","a"]`, change: func(e *events.APIGatewayV2HTTPRequest) {
+			e.RequestContext.Authorizer.JWT.Claims["cognito:groups"] = "[a b]"
+		}, want: []string{"b", "a"}},
+		{groups: `["admin"]`, change: func(e *events.APIGatewayV2HTTPRequest) {
+			e.Headers["authorization"] = strings.TrimPrefix(e.Headers["authorization"], "Bearer ")
+		}, want: []string{"admin"}},
+		{groups: `["admin"]`, change: func(e *events.APIGatewayV2HTTPRequest) { delete(e.Headers, "authorization") }},
+		{groups: `["admin"]`, change: func(e *events.APIGatewayV2HTTPRequest) { e.Headers["authorization"] = "Bearer a.b" }},
+		{groups: `["admin"]`, change: func(e *events.APIGatewayV2HTTPRequest) {
+			e.Headers["authorization"] += "," + e.Headers["authorization"]
+		}},
+		// Another token than the one that was verified.
+		{groups: `["admin"]`, change: func(e *events.APIGatewayV2HTTPRequest) {
+			e.RequestContext.Authorizer.JWT.Claims["cognito:groups"] = "[staff]"
+		}},
+		{groups: `["admin"]`, change: func(e *events.APIGatewayV2HTTPRequest) {
+			delete(e.RequestContext.Authorizer.JWT.Claims, "cognito:groups")
+		}},
+	} {
+		e, err := grouped(test.groups)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if test.change != nil {
+			test.change(&e)
+		}
+		if got := groupsIn(t, e); !slices.Equal(got, test.want) {
+			t.Errorf("%s with the header %s: got %q, want %q", test.groups, e.Headers["authorization"], got, test.want)
+		}
+	}
+}
+
+// Who has a group by its exact name is in it, and no one else, whatever the claim is.
+func FuzzGroups(f *testing.F) {
+	for _, groups := range []string{
+		`["admin"]`, `["[admin"]`, `["admin]"]`, `["site admin"]`, `["x","y admin"]`, `"guest admin"`, `"[admin]"`, `[["admin"]]`,
+		`["x", ["admin", "y"]]`, `{"admin":"x"}`, `["a\u0020admin"]`, `["staff","admin"]`, `[" admin"]`, `null`, `[1,"admin"]`,
+	} {
+		f.Add(groups)
+	}
+	f.Fuzz(func(t *testing.T, groups string) {
+		e, err := grouped(groups)
+		if err != nil {
+			return
+		}
+		var list []*string
+		want := json.Unmarshal([]byte(groups), &list) == nil && !slices.Contains(list, nil) &&
+			slices.ContainsFunc(list, func(name *string) bool { return *name == "admin" })
+		var one string
+		want = want || json.Unmarshal([]byte(groups), &one) == nil && one == "admin"
+		if got := slices.Contains(groupsIn(t, e), "admin"); got != want {
+			t.Errorf("%s, which API Gateway hands on as %s: in the group is %t", groups, e.RequestContext.Authorizer.JWT.Claims["cognito:groups"], got)
+		}
+	})
 }
 
 // A body of exactly the limit is read.

@@ -2,6 +2,9 @@ package kit
 
 import (
 	"context"
+	"encoding/base64"
+	"encoding/json"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -25,11 +28,20 @@ type Invocation struct {
 	// Claims are the claims of the JWT that API Gateway has verified. Nil: the route has no
 	// authorizer.
 	Claims map[string]string
+	// Groups are the groups of the verified token's user: what its claim "cognito:groups" lists, or the
+	// claim itself if it is a text. API Gateway hands a list on as "[admin staff]", which may be two names
+	// or one with a blank. So the names come from the token in the header Authorization. Nil: it names
+	// none, or is not there.
+	Groups []string
 }
 
 // maxSubjectLength is how long a JWT's subject may be (OpenID Connect Core 1.0,
 // section 2: 255 ASCII characters).
 const maxSubjectLength = 255
+
+// groupsClaim is the claim with the groups of a user ("Understanding the access token", Amazon Cognito
+// Developer Guide).
+const groupsClaim = "cognito:groups"
 
 // Subject is the verified token's subject: 1 to 255 bytes. Empty: there
 // is no token, or none with such a subject.
@@ -41,11 +53,45 @@ func (i Invocation) Subject() string {
 	return subject
 }
 
-// Groups are the groups of an Amazon Cognito user pool that the verified token's user is
-// in. API Gateway hands a claim that is a list on as "[admin staff]"; names of groups have no
-// white space (CreateGroup, Amazon Cognito API reference).
-func (i Invocation) Groups() []string {
-	return strings.Fields(strings.Trim(i.Claims["cognito:groups"], "[]"))
+// groupsOf reads the groups of a token that API Gateway has verified. authorization are the values of the
+// header that it took the token from. A token that does not have the words of the verified claim is another
+// one, and has no groups.
+func groupsOf(claims map[string]string, authorization []string) (groups []string) {
+	if claims[groupsClaim] == "" || len(authorization) != 1 {
+		return nil
+	}
+	token := authorization[0]
+	if scheme, rest, ok := strings.Cut(token, " "); ok && strings.EqualFold(scheme, "Bearer") {
+		token = strings.TrimSpace(rest)
+	}
+	parts := strings.Split(token, ".")
+	if len(parts) != 3 {
+		return nil
+	}
+	payload, err := base64.RawURLEncoding.DecodeString(parts[1])
+	if err != nil {
+		return nil
+	}
+	// A map, because the names of a struct's fields match in any case.
+	var all map[string]json.RawMessage
+	if json.Unmarshal(payload, &all) != nil {
+		return nil
+	}
+	var group string
+	if json.Unmarshal(all[groupsClaim], &group) == nil {
+		groups = []string{group}
+	} else if json.Unmarshal(all[groupsClaim], &groups) != nil {
+		return nil
+	}
+	if !slices.Equal(words(strings.Join(groups, " ")), words(claims[groupsClaim])) {
+		return nil
+	}
+	return groups
+}
+
+// words are the words of a list as API Gateway writes it, in alphabetical order.
+func words(text string) []string {
+	return slices.Sorted(slices.Values(strings.Fields(strings.Trim(text, "[]"))))
 }
 
 type invocationKey struct{}

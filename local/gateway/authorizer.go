@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -109,7 +108,11 @@ func (a *Authorizer) verify(r *http.Request, options Options) (*token, []string,
 	}
 	result := &token{claims: make(map[string]string, len(claims))}
 	for name, value := range claims {
-		result.claims[name] = claimText(value)
+		// API Gateway writes claims as Go does: a list as "[a b]" (aws-lambda-go, issue 591), an object as
+		// "map[key:value]" (issue 570). It leaves null out.
+		if value != nil {
+			result.claims[name] = fmt.Sprint(value)
+		}
 	}
 	return result, scopesOf(claims), nil
 }
@@ -147,30 +150,6 @@ func scopesOf(claims jwt.MapClaims) []string {
 		}
 	}
 	return scopes
-}
-
-// claimText is a claim as API Gateway passes it on: every value is a string, and lists are "[a b]".
-func claimText(value any) string {
-	switch v := value.(type) {
-	case string:
-		return v
-	case json.Number:
-		return v.String()
-	case []any:
-		items := make([]string, len(v))
-		for i, item := range v {
-			items[i] = claimText(item)
-		}
-		return "[" + strings.Join(items, " ") + "]"
-	case map[string]any:
-		encoded, err := json.Marshal(v)
-		if err != nil {
-			return ""
-		}
-		return string(encoded)
-	default:
-		return fmt.Sprint(v)
-	}
 }
 
 // describe says what is wrong with a token, in words that a header may have.

@@ -612,10 +612,13 @@ func TestAuthorizer(t *testing.T) {
 	}
 	t.Run("Claims", func(t *testing.T) {
 		r := request("GET", "/scoped", "", "Authorization", mint(minter, func(r *gateway.Request) {
-			r.Claims = map[string]any{"exp": int64(1999999999), "iat": 1, "jti": "j", "scope": "ask", "groups": []string{"a", "b"}, "ok": true}
+			r.Claims = map[string]any{
+				"exp": int64(1999999999), "iat": 1, "jti": "j", "scope": "ask", "groups": []string{"a", "b"}, "ok": true, "none": nil,
+				"nested": map[string]any{"b": []any{1, "c d"}, "a": 1.5}, "texts": "[x] y",
+			}
 		}))
 		do(h, r)
-		want := `{"jwt":{"claims":{"aud":"api","exp":"1999999999","groups":"[a b]","iat":"1","iss":"https://issuer.example","jti":"j","ok":"true","scope":"ask","sub":"alice"},"scopes":["ask"]}}`
+		want := `{"jwt":{"claims":{"aud":"api","exp":"1999999999","groups":"[a b]","iat":"1","iss":"https://issuer.example","jti":"j","nested":"map[a:1.5 b:[1 c d]]","ok":"true","scope":"ask","sub":"alice","texts":"[x] y"},"scopes":["ask"]}}`
 		if string(authorizer) != want {
 			t.Errorf("got %s", authorizer)
 		}

@@ -103,7 +103,8 @@ func TestModerationNeedsOperators(t *testing.T) {
 		agents int // the status of an agent's route
 		status int
 	}{
-		"Operator":        {"operators", operators, http.StatusUnauthorized, http.StatusOK},
+		"Operator":        {"operators", []string{"night shift", "operators"}, http.StatusUnauthorized, http.StatusOK},
+		"Blank":           {"operators", []string{"night operators", "[operators", "operators]"}, http.StatusUnauthorized, http.StatusForbidden},
 		"NoGroup":         {"operators", nil, http.StatusUnauthorized, http.StatusForbidden},
 		"OtherGroup":      {"operators", []string{"operator", "Operators"}, http.StatusUnauthorized, http.StatusForbidden},
 		"Agent":           {"agents", nil, http.StatusOK, http.StatusUnauthorized},

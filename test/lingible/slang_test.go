@@ -96,6 +96,9 @@ func TestAdmin(t *testing.T) {
 	if on.Run != nil { // A user pool chooses the claims.
 		for name, claims := range map[string]map[string]any{
 			"Other":     {"cognito:groups": []string{"administrators", "staff"}},
+			"Blank":     {"cognito:groups": []string{"x", "site admin"}},
+			"Bracket":   {"cognito:groups": []string{"[admin"}},
+			"Text":      {"cognito:groups": "guest admin"},
 			"Attribute": {"custom:groups": []string{"admin"}, "groups": "admin", "role": "admin", "scope": "admin", "custom:role": "admin"},
 			"Username":  {"username": "admin", "cognito:username": "admin", "email": "admin@example.com"},
 		} {

@@ -31,10 +31,10 @@ func TestOperators(t *testing.T) {
 		Service: &askahuman.Operators{Store: store, Now: p.clock.read},
 		Options: api.Options{Metrics: &kit.Metrics{Namespace: "Onesynth/askahuman", Writer: &out}, Now: p.clock.read},
 	}).Handler()
-	as := func(groups, line, body string, status int, into any) {
+	as := func(group, line, body string, status int, into any) {
 		t.Helper()
 		r := request{line: line, body: body}.http()
-		r = r.WithContext(kit.WithInvocation(r.Context(), kit.Invocation{Claims: map[string]string{"sub": "olga", "cognito:groups": groups}}))
+		r = r.WithContext(kit.WithInvocation(r.Context(), kit.Invocation{Claims: map[string]string{"sub": "olga"}, Groups: []string{"staff", group}}))
 		w := httptest.NewRecorder()
 		operators.ServeHTTP(w, r)
 		if w.Code != status {
@@ -56,7 +56,7 @@ func TestOperators(t *testing.T) {
 	p.do(t, request{line: "POST /human/reports", body: `{"question_id":"` + id + `","reason":"spam"}`}, 400)
 
 	var page api.ReportList
-	as("[staff operators]", "GET /operator/reports", "", 200, &page)
+	as("operators", "GET /operator/reports", "", 200, &page)
 	if len(page.Reports) != 2 {
 		t.Fatalf("got %+v", page)
 	}
@@ -71,29 +71,29 @@ func TestOperators(t *testing.T) {
 	const hide, show = `{"hidden":true}`, `{"hidden":false}`
 	question, response := "PUT /operator/questions/"+id, "PUT /operator/questions/"+id+"/responses/"+responseID
 	for _, step := range []struct {
-		groups, line, body string
-		status             int
+		group, line, body string
+		status            int
 	}{
 		{"", "GET /operator/reports", "", 403},
-		{"[operator Operators]", question, hide, 403},
-		{"[operators]", "GET /operator/reports?state=closed", "", 400},
-		{"[operators]", "GET /operator/reports?cursor=x", "", 400},
-		{"[operators]", question, `{}`, 400},
-		{"[operators]", "PUT /operator/questions/x", hide, 404},
-		{"[operators]", "PUT /operator/questions/" + responseID, hide, 404},
-		{"[operators]", response, hide, 204},
-		{"[operators]", response, show, 204},
-		{"[operators]", question, hide, 204},
-		{"[operators]", "PUT /operator/reports/" + id, `{"dismissed":true}`, 204},
-		{"[operators]", "PUT /operator/reports/" + id[:8] + responseID[8:], `{"dismissed":true}`, 404},
-		{"[operators]", "PUT /operator/blocks", `{"blocked":true}`, 400},
-		{"[operators]", "PUT /operator/blocks", `{"blocked":true,"agent_id":"a","person":"` + answer.Person + `"}`, 400},
-		{"[operators]", "PUT /operator/blocks", `{"agent_id":"agent-1"}`, 400},
-		{"[operators]", "PUT /operator/blocks", `{"blocked":true,"person":"` + strings.Repeat("0", 64) + `"}`, 404},
-		{"[operators]", "PUT /operator/blocks", `{"blocked":true,"person":"` + answer.Person + `"}`, 204},
-		{"[operators]", "PUT /operator/blocks", `{"blocked":true,"agent_id":"agent-1"}`, 204},
+		{"Operators", question, hide, 403},
+		{"operators", "GET /operator/reports?state=closed", "", 400},
+		{"operators", "GET /operator/reports?cursor=x", "", 400},
+		{"operators", question, `{}`, 400},
+		{"operators", "PUT /operator/questions/x", hide, 404},
+		{"operators", "PUT /operator/questions/" + responseID, hide, 404},
+		{"operators", response, hide, 204},
+		{"operators", response, show, 204},
+		{"operators", question, hide, 204},
+		{"operators", "PUT /operator/reports/" + id, `{"dismissed":true}`, 204},
+		{"operators", "PUT /operator/reports/" + id[:8] + responseID[8:], `{"dismissed":true}`, 404},
+		{"operators", "PUT /operator/blocks", `{"blocked":true}`, 400},
+		{"operators", "PUT /operator/blocks", `{"blocked":true,"agent_id":"a","person":"` + answer.Person + `"}`, 400},
+		{"operators", "PUT /operator/blocks", `{"agent_id":"agent-1"}`, 400},
+		{"operators", "PUT /operator/blocks", `{"blocked":true,"person":"` + strings.Repeat("0", 64) + `"}`, 404},
+		{"operators", "PUT /operator/blocks", `{"blocked":true,"person":"` + answer.Person + `"}`, 204},
+		{"operators", "PUT /operator/blocks", `{"blocked":true,"agent_id":"agent-1"}`, 204},
 	} {
-		as(step.groups, step.line, step.body, step.status, nil)
+		as(step.group, step.line, step.body, step.status, nil)
 	}
 	if got := fmt.Sprint(metricstest.Sums(t, out.String())); got != "map[Blocked:2 Hidden:2]" {
 		t.Errorf("metrics: %s", got)

@@ -164,7 +164,7 @@ func (s *Server) identify(ctx *Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if group := ctx.Route.Caller.Group; group != "" && !slices.Contains(kit.InvocationFrom(ctx.Context()).Groups(), group) {
+	if group := ctx.Route.Caller.Group; group != "" && !slices.Contains(kit.InvocationFrom(ctx.Context()).Groups, group) {
 		return ErrForbidden
 	}
 	ctx.caller = caller

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/aws/aws-lambda-go/events"
+
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible"
@@ -34,40 +36,61 @@ func TestAdministrators(t *testing.T) {
 	t.Parallel()
 	calls := 0
 	count := func() error { calls++; return nil }
-	handler := (&api.API{
+	handler := kit.NewHTTPHandler((&api.API{
 		Users: stubUsers{count}, Moderation: stubModeration{count}, Keys: &httpapitest.Ledger{}, Limiter: httpapitest.Unlimited{},
 		Log: slog.New(slog.DiscardHandler), Now: began,
-	}).Handler()
+	}).Handler())
 	for _, decision := range []string{"approve", "reject"} {
-		path := "/slang/admin/" + decision + "/550e8400-e29b-41d4-a716-446655440000"
 		for name, test := range map[string]struct {
-			claims map[string]string
+			claims map[string]any
 			status int
 			code   string
 		}{
 			"None":         {nil, 401, "AUTH_001"},
-			"Groups":       {map[string]string{"sub": "ann"}, 403, "AUTH_002"},
-			"Custom":       {map[string]string{"sub": "ann", "custom:groups": "[admin]", "custom:role": "admin"}, 403, "AUTH_002"},
-			"Roles":        {map[string]string{"sub": "ann", "roles": "[admin]", "role": "admin", "groups": "[admin]"}, 403, "AUTH_002"},
-			"CognitoRoles": {map[string]string{"sub": "ann", "cognito:roles": "[admin]", "cognito:preferred_role": "admin"}, 403, "AUTH_002"},
-			"Scope":        {map[string]string{"sub": "ann", "scope": "admin aws.cognito.signin.user.admin"}, 403, "AUTH_002"},
-			"Name":         {map[string]string{"sub": "admin", "username": "admin", "cognito:username": "admin", "email": "admin"}, 403, "AUTH_002"},
-			"Longer":       {map[string]string{"sub": "ann", "cognito:groups": "administrators"}, 403, "AUTH_002"},
-			"Plural":       {map[string]string{"sub": "ann", "cognito:groups": "[staff admins]"}, 403, "AUTH_002"},
-			"Case":         {map[string]string{"sub": "ann", "cognito:groups": "[Admin ADMIN]"}, 403, "AUTH_002"},
-			"Commas":       {map[string]string{"sub": "ann", "cognito:groups": "[staff,admin]"}, 403, "AUTH_002"},
-			"Claim":        {map[string]string{"sub": "ann", "Cognito:Groups": "[admin]", "cognito:groups": "[]"}, 403, "AUTH_002"},
-			"Admin":        {map[string]string{"sub": "ann", "cognito:groups": "[admin]"}, 200, ""},
-			"AlsoAdmin":    {map[string]string{"sub": "ann", "cognito:groups": "[staff admin]"}, 200, ""},
+			"Groups":       {map[string]any{"sub": "ann"}, 403, "AUTH_002"},
+			"Custom":       {map[string]any{"sub": "ann", "custom:groups": []string{"admin"}, "custom:role": "admin"}, 403, "AUTH_002"},
+			"Roles":        {map[string]any{"sub": "ann", "roles": []string{"admin"}, "role": "admin", "groups": []string{"admin"}}, 403, "AUTH_002"},
+			"CognitoRoles": {map[string]any{"sub": "ann", "cognito:roles": []string{"admin"}, "cognito:preferred_role": "admin"}, 403, "AUTH_002"},
+			"Scope":        {map[string]any{"sub": "ann", "scope": "admin aws.cognito.signin.user.admin"}, 403, "AUTH_002"},
+			"Name":         {map[string]any{"sub": "admin", "username": "admin", "cognito:username": "admin", "email": "admin"}, 403, "AUTH_002"},
+			"Longer":       {map[string]any{"sub": "ann", "cognito:groups": "administrators"}, 403, "AUTH_002"},
+			"Plural":       {map[string]any{"sub": "ann", "cognito:groups": []string{"staff", "admins"}}, 403, "AUTH_002"},
+			"Case":         {map[string]any{"sub": "ann", "cognito:groups": []string{"Admin", "ADMIN"}}, 403, "AUTH_002"},
+			"Commas":       {map[string]any{"sub": "ann", "cognito:groups": []string{"staff,admin"}}, 403, "AUTH_002"},
+			"Blank":        {map[string]any{"sub": "ann", "cognito:groups": []string{"site admin"}}, 403, "AUTH_002"},
+			"Claim":        {map[string]any{"sub": "ann", "Cognito:Groups": []string{"admin"}, "cognito:groups": []string{}}, 403, "AUTH_002"},
+			"Admin":        {map[string]any{"sub": "ann", "cognito:groups": []string{"admin"}}, 200, ""},
+			"AlsoAdmin":    {map[string]any{"sub": "ann", "cognito:groups": []string{"staff", "admin"}}, 200, ""},
 		} {
 			calls = 0
-			answer := request(handler, http.MethodPost, path, "", test.claims, nil)
-			var body api.ErrorResponse
-			if err := json.Unmarshal(answer.Body.Bytes(), &body); err != nil {
+			var event events.APIGatewayV2HTTPRequest
+			event.Version, event.RawPath, event.RequestContext.HTTP.Method = "2.0", "/slang/admin/"+decision+"/550e8400-e29b-41d4-a716-446655440000", http.MethodPost
+			event.Headers = map[string]string{"host": "api.example.com"}
+			if test.claims != nil {
+				authorization, claims := httpapitest.Verified(test.claims)
+				event.Headers["authorization"] = authorization
+				event.RequestContext.Authorizer = &events.APIGatewayV2HTTPRequestContextAuthorizerDescription{
+					JWT: &events.APIGatewayV2HTTPRequestContextAuthorizerJWTDescription{Claims: claims},
+				}
+			}
+			payload, err := json.Marshal(event)
+			if err != nil {
 				t.Fatal(err)
 			}
-			if asked := calls > 0; answer.Code != test.status || body.ErrorCode != test.code || asked != (test.status == 200) {
-				t.Errorf("%s %s: got %d %s, asked the service %v", decision, name, answer.Code, body.ErrorCode, asked)
+			answer, err := handler.Invoke(t.Context(), payload)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var response events.APIGatewayV2HTTPResponse
+			if err := json.Unmarshal(answer, &response); err != nil {
+				t.Fatal(err)
+			}
+			var body api.ErrorResponse
+			if err := json.Unmarshal([]byte(response.Body), &body); err != nil {
+				t.Fatal(err)
+			}
+			if asked := calls > 0; response.StatusCode != test.status || body.ErrorCode != test.code || asked != (test.status == 200) {
+				t.Errorf("%s %s: got %d %s, asked the service %v", decision, name, response.StatusCode, body.ErrorCode, asked)
 			}
 		}
 	}
