@@ -193,6 +193,9 @@ type Caller struct {
 	Email string
 	// Issued is when the token was issued. Zero: now.
 	Issued time.Time
+
+	// admission reads the usage of the caller of a request; nil: nothing does.
+	admission *admission
 }
 
 // Counter is called with the name of a metric for what happened n times. Nil counts nothing.

@@ -188,7 +188,7 @@ func (m *Moderation) Submit(ctx context.Context, caller Caller, proposal Proposa
 	}
 	err = retry.Do(ctx, func() error {
 		var isKnown bool
-		usage, err := m.Users.usageWhile(ctx, caller, func() (err error) {
+		usage, err := m.Users.usageAfter(ctx, caller, func() (err error) {
 			_, isKnown, err = m.Store.Entry(ctx, Slug(proposal.Term))
 			return err
 		})
@@ -299,7 +299,7 @@ func (m *Moderation) Vote(ctx context.Context, caller Caller, id string) (vote V
 	var now Submission
 	err = retry.Do(ctx, m.onSubmission(ctx, id, func(read func() (Submission, error)) error {
 		var submission Submission
-		_, err := m.Users.usageWhile(ctx, caller, func() (err error) {
+		_, err := m.Users.usageAfter(ctx, caller, func() (err error) {
 			submission, err = read()
 			return err
 		})

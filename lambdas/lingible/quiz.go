@@ -195,7 +195,7 @@ type Quiz struct {
 func (q *Quiz) Question(ctx context.Context, caller Caller, difficulty Difficulty, category Category) (question QuizQuestion, err error) {
 	err = retry.Do(ctx, func() error {
 		var latest QuizSession
-		usage, err := q.Users.usageWhile(ctx, caller, func() (err error) {
+		usage, err := q.Users.usageAfter(ctx, caller, func() (err error) {
 			latest, _, err = q.Store.LatestQuiz(ctx, caller.ID)
 			return err
 		})
@@ -424,7 +424,7 @@ func (q *Quiz) History(ctx context.Context, caller Caller) (QuizHistory, error) 
 
 // read reads a quiz of the caller, and the moment.
 func (q *Quiz) read(ctx context.Context, caller Caller, sessionID string) (quiz QuizSession, now time.Time, err error) {
-	usage, err := q.Users.usageWhile(ctx, caller, func() (err error) {
+	usage, err := q.Users.usageAfter(ctx, caller, func() (err error) {
 		quiz, err = q.stored(ctx, caller.ID, sessionID)
 		return err
 	})

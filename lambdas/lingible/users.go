@@ -5,9 +5,8 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync/atomic"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 )
@@ -99,9 +98,53 @@ type Users struct {
 	Calendar Calendar
 }
 
+// admission is the outcome of [Users.Admit].
+type admission struct {
+	done  chan struct{}
+	usage Usage
+	err   error
+	// isTaken says that [Users.Usage] has returned the usage: whoever asks again wants to know more.
+	isTaken atomic.Bool
+}
+
+func (a *admission) wait(ctx context.Context) error {
+	select {
+	case <-a.done:
+		return a.err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Admit admits the caller of a request, on whichever route it is: check reads the caller's usage as
+// [Users.Usage] does, which then returns it, and returns [ErrUserDeleted] if the account is deleted. Run it
+// once, beside what the request reads. Nothing that the request writes, and no answer but the error, may come
+// before it.
+func (u *Users) Admit(caller Caller) (admitted Caller, check func(context.Context) error) {
+	admitted = caller
+	admitted.admission = &admission{done: make(chan struct{})}
+	return admitted, func(ctx context.Context) error {
+		defer close(admitted.admission.done)
+		admitted.admission.usage, admitted.admission.err = u.Usage(ctx, caller)
+		return admitted.admission.err
+	}
+}
+
+// Admitted waits until the caller of a request is admitted, and returns the error of the check.
+func (c Caller) Admitted(ctx context.Context) error {
+	if c.admission == nil {
+		return nil
+	}
+	return c.admission.wait(ctx)
+}
+
 // Usage returns the usage of a caller. The first request of a caller creates the user, unless the
 // sign-up has. It returns [ErrUserDeleted] for a token from before the deletion of the account.
 func (u *Users) Usage(ctx context.Context, caller Caller) (usage Usage, err error) {
+	if a := caller.admission; a != nil && !a.isTaken.Swap(true) {
+		err := a.wait(ctx)
+		return a.usage, err
+	}
 	err = retry.Do(ctx, func() error {
 		var found bool
 		if usage, found, err = u.Store.Usage(ctx, caller.ID); err != nil || found {
@@ -115,16 +158,12 @@ func (u *Users) Usage(ctx context.Context, caller Caller) (usage Usage, err erro
 	return usage, err
 }
 
-// usageWhile returns the usage of a caller as [Users.Usage] does, and meanwhile does work that does not need it. If both fail, it
-// returns the error of the usage.
-func (u *Users) usageWhile(ctx context.Context, caller Caller, work func() error) (usage Usage, err error) {
-	var group errgroup.Group
-	group.Go(func() (err error) {
-		usage, err = u.Usage(ctx, caller)
-		return err
-	})
-	err = work()
-	return usage, cmp.Or(group.Wait(), err)
+// usageAfter does work that does not need the usage of a caller, and returns the usage, which an admission
+// reads meanwhile. If both fail, it returns the error of the usage.
+func (u *Users) usageAfter(ctx context.Context, caller Caller, work func() error) (Usage, error) {
+	err := work()
+	usage, failed := u.Usage(ctx, caller)
+	return usage, cmp.Or(failed, err)
 }
 
 // Balance returns what a caller has left, and creates the user as [Users.Usage] does.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -36,8 +37,54 @@ type Context struct {
 	hasBody bool
 	status  int
 	begun   bool
-	// counting is the call's count; nil if the call was counted before the operation began, or has no limit.
-	counting *counting
+	// checks run while the operation reads.
+	checks []*check
+}
+
+// check is one that runs while its operation reads.
+type check struct {
+	done chan struct{}
+	// header is of every answer to a request that passes, err the error that refuses the request.
+	header http.Header
+	err    error
+}
+
+// wait waits for the outcome, and returns the error that refuses the request.
+func (c *check) wait(ctx context.Context) error {
+	select {
+	case <-c.done:
+	case <-ctx.Done():
+		// Of two that are ready, select takes any.
+		select {
+		case <-c.done:
+		default:
+			return ctx.Err()
+		}
+	}
+	return c.err
+}
+
+// refuses waits for the outcome without a context: a check ends with that of its request.
+func (c *check) refuses() bool {
+	<-c.done
+	return c.err != nil
+}
+
+// WhileReading runs a check of the request while its operation begins. The operation may read tables; its
+// writes and its questions to a model wait, and so does the answer, which is dropped if the check returns an
+// error: that is then the answer. Call it in [Config.Admit], and derive the context of the operation from
+// [Context.Context] after it.
+func (c *Context) WhileReading(run func(context.Context) error) {
+	c.whileReading(func(ctx context.Context) (http.Header, error) { return nil, run(ctx) })
+}
+
+func (c *Context) whileReading(run func(context.Context) (http.Header, error)) {
+	check, within := &check{done: make(chan struct{})}, c.context
+	go func() {
+		defer close(check.done)
+		check.header, check.err = run(within)
+	}()
+	c.checks, c.context = append(c.checks, check), dynamo.BeforeWrites(within, check.wait)
 }
 
 type requestKey struct{}
@@ -132,8 +179,8 @@ func (c *Context) setHeaders(header http.Header) {
 	}
 }
 
-// BodyWriter writes the status, once, and then the body. It waits until the call is counted. The
-// answer to a call beyond a limit is dropped.
+// BodyWriter writes the status, once, and then the body. It waits for the checks. The answer to a request
+// that one refuses is dropped.
 func (c *Context) BodyWriter() io.Writer {
 	c.begin()
 	if c.refusal() != nil {
@@ -142,21 +189,21 @@ func (c *Context) BodyWriter() io.Writer {
 	return c.humaContext.BodyWriter()
 }
 
-// refusal waits until the call is counted, and returns the error if that refuses it.
+// refusal waits until all checks have ended, and returns the error of the first that refuses the request.
 func (c *Context) refusal() error {
-	if c.counting == nil {
-		return nil
+	for _, check := range c.checks {
+		if check.refuses() {
+			return check.err
+		}
 	}
-	// The count ends with the context of the request.
-	<-c.counting.done
-	return c.counting.err
+	return nil
 }
 
 func (c *Context) begin() {
 	if !c.begun && c.status != 0 && c.refusal() == nil {
 		c.begun = true
-		if c.counting != nil {
-			c.setHeaders(c.counting.header)
+		for _, check := range c.checks {
+			c.setHeaders(check.header)
 		}
 		c.humaContext.SetStatus(c.status)
 	}

@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -45,9 +46,9 @@ type Config struct {
 	// Limiter counts the calls of routes with a rate limit. Required if a route that is
 	// registered has one.
 	Limiter RateLimiter
-	// CountWhileReading lets an operation begin while its call is counted towards a rate limit. It may read
-	// tables, and claim an idempotency key; other writes wait (package dynamo), so do questions to a model (package
-	// converse), and so does the answer, which is dropped if the limit is reached. Set it if operations cause nothing else.
+	// CountWhileReading lets an operation begin while its call is counted towards a rate limit, as a check of
+	// [Context.WhileReading]. It may claim an idempotency key meanwhile. Set it if operations cause nothing beside
+	// what waits.
 	CountWhileReading bool
 	// WorkTime ends the context of an operation, where the function has more time for operations that
 	// are Unhurried. Zero: the context ends with the time of the invocation.
@@ -150,12 +151,13 @@ func (s *Server) admit(inner huma.Context, next func(huma.Context)) {
 	}
 	s.answer(ctx, next)
 	if err := ctx.refusal(); err != nil {
-		ctx.counting = nil
+		// The answer has the headers of the checks that the request has passed.
+		ctx.checks = slices.DeleteFunc(ctx.checks, (*check).refuses)
 		s.fail(ctx, err)
 	}
 }
 
-// answer answers a request, unless its count refuses it.
+// answer answers a request, unless a check refuses it.
 func (s *Server) answer(ctx *Context, next func(huma.Context)) {
 	inner := ctx.humaContext
 	address := inner.URL()
@@ -244,7 +246,7 @@ func (s *Server) failure(ctx context.Context, err error) *failed {
 		// No one waits for the answer, and nothing is wrong on this side.
 		failure.Status = statusGone
 	}
-	// The error of a count that fails is logged once, when it is answered.
+	// The error of a check that fails is logged once, when it is answered.
 	request := requestFrom(ctx)
 	if failure.Status >= http.StatusInternalServerError && (request == nil || request.refusal() == nil) {
 		s.config.Log.ErrorContext(ctx, "request failed", "error", err.Error())

@@ -9,7 +9,6 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/ratelimit"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -43,37 +42,11 @@ func (s *Server) count(ctx *Context, caller Caller) error {
 		ctx.setHeaders(state.Header())
 		return nil
 	}
-	counting, within := &counting{done: make(chan struct{})}, ctx.context
-	go func() {
-		defer close(counting.done)
-		var state ratelimit.State
-		state, counting.err = s.countCall(within, ctx.Route, limit, caller)
-		counting.header = state.Header()
-	}()
-	ctx.counting, ctx.context = counting, dynamo.BeforeWrites(within, counting.wait)
+	ctx.whileReading(func(within context.Context) (http.Header, error) {
+		state, err := s.countCall(within, ctx.Route, limit, caller)
+		return state.Header(), err
+	})
 	return nil
-}
-
-// counting is the outcome of counting a call while its operation reads.
-type counting struct {
-	done   chan struct{}
-	header http.Header
-	err    error
-}
-
-// wait waits for the outcome, and returns the error that refuses the call.
-func (c *counting) wait(ctx context.Context) error {
-	select {
-	case <-c.done:
-	case <-ctx.Done():
-		// Of two that are ready, select takes any.
-		select {
-		case <-c.done:
-		default:
-			return ctx.Err()
-		}
-	}
-	return c.err
 }
 
 func (s *Server) countCall(ctx context.Context, route schema.Route, limit schema.RateLimit, caller Caller) (ratelimit.State, error) {

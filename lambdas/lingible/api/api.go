@@ -31,6 +31,8 @@ type API struct {
 	Keys idempotency.Claims
 	// Limiter counts calls towards the rate limits.
 	Limiter httpapi.RateLimiter
+	// WorkTime is that of [httpapi.Config]: the leases of idempotency keys follow from it.
+	WorkTime time.Duration
 	// Log receives errors that callers do not see. Nil: [slog.Default].
 	Log *slog.Logger
 	// Now is the clock. Nil: [time.Now].
@@ -73,13 +75,15 @@ func newServer(a *API) *server {
 		Platform:     schema.Lingible(),
 		Description:  "People translate slang into standard English and back, submit terms to a lexicon and vote on them, see what is trending, and take a quiz. Fields and query parameters that this description does not name are ignored, null is the same as an optional field left out, and a body without a Content-Type is taken for JSON.",
 		Callers:      callers,
+		Admit:        a.admit,
 		MaxBodyBytes: maxBody,
+		WorkTime:     a.WorkTime,
 		Errors:       failures(a.Now),
 		Limiter:      a.Limiter,
 		// The operations read and write tables, ask models, and read the lexicon of Amazon S3.
 		CountWhileReading: true,
 		Idempotency: httpapi.Idempotency{
-			Keys:  userKeys{a.Keys, a.Users},
+			Keys:  userKeys{a.Keys},
 			Claim: idempotency.WhileReading,
 			Description: "A key of the caller's choice, in printable ASCII; without one the request is carried out each time. The same request with the same key is carried out once and answered alike for 24 hours, also if it was refused; with another request the key is refused. " +
 				"Two requests are the same if method, path and body are, byte for byte. " +
@@ -110,11 +114,27 @@ type Health struct {
 	Status string `json:"status" enum:"ok"`
 }
 
-// callerFrom is the caller of a request, as its token says.
+type callerKey struct{}
+
+// admit refuses every request of a deleted account but one for its deletion.
+func (a *API) admit(ctx *httpapi.Context) (context.Context, error) {
+	caller := callerFrom(ctx.Context())
+	if ctx.Route.Caller.Authenticated() && ctx.Declared().ID != deleteUser {
+		var check func(context.Context) error
+		caller, check = a.Users.Admit(caller)
+		ctx.WhileReading(check)
+	}
+	return context.WithValue(ctx.Context(), callerKey{}, caller), nil
+}
+
+// callerFrom is the caller of a request.
 func callerFrom(ctx context.Context) lingible.Caller {
-	claims := kit.InvocationFrom(ctx).Claims
-	caller := lingible.Caller{ID: httpapi.CallerFrom(ctx).ID, Email: claims["email"]}
-	if seconds, err := strconv.ParseFloat(claims["iat"], 64); err == nil {
+	if admitted, ok := ctx.Value(callerKey{}).(lingible.Caller); ok {
+		return admitted
+	}
+	invocation := kit.InvocationFrom(ctx)
+	caller := lingible.Caller{ID: invocation.Subject(), Email: invocation.Claims["email"]}
+	if seconds, err := strconv.ParseFloat(invocation.Claims["iat"], 64); err == nil {
 		caller.Issued = time.Unix(int64(seconds), 0)
 	}
 	return caller

@@ -20,8 +20,7 @@ import (
 // began is the moment at which these tests begin.
 func began() time.Time { return time.Date(2026, 2, 2, 15, 30, 0, 0, time.UTC) }
 
-// The stubs of the services, one for each room. Every method calls work once, but for Usage, which
-// admits idempotency keys.
+// The stubs of the services, one for each room. Every method calls work once, but for Admit.
 type (
 	stubUsers      struct{ work func() error }
 	stubTranslator struct{ work func() error }
@@ -29,8 +28,8 @@ type (
 	stubTrends     struct{ work func() error }
 )
 
-func (stubUsers) Usage(context.Context, lingible.Caller) (lingible.Usage, error) {
-	return lingible.Usage{}, nil
+func (stubUsers) Admit(caller lingible.Caller) (lingible.Caller, func(context.Context) error) {
+	return caller, func(context.Context) error { return nil }
 }
 func (s stubUsers) Balance(context.Context, lingible.Caller) (lingible.Balance, error) {
 	return lingible.Balance{Tier: lingible.Free, ResetDailyAt: began()}, s.work()

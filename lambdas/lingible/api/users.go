@@ -12,7 +12,7 @@ import (
 
 // Users is what the routes of users call; [lingible.Users] is one.
 type Users interface {
-	Usage(ctx context.Context, caller lingible.Caller) (lingible.Usage, error)
+	Admit(caller lingible.Caller) (admitted lingible.Caller, check func(context.Context) error)
 	Balance(ctx context.Context, caller lingible.Caller) (lingible.Balance, error)
 	Profile(ctx context.Context, caller lingible.Caller) (lingible.User, error)
 	Upgrade(ctx context.Context, caller lingible.Caller) (lingible.User, error)
@@ -28,6 +28,9 @@ type AccountDeletion struct {
 type AccountStatus struct {
 	Status lingible.UserStatus `json:"status" enum:"deleting"`
 }
+
+// deleteUser is the operation that callers have also when their account is deleted, and its answer was lost.
+const deleteUser = "deleteUser"
 
 func (s *server) registerUsers() {
 	httpapi.Serve(s.Server, httpapi.Operation{
@@ -52,7 +55,7 @@ func (s *server) registerUsers() {
 	})
 
 	httpapi.Serve(s.Server, httpapi.Operation{
-		Method: http.MethodDelete, Path: "/user/account", ID: "deleteUser", Status: http.StatusAccepted, HasBody: true,
+		Method: http.MethodDelete, Path: "/user/account", ID: deleteUser, Status: http.StatusAccepted, HasBody: true,
 		Description: "Deletes the caller's account. From then on it can do nothing, and everything of it is removed within minutes, in the background: translations, submissions, votes, quizzes and the profile. Approved terms stay in the lexicon, which names no user. A repeat has the same answer.",
 	}, func(ctx context.Context, _ *httpapi.Input[AccountDeletion]) (AccountStatus, error) {
 		return AccountStatus{lingible.Deleting}, s.api.Users.Delete(ctx, callerFrom(ctx))
@@ -61,14 +64,11 @@ func (s *server) registerUsers() {
 
 // userKeys are the idempotency keys of users alone: nothing is written for a caller whose account is
 // deleted. The account cleaner begins when the requests that were admitted before have ended.
-type userKeys struct {
-	idempotency.Claims
-	users Users
-}
+type userKeys struct{ idempotency.Claims }
 
 // Begin implements [idempotency.Claims].
 func (k userKeys) Begin(ctx context.Context, user, key string, request []byte, lease time.Duration) (*idempotency.Claim, *idempotency.Response, error) {
-	if _, err := k.users.Usage(ctx, callerFrom(ctx)); err != nil {
+	if err := callerFrom(ctx).Admitted(ctx); err != nil {
 		return nil, nil, err
 	}
 	return k.Claims.Begin(ctx, user, key, request, lease)

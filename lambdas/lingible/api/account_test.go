@@ -1,0 +1,110 @@
+package api_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/google/uuid"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
+	"github.com/onesynth-cdk/onesynth/lambdas/lingible"
+	"github.com/onesynth-cdk/onesynth/lambdas/lingible/api"
+	"github.com/onesynth-cdk/onesynth/lambdas/lingible/language"
+	"github.com/onesynth-cdk/onesynth/lambdas/lingible/lexicons"
+	"github.com/onesynth-cdk/onesynth/lambdas/lingible/lingibletest"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// A deleted account has no route but its deletion, whether the request is good or not, and changes nothing:
+// while it is being removed, and afterwards for tokens from before. A later token opens a new account.
+func TestNoRouteWithoutAccount(t *testing.T) {
+	t.Parallel()
+	w := lingibletest.New(t)
+	initial, err := lexicons.Initial()
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := slog.New(slog.DiscardHandler)
+	live := language.NewLive(&lingible.Exporter{Store: w.Store}, initial, log, w.Read)
+	w.Translator.Language = live
+	handler := (&api.API{
+		Users: w.Users, Translator: w.Translator, Keys: w.Store.Keys(), Limiter: httpapitest.Unlimited{}, Log: log, Now: w.Read,
+		Moderation: &lingible.Moderation{Users: w.Users, Store: w.Store, Language: live, VotesToApprove: 1, Calendar: w.Users.Calendar, Log: log},
+		Trends:     &lingible.Trends{Users: w.Users, Store: w.Store, Language: live, Log: log, Now: w.Read},
+		Quiz:       &lingible.Quiz{Users: w.Users, Store: w.Store, Lexicon: live},
+	}).Handler()
+	ann := w.Premium(t, "ann")
+	translated, err := w.Translator.Translate(t.Context(), ann, lingible.TranslationInput{Text: "no cap"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	send := func(method, path, body string, issued time.Time) (status int, code string) {
+		r := httptest.NewRequest(method, strings.NewReplacer("{id}", translated.ID, "{submission_id}", uuid.NewString()).Replace(path), strings.NewReader(body))
+		recorder := httptest.NewRecorder()
+		handler.ServeHTTP(recorder, r.WithContext(kit.WithInvocation(r.Context(), kit.Invocation{
+			Claims: map[string]string{"sub": "ann", "iat": fmt.Sprint(issued.Unix())}, Groups: []string{"admin"}, SourceAddress: "203.0.113.7",
+		})))
+		var answer api.ErrorResponse
+		_ = json.Unmarshal(recorder.Body.Bytes(), &answer)
+		return recorder.Code, answer.ErrorCode
+	}
+	const deletion = `{"confirmation":"DELETE"}`
+	bodies := map[string]string{
+		"POST /translate":    `{"text":"no cap"}`,
+		"POST /slang/submit": `{"slang_term":"mid air","meaning":"Average","example_usage":"That was mid air."}`,
+		"POST /quiz/answer":  `{"session_id":"s","question_id":"q","selected_option":"a"}`,
+		"POST /quiz/end":     `{"session_id":"s"}`,
+	}
+	if status, _ := send("DELETE", "/user/account", deletion, ann.Issued); status != http.StatusAccepted {
+		t.Fatalf("the deletion: got %d", status)
+	}
+	stored := func() (items []string) {
+		for _, table := range schema.Lingible().Database.Tables {
+			for _, item := range w.Items(t, table.Name) {
+				var read map[string]any
+				if err := attributevalue.UnmarshalMap(item, &read); err != nil {
+					t.Fatal(err)
+				}
+				items = append(items, fmt.Sprint(table.Name, read))
+			}
+		}
+		slices.Sort(items)
+		return items
+	}
+	for _, state := range []string{"being removed", "removed"} {
+		before := stored()
+		for _, route := range schema.Lingible().Routes {
+			if !route.Caller.Authenticated() {
+				continue
+			}
+			for _, body := range []string{bodies[route.Key()], "{"} {
+				wantStatus, wantCode := http.StatusForbidden, "AUTH_003"
+				if route.Key() == "DELETE /user/account" {
+					body, wantStatus, wantCode = deletion, http.StatusAccepted, ""
+				}
+				if status, code := send(route.Method, route.Path, body, ann.Issued); status != wantStatus || code != wantCode {
+					t.Errorf("%s with %q, while the account is %s: got %d %s, want %d %s", route.Key(), body, state, status, code, wantStatus, wantCode)
+				}
+			}
+		}
+		if after := stored(); !slices.Equal(after, before) {
+			t.Errorf("while the account is %s, requests changed %v to %v", state, before, after)
+		}
+		if complete, err := w.Store.CleanAccount(t.Context(), "ann"); err != nil || !complete {
+			t.Fatal(complete, err)
+		}
+	}
+	w.Advance(time.Second)
+	if status, _ := send("GET", "/slang/pending", "", w.Read()); status != http.StatusOK {
+		t.Errorf("a token from after the deletion: got %d", status)
+	}
+}
