@@ -10,6 +10,8 @@ package askahuman
 import (
 	"errors"
 	"time"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 )
 
 // The errors that callers distinguish. Each is one code of the wire format.
@@ -219,4 +221,4 @@ func PollURL(questionID string) string { return "/agent/questions/" + questionID
 
 // FormatTime writes a moment in the form of the wire format and the stores: in UTC with
 // milliseconds. The text has one width, so that it sorts by time.
-func FormatTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+func FormatTime(t time.Time) string { return wire.Time(t).String() }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/model"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 )
 
 // Status is how far the user has got with an attempt.
@@ -49,7 +50,7 @@ type Attempt struct {
 	UserID     string `json:"userId" dynamodbav:"userId" doc:"The subject of the user's token."`
 	ScenarioID string `json:"scenarioId" dynamodbav:"scenarioId" example:"city-bike-lanes"`
 	// Timestamp is when the attempt was begun, and from its completion on when it was submitted.
-	Timestamp time.Time `json:"timestamp" dynamodbav:"timestamp" doc:"When the attempt was begun, and from its completion on when it was submitted."`
+	Timestamp wire.Time `json:"timestamp" dynamodbav:"timestamp" format:"date-time" doc:"When the attempt was begun, and from its completion on when it was submitted."`
 	// DurationSeconds is nil where no one said it.
 	DurationSeconds *int   `json:"durationSeconds,omitzero" dynamodbav:"durationSeconds,omitempty" nullable:"false" doc:"Absent if it is not known."`
 	Status          Status `json:"status" dynamodbav:"status" enum:"completed,in-progress,abandoned"`

@@ -9,7 +9,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"time"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 )
 
 // SchemaVersion is the schemaVersion of every item of the seed's tables.
@@ -118,7 +119,7 @@ type Evaluation struct {
 	OverallScore int `json:"overallScore" dynamodbav:"overallScore" minimum:"0" maximum:"100" doc:"The weighted mean of the scores, from 0 to 100."`
 	Judgement
 	// EvaluatedAt is to the millisecond, in UTC.
-	EvaluatedAt time.Time `json:"evaluatedAt" dynamodbav:"evaluatedAt"`
+	EvaluatedAt wire.Time `json:"evaluatedAt" dynamodbav:"evaluatedAt" format:"date-time"`
 }
 
 // Evaluator judges the answers of an attempt. It is safe for concurrent use.

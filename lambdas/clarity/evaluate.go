@@ -12,6 +12,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/backlog"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/model"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 )
 
 // DefaultEvaluationsPerDay is how many evaluations a user has on a day.
@@ -223,7 +224,7 @@ func (s *Service) try(ctx context.Context, scenario Scenario, claimed Attempt) (
 	settled.EvaluateAfter = time.Time{}
 	judgement, failed := s.judge(ctx, scenario, claimed.Answers)
 	if failed == nil {
-		settled.Evaluation = &Evaluation{OverallScore: judgement.OverallScore(), Judgement: judgement, EvaluatedAt: s.now()}
+		settled.Evaluation = &Evaluation{OverallScore: judgement.OverallScore(), Judgement: judgement, EvaluatedAt: wire.Time(s.now())}
 		settled.EvaluationStatus, settled.EvaluationFailure = EvaluationDone, ""
 	} else {
 		metric = "EvaluationFailures"

@@ -8,6 +8,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 )
 
 const (
@@ -63,7 +65,7 @@ type Improvement struct {
 type Profile struct {
 	UserID string `json:"userId" dynamodbav:"userId"`
 	// Timestamp is to the millisecond, in UTC.
-	Timestamp           time.Time             `json:"timestamp" dynamodbav:"-" doc:"When the attempt was evaluated."`
+	Timestamp           wire.Time             `json:"timestamp" dynamodbav:"-" format:"date-time" doc:"When the attempt was evaluated."`
 	AttemptID           string                `json:"attemptId" dynamodbav:"attemptId" doc:"The attempt up to which the profile goes."`
 	AttemptCount        int                   `json:"attemptCount" dynamodbav:"attemptCount" minimum:"1" doc:"All evaluated attempts up to this one."`
 	OverallAverage      float64               `json:"overallAverage" dynamodbav:"overallAverage" minimum:"0" maximum:"100" doc:"The mean of recentOverallScores."`
@@ -116,7 +118,7 @@ func AddAttempt(attempt Attempt, preceding Profile, later []Profile) ([]Profile,
 			return nil, fmt.Errorf("the profile of the attempt %s: %w", p.AttemptID, err)
 		}
 	}
-	own := Profile{UserID: attempt.UserID, AttemptID: attempt.ID, Timestamp: attempt.Evaluation.EvaluatedAt.UTC().Truncate(time.Millisecond)}
+	own := Profile{UserID: attempt.UserID, AttemptID: attempt.ID, Timestamp: wire.At(time.Time(attempt.Evaluation.EvaluatedAt))}
 	scores := make([]int, len(Dimensions()))
 	for i, d := range attempt.Evaluation.Dimensions {
 		scores[i] = d.Score

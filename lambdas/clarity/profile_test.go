@@ -15,6 +15,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/clarity"
 	"github.com/onesynth-cdk/onesynth/lambdas/clarity/profiletest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 )
 
 var noon = time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC)
@@ -26,7 +27,7 @@ var ofDefinitions = cmpopts.IgnoreFields(clarity.Profile{}, "Recommendations")
 func add(t interface{ Fatal(...any) }, all []clarity.Profile, attempt clarity.Attempt) []clarity.Profile {
 	at := len(all)
 	for i, p := range all {
-		order := p.Timestamp.Compare(attempt.Evaluation.EvaluatedAt)
+		order := strings.Compare(p.Timestamp.String(), attempt.Evaluation.EvaluatedAt.String())
 		if order > 0 || order == 0 && p.AttemptID > attempt.ID {
 			at = i
 			break
@@ -222,7 +223,7 @@ func TestCheckEvaluated(t *testing.T) {
 		"ErrNoID":         {func(a *clarity.Attempt) { a.ID = "" }, "attemptId"},
 		"ErrNoUser":       {func(a *clarity.Attempt) { a.UserID = "" }, "userId"},
 		"ErrNoEvaluation": {func(a *clarity.Attempt) { a.Evaluation = nil }, "evaluation"},
-		"ErrNoMoment":     {func(a *clarity.Attempt) { a.Evaluation.EvaluatedAt = time.Time{} }, "evaluatedAt"},
+		"ErrNoMoment":     {func(a *clarity.Attempt) { a.Evaluation.EvaluatedAt = wire.Time{} }, "evaluatedAt"},
 		"ErrOverallScore": {func(a *clarity.Attempt) { a.Evaluation.OverallScore = 101 }, "overallScore"},
 		"ErrScore":        {func(a *clarity.Attempt) { a.Evaluation.Dimensions[2].Score = 5 }, "logic"},
 		"ErrDimensions":   {func(a *clarity.Attempt) { a.Evaluation.Dimensions = a.Evaluation.Dimensions[1:] }, "7 dimensions"},

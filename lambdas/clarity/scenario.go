@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"time"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 )
 
 // Difficulty is how hard a scenario is.
@@ -32,7 +32,7 @@ type Scenario struct {
 	Tags             []string   `json:"tags" dynamodbav:"tags,stringset,omitempty" nullable:"false"`
 	Questions        []Question `json:"questions" dynamodbav:"questions" nullable:"false"`
 	Active           bool       `json:"active" dynamodbav:"-"` // an index key, which cannot be a Boolean
-	CreatedAt        time.Time  `json:"createdAt" dynamodbav:"createdAt"`
+	CreatedAt        wire.Time  `json:"createdAt" dynamodbav:"createdAt" format:"date-time"`
 	EstimatedMinutes int        `json:"estimatedMinutes" dynamodbav:"estimatedMinutes" minimum:"1"`
 }
 

@@ -8,13 +8,14 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/clarity"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 )
 
 func newScenario(id string) clarity.Scenario {
 	return clarity.Scenario{
 		ID: id, Title: "Cargo bikes", Description: strings.Repeat("A service tries cargo bikes. ", 3), Difficulty: clarity.Beginner, Tags: []string{"logistics"},
 		Questions: []clarity.Question{{ID: "q1", Text: "What does the trial show?", Type: "short", TargetWordCount: 80, FocusAreas: []clarity.Dimension{clarity.Evidence}}},
-		Active:    true, CreatedAt: time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC), EstimatedMinutes: 20,
+		Active:    true, CreatedAt: wire.Time(time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)), EstimatedMinutes: 20,
 	}
 }
 
@@ -82,7 +83,7 @@ func TestScenarioCheck(t *testing.T) {
 		"EmptyTag":   {nil, []change{func(s *clarity.Scenario) { s.Tags = []string{""} }}, "tags[0]"},
 		"TagTwice":   {nil, []change{func(s *clarity.Scenario) { s.Tags = []string{"a", "a"} }}, "tags[1]"},
 		"Minutes":    {[]change{minutes(1), minutes(24 * 60)}, []change{minutes(0), minutes(24*60 + 1)}, "estimatedMinutes"},
-		"CreatedAt":  {nil, []change{func(s *clarity.Scenario) { s.CreatedAt = time.Time{} }}, "createdAt"},
+		"CreatedAt":  {nil, []change{func(s *clarity.Scenario) { s.CreatedAt = wire.Time{} }}, "createdAt"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 )
 
 // Service has the operations on attempts. It is safe for concurrent use.
@@ -82,7 +83,7 @@ func (s *Service) Submit(ctx context.Context, user, id string, in Submission) (A
 		id = random.String()
 	}
 	attempt := Attempt{
-		ID: id, UserID: user, ScenarioID: scenario.ID, Timestamp: s.now(), DurationSeconds: in.DurationSeconds,
+		ID: id, UserID: user, ScenarioID: scenario.ID, Timestamp: wire.Time(s.now()), DurationSeconds: in.DurationSeconds,
 		Status: cmp.Or(in.Status, Completed), Version: 1,
 	}
 	if attempt.Answers, err = answersTo(scenario.Questions, in.Answers, attempt.Status); err != nil {
@@ -152,11 +153,11 @@ func (s *Service) Save(ctx context.Context, user, id string, in Save, ifVersion 
 		case in.DurationSeconds != nil:
 			attempt.DurationSeconds = in.DurationSeconds
 		case attempt.Status != InProgress:
-			took := int(min(max(0, now.Sub(read.Timestamp)), MaxDurationSeconds*time.Second) / time.Second)
+			took := int(min(max(0, now.Sub(time.Time(read.Timestamp))), MaxDurationSeconds*time.Second) / time.Second)
 			attempt.DurationSeconds = &took
 		}
 		if attempt.Status == Completed {
-			attempt.Timestamp = now
+			attempt.Timestamp = wire.Time(now)
 		}
 		attempt, saved, err = s.store(ctx, attempt, func(attempt Attempt) (Attempt, bool, error) {
 			return attempt, true, s.Store.SaveAttempt(ctx, attempt, s.EvaluationsPerDay)

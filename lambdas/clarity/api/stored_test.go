@@ -22,6 +22,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/metricstest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/model"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -467,7 +468,7 @@ func TestSave(t *testing.T) {
 		}
 	}
 	read := send(t, api, "ann", strings.Replace(put, "PUT", "GET", 1), nil)
-	if read.Evaluation == nil || !strings.HasPrefix(read.Answers[0].Text, "My bridge") || !read.Timestamp.Equal(w.Read()) {
+	if read.Evaluation == nil || !strings.HasPrefix(read.Answers[0].Text, "My bridge") || !read.Timestamp.Equal(wire.At(w.Read())) {
 		t.Errorf("got %s", read.Body)
 	}
 

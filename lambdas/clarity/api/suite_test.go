@@ -12,6 +12,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -27,9 +28,9 @@ func (s stub) attempt() (clarity.Attempt, error) {
 		judged.Dimensions = append(judged.Dimensions, clarity.DimensionScore{Name: d, Score: 3, Rationale: []string{"It is clear."}})
 	}
 	return clarity.Attempt{
-		ID: "550e8400-e29b-41d4-a716-446655440000", UserID: "caller", ScenarioID: "s", Timestamp: began(), Status: clarity.Completed, Version: 3,
+		ID: "550e8400-e29b-41d4-a716-446655440000", UserID: "caller", ScenarioID: "s", Timestamp: wire.Time(began()), Status: clarity.Completed, Version: 3,
 		Answers: []clarity.Answer{}, EvaluationStatus: clarity.EvaluationDone,
-		Evaluation: &clarity.Evaluation{OverallScore: 75, Judgement: judged, EvaluatedAt: began()},
+		Evaluation: &clarity.Evaluation{OverallScore: 75, Judgement: judged, EvaluatedAt: wire.Time(began())},
 	}, s.work()
 }
 
@@ -50,14 +51,14 @@ func (s stub) Attempts(context.Context, string, int, string) (clarity.AttemptLis
 	return clarity.AttemptList{Attempts: []clarity.Attempt{a}, NextToken: "AQ"}, err
 }
 func (s stub) Scenario(context.Context, string) (clarity.Scenario, error) {
-	return clarity.Scenario{ID: "s", Difficulty: clarity.Beginner, Questions: []clarity.Question{}, CreatedAt: began()}, s.work()
+	return clarity.Scenario{ID: "s", Difficulty: clarity.Beginner, Questions: []clarity.Question{}, CreatedAt: wire.Time(began())}, s.work()
 }
 func (s stub) Scenarios(context.Context, clarity.Difficulty) ([]clarity.Scenario, error) {
 	return []clarity.Scenario{{ID: "s", Difficulty: clarity.Beginner, Questions: []clarity.Question{}}}, s.work()
 }
 func (s stub) LatestProfile(context.Context, string) (clarity.Profile, error) {
 	return clarity.Profile{
-		UserID: "caller", Timestamp: began(), RecentOverallScores: []int{}, Dimensions: []clarity.DimensionStatistics{},
+		UserID: "caller", Timestamp: wire.Time(began()), RecentOverallScores: []int{}, Dimensions: []clarity.DimensionStatistics{},
 		Weaknesses: []clarity.Weakness{}, Improvements: []clarity.Improvement{}, Recommendations: []string{},
 	}, s.work()
 }

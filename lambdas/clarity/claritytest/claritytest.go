@@ -18,6 +18,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/clarity/setup"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -120,7 +121,7 @@ func Scenario(id string) clarity.Scenario {
 	}
 	return clarity.Scenario{
 		ID: id, Title: "A bridge", Description: strings.Repeat("A bridge over the river. ", 3), Difficulty: clarity.Beginner, Tags: []string{"city"},
-		Questions: []clarity.Question{question("q1"), question("q2")}, Active: id != "inactive", CreatedAt: Began(), EstimatedMinutes: 10,
+		Questions: []clarity.Question{question("q1"), question("q2")}, Active: id != "inactive", CreatedAt: wire.Time(Began()), EstimatedMinutes: 10,
 	}
 }
 

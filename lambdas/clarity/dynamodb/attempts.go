@@ -71,7 +71,7 @@ func (s *Store) CreateAttempt(ctx context.Context, attempt clarity.Attempt, limi
 		stored = refused.Item
 	} else if refused, ok := errors.AsType[*dynamo.TransactionError](err); ok {
 		if stored, ok = refused.Failed(0); !ok {
-			return clarity.Attempt{}, false, beyond(attempt.Timestamp)
+			return clarity.Attempt{}, false, beyond(time.Time(attempt.Timestamp))
 		}
 	} else {
 		return attempt, err == nil, err
@@ -86,7 +86,7 @@ func (s *Store) CreateAttempt(ctx context.Context, attempt clarity.Attempt, limi
 // SaveAttempt implements [clarity.Store].
 func (s *Store) SaveAttempt(ctx context.Context, attempt clarity.Attempt, limit int) error {
 	asRead := dynamo.Equal("version", attempt.Version-1).And(dynamo.Equal("status", clarity.InProgress))
-	return unlessStale(s.put(ctx, attempt, asRead, limit), attempt.Timestamp)
+	return unlessStale(s.put(ctx, attempt, asRead, limit), time.Time(attempt.Timestamp))
 }
 
 // put stores an attempt, if the condition is true: with a claim it is counted, and the request's
@@ -96,7 +96,7 @@ func (s *Store) put(ctx context.Context, attempt clarity.Attempt, condition expr
 	if attempt.Claim == "" {
 		return idempotency.Transact(ctx, s.db, "SaveAttempt", attempt, stored)
 	}
-	return idempotency.Claiming(ctx, s.db, "SubmitAttempt", stored, counted(attempt.UserID, attempt.Timestamp, limit))
+	return idempotency.Claiming(ctx, s.db, "SubmitAttempt", stored, counted(attempt.UserID, time.Time(attempt.Timestamp), limit))
 }
 
 // ClaimEvaluation implements [clarity.Store].

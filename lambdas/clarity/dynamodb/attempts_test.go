@@ -20,6 +20,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/model"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -40,7 +41,7 @@ func TestAttempt(t *testing.T) {
 	if diff := cmp.Diff(made, read); diff != "" || err != nil {
 		t.Errorf("got %v (-made +read):\n%s", err, diff)
 	}
-	if read.Evaluation == nil || read.Evaluation.OverallScore != 75 || !read.Evaluation.EvaluatedAt.Equal(claritytest.Began()) ||
+	if read.Evaluation == nil || read.Evaluation.OverallScore != 75 || !read.Evaluation.EvaluatedAt.Equal(wire.Time(claritytest.Began())) ||
 		read.EvaluationStatus != clarity.EvaluationDone || read.DurationSeconds == nil || read.Answers[0].WordCount != 6 {
 		t.Errorf("got %+v", read)
 	}

@@ -45,7 +45,7 @@ type profile struct {
 // complete reads the part of the profile that is in its key.
 func (p *profile) complete() (err error) {
 	evaluated, _, _ := strings.Cut(p.Key, "#")
-	if p.Timestamp, err = time.Parse(time.RFC3339, evaluated); err != nil {
+	if err := p.Timestamp.UnmarshalText([]byte(evaluated)); err != nil {
 		return fmt.Errorf("read the profile %q: %w", p.Key, err)
 	}
 	return nil
@@ -115,7 +115,7 @@ func (s *Store) AddProfile(ctx context.Context, attempt clarity.Attempt, retenti
 }
 
 func (s *Store) addProfile(ctx context.Context, attempt clarity.Attempt, retention time.Duration) (added bool, err error) {
-	user, key := attempt.UserID, dynamo.FormatTime(attempt.Evaluation.EvaluatedAt)+"#"+attempt.ID
+	user, key := attempt.UserID, attempt.Evaluation.EvaluatedAt.String()+"#"+attempt.ID
 	preceding, later, known, err := s.around(ctx, user, key)
 	if known || err != nil {
 		return false, err
@@ -133,7 +133,7 @@ func (s *Store) addProfile(ctx context.Context, attempt clarity.Attempt, retenti
 		if retention == 0 {
 			return 0
 		}
-		return dynamo.ExpiryAt(p.Timestamp.Add(retention))
+		return dynamo.ExpiryAt(time.Time(p.Timestamp).Add(retention))
 	}
 	own := profile{Profile: made[0], Key: key, SchemaVersion: clarity.SchemaVersion}
 	var writes []dynamo.Write

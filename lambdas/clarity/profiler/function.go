@@ -49,7 +49,7 @@ func (f *function) add(ctx context.Context, image stream.Image) (added bool, err
 		return false, err
 	}
 	// The profile of such an attempt may have been removed, and must not count a second time.
-	if ends := attempt.Evaluation.EvaluatedAt.Add(f.retention); f.retention > 0 && !f.now().Before(ends) {
+	if ends := time.Time(attempt.Evaluation.EvaluatedAt).Add(f.retention); f.retention > 0 && !f.now().Before(ends) {
 		f.log.WarnContext(ctx, "an attempt gets no profile: it was evaluated longer ago than profiles are kept", "attempt_id", attempt.ID)
 		return false, nil
 	}

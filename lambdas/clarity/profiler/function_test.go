@@ -28,6 +28,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/metricstest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/rapidtest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -185,11 +186,11 @@ func wantItems(attempts []clarity.Attempt, retention time.Duration) []stored {
 	all[0].UserID = attempts[0].UserID
 	profiles := profiletest.Profiles(attempts)
 	for i, p := range profiles {
-		item := stored{Profile: p, Key: p.Timestamp.Format("2006-01-02T15:04:05.000Z") + "#" + p.AttemptID, Previous: all[i].Key, Latest: i == len(profiles)-1, SchemaVersion: "1.0"}
+		item := stored{Profile: p, Key: p.Timestamp.String() + "#" + p.AttemptID, Previous: all[i].Key, Latest: i == len(profiles)-1, SchemaVersion: "1.0"}
 		if retention > 0 && !item.Latest {
-			item.ExpiresAt = dynamo.ExpiryAt(p.Timestamp.Add(retention))
+			item.ExpiresAt = dynamo.ExpiryAt(time.Time(p.Timestamp).Add(retention))
 		}
-		item.Timestamp = time.Time{} // in Key
+		item.Timestamp = wire.Time{} // in Key
 		all = append(all, item)
 	}
 	return all

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/clarity"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 )
 
 // Attempt returns an evaluated attempt, with an answer that is a private answer. scores are in the order of [clarity.Dimensions]; those that
@@ -26,10 +27,10 @@ func Attempt(user, id string, evaluatedAt time.Time, scores ...int) clarity.Atte
 		judgement.Dimensions = append(judgement.Dimensions, clarity.DimensionScore{Name: d, Score: score, Rationale: []string{"because"}})
 	}
 	return clarity.Attempt{
-		ID: id, UserID: user, ScenarioID: "city-bike-lanes", Timestamp: evaluatedAt.Add(-time.Second), Status: clarity.Completed, Version: 1, EvaluationTries: 1,
+		ID: id, UserID: user, ScenarioID: "city-bike-lanes", Timestamp: wire.Time(evaluatedAt.Add(-time.Second)), Status: clarity.Completed, Version: 1, EvaluationTries: 1,
 		Answers:          []clarity.Answer{{QuestionID: "q1", QuestionText: "Why?", Text: "a private answer", WordCount: 3}},
 		EvaluationStatus: clarity.EvaluationDone, Evaluation: &clarity.Evaluation{
-			OverallScore: judgement.OverallScore(), Judgement: judgement, EvaluatedAt: evaluatedAt,
+			OverallScore: judgement.OverallScore(), Judgement: judgement, EvaluatedAt: wire.Time(evaluatedAt),
 		},
 	}
 }
@@ -39,7 +40,7 @@ func Attempt(user, id string, evaluatedAt time.Time, scores ...int) clarity.Atte
 func Profiles(attempts []clarity.Attempt) []clarity.Profile {
 	attempts = slices.Clone(attempts)
 	slices.SortFunc(attempts, func(a, b clarity.Attempt) int {
-		if order := a.Evaluation.EvaluatedAt.Truncate(time.Millisecond).Compare(b.Evaluation.EvaluatedAt.Truncate(time.Millisecond)); order != 0 {
+		if order := strings.Compare(a.Evaluation.EvaluatedAt.String(), b.Evaluation.EvaluatedAt.String()); order != 0 {
 			return order
 		}
 		return strings.Compare(a.ID, b.ID)
@@ -54,7 +55,7 @@ func Profiles(attempts []clarity.Attempt) []clarity.Profile {
 func profileOf(all []clarity.Attempt) clarity.Profile {
 	last, window := all[len(all)-1], all[max(0, len(all)-10):]
 	p := clarity.Profile{
-		UserID: last.UserID, AttemptID: last.ID, Timestamp: last.Evaluation.EvaluatedAt.UTC().Truncate(time.Millisecond), AttemptCount: len(all),
+		UserID: last.UserID, AttemptID: last.ID, Timestamp: wire.At(time.Time(last.Evaluation.EvaluatedAt)), AttemptCount: len(all),
 		Weaknesses: []clarity.Weakness{}, Improvements: []clarity.Improvement{},
 	}
 	for _, attempt := range window {

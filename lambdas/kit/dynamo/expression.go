@@ -6,6 +6,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 )
 
 // Name is an attribute in an expression. A dot in it is part of the name.
@@ -32,7 +34,7 @@ func ExpiryAt(t time.Time) int64 {
 
 // FormatTime writes a moment in UTC with milliseconds. The text has one width, so that it sorts by
 // time.
-func FormatTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+func FormatTime(t time.Time) string { return wire.Time(t).String() }
 
 // Changes is the update that gives an item these attributes as [Marshal] writes them, and removes
 // those that it leaves out.
