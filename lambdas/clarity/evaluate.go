@@ -1,6 +1,7 @@
 package clarity
 
 import (
+	"cmp"
 	"context"
 	cryptorand "crypto/rand"
 	"errors"
@@ -19,12 +20,16 @@ import (
 const DefaultEvaluationsPerDay = 20
 
 const (
-	// evaluationTime is how long a try may take, at most.
-	evaluationTime = time.Minute
-	// leastEvaluationTime is how much time a try needs: with less it is not begun, since it counts.
+	// defaultEvaluationTime is how long a try may take, at most, unless [Service.EvaluationTime] says less.
+	defaultEvaluationTime = time.Minute
+	// leastEvaluationTime is how much time a try needs that may take longer: with less it is not begun, since
+	// it counts.
 	leastEvaluationTime = 15 * time.Second
-	// settleTime is how much of its time an invocation reserves for storing what a try came to.
+	// settleTime is how much of its time an invocation reserves for storing what a try came to, at most: no more
+	// than for the try.
 	settleTime = 6 * time.Second
+	// storeTime is how long an operation takes at most beside a try.
+	storeTime = 2 * time.Second
 	// leaseMargin is how long after the deadline of its context a try is certainly dead: its
 	// invocation ends at most a second later.
 	leaseMargin = 2 * time.Second
@@ -77,7 +82,9 @@ type Run struct {
 // a time, until none is left or time runs out. An attempt that cannot be read or written does not
 // keep it from the others; the error has all of these.
 func (s *Service) EvaluatePending(ctx context.Context) (run Run, err error) {
-	run.Unfinished, err = backlog.Work(ctx, s.Store.PendingEvaluations(ctx, s.now()), concurrentEvaluations, leastEvaluationTime+settleTime, func(ctx context.Context, id string) (*int, error) {
+	run.Unfinished, err = backlog.Work(ctx, s.Store.PendingEvaluations(ctx, s.now()), concurrentEvaluations, s.leastTime()+s.settleTime(), func(ctx context.Context, id string) (*int, error) {
+		ctx, cancel := context.WithTimeout(ctx, s.WorkTime())
+		defer cancel()
 		attempt, tried, err := s.resume(ctx, id)
 		switch {
 		case err != nil:
@@ -123,7 +130,7 @@ func (s *Service) store(ctx context.Context, attempt Attempt, write func(Attempt
 	}
 	waiting := attempt
 	waiting.EvaluationStatus, waiting.EvaluateAfter = EvaluationPending, s.lease(ctx)
-	_, none := end(ctx)
+	_, none := s.end(ctx)
 	if none == nil {
 		stored, isNew, err := write(s.claimed(ctx, attempt))
 		limit, limited := errors.AsType[*LimitError](err)
@@ -168,6 +175,16 @@ func (s *Service) finish(ctx context.Context, scenario Scenario, attempt Attempt
 	return evaluated, nil
 }
 
+// WorkTime is how long an operation takes, at most. Whoever bounds it so keeps the claims short of operations
+// that die.
+func (s *Service) WorkTime() time.Duration { return storeTime + s.evaluationTime() + s.settleTime() }
+
+func (s *Service) evaluationTime() time.Duration {
+	return cmp.Or(s.EvaluationTime, defaultEvaluationTime)
+}
+func (s *Service) leastTime() time.Duration  { return min(leastEvaluationTime, s.evaluationTime()/2) }
+func (s *Service) settleTime() time.Duration { return min(settleTime, s.evaluationTime()) }
+
 // lease is when the invocation is certainly dead.
 func (s *Service) lease(ctx context.Context) time.Time {
 	left := defaultLease
@@ -179,12 +196,12 @@ func (s *Service) lease(ctx context.Context) time.Time {
 
 // end is when a try has to end, so that the invocation has time to store what it came to. It returns
 // an error that wraps [context.DeadlineExceeded] when there is no time for a try.
-func end(ctx context.Context) (time.Time, error) {
-	end := time.Now().Add(evaluationTime)
-	if deadline, ok := ctx.Deadline(); ok && deadline.Add(-settleTime).Before(end) {
-		end = deadline.Add(-settleTime)
+func (s *Service) end(ctx context.Context) (time.Time, error) {
+	end := time.Now().Add(s.evaluationTime())
+	if deadline, ok := ctx.Deadline(); ok && deadline.Add(-s.settleTime()).Before(end) {
+		end = deadline.Add(-s.settleTime())
 	}
-	if time.Until(end) < leastEvaluationTime {
+	if time.Until(end) < s.leastTime() {
 		return end, fmt.Errorf("no time is left for an evaluation: %w", context.DeadlineExceeded)
 	}
 	return end, nil
@@ -199,7 +216,7 @@ func (s *Service) evaluate(ctx context.Context, attempt Attempt) (Attempt, error
 	if attempt.EvaluationStatus == EvaluationDone {
 		return attempt, nil
 	}
-	if _, err := end(ctx); err != nil {
+	if _, err := s.end(ctx); err != nil {
 		return attempt, err
 	}
 	// Before the claim, which counts for the day of the user.
@@ -308,7 +325,7 @@ func (s *Service) current(ctx context.Context, attempt Attempt) (Attempt, error)
 
 // judge asks the evaluator, until the end of the try.
 func (s *Service) judge(ctx context.Context, scenario Scenario, answers []Answer) (Judgement, *model.Error) {
-	until, _ := end(ctx)
+	until, _ := s.end(ctx)
 	ctx, cancel := context.WithDeadline(ctx, until)
 	defer cancel()
 	judgement, err := s.Evaluator.Evaluate(ctx, scenario, answers)

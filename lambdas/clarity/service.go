@@ -26,6 +26,8 @@ type Service struct {
 	Scenarios ScenarioStore
 	// Evaluator judges answers.
 	Evaluator Evaluator
+	// EvaluationTime is how long the evaluator may take, at most. Zero: a minute, as for a model.
+	EvaluationTime time.Duration
 	// EvaluationsPerDay is how many evaluations are begun for a user on a day (UTC), at most.
 	EvaluationsPerDay int
 	// Now is the clock; nil is [time.Now].

@@ -40,6 +40,8 @@ type API struct {
 	Profiles clarity.ProfileStore
 	// Keys are the idempotency keys, each user's a scope of its own.
 	Keys idempotency.Claims
+	// WorkTime is that of [httpapi.Config]: the leases of keys and evaluations follow from it.
+	WorkTime time.Duration
 	// Log receives errors that callers do not see. Nil: [slog.Default].
 	Log *slog.Logger
 	// Now is the clock. Nil: [time.Now].
@@ -70,6 +72,7 @@ func newServer(a *API) *server {
 			schema.CallerUser: httpapi.ByToken("userToken", "A token of this platform's issuer. The user is its subject."),
 		},
 		MaxBodyBytes: maxBody,
+		WorkTime:     a.WorkTime,
 		Errors:       failures(),
 		Idempotency: httpapi.Idempotency{
 			Keys: a.Keys, Claim: idempotency.WithWrite,

@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -17,6 +19,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/clarity"
+	"github.com/onesynth-cdk/onesynth/lambdas/clarity/api"
 	"github.com/onesynth-cdk/onesynth/lambdas/clarity/claritytest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
@@ -229,6 +232,51 @@ func TestKilled(t *testing.T) {
 				if step > 12 {
 					t.Fatal("the request makes ever more requests")
 				}
+			}
+		})
+	}
+}
+
+// After a function was killed, the next attempt at the request need wait no longer than an operation may take,
+// and is told how long.
+func TestLease(t *testing.T) {
+	t.Parallel()
+	errDead := errors.New("the process is dead")
+	for name, test := range map[string]struct{ evaluation, longest time.Duration }{
+		"Rubric": {2 * time.Second, 8 * time.Second},
+		"Model":  {0, 30 * time.Second}, // as long as the invocation
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := claritytest.New(t)
+			w.EvaluationTime = test.evaluation
+			keys := w.Store.Keys()
+			keys.Now = w.Read
+			handler := (&api.API{Service: w.Service, Scenarios: w.Scenarios, Profiles: w.Store, Keys: keys, WorkTime: w.WorkTime(), Log: slog.New(slog.DiscardHandler), Now: w.Read}).Handler()
+			ctx, cancel := context.WithTimeout(t.Context(), 28*time.Second)
+			defer cancel()
+			var dead atomic.Bool
+			w.Judge.Says(func(context.Context, int) (clarity.Judgement, error) {
+				dead.Store(true)
+				return claritytest.Good(), nil
+			})
+			w.Tables.Recorder.Faults(func(schema.Operation) error {
+				if dead.Load() {
+					return errDead
+				}
+				return nil
+			}, nil)
+			body := claritytest.Submission("This bridge")
+			sendIn(t, ctx, handler, "ann", "POST /attempts", body, "Idempotency-Key: k")
+			w.Tables.Recorder.Faults(nil, nil)
+			again := send(t, handler, "ann", "POST /attempts", body, "Idempotency-Key: k")
+			after, err := strconv.Atoi(again.Header().Get("Retry-After"))
+			if again.Code != http.StatusConflict || err != nil || time.Duration(after)*time.Second > test.longest {
+				t.Errorf("got %d %s, Retry-After %s; want 409, and %s at most", again.Code, again.Body, again.Header().Get("Retry-After"), test.longest)
+			}
+			w.Advance(time.Duration(after) * time.Second)
+			if last := send(t, handler, "ann", "POST /attempts", body, "Idempotency-Key: k"); last.Code != http.StatusCreated || last.Evaluation == nil {
+				t.Errorf("then: got %d %s", last.Code, last.Body)
 			}
 		})
 	}

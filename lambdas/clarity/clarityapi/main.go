@@ -19,7 +19,9 @@ func main() {
 		if store.CursorKey, err = cursor.ReadKey(ctx, environment); err != nil {
 			return nil, err
 		}
-		routes := &api.API{Service: service, Scenarios: service.Scenarios, Profiles: store, Keys: store.Keys(), Log: environment.Log}
+		routes := &api.API{
+			Service: service, Scenarios: service.Scenarios, Profiles: store, Keys: store.Keys(), WorkTime: service.WorkTime(), Log: environment.Log,
+		}
 		return routes.Handler(), nil
 	})
 }

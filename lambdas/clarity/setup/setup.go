@@ -23,13 +23,15 @@ func Service(environment kit.Environment, function string) (*clarity.Service, *d
 	if err != nil {
 		return nil, nil, err
 	}
-	evaluator, err := evaluator(environment)
-	if err != nil {
-		return nil, nil, err
-	}
 	service := &clarity.Service{
-		Store: store, Scenarios: &clarity.Catalog{Store: store, Now: time.Now}, Evaluator: evaluator,
+		Store: store, Scenarios: &clarity.Catalog{Store: store, Now: time.Now}, Evaluator: rubric.Evaluator{}, EvaluationTime: rubricTime,
 		EvaluationsPerDay: clarity.DefaultEvaluationsPerDay, Log: environment.Log, Count: Count(environment.Metrics),
+	}
+	if environment.Getenv(schema.ModelVariable) != "" {
+		service.EvaluationTime = 0
+		if service.Evaluator, err = bedrock.Open(environment); err != nil {
+			return nil, nil, err
+		}
 	}
 	if environment.Getenv("EVALUATIONS_PER_DAY") != "" {
 		service.EvaluationsPerDay, err = environment.Int("EVALUATIONS_PER_DAY", 1)
@@ -37,14 +39,8 @@ func Service(environment kit.Environment, function string) (*clarity.Service, *d
 	return service, store, err
 }
 
-// evaluator returns the evaluator by the model that the environment names, or else the embedded
-// rubric.
-func evaluator(environment kit.Environment) (clarity.Evaluator, error) {
-	if environment.Getenv(schema.ModelVariable) == "" {
-		return rubric.Evaluator{}, nil
-	}
-	return bedrock.Open(environment)
-}
+// rubricTime is how long the embedded rubric may take. It takes milliseconds.
+const rubricTime = 2 * time.Second
 
 // Count is for [clarity.Service]: it emits a metric for each thing that happened.
 func Count(metrics *kit.Metrics) func(context.Context, string) {

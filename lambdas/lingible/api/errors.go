@@ -48,7 +48,7 @@ func failures(now func() time.Time) httpapi.Errors {
 				lingible.ErrNotOpen, lingible.ErrDecided, lingible.ErrNoSuchQuestion, lingible.ErrAnswered)),
 			answer("RES_003", http.StatusMethodNotAllowed, httpapi.Refused(http.StatusMethodNotAllowed)),
 			answer("RES_004", http.StatusConflict, httpapi.As[*idempotency.RunningError]),
-			answer("RES_004", http.StatusConflict, httpapi.Is(idempotency.ErrClaimLost)),
+			{Code: "RES_004", Status: http.StatusConflict, Match: httpapi.Is(idempotency.ErrClaimLost), RetryAfter: time.Second},
 			answer("VAL_001", http.StatusUnprocessableEntity, httpapi.Refused(0)),
 			answer("VAL_001", http.StatusUnprocessableEntity, httpapi.Is(idempotency.ErrOtherRequest)),
 			answer("VAL_002", http.StatusBadRequest, httpapi.Refused(http.StatusBadRequest)),

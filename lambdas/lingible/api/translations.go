@@ -52,7 +52,7 @@ func (s *server) registerTranslations() {
 	})
 
 	httpapi.Register(s.Server, httpapi.Operation{
-		Method: http.MethodDelete, Path: "/translations", ID: "deleteTranslations", Status: http.StatusNoContent,
+		Method: http.MethodDelete, Path: "/translations", ID: "deleteTranslations", Status: http.StatusNoContent, Unhurried: true,
 		Description: "Deletes all translations of the caller. If there are more than there is time for, the answer is 503, and a repeat goes on.",
 	}, func(ctx context.Context, _ *struct{}) (*struct{}, error) {
 		return nil, s.api.Translator.DeleteAll(ctx, httpapi.CallerFrom(ctx).ID)

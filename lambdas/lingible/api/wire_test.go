@@ -3,10 +3,14 @@ package api_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -135,5 +139,45 @@ func TestLateRequests(t *testing.T) {
 	late("deleted", old)
 	if code := send(token(), "GET", "/user/profile", ""); code != http.StatusOK {
 		t.Errorf("with a token from after: got %d", code)
+	}
+}
+
+// After a function was killed, a repeat need wait no longer than a request may take, and is told how long.
+func TestLease(t *testing.T) {
+	t.Parallel()
+	w := lingibletest.New(t)
+	keys := w.Store.Keys()
+	keys.Now = w.Read
+	handler := (&api.API{Users: w.Users, Translator: w.Translator, Keys: keys, Limiter: httpapitest.Unlimited{}, WorkTime: 6 * time.Second, Log: slog.New(slog.DiscardHandler), Now: w.Read}).Handler()
+	w.Premium(t, "ann")
+	translate := func(ctx context.Context) *httptest.ResponseRecorder {
+		r := httptest.NewRequestWithContext(ctx, "POST", "/translate", strings.NewReader(`{"text":"no cap"}`))
+		r.Header.Set("Idempotency-Key", "k")
+		recorder := httptest.NewRecorder()
+		handler.ServeHTTP(recorder, r.WithContext(kit.WithInvocation(ctx, kit.Invocation{Claims: map[string]string{"sub": "ann"}})))
+		return recorder
+	}
+	errDead := errors.New("the process is dead")
+	var dead atomic.Bool
+	w.Tables.Recorder.Faults(func(operation schema.Operation) error {
+		// The transaction stores the translation, under the key that is claimed.
+		if operation == schema.TransactWriteItems || dead.Load() {
+			dead.Store(true)
+			return errDead
+		}
+		return nil
+	}, nil)
+	ctx, cancel := context.WithTimeout(t.Context(), 14*time.Second)
+	defer cancel()
+	translate(ctx)
+	w.Tables.Recorder.Faults(nil, nil)
+	again := translate(t.Context())
+	after, err := strconv.Atoi(again.Header().Get("Retry-After"))
+	if again.Code != http.StatusConflict || err != nil || after > 8 {
+		t.Errorf("got %d %s, Retry-After %s; want 409, and 8 seconds at most", again.Code, again.Body, again.Header().Get("Retry-After"))
+	}
+	w.Advance(time.Duration(after) * time.Second)
+	if last := translate(t.Context()); last.Code != http.StatusOK {
+		t.Errorf("then: got %d %s", last.Code, last.Body)
 	}
 }

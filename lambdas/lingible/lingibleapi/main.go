@@ -35,7 +35,7 @@ func main() {
 			Translator: &lingible.Translator{Users: users, Store: store, Language: language, Terms: trends, Count: count},
 			Moderation: moderation, Trends: trends,
 			Quiz: &lingible.Quiz{Users: users, Store: store, Lexicon: lexicon, Count: count},
-			Keys: store.Keys(), Limiter: store.Limiter(), Log: environment.Log,
+			Keys: store.Keys(), Limiter: store.Limiter(), WorkTime: setup.WorkTime(environment), Log: environment.Log,
 		}
 		return routes.Handler(), nil
 	})

@@ -1,6 +1,8 @@
 package setup
 
 import (
+	"time"
+
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/bucket"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible"
@@ -18,6 +20,15 @@ func Exporter(environment kit.Environment, store *dynamodb.Store) (*lingible.Exp
 		return nil, err
 	}
 	return &lingible.Exporter{Store: store, Objects: bucket.New(environment.AWS, values[0], "application/json")}, nil
+}
+
+// WorkTime is how long a request may take, at most, so that the claims of one that dies are short: the embedded
+// language takes milliseconds. Zero, with a model: as long as its function.
+func WorkTime(environment kit.Environment) time.Duration {
+	if environment.Getenv(schema.ModelVariable) != "" {
+		return 0
+	}
+	return 6 * time.Second
 }
 
 // Language returns what translates, validates and proposes trends, and the lexicon of the latest
