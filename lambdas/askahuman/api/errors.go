@@ -38,6 +38,7 @@ type Violations struct {
 // Violation is the rule that a field breaks.
 type Violation struct {
 	Field string `json:"field" doc:"The field, parameter or header; body or query for the whole of these." example:"prompt"`
+	Index *int   `json:"index,omitempty" doc:"Of an entry of a list: which one, from 0."`
 	validate.Constraint
 }
 
@@ -116,7 +117,8 @@ func body(_ context.Context, f httpapi.Failure) any {
 	var sentences []string
 	var problems []Problem
 	for _, p := range f.Err.(*validate.Error).Problems {
-		problem := Problem{Violation{p.Field, p.Constraint}, p.Sentence()}
+		wire := p.Wire()
+		problem := Problem{Violation{wire.Field, wire.Index, p.Constraint}, p.Sentence()}
 		if problem.Rule == "" || problem.Rule == validate.RulePattern {
 			problem.Rule = validate.RuleFormat
 		}

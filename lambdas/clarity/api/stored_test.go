@@ -37,7 +37,11 @@ type answer struct {
 	Profiles  []clarity.Profile
 	NextToken string
 	Error     string
-	Details   []struct{ Field, Message string }
+	Details   []struct {
+		Field   string
+		Index   *int
+		Message string
+	}
 }
 
 // send makes a request of a user, "METHOD path", with headers as "Name: value", and checks the
@@ -439,21 +443,24 @@ func TestSubmissions(t *testing.T) {
 		"NoAnswers":       {object{"scenarioId": "bridge"}, 400, "answers"},
 		"EmptyAnswers":    {object{"scenarioId": "bridge", "answers": []object{}}, 400, "answers answers"},
 		"OneMissing":      {object{"scenarioId": "bridge", "answers": answers(good)}, 400, "answers"},
-		"OneTooMany":      {object{"scenarioId": "bridge", "answers": answers(good, good, good)}, 400, "answers[2].questionId"},
-		"Repeated":        {object{"scenarioId": "bridge", "answers": append(answers(good, good), answers(good)...)}, 400, "answers[2].questionId"},
-		"UnknownBegun":    {object{"scenarioId": "bridge", "answers": []object{{"questionId": "q9", "answer": good}}, "status": "in-progress"}, 400, "answers[0].questionId"},
-		"NoText":          {object{"scenarioId": "bridge", "answers": []object{{"questionId": "q1"}}}, 400, "answers[0].answer"},
-		"Nul":             {object{"scenarioId": "bridge", "answers": answers(good+"\x00", good)}, 400, "answers[0].answer"},
-		"TooShort":        {object{"scenarioId": "bridge", "answers": answers(good[1:], good)}, 400, "answers[0].answer"},
-		"BothTooShort":    {object{"scenarioId": "bridge", "answers": answers("?", "")}, 400, "answers[0].answer answers[1].answer"},
-		"Blank":           {object{"scenarioId": "bridge", "answers": answers(strings.Repeat(" ", 20), good)}, 400, "answers[0].answer"},
-		"Invisible":       {object{"scenarioId": "bridge", "answers": answers("\u200b\u2060 nine char\ufeff\u00a0\u200b", good)}, 400, "answers[0].answer"},
-		"TooLong":         {object{"scenarioId": "bridge", "answers": answers(good, longest+"x")}, 400, "answers[1].answer"},
-		"TooLongBegun":    {object{"scenarioId": "bridge", "answers": answers(longest + "x"), "status": "in-progress"}, 400, "answers[0].answer"},
+		"OneTooMany":      {object{"scenarioId": "bridge", "answers": answers(good, good, good)}, 400, "answers.questionId[2]"},
+		"Repeated":        {object{"scenarioId": "bridge", "answers": append(answers(good, good), answers(good)...)}, 400, "answers.questionId[2]"},
+		"UnknownBegun":    {object{"scenarioId": "bridge", "answers": []object{{"questionId": "q9", "answer": good}}, "status": "in-progress"}, 400, "answers.questionId[0]"},
+		"NoText":          {object{"scenarioId": "bridge", "answers": []object{{"questionId": "q1"}}}, 400, "answers.answer[0]"},
+		"Nul":             {object{"scenarioId": "bridge", "answers": answers(good+"\x00", good)}, 400, "answers.answer[0]"},
+		"TooShort":        {object{"scenarioId": "bridge", "answers": answers(good[1:], good)}, 400, "answers.answer[0]"},
+		"BothTooShort":    {object{"scenarioId": "bridge", "answers": answers("?", "")}, 400, "answers.answer[0] answers.answer[1]"},
+		"Blank":           {object{"scenarioId": "bridge", "answers": answers(strings.Repeat(" ", 20), good)}, 400, "answers.answer[0]"},
+		"Invisible":       {object{"scenarioId": "bridge", "answers": answers("\u200b\u2060 nine char\ufeff\u00a0\u200b", good)}, 400, "answers.answer[0]"},
+		"TooLong":         {object{"scenarioId": "bridge", "answers": answers(good, longest+"x")}, 400, "answers.answer[1]"},
+		"TooLongBegun":    {object{"scenarioId": "bridge", "answers": answers(longest + "x"), "status": "in-progress"}, 400, "answers.answer[0]"},
 	} {
 		got := send(t, api, name, "POST /attempts", test.body)
 		var fields []string
 		for _, detail := range got.Details {
+			if detail.Index != nil {
+				detail.Field += fmt.Sprintf("[%d]", *detail.Index)
+			}
 			fields = append(fields, detail.Field)
 		}
 		if got.Code != test.status || strings.Join(fields, " ") != test.fields || test.status >= 400 && got.Error == "" {

@@ -37,6 +37,9 @@ func (s *Server) Document() ([]byte, error) {
 			if none := operation.Responses["204"]; none != nil {
 				none.Content = nil
 			}
+			if form := s.bodyForm(operation); form != nil && len(form.Properties) > 0 {
+				operation.RequestBody.Description = "Fields that this form does not name are " + map[bool]string{true: "refused.", false: "ignored."}[s.config.Strict]
+			}
 			s.describeGateway(operation)
 			s.precise(operation)
 		}

@@ -130,10 +130,10 @@ type Failure struct {
 	Body any
 }
 
-// Problems are what is wrong with an invalid request; nil: it failed otherwise.
+// Problems are what is wrong with an invalid request, as the answer has it; nil: it failed otherwise.
 func (f Failure) Problems() []validate.Problem {
 	if wrong, ok := f.Err.(*validate.Error); ok {
-		return wrong.Problems
+		return wrong.Wire()
 	}
 	return nil
 }

@@ -61,13 +61,30 @@ type Constraint struct {
 // Problem is what is wrong with one part of a request.
 type Problem struct {
 	// Field is the name of the field, parameter or header; "body" and "query" are
-	// the whole of these.
+	// the whole of these. That of an entry of a list has its index, such as "options[1]", until
+	// [Problem.Wire].
 	Field string `json:"field" doc:"The field, parameter or header; body or query for the whole of these." example:"title"`
+	// Index is set by [Problem.Wire].
+	Index *int `json:"index,omitempty" doc:"Of an entry of a list: which one, from 0."`
 	// Message says what was got and what is allowed.
 	Message string `json:"message" doc:"What was got and what is allowed." example:"is missing, but required"`
 	// Constraint is the rule that the value breaks. The zero value: only the message says what is
 	// wrong.
 	Constraint Constraint `json:"-"`
+}
+
+// place is the index of an entry in the name of a field.
+var place = regexp.MustCompile(`\[(\d+)\]`)
+
+// Wire is the problem as an answer has it: Field has no index, and Index is the first that it had.
+func (p Problem) Wire() Problem {
+	if found := place.FindStringSubmatch(p.Field); found != nil {
+		if index, err := strconv.Atoi(found[1]); err == nil {
+			p.Index = &index
+		}
+		p.Field = place.ReplaceAllString(p.Field, "")
+	}
+	return p
 }
 
 // Error says that a request is invalid, by its content or by its form.
@@ -79,6 +96,15 @@ type Error struct {
 	Text string
 	// Problems are all that were found, at least one.
 	Problems []Problem
+}
+
+// Wire are the problems as an answer has them.
+func (e *Error) Wire() []Problem {
+	problems := make([]Problem, len(e.Problems))
+	for i, p := range e.Problems {
+		problems[i] = p.Wire()
+	}
+	return problems
 }
 
 // Error is the text, or else the list of the problems.

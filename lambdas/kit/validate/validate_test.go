@@ -3,6 +3,7 @@ package validate_test
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -167,6 +168,29 @@ func TestSentence(t *testing.T) {
 	} {
 		if got := p.Sentence(); got != want {
 			t.Errorf("got %q; want %q", got, want)
+		}
+	}
+}
+
+// On the wire a field has no index, which the text and a member of its own have.
+func TestWire(t *testing.T) {
+	t.Parallel()
+	one := 1
+	for name, want := range map[string]validate.Problem{
+		"title":             {Field: "title"},
+		"options[1]":        {Field: "options", Index: &one},
+		"answers[1].answer": {Field: "answers.answer", Index: &one},
+		"a[1].b[2]":         {Field: "a.b", Index: &one},
+		"a[b]":              {Field: "a[b]"},
+	} {
+		want.Message = "is wrong"
+		err := validate.Errorf(name, "", "is wrong")
+		var wrong *validate.Error
+		if !errors.As(err, &wrong) {
+			t.Fatal(err)
+		}
+		if got := wrong.Wire(); len(got) != 1 || !reflect.DeepEqual(got[0], want) || wrong.Error() != name+": is wrong" {
+			t.Errorf("%s: got %+v and %q", name, got, wrong)
 		}
 	}
 }

@@ -37,8 +37,8 @@ func failures() httpapi.Errors {
 		},
 		Unknown: httpapi.KnownError{Message: "something went wrong on this side: try again with the same idempotency key; if it lasts, tell the operator when it happened"},
 		Body: func(_ context.Context, f httpapi.Failure) any {
-			if wrong, ok := f.Err.(*validate.Error); ok && f.Status == http.StatusUnprocessableEntity {
-				return InvalidResponse{wrong.Problems}
+			if problems := f.Problems(); problems != nil && f.Status == http.StatusUnprocessableEntity {
+				return InvalidResponse{problems}
 			}
 			return ErrorResponse{f.Message}
 		},
