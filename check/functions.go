@@ -31,21 +31,24 @@ func (c *comparison) variables(old, changed *resource) {
 			// New code may not need it.
 			continue
 		}
-		got = append(got, fmt.Sprintf("the variable %s names %s, and named %s", name, cmp.Or(say(is[name]), "nothing"), say(was[name])))
+		now := cmp.Or(say(is[name]), "nothing")
+		got = append(got, fmt.Sprintf("the variable %s names %s, and named %s", name, now, say(was[name])))
 		by = append(by, name+" of "+changed.place())
 	}
 	if len(got) > 0 {
 		c.warn(lines(by), "stops-variable", changed, join(got),
-			"The function no longer finds what it has written: items, objects, messages, or what was signed with the old secret. It all stays where it was, and nothing fails.",
+			"The function no longer finds what it has written: items, objects, messages, or what was signed with "+
+				"the old secret. It all stays where it was, and nothing fails.",
 			"Leave the variable as deployed, or move the content first, while nothing writes.")
 	}
 }
 
-// visibility reports queues whose messages come again while their function still has them ("Configuring an Amazon SQS queue to use with
-// Lambda", AWS Lambda developer guide: at least six times the function's time-out).
+// visibility reports queues whose messages come again while their function still has them ("Configuring an Amazon SQS
+// queue to use with Lambda", AWS Lambda developer guide: at least six times the function's time-out).
 func (c *comparison) visibility() {
 	short := func(resources map[string]*resource, mapping *resource) (q *resource, seconds, timeout int, ok bool) {
-		q, function := resources[firstOf(references(mapping.at("EventSourceArn")))], resources[firstOf(references(mapping.at("FunctionName")))]
+		q = resources[firstOf(references(mapping.at("EventSourceArn")))]
+		function := resources[firstOf(references(mapping.at("FunctionName")))]
 		if q == nil || function == nil || q.kind != queue || function.kind != lambdaFunction {
 			return nil, 0, 0, false
 		}
@@ -69,8 +72,10 @@ func (c *comparison) visibility() {
 			}
 		}
 		said[q.id] = true
-		c.warn("VisibilityTimeout of "+q.place(), "stops-visibility", q, fmt.Sprintf("messages are hidden for %d seconds, and the function may take %d", seconds, timeout),
-			"A message comes again while the function still has it, or waits for a free instance: it is handled twice, and counts as failed too early.",
+		c.warn("VisibilityTimeout of "+q.place(), "stops-visibility", q,
+			fmt.Sprintf("messages are hidden for %d seconds, and the function may take %d", seconds, timeout),
+			"A message comes again while the function still has it, or waits for a free instance: "+
+				"it is handled twice, and counts as failed too early.",
 			fmt.Sprintf("Set it to at least six times the function's time-out: %d.", 6*timeout))
 	}
 }

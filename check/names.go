@@ -23,9 +23,10 @@ const (
 	iamRole           = "AWS::IAM::Role"
 )
 
-// physicalNames are the properties by which a template names a resource of each type, of which AWS takes one with that name: in the
-// account and Region, or within what the further properties name. They are the primary identifiers of the types that a template
-// sets, in the schemas of the CloudFormation registry. Types of [uniques] and those that [kinds] gives a name are not among them.
+// physicalNames are the properties by which a template names a resource of each type, of which AWS takes one with that
+// name: in the account and Region, or within what the further properties name. They are the primary identifiers of the
+// types that a template sets, in the schemas of the CloudFormation registry. Types of [uniques] and those that [kinds]
+// gives a name are not among them.
 var physicalNames = map[string][]string{
 	"AWS::ApiGateway::DomainName":          {"DomainName"},
 	"AWS::Athena::DataCatalog":             {"Name"},
@@ -95,12 +96,14 @@ var physicalNames = map[string][]string{
 	"AWS::XRay::Group":                     {"GroupName"},
 }
 
-// sharedNames are types of which AWS takes several with one name, although a property has the name of the type, as in FunctionName.
+// sharedNames are types of which AWS takes several with one name, although a property has the name of the type, as in
+// FunctionName.
 var sharedNames = map[string]bool{
 	"AWS::ApiGateway::UsagePlan": true, "AWS::Cognito::IdentityPool": true, "AWS::Cognito::UserPool": true,
 }
 
-// uniqueOf returns the unique key of a type; the zero value, which has no key, if AWS takes any number of such resources.
+// uniqueOf returns the unique key of a type; the zero value, which has no key, if AWS takes any number of such
+// resources.
 func uniqueOf(kind string) unique {
 	if u, ok := uniques[kind]; ok {
 		return u
@@ -118,7 +121,8 @@ func uniqueOf(kind string) unique {
 		noun:      strings.ToLower(wordEnd.ReplaceAllString(short, "$1 $2")),
 		meanwhile: "Meanwhile it is gone, and what uses it fails.",
 	}
-	u.why = "CloudFormation creates before it deletes, and AWS takes one " + u.noun + " with that name: the deployment fails and rolls back, or the clean-up of the old one takes the new one away."
+	u.why = "CloudFormation creates before it deletes, and AWS takes one " + u.noun +
+		" with that name: the deployment fails and rolls back, or the clean-up of the old one takes the new one away."
 	if strings.HasSuffix(properties[0], "Name") && !strings.Contains(properties[0], "|") {
 		u.renamed = properties[0]
 	}

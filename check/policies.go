@@ -26,16 +26,20 @@ var policyKinds = []policyKind{
 	{kind: "AWS::IAM::Role", document: "AssumeRolePolicyDocument", id: "trust", noun: "role", own: true},
 	{kind: regionalTable, document: "ResourcePolicy.PolicyDocument", id: "policy", noun: "table"},
 	{kind: globalTable, document: "Replicas.*.ResourcePolicy.PolicyDocument", id: "policy", noun: "table"},
-	{kind: globalTable, document: "Replicas.*.ReplicaStreamSpecification.ResourcePolicy.PolicyDocument", id: "stream-policy", noun: "stream of the table"},
-	{kind: regionalTable, document: "StreamSpecification.ResourcePolicy.PolicyDocument", id: "stream-policy", noun: "stream of the table"},
+	{kind: globalTable, document: "Replicas.*.ReplicaStreamSpecification.ResourcePolicy.PolicyDocument",
+		id: "stream-policy", noun: "stream of the table"},
+	{kind: regionalTable, document: "StreamSpecification.ResourcePolicy.PolicyDocument",
+		id: "stream-policy", noun: "stream of the table"},
 	{kind: "AWS::SQS::QueuePolicy", document: "PolicyDocument", holders: "Queues", id: "policy", noun: "queue"},
 	{kind: "AWS::SQS::QueueInlinePolicy", document: "PolicyDocument", holders: "Queue", id: "policy", noun: "queue"},
 	{kind: "AWS::SNS::TopicPolicy", document: "PolicyDocument", holders: "Topics", id: "policy", noun: "topic"},
 	{kind: "AWS::SNS::TopicInlinePolicy", document: "PolicyDocument", holders: "TopicArn", id: "policy", noun: "topic"},
 	{kind: "AWS::S3::BucketPolicy", document: "PolicyDocument", holders: "Bucket", id: "policy", noun: "bucket"},
-	{kind: "AWS::SecretsManager::ResourcePolicy", document: "ResourcePolicy", holders: "SecretId", id: "policy", noun: "secret", own: true},
+	{kind: "AWS::SecretsManager::ResourcePolicy", document: "ResourcePolicy", holders: "SecretId",
+		id: "policy", noun: "secret", own: true},
 	{kind: "AWS::KMS::Key", document: "KeyPolicy", id: "policy", noun: "key", own: true},
-	{kind: "AWS::Kinesis::ResourcePolicy", document: "ResourcePolicy", holders: "ResourceArn", id: "policy", noun: "stream"},
+	{kind: "AWS::Kinesis::ResourcePolicy", document: "ResourcePolicy", holders: "ResourceArn",
+		id: "policy", noun: "stream"},
 	{kind: "AWS::ECR::Repository", document: "RepositoryPolicyText", id: "policy", noun: "repository", own: true},
 }
 
@@ -126,17 +130,20 @@ func (g grant) boundless() bool {
 	}
 }
 
-// widened reports whether a grant that is new to a deployed role or resource has a wildcard, is for another account, or is one that
-// had a condition.
+// widened reports whether a grant that is new to a deployed role or resource has a wildcard, is for another account or
+// for a service that acts for anyone, or is one that had a condition.
 func (c *comparison) widened(g grant, deployed []grant) bool {
 	if g.action == "" {
 		return g.boundless()
 	}
 	account, foreign := strings.CutPrefix(g.principal, "AWS ")
-	if c.environment.Account != "" && strings.Contains(account, c.environment.Account) || strings.Contains(account, "AWS::AccountId") || c.proposed[account] != nil {
+	if own := c.environment.Account; own != "" && strings.Contains(account, own) ||
+		strings.Contains(account, "AWS::AccountId") || c.proposed[account] != nil {
 		foreign = false
 	}
-	return g.boundless() || foreign || g.principal == everyone || strings.ContainsAny(g.action, "*?") ||
+	return g.boundless() || foreign || g.principal == everyone ||
+		strings.HasPrefix(g.principal, "Service ") && g.condition == "" ||
+		strings.ContainsAny(g.action, "*?") ||
 		strings.ContainsAny(g.resource, "*?") && !c.refersToNew(g.on) ||
 		slices.ContainsFunc(deployed, func(had grant) bool {
 			had.condition = ""
@@ -146,7 +153,9 @@ func (c *comparison) widened(g grant, deployed []grant) bool {
 
 // refersToNew reports whether the value refers to a resource that the deployed template does not have.
 func (c *comparison) refersToNew(v any) bool {
-	return slices.ContainsFunc(references(v), func(id string) bool { return c.proposed[id] != nil && c.deployed[id] == nil })
+	return slices.ContainsFunc(references(v), func(id string) bool {
+		return c.proposed[id] != nil && c.deployed[id] == nil
+	})
 }
 
 // ofRemoved reports whether the resource, the principal or the condition of a grant names a resource that goes.
@@ -155,7 +164,8 @@ func (c *comparison) ofRemoved(g grant) bool {
 		return true
 	}
 	for id := range c.deployed {
-		if c.proposed[id] == nil && (strings.HasSuffix(g.principal, " "+id) || strings.Contains(g.condition, strconv.Quote(id))) {
+		named := strings.HasSuffix(g.principal, " "+id) || strings.Contains(g.condition, strconv.Quote(id))
+		if c.proposed[id] == nil && named {
 			return true
 		}
 	}
@@ -207,8 +217,10 @@ func (c *comparison) policies() {
 		}
 		if len(opened) > 0 {
 			c.warn(by, "opens-"+key.kind, r, "the policy of the "+key.noun+" allows newly: "+join(opened),
-				"Others than before may do that. With a wildcard these are more than the template names, also in other accounts if the principal is everyone.",
-				"Name the principals, actions and resources that need it, with a condition such as aws:SourceArn, and leave statements that deny.")
+				"Others than before may do that. With a wildcard these are more than the template names, "+
+					"also in other accounts if the principal is everyone.",
+				"Name the principals, actions and resources that need it, with a condition such as aws:SourceArn, "+
+					"and leave statements that deny.")
 		}
 		if isNew {
 			continue
@@ -255,8 +267,10 @@ func (c *comparison) identities() {
 			continue
 		}
 		_, functions, _ := c.roleInPlaceOf(id)
-		c.warn(c.grantsBy(r, functions), "opens-grants", r, "the "+cmp.Or(strings.ToLower(identities[r.kind]), "role")+" may do newly: "+join(opened),
-			"Who gets into what has it may do all of that. A wildcard also covers resources of others, and actions that AWS adds later.",
+		noun := cmp.Or(strings.ToLower(identities[r.kind]), "role")
+		c.warn(c.grantsBy(r, functions), "opens-grants", r, "the "+noun+" may do newly: "+join(opened),
+			"Who gets into what has it may do all of that. "+
+				"A wildcard also covers resources of others, and actions that AWS adds later.",
 			"Name the actions and the resources that it needs.")
 	}
 }

@@ -14,8 +14,8 @@ import (
 type rule struct {
 	// id is the first part of the finding's: it begins with opens- or stops-.
 	id string
-	// kind is the resource type, and path the property, with dots between levels; * is every name of an object, or every element of
-	// a list.
+	// kind is the resource type, and path the property, with dots between levels; * is every name of an object, or
+	// every element of a list.
 	kind, path string
 	// is says how the property changes, or "" if the change is none of those. A missing property is nil.
 	is func(before, after any) string
@@ -81,8 +81,8 @@ func descends(unset string, order ...string) func(before, after any) string {
 	}
 }
 
-// number is a number that moves in the direction, 1 or -1. A property that is missing has the value unset. With "" a number that was
-// missing does not move, and one that goes is the highest, as -1 is.
+// number is a number that moves in the direction, 1 or -1. A property that is missing has the value unset. With "" a
+// number that was missing does not move, and one that goes is the highest, as -1 is.
 func number(direction float64, verb, unset string) func(before, after any) string {
 	return func(before, after any) string {
 		if before == nil && unset == "" {
@@ -101,7 +101,8 @@ func number(direction float64, verb, unset string) func(before, after any) strin
 		if !known || !also || (is-was)*direction <= 0 {
 			return ""
 		}
-		return fmt.Sprintf("%s from %s to %s", verb, cmp.Or(text(before), unset, "no limit"), cmp.Or(text(after), unset, "no limit"))
+		said := func(v any) string { return cmp.Or(text(v), unset, "no limit") }
+		return fmt.Sprintf("%s from %s to %s", verb, said(before), said(after))
 	}
 }
 
@@ -130,7 +131,8 @@ func loses(before, after any) string {
 	return ""
 }
 
-// narrows is a list of alternatives that begins to limit, or that has fewer of those it had. Without any, nothing is limited.
+// narrows is a list of alternatives that begins to limit, or that has fewer of those it had. Without any, nothing is
+// limited.
 func narrows(before, after any) string {
 	was, is := values(before), values(after)
 	switch {
@@ -159,7 +161,8 @@ type pair struct {
 	before, after any
 }
 
-// pairs returns the values of a path in two resources, by the names of objects, and by the Id, the Region or the place of elements of lists.
+// pairs returns the values of a path in two resources, by the names of objects, and by the Id, the Region or the place
+// of elements of lists.
 func pairs(before, after any, path []string, said string) []pair {
 	if len(path) == 0 {
 		return []pair{{said, before, after}}

@@ -28,7 +28,8 @@ func parsed(t *testing.T, source string) *check.Template {
 }
 
 // deployedBefore returns the template of prod as an earlier version of this module made it. To keep that of a release:
-// make synth ENV=prod ARCH=arm64, and gzip -9n < cdk.out/onesynth-NAME-prod.template.json > testdata/deployed/NAME.template.json.gz.
+// make synth ENV=prod ARCH=arm64, and gzip -9n < cdk.out/onesynth-NAME-prod.template.json >
+// testdata/deployed/NAME.template.json.gz.
 func deployedBefore(t *testing.T, platform string) string {
 	t.Helper()
 	file, err := os.Open("testdata/deployed/" + platform + ".template.json.gz")
@@ -67,7 +68,8 @@ func TestCheckEarlierVersion(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			found := map[string]bool{}
-			for _, f := range check.Compare(parsed(t, deployedBefore(t, name)), parsed(t, environments["prod"].template.Source), region) {
+			before, now := parsed(t, deployedBefore(t, name)), parsed(t, environments["prod"].template.Source)
+			for _, f := range check.Compare(before, now, region) {
 				found[f.ID] = true
 				if changed[name][f.ID] == "" {
 					t.Errorf("got %+v", f)
