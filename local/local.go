@@ -137,8 +137,8 @@ type Options struct {
 // fcm is Firebase Cloud Messaging's address: the inbox stands in for it in functions' variables.
 const fcm = "https://fcm.googleapis.com"
 
-// loopback tells functions that they may send webhooks to this machine: lambdas/kit/webhook reads it, which this package does not import.
-const loopback = "ONESYNTH_LOOPBACK_WEBHOOKS=allowed"
+// loopbackWebhooks tells functions that they may send webhooks to this machine: lambdas/kit/webhook reads it, which this package does not import.
+const loopbackWebhooks = "ONESYNTH_LOOPBACK_WEBHOOKS=allowed"
 
 // Runner is a run. Start makes it, Close ends it.
 type Runner struct {

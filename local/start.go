@@ -24,6 +24,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/local/gateway"
 	"github.com/onesynth-cdk/onesynth/local/inbox"
 	"github.com/onesynth-cdk/onesynth/local/lambda"
+	"github.com/onesynth-cdk/onesynth/local/loopback"
 	"github.com/onesynth-cdk/onesynth/local/policy"
 	"github.com/onesynth-cdk/onesynth/local/queue"
 	"github.com/onesynth-cdk/onesynth/local/schedule"
@@ -93,10 +94,10 @@ func (r *Runner) start(ctx context.Context) (err error) {
 	if err := r.startDatabases(ctx, d); err != nil {
 		return err
 	}
-	r.parts.serve(r.ports.aws, r.aws)
-	r.parts.serve(r.ports.inbox, r.inbox)
+	r.parts.serve(r.ports.aws, loopback.Guard{Listener: "the endpoint of AWS"}.Handler(r.aws))
+	r.parts.serve(r.ports.inbox, loopback.Guard{Listener: "the push inbox"}.Handler(r.inbox))
 	r.showConsole(d)
-	r.parts.serve(r.ports.console, &r.console)
+	r.parts.serve(r.ports.console, loopback.Guard{Listener: "the console", Pages: true}.Handler(&r.console))
 	r.openDoors(d)
 	for _, status := range r.functions.Functions() {
 		if err := r.functions.Warm(status.Name); err != nil {
@@ -185,7 +186,7 @@ func (r *Runner) startServices(d *design) (err error) {
 		return err
 	}
 	r.functions = lambda.New(lambda.Options{
-		MaxInstances: r.options.MaxInstances, Region: assembly.DefaultRegion, Endpoint: url(r.ports.aws), Variables: []string{loopback},
+		MaxInstances: r.options.MaxInstances, Region: assembly.DefaultRegion, Endpoint: url(r.ports.aws), Variables: []string{loopbackWebhooks},
 		Trace: r.trace, Log: r.log.function, AuthoriseLogs: logs{r.Assembly, r.aws}.authorise, Queues: queues{r.aws}, RetryDelay: r.options.RetryDelay,
 	})
 	r.parts.onStop(r.functions.Close)
@@ -339,13 +340,14 @@ func (d *door) open(handler http.Handler) { d.handler.Store(&handler) }
 // openDoors makes the APIs answer. The addresses of those that the assembly has no more stay, with nothing behind them.
 func (r *Runner) openDoors(d *design) {
 	for name, g := range d.gateways {
+		guarded := loopback.Guard{Listener: "the API of stack " + name.stack, Pages: true, Allows: g.Allows}.Handler(g)
 		if r.doors[name] == nil {
 			r.doors[name] = &door{}
-			r.doors[name].open(g)
+			r.doors[name].open(guarded)
 			r.parts.serve(r.ports.apis[name], r.doors[name])
 			continue
 		}
-		r.doors[name].open(g)
+		r.doors[name].open(guarded)
 	}
 	for name, one := range r.doors {
 		if d.gateways[name] == nil {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/mcp"
-	"github.com/onesynth-cdk/onesynth/local/console"
+	"github.com/onesynth-cdk/onesynth/local/loopback"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -50,7 +50,7 @@ func (c *mcpCommand) server() (*sdk.Server, error) {
 	if err != nil || address.Host == "" || address.Scheme != "https" && address.Scheme != "http" || address.RawQuery != "" || address.User != nil {
 		return nil, fmt.Errorf("--api: got %q, allowed is an http or https URL: give the address of the API, such as https://api.example.com", c.API)
 	}
-	if c.Token != "" && address.Scheme == "http" && !console.IsLoopback(address.Hostname()) {
+	if c.Token != "" && address.Scheme == "http" && !loopback.Is(address.Hostname()) {
 		return nil, errors.New("--api: a token must not be sent without encryption: give an https URL, or one of this machine")
 	}
 	header := http.Header{}

@@ -58,9 +58,8 @@ func TestToken(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := console.New(console.Options{APIs: test.apis, Issuer: issuer, Users: &users{}})
-			r := httptest.NewRequest(http.MethodPost, "http://127.0.0.1:8079/token", strings.NewReader(test.body))
 			w := httptest.NewRecorder()
-			c.ServeHTTP(w, r)
+			c.ServeHTTP(w, post("/token", test.body))
 			if w.Code != test.status || !strings.Contains(w.Body.String(), test.says) {
 				t.Fatalf("got %d %s", w.Code, w.Body)
 			}
@@ -127,7 +126,7 @@ func TestTokenSignsUp(t *testing.T) {
 			u := &users{}
 			c := console.New(console.Options{APIs: []console.API{one, two}, Issuer: issuer, Users: u})
 			w := httptest.NewRecorder()
-			c.ServeHTTP(w, httptest.NewRequest(http.MethodPost, "http://127.0.0.1:8079/token", strings.NewReader(test.body)))
+			c.ServeHTTP(w, post("/token", test.body))
 			if w.Code != test.status || strings.Contains(w.Body.String(), "access_token") != (test.status == 200) {
 				t.Errorf("got %d %s", w.Code, w.Body)
 			}
@@ -138,12 +137,72 @@ func TestTokenSignsUp(t *testing.T) {
 	}
 }
 
+func post(path, body string) *http.Request {
+	return httptest.NewRequest(http.MethodPost, path, strings.NewReader(body))
+}
+
+// Programs get the list of what there is, and browsers the page.
+func TestHome(t *testing.T) {
+	t.Parallel()
+	c := console.New(console.Options{})
+	for accept, want := range map[string]string{
+		"":                 "application/json",
+		"*/*":              "application/json",
+		"application/json": "application/json",
+		"text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8": "text/html; charset=utf-8",
+	} {
+		r := httptest.NewRequest(http.MethodGet, "http://localhost:8079/", nil)
+		r.Header.Set("Accept", accept)
+		w := httptest.NewRecorder()
+		c.ServeHTTP(w, r)
+		if w.Code != 200 || w.Header().Get("Content-Type") != want || w.Header().Get("Vary") != "Accept" {
+			t.Errorf("%q: got %d %v", accept, w.Code, w.Header())
+		}
+	}
+}
+
+func TestPage(t *testing.T) {
+	t.Parallel()
+	c := console.New(console.Options{})
+	get := func(path, etag string) *httptest.ResponseRecorder {
+		r := httptest.NewRequest(http.MethodGet, "http://localhost:8079"+path, nil)
+		r.Header.Set("If-None-Match", etag)
+		w := httptest.NewRecorder()
+		c.ServeHTTP(w, r)
+		return w
+	}
+	for path, kind := range map[string]string{
+		"/page/index.html": "text/html; charset=utf-8", "/page/page.css": "text/css; charset=utf-8",
+		"/page/views/tables.js": "text/javascript; charset=utf-8", "/page/icon.svg": "image/svg+xml",
+	} {
+		w := get(path, "")
+		header := w.Header()
+		policy := header.Get("Content-Security-Policy")
+		if w.Code != 200 || header.Get("Content-Type") != kind || header.Get("X-Content-Type-Options") != "nosniff" || header.Get("Cache-Control") != "no-cache" ||
+			header.Get("Cross-Origin-Resource-Policy") != "same-origin" || header.Get("Referrer-Policy") != "no-referrer" || !strings.Contains(policy, "default-src 'none'") ||
+			!strings.Contains(policy, "frame-ancestors 'none'") || strings.Contains(policy, "unsafe") || strings.Contains(policy, "http") {
+			t.Errorf("%s: got %d %v", path, w.Code, header)
+		}
+		if strings.Contains(w.Body.String(), "innerHTML") {
+			t.Errorf("%s writes HTML", path)
+		}
+		if again := get(path, header.Get("ETag")); again.Code != http.StatusNotModified || again.Body.Len() > 0 {
+			t.Errorf("%s: got %d again", path, again.Code)
+		}
+	}
+	for _, path := range []string{"/page/", "/page/none.js", "/page/../console.go", "/page/views"} {
+		if w := get(path, ""); w.Code == 200 {
+			t.Errorf("%s: got %d", path, w.Code)
+		}
+	}
+}
+
 // The event of an invocation is JSON, as AWS Lambda's is.
 func TestInvokeErr(t *testing.T) {
 	t.Parallel()
 	c := console.New(console.Options{})
 	w := httptest.NewRecorder()
-	c.ServeHTTP(w, httptest.NewRequest(http.MethodPost, "http://127.0.0.1:8079/functions/worker/invoke", strings.NewReader("next=0")))
+	c.ServeHTTP(w, post("/functions/worker/invoke", "next=0"))
 	if w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), "event as JSON") {
 		t.Errorf("got %d %s", w.Code, w.Body)
 	}

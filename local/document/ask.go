@@ -20,6 +20,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/local/awsapi"
 	"github.com/onesynth-cdk/onesynth/local/gateway"
 	"github.com/onesynth-cdk/onesynth/local/lambda"
+	"github.com/onesynth-cdk/onesynth/local/loopback"
 )
 
 const (
@@ -56,7 +57,7 @@ func (s served) ask(ctx context.Context, loaded *assembly.Assembly, options Opti
 	routes := http.NewServeMux()
 	routes.Handle("/", endpoint)
 	routes.HandleFunc(noTables, refuseTables)
-	server := &http.Server{Handler: routes, ReadHeaderTimeout: patience}
+	server := &http.Server{Handler: loopback.Guard{Listener: "the endpoint of AWS"}.Handler(routes), ReadHeaderTimeout: patience}
 	var serving errgroup.Group
 	serving.Go(func() error { return server.Serve(listener) })
 	defer func() {

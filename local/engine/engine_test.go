@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"io"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -109,6 +111,45 @@ func TestEngineListensOnLoopbackOnly(t *testing.T) {
 			_ = connection.Close()
 			t.Errorf("the engine listens on %s", network.IP)
 		}
+	}
+}
+
+// DynamoDB Local itself answers the pages of every site, and its access keys are known.
+func TestEngineIsNotForWebPages(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		host, header, value string
+		status              int
+	}{
+		"Program":    {status: http.StatusBadRequest}, // no operation is named
+		"Localhost":  {host: "localhost", status: http.StatusBadRequest},
+		"Rebound":    {host: "evil.example", status: http.StatusForbidden},
+		"OtherPort":  {header: "Origin", value: "http://localhost:3000", status: http.StatusForbidden},
+		"NoCORS":     {header: "Sec-Fetch-Site", value: "same-site", status: http.StatusForbidden},
+		"OldBrowser": {header: "User-Agent", value: "Mozilla/5.0", status: http.StatusForbidden},
+		"Node":       {header: "Sec-Fetch-Mode", value: "cors", status: http.StatusBadRequest},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, enginetest.Engine(t).URL(), strings.NewReader("{}"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if test.host != "" {
+				request.Host = test.host + request.URL.Host[strings.LastIndex(request.URL.Host, ":"):]
+			}
+			if test.header != "" {
+				request.Header.Set(test.header, test.value)
+			}
+			response, err := http.DefaultClient.Do(request)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer response.Body.Close()
+			if text, err := io.ReadAll(response.Body); err != nil || response.StatusCode != test.status {
+				t.Errorf("got %s %s, %v; want %d", response.Status, text, err, test.status)
+			}
+		})
 	}
 }
 

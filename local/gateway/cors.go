@@ -31,6 +31,16 @@ func (c *CORS) origin(origin string) string {
 	return ""
 }
 
+// Allows reports whether the API answers to pages of the origin, by its CORS. An API without CORS leaves that to the functions
+// whose routes take OPTIONS. The origin "" is one that the browser does not tell: it is allowed where all are.
+func (g *Gateway) Allows(r *http.Request, origin string) bool {
+	if g.api.CORS != nil {
+		return g.api.CORS.origin(origin) != ""
+	}
+	route, _ := g.match(http.MethodOptions, r.URL.Path)
+	return route != nil
+}
+
 // allow says which origin is allowed, on preflights and actual requests alike.
 func (c *CORS) allow(h http.Header, allowed string) {
 	h.Set("Access-Control-Allow-Origin", allowed)

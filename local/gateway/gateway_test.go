@@ -455,6 +455,41 @@ func TestCORS(t *testing.T) {
 	})
 }
 
+// Without CORS, functions decide by the routes that take OPTIONS. An origin that the browser does not tell needs that all are allowed.
+func TestAllows(t *testing.T) {
+	t.Parallel()
+	one, all := &gateway.CORS{AllowOrigins: []string{"https://app.example"}}, &gateway.CORS{AllowOrigins: []string{"*"}}
+	for name, test := range map[string]struct {
+		cors        *gateway.CORS
+		key, origin string
+		want        bool
+	}{
+		"Allowed":      {one, "GET /a", "https://app.example", true},
+		"Foreign":      {one, "GET /a", "https://evil.example", false},
+		"ForeignTaken": {one, "ANY /a", "https://evil.example", false},
+		"Opaque":       {one, "GET /a", "null", false},
+		"Untold":       {one, "GET /a", "", false},
+		"All":          {all, "GET /a", "https://evil.example", true},
+		"AllUntold":    {all, "GET /a", "", true},
+		"NoCORS":       {nil, "GET /a", "https://app.example", false},
+		"OtherRoute":   {nil, "OPTIONS /b", "https://app.example", false},
+		"OwnRoute":     {nil, "OPTIONS /{proxy+}", "https://app.example", true},
+		"Any":          {nil, "ANY /a", "", true},
+		"Default":      {nil, "$default", "https://app.example", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g, err := gateway.New(gateway.API{CORS: test.cors, Routes: []gateway.Route{{Key: test.key}}}, gateway.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := g.Allows(request("GET", "/a", ""), test.origin); got != test.want {
+				t.Errorf("got %t", got)
+			}
+		})
+	}
+}
+
 func TestAccessLog(t *testing.T) {
 	t.Parallel()
 	var line string

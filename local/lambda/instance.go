@@ -20,6 +20,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/onesynth-cdk/onesynth/local/loopback"
 	"github.com/onesynth-cdk/onesynth/local/trace"
 )
 
@@ -71,7 +72,8 @@ func (inst *instance) run() {
 	mux.HandleFunc("POST /2018-06-01/runtime/invocation/{id}/response", inst.response)
 	mux.HandleFunc("POST /2018-06-01/runtime/invocation/{id}/error", inst.failed)
 	mux.HandleFunc("POST /2018-06-01/runtime/init/error", inst.initFailed)
-	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
+	guarded := loopback.Guard{Listener: "the Runtime API of function " + f.Name}.Handler(mux)
+	server := &http.Server{Handler: guarded, ReadHeaderTimeout: 10 * time.Second}
 	defer listener.Close()
 	defer server.Close()
 
