@@ -26,6 +26,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/table"
 	"github.com/onesynth-cdk/onesynth/constructs/todo"
 	localrun "github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/local/console"
 	"github.com/onesynth-cdk/onesynth/local/engine/enginetest"
 	"github.com/onesynth-cdk/onesynth/local/policy"
 	"github.com/onesynth-cdk/onesynth/release/importertest"
@@ -254,7 +255,7 @@ func checkHistory(t *testing.T, run *localrun.Runner, stack string) {
 	var token struct {
 		AccessToken string `json:"access_token"`
 	}
-	answer := importertest.Send(t, http.MethodPost, run.ConsoleURL()+"/token", nil, `{"sub":"alice"}`, http.StatusOK)
+	answer := importertest.Send(t, http.MethodPost, run.ConsoleURL()+"/token", http.Header{console.Header: {"test"}}, `{"sub":"alice"}`, http.StatusOK)
 	if err := json.Unmarshal([]byte(answer), &token); err != nil {
 		t.Fatalf("the console's token: got %s, %v", answer, err)
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/local/console"
 )
 
 // A test runs the assembly on free ports, calls its API as a user, and has all that
@@ -22,7 +23,12 @@ func ExampleStart() {
 	}
 	defer run.Close()
 
-	answer, err := http.Post(run.ConsoleURL()+"/token", "application/json", strings.NewReader(`{"sub": "alice"}`))
+	ask, err := http.NewRequestWithContext(ctx, http.MethodPost, run.ConsoleURL()+"/token", strings.NewReader(`{"sub": "alice"}`))
+	if err != nil {
+		log.Fatal(err)
+	}
+	ask.Header.Set(console.Header, "example")
+	answer, err := http.DefaultClient.Do(ask)
 	if err != nil {
 		log.Fatal(err)
 	}

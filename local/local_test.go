@@ -240,6 +240,7 @@ func call(t testing.TB, method, url, body string, headers ...string) (int, strin
 		t.Fatal(err)
 	}
 	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set(console.Header, "test")
 	for i := 0; i+1 < len(headers); i += 2 {
 		if headers[i] == "Host" {
 			request.Host = headers[i+1]
@@ -457,6 +458,7 @@ func testConsole(t *testing.T, r *local.Runner) {
 	want(t, 204, "")(call(t, "DELETE", base+"/push", ""))
 	want(t, 204, "")(call(t, "DELETE", base+"/capacity", ""))
 	want(t, 200, "deleted")(call(t, "POST", base+"/sweep", ""))
+	want(t, 403, "Onesynth-Console")(call(t, "POST", base+"/sweep", "", console.Header, ""))
 	// Behind each port is a guard.
 	_, index := call(t, "GET", base, "")
 	var addresses struct {

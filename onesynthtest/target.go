@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/local/console"
 )
 
 // Target is a platform that runs somewhere.
@@ -156,7 +157,7 @@ func (p *Target) Token(t testing.TB, request map[string]any) string {
 	t.Helper()
 	issuer := NewClient(t, p)
 	issuer.URL = p.Run.ConsoleURL()
-	r := issuer.MustSend(t, http.MethodPost, "/token", nil, request)
+	r := issuer.MustSend(t, http.MethodPost, "/token", http.Header{console.Header: {"test"}}, request)
 	token := Field(r.Body, "access_token")
 	if r.Status != http.StatusOK || token == "" {
 		t.Fatalf("got %v; want a token", r)

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+
+	"github.com/onesynth-cdk/onesynth/local/console"
 )
 
 // Run is a running assembly.
@@ -62,6 +64,7 @@ func (r *Run) send(ctx context.Context, method, path string, body io.Reader) ([]
 	if err != nil {
 		return nil, err
 	}
+	request.Header.Set(console.Header, "bench")
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		return nil, err

@@ -55,6 +55,7 @@ func (c running) call(ctx context.Context, method, path string, body, into any) 
 	if err != nil {
 		return fmt.Errorf("console address: %w", err)
 	}
+	request.Header.Set(console.Header, "onesynth")
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		return c.explain(err)

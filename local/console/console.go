@@ -285,10 +285,21 @@ func New(options Options) *Console {
 	return c
 }
 
+// Header is what requests need that change something, with any value: all but GET, HEAD and what comes to the endpoint for
+// webhooks. Neither a web page of another origin nor a webhook can send it.
+const Header = "Onesynth-Console"
+
 // ServeHTTP answers requests.
 func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	// No page of another origin may have what the console answers, as an image or a script either.
 	w.Header().Set("Cross-Origin-Resource-Policy", "same-origin")
+	reads := r.Method == http.MethodGet || r.Method == http.MethodHead
+	if !reads && !strings.HasPrefix(r.URL.Path, WebhooksPath) && r.Header.Get(Header) == "" {
+		writeJSON(w, http.StatusForbidden, map[string]string{
+			"error": fmt.Sprintf("%s %s needs the header %s, because it may change something: send it with any value, as by curl -H '%[3]s: 1'", r.Method, r.URL.Path, Header),
+		})
+		return
+	}
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	c.mux.ServeHTTP(w, r)
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/local/console"
 	"github.com/onesynth-cdk/onesynth/local/gateway"
+	"github.com/onesynth-cdk/onesynth/local/inbox"
 	"github.com/onesynth-cdk/onesynth/local/userpool"
 )
 
@@ -137,8 +138,52 @@ func TestTokenSignsUp(t *testing.T) {
 	}
 }
 
+// post is a request with the header that changes need.
 func post(path, body string) *http.Request {
-	return httptest.NewRequest(http.MethodPost, path, strings.NewReader(body))
+	r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(body))
+	r.Header.Set(console.Header, "test")
+	return r
+}
+
+// faultless has no faults, and takes any.
+type faultless struct{ console.Cloud }
+
+func (faultless) Faults() any            { return map[string]int{} }
+func (faultless) SetFaults([]byte) error { return nil }
+func (faultless) ResetCapacity()         {}
+
+// What changes something needs the header, which no page of another origin and no webhook can send. The message names it.
+func TestChangesNeedTheHeader(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		method, path, header string
+		status               int
+	}{
+		"With":     {"POST", "/faults", "1", 200},
+		"Without":  {"POST", "/faults", "", 403},
+		"Delete":   {"DELETE", "/capacity", "1", 204},
+		"Deletes":  {"DELETE", "/capacity", "", 403},
+		"Unknown":  {"PUT", "/faults", "", 403},
+		"Read":     {"GET", "/faults", "", 200},
+		"Head":     {"HEAD", "/faults", "", 200},
+		"Webhook":  {"POST", "/webhooks/in/me", "", 204},
+		"Above":    {"POST", "/webhooks/in/../../faults", "", 307},
+		"Secrets":  {"POST", "/webhooks/secrets", "", 403},
+		"Endpoint": {"POST", "/webhooks/in", "", 403},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := httptest.NewRequest(test.method, test.path, strings.NewReader("{}"))
+			if test.header != "" {
+				r.Header.Set(console.Header, test.header)
+			}
+			w := httptest.NewRecorder()
+			console.New(console.Options{Cloud: faultless{}, Webhooks: &inbox.Receiver{}}).ServeHTTP(w, r)
+			if w.Code != test.status || w.Code == 403 && !strings.Contains(w.Body.String(), "curl -H 'Onesynth-Console: 1'") {
+				t.Errorf("got %d %s", w.Code, w.Body)
+			}
+		})
+	}
 }
 
 // Programs get the list of what there is, and browsers the page.

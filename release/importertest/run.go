@@ -22,6 +22,7 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/constructs/lake"
+	"github.com/onesynth-cdk/onesynth/local/console"
 	"github.com/onesynth-cdk/onesynth/platforms"
 )
 
@@ -78,7 +79,7 @@ func (i *Importer) CheckRun(t *testing.T, onesynth string) {
 		t.Error("the run warns of something")
 	}
 
-	answer := Send(t, http.MethodPost, addresses["console"]+"/token", nil, `{"sub":"alice"}`, http.StatusOK)
+	answer := Send(t, http.MethodPost, addresses["console"]+"/token", toConsole(), `{"sub":"alice"}`, http.StatusOK)
 	var token struct {
 		AccessToken string `json:"access_token"`
 	}
@@ -139,7 +140,7 @@ func (i *Importer) checkReads(t *testing.T, addresses map[string]string, p *plat
 		t.Fatalf("the app of README.md has no stack %s with an API: got %v", p.Name(), addresses)
 	}
 	capacity := addresses["console"] + "/capacity"
-	Call(t, http.MethodDelete, capacity, nil, "")
+	Call(t, http.MethodDelete, capacity, toConsole(), "")
 	caller := http.Header{"Authorization": {"Bearer " + token}, "X-Fingerprint": {"alice"}}
 	for _, route := range p.Schema.Routes {
 		if route.Method != http.MethodGet || strings.Contains(route.Path, "{") {
@@ -200,6 +201,9 @@ func Send(t *testing.T, method, url string, header http.Header, body string, sta
 	}
 	return content
 }
+
+// toConsole has the header with which the console takes changes.
+func toConsole() http.Header { return http.Header{console.Header: {"test"}} }
 
 // Call sends a request and returns status and body of the answer.
 func Call(t *testing.T, method, url string, header http.Header, body string) (int, string) {

@@ -3,7 +3,6 @@ package askahuman
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"net/http"
 	"slices"
@@ -17,8 +16,10 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/local/console"
 	"github.com/onesynth-cdk/onesynth/local/inbox"
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
 type secrets struct {
@@ -227,14 +228,11 @@ func TestWebhooksComeAgain(t *testing.T) {
 			continue
 		}
 		for _, message := range queue.Messages() {
-			reply, err := http.Post(target.Run.ConsoleURL()+"/queues/"+queue.Name+"/messages/"+message.ID+"/again", "application/json", strings.NewReader("{}"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			said, err := io.ReadAll(reply.Body)
-			reply.Body.Close()
-			if err != nil || reply.StatusCode != http.StatusOK {
-				t.Errorf("again: got %s %s, %v", reply.Status, said, err)
+			toConsole := platform.NewClient(t, target.Target)
+			toConsole.URL = target.Run.ConsoleURL()
+			path := "/queues/" + queue.Name + "/messages/" + message.ID + "/again"
+			if r := toConsole.MustSend(t, http.MethodPost, path, http.Header{console.Header: {"test"}}, []byte("{}")); r.Status != http.StatusOK {
+				t.Errorf("again: got %v", r)
 			}
 		}
 	}

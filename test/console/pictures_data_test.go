@@ -101,7 +101,12 @@ func clientOf(t *testing.T, run *local.Runner, word, subject string) client {
 		if err != nil {
 			t.Fatal(err)
 		}
-		response, err := http.Post(run.ConsoleURL()+"/token", "application/json", bytes.NewReader(body))
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, run.ConsoleURL()+"/token", bytes.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set(console.Header, "test")
+		response, err := http.DefaultClient.Do(request)
 		if err != nil {
 			t.Fatal(err)
 		}

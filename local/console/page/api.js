@@ -39,10 +39,10 @@ export async function get(path, parameters, signal) {
   return read(await call(end ? `${path}?${end}` : path, {signal}));
 }
 
-/** send makes a change. The body is JSON, or a text that is. */
+/** send makes a change, for which the console wants a header. The body is JSON, or a text that is. */
 export async function send(method, path, body, signal) {
   const text = typeof body === 'string' ? body : body === undefined ? undefined : JSON.stringify(body);
-  return read(await call(path, {method, body: text, headers: {'Content-Type': 'application/json'}, signal}));
+  return read(await call(path, {method, body: text, headers: {'Content-Type': 'application/json', 'Onesynth-Console': 'page'}, signal}));
 }
 
 export const post = (path, body, signal) => send('POST', path, body, signal);
