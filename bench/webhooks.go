@@ -23,11 +23,15 @@ func (b *bench) webhooks(ctx context.Context) error {
 		if p.Webhook == nil {
 			continue
 		}
-		l, err := b.runLocal(ctx, p.stack())
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			return err
 		}
-		err = b.webhookTimes(ctx, l, p)
+		l, err := b.runLocalOf(ctx, "cdk.out", "--stack", p.stack(), "--webhook-endpoint", "http://"+listener.Addr().String())
+		if err != nil {
+			return errors.Join(err, listener.Close())
+		}
+		err = b.webhookTimes(ctx, l, p, listener)
 		if err := errors.Join(err, l.stop()); err != nil {
 			return fmt.Errorf("webhooks of %s: %w", p.Schema.Title, err)
 		}
@@ -35,12 +39,8 @@ func (b *bench) webhooks(ctx context.Context) error {
 	return nil
 }
 
-func (b *bench) webhookTimes(ctx context.Context, l *local, p platform) error {
+func (b *bench) webhookTimes(ctx context.Context, l *local, p platform, listener net.Listener) error {
 	arrived := make(chan time.Time, 1)
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return err
-	}
 	endpoint := &http.Server{Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) { arrived <- time.Now() })}
 	go func() { _ = endpoint.Serve(listener) }()
 	defer endpoint.Close()

@@ -88,6 +88,9 @@ type Options struct {
 	SSMParameters map[string]string
 	// ModelsURL is where functions' requests to the models of Amazon Bedrock are forwarded, as http://HOST:PORT. Default: they fail.
 	ModelsURL string
+	// WebhookEndpoints are addresses on this machine to which functions may send webhooks, with all below them, such as
+	// http://127.0.0.1:9000/hooks. Default: webhooks go to Runner.WebhooksURL alone, and past this machine.
+	WebhookEndpoints []string
 	// AllowUnsupported are resource types that may stay without effect.
 	AllowUnsupported []string
 	// MaxInstances is the most processes of one function. Default: lambda.DefaultMaxInstances.
@@ -137,8 +140,9 @@ type Options struct {
 // fcm is Firebase Cloud Messaging's address: the inbox stands in for it in functions' variables.
 const fcm = "https://fcm.googleapis.com"
 
-// loopbackWebhooks tells functions that they may send webhooks to this machine: lambdas/kit/webhook reads it, which this package does not import.
-const loopbackWebhooks = "ONESYNTH_LOOPBACK_WEBHOOKS=allowed"
+// localWebhooks begins the variable that tells functions which endpoints of this machine webhooks may go to: lambdas/kit/webhook
+// reads it, which this package does not import.
+const localWebhooks = "ONESYNTH_LOOPBACK_WEBHOOKS="
 
 // Runner is a run. Start makes it, Close ends it.
 type Runner struct {

@@ -669,7 +669,13 @@ func TestStartRefuses(t *testing.T) {
 			},
 			is: local.ErrUnsupported, says: []string{"Custom::Own", "runs during a deployment", "--stack"},
 		},
-		"NoAssembly":  {options: func(o *local.Options) { o.Assembly = os.TempDir() }, is: assembly.ErrNoAssembly, says: []string{"make synth"}},
+		"NoAssembly": {options: func(o *local.Options) { o.Assembly = os.TempDir() }, is: assembly.ErrNoAssembly, says: []string{"make synth"}},
+		"WebhookEndpoint": {
+			options: func(o *local.Options) {
+				o.WebhookEndpoints = []string{"http://127.0.0.1:9000/hooks", "https://hooks.example"}
+			},
+			is: local.ErrWebhookEndpoint, says: []string{"https://hooks.example", "http://127.0.0.1:9000/hooks"},
+		},
 		"ConsolePort": {options: func(o *local.Options) { o.ConsolePort = port }, is: local.ErrPort, says: []string{fmt.Sprint(port), "--console-port"}},
 		"APIPort":     {options: func(o *local.Options) { o.Port = port }, is: local.ErrPort, says: []string{fmt.Sprint(port), "--port"}},
 		"WantedPort": {

@@ -8,12 +8,14 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	neturl "net/url"
 	"os"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
+	"unicode"
 
 	"github.com/onesynth-cdk/onesynth/local/assembly"
 	"github.com/onesynth-cdk/onesynth/local/awsapi"
@@ -38,6 +40,8 @@ var (
 	ErrUnsupported = errors.New("resources that a local run does not emulate")
 	// ErrPort says that a port is taken.
 	ErrPort = errors.New("port in use")
+	// ErrWebhookEndpoint says that no webhook of a run can go to an address.
+	ErrWebhookEndpoint = errors.New("no address of an endpoint for webhooks on this machine: write it such as http://127.0.0.1:9000/hooks")
 )
 
 const (
@@ -52,7 +56,7 @@ const (
 )
 
 // Start starts a run and returns when all of it answers. It fails with assembly.ErrNoAssembly,
-// ErrUnsupported, ErrPort, lambda.ErrArchitecture, engine.ErrNoJava, engine.ErrNoJar, or an error that names
+// ErrUnsupported, ErrPort, ErrWebhookEndpoint, lambda.ErrArchitecture, engine.ErrNoJava, engine.ErrNoJar, or an error that names
 // the resource that cannot be run; nothing is left running then.
 func Start(ctx context.Context, options Options) (*Runner, error) {
 	if options.Assembly == "" {
@@ -63,6 +67,12 @@ func Start(ctx context.Context, options Options) (*Runner, error) {
 	}
 	if options.Log == nil {
 		options.Log = io.Discard
+	}
+	for _, endpoint := range options.WebhookEndpoints {
+		address, err := neturl.Parse(endpoint)
+		if err != nil || address.Scheme != "http" && address.Scheme != "https" || !loopback.Is(address.Hostname()) || strings.ContainsFunc(endpoint, unicode.IsSpace) {
+			return nil, fmt.Errorf("got %q: %w", endpoint, ErrWebhookEndpoint)
+		}
 	}
 	r := &Runner{options: options, log: newLog(options), parts: newGroup(ctx), doors: map[apiName]*door{}, newer: map[string]bool{}}
 	if err := r.start(ctx); err != nil {
@@ -186,7 +196,7 @@ func (r *Runner) startServices(d *design) (err error) {
 		return err
 	}
 	r.functions = lambda.New(lambda.Options{
-		MaxInstances: r.options.MaxInstances, Region: assembly.DefaultRegion, Endpoint: url(r.ports.aws), Variables: []string{loopbackWebhooks},
+		MaxInstances: r.options.MaxInstances, Region: assembly.DefaultRegion, Endpoint: url(r.ports.aws), Variables: []string{localWebhooks + strings.Join(append([]string{r.WebhooksURL()}, r.options.WebhookEndpoints...), " ")},
 		Trace: r.trace, Log: r.log.function, AuthoriseLogs: logs{r.Assembly, r.aws}.authorise, Queues: queues{r.aws}, RetryDelay: r.options.RetryDelay,
 	})
 	r.parts.onStop(r.functions.Close)

@@ -20,6 +20,7 @@ type localCommand struct {
 	DynamoDB         string            `name:"dynamodb" help:"URL of a DynamoDB to use instead of starting DynamoDB Local." placeholder:"URL"`
 	AccessKey        string            `help:"Access key of the database within DynamoDB Local, which has one for each: letters and digits." default:"onesynth" placeholder:"KEY"`
 	Bedrock          string            `help:"URL of a server to which functions' requests to models of Amazon Bedrock (Converse) are forwarded. Default: they fail." env:"AWS_ENDPOINT_URL_BEDROCK_RUNTIME" placeholder:"URL"`
+	WebhookEndpoint  []string          `help:"Address on this machine to which webhooks may go, with all below it, besides the console's; may be repeated." placeholder:"URL"`
 	AllowUnsupported []string          `help:"Resource type that may stay without effect; may be repeated." placeholder:"TYPE"`
 	SSMParameter     map[string]string `name:"ssm-parameter" help:"Value of a parameter of Systems Manager that exists elsewhere; may be repeated." placeholder:"NAME=VALUE"`
 	MaxInstances     int               `help:"Most processes of one function. Default: four per processor, at least eight." placeholder:"N"`
@@ -55,7 +56,7 @@ func (c *localCommand) options(set settings) local.Options {
 	options := local.Options{
 		Assembly: c.Assembly, Stacks: c.Stack, Data: c.Data, DynamoDB: c.DynamoDB, AccessKey: c.AccessKey,
 		Port: *cmp.Or(c.Port, set.Port, &platform), ConsolePort: *cmp.Or(c.ConsolePort, set.ConsolePort, &console),
-		AllowUnsupported: append(c.AllowUnsupported, set.AllowUnsupported...), SSMParameters: map[string]string{}, ModelsURL: c.Bedrock,
+		AllowUnsupported: append(c.AllowUnsupported, set.AllowUnsupported...), SSMParameters: map[string]string{}, ModelsURL: c.Bedrock, WebhookEndpoints: c.WebhookEndpoint,
 		MaxInstances: c.MaxInstances, SweepInterval: c.SweepInterval, NoSchedules: c.NoSchedules, Watch: c.Watch, App: c.App, Context: c.Context, Debug: c.Debug, DebugPort: c.DebugPort,
 		CheckLake: checkLake(lake), QueryLake: lake.Ask, Log: os.Stdout,
 		LogLevel: levelOf(c.LogLevel), LogColours: coloured(os.Stdout),

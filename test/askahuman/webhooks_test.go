@@ -126,8 +126,10 @@ func TestWebhooks(t *testing.T) {
 	}
 	// One who names no endpoint gets none, and one that no webhook may go to is refused.
 	asker.close(t, asker.ask(t, textQuestion(1)).QuestionID)
-	question.CallbackURL = "https://169.254.169.254/latest"
-	invalid(t, asker.try(t, http.MethodPost, "/agent/questions", question), "callback_url")
+	for _, forbidden := range []string{"https://169.254.169.254/latest", target.Run.ConsoleURL() + "/faults", target.URL + "/agent/questions"} {
+		question.CallbackURL = forbidden
+		invalid(t, asker.try(t, http.MethodPost, "/agent/questions", question), "callback_url")
+	}
 }
 
 // On an emulator, the stream, the queue and the plan of retries are AWS's as others understand it. No webhook arrives there, since none may go

@@ -58,6 +58,7 @@ type run struct {
 	server   *awsapi.Server
 	mappings *localqueue.Mappings
 	output   *lines
+	endpoint *httptest.Server
 
 	mutex    sync.Mutex
 	received map[string]int                // by path
@@ -88,6 +89,8 @@ func (l *lines) String() string {
 func start(t *testing.T) *run {
 	t.Helper()
 	r := &run{received: map[string]int{}, hanging: map[string]context.CancelFunc{}, verified: map[string]bool{}, output: &lines{}}
+	r.endpoint = httptest.NewServer(http.HandlerFunc(r.answer))
+	t.Cleanup(r.endpoint.Close)
 	plan := schema.WebhookRetries()
 	source := assemblytest.Load(t, strings.Replace(resources, "ATTEMPTS", fmt.Sprint(len(plan)+1), 1))
 	var err error
@@ -108,7 +111,7 @@ func start(t *testing.T) *run {
 	config := aws.Config{Region: "us-east-1", BaseEndpoint: &endpoint.URL, Credentials: credentials.NewStaticCredentialsProvider("KEY", "local", "")}
 	f := &function{
 		sender: &webhooks.Sender{Keys: keys(), Poster: impatient{r, &webhook.Client{
-			Addresses: webhook.Addresses{Loopback: true}, Timeout: time.Minute,
+			Addresses: webhook.Addresses{Local: []string{r.endpoint.URL}}, Timeout: time.Minute,
 			Connecting: func(address netip.AddrPort, refused error) {
 				r.mutex.Lock()
 				defer r.mutex.Unlock()
@@ -229,8 +232,6 @@ func (r *run) settled(t *testing.T, attempts, left int) []awsapi.Message {
 func TestBadEndpoints(t *testing.T) {
 	t.Parallel()
 	r := start(t)
-	server := httptest.NewServer(http.HandlerFunc(r.answer))
-	t.Cleanup(server.Close)
 	const all = 500
 	good, bad := 0, 0
 	for i := range all {
@@ -252,7 +253,7 @@ func TestBadEndpoints(t *testing.T) {
 		if kind != "takes" {
 			bad++
 		}
-		r.send(t, fmt.Sprintf("%s/%s/%d", server.URL, kind, i))
+		r.send(t, fmt.Sprintf("%s/%s/%d", r.endpoint.URL, kind, i))
 	}
 	plan := schema.WebhookRetries()
 	for attempt := 1; attempt <= len(plan); attempt++ {
@@ -299,15 +300,13 @@ func TestBadEndpoints(t *testing.T) {
 func TestAnswers(t *testing.T) {
 	t.Parallel()
 	r := start(t)
-	server := httptest.NewServer(http.HandlerFunc(r.answer))
-	t.Cleanup(server.Close)
-	r.send(t, server.URL+"/gone")
-	r.send(t, server.URL+"/busy")
+	r.send(t, r.endpoint.URL+"/gone")
+	r.send(t, r.endpoint.URL+"/busy")
 	if wait := time.Until(r.settled(t, 1, 1)[0].VisibleAt); wait < 9*time.Minute || wait > 10*time.Minute {
 		t.Errorf("the next attempt is in %s, want 10 minutes", wait)
 	}
 	r.server.Queue("webhooks").Send("no webhook", nil)
-	r.send(t, server.URL+"/takes")
+	r.send(t, r.endpoint.URL+"/takes")
 	for deadline := time.Now().Add(20 * time.Second); len(r.server.Queue("failed").Messages()) < 2; time.Sleep(5 * time.Millisecond) {
 		r.server.Queue("webhooks").Due()
 		if time.Now().After(deadline) {

@@ -1,28 +1,29 @@
 package webhook
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"net/url"
+	"path"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
 
-// LoopbackVariable is the environment variable that lets a function send webhooks to this machine, also
-// without TLS. A local run sets it to [LoopbackAllowed]; no template does.
-const (
-	LoopbackVariable = "ONESYNTH_LOOPBACK_WEBHOOKS"
-	LoopbackAllowed  = "allowed"
-)
+// LoopbackVariable is the environment variable with [Addresses].Local, separated by spaces. A local run sets
+// it; no template does.
+const LoopbackVariable = "ONESYNTH_LOOPBACK_WEBHOOKS"
 
 // LongestURL is how long the address of an endpoint may be, in bytes.
 const LongestURL = 2048
 
 // Addresses says where webhooks may go. The zero value allows addresses of the public Internet alone.
 type Addresses struct {
-	// Loopback also allows this machine, and http to it.
-	Loopback bool
+	// Local are endpoints of this machine that are allowed, too, with all below them, such as
+	// http://127.0.0.1:8079/webhooks/in/. They may be http. localhost, 127.0.0.1 and ::1 are one host.
+	Local []string
 }
 
 // ForbiddenError says that webhooks may not go to an address.
@@ -82,8 +83,6 @@ func (a Addresses) Check(address netip.Addr) error {
 	case translated.Contains(judged):
 		last := judged.As16()
 		judged = netip.AddrFrom4([4]byte(last[12:]))
-	case a.Loopback && judged.IsLoopback():
-		return nil
 	}
 	for _, c := range closed {
 		if c.prefix.Contains(judged) {
@@ -109,9 +108,11 @@ func (a Addresses) CheckURL(text string) error {
 	}
 	host := u.Hostname()
 	address, notIP := netip.ParseAddr(host)
-	loopback := a.Loopback && (strings.EqualFold(host, "localhost") || notIP == nil && address.Unmap().IsLoopback())
+	local := a.isLocal(u)
 	switch {
-	case u.Scheme != "https" && !(u.Scheme == "http" && loopback):
+	case !local && len(a.Local) > 0 && loopback(host) != "":
+		return fmt.Errorf("is of this machine, where webhooks of this run go to %s alone; another goes there if the run has the flag --webhook-endpoint with it", strings.Join(a.Local, ", "))
+	case u.Scheme != "https" && !local:
 		return fmt.Errorf("begins with %s://, allowed is https://", u.Scheme)
 	case u.User != nil:
 		return fmt.Errorf("has a user name; leave it out: webhooks are signed instead")
@@ -126,10 +127,10 @@ func (a Addresses) CheckURL(text string) error {
 		}
 	}
 	switch {
+	case local:
+		return nil
 	case notIP == nil:
 		return a.Check(address)
-	case loopback:
-		return nil
 	}
 	return checkName(host)
 }
@@ -173,7 +174,48 @@ func endsInNumber(name string) bool {
 	return strings.Trim(last, "0123456789") == ""
 }
 
+// isLocal reports whether an address is one of the local endpoints, or below one.
+func (a Addresses) isLocal(u *url.URL) bool {
+	return slices.ContainsFunc(a.Local, func(text string) bool {
+		endpoint, err := url.Parse(text)
+		if err != nil || loopback(endpoint.Hostname()) == "" || loopback(u.Hostname()) != loopback(endpoint.Hostname()) || u.Scheme != endpoint.Scheme || port(u) != port(endpoint) {
+			return false
+		}
+		// A path with .. would lead out of the endpoint.
+		named, given := strings.TrimSuffix(endpoint.Path, "/"), strings.TrimSuffix(u.Path, "/")
+		return (given == "" || path.Clean(given) == given) && (given == named || strings.HasPrefix(given, named+"/"))
+	})
+}
+
+// connection is Check of where a connection goes: the name of an endpoint may lead to a port of this machine that a local one has.
+func (a Addresses) connection(to netip.AddrPort) error {
+	if to.Addr().Unmap().IsLoopback() && slices.ContainsFunc(a.Local, func(text string) bool {
+		endpoint, err := url.Parse(text)
+		return err == nil && port(endpoint) == strconv.Itoa(int(to.Port()))
+	}) {
+		return nil
+	}
+	return a.Check(to.Addr())
+}
+
+// loopback returns the loopback address that a host is, or "". localhost and ::1 are 127.0.0.1.
+func loopback(host string) string {
+	address, err := netip.ParseAddr(host)
+	switch {
+	case strings.EqualFold(host, "localhost"), err == nil && address == netip.IPv6Loopback():
+		return "127.0.0.1"
+	case err == nil && address.Unmap().IsLoopback():
+		return address.Unmap().String()
+	}
+	return ""
+}
+
+// port is the port that an address leads to.
+func port(u *url.URL) string {
+	return cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
+}
+
 // AddressesOf returns where a function may send webhooks by its environment: to this machine only in a local run.
 func AddressesOf(getenv func(string) string) Addresses {
-	return Addresses{Loopback: getenv(LoopbackVariable) == LoopbackAllowed}
+	return Addresses{Local: strings.Fields(getenv(LoopbackVariable))}
 }

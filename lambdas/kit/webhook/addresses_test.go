@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -39,17 +40,7 @@ func TestAddresses(t *testing.T) {
 			t.Errorf("%s: got %v, want a ForbiddenError", text, err)
 		}
 	}
-	for _, text := range forbidden {
-		if (webhook.Addresses{Loopback: true}).Check(netip.MustParseAddr(text)) == nil {
-			t.Errorf("%s is allowed with loopback", text)
-		}
-	}
-	for _, text := range loopback {
-		if err := (webhook.Addresses{Loopback: true}).Check(netip.MustParseAddr(text)); err != nil {
-			t.Errorf("%s: %v", text, err)
-		}
-	}
-	if (webhook.Addresses{Loopback: true}).Check(netip.Addr{}) == nil {
+	if (webhook.Addresses{}).Check(netip.Addr{}) == nil {
 		t.Error("no address is allowed")
 	}
 }
@@ -65,7 +56,16 @@ func TestCheckURL(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
-	here := []string{"http://localhost:8079/webhooks", "http://127.0.0.1:1", "http://[::1]/", "https://localhost/", "https://127.0.0.1/", "http://LOCALHOST/"}
+	local := webhook.Addresses{Local: []string{"http://127.0.0.1:8079/webhooks/in/", "http://localhost", "https://127.0.0.1:8443/hooks", "http://127.1.2.3:9000"}}
+	here := []string{
+		"http://localhost:8079/webhooks/in/me", "http://127.0.0.1:8079/webhooks/in/me/too?a=b", "http://LOCALHOST:8079/webhooks/in", "http://[::1]:8079/webhooks/in/%20", "http://localhost", "http://localhost:80/any/",
+		"https://localhost:8443/hooks", "https://127.0.0.1:8443/hooks/", "http://127.1.2.3:9000/any",
+	}
+	elsewhere := []string{
+		"http://localhost:8079/faults", "http://localhost:8079/", "http://localhost:8079", "http://localhost:8079/webhooks/inner", "http://localhost:8079/webhooks/in/../../faults", "http://localhost:8079/webhooks/in/%2e%2e/%2e%2e/faults",
+		"http://localhost:8079/webhooks/in/..%2f..%2ffaults", "http://localhost:8079//webhooks/in/me", "http://localhost:8079/webhooks/in/./me", "http://localhost:8080/webhooks/in/me", "https://localhost:8079/webhooks/in/me", "http://127.0.0.2:8079/webhooks/in/me",
+		"http://localhost:8443/hooks", "http://127.0.0.1:9000/", "https://localhost/", "https://[::1]/", "https://[::ffff:127.0.0.1]/",
+	}
 	refused := []string{
 		"", "example.com", "/hooks", "//example.com", "ftp://example.com", "http://example.com", "https://", "https:///a", "https:example.com", "https://:443/", "javascript:alert(1)", "https://a\x00b/", "https://exa mple.com/",
 		"https://user@example.com/", "https://user:pass@example.com/", "https://example.com/#a", "https://example.com:0/", "https://example.com:65536/", "https://example.com:a/",
@@ -75,20 +75,23 @@ func TestCheckURL(t *testing.T) {
 		"https://intranet/", "https://localhost./", "https://a.localhost/", "https://router.home.arpa/", "https://a..example.com/", "https://a!b.example.com/", "https://" + strings.Repeat("a", 64) + ".example.com/", "https://" + strings.Repeat("a.", 126) + "com/",
 		"https://example.com/" + strings.Repeat("a", webhook.LongestURL-19),
 	}
-	for _, text := range append(here, refused...) {
+	for _, text := range slices.Concat(here, elsewhere, refused) {
 		if (webhook.Addresses{}).CheckURL(text) == nil {
 			t.Errorf("%q is allowed", text)
 		}
 	}
-	for _, text := range refused {
-		if (webhook.Addresses{Loopback: true}).CheckURL(text) == nil {
-			t.Errorf("%q is allowed with loopback", text)
+	for _, text := range append(elsewhere, refused...) {
+		if local.CheckURL(text) == nil {
+			t.Errorf("%q is allowed with local endpoints", text)
 		}
 	}
 	for _, text := range here {
-		if err := (webhook.Addresses{Loopback: true}).CheckURL(text); err != nil {
+		if err := local.CheckURL(text); err != nil {
 			t.Errorf("%s: %v", text, err)
 		}
+	}
+	if err := local.CheckURL(elsewhere[0]); err == nil || !strings.Contains(err.Error(), "http://127.0.0.1:8079/webhooks/in/") || !strings.Contains(err.Error(), "--webhook-endpoint") {
+		t.Errorf("got %v: want where webhooks may go, and the flag", err)
 	}
 }
 

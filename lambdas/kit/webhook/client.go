@@ -129,7 +129,7 @@ func (c *Client) prepare() {
 func (c *Client) control(_ context.Context, network, address string, _ syscall.RawConn) error {
 	to, err := netip.ParseAddrPort(address)
 	if err == nil {
-		err = c.Addresses.Check(to.Addr())
+		err = c.Addresses.connection(to)
 	}
 	if c.Connecting != nil {
 		c.Connecting(to, err)

@@ -42,7 +42,7 @@ func endpoint(t *testing.T, handler http.HandlerFunc) (*httptest.Server, *webhoo
 	t.Cleanup(server.Close)
 	d := &dials{}
 	trust := server.Client().Transport.(*http.Transport).TLSClientConfig
-	return server, &webhook.Client{Addresses: webhook.Addresses{Loopback: true}, TLS: trust, Connecting: d.note}, d
+	return server, &webhook.Client{Addresses: webhook.Addresses{Local: []string{server.URL}}, TLS: trust, Connecting: d.note}, d
 }
 
 func TestPost(t *testing.T) {
@@ -199,6 +199,10 @@ func TestPostForbidden(t *testing.T) {
 	}
 	if len(made.made) != 1 || len(made.refused) != 3 {
 		t.Errorf("connected to %v, refused %v", made.made, made.refused)
+	}
+	client.Resolver = names(t, "127.0.0.1")
+	if _, err := client.Post(t.Context(), "https://endpoint.example:1/", http.Header{}, nil); err == nil || len(made.refused) != 4 {
+		t.Errorf("got %v, refused %v: want that another port of this machine is refused", err, made.refused)
 	}
 	strict := &webhook.Client{Connecting: made.note}
 	for _, url := range []string{server.URL, "https://169.254.169.254/", "http://127.0.0.1/", "https://[::ffff:127.0.0.1]/"} {
