@@ -37,8 +37,9 @@ type instance struct {
 	began   time.Time
 	stream  string
 
-	// ready, init, idle, dying and retired are guarded by function.mu.
+	// ready, init, idle, polls, dying and retired are guarded by function.mu. polls are the requests for work that wait.
 	ready   bool
+	polls   int
 	idle    bool
 	dying   bool
 	retired bool
@@ -206,6 +207,7 @@ func (inst *instance) next(w http.ResponseWriter, r *http.Request) {
 	if inv == nil {
 		select {
 		case inv = <-inst.work:
+			f.took(inst)
 		case <-inst.exited:
 			return
 		case <-r.Context().Done():

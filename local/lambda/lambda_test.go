@@ -9,6 +9,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptrace"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -246,6 +248,52 @@ func TestKillFailsOnlyItsInvocation(t *testing.T) {
 	}
 	if failed > kills {
 		t.Errorf("%d kills failed %d invocations", kills, failed)
+	}
+}
+
+// A second request for work, which ends without any, leaves an instance in its place whose process waits. One of a web page is
+// refused.
+func TestSecondRequestForWork(t *testing.T) {
+	t.Parallel()
+	s := newService(t, lambda.Options{MaxInstances: 1}, lambda.Function{})
+	var variables []string
+	if err := json.Unmarshal(invoke(t, s, `{"env":true}`).Payload, &variables); err != nil {
+		t.Fatal(err)
+	}
+	const runtimeAPI = "AWS_LAMBDA_RUNTIME_API="
+	i := slices.IndexFunc(variables, func(v string) bool { return strings.HasPrefix(v, runtimeAPI) })
+	ask := func(ctx context.Context, header http.Header) (*http.Response, error) {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+strings.TrimPrefix(variables[i], runtimeAPI)+"/2018-06-01/runtime/invocation/next", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header = header
+		return http.DefaultClient.Do(request)
+	}
+	for range 3 {
+		eventually(t, func() bool { return !s.Functions()[0].Instances[0].Busy })
+		ctx, cancel := context.WithCancel(t.Context())
+		response, err := ask(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteRequest: func(httptrace.WroteRequestInfo) { cancel() }}), nil)
+		if err == nil {
+			_ = response.Body.Close()
+			t.Fatalf("a second request for work got %s", response.Status)
+		}
+		response, err = ask(t.Context(), http.Header{"Sec-Fetch-Site": {"same-site"}, "Sec-Fetch-Mode": {"no-cors"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _ = response.Body.Close(); response.StatusCode != http.StatusForbidden {
+			t.Fatalf("a web page got %s", response.Status)
+		}
+		ctx, cancel = context.WithTimeout(t.Context(), 10*time.Second)
+		result, err := s.Invoke(ctx, "fn", []byte(`{"echo":1}`))
+		cancel()
+		if err != nil || string(result.Payload) != "1" {
+			t.Fatalf("got %s, %v", result.Payload, err)
+		}
+	}
+	if got := s.Functions()[0]; got.ColdStarts != 1 || got.Deaths != 0 {
+		t.Errorf("got %+v, want the one instance", got)
 	}
 }
 

@@ -143,9 +143,14 @@ func (f *function) warm() {
 
 // offer is called by an instance that asks for work: it gets the oldest queued invocation, or nil after
 // it was put among the idle, where work arrives on its channel.
-func (f *function) offer(inst *instance) *invocation {
+func (f *function) offer(inst *instance) (work *invocation) {
 	f.mu.Lock()
-	defer f.mu.Unlock()
+	defer func() {
+		if work == nil {
+			inst.polls++
+		}
+		f.mu.Unlock()
+	}()
 	if _, alive := f.instances[inst]; !alive || inst.dying {
 		return nil
 	}
@@ -181,11 +186,20 @@ func (f *function) offer(inst *instance) *invocation {
 	return nil
 }
 
-// withdraw removes an instance from the idle ones when its poll ends without work.
+// took notes that a poll of the instance has its work.
+func (f *function) took(inst *instance) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	inst.polls--
+}
+
+// withdraw removes an instance from the idle ones when the last of its polls ends without work.
 func (f *function) withdraw(inst *instance) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.withdrawLocked(inst)
+	if inst.polls--; inst.polls == 0 {
+		f.withdrawLocked(inst)
+	}
 }
 
 func (f *function) withdrawLocked(inst *instance) {
