@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -94,7 +95,7 @@ func Start(path string, more ...chromedp.ExecAllocatorOption) (*Browser, error) 
 		flag("disable-quic", true), flag("disable-background-networking", true), flag("disable-component-update", true), flag("disable-sync", true),
 		flag("disable-default-apps", true), flag("disable-extensions", true), flag("disable-breakpad", true), flag("metrics-recording-only", true),
 		flag("password-store", "basic"), flag("use-mock-keychain", true), flag("disable-dev-shm-usage", true), flag("force-color-profile", "srgb"),
-		flag("disable-features", "Translate,MediaRouter,OptimizationHints,DialMediaRouteProvider"),
+		WithoutFeatures(),
 		flag("disable-background-timer-throttling", true), flag("disable-renderer-backgrounding", true), flag("disable-backgrounding-occluded-windows", true),
 	}
 	b := &Browser{folder: folder}
@@ -107,6 +108,11 @@ func Start(path string, more ...chromedp.ExecAllocatorOption) (*Browser, error) 
 		return nil, fmt.Errorf("start the browser %s: %w", path, err)
 	}
 	return b, nil
+}
+
+// WithoutFeatures is the option of a browser that lacks these features, besides those that no test wants.
+func WithoutFeatures(features ...string) chromedp.ExecAllocatorOption {
+	return chromedp.Flag("disable-features", strings.Join(append(features, "Translate", "MediaRouter", "OptimizationHints", "DialMediaRouteProvider"), ","))
 }
 
 // Close ends the browser.

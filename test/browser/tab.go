@@ -35,6 +35,14 @@ type Tab struct {
 	wrong   []string
 	excused []string
 	worker  *serviceworker.Registration
+	asked   map[network.RequestID]string // addresses
+	answers []*network.EventResponseReceivedExtraInfo
+}
+
+// Answer is what a server answered to a request of the page, also where the browser kept it from the page.
+type Answer struct {
+	URL    string
+	Status int64
 }
 
 // Options of a tab. The zero value is a light page of a laptop.
@@ -45,6 +53,8 @@ type Options struct {
 	Dark bool
 	// Before is a script that runs before those of each document of the tab.
 	Before string
+	// Answers keeps what servers answer, for Tab.Answers.
+	Answers bool
 	// Notifications allows notifications, and opens the tab in the browser's own profile, which all such tabs share. Other tabs have
 	// each a private profile, which has none.
 	Notifications bool
@@ -72,6 +82,10 @@ func (b *Browser) Open(t testing.TB, address string, options Options) *Tab {
 	})
 	if err := chromedp.Listen(ctx, tab.hear); err != nil {
 		t.Fatal(err)
+	}
+	if options.Answers {
+		tab.asked = map[network.RequestID]string{}
+		tab.do(command(network.Enable, network.EnableParams{}))
 	}
 	scheme := "light"
 	if options.Dark {
@@ -120,6 +134,16 @@ func (tab *Tab) hear(event any) {
 		if event.Entry.Level == "error" || event.Entry.Source == "security" {
 			wrong = fmt.Sprintf("%s %s: %s %s", event.Entry.Source, event.Entry.Level, event.Entry.Text, event.Entry.URL)
 		}
+	case *network.EventRequestWillBeSent:
+		tab.mutex.Lock()
+		defer tab.mutex.Unlock()
+		if tab.asked != nil {
+			tab.asked[event.RequestID] = event.Request.URL
+		}
+	case *network.EventResponseReceivedExtraInfo:
+		tab.mutex.Lock()
+		defer tab.mutex.Unlock()
+		tab.answers = append(tab.answers, event)
 	case *serviceworker.EventWorkerRegistrationUpdated:
 		tab.mutex.Lock()
 		defer tab.mutex.Unlock()
@@ -147,6 +171,25 @@ func (tab *Tab) Excuse(text string) {
 	tab.mutex.Lock()
 	defer tab.mutex.Unlock()
 	tab.excused = append(tab.excused, text)
+}
+
+// Answers returns the answers so far, if the options ask for them.
+func (tab *Tab) Answers() (all []Answer) {
+	tab.mutex.Lock()
+	defer tab.mutex.Unlock()
+	for _, answer := range tab.answers {
+		// The browser may tell of an answer before it tells of the request.
+		if address, known := tab.asked[answer.RequestID]; known {
+			all = append(all, Answer{address, answer.StatusCode})
+		}
+	}
+	return all
+}
+
+// Go opens another address in the tab.
+func (tab *Tab) Go(address string) {
+	tab.t.Helper()
+	tab.do(chromedp.Navigate(address))
 }
 
 func (tab *Tab) do(steps ...chromedp.Action[chromedp.Void]) {

@@ -1,0 +1,233 @@
+package console
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/local/lambda"
+	"github.com/onesynth-cdk/onesynth/test/browser"
+)
+
+// No web page of another origin gets anything from a port of a run but from APIs that allow every origin, and it leaves the run as it
+// was. The ports are those that the processes of the run listen on. The checks of Local Network Access keep pages of the Internet
+// away, where a browser has them; a run does not rely on that.
+func TestForeignPagesReachNoListener(t *testing.T) {
+	run, _ := suite.Start(t)
+	path := browser.Require(t)
+	for _, function := range run.Functions().Functions() {
+		if err := run.Functions().Warm(function.Name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	waits := func() bool {
+		return !slices.ContainsFunc(run.Functions().Functions(), func(f lambda.Status) bool {
+			return len(f.Instances) == 0 || slices.ContainsFunc(f.Instances, func(i lambda.Instance) bool { return !i.Ready || i.Busy })
+		})
+	}
+	settled(t, "every function waits", waits)
+	ports := listeners(t)
+	open := map[int]bool{}
+	for _, api := range run.APIs() {
+		open[portOf(t, api.URL)] = true
+	}
+	// The console, the push inbox, the endpoint of AWS and DynamoDB Local, and one for each instance.
+	if least := len(open) + 4 + len(run.Functions().Functions()); len(ports) < least || !slices.Contains(ports, portOf(t, run.ConsoleURL())) {
+		t.Fatalf("the run listens on %v; want %d ports at least, and that of the console", ports, least)
+	}
+	invocations := invoked(run)
+	page := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = w.Write([]byte(`<!doctype html><title>another</title><link rel="icon" href="data:,">`))
+	})
+	near, far := httptest.NewServer(page), httptest.NewServer(page)
+	defer near.Close()
+	defer far.Close()
+	const checks = "LocalNetworkAccessChecks"
+	for name, flag := range map[string]chromedp.ExecAllocatorOption{"Checks": chromedp.Flag("enable-features", checks), "NoChecks": browser.WithoutFeatures(checks)} {
+		t.Run(name, func(t *testing.T) {
+			driven, err := browser.Start(path, flag, chromedp.Flag("host-resolver-rules", "MAP rebound.example 127.0.0.1"),
+				// A page of that port counts as one of the Internet.
+				chromedp.Flag("ip-address-space-overrides", far.Listener.Addr().String()+"=public"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(driven.Close)
+			for _, from := range []*httptest.Server{near, far} {
+				tab := driven.Open(t, from.URL, browser.Options{Answers: true})
+				excuse(tab)
+				for _, outcome := range browser.Evaluate[[]outcome](tab, attack(`"http://127.0.0.1:"`, ports)) {
+					// What is opaque has no content for the page.
+					if !open[outcome.Port] && outcome.Got != "refused" && outcome.Got != "opaque" {
+						t.Errorf("from another port: port %d, %s: %s", outcome.Port, outcome.What, outcome.Got)
+					}
+				}
+				if from == near || name == "NoChecks" {
+					settled(t, "a request reaches each port", func() bool {
+						return !slices.ContainsFunc(ports, func(port int) bool {
+							return !slices.ContainsFunc(tab.Answers(), func(a browser.Answer) bool { return portOf(t, a.URL) == port })
+						})
+					})
+				}
+				t.Logf("a page of %s caused %d answers of %d ports", map[bool]string{true: "this machine", false: "the Internet"}[from == near], len(tab.Answers()), len(ports))
+				for _, answer := range tab.Answers() {
+					if port := portOf(t, answer.URL); slices.Contains(ports, port) && !open[port] && answer.Status != http.StatusForbidden {
+						t.Errorf("from another port: %s answered %d, want 403", answer.URL, answer.Status)
+					}
+				}
+			}
+			// A name of the page that leads to this machine after a while makes it a page of that port.
+			tab := driven.Open(t, near.URL, browser.Options{Answers: true})
+			excuse(tab)
+			for _, port := range ports {
+				tab.Go(fmt.Sprintf("http://rebound.example:%d/", port))
+				for _, outcome := range browser.Evaluate[[]outcome](tab, attack(`"http://rebound.example:"`, []int{port})) {
+					if outcome.Got != "403" {
+						t.Errorf("by another name: port %d, %s: %s", outcome.Port, outcome.What, outcome.Got)
+					}
+				}
+			}
+			for _, answer := range tab.Answers() {
+				if strings.Contains(answer.URL, "rebound.example") && answer.Status != http.StatusForbidden {
+					t.Errorf("by another name: %s answered %d, want 403", answer.URL, answer.Status)
+				}
+			}
+		})
+	}
+	settled(t, "every function still waits", waits)
+	if now := invoked(run); now != invocations {
+		t.Errorf("pages have caused %d invocations", now-invocations)
+	}
+}
+
+// outcome is what a request of a page came to: "refused", "opaque", "hung" or a status.
+type outcome struct {
+	Port      int
+	What, Got string
+}
+
+// attack is a script that sends what could harm to ports: it takes the work of an instance, and it reads tables, with a key that is known.
+func attack(address string, ports []int) string {
+	list, err := json.Marshal(ports)
+	if err != nil {
+		panic(err) // numbers always encode
+	}
+	return fmt.Sprintf(`Promise.all(%s.flatMap((port) => Object.entries({
+		'next': ['/2018-06-01/runtime/invocation/next', {mode: 'no-cors'}],
+		'next with CORS': ['/2018-06-01/runtime/invocation/next', {}],
+		'simple post': ['/faults', {method: 'POST', mode: 'no-cors', body: '{"throttle":1}'}],
+		'tables': ['/', {method: 'POST', body: '{}', headers: {
+			'Content-Type': 'application/x-amz-json-1.0', 'X-Amz-Target': 'DynamoDB_20120810.ListTables', 'Onesynth-Console': '1',
+			Authorization: 'AWS4-HMAC-SHA256 Credential=onesynth/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=0'}}],
+	}).map(([what, [path, options]]) => fetch(%s + port + path, {...options, signal: AbortSignal.timeout(10000)}).then(
+		(response) => ({port, what, got: response.type === 'opaque' ? 'opaque' : String(response.status)}),
+		(error) => ({port, what, got: error.name === 'TimeoutError' ? 'hung' : 'refused'})))))`, list, address)
+}
+
+// excuse expects what the browser tells of requests that are refused.
+func excuse(tab *browser.Tab) {
+	for _, text := range []string{"CORS", "403", "404", "Failed to load resource", "ERR_FAILED", "ERR_BLOCKED", "Fetch API"} {
+		tab.Excuse(text)
+	}
+}
+
+func invoked(run *local.Runner) (n int64) {
+	for _, function := range run.Functions().Functions() {
+		n += function.Invocations
+	}
+	return n
+}
+
+func settled(t *testing.T, what string, done func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); !done(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("never: %s", what)
+		}
+	}
+}
+
+func portOf(t *testing.T, address string) int {
+	t.Helper()
+	parsed, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	port, _ := strconv.Atoi(parsed.Port()) // 0 is no port of a run
+	return port
+}
+
+// listeners are the TCP ports on which this process and its descendants listen, but for browsers.
+func listeners(t *testing.T) []int {
+	t.Helper()
+	if runtime.GOOS != "linux" {
+		t.Skip("the ports of processes are read from /proc")
+	}
+	children := map[int][]int{}
+	processes, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range processes {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			continue // it has ended
+		}
+		// The name, in brackets, may have spaces.
+		fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
+		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+		parent, _ := strconv.Atoi(fields[1])
+		children[parent] = append(children[parent], pid)
+	}
+	own := map[string]bool{} // inodes of sockets
+	for pids := []int{os.Getpid()}; len(pids) > 0; pids = pids[1:] {
+		folder := fmt.Sprintf("/proc/%d", pids[0])
+		if command, _ := os.ReadFile(folder + "/cmdline"); strings.Contains(string(command), "--remote-debugging-") {
+			continue
+		}
+		pids = append(pids, children[pids[0]]...)
+		files, _ := filepath.Glob(folder + "/fd/*")
+		for _, file := range files {
+			target, _ := os.Readlink(file)
+			own[strings.TrimSuffix(strings.TrimPrefix(target, "socket:["), "]")] = true
+		}
+	}
+	var ports []int
+	for _, table := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
+		file, err := os.Open(table)
+		if err != nil {
+			continue // without IPv6
+		}
+		lines := bufio.NewScanner(file)
+		for lines.Scan() {
+			// sl local_address rem_address st tx_queue:rx_queue tr:tm->when retrnsmt uid timeout inode; 0A is LISTEN (proc(5)).
+			fields := strings.Fields(lines.Text())
+			if len(fields) < 10 || fields[3] != "0A" || !own[fields[9]] {
+				continue
+			}
+			_, hexadecimal, _ := strings.Cut(fields[1], ":")
+			port, err := strconv.ParseInt(hexadecimal, 16, 32)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ports = append(ports, int(port))
+		}
+		_ = file.Close()
+	}
+	slices.Sort(ports)
+	return slices.Compact(ports)
+}
