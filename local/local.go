@@ -69,9 +69,9 @@ type Options struct {
 	Assembly string
 	// Stacks are the stacks to run: names, display ids of stacks in stages (Dev/Ask), or patterns of these (Dev/*). Default: all.
 	Stacks []string
-	// Port is the port of the first HTTP API; further APIs take the ports above it. 0 takes any free ports. PlatformPorts takes, for a
-	// stack's first API, the port of its template (Metadata: {"onesynth": {"localPort": 8080}}), or the first free one from 8080
-	// up if the template names none, and for its other APIs the next free ones.
+	// Port is the port of the first HTTP API; further APIs take the ports above it, in the order of [assembly.Assembly.APIs]. 0 takes any
+	// free ports. PlatformPorts takes, for a stack's first API, the port of its template (Metadata: {"onesynth": {"localPort": 8080}}), or
+	// the first free one from 8080 up if the template names none, and for its other APIs the next free ones.
 	Port int
 	// ConsolePort is the console's port; 0 takes any free one.
 	ConsolePort int
@@ -205,7 +205,7 @@ func (r *Runner) Close() { r.parts.close() }
 // Assembly is the assembly that runs, resolved.
 func (r *Runner) Assembly() *assembly.Assembly { return r.design.Load().assembly }
 
-// APIs are the HTTP APIs with their addresses.
+// APIs are the HTTP APIs with their addresses, in the order of [assembly.Assembly.APIs].
 func (r *Runner) APIs() []console.API { return r.design.Load().apis }
 
 // URL is the address of the stack's HTTP API, or of the only one when stack is "". It is "" when there is none.

@@ -931,6 +931,38 @@ func TestPlatformPorts(t *testing.T) {
 	}
 }
 
+// A run lists its APIs by the ports that their stacks ask for, whatever ports they get.
+func TestOrderOfAPIs(t *testing.T) {
+	t.Parallel()
+	low, high := freePort(t), freePort(t)
+	if low > high {
+		low, high = high, low
+	}
+	api := func(name string, port int) object {
+		return object{"Metadata": object{"onesynth": object{"localPort": port}}, "Resources": object{
+			"Api":   object{"Type": "AWS::ApiGatewayV2::Api", "Properties": object{"Name": name, "ProtocolType": "HTTP"}},
+			"Stage": object{"Type": "AWS::ApiGatewayV2::Stage", "Properties": object{"ApiId": ref("Api"), "StageName": "$default"}},
+		}}
+	}
+	folder := write(t, api("second", high), api("first", low), api("last", 0))
+	for _, port := range []int{0, local.PlatformPorts} {
+		printed := &output{}
+		r, err := local.Start(t.Context(), local.Options{Assembly: folder, Port: port, DynamoDB: enginetest.Engine(t).URL(), AccessKey: enginetest.AccessKey(), Log: printed})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var listed []string
+		for _, api := range r.APIs() {
+			listed = append(listed, api.Name)
+		}
+		r.Close()
+		order := regexp.MustCompile(`(?s)API .*\(first,.*API .*\(second,.*API .*\(last,`)
+		if fmt.Sprint(listed) != "[first second last]" || !order.MatchString(printed.String()) {
+			t.Errorf("port %d: got %v\n%s", port, listed, printed)
+		}
+	}
+}
+
 // A port for a stack overrides those of its template and of the run.
 func TestPortsOfStacks(t *testing.T) {
 	t.Parallel()

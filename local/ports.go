@@ -87,7 +87,7 @@ func (p *ports) listenAPI(stack *assembly.Stack, options Options) (net.Listener,
 	case port > 0:
 		port += len(p.apis)
 	case port == PlatformPorts:
-		if port = localPort(stack); port == 0 {
+		if port = stack.LocalPort(); port == 0 {
 			return listenFree(firstPort)
 		}
 		// The first API that asks for the port has it. Others of the stack, and of a second stack of the same platform, take the
@@ -113,14 +113,4 @@ func listenFree(first int) (net.Listener, error) {
 		}
 	}
 	return nil, fmt.Errorf("%w: all from %d to %d", ErrPort, first, first+searchedPorts)
-}
-
-// localPort is the port that the stack's template asks for: Metadata: {"onesynth": {"localPort": 8080}}, or 0.
-func localPort(stack *assembly.Stack) int {
-	metadata, _ := stack.Metadata["onesynth"].(map[string]any)
-	port, err := strconv.Atoi(fmt.Sprint(metadata["localPort"]))
-	if err != nil || port < 1 || port > 65535 {
-		return 0
-	}
-	return port
 }

@@ -302,7 +302,7 @@ func (r *Runner) deliverStreams(d *design) error {
 func (r *Runner) readAPIs(d *design) error {
 	d.gateways = map[apiName]*gateway.Gateway{}
 	var problems []error
-	for _, resource := range d.assembly.Resources("AWS::ApiGatewayV2::Api") {
+	for _, resource := range d.assembly.APIs() {
 		api, err := gateway.Read(d.assembly, resource, r.issuer)
 		if err != nil {
 			problems = append(problems, err)

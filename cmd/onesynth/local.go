@@ -14,7 +14,7 @@ import (
 type localCommand struct {
 	Assembly         string            `help:"Folder of the cloud assembly." default:"cdk.out" type:"path"`
 	Stack            []string          `help:"Stack to run, by name, by display id (Dev/Ask) or by a pattern (Dev/*); may be repeated. Default: all." placeholder:"STACK"`
-	Port             *int              `help:"Port of the first HTTP API, further ones take the ports above it; 0 takes any free ones, -1 those that the stacks ask for. Default: -1." placeholder:"PORT"`
+	Port             *int              `help:"Port of the first HTTP API, further ones take the ports above it, in the order that the run prints; 0 takes any free ones, -1 those that the stacks ask for. Default: -1." placeholder:"PORT"`
 	ConsolePort      *int              `help:"Port of the console; 0 takes any free one. Default: 8079." placeholder:"PORT"`
 	Data             string            `help:"Folder that keeps tables, objects, secrets and keys between runs. Default: nothing is kept." type:"path" placeholder:"DIR"`
 	DynamoDB         string            `name:"dynamodb" help:"URL of a DynamoDB to use instead of starting DynamoDB Local." placeholder:"URL"`

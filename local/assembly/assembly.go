@@ -11,9 +11,11 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/onesynth-cdk/onesynth/intrinsic"
@@ -175,6 +177,10 @@ func Load(dir string, options Options) (*Assembly, error) {
 		}
 	}
 	if len(problems) == 0 {
+		// Options.URL is asked for APIs in their order, and not in that in which stacks refer to each other. An error comes again below.
+		for _, api := range loaded.APIs() {
+			_ = api.Stack.identify(api)
+		}
 		for _, stack := range loaded.Stacks {
 			problems = append(problems, stack.resolve()...)
 		}
@@ -186,6 +192,25 @@ func Load(dir string, options Options) (*Assembly, error) {
 		return nil, err
 	}
 	return loaded, nil
+}
+
+// LocalPort is the port that the stack's template asks for in a local run: Metadata: {"onesynth": {"localPort": 8080}}. 0: none.
+func (s *Stack) LocalPort() int {
+	metadata, _ := s.Metadata["onesynth"].(map[string]any)
+	port, err := strconv.Atoi(fmt.Sprint(metadata["localPort"]))
+	if err != nil || port < 1 || port > 65535 {
+		return 0
+	}
+	return port
+}
+
+// APIs are the HTTP APIs of the chosen stacks in the order in which a run lists them and gives them ports: by the ports that their
+// stacks ask for, and then the APIs of stacks that ask for none. APIs of one rank are in the order of the stacks and of logical ids.
+func (a *Assembly) APIs() []*Resource {
+	apis := a.Resources("AWS::ApiGatewayV2::Api")
+	rank := func(api *Resource) int { return cmp.Or(api.Stack.LocalPort(), math.MaxInt) }
+	slices.SortStableFunc(apis, func(a, b *Resource) int { return cmp.Compare(rank(a), rank(b)) })
+	return apis
 }
 
 // choose selects the stacks. It refuses two of one name, such as those of stages for several accounts: a run cannot tell them apart.

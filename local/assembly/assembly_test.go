@@ -325,6 +325,39 @@ func TestAddressesComeFromTheRunner(t *testing.T) {
 	}
 }
 
+// Addresses are asked for in the order of the ports that stacks ask for, even where a stack refers to the API of a later one.
+func TestOrderOfAPIs(t *testing.T) {
+	t.Parallel()
+	template := func(metadata, description string) string {
+		return `{"Metadata": ` + metadata + `, "Resources": {"Api": {"Type": "AWS::ApiGatewayV2::Api", "Properties": {"Description": ` + description + `}}},
+			"Outputs": {"Url": {"Value": {"Fn::GetAtt": ["Api", "ApiEndpoint"]}, "Export": {"Name": {"Fn::Sub": "${AWS::StackName}-url"}}}}}`
+	}
+	var asked []string
+	a, err := assembly.Load(write(t,
+		template(`{}`, `{"Fn::ImportValue": "Stack2-url"}`),
+		template(`{"onesynth": {"localPort": 8082}}`, `"b"`),
+		template(`{"onesynth": {"localPort": 8081}}`, `{"Fn::ImportValue": "Stack-url"}`),
+		template(`{"onesynth": {"localPort": 0}}`, `"d"`),
+	), assembly.Options{URL: func(resource *assembly.Resource) string {
+		asked = append(asked, resource.Stack.Name)
+		return ""
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var listed []string
+	for _, api := range a.APIs() {
+		listed = append(listed, api.Stack.Name)
+	}
+	want := []string{"Stack3", "Stack2", "Stack", "Stack4"}
+	if diff := cmp.Diff(want, asked); diff != "" {
+		t.Errorf("asked for addresses (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(want, listed); diff != "" {
+		t.Errorf("listed (-want +got):\n%s", diff)
+	}
+}
+
 func TestTemplates(t *testing.T) {
 	t.Parallel()
 	dir := write(t, `{}`)
