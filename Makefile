@@ -66,8 +66,9 @@ check: bin/cdk-app bin/onesynth node_modules ## Synthesise, and refuse what woul
 	$(CDK) synth --quiet
 	bin/onesynth check $(CHECK)
 # What has been checked is what is deployed: the assembly, not the app again.
-deploy: check ## Check, and deploy to the AWS account of the current credentials; CHECK="--accept ID" for what is meant
+deploy: check ## Check, deploy to the AWS account of the current credentials, and load initial data; CHECK="--accept ID" for what is meant
 	npx --no-install cdk --app cdk.out deploy --all
+	bin/onesynth seed --assembly cdk.out
 destroy: bin/cdk-app node_modules ## Remove what deploy made; prod has to be unprotected first
 	$(CDK) destroy --all
 

@@ -33,7 +33,7 @@ func (b *bench) runLocal(ctx context.Context, stacks ...string) (*local, error) 
 // runLocalOf starts the command on an assembly, with further arguments.
 func (b *bench) runLocalOf(ctx context.Context, assembly string, further ...string) (*local, error) {
 	began := time.Now()
-	arguments := append([]string{"local", "--assembly", b.path(assembly), "--port", "0", "--console-port", "0", "--no-schedules"}, further...)
+	arguments := append([]string{"local", "--assembly", b.path(assembly), "--port", "0", "--console-port", "0", "--no-schedules", "--no-initial-data"}, further...)
 	cmd := exec.CommandContext(ctx, b.path("onesynth"), arguments...)
 	cmd.Dir = b.root
 	cmd.Stderr = os.Stderr

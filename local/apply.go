@@ -88,6 +88,7 @@ func (r *Runner) Apply(ctx context.Context, folder string) (Applied, error) {
 	r.showConsole(next)
 	r.removeFunctions(former, next, &applied)
 	problems = append(problems, r.aws.WhileTablesChange(func() error { return next.databases.RemoveIndexes(ctx, progress) }))
+	r.beginData(ctx)
 	if len(r.newer) == 0 { // else instances of earlier code may still be started
 		r.removeCode(former, next)
 	}

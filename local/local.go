@@ -47,6 +47,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/local/engine"
 	"github.com/onesynth-cdk/onesynth/local/gateway"
 	"github.com/onesynth-cdk/onesynth/local/inbox"
+	"github.com/onesynth-cdk/onesynth/local/initial"
 	"github.com/onesynth-cdk/onesynth/local/lambda"
 	"github.com/onesynth-cdk/onesynth/local/policy"
 	"github.com/onesynth-cdk/onesynth/local/queue"
@@ -103,6 +104,9 @@ type Options struct {
 	// QueryLake answers SQL on the lakes of the run with that console, for the console's page. Default: the page has no SQL, because
 	// this package has no engine for queries. The command has one.
 	QueryLake func(ctx context.Context, console string, question catalog.Question) (catalog.Answer, error)
+	// InitialData loads the initial data of each platform before Start returns, and of a platform that Apply adds; a line of the log says
+	// what. With Data, the first run of the folder does. Default: tables begin empty, or as they are in Data, as tests expect them.
+	InitialData bool
 	// NoSchedules keeps schedules from firing by themselves; they still run by name.
 	NoSchedules bool
 	// Now is the clock by which schedules fire. Default: [time.Now].
@@ -173,6 +177,8 @@ type Runner struct {
 	changing sync.Mutex
 	newer    map[string]bool
 	applied  int
+	// begun are the platforms that have got their initial data; nil until that has been looked up.
+	begun []initial.Loader
 
 	// boundaries are the permissions boundaries that a warning has named.
 	boundaries []string

@@ -114,6 +114,7 @@ func (r *Runner) start(ctx context.Context) (err error) {
 			return err
 		}
 	}
+	r.beginData(ctx)
 	if !r.options.NoSchedules {
 		r.schedules.Start()
 	}

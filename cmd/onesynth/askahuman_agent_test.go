@@ -191,7 +191,7 @@ func TestAgentErr(t *testing.T) {
 		"TableIsGone":  {nil, "list --table gone --console " + both, 1, "has no table gone in the Region us-east-1"},
 		"BadName":      {nil, "create aah_name --table AgentKeys --console " + both, 1, "name: begins with aah_, as keys do"},
 		"EmptyName":    {nil, "create \x00 --table AgentKeys --console " + both, 1, "name: is missing"},
-		"NoStack":      {aws, "list --stack other", 1, `--stack: got "other", which is not deployed in eu-west-1`},
+		"NoStack":      {aws, "list --stack other", 1, `stack other: it is not deployed in eu-west-1`},
 		"Forbidden":    {aws, "list --stack forbidden", 1, "a permission is missing: cloudformation:DescribeStacks on the stack, dynamodb:UpdateItem"},
 		"SeveralThere": {aws, "list --stack ask", 1, "the stack ask has several tables"},
 		"RegionAlone":  {aws, "list --region eu-west-1", 1, "--region without --stack"},

@@ -32,6 +32,7 @@ type localCommand struct {
 	Context          map[string]string `short:"c" help:"Value of the app's context, for --watch; may be repeated." placeholder:"NAME=VALUE"`
 	Debug            string            `help:"Function to run under delve, with debug information, one instance and no time-outs: its name, or the last part of its package." placeholder:"FUNCTION"`
 	DebugPort        int               `help:"Port on which delve listens." default:"2345" placeholder:"PORT"`
+	NoInitialData    bool              `help:"Leave out the initial data of platforms, which the first run loads otherwise; onesynth seed still loads it."`
 	NoSchedules      bool              `help:"Keep schedules from firing by themselves; onesynth run-schedule still runs them."`
 }
 
@@ -57,7 +58,7 @@ func (c *localCommand) options(set settings) local.Options {
 		Assembly: c.Assembly, Stacks: c.Stack, Data: c.Data, DynamoDB: c.DynamoDB, AccessKey: c.AccessKey,
 		Port: *cmp.Or(c.Port, set.Port, &platform), ConsolePort: *cmp.Or(c.ConsolePort, set.ConsolePort, &console),
 		AllowUnsupported: append(c.AllowUnsupported, set.AllowUnsupported...), SSMParameters: map[string]string{}, ModelsURL: c.Bedrock, WebhookEndpoints: c.WebhookEndpoint,
-		MaxInstances: c.MaxInstances, SweepInterval: c.SweepInterval, NoSchedules: c.NoSchedules, Watch: c.Watch, App: c.App, Context: c.Context, Debug: c.Debug, DebugPort: c.DebugPort,
+		MaxInstances: c.MaxInstances, SweepInterval: c.SweepInterval, InitialData: !c.NoInitialData, NoSchedules: c.NoSchedules, Watch: c.Watch, App: c.App, Context: c.Context, Debug: c.Debug, DebugPort: c.DebugPort,
 		CheckLake: checkLake(lake), QueryLake: lake.Ask, Log: os.Stdout,
 		LogLevel: levelOf(c.LogLevel), LogColours: coloured(os.Stdout),
 	}

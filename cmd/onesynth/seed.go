@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -17,162 +16,177 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/lambda/types"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/seed"
+	"github.com/onesynth-cdk/onesynth/local/assembly"
 	"github.com/onesynth-cdk/onesynth/local/console"
+	"github.com/onesynth-cdk/onesynth/local/initial"
 )
 
 type seedCommand struct {
 	target
-	Name     string `arg:"" help:"Platform, by the name in its schema, such as links."`
+	Name     string `arg:"" optional:"" help:"Platform, by the name in its schema, such as links. Default: all that have initial data."`
 	Function string `help:"Function that loads the data, where several stacks have the platform." placeholder:"NAME"`
+	Assembly string `help:"Folder of a cloud assembly that is deployed: loads into each of its stacks that has initial data." type:"path" placeholder:"DIR"`
 }
 
 // Help returns the text of --help below the summary.
 func (c *seedCommand) Help() string {
 	return `The platform's own function has the data and puts it into the tables, some items in each invocation: the trigger of the function is OnSeed in the platform's schema.
-Items that are there already stay as they are, so the command can be repeated, also after a failure.
-Without --stack the data is loaded into the running assembly. With --stack it is loaded into a deployed stack: credentials and Region are those of the AWS command line
-(AWS_PROFILE, AWS_REGION, AWS_ENDPOINT_URL); they need ` + seedPermissions + `.`
+Items that are there already stay as they are, so the command can be repeated, also after a failure. A run loads the data itself at its first start.
+Without --stack and --assembly the data is loaded into the running assembly. With them it is loaded into deployed stacks: credentials and Region are those of the AWS command line
+(AWS_PROFILE, AWS_REGION, AWS_ENDPOINT_URL), and the Region of a stack that is synthesised for one comes first; they need ` + seedPermissions + `.`
 }
 
 // seedPermissions are the permissions that the command needs in AWS.
 const seedPermissions = "cloudformation:DescribeStacks on the stack, and lambda:InvokeFunction on the function"
 
-// seedOutput matches the outputs with names of functions that load initial data (schema.Platform.SeedOutput), with the platform.
-// If a platform is not directly below its stack, the CDK ends the output's name with a hash.
-var seedOutput = regexp.MustCompile(`Seed([A-Z][a-z0-9]*)FunctionName([0-9A-F]{8})?$`)
-
-// invoker invokes a function with a request.
-type invoker func(ctx context.Context, function string, request seed.Request) (seed.Progress, error)
+// place is a run, or a deployed stack, with its loaders.
+type place struct {
+	// name is for people.
+	name    string
+	loaders []initial.Loader
+	invoke  initial.Invoke
+}
 
 // Run loads the data, and says how many items are there now.
 func (c *seedCommand) Run(ctx context.Context) error {
-	find := c.local
-	if deployed, err := c.deployed(); err != nil {
-		return err
-	} else if deployed {
-		find = c.inStack
-	}
-	functions, invoke, err := find(ctx)
+	places, err := c.places(ctx)
 	if err != nil {
 		return err
 	}
-	function, err := c.choose(functions)
-	if err != nil {
-		return err
+	if len(places) == 0 {
+		fmt.Printf("no stack of %s has initial data\n", c.Assembly)
 	}
-	total, added := 0, 0
-	for request := (seed.Request{}); request.Next < total || total == 0; {
-		progress, err := invoke(ctx, function, request)
-		switch {
-		case err != nil:
-			return fmt.Errorf("%s: loaded %d of %s items: %w: what is loaded stays; repeat the command once this is mended", c.Name, request.Next, orUnknown(total), err)
-		case progress.Total < 1 || progress.Next <= request.Next || progress.Next > progress.Total:
-			return fmt.Errorf("function %s answered %+v to %+v, which is not the next step of loading: answer as seed.Load of lambdas/kit/seed does", function, progress, request)
+	for _, place := range places {
+		chosen, err := c.choose(place)
+		if err != nil {
+			return err
 		}
-		total, added, request.Next = progress.Total, added+progress.Added, progress.Next
-		fmt.Fprintf(os.Stderr, "onesynth: %s: %d of %d items\n", c.Name, request.Next, total)
+		for _, loader := range chosen {
+			loaded, err := loader.Load(ctx, place.invoke, func(done, total int) {
+				fmt.Fprintf(os.Stderr, "onesynth: %s: %d of %d items\n", loader.Platform, done, total)
+			})
+			if err != nil {
+				return fmt.Errorf("%w; repeat the command once this is mended", err)
+			}
+			fmt.Println(loaded)
+		}
 	}
-	fmt.Printf("%s has its %d items of initial data, %d of them new\n", c.Name, total, added)
 	return nil
 }
 
-func orUnknown(total int) string {
-	if total == 0 {
-		return "an unknown number of"
-	}
-	return fmt.Sprint(total)
-}
-
-// seeders returns the functions in outputs that load initial data, by platform.
-func seeders(outputs ...map[string]string) map[string][]string {
-	functions := map[string][]string{}
-	for _, of := range outputs {
-		for output, function := range of {
-			if match := seedOutput.FindStringSubmatch(output); match != nil {
-				platform := strings.ToLower(match[1])
-				functions[platform] = append(functions[platform], function)
-			}
-		}
-	}
-	for _, names := range functions {
-		slices.Sort(names)
-	}
-	return functions
-}
-
-// choose returns the platform's function, of those that its platforms have.
-func (c *seedCommand) choose(functions map[string][]string) (string, error) {
-	own := functions[c.Name]
+// places returns the run or the deployed stacks that the flags name.
+func (c *seedCommand) places(ctx context.Context) ([]place, error) {
+	deployed, err := c.deployed()
 	switch {
-	case len(functions) == 0:
-		return "", fmt.Errorf("%s has no platform with initial data: a platform has some if a function in its schema has the trigger OnSeed", c.where())
-	case len(own) == 0:
-		return "", fmt.Errorf("platform: got %q, and %s has initial data of %s: name one of these", c.Name, c.where(), strings.Join(slices.Sorted(maps.Keys(functions)), ", "))
-	case c.Function == "" && len(own) > 1:
-		return "", fmt.Errorf("%s has several platforms %s: choose with --function %s", c.where(), c.Name, strings.Join(own, " or --function "))
-	case c.Function != "" && !slices.Contains(own, c.Function):
-		return "", fmt.Errorf("--function: got %q, allowed are %s", c.Function, strings.Join(own, ", "))
-	case c.Function != "":
-		return c.Function, nil
+	case c.Assembly != "" && (deployed || err != nil):
+		return nil, errors.New("got --assembly with --stack or --region: the assembly says which stacks it has, and where")
+	case err != nil:
+		return nil, err
+	case c.Assembly != "":
+		return c.ofAssembly(ctx)
+	case deployed:
+		one, err := c.inStack(ctx, c.target)
+		return []place{one}, err
 	}
-	return own[0], nil
+	one, err := c.ofRun(ctx)
+	return []place{one}, err
 }
 
-// local returns the functions of the running assembly.
-func (c *seedCommand) local(ctx context.Context) (map[string][]string, invoker, error) {
+// choose returns the loaders of the place that the flags name.
+func (c *seedCommand) choose(of place) ([]initial.Loader, error) {
+	platforms := map[string][]string{}
+	for _, loader := range of.loaders {
+		platforms[loader.Platform] = append(platforms[loader.Platform], loader.Function)
+	}
+	own := platforms[c.Name]
+	switch {
+	case len(platforms) == 0:
+		return nil, fmt.Errorf("%s has no platform with initial data: a platform has some if a function in its schema has the trigger OnSeed", of.name)
+	case c.Name == "" && c.Function == "":
+		return of.loaders, nil
+	case c.Name == "":
+		return nil, errors.New("got --function without a platform: name the platform, too")
+	case len(own) == 0:
+		return nil, fmt.Errorf("platform: got %q, and %s has initial data of %s: name one of these", c.Name, of.name, strings.Join(slices.Sorted(maps.Keys(platforms)), ", "))
+	case c.Function == "" && len(own) > 1:
+		return nil, fmt.Errorf("%s has several platforms %s: choose with --function %s", of.name, c.Name, strings.Join(own, " or --function "))
+	case c.Function != "" && !slices.Contains(own, c.Function):
+		return nil, fmt.Errorf("--function: got %q, allowed are %s", c.Function, strings.Join(own, ", "))
+	}
+	return slices.DeleteFunc(slices.Clone(of.loaders), func(loader initial.Loader) bool {
+		return loader.Platform != c.Name || c.Function != "" && loader.Function != c.Function
+	}), nil
+}
+
+// ofRun returns the running assembly.
+func (c *seedCommand) ofRun(ctx context.Context) (place, error) {
 	stacks, err := c.runningOutputs(ctx)
 	if err != nil {
-		return nil, nil, err
+		return place{}, err
 	}
-	var outputs []map[string]string
-	for _, stack := range stacks {
-		outputs = append(outputs, stack.Outputs)
-	}
-	return seeders(outputs...), func(ctx context.Context, function string, request seed.Request) (seed.Progress, error) {
+	run := place{name: c.where(), invoke: func(ctx context.Context, function string, event []byte) ([]byte, string, error) {
 		var answer console.Invocation
-		if err := c.call(ctx, http.MethodPost, "/functions/"+url.PathEscape(function)+"/invoke", request, &answer); err != nil {
-			return seed.Progress{}, err
-		}
-		return progressOf(function, answer.Error, answer.Payload)
-	}, nil
+		err := c.call(ctx, http.MethodPost, "/functions/"+url.PathEscape(function)+"/invoke", json.RawMessage(event), &answer)
+		return answer.Payload, answer.Error, err
+	}}
+	for _, stack := range stacks {
+		run.loaders = append(run.loaders, initial.Loaders(stack.Stack, stack.Outputs)...)
+	}
+	return run, nil
 }
 
-// inStack returns the functions of the deployed stack.
-func (c *seedCommand) inStack(ctx context.Context) (map[string][]string, invoker, error) {
-	configuration, outputs, err := c.deployedOutputs(ctx, seedPermissions)
+// ofAssembly returns the deployed stacks of the assembly that have initial data.
+func (c *seedCommand) ofAssembly(ctx context.Context) (places []place, err error) {
+	templates, err := assembly.Templates(c.Assembly)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
+	}
+	for _, template := range templates {
+		has, err := hasInitialData(template.Path)
+		if err != nil {
+			return nil, fmt.Errorf("stack %s: %w", template.DisplayID, err)
+		}
+		if !has {
+			continue
+		}
+		stack, err := c.inStack(ctx, target{Stack: template.Stack, Region: template.Region})
+		if err != nil {
+			return nil, err
+		}
+		places = append(places, stack)
+	}
+	return places, nil
+}
+
+// hasInitialData reports whether a template has an output with the name of a loader.
+func hasInitialData(path string) (bool, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return false, err
+	}
+	var template struct{ Outputs map[string]json.RawMessage }
+	if err := json.Unmarshal(text, &template); err != nil {
+		return false, fmt.Errorf("template: %w", err)
+	}
+	return slices.ContainsFunc(slices.Collect(maps.Keys(template.Outputs)), initial.Named), nil
+}
+
+// inStack returns the deployed stack.
+func (c *seedCommand) inStack(ctx context.Context, at target) (place, error) {
+	configuration, outputs, err := at.deployedOutputs(ctx, seedPermissions)
+	if err != nil {
+		return place{}, err
 	}
 	client := lambda.NewFromConfig(configuration)
-	return seeders(outputs), func(ctx context.Context, function string, request seed.Request) (seed.Progress, error) {
-		event, err := json.Marshal(request)
-		if err != nil {
-			return seed.Progress{}, fmt.Errorf("request: %w", err)
-		}
+	return place{at.where(), initial.Loaders(at.Stack, outputs), func(ctx context.Context, function string, event []byte) ([]byte, string, error) {
 		answer, err := client.Invoke(ctx, &lambda.InvokeInput{FunctionName: &function, Payload: event})
 		var missing *types.ResourceNotFoundException
 		switch {
 		case errors.As(err, &missing):
-			return seed.Progress{}, fmt.Errorf("%s has no function %s in the Region %s: %w", c.where(), function, configuration.Region, err)
+			return nil, "", fmt.Errorf("%s has no function %s in the Region %s: %w", at.where(), function, configuration.Region, err)
 		case err != nil:
-			return seed.Progress{}, advise(fmt.Errorf("invoke %s: %w", function, err), configuration.Region, seedPermissions)
+			return nil, "", advise(fmt.Errorf("invoke %s: %w", function, err), configuration.Region, seedPermissions)
 		}
-		return progressOf(function, aws.ToString(answer.FunctionError), answer.Payload)
-	}, nil
-}
-
-// progressOf reads a function's answer, or its failure.
-func progressOf(function, failure string, payload []byte) (progress seed.Progress, err error) {
-	if failure != "" {
-		var told struct{ ErrorMessage string }
-		if err := json.Unmarshal(payload, &told); err != nil || told.ErrorMessage == "" {
-			told.ErrorMessage = string(payload)
-		}
-		return progress, fmt.Errorf("function %s failed: %s", function, told.ErrorMessage)
-	}
-	if err := json.Unmarshal(payload, &progress); err != nil {
-		return progress, fmt.Errorf("function %s answered %s, which is no progress: answer as seed.Load of lambdas/kit/seed does", function, payload)
-	}
-	return progress, nil
+		return answer.Payload, aws.ToString(answer.FunctionError), nil
+	}}, nil
 }

@@ -119,12 +119,12 @@ func TestFlagsWin(t *testing.T) {
 	}
 	flags := localCommand{Stack: []string{"Prod/Ask"}, Port: new(0), ConsolePort: new(0), AllowUnsupported: []string{"AWS::MSK::Cluster"}, SSMParameter: map[string]string{"/a": "flag"}, Bedrock: "http://127.0.0.1:1"}
 	got := flags.options(content)
-	want := local.Options{Stacks: []string{"Prod/Ask"}, AllowUnsupported: []string{"AWS::MSK::Cluster", "AWS::EKS::Cluster"}, SSMParameters: map[string]string{"/a": "flag", "/b": "content"}, ModelsURL: "http://127.0.0.1:1"}
+	want := local.Options{Stacks: []string{"Prod/Ask"}, AllowUnsupported: []string{"AWS::MSK::Cluster", "AWS::EKS::Cluster"}, SSMParameters: map[string]string{"/a": "flag", "/b": "content"}, ModelsURL: "http://127.0.0.1:1", InitialData: true}
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(local.Options{}, "Log", "CheckLake", "QueryLake")); diff != "" {
 		t.Errorf("flags (-want +got):\n%s", diff)
 	}
 	got = (&localCommand{}).options(content)
-	want = local.Options{Stacks: content.Stacks, Port: 9000, ConsolePort: 9079, Ports: content.Ports, AllowUnsupported: content.AllowUnsupported, SSMParameters: content.SSMParameters}
+	want = local.Options{Stacks: content.Stacks, Port: 9000, ConsolePort: 9079, Ports: content.Ports, AllowUnsupported: content.AllowUnsupported, SSMParameters: content.SSMParameters, InitialData: true}
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(local.Options{}, "Log", "CheckLake", "QueryLake")); diff != "" {
 		t.Errorf("cdk.json (-want +got):\n%s", diff)
 	}

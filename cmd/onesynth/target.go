@@ -56,7 +56,7 @@ func (c *target) deployedOutputs(ctx context.Context, permissions string) (aws.C
 	var refusal smithy.APIError
 	switch {
 	case errors.As(err, &refusal) && refusal.ErrorCode() == "ValidationError" && strings.Contains(refusal.ErrorMessage(), "does not exist"):
-		return aws.Config{}, nil, fmt.Errorf("--stack: got %q, which is not deployed in %s: aws cloudformation list-stacks shows those that are", c.Stack, configuration.Region)
+		return aws.Config{}, nil, fmt.Errorf("stack %s: it is not deployed in %s: aws cloudformation list-stacks shows those that are", c.Stack, configuration.Region)
 	case err != nil:
 		return aws.Config{}, nil, advise(fmt.Errorf("ask CloudFormation: %w", err), configuration.Region, permissions)
 	}

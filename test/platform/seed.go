@@ -1,14 +1,12 @@
 package platform
 
 import (
-	"encoding/json"
 	"fmt"
 	"os/exec"
 	"sync"
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/cmd/onesynth/commandtest"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/seed"
 )
 
 // Load loads the platform's initial data into a target that no test has loaded it into, and lets the functions behind
@@ -36,21 +34,6 @@ func (s *Suite) Seed(t testing.TB, on *Target) error {
 		}
 		return nil
 	}
-	function := on.Outputs[s.Platform.SeedOutput()]
-	for next, total := 0, 1; next < total; {
-		request, err := json.Marshal(seed.Request{Next: next})
-		if err != nil {
-			return err
-		}
-		result, err := on.Run.Invoke(t.Context(), function, request)
-		if err != nil {
-			return err
-		}
-		var progress seed.Progress
-		if err := json.Unmarshal(result.Payload, &progress); err != nil || result.FunctionError != "" || progress.Next <= next {
-			return fmt.Errorf("%s after %d items: %s %s", function, next, result.FunctionError, result.Payload)
-		}
-		next, total = progress.Next, progress.Total
-	}
-	return nil
+	_, err := on.Run.LoadInitialData(t.Context())
+	return err
 }

@@ -27,7 +27,7 @@ type command struct{ line, output string }
 func (s *Suite) CheckWalkthrough(t *testing.T, document string, varies *regexp.Regexp) {
 	t.Helper()
 	commands := walkthrough(t, document)
-	target := s.OwnRun(t, local.Options{})
+	target := s.OwnRun(t, local.Options{InitialData: true}) // as make run does
 	var also []string
 	if slices.ContainsFunc(commands, func(c command) bool { return strings.Contains(c.line, "onesynth lake") }) {
 		also = append(also, commandtest.Lake)
