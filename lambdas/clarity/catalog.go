@@ -3,6 +3,7 @@ package clarity
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -53,14 +54,21 @@ func (c *Catalog) Scenarios(ctx context.Context, difficulty Difficulty) ([]Scena
 	if difficulty != "" && !slices.Contains(Difficulties(), difficulty) {
 		return nil, fmt.Errorf("difficulty: got %.40q, allowed are %v", difficulty, Difficulties())
 	}
-	return c.scenarios().Get(ctx, "list "+string(difficulty), func(ctx context.Context) ([]Scenario, error) {
+	list, err := c.scenarios().Get(ctx, "list "+string(difficulty), func(ctx context.Context) ([]Scenario, error) {
 		list, err := c.Store.Scenarios(ctx, difficulty)
+		if err == nil && len(list) == 0 {
+			return nil, ErrScenarioNotFound // which is not kept: the initial data may come at any time
+		}
 		slices.SortFunc(list, func(a, b Scenario) int {
 			byDifficulty := cmp.Compare(slices.Index(Difficulties(), a.Difficulty), slices.Index(Difficulties(), b.Difficulty))
 			return cmp.Or(byDifficulty, cmp.Compare(a.ID, b.ID))
 		})
 		return list, err
 	})
+	if errors.Is(err, ErrScenarioNotFound) {
+		return nil, nil
+	}
+	return list, err
 }
 
 func (c *Catalog) scenarios() *cache.Cache[[]Scenario] {

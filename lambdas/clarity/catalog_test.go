@@ -98,6 +98,23 @@ func inBubble(t *testing.T, test func(t *testing.T, store *shelf, catalog *clari
 	})
 }
 
+// What is loaded into an empty table is there at once.
+func TestCatalogKeepsNoEmptyList(t *testing.T) {
+	inBubble(t, func(t *testing.T, store *shelf, catalog *clarity.Catalog) {
+		for _, id := range []string{"a", "b", "c"} {
+			store.change(id, nil, nil)
+		}
+		if list, err := catalog.Scenarios(t.Context(), ""); err != nil || len(list) != 0 {
+			t.Errorf("got %v, %v", list, err)
+		}
+		loaded := newScenario("d")
+		store.change("d", &loaded, nil)
+		if list, err := catalog.Scenarios(t.Context(), ""); err != nil || len(list) != 1 {
+			t.Errorf("after the load: got %v, %v", list, err)
+		}
+	})
+}
+
 func TestCatalogKeepsForAMinute(t *testing.T) {
 	inBubble(t, func(t *testing.T, store *shelf, catalog *clarity.Catalog) {
 		title := func() string {

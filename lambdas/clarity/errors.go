@@ -18,6 +18,8 @@ var (
 	ErrNotCompleted = errors.New("the attempt is not completed: complete it first, which also evaluates it")
 	// ErrScenarioNotFound says that there is no such scenario.
 	ErrScenarioNotFound = errors.New("there is no such scenario")
+	// ErrNoScenarios is ErrScenarioNotFound while no scenario is active: the initial data is missing.
+	ErrNoScenarios = fmt.Errorf("%w, and no active one: an operator loads the first ones with onesynth seed clarity", ErrScenarioNotFound)
 	// ErrScenarioInactive says that the scenario takes no new attempts.
 	ErrScenarioInactive = errors.New("the scenario is not active any more: choose another one of GET /scenarios")
 	// ErrNoProfile says that the user has no profile yet.

@@ -271,4 +271,15 @@ var (
 	ErrAnswered = errors.New("the question has another answer already: get the next question")
 	// ErrNoQuestion says that the lexicon has no further question.
 	ErrNoQuestion = errors.New("there is no further question of this kind: end the quiz, or ask for another category or difficulty")
+	// ErrNoTerms is ErrNoQuestion while the quiz has no term at all: the initial data is missing.
+	ErrNoTerms error = noTerms{}
 )
+
+type noTerms struct{}
+
+func (noTerms) Error() string {
+	return "there is no question, because the lexicon has no term: an operator loads the first ones with onesynth seed lingible"
+}
+
+// Is makes it an [ErrNoQuestion].
+func (noTerms) Is(target error) bool { return target == ErrNoQuestion }

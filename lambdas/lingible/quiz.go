@@ -190,7 +190,7 @@ type Quiz struct {
 
 // Question returns the next question of the caller's active quiz, or begins one. A question without
 // an answer is returned again as it is, even if another kind is asked for. Difficulty and category may be empty:
-// all. It returns [ErrUserDeleted], [ErrNoQuestion], or a [*UsageError] when the day's questions are
+// all. It returns [ErrUserDeleted], [ErrNoQuestion], [ErrNoTerms], or a [*UsageError] when the day's questions are
 // used up.
 func (q *Quiz) Question(ctx context.Context, caller Caller, difficulty Difficulty, category Category) (question QuizQuestion, err error) {
 	err = retry.Do(ctx, func() error {
@@ -251,6 +251,9 @@ func (q *Quiz) choose(ctx context.Context, quiz QuizSession, difficulty Difficul
 			return question, err
 		}
 		slugs = append(slugs, some...)
+	}
+	if len(slugs) == 0 && difficulty == "" && category == "" {
+		return question, ErrNoTerms
 	}
 	random := rand.New(q.random())
 	random.Shuffle(len(slugs), func(i, j int) { slugs[i], slugs[j] = slugs[j], slugs[i] })

@@ -57,7 +57,8 @@ func (s *server) registerAttempts() {
 		if err != nil {
 			return clarity.Attempt{}, err
 		}
-		return s.api.Service.Submit(ctx, httpapi.CallerFrom(ctx).ID, id, input.Body)
+		a, err := s.api.Service.Submit(ctx, httpapi.CallerFrom(ctx).ID, id, input.Body)
+		return a, s.orNone(ctx, err)
 	}, func(_ context.Context, _ *submitInput, a clarity.Attempt) (int, any) {
 		return http.StatusCreated, withoutAnswers(a)
 	})

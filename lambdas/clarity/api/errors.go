@@ -21,7 +21,7 @@ func failures() httpapi.Errors {
 		Known: []httpapi.KnownError{
 			{Match: httpapi.Refused(0), Status: http.StatusBadRequest},
 			{Match: httpapi.As[*clarity.VersionError], Status: http.StatusPreconditionFailed},
-			{Match: httpapi.Is(clarity.ErrAttemptNotFound, clarity.ErrScenarioNotFound, clarity.ErrNoProfile), Status: http.StatusNotFound},
+			{Match: httpapi.Is(clarity.ErrAttemptNotFound, clarity.ErrNoScenarios, clarity.ErrScenarioNotFound, clarity.ErrNoProfile), Status: http.StatusNotFound},
 			{Match: httpapi.Is(clarity.ErrForbidden), Status: http.StatusForbidden},
 			{Match: httpapi.Is(clarity.ErrNotInProgress, clarity.ErrNotCompleted, clarity.ErrScenarioInactive), Status: http.StatusConflict},
 			{Match: httpapi.As[*clarity.RunningError], Status: http.StatusConflict},

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"net/http"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/clarity"
@@ -41,7 +42,7 @@ func (s *server) registerOthers() {
 		Errors:      []error{clarity.ErrScenarioNotFound},
 	}, func(ctx context.Context, input *scenarioInput) (clarity.Scenario, error) {
 		scenario, err := s.api.Scenarios.Scenario(ctx, input.ID)
-		return withTags(scenario), err
+		return withTags(scenario), s.orNone(ctx, err)
 	})
 
 	httpapi.Serve(s.Server, httpapi.Operation{
@@ -71,4 +72,15 @@ func withTags(scenario clarity.Scenario) clarity.Scenario {
 		scenario.Tags = []string{}
 	}
 	return scenario
+}
+
+// orNone makes [clarity.ErrScenarioNotFound] say so if no scenario is active at all.
+func (s *server) orNone(ctx context.Context, err error) error {
+	if !errors.Is(err, clarity.ErrScenarioNotFound) {
+		return err
+	}
+	if list, failed := s.api.Scenarios.Scenarios(ctx, ""); failed == nil && len(list) == 0 {
+		return clarity.ErrNoScenarios
+	}
+	return err
 }

@@ -80,6 +80,7 @@ func suite(t testing.TB) httpapitest.Suite {
 		Errors: append(httpapitest.KitErrors(), []httpapitest.ServiceError{
 			{Err: clarity.ErrAttemptNotFound, Status: 404},
 			{Err: clarity.ErrScenarioNotFound, Status: 404},
+			{Err: clarity.ErrNoScenarios, Status: 404},
 			{Err: clarity.ErrNoProfile, Status: 404},
 			{Err: clarity.ErrForbidden, Status: 403},
 			{Err: clarity.ErrScenarioInactive, Status: 409},

@@ -42,7 +42,7 @@ func failures(now func() time.Time) httpapi.Errors {
 			answer("AUTH_002", http.StatusForbidden, httpapi.Is(httpapi.ErrForbidden)),
 			answer("AUTH_003", http.StatusForbidden, httpapi.Is(lingible.ErrUserDeleted)),
 			answer("RES_001", http.StatusNotFound, httpapi.Refused(http.StatusNotFound)),
-			answer("RES_001", http.StatusNotFound, httpapi.Is(lingible.ErrTranslationNotFound, lingible.ErrSubmissionNotFound, lingible.ErrNoQuiz, lingible.ErrNoQuestion)),
+			answer("RES_001", http.StatusNotFound, httpapi.Is(lingible.ErrTranslationNotFound, lingible.ErrSubmissionNotFound, lingible.ErrNoQuiz, lingible.ErrNoTerms, lingible.ErrNoQuestion)),
 			answer("RES_002", http.StatusConflict, httpapi.Is(
 				lingible.ErrTermKnown, lingible.ErrAlreadySubmitted, lingible.ErrOwnSubmission, lingible.ErrAlreadyVoted,
 				lingible.ErrNotOpen, lingible.ErrDecided, lingible.ErrNoSuchQuestion, lingible.ErrAnswered)),

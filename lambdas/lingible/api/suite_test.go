@@ -102,6 +102,7 @@ func suite(t testing.TB) httpapitest.Suite {
 			{Err: lingible.ErrSubmissionNotFound, Status: 404},
 			{Err: lingible.ErrNoQuiz, Status: 404},
 			{Err: lingible.ErrNoQuestion, Status: 404},
+			{Err: lingible.ErrNoTerms, Status: 404},
 			{Err: lingible.ErrTermKnown, Status: 409},
 			{Err: lingible.ErrAlreadySubmitted, Status: 409},
 			{Err: lingible.ErrOwnSubmission, Status: 409},

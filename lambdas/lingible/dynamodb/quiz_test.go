@@ -562,6 +562,20 @@ func TestQuizOptions(t *testing.T) {
 	}
 }
 
+// Without a term, the quiz says what loads the first ones. A kind without a term is another matter.
+func TestQuizWithoutInitialData(t *testing.T) {
+	t.Parallel()
+	w := lingibletest.New(t)
+	quiz, ann := newQuiz(t, w), w.Premium(t, "ann")
+	if _, err := quiz.Question(t.Context(), ann, "", ""); !errors.Is(err, lingible.ErrNoTerms) || !errors.Is(err, lingible.ErrNoQuestion) ||
+		!strings.Contains(err.Error(), "onesynth seed lingible") {
+		t.Errorf("got %v", err)
+	}
+	if _, err := quiz.Question(t.Context(), ann, "", lingible.Praise); errors.Is(err, lingible.ErrNoTerms) || !errors.Is(err, lingible.ErrNoQuestion) {
+		t.Errorf("of a category: got %v", err)
+	}
+}
+
 // A client that says how long it took, in any way, gains nothing.
 func TestQuizClientLies(t *testing.T) {
 	t.Parallel()
