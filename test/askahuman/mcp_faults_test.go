@@ -212,7 +212,7 @@ func TestMCPFaults(t *testing.T) {
 							t.Error(err)
 							return
 						}
-						if r.Status < http.StatusInternalServerError && r.Status != http.StatusTooManyRequests {
+						if r.Status < http.StatusInternalServerError {
 							return
 						}
 						time.Sleep(500 * time.Millisecond)

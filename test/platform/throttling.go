@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"testing"
 	"time"
@@ -36,11 +37,11 @@ const mostRetries = 20
 
 // CheckThrottling sends a request to every operation of the platform's API while DynamoDB throttles few,
 // half, nearly all and all requests. The platform answers each with success, or with Retry-After, a
-// status of busy, and the form that the OpenAPI document at path describes. Repeated afterwards,
+// 503, and the form that the OpenAPI document at path describes. Repeated afterwards,
 // each request is carried out once. No claim of an idempotency key outlasts its invocation. prepare
 // makes a new request to each operation. disturbed has functions in the background work under the same
 // faults, and background awaits in the end that they have done their work.
-func (s *Suite) CheckThrottling(t *testing.T, target *Target, path string, busy []int, prepare map[string]func(*testing.T) Request, disturbed func(t *testing.T, share float64), background func(t *testing.T)) {
+func (s *Suite) CheckThrottling(t *testing.T, target *Target, path string, prepare map[string]func(*testing.T) Request, disturbed func(t *testing.T, share float64), background func(t *testing.T)) {
 	t.Helper()
 	described := target.document(t, path)
 	var open int
@@ -86,8 +87,8 @@ func (s *Suite) CheckThrottling(t *testing.T, target *Target, path string, busy 
 			for i, name := range names {
 				if r := replies[i]; !requests[i].succeeded(r.Status) {
 					refused++
-					if _, told := r.RetryAfter(); !told || !slices.Contains(busy, r.Status) {
-						t.Errorf("%s: got %v with Retry-After %q; want one of %v, and seconds", name, r, r.Header.Get("Retry-After"), busy)
+					if _, told := r.RetryAfter(); !told || r.Status != http.StatusServiceUnavailable {
+						t.Errorf("%s: got %v with Retry-After %q; want 503, and seconds", name, r, r.Header.Get("Retry-After"))
 					}
 					described.isKept(t, r)
 				}
@@ -100,7 +101,7 @@ func (s *Suite) CheckThrottling(t *testing.T, target *Target, path string, busy 
 				request, r := requests[i], replies[i]
 				for repeat := 0; !request.succeeded(r.Status); repeat++ {
 					// A machine with much else to do may be too slow for the functions' time-outs.
-					if repeat > 0 && (!slices.Contains(busy, r.Status) || repeat == mostRetries) {
+					if repeat > 0 && (r.Status != http.StatusServiceUnavailable || repeat == mostRetries) {
 						if r.Status == request.Repeated {
 							break
 						}

@@ -210,7 +210,7 @@ func TestKeysFail(t *testing.T) {
 		status int
 	}{
 		"None": {nil, http.StatusInternalServerError},
-		"Busy": {&httpapitest.Ledger{Refusal: fmt.Errorf("claim: %w", retry.ErrBusy)}, http.StatusTooManyRequests},
+		"Busy": {&httpapitest.Ledger{Refusal: fmt.Errorf("claim: %w", retry.ErrBusy)}, http.StatusServiceUnavailable},
 		"Gone": {&httpapitest.Ledger{Refusal: errors.New("claim: no such table")}, http.StatusInternalServerError},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -243,7 +243,7 @@ func TestKeyContentOfEarlierVersions(t *testing.T) {
 	} {
 		kept := &content{}
 		p := newPlatform(func(p *platform) { p.agentAPI.Keys = kept })
-		p.do(t, asAgent("POST /agent/questions", body), http.StatusTooManyRequests)
+		p.do(t, asAgent("POST /agent/questions", body), http.StatusServiceUnavailable)
 		if kept.got != want {
 			t.Errorf("got %s; want %s", kept.got, want)
 		}

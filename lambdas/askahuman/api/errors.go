@@ -83,11 +83,12 @@ func failures(openQuestions int) httpapi.Errors {
 			answer("RATE_LIMITED", http.StatusTooManyRequests, httpapi.As[*ratelimit.LimitedError]),
 			{
 				Code: "SERVER_ERROR", Status: http.StatusServiceUnavailable, Match: httpapi.Is(retry.ErrUnanswered, context.DeadlineExceeded),
-				Message: unanswered, RetryAfter: time.Second, Description: "SERVER_ERROR: no answer in time",
+				Message: unanswered, RetryAfter: time.Second, Description: "SERVER_ERROR: no answer in time, or too much at once",
 			},
 			{
-				Code: "RATE_LIMITED", Status: http.StatusTooManyRequests, Match: httpapi.Is(retry.ErrBusy, retry.ErrStale),
-				Message: "too much is going on at once: try again in a second", RetryAfter: time.Second,
+				// Not RATE_LIMITED: clients take that for their own limit.
+				Code: "SERVER_ERROR", Status: http.StatusServiceUnavailable, Match: httpapi.Is(retry.ErrBusy, retry.ErrStale),
+				Message: httpapi.TryAgain, RetryAfter: time.Second,
 			},
 		},
 		Unknown: httpapi.KnownError{Code: "SERVER_ERROR"},
@@ -128,6 +129,5 @@ func body(_ context.Context, f httpapi.Failure) any {
 	return ErrorResponse{body}
 }
 
-// unanswered is the message to a caller whose request got no answer of AWS in time. It is the one
-// SERVER_ERROR with another status than 500, because a retry helps.
+// unanswered is the message to a caller whose request got no answer of AWS in time.
 const unanswered = "this took too long, and may have been done or not: look, or send the same again in a second, with its idempotency key if it has one"

@@ -16,8 +16,6 @@ const (
 	KeepFormer = 24 * time.Hour
 	// mostFormer is how many former secrets are valid at most: a webhook has a signature by each.
 	mostFormer = 6
-	// rotateAttempts is how often a rotation is tried when others come between.
-	rotateAttempts = 5
 )
 
 // Version says which secret of an agent is the present one, and until when former ones are valid. The zero value is the first.
@@ -56,24 +54,26 @@ func (s *Secrets) Valid(ctx context.Context, agentID string) ([]webhook.Secret, 
 }
 
 // Rotate makes another secret the present one, and returns those that are valid then. The former one is valid for [KeepFormer] more.
-// It returns [retry.ErrStale] if other rotations come between again and again.
-func (s *Secrets) Rotate(ctx context.Context, agentID string) ([]webhook.Secret, error) {
-	for range rotateAttempts {
+// It repeats what another rotation came before, as [retry.Do] does.
+func (s *Secrets) Rotate(ctx context.Context, agentID string) (secrets []webhook.Secret, err error) {
+	err = retry.Do(ctx, func() error {
 		version, err := s.Store.WebhookSecretVersion(ctx, agentID)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		now := s.now()
 		next := Version{Number: version.Number + 1, Rotated: append([]time.Time{now.UTC().Truncate(time.Millisecond)}, version.valid(now)...)}
 		rotated, err := s.Store.RotateWebhookSecret(ctx, agentID, next)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if rotated {
-			return s.derive(ctx, agentID, next)
+		if !rotated {
+			return fmt.Errorf("rotate the secret of webhooks: %w", retry.ErrStale)
 		}
-	}
-	return nil, fmt.Errorf("rotate the secret of webhooks: %w", retry.ErrStale)
+		secrets, err = s.derive(ctx, agentID, next)
+		return err
+	})
+	return secrets, err
 }
 
 // valid are the rotations whose former secret is still valid.

@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"net/url"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -203,17 +205,37 @@ func TestRotateRace(t *testing.T) {
 			t.Errorf("%q is not among %d secrets", present, len(known))
 		}
 	}
-	if _, err := secretsOf(contended{}).Rotate(t.Context(), "ada"); !errors.Is(err, retry.ErrStale) {
-		t.Errorf("got %v", err)
+}
+
+// A rotation that loses to as many others as there can be at once is carried out. One that always loses ends with its invocation.
+func TestRotateContended(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		losses int
+		want   error
+	}{"Losing 20 times": {20, nil}, "Losing always": {math.MaxInt, retry.ErrStale}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithTimeout(t.Context(), 9*time.Second)
+				defer cancel()
+				secrets, err := secretsOf(&contended{losses: test.losses}).Rotate(ctx, "ada")
+				if !errors.Is(err, test.want) || (len(secrets) == 2) != (test.want == nil) {
+					t.Errorf("got %d secrets, %v; want %v", len(secrets), err, test.want)
+				}
+			})
+		})
 	}
 }
 
-// contended is a store in which another rotation always comes between.
-type contended struct{}
-
-func (contended) WebhookSecretVersion(context.Context, string) (webhooks.Version, error) {
-	return webhooks.Version{}, nil
+// contended is a store in which other rotations come between.
+type contended struct {
+	inmem.Store
+	losses int
 }
-func (contended) RotateWebhookSecret(context.Context, string, webhooks.Version) (bool, error) {
-	return false, nil
+
+func (c *contended) RotateWebhookSecret(ctx context.Context, agentID string, next webhooks.Version) (bool, error) {
+	if c.losses--; c.losses >= 0 {
+		return false, nil
+	}
+	return c.Store.RotateWebhookSecret(ctx, agentID, next)
 }

@@ -137,22 +137,25 @@ describe("the published client", { concurrency: true }, () => {
     );
   });
 
-  it("throws ServerError", async () => {
-    // The platform does not fail when asked to, so another server says what the
-    // platform's document says that it says then.
-    const document = await (await fetch(`${baseUrl}/openapi.json`)).json();
-    const said = document.paths["/agent/questions"].post.responses[500].content["application/json"].example;
-    const failing = createServer((_, response) => response.writeHead(500, { "Content-Type": "application/json" }).end(JSON.stringify(said)));
-    failing.listen(0, "127.0.0.1");
-    await once(failing, "listening");
-    try {
-      const client = new AskHumanClient({ baseUrl: `http://127.0.0.1:${failing.address().port}` });
-      await assert.rejects(client.getQuestion("x"), errorOf(ServerError, "SERVER_ERROR", (error) => assert.equal(error.statusCode, 500)));
-    } finally {
-      failing.close();
-      failing.closeAllConnections();
-    }
-  });
+  // Also where DynamoDB throttles, or rotations meet: a RateLimitError would be the client's own limit.
+  for (const status of [500, 503]) {
+    it(`throws ServerError for ${status}`, async () => {
+      // The platform does not fail when asked to, so another server says what the
+      // platform's document says that it says then.
+      const document = await (await fetch(`${baseUrl}/openapi.json`)).json();
+      const said = document.paths["/agent/questions"].post.responses[status].content["application/json"].example;
+      const failing = createServer((_, response) => response.writeHead(status, { "Content-Type": "application/json", "Retry-After": "1" }).end(JSON.stringify(said)));
+      failing.listen(0, "127.0.0.1");
+      await once(failing, "listening");
+      try {
+        const client = new AskHumanClient({ baseUrl: `http://127.0.0.1:${failing.address().port}` });
+        await assert.rejects(client.getQuestion("x"), errorOf(ServerError, "SERVER_ERROR", (error) => assert.equal(error.statusCode, status)));
+      } finally {
+        failing.close();
+        failing.closeAllConnections();
+      }
+    });
+  }
 
   it("throws AskHumanError when it hears nothing", async () => {
     const impatient = new AskHumanClient({ baseUrl, agentId: "impatient", timeout: 1e-3, fetch: (url, options) =>

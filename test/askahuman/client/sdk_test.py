@@ -184,27 +184,31 @@ class Errors(unittest.TestCase):
 
     def test_server_error(self):
         # The platform does not fail when asked to, so another server says what the
-        # platform's document says that it says then.
+        # platform's document says that it says then: 503 also where DynamoDB throttles, or
+        # rotations meet. A RateLimitError would be the client's own limit.
         document = httpx.get(f"{BASE_URL}/openapi.json", timeout=30).json()
-        body = document["paths"]["/agent/questions"]["post"]["responses"]["500"]["content"]["application/json"]["example"]
+        responses = document["paths"]["/agent/questions"]["post"]["responses"]
+        for status in (500, 503):
+            body = responses[str(status)]["content"]["application/json"]["example"]
 
-        class Failing(http.server.BaseHTTPRequestHandler):
-            def do_POST(self):
-                self.rfile.read(int(self.headers["Content-Length"]))
-                self.send_response(500)
-                self.send_header("Content-Type", "application/json")
-                self.end_headers()
-                self.wfile.write(json.dumps(body).encode())
+            class Failing(http.server.BaseHTTPRequestHandler):
+                def do_POST(self):
+                    self.rfile.read(int(self.headers["Content-Length"]))
+                    self.send_response(status)
+                    self.send_header("Content-Type", "application/json")
+                    self.send_header("Retry-After", "1")
+                    self.end_headers()
+                    self.wfile.write(json.dumps(body).encode())
 
-            def log_message(self, *_):
-                pass
+                def log_message(self, *_):
+                    pass
 
-        with http.server.HTTPServer(("127.0.0.1", 0), Failing) as server:
-            threading.Thread(target=server.serve_forever, daemon=True).start()
-            with AskHumanClient(base_url=f"http://127.0.0.1:{server.server_port}", agent_id="me") as client:
-                error = self.raised(ServerError, "SERVER_ERROR", lambda: client.submit_question(prompt=PROMPT, type="text"))
-                self.assertEqual(error.status_code, 500)
-            server.shutdown()
+            with self.subTest(status=status), http.server.HTTPServer(("127.0.0.1", 0), Failing) as server:
+                threading.Thread(target=server.serve_forever, daemon=True).start()
+                with AskHumanClient(base_url=f"http://127.0.0.1:{server.server_port}", agent_id="me") as client:
+                    error = self.raised(ServerError, "SERVER_ERROR", lambda: client.submit_question(prompt=PROMPT, type="text"))
+                    self.assertEqual(error.status_code, status)
+                server.shutdown()
 
     def test_one_base_class(self):
         for kind in (ValidationError, QuestionNotFoundError, QuotaExceededError, RateLimitError, ServerError):
