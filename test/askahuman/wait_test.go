@@ -9,11 +9,12 @@ import (
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
 )
 
-// Many agents wait at once, and each learns of the answer to its question.
+// An agent waits for many questions at once, and learns of the answer to each. While each wait holds an instance of the function, no
+// instance refuses the agent's calls.
 func TestWaitingTogether(t *testing.T) {
 	t.Parallel()
 	target := shared(t)
-	c, waiting := newClient(t, target), target.AtOnce(24)
+	c, waiting := newClient(t, target), target.AtOnce(40)
 	asker := c.newAgent()
 	asked := make([]submission, waiting)
 	for i := range asked {

@@ -18,8 +18,8 @@ type RateLimiter interface {
 	// CountRequest counts a call of a caller towards a limit, in the window that
 	// now is in. It returns a [*ratelimit.LimitedError] beyond the limit.
 	CountRequest(ctx context.Context, limit schema.RateLimit, caller string, now time.Time) (ratelimit.State, error)
-	// CountRead is CountRequest for a call that changes nothing, whose caller need not have the
-	// last few calls of the limit.
+	// CountRead is CountRequest for a call that changes nothing, of which a caller may have a few more than
+	// the limit, or fewer.
 	CountRead(ctx context.Context, limit schema.RateLimit, caller string, now time.Time) (ratelimit.State, error)
 	// GiveBack gives a call back that CountRead has counted and that is not made.
 	GiveBack(limit schema.RateLimit, caller string, now time.Time)

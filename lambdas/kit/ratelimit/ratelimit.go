@@ -75,29 +75,12 @@ func New(db *dynamo.DB, table string, key func(counter string) []any) *Counter {
 }
 
 const (
-	// stepsOfLimit is how many steps a limit has: what one instance reserves is at most 5 % of it.
-	stepsOfLimit = 20
 	// mostWindows is how many callers' windows a counter remembers, some 300 bytes each. It counts
 	// the calls of further callers one by one.
 	mostWindows = 10_000
 	// sweepEvery is how often a counter forgets the windows that have ended.
 	sweepEvery = time.Minute
-	// refuseFor is how long a counter refuses a caller before it looks again.
-	refuseFor = time.Second
 )
-
-// window is what an instance knows of one caller's window of a limit.
-type window struct {
-	// turn has room for one call that writes, so that others wait for what it reserves.
-	turn chan struct{}
-	end  time.Time
-
-	mu      sync.Mutex
-	left    int // calls that are counted in the table and have not been made
-	counted int // calls that the table counts, at the last write
-	// reached is when the table last counted as many calls as the limit allows.
-	reached time.Time
-}
 
 // CountRequest counts a call of a caller towards a limit, in the window in which now
 // lies. It returns a [*LimitedError] when the limit was reached before it. The counter
@@ -105,16 +88,16 @@ type window struct {
 // counts twice only if another call of the same caller was counted between the two. Once the
 // limit is reached, it refuses the caller's calls for a second without a request to DynamoDB.
 func (c *Counter) CountRequest(ctx context.Context, limit schema.RateLimit, caller string, now time.Time) (State, error) {
-	return c.count(ctx, limit, caller, now, 1)
+	return c.count(ctx, limit, caller, now, false)
 }
 
-// CountRead is [Counter.CountRequest] for calls that change nothing. It counts them in steps of a twentieth of the limit, one
-// write each: the write reserves the calls, and the next calls of the caller to this process need none. So
-// no caller ever makes more calls than the limit allows. What a process has reserved when it ends is lost to the caller: less than 5 % of the limit.
-// The step is one call for a limit below 40, and near the end of a limit at most a quarter of what is left, so that
-// several processes share it.
+// CountRead is [Counter.CountRequest] for calls that change nothing. A process counts them in steps, some ahead and as
+// many after they were made, one write for each step. All processes together are at most 5 % of the limit ahead, and as much
+// behind, in any order of calls: so a caller is refused no sooner than at 95 % of the limit, and makes at most 105 %. A caller of
+// one process makes exactly the limit. The more processes count a caller's calls, the smaller are their steps, and near the limit
+// they are one call each; for a limit below 20, always. A write without an answer may count its step twice.
 func (c *Counter) CountRead(ctx context.Context, limit schema.RateLimit, caller string, now time.Time) (State, error) {
-	return c.count(ctx, limit, caller, now, max(1, limit.Requests/stepsOfLimit))
+	return c.count(ctx, limit, caller, now, aheadOf(limit.Requests) > 0)
 }
 
 // GiveBack gives a call back that was counted at now and is not made: the caller's next call to this process
@@ -125,7 +108,7 @@ func (c *Counter) GiveBack(limit schema.RateLimit, caller string, now time.Time)
 	if w := c.window(counter, end, now); w != nil {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		w.left++
+		w.balance++
 	}
 }
 
@@ -136,19 +119,17 @@ func counterOf(limit schema.RateLimit, caller string, now time.Time) (string, ti
 	return fmt.Sprintf("%s#%s#%d", limit.Name, hex.EncodeToString(hash[:]), start.Unix()), start.Add(limit.Window)
 }
 
-func (c *Counter) count(ctx context.Context, limit schema.RateLimit, caller string, now time.Time, step int) (State, error) {
+func (c *Counter) count(ctx context.Context, limit schema.RateLimit, caller string, now time.Time, steps bool) (State, error) {
 	counter, end := counterOf(limit, caller, now)
 	state := State{Limit: limit.Requests, Reset: end}
-	w := c.window(counter, state.Reset, now)
+	w := c.window(counter, end, now)
 	if w == nil {
-		counted, err := c.reserve(ctx, counter, state, 1)
-		state.Remaining = limit.Requests - counted
-		return state, err
+		w, steps = &window{}, false
 	}
 	if done, err := w.take(&state, now); done {
 		return state, err
 	}
-	if step > 1 {
+	if steps {
 		select {
 		case w.turn <- struct{}{}:
 			defer func() { <-w.turn }()
@@ -158,15 +139,9 @@ func (c *Counter) count(ctx context.Context, limit schema.RateLimit, caller stri
 		if done, err := w.take(&state, now); done {
 			return state, err
 		}
-		step = w.step(step, limit.Requests)
 	}
-	counted, err := c.reserve(ctx, counter, state, step)
-	if limited, ok := errors.AsType[*LimitedError](err); ok && limited.Remaining > 0 {
-		// Other instances have reserved since: less than a step is left.
-		step = 1
-		counted, err = c.reserve(ctx, counter, state, step)
-	}
-	return w.counts(state, counted, step, now, err)
+	err := w.count(&state, now, steps, func(a addition) (counted, bool, error) { return c.write(ctx, counter, state, a) })
+	return state, err
 }
 
 // window returns what is known of a counter; nil if there is no room to remember it.
@@ -189,75 +164,30 @@ func (c *Counter) window(counter string, end, now time.Time) *window {
 	return w
 }
 
-// take makes a call that was reserved, or refuses one, if the window knows enough for that.
-func (w *window) take(state *State, now time.Time) (done bool, err error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.left > 0 {
-		w.left--
-		state.Remaining = state.Limit - w.counted + w.left
-		return true, nil
-	}
-	if now.Before(w.reached.Add(refuseFor)) {
-		return true, &LimitedError{*state}
-	}
-	return false, nil
-}
-
-// step is how many calls to reserve next, of at most most.
-func (w *window) step(most, limit int) int {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return max(1, min(most, (limit-w.counted)/4))
-}
-
-// counts remembers the outcome of a write that reserved calls, and makes the first of them.
-func (w *window) counts(state State, counted, step int, now time.Time, err error) (State, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if limited, ok := errors.AsType[*LimitedError](err); ok {
-		if limited.Remaining == 0 {
-			w.reached = now
-		}
-		limited.Remaining = 0
-		return limited.State, err
-	}
-	if err != nil {
-		return state, err
-	}
-	state.Remaining = state.Limit - counted + step - 1
-	w.left, w.counted = w.left+step-1, max(w.counted, counted)
-	return state, nil
-}
-
-// reserve counts calls in the table, and returns how many it counts then. It returns a
-// [*LimitedError], with the calls that are left, if these are fewer.
-func (c *Counter) reserve(ctx context.Context, counter string, state State, calls int) (int, error) {
+// write makes an addition to a counter, and returns what the table counts then; took is false if the table refused it.
+func (c *Counter) write(ctx context.Context, counter string, state State, a addition) (table counted, took bool, err error) {
 	timeToLive, err := c.db.TimeToLive(c.table)
 	if err != nil {
-		return 0, fmt.Errorf("count a request: %w", err)
+		return table, false, fmt.Errorf("count a request: %w", err)
 	}
 	token := rand.Text()
-	var counted struct {
-		Requests int    `dynamodbav:"requests"`
-		Last     string `dynamodbav:"last_request"`
+	within := dynamo.Name("requests").LessThanEqual(expression.Value(a.most)).And(dynamo.Name("last_request").NotEqual(expression.Value(token)))
+	if a.ahead > 0 {
+		within = within.And(dynamo.Name("ahead").LessThanEqual(expression.Value(aheadOf(state.Limit) - a.ahead)))
 	}
 	err = c.db.Update(ctx, schema.CountRequest, c.key(counter),
-		expression.Add(dynamo.Name("requests"), expression.Value(calls)).
+		expression.Add(dynamo.Name("requests"), expression.Value(a.requests)).
+			Add(dynamo.Name("ahead"), expression.Value(a.ahead)).
+			Add(dynamo.Name("instances"), expression.Value(a.instances)).
 			Set(dynamo.Name("last_request"), expression.Value(token)).
 			Set(dynamo.Name(timeToLive), expression.Value(dynamo.ExpiryAt(state.Reset))),
-		dynamo.Absent("requests").Or(dynamo.Name("requests").LessThanEqual(expression.Value(state.Limit-calls)).
-			And(dynamo.Name("last_request").NotEqual(expression.Value(token)))),
-		&counted)
+		dynamo.Absent("requests").Or(within), &table)
 	if refused, ok := errors.AsType[*dynamo.ConditionError](err); ok {
-		if err := attributevalue.UnmarshalMap(refused.Item, &counted); err != nil {
-			return 0, fmt.Errorf("read the counter: %w", err)
+		if err := attributevalue.UnmarshalMap(refused.Item, &table); err != nil {
+			return table, false, fmt.Errorf("read the counter: %w", err)
 		}
-		if counted.Last != token {
-			state.Remaining = max(0, state.Limit-counted.Requests)
-			return 0, &LimitedError{state}
-		}
-		err = nil
+		// Its own token: this is a repeat, and the answer to the attempt that counted was lost.
+		return table, table.Last == token, nil
 	}
-	return counted.Requests, err
+	return table, err == nil, err
 }
