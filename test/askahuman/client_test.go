@@ -44,6 +44,7 @@ type problem struct {
 // violation is a rule that a field breaks.
 type violation struct {
 	Field      string   `json:"field"`
+	Index      *int     `json:"index"`
 	Constraint string   `json:"constraint"`
 	Min        *int     `json:"min"`
 	Max        *int     `json:"max"`

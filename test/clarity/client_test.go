@@ -130,7 +130,11 @@ func (c caller) all(t testing.TB, limit int) []attempt {
 
 type failure struct {
 	Error   string
-	Details []struct{ Field, Message string }
+	Details []struct {
+		Field   string
+		Index   *int
+		Message string
+	}
 }
 
 // failureOf returns an error in the form of the contract: {error, details?}, and nothing else.

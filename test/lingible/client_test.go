@@ -122,11 +122,15 @@ func (c caller) submit(t testing.TB, p input) object {
 }
 
 type failure struct {
-	Success   *bool
-	Message   string
-	Code      string `json:"error_code"`
-	Status    int    `json:"status_code"`
-	Details   []struct{ Field, Message string }
+	Success *bool
+	Message string
+	Code    string `json:"error_code"`
+	Status  int    `json:"status_code"`
+	Details []struct {
+		Field   string
+		Index   *int
+		Message string
+	}
 	Timestamp string
 	RequestID string `json:"request_id"`
 }

@@ -187,6 +187,7 @@ func problemsOf(r onesynthtest.Reply) (map[string]string, error) {
 	var body struct {
 		Detail []struct {
 			Field   string `json:"field"`
+			Index   *int   `json:"index"`
 			Message string `json:"message"`
 		} `json:"detail"`
 	}
