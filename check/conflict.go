@@ -297,7 +297,7 @@ func (c *comparison) conflict(clash conflict, without []string) {
 		p.do("Keep the logical id: leave the construct's id and its place in the tree as they were, or call OverrideLogicalId(%q) on its L1 resource.", old.id)
 	}
 	if u.renamed != "" && old.id != changed.id {
-		p.do("Or give the new one another %s, or none: then both are there until CloudFormation has deleted the old one.", u.renamed)
+		p.do("Or give the new one another %s: then both are there until CloudFormation has deleted the old one.", u.renamed)
 		c.addBy(by, Refusal, "conflict", changed, got, why, p.steps...)
 		return
 	}

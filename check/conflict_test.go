@@ -173,7 +173,7 @@ func TestConflicts(t *testing.T) {
 	steps := map[string][]string{
 		"NamedQueue": {"Receive what is in it.", "Wait 60 seconds"}, "NamedLogGroup": {"Export them first"}, "RetainedLogGroup": {"delete it by hand, or import it into the stack as Other"},
 		"Group":              {"list-users-in-group --user-pool-id $(aws cloudformation describe-stack-resource --stack-name shop --logical-resource-id TodoUsers10B2EC58", "admin-add-user-to-group"},
-		"GroupOfAnotherPool": {"list-users-in-group --user-pool-id p --group-name admin"}, "Authorizer": {"Or give the new one another Name, or none"},
+		"GroupOfAnotherPool": {"list-users-in-group --user-pool-id p --group-name admin"}, "Authorizer": {"Or give the new one another Name: then"},
 	}
 	covered := map[string]bool{}
 	for name, test := range tests {
@@ -202,7 +202,7 @@ func TestConflicts(t *testing.T) {
 			if strings.HasPrefix(f.Steps[len(f.Steps)-1], "Or give the new one another ") {
 				otherwise := mutate(t, proposed, func(r resources) {
 					_, property, _ := strings.Cut(f.Steps[len(f.Steps)-1], "another ")
-					property, _, _ = strings.Cut(property, ",")
+					property, _, _ = strings.Cut(property, ":")
 					set(t, r, "Other", "another", property)
 				})
 				for _, f := range check.Compare(parse(t, test.deployed), parse(t, otherwise), here) {
