@@ -226,13 +226,16 @@ func (q *Queue) receive(ctx context.Context, most int, visibility, wait time.Dur
 // take returns visible messages, or, if there are none, when to look again.
 func (q *Queue) take(most int, visibility time.Duration, handed bool) (received []Message, next time.Duration, arrived <-chan struct{}) {
 	var dead []*Message
+	var to *Queue
+	// After the unlock, because two queues may be each other's dead-letter queue.
 	defer func() {
 		for _, message := range dead {
-			q.set.dead.push(message)
+			to.push(message)
 		}
 	}()
 	q.mutex.Lock()
 	defer q.mutex.Unlock()
+	to = q.set.dead
 	now, next := time.Now(), time.Minute
 	q.messages = slices.DeleteFunc(q.messages, func(message *Message) bool {
 		if now.Sub(message.Sent) > q.set.retention {
@@ -242,7 +245,7 @@ func (q *Queue) take(most int, visibility time.Duration, handed bool) (received 
 			next = min(next, message.VisibleAt.Sub(now))
 			return false
 		}
-		if q.set.dead != nil && message.Received >= q.set.most {
+		if to != nil && message.Received >= q.set.most {
 			message.VisibleAt, message.receipt, message.handed = now, "", false
 			dead = append(dead, message)
 			return true

@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"math/rand/v2"
 	"time"
+
+	"github.com/onesynth-cdk/onesynth/local/recovery"
 )
 
 // record is a record as the function gets it, with what delivery needs to know of it.
@@ -40,8 +42,8 @@ type page struct {
 }
 
 // read delivers a shard to its end.
-func (m *mapping) read(ctx context.Context, s shard) {
-	r := &reader{mapping: m, shard: s}
+func (r *reader) read(ctx context.Context) {
+	m, s := r.mapping, r.shard
 	if !r.begin(ctx) {
 		return
 	}
@@ -133,7 +135,12 @@ func (r *reader) next(ctx context.Context) (got page, ok bool) {
 func (r *reader) take(ctx context.Context, records []json.RawMessage) {
 	passed := 0
 	for _, raw := range records {
-		converted, passes, err := r.convert(raw)
+		var converted record
+		var passes bool
+		err := recovery.Call(func() (err error) {
+			converted, passes, err = r.convert(raw)
+			return err
+		})
 		if err != nil {
 			r.log(ctx, "read stream record", err)
 			continue

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/onesynth-cdk/onesynth/local/recovery"
 	"github.com/onesynth-cdk/onesynth/local/trace"
 )
 
@@ -85,7 +86,11 @@ func (m *mapping) invoke(ctx context.Context, batch []record) (done int, err err
 		return 0, fmt.Errorf("make event: %w", err)
 	}
 	ctx = trace.About(ctx, trace.Origin{Kind: trace.Stream, Path: m.table.Name})
-	answer, err := m.streams.options.Invoke.Invoke(ctx, m.function.Name, payload)
+	var answer []byte
+	err = recovery.Call(func() (err error) {
+		answer, err = m.streams.options.Invoke.Invoke(ctx, m.function.Name, payload)
+		return err
+	})
 	if err != nil {
 		return 0, err
 	}

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/onesynth-cdk/onesynth/local/recovery"
 )
 
 // call makes one request to the engine. The JSON of records passes as it is: it is what functions get.
@@ -164,7 +166,17 @@ func (m *mapping) run(ctx context.Context, first []shard) {
 					return
 				}
 			}
-			m.read(ctx, s)
+			r := &reader{mapping: m, shard: s}
+			for {
+				err := recovery.Call(func() error { r.read(ctx); return nil })
+				if err == nil {
+					return
+				}
+				m.log(ctx, "read stream", err)
+				if !wait(ctx, time.Second) {
+					return
+				}
+			}
 		})
 	}
 	for _, s := range first {

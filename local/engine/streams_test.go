@@ -335,6 +335,23 @@ func TestStreamBisectsABatch(t *testing.T) {
 	}
 }
 
+// A panic of the run's own is a failed invocation: the batch comes again.
+func TestStreamGoesOnAfterAPanic(t *testing.T) {
+	t.Parallel()
+	panics := 2
+	to := newConsumer(func([]events.DynamoDBEventRecord) (string, error) {
+		if panics--; panics >= 0 {
+			panic("a bug of the run")
+		}
+		return "", nil
+	})
+	stream(t, `"StartingPosition": "TRIM_HORIZON", "BatchSize": 2`, to, plain("1", "2", "3")...)
+	batches := to.until(t, func(batches [][]events.DynamoDBEventRecord) bool { return len(batches) == 4 })
+	if got := names(batches); !slices.Equal(got, []string{"1 2", "1 2", "1 2", "3"}) {
+		t.Errorf("got %v", got)
+	}
+}
+
 func TestStreamTakesPartialFailures(t *testing.T) {
 	t.Parallel()
 	failures := 0

@@ -16,6 +16,7 @@ import (
 	"github.com/aws/smithy-go"
 
 	"github.com/onesynth-cdk/onesynth/local/assembly"
+	"github.com/onesynth-cdk/onesynth/local/recovery"
 )
 
 // SweeperOptions change how expired items are deleted. The zero value is useful.
@@ -123,11 +124,26 @@ func (s *Sweeper) Run(ctx context.Context) {
 		return
 	}
 	var group sync.WaitGroup
-	group.Go(func() { s.walk(ctx) })
+	group.Go(func() {
+		for {
+			err := recovery.Call(func() error { s.walk(ctx); return nil })
+			if err == nil {
+				return
+			}
+			s.options.Log.Error("look for items that expire", "error", err)
+			if !wait(ctx, walks) {
+				return
+			}
+		}
+	})
 	for wait(ctx, s.options.Interval) {
 		for {
 			began := time.Now()
-			looked, _, err := s.look(ctx)
+			looked := 0
+			err := recovery.Call(func() (err error) {
+				looked, _, err = s.look(ctx)
+				return err
+			})
 			if err != nil && ctx.Err() == nil {
 				s.options.Log.Error("delete expired items", "error", err)
 			}

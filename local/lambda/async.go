@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/onesynth-cdk/onesynth/local/recovery"
 )
 
 // Defaults of asynchronous invocation ("Asynchronous invocation", AWS Lambda developer guide).
@@ -56,7 +58,9 @@ func (s *Service) InvokeAsync(ctx context.Context, name string, payload []byte) 
 	s.mu.RUnlock()
 	go func() {
 		defer s.running.Done()
-		s.deliver(ctx, f, id, payload)
+		if err := recovery.Call(func() error { s.deliver(ctx, f, id, payload); return nil }); err != nil {
+			s.log(f, "", fmt.Sprintf("asynchronous invocation %s: %v", id, err))
+		}
 	}()
 	return id, nil
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/local/assembly"
 	"github.com/onesynth-cdk/onesynth/local/awsapi"
+	"github.com/onesynth-cdk/onesynth/local/recovery"
 	"github.com/onesynth-cdk/onesynth/local/trace"
 )
 
@@ -91,6 +92,8 @@ const (
 	largestEvent = 6<<20 - 100
 	// finishTime is how long a mapping may take to deliver what it has received when another assembly has it no more or differently.
 	finishTime = 5 * time.Second
+	// pause is how long a mapping that could not receive waits.
+	pause = time.Second
 )
 
 // Read reads the event source mappings of queues. Errors name a mapping that cannot be served, or the grant that its function's role
@@ -267,12 +270,24 @@ func (m *mapping) run(ctx, receiving context.Context) {
 		case <-receiving.Done():
 			return
 		}
-		// Another assembly may have put another queue behind the name.
-		source := m.options.Queue(m.queue.ARN)
-		if source == nil {
-			return
+		var source *awsapi.Queue
+		var batch []awsapi.Received
+		err := recovery.Call(func() error {
+			// Another assembly may have put another queue behind the name.
+			if source = m.options.Queue(m.queue.ARN); source != nil {
+				batch = m.gather(receiving, source)
+			}
+			return nil
+		})
+		if err != nil {
+			<-slots
+			m.options.Log.ErrorContext(ctx, "receive messages", "function", m.function.Name, "queue", m.queue.Name, "error", err.Error())
+			select {
+			case <-time.After(pause):
+			case <-receiving.Done():
+			}
+			continue
 		}
-		batch := m.gather(receiving, source)
 		if len(batch) == 0 {
 			return
 		}
@@ -311,7 +326,11 @@ func (m *mapping) gather(ctx context.Context, source *awsapi.Queue) []awsapi.Rec
 // deliver invokes the function with a batch. What it does not take comes again when its visibility time-out ends.
 func (m *mapping) deliver(ctx context.Context, source *awsapi.Queue, batch []awsapi.Received) {
 	m.note(func(d *Delivery) { d.Invocations++; d.Working += len(batch) })
-	failed, err := m.invoke(ctx, source, batch)
+	var failed map[string]bool
+	err := recovery.Call(func() (err error) {
+		failed, err = m.invoke(ctx, source, batch)
+		return err
+	})
 	handled := 0
 	for _, one := range batch {
 		done := err == nil && !failed[one.ID]

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"sync"
@@ -252,6 +253,86 @@ func TestNextAssembly(t *testing.T) {
 	f.send("fourth")
 	if diff := cmp.Diff([]string{"first", "second", "third"}, f.worker.handed()); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// A redrive policy may come and go while messages die: each is in its queue or in the queue of failures, never lost.
+func TestRedrivePolicyGoes(t *testing.T) {
+	t.Parallel()
+	const all = 300
+	with := func(policy string) *assembly.Assembly {
+		return assemblytest.Load(t, `{"Failed": {"Type": "AWS::SQS::Queue", "Properties": {"QueueName": "failed"}},
+			"Work": {"Type": "AWS::SQS::Queue", "Properties": {"QueueName": "work", "VisibilityTimeout": 0`+policy+`}}}`)
+	}
+	sources := []*assembly.Assembly{with(""), with(`, "RedrivePolicy": {"deadLetterTargetArn": {"Fn::GetAtt": ["Failed", "Arn"]}, "maxReceiveCount": 1}`)}
+	server, err := awsapi.New(awsapi.Options{Assembly: sources[0], EngineURL: "http://127.0.0.1:1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	work, failed := server.Queue("work"), server.Queue("failed")
+	for i := range all {
+		work.Send(fmt.Sprint(i), nil)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	var taking sync.WaitGroup
+	for range 4 {
+		taking.Go(func() {
+			for received := work.Take(ctx, 10); len(received) > 0; received = work.Take(ctx, 10) {
+				for _, one := range received {
+					work.Settle(one.Receipt, false)
+				}
+			}
+		})
+	}
+	for i := 0; len(failed.Messages()) < all; i++ {
+		apply, err := server.Prepare(sources[i%2], nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		apply()
+	}
+	stop()
+	taking.Wait()
+	if left := len(work.Messages()); left != 0 || len(failed.Messages()) != all {
+		t.Errorf("%d messages are left, and %d are in the queue of failures, want %d", left, len(failed.Messages()), all)
+	}
+}
+
+// A panic of the run's own fails a batch, or one look into the queue. It is reported, and the mapping goes on.
+func TestPanics(t *testing.T) {
+	t.Parallel()
+	f := start(t, `, "BatchSize": 1`, func(_ context.Context, bodies []string) ([]string, error) {
+		if bodies[0] == "bad" {
+			panic("a bug of the run")
+		}
+		return nil, nil
+	})
+	f.send("bad", "good")
+	until(t, "the good message is done", func() bool {
+		d := f.mappings.Deliveries()[0]
+		return d.Handled == 1 && d.Failures == 1 && d.Working == 0
+	})
+	f.stop()
+	<-f.ended
+	var report strings.Builder
+	looks := 0
+	mappings, err := queue.Read(f.source, queue.Options{Invoke: f.worker, Log: slog.New(slog.NewTextHandler(&report, nil)), Queue: func(arn string) *awsapi.Queue {
+		if looks++; looks == 1 {
+			panic("another bug of the run")
+		}
+		return f.server.Queue(arn)
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := mappings.Start(ctx, nil)
+	f.send("better")
+	until(t, "the mapping goes on", func() bool { return mappings.Deliveries()[0].Handled == 1 })
+	stop()
+	<-ended
+	if !strings.Contains(report.String(), "another bug of the run") {
+		t.Errorf("reported %s", &report)
 	}
 }
 

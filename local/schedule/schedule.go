@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/cron"
+	"github.com/onesynth-cdk/onesynth/local/recovery"
 )
 
 // Defaults of a schedule's retry policy.
@@ -304,7 +305,7 @@ func (s *Scheduler) deliver(e *entry, scheduled time.Time) {
 	wait := time.Second
 	for attempt := 0; ; attempt++ {
 		event := e.event(scheduled, execution, attempt+1)
-		err := s.options.Target.Deliver(s.ctx, e.Schedule, event)
+		err := recovery.Call(func() error { return s.options.Target.Deliver(s.ctx, e.Schedule, event) })
 		s.note(e, err)
 		if err == nil || s.ctx.Err() != nil {
 			return

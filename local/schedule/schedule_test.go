@@ -167,6 +167,30 @@ func TestRetriesThenDeadLetter(t *testing.T) {
 	}
 }
 
+// A panic of the target is a failed delivery, which the retry policy repeats.
+func TestPanics(t *testing.T) {
+	t.Parallel()
+	target := &panicking{target: newTarget()}
+	s := newScheduler(t, target, 20, schedule.Schedule{Expression: "at(2026-01-01T01:00:00)"})
+	s.Start()
+	if event := <-target.events; !strings.Contains(event, `"source":"aws.scheduler"`) || target.times != 2 {
+		t.Errorf("got %s at attempt %d", event, target.times)
+	}
+}
+
+// panicking takes an event the second time.
+type panicking struct {
+	*target
+	times int
+}
+
+func (p *panicking) Deliver(ctx context.Context, s schedule.Schedule, event []byte) error {
+	if p.times++; p.times == 1 {
+		panic("a bug of the run")
+	}
+	return p.target.Deliver(ctx, s, event)
+}
+
 func TestRun(t *testing.T) {
 	t.Parallel()
 	target := newTarget()
