@@ -90,6 +90,12 @@ func readsStream(role *policy.Role) bool {
 	return slices.ContainsFunc(role.Grants(), func(g policy.Grant) bool { return strings.Contains(g.Resource, "/stream/") })
 }
 
+// readsQueue reports whether a role is a function's that gets the messages of a queue. Such a function sends what no attempt can
+// handle to the queue of failures itself.
+func readsQueue(role *policy.Role) bool {
+	return slices.ContainsFunc(role.Grants(), func(g policy.Grant) bool { return g.Action == "sqs:ReceiveMessage" })
+}
+
 // whenMapped reports whether a grant is used when the mapping of a stream or of a queue is made.
 func whenMapped(target *Target, role *policy.Role, grant policy.Grant) bool {
 	switch grant.Action {
@@ -112,7 +118,7 @@ func handsOver(target *Target, arn string) bool {
 // failsAway reports whether a grant lets a function whose runs have no waiting caller report failed
 // runs.
 func failsAway(target *Target, role *policy.Role, grant policy.Grant) bool {
-	return grant.Action == "sqs:SendMessage" && !readsStream(role) && !isScheduler(role) && !handsOver(target, grant.Resource)
+	return grant.Action == "sqs:SendMessage" && !readsStream(role) && !readsQueue(role) && !isScheduler(role) && !handsOver(target, grant.Resource)
 }
 
 // undelivered reports whether a grant lets a schedule report what it cannot deliver, which

@@ -16,9 +16,11 @@ type Trigger interface {
 	validate(f *findings, path string, p Platform, fn Function)
 }
 
-// OnStream invokes a function with the changes of a table, oldest first. Changes that the function
-// fails to handle are retried, in ever smaller batches, for 23 hours. Then the queue of [Failures]
-// gets their place in the stream.
+// OnStream invokes a function with the changes of a table, oldest first. A batch on which the function
+// fails is retried, in ever smaller parts, for 23 hours, and holds up what follows in its shard. Then the
+// queue of [Failures] gets its place in the stream. A function that reports item failures does not let it
+// come to that: by lambdas/kit/stream it sends a change that no attempt can handle to that queue itself,
+// with the cause, and one that may heal after ten minutes.
 type OnStream struct {
 	// ID is the construct id of the mapping. The alarm on late changes is <ID>AgeAlarm.
 	// Default: the function's ID and "Stream".
@@ -38,6 +40,7 @@ type OnStream struct {
 	After string
 	// ReportItemFailures says that the function's answer names the record that failed
 	// (events.DynamoDBEventResponse), so that the records before it do not come again.
+	// stream.Batch of lambdas/kit makes such answers.
 	// Default: a batch fails as a whole.
 	ReportItemFailures bool
 	// Changes names the records for people, such as "deletions of users". Default:
@@ -98,6 +101,10 @@ type Failures struct {
 	// name.
 	Description string
 }
+
+// FailureQueueVariable is the environment variable in which a function finds the address of the queue of its [Failures], if an
+// OnStream or an OnQueue invokes it. lambdas/kit/stream and lambdas/kit/queue send to it what no attempt can handle.
+const FailureQueueVariable = "FAILURE_QUEUE_URL"
 
 // Secret is a secret that functions read when they start. Its text is generated, and
 // outlives the stack.

@@ -153,7 +153,6 @@ func (l *Lake) addBucket(p Props) {
 func (l *Lake) addWriter(p Props) {
 	l.Failures = deadletter.NewQueue(l, "Failures", deadletter.Props{Retain: !p.RemoveWithStack, Key: p.Key})
 	l.Writer = l.addFunction("Writer", writer, "writes changes as Parquet", writerTimeout, writerMemory, p)
-	l.Writer.AddEnvironment(map[string]string{"LAKE_FAILURES_QUEUE_URL": *l.Failures.QueueUrl()})
 	l.files.AllowPut(l.Writer, eventsPrefix)
 	l.Mapping = stream.New(l, "Mapping", stream.Props{
 		Table:       p.Table,

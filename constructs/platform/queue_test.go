@@ -69,7 +69,8 @@ func TestDeclareQueue(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{
 		"kms:Decrypt Key.Arn", "kms:GenerateDataKey Key.Arn",
-		"sqs:ChangeMessageVisibility OwnHellos.Arn", "sqs:DeleteMessage OwnHellos.Arn", "sqs:GetQueueAttributes OwnHellos.Arn", "sqs:ReceiveMessage OwnHellos.Arn", "sqs:SendMessage OwnHellos.Arn",
+		"sqs:ChangeMessageVisibility OwnHellos.Arn", "sqs:DeleteMessage OwnHellos.Arn", "sqs:GetQueueAttributes OwnHellos.Arn", "sqs:ReceiveMessage OwnHellos.Arn", "sqs:SendMessage OwnDeadHellos.Arn",
+		"sqs:SendMessage OwnHellos.Arn",
 	}, slices.Compact(allowed)); diff != "" {
 		t.Errorf("the role may (-want +got):\n%s", diff)
 	}

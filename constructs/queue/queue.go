@@ -19,6 +19,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/key"
 	"github.com/onesynth-cdk/onesynth/constructs/props"
 	"github.com/onesynth-cdk/onesynth/finding"
+	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 // Limits of Amazon SQS ("SetQueueAttributes") and of AWS Lambda ("Using Lambda with Amazon SQS").
@@ -71,14 +72,15 @@ type Queue struct {
 	// Mapping is what hands the messages over. It is nil before [Queue.Invoke].
 	Mapping awslambda.CfnEventSourceMapping
 
-	key awskms.IKey
+	failures awssqs.IQueue
+	key      awskms.IKey
 }
 
 // New declares a queue that is encrypted, takes requests over TLS only, and keeps messages for 14 days. It ends
 // the program, by [props.Refuse], with the error of [Props.Validate] before it declares anything.
 func New(scope constructs.Construct, id string, p Props) *Queue {
 	props.Accept("queue", scope, id, p.Validate())
-	q := &Queue{key: p.Key}
+	q := &Queue{failures: p.OnFailure, key: p.Key}
 	constructs.NewConstruct_Override(q, scope, &id)
 	encryption := awssqs.QueueEncryption_SQS_MANAGED
 	if p.Key != nil {
@@ -123,7 +125,8 @@ func (i Invocations) Validate() error {
 }
 
 // Invoke hands the messages to a function. Its role may receive and delete them, and change when a message that
-// failed comes again. It ends the program, by [props.Refuse], with the error of [Invocations.Validate].
+// failed comes again. The function finds the address of the queue of failures in [schema.FailureQueueVariable], and may send to
+// it what no attempt can handle. It ends the program, by [props.Refuse], with the error of [Invocations.Validate].
 func (q *Queue) Invoke(i Invocations) {
 	if err := i.Validate(); err != nil {
 		props.Refuse(err)
@@ -134,6 +137,8 @@ func (q *Queue) Invoke(i Invocations) {
 		ResourceArns: jsii.Strings(*q.Resource.QueueArn()),
 	})
 	key.Allow(q, i.Function.Role, q.key, "sqs", key.Read)
+	deadletter.AllowSend(i.Function.Role, q.failures)
+	i.Function.AddEnvironment(map[string]string{schema.FailureQueueVariable: *q.failures.QueueUrl()})
 	described := &awslambda.CfnEventSourceMappingProps{
 		FunctionName:          i.Function.Resource.FunctionName(),
 		EventSourceArn:        q.Resource.QueueArn(),

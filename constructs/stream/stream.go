@@ -1,5 +1,5 @@
 // Package stream lets a function handle the changes of a DynamoDB table, from its
-// stream, and keeps the places of those that it could not handle in a queue.
+// stream, and keeps those that it could not handle, or their places, in a queue.
 package stream
 
 import (
@@ -45,7 +45,8 @@ type Props struct {
 	// Function handles the records.
 	Function *gofunction.Function
 	// OnFailure receives the places of the records that were given up, because they were too old or
-	// had been tried too often.
+	// had been tried too often. The function finds its address in [schema.FailureQueueVariable], and may
+	// send to it what no attempt can handle.
 	OnFailure awssqs.IQueue
 
 	// Filters are patterns of records ("Lambda event filtering"); the function gets the records
@@ -135,6 +136,7 @@ func New(scope constructs.Construct, id string, p Props) *Mapping {
 	stream := p.Table.Resource.TableStreamArn()
 	p.Table.GrantStream(p.Function.Role)
 	deadletter.AllowSend(p.Function.Role, p.OnFailure)
+	p.Function.AddEnvironment(map[string]string{schema.FailureQueueVariable: *p.OnFailure.QueueUrl()})
 
 	batchSize, age := p.BatchSize, p.MaximumAge
 	if batchSize == 0 {

@@ -81,7 +81,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	recorder.Header().Set("Cache-Control", "no-store")
 	defer func() {
 		if reason := recover(); reason != nil {
-			err := panicked(ctx, a.log(), reason)
+			err := Panicked(ctx, a.log(), reason)
 			if recorder.status == 0 {
 				a.writeError(ctx, recorder, err)
 			}

@@ -119,7 +119,7 @@ func (h *responder[E, R]) Invoke(ctx context.Context, payload []byte) ([]byte, e
 func (h *responder[E, R]) respond(ctx context.Context, payload []byte) (body []byte, err error) {
 	defer func() {
 		if reason := recover(); reason != nil {
-			err = panicked(ctx, h.log, reason)
+			err = Panicked(ctx, h.log, reason)
 		}
 	}()
 	var event E

@@ -54,10 +54,10 @@ func (h invocationLogger) WithGroup(name string) slog.Handler {
 	return invocationLogger{h.Handler.WithGroup(name)}
 }
 
-// panicked logs a panic that was recovered, and returns it as an error. It keeps only the runtime's
+// Panicked logs a panic that was recovered, and returns it as an error. It keeps only the runtime's
 // own messages: others may quote what was sent. The stack, which contains no texts, shows the
 // place.
-func panicked(ctx context.Context, log *slog.Logger, reason any) error {
+func Panicked(ctx context.Context, log *slog.Logger, reason any) error {
 	err := fmt.Errorf("a panic with a %T", reason)
 	if own, ok := reason.(runtime.Error); ok {
 		err = own

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"testing"
 	"time"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream"
 )
 
 // tasks are n records as the stream would give them of users at work: created,
@@ -85,7 +87,7 @@ func BenchmarkWriter(b *testing.B) {
 		b.Run(fmt.Sprint(size), func(b *testing.B) {
 			m := newMemory()
 			w := writerTo(b, m)
-			batch := Batch{Records: tasks(b, size)}
+			batch := stream.Event{Records: tasks(b, size)}
 			for b.Loop() {
 				if err := w.Handle(b.Context(), batch); err != nil {
 					b.Fatal(err)
@@ -105,7 +107,7 @@ func BenchmarkCompactor(b *testing.B) {
 	written := newMemory()
 	w := writerTo(b, written)
 	for i := range objects {
-		if err := w.Handle(b.Context(), Batch{Records: all[i*size : (i+1)*size]}); err != nil {
+		if err := w.Handle(b.Context(), stream.Event{Records: all[i*size : (i+1)*size]}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -11,9 +11,11 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/parquet-go/parquet-go"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -50,10 +52,10 @@ type converter struct {
 // convert makes a row of a record. It returns nothing for a record of an item that is no entity's.
 // If it cannot convert the record, it returns a failure, whose cause is for people. It does not
 // panic, for any record.
-func (c *converter) convert(raw json.RawMessage) (made *row, parsed record, failure *Failure) {
+func (c *converter) convert(raw json.RawMessage) (made *row, parsed record, failure *stream.Failure) {
 	entity := ""
-	failed := func(cause string) *Failure {
-		return &Failure{
+	failed := func(cause string) *stream.Failure {
+		return &stream.Failure{
 			Cause: cause, EventID: parsed.EventID, EventName: parsed.EventName,
 			Entity: entity, SequenceNumber: parsed.Change.SequenceNumber, Record: raw,
 		}
@@ -352,4 +354,15 @@ func isoTime(text string) (time.Time, error) {
 		}
 	}
 	return time.Time{}, errors.New("write a moment in ISO 8601, such as 2026-11-20T08:30:00Z")
+}
+
+// shortened is text of at most length bytes.
+func shortened(text string, length int) string {
+	if len(text) <= length {
+		return text
+	}
+	for length > 0 && !utf8.RuneStart(text[length]) {
+		length--
+	}
+	return text[:length] + "…"
 }

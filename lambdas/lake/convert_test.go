@@ -12,6 +12,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"pgregory.net/rapid"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -181,7 +182,7 @@ func TestConvertRefuses(t *testing.T) {
 			t.Errorf("%s: got a row: %v, %+v; want a failure for %s", name, made != nil, failure, test.cause)
 			continue
 		}
-		if _, err := failure.message(); err != nil {
+		if _, err := failure.Message(t.Context()); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -285,60 +286,12 @@ func FuzzConvert(f *testing.F) {
 			}
 		}
 		if failure != nil {
-			message, err := failure.message()
-			if err != nil || len(message) > MaxFailureBytes || !json.Valid([]byte(message)) {
+			message, err := failure.Message(t.Context())
+			if err != nil || len(message) > stream.MaxFailureBytes || !json.Valid([]byte(message)) {
 				t.Fatalf("%v: %s", err, message)
 			}
 		}
 	})
-}
-
-func TestFailureMessage(t *testing.T) {
-	t.Parallel()
-	long := strings.Repeat("\ufffe", 130_000) // 390 KB, as long as an item
-	record := insert("e", "1", "1", item{"title": text(long), "due_date": text("soon")})
-	record.old = record.new
-	d := todo(t)
-	c := &converter{d, tablesOf(d)}
-	_, _, failure := c.convert(record.json(t))
-	message, err := failure.message()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got struct {
-		Failure
-		Record struct {
-			Dynamodb struct {
-				Keys               item
-				NewImage, OldImage item
-				SequenceNumber     string
-			} `json:"dynamodb"`
-		} `json:"record"`
-	}
-	if err := json.Unmarshal([]byte(message), &got); err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(got.Omitted, "NewImage and OldImage") || len(got.Record.Dynamodb.Keys) != 2 || got.Record.Dynamodb.SequenceNumber != "1" ||
-		got.Record.Dynamodb.NewImage != nil || got.Record.Dynamodb.OldImage != nil {
-		t.Errorf("got %.500s", message)
-	}
-	for name, raw := range map[string]json.RawMessage{
-		"NoImages": json.RawMessage(`{"eventID":"e","x":"` + long + `"}`),
-		"NoJSON":   json.RawMessage(long),
-	} {
-		message, err := Failure{Cause: strings.Repeat("ü", MaxFailureBytes), Record: raw}.message()
-		var got Failure
-		if err != nil || len(message) > MaxFailureBytes || json.Unmarshal([]byte(message), &got) != nil || got.Record != nil || !strings.Contains(got.Omitted, "the record") {
-			t.Errorf("%s: got %v, %.300s", name, err, message)
-		}
-	}
-	message, err = Failure{Cause: "\ufffe\uffff\xff", Record: json.RawMessage(`{"a":"` + "\uffff\xff" + `"}`)}.message()
-	if err != nil || strings.ContainsAny(message, "\ufffe\uffff") || !json.Valid([]byte(message)) {
-		t.Errorf("got %v, %q", err, message)
-	}
-	if strings.ToValidUTF8(message, "") != message {
-		t.Errorf("%q is no UTF-8", message)
-	}
 }
 
 // A date's days are counted alike by all.

@@ -52,9 +52,3 @@ type Bucket interface {
 	// Delete deletes an object. One that does not exist is no error.
 	Delete(ctx context.Context, key string) error
 }
-
-// Failures takes the records that cannot be converted.
-type Failures interface {
-	// Send sends a message of at most [MaxFailureBytes] bytes.
-	Send(ctx context.Context, message string) error
-}

@@ -22,6 +22,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/metricstest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -122,7 +123,7 @@ func (m *memory) Delete(ctx context.Context, key string) error {
 
 func (m *memory) Send(ctx context.Context, message string) error {
 	return m.do(ctx, "Send", "", func() error {
-		if len(message) > MaxFailureBytes {
+		if len(message) > stream.MaxFailureBytes {
 			return fmt.Errorf("a message of %d bytes", len(message))
 		}
 		m.messages = append(m.messages, message)
@@ -173,9 +174,9 @@ func insert(id, sequence, task string, attributes item) change {
 	return change{id: id, name: "INSERT", sequence: sequence, time: day, keys: item{"PK": image["PK"], "SK": image["SK"]}, new: image}
 }
 
-func batchOf(t testing.TB, changes ...change) Batch {
+func batchOf(t testing.TB, changes ...change) stream.Event {
 	t.Helper()
-	var b Batch
+	var b stream.Event
 	for _, c := range changes {
 		b.Records = append(b.Records, c.json(t))
 	}
@@ -235,11 +236,11 @@ func rowsOf[T any](t rapid.TB, m *memory, entity string) []T {
 }
 
 // failuresOf reads the failure queue.
-func failuresOf(t rapid.TB, m *memory) []Failure {
+func failuresOf(t rapid.TB, m *memory) []stream.Failure {
 	t.Helper()
-	var all []Failure
+	var all []stream.Failure
 	for _, message := range m.messages {
-		var f Failure
+		var f stream.Failure
 		if err := json.Unmarshal([]byte(message), &f); err != nil {
 			t.Fatalf("%s: %v", message, err)
 		}
@@ -442,12 +443,22 @@ func TestPoisonedBatch(t *testing.T) {
 	if len(seen) != len(changes) || len(m.messages) != len(changes) || len(m.objects) > 0 {
 		t.Errorf("%d failures in %d messages, and %v", len(seen), len(m.messages), keysOf(m))
 	}
+	// By hand, a record that still does not convert fails, and the queue gets no second message.
+	again := stream.Event{Records: []json.RawMessage{failuresOf(t, m)[0].Record}, Again: true}
+	if err := writerTo(t, m).Handle(t.Context(), again); err == nil || !strings.Contains(err.Error(), "column version") || len(m.messages) != len(changes) {
+		t.Errorf("again: got %v, and %d messages", err, len(m.messages))
+	}
+	again = batchOf(t, insert("e1", "1", "1", nil))
+	again.Again = true
+	if err := writerTo(t, m).Handle(t.Context(), again); err != nil || len(m.objects) != 1 {
+		t.Errorf("again: got %v, and %v", err, keysOf(m))
+	}
 }
 
 func TestEmptyBatch(t *testing.T) {
 	t.Parallel()
 	m := newMemory()
-	if err := writerTo(t, m).Handle(t.Context(), Batch{}); err != nil || len(m.objects)+len(m.messages) > 0 {
+	if err := writerTo(t, m).Handle(t.Context(), stream.Event{}); err != nil || len(m.objects)+len(m.messages) > 0 {
 		t.Errorf("got %v, %v, %v", err, keysOf(m), m.messages)
 	}
 }

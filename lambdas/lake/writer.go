@@ -3,7 +3,6 @@ package lake
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -14,14 +13,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
-
-// Batch is a batch of a stream's records, as Lambda delivers it. Records are read one
-// by one, so that one that cannot be read does not stop the others.
-type Batch struct {
-	Records []json.RawMessage `json:"Records"`
-}
 
 // ErrDeadline is the error of a batch whose invocation has less time left than writing
 // may take.
@@ -38,7 +32,7 @@ const (
 // Writer writes the changes of a table as Parquet objects.
 type Writer struct {
 	bucket    ObjectWriter
-	failures  Failures
+	failures  stream.Failures
 	converter converter
 	// Log is the log. Nil: slog.Default().
 	Log *slog.Logger
@@ -51,14 +45,15 @@ type Writer struct {
 }
 
 // NewWriter returns a writer of the definition's entities.
-func NewWriter(d schema.LakeDefinition, bucket ObjectWriter, failures Failures) *Writer {
+func NewWriter(d schema.LakeDefinition, bucket ObjectWriter, failures stream.Failures) *Writer {
 	return &Writer{bucket: bucket, failures: failures, converter: converter{definition: d, tables: tablesOf(d)}}
 }
 
 // Handle writes a batch and reports on it. An error is of the whole batch: the stream delivers the
 // batch again, and writing it again changes no object that is already written. Records that cannot
-// be converted are no error: they are in the failure queue when Handle returns nil, at least once.
-func (w *Writer) Handle(ctx context.Context, batch Batch) error {
+// be converted are no error: they are in the failure queue when Handle returns nil, at least once. With Again
+// they are one, and nothing is written.
+func (w *Writer) Handle(ctx context.Context, batch stream.Event) error {
 	written, err := w.write(ctx, batch)
 	log := w.Log
 	if log == nil {
@@ -87,13 +82,18 @@ type written struct {
 	oldest                  time.Time // change; zero without rows
 }
 
-func (w *Writer) write(ctx context.Context, batch Batch) (written, error) {
+func (w *Writer) write(ctx context.Context, batch stream.Event) (written, error) {
 	var all written
-	objects, messages, err := w.convert(batch, &all)
+	objects, failures, err := w.convert(batch, &all)
+	if err == nil && batch.Again {
+		for _, failure := range failures {
+			err = errors.Join(err, errors.New(failure.Cause))
+		}
+	}
 	if err != nil {
 		return all, err
 	}
-	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < writeTime && len(objects)+len(messages) > 0 {
+	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < writeTime && len(objects)+len(failures) > 0 {
 		return all, ErrDeadline
 	}
 	for _, o := range objects {
@@ -104,8 +104,14 @@ func (w *Writer) write(ctx context.Context, batch Batch) (written, error) {
 	// Messages come last, because a repeated batch would send them again.
 	sends, ctx := errgroup.WithContext(ctx)
 	sends.SetLimit(sendsAtOnce)
-	for _, message := range messages {
-		sends.Go(func() error { return w.failures.Send(ctx, message) })
+	for _, failure := range failures {
+		sends.Go(func() error {
+			message, err := failure.Message(ctx)
+			if err != nil {
+				return err
+			}
+			return w.failures.Send(ctx, message)
+		})
 	}
 	if err := sends.Wait(); err != nil {
 		return all, fmt.Errorf("send a record that cannot be converted to the failure queue: %w", err)
@@ -119,8 +125,8 @@ type object struct {
 }
 
 // convert makes the objects of a batch in the order of their keys, and the
-// messages about its records that cannot be converted.
-func (w *Writer) convert(batch Batch, all *written) (objects []object, messages []string, err error) {
+// failures of its records that cannot be converted.
+func (w *Writer) convert(batch stream.Event, all *written) (objects []object, failures []stream.Failure, err error) {
 	var rows []*row
 	var eventIDs []string
 	seen := map[string]bool{}
@@ -128,11 +134,7 @@ func (w *Writer) convert(batch Batch, all *written) (objects []object, messages 
 		made, parsed, failure := w.converter.convert(raw)
 		eventIDs = append(eventIDs, parsed.EventID)
 		if failure != nil {
-			message, err := failure.message()
-			if err != nil {
-				return nil, nil, err
-			}
-			messages = append(messages, message)
+			failures = append(failures, *failure)
 			continue
 		}
 		if made != nil && !seen[made.eventID] {
@@ -140,9 +142,9 @@ func (w *Writer) convert(batch Batch, all *written) (objects []object, messages 
 			rows = append(rows, made)
 		}
 	}
-	all.rows, all.failures = len(rows), len(messages)
+	all.rows, all.failures = len(rows), len(failures)
 	if len(rows) == 0 {
-		return nil, messages, nil
+		return nil, failures, nil
 	}
 	slices.SortFunc(rows, func(a, b *row) int {
 		if order := strings.Compare(a.sequence, b.sequence); order != 0 {
@@ -168,5 +170,5 @@ func (w *Writer) convert(batch Batch, all *written) (objects []object, messages 
 	}
 	slices.SortFunc(objects, func(a, b object) int { return strings.Compare(a.key, b.key) })
 	all.objects = len(objects)
-	return objects, messages, nil
+	return objects, failures, nil
 }

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream"
 	"github.com/onesynth-cdk/onesynth/lambdas/lake"
 	"github.com/onesynth-cdk/onesynth/local/assembly"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -32,7 +33,7 @@ func (o *objects) Send(_ context.Context, message string) error {
 
 // gathering keeps the batches, and how old the oldest change was when its batch was delivered.
 type gathering struct {
-	batches []lake.Batch
+	batches []stream.Event
 	longest time.Duration
 }
 
@@ -42,7 +43,7 @@ func (g *gathering) Invoke(_ context.Context, _ string, payload []byte) ([]byte,
 			Change struct{ ApproximateCreationDateTime float64 } `json:"dynamodb"`
 		}
 	}
-	var batch lake.Batch
+	var batch stream.Event
 	if err := errors.Join(json.Unmarshal(payload, &records), json.Unmarshal(payload, &batch)); err != nil {
 		return nil, err
 	}

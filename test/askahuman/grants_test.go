@@ -78,18 +78,18 @@ func (s *scene) end(t testing.TB) {
 	}
 }
 
-// sendWebhook ends a question whose endpoint fails, and waits until the first attempt at its webhook has failed, or until a request was
-// refused.
+// sendWebhook ends a question whose endpoint fails, puts a message that is no webhook into the queue, and waits until the first attempt
+// at both has ended, or until a request was refused.
 func (s *scene) sendWebhook(t testing.TB) (onesynthtest.Reply, error) {
 	t.Helper()
 	run := s.target.Run
-	returned := func() (messages int) {
+	tried := func() (messages int) {
 		for _, delivery := range run.Queues() {
-			messages += delivery.Returned
+			messages += delivery.Returned + delivery.Handled
 		}
 		return messages
 	}
-	before := returned()
+	before := tried()
 	if err := run.Webhooks().Behave("/grants", inbox.Fails); err != nil {
 		return onesynthtest.Reply{}, err
 	}
@@ -99,7 +99,8 @@ func (s *scene) sendWebhook(t testing.TB) (onesynthtest.Reply, error) {
 	if err := s.target.FlushUntilRefused(t); err != nil {
 		return onesynthtest.Reply{}, err
 	}
-	onesynthtest.Settled(t, "the webhook has failed", func() bool { return returned() > before })
+	run.AWS().Queue(run.Queues()[0].Queue).Send("no webhook", nil)
+	onesynthtest.Settled(t, "the webhook has failed, and the other message is given up", func() bool { return tried() > before+1 })
 	return onesynthtest.Reply{}, nil
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"sync/atomic"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -21,15 +20,15 @@ type sender interface {
 
 type function struct {
 	queue   sender
-	log     *slog.Logger
+	batch   *stream.Batch
 	metrics *kit.Metrics
 }
 
-// handle queues the webhooks of a batch of changes. A change comes again if its webhook could not be queued; those before it then
-// may be queued twice, with the same id.
-func (f *function) handle(ctx context.Context, event events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
+// handle queues the webhooks of a batch of changes, in no order. A change comes again if its webhook could not be queued; those after
+// it then may be queued twice, with the same id.
+func (f *function) handle(ctx context.Context, event stream.Event) (events.DynamoDBEventResponse, error) {
 	var queued atomic.Int64
-	response, err := stream.Batch{Parallel: true, Failed: f.failed}.Each(ctx, event, func(ctx context.Context, change events.DynamoDBStreamRecord) error {
+	response, err := f.batch.Each(ctx, event, func(ctx context.Context, change events.DynamoDBStreamRecord) error {
 		message, wanted, err := webhooks.Of(change)
 		if err != nil || !wanted {
 			return err
@@ -46,8 +45,4 @@ func (f *function) handle(ctx context.Context, event events.DynamoDBEvent) (even
 	})
 	f.metrics.Emit(ctx, kit.Count("WebhooksQueued", int(queued.Load())))
 	return response, err
-}
-
-func (f *function) failed(ctx context.Context, eventID string, err error) {
-	f.log.ErrorContext(ctx, "a webhook was not queued", "event_id", eventID, "error", err.Error())
 }

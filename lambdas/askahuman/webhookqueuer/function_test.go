@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,6 +16,9 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/webhooks"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/metricstest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream/streamtest"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -33,7 +35,7 @@ func (q *full) Send(_ context.Context, body string) error {
 		return err
 	}
 	if strings.Contains(string(m.Body), `"`+q.refused+`"`) {
-		return errors.New("SQS is away")
+		return fmt.Errorf("SQS: %w", retry.ErrUnanswered)
 	}
 	q.mutex.Lock()
 	defer q.mutex.Unlock()
@@ -48,7 +50,7 @@ func record(n int, was, is string) string {
 	return fmt.Sprintf(`{"eventID":"e%d","dynamodb":{"NewImage":%s,"OldImage":%s,"SequenceNumber":"%[1]d"}}`, n, image(is), image(was))
 }
 
-// Each question that has ended is queued; what fails comes again alone.
+// Each question that has ended is queued; what the queue does not take comes again, and what cannot be read is in the queue of failures.
 func TestHandle(t *testing.T) {
 	t.Parallel()
 	var output bytes.Buffer
@@ -57,8 +59,12 @@ func TestHandle(t *testing.T) {
 		t.Fatal(err)
 	}
 	queue := &full{refused: "q3"}
-	f := &function{queue: queue, log: log, metrics: &kit.Metrics{Namespace: "Onesynth/askahuman", Function: "webhookqueuer", Writer: &output}}
-	event := `{"Records":[` + strings.Join([]string{record(1, "OPEN", "CLOSED"), record(2, "CLOSED", "CLOSED"), record(3, "PARTIAL#1", "EXPIRED#1"), record(4, "OPEN", "EXPIRED")}, ",") + `]}`
+	failures := &streamtest.Queue{}
+	batch := &stream.Batch{Failures: failures, Parallel: true, Log: log}
+	f := &function{queue: queue, batch: batch, metrics: &kit.Metrics{Namespace: "Onesynth/askahuman", Function: "webhookqueuer", Writer: &output}}
+	// Its time of creation is no time.
+	spoiled := strings.Replace(record(5, "OPEN", "CLOSED"), `"agent_id":`, `"created_at":{"S":"yesterday"},"agent_id":`, 1)
+	event := `{"Records":[` + strings.Join([]string{record(1, "OPEN", "CLOSED"), record(2, "CLOSED", "CLOSED"), record(3, "PARTIAL#1", "EXPIRED#1"), record(4, "OPEN", "EXPIRED"), spoiled}, ",") + `]}`
 	answer, err := kit.NewResponder(log, f.handle).Invoke(t.Context(), []byte(event))
 	var response events.DynamoDBEventResponse
 	if err != nil || json.Unmarshal(answer, &response) != nil || len(response.BatchItemFailures) != 1 || response.BatchItemFailures[0].ItemIdentifier != "3" {
@@ -68,7 +74,10 @@ func TestHandle(t *testing.T) {
 	if diff := cmp.Diff([]string{"https://agent.example.com/1", "https://agent.example.com/4"}, queue.taken); diff != "" {
 		t.Errorf("queued (-want +got):\n%s", diff)
 	}
-	if !strings.Contains(output.String(), `"event_id":"e3"`) || !strings.Contains(output.String(), "SQS is away") {
+	if f := failures.Failures(); len(f) != 1 || !strings.Contains(f["5"].Cause, "yesterday") || string(f["5"].Record) != spoiled {
+		t.Errorf("the queue of failures has %v", f)
+	}
+	if !strings.Contains(output.String(), `"event_id":"e3"`) || !strings.Contains(output.String(), "no answer in time") {
 		t.Errorf("wrote %s", &output)
 	}
 	metricstest.Complete(t, output.String(), schema.MetricsOf("webhookqueuer", schema.AskAHuman().Metrics))

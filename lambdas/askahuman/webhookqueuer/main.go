@@ -9,16 +9,25 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/queue"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 func main() {
-	kit.StartResponder("askahuman", func(_ context.Context, environment kit.Environment) (func(context.Context, events.DynamoDBEvent) (events.DynamoDBEventResponse, error), error) {
+	kit.StartResponder("askahuman", func(_ context.Context, environment kit.Environment) (func(context.Context, stream.Event) (events.DynamoDBEventResponse, error), error) {
 		url, err := environment.Require(schema.WebhookQueueVariable)
 		if err != nil {
 			return nil, err
 		}
-		f := &function{queue: queue.New(environment.AWS, url[0]), log: environment.Log, metrics: environment.Metrics}
+		failures, err := queue.Failures(environment)
+		if err != nil {
+			return nil, err
+		}
+		f := &function{
+			queue:   queue.New(environment.AWS, url[0]),
+			batch:   &stream.Batch{Failures: failures, Parallel: true, Log: environment.Log},
+			metrics: environment.Metrics,
+		}
 		return f.handle, nil
 	})
 }

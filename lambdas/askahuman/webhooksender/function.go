@@ -23,9 +23,13 @@ type deferrer interface {
 }
 
 type function struct {
-	sender  *webhooks.Sender
-	plan    []time.Duration
-	queue   deferrer
+	sender   *webhooks.Sender
+	plan     []time.Duration
+	queue    deferrer
+	failures interface {
+		// GiveUp puts a message into the queue of failures; [queue.Queue] does.
+		GiveUp(ctx context.Context, message events.SQSMessage, cause error) error
+	}
 	log     *slog.Logger
 	metrics *kit.Metrics
 }
@@ -47,7 +51,7 @@ func (t *tally) note(change func()) {
 func (f *function) handle(ctx context.Context, event events.SQSEvent) (events.SQSEventResponse, error) {
 	var t tally
 	batch := queue.Batch{
-		Plan: f.plan, Defer: f.queue.Defer,
+		Plan: f.plan, Defer: f.queue.Defer, GiveUp: f.failures.GiveUp,
 		Failed: func(ctx context.Context, message events.SQSMessage, attempt queue.Attempt, err error) {
 			t.note(func() {
 				t.failures++
@@ -64,7 +68,7 @@ func (f *function) handle(ctx context.Context, event events.SQSEvent) (events.SQ
 	response, err := batch.Each(ctx, event, func(ctx context.Context, message events.SQSMessage) error {
 		var m webhooks.Message
 		if err := json.Unmarshal([]byte(message.Body), &m); err != nil {
-			return fmt.Errorf("read the message: %w", err)
+			return fmt.Errorf("read the message: %w: %w", queue.ErrHopeless, err)
 		}
 		outcome, err := f.sender.Send(ctx, m)
 		if err != nil {

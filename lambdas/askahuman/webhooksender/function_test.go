@@ -39,7 +39,8 @@ const resources = `{
     "RedrivePolicy": {"deadLetterTargetArn": {"Fn::GetAtt": ["Failed", "Arn"]}, "maxReceiveCount": ATTEMPTS}}},
   "Role": {"Type": "AWS::IAM::Role", "Properties": {"RoleName": "sender"}},
   "Policy": {"Type": "AWS::IAM::Policy", "Properties": {"Roles": [{"Ref": "Role"}], "PolicyDocument": {"Statement": [{"Effect": "Allow",
-    "Action": ["sqs:ChangeMessageVisibility", "sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage"], "Resource": {"Fn::GetAtt": ["Webhooks", "Arn"]}}]}}},
+    "Action": ["sqs:ChangeMessageVisibility", "sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage"], "Resource": {"Fn::GetAtt": ["Webhooks", "Arn"]}},
+    {"Effect": "Allow", "Action": "sqs:SendMessage", "Resource": {"Fn::GetAtt": ["Failed", "Arn"]}}]}}},
   "Function": {"Type": "AWS::Lambda::Function", "Properties": {"FunctionName": "sender", "Runtime": "provided.al2023", "Handler": "bootstrap",
     "Code": {"S3Bucket": "b", "S3Key": "k"}, "Role": {"Fn::GetAtt": ["Role", "Arn"]}}},
   "Mapping": {"Type": "AWS::Lambda::EventSourceMapping", "Properties": {"FunctionName": {"Ref": "Function"}, "EventSourceArn": {"Fn::GetAtt": ["Webhooks", "Arn"]},
@@ -122,7 +123,7 @@ func start(t *testing.T) *run {
 				}
 			},
 		}}},
-		plan: plan, queue: queue.New(config, r.server.Queue("webhooks").URL), log: log, metrics: &kit.Metrics{Namespace: "Onesynth/askahuman", Function: "webhooksender", Writer: r.output},
+		plan: plan, queue: queue.New(config, r.server.Queue("webhooks").URL), failures: queue.New(config, r.server.Queue("failed").URL), log: log, metrics: &kit.Metrics{Namespace: "Onesynth/askahuman", Function: "webhooksender", Writer: r.output},
 	}
 	r.mappings, err = localqueue.Read(source, localqueue.Options{Invoke: invoker{kit.NewResponder(log, f.handle)}, Queue: r.server.Queue, Authorise: func(function, action, resource string) error {
 		return r.server.Authorise(function, action, resource)
@@ -305,7 +306,16 @@ func TestAnswers(t *testing.T) {
 	if wait := time.Until(r.settled(t, 1, 1)[0].VisibleAt); wait < 9*time.Minute || wait > 10*time.Minute {
 		t.Errorf("the next attempt is in %s, want 10 minutes", wait)
 	}
+	// What is no webhook is given up at once, with the cause.
 	r.server.Queue("webhooks").Send("no webhook", nil)
+	for deadline := time.Now().Add(20 * time.Second); len(r.server.Queue("failed").Messages()) == 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("it is not given up at once")
+		}
+	}
+	if m := r.server.Queue("failed").Messages()[0]; m.Body != "no webhook" || !strings.Contains(m.Attributes["Cause"].StringValue, "read the message") {
+		t.Errorf("the queue of failures has %+v", m)
+	}
 	r.send(t, r.endpoint.URL+"/takes")
 	for deadline := time.Now().Add(20 * time.Second); len(r.server.Queue("failed").Messages()) < 2; time.Sleep(5 * time.Millisecond) {
 		r.server.Queue("webhooks").Due()
@@ -332,7 +342,7 @@ func TestUndeferred(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &function{sender: &webhooks.Sender{Keys: keys(), Poster: &webhook.Client{}}, plan: schema.WebhookRetries(), queue: away{}, log: log}
+	f := &function{sender: &webhooks.Sender{Keys: keys(), Poster: &webhook.Client{}}, plan: schema.WebhookRetries(), queue: away{}, failures: away{}, log: log}
 	response, err := f.handle(t.Context(), events.SQSEvent{Records: []events.SQSMessage{{MessageId: "1", Body: `{"agent_id":"ada","url":"https://127.0.0.1/"}`, Attributes: map[string]string{"ApproximateReceiveCount": "1"}}}})
 	if err != nil || len(response.BatchItemFailures) != 1 || !strings.Contains(output.String(), "does not wait for its next attempt as planned") || !strings.Contains(output.String(), "an address of this machine") {
 		t.Errorf("got %+v, %v, wrote %s", response, err, &output)
@@ -342,3 +352,5 @@ func TestUndeferred(t *testing.T) {
 type away struct{}
 
 func (away) Defer(context.Context, string, time.Duration) error { return fmt.Errorf("SQS is away") }
+
+func (away) GiveUp(context.Context, events.SQSMessage, error) error { return fmt.Errorf("SQS is away") }

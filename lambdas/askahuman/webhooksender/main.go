@@ -29,9 +29,13 @@ func main() {
 		if err != nil {
 			return nil, err
 		}
+		failures, err := queue.Failures(environment)
+		if err != nil {
+			return nil, err
+		}
 		f := &function{
 			sender: &webhooks.Sender{Keys: secrets, Poster: &webhook.Client{Addresses: webhook.AddressesOf(environment.Getenv)}},
-			plan:   schema.WebhookRetries(), queue: queue.New(environment.AWS, url[0]), log: environment.Log, metrics: environment.Metrics,
+			plan:   schema.WebhookRetries(), queue: queue.New(environment.AWS, url[0]), failures: failures, log: environment.Log, metrics: environment.Metrics,
 		}
 		return f.handle, nil
 	})

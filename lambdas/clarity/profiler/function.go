@@ -24,15 +24,16 @@ type function struct {
 	profiles  profiles
 	retention time.Duration // zero: for ever
 	now       func() time.Time
+	batch     *stream.Batch
 	log       *slog.Logger
 	metrics   *kit.Metrics
 }
 
-// handle adds the profiles of a batch. It answers with the records whose profile it could not add,
-// and goes on with the others: the profiles of a user do not depend on the order of the records.
-func (f *function) handle(ctx context.Context, event events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
+// handle adds the profiles of a batch. One that it could not add holds up no other: the profiles of a user do not depend on the
+// order of the records.
+func (f *function) handle(ctx context.Context, event stream.Event) (events.DynamoDBEventResponse, error) {
 	count := 0
-	response, err := stream.Batch{Failed: f.failed}.Each(ctx, event, func(ctx context.Context, change events.DynamoDBStreamRecord) error {
+	response, err := f.batch.Each(ctx, event, func(ctx context.Context, change events.DynamoDBStreamRecord) error {
 		added, err := f.add(ctx, change.NewImage)
 		if added {
 			count++
@@ -75,8 +76,4 @@ func attemptOf(image stream.Image) (attempt clarity.Attempt, evaluated bool, err
 		return attempt, false, fmt.Errorf("read the attempt %q: %w", attempt.ID, err)
 	}
 	return attempt, true, nil
-}
-
-func (f *function) failed(ctx context.Context, eventID string, err error) {
-	f.log.ErrorContext(ctx, "an attempt has no profile yet", "event_id", eventID, "error", err.Error())
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -28,6 +29,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/metricstest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/rapidtest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream/streamtest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -48,6 +51,7 @@ type set struct {
 	profiles  *dynamodb.Store
 	retention time.Duration
 	now       time.Time
+	failures  streamtest.Queue
 	outputs   []*bytes.Buffer // of each process
 }
 
@@ -75,6 +79,7 @@ func (s *set) processOn(t *testing.T, profiles profiles) lambda.Handler {
 	}
 	f := &function{
 		profiles: profiles, retention: s.retention, now: func() time.Time { return s.now }, log: log,
+		batch:   &stream.Batch{Failures: &s.failures, Log: log},
 		metrics: &kit.Metrics{Namespace: "Onesynth/clarity", Function: "profiler", Writer: output},
 	}
 	return kit.NewResponder(log, f.handle)
@@ -389,7 +394,7 @@ func TestReplayAfterRetention(t *testing.T) {
 	}
 }
 
-// Images that do not decode are reported by their sequence numbers, and the others' profiles are
+// Images that do not decode are in the queue of failures, each with its record, and the others' profiles are
 // added. No log line has an answer in it.
 func TestPoisonedRecords(t *testing.T) {
 	t.Parallel()
@@ -416,19 +421,23 @@ func TestPoisonedRecords(t *testing.T) {
 		spoiled("9", func(item, _ dynamo.Item) { item["status"] = number("1") }),
 		spoiled("10", func(item, _ dynamo.Item) { delete(item, "evaluationStatus") }),
 		`{"eventID":"e11","eventName":"REMOVE","dynamodb":{"Keys":{"attemptId":{"S":"1"}},"SequenceNumber":"11"}}`)
-	if diff := cmp.Diff([]string{"1", "2", "3", "4", "5", "6", "7", "8"}, failed); diff != "" {
-		t.Errorf("- want, + got:\n%s", diff)
+	failures := s.failures.Failures()
+	if diff := cmp.Diff([]string{"1", "2", "3", "4", "5", "6", "7", "8"}, slices.Sorted(maps.Keys(failures))); diff != "" || failed != nil {
+		t.Errorf("%v come again, in the queue of failures are (- want, + got):\n%s", failed, diff)
+	}
+	if !strings.Contains(failures["2"].Cause, "read the attempt") || !bytes.Contains(failures["1"].Record, []byte(`"attemptId":{"S":"1"}`)) {
+		t.Errorf("got %+v", failures["1"])
 	}
 	if diff := different(wantItems([]clarity.Attempt{good}, 0), s.stored(t, "ada")); diff != "" {
 		t.Errorf("(-defined +stored):\n%s", diff)
 	}
 	output := s.output()
-	if metricstest.Sums(t, output)["ProfilesAdded"] != 1 || strings.Count(output, "no profile yet") != 8 || strings.Contains(output, "private") {
+	if metricstest.Sums(t, output)["ProfilesAdded"] != 1 || strings.Count(output, "a change of a table is not handled") != 8 || strings.Contains(output, "private") {
 		t.Errorf("wrote %s", output)
 	}
 }
 
-// An attempt that comes after 99 later ones is added; one that comes after more is reported.
+// An attempt that comes after 99 later ones is added; one that comes after more is in the queue of failures.
 func TestTooManyLaterProfiles(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, week)
@@ -436,8 +445,8 @@ func TestTooManyLaterProfiles(t *testing.T) {
 	s.fill(t, wantItems(attempts, week))
 	late := profiletest.Attempt("ada", "late", noon.Add(-time.Minute), 4)
 	later := profiletest.Attempt("ada", "later", noon.Add(-2*time.Minute), 4)
-	if diff := cmp.Diff([]string{"later"}, s.handle(t, done(late), done(later), done(late))); diff != "" {
-		t.Errorf("failed (- want, + got):\n%s", diff)
+	if failed := s.handle(t, done(late), done(later), done(late)); failed != nil || !strings.Contains(s.failures.Failures()["later"].Cause, "more than 99 profiles") {
+		t.Errorf("%v come again, in the queue of failures are %v", failed, s.failures.Failures())
 	}
 	if diff := different(wantItems(append(attempts, late), week), s.stored(t, "ada")); diff != "" {
 		t.Errorf("(-defined +stored):\n%s", diff)

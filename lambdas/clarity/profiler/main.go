@@ -12,10 +12,12 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/clarity"
 	"github.com/onesynth-cdk/onesynth/lambdas/clarity/dynamodb"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/queue"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream"
 )
 
 func main() {
-	kit.StartResponder("clarity", func(_ context.Context, environment kit.Environment) (func(context.Context, events.DynamoDBEvent) (events.DynamoDBEventResponse, error), error) {
+	kit.StartResponder("clarity", func(_ context.Context, environment kit.Environment) (func(context.Context, stream.Event) (events.DynamoDBEventResponse, error), error) {
 		retention, err := retentionOf(environment)
 		if err != nil {
 			return nil, err
@@ -24,7 +26,14 @@ func main() {
 		if err != nil {
 			return nil, err
 		}
-		f := &function{profiles: store, retention: retention, now: time.Now, log: environment.Log, metrics: environment.Metrics}
+		failures, err := queue.Failures(environment)
+		if err != nil {
+			return nil, err
+		}
+		f := &function{
+			profiles: store, retention: retention, now: time.Now, batch: &stream.Batch{Failures: failures, Log: environment.Log},
+			log: environment.Log, metrics: environment.Metrics,
+		}
 		return f.handle, nil
 	})
 }

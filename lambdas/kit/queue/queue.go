@@ -8,14 +8,17 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 // Queue is a queue, by its address. It is safe for concurrent use.
@@ -27,6 +30,15 @@ type Queue struct {
 // New returns the queue of that URL.
 func New(config aws.Config, url string) *Queue {
 	return &Queue{client: sqs.NewFromConfig(config), url: url}
+}
+
+// Failures returns the queue of what the function gives up, which its mapping to a stream or a queue names.
+func Failures(environment kit.Environment) (*Queue, error) {
+	url, err := environment.Require(schema.FailureQueueVariable)
+	if err != nil {
+		return nil, err
+	}
+	return New(environment.AWS, url[0]), nil
 }
 
 // Send sends a message. The error is ErrBusy or ErrUnanswered of package retry if another attempt may succeed.
@@ -45,6 +57,21 @@ func (q *Queue) Defer(ctx context.Context, receipt string, wait time.Duration) e
 	}
 	return nil
 }
+
+// GiveUp puts a message into this queue, the one of failures, with the cause as an attribute, Cause.
+func (q *Queue) GiveUp(ctx context.Context, message events.SQSMessage, cause error) error {
+	text := strings.ToValidUTF8(cause.Error(), "")
+	_, err := q.client.SendMessage(ctx, &sqs.SendMessageInput{QueueUrl: &q.url, MessageBody: &message.Body, MessageAttributes: map[string]types.MessageAttributeValue{
+		"Cause": {DataType: aws.String("String"), StringValue: &text},
+	}})
+	if err != nil {
+		return fmt.Errorf("SQS SendMessage: %w", kit.Failure(err))
+	}
+	return nil
+}
+
+// ErrHopeless says that no attempt at a message can succeed, such as at one that cannot be read.
+var ErrHopeless = errors.New("no further attempt can succeed")
 
 // LaterError is a failure that says when the next attempt makes sense.
 type LaterError struct {
@@ -81,6 +108,9 @@ type Batch struct {
 	Plan []time.Duration
 	// Defer makes a received message come again after that time. [Queue.Defer] does.
 	Defer func(ctx context.Context, receipt string, wait time.Duration) error
+	// GiveUp puts a message whose error matches [ErrHopeless] into the queue of failures, at once. [Queue.GiveUp] does. Nil: such
+	// a message comes again by the plan.
+	GiveUp func(ctx context.Context, message events.SQSMessage, cause error) error
 	// Failed is called for each message that failed, possibly by several goroutines at once. Nil: nothing is.
 	Failed func(ctx context.Context, message events.SQSMessage, attempt Attempt, err error)
 	// Undeferred is called when Defer fails: the message comes again when the queue's visibility time-out ends. Nil: nothing is.
@@ -100,8 +130,16 @@ func (b Batch) Each(ctx context.Context, event events.SQSEvent, handle func(cont
 				return
 			}
 			attempt := b.attempt(message, failed[i])
+			givenUp := b.GiveUp != nil && errors.Is(failed[i], ErrHopeless) && b.GiveUp(ctx, message, failed[i]) == nil
+			if givenUp {
+				attempt.Wait, attempt.Last = 0, true
+			}
 			if b.Failed != nil {
 				b.Failed(ctx, message, attempt, failed[i])
+			}
+			if givenUp {
+				failed[i] = nil
+				return
 			}
 			if err := b.Defer(ctx, message.ReceiptHandle, attempt.Wait); err != nil && b.Undeferred != nil {
 				b.Undeferred(ctx, message, err)

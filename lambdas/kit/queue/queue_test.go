@@ -33,7 +33,17 @@ func TestEach(t *testing.T) {
 	var mutex sync.Mutex
 	deferred := map[string]time.Duration{}
 	last := map[string]bool{}
+	var givenUp []string
 	b := queue.Batch{
+		GiveUp: func(_ context.Context, m events.SQSMessage, cause error) error {
+			if m.MessageId == "hopeless, and the queue is away" {
+				return errors.New("SQS is away")
+			}
+			mutex.Lock()
+			defer mutex.Unlock()
+			givenUp = append(givenUp, m.MessageId+": "+cause.Error())
+			return nil
+		},
 		Plan: plan, Random: func() float64 { return 0.5 },
 		Defer: func(_ context.Context, receipt string, wait time.Duration) error {
 			mutex.Lock()
@@ -49,6 +59,7 @@ func TestEach(t *testing.T) {
 	}
 	event := events.SQSEvent{Records: []events.SQSMessage{
 		message("good", 1), message("first", 1), message("second", 2), message("third", 3), message("last", 4), message("more", 5), message("later", 1), message("sooner", 3), message("never", 1), {MessageId: "odd", ReceiptHandle: "odd"},
+		message("hopeless", 1), message("hopeless, and the queue is away", 1),
 	}}
 	var together sync.WaitGroup
 	together.Add(len(event.Records))
@@ -62,13 +73,20 @@ func TestEach(t *testing.T) {
 		case after[m.MessageId] > 0:
 			return fmt.Errorf("endpoint: %w", &queue.LaterError{After: after[m.MessageId], Err: errors.New("busy")})
 		}
+		if strings.HasPrefix(m.MessageId, "hopeless") {
+			return fmt.Errorf("it is no message: %w", queue.ErrHopeless)
+		}
 		return errors.New("failed")
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
+	if diff := cmp.Diff([]string{"hopeless: it is no message: no further attempt can succeed"}, givenUp); diff != "" || !last["hopeless"] {
+		t.Errorf("given up (-want +got):\n%s", diff)
+	}
 	if diff := cmp.Diff(map[string]time.Duration{
 		"first": 5 * time.Second, "second": 5 * time.Minute, "third": 10 * time.Hour, "last": 0, "more": 0, "later": time.Minute, "sooner": 10 * time.Hour, "never": 11 * time.Hour, "odd": 5 * time.Second,
+		"hopeless, and the queue is away": 5 * time.Second,
 	}, deferred); diff != "" {
 		t.Errorf("deferred (-want +got):\n%s", diff)
 	}
@@ -79,7 +97,7 @@ func TestEach(t *testing.T) {
 	for _, f := range response.BatchItemFailures {
 		failed = append(failed, f.ItemIdentifier)
 	}
-	if diff := cmp.Diff([]string{"first", "second", "third", "last", "more", "later", "sooner", "never", "odd"}, failed); diff != "" {
+	if diff := cmp.Diff([]string{"first", "second", "third", "last", "more", "later", "sooner", "never", "odd", "hopeless, and the queue is away"}, failed); diff != "" {
 		t.Errorf("failed (-want +got):\n%s", diff)
 	}
 }

@@ -1,55 +1,247 @@
-// Package stream reads the changes of a DynamoDB table that a function gets in batches.
+// Package stream handles the changes of a DynamoDB table that a function gets in batches. No record holds up those that follow it for
+// long: one that no attempt can handle goes to the queue of failures at once, and one that may heal is tried for [Patience].
 package stream
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
 	"sync"
+	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/smithy-go"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 )
 
 // ErrUnfinished says that a record has not failed, and has to come again.
 var ErrUnfinished = errors.New("the change of the table is not handled to its end")
 
+const (
+	// Patience is how long a record is tried again and again that may heal: from its first failure in a process on, until it goes to
+	// the queue of failures. It outlasts a throttled table and a service that is away for minutes.
+	Patience = 10 * time.Minute
+	// sendTime is how long a message to the queue of failures may take: less than what an invocation reserves for its answer.
+	sendTime = 800 * time.Millisecond
+	// mostRemembered bounds the memory for records that have failed and were then handled by another process.
+	mostRemembered = 10_000
+)
+
+// Event is a batch of a stream's records, as Lambda delivers it. They are read one by one, so that one that cannot be read
+// does not stop the others.
+type Event struct {
+	Records []json.RawMessage `json:"Records"`
+	// Again says that the records come from the queue of failures, by hand. If one fails, the invocation does, and nothing
+	// goes to the queue: the message about the record is still there.
+	Again bool `json:"again,omitempty"`
+}
+
+// Changes are the changes of the records that can be read.
+func (e Event) Changes() (changes []events.DynamoDBStreamRecord) {
+	for _, raw := range e.Records {
+		if record, err := read(raw); err == nil {
+			changes = append(changes, record.Change)
+		}
+	}
+	return changes
+}
+
 // Image are the attributes of an item before or after a change, or those of its key.
 type Image = map[string]events.DynamoDBAttributeValue
 
-// Batch says how the records of a batch are handled. The zero value is ready to use.
+// Handler is what a function does with one change. Its error matches [ErrUnfinished], or those of package retry, if another attempt
+// may succeed.
+type Handler func(ctx context.Context, change events.DynamoDBStreamRecord) error
+
+// Batch says how the records of batches are handled. A process has one, which all of its invocations use. Failures is required.
 type Batch struct {
-	// Parallel handles all records at once. Otherwise one follows the other.
+	// Failures is the queue of failures.
+	Failures Failures
+	// Parallel handles all records at once. Otherwise one follows the other, each in at most half of the time that is left.
 	Parallel bool
-	// Failed is called for each record that failed. Nil: nothing is.
-	Failed func(ctx context.Context, eventID string, err error)
+	// Log gets a line for each record that failed. Nil: [slog.Default].
+	Log *slog.Logger
+	// Now is the clock. Nil: [time.Now].
+	Now func() time.Time
+
+	mutex sync.Mutex
+	since map[string]time.Time // the first failure, by sequence number
 }
 
-// Each handles the records of a batch. It answers with those whose handle returned an error, so that
-// they are delivered again ("Reporting batch item failures for Lambda functions with DynamoDB
-// Streams"). [ErrUnfinished] is no failure.
-func (b Batch) Each(ctx context.Context, event events.DynamoDBEvent, handle func(context.Context, events.DynamoDBStreamRecord) error) (response events.DynamoDBEventResponse, _ error) {
-	failed := make([]error, len(event.Records))
+// Each handles the records of a batch. It answers with those that have to come again ("Reporting batch item failures for Lambda
+// functions with DynamoDB Streams"): because they are unfinished, because they may heal, or because the queue of failures did not
+// take them. Lambda delivers the first of these and all that follow it once more, so that a record may come again that is handled
+// already. Unless they are handled in parallel, records of one item stay in order: those that follow one that comes again wait for it,
+// and those that follow one that was given up do not. The error is that of an event with Again.
+func (b *Batch) Each(ctx context.Context, event Event, handle Handler) (response events.DynamoDBEventResponse, _ error) {
+	sequences, failed := make([]string, len(event.Records)), make([]error, len(event.Records))
 	var all sync.WaitGroup
-	for i, record := range event.Records {
+	waits := map[string]bool{} // by item
+	for i, raw := range event.Records {
 		if b.Parallel {
-			all.Go(func() { failed[i] = handle(ctx, record.Change) })
-		} else {
-			failed[i] = handle(ctx, record.Change)
-		}
-	}
-	all.Wait()
-	for i, record := range event.Records {
-		if failed[i] == nil {
+			all.Go(func() { sequences[i], failed[i] = b.one(ctx, raw, event.Again, handle) })
 			continue
 		}
-		if b.Failed != nil && !errors.Is(failed[i], ErrUnfinished) {
-			b.Failed(ctx, record.EventID, failed[i])
+		failure, item := failureOf(raw)
+		if waits[item] {
+			sequences[i], failed[i] = failure.SequenceNumber, ErrUnfinished
+			continue
 		}
-		response.BatchItemFailures = append(response.BatchItemFailures, events.DynamoDBBatchItemFailure{ItemIdentifier: record.Change.SequenceNumber})
+		part, cancel := share(ctx, i+1 == len(event.Records))
+		sequences[i], failed[i] = b.one(part, raw, event.Again, handle)
+		cancel()
+		waits[item] = item != "" && failed[i] != nil
+	}
+	all.Wait()
+	if event.Again {
+		return response, errors.Join(failed...)
+	}
+	for i, err := range failed {
+		if err != nil {
+			response.BatchItemFailures = append(response.BatchItemFailures, events.DynamoDBBatchItemFailure{ItemIdentifier: sequences[i]})
+		}
 	}
 	return response, nil
+}
+
+// share returns a context with half of the time that is left, unless the record is the last: one that hangs, or that has much to do,
+// leaves time to the others.
+func share(ctx context.Context, last bool) (context.Context, context.CancelFunc) {
+	deadline, ok := ctx.Deadline()
+	if !ok || last {
+		return ctx, func() {}
+	}
+	return context.WithDeadline(ctx, time.Now().Add(time.Until(deadline)/2))
+}
+
+// one handles a record. It returns its sequence number, and an error if it has to come again.
+func (b *Batch) one(ctx context.Context, raw json.RawMessage, again bool, handle Handler) (sequence string, _ error) {
+	failure, _ := failureOf(raw)
+	sequence = failure.SequenceNumber
+	if ctx.Err() != nil {
+		return sequence, fmt.Errorf("%w: %w", ErrUnfinished, ctx.Err())
+	}
+	err := b.attempt(ctx, raw, handle)
+	if err == nil || errors.Is(err, ErrUnfinished) {
+		b.forget(sequence)
+		return sequence, err
+	}
+	givenUp := !again && !b.mayHeal(sequence, err)
+	log := cmp.Or(b.Log, slog.Default())
+	log.ErrorContext(ctx, "a change of a table is not handled", "event_id", failure.EventID, "error", err.Error(), "given_up", givenUp)
+	if !givenUp {
+		return sequence, err
+	}
+	failure.Cause = err.Error()
+	if err := b.giveUp(ctx, failure); err != nil {
+		log.ErrorContext(ctx, "the queue of failures did not take a change, which comes again", "event_id", failure.EventID, "error", err.Error())
+		return sequence, err
+	}
+	b.forget(sequence)
+	return sequence, nil
+}
+
+// attempt reads and handles a record. A panic is an error of the record in hand.
+func (b *Batch) attempt(ctx context.Context, raw json.RawMessage, handle Handler) (err error) {
+	defer func() {
+		if reason := recover(); reason != nil {
+			err = kit.Panicked(ctx, cmp.Or(b.Log, slog.Default()), reason)
+		}
+	}()
+	record, err := read(raw)
+	if err != nil {
+		return err
+	}
+	return handle(ctx, record.Change)
+}
+
+func (b *Batch) giveUp(ctx context.Context, failure Failure) error {
+	message, err := failure.Message(ctx)
+	if err != nil {
+		return err
+	}
+	// The record may have used up the invocation's time, and its budget.
+	ctx, cancel := retry.ToRelease(ctx, time.Now().Add(sendTime))
+	defer cancel()
+	return b.Failures.Send(ctx, message)
+}
+
+// mayHeal reports whether another attempt at the record may succeed, and whether there is time for one.
+func (b *Batch) mayHeal(sequence string, err error) bool {
+	if !heals(err) {
+		return false
+	}
+	now := time.Now
+	if b.Now != nil {
+		now = b.Now
+	}
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	if b.since == nil || len(b.since) >= mostRemembered {
+		b.since = map[string]time.Time{}
+	}
+	if b.since[sequence].IsZero() {
+		b.since[sequence] = now()
+	}
+	return now().Sub(b.since[sequence]) < Patience
+}
+
+func (b *Batch) forget(sequence string) {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	delete(b.since, sequence)
+}
+
+// heals reports whether an error is one of the moment, or of what is deployed, and not of the record.
+func heals(err error) bool {
+	for _, passing := range []error{retry.ErrBusy, retry.ErrUnanswered, retry.ErrStale, retry.ErrExhausted, context.DeadlineExceeded, context.Canceled} {
+		if errors.Is(err, passing) {
+			return true
+		}
+	}
+	refused, ok := errors.AsType[smithy.APIError](err)
+	if !ok {
+		return false
+	}
+	switch refused.ErrorCode() {
+	// What AWS says of the content of a request. Anything else, such as a missing grant or table, someone can mend.
+	case "ValidationException", "ConditionalCheckFailedException", "TransactionCanceledException", "ItemCollectionSizeLimitExceededException",
+		"InvalidParameterValue", "InvalidMessageContents", "EntityTooLarge":
+		return false
+	}
+	return true
+}
+
+// failureOf reads of a record what a message about it says, as far as it can be read, and the key of its item; "": it has none.
+func failureOf(raw json.RawMessage) (failure Failure, item string) {
+	failure.Record = raw
+	var fields, change, keys map[string]json.RawMessage
+	// What cannot be read stays empty.
+	_ = json.Unmarshal(raw, &fields)
+	_ = json.Unmarshal(fields["dynamodb"], &change)
+	_ = json.Unmarshal(change["Keys"], &keys)
+	_ = json.Unmarshal(change["SequenceNumber"], &failure.SequenceNumber)
+	_ = json.Unmarshal(fields["eventID"], &failure.EventID)
+	_ = json.Unmarshal(fields["eventName"], &failure.EventName)
+	for _, name := range slices.Sorted(maps.Keys(keys)) {
+		item += name + string(keys[name])
+	}
+	return failure, item
+}
+
+func read(raw json.RawMessage) (record events.DynamoDBEventRecord, err error) {
+	if err := json.Unmarshal(raw, &record); err != nil {
+		return record, fmt.Errorf("read the record: %w", err)
+	}
+	return record, nil
 }
 
 // Text is a text attribute of an image; "": there is none, or one of another type.

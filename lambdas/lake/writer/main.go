@@ -7,14 +7,15 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/bucket"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/queue"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream"
 	"github.com/onesynth-cdk/onesynth/lambdas/lake"
-	"github.com/onesynth-cdk/onesynth/lambdas/lake/queue"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 func main() {
-	kit.StartEvent("lake", func(_ context.Context, environment kit.Environment) (func(context.Context, lake.Batch) error, error) {
-		values, err := environment.Require("LAKE_DEFINITION", "LAKE_BUCKET", "LAKE_FAILURES_QUEUE_URL")
+	kit.StartEvent("lake", func(_ context.Context, environment kit.Environment) (func(context.Context, stream.Event) error, error) {
+		values, err := environment.Require("LAKE_DEFINITION", "LAKE_BUCKET")
 		if err != nil {
 			return nil, err
 		}
@@ -22,7 +23,11 @@ func main() {
 		if err != nil {
 			return nil, err
 		}
-		writer := lake.NewWriter(definition, bucket.New(environment.AWS, values[1], lake.ContentType), queue.New(environment.AWS, values[2]))
+		failures, err := queue.Failures(environment)
+		if err != nil {
+			return nil, err
+		}
+		writer := lake.NewWriter(definition, bucket.New(environment.AWS, values[1], lake.ContentType), failures)
 		writer.Log, writer.Metrics = environment.Log, environment.Metrics
 		return writer.Handle, nil
 	})

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"log/slog"
 
 	"github.com/aws/aws-lambda-go/events"
 
@@ -17,18 +16,18 @@ type function struct {
 		// CleanAccount reports whether nothing is left of a user; if not, it is called again.
 		CleanAccount(ctx context.Context, user string) (complete bool, err error)
 	}
-	log     *slog.Logger
+	batch   *stream.Batch
 	metrics *kit.Metrics
 }
 
-// handle cleans the accounts of a batch. Those that failed, or for which there was no time, are
-// delivered again.
-func (f *function) handle(ctx context.Context, event events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
+// handle cleans the accounts of a batch. One that fails holds up no other: accounts have nothing in common. One for which there was
+// no time is delivered again.
+func (f *function) handle(ctx context.Context, event stream.Event) (events.DynamoDBEventResponse, error) {
 	cleaned := 0
-	response, err := stream.Batch{Failed: f.failed}.Each(ctx, event, func(ctx context.Context, change events.DynamoDBStreamRecord) error {
-		user, ok := dynamodb.DeletedUser(change)
-		if !ok {
-			return nil
+	response, err := f.batch.Each(ctx, event, func(ctx context.Context, change events.DynamoDBStreamRecord) error {
+		user, err := dynamodb.DeletedUser(change)
+		if user == "" {
+			return err
 		}
 		complete, err := f.accounts.CleanAccount(ctx, user)
 		if complete {
@@ -40,8 +39,4 @@ func (f *function) handle(ctx context.Context, event events.DynamoDBEvent) (even
 	})
 	f.metrics.Emit(ctx, kit.Count("AccountsCleaned", cleaned))
 	return response, err
-}
-
-func (f *function) failed(ctx context.Context, eventID string, err error) {
-	f.log.ErrorContext(ctx, "an account is not cleaned yet", "event_id", eventID, "error", err.Error())
 }

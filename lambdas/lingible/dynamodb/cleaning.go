@@ -2,6 +2,7 @@ package dynamodb
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -112,9 +113,15 @@ func (s *Store) deleteSubmission(ctx context.Context, submission key) error {
 	})
 }
 
-// DeletedUser returns the user of a profile in a change of Users, if the account is being deleted.
-func DeletedUser(change events.DynamoDBStreamRecord) (user string, ok bool) {
+// DeletedUser returns the user of a profile in a change of Users, if the account is being deleted; "": it is not. A profile that does
+// not say whose it is is an error.
+func DeletedUser(change events.DynamoDBStreamRecord) (user string, err error) {
 	text := func(name string) string { return stream.Text(change.NewImage, name) }
-	user = text("user_id")
-	return user, user != "" && text("SK") == profileKey(user).SK && text("status") == string(lingible.Deleting)
+	if text("SK") != profileKey("").SK || text("status") != string(lingible.Deleting) {
+		return "", nil
+	}
+	if user = text("user_id"); user == "" {
+		err = errors.New("the profile of an account that is being deleted has no user_id that is a text")
+	}
+	return user, err
 }

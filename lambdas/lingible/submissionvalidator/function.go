@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"strings"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -20,13 +19,12 @@ type validator interface {
 // function is the submission validator.
 type function struct {
 	moderation validator
-	log        *slog.Logger
+	batch      *stream.Batch
 }
 
-// handle validates the submissions of a batch, all at once. It answers with the records whose
-// submission it could not read or write.
-func (f *function) handle(ctx context.Context, event events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
-	return stream.Batch{Parallel: true, Failed: f.failed}.Each(ctx, event, f.validate)
+// handle validates the submissions of a batch, all at once: none depends on another.
+func (f *function) handle(ctx context.Context, event stream.Event) (events.DynamoDBEventResponse, error) {
+	return f.batch.Each(ctx, event, f.validate)
 }
 
 func (f *function) validate(ctx context.Context, change events.DynamoDBStreamRecord) error {
@@ -36,8 +34,4 @@ func (f *function) validate(ctx context.Context, change events.DynamoDBStreamRec
 		return errors.New("the record has not the key of a submission")
 	}
 	return f.moderation.Validate(ctx, slug, id)
-}
-
-func (f *function) failed(ctx context.Context, eventID string, err error) {
-	f.log.ErrorContext(ctx, "a submission could not be read or written", "event_id", eventID, "error", err.Error())
 }

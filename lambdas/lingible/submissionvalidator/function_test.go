@@ -7,15 +7,18 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 
-	"github.com/aws/aws-lambda-go/events"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream/streamtest"
 )
 
-// judge notes what it is asked to validate, and fails for the id "broken".
+// judge notes what it is asked to validate, cannot read the id "broken", and has no time for "busy".
 type judge struct {
 	mu    sync.Mutex
 	asked []string
@@ -25,13 +28,11 @@ func (j *judge) Validate(_ context.Context, slug, id string) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.asked = append(j.asked, slug+" "+id)
-	if id == "broken" {
-		return errors.New("the item cannot be read")
-	}
-	return nil
+	return map[string]error{"broken": errors.New("the item cannot be read"), "busy": retry.ErrBusy}[id]
 }
 
-// The records whose submission cannot be read are reported; the others are validated.
+// The records whose submission cannot be read are in the queue of failures, and those that may be validated later come again; the
+// others are validated.
 func TestBatch(t *testing.T) {
 	t.Parallel()
 	keys := []string{
@@ -42,28 +43,33 @@ func TestBatch(t *testing.T) {
 		`{"PK":{"S":"USER#zoe"},"SK":{"S":"SUBMISSION#2"}}`,
 		`{"PK":{"S":"TERM#rizz"},"SK":{"S":"METADATA#lexicon"}}`,
 		`{"PK":{"S":"TERM#a#b"},"SK":{"S":"SUBMISSION#3"}}`,
+		`{"PK":{"S":"TERM#rizz"},"SK":{"S":"SUBMISSION#busy"}}`,
 	}
 	var records []string
 	for i, key := range keys {
 		records = append(records, fmt.Sprintf(`{"eventID":"e%d","eventName":"INSERT","dynamodb":{"Keys":%s,"SequenceNumber":"%d"}}`, i, key, i))
 	}
-	var event events.DynamoDBEvent
+	var event stream.Event
 	if err := json.Unmarshal([]byte(`{"Records":[`+strings.Join(records, ",")+`]}`), &event); err != nil {
 		t.Fatal(err)
 	}
 	var log bytes.Buffer
 	judge := &judge{}
-	response, err := (&function{moderation: judge, log: slog.New(slog.NewJSONHandler(&log, nil))}).handle(t.Context(), event)
+	failures := &streamtest.Queue{}
+	batch := &stream.Batch{Failures: failures, Parallel: true, Log: slog.New(slog.NewJSONHandler(&log, nil))}
+	response, err := (&function{moderation: judge, batch: batch}).handle(t.Context(), event)
 	var failed []string
 	for _, failure := range response.BatchItemFailures {
 		failed = append(failed, failure.ItemIdentifier)
 	}
-	slices.Sort(failed)
 	slices.Sort(judge.asked)
-	if err != nil || fmt.Sprint(failed) != "[1 2 3 4 5]" || fmt.Sprint(judge.asked) != "[a#b 3 no-cap 1 rizz broken]" {
+	if err != nil || fmt.Sprint(failed) != "[7]" || fmt.Sprint(judge.asked) != "[a#b 3 no-cap 1 rizz broken rizz busy]" {
 		t.Errorf("got %v, failed %v, asked %q", err, failed, judge.asked)
 	}
-	if lines := strings.Count(log.String(), "a submission could not be read or written"); lines != 5 || strings.Contains(log.String(), "zoe") {
+	if got := slices.Sorted(maps.Keys(failures.Failures())); fmt.Sprint(got) != "[1 2 3 4 5]" {
+		t.Errorf("the queue of failures has %v", got)
+	}
+	if lines := strings.Count(log.String(), "a change of a table is not handled"); lines != 6 || strings.Contains(log.String(), "zoe") {
 		t.Errorf("logged %s", log.String())
 	}
 }

@@ -8,15 +8,22 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/queue"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/setup"
 )
 
 func main() {
-	kit.StartResponder("lingible", func(_ context.Context, environment kit.Environment) (func(context.Context, events.DynamoDBEvent) (events.DynamoDBEventResponse, error), error) {
+	kit.StartResponder("lingible", func(_ context.Context, environment kit.Environment) (func(context.Context, stream.Event) (events.DynamoDBEventResponse, error), error) {
 		moderation, err := setup.Validator(environment, "submissionvalidator")
 		if err != nil {
 			return nil, err
 		}
-		return (&function{moderation: moderation, log: environment.Log}).handle, nil
+		failures, err := queue.Failures(environment)
+		if err != nil {
+			return nil, err
+		}
+		f := &function{moderation: moderation, batch: &stream.Batch{Failures: failures, Parallel: true, Log: environment.Log}}
+		return f.handle, nil
 	})
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"log/slog"
 	"strings"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -15,15 +14,15 @@ import (
 // function is the eraser.
 type function struct {
 	eraser  todo.Eraser
-	log     *slog.Logger
+	batch   *stream.Batch
 	metrics *kit.Metrics
 }
 
-// handle completes the deletions of a batch. Those that failed, or for which there was
-// no time, are delivered again.
-func (f *function) handle(ctx context.Context, event events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
+// handle completes the deletions of a batch. One that fails holds up no other: users have nothing in common. One for which there was
+// no time is delivered again.
+func (f *function) handle(ctx context.Context, event stream.Event) (events.DynamoDBEventResponse, error) {
 	erased, failed := 0, 0
-	response, err := stream.Batch{Failed: f.failed}.Each(ctx, event, func(ctx context.Context, change events.DynamoDBStreamRecord) error {
+	response, err := f.batch.Each(ctx, event, func(ctx context.Context, change events.DynamoDBStreamRecord) error {
 		deletion, ok := deletionOf(change)
 		if !ok {
 			return nil
@@ -48,8 +47,4 @@ func deletionOf(change events.DynamoDBStreamRecord) (todo.Deletion, bool) {
 	user, ok := strings.CutPrefix(stream.Text(change.Keys, "PK"), "COUNTS#")
 	id := stream.Text(change.NewImage, "deletion")
 	return todo.Deletion{User: user, ID: id}, ok && id != ""
-}
-
-func (f *function) failed(ctx context.Context, eventID string, err error) {
-	f.log.ErrorContext(ctx, "the deletion of a user is not finished", "event_id", eventID, "error", err.Error())
 }

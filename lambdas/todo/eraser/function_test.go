@@ -18,6 +18,9 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/metricstest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream/streamtest"
 	"github.com/onesynth-cdk/onesynth/lambdas/todo"
 	"github.com/onesynth-cdk/onesynth/lambdas/todo/dynamodb"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -25,11 +28,12 @@ import (
 
 // set is the function on a table with users who have tasks.
 type set struct {
-	handler lambda.Handler
-	store   *dynamodb.Store
-	tables  *dynamotest.Tables
-	service *todo.Service
-	output  *bytes.Buffer
+	handler  lambda.Handler
+	store    *dynamodb.Store
+	tables   *dynamotest.Tables
+	service  *todo.Service
+	failures streamtest.Queue
+	output   *bytes.Buffer
 }
 
 func newSet(t *testing.T, store todo.EraserStore) *set {
@@ -48,7 +52,8 @@ func newSet(t *testing.T, store todo.EraserStore) *set {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &function{eraser: todo.Eraser{Store: store}, log: log, metrics: &kit.Metrics{Namespace: "Onesynth/todo", Function: "eraser", Writer: s.output}}
+	batch := &stream.Batch{Failures: &s.failures, Log: log}
+	f := &function{eraser: todo.Eraser{Store: store}, batch: batch, metrics: &kit.Metrics{Namespace: "Onesynth/todo", Function: "eraser", Writer: s.output}}
 	s.handler = kit.NewResponder(log, f.handle)
 	return s
 }
@@ -163,7 +168,7 @@ func TestPassesOverOtherRecords(t *testing.T) {
 	}
 }
 
-// sick fails for one user.
+// sick is busy for one user, and cannot read what another has.
 type sick struct {
 	todo.EraserStore
 	user   string
@@ -172,7 +177,10 @@ type sick struct {
 
 func (s *sick) EraseItems(_ context.Context, deletion todo.Deletion) (bool, error) {
 	if deletion.User == s.user {
-		return false, errors.New("the table is busy")
+		return false, fmt.Errorf("the table: %w", retry.ErrBusy)
+	}
+	if deletion.User == "spoiled" {
+		return false, errors.New("an item is not readable")
 	}
 	s.erased = append(s.erased, deletion.User)
 	return true, nil
@@ -185,12 +193,12 @@ type hurried struct{ context.Context }
 
 func (hurried) Deadline() (time.Time, bool) { return time.Now().Add(2 * time.Second), true }
 
-// The answer names a failed record by its sequence number; the others are done.
+// The answer names a record that may heal by its sequence number; one that cannot is in the queue of failures; the others are done.
 func TestReportsFailures(t *testing.T) {
 	t.Parallel()
 	store := &sick{user: "bob"}
 	s := newSet(t, store)
-	failed := s.handle(t, t.Context(),
+	failed := s.handle(t, t.Context(), deletionRecord("10", todo.Deletion{User: "spoiled", ID: "0"}),
 		deletionRecord("11", todo.Deletion{User: "ada", ID: "1"}), deletionRecord("12", todo.Deletion{User: "bob", ID: "2"}), deletionRecord("13", todo.Deletion{User: "carol", ID: "3"}))
 	if diff := cmp.Diff([]string{"12"}, failed); diff != "" {
 		t.Errorf("- want, + got:\n%s", diff)
@@ -198,7 +206,10 @@ func TestReportsFailures(t *testing.T) {
 	if diff := cmp.Diff([]string{"ada", "carol"}, store.erased); diff != "" {
 		t.Errorf("- want, + got:\n%s", diff)
 	}
-	if !strings.Contains(s.output.String(), `"EraserFailures":1`) || !strings.Contains(s.output.String(), "busy") {
+	if f := s.failures.Failures(); len(f) != 1 || !strings.Contains(f["10"].Cause, "not readable") || !strings.Contains(string(f["10"].Record), "COUNTS#spoiled") {
+		t.Errorf("the queue of failures has %+v", f)
+	}
+	if !strings.Contains(s.output.String(), `"EraserFailures":2`) || !strings.Contains(s.output.String(), "too much is going on") {
 		t.Errorf("wrote %s", s.output)
 	}
 }

@@ -9,17 +9,26 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/queue"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream"
 	"github.com/onesynth-cdk/onesynth/lambdas/todo"
 	"github.com/onesynth-cdk/onesynth/lambdas/todo/dynamodb"
 )
 
 func main() {
-	kit.StartResponder("todo", func(_ context.Context, environment kit.Environment) (func(context.Context, events.DynamoDBEvent) (events.DynamoDBEventResponse, error), error) {
+	kit.StartResponder("todo", func(_ context.Context, environment kit.Environment) (func(context.Context, stream.Event) (events.DynamoDBEventResponse, error), error) {
 		store, err := dynamodb.Open(environment, "eraser")
 		if err != nil {
 			return nil, err
 		}
-		f := &function{eraser: todo.Eraser{Store: store}, log: environment.Log, metrics: environment.Metrics}
+		failures, err := queue.Failures(environment)
+		if err != nil {
+			return nil, err
+		}
+		f := &function{
+			eraser: todo.Eraser{Store: store}, batch: &stream.Batch{Failures: failures, Log: environment.Log},
+			metrics: environment.Metrics,
+		}
 		return f.handle, nil
 	})
 }

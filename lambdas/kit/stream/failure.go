@@ -1,25 +1,39 @@
-package lake
+package stream
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/aws/aws-lambda-go/lambdacontext"
 )
 
 // MaxFailureBytes is how long a message of the failure queue may be. Amazon SQS now
 // takes longer ones, but not every reader of a queue does.
 const MaxFailureBytes = 256 << 10
 
-// Failure is the message about a record that could not be converted, as JSON.
+// Failures is the queue of failures. [queue.Queue] is one.
+//
+// [queue.Queue]: https://pkg.go.dev/github.com/onesynth-cdk/onesynth/lambdas/kit/queue#Queue
+type Failures interface {
+	// Send sends a message.
+	Send(ctx context.Context, message string) error
+}
+
+// Failure is the message about a record that a function gave up, as JSON. An [Event] of its Record, with Again, lets the function of
+// RequestContext try once more.
 type Failure struct {
-	// Cause says what was found, and what is allowed.
+	// Cause says for people why, such as what was found, and what is allowed.
 	Cause string `json:"cause"`
 	// EventID and the following fields are the record's own, as far as they can be read.
 	EventID        string `json:"event_id"`
 	EventName      string `json:"event_name"`
-	Entity         string `json:"entity"`
 	SequenceNumber string `json:"sequence_number"`
+	// Entity is that of a lake. Absent: the function is no lake's.
+	Entity string `json:"entity,omitempty"`
+	// RequestContext names the function. [Failure.Message] sets it.
+	RequestContext RequestContext `json:"requestContext"`
 	// Omitted names the parts of the record that are left out, because the message would
 	// be too long. Absent: nothing.
 	Omitted string `json:"omitted,omitempty"`
@@ -27,9 +41,20 @@ type Failure struct {
 	Record json.RawMessage `json:"record,omitempty"`
 }
 
-// message returns the failure as text that fits into a queue's message. If it would be too long, it
-// leaves out the record's images, which alone can be 800 KB, and if that does not help, the record.
-func (f Failure) message() (string, error) {
+// RequestContext is of the form that AWS Lambda's own messages about failed invocations have.
+type RequestContext struct {
+	// RequestID is the id of the invocation.
+	RequestID string `json:"requestId"`
+	// FunctionARN is the ARN of the function.
+	FunctionARN string `json:"functionArn"`
+}
+
+// Message returns the failure as text that fits into a queue's message, of the function that the context is of. If it would be too
+// long, it leaves out the record's images, which alone can be 800 KB, and if that does not help, the record.
+func (f Failure) Message(ctx context.Context) (string, error) {
+	if of, ok := lambdacontext.FromContext(ctx); ok {
+		f.RequestContext = RequestContext{of.AwsRequestID, of.InvokedFunctionArn}
+	}
 	record := f.Record
 	if !json.Valid(record) {
 		f.Record, f.Omitted = nil, fmt.Sprintf("the record, which is no JSON: %d bytes", len(record))
@@ -45,8 +70,11 @@ func (f Failure) message() (string, error) {
 		}
 	}
 	f.Record, f.Omitted = nil, fmt.Sprintf("the record: it has %d bytes without images, and a message %d at most", len(record), MaxFailureBytes)
+	const most = 1000
 	for _, field := range []*string{&f.Cause, &f.EventID, &f.EventName, &f.Entity, &f.SequenceNumber} {
-		*field = shortened(*field, 1000)
+		if len(*field) > most {
+			*field = strings.ToValidUTF8((*field)[:most], "") + "…"
+		}
 	}
 	return f.encode()
 }
@@ -76,15 +104,4 @@ func withoutImages(record json.RawMessage) (json.RawMessage, bool) {
 	fields["dynamodb"] = short
 	short, err = json.Marshal(fields)
 	return short, err == nil
-}
-
-// shortened is text of at most length bytes.
-func shortened(text string, length int) string {
-	if len(text) <= length {
-		return text
-	}
-	for length > 0 && !utf8.RuneStart(text[length]) {
-		length--
-	}
-	return text[:length] + "…"
 }

@@ -1,0 +1,46 @@
+// Package streamtest has what tests of functions on a stream need: a queue of failures.
+package streamtest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream"
+)
+
+// Queue is a [stream.Failures] that keeps what it gets. The zero value is an empty queue. It is safe for concurrent use.
+type Queue struct {
+	// Err is what Send answers with instead of taking a message.
+	Err error
+
+	mutex    sync.Mutex
+	messages []stream.Failure
+}
+
+// Send implements [stream.Failures]. It refuses what is no message about a record.
+func (q *Queue) Send(_ context.Context, message string) error {
+	var failure stream.Failure
+	if err := json.Unmarshal([]byte(message), &failure); err != nil {
+		return fmt.Errorf("got %q: %w", message, err)
+	}
+	q.mutex.Lock()
+	defer q.mutex.Unlock()
+	if q.Err != nil {
+		return q.Err
+	}
+	q.messages = append(q.messages, failure)
+	return nil
+}
+
+// Failures are the messages by the sequence number of their record.
+func (q *Queue) Failures() map[string]stream.Failure {
+	q.mutex.Lock()
+	defer q.mutex.Unlock()
+	all := map[string]stream.Failure{}
+	for _, failure := range q.messages {
+		all[failure.SequenceNumber] = failure
+	}
+	return all
+}
