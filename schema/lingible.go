@@ -87,7 +87,7 @@ func Lingible() Platform {
 				Trigger: OnStream{
 					Table: "Lexicon", Changes: "changes of terms",
 					Filters:   []map[string]any{{"dynamodb": map[string]any{"Keys": map[string]any{"SK": map[string]any{"S": []any{"METADATA#lexicon"}}}}}},
-					BatchSize: 1000, BatchWindow: 2 * time.Second,
+					BatchSize: 1000, BatchWindow: 2 * time.Second, ReportItemFailures: true,
 					Failures: Failures{Description: "changes of terms that no export has"},
 				},
 				AccessPatterns: []string{"GetExport", "ClaimExport", "SettleExport", "ListEntriesBySource", "GetEntries"},

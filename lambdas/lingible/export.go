@@ -36,6 +36,20 @@ var (
 	ErrExportLost = errors.New("the claim on the export of the lexicon was lost")
 )
 
+// UnreadableTermsError names terms that are in the table and are no terms.
+type UnreadableTermsError struct {
+	// Causes are by slug.
+	Causes map[string]error
+}
+
+func (e *UnreadableTermsError) Error() string {
+	texts := make([]string, 0, len(e.Causes))
+	for _, slug := range slices.Sorted(maps.Keys(e.Causes)) {
+		texts = append(texts, fmt.Sprintf("the term %q cannot be read: %v", slug, e.Causes[slug]))
+	}
+	return strings.Join(texts, "; ")
+}
+
 // Export is the object with the terms of the lexicon.
 type Export struct {
 	ExportedAt time.Time `json:"exported_at"`
@@ -55,7 +69,8 @@ type ExportStore interface {
 	SettleExport(ctx context.Context, claim, digest string, now time.Time) error
 	// SlugsBySource lists the slugs of a source. The latest may be missing.
 	SlugsBySource(ctx context.Context, source string) ([]string, error)
-	// Entries reads the terms with the slugs as they are now. It leaves out those that do not exist.
+	// Entries reads the terms with the slugs as they are now. It leaves out those that do not exist. With an
+	// [*UnreadableTermsError] it returns the others.
 	Entries(ctx context.Context, slugs []string) ([]Entry, error)
 }
 
@@ -74,7 +89,8 @@ type Exporter struct {
 }
 
 // Export exports the lexicon, in which the terms with the slugs have changed, and returns how many
-// terms it has. If it fails, repeat it with the same slugs.
+// terms it has. If it fails, repeat it with the same slugs. After an [*UnreadableTermsError] it is made
+// all the same, with these terms as they were in the export before.
 //
 // The index by source shows a change somewhat later. So an export has the terms of the export
 // before and those that have changed, too, each as it is in the table. One export is made at a time,
@@ -86,15 +102,20 @@ func (e *Exporter) Export(ctx context.Context, changed []string) (terms int, err
 		return 0, err
 	}
 	digest, terms, err := e.write(ctx, changed, until)
-	if err != nil {
+	unreadable, ok := errors.AsType[*UnreadableTermsError](err)
+	if err != nil && !ok {
 		ctx, cancel := retry.ToRelease(ctx, time.Now().Add(time.Second))
 		defer cancel()
 		return 0, errors.Join(err, e.Store.SettleExport(ctx, claim, "", now))
 	}
-	return terms, e.Store.SettleExport(ctx, claim, digest, now)
+	if err := e.Store.SettleExport(ctx, claim, digest, now); err != nil || !ok {
+		return terms, err
+	}
+	return terms, unreadable
 }
 
-// write writes the object, unless the claim has ended, and returns its digest.
+// write writes the object, unless the claim has ended, and returns its digest, also with an
+// [*UnreadableTermsError].
 func (e *Exporter) write(ctx context.Context, changed []string, until time.Time) (digest string, terms int, err error) {
 	slugs, sources := map[string]bool{}, map[string]bool{SourceInitial: true, SourceCommunity: true}
 	for _, slug := range changed {
@@ -120,8 +141,17 @@ func (e *Exporter) write(ctx context.Context, changed []string, until time.Time)
 		}
 	}
 	export := Export{ExportedAt: e.now()}
-	if export.Terms, err = e.Store.Entries(ctx, slices.Sorted(maps.Keys(slugs))); err != nil {
+	export.Terms, err = e.Store.Entries(ctx, slices.Sorted(maps.Keys(slugs)))
+	unreadable, ok := errors.AsType[*UnreadableTermsError](err)
+	if err != nil && !ok {
 		return "", 0, err
+	}
+	if ok {
+		for _, entry := range before.Terms {
+			if unreadable.Causes[entry.Slug()] != nil {
+				export.Terms = append(export.Terms, entry)
+			}
+		}
 	}
 	slices.SortFunc(export.Terms, func(a, b Entry) int { return strings.Compare(a.Slug(), b.Slug()) })
 	body, err := json.Marshal(export)
@@ -131,7 +161,10 @@ func (e *Exporter) write(ctx context.Context, changed []string, until time.Time)
 	if !e.now().Before(until) {
 		return "", 0, ErrExportLost
 	}
-	return digestOf(body), len(export.Terms), e.Objects.Put(ctx, ExportKey, bytes.NewReader(body))
+	if err := e.Objects.Put(ctx, ExportKey, bytes.NewReader(body)); err != nil || !ok {
+		return digestOf(body), len(export.Terms), err
+	}
+	return digestOf(body), len(export.Terms), unreadable
 }
 
 // before reads the export that is there, also one that was written and not settled.

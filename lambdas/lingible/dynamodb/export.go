@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
@@ -73,14 +74,26 @@ func (s *Store) slugs(ctx context.Context, pattern string, values ...any) (slugs
 
 // Entries implements [lingible.ExportStore].
 func (s *Store) Entries(ctx context.Context, slugs []string) ([]lingible.Entry, error) {
-	read, err := dynamo.ReadBatch[lingible.Entry](ctx, s.db, "GetEntries", termKeys(slugs, entryKind)...)
-	entries := make([]lingible.Entry, 0, len(read))
-	for _, entry := range read {
-		if entry != nil {
-			entries = append(entries, *entry)
-		}
+	items, err := s.db.BatchGet(ctx, "GetEntries", termKeys(slugs, entryKind)...)
+	if err != nil {
+		return nil, err
 	}
-	return entries, err
+	entries, unreadable := make([]lingible.Entry, 0, len(items)), map[string]error{}
+	for i, item := range items {
+		var entry lingible.Entry
+		if item == nil {
+			continue
+		}
+		if err := attributevalue.UnmarshalMap(item, &entry); err != nil {
+			unreadable[slugs[i]] = err
+			continue
+		}
+		entries = append(entries, entry)
+	}
+	if len(unreadable) > 0 {
+		return entries, &lingible.UnreadableTermsError{Causes: unreadable}
+	}
+	return entries, nil
 }
 
 // termKeys are the keys of items of a kind that belong to terms.
@@ -92,13 +105,11 @@ func termKeys(slugs []string, kind string) [][]any {
 	return keys
 }
 
-// ChangedTerms are the slugs of the terms in records of the stream of Lexicon.
-func ChangedTerms(event events.DynamoDBEvent) (slugs []string) {
-	for _, record := range event.Records {
-		// Items of other kinds have no slug.
-		if slug, ok := strings.CutPrefix(stream.Text(record.Change.Keys, "PK"), termKey("")); ok {
-			slugs = append(slugs, slug)
-		}
+// ChangedTerm is the slug of the term in a change of Lexicon; "": it is of an item of another kind.
+func ChangedTerm(change events.DynamoDBStreamRecord) string {
+	slug, isTerm := strings.CutPrefix(stream.Text(change.Keys, "PK"), termKey(""))
+	if !isTerm {
+		return ""
 	}
-	return slugs
+	return slug
 }

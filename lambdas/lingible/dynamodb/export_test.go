@@ -12,13 +12,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-lambda-go/events"
 	awsdynamodb "github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/dynamodb"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -216,6 +216,35 @@ func TestExportsAtOnce(t *testing.T) {
 	l.want(t, want...)
 }
 
+// A term that cannot be read is exported as it was before, and named; a new one is left out. All others are exported.
+func TestExportOfUnreadableTerms(t *testing.T) {
+	t.Parallel()
+	l := newLexicon(t)
+	for _, term := range []string{"first", "second"} {
+		l.approve(t, term, lingible.SourceInitial)
+	}
+	if _, err := l.exporter(false, nil).Export(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	l.approve(t, "third", lingible.SourceCommunity)
+	l.approve(t, "fourth", lingible.SourceCommunity)
+	for _, slug := range []string{"second", "fourth"} {
+		text := func(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
+		if _, err := l.tables.Client.UpdateItem(t.Context(), &awsdynamodb.UpdateItemInput{
+			TableName: new("Lexicon"), Key: map[string]types.AttributeValue{"PK": text("TERM#" + slug), "SK": text("METADATA#lexicon")},
+			AttributeUpdates: map[string]types.AttributeValueUpdate{"examples": {Action: types.AttributeActionPut, Value: text("none")}},
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	terms, err := l.exporter(false, nil).Export(t.Context(), []string{"second", "third", "fourth"})
+	unreadable, ok := errors.AsType[*lingible.UnreadableTermsError](err)
+	if !ok || len(unreadable.Causes) != 2 || unreadable.Causes["second"] == nil || unreadable.Causes["fourth"] == nil || terms != 3 {
+		t.Errorf("got %d terms, %v", terms, err)
+	}
+	l.want(t, "first", "second", "third")
+}
+
 // An exporter that dies at any step leaves the export before or the next one, whole. When its claim
 // has ended, its batch comes again, and the export has everything.
 func TestExporterDies(t *testing.T) {
@@ -378,7 +407,7 @@ func TestExport(t *testing.T) {
 
 func TestChangedTerms(t *testing.T) {
 	t.Parallel()
-	var event events.DynamoDBEvent
+	var event stream.Event
 	if err := json.Unmarshal([]byte(`{"Records":[
 		{"eventName":"INSERT","dynamodb":{"Keys":{"PK":{"S":"TERM#no-cap"},"SK":{"S":"METADATA#lexicon"}}}},
 		{"eventName":"REMOVE","dynamodb":{"Keys":{"PK":{"S":"TERM#TERM#"},"SK":{"S":"METADATA#lexicon"}}}},
@@ -386,7 +415,11 @@ func TestChangedTerms(t *testing.T) {
 		{"eventName":"MODIFY","dynamodb":{"Keys":{"PK":{"N":"1"}}}}, {"dynamodb":{}}, {}]}`), &event); err != nil {
 		t.Fatal(err)
 	}
-	if got := dynamodb.ChangedTerms(event); !slices.Equal(got, []string{"no-cap", "TERM#"}) {
+	var got []string
+	for _, change := range event.Changes() {
+		got = append(got, dynamodb.ChangedTerm(change))
+	}
+	if !slices.Equal(got, []string{"no-cap", "TERM#", "", "", "", ""}) {
 		t.Errorf("got %q", got)
 	}
 }

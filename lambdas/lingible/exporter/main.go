@@ -8,12 +8,14 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/queue"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/dynamodb"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/setup"
 )
 
 func main() {
-	kit.StartEvent("lingible", func(_ context.Context, environment kit.Environment) (func(context.Context, events.DynamoDBEvent) error, error) {
+	kit.StartResponder("lingible", func(_ context.Context, environment kit.Environment) (func(context.Context, stream.Event) (events.DynamoDBEventResponse, error), error) {
 		store, err := dynamodb.Open(environment, "exporter")
 		if err != nil {
 			return nil, err
@@ -22,12 +24,14 @@ func main() {
 		if err != nil {
 			return nil, err
 		}
-		return func(ctx context.Context, event events.DynamoDBEvent) error {
-			terms, err := exporter.Export(ctx, dynamodb.ChangedTerms(event))
-			if err == nil {
-				environment.Metrics.Emit(ctx, kit.Count("TermsExported", terms))
-			}
-			return err
-		}, nil
+		failures, err := queue.Failures(environment)
+		if err != nil {
+			return nil, err
+		}
+		f := &function{
+			exporter: exporter, batch: &stream.Batch{Failures: failures, Log: environment.Log},
+			metrics: environment.Metrics,
+		}
+		return f.handle, nil
 	})
 }
