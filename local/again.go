@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/onesynth-cdk/onesynth/local/assembly"
@@ -45,7 +46,10 @@ type failure struct {
 		FunctionARN string `json:"functionArn"`
 	} `json:"requestContext"`
 	RequestPayload json.RawMessage `json:"requestPayload"`
-	Batch          *struct {
+	// Record is a stream's, which its function gave up; Omitted says what the message lacks of it.
+	Record  json.RawMessage `json:"record"`
+	Omitted string          `json:"omitted"`
+	Batch   *struct {
 		Shard  string `json:"shardId"`
 		First  string `json:"startSequenceNumber"`
 		Last   string `json:"endSequenceNumber"`
@@ -72,6 +76,11 @@ func (c cloud) planAgain(queue *awsapi.Queue, message awsapi.Message) again {
 			return plan
 		case len(failed.RequestPayload) > 0:
 			return invoke(arn, failed.RequestPayload)
+		case failed.Omitted != "":
+			return again{why: "the message has not all of the record: it lacks " + failed.Omitted}
+		case len(failed.Record) > 0:
+			// The function fails on the record instead of sending another message (stream.Event of lambdas/kit).
+			return invoke(arn, slices.Concat([]byte(`{"Records":[`), failed.Record, []byte(`],"again":true}`)))
 		}
 	}
 	if message.Attributes["RequestID"].StringValue != "" {

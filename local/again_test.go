@@ -99,6 +99,17 @@ func TestAgain(t *testing.T) {
 	}
 	want(t, 200, "late")(call(t, "GET", r.URL("")+"/items/tick", ""))
 
+	// A record that its function gave up, and one that the message has not all of.
+	const gaveUp = `{"cause":"unreadable","requestContext":{"functionArn":"arn:aws:lambda:us-east-1:000000000000:function:worker"},"record":
+		{"eventName":"MODIFY","dynamodb":{"Keys":{"id":{"S":"mended"}},"SequenceNumber":"1"}}%s}`
+	queue.Send(fmt.Sprintf(gaveUp, ""), nil)
+	want(t, 200, `"function": "worker"`)(call(t, "POST", failed(t, r, "Queue")+"/again", ""))
+	want(t, 200, `"MODIFY mended"`)(call(t, "GET", r.URL("")+"/items/seen", ""))
+	queue.Send(fmt.Sprintf(gaveUp, `,"omitted":"its images"`), nil)
+	message = failed(t, r, "Queue")
+	want(t, 409, "it lacks its images")(call(t, "POST", message+"/again", ""))
+	want(t, 204, "")(call(t, "DELETE", message, ""))
+
 	// The event of a schedule.
 	queue.Send(`{"Tick": "scheduled"}`, map[string]awsapi.MessageAttribute{
 		"SCHEDULE_ARN": {DataType: "String", StringValue: "arn:aws:scheduler:us-east-1:000000000000:schedule/default/tick"},
