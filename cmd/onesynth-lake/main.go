@@ -21,6 +21,7 @@ func main() {
 	signal.Ignore(syscall.SIGPIPE)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
+	go limitMemory()
 	input, err := lakecommand.Stdin()
 	if err == nil {
 		err = lakecommand.Serve(ctx, input, answer)

@@ -108,6 +108,7 @@ Saved queries, for --query
 		"NoLake":       {[]string{"--console", none}, 1, "", "the run has no lake"},
 		"NoSuchLake":   {[]string{"--console", one, "--database", "shops"}, 1, "", `no database "shops"`},
 		"NoQuery":      {[]string{"--console", one, "DROP VIEW totals"}, 1, "", "a lake is read with SELECT"},
+		"Memory":       {[]string{"--console", one, "SELECT repeat(repeat('a', 1000000), 2000)"}, 1, "", "the query needs more than 1.5 GiB of memory"},
 		"NoColumn":     {[]string{"--console", one, "SELECT price FROM sales"}, 1, "", `"price" not found`},
 		"NoRows":       {[]string{"--console", one, "--format", "csv"}, 1, "", "--format csv is for the rows of a query"},
 		"Format":       {[]string{"--console", one, "--format", "xml", "SELECT 1"}, 2, "", "table"},

@@ -68,6 +68,14 @@ type Answer struct {
 	Columns []Column `json:"columns"`
 	// Rows have the text of each column's value, as Amazon Athena writes it, and nil for null.
 	Rows [][]*string `json:"rows"`
-	// More says that there are rows beyond the asked number.
+	// More says that there are rows beyond the asked number, or beyond [LargestAnswer].
 	More bool `json:"more,omitempty"`
+	// Cut is how many values are longer than [LongestValue], and end there.
+	Cut int `json:"cut,omitempty"`
 }
+
+// Bounds of an [Answer], in bytes of text: people read it on a page. Lake.Query of lakequery has none.
+const (
+	LongestValue  = 64 << 10
+	LargestAnswer = 8 << 20
+)

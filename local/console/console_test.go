@@ -3,7 +3,9 @@ package console_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -12,6 +14,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/onesynth-cdk/onesynth/local/catalog"
 	"github.com/onesynth-cdk/onesynth/local/console"
 	"github.com/onesynth-cdk/onesynth/local/gateway"
 	"github.com/onesynth-cdk/onesynth/local/inbox"
@@ -250,5 +253,43 @@ func TestInvokeErr(t *testing.T) {
 	c.ServeHTTP(w, post("/functions/worker/invoke", "next=0"))
 	if w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), "event as JSON") {
 		t.Errorf("got %d %s", w.Code, w.Body)
+	}
+}
+
+// A query ends when the one who asked leaves, also one whose request has no length.
+func TestQueryEndsWithItsReader(t *testing.T) {
+	t.Parallel()
+	for name, body := range map[string]func(string) io.Reader{
+		"Length": func(text string) io.Reader { return strings.NewReader(text) },
+		"Chunks": func(text string) io.Reader { return io.MultiReader(strings.NewReader(text)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			began, ended := make(chan struct{}), make(chan error, 1)
+			server := httptest.NewServer(console.New(console.Options{QueryLake: func(ctx context.Context, _ catalog.Question) (catalog.Answer, error) {
+				close(began)
+				<-ctx.Done()
+				ended <- ctx.Err()
+				return catalog.Answer{}, ctx.Err()
+			}}))
+			defer server.Close()
+			ctx, leave := context.WithCancel(t.Context())
+			request, err := http.NewRequestWithContext(ctx, http.MethodPost, server.URL+"/lakes/query", body(`{"sql": "SELECT 1"}`))
+			if err != nil {
+				t.Fatal(err)
+			}
+			request.Header.Set("Content-Type", "application/json")
+			request.Header.Set("Onesynth-Console", "1")
+			go func() {
+				<-began
+				leave()
+			}()
+			if response, err := http.DefaultClient.Do(request); err == nil {
+				t.Fatalf("got %s", response.Status)
+			}
+			if err := <-ended; !errors.Is(err, context.Canceled) {
+				t.Errorf("got %v", err)
+			}
+		})
 	}
 }

@@ -5,6 +5,7 @@ package console
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"strconv"
 
@@ -108,6 +109,8 @@ func (c *Console) queryLake(r *http.Request) (any, error) {
 	if err := decode(r, &question); err != nil {
 		return nil, err
 	}
+	// The server notices that nobody waits for the answer once it has read the request to its end.
+	_, _ = io.Copy(io.Discard, r.Body)
 	if c.options.QueryLake == nil {
 		return nil, &Problem{http.StatusNotImplemented, "this program has no engine for SQL: the command onesynth has one"}
 	}

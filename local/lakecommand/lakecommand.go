@@ -29,7 +29,7 @@ type Request struct {
 	Format string
 }
 
-// patience is how long a command may take to remove its files, once nobody waits for its answer.
+// patience is how long a command may take to interrupt its query, once nobody waits for its answer. Then it is killed.
 const patience = 5 * time.Second
 
 // Command finds onesynth-lake, or builds it. Make one with New. It is safe for concurrent use.
@@ -80,7 +80,7 @@ func (c *Command) Check(ctx context.Context, lake catalog.Lake) (failures []cata
 	return failures, err
 }
 
-func (c *Command) run(ctx context.Context, request Request, to io.Writer) error {
+func (c *Command) run(ctx context.Context, request Request, to io.Writer) (err error) {
 	path, err := c.find(ctx)
 	if err != nil {
 		return err
@@ -89,9 +89,15 @@ func (c *Command) run(ctx context.Context, request Request, to io.Writer) error 
 	if err != nil {
 		return err
 	}
+	// A command that is killed leaves its files.
+	folder, err := os.MkdirTemp("", "onesynth-lake-")
+	if err != nil {
+		return fmt.Errorf("folder for the query's files: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
 	command := exec.CommandContext(ctx, path)
 	var problem bytes.Buffer
-	command.Stdout, command.Stderr = to, &problem
+	command.Stdout, command.Stderr, command.Env = to, &problem, append(os.Environ(), "TMPDIR="+folder)
 	input, err := command.StdinPipe()
 	if err != nil {
 		return err

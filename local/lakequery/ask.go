@@ -4,11 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/onesynth-cdk/onesynth/local/catalog"
 )
 
-// Ask opens a lake of the run with that console, answers one question, and closes it. Errors as of [Open] and [Lake.Query].
+// Ask opens a lake of the run with that console, answers one question within the bounds of [catalog.Answer], and closes it. Errors as of [Open] and [Lake.Query].
 func Ask(ctx context.Context, console string, question catalog.Question) (answer catalog.Answer, err error) {
 	lake, err := Open(ctx, console, Options{Database: question.Database, Stack: question.Stack})
 	if err != nil {
@@ -32,8 +33,9 @@ func Ask(ctx context.Context, console string, question catalog.Question) (answer
 		pointers[i] = &values[i]
 		answer.Columns = append(answer.Columns, catalog.Column{Name: t.Name(), Type: t.DatabaseTypeName()})
 	}
+	size := 0
 	for rows.Next() {
-		if question.Most > 0 && len(answer.Rows) == question.Most {
+		if question.Most > 0 && len(answer.Rows) == question.Most || size > catalog.LargestAnswer {
 			answer.More = true
 			break
 		}
@@ -42,9 +44,17 @@ func Ask(ctx context.Context, console string, question catalog.Question) (answer
 		}
 		row := make([]*string, len(values))
 		for i, v := range values {
-			if v != nil {
-				row[i] = new(text(columns[i], v))
+			if v == nil {
+				continue
 			}
+			value := text(columns[i], v)
+			if len(value) > catalog.LongestValue {
+				// A copy, so that the long text need not stay.
+				value = strings.Clone(strings.ToValidUTF8(value[:catalog.LongestValue], ""))
+				answer.Cut++
+			}
+			row[i] = &value
+			size += len(value)
 		}
 		answer.Rows = append(answer.Rows, row)
 	}

@@ -5,12 +5,36 @@ import (
 	"net/http/httptest"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/local/catalog"
 	"github.com/onesynth-cdk/onesynth/local/lakequery"
 )
+
+// An answer ends where people can read no more of it, and says so.
+func TestAskWithinBounds(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(small(nil))
+	t.Cleanup(server.Close)
+	ask := func(sql string) catalog.Answer {
+		t.Helper()
+		got, err := lakequery.Ask(t.Context(), server.URL, catalog.Question{SQL: sql})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	got := ask("SELECT repeat('ü', 1000000) AS long, 'short' AS short")
+	if value := *got.Rows[0][0]; len(value) > catalog.LongestValue || len(value) < catalog.LongestValue-2 || !utf8.ValidString(value) || got.Cut != 1 || got.More || *got.Rows[0][1] != "short" {
+		t.Errorf("a long value: got %d bytes, %d cut, more %v", len(value), got.Cut, got.More)
+	}
+	got = ask("SELECT repeat('a', 60000) FROM range(1000)")
+	if size := 60_000 * len(got.Rows); size < catalog.LargestAnswer || size > catalog.LargestAnswer+60_000 || got.Cut != 0 || !got.More {
+		t.Errorf("many rows: got %d bytes, %d cut, more %v", size, got.Cut, got.More)
+	}
+}
 
 func TestAsk(t *testing.T) {
 	t.Parallel()

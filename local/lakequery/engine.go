@@ -31,6 +31,13 @@ var columnTypes = map[string]string{
 // times as long.
 const utcTimestamp = "TIMESTAMP WITH TIME ZONE"
 
+// mostMemory is what DuckDB takes for the rows that it sorts, groups and joins; what needs more goes to its files, up to mostSpilled.
+// Texts that a query makes are not counted: onesynth-lake has a limit for its process.
+const (
+	mostMemory  = "1GB"
+	mostSpilled = "10GB"
+)
+
 type duck struct{ db *sql.DB }
 
 // openEngine gives the files to DuckDB as the lake's tables, and creates the lake's views over them. From then on it can
@@ -72,7 +79,11 @@ func (d *duck) setUp(ctx context.Context, use string, lake catalog.Lake, files m
 		return fmt.Errorf("open DuckDB: %w", err)
 	}
 	defer connection.Close()
-	if err := asAthena(ctx, connection, use, lake, "SET GLOBAL temp_directory = "+literal(filepath.Join(folder, "spill"))); err != nil {
+	if err := asAthena(ctx, connection, use, lake,
+		"SET GLOBAL temp_directory = "+literal(filepath.Join(folder, "spill")),
+		"SET GLOBAL max_temp_directory_size = "+literal(mostSpilled),
+		"SET GLOBAL memory_limit = "+literal(mostMemory),
+	); err != nil {
 		return err
 	}
 	for _, table := range lake.Tables {

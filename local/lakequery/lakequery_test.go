@@ -141,6 +141,15 @@ func TestCancel(t *testing.T) {
 	}
 }
 
+// Queries have bounds of memory and files.
+func TestMemory(t *testing.T) {
+	t.Parallel()
+	lake := small(nil).open(t)
+	if got := answer(t, lake, "SELECT current_setting('memory_limit'), current_setting('max_temp_directory_size')"); got != "953.6 MiB,9.3 GiB\n" {
+		t.Errorf("got %q", got)
+	}
+}
+
 // TestEvolution: a file that is older than a column has null there, and columns that the catalog lacks are left out.
 func TestEvolution(t *testing.T) {
 	t.Parallel()

@@ -43,18 +43,30 @@ export async function show({parameters, signal, go}) {
     put(described, query.description);
   });
 
+  let running = null;
+  const cancel = h('button', {type: 'button', disabled: true, onclick: () => running?.abort()}, 'Cancel');
   const run = async () => {
+    running?.abort();
+    const own = running = new AbortController();
     const began = performance.now();
     put(result, h('p', {class: 'muted'}, 'The query runs …'));
+    cancel.disabled = false;
     try {
-      const answer = await post('/lakes/query', {database: lake().database, stack: lake().stack, sql: sql.value, most}, signal);
+      const answer = await post('/lakes/query', {database: lake().database, stack: lake().stack, sql: sql.value, most}, AbortSignal.any([signal, own.signal]));
       const time = took(performance.now() - began);
-      put(result, chart(answer), table({
+      put(result, answer.cut && h('p', {class: 'muted'}, `${plural(answer.cut, 'value is', 'values are')} longer than 64 KB, and cut there.`), chart(answer), table({
         caption: `${answer.more ? `The first ${answer.rows.length} rows` : plural(answer.rows.length, 'row')}, in ${time}`, rows: answer.rows, named: false, empty: `No row, in ${time}.`,
         columns: answer.columns.map((column, i) => ({label: column.name, number: isNumber(column.type), cell: (row) => (row[i] === null ? h('span', {class: 'muted'}, 'null') : h('span', {class: 'cut', title: row[i].length > 60 ? row[i] : null}, row[i]))})),
       }));
     } catch (error) {
+      if (running !== own) return;
       if (error.name !== 'AbortError') put(result, problem(error, 'The query does not run.'));
+      else if (own.signal.aborted) put(result, h('p', {class: 'muted'}, `The query was cancelled after ${took(performance.now() - began)}.`));
+    } finally {
+      if (running === own) {
+        running = null;
+        cancel.disabled = true;
+      }
     }
   };
   sql.addEventListener('keydown', (event) => {
@@ -71,7 +83,7 @@ export async function show({parameters, signal, go}) {
         event.preventDefault();
         run();
       }}, field('Lake', chosen, 'wide'), field('Saved query', saved, 'wide'), h('div', {style: {flex: '1 1 100%'}}, described, sql),
-      h('button', {class: 'primary'}, 'Run'), h('span', {class: 'muted'}, 'or Ctrl+Enter. The lake is read as it is now; it answers as Amazon Athena does.')),
+      h('button', {class: 'primary'}, 'Run'), cancel, h('span', {class: 'muted'}, 'or Ctrl+Enter. The lake is read as it is now; it answers as Amazon Athena does.')),
       h('section', {class: 'card', 'aria-label': 'Tables and views'}, content)),
     result,
   ];
