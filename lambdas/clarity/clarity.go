@@ -93,6 +93,8 @@ type DimensionScore struct {
 	Score int `json:"score" dynamodbav:"score" minimum:"0" maximum:"4"`
 	// Rationale are 1 to 5 reasons, each at most [MaxReasonLength] characters.
 	Rationale []string `json:"rationale" dynamodbav:"rationale" nullable:"false"`
+	// Uncertain says that the evaluator could not judge the dimension.
+	Uncertain bool `json:"uncertain,omitempty" dynamodbav:"uncertain,omitempty" doc:"Whether the evaluator saw too little of the dimension to judge it: show the score as unknown rather than as a mark. Absent: false."`
 }
 
 const (

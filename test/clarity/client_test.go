@@ -52,6 +52,7 @@ type score struct {
 	Name      string   `json:"name"`
 	Score     int      `json:"score"`
 	Rationale []string `json:"rationale"`
+	Uncertain bool     `json:"uncertain"`
 }
 
 type evaluation struct {

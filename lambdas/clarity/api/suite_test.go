@@ -25,7 +25,7 @@ type stub struct{ work func() error }
 func (s stub) attempt() (clarity.Attempt, error) {
 	judged := clarity.Judgement{Feedback: "Good.", ModelID: "stub"}
 	for _, d := range clarity.Dimensions() {
-		judged.Dimensions = append(judged.Dimensions, clarity.DimensionScore{Name: d, Score: 3, Rationale: []string{"It is clear."}})
+		judged.Dimensions = append(judged.Dimensions, clarity.DimensionScore{Name: d, Score: 3, Rationale: []string{"It is clear."}, Uncertain: d == clarity.Humility})
 	}
 	return clarity.Attempt{
 		ID: "550e8400-e29b-41d4-a716-446655440000", UserID: "caller", ScenarioID: "s", Timestamp: wire.Time(began()), Status: clarity.Completed, Version: 3,

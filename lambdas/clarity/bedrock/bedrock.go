@@ -95,7 +95,7 @@ type reply struct {
 func (r reply) judgement(modelID string) (clarity.Judgement, error) {
 	scores := map[clarity.Dimension]clarity.DimensionScore{}
 	for _, d := range r.Dimensions {
-		scores[d.Name] = clarity.DimensionScore(d)
+		scores[d.Name] = clarity.DimensionScore{Name: d.Name, Score: d.Score, Rationale: d.Rationale}
 	}
 	j := clarity.Judgement{Feedback: r.Feedback, ModelID: modelID}
 	for _, name := range clarity.Dimensions() {

@@ -72,11 +72,11 @@ func (j *Judge) Says(says func(ctx context.Context, call int) (clarity.Judgement
 	j.says = says
 }
 
-// Good is a judgement of 3 in every dimension.
+// Good is a judgement of 3 in every dimension, of which the last is uncertain.
 func Good() clarity.Judgement {
 	judgement := clarity.Judgement{Feedback: "Good.", ModelID: "judge"}
 	for _, d := range clarity.Dimensions() {
-		judgement.Dimensions = append(judgement.Dimensions, clarity.DimensionScore{Name: d, Score: 3, Rationale: []string{"It is clear."}})
+		judgement.Dimensions = append(judgement.Dimensions, clarity.DimensionScore{Name: d, Score: 3, Rationale: []string{"It is clear."}, Uncertain: d == clarity.Humility})
 	}
 	return judgement
 }
