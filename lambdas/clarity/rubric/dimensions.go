@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/clarity"
 )
@@ -18,6 +19,10 @@ type answer struct {
 	// asked are the content words of the question, and focus its focus areas.
 	asked map[string]bool
 	focus []clarity.Dimension
+	// substance is how much it says about particulars, as [answer.weigh] counts it.
+	substance int
+	// isStrange says that more than a third of its different words are neither everyday ones nor the scenario's, so that no sentence counts.
+	isStrange bool
 }
 
 // those returns the sentences that count and show something.
@@ -30,10 +35,10 @@ func (a *answer) those(show func(*sentence) bool) (some []*sentence) {
 	return some
 }
 
-// finding is the score of one dimension of an answer, and which rules it meets and misses.
+// finding is the score of one dimension of an answer, how many signs of it were seen, and which rules it meets and misses.
 type finding struct {
-	score       int
-	met, missed []string
+	score, signs int
+	met, missed  []string
 }
 
 // rule notes a rule as met or missed, and returns whether it holds.
@@ -54,29 +59,132 @@ func (f *finding) point(holds bool, met, missed string) bool {
 	return holds
 }
 
-// credit notes a rule as met if a sentence shows it.
-func (f *finding) credit(by []*sentence, met, missed string) bool {
+// credit notes a rule as met if a sentence shows it, with the words that it rests on.
+func (f *finding) credit(by []*sentence, does signal, met, missed string) bool {
 	if len(by) > 0 {
-		met = fmt.Sprintf("%s: “%s”", met, excerpt(by[0].text))
+		met = fmt.Sprintf("%s%s: “%s”", met, by[0].says(does), excerpt(by[0].text))
 	}
+	f.signs += len(by)
 	return f.rule(len(by) > 0, met, missed)
+}
+
+// says returns the first words of a sentence that do something, in brackets.
+func (s *sentence) says(does signal) string {
+	at := slices.IndexFunc(s.marks, func(m mark) bool { return m.does&does != 0 && m.text != "" })
+	if at < 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (“%s”)", s.marks[at].text)
 }
 
 // judge scores the dimensions of an answer by the rules of docs/RUBRIC.md.
 func (a *answer) judge() map[clarity.Dimension]finding {
+	a.substance = a.weigh()
 	found := map[clarity.Dimension]finding{
 		clarity.ClarityOfThought: a.clarity(), clarity.Logic: a.logic(), clarity.Evidence: a.evidence(), clarity.Assumptions: a.assumptions(),
 		clarity.Alternatives: a.alternatives(), clarity.Quantitative: a.quantitative(), clarity.Humility: a.humility(),
 	}
+	for _, d := range a.focus {
+		if !isWantedEverywhere(d) {
+			found[d] = a.attempt(d, found[d])
+		}
+	}
 	found[clarity.Relevance] = a.relevance(slices.ContainsFunc(a.focus, func(d clarity.Dimension) bool { return d != clarity.ClarityOfThought && found[d].score >= 2 }))
+	isAsked := func(d clarity.Dimension) bool { return isWantedEverywhere(d) || slices.Contains(a.focus, d) }
 	for d, f := range found {
-		if 2*a.repeated > a.total {
+		// Where nothing particular is said, there is little to judge.
+		switch {
+		case d == clarity.ClarityOfThought:
+			f.score = min(f.score, 1+a.substance)
+		case a.substance > 0:
+		case isAsked(d):
+			f.score = min(f.score, 2)
+		default:
 			f.score = min(f.score, 1)
-			f.missed = append([]string{"Most of the answer repeats itself, the question or the scenario."}, f.missed...)
+		}
+		switch {
+		case a.isStrange:
+			f.missed = []string{"The rules know too few words of the answer: more than a third are neither everyday words nor the scenario's."}
+		case 2*a.repeated > a.total:
+			if f.score = min(f.score, 1); !isAsked(d) {
+				f.score = 0
+			}
+			f.missed = append([]string{"The rules found most of the answer said before: in it, in the question or in the scenario."}, f.missed...)
 		}
 		found[d] = f
 	}
 	return found
+}
+
+// moves are what a sentence can do with particulars, beside telling a figure.
+const moves = link | condition | verb | ask | weigh | premise | doubt | other | tell | limit | turn
+
+// weigh returns how much an answer says about particulars, from 0 to 3: its different content words, figures, results and moves
+// in sentences that count, against their length. Own words count up to four times the others, and what is
+// said of everyone and always does not count. Without a move or a result there is none,
+// and with one there are two at most.
+func (a *answer) weigh() int {
+	source, own, figures, made := map[string]bool{}, map[string]bool{}, map[float64]bool{}, map[string]bool{}
+	total, results := 0, 0
+	for _, s := range a.sentences {
+		total, results = total+s.total, results+len(s.results)
+		at := 0
+		for _, piece := range s.split() {
+			from, to := at, at+len(piece)
+			at = to
+			content, digits := contentOf(piece), figuresOf(piece)
+			if len(digits) == 0 && slices.ContainsFunc(piece, func(w word) bool { return generalStems[w.stem] }) {
+				continue
+			}
+			for _, c := range content {
+				if a.source[c] {
+					source[c] = true
+				} else {
+					own[c] = true
+				}
+			}
+			for _, x := range digits {
+				figures[x] = true
+			}
+			for _, m := range s.marks {
+				if m.does&moves != 0 && m.from >= from && m.from < to && len(content) >= 3 {
+					made[m.text] = true
+				}
+			}
+		}
+	}
+	n := len(source) + len(figures) + results
+	if len(own)+results < 2 || len(made)+results == 0 || 2*a.repeated > a.total {
+		return 0
+	}
+	n += min(len(own), 4*n) + len(made)
+	// Eight and a tenth of the words make the first level, and three more the next.
+	level := (10*(n-5) - min(total, 200)) / 30
+	return max(0, min(level, 3, 1+len(made)+2*results))
+}
+
+// signsOf are what the sentences of an attempt at a dimension may do, beside what its own rules ask for.
+var signsOf = map[clarity.Dimension]signal{
+	clarity.Logic: link | condition | verb | doubt, clarity.Evidence: ask | weigh | compare | rate | tell, clarity.Assumptions: premise | doubt | condition,
+	clarity.Alternatives: other | condition | tell | link, clarity.Quantitative: compare | rate | around, clarity.Humility: limit | turn | hedge | around | doubt,
+}
+
+// attempt takes the sentences of an answer as its attempt at a dimension that its question asks for: its substance is the
+// score, and at most 2 without a sign of the dimension.
+func (a *answer) attempt(d clarity.Dimension, f finding) finding {
+	signs := a.those(func(s *sentence) bool {
+		return s.does&signsOf[d] != 0 || d == clarity.Quantitative && len(s.results) > 0
+	})
+	score := a.substance
+	if len(signs) == 0 {
+		score, signs = min(score, 2), a.sentences
+	}
+	f.signs = max(f.signs, score)
+	if score > f.score {
+		f.score = score
+		f.met = append(f.met, fmt.Sprintf("The question asks for this, and the answer speaks of particulars%s: “%s”", signs[0].says(signsOf[d]), excerpt(signs[0].text)))
+	}
+	return f
 }
 
 func (a *answer) clarity() (f finding) {
@@ -87,15 +195,16 @@ func (a *answer) clarity() (f finding) {
 	for i, s := range a.sentences {
 		counted, pieces, longest = counted+s.total, pieces+s.pieces, max(longest, s.total/s.pieces)
 		near := slices.Concat(a.sentences[max(0, i-2):i], a.sentences[i+1:min(n, i+3)])
-		if s.does&back != 0 || slices.ContainsFunc(near, func(o *sentence) bool { return shared(s.content, o.content) > 0 }) {
+		if s.pieces >= 3 || s.does&back != 0 || slices.ContainsFunc(near, func(o *sentence) bool { return shared(s.content, o.content) > 0 }) {
 			tied++
 		}
 	}
-	f.point(n > 0, "Says something of its own about the scenario.", "No sentence says something of its own about the scenario.")
-	f.point(n > 0 && counted <= 26*pieces && longest <= 45, "The sentences have a readable length.", "Sentences are too long to follow, or there are none.")
-	f.point(5*counted >= 4*a.total && 6*empties <= a.total, "Hardly a word is padding.", "Much of the text is repetition, filler or vague words.")
-	f.point(n >= 3 && 3*tied >= 2*n, "The thought is developed over sentences that hang together.", "The thought is not developed: at least three sentences should build on each other.")
-	if n < 3 {
+	f.point(n > 0, "Says something of its own about the scenario.", "The rules found no sentence that says something of its own about the scenario.")
+	f.point(n > 0 && counted <= 26*pieces && longest <= 45, "The sentences have a readable length.", "The rules found sentences that are too long to follow, or none.")
+	f.point(5*counted >= 4*a.total && 6*empties <= a.total, "Hardly a word is padding.", "The rules found much repetition, filler or vague words.")
+	f.point(pieces >= 3 && 3*tied >= 2*n, "The thought is developed over sentences that hang together.", "The rules found no three sentences that build on each other.")
+	f.signs = f.score
+	if pieces < 3 {
 		f.score = min(f.score, 2, 2*n)
 	}
 	if 2*counted < a.total {
@@ -107,8 +216,11 @@ func (a *answer) clarity() (f finding) {
 // relevance scores by how much of the scenario an answer deals with. Served says that it does what a focus area asks for.
 func (a *answer) relevance(served bool) (f finding) {
 	on := a.those(func(s *sentence) bool { return s.onTopic })
-	source, own, asked := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	source, own, asked, figures := map[string]bool{}, map[string]bool{}, map[string]bool{}, map[float64]bool{}
 	for _, s := range a.sentences {
+		for _, x := range s.figures {
+			figures[x] = true
+		}
 		for _, c := range s.content {
 			switch {
 			case a.asked[c]:
@@ -120,13 +232,13 @@ func (a *answer) relevance(served bool) (f finding) {
 			}
 		}
 	}
-	if !f.credit(on, "Deals with the scenario", "No sentence says something of its own about the scenario or the question.") {
+	if !f.credit(on, 0, "Deals with the scenario", "The rules found no sentence that says something of its own about the scenario or the question.") {
 		return f
 	}
 	f.score = 1
-	if f.point(2*len(on) >= len(a.sentences) && len(source) >= 4 && len(own) >= 4, "Uses particulars of the scenario.", "Few sentences deal with the particulars of the scenario.") &&
-		f.point(served || len(asked) >= 2, "Does what the question asks.", "The answer does not do what the question asks.") {
-		f.point(5*len(on) >= 4*len(a.sentences) && len(source) >= 7 && len(own) >= len(source), "Stays with the scenario throughout.", "Some sentences leave the scenario, or few of its particulars are used.")
+	if f.point(2*len(on) >= len(a.sentences) && len(source) >= 4 && len(own)+len(figures) >= 4, "Uses particulars of the scenario.", "The rules found few particulars of the scenario.") &&
+		f.point(served || len(asked) >= 2, "Does what the question asks.", "The rules found nothing that the question asks for.") {
+		f.point(5*len(on) >= 4*len(a.sentences) && len(source) >= 7 && len(own)+len(figures) >= len(source), "Stays with the scenario throughout.", "The rules found sentences that leave the scenario, or few of its particulars.")
 	}
 	return f
 }
@@ -148,9 +260,9 @@ func (a *answer) logic() (f finding) {
 		}
 	}
 	f.score = min(len(links), 3)
-	f.credit(links, "Connects a claim with a reason that says something new", "No claim is connected with a reason that says something new.")
-	if f.rule(len(links) >= 3, "Three claims have reasons.", "Give more of the claims reasons.") {
-		f.point(conditional && hang, "The reasons hang together, and a condition or an objection is weighed.", "No condition or objection is weighed.")
+	f.credit(links, link|condition|verb, "Connects a claim with a reason that says something new", "The rules found no claim that is connected with a reason that says something new.")
+	if f.rule(len(links) >= 3, "Three claims have reasons.", "The rules found fewer than three claims with reasons.") {
+		f.point(conditional && hang, "The reasons hang together, and a condition or an objection is weighed.", "The rules found no condition or objection among them.")
 	}
 	return f
 }
@@ -175,7 +287,7 @@ func (s *sentence) connects(m mark, before []string) bool {
 
 func (a *answer) evidence() (f finding) {
 	known := func(n float64) bool { return slices.Contains(a.figures, n) }
-	figures := a.those(func(s *sentence) bool { return len(s.own) >= 2 && slices.ContainsFunc(s.figures(), known) })
+	figures := a.those(func(s *sentence) bool { return len(s.own) >= 2 && slices.ContainsFunc(s.figures, known) })
 	plain := a.those(func(s *sentence) bool {
 		return len(s.own) >= 2 && len(s.content)-len(s.own) >= 3 && !slices.Contains(figures, s)
 	})
@@ -189,9 +301,9 @@ func (a *answer) evidence() (f finding) {
 	case n >= 3 && most < n:
 		f.score = 3
 	}
-	f.credit(facts, "Uses a fact of the scenario", "No figure or fact of the scenario is used.")
-	f.credit(requests, "Asks for particular data", "No particular data are asked for.")
-	f.credit(weighings, "Weighs how good a source is", "No source is weighed.")
+	f.credit(facts, 0, "Uses a fact of the scenario", "The rules found no figure or fact of the scenario with something said about it.")
+	f.credit(requests, ask, "Asks for particular data", "The rules found no words that ask for particular data.")
+	f.credit(weighings, weigh, "Weighs how good a source is", "The rules found no words that weigh a source.")
 	return f
 }
 
@@ -220,8 +332,8 @@ func (a *answer) assumptions() (f finding) {
 		}
 	}
 	f.score = min(2, len(named)) + min(2, len(questioned))
-	f.credit(named, "Names a premise", "No premise is named: say what the argument takes for granted.")
-	f.credit(questioned, "Questions a premise", "No premise is questioned: say how it may fail.")
+	f.credit(named, premise, "Names a premise", "The rules found no words that name a premise, such as “takes for granted”.")
+	f.credit(questioned, doubt, "Questions a premise", "The rules found no words that say how a premise may fail.")
 	return f
 }
 
@@ -238,74 +350,105 @@ func (a *answer) alternatives() (f finding) {
 		return true
 	})
 	f.score = min(len(offered), 3)
-	f.credit(offered, "Offers an explanation or option with content of its own", "No other explanation or option with content of its own is offered.")
-	if f.rule(len(offered) >= 2, "Offers at least two.", "Offer at least two explanations, each with content of its own.") {
-		f.point(len(a.those(func(s *sentence) bool { return s.does&tell != 0 })) > 0, "Says what would tell them apart.", "Nothing would tell the explanations apart.")
+	f.credit(offered, other, "Offers an explanation or option with content of its own", "The rules found no words that offer another explanation or option, with content of its own.")
+	if f.rule(len(offered) >= 2, "Offers at least two.", "The rules found no second one.") {
+		f.point(len(a.those(func(s *sentence) bool { return s.does&tell != 0 })) > 0, "Says what would tell them apart.", "The rules found no words that tell the explanations apart.")
 	}
 	return f
 }
 
 func (a *answer) quantitative() (f finding) {
-	var before []float64
 	var mentions, uses, computed []*sentence
 	var kinds signal
+	results := 0
 	for _, s := range a.sentences {
-		digits := s.figures()
-		if len(digits) > 0 {
-			mentions = append(mentions, s)
-		}
+		digits := s.figures
 		all := len(digits)
 		for _, w := range s.words {
 			if w.kind == spelledNumber {
 				all++
 			}
 		}
+		if len(digits) > 0 {
+			mentions = append(mentions, s)
+		}
 		for kind, least := range []int{2, 1, 1} {
 			if kind := compare << kind; all >= least && s.does&kind != 0 && len(s.own) >= 2 {
 				uses, kinds = append(uses, s), kinds|kind
 			}
 		}
-		if a.computes(digits, before) {
+		if len(s.results) > 0 {
+			results += len(s.results)
 			uses, computed = append(uses, s), append(computed, s)
 		}
-		before = digits
 	}
 	switch n := len(uses); {
-	case n >= 3 && len(computed) > 0 && kinds != 0:
+	case n >= 3 && len(computed) > 0 && (kinds != 0 || results >= 3):
 		f.score = 4
 	case n > 0:
 		f.score = min(1+n, 3)
 	default:
 		f.score = min(1, len(mentions))
 	}
-	f.credit(mentions, "Mentions a figure", "No figure is mentioned in a sentence about it.")
-	f.credit(uses, "Works with numbers", "No number is compared, computed with, or put into a rate or range.")
-	f.credit(computed, "Computes a figure that comes out", "No figure is computed from others.")
+	unread := "The rules found no figure in digits."
+	if at := slices.IndexFunc(a.all, func(s *sentence) bool {
+		return slices.ContainsFunc(s.words, func(w word) bool { return w.kind == number })
+	}); at >= 0 {
+		unread = fmt.Sprintf("The rules found figures, but in no sentence that they could read: “%s”", excerpt(a.all[at].text))
+	}
+	f.credit(mentions, 0, "Mentions a figure", unread)
+	f.credit(uses, compare|rate|around, "Works with numbers", "The rules found no words that compare numbers, or put them into a rate or a range.")
+	if len(computed) > 0 {
+		f.met = append(f.met, fmt.Sprintf("Computes a figure that comes out (%s): “%s”", strconv.FormatFloat(computed[0].results[0], 'f', -1, 64), excerpt(computed[0].text)))
+	} else {
+		f.missed = append(f.missed, "The rules found no figure that follows from others.")
+	}
+	f.signs = max(len(mentions), len(uses)-len(computed)+results)
 	return f
 }
 
 // mostNumbers bounds the numbers of a sentence, and of the scenario, that are computed with.
 const mostNumbers = 12
 
-// computes says that a figure that the source does not state follows from two others, one of them in the sentence or the one before.
-func (a *answer) computes(digits, before []float64) bool {
+// calendar has what people divide by who compare months, weeks and days.
+var calendar = []float64{7, 12, 24, 28, 30, 31, 52, 365}
+
+// results returns the figures that the source does not state and that follow from two others, one of them in the sentence or the
+// one before, or from one and the calendar.
+func (r *reader) results(digits, numbers, before []float64, isOfTime bool) (all []float64) {
 	digits = digits[:min(len(digits), mostNumbers)]
-	near := slices.Concat(digits, before[:min(len(before), mostNumbers)])
-	far := slices.Concat(near, a.figures[:min(len(a.figures), mostNumbers)])
+	near := slices.Concat(numbers, before)
+	far := slices.Concat(near, r.figures[:min(len(r.figures), mostNumbers)])
 	for _, x := range digits {
-		if slices.Contains(a.figures, x) || x < 3 {
+		if !slices.Contains(r.figures, x) && (x >= 3 || x != math.Trunc(x)) && comesOut(x, near, far, isOfTime) {
+			all = append(all, x)
+		}
+	}
+	return all
+}
+
+// comesOut says that x is the sum, difference, product, quotient, share or percentage of two other numbers, to one per cent.
+func comesOut(x float64, near, far []float64, isOfTime bool) bool {
+	least, most := 0.99*x, 1.01*x
+	is := func(y float64) bool { return least <= y && y <= most }
+	for i, p := range far {
+		if p == x || p == 0 {
 			continue
 		}
-		comesOut := func(y float64) bool { return math.Abs(x-y) <= 0.01*x }
-		for _, p := range near {
-			for _, q := range far {
-				if p == x || q == x || p == q || p == 0 || q == 0 {
-					continue
-				}
-				if slices.ContainsFunc([]float64{p + q, math.Abs(p - q), p * q, p / q, q / p, 100 * p / q, 100 * q / p, 100 * math.Abs(p-q) / q,
-					100 * math.Abs(p-q) / p, p * (1 + q/100), q * (1 + p/100), p * (1 - q/100), q * (1 - p/100), p * q / 100}, comesOut) {
-					return true
-				}
+		if isOfTime && slices.ContainsFunc(calendar, func(q float64) bool { return is(p/q) || is(p*q) }) {
+			return true
+		}
+		if i >= len(near) {
+			continue
+		}
+		for _, q := range far {
+			if q == x || p == q || q == 0 {
+				continue
+			}
+			product, share, other, gap := p*q, p/q, q/p, math.Abs(p-q)
+			if is(p+q) || is(gap) || is(product) || is(share) || is(other) || is(100*share) || is(100*other) || is(100*gap/q) || is(100*gap/p) ||
+				is(p+product/100) || is(q+product/100) || is(p-product/100) || is(q-product/100) || is(product/100) || is(product/1000) {
+				return true
 			}
 		}
 	}
@@ -332,15 +475,16 @@ func (a *answer) humility() (f finding) {
 	default:
 		f.score = min(1, len(a.those(func(s *sentence) bool { return s.does&hedge != 0 })))
 	}
-	f.credit(limits, "Says what is not known about a particular claim", "No limit is tied to a particular claim: say what you cannot tell, and why.")
-	f.credit(turns, "Says what would change the view", "Nothing is named that would change the view.")
+	f.signs = hedges + certain
+	f.credit(limits, limit, "Says what is not known about a particular claim", "The rules found no words that say what cannot be known about a particular claim.")
+	f.credit(turns, turn, "Says what would change the view", "The rules found no words that say what would change the view.")
 	if 12*hedges > a.total {
 		f.score = min(f.score, 1)
-		f.missed = append(f.missed, "Hedging throughout says nothing about any one claim.")
+		f.missed = append(f.missed, "The rules found hedges throughout, and these say nothing about any one claim.")
 	}
 	if certain >= 2 {
 		f.score = max(0, f.score-1)
-		f.missed = append(f.missed, "Full certainty is claimed more than once.")
+		f.missed = append(f.missed, "The rules found words of full certainty more than once.")
 	}
 	return f
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // ModelID is the ModelID of every judgement of the rubric. It changes with the rules.
-const ModelID = "onesynth.rubric-1"
+const ModelID = "onesynth.rubric-2"
 
 // Evaluator judges by rules. The zero value is ready, and safe for concurrent use.
 type Evaluator struct{}
@@ -40,11 +40,13 @@ func (Evaluator) Evaluate(ctx context.Context, scenario clarity.Scenario, answer
 		}
 		a.asked = newReader(text).source
 		counts = counts || len(a.sentences) > 0
-		found = append(found, judged{number: i + 1, focus: a.focus, findings: a.judge()})
+		findings := a.judge()
+		found = append(found, judged{number: i + 1, focus: a.focus, findings: findings, substance: a.substance})
 	}
 	j := clarity.Judgement{ModelID: ModelID}
+	others := unasked(found)
 	for _, d := range clarity.Dimensions() {
-		j.Dimensions = append(j.Dimensions, score(d, found))
+		j.Dimensions = append(j.Dimensions, score(d, found, others))
 	}
 	j.Feedback = feedback(j.Dimensions, counts)
 	return j, ctx.Err()
@@ -52,20 +54,43 @@ func (Evaluator) Evaluate(ctx context.Context, scenario clarity.Scenario, answer
 
 // judged is what the rules say of one answer.
 type judged struct {
-	number   int
-	focus    []clarity.Dimension
-	findings map[clarity.Dimension]finding
+	number int
+	focus  []clarity.Dimension
+	// substance is that of the answer.
+	substance int
+	findings  map[clarity.Dimension]finding
 }
 
 // focusWeight is the weight of an answer to a question whose focus areas name the dimension; another has 1.
 const focusWeight = 3
 
-// score makes the score of the attempt from the scores of its answers.
-func score(d clarity.Dimension, answers []judged) clarity.DimensionScore {
-	sum, weights, best := 0, 0, 0
-	everywhere := d == clarity.ClarityOfThought || d == clarity.Relevance
+// isWantedEverywhere says that a dimension is wanted in each answer, whatever its question asks.
+func isWantedEverywhere(d clarity.Dimension) bool {
+	return d == clarity.ClarityOfThought || d == clarity.Relevance
+}
+
+// unasked is the score of a dimension that no question asks for: the mean of those that questions ask for, rounded down.
+func unasked(answers []judged) int {
+	sum, n := 0, 0
+	for _, a := range answers {
+		for _, d := range a.focus {
+			sum, n = sum+min(a.findings[d].score, a.substance), n+1
+		}
+	}
+	return sum / max(n, 1)
+}
+
+// leastSigns is how many signs of a dimension the rules need to judge it.
+const leastSigns = 2
+
+// score makes the score of the attempt from the scores of its answers. Of a dimension that no question asks for, others is
+// the least that the attempt gets.
+func score(d clarity.Dimension, answers []judged, others int) clarity.DimensionScore {
+	sum, weights, best, signs := 0, 0, 0, 0
+	everywhere := isWantedEverywhere(d)
 	for _, a := range answers {
 		s, weight := a.findings[d].score, 1
+		signs += a.findings[d].signs
 		if slices.Contains(a.focus, d) {
 			weight = focusWeight
 		}
@@ -77,6 +102,9 @@ func score(d clarity.Dimension, answers []judged) clarity.DimensionScore {
 	}
 	// Half a point of the weights rounds up: (2·sum + weights) / (2·weights).
 	total := best
+	if signs < leastSigns {
+		total = max(best, others)
+	}
 	if weights > 0 {
 		total = (2*sum + weights) / (2 * weights)
 		if !everywhere && best*weights > sum {
@@ -84,17 +112,25 @@ func score(d clarity.Dimension, answers []judged) clarity.DimensionScore {
 			total = max(total, (2*(3*sum+best*weights)+mean)/(2*mean))
 		}
 	}
-	return clarity.DimensionScore{Name: d, Score: total, Rationale: reasons(d, answers)}
+	made := clarity.DimensionScore{Name: d, Score: total, Uncertain: signs < leastSigns}
+	var first []string
+	if made.Uncertain {
+		first = append(first, "The rules cannot judge this: they found fewer than two signs of it.")
+	}
+	if weights == 0 && total > best {
+		first = append(first, "No question asks for it: the score is the mean of what the questions ask for.")
+	}
+	made.Rationale = reasons(d, answers, first)
+	return made
 }
 
-// reasons returns what speaks for the dimension in the best answer, and what is missing in the weakest.
-func reasons(d clarity.Dimension, answers []judged) []string {
+// reasons returns the first ones, what speaks for the dimension in the best answer, and what is missing in the weakest.
+func reasons(d clarity.Dimension, answers []judged, all []string) []string {
 	if len(answers) == 0 {
 		return []string{"There is no answer."}
 	}
 	by := func(a, b judged) int { return a.findings[d].score - b.findings[d].score }
 	best, weakest := slices.MaxFunc(answers, by), slices.MinFunc(answers, by)
-	var all []string
 	add := func(a judged, rules []string, most int) {
 		for _, rule := range rules[:min(len(rules), most)] {
 			if len(answers) > 1 {
@@ -126,7 +162,7 @@ var advice = map[clarity.Dimension]string{
 // feedback names the strongest dimension, the weakest, and what to try next. Of equals, the first counts.
 func feedback(scores []clarity.DimensionScore, counts bool) string {
 	if !counts {
-		return "No English sentence says something of its own about the scenario, and the rubric scores nothing else. Next, answer the question in whole sentences, in your own words and with particulars of the scenario."
+		return "The rules found no English sentence that says something of its own about the scenario, and they score nothing else. Next, answer the question in whole sentences, in your own words and with particulars of the scenario."
 	}
 	by := func(a, b clarity.DimensionScore) int { return a.Score - b.Score }
 	best, weakest := slices.MaxFunc(scores, by), slices.MinFunc(scores, by)

@@ -57,8 +57,8 @@ func newWord(token string) word {
 	before, _, contracted := strings.Cut(token, "'")
 	switch {
 	case token == "%":
-	case spelled[token]:
-		w.kind = spelledNumber
+	case spelled[token] != 0:
+		w.kind, w.value = spelledNumber, spelled[token]
 	case english.IsStopWord(token), functionWords[token], contracted && (english.IsStopWord(before) || strings.HasSuffix(token, "n't")):
 		w.kind = functionWord
 	case emptyStems[w.stem] || len([]rune(token)) <= 2 || token[0] <= '9':
@@ -73,6 +73,7 @@ func newWord(token string) word {
 type mark struct {
 	from, to int
 	does     signal
+	text     string
 }
 
 // sentence is a sentence, with a short one beside it.
@@ -89,6 +90,10 @@ type sentence struct {
 	// fresh counts the own words that no earlier sentence has.
 	fresh   int
 	onTopic bool
+	// figures are the numbers in digits of its pieces.
+	figures []float64
+	// results are its figures that come out, by those beside them and those of the scenario, and that neither states.
+	results []float64
 }
 
 // reader reads the answers of an attempt one after the other, and knows what is said already.
@@ -98,14 +103,15 @@ type reader struct {
 	figures []float64
 	said    map[string]bool
 	pairs   map[[2]string]bool
+	told    map[float64]bool
 }
 
 // newReader returns a reader that has read the source.
 func newReader(texts ...string) *reader {
-	r := &reader{source: map[string]bool{}, said: map[string]bool{}, pairs: map[[2]string]bool{}}
+	r := &reader{source: map[string]bool{}, said: map[string]bool{}, pairs: map[[2]string]bool{}, told: map[float64]bool{}}
 	for _, s := range r.sentences(strings.Join(texts, "\n\n")) {
 		r.isNew(s)
-		r.figures = append(r.figures, s.figures()...)
+		r.figures = append(r.figures, s.figures...)
 	}
 	r.source, r.said = r.said, map[string]bool{}
 	return r
@@ -157,7 +163,7 @@ func (r *reader) newSentence(words []word, text string) *sentence {
 			if !s.matches(p.stems, i) {
 				continue
 			}
-			s.marks = append(s.marks, mark{i, i + len(p.stems), p.does})
+			s.marks = append(s.marks, mark{i, i + len(p.stems), p.does, p.text})
 			s.does |= p.does
 			if p.does&^plain != 0 {
 				if i >= covered {
@@ -186,6 +192,9 @@ func (r *reader) newSentence(words []word, text string) *sentence {
 		}
 	}
 	s.content = contentOf(s.words)
+	for _, piece := range s.split() {
+		s.figures = append(s.figures, figuresOf(piece)...)
+	}
 	for _, c := range s.content {
 		if !r.source[c] {
 			s.own = append(s.own, c)
@@ -235,17 +244,43 @@ func (s *sentence) before(i int) []word {
 	return s.words[start:i]
 }
 
-// figures returns the numbers in digits, unless the sentence has hardly a word about them.
-func (s *sentence) figures() (all []float64) {
-	for _, w := range s.words {
+// split returns the words of each piece.
+func (s *sentence) split() (pieces [][]word) {
+	start := 0
+	for i, w := range s.words {
+		if w.stem == "^" && i > start {
+			pieces, start = append(pieces, s.words[start:i]), i
+		}
+	}
+	return append(pieces, s.words[start:])
+}
+
+// figuresOf returns the numbers in digits of a piece, unless it has hardly a word about them.
+func figuresOf(piece []word) (all []float64) {
+	for _, w := range piece {
 		if w.kind == number {
 			all = append(all, w.value)
 		}
 	}
-	if len(all) > len(s.content)+1 {
+	if len(all) > len(contentOf(piece))+1 {
 		return nil
 	}
 	return all
+}
+
+// numbersOf returns the first numbers of a piece, in digits and in letters.
+func numbersOf(piece []word) (all []float64) {
+	for _, w := range piece {
+		if w.kind == number || w.kind == spelledNumber {
+			all = append(all, w.value)
+		}
+	}
+	return all[:min(len(all), mostNumbers)]
+}
+
+// speaksOfTime says that a piece may divide by the days of a month, or the like.
+func speaksOfTime(piece []word) bool {
+	return slices.ContainsFunc(piece, func(w word) bool { return periods[w.stem] })
 }
 
 // reads says that the words stand as in an English sentence: enough function words, and neither a list nor a string of phrases.
@@ -253,9 +288,17 @@ func (s *sentence) reads() bool {
 	return 5*(s.functions+s.empties) >= s.total-s.covered && 5*s.functions <= 4*s.total && 5*s.phrases <= s.total+2 && 3*s.commas <= s.total
 }
 
-// isNew says that neither the source nor an earlier sentence says the same, and remembers the sentence.
+// isNew says that neither the source nor an earlier sentence says the same, or that it computes a figure that neither has,
+// and remembers the sentence.
 func (r *reader) isNew(s *sentence) bool {
 	before, pairs, old := "", 0, 0
+	computed := false
+	for _, x := range s.results {
+		if !r.told[x] {
+			computed, r.told[x] = true, true
+			s.fresh++
+		}
+	}
 	for _, w := range s.words {
 		if w.kind != contentWord {
 			continue
@@ -271,19 +314,35 @@ func (r *reader) isNew(s *sentence) bool {
 		r.pairs[pair], r.said[w.stem] = true, true
 		before = w.stem
 	}
-	return 3*old <= pairs || s.fresh > 0 && 2*old <= pairs
+	return 3*old <= pairs || (s.fresh > 0 || s.does&moves != 0) && 2*old <= pairs || computed
 }
 
 // answer reads an answer, and decides which of its sentences count.
 func (r *reader) answer(text string) *answer {
 	a := &answer{reader: r, all: r.sentences(text)}
 	counts := make([]bool, len(a.all)+2)
+	words, strange := map[string]bool{}, 0
+	var before []float64
 	for i, s := range a.all {
+		for _, piece := range s.split() {
+			numbers := numbersOf(piece)
+			s.results = append(s.results, r.results(figuresOf(piece), numbers, before, speaksOfTime(piece))...)
+			before = numbers
+		}
 		isNew := r.isNew(s)
 		if a.total += s.total; !isNew {
 			a.repeated += s.total
 		}
-		counts[i+1] = isNew && len(s.content) >= 3 && s.reads()
+		counts[i+1] = isNew && (len(s.content) >= 3 || len(s.content) > 0 && len(s.results) > 0) && s.reads()
+		for _, c := range s.content {
+			if !words[c] && !r.source[c] && !vocabulary[c] {
+				strange++
+			}
+			words[c] = true
+		}
+	}
+	if a.isStrange = len(words) > 0 && 3*strange > len(words); a.isStrange {
+		return a
 	}
 	onTopic := func(i int) bool { return counts[i] && a.all[i-1].onTopic }
 	for i, s := range a.all {

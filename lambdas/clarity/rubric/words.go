@@ -1,6 +1,7 @@
 package rubric
 
 import (
+	_ "embed"
 	"slices"
 	"strings"
 )
@@ -99,13 +100,26 @@ var (
 	emptyStems    = set(empty, stem)
 	matterStems   = set("claim conclusion argument figures numbers study survey data proposal decision comparison trial result", stem)
 	functionWords = set(function, strings.ToLower)
-	spelled       = set("half thirds quarter quarters fifth fifths tenth twice double triple two three four five six seven eight nine ten eleven twelve fifteen twenty thirty forty fifty hundred thousand dozen", strings.ToLower)
+	// generalStems are of words by which a sentence speaks of everyone and always, or of the writer's taste.
+	generalStems = set("always everybody everyone everywhere nobody nowadays important opinion personally popular modern society environment planet expert professional life natural unnatural friends", stem)
+	periods      = set("hour day week month year daily weekly monthly yearly", stem)
+	// spelled are numbers in letters.
+	spelled = map[string]float64{
+		"half": 0.5, "thirds": 3, "quarter": 0.25, "quarters": 0.25, "fifth": 0.2, "fifths": 0.2, "tenth": 0.1, "twice": 2, "double": 2, "triple": 3, "two": 2, "three": 3, "four": 4, "five": 5,
+		"six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "fifteen": 15, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "hundred": 100, "thousand": 1000, "dozen": 12,
+	}
+	// vocabulary are words that people use of everyday matters. A text that hardly has any beside those of the scenario is no thought about it.
+	vocabulary = set(everyday, stem)
 )
+
+//go:embed vocabulary.txt
+var everyday string
 
 // phrase is a phrase by its stems, and what it does.
 type phrase struct {
 	stems []string
 	does  signal
+	text  string
 }
 
 // compilePhrases returns the phrases by their first stem, longer ones first.
@@ -113,18 +127,22 @@ func compilePhrases() map[string][]phrase {
 	book := map[string][]phrase{}
 	for _, entry := range phrases {
 		for text := range strings.SplitSeq(entry.list, "|") {
-			variants := [][]string{nil}
+			variants := []string{""}
 			for field := range strings.FieldsSeq(text) {
-				var longer [][]string
+				var longer []string
 				for _, v := range variants {
 					for either := range strings.SplitSeq(field, "/") {
-						longer = append(longer, append(slices.Clone(v), stem(either)))
+						longer = append(longer, strings.TrimSpace(v+" "+either))
 					}
 				}
 				variants = longer
 			}
 			for _, v := range variants {
-				book[v[0]] = append(book[v[0]], phrase{v, entry.does})
+				p := phrase{does: entry.does, text: strings.Trim(v, "^,# ")}
+				for w := range strings.FieldsSeq(v) {
+					p.stems = append(p.stems, stem(w))
+				}
+				book[p.stems[0]] = append(book[p.stems[0]], p)
 			}
 		}
 	}
