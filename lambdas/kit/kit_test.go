@@ -287,8 +287,9 @@ func TestMetrics(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	m := &Metrics{Namespace: "Onesynth/x", Function: "f", Writer: &out, Now: func() time.Time { return time.UnixMilli(1770026400123) }}
-	m.Emit(WithInvocation(t.Context(), Invocation{RequestID: "r"}), Count("Asked", 2), Milliseconds("Took", 1500*time.Microsecond))
+	m.Emit(WithInvocation(t.Context(), Invocation{RequestID: "r"}), Count("Asked", 2), Count("Closed", 0), Milliseconds("Took", 1500*time.Microsecond))
 	m.Emit(t.Context())
+	m.Emit(t.Context(), Count("Asked", 0), Count("Closed", 0))
 	want := `{"Asked":2,"FunctionName":"f","Took":1.5,"_aws":{"Timestamp":1770026400123,"CloudWatchMetrics":[{"Namespace":"Onesynth/x","Dimensions":[["FunctionName"]],"Metrics":[{"Name":"Asked","Unit":"Count"},{"Name":"Took","Unit":"Milliseconds"}]}]},"request_id":"r"}` + "\n"
 	if out.String() != want {
 		t.Errorf("got  %swant %s", &out, want)

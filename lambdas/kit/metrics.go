@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"slices"
 	"sync"
 	"time"
 
@@ -56,9 +57,14 @@ type metricMetadata struct {
 	CloudWatchMetrics []metricDirective
 }
 
-// Emit writes the values as one line, which may have each name once. The format allows 100 metrics
-// to a line. A line that cannot be written is lost: a metric must not fail a request.
+// Emit writes the values as one line, which may have each name once. A count of 0 is left out:
+// CloudWatch charges for a metric in each hour in which it has data, and alarms and graphs take
+// missing counts for 0. The format allows 100 metrics to a line. A line that cannot be written is
+// lost: a metric must not fail a request.
 func (m *Metrics) Emit(ctx context.Context, metrics ...Metric) {
+	metrics = slices.DeleteFunc(slices.Clone(metrics), func(metric Metric) bool {
+		return metric.value == 0 && metric.unit == string(schema.Count)
+	})
 	if m == nil || m.Writer == nil || len(metrics) == 0 {
 		return
 	}

@@ -70,7 +70,11 @@ func TestCompactMany(t *testing.T) {
 	if !strings.Contains(out.String(), `"LakeObjectsMerged":203`) || !strings.Contains(out.String(), "objects_after=1") {
 		t.Errorf("metrics and log: %s", &out)
 	}
-	metricstest.Complete(t, out.String(), schema.MetricsOf("compactor", schema.LakeMetrics()))
+	out.Reset()
+	compacted(t, c)
+	if got := metricstest.Sums(t, out.String()); len(got) > 0 {
+		t.Errorf("a run with nothing to merge reported %v", got)
+	}
 	if len(m.objects) != 2 {
 		t.Errorf("objects: %v", keysOf(m))
 	}
@@ -138,7 +142,15 @@ func TestCompactFull(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, m, changes[70], insert("new", "55", "1", nil))
+	var reported bytes.Buffer
+	c.Metrics = &kit.Metrics{Namespace: "Onesynth/lake", Writer: &reported}
+	m.before = func(string, string) error { return errors.New("no answer") }
+	if _, err := c.Run(t.Context()); err == nil {
+		t.Error("a run that could read nothing is no error")
+	}
+	m.before = nil
 	report = compacted(t, c)
+	metricstest.Complete(t, reported.String(), schema.MetricsOf("compactor", schema.LakeMetrics()))
 	if report.Duplicates != 57+1 || report.Rows != 1 {
 		t.Errorf("report: %+v", report)
 	}

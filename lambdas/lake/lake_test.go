@@ -283,8 +283,13 @@ func TestWriter(t *testing.T) {
 	if err := w.Handle(t.Context(), batch); err != nil {
 		t.Fatal(err)
 	}
+	m.before = func(string, string) error { return errors.New("no answer") }
+	if err := w.Handle(t.Context(), batch); err == nil {
+		t.Error("a batch that could not be written is no error")
+	}
+	m.before = nil
 	metricstest.Complete(t, reported.String(), schema.MetricsOf("writer", schema.LakeMetrics()))
-	wantSums := map[string]float64{"LakeRows": 3, "LakeFailures": 1, "LakeWriteFailures": 0, "LakeDelay": 60000}
+	wantSums := map[string]float64{"LakeRows": 3, "LakeFailures": 1, "LakeWriteFailures": 1, "LakeDelay": 60000}
 	if got := metricstest.Sums(t, reported.String()); !maps.Equal(got, wantSums) {
 		t.Errorf("metrics: got %v, want %v", got, wantSums)
 	}

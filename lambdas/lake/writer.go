@@ -63,7 +63,7 @@ func (w *Writer) Handle(ctx context.Context, batch stream.Event) error {
 		w.Metrics.Emit(ctx, kit.Count("LakeWriteFailures", 1))
 		return err
 	}
-	metrics := []kit.Metric{kit.Count("LakeRows", written.rows), kit.Count("LakeFailures", written.failures), kit.Count("LakeWriteFailures", 0)}
+	metrics := []kit.Metric{kit.Count("LakeRows", written.rows), kit.Count("LakeFailures", written.failures)}
 	now := time.Now
 	if w.Now != nil {
 		now = w.Now

@@ -44,6 +44,8 @@ type service struct {
 	mu    sync.Mutex
 	sent  int
 	allow bool
+	// most is after how many messages each device is unknown; 0: none is.
+	most int
 }
 
 func newService(t *testing.T) *service {
@@ -58,6 +60,11 @@ func newService(t *testing.T) *service {
 		defer s.mu.Unlock()
 		if !s.allow {
 			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		if s.most > 0 && s.sent == s.most {
+			w.WriteHeader(http.StatusNotFound)
+			fmt.Fprint(w, `{"error":{"code":404,"status":"NOT_FOUND","details":[{"@type":"type.googleapis.com/google.firebase.fcm.v1.FcmError","errorCode":"UNREGISTERED"}]}}`)
 			return
 		}
 		s.sent++
@@ -136,7 +143,6 @@ func TestHandle(t *testing.T) {
 	for range 2 {
 		storetest.OK(t, s.handle(t.Context(), nil))
 	}
-	metricstest.Complete(t, s.output.String(), schema.MetricsOf("notifier", schema.AskAHuman().Metrics))
 	if s.service.sent != 3 {
 		t.Errorf("%d notifications, want 3", s.service.sent)
 	}
@@ -170,6 +176,25 @@ func TestHandleNotConfigured(t *testing.T) {
 				t.Errorf("when configured: %v, %d notified", err, s.metric(t, "Notified"))
 			}
 		})
+	}
+}
+
+// A run reports what it has done, and nothing if it has done nothing: a metric that has data in each hour costs by the month.
+func TestHandleReports(t *testing.T) {
+	t.Parallel()
+	s := newSet(t)
+	s.vault.value = s.service.keyFile(t)
+	s.service.allow = false
+	storetest.OK(t, s.handle(t.Context(), nil))
+	s.service.mu.Lock()
+	s.service.allow, s.service.most = true, 1
+	s.service.mu.Unlock()
+	storetest.OK(t, s.handle(t.Context(), nil))
+	metricstest.Complete(t, s.output.String(), schema.MetricsOf("notifier", schema.AskAHuman().Metrics))
+	s.output.Reset()
+	storetest.OK(t, s.handle(t.Context(), nil))
+	if got := metricstest.Sums(t, s.output.String()); len(got) > 0 || !strings.Contains(s.output.String(), "notifier run") {
+		t.Errorf("with nothing to do: got %v\n%s", got, s.output.String())
 	}
 }
 
