@@ -61,6 +61,8 @@ type checkedStack struct {
 	// New is true if no stack of the name is deployed.
 	New      bool            `json:"new"`
 	Findings []checkedChange `json:"findings"`
+	// Notes are about the template alone, such as alarms that notify no one. They speak against no deployment.
+	Notes []string `json:"notes,omitempty"`
 	// Error says why the stack could not be checked.
 	Error string `json:"error,omitempty"`
 	// assumed is true if the Region comes only from the environment of the command.
@@ -167,6 +169,9 @@ func (c *checkCommand) stack(ctx context.Context, configuration aws.Config, temp
 	result := checkedStack{
 		Stack: template.Stack, DisplayID: template.DisplayID, Region: environment.Region, Account: environment.Account, New: deployed == nil, Findings: []checkedChange{}, assumed: template.Region == "",
 	}
+	if silent, alarms := check.Silent(proposed); silent > 0 {
+		result.Notes = append(result.Notes, fmt.Sprintf("%d of %d alarms notify no one: give them a topic (AlarmEmail, AlarmTopicARN or AlarmTopic of a platform), or leave them out with NoAlarms", silent, alarms))
+	}
 	if deployed == nil {
 		return result, nil
 	}
@@ -231,6 +236,9 @@ func (c *checkCommand) print(out io.Writer, stacks []checkedStack) error {
 			fmt.Fprintf(&text, "%s: nothing speaks against the deployment\n", stack.DisplayID)
 		default:
 			fmt.Fprintf(&text, "%s:\n", stack.DisplayID)
+		}
+		for _, note := range stack.Notes {
+			fmt.Fprintf(&text, "  note: %s\n", note)
 		}
 		for _, finding := range stack.Findings {
 			verdict := string(finding.Severity)

@@ -114,6 +114,7 @@ func TestCheck(t *testing.T) {
 		queue     = `{"Resources": {"T": {"Type": "AWS::SQS::Queue"}}}`
 		parameter = `{"Parameters": {"Name": {"Type": "String", "Default": "theirs"}}, "Resources": {"B": {"Type": "AWS::S3::Bucket", "Properties": {"BucketName": {"Ref": "Name"}}}}}`
 		literal   = `{"Resources": {"B": {"Type": "AWS::S3::Bucket", "Properties": {"BucketName": "mine"}}}}`
+		silent    = `{"Resources": {"A": {"Type": "AWS::CloudWatch::Alarm", "Properties": {}}, "B": {"Type": "AWS::CloudWatch::Alarm", "Properties": {"AlarmActions": ["arn"]}}}}`
 		here      = "aws://111122223333/eu-west-1"
 		anywhere  = "aws://unknown-account/unknown-region"
 	)
@@ -144,6 +145,8 @@ func TestCheck(t *testing.T) {
 		"Warned":         {deployed(queue), here, shop(nothing), nil, 0, "warning shop/drop:T", ""},
 		"Strict":         {deployed(queue), here, shop(nothing), []string{"--strict"}, 1, "warning shop/drop:T", "refused, with 1 of the changes"},
 		"StrictAccepted": {deployed(queue), here, shop(nothing), []string{"--strict", "--accept", "shop/drop:T"}, 0, "accepted warning shop/drop:T", ""},
+		"Silent":         {deployed(silent), here, shop(silent), nil, 0, "shop: nothing speaks against the deployment\n  note: 1 of 2 alarms notify no one: ", ""},
+		"SilentFirst":    {nil, here, shop(silent), nil, 0, "a first deployment has nothing to lose\n  note: 1 of 2 alarms notify no one: ", ""},
 		"Parameter":      {deployed(parameter), here, shop(literal), nil, 0, "nothing speaks against", ""},
 		"OtherAccount":   {deployed(table), "aws://444455556666/eu-west-1", shop(table), nil, 2, "", "the stack is for account 444455556666, and the credentials are for 111122223333"},
 		"Forbidden":      {nil, here, map[string]string{"forbidden": table}, nil, 2, "", "could not check: stack forbidden: a permission is missing: cloudformation:DescribeStacks and cloudformation:GetTemplate on the stack are needed: ask CloudFormation"},
