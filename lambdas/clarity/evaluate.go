@@ -28,8 +28,9 @@ const (
 	// settleTime is how much of its time an invocation reserves for storing what a try came to, at most: no more
 	// than for the try.
 	settleTime = 6 * time.Second
-	// storeTime is how long an operation takes at most beside a try.
-	storeTime = 2 * time.Second
+	// storeTime is how long an operation may take beside a try, at most. With the rubric's time, that makes the 9
+	// seconds that the operations of the other platforms have.
+	storeTime = 5 * time.Second
 	// leaseMargin is how long after the deadline of its context a try is certainly dead: its
 	// invocation ends at most a second later.
 	leaseMargin = 2 * time.Second

@@ -247,7 +247,7 @@ func TestLease(t *testing.T) {
 	t.Parallel()
 	errDead := errors.New("the process is dead")
 	for name, test := range map[string]struct{ evaluation, longest time.Duration }{
-		"Rubric": {2 * time.Second, 8 * time.Second},
+		"Rubric": {2 * time.Second, 11 * time.Second},
 		"Model":  {0, 30 * time.Second}, // as long as the invocation
 	} {
 		t.Run(name, func(t *testing.T) {

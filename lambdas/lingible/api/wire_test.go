@@ -148,7 +148,7 @@ func TestLease(t *testing.T) {
 	w := lingibletest.New(t)
 	keys := w.Store.Keys()
 	keys.Now = w.Read
-	handler := (&api.API{Users: w.Users, Translator: w.Translator, Keys: keys, Limiter: httpapitest.Unlimited{}, WorkTime: 6 * time.Second, Log: slog.New(slog.DiscardHandler), Now: w.Read}).Handler()
+	handler := (&api.API{Users: w.Users, Translator: w.Translator, Keys: keys, Limiter: httpapitest.Unlimited{}, WorkTime: 9 * time.Second, Log: slog.New(slog.DiscardHandler), Now: w.Read}).Handler()
 	w.Premium(t, "ann")
 	translate := func(ctx context.Context) *httptest.ResponseRecorder {
 		r := httptest.NewRequestWithContext(ctx, "POST", "/translate", strings.NewReader(`{"text":"no cap"}`))
@@ -173,8 +173,8 @@ func TestLease(t *testing.T) {
 	w.Tables.Recorder.Faults(nil, nil)
 	again := translate(t.Context())
 	after, err := strconv.Atoi(again.Header().Get("Retry-After"))
-	if again.Code != http.StatusConflict || err != nil || after > 8 {
-		t.Errorf("got %d %s, Retry-After %s; want 409, and 8 seconds at most", again.Code, again.Body, again.Header().Get("Retry-After"))
+	if again.Code != http.StatusConflict || err != nil || after > 11 {
+		t.Errorf("got %d %s, Retry-After %s; want 409, and 11 seconds at most", again.Code, again.Body, again.Header().Get("Retry-After"))
 	}
 	w.Advance(time.Duration(after) * time.Second)
 	if last := translate(t.Context()); last.Code != http.StatusOK {

@@ -28,7 +28,7 @@ func WorkTime(environment kit.Environment) time.Duration {
 	if environment.Getenv(schema.ModelVariable) != "" {
 		return 0
 	}
-	return 6 * time.Second
+	return 9 * time.Second
 }
 
 // Language returns what translates, validates and proposes trends, and the lexicon of the latest
