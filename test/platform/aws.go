@@ -94,8 +94,35 @@ func (s *Suite) deploy(t testing.TB, ctx context.Context, stack, environment str
 		return nil, err
 	}
 	s.scratch = folder
-	app, assembly, file := filepath.Join(folder, "cdk-app"), filepath.Join(folder, "deployed"), filepath.Join(folder, "outputs.json")
-	synth := []string{"--no-install", "cdk", "synth", stack, "--app", app, "--output", assembly, "-c", "env=" + environment, "--quiet"}
+	d, err := synthesise(t, ctx, folder, stack, environment)
+	if err != nil {
+		return nil, err
+	}
+	if s.deployedAssembly, err = leaveOut(t, d.assembly, stack, lack, d.deploy); err != nil {
+		return nil, err
+	}
+	if _, err := d.deploy(s.deployedAssembly); err != nil {
+		return nil, fmt.Errorf("deploy %s: %w", stack, err)
+	}
+	content, err := os.ReadFile(d.outputs)
+	if err != nil {
+		return nil, fmt.Errorf("read the outputs of %s: %w", stack, err)
+	}
+	return outputsOf(content, stack)
+}
+
+// deployment is a stack that is about to be deployed.
+type deployment struct {
+	// assembly is the folder of the cloud assembly, and outputs the file of the stack's outputs.
+	assembly, outputs string
+	// deploy deploys the stack of an assembly, and returns what the CDK command printed.
+	deploy func(assembly string) (string, error)
+}
+
+// synthesise writes the assembly of a stack into a folder.
+func synthesise(t testing.TB, ctx context.Context, folder, stack, environment string) (deployment, error) {
+	app, d := filepath.Join(folder, "cdk-app"), deployment{assembly: filepath.Join(folder, "deployed"), outputs: filepath.Join(folder, "outputs.json")}
+	synth := []string{"--no-install", "cdk", "synth", stack, "--app", app, "--output", d.assembly, "-c", "env=" + environment, "--quiet"}
 	if os.Getenv(endpoint) != "" {
 		// An emulator runs the functions on this machine.
 		synth = append(synth, "-c", "arch="+ownArchitecture())
@@ -103,26 +130,16 @@ func (s *Suite) deploy(t testing.TB, ctx context.Context, stack, environment str
 	run := func(name string, args ...string) (string, error) {
 		return shell.RunCommandContextAndGetOutputE(t, ctx, &shell.Command{Command: name, Args: args, WorkingDir: Root(t)})
 	}
-	deploy := func(assembly string) (string, error) {
-		return run("npx", "--no-install", "cdk", "deploy", stack, "--app", assembly, "--require-approval", "never", "--outputs-file", file)
+	d.deploy = func(assembly string) (string, error) {
+		return run("npx", "--no-install", "cdk", "deploy", stack, "--app", assembly, "--require-approval", "never", "--outputs-file", d.outputs)
 	}
 	if _, err := run("go", "build", "-o", app, "."); err != nil {
-		return nil, fmt.Errorf("build the app: %w", err)
+		return d, fmt.Errorf("build the app: %w", err)
 	}
 	if _, err := run("npx", synth...); err != nil {
-		return nil, fmt.Errorf("synthesise %s: %w", stack, err)
+		return d, fmt.Errorf("synthesise %s: %w", stack, err)
 	}
-	if s.deployedAssembly, err = leaveOut(t, assembly, stack, lack, deploy); err != nil {
-		return nil, err
-	}
-	if _, err := deploy(s.deployedAssembly); err != nil {
-		return nil, fmt.Errorf("deploy %s: %w", stack, err)
-	}
-	content, err := os.ReadFile(file)
-	if err != nil {
-		return nil, fmt.Errorf("read the outputs of %s: %w", stack, err)
-	}
-	return outputsOf(content, stack)
+	return d, nil
 }
 
 // outputsOf reads a stack's outputs from what `cdk deploy --outputs-file` writes.

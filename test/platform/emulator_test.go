@@ -139,6 +139,31 @@ func TestLeaveOut(t *testing.T) {
 	if got := read(left, "asset.2222"); got != "code" {
 		t.Errorf("got the asset %q; want it as it was", got)
 	}
+	// An alarm on an expression becomes one on its first metric.
+	alarms := t.TempDir()
+	for name, content := range map[string]string{
+		stack + ".template.json": `{"Resources": {"A": {"Type": "AWS::CloudWatch::Alarm", "Properties": {"Threshold": 1, "Metrics": [{"Expression": "a/b"},
+			{"MetricStat": {"Metric": {"MetricName": "Count", "Namespace": "N"}, "Period": 300, "Stat": "p99"}}]}}, "B": {"Type": "AWS::CloudWatch::Alarm", "Properties": {"MetricName": "m"}}}}`,
+		stack + ".assets.json": read(assembly, stack+".assets.json"), "manifest.json": read(assembly, "manifest.json"),
+	} {
+		if err := os.WriteFile(filepath.Join(alarms, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mathless := func(folder string) (string, error) {
+		if strings.Contains(read(folder, stack+".template.json"), "Metrics") {
+			return "AWS::CloudWatch::Alarm Properties.Metrics (metric math) is not supported", errors.New("exit status 1")
+		}
+		return "", nil
+	}
+	if left, err = leaveOut(t, alarms, stack, map[string]string{"AWS::CloudWatch::Alarm Metrics": "no expressions"}, mathless); err != nil {
+		t.Fatal(err)
+	}
+	const simple = `{"Resources":{"A":{"Properties":{"MetricName":"Count","Namespace":"N","Period":300,"Statistic":"Sum","Threshold":1},"Type":"AWS::CloudWatch::Alarm"},` +
+		`"B":{"Properties":{"MetricName":"m"},"Type":"AWS::CloudWatch::Alarm"}}}`
+	if template := read(left, stack+".template.json"); template != simple {
+		t.Errorf("got %s; want %s", template, simple)
+	}
 	if unchanged, err := leaveOut(t, assembly, stack, nil, refusing()); err != nil || unchanged != assembly {
 		t.Errorf("nothing lacks: got %s, %v; want the assembly itself", unchanged, err)
 	}

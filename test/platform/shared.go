@@ -40,6 +40,7 @@ func (s *Suite) Check(t *testing.T, p Scenario) {
 		"UnknownRoutes": s.checkUnknownRoutes,
 		// The deployed template passes the check that comes before a deployment.
 		"Deployed":    func(t *testing.T) { s.CheckDeployed(t) },
+		"Prod":        s.checkProd,
 		"Tables":      s.checkTables,
 		"Expiry":      s.checkExpiry,
 		"Walkthrough": func(t *testing.T) { s.CheckWalkthrough(t, p.Walkthrough, p.Varies) },

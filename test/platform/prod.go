@@ -1,0 +1,149 @@
+package platform
+
+import (
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
+	"github.com/gruntwork-io/terratest/modules/shell"
+
+	"github.com/onesynth-cdk/onesynth/cmd/onesynth/commandtest"
+)
+
+// checkProd deploys prod as an earlier version made it, updates it to today's, and checks that all of it is there
+// then. It does so on an emulator alone: tables of prod have names and outlive their stack.
+func (s *Suite) checkProd(t *testing.T) {
+	if !OnAWS() || os.Getenv(endpoint) == "" {
+		t.Skip("skipped: prod is deployed to an emulator alone")
+	}
+	if os.Getenv("ONESYNTH_TEST_DEPLOY") == "false" {
+		t.Skip("skipped: these tests deploy nothing")
+	}
+	lack := s.Shared(t).lacks.Prod
+	stack := s.stack("prod")
+	d, err := synthesise(t, t.Context(), t.TempDir(), stack, "prod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, err := s.earlier(t, d.assembly, stack)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if before, err = without(before, stack, slices.Sorted(maps.Keys(lack))); err != nil {
+		t.Fatal(err)
+	}
+	if output, err := d.deploy(before); err != nil {
+		t.Fatalf("deploy %s of the earlier version: %v\n%s", stack, err, output)
+	}
+	// A first deployment that is refused leaves a stack that is protected against its end. An update is rolled back.
+	today, err := leaveOut(t, d.assembly, stack, lack, d.deploy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func(says string) {
+		t.Helper()
+		output, err := shell.RunCommandContextAndGetOutputE(t, t.Context(), &shell.Command{Command: commandtest.Path(t), Args: []string{"check", "--assembly", today, "--stack", stack}})
+		if err != nil || !strings.Contains(output, says) {
+			t.Errorf("check %s: %v\n%s", stack, err, output)
+		}
+	}
+	check(stack + ":")
+	if output, err := d.deploy(today); err != nil {
+		t.Fatalf("update %s: %v\n%s", stack, err, output)
+	}
+	check("nothing speaks against the deployment")
+	template, err := readObject(filepath.Join(today, stack+".template.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	there := resourcesOf(t, stack)
+	resources, _ := template["Resources"].(map[string]any)
+	for id, resource := range resources {
+		if status := there[id]; status != "CREATE_COMPLETE" && status != "UPDATE_COMPLETE" {
+			t.Errorf("%s (%v) is %q", id, at(resource, "Type"), status)
+		}
+	}
+	t.Logf("%s has %d resources of the template's %d", stack, len(there), len(resources))
+}
+
+// earlier returns an assembly whose stack is as an earlier version made it, with the code of today's functions: the
+// emulator runs none of it.
+func (s *Suite) earlier(t testing.TB, assembly, stack string) (string, error) {
+	file, err := os.Open(filepath.Join(Root(t), "platforms", "testdata", "deployed", s.Platform.Name+".template.json.gz"))
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	unpacked, err := gzip.NewReader(file)
+	if err != nil {
+		return "", fmt.Errorf("read %s: %w", file.Name(), err)
+	}
+	text, err := io.ReadAll(unpacked)
+	if err != nil {
+		return "", fmt.Errorf("read %s: %w", file.Name(), err)
+	}
+	var kept map[string]any
+	if err := json.Unmarshal(text, &kept); err != nil {
+		return "", fmt.Errorf("read %s: %w", file.Name(), err)
+	}
+	return edited(assembly, stack, func(template map[string]any) error {
+		built := map[string]map[string]any{}
+		var last map[string]any
+		for id, properties := range functions(template) {
+			built[id], last = properties, properties
+		}
+		for id, properties := range functions(kept) {
+			now := built[id]
+			if now == nil {
+				now = last
+			}
+			properties["Code"], properties["Architectures"] = now["Code"], now["Architectures"]
+		}
+		clear(template)
+		maps.Copy(template, kept)
+		return nil
+	})
+}
+
+// functions returns the properties of the functions of a template, by their logical ids.
+func functions(template map[string]any) map[string]map[string]any {
+	all := map[string]map[string]any{}
+	resources, _ := template["Resources"].(map[string]any)
+	for id, resource := range resources {
+		if properties, ok := at(resource, "Properties").(map[string]any); ok && at(resource, "Type") == "AWS::Lambda::Function" {
+			all[id] = properties
+		}
+	}
+	return all
+}
+
+// resourcesOf returns the state of each resource of a stack, by its logical id.
+func resourcesOf(t testing.TB, stack string) map[string]string {
+	t.Helper()
+	configuration, err := config.LoadDefaultConfig(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	states := map[string]string{}
+	pages := cloudformation.NewListStackResourcesPaginator(cloudformation.NewFromConfig(configuration), &cloudformation.ListStackResourcesInput{StackName: &stack})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range page.StackResourceSummaries {
+			states[aws.ToString(r.LogicalResourceId)] = string(r.ResourceStatus)
+		}
+	}
+	return states
+}
