@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"github.com/onesynth-cdk/onesynth/local/console"
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
 )
 
@@ -79,6 +80,7 @@ func TestPoisonedAttempts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		request.Header.Set(console.Header, "test")
 		response, err := http.DefaultClient.Do(request)
 		if err != nil {
 			t.Fatal(err)
