@@ -34,9 +34,9 @@ func (b *bench) prices(ctx context.Context) error {
 func (b *bench) pricesOf(ctx context.Context, l *local, p platform, document *strings.Builder) error {
 	memory := memoryOf(p.Schema)
 	b.title(fmt.Sprintf("%s: US$ for a million requests, with %d MB", p.Schema.Title, memory))
-	fmt.Fprintln(b.out, "route\tread units\twrite units\tif indexes count once\tms\tDynamoDB\tLambda\tgateway\tsum")
-	fmt.Fprintf(document, "\n### %s, a million\n\n| Request | Read units each | Write units each | If indexes count once | ms | DynamoDB | Lambda | HTTP API | US$ |\n"+
-		"| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n", p.Schema.Title)
+	fmt.Fprintln(b.out, "route\tread units\twrite units\tif indexes count once\tms\tDynamoDB\tLambda\tgateway\tlogs\tsum")
+	fmt.Fprintf(document, "\n### %s, a million\n\n| Request | Read units each | Write units each | If indexes count once | ms | DynamoDB | Lambda | HTTP API | Logs | US$ |\n"+
+		"| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n", p.Schema.Title)
 	for _, r := range p.Routes {
 		if r.Waits {
 			continue

@@ -70,7 +70,7 @@ func TestRecorder(t *testing.T) {
 	if s := details.Summary; s.Status != 201 || s.Running || s.Reads != 2 || s.Writes != 4 || s.ReadUnits != 0.5 || s.WriteUnits != 2 || !s.ColdStart || s.Error != "" || !slices.Equal(s.Functions, []string{"linksapi"}) {
 		t.Errorf("got %+v", s)
 	}
-	if cost := details.CostPerMillion; cost.DynamoDB != 0.5*0.125+2*0.625 || cost.Gateway != 1 || cost.Lambda <= 0.2-1e-9 || cost.Total != cost.DynamoDB+cost.Lambda+cost.Gateway {
+	if cost := details.CostPerMillion; cost.DynamoDB != 0.5*0.125+2*0.625 || cost.Gateway != 1 || cost.Lambda <= 0.2-1e-9 || cost.Logs != 0.55 || cost.Total != cost.DynamoDB+cost.Lambda+cost.Gateway+cost.Logs {
 		t.Errorf("got %+v", cost)
 	}
 	i := details.Invocations[0]

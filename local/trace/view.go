@@ -53,6 +53,7 @@ type Cost struct {
 	DynamoDB float64 `json:"dynamodb"`
 	Lambda   float64 `json:"lambda"`
 	Gateway  float64 `json:"api_gateway"`
+	Logs     float64 `json:"logs"`
 	Total    float64 `json:"total"`
 }
 
@@ -219,9 +220,10 @@ func (r *Recorder) Request(id string) (Details, bool) {
 	}
 	details.CostPerMillion.DynamoDB = PriceOf(details.ReadUnits, details.WriteUnits, 0, 0).DynamoDB
 	if details.Kind == HTTP {
-		details.CostPerMillion.Gateway = PriceOf(0, 0, 0, 0).Gateway
+		price := PriceOf(0, details.WriteUnits, 0, 0)
+		details.CostPerMillion.Gateway, details.CostPerMillion.Logs = price.Gateway, price.Logs
 	}
-	details.CostPerMillion.Total = details.CostPerMillion.DynamoDB + details.CostPerMillion.Lambda + details.CostPerMillion.Gateway
+	details.CostPerMillion.Total = details.CostPerMillion.DynamoDB + details.CostPerMillion.Lambda + details.CostPerMillion.Gateway + details.CostPerMillion.Logs
 	return details, true
 }
 
