@@ -332,7 +332,7 @@ func askAHumanTables() []Table {
 			Key:          Key{Partition: "guard_key"},
 			TimeToLive:   "expires_at",
 			Attributes: slices.Concat([]Attribute{
-				{"guard_key", String, "Partition key: RATE#limit#caller#window, OPEN#agent, IDEMPOTENCY#digest, NOTIFIED#person or WEBHOOKS#agent"},
+				{"guard_key", String, "Partition key: RATE#limit#caller#window, OPEN#agent, IDEMPOTENCY#digest, NOTIFIED#person, WEBHOOKS#agent or DELIVERY#question"},
 				{"open_question_ids", StringSet, "OPEN#: the agent's questions that are open or partial, each with a place of the agent's quota"},
 				{"claimed_at", String, "NOTIFIED#: when a run last claimed the person, on any of their devices, and did not give the claim back: " + timestampFormat + "; claim is the random token of that write"},
 				{"claimed_before", String, "NOTIFIED#: what claimed_at was before that claim, the Unix epoch if there was none: " + timestampFormat},

@@ -28,7 +28,7 @@ func withModeration(p *Platform) {
 		Name:           "moderationapi",
 		ID:             "ModerationAPI",
 		Description:    "Serves the routes that operators call",
-		AccessPatterns: []string{"ListReports", "GetReportedQuestions", "GetReportedResponses", "GetQuestion", "HideQuestion", "HideResponse", "DecideReport", "BlockPerson", "BlockAgent"},
+		AccessPatterns: []string{"ListReports", "GetReportedQuestions", "GetReportedResponses", "GetOpenQuestionIDs", "GetOpenQuestions", "GetQuestion", "HideQuestion", "HideResponse", "DecideReport", "BlockPerson", "BlockAgent"},
 	})
 	p.Metrics = append(p.Metrics,
 		Metric{Name: "Hidden", Function: "moderationapi", Unit: Count, Description: "questions and answers that operators hid"},
@@ -38,6 +38,8 @@ func withModeration(p *Platform) {
 		Route{Method: "POST", Path: "/agent/reports", Function: "agentapi", Caller: CallerAgent, RateLimit: "poll", Summary: "Report an answer"},
 		Route{Method: "GET", Path: "/operator/reports", Function: "moderationapi", Caller: CallerOperator, Summary: "List what was reported"},
 		Route{Method: "PUT", Path: "/operator/reports/{report_id}", Function: "moderationapi", Caller: CallerOperator, Summary: "Dismiss a report, or open it again"},
+		Route{Method: "GET", Path: "/operator/questions", Function: "moderationapi", Caller: CallerOperator, Summary: "List an agent's questions that take answers"},
+		Route{Method: "PUT", Path: "/operator/questions", Function: "moderationapi", Caller: CallerOperator, Summary: "Hide all of an agent's questions that take answers"},
 		Route{Method: "PUT", Path: "/operator/questions/{question_id}", Function: "moderationapi", Caller: CallerOperator, Summary: "Hide a question, or show it again"},
 		Route{Method: "PUT", Path: "/operator/questions/{question_id}/responses/{response_id}", Function: "moderationapi", Caller: CallerOperator, Summary: "Hide an answer, or show it again"},
 		Route{Method: "PUT", Path: "/operator/blocks", Function: "moderationapi", Caller: CallerOperator, Summary: "Block a person or an agent, or lift the block"},
@@ -108,6 +110,17 @@ func moderationPatterns() []AccessPattern {
 			Description: "The answers of a page of reports.",
 			Operation:   BatchGetItem, Table: "Responses",
 			Attributes: []string{"question_id", "response_id", "answer", "selected_option", "fingerprint_hash", "hidden_at"},
+		},
+		{
+			Name:        "GetOpenQuestionIDs",
+			Description: "Which questions of an agent take answers, and whether it is blocked.",
+			Operation:   GetItem, Table: "Guards", Consistent: true,
+			Attributes: []string{"open_question_ids", "blocked_at"},
+		},
+		{
+			Name:        "GetOpenQuestions",
+			Description: "The questions of an agent that take answers.",
+			Operation:   BatchGetItem, Table: "Questions", Consistent: true,
 		},
 		{
 			Name:        "HideQuestion",

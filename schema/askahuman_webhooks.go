@@ -28,7 +28,22 @@ func withWebhooks(p *Platform) {
 	p.Database.add("Questions", Attribute{"callback_url", String, "Where a webhook goes when the question ends, if its agent wants one: an https URL of up to 2048 characters"})
 	p.Database.add("Guards", Attribute{"secret_version", Number, "WEBHOOKS#: how often the agent has rotated the secret of its webhooks"})
 	p.Database.add("Guards", Attribute{"rotated_at", List, "WEBHOOKS#: when the former secrets that may still be valid were replaced, the last one first: " + timestampFormat})
+	p.Database.add("Guards", Attribute{"delivery", String, "DELIVERY#: how far the webhook of the question is: waiting, delivered or given_up"})
+	p.Database.add("Guards", Attribute{"attempts", Number, "DELIVERY#: attempts at the webhook"})
+	p.Database.add("Guards", Attribute{"attempted_at", String, "DELIVERY#: when the last one was made: " + timestampFormat})
+	p.Database.add("Guards", Attribute{"next_attempt_at", String, "DELIVERY#: when the next one follows; absent if none does: " + timestampFormat})
 	p.Database.AccessPatterns = append(p.Database.AccessPatterns,
+		AccessPattern{
+			Name:        "NoteDelivery",
+			Description: "Note how an attempt at a webhook ended, unless the webhook was delivered before.",
+			Operation:   UpdateItem, Table: "Guards",
+		},
+		AccessPattern{
+			Name:        "GetDelivery",
+			Description: "How far the webhook of an ended question is.",
+			Operation:   GetItem, Table: "Guards",
+			Attributes: []string{"delivery", "attempts", "attempted_at", "next_attempt_at"},
+		},
 		AccessPattern{
 			Name:        "GetWebhookSecret",
 			Description: "Which secrets sign the webhooks of an agent. Consistent, so that a webhook after a rotation has the new signature, too.",
@@ -41,7 +56,9 @@ func withWebhooks(p *Platform) {
 			Operation:   UpdateItem, Table: "Guards",
 		})
 	agents := p.function("agentapi")
-	agents.AccessPatterns = append(agents.AccessPatterns, "GetWebhookSecret", "RotateWebhookSecret")
+	agents.AccessPatterns = append(agents.AccessPatterns, "GetDelivery", "GetWebhookSecret", "RotateWebhookSecret")
+	// Test events go to the queue: only the sender reaches the endpoints of strangers.
+	agents.Sends = append(agents.Sends, "webhooksender")
 	agents.Secrets = append(agents.Secrets, "WebhookSecret")
 	p.Secrets = append(p.Secrets, Secret{
 		Name: "WebhookSecret", Variable: WebhookSecretVariable, Description: "Key from which the secrets that sign the webhooks of agents are derived",
@@ -63,7 +80,7 @@ func withWebhooks(p *Platform) {
 		Function{
 			Name: "webhooksender", ID: "WebhookSender",
 			Description:    "Sends webhooks to the endpoints of agents",
-			AccessPatterns: []string{"GetWebhookSecret"},
+			AccessPatterns: []string{"GetWebhookSecret", "NoteDelivery"},
 			Secrets:        []string{"WebhookSecret"},
 			// An attempt takes 5 seconds at most, and all of a batch are made at once.
 			Timeout: 15 * time.Second,
@@ -82,5 +99,6 @@ func withWebhooks(p *Platform) {
 	)
 	p.Routes = slices.Insert(p.Routes, slices.IndexFunc(p.Routes, func(r Route) bool { return r.Function == "humanapi" }),
 		Route{Method: "GET", Path: "/agent/webhook-secrets", Function: "agentapi", Caller: CallerAgent, RateLimit: "poll", Summary: "Read the secrets that sign the agent's webhooks"},
-		Route{Method: "POST", Path: "/agent/webhook-secrets", Function: "agentapi", Caller: CallerAgent, RateLimit: "poll", Summary: "Rotate the secret that signs the agent's webhooks"})
+		Route{Method: "POST", Path: "/agent/webhook-secrets", Function: "agentapi", Caller: CallerAgent, RateLimit: "poll", Summary: "Rotate the secret that signs the agent's webhooks"},
+		Route{Method: "POST", Path: "/agent/webhook-tests", Function: "agentapi", Caller: CallerAgent, RateLimit: "create", Summary: "Send a webhook to try an endpoint"})
 }

@@ -60,6 +60,7 @@ func (described) AskAHuman() Measured {
 			{Name: "close  DELETE /agent/questions/{id}", Clients: single, Patterns: []string{"GetQuestion", "EndQuestion"}, Client: client(begin, (*asker).ask, (*asker).close)},
 			{Name: "verify GET /agent/webhook-secrets", Clients: single, Patterns: []string{"GetWebhookSecret"}, Client: client(begin, nil, (*asker).readSecrets)},
 			{Name: "rotate POST /agent/webhook-secrets", Clients: single, Patterns: []string{"GetWebhookSecret", "RotateWebhookSecret"}, Client: client(begin, nil, (*asker).rotateSecret)},
+			{Name: "try    POST /agent/webhook-tests", Clients: single, Client: client(begin, nil, (*asker).tryEndpoint)},
 			{Name: "look   GET /human/questions/{id}", Clients: single, Patterns: []string{"GetQuestion", "GetOwnResponse"}, Client: client(begin, (*asker).needQuestion, (*asker).look)},
 			{Name: "stats  GET /human/stats", Clients: single, Patterns: []string{"GetUserStats"}, Client: client(begin, (*asker).needAnswered, (*asker).stats)},
 			{Name: "top    GET /human/leaderboard, of all time", Clients: single, Client: client(begin, (*asker).needAnswered, (*asker).leaderboard)},
@@ -71,6 +72,8 @@ func (described) AskAHuman() Measured {
 			{Name: "accuse POST /agent/reports", Clients: single, Patterns: []string{"GetQuestion", "ListResponses", "KeepReport"}, Client: client(begin, (*asker).needResponse, (*asker).accuse)},
 			{Name: "review GET /operator/reports", Clients: single, Patterns: []string{"ListReports"}, Client: client(begin, (*asker).needReported, (*asker).review)},
 			{Name: "decide PUT /operator/reports/{id}", Clients: single, Patterns: []string{"DecideReport"}, Client: client(begin, (*asker).needReported, (*asker).decide)},
+			{Name: "open   GET /operator/questions, of 1", Clients: single, Patterns: []string{"GetOpenQuestionIDs", "GetOpenQuestions"}, Client: client(begin, (*asker).askAlone, (*asker).listOpen)},
+			{Name: "hide   PUT /operator/questions, of 1", Clients: single, Patterns: []string{"GetOpenQuestionIDs", "GetOpenQuestions", "GetQuestion", "HideQuestion"}, Transaction: Transaction{Items: 3, Indexed: 2}, Client: client(begin, (*asker).askAlone, (*asker).hideOpen)},
 			{Name: "hide   PUT /operator/questions/{id}", Clients: single, Patterns: []string{"GetQuestion", "HideQuestion"}, Transaction: Transaction{Items: 3, Indexed: 2}, Client: client(begin, (*asker).ask, (*asker).hide)},
 			{Name: "hide   PUT /operator/questions/{id}/responses/{id}", Clients: single, Patterns: []string{"HideResponse"}, Transaction: Transaction{Items: 2, Indexed: 1}, Client: client(begin, (*asker).needResponse, (*asker).hideResponse)},
 			{Name: "block  PUT /operator/blocks", Clients: single, Patterns: []string{"BlockAgent"}, Client: client(begin, (*asker).operate, (*asker).block)},
@@ -233,6 +236,11 @@ func (a *asker) rotateSecret(ctx context.Context) error {
 	return a.call(ctx, http.MethodPost, "/agent/webhook-secrets", http.StatusOK, nil, nil)
 }
 
+// tryEndpoint tries one that there is not.
+func (a *asker) tryEndpoint(ctx context.Context) error {
+	return a.call(ctx, http.MethodPost, "/agent/webhook-tests", http.StatusAccepted, map[string]any{"callback_url": "https://agent.invalid/"}, nil)
+}
+
 func (a *asker) close(ctx context.Context) error {
 	a.left = 0
 	return a.call(ctx, http.MethodDelete, "/agent/questions/"+a.question, http.StatusNoContent, nil, nil)
@@ -365,6 +373,20 @@ func (a *asker) hide(ctx context.Context) error {
 		return err
 	}
 	return a.call(ctx, http.MethodPut, "/operator/questions/"+a.question, http.StatusNoContent, map[string]any{"hidden": true}, nil)
+}
+
+// askAlone makes the caller an agent with one question.
+func (a *asker) askAlone(ctx context.Context) error {
+	a.agent = ""
+	return errors.Join(a.operate(ctx), a.ask(ctx))
+}
+
+func (a *asker) listOpen(ctx context.Context) error {
+	return a.call(ctx, http.MethodGet, "/operator/questions?agent_id="+a.agent, http.StatusOK, nil, nil)
+}
+
+func (a *asker) hideOpen(ctx context.Context) error {
+	return a.call(ctx, http.MethodPut, "/operator/questions", http.StatusOK, map[string]any{"agent_id": a.agent, "hidden": true}, nil)
 }
 
 func (a *asker) hideResponse(ctx context.Context) error {

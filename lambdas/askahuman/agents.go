@@ -17,6 +17,8 @@ type AgentStore interface {
 	Question(ctx context.Context, id string, now time.Time) (Question, error)
 	// Responses reads all answers to a question, oldest first.
 	Responses(ctx context.Context, questionID string) ([]Response, error)
+	// Delivery reads how far the webhook of an ended question is; the zero value: no attempt has ended.
+	Delivery(ctx context.Context, questionID string) (Delivery, error)
 	// AgentQuestions reads up to limit of an agent's questions after a position,
 	// newest first. status is the status at now; empty means any. more says
 	// whether there may be further ones; next is where they begin.

@@ -155,6 +155,8 @@ type QuestionWithResponses struct {
 	Responses []Response
 	// HiddenResponses is how many answers an operator has hidden.
 	HiddenResponses int
+	// Delivery is how far the question's webhook is; nil: its agent wants none.
+	Delivery *Delivery
 	// Summary is how many chose each option of a multiple choice question, in the
 	// order of the options. It is nil for a text question.
 	Summary []Votes
@@ -198,16 +200,20 @@ func (a *Agents) Read(ctx context.Context, agentID, questionID string) (Question
 			break
 		}
 	}
-	return withResponses(read.Question, read.Responses, now), nil
+	return a.withResponses(ctx, read.Question, read.Responses, now)
 }
 
 // withResponses is a question as its agent sees it at a moment: without the answers that are hidden.
-func withResponses(question Question, responses []Response, now time.Time) QuestionWithResponses {
+func (a *Agents) withResponses(ctx context.Context, question Question, responses []Response, now time.Time) (QuestionWithResponses, error) {
+	delivery, err := a.delivery(ctx, question)
+	if err != nil {
+		return QuestionWithResponses{}, err
+	}
 	question.Status = question.StatusAt(now)
 	shown := slices.DeleteFunc(slices.Clone(responses), func(r Response) bool { return !r.HiddenAt.IsZero() })
 	return QuestionWithResponses{
-		Question: question, Responses: shown, HiddenResponses: len(responses) - len(shown), Summary: summary(question, shown),
-	}
+		Question: question, Responses: shown, HiddenResponses: len(responses) - len(shown), Delivery: delivery, Summary: summary(question, shown),
+	}, nil
 }
 
 func summary(question Question, responses []Response) []Votes {

@@ -29,6 +29,8 @@ var (
 const (
 	// MaxReporters is how many reports of one question or answer are kept. Further ones change nothing.
 	MaxReporters = 50
+	// MaxOpenShown is how many questions of one agent operators see, or hide, in one call.
+	MaxOpenShown = 100
 	// KeepReports is how long a report is kept after the last report or decision.
 	KeepReports = 90 * 24 * time.Hour
 )
@@ -237,6 +239,8 @@ type ModerationStore interface {
 	Reports(ctx context.Context, state ReportState, limit int, after Position, now time.Time) (reports []Case, next Position, more bool, err error)
 	// DecideReport changes the state of a report. It returns [ErrReportNotFound].
 	DecideReport(ctx context.Context, id string, state ReportState, decision Decision) error
+	// OpenOfAgent reads the questions of an agent that take answers at now, newest first, up to limit.
+	OpenOfAgent(ctx context.Context, agentID string, limit int, now time.Time) (OfAgent, error)
 	// HideQuestion hides a question that was read, and ends it if it is open or partial; or it shows
 	// it again. It returns [retry.ErrStale] if the question has changed since.
 	HideQuestion(ctx context.Context, question Question, hidden bool, decision Decision) error
@@ -247,6 +251,16 @@ type ModerationStore interface {
 	BlockPerson(ctx context.Context, personHash string, blocked bool, now time.Time) error
 	// BlockAgent makes an agent unable to ask, or able again.
 	BlockAgent(ctx context.Context, agentID string, blocked bool, now time.Time) error
+}
+
+// OfAgent are the questions of an agent that take answers.
+type OfAgent struct {
+	// Blocked says that an operator has blocked the agent.
+	Blocked bool
+	// Questions are the newest first.
+	Questions []Question
+	// More says that there may be further ones.
+	More bool
 }
 
 // Operators moderate: they see what was reported, hide it, and block those who write it. Every method
@@ -310,6 +324,33 @@ func (o *Operators) HideQuestion(ctx context.Context, operator, questionID strin
 		}
 		return wrap(o.Store.HideQuestion(ctx, question, hidden, decision), "hide question "+questionID)
 	})
+}
+
+// OpenQuestions reads the questions of an agent that take answers, newest first, [MaxOpenShown] at most.
+func (o *Operators) OpenQuestions(ctx context.Context, agentID string) (OfAgent, error) {
+	open, err := o.Store.OpenOfAgent(ctx, agentID, MaxOpenShown, clock(o.Now))
+	return open, wrap(err, "read an agent's open questions")
+}
+
+// HideOpenQuestions hides the questions of an agent that take answers, [MaxOpenShown] at most, or as many as
+// the context leaves time for. more says whether there may be further ones: then a repeat goes on. Block
+// the agent first, for else it may ask meanwhile. With an error, hidden are those before it.
+func (o *Operators) HideOpenQuestions(ctx context.Context, operator, agentID string) (hidden int, more bool, err error) {
+	open, err := o.OpenQuestions(ctx, agentID)
+	if err != nil {
+		return 0, false, err
+	}
+	// One after the other: each write changes the list of the agent's open questions.
+	for _, question := range open.Questions {
+		if endsBefore(ctx, lastLook) {
+			return hidden, true, nil
+		}
+		if err := o.HideQuestion(ctx, operator, question.ID, true); err != nil && !errors.Is(err, ErrQuestionNotFound) {
+			return hidden, true, err
+		}
+		hidden++
+	}
+	return hidden, open.More, nil
 }
 
 // HideResponse hides an answer from its agent, or shows it again. It returns [ErrResponseNotFound].

@@ -77,7 +77,7 @@ func (a *Agents) complete(ctx context.Context, agentID string, question Question
 		// An answer came in between.
 		return a.Read(ctx, agentID, question.ID)
 	}
-	return withResponses(question, responses, now), nil
+	return a.withResponses(ctx, question, responses, now)
 }
 
 func (a *Agents) pause(ctx context.Context, d time.Duration) error {

@@ -202,6 +202,15 @@ type agentQuestion struct {
 	Summary           map[string]int `json:"summary"`
 	Hidden            bool           `json:"hidden"`
 	HiddenResponses   int            `json:"hidden_responses"`
+	Webhook           delivery       `json:"webhook"`
+}
+
+// delivery is how far the webhook of a question is; zero: its agent wants none.
+type delivery struct {
+	State         string     `json:"state"`
+	Attempts      int        `json:"attempts"`
+	AttemptedAt   *time.Time `json:"attempted_at"`
+	NextAttemptAt *time.Time `json:"next_attempt_at"`
 }
 
 type response struct {

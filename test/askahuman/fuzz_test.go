@@ -59,6 +59,10 @@ func language(t testing.TB, on *platform.Target) platform.Language {
 				return map[string]any{"dismissed": true}
 			case "/operator/questions/{question_id}/responses/{response_id}":
 				return map[string]any{"hidden": true}
+			case "/agent/webhook-tests":
+				return map[string]any{"callback_url": "https://agent.invalid/"}
+			case "/operator/questions":
+				return map[string]any{"agent_id": onesynthtest.Unique("agent"), "hidden": true}
 			case "/operator/blocks":
 				return map[string]any{"agent_id": onesynthtest.Unique("agent"), "blocked": true}
 			case "/human/push/subscribe", "/human/push/subscribe/{subscription_id}":

@@ -24,6 +24,8 @@ type scene struct {
 	one                                 person
 	// toCloseByTool is open until a tool closes it.
 	toCloseByTool string
+	// delivered has ended, and an endpoint.
+	delivered string
 	// responseID is the answer to answered, which is reported; toHide is open; blocked is a person
 	// who has answered, as operators see them.
 	responseID, toHide, blocked string
@@ -45,6 +47,10 @@ func newScene(t testing.TB, target *target) *scene {
 	s.toCloseByTool = s.asker.ask(t, textQuestion(1)).QuestionID
 	s.toClose, s.toDelete = s.asker.ask(t, textQuestion(1)).QuestionID, s.asker.ask(t, textQuestion(1)).QuestionID
 	s.responseID = s.one.answer(t, textAnswer(s.answered)).ResponseID
+	ended := textQuestion(1)
+	ended.CallbackURL = target.Run.WebhooksURL() + "delivered"
+	s.delivered = s.asker.ask(t, ended).QuestionID
+	s.asker.close(t, s.delivered)
 	s.olga, s.toHide = c.newOperator(t), s.asker.ask(t, textQuestion(1)).QuestionID
 	c.newPerson().report(t, s.answered)
 	bad := c.newPerson().answer(t, textAnswer(s.toPart)).ResponseID
@@ -149,12 +155,16 @@ func (s *scene) probes() []onesynthtest.Probe {
 		operator("Dismiss", "PUT", "/operator/reports/"+s.answered, map[string]any{"dismissed": false}),
 		operator("HideResponse", "PUT", "/operator/questions/"+s.answered+"/responses/"+s.responseID, map[string]any{"hidden": true}),
 		operator("HideQuestion", "PUT", "/operator/questions/"+s.toHide, map[string]any{"hidden": true}),
+		operator("Open", "GET", "/operator/questions?agent_id="+s.asker.id, nil),
 		operator("BlockPerson", "PUT", "/operator/blocks", map[string]any{"person": s.blocked, "blocked": true}),
 		operator("BlockAgent", "PUT", "/operator/blocks", map[string]any{"agent_id": onesynthtest.Unique("agent"), "blocked": true}),
 		agent("WebhookSecrets", "GET", "/agent/webhook-secrets", nil),
+		agent("Delivery", "GET", "/agent/questions/"+s.delivered, nil),
+		agent("WebhookTest", "POST", "/agent/webhook-tests", map[string]any{"callback_url": s.target.Run.WebhooksURL() + "grants"}),
 		agent("RotateWebhookSecret", "POST", "/agent/webhook-secrets", nil),
 		s.mcpProbe("Ask", "ask_human", map[string]any{"prompt": "Should error messages be shorter?", "idempotency_key": onesynthtest.Unique("key")}),
 		s.mcpProbe("Read", "check_question", map[string]any{"question_id": s.answered}),
+		s.mcpProbe("Delivery", "check_question", map[string]any{"question_id": s.delivered}),
 		s.mcpProbe("List", "list_questions", map[string]any{}),
 		s.mcpProbe("Close", "close_question", map[string]any{"question_id": s.toCloseByTool}),
 		{Function: "WebhookQueuer", Name: "Queue", Do: s.sendWebhook},

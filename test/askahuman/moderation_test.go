@@ -34,6 +34,12 @@ type moderated struct {
 	NextCursor string   `json:"next_cursor"`
 }
 
+// openOf are the questions of an agent that take answers.
+type openOf struct {
+	Blocked   bool            `json:"blocked"`
+	Questions []agentQuestion `json:"questions"`
+}
+
 // Strangers report, an operator hides and blocks, and what is hidden is gone from that moment on.
 func TestModeration(t *testing.T) {
 	t.Parallel()
@@ -77,6 +83,14 @@ func TestModeration(t *testing.T) {
 	}
 	olga.put(t, "/operator/blocks", map[string]any{"agent_id": asker.id, "blocked": true})
 	refused(t, asker.try(t, http.MethodPost, "/agent/questions", textQuestion(1)), http.StatusForbidden, "BLOCKED")
+	open := onesynthtest.Read[openOf](t, olga.try(t, http.MethodGet, "/operator/questions?agent_id="+asker.id, nil), http.StatusOK)
+	if !open.Blocked || len(open.Questions) != 1 || open.Questions[0].QuestionID != other.QuestionID {
+		t.Errorf("got %+v; want the one question that a blocked agent has open", open)
+	}
+	hidden := onesynthtest.Read[map[string]any](t, olga.try(t, http.MethodPut, "/operator/questions", map[string]any{"agent_id": asker.id, "hidden": true}), http.StatusOK)
+	if got := asker.question(t, other.QuestionID); hidden["hidden"] != 1.0 || !got.Hidden {
+		t.Errorf("got %v, and then %+v", hidden, got)
+	}
 	olga.put(t, "/operator/blocks", map[string]any{"agent_id": asker.id, "blocked": false})
 	asker.ask(t, textQuestion(1))
 	if left := onesynthtest.Read[moderated](t, olga.try(t, http.MethodGet, "/operator/reports", nil), http.StatusOK); len(left.Reports) != 0 {

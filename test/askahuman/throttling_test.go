@@ -110,6 +110,11 @@ func TestThrottling(t *testing.T) {
 				}
 			}}
 		},
+		"POST /agent/webhook-tests": func(t *testing.T) platform.Request {
+			// The queue is no table. The webhook itself may wait for minutes, for its sender reads one.
+			body := map[string]any{"callback_url": on.Run.WebhooksURL() + onesynthtest.Unique("tried")}
+			return platform.Request{Send: byAgent(newClient(t, on).newAgent(), http.MethodPost, "/agent/webhook-tests", body), Status: http.StatusAccepted}
+		},
 		"GET /human/questions":               personReads("/human/questions"),
 		"GET /human/questions/{question_id}": personReads("/human/questions/{question_id}"),
 		"POST /human/responses": func(t *testing.T) platform.Request {
@@ -180,6 +185,24 @@ func TestThrottling(t *testing.T) {
 			asked := c.newAgent().ask(t, textQuestion(2))
 			c.newPerson().report(t, asked.QuestionID)
 			return platform.Request{Send: byOperator(t, http.MethodPut, "/operator/reports/"+asked.QuestionID, map[string]any{"dismissed": true}), Status: http.StatusNoContent}
+		},
+		"GET /operator/questions": func(t *testing.T) platform.Request {
+			a := newClient(t, on).newAgent()
+			asked := a.ask(t, textQuestion(2))
+			return platform.Request{Send: byOperator(t, http.MethodGet, "/operator/questions?agent_id="+a.id, nil), Status: http.StatusOK, Check: func(t testing.TB, r onesynthtest.Reply) {
+				if got := onesynthtest.Read[openOf](t, r, http.StatusOK); len(got.Questions) != 1 || got.Questions[0].QuestionID != asked.QuestionID {
+					t.Errorf("got %+v; want the question %s", got, asked.QuestionID)
+				}
+			}}
+		},
+		"PUT /operator/questions": func(t *testing.T) platform.Request {
+			a := newClient(t, on).newAgent()
+			asked := a.ask(t, textQuestion(2))
+			return platform.Request{Send: byOperator(t, http.MethodPut, "/operator/questions", map[string]any{"agent_id": a.id, "hidden": true}), Status: http.StatusOK, Check: func(t testing.TB, _ onesynthtest.Reply) {
+				if got := a.question(t, asked.QuestionID); got.Status != "CLOSED" || !got.Hidden {
+					t.Errorf("got %+v; want it hidden", got)
+				}
+			}}
 		},
 		"PUT /operator/questions/{question_id}": func(t *testing.T) platform.Request {
 			a := newClient(t, on).newAgent()

@@ -105,6 +105,7 @@ func TestWebhooks(t *testing.T) {
 	if err := json.Unmarshal([]byte(got.Body), &closed); err != nil {
 		t.Fatal(err)
 	}
+	onesynthtest.Settled(t, "the agent sees that it is delivered", func() bool { return asker.question(t, answered.QuestionID).Webhook.State == "delivered" })
 	read := asker.question(t, answered.QuestionID)
 	if closed.Type != "question.closed" || closed.Data.QuestionID != answered.QuestionID || closed.Data.Status != "CLOSED" || closed.Data.CurrentResponses != 2 || closed.Data.RequiredResponses != 2 ||
 		closed.Data.PollURL != answered.PollURL || closed.Data.ClosedAt == nil || read.ClosedAt == nil || !closed.Data.ClosedAt.Equal(*read.ClosedAt) || !closed.Timestamp.Equal(*read.ClosedAt) || closed.Data.ExpiredAt != nil {
@@ -123,6 +124,19 @@ func TestWebhooks(t *testing.T) {
 	var expired webhook
 	if err := json.Unmarshal([]byte(target.arrived(t, path, 1)[0].Body), &expired); err != nil || expired.Type != "question.expired" || expired.Data.QuestionID != overdue.QuestionID || expired.Data.ExpiredAt == nil {
 		t.Errorf("got %+v, %v", expired, err)
+	}
+	// An agent tries an endpoint.
+	path = onesynthtest.Unique("tried")
+	tried := onesynthtest.Read[struct {
+		ID string `json:"webhook_id"`
+	}](t, asker.try(t, http.MethodPost, "/agent/webhook-tests", map[string]any{"callback_url": target.Run.WebhooksURL() + path}), http.StatusAccepted)
+	test := target.arrived(t, path, 1)[0]
+	verifier, err := standardwebhooks.NewWebhook(both[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := verifier.Verify([]byte(test.Body), http.Header(test.Header)); err != nil || http.Header(test.Header).Get("Webhook-Id") != tried.ID || !strings.Contains(test.Body, `"webhook.test"`) {
+		t.Errorf("got %s of %s, %v", test.Body, tried.ID, err)
 	}
 	// One who names no endpoint gets none, and one that no webhook may go to is refused.
 	asker.close(t, asker.ask(t, textQuestion(1)).QuestionID)
@@ -186,8 +200,10 @@ func TestWebhooksComeAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	const questions = 6
+	var asked []string
 	for range questions {
-		asker.close(t, asker.ask(t, target.on("down", textQuestion(1))).QuestionID)
+		asked = append(asked, asker.ask(t, target.on("down", textQuestion(1))).QuestionID)
+		asker.close(t, asked[len(asked)-1])
 		for _, name := range []string{"WebhookQueuer", "WebhookSender"} {
 			_, _ = target.Run.Kill(target.Function(t, name))
 		}
@@ -204,6 +220,12 @@ func TestWebhooksComeAgain(t *testing.T) {
 		got := slices.DeleteFunc(target.Run.Webhooks().Webhooks(), func(w inbox.Webhook) bool { return w.Path != "/down" })
 		return len(ids(got)) == questions && len(got) >= 2*questions
 	})
+	seen := func(state string) func() bool {
+		return func() bool {
+			return !slices.ContainsFunc(asked, func(id string) bool { return asker.question(t, id).Webhook.State != state })
+		}
+	}
+	onesynthtest.Settled(t, "the agent sees that they wait", seen("waiting"))
 	attempted := ids(target.Run.Webhooks().Webhooks())
 	// A kill may leave a webhook in the queue twice, with one id.
 	waiting := func(part string) map[string]bool {
@@ -221,6 +243,7 @@ func TestWebhooksComeAgain(t *testing.T) {
 		target.dueWebhooks(t)
 		return maps.Equal(waiting("WebhookDeadLetters"), attempted) && len(waiting("")) == questions && len(waiting("Webhooks")) == 0
 	})
+	onesynthtest.Settled(t, "the agent sees that they are given up", seen("given_up"))
 	if err := target.Run.Webhooks().Behave("/down", inbox.Takes); err != nil {
 		t.Fatal(err)
 	}
@@ -239,5 +262,6 @@ func TestWebhooksComeAgain(t *testing.T) {
 		}
 	}
 	onesynthtest.Settled(t, "each arrives", func() bool { return maps.Equal(ids(target.Run.Webhooks().Webhooks()), attempted) })
+	onesynthtest.Settled(t, "the agent sees that they are delivered", seen("delivered"))
 	onesynthtest.Settled(t, "the queues are empty", func() bool { return len(waiting("")) == 0 })
 }

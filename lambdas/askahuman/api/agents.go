@@ -41,8 +41,10 @@ type AgentAPI struct {
 	// without these the subject of the JWT that API Gateway has verified.
 	OpenAgents bool
 	// Webhooks are the secrets of agents' webhooks. They are needed unless Parts leave webhooks out.
-	Webhooks  WebhookSecrets
-	AgentKeys AgentKeys
+	Webhooks WebhookSecrets
+	// WebhookTests try endpoints. They are needed unless Parts leave webhooks out.
+	WebhookTests WebhookTests
+	AgentKeys    AgentKeys
 	// Reports take reports. Required unless the platform has no moderation.
 	Reports AgentReports
 }
@@ -125,6 +127,7 @@ type AgentQuestionWithResponses struct {
 	AgentQuestion
 	Responses []AgentResponse `json:"responses" nullable:"false" doc:"The answers, oldest first."`
 	Hidden    int             `json:"hidden_responses,omitempty" minimum:"1" doc:"How many answers operators have hidden: they are neither here nor in the summary." example:"1"`
+	Webhook   *Delivery       `json:"webhook,omitempty" doc:"Of a question with a callback_url: how far its webhook is."`
 	Summary   Summary         `json:"summary,omitempty" doc:"Of a multiple choice question: how many chose each option, in the order of the options." example:"{\"Submit\":2,\"Send\":0}"`
 }
 
@@ -317,6 +320,7 @@ func agentQuestionWithResponses(question askahuman.QuestionWithResponses) AgentQ
 		AgentQuestion: agentQuestion(question.Question),
 		Responses:     make([]AgentResponse, len(question.Responses)),
 		Hidden:        question.HiddenResponses,
+		Webhook:       delivery(question.Delivery),
 		Summary:       question.Summary,
 	}
 	for i, response := range question.Responses {

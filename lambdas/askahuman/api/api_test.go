@@ -48,7 +48,8 @@ func newPlatform(changes ...func(*platform)) *platform {
 	p.keys = &askahuman.AgentKeys{Store: p.store, Now: p.clock.read}
 	options := api.Options{RateLimiter: p.limiter, Log: slog.New(slog.NewJSONHandler(&p.log, nil)), Now: p.clock.read}
 	p.agentAPI = &api.AgentAPI{Service: &askahuman.Agents{Store: p.store, Now: p.clock.read, Pause: p.pause, CheckCallback: webhook.Addresses{}.CheckURL}, OpenAgents: true, Options: options,
-		Reports: &askahuman.AgentReports{Store: p.store, Now: p.clock.read}, Webhooks: &webhooks.Secrets{Key: webhookKey, Store: p.store, Now: p.clock.read}}
+		Reports: &askahuman.AgentReports{Store: p.store, Now: p.clock.read}, Webhooks: &webhooks.Secrets{Key: webhookKey, Store: p.store, Now: p.clock.read},
+		WebhookTests: &webhooks.Tester{Check: webhook.Addresses{}.CheckURL, Queue: &messages{}, Now: p.clock.read}}
 	p.humanAPI = &api.HumanAPI{Service: &askahuman.People{Store: p.store, Now: p.clock.read}, Hasher: testHasher(), Options: options,
 		Reports: &askahuman.PersonReports{Store: p.store, Now: p.clock.read}}
 	return p.with(changes...)

@@ -25,6 +25,8 @@ type AgentReports interface {
 type OperatorService interface {
 	Reports(ctx context.Context, state askahuman.ReportState, limit int, cursor string) (cases []askahuman.Case, next string, err error)
 	Dismiss(ctx context.Context, operator, reportID string, dismissed bool) error
+	OpenQuestions(ctx context.Context, agentID string) (askahuman.OfAgent, error)
+	HideOpenQuestions(ctx context.Context, operator, agentID string) (hidden int, more bool, err error)
 	HideQuestion(ctx context.Context, operator, questionID string, hidden bool) error
 	HideResponse(ctx context.Context, operator, questionID, responseID string, hidden bool) error
 	BlockPerson(ctx context.Context, personHash string, blocked bool) error
@@ -142,6 +144,31 @@ type Dismissal struct {
 	Dismissed bool `json:"dismissed" doc:"true: nothing is wrong with it; false: it is open again."`
 }
 
+type openQuestionsInput struct {
+	AgentID string `query:"agent_id" required:"true" minLength:"1" maxLength:"255" doc:"The agent, as reports name it." example:"my-agent"`
+}
+
+// OpenQuestionList are the questions of an agent that take answers.
+type OpenQuestionList struct {
+	Blocked   bool            `json:"blocked" doc:"true: an operator has blocked the agent."`
+	Questions []AgentQuestion `json:"questions" nullable:"false" doc:"Newest first, 100 at most."`
+	More      bool            `json:"more,omitempty" doc:"true: there may be further ones."`
+}
+
+type hideOpenQuestionsInput struct{ Body AllHidden }
+
+// AllHidden hides all of an agent's questions that take answers.
+type AllHidden struct {
+	AgentID string `json:"agent_id" minLength:"1" maxLength:"255" doc:"The agent, as reports name it." example:"my-agent"`
+	Hidden  bool   `json:"hidden" enum:"true" doc:"Hidden questions are shown again one by one."`
+}
+
+// HiddenQuestions says how many questions were hidden.
+type HiddenQuestions struct {
+	Hidden int  `json:"hidden" example:"12"`
+	More   bool `json:"more,omitempty" doc:"true: there may be further ones; send the same again."`
+}
+
 type hideQuestionInput struct {
 	ID   string `path:"question_id" doc:"The question's id." example:"6f1ed002-ab5f-4e0c-9c25-2f8f4b1e9d3a"`
 	Body Visibility
@@ -189,6 +216,29 @@ func (o *OperatorAPI) register(s *httpapi.Server) {
 		Errors:      []error{askahuman.ErrReportNotFound},
 	}, func(ctx context.Context, input *dismissInput) (*struct{}, error) {
 		return nil, o.Service.Dismiss(ctx, caller(ctx), input.ID, input.Body.Dismissed)
+	})
+
+	httpapi.Serve(s, httpapi.Operation{
+		Method: http.MethodGet, Path: "/operator/questions", ID: "listOpenOfAgent", Status: http.StatusOK,
+		Description: "Returns the questions of an agent that take answers, with their texts.",
+	}, func(ctx context.Context, input *openQuestionsInput) (OpenQuestionList, error) {
+		open, err := o.Service.OpenQuestions(ctx, input.AgentID)
+		list := OpenQuestionList{Blocked: open.Blocked, Questions: make([]AgentQuestion, len(open.Questions)), More: open.More}
+		for i, question := range open.Questions {
+			list.Questions[i] = agentQuestion(question)
+		}
+		return list, err
+	})
+
+	httpapi.Serve(s, httpapi.Operation{
+		Method: http.MethodPut, Path: "/operator/questions", ID: "hideOpenOfAgent", Status: http.StatusOK,
+		Description: "Hides the questions of an agent that take answers, 100 at most, each as hideQuestion does. Block the agent first, so that it asks no more meanwhile.",
+	}, func(ctx context.Context, input *hideOpenQuestionsInput) (HiddenQuestions, error) {
+		hidden, more, err := o.Service.HideOpenQuestions(ctx, caller(ctx), input.Body.AgentID)
+		if hidden > 0 {
+			o.Metrics.Emit(ctx, kit.Count("Hidden", hidden))
+		}
+		return HiddenQuestions{Hidden: hidden, More: more}, err
 	})
 
 	httpapi.Register(s, httpapi.Operation{

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/api"
@@ -55,6 +56,10 @@ func TestOperators(t *testing.T) {
 	p.do(t, asPerson("bob", "POST /human/reports", `{"question_id":"`+id+`","reason":"dull"}`), 400)
 	p.do(t, request{line: "POST /human/reports", body: `{"question_id":"` + id + `","reason":"spam"}`}, 400)
 
+	others := []string{p.ask(t, `{"prompt":"Was that the first?","type":"text"}`)}
+	p.clock.advance(time.Second)
+	others = append(others, p.ask(t, `{"prompt":"Was that the second?","type":"text"}`))
+
 	var page api.ReportList
 	as("operators", "GET /operator/reports", "", 200, &page)
 	if len(page.Reports) != 2 {
@@ -99,6 +104,32 @@ func TestOperators(t *testing.T) {
 		t.Errorf("metrics: %s", got)
 	}
 	metricstest.Complete(t, out.String(), schema.MetricsOf("moderationapi", schema.AskAHuman().Metrics))
+
+	// What the blocked agent has asked before is seen and hidden, each in one call.
+	var open api.OpenQuestionList
+	as("operators", "GET /operator/questions?agent_id=agent-1", "", 200, &open)
+	if !open.Blocked || len(open.Questions) != 2 || open.Questions[0].QuestionID != others[1] || open.Questions[0].Prompt != "Was that the second?" || open.More {
+		t.Errorf("got %+v; want the questions %v of a blocked agent", open, others)
+	}
+	as("operators", "GET /operator/questions", "", 400, nil)
+	as("readers", "PUT /operator/questions", `{"agent_id":"agent-1","hidden":true}`, 403, nil)
+	as("operators", "PUT /operator/questions", `{"agent_id":"agent-1","hidden":false}`, 400, nil)
+	as("operators", "PUT /operator/questions", `{"hidden":true}`, 400, nil)
+	for _, want := range []int{2, 0} {
+		var all api.HiddenQuestions
+		as("operators", "PUT /operator/questions", `{"agent_id":"agent-1","hidden":true}`, 200, &all)
+		if all.Hidden != want || all.More {
+			t.Errorf("got %+v; want %d hidden", all, want)
+		}
+	}
+	for _, other := range others {
+		if seen := p.do(t, asAgent("GET /agent/questions/"+other, ""), 200); seen["status"] != "CLOSED" || seen["hidden"] != true {
+			t.Errorf("the agent sees %v", seen)
+		}
+	}
+	if got := fmt.Sprint(metricstest.Sums(t, out.String())); got != "map[Blocked:2 Hidden:4]" {
+		t.Errorf("metrics: %s", got)
+	}
 
 	p.do(t, asPerson("eve", "GET /human/questions/"+id, ""), 404)
 	p.do(t, asPerson("eve", "POST /human/responses", `{"question_id":"`+id+`","selected_option":1}`), 404)

@@ -115,7 +115,13 @@ func (s stub) reported() (askahuman.Reported, error) {
 func (s stub) Reports(context.Context, askahuman.ReportState, int, string) ([]askahuman.Case, string, error) {
 	return nil, "", s.work()
 }
-func (s stub) Dismiss(context.Context, string, string, bool) error              { return s.work() }
+func (s stub) Dismiss(context.Context, string, string, bool) error { return s.work() }
+func (s stub) OpenQuestions(context.Context, string) (askahuman.OfAgent, error) {
+	return askahuman.OfAgent{}, s.work()
+}
+func (s stub) HideOpenQuestions(context.Context, string, string) (int, bool, error) {
+	return 0, false, s.work()
+}
 func (s stub) HideQuestion(context.Context, string, string, bool) error         { return s.work() }
 func (s stub) HideResponse(context.Context, string, string, string, bool) error { return s.work() }
 func (s stub) BlockPerson(context.Context, string, bool) error                  { return s.work() }
@@ -158,7 +164,7 @@ func suite(t testing.TB, function string, serve func(stub, idempotency.Claims, a
 
 func agentSuite(t testing.TB) httpapitest.Suite {
 	return suite(t, "agentapi", func(s stub, keys idempotency.Claims, options api.Options) *kit.API {
-		return (&api.AgentAPI{Service: s, Keys: keys, Options: options, Reports: agentReports{s}, Webhooks: webhookSecrets{s}}).Handler()
+		return (&api.AgentAPI{Service: s, Keys: keys, Options: options, Reports: agentReports{s}, Webhooks: webhookSecrets{s}, WebhookTests: webhookTests{s}}).Handler()
 	})
 }
 

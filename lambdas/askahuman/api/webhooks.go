@@ -6,6 +6,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/webhook"
 )
@@ -17,6 +18,48 @@ type WebhookSecrets interface {
 	// Valid returns those that are valid now, the present one first, and Rotate makes another one the present one first.
 	Valid(ctx context.Context, agentID string) ([]webhook.Secret, error)
 	Rotate(ctx context.Context, agentID string) ([]webhook.Secret, error)
+}
+
+// WebhookTests try the endpoints of agents; [webhooks.Tester] is one.
+//
+// [webhooks.Tester]: https://pkg.go.dev/github.com/onesynth-cdk/onesynth/lambdas/askahuman/webhooks#Tester
+type WebhookTests interface {
+	// Test sends a webhook to an endpoint, and returns its id.
+	Test(ctx context.Context, agentID, url string) (id string, err error)
+}
+
+// Delivery says how far the webhook of a question is.
+type Delivery struct {
+	State         string `json:"state" enum:"waiting,delivered,given_up" doc:"waiting: the question has not ended, or another attempt follows. delivered: the endpoint has taken it. given_up: the last attempt failed, or the endpoint answered 410."`
+	Attempts      int    `json:"attempts" doc:"How many attempts were made." example:"1"`
+	AttemptedAt   string `json:"attempted_at,omitempty" format:"date-time" doc:"When the last one was made." example:"2026-02-02T09:45:01.000Z"`
+	NextAttemptAt string `json:"next_attempt_at,omitempty" format:"date-time" doc:"When the next one follows." example:"2026-02-02T09:50:01.000Z"`
+}
+
+func delivery(d *askahuman.Delivery) *Delivery {
+	if d == nil {
+		return nil
+	}
+	wire := &Delivery{State: string(d.State), Attempts: d.Attempts}
+	if !d.AttemptedAt.IsZero() {
+		wire.AttemptedAt = askahuman.FormatTime(d.AttemptedAt)
+	}
+	if !d.NextAttemptAt.IsZero() {
+		wire.NextAttemptAt = askahuman.FormatTime(d.NextAttemptAt)
+	}
+	return wire
+}
+
+type webhookTestInput struct{ Body WebhookTest }
+
+// WebhookTest is an endpoint to try.
+type WebhookTest struct {
+	CallbackURL string `json:"callback_url" minLength:"1" maxLength:"2048" doc:"The endpoint, as an ask names it." example:"https://agent.example.com/webhooks"`
+}
+
+// WebhookTestSent is a webhook that tries an endpoint.
+type WebhookTestSent struct {
+	WebhookID string `json:"webhook_id" doc:"The webhook-id that the endpoint gets." example:"msg_2f1c0d9a8b7e4f6aa1b2c3d4e5f60718"`
 }
 
 // WebhookSecretList are the secrets of an agent.
@@ -45,6 +88,14 @@ func (a *AgentAPI) registerWebhooks(s *httpapi.Server) {
 		Description: "Makes another secret the present one. The former one is valid for 24 hours more: until then webhooks have a signature by each. At most six former ones are valid.",
 	}, func(ctx context.Context, _ *struct{}) (WebhookSecretList, error) {
 		return secretList(a.Webhooks.Rotate(ctx, caller(ctx)))
+	})
+	httpapi.Serve(s, httpapi.Operation{
+		Method: http.MethodPost, Path: "/agent/webhook-tests", ID: "testWebhook", Status: http.StatusAccepted,
+		Description: "Sends a webhook of the type webhook.test to an endpoint, signed as any other. It is sent once, whatever the endpoint answers.",
+		Precisely:   httpapi.Forms{"body.callback_url": a.callbackForm()},
+	}, func(ctx context.Context, input *webhookTestInput) (WebhookTestSent, error) {
+		id, err := a.WebhookTests.Test(ctx, caller(ctx), input.Body.CallbackURL)
+		return WebhookTestSent{WebhookID: id}, err
 	})
 }
 

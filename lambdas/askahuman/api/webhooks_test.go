@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -14,7 +15,10 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-var _ api.WebhookSecrets = (*webhooks.Secrets)(nil)
+var (
+	_ api.WebhookSecrets = (*webhooks.Secrets)(nil)
+	_ api.WebhookTests   = (*webhooks.Tester)(nil)
+)
 
 // webhookSecrets are the stub as what has the secrets of webhooks.
 type webhookSecrets struct{ stub }
@@ -29,6 +33,22 @@ func (s webhookSecrets) Valid(context.Context, string) ([]webhook.Secret, error)
 
 func (s webhookSecrets) Rotate(ctx context.Context, agentID string) ([]webhook.Secret, error) {
 	return s.Valid(ctx, agentID)
+}
+
+// webhookTests are the stub as what tries endpoints.
+type webhookTests struct{ stub }
+
+func (s webhookTests) Test(ctx context.Context, agentID, url string) (string, error) {
+	id, err := (&webhooks.Tester{Check: webhook.Addresses{}.CheckURL, Queue: &messages{}}).Test(ctx, agentID, url)
+	return id, s.unless(err).work()
+}
+
+// messages is a queue.
+type messages struct{ bodies []string }
+
+func (m *messages) Send(_ context.Context, body string) error {
+	m.bodies = append(m.bodies, body)
+	return nil
 }
 
 // webhookKey is the key of the platform.
@@ -60,6 +80,79 @@ func TestCallbackURL(t *testing.T) {
 		if text := fmt.Sprint(answer); !strings.Contains(text, "callback_url") || strings.Contains(text, "secret@") {
 			t.Errorf("%s: got %s", url, text)
 		}
+	}
+}
+
+// The agent of a question with an endpoint sees how far its webhook is: it alone, and of no other question.
+func TestWebhookDelivery(t *testing.T) {
+	t.Parallel()
+	p := newPlatform()
+	ask := func(callback string) string {
+		return p.ask(t, `{"prompt":"Is anybody out there?","type":"text"`+callback+`}`)
+	}
+	with, without := ask(`,"callback_url":"https://agent.example.com/"`), ask("")
+	sees := func(id, want string) {
+		t.Helper()
+		read := p.do(t, asAgent("GET /agent/questions/"+id, ""), 200)
+		waited := p.do(t, asAgent("GET /agent/questions/"+id+"?wait=1", ""), 200)
+		if got, err := json.Marshal(read["webhook"]); err != nil || string(got) != want || fmt.Sprint(waited["webhook"]) != fmt.Sprint(read["webhook"]) {
+			t.Errorf("got %s, and %v after a wait; want %s", got, waited["webhook"], want)
+		}
+	}
+	sees(without, "null")
+	sees(with, `{"attempts":0,"state":"waiting"}`)
+	p.do(t, asAgent("DELETE /agent/questions/"+with, ""), 204)
+	p.do(t, asAgent("DELETE /agent/questions/"+without, ""), 204)
+	sees(without, "null")
+	sees(with, `{"attempts":0,"state":"waiting"}`)
+	at := began().Add(3 * time.Second)
+	for _, step := range []struct {
+		note askahuman.Delivery
+		want string
+	}{
+		{askahuman.Delivery{State: askahuman.DeliveryWaiting, Attempts: 1, AttemptedAt: at, NextAttemptAt: at.Add(5 * time.Second)}, `{"attempted_at":"2026-02-02T09:30:03.000Z","attempts":1,"next_attempt_at":"2026-02-02T09:30:08.000Z","state":"waiting"}`},
+		{askahuman.Delivery{State: askahuman.DeliveryGivenUp, Attempts: 8, AttemptedAt: at}, `{"attempted_at":"2026-02-02T09:30:03.000Z","attempts":8,"state":"given_up"}`},
+		{askahuman.Delivery{State: askahuman.DeliveryDone, Attempts: 1, AttemptedAt: at.Add(time.Second)}, `{"attempted_at":"2026-02-02T09:30:04.000Z","attempts":1,"state":"delivered"}`},
+	} {
+		if err := p.store.NoteDelivery(t.Context(), with, step.note); err != nil {
+			t.Fatal(err)
+		}
+		sees(with, step.want)
+	}
+	other := asAgent("GET /agent/questions/"+with, "")
+	other.headers = []string{"X-Agent-Id: other"}
+	if w := p.serve(other); w.Code != 404 || strings.Contains(w.Body.String(), "delivered") {
+		t.Errorf("another agent got %d %s", w.Code, w.Body)
+	}
+}
+
+// An agent tries an endpoint with a webhook that is signed as any other, and is sent once.
+func TestWebhookTest(t *testing.T) {
+	t.Parallel()
+	sent := &messages{}
+	p := newPlatform(func(p *platform) {
+		p.agentAPI.WebhookTests = &webhooks.Tester{Check: webhook.Addresses{}.CheckURL, Queue: sent, Now: p.clock.read}
+	})
+	id, _ := p.do(t, asAgent("POST /agent/webhook-tests", `{"callback_url":"https://agent.example.com/hooks"}`), 202)["webhook_id"].(string)
+	if len(sent.bodies) != 1 || !strings.HasPrefix(id, "msg_") {
+		t.Fatalf("got the id %q, and sent %v", id, sent.bodies)
+	}
+	var m webhooks.Message
+	if err := json.Unmarshal([]byte(sent.bodies[0]), &m); err != nil {
+		t.Fatal(err)
+	}
+	const body = `{"data":{},"timestamp":"2026-02-02T09:30:00.000Z","type":"webhook.test"}`
+	if m.ID != id || m.AgentID != "agent-1" || m.URL != "https://agent.example.com/hooks" || !m.Test || m.QuestionID != "" || string(m.Body) != body {
+		t.Errorf("sent %+v with %s", m, m.Body)
+	}
+	for _, url := range []string{`""`, "null", `"https://localhost/"`, `"https://169.254.169.254/"`, `"http://agent.example.com/"`} {
+		if text := fmt.Sprint(p.do(t, asAgent("POST /agent/webhook-tests", `{"callback_url":`+url+`}`), 400)); !strings.Contains(text, "callback_url") {
+			t.Errorf("%s: got %s", url, text)
+		}
+	}
+	p.do(t, asAgent("POST /agent/webhook-tests", `{}`), 400)
+	if len(sent.bodies) != 1 {
+		t.Errorf("sent %v", sent.bodies)
 	}
 }
 

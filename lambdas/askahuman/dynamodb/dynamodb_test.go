@@ -16,6 +16,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/dynamodb"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/storetest"
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/webhooks"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/ratelimit"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -37,7 +38,7 @@ func TestStore(t *testing.T) {
 					store.Quota = storetest.Quota
 					return store
 				}
-				return functions{as("agentapi"), as("humanapi"), as("notifier")}
+				return functions{as("agentapi"), as("humanapi"), as("notifier"), as("webhooksender")}
 			})
 		})
 	}
@@ -48,6 +49,7 @@ type functions struct {
 	askahuman.AgentStore
 	askahuman.PeopleStore
 	askahuman.NotifierStore
+	webhooks.DeliveryStore
 }
 
 func (f functions) Question(ctx context.Context, id string, now time.Time) (askahuman.Question, error) {

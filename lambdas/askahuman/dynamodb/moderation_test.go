@@ -1,6 +1,7 @@
 package dynamodb_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -82,6 +83,50 @@ func (m *moderated) list(state askahuman.ReportState) (cases []askahuman.Case) {
 			return cases
 		}
 		cursor = next
+	}
+}
+
+// An operator sees and hides what an agent has open, page by page where it has more, and nothing of another's.
+func TestOpenQuestions(t *testing.T) {
+	t.Parallel()
+	ctx, m := t.Context(), newModerated(t)
+	for range 5 {
+		m.ask("a", 3)
+	}
+	closed, other := m.ask("a", 3), m.ask("b", 3)
+	m.must(m.agents.Close(ctx, "a", closed.ID))
+	open := func(limit int, now time.Time) askahuman.OfAgent {
+		t.Helper()
+		got, err := m.store.OpenOfAgent(ctx, "a", limit, now)
+		m.must(err)
+		return got
+	}
+	for limit, want := range map[int]int{2: 2, 4: 4, 5: 5, 6: 5} {
+		if got := open(limit, start); len(got.Questions) != want || got.More != (limit < 5) || got.Blocked {
+			t.Errorf("of %d: got %d questions, more %t, blocked %t", limit, len(got.Questions), got.More, got.Blocked)
+		}
+	}
+	if got := open(2, start.Add(2*time.Hour)); len(got.Questions) != 0 || got.More {
+		t.Errorf("after their deadline: got %+v", got)
+	}
+	m.must(m.operators.BlockAgent(ctx, "a", true))
+	ended, cancel := context.WithDeadline(ctx, time.Now())
+	defer cancel()
+	if _, _, err := m.operators.HideOpenQuestions(ended, "olga", "a"); err == nil {
+		t.Error("an operation without time reports success")
+	}
+	hidden, more, err := m.operators.HideOpenQuestions(ctx, "olga", "a")
+	if m.must(err); hidden != 5 || more {
+		t.Errorf("hid %d, more %t; want all 5", hidden, more)
+	}
+	if got := open(10, start); len(got.Questions) != 0 || !got.Blocked {
+		t.Errorf("got %+v after all were hidden", got)
+	}
+	if q, err := m.store.Question(ctx, other.ID, start); err != nil || q.Status != askahuman.StatusOpen {
+		t.Errorf("another agent's question is %+v, %v", q, err)
+	}
+	if cases := m.list(askahuman.ReportHidden); len(cases) != 5 || cases[0].DecidedBy != "olga" {
+		t.Errorf("got %d decisions: %+v", len(cases), cases)
 	}
 }
 

@@ -111,6 +111,10 @@ func TestEveryAccessPattern(t *testing.T) {
 		}
 	}
 
+	openOf := func() func() error {
+		return func() error { _, err := store.OpenOfAgent(ctx, "agent", 100, start); return err }
+	}
+
 	later := start.Add(2 * time.Hour)
 	cases := dynamotest.Cases{
 		"GetQuestion": func() func() error {
@@ -260,6 +264,7 @@ func TestEveryAccessPattern(t *testing.T) {
 		"HideResponse": func() func() error {
 			return func() error { return store.HideResponse(ctx, answered.ID, answerID, true, decision) }
 		},
+		"GetOpenQuestionIDs": openOf, "GetOpenQuestions": openOf,
 		"DecideReport": func() func() error {
 			reports()
 			return func() error { return store.DecideReport(ctx, answerID, askahuman.ReportDismissed, decision) }
@@ -269,6 +274,14 @@ func TestEveryAccessPattern(t *testing.T) {
 		},
 		"BlockAgent": func() func() error {
 			return func() error { return store.BlockAgent(ctx, "agent", true, start) }
+		},
+		"NoteDelivery": func() func() error {
+			return func() error {
+				return store.NoteDelivery(ctx, answered.ID, askahuman.Delivery{State: askahuman.DeliveryWaiting, Attempts: 1, AttemptedAt: start, NextAttemptAt: later})
+			}
+		},
+		"GetDelivery": func() func() error {
+			return func() error { _, err := store.Delivery(ctx, answered.ID); return err }
 		},
 		"GetWebhookSecret": func() func() error {
 			return func() error { _, err := store.WebhookSecretVersion(ctx, "agent"); return err }

@@ -45,8 +45,9 @@ type Store struct {
 	lastOf        map[string]string   // by person: the last subscription that they made
 	notified      map[string]notified // by person
 	keys          map[string]askahuman.AgentKey
-	versions      map[string]webhooks.Version // by agent
-	reporters     map[string]map[string]bool  // by question and answer
+	versions      map[string]webhooks.Version   // by agent
+	reporters     map[string]map[string]bool    // by question and answer
+	deliveries    map[string]askahuman.Delivery // by question
 }
 
 // notified is when a person was last notified, on any device.

@@ -8,7 +8,9 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/api"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/dynamodb"
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/webhooks"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/queue"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/webhook"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -39,8 +41,16 @@ func AgentAPI(environment kit.Environment, function string) (*api.AgentAPI, erro
 	if !store.Parts.WithoutWebhooks {
 		service.CheckCallback = webhook.AddressesOf(environment.Getenv).CheckURL
 	}
+	described, _ := schema.AskAHumanWith(store.Parts).Function(function)
+	if slices.Contains(described.Sends, "webhooksender") {
+		url, err := environment.Require(schema.WebhookQueueVariable)
+		if err != nil {
+			return nil, err
+		}
+		agents.WebhookTests = &webhooks.Tester{Check: service.CheckCallback, Queue: queue.New(environment.AWS, url[0])}
+	}
 	// A function that may not read the secret serves no secrets of webhooks.
-	if described, _ := schema.AskAHumanWith(store.Parts).Function(function); slices.Contains(described.Secrets, "WebhookSecret") {
+	if slices.Contains(described.Secrets, "WebhookSecret") {
 		if agents.Webhooks, err = WebhookSecrets(environment, store); err != nil {
 			return nil, err
 		}

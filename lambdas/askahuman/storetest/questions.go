@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
@@ -304,5 +305,22 @@ func openQuestionsOfOneMoment(t *testing.T, s Store) {
 	slices.Reverse(want)
 	for limit := 1; limit <= 4; limit++ {
 		wantEqual(t, fmt.Sprintf("questions of one moment in pages of %d, by id", limit), openPages(t, s, limit, start), want)
+	}
+}
+
+// delivery: what is noted last counts, but nothing after a delivery, and a question's alone.
+func delivery(t *testing.T, s Store) {
+	ctx := t.Context()
+	waiting := askahuman.Delivery{State: askahuman.DeliveryWaiting, Attempts: 1, AttemptedAt: start, NextAttemptAt: start.Add(time.Minute)}
+	done := askahuman.Delivery{State: askahuman.DeliveryDone, Attempts: 1, AttemptedAt: start.Add(time.Hour)}
+	givenUp := askahuman.Delivery{State: askahuman.DeliveryGivenUp, Attempts: 8, AttemptedAt: start.Add(time.Minute)}
+	for _, step := range []struct{ note, want askahuman.Delivery }{{waiting, waiting}, {givenUp, givenUp}, {waiting, waiting}, {done, done}, {givenUp, done}, {waiting, done}} {
+		OK(t, s.NoteDelivery(ctx, "a", step.note))
+		if diff := cmp.Diff(step.want, Must(s.Delivery(ctx, "a"))(t)); diff != "" {
+			t.Errorf("after %+v (-want +got):\n%s", step.note, diff)
+		}
+	}
+	if other := Must(s.Delivery(ctx, "b"))(t); other != (askahuman.Delivery{}) {
+		t.Errorf("another question has %+v", other)
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/webhooks"
 )
 
 // Store is what is checked: everything that the platform stores.
@@ -25,6 +26,7 @@ type Store interface {
 	askahuman.AgentStore
 	askahuman.PeopleStore
 	askahuman.NotifierStore
+	webhooks.DeliveryStore
 }
 
 // Quota is how many questions an agent may have open in the stores that are checked. A refused
@@ -81,6 +83,7 @@ func Run(t *testing.T, newStore func(t *testing.T) Store) {
 		"MarkNotified":                      markNotified,
 		"ReleaseSubscription":               releaseSubscription,
 		"DeactivateSubscription":            deactivateSubscription,
+		"Delivery":                          delivery,
 		"Cancelled":                         cancelled,
 	} {
 		t.Run(name, func(t *testing.T) {

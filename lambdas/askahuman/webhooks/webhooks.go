@@ -28,6 +28,8 @@ const (
 	Closed = "question.closed"
 	// Expired: its deadline has passed.
 	Expired = "question.expired"
+	// Test: its agent tries an endpoint.
+	Test = "webhook.test"
 )
 
 // Event is the body of a webhook.
@@ -58,10 +60,14 @@ type Message struct {
 	ID string `json:"id"`
 	// AgentID is whose secrets sign it.
 	AgentID string `json:"agent_id"`
+	// QuestionID is the question that ended. Messages of earlier releases have none.
+	QuestionID string `json:"question_id,omitempty"`
 	// URL is the endpoint.
 	URL string `json:"url"`
 	// Ended is when the question ended.
-	Ended time.Time `json:"ended"`
+	Ended time.Time `json:"ended,omitzero"`
+	// Test says that no question has ended: the webhook tries an endpoint, and is sent once.
+	Test bool `json:"test,omitempty"`
 	// Body is an [Event] as it is sent and signed.
 	Body json.RawMessage `json:"body"`
 }
@@ -112,7 +118,7 @@ func Of(change events.DynamoDBStreamRecord) (m Message, ok bool, err error) {
 		return Message{}, false, fmt.Errorf("write the webhook: %w", err)
 	}
 	id := sha256.Sum256([]byte(q.ID + "\x00" + event.Type))
-	return Message{ID: "msg_" + hex.EncodeToString(id[:16]), AgentID: q.AgentID, URL: q.CallbackURL, Ended: ended, Body: body}, true, nil
+	return Message{ID: "msg_" + hex.EncodeToString(id[:16]), AgentID: q.AgentID, QuestionID: q.ID, URL: q.CallbackURL, Ended: ended, Body: body}, true, nil
 }
 
 // Poster sends one attempt of a webhook; [webhook.Client] is one.
@@ -133,6 +139,9 @@ type Sender struct {
 	Now func() time.Time
 }
 
+// ErrUnsigned says that a webhook was not sent, since the secrets of its agent could not be read.
+var ErrUnsigned = errors.New("read the secrets of webhooks")
+
 // ErrAnswer says that an endpoint answered, and did not take the webhook.
 var ErrAnswer = errors.New("the endpoint did not take the webhook")
 
@@ -145,12 +154,12 @@ type Outcome struct {
 }
 
 // Send makes one attempt. An error says that it has failed, and never has the address of the endpoint, which may have a secret of
-// the agent in it: [ErrAnswer], a [webhook.ForbiddenError], or why there is no answer. It is a [queue.LaterError] if the endpoint says
+// the agent in it: [ErrUnsigned], [ErrAnswer], a [webhook.ForbiddenError], or why there is no answer. It is a [queue.LaterError] if the endpoint says
 // when to come again.
 func (s *Sender) Send(ctx context.Context, m Message) (Outcome, error) {
 	secrets, err := s.Keys.Valid(ctx, m.AgentID)
 	if err != nil {
-		return Outcome{}, fmt.Errorf("read the secrets of webhooks: %w", err)
+		return Outcome{}, fmt.Errorf("%w: %w", ErrUnsigned, err)
 	}
 	header := http.Header{"Content-Type": {"application/json"}, "User-Agent": {"Ask-a-Human-Webhooks/1.0"}}
 	webhook.Sign(header, m.ID, s.now(), m.Body, secrets...)

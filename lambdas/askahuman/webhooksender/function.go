@@ -11,6 +11,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/webhooks"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/queue"
@@ -24,6 +25,7 @@ type deferrer interface {
 
 type function struct {
 	sender   *webhooks.Sender
+	store    webhooks.DeliveryStore
 	plan     []time.Duration
 	queue    deferrer
 	failures interface {
@@ -71,9 +73,18 @@ func (f *function) handle(ctx context.Context, event events.SQSEvent) (events.SQ
 			return fmt.Errorf("read the message: %w: %w", queue.ErrHopeless, err)
 		}
 		outcome, err := f.sender.Send(ctx, m)
+		if m.Test && !errors.Is(err, webhooks.ErrUnsigned) {
+			f.tested(ctx, m, err)
+			return nil
+		}
 		if err != nil {
 			return err
 		}
+		state := askahuman.DeliveryDone
+		if outcome.Gone {
+			state = askahuman.DeliveryGivenUp
+		}
+		f.tell(ctx, m, askahuman.Delivery{State: state, Attempts: queue.Number(message)})
 		t.note(func() {
 			if outcome.Gone {
 				t.unwanted++
@@ -91,13 +102,44 @@ func (f *function) handle(ctx context.Context, event events.SQSEvent) (events.SQ
 	return response, err
 }
 
-// failed says that an attempt failed, without the address of the endpoint, which may have a secret of the agent in it.
-func (f *function) failed(ctx context.Context, message events.SQSMessage, attempt queue.Attempt, err error) {
-	text := err.Error()
+// tell lets the agent see how far a webhook is. The attempt counts without it: to make it again would send the webhook twice.
+func (f *function) tell(ctx context.Context, m webhooks.Message, d askahuman.Delivery) {
+	if m.QuestionID == "" {
+		return
+	}
+	d.AttemptedAt = time.Now()
+	if err := f.store.NoteDelivery(ctx, m.QuestionID, d); err != nil {
+		f.log.WarnContext(ctx, "how far a webhook is was not kept", "question_id", m.QuestionID, "error", err.Error())
+	}
+}
+
+// tested logs how an endpoint did that an agent tries.
+func (f *function) tested(ctx context.Context, m webhooks.Message, err error) {
+	if err != nil {
+		f.log.InfoContext(ctx, "a test of an endpoint failed", "webhook_id", m.ID, "error", reason(err))
+	}
+}
+
+// reason is why an attempt failed, without the address of the endpoint, which may have a secret of the agent in it.
+func reason(err error) string {
 	// The address of a forbidden endpoint is worth knowing, and is no secret.
 	if forbidden, ok := errors.AsType[*webhook.ForbiddenError](err); ok {
-		text = forbidden.Error()
+		return forbidden.Error()
 	}
+	return err.Error()
+}
+
+// failed says that an attempt failed.
+func (f *function) failed(ctx context.Context, message events.SQSMessage, attempt queue.Attempt, err error) {
+	var m webhooks.Message
+	if json.Unmarshal([]byte(message.Body), &m) == nil {
+		d := askahuman.Delivery{State: askahuman.DeliveryGivenUp, Attempts: attempt.Number}
+		if !attempt.Last {
+			d.State, d.NextAttemptAt = askahuman.DeliveryWaiting, time.Now().Add(attempt.Wait)
+		}
+		f.tell(ctx, m, d)
+	}
+	text := reason(err)
 	if attempt.Last {
 		f.log.ErrorContext(ctx, "a webhook is given up", "message_id", message.MessageId, "attempt", attempt.Number, "error", text)
 		return

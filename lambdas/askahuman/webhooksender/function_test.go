@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -19,6 +20,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/inmem"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/webhooks"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
@@ -60,6 +62,7 @@ type run struct {
 	mappings *localqueue.Mappings
 	output   *lines
 	endpoint *httptest.Server
+	store    *inmem.Store
 
 	mutex    sync.Mutex
 	received map[string]int                // by path
@@ -89,7 +92,7 @@ func (l *lines) String() string {
 
 func start(t *testing.T) *run {
 	t.Helper()
-	r := &run{received: map[string]int{}, hanging: map[string]context.CancelFunc{}, verified: map[string]bool{}, output: &lines{}}
+	r := &run{received: map[string]int{}, hanging: map[string]context.CancelFunc{}, verified: map[string]bool{}, output: &lines{}, store: &inmem.Store{}}
 	r.endpoint = httptest.NewServer(http.HandlerFunc(r.answer))
 	t.Cleanup(r.endpoint.Close)
 	plan := schema.WebhookRetries()
@@ -123,7 +126,7 @@ func start(t *testing.T) *run {
 				}
 			},
 		}}},
-		plan: plan, queue: queue.New(config, r.server.Queue("webhooks").URL), failures: queue.New(config, r.server.Queue("failed").URL), log: log, metrics: &kit.Metrics{Namespace: "Onesynth/askahuman", Function: "webhooksender", Writer: r.output},
+		store: r.store, plan: plan, queue: queue.New(config, r.server.Queue("webhooks").URL), failures: queue.New(config, r.server.Queue("failed").URL), log: log, metrics: &kit.Metrics{Namespace: "Onesynth/askahuman", Function: "webhooksender", Writer: r.output},
 	}
 	r.mappings, err = localqueue.Read(source, localqueue.Options{Invoke: invoker{kit.NewResponder(log, f.handle)}, Queue: r.server.Queue, Authorise: func(function, action, resource string) error {
 		return r.server.Authorise(function, action, resource)
@@ -196,7 +199,7 @@ func (r *run) answer(w http.ResponseWriter, request *http.Request) {
 
 func (r *run) send(t *testing.T, address string) {
 	t.Helper()
-	body, err := json.Marshal(webhooks.Message{ID: "msg_1", AgentID: "ada", URL: address, Ended: time.Now(), Body: json.RawMessage(`{"type":"question.closed"}`)})
+	body, err := json.Marshal(webhooks.Message{ID: "msg_1", AgentID: "ada", QuestionID: "question at " + address, URL: address, Ended: time.Now(), Body: json.RawMessage(`{"type":"question.closed"}`)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -303,8 +306,20 @@ func TestAnswers(t *testing.T) {
 	r := start(t)
 	r.send(t, r.endpoint.URL+"/gone")
 	r.send(t, r.endpoint.URL+"/busy")
-	if wait := time.Until(r.settled(t, 1, 1)[0].VisibleAt); wait < 9*time.Minute || wait > 10*time.Minute {
+	visible := r.settled(t, 1, 1)[0].VisibleAt
+	if wait := time.Until(visible); wait < 9*time.Minute || wait > 10*time.Minute {
 		t.Errorf("the next attempt is in %s, want 10 minutes", wait)
+	}
+	if d, err := r.store.Delivery(t.Context(), "question at "+r.endpoint.URL+"/busy"); err != nil || d.State != askahuman.DeliveryWaiting || d.Attempts != 1 || visible.Sub(d.NextAttemptAt).Abs() > time.Minute {
+		t.Errorf("got %+v, %v; want the next attempt at %s", d, err, visible)
+	}
+	// What is tried comes once, whatever its endpoint says, and is no webhook of a question.
+	for _, kind := range []string{"/fails/test", "/takes/test"} {
+		body, err := json.Marshal(webhooks.Message{ID: "msg_2", AgentID: "ada", URL: r.endpoint.URL + kind, Test: true, Body: json.RawMessage(`{"type":"webhook.test"}`)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.server.Queue("webhooks").Send(string(body), nil)
 	}
 	// What is no webhook is given up at once, with the cause.
 	r.server.Queue("webhooks").Send("no webhook", nil)
@@ -323,8 +338,20 @@ func TestAnswers(t *testing.T) {
 			t.Fatalf("%d messages failed, want 2", len(r.server.Queue("failed").Messages()))
 		}
 	}
+	for kind, want := range map[string]askahuman.DeliveryState{"/gone": askahuman.DeliveryGivenUp, "/busy": askahuman.DeliveryGivenUp, "/takes": askahuman.DeliveryDone} {
+		if d, err := r.store.Delivery(t.Context(), "question at "+r.endpoint.URL+kind); err != nil || d.State != want || d.AttemptedAt.IsZero() || !d.NextAttemptAt.IsZero() {
+			t.Errorf("%s: got %+v, %v; want %s", kind, d, err, want)
+		}
+	}
+	r.mutex.Lock()
+	for _, kind := range []string{"/fails/test", "/takes/test"} {
+		if r.received[kind] != 1 || !r.verified[kind] {
+			t.Errorf("%s: %d attempts, verified %t; want one", kind, r.received[kind], r.verified[kind])
+		}
+	}
+	r.mutex.Unlock()
 	metricstest.Complete(t, r.output.String(), schema.MetricsOf("webhooksender", schema.AskAHuman().Metrics))
-	for _, want := range []string{`"WebhooksSent":1`, `"WebhooksUnwanted":1`, `"WebhooksGivenUp":1`, "a webhook failed, and is tried again", "a webhook is given up", "read the message"} {
+	for _, want := range []string{"a test of an endpoint failed", `"WebhooksSent":1`, `"WebhooksUnwanted":1`, `"WebhooksGivenUp":1`, "a webhook failed, and is tried again", "a webhook is given up", "read the message"} {
 		if !strings.Contains(r.output.String(), want) {
 			t.Errorf("the function did not write %s", want)
 		}
@@ -346,6 +373,22 @@ func TestUndeferred(t *testing.T) {
 	response, err := f.handle(t.Context(), events.SQSEvent{Records: []events.SQSMessage{{MessageId: "1", Body: `{"agent_id":"ada","url":"https://127.0.0.1/"}`, Attributes: map[string]string{"ApproximateReceiveCount": "1"}}}})
 	if err != nil || len(response.BatchItemFailures) != 1 || !strings.Contains(output.String(), "does not wait for its next attempt as planned") || !strings.Contains(output.String(), "an address of this machine") {
 		t.Errorf("got %+v, %v, wrote %s", response, err, &output)
+	}
+}
+
+// A test of an endpoint that could not be signed has not been sent, and comes again; one that an endpoint refused does not.
+func TestUnsignedTest(t *testing.T) {
+	t.Parallel()
+	unreadable := &webhooks.Secrets{Key: func(context.Context) (string, error) { return "", fmt.Errorf("no key") }, Store: &inmem.Store{}}
+	for name, test := range map[string]struct {
+		secrets *webhooks.Secrets
+		again   int
+	}{"Unsigned": {unreadable, 1}, "Refused": {keys(), 0}} {
+		f := &function{sender: &webhooks.Sender{Keys: test.secrets, Poster: &webhook.Client{}}, plan: schema.WebhookRetries(), queue: away{}, failures: away{}, log: slog.New(slog.DiscardHandler)}
+		response, err := f.handle(t.Context(), events.SQSEvent{Records: []events.SQSMessage{{MessageId: "1", Body: `{"agent_id":"ada","url":"https://127.0.0.1/","test":true}`}}})
+		if err != nil || len(response.BatchItemFailures) != test.again {
+			t.Errorf("%s: got %+v, %v; want %d that come again", name, response, err, test.again)
+		}
 	}
 }
 

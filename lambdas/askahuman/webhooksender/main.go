@@ -35,6 +35,7 @@ func main() {
 		}
 		f := &function{
 			sender: &webhooks.Sender{Keys: secrets, Poster: &webhook.Client{Addresses: webhook.AddressesOf(environment.Getenv)}},
+			store:  store,
 			plan:   schema.WebhookRetries(), queue: queue.New(environment.AWS, url[0]), failures: failures, log: environment.Log, metrics: environment.Metrics,
 		}
 		return f.handle, nil

@@ -155,12 +155,18 @@ func (b Batch) Each(ctx context.Context, event events.SQSEvent, handle func(cont
 	return response, nil
 }
 
+// Number is which attempt at a message this is, from 1 on.
+func Number(message events.SQSMessage) int {
+	number, err := strconv.Atoi(message.Attributes["ApproximateReceiveCount"])
+	if err != nil {
+		return 1
+	}
+	return max(1, number)
+}
+
 // attempt says which attempt failed, and when the next one follows.
 func (b Batch) attempt(message events.SQSMessage, err error) Attempt {
-	number, conversion := strconv.Atoi(message.Attributes["ApproximateReceiveCount"])
-	if conversion != nil || number < 1 {
-		number = 1
-	}
+	number := Number(message)
 	if number > len(b.Plan) {
 		return Attempt{Number: number, Last: true}
 	}

@@ -1,0 +1,62 @@
+package webhooks
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
+)
+
+// DeliveryStore keeps how far webhooks are, for the agents who wait for them.
+type DeliveryStore interface {
+	// NoteDelivery stores how the last attempt at the webhook of a question ended, unless it was delivered before.
+	NoteDelivery(ctx context.Context, questionID string, d askahuman.Delivery) error
+}
+
+// Queue takes messages for the sender; [queue.Queue] is one.
+//
+// [queue.Queue]: https://pkg.go.dev/github.com/onesynth-cdk/onesynth/lambdas/kit/queue#Queue
+type Queue interface {
+	Send(ctx context.Context, body string) error
+}
+
+// Tester sends webhooks that try an endpoint. Check and Queue are required.
+type Tester struct {
+	// Check returns what is wrong with the address of an endpoint, as what follows the field's name.
+	Check func(url string) error
+	Queue Queue
+	// Now is the clock; nil is [time.Now].
+	Now func() time.Time
+}
+
+// Test queues a webhook of the type [Test] to the endpoint, with the agent's signatures, and returns its id. It is sent once. It
+// returns an [*validate.Error] if no webhook can go there.
+func (t *Tester) Test(ctx context.Context, agentID, url string) (id string, err error) {
+	if err := t.Check(url); err != nil {
+		return "", validate.Errorf("callback_url", validate.RuleFormat, "%s", err)
+	}
+	now := time.Now
+	if t.Now != nil {
+		now = t.Now
+	}
+	var random [16]byte
+	_, _ = rand.Read(random[:]) // It never fails.
+	id = "msg_" + hex.EncodeToString(random[:])
+	body, err := json.Marshal(map[string]any{"type": Test, "timestamp": askahuman.FormatTime(now()), "data": map[string]any{}})
+	if err != nil {
+		return "", fmt.Errorf("write the webhook: %w", err)
+	}
+	message, err := json.Marshal(Message{ID: id, AgentID: agentID, URL: url, Test: true, Body: body})
+	if err != nil {
+		return "", fmt.Errorf("write the message: %w", err)
+	}
+	if err := t.Queue.Send(ctx, string(message)); err != nil {
+		return "", fmt.Errorf("queue a test: %w", err)
+	}
+	return id, nil
+}
