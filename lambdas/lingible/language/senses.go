@@ -149,7 +149,7 @@ func (s site) degrees() (k int) {
 
 // isContent says that a word can be a noun or its adjective.
 func isContent(w string) bool {
-	return w != "" && !functionWord(w) && !adverbs[w] && !vocatives[w] && !strings.HasSuffix(w, "ly")
+	return w != "" && !functionWord(w) && !connectives[w] && !adverbs[w] && !vocatives[w] && !strings.HasSuffix(w, "ly")
 }
 
 func isDeterminer(w string) bool {

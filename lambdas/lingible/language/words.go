@@ -36,7 +36,7 @@ var (
 	// adverbs may follow a verb or an adjective and are no nouns.
 	adverbs = setOf("today tonight yesterday tomorrow again now already anyway later soon early late hard badly well much either forever everywhere here there tho though last till til cuz af rn")
 	// connectives join clauses without a comma.
-	connectives = setOf("and or but so if when who that because then never always ever")
+	connectives = setOf("and or but so if when who that because since while until although then never always ever")
 	// ways are words of direction after verbs that are meant literally.
 	ways = setOf("onto into about around over down of")
 	// naming words go before what somebody or something is called.
