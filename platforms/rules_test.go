@@ -173,11 +173,14 @@ func environmentSize(variables map[string]any) int {
 	return size
 }
 
-// capacity returns a table's capacity by the schema, by its logical id in the template.
+// capacity returns a table's capacity by the schema and the props, by its logical id in the template.
 func (v variant) capacity(t *testing.T, id string) schema.Capacity {
 	t.Helper()
 	for _, table := range v.described.Database.Tables {
 		if strings.HasSuffix(synthtest.Stable(id), "Database"+table.Name) {
+			if v.Common().Tables.Each[table.Name].OnDemand {
+				return schema.Capacity{}
+			}
 			return table.Capacity
 		}
 	}
