@@ -109,7 +109,7 @@ func (f *function) tell(ctx context.Context, m webhooks.Message, d askahuman.Del
 	}
 	d.AttemptedAt = time.Now()
 	if err := f.store.NoteDelivery(ctx, m.QuestionID, d); err != nil {
-		f.log.WarnContext(ctx, "how far a webhook is was not kept", "question_id", m.QuestionID, "error", err.Error())
+		f.log.WarnContext(ctx, "the state of a webhook was not kept", "question_id", m.QuestionID, "error", err.Error())
 	}
 }
 

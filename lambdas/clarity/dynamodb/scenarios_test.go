@@ -2,7 +2,10 @@ package dynamodb_test
 
 import (
 	"errors"
+	"io"
+	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -109,6 +112,14 @@ func TestScenarioItem(t *testing.T) {
 	}
 }
 
+// oneScenario is an engine whose queries find a scenario.
+type oneScenario struct{}
+
+func (oneScenario) Do(r *http.Request) (*http.Response, error) {
+	body := `{"Items":[{"scenarioId":{"S":"a"}}]}`
+	return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil
+}
+
 // While DynamoDB throttles everything, a list that was read before is answered, for the attempts of
 // one read every five seconds; another one is refused as busy.
 func TestThrottledScenarios(t *testing.T) {
@@ -121,6 +132,7 @@ func TestThrottledScenarios(t *testing.T) {
 			}
 			return answer
 		})
+		wire.Engine = oneScenario{}
 		catalog := &clarity.Catalog{Store: dynamodb.New(db)}
 		if _, err := catalog.Scenarios(t.Context(), ""); err != nil {
 			t.Fatal(err)
