@@ -127,15 +127,6 @@ func (s *Suite) CheckDocument(t *testing.T, path string) {
 	}
 }
 
-// capacityOf returns the capacity that a table is provisioned with; the zero value if it is paid
-// by the request.
-func capacityOf(table *types.TableDescription) schema.Capacity {
-	if billing := table.BillingModeSummary; billing != nil && billing.BillingMode == types.BillingModePayPerRequest || table.ProvisionedThroughput == nil {
-		return schema.Capacity{}
-	}
-	return schema.Capacity{ReadUnits: int(aws.ToInt64(table.ProvisionedThroughput.ReadCapacityUnits)), WriteUnits: int(aws.ToInt64(table.ProvisionedThroughput.WriteCapacityUnits))}
-}
-
 // checkTables checks that the engine's descriptions of the tables match the schema.
 func (s *Suite) checkTables(t *testing.T) {
 	target := s.Shared(t)
@@ -151,9 +142,6 @@ func (s *Suite) checkTables(t *testing.T) {
 			got := described.Table
 			if key := keyOf(got.KeySchema); key != strings.Join(want.Key.Attributes(), " ") {
 				t.Errorf("got key %q; want %v", key, want.Key.Attributes())
-			}
-			if capacity := capacityOf(got); capacity != want.Capacity {
-				t.Errorf("got capacity %+v; want %+v", capacity, want.Capacity)
 			}
 			stream := ""
 			if got.StreamSpecification != nil && aws.ToBool(got.StreamSpecification.StreamEnabled) {

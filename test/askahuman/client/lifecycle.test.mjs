@@ -108,7 +108,7 @@ describe("the published client", { concurrency: true }, () => {
       ["options", "conflict", {}, { prompt, type: "text", options: ["Submit", "Send"] }],
       ["options", "required", {}, { prompt, type: "multiple_choice" }],
       ["options", "length", { min: 2, max: 10 }, { prompt, type: "multiple_choice", options: ["Submit"] }],
-      ["options[1]", "unique", {}, { prompt, type: "multiple_choice", options: ["Submit", "Submit"] }],
+      ["options", "unique", {}, { prompt, type: "multiple_choice", options: ["Submit", "Submit"] }],
       ["audience[0]", "enum", { allowed: ["technical", "product", "ethics", "creative", "general"] }, { prompt, type: "text", audience: ["all"] }],
     ]) {
       await assert.rejects(client.submitQuestion(asked), errorOf(ValidationError, "VALIDATION_ERROR", (error) => {

@@ -138,8 +138,8 @@ class Errors(unittest.TestCase):
             for field, constraint, asked in (
                 ("options", "conflict", dict(type="text", options=["Yes", "No"])),
                 ("options", "required", dict(type="multiple_choice")),
-                ("options[1]", "unique", dict(type="multiple_choice", options=["Yes", "Yes"])),
-                ("options[0]", "length", dict(type="multiple_choice", options=["x" * 201, "No"])),
+                ("options", "unique", dict(type="multiple_choice", options=["Yes", "Yes"])),
+                ("options", "length", dict(type="multiple_choice", options=["x" * 201, "No"])),
                 ("idempotency_key", "length", dict(type="text", idempotency_key="k" * 256)),
             ):
                 with self.subTest(field=field, constraint=constraint):
