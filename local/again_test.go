@@ -99,6 +99,12 @@ func TestAgain(t *testing.T) {
 	}
 	want(t, 200, "late")(call(t, "GET", r.URL("")+"/items/tick", ""))
 
+	// The function sees what that wrote by the stream, too.
+	eventually(t, "the record of the event", func() bool {
+		_, seen := call(t, "GET", r.URL("")+"/items/seen", "")
+		return strings.Contains(seen, "INSERT tick")
+	})
+
 	// A record that its function gave up, and one that the message has not all of.
 	const gaveUp = `{"cause":"unreadable","requestContext":{"functionArn":"arn:aws:lambda:us-east-1:000000000000:function:worker"},"record":
 		{"eventName":"MODIFY","dynamodb":{"Keys":{"id":{"S":"mended"}},"SequenceNumber":"1"}}%s}`
