@@ -145,7 +145,7 @@ class Errors(unittest.TestCase):
                 with self.subTest(field=field, constraint=constraint):
                     error = self.raised(ValidationError, "VALIDATION_ERROR", lambda: client.submit_question(prompt=PROMPT, **asked))
                     self.assertEqual((error.field, error.constraint), (field, constraint))
-                    self.assertTrue(error.message.startswith(f"{field} "), error.message)
+                    self.assertTrue(error.message.startswith(field), error.message)
                     first = error.details["problems"][0]
                     self.assertEqual((first["field"], first["constraint"]), (field, constraint))
             error = self.raised(ValidationError, "VALIDATION_ERROR", lambda: client.submit_question(
