@@ -9,7 +9,6 @@ export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION = 20
 # Functions are built without cgo and with these flags. What is built likewise is compiled once, the CDK and AWS's SDK too.
 export GOFLAGS := $(GOFLAGS) -trimpath -buildvcs=false -tags=lambda.norpc
 run synth compiled modules lint bin/cdk-app bin/onesynth bin/lint: export CGO_ENABLED = 0
-.DEFAULT_GOAL := help
 # The targets with a dot or an underscore are files.
 .PHONY: $(shell sed -n 's,^\([a-z][a-z/-]*\):.*,\1,p' Makefile)
 
@@ -66,7 +65,7 @@ check: bin/cdk-app bin/onesynth node_modules ## Synthesise, and refuse what woul
 	$(CDK) synth --quiet
 	bin/onesynth check $(CHECK)
 # What has been checked is what is deployed: the assembly, not the app again.
-deploy: check ## Check, deploy to the AWS account of the current credentials, and load initial data; CHECK="--accept ID" for what is meant
+deploy: check ## Check, deploy to the current AWS account, and load initial data; CHECK="--accept ID" for what is meant
 	npx --no-install cdk --app cdk.out deploy --all
 	bin/onesynth seed --assembly cdk.out
 destroy: bin/cdk-app node_modules ## Remove what deploy made; prod has to be unprotected first
