@@ -42,8 +42,8 @@ async function notifications(reload) {
     status.textContent = t('push.working');
     try {
       await work();
-      say(t(done));
       await reload();
+      say(t(done));
     } catch (error) {
       status.textContent = t(error.kind === 'denied' ? 'push.denied' : 'push.failed');
       button.disabled = interval.disabled = false;
