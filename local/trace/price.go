@@ -36,7 +36,7 @@ type Price struct {
 func PriceOf(reads, writes, milliseconds float64, memory int) Price {
 	billed := math.Ceil(milliseconds)
 	logged := float64(bytesOfLog)
-	if writes >= 1 { // less is a share of a counter's unit
+	if writes >= 0.95 { // less is a share of a counter's unit; a mean of ones is measured as a little less than one
 		logged += bytesOfMetric
 	}
 	return Price{
