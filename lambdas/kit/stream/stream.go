@@ -86,17 +86,18 @@ func (b *Batch) Each(ctx context.Context, event Event, handle Handler) (response
 	var all sync.WaitGroup
 	waits := map[string]bool{} // by item
 	for i, raw := range event.Records {
+		failure, item := failureOf(raw)
+		sequences[i] = failure.SequenceNumber
 		if b.Parallel {
-			all.Go(func() { sequences[i], failed[i] = b.one(ctx, raw, event.Again, handle) })
+			all.Go(func() { failed[i] = b.one(ctx, raw, failure, event.Again, handle) })
 			continue
 		}
-		failure, item := failureOf(raw)
 		if waits[item] {
-			sequences[i], failed[i] = failure.SequenceNumber, ErrUnfinished
+			failed[i] = ErrUnfinished
 			continue
 		}
 		part, cancel := share(ctx, i+1 == len(event.Records))
-		sequences[i], failed[i] = b.one(part, raw, event.Again, handle)
+		failed[i] = b.one(part, raw, failure, event.Again, handle)
 		cancel()
 		waits[item] = item != "" && failed[i] != nil
 	}
@@ -122,31 +123,30 @@ func share(ctx context.Context, last bool) (context.Context, context.CancelFunc)
 	return context.WithDeadline(ctx, time.Now().Add(time.Until(deadline)/2))
 }
 
-// one handles a record. It returns its sequence number, and an error if it has to come again.
-func (b *Batch) one(ctx context.Context, raw json.RawMessage, again bool, handle Handler) (sequence string, _ error) {
-	failure, _ := failureOf(raw)
-	sequence = failure.SequenceNumber
+// one handles a record, which has failure's names, and returns an error if it has to come again.
+func (b *Batch) one(ctx context.Context, raw json.RawMessage, failure Failure, again bool, handle Handler) error {
+	sequence := failure.SequenceNumber
 	if ctx.Err() != nil {
-		return sequence, fmt.Errorf("%w: %w", ErrUnfinished, ctx.Err())
+		return fmt.Errorf("%w: %w", ErrUnfinished, ctx.Err())
 	}
 	err := b.attempt(ctx, raw, handle)
 	if err == nil || errors.Is(err, ErrUnfinished) {
 		b.forget(sequence)
-		return sequence, err
+		return err
 	}
 	givenUp := !again && !b.mayHeal(sequence, err)
 	log := cmp.Or(b.Log, slog.Default())
 	log.ErrorContext(ctx, "a change of a table is not handled", "event_id", failure.EventID, "error", err.Error(), "given_up", givenUp)
 	if !givenUp {
-		return sequence, err
+		return err
 	}
 	failure.Cause = err.Error()
 	if err := b.giveUp(ctx, failure); err != nil {
 		log.ErrorContext(ctx, "the queue of failures did not take a change, which comes again", "event_id", failure.EventID, "error", err.Error())
-		return sequence, err
+		return err
 	}
 	b.forget(sequence)
-	return sequence, nil
+	return nil
 }
 
 // attempt reads and handles a record. A panic is an error of the record in hand.
