@@ -181,20 +181,20 @@ func TestAgentErr(t *testing.T) {
 		status      int
 		says        string
 	}{
-		"Nothing":      {nil, "", 2, "expected one of"},
-		"NoName":       {nil, "create", 2, "<name>"},
+		"Nothing":      {nil, "", 64, "expected one of"},
+		"NoName":       {nil, "create", 64, "<name>"},
 		"NothingRuns":  {nil, "list --console http://127.0.0.1:1", 1, "start it with onesynth local"},
 		"NoKeys":       {nil, "list --console " + none, 1, "has no table of agents' keys: set the prop AgentKeys of Ask-a-Human"},
-		"Several":      {nil, "list --console " + both, 1, "several tables of agents' keys: choose with --table AgentKeys or --table gone"},
+		"Several":      {nil, "list --console " + both, 64, "several tables of agents' keys: choose with --table AgentKeys or --table gone"},
 		"Chosen":       {nil, "list --table AgentKeys --console " + both, 0, "LAST USED"},
-		"NoTable":      {nil, "list --table other --console " + both, 1, `--table: got "other", allowed are AgentKeys, gone`},
+		"NoTable":      {nil, "list --table other --console " + both, 64, `--table: got "other", allowed are AgentKeys, gone`},
 		"TableIsGone":  {nil, "list --table gone --console " + both, 1, "has no table gone in the Region us-east-1"},
 		"BadName":      {nil, "create aah_name --table AgentKeys --console " + both, 1, "name: begins with aah_, as keys do"},
 		"EmptyName":    {nil, "create \x00 --table AgentKeys --console " + both, 1, "name: is missing"},
 		"NoStack":      {aws, "list --stack other", 1, `stack other: it is not deployed in eu-west-1`},
 		"Forbidden":    {aws, "list --stack forbidden", 1, "a permission is missing: cloudformation:DescribeStacks on the stack, dynamodb:UpdateItem"},
-		"SeveralThere": {aws, "list --stack ask", 1, "the stack ask has several tables"},
-		"RegionAlone":  {aws, "list --region eu-west-1", 1, "--region without --stack"},
+		"SeveralThere": {aws, "list --stack ask", 64, "the stack ask has several tables"},
+		"RegionAlone":  {aws, "list --region eu-west-1", 64, "--region without --stack"},
 		"NoRegion":     {aws[2:], "list --stack ask", 1, "got no Region: set AWS_REGION"},
 		"SignedOut":    {[]string{"AWS_REGION=eu-west-1"}, "list --stack ask", 1, "got no AWS credentials: sign in"},
 	} {

@@ -13,6 +13,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"github.com/onesynth-cdk/onesynth/check"
+	"github.com/onesynth-cdk/onesynth/cmd/onesynth/output"
+	"github.com/onesynth-cdk/onesynth/cmd/onesynth/target"
 	"github.com/onesynth-cdk/onesynth/local/assembly"
 )
 
@@ -22,7 +24,7 @@ type checkCommand struct {
 	Against  string   `help:"Template in JSON to compare with, instead of the deployed one; for one stack." type:"path" placeholder:"FILE"`
 	Accept   []string `help:"Id of a refused finding to accept; may be repeated." placeholder:"ID"`
 	Strict   bool     `help:"Refuse warnings, too: what opens, stops, or has an effect that one may not expect."`
-	Format   string   `help:"Form of the findings: ${enum}." enum:"text,json" default:"text"`
+	output.Format
 }
 
 // Help returns the text of --help below the summary.
@@ -43,9 +45,6 @@ type exitError struct {
 	error
 	code int
 }
-
-// ExitCode returns the code.
-func (e *exitError) ExitCode() int { return e.code }
 
 // Unwrap returns the error.
 func (e *exitError) Unwrap() error { return e.error }
@@ -111,7 +110,7 @@ func (c *checkCommand) check(ctx context.Context) ([]checkedStack, error) {
 		var configuration aws.Config
 		if c.Against == "" {
 			// Missing credentials concern all stacks.
-			if configuration, err = connect(ctx, template.Region); err != nil {
+			if configuration, err = target.Connect(ctx, template.Region); err != nil {
 				return nil, fmt.Errorf("%w. --against FILE needs no AWS", err)
 			}
 		}
@@ -136,7 +135,7 @@ func (c *checkCommand) templates() ([]assembly.Template, error) {
 	}
 	chosen, err := assembly.Choose(all, c.Stack, func(t assembly.Template) (name, displayID string) { return t.Stack, t.DisplayID })
 	if err != nil {
-		return nil, fmt.Errorf("--stack: %w", err)
+		return nil, output.Usagef("--stack: %w", err)
 	}
 	if len(chosen) == 0 {
 		return nil, fmt.Errorf("the cloud assembly %s holds no stack: synthesise an app with at least one", c.Assembly)
@@ -146,7 +145,7 @@ func (c *checkCommand) templates() ([]assembly.Template, error) {
 		for _, template := range chosen {
 			names = append(names, template.DisplayID)
 		}
-		return nil, fmt.Errorf("--against is for one stack: choose with --stack %s", strings.Join(names, " or --stack "))
+		return nil, output.Usagef("--against is for one stack: choose with --stack %s", strings.Join(names, " or --stack "))
 	}
 	return chosen, nil
 }
@@ -207,7 +206,14 @@ func (c *checkCommand) print(out io.Writer, stacks []checkedStack) error {
 			fmt.Fprintf(os.Stderr, "onesynth: --accept %s: there is no such finding\n", id)
 		}
 	}
-	if c.Format == "json" {
+	switch c.Format.Format {
+	case "table", "csv", "jsonlines":
+		var rows []checkedChange
+		for _, stack := range stacks {
+			rows = append(rows, stack.Findings...)
+		}
+		return output.Rows(out, c.Format, rows)
+	case "json":
 		encoder := json.NewEncoder(out)
 		encoder.SetEscapeHTML(false)
 		encoder.SetIndent("", "  ")

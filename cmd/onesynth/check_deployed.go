@@ -4,46 +4,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
-	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/arn"
-	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation/types"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/aws/smithy-go"
 
 	"github.com/onesynth-cdk/onesynth/check"
+	"github.com/onesynth-cdk/onesynth/cmd/onesynth/target"
 )
-
-// signIn says how to get credentials.
-const signIn = "sign in (aws sso login, or as you do), or choose a profile with AWS_PROFILE (aws configure list-profiles shows them)"
 
 // checkPermissions are the permissions that a check needs.
 const checkPermissions = "cloudformation:DescribeStacks and cloudformation:GetTemplate on the stack"
-
-// connect returns the configuration of the AWS command line, for the Region unless that is empty. Its errors say what to do.
-func connect(ctx context.Context, region string) (aws.Config, error) {
-	var options []func(*config.LoadOptions) error
-	if region != "" {
-		options = append(options, config.WithRegion(region))
-	}
-	configuration, err := config.LoadDefaultConfig(ctx, options...)
-	var noProfile config.SharedConfigProfileNotExistError
-	switch {
-	case errors.As(err, &noProfile):
-		return aws.Config{}, fmt.Errorf("got an unknown profile: set AWS_PROFILE to one of aws configure list-profiles: %w", err)
-	case err != nil:
-		return aws.Config{}, fmt.Errorf("AWS configuration: %w", err)
-	}
-	if _, err := configuration.Credentials.Retrieve(ctx); err != nil {
-		return aws.Config{}, fmt.Errorf("got no AWS credentials: %s: %w", signIn, err)
-	}
-	return configuration, nil
-}
 
 // fetch returns the template of the deployed stack, or nil if there is none, and completes the environment.
 func fetch(ctx context.Context, configuration aws.Config, environment *check.Environment) (*check.Template, error) {
@@ -58,7 +33,7 @@ func fetch(ctx context.Context, configuration aws.Config, environment *check.Env
 	case errors.As(err, &refusal) && refusal.ErrorCode() == "ValidationError" && strings.Contains(refusal.ErrorMessage(), "does not exist"):
 		return nil, absent(ctx, configuration, environment)
 	case err != nil:
-		return nil, advise(fmt.Errorf("ask CloudFormation: %w", err), environment.Region, checkPermissions)
+		return nil, target.Advise(fmt.Errorf("ask CloudFormation: %w", err), environment.Region, checkPermissions)
 	case len(described.Stacks) != 1:
 		return nil, fmt.Errorf("CloudFormation described %d stacks of that name", len(described.Stacks))
 	}
@@ -71,7 +46,7 @@ func fetch(ctx context.Context, configuration aws.Config, environment *check.Env
 	}
 	got, err := client.GetTemplate(ctx, &cloudformation.GetTemplateInput{StackName: &environment.Stack, TemplateStage: types.TemplateStageOriginal})
 	if err != nil {
-		return nil, advise(fmt.Errorf("ask CloudFormation for the deployed template: %w", err), environment.Region, checkPermissions)
+		return nil, target.Advise(fmt.Errorf("ask CloudFormation for the deployed template: %w", err), environment.Region, checkPermissions)
 	}
 	if got.TemplateBody == nil {
 		return nil, errors.New("CloudFormation gave no template")
@@ -95,7 +70,7 @@ func absent(ctx context.Context, configuration aws.Config, environment *check.En
 	}
 	identity, err := sts.NewFromConfig(configuration).GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{})
 	if err != nil {
-		return advise(fmt.Errorf("look up the account of the credentials: %w", err), environment.Region, checkPermissions)
+		return target.Advise(fmt.Errorf("look up the account of the credentials: %w", err), environment.Region, checkPermissions)
 	}
 	return sameAccount(environment.Account, aws.ToString(identity.Account))
 }
@@ -105,25 +80,6 @@ func sameAccount(stack, credentials string) error {
 		return fmt.Errorf("the stack is for account %s, and the credentials are for %s: set AWS_PROFILE to one of that account", stack, credentials)
 	}
 	return nil
-}
-
-// advise adds a remedy to the error of a request that needs the permissions.
-func advise(err error, region, permissions string) error {
-	var unknownHost *net.DNSError
-	if errors.As(err, &unknownHost) {
-		return fmt.Errorf("got no address for AWS in %s: set AWS_REGION to an existing Region, or check the network: %w", region, err)
-	}
-	var refusal smithy.APIError
-	if !errors.As(err, &refusal) {
-		return err
-	}
-	switch code := refusal.ErrorCode(); {
-	case strings.HasPrefix(code, "AccessDenied"):
-		return fmt.Errorf("a permission is missing: %s are needed: %w", permissions, err)
-	case slices.Contains([]string{"ExpiredToken", "ExpiredTokenException", "RequestExpired", "InvalidClientTokenId", "UnrecognizedClientException", "SignatureDoesNotMatch"}, code):
-		return fmt.Errorf("AWS does not take the credentials: %s: %w", signIn, err)
-	}
-	return err
 }
 
 // state reports whether a stack with the status has nothing deployed. It returns an error if the template of a stack with

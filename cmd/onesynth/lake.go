@@ -11,37 +11,58 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/onesynth-cdk/onesynth/cmd/onesynth/output"
+	"github.com/onesynth-cdk/onesynth/cmd/onesynth/target"
 	"github.com/onesynth-cdk/onesynth/local/assembly"
 	"github.com/onesynth-cdk/onesynth/local/catalog"
 	"github.com/onesynth-cdk/onesynth/local/lakecommand"
 )
 
 type lakeCommand struct {
-	running
-	SQL      string `arg:"" optional:"" name:"sql" help:"SELECT, SHOW, DESCRIBE or EXPLAIN. Default: list the lake's tables, views and saved queries."`
-	Query    string `help:"Run the saved query of that name." placeholder:"NAME"`
-	Database string `help:"Database of the lake, where the run has several." placeholder:"NAME"`
-	Stack    string `help:"Stack that declares the lake, where several stacks have a database of the name; with --check, as --stack of onesynth local." placeholder:"NAME"`
-	Format   string `help:"Form of the answer: ${enum}." enum:"table,csv,json,jsonlines" default:"table"`
-	Check    bool   `help:"Instead, check that all views and saved queries of an assembly run. It needs neither a run nor data; the exit code is 1 when one does not."`
-	Assembly string `help:"Folder of the cloud assembly, for --check." default:"cdk.out" type:"path"`
+	Query lakeQueryCommand `cmd:"" default:"withargs" help:"Query the lake, or list what is in it."`
+	Check lakeCheckCommand `cmd:"" help:"Check that all views and saved queries of an assembly run. It needs neither a run nor data; the exit status is 1 when one does not."`
+}
+
+// Help returns the text of --help below the summary.
+func (c *lakeCommand) Help() string {
+	return `onesynth lake SQL is onesynth lake query SQL: onesynth lake query --help has its flags.`
+}
+
+type lakeQueryCommand struct {
+	target.Console
+	output.Format
+	SQL       string `arg:"" optional:"" name:"sql" help:"SELECT, SHOW, DESCRIBE or EXPLAIN. Default: list the lake's tables, views and saved queries."`
+	Query     string `help:"Run the saved query of that name." placeholder:"NAME"`
+	Database  string `help:"Database of the lake, where the run has several." placeholder:"NAME"`
+	Stack     string `help:"Stack that declares the lake, where several stacks have a database of the name." placeholder:"NAME"`
+	CheckFlag bool   `name:"check" hidden:""`
+	Assembly  string `hidden:"" default:"cdk.out" type:"path"`
+}
+
+type lakeCheckCommand struct {
+	Database string `help:"Database to check. Default: all." placeholder:"NAME"`
+	Stack    string `help:"Stacks to check, as --stack of onesynth local." placeholder:"NAME"`
+	Assembly string `help:"Folder of the cloud assembly." default:"cdk.out" type:"path"`
 }
 
 // Run prints the result of the query.
-func (c *lakeCommand) Run(ctx context.Context) error {
-	if c.Check {
-		return c.check(ctx, os.Stdout)
-	}
-	if c.SQL != "" && c.Query != "" {
-		return errors.New("got SQL and --query: give one of them")
+func (c *lakeQueryCommand) Run(ctx context.Context) error {
+	switch {
+	case c.CheckFlag && (c.SQL != "" || c.Query != ""):
+		return output.Usagef("got --check and a query: give one of them")
+	case c.CheckFlag:
+		renamed("lake --check", "lake check")
+		return (&lakeCheckCommand{c.Database, c.Stack, c.Assembly}).Run(ctx)
+	case c.SQL != "" && c.Query != "":
+		return output.Usagef("got SQL and --query: give one of them")
 	}
 	var lakes []catalog.Lake
-	if err := c.call(ctx, http.MethodGet, "/lakes", nil, &lakes); err != nil {
+	if err := c.Call(ctx, http.MethodGet, "/lakes", nil, &lakes); err != nil {
 		return err
 	}
 	lake, err := catalog.Choose(lakes, c.Database, c.Stack)
 	if err != nil && len(lakes) > 0 {
-		return fmt.Errorf("%w: choose with --database, or with --stack", err)
+		return output.Usagef("%w: choose with --database, or with --stack", err)
 	}
 	if err != nil {
 		return err
@@ -56,15 +77,16 @@ func (c *lakeCommand) Run(ctx context.Context) error {
 		return c.list(os.Stdout, lake)
 	}
 	question := catalog.Question{Database: lake.Database, Stack: lake.Stack, SQL: text}
-	return lakecommand.New(os.Stderr).Write(ctx, os.Stdout, c.Console, question, c.Format)
+	format := c.Format.Format
+	if format == "text" {
+		format = "table"
+	}
+	return lakecommand.New(os.Stderr).Write(ctx, os.Stdout, c.URL, question, format)
 }
 
-// check prints the views and saved queries of the assembly's lakes that fail.
-func (c *lakeCommand) check(ctx context.Context, out io.Writer) error {
-	if c.SQL != "" || c.Query != "" {
-		return errors.New("got --check and a query: give one of them")
-	}
-	set, err := readSettings()
+// Run prints the views and saved queries of the assembly's lakes that fail.
+func (c *lakeCheckCommand) Run(ctx context.Context) error {
+	set, err := target.ReadSettings()
 	if err != nil {
 		return err
 	}
@@ -96,10 +118,10 @@ func (c *lakeCommand) check(ctx context.Context, out io.Writer) error {
 			if !finding.Unchecked {
 				broken++
 			}
-			fmt.Fprintln(out, finding)
+			fmt.Println(finding)
 		}
 		if len(findings) == 0 {
-			fmt.Fprintf(out, "stack %s, database %s: all tables, views and saved queries can be queried\n", lake.Stack, lake.Database)
+			fmt.Printf("stack %s, database %s: all tables, views and saved queries can be queried\n", lake.Stack, lake.Database)
 		}
 	}
 	switch {
@@ -108,9 +130,9 @@ func (c *lakeCommand) check(ctx context.Context, out io.Writer) error {
 		for _, lake := range lakes {
 			known = append(known, lake.Database+" of stack "+lake.Stack)
 		}
-		return fmt.Errorf("--database and --stack name no lake of the assembly: it has %s", strings.Join(known, ", "))
+		return output.Usagef("--database and --stack name no lake of the assembly: it has %s", strings.Join(known, ", "))
 	case checked == 0:
-		fmt.Fprintln(out, "the assembly has no lake")
+		fmt.Println("the assembly has no lake")
 	case broken == 1:
 		return errors.New("1 finding: Athena would answer a query of it with an error")
 	case broken > 0:
@@ -138,6 +160,7 @@ func checkLake(command *lakecommand.Command) func(context.Context, catalog.Lake)
 	}
 }
 
+// saved returns the SQL of a saved query.
 func saved(lake catalog.Lake, name string) (string, error) {
 	var known []string
 	for _, q := range lake.Queries {
@@ -152,15 +175,40 @@ func saved(lake catalog.Lake, name string) (string, error) {
 	return "", fmt.Errorf("no saved query %q: the lake has %s", name, strings.Join(known, ", "))
 }
 
-func (c *lakeCommand) list(out io.Writer, lake catalog.Lake) error {
-	switch c.Format {
+// lakeRow is a column of a table or view of the lake, or a saved query, of which the type is empty.
+type lakeRow struct {
+	Kind        string `json:"kind"`
+	Of          string `json:"of"`
+	Name        string `json:"name"`
+	Type        string `json:"type"`
+	Description string `json:"description"`
+}
+
+// list prints what is in the lake: as text and json in its order, and in the other forms as a row for each column and saved query.
+func (c *lakeQueryCommand) list(out io.Writer, lake catalog.Lake) error {
+	var rows []lakeRow
+	add := func(kind, of string, columns []catalog.Column) {
+		for _, column := range columns {
+			rows = append(rows, lakeRow{Kind: kind, Of: of, Name: column.Name, Type: column.Type})
+		}
+	}
+	switch c.Format.Format {
 	case "json":
 		encoder := json.NewEncoder(out)
 		encoder.SetIndent("", "  ")
 		return encoder.Encode(lake)
-	case "table":
-	default:
-		return fmt.Errorf("--format %s is for the rows of a query: list as table or json", c.Format)
+	case "table", "csv", "jsonlines":
+		for _, table := range lake.Tables {
+			add("column", table.Name, table.Columns)
+			add("partition key", table.Name, table.PartitionKeys)
+		}
+		for _, view := range lake.Views {
+			add("column of a view", view.Name, view.Columns)
+		}
+		for _, q := range lake.Queries {
+			rows = append(rows, lakeRow{Kind: "saved query", Name: q.Name, Description: q.Description})
+		}
+		return output.Rows(out, c.Format, rows)
 	}
 	// The tabwriter aligns each list of columns separately, because the lines between have no tabs.
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)

@@ -88,6 +88,14 @@ View totals
 Saved queries, for --query
   Best shops  Shops by sales
 `
+	const rows = `kind,of,name,type,description
+column,sales,shop,string,
+column,sales,amount,bigint,
+partition key,sales,day,date,
+column of a view,totals,shop,string,
+column of a view,totals,sales,bigint,
+saved query,,Best shops,,Shops by sales
+`
 	const table = "shop   sales\n----   -----\nnorth  49999\nsouth  1\n(2 rows)\n"
 	for name, test := range map[string]struct {
 		arguments []string
@@ -103,21 +111,21 @@ Saved queries, for --query
 		"JSON":         {[]string{"--console", one, "--format", "json", "SELECT sales FROM totals WHERE shop = 'south'"}, 0, "[\n{\"sales\":1}\n]\n", ""},
 		"JSONLines":    {[]string{"--console", one, "--format", "jsonlines", "SELECT shop FROM totals ORDER BY shop"}, 0, "{\"shop\":\"north\"}\n{\"shop\":\"south\"}\n", ""},
 		"UnknownSaved": {[]string{"--console", one, "--query", "Worst shops"}, 1, "", `the lake has "Best shops"`},
-		"Both":         {[]string{"--console", one, "--query", "Best shops", "SELECT 1"}, 1, "", "give one of them"},
-		"Ambiguous":    {[]string{"--console", two, "SELECT 1"}, 1, "", "shop of stack one, todo of stack one: choose with --database"},
+		"Both":         {[]string{"--console", one, "--query", "Best shops", "SELECT 1"}, 64, "", "give one of them"},
+		"Ambiguous":    {[]string{"--console", two, "SELECT 1"}, 64, "", "shop of stack one, todo of stack one: choose with --database"},
 		"NoLake":       {[]string{"--console", none}, 1, "", "the run has no lake"},
-		"NoSuchLake":   {[]string{"--console", one, "--database", "shops"}, 1, "", `no database "shops"`},
+		"NoSuchLake":   {[]string{"--console", one, "--database", "shops"}, 64, "", `no database "shops"`},
 		"NoQuery":      {[]string{"--console", one, "DROP VIEW totals"}, 1, "", "a lake is read with SELECT"},
 		"Memory":       {[]string{"--console", one, "SELECT repeat(repeat('a', 1000000), 2000)"}, 1, "", "the query needs more than 1.5 GiB of memory"},
 		"NoColumn":     {[]string{"--console", one, "SELECT price FROM sales"}, 1, "", `"price" not found`},
-		"NoRows":       {[]string{"--console", one, "--format", "csv"}, 1, "", "--format csv is for the rows of a query"},
-		"Format":       {[]string{"--console", one, "--format", "xml", "SELECT 1"}, 2, "", "table"},
+		"Rows":         {[]string{"--console", one, "--format", "csv"}, 0, rows, ""},
+		"Format":       {[]string{"--console", one, "--format", "xml", "SELECT 1"}, 64, "", "table"},
 		"NothingRuns":  {[]string{"--console", "http://127.0.0.1:1", "SELECT 1"}, 1, "", "start it with onesynth local"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			status, stdout, stderr := invoke(t, append([]string{"lake"}, test.arguments...)...)
-			if status != test.status || stdout != test.want && test.status != 2 || !strings.Contains(stderr+stdout, test.says) {
+			if status != test.status || stdout != test.want && test.status != 64 || !strings.Contains(stderr+stdout, test.says) {
 				t.Errorf("got %d\n%s%s", status, stdout, stderr)
 			}
 		})
@@ -230,13 +238,13 @@ func TestLakeCheck(t *testing.T) {
 		want      string // on standard output
 		says      string // on standard error
 	}{
-		"Good":       {[]string{"lake", "--check", "--assembly", good}, 0, "stack Stack, database shop: all tables, views and saved queries can be queried\n", ""},
-		"Broken":     {[]string{"lake", "--check", "--assembly", broken}, 1, "stack Stack, database shop, view totals: ", "1 finding: "},
-		"Column":     {[]string{"lake", "--check", "--assembly", broken}, 1, `"amuont"`, ""},
-		"Place":      {[]string{"lake", "--check", "--assembly", broken}, 1, "LINE 2:   count(amuont) AS sales", ""},
-		"Other":      {[]string{"lake", "--check", "--assembly", good, "--database", "todo"}, 1, "", "it has shop of stack Stack"},
-		"Both":       {[]string{"lake", "--check", "--assembly", good, "SELECT 1"}, 1, "", "give one of them"},
-		"NoAssembly": {[]string{"lake", "--check", "--assembly", t.TempDir()}, 1, "", "manifest.json"},
+		"Good":       {[]string{"lake", "check", "--assembly", good}, 0, "stack Stack, database shop: all tables, views and saved queries can be queried\n", ""},
+		"Broken":     {[]string{"lake", "check", "--assembly", broken}, 1, "stack Stack, database shop, view totals: ", "1 finding: "},
+		"Column":     {[]string{"lake", "check", "--assembly", broken}, 1, `"amuont"`, ""},
+		"Former":     {[]string{"lake", "--check", "--assembly", broken}, 1, "LINE 2:   count(amuont) AS sales", ""},
+		"Other":      {[]string{"lake", "check", "--assembly", good, "--database", "todo"}, 64, "", "it has shop of stack Stack"},
+		"Both":       {[]string{"lake", "--check", "--assembly", good, "SELECT 1"}, 64, "", "give one of them"},
+		"NoAssembly": {[]string{"lake", "check", "--assembly", t.TempDir()}, 1, "", "manifest.json"},
 		"Run":        {[]string{"local", "--assembly", broken, "--port", "0", "--console-port", "0"}, 1, "", `view totals: Binder Error: Referenced column "amuont"`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -290,7 +298,7 @@ func TestLakeCheckAsTheRun(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			status, stdout, stderr := invokeBeside(t, `{"context": {"onesynth": {`+test.settings+`}}}`, append([]string{"lake", "--check", "--assembly", folder}, test.flags...)...)
+			status, stdout, stderr := invokeBeside(t, `{"context": {"onesynth": {`+test.settings+`}}}`, append([]string{"lake", "check", "--assembly", folder}, test.flags...)...)
 			if (status == 0) != (test.want == "") || !strings.Contains(stderr, test.want) || status == 0 && !strings.Contains(stdout, "stack Stack, database shop: all") {
 				t.Errorf("got %d\n%s%s", status, stdout, stderr)
 			}

@@ -3,19 +3,39 @@ package main
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"maps"
 	"os"
+	"strconv"
 	"time"
 
+	"github.com/onesynth-cdk/onesynth/cmd/onesynth/target"
 	"github.com/onesynth-cdk/onesynth/local"
 	"github.com/onesynth-cdk/onesynth/local/lakecommand"
 )
 
+// port is a port, or auto for 0: any that is free.
+type port int
+
+// UnmarshalText reads a flag.
+func (p *port) UnmarshalText(text []byte) error {
+	if string(text) == "auto" {
+		*p = 0
+		return nil
+	}
+	number, err := strconv.Atoi(string(text))
+	if err != nil || number < -1 || number > 65535 {
+		return fmt.Errorf("got %q: write a port up to 65535, or auto for any that is free", text)
+	}
+	*p = port(number)
+	return nil
+}
+
 type localCommand struct {
 	Assembly         string            `help:"Folder of the cloud assembly." default:"cdk.out" type:"path"`
 	Stack            []string          `help:"Stack to run, by name, by display id (Dev/Ask) or by a pattern (Dev/*); may be repeated. Default: all." placeholder:"STACK"`
-	Port             *int              `help:"Port of the first HTTP API, further ones take the ports above it, in the order that the run prints; 0 takes any free ones, -1 those that the stacks ask for. Default: -1." placeholder:"PORT"`
-	ConsolePort      *int              `help:"Port of the console; 0 takes any free one. Default: 8079." placeholder:"PORT"`
+	Port             *port             `help:"Port of the first HTTP API, further ones take the ports above it, in the order that the run prints; auto takes any free ones, -1 those that the stacks ask for. Default: -1." placeholder:"PORT"`
+	ConsolePort      *port             `help:"Port of the console; auto takes any free one. Default: 8079." placeholder:"PORT"`
 	Data             string            `help:"Folder that keeps tables, objects, secrets and keys between runs. Default: nothing is kept." type:"path" placeholder:"DIR"`
 	DynamoDB         string            `name:"dynamodb" help:"URL of a DynamoDB to use instead of starting DynamoDB Local." placeholder:"URL"`
 	AccessKey        string            `help:"Access key of the database within DynamoDB Local, which has one for each: letters and digits." default:"onesynth" placeholder:"KEY"`
@@ -33,7 +53,7 @@ type localCommand struct {
 	Debug            string            `help:"Function to run under delve, with debug information, one instance and no time-outs: its name, or the last part of its package." placeholder:"FUNCTION"`
 	DebugPort        int               `help:"Port on which delve listens." default:"2345" placeholder:"PORT"`
 	NoInitialData    bool              `help:"Leave out the initial data of platforms, which the first run loads otherwise; onesynth seed still loads it."`
-	NoSchedules      bool              `help:"Keep schedules from firing by themselves; onesynth run-schedule still runs them."`
+	NoSchedules      bool              `help:"Keep schedules from firing by themselves; onesynth schedule run still runs them."`
 }
 
 // Help returns the text of --help below the summary.
@@ -43,7 +63,7 @@ func (c *localCommand) Help() string {
 
 // Run runs the assembly until it is interrupted.
 func (c *localCommand) Run(ctx context.Context) error {
-	set, err := readSettings()
+	set, err := target.ReadSettings()
 	if err != nil {
 		return err
 	}
@@ -51,12 +71,12 @@ func (c *localCommand) Run(ctx context.Context) error {
 }
 
 // options merges the flags with the settings of cdk.json; flags win. --port applies to all stacks.
-func (c *localCommand) options(set settings) local.Options {
+func (c *localCommand) options(set target.Settings) local.Options {
 	platform, console := local.PlatformPorts, local.DefaultConsolePort
 	lake := lakecommand.New(os.Stderr)
 	options := local.Options{
 		Assembly: c.Assembly, Stacks: c.Stack, Data: c.Data, DynamoDB: c.DynamoDB, AccessKey: c.AccessKey,
-		Port: *cmp.Or(c.Port, set.Port, &platform), ConsolePort: *cmp.Or(c.ConsolePort, set.ConsolePort, &console),
+		Port: *cmp.Or((*int)(c.Port), set.Port, &platform), ConsolePort: *cmp.Or((*int)(c.ConsolePort), set.ConsolePort, &console),
 		AllowUnsupported: append(c.AllowUnsupported, set.AllowUnsupported...), SSMParameters: map[string]string{}, ModelsURL: c.Bedrock, WebhookEndpoints: c.WebhookEndpoint,
 		MaxInstances: c.MaxInstances, SweepInterval: c.SweepInterval, InitialData: !c.NoInitialData, NoSchedules: c.NoSchedules, Watch: c.Watch, App: c.App, Context: c.Context, Debug: c.Debug, DebugPort: c.DebugPort,
 		CheckLake: checkLake(lake), QueryLake: lake.Ask, Log: os.Stdout,

@@ -15,17 +15,20 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/onesynth-cdk/onesynth/cmd/onesynth/output"
+	"github.com/onesynth-cdk/onesynth/cmd/onesynth/target"
 	"github.com/onesynth-cdk/onesynth/local/console"
 	"github.com/onesynth-cdk/onesynth/local/lambda"
 	"github.com/onesynth-cdk/onesynth/local/trace"
 )
 
 type logsCommand struct {
-	running
+	target.Console
 	Function string `arg:"" optional:"" help:"Function, by its name or by the short one that the log shows. Default: all."`
 	Follow   bool   `short:"f" help:"Go on with what happens from now on, until Ctrl-C."`
 	Request  string `help:"Id of a request or of an invocation: its line, and what functions logged meanwhile." placeholder:"ID"`
-	Log      string `help:"Form: ${enum}. text has a line for each request, json the lines of functions as they wrote them." enum:"text,json" default:"text"`
+	Format   string `help:"Form of the output: ${enum}. text has a line for each request, jsonlines the lines of functions as they wrote them; table, json and csv say of each line where it is from." enum:"text,table,json,jsonlines,csv" default:"text"`
+	Log      string `hidden:"" enum:"text,json" default:"text"`
 	LogLevel string `help:"Lowest level of functions' lines in the form text: ${enum}." enum:"debug,info,warn,error" default:"info"`
 }
 
@@ -36,21 +39,31 @@ func (c *logsCommand) Help() string {
 
 // Run prints the log.
 func (c *logsCommand) Run(ctx context.Context) error {
-	if c.Request != "" && (c.Follow || c.Function != "") {
-		return errors.New("--request shows all of one request that the run keeps: leave out -f and FUNCTION")
+	if c.Log == "json" {
+		renamed("logs --log json", "logs --format jsonlines")
+		c.Format = "jsonlines"
 	}
-	p := &logPrinter{out: os.Stdout, raw: c.Log == "json", text: trace.Text{Level: levelOf(c.LogLevel), Colours: coloured(os.Stdout)}, pending: map[string][]trace.Line{}}
+	switch {
+	case c.Request != "" && (c.Follow || c.Function != ""):
+		return output.Usagef("--request shows all of one request that the run keeps: leave out -f and FUNCTION")
+	case c.Follow && c.Format != "text" && c.Format != "jsonlines":
+		return output.Usagef("--format: got %s with -f, which ends when you end it: text and jsonlines are written as things happen", c.Format)
+	}
+	p := &logPrinter{out: os.Stdout, raw: c.Format == "jsonlines", text: trace.Text{Level: levelOf(c.LogLevel), Colours: coloured(os.Stdout)}, pending: map[string][]trace.Line{}}
 	if c.Request != "" {
 		var details trace.Details
-		if err := c.call(ctx, http.MethodGet, "/requests/"+url.PathEscape(c.Request), nil, &details); err != nil {
+		if err := c.Call(ctx, http.MethodGet, "/requests/"+url.PathEscape(c.Request), nil, &details); err != nil {
 			return err
 		}
 		var lines []trace.Line
-		if err := c.call(ctx, http.MethodGet, "/lines?"+url.Values{"request": {details.ID}}.Encode(), nil, &lines); err != nil {
+		if err := c.Call(ctx, http.MethodGet, "/lines?"+url.Values{"request": {details.ID}}.Encode(), nil, &lines); err != nil {
 			return err
 		}
-		p.past([]trace.Summary{details.Summary}, lines)
-		return p.err
+		if p.raw || c.Format == "text" {
+			p.past([]trace.Summary{details.Summary}, lines)
+			return p.err
+		}
+		return output.Rows(os.Stdout, output.Format{Format: c.Format}, lines)
 	}
 	if c.Function != "" {
 		label, err := c.label(ctx)
@@ -70,15 +83,19 @@ func (c *logsCommand) Run(ctx context.Context) error {
 		}
 	}
 	var requests console.Requests
-	if err := c.call(ctx, http.MethodGet, "/requests?limit=500", nil, &requests); err != nil {
+	if err := c.Call(ctx, http.MethodGet, "/requests?limit=500", nil, &requests); err != nil {
 		return err
 	}
 	var lines []trace.Line
-	if err := c.call(ctx, http.MethodGet, "/lines", nil, &lines); err != nil {
+	if err := c.Call(ctx, http.MethodGet, "/lines", nil, &lines); err != nil {
 		return err
 	}
 	if requests.Next > 0 {
 		lines = slices.DeleteFunc(lines, func(l trace.Line) bool { return l.Seq < requests.Requests[len(requests.Requests)-1].Seq })
+	}
+	if !p.raw && c.Format != "text" {
+		lines = slices.DeleteFunc(lines, func(l trace.Line) bool { return p.label != "" && l.Label != p.label })
+		return output.Rows(os.Stdout, output.Format{Format: c.Format}, lines)
 	}
 	slices.Reverse(requests.Requests)
 	p.past(requests.Requests, lines)
@@ -89,13 +106,13 @@ func (c *logsCommand) Run(ctx context.Context) error {
 	if errors.Is(err, context.Canceled) {
 		return nil
 	}
-	return cmp.Or(err, fmt.Errorf("the run at %s has ended, or sent more than could be printed", c.Console))
+	return cmp.Or(err, fmt.Errorf("the run at %s has ended, or sent more than could be printed", c.URL))
 }
 
 // label returns what the log calls the function.
 func (c *logsCommand) label(ctx context.Context) (string, error) {
 	var functions []lambda.Status
-	if err := c.call(ctx, http.MethodGet, "/functions", nil, &functions); err != nil {
+	if err := c.Call(ctx, http.MethodGet, "/functions", nil, &functions); err != nil {
 		return "", err
 	}
 	var known []string
@@ -105,22 +122,22 @@ func (c *logsCommand) label(ctx context.Context) (string, error) {
 		}
 		known = append(known, f.Label)
 	}
-	return "", fmt.Errorf("FUNCTION: got %q, allowed are %s", c.Function, strings.Join(known, ", "))
+	return "", output.Usagef("FUNCTION: got %q, allowed are %s", c.Function, strings.Join(known, ", "))
 }
 
 // listen opens the stream of events.
 func (c *logsCommand) listen(ctx context.Context) (io.ReadCloser, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.Console+"/events", nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.URL+"/events", nil)
 	if err != nil {
 		return nil, fmt.Errorf("console address: %w", err)
 	}
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
-		return nil, c.explain(err)
+		return nil, c.Explain(err)
 	}
 	if response.StatusCode != http.StatusOK {
 		response.Body.Close()
-		return nil, fmt.Errorf("GET /events answered %s: is %s the console of a local run?", response.Status, c.Console)
+		return nil, fmt.Errorf("GET /events answered %s: is %s the console of a local run?", response.Status, c.URL)
 	}
 	return response.Body, nil
 }

@@ -57,12 +57,14 @@ func TestLogs(t *testing.T) {
 		"Function":  {[]string{"one"}, 0, "invocation one  ok  0 ms  one\n          WARN  said 1\n"},
 		"FullName":  {[]string{"stack-two"}, 0, "two  between\ninvocation two  ok  0 ms  two\n          WARN  said 2\n"},
 		"Level":     {[]string{"--log-level", "error"}, 0, "invocation one  ok  0 ms  one\ninvocation two  ok  0 ms  two\n"},
-		"JSON":      {[]string{"--log", "json", "two"}, 0, "between\n{\"level\":\"WARN\",\"message\":\"said 2\"}\n"},
+		"JSONLines": {[]string{"--format", "jsonlines", "two"}, 0, "between\n{\"level\":\"WARN\",\"message\":\"said 2\"}\n"},
 		"Request":   {[]string{"--request", "00000002-0000-4000-8000-000000000000"}, 0, "invocation two  ok  0 ms  two\n          WARN  said 2\n"},
-		"Unknown":   {[]string{"three"}, 1, `FUNCTION: got "three", allowed are one, two`},
+		"Unknown":   {[]string{"three"}, 64, `FUNCTION: got "three", allowed are one, two`},
 		"NoRequest": {[]string{"--request", "none"}, 1, `no request "none": the run keeps the newest`},
-		"Both":      {[]string{"--request", "none", "-f"}, 1, "leave out -f and FUNCTION"},
-		"Form":      {[]string{"--log", "xml"}, 2, "text"},
+		"Both":      {[]string{"--request", "none", "-f"}, 64, "leave out -f and FUNCTION"},
+		"Form":      {[]string{"--format", "xml"}, 64, "text"},
+		"NoFollow":  {[]string{"--format", "csv", "-f"}, 64, "written as things happen"},
+		"Former":    {[]string{"--log", "json", "two"}, 0, "between\n{\"level\":\"WARN\",\"message\":\"said 2\"}\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

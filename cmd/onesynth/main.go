@@ -12,23 +12,50 @@ import (
 	"syscall"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/onesynth-cdk/onesynth/cmd/onesynth/output"
 )
 
 type commands struct {
-	Init        initCommand        `cmd:"" help:"Write a platform of your own, which builds, passes its tests and runs."`
-	Local       localCommand       `cmd:"" help:"Run a cloud assembly on this machine: functions, HTTP APIs, tables, streams, buckets, schedules, queues, secrets."`
-	Token       tokenCommand       `cmd:"" help:"Mint a token that the JWT authorizers of the running assembly accept."`
-	RunSchedule runScheduleCommand `cmd:"" help:"Run a schedule of the running assembly now and wait until its function has finished, or list the schedules."`
-	Push        pushCommand        `cmd:"" help:"List the push messages that the running assembly has sent."`
-	Logs        logsCommand        `cmd:"" help:"Print the requests of the running assembly with what functions logged, and go on with -f."`
-	Lake        lakeCommand        `cmd:"" help:"Query a lake of the running assembly with SQL, or list what is in it."`
-	Seed        seedCommand        `cmd:"" help:"Load the initial data of a platform, of the running assembly or of a deployed stack. Repeating it adds nothing twice."`
-	Agent       agentCommand       `cmd:"" help:"Issue, list and revoke the keys that AI agents show, of the running assembly or of a deployed stack."`
-	MCP         mcpCommand         `cmd:"" name:"mcp" help:"Serve the tools of Ask-a-Human to a desktop agent, by the Model Context Protocol on standard input and output."`
-	OpenAPI     openapiCommand     `cmd:"" name:"openapi" help:"Print the OpenAPI document of an API of a cloud assembly, without a run."`
-	Check       checkCommand       `cmd:"" help:"Compare a cloud assembly with what is deployed, and refuse what would fail or lose data."`
-	Version     kong.VersionFlag   `help:"Print the version."`
+	Init       initCommand       `cmd:"" group:"Start" help:"Write a platform of your own, which builds, passes its tests and runs."`
+	Local      localCommand      `cmd:"" group:"Start" help:"Run a cloud assembly on this machine: functions, HTTP APIs, tables, streams, buckets, schedules, queues, secrets."`
+	Completion completionCommand `cmd:"" group:"Start" help:"Print what completes commands and flags in a shell."`
+	Help       helpCommand       `cmd:"" group:"Start" help:"Show the help of a command."`
+	Version    versionCommand    `cmd:"" group:"Start" help:"Print the version."`
+	Token      tokenCommand      `cmd:"" group:"Run" help:"Mint a token that the JWT authorizers of the running assembly accept."`
+	Schedule   scheduleCommand   `cmd:"" group:"Run" help:"List the schedules of the running assembly, or run one now."`
+	Push       pushCommand       `cmd:"" group:"Run" help:"List or clear the push messages that the running assembly has sent."`
+	Logs       logsCommand       `cmd:"" group:"Look" help:"Print the requests of the running assembly with what functions logged, and go on with -f."`
+	Lake       lakeCommand       `cmd:"" group:"Look" help:"Query a lake of the running assembly with SQL, list what is in it, or check its views."`
+	OpenAPI    openapiCommand    `cmd:"" group:"Look" name:"openapi" help:"Print the OpenAPI document of an API of a cloud assembly, without a run."`
+	Check      checkCommand      `cmd:"" group:"Deploy" help:"Compare a cloud assembly with what is deployed, and refuse what would fail or lose data."`
+	Seed       seedCommand       `cmd:"" group:"Deploy" help:"Load the initial data of a platform, of the running assembly or of a deployed stack. Repeating it adds nothing twice."`
+
+	RunSchedule runScheduleCommand `cmd:"" hidden:""`
+	Complete    completeCommand    `cmd:"" hidden:""`
+	VersionFlag kong.VersionFlag   `name:"version" help:"Print the version."`
 }
+
+type helpCommand struct {
+	Command []string `arg:"" optional:"" help:"Command, such as local, or agent list. Default: the list of commands."`
+}
+
+// Run prints the help, and ends the process.
+func (c *helpCommand) Run(k *kong.Kong) error {
+	_, err := k.Parse(append(c.Command, "--help"))
+	return err
+}
+
+type versionCommand struct{}
+
+// Run prints the version.
+func (c *versionCommand) Run() error {
+	fmt.Println(version())
+	return nil
+}
+
+// exitUsage is the exit status of a command that was called wrongly (EX_USAGE of sysexits.h).
+const exitUsage = 64
 
 func main() {
 	// The first Ctrl-C stops the run gracefully. After that the signal has its default effect, so a second one ends
@@ -39,15 +66,18 @@ func main() {
 }
 
 func run(ctx context.Context, arguments []string) int {
-	var c commands
-	parser, err := kong.New(&c,
+	options := []kong.Option{
 		kong.Name("onesynth"),
 		kong.Description("Runs the cloud assembly that cdk synth writes on this machine, without an AWS account and without Docker, and checks it before it is deployed."),
-		kong.UsageOnError(),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
 		kong.Vars{"version": version()},
 		kong.BindTo(ctx, (*context.Context)(nil)),
-	)
+	}
+	for _, of := range platformCommands {
+		options = append(options, kong.Embed(of.commands, `group:"`+of.platform+`"`))
+	}
+	var c commands
+	parser, err := kong.New(&c, options...)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "onesynth:", err)
 		return 1
@@ -56,23 +86,35 @@ func run(ctx context.Context, arguments []string) int {
 		arguments = []string{"--help"}
 	}
 	command, err := parser.Parse(arguments)
-	if err != nil {
-		parser.Errorf("%v", err)
-		var parseError *kong.ParseError
-		if errors.As(err, &parseError) {
-			fmt.Fprintln(os.Stderr, `Run "onesynth --help" for the commands and "onesynth COMMAND --help" for their flags.`)
-		}
-		return 2
+	var wrong *kong.ParseError
+	if errors.As(err, &wrong) {
+		command = wrong.Context
+	} else if err == nil {
+		err = command.Run()
 	}
-	if err := command.Run(); err != nil {
-		fmt.Fprintln(os.Stderr, "onesynth:", err)
-		var coded kong.ExitCoder
-		if errors.As(err, &coded) {
-			return coded.ExitCode()
-		}
-		return 1
+	if err == nil {
+		return 0
 	}
-	return 0
+	var usage *output.UsageError
+	if wrong != nil || errors.As(err, &usage) {
+		// The usage of onesynth itself is its long list of commands.
+		if command.Selected() == nil {
+			err = fmt.Errorf("%w\nRun \"onesynth --help\" for the commands", err)
+		} else {
+			parser.Stdout = os.Stderr
+			err = errors.Join(command.PrintUsage(true), err)
+			fmt.Fprintln(os.Stderr)
+		}
+	}
+	fmt.Fprintln(os.Stderr, "onesynth:", err)
+	var coded *exitError
+	switch {
+	case wrong != nil || usage != nil:
+		return exitUsage
+	case errors.As(err, &coded):
+		return coded.code
+	}
+	return 1
 }
 
 // version returns the version that the Go toolchain recorded in the binary.

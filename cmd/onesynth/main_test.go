@@ -71,11 +71,20 @@ func TestUsage(t *testing.T) {
 		"Help":        {[]string{"--help"}, 0, "Run a cloud assembly"},
 		"HelpOfLocal": {[]string{"local", "--help"}, 0, "--console-port"},
 		"Version":     {[]string{"--version"}, 0, "onesynth "},
-		"Nothing":     {nil, 0, "run-schedule"},
-		"Command":     {[]string{"locale"}, 2, `did you mean "local"`},
-		"Flag":        {[]string{"local", "--prot", "1"}, 2, "--help"},
-		"NoSubject":   {[]string{"token"}, 2, "--sub"},
-		"Duration":    {[]string{"token", "--sub", "a", "--expires", "soon"}, 2, "--expires"},
+		"Nothing":     {nil, 0, "\n  agent "},
+		"Groups":      {[]string{"help"}, 0, "Deploy\n  check "},
+		"HelpCommand": {[]string{"help", "agent", "list"}, 0, "Usage: onesynth agent list"},
+		"VersionWord": {[]string{"version"}, 0, "onesynth "},
+		"Command":     {[]string{"locale"}, 64, `did you mean "local"`},
+		"Flag":        {[]string{"local", "--prot", "1"}, 64, "Usage: onesynth local"},
+		"NoSubject":   {[]string{"token"}, 64, "--sub"},
+		"Duration":    {[]string{"token", "--sub", "a", "--expires", "soon"}, 64, "--expires"},
+		"Port":        {[]string{"local", "--port", "65536"}, 64, "or auto"},
+		"FlagsOfRun":  {[]string{"logs", "--request", "a", "-f"}, 64, "Usage: onesynth logs"},
+		"NoStack":     {[]string{"seed", "--region", "eu-west-1"}, 64, "Usage: onesynth seed"},
+		"Commands":    {[]string{"complete", "--", "sch"}, 0, "schedule\n"},
+		"Flags":       {[]string{"complete", "--", "lake", "-"}, 0, "--database\n"},
+		"Values":      {[]string{"complete", "--", "check", "--format", ""}, 0, "jsonlines\n"},
 		"NothingRuns": {[]string{"push", "--console", "http://127.0.0.1:1"}, 1, "start it with onesynth local"},
 		"NoDocument":  {[]string{"openapi", "--assembly", os.TempDir()}, 1, "make synth"},
 		"NoAssembly":  {[]string{"local", "--assembly", os.TempDir(), "--port", "0", "--console-port", "0"}, 1, "make synth"},
@@ -91,7 +100,6 @@ func TestUsage(t *testing.T) {
 }
 
 func TestRemoteCommands(t *testing.T) {
-	t.Parallel()
 	var asked []string
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked = append(asked, r.Method+" "+r.URL.Path)
@@ -115,18 +123,29 @@ func TestRemoteCommands(t *testing.T) {
 	if status, stdout, stderr := invoke(t, "token", "--sub", "alice", "--stack", "Todo", "--claim", "a=b", "--expires", "30m", "--console", server.URL); status != 0 || stdout != "abc\n" {
 		t.Errorf("got %d %q %s", status, stdout, stderr)
 	}
-	if status, stdout, stderr := invoke(t, "push", "--clear", "--console", server.URL); status != 0 || !strings.Contains(stdout, `"token": "d"`) {
+	if status, stdout, stderr := invoke(t, "push", "--clear", "--console", server.URL); status != 0 || !strings.Contains(stdout, `"token": "d"`) || !strings.Contains(stderr, "is now onesynth push clear") {
 		t.Errorf("got %d %q %s", status, stdout, stderr)
 	}
-	if status, _, stderr := invoke(t, "run-schedule", "tick", "--console", server.URL); status != 1 || !strings.Contains(stderr, "function notifier failed") {
-		t.Errorf("got %d %s", status, stderr)
-	}
-	status, stdout, stderr := invoke(t, "run-schedule", "--console", server.URL)
-	lines := strings.Split(stdout, "\n")
-	if status != 0 || len(lines) != 4 || !strings.HasPrefix(lines[1], "notify  ") || !strings.Contains(lines[2], "cron(0 4 * * ? *)  never") {
+	if status, stdout, stderr := invoke(t, "push", "list", "--format", "csv", "--console", server.URL); status != 0 || !strings.HasPrefix(stdout, "name,project,token,received,message\n") {
 		t.Errorf("got %d %q %s", status, stdout, stderr)
 	}
-	if got := strings.Join(asked, ", "); got != "POST /token, GET /push, DELETE /push, POST /schedules/tick/run, GET /schedules" {
+	for _, run := range [][]string{{"run-schedule", "tick"}, {"schedule", "run", "tick"}} {
+		if status, _, stderr := invoke(t, append(run, "--console", server.URL)...); status != 1 || !strings.Contains(stderr, "function notifier failed") {
+			t.Errorf("got %d %s", status, stderr)
+		}
+	}
+	t.Setenv("ONESYNTH_CONSOLE", server.URL)
+	for _, list := range [][]string{{"run-schedule"}, {"schedule", "list"}} {
+		status, stdout, stderr := invoke(t, list...)
+		lines := strings.Split(stdout, "\n")
+		if status != 0 || len(lines) != 4 || !strings.HasPrefix(lines[1], "notify  ") || !strings.Contains(lines[2], "cron(0 4 * * ? *)  never") || strings.Contains(stderr, "is now onesynth schedule list") != (list[0] == "run-schedule") {
+			t.Errorf("%v: got %d %q %s", list, status, stdout, stderr)
+		}
+	}
+	if status, stdout, stderr := invoke(t, "schedule", "list", "--format", "jsonlines"); status != 0 || strings.Count(stdout, "\n") != 2 || !strings.Contains(stdout, `"name":"tick"`) {
+		t.Errorf("got %d %q %s", status, stdout, stderr)
+	}
+	if got := strings.Join(asked, ", "); got != "POST /token, GET /push, DELETE /push, GET /push, POST /schedules/tick/run, POST /schedules/tick/run, GET /schedules, GET /schedules, GET /schedules" {
 		t.Errorf("asked %s", got)
 	}
 }

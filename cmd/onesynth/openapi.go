@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/onesynth-cdk/onesynth/cmd/onesynth/target"
 	"github.com/onesynth-cdk/onesynth/local/document"
 )
 
@@ -25,7 +26,7 @@ func (c *openapiCommand) Help() string {
 
 // Run prints the document.
 func (c *openapiCommand) Run(ctx context.Context) error {
-	set, err := readSettings()
+	set, err := target.ReadSettings()
 	if err != nil {
 		return err
 	}

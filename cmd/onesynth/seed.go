@@ -16,14 +16,17 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/lambda/types"
 
+	"github.com/onesynth-cdk/onesynth/cmd/onesynth/output"
+	"github.com/onesynth-cdk/onesynth/cmd/onesynth/target"
 	"github.com/onesynth-cdk/onesynth/local/assembly"
 	"github.com/onesynth-cdk/onesynth/local/console"
 	"github.com/onesynth-cdk/onesynth/local/initial"
 )
 
 type seedCommand struct {
-	target
-	Name     string `arg:"" optional:"" help:"Platform, by the name in its schema, such as links. Default: all that have initial data."`
+	target.Stack
+	output.Format
+	Platform string `arg:"" name:"name" optional:"" help:"Platform, by the name in its schema, such as links. Default: all that have initial data."`
 	Function string `help:"Function that loads the data, where several stacks have the platform." placeholder:"NAME"`
 	Assembly string `help:"Folder of a cloud assembly that is deployed: loads into each of its stacks that has initial data." type:"path" placeholder:"DIR"`
 }
@@ -53,9 +56,10 @@ func (c *seedCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if len(places) == 0 {
+	if len(places) == 0 && c.Format.Format == "text" {
 		fmt.Printf("no stack of %s has initial data\n", c.Assembly)
 	}
+	var rows []seededRow
 	for _, place := range places {
 		chosen, err := c.choose(place)
 		if err != nil {
@@ -68,24 +72,37 @@ func (c *seedCommand) Run(ctx context.Context) error {
 			if err != nil {
 				return fmt.Errorf("%w; repeat the command once this is mended", err)
 			}
-			fmt.Println(loaded)
+			rows = append(rows, seededRow{loader.Platform, loader.Function, loaded.Total, loaded.Added})
+			if c.Format.Format == "text" {
+				fmt.Println(loaded)
+			}
 		}
 	}
-	return nil
+	if c.Format.Format == "text" {
+		return nil
+	}
+	return output.Rows(os.Stdout, c.Format, rows)
+}
+
+type seededRow struct {
+	Platform string `json:"platform"`
+	Function string `json:"function"`
+	Total    int    `json:"total"`
+	Added    int    `json:"added"`
 }
 
 // places returns the run or the deployed stacks that the flags name.
 func (c *seedCommand) places(ctx context.Context) ([]place, error) {
-	deployed, err := c.deployed()
+	deployed, err := c.Deployed()
 	switch {
 	case c.Assembly != "" && (deployed || err != nil):
-		return nil, errors.New("got --assembly with --stack or --region: the assembly says which stacks it has, and where")
+		return nil, output.Usagef("got --assembly with --stack or --region: the assembly says which stacks it has, and where")
 	case err != nil:
 		return nil, err
 	case c.Assembly != "":
 		return c.ofAssembly(ctx)
 	case deployed:
-		one, err := c.inStack(ctx, c.target)
+		one, err := c.inStack(ctx, c.Stack)
 		return []place{one}, err
 	}
 	one, err := c.ofRun(ctx)
@@ -98,35 +115,35 @@ func (c *seedCommand) choose(of place) ([]initial.Loader, error) {
 	for _, loader := range of.loaders {
 		platforms[loader.Platform] = append(platforms[loader.Platform], loader.Function)
 	}
-	own := platforms[c.Name]
+	own := platforms[c.Platform]
 	switch {
 	case len(platforms) == 0:
 		return nil, fmt.Errorf("%s has no platform with initial data: a platform has some if a function in its schema has the trigger OnSeed", of.name)
-	case c.Name == "" && c.Function == "":
+	case c.Platform == "" && c.Function == "":
 		return of.loaders, nil
-	case c.Name == "":
-		return nil, errors.New("got --function without a platform: name the platform, too")
+	case c.Platform == "":
+		return nil, output.Usagef("got --function without a platform: name the platform, too")
 	case len(own) == 0:
-		return nil, fmt.Errorf("platform: got %q, and %s has initial data of %s: name one of these", c.Name, of.name, strings.Join(slices.Sorted(maps.Keys(platforms)), ", "))
+		return nil, output.Usagef("platform: got %q, and %s has initial data of %s: name one of these", c.Platform, of.name, strings.Join(slices.Sorted(maps.Keys(platforms)), ", "))
 	case c.Function == "" && len(own) > 1:
-		return nil, fmt.Errorf("%s has several platforms %s: choose with --function %s", of.name, c.Name, strings.Join(own, " or --function "))
+		return nil, output.Usagef("%s has several platforms %s: choose with --function %s", of.name, c.Platform, strings.Join(own, " or --function "))
 	case c.Function != "" && !slices.Contains(own, c.Function):
-		return nil, fmt.Errorf("--function: got %q, allowed are %s", c.Function, strings.Join(own, ", "))
+		return nil, output.Usagef("--function: got %q, allowed are %s", c.Function, strings.Join(own, ", "))
 	}
 	return slices.DeleteFunc(slices.Clone(of.loaders), func(loader initial.Loader) bool {
-		return loader.Platform != c.Name || c.Function != "" && loader.Function != c.Function
+		return loader.Platform != c.Platform || c.Function != "" && loader.Function != c.Function
 	}), nil
 }
 
 // ofRun returns the running assembly.
 func (c *seedCommand) ofRun(ctx context.Context) (place, error) {
-	stacks, err := c.runningOutputs(ctx)
+	stacks, err := c.RunningOutputs(ctx)
 	if err != nil {
 		return place{}, err
 	}
-	run := place{name: c.where(), invoke: func(ctx context.Context, function string, event []byte) ([]byte, string, error) {
+	run := place{name: c.Where(), invoke: func(ctx context.Context, function string, event []byte) ([]byte, string, error) {
 		var answer console.Invocation
-		err := c.call(ctx, http.MethodPost, "/functions/"+url.PathEscape(function)+"/invoke", json.RawMessage(event), &answer)
+		err := c.Call(ctx, http.MethodPost, "/functions/"+url.PathEscape(function)+"/invoke", json.RawMessage(event), &answer)
 		return answer.Payload, answer.Error, err
 	}}
 	for _, stack := range stacks {
@@ -149,7 +166,7 @@ func (c *seedCommand) ofAssembly(ctx context.Context) (places []place, err error
 		if !has {
 			continue
 		}
-		stack, err := c.inStack(ctx, target{Stack: template.Stack, Region: template.Region})
+		stack, err := c.inStack(ctx, target.Stack{Name: template.Stack, Region: template.Region})
 		if err != nil {
 			return nil, err
 		}
@@ -172,20 +189,20 @@ func hasInitialData(path string) (bool, error) {
 }
 
 // inStack returns the deployed stack.
-func (c *seedCommand) inStack(ctx context.Context, at target) (place, error) {
-	configuration, outputs, err := at.deployedOutputs(ctx, seedPermissions)
+func (c *seedCommand) inStack(ctx context.Context, at target.Stack) (place, error) {
+	configuration, outputs, err := at.DeployedOutputs(ctx, seedPermissions)
 	if err != nil {
 		return place{}, err
 	}
 	client := lambda.NewFromConfig(configuration)
-	return place{at.where(), initial.Loaders(at.Stack, outputs), func(ctx context.Context, function string, event []byte) ([]byte, string, error) {
+	return place{at.Where(), initial.Loaders(at.Name, outputs), func(ctx context.Context, function string, event []byte) ([]byte, string, error) {
 		answer, err := client.Invoke(ctx, &lambda.InvokeInput{FunctionName: &function, Payload: event})
 		var missing *types.ResourceNotFoundException
 		switch {
 		case errors.As(err, &missing):
-			return nil, "", fmt.Errorf("%s has no function %s in the Region %s: %w", at.where(), function, configuration.Region, err)
+			return nil, "", fmt.Errorf("%s has no function %s in the Region %s: %w", at.Where(), function, configuration.Region, err)
 		case err != nil:
-			return nil, "", advise(fmt.Errorf("invoke %s: %w", function, err), configuration.Region, seedPermissions)
+			return nil, "", target.Advise(fmt.Errorf("invoke %s: %w", function, err), configuration.Region, seedPermissions)
 		}
 		return answer.Payload, aws.ToString(answer.FunctionError), nil
 	}}, nil

@@ -187,13 +187,13 @@ func TestSeed(t *testing.T) {
 		}
 	}
 	loads([]string{"--assembly", deployment}, 0)
-	if status, _, stderr := run([]string{"--assembly", deployment, "--stack", "ask"}, "links"); status != 1 || !strings.Contains(stderr, "--assembly with --stack") {
+	if status, _, stderr := run([]string{"--assembly", deployment, "--stack", "ask"}, "links"); status != 64 || !strings.Contains(stderr, "--assembly with --stack") {
 		t.Errorf("got %d %s", status, stderr)
 	}
 	if status, stdout, stderr := run([]string{"--assembly", lakeAssembly(t, "SELECT 1")}, ""); status != 0 || !strings.Contains(stdout, "has initial data") {
 		t.Errorf("got %d %s%s", status, stdout, stderr)
 	}
-	if status, _, stderr := run([]string{"--region", "eu-west-1"}, "links"); status != 1 || !strings.Contains(stderr, "--region without --stack") {
+	if status, _, stderr := run([]string{"--region", "eu-west-1"}, "links"); status != 64 || !strings.Contains(stderr, "--region without --stack") {
 		t.Errorf("got %d %s", status, stderr)
 	}
 	if status, _, stderr := run([]string{"--stack", "forbidden"}, "links"); status != 1 || !strings.Contains(stderr, "lambda:InvokeFunction on the function are needed") {

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -21,13 +22,13 @@ import (
 // command is onesynth as people run it.
 type command struct{ path, console string }
 
-// run runs a command of onesynth and returns what it printed, and its exit code.
+// run runs a command of onesynth and returns what it printed, and its exit status.
 func (c command) run(t testing.TB, arguments ...string) (stdout, stderr string, status int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	var out, errs bytes.Buffer
-	running := exec.CommandContext(ctx, c.path, append([]string{arguments[0], "--console", c.console}, arguments[1:]...)...)
+	running := exec.CommandContext(ctx, c.path, append(slices.Clone(arguments), "--console", c.console)...)
 	running.Stdout, running.Stderr = &out, &errs
 	if err := running.Run(); err != nil {
 		if _, exited := errors.AsType[*exec.ExitError](err); !exited {
@@ -109,7 +110,7 @@ func TestLakeOnTheCommandLine(t *testing.T) {
 		question{[]string{"--format", "csv", history}, steps},
 	)
 	// Compaction changes none of it.
-	c.must(t, "run-schedule", l.Schedule(t, ""))
+	c.must(t, "schedule", "run", l.Schedule(t, ""))
 	wantAnswers(
 		question{[]string{"--format", "csv", "--database", l.Outputs["LakeDatabaseName"], history}, steps},
 		question{[]string{"--format", "csv", "--query", "most active users"}, "user_id,completed_tasks,completion_rate\nann,1,0.5\n"},

@@ -1,4 +1,4 @@
-package main
+package target
 
 import (
 	"bytes"
@@ -17,9 +17,9 @@ const (
 	settingsAt   = "context.onesynth"
 )
 
-// settings are those of local runs in an app's cdk.json, an object under the context key onesynth. Each member sets the flag
+// Settings are those of local runs in an app's cdk.json, an object under the context key onesynth. Each member sets the flag
 // of its name; a flag on the command line wins.
-type settings struct {
+type Settings struct {
 	// Stacks to run, as --stack takes them.
 	Stacks []string
 	// Port and ConsolePort are --port and --console-port; nil means unset.
@@ -32,30 +32,30 @@ type settings struct {
 	SSMParameters map[string]string
 }
 
-// readSettings reads the cdk.json of the working folder. It returns the zero settings if the file or the key is missing.
-func readSettings() (settings, error) {
+// ReadSettings reads the cdk.json of the working folder. It returns the zero settings if the file or the key is missing.
+func ReadSettings() (Settings, error) {
 	text, err := os.ReadFile(settingsFile)
 	if errors.Is(err, fs.ErrNotExist) {
-		return settings{}, nil
+		return Settings{}, nil
 	}
 	if err != nil {
-		return settings{}, fmt.Errorf("read settings: %w", err)
+		return Settings{}, fmt.Errorf("read settings: %w", err)
 	}
 	read, err := parseSettings(text)
 	if err != nil {
-		return settings{}, fmt.Errorf("%s: %w", settingsFile, err)
+		return Settings{}, fmt.Errorf("%s: %w", settingsFile, err)
 	}
 	return read, nil
 }
 
-func parseSettings(text []byte) (settings, error) {
+func parseSettings(text []byte) (Settings, error) {
 	var file struct {
 		Context struct{ Onesynth json.RawMessage }
 	}
 	if err := json.Unmarshal(text, &file); err != nil {
-		return settings{}, fmt.Errorf("got no JSON object as the CDK takes it: %w", err)
+		return Settings{}, fmt.Errorf("got no JSON object as the CDK takes it: %w", err)
 	}
-	var read settings
+	var read Settings
 	given := bytes.TrimSpace(file.Context.Onesynth)
 	if len(given) == 0 {
 		return read, nil
@@ -73,7 +73,7 @@ func parseSettings(text []byte) (settings, error) {
 	}
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal(given, &object); err != nil || object == nil {
-		return settings{}, fmt.Errorf("%s: got %s: write an object with any of %s", settingsAt, given, strings.Join(slices.Sorted(maps.Keys(members)), ", "))
+		return Settings{}, fmt.Errorf("%s: got %s: write an object with any of %s", settingsAt, given, strings.Join(slices.Sorted(maps.Keys(members)), ", "))
 	}
 	var problems []error
 	for _, name := range slices.Sorted(maps.Keys(object)) {
@@ -89,7 +89,7 @@ func parseSettings(text []byte) (settings, error) {
 	return read, errors.Join(append(problems, read.checkPorts()...)...)
 }
 
-func (s settings) checkPorts() (problems []error) {
+func (s Settings) checkPorts() (problems []error) {
 	check := func(member string, port *int, least int) {
 		if port != nil && (*port < least || *port > 65535) {
 			problems = append(problems, fmt.Errorf("%s.%s: got %d: write a port from %d to 65535", settingsAt, member, *port, least))

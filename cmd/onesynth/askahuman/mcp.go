@@ -1,8 +1,7 @@
-package main
+package askahuman
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -10,6 +9,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/onesynth-cdk/onesynth/cmd/onesynth/output"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/mcp"
 	"github.com/onesynth-cdk/onesynth/local/loopback"
@@ -48,22 +48,22 @@ func (c *mcpCommand) Run(ctx context.Context) error {
 func (c *mcpCommand) server() (*sdk.Server, error) {
 	address, err := url.Parse(c.API)
 	if err != nil || address.Host == "" || address.Scheme != "https" && address.Scheme != "http" || address.RawQuery != "" || address.User != nil {
-		return nil, fmt.Errorf("--api: got %q, allowed is an http or https URL: give the address of the API, such as https://api.example.com", c.API)
+		return nil, output.Usagef("--api: got %q, allowed is an http or https URL: give the address of the API, such as https://api.example.com", c.API)
 	}
 	if c.Token != "" && address.Scheme == "http" && !loopback.Is(address.Hostname()) {
-		return nil, errors.New("--api: a token must not be sent without encryption: give an https URL, or one of this machine")
+		return nil, output.Usagef("--api: a token must not be sent without encryption: give an https URL, or one of this machine")
 	}
 	header := http.Header{}
 	switch {
 	case c.Token != "" && c.Agent != "":
-		return nil, errors.New("--agent: a token says who the agent is: give one of --agent and ASK_A_HUMAN_TOKEN")
+		return nil, output.Usagef("--agent: a token says who the agent is: give one of --agent and ASK_A_HUMAN_TOKEN")
 	case c.Token != "":
 		header.Set("Authorization", "Bearer "+strings.TrimSpace(c.Token))
 	case c.Agent == "":
-		return nil, errors.New("there is no agent: set ASK_A_HUMAN_TOKEN to a token or a key, or, where agents are open, give --agent")
+		return nil, output.Usagef("there is no agent: set ASK_A_HUMAN_TOKEN to a token or a key, or, where agents are open, give --agent")
 	default:
 		if err := askahuman.CheckAgentID("--agent", c.Agent); err != nil {
-			return nil, err
+			return nil, &output.UsageError{Err: err}
 		}
 		header.Set(schema.AgentHeader, c.Agent)
 	}

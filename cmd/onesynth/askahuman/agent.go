@@ -1,18 +1,16 @@
-package main
+// Package askahuman has the commands of onesynth for Ask-a-Human: keys of agents, and the tools of an agent on this machine.
+package askahuman
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"net/http"
 	"os"
 	"regexp"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -20,12 +18,20 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/onesynth-cdk/onesynth/cmd/onesynth/output"
+	"github.com/onesynth-cdk/onesynth/cmd/onesynth/target"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	store "github.com/onesynth-cdk/onesynth/lambdas/askahuman/dynamodb"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/local/console"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
+
+// Commands are the commands of the platform.
+type Commands struct {
+	Agent agentCommand `cmd:"" help:"Issue, list and revoke the keys that AI agents show, of the running assembly or of a deployed stack."`
+	MCP   mcpCommand   `cmd:"" name:"mcp" help:"Serve the tools of Ask-a-Human to a desktop agent, by the Model Context Protocol on standard input and output."`
+}
 
 type agentCommand struct {
 	Create agentCreateCommand `cmd:"" help:"Issue a key to an agent, and print it: it is kept as a hash, so this is the only time."`
@@ -44,7 +50,7 @@ Where a customer managed key of AWS KMS (the prop Key) encrypts the table, Dynam
 
 // keyTable has the flags with which commands find the table of keys.
 type keyTable struct {
-	target
+	target.Stack
 	Table string `help:"Table of the keys, where there are several platforms." placeholder:"NAME"`
 }
 
@@ -64,7 +70,7 @@ var keyTableOutput = regexp.MustCompile(`AgentKeysTableName([0-9A-F]{8})?$`)
 // use calls do with the keys in the table.
 func (c *keyTable) use(ctx context.Context, do func(*askahuman.AgentKeys) error) error {
 	find := c.local
-	if deployed, err := c.deployed(); err != nil {
+	if deployed, err := c.Deployed(); err != nil {
 		return err
 	} else if deployed {
 		find = c.inStack
@@ -73,7 +79,7 @@ func (c *keyTable) use(ctx context.Context, do func(*askahuman.AgentKeys) error)
 	if err != nil {
 		return err
 	}
-	where := c.where()
+	where := c.Where()
 	name, err := c.choose(where, slices.Sorted(maps.Keys(tables)))
 	if err != nil {
 		return err
@@ -91,7 +97,7 @@ func (c *keyTable) use(ctx context.Context, do func(*askahuman.AgentKeys) error)
 	case errors.Is(err, askahuman.ErrAgentKeyNotFound):
 		return fmt.Errorf("%w in the table %s: onesynth agent list shows their ids; a key that was issued a moment ago is there in a second", err, name)
 	}
-	return advise(err, configuration.Region, agentPermissions)
+	return target.Advise(err, configuration.Region, agentPermissions)
 }
 
 // choose returns the table of the given ones, which are sorted, that the flags name.
@@ -100,9 +106,9 @@ func (c *keyTable) choose(where string, tables []string) (string, error) {
 	case len(tables) == 0:
 		return "", fmt.Errorf("%s has no table of agents' keys: set the prop AgentKeys of Ask-a-Human; without it, agents show tokens or are open", where)
 	case c.Table == "" && len(tables) > 1:
-		return "", fmt.Errorf("%s has several tables of agents' keys: choose with --table %s", where, strings.Join(tables, " or --table "))
+		return "", output.Usagef("%s has several tables of agents' keys: choose with --table %s", where, strings.Join(tables, " or --table "))
 	case c.Table != "" && !slices.Contains(tables, c.Table):
-		return "", fmt.Errorf("--table: got %q, allowed are %s", c.Table, strings.Join(tables, ", "))
+		return "", output.Usagef("--table: got %q, allowed are %s", c.Table, strings.Join(tables, ", "))
 	case c.Table != "":
 		return c.Table, nil
 	}
@@ -111,12 +117,12 @@ func (c *keyTable) choose(where string, tables []string) (string, error) {
 
 // local returns the tables of the running assembly, each with its endpoint.
 func (c *keyTable) local(ctx context.Context) (map[string]aws.Config, error) {
-	stacks, err := c.runningOutputs(ctx)
+	stacks, err := c.RunningOutputs(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var engine console.Database
-	if err := c.call(ctx, http.MethodGet, "/dynamodb", nil, &engine); err != nil {
+	if err := c.Call(ctx, http.MethodGet, "/dynamodb", nil, &engine); err != nil {
 		return nil, err
 	}
 	tables := map[string]aws.Config{}
@@ -147,7 +153,7 @@ func (c *keyTable) local(ctx context.Context) (map[string]aws.Config, error) {
 
 // inStack returns the tables of the deployed stack.
 func (c *keyTable) inStack(ctx context.Context) (map[string]aws.Config, error) {
-	configuration, outputs, err := c.deployedOutputs(ctx, agentPermissions)
+	configuration, outputs, err := c.DeployedOutputs(ctx, agentPermissions)
 	if err != nil {
 		return nil, err
 	}
@@ -180,10 +186,10 @@ func (c *agentCreateCommand) Run(ctx context.Context) error {
 
 type agentListCommand struct {
 	keyTable
-	Format string `help:"Form of the list: ${enum}." enum:"table,json" default:"table"`
+	output.Format
 }
 
-// listedAgentKey is a key in JSON.
+// listedAgentKey is a key as the command prints it.
 type listedAgentKey struct {
 	ID         string     `json:"id"`
 	Agent      string     `json:"agent"`
@@ -199,27 +205,12 @@ func (c *agentListCommand) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		return c.print(os.Stdout, list)
-	})
-}
-
-func (c *agentListCommand) print(out io.Writer, list []askahuman.AgentKey) error {
-	if c.Format == "json" {
-		listed := []listedAgentKey{}
+		var listed []listedAgentKey
 		for _, k := range list {
 			listed = append(listed, listedAgentKey{k.ID(), k.AgentID, k.CreatedAt, optional(k.LastUsedAt), optional(k.RevokedAt)})
 		}
-		encoder := json.NewEncoder(out)
-		encoder.SetEscapeHTML(false)
-		encoder.SetIndent("", "  ")
-		return encoder.Encode(listed)
-	}
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "ID\tAGENT\tCREATED\tLAST USED\tREVOKED")
-	for _, k := range list {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", k.ID(), k.AgentID, moment(k.CreatedAt), moment(k.LastUsedAt), moment(k.RevokedAt))
-	}
-	return w.Flush()
+		return output.Rows(os.Stdout, c.Format, listed)
+	})
 }
 
 func optional(t time.Time) *time.Time {
@@ -227,13 +218,6 @@ func optional(t time.Time) *time.Time {
 		return nil
 	}
 	return &t
-}
-
-func moment(t time.Time) string {
-	if t.IsZero() {
-		return "-"
-	}
-	return t.UTC().Format(time.RFC3339)
 }
 
 type agentRevokeCommand struct {
@@ -248,7 +232,7 @@ func (c *agentRevokeCommand) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		fmt.Printf("%s of the agent %q is revoked since %s\n", key.ID(), key.AgentID, moment(key.RevokedAt))
+		fmt.Printf("%s of the agent %q is revoked since %s\n", key.ID(), key.AgentID, key.RevokedAt.UTC().Format(time.RFC3339))
 		return nil
 	})
 }
