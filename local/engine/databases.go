@@ -156,8 +156,10 @@ func (d *Databases) AccessKeys() map[string]string {
 // Client is a client on the database of the first account and region.
 func (d *Databases) Client() *dynamodb.Client { return d.all[0].client }
 
-// Wrote notes a write, so that items are deleted when they expire. Parameters as of [Sweeper.Wrote].
+// Wrote notes a write, so that its change is delivered soon, and items are deleted when they expire. Parameters as of
+// [Sweeper.Wrote].
 func (d *Databases) Wrote(environment, operation string, body []byte) {
+	d.engine.Wrote()
 	for _, one := range d.all {
 		if one.environment() == environment {
 			one.sweeper.Wrote(operation, body)

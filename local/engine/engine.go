@@ -20,6 +20,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -58,11 +59,13 @@ type Options struct {
 type Engine struct {
 	url       string
 	transport *http.Transport
-	process   *exec.Cmd
-	stdin     io.Closer
-	exited    chan struct{}
-	closing   sync.Once
-	output    *tail
+	// writes counts what Wrote was told of.
+	writes  atomic.Uint64
+	process *exec.Cmd
+	stdin   io.Closer
+	exited  chan struct{}
+	closing sync.Once
+	output  *tail
 }
 
 // Start starts DynamoDB Local on a free port of 127.0.0.1 and returns when it answers, or returns at once when options name
@@ -225,6 +228,10 @@ func (e *Engine) end(most time.Duration) error {
 		return fmt.Errorf("DynamoDB Local did not end within %s", most)
 	}
 }
+
+// Wrote tells that something was written, after the engine has answered: streams are read soon then. Who writes without it waits
+// a little longer for the delivery of the change.
+func (e *Engine) Wrote() { e.writes.Add(1) }
 
 // URL is the engine's base URL, such as http://127.0.0.1:43363.
 func (e *Engine) URL() string { return e.url }

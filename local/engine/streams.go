@@ -38,8 +38,11 @@ type StreamsOptions struct {
 	// Redeliver is asked after each batch that is done: true loses the place that the mapping has reached, as when Lambda moves
 	// the reading of a shard to another of its machines. The batch is delivered again, cut at another place. Default: never.
 	Redeliver func() bool
-	// PollInterval is the time between reads of a shard that had nothing new. Default: 200 ms (AWS: 250 ms).
+	// PollInterval is the time between reads of a shard that had nothing new, while [Engine.Wrote] tells of writes. Default: 200 ms
+	// (AWS: 250 ms).
 	PollInterval time.Duration
+	// IdleInterval is the time between such reads while it does not. Default: five times PollInterval.
+	IdleInterval time.Duration
 	// RetryDelay is the time before the first retry of a batch; it doubles up to a hundredfold. Default: 100 ms.
 	RetryDelay time.Duration
 	// Log gets what fails. Default: none.
@@ -56,6 +59,7 @@ type Streams struct {
 	accessKey   string
 	options     StreamsOptions
 	checkpoints *checkpoints
+	newest      *newest
 	mappings    []*mapping
 }
 
@@ -64,6 +68,9 @@ type Streams struct {
 func NewStreams(engine *Engine, accessKey string, source *assembly.Assembly, options StreamsOptions) (*Streams, error) {
 	if options.PollInterval <= 0 {
 		options.PollInterval = 200 * time.Millisecond
+	}
+	if options.IdleInterval <= 0 {
+		options.IdleInterval = 5 * options.PollInterval
 	}
 	if options.RetryDelay <= 0 {
 		options.RetryDelay = 100 * time.Millisecond
@@ -77,9 +84,9 @@ func NewStreams(engine *Engine, accessKey string, source *assembly.Assembly, opt
 	if options.Authorise == nil {
 		options.Authorise = func(string, string, string) error { return nil }
 	}
-	streams := &Streams{engine: engine, accessKey: accessKey, options: options}
+	streams := &Streams{engine: engine, accessKey: accessKey, options: options, newest: &newest{}}
 	if options.former != nil {
-		streams.checkpoints = options.former.checkpoints
+		streams.checkpoints, streams.newest = options.former.checkpoints, options.former.newest
 	} else {
 		var err error
 		if streams.checkpoints, err = newCheckpoints(options.Checkpoints); err != nil {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"os"
 	"path/filepath"
@@ -748,6 +749,121 @@ func TestMappingErrors(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), "Mapping") {
 				t.Errorf("got %v, want %q", err, test.want)
 			}
+		})
+	}
+}
+
+// passed keeps what a log says at the level debug.
+type passed struct {
+	slog.Handler
+	lines chan string
+}
+
+func (p passed) Enabled(context.Context, slog.Level) bool { return true }
+
+func (p passed) Handle(_ context.Context, r slog.Record) error {
+	select {
+	case p.lines <- r.Message:
+	default:
+	}
+	return nil
+}
+
+// TestQuietStream: a stream that nobody writes to passes over the changes of a busy one, and still loses none of its own.
+func TestQuietStream(t *testing.T) {
+	t.Parallel()
+	const table = `{"Type": "AWS::DynamoDB::Table", "Properties": {"TableName": "%s", "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}],
+		"AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "S"}], "BillingMode": "PAY_PER_REQUEST", "StreamSpecification": {"StreamViewType": "KEYS_ONLY"}}}`
+	const mapping = `{"Type": "AWS::Lambda::EventSourceMapping", "Properties": {"FunctionName": {"Ref": "Consumer"}, "BatchSize": 1000,
+		"EventSourceArn": {"Fn::GetAtt": ["%s", "StreamArn"]}, "StartingPosition": "TRIM_HORIZON"}}`
+	source := assemblytest.Load(t, `{"Consumer": {"Type": "AWS::Lambda::Function"}, "Busy": `+fmt.Sprintf(table, "busy")+`, "Quiet": `+fmt.Sprintf(table, "quiet")+
+		`, "OfBusy": `+fmt.Sprintf(mapping, "Busy")+`, "OfQuiet": `+fmt.Sprintf(mapping, "Quiet")+`}`)
+	key := enginetest.AccessKey()
+	started := enginetest.Engine(t)
+	client := started.Client(key)
+	if err := engine.CreateTables(t.Context(), client, source); err != nil {
+		t.Fatal(err)
+	}
+	var mutex sync.Mutex
+	var quiet []string
+	changed := make(chan struct{}, 1)
+	lines := make(chan string, 1)
+	streams, err := engine.NewStreams(started, key, source, engine.StreamsOptions{
+		PollInterval: time.Millisecond, Log: slog.New(passed{Handler: slog.DiscardHandler, lines: lines}),
+		Invoke: invokerFunc(func(_ context.Context, _ string, payload []byte) ([]byte, error) {
+			var event events.DynamoDBEvent
+			if err := json.Unmarshal(payload, &event); err != nil {
+				return nil, err
+			}
+			mutex.Lock()
+			defer mutex.Unlock()
+			for _, record := range event.Records {
+				if id := record.Change.Keys["id"].String(); strings.Contains(record.EventSourceArn, "quiet") {
+					quiet = append(quiet, id)
+				}
+			}
+			select {
+			case changed <- struct{}{}:
+			default:
+			}
+			return nil, nil
+		}),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done, err := streams.Start(ctx)
+	if err != nil {
+		cancel()
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cancel()
+		<-done
+	})
+	var want []string
+	for n := range 160 {
+		var writes []types.WriteRequest
+		for i := range 25 {
+			writes = append(writes, types.WriteRequest{PutRequest: &types.PutRequest{Item: map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: fmt.Sprint(n*25 + i)}}}})
+		}
+		if _, err := client.BatchWriteItem(t.Context(), &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{"busy": writes}}); err != nil {
+			t.Fatal(err)
+		}
+		// The first comes after the busy one has had more changes than are passed over.
+		if n >= 80 && n%4 == 0 {
+			want = append(want, fmt.Sprint("q", n))
+			put(t, client, "quiet", session(want[len(want)-1], nil))
+		}
+	}
+	for {
+		mutex.Lock()
+		got := slices.Clone(quiet)
+		mutex.Unlock()
+		if len(got) >= len(want) {
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("delivered (-want +got):\n%s", diff)
+			}
+			break
+		}
+		<-changed
+	}
+	if said := <-lines; said != "passed over the changes of other tables" {
+		t.Errorf("the log says %q", said)
+	}
+}
+
+// TestWroteWakesStreams: a stream that rests for long is read once the run has written.
+func TestWroteWakesStreams(t *testing.T) {
+	t.Parallel()
+	to := newConsumer(accept)
+	f := streamWith(t, `"StartingPosition": "TRIM_HORIZON"`, to, func(o *engine.StreamsOptions) { o.IdleInterval = time.Hour })
+	for _, id := range []string{"1", "2", "3"} {
+		put(t, f.client, "sessions", session(id, nil))
+		enginetest.Engine(t).Wrote()
+		to.until(t, func(batches [][]events.DynamoDBEventRecord) bool {
+			return len(batches) > 0 && names(batches)[len(batches)-1] == id
 		})
 	}
 }
