@@ -130,7 +130,7 @@ func askAHumanAPI() Platform {
 				Description: "Serves the routes that AI agents call",
 				AccessPatterns: []string{
 					CountRequest, ClaimIdempotencyKey, "TakePlace", "StoreQuestion", "CreateQuestion", "FreePlaces", SettleIdempotencyKey, "GetQuestion",
-					"ListResponses", "ListAgentQuestions", "EndQuestion",
+					"ListResponses", "ListAgentQuestions", "GetOpenQuestionIDs", "GetAgentQuestions", "EndQuestion",
 				},
 			},
 			{
@@ -142,7 +142,6 @@ func askAHumanAPI() Platform {
 					CountRequest, "ListOpenQuestions", "GetQuestion", "GetOwnResponse",
 					"ListRecentAnswers", "GetNotificationMark", "GetUserStats", "SubmitResponse",
 					"ListTopTotal", "ListTopDaily", "ListTopWeekly",
-					"CountAboveTotal", "CountAboveDaily", "CountAboveWeekly",
 					"GetSubscription", "CreateSubscription", "ChangeSubscription", "UpdateSubscription", "DeleteSubscription",
 				},
 			},
@@ -367,6 +366,16 @@ func askAHumanAccessPatterns() []AccessPattern {
 			Filter:        []string{"status", "deadline", "expires_at"},
 		},
 		{
+			Name:        "GetOpenQuestionIDs",
+			Description: "Which questions of an agent take answers, and whether it is blocked.",
+			Operation:   GetItem, Table: "Guards", Consistent: true,
+		},
+		{
+			Name:        "GetAgentQuestions",
+			Description: "An agent's own questions that take answers, by their ids.",
+			Operation:   BatchGetItem, Table: "Questions",
+		},
+		{
 			Name: "ListResponses", Seed: "Get responses for question",
 			Description: "All answers to a question.",
 			Operation:   Query, Table: "Responses", Consistent: true,
@@ -417,24 +426,6 @@ func askAHumanAccessPatterns() []AccessPattern {
 			Operation:   Query, Table: "UserStats", Index: "ByWeeklyPoints", Descending: true,
 			KeyConditions: []KeyCondition{{"weekly_board", Equal}},
 			Attributes:    []string{"fingerprint_hash", "weekly_points", "weekly_answers"},
-		},
-		{
-			Name:        "CountAboveTotal",
-			Description: "How many people of one shard have more all-time points, counted no further than the ranks that are shown.",
-			Operation:   Query, Table: "UserStats", Index: "ByTotalPoints", Descending: true, Count: true,
-			KeyConditions: []KeyCondition{{"_leaderboard", Equal}, {"total_points", Greater}},
-		},
-		{
-			Name:        "CountAboveDaily",
-			Description: "How many people of one shard have more points on a day, counted no further than the ranks that are shown.",
-			Operation:   Query, Table: "UserStats", Index: "ByDailyPoints", Descending: true, Count: true,
-			KeyConditions: []KeyCondition{{"daily_board", Equal}, {"daily_points", Greater}},
-		},
-		{
-			Name:        "CountAboveWeekly",
-			Description: "How many people of one shard have more points in a week, counted no further than the ranks that are shown.",
-			Operation:   Query, Table: "UserStats", Index: "ByWeeklyPoints", Descending: true, Count: true,
-			KeyConditions: []KeyCondition{{"weekly_board", Equal}, {"weekly_points", Greater}},
 		},
 		{
 			Name:        "TakePlace",

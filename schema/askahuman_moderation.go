@@ -112,12 +112,6 @@ func moderationPatterns() []AccessPattern {
 			Attributes: []string{"question_id", "response_id", "answer", "selected_option", "fingerprint_hash", "hidden_at"},
 		},
 		{
-			Name:        "GetOpenQuestionIDs",
-			Description: "Which questions of an agent take answers, and whether it is blocked.",
-			Operation:   GetItem, Table: "Guards", Consistent: true,
-			Attributes: []string{"open_question_ids", "blocked_at"},
-		},
-		{
 			Name:        "GetOpenQuestions",
 			Description: "The questions of an agent that take answers.",
 			Operation:   BatchGetItem, Table: "Questions", Consistent: true,

@@ -21,15 +21,17 @@ type People struct {
 	Rewards Rewards
 	// Now is the clock; nil is [time.Now].
 	Now func() time.Time
+
+	boards boards
 }
 
 const (
-	// feedSpare is how many questions beyond the limit a feed reads at a time, to make up for those
+	// feedSpare is how many questions beyond the limit a feed reads first, to make up for those
 	// that the person has answered.
 	feedSpare = 10
-	// feedExamined is how many questions one call reads, at most. A person who has answered nearly
-	// all of them gets a short page and a cursor.
-	feedExamined = 500
+	// feedExamined is how many questions one call looks at, in two reads at most. A person who has answered
+	// nearly all of them, or asks for a rare audience, gets a short page and a cursor.
+	feedExamined = 120
 )
 
 // Feed reads a page of the questions that take answers, newest first, without
@@ -90,7 +92,7 @@ func (p *People) Feed(ctx context.Context, personHash string, audience []string,
 		if examined >= feedExamined {
 			return questions, formatCursor(last), nil
 		}
-		if page, more, err = p.Store.OpenQuestions(ctx, pageSize, last, now); err != nil {
+		if page, more, err = p.Store.OpenQuestions(ctx, feedExamined-examined, last, now); err != nil {
 			return nil, "", wrap(err, "list open questions")
 		}
 	}

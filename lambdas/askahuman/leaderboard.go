@@ -1,12 +1,16 @@
 package askahuman
 
 import (
+	"cmp"
 	"context"
 	"slices"
+	"sync"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 	"golang.org/x/sync/errgroup"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/cache"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 )
 
 // Standing is a person's points, streak and badges.
@@ -28,15 +32,12 @@ func (p *People) Stats(ctx context.Context, personHash string, zone *time.Locati
 	if personHash == "" {
 		return Standing{}, validate.Errorf("X-Fingerprint", validate.RuleRequired, "is missing; send the device's fingerprint in this header to read your own stats")
 	}
-	stats, err := p.Store.Stats(ctx, personHash)
-	if err != nil {
-		return Standing{}, wrap(err, "read the person's stats")
-	}
 	now := clock(p.Now)
-	rank, err := p.rank(ctx, PeriodAllTime, stats, now)
+	top, stats, err := p.standings(ctx, personHash, PeriodAllTime, now)
 	if err != nil {
 		return Standing{}, err
 	}
+	_, rank := place(top, stats, PeriodAllTime, now)
 	standing := Standing{
 		TotalPoints: stats.TotalPoints, TotalAnswers: stats.TotalAnswers, StreakDays: stats.streakAsOf(now, zone),
 		Badges: withNames(stats.Badges), Rank: rank, AnswersByCategory: stats.AnswersByCategory,
@@ -47,21 +48,58 @@ func (p *People) Stats(ctx context.Context, personHash string, zone *time.Locati
 	return standing, nil
 }
 
-// rank is one more than the number of people with more points; nil: the person has
-// not answered in the period, or the rank is beyond MaxRank.
-func (p *People) rank(ctx context.Context, period Period, stats Stats, now time.Time) (*int, error) {
+// boardAge is how long an instance answers from the boards that it has read, which are the same for all.
+const boardAge = 30 * time.Second
+
+// boards are the boards that an instance has read.
+type boards struct {
+	once sync.Once
+	kept cache.Cache[[]BoardEntry]
+}
+
+// standings reads the board of the period, as far as ranks are shown and up to boardAge old, and the person's stats as they are
+// now, if there is a person.
+func (p *People) standings(ctx context.Context, personHash string, period Period, now time.Time) (top []BoardEntry, stats Stats, err error) {
+	p.boards.once.Do(func() {
+		// Two of each period, when a day or a week has just ended.
+		p.boards.kept.Age, p.boards.kept.Most, p.boards.kept.Now = boardAge, 6, p.Now
+	})
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		day := period.Day(now)
+		top, err = p.boards.kept.Get(ctx, string(period)+day, func(ctx context.Context) ([]BoardEntry, error) {
+			return p.Store.Top(ctx, period, day, MaxRank)
+		})
+		return wrap(err, "read the leaderboard")
+	})
+	if personHash != "" {
+		group.Go(func() (err error) {
+			stats, err = p.Store.Stats(ctx, personHash)
+			return wrap(err, "read the person's stats")
+		})
+	}
+	err = group.Wait()
+	return top, stats, err
+}
+
+// place returns the board with the person's entry as their stats have it now, and their rank: one more than the number of people
+// with more points. The rank is nil for a person who has not answered in the period, and beyond MaxRank.
+func place(top []BoardEntry, stats Stats, period Period, now time.Time) ([]BoardEntry, *int) {
 	own := stats.in(period, now)
 	if own.Answers == 0 {
-		return nil, nil
+		return top, nil
 	}
-	above, err := p.Store.CountAbove(ctx, period, period.Day(now), own.Points)
-	if err != nil {
-		return nil, wrap(err, "count the people with more points")
+	entry := BoardEntry{stats.PersonHash, own.Points, own.Answers}
+	if !slices.Contains(top, entry) {
+		top = slices.DeleteFunc(slices.Clone(top), func(e BoardEntry) bool { return e.PersonHash == entry.PersonHash })
+		top = append(top, entry)
+		slices.SortStableFunc(top, func(a, b BoardEntry) int { return cmp.Compare(b.Points, a.Points) })
 	}
-	if above >= MaxRank {
-		return nil, nil
+	rank := slices.IndexFunc(top, func(e BoardEntry) bool { return e.Points == entry.Points }) + 1
+	if rank > MaxRank {
+		return top, nil
 	}
-	return new(above + 1), nil
+	return top, &rank
 }
 
 // Leaderboard is a leaderboard as one person sees it.
@@ -82,8 +120,8 @@ type LeaderboardEntry struct {
 
 // Leaderboard reads the highest points of a period; empty is PeriodAllTime. limit
 // is 1 or more; a board has at most MaxBoardLimit; 0 is DefaultBoardLimit. personHash
-// empty is an unknown person. It returns an [*validate.Error]. Entries may lag the last answers by
-// moments.
+// empty is an unknown person. It returns an [*validate.Error]. Entries of others may lag their last answers by half a
+// minute.
 func (p *People) Leaderboard(ctx context.Context, personHash string, period Period, limit int) (Leaderboard, error) {
 	if period == "" {
 		period = PeriodAllTime
@@ -98,26 +136,13 @@ func (p *People) Leaderboard(ctx context.Context, personHash string, period Peri
 	}
 	now := clock(p.Now)
 	board := Leaderboard{Period: period}
-	var top []BoardEntry
-	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() (err error) {
-		top, err = p.Store.Top(ctx, period, period.Day(now), limit)
-		return wrap(err, "read the leaderboard")
-	})
-	if personHash != "" {
-		group.Go(func() error {
-			stats, err := p.Store.Stats(ctx, personHash)
-			if err != nil {
-				return wrap(err, "read the person's stats")
-			}
-			board.YourPoints = stats.in(period, now).Points
-			board.YourRank, err = p.rank(ctx, period, stats, now)
-			return err
-		})
-	}
-	if err := group.Wait(); err != nil {
+	top, stats, err := p.standings(ctx, personHash, period, now)
+	if err != nil {
 		return Leaderboard{}, err
 	}
+	board.YourPoints = stats.in(period, now).Points
+	top, board.YourRank = place(top, stats, period, now)
+	top = top[:min(limit, len(top))]
 	board.Entries = make([]LeaderboardEntry, len(top))
 	for i, entry := range top {
 		rank := i + 1

@@ -35,9 +35,6 @@ type PeopleStore interface {
 	// Top reads the highest entries of a board, highest first. day is the UTC day or Monday as in
 	// Day and Week of [Stats]; empty for all time.
 	Top(ctx context.Context, period Period, day string, limit int) ([]BoardEntry, error)
-	// CountAbove counts the people of a board with more than points, up to
-	// [MaxRank].
-	CountAbove(ctx context.Context, period Period, day string, points int) (int, error)
 	// Subscribe stores a subscription. If its token has one already, that one is
 	// made active with the new interval and person, and returned instead; its times need not be read for that.
 	Subscribe(ctx context.Context, subscription Subscription) (Subscription, error)

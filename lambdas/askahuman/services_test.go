@@ -360,16 +360,18 @@ func TestFeedIsBounded(t *testing.T) {
 	t.Parallel()
 	p := newPlatform()
 	oldest := p.ask(t, textAsk())
-	for i := range 620 {
+	for i := range 130 {
 		p.now = p.now.Add(time.Millisecond)
 		q := storetest.Must(p.Ask(t.Context(), fmt.Sprint("agent ", i/100), textAsk()))(t)
 		p.answer(t, "me", text(q.ID, "mine"))
 	}
-	page, next, err := p.people.Feed(t.Context(), "me", nil, 10, "")
-	if err != nil || len(page) != 0 || next == "" {
-		t.Fatalf("the first page: %d questions, next %q, %v; want none and a next one", len(page), next, err)
+	store := &counted{PeopleStore: p.store}
+	people := &askahuman.People{Store: store, Now: p.people.Now}
+	page, next, err := people.Feed(t.Context(), "me", nil, 10, "")
+	if err != nil || len(page) != 0 || next == "" || store.rounds != 2 || store.questions != 120 {
+		t.Fatalf("the first page: %d questions, next %q, %v, of %d in %d rounds; want none and a next one, of 120 in 2", len(page), next, err, store.questions, store.rounds)
 	}
-	page, next, err = p.people.Feed(t.Context(), "me", nil, 10, next)
+	page, next, err = people.Feed(t.Context(), "me", nil, 10, next)
 	if err != nil || len(page) != 1 || page[0].ID != oldest.ID || next != "" {
 		t.Errorf("the second page: %d questions, next %q, %v; want the oldest one", len(page), next, err)
 	}
@@ -553,10 +555,10 @@ func TestLeaderboard(t *testing.T) {
 			t.Errorf("%s for %q: rank %d with %d points, want %d with %d", test.period, test.person, value(board.YourRank), board.YourPoints, test.yourRank, test.yourPoints)
 		}
 	}
+	many := &askahuman.People{Store: crowded{p.store, 200}}
 	for limit, want := range map[int]int{0: 10, 1: 1, 100: 100, 101: 100, 1 << 40: 100} {
-		top := &topStore{PeopleStore: p.store}
-		if _, err := (&askahuman.People{Store: top}).Leaderboard(t.Context(), "", "", limit); err != nil || top.limit != want {
-			t.Errorf("limit %d: read %d, %v; want %d", limit, top.limit, err, want)
+		if board, err := many.Leaderboard(t.Context(), "", "", limit); err != nil || len(board.Entries) != want {
+			t.Errorf("limit %d: %d entries, %v; want %d", limit, len(board.Entries), err, want)
 		}
 	}
 	_, err := p.people.Leaderboard(t.Context(), "a", "hourly", -1)
@@ -569,14 +571,20 @@ func TestLeaderboard(t *testing.T) {
 	}
 }
 
-// crowded is a store in which that many people have more points.
+// crowded is a store in which that many people have more points than the board's own entries.
 type crowded struct {
 	*inmem.Store
 	ahead int
 }
 
-func (c crowded) CountAbove(context.Context, askahuman.Period, string, int) (int, error) {
-	return c.ahead, nil
+func (c crowded) Top(ctx context.Context, period askahuman.Period, day string, limit int) ([]askahuman.BoardEntry, error) {
+	own, err := c.Store.Top(ctx, period, day, limit)
+	others := make([]askahuman.BoardEntry, c.ahead)
+	for i := range others {
+		others[i] = askahuman.BoardEntry{PersonHash: fmt.Sprint("ahead", i), Points: 1_000_000, Answers: 1}
+	}
+	all := append(others, own...)
+	return all[:min(limit, len(all))], err
 }
 
 func TestRankIsLimited(t *testing.T) {
@@ -584,8 +592,8 @@ func TestRankIsLimited(t *testing.T) {
 	p := newPlatform()
 	p.answer(t, "me", text(p.ask(t, textAsk()).ID, "an answer"))
 	for ahead, want := range map[int]int{0: 1, askahuman.MaxRank - 1: askahuman.MaxRank, askahuman.MaxRank: 0} {
-		p.people.Store = crowded{p.store, ahead}
-		standing, err := p.people.Stats(t.Context(), "me", nil)
+		people := &askahuman.People{Store: crowded{p.store, ahead}, Now: p.people.Now}
+		standing, err := people.Stats(t.Context(), "me", nil)
 		if err != nil || value(standing.Rank) != want {
 			t.Errorf("with %d ahead: rank %d, %v; want %d", ahead, value(standing.Rank), err, want)
 		}
@@ -636,13 +644,55 @@ func TestSubscriptions(t *testing.T) {
 	wantErr(t, p.people.Unsubscribe(t.Context(), sub.ID), askahuman.ErrSubscriptionNotFound)
 }
 
-// topStore remembers how many entries of a board were wanted.
-type topStore struct {
+// counted counts reads.
+type counted struct {
 	askahuman.PeopleStore
-	limit int
+	boards, rounds, questions int
 }
 
-func (s *topStore) Top(ctx context.Context, period askahuman.Period, day string, limit int) ([]askahuman.BoardEntry, error) {
-	s.limit = limit
+func (s *counted) Top(ctx context.Context, period askahuman.Period, day string, limit int) ([]askahuman.BoardEntry, error) {
+	s.boards++
 	return s.PeopleStore.Top(ctx, period, day, limit)
+}
+
+func (s *counted) OpenQuestions(ctx context.Context, limit int, after askahuman.Position, now time.Time) ([]askahuman.Question, bool, error) {
+	page, more, err := s.PeopleStore.OpenQuestions(ctx, limit, after, now)
+	s.rounds, s.questions = s.rounds+1, s.questions+len(page)
+	return page, more, err
+}
+
+// TestBoardsAreShared: an instance reads a board once in half a minute, for all people, and a person's own entry is never old.
+func TestBoardsAreShared(t *testing.T) {
+	t.Parallel()
+	p := newPlatform()
+	store := &counted{PeopleStore: p.store}
+	people := &askahuman.People{Store: store, Now: p.people.Now}
+	board := func(person string) askahuman.Leaderboard {
+		return storetest.Must(people.Leaderboard(t.Context(), person, askahuman.PeriodAllTime, 3))(t)
+	}
+	points := func(b askahuman.Leaderboard) (all []int) {
+		for _, e := range b.Entries {
+			all = append(all, e.Points)
+		}
+		return all
+	}
+	p.answer(t, "a", text(p.ask(t, textAsk()).ID, "an answer"))
+	one := points(board("a"))[0]
+	for range 2 {
+		p.answer(t, "b", text(p.ask(t, textAsk()).ID, "an answer"))
+	}
+	// b answered after the board was read: b sees the new place, and a not yet.
+	if got := board("b"); value(got.YourRank) != 1 || len(got.Entries) != 2 || !got.Entries[0].IsCurrentUser || got.Entries[0].Points != got.YourPoints {
+		t.Errorf("b sees %+v", got)
+	}
+	if got := board("a"); value(got.YourRank) != 1 || !slices.Equal(points(got), []int{one}) {
+		t.Errorf("a sees %+v", got)
+	}
+	if standing := storetest.Must(people.Stats(t.Context(), "b", nil))(t); value(standing.Rank) != 1 || store.boards != 1 {
+		t.Errorf("b has rank %d, after %d reads of boards; want 1, 1", value(standing.Rank), store.boards)
+	}
+	p.now = p.now.Add(30 * time.Second)
+	if got := board("a"); value(got.YourRank) != 2 || len(got.Entries) != 2 || store.boards != 2 {
+		t.Errorf("after half a minute a sees %+v, after %d reads", got, store.boards)
+	}
 }

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -165,4 +166,15 @@ func TestSettings(t *testing.T) {
 	if kept := browser.Evaluate[[]string](tab, "Object.keys(localStorage).sort()"); len(before) != 36 || !slices.Equal(kept, []string{"ask-a-human.language", "ask-a-human.person"}) {
 		t.Errorf("%q has become someone else, and the device keeps %q", before, kept)
 	}
+}
+
+// A question for few people is found behind more questions for others than one page of the feed looks at.
+func TestRareAudience(t *testing.T) {
+	prompt := unique("Is it right to say so?")
+	askFor(t, "ethics", prompt, 1)
+	for i := range 125 {
+		askFor(t, "creative", fmt.Sprint("Which colour is better? ", i), 1)
+	}
+	tab := open(t, "/?audience=ethics", browser.Options{})
+	tab.See(prompt)
 }

@@ -156,38 +156,24 @@ func hiding(update expression.UpdateBuilder, questionID, responseID string, hidd
 	return update, dynamo.Update("Reports", reportKey(questionID, responseID), decide(about(questionID, responseID, decision.At), state, decision), expression.ConditionBuilder{})
 }
 
-// OpenOfAgent implements [askahuman.ModerationStore]. Each question that takes answers has a place in the
-// agent's quota.
+// OpenOfAgent implements [askahuman.ModerationStore].
 func (s *Store) OpenOfAgent(ctx context.Context, agentID string, limit int, now time.Time) (open askahuman.OfAgent, err error) {
-	var listed openQuestions
-	if _, err := s.db.Get(ctx, "GetOpenQuestionIDs", &listed, quota(agentID)...); err != nil {
+	var listed []string
+	if listed, open.Blocked, err = s.openIDs(ctx, agentID); err != nil {
 		return open, err
 	}
-	open.Blocked = listed.BlockedAt != ""
-	// Ids begin with the moment.
-	slices.Sort(listed.IDs)
-	slices.Reverse(listed.IDs)
-	for ids := range slices.Chunk(listed.IDs, limit) {
+	for ids := range slices.Chunk(listed, limit) {
 		if open.More = len(open.Questions) == limit; open.More {
 			break
 		}
-		keys := make([][]any, len(ids))
-		for i, id := range ids {
-			keys[i] = []any{id}
-		}
-		questions, err := dynamo.ReadBatch[question](ctx, s.db, "GetOpenQuestions", keys...)
+		questions, err := s.answerable(ctx, "GetOpenQuestions", ids, now)
 		if err != nil {
 			return open, err
 		}
-		for _, q := range questions {
-			if q == nil || !q.domain().AnswerableAt(now) {
-				continue
-			}
-			if len(open.Questions) == limit {
-				open.More = true
-				return open, nil
-			}
-			open.Questions = append(open.Questions, q.domain())
+		open.Questions = append(open.Questions, questions...)
+		if open.More = len(open.Questions) > limit; open.More {
+			open.Questions = open.Questions[:limit]
+			break
 		}
 	}
 	return open, nil

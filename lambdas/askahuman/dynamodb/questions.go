@@ -226,8 +226,16 @@ func (s *Store) Question(ctx context.Context, id string, now time.Time) (askahum
 	return item.domain(), nil
 }
 
-// AgentQuestions implements [askahuman.AgentStore].
+// How many of an agent's questions one page is chosen from, when few have its status: of all, and of those that take answers,
+// which are read one by one. Either is at most 25 read units for questions of the usual size.
+const agentExamined, openExamined = 300, 40
+
+// AgentQuestions implements [askahuman.AgentStore]. Questions that take answers are in the list of the agent's quota. Ended ones
+// are looked for among all, in pages that grow.
 func (s *Store) AgentQuestions(ctx context.Context, agentID string, status askahuman.Status, limit int, after askahuman.Position, now time.Time) ([]askahuman.Question, askahuman.Position, bool, error) {
+	if status == askahuman.StatusOpen || status == askahuman.StatusPartial {
+		return s.agentOpenQuestions(ctx, agentID, status, limit, after, now)
+	}
 	filter := dynamo.Name("expires_at").GreaterThan(expression.Value(now.Unix()))
 	overdue := dynamo.Name("deadline").LessThanEqual(expression.Value(formatTime(now)))
 	stored := dynamo.Name("status").BeginsWith(string(status))
@@ -235,10 +243,8 @@ func (s *Store) AgentQuestions(ctx context.Context, agentID string, status askah
 	case "":
 	case askahuman.StatusExpired:
 		filter = filter.And(stored.Or(answerable().And(overdue)))
-	case askahuman.StatusClosed:
-		filter = filter.And(stored)
 	default:
-		filter = filter.And(stored, expression.Not(overdue))
+		filter = filter.And(stored)
 	}
 	query := dynamo.Query{Values: []any{agentID}, Filter: filter, PageSize: limit + 1}
 	if after != (askahuman.Position{}) {
@@ -249,21 +255,94 @@ func (s *Store) AgentQuestions(ctx context.Context, agentID string, status askah
 		}
 	}
 	var questions []askahuman.Question
-	for item, err := range s.db.Items(ctx, "ListAgentQuestions", query) {
+	for evaluated := 0; ; query.PageSize *= 2 {
+		page, err := s.db.Page(ctx, "ListAgentQuestions", query)
 		if err != nil {
 			return nil, askahuman.Position{}, false, err
 		}
-		q, err := questionOf(item)
-		if err != nil {
-			return nil, askahuman.Position{}, false, err
+		for _, item := range page.Items {
+			q, err := questionOf(item)
+			if err != nil {
+				return nil, askahuman.Position{}, false, err
+			}
+			if len(questions) == limit {
+				return questions, positionOf(questions[limit-1]), true, nil
+			}
+			questions = append(questions, q)
 		}
-		if len(questions) == limit {
-			last := questions[limit-1]
-			return questions, askahuman.Position{CreatedAt: last.CreatedAt, ID: last.ID}, true, nil
+		if page.Next == nil {
+			return questions, askahuman.Position{}, false, nil
 		}
-		questions = append(questions, q)
+		if evaluated += page.Evaluated; evaluated >= agentExamined {
+			last, err := questionOf(page.Next)
+			return questions, positionOf(last), true, err
+		}
+		query.StartAfter = page.Next
 	}
-	return questions, askahuman.Position{}, false, nil
+}
+
+// agentOpenQuestions is AgentQuestions for questions that take answers.
+func (s *Store) agentOpenQuestions(ctx context.Context, agentID string, status askahuman.Status, limit int, after askahuman.Position, now time.Time) ([]askahuman.Question, askahuman.Position, bool, error) {
+	ids, _, err := s.openIDs(ctx, agentID)
+	if err != nil {
+		return nil, askahuman.Position{}, false, err
+	}
+	if after != (askahuman.Position{}) {
+		ids = slices.DeleteFunc(ids, func(id string) bool { return id >= after.ID })
+	}
+	var found []askahuman.Question
+	examined := 0
+	for chunk := range slices.Chunk(ids, limit+1) {
+		if examined >= openExamined {
+			last := ids[examined-1]
+			return found, askahuman.Position{CreatedAt: askahuman.AskedAt(last), ID: last}, true, nil
+		}
+		examined += len(chunk)
+		open, err := s.answerable(ctx, "GetAgentQuestions", chunk, now)
+		if err != nil {
+			return nil, askahuman.Position{}, false, err
+		}
+		for _, q := range open {
+			if q.Status != status {
+				continue
+			}
+			if len(found) == limit {
+				return found, positionOf(found[limit-1]), true, nil
+			}
+			found = append(found, q)
+		}
+	}
+	return found, askahuman.Position{}, false, nil
+}
+
+func positionOf(q askahuman.Question) askahuman.Position {
+	return askahuman.Position{CreatedAt: q.CreatedAt, ID: q.ID}
+}
+
+// openIDs returns the ids of the questions that have a place in the agent's quota, newest first, and whether the agent is
+// blocked. Each question that takes answers has a place.
+func (s *Store) openIDs(ctx context.Context, agentID string) (ids []string, blocked bool, err error) {
+	var listed openQuestions
+	_, err = s.db.Get(ctx, "GetOpenQuestionIDs", &listed, quota(agentID)...)
+	// Ids begin with the moment.
+	slices.Sort(listed.IDs)
+	slices.Reverse(listed.IDs)
+	return listed.IDs, listed.BlockedAt != "", err
+}
+
+// answerable reads questions by a pattern, and returns those that take answers.
+func (s *Store) answerable(ctx context.Context, pattern string, ids []string, now time.Time) (open []askahuman.Question, err error) {
+	keys := make([][]any, len(ids))
+	for i, id := range ids {
+		keys[i] = []any{id}
+	}
+	questions, err := dynamo.ReadBatch[question](ctx, s.db, pattern, keys...)
+	for _, q := range questions {
+		if q != nil && q.domain().AnswerableAt(now) {
+			open = append(open, q.domain())
+		}
+	}
+	return open, err
 }
 
 // EndQuestion implements [askahuman.AgentStore] and [askahuman.NotifierStore].

@@ -3,11 +3,9 @@ package dynamodb
 import (
 	"context"
 	"fmt"
-	"sync/atomic"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
@@ -63,19 +61,18 @@ func (s *Store) Stats(ctx context.Context, personHash string) (askahuman.Stats, 
 
 // board is how a period's leaderboard is read.
 type board struct {
-	top, countAbove string
-	key             string
+	top, key        string
 	points, answers string
 }
 
 func boardOf(period askahuman.Period, day string) (board, error) {
 	switch period {
 	case askahuman.PeriodAllTime:
-		return board{"ListTopTotal", "CountAboveTotal", leaderboard, "total_points", "total_answers"}, nil
+		return board{"ListTopTotal", leaderboard, "total_points", "total_answers"}, nil
 	case askahuman.PeriodDaily:
-		return board{"ListTopDaily", "CountAboveDaily", day, "daily_points", "daily_answers"}, nil
+		return board{"ListTopDaily", day, "daily_points", "daily_answers"}, nil
 	case askahuman.PeriodWeekly:
-		return board{"ListTopWeekly", "CountAboveWeekly", day, "weekly_points", "weekly_answers"}, nil
+		return board{"ListTopWeekly", day, "weekly_points", "weekly_answers"}, nil
 	}
 	return board{}, fmt.Errorf("unknown period %q", period)
 }
@@ -113,31 +110,4 @@ func (s *Store) Top(ctx context.Context, period askahuman.Period, day string, li
 		}
 	}
 	return entries, nil
-}
-
-// CountAbove implements [askahuman.PeopleStore].
-func (s *Store) CountAbove(ctx context.Context, period askahuman.Period, day string, points int) (int, error) {
-	b, err := boardOf(period, day)
-	if err != nil {
-		return 0, err
-	}
-	var above atomic.Int64
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(parallel)
-	for _, key := range s.shards.keys(b.key) {
-		group.Go(func() error {
-			// Only as far as the ranks that are shown.
-			left := askahuman.MaxRank - int(above.Load())
-			if left <= 0 {
-				return nil
-			}
-			n, err := s.db.Count(ctx, b.countAbove, left, key, points)
-			above.Add(int64(n))
-			return err
-		})
-	}
-	if err := group.Wait(); err != nil {
-		return 0, err
-	}
-	return min(int(above.Load()), askahuman.MaxRank), nil
 }

@@ -286,16 +286,6 @@ func (s *Store) Top(ctx context.Context, period askahuman.Period, day string, li
 	return entries[:min(limit, len(entries))], err
 }
 
-// CountAbove implements [askahuman.PeopleStore].
-func (s *Store) CountAbove(ctx context.Context, period askahuman.Period, day string, points int) (int, error) {
-	entries, err := s.board(ctx, period, day)
-	above := slices.IndexFunc(entries, func(e askahuman.BoardEntry) bool { return e.Points <= points })
-	if above < 0 {
-		above = len(entries)
-	}
-	return min(above, askahuman.MaxRank), err
-}
-
 // Subscribe implements [askahuman.PeopleStore].
 func (s *Store) Subscribe(ctx context.Context, subscription askahuman.Subscription) (askahuman.Subscription, error) {
 	return locked(ctx, s, func() (askahuman.Subscription, error) {

@@ -273,18 +273,6 @@ func boards(t *testing.T, s Store) {
 				}
 				wantEqual(t, fmt.Sprintf("top %d", limit), points, test.points[:min(limit, len(test.points))])
 			}
-			for _, points := range []int{-1, 0, 10, 30, 100, 199, 200, 300, 1000} {
-				want := 0
-				for _, p := range test.points {
-					if p > points {
-						want++
-					}
-				}
-				got, err := s.CountAbove(t.Context(), test.period, test.day, points)
-				if err != nil || got != want {
-					t.Errorf("CountAbove(%d) = %d, %v; want %d", points, got, err, want)
-				}
-			}
 		})
 	}
 	entries := Must(s.Top(t.Context(), askahuman.PeriodDaily, today, 1))(t)

@@ -18,26 +18,40 @@ export function next(pause, {changed = false, after = null} = {}) {
 }
 
 /** merge returns the list after its first page was read again: what is new, what stays, and what came below it before. */
-export function merge(before, page) {
-  const fresh = new Set(page.questions.map((one) => one.question_id));
-  if (!page.next_cursor) return page.questions;
-  const last = page.questions.at(-1);
+export function merge(before, read) {
+  const fresh = new Set(read.questions.map((one) => one.question_id));
+  if (!read.next_cursor) return read.questions;
+  const last = read.questions.at(-1);
   const below = last ? before.filter((one) => !fresh.has(one.question_id) && one.created_at < last.created_at) : before;
-  return [...page.questions, ...below];
+  return [...read.questions, ...below];
+}
+
+/** most is how many pages are read one after the other while none has a question: each looks at 120 of them. */
+const most = 4;
+
+/** page reads a page of the feed, and those after it while there is nothing on it to show. */
+async function page({audience, cursor, signal}) {
+  let read = await api.feed({audience, cursor, signal});
+  for (let n = 1; n < most && read.next_cursor && wanted(read.questions).length === 0; n++) {
+    const {questions} = read;
+    read = await api.feed({audience, cursor: read.next_cursor, signal});
+    read.questions = [...questions, ...read.questions];
+  }
+  return read;
 }
 
 const wanted = (questions) => questions.filter((one) => !hasAnswered(one.question_id) && !outbox.find(one.question_id));
 
 export async function show({parameters, signal, reload}) {
   const audience = audiences.includes(parameters.get('audience')) ? parameters.get('audience') : '';
-  let page;
+  let first;
   try {
-    page = await api.feed({audience, signal});
+    first = await page({audience, signal});
   } catch (error) {
     if (error.name === 'AbortError') throw error;
     return stateOf(error, reload);
   }
-  let {questions, next_cursor: cursor} = page;
+  let {questions, next_cursor: cursor} = first;
   const list = h('ul', {class: 'questions', 'aria-label': t('feed.title')});
   const below = h('div', {class: 'actions'});
   const items = new Map();
@@ -66,7 +80,7 @@ export async function show({parameters, signal, reload}) {
     const button = event.currentTarget;
     button.disabled = true;
     try {
-      const following = await api.feed({audience, cursor, signal});
+      const following = await page({audience, cursor, signal});
       const first = following.questions.find((one) => !items.has(one.question_id));
       questions = [...questions, ...following.questions.filter((one) => !questions.some((other) => other.question_id === one.question_id))];
       cursor = following.next_cursor;
@@ -80,7 +94,7 @@ export async function show({parameters, signal, reload}) {
   }
 
   async function look() {
-    const read = await api.feed({audience, signal});
+    const read = await page({audience, signal});
     const known = new Set(questions.map((one) => one.question_id));
     const merged = merge(questions, read);
     const added = wanted(merged).filter((one) => !known.has(one.question_id)).length;
