@@ -11,10 +11,8 @@ import (
 
 const (
 	// maxEvaluated is how many tasks one request evaluates, at most: it bounds a search, and a
-	// filter that keeps little.
-	maxEvaluated = 5000
-	// maxBatch is how many tasks one read evaluates.
-	maxBatch = 1000
+	// filter that keeps little, to some 25 read units.
+	maxEvaluated = 300
 )
 
 // Listing is a list of tasks as a store reads it. A zero value of a field does not
@@ -54,7 +52,7 @@ type Listed struct {
 // ListTasks lists a user's tasks; an unknown user has none. A list follows a change of
 // a task within a moment.
 //
-// A page ends when it is full, or when 5,000 tasks were looked at or the context's deadline is
+// A page ends when it is full, or when 300 tasks were looked at or the context's deadline is
 // near: then it has fewer tasks than its limit, and a cursor. A cursor is valid for the same user
 // and filter; for any other cursor it returns an [*validate.Error] on the field cursor.
 func (s *Service) ListTasks(ctx context.Context, user string, f TaskFilter) (TaskList, error) {
@@ -111,7 +109,7 @@ func (s *Service) ListTasks(ctx context.Context, user string, f TaskFilter) (Tas
 			page.Next = Text(s.CursorKey.Sign(listed.Next, list...))
 			return page, nil
 		}
-		listing.After, listing.Most = listed.Next, min(4*listing.Most, maxBatch, left)
+		listing.After, listing.Most = listed.Next, min(4*listing.Most, left)
 		if listed, err = s.Store.Tasks(ctx, user, listing); err != nil {
 			return TaskList{}, err
 		}

@@ -49,25 +49,27 @@ func (s *Service) UpdateUser(ctx context.Context, id string, in UserInput) (User
 	return user, nil
 }
 
-// DeleteUser deletes a user and all their items: in one write, or in as many as they need. After the
-// first one the user no longer exists. It reports whether the deletion is complete: near the
-// invocation's deadline it leaves the rest to the background ([Eraser]).
+// DeleteUser deletes a user and all their items, in one write if they fit into it, or in a few that other requests have met.
+// Otherwise one write ends the user, and the background ([Eraser]) deletes the items: then complete is false, as for a repeat of
+// the request meanwhile.
 //
-// It returns [ErrUserNotFound], or [ErrUserBeingDeleted] when another request carries out the
-// deletion, or began it less than 15 minutes ago.
+// It returns [ErrUserNotFound], or [ErrUserBeingDeleted] when another request began the deletion less than 15 minutes ago. It
+// carries out an older one, which the background has given up.
 func (s *Service) DeleteUser(ctx context.Context, id string) (complete bool, err error) {
 	var deletion Deletion
+	going := false
 	err = retry.Do(ctx, func() error {
 		var read User
-		var deleted bool
+		var deleted, many bool
 		var err error
 		if outOfTime(ctx) {
+			many = true
 			read, err = s.Store.User(ctx, id)
 		} else {
-			read, deleted, err = s.Store.DeleteUser(ctx, id)
+			read, deleted, many, err = s.Store.DeleteUser(ctx, id)
 		}
 		if errors.Is(err, ErrUserNotFound) {
-			deletion, err = s.resumeDeletion(ctx, id)
+			deletion, going, err = s.resumeDeletion(ctx, id)
 			return err
 		}
 		if err != nil || deleted {
@@ -80,10 +82,10 @@ func (s *Service) DeleteUser(ctx context.Context, id string) (complete bool, err
 		if err := s.Store.BeginDeletion(ctx, read, begun); err != nil {
 			return err
 		}
-		deletion = begun
+		deletion, going = begun, many
 		return nil
 	})
-	if err != nil {
+	if err != nil || going {
 		return false, err
 	}
 	eraser := Eraser{Store: s.Store}
@@ -112,16 +114,18 @@ func (s *Service) withUser(ctx context.Context, user string, read func() error) 
 // of a Lambda function is longer.
 const abandonedAfter = 15 * time.Minute
 
-// resumeDeletion finds the deletion of a user who is deleted already. It leaves one that another
-// request began to that request and to the eraser, until the deletion is abandoned. Then it takes
-// the deletion over: otherwise it would never be finished, and the user could not come back.
-func (s *Service) resumeDeletion(ctx context.Context, user string) (Deletion, error) {
+// resumeDeletion finds the deletion of a user who is deleted already. It leaves it to the eraser, until the deletion is
+// abandoned: then going is false, and the request has to carry it out. Otherwise it would never be finished, and the user could
+// not come back.
+func (s *Service) resumeDeletion(ctx context.Context, user string) (deletion Deletion, going bool, err error) {
 	deletion, own, err := s.Store.ResumeDeletion(ctx, user)
-	if err != nil || own {
-		return deletion, err
+	if err != nil {
+		return Deletion{}, false, err
 	}
-	if id, err := uuid.Parse(deletion.ID); err == nil && s.moment().Sub(time.Unix(id.Time().UnixTime())) < abandonedAfter {
-		return Deletion{}, ErrUserBeingDeleted
+	id, err := uuid.Parse(deletion.ID)
+	going = err == nil && s.moment().Sub(time.Unix(id.Time().UnixTime())) < abandonedAfter
+	if going && !own {
+		return Deletion{}, false, ErrUserBeingDeleted
 	}
-	return deletion, nil
+	return deletion, going, nil
 }

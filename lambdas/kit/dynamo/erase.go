@@ -1,6 +1,7 @@
 package dynamo
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -16,9 +17,9 @@ const (
 	// MaxWrites is how many parts a transaction has at most ("Transactions", DynamoDB
 	// developer guide).
 	MaxWrites = 100
-	// eraseParallel is how many items are deleted at once, each on its own. One
-	// partition key takes 1,000 writes a second.
-	eraseParallel = 16
+	// eraseParallel is how many items are deleted at once, each on its own, and transactionsParallel how many transactions of
+	// items. One partition key takes 1,000 writes a second.
+	eraseParallel, transactionsParallel = 16, 4
 	// eraseReserve is how long before the end of its context an erasure stops: time for an
 	// unanswered attempt and the next one.
 	eraseReserve = kit.AttemptTimeout + time.Second
@@ -57,6 +58,13 @@ func (db *DB) Erase(ctx context.Context, e Erasure, partitions ...any) (complete
 		return false, err
 	}
 	most := MaxWrites - len(e.Checks)
+	var erasing errgroup.Group
+	erasing.SetLimit(1)
+	if pattern, ok := db.accesses[e.Delete]; ok && pattern.Operation == schema.TransactWriteItems {
+		erasing.SetLimit(transactionsParallel)
+	}
+	// What has begun ends before Erase does.
+	defer func() { err = cmp.Or(erasing.Wait(), err); complete = complete && err == nil }()
 	var keys [][]any
 	for _, partition := range partitions {
 		for item, err := range db.Items(ctx, e.List, Query{Values: []any{partition}, PageSize: most}) {
@@ -76,18 +84,15 @@ func (db *DB) Erase(ctx context.Context, e Erasure, partitions ...any) (complete
 			if ending(ctx) {
 				return false, nil
 			}
-			if err := db.eraseKeys(ctx, e, list.table, keys); err != nil {
-				return false, err
-			}
+			full := keys
+			erasing.Go(func() error { return db.eraseKeys(ctx, e, list.table, full) })
 			keys = nil
 		}
 	}
 	if ending(ctx) {
 		return false, nil
 	}
-	if err := db.eraseKeys(ctx, e, list.table, keys); err != nil {
-		return false, err
-	}
+	erasing.Go(func() error { return db.eraseKeys(ctx, e, list.table, keys) })
 	return true, nil
 }
 

@@ -66,7 +66,7 @@ func (s *server) registerTasks() {
 
 	httpapi.Serve(s.Server, httpapi.Operation{
 		Method: http.MethodGet, Path: "/api/v1/tasks", ID: "listTasks", Status: http.StatusOK,
-		Description: "Returns a page of the caller's tasks that match all parameters. One page looks at 5,000 tasks at most. A list follows a change of a task within a moment; the task itself follows at once.",
+		Description: "Returns a page of the caller's tasks that match all parameters. One page looks at 300 tasks at most. A list follows a change of a task within a moment; the task itself follows at once.",
 		Precisely:   httpapi.Forms{"header.X-Timezone": httpapi.Format(httpapi.TimezoneFormat)},
 	}, func(ctx context.Context, input *listInput) (todo.TaskList, error) {
 		return s.service.ListTasks(ctx, httpapi.CallerFrom(ctx).ID, input.TaskFilter)

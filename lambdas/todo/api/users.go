@@ -42,7 +42,7 @@ func (s *server) registerUsers() {
 
 	httpapi.Mutate(s.Server, httpapi.Operation{
 		Method: http.MethodDelete, Path: "/api/v1/users/me", ID: "deleteUser", Status: http.StatusNoContent,
-		Description: "Deletes the caller's user and everything of it: tasks, counts and idempotency keys. When there is so much of it that it takes longer than a request may, the answer is 202, the user is gone, and the rest follows without another request.",
+		Description: "Deletes the caller's user and everything of it: tasks, counts and idempotency keys. When there is more of it than one transaction deletes, the answer is 202: the user is gone, and the rest follows without another request.",
 		Also:        map[int]any{http.StatusAccepted: ErrorResponse{stillErasing}},
 		Errors:      []error{todo.ErrUserNotFound},
 	}, func(ctx context.Context, _ *struct{}) (todo.Erased, error) {

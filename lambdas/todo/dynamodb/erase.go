@@ -17,7 +17,7 @@ import (
 // write say that nothing has come or changed since: a new task changes the counts. Of idempotency keys
 // only those are deleted that were there; one that another request of the user claims meanwhile ends
 // with its time to live.
-func (s *Store) DeleteUser(ctx context.Context, id string) (read todo.User, deleted bool, err error) {
+func (s *Store) DeleteUser(ctx context.Context, id string) (read todo.User, deleted, many bool, err error) {
 	var count counts
 	var tasks, keys dynamo.Page
 	group, reading := errgroup.WithContext(ctx)
@@ -33,7 +33,7 @@ func (s *Store) DeleteUser(ctx context.Context, id string) (read todo.User, dele
 		})
 	}
 	if err := group.Wait(); err != nil {
-		return todo.User{}, false, err
+		return todo.User{}, false, false, err
 	}
 	writes := []dynamo.Write{
 		dynamo.Delete(table, []any{userPrefix + id, metadata}, unchanged(read)),
@@ -52,17 +52,17 @@ func (s *Store) DeleteUser(ctx context.Context, id string) (read todo.User, dele
 	}
 	// The request's own key is written, too.
 	all := count.Pending + count.InProgress + count.Completed + count.Cancelled
-	if len(tasks.Items) != all || len(writes) >= dynamo.MaxWrites || tasks.Next != nil || keys.Next != nil {
-		return read, false, nil
+	if many = len(writes) >= dynamo.MaxWrites || tasks.Next != nil || keys.Next != nil; many || len(tasks.Items) != all {
+		return read, false, many, nil
 	}
 	err = idempotency.Transact(ctx, s.db, "DeleteUser", todo.Erased{Complete: true}, writes...)
 	if refused, ok := errors.AsType[*dynamo.TransactionError](err); ok {
 		if _, changed := refused.Failed(0); changed {
-			return todo.User{}, false, retry.ErrStale
+			return todo.User{}, false, false, retry.ErrStale
 		}
-		return read, false, nil
+		return read, false, false, nil
 	}
-	return read, err == nil, err
+	return read, err == nil, false, err
 }
 
 // ownKey is the sort key of the idempotency key of the context's request; "" without one.

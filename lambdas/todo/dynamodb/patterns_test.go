@@ -156,6 +156,7 @@ func TestEveryAccessPattern(t *testing.T) {
 		"AnswerUserDeletion": func() func() error {
 			_, ctx := begun("hal")()
 			ctx = unhurried{ctx}
+			w.advance(15 * time.Minute)
 			return func() error {
 				complete, err := w.DeleteUser(ctx, "hal")
 				if err == nil && !complete {
