@@ -260,13 +260,19 @@ func (t *Trends) Score(ctx context.Context) (run TrendRun, err error) {
 	return run, err
 }
 
-// score stores the score of a trend, and reports whether there is one: its time may have ended.
+// score stores the score of a trend if that is another one, and reports whether it did. There is none whose time has ended. A score
+// that stays need not be stored: it follows from the time since the last one that was.
 func (t *Trends) score(ctx context.Context, read CountedTrend, proposed *ProposedTrend) (stored bool, err error) {
 	err = retry.Do(ctx, func() error {
 		if stored = !read.LastUpdated.IsZero() || proposed != nil; !stored {
 			return nil
 		}
-		err := t.Store.ScoreTrend(ctx, read.Scored(t.now(), proposed), proposed, read.LastUpdated)
+		next := read.Scored(t.now(), proposed)
+		stored = proposed != nil || next.CountedUses != read.CountedUses || next.Popularity != read.Popularity || next.IsActive != read.IsActive
+		if !stored {
+			return nil
+		}
+		err := t.Store.ScoreTrend(ctx, next, proposed, read.LastUpdated)
 		if errors.Is(err, retry.ErrStale) {
 			again, err := t.Store.CountedTrends(ctx, []string{read.Slug})
 			if err != nil {

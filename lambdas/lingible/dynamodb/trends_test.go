@@ -230,6 +230,25 @@ func TestTrendsCool(t *testing.T) {
 	if got := listed(false); got != "flex 0.9 false rizz 0 false " {
 		t.Errorf("a week later, all: got %q", got)
 	}
+	// A run writes what changed, and nothing else.
+	speaker.Proposed = nil
+	writes := func() (n int) {
+		for _, request := range w.Tables.Recorder.Requests() {
+			if request.Operation == schema.UpdateItem {
+				n++
+			}
+		}
+		return n
+	}
+	writes()
+	if run := score(t, trends); run.Scored != 0 || writes() != 0 {
+		t.Errorf("without a change: got %+v", run)
+	}
+	trends.CountTerms(t.Context(), []string{"flex"}, false)(true)
+	writes()
+	if run, made := score(t, trends), writes(); run.Scored != 1 || made != 1 {
+		t.Errorf("after one use: got %+v with %d writes", run, made)
+	}
 }
 
 type failingLanguage struct{ lingible.Language }
