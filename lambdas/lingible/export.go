@@ -18,11 +18,16 @@ import (
 )
 
 const (
-	// ExportKey is the key of the object with the latest export of the lexicon.
+	// ExportKey is the key of the object with the latest export of the lexicon, and IndexKey that of the object with its index, which
+	// is what functions read: the digest of the export in hexadecimal, and what [Exporter.Index] makes.
 	ExportKey = "lexicon/lexicon.json"
+	IndexKey  = "lexicon/lexicon.index"
 	// SourceInitial and SourceCommunity are the sources of the terms that Lingible begins with, and
 	// of those that users have submitted.
 	SourceInitial, SourceCommunity = "onesynth", "community"
+
+	// listingAge is how old the last listing of all terms may be.
+	listingAge = 24 * time.Hour
 
 	// exportLease is how long a claim lasts: somewhat longer than a function runs, so that the
 	// write of one that was ended arrives before the next claim.
@@ -53,18 +58,20 @@ func (e *UnreadableTermsError) Error() string {
 // Export is the object with the terms of the lexicon.
 type Export struct {
 	ExportedAt time.Time `json:"exported_at"`
+	// ListedAt is when all terms were listed last, and read from the table.
+	ListedAt time.Time `json:"listed_at"`
 	// Terms are the terms by slug.
 	Terms []Entry `json:"terms"`
 }
 
 // ExportStore is the storage that an [Exporter] needs.
 type ExportStore interface {
-	// ExportDigest reads the digest of the latest export; "": there is none.
-	ExportDigest(ctx context.Context) (string, error)
+	// ExportDigest reads the digest of the latest export, and whether it has an index; "": there is none.
+	ExportDigest(ctx context.Context) (digest string, isIndexed bool, err error)
 	// ClaimExport claims the export until a moment. It returns [ErrExportRunning] while another
 	// claim lasts.
 	ClaimExport(ctx context.Context, claim string, now, until time.Time) error
-	// SettleExport ends a claim, with the digest of what was exported; "": with none. It returns
+	// SettleExport ends a claim, with the digest of what was exported with its index; "": with none. It returns
 	// [ErrExportLost] if it was replaced.
 	SettleExport(ctx context.Context, claim, digest string, now time.Time) error
 	// SlugsBySource lists the slugs of a source. The latest may be missing.
@@ -84,6 +91,8 @@ type ExportObjects interface {
 type Exporter struct {
 	Store   ExportStore
 	Objects ExportObjects
+	// Index makes the index of terms. Nil: for a reader.
+	Index func(terms []Entry) ([]byte, error)
 	// Now is the clock. Nil: [time.Now].
 	Now func() time.Time
 }
@@ -92,9 +101,10 @@ type Exporter struct {
 // terms it has. If it fails, repeat it with the same slugs. After an [*UnreadableTermsError] it is made
 // all the same, with these terms as they were in the export before.
 //
-// The index by source shows a change somewhat later. So an export has the terms of the export
-// before and those that have changed, too, each as it is in the table. One export is made at a time,
-// so that each follows from the one before.
+// An export has the terms of the export before, and those that have changed as they are in the table: what it reads grows with the
+// changes, and not with the lexicon. One export is made at a time, so that each follows from the one before. The first one of a day,
+// one without changes, and one without a readable one before read all terms, of the export before and of the index by source: so a
+// change that never came is in it, too.
 func (e *Exporter) Export(ctx context.Context, changed []string) (terms int, err error) {
 	now, claim := e.now(), rand.Text()
 	until := now.Add(exportLease)
@@ -117,71 +127,94 @@ func (e *Exporter) Export(ctx context.Context, changed []string) (terms int, err
 // write writes the object, unless the claim has ended, and returns its digest, also with an
 // [*UnreadableTermsError].
 func (e *Exporter) write(ctx context.Context, changed []string, until time.Time) (digest string, terms int, err error) {
-	slugs, sources := map[string]bool{}, map[string]bool{SourceInitial: true, SourceCommunity: true}
-	for _, slug := range changed {
-		slugs[slug] = true
-	}
-	before, err := e.before(ctx)
+	before, found, err := e.before(ctx)
 	if err != nil {
 		return "", 0, err
 	}
+	bySlug := map[string]Entry{}
 	for _, entry := range before.Terms {
-		slugs[entry.Slug()] = true
-		for _, source := range entry.Sources[:min(1, len(entry.Sources))] {
-			sources[source] = true
+		bySlug[entry.Slug()] = entry
+	}
+	slugs := map[string]bool{}
+	for _, slug := range changed {
+		slugs[slug] = true
+	}
+	export := Export{ExportedAt: e.now(), ListedAt: before.ListedAt}
+	if !found || len(changed) == 0 || e.now().Sub(before.ListedAt) >= listingAge {
+		export.ListedAt = e.now()
+		sources := map[string]bool{SourceInitial: true, SourceCommunity: true}
+		for _, entry := range before.Terms {
+			slugs[entry.Slug()] = true
+			for _, source := range entry.Sources[:min(1, len(entry.Sources))] {
+				sources[source] = true
+			}
+		}
+		for source := range sources {
+			listed, err := e.Store.SlugsBySource(ctx, source)
+			if err != nil {
+				return "", 0, err
+			}
+			for _, slug := range listed {
+				slugs[slug] = true
+			}
 		}
 	}
-	for source := range sources {
-		found, err := e.Store.SlugsBySource(ctx, source)
-		if err != nil {
-			return "", 0, err
-		}
-		for _, slug := range found {
-			slugs[slug] = true
-		}
-	}
-	export := Export{ExportedAt: e.now()}
-	export.Terms, err = e.Store.Entries(ctx, slices.Sorted(maps.Keys(slugs)))
+	read, err := e.Store.Entries(ctx, slices.Sorted(maps.Keys(slugs)))
 	unreadable, ok := errors.AsType[*UnreadableTermsError](err)
 	if err != nil && !ok {
 		return "", 0, err
 	}
-	if ok {
-		for _, entry := range before.Terms {
-			if unreadable.Causes[entry.Slug()] != nil {
-				export.Terms = append(export.Terms, entry)
-			}
+	for slug := range slugs {
+		if !ok || unreadable.Causes[slug] == nil {
+			delete(bySlug, slug)
 		}
 	}
+	for _, entry := range read {
+		bySlug[entry.Slug()] = entry
+	}
+	export.Terms = slices.Collect(maps.Values(bySlug))
 	slices.SortFunc(export.Terms, func(a, b Entry) int { return strings.Compare(a.Slug(), b.Slug()) })
 	body, err := json.Marshal(export)
 	if err != nil {
 		return "", 0, fmt.Errorf("writing the lexicon as JSON: %w", err)
 	}
-	if !e.now().Before(until) {
-		return "", 0, ErrExportLost
+	index, err := e.Index(export.Terms)
+	if err != nil {
+		return "", 0, err
 	}
-	if err := e.Objects.Put(ctx, ExportKey, bytes.NewReader(body)); err != nil || !ok {
-		return digestOf(body), len(export.Terms), err
+	// People's object comes last: the next export begins with it.
+	for _, object := range []struct {
+		key  string
+		body []byte
+	}{{IndexKey, append([]byte(digestOf(body)), index...)}, {ExportKey, body}} {
+		if !e.now().Before(until) {
+			return "", 0, ErrExportLost
+		}
+		if err := e.Objects.Put(ctx, object.key, bytes.NewReader(object.body)); err != nil {
+			return "", 0, err
+		}
 	}
-	return digestOf(body), len(export.Terms), unreadable
+	if ok {
+		return digestOf(body), len(export.Terms), unreadable
+	}
+	return digestOf(body), len(export.Terms), nil
 }
 
-// before reads the export that is there, also one that was written and not settled.
-func (e *Exporter) before(ctx context.Context) (export Export, err error) {
+// before reads the export that is there, also one that was written and not settled; false: there is none that can be read.
+func (e *Exporter) before(ctx context.Context) (export Export, found bool, err error) {
 	// Without an export there is no object: Amazon S3 refuses to read it, and does not say why.
-	digest, err := e.Store.ExportDigest(ctx)
+	digest, _, err := e.Store.ExportDigest(ctx)
 	if err != nil || digest == "" {
-		return export, err
+		return export, false, err
 	}
 	body, found, err := e.Objects.Read(ctx, ExportKey)
 	if err != nil || !found {
-		return export, err
+		return export, false, err
 	}
 	if export, err = parseExport(body); err != nil {
-		return Export{}, nil // the index alone mends an object that someone has spoiled
+		return Export{}, false, nil // the table alone mends an object that someone has spoiled
 	}
-	return export, nil
+	return export, true, nil
 }
 
 func parseExport(body []byte) (export Export, err error) {
@@ -193,26 +226,46 @@ func parseExport(body []byte) (export Export, err error) {
 
 func digestOf(body []byte) string { return fmt.Sprintf("%x", sha256.Sum256(body)) }
 
-// Latest reads the latest export and its digest. It returns no terms if the digest is the one that
-// is given, and none and "" if there is no export. An export that is written and not settled yet is
+// Latest is what a reader gets of an export: its index, or the terms of one of an earlier version, which has none.
+type Latest struct {
+	Index []byte
+	Terms []Entry
+}
+
+// Latest reads the latest export and its digest. It returns nothing of it if the digest is the one that
+// is given, and nothing and "" if there is no export. An export that is written and not settled yet is
 // an error, unless "" is given: a caller without any takes it.
-func (e *Exporter) Latest(ctx context.Context, have string) (terms []Entry, digest string, err error) {
-	if digest, err = e.Store.ExportDigest(ctx); err != nil || digest == have || digest == "" {
-		return nil, digest, err
+func (e *Exporter) Latest(ctx context.Context, have string) (latest Latest, digest string, err error) {
+	digest, isIndexed, err := e.Store.ExportDigest(ctx)
+	if err != nil || digest == have || digest == "" {
+		return latest, digest, err
 	}
-	body, found, err := e.Objects.Read(ctx, ExportKey)
-	if err == nil && !found {
-		err = fmt.Errorf("there is no %s", ExportKey)
+	key := ExportKey
+	if isIndexed {
+		key = IndexKey
+	}
+	body, found, err := e.Objects.Read(ctx, key)
+	if err == nil && (!found || isIndexed && len(body) < sha256.Size*2) {
+		err = fmt.Errorf("there is no %s, or a spoiled one: the next change of a term makes it again", key)
 	}
 	if err != nil {
-		return nil, have, err
+		return latest, have, err
 	}
-	got := digestOf(body)
+	var got string
+	if isIndexed {
+		got, latest.Index = string(body[:sha256.Size*2]), body[sha256.Size*2:]
+	} else {
+		got = digestOf(body)
+	}
 	if got != digest && have != "" {
-		return nil, have, fmt.Errorf("%s has the digest %s, and the table says %s: another export is being made", ExportKey, got, digest)
+		return Latest{}, have, fmt.Errorf("%s has the digest %s, and the table says %s: another export is being made", key, got, digest)
 	}
-	export, err := parseExport(body)
-	return export.Terms, got, err
+	if !isIndexed {
+		var export Export
+		export, err = parseExport(body)
+		latest.Terms = export.Terms
+	}
+	return latest, got, err
 }
 
 func (e *Exporter) now() time.Time { return Calendar{Now: e.Now}.Time() }

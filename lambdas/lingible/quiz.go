@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -160,8 +161,6 @@ type QuizStore interface {
 	EndQuiz(ctx context.Context, user string, quiz QuizSession) error
 	// QuizDays reads the latest days of a user, newest first.
 	QuizDays(ctx context.Context, user string, most int) ([]QuizDay, error)
-	// QuizTerms reads the slugs of all terms of a difficulty and category; one of them may be empty.
-	QuizTerms(ctx context.Context, difficulty Difficulty, category Category) ([]string, error)
 	// WrongAnswers reads the wrong answers for a category.
 	WrongAnswers(ctx context.Context, category Category) ([]string, error)
 }
@@ -171,6 +170,9 @@ type Thesaurus interface {
 	TermFinder
 	// Synonyms returns the terms that have the plain text of an entry.
 	Synonyms(ctx context.Context, entry Entry) ([]Entry, error)
+	// QuizTerms returns how many terms of a difficulty and category the quiz asks about, and reads one of them by its number;
+	// either may be empty: all.
+	QuizTerms(ctx context.Context, difficulty Difficulty, category Category) (count int, term func(int) (Entry, error), err error)
 }
 
 // Quiz asks users what terms mean. It is safe for concurrent use, unless Random is set.
@@ -238,35 +240,20 @@ func (q *Quiz) Question(ctx context.Context, caller Caller, difficulty Difficult
 
 // choose makes a question about a term that the quiz has not asked about.
 func (q *Quiz) choose(ctx context.Context, quiz QuizSession, difficulty Difficulty, category Category) (question AskedQuestion, err error) {
-	difficulties := []Difficulty{difficulty}
-	if difficulty == "" && category == "" {
-		difficulties = Difficulties()
+	count, term, err := q.Lexicon.QuizTerms(ctx, difficulty, category)
+	if err != nil {
+		return question, err
 	}
-	var slugs []string
-	for _, d := range difficulties {
-		some, err := q.kept(ctx, fmt.Sprintf("terms %s %s", d, category), func(ctx context.Context) ([]string, error) {
-			return q.Store.QuizTerms(ctx, d, category)
-		})
-		if err != nil {
-			return question, err
-		}
-		slugs = append(slugs, some...)
-	}
-	if len(slugs) == 0 && difficulty == "" && category == "" {
+	if count == 0 && difficulty == "" && category == "" {
 		return question, ErrNoTerms
 	}
 	random := rand.New(q.random())
-	random.Shuffle(len(slugs), func(i, j int) { slugs[i], slugs[j] = slugs[j], slugs[i] })
-	for _, slug := range slugs {
-		if slices.Contains(quiz.Asked, slug) {
-			continue
-		}
-		// The slugs are older than the lexicon: the entry may have changed meanwhile.
-		entry, ok, err := q.Lexicon.Entry(ctx, slug)
+	for i := range shuffled(count, random) {
+		entry, err := term(i)
 		if err != nil {
 			return question, err
 		}
-		if !ok || !entry.IsQuizEligible {
+		if slices.Contains(quiz.Asked, entry.Slug()) {
 			continue
 		}
 		wrong, err := q.kept(ctx, "wrong answers "+string(entry.QuizCategory), func(ctx context.Context) ([]string, error) {
@@ -284,6 +271,28 @@ func (q *Quiz) choose(ctx context.Context, quiz QuizSession, difficulty Difficul
 		}
 	}
 	return question, ErrNoQuestion
+}
+
+// shuffled are the numbers below n in a random order, each when it is asked for.
+func shuffled(n int, random *rand.Rand) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		moved := map[int]int{} // the places of a list of the numbers that have another one by now
+		for left := n; left > 0; left-- {
+			at := random.IntN(left)
+			chosen, isMoved := moved[at]
+			if !isMoved {
+				chosen = at
+			}
+			last, isMoved := moved[left-1]
+			if !isMoved {
+				last = left - 1
+			}
+			moved[at] = last
+			if !yield(chosen) {
+				return
+			}
+		}
+	}
 }
 
 // wrongFor are the texts that are wrong for terms that mean the same, each once: none is the gloss

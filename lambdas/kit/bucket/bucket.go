@@ -2,6 +2,7 @@
 package bucket
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -52,7 +53,7 @@ func (b *Bucket) Put(ctx context.Context, key string, body io.ReadSeeker) error 
 
 // Read reads an object, and reports whether it exists.
 func (b *Bucket) Read(ctx context.Context, key string) (body []byte, found bool, err error) {
-	opened, err := b.open(ctx, key, nil)
+	opened, size, err := b.open(ctx, key, nil)
 	if errors.Is(err, ErrNoObject) {
 		return nil, false, nil
 	}
@@ -60,8 +61,10 @@ func (b *Bucket) Read(ctx context.Context, key string) (body []byte, found bool,
 		return nil, false, err
 	}
 	defer opened.Close()
-	body, err = io.ReadAll(opened)
-	return body, true, unread(err)
+	// Room for all of it at once: growing copies a large object, and leaves its former places.
+	into := bytes.NewBuffer(make([]byte, 0, max(0, size)+bytes.MinRead))
+	_, err = into.ReadFrom(opened)
+	return into.Bytes(), true, unread(err)
 }
 
 // Get reads length bytes of an object from offset. The error is [ErrNoObject] when the object does
@@ -70,7 +73,7 @@ func (b *Bucket) Get(ctx context.Context, key string, offset, length int64) ([]b
 	if length == 0 {
 		return nil, nil
 	}
-	opened, err := b.open(ctx, key, aws.String(fmt.Sprintf("bytes=%d-%d", offset, offset+length-1)))
+	opened, _, err := b.open(ctx, key, aws.String(fmt.Sprintf("bytes=%d-%d", offset, offset+length-1)))
 	if err != nil {
 		return nil, err
 	}
@@ -80,16 +83,16 @@ func (b *Bucket) Get(ctx context.Context, key string, offset, length int64) ([]b
 	return body, unread(err)
 }
 
-// open requests an object, or the part of it that bounds name.
-func (b *Bucket) open(ctx context.Context, key string, bounds *string) (io.ReadCloser, error) {
+// open requests an object, or the part of it that bounds name, and returns how long the answer is, in bytes.
+func (b *Bucket) open(ctx context.Context, key string, bounds *string) (body io.ReadCloser, size int64, err error) {
 	output, err := b.client.GetObject(ctx, &s3.GetObjectInput{Bucket: &b.name, Key: &key, Range: bounds})
 	if _, missing := errors.AsType[*types.NoSuchKey](err); missing {
-		return nil, fmt.Errorf("%w: %w", ErrNoObject, err)
+		return nil, 0, fmt.Errorf("%w: %w", ErrNoObject, err)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("S3 GetObject: %w", err)
+		return nil, 0, fmt.Errorf("S3 GetObject: %w", err)
 	}
-	return output.Body, nil
+	return output.Body, aws.ToInt64(output.ContentLength), nil
 }
 
 func unread(err error) error {

@@ -39,9 +39,13 @@ func open(t interface {
 	plain := func(text string, pos lingible.PartOfSpeech) *lingible.Plain {
 		return &lingible.Plain{Text: text, PartOfSpeech: pos}
 	}
-	l, err := Open(environment, language.New([]lingible.Entry{
+	embedded, err := language.New([]lingible.Entry{
 		{Term: "fire", Plain: plain("excellent", lingible.Adjective)}, {Term: "rizz", Plain: plain("charm", lingible.Noun)},
-	}))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := Open(environment, embedded)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,12 +20,13 @@ var _ lingible.ExportStore = (*Store)(nil)
 func exportKey() []any { return []any{"EXPORT", "METADATA#export"} }
 
 // ExportDigest implements [lingible.ExportStore].
-func (s *Store) ExportDigest(ctx context.Context) (string, error) {
+func (s *Store) ExportDigest(ctx context.Context) (digest string, isIndexed bool, err error) {
 	var export struct {
 		Digest string `dynamodbav:"digest"`
+		Index  string `dynamodbav:"index_key"`
 	}
-	_, err := s.db.Get(ctx, "GetExport", &export, exportKey()...)
-	return export.Digest, err
+	_, err = s.db.Get(ctx, "GetExport", &export, exportKey()...)
+	return export.Digest, export.Index == lingible.IndexKey, err
 }
 
 // ClaimExport implements [lingible.ExportStore].
@@ -47,6 +48,7 @@ func (s *Store) SettleExport(ctx context.Context, claim, digest string, now time
 	update := expression.Remove(dynamo.Name("claim")).Remove(dynamo.Name("claimed_until"))
 	if digest != "" {
 		update = update.Set(dynamo.Name("digest"), expression.Value(digest)).
+			Set(dynamo.Name("index_key"), expression.Value(lingible.IndexKey)).
 			Set(dynamo.Name("exported_at"), expression.Value(dynamo.FormatTime(now)))
 	}
 	held, err := dynamo.Held(s.db.Update(ctx, "SettleExport", exportKey(), update, dynamo.Equal("claim", claim), nil))

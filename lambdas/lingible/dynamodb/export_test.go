@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"slices"
 	"strings"
 	"sync"
@@ -21,6 +22,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/dynamodb"
+	"github.com/onesynth-cdk/onesynth/lambdas/lingible/language"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -70,9 +72,9 @@ func (p *process) around(request func() error) error {
 	return nil
 }
 
-func (p *process) ExportDigest(ctx context.Context) (digest string, err error) {
-	err = p.around(func() error { digest, err = p.ExportStore.ExportDigest(ctx); return err })
-	return digest, err
+func (p *process) ExportDigest(ctx context.Context) (digest string, isIndexed bool, err error) {
+	err = p.around(func() error { digest, isIndexed, err = p.ExportStore.ExportDigest(ctx); return err })
+	return digest, isIndexed, err
 }
 
 func (p *process) ClaimExport(ctx context.Context, claim string, now, until time.Time) error {
@@ -122,7 +124,7 @@ func newLexicon(t *testing.T) *lexicon {
 // exporter is one in a process of its own, whose index shows nothing if isLate.
 func (l *lexicon) exporter(isLate bool, step func() error) *lingible.Exporter {
 	p := &process{ExportStore: l.Store, ExportObjects: &l.objects, isLate: isLate, step: step}
-	return &lingible.Exporter{Store: p, Objects: p, Now: func() time.Time { return l.now }}
+	return &lingible.Exporter{Store: p, Objects: p, Index: language.Build, Now: func() time.Time { return l.now }}
 }
 
 // approve stores a term, which is its own slug.
@@ -147,18 +149,46 @@ func (l *lexicon) remove(t *testing.T, slug string) {
 // want checks that the latest export has these terms, and is settled.
 func (l *lexicon) want(t *testing.T, slugs ...string) {
 	t.Helper()
-	entries, digest, err := l.exporter(false, nil).Latest(t.Context(), "")
-	if settled, failed := l.ExportDigest(t.Context()); settled != digest || failed != nil {
+	latest, digest, err := l.exporter(false, nil).Latest(t.Context(), "")
+	if settled, isIndexed, failed := l.ExportDigest(t.Context()); settled != digest || !isIndexed || failed != nil {
 		t.Errorf("the table has the digest %s, %v; the object has %s", settled, failed, digest)
 	}
-	var got []string
-	for _, entry := range entries {
-		got = append(got, entry.Slug())
-	}
+	got := l.exported(t)
 	slices.Sort(slugs)
+	// The index has the same terms.
+	live := language.NewLive(only(latest), nil, slog.New(slog.DiscardHandler), nil)
+	for _, slug := range slugs {
+		if entry, found, failed := live.Entry(t.Context(), slug); !found || entry.Slug() != slug || failed != nil {
+			t.Errorf("the index has %+v for %s, %v", entry, slug, failed)
+		}
+	}
 	if !slices.Equal(got, slugs) || err != nil {
 		t.Errorf("the export has %v, %v; want %v", got, err, slugs)
 	}
+}
+
+// only is the one export that there is.
+type only lingible.Latest
+
+func (o only) Latest(context.Context, string) (lingible.Latest, string, error) {
+	return lingible.Latest(o), "only", nil
+}
+
+// exported are the slugs of the object that people read.
+func (l *lexicon) exported(t *testing.T) (slugs []string) {
+	t.Helper()
+	var export lingible.Export
+	body, _, err := l.objects.Read(t.Context(), lingible.ExportKey)
+	if err == nil {
+		err = json.Unmarshal(body, &export)
+	}
+	if err != nil {
+		t.Error(err)
+	}
+	for _, entry := range export.Terms {
+		slugs = append(slugs, entry.Slug())
+	}
+	return slugs
 }
 
 // However many exporters work at once on the changes of many, the last export has every term of the
@@ -275,8 +305,7 @@ func TestExporterDies(t *testing.T) {
 		if !errors.Is(err, dead) {
 			t.Fatal(err)
 		}
-		before, _, err := l.exporter(true, nil).Latest(t.Context(), "")
-		if got := len(before); err == nil && got != len(terms) && got != len(terms)+1 {
+		if got := len(l.exported(t)); got != len(terms) && got != len(terms)+1 {
 			t.Errorf("step %d: got %d terms, want %d or one more", last, got, len(terms))
 		}
 		again := func() error {
@@ -318,7 +347,7 @@ func TestExportFails(t *testing.T) {
 // An exporter whose claim has ended while it worked neither writes nor settles.
 func TestExportLosesItsClaim(t *testing.T) {
 	t.Parallel()
-	for name, until := range map[string]int{"ErrBeforePut": 6, "ErrBeforeSettle": 8} {
+	for name, until := range map[string]int{"ErrBeforePut": 6, "ErrBetweenPuts": 8, "ErrBeforeSettle": 10} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			l := newLexicon(t)
@@ -352,8 +381,8 @@ func TestExport(t *testing.T) {
 			t.Errorf("got %d, %v, want %d", got, err, want)
 		}
 	}
-	if entries, digest, err := l.exporter(false, nil).Latest(t.Context(), ""); entries != nil || digest != "" || err != nil {
-		t.Errorf("got %v, %q, %v before the first", entries, digest, err)
+	if latest, digest, err := l.exporter(false, nil).Latest(t.Context(), ""); latest.Index != nil || digest != "" || err != nil {
+		t.Errorf("got %v, %q, %v before the first", latest, digest, err)
 	}
 	export(0)
 	l.approve(t, "beta", "club")
@@ -374,7 +403,7 @@ func TestExport(t *testing.T) {
 	export(2)
 	l.want(t, "alpha", "yeet")
 	body, _, _ := l.objects.Read(t.Context(), "lexicon/lexicon.json")
-	if want := `{"exported_at":"2026-02-02T09:00:00Z","terms":[{"term":"alpha","gloss":"To be alpha","examples":["I alpha."],"sources":["club"],"is_quiz_eligible":false,"confidence":0.9,"momentum":0.5},{"term":"yeet",`; !strings.HasPrefix(string(body), want) {
+	if want := `{"exported_at":"2026-02-02T09:00:00Z","listed_at":"2026-02-02T09:00:00Z","terms":[{"term":"alpha","gloss":"To be alpha","examples":["I alpha."],"sources":["club"],"is_quiz_eligible":false,"confidence":0.9,"momentum":0.5},{"term":"yeet",`; !strings.HasPrefix(string(body), want) {
 		t.Errorf("got %s", body)
 	}
 
@@ -383,26 +412,65 @@ func TestExport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if entries, same, err := l.exporter(false, nil).Latest(t.Context(), digest); entries != nil || same != digest || err != nil {
-		t.Errorf("got %v, %q, %v of the export that the reader has", entries, same, err)
+	if latest, same, err := l.exporter(false, nil).Latest(t.Context(), digest); latest.Index != nil || same != digest || err != nil {
+		t.Errorf("got %v, %q, %v of the export that the reader has", latest, same, err)
 	}
-	for _, body := range []string{string(body[:len(body)-2]), string(body) + " ", "null", "{"} {
-		if err := l.objects.Put(t.Context(), lingible.ExportKey, strings.NewReader(body)); err != nil {
+	for _, body := range []string{"", digest[1:], strings.Repeat("0", len(digest)) + "index"} {
+		if err := l.objects.Put(t.Context(), lingible.IndexKey, strings.NewReader(body)); err != nil {
 			t.Fatal(err)
 		}
-		if entries, got, err := l.exporter(false, nil).Latest(t.Context(), "older"); err == nil || entries != nil || got != "older" {
-			t.Errorf("%.20q: got %v, %q, %v", body, entries, got, err)
+		if latest, got, err := l.exporter(false, nil).Latest(t.Context(), "older"); err == nil || latest.Index != nil || got != "older" {
+			t.Errorf("%.20q: got %v, %q, %v", body, latest, got, err)
 		}
+	}
+	if err := l.objects.Put(t.Context(), lingible.ExportKey, strings.NewReader("{")); err != nil {
+		t.Fatal(err)
 	}
 	// One that is spoiled or gone is made from the index.
 	export(1)
 	l.want(t, "yeet")
 	delete(l.objects.kept, lingible.ExportKey)
-	if entries, _, err := l.exporter(false, nil).Latest(t.Context(), "older"); err == nil {
-		t.Errorf("got %v from no object", entries)
+	delete(l.objects.kept, lingible.IndexKey)
+	if latest, _, err := l.exporter(false, nil).Latest(t.Context(), "older"); err == nil {
+		t.Errorf("got %v from no object", latest)
 	}
 	export(1)
 	l.want(t, "yeet")
+}
+
+// TestExportOfOne: what an export reads for a changed term is the same, however many terms there are.
+func TestExportOfOne(t *testing.T) {
+	t.Parallel()
+	l := newLexicon(t)
+	for i := range 150 {
+		l.approve(t, fmt.Sprint("term", i), lingible.SourceCommunity)
+	}
+	if _, err := l.exporter(false, nil).Export(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 2 {
+		l.approve(t, fmt.Sprint("later", i), lingible.SourceCommunity)
+		l.tables.Recorder.Requests()
+		terms, err := l.exporter(false, nil).Export(t.Context(), []string{fmt.Sprint("later", i)})
+		units := 0.0
+		made := l.tables.Recorder.Requests()
+		for _, request := range made {
+			if request.Operation == schema.Query || request.Operation == schema.GetItem || request.Operation == schema.BatchGetItem {
+				units += request.Units
+			}
+		}
+		if err != nil || terms != 151+i || len(made) != 4 || units > 10 {
+			t.Errorf("got %d terms, %v, with %d requests and %.1f read units; want 4 and at most 10", terms, err, len(made), units)
+		}
+		// A day later all are listed again.
+		if i == 1 {
+			l.now = l.now.Add(24 * time.Hour)
+			l.remove(t, "term0")
+			if terms, err := l.exporter(false, nil).Export(t.Context(), []string{"later1"}); err != nil || terms != 151 {
+				t.Errorf("the first export of another day has %d terms, %v; want 151", terms, err)
+			}
+		}
+	}
 }
 
 func TestChangedTerms(t *testing.T) {

@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
@@ -319,6 +321,8 @@ func talk(term string) lingible.Entry {
 	}
 }
 
+func digestOf(digest string, _ bool, err error) (string, error) { return digest, err }
+
 func (m *measured) lexiconCases() dynamotest.Cases {
 	ctx, store := m.t.Context(), m.World.Store
 	terms := func(read func() ([]string, error)) func() func() error {
@@ -326,6 +330,16 @@ func (m *measured) lexiconCases() dynamotest.Cases {
 			m.must(second(store.AddEntry(ctx, talk("yap"))))
 			return func() error { return is([]string{"yap"})(read()) }
 		}
+	}
+	// listed are the slugs that a pattern lists which no function uses.
+	listed := func(pattern string, values ...any) (slugs []string, _ error) {
+		for item, err := range m.World.Tables.Items(ctx, pattern, dynamo.Query{Values: values}) {
+			if err != nil {
+				return nil, err
+			}
+			slugs = append(slugs, strings.TrimPrefix(item["PK"].(*types.AttributeValueMemberS).Value, "TERM#"))
+		}
+		return slugs, nil
 	}
 	export := func(n int) func() error {
 		return func() error {
@@ -345,11 +359,9 @@ func (m *measured) lexiconCases() dynamotest.Cases {
 		"GetEntries": func() func() error {
 			return func() error { return is([]lingible.Entry{talk("yap")})(store.Entries(ctx, []string{"yap", "none"})) }
 		},
-		"ListEntriesBySource": terms(func() ([]string, error) { return store.SlugsBySource(ctx, "onesynth") }),
-		"ListQuizByDifficulty": terms(func() ([]string, error) {
-			return store.QuizTerms(ctx, lingible.Beginner, "")
-		}),
-		"ListQuizByCategory": terms(func() ([]string, error) { return store.QuizTerms(ctx, "", lingible.Talk) }),
+		"ListEntriesBySource":  terms(func() ([]string, error) { return store.SlugsBySource(ctx, "onesynth") }),
+		"ListQuizByDifficulty": terms(func() ([]string, error) { return listed("ListQuizByDifficulty", string(lingible.Beginner)) }),
+		"ListQuizByCategory":   terms(func() ([]string, error) { return listed("ListQuizByCategory", string(lingible.Talk), 0, 1) }),
 		"GetWrongAnswers": func() func() error {
 			m.must(second(store.AddWrongAnswers(ctx, lingible.Talk, []string{"To run"})))
 			return func() error { return is([]string{"To run"})(store.WrongAnswers(ctx, lingible.Talk)) }
@@ -357,7 +369,7 @@ func (m *measured) lexiconCases() dynamotest.Cases {
 		"AddEntry": func() func() error {
 			return func() error { return second(store.AddWrongAnswers(ctx, lingible.Food, []string{"To run"})) }
 		},
-		"GetExport":    func() func() error { return func() error { return is("")(store.ExportDigest(ctx)) } },
+		"GetExport":    func() func() error { return func() error { return is("")(digestOf(store.ExportDigest(ctx))) } },
 		"ClaimExport":  func() func() error { return export(1) },
 		"SettleExport": func() func() error { return export(2) },
 	}

@@ -118,16 +118,6 @@ func (s *Store) QuizDays(ctx context.Context, user string, most int) (days []lin
 	return days, nil
 }
 
-// QuizTerms implements [lingible.QuizStore].
-func (s *Store) QuizTerms(ctx context.Context, difficulty lingible.Difficulty, category lingible.Category) ([]string, error) {
-	pattern, values := "ListQuizByDifficulty", []any{string(difficulty)}
-	if category != "" {
-		least, most := difficulty.Scores()
-		pattern, values = "ListQuizByCategory", []any{string(category), least, most}
-	}
-	return s.slugs(ctx, pattern, values...)
-}
-
 // WrongAnswers implements [lingible.QuizStore].
 func (s *Store) WrongAnswers(ctx context.Context, category lingible.Category) ([]string, error) {
 	var item wrongAnswersItem

@@ -43,6 +43,13 @@ func (t terms) Synonyms(_ context.Context, entry lingible.Entry) (synonyms []lin
 	return synonyms, nil
 }
 
+func (t terms) QuizTerms(_ context.Context, difficulty lingible.Difficulty, category lingible.Category) (int, func(int) (lingible.Entry, error), error) {
+	chosen := slices.DeleteFunc(slices.Clone(t), func(e lingible.Entry) bool {
+		return !e.IsQuizEligible || difficulty != "" && e.QuizDifficulty() != difficulty || category != "" && e.QuizCategory != category
+	})
+	return len(chosen), func(i int) (lingible.Entry, error) { return chosen[i], nil }, nil
+}
+
 // eligible is a term that the quiz asks about.
 func eligible(term string, category lingible.Category, score float64) lingible.Entry {
 	return lingible.Entry{

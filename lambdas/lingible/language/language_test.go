@@ -68,7 +68,16 @@ func initial(t testing.TB) *language.Language {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return language.New(entries)
+	return languageOf(t, entries)
+}
+
+func languageOf(t testing.TB, entries []lingible.Entry) *language.Language {
+	t.Helper()
+	l, err := language.New(entries)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
 }
 
 func translate(l *language.Language, text string, to lingible.Direction) lingible.Rendering {
@@ -187,7 +196,7 @@ func documented(t testing.TB) *language.Language {
 	if len(all) < 20 {
 		t.Fatalf("got %d entries in %s", len(all), document)
 	}
-	return language.New(all)
+	return languageOf(t, all)
 }
 
 // The examples of the document hold.
@@ -282,7 +291,7 @@ func TestRank(t *testing.T) {
 		"zonko": {entry("alpho", 0.5), entry("zonko", 0.9)},
 		"betho": {entry("zonko", 0.7), entry("betho", 0.7)},
 	} {
-		if got := translate(language.New(all), "excellent", lingible.ToSlang).Text; got != want {
+		if got := translate(languageOf(t, all), "excellent", lingible.ToSlang).Text; got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
@@ -292,7 +301,7 @@ func TestRank(t *testing.T) {
 func TestTrends(t *testing.T) {
 	t.Parallel()
 	plain := func(pos lingible.PartOfSpeech) *lingible.Plain { return &lingible.Plain{Text: "x", PartOfSpeech: pos} }
-	l := language.New([]lingible.Entry{
+	l := languageOf(t, []lingible.Entry{
 		{Term: "slow", Momentum: 0.004},
 		{Term: "even", Momentum: 0.5, Plain: plain(lingible.Phrase)},
 		{
@@ -392,7 +401,7 @@ func TestOwnExamples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := language.New(entries)
+	l := languageOf(t, entries)
 	found, all := 0, 0
 	for _, e := range entries {
 		for _, example := range e.Examples {
@@ -424,7 +433,7 @@ func TestValidateRealTerms(t *testing.T) {
 			others = append(others, e)
 		}
 	}
-	l := language.New(known)
+	l := languageOf(t, known)
 	valid, recommended := 0, 0
 	for _, e := range others {
 		v := validate(l, lingible.Proposal{Term: e.Term, Meaning: e.Gloss, Example: e.Examples[0]})
@@ -463,14 +472,38 @@ func BenchmarkTranslate(b *testing.B) {
 	}
 }
 
-// Building a language is what a function does with each new export.
-func BenchmarkNew(b *testing.B) {
-	entries, err := lexicons.Initial()
+// Building an index is what the exporter does, and opening it what a function does at its start.
+func BenchmarkIndex(b *testing.B) {
+	initial, err := lexicons.Initial()
 	if err != nil {
 		b.Fatal(err)
 	}
-	for b.Loop() {
-		language.New(entries)
+	for _, times := range []int{1, 10, 100} {
+		var entries []lingible.Entry
+		for n := range times {
+			for _, e := range initial {
+				e.Variants = nil
+				if n > 0 {
+					e.Term = fmt.Sprint(e.Term, " ", n)
+				}
+				entries = append(entries, e)
+			}
+		}
+		var built []byte
+		b.Run(fmt.Sprintf("build %d terms", len(entries)), func(b *testing.B) {
+			for b.Loop() {
+				if built, err = language.Build(entries); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(len(built))/1e6, "MB")
+		})
+		b.Run(fmt.Sprintf("open %d terms and translate", len(entries)), func(b *testing.B) {
+			for b.Loop() {
+				if _, err := live(built).Translate(b.Context(), "No cap, that burger is bussin.", lingible.ToStandard); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
-	b.ReportMetric(float64(len(entries)), "terms")
 }

@@ -1,6 +1,7 @@
 package language
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"sync/atomic"
@@ -16,9 +17,9 @@ const exportAge = 15 * time.Second
 
 // Exports are the exports of the lexicon; a [lingible.Exporter] has them.
 type Exports interface {
-	// Latest reads the latest export and its digest, or no terms if the digest is the one given, or
+	// Latest reads the latest export and its digest, or no terms and no index if the digest is the one given, or
 	// "".
-	Latest(ctx context.Context, have string) (terms []lingible.Entry, digest string, err error)
+	Latest(ctx context.Context, have string) (latest lingible.Latest, digest string, err error)
 }
 
 // Live is a [lingible.Language] over the latest export of the lexicon, which it asks for when it is used, every 15 seconds at
@@ -37,8 +38,9 @@ var _ lingible.Language = (*Live)(nil)
 // edition is the lexicon as of an export.
 type edition struct {
 	*Language
-	digest  string
-	entries map[string]lingible.Entry
+	digest string
+	// isRead is false until an export was read, or there was found to be none.
+	isRead bool
 }
 
 // NewLive returns a language that has the initial terms until there is an export. A nil clock is [time.Now].
@@ -56,30 +58,40 @@ func (l *Live) latest(ctx context.Context) (*edition, error) {
 		if kept == nil {
 			kept = &edition{Language: &Language{}}
 		}
-		entries, digest, err := l.exports.Latest(ctx, kept.digest)
-		if err != nil && kept.entries == nil {
+		latest, digest, err := l.exports.Latest(ctx, kept.digest)
+		switch next := kept; {
+		case err != nil:
+		case digest == "" && (!kept.isRead || kept.digest != ""):
+			next, err = newEdition(lingible.Latest{Terms: l.initial}, "")
+			kept = cmp.Or(next, kept)
+		case digest != kept.digest && digest != "":
+			next, err = newEdition(latest, digest)
+			kept = cmp.Or(next, kept)
+		}
+		if err != nil && !kept.isRead {
 			return nil, &model.Error{Failure: model.Unavailable, Err: err}
 		}
 		if err != nil {
 			l.log.WarnContext(ctx, "the latest export of the lexicon could not be read: an older one is used", "error", err.Error())
-		}
-		switch {
-		case err == nil && digest != kept.digest && digest != "":
-			kept = newEdition(entries, digest)
-		case err == nil && digest == "" && (kept.entries == nil || kept.digest != ""):
-			kept = newEdition(l.initial, "")
 		}
 		l.kept.Store(kept)
 		return kept, nil
 	})
 }
 
-func newEdition(entries []lingible.Entry, digest string) *edition {
-	e := &edition{Language: New(entries), digest: digest, entries: map[string]lingible.Entry{}}
-	for _, entry := range entries {
-		e.entries[entry.Slug()] = entry
+// newEdition opens the index of an export. One of an earlier version of the code has none, and one that cannot be read is made again
+// from the terms.
+func newEdition(latest lingible.Latest, digest string) (made *edition, err error) {
+	made = &edition{digest: digest, isRead: true}
+	if latest.Index != nil {
+		made.Language, err = open(latest.Index)
+	} else {
+		made.Language, err = New(latest.Terms)
 	}
-	return e
+	if err != nil {
+		return nil, err
+	}
+	return made, nil
 }
 
 // ModelID implements [lingible.Language].
@@ -118,20 +130,48 @@ func (l *Live) Entry(ctx context.Context, slug string) (entry lingible.Entry, fo
 	if err != nil {
 		return entry, false, err
 	}
-	entry, found = latest.entries[slug]
-	return entry, found, nil
+	at, found := find(latest.slugs, slug)
+	if !found {
+		return entry, false, nil
+	}
+	entry, err = latest.entryAt(uint32(at))
+	return entry, err == nil, err
 }
 
-// Synonyms returns the terms that have the plain text of an entry.
+// mostSynonyms bounds what one question of the quiz reads.
+const mostSynonyms = 100
+
+// Synonyms returns the terms that have the plain text of an entry, up to 100.
 func (l *Live) Synonyms(ctx context.Context, entry lingible.Entry) (synonyms []lingible.Entry, err error) {
 	latest, err := l.latest(ctx)
 	if err != nil || entry.Plain == nil {
 		return nil, err
 	}
-	for _, other := range latest.entries {
-		if other.Plain != nil && lingible.Slug(other.Plain.Text) == lingible.Slug(entry.Plain.Text) {
-			synonyms = append(synonyms, other)
+	list, found := find(latest.synonyms, lingible.Slug(entry.Plain.Text))
+	if !found {
+		return nil, nil
+	}
+	count, at := latest.list(uint32(list))
+	for i := range min(count, mostSynonyms) {
+		other, err := latest.entryAt(at(i))
+		if err != nil {
+			return nil, err
 		}
+		synonyms = append(synonyms, other)
 	}
 	return synonyms, nil
+}
+
+// QuizTerms returns how many terms of a difficulty and category the quiz asks about, and reads one of them; either may be empty: all.
+func (l *Live) QuizTerms(ctx context.Context, difficulty lingible.Difficulty, category lingible.Category) (count int, term func(int) (lingible.Entry, error), err error) {
+	latest, err := l.latest(ctx)
+	if err != nil {
+		return 0, nil, err
+	}
+	list, found := latest.header.Quiz[quizList(difficulty, category)]
+	if !found {
+		return 0, nil, nil
+	}
+	count, at := latest.list(list)
+	return count, func(i int) (lingible.Entry, error) { return latest.entryAt(at(i)) }, nil
 }

@@ -24,13 +24,18 @@ type exports struct {
 	takes time.Duration
 }
 
-func (e *exports) Latest(_ context.Context, have string) ([]lingible.Entry, string, error) {
+func (e *exports) Latest(_ context.Context, have string) (latest lingible.Latest, digest string, err error) {
 	e.asked++
 	time.Sleep(e.takes)
-	if e.err != nil || e.term == have || e.term == "" {
-		return nil, e.term, e.err
+	switch {
+	case e.err != nil || e.term == have || e.term == "":
+		return latest, e.term, e.err
+	case e.asked%2 == 0:
+		latest.Terms = terms(e.term) // of an earlier version
+	default:
+		latest.Index, err = language.Build(terms(e.term))
 	}
-	return terms(e.term), e.term, nil
+	return latest, e.term, err
 }
 
 func terms(name string) []lingible.Entry {

@@ -1,7 +1,6 @@
 package language
 
 import (
-	"iter"
 	"regexp"
 	"slices"
 	"strings"
@@ -127,42 +126,25 @@ func squeezed(w string, n int) string {
 	return b.String()
 }
 
-// child returns the node of a word, also of one with letters drawn out.
-func (n *node) child(key string) *node {
-	for _, k := range []string{key, squeezed(key, 2), squeezed(key, 1)} {
-		if c := n.next[k]; c != nil {
-			return c
-		}
-	}
-	return nil
-}
-
-// phrases are the phrases that start at a token, the shortest first: how many tokens they have, and their senses.
-func (n *node) phrases(tokens []token, i int) iter.Seq2[int, []sense] {
-	return func(yield func(int, []sense) bool) {
-		n := n
-		for j := i; j < len(tokens) && !tokens[j].skip && (j == i || tokens[j].joined); j++ {
-			if n = n.child(tokens[j].key); n == nil || len(n.senses) > 0 && !yield(j-i+1, n.senses) {
-				return
-			}
-		}
-	}
-}
-
 // reading is a text that is read from its start to its end.
 type reading struct {
 	text   string
 	tokens []token
-	// root has the phrases that are looked for.
-	root *node
+	// phrases are those that are looked for, whose senses language has. They are slang, or plain.
+	phrases  phrases
+	language *Language
+	ofSlang  bool
 	// sentences have the stems of each sentence.
 	sentences map[int]map[string]bool
 	// slang says whether the text has slang that is no ordinary word, once that was asked.
 	slang *bool
 }
 
-func newReading(text string, root *node) *reading {
-	r := &reading{text: text, tokens: stemmed(text), root: root, sentences: map[int]map[string]bool{}}
+func (l *Language) newReading(text string, ofSlang bool) *reading {
+	r := &reading{text: text, tokens: stemmed(text), phrases: l.toSlang, language: l, ofSlang: ofSlang, sentences: map[int]map[string]bool{}}
+	if ofSlang {
+		r.phrases = l.toStandard
+	}
 	for _, t := range r.tokens {
 		if r.sentences[t.sentence] == nil {
 			r.sentences[t.sentence] = map[string]bool{}
@@ -175,11 +157,11 @@ func newReading(text string, root *node) *reading {
 // longest returns the sense of the longest phrase that starts at a token and fits there, how many tokens it has, and how
 // certain it is. Without one that fits, the certainty says whether there is a phrase that stays.
 func (r *reading) longest(i int) (found sense, length int, sure certainty) {
-	for n, senses := range r.root.phrases(r.tokens, i) {
+	for n, at := range r.phrases.startingAt(r.tokens, i) {
 		if length == 0 {
 			sure = kept
 		}
-		for _, s := range senses {
+		for s := range r.language.senses(at, r.ofSlang) {
 			if c := r.fits(s, i, n); c > 0 {
 				found, length, sure = s, n, c
 				break

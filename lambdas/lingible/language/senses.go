@@ -130,8 +130,10 @@ func (r *reading) hasOtherSlang() bool {
 	if r.slang == nil {
 		found := slices.ContainsFunc(r.tokens, func(t token) bool { return !t.skip && chat[t.key] })
 		for i := 0; i < len(r.tokens) && !found; i++ {
-			for _, senses := range r.root.phrases(r.tokens, i) {
-				found = found || slices.ContainsFunc(senses, func(s sense) bool { return s.slang && s.homonym == nil })
+			for _, at := range r.phrases.startingAt(r.tokens, i) {
+				for s := range r.language.senses(at, r.ofSlang) {
+					found = found || s.slang && s.homonym == nil
+				}
 			}
 		}
 		r.slang = &found

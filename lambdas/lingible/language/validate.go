@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/blevesearch/vellum"
+
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible"
 )
 
@@ -39,7 +41,7 @@ func (l *Language) Validate(_ context.Context, s lingible.Proposal) (lingible.Ve
 	letters, others := shares(s.Term)
 	rule(letters > 0 && letters >= 3*others, "The term needs letters: at most a quarter may be other characters.")
 	rule(!slices.ContainsFunc(term, func(t token) bool { return gibberish(t.key, isCapital(s.Term[t.from:t.to])) }), "The term looks like random letters.")
-	rule(!l.taken[lingible.Slug(s.Term)] && !l.isForm(term), "The term is in the lexicon already.")
+	rule(!has(l.taken, lingible.Slug(s.Term)) && !l.isForm(term), "The term is in the lexicon already.")
 	rule(!address.MatchString(s.Term+" \n "+s.Meaning+" \n "+s.Example), "Links, addresses and numbers to call are not allowed.")
 	rule(fresh(meaning, term) > 0, "The meaning needs a word that is not the term.")
 	rule(!isList(s.Meaning, meaning), "The meaning is a list of keywords: write a phrase or a sentence.")
@@ -84,15 +86,19 @@ func (l *Language) rate(s lingible.Proposal, term, meaning, example []token) lin
 
 // uses says that a text has the term, also inflected as a verb, a noun or an adjective.
 func (l *Language) uses(term string, text []token) bool {
-	root := &node{}
-	root.add(term, sense{own: term})
+	spellings := map[string][]reference{}
+	addPhrase(spellings, term, reference{})
 	for pos, forms := range formsOf {
 		for _, f := range forms {
-			root.add(inflect(strings.ToLower(term), pos, f), sense{own: term, form: f, pos: pos})
+			addPhrase(spellings, inflect(strings.ToLower(term), pos, f), reference{})
 		}
 	}
+	var own phrases
+	if built, err := transducer(numbered(spellings)); err == nil {
+		own.FST, _ = vellum.Load(built)
+	}
 	for i := range text {
-		for range root.phrases(text, i) {
+		for range own.startingAt(text, i) {
 			return true
 		}
 	}
@@ -101,7 +107,7 @@ func (l *Language) uses(term string, text []token) bool {
 
 // isForm says that the words are a term of the lexicon, in any form.
 func (l *Language) isForm(words []token) bool {
-	for n := range l.toStandard.phrases(words, 0) {
+	for n := range l.toStandard.startingAt(words, 0) {
 		if n == len(words) {
 			return true
 		}

@@ -19,7 +19,7 @@ func Exporter(environment kit.Environment, store *dynamodb.Store) (*lingible.Exp
 	if err != nil {
 		return nil, err
 	}
-	return &lingible.Exporter{Store: store, Objects: bucket.New(environment.AWS, values[0], "application/json")}, nil
+	return &lingible.Exporter{Store: store, Objects: bucket.New(environment.AWS, values[0], "application/json"), Index: language.Build}, nil
 }
 
 // WorkTime is how long a request may take, at most, so that the claims of one that dies are short: the embedded

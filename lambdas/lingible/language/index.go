@@ -1,0 +1,428 @@
+package language
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/blevesearch/vellum"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/lingible"
+)
+
+// The index of a lexicon is one block of bytes that is searched where it lies: nothing of it is read at a start but its
+// header. It has the magic, a CRC-32 (Castagnoli) of all that follows, the length of the header, the header as JSON, and the
+// sections. Maps from texts are finite state transducers, whose values are offsets in the sections. Numbers are little-endian,
+// or unsigned varints.
+const magic = "lexicon1"
+
+// ErrIndex says that bytes are no index of this version, or a spoiled one: the next export makes another.
+var ErrIndex = errors.New("no index of a lexicon, or of another version, or a spoiled one")
+
+// Sections.
+const (
+	// entries are the entries as JSON, each behind its length.
+	entriesSection = iota
+	// lemmas are what translations need of entries: slug, term and variants, plain text.
+	lemmasSection
+	// lists are of offsets of entries: a number, and as many numbers of four bytes.
+	listsSection
+	// senses are lists of references, each in order of preference.
+	sensesSection
+	// Maps: of slugs to entries, of phrases to senses, of slugs of terms and variants, of stems, and of slugs of plain texts to lists.
+	slugsSection
+	standardSection
+	slangSection
+	takenSection
+	vocabularySection
+	synonymsSection
+	sections
+)
+
+// mostTrends is how many terms the index has in order of momentum.
+const mostTrends = lingible.MaxTrends
+
+// header begins an index.
+type header struct {
+	// Lengths are those of the sections.
+	Lengths [sections]int
+	// Trends are the entries that are most in use.
+	Trends []uint32
+	// Quiz are the lists of the terms that the quiz asks about, by [quizList].
+	Quiz map[string]uint32
+}
+
+// quizList names a list of the quiz; empty: of all difficulties, or categories.
+func quizList(difficulty lingible.Difficulty, category lingible.Category) string {
+	return string(difficulty) + " " + string(category)
+}
+
+// reference is a sense as it is written.
+type reference struct {
+	lemma uint32
+	// name is which of the term and the variants it is.
+	name, pos, form byte
+}
+
+// builder makes an index.
+type builder struct {
+	entries, lemmas   []byte
+	toStandard, slang map[string][]reference
+	taken, vocabulary map[string]bool
+	slugs             map[string]uint64
+	synonyms, quiz    map[string][]uint32
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// Build makes the index of entries.
+func Build(entries []lingible.Entry) ([]byte, error) {
+	b := &builder{
+		toStandard: map[string][]reference{}, slang: map[string][]reference{}, taken: map[string]bool{}, vocabulary: map[string]bool{},
+		slugs: map[string]uint64{}, synonyms: map[string][]uint32{}, quiz: map[string][]uint32{},
+	}
+	// Where two entries could translate a text, the one with the higher score does.
+	entries = slices.SortedStableFunc(slices.Values(entries), func(a, b lingible.Entry) int {
+		return cmp.Or(cmp.Compare(b.QuizScore(), a.QuizScore()), strings.Compare(a.Slug(), b.Slug()))
+	})
+	offsets := make([]uint32, len(entries))
+	for i, e := range entries {
+		offset, err := b.add(e)
+		if err != nil {
+			return nil, err
+		}
+		offsets[i] = offset
+	}
+	order := make([]int, len(entries))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(entries[b].Momentum, entries[a].Momentum), strings.Compare(entries[a].Slug(), entries[b].Slug()))
+	})
+	h := header{Quiz: map[string]uint32{}}
+	for _, i := range order[:min(mostTrends, len(order))] {
+		h.Trends = append(h.Trends, offsets[i])
+	}
+	var lists []byte
+	list := func(of []uint32) (offset uint32) {
+		offset = uint32(len(lists))
+		lists = binary.LittleEndian.AppendUint32(lists, uint32(len(of)))
+		for _, entry := range of {
+			lists = binary.LittleEndian.AppendUint32(lists, entry)
+		}
+		return offset
+	}
+	for name, of := range b.quiz {
+		h.Quiz[name] = list(of)
+	}
+	synonyms := map[string]uint64{}
+	for slug, of := range b.synonyms {
+		synonyms[slug] = uint64(list(of))
+	}
+	var senses []byte
+	phrases := func(of map[string][]reference) map[string]uint64 {
+		found := make(map[string]uint64, len(of))
+		for phrase, references := range of {
+			found[phrase] = uint64(len(senses))
+			senses = binary.AppendUvarint(senses, uint64(len(references)))
+			for _, r := range references {
+				senses = append(binary.AppendUvarint(senses, uint64(r.lemma)), r.name, r.pos, r.form)
+			}
+		}
+		return found
+	}
+	toStandard, slang := phrases(b.toStandard), phrases(b.slang)
+	parts := [sections][]byte{entriesSection: b.entries, lemmasSection: b.lemmas, listsSection: lists, sensesSection: senses}
+	for section, of := range map[int]map[string]uint64{
+		slugsSection: b.slugs, standardSection: toStandard, slangSection: slang, synonymsSection: synonyms,
+		takenSection: numbered(b.taken), vocabularySection: numbered(b.vocabulary),
+	} {
+		transducer, err := transducer(of)
+		if err != nil {
+			return nil, err
+		}
+		parts[section] = transducer
+	}
+	for i, part := range parts {
+		h.Lengths[i] = len(part)
+	}
+	head, err := json.Marshal(h)
+	if err != nil {
+		return nil, fmt.Errorf("header of the index: %w", err)
+	}
+	body := binary.LittleEndian.AppendUint32(nil, uint32(len(head)))
+	body = append(body, head...)
+	for _, part := range parts {
+		body = append(body, part...)
+	}
+	built := binary.LittleEndian.AppendUint32([]byte(magic), crc32.Checksum(body, castagnoli))
+	return append(built, body...), nil
+}
+
+// numbered is a set as a map.
+func numbered[V any](set map[string]V) map[string]uint64 {
+	all := make(map[string]uint64, len(set))
+	for text := range set {
+		all[text] = 0
+	}
+	return all
+}
+
+func transducer(of map[string]uint64) ([]byte, error) {
+	var written bytes.Buffer
+	made, err := vellum.New(&written, nil)
+	if err != nil {
+		return nil, fmt.Errorf("index of the lexicon: %w", err)
+	}
+	for _, text := range slices.Sorted(maps.Keys(of)) {
+		if err := made.Insert([]byte(text), of[text]); err != nil {
+			return nil, fmt.Errorf("index of the lexicon: %w", err)
+		}
+	}
+	if err := made.Close(); err != nil {
+		return nil, fmt.Errorf("index of the lexicon: %w", err)
+	}
+	return written.Bytes(), nil
+}
+
+// add adds an entry, and returns its offset.
+func (b *builder) add(e lingible.Entry) (offset uint32, err error) {
+	slug := e.Slug()
+	encoded, err := json.Marshal(e)
+	if err != nil {
+		return 0, fmt.Errorf("term %q: %w", slug, err)
+	}
+	offset = uint32(len(b.entries))
+	b.entries = append(binary.AppendUvarint(b.entries, uint64(len(encoded))), encoded...)
+	b.slugs[slug] = uint64(offset)
+	if e.IsQuizEligible {
+		for _, list := range []string{quizList("", ""), quizList(e.QuizDifficulty(), ""), quizList("", e.QuizCategory), quizList(e.QuizDifficulty(), e.QuizCategory)} {
+			b.quiz[list] = append(b.quiz[list], offset)
+		}
+	}
+	for _, text := range slices.Concat([]string{e.Gloss}, e.Examples) {
+		b.learn(text)
+	}
+	names := slices.Concat([]string{e.Term}, e.Variants)
+	for _, name := range names {
+		b.taken[lingible.Slug(name)] = true
+		b.learn(name)
+	}
+	plain, pos := "", lingible.Phrase
+	if e.Plain != nil {
+		plain, pos = e.Plain.Text, e.Plain.PartOfSpeech
+		b.learn(plain)
+		meaning := lingible.Slug(plain)
+		b.synonyms[meaning] = append(b.synonyms[meaning], offset)
+	}
+	lemma := uint32(len(b.lemmas))
+	for _, text := range slices.Concat([]string{slug, plain}, names) {
+		b.lemmas = append(binary.AppendUvarint(b.lemmas, uint64(len(text))), text...)
+	}
+	forms := formsOf[pos]
+	if first, _, many := strings.Cut(strings.ToLower(e.Term), " "); pos == lingible.Phrase && many && verbHeads[first] {
+		if head, _, _ := strings.Cut(plain, " "); verbHeads[head] {
+			pos, forms = lingible.Verb, formsOf[lingible.Verb]
+		}
+	}
+	part := byte(slices.Index(lingible.PartsOfSpeech(), pos))
+	for i, name := range names {
+		for _, f := range append([]form{base}, forms...) {
+			r := reference{lemma, byte(i), part, byte(f)}
+			if given := formOf(name, e.Term, pos); i > 0 && given != base {
+				r.form = byte(given)
+				addPhrase(b.toStandard, name, r)
+				break
+			}
+			for _, inflected := range inflections(name, pos, f) {
+				addPhrase(b.toStandard, inflected, r)
+				if joined := gaps.Replace(inflected); joined != inflected {
+					addPhrase(b.toStandard, joined, r)
+				}
+			}
+		}
+	}
+	for _, f := range append([]form{base}, forms...) {
+		addPhrase(b.slang, inflect(plain, pos, f), reference{lemma, 0, part, byte(f)})
+	}
+	return offset, nil
+}
+
+// learn takes the words of a text into the vocabulary.
+func (b *builder) learn(text string) {
+	for _, t := range stemmed(text) {
+		b.vocabulary[t.stem] = true
+	}
+}
+
+// wordEnd is between the words of a phrase.
+const wordEnd = 0
+
+// addPhrase adds a sense to a phrase, once for each lemma, part of speech and form.
+func addPhrase(to map[string][]reference, phrase string, r reference) {
+	var words []string
+	for i, t := range tokensOf(phrase) {
+		// A phrase with other punctuation inside is not one that a text is searched for.
+		if i > 0 && !t.joined {
+			return
+		}
+		words = append(words, t.key)
+	}
+	key := strings.Join(words, string(rune(wordEnd)))
+	if len(words) > 0 && !slices.ContainsFunc(to[key], func(o reference) bool { return o.lemma == r.lemma && o.pos == r.pos && o.form == r.form }) {
+		to[key] = append(to[key], r)
+	}
+}
+
+// phrases are phrases, with offsets of their senses.
+type phrases struct{ *vellum.FST }
+
+// child is the place behind a word, also behind one with letters drawn out; found is false if no phrase goes there.
+func (p phrases) child(at int, value uint64, key string) (place int, sum uint64, found bool) {
+	for _, k := range []string{key, squeezed(key, 2), squeezed(key, 1)} {
+		place, sum = at, value
+		for i := 0; i < len(k) && p.CanMatch(place); i++ {
+			var more uint64
+			place, more = p.AcceptWithVal(place, k[i])
+			sum += more
+		}
+		// A word that only begins another one is none.
+		if p.CanMatch(place) && (p.IsMatch(place) || p.CanMatch(p.Accept(place, wordEnd))) {
+			return place, sum, true
+		}
+	}
+	return 0, 0, false
+}
+
+// startingAt are the phrases that start at a token, the shortest first: how many tokens they have, and where their senses are.
+func (p phrases) startingAt(tokens []token, i int) iter.Seq2[int, uint64] {
+	return func(yield func(int, uint64) bool) {
+		if p.FST == nil {
+			return
+		}
+		place, sum := p.Start(), uint64(0)
+		for j := i; j < len(tokens) && !tokens[j].skip && (j == i || tokens[j].joined); j++ {
+			if j > i {
+				var more uint64
+				if place, more = p.AcceptWithVal(place, wordEnd); !p.CanMatch(place) {
+					return
+				}
+				sum += more
+			}
+			var found bool
+			if place, sum, found = p.child(place, sum, tokens[j].key); !found {
+				return
+			}
+			if isPhrase, last := p.IsMatchWithVal(place); isPhrase && !yield(j-i+1, sum+last) {
+				return
+			}
+		}
+	}
+}
+
+// open reads the header of an index.
+func open(built []byte) (*Language, error) {
+	rest, ok := bytes.CutPrefix(built, []byte(magic))
+	if !ok || len(rest) < 8 || binary.LittleEndian.Uint32(rest) != crc32.Checksum(rest[4:], castagnoli) {
+		return nil, ErrIndex
+	}
+	size := int(binary.LittleEndian.Uint32(rest[4:]))
+	rest = rest[8:]
+	l := &Language{}
+	if size > len(rest) || json.Unmarshal(rest[:size], &l.header) != nil {
+		return nil, ErrIndex
+	}
+	rest = rest[size:]
+	for i, length := range l.header.Lengths {
+		if length < 0 || length > len(rest) {
+			return nil, ErrIndex
+		}
+		l.sections[i], rest = rest[:length], rest[length:]
+	}
+	for section, to := range map[int]**vellum.FST{
+		slugsSection: &l.slugs, standardSection: &l.toStandard.FST, slangSection: &l.toSlang.FST, takenSection: &l.taken, vocabularySection: &l.vocabulary, synonymsSection: &l.synonyms,
+	} {
+		loaded, err := vellum.Load(l.sections[section])
+		if err != nil {
+			return nil, errors.Join(ErrIndex, err)
+		}
+		*to = loaded
+	}
+	return l, nil
+}
+
+// has reports whether a set has a text.
+func has(set *vellum.FST, text string) bool {
+	if set == nil {
+		return false
+	}
+	found, err := set.Contains([]byte(text))
+	return found && err == nil
+}
+
+// find returns the value of a text.
+func find(in *vellum.FST, text string) (value uint64, found bool) {
+	if in == nil {
+		return 0, false
+	}
+	value, found, err := in.Get([]byte(text))
+	return value, found && err == nil
+}
+
+// sense reads the senses at an offset, in order of preference.
+func (l *Language) senses(at uint64, slang bool) iter.Seq[sense] {
+	return func(yield func(sense) bool) {
+		rest := l.sections[sensesSection][at:]
+		count, n := binary.Uvarint(rest)
+		rest = rest[n:]
+		for range count {
+			lemma, n := binary.Uvarint(rest)
+			name, pos, f := rest[n], lingible.PartsOfSpeech()[rest[n+1]], form(rest[n+2])
+			rest = rest[n+3:]
+			texts := l.sections[lemmasSection][lemma:]
+			text := func() (text string) {
+				length, n := binary.Uvarint(texts)
+				text, texts = string(texts[n:n+int(length)]), texts[n+int(length):]
+				return text
+			}
+			s := sense{slug: text(), with: text(), pos: pos, form: f, slang: slang}
+			s.own = text()
+			for range name {
+				s.own = text()
+			}
+			if slang {
+				s.homonym = homonymOf(s.own, pos)
+			} else {
+				s.own, s.with = s.with, s.own
+			}
+			if !yield(s) {
+				return
+			}
+		}
+	}
+}
+
+// entryAt reads the entry at an offset.
+func (l *Language) entryAt(at uint32) (entry lingible.Entry, err error) {
+	rest := l.sections[entriesSection][at:]
+	length, n := binary.Uvarint(rest)
+	if err := json.Unmarshal(rest[n:n+int(length)], &entry); err != nil {
+		return entry, fmt.Errorf("read a term of the index: %w", err)
+	}
+	return entry, nil
+}
+
+// list returns the offsets of the entries of a list.
+func (l *Language) list(at uint32) (count int, entry func(int) uint32) {
+	rest := l.sections[listsSection][at:]
+	return int(binary.LittleEndian.Uint32(rest)), func(i int) uint32 { return binary.LittleEndian.Uint32(rest[4+4*i:]) }
+}

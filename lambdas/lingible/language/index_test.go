@@ -1,0 +1,75 @@
+package language_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"testing"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/lingible"
+	"github.com/onesynth-cdk/onesynth/lambdas/lingible/language"
+	"github.com/onesynth-cdk/onesynth/lambdas/lingible/lexicons"
+)
+
+// indexed is an export with that index.
+type indexed []byte
+
+func (i indexed) Latest(context.Context, string) (lingible.Latest, string, error) {
+	return lingible.Latest{Index: i}, "digest", nil
+}
+
+func live(index []byte) *language.Live {
+	return language.NewLive(indexed(index), nil, slog.New(slog.DiscardHandler), nil)
+}
+
+// TestIndexOfQuiz: the quiz finds the terms that it asks about by difficulty and category, and no others.
+func TestIndexOfQuiz(t *testing.T) {
+	t.Parallel()
+	entries, err := lexicons.Initial()
+	if err != nil {
+		t.Fatal(err)
+	}
+	built, err := language.Build(entries)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := live(built)
+	for _, difficulty := range append(lingible.Difficulties(), "") {
+		for _, category := range append(lingible.Categories(), "") {
+			want := map[string]bool{}
+			for _, e := range entries {
+				if e.IsQuizEligible && (difficulty == "" || e.QuizDifficulty() == difficulty) && (category == "" || e.QuizCategory == category) {
+					want[e.Slug()] = true
+				}
+			}
+			count, term, err := l.QuizTerms(t.Context(), difficulty, category)
+			if err != nil || count != len(want) {
+				t.Errorf("%q %q: got %d terms, %v; want %d", difficulty, category, count, err, len(want))
+				continue
+			}
+			for i := range count {
+				if e, err := term(i); err != nil || !want[e.Slug()] {
+					t.Errorf("%q %q: got %+v, %v", difficulty, category, e, err)
+				}
+			}
+		}
+	}
+}
+
+// FuzzIndex: a spoiled index is an error, and never a panic.
+func FuzzIndex(f *testing.F) {
+	built, err := language.Build(terms("flex"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(built)
+	f.Add(built[:len(built)-1])
+	f.Add([]byte("lexicon1"))
+	f.Fuzz(func(t *testing.T, index []byte) {
+		_, err := live(index).Translate(t.Context(), "They flex.", lingible.ToStandard)
+		if isWhole := bytes.Equal(index, built); isWhole != (err == nil) || !isWhole && !errors.Is(err, language.ErrIndex) {
+			t.Errorf("got %v for an index that is whole: %t", err, isWhole)
+		}
+	})
+}
