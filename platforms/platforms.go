@@ -12,9 +12,12 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/aws/constructs-go/constructs/v10"
 
@@ -131,7 +134,7 @@ var embedded = regexp.MustCompile(`\b(Props|UserProps|LakeProps)\.`)
 // Configure returns the platforms as an environment of cdk.json describes them: a JSON object that
 // has the props of platforms, by the platforms' names. Names match in any case, as in package
 // encoding/json. A platform that is missing has the zero props. An unknown platform and an unknown
-// prop are errors.
+// prop are errors. A duration is a text such as "90s" or "1h30m", or nanoseconds.
 func Configure(environment []byte) ([]*Platform, error) {
 	all := All()
 	var members map[string]json.RawMessage
@@ -143,7 +146,11 @@ func Configure(environment []byte) ([]*Platform, error) {
 		if i < 0 {
 			return nil, fmt.Errorf("json: unknown field %q", name)
 		}
-		decoder := json.NewDecoder(bytes.NewReader(members[name]))
+		props, err := withDurations(members[name], reflect.TypeOf(all[i].Props).Elem())
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		decoder := json.NewDecoder(bytes.NewReader(props))
 		decoder.DisallowUnknownFields()
 		if err := decoder.Decode(all[i].Props); err != nil {
 			if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
@@ -154,4 +161,25 @@ func Configure(environment []byte) ([]*Platform, error) {
 		}
 	}
 	return all, nil
+}
+
+// withDurations writes the texts of an object as nanoseconds where the props have durations. What is no object stays.
+func withDurations(object []byte, props reflect.Type) ([]byte, error) {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(object, &members) != nil {
+		return object, nil
+	}
+	for name, value := range members {
+		field, ok := props.FieldByNameFunc(func(field string) bool { return strings.EqualFold(field, name) })
+		var text string
+		if !ok || field.Type != reflect.TypeFor[time.Duration]() || json.Unmarshal(value, &text) != nil {
+			continue
+		}
+		duration, err := time.ParseDuration(text)
+		if err != nil {
+			return nil, fmt.Errorf("%s: got %q: write a duration such as 90s or 1h30m", name, text)
+		}
+		members[name] = strconv.AppendInt(nil, int64(duration), 10)
+	}
+	return json.Marshal(members)
 }

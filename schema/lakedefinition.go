@@ -49,6 +49,8 @@ type LakeColumn struct {
 	Attribute string `json:",omitempty"`
 	// TrimPrefix is left out of the attribute's text where it begins with it.
 	TrimPrefix string `json:",omitempty"`
+	// Before shows the attribute as it was before the change.
+	Before bool `json:",omitempty"`
 	// Type is the column's type.
 	Type ColumnType
 	// From is the attribute's type.
@@ -84,7 +86,7 @@ func (l Lake) definition(d Database) LakeDefinition {
 		entity := LakeEntity{Name: e.Name, PartitionPrefix: e.PartitionPrefix, SortPrefix: e.SortPrefix}
 		for _, c := range e.ColumnsOf(table) {
 			attribute, _ := table.Attribute(c.Source())
-			column := LakeColumn{Name: c.Name, Attribute: c.Attribute, TrimPrefix: c.TrimPrefix, Type: c.Type, From: attribute.Type}
+			column := LakeColumn{Name: c.Name, Attribute: c.Attribute, TrimPrefix: c.TrimPrefix, Before: c.Before, Type: c.Type, From: attribute.Type}
 			if column.Attribute == column.Name {
 				column.Attribute = ""
 			}

@@ -35,7 +35,7 @@ func TestLakeDefinition(t *testing.T) {
 		var columns []LakeColumn
 		for _, column := range want.ColumnsOf(table) {
 			attribute, _ := table.Attribute(column.Source())
-			columns = append(columns, LakeColumn{Name: column.Name, Attribute: column.Attribute, TrimPrefix: column.TrimPrefix, Type: column.Type, From: attribute.Type})
+			columns = append(columns, LakeColumn{Name: column.Name, Attribute: column.Attribute, TrimPrefix: column.TrimPrefix, Before: column.Before, Type: column.Type, From: attribute.Type})
 		}
 		if diff := cmp.Diff(columns, definition.Entities[i].Columns); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", want.Name, diff)

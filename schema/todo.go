@@ -1,6 +1,9 @@
 package schema
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Todo is the platform on which users keep tasks, and whose changes fill a lake:
 // the one table of the seed (ADR-003), and the additions that its requirements
@@ -289,9 +292,11 @@ func todoLake() Lake {
 			{Name: "updated_at", Type: ColumnTimestamp, Description: "Last change"},
 			{Name: "completed_at", Type: ColumnTimestamp, Description: "Completion, if completed"},
 			{Name: "version", Description: "Version"},
+			{Name: "status_before", Attribute: "status", Before: true, Description: "Status before the change; null for a new task"},
 		},
 	}
-	columns := task.ColumnsOf(todoTable())
+	withBefore := task.ColumnsOf(todoTable())
+	columns := slices.DeleteFunc(slices.Clone(withBefore), func(c Column) bool { return c.Before })
 	events := append(ChangeColumns(), columns...)
 	events = append(events, Column{Name: "previous_status", Type: ColumnText, Description: "Status before the change, if there was one"})
 	return Lake{
@@ -425,8 +430,8 @@ FROM task_changes
 WHERE event_date >= current_date - INTERVAL '30' DAY
 GROUP BY event_date, category
 ORDER BY day, category`},
-			{Name: "Status changes of a day", Description: "How tasks moved from status to status today. Reads all days, since a task's former status may be of any",
-				SQL: "SELECT previous_status, status, count(*) AS changes FROM task_events\nWHERE CAST(event_time AS date) = current_date AND event_name <> 'REMOVE'\nGROUP BY previous_status, status\nORDER BY changes DESC, status"},
+			{Name: "Status changes of a day", Description: "How tasks moved from status to status today. Reads one day",
+				SQL: "SELECT status_before AS previous_status, status, count(DISTINCT event_id) AS changes FROM task_changes\nWHERE event_date = current_date AND event_name <> 'REMOVE'\nGROUP BY status_before, status\nORDER BY changes DESC, status"},
 			{Name: "Key figures", Description: "The platform in figures. Reads all days", SQL: "SELECT * FROM kpis"},
 		},
 	}

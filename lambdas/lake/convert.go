@@ -8,6 +8,7 @@ import (
 	"maps"
 	"math/big"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -124,6 +125,11 @@ func (t *table) row(r record) (*row, error) {
 	if err != nil {
 		return nil, err
 	}
+	var before map[string]json.RawMessage
+	if slices.ContainsFunc(t.columns, func(c schema.LakeColumn) bool { return c.Before }) {
+		// Without a readable image the columns are null, as of a new item.
+		_ = json.Unmarshal(r.Change.OldImage, &before)
+	}
 	at, err := unixTime(string(r.Change.Time))
 	if err != nil {
 		return nil, fmt.Errorf("ApproximateCreationDateTime is %s: %w", cmp.Or(shortened(string(r.Change.Time), 100), "absent"), err)
@@ -146,6 +152,9 @@ func (t *table) row(r record) (*row, error) {
 			value = parquet.ByteArrayValue([]byte(sequence))
 		default:
 			raw := attributes[c.Source()]
+			if c.Before {
+				raw = before[c.Source()]
+			}
 			value, err = convertColumn(c, raw)
 			if _, key := r.Change.Keys[c.Source()]; err != nil && r.EventName == "REMOVE" && !key {
 				value, err = parquet.NullValue(), nil

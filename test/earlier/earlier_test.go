@@ -256,13 +256,20 @@ func todo(t *testing.T, r run, old record) {
 	}
 	read[any](t, ann.Try(t, http.MethodPost, "/api/v1/tasks", map[string]any{"title": "Of today"}), http.StatusCreated)
 	r.flush(t)
-	rows := lakeRows(t, r, "SELECT status, count(*) AS n FROM tasks_current GROUP BY status ORDER BY status")
-	if want := [][]string{{"completed", "2"}, {"pending", "1"}}; !slices.EqualFunc(rows, want, slices.Equal) {
-		t.Errorf("the lake has %v; want %v", rows, want)
-	}
-	steps := lakeRows(t, r, "SELECT event_name, status FROM task_events WHERE task_id = '"+old.Task+"' ORDER BY sequence_number")
-	if want := [][]string{{"INSERT", "pending"}, {"MODIFY", "in_progress"}, {"MODIFY", "completed"}}; !slices.EqualFunc(steps, want, slices.Equal) {
-		t.Errorf("the lake has the steps %v; want %v", steps, want)
+	for _, object := range []string{"of then and of now", "merged"} {
+		rows := lakeRows(t, r, "SELECT status, count(*) AS n FROM tasks_current GROUP BY status ORDER BY status")
+		if want := [][]string{{"completed", "2"}, {"pending", "1"}}; !slices.EqualFunc(rows, want, slices.Equal) {
+			t.Errorf("objects %s: the lake has %v; want %v", object, rows, want)
+		}
+		steps := lakeRows(t, r, "SELECT event_name, status, coalesce(previous_status, '') FROM task_events WHERE task_id = '"+old.Task+"' ORDER BY sequence_number")
+		if want := [][]string{{"INSERT", "pending", ""}, {"MODIFY", "in_progress", "pending"}, {"MODIFY", "completed", "in_progress"}}; !slices.EqualFunc(steps, want, slices.Equal) {
+			t.Errorf("objects %s: the lake has the steps %v; want %v", object, steps, want)
+		}
+		for _, schedule := range read[[]struct{ Name string }](t, r.console.Try(t, http.MethodGet, "/schedules", nil), http.StatusOK) {
+			if strings.Contains(schedule.Name, "TodoLake") {
+				read[any](t, r.console.Try(t, http.MethodPost, "/schedules/"+schedule.Name+"/run", nil), http.StatusOK)
+			}
+		}
 	}
 }
 

@@ -142,9 +142,9 @@ func TestLakeOnTheCommandLine(t *testing.T) {
 		"NoSelect":      {[]string{"DELETE FROM task_changes"}, 1, "a lake is read with SELECT"},
 		"TwoStatements": {[]string{"SELECT 1; SELECT 2"}, 1, "want one"},
 		"NoSavedQuery":  {[]string{"--query", "Worst users"}, 1, `"Most active users"`},
-		"NoDatabase":    {[]string{"--database", "other", "SELECT 1"}, 1, l.Outputs["LakeDatabaseName"]},
-		"NoFormat":      {[]string{"--format", "xml", "SELECT 1"}, 2, "jsonlines"},
-		"NoFlag":        {[]string{"--tables"}, 2, "--tables"},
+		"NoDatabase":    {[]string{"--database", "other", "SELECT 1"}, 64, l.Outputs["LakeDatabaseName"]},
+		"NoFormat":      {[]string{"--format", "xml", "SELECT 1"}, 64, "jsonlines"},
+		"NoFlag":        {[]string{"--tables"}, 64, "--tables"},
 	} {
 		stdout, stderr, status := c.run(t, append([]string{"lake"}, test.arguments...)...)
 		if status != test.status || !strings.Contains(stderr, test.says) || status == 1 && stdout != "" {
