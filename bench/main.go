@@ -27,9 +27,10 @@ func main() {
 	flag.IntVar(&b.compared, "compare", 60, "number of requests of a route, of ours and of the yardstick, before they change turns")
 	flag.IntVar(&b.askCount, "asks", 20_000, "number of requests in a row")
 	flag.StringVar(&b.arch, "arch", "", "`processor` to synthesise for, arm64 or x86_64: with that of this machine, runs need not build the handlers again (default arm64)")
-	flag.BoolVar(&b.write, "write", false, "write the prices of routes into docs/COST.md")
+	flag.IntVar(&b.filling, "filling", 5, "number of requests of each route before it is measured, and then 10 and 50 times as many")
+	flag.BoolVar(&b.write, "write", false, "write the prices of routes into docs/COST.md, and their growth into docs/SCALE.md")
 	platformName := flag.String("platform", "", "measure the platform of this `name` only (default all)")
-	only := flag.String("only", "", "measure one `part`: synthesis, loop, requests, compare, prices, asks, lake, webhooks or page (default all)")
+	only := flag.String("only", "", "measure one `part`: synthesis, loop, requests, compare, prices, growth, asks, lake, webhooks or page (default all)")
 	flag.Parse()
 	if err := b.run(ctx, *only, *platformName); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -42,7 +43,9 @@ type bench struct {
 	load  time.Duration
 	delay time.Duration
 	arch  string
-	write bool // the prices into docs/COST.md
+	// filling is the number of requests of each route in the first measurement of growth.
+	filling int
+	write   bool // the prices into docs/COST.md, and the growth into docs/SCALE.md
 	// compared is the number of requests of a turn.
 	compared int
 	// askCount is the number of requests in a row.
@@ -62,11 +65,11 @@ type part struct {
 }
 
 func (b *bench) run(ctx context.Context, only, platform string) error {
-	parts := []part{{"synthesis", b.synthesis}, {"loop", b.loop}, {"requests", b.requests}, {"compare", b.compare}, {"prices", b.prices}, {"asks", b.asks}, {"lake", b.lake}, {"webhooks", b.webhooks}, {"page", b.page}}
+	parts := []part{{"synthesis", b.synthesis}, {"loop", b.loop}, {"requests", b.requests}, {"compare", b.compare}, {"prices", b.prices}, {"growth", b.growth}, {"asks", b.asks}, {"lake", b.lake}, {"webhooks", b.webhooks}, {"page", b.page}}
 	if only != "" {
 		i := slices.IndexFunc(parts, func(p part) bool { return p.name == only })
 		if i < 0 {
-			return fmt.Errorf("got -only %s, allowed is synthesis, loop, requests, compare, prices, asks, lake, webhooks or page", only)
+			return fmt.Errorf("got -only %s, allowed is synthesis, loop, requests, compare, prices, growth, asks, lake, webhooks or page", only)
 		}
 		parts = parts[i : i+1]
 	}

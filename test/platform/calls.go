@@ -67,6 +67,30 @@ func (s *Suite) checkCalls(t *testing.T) {
 	}
 }
 
+// checkGrowth checks that no route costs more calls or read units with ten times the items. It takes minutes: a release has it.
+func (s *Suite) checkGrowth(t *testing.T) {
+	if os.Getenv("ONESYNTH_TEST_GROWTH") == "" {
+		t.Skip("takes minutes: make test-release has it")
+	}
+	target := s.OwnRun(t, local.Options{NoSchedules: true})
+	measured, err := routes.Of(s.Construct)
+	if err != nil {
+		t.Fatal(err)
+	}
+	grown, err := measured.Growth(t.Context(), &routes.Run{
+		API: target.Run.URL(""), Console: target.Run.ConsoleURL(),
+		Seed: func(context.Context, string) error { return s.Seed(t, target) },
+	}, []int{routes.FullPages, 10 * routes.FullPages}, func(line string) { t.Log(line) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, g := range grown {
+		if g.Grows() {
+			t.Errorf("%s: a second request costs %v, and with ten times the items %v: it has to follow its answer", g.Route, g.Second[0], g.Second[1])
+		}
+	}
+}
+
 // checkTraces checks that the record of the run has the access pattern of every call of DynamoDB, one that the schema has.
 func (s *Suite) checkTraces(t *testing.T, recorder *trace.Recorder) {
 	requests, _ := recorder.Requests(trace.Search{})

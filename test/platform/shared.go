@@ -51,6 +51,7 @@ func (s *Suite) Check(t *testing.T, p Scenario) {
 		"EveryGrant":     func(t *testing.T) { s.Local(t, "dev").CheckGrants(t, p.Probes, p.Failed) },
 		"UndeliveredRun": func(t *testing.T) { s.Local(t, "dev").CheckUndelivered(t) },
 		"Calls":          s.checkCalls,
+		"Growth":         s.checkGrowth,
 	}
 	for name, check := range checks {
 		t.Run(name, func(t *testing.T) {

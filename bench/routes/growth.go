@@ -1,0 +1,138 @@
+package routes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Cost is what one request costs of DynamoDB.
+type Cost struct {
+	Calls       int64
+	Read, Write float64
+}
+
+// Growth is what the requests of a route cost with more and more items.
+type Growth struct {
+	// Route is its name.
+	Route string
+	// First are the costs of a new client's first request, one for each filling, and Second those of the next one.
+	First, Second []Cost
+}
+
+// Grows reports whether the second request with the most items makes more calls or reads more than that with the fewest: more than
+// a request in a hundred does for longer numbers.
+func (g Growth) Grows() bool {
+	fewest, most := g.Second[0], g.Second[len(g.Second)-1]
+	return most.Calls > fewest.Calls || most.Read > 1.1*fewest.Read+0.5
+}
+
+// FullPages is a filling after which lists fill their pages: with more items an answer has no more of them.
+const FullPages = 10
+
+// callers is after how many requests of a filling another client goes on: limits are for each caller.
+const callers = 5
+
+// Growth makes the requests of all routes, again and again, until each was made as often as fillings say, and measures every route
+// after each filling. Routes that wait for another function are left out. The log gets a line for each filling.
+func (m Measured) Growth(ctx context.Context, run *Run, fillings []int, log func(line string)) ([]Growth, error) {
+	var all []Growth
+	made := 0
+	for _, filling := range fillings {
+		began := time.Now()
+		for _, r := range m.Routes {
+			if r.Waits {
+				continue
+			}
+			var prepare, request func(context.Context) error
+			for n := made; n < filling; n++ {
+				if prepare == nil && request == nil || n%callers == 0 {
+					prepare, request = r.Client(run)
+				}
+				if err := once(ctx, prepare, request); err != nil {
+					return nil, fmt.Errorf("%s: %w", r.Name, err)
+				}
+			}
+		}
+		made = max(made, filling)
+		if err := run.Post(ctx, "/streams/flush", nil, nil); err != nil {
+			return nil, err
+		}
+		log(fmt.Sprintf("%d requests of each route were made in %s", made, time.Since(began).Round(time.Second)))
+		at := 0
+		for _, r := range m.Routes {
+			if r.Waits {
+				continue
+			}
+			if at == len(all) {
+				all = append(all, Growth{Route: r.Name})
+			}
+			prepare, request := r.Client(run)
+			for _, costs := range []*[]Cost{&all[at].First, &all[at].Second} {
+				if prepare != nil {
+					if err := once(ctx, nil, prepare); err != nil {
+						return nil, fmt.Errorf("%s: %w", r.Name, err)
+					}
+				}
+				// What the preparation has caused in streams is no cost of the request.
+				if err := run.Post(ctx, "/streams/flush", nil, nil); err != nil {
+					return nil, err
+				}
+				before, err := run.cost(ctx)
+				if err != nil {
+					return nil, err
+				}
+				if err := once(ctx, nil, request); err != nil {
+					return nil, fmt.Errorf("%s: %w", r.Name, err)
+				}
+				after, err := run.cost(ctx)
+				if err != nil {
+					return nil, err
+				}
+				*costs = append(*costs, Cost{after.Calls - before.Calls, after.Read - before.Read, after.Write - before.Write})
+			}
+			at++
+		}
+	}
+	return all, nil
+}
+
+// once prepares and makes a request, later if the API's throttle refuses one.
+func once(ctx context.Context, steps ...func(context.Context) error) error {
+	for _, step := range steps {
+		for step != nil {
+			err := step(ctx)
+			if err == nil {
+				break
+			}
+			if !errors.Is(err, ErrThrottled) {
+				return err
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+	}
+	return nil
+}
+
+// cost is what the run's requests cost since its start.
+func (r *Run) cost(ctx context.Context) (c Cost, err error) {
+	var engine struct {
+		Requests int64 `json:"requests"`
+	}
+	if err := r.Get(ctx, "/engine", &engine); err != nil {
+		return c, err
+	}
+	var rows []struct {
+		ReadUnits  float64 `json:"read_units"`
+		WriteUnits float64 `json:"write_units"`
+	}
+	if err := r.Get(ctx, "/capacity", &rows); err != nil {
+		return c, err
+	}
+	c.Calls = engine.Requests
+	for _, row := range rows {
+		c.Read, c.Write = c.Read+row.ReadUnits, c.Write+row.WriteUnits
+	}
+	return c, nil
+}
