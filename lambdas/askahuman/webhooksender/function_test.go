@@ -211,6 +211,8 @@ func (r *run) send(t *testing.T, address string) {
 func (r *run) settled(t *testing.T, attempts, left int) []awsapi.Message {
 	t.Helper()
 	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(5 * time.Millisecond) {
+		// Counted first: what was returned by then has its next time in what is read after it.
+		back := r.mappings.Deliveries()[0].Returned
 		messages, failed := r.server.Queue("webhooks").Messages(), len(r.server.Queue("failed").Messages())
 		tried, returned := true, failed*(len(schema.WebhookRetries())+1)
 		for _, m := range messages {
@@ -222,7 +224,7 @@ func (r *run) settled(t *testing.T, attempts, left int) []awsapi.Message {
 			kept += failed
 		}
 		// A message that was received and not returned is still with the function.
-		if tried && kept == left && r.mappings.Deliveries()[0].Returned == returned {
+		if tried && kept == left && back == returned {
 			return messages
 		}
 		if time.Now().After(deadline) {
