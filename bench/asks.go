@@ -85,8 +85,8 @@ func (b *bench) manyAsks(ctx context.Context, l *local, p platform, route routes
 	return nil
 }
 
-// idleShare is the share of a processor that the run and what it started take while nobody asks, after the time in which
-// streams are delivered.
+// idleShare is the share of a processor that the run and what it started take while nobody asks, after the time in
+// which streams are delivered.
 func idleShare(pid int) (float64, error) {
 	used := func() (sum time.Duration, err error) {
 		pids := []int{pid}

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// growth prints what each route costs of DynamoDB with 1, 10 and 50 times the items, and writes it into docs/SCALE.md if b.write
-// says so.
+// growth prints what each route costs of DynamoDB with 1, 10 and 50 times the items, and writes it into docs/SCALE.md
+// if b.write says so.
 func (b *bench) growth(ctx context.Context) error {
 	fillings := []int{b.filling, 10 * b.filling, 50 * b.filling}
 	var document strings.Builder

@@ -103,7 +103,8 @@ type Column struct {
 	// TrimPrefix is left out of the attribute's text where it begins with it, such
 	// as "TASK#" of a key.
 	TrimPrefix string
-	// Before shows the attribute as it was before the change: null for a new item, and in objects of a version without the column.
+	// Before shows the attribute as it was before the change: null for a new item, and in objects of a version without
+	// the column.
 	Before bool
 	// Type is its type, such as [ColumnTimestamp] of a Number.
 	Type ColumnType

@@ -21,8 +21,8 @@ type Growth struct {
 	First, Second []Cost
 }
 
-// Grows reports whether the second request with the most items makes more calls or reads more than that with the fewest: more than
-// a request in a hundred does for longer numbers.
+// Grows reports whether the second request with the most items makes more calls or reads more than that with the
+// fewest: more than a request in a hundred does for longer numbers.
 func (g Growth) Grows() bool {
 	fewest, most := g.Second[0], g.Second[len(g.Second)-1]
 	return most.Calls > fewest.Calls || most.Read > 1.1*fewest.Read+0.5
@@ -34,8 +34,9 @@ const FullPages = 10
 // callers is after how many requests of a filling another client goes on: limits are for each caller.
 const callers = 5
 
-// Growth makes the requests of all routes, again and again, until each was made as often as fillings say, and measures every route
-// after each filling. Routes that wait for another function are left out. The log gets a line for each filling.
+// Growth makes the requests of all routes, again and again, until each was made as often as fillings say, and measures
+// every route after each filling. Routes that wait for another function are left out. The log gets a line for each
+// filling.
 func (m Measured) Growth(ctx context.Context, run *Run, fillings []int, log func(line string)) ([]Growth, error) {
 	var all []Growth
 	made := 0

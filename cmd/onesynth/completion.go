@@ -51,7 +51,8 @@ func (c *completeCommand) Run(k *kong.Kong) error {
 	return nil
 }
 
-// candidates returns the commands, flags and values of flags that may stand where the last of the words is, which may be empty.
+// candidates returns the commands, flags and values of flags that may stand where the last of the words is, which may
+// be empty.
 func candidates(node *kong.Node, words []string) (all []string) {
 	last, before := "", ""
 	if n := len(words); n > 0 {

@@ -184,7 +184,8 @@ type lakeRow struct {
 	Description string `json:"description"`
 }
 
-// list prints what is in the lake: as text and json in its order, and in the other forms as a row for each column and saved query.
+// list prints what is in the lake: as text and json in its order, and in the other forms as a row for each column and
+// saved query.
 func (c *lakeQueryCommand) list(out io.Writer, lake catalog.Lake) error {
 	var rows []lakeRow
 	add := func(kind, of string, columns []catalog.Column) {

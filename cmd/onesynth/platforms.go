@@ -2,8 +2,8 @@ package main
 
 import "github.com/onesynth-cdk/onesynth/cmd/onesynth/askahuman"
 
-// platformCommands are the commands that one platform alone has: its name, which is their group in the list of commands, and a
-// struct of them.
+// platformCommands are the commands that one platform alone has: its name, which is their group in the list of
+// commands, and a struct of them.
 var platformCommands = []struct {
 	platform string
 	commands any

@@ -57,8 +57,8 @@ type boards struct {
 	kept cache.Cache[[]BoardEntry]
 }
 
-// standings reads the board of the period, as far as ranks are shown and up to boardAge old, and the person's stats as they are
-// now, if there is a person.
+// standings reads the board of the period, as far as ranks are shown and up to boardAge old, and the person's stats as
+// they are now, if there is a person.
 func (p *People) standings(ctx context.Context, personHash string, period Period, now time.Time) (top []BoardEntry, stats Stats, err error) {
 	p.boards.once.Do(func() {
 		// Two of each period, when a day or a week has just ended.
@@ -82,8 +82,8 @@ func (p *People) standings(ctx context.Context, personHash string, period Period
 	return top, stats, err
 }
 
-// place returns the board with the person's entry as their stats have it now, and their rank: one more than the number of people
-// with more points. The rank is nil for a person who has not answered in the period, and beyond MaxRank.
+// place returns the board with the person's entry as their stats have it now, and their rank: one more than the number
+// of people with more points. The rank is nil for a person who has not answered in the period, and beyond MaxRank.
 func place(top []BoardEntry, stats Stats, period Period, now time.Time) ([]BoardEntry, *int) {
 	own := stats.in(period, now)
 	if own.Answers == 0 {

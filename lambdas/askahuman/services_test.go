@@ -661,7 +661,8 @@ func (s *counted) OpenQuestions(ctx context.Context, limit int, after askahuman.
 	return page, more, err
 }
 
-// TestBoardsAreShared: an instance reads a board once in half a minute, for all people, and a person's own entry is never old.
+// TestBoardsAreShared: an instance reads a board once in half a minute, for all people, and a person's own entry is
+// never old.
 func TestBoardsAreShared(t *testing.T) {
 	t.Parallel()
 	p := newPlatform()

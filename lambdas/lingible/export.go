@@ -18,8 +18,9 @@ import (
 )
 
 const (
-	// ExportKey is the key of the object with the latest export of the lexicon, and IndexKey that of the object with its index, which
-	// is what functions read: the digest of the export in hexadecimal, and what [Exporter.Index] makes.
+	// ExportKey is the key of the object with the latest export of the lexicon, and IndexKey that of the object with
+	// its index, which is what functions read: the digest of the export in hexadecimal, and what [Exporter.Index]
+	// makes.
 	ExportKey = "lexicon/lexicon.json"
 	IndexKey  = "lexicon/lexicon.index"
 	// SourceInitial and SourceCommunity are the sources of the terms that Lingible begins with, and
@@ -97,14 +98,14 @@ type Exporter struct {
 	Now func() time.Time
 }
 
-// Export exports the lexicon, in which the terms with the slugs have changed, and returns how many
-// terms it has. If it fails, repeat it with the same slugs. After an [*UnreadableTermsError] it is made
-// all the same, with these terms as they were in the export before.
+// Export exports the lexicon, in which the terms with the slugs have changed, and returns how many terms it has. If it
+// fails, repeat it with the same slugs. After an [*UnreadableTermsError] it is made all the same, with these terms as
+// they were in the export before.
 //
-// An export has the terms of the export before, and those that have changed as they are in the table: what it reads grows with the
-// changes, and not with the lexicon. One export is made at a time, so that each follows from the one before. The first one of a day,
-// one without changes, and one without a readable one before read all terms, of the export before and of the index by source: so a
-// change that never came is in it, too.
+// An export has the terms of the export before, and those that have changed as they are in the table: what it reads
+// grows with the changes, and not with the lexicon. One export is made at a time, so that each follows from the one
+// before. The first one of a day, one without changes, and one without a readable one before read all terms, of the
+// export before and of the index by source: so a change that never came is in it, too.
 func (e *Exporter) Export(ctx context.Context, changed []string) (terms int, err error) {
 	now, claim := e.now(), rand.Text()
 	until := now.Add(exportLease)
@@ -200,7 +201,8 @@ func (e *Exporter) write(ctx context.Context, changed []string, until time.Time)
 	return digestOf(body), len(export.Terms), nil
 }
 
-// before reads the export that is there, also one that was written and not settled; false: there is none that can be read.
+// before reads the export that is there, also one that was written and not settled; false: there is none that can be
+// read.
 func (e *Exporter) before(ctx context.Context) (export Export, found bool, err error) {
 	// Without an export there is no object: Amazon S3 refuses to read it, and does not say why.
 	digest, _, err := e.Store.ExportDigest(ctx)

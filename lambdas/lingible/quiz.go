@@ -170,8 +170,8 @@ type Thesaurus interface {
 	TermFinder
 	// Synonyms returns the terms that have the plain text of an entry.
 	Synonyms(ctx context.Context, entry Entry) ([]Entry, error)
-	// QuizTerms returns how many terms of a difficulty and category the quiz asks about, and reads one of them by its number;
-	// either may be empty: all.
+	// QuizTerms returns how many terms of a difficulty and category the quiz asks about, and reads one of them by its
+	// number; either may be empty: all.
 	QuizTerms(ctx context.Context, difficulty Difficulty, category Category) (count int, term func(int) (Entry, error), err error)
 }
 

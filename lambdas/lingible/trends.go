@@ -260,8 +260,8 @@ func (t *Trends) Score(ctx context.Context) (run TrendRun, err error) {
 	return run, err
 }
 
-// score stores the score of a trend if that is another one, and reports whether it did. There is none whose time has ended. A score
-// that stays need not be stored: it follows from the time since the last one that was.
+// score stores the score of a trend if that is another one, and reports whether it did. There is none whose time has
+// ended. A score that stays need not be stored: it follows from the time since the last one that was.
 func (t *Trends) score(ctx context.Context, read CountedTrend, proposed *ProposedTrend) (stored bool, err error) {
 	err = retry.Do(ctx, func() error {
 		if stored = !read.LastUpdated.IsZero() || proposed != nil; !stored {

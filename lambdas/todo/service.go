@@ -65,9 +65,9 @@ type Store interface {
 	// the request's result after it; nil: the request is not done yet.
 	DeleteTasks(ctx context.Context, user string, read []Task, result *Deleted) error
 
-	// DeleteUser deletes a user and everything of theirs in one write, if it is few enough for that, and
-	// no other write meets it. Otherwise deleted is false, and the user is as it was read; many says that there is more of
-	// theirs than one write deletes. It returns [ErrUserNotFound], or [retry.ErrStale] when the user has changed.
+	// DeleteUser deletes a user and everything of theirs in one write, if it is few enough for that, and no other write
+	// meets it. Otherwise deleted is false, and the user is as it was read; many says that there is more of theirs than
+	// one write deletes. It returns [ErrUserNotFound], or [retry.ErrStale] when the user has changed.
 	DeleteUser(ctx context.Context, id string) (read User, deleted, many bool, err error)
 	// BeginDeletion deletes a user's own item, if it still is as it was read; from
 	// then on no item of the user can be added. It returns [retry.ErrStale].

@@ -49,12 +49,12 @@ func (s *Service) UpdateUser(ctx context.Context, id string, in UserInput) (User
 	return user, nil
 }
 
-// DeleteUser deletes a user and all their items, in one write if they fit into it, or in a few that other requests have met.
-// Otherwise one write ends the user, and the background ([Eraser]) deletes the items: then complete is false, as for a repeat of
-// the request meanwhile.
+// DeleteUser deletes a user and all their items, in one write if they fit into it, or in a few that other requests have
+// met. Otherwise one write ends the user, and the background ([Eraser]) deletes the items: then complete is false, as
+// for a repeat of the request meanwhile.
 //
-// It returns [ErrUserNotFound], or [ErrUserBeingDeleted] when another request began the deletion less than 15 minutes ago. It
-// carries out an older one, which the background has given up.
+// It returns [ErrUserNotFound], or [ErrUserBeingDeleted] when another request began the deletion less than 15 minutes
+// ago. It carries out an older one, which the background has given up.
 func (s *Service) DeleteUser(ctx context.Context, id string) (complete bool, err error) {
 	var deletion Deletion
 	going := false
@@ -115,8 +115,8 @@ func (s *Service) withUser(ctx context.Context, user string, read func() error) 
 const abandonedAfter = 15 * time.Minute
 
 // resumeDeletion finds the deletion of a user who is deleted already. It leaves it to the eraser, until the deletion is
-// abandoned: then going is false, and the request has to carry it out. Otherwise it would never be finished, and the user could
-// not come back.
+// abandoned: then going is false, and the request has to carry it out. Otherwise it would never be finished, and the
+// user could not come back.
 func (s *Service) resumeDeletion(ctx context.Context, user string) (deletion Deletion, going bool, err error) {
 	deletion, own, err := s.Store.ResumeDeletion(ctx, user)
 	if err != nil {

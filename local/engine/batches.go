@@ -104,9 +104,9 @@ func (r *reader) read(ctx context.Context) {
 // skip is how many changes of other tables a read may pass over before its iterator is replaced, which costs as much.
 const skip = 1000
 
-// skipTo goes on behind a record of another stream, which was read before this shard was found to have nothing new. DynamoDB
-// Local counts the changes of all tables in one sequence, and commits one after the other. A read without an answer leaves its
-// iterator where it was, and looks again at all that was written to any table since.
+// skipTo goes on behind a record of another stream, which was read before this shard was found to have nothing new.
+// DynamoDB Local counts the changes of all tables in one sequence, and commits one after the other. A read without an
+// answer leaves its iterator where it was, and looks again at all that was written to any table since.
 func (r *reader) skipTo(ctx context.Context, newest uint64) {
 	if newest < r.at+skip || r.streams.engine.PID() == 0 {
 		return
@@ -119,8 +119,8 @@ func (r *reader) skipTo(ctx context.Context, newest uint64) {
 	}
 }
 
-// rest waits after a read without an answer: until the run has written something or a flush asks for it, and at most for the
-// time in which writes past the run are found. False: ctx ended.
+// rest waits after a read without an answer: until the run has written something or a flush asks for it, and at most
+// for the time in which writes past the run are found. False: ctx ended.
 func (r *reader) rest(ctx context.Context, written, asked uint64) bool {
 	poll := r.streams.options.PollInterval
 	for rested := time.Duration(0); rested < r.streams.options.IdleInterval; rested += poll {

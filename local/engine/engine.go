@@ -229,8 +229,8 @@ func (e *Engine) end(most time.Duration) error {
 	}
 }
 
-// Wrote tells that something was written, after the engine has answered: streams are read soon then. Who writes without it waits
-// a little longer for the delivery of the change.
+// Wrote tells that something was written, after the engine has answered: streams are read soon then. Who writes without
+// it waits a little longer for the delivery of the change.
 func (e *Engine) Wrote() { e.writes.Add(1) }
 
 // URL is the engine's base URL, such as http://127.0.0.1:43363.

@@ -769,7 +769,8 @@ func (p passed) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
-// TestQuietStream: a stream that nobody writes to passes over the changes of a busy one, and still loses none of its own.
+// TestQuietStream: a stream that nobody writes to passes over the changes of a busy one, and still loses none of its
+// own.
 func TestQuietStream(t *testing.T) {
 	t.Parallel()
 	const table = `{"Type": "AWS::DynamoDB::Table", "Properties": {"TableName": "%s", "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}],

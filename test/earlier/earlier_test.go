@@ -1,5 +1,5 @@
-// Package earlier checks that today's code reads, continues and queries what earlier versions have stored: testdata has the data
-// folder of a run of each, in which [write] has used all platforms, and what that has to find again.
+// Package earlier checks that today's code reads, continues and queries what earlier versions have stored: testdata has
+// the data folder of a run of each, in which [write] has used all platforms, and what that has to find again.
 package earlier
 
 import (
@@ -36,7 +36,8 @@ func TestMain(m *testing.M) { suite.Main(m) }
 type record struct {
 	// Written is when.
 	Written time.Time
-	// Open is a question with one of two answers, which is open for a day after Written, and Closed one with all its answers.
+	// Open is a question with one of two answers, which is open for a day after Written, and Closed one with all its
+	// answers.
 	Open, Closed string
 	Subscription string
 	// Points are those of the first person.
@@ -149,8 +150,8 @@ func attempt(status string) map[string]any {
 	return map[string]any{"scenarioId": "washing-machine-repair", "status": status, "durationSeconds": 240, "answers": answers}
 }
 
-// TestEarlierVersions: today's code starts with the data of each earlier version, reads it for its owners, continues it, and
-// queries the lake over old and new changes.
+// TestEarlierVersions: today's code starts with the data of each earlier version, reads it for its owners, continues
+// it, and queries the lake over old and new changes.
 func TestEarlierVersions(t *testing.T) {
 	if *written != "" {
 		text, err := json.MarshalIndent(write(t, open(t, *written)), "", "  ")

@@ -67,7 +67,8 @@ func (s *Suite) checkCalls(t *testing.T) {
 	}
 }
 
-// checkGrowth checks that no route costs more calls or read units with ten times the items. It takes minutes: a release has it.
+// checkGrowth checks that no route costs more calls or read units with ten times the items. It takes minutes: a release
+// has it.
 func (s *Suite) checkGrowth(t *testing.T) {
 	if os.Getenv("ONESYNTH_TEST_GROWTH") == "" {
 		t.Skip("takes minutes: make test-release has it")

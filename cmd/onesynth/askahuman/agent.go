@@ -1,4 +1,5 @@
-// Package askahuman has the commands of onesynth for Ask-a-Human: keys of agents, and the tools of an agent on this machine.
+// Package askahuman has the commands of onesynth for Ask-a-Human: keys of agents, and the tools of an agent on this
+// machine.
 package askahuman
 
 import (
@@ -63,8 +64,8 @@ const agentKeyActions = "kms:Decrypt, kms:DescribeKey, kms:Encrypt, kms:Generate
 const agentPermissions = "cloudformation:DescribeStacks on the stack, dynamodb:UpdateItem on its table of keys, dynamodb:Query on the table's index ByAgent, " +
 	"and, where a customer managed key encrypts the table, on that key " + agentKeyActions
 
-// keyTableOutput matches outputs with names of tables of keys. If a platform is not directly below its stack, the CDK ends
-// the output's name with a hash.
+// keyTableOutput matches outputs with names of tables of keys. If a platform is not directly below its stack, the CDK
+// ends the output's name with a hash.
 var keyTableOutput = regexp.MustCompile(`AgentKeysTableName([0-9A-F]{8})?$`)
 
 // use calls do with the keys in the table.

@@ -12,15 +12,15 @@ import (
 	"time"
 )
 
-// Format is the flag of commands that answer with rows. Text is the form for people, which is a table unless the command says
-// otherwise.
+// Format is the flag of commands that answer with rows. Text is the form for people, which is a table unless the
+// command says otherwise.
 type Format struct {
 	Format string `help:"Form of the output: ${enum}." enum:"text,table,json,jsonlines,csv" default:"text"`
 }
 
-// Rows writes rows, which are structs whose exported fields have JSON names: a table with a column for each field, a JSON list, a
-// JSON object a line, or CSV with the names on the first line. Times in tables and CSV are in RFC 3339, and lists and objects in
-// JSON.
+// Rows writes rows, which are structs whose exported fields have JSON names: a table with a column for each field, a
+// JSON list, a JSON object a line, or CSV with the names on the first line. Times in tables and CSV are in RFC 3339,
+// and lists and objects in JSON.
 func Rows[Row any](to io.Writer, format Format, rows []Row) error {
 	encoder := json.NewEncoder(to)
 	encoder.SetEscapeHTML(false)

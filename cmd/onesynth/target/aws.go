@@ -16,7 +16,8 @@ import (
 // signIn says how to get credentials.
 const signIn = "sign in (aws sso login, or as you do), or choose a profile with AWS_PROFILE (aws configure list-profiles shows them)"
 
-// Connect returns the configuration of the AWS command line, for the Region unless that is empty. Its errors say what to do.
+// Connect returns the configuration of the AWS command line, for the Region unless that is empty. Its errors say what
+// to do.
 func Connect(ctx context.Context, region string) (aws.Config, error) {
 	var options []func(*config.LoadOptions) error
 	if region != "" {

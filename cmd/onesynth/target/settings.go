@@ -17,8 +17,8 @@ const (
 	settingsAt   = "context.onesynth"
 )
 
-// Settings are those of local runs in an app's cdk.json, an object under the context key onesynth. Each member sets the flag
-// of its name; a flag on the command line wins.
+// Settings are those of local runs in an app's cdk.json, an object under the context key onesynth. Each member sets the
+// flag of its name; a flag on the command line wins.
 type Settings struct {
 	// Stacks to run, as --stack takes them.
 	Stacks []string
@@ -32,7 +32,8 @@ type Settings struct {
 	SSMParameters map[string]string
 }
 
-// ReadSettings reads the cdk.json of the working folder. It returns the zero settings if the file or the key is missing.
+// ReadSettings reads the cdk.json of the working folder. It returns the zero settings if the file or the key is
+// missing.
 func ReadSettings() (Settings, error) {
 	text, err := os.ReadFile(settingsFile)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -43,8 +43,8 @@ func (s *Stack) RunningOutputs(ctx context.Context) (stacks []console.StackOutpu
 	return stacks, s.Call(ctx, http.MethodGet, "/outputs", nil, &stacks)
 }
 
-// DeployedOutputs returns the outputs of the deployed stack, and how to reach AWS. Its errors name the permissions that the
-// command needs.
+// DeployedOutputs returns the outputs of the deployed stack, and how to reach AWS. Its errors name the permissions that
+// the command needs.
 func (s *Stack) DeployedOutputs(ctx context.Context, permissions string) (aws.Config, map[string]string, error) {
 	configuration, err := Connect(ctx, s.Region)
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// TestGrowth: a list costs at most 12 requests and 25 read units, however many of an agent's questions and of other people there are,
-// and its pages lead to all that it has.
+// TestGrowth: a list costs at most 12 requests and 25 read units, however many of an agent's questions and of other
+// people there are, and its pages lead to all that it has.
 func TestGrowth(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()

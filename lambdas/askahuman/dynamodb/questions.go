@@ -226,12 +226,12 @@ func (s *Store) Question(ctx context.Context, id string, now time.Time) (askahum
 	return item.domain(), nil
 }
 
-// How many of an agent's questions one page is chosen from, when few have its status: of all, and of those that take answers,
-// which are read one by one. Either is at most 25 read units for questions of the usual size.
+// How many of an agent's questions one page is chosen from, when few have its status: of all, and of those that take
+// answers, which are read one by one. Either is at most 25 read units for questions of the usual size.
 const agentExamined, openExamined = 300, 40
 
-// AgentQuestions implements [askahuman.AgentStore]. Questions that take answers are in the list of the agent's quota. Ended ones
-// are looked for among all, in pages that grow.
+// AgentQuestions implements [askahuman.AgentStore]. Questions that take answers are in the list of the agent's quota.
+// Ended ones are looked for among all, in pages that grow.
 func (s *Store) AgentQuestions(ctx context.Context, agentID string, status askahuman.Status, limit int, after askahuman.Position, now time.Time) ([]askahuman.Question, askahuman.Position, bool, error) {
 	if status == askahuman.StatusOpen || status == askahuman.StatusPartial {
 		return s.agentOpenQuestions(ctx, agentID, status, limit, after, now)
@@ -319,8 +319,8 @@ func positionOf(q askahuman.Question) askahuman.Position {
 	return askahuman.Position{CreatedAt: q.CreatedAt, ID: q.ID}
 }
 
-// openIDs returns the ids of the questions that have a place in the agent's quota, newest first, and whether the agent is
-// blocked. Each question that takes answers has a place.
+// openIDs returns the ids of the questions that have a place in the agent's quota, newest first, and whether the agent
+// is blocked. Each question that takes answers has a place.
 func (s *Store) openIDs(ctx context.Context, agentID string) (ids []string, blocked bool, err error) {
 	var listed openQuestions
 	_, err = s.db.Get(ctx, "GetOpenQuestionIDs", &listed, quota(agentID)...)

@@ -17,8 +17,8 @@ const (
 	// MaxWrites is how many parts a transaction has at most ("Transactions", DynamoDB
 	// developer guide).
 	MaxWrites = 100
-	// eraseParallel is how many items are deleted at once, each on its own, and transactionsParallel how many transactions of
-	// items. One partition key takes 1,000 writes a second.
+	// eraseParallel is how many items are deleted at once, each on its own, and transactionsParallel how many
+	// transactions of items. One partition key takes 1,000 writes a second.
 	eraseParallel, transactionsParallel = 16, 4
 	// eraseReserve is how long before the end of its context an erasure stops: time for an
 	// unanswered attempt and the next one.

@@ -19,9 +19,9 @@ import (
 )
 
 // The index of a lexicon is one block of bytes that is searched where it lies: nothing of it is read at a start but its
-// header. It has the magic, a CRC-32 (Castagnoli) of all that follows, the length of the header, the header as JSON, and the
-// sections. Maps from texts are finite state transducers, whose values are offsets in the sections. Numbers are little-endian,
-// or unsigned varints.
+// header. It has the magic, a CRC-32 (Castagnoli) of all that follows, the length of the header, the header as JSON,
+// and the sections. Maps from texts are finite state transducers, whose values are offsets in the sections. Numbers are
+// little-endian, or unsigned varints.
 const magic = "lexicon1"
 
 // ErrIndex says that bytes are no index of this version, or a spoiled one: the next export makes another.
@@ -37,7 +37,8 @@ const (
 	listsSection
 	// senses are lists of references, each in order of preference.
 	sensesSection
-	// Maps: of slugs to entries, of phrases to senses, of slugs of terms and variants, of stems, and of slugs of plain texts to lists.
+	// Maps: of slugs to entries, of phrases to senses, of slugs of terms and variants, of stems, and of slugs of plain
+	// texts to lists.
 	slugsSection
 	standardSection
 	slangSection
@@ -303,7 +304,8 @@ func (p phrases) child(at int, value uint64, key string) (place int, sum uint64,
 	return 0, 0, false
 }
 
-// startingAt are the phrases that start at a token, the shortest first: how many tokens they have, and where their senses are.
+// startingAt are the phrases that start at a token, the shortest first: how many tokens they have, and where their
+// senses are.
 func (p phrases) startingAt(tokens []token, i int) iter.Seq2[int, uint64] {
 	return func(yield func(int, uint64) bool) {
 		if p.FST == nil {

@@ -23,9 +23,9 @@ type Language struct {
 	sections [sections][]byte
 	// toStandard has the forms of terms, and toSlang the forms of their plain equivalents.
 	toStandard, toSlang phrases
-	// taken has the slugs of all terms and variants, also of those without a plain equivalent, and vocabulary the stems of the
-	// words of glosses, examples and plain equivalents. Slugs lead to entries, and synonyms from the slugs of plain equivalents to
-	// lists of entries.
+	// taken has the slugs of all terms and variants, also of those without a plain equivalent, and vocabulary the stems
+	// of the words of glosses, examples and plain equivalents. Slugs lead to entries, and synonyms from the slugs of
+	// plain equivalents to lists of entries.
 	taken, vocabulary, slugs, synonyms *vellum.FST
 }
 
@@ -59,7 +59,8 @@ func New(entries []lingible.Entry) (*Language, error) {
 	return open(built)
 }
 
-// Trends returns up to most terms of the lexicon, 100 at most, by momentum, the highest first, and of equal ones the first by slug.
+// Trends returns up to most terms of the lexicon, 100 at most, by momentum, the highest first, and of equal ones the
+// first by slug.
 func (l *Language) Trends(_ context.Context, most int) ([]lingible.ProposedTrend, error) {
 	trends := []lingible.ProposedTrend{}
 	for _, at := range l.header.Trends[:max(0, min(most, len(l.header.Trends)))] {

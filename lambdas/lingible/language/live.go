@@ -79,8 +79,8 @@ func (l *Live) latest(ctx context.Context) (*edition, error) {
 	})
 }
 
-// newEdition opens the index of an export. One of an earlier version of the code has none, and one that cannot be read is made again
-// from the terms.
+// newEdition opens the index of an export. One of an earlier version of the code has none, and one that cannot be read
+// is made again from the terms.
 func newEdition(latest lingible.Latest, digest string) (made *edition, err error) {
 	made = &edition{digest: digest, isRead: true}
 	if latest.Index != nil {
@@ -162,7 +162,8 @@ func (l *Live) Synonyms(ctx context.Context, entry lingible.Entry) (synonyms []l
 	return synonyms, nil
 }
 
-// QuizTerms returns how many terms of a difficulty and category the quiz asks about, and reads one of them; either may be empty: all.
+// QuizTerms returns how many terms of a difficulty and category the quiz asks about, and reads one of them; either may
+// be empty: all.
 func (l *Live) QuizTerms(ctx context.Context, difficulty lingible.Difficulty, category lingible.Category) (count int, term func(int) (lingible.Entry, error), err error) {
 	latest, err := l.latest(ctx)
 	if err != nil {
