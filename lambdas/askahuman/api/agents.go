@@ -213,7 +213,7 @@ func (a *AgentAPI) register(s *httpapi.Server) {
 
 	httpapi.Serve(s, httpapi.Operation{
 		Method: http.MethodGet, Path: "/agent/questions", ID: "listQuestions", Status: http.StatusOK,
-		Description: "Returns a page of the agent's own questions, newest first.",
+		Description: "Returns a page of the agent's own questions, newest first. With a status, a page may have fewer questions than its limit, even none, and still a next_cursor.",
 	}, func(ctx context.Context, input *agentListInput) (AgentQuestionList, error) {
 		questions, next, err := a.Service.List(ctx, caller(ctx), askahuman.Status(input.Status), input.Limit, input.Cursor)
 		page := AgentQuestionList{Questions: make([]AgentQuestion, len(questions)), NextCursor: next}

@@ -128,7 +128,7 @@ func (h *HumanAPI) register(s *httpapi.Server) {
 	uuid, zone, token := httpapi.Format("uuid"), httpapi.Format(httpapi.TimezoneFormat), httpapi.Pattern(`^[^\s\u0085]*[^\u0000-\u0020\u007f-\u00a0\u00ad][^\s\u0085]*$`)
 	httpapi.Serve(s, httpapi.Operation{
 		Method: http.MethodGet, Path: "/human/questions", ID: "listOpenQuestions", Status: http.StatusOK,
-		Description: "Returns a page of questions that still want answers, newest first, without those that the person has answered. A page may have fewer questions than its limit, even none, and still a next_cursor: one request looks at about 500 questions. One that the person answered a moment ago may still be there.",
+		Description: "Returns a page of questions that still want answers, newest first, without those that the person has answered. A page may have fewer questions than its limit, even none, and still a next_cursor: one request looks at 120 questions. One that the person answered a moment ago may still be there.",
 		Precisely:   httpapi.Forms{"query.audience": httpapi.DistinctItems, "query.audience[0]": httpapi.Only(askahuman.Audiences()...)},
 	}, func(ctx context.Context, input *feedInput) (HumanQuestionList, error) {
 		var audience []string
