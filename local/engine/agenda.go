@@ -154,12 +154,42 @@ func (s *Sweeper) Wrote(operation string, body []byte) {
 	}
 }
 
+// writtenTables are the tables that a request names, or none when it names none that are found here.
+func writtenTables(body []byte) (tables []string) {
+	type named struct{ TableName string }
+	var request struct {
+		named
+		RequestItems  map[string]json.RawMessage
+		TransactItems []map[string]named
+	}
+	if json.Unmarshal(body, &request) != nil {
+		return nil
+	}
+	add := func(name string) {
+		if name = tableName(name); name != "" && !slices.Contains(tables, name) {
+			tables = append(tables, name)
+		}
+	}
+	add(request.TableName)
+	for name := range request.RequestItems {
+		add(name)
+	}
+	for _, element := range request.TransactItems {
+		for _, one := range element {
+			add(one.TableName)
+		}
+	}
+	return tables
+}
+
+// tableName is the name of a table, which a request may name by its ARN.
+func tableName(named string) string { return named[strings.LastIndexByte(named, '/')+1:] }
+
 func (s *Sweeper) wrote(w *write) {
 	if w == nil {
 		return
 	}
-	// A table may be named by its ARN.
-	name := w.TableName[strings.LastIndexByte(w.TableName, '/')+1:]
+	name := tableName(w.TableName)
 	index := slices.IndexFunc(s.tables, func(t sweptTable) bool { return t.name == name })
 	if index < 0 {
 		return

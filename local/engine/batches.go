@@ -5,10 +5,7 @@ package engine
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"math/rand/v2"
-	"strconv"
-	"sync/atomic"
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/local/recovery"
@@ -31,18 +28,8 @@ type reader struct {
 	due     time.Time
 	// last is the sequence number of the last record that was read.
 	last string
-	// at is the sequence number after which the shard is read: of the last record, or a later one of another stream.
-	at uint64
 	// lost says that the place was lost: the next batch may be cut differently.
 	lost bool
-}
-
-// newest is the highest sequence number of the records that were read from any stream of a database.
-type newest struct{ atomic.Uint64 }
-
-func (n *newest) raise(to uint64) {
-	for now := n.Load(); now < to && !n.CompareAndSwap(now, to); now = n.Load() {
-	}
 }
 
 // maxRecords is the most records of one answer ("GetRecords", Amazon DynamoDB Streams API reference).
@@ -64,8 +51,9 @@ func (r *reader) read(ctx context.Context) {
 	defer m.noteEnded(s.ShardId)
 	for {
 		asked, flushed := m.askedFlushes(s.ShardId)
-		written, newest := m.streams.engine.writes.Load(), m.streams.newest.Load()
+		written, began := m.written(), time.Now()
 		got, ok := r.next(ctx)
+		took := time.Since(began)
 		if !ok {
 			if ctx.Err() != nil {
 				return
@@ -94,41 +82,27 @@ func (r *reader) read(ctx context.Context) {
 		if len(got.Records) > 0 {
 			continue
 		}
-		r.skipTo(ctx, newest)
-		if !r.rest(ctx, written, asked) {
+		if !r.rest(ctx, written, asked, took) {
 			return
 		}
 	}
 }
 
-// skip is how many changes of other tables a read may pass over before its iterator is replaced, which costs as much.
-const skip = 1000
+// restShare is how many times as long as a read without an answer took a shard rests after it. DynamoDB Local counts the
+// changes of all tables in one sequence: such a read leaves its iterator where it was, and looks again at all that was
+// written to any table since. So the reads of a shard without changes take at most a hundredth of the time.
+const restShare = 100
 
-// skipTo goes on behind a record of another stream, which was read before this shard was found to have nothing new.
-// DynamoDB Local counts the changes of all tables in one sequence, and commits one after the other. A read without an
-// answer leaves its iterator where it was, and looks again at all that was written to any table since.
-func (r *reader) skipTo(ctx context.Context, newest uint64) {
-	if newest < r.at+skip || r.streams.engine.PID() == 0 {
-		return
-	}
-	r.at = newest
-	iterator, err := r.iterator(ctx, r.shard.ShardId, afterRecord, fmt.Sprintf("%021d", newest))
-	if err == nil {
-		r.shard.iterator = iterator
-		r.streams.options.Log.Debug("passed over the changes of other tables", "stream of", r.table.Name, "to", newest)
-	}
-}
-
-// rest waits after a read without an answer: until the run has written something or a flush asks for it, and at most
-// for the time in which writes past the run are found. False: ctx ended.
-func (r *reader) rest(ctx context.Context, written, asked uint64) bool {
-	poll := r.streams.options.PollInterval
-	for rested := time.Duration(0); rested < r.streams.options.IdleInterval; rested += poll {
+// rest waits after a read without an answer, which took some time: until the run has written to the table or a flush asks
+// for it, and at most until writes past the run are looked for. False: ctx ended.
+func (r *reader) rest(ctx context.Context, written, asked uint64, took time.Duration) bool {
+	poll, most := r.streams.options.PollInterval, max(r.streams.options.IdleInterval, restShare*took)
+	for rested := time.Duration(0); rested < most; rested += poll {
 		if !wait(ctx, poll) {
 			return false
 		}
 		now, _ := r.askedFlushes(r.shard.ShardId)
-		if r.streams.engine.writes.Load() != written || now > asked || len(r.pending) > 0 || r.finishing() {
+		if r.written() != written || now > asked || len(r.pending) > 0 || r.finishing() {
 			return true
 		}
 	}
@@ -198,10 +172,6 @@ func (r *reader) take(ctx context.Context, records []json.RawMessage) {
 			continue
 		}
 		r.last = converted.sequence
-		if number, err := strconv.ParseUint(r.last, 10, 64); err == nil {
-			r.at = number
-			r.streams.newest.raise(number)
-		}
 		if !passes {
 			continue
 		}

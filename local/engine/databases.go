@@ -159,9 +159,9 @@ func (d *Databases) Client() *dynamodb.Client { return d.all[0].client }
 // Wrote notes a write, so that its change is delivered soon, and items are deleted when they expire. Parameters as of
 // [Sweeper.Wrote].
 func (d *Databases) Wrote(environment, operation string, body []byte) {
-	d.engine.Wrote()
 	for _, one := range d.all {
 		if one.environment() == environment {
+			d.engine.Wrote(one.accessKey, writtenTables(body)...)
 			one.sweeper.Wrote(operation, body)
 		}
 	}

@@ -59,8 +59,9 @@ type Options struct {
 type Engine struct {
 	url       string
 	transport *http.Transport
-	// writes counts what Wrote was told of.
-	writes  atomic.Uint64
+	// writes counts what Wrote was told of: *atomic.Uint64, by the access key and the table, or by the access key alone for
+	// writes to tables that are not known.
+	writes  sync.Map
 	process *exec.Cmd
 	stdin   io.Closer
 	exited  chan struct{}
@@ -229,9 +230,23 @@ func (e *Engine) end(most time.Duration) error {
 	}
 }
 
-// Wrote tells that something was written, after the engine has answered: streams are read soon then. Who writes without
-// it waits a little longer for the delivery of the change.
-func (e *Engine) Wrote() { e.writes.Add(1) }
+// Wrote tells that something was written to these tables of a database, after the engine has answered: their streams are
+// read soon then. Without a table it may have been any. Who writes without Wrote waits longer for the delivery of the change.
+func (e *Engine) Wrote(accessKey string, tables ...string) {
+	if len(tables) == 0 {
+		e.writesTo(accessKey, "").Add(1)
+	}
+	for _, table := range tables {
+		e.writesTo(accessKey, table).Add(1)
+	}
+}
+
+// writesTo counts the writes to a table, or those to tables that are not known for an empty name.
+func (e *Engine) writesTo(accessKey, table string) *atomic.Uint64 {
+	type counted struct{ accessKey, table string }
+	count, _ := e.writes.LoadOrStore(counted{accessKey, table}, &atomic.Uint64{})
+	return count.(*atomic.Uint64)
+}
 
 // URL is the engine's base URL, such as http://127.0.0.1:43363.
 func (e *Engine) URL() string { return e.url }

@@ -315,7 +315,7 @@ func (d *Databases) ReplaceItem(ctx context.Context, name, stack string, was, it
 		input["Item"] = item
 	}
 	err = requestError(d.engine.call(ctx, in.accessKey, "DynamoDB_20120810."+operation, input, &struct{}{}))
-	d.engine.Wrote()
+	d.engine.Wrote(in.accessKey, name)
 	var refused *RequestError
 	if errors.As(err, &refused) && refused.Code == "ConditionalCheckFailedException" {
 		if was == nil {

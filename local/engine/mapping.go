@@ -55,6 +55,12 @@ type mapping struct {
 // name tells mappings apart in every run of the assembly.
 func (m *mapping) name() string { return m.function.Name + " " + m.table.Name }
 
+// written changes with each write to the table that the run knows of.
+func (m *mapping) written() uint64 {
+	engine, key := m.streams.engine, m.streams.accessKey
+	return engine.writesTo(key, m.table.Name).Load() + engine.writesTo(key, "").Load()
+}
+
 // ofQueue reports that the mapping is one of a queue.
 func ofQueue(resource *assembly.Resource) bool {
 	var declared struct{ EventSourceArn string }

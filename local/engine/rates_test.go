@@ -90,7 +90,7 @@ func TestLakeObjectsByRate(t *testing.T) {
 					t.Fatal(err)
 				}
 				m := &mapping{
-					streams: &Streams{newest: &newest{}, checkpoints: places, options: StreamsOptions{
+					streams: &Streams{checkpoints: places, options: StreamsOptions{
 						Invoke: to, Redeliver: func() bool { return false }, RetryDelay: time.Second, Log: slog.New(slog.DiscardHandler),
 					}},
 					function: &assembly.Resource{Name: "writer"}, table: &assembly.Resource{Name: "table", Stack: &assembly.Stack{Region: Region}},

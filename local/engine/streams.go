@@ -38,10 +38,11 @@ type StreamsOptions struct {
 	// Redeliver is asked after each batch that is done: true loses the place that the mapping has reached, as when Lambda moves
 	// the reading of a shard to another of its machines. The batch is delivered again, cut at another place. Default: never.
 	Redeliver func() bool
-	// PollInterval is the time between reads of a shard that had nothing new, while [Engine.Wrote] tells of writes.
+	// PollInterval is the time between reads of a shard that had nothing new, while [Engine.Wrote] tells of writes to its table.
 	// Default: 200 ms (AWS: 250 ms).
 	PollInterval time.Duration
-	// IdleInterval is the time between such reads while it does not. Default: five times PollInterval.
+	// IdleInterval is the least time between such reads while it does not: a read that takes long is repeated later.
+	// Default: five times PollInterval.
 	IdleInterval time.Duration
 	// RetryDelay is the time before the first retry of a batch; it doubles up to a hundredfold. Default: 100 ms.
 	RetryDelay time.Duration
@@ -59,7 +60,6 @@ type Streams struct {
 	accessKey   string
 	options     StreamsOptions
 	checkpoints *checkpoints
-	newest      *newest
 	mappings    []*mapping
 }
 
@@ -84,9 +84,9 @@ func NewStreams(engine *Engine, accessKey string, source *assembly.Assembly, opt
 	if options.Authorise == nil {
 		options.Authorise = func(string, string, string) error { return nil }
 	}
-	streams := &Streams{engine: engine, accessKey: accessKey, options: options, newest: &newest{}}
+	streams := &Streams{engine: engine, accessKey: accessKey, options: options}
 	if options.former != nil {
-		streams.checkpoints, streams.newest = options.former.checkpoints, options.former.newest
+		streams.checkpoints = options.former.checkpoints
 	} else {
 		var err error
 		if streams.checkpoints, err = newCheckpoints(options.Checkpoints); err != nil {
