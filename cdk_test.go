@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -221,6 +222,14 @@ func checkValue(t *testing.T, path string, want any, field reflect.Value) {
 	case ok:
 		checkSet(t, path, object, field)
 	default:
+		// A duration may be written as text.
+		if written, ok := want.(string); ok && field.Type() == reflect.TypeFor[time.Duration]() {
+			duration, err := time.ParseDuration(written)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want = float64(duration)
+		}
 		text, err := json.Marshal(field.Interface())
 		if err != nil {
 			t.Fatal(err)

@@ -63,7 +63,9 @@ func TestCheckItself(t *testing.T) {
 func TestCheckEarlierVersion(t *testing.T) {
 	t.Parallel()
 	// changed are the ids of findings that are meant, by platform, each with the reason.
-	changed := map[string]map[string]string{}
+	changed := map[string]map[string]string{"lingible": {
+		"grants:LingibleLingibleAPIRoleD3633BC3": "the quiz takes its terms from the lexicon's index instead of the table",
+	}}
 	for name, environments := range variants {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -446,7 +446,7 @@ func TestMetadata(t *testing.T) {
 // says how many it reads, and reads no more.
 func TestSavedQueriesSayTheirDays(t *testing.T) {
 	t.Parallel()
-	reads := regexp.MustCompile(`\. Reads (all|\d+) days(,|$)`)
+	reads := regexp.MustCompile(`\. Reads (all|one|\d+) days?(,|$)`)
 	for name, environments := range variants {
 		var queries []schema.SavedQuery
 		for _, l := range environments[platformtest.Zero].Schema.Lakes {
@@ -457,6 +457,10 @@ func TestSavedQueriesSayTheirDays(t *testing.T) {
 			switch {
 			case days == nil:
 				t.Errorf("%s: %s: the description %q does not say which days it reads", name, q.Name, q.Description)
+			case days[1] == "one":
+				if !strings.Contains(q.SQL, "WHERE event_date = current_date") {
+					t.Errorf("%s: %s: reads one day, as it says, only if it looks at %s: got %s", name, q.Name, schema.EventDate, q.SQL)
+				}
 			case days[1] != "all" && !strings.Contains(q.SQL, "WHERE event_date >= current_date - INTERVAL '"+days[1]+"' DAY"):
 				t.Errorf("%s: %s: reads %s days, as it says, only if it looks at %s: got %s", name, q.Name, days[1], schema.EventDate, q.SQL)
 			}

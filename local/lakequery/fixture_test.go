@@ -175,6 +175,8 @@ type taskChange struct {
 	UpdatedAt   time.Time  `parquet:"updated_at,optional,timestamp(millisecond)"`
 	CompletedAt *time.Time `parquet:"completed_at,optional,timestamp(millisecond)"`
 	Version     int64      `parquet:"version,optional"`
+
+	StatusBefore *string `parquet:"status_before,optional,dict"`
 }
 
 func write[Row any](t testing.TB, rows ...Row) []byte {

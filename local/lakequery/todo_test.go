@@ -26,6 +26,7 @@ func history(t *testing.T, today time.Time) map[string][]byte {
 		return row
 	}
 	with := func(row taskChange, status string) taskChange { row.Status = status; return row }
+	after := func(status string, row taskChange) taskChange { row.StatusBefore = &status; return row }
 	t1 := taskChange{UserID: "u1", TaskID: "t1", Title: "one", Description: &note, Status: "pending", Category: &home, DueDate: day(t, "2020-01-01"), CreatedAt: at, Version: 1}
 	t2 := taskChange{UserID: "u1", TaskID: "t2", Title: "two", Status: "pending", Priority: &high, DueDate: day(t, "2020-05-05"), CreatedAt: at, Version: 1}
 	t3 := taskChange{UserID: "u1", TaskID: "t3", Title: "three", Status: "pending", DueDate: day(t, "2020-02-29"), CreatedAt: at, Version: 1}
@@ -37,19 +38,19 @@ func history(t *testing.T, today time.Time) map[string][]byte {
 	completed := done(t1, at.Add(150*time.Minute))
 	e := []taskChange{
 		1:  event(1, "INSERT", at, t1),
-		2:  event(2, "MODIFY", at.Add(time.Hour), with(t1, "in_progress")),
-		3:  event(3, "MODIFY", at.Add(150*time.Minute), completed),
+		2:  event(2, "MODIFY", at.Add(time.Hour), after("pending", with(t1, "in_progress"))),
+		3:  event(3, "MODIFY", at.Add(150*time.Minute), after("in_progress", completed)),
 		4:  event(4, "INSERT", at, t2),
 		5:  event(5, "INSERT", at, t3),
-		6:  event(6, "MODIFY", at.Add(time.Minute), with(t3, "cancelled")),
+		6:  event(6, "MODIFY", at.Add(time.Minute), after("pending", with(t3, "cancelled"))),
 		7:  event(7, "INSERT", at, t4),
 		8:  event(8, "INSERT", midnight.Add(-time.Millisecond), t5),
-		9:  event(9, "REMOVE", midnight, t5),
-		10: event(10, "MODIFY", midnight.AddDate(0, 0, 2), completed),
+		9:  event(9, "REMOVE", midnight, after("pending", t5)),
+		10: event(10, "MODIFY", midnight.AddDate(0, 0, 2), after("completed", completed)),
 		11: event(11, "INSERT", at.AddDate(0, 0, 2), t7),
-		12: event(12, "REMOVE", at.AddDate(0, 0, 2), t7),
+		12: event(12, "REMOVE", at.AddDate(0, 0, 2), after("pending", t7)),
 		13: event(13, "INSERT", today, t6),
-		14: event(14, "MODIFY", today.Add(time.Second), done(t6, today.Add(30*time.Minute))),
+		14: event(14, "MODIFY", today.Add(time.Second), after("pending", done(t6, today.Add(30*time.Minute)))),
 	}
 	users := []userChange{
 		{change{"user-1", "INSERT", at, number(21)}, "u1", at, at},
