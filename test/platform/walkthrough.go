@@ -47,7 +47,7 @@ func (s *Suite) CheckWalkthrough(t *testing.T, document string, varies *regexp.R
 		// free ports here.
 		line := strings.ReplaceAll(c.line, "localhost:8079", host(target.Run.ConsoleURL()))
 		line = addressOfAPI.ReplaceAllLiteralString(line, host(target.URL))
-		line = subcommand.ReplaceAllString(line, onesynth+" $1 --console "+target.Run.ConsoleURL())
+		line = strings.ReplaceAll(line, "bin/onesynth ", onesynth+" ")
 		for of, is := range ids {
 			line = strings.ReplaceAll(line, of, is)
 		}
@@ -62,6 +62,7 @@ func (s *Suite) CheckWalkthrough(t *testing.T, document string, varies *regexp.R
 		}
 		shell := exec.CommandContext(t.Context(), "bash", "-c", strings.Join(append(slices.Clone(before), line), "\n"))
 		var complaints bytes.Buffer
+		shell.Env = append(os.Environ(), "ONESYNTH_CONSOLE="+target.Run.ConsoleURL())
 		shell.Stderr = &complaints
 		printed, err := shell.Output()
 		if err != nil {
@@ -83,7 +84,6 @@ func (s *Suite) CheckWalkthrough(t *testing.T, document string, varies *regexp.R
 
 var (
 	addressOfAPI = regexp.MustCompile(`localhost:808\d`)
-	subcommand   = regexp.MustCompile(`\bbin/onesynth ([a-z-]+)`)
 	definition   = regexp.MustCompile(`^\w+(=|\(\))`)
 	anyID        = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|\b[0-9a-f]{32}\b`)
 	anyTime      = regexp.MustCompile(`\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z`)
