@@ -35,7 +35,7 @@ func Todo() Platform {
 					"ListTasksByPriority", "ListTasksWithPriority",
 					"ListTasksByCategory", "ListTasksWithCategory",
 					"SetTaskStatuses", "DeleteCompletedTasks",
-					"DeleteUser", "BeginUserDeletion", "GetUserDeletion", "ListItemKeys", "EraseItems", "AnswerUserDeletion",
+					"DeleteUser", "BeginUserDeletion", "GetUserDeletion", "ListItemKeys", "EraseItem", "AnswerUserDeletion",
 					ClaimIdempotencyKey, SettleIdempotencyKey,
 				},
 			},
@@ -51,7 +51,7 @@ func Todo() Platform {
 					BatchSize: 10, After: "todoapi", BatchWindow: 5 * time.Second, ReportItemFailures: true,
 					Failures: Failures{ID: "DeadLetters", Description: "deletions of users that could not be finished"},
 				},
-				AccessPatterns: []string{"ListItemKeys", "EraseItems", "FinishUserDeletion"},
+				AccessPatterns: []string{"ListItemKeys", "GetTaskCounts", "EraseItem", "FinishUserDeletion"},
 			},
 		},
 		Secrets: []Secret{
@@ -252,11 +252,12 @@ func todoAccessPatterns() []AccessPattern {
 		{
 			Name: "ListItemKeys", Description: "The keys of all items with a user's partition key: tasks, or idempotency keys.",
 			Operation: Query, Table: table, Consistent: true,
-			KeyConditions: []KeyCondition{{"PK", Equal}}, Attributes: []string{"PK", "SK", "deletion", "version"},
+			KeyConditions: []KeyCondition{{"PK", Equal}}, Attributes: []string{"PK", "SK", "deletion", "version", "expiration_timestamp"},
 		},
-		transaction("EraseItems", "Delete up to 99 items of a user that is being deleted.", "", "",
-			write(ConditionCheckItem, "the counts: this deletion is still going on"),
-			each(write(DeleteItem, "a task or an idempotency key"))),
+		{
+			Name: "EraseItem", Description: "Delete a task or an idempotency key of a user that is being deleted, if it is as it was read.",
+			Operation: DeleteItem, Table: table,
+		},
 		{
 			Name: "FinishUserDeletion", Description: "Delete the counts, the last item of a user, if this deletion is still going on.",
 			Operation: DeleteItem, Table: table,

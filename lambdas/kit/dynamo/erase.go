@@ -3,7 +3,6 @@ package dynamo
 import (
 	"cmp"
 	"context"
-	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
@@ -17,9 +16,8 @@ const (
 	// MaxWrites is how many parts a transaction has at most ("Transactions", DynamoDB
 	// developer guide).
 	MaxWrites = 100
-	// eraseParallel is how many items are deleted at once, each on its own, and transactionsParallel how many
-	// transactions of items. One partition key takes 1,000 writes a second.
-	eraseParallel, transactionsParallel = 16, 4
+	// eraseParallel is how many items are deleted at once. One partition key takes 1,000 writes a second.
+	eraseParallel = 16
 	// eraseReserve is how long before the end of its context an erasure stops: time for an
 	// unanswered attempt and the next one.
 	eraseReserve = kit.AttemptTimeout + time.Second
@@ -31,12 +29,13 @@ type Erasure struct {
 	// table or of an index, which returns the key of the table. Make it consistent: an index may
 	// lack a new item.
 	List string
-	// Delete is the pattern that deletes. A DeleteItem deletes each item on its own. A
-	// TransactWriteItems of Checks and a repeated DeleteItem costs twice as much, and deletes
-	// nothing once a check fails.
+	// Delete is the DeleteItem that deletes each item.
 	Delete string
-	// Checks begin each transaction, such as the [Check] that the deletion still goes on.
-	Checks []Write
+	// GoesOn is asked after each page of List, before anything of it is deleted. Its error ends the erasure: items that
+	// somebody adds once the erasure is over, stay. Nil: the erasure goes on.
+	GoesOn func(context.Context) error
+	// If is the condition under which an item that was read is deleted. Nil: none.
+	If func(Item) expression.ConditionBuilder
 	// Keep says which items stay. Nil: none.
 	Keep func(Item) bool
 }
@@ -51,69 +50,52 @@ type Erasure struct {
 // that nothing adds items meanwhile.
 //
 // Erase does not use BatchWriteItem, because IAM cannot allow it to delete without allowing it to
-// write. Erase returns a [*TransactionError] when a check fails.
+// write, nor transactions, which cost twice as much and, if all check the same item, conflict.
 func (db *DB) Erase(ctx context.Context, e Erasure, partitions ...any) (complete bool, err error) {
 	list, err := db.pattern(e.List, schema.Query)
 	if err != nil {
 		return false, err
 	}
-	most := MaxWrites - len(e.Checks)
-	var erasing errgroup.Group
-	erasing.SetLimit(1)
-	if pattern, ok := db.accesses[e.Delete]; ok && pattern.Operation == schema.TransactWriteItems {
-		erasing.SetLimit(transactionsParallel)
-	}
+	erasing, failed := errgroup.WithContext(ctx)
+	erasing.SetLimit(eraseParallel)
 	// What has begun ends before Erase does.
 	defer func() { err = cmp.Or(erasing.Wait(), err); complete = complete && err == nil }()
-	var keys [][]any
 	for _, partition := range partitions {
-		for item, err := range db.Items(ctx, e.List, Query{Values: []any{partition}, PageSize: most}) {
+		query := Query{Values: []any{partition}}
+		for first := true; first || query.StartAfter != nil; first = false {
+			page, err := db.Page(ctx, e.List, query)
+			if err == nil && e.GoesOn != nil {
+				err = e.GoesOn(ctx)
+			}
 			if err != nil {
 				return false, err
 			}
-			if e.Keep != nil && e.Keep(item) {
-				continue
+			for _, item := range page.Items {
+				if e.Keep != nil && e.Keep(item) {
+					continue
+				}
+				if ending(ctx) || failed.Err() != nil {
+					return false, nil
+				}
+				erasing.Go(func() error { return db.eraseItem(ctx, e, list.table, item) })
 			}
-			var key []any
-			for _, name := range list.table.Key.Attributes() {
-				key = append(key, item[name])
-			}
-			if keys = append(keys, key); len(keys) < most {
-				continue
-			}
-			if ending(ctx) {
-				return false, nil
-			}
-			full := keys
-			erasing.Go(func() error { return db.eraseKeys(ctx, e, list.table, full) })
-			keys = nil
+			query.StartAfter = page.Next
 		}
 	}
-	if ending(ctx) {
-		return false, nil
-	}
-	erasing.Go(func() error { return db.eraseKeys(ctx, e, list.table, keys) })
-	return true, nil
+	return !ending(ctx), nil
 }
 
-// eraseKeys deletes the items with these keys.
-func (db *DB) eraseKeys(ctx context.Context, e Erasure, table schema.Table, keys [][]any) error {
-	if len(keys) == 0 {
-		return nil
+func (db *DB) eraseItem(ctx context.Context, e Erasure, table schema.Table, item Item) error {
+	var key []any
+	for _, name := range table.Key.Attributes() {
+		key = append(key, item[name])
 	}
-	if pattern, ok := db.accesses[e.Delete]; ok && pattern.Operation == schema.TransactWriteItems {
-		writes := slices.Clone(e.Checks)
-		for _, key := range keys {
-			writes = append(writes, Delete(table.Name, key, expression.ConditionBuilder{}))
-		}
-		return db.Transact(ctx, e.Delete, writes...)
+	var condition expression.ConditionBuilder
+	if e.If != nil {
+		condition = e.If(item)
 	}
-	var group errgroup.Group
-	group.SetLimit(eraseParallel)
-	for _, key := range keys {
-		group.Go(func() error { return db.Delete(ctx, e.Delete, key, expression.ConditionBuilder{}) })
-	}
-	return group.Wait()
+	_, err := Held(db.Delete(ctx, e.Delete, key, condition))
+	return err
 }
 
 // ending reports whether the context ends before another step could.

@@ -80,14 +80,30 @@ func ownKey(ctx context.Context) string {
 // get their answers.
 func (s *Store) EraseItems(ctx context.Context, deletion todo.Deletion) (complete bool, err error) {
 	own := ownKey(ctx)
-	complete, err = s.db.Erase(ctx, dynamo.Erasure{
-		List: "ListItemKeys", Delete: "EraseItems",
-		Checks: []dynamo.Write{dynamo.Check(table, countsKey(deletion.User), dynamo.Equal("deletion", deletion.ID))},
+	return s.db.Erase(ctx, dynamo.Erasure{
+		List: "ListItemKeys", Delete: "EraseItem",
+		// The user cannot come back before the deletion is over. So what was listed before it goes on is not of a new user.
+		GoesOn: func(ctx context.Context) error {
+			var stored counts
+			if _, err := s.db.Get(ctx, "GetTaskCounts", &stored, countsKey(deletion.User)...); err != nil {
+				return err
+			}
+			if stored.Deletion != deletion.ID {
+				return todo.ErrDeletionOver
+			}
+			return nil
+		},
+		// A new user may use a key again, but no task's id.
+		If: func(item dynamo.Item) expression.ConditionBuilder {
+			if end, ok := item["expiration_timestamp"]; ok {
+				return dynamo.Equal("expiration_timestamp", end)
+			}
+			return expression.ConditionBuilder{}
+		},
 		Keep: func(item dynamo.Item) bool {
 			return textOf(item, "deletion") == deletion.ID || textOf(item, "SK") == own
 		},
 	}, taskPrefix+deletion.User, idempotencyPrefix+deletion.User)
-	return complete, dynamo.UnlessStale(err, dynamo.Means(0, todo.ErrDeletionOver))
 }
 
 // FinishDeletion implements [todo.EraserStore].

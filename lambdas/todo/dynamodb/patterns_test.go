@@ -145,7 +145,7 @@ func TestEveryAccessPattern(t *testing.T) {
 			deletion, _ := begun("eve")()
 			return func() error { return second(eraser.Erase(t.Context(), deletion)) }
 		},
-		"EraseItems": func() func() error {
+		"EraseItem": func() func() error {
 			deletion, _ := begun("fay")()
 			return func() error { return second(eraser.Erase(t.Context(), deletion)) }
 		},
@@ -185,7 +185,7 @@ func TestEveryAccessPattern(t *testing.T) {
 		switch pattern {
 		case "GetUserDeletion":
 			return made[1:2]
-		case "BeginUserDeletion", "EraseItems":
+		case "BeginUserDeletion", "EraseItem":
 			return made[:1]
 		case "FinishUserDeletion", "AnswerUserDeletion":
 			return made[len(made)-1:]

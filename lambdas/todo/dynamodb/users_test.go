@@ -773,41 +773,64 @@ func TestAbandonedDeletion(t *testing.T) {
 	w.check(t)
 }
 
-// An eraser that stopped before a write, while the user came back, deletes nothing
+// An eraser that stopped before a request, while the user came back, deletes nothing
 // of what is new.
 func TestEraserMeetsReturnedUser(t *testing.T) {
 	t.Parallel()
-	ctx, w := t.Context(), newWorld(t)
-	deletable(t, w)
-	if complete, err := w.DeleteUser(hurried{t.Context()}, "ada"); err != nil || complete {
-		t.Fatalf("got %v, %v", complete, err)
+	const tasks, keys = 113, 3
+	for _, stop := range []struct {
+		operation schema.Operation
+		before    int64
+	}{{schema.Query, 1}, {schema.GetItem, 1}, {schema.DeleteItem, 1}, {schema.Query, 2}, {schema.GetItem, 2}, {schema.DeleteItem, tasks + 1}, {schema.DeleteItem, tasks + keys + 1}} {
+		t.Run(fmt.Sprint(stop.operation, stop.before), func(t *testing.T) {
+			t.Parallel()
+			ctx, w := t.Context(), newWorld(t)
+			deletable(t, w)
+			if complete, err := w.DeleteUser(hurried{t.Context()}, "ada"); err != nil || complete {
+				t.Fatalf("got %v, %v", complete, err)
+			}
+			deletion, _ := w.deletion(t, "ada")
+			quick := &todo.Service{Store: w.storeWithoutFaults(t, "todoapi"), Now: w.clock}
+			var kept []todo.Task
+			back := sync.OnceFunc(func() {
+				eraser := todo.Eraser{Store: w.storeWithoutFaults(t, "eraser")}
+				if complete, err := eraser.Erase(ctx, deletion); err != nil || !complete {
+					t.Errorf("got %v, %v", complete, err)
+				}
+				w.advance(15 * time.Second)
+				must(t, second(quick.CreateUser(ctx, "ada", todo.UserInput{Email: "back@example.com", Name: "Ada"})))
+				for i := range keys {
+					ctx, _ := w.claimed(t, ctx, "ada", fmt.Sprint("old ", i))
+					task, err := quick.CreateTask(ctx, "ada", todo.TaskInput{Title: "after"})
+					must(t, err)
+					kept = append(kept, task)
+				}
+			})
+			var made atomic.Int64
+			w.tables.Recorder.Faults(func(operation schema.Operation) error {
+				if operation == stop.operation && made.Add(1) >= stop.before {
+					back()
+				}
+				return nil
+			}, nil)
+			if complete, err := w.eraser.Erase(ctx, deletion); err != nil || !complete {
+				t.Errorf("got %v, %v", complete, err)
+			}
+			w.tables.Recorder.Faults(nil, nil)
+			for i, task := range kept {
+				if got, err := w.GetTask(ctx, "ada", task.ID); err != nil || got != task {
+					t.Errorf("got %+v, %v", got, err)
+				}
+				if answer := w.replay(t, "ada", fmt.Sprint("old ", i)); answer != "todo.Task" {
+					t.Errorf("the request for task %d is answered with %q", i, answer)
+				}
+			}
+			if len(kept) != keys {
+				t.Errorf("got %d tasks of the new user", len(kept))
+			}
+			w.check(t)
+		})
 	}
-	deletion, _ := w.deletion(t, "ada")
-	quick := &todo.Service{Store: w.storeWithoutFaults(t, "todoapi"), Now: w.clock}
-	var kept todo.Task
-	back := sync.OnceFunc(func() {
-		eraser := todo.Eraser{Store: w.storeWithoutFaults(t, "eraser")}
-		if complete, err := eraser.Erase(ctx, deletion); err != nil || !complete {
-			t.Errorf("got %v, %v", complete, err)
-		}
-		must(t, second(quick.CreateUser(ctx, "ada", todo.UserInput{Email: "back@example.com", Name: "Ada"})))
-		var err error
-		kept, err = quick.CreateTask(ctx, "ada", todo.TaskInput{Title: "after"})
-		must(t, err)
-	})
-	w.tables.Recorder.Faults(func(operation schema.Operation) error {
-		if operation == schema.TransactWriteItems {
-			back()
-		}
-		return nil
-	}, nil)
-	if complete, err := w.eraser.Erase(ctx, deletion); err != nil || !complete {
-		t.Errorf("got %v, %v", complete, err)
-	}
-	if got, err := w.GetTask(ctx, "ada", kept.ID); err != nil || got != kept {
-		t.Errorf("got %+v, %v", got, err)
-	}
-	w.check(t)
 }
 
 // Tasks are created, changed and deleted while their user is deleted: none is left.
