@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"strings"
 	"sync/atomic"
-	"time"
 
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -49,13 +48,13 @@ func (described) AskAHuman() Measured {
 		},
 		Routes: []Route{
 			{Name: "warm   without DynamoDB", Clients: []int{1}, Client: client(begin, slowly, (*asker).refused)},
-			{Original: 2560 * time.Microsecond, Name: "ask    POST /agent/questions", Clients: allClients, Patterns: []string{"TakePlace", "StoreQuestion"}, InARow: true, Client: client(begin, nil, (*asker).ask)},
+			{Name: "ask    POST /agent/questions", Clients: allClients, Patterns: []string{"TakePlace", "StoreQuestion"}, InARow: true, Client: client(begin, nil, (*asker).ask)},
 			{Name: askedOnce, Clients: allClients, Patterns: []string{"TakePlace", "StoreQuestion"}, Transaction: kept, Client: client(begin, nil, (*asker).askOnce)},
 			{Name: "tool   POST /mcp, ask_human", Clients: allClients, Patterns: []string{"TakePlace", "StoreQuestion"}, Transaction: kept, Plain: askedOnce, Client: client(begin, nil, (*asker).askByTool)},
-			{Original: 5850 * time.Microsecond, Name: "answer POST /human/responses", Clients: allClients, Patterns: []string{"GetQuestion", "GetUserStats", "ListRecentAnswers", "SubmitResponse"}, Client: client(begin, (*asker).needQuestion, (*asker).answer)},
-			{Original: 4340 * time.Microsecond, Name: polled, Clients: allClients, Patterns: []string{"GetQuestion", "ListResponses"}, Client: client(begin, (*asker).needOwnQuestion, (*asker).poll)},
+			{Name: "answer POST /human/responses", Clients: allClients, Patterns: []string{"GetQuestion", "GetUserStats", "ListRecentAnswers", "SubmitResponse"}, Client: client(begin, (*asker).needQuestion, (*asker).answer)},
+			{Name: polled, Clients: allClients, Patterns: []string{"GetQuestion", "ListResponses"}, Client: client(begin, (*asker).needOwnQuestion, (*asker).poll)},
 			{Name: "tool   POST /mcp, check_question", Clients: allClients, Patterns: []string{"GetQuestion", "ListResponses"}, Plain: polled, Client: client(begin, (*asker).needOwnQuestion, (*asker).pollByTool)},
-			{Original: 5560 * time.Microsecond, Name: "feed   GET /human/questions", Clients: allClients, Patterns: []string{"ListOpenQuestions", "ListRecentAnswers"}, Client: client(begin, nil, (*asker).feed)},
+			{Name: "feed   GET /human/questions", Clients: allClients, Patterns: []string{"ListOpenQuestions", "ListRecentAnswers"}, Client: client(begin, nil, (*asker).feed)},
 			{Name: "mine   GET /agent/questions, of 1", Clients: single, Patterns: []string{"ListAgentQuestions"}, Client: client(begin, (*asker).needOwnQuestion, (*asker).mine)},
 			{Name: "close  DELETE /agent/questions/{id}", Clients: single, Patterns: []string{"GetQuestion", "EndQuestion"}, Client: client(begin, (*asker).ask, (*asker).close)},
 			{Name: "verify GET /agent/webhook-secrets", Clients: single, Patterns: []string{"GetWebhookSecret"}, Client: client(begin, nil, (*asker).readSecrets)},

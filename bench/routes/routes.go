@@ -55,8 +55,6 @@ type Route struct {
 	// Refused are the write units of failed conditions. AWS charges for them, and responses do
 	// not include them ("Working with items: conditional writes").
 	Refused float64
-	// Original is the processor time of a request in the original's own handler, 0 if no one has measured it.
-	Original time.Duration
 	// Warm is the number of requests after which nearly every one finds in memory what it can. Default: 2.
 	Warm int
 	// Waits says that a request of the client waits for another function, by several requests to the API.
