@@ -73,13 +73,8 @@ func (a *AgentAPI) Document() ([]byte, error) {
 	s := a.server()
 	a.register(s)
 	(&HumanAPI{Options: a.Options}).register(s)
-	s.OpenAPI().Tags = []*huma.Tag{
-		{Name: "agents", Description: "What AI agents call."},
-		{Name: "people", Description: "What people's apps call."},
-	}
 	if !a.Parts.WithoutModeration {
 		(&OperatorAPI{Options: a.Options}).register(s)
-		s.OpenAPI().Tags = append(s.OpenAPI().Tags, &huma.Tag{Name: "operators", Description: "What those call who moderate."})
 	}
 	return s.Document()
 }

@@ -13,6 +13,8 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
@@ -54,6 +56,7 @@ func (o Options) server(agents httpapi.Identity, hasher httpapi.Hasher, keys htt
 	return httpapi.New(httpapi.Config{
 		Platform:    platform,
 		Description: "AI agents post questions; people answer them anonymously; agents read the answers. Fields that this description does not name are ignored, null is the same as a field left out, and a body without a Content-Type is taken for JSON.",
+		Complete:    o.describeCallers,
 		Callers:     map[schema.Caller]httpapi.Identity{schema.CallerAgent: agents, schema.CallerPerson: people, schema.CallerOperator: operatorIdentity()},
 		Errors:      failures(rules.OpenQuestions),
 		Idempotency: keys,
@@ -64,6 +67,17 @@ func (o Options) server(agents httpapi.Identity, hasher httpapi.Hasher, keys htt
 		Log:               o.Log,
 		Now:               o.Now,
 	})
+}
+
+// describeCallers says whom the operations are for.
+func (o Options) describeCallers(document *huma.OpenAPI) {
+	document.Tags = []*huma.Tag{
+		{Name: "agents", Description: "What AI agents call."},
+		{Name: "people", Description: "What people's apps call."},
+	}
+	if !o.Parts.WithoutModeration {
+		document.Tags = append(document.Tags, &huma.Tag{Name: "operators", Description: "What those call who moderate."})
+	}
 }
 
 // caller is the id of an agent, or the hash of a person; empty: the person is unknown.

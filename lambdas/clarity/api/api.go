@@ -68,6 +68,7 @@ func newServer(a *API) *server {
 	s := &server{api: a, Server: httpapi.New(httpapi.Config{
 		Platform:    schema.Clarity(),
 		Description: "People work through a scenario's questions, a rubric of eight dimensions evaluates their answers, and a profile shows how they develop. Fields and query parameters that this description does not name are ignored, null is the same as an optional field left out, and a body without a Content-Type is taken for JSON.",
+		Complete:    allowNoEvaluation,
 		Callers: map[schema.Caller]httpapi.Identity{
 			schema.CallerUser: httpapi.ByToken("userToken", "A token of this platform's issuer. The user is its subject."),
 		},
@@ -86,11 +87,14 @@ func newServer(a *API) *server {
 	})}
 	s.registerAttempts()
 	s.registerOthers()
-	// An attempt without evaluation has null, which huma cannot say of a reference.
-	attempt := s.OpenAPI().Components.Schemas.Map()["Attempt"]
+	return s
+}
+
+// allowNoEvaluation says that an attempt without evaluation has null, which huma cannot say of a reference.
+func allowNoEvaluation(document *huma.OpenAPI) {
+	attempt := document.Components.Schemas.Map()["Attempt"]
 	attempt.Properties["evaluation"] = &huma.Schema{
 		OneOf:       []*huma.Schema{attempt.Properties["evaluation"], {Type: "null"}},
 		Description: "Null unless evaluationStatus is done.",
 	}
-	return s
 }

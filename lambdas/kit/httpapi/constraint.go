@@ -50,7 +50,7 @@ func ruleOf(message string) validate.Rule {
 }
 
 // constraint returns the broken rule that huma found. The zero value: no rule that a form states.
-func (s *Server) constraint(operation *huma.Operation, detail *huma.ErrorDetail) validate.Constraint {
+func (s *operations) constraint(operation *huma.Operation, detail *huma.ErrorDetail) validate.Constraint {
 	var missing string
 	if _, err := fmt.Sscanf(detail.Message, validation.MsgExpectedRequiredProperty, &missing); err == nil {
 		return validate.Constraint{Rule: validate.RuleRequired}
@@ -92,7 +92,7 @@ func whole(bound *float64) *int {
 
 // formAt is the form of the value at a location such as "body.options[1]" or
 // "query.limit"; nil: none is declared.
-func (s *Server) formAt(operation *huma.Operation, location string) *huma.Schema {
+func (s *operations) formAt(operation *huma.Operation, location string) *huma.Schema {
 	where, rest, _ := strings.Cut(location, ".")
 	name, inside, _ := strings.Cut(rest, "[")
 	if where != "body" {

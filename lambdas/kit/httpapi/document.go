@@ -11,10 +11,16 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// Document is the OpenAPI 3.1 document of the operations, as JSON. It changes [Server.OpenAPI], so
-// call it on a server that serves no requests.
+// Document is the OpenAPI 3.1 document of the operations registered so far, as JSON.
 func (s *Server) Document() ([]byte, error) {
-	document := s.api.OpenAPI()
+	all := s.operations()
+	for _, register := range s.registered {
+		register(all)
+	}
+	document := all.api.OpenAPI()
+	if s.config.Complete != nil {
+		s.config.Complete(document)
+	}
 	document.Info.Description += ofGateway
 	document.Components.SecuritySchemes = map[string]*huma.SecurityScheme{}
 	for _, identity := range s.config.Callers {
@@ -37,11 +43,11 @@ func (s *Server) Document() ([]byte, error) {
 			if none := operation.Responses["204"]; none != nil {
 				none.Content = nil
 			}
-			if form := s.bodyForm(operation); form != nil && len(form.Properties) > 0 {
+			if form := all.bodyForm(operation); form != nil && len(form.Properties) > 0 {
 				operation.RequestBody.Description = "Fields that this form does not name are " + map[bool]string{true: "refused.", false: "ignored."}[s.config.Strict]
 			}
-			s.describeGateway(operation)
-			s.precise(operation)
+			all.describeGateway(operation)
+			all.precise(operation)
 		}
 	}
 	body, err := json.Marshal(document)

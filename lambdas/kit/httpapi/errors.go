@@ -188,7 +188,7 @@ func (s *Server) known(err error) Failure {
 // describeErrors adds to an operation a response for each status of the errors, with an example of
 // each. headers are the headers of every answer. A response of one error has that error's code or
 // description; several errors are numbered.
-func (s *Server) describeErrors(described *huma.Operation, errs []error, headers map[string]*huma.Header) {
+func (s *operations) describeErrors(described *huma.Operation, errs []error, headers map[string]*huma.Header) {
 	failures := map[int][]Failure{}
 	for _, err := range errs {
 		failure := s.Failure(context.Background(), err)

@@ -24,7 +24,7 @@ const ofGateway = ` Amazon API Gateway answers some requests itself, with {"mess
 
 // describeGateway adds to an operation the errors of Amazon API Gateway that a caller has to
 // expect. Where the platform has an error of the same status, the response has both forms.
-func (s *Server) describeGateway(operation *huma.Operation) {
+func (s *operations) describeGateway(operation *huma.Operation) {
 	statuses := []int{http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusServiceUnavailable}
 	if route, _ := s.Route(operation.Method, operation.Path); s.needsToken(route) {
 		statuses = append(statuses, http.StatusUnauthorized)

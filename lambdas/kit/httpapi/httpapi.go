@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -29,6 +30,8 @@ type Config struct {
 	Platform schema.Platform
 	// Description says in the OpenAPI document what the platform is for.
 	Description string
+	// Complete completes the OpenAPI document, with all operations, before the server does. Nil: nothing is to add.
+	Complete func(*huma.OpenAPI)
 	// Strict refuses undeclared input: unknown and repeated fields, and unknown, empty and repeated
 	// query parameters. Otherwise they are ignored.
 	Strict bool
@@ -62,14 +65,32 @@ type Config struct {
 	Log *slog.Logger
 }
 
-// Server serves the operations that are registered with it.
+// Server serves the operations that are registered with it. What huma needs of an operation is made when it is asked for
+// the first time, so that a function starts without.
 type Server struct {
 	config Config
 	mux    *http.ServeMux
-	api    huma.API
+	// registered are the operations, each as it is registered with huma.
+	registered []func(*operations)
 	// uncounted are the registered routes whose rate limit is not counted.
 	uncounted []string
 }
+
+// operations are operations of a server as huma has them: the one of a route, or all, for the document.
+type operations struct {
+	*Server
+	api huma.API
+	// serve serves the operation that was registered last.
+	serve http.HandlerFunc
+}
+
+// HandleFunc takes an operation's handler from huma.
+func (o *operations) HandleFunc(_ string, serve func(http.ResponseWriter, *http.Request)) {
+	o.serve = serve
+}
+
+// ServeHTTP serves the operation.
+func (o *operations) ServeHTTP(w http.ResponseWriter, r *http.Request) { o.serve(w, r) }
 
 // New returns a server without operations.
 func New(config Config) *Server {
@@ -79,7 +100,12 @@ func New(config Config) *Server {
 	if config.Now == nil {
 		config.Now = time.Now
 	}
-	s := &Server{config: config, mux: http.NewServeMux()}
+	return &Server{config: config, mux: http.NewServeMux()}
+}
+
+// operations returns no operations yet.
+func (s *Server) operations() *operations {
+	config, o := s.config, &operations{Server: s}
 	format := huma.Format{Marshal: WriteJSON, Unmarshal: s.unmarshal}
 	settings := huma.Config{
 		OpenAPI: &huma.OpenAPI{
@@ -89,16 +115,31 @@ func New(config Config) *Server {
 		},
 		Formats:       map[string]huma.Format{"application/json": format, "json": format},
 		DefaultFormat: "application/json",
-		Transformers:  []huma.Transformer{s.transform},
+		Transformers:  []huma.Transformer{o.transform},
 	}
 	settings.AllowAdditionalPropertiesByDefault = !config.Strict
-	s.api = humago.New(s.mux, settings)
-	s.api.UseMiddleware(s.admit)
-	return s
+	o.api = humago.New(o, settings)
+	o.api.UseMiddleware(o.admit)
+	return o
 }
 
-// OpenAPI returns the document of the operations registered so far. The caller may complete it.
-func (s *Server) OpenAPI() *huma.OpenAPI { return s.api.OpenAPI() }
+// operation notes an operation, which register registers with huma. It panics if the operation is no route of the platform.
+func (s *Server) operation(op Operation, register func(*operations)) {
+	route, ok := s.Route(op.Method, op.Path)
+	if !ok {
+		panic(fmt.Sprintf("httpapi: %s %s is no route of %s: add it to the Routes of the schema, or spell it as there", op.Method, op.Path, s.config.Platform.Name))
+	}
+	if _, limited := s.config.Platform.RateLimit(route.RateLimit); limited && s.config.Limiter == nil {
+		s.uncounted = append(s.uncounted, route.Key())
+	}
+	s.registered = append(s.registered, register)
+	made := sync.OnceValue(func() *operations {
+		o := s.operations()
+		register(o)
+		return o
+	})
+	s.mux.HandleFunc(op.Method+" "+op.Path, func(w http.ResponseWriter, r *http.Request) { made().serve(w, r) })
+}
 
 // Handler is the API ready to be served. It panics if a registered route has a rate limit
 // that is not counted, since the platform would promise a limit that it does not keep.
@@ -140,7 +181,7 @@ func (s *Server) Route(method, path string) (schema.Route, bool) {
 }
 
 // admit runs before every operation.
-func (s *Server) admit(inner huma.Context, next func(huma.Context)) {
+func (s *operations) admit(inner huma.Context, next func(huma.Context)) {
 	route, _ := s.Route(inner.Operation().Method, inner.Operation().Path)
 	ctx := &Context{humaContext: inner, Route: route}
 	ctx.context = context.WithValue(inner.Context(), requestKey{}, ctx)
@@ -158,7 +199,7 @@ func (s *Server) admit(inner huma.Context, next func(huma.Context)) {
 }
 
 // answer answers a request, unless a check refuses it.
-func (s *Server) answer(ctx *Context, next func(huma.Context)) {
+func (s *operations) answer(ctx *Context, next func(huma.Context)) {
 	inner := ctx.humaContext
 	address := inner.URL()
 	query, err := url.ParseQuery(address.RawQuery)
@@ -202,7 +243,7 @@ func (s *Server) answer(ctx *Context, next func(huma.Context)) {
 }
 
 // bodyForm is the form of an operation's JSON body; nil if it has none.
-func (s *Server) bodyForm(operation *huma.Operation) *huma.Schema {
+func (s *operations) bodyForm(operation *huma.Operation) *huma.Schema {
 	if operation.RequestBody == nil {
 		return nil
 	}
@@ -270,7 +311,7 @@ func (s *Server) write(ctx *Context, failure Failure) {
 
 // transform gives errors the platform's form, both those that operations return and those that huma
 // finds in a request.
-func (s *Server) transform(ctx huma.Context, _ string, value any) (any, error) {
+func (s *operations) transform(ctx huma.Context, _ string, value any) (any, error) {
 	switch value := value.(type) {
 	case *failed:
 		return value.Body, nil

@@ -90,7 +90,4 @@ func (s *Server) describeLimit(described *huma.Operation, route schema.Route, he
 	headers["X-RateLimit-Limit"] = ResponseHeader(huma.TypeInteger, "How many calls a window allows.")
 	headers["X-RateLimit-Remaining"] = ResponseHeader(huma.TypeInteger, "How many of them are left.")
 	headers["X-RateLimit-Reset"] = ResponseHeader(huma.TypeInteger, "When the next window begins, in Unix seconds.")
-	if s.config.Limiter == nil {
-		s.uncounted = append(s.uncounted, route.Key())
-	}
 }

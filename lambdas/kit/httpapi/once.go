@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -237,8 +238,7 @@ func (s *Server) once(op Operation) Operation {
 		op.Parameters = append(op.Parameters, ifMatch)
 	}
 	for _, name := range parameter.FindAllString(op.Location, -1) {
-		form := s.api.OpenAPI().Components.Schemas.SchemaFromRef(s.form(op.Form).Ref)
-		if form.Properties[strings.Trim(name, "{}")] == nil {
+		if !hasField(op.Form, strings.Trim(name, "{}")) {
 			panic(fmt.Sprintf("httpapi: the Location of %s has %s, which is no field of its answer", op.ID, name))
 		}
 	}
@@ -255,4 +255,13 @@ func (s *Server) once(op Operation) Operation {
 		}
 	}
 	return op
+}
+
+// hasField reports whether the JSON of a struct has the field.
+func hasField(value any, name string) bool {
+	form := reflect.TypeOf(value)
+	return form != nil && form.Kind() == reflect.Struct && slices.ContainsFunc(reflect.VisibleFields(form), func(field reflect.StructField) bool {
+		named, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		return named == name
+	})
 }

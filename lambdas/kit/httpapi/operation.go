@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"net/http"
 	"reflect"
@@ -77,7 +76,7 @@ type OneOf []any
 const operationKey = "operation"
 
 // huma returns huma's form of the operation, with that route.
-func (s *Server) huma(op Operation, route schema.Route) huma.Operation {
+func (s *operations) huma(op Operation, route schema.Route) huma.Operation {
 	if op.Status == 0 {
 		op.Status = http.StatusOK
 	}
@@ -143,7 +142,7 @@ func (s *Server) huma(op Operation, route schema.Route) huma.Operation {
 func hasBody(method string) bool { return method != http.MethodGet && method != http.MethodDelete }
 
 // form is the form of a value, which the document then has.
-func (s *Server) form(value any) *huma.Schema {
+func (s *operations) form(value any) *huma.Schema {
 	switch value := value.(type) {
 	case *huma.Schema:
 		return value
@@ -162,15 +161,17 @@ func (s *Server) form(value any) *huma.Schema {
 // same method and path gives its summary. Register panics if there is no such route, because the
 // API would pass no request on and the caller would be undefined.
 func Register[I, O any](s *Server, op Operation, serve func(context.Context, *I) (*O, error)) {
-	huma.Register(s.api, s.declare(op), func(ctx context.Context, input *I) (*O, error) {
-		if err := s.refused(ctx); err != nil {
-			return nil, err
-		}
-		output, err := serve(ctx, input)
-		if err != nil {
-			return nil, s.failure(ctx, err)
-		}
-		return output, nil
+	s.operation(op, func(all *operations) {
+		huma.Register(all.api, all.declare(op), func(ctx context.Context, input *I) (*O, error) {
+			if err := s.refused(ctx); err != nil {
+				return nil, err
+			}
+			output, err := serve(ctx, input)
+			if err != nil {
+				return nil, s.failure(ctx, err)
+			}
+			return output, nil
+		})
 	})
 }
 
@@ -179,24 +180,23 @@ type bodyOutput[B any] struct{ Body B }
 // Serve is [Register] for an operation whose answer is a body alone. It does not call
 // Register: each generic layer has the whole form of the input in the names of the binary.
 func Serve[I, B any](s *Server, op Operation, serve func(context.Context, *I) (B, error)) {
-	huma.Register(s.api, s.declare(op), func(ctx context.Context, input *I) (*bodyOutput[B], error) {
-		if err := s.refused(ctx); err != nil {
-			return nil, err
-		}
-		body, err := serve(ctx, input)
-		if err != nil {
-			return nil, s.failure(ctx, err)
-		}
-		return &bodyOutput[B]{body}, nil
+	s.operation(op, func(all *operations) {
+		huma.Register(all.api, all.declare(op), func(ctx context.Context, input *I) (*bodyOutput[B], error) {
+			if err := s.refused(ctx); err != nil {
+				return nil, err
+			}
+			body, err := serve(ctx, input)
+			if err != nil {
+				return nil, s.failure(ctx, err)
+			}
+			return &bodyOutput[B]{body}, nil
+		})
 	})
 }
 
 // declare is the operation as huma has it.
-func (s *Server) declare(op Operation) huma.Operation {
-	route, ok := s.Route(op.Method, op.Path)
-	if !ok {
-		panic(fmt.Sprintf("httpapi: %s %s is no route of %s: add it to the Routes of the schema, or spell it as there", op.Method, op.Path, s.config.Platform.Name))
-	}
+func (s *operations) declare(op Operation) huma.Operation {
+	route, _ := s.Route(op.Method, op.Path)
 	return s.huma(op, route)
 }
 

@@ -20,7 +20,7 @@ type Variant struct {
 
 // precise makes the document of an operation as strict as its rules, where the form that huma
 // checks allows more.
-func (s *Server) precise(operation *huma.Operation) {
+func (s *operations) precise(operation *huma.Operation) {
 	op, _ := operation.Metadata[operationKey].(Operation)
 	for _, place := range slices.Sorted(maps.Keys(op.Precisely)) {
 		if form := s.formAt(operation, place); form != nil {

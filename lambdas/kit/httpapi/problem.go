@@ -105,7 +105,7 @@ func miscased(body []byte, form *huma.Schema) []validate.Problem {
 const mostProblems = 100
 
 // invalid is the error with the problems of huma, of the resolvers, and the others.
-func (s *Server) invalid(operation *huma.Operation, model *huma.ErrorModel, others []validate.Problem) *validate.Error {
+func (s *operations) invalid(operation *huma.Operation, model *huma.ErrorModel, others []validate.Problem) *validate.Error {
 	if model.Status != http.StatusUnprocessableEntity {
 		// The body could not be read, so the problems that resolvers found mean nothing.
 		unreadable := validate.Problem{Field: "body", Message: model.Detail}
@@ -144,7 +144,7 @@ func (s *Server) invalid(operation *huma.Operation, model *huma.ErrorModel, othe
 }
 
 // problem is a problem that huma found, with the wire names of fields.
-func (s *Server) problem(operation *huma.Operation, detail *huma.ErrorDetail) validate.Problem {
+func (s *operations) problem(operation *huma.Operation, detail *huma.ErrorDetail) validate.Problem {
 	p := described(detail)
 	if p.Constraint.Rule == "" && !strings.HasPrefix(detail.Location, ruleLocation+".") {
 		p.Constraint = s.constraint(operation, detail)
