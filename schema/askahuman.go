@@ -140,7 +140,7 @@ func askAHumanAPI() Platform {
 				Secrets:     []string{"FingerprintSecret"},
 				AccessPatterns: []string{
 					CountRequest, "ListOpenQuestions", "GetQuestion", "GetOwnResponse",
-					"ListRecentAnswers", "GetNotificationMark", "GetUserStats", "SubmitResponse",
+					"ListRecentAnswers", "GetAnswerState", "GetUserStats", "SubmitResponse",
 					"ListTopTotal", "ListTopDaily", "ListTopWeekly",
 					"GetSubscription", "CreateSubscription", "ChangeSubscription", "UpdateSubscription", "DeleteSubscription",
 				},
@@ -473,9 +473,9 @@ func askAHumanAccessPatterns() []AccessPattern {
 			},
 		},
 		{
-			Name:        "GetNotificationMark",
-			Description: "When a person was last notified, and of which question.",
-			Operation:   GetItem, Table: "Guards", Consistent: true,
+			Name:        "GetAnswerState",
+			Description: "What an answer depends on: the question, the person's answer to it, the person's points, and the last notification.",
+			Operation:   BatchGetItem, Tables: []string{"Questions", "Responses", "UserStats", "Guards"}, Consistent: true,
 		},
 		{
 			Name:        "GetSubscription",

@@ -93,7 +93,7 @@ func TestAskAHumanIsTheSeed(t *testing.T) {
 func TestOperations(t *testing.T) {
 	t.Parallel()
 	got := schema.AskAHuman().Database.Operations("Guards")
-	want := []schema.Operation{schema.GetItem, schema.TransactWriteItems, schema.UpdateItem}
+	want := []schema.Operation{schema.BatchGetItem, schema.GetItem, schema.TransactWriteItems, schema.UpdateItem}
 	slices.Sort(got)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("operations (-want +got):\n%s", diff)

@@ -149,12 +149,14 @@ func (p Platform) users(pattern string) []string {
 	return names
 }
 
+// tables are the tables that the pattern's request names, each once.
 func (p AccessPattern) tables() []string {
-	var names []string
-	seen := map[string]bool{}
+	names := slices.Clone(p.Tables)
+	if p.Table != "" {
+		names = append(names, p.Table)
+	}
 	for _, w := range p.Writes {
-		if !seen[w.Table] {
-			seen[w.Table] = true
+		if !slices.Contains(names, w.Table) {
 			names = append(names, w.Table)
 		}
 	}
@@ -182,16 +184,18 @@ func (p AccessPattern) key(d Database) string {
 			parts = append(parts, fmt.Sprintf("`%s` %s", c.Attribute, c.Comparison))
 		}
 	default:
-		table, _ := d.Table(p.Table)
-		for _, name := range table.Key.Attributes() {
-			parts = append(parts, fmt.Sprintf("`%s` =", name))
+		for _, name := range p.tables() {
+			table, _ := d.Table(name)
+			for _, name := range table.Key.Attributes() {
+				parts = append(parts, fmt.Sprintf("`%s` =", name))
+			}
 		}
 	}
 	text := strings.Join(parts, ", ")
 	if len(p.Filter) > 0 {
 		text += "; filter on `" + strings.Join(p.Filter, "`, `") + "`"
 	}
-	if p.Operation == BatchGetItem {
+	if p.Operation == BatchGetItem && len(p.Tables) == 0 {
 		text += ", for each of the items"
 	}
 	if p.Descending {

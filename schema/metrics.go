@@ -113,8 +113,7 @@ func (p Platform) validateMetrics(f *findings, functions map[string]bool) {
 func (d Database) Operations(table string) []Operation {
 	var made []Operation
 	for _, p := range d.AccessPatterns {
-		uses := p.Table == table || slices.ContainsFunc(p.Writes, func(w Write) bool { return w.Table == table })
-		if uses && !slices.Contains(made, p.Operation) {
+		if slices.Contains(p.tables(), table) && !slices.Contains(made, p.Operation) {
 			made = append(made, p.Operation)
 		}
 	}

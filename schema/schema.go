@@ -233,6 +233,9 @@ type AccessPattern struct {
 	// Table is the logical name of the table. Empty with TransactWriteItems,
 	// whose Writes name theirs.
 	Table string
+	// Tables are the logical names of several tables of which a BatchGetItem reads an item each, with one request.
+	// Empty: it reads items of Table.
+	Tables []string
 	// Index is the index that a Query reads. Empty: the table.
 	Index string
 	// KeyConditions are a Query's key condition, the partition key first, in the
@@ -524,7 +527,9 @@ func (p Platform) Grants(f Function) []Grant {
 			}
 			continue
 		}
-		add(Grant{Operation: pattern.Operation, Table: pattern.Table, Index: pattern.Index})
+		for _, table := range pattern.tables() {
+			add(Grant{Operation: pattern.Operation, Table: table, Index: pattern.Index})
+		}
 	}
 	return grants
 }

@@ -191,6 +191,10 @@ func TestValidate(t *testing.T) {
 		"ErrBatchOfNothing": {func(p *schema.Platform) {
 			pattern(p, 0).Operation, pattern(p, 0).Attributes = schema.BatchGetItem, []string{"nope"}
 		}, "AccessPatterns[GetNote].Attributes", "declare"},
+		"ErrTablesWithoutBatch": {func(p *schema.Platform) { pattern(p, 0).Tables = []string{"Notes"} }, "AccessPatterns[GetNote].Tables", "leave Table"},
+		"ErrTablesUndeclared": {func(p *schema.Platform) {
+			pattern(p, 0).Operation, pattern(p, 0).Table, pattern(p, 0).Tables = schema.BatchGetItem, "", []string{"Nothing"}
+		}, "AccessPatterns[GetNote].Tables", "declared table"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -321,6 +321,10 @@ func (p AccessPattern) validate(f *findings, d Database) {
 	if len(p.Writes) > 0 {
 		f.add(path+".Writes", fmt.Sprint(len(p.Writes)), "only TransactWriteItems has writes")
 	}
+	if len(p.Tables) > 0 {
+		p.validateTables(f, path, d)
+		return
+	}
 	table, ok := d.Table(p.Table)
 	if !ok {
 		f.add(path+".Table", quoted(p.Table), "name a declared table")
@@ -347,6 +351,19 @@ func (p AccessPattern) validate(f *findings, d Database) {
 	}
 	if p.Index != "" || len(p.KeyConditions) > 0 {
 		f.add(path+".Index", quoted(p.Index), "only a Query reads an index or has key conditions: %s takes the table's key", p.Operation)
+	}
+}
+
+// validateTables checks a pattern that reads an item of each of several tables.
+func (p AccessPattern) validateTables(f *findings, path string, d Database) {
+	if p.Operation != BatchGetItem || p.Table != "" || p.Index != "" || len(p.KeyConditions) > 0 || len(p.Attributes) > 0 {
+		f.add(path+".Tables", fmt.Sprint(p.Tables), "a BatchGetItem of several tables reads whole items by their keys: leave Table, Index, KeyConditions and Attributes empty")
+	}
+	unique(f, path+".Tables", p.Tables, func(name string) string { return name })
+	for _, name := range p.Tables {
+		if _, ok := d.Table(name); !ok {
+			f.add(path+".Tables", quoted(name), "name a declared table")
+		}
 	}
 }
 

@@ -103,26 +103,26 @@ func (p *People) answer(ctx context.Context, personHash string, zone *time.Locat
 		return Receipt{}, err
 	}
 	switch {
-	case known.answered:
+	case known.Answered:
 		return Receipt{}, ErrAlreadyAnswered
-	case !known.stats.BlockedAt.IsZero():
+	case !known.Stats.BlockedAt.IsZero():
 		return Receipt{}, ErrBlocked
-	case !known.question.HiddenAt.IsZero():
+	case !known.Question.HiddenAt.IsZero():
 		return Receipt{}, ErrQuestionNotFound
 	}
-	if !known.question.AnswerableAt(now) {
+	if !known.Question.AnswerableAt(now) {
 		return Receipt{}, p.refusal(ctx, personHash, answer.QuestionID)
 	}
-	if err := answer.validateFor(known.question); err != nil {
+	if err := answer.validateFor(known.Question); err != nil {
 		return Receipt{}, err
 	}
 
-	response := answer.response(known.question, personHash, now)
+	response := answer.response(known.Question, personHash, now)
 	response.Flags = flagsFor(response, known.recent)
-	points, stats, earned := p.Rewards.withDefaults().award(known.stats, known.question, response, known.notifiedAt, zone)
+	points, stats, earned := p.Rewards.withDefaults().award(known.Stats, known.Question, response, known.NotifiedAt, zone)
 	response.Points = points
 
-	submitted, err := p.Store.SubmitResponse(ctx, known.question, response, stats)
+	submitted, err := p.Store.SubmitResponse(ctx, known.Question, response, stats)
 	if errors.Is(err, ErrQuestionClosed) {
 		return Receipt{}, p.refusal(ctx, personHash, answer.QuestionID)
 	}
@@ -135,7 +135,7 @@ func (p *People) answer(ctx context.Context, personHash string, zone *time.Locat
 		NewBadges:    withNames(earned),
 		TotalPoints:  stats.TotalPoints,
 		Submitted:    submitted,
-		SinceAsked:   now.Sub(known.question.CreatedAt),
+		SinceAsked:   now.Sub(known.Question.CreatedAt),
 	}, nil
 }
 
@@ -180,31 +180,16 @@ func (p *People) refusal(ctx context.Context, personHash, questionID string) err
 
 // known is all that an answer's points depend on.
 type known struct {
-	question   Question
-	answered   bool
-	stats      Stats
-	notifiedAt time.Time
-	recent     []RecentAnswer
+	AnswerState
+	recent []RecentAnswer
 }
 
 func (p *People) knownFor(ctx context.Context, personHash, questionID string, now time.Time) (known, error) {
 	var k known
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
-		k.question, err = p.Store.Question(ctx, questionID, now)
-		return wrap(err, "read question "+questionID)
-	})
-	group.Go(func() (err error) {
-		k.answered, err = p.Store.HasAnswered(ctx, questionID, personHash)
-		return wrap(err, "look for the person's answer")
-	})
-	group.Go(func() (err error) {
-		k.stats, err = p.Store.Stats(ctx, personHash)
-		return wrap(err, "read the person's stats")
-	})
-	group.Go(func() (err error) {
-		k.notifiedAt, err = p.Store.NotifiedAt(ctx, questionID, personHash)
-		return wrap(err, "read when the person was notified")
+		k.AnswerState, err = p.Store.AnswerState(ctx, questionID, personHash, now)
+		return wrap(err, "read question "+questionID+" and what is the person's")
 	})
 	group.Go(func() (err error) {
 		k.recent, err = p.Store.RecentAnswers(ctx, personHash, now.Add(-KeepResponses), RecentAnswersCompared)

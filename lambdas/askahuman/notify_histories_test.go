@@ -133,17 +133,19 @@ func (o *outside) run(t *rapid.T, runs int) {
 		if a.device.person == "" {
 			continue
 		}
-		at, err := o.store.NotifiedAt(context.Background(), a.question, a.device.person)
+		state, err := o.store.AnswerState(context.Background(), a.question, a.device.person, time.Time{})
 		if err != nil {
 			t.Fatal(err)
 		}
+		at := state.NotifiedAt
 		if a.known && a.at.Equal(o.last(a.device.person)) && !at.Equal(a.at) {
 			t.Fatalf("%s was notified of %s at %v; the mark says %v", a.device.person, a.question, a.at, at)
 		}
 	}
 	for _, d := range o.devices {
 		for _, q := range o.arrivals {
-			at, _ := o.store.NotifiedAt(context.Background(), q.question, d.person)
+			state, _ := o.store.AnswerState(context.Background(), q.question, d.person, time.Time{})
+			at := state.NotifiedAt
 			if !at.IsZero() && !o.arrived(d.person, q.question, at) {
 				t.Fatalf("%s has a mark of %s at %v, when nothing arrived", d.person, q.question, at)
 			}

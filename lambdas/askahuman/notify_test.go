@@ -287,8 +287,8 @@ func TestRunMarksWhatWasSent(t *testing.T) {
 			if report := n.run(t); n.inbox.attempts != 1 || !test.free && report.Released != 0 {
 				t.Errorf("%d attempts, %d released; want one attempt", n.inbox.attempts, report.Released)
 			}
-			if at, err := n.store.NotifiedAt(t.Context(), q.ID, "me"); err != nil || at.IsZero() == test.marked {
-				t.Errorf("notified at %v, %v; want a mark: %t", at, err, test.marked)
+			if state, err := n.store.AnswerState(t.Context(), q.ID, "me", time.Time{}); err != nil || state.NotifiedAt.IsZero() == test.marked {
+				t.Errorf("notified at %v, %v; want a mark: %t", state.NotifiedAt, err, test.marked)
 			}
 			want := 15
 			if test.marked {

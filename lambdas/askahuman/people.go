@@ -18,9 +18,9 @@ type PeopleStore interface {
 	// RecentAnswers reads what a person answered since a moment, newest first, at
 	// most limit (0: all).
 	RecentAnswers(ctx context.Context, personHash string, since time.Time, limit int) ([]RecentAnswer, error)
-	// NotifiedAt is when the person was notified of the question; zero: never, or of
-	// another one since.
-	NotifiedAt(ctx context.Context, questionID, personHash string) (time.Time, error)
+	// AnswerState reads what a person's answer to a question depends on, but the recent answers, as it is now. It returns
+	// [ErrQuestionNotFound].
+	AnswerState(ctx context.Context, questionID, personHash string, now time.Time) (AnswerState, error)
 	// Stats reads a person's stats. They are zero, except for the hash, if the person never
 	// answered.
 	Stats(ctx context.Context, personHash string) (Stats, error)
@@ -50,6 +50,17 @@ type PeopleStore interface {
 	ChangeSubscription(ctx context.Context, id, token string, interval time.Duration, now time.Time) (Subscription, error)
 	// Unsubscribe ends a subscription. It returns [ErrSubscriptionNotFound].
 	Unsubscribe(ctx context.Context, id string) error
+}
+
+// AnswerState is what a person's answer to a question depends on.
+type AnswerState struct {
+	Question Question
+	// Answered says that the person has answered the question.
+	Answered bool
+	// Stats are the person's, as [PeopleStore.Stats] reads them.
+	Stats Stats
+	// NotifiedAt is when the person was notified of the question; zero: never, or of another one since.
+	NotifiedAt time.Time
 }
 
 // Submitted is the state of a question after an answer.

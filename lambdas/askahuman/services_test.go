@@ -491,6 +491,10 @@ func (broken) Stats(context.Context, string) (askahuman.Stats, error) {
 	return askahuman.Stats{}, errBroken
 }
 
+func (broken) AnswerState(context.Context, string, string, time.Time) (askahuman.AnswerState, error) {
+	return askahuman.AnswerState{}, errBroken
+}
+
 func (broken) OpenQuestions(context.Context, int, askahuman.Position, time.Time) ([]askahuman.Question, bool, error) {
 	return nil, false, errBroken
 }

@@ -193,8 +193,8 @@ func TestEveryAccessPattern(t *testing.T) {
 			q := ask()
 			return func() error { answer(q, "carol"); return nil }
 		},
-		"GetNotificationMark": func() func() error {
-			return func() error { _, err := store.NotifiedAt(ctx, answered.ID, "alice"); return err }
+		"GetAnswerState": func() func() error {
+			return func() error { _, err := store.AnswerState(ctx, answered.ID, "alice", start); return err }
 		},
 		"GetSubscription": func() func() error {
 			sub := subscribe()

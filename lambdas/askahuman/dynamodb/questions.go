@@ -219,7 +219,11 @@ func (s *Store) Question(ctx context.Context, id string, now time.Time) (askahum
 	if err != nil {
 		return askahuman.Question{}, err
 	}
-	// DynamoDB deletes expired items late.
+	return item.readAt(found, now)
+}
+
+// readAt returns the question as it was read at now, if it was found. DynamoDB deletes expired items late.
+func (item question) readAt(found bool, now time.Time) (askahuman.Question, error) {
 	if !found || item.ExpiresAt <= now.Unix() {
 		return askahuman.Question{}, askahuman.ErrQuestionNotFound
 	}

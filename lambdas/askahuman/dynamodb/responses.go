@@ -61,6 +61,28 @@ func (s *Store) HasAnswered(ctx context.Context, questionID, personHash string) 
 	return s.db.Get(ctx, "GetOwnResponse", &item, questionID, askahuman.ResponseID(questionID, personHash))
 }
 
+// AnswerState implements [askahuman.PeopleStore].
+func (s *Store) AnswerState(ctx context.Context, questionID, personHash string, now time.Time) (state askahuman.AnswerState, err error) {
+	var asked question
+	var answer response
+	var points stats
+	var notified guardNotified
+	found, err := s.db.GetEach(ctx, "GetAnswerState",
+		[][]any{{questionID}, {questionID, askahuman.ResponseID(questionID, personHash)}, {personHash}, notifiedKey(personHash)},
+		&asked, &answer, &points, &notified)
+	if err != nil {
+		return state, err
+	}
+	if state.Question, err = asked.readAt(found[0], now); err != nil {
+		return state, err
+	}
+	state.Answered, state.Stats = found[1], points.domain(personHash)
+	if notified.QuestionID == questionID {
+		state.NotifiedAt, err = parseTime(notified.NotifiedAt)
+	}
+	return state, err
+}
+
 // RecentAnswers implements [askahuman.PeopleStore].
 func (s *Store) RecentAnswers(ctx context.Context, personHash string, since time.Time, limit int) ([]askahuman.RecentAnswer, error) {
 	var answers []askahuman.RecentAnswer

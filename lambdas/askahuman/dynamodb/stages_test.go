@@ -36,11 +36,20 @@ func (s slow) Do(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	response, err := s.HTTPClient.Do(r)
+	_, operation, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
+	answer := ""
+	var batch []string
 	for table, item := range s.items {
-		if err == nil && strings.HasSuffix(r.Header.Get("X-Amz-Target"), ".GetItem") && strings.Contains(string(body), `"TableName":"`+table+`"`) {
-			answer := `{"Item":` + item + `}`
-			response.Body, response.ContentLength = io.NopCloser(strings.NewReader(answer)), int64(len(answer))
+		switch {
+		case operation == "GetItem" && strings.Contains(string(body), `"TableName":"`+table+`"`):
+			answer = `{"Item":` + item + `}`
+		case operation == "BatchGetItem":
+			batch = append(batch, fmt.Sprintf("%q:[%s]", table, item))
+			answer = `{"Responses":{` + strings.Join(batch, ",") + `}}`
 		}
+	}
+	if err == nil && answer != "" {
+		response.Body, response.ContentLength = io.NopCloser(strings.NewReader(answer)), int64(len(answer))
 	}
 	return response, err
 }

@@ -47,16 +47,21 @@ func (s *Store) newStats(st askahuman.Stats) stats {
 // Stats implements [askahuman.PeopleStore].
 func (s *Store) Stats(ctx context.Context, personHash string) (askahuman.Stats, error) {
 	var item stats
-	found, err := s.db.Get(ctx, "GetUserStats", &item, personHash)
-	if err != nil || !found {
+	if _, err := s.db.Get(ctx, "GetUserStats", &item, personHash); err != nil {
 		return askahuman.Stats{PersonHash: personHash}, err
 	}
+	return item.domain(personHash), nil
+}
+
+// domain returns a person's stats; the zero value is that of someone who never answered.
+func (item stats) domain(personHash string) askahuman.Stats {
 	st := item.Stats
+	st.PersonHash = personHash
 	st.Day, st.Week = unsharded(item.DailyBoard), unsharded(item.WeeklyBoard)
 	for _, id := range item.Badges {
 		st.Badges = append(st.Badges, askahuman.EarnedBadge{ID: id, EarnedAt: item.BadgesEarnedAt[id]})
 	}
-	return st, nil
+	return st
 }
 
 // board is how a period's leaderboard is read.

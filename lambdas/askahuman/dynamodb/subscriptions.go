@@ -566,16 +566,6 @@ func (s *Store) MarkNotified(ctx context.Context, personHash, questionID string,
 		expression.ConditionBuilder{}, nil)
 }
 
-// NotifiedAt implements [askahuman.PeopleStore].
-func (s *Store) NotifiedAt(ctx context.Context, questionID, personHash string) (time.Time, error) {
-	var item guardNotified
-	_, err := s.db.Get(ctx, "GetNotificationMark", &item, notifiedKey(personHash)...)
-	if err != nil || item.QuestionID != questionID {
-		return time.Time{}, err
-	}
-	return parseTime(item.NotifiedAt)
-}
-
 // ReleaseSubscription implements [askahuman.NotifierStore]. The two writes need no transaction:
 // each is right on its own, even if the other's item has changed.
 func (s *Store) ReleaseSubscription(ctx context.Context, sub askahuman.Subscription, claimedAt time.Time) error {

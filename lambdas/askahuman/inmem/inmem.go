@@ -214,13 +214,20 @@ func (s *Store) RecentAnswers(ctx context.Context, personHash string, since time
 	})
 }
 
-// NotifiedAt implements [askahuman.PeopleStore].
-func (s *Store) NotifiedAt(ctx context.Context, questionID, personHash string) (time.Time, error) {
-	return locked(ctx, s, func() (time.Time, error) {
+// AnswerState implements [askahuman.PeopleStore].
+func (s *Store) AnswerState(ctx context.Context, questionID, personHash string, now time.Time) (state askahuman.AnswerState, err error) {
+	if state.Question, err = s.Question(ctx, questionID, now); err != nil {
+		return state, err
+	}
+	if state.Stats, err = s.Stats(ctx, personHash); err != nil {
+		return state, err
+	}
+	return locked(ctx, s, func() (askahuman.AnswerState, error) {
+		state.Answered = s.hasAnswered(questionID, personHash)
 		if notified := s.notified[personHash]; notified.question == questionID {
-			return notified.at, nil
+			state.NotifiedAt = notified.at
 		}
-		return time.Time{}, nil
+		return state, nil
 	})
 }
 

@@ -407,7 +407,7 @@ func dueSubscriptions(t *testing.T, s Store) {
 func claimSubscription(t *testing.T, s Store) {
 	subscription := mustSubscribe(t, s, newSubscription("token", person(0), start))
 	anonymous := mustSubscribe(t, s, newSubscription("another token", "", start))
-	question := uuid.NewString()
+	question := asked(t, s)
 	now := start.Add(time.Minute)
 	before := due(t, s, now)[subscription.ID]
 	mustClaim(t, s, subscription.ID, question, now)
@@ -436,9 +436,17 @@ func claimSubscription(t *testing.T, s Store) {
 
 func wantNotified(t *testing.T, s Store, questionID, personHash string, want time.Time) {
 	t.Helper()
-	if got, err := s.NotifiedAt(t.Context(), questionID, personHash); err != nil || !got.Equal(want) {
-		t.Errorf("NotifiedAt = %v, %v; want %v", got, err, want)
+	if got, err := s.AnswerState(t.Context(), questionID, personHash, start); err != nil || !got.NotifiedAt.Equal(want) {
+		t.Errorf("notified at %v, %v; want %v", got.NotifiedAt, err, want)
 	}
+}
+
+// asked is the id of a new question.
+func asked(t *testing.T, s Store) string {
+	t.Helper()
+	q := newQuestion("agent", start)
+	mustCreate(t, s, q)
+	return q.ID
 }
 
 func mustMark(t *testing.T, s Store, personHash, questionID string, claimedAt time.Time) {
@@ -460,7 +468,7 @@ func wantRefused(t *testing.T, s Store, id string, now time.Time) {
 
 func markNotified(t *testing.T, s Store) {
 	subscription := mustSubscribe(t, s, newSubscription("token", person(0), start))
-	first, second := uuid.NewString(), uuid.NewString()
+	first, second := asked(t, s), asked(t, s)
 	mustClaim(t, s, subscription.ID, first, start)
 	mustMark(t, s, person(0), first, start)
 	wantNotified(t, s, first, person(0), start)
@@ -565,7 +573,7 @@ func claimSubscriptionRace(t *testing.T, s Store) {
 func releaseSubscription(t *testing.T, s Store) {
 	subscription := mustSubscribe(t, s, newSubscription("token", person(0), start))
 	other := mustSubscribe(t, s, newSubscription("another device", person(0), start))
-	sent := uuid.NewString()
+	sent := asked(t, s)
 	for _, at := range []time.Time{start, start.Add(31 * time.Minute)} {
 		before := due(t, s, at)[subscription.ID]
 		mustClaim(t, s, subscription.ID, uuid.NewString(), at)

@@ -70,6 +70,49 @@ func (db *DB) BatchGet(ctx context.Context, pattern string, keys ...[]any) ([]It
 	return items, nil
 }
 
+// GetEach reads an item of each of a pattern's Tables, with one request, each into a value. Keys and values are in the
+// order of the tables. It reports which items there are, and requests those again that DynamoDB leaves out for load.
+func (db *DB) GetEach(ctx context.Context, pattern string, keys [][]any, values ...any) ([]bool, error) {
+	p, err := db.pattern(pattern, schema.BatchGetItem)
+	if err != nil {
+		return nil, err
+	}
+	if len(keys) != len(p.Tables) || len(values) != len(p.Tables) {
+		return nil, fmt.Errorf("%s: got %d keys and %d values, want one for each of the tables %s", pattern, len(keys), len(values), strings.Join(p.Tables, ", "))
+	}
+	places, asked := map[string]int{}, map[string]types.KeysAndAttributes{}
+	for i, name := range p.Tables {
+		table, _ := db.database.Table(name)
+		key, err := keyOf(table, keys[i])
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", pattern, err)
+		}
+		places[db.names[name]] = i
+		asked[db.names[name]] = types.KeysAndAttributes{Keys: []map[string]types.AttributeValue{key}, ConsistentRead: aws.Bool(p.Consistent)}
+	}
+	found := make([]bool, len(p.Tables))
+	for round := 1; ; round++ {
+		output, err := db.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: asked}, p.named)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", pattern, kit.Failure(err))
+		}
+		for name, items := range output.Responses {
+			for _, item := range items {
+				found[places[name]] = true
+				if err := attributevalue.UnmarshalMap(item, values[places[name]]); err != nil {
+					return nil, fmt.Errorf("%s: read item of %s: %w", pattern, name, err)
+				}
+			}
+		}
+		if asked = output.UnprocessedKeys; len(asked) == 0 {
+			return found, nil
+		}
+		if err := retry.Rest(ctx, round); err != nil {
+			return nil, fmt.Errorf("%s: %w", pattern, kit.Failure(err))
+		}
+	}
+}
+
 // ReadBatch reads items as [DB.BatchGet] does, each into a value; nil where there is none.
 func ReadBatch[T any](ctx context.Context, db *DB, pattern string, keys ...[]any) ([]*T, error) {
 	items, err := db.BatchGet(ctx, pattern, keys...)

@@ -3,6 +3,8 @@ package dynamo_test
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"testing"
 	"testing/synctest"
 
@@ -12,6 +14,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
+	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 // partial answers a part of each batch, as DynamoDB does under load, and with items that
@@ -107,5 +110,60 @@ func TestBatchGivesUp(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// oneAtATime is a client whose batches read one table, and leave the others for further requests.
+type oneAtATime struct {
+	dynamo.Client
+	requests int
+}
+
+func (c *oneAtATime) BatchGetItem(ctx context.Context, input *dynamodb.BatchGetItemInput, options ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
+	c.requests++
+	asked, left := map[string]types.KeysAndAttributes{}, maps.Clone(input.RequestItems)
+	first := slices.Min(slices.Collect(maps.Keys(left)))
+	asked[first] = left[first]
+	delete(left, first)
+	output, err := c.Client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: asked}, options...)
+	if err == nil {
+		output.UnprocessedKeys = left
+	}
+	return output, err
+}
+
+// GetEach reads an item of each table, those that DynamoDB leaves out with further requests.
+func TestGetEach(t *testing.T) {
+	t.Parallel()
+	database := notes()
+	others := database.Tables[0]
+	others.Name, others.PhysicalName = "Others", "others"
+	third := others
+	third.Name, third.PhysicalName = "Third", "third"
+	database.Tables = append(database.Tables, others, third)
+	database.AccessPatterns = append(database.AccessPatterns, schema.AccessPattern{Name: "Each", Operation: schema.BatchGetItem, Tables: []string{"Third", "Notes", "Others"}, Consistent: true},
+		schema.AccessPattern{Name: "StoreOther", Operation: schema.PutItem, Table: "Others"})
+	if err := database.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	tables := dynamotest.Open(t, database)
+	client := &oneAtATime{Client: tables.Recorder}
+	db, err := dynamo.New(client, database, map[string]string{"Notes": "Notes", "Others": "Others", "Third": "Third"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(db.Put(t.Context(), "Store", note{Status: "kept", At: 1}, none), db.Put(t.Context(), "StoreOther", note{Status: "kept", At: 2}, none)); err != nil {
+		t.Fatal(err)
+	}
+	var read [3]note
+	found, err := db.GetEach(t.Context(), "Each", [][]any{key(1), key(1), key(2)}, &read[0], &read[1], &read[2])
+	if err != nil || !slices.Equal(found, []bool{false, true, true}) || read[1].At != 1 || read[2].At != 2 || client.requests != 3 {
+		t.Errorf("got %v, %+v with %d requests, %v", found, read, client.requests, err)
+	}
+	if _, err := db.GetEach(t.Context(), "Each", [][]any{key(1)}, &read[0]); err == nil {
+		t.Error("one key for three tables is taken")
+	}
+	if _, err := db.GetEach(t.Context(), "Each", [][]any{key(1), key(1), key(2)}, &read[0], new(int), &read[2]); err == nil {
+		t.Error("an item is read into a number")
 	}
 }

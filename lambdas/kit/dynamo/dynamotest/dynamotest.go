@@ -195,6 +195,9 @@ func (r *Recorder) record(ctx context.Context, in middleware.InitializeInput, ne
 		for table := range input.RequestItems {
 			request.Table = table
 		}
+		if len(input.RequestItems) > 1 {
+			request.Table = ""
+		}
 	}
 	r.mu.Lock()
 	before, after, around := r.before, r.after, r.around
