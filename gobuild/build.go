@@ -11,6 +11,7 @@ package gobuild
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -46,7 +47,15 @@ type Source struct {
 	// OwnGroup makes the toolchain lead a group of processes of its own, so that the end of the context ends the compilers and
 	// the linker too. The end of a group that this process belongs to does not end it then. Unix alone has such groups.
 	OwnGroup bool
+
+	// former is the value of FormerVariable.
+	former string
 }
+
+// FormerVariable is the environment variable with the name of a file of [Workshop.WriteFormer]. It makes [Build] return the binaries
+// that were built then, if these are all of its packages: for a synth whose assembly is applied to a run that builds the functions
+// itself.
+const FormerVariable = "ONESYNTH_FORMER_HANDLERS"
 
 // Flags returns the flags that make a build reproducible and small, and leave out
 // the RPC mode that only the retired go1.x runtime used ("Define Lambda function
@@ -109,6 +118,7 @@ var ErrUnknownModule = errors.New("module is not known here")
 // [ErrUnknownModule], [exec.ErrNotFound] without a toolchain, and the cause when ctx
 // ends.
 func Build(ctx context.Context, source Source, target Target) (map[string]Binary, error) {
+	source.former = os.Getenv(FormerVariable)
 	return build(ctx, source, target, os.Getenv(cacheVariable))
 }
 
@@ -157,6 +167,9 @@ func build(ctx context.Context, source Source, target Target, cacheFolder string
 		if !slices.ContainsFunc(mains, named) {
 			return nil, fmt.Errorf("%s in %s is not a main package: a handler needs \"package main\" and a main function", p, place.directory)
 		}
+	}
+	if former := cache.former(source.former, target, mains); former != nil {
+		return former, nil
 	}
 	linked, unlock, err := cache.linked(ctx, toolchain.describe(mains[0].module))
 	if err != nil {
@@ -218,7 +231,7 @@ type toolchain struct {
 
 // describe returns what must be equal for two builds of a module to share a folder.
 func (t toolchain) describe(module string) string {
-	return fmt.Sprintf("%s %s %q", module, t.target, slices.Concat(t.source.Flags, t.place.flags))
+	return fmt.Sprintf("%s %s %s %q", module, cmp.Or(t.place.origin, t.place.directory), t.target, slices.Concat(t.source.Flags, t.place.flags))
 }
 
 // inspect returns the main packages among the packages.
@@ -279,9 +292,14 @@ func (t toolchain) environment() []string {
 }
 
 func (t toolchain) run(ctx context.Context, arguments []string) ([]byte, error) {
+	return t.runWith(ctx, t.environment(), arguments)
+}
+
+// runWith runs the toolchain with an environment added to that of this process.
+func (t toolchain) runWith(ctx context.Context, environment, arguments []string) ([]byte, error) {
 	command := exec.CommandContext(ctx, "go", arguments...)
 	command.Dir = t.place.directory
-	command.Env = append(os.Environ(), t.environment()...)
+	command.Env = append(os.Environ(), environment...)
 	if t.source.OwnGroup {
 		ownGroup(command)
 	}

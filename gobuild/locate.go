@@ -22,6 +22,8 @@ type place struct {
 	prefix string
 	// flags and environment are added to every run.
 	flags, environment []string
+	// origin is the folder that a directory which ends with the build is a copy of; otherwise it is empty.
+	origin string
 }
 
 // libraryModule returns the path of this package's module, which changes if the module is

@@ -57,7 +57,7 @@ func vendored(ctx context.Context, from, wanted string, handlers []string, folde
 	if err := own.assemble(folder, source, modules); err != nil {
 		return place{}, fmt.Errorf("making a module of the vendor folder: %w", err)
 	}
-	return place{directory: folder, prefix: "./", flags: []string{"-mod=vendor"}, environment: []string{"GOWORK=off"}}, nil
+	return place{directory: folder, prefix: "./", flags: []string{"-mod=vendor"}, environment: []string{"GOWORK=off"}, origin: source}, nil
 }
 
 // failure returns an error with the output of the toolchain, if there is any.

@@ -2,6 +2,10 @@ package gobuild
 
 import (
 	"context"
+	"crypto/sha256"
+	"debug/elf"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path"
@@ -11,16 +15,21 @@ import (
 	"strings"
 )
 
-// Workshop builds functions of one module for this machine again and again, for a developer who waits for them. It uses
-// the flags of the source, so it finds compiled what a synth has compiled, and leaves out what a deployment needs alone: the
-// stamp, the hash and the cache of binaries. Packages that have changed are compiled without inlining, which takes
-// a third less time, and debuggers and stack traces see more. Make one with [OpenWorkshop]. It is not for concurrent use.
+// Workshop builds functions of one module for this machine again and again, for a developer who waits for them. It shares
+// what [Build] has compiled and linked, and the toolchain links again only what has changed. Make one with [OpenWorkshop]. It is
+// not for concurrent use.
 type Workshop struct {
-	place  place
-	source Source
-	// changed are the import paths of packages that are compiled without inlining. None leaves the set: it would have to be
-	// compiled again.
-	changed []string
+	toolchain toolchain
+	cache     cache
+	mains     []mainPackage
+	// seen are the binaries by their packages' import paths.
+	seen map[string]linkedBinary
+}
+
+// linkedBinary is a binary, with the id that the toolchain gave it.
+type linkedBinary struct {
+	id string
+	Binary
 }
 
 // OpenWorkshop finds the module of the source, as [Build] does. It may write into the folder, which must stay as long as the
@@ -32,15 +41,32 @@ func OpenWorkshop(ctx context.Context, source Source, folder string) (*Workshop,
 	if source.Flags == nil {
 		source.Flags = Flags()
 	}
+	cache, err := openCache(os.Getenv(cacheVariable))
+	if err != nil {
+		return nil, err
+	}
 	found, err := locate(ctx, source, folder)
 	if err != nil {
 		return nil, err
 	}
 	source.OwnGroup = true
-	return &Workshop{place: found, source: source}, nil
+	if os.Getenv("GOGC") == "" {
+		found.environment = append(slices.Clone(found.environment), "GOGC="+workshopGC)
+	}
+	w := &Workshop{toolchain: toolchain{place: found, target: Host(), source: source}, cache: cache, seen: map[string]linkedBinary{}}
+	if w.mains, err = w.toolchain.inspect(ctx); err != nil {
+		return nil, err
+	}
+	if len(w.mains) == 0 {
+		return nil, fmt.Errorf("%s in %s are no main packages", strings.Join(source.Packages, ", "), found.directory)
+	}
+	return w, nil
 }
 
-// Listing says how "go list" finds what the functions are made of.
+// workshopGC lets the compiler and the linker use more memory, which saves a tenth of the time. One's own GOGC wins.
+const workshopGC = "400"
+
+// Listing says how "go list" finds what programs are made of.
 type Listing struct {
 	// Directory is the working directory.
 	Directory string
@@ -52,81 +78,173 @@ type Listing struct {
 
 // Listing is that of the source's packages.
 func (w *Workshop) Listing() Listing {
-	t := toolchain{place: w.place, target: Host(), source: w.source}
-	compiler, _ := t.flags()
-	listing := Listing{Directory: w.place.directory, Environment: t.environment(), Flags: compiler}
-	for _, p := range w.source.Packages {
-		listing.Patterns = append(listing.Patterns, t.pattern(p))
+	compiler, _ := w.toolchain.flags()
+	listing := Listing{Directory: w.toolchain.place.directory, Environment: w.toolchain.environment(), Flags: compiler}
+	for _, p := range w.toolchain.source.Packages {
+		listing.Patterns = append(listing.Patterns, w.toolchain.pattern(p))
 	}
 	return listing
 }
 
-// Mode is how a [Workshop] builds.
-type Mode int
-
-const (
-	// Quick is for the next request.
-	Quick Mode = iota
-	// Debug is for a debugger: nothing is optimised, and the binaries name files by their paths on this machine.
-	Debug
-)
-
-// workshopGC lets the compiler and the linker use more memory, which saves a tenth of the time. One's own GOGC wins.
-const workshopGC = "400"
-
-// Build builds some of the source's packages by one run of the Go toolchain. Changed are the import paths of packages that
-// have changed since the last build, with those that import them. Each binary comes into a folder of its own below the
-// given one, as bootstrap; the answer has these folders by package. The end of ctx ends the toolchain with all that it
-// started. Errors: [*CompileError], [exec.ErrNotFound] without a toolchain, and the cause when ctx ends.
-func (w *Workshop) Build(ctx context.Context, packages, changed []string, mode Mode, folder string) (map[string]string, error) {
-	for _, p := range changed {
-		if !slices.Contains(w.changed, p) {
-			w.changed = append(w.changed, p)
-		}
-	}
-	source := w.source
-	source.Packages = packages
-	t := toolchain{place: w.place, target: Host(), source: source}
-	output := filepath.Join(folder, "output")
-	compiler, linker := t.flags()
-	arguments := []string{"build", "-o", output + string(filepath.Separator)}
-	switch mode {
-	case Debug:
-		// A compiler's flags apply to the packages of the last pattern that fits, so these are the only ones.
-		compiler = slices.DeleteFunc(compiler, func(flag string) bool { return flag == "-trimpath" || strings.HasPrefix(flag, "-gcflags=") })
-		arguments = append(append(arguments, compiler...), "-gcflags=all=-N -l")
-	default:
-		arguments = append(arguments, compiler...)
-		if !slices.ContainsFunc(compiler, func(flag string) bool { return strings.HasPrefix(flag, "-gcflags=") }) {
-			for _, p := range w.changed {
-				arguments = append(arguments, "-gcflags="+p+"=-l")
-			}
-		}
-		if linker != "" {
-			arguments = append(arguments, linkFlags+linker)
-		}
-	}
+// Build builds some of the source's packages by one run of the Go toolchain, and returns the binaries by package. With a
+// [*CompileError] it returns those that could be built. The end of ctx ends the toolchain with all that it started. Errors as
+// of [Build].
+func (w *Workshop) Build(ctx context.Context, packages []string) (map[string]Binary, error) {
+	var mains []mainPackage
 	for _, p := range packages {
-		arguments = append(arguments, t.pattern(p))
+		at := slices.IndexFunc(w.mains, func(m mainPackage) bool { return m.folder() == path.Clean(filepath.ToSlash(p)) })
+		if at < 0 {
+			return nil, fmt.Errorf("%s is not a main package: a handler needs \"package main\" and a main function", p)
+		}
+		mains = append(mains, w.mains[at])
 	}
-	if os.Getenv("GOGC") == "" {
-		t.place.environment = append(slices.Clone(t.place.environment), "GOGC="+workshopGC)
-	}
-	if _, err := t.run(ctx, arguments); err != nil {
+	temporary, err := w.cache.temporary()
+	if err != nil {
 		return nil, err
 	}
-	folders := map[string]string{}
-	for _, p := range packages {
-		name := Recipe{Module: w.source.Module, Package: p}.Name()
-		folders[p] = filepath.Join(folder, name)
-		if err := os.MkdirAll(folders[p], 0o700); err != nil {
-			return nil, fmt.Errorf("building %s: %w", p, err)
+	defer os.RemoveAll(temporary)
+	linked, unlock, err := w.cache.linked(ctx, w.toolchain.describe(w.mains[0].module))
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	failure := w.toolchain.build(ctx, linked, temporary, mains)
+	if _, refused := errors.AsType[*CompileError](failure); failure != nil && !refused {
+		return nil, failure
+	}
+	var changed []mainPackage
+	ids := map[string]string{}
+	for _, m := range mains {
+		id, err := readBuildID(filepath.Join(linked, m.name()))
+		if errors.Is(err, os.ErrNotExist) {
+			continue
 		}
-		if err := os.Rename(filepath.Join(output, name), filepath.Join(folders[p], "bootstrap")); err != nil {
-			return nil, fmt.Errorf("%s is not a main package: a handler needs \"package main\" and a main function: %w", p, err)
+		if ids[m.importPath] = id; id == "" || w.seen[m.importPath].id != id {
+			changed = append(changed, m)
 		}
 	}
-	return folders, nil
+	kept, damaged, err := w.cache.keepAll(linked, temporary, changed)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range changed {
+		if !slices.ContainsFunc(damaged, func(d mainPackage) bool { return d.importPath == m.importPath }) {
+			w.seen[m.importPath] = linkedBinary{ids[m.importPath], kept[m.name()]}
+		}
+	}
+	binaries := map[string]Binary{}
+	for i, m := range mains {
+		if _, linked := ids[m.importPath]; linked && w.seen[m.importPath].Hash != "" {
+			binaries[packages[i]] = w.seen[m.importPath].Binary
+		}
+	}
+	return binaries, failure
+}
+
+// formerName is the name of a package's binary for a target in a file of former binaries.
+func formerName(target Target, m mainPackage) string { return target.String() + " " + m.importPath }
+
+// WriteFormer writes a file with what workshops have built, for [FormerVariable].
+func WriteFormer(name string, shops ...*Workshop) error {
+	hashes := map[string]string{}
+	for _, w := range shops {
+		for _, m := range w.mains {
+			if hash := w.seen[m.importPath].Hash; hash != "" {
+				hashes[formerName(w.toolchain.target, m)] = hash
+			}
+		}
+	}
+	text, err := json.Marshal(hashes)
+	if err == nil {
+		err = os.WriteFile(name, text, 0o600)
+	}
+	if err != nil {
+		return fmt.Errorf("writing what was built: %w", err)
+	}
+	return nil
+}
+
+// former returns the binaries that a file of former ones has, or nil if it lacks one.
+func (c cache) former(name string, target Target, mains []mainPackage) map[string]Binary {
+	text, err := os.ReadFile(name)
+	var hashes map[string]string
+	if err != nil || json.Unmarshal(text, &hashes) != nil {
+		return nil
+	}
+	binaries := map[string]Binary{}
+	for _, m := range mains {
+		hash := hashes[formerName(target, m)]
+		folder := filepath.Join(c.folder, "binaries", hash)
+		info, err := os.Stat(filepath.Join(folder, "bootstrap"))
+		if hash == "" || err != nil {
+			return nil
+		}
+		binaries[m.name()] = m.describe(Binary{Directory: folder, Hash: hash, Size: info.Size()})
+	}
+	return binaries
+}
+
+// readBuildID reads the id that the toolchain gave a binary; it is empty where there is none that is read, as in files of other systems.
+func readBuildID(name string) (string, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	binary, err := elf.NewFile(file)
+	if err != nil {
+		return "", nil
+	}
+	section := binary.Section(".note.go.buildid")
+	if section == nil || section.Size < noteHeader {
+		return "", nil
+	}
+	note, err := section.Data()
+	if err != nil {
+		return "", nil
+	}
+	return strings.TrimRight(string(note[noteHeader:]), "\x00"), nil
+}
+
+// BuildForDebugger builds a package for a debugger into the folder, as bootstrap: nothing is optimised, and the binary names
+// files by their paths on this machine. Errors as of [Workshop.Build].
+func (w *Workshop) BuildForDebugger(ctx context.Context, folderOfPackage, folder string) error {
+	compiler, _ := w.toolchain.flags()
+	// A compiler's flags apply to the packages of the last pattern that fits, so these are the only ones.
+	compiler = slices.DeleteFunc(compiler, func(flag string) bool { return flag == "-trimpath" || strings.HasPrefix(flag, "-gcflags=") })
+	arguments := append([]string{"build", "-o", filepath.Join(folder, "bootstrap")}, compiler...)
+	_, err := w.toolchain.run(ctx, append(arguments, "-gcflags=all=-N -l", w.toolchain.pattern(folderOfPackage)))
+	return err
+}
+
+// Program builds a main package for this machine, such as an app of the CDK, as "go run" does. It returns the binary, and an id that
+// changes with it. The binary stays where it is, so that the toolchain links it again only when something has changed. Errors as
+// of [Build].
+func Program(ctx context.Context, listing Listing) (name, id string, err error) {
+	cache, err := openCache(os.Getenv(cacheVariable))
+	if err != nil {
+		return "", "", err
+	}
+	folder, unlock, err := cache.linked(ctx, fmt.Sprintf("program %q", listing))
+	if err != nil {
+		return "", "", err
+	}
+	defer unlock()
+	name = filepath.Join(folder, "program")
+	t := toolchain{place: place{directory: listing.Directory}, source: Source{Packages: listing.Patterns, OwnGroup: true}}
+	arguments := slices.Concat([]string{"build", "-o", name}, listing.Flags, listing.Patterns)
+	if _, err := t.runWith(ctx, listing.Environment, arguments); err != nil {
+		return "", "", err
+	}
+	if id, err = readBuildID(name); id == "" && err == nil {
+		var content []byte
+		content, err = os.ReadFile(name)
+		id = hexadecimal(sha256.Sum256(content))
+	}
+	if err != nil {
+		return "", "", fmt.Errorf("reading the app: %w", err)
+	}
+	return name, id, nil
 }
 
 // pattern is the package as "go list" and "go build" take it.

@@ -49,15 +49,39 @@ func TestWorkshop(t *testing.T) {
 	if got := shop.Listing(); got.Directory != folder || strings.Join(got.Patterns, " ") != "./a ./b" {
 		t.Errorf("got %+v", got)
 	}
-	for _, mode := range []Mode{Quick, Debug} {
-		folders, err := shop.Build(t.Context(), []string{"b"}, []string{"example.com/m/shared", "example.com/m/b"}, mode, t.TempDir())
-		if err != nil {
-			t.Fatal(err)
+	build := func() map[string]Binary {
+		t.Helper()
+		binaries, err := shop.Build(t.Context(), []string{"a", "b"})
+		if err != nil || len(binaries) != 2 {
+			t.Fatalf("got %v, %v", binaries, err)
 		}
-		if len(folders) != 1 {
-			t.Errorf("got %v", folders)
-		}
-		program := filepath.Join(folders["b"], "bootstrap")
+		return binaries
+	}
+	first := build()
+	if again := build(); again["a"] != first["a"] || again["b"] != first["b"] {
+		t.Errorf("got %v, and then %v", first, again)
+	}
+	// It shares what a build for a deployment on the same machine has linked.
+	of := Source{Module: "example.com/m", From: []string{folder}, Packages: []string{"a", "b"}}
+	if built, err := Build(t.Context(), of, Host()); err != nil || built["a"].Hash != first["a"].Hash {
+		t.Errorf("got %v, %v, and by the workshop %v", built, err, first)
+	}
+	save(t, filepath.Join(folder, "b", "main.go"), "package main\n\nfunc main() { println(1) }\n")
+	of.former = filepath.Join(t.TempDir(), "former.json")
+	if err := WriteFormer(of.former, shop); err != nil {
+		t.Fatal(err)
+	}
+	if former, err := buildAgain(t, of); err != nil || former["b"].Hash != first["b"].Hash {
+		t.Errorf("the former binaries are %v, %v", former, err)
+	}
+	if second := build(); second["a"] != first["a"] || second["b"].Hash == first["b"].Hash {
+		t.Errorf("got %v after a change of b, and before %v", second, first)
+	}
+	debugged := t.TempDir()
+	if err := shop.BuildForDebugger(t.Context(), "b", debugged); err != nil {
+		t.Fatal(err)
+	}
+	for program, described := range map[string]bool{filepath.Join(build()["b"].Directory, "bootstrap"): false, filepath.Join(debugged, "bootstrap"): true} {
 		if info, err := buildinfo.ReadFile(program); err != nil || info.Path != "example.com/m/b" {
 			t.Errorf("got %v, %v", info, err)
 		}
@@ -68,10 +92,48 @@ func TestWorkshop(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if described := file.Section(".debug_info") != nil || file.Section(".zdebug_info") != nil; described != (mode == Debug) {
-			t.Errorf("mode %d: debug information is %t", mode, described)
+		if has := file.Section(".debug_info") != nil || file.Section(".zdebug_info") != nil; has != described {
+			t.Errorf("%s: debug information is %t", program, has)
 		}
 		file.Close()
+	}
+}
+
+func buildAgain(t *testing.T, of Source) (map[string]Binary, error) {
+	return build(t.Context(), of, Host(), os.Getenv(cacheVariable))
+}
+
+// One package that does not compile keeps no other from being built.
+func TestWorkshopInPart(t *testing.T) {
+	t.Parallel()
+	shop, folder := workshop(t)
+	save(t, filepath.Join(folder, "a", "main.go"), "package main\n\nfunc main() { missing() }\n")
+	var failure *CompileError
+	if built, err := shop.Build(t.Context(), []string{"a", "b"}); !errors.As(err, &failure) || built["b"].Hash == "" {
+		t.Errorf("got %v, %v", built, err)
+	}
+}
+
+// An app is built where it was, and is another one when it has changed.
+func TestProgram(t *testing.T) {
+	t.Parallel()
+	_, folder := workshop(t)
+	of := Listing{Directory: folder, Patterns: []string{"./a"}}
+	name, first, err := Program(t.Context(), of)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, again, err := Program(t.Context(), of); err != nil || again != first {
+		t.Errorf("got %s, %v; want %s", again, err, first)
+	}
+	save(t, filepath.Join(folder, "shared", "shared.go"), "package shared\n\nfunc Text() string { return \"y\" }\n")
+	if other, changed, err := Program(t.Context(), of); err != nil || changed == first || other != name {
+		t.Errorf("got %s %s, %v", other, changed, err)
+	}
+	save(t, filepath.Join(folder, "a", "main.go"), "package main\n\nfunc main() { missing() }\n")
+	var failure *CompileError
+	if _, _, err := Program(t.Context(), of); !errors.As(err, &failure) {
+		t.Errorf("got %v", err)
 	}
 }
 
@@ -79,7 +141,7 @@ func TestWorkshopErrors(t *testing.T) {
 	t.Parallel()
 	shop, folder := workshop(t)
 	save(t, filepath.Join(folder, "shared", "shared.go"), "package shared\n\nfunc Text() string { return 1 }\n")
-	_, err := shop.Build(t.Context(), []string{"a"}, nil, Quick, t.TempDir())
+	_, err := shop.Build(t.Context(), []string{"a"})
 	var failure *CompileError
 	if !errors.As(err, &failure) {
 		t.Fatalf("got %v", err)
@@ -92,7 +154,7 @@ func TestWorkshopErrors(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cause := errors.New("a newer file")
 	cancel(cause)
-	if _, err := shop.Build(ctx, []string{"a"}, nil, Quick, t.TempDir()); !errors.Is(err, cause) {
+	if _, err := shop.Build(ctx, []string{"a"}); !errors.Is(err, cause) {
 		t.Errorf("got %v", err)
 	}
 	if _, err := OpenWorkshop(t.Context(), Source{Module: "example.com/none", From: []string{folder}, Packages: []string{"a"}}, t.TempDir()); !errors.Is(err, ErrUnknownModule) {

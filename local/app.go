@@ -5,6 +5,7 @@ package local
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -79,23 +81,66 @@ func (r *Runner) appCommand() (string, error) {
 	return settings.App, nil
 }
 
-// appTarget says which files make the app.
-func (r *Runner) appTarget(command string) (watch.Target, error) {
+// app is the app that the assembly of a run is from.
+type app struct {
+	// Listing is of its program; without patterns it is not known.
+	gobuild.Listing
+	// files are further files that count: the context of the app.
+	files []string
+	// arguments are those of the program, if the app's command is that program alone; otherwise the command runs.
+	arguments []string
+	alone     bool
+	// program is the program that was built last.
+	program string
+}
+
+// findApp says what the app is. Error: errNoApp.
+func (r *Runner) findApp() (*app, error) {
+	command, err := r.appCommand()
+	if err != nil {
+		return nil, err
+	}
 	folder, err := os.Getwd()
 	if err != nil {
-		return watch.Target{}, fmt.Errorf("follow the app: %w", err)
+		return nil, fmt.Errorf("follow the app: %w", err)
 	}
-	target := watch.Target{App: true, Files: []string{filepath.Join(folder, appSettings), filepath.Join(folder, appContext)}}
-	patterns := packagesOf(command)
-	if len(patterns) == 0 {
-		// A program that was built before: its source is mostly here.
-		if found, err := filepath.Glob(filepath.Join(folder, "*.go")); err != nil || len(found) == 0 {
-			return target, nil
+	found := &app{Listing: gobuild.Listing{Directory: folder}, files: []string{filepath.Join(folder, appSettings), filepath.Join(folder, appContext)}}
+	if words := strings.Fields(command); len(words) > 2 && words[0] == "go" && words[1] == "run" && !strings.ContainsAny(command, "&|;<>$`'\"(){}*?~#\\") {
+		words = words[2:]
+		flags := slices.IndexFunc(words, func(word string) bool { return !strings.HasPrefix(word, "-") })
+		if flags >= 0 && !strings.HasSuffix(words[flags], ".go") {
+			found.alone, found.Flags, found.Patterns, found.arguments = true, words[:flags], words[flags:flags+1], words[flags+1:]
+			return found, nil
 		}
-		patterns = []string{"."}
 	}
-	target.Listing = gobuild.Listing{Directory: folder, Patterns: patterns}
-	return target, nil
+	if found.Patterns = packagesOf(command); len(found.Patterns) > 0 {
+		return found, nil
+	}
+	// A program that was built before: its source is mostly here.
+	if sources, err := filepath.Glob(filepath.Join(folder, "*.go")); err == nil && len(sources) > 0 {
+		found.Patterns = []string{"."}
+	}
+	return found, nil
+}
+
+// build builds the app's program, and tells apps apart: by the program and the files. It is empty without an app.
+func (a *app) build(ctx context.Context) (state string, err error) {
+	if a == nil {
+		return "", nil
+	}
+	if len(a.Patterns) > 0 {
+		if a.program, state, err = gobuild.Program(ctx, a.Listing); err != nil {
+			return "", err
+		}
+	}
+	for _, name := range a.files {
+		text, err := os.ReadFile(name)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return "", fmt.Errorf("read what the app is of: %w", err)
+		}
+		state += fmt.Sprintf(" %x", sha256.Sum256(text))
+	}
+	return state, nil
 }
 
 // packagesOf are the package, or the files, that the command runs with "go run"; none if it runs another program.
@@ -122,9 +167,9 @@ func packagesOf(command string) (packages []string) {
 	return nil
 }
 
-// synthesise runs the app, which writes its assembly to the folder. The end of ctx ends the app with all that it
-// started. Errors: *SynthError, errNoApp, and the cause when ctx ends.
-func (r *Runner) synthesise(ctx context.Context, folder string) error {
+// synthesise runs the app, which writes its assembly to the folder, with the handlers that the file of former ones has. The end of ctx ends the
+// app with all that it started. Errors: *SynthError, errNoApp, and the cause when ctx ends.
+func (r *Runner) synthesise(ctx context.Context, of *app, folder, former string) error {
 	command, err := r.appCommand()
 	if err != nil {
 		return err
@@ -133,8 +178,12 @@ func (r *Runner) synthesise(ctx context.Context, folder string) error {
 	if err != nil {
 		return err
 	}
+	environment = append(environment, gobuild.FormerVariable+"="+former)
 	// The CDK's command runs apps by the shell, too.
 	app := exec.CommandContext(ctx, "sh", "-c", command)
+	if of.alone && of.program != "" {
+		app = exec.CommandContext(ctx, of.program, of.arguments...)
+	}
 	var printed bytes.Buffer
 	app.Stdout, app.Stderr, app.Env = &printed, &printed, environment
 	leadGroup(app)
@@ -193,14 +242,21 @@ func (r *Runner) appEnvironment(folder string) ([]string, error) {
 }
 
 // apply synthesises the app, and applies what it has written. The synth ends with the context synthesising, and the rest with ctx.
-func (f *follower) apply(ctx, synthesising context.Context, change watch.Change) error {
+func (f *follower) apply(ctx, synthesising context.Context, change watch.Change, state string) error {
 	f.builds++
 	folder := filepath.Join(f.folder, "assembly"+strconv.Itoa(f.builds))
 	defer os.RemoveAll(folder)
 	f.told(change, "apply", "began", nil, "")
-	began := time.Now()
-	if err := f.synthesise(synthesising, folder); err != nil {
-		return f.notApplied(ctx, change, err)
+	began, former := time.Now(), filepath.Join(f.folder, "former.json")
+	var shops []*gobuild.Workshop
+	for _, place := range f.places {
+		shops = append(shops, place.Workshop)
+	}
+	if err := gobuild.WriteFormer(former, shops...); err != nil {
+		return err
+	}
+	if err := f.synthesise(synthesising, f.app, folder, former); err != nil {
+		return f.notApplied(ctx, change, state, err)
 	}
 	took := time.Since(began)
 	applied, err := f.Apply(ctx, folder)
@@ -208,9 +264,9 @@ func (f *follower) apply(ctx, synthesising context.Context, change watch.Change)
 		err = problem
 	}
 	if err != nil {
-		return f.notApplied(ctx, change, err)
+		return f.notApplied(ctx, change, state, err)
 	}
-	f.said = ""
+	f.applied, f.refused, f.said = state, "", ""
 	f.log.printf("applied after %.1f s (synthesised in %.1f s): %s", time.Since(change.Saved).Seconds(), took.Seconds(), applied)
 	f.told(change, "apply", "done", append(applied.Added, applied.Replaced...), applied.String())
 	return nil

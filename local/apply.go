@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -89,9 +90,7 @@ func (r *Runner) Apply(ctx context.Context, folder string) (Applied, error) {
 	r.removeFunctions(former, next, &applied)
 	problems = append(problems, r.aws.WhileTablesChange(func() error { return next.databases.RemoveIndexes(ctx, progress) }))
 	r.beginData(ctx)
-	if len(r.newer) == 0 { // else instances of earlier code may still be started
-		r.removeCode(former, next)
-	}
+	r.removeCode(former, next)
 	return applied, errors.Join(problems...)
 }
 
@@ -152,19 +151,17 @@ func (r *Runner) closeOpened(d *design) {
 }
 
 // keepUnchanged gives functions that are as they were their definitions, so that their instances go on.
-func (r *Runner) keepUnchanged(former, next *design) (err error) {
-	if former.code == nil {
-		if former.code, err = programs(former.functions); err != nil {
-			return err
-		}
+func (r *Runner) keepUnchanged(former, next *design) error {
+	if _, err := former.programs(); err != nil {
+		return err
 	}
-	if next.code, err = programs(next.functions); err != nil {
+	if _, err := next.programs(); err != nil {
 		return err
 	}
 	for i := range next.functions {
 		f := &next.functions[i]
 		was := former.function(f.Name)
-		if was == nil || r.newer[f.Name] || former.code[f.Name] != next.code[f.Name] {
+		if was == nil || former.code[f.Name] != next.code[f.Name] {
 			continue
 		}
 		same := f.Function
@@ -173,6 +170,51 @@ func (r *Runner) keepUnchanged(former, next *design) (err error) {
 			f.Function = was.Function
 		}
 	}
+	return nil
+}
+
+// programs has the SHA-256 of each function's program. Changing is held.
+func (d *design) programs() (_ map[string]string, err error) {
+	if d.code == nil {
+		d.code, err = programs(d.functions)
+	}
+	return d.code, err
+}
+
+// running has the SHA-256 of each function's program, as it runs. A program that cannot be read has none.
+func (r *Runner) running() map[string]string {
+	r.changing.Lock()
+	defer r.changing.Unlock()
+	known, err := r.design.Load().programs()
+	if err != nil {
+		r.log.printf("watch: %v", err)
+	}
+	return known
+}
+
+// replace puts other code, with its SHA-256, into the place of a function's, and returns when it takes requests.
+func (r *Runner) replace(ctx context.Context, name, code, hash string) error {
+	f := r.design.Load().function(name)
+	if f == nil {
+		return fmt.Errorf("replace code: %w: %s", lambda.ErrNotFound, name)
+	}
+	definition := f.Function
+	definition.Code, definition.Architecture = code, ""
+	if err := r.functions.Replace(ctx, definition); err != nil {
+		return err
+	}
+	r.changing.Lock()
+	defer r.changing.Unlock()
+	next := *r.design.Load()
+	known, err := next.programs()
+	if err != nil {
+		return err
+	}
+	next.functions, next.code = slices.Clone(next.functions), maps.Clone(known)
+	if f := next.function(name); f != nil {
+		f.Function, next.code[name] = definition, hash
+	}
+	r.design.Store(&next)
 	return nil
 }
 
@@ -230,11 +272,10 @@ func (r *Runner) changeFunctions(ctx context.Context, former, next *design, appl
 	working.Wait()
 	for i, f := range next.functions {
 		if replaced[i] {
-			delete(r.newer, f.Name)
 			applied.Replaced = append(applied.Replaced, f.Label)
-		} else if problems[i] != nil {
+		} else if was := former.function(f.Name); problems[i] != nil && was != nil {
 			// The former code goes on, so the next assembly has to replace it.
-			r.newer[f.Name] = true
+			next.functions[i].Code, next.code[f.Name] = was.Code, ""
 		}
 	}
 	return errors.Join(problems...)
@@ -260,7 +301,6 @@ func (r *Runner) removeCode(former, next *design) {
 func (r *Runner) removeFunctions(former, next *design, applied *Applied) {
 	for _, f := range former.functions {
 		if next.function(f.Name) == nil && r.functions.Remove(f.Name) == nil {
-			delete(r.newer, f.Name)
 			applied.Removed = append(applied.Removed, f.Label)
 		}
 	}

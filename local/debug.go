@@ -13,7 +13,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/onesynth-cdk/onesynth/gobuild"
 	"github.com/onesynth-cdk/onesynth/local/lambda"
 )
 
@@ -56,11 +55,10 @@ func (r *Runner) debug(ctx context.Context, functions []lambda.Declared) error {
 	shown := f.Label
 	r.log.printf("building %s with debug information", shown)
 	recipe := places[0].Packages[f.Name]
-	built, err := places[0].Build(ctx, []string{recipe}, nil, gobuild.Debug, folder)
-	if err != nil {
+	if err := places[0].BuildForDebugger(ctx, recipe, folder); err != nil {
 		return fmt.Errorf("debug %s: %w", shown, err)
 	}
-	f.Code, f.Architecture = built[recipe], ""
+	f.Code, f.Architecture = folder, ""
 	f.Debugger = []string{
 		delve, "exec", "--headless", "--accept-multiclient", "--continue", "--api-version=2", "--check-go-version=false",
 		"--listen=127.0.0.1:" + strconv.Itoa(r.debugPort()),

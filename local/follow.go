@@ -1,6 +1,6 @@
 package local
 
-// How a run follows its source: what is saved is built, and replaces what runs.
+// How a run follows its source: what is saved is built, and replaces what runs. The Go toolchain decides what a file is part of.
 
 import (
 	"context"
@@ -38,23 +38,25 @@ type follower struct {
 	watcher *watch.Watcher
 	places  []*lambda.Workplace
 	folder  string
-	// builds counts the builds; each has a folder of its own.
+	// builds counts synths, and builds for the debugger; each has a folder of its own.
 	builds int
-	// pending is what saved files make necessary, failed what the last build did not achieve.
-	pending, failed watch.Change
+	// pending is what was saved and not looked at.
+	pending watch.Change
 	// overtaken says that the last build was broken off. The next one is not, or saves in a row would keep all from ending.
 	overtaken bool
-	// app is the target of the app; nil if nothing tells how to synthesise.
-	app *watch.Target
-	// said is why the last assembly was not applied.
+	// app is the app; nil if nothing tells how to synthesise.
+	app *app
+	// applied is the app that the run is of, and refused one that could not be applied, as [app.build] tells apps apart.
+	applied, refused string
+	// said is what was printed of the last failure.
 	said string
-	// code are the folders of each function's code that this follower has built, the newest last.
-	code map[string][]string
+	// debuggedAs is the hash of the binary in whose place that for the debugger runs.
+	debuggedAs string
 }
 
 // follow begins to watch the source.
 func (r *Runner) follow(ctx context.Context) error {
-	f := &follower{Runner: r, folder: filepath.Join(r.folder, "watch"), code: map[string][]string{}}
+	f := &follower{Runner: r, folder: filepath.Join(r.folder, "watch")}
 	if err := os.MkdirAll(f.folder, 0o700); err != nil {
 		return fmt.Errorf("follow the source: %w", err)
 	}
@@ -62,34 +64,32 @@ func (r *Runner) follow(ctx context.Context) error {
 	if f.places, err = lambda.OpenWorkplaces(ctx, r.design.Load().functions, r.searched(), f.folder); err != nil {
 		return fmt.Errorf("follow the source: %w", err)
 	}
-	command, err := r.appCommand()
-	switch {
+	switch f.app, err = r.findApp(); {
 	case errors.Is(err, errNoApp):
 		r.log.printf("watch: %v", err)
 	case err != nil:
 		return fmt.Errorf("follow the source: %w", err)
-	default:
-		target, err := r.appTarget(command)
-		if err != nil {
-			return err
-		}
-		f.app = &target
 	}
-	if f.watcher, err = watch.New(ctx, f.targets(), 0); err != nil {
+	var files []string
+	if f.app != nil {
+		files = f.app.files
+	}
+	if f.watcher, err = watch.New(ctx, f.programs(), files, 0); err != nil {
 		return fmt.Errorf("follow the source: %w", err)
 	}
 	r.parts.start(f.run)
 	return nil
 }
 
-func (f *follower) targets() (targets []watch.Target) {
+// programs are those that the run follows.
+func (f *follower) programs() (programs []gobuild.Listing) {
 	for _, place := range f.places {
-		targets = append(targets, watch.Target{Listing: place.Listing(), Functions: place.Functions()})
+		programs = append(programs, place.Listing())
 	}
 	if f.app != nil {
-		targets = append(targets, *f.app)
+		programs = append(programs, f.app.Listing)
 	}
-	return targets
+	return programs
 }
 
 // reopen reads how the functions are built, if others than before run.
@@ -121,6 +121,7 @@ func (f *follower) reopen(ctx context.Context) error {
 // run does what saved files make necessary, until ctx ends.
 func (f *follower) run(ctx context.Context) error {
 	defer f.watcher.Close()
+	f.begin(ctx)
 	for {
 		select {
 		case <-ctx.Done():
@@ -129,24 +130,33 @@ func (f *follower) run(ctx context.Context) error {
 		}
 		f.pending.Add(f.watcher.Take())
 		for len(f.pending.Files) > 0 && ctx.Err() == nil {
-			change, again := f.pending, f.failed
-			f.pending, f.failed = watch.Change{}, watch.Change{}
-			// Functions need not wait for a synth that has failed and does not concern them; the synth is tried again after them.
-			if again.Synth && !change.Synth && !change.Empty() && !intersect(change.Functions, again.Functions) {
-				f.handle(ctx, change)
-				again.Add(f.failed)
-				change, f.failed = watch.Change{Saved: time.Now()}, watch.Change{}
-			}
-			change.Add(again)
-			if !change.Empty() && ctx.Err() == nil {
-				f.handle(ctx, change)
-			}
+			change := f.pending
+			f.pending = watch.Change{}
+			f.handle(ctx, change)
 		}
 	}
 }
 
-func intersect(a, b []string) bool {
-	return slices.ContainsFunc(a, func(one string) bool { return slices.Contains(b, one) })
+// begin learns what the source of what runs gives, so that later builds show what has changed. What does not compile is told when
+// something is saved.
+func (f *follower) begin(ctx context.Context) {
+	built, _ := f.buildFunctions(ctx, f.names())
+	f.debuggedAs = built[f.debugged].Hash
+	f.applied, _ = f.app.build(ctx)
+	// What was saved meanwhile may be in the app that was built, and is not in the assembly.
+	f.watcher.Look()
+	if f.pending.Add(f.watcher.Take()); len(f.pending.Files) > 0 {
+		f.applied = ""
+	}
+}
+
+// names are the functions that are built.
+func (f *follower) names() (names []string) {
+	for _, place := range f.places {
+		names = slices.AppendSeq(names, maps.Keys(place.Packages))
+	}
+	slices.Sort(names)
+	return names
 }
 
 // handle does what a change makes necessary. Files that are saved meanwhile break it off, if the one before was not.
@@ -155,80 +165,97 @@ func (f *follower) handle(ctx context.Context, change watch.Change) {
 	building, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	ended := make(chan error, 1)
-	go func() {
-		// A synth builds the functions, too. Their new code waits for it: it may need what the synth declares.
-		if change.Synth {
-			ended <- f.apply(ctx, building, change)
-		} else {
-			ended <- f.build(ctx, building, change)
-		}
-	}()
+	go func() { ended <- f.catchUp(ctx, building, change) }()
 	var err error
 	for waiting := true; waiting; {
 		select {
 		case err = <-ended:
 			waiting = false
 		case <-f.watcher.Changed():
-			next := f.watcher.Take()
-			f.pending.Add(next)
-			if !next.Empty() && !f.overtaken {
+			f.pending.Add(f.watcher.Take())
+			if !f.overtaken {
 				cancel(errOvertaken)
 			}
 		}
 	}
-	f.overtaken = errors.Is(err, errOvertaken)
-	switch {
-	case ctx.Err() != nil:
+	if f.overtaken = errors.Is(err, errOvertaken); f.overtaken {
+		f.pending.Add(change)
 		return
-	case err != nil:
-		// What failed is due again with the next change.
-		f.failed = change
-		if f.overtaken {
-			return
-		}
-		f.failed.Saved = time.Time{}
 	}
-	f.watcher.Failing(err != nil)
-	if err != nil || change.Relist || change.Synth {
-		if err := f.watcher.List(ctx, f.targets()); err != nil && ctx.Err() == nil {
-			f.log.printf("watch: %v", err)
-		}
+	// Programs may have other files now.
+	if err := f.watcher.Find(ctx, f.programs()); err != nil && ctx.Err() == nil {
+		f.log.printf("watch: %v", err)
 	}
 }
 
-// build builds the functions of a change, and replaces those that run. Building ends with the context of that name, replacing with ctx.
-func (f *follower) build(ctx, building context.Context, change watch.Change) error {
-	names := change.Functions
-	f.told(change, "build", "began", f.labels(names), "")
-	// Linking takes the most time, so with many functions the one that was asked last comes first.
-	batches := [][]string{names}
-	if len(names) > atOnce {
-		recent := slices.DeleteFunc(f.functions.Recent(), func(name string) bool { return !slices.Contains(names, name) })
-		if len(recent) > 0 {
-			batches = [][]string{recent[:1], recent[1:]}
-		}
+// catchUp makes the run be of the source as it is now. Building ends with the context of that name, the rest with ctx.
+func (f *follower) catchUp(ctx, building context.Context, change watch.Change) error {
+	f.told(change, "build", "began", nil, "")
+	// The function that was asked last comes first, and the app is built meanwhile: most changes are of one of them.
+	names := f.names()
+	first := names
+	if recent := f.functions.Recent(); len(names) > atOnce && len(recent) > 0 && slices.Contains(names, recent[0]) {
+		first = recent[:1]
 	}
+	var state string
+	var problem error
+	var asking sync.WaitGroup
+	asking.Go(func() { state, problem = f.app.build(building) })
+	built, err := f.buildFunctions(building, first)
+	if len(first) < len(names) && len(f.changed(built)) == 0 {
+		first = names
+		built, err = f.buildFunctions(building, names)
+	}
+	asking.Wait()
+	if problem != nil {
+		problem = f.notApplied(ctx, change, "", problem)
+	}
+	synthesised := false
+	synth := func() error {
+		if problem != nil || state == f.applied {
+			return problem
+		}
+		synthesised = true
+		return f.apply(ctx, building, change, state)
+	}
+	// New code waits for a synth: it may need what that declares. It need not wait for one that has failed and is tried again.
+	again := state != "" && state == f.refused
 	var problems []error
-	for _, batch := range batches {
-		err := f.buildBatch(ctx, building, batch, change)
-		if err != nil && ctx.Err() == nil && !errors.Is(err, errOvertaken) {
-			text := f.explain(err)
-			f.log.printf("%s", text)
-			f.told(change, "build", "failed", f.labels(batch), text)
-		}
-		problems = append(problems, err)
-		if failure := (*gobuild.CompileError)(nil); errors.As(err, &failure) || building.Err() != nil {
-			break
+	if !again {
+		if problems = append(problems, synth()); building.Err() != nil {
+			return context.Cause(building)
 		}
 	}
-	return errors.Join(problems...)
+	replaced := 0
+	replace := func(built map[string]gobuild.Binary, err error) {
+		count, failed := f.replaceAll(ctx, change, built, f.changed(built))
+		replaced += count
+		problems = append(problems, f.explained(ctx, change, err), failed)
+	}
+	if replace(built, err); len(first) < len(names) && building.Err() == nil {
+		replace(f.buildFunctions(building, f.names()))
+	}
+	if building.Err() != nil {
+		return context.Cause(building)
+	}
+	if again {
+		problems = append(problems, synth())
+	}
+	if err = errors.Join(problems...); err != nil {
+		return err
+	}
+	f.said = ""
+	if replaced == 0 && !synthesised {
+		f.log.printf("nothing that runs has changed")
+		f.told(change, "build", "done", nil, "")
+	}
+	return nil
 }
 
-func (f *follower) buildBatch(ctx, building context.Context, names []string, change watch.Change) error {
-	f.builds++
-	folder := filepath.Join(f.folder, strconv.Itoa(f.builds))
-	began := time.Now()
-	code := map[string]string{}
+// buildFunctions builds functions, and returns their binaries by name. With an error it returns those that could be built.
+func (f *follower) buildFunctions(ctx context.Context, names []string) (map[string]gobuild.Binary, error) {
+	binaries := map[string]gobuild.Binary{}
+	var problems []error
 	for _, place := range f.places {
 		var packages []string
 		for _, name := range names {
@@ -239,79 +266,89 @@ func (f *follower) buildBatch(ctx, building context.Context, names []string, cha
 		if len(packages) == 0 {
 			continue
 		}
-		built, err := f.buildPackages(building, place, packages, change.Packages, folder)
-		if err != nil {
-			_ = os.RemoveAll(folder)
-			return err
-		}
+		built, err := place.Build(ctx, packages)
+		problems = append(problems, err)
 		for _, name := range names {
-			if p, has := place.Packages[name]; has {
-				code[name] = built[p]
+			if binary, has := built[place.Packages[name]]; has {
+				binaries[name] = binary
 			}
 		}
 	}
-	took := time.Since(began)
+	return binaries, errors.Join(problems...)
+}
+
+// changed are the functions that run as another binary than was built.
+func (f *follower) changed(built map[string]gobuild.Binary) (names []string) {
+	running := f.running()
+	for _, name := range slices.Sorted(maps.Keys(built)) {
+		of := running[name]
+		if name == f.debugged {
+			of = f.debuggedAs
+		}
+		if built[name].Hash != of {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// replaceAll replaces the functions, and returns how many it could replace.
+func (f *follower) replaceAll(ctx context.Context, change watch.Change, built map[string]gobuild.Binary, names []string) (int, error) {
+	took := time.Since(change.Saved)
 	var replacing sync.WaitGroup
 	problems := make([]error, len(names))
 	for i, name := range names {
-		replacing.Go(func() { problems[i] = f.replace(ctx, name, code[name]) })
+		replacing.Go(func() { problems[i] = f.replace(ctx, name, built[name]) })
 	}
 	replacing.Wait()
 	var replaced []string
 	for i, name := range names {
 		if problems[i] == nil {
-			f.changing.Lock()
-			f.newer[name] = true
-			f.changing.Unlock()
 			replaced = append(replaced, name)
-			f.keep(name, code[name])
 		}
 	}
 	if len(replaced) > 0 {
 		f.log.printf("new code after %.1f s (built in %.1f s): %s", time.Since(change.Saved).Seconds(), took.Seconds(), strings.Join(f.labels(replaced), ", "))
 		f.told(change, "build", "done", f.labels(replaced), "")
 	}
-	return errors.Join(problems...)
+	return len(replaced), f.explained(ctx, change, errors.Join(problems...))
 }
 
-// buildPackages builds the package of the function that is debugged for the debugger, and the others for the next request.
-func (f *follower) buildPackages(ctx context.Context, place *lambda.Workplace, packages, changed []string, folder string) (map[string]string, error) {
-	built := map[string]string{}
-	for _, mode := range []gobuild.Mode{gobuild.Quick, gobuild.Debug} {
-		chosen := slices.DeleteFunc(slices.Clone(packages), func(p string) bool {
-			return (f.debugged != "" && p == place.Packages[f.debugged]) != (mode == gobuild.Debug)
-		})
-		if len(chosen) == 0 {
-			continue
+// replace puts a newer binary into the place of a function's, and returns when it takes requests.
+func (f *follower) replace(ctx context.Context, name string, binary gobuild.Binary) error {
+	code := binary.Directory
+	if name == f.debugged {
+		f.builds++
+		code = filepath.Join(f.folder, "debug"+strconv.Itoa(f.builds))
+		for _, place := range f.places {
+			if p, has := place.Packages[name]; has {
+				if err := place.BuildForDebugger(ctx, p, code); err != nil {
+					return err
+				}
+			}
 		}
-		folders, err := place.Build(ctx, chosen, changed, mode, folder)
-		if err != nil {
-			return nil, err
-		}
-		maps.Copy(built, folders)
 	}
-	return built, nil
+	if err := f.Runner.replace(ctx, name, code, binary.Hash); err != nil {
+		return err
+	}
+	if name == f.debugged {
+		f.debuggedAs = binary.Hash
+	}
+	return nil
 }
 
-// replace puts newer code into the place of a function's, and returns when it takes requests.
-func (r *Runner) replace(ctx context.Context, name, code string) error {
-	at := slices.IndexFunc(r.design.Load().functions, func(d lambda.Declared) bool { return d.Name == name })
-	if at < 0 {
-		return fmt.Errorf("replace code: %w: %s", lambda.ErrNotFound, name)
+// explained prints a failure, unless it was printed last, and returns it.
+func (f *follower) explained(ctx context.Context, change watch.Change, err error) error {
+	if err == nil || ctx.Err() != nil || errors.Is(err, errOvertaken) {
+		return err
 	}
-	definition := r.design.Load().functions[at].Function
-	definition.Code, definition.Architecture = code, ""
-	return r.functions.Replace(ctx, definition)
-}
-
-// keep removes the code of a function that no instance runs any more: a process that runs does not need its file.
-func (f *follower) keep(name, code string) {
-	folders := append(f.code[name], code)
-	if len(folders) > 2 {
-		_ = os.RemoveAll(folders[0])
-		folders = folders[1:]
+	text := f.explain(err)
+	if text != f.said {
+		f.log.printf("%s", text)
 	}
-	f.code[name] = folders
+	f.said = text
+	f.told(change, "build", "failed", nil, text)
+	return err
 }
 
 // explain is an error for people: what the compiler says, with files as seen from the working folder, or what else went wrong.
@@ -339,14 +376,18 @@ func (f *follower) told(change watch.Change, what, state string, functions []str
 	f.trace.Changed(told)
 }
 
-// notApplied tells people why an assembly is not applied, and what to do.
-func (f *follower) notApplied(ctx context.Context, change watch.Change, err error) error {
+// notApplied tells people why the assembly of an app is not applied, and what to do.
+func (f *follower) notApplied(ctx context.Context, change watch.Change, state string, err error) error {
 	if ctx.Err() != nil || errors.Is(err, errOvertaken) {
 		return err
 	}
+	f.refused = state
 	text := "not applied, the former design goes on: " + err.Error()
 	var start *lambda.StartError
+	var compile *gobuild.CompileError
 	switch {
+	case errors.As(err, &compile):
+		text = "not applied, the former design goes on: the app does not compile:\n" + compile.Text(workingFolder())
 	case errors.As(err, &start):
 		text = "applied, but the former code goes on: " + err.Error()
 	case errors.Is(err, engine.ErrTableDiffers) && f.options.Data != "":

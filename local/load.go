@@ -112,7 +112,9 @@ func (r *Runner) readFunctions(ctx context.Context, d *design, folder string) er
 	if err := r.debug(ctx, functions); err != nil {
 		return errors.Join(append(problems, err)...)
 	}
-	if err := lambda.BuildForThisMachine(ctx, functions, r.searched(), r.log.line); err != nil {
+	// A run that follows its source has asked for an assembly with the handlers that were built last.
+	compare := r.design.Load() == nil || !r.options.Watch
+	if err := lambda.BuildForThisMachine(ctx, functions, r.searched(), compare, r.log.line); err != nil {
 		return errors.Join(append(problems, err)...)
 	}
 	d.roles = map[string]*policy.Role{}

@@ -173,9 +173,8 @@ type Runner struct {
 	issuer    *gateway.Issuer
 	buckets   *buckets.Store
 
-	// changing is held while another assembly is applied, and newer are the functions whose code is newer than the assembly's.
+	// changing is held while another assembly is applied, and applied counts these.
 	changing sync.Mutex
-	newer    map[string]bool
 	applied  int
 	// begun are the platforms that have got their initial data; nil until that has been looked up.
 	begun []initial.Loader

@@ -74,7 +74,7 @@ func Start(ctx context.Context, options Options) (*Runner, error) {
 			return nil, fmt.Errorf("got %q: %w", endpoint, ErrWebhookEndpoint)
 		}
 	}
-	r := &Runner{options: options, log: newLog(options), parts: newGroup(ctx), doors: map[apiName]*door{}, newer: map[string]bool{}}
+	r := &Runner{options: options, log: newLog(options), parts: newGroup(ctx), doors: map[apiName]*door{}}
 	if err := r.start(ctx); err != nil {
 		r.Close()
 		return nil, err

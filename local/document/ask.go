@@ -86,7 +86,7 @@ func (s served) function(ctx context.Context, loaded *assembly.Assembly, folder 
 			continue
 		}
 		one := all[i : i+1]
-		if err := lambda.BuildForThisMachine(ctx, one, options.Folders, options.Log); err != nil {
+		if err := lambda.BuildForThisMachine(ctx, one, options.Folders, true, options.Log); err != nil {
 			return lambda.Declared{}, err
 		}
 		one[0].AccessKeyID, one[0].SecretAccessKey = accessKey, secretKey

@@ -44,11 +44,11 @@ func (b *foreign) takes(f *Declared, target gobuild.Target) bool {
 
 // BuildForThisMachine builds functions whose binaries are for another machine again for this one, if they have a recipe.
 //
-// It builds for the other machine, too. If that gives other binaries than the assembly's, the source here is not the assembly's,
-// and it warns. After a synth on the same machine these builds come from the cache.
+// With compare it builds for the other machine, too. If that gives other binaries than the assembly's, the source here is not the
+// assembly's, and it warns. After a synth on the same machine these builds come from the cache.
 //
 // The folders are those whose Go modules may require the functions' modules. Log gets lines of progress and the warning.
-func BuildForThisMachine(ctx context.Context, functions []Declared, folders []string, log func(line string)) error {
+func BuildForThisMachine(ctx context.Context, functions []Declared, folders []string, compare bool, log func(line string)) error {
 	builds := foreignBuilds(functions, folders)
 	if len(builds) == 0 {
 		return nil
@@ -61,7 +61,7 @@ func BuildForThisMachine(ctx context.Context, functions []Declared, folders []st
 	slices.Sort(targets)
 	what := fmt.Sprintf("%s for %s (template: %s)", counted(count, "function"), gobuild.Host(), strings.Join(slices.Compact(targets), ", "))
 	began := time.Now()
-	if err := during("building "+what, log, func() error { return build(ctx, builds) }); err != nil {
+	if err := during("building "+what, log, func() error { return build(ctx, builds, compare) }); err != nil {
 		return fmt.Errorf("building %s: %w", what, err)
 	}
 	log(fmt.Sprintf("built %s in %.1f s", what, time.Since(began).Seconds()))
@@ -70,12 +70,14 @@ func BuildForThisMachine(ctx context.Context, functions []Declared, folders []st
 	for _, b := range builds {
 		for _, f := range b.functions {
 			name := f.recipe.Name()
-			same, err := isBinary(filepath.Join(f.Code, "bootstrap"), b.again[name].Hash)
-			if err != nil {
-				return fmt.Errorf("function %s: %w", f.Name, err)
-			}
-			if !same {
-				changed = append(changed, f.recipe.Package)
+			if compare {
+				same, err := isBinary(filepath.Join(f.Code, "bootstrap"), b.again[name].Hash)
+				if err != nil {
+					return fmt.Errorf("function %s: %w", f.Name, err)
+				}
+				if !same {
+					changed = append(changed, f.recipe.Package)
+				}
 			}
 			f.Code, f.Architecture = b.own[name].Directory, ""
 		}
@@ -129,13 +131,15 @@ func builds(functions []Declared, searched []string, targetOf func(*Declared) (g
 	return builds
 }
 
-// build runs all builds in parallel.
-func build(ctx context.Context, builds []*foreign) error {
+// build runs all builds in parallel; with again it builds for the other machine, too.
+func build(ctx context.Context, builds []*foreign, again bool) error {
 	var working sync.WaitGroup
 	failures := make([]error, 2*len(builds))
 	for i, b := range builds {
 		working.Go(func() { b.own, failures[2*i] = gobuild.Build(ctx, b.source, gobuild.Host()) })
-		working.Go(func() { b.again, failures[2*i+1] = gobuild.Build(ctx, b.source, b.target) })
+		if again {
+			working.Go(func() { b.again, failures[2*i+1] = gobuild.Build(ctx, b.source, b.target) })
+		}
 	}
 	working.Wait()
 	// Both builds of a source have the same cause.

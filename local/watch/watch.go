@@ -1,13 +1,15 @@
-// Package watch says what saved Go files make necessary: which functions to build again, or another synth. It asks the Go
-// toolchain which files make which program, watches their folders, and compares contents, so that a file that was saved as it was,
-// a test, or a file of no program makes nothing necessary. It knows no run.
+// Package watch tells which files that programs may be made of were saved. It watches the folders of Go modules, and compares
+// contents, so that a file that was saved as it was does not count, nor a test. The Go toolchain decides what a file makes
+// necessary. It knows no run.
 package watch
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -28,52 +30,25 @@ const (
 	longest = 20 * DefaultQuiet
 )
 
-// Target is what is made of one listing.
-type Target struct {
-	gobuild.Listing
-	// Functions are the names of the functions that are built of a main package, by its import path.
-	Functions map[string][]string
-	// App says that the packages are those of the app: their change needs a synth.
-	App bool
-	// Files are further files that count as changes of the target, such as cdk.json. They need not exist.
-	Files []string
-}
-
-// Change is what saved files make necessary.
+// Change is what was saved.
 type Change struct {
 	// Files are the files whose content has changed: absolute, sorted.
 	Files []string
-	// Packages are the import paths of the packages that have to be compiled again, sorted.
-	Packages []string
-	// Functions are the names of the functions that have to be built again, sorted.
-	Functions []string
-	// Synth says that the app has to run again.
-	Synth bool
-	// Relist says that other files than before may count now: imports have changed, or files have come or gone.
-	Relist bool
-	// Saved is when the first of the files was saved, as far as events tell.
+	// Saved is when the first of them was saved, as far as events tell.
 	Saved time.Time
 }
 
-// Empty reports whether nothing is necessary.
-func (c Change) Empty() bool { return len(c.Functions) == 0 && !c.Synth }
-
 // Add merges another change into this one.
 func (c *Change) Add(other Change) {
-	c.Files, c.Packages, c.Functions = merge(c.Files, other.Files), merge(c.Packages, other.Packages), merge(c.Functions, other.Functions)
-	c.Synth, c.Relist = c.Synth || other.Synth, c.Relist || other.Relist
+	c.Files = append(slices.Clone(c.Files), other.Files...)
+	slices.Sort(c.Files)
+	c.Files = slices.Compact(c.Files)
 	if c.Saved.IsZero() || !other.Saved.IsZero() && other.Saved.Before(c.Saved) {
 		c.Saved = other.Saved
 	}
 }
 
-func merge(a, b []string) []string {
-	all := slices.Concat(a, b)
-	slices.Sort(all)
-	return slices.Compact(all)
-}
-
-// Watcher watches the files of targets. Make one with [New], and close it.
+// Watcher watches the files of programs. Make one with [New], and close it.
 type Watcher struct {
 	quiet  time.Duration
 	events *fsnotify.Watcher
@@ -81,15 +56,20 @@ type Watcher struct {
 	ended  sync.WaitGroup
 
 	mutex   sync.Mutex
-	files   *files
+	modules []string
+	// embedded are the folders whose files count whatever their names.
+	embedded map[string]bool
+	// files count, too, such as cdk.json.
+	files map[string]bool
+	// known are the hashes of files; empty for one that does not exist.
+	known   map[string]string
 	pending Change
-	failing bool
 	watched map[string]bool
 }
 
-// New lists the files of the targets, and watches them from then on. Quiet is the time without further events after which
-// files count; 0 is [DefaultQuiet].
-func New(ctx context.Context, targets []Target, quiet time.Duration) (*Watcher, error) {
+// New finds what the programs are made of, and watches it from then on, and the files, which need not exist. Quiet is the time
+// without further events after which files count; 0 is [DefaultQuiet].
+func New(ctx context.Context, programs []gobuild.Listing, files []string, quiet time.Duration) (*Watcher, error) {
 	if quiet == 0 {
 		quiet = DefaultQuiet
 	}
@@ -97,8 +77,11 @@ func New(ctx context.Context, targets []Target, quiet time.Duration) (*Watcher, 
 	if err != nil {
 		return nil, fmt.Errorf("watch files: %w", err)
 	}
-	w := &Watcher{quiet: quiet, events: events, signal: make(chan struct{}, 1), watched: map[string]bool{}}
-	if err := w.List(ctx, targets); err != nil {
+	w := &Watcher{quiet: quiet, events: events, signal: make(chan struct{}, 1), files: map[string]bool{}, known: map[string]string{}, watched: map[string]bool{}}
+	for _, path := range files {
+		w.files[path] = true
+	}
+	if err := w.Find(ctx, programs); err != nil {
 		_ = events.Close()
 		return nil, err
 	}
@@ -115,7 +98,7 @@ func (w *Watcher) Close() {
 // Changed gets a value when there may be something to take. It is not closed.
 func (w *Watcher) Changed() <-chan struct{} { return w.signal }
 
-// Take returns what has become necessary since the last call.
+// Take returns what was saved since the last call.
 func (w *Watcher) Take() Change {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -124,43 +107,88 @@ func (w *Watcher) Take() Change {
 	return taken
 }
 
-// Failing says whether the last build failed. While it does, each changed Go file of the modules counts, also if no program
-// has it: what is missing may be there now. Such a change names no function.
-func (w *Watcher) Failing(failing bool) {
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
-	w.failing = failing
-}
+// Look looks at all files that are known now, without waiting for events.
+func (w *Watcher) Look() { w.look(nil, true, time.Now()) }
 
-// List reads anew which files make the targets. Files that have changed since they were last looked at count as changes.
-func (w *Watcher) List(ctx context.Context, targets []Target) error {
-	listed, err := list(ctx, targets)
-	if err != nil {
+// Find finds anew what the programs are made of: requirements, embedded files or the programs have changed.
+func (w *Watcher) Find(ctx context.Context, programs []gobuild.Listing) error {
+	sources := make([]gobuild.Sources, len(programs))
+	failures := make([]error, len(programs))
+	var asking sync.WaitGroup
+	for i, program := range programs {
+		if len(program.Patterns) > 0 {
+			asking.Go(func() { sources[i], failures[i] = gobuild.FindSources(ctx, program) })
+		}
+	}
+	asking.Wait()
+	if err := errors.Join(failures...); err != nil {
 		return err
 	}
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	former := w.files
-	w.files = listed
-	for _, folder := range listed.folders() {
-		if err := w.watch(folder); err != nil {
+	w.modules, w.embedded = nil, map[string]bool{}
+	for _, found := range sources {
+		for _, module := range found.Modules {
+			w.modules = append(w.modules, module)
+			w.files[filepath.Join(module, "go.mod")], w.files[filepath.Join(module, "go.sum")] = true, true
+		}
+		for _, folder := range found.Embedded {
+			w.embedded[folder] = true
+		}
+		if found.Workspace != "" {
+			w.files[found.Workspace] = true
+		}
+	}
+	slices.Sort(w.modules)
+	w.modules = slices.Compact(w.modules)
+	for _, folder := range slices.Concat(w.modules, slices.Sorted(maps.Keys(w.embedded))) {
+		if err := w.enter(folder, nil); err != nil {
 			return err
 		}
 	}
-	for path := range listed.known {
-		listed.known[path] = look(path)
-	}
-	if former == nil {
-		return nil
-	}
-	for path, was := range former.known {
-		if now, known := listed.known[path]; known && now.content != was.content {
-			change := listed.changed(path, was, now)
-			change.Saved = time.Now()
-			w.note(change)
+	for path := range w.files {
+		if err := w.watch(filepath.Dir(path)); err != nil {
+			return err
 		}
+		w.learn(path)
 	}
 	return nil
+}
+
+// enter watches a folder with those below, learns their files, and adds these to paths, which may be nil.
+func (w *Watcher) enter(folder string, paths map[string]bool) error {
+	return filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return nil
+		case !entry.IsDir():
+			if paths != nil {
+				paths[path] = true
+			} else if w.counts(path) {
+				w.learn(path)
+			}
+			return nil
+		case path != folder && ignored(path, entry.Name()):
+			return filepath.SkipDir
+		}
+		return w.watch(path)
+	})
+}
+
+// learn notes a file's content, if it is not known.
+func (w *Watcher) learn(path string) {
+	if _, known := w.known[path]; !known {
+		w.known[path] = hashOf(path)
+	}
+}
+
+func hashOf(path string) string {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return ""
+	}
+	hash := sha256.Sum256(text)
+	return string(hash[:])
 }
 
 // watch watches a folder. A folder that is gone counts as watched: its parent tells when it comes back.
@@ -181,16 +209,27 @@ func (w *Watcher) watch(folder string) error {
 	return nil
 }
 
-// note adds a change to what is pending.
-func (w *Watcher) note(change Change) {
-	if len(change.Files) == 0 {
-		return
+// ignored reports whether no package of the module is in the folder: the toolchain ignores it, or it is another module's.
+func ignored(path, name string) bool {
+	if strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") || slices.Contains([]string{"testdata", "node_modules", "vendor", "cdk.out"}, name) {
+		return true
 	}
-	w.pending.Add(change)
-	select {
-	case w.signal <- struct{}{}:
-	default:
+	_, err := os.Stat(filepath.Join(path, "go.mod"))
+	return err == nil
+}
+
+// counts reports whether a program may be made of the file.
+func (w *Watcher) counts(path string) bool {
+	name := filepath.Base(path)
+	switch {
+	case w.files[path]:
+		return true
+	case strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") || strings.HasSuffix(name, "_test.go"):
+		return false
+	case filepath.Ext(name) == ".go":
+		return slices.ContainsFunc(w.modules, func(module string) bool { return strings.HasPrefix(path, module+string(filepath.Separator)) })
 	}
+	return w.embedded[filepath.Dir(path)]
 }
 
 // run collects events until none has come for a while, and looks at the files then.
@@ -238,53 +277,38 @@ func (w *Watcher) look(touched map[string]bool, all bool, first time.Time) {
 		info, err := os.Stat(path)
 		switch {
 		case err == nil && info.IsDir():
-			w.enter(path, paths)
+			if !ignored(path, filepath.Base(path)) {
+				// A folder that cannot be watched has been removed, or the next search says why.
+				_ = w.enter(path, paths)
+			}
 		case err != nil:
 			// It may have been a folder.
 			delete(w.watched, path)
-			for known := range w.files.known {
+			for known := range w.known {
 				if strings.HasPrefix(known, path+string(filepath.Separator)) {
 					paths[known] = true
 				}
 			}
 		}
 	}
-	if all {
-		for known := range w.files.known {
+	for known := range w.known {
+		if all {
 			paths[known] = true
 		}
 	}
+	change := Change{Saved: first}
 	for path := range paths {
-		was, known := w.files.known[path]
-		if !known && !w.files.mayBelong(path) && !(w.failing && w.files.inModule(path)) {
-			continue
+		if now := hashOf(path); w.counts(path) && now != w.known[path] {
+			w.known[path] = now
+			change.Files = append(change.Files, path)
 		}
-		now := look(path)
-		if now.content == was.content {
-			continue
-		}
-		w.files.known[path] = now
-		change := w.files.changed(path, was, now)
-		change.Saved = first
-		w.note(change)
 	}
-}
-
-// enter watches a new folder with those below, and adds their files.
-func (w *Watcher) enter(folder string, paths map[string]bool) {
-	_ = filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil {
-			return nil
-		}
-		if !entry.IsDir() {
-			paths[path] = true
-			return nil
-		}
-		if path != folder && ignored(path, entry.Name()) || !w.files.inModule(filepath.Join(path, "x.go")) {
-			return filepath.SkipDir
-		}
-		// A folder that cannot be watched has been removed, or the next listing says why.
-		_ = w.watch(path)
-		return nil
-	})
+	if len(change.Files) == 0 {
+		return
+	}
+	w.pending.Add(change)
+	select {
+	case w.signal <- struct{}{}:
+	default:
+	}
 }

@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/onesynth-cdk/onesynth/gobuild"
 	"github.com/onesynth-cdk/onesynth/local/watch"
 )
@@ -59,9 +57,9 @@ func write(t *testing.T, folder string, files map[string]string) {
 
 type fixture struct {
 	*watch.Watcher
-	folder  string
-	targets []watch.Target
-	version int
+	folder   string
+	programs []gobuild.Listing
+	version  int
 }
 
 func start(t *testing.T) *fixture {
@@ -74,11 +72,8 @@ func start(t *testing.T) *fixture {
 	listing := func(patterns ...string) gobuild.Listing {
 		return gobuild.Listing{Directory: folder, Environment: []string{"GOWORK=off", "GOFLAGS="}, Patterns: patterns}
 	}
-	f := &fixture{folder: folder, targets: []watch.Target{
-		{Listing: listing("./lambdas/a", "./lambdas/b"), Functions: map[string][]string{"example.com/m/lambdas/a": {"A", "A2"}, "example.com/m/lambdas/b": {"B"}}},
-		{Listing: listing("."), App: true, Files: []string{filepath.Join(folder, "cdk.json")}},
-	}}
-	if f.Watcher, err = watch.New(t.Context(), f.targets, time.Millisecond); err != nil {
+	f := &fixture{folder: folder, programs: []gobuild.Listing{listing("./lambdas/a", "./lambdas/b"), listing(".")}}
+	if f.Watcher, err = watch.New(t.Context(), f.programs, []string{filepath.Join(folder, "cdk.json")}, time.Millisecond); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(f.Close)
@@ -116,77 +111,39 @@ func (f *fixture) settle(t *testing.T) watch.Change {
 
 func TestChanges(t *testing.T) {
 	t.Parallel()
-	for name, test := range map[string]struct {
-		files map[string]string
-		want  watch.Change
-	}{
-		"Handler": {
-			map[string]string{"lambdas/a/main.go": module["lambdas/a/main.go"] + "\nvar X int\n"},
-			watch.Change{Packages: []string{"example.com/m/lambdas/a"}, Functions: []string{"A", "A2"}},
-		},
-		"Imports": {
-			map[string]string{"lambdas/b/main.go": "package main\n\nimport _ \"example.com/m/unused\"\n\nfunc main() {}\n"},
-			watch.Change{Packages: []string{"example.com/m/lambdas/b"}, Functions: []string{"B"}, Relist: true},
-		},
-		"Shared": {
-			map[string]string{"kit/kit.go": module["kit/kit.go"] + "// more\n"},
-			watch.Change{Packages: []string{"example.com/m/kit", "example.com/m/lambdas/a", "example.com/m/lambdas/b"}, Functions: []string{"A", "A2", "B"}},
-		},
-		"Embedded": {
-			map[string]string{"kit/words.txt": "two"},
-			watch.Change{Packages: []string{"example.com/m/kit", "example.com/m/lambdas/a", "example.com/m/lambdas/b"}, Functions: []string{"A", "A2", "B"}},
-		},
-		"Schema": {
-			map[string]string{"schema/schema.go": "package schema\n\nconst X = 1\n"},
-			watch.Change{Packages: []string{"example.com/m", "example.com/m/lambdas/a", "example.com/m/schema"}, Functions: []string{"A", "A2"}, Synth: true},
-		},
-		"Replaced": {
-			map[string]string{"library/library.go": "package library\n\nconst X = 1\n"},
-			watch.Change{Packages: []string{"example.com/library", "example.com/m/lambdas/b"}, Functions: []string{"B"}},
-		},
-		"App":      {map[string]string{"main.go": module["main.go"] + "// more\n"}, watch.Change{Packages: []string{"example.com/m"}, Synth: true}},
-		"Settings": {map[string]string{"cdk.json": `{"app": "go run .", "context": {}}`}, watch.Change{Synth: true, Relist: true}},
-		"Requirements": {
-			map[string]string{"go.mod": module["go.mod"] + "// more\n"},
-			watch.Change{Functions: []string{"A", "A2", "B"}, Synth: true, Relist: true},
-		},
-		"Added": {
-			map[string]string{"lambdas/b/more.go": "package main\n"},
-			watch.Change{Packages: []string{"example.com/m/lambdas/b"}, Functions: []string{"B"}, Relist: true},
-		},
-		"Several": {
-			map[string]string{"lambdas/a/main.go": module["lambdas/a/main.go"] + "// more\n", "lambdas/b/main.go": module["lambdas/b/main.go"] + "// more\n"},
-			watch.Change{Packages: []string{"example.com/m/lambdas/a", "example.com/m/lambdas/b"}, Functions: []string{"A", "A2", "B"}},
-		},
+	f := start(t)
+	for name, text := range map[string]string{
+		"lambdas/a/main.go":     module["lambdas/a/main.go"] + "\nvar X int\n",
+		"kit/kit.go":            module["kit/kit.go"] + "// more\n",
+		"kit/words.txt":         "two",
+		"kit/more.txt":          "beside an embedded file",
+		"library/library.go":    "package library\n\nconst X = 1\n",
+		"main.go":               module["main.go"] + "// more\n",
+		"cdk.json":              `{"app": "go run .", "context": {}}`,
+		"go.mod":                module["go.mod"] + "// more\n",
+		"lambdas/b/more.go":     "package main\n",
+		"lambdas/deep/new/n.go": "package new\n",
+		"unused/unused.go":      "",
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			f := start(t)
-			write(t, f.folder, test.files)
-			var names []string
-			for name := range test.files {
-				names = append(names, name)
-			}
-			got := f.next(t, names...)
-			got.Files, got.Saved = nil, time.Time{}
-			if difference := cmp.Diff(test.want, got); difference != "" {
-				t.Error(difference)
-			}
-		})
+		write(t, f.folder, map[string]string{name: text})
+		if got := f.next(t, name); got.Saved.IsZero() {
+			t.Errorf("%s: got %+v", name, got)
+		}
 	}
+	// What has come is watched.
+	write(t, f.folder, map[string]string{"lambdas/deep/new/n.go": "package new\n\nconst X = 1\n"})
+	f.next(t, "lambdas/deep/new/n.go")
 }
 
 func TestNothing(t *testing.T) {
 	t.Parallel()
 	f := start(t)
 	for name, files := range map[string]map[string]string{
-		"Same":        {"lambdas/a/main.go": module["lambdas/a/main.go"], "go.mod": module["go.mod"]},
-		"Test":        {"kit/kit_test.go": "package kit // more\n", "kit/new_test.go": "package kit\n"},
-		"Unused":      {"unused/unused.go": "package unused // more\n", "unused/more.go": "package unused\n"},
-		"OtherModule": {"library/other/other.go": "package other // more\n"},
-		"Document":    {"README.md": "more"},
-		"Hidden":      {"kit/.words.txt.swp": "x", "kit/_x.go": "package kit\n", "kit/.x.go": "package kit\n"},
-		"Output":      {"cdk.out/manifest.json": "{}", "cdk.out/x.go": "package x\n", "node_modules/x/x.go": "package x\n"},
+		"Same":     {"lambdas/a/main.go": module["lambdas/a/main.go"], "go.mod": module["go.mod"], "kit/words.txt": module["kit/words.txt"]},
+		"Test":     {"kit/kit_test.go": "package kit // more\n", "kit/new_test.go": "package kit\n"},
+		"Document": {"README.md": "more", "run.log": "a request"},
+		"Hidden":   {"kit/.words.txt.swp": "x", "kit/_x.go": "package kit\n", "kit/.x.go": "package kit\n"},
+		"Output":   {"cdk.out/manifest.json": "{}", "cdk.out/x.go": "package x\n", "node_modules/x/x.go": "package x\n"},
 	} {
 		write(t, f.folder, files)
 		if got := f.settle(t); len(got.Files) > 0 {
@@ -195,33 +152,18 @@ func TestNothing(t *testing.T) {
 	}
 }
 
-func TestNewPackage(t *testing.T) {
+// A file that is embedded for the first time counts once the programs are found again.
+func TestFindAgain(t *testing.T) {
 	t.Parallel()
 	f := start(t)
-	// The import comes before the package does.
-	write(t, f.folder, map[string]string{"lambdas/b/main.go": "package main\n\nimport _ \"example.com/m/lambdas/deep/new\"\n\nfunc main() {}\n"})
-	if got := f.next(t, "lambdas/b/main.go"); !got.Relist {
-		t.Errorf("got %+v", got)
-	}
-	f.Failing(true)
-	if err := f.List(t.Context(), f.targets); err != nil {
+	write(t, f.folder, map[string]string{"unused/more.txt": "more", "unused/unused.go": "package unused\n\nimport _ \"embed\"\n\n//go:embed more.txt\nvar more string\n",
+		"lambdas/b/main.go": "package main\n\nimport _ \"example.com/m/unused\"\n\nfunc main() {}\n"})
+	f.next(t, "unused/unused.go", "lambdas/b/main.go")
+	if err := f.Find(t.Context(), f.programs); err != nil {
 		t.Fatal(err)
 	}
-	write(t, f.folder, map[string]string{"lambdas/deep/new/new.go": "package new\n"})
-	if got := f.next(t, "lambdas/deep/new/new.go"); !got.Empty() || !got.Relist {
-		t.Errorf("got %+v", got)
-	}
-	f.Failing(false)
-	if err := f.List(t.Context(), f.targets); err != nil {
-		t.Fatal(err)
-	}
-	write(t, f.folder, map[string]string{"lambdas/deep/new/new.go": "package new\n\nconst X = 1\n"})
-	want := watch.Change{Packages: []string{"example.com/m/lambdas/b", "example.com/m/lambdas/deep/new"}, Functions: []string{"B"}}
-	got := f.next(t, "lambdas/deep/new/new.go")
-	got.Files, got.Saved = nil, time.Time{}
-	if difference := cmp.Diff(want, got); difference != "" {
-		t.Error(difference)
-	}
+	write(t, f.folder, map[string]string{"unused/more.txt": "still more"})
+	f.next(t, "unused/more.txt")
 }
 
 func TestRemovedFolder(t *testing.T) {
@@ -231,29 +173,23 @@ func TestRemovedFolder(t *testing.T) {
 	if err := os.Rename(kit, kit+"-away"); err != nil {
 		t.Fatal(err)
 	}
-	if got := f.next(t, "kit/kit.go", "kit/words.txt"); !slices.Equal(got.Functions, []string{"A", "A2", "B"}) || !got.Relist {
-		t.Errorf("got %+v", got)
-	}
+	f.next(t, "kit/kit.go", "kit/words.txt")
 	if err := os.Rename(kit+"-away", kit); err != nil {
 		t.Fatal(err)
 	}
-	if got := f.next(t, "kit/kit.go", "kit/words.txt"); !slices.Equal(got.Functions, []string{"A", "A2", "B"}) {
-		t.Errorf("got %+v", got)
-	}
+	f.next(t, "kit/kit.go", "kit/words.txt")
 }
 
-// A file that changes while the toolchain lists counts, too.
-func TestChangeWhileListing(t *testing.T) {
+// A file that changes while the toolchain is asked counts, too.
+func TestChangeWhileFinding(t *testing.T) {
 	t.Parallel()
 	f := start(t)
 	for n := range 5 {
-		listed := make(chan error, 1)
-		go func() { listed <- f.List(context.Background(), f.targets) }()
+		found := make(chan error, 1)
+		go func() { found <- f.Find(context.Background(), f.programs) }()
 		write(t, f.folder, map[string]string{"lambdas/a/main.go": module["lambdas/a/main.go"] + strings.Repeat("// more\n", n+1)})
-		if got := f.next(t, "lambdas/a/main.go"); !slices.Equal(got.Functions, []string{"A", "A2"}) {
-			t.Errorf("got %+v", got)
-		}
-		if err := <-listed; err != nil {
+		f.next(t, "lambdas/a/main.go")
+		if err := <-found; err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -262,13 +198,13 @@ func TestChangeWhileListing(t *testing.T) {
 func TestErrors(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
-	_, err := watch.New(t.Context(), []watch.Target{{Listing: gobuild.Listing{Directory: filepath.Join(folder, "none"), Patterns: []string{"."}}}}, 0)
+	_, err := watch.New(t.Context(), []gobuild.Listing{{Directory: filepath.Join(folder, "none"), Patterns: []string{"."}}}, nil, 0)
 	if err == nil || !strings.Contains(err.Error(), "none") {
 		t.Errorf("got %v", err)
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(context.Canceled)
-	if _, err := watch.New(ctx, []watch.Target{{Listing: gobuild.Listing{Directory: folder, Patterns: []string{"."}}}}, 0); err == nil {
-		t.Error("listed with a context that had ended")
+	if _, err := watch.New(ctx, []gobuild.Listing{{Directory: folder, Patterns: []string{"."}}}, nil, 0); err == nil {
+		t.Error("found with a context that had ended")
 	}
 }

@@ -90,7 +90,7 @@ func (o *operations) HandleFunc(_ string, serve func(http.ResponseWriter, *http.
 }
 
 // ServeHTTP serves the operation.
-func (o *operations) ServeHTTP(w http.ResponseWriter, r *http.Request) { o.serve(w, r) }
+func (s *operations) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.serve(w, r) }
 
 // New returns a server without operations.
 func New(config Config) *Server {
