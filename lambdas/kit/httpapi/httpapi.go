@@ -85,8 +85,8 @@ type operations struct {
 }
 
 // HandleFunc takes an operation's handler from huma.
-func (o *operations) HandleFunc(_ string, serve func(http.ResponseWriter, *http.Request)) {
-	o.serve = serve
+func (s *operations) HandleFunc(_ string, serve func(http.ResponseWriter, *http.Request)) {
+	s.serve = serve
 }
 
 // ServeHTTP serves the operation.
