@@ -52,9 +52,9 @@ type Source struct {
 	former string
 }
 
-// FormerVariable is the environment variable with the name of a file of [Workshop.WriteFormer]. It makes [Build] return the binaries
-// that were built then, if these are all of its packages: for a synth whose assembly is applied to a run that builds the functions
-// itself.
+// FormerVariable is the environment variable with the name of a file of [Workshop.WriteFormer]. It makes [Build]
+// return the binaries that were built then, if these are all of its packages: for a synth whose assembly is applied
+// to a run that builds the functions itself.
 const FormerVariable = "ONESYNTH_FORMER_HANDLERS"
 
 // Flags returns the flags that make a build reproducible and small, and leave out
@@ -231,7 +231,8 @@ type toolchain struct {
 
 // describe returns what must be equal for two builds of a module to share a folder.
 func (t toolchain) describe(module string) string {
-	return fmt.Sprintf("%s %s %s %q", module, cmp.Or(t.place.origin, t.place.directory), t.target, slices.Concat(t.source.Flags, t.place.flags))
+	flags := slices.Concat(t.source.Flags, t.place.flags)
+	return fmt.Sprintf("%s %s %s %q", module, cmp.Or(t.place.origin, t.place.directory), t.target, flags)
 }
 
 // inspect returns the main packages among the packages.

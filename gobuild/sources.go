@@ -34,8 +34,10 @@ func FindSources(ctx context.Context, of Listing) (found Sources, err error) {
 	if settings.GOWORK != "off" {
 		found.Workspace = settings.GOWORK
 	}
-	const format = "-f={{if not .Standard}}{{.Dir}}\t{{with .Module}}{{.Dir}}{{end}}{{range .EmbedFiles}}\t{{.}}{{end}}{{end}}"
-	text, err = t.runWith(ctx, of.Environment, slices.Concat([]string{"list", "-e", "-deps", format}, of.Flags, of.Patterns))
+	const format = "-f={{if not .Standard}}{{.Dir}}\t{{with .Module}}{{.Dir}}{{end}}" +
+		"{{range .EmbedFiles}}\t{{.}}{{end}}{{end}}"
+	list := slices.Concat([]string{"list", "-e", "-deps", format}, of.Flags, of.Patterns)
+	text, err = t.runWith(ctx, of.Environment, list)
 	if err != nil {
 		return found, err
 	}

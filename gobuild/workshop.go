@@ -15,9 +15,9 @@ import (
 	"strings"
 )
 
-// Workshop builds functions of one module for this machine again and again, for a developer who waits for them. It shares
-// what [Build] has compiled and linked, and the toolchain links again only what has changed. Make one with [OpenWorkshop]. It is
-// not for concurrent use.
+// Workshop builds functions of one module for this machine again and again, for a developer who waits for them. It
+// shares what [Build] has compiled and linked, and the toolchain links again only what has changed. Make one with
+// [OpenWorkshop]. It is not for concurrent use.
 type Workshop struct {
 	toolchain toolchain
 	cache     cache
@@ -53,7 +53,10 @@ func OpenWorkshop(ctx context.Context, source Source, folder string) (*Workshop,
 	if os.Getenv("GOGC") == "" {
 		found.environment = append(slices.Clone(found.environment), "GOGC="+workshopGC)
 	}
-	w := &Workshop{toolchain: toolchain{place: found, target: Host(), source: source}, cache: cache, seen: map[string]linkedBinary{}}
+	w := &Workshop{
+		toolchain: toolchain{place: found, target: Host(), source: source},
+		cache:     cache, seen: map[string]linkedBinary{},
+	}
 	if w.mains, err = w.toolchain.inspect(ctx); err != nil {
 		return nil, err
 	}
@@ -86,9 +89,9 @@ func (w *Workshop) Listing() Listing {
 	return listing
 }
 
-// Build builds some of the source's packages by one run of the Go toolchain, and returns the binaries by package. With a
-// [*CompileError] it returns those that could be built. The end of ctx ends the toolchain with all that it started. Errors as
-// of [Build].
+// Build builds some of the source's packages by one run of the Go toolchain, and returns the binaries by package.
+// With a [*CompileError] it returns those that could be built. The end of ctx ends the toolchain with all that it
+// started. Errors as of [Build].
 func (w *Workshop) Build(ctx context.Context, packages []string) (map[string]Binary, error) {
 	var mains []mainPackage
 	for _, p := range packages {
@@ -184,7 +187,8 @@ func (c cache) former(name string, target Target, mains []mainPackage) map[strin
 	return binaries
 }
 
-// readBuildID reads the id that the toolchain gave a binary; it is empty where there is none that is read, as in files of other systems.
+// readBuildID reads the id that the toolchain gave a binary; it is empty where there is none that is read, as in
+// files of other systems.
 func readBuildID(name string) (string, error) {
 	file, err := os.Open(name)
 	if err != nil {
@@ -206,20 +210,22 @@ func readBuildID(name string) (string, error) {
 	return strings.TrimRight(string(note[noteHeader:]), "\x00"), nil
 }
 
-// BuildForDebugger builds a package for a debugger into the folder, as bootstrap: nothing is optimised, and the binary names
-// files by their paths on this machine. Errors as of [Workshop.Build].
+// BuildForDebugger builds a package for a debugger into the folder, as bootstrap: nothing is optimised, and the
+// binary names files by their paths on this machine. Errors as of [Workshop.Build].
 func (w *Workshop) BuildForDebugger(ctx context.Context, folderOfPackage, folder string) error {
 	compiler, _ := w.toolchain.flags()
 	// A compiler's flags apply to the packages of the last pattern that fits, so these are the only ones.
-	compiler = slices.DeleteFunc(compiler, func(flag string) bool { return flag == "-trimpath" || strings.HasPrefix(flag, "-gcflags=") })
+	compiler = slices.DeleteFunc(compiler, func(flag string) bool {
+		return flag == "-trimpath" || strings.HasPrefix(flag, "-gcflags=")
+	})
 	arguments := append([]string{"build", "-o", filepath.Join(folder, "bootstrap")}, compiler...)
 	_, err := w.toolchain.run(ctx, append(arguments, "-gcflags=all=-N -l", w.toolchain.pattern(folderOfPackage)))
 	return err
 }
 
-// Program builds a main package for this machine, such as an app of the CDK, as "go run" does. It returns the binary, and an id that
-// changes with it. The binary stays where it is, so that the toolchain links it again only when something has changed. Errors as
-// of [Build].
+// Program builds a main package for this machine, such as an app of the CDK, as "go run" does. It returns the binary,
+// and an id that changes with it. The binary stays where it is, so that the toolchain links it again only when
+// something has changed. Errors as of [Build].
 func Program(ctx context.Context, listing Listing) (name, id string, err error) {
 	cache, err := openCache(os.Getenv(cacheVariable))
 	if err != nil {

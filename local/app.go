@@ -104,12 +104,18 @@ func (r *Runner) findApp() (*app, error) {
 	if err != nil {
 		return nil, fmt.Errorf("follow the app: %w", err)
 	}
-	found := &app{Listing: gobuild.Listing{Directory: folder}, files: []string{filepath.Join(folder, appSettings), filepath.Join(folder, appContext)}}
-	if words := strings.Fields(command); len(words) > 2 && words[0] == "go" && words[1] == "run" && !strings.ContainsAny(command, "&|;<>$`'\"(){}*?~#\\") {
+	found := &app{
+		Listing: gobuild.Listing{Directory: folder},
+		files:   []string{filepath.Join(folder, appSettings), filepath.Join(folder, appContext)},
+	}
+	const ofShells = "&|;<>$`'\"(){}*?~#\\"
+	words := strings.Fields(command)
+	if len(words) > 2 && words[0] == "go" && words[1] == "run" && !strings.ContainsAny(command, ofShells) {
 		words = words[2:]
 		flags := slices.IndexFunc(words, func(word string) bool { return !strings.HasPrefix(word, "-") })
 		if flags >= 0 && !strings.HasSuffix(words[flags], ".go") {
-			found.alone, found.Flags, found.Patterns, found.arguments = true, words[:flags], words[flags:flags+1], words[flags+1:]
+			found.alone, found.arguments = true, words[flags+1:]
+			found.Flags, found.Patterns = words[:flags], words[flags:flags+1]
 			return found, nil
 		}
 	}
@@ -167,8 +173,9 @@ func packagesOf(command string) (packages []string) {
 	return nil
 }
 
-// synthesise runs the app, which writes its assembly to the folder, with the handlers that the file of former ones has. The end of ctx ends the
-// app with all that it started. Errors: *SynthError, errNoApp, and the cause when ctx ends.
+// synthesise runs the app, which writes its assembly to the folder, with the handlers that the file of former ones
+// has. The end of ctx ends the app with all that it started. Errors: *SynthError, errNoApp, and the cause when ctx
+// ends.
 func (r *Runner) synthesise(ctx context.Context, of *app, folder, former string) error {
 	command, err := r.appCommand()
 	if err != nil {

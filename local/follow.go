@@ -1,6 +1,7 @@
 package local
 
-// How a run follows its source: what is saved is built, and replaces what runs. The Go toolchain decides what a file is part of.
+// How a run follows its source: what is saved is built, and replaces what runs. The Go toolchain decides what a file
+// is part of.
 
 import (
 	"context"
@@ -50,13 +51,15 @@ type follower struct {
 	applied, refused string
 	// said is what was printed of the last failure.
 	said string
+	// find has the programs whose files are to be found anew.
+	find chan []gobuild.Listing
 	// debuggedAs is the hash of the binary in whose place that for the debugger runs.
 	debuggedAs string
 }
 
 // follow begins to watch the source.
 func (r *Runner) follow(ctx context.Context) error {
-	f := &follower{Runner: r, folder: filepath.Join(r.folder, "watch")}
+	f := &follower{Runner: r, folder: filepath.Join(r.folder, "watch"), find: make(chan []gobuild.Listing, 1)}
 	if err := os.MkdirAll(f.folder, 0o700); err != nil {
 		return fmt.Errorf("follow the source: %w", err)
 	}
@@ -121,6 +124,16 @@ func (f *follower) reopen(ctx context.Context) error {
 // run does what saved files make necessary, until ctx ends.
 func (f *follower) run(ctx context.Context) error {
 	defer f.watcher.Close()
+	var finding sync.WaitGroup
+	defer finding.Wait()
+	defer close(f.find)
+	finding.Go(func() {
+		for programs := range f.find {
+			if err := f.watcher.Find(ctx, programs); err != nil && ctx.Err() == nil {
+				f.log.printf("watch: %v", err)
+			}
+		}
+	})
 	f.begin(ctx)
 	for {
 		select {
@@ -137,8 +150,8 @@ func (f *follower) run(ctx context.Context) error {
 	}
 }
 
-// begin learns what the source of what runs gives, so that later builds show what has changed. What does not compile is told when
-// something is saved.
+// begin learns what the source of what runs gives, so that later builds show what has changed. What does not compile
+// is told when something is saved.
 func (f *follower) begin(ctx context.Context) {
 	built, _ := f.buildFunctions(ctx, f.names())
 	f.debuggedAs = built[f.debugged].Hash
@@ -182,10 +195,13 @@ func (f *follower) handle(ctx context.Context, change watch.Change) {
 		f.pending.Add(change)
 		return
 	}
-	// Programs may have other files now.
-	if err := f.watcher.Find(ctx, f.programs()); err != nil && ctx.Err() == nil {
-		f.log.printf("watch: %v", err)
+	// Programs may have other files now. The next save need not wait until they are found, and only the newest programs
+	// matter.
+	select {
+	case <-f.find:
+	default:
 	}
+	f.find <- f.programs()
 }
 
 // catchUp makes the run be of the source as it is now. Building ends with the context of that name, the rest with ctx.
@@ -218,7 +234,8 @@ func (f *follower) catchUp(ctx, building context.Context, change watch.Change) e
 		synthesised = true
 		return f.apply(ctx, building, change, state)
 	}
-	// New code waits for a synth: it may need what that declares. It need not wait for one that has failed and is tried again.
+	// New code waits for a synth: it may need what that declares. It need not wait for one that has failed and is tried
+	// again.
 	again := state != "" && state == f.refused
 	var problems []error
 	if !again {
@@ -252,7 +269,8 @@ func (f *follower) catchUp(ctx, building context.Context, change watch.Change) e
 	return nil
 }
 
-// buildFunctions builds functions, and returns their binaries by name. With an error it returns those that could be built.
+// buildFunctions builds functions, and returns their binaries by name. With an error it returns those that could be
+// built.
 func (f *follower) buildFunctions(ctx context.Context, names []string) (map[string]gobuild.Binary, error) {
 	binaries := map[string]gobuild.Binary{}
 	var problems []error
@@ -293,7 +311,9 @@ func (f *follower) changed(built map[string]gobuild.Binary) (names []string) {
 }
 
 // replaceAll replaces the functions, and returns how many it could replace.
-func (f *follower) replaceAll(ctx context.Context, change watch.Change, built map[string]gobuild.Binary, names []string) (int, error) {
+func (f *follower) replaceAll(
+	ctx context.Context, change watch.Change, built map[string]gobuild.Binary, names []string,
+) (int, error) {
 	took := time.Since(change.Saved)
 	var replacing sync.WaitGroup
 	problems := make([]error, len(names))

@@ -459,7 +459,8 @@ func TestSavedQueriesSayTheirDays(t *testing.T) {
 				t.Errorf("%s: %s: the description %q does not say which days it reads", name, q.Name, q.Description)
 			case days[1] == "one":
 				if !strings.Contains(q.SQL, "WHERE event_date = current_date") {
-					t.Errorf("%s: %s: reads one day, as it says, only if it looks at %s: got %s", name, q.Name, schema.EventDate, q.SQL)
+					t.Errorf("%s: %s: reads one day, as it says, only if it looks at %s: got %s",
+						name, q.Name, schema.EventDate, q.SQL)
 				}
 			case days[1] != "all" && !strings.Contains(q.SQL, "WHERE event_date >= current_date - INTERVAL '"+days[1]+"' DAY"):
 				t.Errorf("%s: %s: reads %s days, as it says, only if it looks at %s: got %s", name, q.Name, days[1], schema.EventDate, q.SQL)

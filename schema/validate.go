@@ -357,7 +357,8 @@ func (p AccessPattern) validate(f *findings, d Database) {
 // validateTables checks a pattern that reads an item of each of several tables.
 func (p AccessPattern) validateTables(f *findings, path string, d Database) {
 	if p.Operation != BatchGetItem || p.Table != "" || p.Index != "" || len(p.KeyConditions) > 0 || len(p.Attributes) > 0 {
-		f.add(path+".Tables", fmt.Sprint(p.Tables), "a BatchGetItem of several tables reads whole items by their keys: leave Table, Index, KeyConditions and Attributes empty")
+		f.add(path+".Tables", fmt.Sprint(p.Tables),
+			"a BatchGetItem of several tables reads whole items by their keys: leave Table, Index, KeyConditions and Attributes empty")
 	}
 	unique(f, path+".Tables", p.Tables, func(name string) string { return name })
 	for _, name := range p.Tables {

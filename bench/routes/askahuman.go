@@ -51,7 +51,7 @@ func (described) AskAHuman() Measured {
 			{Name: "ask    POST /agent/questions", Clients: allClients, Patterns: []string{"TakePlace", "StoreQuestion"}, InARow: true, Client: client(begin, nil, (*asker).ask)},
 			{Name: askedOnce, Clients: allClients, Patterns: []string{"TakePlace", "StoreQuestion"}, Transaction: kept, Client: client(begin, nil, (*asker).askOnce)},
 			{Name: "tool   POST /mcp, ask_human", Clients: allClients, Patterns: []string{"TakePlace", "StoreQuestion"}, Transaction: kept, Plain: askedOnce, Client: client(begin, nil, (*asker).askByTool)},
-			{Name: "answer POST /human/responses", Clients: allClients, Patterns: []string{"GetQuestion", "GetUserStats", "ListRecentAnswers", "SubmitResponse"}, Client: client(begin, (*asker).needQuestion, (*asker).answer)},
+			{Name: "answer POST /human/responses", Clients: allClients, Patterns: []string{"GetAnswerState", "ListRecentAnswers", "SubmitResponse"}, Client: client(begin, (*asker).needQuestion, (*asker).answer)},
 			{Name: polled, Clients: allClients, Patterns: []string{"GetQuestion", "ListResponses"}, Client: client(begin, (*asker).needOwnQuestion, (*asker).poll)},
 			{Name: "tool   POST /mcp, check_question", Clients: allClients, Patterns: []string{"GetQuestion", "ListResponses"}, Plain: polled, Client: client(begin, (*asker).needOwnQuestion, (*asker).pollByTool)},
 			{Name: "feed   GET /human/questions", Clients: allClients, Patterns: []string{"ListOpenQuestions", "ListRecentAnswers"}, Client: client(begin, nil, (*asker).feed)},

@@ -88,13 +88,13 @@ func (r *reader) read(ctx context.Context) {
 	}
 }
 
-// restShare is how many times as long as a read without an answer took a shard rests after it. DynamoDB Local counts the
-// changes of all tables in one sequence: such a read leaves its iterator where it was, and looks again at all that was
-// written to any table since. So the reads of a shard without changes take at most a hundredth of the time.
+// restShare is how many times as long as a read without an answer took a shard rests after it. DynamoDB Local counts
+// the changes of all tables in one sequence: such a read leaves its iterator where it was, and looks again at all
+// that was written to any table since. So the reads of a shard without changes take at most a hundredth of the time.
 const restShare = 100
 
-// rest waits after a read without an answer, which took some time: until the run has written to the table or a flush asks
-// for it, and at most until writes past the run are looked for. False: ctx ended.
+// rest waits after a read without an answer, which took some time: until the run has written to the table or a flush
+// asks for it, and at most until writes past the run are looked for. False: ctx ended.
 func (r *reader) rest(ctx context.Context, written, asked uint64, took time.Duration) bool {
 	poll, most := r.streams.options.PollInterval, max(r.streams.options.IdleInterval, restShare*took)
 	for rested := time.Duration(0); rested < most; rested += poll {

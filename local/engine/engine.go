@@ -59,8 +59,8 @@ type Options struct {
 type Engine struct {
 	url       string
 	transport *http.Transport
-	// writes counts what Wrote was told of: *atomic.Uint64, by the access key and the table, or by the access key alone for
-	// writes to tables that are not known.
+	// writes counts what Wrote was told of: *atomic.Uint64, by the access key and the table, or by the access key alone
+	// for writes to tables that are not known.
 	writes  sync.Map
 	process *exec.Cmd
 	stdin   io.Closer
@@ -230,8 +230,9 @@ func (e *Engine) end(most time.Duration) error {
 	}
 }
 
-// Wrote tells that something was written to these tables of a database, after the engine has answered: their streams are
-// read soon then. Without a table it may have been any. Who writes without Wrote waits longer for the delivery of the change.
+// Wrote tells that something was written to these tables of a database, after the engine has answered: their streams
+// are read soon then. Without a table it may have been any. Who writes without Wrote waits longer for the delivery of
+// the change.
 func (e *Engine) Wrote(accessKey string, tables ...string) {
 	if len(tables) == 0 {
 		e.writesTo(accessKey, "").Add(1)

@@ -38,8 +38,8 @@ type StreamsOptions struct {
 	// Redeliver is asked after each batch that is done: true loses the place that the mapping has reached, as when Lambda moves
 	// the reading of a shard to another of its machines. The batch is delivered again, cut at another place. Default: never.
 	Redeliver func() bool
-	// PollInterval is the time between reads of a shard that had nothing new, while [Engine.Wrote] tells of writes to its table.
-	// Default: 200 ms (AWS: 250 ms).
+	// PollInterval is the time between reads of a shard that had nothing new, while [Engine.Wrote] tells of writes to
+	// its table. Default: 200 ms (AWS: 250 ms).
 	PollInterval time.Duration
 	// IdleInterval is the least time between such reads while it does not: a read that takes long is repeated later.
 	// Default: five times PollInterval.

@@ -753,8 +753,8 @@ func TestMappingErrors(t *testing.T) {
 	}
 }
 
-// TestQuietStream: a stream with few changes loses none of them beside those of a busy one, which DynamoDB Local counts in
-// the same sequence.
+// TestQuietStream: a stream with few changes loses none of them beside those of a busy one, which DynamoDB Local
+// counts in the same sequence.
 func TestQuietStream(t *testing.T) {
 	t.Parallel()
 	const table = `{"Type": "AWS::DynamoDB::Table", "Properties": {"TableName": "%s", "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}],

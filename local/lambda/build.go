@@ -44,8 +44,8 @@ func (b *foreign) takes(f *Declared, target gobuild.Target) bool {
 
 // BuildForThisMachine builds functions whose binaries are for another machine again for this one, if they have a recipe.
 //
-// With compare it builds for the other machine, too. If that gives other binaries than the assembly's, the source here is not the
-// assembly's, and it warns. After a synth on the same machine these builds come from the cache.
+// With compare it builds for the other machine, too. If that gives other binaries than the assembly's, the source
+// here is not the assembly's, and it warns. After a synth on the same machine these builds come from the cache.
 //
 // The folders are those whose Go modules may require the functions' modules. Log gets lines of progress and the warning.
 func BuildForThisMachine(ctx context.Context, functions []Declared, folders []string, compare bool, log func(line string)) error {

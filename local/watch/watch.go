@@ -1,6 +1,6 @@
-// Package watch tells which files that programs may be made of were saved. It watches the folders of Go modules, and compares
-// contents, so that a file that was saved as it was does not count, nor a test. The Go toolchain decides what a file makes
-// necessary. It knows no run.
+// Package watch tells which files that programs may be made of were saved. It watches the folders of Go modules, and
+// compares contents, so that a file that was saved as it was does not count, nor a test. The Go toolchain decides
+// what a file makes necessary. It knows no run.
 package watch
 
 import (
@@ -67,8 +67,8 @@ type Watcher struct {
 	watched map[string]bool
 }
 
-// New finds what the programs are made of, and watches it from then on, and the files, which need not exist. Quiet is the time
-// without further events after which files count; 0 is [DefaultQuiet].
+// New finds what the programs are made of, and watches it from then on, and the files, which need not exist. Quiet is
+// the time without further events after which files count; 0 is [DefaultQuiet].
 func New(ctx context.Context, programs []gobuild.Listing, files []string, quiet time.Duration) (*Watcher, error) {
 	if quiet == 0 {
 		quiet = DefaultQuiet
@@ -77,7 +77,10 @@ func New(ctx context.Context, programs []gobuild.Listing, files []string, quiet 
 	if err != nil {
 		return nil, fmt.Errorf("watch files: %w", err)
 	}
-	w := &Watcher{quiet: quiet, events: events, signal: make(chan struct{}, 1), files: map[string]bool{}, known: map[string]string{}, watched: map[string]bool{}}
+	w := &Watcher{
+		quiet: quiet, events: events, signal: make(chan struct{}, 1),
+		files: map[string]bool{}, known: map[string]string{}, watched: map[string]bool{},
+	}
 	for _, path := range files {
 		w.files[path] = true
 	}
@@ -209,7 +212,8 @@ func (w *Watcher) watch(folder string) error {
 	return nil
 }
 
-// ignored reports whether no package of the module is in the folder: the toolchain ignores it, or it is another module's.
+// ignored reports whether no package of the module is in the folder: the toolchain ignores it, or it is another
+// module's.
 func ignored(path, name string) bool {
 	if strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") || slices.Contains([]string{"testdata", "node_modules", "vendor", "cdk.out"}, name) {
 		return true

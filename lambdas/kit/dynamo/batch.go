@@ -78,7 +78,8 @@ func (db *DB) GetEach(ctx context.Context, pattern string, keys [][]any, values 
 		return nil, err
 	}
 	if len(keys) != len(p.Tables) || len(values) != len(p.Tables) {
-		return nil, fmt.Errorf("%s: got %d keys and %d values, want one for each of the tables %s", pattern, len(keys), len(values), strings.Join(p.Tables, ", "))
+		return nil, fmt.Errorf("%s: got %d keys and %d values, want one for each of the tables %s",
+			pattern, len(keys), len(values), strings.Join(p.Tables, ", "))
 	}
 	places, asked := map[string]int{}, map[string]types.KeysAndAttributes{}
 	for i, name := range p.Tables {
@@ -88,7 +89,9 @@ func (db *DB) GetEach(ctx context.Context, pattern string, keys [][]any, values 
 			return nil, fmt.Errorf("%s: %w", pattern, err)
 		}
 		places[db.names[name]] = i
-		asked[db.names[name]] = types.KeysAndAttributes{Keys: []map[string]types.AttributeValue{key}, ConsistentRead: aws.Bool(p.Consistent)}
+		asked[db.names[name]] = types.KeysAndAttributes{
+			Keys: []map[string]types.AttributeValue{key}, ConsistentRead: aws.Bool(p.Consistent),
+		}
 	}
 	found := make([]bool, len(p.Tables))
 	for round := 1; ; round++ {

@@ -65,8 +65,8 @@ type Config struct {
 	Log *slog.Logger
 }
 
-// Server serves the operations that are registered with it. What huma needs of an operation is made when it is asked for
-// the first time, so that a function starts without.
+// Server serves the operations that are registered with it. What huma needs of an operation is made when it is asked
+// for the first time, so that a function starts without.
 type Server struct {
 	config Config
 	mux    *http.ServeMux
@@ -123,7 +123,8 @@ func (s *Server) operations() *operations {
 	return o
 }
 
-// operation notes an operation, which register registers with huma. It panics if the operation is no route of the platform.
+// operation notes an operation, which register registers with huma. It panics if the operation is no route of the
+// platform.
 func (s *Server) operation(op Operation, register func(*operations)) {
 	route, ok := s.Route(op.Method, op.Path)
 	if !ok {

@@ -260,7 +260,10 @@ func (s *Server) once(op Operation) Operation {
 // hasField reports whether the JSON of a struct has the field.
 func hasField(value any, name string) bool {
 	form := reflect.TypeOf(value)
-	return form != nil && form.Kind() == reflect.Struct && slices.ContainsFunc(reflect.VisibleFields(form), func(field reflect.StructField) bool {
+	if form == nil || form.Kind() != reflect.Struct {
+		return false
+	}
+	return slices.ContainsFunc(reflect.VisibleFields(form), func(field reflect.StructField) bool {
 		named, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		return named == name
 	})
