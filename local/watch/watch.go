@@ -64,7 +64,8 @@ type Watcher struct {
 	// known are the hashes of files; empty for one that does not exist.
 	known   map[string]string
 	pending Change
-	watched map[string]bool
+	// watched are folders, and fresh those that are watched since the programs are being found.
+	watched, fresh map[string]bool
 }
 
 // New finds what the programs are made of, and watches it from then on, and the files, which need not exist. Quiet is
@@ -79,7 +80,8 @@ func New(ctx context.Context, programs []gobuild.Listing, files []string, quiet 
 	}
 	w := &Watcher{
 		quiet: quiet, events: events, signal: make(chan struct{}, 1),
-		files: map[string]bool{}, known: map[string]string{}, watched: map[string]bool{},
+		files: map[string]bool{}, known: map[string]string{},
+		watched: map[string]bool{},
 	}
 	for _, path := range files {
 		w.files[path] = true
@@ -129,7 +131,7 @@ func (w *Watcher) Find(ctx context.Context, programs []gobuild.Listing) error {
 	}
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	w.modules, w.embedded = nil, map[string]bool{}
+	w.modules, w.embedded, w.fresh = nil, map[string]bool{}, map[string]bool{}
 	for _, found := range sources {
 		for _, module := range found.Modules {
 			w.modules = append(w.modules, module)
@@ -178,9 +180,9 @@ func (w *Watcher) enter(folder string, paths map[string]bool) error {
 	})
 }
 
-// learn notes a file's content, if it is not known.
+// learn notes a file's content, if its folder was there before it was watched. Events tell of a file that comes later.
 func (w *Watcher) learn(path string) {
-	if _, known := w.known[path]; !known {
+	if _, known := w.known[path]; !known && w.fresh[filepath.Dir(path)] {
 		w.known[path] = hashOf(path)
 	}
 }
@@ -208,7 +210,9 @@ func (w *Watcher) watch(folder string) error {
 	case err != nil:
 		return fmt.Errorf("watch %s: %w", folder, err)
 	}
-	w.watched[folder] = true
+	// Events tell of a folder that comes into one that is watched, and so of its files.
+	parent := filepath.Dir(folder)
+	w.watched[folder], w.fresh[folder] = true, !w.watched[parent] || w.fresh[parent]
 	return nil
 }
 

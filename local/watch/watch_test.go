@@ -2,6 +2,7 @@ package watch_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -189,6 +190,23 @@ func TestChangeWhileFinding(t *testing.T) {
 		go func() { found <- f.Find(context.Background(), f.programs) }()
 		write(t, f.folder, map[string]string{"lambdas/a/main.go": module["lambdas/a/main.go"] + strings.Repeat("// more\n", n+1)})
 		f.next(t, "lambdas/a/main.go")
+		if err := <-found; err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A new folder with its file counts, also if the programs are found at the same time.
+func TestFolderWhileFinding(t *testing.T) {
+	t.Parallel()
+	f := start(t)
+	for n := range 10 {
+		found := make(chan error, 1)
+		go func() { found <- f.Find(context.Background(), f.programs) }()
+		time.Sleep(time.Duration(n) * 10 * time.Millisecond)
+		name := fmt.Sprintf("lambdas/new%d/new.go", n)
+		write(t, f.folder, map[string]string{name: "package new\n"})
+		f.next(t, name)
 		if err := <-found; err != nil {
 			t.Fatal(err)
 		}
