@@ -2,7 +2,6 @@ package watch_test
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -65,6 +64,11 @@ type fixture struct {
 
 func start(t *testing.T) *fixture {
 	t.Helper()
+	return startWith(t, time.Millisecond)
+}
+
+func startWith(t *testing.T, quiet time.Duration) *fixture {
+	t.Helper()
 	folder, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -74,7 +78,7 @@ func start(t *testing.T) *fixture {
 		return gobuild.Listing{Directory: folder, Environment: []string{"GOWORK=off", "GOFLAGS="}, Patterns: patterns}
 	}
 	f := &fixture{folder: folder, programs: []gobuild.Listing{listing("./lambdas/a", "./lambdas/b"), listing(".")}}
-	if f.Watcher, err = watch.New(t.Context(), f.programs, []string{filepath.Join(folder, "cdk.json")}, time.Millisecond); err != nil {
+	if f.Watcher, err = watch.New(t.Context(), f.programs, []string{filepath.Join(folder, "cdk.json")}, quiet); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(f.Close)
@@ -196,21 +200,15 @@ func TestChangeWhileFinding(t *testing.T) {
 	}
 }
 
-// A new folder with its file counts, also if the programs are found at the same time.
-func TestFolderWhileFinding(t *testing.T) {
+// A new folder with its file counts, also if the programs are found before anyone looks at it.
+func TestFolderBeforeFinding(t *testing.T) {
 	t.Parallel()
-	f := start(t)
-	for n := range 10 {
-		found := make(chan error, 1)
-		go func() { found <- f.Find(context.Background(), f.programs) }()
-		time.Sleep(time.Duration(n) * 10 * time.Millisecond)
-		name := fmt.Sprintf("lambdas/new%d/new.go", n)
-		write(t, f.folder, map[string]string{name: "package new\n"})
-		f.next(t, name)
-		if err := <-found; err != nil {
-			t.Fatal(err)
-		}
+	f := startWith(t, 400*time.Millisecond)
+	write(t, f.folder, map[string]string{"lambdas/new/new.go": "package new\n"})
+	if err := f.Find(t.Context(), f.programs); err != nil {
+		t.Fatal(err)
 	}
+	f.next(t, "lambdas/new/new.go")
 }
 
 func TestErrors(t *testing.T) {
