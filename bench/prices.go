@@ -79,10 +79,10 @@ func writeSection(file, title, tables string) error {
 		return err
 	}
 	before, after, ok := strings.Cut(string(content), title)
-	text, _, hasTables := strings.Cut(after, "\n### ")
-	_, rest, more := strings.Cut(after, "\n## ")
-	if !ok || !hasTables || !more {
-		return fmt.Errorf("%s has no section %q with tables, before another section", file, strings.TrimSpace(title))
+	text, rest, more := strings.Cut(after, "\n## ")
+	if !ok || !more {
+		return fmt.Errorf("%s has no section %q before another section", file, strings.TrimSpace(title))
 	}
+	text, _, _ = strings.Cut(text, "\n### ")
 	return os.WriteFile(file, []byte(before+title+text+tables+"\n## "+rest), 0o644)
 }
