@@ -120,6 +120,38 @@ func TestCommandFollows(t *testing.T) {
 	c.interrupt(t)
 }
 
+// New code that comes with an app that cannot be applied waits for one that can.
+func TestCommandWaits(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts the command")
+	}
+	t.Parallel()
+	f := newFixture(t)
+	f.save(t, "cdk.json", cdkJSON("0"))
+	f.save(t, "main.go", "package main\n\nimport \"example.com/fixture/words\"\n\nfunc main() { println(words.Text) }\n")
+	f.synthesise(t, template(), "cdk.out")
+	f.synthesise(t, template(), "next")
+	c := f.run(t, commandtest.Path(t))
+	f.save(t, "broken", "")
+	for _, text := range []string{"second", "third"} {
+		f.save(t, "words/words.go", words(text))
+		c.says(t, "changed: words/words.go")
+		c.says(t, "not applied, the former design goes on: the app failed")
+	}
+	c.says(t, "still not applied, for the reason above")
+	want(t, 200, "first")(call(t, "GET", c.url+"/environment", ""))
+	if err := os.Remove(filepath.Join(f.folder, "broken")); err != nil {
+		t.Fatal(err)
+	}
+	f.save(t, "words/words.go", words("fourth"))
+	eventually(t, "the new code answers", func() bool {
+		_, got := call(t, "GET", c.url+"/environment", "")
+		return got == "fourth"
+	})
+	c.says(t, "applied after ")
+	c.interrupt(t)
+}
+
 // Thirty saves while clients write lose nothing that was acknowledged.
 func TestCommandUnderLoad(t *testing.T) {
 	if testing.Short() {

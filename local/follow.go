@@ -4,6 +4,7 @@ package local
 // is part of.
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,6 +50,8 @@ type follower struct {
 	app *app
 	// applied is the app that the run is of, and refused one that could not be applied, as [app.build] tells apps apart.
 	applied, refused string
+	// waiting are the functions whose new code came with the refused app.
+	waiting []string
 	// said is what was printed of the last failure.
 	said string
 	// find has the programs whose files are to be found anew.
@@ -223,46 +226,58 @@ func (f *follower) catchUp(ctx, building context.Context, change watch.Change) e
 		built, err = f.buildFunctions(building, names)
 	}
 	asking.Wait()
+	if building.Err() != nil {
+		return context.Cause(building)
+	}
 	if problem != nil {
-		problem = f.notApplied(ctx, change, "", problem)
+		state = problem.Error()
 	}
-	synthesised := false
-	synth := func() error {
-		if problem != nil || state == f.applied {
-			return problem
-		}
-		synthesised = true
-		return f.apply(ctx, building, change, state)
-	}
-	// New code waits for a synth: it may need what that declares. It need not wait for one that has failed and is tried
-	// again.
-	again := state != "" && state == f.refused
-	var problems []error
-	if !again {
-		if problems = append(problems, synth()); building.Err() != nil {
-			return context.Cause(building)
-		}
+	due, again := state != f.applied, state == f.refused
+	if !due {
+		f.waiting = nil
 	}
 	replaced := 0
+	var problems []error
 	replace := func(built map[string]gobuild.Binary, err error) {
-		count, failed := f.replaceAll(ctx, change, built, f.changed(built))
+		// New code waits for the app that it came with: it may need what that declares.
+		names := slices.DeleteFunc(f.changed(built), func(name string) bool { return slices.Contains(f.waiting, name) })
+		count, failed := f.replaceAll(ctx, change, built, names)
 		replaced += count
 		problems = append(problems, f.explained(ctx, change, err), failed)
+	}
+	synth := func() error {
+		err := problem
+		if err != nil {
+			err = f.notApplied(ctx, change, state, err)
+		} else {
+			err = f.apply(ctx, building, change, state)
+		}
+		if f.waiting = nil; err != nil {
+			built, _ := f.buildFunctions(building, f.names())
+			f.waiting = f.changed(built)
+		}
+		return cmp.Or(context.Cause(building), err)
+	}
+	// An app that failed is tried again after what need not wait for it.
+	if due && !again {
+		if err := synth(); err != nil {
+			return err
+		}
 	}
 	if replace(built, err); len(first) < len(names) && building.Err() == nil {
 		replace(f.buildFunctions(building, f.names()))
 	}
-	if building.Err() != nil {
-		return context.Cause(building)
+	if due && again && building.Err() == nil {
+		if err := synth(); err != nil {
+			return err
+		}
+		replace(f.buildFunctions(building, f.names()))
 	}
-	if again {
-		problems = append(problems, synth())
-	}
-	if err = errors.Join(problems...); err != nil {
+	if err := cmp.Or(context.Cause(building), errors.Join(problems...)); err != nil {
 		return err
 	}
 	f.said = ""
-	if replaced == 0 && !synthesised {
+	if replaced == 0 && !due {
 		f.log.printf("nothing that runs has changed")
 		f.told(change, "build", "done", nil, "")
 	}
