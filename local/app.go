@@ -109,17 +109,12 @@ func (r *Runner) findApp() (*app, error) {
 		files:   []string{filepath.Join(folder, appSettings), filepath.Join(folder, appContext)},
 	}
 	const ofShells = "&|;<>$`'\"(){}*?~#\\"
-	words := strings.Fields(command)
-	if len(words) > 2 && words[0] == "go" && words[1] == "run" && !strings.ContainsAny(command, ofShells) {
-		words = words[2:]
-		flags := slices.IndexFunc(words, func(word string) bool { return !strings.HasPrefix(word, "-") })
-		if flags >= 0 && !strings.HasSuffix(words[flags], ".go") {
-			found.alone, found.arguments = true, words[flags+1:]
-			found.Flags, found.Patterns = words[:flags], words[flags:flags+1]
-			return found, nil
+	flags, packages, arguments := goRun(command)
+	if len(packages) > 0 {
+		found.Patterns = packages
+		if strings.HasPrefix(command, "go run ") && !strings.ContainsAny(command, ofShells) {
+			found.alone, found.Flags, found.arguments = true, flags, arguments
 		}
-	}
-	if found.Patterns = packagesOf(command); len(found.Patterns) > 0 {
 		return found, nil
 	}
 	// A program that was built before: its source is mostly here.
@@ -149,28 +144,35 @@ func (a *app) build(ctx context.Context) (state string, err error) {
 	return state, nil
 }
 
-// packagesOf are the package, or the files, that the command runs with "go run"; none if it runs another program.
-func packagesOf(command string) (packages []string) {
+// goRun takes a command apart that runs a package, or files, with "go run". It returns none for another command.
+func goRun(command string) (flags, packages, arguments []string) {
 	words := strings.Fields(command)
+	for i := range words {
+		words[i] = strings.Trim(words[i], `"';`)
+	}
 	for i := 0; i+1 < len(words); i++ {
 		if words[i] != "go" || words[i+1] != "run" {
 			continue
 		}
-		for _, word := range words[i+2:] {
-			word = strings.Trim(word, `"';`)
-			switch {
-			case strings.HasPrefix(word, "-") && len(packages) == 0:
-			case strings.HasSuffix(word, ".go"):
-				packages = append(packages, word)
-			case len(packages) == 0:
-				return []string{word}
-			default:
-				return packages
-			}
+		words = words[i+2:]
+		first := slices.IndexFunc(words, isPackage)
+		if first < 0 {
+			return nil, nil, nil
 		}
-		return packages
+		end := first + 1
+		for isFile(words[first]) && end < len(words) && isFile(words[end]) {
+			end++
+		}
+		return words[:first], words[first:end], words[end:]
 	}
-	return nil
+	return nil, nil, nil
+}
+
+func isFile(word string) bool { return strings.HasSuffix(word, ".go") }
+
+// isPackage tells a package, or a file, from a flag and its value: a package is named by its folder or its import path.
+func isPackage(word string) bool {
+	return !strings.HasPrefix(word, "-") && (strings.HasPrefix(word, ".") || strings.Contains(word, "/") || isFile(word))
 }
 
 // synthesise runs the app, which writes its assembly to the folder, with the handlers that the file of former ones
