@@ -152,10 +152,10 @@ func (r *Runner) closeOpened(d *design) {
 
 // keepUnchanged gives functions that are as they were their definitions, so that their instances go on.
 func (r *Runner) keepUnchanged(former, next *design) error {
-	if _, err := former.programs(); err != nil {
+	if _, err := former.hashes(); err != nil {
 		return err
 	}
-	if _, err := next.programs(); err != nil {
+	if _, err := next.hashes(); err != nil {
 		return err
 	}
 	for i := range next.functions {
@@ -173,10 +173,10 @@ func (r *Runner) keepUnchanged(former, next *design) error {
 	return nil
 }
 
-// programs has the SHA-256 of each function's program. Changing is held.
-func (d *design) programs() (_ map[string]string, err error) {
+// hashes has the SHA-256 of each function's program. Changing is held.
+func (d *design) hashes() (_ map[string]string, err error) {
 	if d.code == nil {
-		d.code, err = programs(d.functions)
+		d.code, err = hashesOf(d.functions)
 	}
 	return d.code, err
 }
@@ -185,7 +185,7 @@ func (d *design) programs() (_ map[string]string, err error) {
 func (r *Runner) running() map[string]string {
 	r.changing.Lock()
 	defer r.changing.Unlock()
-	known, err := r.design.Load().programs()
+	known, err := r.design.Load().hashes()
 	if err != nil {
 		r.log.printf("watch: %v", err)
 	}
@@ -206,7 +206,7 @@ func (r *Runner) replace(ctx context.Context, name, code, hash string) error {
 	r.changing.Lock()
 	defer r.changing.Unlock()
 	next := *r.design.Load()
-	known, err := next.programs()
+	known, err := next.hashes()
 	if err != nil {
 		return err
 	}
@@ -218,8 +218,8 @@ func (r *Runner) replace(ctx context.Context, name, code, hash string) error {
 	return nil
 }
 
-// programs are the SHA-256 of the functions' programs, by the functions' names.
-func programs(functions []lambda.Declared) (map[string]string, error) {
+// hashesOf are the SHA-256 of the functions' programs, by the functions' names.
+func hashesOf(functions []lambda.Declared) (map[string]string, error) {
 	sums := map[string]string{}
 	for _, f := range functions {
 		file, err := os.Open(filepath.Join(f.Code, "bootstrap"))

@@ -54,7 +54,7 @@ type follower struct {
 	waiting []string
 	// said is what was printed of the last failure.
 	said string
-	// find has the programs whose files are to be found anew.
+	// find takes the programs for the next [watch.Watcher.Find].
 	find chan []gobuild.Listing
 	// debuggedAs is the hash of the binary in whose place that for the debugger runs.
 	debuggedAs string
@@ -252,11 +252,14 @@ func (f *follower) catchUp(ctx, building context.Context, change watch.Change) e
 		} else {
 			err = f.apply(ctx, building, change, state)
 		}
+		if building.Err() != nil {
+			return context.Cause(building)
+		}
 		if f.waiting = nil; err != nil {
 			built, _ := f.buildFunctions(building, f.names())
 			f.waiting = f.changed(built)
 		}
-		return cmp.Or(context.Cause(building), err)
+		return err
 	}
 	// An app that failed is tried again after what need not wait for it.
 	if due && !again {

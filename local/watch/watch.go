@@ -57,7 +57,7 @@ type Watcher struct {
 
 	mutex   sync.Mutex
 	modules []string
-	// embedded are the folders whose files count whatever their names.
+	// embedded are the folders in which all files count.
 	embedded map[string]bool
 	// files count, too, such as cdk.json.
 	files map[string]bool
@@ -115,7 +115,7 @@ func (w *Watcher) Take() Change {
 // Look looks at all files that are known now, without waiting for events.
 func (w *Watcher) Look() { w.look(nil, true, time.Now()) }
 
-// Find finds anew what the programs are made of: requirements, embedded files or the programs have changed.
+// Find asks again what the programs are made of. Call it when they may have other packages or embedded files.
 func (w *Watcher) Find(ctx context.Context, programs []gobuild.Listing) error {
 	sources := make([]gobuild.Sources, len(programs))
 	failures := make([]error, len(programs))
@@ -299,8 +299,8 @@ func (w *Watcher) look(touched map[string]bool, all bool, first time.Time) {
 			}
 		}
 	}
-	for known := range w.known {
-		if all {
+	if all {
+		for known := range w.known {
 			paths[known] = true
 		}
 	}
