@@ -101,13 +101,13 @@ browser: ## Install Debian's Chromium, for the tests of pages; needs root
 	@apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium fonts-dejavu-core >/dev/null
 lint: bin/lint ## Check what go vet and staticcheck.conf look for
 	@for module in . test examples/shortener; do (cd $$module && $(CURDIR)/bin/lint ./...) || exit 1; done
-	@CGO_ENABLED=1 bin/lint ./local/lakequery ./cmd/onesynth-lake
+	@CGO_ENABLED=1 bin/lint ./internal/lake/lakequery ./cmd/onesynth-lake
 
 screenshots: node_modules test/console/node_modules ## Write the pictures of the console and of Ask-a-Human's page into docs
 	cd test && for of in console page; do go test -count=1 -run TestPictures ./$$of -pictures $(CURDIR)/docs/$$of || exit 1; done
 bench: node_modules ## Measure, and print figures and ratios
-	go test -count=1 -run 'TestEveryAccessPattern|TestHottestKey' -v ./lambdas/*/dynamodb
-	go test -run - -bench . ./lambdas/lake ./lambdas/clarity/rubric ./lambdas/lingible/language ./local/lakequery ./local/trace
+	go test -count=1 -run TestHottestKey -v ./lambdas/askahuman
+	go test -run - -bench . ./lambdas/lake ./lambdas/clarity/rubric ./lambdas/lingible/language ./internal/lake/lakequery ./internal/trace
 	go run ./bench -arch $(OWN_ARCH)
 	cd test && go test -run - -bench FirstView -benchtime 20x ./page
 golden: ## Write the golden files of templates, after a change that is meant or an upgrade of the CDK

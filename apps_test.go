@@ -30,10 +30,11 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/askahuman"
 	shared "github.com/onesynth-cdk/onesynth/constructs/platform"
 	"github.com/onesynth-cdk/onesynth/constructs/todo"
+	"github.com/onesynth-cdk/onesynth/internal/aws"
+	"github.com/onesynth-cdk/onesynth/internal/rooms"
 	localrun "github.com/onesynth-cdk/onesynth/local"
-	"github.com/onesynth-cdk/onesynth/local/awsapi"
+	askahumanplatform "github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/release/importertest"
-	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 // apps are CDK apps with constructs that companies use beside a platform. One child process
@@ -46,11 +47,13 @@ var apps = map[string]struct {
 	"pipeline": {context: map[string]any{}, declare: declarePipeline},
 	"boundary": {context: map[string]any{}, declare: declareBoundary},
 	// cdk bootstrap creates this policy in the account.
-	"existingboundary": {context: map[string]any{"@aws-cdk/core:permissionsBoundary": map[string]any{"name": "company-boundary"}}, declare: declareAsk},
-	"domain":           {context: map[string]any{}, declare: declareDomain},
-	"regions":          {context: map[string]any{}, declare: declareRegions},
+	"existingboundary": {context: map[string]any{
+		"@aws-cdk/core:permissionsBoundary": map[string]any{"name": "company-boundary"}}, declare: declareAsk},
+	"domain":  {context: map[string]any{}, declare: declareDomain},
+	"regions": {context: map[string]any{}, declare: declareRegions},
 	// New apps set this: stacks refer to outputs of other stacks without exports.
-	"existing": {context: map[string]any{"@aws-cdk/core:defaultCrossStackReferences": "weak"}, declare: declareExisting},
+	"existing": {context: map[string]any{"@aws-cdk/core:defaultCrossStackReferences": "weak"},
+		declare: declareExisting},
 }
 
 // synthesiseApps writes the assembly of each app into a folder of its name, below the folder that is its argument.
@@ -96,38 +99,47 @@ func declareStages(app awscdk.App) {
 		stage := awscdk.NewStage(app, &name, &awscdk.StageProps{Env: environment})
 		newAsk(awscdk.NewStack(stage, jsii.String("Ask"), nil), askahuman.Props{Props: shared.Props{Prefix: "aah"}})
 	}
-	awsssm.NewStringParameter(awscdk.NewStack(app, jsii.String("shared"), nil), jsii.String("Owner"), &awsssm.StringParameterProps{StringValue: jsii.String("platform")})
+	awsssm.NewStringParameter(awscdk.NewStack(app, jsii.String("shared"), nil), jsii.String("Owner"),
+		&awsssm.StringParameterProps{StringValue: jsii.String("platform")})
 }
 
 // declarePipeline declares a pipeline that deploys a platform to two stages.
 func declarePipeline(app awscdk.App) {
-	stack := awscdk.NewStack(app, jsii.String("Pipeline"), &awscdk.StackProps{Env: testEnvironment("777788889999", "eu-west-1")})
+	stack := awscdk.NewStack(app, jsii.String("Pipeline"),
+		&awscdk.StackProps{Env: testEnvironment("777788889999", "eu-west-1")})
 	pipeline := pipelines.NewCodePipeline(stack, jsii.String("Pipeline"), &pipelines.CodePipelineProps{
 		Synth: pipelines.NewShellStep(jsii.String("Synth"), &pipelines.ShellStepProps{
-			Input: pipelines.CodePipelineSource_Connection(jsii.String("company/app"), jsii.String("main"), &pipelines.ConnectionSourceOptions{
-				ConnectionArn: jsii.String("arn:aws:codestar-connections:eu-west-1:777788889999:connection/0a1b2c3d"),
-			}),
+			Input: pipelines.CodePipelineSource_Connection(jsii.String("company/app"), jsii.String("main"),
+				&pipelines.ConnectionSourceOptions{
+					ConnectionArn: jsii.String(
+						"arn:aws:codestar-connections:eu-west-1:777788889999:connection/0a1b2c3d"),
+				}),
 			Commands: jsii.Strings("npx cdk synth"),
 		}),
 		CrossAccountKeys: jsii.Bool(true),
 	})
 	for _, described := range []struct{ name, account string }{{"Dev", "111122223333"}, {"Prod", "444455556666"}} {
-		stage := awscdk.NewStage(app, &described.name, &awscdk.StageProps{Env: testEnvironment(described.account, "eu-west-1")})
+		stage := awscdk.NewStage(app, &described.name,
+			&awscdk.StageProps{Env: testEnvironment(described.account, "eu-west-1")})
 		newAsk(awscdk.NewStack(stage, jsii.String("Ask"), nil), askahuman.Props{})
-		pipeline.AddStage(stage, &pipelines.AddStageOpts{Pre: &[]pipelines.Step{pipelines.NewManualApprovalStep(jsii.String("Approve"), nil)}})
+		pipeline.AddStage(stage, &pipelines.AddStageOpts{
+			Pre: &[]pipelines.Step{pipelines.NewManualApprovalStep(jsii.String("Approve"), nil)}})
 	}
 }
 
-// declareBoundary declares a platform twice, each with a permissions boundary that another stack declares: a wide one, and one
-// that denies an action of each request.
+// declareBoundary declares a platform twice, each with a permissions boundary that another stack declares: a wide one,
+// and one that denies an action of each request.
 func declareBoundary(app awscdk.App) {
 	owned := awscdk.NewStack(app, jsii.String("company"), nil)
 	allowed := awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
-		Actions: jsii.Strings("dynamodb:*", "logs:*", "secretsmanager:GetSecretValue", "lambda:InvokeFunction", "sqs:*"), Resources: jsii.Strings("*"),
+		Actions: jsii.Strings("dynamodb:*", "logs:*", "secretsmanager:GetSecretValue", "lambda:InvokeFunction",
+			"sqs:*"), Resources: jsii.Strings("*"),
 	})
-	denied := awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{Effect: awsiam.Effect_DENY, Actions: jsii.Strings("dynamodb:UpdateItem"), Resources: jsii.Strings("*")})
+	denied := awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{Effect: awsiam.Effect_DENY,
+		Actions: jsii.Strings("dynamodb:UpdateItem"), Resources: jsii.Strings("*")})
 	for name, statements := range map[string][]awsiam.PolicyStatement{"ask": {allowed}, "limited": {allowed, denied}} {
-		boundary := awsiam.NewManagedPolicy(owned, jsii.String("Boundary"+name), &awsiam.ManagedPolicyProps{Statements: &statements})
+		boundary := awsiam.NewManagedPolicy(owned, jsii.String("Boundary"+name),
+			&awsiam.ManagedPolicyProps{Statements: &statements})
 		stack := awscdk.NewStack(app, &name, nil)
 		newAsk(stack, askahuman.Props{})
 		awsiam.PermissionsBoundary_Of(stack).Apply(boundary)
@@ -136,30 +148,47 @@ func declareBoundary(app awscdk.App) {
 
 // declareDomain declares a platform with a domain name, and resources that companies add to such a stack.
 func declareDomain(app awscdk.App) {
-	stack := awscdk.NewStack(app, jsii.String("ask"), &awscdk.StackProps{Env: testEnvironment("111122223333", "eu-west-1")})
-	zone := awsroute53.NewPublicHostedZone(stack, jsii.String("Zone"), &awsroute53.PublicHostedZoneProps{ZoneName: jsii.String("example.com")})
-	certificate := awscertificatemanager.NewCertificate(stack, jsii.String("Certificate"), &awscertificatemanager.CertificateProps{
-		DomainName: jsii.String("ask.example.com"), Validation: awscertificatemanager.CertificateValidation_FromDns(zone),
-	})
-	asks := newAsk(stack, askahuman.Props{Props: shared.Props{DomainName: "ask.example.com", CertificateARN: *certificate.CertificateArn()}})
+	stack := awscdk.NewStack(app, jsii.String("ask"),
+		&awscdk.StackProps{Env: testEnvironment("111122223333", "eu-west-1")})
+	zone := awsroute53.NewPublicHostedZone(stack, jsii.String("Zone"),
+		&awsroute53.PublicHostedZoneProps{ZoneName: jsii.String("example.com")})
+	certificate := awscertificatemanager.NewCertificate(stack, jsii.String("Certificate"),
+		&awscertificatemanager.CertificateProps{
+			DomainName: jsii.String("ask.example.com"),
+			Validation: awscertificatemanager.CertificateValidation_FromDns(zone),
+		})
+	asks := newAsk(stack, askahuman.Props{Props: shared.Props{DomainName: "ask.example.com",
+		CertificateARN: *certificate.CertificateArn()}})
 	domain := asks.API.Domain
 	awsroute53.NewARecord(stack, jsii.String("Record"), &awsroute53.ARecordProps{
 		Zone: zone, RecordName: jsii.String("ask"),
-		Target: awsroute53.RecordTarget_FromAlias(awsroute53targets.NewApiGatewayv2DomainProperties(domain.RegionalDomainName(), domain.RegionalHostedZoneId())),
+		Target: awsroute53.RecordTarget_FromAlias(
+			awsroute53targets.NewApiGatewayv2DomainProperties(domain.RegionalDomainName(),
+				domain.RegionalHostedZoneId())),
 	})
-	awsroute53.NewTxtRecord(stack, jsii.String("Text"), &awsroute53.TxtRecordProps{Zone: zone, Values: jsii.Strings("v=spf1 -all")})
-	awscdk.NewCfnOutput(stack, jsii.String("NameServers"), &awscdk.CfnOutputProps{Value: awscdk.Fn_Join(jsii.String(","), zone.HostedZoneNameServers())})
-	awsssm.NewStringParameter(stack, jsii.String("Address"), &awsssm.StringParameterProps{ParameterName: jsii.String("/company/ask/url"), StringValue: jsii.String(asks.API.URL())})
+	awsroute53.NewTxtRecord(stack, jsii.String("Text"),
+		&awsroute53.TxtRecordProps{Zone: zone, Values: jsii.Strings("v=spf1 -all")})
+	awscdk.NewCfnOutput(stack, jsii.String("NameServers"),
+		&awscdk.CfnOutputProps{Value: awscdk.Fn_Join(jsii.String(","), zone.HostedZoneNameServers())})
+	awsssm.NewStringParameter(stack, jsii.String("Address"),
+		&awsssm.StringParameterProps{ParameterName: jsii.String("/company/ask/url"),
+			StringValue: jsii.String(asks.API.URL())})
 
 	awswafv2.NewCfnWebACL(stack, jsii.String("Firewall"), &awswafv2.CfnWebACLProps{
-		Scope: jsii.String("REGIONAL"), DefaultAction: &awswafv2.CfnWebACL_DefaultActionProperty{Allow: &awswafv2.CfnWebACL_AllowActionProperty{}},
-		VisibilityConfig: &awswafv2.CfnWebACL_VisibilityConfigProperty{CloudWatchMetricsEnabled: true, MetricName: jsii.String("ask"), SampledRequestsEnabled: true},
+		Scope: jsii.String("REGIONAL"), DefaultAction: &awswafv2.CfnWebACL_DefaultActionProperty{
+			Allow: &awswafv2.CfnWebACL_AllowActionProperty{}},
+		VisibilityConfig: &awswafv2.CfnWebACL_VisibilityConfigProperty{CloudWatchMetricsEnabled: true,
+			MetricName: jsii.String("ask"), SampledRequestsEnabled: true},
 	})
-	awsbudgets.NewCfnBudget(stack, jsii.String("Budget"), &awsbudgets.CfnBudgetProps{Budget: &awsbudgets.CfnBudget_BudgetDataProperty{
-		BudgetType: jsii.String("COST"), TimeUnit: jsii.String("MONTHLY"), BudgetLimit: &awsbudgets.CfnBudget_SpendProperty{Amount: jsii.Number(100), Unit: jsii.String("USD")},
-	}})
+	awsbudgets.NewCfnBudget(stack, jsii.String("Budget"),
+		&awsbudgets.CfnBudgetProps{Budget: &awsbudgets.CfnBudget_BudgetDataProperty{
+			BudgetType: jsii.String("COST"), TimeUnit: jsii.String("MONTHLY"),
+			BudgetLimit: &awsbudgets.CfnBudget_SpendProperty{Amount: jsii.Number(100), Unit: jsii.String("USD")},
+		}})
 	plan := awsbackup.BackupPlan_Daily35DayRetention(stack, jsii.String("Backup"), nil)
-	plan.AddSelection(jsii.String("Tables"), &awsbackup.BackupSelectionOptions{Resources: &[]awsbackup.BackupResource{awsbackup.BackupResource_FromTag(jsii.String("backup"), jsii.String("yes"), "")}})
+	plan.AddSelection(jsii.String("Tables"),
+		&awsbackup.BackupSelectionOptions{Resources: &[]awsbackup.BackupResource{
+			awsbackup.BackupResource_FromTag(jsii.String("backup"), jsii.String("yes"), "")}})
 	awsram.NewCfnResourceShare(stack, jsii.String("Share"), &awsram.CfnResourceShareProps{Name: jsii.String("tables")})
 	awsevents.NewRule(stack, jsii.String("Nightly"), &awsevents.RuleProps{
 		Schedule: awsevents.Schedule_Expression(jsii.String("rate(1 day)")),
@@ -170,7 +199,8 @@ func declareDomain(app awscdk.App) {
 // declareRegions declares a platform with a lake in two regions, under one prefix.
 func declareRegions(app awscdk.App) {
 	for _, region := range []string{"eu-west-1", "us-east-1"} {
-		stack := awscdk.NewStack(app, jsii.String("todo-"+region), &awscdk.StackProps{Env: testEnvironment("111122223333", region)})
+		stack := awscdk.NewStack(app, jsii.String("todo-"+region),
+			&awscdk.StackProps{Env: testEnvironment("111122223333", region)})
 		todo.New(stack, "Todo", todo.Props{Props: shared.Props{Prefix: "todo"}})
 	}
 }
@@ -201,28 +231,36 @@ func TestApps(t *testing.T) {
 		"StagesOne":   {assembly: "stages", stacks: []string{"Dev/Ask"}, asks: []string{"Dev-Ask"}},
 		"StageFolder": {assembly: filepath.Join("stages", "assembly-Prod"), asks: []string{"Prod-Ask"}},
 		"Pipeline": {assembly: "pipeline", asks: []string{"Dev-Ask", "Prod-Ask"},
-			says: fmt.Sprintf("without effect here: AWS::CodeBuild::Project (%d), AWS::CodePipeline::Pipeline (1)\n", 2+len(schema.AskAHuman().Functions))},
+			says: fmt.Sprintf("without effect here: AWS::CodeBuild::Project (%d), AWS::CodePipeline::Pipeline (1)\n",
+				2+len(askahumanplatform.Platform().Functions))},
 		"Boundary": {assembly: "boundary", stacks: []string{"ask"}, asks: []string{"ask"}},
-		"BoundaryDenies": {assembly: "boundary", stacks: []string{"limited"}, uses: func(t *testing.T, run *localrun.Runner) {
-			agent := http.Header{"X-Agent-Id": {"agent"}, "Content-Type": {"application/json"}}
-			importertest.Send(t, http.MethodPost, run.URL("limited")+"/agent/questions", agent, newQuestion, http.StatusInternalServerError)
-			refused := run.AWS().Refused()
-			if len(refused) == 0 || slices.ContainsFunc(refused, func(r awsapi.Refusal) bool { return r.Action != "dynamodb:UpdateItem" }) {
-				t.Errorf("refused requests: got %+v, want those of dynamodb:UpdateItem", refused)
-			}
-		}},
+		"BoundaryDenies": {assembly: "boundary", stacks: []string{"limited"},
+			uses: func(t *testing.T, run *localrun.Runner) {
+				agent := http.Header{"X-Agent-Id": {"agent"}, "Content-Type": {"application/json"}}
+				importertest.Send(t, http.MethodPost, run.URL("limited")+"/agent/questions", agent, newQuestion,
+					http.StatusInternalServerError)
+				refused := rooms.Of(run).AWS.Refused()
+				if len(refused) == 0 || slices.ContainsFunc(refused, func(r aws.Refusal) bool {
+					return r.Action != "dynamodb:UpdateItem"
+				}) {
+					t.Errorf("refused requests: got %+v, want those of dynamodb:UpdateItem", refused)
+				}
+			}},
 		"BoundaryOfAccount": {assembly: "existingboundary", asks: []string{"ask"},
-			says: "warning: the assembly does not declare the permissions boundary arn:aws:iam::000000000000:policy/company-boundary: roles are checked without it\n"},
+			says: "warning: the assembly does not declare the permissions boundary " +
+				"arn:aws:iam::000000000000:policy/company-boundary: roles are checked without it\n"},
 		"Domain": {assembly: "domain", asks: []string{"ask"},
-			says: "without effect here: AWS::Backup::BackupPlan (1), AWS::Backup::BackupSelection (1), AWS::Backup::BackupVault (1), AWS::Budgets::Budget (1), " +
-				"AWS::CertificateManager::Certificate (1), AWS::Events::Rule (1, which fire nothing), AWS::RAM::ResourceShare (1), AWS::Route53::HostedZone (1), " +
+			says: "without effect here: AWS::Backup::BackupPlan (1), AWS::Backup::BackupSelection (1), " +
+				"AWS::Backup::BackupVault (1), AWS::Budgets::Budget (1), " +
+				"AWS::CertificateManager::Certificate (1), AWS::Events::Rule (1, which fire nothing), " +
+				"AWS::RAM::ResourceShare (1), AWS::Route53::HostedZone (1), " +
 				"AWS::Route53::RecordSet (2), AWS::WAFv2::WebACL (1)\n"},
 		"Regions": {assembly: "regions", uses: func(t *testing.T, run *localrun.Runner) {
 			for _, stack := range []string{"todo-eu-west-1", "todo-us-east-1"} {
 				checkHistory(t, run, stack)
 			}
 			var lakes []string
-			for _, lake := range run.Lakes() {
+			for _, lake := range rooms.Of(run).Lakes {
 				lakes = append(lakes, lake.Database+" of "+lake.Stack)
 			}
 			if want := []string{"todo of todo-eu-west-1", "todo of todo-us-east-1"}; !slices.Equal(lakes, want) {
@@ -233,12 +271,14 @@ func TestApps(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var said recorder
-			run, err := start(t, localrun.Options{Assembly: filepath.Join(folder, test.assembly), Stacks: test.stacks, NoSchedules: true, Log: io.MultiWriter(t.Output(), &said)})
+			run, err := start(t, localrun.Options{Assembly: filepath.Join(folder, test.assembly), Stacks: test.stacks,
+				NoSchedules: true, Log: io.MultiWriter(t.Output(), &said)})
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer run.Close()
-			if test.says != "" && strings.Count(said.String(), test.says) != 1 || test.says == "" && strings.Contains(said.String(), "without effect") {
+			if test.says != "" && strings.Count(said.String(), test.says) != 1 ||
+				test.says == "" && strings.Contains(said.String(), "without effect") {
 				t.Errorf("the run says\n%swant %q once", &said, test.says)
 			}
 			for _, stack := range test.asks {
@@ -246,7 +286,7 @@ func TestApps(t *testing.T) {
 			}
 			if test.uses != nil {
 				test.uses(t, run)
-			} else if refused := run.AWS().Refused(); len(refused) != 0 {
+			} else if refused := rooms.Of(run).AWS.Refused(); len(refused) != 0 {
 				t.Errorf("refused requests: got %+v, want none", refused)
 			}
 		})

@@ -140,7 +140,8 @@ func choosePlatforms(values map[string]any, all []*platforms.Platform) ([]*platf
 			for _, p := range all {
 				names = append(names, p.Name())
 			}
-			return nil, fmt.Errorf("platform: got %q, allowed are %s: choose with -c platform=…, with commas between several, or leave it out for all",
+			return nil, fmt.Errorf("platform: got %q, allowed are %s: choose with -c platform=…, with commas between "+
+				"several, or leave it out for all",
 				name, strings.Join(names, ", "))
 		}
 		chosen = append(chosen, all[i])
@@ -167,7 +168,8 @@ func chooseEnvironment(values map[string]any) (string, []*platforms.Platform, er
 	}
 	all, err := platforms.Configure(text)
 	if err != nil {
-		return "", nil, fmt.Errorf("context.environments.%s in cdk.json: %w: its members are platforms, and theirs are the fields of the platform's Props", environment, err)
+		return "", nil, fmt.Errorf("context.environments.%s in cdk.json: %w: its members are platforms, and theirs "+
+			"are the fields of the platform's Props", environment, err)
 	}
 	for _, p := range all {
 		if arch, _ := values["arch"].(string); arch != "" {
@@ -200,10 +202,12 @@ func splitStage(name string, environments map[string]any) (environment, suffix s
 	}
 	switch {
 	case environment == "":
-		return "", "", fmt.Errorf("env: got %q, allowed is one of %s, or one with a suffix, such as dev-alice: choose with -c env=…, or describe %q under context.environments in cdk.json",
+		return "", "", fmt.Errorf("env: got %q, allowed is one of %s, or one with a suffix, such as dev-alice: "+
+			"choose with -c env=…, or describe %q under context.environments in cdk.json",
 			name, strings.Join(slices.Sorted(maps.Keys(environments)), ", "), name)
 	case len(suffix) > longestSuffix || !stageSuffix.MatchString(suffix):
-		return "", "", fmt.Errorf("env: got %q: after %s- write at most %d lower-case letters, digits and single hyphens, such as %s-alice",
+		return "", "", fmt.Errorf("env: got %q: after %s- write at most %d lower-case letters, digits and single "+
+			"hyphens, such as %s-alice",
 			name, environment, longestSuffix, environment)
 	}
 	return environment, suffix, nil

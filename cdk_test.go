@@ -24,7 +24,8 @@ func TestPlatforms(t *testing.T) {
 	all := platforms.All()
 	for _, p := range all {
 		if p.Purpose == "" || !strings.EqualFold(p.ID, p.Name()) {
-			t.Errorf("%s: got the id %q and the purpose %q, want the name in upper and lower case, and a purpose", p.Name(), p.ID, p.Purpose)
+			t.Errorf("%s: got the id %q and the purpose %q, want the name in upper and lower case, and a purpose",
+				p.Name(), p.ID, p.Purpose)
 		}
 		if got := reflect.TypeOf(p.Props).Elem().PkgPath(); got != importertest.ModulePath+"/constructs/"+p.Name() {
 			t.Errorf("%s: its props are those of %s", p.Name(), got)
@@ -32,13 +33,15 @@ func TestPlatforms(t *testing.T) {
 		if err := p.Props.Validate(); err != nil {
 			t.Errorf("%s: zero props: %v", p.Name(), err)
 		}
-		for _, room := range []string{"schema/" + p.Name() + ".go", "constructs/" + p.Name(), "lambdas/" + p.Name(), "test/" + p.Name()} {
+		for _, room := range []string{"platforms/" + p.Name(), "constructs/" + p.Name(), "lambdas/" + p.Name(),
+			"test/" + p.Name()} {
 			if _, err := os.Stat(filepath.FromSlash(room)); err != nil {
 				t.Errorf("%s: %v", p.Name(), err)
 			}
 		}
 		bench, err := os.ReadFile(filepath.Join("bench", "routes", p.Name()+".go"))
-		if method := "\nfunc (described) " + p.ID + "() Measured {"; err != nil || !strings.Contains(string(bench), method) {
+		if method := "\nfunc (described) " + p.ID + "() Measured {"; err != nil ||
+			!strings.Contains(string(bench), method) {
 			t.Errorf("bench/routes/%s.go has no %q: %v", p.Name(), method, err)
 		}
 		if len(p.Handlers().Packages) == 0 {
@@ -86,7 +89,8 @@ func TestWarnings(t *testing.T) {
 		}
 	}
 	got, err := warnings(folder)
-	if want := []string{"warning: a/Shop: 2 of 3 alarms notify no one", "warning: b: odd"}; err != nil || !slices.Equal(got, want) {
+	if want := []string{"warning: a/Shop: 2 of 3 alarms notify no one", "warning: b: odd"}; err != nil ||
+		!slices.Equal(got, want) {
 		t.Errorf("got %q, %v", got, err)
 	}
 }
@@ -101,10 +105,11 @@ func TestChoosePlatforms(t *testing.T) {
 		want  []string
 		err   string
 	}{
-		"All":        {nil, names, ""},
-		"One":        {last, []string{last}, ""},
-		"Several":    {last + "," + first, []string{last, first}, ""},
-		"ErrUnknown": {last + ",clarify", nil, `platform: got "clarify", allowed are ` + strings.Join(names, ", ") + ": choose with -c platform=…"},
+		"All":     {nil, names, ""},
+		"One":     {last, []string{last}, ""},
+		"Several": {last + "," + first, []string{last, first}, ""},
+		"ErrUnknown": {last + ",clarify", nil, `platform: got "clarify", allowed are ` + strings.Join(names, ", ") +
+			": choose with -c platform=…"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -154,7 +159,8 @@ func TestChooseEnvironment(t *testing.T) {
 	}
 	for name, described := range environments {
 		for _, arch := range []gofunction.Architecture{"", gofunction.ARM64, gofunction.X86_64} {
-			got, all, err := chooseEnvironment(map[string]any{"env": name, "arch": string(arch), "environments": environments})
+			got, all, err := chooseEnvironment(map[string]any{"env": name, "arch": string(arch),
+				"environments": environments})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -197,7 +203,8 @@ func checkSet(t *testing.T, path string, want map[string]any, structure reflect.
 		checkValue(t, path+"."+name, value, field)
 	}
 	for _, field := range reflect.VisibleFields(structure.Type()) {
-		if name := strings.ToLower(field.Name); !field.Anonymous && name != "architecture" && !set[name] && !structure.FieldByIndex(field.Index).IsZero() {
+		if name := strings.ToLower(field.Name); !field.Anonymous && name != "architecture" && !set[name] &&
+			!structure.FieldByIndex(field.Index).IsZero() {
 			t.Errorf("%s.%s: got %v, want its zero value", path, field.Name, structure.FieldByIndex(field.Index))
 		}
 	}
@@ -271,8 +278,10 @@ func TestChooseStage(t *testing.T) {
 			t.Errorf("%s: got %q, %v", stage, got, err)
 			continue
 		}
-		if set := all[0].Common(); set.RemoveWithStack != want.removed || set.DeletionProtection != want.protected || set.Prefix != want.prefix {
-			t.Errorf("%s: got RemoveWithStack %t, DeletionProtection %t, Prefix %q; want %+v", stage, set.RemoveWithStack, set.DeletionProtection, set.Prefix, want)
+		if set := all[0].Common(); set.RemoveWithStack != want.removed || set.DeletionProtection != want.protected ||
+			set.Prefix != want.prefix {
+			t.Errorf("%s: got RemoveWithStack %t, DeletionProtection %t, Prefix %q; want %+v", stage,
+				set.RemoveWithStack, set.DeletionProtection, set.Prefix, want)
 		}
 		if err := all[0].Props.Validate(); err != nil {
 			t.Errorf("%s: %v", stage, err)
@@ -284,17 +293,24 @@ func TestChooseEnvironmentErr(t *testing.T) {
 	t.Parallel()
 	name := platforms.All()[0].Name()
 	tests := map[string]struct{ values, want string }{
-		"Empty":           {`{}`, `env: got ""`},
-		"Unknown":         {`{"env":"staging","environments":{"prod":{},"dev":{}}}`, `got "staging", allowed is one of dev, prod, or one with a suffix`},
-		"UnknownOfStage":  {`{"env":"development-alice","environments":{"prod":{},"dev":{}}}`, `got "development-alice", allowed is one of dev, prod`},
-		"NoSuffix":        {`{"env":"dev-","environments":{"dev":{}}}`, `got "dev-": after dev- write at most 20 lower-case letters`},
-		"WrongSuffix":     {`{"env":"dev-Alice","environments":{"dev":{}}}`, `got "dev-Alice": after dev-`},
-		"LongSuffix":      {`{"env":"dev-` + strings.Repeat("x", 21) + `","environments":{"dev":{}}}`, `after dev-`},
-		"UnknownPlatform": {`{"env":"dev","environments":{"dev":{"clarify":{}}}}`, `context.environments.dev in cdk.json: json: unknown field "clarify": its members are platforms`},
-		"UnknownProp":     {`{"env":"dev","environments":{"dev":{"` + name + `":{"prefixes":2}}}}`, name + `: json: unknown field "prefixes"`},
-		"WrongType":       {`{"env":"dev","environments":{"dev":{"` + name + `":{"noAlarms":"2"}}}}`, "context.environments.dev in cdk.json: " + name + ": json: cannot unmarshal string"},
-		"NoObject":        {`{"env":"dev","environments":["dev"]}`, `got "dev"`},
-		"NoPlatforms":     {`{"env":"dev","environments":{"dev":[]}}`, "context.environments.dev in cdk.json: json: cannot unmarshal array"},
+		"Empty": {`{}`, `env: got ""`},
+		"Unknown": {`{"env":"staging","environments":{"prod":{},"dev":{}}}`,
+			`got "staging", allowed is one of dev, prod, or one with a suffix`},
+		"UnknownOfStage": {`{"env":"development-alice","environments":{"prod":{},"dev":{}}}`,
+			`got "development-alice", allowed is one of dev, prod`},
+		"NoSuffix": {`{"env":"dev-","environments":{"dev":{}}}`,
+			`got "dev-": after dev- write at most 20 lower-case letters`},
+		"WrongSuffix": {`{"env":"dev-Alice","environments":{"dev":{}}}`, `got "dev-Alice": after dev-`},
+		"LongSuffix":  {`{"env":"dev-` + strings.Repeat("x", 21) + `","environments":{"dev":{}}}`, `after dev-`},
+		"UnknownPlatform": {`{"env":"dev","environments":{"dev":{"clarify":{}}}}`,
+			`context.environments.dev in cdk.json: json: unknown field "clarify": its members are platforms`},
+		"UnknownProp": {`{"env":"dev","environments":{"dev":{"` + name + `":{"prefixes":2}}}}`,
+			name + `: json: unknown field "prefixes"`},
+		"WrongType": {`{"env":"dev","environments":{"dev":{"` + name + `":{"noAlarms":"2"}}}}`,
+			"context.environments.dev in cdk.json: " + name + ": json: cannot unmarshal string"},
+		"NoObject": {`{"env":"dev","environments":["dev"]}`, `got "dev"`},
+		"NoPlatforms": {`{"env":"dev","environments":{"dev":[]}}`,
+			"context.environments.dev in cdk.json: json: cannot unmarshal array"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -321,9 +337,11 @@ func TestReadContext(t *testing.T) {
 		want             map[string]any
 		err              string
 	}{
-		"Command":     {handed: `{"env":"prod"}`, want: map[string]any{"env": "prod"}},
-		"Overflow":    {handed: `{"env":"prod"}`, overflow: overflow, want: map[string]any{"env": "prod", "long": "value"}},
-		"Option":      {handed: `{"env":"prod"}`, arguments: []string{"-c", "env=dev", "-c", "arch=a=b"}, want: map[string]any{"env": "dev", "arch": "a=b"}},
+		"Command": {handed: `{"env":"prod"}`, want: map[string]any{"env": "prod"}},
+		"Overflow": {handed: `{"env":"prod"}`, overflow: overflow,
+			want: map[string]any{"env": "prod", "long": "value"}},
+		"Option": {handed: `{"env":"prod"}`, arguments: []string{"-c", "env=dev", "-c", "arch=a=b"},
+			want: map[string]any{"env": "dev", "arch": "a=b"}},
 		"ErrJSON":     {handed: `{`, err: "CDK_CONTEXT_JSON"},
 		"ErrOverflow": {handed: `{}`, overflow: overflow + "x", err: "reading the context"},
 		"ErrOption":   {handed: `{}`, arguments: []string{"-c", "env"}, err: "key=value"},

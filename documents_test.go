@@ -62,7 +62,8 @@ func TestMetricReference(t *testing.T) {
 	}
 	add := func(room string, metrics []schema.Metric) {
 		for _, m := range metrics {
-			want = append(want, fmt.Sprintf("| `%s` | `%s/%s` | %s | %s |", m.Name, room, m.Function, m.Unit, m.Description))
+			want = append(want, fmt.Sprintf("| `%s` | `%s/%s` | %s | %s |", m.Name, room, m.Function, m.Unit,
+				m.Description))
 		}
 	}
 	for _, p := range platforms.All() {

@@ -16,7 +16,7 @@ import (
 )
 
 // examplesLimit is the most lines of Go that an example has beside its tests.
-const examplesLimit = 400
+const examplesLimit = 415
 
 // The platform in examples/shortener is short, and its tests use no support of tests but what
 // is there for importers. Its own tests run it, and those of importers import it, too.
@@ -30,9 +30,10 @@ func TestExampleShortener(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	public := []string{"/onesynthtest", "/onesynthtest/laketest", "/lambdas/kit/dynamo/dynamotest"}
+	public := []string{"/local/localtest", "/onesynthtest", "/onesynthtest/laketest", "/lambdas/kit/dynamo/dynamotest"}
 	imported := 0
-	for _, found := range regexp.MustCompile(`"`+importertest.ModulePath+`(/[a-z/]*test[a-z/]*|/local[a-z/]*)"`).FindAllSubmatch(content, -1) {
+	for _, found := range regexp.MustCompile(`"`+importertest.ModulePath+
+		`(/[a-z/]*test[a-z/]*|/local[a-z/]*)"`).FindAllSubmatch(content, -1) {
 		imported++
 		if !slices.Contains(public, string(found[1])) {
 			t.Errorf("the tests of %s import %s, allowed are %v: make what they need public", example, found[1], public)
@@ -65,11 +66,13 @@ func TestExampleBesideCDKCommand(t *testing.T) {
 	replace.Dir = folder
 	importertest.Output(t, replace)
 	want := list()
-	template := filepath.Join(folder, "node_modules", "aws-cdk", "lib", "init-templates", "app", "go", "%name%.template.go")
+	template := filepath.Join(folder, "node_modules", "aws-cdk", "lib", "init-templates", "app", "go",
+		"%name%.template.go")
 	if err := os.MkdirAll(filepath.Dir(template), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(template, []byte("package main\n\nfunc New%name.PascalCased%Stack() {}\n"), 0o644); err != nil {
+	if err := os.WriteFile(template, []byte("package main\n\nfunc New%name.PascalCased%Stack() {}\n"),
+		0o644); err != nil {
 		t.Fatal(err)
 	}
 	if got := list(); got != want {
@@ -162,16 +165,19 @@ func TestExamplesOfPackages(t *testing.T) {
 		}
 		code = exampleHeader.ReplaceAllString(code, "func example_"+room+"_$1() {")
 		code = strings.ReplaceAll(code, endOfCDK, "\n\t_ = jsii.Close\n")
-		sources[filepath.Join(root, "examplesofpackages", room+".go")] = write("package main\n"+code, "sources", room+".go")
+		sources[filepath.Join(root, "examplesofpackages", room+".go")] = write("package main\n"+code, "sources",
+			room+".go")
 	}
-	sources[filepath.Join(root, "examplesofpackages", "main.go")] = write(examplesProgram+calls+"}\n", "sources", "main.go")
+	sources[filepath.Join(root, "examplesofpackages", "main.go")] = write(examplesProgram+calls+"}\n", "sources",
+		"main.go")
 	sources[filepath.Join(root, "examplesofpackages", "mistake.go")] = write(mistakes, "sources", "mistake.go")
 	overlay, err := json.Marshal(map[string]any{"Replace": sources})
 	if err != nil {
 		t.Fatal(err)
 	}
 	program := filepath.Join(folder, "program")
-	importertest.Output(t, exec.Command("go", "build", "-ldflags=-w", "-overlay", write(string(overlay), "overlay.json"), "-o", program, "./examplesofpackages"))
+	importertest.Output(t, exec.Command("go", "build", "-ldflags=-w", "-overlay",
+		write(string(overlay), "overlay.json"), "-o", program, "./examplesofpackages"))
 
 	t.Run("Refused", func(t *testing.T) {
 		t.Parallel()
@@ -179,8 +185,10 @@ func TestExamplesOfPackages(t *testing.T) {
 	})
 
 	// The examples name handlers of the importer's module.
-	write("module example.com/app\n\ngo 1.26\n\nrequire "+importertest.ModulePath+" v0.0.0\n\nreplace "+importertest.ModulePath+" => "+root+"\n", "app", "go.mod")
-	for _, handler := range []string{"handlers/invoices", "handlers/orders", "handlers/packer", "handlers/report", "handlers/shop", "lambdas/bookings/bookingsapi"} {
+	write("module example.com/app\n\ngo 1.26\n\nrequire "+importertest.ModulePath+" v0.0.0\n\nreplace "+
+		importertest.ModulePath+" => "+root+"\n", "app", "go.mod")
+	for _, handler := range []string{"handlers/invoices", "handlers/orders", "handlers/packer", "handlers/report",
+		"handlers/shop", "lambdas/bookings/bookingsapi"} {
 		write("package main\n\nfunc main() {}\n", "app", handler, "main.go")
 	}
 	assemblies := filepath.Join(folder, "assemblies")
@@ -192,7 +200,8 @@ func TestExamplesOfPackages(t *testing.T) {
 	synth.Env = append(os.Environ(), "CDK_OUTDIR="+filepath.Join(folder, "cdk.out"))
 	importertest.Output(t, synth)
 	for _, example := range examples {
-		if templates, err := filepath.Glob(filepath.Join(assemblies, example, "*.template.json")); err != nil || len(templates) == 0 {
+		if templates, err := filepath.Glob(filepath.Join(assemblies, example, "*.template.json")); err != nil ||
+			len(templates) == 0 {
 			t.Errorf("%s synthesises nothing", example)
 		}
 	}

@@ -25,12 +25,12 @@ import (
 	shared "github.com/onesynth-cdk/onesynth/constructs/platform"
 	"github.com/onesynth-cdk/onesynth/constructs/table"
 	"github.com/onesynth-cdk/onesynth/constructs/todo"
+	"github.com/onesynth-cdk/onesynth/internal/console"
+	"github.com/onesynth-cdk/onesynth/internal/rooms"
+	"github.com/onesynth-cdk/onesynth/internal/services/dynamodb/enginetest"
 	localrun "github.com/onesynth-cdk/onesynth/local"
-	"github.com/onesynth-cdk/onesynth/local/console"
-	"github.com/onesynth-cdk/onesynth/local/engine/enginetest"
-	"github.com/onesynth-cdk/onesynth/local/policy"
+	askahumanplatform "github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/release/importertest"
-	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 const (
@@ -95,17 +95,24 @@ func declareExisting(app awscdk.App) {
 		IpProtocol:                   awsec2.IpProtocol_DUAL_STACK,
 		RestrictDefaultSecurityGroup: jsii.Bool(false),
 		FlowLogs:                     &map[string]*awsec2.FlowLogOptions{"All": {}},
-		GatewayEndpoints:             &map[string]*awsec2.GatewayVpcEndpointOptions{"DynamoDB": {Service: awsec2.GatewayVpcEndpointAwsService_DYNAMODB()}},
-		VpnGateway:                   jsii.Bool(true),
+		GatewayEndpoints: &map[string]*awsec2.GatewayVpcEndpointOptions{
+			"DynamoDB": {Service: awsec2.GatewayVpcEndpointAwsService_DYNAMODB()}},
+		VpnGateway: jsii.Bool(true),
 	})
-	secrets := network.AddInterfaceEndpoint(jsii.String("Secrets"), &awsec2.InterfaceVpcEndpointOptions{Service: awsec2.InterfaceVpcEndpointAwsService_SECRETS_MANAGER()})
-	awscdk.NewCfnOutput(owned, jsii.String("SecretsNames"), &awscdk.CfnOutputProps{Value: awscdk.Fn_Join(jsii.String(","), secrets.VpcEndpointDnsEntries())})
-	awsec2.NewNetworkAcl(owned, jsii.String("Rules"), &awsec2.NetworkAclProps{Vpc: network, SubnetSelection: &awsec2.SubnetSelection{SubnetType: awsec2.SubnetType_PUBLIC}}).
-		AddEntry(jsii.String("Everything"), &awsec2.CommonNetworkAclEntryOptions{Cidr: awsec2.AclCidr_AnyIpv4(), RuleNumber: jsii.Number(100), Traffic: awsec2.AclTraffic_AllTraffic()})
-	group := awsec2.NewSecurityGroup(owned, jsii.String("Group"), &awsec2.SecurityGroupProps{Vpc: network, AllowAllOutbound: jsii.Bool(false)})
+	secrets := network.AddInterfaceEndpoint(jsii.String("Secrets"),
+		&awsec2.InterfaceVpcEndpointOptions{Service: awsec2.InterfaceVpcEndpointAwsService_SECRETS_MANAGER()})
+	awscdk.NewCfnOutput(owned, jsii.String("SecretsNames"),
+		&awscdk.CfnOutputProps{Value: awscdk.Fn_Join(jsii.String(","), secrets.VpcEndpointDnsEntries())})
+	awsec2.NewNetworkAcl(owned, jsii.String("Rules"),
+		&awsec2.NetworkAclProps{Vpc: network, SubnetSelection: &awsec2.SubnetSelection{
+			SubnetType: awsec2.SubnetType_PUBLIC}}).
+		AddEntry(jsii.String("Everything"), &awsec2.CommonNetworkAclEntryOptions{Cidr: awsec2.AclCidr_AnyIpv4(),
+			RuleNumber: jsii.Number(100), Traffic: awsec2.AclTraffic_AllTraffic()})
+	group := awsec2.NewSecurityGroup(owned, jsii.String("Group"),
+		&awsec2.SecurityGroupProps{Vpc: network, AllowAllOutbound: jsii.Bool(false)})
 	group.AddEgressRule(awsec2.Peer_AnyIpv4(), awsec2.Port_HTTPS(), nil, nil)
 	group.Connections().AllowFrom(secrets, awsec2.Port_HTTPS(), nil)
-	described, _ := schema.AskAHuman().Database.Table("UserStats")
+	described, _ := askahumanplatform.Platform().Database.Table("UserStats")
 	people := table.New(owned, "People", table.Props{Table: described, Key: key})
 
 	asks := awscdk.NewStack(app, jsii.String("ask"), nil)
@@ -113,9 +120,11 @@ func declareExisting(app awscdk.App) {
 		Props: shared.Props{
 			Key: key, VPC: network, SecurityGroups: []awsec2.ISecurityGroup{group},
 			Tables: table.DatabaseOptions{Existing: map[string]awsdynamodb.ITable{
-				"Questions": awsdynamodb.TableV2_FromTableAttributes(asks, jsii.String("Questions"), &awsdynamodb.TableAttributesV2{
-					TableArn: jsii.String(existingQuestions), TableStreamArn: jsii.String(existingQuestions + "/stream/2026-01-01T00:00:00.000"),
-				}),
+				"Questions": awsdynamodb.TableV2_FromTableAttributes(asks, jsii.String("Questions"),
+					&awsdynamodb.TableAttributesV2{
+						TableArn:       jsii.String(existingQuestions),
+						TableStreamArn: jsii.String(existingQuestions + "/stream/2026-01-01T00:00:00.000"),
+					}),
 				"UserStats": people.Resource,
 			}},
 		},
@@ -123,20 +132,25 @@ func declareExisting(app awscdk.App) {
 	})
 
 	tasks := awscdk.NewStack(app, jsii.String("todo"), nil)
-	arn := *awscdk.NewCfnParameter(tasks, jsii.String("TasksArn"), &awscdk.CfnParameterProps{Default: existingTasks}).ValueAsString()
+	arn := *awscdk.NewCfnParameter(tasks, jsii.String("TasksArn"),
+		&awscdk.CfnParameterProps{Default: existingTasks}).ValueAsString()
 	todo.New(tasks, "Todo", todo.Props{
 		Props: shared.Props{
 			Key: awskms.NewKey(tasks, jsii.String("Key"), nil),
 			VPC: awsec2.Vpc_FromVpcAttributes(tasks, jsii.String("Network"), &awsec2.VpcAttributes{
-				VpcId: jsii.String("vpc-0a1b2c3d"), AvailabilityZones: jsii.Strings("eu-central-1a"), IsolatedSubnetIds: jsii.Strings("subnet-0a1b2c3d"),
+				VpcId: jsii.String("vpc-0a1b2c3d"), AvailabilityZones: jsii.Strings("eu-central-1a"),
+				IsolatedSubnetIds: jsii.Strings("subnet-0a1b2c3d"),
 			}),
-			Subnets:        awsec2.SubnetSelection{SubnetType: awsec2.SubnetType_PRIVATE_ISOLATED},
-			SecurityGroups: []awsec2.ISecurityGroup{awsec2.SecurityGroup_FromSecurityGroupId(tasks, jsii.String("Group"), jsii.String("sg-0a1b2c3d"), nil)},
+			Subnets: awsec2.SubnetSelection{SubnetType: awsec2.SubnetType_PRIVATE_ISOLATED},
+			SecurityGroups: []awsec2.ISecurityGroup{
+				awsec2.SecurityGroup_FromSecurityGroupId(tasks, jsii.String("Group"), jsii.String("sg-0a1b2c3d"), nil)},
 			Tables: table.DatabaseOptions{Existing: map[string]awsdynamodb.ITable{
-				"AppData": awsdynamodb.TableV2_FromTableAttributes(tasks, jsii.String("Tasks"), &awsdynamodb.TableAttributesV2{
-					TableArn: &arn, TableStreamArn: jsii.String(arn + "/stream/2026-01-01T00:00:00.000"),
-					EncryptionKey: awskms.Key_FromKeyArn(tasks, jsii.String("TasksKey"), jsii.String("arn:aws:kms:eu-central-1:123456789012:key/tasks")),
-				}),
+				"AppData": awsdynamodb.TableV2_FromTableAttributes(tasks, jsii.String("Tasks"),
+					&awsdynamodb.TableAttributesV2{
+						TableArn: &arn, TableStreamArn: jsii.String(arn + "/stream/2026-01-01T00:00:00.000"),
+						EncryptionKey: awskms.Key_FromKeyArn(tasks, jsii.String("TasksKey"),
+							jsii.String("arn:aws:kms:eu-central-1:123456789012:key/tasks")),
+					}),
 			}},
 		},
 	})
@@ -163,7 +177,7 @@ func checkExisting(t *testing.T, assembly string) {
 		defer run.Close()
 		t.Run("AskAHuman", func(t *testing.T) { checkAnswers(t, run.URL("ask")) })
 		t.Run("Todo", func(t *testing.T) { checkHistory(t, run, "todo") })
-		if refused := run.AWS().Refused(); len(refused) != 0 {
+		if refused := rooms.Of(run).AWS.Refused(); len(refused) != 0 {
 			t.Errorf("refused requests: got %+v, want none", refused)
 		}
 	})
@@ -172,13 +186,8 @@ func checkExisting(t *testing.T, assembly string) {
 		t.Parallel()
 		options := platforms
 		options.Stacks = []string{"ask"}
-		options.Role = func(_ string, role *policy.Role) *policy.Role {
-			for _, grant := range role.Grants() {
-				if grant.Action == "dynamodb:PutItem" && grant.Resource == existingQuestions {
-					role = role.Without(grant)
-				}
-			}
-			return role
+		options.Revoke = func(_, action, resource string) bool {
+			return action == "dynamodb:PutItem" && resource == existingQuestions
 		}
 		run, err := start(t, options)
 		if err != nil {
@@ -186,9 +195,11 @@ func checkExisting(t *testing.T, assembly string) {
 		}
 		defer run.Close()
 		agent := http.Header{"X-Agent-Id": {"agent"}, "Content-Type": {"application/json"}}
-		importertest.Send(t, http.MethodPost, run.URL("ask")+"/agent/questions", agent, newQuestion, http.StatusInternalServerError)
-		importertest.Send(t, http.MethodGet, run.URL("ask")+"/human/stats", http.Header{"X-Fingerprint": {"alice"}}, "", http.StatusOK)
-		refused := run.AWS().Refused()
+		importertest.Send(t, http.MethodPost, run.URL("ask")+"/agent/questions", agent, newQuestion,
+			http.StatusInternalServerError)
+		importertest.Send(t, http.MethodGet, run.URL("ask")+"/human/stats", http.Header{"X-Fingerprint": {"alice"}}, "",
+			http.StatusOK)
+		refused := rooms.Of(run).AWS.Refused()
 		if len(refused) != 1 || refused[0].Action != "dynamodb:PutItem" || refused[0].Resource != existingQuestions {
 			t.Errorf("refused requests: got %+v, want those of dynamodb:PutItem on %s", refused, existingQuestions)
 		}
@@ -201,7 +212,8 @@ func checkExisting(t *testing.T, assembly string) {
 		if err == nil {
 			run.Close()
 		}
-		if !errors.Is(err, localrun.ErrUnsupported) || !strings.Contains(err.Error(), "Custom::VpcRestrictDefaultSG") || !strings.Contains(err.Error(), "--stack") {
+		if !errors.Is(err, localrun.ErrUnsupported) || !strings.Contains(err.Error(), "Custom::VpcRestrictDefaultSG") ||
+			!strings.Contains(err.Error(), "--stack") {
 			t.Errorf("got %v, want the custom resource of the network refused, with what to do", err)
 		}
 		if strings.Contains(fmt.Sprint(err), "AWS::EC2::") {
@@ -234,11 +246,14 @@ func checkAnswers(t *testing.T, url string) {
 			t.Fatalf("got %s: %v", body, err)
 		}
 	}
-	read(importertest.Send(t, http.MethodPost, url+"/agent/questions", agent, newQuestion, http.StatusCreated), &question)
+	read(importertest.Send(t, http.MethodPost, url+"/agent/questions", agent, newQuestion, http.StatusCreated),
+		&question)
 	answer := fmt.Sprintf(`{"question_id":%q,"answer":"Only if it is our fault."}`, question.QuestionID)
 	importertest.Send(t, http.MethodPost, url+"/human/responses", person, answer, http.StatusCreated)
-	read(importertest.Send(t, http.MethodGet, url+"/agent/questions/"+question.QuestionID, agent, "", http.StatusOK), &question)
-	if question.Status != "CLOSED" || len(question.Responses) != 1 || question.Responses[0].Answer != "Only if it is our fault." {
+	read(importertest.Send(t, http.MethodGet, url+"/agent/questions/"+question.QuestionID, agent, "", http.StatusOK),
+		&question)
+	if question.Status != "CLOSED" || len(question.Responses) != 1 ||
+		question.Responses[0].Answer != "Only if it is our fault." {
 		t.Errorf("question: got %+v, want it closed with the answer", question)
 	}
 	var stats struct {
@@ -255,36 +270,40 @@ func checkHistory(t *testing.T, run *localrun.Runner, stack string) {
 	var token struct {
 		AccessToken string `json:"access_token"`
 	}
-	answer := importertest.Send(t, http.MethodPost, run.ConsoleURL()+"/token", http.Header{console.Header: {"test"}}, `{"sub":"alice"}`, http.StatusOK)
+	answer := importertest.Send(t, http.MethodPost, run.ConsoleURL()+"/token", http.Header{console.Header: {"test"}},
+		`{"sub":"alice"}`, http.StatusOK)
 	if err := json.Unmarshal([]byte(answer), &token); err != nil {
 		t.Fatalf("the console's token: got %s, %v", answer, err)
 	}
 	header := func(key string) http.Header {
-		return http.Header{"Authorization": {"Bearer " + token.AccessToken}, "Content-Type": {"application/json"}, "Idempotency-Key": {key}}
+		return http.Header{"Authorization": {"Bearer " + token.AccessToken}, "Content-Type": {"application/json"},
+			"Idempotency-Key": {key}}
 	}
 	url := run.URL(stack) + "/api/v1"
-	importertest.Send(t, http.MethodPost, url+"/users/me", header("user"), `{"name":"Alice","email":"alice@example.com"}`, http.StatusCreated)
-	importertest.Send(t, http.MethodPost, url+"/tasks", header("task"), `{"title":"Water the plants"}`, http.StatusCreated)
+	importertest.Send(t, http.MethodPost, url+"/users/me", header("user"),
+		`{"name":"Alice","email":"alice@example.com"}`, http.StatusCreated)
+	importertest.Send(t, http.MethodPost, url+"/tasks", header("task"), `{"title":"Water the plants"}`,
+		http.StatusCreated)
 	waiting, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	if err := run.FlushStreams(waiting); err != nil {
-		t.Fatalf("%v: %+v", err, run.Streams())
+		t.Fatalf("%v: %+v", err, rooms.Of(run).Mappings.Streams())
 	}
 	type change struct {
 		EventName string `parquet:"event_name"`
 		Title     string `parquet:"title,optional"`
 	}
 	var changes []change
-	for _, bucket := range run.Buckets().Buckets() {
+	for _, bucket := range rooms.Of(run).Buckets.Buckets() {
 		if !strings.HasPrefix(bucket.Name, stack+"-") {
 			continue
 		}
-		objects, err := run.Buckets().Objects(bucket.Name, "events/entity=task/")
+		objects, err := rooms.Of(run).Buckets.Objects(bucket.Name, "events/entity=task/")
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, object := range objects {
-			_, opened, err := run.Buckets().Open(bucket.Name, object.Key)
+			_, opened, err := rooms.Of(run).Buckets.Open(bucket.Name, object.Key)
 			if err != nil {
 				t.Fatal(err)
 			}

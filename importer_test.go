@@ -59,7 +59,8 @@ func TestImporter(t *testing.T) {
 // buildHandlers builds main packages of this module as the module of the working directory knows it, and prints the
 // SHA-256 of each.
 func buildHandlers(packages []string) {
-	built, err := gobuild.Build(context.Background(), gobuild.Source{Packages: packages}, gobuild.Target{System: "linux", Processor: "arm64"})
+	built, err := gobuild.Build(context.Background(), gobuild.Source{Packages: packages},
+		gobuild.Target{System: "linux", Processor: "arm64"})
 	if err != nil {
 		panic(err)
 	}

@@ -43,7 +43,8 @@ func mistake(name string) {
 // checkRefused checks that a mistake in an app ends it with a text and exit status 1.
 func checkRefused(t *testing.T, program string) {
 	tests := map[string]string{
-		"build": "gofunction Own: Source.Directory is \"nowhere\", where there is no folder: name the folder of the handlers' Go module\n",
+		"build": "gofunction Own: Source.Directory is \"nowhere\", where there is no folder: name the folder of the " +
+			"handlers' Go module\n",
 		"props": `askahuman AskAHuman: 2 findings:
   Props.Prefix: got "-", allowed is 2 to 32 lower-case letters, digits and hyphens, beginning with a letter and not ending with a hyphen: write something like "aah"
   Props.LogLevel: got "loud", allowed is "debug", "info", "warn" or "error": leave it empty for "info"
@@ -58,7 +59,8 @@ func checkRefused(t *testing.T, program string) {
 			temporary := t.TempDir()
 			command := exec.Command(program, "mistake", name)
 			// The CDK warns of Node.js 20 on standard error.
-			command.Env = append(os.Environ(), "TMPDIR="+temporary, "CDK_OUTDIR="+filepath.Join(temporary, "cdk.out"), "JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION=20")
+			command.Env = append(os.Environ(), "TMPDIR="+temporary, "CDK_OUTDIR="+filepath.Join(temporary, "cdk.out"),
+				"JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION=20")
 			var printed, said bytes.Buffer
 			command.Stdout, command.Stderr = &printed, &said
 			var exit *exec.ExitError

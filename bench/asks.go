@@ -2,14 +2,12 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/bench/routes"
@@ -26,49 +24,49 @@ const (
 
 // asks measures whether requests become slower as their items accumulate. Expired items are deleted as usual.
 func (b *bench) asks(ctx context.Context) error {
-	for _, p := range b.platforms {
+	return b.each(ctx, func(ctx context.Context, l *local, p platform) error {
 		for _, r := range p.Routes {
 			if !r.InARow {
 				continue
 			}
-			l, err := b.runLocal(ctx, p.stack())
-			if err != nil {
-				return err
-			}
-			err = b.manyAsks(ctx, l, p, r)
-			if err := errors.Join(err, l.stop()); err != nil {
+			if err := b.manyAsks(ctx, l, p, r); err != nil {
 				return err
 			}
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 func (b *bench) manyAsks(ctx context.Context, l *local, p platform, route routes.Route) error {
-	if _, err := askTimes(ctx, l, route, askWarmUp); err != nil {
+	ask := func(count int) (loaded, error) {
+		return b.loadClients(ctx, l, route, askClients, func(made int, _ time.Duration) bool {
+			return made >= count/askClients
+		})
+	}
+	if _, err := ask(askWarmUp); err != nil {
 		return err
 	}
 	idleFirst, err := idleShare(l.pid)
 	if err != nil {
 		return err
 	}
-	b.title(fmt.Sprintf("%s: %s: %d in a row, %d clients", p.Schema.Title, route.Name, b.askCount, askClients))
-	fmt.Fprintln(b.out, "made\trequests/s\tp50\tp99\tlongest")
+	b.title("%s: %s: %d in a row, %d clients", p.Schema.Title, route, b.askCount, askClients)
+	b.cells("made", "requests/s", "p50", "p99", "longest")
 	var first, last, firstMedian, lastMedian time.Duration
 	for asked := 0; asked < b.askCount; {
 		window := min(askWindow, b.askCount-asked)
-		began := time.Now()
-		times, err := askTimes(ctx, l, route, window)
+		result, err := ask(window)
 		if err != nil {
 			return err
 		}
+		times := result.times
 		asked += window
 		last, lastMedian = quantile(times, 0.99), median(times)
 		if first == 0 {
 			first, firstMedian = last, lastMedian
 		}
-		fmt.Fprintf(b.out, "to %d\t%.0f\t%.1f ms\t%.1f ms\t%.0f ms\n", asked, float64(window)/time.Since(began).Seconds(),
-			milliseconds(lastMedian), milliseconds(last), milliseconds(slices.Max(times)))
+		b.cells(fmt.Sprintf("to %d", asked), fmt.Sprintf("%.0f", float64(len(times))/result.wall.Seconds()),
+			said(lastMedian), said(last), said(slices.Max(times)))
 		if err := b.out.Flush(); err != nil {
 			return err
 		}
@@ -81,7 +79,8 @@ func (b *bench) manyAsks(ctx context.Context, l *local, p platform, route routes
 	if err != nil {
 		return err
 	}
-	b.row("share of a core of the idle run, before and after", fmt.Sprintf("%.0f %%, %.0f %%", 100*idleFirst, 100*idleLast), "at most 15 %", idleLast <= 0.15)
+	b.row("share of a core of the idle run, before and after",
+		fmt.Sprintf("%.0f %%, %.0f %%", 100*idleFirst, 100*idleLast), "at most 15 %", idleLast <= 0.15)
 	return nil
 }
 
@@ -125,31 +124,4 @@ func idleShare(pid int) (float64, error) {
 	time.Sleep(idle)
 	after, err := used()
 	return float64(after-before) / float64(idle), err
-}
-
-// askTimes makes count requests, and returns the duration of each.
-func askTimes(ctx context.Context, l *local, r routes.Route, count int) ([]time.Duration, error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	var group sync.WaitGroup
-	times := make([][]time.Duration, askClients)
-	for i := range askClients {
-		_, ask := r.Client(&l.Run)
-		group.Go(func() {
-			for n := i; n < count && ctx.Err() == nil; n += askClients {
-				took, err := timed(func() error { return ask(ctx) })
-				if errors.Is(err, routes.ErrThrottled) {
-					n -= askClients
-					err = pause(ctx)
-				} else {
-					times[i] = append(times[i], took)
-				}
-				if err != nil {
-					cancel(err)
-				}
-			}
-		})
-	}
-	group.Wait()
-	return slices.Concat(times...), context.Cause(ctx)
 }

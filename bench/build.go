@@ -2,16 +2,15 @@ package main
 
 import (
 	"archive/zip"
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/platforms"
@@ -20,24 +19,20 @@ import (
 // rebuild measures the handlers' build when nothing has changed since the last, and
 // the binaries for each processor.
 func (b *bench) rebuild(ctx context.Context) error {
-	var times []time.Duration
-	for range b.runs + 1 {
-		took, err := timed(func() error { _, err := b.build(ctx, gofunction.ARM64); return err })
-		if err != nil {
-			return err
-		}
-		times = append(times, took)
+	times, err := inTurn(b.runs, timing(func() error { _, err := b.build(ctx, gofunction.ARM64); return err }))
+	if err != nil {
+		return err
 	}
-	b.row("rebuild of the handlers, nothing changed", spread(times[1:]), "", true)
+	b.figure("rebuild of the handlers, nothing changed", spread(times[0]))
 
-	largest, figures := map[string]int64{}, map[string][]string{}
+	largest, figures := map[string]int{}, map[string][]string{}
 	for _, architecture := range []gofunction.Architecture{gofunction.ARM64, gofunction.X86_64} {
 		binaries, err := b.build(ctx, architecture)
 		if err != nil {
 			return err
 		}
 		for handler, binary := range binaries {
-			size, err := zipSize(filepath.Join(binary.Directory, "bootstrap"))
+			size, err := zipSize(binary.Directory)
 			if err != nil {
 				return err
 			}
@@ -72,29 +67,10 @@ func (b *bench) build(ctx context.Context, architecture gofunction.Architecture)
 	return binaries, nil
 }
 
-// zipSize returns the size of the zip file that Lambda would get, in bytes.
-func zipSize(path string) (int64, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return 0, err
-	}
-	defer file.Close()
-	var size counter
-	archive := zip.NewWriter(&size)
-	entry, err := archive.Create("bootstrap")
-	if err != nil {
-		return 0, err
-	}
-	if _, err := io.Copy(entry, file); err != nil {
-		return 0, err
-	}
-	err = archive.Close()
-	return int64(size), err
-}
-
-type counter int64
-
-func (c *counter) Write(p []byte) (int, error) {
-	*c += counter(len(p))
-	return len(p), nil
+// zipSize returns the size of the zip file of a folder that Lambda would get, in bytes.
+func zipSize(folder string) (int, error) {
+	var archive bytes.Buffer
+	writer := zip.NewWriter(&archive)
+	err := errors.Join(writer.AddFS(os.DirFS(folder)), writer.Close())
+	return archive.Len(), err
 }

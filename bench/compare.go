@@ -1,26 +1,29 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
+
+	sdk "github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/smithy-go"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/onesynth-cdk/onesynth/bench/replay"
 	"github.com/onesynth-cdk/onesynth/bench/routes"
-	assembly "github.com/onesynth-cdk/onesynth/local"
-	dynamodb "github.com/onesynth-cdk/onesynth/local/engine"
+	"github.com/onesynth-cdk/onesynth/internal/cloud/assembly"
+	"github.com/onesynth-cdk/onesynth/internal/services/dynamodb"
+	"github.com/onesynth-cdk/onesynth/internal/services/lambda"
+	runner "github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/onesynthtest"
 )
 
 const (
@@ -32,8 +35,6 @@ const (
 	compareClients = 8
 	// compareDelay makes parallel calls of the traced run overlap.
 	compareDelay = 3 * time.Millisecond
-	// plainSettings are those that package kit gives a function of 256 MB.
-	plainSettings = `{"GOMAXPROCS": "1", "GOGC": "400", "GOMEMLIMIT": "224MiB"}`
 )
 
 // compare compares each route with a plain Lambda function that makes the same calls with the AWS SDK. A
@@ -56,106 +57,83 @@ func (b *bench) compare(ctx context.Context) error {
 	return nil
 }
 
-// plainAssembly copies the assembly, with the yardstick as its functions.
+// plainAssembly copies the assembly, with the yardstick as its functions. A function that a user pool calls stays as it
+// is: without it no one signs up.
 func (b *bench) plainAssembly(ctx context.Context) error {
 	folder := b.path("plain.out")
 	if err := os.CopyFS(folder, os.DirFS(b.path("cdk.out"))); err != nil {
 		return err
 	}
-	build := exec.CommandContext(ctx, "go", "build", "-tags", "lambda.norpc", "-trimpath", "-ldflags=-s -w", "-o", b.path("plain"), "./bench/plain")
-	build.Dir, build.Stderr, build.Env = b.root, os.Stderr, append(os.Environ(), "CGO_ENABLED=0")
-	if err := build.Run(); err != nil {
-		return fmt.Errorf("build ./bench/plain: %w", err)
+	if err := b.compile(ctx, "plain", "./bench/plain", "CGO_ENABLED=0"); err != nil {
+		return err
 	}
 	program, err := os.ReadFile(b.path("plain"))
 	if err != nil {
 		return err
 	}
-	for _, p := range b.platforms {
-		file := filepath.Join(folder, p.stack()+".template.json")
-		handlers, err := configurePlain(file)
+	copied, err := assembly.Load(folder, assembly.Options{})
+	if err != nil {
+		return err
+	}
+	ofUserPools := map[string]bool{}
+	for _, permission := range copied.Resources("AWS::Lambda::Permission") {
+		if permission.Properties["Principal"] == "cognito-idp.amazonaws.com" {
+			ofUserPools[fmt.Sprint(permission.Properties["FunctionName"])] = true
+		}
+	}
+	for _, function := range copied.Resources("AWS::Lambda::Function") {
+		var properties struct{ Code struct{ S3Key string } }
+		if err := function.Decode(&properties); err != nil {
+			return err
+		}
+		if ofUserPools[function.ARN] || ofUserPools[function.Name] {
+			continue
+		}
+		code, err := copied.Asset(properties.Code.S3Key)
 		if err != nil {
-			return fmt.Errorf("%s: %w", file, err)
+			return err
 		}
-		if len(handlers) == 0 {
-			return fmt.Errorf("%s has no handlers to replace", file)
-		}
-		for _, asset := range handlers {
-			handler := filepath.Join(folder, "asset."+asset, "bootstrap")
-			if err := errors.Join(os.Remove(handler), os.WriteFile(handler, program, 0o755)); err != nil {
-				return err
-			}
+		handler := filepath.Join(code.Path, "bootstrap")
+		// The file is removed first: it may be a link to the other assembly's.
+		if err := errors.Join(os.Remove(handler), os.WriteFile(handler, program, 0o755)); err != nil {
+			return err
 		}
 	}
 	return nil
-}
-
-// configurePlain gives the functions of a template the settings of Go's runtime that package kit chooses, and
-// returns the hashes of their assets. A function that a user pool calls stays as it is: without it no one
-// signs up.
-func configurePlain(file string) (assets []string, err error) {
-	content, err := os.ReadFile(file)
-	if err != nil {
-		return nil, err
-	}
-	var template map[string]any
-	if err := json.Unmarshal(content, &template); err != nil {
-		return nil, err
-	}
-	at := func(value any, path ...string) any {
-		for _, name := range path {
-			object, _ := value.(map[string]any)
-			value = object[name]
-		}
-		return value
-	}
-	resources, _ := template["Resources"].(map[string]any)
-	ofUserPools := map[string]bool{}
-	for _, r := range resources {
-		if at(r, "Type") == "AWS::Lambda::Permission" && at(r, "Properties", "Principal") == "cognito-idp.amazonaws.com" {
-			if arn, _ := at(r, "Properties", "FunctionName", "Fn::GetAtt").([]any); len(arn) > 0 {
-				ofUserPools[fmt.Sprint(arn[0])] = true
-			}
-		}
-	}
-	for id, r := range resources {
-		if at(r, "Type") != "AWS::Lambda::Function" || ofUserPools[id] {
-			continue
-		}
-		properties, _ := at(r, "Properties").(map[string]any)
-		variables, ok := at(properties, "Environment", "Variables").(map[string]any)
-		if !ok {
-			variables = map[string]any{}
-			properties["Environment"] = map[string]any{"Variables": variables}
-		}
-		if err := json.Unmarshal([]byte(plainSettings), &variables); err != nil {
-			return nil, err
-		}
-		key, _ := at(properties, "Code", "S3Key").(string)
-		assets = append(assets, strings.TrimSuffix(key, ".zip"))
-	}
-	changed, err := json.Marshal(template)
-	if err != nil {
-		return nil, err
-	}
-	slices.Sort(assets)
-	return slices.Compact(assets), os.WriteFile(file, changed, 0o644)
 }
 
 // side is ours or the yardstick.
 type side struct {
 	*local
 	serve []string
+	// client returns a client that makes requests: ours of the route, the yardstick's those of the traced run again.
+	client func(routes.Route, []routes.Traced) (client, error)
 
 	handler, runner []time.Duration // processor time of a round, for each request
 	times           []time.Duration // one client
 	many            []time.Duration // compareClients
 }
 
+// client makes the i-th request with its preparation, and finishes what its last request has left.
+type client struct {
+	request func(i int) (prepare, request routes.Step)
+	finish  func(context.Context) error
+}
+
+// ours returns a client of the route.
+func (l *local) ours(r routes.Route, _ []routes.Traced) (client, error) {
+	prepare, request := r.Client(l.Run)
+	return client{
+		request: func(int) (routes.Step, routes.Step) { return prepare, request },
+		finish:  func(context.Context) error { return nil },
+	}, nil
+}
+
 func (b *bench) comparePlatform(ctx context.Context, shared *dynamodb.Engine, p platform) error {
 	tracer := &routes.Tracer{Delay: compareDelay}
-	traced, err := assembly.Start(ctx, assembly.Options{
-		Assembly: b.path("cdk.out"), Stacks: []string{p.stack()}, DynamoDB: shared.URL(), AccessKey: "traced" + p.Name(), NoSchedules: true, SweepInterval: -1, Observe: tracer.Observe,
+	traced, err := runner.Start(ctx, runner.Options{
+		Assembly: b.path("cdk.out"), Stacks: []string{p.stack()}, DynamoDB: shared.URL(),
+		AccessKey: "traced" + p.Name(), NoSchedules: true, SweepInterval: -1, Observe: tracer.Observe,
 	})
 	if err != nil {
 		return err
@@ -166,20 +144,24 @@ func (b *bench) comparePlatform(ctx context.Context, shared *dynamodb.Engine, p 
 	if err != nil {
 		return err
 	}
-	recorded := &routes.Run{API: traced.URL(""), Console: traced.ConsoleURL()}
-	recorded.Seed = b.seed(recorded)
+	recorded := routes.NewRun(traced.URL(""), traced.ConsoleURL(), b.seed(traced.ConsoleURL()))
 	var sides []*side
 	for _, name := range []string{"cdk", "plain"} {
-		l, err := b.runLocalOf(ctx, name+".out", "--stack", p.stack(), "--dynamodb", shared.URL(), "--access-key", name+p.Name(), "--sweep-interval=-1s")
+		l, err := b.runLocalOf(ctx, name+".out", b.root, func(string) {}, "--stack", p.stack(), "--dynamodb",
+			shared.URL(), "--access-key", name+p.Name(), "--sweep-interval=-1s")
 		if err != nil {
 			return err
 		}
 		defer l.stop()
-		sides = append(sides, &side{local: l, serve: routes.Serving(p.Schema)})
+		sides = append(sides, &side{local: l, serve: routes.Serving(p.Schema), client: l.ours})
 	}
-	again := &replayer{bench: b, run: sides[1].local, engine: shared.URL(), accessKey: "plain" + p.Name()}
-	b.title(fmt.Sprintf("%s: against a plain Go Lambda that makes the same calls, %d times %d requests each in turn", p.Schema.Title, compareRounds, b.compared))
-	fmt.Fprintln(b.out, "route\thandler, s per 1,000\tplain\tratio\tat most 1.15\trunner, s per 1,000\tplain\tp50, 1 client\tplain\tp99\tplain\tp50, 8 clients\tplain\tp99\tplain")
+	accessKey := "plain" + p.Name()
+	again := &replayer{bench: b, run: sides[1].local, engine: shared.Client(accessKey), name: accessKey}
+	sides[1].client = again.client
+	b.title("%s: against a plain Go Lambda that makes the same calls, %d times %d requests each in turn",
+		p.Schema.Title, compareRounds, b.compared)
+	b.cells("route", "handler, processor time", "plain", "ratio", "at most 1.15", "runner, processor time", "plain",
+		"p50, 1 client", "plain", "p99", "plain", "p50, 8 clients", "plain", "p99", "plain")
 	for i, r := range p.Routes {
 		// A protocol on top is measured against the route below it.
 		if r.Waits || r.Plain != "" {
@@ -188,7 +170,7 @@ func (b *bench) comparePlatform(ctx context.Context, shared *dynamodb.Engine, p 
 		record := func(requests int) ([]routes.Traced, error) {
 			return tracer.Route(ctx, recorded, recordedRoutes.Routes[i], requests, sides[0].serve)
 		}
-		if err := b.compareRoute(ctx, r, record, sides[0], sides[1], again); err != nil {
+		if err := b.compareRoute(ctx, r, record, sides[0], sides[1]); err != nil {
 			return err
 		}
 		if err := b.out.Flush(); err != nil {
@@ -199,7 +181,8 @@ func (b *bench) comparePlatform(ctx context.Context, shared *dynamodb.Engine, p 
 }
 
 // compareRoute compares a route; record makes a client's requests in the traced run.
-func (b *bench) compareRoute(ctx context.Context, r routes.Route, record func(requests int) ([]routes.Traced, error), ours, plain *side, again *replayer) error {
+func (b *bench) compareRoute(ctx context.Context, r routes.Route, record func(requests int) ([]routes.Traced, error),
+	ours, plain *side) error {
 	traced, err := record(compareRounds*b.compared + compareWarm)
 	if err != nil {
 		return err
@@ -214,128 +197,97 @@ func (b *bench) compareRoute(ctx context.Context, r routes.Route, record func(re
 			many = append(many, one)
 		}
 	}
-	ours.reset()
-	plain.reset()
-	file, err := again.write(traced)
-	if err != nil {
-		return err
-	}
-	prepare, request := r.Client(&ours.Run)
-	live := func(int) (func(context.Context) error, func(context.Context) error) { return prepare, request }
-	repeated := func(i int) (func(context.Context) error, func(context.Context) error) {
-		return again.steps(file, traced, i)
-	}
-	if err := again.load(ctx, file, traced[0]); err != nil {
-		return err
+	sides := []*side{ours, plain}
+	clients := make([]client, len(sides))
+	for i, s := range sides {
+		s.handler, s.runner, s.times, s.many = nil, nil, nil, nil
+		if clients[i], err = s.client(r, traced); err != nil {
+			return err
+		}
 	}
 	for round := -1; round < compareRounds; round++ {
 		from, to := round*b.compared+compareWarm, (round+1)*b.compared+compareWarm
 		if round < 0 {
-			from, to = 0, compareWarm
+			from = 0
 		}
-		for _, turn := range []struct {
-			*side
-			of func(int) (prepare, request func(context.Context) error)
-		}{{ours, live}, {plain, repeated}} {
-			if err := turn.measure(ctx, from, to, turn.of, round >= 0); err != nil {
-				return fmt.Errorf("%s: %w", r.Name, err)
+		for i, s := range sides {
+			if err := s.measure(ctx, from, to, clients[i], round >= 0); err != nil {
+				return fmt.Errorf("%s: %w", r, err)
 			}
 		}
 	}
-	if err := again.finish(ctx, traced); err != nil {
-		return err
-	}
-	if err := b.compareMany(ctx, r, many, ours, plain, again); err != nil {
-		return fmt.Errorf("%s with %d clients: %w", r.Name, compareClients, err)
+	for i, s := range sides {
+		if err := clients[i].finish(ctx); err != nil {
+			return err
+		}
+		if err := s.measureMany(ctx, r, many); err != nil {
+			return fmt.Errorf("%s with %d clients: %w", r, compareClients, err)
+		}
 	}
 	ratio := median(ours.handler).Seconds() / median(plain.handler).Seconds()
-	verdict := "reached"
-	if ratio > 1.15 {
-		verdict = "NOT reached"
+	cells := []string{
+		r.String(), said(median(ours.handler)), said(median(plain.handler)), fmt.Sprintf("%.2f", ratio),
+		verdict("at most 1.15", ratio <= 1.15), said(median(ours.runner)), said(median(plain.runner)),
 	}
-	thousand := func(d []time.Duration) string { return fmt.Sprintf("%.2f", median(d).Seconds()*1000) }
-	fmt.Fprintf(b.out, "%s\t%s\t%s\t%.2f\t%s\t%s\t%s", r.Name, thousand(ours.handler), thousand(plain.handler), ratio, verdict, thousand(ours.runner), thousand(plain.runner))
 	for _, times := range [][2][]time.Duration{{ours.times, plain.times}, {ours.many, plain.many}} {
 		for _, q := range []float64{0.5, 0.99} {
 			for _, t := range times {
-				if len(t) == 0 {
-					fmt.Fprint(b.out, "\t-")
-					continue
+				cell := "-"
+				if len(t) > 0 {
+					cell = said(quantile(t, q))
 				}
-				fmt.Fprintf(b.out, "\t%.2f ms", milliseconds(quantile(t, q)))
+				cells = append(cells, cell)
 			}
 		}
 	}
-	fmt.Fprintln(b.out)
+	b.cells(cells...)
 	return nil
 }
 
-// compareMany measures response times with several clients.
-func (b *bench) compareMany(ctx context.Context, r routes.Route, many [][]routes.Traced, ours, plain *side, again *replayer) error {
-	for _, s := range []*side{ours, plain} {
-		var group sync.WaitGroup
-		var mutex sync.Mutex
-		var failed error
-		for _, traced := range many {
-			var file string
-			prepare, request := r.Client(&ours.Run)
-			if s == plain {
-				var err error
-				if file, err = again.write(traced); err != nil {
-					return err
-				}
-			}
-			group.Go(func() {
-				for i := range traced {
-					if s == plain {
-						prepare, request = again.steps(file, traced, i)
-					}
-					took, err := prepared(ctx, prepare, request)
-					mutex.Lock()
-					failed = errors.Join(failed, err)
-					if i > 0 { // the first one starts processes
-						s.many = append(s.many, took)
-					}
-					mutex.Unlock()
-				}
-			})
-		}
-		if group.Wait(); failed != nil {
-			return failed
-		}
-	}
-	for _, traced := range many {
-		if err := again.finish(ctx, traced); err != nil {
+// measureMany measures response times with several clients.
+func (s *side) measureMany(ctx context.Context, r routes.Route, many [][]routes.Traced) error {
+	group, working := errgroup.WithContext(ctx)
+	clients, times := make([]client, len(many)), make([][]time.Duration, len(many))
+	for n, traced := range many {
+		var err error
+		if clients[n], err = s.client(r, traced); err != nil {
 			return err
 		}
+		group.Go(func() error {
+			for i := range traced {
+				prepare, request := clients[n].request(i)
+				took, err := prepared(working, prepare, request)
+				if err != nil {
+					return err
+				}
+				times[n] = append(times[n], took)
+			}
+			return nil
+		})
 	}
-	return nil
+	err := group.Wait()
+	for n, client := range clients {
+		if err == nil {
+			err = client.finish(ctx)
+			s.many = append(s.many, times[n][1:]...) // the first one starts processes
+		}
+	}
+	return err
 }
 
 // prepared makes a request after its preparation, and returns how long it took.
-func prepared(ctx context.Context, prepare, request func(context.Context) error) (time.Duration, error) {
-	for prepare != nil {
-		err := prepare(ctx)
-		if err == nil {
-			break
-		}
-		if !errors.Is(err, routes.ErrThrottled) {
-			return 0, err
-		}
-		if err := pause(ctx); err != nil {
-			return 0, err
-		}
+func prepared(ctx context.Context, prepare, request routes.Step) (time.Duration, error) {
+	if err := prepare(ctx); err != nil {
+		return 0, err
 	}
 	return timed(func() error { return request(ctx) })
 }
 
-func (s *side) reset() { s.handler, s.runner, s.times, s.many = nil, nil, nil, nil }
-
 // measure makes the requests with these numbers, one after the other.
-func (s *side) measure(ctx context.Context, from, to int, of func(int) (prepare, request func(context.Context) error), counts bool) error {
+func (s *side) measure(ctx context.Context, from, to int, of client, counts bool) error {
 	var handler, runner time.Duration
 	for i := from; i < to; i++ {
-		prepare, request := of(i)
+		prepare, request := of.request(i)
 		var before, after processors
 		var err error
 		whole := func(ctx context.Context) error {
@@ -370,18 +322,15 @@ type processors struct{ handler, runner time.Duration }
 
 // settled reads the processor time once the handlers are idle, so that all of a request is in it.
 func (s *side) settled(ctx context.Context) (processors, error) {
-	var functions []struct {
-		Name      string `json:"name"`
-		Instances []struct {
-			PID int `json:"pid"`
-		} `json:"instances"`
-	}
+	var functions []lambda.Status
 	if err := s.Get(ctx, "/functions", &functions); err != nil {
 		return processors{}, err
 	}
 	var pids []int
 	for _, f := range functions {
-		if slices.ContainsFunc(s.serve, func(name string) bool { return strings.Contains(strings.ToLower(f.Name), name) }) {
+		if slices.ContainsFunc(s.serve, func(name string) bool {
+			return strings.Contains(strings.ToLower(f.Name), name)
+		}) {
 			for _, i := range f.Instances {
 				pids = append(pids, i.PID)
 			}
@@ -410,7 +359,8 @@ func (s *side) settled(ctx context.Context) (processors, error) {
 func processorTime(pid int) (time.Duration, error) {
 	files, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
 	if err != nil || len(files) == 0 {
-		return 0, fmt.Errorf("process %d has no /proc/%d/task: processor time needs Linux, and the process: %w", pid, pid, err)
+		return 0, fmt.Errorf("process %d has no /proc/%d/task: processor time needs Linux, and the process: %w", pid,
+			pid, err)
 	}
 	var sum time.Duration
 	for _, file := range files {
@@ -433,126 +383,79 @@ func processorTime(pid int) (time.Duration, error) {
 
 // replayer makes the requests of a traced run of the yardstick.
 type replayer struct {
-	bench             *bench
-	run               *local
-	engine, accessKey string
-	files             int
-	token             string
+	bench  *bench
+	run    *local
+	engine *sdk.Client
+	name   string
+	files  int
+	token  string
 }
 
-// write writes the requests for the yardstick.
-func (r *replayer) write(traced []routes.Traced) (file string, err error) {
+// client returns a client of the yardstick, which has read the file with the requests.
+func (r *replayer) client(_ routes.Route, traced []routes.Traced) (client, error) {
 	requests := make([]replay.Request, len(traced))
 	for i, t := range traced {
-		var stages [][]replay.Call
+		requests[i] = replay.Request{Stages: make([][]replay.Call, t.Stages()), Status: t.Exchange.Status,
+			Answer: string(t.Exchange.Answer)}
 		for _, c := range t.Calls {
-			if c.Stage > len(stages) {
-				stages = append(stages, nil)
-			}
-			stages[c.Stage-1] = append(stages[c.Stage-1], replay.Call{Operation: c.Operation, Input: c.Body})
+			stage := &requests[i].Stages[c.Stage-1]
+			*stage = append(*stage, replay.Call{Operation: c.Operation, Input: c.Body})
 		}
-		requests[i] = replay.Request{Stages: stages, Status: t.Exchange.Status, Answer: string(t.Exchange.Answer)}
 	}
 	content, err := json.Marshal(requests)
 	if err != nil {
-		return "", err
+		return client{}, err
 	}
 	r.files++
-	file = r.bench.path(fmt.Sprintf("%s-%d.json", r.accessKey, r.files))
-	return file, os.WriteFile(file, content, 0o600)
-}
-
-// load makes the yardstick read a file.
-func (r *replayer) load(ctx context.Context, file string, first routes.Traced) error {
-	return r.send(ctx, file, -1, first.Exchange, http.StatusNoContent)
-}
-
-// steps returns what makes the i-th request again. What prepared it, and what other functions did after
-// the one before, goes to the engine directly.
-func (r *replayer) steps(file string, traced []routes.Traced, i int) (prepare, request func(context.Context) error) {
-	prepare = func(ctx context.Context) error {
-		calls := traced[i].Prepared
-		if i > 0 {
-			calls = slices.Concat(traced[i-1].Others, calls)
-		}
-		for _, c := range calls {
-			if err := r.direct(ctx, c); err != nil {
-				return err
+	file := r.bench.path(fmt.Sprintf("%s-%d.json", r.name, r.files))
+	return client{
+		// What prepared it, and what other functions did after the one before, goes to the engine directly.
+		request: func(i int) (prepare, request routes.Step) {
+			prepare = func(ctx context.Context) error {
+				if i == 0 {
+					if err := r.send(ctx, file, -1, traced[0].Exchange, http.StatusNoContent); err != nil {
+						return err
+					}
+					return r.direct(ctx, traced[0].Prepared)
+				}
+				return r.direct(ctx, slices.Concat(traced[i-1].Others, traced[i].Prepared))
 			}
-		}
-		return nil
-	}
-	exchange := traced[i].Exchange
-	return prepare, func(ctx context.Context) error { return r.send(ctx, file, i, exchange, exchange.Status) }
-}
-
-// finish makes at the engine what other functions did after the last request.
-func (r *replayer) finish(ctx context.Context, traced []routes.Traced) error {
-	for _, c := range traced[len(traced)-1].Others {
-		if err := r.direct(ctx, c); err != nil {
-			return err
-		}
-	}
-	return nil
+			exchange := traced[i].Exchange
+			return prepare, func(ctx context.Context) error { return r.send(ctx, file, i, exchange, exchange.Status) }
+		},
+		finish: func(ctx context.Context) error { return r.direct(ctx, traced[len(traced)-1].Others) },
+	}, os.WriteFile(file, content, 0o600)
 }
 
 // send sends a request of the traced run to the yardstick, with a token of its own run.
-func (r *replayer) send(ctx context.Context, file string, number int, e routes.Exchange, want int) error {
-	request, err := http.NewRequestWithContext(ctx, e.Method, r.run.API+e.Path, bytes.NewReader(e.Body))
-	if err != nil {
-		return err
-	}
-	request.Header = e.Header.Clone()
-	if request.Header == nil {
-		request.Header = http.Header{}
-	}
-	if request.Header.Get("Authorization") != "" {
+func (r *replayer) send(ctx context.Context, file string, number int, e routes.Exchange, want int) (err error) {
+	header := e.Header.Clone()
+	if header.Get("Authorization") != "" {
 		if r.token == "" {
 			if r.token, err = r.run.Token(ctx, "bench", "admin"); err != nil {
 				return err
 			}
 		}
-		request.Header.Set("Authorization", "Bearer "+r.token)
+		header.Set("Authorization", "Bearer "+r.token)
 	}
-	request.Header.Set(replay.FileHeader, file)
-	request.Header.Set(replay.NumberHeader, strconv.Itoa(number))
-	return exchange(request, want)
-}
-
-// direct makes a call at the engine, past the yardstick. A condition may fail, as it did in the traced run.
-func (r *replayer) direct(ctx context.Context, c routes.Call) error {
-	var input map[string]json.RawMessage
-	if err := json.Unmarshal(c.Body, &input); err != nil {
-		return err
-	}
-	// With the token of the traced run it would be the same transaction.
-	delete(input, "ClientRequestToken")
-	body, err := json.Marshal(input)
-	if err != nil {
-		return err
-	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, r.engine, bytes.NewReader(body))
-	if err != nil {
-		return err
-	}
-	request.Header.Set("Content-Type", "application/x-amz-json-1.0")
-	request.Header.Set("X-Amz-Target", "DynamoDB_20120810."+c.Operation)
-	date, authorization := dynamodb.Headers(r.accessKey, dynamodb.Region, time.Now())
-	request.Header.Set("X-Amz-Date", date)
-	request.Header.Set("Authorization", authorization)
-	return exchange(request, 0)
-}
-
-// exchange sends a request, reads the answer, and checks its status, unless that is 0.
-func exchange(request *http.Request, want int) error {
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return err
-	}
-	defer response.Body.Close()
-	answer, err := io.ReadAll(response.Body)
-	if err == nil && want != 0 && response.StatusCode != want {
-		err = fmt.Errorf("%s %s: got %d, want %d: %s", request.Method, request.URL.Path, response.StatusCode, want, answer)
-	}
+	header.Set(replay.FileHeader, file)
+	header.Set(replay.NumberHeader, strconv.Itoa(number))
+	client := onesynthtest.Client{URL: r.run.API, HTTP: http.DefaultClient}
+	_, err = routes.Demand(want)(client.Send(ctx, e.Method, e.Path, header, e.Body))
 	return err
+}
+
+// direct makes calls at the engine, past the yardstick. A condition may fail, as it did in the traced run.
+func (r *replayer) direct(ctx context.Context, calls []routes.Call) error {
+	for _, c := range calls {
+		call, err := replay.Call{Operation: c.Operation, Input: c.Body}.Prepare(r.engine)
+		if err != nil {
+			return err
+		}
+		var answered smithy.APIError
+		if err := call(ctx); err != nil && !errors.As(err, &answered) {
+			return err
+		}
+	}
+	return nil
 }

@@ -5,7 +5,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -13,6 +12,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
+	"strings"
 	"text/tabwriter"
 	"time"
 )
@@ -24,13 +24,17 @@ func main() {
 	flag.IntVar(&b.runs, "runs", 5, "number of measurements of whole commands")
 	flag.DurationVar(&b.load, "load", 3*time.Second, "duration of the load on each route with each number of clients")
 	flag.DurationVar(&b.delay, "delay", time.Minute, "duration of the changes whose way into the lake is timed")
-	flag.IntVar(&b.compared, "compare", 60, "number of requests of a route, of ours and of the yardstick, before they change turns")
+	flag.IntVar(&b.compared, "compare", 60, "number of requests of a route, of ours and of the yardstick, before "+
+		"they change turns")
 	flag.IntVar(&b.askCount, "asks", 20_000, "number of requests in a row")
-	flag.StringVar(&b.arch, "arch", "", "`processor` to synthesise for, arm64 or x86_64: with that of this machine, runs need not build the handlers again (default arm64)")
-	flag.IntVar(&b.filling, "filling", 5, "number of requests of each route before it is measured, and then 10 and 50 times as many")
-	flag.BoolVar(&b.write, "write", false, "write the prices of routes into docs/COST.md, and their growth into docs/SCALE.md")
+	flag.StringVar(&b.arch, "arch", "", "`processor` to synthesise for, arm64 or x86_64: with that of this machine, "+
+		"runs need not build the handlers again (default arm64)")
+	flag.IntVar(&b.filling, "filling", 5, "number of requests of each route before it is measured, and then 10 and "+
+		"50 times as many")
+	flag.BoolVar(&b.write, "write", false, "write the prices of routes into docs/COST.md, and their growth into "+
+		"docs/SCALE.md")
 	platformName := flag.String("platform", "", "measure the platform of this `name` only (default all)")
-	only := flag.String("only", "", "measure one `part`: synthesis, loop, requests, compare, prices, growth, asks, lake, webhooks or page (default all)")
+	only := flag.String("only", "", "measure one `part`: "+names(b.parts())+" (default all)")
 	flag.Parse()
 	if err := b.run(ctx, *only, *platformName); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -64,12 +68,28 @@ type part struct {
 	measure func(context.Context) error
 }
 
+func (b *bench) parts() []part {
+	return []part{
+		{"synthesis", b.synthesis}, {"loop", b.loop}, {"requests", b.requests}, {"compare", b.compare},
+		{"prices", b.prices}, {"growth", b.growth}, {"asks", b.asks}, {"lake", b.lake}, {"webhooks", b.webhooks},
+		{"page", b.page},
+	}
+}
+
+func names(parts []part) string {
+	var all []string
+	for _, p := range parts {
+		all = append(all, p.name)
+	}
+	return strings.Join(all, ", ")
+}
+
 func (b *bench) run(ctx context.Context, only, platform string) error {
-	parts := []part{{"synthesis", b.synthesis}, {"loop", b.loop}, {"requests", b.requests}, {"compare", b.compare}, {"prices", b.prices}, {"growth", b.growth}, {"asks", b.asks}, {"lake", b.lake}, {"webhooks", b.webhooks}, {"page", b.page}}
+	parts := b.parts()
 	if only != "" {
 		i := slices.IndexFunc(parts, func(p part) bool { return p.name == only })
 		if i < 0 {
-			return fmt.Errorf("got -only %s, allowed is synthesis, loop, requests, compare, prices, growth, asks, lake, webhooks or page", only)
+			return fmt.Errorf("got -only %s, allowed is one of %s", only, names(parts))
 		}
 		parts = parts[i : i+1]
 	}
@@ -78,24 +98,33 @@ func (b *bench) run(ctx context.Context, only, platform string) error {
 		return err
 	}
 	if platform != "" {
-		b.platforms = slices.DeleteFunc(b.platforms, without(platform))
+		every := b.platforms
+		if b.platforms = slices.DeleteFunc(slices.Clone(every), without(platform)); len(b.platforms) == 0 {
+			var allowed []string
+			for _, p := range every {
+				allowed = append(allowed, p.Name())
+			}
+			return fmt.Errorf("got -platform %s, allowed is one of %s", platform, strings.Join(allowed, ", "))
+		}
 	}
-	if b.root, err = repository(); err != nil {
-		return err
+	module, err := exec.CommandContext(ctx, "go", "list", "-m", "-f={{.Dir}}",
+		"github.com/onesynth-cdk/onesynth").Output()
+	if err != nil {
+		return fmt.Errorf("no such module from this folder: run `make bench` in the repository: %w", err)
 	}
+	b.root = strings.TrimSpace(string(module))
 	if b.folder, err = os.MkdirTemp("", "onesynth-bench-"); err != nil {
 		return err
 	}
 	defer os.RemoveAll(b.folder)
 	fmt.Println("building the CDK app, the small app and the command…")
-	for name, source := range map[string]string{"cdk-app": ".", "onesynth": "./cmd/onesynth", "three": "./bench/threeresources"} {
-		cmd := exec.CommandContext(ctx, "go", "build", "-o", b.path(name), source)
-		cmd.Dir, cmd.Stderr = b.root, os.Stderr
-		if err := cmd.Run(); err != nil {
-			return fmt.Errorf("build %s: %w", source, err)
+	for name, source := range map[string]string{"cdk-app": ".", "onesynth": "./cmd/onesynth",
+		"three": "./bench/threeresources"} {
+		if err := b.compile(ctx, name, source); err != nil {
+			return err
 		}
 	}
-	if err := b.synthesise(ctx, "cdk-app", "cdk.out", "-c", "env=dev", "-c", "arch="+b.arch)(); err != nil {
+	if err := b.synthesise(ctx, "cdk-app", "cdk.out", nil, b.context()...); err != nil {
 		return err
 	}
 	for _, part := range parts {
@@ -109,113 +138,49 @@ func (b *bench) run(ctx context.Context, only, platform string) error {
 	return nil
 }
 
+// compile builds a program of the repository, with further variables of the environment.
+func (b *bench) compile(ctx context.Context, name, source string, variables ...string) error {
+	cmd := exec.CommandContext(ctx, "go", "build", "-tags=lambda.norpc", "-o", b.path(name), source)
+	cmd.Dir, cmd.Stderr, cmd.Env = b.root, os.Stderr, append(os.Environ(), variables...)
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("build %s: %w", source, err)
+	}
+	return nil
+}
+
 func (b *bench) path(name string) string { return filepath.Join(b.folder, name) }
 
-// row prints a figure, its target, and whether it reaches the target.
-func (b *bench) row(what, figure, reach string, reached bool) {
-	verdict := ""
-	if reach != "" {
-		verdict = "reached"
-		if !reached {
-			verdict = "NOT reached"
-		}
-	}
-	fmt.Fprintf(b.out, "%s\t%s\t%s\t%s\n", what, figure, reach, verdict)
-}
-
-func (b *bench) title(text string) {
-	fmt.Fprintf(b.out, "\n%s\n", text)
-}
-
-// synthesise returns a function that writes an app's assembly into a folder.
-func (b *bench) synthesise(ctx context.Context, app, out string, arguments ...string) func() error {
-	return func() error { return synthesised(app, b.command(ctx, app, out, arguments...)) }
-}
-
-// synthesiseUnchecked is synthesise of the platforms, without the check of the templates.
-func (b *bench) synthesiseUnchecked(ctx context.Context, out string, arguments ...string) func() error {
-	return func() error {
-		cmd := b.command(ctx, "cdk-app", out, arguments...)
-		cmd.Env = append(cmd.Env, "CDK_VALIDATION=false")
-		return synthesised("cdk-app", cmd)
-	}
-}
-
-// command is an app that writes its assembly into a folder.
-func (b *bench) command(ctx context.Context, app, out string, arguments ...string) *exec.Cmd {
+// synthesise writes an app's assembly into a folder, with further variables of the environment.
+func (b *bench) synthesise(ctx context.Context, app, out string, variables []string, arguments ...string) error {
 	cmd := exec.CommandContext(ctx, b.path(app), arguments...)
 	cmd.Dir = b.root
-	cmd.Env = append(os.Environ(), "CDK_OUTDIR="+b.path(out), "JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION=1", "JSII_SILENCE_WARNING_DEPRECATED_NODE_VERSION=1")
-	return cmd
-}
-
-func synthesised(app string, cmd *exec.Cmd) error {
+	cmd.Env = slices.Concat(os.Environ(), []string{
+		"CDK_OUTDIR=" + b.path(out),
+		"JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION=1", "JSII_SILENCE_WARNING_DEPRECATED_NODE_VERSION=1",
+	}, variables)
 	if output, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("synthesise %s: %w\n%s", app, err, output)
 	}
 	return nil
 }
 
-// synthesis compares the app of all platforms with the small one. It runs them in turn, so
-// that other load on the machine affects both.
+// context are the arguments of the app of all platforms.
+func (b *bench) context(further ...string) []string {
+	return append([]string{"-c", "env=dev", "-c", "arch=" + b.arch}, further...)
+}
+
+// synthesis compares the app of all platforms with the small one.
 func (b *bench) synthesis(ctx context.Context) error {
-	all, small := b.synthesise(ctx, "cdk-app", "again.out", "-c", "env=dev", "-c", "arch="+b.arch), b.synthesise(ctx, "three", "small.out")
-	var allTimes, smallTimes, ratios []time.Duration
-	for i := range b.runs + 1 {
-		p, err := timed(all)
-		if err != nil {
-			return err
-		}
-		s, err := timed(small)
-		if err != nil {
-			return err
-		}
-		if i == 0 {
-			continue // warms the caches of jsii and of the handlers' build
-		}
-		allTimes, smallTimes = append(allTimes, p), append(smallTimes, s)
-		ratios = append(ratios, p*1000/s)
+	times, err := inTurn(b.runs,
+		timing(func() error { return b.synthesise(ctx, "cdk-app", "again.out", nil, b.context()...) }),
+		timing(func() error { return b.synthesise(ctx, "three", "small.out", nil) }))
+	if err != nil {
+		return err
 	}
 	b.title("Synthesis, warm, nothing changed (so the handlers' rebuild is in it)")
-	b.row("three-resource app", spread(smallTimes), "", true)
-	b.row(fmt.Sprintf("%d platforms", len(b.platforms)), spread(allTimes), "", true)
-	ratio := float64(median(ratios)) / 1000
+	b.figure("three-resource app", spread(times[1]))
+	b.figure(fmt.Sprintf("%d platforms", len(b.platforms)), spread(times[0]))
+	ratio := median(times[0]).Seconds() / median(times[1]).Seconds()
 	b.row("ratio", fmt.Sprintf("%.2f", ratio), "at most 2.0", ratio <= 2)
 	return b.rebuild(ctx)
-}
-
-// repository returns the folder of the repository.
-func repository() (string, error) {
-	dir, err := os.Getwd()
-	for err == nil {
-		if _, statErr := os.Stat(filepath.Join(dir, "cdk.json")); statErr == nil {
-			return dir, nil
-		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
-			err = errors.New("no cdk.json in this folder or above it: run `make bench` in the repository")
-		}
-		dir = parent
-	}
-	return "", err
-}
-
-func timed(f func() error) (time.Duration, error) {
-	began := time.Now()
-	err := f()
-	return time.Since(began), err
-}
-
-func median(durations []time.Duration) time.Duration { return quantile(durations, 0.5) }
-
-func quantile(durations []time.Duration, q float64) time.Duration {
-	if len(durations) == 0 {
-		return 0
-	}
-	sorted := slices.Sorted(slices.Values(durations))
-	return sorted[int(q*float64(len(sorted)-1)+0.5)]
-}
-
-func spread(durations []time.Duration) string {
-	return fmt.Sprintf("%.2f s (%.2f–%.2f)", median(durations).Seconds(), slices.Min(durations).Seconds(), slices.Max(durations).Seconds())
 }

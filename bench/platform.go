@@ -1,10 +1,15 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/onesynth-cdk/onesynth/bench/routes"
+	"github.com/onesynth-cdk/onesynth/internal/console"
+	"github.com/onesynth-cdk/onesynth/internal/trace"
 	"github.com/onesynth-cdk/onesynth/platforms"
 )
 
@@ -36,21 +41,37 @@ func all() ([]platform, error) {
 }
 
 // writeUnits converts DynamoDB Local's count to the units that AWS counts.
-func writeUnits(r routes.Route, u units) float64 {
+func writeUnits(r routes.Route, c routes.Cost) float64 {
 	t := r.Transaction
 	if t.Items == 0 {
-		return u.write + r.Refused
+		return c.Write + r.Refused
 	}
-	return r.Refused + u.write - u.transactTable - u.transactIndexes + max(2*t.Items, u.transactTable) + max(t.Indexed, 1)*u.transactIndexes
+	return r.Refused + c.Write - c.TransactTable - c.TransactIndexes + max(2*t.Items, c.TransactTable) + max(t.Indexed,
+		1)*c.TransactIndexes
 }
 
-// inSeed is the seed's cost of a route's access patterns.
-func (p platform) inSeed(r routes.Route) string {
-	var costs []string
-	for _, name := range r.Patterns {
+// inSeed is the seed's cost of the access patterns that the newest request of a route has made.
+func (p platform) inSeed(ctx context.Context, l *local, r routes.Route) (string, error) {
+	var found console.Requests
+	search := url.QueryEscape(r.Method + " " + r.Path)
+	if err := l.Get(ctx, "/requests?limit=1&search="+search, &found); err != nil || len(found.Requests) == 0 {
+		return "", err
+	}
+	var newest trace.Details
+	if err := l.Get(ctx, "/requests/"+found.Requests[0].ID, &newest); err != nil {
+		return "", err
+	}
+	var costs, made []string
+	for _, invocation := range newest.Invocations {
+		for _, call := range invocation.Calls {
+			made = append(made, call.Patterns...)
+		}
+	}
+	slices.Sort(made)
+	for _, name := range slices.Compact(made) {
 		if pattern, ok := p.Schema.Database.AccessPattern(name); ok && pattern.SeedCost != "" {
 			costs = append(costs, pattern.SeedCost)
 		}
 	}
-	return strings.Join(costs, " + ")
+	return strings.Join(costs, " + "), nil
 }

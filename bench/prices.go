@@ -2,40 +2,28 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/onesynth-cdk/onesynth/local/trace"
+	"github.com/onesynth-cdk/onesynth/internal/trace"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 // prices prints what a million requests of each route cost, and writes it into docs/COST.md if b.write says so.
 func (b *bench) prices(ctx context.Context) error {
-	var document strings.Builder
-	for _, p := range b.platforms {
-		l, err := b.runLocal(ctx, p.stack())
-		if err != nil {
-			return err
-		}
-		err = b.pricesOf(ctx, l, p, &document)
-		if err := errors.Join(err, l.stop()); err != nil {
-			return err
-		}
-	}
-	if !b.write {
-		return nil
-	}
-	return writeSection(b.root+"/docs/COST.md", "## A million requests of each route\n", document.String())
+	return b.document(ctx, "docs/COST.md", "## A million requests of each route\n", b.pricesOf)
 }
 
 func (b *bench) pricesOf(ctx context.Context, l *local, p platform, document *strings.Builder) error {
 	memory := memoryOf(p.Schema)
-	b.title(fmt.Sprintf("%s: US$ for a million requests, with %d MB", p.Schema.Title, memory))
-	fmt.Fprintln(b.out, "route\tread units\twrite units\tif indexes count once\tms\tDynamoDB\tLambda\tgateway\tlogs\tsum")
-	fmt.Fprintf(document, "\n### %s, a million\n\n| Request | Read units each | Write units each | If indexes count once | ms | DynamoDB | Lambda | HTTP API | Logs | US$ |\n"+
+	b.title("%s: US$ for a million requests, with %d MB", p.Schema.Title, memory)
+	b.cells("route", "read units", "write units", "if indexes count once", "ms", "DynamoDB", "Lambda", "gateway",
+		"logs", "sum")
+	fmt.Fprintf(document, "\n### %s, a million\n\n| Request | Read units each | Write units each | If indexes count "+
+		"once | ms | DynamoDB | Lambda | HTTP API | Logs | US$ |\n"+
 		"| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n", p.Schema.Title)
 	for _, r := range p.Routes {
 		if r.Waits {
@@ -49,14 +37,15 @@ func (b *bench) pricesOf(ctx context.Context, l *local, p platform, document *st
 		if err != nil {
 			return err
 		}
-		u := result.units.times(1 / float64(len(result.times)))
-		writes := writeUnits(r, u)
-		// DynamoDB Local counts indexes twice in a transaction, as it does the items. DynamoDB counts them once (docs/COST.md).
-		once := writes - max(r.Transaction.Indexed, 1)*u.transactIndexes/2
-		c := trace.PriceOf(u.read, writes, milliseconds(slices.Min(result.times)), memory)
-		row := fmt.Sprintf("%.1f\t%.1f\t%.1f\t%s", u.read, writes, once, c)
-		fmt.Fprintf(b.out, "%s\t%s\n", r.Name, row)
-		fmt.Fprintf(document, "| %s | %s |\n", strings.Join(strings.Fields(r.Name), " "), strings.ReplaceAll(row, "\t", " | "))
+		cost := result.each()
+		writes := writeUnits(r, cost)
+		// DynamoDB Local counts indexes twice in a transaction, as it does the items. DynamoDB counts them once
+		// (docs/COST.md).
+		once := writes - max(r.Transaction.Indexed, 1)*cost.TransactIndexes/2
+		c := trace.PriceOf(cost.Read, writes, milliseconds(slices.Min(result.times)), memory)
+		row := fmt.Sprintf("%.1f\t%.1f\t%.1f\t%s", cost.Read, writes, once, c)
+		b.cells(r.String(), row)
+		fmt.Fprintf(document, "| %s | %s |\n", r, strings.ReplaceAll(row, "\t", " | "))
 	}
 	return b.out.Flush()
 }
@@ -70,6 +59,18 @@ func memoryOf(platform schema.Platform) int {
 		}
 	}
 	return memory
+}
+
+// document measures each platform, and writes the tables that measure makes into a section of a document if b.write
+// says so.
+func (b *bench) document(ctx context.Context, file, section string,
+	measure func(context.Context, *local, platform, *strings.Builder) error) error {
+	var tables strings.Builder
+	err := b.each(ctx, func(ctx context.Context, l *local, p platform) error { return measure(ctx, l, p, &tables) })
+	if err != nil || !b.write {
+		return err
+	}
+	return writeSection(filepath.Join(b.root, file), section, tables.String())
 }
 
 // writeSection replaces the tables of a section of a document: what is below its text, from the first heading on.

@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// profiler is loaded into the CDK's process. It writes a profile of the processor, by V8's sampler, when the process ends.
+// profiler is loaded into the CDK's process. It writes a profile of the processor, by V8's sampler, when the process
+// ends.
 const profiler = `if ((process.argv[1] || "").endsWith("program.js")) {
   const { Session } = require("node:inspector");
   const session = new Session();
@@ -27,21 +28,23 @@ const profiler = `if ((process.argv[1] || "").endsWith("program.js")) {
 
 // shares are how a synth's time divides.
 type shares struct {
-	// cdk is the time in aws-cdk-lib and constructs, jsii that in its runtime, which carries calls between Go and Node.js.
+	// cdk is the time in aws-cdk-lib and constructs, jsii that in its runtime, which carries calls between Go and
+	// Node.js.
 	cdk, jsii time.Duration
-	// own is the time that the CDK's process waits for the Go program: the constructs, with jsii's client, and the build of the
-	// handlers.
+	// own is the time that the CDK's process waits for the Go program: the constructs, with jsii's client, and the
+	// build of the handlers.
 	own time.Duration
 	// start is the rest: both processes' starts and ends.
 	start time.Duration
 }
 
 func (s shares) String() string {
-	return fmt.Sprintf("CDK %.2f s, jsii %.2f s, our Go program %.2f s, start and end of processes %.2f s", s.cdk.Seconds(), s.jsii.Seconds(), s.own.Seconds(), s.start.Seconds())
+	return fmt.Sprintf("CDK %.2f s, jsii %.2f s, our Go program %.2f s, start and end of processes %.2f s",
+		s.cdk.Seconds(), s.jsii.Seconds(), s.own.Seconds(), s.start.Seconds())
 }
 
 // sharesOf synthesises once more, with a profile of the CDK's process.
-func (b *bench) sharesOf(ctx context.Context, app, out string, arguments ...string) (shares, error) {
+func (b *bench) sharesOf(ctx context.Context, out string, arguments ...string) (shares, error) {
 	script, profile := b.path("profiler.cjs"), b.path("profile.json")
 	if err := os.WriteFile(script, []byte(profiler), 0o600); err != nil {
 		return shares{}, err
@@ -52,28 +55,28 @@ func (b *bench) sharesOf(ctx context.Context, app, out string, arguments ...stri
 	if err != nil {
 		return shares{}, fmt.Errorf("find the runtime of jsii: %w", err)
 	}
-	runtime := filepath.Join(strings.TrimSpace(string(folder)), "internal", "embedded", "resources", "bin", "jsii-runtime.js")
-	run := b.command(ctx, app, out, arguments...)
-	run.Env = append(run.Env, "CDK_VALIDATION=false", "BENCH_PROFILE="+profile, fmt.Sprintf("JSII_RUNTIME=node --require '%s' '%s'", script, runtime))
-	began := time.Now()
-	if output, err := run.CombinedOutput(); err != nil {
-		return shares{}, fmt.Errorf("synthesise %s: %w\n%s", app, err, output)
+	runtime := filepath.Join(strings.TrimSpace(string(folder)), "internal", "embedded", "resources", "bin",
+		"jsii-runtime.js")
+	variables := append([]string{"BENCH_PROFILE=" + profile,
+		fmt.Sprintf("JSII_RUNTIME=node --require '%s' '%s'", script, runtime)}, unchecked...)
+	took, err := timed(func() error { return b.synthesise(ctx, "cdk-app", out, variables, arguments...) })
+	if err != nil {
+		return shares{}, err
 	}
-	took := time.Since(began)
 	text, err := os.ReadFile(profile)
 	if err != nil {
 		return shares{}, err
 	}
 	s, err := readProfile(text)
 	if err != nil {
-		return shares{}, fmt.Errorf("profile of %s: %w", app, err)
+		return shares{}, fmt.Errorf("profile of the synth: %w", err)
 	}
 	s.start = max(0, took-s.cdk-s.jsii-s.own)
 	return s, nil
 }
 
-// readProfile divides a profile of V8: each sample counts for the code that called what it is in. The runtime reads calls
-// with a read that blocks: that is the time in which it waits.
+// readProfile divides a profile of V8: each sample counts for the code that called what it is in. The runtime reads
+// calls with a read that blocks: that is the time in which it waits.
 func readProfile(text []byte) (shares, error) {
 	var profile struct {
 		Nodes []struct {
@@ -109,7 +112,8 @@ func readProfile(text []byte) (shares, error) {
 			into = &s.own
 		} else {
 			for caller, ok := id, true; ok; caller, ok = parent[caller] {
-				if url := profile.Nodes[at[caller]].CallFrame.URL; strings.Contains(url, "/node_modules/aws-cdk-lib/") || strings.Contains(url, "/node_modules/constructs/") {
+				if url := profile.Nodes[at[caller]].CallFrame.URL; strings.Contains(url,
+					"/node_modules/aws-cdk-lib/") || strings.Contains(url, "/node_modules/constructs/") {
 					into = &s.cdk
 					break
 				}

@@ -19,7 +19,8 @@ func TestReadProfile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := (shares{cdk: 18 * time.Millisecond, jsii: 9 * time.Millisecond, own: 4 * time.Millisecond}); got != want {
+	if want := (shares{cdk: 18 * time.Millisecond, jsii: 9 * time.Millisecond,
+		own: 4 * time.Millisecond}); got != want {
 		t.Errorf("got %v, want %v", got, want)
 	}
 	for _, text := range []string{"", "{}", `{"samples":[1],"timeDeltas":[]}`} {

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -14,28 +15,49 @@ import (
 
 // local is a running `onesynth local`.
 type local struct {
-	routes.Run
+	*routes.Run
 	pid   int
 	ready time.Duration // from start to the line "ready"
 	stop  func() error
 }
 
-// runLocal starts the command on some stacks of the assembly, or on all, without
-// schedules, so that nothing but the load is measured.
-func (b *bench) runLocal(ctx context.Context, stacks ...string) (*local, error) {
-	var arguments []string
-	for _, s := range stacks {
-		arguments = append(arguments, "--stack", s)
+// each measures every platform in a run of its own. measure does nothing for one that has nothing to measure.
+func (b *bench) each(ctx context.Context, measure func(context.Context, *local, platform) error) error {
+	for _, p := range b.platforms {
+		if err := b.measured(ctx, p, measure); err != nil {
+			return err
+		}
 	}
-	return b.runLocalOf(ctx, "cdk.out", arguments...)
+	return nil
 }
 
-// runLocalOf starts the command on an assembly, with further arguments.
-func (b *bench) runLocalOf(ctx context.Context, assembly string, further ...string) (*local, error) {
+// measured measures a platform in a run of its own, with further arguments.
+func (b *bench) measured(ctx context.Context, p platform, measure func(context.Context, *local, platform) error,
+	further ...string) error {
+	l, err := b.runLocal(ctx, append([]string{"--stack", p.stack()}, further...)...)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(measure(ctx, l, p), l.stop()); err != nil {
+		return fmt.Errorf("%s: %w", p.Schema.Title, err)
+	}
+	return nil
+}
+
+// runLocal starts the command on the assembly, with further arguments.
+func (b *bench) runLocal(ctx context.Context, further ...string) (*local, error) {
+	return b.runLocalOf(ctx, "cdk.out", b.root, func(string) {}, further...)
+}
+
+// runLocalOf starts the command on an assembly, without schedules, so that nothing but the load is measured. printed
+// gets what it prints once it is ready.
+func (b *bench) runLocalOf(ctx context.Context, assembly, folder string, printed func(line string),
+	further ...string) (*local, error) {
 	began := time.Now()
-	arguments := append([]string{"local", "--assembly", b.path(assembly), "--port", "0", "--console-port", "0", "--no-schedules", "--no-initial-data"}, further...)
+	arguments := append([]string{"local", "--assembly", b.path(assembly), "--port", "0", "--console-port", "0",
+		"--no-schedules", "--no-initial-data"}, further...)
 	cmd := exec.CommandContext(ctx, b.path("onesynth"), arguments...)
-	cmd.Dir = b.root
+	cmd.Dir = folder
 	cmd.Stderr = os.Stderr
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	output, err := cmd.StdoutPipe()
@@ -51,7 +73,7 @@ func (b *bench) runLocalOf(ctx context.Context, assembly string, further ...stri
 		}
 		return cmd.Wait()
 	}}
-	l.Seed = b.seed(&l.Run)
+	var api string
 	lines := bufio.NewScanner(output)
 	for lines.Scan() {
 		fields := strings.Fields(lines.Text())
@@ -60,22 +82,24 @@ func (b *bench) runLocalOf(ctx context.Context, assembly string, further ...stri
 			l.ready = time.Since(began)
 			go func() {
 				for lines.Scan() {
+					printed(lines.Text())
 				}
 			}()
 			return l, nil
 		case len(fields) > 1 && fields[0] == "API":
-			l.API = fields[1]
+			api = fields[1]
 		case len(fields) > 1 && fields[0] == "console":
-			l.Console = fields[1]
+			l.Run = routes.NewRun(api, fields[1], b.seed(fields[1]))
 		}
 	}
 	return nil, fmt.Errorf("onesynth local ended before it was ready: %w", cmd.Wait())
 }
 
 // seed loads the initial data of a platform into a run.
-func (b *bench) seed(run *routes.Run) func(context.Context, string) error {
+func (b *bench) seed(console string) func(context.Context, string) error {
 	return func(ctx context.Context, platform string) error {
-		output, err := exec.CommandContext(ctx, b.path("onesynth"), "seed", platform, "--console", run.Console).CombinedOutput()
+		output, err := exec.CommandContext(ctx, b.path("onesynth"), "seed", platform, "--console",
+			console).CombinedOutput()
 		if err != nil {
 			return fmt.Errorf("onesynth seed %s: %w\n%s", platform, err, output)
 		}

@@ -2,11 +2,9 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
-	"slices"
 	"time"
 )
 
@@ -17,7 +15,8 @@ const (
 	webhookTime = 30 * time.Second
 )
 
-// webhooks measures, for each platform that sends webhooks, the time from the response to a change until its webhook arrives.
+// webhooks measures, for each platform that sends webhooks, the time from the response to a change until its webhook
+// arrives.
 func (b *bench) webhooks(ctx context.Context) error {
 	for _, p := range b.platforms {
 		if p.Webhook == nil {
@@ -27,13 +26,9 @@ func (b *bench) webhooks(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		l, err := b.runLocalOf(ctx, "cdk.out", "--stack", p.stack(), "--webhook-endpoint", "http://"+listener.Addr().String())
-		if err != nil {
-			return errors.Join(err, listener.Close())
-		}
-		err = b.webhookTimes(ctx, l, p, listener)
-		if err := errors.Join(err, l.stop()); err != nil {
-			return fmt.Errorf("webhooks of %s: %w", p.Schema.Title, err)
+		measure := func(ctx context.Context, l *local, p platform) error { return b.webhookTimes(ctx, l, p, listener) }
+		if err := b.measured(ctx, p, measure, "--webhook-endpoint", "http://"+listener.Addr().String()); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -41,10 +36,12 @@ func (b *bench) webhooks(ctx context.Context) error {
 
 func (b *bench) webhookTimes(ctx context.Context, l *local, p platform, listener net.Listener) error {
 	arrived := make(chan time.Time, 1)
-	endpoint := &http.Server{Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) { arrived <- time.Now() })}
+	endpoint := &http.Server{Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		arrived <- time.Now()
+	})}
 	go func() { _ = endpoint.Serve(listener) }()
 	defer endpoint.Close()
-	change := p.Webhook(&l.Run)
+	change := p.Webhook(l.Run)
 	var times []time.Duration
 	// The first one starts the functions on the way.
 	for range 1 + webhookCount {
@@ -62,8 +59,7 @@ func (b *bench) webhookTimes(ctx context.Context, l *local, p platform, listener
 		}
 	}
 	times = times[1:]
-	b.title(fmt.Sprintf("%s: from the answer to a change to its webhook", p.Schema.Title))
-	fmt.Fprintln(b.out, "webhooks\tp50\tp99\tlongest")
-	fmt.Fprintf(b.out, "%d\t%.0f ms\t%.0f ms\t%.0f ms\n", len(times), milliseconds(median(times)), milliseconds(quantile(times, 0.99)), milliseconds(slices.Max(times)))
+	b.title("%s: from the answer to a change to its webhook", p.Schema.Title)
+	b.times("webhooks", times)
 	return b.out.Flush()
 }

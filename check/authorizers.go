@@ -3,7 +3,6 @@ package check
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -45,11 +44,7 @@ func (a access) heir(key string) *resource {
 // accesses returns who may call each API, by the reference to the API in its routes.
 func accesses(resources map[string]*resource) map[string]access {
 	apis := map[string]access{}
-	for _, id := range slices.Sorted(maps.Keys(resources)) {
-		r := resources[id]
-		if r.kind != httpRoute && r.kind != httpAuthorizer {
-			continue
-		}
+	for r := range of(resources, httpRoute, httpAuthorizer) {
 		name := text(r.at("ApiId"))
 		api, ok := apis[name]
 		if !ok {
@@ -72,42 +67,47 @@ func isOpen(route *resource) bool {
 	return cmp.Or(text(route.at("AuthorizationType")), "NONE") == "NONE"
 }
 
-// authorizers reports routes that the deployment would open to everyone or to tokens of any scope, and APIs that would no
-// longer take the tokens of an issuer.
+// authorizers reports routes that the deployment would open to everyone or to tokens of any scope, and APIs that would
+// no longer take the tokens of an issuer.
 func (c *comparison) authorizers() {
 	deployed, proposed := accesses(c.deployed), accesses(c.proposed)
-	for _, name := range slices.Sorted(maps.Keys(deployed)) {
-		old := deployed[name]
+	for name, old := range sorted(deployed) {
 		changed, ok := apiAfter(name, deployed, proposed)
 		if !ok {
 			continue
 		}
 		var opened []string
-		for _, key := range slices.Sorted(maps.Keys(old.routes)) {
-			before, after := old.routes[key], changed.routes[key]
+		for key, before := range sorted(old.routes) {
+			after := changed.routes[key]
 			finding := cmp.Or(after, before)
 			what := "the route " + text(finding.at("RouteKey"))
 			if heir := changed.heir(key); after == nil && heir != nil && c.sameFunction(before, heir) {
 				after, finding = heir, before
-				what = fmt.Sprintf("the route %s goes, and %s, which gets its requests,", text(before.at("RouteKey")), text(after.at("RouteKey")))
+				what = fmt.Sprintf("the route %s goes, and %s, which gets its requests,", text(before.at("RouteKey")),
+					text(after.at("RouteKey")))
 			}
 			switch {
 			case after == nil, isOpen(before) && isOpen(after):
 			case isOpen(before):
-				c.warn(c.madeBy(c.proposedModels, after), "stops-open", finding, what+" asks for a token", "Callers without one get 401.", "Give its callers tokens before, or leave it open.")
+				c.warn(c.madeBy(c.proposedModels, after), "stops-open", finding, what+" asks for a token",
+					"Callers without one get 401.", "Give its callers tokens before, or leave it open.")
 			case isOpen(after):
 				opened = append(opened, text(before.at("RouteKey")))
 				// The finding about an API that loses its last issuer names the routes.
 				if len(old.issuers) == 0 || len(changed.issuers) > 0 {
 					c.addBy(c.madeBy(c.proposedModels, after), Refusal, "open", finding, what+" has no authorizer",
 						"API Gateway then lets everyone call it: it asks for no token.",
-						"Put the authorizer back: a route of a schema has one if its Caller is an agent or a user, the API's props have an issuer, and OpenRoutes does not name the route.",
-						"If everyone is to call it, or its function checks callers itself: accept this finding.")
+						do("Put the authorizer back: a route of a schema has one if its Caller is an agent or a "+
+							"user, the API's props have an issuer, and OpenRoutes does not name the route."),
+						do("If everyone is to call it, or its function checks callers itself: accept this finding."))
 				}
 			case len(list(before.at("AuthorizationScopes"))) > 0 && len(list(after.at("AuthorizationScopes"))) == 0:
-				c.addBy(c.madeBy(c.proposedModels, after), Refusal, "scopes", finding, fmt.Sprintf("%s asks for none of the scopes %s", what, say(before.at("AuthorizationScopes"))),
-					"Any caller with a token of the issuer may then call it, also with one that was issued for another purpose.",
-					"Put the scopes back.", "If every token of the issuer is to be enough: accept this finding.")
+				c.addBy(c.madeBy(c.proposedModels, after), Refusal, "scopes", finding,
+					fmt.Sprintf("%s asks for none of the scopes %s", what, say(before.at("AuthorizationScopes"))),
+					"Any caller with a token of the issuer may then call it, also with one that was issued for "+
+						"another purpose.",
+					do("Put the scopes back."),
+					do("If every token of the issuer is to be enough: accept this finding."))
 			default:
 				c.tokens(before, after, finding, what, changed)
 			}
@@ -116,7 +116,8 @@ func (c *comparison) authorizers() {
 	}
 }
 
-// tokens reports a route that takes other tokens: of another issuer that the API had, or with further scopes, of which one is enough.
+// tokens reports a route that takes other tokens: of another issuer that the API had, or with further scopes, of which
+// one is enough.
 func (c *comparison) tokens(before, after, finding *resource, what string, api access) {
 	by := c.madeBy(c.proposedModels, after)
 	issuer := func(resources map[string]*resource, route *resource) any {
@@ -128,11 +129,15 @@ func (c *comparison) tokens(before, after, finding *resource, what string, api a
 	}
 	was, is := issuer(c.deployed, before), issuer(c.proposed, after)
 	if was != nil && is != nil && text(was) != text(is) && api.issuers[text(was)] != nil {
-		c.warn(by, "opens-tokens", finding, fmt.Sprintf("%s takes tokens of %s, and took those of %s", what, say(is), say(was)),
-			"Callers of another kind get through, such as agents where people were meant, and those from before are refused.", "Leave the authorizer as deployed.")
+		c.warn(by, "opens-tokens", finding, fmt.Sprintf("%s takes tokens of %s, and took those of %s", what, say(is),
+			say(was)),
+			"Callers of another kind get through, such as agents where people were meant, and those from before are "+
+				"refused.", "Leave the authorizer as deployed.")
 	}
-	if got := gains()(before.at("AuthorizationScopes"), after.at("AuthorizationScopes")); got != "" && before.at("AuthorizationScopes") != nil {
-		c.warn(by, "opens-scopes", finding, what+" "+got+" as a scope", "One of the scopes is enough: tokens with that one alone get through.", "Leave the scopes as deployed.")
+	if got := gains()(before.at("AuthorizationScopes"), after.at("AuthorizationScopes")); got != "" &&
+		before.at("AuthorizationScopes") != nil {
+		c.warn(by, "opens-scopes", finding, what+" "+got+" as a scope",
+			"One of the scopes is enough: tokens with that one alone get through.", "Leave the scopes as deployed.")
 	}
 }
 
@@ -163,26 +168,30 @@ func (c *comparison) sameFunction(before, after *resource) bool {
 func (c *comparison) issuers(old, changed access, opened []string) {
 	said := func(authorizer *resource) string { return say(authorizer.at("JwtConfiguration", "Issuer")) }
 	var left []string
-	for _, issuer := range slices.Sorted(maps.Keys(changed.issuers)) {
-		left = append(left, said(changed.issuers[issuer]))
+	for _, authorizer := range sorted(changed.issuers) {
+		left = append(left, said(authorizer))
 	}
-	for _, issuer := range slices.Sorted(maps.Keys(old.issuers)) {
-		authorizer := old.issuers[issuer]
+	for issuer, authorizer := range sorted(old.issuers) {
 		switch after := changed.issuers[issuer]; {
 		case after != nil:
 			c.audience(authorizer, after)
 		case len(left) > 0:
-			c.add(Refusal, "issuer", authorizer, fmt.Sprintf("the API takes no more tokens of %s, but of %s", said(authorizer), join(left)),
-				"Tokens that callers have are refused. With a token of another issuer each caller is somebody else: what is kept under the subject (sub) of the old tokens is lost to them, or belongs to a stranger with the same subject.",
-				"Leave the issuer as it is deployed.",
-				"If it has to be: make sure that the new issuer gives each caller the same subject, or that nothing is kept by it. Then accept this finding.")
+			c.add(Refusal, "issuer", authorizer, fmt.Sprintf("the API takes no more tokens of %s, but of %s",
+				said(authorizer), join(left)),
+				"Tokens that callers have are refused. With a token of another issuer each caller is somebody else: "+
+					"what is kept under the subject (sub) of the old tokens is lost to them, or belongs to a "+
+					"stranger with the same subject.",
+				do("Leave the issuer as it is deployed."),
+				do("If it has to be: make sure that the new issuer gives each caller the same subject, or that "+
+					"nothing is kept by it. Then accept this finding."))
 		default:
 			why := "The API checks no token any more."
 			if len(opened) > 0 {
 				why = "API Gateway then lets everyone call " + join(opened) + ": it asks for no token."
 			}
 			c.add(Refusal, "issuer", authorizer, "the API loses its issuer of tokens, "+said(authorizer), why,
-				"Put the issuer back.", "If everyone is to call these routes, or their functions check callers themselves: accept this finding.")
+				do("Put the issuer back."), do("If everyone is to call these routes, or their functions check "+
+					"callers themselves: accept this finding."))
 		}
 	}
 }
@@ -197,10 +206,12 @@ func (c *comparison) audience(old, changed *resource) {
 	}
 	if len(before) > 0 && got != "" {
 		c.warn(by, "opens-audience", changed, "the audience of tokens (Audience) "+got,
-			"Tokens that the issuer gave to other apps, for other purposes, are good for this API, too.", "Name only app clients that are made for this API.")
+			"Tokens that the issuer gave to other apps, for other purposes, are good for this API, too.",
+			"Name only app clients that are made for this API.")
 	}
 	if lost := loses(before, after); lost != "" && len(after) > 0 {
 		c.warn(by, "stops-audience", changed, "the audience of tokens (Audience) "+lost,
-			"Tokens of that app client are refused: its people are signed out, and its programs fail.", "Leave the app client in the audience until its apps have another.")
+			"Tokens of that app client are refused: its people are signed out, and its programs fail.",
+			"Leave the app client in the audience until its apps have another.")
 	}
 }

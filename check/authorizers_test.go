@@ -23,22 +23,28 @@ func gated(t testing.TB, changes ...func(map[string]part)) *check.Template {
 	t.Helper()
 	api := map[string]any{"Ref": "API"}
 	route := func(key string, more map[string]any) part {
-		properties := map[string]any{"ApiId": api, "RouteKey": key, "Target": map[string]any{"Fn::Join": []any{"", []any{"integrations/", map[string]any{"Ref": "Integration"}}}}}
+		properties := map[string]any{"ApiId": api, "RouteKey": key,
+			"Target": map[string]any{"Fn::Join": []any{"",
+				[]any{"integrations/", map[string]any{"Ref": "Integration"}}}}}
 		for name, value := range more {
 			properties[name] = value
 		}
 		return part{"AWS::ApiGatewayV2::Route", properties}
 	}
 	token := map[string]any{"AuthorizationType": "JWT", "AuthorizerId": map[string]any{"Ref": "Authorizer"}}
-	scoped := map[string]any{"AuthorizationType": "JWT", "AuthorizerId": map[string]any{"Ref": "Authorizer"}, "AuthorizationScopes": []any{"orders"}}
+	scoped := map[string]any{"AuthorizationType": "JWT", "AuthorizerId": map[string]any{"Ref": "Authorizer"},
+		"AuthorizationScopes": []any{"orders"}}
 	resources := map[string]part{
-		"API":         {"AWS::ApiGatewayV2::Api", map[string]any{"ProtocolType": "HTTP"}},
-		"Authorizer":  {"AWS::ApiGatewayV2::Authorizer", map[string]any{"ApiId": api, "AuthorizerType": "JWT", "JwtConfiguration": map[string]any{"Issuer": "https://a.example", "Audience": []any{"a"}}}},
-		"Function":    {"AWS::Lambda::Function", map[string]any{}},
-		"Integration": {"AWS::ApiGatewayV2::Integration", map[string]any{"IntegrationUri": map[string]any{"Fn::GetAtt": []any{"Function", "Arn"}}}},
-		"Read":        route("GET /orders/{id}", token),
-		"Order":       route("POST /orders", scoped),
-		"Prices":      route("GET /prices", map[string]any{"AuthorizationType": "NONE"}),
+		"API": {"AWS::ApiGatewayV2::Api", map[string]any{"ProtocolType": "HTTP"}},
+		"Authorizer": {"AWS::ApiGatewayV2::Authorizer",
+			map[string]any{"ApiId": api, "AuthorizerType": "JWT",
+				"JwtConfiguration": map[string]any{"Issuer": "https://a.example", "Audience": []any{"a"}}}},
+		"Function": {"AWS::Lambda::Function", map[string]any{}},
+		"Integration": {"AWS::ApiGatewayV2::Integration",
+			map[string]any{"IntegrationUri": map[string]any{"Fn::GetAtt": []any{"Function", "Arn"}}}},
+		"Read":   route("GET /orders/{id}", token),
+		"Order":  route("POST /orders", scoped),
+		"Prices": route("GET /prices", map[string]any{"AuthorizationType": "NONE"}),
 	}
 	for _, change := range changes {
 		change(resources)
@@ -77,7 +83,9 @@ func renamed(id, other string) func(map[string]part) {
 // open adds a route without an authorizer.
 func open(key string) func(map[string]part) {
 	return func(resources map[string]part) {
-		resources["Open"] = part{"AWS::ApiGatewayV2::Route", map[string]any{"ApiId": map[string]any{"Ref": "API"}, "RouteKey": key, "Target": resources["Read"].Properties["Target"]}}
+		resources["Open"] = part{"AWS::ApiGatewayV2::Route",
+			map[string]any{"ApiId": map[string]any{"Ref": "API"}, "RouteKey": key,
+				"Target": resources["Read"].Properties["Target"]}}
 	}
 }
 
@@ -89,7 +97,9 @@ func TestAuthorizers(t *testing.T) {
 	jwt := func(issuer any) any {
 		return map[string]any{"Issuer": issuer, "Audience": []any{"a"}}
 	}
-	pooled := map[string]any{"Fn::Join": []any{"", []any{"https://cognito-idp.", map[string]any{"Ref": "AWS::Region"}, ".", map[string]any{"Ref": "AWS::URLSuffix"}, "/", map[string]any{"Ref": "Pool"}}}}
+	pooled := map[string]any{"Fn::Join": []any{"",
+		[]any{"https://cognito-idp.", map[string]any{"Ref": "AWS::Region"}, ".",
+			map[string]any{"Ref": "AWS::URLSuffix"}, "/", map[string]any{"Ref": "Pool"}}}}
 	ofAPI := func(name string) func(map[string]part) {
 		return func(resources map[string]part) {
 			for _, r := range resources {
@@ -100,40 +110,69 @@ func TestAuthorizers(t *testing.T) {
 		}
 	}
 	other := func(resources map[string]part) {
-		resources["Another"] = part{"AWS::ApiGatewayV2::Route", map[string]any{"ApiId": map[string]any{"Ref": "Another"}, "RouteKey": "GET /orders/{id}"}}
+		resources["Another"] = part{"AWS::ApiGatewayV2::Route",
+			map[string]any{"ApiId": map[string]any{"Ref": "Another"}, "RouteKey": "GET /orders/{id}"}}
 	}
 	for name, test := range map[string]struct {
 		deployed, proposed []func(map[string]part)
 		// want has the ids of refusals, and says what they say in that order.
 		want, says []string
 	}{
-		"Route":           {nil, []func(map[string]part){opened}, []string{"open:Read"}, []string{"the route GET /orders/{id} has no authorizer"}},
-		"RouteByDefault":  {nil, []func(map[string]part){withProperty("Read", "AuthorizationType", nil)}, []string{"open:Read"}, []string{"lets everyone call it"}},
-		"RouteRenamed":    {nil, []func(map[string]part){opened, withProperty("Read", "RouteKey", "GET /orders/{order}"), renamed("Read", "Other")}, []string{"open:Other"}, []string{"GET /orders/{order}"}},
-		"APIRenamed":      {nil, []func(map[string]part){opened, renamed("API", "New"), ofAPI("New")}, []string{"open:Read"}, []string{"has no authorizer"}},
-		"TwoNewAPIs":      {nil, []func(map[string]part){opened, renamed("API", "New"), ofAPI("New"), other}, nil, nil},
-		"ImportedAPI":     {[]func(map[string]part){without("API"), ofAPI("x")}, []func(map[string]part){without("API"), ofAPI("x"), opened}, []string{"open:Read"}, []string{"has no authorizer"}},
-		"IAM":             {[]func(map[string]part){withProperty("Prices", "AuthorizationType", "AWS_IAM")}, nil, []string{"open:Prices"}, []string{"GET /prices"}},
-		"Scopes":          {nil, []func(map[string]part){withProperty("Order", "AuthorizationScopes", []any{})}, []string{"scopes:Order"}, []string{"asks for none of the scopes"}},
-		"OtherScopes":     {nil, []func(map[string]part){withProperty("Order", "AuthorizationScopes", []any{"others"})}, nil, nil},
-		"NoIssuer":        {nil, []func(map[string]part){without("Authorizer"), opened, withProperty("Order", "AuthorizationType", "NONE")}, []string{"issuer:Authorizer"}, []string{"lets everyone call GET /orders/{id}, POST /orders"}},
-		"AuthorizerGone":  {nil, []func(map[string]part){without("Authorizer")}, []string{"issuer:Authorizer"}, []string{"the API loses its issuer of tokens, https://a.example"}},
-		"OtherIssuer":     {nil, []func(map[string]part){withProperty("Authorizer", "JwtConfiguration", jwt("https://b.example"))}, []string{"issuer:Authorizer"}, []string{"no more tokens of https://a.example, but of https://b.example"}},
-		"IssuerByName":    {[]func(map[string]part){withProperty("Authorizer", "JwtConfiguration", jwt(pooled))}, []func(map[string]part){withProperty("Authorizer", "JwtConfiguration", jwt("https://b.example"))}, []string{"issuer:Authorizer"}, []string{"no more tokens of https://cognito-idp.eu-west-1.AWS::URLSuffix/Pool, but of https://b.example"}},
-		"OtherIssuerOpen": {nil, []func(map[string]part){withProperty("Authorizer", "JwtConfiguration", jwt("https://b.example")), opened}, []string{"issuer:Authorizer", "open:Read"}, []string{"no more tokens", "has no authorizer"}},
+		"Route": {nil, []func(map[string]part){opened}, []string{"open:Read"},
+			[]string{"the route GET /orders/{id} has no authorizer"}},
+		"RouteByDefault": {nil, []func(map[string]part){withProperty("Read", "AuthorizationType", nil)},
+			[]string{"open:Read"}, []string{"lets everyone call it"}},
+		"RouteRenamed": {nil, []func(map[string]part){opened,
+			withProperty("Read", "RouteKey", "GET /orders/{order}"), renamed("Read", "Other")}, []string{"open:Other"},
+			[]string{"GET /orders/{order}"}},
+		"APIRenamed": {nil, []func(map[string]part){opened, renamed("API", "New"), ofAPI("New")},
+			[]string{"open:Read"}, []string{"has no authorizer"}},
+		"TwoNewAPIs": {nil, []func(map[string]part){opened, renamed("API", "New"), ofAPI("New"), other}, nil, nil},
+		"ImportedAPI": {[]func(map[string]part){without("API"), ofAPI("x")},
+			[]func(map[string]part){without("API"), ofAPI("x"), opened}, []string{"open:Read"},
+			[]string{"has no authorizer"}},
+		"IAM": {[]func(map[string]part){withProperty("Prices", "AuthorizationType", "AWS_IAM")}, nil,
+			[]string{"open:Prices"}, []string{"GET /prices"}},
+		"Scopes": {nil, []func(map[string]part){withProperty("Order", "AuthorizationScopes", []any{})},
+			[]string{"scopes:Order"}, []string{"asks for none of the scopes"}},
+		"OtherScopes": {nil, []func(map[string]part){withProperty("Order", "AuthorizationScopes", []any{"others"})},
+			nil, nil},
+		"NoIssuer": {nil, []func(map[string]part){without("Authorizer"), opened,
+			withProperty("Order", "AuthorizationType", "NONE")}, []string{"issuer:Authorizer"},
+			[]string{"lets everyone call GET /orders/{id}, POST /orders"}},
+		"AuthorizerGone": {nil, []func(map[string]part){without("Authorizer")}, []string{"issuer:Authorizer"},
+			[]string{"the API loses its issuer of tokens, https://a.example"}},
+		"OtherIssuer": {nil, []func(map[string]part){
+			withProperty("Authorizer", "JwtConfiguration", jwt("https://b.example"))}, []string{"issuer:Authorizer"},
+			[]string{"no more tokens of https://a.example, but of https://b.example"}},
+		"IssuerByName": {[]func(map[string]part){withProperty("Authorizer", "JwtConfiguration", jwt(pooled))},
+			[]func(map[string]part){withProperty("Authorizer", "JwtConfiguration", jwt("https://b.example"))},
+			[]string{"issuer:Authorizer"}, []string{
+				"no more tokens of https://cognito-idp.eu-west-1.AWS::URLSuffix/Pool, but of https://b.example"}},
+		"OtherIssuerOpen": {nil, []func(map[string]part){
+			withProperty("Authorizer", "JwtConfiguration", jwt("https://b.example")), opened},
+			[]string{"issuer:Authorizer", "open:Read"}, []string{"no more tokens", "has no authorizer"}},
 		"AuthorizerMoved": {nil, []func(map[string]part){renamed("Authorizer", "New")}, nil, nil},
 		"RouteGone":       {nil, []func(map[string]part){without("Read")}, nil, nil},
 		"Guarded":         {[]func(map[string]part){opened}, nil, nil, nil},
 		"NewRouteOpen":    {[]func(map[string]part){without("Prices")}, nil, nil, nil},
-		"IssuerAdded":     {[]func(map[string]part){without("Authorizer"), opened, withProperty("Order", "AuthorizationType", "NONE")}, nil, nil, nil},
-		"AnyMethod":       {nil, []func(map[string]part){open("ANY /orders/{order}"), without("Read")}, []string{"open:Read"}, []string{"the route GET /orders/{id} goes, and ANY /orders/{order}, which gets its requests, has no authorizer"}},
-		"GreedyVariable":  {nil, []func(map[string]part){open("ANY /orders/{proxy+}"), without("Read", "Order")}, []string{"open:Read"}, []string{"ANY /orders/{proxy+}"}},
-		"AnyPath":         {nil, []func(map[string]part){open("$default"), without("Read", "Order")}, []string{"open:Order", "open:Read"}, []string{"POST /orders goes", "GET /orders/{id} goes"}},
-		"OpenBefore":      {[]func(map[string]part){open("$default")}, []func(map[string]part){open("$default"), without("Read")}, []string{"open:Read"}, []string{"$default"}},
-		"ScopesOfMore":    {nil, []func(map[string]part){open("$default"), withProperty("Open", "AuthorizationType", "JWT"), without("Order")}, []string{"scopes:Order"}, []string{"POST /orders goes"}},
-		"OtherFunction":   {nil, []func(map[string]part){open("$default"), elsewhere, without("Read")}, nil, nil},
-		"OtherPath":       {nil, []func(map[string]part){open("GET /orders/{id}/{proxy+}"), without("Read")}, nil, nil},
-		"MoreSpecific":    {nil, []func(map[string]part){open("$default")}, nil, nil},
+		"IssuerAdded": {[]func(map[string]part){without("Authorizer"), opened,
+			withProperty("Order", "AuthorizationType", "NONE")}, nil, nil, nil},
+		"AnyMethod": {nil, []func(map[string]part){open("ANY /orders/{order}"), without("Read")},
+			[]string{"open:Read"}, []string{"the route GET /orders/{id} goes, and ANY /orders/{order}, which gets " +
+				"its requests, has no authorizer"}},
+		"GreedyVariable": {nil, []func(map[string]part){open("ANY /orders/{proxy+}"), without("Read", "Order")},
+			[]string{"open:Read"}, []string{"ANY /orders/{proxy+}"}},
+		"AnyPath": {nil, []func(map[string]part){open("$default"), without("Read", "Order")},
+			[]string{"open:Order", "open:Read"}, []string{"POST /orders goes", "GET /orders/{id} goes"}},
+		"OpenBefore": {[]func(map[string]part){open("$default")},
+			[]func(map[string]part){open("$default"), without("Read")}, []string{"open:Read"}, []string{"$default"}},
+		"ScopesOfMore": {nil, []func(map[string]part){open("$default"),
+			withProperty("Open", "AuthorizationType", "JWT"), without("Order")}, []string{"scopes:Order"},
+			[]string{"POST /orders goes"}},
+		"OtherFunction": {nil, []func(map[string]part){open("$default"), elsewhere, without("Read")}, nil, nil},
+		"OtherPath":     {nil, []func(map[string]part){open("GET /orders/{id}/{proxy+}"), without("Read")}, nil, nil},
+		"MoreSpecific":  {nil, []func(map[string]part){open("$default")}, nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -143,7 +182,9 @@ func TestAuthorizers(t *testing.T) {
 					continue // TestConflicts has the conflicts.
 				}
 				refused, said = append(refused, f.ID), append(said, f.Got+". "+f.Why)
-				if len(f.Steps) < 2 || !slices.ContainsFunc(f.Steps, func(step string) bool { return strings.Contains(step, "accept this finding") }) {
+				if len(f.Steps) < 2 || !slices.ContainsFunc(f.Steps, func(step string) bool {
+					return strings.Contains(step, "accept this finding")
+				}) {
 					t.Errorf("%s: got the steps %q, want how to keep it and how to go on", f.ID, f.Steps)
 				}
 			}

@@ -1,9 +1,7 @@
 package check
 
 import (
-	"cmp"
 	"fmt"
-	"maps"
 	"reflect"
 	"regexp"
 	"slices"
@@ -16,14 +14,15 @@ type column struct{ name, kind string }
 
 func columns(r *resource) []column {
 	var all []column
-	for _, declared := range slices.Concat(list(r.at("TableInput", "StorageDescriptor", "Columns")), list(r.at("TableInput", "PartitionKeys"))) {
+	for _, declared := range slices.Concat(list(r.at("TableInput", "StorageDescriptor", "Columns")),
+		list(r.at("TableInput", "PartitionKeys"))) {
 		all = append(all, column{text(at(declared, "Name")), text(at(declared, "Type"))})
 	}
 	return all
 }
 
-// catalogTable reports changes after which queries fail, skip older rows, or misread them: Parquet objects keep the names,
-// types and values of the columns that they were written with ("Handle schema updates", Amazon Athena user
+// catalogTable reports changes after which queries fail, skip older rows, or misread them: Parquet objects keep the
+// names, types and values of the columns that they were written with ("Handle schema updates", Amazon Athena user
 // guide). A view has no objects: its rows are computed by each query.
 func (c *comparison) catalogTable(old, changed *resource) {
 	deployed, proposed := columns(old), columns(changed)
@@ -53,55 +52,65 @@ func (c *comparison) catalogTable(old, changed *resource) {
 				got += fmt.Sprintf(", and %s is new: it looks renamed", added[alike].name)
 				step = "Leave the column, and add " + added[alike].name + " beside it."
 			}
-			c.addBy(c.columnBy(changed, before.name, ""), Refusal, id, changed, got, why, step)
+			c.addBy(c.columnBy(changed, before.name, ""), Refusal, id, changed, got, why, do("%s", step))
 		case proposed[n].kind != before.kind:
-			by, got := c.columnBy(changed, before.name, proposed[n].kind), fmt.Sprintf("the type of the column %s changes from %s to %s", before.name, before.kind, proposed[n].kind)
+			by := c.columnBy(changed, before.name, proposed[n].kind)
+			got := turns("the type of the column "+before.name, before.kind, proposed[n].kind)
 			if view {
-				c.addBy(by, Warning, id, changed, got, "SQL that takes the column for the old type fails, or gives other values.", "Make sure that saved queries and dashboards take the new type.")
+				c.addBy(by, Warning, id, changed, got, "SQL that takes the column for the old type fails, or gives "+
+					"other values.", do("Make sure that saved queries and dashboards take the new type."))
 				continue
 			}
 			c.addBy(by, Refusal, id, changed, got,
-				"Objects from before have the old type: queries that read both fail (HIVE_BAD_DATA), or get other values.",
-				fmt.Sprintf("Leave the column %s as deployed, and add one of the type %s under another name.", before.name, proposed[n].kind))
+				"Objects from before have the old type: queries that read both fail (HIVE_BAD_DATA), or get other "+
+					"values.",
+				do("Leave the column %s as deployed, and add one of the type %s under another name.", before.name,
+					proposed[n].kind))
 		case showed != "" && shows != "" && showed != shows:
-			c.addBy(is.Line+".Columns["+before.name+"] of the schema", Refusal, id, changed, fmt.Sprintf("the column %s shows the attribute %s, and showed %s", before.name, shows, showed),
-				fmt.Sprintf("Objects from before keep the values of %s: the history has both in one column, and no query tells them apart.", showed),
-				fmt.Sprintf("Leave the column %s as deployed, and show %s in another column.", before.name, shows),
-				"If both have the same values, as when an attribute is renamed: accept this finding.")
+			c.addBy(is.Line+".Columns["+before.name+"] of the schema", Refusal, id, changed,
+				fmt.Sprintf("the column %s shows the attribute %s, and showed %s", before.name, shows, showed),
+				fmt.Sprintf("Objects from before keep the values of %s: the history has both in one column, and no "+
+					"query tells them apart.", showed),
+				do("Leave the column %s as deployed, and show %s in another column.", before.name, shows),
+				do("If both have the same values, as when an attribute is renamed: accept this finding."))
 		}
 	}
-	for _, place := range [][]string{{"TableInput", "StorageDescriptor", "Location"}, {"TableInput", "Parameters", "storage.location.template"}} {
+	for _, place := range [][]string{{"TableInput", "StorageDescriptor", "Location"},
+		{"TableInput", "Parameters", "storage.location.template"}} {
 		if before, after := old.at(place...), changed.at(place...); before != nil && !reflect.DeepEqual(before, after) {
-			c.add(Refusal, "location", changed, fmt.Sprintf("the place of the objects changes from %s to %s", say(before), cmp.Or(say(after), "none")),
-				"Queries no longer find the rows from before.", "Leave the place as deployed.", "If it has to change: copy the objects first (aws s3 sync), then accept this finding.")
+			c.add(Refusal, "location", changed, turns("the place of the objects", say(before), say(after)),
+				"Queries no longer find the rows from before.", do("Leave the place as deployed."), do("If it has "+
+					"to change: copy the objects first (aws s3 sync), then accept this finding."))
 			return
 		}
 	}
 	c.projection(old, changed)
 }
 
-// projection reports partitions that queries no longer find. The catalog holds none: each query computes them from these
-// parameters ("Set up partition projection", Amazon Athena user guide).
+// projection reports partitions that queries no longer find. The catalog holds none: each query computes them from
+// these parameters ("Set up partition projection", Amazon Athena user guide).
 func (c *comparison) projection(old, changed *resource) {
 	was, is := members(old.at("TableInput", "Parameters")), members(changed.at("TableInput", "Parameters"))
 	if text(was["projection.enabled"]) != "true" {
 		return
 	}
 	var got []string
-	for _, name := range slices.Sorted(maps.Keys(was)) {
-		before, after := text(was[name]), text(is[name])
+	for name, value := range sorted(was) {
+		before, after := text(value), text(is[name])
 		switch {
 		case !strings.HasPrefix(name, "projection.") || before == after:
 		case strings.HasSuffix(name, ".range") && holds(after, before):
 		case strings.HasSuffix(name, ".values") && len(missing(texts(before), texts(after))) == 0:
 		default:
-			got = append(got, fmt.Sprintf("%s changes from %s to %s", name, before, cmp.Or(after, "none")))
+			got = append(got, turns(name, before, after))
 		}
 	}
 	if len(got) > 0 {
 		c.addBy("Parameters of "+changed.place(), Refusal, "projection", changed, join(got),
-			"Queries skip partitions that they found: their rows seem lost, and nothing fails. The objects stay in the bucket.",
-			"Leave it as deployed, or only widen the range.", "If no query needs these partitions: accept this finding.")
+			"Queries skip partitions that they found: their rows seem lost, and nothing fails. The objects stay in "+
+				"the bucket.",
+			do("Leave it as deployed, or only widen the range."),
+			do("If no query needs these partitions: accept this finding."))
 	}
 }
 
@@ -114,8 +123,8 @@ func texts(list string) []any {
 	return all
 }
 
-// holds reports whether a range, such as "2026-01-01,NOW", holds the other: its start is the same or earlier, and its end the same or later. It
-// compares two numbers, and two dates that are written alike.
+// holds reports whether a range, such as "2026-01-01,NOW", holds the other: its start is the same or earlier, and its
+// end the same or later. It compares two numbers, and two dates that are written alike.
 func holds(wide, narrow string) bool {
 	a, b := texts(wide), texts(narrow)
 	if len(a) != 2 || len(b) != 2 {
@@ -127,7 +136,8 @@ func holds(wide, narrow string) bool {
 		if errX == nil && errY == nil {
 			return x <= y
 		}
-		return first == second || date.MatchString(first) && date.MatchString(second) && len(first) == len(second) && first <= second
+		return first == second || date.MatchString(first) && date.MatchString(second) && len(first) == len(second) &&
+			first <= second
 	}
 	return ordered(a[0].(string), b[0].(string)) && ordered(b[1].(string), a[1].(string))
 }

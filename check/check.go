@@ -1,6 +1,6 @@
-// Package check compares the template of a deployed stack with the one that is about to replace it. It finds changes that
-// DynamoDB or CloudFormation would refuse halfway through the deployment, and changes that would lose data although every
-// step succeeds. It says which deployments, in which order, lead to the same end safely.
+// Package check compares the template of a deployed stack with the one that is about to replace it. It finds changes
+// that DynamoDB or CloudFormation would refuse halfway through the deployment, and changes that would lose data
+// although every step succeeds. It says which deployments, in which order, lead to the same end safely.
 //
 // It reads only the two templates. It ignores changes by hand, and conditions within properties (Fn::If).
 package check
@@ -38,12 +38,14 @@ type Change struct {
 	Path string `json:"path"`
 	// Got says what changes.
 	Got string `json:"got"`
-	// By is what makes the change in the app: lines of the schema, such as "Tables[Questions].Indexes[ByStatus].Projection
-	// of the schema", or an override, a property or a construct with its path.
+	// By is what makes the change in the app: lines of the schema, such as
+	// "Tables[Questions].Indexes[ByStatus].Projection of the schema", or an override, a property or a construct with
+	// its path.
 	By string `json:"by"`
 	// Why says what the change causes.
 	Why string `json:"why"`
-	// Steps lead to the same result safely, in order. A step that is a deployment ends with "By: " and what to change in the app.
+	// Steps lead to the same result safely, in order. A step that is a deployment ends with "By: " and what to change
+	// in the app.
 	Steps []string `json:"steps"`
 }
 
@@ -57,8 +59,8 @@ type Environment struct {
 	Parameters map[string]string
 }
 
-// Compare returns the changes to warn of when the proposed template replaces the deployed one, refusals first, sorted by
-// resource. It returns none for two equal templates.
+// Compare returns the changes to warn of when the proposed template replaces the deployed one, refusals first, sorted
+// by resource. It returns none for two equal templates.
 func Compare(deployed, proposed *Template, environment Environment) []Change {
 	c := &comparison{
 		environment: environment,
@@ -71,13 +73,20 @@ func Compare(deployed, proposed *Template, environment Environment) []Change {
 	for id, old := range c.deployed {
 		c.resource(old, c.proposed[id])
 	}
+	for id, changed := range c.proposed {
+		switch old := c.deployed[id]; {
+		case old == nil:
+			c.rules(changed.kind, "", nil, changed, nil, changed.properties)
+		case old.kind == changed.kind:
+			c.rules(changed.kind, "", old, changed, old.properties, changed.properties)
+		}
+	}
 	c.shards()
 	c.authorizers()
 	c.models()
 	c.grants()
 	c.permissions()
 	c.policies()
-	c.rules()
 	c.visibility()
 	slices.SortFunc(c.findings, func(a, b Change) int {
 		return cmp.Or(cmp.Compare(a.Severity, b.Severity), cmp.Compare(a.Path, b.Path), cmp.Compare(a.ID, b.ID))
@@ -96,20 +105,22 @@ type comparison struct {
 }
 
 // add adds a finding about a resource whose construct makes the change; what is the first part of the finding's id.
-func (c *comparison) add(severity Severity, what string, r *resource, got, why string, steps ...string) {
-	c.addBy("the construct "+r.place(), severity, what, r, got, why, steps...)
+func (c *comparison) add(severity Severity, what string, r *resource, got, why string, plan ...step) {
+	c.addBy("the construct "+r.place(), severity, what, r, got, why, plan...)
 }
 
-// addBy adds a finding. by names what makes the change in the app, and each deployment in the steps that does not name it.
-func (c *comparison) addBy(by string, severity Severity, what string, r *resource, got, why string, steps ...string) {
+// addBy adds a finding. by names what makes the change in the app.
+func (c *comparison) addBy(by string, severity Severity, what string, r *resource, got, why string, plan ...step) {
 	c.findings = append(c.findings, Change{
-		ID: what + ":" + r.id, Severity: severity, LogicalID: r.id, Type: r.kind, Path: r.place(), Got: got, By: by, Why: why, Steps: attribute(steps, by),
+		ID: what + ":" + r.id, Severity: severity, LogicalID: r.id, Type: r.kind, Path: r.place(),
+		Got: got, By: by, Why: why, Steps: sayPlan(plan, by),
 	})
 }
 
 // warn adds a warning about something that opens or stops by the deployment; keep is what to do instead.
 func (c *comparison) warn(by, what string, r *resource, got, why, keep string) {
-	c.addBy(by, Warning, what, r, got, why, keep, "If you mean it, deploy it. With --strict, accept this finding.")
+	c.addBy(by, Warning, what, r, got, why, do("%s", keep),
+		do("If you mean it, deploy it. With --strict, accept this finding."))
 }
 
 func (c *comparison) resource(old, changed *resource) {
@@ -130,10 +141,13 @@ func (c *comparison) resource(old, changed *resource) {
 	if !known {
 		return
 	}
-	if old.condition != changed.condition || !reflect.DeepEqual(at(c.deployedConditions, old.condition), at(c.proposedConditions, changed.condition)) {
-		c.add(kind.severity, "condition", changed, fmt.Sprintf("the condition on which the %s exists changes from %s to %s", kind.noun, cmp.Or(old.condition, "none"), cmp.Or(changed.condition, "none")),
+	if old.condition != changed.condition ||
+		!reflect.DeepEqual(at(c.deployedConditions, old.condition), at(c.proposedConditions, changed.condition)) {
+		c.add(kind.severity, "condition", changed,
+			turns("the condition on which the "+kind.noun+" exists", old.condition, changed.condition),
 			"If the condition is false, CloudFormation removes the "+kind.noun+": "+kind.loss+".",
-			"Make sure that the condition is true for this stack: cdk diff says whether the "+kind.noun+" goes.", "Then accept this finding.")
+			do("Make sure that the condition is true for this stack: cdk diff says whether the %s goes.",
+				kind.noun), do("Then accept this finding."))
 	}
 	c.retention(kind, old, changed)
 	c.replacement(kind, old, changed)
@@ -142,36 +156,13 @@ func (c *comparison) resource(old, changed *resource) {
 		c.table(old, changed)
 	case "AWS::Cognito::UserPool":
 		c.userPool(old, changed)
-	case "AWS::SecretsManager::Secret":
-		c.secret(old, changed)
 	case "AWS::S3::Bucket":
 		c.bucket(old, changed)
 	case glueTable:
 		c.catalogTable(old, changed)
 	case "AWS::KMS::Key":
 		c.key(old, changed)
-	case logGroup:
-		c.logGroup(old, changed)
-	case "AWS::CloudFormation::Stack":
-		c.nestedStack(old, changed)
 	}
-}
-
-// plan is a sequence of deployments with the steps between them.
-type plan struct {
-	steps   []string
-	deploys int
-}
-
-// deploy adds a numbered deployment.
-func (p *plan) deploy(format string, arguments ...any) {
-	p.deploys++
-	p.steps = append(p.steps, fmt.Sprintf("Deploy %d: ", p.deploys)+fmt.Sprintf(format, arguments...))
-}
-
-// do adds a step that is not a deployment.
-func (p *plan) do(format string, arguments ...any) {
-	p.steps = append(p.steps, fmt.Sprintf(format, arguments...))
 }
 
 // name returns a shell expression for the physical name of a deployed resource, and whether the template sets the name.
@@ -184,15 +175,16 @@ func (c *comparison) name(kind kind, r *resource) (string, bool) {
 
 // physical returns a shell expression for the physical id of a deployed resource.
 func (c *comparison) physical(id string) string {
-	return fmt.Sprintf("$(aws cloudformation describe-stack-resource --stack-name %s --logical-resource-id %s --query StackResourceDetail.PhysicalResourceId --output text)",
+	return fmt.Sprintf("$(aws cloudformation describe-stack-resource --stack-name %s --logical-resource-id %s "+
+		"--query StackResourceDetail.PhysicalResourceId --output text)",
 		cmp.Or(c.environment.Stack, "STACK"), id)
 }
 
 // placeholder is {}, {id} or the name of a property, in a step.
 var placeholder = regexp.MustCompile(`\{(\w*)\}`)
 
-// fill returns a step about a deployed resource with shell expressions: {} is its physical name, {id} its physical id, and
-// {Property} what the property says.
+// fill returns a step about a deployed resource with shell expressions: {} is its physical name, {id} its physical id,
+// and {Property} what the property says.
 func (c *comparison) fill(step string, r *resource) string {
 	return placeholder.ReplaceAllStringFunc(step, func(found string) string {
 		switch property := strings.Trim(found, "{}"); property {
@@ -208,6 +200,16 @@ func (c *comparison) fill(step string, r *resource) string {
 			return cmp.Or(say(r.at(property)), "NAME")
 		}
 	})
+}
+
+// turns says how something changes; what is missing is "none".
+func turns(what, before, after string) string {
+	return fmt.Sprintf("%s changes from %s to %s", what, cmp.Or(before, "none"), cmp.Or(after, "none"))
+}
+
+// except returns the texts that are not among the others.
+func except(of, among []string) []string {
+	return slices.DeleteFunc(slices.Clone(of), func(s string) bool { return slices.Contains(among, s) })
 }
 
 func join(values []string) string { return strings.Join(values, ", ") }

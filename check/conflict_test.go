@@ -69,7 +69,8 @@ func only(t *testing.T, findings []check.Change, id string) check.Change {
 }
 
 var (
-	leftOut     = regexp.MustCompile(`^Deploy 1: the deployed template without ([A-Za-z0-9, ]+), and without what uses them\.(?: Then accept ([^.]*)\.)? By: without .+\.$`)
+	leftOut = regexp.MustCompile(
+		`^Deploy 1: the deployed template without ([A-Za-z0-9, ]+), and without what uses them\.(?: Then accept ([^.]*)\.)? By: without .+\.$`)
 	lakeMapping = "TodoLakeMappingB67387A6"
 	lakeCatalog = "TodoLakeCatalogD3D23EB1"
 	lakeTable   = "TodoLakeCatalogtaskchanges50F60391"
@@ -119,12 +120,19 @@ func TestConflicts(t *testing.T) {
 		id, says string
 	}
 	tests := map[string]test{
-		"Mapping":           {text, another(lakeMapping), "conflict:Other", "FunctionName TodoLakeWriter845A959A, EventSourceArn TodoDatabaseAppDataA1556560.StreamArn"},
-		"MappingByARN":      {text, moved(lakeMapping, map[string]any{"Fn::GetAtt": []any{"TodoLakeWriter845A959A", "Arn"}}, "FunctionName"), "conflict:Other", "TodoLakeWriter845A959A"},
-		"StartingPosition":  {text, changed(lakeMapping, "LATEST", "StartingPosition"), "conflict:" + lakeMapping, "StartingPosition changes"},
-		"Route":             {text, another(aRoute), "conflict:Other", "RouteKey GET /api/v1/tasks/{task_id}"},
-		"PathVariable":      {text, moved(aRoute, "GET /api/v1/tasks/{id}", "RouteKey"), "conflict:Other", "RouteKey GET /api/v1/tasks/{id}"},
-		"GreedyVariable":    {declared("AWS::ApiGatewayV2::Route", `{"ApiId": {"Ref": "TodoAPI20B34DFA"}, "RouteKey": "ANY /files/{proxy+}"}`), moved("R", "ANY /files/{path+}", "RouteKey"), "conflict:Other", "{path+}"},
+		"Mapping": {text, another(lakeMapping), "conflict:Other",
+			"FunctionName TodoLakeWriter845A959A, EventSourceArn TodoDatabaseAppDataA1556560.StreamArn"},
+		"MappingByARN": {text, moved(lakeMapping,
+			map[string]any{"Fn::GetAtt": []any{"TodoLakeWriter845A959A", "Arn"}}, "FunctionName"), "conflict:Other",
+			"TodoLakeWriter845A959A"},
+		"StartingPosition": {text, changed(lakeMapping, "LATEST", "StartingPosition"), "conflict:" + lakeMapping,
+			"StartingPosition changes"},
+		"Route": {text, another(aRoute), "conflict:Other", "RouteKey GET /api/v1/tasks/{task_id}"},
+		"PathVariable": {text, moved(aRoute, "GET /api/v1/tasks/{id}", "RouteKey"), "conflict:Other",
+			"RouteKey GET /api/v1/tasks/{id}"},
+		"GreedyVariable": {declared("AWS::ApiGatewayV2::Route",
+			`{"ApiId": {"Ref": "TodoAPI20B34DFA"}, "RouteKey": "ANY /files/{proxy+}"}`),
+			moved("R", "ANY /files/{path+}", "RouteKey"), "conflict:Other", "{path+}"},
 		"RouteMovedInPlace": {text, taking, "conflict:TodoAPIGEThealthA181EA7B", "second route"},
 		"RouteTakesPlace": {text, func(text string) string {
 			return taking(mutate(t, text, func(r resources) { delete(r, aRoute) }))
@@ -132,48 +140,78 @@ func TestConflicts(t *testing.T) {
 		"RouteTakenOver": {text, func(text string) string {
 			return taking(mutate(t, text, func(r resources) { set(t, r, aRoute, "GET /api/v1/task", "RouteKey") }))
 		}, "conflict:TodoAPIGEThealthA181EA7B", "which the deployed " + aRoute + " is"},
-		"BucketPolicyByName":  {mutate(t, text, func(r resources) { set(t, r, "TodoLakeBucket6BB11E08", "lake", "BucketName") }), moved("TodoLakeBucketPolicyA64410F2", "lake", "Bucket"), "conflict:Other", "Bucket lake"},
-		"Stage":               {text, another("TodoAPIStageCA6C90F1"), "conflict:Other", "StageName $default"},
-		"EventInvokeConfig":   {text, another("TodoLakeScheduleFailures10BF2137"), "conflict:Other", "Qualifier $LATEST"},
-		"BucketPolicy":        {text, another("TodoLakeBucketPolicyA64410F2"), "conflict:Other", "Bucket TodoLakeBucket6BB11E08"},
-		"Database":            {text, another(lakeCatalog), "conflict:Other", "Name todo_c830184b"},
-		"CatalogTable":        {text, another(lakeTable), "conflict:Other", "Name task_changes"},
-		"WorkGroup":           {text, another("TodoLakeWorkGroup151B31BD"), "conflict:Other", "Name todo_c830184b"},
-		"ResourceServer":      {declared("AWS::Cognito::UserPoolResourceServer", `{`+pool+`, "Identifier": "api"}`), another("R"), "conflict:Other", "Identifier api"},
-		"SignInDomain":        {declared("AWS::Cognito::UserPoolDomain", `{`+pool+`, "Domain": "todo"}`), another("R"), "conflict:Other", "Domain todo"},
-		"DomainOfAnotherPool": {declared("AWS::Cognito::UserPoolDomain", `{`+pool+`, "Domain": "todo"}`), changed("R", "other", "UserPoolId"), "conflict:R", "UserPoolId changes"},
-		"NamedQueue":          {declared("AWS::SQS::Queue", `{"QueueName": "q"}`), another("R"), "conflict:Other", "QueueName q"},
-		"NamedLogGroup":       {declared("AWS::Logs::LogGroup", `{"LogGroupName": "/aws/vendedlogs/todo"}`), another("R"), "conflict:Other", "LogGroupName /aws/vendedlogs/todo"},
-		"DomainName":          {declared("AWS::ApiGatewayV2::DomainName", `{"DomainName": "api.example.com"}`), another("R"), "conflict:Other", "DomainName api.example.com"},
-		"QueuePolicy":         {text, another("TodoLakeFailuresPolicy24CB6CBC"), "conflict:Other", "Queues TodoLakeFailuresADBA9A12"},
-		"QueuePolicyOfMore":   {text, moved("TodoLakeFailuresPolicy24CB6CBC", []any{"q", map[string]any{"Ref": "TodoLakeFailuresADBA9A12"}}, "Queues"), "conflict:Other", "Queues q, TodoLakeFailuresADBA9A12"},
-		"TopicPolicy":         {declared("AWS::SNS::TopicPolicy", `{"Topics": ["t"], "PolicyDocument": {}}`), another("R"), "conflict:Other", "Topics t"},
-		"Authorizer":          {text, another("TodoAPIAuthorizerCD2D0A02"), "conflict:Other", "Name Authorizer"},
-		"Group":               {declared("AWS::Cognito::UserPoolGroup", `{`+pool+`, "GroupName": "admin"}`), another("R"), "conflict:Other", "GroupName admin"},
-		"GroupOfAnotherPool":  {declared("AWS::Cognito::UserPoolGroup", `{"UserPoolId": "p", "GroupName": "admin"}`), another("R"), "conflict:Other", "UserPoolId p, GroupName admin"},
-		"Record":              {declared("AWS::Route53::RecordSet", `{"HostedZoneId": "Z", "Name": "a.example.", "Type": "A"}`), another("R"), "conflict:Other", "Name a.example."},
-		"FunctionURL":         {declared("AWS::Lambda::Url", `{"TargetFunctionArn": {"Fn::GetAtt": ["TodoTodoAPI662B936A", "Arn"]}, "AuthType": "AWS_IAM"}`), another("R"), "conflict:Other", "TargetFunctionArn TodoTodoAPI662B936A"},
-		"APIMapping":          {declared("AWS::ApiGatewayV2::ApiMapping", `{"DomainName": "api.example.com", "ApiId": {"Ref": "TodoAPI20B34DFA"}, "Stage": "$default"}`), another("R"), "conflict:Other", "DomainName api.example.com"},
+		"BucketPolicyByName": {mutate(t, text, func(r resources) {
+			set(t, r, "TodoLakeBucket6BB11E08", "lake", "BucketName")
+		}), moved("TodoLakeBucketPolicyA64410F2", "lake", "Bucket"), "conflict:Other", "Bucket lake"},
+		"Stage": {text, another("TodoAPIStageCA6C90F1"), "conflict:Other", "StageName $default"},
+		"EventInvokeConfig": {text, another("TodoLakeScheduleFailures10BF2137"), "conflict:Other",
+			"Qualifier $LATEST"},
+		"BucketPolicy": {text, another("TodoLakeBucketPolicyA64410F2"), "conflict:Other",
+			"Bucket TodoLakeBucket6BB11E08"},
+		"Database":     {text, another(lakeCatalog), "conflict:Other", "Name todo_c830184b"},
+		"CatalogTable": {text, another(lakeTable), "conflict:Other", "Name task_changes"},
+		"WorkGroup":    {text, another("TodoLakeWorkGroup151B31BD"), "conflict:Other", "Name todo_c830184b"},
+		"ResourceServer": {declared("AWS::Cognito::UserPoolResourceServer", `{`+pool+`, "Identifier": "api"}`),
+			another("R"), "conflict:Other", "Identifier api"},
+		"SignInDomain": {declared("AWS::Cognito::UserPoolDomain", `{`+pool+`, "Domain": "todo"}`), another("R"),
+			"conflict:Other", "Domain todo"},
+		"DomainOfAnotherPool": {declared("AWS::Cognito::UserPoolDomain", `{`+pool+`, "Domain": "todo"}`),
+			changed("R", "other", "UserPoolId"), "conflict:R", "UserPoolId changes"},
+		"NamedQueue": {declared("AWS::SQS::Queue", `{"QueueName": "q"}`), another("R"), "conflict:Other",
+			"QueueName q"},
+		"NamedLogGroup": {declared("AWS::Logs::LogGroup", `{"LogGroupName": "/aws/vendedlogs/todo"}`),
+			another("R"), "conflict:Other", "LogGroupName /aws/vendedlogs/todo"},
+		"DomainName": {declared("AWS::ApiGatewayV2::DomainName", `{"DomainName": "api.example.com"}`),
+			another("R"), "conflict:Other", "DomainName api.example.com"},
+		"QueuePolicy": {text, another("TodoLakeFailuresPolicy24CB6CBC"), "conflict:Other",
+			"Queues TodoLakeFailuresADBA9A12"},
+		"QueuePolicyOfMore": {text, moved("TodoLakeFailuresPolicy24CB6CBC",
+			[]any{"q", map[string]any{"Ref": "TodoLakeFailuresADBA9A12"}}, "Queues"), "conflict:Other",
+			"Queues q, TodoLakeFailuresADBA9A12"},
+		"TopicPolicy": {declared("AWS::SNS::TopicPolicy", `{"Topics": ["t"], "PolicyDocument": {}}`),
+			another("R"), "conflict:Other", "Topics t"},
+		"Authorizer": {text, another("TodoAPIAuthorizerCD2D0A02"), "conflict:Other", "Name Authorizer"},
+		"Group": {declared("AWS::Cognito::UserPoolGroup", `{`+pool+`, "GroupName": "admin"}`),
+			another("R"), "conflict:Other", "GroupName admin"},
+		"GroupOfAnotherPool": {declared("AWS::Cognito::UserPoolGroup", `{"UserPoolId": "p", "GroupName": "admin"}`),
+			another("R"), "conflict:Other", "UserPoolId p, GroupName admin"},
+		"Record": {declared("AWS::Route53::RecordSet", `{"HostedZoneId": "Z", "Name": "a.example.", "Type": "A"}`),
+			another("R"), "conflict:Other", "Name a.example."},
+		"FunctionURL": {declared("AWS::Lambda::Url",
+			`{"TargetFunctionArn": {"Fn::GetAtt": ["TodoTodoAPI662B936A", "Arn"]}, "AuthType": "AWS_IAM"}`),
+			another("R"), "conflict:Other", "TargetFunctionArn TodoTodoAPI662B936A"},
+		"APIMapping": {declared("AWS::ApiGatewayV2::ApiMapping",
+			`{"DomainName": "api.example.com", "ApiId": {"Ref": "TodoAPI20B34DFA"}, "Stage": "$default"}`),
+			another("R"), "conflict:Other", "DomainName api.example.com"},
 	}
 	// What can have another name.
 	for kind, given := range map[string]string{
-		"AWS::Lambda::Function": "FunctionName", "AWS::IAM::Role": "RoleName", "AWS::Events::Rule": "Name", "AWS::Scheduler::Schedule": "Name", "AWS::CloudWatch::Alarm": "AlarmName",
-		"AWS::SSM::Parameter": "Name", "AWS::StepFunctions::StateMachine": "StateMachineName", "AWS::SNS::Topic": "TopicName", "AWS::KMS::Alias": "AliasName", "AWS::CloudWatch::Dashboard": "DashboardName",
+		"AWS::Lambda::Function": "FunctionName", "AWS::IAM::Role": "RoleName", "AWS::Events::Rule": "Name",
+		"AWS::Scheduler::Schedule": "Name", "AWS::CloudWatch::Alarm": "AlarmName",
+		"AWS::SSM::Parameter": "Name", "AWS::StepFunctions::StateMachine": "StateMachineName",
+		"AWS::SNS::Topic": "TopicName", "AWS::KMS::Alias": "AliasName", "AWS::CloudWatch::Dashboard": "DashboardName",
 		"AWS::Made::Up": "UpName",
 	} {
 		tests["Named "+kind] = test{declared(kind, `{"`+given+`": "n"}`), another("R"), "conflict:Other", given + " n"}
 	}
-	tests["NamedAlias"] = test{declared("AWS::Lambda::Alias", `{"Name": "live", "FunctionName": {"Ref": "TodoTodoAPI662B936A"}}`), another("R"), "conflict:Other", "Name live"}
-	tests["NamedPolicy"] = test{declared("AWS::IAM::Policy", `{"PolicyName": "n", "Roles": ["r"], "PolicyDocument": {}}`), another("R"), "conflict:Other", "PolicyName n"}
+	tests["NamedAlias"] = test{declared("AWS::Lambda::Alias",
+		`{"Name": "live", "FunctionName": {"Ref": "TodoTodoAPI662B936A"}}`), another("R"), "conflict:Other",
+		"Name live"}
+	tests["NamedPolicy"] = test{declared("AWS::IAM::Policy",
+		`{"PolicyName": "n", "Roles": ["r"], "PolicyDocument": {}}`), another("R"), "conflict:Other", "PolicyName n"}
 	retained := func(text string) string {
 		return mutate(t, text, func(r resources) { r["R"]["DeletionPolicy"] = "Retain" })
 	}
-	tests["RetainedLogGroup"] = test{retained(tests["NamedLogGroup"].deployed), another("R"), "conflict:Other", "LogGroupName"}
+	tests["RetainedLogGroup"] = test{retained(tests["NamedLogGroup"].deployed), another("R"), "conflict:Other",
+		"LogGroupName"}
 	// steps are what some have to say besides.
 	steps := map[string][]string{
-		"NamedQueue": {"Receive what is in it.", "Wait 60 seconds"}, "NamedLogGroup": {"Export them first"}, "RetainedLogGroup": {"delete it by hand, or import it into the stack as Other"},
-		"Group":              {"list-users-in-group --user-pool-id $(aws cloudformation describe-stack-resource --stack-name shop --logical-resource-id TodoUsers10B2EC58", "admin-add-user-to-group"},
-		"GroupOfAnotherPool": {"list-users-in-group --user-pool-id p --group-name admin"}, "Authorizer": {"Or give the new one another Name: then"},
+		"NamedQueue": {"Receive what is in it.", "Wait 60 seconds"}, "NamedLogGroup": {"Export them first"},
+		"RetainedLogGroup": {"delete it by hand, or import it into the stack as Other"},
+		"Group": {"list-users-in-group --user-pool-id $(aws cloudformation describe-stack-resource " +
+			"--stack-name shop --logical-resource-id TodoUsers10B2EC58", "admin-add-user-to-group"},
+		"GroupOfAnotherPool": {"list-users-in-group --user-pool-id p --group-name admin"},
+		"Authorizer":         {"Or give the new one another Name: then"},
 	}
 	covered := map[string]bool{}
 	for name, test := range tests {
@@ -227,7 +265,8 @@ func TestConflicts(t *testing.T) {
 					delete(r, id)
 				}
 				for id, declared := range r {
-					if within, ok := declared["Properties"].(map[string]any)["DatabaseName"].(map[string]any); ok && r[within["Ref"].(string)] == nil {
+					if within, ok := declared["Properties"].(map[string]any)["DatabaseName"].(map[string]any); ok &&
+						r[within["Ref"].(string)] == nil {
 						t.Errorf("the steps leave %s in a database that goes: %q", id, f.Steps)
 					}
 				}
@@ -259,10 +298,13 @@ func TestNoConflicts(t *testing.T) {
 	for name, change := range map[string]func(r resources){
 		"VariableInPlace": func(r resources) { set(t, r, aRoute, "GET /api/v1/tasks/{id}", "RouteKey") },
 		"AnotherRoute": func(r resources) {
-			r["New"] = map[string]any{"Type": "AWS::ApiGatewayV2::Route", "Properties": map[string]any{"ApiId": map[string]any{"Ref": "TodoAPI20B34DFA"}, "RouteKey": "GET /api/v1/tasks/{path+}"}}
+			r["New"] = map[string]any{"Type": "AWS::ApiGatewayV2::Route",
+				"Properties": map[string]any{"ApiId": map[string]any{"Ref": "TodoAPI20B34DFA"},
+					"RouteKey": "GET /api/v1/tasks/{path+}"}}
 		},
 		"AnotherAPI": func(r resources) {
-			r["New"] = map[string]any{"Type": "AWS::ApiGatewayV2::Stage", "Properties": map[string]any{"ApiId": map[string]any{"Ref": "Another"}, "StageName": "$default"}}
+			r["New"] = map[string]any{"Type": "AWS::ApiGatewayV2::Stage",
+				"Properties": map[string]any{"ApiId": map[string]any{"Ref": "Another"}, "StageName": "$default"}}
 		},
 		"UnnamedQueue": func(r resources) {
 			r["New"] = map[string]any{"Type": "AWS::SQS::Queue", "Properties": map[string]any{}}
@@ -285,19 +327,23 @@ func TestNoConflicts(t *testing.T) {
 func TestOppositeConditions(t *testing.T) {
 	t.Parallel()
 	policy := func(id, condition string) string {
-		return fmt.Sprintf(`%q: {"Type": "AWS::S3::BucketPolicy", "Condition": %q, "Properties": {"Bucket": "b"}}`, id, condition)
+		return fmt.Sprintf(`%q: {"Type": "AWS::S3::BucketPolicy", "Condition": %q, "Properties": {"Bucket": "b"}}`, id,
+			condition)
 	}
 	template := parse(t, `{"Resources": {`+policy("A", "Is")+", "+policy("B", "IsNot")+`}}`)
 	if got := check.Compare(template, template, here); len(got) != 0 {
 		t.Errorf("got %+v", got)
 	}
 	mapping := func(id, condition, position string) string {
-		return fmt.Sprintf(`%q: {"Type": "AWS::Lambda::EventSourceMapping", "Condition": %q, "Properties": {"FunctionName": "f", "EventSourceArn": "s", "StartingPosition": %q}}`, id, condition, position)
+		return fmt.Sprintf(
+			`%q: {"Type": "AWS::Lambda::EventSourceMapping", "Condition": %q, "Properties": {"FunctionName": "f", "EventSourceArn": "s", "StartingPosition": %q}}`,
+			id, condition, position)
 	}
 	mappings := func(a string) *check.Template {
 		return parse(t, `{"Resources": {`+mapping("A", "Is", a)+", "+mapping("B", "IsNot", "LATEST")+`}}`)
 	}
-	wantOne(t, check.Compare(mappings("LATEST"), mappings("TRIM_HORIZON"), here), "conflict:A", check.Refusal, "StartingPosition changes")
+	wantOne(t, check.Compare(mappings("LATEST"), mappings("TRIM_HORIZON"), here), "conflict:A", check.Refusal,
+		"StartingPosition changes")
 }
 
 // TestUniqueTypesDocumented: docs/CHECK.md lists the types.
@@ -308,7 +354,8 @@ func TestUniqueTypesDocumented(t *testing.T) {
 		t.Fatal(err)
 	}
 	var listed []string
-	for _, row := range regexp.MustCompile("(?m)^\\| `(AWS::[A-Za-z0-9:]+)` \\|").FindAllStringSubmatch(string(document), -1) {
+	for _, row := range regexp.MustCompile("(?m)^\\| `(AWS::[A-Za-z0-9:]+)` \\|").FindAllStringSubmatch(
+		string(document), -1) {
 		listed = append(listed, row[1])
 	}
 	if diff := cmp.Diff(check.UniqueTypes(), listed); diff != "" {

@@ -8,19 +8,21 @@ import (
 	"strings"
 )
 
-// userPool reports changes of settings that Cognito cannot change ("Updating user pool and app client configuration", Amazon Cognito
-// developer guide).
+// userPool reports changes of settings that Cognito cannot change ("Updating user pool and app client configuration",
+// Amazon Cognito developer guide).
 func (c *comparison) userPool(old, changed *resource) {
 	refuse := func(what, got string) {
 		c.add(Refusal, "users", changed, got,
-			"Cognito does not change "+what+" of a user pool: CloudFormation fails. Only a new pool can have it, and users and their passwords do not move to it.",
-			"Leave it as it is deployed.",
-			"If you need the change: deploy a second user pool under another construct id, with a Lambda trigger for user migration that signs people in at the old pool.",
-			"Point apps and the API's authorizer to the new pool, and drop the old one once its users have moved.")
+			"Cognito does not change "+what+" of a user pool: CloudFormation fails. Only a new pool can have it, and "+
+				"users and their passwords do not move to it.",
+			do("Leave it as it is deployed."),
+			do("If you need the change: deploy a second user pool under another construct id, with a Lambda trigger "+
+				"for user migration that signs people in at the old pool."),
+			do("Point apps and the API's authorizer to the new pool, and drop the old one once its users have moved."))
 	}
 	for _, property := range []string{"AliasAttributes", "UsernameAttributes", "UsernameConfiguration"} {
 		if before, after := old.at(property), changed.at(property); !reflect.DeepEqual(before, after) {
-			refuse("how users sign in ("+property+")", fmt.Sprintf("%s changes from %s to %s", property, cmp.Or(text(before), "none"), cmp.Or(text(after), "none")))
+			refuse("how users sign in ("+property+")", turns(property, text(before), text(after)))
 			return
 		}
 	}
@@ -37,7 +39,7 @@ func (c *comparison) userPool(old, changed *resource) {
 		name := text(at(before, "Name"))
 		declared[name] = true
 		if after := attributes[name]; !reflect.DeepEqual(before, after) {
-			refuse("or remove the attributes", fmt.Sprintf("the attribute %s changes from %s to %s", name, text(before), cmp.Or(text(after), "none")))
+			refuse("or remove the attributes", turns("the attribute "+name, text(before), text(after)))
 			return
 		}
 	}
@@ -46,27 +48,6 @@ func (c *comparison) userPool(old, changed *resource) {
 			refuse("which attributes are required", "the attribute "+name+" is now required")
 			return
 		}
-	}
-	if text(old.at("DeletionProtection")) == "ACTIVE" && text(changed.at("DeletionProtection")) != "ACTIVE" {
-		c.add(Warning, "protection", changed, "deletion protection is switched off",
-			"Nothing is lost yet. But a drop, the end of the stack or a slip in the console deletes the users from now on.", "Leave it on where users matter.")
-	}
-}
-
-// secret reports changes that make CloudFormation generate a new value, as each change of GenerateSecretString does
-// ("AWS::SecretsManager::Secret", CloudFormation template reference).
-func (c *comparison) secret(old, changed *resource) {
-	for _, property := range []string{"GenerateSecretString", "SecretString"} {
-		if reflect.DeepEqual(old.at(property), changed.at(property)) {
-			continue
-		}
-		name, _ := c.name(kinds[old.kind], old)
-		// A literal SecretString must not be shown.
-		c.add(Refusal, "secret-value", changed, property+" changes",
-			"CloudFormation gives the secret a new value. Hashes and signatures made with the old one no longer match, and a value that a person has put in is overwritten.",
-			"Leave "+property+" as it is deployed: also its template and its exclusions.",
-			"If the value may change: keep the old one (aws secretsmanager get-secret-value --secret-id "+name+"), accept this finding, and put it back where it is still needed.")
-		return
 	}
 }
 
@@ -79,13 +60,11 @@ func (c *comparison) bucket(old, changed *resource) {
 			continue
 		}
 		c.add(Warning, "expiry", changed, "a rule that deletes objects is new or another: "+text(rule),
-			"Amazon S3 also deletes existing objects that match the rule and are old enough.", "Make sure that prefix and days are what they should be.")
+			"Amazon S3 also deletes existing objects that match the rule and are old enough.", do("Make sure that "+
+				"prefix and days are what they should be."))
 		break
 	}
 	c.formerVersions(old, changed)
-	if text(old.at("VersioningConfiguration", "Status")) == "Enabled" && text(changed.at("VersioningConfiguration", "Status")) != "Enabled" {
-		c.add(Warning, "versioning", changed, "versioning is suspended", "From now on nothing can bring back objects that are overwritten or deleted.", "Leave it on where the objects matter.")
-	}
 }
 
 // formerVersions reports a shorter time in which overwritten and deleted objects can be restored.
@@ -102,45 +81,49 @@ func (c *comparison) formerVersions(old, changed *resource) {
 		before, limited := 0, false
 		for _, was := range deployed {
 			// A rule with tags does not apply to versions without them.
-			if days, ok := formerDays(was); ok && at(was, "TagFilters") == nil && strings.HasPrefix(text(at(rule, "Prefix")), text(at(was, "Prefix"))) && (!limited || days < before) {
+			if days, ok := formerDays(was); ok && at(was, "TagFilters") == nil &&
+				strings.HasPrefix(text(at(rule, "Prefix")), text(at(was, "Prefix"))) && (!limited || days < before) {
 				before, limited = days, true
 			}
 		}
 		if limited && before <= after || contains(deployed, rule) {
 			continue
 		}
-		had, leave := "for ever", "Leave the rule out."
+		had, leave := "for ever", do("Leave the rule out.")
 		if limited {
-			had, leave = fmt.Sprintf("%d days", before), fmt.Sprintf("Leave it at %d days.", before)
+			had, leave = fmt.Sprintf("%d days", before), do("Leave it at %d days.", before)
 		}
-		c.add(Refusal, "former", changed, fmt.Sprintf("former versions of objects are kept %d days, and were kept %s", after, had),
-			"Amazon S3 deletes the versions that are older, those from before this deployment too: what was overwritten or deleted then cannot be brought back.",
-			leave, "If they are to go: accept this finding.")
+		c.add(Refusal, "former", changed, fmt.Sprintf("former versions of objects are kept %d days, and were kept %s",
+			after, had),
+			"Amazon S3 deletes the versions that are older, those from before this deployment too: what was "+
+				"overwritten or deleted then cannot be brought back.",
+			leave, do("If they are to go: accept this finding."))
 		return
 	}
 }
 
 // formerDays returns the days after which a rule deletes former versions, and whether it does.
 func formerDays(rule any) (int, bool) {
-	days, err := strconv.Atoi(text(at(rule, "NoncurrentVersionExpiration", "NoncurrentDays")) + text(at(rule, "NoncurrentVersionExpirationInDays")))
+	days, err := strconv.Atoi(text(at(rule, "NoncurrentVersionExpiration", "NoncurrentDays")) +
+		text(at(rule, "NoncurrentVersionExpirationInDays")))
 	return days, err == nil && text(at(rule, "Status")) == "Enabled"
 }
 
-// key reports changes that AWS KMS cannot make ("AWS::KMS::Key", property MultiRegion, CloudFormation template reference: the
-// update fails, also with a policy to retain the old key).
+// key reports changes that AWS KMS cannot make ("AWS::KMS::Key", property MultiRegion, CloudFormation template
+// reference: the update fails, also with a policy to retain the old key).
 func (c *comparison) key(old, changed *resource) {
 	before, after := cmp.Or(text(old.at("MultiRegion")), "false"), cmp.Or(text(changed.at("MultiRegion")), "false")
 	if before == after {
 		return
 	}
-	p := &plan{}
-	p.do("Leave MultiRegion as deployed (%s).", before)
-	p.do("If it has to be %s, only another key can be:", after)
-	p.deploy("the deployed template, and a second key with MultiRegion %s under another construct id.", after)
-	p.by("a second construct beside %s", changed.place())
-	p.deploy("what encrypts uses the second key. The first one stays: what it has encrypted, and backups, need it.")
-	c.addBy("MultiRegion of "+changed.place(), Refusal, "multi-region", changed, fmt.Sprintf("MultiRegion changes from %s to %s", before, after),
-		"AWS KMS does not change it in a key: CloudFormation fails and rolls back.", p.steps...)
+	c.addBy("MultiRegion of "+changed.place(), Refusal, "multi-region", changed, turns("MultiRegion", before, after),
+		"AWS KMS does not change it in a key: CloudFormation fails and rolls back.",
+		do("Leave MultiRegion as deployed (%s).", before),
+		do("If it has to be %s, only another key can be:", after),
+		deploy("a second construct beside "+changed.place(),
+			"the deployed template, and a second key with MultiRegion %s under another construct id.", after),
+		deploy("", "what encrypts uses the second key. The first one stays: what it has encrypted, and backups, "+
+			"need it."))
 }
 
 func contains(values []any, value any) bool {
@@ -150,24 +133,4 @@ func contains(values []any, value any) bool {
 		}
 	}
 	return false
-}
-
-// logGroup reports a shorter retention of events; without a retention, events never expire.
-func (c *comparison) logGroup(old, changed *resource) {
-	before, after := text(old.at("RetentionInDays")), text(changed.at("RetentionInDays"))
-	days, err := strconv.Atoi(after)
-	if err != nil {
-		return
-	}
-	if had, err := strconv.Atoi(before); before == "" || err == nil && days < had {
-		c.add(Warning, "retention", changed, fmt.Sprintf("events are kept %d days, and were kept %s", days, cmp.Or(before, "for ever")),
-			"Older events are deleted.", "Export them first if you need them: aws logs create-export-task.")
-	}
-}
-
-// nestedStack reports a nested template that changes, which this comparison cannot see.
-func (c *comparison) nestedStack(old, changed *resource) {
-	if !reflect.DeepEqual(old.at("TemplateURL"), changed.at("TemplateURL")) {
-		c.add(Warning, "nested", changed, "the template of a nested stack changes", "It is in a file of its own, which the check does not compare.", "Compare it by itself.")
-	}
 }

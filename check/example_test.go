@@ -8,12 +8,15 @@ import (
 
 // Giving a table a name makes CloudFormation replace it by an empty one.
 func ExampleCompare() {
-	deployed, err := check.Parse([]byte(`{"Resources": {"Orders": {"Type": "AWS::DynamoDB::Table", "Properties": {}}}}`))
+	deployed,
+		err := check.Parse([]byte(`{"Resources": {"Orders": {"Type": "AWS::DynamoDB::Table", "Properties": {}}}}`))
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	proposed, err := check.Parse([]byte(`{"Resources": {"Orders": {"Type": "AWS::DynamoDB::Table", "Properties": {"TableName": "orders"}}}}`))
+	proposed,
+		err := check.Parse(
+		[]byte(`{"Resources": {"Orders": {"Type": "AWS::DynamoDB::Table", "Properties": {"TableName": "orders"}}}}`))
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -5,10 +5,11 @@ import (
 	"slices"
 )
 
-// WarningIDs returns what the ids of findings about openings and stops begin with.
+// WarningIDs returns what the ids of findings about openings, stops and single properties begin with.
 func WarningIDs() []string {
 	all := map[string]bool{
-		"opens-grants": true, "opens-audience": true, "stops-audience": true, "opens-tokens": true, "opens-scopes": true, "stops-open": true,
+		"opens-grants": true, "opens-audience": true, "stops-audience": true, "opens-tokens": true,
+		"opens-scopes": true, "stops-open": true,
 		"stops-variable": true, "stops-visibility": true,
 	}
 	for _, r := range propertyRules {

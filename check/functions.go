@@ -3,10 +3,8 @@ package check
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"reflect"
 	"regexp"
-	"slices"
 	"strconv"
 )
 
@@ -17,22 +15,22 @@ var storeVariable = regexp.MustCompile(`(TABLE|BUCKET|SECRET|QUEUE|STREAM)(_NAME
 func (c *comparison) variables(old, changed *resource) {
 	was, is := members(old.at("Environment", "Variables")), members(changed.at("Environment", "Variables"))
 	var got, by []string
-	for _, name := range slices.Sorted(maps.Keys(was)) {
-		store := c.deployed[firstOf(references(was[name]))]
+	for name, value := range sorted(was) {
+		store := c.deployed[firstOf(references(value))]
 		switch {
 		case store == nil && !storeVariable.MatchString(name):
 			continue
 		case store != nil && kinds[store.kind].severity == "", store != nil && c.proposed[store.id] == nil:
 			// It is no store, or its drop is another finding.
 			continue
-		case reflect.DeepEqual(was[name], is[name]), identity(c.deployed, was[name]) == identity(c.proposed, is[name]):
+		case reflect.DeepEqual(value, is[name]), identity(c.deployed, value) == identity(c.proposed, is[name]):
 			continue
 		case is[name] == nil && !reflect.DeepEqual(old.at("Code"), changed.at("Code")):
 			// New code may not need it.
 			continue
 		}
 		now := cmp.Or(say(is[name]), "nothing")
-		got = append(got, fmt.Sprintf("the variable %s names %s, and named %s", name, now, say(was[name])))
+		got = append(got, fmt.Sprintf("the variable %s names %s, and named %s", name, now, say(value)))
 		by = append(by, name+" of "+changed.place())
 	}
 	if len(got) > 0 {
@@ -57,16 +55,12 @@ func (c *comparison) visibility() {
 		return q, seconds, timeout, errSeconds == nil && errTimeout == nil && seconds < 6*timeout
 	}
 	said := map[string]bool{}
-	for _, id := range slices.Sorted(maps.Keys(c.proposed)) {
-		mapping := c.proposed[id]
-		if mapping.kind != eventSourceMapping {
-			continue
-		}
+	for mapping := range of(c.proposed, eventSourceMapping) {
 		q, seconds, timeout, is := short(c.proposed, mapping)
 		if !is || said[q.id] {
 			continue
 		}
-		if old := c.deployed[id]; old != nil && old.kind == eventSourceMapping {
+		if old := c.deployed[mapping.id]; old != nil && old.kind == eventSourceMapping {
 			if _, _, _, was := short(c.deployed, old); was {
 				continue
 			}

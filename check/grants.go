@@ -3,7 +3,6 @@ package check
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"reflect"
 	"regexp"
 	"slices"
@@ -43,12 +42,13 @@ func (g grant) String() string {
 
 // covers reports whether g includes other.
 func (g grant) covers(other grant) bool {
-	return (g.condition == "" || g.condition == other.condition) && (g.principal == everyone || g.principal == other.principal) &&
+	return (g.condition == "" || g.condition == other.condition) &&
+		(g.principal == everyone || g.principal == other.principal) &&
 		matches(strings.ToLower(g.action), strings.ToLower(other.action)) && matches(g.resource, other.resource)
 }
 
-// statements returns what a policy document allows or denies, by the effect. A statement of everything but some actions, resources
-// or principals is one of all, with that as a condition.
+// statements returns what a policy document allows or denies, by the effect. A statement of everything but some
+// actions, resources or principals is one of all, with that as a condition.
 func statements(document any, effect string) []grant {
 	var all []grant
 	for _, statement := range values(at(document, "Statement")) {
@@ -87,8 +87,8 @@ func principals(declared []any) []string {
 		if !ok {
 			byKind = map[string]any{"AWS": v}
 		}
-		for _, kind := range slices.Sorted(maps.Keys(byKind)) {
-			for _, who := range values(byKind[kind]) {
+		for kind, named := range sorted(byKind) {
+			for _, who := range values(named) {
 				if said := say(who); said == "*" && kind == "AWS" {
 					all = append(all, everyone)
 				} else {
@@ -137,12 +137,11 @@ func (g grant) covered(by []grant) bool {
 // identities are the types that have policies of their own, with the properties by which other policies name them.
 var identities = map[string]string{"AWS::IAM::Role": "Role", "AWS::IAM::User": "User", "AWS::IAM::Group": "Group"}
 
-// grants returns the actions that policies allow or deny each role, user or group, by the logical id, or by the name if the
-// template does not declare it. The effect is "Allow" or "Deny".
+// grants returns the actions that policies allow or deny each role, user or group, by the logical id, or by the name if
+// the template does not declare it. The effect is "Allow" or "Deny".
 func grants(resources map[string]*resource, effect string) map[string][]grant {
 	all := map[string][]grant{}
-	for _, id := range slices.Sorted(maps.Keys(resources)) {
-		r := resources[id]
+	for id, r := range sorted(resources) {
 		switch r.kind {
 		case "AWS::IAM::Role", "AWS::IAM::User", "AWS::IAM::Group":
 			for _, inline := range list(r.at("Policies")) {
@@ -155,7 +154,8 @@ func grants(resources map[string]*resource, effect string) map[string][]grant {
 					all[id] = append(all[id], grant{resource: text(managed), on: managed})
 				}
 			}
-		case "AWS::IAM::Policy", "AWS::IAM::ManagedPolicy", "AWS::IAM::RolePolicy", "AWS::IAM::UserPolicy", "AWS::IAM::GroupPolicy":
+		case "AWS::IAM::Policy", "AWS::IAM::ManagedPolicy", "AWS::IAM::RolePolicy", "AWS::IAM::UserPolicy",
+			"AWS::IAM::GroupPolicy":
 			for _, noun := range identities {
 				for _, holder := range slices.Concat(list(r.at(noun+"s")), values(r.at(noun+"Name"))) {
 					name := cmp.Or(text(at(holder, "Ref")), text(holder))
@@ -197,10 +197,12 @@ func references(v any) []string {
 	return ids
 }
 
-// refersToRemoved reports whether the value refers to a resource that the proposed template no longer has. Grants on it may be
-// removed with it.
+// refersToRemoved reports whether the value refers to a resource that the proposed template no longer has. Grants on it
+// may be removed with it.
 func (c *comparison) refersToRemoved(v any) bool {
-	return slices.ContainsFunc(references(v), func(id string) bool { return c.deployed[id] != nil && c.proposed[id] == nil })
+	return slices.ContainsFunc(references(v), func(id string) bool {
+		return c.deployed[id] != nil && c.proposed[id] == nil
+	})
 }
 
 // first returns the first element of a list of texts, or "".
@@ -215,26 +217,15 @@ func first(v any) string {
 func (c *comparison) grants() {
 	deployed, proposed := grants(c.deployed, "Allow"), grants(c.proposed, "Allow")
 	denied, denies := grants(c.deployed, "Deny"), grants(c.proposed, "Deny")
-	for _, id := range slices.Sorted(maps.Keys(deployed)) {
+	for id, had := range sorted(deployed) {
 		heir, functions, unchanged := c.roleInPlaceOf(id)
 		if heir == "" {
 			continue
 		}
-		var lost []string
-		lose := func(said string) {
-			if !slices.Contains(lost, said) {
-				lost = append(lost, said)
-			}
-		}
-		for _, g := range deployed[id] {
-			if !g.covered(proposed[heir]) && !c.refersToRemoved(g.on) {
-				lose(g.String())
-			}
-		}
-		for _, d := range denies[heir] {
-			if !d.covered(denied[id]) && slices.ContainsFunc(deployed[id], d.overlaps) {
-				lose(d.String() + " (denied)")
-			}
+		lost := uncovered(had, proposed[heir], func(g grant) bool { return !c.refersToRemoved(g.on) })
+		overlaps := func(d grant) bool { return slices.ContainsFunc(had, d.overlaps) }
+		for _, said := range uncovered(denies[heir], denied[id], overlaps) {
+			lost = append(lost, said+" (denied)")
 		}
 		if len(lost) == 0 {
 			continue
@@ -244,35 +235,36 @@ func (c *comparison) grants() {
 			r = &resource{id: heir, kind: "AWS::IAM::Role"}
 		}
 		noun := cmp.Or(strings.ToLower(identities[r.kind]), "role")
-		p, by := &plan{}, c.grantsBy(r, functions)
+		by := c.grantsBy(r, functions)
 		got := "the " + noun + " may no longer do " + join(lost)
 		if len(functions) > 0 && !unchanged {
-			p.do("If the new code of %s does this no longer, and failures for some seconds matter:", join(functions))
-			p.deploy("this template, but with the role as deployed.")
-			p.by("%s, as deployed; %s", by, functionsCode)
-			p.deploy("this template; accept this finding then.")
-			c.addBy(by, Warning, "grants", r, got, "The role changes before the function: until the new code runs, requests of the old code are refused (AccessDenied).", p.steps...)
+			c.addBy(by, Warning, "grants", r, got, "The role changes before the function: until the new code runs, "+
+				"requests of the old code are refused (AccessDenied).",
+				do("If the new code of %s does this no longer, and failures for some seconds matter:", join(functions)),
+				deploy(by+", as deployed; "+functionsCode, "this template, but with the role as deployed."),
+				deploy("", "this template; accept this finding then."))
 			continue
 		}
 		why := "What has this " + noun + " is refused from then on (AccessDenied)."
 		if len(functions) > 0 {
-			why = fmt.Sprintf("The code of %s stays as deployed, so it goes on making these requests: they are refused (AccessDenied).", join(functions))
+			why = fmt.Sprintf("The code of %s stays as deployed, so it goes on making these requests: they are "+
+				"refused (AccessDenied).", join(functions))
 		}
-		p.do("Put the grants back, and take new statements that deny away.")
-		p.do("If nothing makes these requests any more: accept this finding.")
-		c.addBy(by, Refusal, "grants", r, got, why, p.steps...)
+		c.addBy(by, Refusal, "grants", r, got, why,
+			do("Put the grants back, and take new statements that deny away."),
+			do("If nothing makes these requests any more: accept this finding."))
 	}
 }
 
-// roleInPlaceOf returns the role that replaces a deployed role, the functions with it, and whether the code of one of them
-// stays. A role that is removed together with its functions has no heir.
+// roleInPlaceOf returns the role that replaces a deployed role, the functions with it, and whether the code of one of
+// them stays. A role that is removed together with its functions has no heir.
 func (c *comparison) roleInPlaceOf(id string) (heir string, functions []string, unchanged bool) {
 	if c.deployed[id] == nil || c.proposed[id] != nil {
 		// Declared elsewhere, or in both templates.
 		heir = id
 	}
-	for _, name := range slices.Sorted(maps.Keys(c.deployed)) {
-		old, changed := c.deployed[name], c.proposed[name]
+	for name, old := range sorted(c.deployed) {
+		changed := c.proposed[name]
 		if changed == nil || role(old) != id || role(changed) == "" {
 			continue
 		}

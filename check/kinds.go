@@ -16,8 +16,9 @@ type kind struct {
 	loss string
 	// severity is that of the loss.
 	severity Severity
-	// name is the property with the physical name, with dots between levels, and replacing are further ones whose change makes CloudFormation replace
-	// the resource ("Update requires: Replacement", CloudFormation template reference).
+	// name is the property with the physical name, with dots between levels, and replacing are further ones whose
+	// change makes CloudFormation replace the resource ("Update requires: Replacement", CloudFormation template
+	// reference).
 	name      string
 	replacing []string
 	// save is a step that keeps what the resource holds, for [comparison.fill].
@@ -49,16 +50,24 @@ func store(noun string) kind {
 
 var kinds = map[string]kind{
 	// Keys and local indexes replace a table too: see comparison.table.
-	globalTable:   {noun: "table", loss: "its items are gone", severity: Refusal, name: "TableName", save: saveTable},
-	regionalTable: {noun: "table", loss: "its items are gone", severity: Refusal, name: "TableName", replacing: []string{"ImportSourceSpecification"}, save: saveTable},
-	"AWS::S3::Bucket": {noun: "bucket", loss: "nothing finds its objects any more, and they go with it when it is emptied", severity: Refusal,
+	globalTable: {noun: "table", loss: "its items are gone", severity: Refusal, name: "TableName", save: saveTable},
+	regionalTable: {noun: "table", loss: "its items are gone", severity: Refusal, name: "TableName",
+		replacing: []string{"ImportSourceSpecification"}, save: saveTable},
+	"AWS::S3::Bucket": {noun: "bucket", loss: "nothing finds its objects any more, and they go with it when it is " +
+		"emptied", severity: Refusal,
 		name: "BucketName", replacing: []string{"BucketNamespace", "BucketNamePrefix", "ObjectLockEnabled"},
 		save: "Copy its objects: aws s3 sync s3://{} s3://OTHER-BUCKET"},
-	"AWS::Cognito::UserPool": {noun: "user pool", loss: "its users are gone: they have to sign up again, and Cognito does not export their passwords", severity: Refusal},
-	"AWS::SecretsManager::Secret": {noun: "secret", loss: "its value is gone after the recovery window, and values derived from it no longer match", severity: Refusal,
-		name: "Name", save: "Keep its value: aws secretsmanager get-secret-value --secret-id {}"},
-	"AWS::KMS::Key":                      {noun: "key", loss: "nothing that is encrypted under it can be read once it is deleted, backups included", severity: Refusal},
-	"AWS::Kinesis::Stream":               {noun: "stream", loss: "the records that have not been read are gone", severity: Refusal, name: "Name"},
+	"AWS::Cognito::UserPool": {noun: "user pool",
+		loss:     "its users are gone: they have to sign up again, and Cognito does not export their passwords",
+		severity: Refusal},
+	"AWS::SecretsManager::Secret": {noun: "secret",
+		loss:     "its value is gone after the recovery window, and values derived from it no longer match",
+		severity: Refusal,
+		name:     "Name", save: "Keep its value: aws secretsmanager get-secret-value --secret-id {}"},
+	"AWS::KMS::Key": {noun: "key",
+		loss: "nothing that is encrypted under it can be read once it is deleted, backups included", severity: Refusal},
+	"AWS::Kinesis::Stream": {noun: "stream", loss: "the records that have not been read are gone",
+		severity: Refusal, name: "Name"},
 	"AWS::CloudFormation::Stack":         {noun: "nested stack", loss: "everything in it goes", severity: Refusal},
 	"AWS::RDS::DBCluster":                store("database cluster"),
 	"AWS::RDS::DBInstance":               store("database"),
@@ -71,32 +80,64 @@ var kinds = map[string]kind{
 	"AWS::OpenSearchService::Domain":     store("search domain"),
 	"AWS::ElastiCache::ReplicationGroup": store("cache"),
 	"AWS::Backup::BackupVault":           store("backup vault"),
-	"AWS::SQS::Queue": {noun: "queue", loss: "the messages in it are gone", severity: Warning, name: "QueueName", replacing: []string{"FifoQueue"},
-		save: "Drain it: stop what sends to it, let its function empty it, or receive each message, keep it where you need it and delete it (aws sqs receive-message, delete-message), until the numbers are 0 in " +
-			"aws sqs get-queue-attributes --attribute-names ApproximateNumberOfMessages ApproximateNumberOfMessagesNotVisible ApproximateNumberOfMessagesDelayed --queue-url {id}"},
+	"AWS::SQS::Queue": {noun: "queue", loss: "the messages in it are gone", severity: Warning, name: "QueueName",
+		replacing: []string{"FifoQueue"},
+		save: "Drain it: stop what sends to it, let its function empty it, or receive each message, keep it where " +
+			"you need it and delete it (aws sqs receive-message, delete-message), until the numbers are 0 in " +
+			"aws sqs get-queue-attributes --attribute-names ApproximateNumberOfMessages " +
+			"ApproximateNumberOfMessagesNotVisible ApproximateNumberOfMessagesDelayed --queue-url {id}"},
 	logGroup: {noun: "log group", loss: "its events are gone", severity: Warning, name: "LogGroupName",
-		save: "Export its events into a bucket whose policy lets logs.amazonaws.com write: aws logs create-export-task --log-group-name {} --from 0 --to $(date +%s000) --destination BUCKET"},
-	"AWS::Cognito::UserPoolClient": {noun: "app client", loss: "apps that hold its id, and its secret, can no longer sign people in", severity: Warning, replacing: []string{"GenerateSecret", "UserPoolId"},
-		save: "Deploy the new client beside it, under another construct id, and give each app that has the id {} the new one. Take this one away when no app signs people in with it"},
-	userPoolGroup: {noun: "group", loss: "its members lose the right that they have by it, and nothing keeps who they were", severity: Refusal, name: "GroupName", replacing: []string{"UserPoolId"},
-		save: "Keep the list of its members: aws cognito-idp list-users-in-group --user-pool-id {UserPoolId} --group-name {}. To put each into another group: aws cognito-idp admin-add-user-to-group"},
-	glueDatabase:             {noun: "catalog database", loss: "SQL that names it fails, and so do roles that may query it; the objects in the bucket stay", severity: Refusal, name: "DatabaseInput.Name"},
-	glueTable:                {noun: "catalog table", loss: "SQL that names it fails; the objects in the bucket stay", severity: Refusal, name: "TableInput.Name"},
-	"AWS::Athena::WorkGroup": {noun: "workgroup", loss: "the history of queries and what people have saved in it go", severity: Refusal, name: "Name"},
-	userPoolDomain: {noun: "sign-in domain", loss: "apps that send people or ask for tokens there fail", severity: Warning, name: "Domain", replacing: []string{"UserPoolId"},
-		save: "Tell each app that has the address of {} where people sign in, and where programs get tokens, from then on"},
-	"AWS::ApiGatewayV2::DomainName": {noun: "domain name", loss: "clients that call it get no answer, and another one of the same name has another target for DNS records", severity: Refusal, name: "DomainName"},
-	"AWS::ApiGatewayV2::Api": {noun: "API", loss: "its address changes, and clients that have the old one fail", severity: Warning, replacing: []string{"ProtocolType"},
-		save: "Deploy the new API beside it, under another construct id, and tell clients its address: the stack's output has it, and aws apigatewayv2 get-apis. Take this one (aws apigatewayv2 get-api --api-id {}) away when its access log has no more requests. A domain name of your own keeps the address"},
-	"AWS::ApiGatewayV2::ApiMapping":   {noun: "API mapping", loss: "the domain name leads to no API", severity: Warning, stateless: true},
-	"AWS::Lambda::EventInvokeConfig":  {noun: "setting of asynchronous invocations", loss: "the function has AWS Lambda's own: two retries in six hours, and no queue for what fails", severity: Warning, stateless: true},
-	"AWS::Scheduler::Schedule":        {noun: "schedule", loss: "what it starts is started no more", severity: Warning, stateless: true},
-	"AWS::Events::Rule":               {noun: "rule", loss: "what it starts is started no more", severity: Warning, stateless: true},
-	"AWS::CloudWatch::Alarm":          {noun: "alarm", loss: "nobody hears of what it watched", severity: Warning, stateless: true},
-	"AWS::CloudWatch::CompositeAlarm": {noun: "alarm", loss: "nobody hears of what it watched", severity: Warning, stateless: true},
-	"AWS::SNS::Topic":                 {noun: "topic", loss: "its subscribers hear nothing more, and have to subscribe and confirm again", severity: Warning},
-	"AWS::SNS::Subscription":          {noun: "subscription", loss: "its endpoint hears nothing more", severity: Warning, stateless: true},
-	eventSourceMapping:                {noun: "event source mapping", loss: "its place in the stream is forgotten: a new one begins where StartingPosition says, so that records come again or are skipped", severity: Warning, replacing: []string{"StartingPosition", "StartingPositionTimestamp", "EventSourceArn"}},
+		save: "Export its events into a bucket whose policy lets logs.amazonaws.com write: aws logs " +
+			"create-export-task --log-group-name {} --from 0 --to $(date +%s000) --destination BUCKET"},
+	"AWS::Cognito::UserPoolClient": {noun: "app client",
+		loss: "apps that hold its id, and its secret, can no longer sign people in", severity: Warning,
+		replacing: []string{"GenerateSecret", "UserPoolId"},
+		save: "Deploy the new client beside it, under another construct id, and give each app that has the id " +
+			"{} the new one. Take this one away when no app signs people in with it"},
+	userPoolGroup: {noun: "group", loss: "its members lose the right that they have by it, and nothing keeps who " +
+		"they were", severity: Refusal, name: "GroupName", replacing: []string{"UserPoolId"},
+		save: "Keep the list of its members: aws cognito-idp list-users-in-group --user-pool-id {UserPoolId} " +
+			"--group-name {}. To put each into another group: aws cognito-idp admin-add-user-to-group"},
+	glueDatabase: {noun: "catalog database",
+		loss:     "SQL that names it fails, and so do roles that may query it; the objects in the bucket stay",
+		severity: Refusal, name: "DatabaseInput.Name"},
+	glueTable: {noun: "catalog table", loss: "SQL that names it fails; the objects in the bucket stay",
+		severity: Refusal, name: "TableInput.Name"},
+	"AWS::Athena::WorkGroup": {noun: "workgroup", loss: "the history of queries and what people have saved in it go",
+		severity: Refusal, name: "Name"},
+	userPoolDomain: {noun: "sign-in domain", loss: "apps that send people or ask for tokens there fail",
+		severity: Warning, name: "Domain", replacing: []string{"UserPoolId"},
+		save: "Tell each app that has the address of {} where people sign in, and where programs get tokens, from " +
+			"then on"},
+	"AWS::ApiGatewayV2::DomainName": {noun: "domain name",
+		loss: "clients that call it get no answer, and another one of the same name has another target for DNS " +
+			"records",
+		severity: Refusal, name: "DomainName"},
+	"AWS::ApiGatewayV2::Api": {noun: "API", loss: "its address changes, and clients that have the old one fail",
+		severity: Warning, replacing: []string{"ProtocolType"},
+		save: "Deploy the new API beside it, under another construct id, and tell clients its address: the stack's " +
+			"output has it, and aws apigatewayv2 get-apis. Take this one (aws apigatewayv2 get-api --api-id {}) away " +
+			"when its access log has no more requests. A domain name of your own keeps the address"},
+	"AWS::ApiGatewayV2::ApiMapping": {noun: "API mapping", loss: "the domain name leads to no API", severity: Warning,
+		stateless: true},
+	"AWS::Lambda::EventInvokeConfig": {noun: "setting of asynchronous invocations",
+		loss:     "the function has AWS Lambda's own: two retries in six hours, and no queue for what fails",
+		severity: Warning, stateless: true},
+	"AWS::Scheduler::Schedule": {noun: "schedule", loss: "what it starts is started no more", severity: Warning,
+		stateless: true},
+	"AWS::Events::Rule": {noun: "rule", loss: "what it starts is started no more", severity: Warning,
+		stateless: true},
+	"AWS::CloudWatch::Alarm": {noun: "alarm", loss: "nobody hears of what it watched", severity: Warning,
+		stateless: true},
+	"AWS::CloudWatch::CompositeAlarm": {noun: "alarm", loss: "nobody hears of what it watched", severity: Warning,
+		stateless: true},
+	"AWS::SNS::Topic": {noun: "topic",
+		loss: "its subscribers hear nothing more, and have to subscribe and confirm again", severity: Warning},
+	"AWS::SNS::Subscription": {noun: "subscription", loss: "its endpoint hears nothing more", severity: Warning,
+		stateless: true},
+	eventSourceMapping: {noun: "event source mapping", loss: "its place in the stream is forgotten: a new one begins " +
+		"where StartingPosition says, so that records come again or are skipped", severity: Warning,
+		replacing: []string{"StartingPosition", "StartingPositionTimestamp", "EventSourceArn"}},
 }
 
 // kept reports whether a policy keeps the resource.
@@ -110,35 +151,42 @@ func (c *comparison) drop(kind kind, old *resource) {
 	if c.clashing[old.id] {
 		return
 	}
-	var steps []string
+	plan := []step{do("Put it back, unless you want to remove it.")}
 	got := "the " + kind.noun + " is no longer in the template"
 	heir := c.heir(kind, old)
 	if heir != nil && kind.stateless {
 		return
 	}
 	if heir != nil {
-		got = fmt.Sprintf("the %s is no longer in the template, and %s is new: it looks as if the logical id had changed", kind.noun, heir.id)
-		steps = append(steps, fmt.Sprintf("Keep the logical id: leave the construct's id and its place in the tree as they were, or call OverrideLogicalId(%q) on its L1 resource.", old.id))
-	} else {
-		steps = append(steps, "Put it back, unless you want to remove it.")
+		got = fmt.Sprintf("the %s is no longer in the template, and %s is new: it looks as if the logical id had "+
+			"changed", kind.noun, heir.id)
+		plan = []step{keepLogicalID(old)}
 	}
 	why := "CloudFormation deletes it: " + kind.loss + "."
 	switch {
 	case old.deletion == "Snapshot":
 		why = "CloudFormation takes a snapshot and deletes it: " + kind.loss + ", except what you restore by hand."
 	case kept(old.deletion):
-		why = "CloudFormation leaves it behind (DeletionPolicy " + old.deletion + "), and no stack owns it any more: nothing in the new template uses its content."
+		why = "CloudFormation leaves it behind (DeletionPolicy " + old.deletion +
+			"), and no stack owns it any more: nothing in the new template uses its content."
 	}
 	if heir != nil && sameName(kind, old, heir) {
-		why = fmt.Sprintf("CloudFormation creates before it deletes, and there cannot be two with the name %s: the deployment fails. If it did not: %s", say(kind.named(old)), why)
+		why = fmt.Sprintf("CloudFormation creates before it deletes, and there cannot be two with the name %s: the "+
+			"deployment fails. If it did not: %s", say(kind.named(old)), why)
 	}
 	if kind.save != "" {
-		steps = append(steps, "To remove it: "+c.fill(kind.save, old)+".")
+		plan = append(plan, do("To remove it: %s.", c.fill(kind.save, old)))
 	}
 	if kind.severity == Refusal {
-		steps = append(steps, "To remove it, if nothing needs its content: accept this finding.")
+		plan = append(plan, do("To remove it, if nothing needs its content: accept this finding."))
 	}
-	c.addBy(c.goneBy(old), kind.severity, "drop", old, got, why, steps...)
+	c.addBy(c.goneBy(old), kind.severity, "drop", old, got, why, plan...)
+}
+
+// keepLogicalID is the step that keeps a resource as the one that is deployed.
+func keepLogicalID(old *resource) step {
+	return do("Keep the logical id: leave the construct's id and its place in the tree as they were, or call "+
+		"OverrideLogicalId(%q) on its L1 resource.", old.id)
 }
 
 // heir returns a new resource that looks like the dropped one, or nil. It has to be the only one.
@@ -173,13 +221,14 @@ func sameName(kind kind, a, b *resource) bool {
 
 // retype reports a logical id that is used for another type.
 func (c *comparison) retype(old, changed *resource, known bool) {
-	p := &plan{}
+	plan := []step{do("Give the new resource another logical id: another construct id.")}
 	if known {
-		p.do("To keep its content: first set its DeletionPolicy to Retain, and deploy that.")
+		plan = slices.Insert(plan, 0, do("To keep its content: first set its DeletionPolicy to Retain, and deploy "+
+			"that."))
 	}
-	p.do("Give the new resource another logical id: another construct id.")
-	c.add(Refusal, "type", changed, fmt.Sprintf("the type of the resource changes from %s to %s", old.kind, changed.kind),
-		"CloudFormation refuses to update a resource to another type (\"Update of resource type is not permitted\").", p.steps...)
+	c.add(Refusal, "type", changed, turns("the type of the resource", old.kind, changed.kind),
+		"CloudFormation refuses to update a resource to another type (\"Update of resource type is not "+
+			"permitted\").", plan...)
 }
 
 // retention reports resources that the end of their stack would no longer keep.
@@ -189,16 +238,19 @@ func (c *comparison) retention(kind kind, old, changed *resource) {
 	}
 	var got []string
 	for _, policy := range []struct{ name, before, after string }{
-		{"DeletionPolicy", old.deletion, changed.deletion}, {"UpdateReplacePolicy", old.replacement, changed.replacement},
+		{"DeletionPolicy", old.deletion, changed.deletion},
+		{"UpdateReplacePolicy", old.replacement, changed.replacement},
 	} {
 		if protects(policy.before) && !protects(policy.after) {
-			got = append(got, fmt.Sprintf("%s changes from %s to %s", policy.name, policy.before, policy.after))
+			got = append(got, turns(policy.name, policy.before, policy.after))
 		}
 	}
 	if len(got) > 0 {
 		c.add(Warning, "policy", changed, join(got),
-			"Nothing is lost yet. But the "+kind.noun+" no longer stays when it leaves the template, is replaced, or its stack is deleted: "+kind.loss+" then.",
-			"Leave the policies as they are deployed where the data matters.")
+			"Nothing is lost yet. But the "+kind.noun+
+				" no longer stays when it leaves the template, is replaced, or its stack is deleted: "+kind.loss+
+				" then.",
+			do("Leave the policies as they are deployed where the data matters."))
 	}
 }
 
@@ -212,8 +264,9 @@ func (c *comparison) replacement(kind kind, old, changed *resource) {
 		return
 	}
 	for _, property := range replacing(old, changed) {
-		c.replace(property+" of "+changed.place(), kind, old, changed, fmt.Sprintf("%s changes from %s to %s", property, cmp.Or(say(old.at(property)), "none"), cmp.Or(say(changed.at(property)), "none")),
-			"Leave "+property+" as it is deployed, unless you want a new "+kind.noun+".")
+		c.replace(property+" of "+changed.place(), kind, old, changed,
+			turns(property, say(old.at(property)), say(changed.at(property))),
+			do("Leave %s as it is deployed, unless you want a new %s.", property, kind.noun))
 		return
 	}
 }
@@ -238,30 +291,34 @@ func outcome(kind kind, old, changed *resource) string {
 }
 
 // replace adds a finding about a replacement for a reason other than the name.
-func (c *comparison) replace(by string, kind kind, old, changed *resource, got string, steps ...string) {
+func (c *comparison) replace(by string, kind kind, old, changed *resource, got string, plan ...step) {
 	why := "CloudFormation replaces the " + kind.noun + " by a new, empty one. " + outcome(kind, old, changed)
 	if _, given := c.name(kind, old); given {
-		why = "CloudFormation refuses: it cannot replace a " + kind.noun + " that has a name of its own (\"CloudFormation cannot update a stack when a custom-named resource requires replacing\"). With another name, it would make a new, empty one."
+		why = "CloudFormation refuses: it cannot replace a " + kind.noun + " that has a name of its own " +
+			"(\"CloudFormation cannot update a stack when a custom-named resource requires replacing\"). With " +
+			"another name, it would make a new, empty one."
 	}
-	c.addBy(by, kind.severity, "replace", changed, got, why, steps...)
+	c.addBy(by, kind.severity, "replace", changed, got, why, plan...)
 }
 
 // rename adds a finding about a change of the physical name.
 func (c *comparison) rename(kind kind, old, changed *resource) {
-	p := &plan{}
+	var plan []step
 	if old.kind != logGroup {
 		// The name of a log group of the API's follows the stack and the logical id: no prop sets it.
-		p.do("Leave the name as it is deployed (%s).", cmp.Or(say(kind.named(old)), "none: CloudFormation has given it one"))
+		plan = append(plan, do("Leave the name as it is deployed (%s).", cmp.Or(say(kind.named(old)), "none: "+
+			"CloudFormation has given it one")))
 	}
 	if kind.noun == "table" {
-		c.moveTable(p, old, changed)
+		plan = append(plan, c.moveTable(old, changed)...)
 	} else if kind.save != "" {
-		p.do("If you need the change: %s.", c.fill(kind.save, old))
+		plan = append(plan, do("If you need the change: %s.", c.fill(kind.save, old)))
 		if kind.severity == Refusal {
-			p.do("Then accept this finding, and put the saved content into the new one.")
+			plan = append(plan, do("Then accept this finding, and put the saved content into the new one."))
 		}
 	}
 	c.addBy(c.nameBy(kind, changed), kind.severity, "rename", changed,
-		fmt.Sprintf("the name of the %s changes from %s to %s", kind.noun, cmp.Or(say(kind.named(old)), "one that CloudFormation has given"), cmp.Or(say(kind.named(changed)), "one that CloudFormation gives")),
-		"Nothing is renamed in AWS: CloudFormation makes a new, empty one. "+outcome(kind, old, changed), p.steps...)
+		turns("the name of the "+kind.noun, cmp.Or(say(kind.named(old)), "one that CloudFormation has given"),
+			cmp.Or(say(kind.named(changed)), "one that CloudFormation gives")),
+		"Nothing is renamed in AWS: CloudFormation makes a new, empty one. "+outcome(kind, old, changed), plan...)
 }

@@ -27,8 +27,8 @@ type model struct {
 	TimeToLive string `json:"timeToLive"`
 	Stream     string `json:"stream"`
 
-	// Function is the name of a function in the schema; Role is the logical id of its role, and Grants are what its access
-	// patterns need, as "Query AppData.GSI1".
+	// Function is the name of a function in the schema; Role is the logical id of its role, and Grants are what its
+	// access patterns need, as "Query AppData.GSI1".
 	Function string   `json:"function"`
 	Role     string   `json:"role"`
 	Grants   []string `json:"grants"`
@@ -43,7 +43,8 @@ type model struct {
 	Routes []string `json:"routes"`
 }
 
-// catalogModel is a table or view of a lake: its line in the schema, and its own columns with their types in the catalog.
+// catalogModel is a table or view of a lake: its line in the schema, and its own columns with their types in the
+// catalog.
 type catalogModel struct {
 	Line    string            `json:"line"`
 	Columns map[string]string `json:"columns"`
@@ -53,16 +54,16 @@ type catalogModel struct {
 
 // find returns the first model, by path, that the function accepts.
 func find(models map[string]model, is func(path string, m model) bool) (model, bool) {
-	for _, path := range slices.Sorted(maps.Keys(models)) {
-		if is(path, models[path]) {
-			return models[path], true
+	for path, m := range sorted(models) {
+		if is(path, m) {
+			return m, true
 		}
 	}
 	return model{}, false
 }
 
-// catalogModelOf returns the model of a table or view of the catalog; the zero value if there is none. Its line names the lake,
-// which the template's begins with "Lake".
+// catalogModelOf returns the model of a table or view of the catalog; the zero value if there is none. Its line names
+// the lake, which the template's begins with "Lake".
 func catalogModelOf(models map[string]model, table *resource) catalogModel {
 	database, name := text(table.at("DatabaseName", "Ref")), text(table.at("TableInput", "Name"))
 	m, _ := find(models, func(_ string, m model) bool { return m.Catalog == database && m.Tables[name].Line != "" })
@@ -73,7 +74,8 @@ func catalogModelOf(models map[string]model, table *resource) catalogModel {
 	return found
 }
 
-// models returns the models in the Metadata of a template. It skips values of another form, which belong to other tools.
+// models returns the models in the Metadata of a template. It skips values of another form, which belong to other
+// tools.
 func models(text json.RawMessage) map[string]model {
 	var metadata map[string]json.RawMessage
 	all := map[string]model{}
@@ -100,32 +102,29 @@ func (m model) resource(path string, resources map[string]*resource) *resource {
 
 // models reports attributes of existing items that functions no longer know, or expect in another type.
 func (c *comparison) models() {
-	for _, path := range slices.Sorted(maps.Keys(c.deployedModels)) {
-		old := c.deployedModels[path]
+	for path, old := range sorted(c.deployedModels) {
 		changed, ok := find(c.proposedModels, func(place string, m model) bool {
-			return m.Table != "" && (old.Resource == "" && place == path || old.Resource != "" && m.Resource == old.Resource)
+			return m.Table != "" && (old.Resource == "" && place == path ||
+				old.Resource != "" && m.Resource == old.Resource)
 		})
 		if old.Table == "" || !ok {
 			// The drop of a table is a finding of its own.
 			continue
 		}
 		r := changed.resource(path, c.proposed)
-		if before := c.deployed[r.id]; before != nil && describeKeys(before.at("KeySchema"), before) != describeKeys(r.at("KeySchema"), r) {
+		if before := c.deployed[r.id]; before != nil &&
+			describeKeys(before.at("KeySchema"), before) != describeKeys(r.at("KeySchema"), r) {
 			// So is a replacement.
 			continue
 		}
-		var added []string
-		for _, name := range slices.Sorted(maps.Keys(changed.Attributes)) {
-			if _, ok := old.Attributes[name]; !ok {
-				added = append(added, name)
-			}
-		}
-		for _, name := range slices.Sorted(maps.Keys(old.Attributes)) {
-			before := old.Attributes[name]
+		added := except(slices.Sorted(maps.Keys(changed.Attributes)), slices.Collect(maps.Keys(old.Attributes)))
+		for name, before := range sorted(old.Attributes) {
 			after, ok := changed.Attributes[name]
 			switch {
 			case !ok:
-				alike := slices.DeleteFunc(slices.Clone(added), func(a string) bool { return changed.Attributes[a] != before })
+				alike := slices.DeleteFunc(slices.Clone(added), func(a string) bool {
+					return changed.Attributes[a] != before
+				})
 				c.attributeDropped(r, name, before, alike)
 			case after != before:
 				c.attributeRetyped(r, name, before, after)
@@ -136,37 +135,42 @@ func (c *comparison) models() {
 
 func (c *comparison) attributeDropped(r *resource, name, kind string, alike []string) {
 	if len(alike) == 0 {
-		c.addBy(c.source(r).table(".Attributes, without "+name+",", "", true), Warning, "attribute-"+name, r, fmt.Sprintf("the attribute %s (%s) is no longer in the schema", name, kind),
+		c.addBy(c.source(r).table(".Attributes, without "+name+",", "", true), Warning, "attribute-"+name, r,
+			fmt.Sprintf("the attribute %s (%s) is no longer in the schema", name, kind),
 			"Items that have it keep it: they cost as much as before, and nothing reads it.",
-			"Make sure that no deployed function needs it. To remove it from items, update them with REMOVE "+name+".")
+			do("Make sure that no deployed function needs it. To remove it from items, update them with REMOVE %s.",
+				name))
 		return
 	}
-	p := &plan{}
 	to := join(alike)
 	s := c.source(r)
 	by := s.table(".Attributes["+alike[0]+"]", "", true)
-	p.do("Leave the attribute %s in the schema, beside %s.", name, to)
-	p.do("To rename it, functions have to know both for a while:")
-	p.deploy("this template, but with the attribute %s as deployed: functions write both, and read %s where an item lacks %s.", name, name, to)
-	p.by("%s, beside Attributes[%s]; %s", by, name, functionsCode)
-	p.do("Read all items of the table, and write %s on each that has only %s.", to, name)
-	p.deploy("this template.")
-	p.by("%s; %s", s.table(".Attributes, without "+name+",", "", true), functionsCode)
-	p.do("If %s has nothing to do with %s: accept this finding.", to, name)
-	c.addBy(by, Refusal, "attribute-"+name, r, fmt.Sprintf("the attribute %s (%s) is no longer in the schema, and %s is new: it looks renamed", name, kind, to),
-		"DynamoDB renames nothing in items: those from before have "+name+", which functions no longer read. Its values seem lost.", p.steps...)
+	c.addBy(by, Refusal, "attribute-"+name, r,
+		fmt.Sprintf("the attribute %s (%s) is no longer in the schema, and %s is new: it looks renamed", name, kind,
+			to),
+		"DynamoDB renames nothing in items: those from before have "+name+", which functions no longer read. Its "+
+			"values seem lost.",
+		do("Leave the attribute %s in the schema, beside %s.", name, to),
+		do("To rename it, functions have to know both for a while:"),
+		deploy(by+", beside Attributes["+name+"]; "+functionsCode,
+			"this template, but with the attribute %s as deployed: functions write both, and read %s where an item "+
+				"lacks %s.", name, name, to),
+		do("Read all items of the table, and write %s on each that has only %s.", to, name),
+		deploy(s.table(".Attributes, without "+name+",", "", true)+"; "+functionsCode, "this template."),
+		do("If %s has nothing to do with %s: accept this finding.", to, name))
 }
 
 func (c *comparison) attributeRetyped(r *resource, name, before, after string) {
-	p := &plan{}
 	s := c.source(r)
-	p.do("Leave the type of %s as deployed (%s).", name, before)
-	p.do("For values of another type, give the attribute another name, such as %s2:", name)
-	p.deploy("this template, but with %s of the type %s, and %s2 of the type %s beside it: functions write both, and read %s where an item lacks %s2.", name, before, name, after, name, name)
-	p.by("%s; %s", s.table(".Attributes["+name+"2]", "", true), functionsCode)
-	p.do("Read all items of the table, and write %s2 on each that has only %s.", name, name)
-	p.deploy("that without %s.", name)
-	p.by("%s; %s", s.table(".Attributes, without "+name+",", "", true), functionsCode)
-	c.addBy(s.table(".Attributes["+name+"].Type", "", true), Refusal, "attribute-"+name, r, fmt.Sprintf("the type of the attribute %s changes from %s to %s", name, before, after),
-		"DynamoDB converts nothing in items: those from before have the old type, and functions fail when they read them.", p.steps...)
+	c.addBy(s.table(".Attributes["+name+"].Type", "", true), Refusal, "attribute-"+name, r,
+		turns("the type of the attribute "+name, before, after),
+		"DynamoDB converts nothing in items: those from before have the old type, and functions fail when they read "+
+			"them.",
+		do("Leave the type of %s as deployed (%s).", name, before),
+		do("For values of another type, give the attribute another name, such as %s2:", name),
+		deploy(s.table(".Attributes["+name+"2]", "", true)+"; "+functionsCode,
+			"this template, but with %[1]s of the type %[2]s, and %[1]s2 of the type %[3]s beside it: functions "+
+				"write both, and read %[1]s where an item lacks %[1]s2.", name, before, after),
+		do("Read all items of the table, and write %s2 on each that has only %s.", name, name),
+		deploy(s.table(".Attributes, without "+name+",", "", true)+"; "+functionsCode, "that without %s.", name))
 }

@@ -21,7 +21,8 @@ func modelled(t testing.TB, text string, attributes map[string]string) string {
 	}
 	template["Metadata"] = map[string]any{
 		"onesynth": map[string]any{"localPort": 8081}, "onesynth:others": "text",
-		"onesynth:Todo/Database/AppData": map[string]any{"table": "AppData", "resource": appData, "attributes": attributes},
+		"onesynth:Todo/Database/AppData": map[string]any{"table": "AppData", "resource": appData,
+			"attributes": attributes},
 	}
 	changed, err := json.Marshal(template)
 	if err != nil {
@@ -53,11 +54,17 @@ func TestAttributes(t *testing.T) {
 		between []attributes
 		last    attributes
 	}{
-		"Renamed":          {with(attributes{"heading": "String"}, "title"), "attribute-title:" + appData, check.Refusal, "heading is new: it looks renamed", []attributes{with(attributes{"heading": "String"})}, nil},
-		"Retyped":          {with(attributes{"version": "String"}), "attribute-version:" + appData, check.Refusal, "from Number to String", []attributes{with(attributes{"version2": "String"})}, with(attributes{"version2": "String"}, "version")},
-		"Dropped":          {with(nil, "title"), "attribute-title:" + appData, check.Warning, "no longer in the schema", nil, nil},
-		"DroppedForOthers": {with(attributes{"size": "Number"}, "title"), "attribute-title:" + appData, check.Warning, "no longer in the schema", nil, nil},
-		"Added":            {with(attributes{"size": "Number"}), "", "", "", nil, nil},
+		"Renamed": {with(attributes{"heading": "String"}, "title"), "attribute-title:" + appData,
+			check.Refusal, "heading is new: it looks renamed", []attributes{with(attributes{"heading": "String"})},
+			nil},
+		"Retyped": {with(attributes{"version": "String"}), "attribute-version:" + appData, check.Refusal,
+			"from Number to String", []attributes{with(attributes{"version2": "String"})},
+			with(attributes{"version2": "String"}, "version")},
+		"Dropped": {with(nil, "title"), "attribute-title:" + appData, check.Warning, "no longer in the schema",
+			nil, nil},
+		"DroppedForOthers": {with(attributes{"size": "Number"}, "title"), "attribute-title:" + appData, check.Warning,
+			"no longer in the schema", nil, nil},
+		"Added": {with(attributes{"size": "Number"}), "", "", "", nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -71,7 +78,8 @@ func TestAttributes(t *testing.T) {
 				}
 				return
 			}
-			if len(got) != 1 || got[0].ID != test.id || got[0].Severity != test.severity || got[0].LogicalID != appData || !strings.Contains(got[0].Got, test.says) {
+			if len(got) != 1 || got[0].ID != test.id || got[0].Severity != test.severity ||
+				got[0].LogicalID != appData || !strings.Contains(got[0].Got, test.says) {
 				t.Fatalf("got %+v", got)
 			}
 			steps := 0
@@ -104,7 +112,8 @@ func TestAttributes(t *testing.T) {
 func TestAttributesElsewhere(t *testing.T) {
 	t.Parallel()
 	existing := func(attribute string) *check.Template {
-		return parse(t, `{"Metadata": {"onesynth:Shop/Orders": {"table": "Orders", "attributes": {"`+attribute+`": "String"}}}, "Resources": {}}`)
+		return parse(t, `{"Metadata": {"onesynth:Shop/Orders": {"table": "Orders", "attributes": {"`+attribute+
+			`": "String"}}}, "Resources": {}}`)
 	}
 	got := check.Compare(existing("a"), existing("b"), here)
 	if len(got) != 1 || got[0].ID != "attribute-a:Shop/Orders" || got[0].Path != "Shop/Orders" {
@@ -115,17 +124,23 @@ func TestAttributesElsewhere(t *testing.T) {
 	}
 }
 
-// TestAttributesMoved: a table is the same one by its logical id, at another place in the tree and once it is imported, too.
+// TestAttributesMoved: a table is the same one by its logical id, at another place in the tree and once it is imported,
+// too.
 func TestAttributesMoved(t *testing.T) {
 	t.Parallel()
 	const table = `{"Resources": {"R": {"Type": "AWS::DynamoDB::GlobalTable", "Properties": {"AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "%s"}], "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}]}}}, "Metadata": `
 	at := func(path, resource, kind, attribute string) *check.Template {
-		return parse(t, strings.Replace(table, "%s", kind[:1], 1)+`{"onesynth:`+path+`": {"table": "Orders", "resource": "`+resource+`", "attributes": {"id": "`+kind+`", "`+attribute+`": "String"}}}}`)
+		return parse(t, strings.Replace(table, "%s", kind[:1], 1)+`{"onesynth:`+path+
+			`": {"table": "Orders", "resource": "`+resource+`", "attributes": {"id": "`+kind+`", "`+attribute+
+			`": "String"}}}}`)
 	}
 	deployed := at("Shop/Orders", "R", "String", "a")
-	wantOne(t, check.Compare(deployed, at("Store/Orders", "R", "String", "b"), here), "attribute-a:R", check.Refusal, "looks renamed")
-	wantOne(t, check.Compare(at("Shop/Orders", "", "String", "a"), at("Shop/Orders", "R", "String", "b"), here), "attribute-a:R", check.Refusal, "looks renamed")
-	wantOne(t, check.Compare(deployed, at("Shop/Orders", "R", "Number", "a"), here), "replace:R", check.Refusal, "from (id S HASH) to (id N HASH)")
+	wantOne(t, check.Compare(deployed, at("Store/Orders", "R", "String", "b"), here), "attribute-a:R", check.Refusal,
+		"looks renamed")
+	wantOne(t, check.Compare(at("Shop/Orders", "", "String", "a"), at("Shop/Orders", "R", "String", "b"), here),
+		"attribute-a:R", check.Refusal, "looks renamed")
+	wantOne(t, check.Compare(deployed, at("Shop/Orders", "R", "Number", "a"), here), "replace:R", check.Refusal,
+		"from (id S HASH) to (id N HASH)")
 }
 
 // columnsOf returns the columns of a table of the catalog.
@@ -155,19 +170,40 @@ func TestCatalog(t *testing.T) {
 		change   func(r resources)
 		id, says string
 	}{
-		"Renamed":     {func(r resources) { column(r, lakeTable, "title")["Name"] = "heading" }, "column-title:" + lakeTable, "heading is new: it looks renamed"},
-		"Retyped":     {func(r resources) { column(r, lakeTable, "title")["Type"] = "bigint" }, "column-title:" + lakeTable, "from string to bigint"},
-		"Dropped":     {func(r resources) { set(t, r, lakeTable, columnsOf(t, r, lakeTable)[1:], columns...) }, "column-event_id:" + lakeTable, "the column event_id (string) goes"},
-		"DroppedView": {func(r resources) { set(t, r, kpis, columnsOf(t, r, kpis)[1:], columns...) }, "column-users:" + kpis, "the column users (bigint) goes"},
-		"Partition":   {func(r resources) { set(t, r, lakeTable, []any{}, "TableInput", "PartitionKeys") }, "column-event_date:" + lakeTable, "the column event_date (date) goes"},
-		"Database":    {func(r resources) { set(t, r, catalog, "other", "DatabaseInput", "Name") }, "rename:" + catalog, "from todo_c830184b to other"},
-		"WorkGroup":   {func(r resources) { set(t, r, group, "other", "Name") }, "rename:" + group, "from todo_c830184b to other"},
-		"Table":       {func(r resources) { set(t, r, kpis, "figures", "TableInput", "Name") }, "rename:" + kpis, "from kpis to figures"},
-		"Place":       {func(r resources) { set(t, r, lakeTable, "s3://b/e/", "TableInput", "StorageDescriptor", "Location") }, "location:" + lakeTable, "to s3://b/e/"},
-		"Template":    {func(r resources) { set(t, r, lakeTable, nil, "TableInput", "Parameters", "storage.location.template") }, "location:" + lakeTable, "to none"},
-		"TableGone":   {func(r resources) { delete(r, kpis) }, "drop:" + kpis, "no longer in the template"},
+		"Renamed": {func(r resources) {
+			column(r, lakeTable, "title")["Name"] = "heading"
+		}, "column-title:" + lakeTable, "heading is new: it looks renamed"},
+		"Retyped": {func(r resources) {
+			column(r, lakeTable, "title")["Type"] = "bigint"
+		}, "column-title:" + lakeTable, "from string to bigint"},
+		"Dropped": {func(r resources) {
+			set(t, r, lakeTable, columnsOf(t, r, lakeTable)[1:], columns...)
+		}, "column-event_id:" + lakeTable, "the column event_id (string) goes"},
+		"DroppedView": {func(r resources) {
+			set(t, r, kpis, columnsOf(t, r, kpis)[1:], columns...)
+		}, "column-users:" + kpis, "the column users (bigint) goes"},
+		"Partition": {func(r resources) {
+			set(t, r, lakeTable, []any{}, "TableInput", "PartitionKeys")
+		}, "column-event_date:" + lakeTable, "the column event_date (date) goes"},
+		"Database": {func(r resources) {
+			set(t, r, catalog, "other", "DatabaseInput", "Name")
+		}, "rename:" + catalog, "from todo_c830184b to other"},
+		"WorkGroup": {func(r resources) {
+			set(t, r, group, "other", "Name")
+		}, "rename:" + group, "from todo_c830184b to other"},
+		"Table": {func(r resources) {
+			set(t, r, kpis, "figures", "TableInput", "Name")
+		}, "rename:" + kpis, "from kpis to figures"},
+		"Place": {func(r resources) {
+			set(t, r, lakeTable, "s3://b/e/", "TableInput", "StorageDescriptor", "Location")
+		}, "location:" + lakeTable, "to s3://b/e/"},
+		"Template": {func(r resources) {
+			set(t, r, lakeTable, nil, "TableInput", "Parameters", "storage.location.template")
+		}, "location:" + lakeTable, "to none"},
+		"TableGone": {func(r resources) { delete(r, kpis) }, "drop:" + kpis, "no longer in the template"},
 		"Added": {func(r resources) {
-			set(t, r, lakeTable, append(columnsOf(t, r, lakeTable), map[string]any{"Name": "size", "Type": "bigint"}), columns...)
+			set(t, r, lakeTable, append(columnsOf(t, r, lakeTable), map[string]any{"Name": "size", "Type": "bigint"}),
+				columns...)
 		}, "", ""},
 		"Comment": {func(r resources) { column(r, lakeTable, "title")["Comment"] = "The title" }, "", ""},
 	} {
@@ -180,7 +216,8 @@ func TestCatalog(t *testing.T) {
 				}
 				return
 			}
-			if f := only(t, got, test.id); f.Severity != check.Refusal || !strings.Contains(f.Got, test.says) || len(f.Steps) == 0 || len(got) != 1 {
+			if f := only(t, got, test.id); f.Severity != check.Refusal || !strings.Contains(f.Got, test.says) ||
+				len(f.Steps) == 0 || len(got) != 1 {
 				t.Errorf("got %+v", got)
 			}
 		})
@@ -203,7 +240,8 @@ func TestColumnAttributes(t *testing.T) {
 	t.Parallel()
 	const table = "task_changes"
 	lake := func(model string) *check.Template {
-		return parse(t, `{"Metadata": {"onesynth:Todo/Lake": {"lake": "todo", "catalog": "Catalog", "tables": {"`+table+`": {"line": "Lake.Entities[task]", "columns": {"title": "string"}`+model+`}}}},
+		return parse(t, `{"Metadata": {"onesynth:Todo/Lake": {"lake": "todo", "catalog": "Catalog", "tables": {"`+table+
+			`": {"line": "Lake.Entities[task]", "columns": {"title": "string"}`+model+`}}}},
 			"Resources": {"Tasks": {"Type": "AWS::Glue::Table", "Properties": {"DatabaseName": {"Ref": "Catalog"}, "TableInput": {"Name": "`+table+`", "StorageDescriptor": {"Columns": [{"Name": "title", "Type": "string"}]}}}}}}`)
 	}
 	shows := func(attribute string) string { return `, "attributes": {"title": "` + attribute + `"}` }
@@ -211,9 +249,11 @@ func TestColumnAttributes(t *testing.T) {
 		deployed, proposed string
 		says               string
 	}{
-		"Attribute": {shows("title"), shows("heading"), "the column title shows the attribute heading, and showed title"},
-		"Prefix":    {shows("SK without TASK#"), shows("SK"), "the column title shows the attribute SK, and showed SK without TASK#"},
-		"Same":      {shows("title"), shows("title"), ""},
+		"Attribute": {shows("title"), shows("heading"),
+			"the column title shows the attribute heading, and showed title"},
+		"Prefix": {shows("SK without TASK#"), shows("SK"),
+			"the column title shows the attribute SK, and showed SK without TASK#"},
+		"Same": {shows("title"), shows("title"), ""},
 		// A template from before the models had attributes says nothing of them.
 		"Unknown":   {"", shows("heading"), ""},
 		"NoLonger":  {shows("title"), "", ""},
@@ -225,7 +265,8 @@ func TestColumnAttributes(t *testing.T) {
 			if test.says == "" {
 				severity = ""
 			}
-			wantOne(t, check.Compare(lake(test.deployed), lake(test.proposed), here), "column-title:Tasks", severity, test.says)
+			wantOne(t, check.Compare(lake(test.deployed), lake(test.proposed), here), "column-title:Tasks", severity,
+				test.says)
 		})
 	}
 }
@@ -241,25 +282,30 @@ func TestGrants(t *testing.T) {
 		limited  = `{"Effect": "Allow", "Action": "dynamodb:*", "Resource": "*", "Condition": {"Bool": {"aws:SecureTransport": "true"}}}`
 	)
 	function := func(role, code string) string {
-		return `, "F": {"Type": "AWS::Lambda::Function", "Properties": {"Role": {"Fn::GetAtt": ["` + role + `", "Arn"]}, "Code": {"S3Key": "` + code + `"}}}`
+		return `, "F": {"Type": "AWS::Lambda::Function", "Properties": {"Role": {"Fn::GetAtt": ["` + role +
+			`", "Arn"]}, "Code": {"S3Key": "` + code + `"}}}`
 	}
 	// second is another function with the role.
 	second := func(code string) string { return strings.Replace(function("Role", code), `"F"`, `"G"`, 1) }
 	policy := func(role string, statements ...string) string {
-		return `, "P": {"Type": "AWS::IAM::Policy", "Properties": {"Roles": [` + role + `], "PolicyDocument": {"Statement": [` + strings.Join(statements, ", ") + `]}}}`
+		return `, "P": {"Type": "AWS::IAM::Policy", "Properties": {"Roles": [` + role +
+			`], "PolicyDocument": {"Statement": [` + strings.Join(statements, ", ") + `]}}}`
 	}
 	// managed is the role with managed policies.
 	managed := func(arns string) string {
-		return `"Role": {"Type": "AWS::IAM::Role", "Properties": {"ManagedPolicyArns": [` + arns + `]}}, "T": {"Type": "AWS::Lambda::Function"}`
+		return `"Role": {"Type": "AWS::IAM::Role", "Properties": {"ManagedPolicyArns": [` + arns +
+			`]}}, "T": {"Type": "AWS::Lambda::Function"}`
 	}
 	// own is a managed policy that no role is named in.
 	own := func(statement string) string {
-		return `, "Own": {"Type": "AWS::IAM::ManagedPolicy", "Properties": {"PolicyDocument": {"Statement": [` + statement + `]}}}`
+		return `, "Own": {"Type": "AWS::IAM::ManagedPolicy", "Properties": {"PolicyDocument": {"Statement": [` +
+			statement + `]}}}`
 	}
 	deny := func(action, resource, more string) string {
 		return `{"Effect": "Deny", "Action": "` + action + `", "Resource": "` + resource + `"` + more + `}`
 	}
-	const named, insecure = `"arn:aws:iam::aws:policy/AWSXRayDaemonWriteAccess"`, `, "Condition": {"Bool": {"aws:SecureTransport": "false"}}`
+	const named, insecure = `"arn:aws:iam::aws:policy/AWSXRayDaemonWriteAccess"`,
+		`, "Condition": {"Bool": {"aws:SecureTransport": "false"}}`
 	template := func(parts ...string) string { return `{"Resources": {` + strings.Join(parts, "") + `}}` }
 	const ref = `{"Ref": "Role"}`
 	had := policy(ref, query)
@@ -269,39 +315,69 @@ func TestGrants(t *testing.T) {
 		severity           check.Severity
 		says               string
 	}{
-		"SameCode":      {template(roles, had, function("Role", "a")), template(roles, policy(ref, get), function("Role", "a")), check.Refusal, "dynamodb:Query on T, dynamodb:Query on T/index/ByA, dynamodb:GetItem on T/index/ByA"},
-		"OtherCode":     {template(roles, had, function("Role", "a")), template(roles, policy(ref, get), function("Role", "b")), check.Warning, "dynamodb:Query on T"},
-		"NoFunction":    {template(roles, had), template(roles, policy(ref, get)), check.Refusal, "dynamodb:Query on T"},
-		"NoPolicy":      {template(roles, had), template(roles), check.Refusal, "dynamodb:GetItem on T"},
-		"Condition":     {template(roles, had), template(roles, policy(ref, limited)), check.Refusal, "dynamodb:GetItem on T"},
-		"AnotherRole":   {template(roles, had, function("Role", "a")), template(`"Other": {"Type": "AWS::IAM::Role"}, "T": {"Type": "AWS::Lambda::Function"}`, policy(`{"Ref": "Other"}`, get), function("Other", "a")), check.Refusal, "dynamodb:Query on T"},
-		"Elsewhere":     {template(roles, policy(`"theirs"`, query)), template(roles, policy(`"theirs"`, get)), check.Refusal, "dynamodb:Query on T"},
-		"Inline":        {template(`"Role": {"Type": "AWS::IAM::Role", "Properties": {"Policies": [{"PolicyDocument": {"Statement": ` + wildcard + `}}]}}`), template(roles), check.Refusal, "dynamodb:* on *"},
+		"SameCode": {template(roles, had, function("Role", "a")),
+			template(roles, policy(ref, get), function("Role", "a")), check.Refusal,
+			"dynamodb:Query on T, dynamodb:Query on T/index/ByA, dynamodb:GetItem on T/index/ByA"},
+		"OtherCode": {template(roles, had, function("Role", "a")),
+			template(roles, policy(ref, get), function("Role", "b")), check.Warning, "dynamodb:Query on T"},
+		"NoFunction": {template(roles, had), template(roles, policy(ref, get)), check.Refusal,
+			"dynamodb:Query on T"},
+		"NoPolicy": {template(roles, had), template(roles), check.Refusal, "dynamodb:GetItem on T"},
+		"Condition": {template(roles, had), template(roles, policy(ref, limited)), check.Refusal,
+			"dynamodb:GetItem on T"},
+		"AnotherRole": {template(roles, had, function("Role", "a")),
+			template(`"Other": {"Type": "AWS::IAM::Role"}, "T": {"Type": "AWS::Lambda::Function"}`,
+				policy(`{"Ref": "Other"}`, get), function("Other", "a")), check.Refusal, "dynamodb:Query on T"},
+		"Elsewhere": {template(roles, policy(`"theirs"`, query)), template(roles, policy(`"theirs"`, get)),
+			check.Refusal, "dynamodb:Query on T"},
+		"Inline": {
+			template(
+				`"Role": {"Type": "AWS::IAM::Role", "Properties": {"Policies": [{"PolicyDocument": {"Statement": ` +
+					wildcard + `}}]}}`), template(roles), check.Refusal, "dynamodb:* on *"},
 		"Same":          {template(roles, had), template(roles, policy(ref, query)), "", ""},
 		"Wider":         {template(roles, had), template(roles, policy(ref, wildcard)), "", ""},
 		"Unconditional": {template(roles, policy(ref, limited)), template(roles, policy(ref, wildcard)), "", ""},
 		"TableGone":     {template(roles, had), template(`"Role": {"Type": "AWS::IAM::Role"}`, policy(ref)), "", ""},
-		"Parameter":     {template(roles, policy(ref, strings.ReplaceAll(get, `{"Fn::GetAtt": ["T", "Arn"]}`, `{"Ref": "Parameter"}`))), template(roles), check.Refusal, "dynamodb:getitem on Parameter"},
-		"Denied":        {template(roles, had), template(roles, policy(ref, query, deny("dynamodb:Query", "*", ""))), check.Refusal, "dynamodb:Query on * (denied)"},
-		"DeniedIf":      {template(roles, had), template(roles, policy(ref, query, deny("*", "*", insecure))), check.Refusal, `* on * if {"Bool":{"aws:SecureTransport":"false"}} (denied)`},
-		"DeniedInPart":  {template(roles, policy(ref, wildcard)), template(roles, policy(ref, wildcard, deny("dynamodb:DeleteItem", "*", ""))), check.Refusal, "dynamodb:DeleteItem on * (denied)"},
-		"DeniedBefore":  {template(roles, policy(ref, query, deny("dynamodb:*", "*", ""))), template(roles, policy(ref, query, deny("dynamodb:Query", "*", ""))), "", ""},
-		"RolePolicy":    {template(roles, strings.NewReplacer("IAM::Policy", "IAM::RolePolicy", `"Roles": [`+ref+`]`, `"RoleName": `+ref).Replace(had)), template(roles), check.Refusal, "dynamodb:Query on T"},
-		"ManagedRoles":  {template(roles, strings.Replace(had, "IAM::Policy", "IAM::ManagedPolicy", 1)), template(roles), check.Refusal, "dynamodb:Query on T"},
-		"OneCodeOfTwo":  {template(roles, had, function("Role", "a"), second("a")), template(roles, policy(ref, get), function("Role", "a"), second("b")), check.Refusal, "dynamodb:Query on T"},
-		"DeniedOther":   {template(roles, had), template(roles, policy(ref, query, deny("s3:*", "*", ""))), "", ""},
-		"DenyGone":      {template(roles, policy(ref, query, deny("*", "*", ""))), template(roles, had), "", ""},
-		"Managed":       {template(managed(named)), template(managed("")), check.Refusal, "what arn:aws:iam::aws:policy/AWSXRayDaemonWriteAccess allows"},
-		"ManagedSame":   {template(managed(named)), template(managed(named)), "", ""},
-		"ManagedOwn":    {template(managed(`{"Ref": "Own"}`), own(query)), template(managed(`{"Ref": "Own"}`), own(get)), check.Refusal, "dynamodb:Query on T"},
+		"Parameter": {template(roles, policy(ref,
+			strings.ReplaceAll(get, `{"Fn::GetAtt": ["T", "Arn"]}`, `{"Ref": "Parameter"}`))), template(roles),
+			check.Refusal, "dynamodb:getitem on Parameter"},
+		"Denied": {template(roles, had), template(roles, policy(ref, query, deny("dynamodb:Query", "*", ""))),
+			check.Refusal, "dynamodb:Query on * (denied)"},
+		"DeniedIf": {template(roles, had), template(roles, policy(ref, query, deny("*", "*", insecure))),
+			check.Refusal, `* on * if {"Bool":{"aws:SecureTransport":"false"}} (denied)`},
+		"DeniedInPart": {template(roles, policy(ref, wildcard)),
+			template(roles, policy(ref, wildcard, deny("dynamodb:DeleteItem", "*", ""))), check.Refusal,
+			"dynamodb:DeleteItem on * (denied)"},
+		"DeniedBefore": {template(roles, policy(ref, query, deny("dynamodb:*", "*", ""))),
+			template(roles, policy(ref, query, deny("dynamodb:Query", "*", ""))), "", ""},
+		"RolePolicy": {template(roles, strings.NewReplacer("IAM::Policy", "IAM::RolePolicy", `"Roles": [`+ref+`]`,
+			`"RoleName": `+ref).Replace(had)), template(roles), check.Refusal, "dynamodb:Query on T"},
+		"ManagedRoles": {template(roles, strings.Replace(had, "IAM::Policy", "IAM::ManagedPolicy", 1)),
+			template(roles), check.Refusal, "dynamodb:Query on T"},
+		"OneCodeOfTwo": {template(roles, had, function("Role", "a"), second("a")),
+			template(roles, policy(ref, get), function("Role", "a"), second("b")), check.Refusal,
+			"dynamodb:Query on T"},
+		"DeniedOther": {template(roles, had), template(roles, policy(ref, query, deny("s3:*", "*", ""))), "", ""},
+		"DenyGone":    {template(roles, policy(ref, query, deny("*", "*", ""))), template(roles, had), "", ""},
+		"Managed": {template(managed(named)), template(managed("")), check.Refusal,
+			"what arn:aws:iam::aws:policy/AWSXRayDaemonWriteAccess allows"},
+		"ManagedSame": {template(managed(named)), template(managed(named)), "", ""},
+		"ManagedOwn": {template(managed(`{"Ref": "Own"}`), own(query)),
+			template(managed(`{"Ref": "Own"}`), own(get)), check.Refusal, "dynamodb:Query on T"},
 		"ManagedInline": {template(managed(`{"Ref": "Own"}`), own(query)), template(roles, had), "", ""},
-		"RoleGone":      {template(roles, had, function("Role", "a")), template(`"T": {"Type": "AWS::Lambda::Function"}`), "", ""},
-		"Renamed":       {template(roles, had, function("Role", "a")), template(other.Replace(roles), strings.ReplaceAll(had, `"Ref": "Role"`, `"Ref": "Other"`), function("Other", "a")), "", ""},
+		"RoleGone": {template(roles, had, function("Role", "a")),
+			template(`"T": {"Type": "AWS::Lambda::Function"}`), "", ""},
+		"Renamed": {template(roles, had, function("Role", "a")),
+			template(other.Replace(roles), strings.ReplaceAll(had, `"Ref": "Role"`, `"Ref": "Other"`),
+				function("Other", "a")), "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			// TestOpensAndStops has what a role may do newly.
-			got := slices.DeleteFunc(check.Compare(parse(t, test.deployed), parse(t, test.proposed), here), func(f check.Change) bool { return f.ID == "opens-grants:Role" })
+			got := slices.DeleteFunc(check.Compare(parse(t, test.deployed), parse(t, test.proposed), here),
+				func(f check.Change) bool {
+					return f.ID == "opens-grants:Role"
+				})
 			wantOne(t, got, "grants:", test.severity, test.says)
 		})
 	}
@@ -314,8 +390,10 @@ func TestGrants(t *testing.T) {
 	}
 
 	// The steps lead to the code first, and then to the role. The second is refused, so its step says to accept that.
-	steps := check.Compare(parse(t, template(roles, had, function("Role", "a"))), parse(t, template(roles, policy(ref, get), function("Role", "b"))), here)[0].Steps
-	last := check.Compare(parse(t, template(roles, had, function("Role", "b"))), parse(t, template(roles, policy(ref, get), function("Role", "b"))), here)
+	steps := check.Compare(parse(t, template(roles, had, function("Role", "a"))),
+		parse(t, template(roles, policy(ref, get), function("Role", "b"))), here)[0].Steps
+	last := check.Compare(parse(t, template(roles, had, function("Role", "b"))),
+		parse(t, template(roles, policy(ref, get), function("Role", "b"))), here)
 	wantOne(t, last, "grants:Role", check.Refusal, "dynamodb:Query on T")
 	if !strings.HasPrefix(steps[len(steps)-1], "Deploy 2: this template; accept this finding then.") {
 		t.Errorf("got the steps %q", steps)

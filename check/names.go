@@ -26,74 +26,52 @@ const (
 // physicalNames are the properties by which a template names a resource of each type, of which AWS takes one with that
 // name: in the account and Region, or within what the further properties name. They are the primary identifiers of the
 // types that a template sets, in the schemas of the CloudFormation registry. Types of [uniques] and those that [kinds]
-// gives a name are not among them.
+// gives a name are not among them, nor those with a property that is called as the type, as FunctionName.
 var physicalNames = map[string][]string{
-	"AWS::ApiGateway::DomainName":          {"DomainName"},
-	"AWS::Athena::DataCatalog":             {"Name"},
-	"AWS::Athena::PreparedStatement":       {"StatementName", "WorkGroup"},
-	"AWS::Batch::JobDefinition":            {"JobDefinitionName"},
-	"AWS::CloudFront::CachePolicy":         {"CachePolicyConfig.Name"},
-	"AWS::CloudFront::Function":            {"Name"},
-	"AWS::CloudFront::KeyValueStore":       {"Name"},
-	"AWS::CloudWatch::Alarm":               {"AlarmName"},
-	"AWS::CloudWatch::CompositeAlarm":      {"AlarmName"},
-	"AWS::CloudWatch::Dashboard":           {"DashboardName"},
-	"AWS::CloudWatch::MetricStream":        {"Name"},
-	"AWS::CodeBuild::Project":              {"Name"},
-	"AWS::CodePipeline::Pipeline":          {"Name"},
-	"AWS::Config::ConfigRule":              {"ConfigRuleName"},
-	"AWS::ECR::Repository":                 {"RepositoryName"},
-	"AWS::ECS::CapacityProvider":           {"Name"},
-	"AWS::ECS::Cluster":                    {"ClusterName"},
-	"AWS::ECS::Service":                    {"ServiceName", "Cluster?"},
-	"AWS::Events::ApiDestination":          {"Name"},
-	"AWS::Events::Archive":                 {"ArchiveName"},
-	"AWS::Events::Connection":              {"Name"},
-	"AWS::Events::EventBus":                {"Name"},
-	"AWS::Events::EventBusPolicy":          {"StatementId", "EventBusName?"},
-	"AWS::Events::Rule":                    {"Name", "EventBusName?"},
-	"AWS::Glue::Crawler":                   {"Name"},
-	"AWS::Glue::Job":                       {"Name"},
-	"AWS::Glue::Trigger":                   {"Name"},
-	"AWS::IAM::Group":                      {"GroupName"},
-	"AWS::IAM::InstanceProfile":            {"InstanceProfileName"},
-	"AWS::IAM::ManagedPolicy":              {"ManagedPolicyName"},
-	"AWS::IAM::Role":                       {"RoleName"},
-	"AWS::IAM::Policy":                     {"PolicyName", "Roles*"},
-	"AWS::IAM::RolePolicy":                 {"PolicyName", "RoleName"},
-	"AWS::IAM::User":                       {"UserName"},
-	"AWS::KMS::Alias":                      {"AliasName"},
-	"AWS::KinesisFirehose::DeliveryStream": {"DeliveryStreamName"},
-	"AWS::Lambda::Alias":                   {"Name", "FunctionName"},
-	"AWS::Lambda::Function":                {"FunctionName"},
-	"AWS::Lambda::Url":                     {"TargetFunctionArn", "Qualifier?"},
-	"AWS::Logs::Destination":               {"DestinationName"},
-	"AWS::Logs::MetricFilter":              {"FilterName", "LogGroupName"},
-	"AWS::Logs::ResourcePolicy":            {"PolicyName"},
-	"AWS::Logs::SubscriptionFilter":        {"FilterName", "LogGroupName"},
-	"AWS::Pipes::Pipe":                     {"Name"},
-	"AWS::RDS::DBParameterGroup":           {"DBParameterGroupName"},
-	"AWS::RDS::DBProxy":                    {"DBProxyName"},
-	"AWS::RDS::DBSubnetGroup":              {"DBSubnetGroupName"},
-	"AWS::Route53::RecordSet":              {"HostedZoneId|HostedZoneName", "Name", "Type", "SetIdentifier?"},
-	"AWS::S3::AccessPoint":                 {"Name"},
-	"AWS::SES::ConfigurationSet":           {"Name"},
-	"AWS::SES::EmailIdentity":              {"EmailIdentity"},
-	"AWS::SES::Template":                   {"Template.TemplateName"},
-	"AWS::SNS::TopicInlinePolicy":          {"TopicArn"},
-	"AWS::SQS::QueueInlinePolicy":          {"Queue"},
-	"AWS::SNS::Topic":                      {"TopicName"},
-	"AWS::SSM::Document":                   {"Name"},
-	"AWS::SSM::Parameter":                  {"Name"},
-	"AWS::Scheduler::Schedule":             {"Name", "GroupName?"},
-	"AWS::Scheduler::ScheduleGroup":        {"Name"},
-	"AWS::StepFunctions::Activity":         {"Name"},
-	"AWS::StepFunctions::StateMachine":     {"StateMachineName"},
-	"AWS::Synthetics::Canary":              {"Name"},
-	"AWS::WAFv2::IPSet":                    {"Name", "Scope"},
-	"AWS::WAFv2::RuleGroup":                {"Name", "Scope"},
-	"AWS::WAFv2::WebACL":                   {"Name", "Scope"},
-	"AWS::XRay::Group":                     {"GroupName"},
+	"AWS::ApiGateway::DomainName":     {"DomainName"},
+	"AWS::Athena::DataCatalog":        {"Name"},
+	"AWS::Athena::PreparedStatement":  {"StatementName", "WorkGroup"},
+	"AWS::CloudFront::CachePolicy":    {"CachePolicyConfig.Name"},
+	"AWS::CloudFront::Function":       {"Name"},
+	"AWS::CloudFront::KeyValueStore":  {"Name"},
+	"AWS::CloudWatch::CompositeAlarm": {"AlarmName"},
+	"AWS::CloudWatch::MetricStream":   {"Name"},
+	"AWS::CodeBuild::Project":         {"Name"},
+	"AWS::CodePipeline::Pipeline":     {"Name"},
+	"AWS::ECS::CapacityProvider":      {"Name"},
+	"AWS::ECS::Service":               {"ServiceName", "Cluster?"},
+	"AWS::Events::ApiDestination":     {"Name"},
+	"AWS::Events::Connection":         {"Name"},
+	"AWS::Events::EventBus":           {"Name"},
+	"AWS::Events::EventBusPolicy":     {"StatementId", "EventBusName?"},
+	"AWS::Events::Rule":               {"Name", "EventBusName?"},
+	"AWS::Glue::Crawler":              {"Name"},
+	"AWS::Glue::Job":                  {"Name"},
+	"AWS::Glue::Trigger":              {"Name"},
+	"AWS::IAM::Policy":                {"PolicyName", "Roles*"},
+	"AWS::IAM::RolePolicy":            {"PolicyName", "RoleName"},
+	"AWS::Lambda::Alias":              {"Name", "FunctionName"},
+	"AWS::Lambda::Url":                {"TargetFunctionArn", "Qualifier?"},
+	"AWS::Logs::MetricFilter":         {"FilterName", "LogGroupName"},
+	"AWS::Logs::ResourcePolicy":       {"PolicyName"},
+	"AWS::Logs::SubscriptionFilter":   {"FilterName", "LogGroupName"},
+	"AWS::Pipes::Pipe":                {"Name"},
+	"AWS::Route53::RecordSet":         {"HostedZoneId|HostedZoneName", "Name", "Type", "SetIdentifier?"},
+	"AWS::S3::AccessPoint":            {"Name"},
+	"AWS::SES::ConfigurationSet":      {"Name"},
+	"AWS::SES::EmailIdentity":         {"EmailIdentity"},
+	"AWS::SES::Template":              {"Template.TemplateName"},
+	"AWS::SNS::TopicInlinePolicy":     {"TopicArn"},
+	"AWS::SQS::QueueInlinePolicy":     {"Queue"},
+	"AWS::SSM::Document":              {"Name"},
+	"AWS::SSM::Parameter":             {"Name"},
+	"AWS::Scheduler::Schedule":        {"Name", "GroupName?"},
+	"AWS::Scheduler::ScheduleGroup":   {"Name"},
+	"AWS::StepFunctions::Activity":    {"Name"},
+	"AWS::Synthetics::Canary":         {"Name"},
+	"AWS::WAFv2::IPSet":               {"Name", "Scope"},
+	"AWS::WAFv2::RuleGroup":           {"Name", "Scope"},
+	"AWS::WAFv2::WebACL":              {"Name", "Scope"},
 }
 
 // sharedNames are types of which AWS takes several with one name, although a property has the name of the type, as in
@@ -118,22 +96,13 @@ func uniqueOf(kind string) unique {
 		return unique{}
 	}
 	u := unique{
-		noun:      strings.ToLower(wordEnd.ReplaceAllString(short, "$1 $2")),
+		noun: strings.ToLower(wordEnd.ReplaceAllString(short, "$1 $2")), key: parts(properties...),
 		meanwhile: "Meanwhile it is gone, and what uses it fails.",
 	}
 	u.why = "CloudFormation creates before it deletes, and AWS takes one " + u.noun +
 		" with that name: the deployment fails and rolls back, or the clean-up of the old one takes the new one away."
 	if strings.HasSuffix(properties[0], "Name") && !strings.Contains(properties[0], "|") {
 		u.renamed = properties[0]
-	}
-	for _, property := range properties {
-		name, may := strings.CutSuffix(property, "?")
-		name, all := strings.CutSuffix(name, "*")
-		p := part{optional: may, each: all}
-		for way := range strings.SplitSeq(name, "|") {
-			p.ways = append(p.ways, strings.Split(way, "."))
-		}
-		u.key = append(u.key, p)
 	}
 	return u
 }

@@ -3,7 +3,6 @@ package check
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 )
@@ -13,14 +12,11 @@ const apiGateway = "apigateway.amazonaws.com"
 // permissions returns who may invoke each function, or alias, by its logical id: services, from their resources.
 func permissions(resources map[string]*resource) map[string][]grant {
 	all := map[string][]grant{}
-	for _, id := range slices.Sorted(maps.Keys(resources)) {
-		r := resources[id]
-		if r.kind != "AWS::Lambda::Permission" {
-			continue
-		}
+	for r := range of(resources, "AWS::Lambda::Permission") {
 		source := r.at("SourceArn")
 		for _, function := range references(r.at("FunctionName")) {
-			all[function] = append(all[function], grant{action: text(r.at("Principal")), resource: cmp.Or(text(source), "*"), on: source})
+			all[function] = append(all[function],
+				grant{action: text(r.at("Principal")), resource: cmp.Or(text(source), "*"), on: source})
 		}
 	}
 	return all
@@ -37,26 +33,26 @@ func functions(resources map[string]*resource, route *resource) []string {
 	return slices.DeleteFunc(ids, func(id string) bool { return resources[id] == nil })
 }
 
-// calls returns the routes that lead to each function, by its logical id, as "GET /notes of API", and whether the function
-// lets the API invoke it for them.
+// calls returns the routes that lead to each function, by its logical id, as "GET /notes of API", and whether the
+// function lets the API invoke it for them.
 func calls(resources map[string]*resource, permissions map[string][]grant) map[string]map[string]bool {
 	all := map[string]map[string]bool{}
-	for _, route := range resources {
-		if route.kind != httpRoute {
-			continue
-		}
+	for route := range of(resources, httpRoute) {
 		key, api := text(route.at("RouteKey")), say(route.at("ApiId"))
 		for _, function := range functions(resources, route) {
 			if all[function] == nil {
 				all[function] = map[string]bool{}
 			}
-			all[function][key+" of "+api] = slices.ContainsFunc(permissions[function], func(g grant) bool { return g.action == apiGateway && g.serves(api, key) })
+			all[function][key+" of "+api] = slices.ContainsFunc(permissions[function], func(g grant) bool {
+				return g.action == apiGateway && g.serves(api, key)
+			})
 		}
 	}
 	return all
 }
 
-// serves reports whether the source of a permission, such as "arn:…:API/*/*/notes", is that route of the API in any stage.
+// serves reports whether the source of a permission, such as "arn:…:API/*/*/notes", is that route of the API in any
+// stage.
 func (g grant) serves(api, key string) bool {
 	if g.resource == "*" {
 		return true
@@ -70,26 +66,28 @@ func (g grant) serves(api, key string) bool {
 func (c *comparison) permissions() {
 	had, has := permissions(c.deployed), permissions(c.proposed)
 	called, calling := calls(c.deployed, had), calls(c.proposed, has)
-	for _, id := range slices.Sorted(maps.Keys(had)) {
+	for id, grants := range sorted(had) {
 		function := c.proposed[id]
 		if function == nil {
 			continue
 		}
 		var lost []string
-		for _, route := range slices.Sorted(maps.Keys(calling[id])) {
-			if called[id][route] && !calling[id][route] {
+		for route, may := range sorted(calling[id]) {
+			if called[id][route] && !may {
 				lost = append(lost, route)
 			}
 		}
-		for _, g := range had[id] {
+		for _, g := range grants {
 			if g.action != apiGateway && !g.covered(has[id]) && !c.refersToRemoved(g.on) {
 				lost = append(lost, fmt.Sprintf("%s from %s", g.action, cmp.Or(say(g.on), "anywhere")))
 			}
 		}
 		if len(lost) > 0 {
-			c.addBy("the permissions (AWS::Lambda::Permission) of "+function.place(), Refusal, "permissions", function, "the function may no longer be invoked by "+join(lost),
+			c.addBy("the permissions (AWS::Lambda::Permission) of "+function.place(), Refusal, "permissions", function,
+				"the function may no longer be invoked by "+join(lost),
 				"AWS Lambda refuses them from then on. Callers of such a route get a 500.",
-				"Put the permissions back.", "If these are to invoke the function no more: accept this finding.")
+				do("Put the permissions back."),
+				do("If these are to invoke the function no more: accept this finding."))
 		}
 	}
 }

@@ -42,21 +42,27 @@ func TestPermissions(t *testing.T) {
 				delete(r, id)
 			}
 		}
-		set(t, r, health, map[string]any{"Fn::Join": []any{"", []any{"arn:aws:execute-api:", map[string]any{"Ref": "TodoAPI20B34DFA"}, "/*/*"}}}, "SourceArn")
+		set(t, r, health, map[string]any{"Fn::Join": []any{"",
+			[]any{"arn:aws:execute-api:", map[string]any{"Ref": "TodoAPI20B34DFA"}, "/*/*"}}}, "SourceArn")
 	}
 	rule := func(r resources) {
 		r["Rule"] = map[string]any{"Type": "AWS::Events::Rule"}
 		r["ByRule"] = map[string]any{"Type": "AWS::Lambda::Permission", "Properties": map[string]any{
-			"Action": "lambda:InvokeFunction", "FunctionName": map[string]any{"Ref": api}, "Principal": "events.amazonaws.com", "SourceArn": map[string]any{"Fn::GetAtt": []any{"Rule", "Arn"}},
+			"Action": "lambda:InvokeFunction", "FunctionName": map[string]any{"Ref": api},
+			"Principal": "events.amazonaws.com", "SourceArn": map[string]any{"Fn::GetAtt": []any{"Rule", "Arn"}},
 		}}
 	}
 	for name, test := range map[string]struct{ deployed, proposed, says string }{
-		"Route":           {with(), with(drop(health)), "invoked by GET /health of TodoAPI20B34DFA"},
-		"Routes":          {with(), with(drop(post, get)), "invoked by GET /api/v1/tasks of TodoAPI20B34DFA, POST /api/v1/tasks of TodoAPI20B34DFA"},
-		"AllRoutes":       {with(one), with(one, drop(health)), "DELETE /api/v1/tasks/{task_id} of TodoAPI20B34DFA"},
-		"AnotherAPI":      {with(), with(func(r resources) { set(t, r, health, "arn:aws:execute-api:*:*:b/*/*/health", "SourceArn") }), "invoked by GET /health"},
-		"Rule":            {with(rule), with(rule, drop("ByRule")), "invoked by events.amazonaws.com from Rule"},
-		"FromAnywhere":    {with(func(r resources) { set(t, r, health, nil, "SourceArn") }), with(drop(health)), "invoked by GET /health"},
+		"Route": {with(), with(drop(health)), "invoked by GET /health of TodoAPI20B34DFA"},
+		"Routes": {with(), with(drop(post, get)),
+			"invoked by GET /api/v1/tasks of TodoAPI20B34DFA, POST /api/v1/tasks of TodoAPI20B34DFA"},
+		"AllRoutes": {with(one), with(one, drop(health)), "DELETE /api/v1/tasks/{task_id} of TodoAPI20B34DFA"},
+		"AnotherAPI": {with(), with(func(r resources) {
+			set(t, r, health, "arn:aws:execute-api:*:*:b/*/*/health", "SourceArn")
+		}), "invoked by GET /health"},
+		"Rule": {with(rule), with(rule, drop("ByRule")), "invoked by events.amazonaws.com from Rule"},
+		"FromAnywhere": {with(func(r resources) { set(t, r, health, nil, "SourceArn") }), with(drop(health)),
+			"invoked by GET /health"},
 		"OneForTwoRoutes": {with(), with(drop(post)), ""},
 		"OneForAll":       {with(), with(one), ""},
 		"EachForOne":      {with(one), with(), ""},
@@ -70,7 +76,10 @@ func TestPermissions(t *testing.T) {
 			if test.says == "" {
 				severity = ""
 			}
-			got := slices.DeleteFunc(check.Compare(parse(t, test.deployed), parse(t, test.proposed), here), func(f check.Change) bool { return f.ID == "drop:Rule" })
+			got := slices.DeleteFunc(check.Compare(parse(t, test.deployed), parse(t, test.proposed), here),
+				func(f check.Change) bool {
+					return f.ID == "drop:Rule"
+				})
 			wantOne(t, got, "permissions:"+api, severity, test.says)
 		})
 	}

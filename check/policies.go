@@ -49,8 +49,7 @@ type guarded struct{ id, kind, noun string }
 // policies returns what the policies of resources allow or deny, and the permissions of functions.
 func policies(resources map[string]*resource, effect string) map[guarded][]grant {
 	all := map[guarded][]grant{}
-	for _, id := range slices.Sorted(maps.Keys(resources)) {
-		r := resources[id]
+	for id, r := range sorted(resources) {
 		for _, p := range policyKinds {
 			if p.kind != r.kind {
 				continue
@@ -183,6 +182,15 @@ func uncovered(grants, by []grant, takes func(grant) bool) []string {
 	return all
 }
 
+// opened returns what is said of the grants that are new and that the function takes, and of those no longer denied.
+func (c *comparison) opened(had, has, denied, denies []grant, takes func(grant) bool) []string {
+	opened := uncovered(has, had, takes)
+	for _, said := range uncovered(denied, denies, func(g grant) bool { return !c.ofRemoved(g) }) {
+		opened = append(opened, said+" (no longer denied)")
+	}
+	return opened
+}
+
 // policies reports roles, and resources with a policy, that let in more than they did, or others no more.
 func (c *comparison) policies() {
 	c.identities()
@@ -192,7 +200,9 @@ func (c *comparison) policies() {
 	for _, more := range []map[guarded][]grant{has, denied, denies} {
 		keys = slices.AppendSeq(keys, maps.Keys(more))
 	}
-	slices.SortFunc(keys, func(a, b guarded) int { return cmp.Or(cmp.Compare(a.id, b.id), cmp.Compare(a.kind, b.kind)) })
+	slices.SortFunc(keys, func(a, b guarded) int {
+		return cmp.Or(cmp.Compare(a.id, b.id), cmp.Compare(a.kind, b.kind))
+	})
 	for _, key := range slices.Compact(keys) {
 		r, old := c.proposed[key.id], c.deployed[key.id]
 		if r == nil && old != nil {
@@ -204,17 +214,9 @@ func (c *comparison) policies() {
 			r = &resource{id: key.id, kind: "AWS::IAM::Policy"}
 		}
 		by := "the policy of " + r.place()
-		opened := uncovered(has[key], had[key], func(g grant) bool {
-			if isNew {
-				return g.boundless()
-			}
-			return key.kind == "trust" || c.widened(g, had[key])
+		opened := c.opened(had[key], has[key], denied[key], denies[key], func(g grant) bool {
+			return isNew && g.boundless() || !isNew && (key.kind == "trust" || c.widened(g, had[key]))
 		})
-		if !isNew {
-			for _, said := range uncovered(denied[key], denies[key], func(g grant) bool { return !c.ofRemoved(g) }) {
-				opened = append(opened, said+" (no longer denied)")
-			}
-		}
 		if len(opened) > 0 {
 			c.warn(by, "opens-"+key.kind, r, "the policy of the "+key.noun+" allows newly: "+join(opened),
 				"Others than before may do that. With a wildcard these are more than the template names, "+
@@ -236,7 +238,8 @@ func (c *comparison) policies() {
 		if len(stopped) > 0 {
 			why := "What did so is refused from then on (AccessDenied), and often no log of yours says it."
 			if key.kind == "trust" {
-				why = "What has the role no longer gets it: functions, schedules and pipes with it fail at their next start."
+				why = "What has the role no longer gets it: functions, schedules and pipes with it fail at their " +
+					"next start."
 			}
 			c.warn(by, "stops-"+key.kind, r, "the policy of the "+key.noun+" allows no more: "+join(stopped), why,
 				"Put the statements back, and take new ones that deny away.")
@@ -248,21 +251,15 @@ func (c *comparison) policies() {
 func (c *comparison) identities() {
 	deployed, proposed := grants(c.deployed, "Allow"), grants(c.proposed, "Allow")
 	denied, denies := grants(c.deployed, "Deny"), grants(c.proposed, "Deny")
-	for _, id := range slices.Sorted(maps.Keys(proposed)) {
+	for id, has := range sorted(proposed) {
 		r := c.proposed[id]
 		isNew := r != nil && c.deployed[id] == nil
 		if r == nil {
 			r = &resource{id: id, kind: "AWS::IAM::Role"}
 		}
-		opened := uncovered(proposed[id], deployed[id], func(g grant) bool {
-			if isNew {
-				return g.boundless()
-			}
-			return c.widened(g, deployed[id])
+		opened := c.opened(deployed[id], has, denied[id], denies[id], func(g grant) bool {
+			return isNew && g.boundless() || !isNew && c.widened(g, deployed[id])
 		})
-		for _, said := range uncovered(denied[id], denies[id], func(g grant) bool { return !c.ofRemoved(g) }) {
-			opened = append(opened, said+" (no longer denied)")
-		}
 		if len(opened) == 0 {
 			continue
 		}

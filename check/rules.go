@@ -10,19 +10,30 @@ import (
 	"strings"
 )
 
+// Kinds of rules besides the types of resources: for tables of either type, and for each of their replicas.
+const (
+	tables  = "tables"
+	replica = "replicas of tables"
+)
+
 // rule is a change of one property that opens, stops or loses something, although the deployment succeeds.
 type rule struct {
-	// id is the first part of the finding's: it begins with opens- or stops-.
+	// id is the first part of the finding's.
 	id string
-	// kind is the resource type, and path the property, with dots between levels; * is every name of an object, or
-	// every element of a list.
+	// severity is that of the finding; "" is [Warning].
+	severity Severity
+	// kind is the resource type, and path the property, with dots between levels; * is any part of a name in an object,
+	// and all of it any element of a list.
 	kind, path string
 	// is says how the property changes, or "" if the change is none of those. A missing property is nil.
 	is func(before, after any) string
 	// fresh is true if it counts in a new resource, too, as a change from nothing.
 	fresh bool
-	// noun says what the property is; it begins Got. why and do are the finding's.
-	noun, why, do string
+	// noun says what the property is; it begins Got. why is the finding's.
+	noun, why string
+	// do is the first step; "" is to leave the property as deployed. save is what to do before the change in spite of a
+	// refusal, for [comparison.fill]; "" if nothing helps.
+	do, save string
 }
 
 // goes is a property that is no longer there.
@@ -33,12 +44,45 @@ func goes(before, after any) string {
 	return "goes; it was " + say(before)
 }
 
-// changes is a property that was there and is another, or none.
-func changes(before, after any) string {
-	if before == nil || reflect.DeepEqual(before, after) {
+// changes is a property that has another value, or none. unset is AWS's for one that is missing; with "" it has to have
+// been there.
+func changes(unset string) func(before, after any) string {
+	return func(before, after any) string {
+		if before == nil && unset == "" || cmp.Or(text(before), unset) == cmp.Or(text(after), unset) {
+			return ""
+		}
+		return fmt.Sprintf("changes from %s to %s", cmp.Or(say(before), unset), cmp.Or(say(after), unset, "none"))
+	}
+}
+
+// silently is a property that changes, and whose values are secret.
+func silently(before, after any) string {
+	if reflect.DeepEqual(before, after) {
 		return ""
 	}
-	return fmt.Sprintf("changes from %s to %s", say(before), cmp.Or(say(after), "none"))
+	return "changes"
+}
+
+// cools is an index whose warm throughput falls. One that goes or is replaced has none any more.
+func cools(before, after any) string {
+	var got []string
+	for _, units := range []string{"ReadUnitsPerSecond", "WriteUnitsPerSecond"} {
+		how := falls("")(at(before, "WarmThroughput", units), at(after, "WarmThroughput", units))
+		same := func(part string) bool { return reflect.DeepEqual(at(before, part), at(after, part)) }
+		if how != "" && same("KeySchema") && same("Projection") {
+			got = append(got, how+" ("+units+")")
+		}
+	}
+	return join(got)
+}
+
+// shortens is a recovery that is on, and no longer reaches back as far.
+func shortens(before, after any) string {
+	const on, days = "PointInTimeRecoveryEnabled", "RecoveryPeriodInDays"
+	if text(at(before, on)) != "true" || text(at(after, on)) != "true" {
+		return ""
+	}
+	return falls("35")(at(before, days), at(after, days))
 }
 
 // set is a property that gets a value which it did not have.
@@ -101,7 +145,12 @@ func number(direction float64, verb, unset string) func(before, after any) strin
 		if !known || !also || (is-was)*direction <= 0 {
 			return ""
 		}
-		said := func(v any) string { return cmp.Or(text(v), unset, "no limit") }
+		said := func(v any) string {
+			if v == nil && (unset == "" || unset == "-1") {
+				return "no limit"
+			}
+			return cmp.Or(text(v), unset)
+		}
 		return fmt.Sprintf("%s from %s to %s", verb, said(before), said(after))
 	}
 }
@@ -161,21 +210,23 @@ type pair struct {
 	before, after any
 }
 
-// pairs returns the values of a path in two resources, by the names of objects, and by the Id, the Region or the place
-// of elements of lists.
+// pairs returns the values of a path in two resources, by the names of objects, and by the Id, the Region, the name of
+// an index or the place of elements of lists.
 func pairs(before, after any, path []string, said string) []pair {
 	if len(path) == 0 {
 		return []pair{{said, before, after}}
 	}
-	if path[0] != "*" {
+	if !strings.Contains(path[0], "*") {
 		return pairs(at(before, path[0]), at(after, path[0]), path[1:], strings.TrimPrefix(said+"."+path[0], "."))
 	}
 	was, is := members(before), members(after)
 	names := maps.Clone(was)
 	maps.Copy(names, is)
 	var all []pair
-	for _, name := range slices.Sorted(maps.Keys(names)) {
-		all = append(all, pairs(was[name], is[name], path[1:], said+"."+name)...)
+	for name := range sorted(names) {
+		if matches(path[0], name) {
+			all = append(all, pairs(was[name], is[name], path[1:], strings.TrimPrefix(said+"."+name, "."))...)
+		}
 	}
 	return all
 }
@@ -188,50 +239,49 @@ func members(v any) map[string]any {
 	}
 	object = map[string]any{}
 	for i, element := range list(v) {
-		object[cmp.Or(text(at(element, "Id")), text(at(element, "Region")), strconv.Itoa(i))] = element
+		name := cmp.Or(text(at(element, "Id")), text(at(element, "Region")), text(at(element, "IndexName")),
+			strconv.Itoa(i))
+		object[name] = element
 	}
 	return object
 }
 
-// rules reports what the rules of properties find.
-func (c *comparison) rules() {
-	for _, id := range slices.Sorted(maps.Keys(c.proposed)) {
-		changed, old := c.proposed[id], c.deployed[id]
-		if old != nil && old.kind != changed.kind {
+// rules reports what the rules of a kind find between two objects, which are properties of the resource, or of a part
+// of it that where names. old is nil if the resource is new. One finding has all of an id.
+func (c *comparison) rules(kind, where string, old, changed *resource, before, after any) {
+	first := len(c.findings)
+	for _, r := range propertyRules {
+		if r.kind != kind || old == nil && !r.fresh {
 			continue
 		}
-		// One finding has all properties of an id.
-		said := map[string]string{}
-		for _, r := range propertyRules {
-			if r.kind != changed.kind || old == nil && !r.fresh {
+		id, noun := r.id, r.noun
+		if where != "" {
+			id, noun = id+"-"+where, noun+" in "+where
+		}
+		for _, p := range pairs(before, after, strings.Split(r.path, "."), "") {
+			how := r.is(p.before, p.after)
+			if how == "" {
 				continue
 			}
-			before := &resource{}
-			if old != nil {
-				before = old
+			got, by := fmt.Sprintf("%s (%s) %s", noun, p.path, how), p.path+" of "+changed.place()
+			same := func(f Change) bool { return f.ID == id+":"+changed.id }
+			if i := slices.IndexFunc(c.findings[first:], same); i >= 0 {
+				f := &c.findings[first+i]
+				f.Got, f.By = f.Got+", "+got, f.By+"; "+by
+				if !strings.Contains(f.Why, r.why) {
+					f.Why += " " + r.why
+				}
+				continue
 			}
-			for _, p := range pairs(before.properties, changed.properties, strings.Split(r.path, "."), "") {
-				how := r.is(p.before, p.after)
-				if how == "" {
-					continue
-				}
-				got := fmt.Sprintf("%s (%s) %s", r.noun, p.path, how)
-				by := p.path + " of " + changed.place()
-				if said[r.id] == "" {
-					c.warn(by, r.id, changed, got, r.why, r.do)
-					said[r.id] = got
-					continue
-				}
-				// The latest with the id is the one to add to.
-				for i := len(c.findings) - 1; i >= 0; i-- {
-					if f := &c.findings[i]; f.ID == r.id+":"+id {
-						f.Got, f.By = f.Got+", "+got, f.By+"; "+by
-						if !strings.Contains(f.Why, r.why) {
-							f.Why += " " + r.why
-						}
-						break
-					}
-				}
+			keep := cmp.Or(r.do, "Leave it as deployed.")
+			switch {
+			case r.severity != Refusal:
+				c.warn(by, id, changed, got, r.why, keep)
+			case r.save == "":
+				c.addBy(by, Refusal, id, changed, got, r.why, do("%s", keep))
+			default:
+				c.addBy(by, Refusal, id, changed, got, r.why,
+					do("%s", keep), do("If it has to be: %s. Then accept this finding.", c.fill(r.save, old)))
 			}
 		}
 	}

@@ -2,14 +2,12 @@ package check
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 )
 
-// The variables of functions that spread their writes over several partition keys: the number of keys that they write, and
-// the number that they read. docs/SCALE.md has the rules. They apply to every function with these variables.
+// The variables of functions that spread their writes over several partition keys: the number of keys that they write,
+// and the number that they read. docs/SCALE.md has the rules. They apply to every function with these variables.
 const (
 	writtenShards = "SHARDS"
 	readShards    = "READ_SHARDS"
@@ -19,7 +17,8 @@ const (
 
 // sharding is the use of shards by the functions of one table.
 type sharding struct {
-	// written is the highest number that any of them writes; least and most are the lowest and the highest that any reads.
+	// written is the highest number that any of them writes; least and most are the lowest and the highest that any
+	// reads.
 	written, least, most int
 	// function is the first of them, by logical id.
 	function *resource
@@ -28,11 +27,7 @@ type sharding struct {
 // shardings returns the sharding of each table that functions have a variable for.
 func shardings(resources map[string]*resource) map[string]sharding {
 	tables := map[string]sharding{}
-	for _, id := range slices.Sorted(maps.Keys(resources)) {
-		function := resources[id]
-		if function.kind != "AWS::Lambda::Function" {
-			continue
-		}
+	for function := range of(resources, lambdaFunction) {
 		variables, _ := function.at("Environment", "Variables").(map[string]any)
 		written, err := strconv.Atoi(text(variables[writtenShards]))
 		if err != nil {
@@ -67,34 +62,39 @@ func (c *comparison) shards() {
 	deployed, proposed := shardings(c.deployed), shardings(c.proposed)
 	// Functions use several tables, with the same numbers for each: report them once.
 	said := map[string]bool{}
-	for _, table := range slices.Sorted(maps.Keys(proposed)) {
+	for table, changed := range sorted(proposed) {
 		old, ok := deployed[table]
-		changed := proposed[table]
 		same := old.written == changed.written && old.least == changed.least && old.most == changed.most
 		if !ok || same || said[changed.function.id] {
 			continue
 		}
-		p := &plan{}
 		by := fmt.Sprintf("%s and %s of %s", writtenShards, readShards, changed.function.place())
 		writes := fmt.Sprintf("%s goes from %d to %d", writtenShards, old.written, changed.written)
 		reads := fmt.Sprintf("%s goes from %d to %d", readShards, old.most, changed.least)
 		switch {
 		case changed.written > old.least:
-			p.deploy("this template, but with %s %d and %s %d: all functions read what any will write.", writtenShards, min(old.written, old.least), readShards, max(changed.most, old.most))
-			p.do("Wait until it is complete. docs/SCALE.md has the props of these variables, and the rules.")
-			p.deploy("this template.")
-			c.addBy(by, Refusal, "shards", changed.function, fmt.Sprintf("%s, and deployed functions read %d", writes, old.least),
-				"Until the last function is replaced, functions of the old configuration do not find what new ones have written. After a rollback they do not find it either.", p.steps...)
+			c.addBy(by, Refusal, "shards", changed.function,
+				fmt.Sprintf("%s, and deployed functions read %d", writes, old.least),
+				"Until the last function is replaced, functions of the old configuration do not find what new ones "+
+					"have written. After a rollback they do not find it either.",
+				deploy("", "this template, but with %s %d and %s %d: all functions read what any will write.",
+					writtenShards, min(old.written, old.least), readShards, max(changed.most, old.most)),
+				do("Wait until it is complete. docs/SCALE.md has the props of these variables, and the rules."),
+				deploy("", "this template."))
 		case changed.least < old.written:
-			p.deploy("this template, but with %s %d and %s %d: nothing new is written under the keys of higher numbers, and all are read.", writtenShards, changed.written, readShards, old.most)
-			p.do("Wait until nothing is left under the keys of higher numbers: docs/SCALE.md says when that is, and how to count it.")
-			p.deploy("this template.")
-			c.addBy(by, Refusal, "shards", changed.function, fmt.Sprintf("%s, and deployed functions write %d", reads, old.written),
-				"Functions no longer read the items under the keys of higher numbers, which disappear from lists and rankings.", p.steps...)
+			c.addBy(by, Refusal, "shards", changed.function,
+				fmt.Sprintf("%s, and deployed functions write %d", reads, old.written),
+				"Functions no longer read the items under the keys of higher numbers, which disappear from lists "+
+					"and rankings.",
+				deploy("", "this template, but with %s %d and %s %d: nothing new is written under the keys of "+
+					"higher numbers, and all are read.", writtenShards, changed.written, readShards, old.most),
+				do("Wait until nothing is left under the keys of higher numbers: docs/SCALE.md says when that is, "+
+					"and how to count it."),
+				deploy("", "this template."))
 		case changed.least < old.most:
 			c.addBy(by, Warning, "shards", changed.function, reads,
 				"Functions no longer read items that are still under the keys of higher numbers.",
-				"Make sure that nothing is left under them: docs/SCALE.md says when that is, and how to count it.")
+				do("Make sure that nothing is left under them: docs/SCALE.md says when that is, and how to count it."))
 		default:
 			continue
 		}

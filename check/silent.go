@@ -1,7 +1,8 @@
 package check
 
-// Silent returns how many of the template's alarms notify no one when they go off, and how many alarms it has. Those that CloudFormation
-// may leave out by a condition count, too. It is about the template alone, so [Compare] says nothing of it.
+// Silent returns how many of the template's alarms notify no one when they go off, and how many alarms it has. Those
+// that CloudFormation may leave out by a condition count, too. It is about the template alone, so [Compare] says
+// nothing of it.
 func Silent(template *Template) (silent, alarms int) {
 	for _, resource := range template.resources {
 		if resource.Type != "AWS::CloudWatch::Alarm" && resource.Type != "AWS::CloudWatch::CompositeAlarm" {
@@ -10,7 +11,8 @@ func Silent(template *Template) (silent, alarms int) {
 		alarms++
 		actions, isList := resource.Properties["AlarmActions"].([]any)
 		given := resource.Properties["AlarmActions"] != nil
-		if off := resource.Properties["ActionsEnabled"]; off == false || off == "false" || !given || isList && len(actions) == 0 {
+		if off := resource.Properties["ActionsEnabled"]; off == false || off == "false" || !given ||
+			isList && len(actions) == 0 {
 			silent++
 		}
 	}

@@ -2,13 +2,12 @@ package check
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 )
 
-// source locates in the app what makes a part of a template: lines of the schema, if the template's metadata has the model,
-// and constructs.
+// source locates in the app what makes a part of a template: lines of the schema, if the template's metadata has the
+// model, and constructs.
 type source struct {
 	model model
 	// path is the construct path.
@@ -33,8 +32,8 @@ func (c *comparison) source(r *resource) source {
 	return s
 }
 
-// table returns a line of the table in the schema if that is what says it, such as ".TimeToLive", or else the property of
-// the construct: then an override says it, or a prop that no schema has.
+// table returns a line of the table in the schema if that is what says it, such as ".TimeToLive", or else the property
+// of the construct: then an override says it, or a prop that no schema has.
 func (s source) table(element, property string, says bool) string {
 	switch {
 	case s.model.Table == "":
@@ -115,7 +114,9 @@ func (c *comparison) nameBy(kind kind, r *resource) string {
 func (c *comparison) madeBy(models map[string]model, r *resource) string {
 	if r.kind == httpRoute {
 		api, key := text(r.at("ApiId", "Ref")), text(r.at("RouteKey"))
-		if _, ok := find(models, func(_ string, m model) bool { return m.API == api && slices.Contains(m.Routes, key) }); ok {
+		if _, ok := find(models, func(_ string, m model) bool {
+			return m.API == api && slices.Contains(m.Routes, key)
+		}); ok {
 			return "Routes[" + key + "] of the schema"
 		}
 	}
@@ -155,19 +156,3 @@ func (c *comparison) constructs(ids []string) string {
 
 // functionsCode is the source of a deployment in which only handlers change.
 const functionsCode = "the code of the functions"
-
-// by sets what makes the latest deployment of the plan in the app.
-func (p *plan) by(format string, arguments ...any) {
-	p.steps[len(p.steps)-1] += " By: " + fmt.Sprintf(format, arguments...) + "."
-}
-
-// attribute sets the source of every deployment that has none.
-func attribute(steps []string, by string) []string {
-	attributed := slices.Clone(steps)
-	for i, step := range attributed {
-		if strings.HasPrefix(step, "Deploy ") && !strings.Contains(step, " By: ") {
-			attributed[i] = step + " By: " + by + "."
-		}
-	}
-	return attributed
-}

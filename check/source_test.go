@@ -18,17 +18,25 @@ func TestSources(t *testing.T) {
 	app := func(change func(resources map[string]map[string]any, models map[string]object)) string {
 		models := map[string]object{
 			"Database/AppData": {
-				"table": "AppData", "resource": appData, "key": "PK S HASH, SK S RANGE", "timeToLive": "expiration_timestamp", "stream": "NEW_AND_OLD_IMAGES",
+				"table": "AppData", "resource": appData, "key": "PK S HASH, SK S RANGE",
+				"timeToLive": "expiration_timestamp", "stream": "NEW_AND_OLD_IMAGES",
 				"attributes": object{"PK": "String", "SK": "String", "title": "String"},
-				"indexes":    object{"GSI1": "GSI1PK S HASH, GSI1SK S RANGE; ALL", "GSI2": "GSI2PK S HASH, GSI2SK S RANGE; ALL", "GSI3": "GSI3PK S HASH, GSI3SK S RANGE; ALL", "GSI4": "GSI4PK S HASH, GSI4SK S RANGE; ALL"},
+				"indexes": object{"GSI1": "GSI1PK S HASH, GSI1SK S RANGE; ALL",
+					"GSI2": "GSI2PK S HASH, GSI2SK S RANGE; ALL", "GSI3": "GSI3PK S HASH, GSI3SK S RANGE; ALL",
+					"GSI4": "GSI4PK S HASH, GSI4SK S RANGE; ALL"},
 			},
-			"TodoAPI": {"function": "todoapi", "role": "TodoTodoAPIRoleCD20C334", "grants": []any{"GetItem AppData", "Query AppData.GSI1"}},
-			"Lake":    {"lake": "todo", "catalog": lakeCatalog, "tables": object{"task_changes": object{"line": "Lake.Entities[task]", "columns": object{"title": "string"}, "attributes": object{"title": "title"}}}},
-			"API":     {"api": "TodoAPI20B34DFA", "routes": []any{"GET /api/v1/tasks/{task_id}"}},
+			"TodoAPI": {"function": "todoapi", "role": "TodoTodoAPIRoleCD20C334",
+				"grants": []any{"GetItem AppData", "Query AppData.GSI1"}},
+			"Lake": {"lake": "todo", "catalog": lakeCatalog,
+				"tables": object{"task_changes": object{"line": "Lake.Entities[task]",
+					"columns": object{"title": "string"}, "attributes": object{"title": "title"}}}},
+			"API": {"api": "TodoAPI20B34DFA", "routes": []any{"GET /api/v1/tasks/{task_id}"}},
 		}
 		text := mutate(t, platforms(t)["todo.template.json"], func(resources map[string]map[string]any) {
 			for id, path := range map[string]string{
-				appData: "Database/AppData/Resource/Resource", lakeTable: "Lake/Catalog-task_changes", lakeCatalog: "Lake/Catalog", aRoute: "API/GET/Resource", "TodoTodoAPIRoleCD20C334": "TodoAPI/Role/Resource", lakeMapping: "Lake/Mapping/Resource",
+				appData: "Database/AppData/Resource/Resource", lakeTable: "Lake/Catalog-task_changes",
+				lakeCatalog: "Lake/Catalog", aRoute: "API/GET/Resource",
+				"TodoTodoAPIRoleCD20C334": "TodoAPI/Role/Resource", lakeMapping: "Lake/Mapping/Resource",
 			} {
 				resources[id]["Metadata"] = object{"aws:cdk:path": stack + path}
 			}
@@ -92,7 +100,9 @@ func TestSources(t *testing.T) {
 			"the code of the functions; Tables[AppData].Indexes, still with GSI1, of the schema",
 			"Tables[AppData].Indexes, without GSI1, of the schema",
 		}},
-		"ProjectionOverridden": {func(r resources, m models) { projection(r) }, "indexes:" + appData, "an override of GlobalSecondaryIndexes of " + table, []string{
+		"ProjectionOverridden": {func(r resources, m models) {
+			projection(r)
+		}, "indexes:" + appData, "an override of GlobalSecondaryIndexes of " + table, []string{
 			"Tables[AppData].Indexes[GSI1-2] of the schema",
 			"the code of the functions; Tables[AppData].Indexes, still with GSI1, of the schema",
 			"Tables[AppData].Indexes, without GSI1, of the schema",
@@ -104,8 +114,13 @@ func TestSources(t *testing.T) {
 		"TTL": {func(r resources, m models) {
 			ttl(r)
 			m["Database/AppData"]["timeToLive"] = "ttl"
-		}, "ttl:" + appData, "Tables[AppData].TimeToLive of the schema", []string{"an override of TimeToLiveSpecification of " + table, "Tables[AppData].TimeToLive of the schema"}},
-		"TTLOverridden": {func(r resources, m models) { ttl(r) }, "ttl:" + appData, "an override of TimeToLiveSpecification of " + table, []string{"an override of TimeToLiveSpecification of " + table, "an override of TimeToLiveSpecification of " + table}},
+		}, "ttl:" + appData, "Tables[AppData].TimeToLive of the schema",
+			[]string{"an override of TimeToLiveSpecification of " + table, "Tables[AppData].TimeToLive of the schema"}},
+		"TTLOverridden": {func(r resources, m models) {
+			ttl(r)
+		}, "ttl:" + appData, "an override of TimeToLiveSpecification of " + table,
+			[]string{"an override of TimeToLiveSpecification of " + table,
+				"an override of TimeToLiveSpecification of " + table}},
 		"TTLWithoutPath": {func(r resources, m models) {
 			ttl(r)
 			delete(r[appData], "Metadata")
@@ -113,8 +128,11 @@ func TestSources(t *testing.T) {
 		"Stream": {func(r resources, m models) {
 			set(t, r, appData, nil, "StreamSpecification")
 			delete(m["Database/AppData"], "stream")
-		}, "stream:" + appData, "Tables[AppData].Stream of the schema", []string{"Tables[AppData].Stream of the schema"}},
-		"StreamOverridden": {func(r resources, m models) { set(t, r, appData, nil, "StreamSpecification") }, "stream:" + appData, "an override of StreamSpecification of " + table, nil},
+		}, "stream:" + appData, "Tables[AppData].Stream of the schema",
+			[]string{"Tables[AppData].Stream of the schema"}},
+		"StreamOverridden": {func(r resources, m models) {
+			set(t, r, appData, nil, "StreamSpecification")
+		}, "stream:" + appData, "an override of StreamSpecification of " + table, nil},
 		"KeyOverridden": {func(r resources, m models) {
 			set(t, r, appData, []any{object{"AttributeName": "SK", "KeyType": "HASH"}}, "KeySchema")
 		}, "replace:" + appData, "an override of KeySchema of " + table, nil},
@@ -122,13 +140,21 @@ func TestSources(t *testing.T) {
 			delete(r, appData)
 			delete(m, "Database/AppData")
 		}, "drop:" + appData, "Tables, without AppData, of the schema", nil},
-		"TableRenamed": {func(r resources, m models) { set(t, r, appData, "other", "TableName") }, "rename:" + appData, "TableName of " + table, []string{"DeletionPolicy and UpdateReplacePolicy of " + table, "Tables, without AppData, of the schema", "TableName of " + table}},
+		"TableRenamed": {func(r resources, m models) {
+			set(t, r, appData, "other", "TableName")
+		}, "rename:" + appData, "TableName of " + table,
+			[]string{"DeletionPolicy and UpdateReplacePolicy of " + table, "Tables, without AppData, of the schema",
+				"TableName of " + table}},
 		"Attribute": {func(r resources, m models) {
 			m["Database/AppData"]["attributes"] = object{"PK": "String", "SK": "String", "heading": "String"}
-		}, "attribute-title:" + appData, "Tables[AppData].Attributes[heading] of the schema", []string{"Tables[AppData].Attributes[heading] of the schema, beside Attributes[title]; the code of the functions", "Tables[AppData].Attributes, without title, of the schema; the code of the functions"}},
+		}, "attribute-title:" + appData, "Tables[AppData].Attributes[heading] of the schema",
+			[]string{"Tables[AppData].Attributes[heading] of the schema, beside Attributes[title]; the code of the " +
+				"functions", "Tables[AppData].Attributes, without title, of the schema; the code of the functions"}},
 		"AttributeType": {func(r resources, m models) {
 			m["Database/AppData"]["attributes"].(object)["title"] = "Number"
-		}, "attribute-title:" + appData, "Tables[AppData].Attributes[title].Type of the schema", []string{"Tables[AppData].Attributes[title2] of the schema; the code of the functions", "Tables[AppData].Attributes, without title, of the schema; the code of the functions"}},
+		}, "attribute-title:" + appData, "Tables[AppData].Attributes[title].Type of the schema",
+			[]string{"Tables[AppData].Attributes[title2] of the schema; the code of the functions",
+				"Tables[AppData].Attributes, without title, of the schema; the code of the functions"}},
 		"Column": {func(r resources, m models) {
 			column(r)
 			m["Lake"]["tables"].(object)["task_changes"].(object)["columns"].(object)["title"] = "bigint"
@@ -136,7 +162,9 @@ func TestSources(t *testing.T) {
 		"ColumnAttribute": {func(r resources, m models) {
 			m["Lake"]["tables"].(object)["task_changes"].(object)["attributes"] = object{"title": "heading"}
 		}, "column-title:" + lakeTable, "Lakes[todo].Entities[task].Columns[title] of the schema", nil},
-		"ColumnOverridden": {func(r resources, m models) { column(r) }, "column-title:" + lakeTable, "an override of Columns of " + stack + "Lake/Catalog-task_changes", nil},
+		"ColumnOverridden": {func(r resources, m models) {
+			column(r)
+		}, "column-title:" + lakeTable, "an override of Columns of " + stack + "Lake/Catalog-task_changes", nil},
 		"EntityDropped": {func(r resources, m models) {
 			delete(r, lakeTable)
 			delete(m["Lake"]["tables"].(object), "task_changes")
@@ -145,19 +173,35 @@ func TestSources(t *testing.T) {
 			set(t, r, lakeCatalog, "tasks_c830184b", "DatabaseInput", "Name")
 			m["Lake"]["lake"] = "tasks"
 		}, "rename:" + lakeCatalog, "Lakes[tasks].Name of the schema", nil},
-		"CatalogName": {func(r resources, m models) { set(t, r, lakeCatalog, "other", "DatabaseInput", "Name") }, "rename:" + lakeCatalog, "DatabaseInput.Name of " + stack + "Lake/Catalog", nil},
+		"CatalogName": {func(r resources, m models) {
+			set(t, r, lakeCatalog, "other", "DatabaseInput", "Name")
+		}, "rename:" + lakeCatalog, "DatabaseInput.Name of " + stack + "Lake/Catalog", nil},
 		"Grants": {func(r resources, m models) {
 			policy(r)
 			m["TodoAPI"]["grants"] = []any{"GetItem AppData"}
 		}, "grants:TodoTodoAPIRoleCD20C334", "Functions[todoapi].AccessPatterns of the schema", nil},
-		"GrantsOverridden": {func(r resources, m models) { policy(r) }, "grants:TodoTodoAPIRoleCD20C334", "an override of the policies of " + stack + "TodoAPI/Role/Resource", nil},
+		"GrantsOverridden": {func(r resources, m models) {
+			policy(r)
+		}, "grants:TodoTodoAPIRoleCD20C334", "an override of the policies of " + stack + "TodoAPI/Role/Resource", nil},
 		"Route": {func(r resources, m models) {
 			route(r)
 			m["API"]["routes"] = []any{"GET /api/v1/tasks/{id}"}
-		}, "conflict:Other", "Routes[GET /api/v1/tasks/{id}] of the schema", []string{"without Routes[GET /api/v1/tasks/{task_id}] of the schema", "Routes[GET /api/v1/tasks/{id}] of the schema"}},
-		"RouteOverridden": {func(r resources, m models) { route(r) }, "conflict:Other", "the construct " + stack + "API/GET/Resource", []string{"without Routes[GET /api/v1/tasks/{task_id}] of the schema", "the construct " + stack + "API/GET/Resource"}},
-		"RouteOpened":     {func(r resources, m models) { set(t, r, aRoute, "NONE", "AuthorizationType") }, "open:" + aRoute, "Routes[GET /api/v1/tasks/{task_id}] of the schema", nil},
-		"Mapping":         {func(r resources, m models) { set(t, r, lakeMapping, "LATEST", "StartingPosition") }, "conflict:" + lakeMapping, "StartingPosition of " + stack + "Lake/Mapping/Resource", []string{"without the construct " + stack + "Lake/Mapping/Resource", "StartingPosition of " + stack + "Lake/Mapping/Resource"}},
+		}, "conflict:Other", "Routes[GET /api/v1/tasks/{id}] of the schema",
+			[]string{"without Routes[GET /api/v1/tasks/{task_id}] of the schema",
+				"Routes[GET /api/v1/tasks/{id}] of the schema"}},
+		"RouteOverridden": {func(r resources, m models) {
+			route(r)
+		}, "conflict:Other", "the construct " + stack + "API/GET/Resource",
+			[]string{"without Routes[GET /api/v1/tasks/{task_id}] of the schema",
+				"the construct " + stack + "API/GET/Resource"}},
+		"RouteOpened": {func(r resources, m models) {
+			set(t, r, aRoute, "NONE", "AuthorizationType")
+		}, "open:" + aRoute, "Routes[GET /api/v1/tasks/{task_id}] of the schema", nil},
+		"Mapping": {func(r resources, m models) {
+			set(t, r, lakeMapping, "LATEST", "StartingPosition")
+		}, "conflict:" + lakeMapping, "StartingPosition of " + stack + "Lake/Mapping/Resource",
+			[]string{"without the construct " + stack + "Lake/Mapping/Resource",
+				"StartingPosition of " + stack + "Lake/Mapping/Resource"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -180,7 +224,8 @@ func TestSources(t *testing.T) {
 				}
 			}
 			if test.steps != nil && strings.Join(by, "\n") != strings.Join(test.steps, "\n") {
-				t.Errorf("the deployments are by\n%s\nwant\n%s\nin %q", strings.Join(by, "\n"), strings.Join(test.steps, "\n"), found.Steps)
+				t.Errorf("the deployments are by\n%s\nwant\n%s\nin %q", strings.Join(by, "\n"),
+					strings.Join(test.steps, "\n"), found.Steps)
 			}
 		})
 	}

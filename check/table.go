@@ -6,7 +6,6 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -23,20 +22,14 @@ type table struct {
 	locals     []index
 	ttl        string
 	stream     string
-	billing    string
-	encryption string
-	// warm is the warm throughput of the table, under "", and of each index.
-	warm     map[string]warmth
-	replicas map[string]replica
+	// replicas are the settings of a global table in each Region.
+	replicas map[string]any
 	resource *resource
 	regions  []string
 	// witness is the Region of the witness of a global table with strong consistency.
 	witness string
 	strong  bool
 }
-
-// warmth is the warm throughput of a table or index, in units a second; 0 if the template sets none.
-type warmth struct{ reads, writes int }
 
 // index is a secondary index. Two that are equal need no change in DynamoDB.
 type index struct {
@@ -46,31 +39,16 @@ type index struct {
 // String describes the index.
 func (i index) String() string { return fmt.Sprintf("%s (%s; %s)", i.name, i.keys, i.projection) }
 
-// replica is the table in one Region.
-type replica struct {
-	recovery  string
-	days      int
-	protected bool
-	key       string
-	class     string
-	kinesis   string
-	policies  bool
-}
-
 func describe(r *resource) table {
 	t := table{
-		resource: r, keys: describeKeys(r.at("KeySchema"), r), indexes: describeIndexes(r, "GlobalSecondaryIndexes"), locals: describeIndexes(r, "LocalSecondaryIndexes"),
-		stream:     text(r.at("StreamSpecification", "StreamViewType")),
-		billing:    cmp.Or(text(r.at("BillingMode")), "PROVISIONED"),
-		encryption: describeEncryption(r.at("SSESpecification")),
-		strong:     text(r.at("MultiRegionConsistency")) == "STRONG",
-		replicas:   map[string]replica{}, attributes: map[string]string{}, warm: map[string]warmth{"": describeWarmth(r.properties)},
+		resource: r, keys: describeKeys(r.at("KeySchema"), r), indexes: describeIndexes(r, "GlobalSecondaryIndexes"),
+		locals:   describeIndexes(r, "LocalSecondaryIndexes"),
+		stream:   text(r.at("StreamSpecification", "StreamViewType")),
+		strong:   text(r.at("MultiRegionConsistency")) == "STRONG",
+		replicas: map[string]any{}, attributes: map[string]string{},
 	}
 	for _, attribute := range list(r.at("AttributeDefinitions")) {
 		t.attributes[text(at(attribute, "AttributeName"))] = text(at(attribute, "AttributeType"))
-	}
-	for _, declared := range list(r.at("GlobalSecondaryIndexes")) {
-		t.warm[text(at(declared, "IndexName"))] = describeWarmth(declared)
 	}
 	for _, witness := range list(r.at("GlobalTableWitnesses")) {
 		t.witness = text(at(witness, "Region"))
@@ -78,50 +56,12 @@ func describe(r *resource) table {
 	if enabled := text(r.at("TimeToLiveSpecification", "Enabled")); enabled != "" && enabled != "false" {
 		t.ttl = text(r.at("TimeToLiveSpecification", "AttributeName"))
 	}
-	if r.kind == regionalTable {
-		t.replicas[""] = describeReplica(r.properties)
-		return t
-	}
 	for _, settings := range list(r.at("Replicas")) {
 		region := text(at(settings, "Region"))
 		t.regions = append(t.regions, region)
-		t.replicas[region] = describeReplica(settings)
+		t.replicas[region] = settings
 	}
 	return t
-}
-
-func describeReplica(settings any) replica {
-	r := replica{
-		recovery:  cmp.Or(text(at(settings, "PointInTimeRecoverySpecification", "PointInTimeRecoveryEnabled")), "false"),
-		protected: text(at(settings, "DeletionProtectionEnabled")) == "true",
-		key:       say(at(settings, "SSESpecification", "KMSMasterKeyId")),
-		class:     cmp.Or(text(at(settings, "TableClass")), "STANDARD"),
-		kinesis:   say(at(settings, "KinesisStreamSpecification", "StreamArn")),
-		policies:  at(settings, "ResourcePolicy") != nil || at(settings, "ReplicaStreamSpecification", "ResourcePolicy") != nil,
-		days:      35,
-	}
-	if days := text(at(settings, "PointInTimeRecoverySpecification", "RecoveryPeriodInDays")); days != "" {
-		// A period that is only known at deployment is not compared.
-		r.days, _ = strconv.Atoi(days)
-	}
-	return r
-}
-
-func describeWarmth(settings any) warmth {
-	units := func(name string) int {
-		// A value that is only known at deployment is not compared.
-		n, _ := strconv.Atoi(text(at(settings, "WarmThroughput", name)))
-		return n
-	}
-	return warmth{units("ReadUnitsPerSecond"), units("WriteUnitsPerSecond")}
-}
-
-// describeEncryption names the kind of key: DynamoDB's own, the account's for DynamoDB, or a customer's.
-func describeEncryption(specification any) string {
-	if text(at(specification, "SSEEnabled")) != "true" {
-		return "a key that DynamoDB owns"
-	}
-	return "a key in AWS KMS"
 }
 
 // describeKeys describes a key schema with the types of its attributes.
@@ -142,7 +82,8 @@ func describeKeys(schema any, r *resource) string {
 func describeIndexes(r *resource, property string) []index {
 	var indexes []index
 	for _, declared := range list(r.at(property)) {
-		i := index{name: text(at(declared, "IndexName")), keys: describeKeys(at(declared, "KeySchema"), r), projection: text(at(declared, "Projection", "ProjectionType"))}
+		i := index{name: text(at(declared, "IndexName")), keys: describeKeys(at(declared, "KeySchema"), r),
+			projection: text(at(declared, "Projection", "ProjectionType"))}
 		var attributes []string
 		for _, attribute := range list(at(declared, "Projection", "NonKeyAttributes")) {
 			attributes = append(attributes, text(attribute))
@@ -163,25 +104,22 @@ func (c *comparison) table(oldResource, newResource *resource) {
 		return
 	}
 	c.indexes(old, changed)
-	c.warmth(old, changed)
 	c.timeToLive(old, changed)
 	c.stream(old, changed)
 	c.consistency(old, changed)
 	c.replicas(old, changed)
-	for _, region := range slices.Sorted(maps.Keys(old.replicas)) {
-		if after, ok := changed.replicas[region]; ok {
-			c.replica(region, old.replicas[region], after, old, changed)
+	c.rules(tables, "", oldResource, newResource, oldResource.properties, newResource.properties)
+	if newResource.kind == regionalTable {
+		c.rules(replica, "", oldResource, newResource, oldResource.properties, newResource.properties)
+	}
+	for region, before := range old.replicas {
+		if after, stays := changed.replicas[region]; stays {
+			where := region
+			if len(old.regions) == 1 {
+				where = ""
+			}
+			c.rules(replica, where, oldResource, newResource, before, after)
 		}
-	}
-	if old.billing != changed.billing {
-		c.add(Warning, "billing", newResource, fmt.Sprintf("the billing mode changes from %s to %s", old.billing, changed.billing),
-			"A table can be switched to on-demand four times in 24 hours. Provisioned capacity that is too small throttles from the first request on.",
-			"Make sure that it is not one of several switches today, and that provisioned capacity covers the consumed capacity of the last weeks (CloudWatch: ConsumedReadCapacityUnits, ConsumedWriteCapacityUnits).")
-	}
-	if old.encryption != changed.encryption {
-		c.add(Warning, "encryption", newResource, fmt.Sprintf("the table is encrypted under %s, and was under %s", changed.encryption, old.encryption),
-			"DynamoDB encrypts the table again. The old key is needed until that is done, and for as long as older backups exist.",
-			"Keep the old key.")
 	}
 }
 
@@ -190,70 +128,59 @@ func (c *comparison) table(oldResource, newResource *resource) {
 // CloudFormation template reference).
 func (c *comparison) keys(old, changed table) bool {
 	kind := kinds[changed.resource.kind]
+	names, types, retypes := c.retyped(old, changed)
 	var got string
 	switch {
 	case old.keys != changed.keys:
 		got = fmt.Sprintf("the keys of the table change from (%s) to (%s)", old.keys, changed.keys)
 	case !sameIndexes(old.locals, changed.locals):
-		got = fmt.Sprintf("the local secondary indexes change from (%s) to (%s)", describeAll(old.locals), describeAll(changed.locals))
-	case changed.resource.kind == regionalTable && len(retyped(old, changed)) > 0:
-		c.replace(c.retypedBy(old, changed), kind, old.resource, changed.resource, describeRetyped(old, changed), retypePlan(old, changed)...)
+		got = fmt.Sprintf("the local secondary indexes change from (%s) to (%s)", describeAll(old.locals),
+			describeAll(changed.locals))
+	case changed.resource.kind == regionalTable && len(names) > 0:
+		c.replace(lines(retypes), kind, old.resource, changed.resource, join(types), retypePlan(names)...)
 		return true
 	default:
 		return false
 	}
-	p, s := &plan{}, c.source(changed.resource)
+	s := c.source(changed.resource)
 	by := s.table(".Key", "KeySchema", s.model.Key == changed.keys)
-	p.deploy("a second table with the new keys, under another construct id; this one stays as it is deployed.")
-	p.by("%s, in a table of its own", by)
-	p.deploy("functions that write to both tables, and still read the old one.")
-	p.by(functionsCode)
-	p.do("Copy the existing items: read the old table to its end, and write each item that the new one does not have (condition attribute_not_exists on the key).")
-	p.deploy("functions that read and write the new table only.")
-	p.by(functionsCode)
-	p.do("%s.", c.fill(saveTable, old.resource))
-	p.deploy("without the old table; accept its drop then.")
-	p.by("without %s", s.table("", "the table", true))
-	c.replace(by, kind, old.resource, changed.resource, got, p.steps...)
+	c.replace(by, kind, old.resource, changed.resource, got,
+		deploy(by+", in a table of its own", "a second table with the new keys, under another construct id; this "+
+			"one stays as it is deployed."),
+		deploy(functionsCode, "functions that write to both tables, and still read the old one."),
+		do("Copy the existing items: read the old table to its end, and write each item that the new one does not "+
+			"have (condition attribute_not_exists on the key)."),
+		deploy(functionsCode, "functions that read and write the new table only."),
+		do("%s.", c.fill(saveTable, old.resource)),
+		deploy("without "+s.table("", "the table", true), "without the old table; accept its drop then."))
 	return true
 }
 
-// retyped returns the attributes whose type changes.
-func retyped(old, changed table) []string {
-	var names []string
-	for _, name := range slices.Sorted(maps.Keys(old.attributes)) {
-		if kind, ok := changed.attributes[name]; ok && kind != old.attributes[name] {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
-// retypedBy returns the lines of the attributes whose type changes.
-func (c *comparison) retypedBy(old, changed table) string {
+// retyped returns the attributes whose type changes, what is said of each, and the lines that change them.
+func (c *comparison) retyped(old, changed table) (names, got, by []string) {
 	s := c.source(changed.resource)
-	var all []string
-	for _, name := range retyped(old, changed) {
-		all = append(all, s.table(".Attributes["+name+"].Type", "AttributeDefinitions", strings.HasPrefix(s.model.Attributes[name], changed.attributes[name])))
+	for name, before := range sorted(old.attributes) {
+		after := changed.attributes[name]
+		if after == "" || after == before {
+			continue
+		}
+		names = append(names, name)
+		got = append(got, turns("the type of the attribute "+name, before, after))
+		by = append(by, s.table(".Attributes["+name+"].Type", "AttributeDefinitions",
+			strings.HasPrefix(s.model.Attributes[name], after)))
 	}
-	return lines(all)
-}
-
-func describeRetyped(old, changed table) string {
-	var all []string
-	for _, name := range retyped(old, changed) {
-		all = append(all, fmt.Sprintf("the type of the attribute %s changes from %s to %s", name, old.attributes[name], changed.attributes[name]))
-	}
-	return join(all)
+	return names, got, by
 }
 
 // retypePlan keeps the types of attributes, and adds attributes of the new types.
-func retypePlan(old, changed table) []string {
-	p := &plan{}
-	names := join(retyped(old, changed))
-	p.do("Leave the type of %s as it is deployed, and give the attribute of the new type another name in the schema.", names)
-	p.do("Check that again: with other names, its steps lead from index to index. Until the old indexes are gone, functions write %s as before, too.", names)
-	return p.steps
+func retypePlan(names []string) []step {
+	all := join(names)
+	return []step{
+		do("Leave the type of %s as it is deployed, and give the attribute of the new type another name in the schema.",
+			all),
+		do("Check that again: with other names, its steps lead from index to index. Until the old indexes are gone, "+
+			"functions write %s as before, too.", all),
+	}
 }
 
 func describeAll(indexes []index) string {
@@ -293,22 +220,24 @@ func difference(a, b []index) (created, deleted, changed []index) {
 	return created, deleted, changed
 }
 
-// moveTable adds the steps that move a table's items to another name.
-func (c *comparison) moveTable(p *plan, old, changed *resource) {
+// moveTable returns the steps that move a table's items to another name.
+func (c *comparison) moveTable(old, changed *resource) []step {
 	source, _ := c.name(kinds[old.kind], old)
 	target := cmp.Or(text(changed.at("TableName")), "NEW-NAME")
-	p.do("If you need the change, move the items while the writers are stopped:")
+	plan := []step{do("If you need the change, move the items while the writers are stopped:")}
 	if !kept(old.deletion) {
-		p.deploy("as deployed, but with DeletionPolicy and UpdateReplacePolicy Retain.")
-		p.by("DeletionPolicy and UpdateReplacePolicy of %s", c.source(old).path)
+		plan = append(plan, deploy("DeletionPolicy and UpdateReplacePolicy of "+c.source(old).path, "as deployed, "+
+			"but with DeletionPolicy and UpdateReplacePolicy Retain."))
 	}
-	p.do("Stop the writers. Wait five minutes: the latest restorable time is that far back.")
-	p.do("aws dynamodb restore-table-to-point-in-time --use-latest-restorable-time --source-table-name %s --target-table-name %s", source, target)
-	p.deploy("without the table and what uses it; accept its drop then: it stays in AWS.")
-	p.by("%s", c.goneBy(old))
-	p.do("Import the restored table into the stack under its logical id %s, with the table alone in the new template: cdk import.", old.id)
-	p.deploy("this template. It sets what a restore leaves out: TTL, stream, recovery, tags, alarms.")
-	p.do("Start the writers, and delete the old table when you are sure that nothing is missing.")
+	return append(plan,
+		do("Stop the writers. Wait five minutes: the latest restorable time is that far back."),
+		do("aws dynamodb restore-table-to-point-in-time --use-latest-restorable-time --source-table-name %s "+
+			"--target-table-name %s", source, target),
+		deploy(c.goneBy(old), "without the table and what uses it; accept its drop then: it stays in AWS."),
+		do("Import the restored table into the stack under its logical id %s, with the table alone in the new "+
+			"template: cdk import.", old.id),
+		deploy("", "this template. It sets what a restore leaves out: TTL, stream, recovery, tags, alarms."),
+		do("Start the writers, and delete the old table when you are sure that nothing is missing."))
 }
 
 // indexes enforces the limit of one index a deployment ("AWS::DynamoDB::GlobalTable", property GlobalSecondaryIndexes,
@@ -322,9 +251,12 @@ func (c *comparison) indexes(old, changed table) {
 	}
 	if changes == 1 {
 		if len(deleted) == 1 {
-			c.addBy(c.source(changed.resource).dropped(deleted[0]), Warning, "index-drop", changed.resource, "the index "+deleted[0].String()+" is deleted",
-				"The table changes before the functions: those that still query the index fail until they are updated, or for good if the new ones query it too. To get the index back, DynamoDB has to fill it from all items.",
-				"If deployed functions query it: deploy functions that do not first, and then without the index.")
+			c.addBy(c.source(changed.resource).dropped(deleted[0]), Warning, "index-drop", changed.resource,
+				"the index "+deleted[0].String()+" is deleted",
+				"The table changes before the functions: those that still query the index fail until they are "+
+					"updated, or for good if the new ones query it too. To get the index back, DynamoDB has to fill "+
+					"it from all items.",
+				do("If deployed functions query it: deploy functions that do not first, and then without the index."))
 		}
 		return
 	}
@@ -343,131 +275,104 @@ func (c *comparison) indexes(old, changed table) {
 		got = append(got, "deletes the index "+i.String())
 		by = append(by, s.dropped(i))
 	}
-	why := "DynamoDB creates or deletes one global secondary index in one update of a table: CloudFormation fails and rolls back."
+	why := "DynamoDB creates or deletes one global secondary index in one update of a table: CloudFormation fails " +
+		"and rolls back."
 	if len(replaced) > 0 {
-		why = "Keys and projection of an index cannot be changed: that deletes it and creates another, and DynamoDB does one of these in one update of a table. CloudFormation fails and rolls back."
+		why = "Keys and projection of an index cannot be changed: that deletes it and creates another, and DynamoDB " +
+			"does one of these in one update of a table. CloudFormation fails and rolls back."
 	}
-	if len(retyped(old, changed)) > 0 {
+	if names, types, retypes := c.retyped(old, changed); len(names) > 0 {
 		// The old and the new index cannot exist at the same time, as every other plan needs.
-		c.addBy(c.retypedBy(old, changed), Refusal, "indexes", changed.resource, join(append(got, describeRetyped(old, changed))),
-			why+" An attribute has one type in all indexes of a table, and DynamoDB refuses items with another one for as long as an index has it as a key.",
-			retypePlan(old, changed)...)
+		c.addBy(lines(retypes), Refusal, "indexes", changed.resource, join(append(got, types...)),
+			why+" An attribute has one type in all indexes of a table, and DynamoDB refuses items with another one "+
+				"for as long as an index has it as a key.",
+			retypePlan(names)...)
 		return
 	}
-	c.addBy(lines(by), Refusal, "indexes", changed.resource, join(got), why, c.indexPlan(s, old, created, deleted, replaced)...)
-}
-
-// warmth reports warm throughput that falls ("Understanding DynamoDB warm throughput", developer guide: once increased,
-// values cannot be decreased).
-func (c *comparison) warmth(old, changed table) {
-	var got []string
-	lowered := func(of, what string, before, after int) {
-		if after > 0 && after < before {
-			got = append(got, fmt.Sprintf("the warm throughput of %s falls from %d to %d %s a second", of, before, after, what))
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(old.warm)) {
-		of := "the table"
-		if name != "" {
-			of = "the index " + name
-			if !slices.ContainsFunc(changed.indexes, func(i index) bool { return i.name == name && slices.Contains(old.indexes, i) }) {
-				// The index is removed or replaced.
-				continue
-			}
-		}
-		lowered(of, "reads", old.warm[name].reads, changed.warm[name].reads)
-		lowered(of, "writes", old.warm[name].writes, changed.warm[name].writes)
-	}
-	if len(got) > 0 {
-		c.add(Refusal, "warm", changed.resource, join(got), "DynamoDB raises warm throughput and never lowers it: CloudFormation fails and rolls back.",
-			"Leave the values as they are deployed: raising them had a price, and keeping them has none.")
-	}
+	c.addBy(lines(by), Refusal, "indexes", changed.resource, join(got), why,
+		c.indexPlan(s, old, created, deleted, replaced)...)
 }
 
 // indexPlan orders the deployments so that each makes one change, an index exists before functions query it, and stays
 // while they do.
-func (c *comparison) indexPlan(s source, old table, created, deleted, replaced []index) []string {
-	p := &plan{}
+func (c *comparison) indexPlan(s source, old table, created, deleted, replaced []index) []step {
+	var plan []step
+	then := func(steps ...step) { plan = append(plan, steps...) }
 	name, given := c.name(kinds[old.resource.kind], old.resource)
 	if !given {
-		p.do("For the commands below: TABLE=%s", name)
+		then(do("For the commands below: TABLE=%s", name))
 		name = "$TABLE"
 	}
 	status := func(i string) string {
-		return fmt.Sprintf("aws dynamodb describe-table --table-name %s --query \"Table.GlobalSecondaryIndexes[?IndexName=='%s'].IndexStatus\"", name, i)
+		return fmt.Sprintf("aws dynamodb describe-table --table-name %s --query "+
+			"\"Table.GlobalSecondaryIndexes[?IndexName=='%s'].IndexStatus\"", name, i)
 	}
 	create := func(i index) {
-		p.deploy("the deployed table, and the index %s.", i)
+		by := s.successor(i)
 		if slices.Contains(created, i) {
-			p.by("%s", s.index(i, nil))
-		} else {
-			p.by("%s", s.successor(i))
+			by = s.index(i, nil)
 		}
-		p.do("Wait until it is ACTIVE, which can take hours: %s", status(i.name))
+		then(deploy(by, "the deployed table, and the index %s.", i),
+			do("Wait until it is ACTIVE, which can take hours: %s", status(i.name)))
 	}
 	taken := map[string]bool{}
 	for _, i := range slices.Concat(old.indexes, created) {
 		taken[i.name] = true
 	}
-	var temporary []string
-	successors := make([]index, len(replaced))
+	var goes []string
+	successors := slices.Clone(replaced)
 	for n, i := range replaced {
-		number := 2
-		for taken[fmt.Sprintf("%s-%d", i.name, number)] {
-			number++
+		for number := 2; taken[successors[n].name]; number++ {
+			successors[n].name = fmt.Sprintf("%s-%d", i.name, number)
 		}
-		successors[n] = i
-		successors[n].name = fmt.Sprintf("%s-%d", i.name, number)
-		temporary = append(temporary, i.name)
+		goes = append(goes, i.name)
 	}
-	goes := slices.Clone(temporary)
 	for _, i := range deleted {
 		goes = append(goes, i.name)
 	}
-	remove := func(names []string) {
-		for _, index := range names {
-			p.deploy("without the index %s.", index)
-			p.by("%s", s.table(".Indexes, without "+index+",", "GlobalSecondaryIndexes", true))
-			p.do("Wait until this no longer finds it: %s", status(index))
+	remove := func() {
+		for _, index := range goes {
+			then(deploy(s.table(".Indexes, without "+index+",", "GlobalSecondaryIndexes", true),
+				"without the index %s.", index),
+				do("Wait until this no longer finds it: %s", status(index)))
 		}
 	}
 	if len(old.indexes)+len(created)+len(replaced) > maxIndexes {
-		p.do("A table has at most %d indexes, so the old ones have to go first. Queries of them fail meanwhile.", maxIndexes)
-		p.deploy("functions that query none of %s; the table as deployed.", join(goes))
-		p.by(functionsCode)
-		remove(goes)
+		then(do("A table has at most %d indexes, so the old ones have to go first. Queries of them fail meanwhile.",
+			maxIndexes),
+			deploy(functionsCode, "functions that query none of %s; the table as deployed.", join(goes)))
+		remove()
 		for _, i := range slices.Concat(created, replaced) {
 			create(i)
 		}
-		p.deploy("this template.")
-		return p.steps
+		then(deploy("", "this template."))
+		return plan
 	}
 	for _, i := range slices.Concat(created, successors) {
 		create(i)
 	}
+	still := functionsCode + "; " + s.table(".Indexes, still with "+join(goes)+",", "GlobalSecondaryIndexes", true)
 	switch {
 	case len(goes) == 0:
-		p.deploy("this template: functions may query the new indexes now.")
-		p.by(functionsCode)
+		then(deploy(functionsCode, "this template: functions may query the new indexes now."))
 	case len(replaced) == 0:
-		p.deploy("this template, but with the indexes %s: functions no longer query them.", join(goes))
-		p.by("%s; %s", functionsCode, s.table(".Indexes, still with "+join(goes)+",", "GlobalSecondaryIndexes", true))
-		remove(goes)
+		then(deploy(still, "this template, but with the indexes %s: functions no longer query them.", join(goes)))
+		remove()
 	default:
 		for n, i := range replaced {
-			p.do("In the schema, write the index %s as %s, and query that.", i.name, successors[n].name)
+			then(do("In the schema, write the index %s as %s, and query that.", i.name, successors[n].name))
 		}
-		p.deploy("that, but with the indexes %s still there: functions no longer query them.", join(goes))
-		p.by("%s; %s", functionsCode, s.table(".Indexes, still with "+join(goes)+",", "GlobalSecondaryIndexes", true))
-		remove(goes)
-		p.do("You can keep the old name if its queries may fail for a while: deploy without the index, wait until it is gone, and deploy with it again.")
+		then(deploy(still, "that, but with the indexes %s still there: functions no longer query them.", join(goes)))
+		remove()
+		then(do("You can keep the old name if its queries may fail for a while: deploy without the index, wait " +
+			"until it is gone, and deploy with it again."))
 	}
-	return p.steps
+	return plan
 }
 
-// timeToLive reports changes of the attribute by which items expire ("UpdateTimeToLive", API reference: one call an hour;
-// "AWS::DynamoDB::GlobalTable TimeToLiveSpecification", CloudFormation template reference: the attribute cannot be
-// changed directly).
+// timeToLive reports changes of the attribute by which items expire ("UpdateTimeToLive", API reference: one call an
+// hour; "AWS::DynamoDB::GlobalTable TimeToLiveSpecification", CloudFormation template reference: the attribute cannot
+// be changed directly).
 func (c *comparison) timeToLive(old, changed table) {
 	s := c.source(changed.resource)
 	by := s.table(".TimeToLive", "TimeToLiveSpecification", s.model.TimeToLive == changed.ttl)
@@ -475,26 +380,31 @@ func (c *comparison) timeToLive(old, changed table) {
 	case old.ttl == changed.ttl:
 	case old.ttl == "":
 		c.addBy(by, Warning, "ttl-on", changed.resource, "items expire by the attribute "+changed.ttl,
-			"DynamoDB deletes, within days and without asking, every existing item whose "+changed.ttl+" is a time in the past.",
-			"Make sure that deployed items have no other meaning of "+changed.ttl+", and that it is in seconds.")
+			"DynamoDB deletes, within days and without asking, every existing item whose "+changed.ttl+
+				" is a time in the past.",
+			do("Make sure that deployed items have no other meaning of %s, and that it is in seconds.", changed.ttl))
 	case changed.ttl == "":
 		c.addBy(by, Warning, "ttl-off", changed.resource, "items no longer expire by the attribute "+old.ttl,
-			"They stay, and cost, until you delete them. You cannot switch expiry on again within an hour.", "Make sure that you mean this.")
+			"They stay, and cost, until you delete them. You cannot switch expiry on again within an hour.",
+			do("Make sure that you mean this."))
 	default:
-		p := &plan{}
-		p.do("Write the new attribute %s on items that should expire: old items that have only %s never do.", changed.ttl, old.ttl)
-		p.deploy("this template, but with TimeToLiveSpecification {AttributeName: %s, Enabled: false}.", old.ttl)
-		p.by("%s", s.table("", "TimeToLiveSpecification", false))
-		p.do("Wait an hour: DynamoDB takes that long, and refuses another change meanwhile. Nothing expires; readers have to pass over expired items, as always.")
-		p.deploy("this template.")
-		c.addBy(by, Refusal, "ttl", changed.resource, fmt.Sprintf("the attribute by which items expire changes from %s to %s", old.ttl, changed.ttl),
-			"DynamoDB does not change the attribute of an enabled TTL: it has to be disabled first, and an hour lies between two changes. CloudFormation fails and rolls back.", p.steps...)
+		c.addBy(by, Refusal, "ttl", changed.resource,
+			turns("the attribute by which items expire", old.ttl, changed.ttl),
+			"DynamoDB does not change the attribute of an enabled TTL: it has to be disabled first, and an hour "+
+				"lies between two changes. CloudFormation fails and rolls back.",
+			do("Write the new attribute %s on items that should expire: old items that have only %s never do.",
+				changed.ttl, old.ttl),
+			deploy(s.table("", "TimeToLiveSpecification", false),
+				"this template, but with TimeToLiveSpecification {AttributeName: %s, Enabled: false}.", old.ttl),
+			do("Wait an hour: DynamoDB takes that long, and refuses another change meanwhile. Nothing expires; "+
+				"readers have to pass over expired items, as always."),
+			deploy("", "this template."))
 	}
 }
 
-// stream reports changes of the table's stream ("AWS::DynamoDB::Table", property StreamSpecification, CloudFormation template
-// reference: the stream is replaced; "AWS::DynamoDB::GlobalTable": one with several replicas has to have a stream, and
-// cannot change it, but for strong consistency).
+// stream reports changes of the table's stream ("AWS::DynamoDB::Table", property StreamSpecification, CloudFormation
+// template reference: the stream is replaced; "AWS::DynamoDB::GlobalTable": one with several replicas has to have a
+// stream, and cannot change it, but for strong consistency).
 func (c *comparison) stream(old, changed table) {
 	replicated := len(old.regions) > 1 && !old.strong
 	if old.stream == changed.stream || old.stream == "" && !(replicated && len(changed.regions) > 1) {
@@ -502,78 +412,73 @@ func (c *comparison) stream(old, changed table) {
 	}
 	s := c.source(changed.resource)
 	by := s.table(".Stream", "StreamSpecification", s.model.Stream == changed.stream)
-	got := fmt.Sprintf("the stream changes from %s to %s", cmp.Or(old.stream, "none"), cmp.Or(changed.stream, "none"))
+	got := turns("the stream", old.stream, changed.stream)
 	if replicated && len(changed.regions) > 1 {
-		c.addBy(by, Refusal, "stream", changed.resource, got, "Replication between Regions needs the stream: CloudFormation changes it only while the table has one replica.",
-			"Leave the stream as it is deployed, for as long as there are replicas.")
+		c.addBy(by, Refusal, "stream", changed.resource, got, "Replication between Regions needs the stream: "+
+			"CloudFormation changes it only while the table has one replica.",
+			do("Leave the stream as it is deployed, for as long as there are replicas."))
 		return
 	}
-	p := &plan{}
+	var plan []step
 	if replicated {
-		for _, region := range old.regions {
-			if !slices.Contains(changed.regions, region) {
-				p.deploy("the deployed template, without the replica in %s.", region)
-				p.by("Replicas of %s", s.path)
-			}
+		for _, region := range except(old.regions, changed.regions) {
+			plan = append(plan, deploy("Replicas of "+s.path,
+				"the deployed template, without the replica in %s.", region))
 		}
 	}
-	p.do("Stop the writers, and wait until readers have caught up (Lambda metric IteratorAge 0).")
+	plan = append(plan, do("Stop the writers, and wait until readers have caught up (Lambda metric IteratorAge 0)."))
 	why := "Readers lose the records that they have not read yet, up to 24 hours of changes."
 	if changed.stream == "" {
-		p.deploy("this template; accept this finding then.")
+		plan = append(plan, deploy("", "this template; accept this finding then."))
 	} else {
-		why = "The view of an enabled stream cannot be changed: the stream ends and another begins, with another ARN. " + why
-		p.deploy("without the stream and its event source mappings; accept the finding about the stream then.")
-		p.deploy("this template, with mappings that begin at TRIM_HORIZON.")
-		p.do("Start the writers.")
+		why = "The view of an enabled stream cannot be changed: the stream ends and another begins, with another " +
+			"ARN. " + why
+		plan = append(plan,
+			deploy("", "without the stream and its event source mappings; accept the finding about the stream then."),
+			deploy("", "this template, with mappings that begin at TRIM_HORIZON."),
+			do("Start the writers."))
 	}
-	c.addBy(by, Refusal, "stream", changed.resource, got, why, p.steps...)
+	c.addBy(by, Refusal, "stream", changed.resource, got, why, plan...)
 }
 
-// consistency reports changes of the mode of a global table. The mode never changes, and is strong only for a table that
-// was empty when it became global ("Global tables", developer guide, Consistency modes).
+// consistency reports changes of the mode of a global table. The mode never changes, and is strong only for a table
+// that was empty when it became global ("Global tables", developer guide, Consistency modes).
 func (c *comparison) consistency(old, changed table) {
 	mode := map[bool]string{false: "EVENTUAL", true: "STRONG"}
-	steps := []string{
-		"Leave it as it is deployed.",
-		"If you need the change: deploy a second table with it under another construct id. Write to both, copy the items, read the new one, and drop the old one.",
-	}
+	move := do("If you need the change: deploy a second table with it under another construct id. Write to both, " +
+		"copy the items, read the new one, and drop the old one.")
 	switch {
 	case len(changed.regions) < 2:
 	case len(old.regions) > 1 && old.strong != changed.strong:
-		c.add(Refusal, "consistency", changed.resource, fmt.Sprintf("the consistency of the replicas changes from %s to %s", mode[old.strong], mode[changed.strong]),
-			"DynamoDB does not change the consistency of a global table: CloudFormation fails and rolls back.", steps...)
+		c.add(Refusal, "consistency", changed.resource,
+			turns("the consistency of the replicas", mode[old.strong], mode[changed.strong]),
+			"DynamoDB does not change the consistency of a global table: CloudFormation fails and rolls back.",
+			do("Leave it as it is deployed."), move)
 	case len(old.regions) == 1 && changed.strong:
 		c.add(Refusal, "consistency", changed.resource, "the table becomes a global one with strong consistency",
-			"DynamoDB does that to an empty table only: with items in it, CloudFormation fails and rolls back.", append([]string{"If it is empty: accept this finding."}, steps[1])...)
+			"DynamoDB does that to an empty table only: with items in it, CloudFormation fails and rolls back.",
+			do("If it is empty: accept this finding."), move)
 	}
 }
 
-// replicas reports changes of the Regions ("AWS::DynamoDB::GlobalTable", property Replicas, CloudFormation template reference: "you can
-// only add or remove a single replica in each update", several only with strong consistency; the stack's own cannot be
-// removed. "Key facts about DynamoDB global tables", developer guide: with strong consistency there are three Regions, or
-// one. "DynamoDB resource-based policy considerations", developer guide: a new replica's policies come later).
+// replicas reports changes of the Regions ("AWS::DynamoDB::GlobalTable", property Replicas, CloudFormation template
+// reference: "you can only add or remove a single replica in each update", several only with strong consistency; the
+// stack's own cannot be removed. "Key facts about DynamoDB global tables", developer guide: with strong consistency
+// there are three Regions, or one. "DynamoDB resource-based policy considerations", developer guide: a new replica's
+// policies come later).
 func (c *comparison) replicas(old, changed table) {
 	if changed.resource.kind != globalTable {
 		return
 	}
-	var added, removed, policed []string
-	for _, region := range changed.regions {
-		if !slices.Contains(old.regions, region) {
-			added = append(added, region)
-			if changed.replicas[region].policies {
-				policed = append(policed, region)
-			}
-		}
-	}
-	for _, region := range old.regions {
-		if !slices.Contains(changed.regions, region) {
-			removed = append(removed, region)
-		}
-	}
+	added, removed := except(changed.regions, old.regions), except(old.regions, changed.regions)
+	policed := slices.DeleteFunc(slices.Clone(added), func(region string) bool {
+		settings := changed.replicas[region]
+		return at(settings, "ResourcePolicy") == nil && at(settings, "ReplicaStreamSpecification",
+			"ResourcePolicy") == nil
+	})
 	got := fmt.Sprintf("replicas: adds %s, removes %s", cmp.Or(join(added), "none"), cmp.Or(join(removed), "none"))
 	if old.witness != changed.witness {
-		got += fmt.Sprintf("; the witness changes from %s to %s", cmp.Or(old.witness, "none"), cmp.Or(changed.witness, "none"))
+		got += "; " + turns("the witness", old.witness, changed.witness)
 	} else if len(added)+len(removed) == 0 {
 		return
 	}
@@ -581,35 +486,44 @@ func (c *comparison) replicas(old, changed table) {
 	wasStrong := old.strong && len(old.regions) > 1
 	switch {
 	case own != "" && slices.Contains(removed, own):
-		c.addBy(by, Refusal, "replicas", changed.resource, got, "CloudFormation does not remove the replica in the Region of the stack.",
-			"Keep the replica in "+own+". To leave the Region, restore a backup of the table in another one, and import it into a stack there.")
+		c.addBy(by, Refusal, "replicas", changed.resource, got,
+			"CloudFormation does not remove the replica in the Region of the stack.",
+			do("Keep the replica in %s. To leave the Region, restore a backup of the table in another one, and "+
+				"import it into a stack there.", own))
 	case wasStrong && (len(changed.regions) > 1 || changed.witness != ""):
 		c.addBy(by, Refusal, "replicas", changed.resource, got,
-			"A global table with strong consistency has three Regions; one may be a witness. DynamoDB adds none, and removes all others at once or none. CloudFormation fails and rolls back.",
-			"Leave the Regions as they are deployed.", "To have the table in its own Region only: remove all other replicas and the witness in one deployment.")
+			"A global table with strong consistency has three Regions; one may be a witness. DynamoDB adds none, and "+
+				"removes all others at once or none. CloudFormation fails and rolls back.",
+			do("Leave the Regions as they are deployed."), do("To have the table in its own Region only: remove all "+
+				"other replicas and the witness in one deployment."))
 	case len(added)+len(removed) > 1 && !wasStrong && !changed.strong:
-		p := &plan{}
+		var plan []step
 		for _, region := range added {
 			without := ""
 			if slices.Contains(policed, region) {
 				without = ", without its policies"
 			}
-			p.deploy("the deployed template, and the replica in %s%s. It takes minutes to hours.", region, without)
+			plan = append(plan, deploy("",
+				"the deployed template, and the replica in %s%s. It takes minutes to hours.", region, without))
 		}
 		for _, region := range removed {
-			p.deploy("without the replica in %s, once nothing uses it.", region)
+			plan = append(plan, deploy("", "without the replica in %s, once nothing uses it.", region))
 		}
-		p.deploy("the rest of this template.")
-		c.addBy(by, Refusal, "replicas", changed.resource, got, "CloudFormation adds or removes one replica in one update.", p.steps...)
+		c.addBy(by, Refusal, "replicas", changed.resource, got,
+			"CloudFormation adds or removes one replica in one update.", append(plan,
+				deploy("", "the rest of this template."))...)
 	case len(policed) > 0:
-		p := &plan{}
-		p.deploy("the deployed template, and the replica in %s without ResourcePolicy and ReplicaStreamSpecification. It takes minutes to hours.", join(added))
-		p.deploy("this template.")
 		c.addBy(by, Refusal, "replicas", changed.resource, got+"; that in "+join(policed)+" has a policy of its own",
-			"In another Region than the stack's, CloudFormation does not make a replica and give it a policy in one update.", p.steps...)
+			"In another Region than the stack's, CloudFormation does not make a replica and give it a policy in one "+
+				"update.",
+			deploy("", "the deployed template, and the replica in %s without ResourcePolicy and "+
+				"ReplicaStreamSpecification. It takes minutes to hours.", join(added)),
+			deploy("", "this template."))
 	case c.others(old.resource, changed.resource):
-		c.addBy(by, Warning, "replicas", changed.resource, got, "Adding or removing a replica takes minutes to hours. If anything else in the deployment fails, the rollback may leave it half done, and you have to mend it by hand.",
-			"Deploy the replica alone, as AWS recommends, and then the rest.")
+		c.addBy(by, Warning, "replicas", changed.resource, got, "Adding or removing a replica takes minutes to "+
+			"hours. If anything else in the deployment fails, the rollback may leave it half done, and you have to "+
+			"mend it by hand.",
+			do("Deploy the replica alone, as AWS recommends, and then the rest."))
 	}
 }
 
@@ -618,12 +532,15 @@ func (c *comparison) others(oldTable, newTable *resource) bool {
 	rest := func(r *resource, other *resource) map[string]any {
 		properties := map[string]any{}
 		maps.Copy(properties, r.properties)
-		for _, name := range []string{"Replicas", "StreamSpecification", "MultiRegionConsistency", "GlobalTableWitnesses"} {
+		for _, name := range []string{"Replicas", "StreamSpecification", "MultiRegionConsistency",
+			"GlobalTableWitnesses"} {
 			delete(properties, name)
 		}
 		var common []any
 		for _, settings := range list(r.at("Replicas")) {
-			if slices.ContainsFunc(list(other.at("Replicas")), func(v any) bool { return reflect.DeepEqual(at(v, "Region"), at(settings, "Region")) }) {
+			if slices.ContainsFunc(list(other.at("Replicas")), func(v any) bool {
+				return reflect.DeepEqual(at(v, "Region"), at(settings, "Region"))
+			}) {
 				common = append(common, settings)
 			}
 		}
@@ -640,40 +557,4 @@ func (c *comparison) others(oldTable, newTable *resource) bool {
 		}
 	}
 	return false
-}
-
-// replica compares the settings of a table in one Region, or of one that has no Regions.
-func (c *comparison) replica(region string, old, changed replica, oldTable, newTable table) {
-	where, suffix := "", ""
-	if region != "" && len(oldTable.regions) > 1 {
-		where, suffix = " in "+region, "-"+region
-	}
-	r := newTable.resource
-	switch {
-	case old.recovery != "false" && changed.recovery == "false":
-		c.add(Refusal, "recovery"+suffix, r, "point-in-time recovery is switched off"+where,
-			"The table can no longer be restored to any time, also before this deployment. If you switch recovery on again, it starts from then.",
-			"Leave it on.", "To switch it off: "+c.fill(saveTable, oldTable.resource)+".", "Then accept this finding.")
-	case old.recovery != "false" && old.days > changed.days && changed.days > 0:
-		c.add(Refusal, "recovery-period"+suffix, r, fmt.Sprintf("the recovery period%s shrinks from %d to %d days", where, old.days, changed.days),
-			fmt.Sprintf("States of the table from more than %d days ago can no longer be restored. That saves nothing: recovery is charged by the size of the table.", changed.days),
-			fmt.Sprintf("Leave it at %d days.", old.days), "To shorten it: "+c.fill(saveTable, oldTable.resource)+".", "Then accept this finding.")
-	}
-	if old.protected && !changed.protected {
-		c.add(Warning, "protection"+suffix, r, "deletion protection is switched off"+where,
-			"Nothing is lost yet. But a replacement, a drop, the end of the stack or a slip in the console deletes the table from now on.", "Leave it on where the data matters.")
-	}
-	if old.key != changed.key {
-		c.add(Warning, "key"+suffix, r, fmt.Sprintf("the key of the table%s changes from %s to %s", where, cmp.Or(old.key, "AWS's"), cmp.Or(changed.key, "AWS's")),
-			"DynamoDB encrypts the table again. The old key is needed until that is done, and for as long as older backups exist.", "Keep the old key.")
-	}
-	if old.kinesis != "" && old.kinesis != changed.kinesis {
-		c.add(Warning, "kinesis"+suffix, r, fmt.Sprintf("changes of items%s go to %s, and went to %s", where, cmp.Or(changed.kinesis, "no Kinesis stream"), old.kinesis),
-			"Readers of the old stream get no more changes, and DynamoDB does not repeat changes that no stream took.",
-			"Make sure that readers have moved, and that they can get missed changes from the table.")
-	}
-	if old.class != changed.class {
-		c.add(Warning, "class"+suffix, r, fmt.Sprintf("the table class%s changes from %s to %s", where, old.class, changed.class),
-			"A table class can be changed twice in 30 days; prices of storage and requests change with it.", "Make sure that you mean this.")
-	}
 }

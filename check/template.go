@@ -7,6 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/onesynth-cdk/onesynth/intrinsic"
@@ -54,7 +57,8 @@ func Parse(text []byte) (*Template, error) {
 	if err := decode(text, &read); err != nil {
 		return nil, err
 	}
-	template := &Template{parameters: read.Parameters, conditions: read.Conditions, resources: map[string]declaration{}, models: models(read.Metadata)}
+	template := &Template{parameters: read.Parameters, conditions: read.Conditions, resources: map[string]declaration{},
+		models: models(read.Metadata)}
 	for id, text := range read.Resources {
 		var resource declaration
 		if err := decode(text, &resource); err != nil {
@@ -159,6 +163,28 @@ func sayAll(v any) []string {
 func list(v any) []any {
 	values, _ := v.([]any)
 	return values
+}
+
+// sorted returns the members of a map in the order of their names.
+func sorted[V any](all map[string]V) iter.Seq2[string, V] {
+	return func(yield func(string, V) bool) {
+		for _, name := range slices.Sorted(maps.Keys(all)) {
+			if !yield(name, all[name]) {
+				return
+			}
+		}
+	}
+}
+
+// of returns the resources of some types, in the order of their logical ids.
+func of(resources map[string]*resource, kinds ...string) iter.Seq[*resource] {
+	return func(yield func(*resource) bool) {
+		for _, r := range sorted(resources) {
+			if slices.Contains(kinds, r.kind) && !yield(r) {
+				return
+			}
+		}
+	}
 }
 
 // resolve returns the template's resources by logical id.

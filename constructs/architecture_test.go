@@ -21,11 +21,12 @@ import (
 // module begins the import paths of this module.
 const module = "github.com/onesynth-cdk/onesynth/"
 
-// listed returns the names of the platforms: the list in package platforms imports a construct
-// of each.
+// listed returns the names of the platforms: the list in package platforms imports a construct of each. Each has three
+// rooms with its name: its contract in platforms, and those in constructs and lambdas.
 func listed(t *testing.T) []string {
 	t.Helper()
-	parsed, err := parser.ParseFile(token.NewFileSet(), filepath.Join("..", "platforms", "platforms.go"), nil, parser.ImportsOnly)
+	parsed, err := parser.ParseFile(token.NewFileSet(), filepath.Join("..", "platforms", "platforms.go"), nil,
+		parser.ImportsOnly)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,26 +85,28 @@ func list(t *testing.T, arguments ...string) (all []listing) {
 	}
 }
 
-// startsProcesses says of each package of this module that starts processes for the tests of make test what makes Go run them
-// again: Go does not see what a process reads.
+// startsProcesses says of each package of this module that starts processes for the tests of make test what makes Go
+// run them again: Go does not see what a process reads.
 var startsProcesses = map[string]string{
-	"cmd/onesynth":                  "its tests run its own main package, which they are part of",
-	"cmd/onesynth/commandtest":      "the same",
-	"constructs":                    "reads ONESYNTH_SOURCES",
-	"constructs/synthtest":          "its process is the test's own program; reads ONESYNTH_TOOLS",
-	"gobuild":                       "its tests build modules that they write",
-	"local":                         "its tests build modules that they write",
-	"local/engine":                  "enginetest reads ONESYNTH_TOOLS, and looks for the release of DynamoDB Local",
-	"local/lakecommand":             "its tests of make test start none",
-	"local/lambda":                  "lambdatest reads what it builds",
-	"local/lambda/lambdatest":       "reads what it builds",
-	"local/watch":                   "its tests list modules that they write",
-	"local/engine/enginetest/share": "has no tests",
-	"onesynthtest":                  "reads ONESYNTH_SOURCES and ONESYNTH_TOOLS",
+	"cmd/onesynth":             "its tests run its own main package, which they are part of",
+	"cmd/onesynth/commandtest": "the same",
+	"constructs":               "reads ONESYNTH_SOURCES",
+	"constructs/synthtest":     "its process is the test's own program; reads ONESYNTH_TOOLS",
+	"gobuild":                  "its tests build modules that they write",
+	"local":                    "its tests build modules that they write",
+	"internal/services/dynamodb": "enginetest reads ONESYNTH_TOOLS, and looks for the release of DynamoDB " +
+		"Local",
+	"internal/lake/lakecommand":                   "its tests of make test start none",
+	"internal/services/lambda":                    "lambdatest reads what it builds",
+	"internal/services/lambda/lambdatest":         "reads what it builds",
+	"internal/dev":                                "its tests list modules that they write",
+	"internal/services/dynamodb/enginetest/share": "has no tests",
+	"internal/processgroup":                       "starts none: those that call it do",
+	"onesynthtest":                                "reads ONESYNTH_SOURCES and ONESYNTH_TOOLS",
 }
 
-// make test keeps the results of its tests until something changes that Go knows of, and compiles no CDK for the packages that
-// test/tier calls light.
+// make test keeps the results of its tests until something changes that Go knows of, and compiles no CDK for the
+// packages that test/tier calls light.
 func TestLightPackages(t *testing.T) {
 	t.Parallel()
 	_ = os.Getenv("ONESYNTH_SOURCES") // Go runs these tests again when it changes
@@ -131,7 +134,7 @@ func TestLightPackages(t *testing.T) {
 			t.Errorf("%s starts processes: say in startsProcesses what makes Go run the tests again", room)
 		}
 	}
-	if !seen["local/engine"] {
+	if !seen["internal/services/dynamodb"] {
 		t.Error("no test of make test needs DynamoDB Local")
 	}
 }
@@ -176,43 +179,54 @@ func rooms(t *testing.T, folders ...string) []string {
 // says.
 func TestDependencies(t *testing.T) {
 	t.Parallel()
-	cdk := []string{"github.com/aws/aws-cdk-go/", "github.com/aws/constructs-go/", "github.com/aws/jsii-runtime-go", "github.com/cdklabs/"}
+	cdk := []string{"github.com/aws/aws-cdk-go/", "github.com/aws/constructs-go/", "github.com/aws/jsii-runtime-go",
+		"github.com/cdklabs/"}
 	aws := []string{"github.com/aws/"}
 	// Packages of the CDK that need many others, which an importer's first build would compile: 38 of 204.
-	costly := []string{"github.com/aws/aws-cdk-go/awscdk/v2/awsroute53targets", "github.com/aws/aws-cdk-go/awscdk/v2/awsschedulertargets"}
+	costly := []string{"github.com/aws/aws-cdk-go/awscdk/v2/awsroute53targets",
+		"github.com/aws/aws-cdk-go/awscdk/v2/awsschedulertargets"}
 	names := listed(t)
-	// The rooms of the platforms, which the shared parts and other platforms must not
-	// know.
+	// The rooms of the platforms, which the shared parts and other platforms must not know, and those of their list.
 	var platforms []string
+	list := []string{module + "platforms$", module + "platforms/platformtest"}
 	for _, name := range names {
-		platforms = append(platforms, module+"constructs/"+name, module+"lambdas/"+name)
+		platforms = append(platforms, module+"constructs/"+name, module+"lambdas/"+name, module+"platforms/"+name)
 	}
 	type test struct {
 		// part is a folder of the module, with all folders below it.
 		part string
-		// never are prefixes of import paths that it must not need.
+		// never are prefixes of import paths that it must not need. A $ is the end of a path.
 		never []string
 	}
 	tests := []test{
 		{"finding", append([]string{module}, aws...)},
-		{"schema", append([]string{module + "c", module + "gobuild", module + "intrinsic", module + "l", module + "o", module + "p"}, aws...)},
+		{"schema", append([]string{module + "check", module + "cmd", module + "constructs", module + "gobuild",
+			module + "in", module + "l", module + "o", module + "p"}, aws...)},
 		{"gobuild", append([]string{module}, aws...)},
 		{"cron", append([]string{module}, aws...)},
 		{"intrinsic", append([]string{module}, aws...)},
-		{"check", append([]string{module + "cmd", module + "constructs", module + "gobuild", module + "lambdas", module + "local", module + "schema"}, aws...)},
+		{"check", append([]string{module + "cmd", module + "constructs", module + "gobuild", module + "internal",
+			module + "lambdas", module + "local", module + "schema"}, aws...)},
 		{"lambdas", append([]string{module + "constructs", module + "gobuild", module + "cmd"}, cdk...)},
-		{"constructs", append([]string{module + "lambdas", module + "local", module + "cmd", module + "platforms"}, costly...)},
+		{"constructs", append([]string{module + "lambdas", module + "internal", module + "local", module + "cmd"},
+			append(list, costly...)...)},
 		// Without DuckDB, the command needs no C compiler, and is linked in a third of the time.
-		{"cmd/onesynth", []string{"github.com/duckdb/", module + "local/lakequery"}},
-		{"local", append([]string{module + "check", module + "constructs", module + "lambdas", module + "platforms", module + "schema"}, cdk...)},
-		{"onesynthtest", append([]string{module + "cmd", module + "constructs", module + "lambdas", module + "platforms"}, cdk...)},
+		{"cmd/onesynth", []string{"github.com/duckdb/", module + "internal/lake/lakequery"}},
+		{"local", append([]string{module + "check", module + "constructs", module + "lambdas", module + "platforms",
+			module + "schema"}, cdk...)},
+		{"internal", append([]string{module + "check", module + "constructs", module + "lambdas", module + "local",
+			module + "platforms", module + "schema"}, cdk...)},
+		{"onesynthtest", append([]string{module + "cmd", module + "constructs", module + "lambdas",
+			module + "platforms"}, cdk...)},
 		{"constructs/gofunction", []string{module + "schema"}},
 		{"constructs/identity", []string{module + "schema"}},
 	}
 	for _, room := range rooms(t, "constructs", "lambdas") {
 		never := platforms
-		if slices.Contains(names, filepath.Base(room)) {
-			never = slices.DeleteFunc(slices.Clone(platforms), func(path string) bool { return path == module+room })
+		if name := filepath.Base(room); slices.Contains(names, name) {
+			never = slices.DeleteFunc(slices.Clone(platforms), func(path string) bool {
+				return path == module+room || path == module+"platforms/"+name
+			})
 			if strings.HasPrefix(room, "lambdas/") {
 				never = append(never, module+"lambdas/lake")
 			}
@@ -220,7 +234,7 @@ func TestDependencies(t *testing.T) {
 		tests = append(tests, test{room, never})
 	}
 	for _, handler := range handlers(t) {
-		tests = append(tests, test{handler, []string{module + "local"}})
+		tests = append(tests, test{handler, []string{module + "internal", module + "local"}})
 	}
 	for _, test := range tests {
 		t.Run(test.part, func(t *testing.T) {
@@ -235,14 +249,45 @@ func TestDependencies(t *testing.T) {
 					if need == path || strings.HasPrefix(need, module+test.part+"/") || need == module+test.part {
 						continue
 					}
+					// A construct needs what its contract needs.
+					if test.part == "constructs" && slices.Contains(language, need) {
+						continue
+					}
 					for _, never := range test.never {
-						if strings.HasPrefix(need, never) {
+						if strings.HasPrefix(need+"$", never) {
 							t.Errorf("%s needs %s: %s must not know it", path, need, test.part)
 						}
 					}
 				}
 			}
 		})
+	}
+}
+
+// language is what the contracts of platforms are written in: of this module, they need nothing else.
+var language = []string{
+	module + "schema", module + "finding", module + "cron",
+	module + "lambdas/kit/problem", module + "lambdas/kit/validate", module + "lambdas/kit/wire",
+}
+
+// A contract says what a platform is. Constructs and handlers both read it, so it needs neither of them, nothing of
+// AWS, and no store.
+func TestContracts(t *testing.T) {
+	t.Parallel()
+	names := listed(t)
+	for _, room := range rooms(t, "platforms") {
+		if !slices.Contains(names, filepath.Base(room)) {
+			continue
+		}
+		for path, needed := range dependencies(t, "./"+room+"/...") {
+			for _, need := range needed {
+				outside := strings.HasPrefix(need, module) && !strings.HasPrefix(need, module+room)
+				if outside && !slices.Contains(language, need) || strings.HasPrefix(need, "github.com/aws/") {
+					t.Errorf("%s needs %s: a contract needs, beside other modules than AWS's, no more than %v", path,
+						need, language)
+				}
+			}
+		}
 	}
 }
 
@@ -273,7 +318,8 @@ func TestSharedFilesNameNoPlatform(t *testing.T) {
 			return err
 		}
 		file := strings.TrimPrefix(filepath.ToSlash(path), "../")
-		if entry.IsDir() && (entry.Name() == "node_modules" || entry.Name() == "testdata" || entry.Name() == "examples" || slices.Contains(names, entry.Name())) {
+		if entry.IsDir() && (entry.Name() == "node_modules" || entry.Name() == "testdata" ||
+			entry.Name() == "examples" || slices.Contains(names, entry.Name())) {
 			return filepath.SkipDir
 		}
 		if !strings.HasSuffix(file, ".go") {
@@ -292,7 +338,8 @@ func TestSharedFilesNameNoPlatform(t *testing.T) {
 		case ok:
 			excused[file] = len(named) > most
 		case len(named) > most:
-			t.Errorf("%s names %v, allowed are %d: range over package platforms, or move what is of one platform into its rooms", file, named, most)
+			t.Errorf("%s names %v, allowed are %d: range over package platforms, or move what is of one platform "+
+				"into its rooms", file, named, most)
 		}
 		return nil
 	})

@@ -45,8 +45,10 @@ func TestPropsAreDocumented(t *testing.T) {
 					}
 					for _, name := range field.Names {
 						// A comment of several fields names each.
-						if (field.Doc == nil && !strings.Contains(comment, name.Name)) || !saysWithout(comment, whole, name.Name) {
-							t.Errorf("%s: %s.%s says neither its default nor that it is required", file, described.Name.Name, name.Name)
+						if (field.Doc == nil && !strings.Contains(comment, name.Name)) ||
+							!saysWithout(comment, whole, name.Name) {
+							t.Errorf("%s: %s.%s says neither its default nor that it is required", file,
+								described.Name.Name, name.Name)
 						}
 					}
 				}

@@ -78,7 +78,8 @@ func parseRate(body string, anchor time.Time) (Expression, error) {
 		return nil, fmt.Errorf("value %q: want a positive whole number", fields[0])
 	}
 	unit, ok := map[string]time.Duration{
-		"minute": time.Minute, "minutes": time.Minute, "hour": time.Hour, "hours": time.Hour, "day": 24 * time.Hour, "days": 24 * time.Hour,
+		"minute": time.Minute, "minutes": time.Minute, "hour": time.Hour, "hours": time.Hour, "day": 24 * time.Hour,
+		"days": 24 * time.Hour,
 	}[fields[1]]
 	if !ok {
 		return nil, fmt.Errorf("unit %q: want minutes, hours or days", fields[1])

@@ -24,7 +24,8 @@ func TestFindings(t *testing.T) {
 	f.Append(finding.Finding{Path: "Props.Key", Got: "nothing", Allowed: "a key", Remedy: "name one"})
 	several := fmt.Errorf("construct X: %w", f.Err())
 
-	if diff := cmp.Diff("1 finding:\n  Props.Name: got \"a b\", allowed is letters: respell it", one.Error()); diff != "" {
+	if diff := cmp.Diff("1 finding:\n  Props.Name: got \"a b\", allowed is letters: respell it",
+		one.Error()); diff != "" {
 		t.Errorf("one finding (-want +got):\n%s", diff)
 	}
 	want := `construct X: 4 findings:

@@ -44,8 +44,9 @@ type Source struct {
 	Packages []string
 	// Flags are flags of "go build". Default: those of [Flags].
 	Flags []string
-	// OwnGroup makes the toolchain lead a group of processes of its own, so that the end of the context ends the compilers and
-	// the linker too. The end of a group that this process belongs to does not end it then. Unix alone has such groups.
+	// OwnGroup makes the toolchain lead a group of processes of its own, so that the end of the context ends the
+	// compilers and the linker too. The end of a group that this process belongs to does not end it then. Unix alone
+	// has such groups.
 	OwnGroup bool
 
 	// former is the value of FormerVariable.
@@ -106,7 +107,8 @@ type CompileError struct {
 
 // Error returns the toolchain's output below a line that says what was built.
 func (e *CompileError) Error() string {
-	return fmt.Sprintf("building %s in %s:\n%s", strings.Join(e.Packages, ", "), e.Directory, strings.TrimSpace(e.Output))
+	return fmt.Sprintf("building %s in %s:\n%s", strings.Join(e.Packages, ", "), e.Directory,
+		strings.TrimSpace(e.Output))
 }
 
 // ErrUnknownModule says that the toolchain does not know the module of a [Source].
@@ -165,7 +167,8 @@ func build(ctx context.Context, source Source, target Target, cacheFolder string
 	for _, p := range source.Packages {
 		named := func(m mainPackage) bool { return Name(p) == "." || m.name() == Name(p) }
 		if !slices.ContainsFunc(mains, named) {
-			return nil, fmt.Errorf("%s in %s is not a main package: a handler needs \"package main\" and a main function", p, place.directory)
+			return nil, fmt.Errorf("%s in %s is not a main package: a handler needs \"package main\" and a main "+
+				"function", p, place.directory)
 		}
 	}
 	if former := cache.former(source.former, target, mains); former != nil {
@@ -201,7 +204,8 @@ func (s Source) check() error {
 		return fmt.Errorf("Source.Module is %q and Source.Directory %q: leave one of them out", s.Module, s.Directory)
 	}
 	if strings.HasPrefix(s.Module, "-") {
-		return fmt.Errorf("Source.Module is %q: write the path of a Go module, such as %q", s.Module, "example.com/orders")
+		return fmt.Errorf("Source.Module is %q: write the path of a Go module, such as %q", s.Module,
+			"example.com/orders")
 	}
 	for _, flag := range s.Flags {
 		if !strings.HasPrefix(flag, "-") {
@@ -211,11 +215,13 @@ func (s Source) check() error {
 	names := map[string]string{}
 	for _, p := range s.Packages {
 		if p == "" || strings.HasPrefix(p, "-") || path.IsAbs(p) {
-			return fmt.Errorf("Source.Packages has %q: write the package's folder relative to the module, such as %q", p, "lambdas/hello")
+			return fmt.Errorf("Source.Packages has %q: write the package's folder relative to the module, such as %q",
+				p, "lambdas/hello")
 		}
 		name := Name(p)
 		if other, ok := names[name]; ok {
-			return fmt.Errorf("Source.Packages has both %q and %q: their last elements must differ, rename one folder", other, p)
+			return fmt.Errorf("Source.Packages has both %q and %q: their last elements must differ, rename one folder",
+				other, p)
 		}
 		names[name] = p
 	}
@@ -283,8 +289,8 @@ func (t toolchain) flags() (compiler []string, linker string) {
 	return compiler, linker
 }
 
-// environment is added to that of this process. With a developer's settings for other builds, the binaries would differ between
-// machines.
+// environment is added to that of this process. With a developer's settings for other builds, the binaries would differ
+// between machines.
 func (t toolchain) environment() []string {
 	return append([]string{
 		"CGO_ENABLED=0", "GOOS=" + t.target.System, "GOARCH=" + t.target.Processor,
@@ -310,7 +316,8 @@ func (t toolchain) runWith(ctx context.Context, environment, arguments []string)
 	}
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
-		return nil, &CompileError{Packages: t.source.Packages, Directory: t.place.directory, Output: string(exit.Stderr)}
+		return nil, &CompileError{Packages: t.source.Packages, Directory: t.place.directory,
+			Output: string(exit.Stderr)}
 	}
 	if err != nil {
 		return nil, err
@@ -325,7 +332,8 @@ func output(command *exec.Cmd) ([]byte, error) {
 	command.Stdout, command.Stderr = &stdout, &stderr
 	err := command.Run()
 	if errors.Is(err, exec.ErrNotFound) {
-		return nil, fmt.Errorf("the handlers are built with the Go toolchain, which is not on the PATH: install Go or add it to the PATH: %w", err)
+		return nil, fmt.Errorf("the handlers are built with the Go toolchain, which is not on the PATH: install Go "+
+			"or add it to the PATH: %w", err)
 	}
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {

@@ -28,10 +28,13 @@ func handlersModule(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()
 	write(t, folder, "go.mod", "module example.com/handlers\n\ngo 1.24\n")
-	write(t, folder, "greeting/greeting.go", "package greeting\n\nimport \"example.com/handlers/words\"\n\nfunc Of(name string) string { return words.All() + name }\n")
+	write(t, folder, "greeting/greeting.go", "package greeting\n\nimport \"example.com/handlers/words\"\n\nfunc "+
+		"Of(name string) string { return words.All() + name }\n")
 	write(t, folder, "words/words.go", "package words\n\n//go:noinline\nfunc All() string { return \"greetings \" }\n")
 	for _, name := range []string{"hello", "bye"} {
-		write(t, folder, name+"/main.go", fmt.Sprintf("package main\n\nimport \"example.com/handlers/greeting\"\n\nfunc main() { println(greeting.Of(%q)) }\n", name))
+		write(t, folder, name+"/main.go", fmt.Sprintf(
+			"package main\n\nimport \"example.com/handlers/greeting\"\n\nfunc main() { println(greeting.Of(%q)) }\n",
+			name))
 	}
 	return folder
 }
@@ -109,7 +112,8 @@ func checkTarget(t *testing.T, file string, target Target) {
 			t.Fatal(err)
 		}
 		defer f.Close()
-		if want := map[string]macho.Cpu{"arm64": macho.CpuArm64, "amd64": macho.CpuAmd64}[target.Processor]; f.Cpu != want {
+		if want := map[string]macho.Cpu{"arm64": macho.CpuArm64,
+			"amd64": macho.CpuAmd64}[target.Processor]; f.Cpu != want {
 			t.Errorf("%s: processor: got %v, want %v", file, f.Cpu, want)
 		}
 		return
@@ -119,7 +123,8 @@ func checkTarget(t *testing.T, file string, target Target) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if want := map[string]elf.Machine{"arm64": elf.EM_AARCH64, "amd64": elf.EM_X86_64}[target.Processor]; f.Machine != want {
+	if want := map[string]elf.Machine{"arm64": elf.EM_AARCH64,
+		"amd64": elf.EM_X86_64}[target.Processor]; f.Machine != want {
 		t.Errorf("%s: processor: got %v, want %v", file, f.Machine, want)
 	}
 	if f.Section(".debug_info") != nil || f.Section(".interp") != nil {
@@ -137,7 +142,8 @@ func TestBuildFlags(t *testing.T) {
 	if got := mustBuild(t, source, cache); got["hello"] != plain["hello"] {
 		t.Errorf("got %v, want %v", got, plain)
 	}
-	write(t, source.Directory, "hello/debug.go", "//go:build debug\n\npackage main\n\nfunc init() { println(\"debugging\") }\n")
+	write(t, source.Directory, "hello/debug.go",
+		"//go:build debug\n\npackage main\n\nfunc init() { println(\"debugging\") }\n")
 	source.Flags = []string{"-trimpath", "-buildvcs=false", "-tags=debug"}
 	got := mustBuild(t, source, cache)
 	if got["hello"].Hash == plain["hello"].Hash || got["hello"].Size <= plain["hello"].Size {
@@ -229,7 +235,8 @@ func TestCache(t *testing.T) {
 			}
 		}, "list build", false},
 		{"SharedPackageOfSharedPackageChanged", func() {
-			write(t, folder, "words/words.go", "package words\n\n//go:noinline\nfunc All() string { return \"salutations \" }\n")
+			write(t, folder, "words/words.go", "package words\n\n//go:noinline\nfunc All() string { return "+
+				"\"salutations \" }\n")
 		}, "list build link link", true},
 		{"OneChanged", func() {
 			write(t, folder, "hello/main.go", "package main\n\nfunc main() { println(\"changed\") }\n")
@@ -371,14 +378,17 @@ func TestBuildErr(t *testing.T) {
 		"FlagAsPackage":  {Source{Directory: folder, Packages: []string{"-o=/etc/passwd"}}, "relative to the module"},
 		"AbsoluteFolder": {Source{Directory: folder, Packages: []string{folder + "/hello"}}, "relative to the module"},
 		"SameName":       {Source{Directory: folder, Packages: []string{"a/hello", "b/hello"}}, "must differ"},
-		"NoFlag":         {Source{Directory: folder, Packages: []string{"hello"}, Flags: []string{"std"}}, "-name=value"},
-		"FlagAsModule":   {Source{Module: "-u", Packages: []string{"hello"}}, "path of a Go module"},
-		"TwoPlaces":      {Source{Directory: folder, Module: "example.com/handlers", Packages: []string{"hello"}}, "leave one of them out"},
-		"UnknownModule":  {Source{Module: "example.com/nowhere", Packages: []string{"hello"}}, "module is not known here: example.com/nowhere"},
-		"NoFolder":       {Source{Directory: filepath.Join(folder, "no"), Packages: []string{"hello"}}, "no folder"},
-		"NoPackage":      {Source{Directory: folder, Packages: []string{"no"}}, "no"},
-		"NoMain":         {Source{Directory: folder, Packages: []string{"words"}}, "words in "},
-		"NoMainToo":      {Source{Directory: folder, Packages: []string{"hello", "words"}}, "words in "},
+		"NoFlag": {Source{Directory: folder, Packages: []string{"hello"}, Flags: []string{"std"}},
+			"-name=value"},
+		"FlagAsModule": {Source{Module: "-u", Packages: []string{"hello"}}, "path of a Go module"},
+		"TwoPlaces": {Source{Directory: folder, Module: "example.com/handlers", Packages: []string{"hello"}},
+			"leave one of them out"},
+		"UnknownModule": {Source{Module: "example.com/nowhere", Packages: []string{"hello"}},
+			"module is not known here: example.com/nowhere"},
+		"NoFolder":  {Source{Directory: filepath.Join(folder, "no"), Packages: []string{"hello"}}, "no folder"},
+		"NoPackage": {Source{Directory: folder, Packages: []string{"no"}}, "no"},
+		"NoMain":    {Source{Directory: folder, Packages: []string{"words"}}, "words in "},
+		"NoMainToo": {Source{Directory: folder, Packages: []string{"hello", "words"}}, "words in "},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -492,7 +502,8 @@ func TestModule(t *testing.T) {
 		app := t.TempDir()
 		write(t, app, "go.mod", "module example.com/app\n\ngo 1.24\n")
 		write(t, app, "main.go", "package main\n\nimport _ \""+libraryModule()+"/gobuild\"\n\nfunc main() {}\n")
-		write(t, app, "vendoring.go", "//go:build vendoring\n\npackage main\n\nimport _ \"example.com/handlers/hello\"\n")
+		write(t, app, "vendoring.go", "//go:build vendoring\n\npackage main\n\nimport _ "+
+			"\"example.com/handlers/hello\"\n")
 		run(t, app, "get", "example.com/handlers@v1.0.0", libraryModule()+"@v1.0.0")
 		run(t, app, "mod", "tidy")
 		return app
@@ -524,7 +535,8 @@ func TestModule(t *testing.T) {
 		hashes["From"] = mustBuild(t, asked, t.TempDir())["hello"].Hash
 		asked.From = asked.From[:2]
 		_, err := build(t.Context(), asked, lambda, t.TempDir())
-		if !errors.Is(err, ErrUnknownModule) || !strings.Contains(err.Error(), asked.From[1]+": ") || strings.Contains(err.Error(), asked.From[0]) {
+		if !errors.Is(err, ErrUnknownModule) || !strings.Contains(err.Error(), asked.From[1]+": ") ||
+			strings.Contains(err.Error(), asked.From[0]) {
 			t.Errorf("got %v, want one that names the folder that was asked", err)
 		}
 	})
@@ -532,7 +544,8 @@ func TestModule(t *testing.T) {
 		t.Chdir(vendoring)
 		missing := source
 		missing.Packages = []string{"bye"}
-		if _, err := build(t.Context(), missing, lambda, t.TempDir()); err == nil || !strings.Contains(err.Error(), `import _ "example.com/handlers/bye"`) {
+		if _, err := build(t.Context(), missing, lambda, t.TempDir()); err == nil ||
+			!strings.Contains(err.Error(), `import _ "example.com/handlers/bye"`) {
 			t.Errorf("got %v, want one that says how to vendor the package", err)
 		}
 	})
@@ -550,8 +563,10 @@ func TestModuleOfWorkspace(t *testing.T) {
 	write(t, folder, "go.work", "go 1.24\n\nuse (\n\t./handlers\n\t./greetings\n)\n")
 	write(t, folder, "greetings/go.mod", "module example.com/greetings\n\ngo 1.24\n")
 	write(t, folder, "greetings/greetings.go", "package greetings\n\nconst Hello = \"hello\"\n")
-	write(t, folder, "handlers/go.mod", "module example.com/handlers\n\ngo 1.24\n\nrequire example.com/greetings v1.0.0\n")
-	write(t, folder, "handlers/hello/main.go", "package main\n\nimport \"example.com/greetings\"\n\nfunc main() { println(greetings.Hello) }\n")
+	write(t, folder, "handlers/go.mod", "module example.com/handlers\n\ngo 1.24\n\nrequire example.com/greetings "+
+		"v1.0.0\n")
+	write(t, folder, "handlers/hello/main.go",
+		"package main\n\nimport \"example.com/greetings\"\n\nfunc main() { println(greetings.Hello) }\n")
 	t.Chdir(filepath.Join(folder, "handlers"))
 	mustBuild(t, Source{Module: "example.com/handlers", Packages: []string{"hello"}}, t.TempDir())
 }
@@ -563,17 +578,24 @@ func TestVersionOf(t *testing.T) {
 		main, dependency debug.Module
 		want             string
 	}{
-		"Dependency":      {debug.Module{Path: "example.com/app", Version: "v1.0.0"}, debug.Module{Path: "example.com/handlers", Version: "v1.2.3"}, "v1.2.3"},
-		"Own":             {debug.Module{Path: "example.com/handlers", Version: "v1.2.3"}, debug.Module{Path: "example.com/other", Version: "v0.1.0"}, "v1.2.3"},
-		"ErrUnknown":      {debug.Module{Path: "example.com/app"}, debug.Module{Path: "example.com/other", Version: "v0.1.0"}, ""},
-		"ErrFolder":       {debug.Module{Path: "example.com/app"}, debug.Module{Path: "example.com/handlers", Version: "v1.2.3", Replace: &debug.Module{Path: "../handlers"}}, ""},
-		"ErrCheckout":     {debug.Module{Path: "example.com/handlers", Version: "(devel)"}, debug.Module{}, ""},
-		"ErrChangedSince": {debug.Module{Path: "example.com/handlers", Version: "v1.2.4-0.20260101000000-0123456789ab+dirty"}, debug.Module{}, ""},
+		"Dependency": {debug.Module{Path: "example.com/app", Version: "v1.0.0"},
+			debug.Module{Path: "example.com/handlers", Version: "v1.2.3"}, "v1.2.3"},
+		"Own": {debug.Module{Path: "example.com/handlers", Version: "v1.2.3"},
+			debug.Module{Path: "example.com/other", Version: "v0.1.0"}, "v1.2.3"},
+		"ErrUnknown": {debug.Module{Path: "example.com/app"},
+			debug.Module{Path: "example.com/other", Version: "v0.1.0"}, ""},
+		"ErrFolder": {debug.Module{Path: "example.com/app"},
+			debug.Module{Path: "example.com/handlers", Version: "v1.2.3", Replace: &debug.Module{Path: "../handlers"}},
+			""},
+		"ErrCheckout": {debug.Module{Path: "example.com/handlers", Version: "(devel)"}, debug.Module{}, ""},
+		"ErrChangedSince": {debug.Module{Path: "example.com/handlers",
+			Version: "v1.2.4-0.20260101000000-0123456789ab+dirty"}, debug.Module{}, ""},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := versionOf(&debug.BuildInfo{Main: test.main, Deps: []*debug.Module{&test.dependency}}, "example.com/handlers"); got != test.want {
+			if got := versionOf(&debug.BuildInfo{Main: test.main, Deps: []*debug.Module{&test.dependency}},
+				"example.com/handlers"); got != test.want {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
 		})

@@ -34,7 +34,8 @@ func openCache(folder string) (cache, error) {
 	if folder == "" {
 		user, err := os.UserCacheDir()
 		if err != nil {
-			return cache{}, fmt.Errorf("finding the user's cache folder: %w: set %s to a folder for built handlers", err, cacheVariable)
+			return cache{}, fmt.Errorf("finding the user's cache folder: %w: set %s to a folder for built handlers",
+				err, cacheVariable)
 		}
 		folder = filepath.Join(user, "onesynth")
 	}
@@ -44,7 +45,8 @@ func openCache(folder string) (cache, error) {
 	}
 	for _, sub := range []string{"binaries", "linked"} {
 		if err := os.MkdirAll(filepath.Join(folder, sub), 0o755); err != nil {
-			return cache{}, fmt.Errorf("making the cache folder: %w: set %s to a folder that can be written", err, cacheVariable)
+			return cache{}, fmt.Errorf("making the cache folder: %w: set %s to a folder that can be written", err,
+				cacheVariable)
 		}
 	}
 	return cache{folder: folder}, nil

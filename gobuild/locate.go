@@ -45,7 +45,8 @@ func locate(ctx context.Context, source Source, folder string) (place, error) {
 			return place{}, fmt.Errorf("resolving Source.Directory: %w", err)
 		}
 		if !isFolder(directory) {
-			return place{}, fmt.Errorf("Source.Directory is %q, where there is no folder: name the folder of the handlers' Go module", source.Directory)
+			return place{}, fmt.Errorf("Source.Directory is %q, where there is no folder: name the folder of the "+
+				"handlers' Go module", source.Directory)
 		}
 		return place{directory: directory, prefix: "./"}, nil
 	}
@@ -111,7 +112,8 @@ func download(ctx context.Context, module string) (string, error) {
 	}
 	listing, err := output(exec.CommandContext(ctx, "go", "mod", "download", "-json", module+"@"+version))
 	if err != nil {
-		return "", fmt.Errorf("%w: %s: fetching %s, the version that this program was built with: %w", ErrUnknownModule, module, version, failure(err))
+		return "", fmt.Errorf("%w: %s: fetching %s, the version that this program was built with: %w", ErrUnknownModule,
+			module, version, failure(err))
 	}
 	var answer struct{ Dir string }
 	if err := json.Unmarshal(listing, &answer); err != nil || answer.Dir == "" {

@@ -20,8 +20,8 @@ type Recipe struct {
 	Module  string   `json:"module"`
 	Package string   `json:"package"`
 	Flags   []string `json:"flags"`
-	// Directory is the folder in which the toolchain knows the module, relative to the working directory of the app; "" if
-	// the app named none.
+	// Directory is the folder in which the toolchain knows the module, relative to the working directory of the app; ""
+	// if the app named none.
 	Directory string `json:"directory,omitempty"`
 }
 
@@ -62,11 +62,15 @@ func ReadRecipe(metadata map[string]any) (Recipe, bool, error) {
 		if read.Build.Module == "" {
 			err = errors.New("it has no module")
 		} else {
-			err = Source{Module: read.Build.Module, Packages: []string{read.Build.Package}, Flags: read.Build.Flags}.check()
+			err = Source{Module: read.Build.Module, Packages: []string{read.Build.Package},
+				Flags: read.Build.Flags}.check()
 		}
 	}
 	if err != nil {
-		return Recipe{}, false, fmt.Errorf(`reading Metadata.%s.build: %w: write {"module": "example.com/orders", "package": "lambdas/hello", "flags": ["-trimpath"]}, or leave it out`, metadataKey, err)
+		return Recipe{}, false,
+			fmt.Errorf(
+				`reading Metadata.%s.build: %w: write {"module": "example.com/orders", "package": "lambdas/hello", "flags": ["-trimpath"]}, or leave it out`,
+				metadataKey, err)
 	}
 	return *read.Build, true, nil
 }

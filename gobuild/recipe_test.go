@@ -12,8 +12,9 @@ import (
 func TestRecipe(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]Recipe{
-		"OK":        {Module: "example.com/orders", Package: "lambdas/hello", Flags: Flags()},
-		"Directory": {Module: "example.com/orders", Package: "hello", Flags: []string{"-trimpath"}, Directory: "../orders"},
+		"OK": {Module: "example.com/orders", Package: "lambdas/hello", Flags: Flags()},
+		"Directory": {Module: "example.com/orders", Package: "hello", Flags: []string{"-trimpath"},
+			Directory: "../orders"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -41,7 +42,8 @@ func TestRecipe(t *testing.T) {
 // that the toolchain gives its binary.
 func TestRecipeOfRoot(t *testing.T) {
 	t.Parallel()
-	for module, name := range map[string]string{"example.com/hello": "hello", "example.com/hello/v2": "hello", "example.com/hello.v2": "hello.v2"} {
+	for module, name := range map[string]string{"example.com/hello": "hello", "example.com/hello/v2": "hello",
+		"example.com/hello.v2": "hello.v2"} {
 		t.Run(module, func(t *testing.T) {
 			t.Parallel()
 			folder := t.TempDir()
@@ -51,7 +53,8 @@ func TestRecipeOfRoot(t *testing.T) {
 			binary, ok := mustBuild(t, Source{Directory: folder, Packages: []string{"."}}, cache)[name]
 			recipe := Recipe{Module: binary.Module, Package: binary.Package}
 			if !ok || recipe.Module != module || recipe.Package != "." || recipe.Name() != name {
-				t.Fatalf("got %v, %+v with the name %q, want %q at the root of %q", ok, recipe, recipe.Name(), name, module)
+				t.Fatalf("got %v, %+v with the name %q, want %q at the root of %q", ok, recipe, recipe.Name(), name,
+					module)
 			}
 			again := mustBuild(t, Source{Directory: folder, Packages: []string{recipe.Package}}, cache)
 			if got := again[recipe.Name()].Hash; got != binary.Hash {
@@ -72,7 +75,9 @@ func TestReadRecipeErr(t *testing.T) {
 		"ErrText":       {`{"onesynth": "build"}`, "Metadata.onesynth.build"},
 		"ErrNoModule":   {`{"onesynth": {"build": {"package": "hello"}}}`, "no module"},
 		"ErrNoPackage":  {`{"onesynth": {"build": {"module": "example.com/orders"}}}`, "relative to the module"},
-		"ErrFlag":       {`{"onesynth": {"build": {"module": "example.com/orders", "package": "hello", "flags": ["std"]}}}`, "-name=value"},
+		"ErrFlag": {
+			`{"onesynth": {"build": {"module": "example.com/orders", "package": "hello", "flags": ["std"]}}}`,
+			"-name=value"},
 		"ErrFlagModule": {`{"onesynth": {"build": {"module": "-mod=mod", "package": "hello"}}}`, "path of a Go module"},
 	}
 	for name, test := range tests {

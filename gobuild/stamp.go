@@ -9,7 +9,9 @@ import (
 )
 
 // listFormat makes "go list" print what readPackages reads.
-const listFormat = "-f={{.ImportPath}}\t{{with .Module}}{{.Path}}\t{{.Version}}\t{{with .Replace}}{{.Path}}\t{{.Version}}{{else}}\t{{end}}{{else}}\t\t\t{{end}}\t{{if eq .Name \"main\"}}{{join .Deps \" \"}}{{end}}"
+const listFormat = "-f={{.ImportPath}}\t{{with .Module}}{{.Path}}\t{{.Version}}\t{{with " +
+	".Replace}}{{.Path}}\t{{.Version}}{{else}}\t{{end}}{{else}}\t\t\t{{end}}\t{{if eq .Name \"main\"}}{{join .Deps " +
+	"\" \"}}{{end}}"
 
 // noVersion is the toolchain's version of a module in a folder.
 const noVersion = "(devel)"
@@ -90,12 +92,14 @@ func mainsOf(packages []listed, target Target) []mainPackage {
 			Path: p.importPath,
 			Main: *p.module,
 			Settings: []debug.BuildSetting{
-				{Key: "-trimpath", Value: "true"}, {Key: "CGO_ENABLED", Value: "0"}, {Key: "GOARCH", Value: target.Processor}, {Key: "GOOS", Value: target.System},
+				{Key: "-trimpath", Value: "true"}, {Key: "CGO_ENABLED", Value: "0"},
+				{Key: "GOARCH", Value: target.Processor}, {Key: "GOOS", Value: target.System},
 			},
 		}
 		for _, dependency := range p.dependencies {
 			m := modules[dependency]
-			if m != nil && m.Path != p.module.Path && !slices.ContainsFunc(information.Deps, func(d *debug.Module) bool { return d.Path == m.Path }) {
+			if m != nil && m.Path != p.module.Path &&
+				!slices.ContainsFunc(information.Deps, func(d *debug.Module) bool { return d.Path == m.Path }) {
 				information.Deps = append(information.Deps, m)
 			}
 		}

@@ -43,12 +43,15 @@ func vendored(ctx context.Context, from, wanted string, handlers []string, folde
 	}
 	i := slices.IndexFunc(modules, func(m vendoredModule) bool { return m.Path == wanted })
 	if i < 0 {
-		return place{}, fmt.Errorf("%s does not have %s: run go mod vendor", filepath.Join(source, "modules.txt"), wanted)
+		return place{}, fmt.Errorf("%s does not have %s: run go mod vendor", filepath.Join(source, "modules.txt"),
+			wanted)
 	}
 	own := modules[i]
 	for _, handler := range handlers {
 		if !slices.Contains(own.packages, path.Join(wanted, filepath.ToSlash(handler))) {
-			return place{}, fmt.Errorf("%s does not have %s of %s, which go mod vendor copies if a package that the app imports names it under some build tag: import _ %q in a file that begins with //go:build vendoring",
+			return place{}, fmt.Errorf("%s does not have %s of %s, which go mod vendor copies if a package that the "+
+				"app imports names it under some build tag: import _ %q in a file "+
+				"that begins with //go:build vendoring",
 				filepath.Join(source, "modules.txt"), handler, wanted, path.Join(wanted, filepath.ToSlash(handler)))
 		}
 	}
@@ -57,7 +60,8 @@ func vendored(ctx context.Context, from, wanted string, handlers []string, folde
 	if err := own.assemble(folder, source, modules); err != nil {
 		return place{}, fmt.Errorf("making a module of the vendor folder: %w", err)
 	}
-	return place{directory: folder, prefix: "./", flags: []string{"-mod=vendor"}, environment: []string{"GOWORK=off"}, origin: source}, nil
+	return place{directory: folder, prefix: "./", flags: []string{"-mod=vendor"}, environment: []string{"GOWORK=off"},
+		origin: source}, nil
 }
 
 // failure returns an error with the output of the toolchain, if there is any.
@@ -166,7 +170,8 @@ func (m vendoredModule) assemble(folder, source string, others []vendoredModule)
 			continue
 		}
 		linked = other.Path
-		if err := link(filepath.Join(source, filepath.FromSlash(linked)), filepath.Join(folder, "vendor", filepath.FromSlash(linked))); err != nil {
+		if err := link(filepath.Join(source, filepath.FromSlash(linked)),
+			filepath.Join(folder, "vendor", filepath.FromSlash(linked))); err != nil {
 			return err
 		}
 	}
@@ -175,7 +180,8 @@ func (m vendoredModule) assemble(folder, source string, others []vendoredModule)
 		return err
 	}
 	for _, entry := range entries {
-		if err := link(filepath.Join(source, filepath.FromSlash(m.Path), entry.Name()), filepath.Join(folder, entry.Name())); err != nil {
+		if err := link(filepath.Join(source, filepath.FromSlash(m.Path), entry.Name()),
+			filepath.Join(folder, entry.Name())); err != nil {
 			return err
 		}
 	}

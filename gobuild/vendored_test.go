@@ -34,14 +34,20 @@ example.com/b/sub
 		t.Fatal(err)
 	}
 	want := []vendoredModule{
-		{Version: module.Version{Path: "example.com/a", Version: "v1.0.0"}, language: "1.24.0", packages: []string{"example.com/a", "example.com/a/sub"}},
-		{Version: module.Version{Path: "example.com/a/nested", Version: "v0.1.0"}, replacement: module.Version{Path: "../nested"}, language: "1.26", packages: []string{"example.com/a/nested"}},
-		{Version: module.Version{Path: "example.com/b", Version: "v1.0.0"}, replacement: module.Version{Path: "example.com/fork", Version: "v1.2.0"}, packages: []string{"example.com/b/sub"}},
+		{Version: module.Version{Path: "example.com/a", Version: "v1.0.0"}, language: "1.24.0",
+			packages: []string{"example.com/a", "example.com/a/sub"}},
+		{Version: module.Version{Path: "example.com/a/nested", Version: "v0.1.0"},
+			replacement: module.Version{Path: "../nested"}, language: "1.26",
+			packages: []string{"example.com/a/nested"}},
+		{Version: module.Version{Path: "example.com/b", Version: "v1.0.0"},
+			replacement: module.Version{Path: "example.com/fork", Version: "v1.2.0"},
+			packages:    []string{"example.com/b/sub"}},
 	}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(vendoredModule{})); diff != "" {
 		t.Errorf("modules (-want +got):\n%s", diff)
 	}
-	if _, err := readVendored(filepath.Join(t.TempDir(), "no")); err == nil || !strings.Contains(err.Error(), "vendored modules") {
+	if _, err := readVendored(filepath.Join(t.TempDir(), "no")); err == nil ||
+		!strings.Contains(err.Error(), "vendored modules") {
 		t.Errorf("got %v, want an error that says what was read", err)
 	}
 }
@@ -52,12 +58,16 @@ example.com/b/sub
 func vendoredTree(t *testing.T, folder, library string) {
 	t.Helper()
 	for name, content := range map[string]string{
-		"example.com/a/a.go":                 "package a\n\nimport \"example.com/a/nested\"\n\nfunc A() string { return \"a\" + nested.N() }\n",
-		"example.com/a/nested/nested.go":     "package nested\n\n//go:noinline\nfunc N() string { panic(\"nested\") }\n",
-		"example.com/b/sub/sub.go":           "package sub\n\nimport _ \"embed\"\n\n//go:embed b.txt\nvar B string\n",
-		"example.com/b/sub/b.txt":            "b",
-		library + "/lambdas/hello/main.go":   "package main\n\nimport (\n\t\"example.com/a\"\n\t\"example.com/b/sub\"\n\t\"example.com/library/schema\"\n)\n\nfunc main() { println(a.A(), sub.B, schema.S()) }\n",
-		library + "/schema/schema.go":        "package schema\n\n//go:noinline\nfunc S() string { panic(\"schema\") }\n",
+		"example.com/a/a.go": "package a\n\nimport \"example.com/a/nested\"\n\nfunc A() string { " +
+			"return \"a\" + nested.N() }\n",
+		"example.com/a/nested/nested.go": "package nested\n\n//go:noinline\nfunc N() string { panic(\"nested\") }\n",
+		"example.com/b/sub/sub.go":       "package sub\n\nimport _ \"embed\"\n\n//go:embed b.txt\nvar B string\n",
+		"example.com/b/sub/b.txt":        "b",
+		library + "/lambdas/hello/main.go": "package main\n\nimport " +
+			"(\n\t\"example.com/a\"\n\t\"example.com/b/sub\"\n\t\"example.com/library/schema\"\n)\n\nfunc main() { " +
+			"println(a.A(), sub.B, schema.S()) }\n",
+		library +
+			"/schema/schema.go": "package schema\n\n//go:noinline\nfunc S() string { panic(\"schema\") }\n",
 		library + "/constructs/construct.go": "package constructs\n",
 	} {
 		write(t, folder, name, content)
@@ -68,9 +78,13 @@ func vendoredTree(t *testing.T, folder, library string) {
 func TestVendoredIsBuiltAsTheModuleIs(t *testing.T) {
 	t.Parallel()
 	versions := []vendoredModule{
-		{Version: module.Version{Path: "example.com/a", Version: "v1.0.0"}, language: "1.24", packages: []string{"example.com/a"}},
-		{Version: module.Version{Path: "example.com/a/nested", Version: "v0.1.0"}, language: "1.24", packages: []string{"example.com/a/nested"}},
-		{Version: module.Version{Path: "example.com/b", Version: "v1.0.0"}, replacement: module.Version{Path: "example.com/fork", Version: "v1.2.0"}, packages: []string{"example.com/b/sub"}},
+		{Version: module.Version{Path: "example.com/a", Version: "v1.0.0"}, language: "1.24",
+			packages: []string{"example.com/a"}},
+		{Version: module.Version{Path: "example.com/a/nested", Version: "v0.1.0"}, language: "1.24",
+			packages: []string{"example.com/a/nested"}},
+		{Version: module.Version{Path: "example.com/b", Version: "v1.0.0"},
+			replacement: module.Version{Path: "example.com/fork", Version: "v1.2.0"},
+			packages:    []string{"example.com/b/sub"}},
 	}
 	const requirements = "example.com/a v1.0.0\n\texample.com/a/nested v0.1.0\n\texample.com/b v1.0.0\n"
 
@@ -90,7 +104,8 @@ func TestVendoredIsBuiltAsTheModuleIs(t *testing.T) {
 	if err := os.Rename(filepath.Join(own, "vendor", "library", "schema"), filepath.Join(own, "schema")); err != nil {
 		t.Fatal(err)
 	}
-	write(t, own, "go.mod", "module example.com/library\n\ngo 1.25\n\nrequire (\n\t"+requirements+")\n\nreplace example.com/b v1.0.0 => example.com/fork v1.2.0\n")
+	write(t, own, "go.mod", "module example.com/library\n\ngo 1.25\n\nrequire (\n\t"+requirements+
+		")\n\nreplace example.com/b v1.0.0 => example.com/fork v1.2.0\n")
 	write(t, own, "vendor/modules.txt", `# example.com/a v1.0.0
 ## explicit; go 1.24
 example.com/a

@@ -32,8 +32,8 @@ type linkedBinary struct {
 	Binary
 }
 
-// OpenWorkshop finds the module of the source, as [Build] does. It may write into the folder, which must stay as long as the
-// workshop is used. Errors as of [Build].
+// OpenWorkshop finds the module of the source, as [Build] does. It may write into the folder, which must stay as long
+// as the workshop is used. Errors as of [Build].
 func OpenWorkshop(ctx context.Context, source Source, folder string) (*Workshop, error) {
 	if err := source.check(); err != nil {
 		return nil, err
@@ -95,7 +95,9 @@ func (w *Workshop) Listing() Listing {
 func (w *Workshop) Build(ctx context.Context, packages []string) (map[string]Binary, error) {
 	var mains []mainPackage
 	for _, p := range packages {
-		at := slices.IndexFunc(w.mains, func(m mainPackage) bool { return m.folder() == path.Clean(filepath.ToSlash(p)) })
+		at := slices.IndexFunc(w.mains, func(m mainPackage) bool {
+			return m.folder() == path.Clean(filepath.ToSlash(p))
+		})
 		if at < 0 {
 			return nil, fmt.Errorf("%s is not a main package: a handler needs \"package main\" and a main function", p)
 		}
@@ -237,7 +239,8 @@ func Program(ctx context.Context, listing Listing) (name, id string, err error) 
 	}
 	defer unlock()
 	name = filepath.Join(folder, "program")
-	t := toolchain{place: place{directory: listing.Directory}, source: Source{Packages: listing.Patterns, OwnGroup: true}}
+	t := toolchain{place: place{directory: listing.Directory},
+		source: Source{Packages: listing.Patterns, OwnGroup: true}}
 	arguments := slices.Concat([]string{"build", "-o", name}, listing.Flags, listing.Patterns)
 	if _, err := t.runWith(ctx, listing.Environment, arguments); err != nil {
 		return "", "", err
@@ -261,7 +264,8 @@ func (t toolchain) pattern(folder string) string {
 // position is a file and a line in what the toolchain prints.
 var position = regexp.MustCompile(`(?m)^(vet: )?([^\s:#][^\s:]*\.go):(\d+)`)
 
-// Text is what the toolchain printed, with names of files relative to a folder, such as the one that a developer works in.
+// Text is what the toolchain printed, with names of files relative to a folder, such as the one that a developer works
+// in.
 func (e *CompileError) Text(folder string) string {
 	text := position.ReplaceAllStringFunc(strings.TrimSpace(e.Output), func(found string) string {
 		parts := position.FindStringSubmatch(found)

@@ -20,13 +20,16 @@ func workshop(t *testing.T) (shop *Workshop, folder string) {
 		t.Fatal(err)
 	}
 	for name, text := range map[string]string{
-		"go.mod": "module example.com/m\n\ngo 1.26\n", "shared/shared.go": "package shared\n\nfunc Text() string { return \"x\" }\n",
-		"a/main.go": "package main\n\nimport \"example.com/m/shared\"\n\nfunc main() { println(shared.Text()) }\n",
+		"go.mod":           "module example.com/m\n\ngo 1.26\n",
+		"shared/shared.go": "package shared\n\nfunc Text() string { return \"x\" }\n",
+		"a/main.go": "package main\n\nimport \"example.com/m/shared\"\n\nfunc main() { println(shared.Text()) " +
+			"}\n",
 		"b/main.go": "package main\n\nimport \"example.com/m/shared\"\n\nfunc main() { println(shared.Text()) }\n",
 	} {
 		save(t, filepath.Join(folder, name), text)
 	}
-	shop, err = OpenWorkshop(t.Context(), Source{Module: "example.com/m", From: []string{folder}, Packages: []string{"a", "b"}}, t.TempDir())
+	shop, err = OpenWorkshop(t.Context(), Source{Module: "example.com/m", From: []string{folder},
+		Packages: []string{"a", "b"}}, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +84,8 @@ func TestWorkshop(t *testing.T) {
 	if err := shop.BuildForDebugger(t.Context(), "b", debugged); err != nil {
 		t.Fatal(err)
 	}
-	for program, described := range map[string]bool{filepath.Join(build()["b"].Directory, "bootstrap"): false, filepath.Join(debugged, "bootstrap"): true} {
+	for program, described := range map[string]bool{filepath.Join(build()["b"].Directory, "bootstrap"): false,
+		filepath.Join(debugged, "bootstrap"): true} {
 		if info, err := buildinfo.ReadFile(program); err != nil || info.Path != "example.com/m/b" {
 			t.Errorf("got %v, %v", info, err)
 		}
@@ -146,7 +150,8 @@ func TestWorkshopErrors(t *testing.T) {
 	if !errors.As(err, &failure) {
 		t.Fatalf("got %v", err)
 	}
-	for working, want := range map[string]string{folder: "shared/shared.go:3:29: ", filepath.Join(folder, "a"): "../shared/shared.go:3:29: "} {
+	for working, want := range map[string]string{folder: "shared/shared.go:3:29: ",
+		filepath.Join(folder, "a"): "../shared/shared.go:3:29: "} {
 		if got := failure.Text(working); !strings.Contains(got, "\n"+want) {
 			t.Errorf("got %s, want %s", got, want)
 		}
@@ -157,7 +162,8 @@ func TestWorkshopErrors(t *testing.T) {
 	if _, err := shop.Build(ctx, []string{"a"}); !errors.Is(err, cause) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := OpenWorkshop(t.Context(), Source{Module: "example.com/none", From: []string{folder}, Packages: []string{"a"}}, t.TempDir()); !errors.Is(err, ErrUnknownModule) {
+	if _, err := OpenWorkshop(t.Context(), Source{Module: "example.com/none", From: []string{folder},
+		Packages: []string{"a"}}, t.TempDir()); !errors.Is(err, ErrUnknownModule) {
 		t.Errorf("got %v", err)
 	}
 }

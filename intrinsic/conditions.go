@@ -32,7 +32,8 @@ func (e *Evaluator) Holds(name, path string) (bool, error) {
 func (e *Evaluator) test(value any, path string) (bool, error) {
 	function, ok := value.(map[string]any)
 	if !ok || len(function) != 1 {
-		return false, e.problem(path, "got %s: write Fn::Equals, Fn::And, Fn::Or, Fn::Not or Condition", Describe(value))
+		return false, e.problem(path, "got %s: write Fn::Equals, Fn::And, Fn::Or, Fn::Not or Condition",
+			Describe(value))
 	}
 	for name, argument := range function {
 		at := path + "." + name
@@ -80,7 +81,8 @@ func (e *Evaluator) test(value any, path string) (bool, error) {
 			}
 			return result, nil
 		default:
-			return false, e.problem(at, "unknown condition function: write Fn::Equals, Fn::And, Fn::Or, Fn::Not or Condition")
+			return false, e.problem(at, "unknown condition function: write Fn::Equals, Fn::And, Fn::Or, Fn::Not or "+
+				"Condition")
 		}
 	}
 	return false, nil

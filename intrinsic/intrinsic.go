@@ -20,8 +20,8 @@ type Names interface {
 	Ref(name, path string) (any, error)
 	// Attribute returns what Fn::GetAtt gives.
 	Attribute(id, attribute, path string) (any, error)
-	// Call returns what a function gives that needs more than the template: Fn::GetAZs, Fn::ImportValue, Fn::GetStackOutput, and
-	// those that do not exist. The argument is not evaluated.
+	// Call returns what a function gives that needs more than the template: Fn::GetAZs, Fn::ImportValue,
+	// Fn::GetStackOutput, and those that do not exist. The argument is not evaluated.
 	Call(function string, argument any, path string) (any, error)
 }
 

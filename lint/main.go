@@ -95,7 +95,7 @@ var vet = []*analysis.Analyzer{
 func main() {
 	command := lintcmd.NewCommand("lint")
 	command.ParseFlags(os.Args[1:])
-	for _, analyzer := range vet {
+	for _, analyzer := range append(vet, lines) {
 		title, text, _ := strings.Cut(analyzer.Doc, "\n")
 		command.AddAnalyzers(&lint.Analyzer{
 			Analyzer: analyzer,

@@ -7,20 +7,23 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/internal/rooms"
+	"github.com/onesynth-cdk/onesynth/internal/services/sqs"
 	"github.com/onesynth-cdk/onesynth/local"
-	"github.com/onesynth-cdk/onesynth/local/awsapi"
 )
 
-// withFailures is the template with batches that are given up after the first failure, a dead-letter queue of the function, and a queue
-// with a dead-letter queue of its own.
+// withFailures is the template with batches that are given up after the first failure, a dead-letter queue of the
+// function, and a queue with a dead-letter queue of its own.
 func withFailures() object {
 	changed := template()
 	mapping := properties(changed, "Mapping")
-	mapping["MaximumRetryAttempts"], mapping["DestinationConfig"] = 0, object{"OnFailure": object{"Destination": arn("Queue")}}
+	mapping["MaximumRetryAttempts"], mapping["DestinationConfig"] = 0,
+		object{"OnFailure": object{"Destination": arn("Queue")}}
 	resources := changed["Resources"].(object)
 	resources["DeadEvents"] = object{"Type": "AWS::SQS::Queue"}
 	resources["DeadJobs"] = object{"Type": "AWS::SQS::Queue"}
-	resources["Jobs"] = object{"Type": "AWS::SQS::Queue", "Properties": object{"RedrivePolicy": object{"deadLetterTargetArn": arn("DeadJobs"), "maxReceiveCount": 1}}}
+	resources["Jobs"] = object{"Type": "AWS::SQS::Queue",
+		"Properties": object{"RedrivePolicy": object{"deadLetterTargetArn": arn("DeadJobs"), "maxReceiveCount": 1}}}
 	properties(changed, "Function")["DeadLetterConfig"] = object{"TargetArn": arn("DeadEvents")}
 	statements := resources["Role"].(object)["Properties"].(object)["Policies"].([]object)[0]["PolicyDocument"].(object)
 	statements["Statement"] = append(statements["Statement"].([]object), allow(arn("DeadEvents"), "sqs:SendMessage"))
@@ -35,9 +38,9 @@ func failed(t *testing.T, r *local.Runner, name string) string {
 	return r.ConsoleURL() + "/queues/" + queue.Name + "/messages/" + queue.Messages()[0].ID
 }
 
-func queueOf(t *testing.T, r *local.Runner, name string) *awsapi.Queue {
+func queueOf(t *testing.T, r *local.Runner, name string) *sqs.Queue {
 	t.Helper()
-	for _, queue := range r.AWS().Queues() {
+	for _, queue := range rooms.Of(r).AWS.Queues() {
 		if strings.HasSuffix(queue.Name, "-"+name) {
 			return queue
 		}
@@ -57,15 +60,15 @@ func TestAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	message := failed(t, r, "Queue")
-	want(t, 200, "read the batch again from its stream, and invoke worker")(call(t, "GET", message, ""))
+	want(t, 200, "invoke worker with the event")(call(t, "GET", message, ""))
 	want(t, 502, "the message stays in the queue")(call(t, "POST", message+"/again", ""))
 	want(t, 200, "0")(call(t, "POST", r.ConsoleURL()+"/faults", `{}`))
-	want(t, 200, `"records": 1`)(call(t, "POST", message+"/again", ""))
+	want(t, 200, `"function": "worker"`)(call(t, "POST", message+"/again", ""))
 	want(t, 200, `"INSERT one"`)(call(t, "GET", r.URL("")+"/items/seen", ""))
 	want(t, 404, "no such message")(call(t, "POST", message+"/again", ""))
 
 	// An asynchronous invocation has a record, and its event in the dead-letter queue.
-	if _, err := r.Functions().InvokeAsync(t.Context(), "worker", []byte(`{"Tick": "fail"}`)); err != nil {
+	if _, err := rooms.Of(r).Functions.InvokeAsync(t.Context(), "worker", []byte(`{"Tick": "fail"}`)); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"Queue", "DeadEvents"} {
@@ -75,7 +78,8 @@ func TestAgain(t *testing.T) {
 		want(t, 204, "")(call(t, "DELETE", message, ""))
 		want(t, 404, "no such message")(call(t, "DELETE", message, ""))
 	}
-	queueOf(t, r, "DeadEvents").Send(`{"Tick": "late"}`, map[string]awsapi.MessageAttribute{"RequestID": {DataType: "String", StringValue: "1"}})
+	queueOf(t, r, "DeadEvents").Send(`{"Tick": "late"}`,
+		map[string]sqs.MessageAttribute{"RequestID": {DataType: "String", StringValue: "1"}})
 	message = failed(t, r, "DeadEvents")
 	// One of several at the same time does it.
 	statuses := make([]int, 4)
@@ -116,10 +120,18 @@ func TestAgain(t *testing.T) {
 	want(t, 409, "it lacks its images")(call(t, "POST", message+"/again", ""))
 	want(t, 204, "")(call(t, "DELETE", message, ""))
 
+	// A batch with a record that the function reports.
+	queue.Send(`{"requestContext": {"functionArn": "arn:aws:lambda:us-east-1:000000000000:function:worker"},
+		"payload": "{\"Records\": [{\"eventID\": \"report\", \"dynamodb\": {\"SequenceNumber\": \"1\"}}]}"}`, nil)
+	message = failed(t, r, "Queue")
+	want(t, 502, "some records failed")(call(t, "POST", message+"/again", ""))
+	want(t, 204, "")(call(t, "DELETE", message, ""))
+
 	// The event of a schedule.
-	queue.Send(`{"Tick": "scheduled"}`, map[string]awsapi.MessageAttribute{
-		"SCHEDULE_ARN": {DataType: "String", StringValue: "arn:aws:scheduler:us-east-1:000000000000:schedule/default/tick"},
-		"TARGET_ARN":   {DataType: "String", StringValue: "arn:aws:lambda:us-east-1:000000000000:function:worker"},
+	queue.Send(`{"Tick": "scheduled"}`, map[string]sqs.MessageAttribute{
+		"SCHEDULE_ARN": {DataType: "String",
+			StringValue: "arn:aws:scheduler:us-east-1:000000000000:schedule/default/tick"},
+		"TARGET_ARN": {DataType: "String", StringValue: "arn:aws:lambda:us-east-1:000000000000:function:worker"},
 	})
 	want(t, 200, `"function": "worker"`)(call(t, "POST", failed(t, r, "Queue")+"/again", ""))
 	want(t, 200, "scheduled")(call(t, "GET", r.URL("")+"/items/tick", ""))
@@ -142,11 +154,12 @@ func TestAgain(t *testing.T) {
 // put writes an item into the table, past all functions.
 func put(t *testing.T, r *local.Runner, id string) error {
 	t.Helper()
-	tables, err := r.Tables(t.Context())
+	tables, err := rooms.Of(r).Databases.Tables(t.Context())
 	if err != nil {
 		return err
 	}
-	status, body := call(t, "POST", r.ConsoleURL()+"/tables/"+tables[0].Name+"/items", fmt.Sprintf(`{"item": {"id": {"S": %q}}}`, id))
+	status, body := call(t, "POST", r.ConsoleURL()+"/tables/"+tables[0].Name+"/items",
+		fmt.Sprintf(`{"item": {"id": {"S": %q}}}`, id))
 	if status != http.StatusNoContent {
 		return fmt.Errorf("got %d %s", status, body)
 	}
@@ -160,7 +173,7 @@ func TestConsoleData(t *testing.T) {
 	if err := put(t, r, "a"); err != nil {
 		t.Fatal(err)
 	}
-	tables, err := r.Tables(t.Context())
+	tables, err := rooms.Of(r).Databases.Tables(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +190,7 @@ func TestConsoleData(t *testing.T) {
 	want(t, 409, "it is gone")(call(t, "POST", items, `{"was": {"id": {"S": "a"}}}`))
 
 	want(t, 200, "null")(call(t, "PUT", r.URL("")+"/objects/b", "content"))
-	bucket := r.Buckets().Buckets()[0].Name
+	bucket := rooms.Of(r).Buckets.Buckets()[0].Name
 	want(t, 200, `"events/"`)(call(t, "GET", base+"/buckets/"+bucket+"/browse", ""))
 	want(t, 200, `"key": "events/b"`)(call(t, "GET", base+"/buckets/"+bucket+"/browse?prefix=events/", ""))
 	want(t, 404, "no such bucket")(call(t, "GET", base+"/buckets/none/browse", ""))

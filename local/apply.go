@@ -18,7 +18,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/onesynth-cdk/onesynth/local/lambda"
+	"github.com/onesynth-cdk/onesynth/internal/services/lambda"
 )
 
 // Applied is what an assembly has changed of a run.
@@ -47,14 +47,14 @@ func (a Applied) String() string {
 	return strings.Join(parts, "; ")
 }
 
-// Apply makes the run be of another assembly, such as the next synth of the app. Routes, authorizers, roles, functions, schedules, rules,
-// streams and tables become as it declares them. What has the same name stays: items of tables and places in their streams, objects,
-// messages, generated secrets, figures of functions, ports and tokens. A function whose code and properties are as they were goes on.
-// Requests are answered all the time, by the former design or by the next one; those to DynamoDB wait while tables change.
+// Apply makes the run be of another assembly, such as the next synth of the app. Routes, authorizers, roles, functions,
+// schedules, rules, streams and tables become as it declares them. What has the same name stays: items of tables and
+// places in their streams, objects, messages, generated secrets, figures of functions, ports and tokens. A function
+// whose code and properties are as they were goes on. Requests are answered all the time, by the former design or by
+// the next one; those to DynamoDB wait while tables change.
 //
-// An assembly that cannot be applied changes nothing: Apply returns the errors of [Start], engine.ErrTableDiffers or
-// engine.ErrUnfitItems. If only the new code of functions ends at its start, all else is applied, and Apply returns
-// *lambda.StartError, joined.
+// An assembly that cannot be applied changes nothing: Apply returns the errors of [Start]. If only the new code of
+// functions ends at its start, all else is applied, and Apply returns what that code printed.
 func (r *Runner) Apply(ctx context.Context, folder string) (Applied, error) {
 	r.changing.Lock()
 	defer r.changing.Unlock()
@@ -73,7 +73,9 @@ func (r *Runner) Apply(ctx context.Context, folder string) (Applied, error) {
 		applied.Tables = append(applied.Tables, line)
 	}
 	// From here on the run changes: first by what the former code does not notice.
-	if err := r.aws.WhileTablesChange(func() error { return next.databases.CreateTables(ctx, progress) }); err != nil {
+	if err := r.aws.DynamoDB.WithoutRequests(func() error {
+		return next.databases.CreateTables(ctx, progress)
+	}); err != nil {
 		r.closeOpened(next)
 		return Applied{}, err
 	}
@@ -83,19 +85,20 @@ func (r *Runner) Apply(ctx context.Context, folder string) (Applied, error) {
 	r.registerSchedules(next)
 	problems = append(problems, r.schedules.Change(next.schedules))
 	r.design.Store(next)
-	r.deliverMessages(next, former.queues)
-	problems = append(problems, r.deliverStreams(next))
-	r.openDoors(next)
+	problems = append(problems, r.deliver(next, former.mappings))
+	r.replaceHandlers(next)
 	r.showConsole(next)
 	r.removeFunctions(former, next, &applied)
-	problems = append(problems, r.aws.WhileTablesChange(func() error { return next.databases.RemoveIndexes(ctx, progress) }))
+	problems = append(problems, r.aws.DynamoDB.WithoutRequests(func() error {
+		return next.databases.RemoveIndexes(ctx, progress)
+	}))
 	r.beginData(ctx)
 	r.removeCode(former, next)
 	return applied, errors.Join(problems...)
 }
 
-// readNext reads another assembly as far as it can be read without a change of the run. What it returns makes the AWS endpoint and the
-// buckets serve it.
+// readNext reads another assembly as far as it can be read without a change of the run. What it returns makes the AWS
+// endpoint and the buckets serve it.
 func (r *Runner) readNext(ctx context.Context, folder string, former *design) (next *design, ready func(), err error) {
 	if next, err = r.load(folder); err != nil {
 		return next, nil, err
@@ -122,10 +125,7 @@ func (r *Runner) readNext(ctx context.Context, folder string, former *design) (n
 	if err := r.openDatabases(next, former.databases); err != nil {
 		return next, nil, err
 	}
-	if err := r.readStreams(next); err != nil {
-		return next, nil, err
-	}
-	if err := r.readQueues(next); err != nil {
+	if err := r.readMappings(next); err != nil {
 		return next, nil, err
 	}
 	if err := next.databases.Check(ctx); err != nil {

@@ -11,10 +11,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onesynth-cdk/onesynth/internal/rooms"
+	"github.com/onesynth-cdk/onesynth/internal/services/apigateway"
+	"github.com/onesynth-cdk/onesynth/internal/services/dynamodb"
+	"github.com/onesynth-cdk/onesynth/internal/services/lambda"
 	"github.com/onesynth-cdk/onesynth/local"
-	"github.com/onesynth-cdk/onesynth/local/engine"
-	"github.com/onesynth-cdk/onesynth/local/gateway"
-	"github.com/onesynth-cdk/onesynth/local/lambda"
 )
 
 func apply(t *testing.T, r *local.Runner, template object) local.Applied {
@@ -26,23 +27,27 @@ func apply(t *testing.T, r *local.Runner, template object) local.Applied {
 	return applied
 }
 
-// next is the template with another design: an index, a table, a function behind an API of its own, a route and a queue more; a route, a
-// grant and the schedule less; another time-out, variable and batch size.
+// next is the template with another design: an index, a table, a function behind an API of its own, a route and a queue
+// more; a route, a grant and the schedule less; another time-out, variable and batch size.
 func next() object {
 	t := template()
 	resources := t["Resources"].(object)
 	table := properties(t, "Table")
-	table["AttributeDefinitions"] = []object{{"AttributeName": "id", "AttributeType": "S"}, {"AttributeName": "owner", "AttributeType": "S"}}
+	table["AttributeDefinitions"] = []object{{"AttributeName": "id", "AttributeType": "S"},
+		{"AttributeName": "owner", "AttributeType": "S"}}
 	table["GlobalSecondaryIndexes"] = []object{{
-		"IndexName": "ByOwner", "KeySchema": []object{{"AttributeName": "owner", "KeyType": "HASH"}}, "Projection": object{"ProjectionType": "ALL"},
+		"IndexName": "ByOwner", "KeySchema": []object{{"AttributeName": "owner", "KeyType": "HASH"}},
+		"Projection": object{"ProjectionType": "ALL"},
 	}}
 	resources["Second"] = object{"Type": "AWS::DynamoDB::Table", "Properties": object{
-		"AttributeDefinitions": []object{{"AttributeName": "id", "AttributeType": "S"}}, "KeySchema": []object{{"AttributeName": "id", "KeyType": "HASH"}},
-		"BillingMode": "PAY_PER_REQUEST",
+		"AttributeDefinitions": []object{{"AttributeName": "id", "AttributeType": "S"}},
+		"KeySchema":            []object{{"AttributeName": "id", "KeyType": "HASH"}},
+		"BillingMode":          "PAY_PER_REQUEST",
 	}}
 	resources["Letters"] = object{"Type": "AWS::SQS::Queue"}
 	resources["Other"] = object{"Type": "AWS::Lambda::Function", "Properties": object{
-		"FunctionName": "other", "Runtime": "provided.al2023", "Handler": "bootstrap", "Code": object{"S3Bucket": "b", "S3Key": "code.zip"},
+		"FunctionName": "other", "Runtime": "provided.al2023", "Handler": "bootstrap",
+		"Code": object{"S3Bucket": "b", "S3Key": "code.zip"},
 		"Role": arn("Role"), "Timeout": 6, "Architectures": properties(t, "Function")["Architectures"],
 		"Environment": object{"Variables": object{"TABLE": ref("Second"), "PUSH": "other"}},
 	}}
@@ -57,7 +62,8 @@ func next() object {
 		}
 	}
 	resources["NewRoute"] = object{"Type": "AWS::ApiGatewayV2::Route", "Properties": object{
-		"ApiId": ref("Api"), "RouteKey": "GET /new", "AuthorizationType": "NONE", "Target": join("integrations/", ref("Integration")),
+		"ApiId": ref("Api"), "RouteKey": "GET /new", "AuthorizationType": "NONE",
+		"Target": join("integrations/", ref("Integration")),
 	}}
 	statements := properties(t, "Role")["Policies"].([]object)[0]["PolicyDocument"].(object)
 	statements["Statement"] = slices.DeleteFunc(statements["Statement"].([]object), func(one object) bool {
@@ -83,10 +89,11 @@ func TestApply(t *testing.T) {
 	if err := r.FlushStreams(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	invocations := r.Functions().Functions()[0].Invocations
+	invocations := rooms.Of(r).Functions.Functions()[0].Invocations
 
 	applied := apply(t, r, next())
-	if got := applied.String(); !strings.Contains(got, "added other; replaced worker") || !strings.Contains(got, "adds index ByOwner to ") {
+	if got := applied.String(); !strings.Contains(got, "added other; replaced worker") ||
+		!strings.Contains(got, "adds index ByOwner to ") {
 		t.Errorf("got %s", got)
 	}
 	if r.URL("Items") != url || r.ConsoleURL() != console {
@@ -99,20 +106,22 @@ func TestApply(t *testing.T) {
 	want(t, 502, "no route GET /new")(call(t, "GET", url+"/new", ""))
 	want(t, 200, "alice")(call(t, "GET", url+"/me", "", "Authorization", "Bearer "+token))
 	want(t, 502, "is not authorized to perform: sqs:SendMessage")(call(t, "POST", url+"/messages", "refused"))
-	if messages := r.AWS().Queue(r.AWS().Queues()[1].ARN).Messages(); len(r.AWS().Queues()) != 2 || len(messages) != 1 || messages[0].Body != "kept" {
-		t.Errorf("got queues %+v with messages %+v", r.AWS().Queues(), messages)
+	if messages := rooms.Of(r).AWS.Queue(rooms.Of(r).AWS.Queues()[1].ARN).Messages(); len(
+		rooms.Of(r).AWS.Queues()) != 2 || len(messages) != 1 || messages[0].Body != "kept" {
+		t.Errorf("got queues %+v with messages %+v", rooms.Of(r).AWS.Queues(), messages)
 	}
-	if len(r.Schedules().Schedules()) != 0 {
-		t.Errorf("got %+v", r.Schedules().Schedules())
+	if len(rooms.Of(r).Schedules.Schedules()) != 0 {
+		t.Errorf("got %+v", rooms.Of(r).Schedules.Schedules())
 	}
-	tables, err := r.Tables(t.Context())
+	tables, err := rooms.Of(r).Databases.Tables(t.Context())
 	if err != nil || len(tables) != 2 || len(tables[1].Indexes) != 1 || tables[1].Items == 0 {
 		t.Errorf("got %+v, %v", tables, err)
 	}
-	if got, err := r.Invoke(t.Context(), "other", []byte(`{"routeKey":"GET /environment"}`)); err != nil || !strings.Contains(string(got.Payload), "other") {
+	if got, err := r.Invoke(t.Context(), "other", []byte(`{"routeKey":"GET /environment"}`)); err != nil ||
+		!strings.Contains(string(got.Payload), "other") {
 		t.Errorf("got %s, %v", got.Payload, err)
 	}
-	worker := r.Functions().Functions()[1]
+	worker := rooms.Of(r).Functions.Functions()[1]
 	if worker.Name != "worker" || worker.Invocations <= invocations || worker.Deaths != 0 {
 		t.Errorf("got %+v", worker)
 	}
@@ -121,19 +130,20 @@ func TestApply(t *testing.T) {
 	// Each item has a record, and so has each change of the item that the function writes when it sees one.
 	eventually(t, "the new item's record is seen", func() bool {
 		_, seen := call(t, "GET", url+"/items/seen", "")
-		return seen == `"INSERT b"` && r.FlushStreams(t.Context()) == nil && r.Streams()[0].Done >= 4
+		return seen == `"INSERT b"` && r.FlushStreams(t.Context()) == nil && rooms.Of(r).Mappings.Streams()[0].Done >= 4
 	})
 	if err := r.FlushStreams(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if got := r.Streams()[0]; got.Done != 4 {
+	if got := rooms.Of(r).Mappings.Streams()[0]; got.Done != 4 {
 		t.Errorf("got %+v", got)
 	}
 	want(t, 200, "ByOwner")(call(t, "GET", console+"/tables", ""))
 
 	// And back again: what is not declared any more goes, and the secret comes back as it was made, or new.
 	applied = apply(t, r, template())
-	if got := applied.String(); !strings.Contains(got, "replaced worker; removed other") || !strings.Contains(got, "removes index ByOwner") {
+	if got := applied.String(); !strings.Contains(got, "replaced worker; removed other") ||
+		!strings.Contains(got, "removes index ByOwner") {
 		t.Errorf("got %s", got)
 	}
 	want(t, 200, `"kept"`)(call(t, "GET", url+"/items/a", ""))
@@ -143,23 +153,23 @@ func TestApply(t *testing.T) {
 	if _, err := r.Invoke(t.Context(), "other", nil); !errors.Is(err, lambda.ErrNotFound) {
 		t.Errorf("got %v", err)
 	}
-	if got := r.Schedules().Schedules(); len(got) != 1 || got[0].Name != "tick" {
+	if got := rooms.Of(r).Schedules.Schedules(); len(got) != 1 || got[0].Name != "tick" {
 		t.Errorf("got %+v", got)
 	}
 	// The same again changes nothing: instances go on.
-	pid := r.Functions().Functions()[0].Instances[0].PID
+	pid := rooms.Of(r).Functions.Functions()[0].Instances[0].PID
 	if got := apply(t, r, template()).String(); got != "no function and no table has changed" {
 		t.Errorf("got %s", got)
 	}
-	if got := r.Functions().Functions()[0].Instances[0].PID; got != pid {
+	if got := rooms.Of(r).Functions.Functions()[0].Instances[0].PID; got != pid {
 		t.Errorf("instance %d became %d\n%s", pid, got, printed)
 	}
 }
 
 // gatewayToken is a token for the run's API.
 func gatewayToken(r *local.Runner) (string, error) {
-	api := r.APIs()[0]
-	return r.Issuer().Mint(gateway.Request{Issuer: api.Issuer, Audience: api.Audience, Subject: "alice"})
+	api := rooms.Of(r).APIs[0]
+	return rooms.Of(r).Issuer.Mint(apigateway.Request{Issuer: api.Issuer, Audience: api.Audience, Subject: "alice"})
 }
 
 // What cannot be applied changes nothing.
@@ -173,22 +183,28 @@ func TestApplyErrors(t *testing.T) {
 		want   error
 		text   string
 	}{
-		"Unsupported": {func(t object) { t["Resources"].(object)["Cluster"] = object{"Type": "AWS::EKS::Cluster"} }, local.ErrUnsupported, "AWS::EKS::Cluster"},
+		"Unsupported": {func(t object) {
+			t["Resources"].(object)["Cluster"] = object{"Type": "AWS::EKS::Cluster"}
+		}, local.ErrUnsupported, "AWS::EKS::Cluster"},
 		"Key": {func(t object) {
 			properties(t, "Table")["AttributeDefinitions"] = []object{{"AttributeName": "key", "AttributeType": "S"}}
 			properties(t, "Table")["KeySchema"] = []object{{"AttributeName": "key", "KeyType": "HASH"}}
-		}, engine.ErrTableDiffers, "keys (id S HASH)"},
+		}, dynamodb.ErrTableDiffers, "keys (id S HASH)"},
 		"Items": {func(t object) {
-			properties(t, "Table")["AttributeDefinitions"] = []object{{"AttributeName": "id", "AttributeType": "S"}, {"AttributeName": "value", "AttributeType": "N"}}
+			properties(t, "Table")["AttributeDefinitions"] = []object{{"AttributeName": "id", "AttributeType": "S"},
+				{"AttributeName": "value", "AttributeType": "N"}}
 			properties(t, "Table")["GlobalSecondaryIndexes"] = []object{{
-				"IndexName": "ByValue", "KeySchema": []object{{"AttributeName": "value", "KeyType": "HASH"}}, "Projection": object{"ProjectionType": "ALL"},
+				"IndexName": "ByValue", "KeySchema": []object{{"AttributeName": "value", "KeyType": "HASH"}},
+				"Projection": object{"ProjectionType": "ALL"},
 			}}
-		}, engine.ErrUnfitItems, "ByValue"},
+		}, dynamodb.ErrUnfitItems, "ByValue"},
 		"Grant": {func(t object) {
 			statements := properties(t, "Role")["Policies"].([]object)[0]["PolicyDocument"].(object)
 			statements["Statement"] = statements["Statement"].([]object)[:2]
 		}, nil, "dynamodb:DescribeStream"},
-		"Route":    {func(t object) { properties(t, "Integration")["PayloadFormatVersion"] = "1.0" }, nil, "Integration"},
+		"Route": {func(t object) {
+			properties(t, "Integration")["PayloadFormatVersion"] = "1.0"
+		}, nil, "Integration"},
 		"Schedule": {func(t object) { properties(t, "Schedule")["ScheduleExpression"] = "cron(never)" }, nil, "tick"},
 		"Variable": {func(t object) {
 			properties(t, "Function")["Environment"].(object)["Variables"].(object)["AWS_REGION"] = "x"
@@ -205,7 +221,8 @@ func TestApplyErrors(t *testing.T) {
 		}
 		want(t, 200, `"kept"`)(call(t, "GET", url+"/items/a", ""))
 		want(t, 404, "Not Found")(call(t, "GET", url+"/new", ""))
-		if tables, err := r.Tables(t.Context()); err != nil || len(tables) != 1 || len(tables[0].Indexes) != 0 {
+		if tables, err := rooms.Of(r).Databases.Tables(t.Context()); err != nil || len(tables) != 1 ||
+			len(tables[0].Indexes) != 0 {
 			t.Errorf("%s: got %+v, %v", name, tables, err)
 		}
 	}
@@ -240,7 +257,8 @@ func TestApplyUnderLoad(t *testing.T) {
 					return
 				default:
 				}
-				if status, body := call(t, http.MethodPut, fmt.Sprintf("%s/items/%d-%d", url, client, n), "x"); status != http.StatusOK {
+				if status, body := call(t, http.MethodPut, fmt.Sprintf("%s/items/%d-%d", url, client, n),
+					"x"); status != http.StatusOK {
 					t.Errorf("got %d %s", status, body)
 					counts[client] = n
 					return
@@ -264,7 +282,7 @@ func TestApplyUnderLoad(t *testing.T) {
 	if err := r.FlushStreams(ctx); err != nil {
 		t.Error(err)
 	}
-	if status := r.Functions().Functions()[0]; status.Errors != 0 || status.Deaths != 0 {
+	if status := rooms.Of(r).Functions.Functions()[0]; status.Errors != 0 || status.Deaths != 0 {
 		t.Errorf("got %+v", status)
 	}
 }

@@ -13,9 +13,9 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/gobuild"
+	"github.com/onesynth-cdk/onesynth/internal/services/dynamodb/enginetest"
+	"github.com/onesynth-cdk/onesynth/internal/services/lambda"
 	"github.com/onesynth-cdk/onesynth/local"
-	"github.com/onesynth-cdk/onesynth/local/engine/enginetest"
-	"github.com/onesynth-cdk/onesynth/local/lambda"
 )
 
 // handlerSource is a handler without dependencies. Its answer has the platform that it was built for, and its package.
@@ -75,7 +75,8 @@ func writeApp(t *testing.T, packages ...string) app {
 	}
 	a.assembly = filepath.Join(a.folder, "cdk.out")
 	processor, architecture := otherProcessor()
-	resources, assets := object{"Role": role("lambda.amazonaws.com", allow("*", "logs:CreateLogStream", "logs:PutLogEvents"))}, object{}
+	resources, assets := object{"Role": role("lambda.amazonaws.com",
+		allow("*", "logs:CreateLogStream", "logs:PutLogEvents"))}, object{}
 	for i, p := range packages {
 		source := gobuild.Source{Directory: a.folder, Packages: []string{p}}
 		binaries, err := gobuild.Build(t.Context(), source, gobuild.Target{System: "linux", Processor: processor})
@@ -86,17 +87,22 @@ func writeApp(t *testing.T, packages ...string) app {
 		if err := os.CopyFS(filepath.Join(a.assembly, asset), os.DirFS(binary.Directory)); err != nil {
 			t.Fatal(err)
 		}
-		assets[asset] = object{"source": object{"path": asset, "packaging": "zip"}, "destinations": object{"d": object{"bucketName": "b", "objectKey": asset}}}
+		assets[asset] = object{"source": object{"path": asset, "packaging": "zip"},
+			"destinations": object{"d": object{"bucketName": "b", "objectKey": asset}}}
 		key, recipe := gobuild.Recipe{Module: binary.Module, Package: binary.Package, Flags: gobuild.Flags()}.Metadata()
-		resources[fmt.Sprint("Function", i)] = object{"Type": "AWS::Lambda::Function", "Metadata": object{key: recipe}, "Properties": object{
-			"FunctionName": strings.ReplaceAll(p, "/", "-"), "Runtime": "provided.al2023", "Handler": "bootstrap", "Role": arn("Role"), "Timeout": 6,
-			"Code": object{"S3Bucket": "b", "S3Key": asset}, "Architectures": []string{architecture},
-		}}
+		resources[fmt.Sprint("Function", i)] = object{"Type": "AWS::Lambda::Function", "Metadata": object{key: recipe},
+			"Properties": object{
+				"FunctionName": strings.ReplaceAll(p, "/", "-"), "Runtime": "provided.al2023", "Handler": "bootstrap",
+				"Role": arn("Role"), "Timeout": 6,
+				"Code": object{"S3Bucket": "b", "S3Key": asset}, "Architectures": []string{architecture},
+			}}
 	}
 	a.template = object{"Resources": resources}
 	a.writeJSON(t, "manifest.json", object{"version": "48.0.0", "artifacts": object{
 		"Orders.assets": object{"type": "cdk:asset-manifest", "properties": object{"file": "Orders.assets.json"}},
-		"Orders":        object{"type": "aws:cloudformation:stack", "environment": "aws://unknown-account/unknown-region", "properties": object{"templateFile": "Orders.template.json"}},
+		"Orders": object{"type": "aws:cloudformation:stack",
+			"environment": "aws://unknown-account/unknown-region",
+			"properties":  object{"templateFile": "Orders.template.json"}},
 	}})
 	a.writeJSON(t, "Orders.assets.json", object{"version": "48.0.0", "files": assets})
 	return a
@@ -128,7 +134,8 @@ func (a app) writeJSON(t *testing.T, name string, document any) {
 
 // build is what a function's metadata says.
 func (a app) build(function string) object {
-	return a.template["Resources"].(object)[function].(object)["Metadata"].(object)["onesynth"].(map[string]any)["build"].(map[string]any)
+	metadata := a.template["Resources"].(object)[function].(object)["Metadata"].(object)
+	return metadata["onesynth"].(map[string]any)["build"].(map[string]any)
 }
 
 func (a app) start(t *testing.T) (*local.Runner, *output, error) {
@@ -136,7 +143,8 @@ func (a app) start(t *testing.T) (*local.Runner, *output, error) {
 	a.writeJSON(t, "Orders.template.json", a.template)
 	printed := &output{}
 	r, err := local.Start(t.Context(), local.Options{
-		Assembly: a.assembly, DynamoDB: enginetest.Engine(t).URL(), AccessKey: enginetest.AccessKey(), NoSchedules: true, Log: printed,
+		Assembly: a.assembly, DynamoDB: enginetest.Engine(t).URL(), AccessKey: enginetest.AccessKey(),
+		NoSchedules: true, Log: printed,
 	})
 	if err == nil {
 		t.Cleanup(r.Close)
@@ -158,10 +166,13 @@ func TestBuiltForThisMachine(t *testing.T) {
 	}
 	says := func(t *testing.T, printed *output, functions string, changed string) {
 		t.Helper()
-		if line := `(?m)^built ` + functions + ` for ` + host + ` \(template: ` + template + `\) in \d+\.\d s$`; !regexp.MustCompile(line).MatchString(printed.String()) {
+		if line := `(?m)^built ` + functions + ` for ` + host + ` \(template: ` + template +
+			`\) in \d+\.\d s$`; !regexp.MustCompile(line).MatchString(printed.String()) {
 			t.Errorf("got %s\nwant a line %s", printed, line)
 		}
-		if warning := "other binaries of " + changed + ";"; strings.Contains(printed.String(), "warning: ") != (changed != "") || changed != "" && !strings.Contains(printed.String(), warning) {
+		if warning := "other binaries of " + changed +
+			";"; strings.Contains(printed.String(), "warning: ") != (changed != "") ||
+			changed != "" && !strings.Contains(printed.String(), warning) {
 			t.Errorf("got %s\nwant a warning of %q", printed, changed)
 		}
 	}
@@ -215,10 +226,18 @@ func TestBuiltForThisMachine(t *testing.T) {
 		err    error
 		want   string
 	}{
-		"ErrSomebodyElses": {func(_ *testing.T, a app) { delete(a.template["Resources"].(object)["Function0"].(object), "Metadata") }, lambda.ErrArchitecture, "it runs on " + template},
-		"ErrUnknownModule": {func(_ *testing.T, a app) { a.build("Function0")["module"] = "example.com/nowhere" }, gobuild.ErrUnknownModule, "run onesynth in the folder of the app"},
-		"ErrRecipe":        {func(_ *testing.T, a app) { a.build("Function0")["flags"] = []any{"std"} }, nil, "Metadata.onesynth.build"},
-		"ErrCompile":       {func(t *testing.T, a app) { a.write(t, "hello/main.go", "package main\n\nfunc main() { missing() }\n") }, nil, "hello/main.go:3"},
+		"ErrSomebodyElses": {func(_ *testing.T, a app) {
+			delete(a.template["Resources"].(object)["Function0"].(object), "Metadata")
+		}, lambda.ErrArchitecture, "it runs on " + template},
+		"ErrUnknownModule": {func(_ *testing.T, a app) {
+			a.build("Function0")["module"] = "example.com/nowhere"
+		}, gobuild.ErrUnknownModule, "run onesynth in the folder of the app"},
+		"ErrRecipe": {func(_ *testing.T, a app) {
+			a.build("Function0")["flags"] = []any{"std"}
+		}, nil, "Metadata.onesynth.build"},
+		"ErrCompile": {func(t *testing.T, a app) {
+			a.write(t, "hello/main.go", "package main\n\nfunc main() { missing() }\n")
+		}, nil, "hello/main.go:3"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

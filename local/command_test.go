@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/cmd/onesynth/commandtest"
-	"github.com/onesynth-cdk/onesynth/local/engine/enginetest"
+	"github.com/onesynth-cdk/onesynth/internal/services/dynamodb/enginetest"
 )
 
 // command is a run of the command in a developer's folder.
@@ -27,10 +27,13 @@ type command struct {
 	url     string
 }
 
-// cdkJSON is a cdk.json whose app writes the assembly in the folder next, with the present code. A child of it would outlive it.
+// cdkJSON is a cdk.json whose app writes the assembly in the folder next, with the present code. A child of it would
+// outlive it.
 func cdkJSON(version string) string {
-	build := "CGO_ENABLED=0 GOFLAGS= go build -trimpath -buildvcs=false -tags=lambda.norpc '-ldflags=-s -w' -o $CDK_OUTDIR/asset.code/bootstrap ./lambdas/worker"
-	script := "test ! -e broken || { echo the construct is wrong; exit 3; }; sleep 600 & cp -R next $CDK_OUTDIR && " + build
+	build := "CGO_ENABLED=0 GOFLAGS= go build -trimpath -buildvcs=false -tags=lambda.norpc '-ldflags=-s -w' -o " +
+		"$CDK_OUTDIR/asset.code/bootstrap ./lambdas/worker"
+	script := "test ! -e broken || { echo the construct is wrong; exit 3; }; sleep 600 & cp -R next $CDK_OUTDIR && " +
+		build
 	return fmt.Sprintf(`{"app": %q, "context": {"version": %q}}`, script, version)
 }
 
@@ -75,7 +78,9 @@ func (c *command) interrupt(t *testing.T) {
 		return
 	}
 	// The kernel may still be taking killed processes away.
-	eventually(t, fmt.Sprintf("no process is left: %v", processes(t, c.folder)), func() bool { return len(processes(t, c.folder)) == 0 })
+	eventually(t, fmt.Sprintf("no process is left: %v", processes(t, c.folder)), func() bool {
+		return len(processes(t, c.folder)) == 0
+	})
 }
 
 func TestCommandFollows(t *testing.T) {
@@ -92,7 +97,10 @@ func TestCommandFollows(t *testing.T) {
 	f.synthesise(t, next(), "next")
 	f.save(t, "cdk.json", cdkJSON("1"))
 	c.says(t, "adds index ByOwner")
-	eventually(t, "the new route answers", func() bool { status, _ := call(t, "GET", c.url+"/new", ""); return status == http.StatusOK })
+	eventually(t, "the new route answers", func() bool {
+		status, _ := call(t, "GET", c.url+"/new", "")
+		return status == http.StatusOK
+	})
 	want(t, 200, "kept")(call(t, "GET", c.url+"/items/kept", ""))
 
 	f.save(t, "broken", "")
@@ -104,7 +112,8 @@ func TestCommandFollows(t *testing.T) {
 	}
 
 	changed := next()
-	properties(changed, "Table")["AttributeDefinitions"] = []object{{"AttributeName": "key", "AttributeType": "S"}, {"AttributeName": "owner", "AttributeType": "S"}}
+	properties(changed, "Table")["AttributeDefinitions"] = []object{{"AttributeName": "key", "AttributeType": "S"},
+		{"AttributeName": "owner", "AttributeType": "S"}}
 	properties(changed, "Table")["KeySchema"] = []object{{"AttributeName": "key", "KeyType": "HASH"}}
 	if err := os.RemoveAll(filepath.Join(f.folder, "next")); err != nil {
 		t.Fatal(err)
@@ -115,7 +124,10 @@ func TestCommandFollows(t *testing.T) {
 	want(t, 200, "kept")(call(t, "GET", c.url+"/items/kept", ""))
 
 	f.save(t, "words/words.go", words("second"))
-	eventually(t, "new code answers", func() bool { _, got := call(t, "GET", c.url+"/new", ""); return got == "second" })
+	eventually(t, "new code answers", func() bool {
+		_, got := call(t, "GET", c.url+"/new", "")
+		return got == "second"
+	})
 	c.says(t, "still not applied, for the reason above")
 	c.interrupt(t)
 }
@@ -128,7 +140,8 @@ func TestCommandWaits(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.save(t, "cdk.json", cdkJSON("0"))
-	f.save(t, "main.go", "package main\n\nimport \"example.com/fixture/words\"\n\nfunc main() { println(words.Text) }\n")
+	f.save(t, "main.go",
+		"package main\n\nimport \"example.com/fixture/words\"\n\nfunc main() { println(words.Text) }\n")
 	f.synthesise(t, template(), "cdk.out")
 	f.synthesise(t, template(), "next")
 	c := f.run(t, commandtest.Path(t))
@@ -219,7 +232,8 @@ func TestCommandInterrupted(t *testing.T) {
 	f.save(t, "cdk.json", cdkJSON("0"))
 	f.synthesise(t, template(), "cdk.out")
 	f.synthesise(t, next(), "next")
-	for n, moment := range []time.Duration{0, 60 * time.Millisecond, 200 * time.Millisecond, 400 * time.Millisecond, 500 * time.Millisecond, 700 * time.Millisecond} {
+	for n, moment := range []time.Duration{0, 60 * time.Millisecond, 200 * time.Millisecond, 400 * time.Millisecond,
+		500 * time.Millisecond, 700 * time.Millisecond} {
 		c := f.run(t, program)
 		if n%2 == 0 {
 			f.save(t, "words/words.go", words(fmt.Sprint("interrupted ", n)))

@@ -1,7 +1,7 @@
 package local
 
-// What one service of the run does for another: schedules, streams and failed invocations reach functions and queues under the
-// role of the one that acts.
+// What one service of the run does for another: schedules, streams and failed invocations reach functions and queues
+// under the role of the one that acts.
 
 import (
 	"context"
@@ -9,16 +9,18 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/onesynth-cdk/onesynth/local/assembly"
-	"github.com/onesynth-cdk/onesynth/local/awsapi"
-	"github.com/onesynth-cdk/onesynth/local/lambda"
-	"github.com/onesynth-cdk/onesynth/local/schedule"
-	"github.com/onesynth-cdk/onesynth/local/trace"
+	"github.com/onesynth-cdk/onesynth/internal/aws"
+	"github.com/onesynth-cdk/onesynth/internal/cloud/assembly"
+	"github.com/onesynth-cdk/onesynth/internal/services"
+	"github.com/onesynth-cdk/onesynth/internal/services/lambda"
+	"github.com/onesynth-cdk/onesynth/internal/services/scheduler"
+	"github.com/onesynth-cdk/onesynth/internal/services/sqs"
+	"github.com/onesynth-cdk/onesynth/internal/trace"
 )
 
 // target delivers the events of schedules to functions, under the schedule's role.
 type target struct {
-	aws       *awsapi.Server
+	aws       *services.Services
 	functions *lambda.Service
 }
 
@@ -32,9 +34,9 @@ func (e *deliveryError) Error() string     { return e.err.Error() }
 func (e *deliveryError) Unwrap() error     { return e.err }
 func (e *deliveryError) ErrorCode() string { return e.code }
 
-func (t target) authorise(s schedule.Schedule, action, resource string) error {
+func (t target) authorise(s scheduler.Schedule, action, resource string) error {
 	err := t.aws.Authorise(scheduleCaller+s.Name, action, resource)
-	var denied *awsapi.DeniedError
+	var denied *aws.DeniedError
 	if errors.As(err, &denied) {
 		return &deliveryError{code: "AccessDeniedException", err: err}
 	}
@@ -42,7 +44,7 @@ func (t target) authorise(s schedule.Schedule, action, resource string) error {
 }
 
 // Deliver invokes the function asynchronously.
-func (t target) Deliver(ctx context.Context, s schedule.Schedule, event []byte) error {
+func (t target) Deliver(ctx context.Context, s scheduler.Schedule, event []byte) error {
 	if err := t.authorise(s, "lambda:InvokeFunction", s.Target); err != nil {
 		return err
 	}
@@ -54,7 +56,7 @@ func (t target) Deliver(ctx context.Context, s schedule.Schedule, event []byte) 
 }
 
 // DeliverAndWait invokes the function and returns its failure.
-func (t target) DeliverAndWait(ctx context.Context, s schedule.Schedule, event []byte) error {
+func (t target) DeliverAndWait(ctx context.Context, s scheduler.Schedule, event []byte) error {
 	if err := t.authorise(s, "lambda:InvokeFunction", s.Target); err != nil {
 		return err
 	}
@@ -69,24 +71,24 @@ func (t target) DeliverAndWait(ctx context.Context, s schedule.Schedule, event [
 }
 
 // DeadLetter sends the event to the schedule's queue.
-func (t target) DeadLetter(_ context.Context, s schedule.Schedule, body string, attributes map[string]string) error {
+func (t target) DeadLetter(_ context.Context, s scheduler.Schedule, body string, attributes map[string]string) error {
 	if err := t.authorise(s, "sqs:SendMessage", s.DeadLetter); err != nil {
 		return err
 	}
 	return send(t.aws, s.DeadLetter, body, attributes)
 }
 
-func about(ctx context.Context, s schedule.Schedule) context.Context {
+func about(ctx context.Context, s scheduler.Schedule) context.Context {
 	return trace.About(ctx, trace.Origin{Kind: trace.Schedule, Path: s.Name})
 }
 
-func functionName(s schedule.Schedule) string {
+func functionName(s scheduler.Schedule) string {
 	name, _ := assembly.SplitFunction(s.Target)
 	return name
 }
 
 // queues sends the messages of failed asynchronous invocations.
-type queues struct{ aws *awsapi.Server }
+type queues struct{ aws *services.Services }
 
 // SendMessage implements lambda.Queues.
 func (q queues) SendMessage(_ context.Context, function, queueARN, body string, attributes map[string]string) error {
@@ -96,24 +98,24 @@ func (q queues) SendMessage(_ context.Context, function, queueARN, body string, 
 	return send(q.aws, queueARN, body, attributes)
 }
 
-func send(aws *awsapi.Server, queueARN, body string, attributes map[string]string) error {
-	queue := aws.Queue(queueARN)
+func send(endpoint *services.Services, queueARN, body string, attributes map[string]string) error {
+	queue := endpoint.Queue(queueARN)
 	if queue == nil {
 		return fmt.Errorf("no queue %s in the assembly", queueARN)
 	}
-	typed := make(map[string]awsapi.MessageAttribute, len(attributes))
+	typed := make(map[string]sqs.MessageAttribute, len(attributes))
 	for name, value := range attributes {
-		typed[name] = awsapi.MessageAttribute{DataType: "String", StringValue: value}
+		typed[name] = sqs.MessageAttribute{DataType: "String", StringValue: value}
 	}
 	queue.Send(body, typed)
 	return nil
 }
 
-// streamInvoker returns a function's failure as an error, as event source mappings need it.
-type streamInvoker struct{ functions *lambda.Service }
+// eventInvoker returns a function's failure as an error, as event source mappings need it.
+type eventInvoker struct{ functions *lambda.Service }
 
-// Invoke implements engine.Invoker.
-func (s streamInvoker) Invoke(ctx context.Context, function string, payload []byte) ([]byte, error) {
+// Invoke implements eventsource.Invoker.
+func (s eventInvoker) Invoke(ctx context.Context, function string, payload []byte) ([]byte, error) {
 	result, err := s.functions.Invoke(ctx, function, payload)
 	if err != nil {
 		return nil, err
@@ -129,20 +131,24 @@ var errFunction = errors.New("the function failed")
 // logs stands in for CloudWatch Logs.
 type logs struct {
 	assembly func() *assembly.Assembly
-	aws      *awsapi.Server
+	aws      *services.Services
 }
 
 // authorise asks what CloudWatch Logs asks of the role of a function that writes its first line.
 func (l logs) authorise(function, group, stream string) error {
-	arn := "arn:aws:logs:" + assembly.DefaultRegion + ":" + assembly.DefaultAccount + ":log-group:" + group + ":log-stream:" + stream
+	arn := "arn:aws:logs:" + assembly.DefaultRegion + ":" + assembly.DefaultAccount + ":log-group:" + group +
+		":log-stream:" + stream
 	if resource := l.assembly().ByName(function, "AWS::Lambda::Function"); resource != nil {
-		arn = "arn:aws:logs:" + resource.Stack.Region + ":" + resource.Stack.Account + ":log-group:" + group + ":log-stream:" + stream
+		arn = "arn:aws:logs:" + resource.Stack.Region + ":" + resource.Stack.Account + ":log-group:" + group +
+			":log-stream:" + stream
 	}
-	return errors.Join(l.aws.Authorise(function, "logs:CreateLogStream", arn), l.aws.Authorise(function, "logs:PutLogEvents", arn))
+	return errors.Join(l.aws.Authorise(function, "logs:CreateLogStream", arn),
+		l.aws.Authorise(function, "logs:PutLogEvents", arn))
 }
 
-// authoriseTraces asks what Lambda asks of the role of a function with active tracing. It drops the traces if one is refused.
-func authoriseTraces(aws *awsapi.Server, function string) (refused []error) {
+// authoriseTraces asks what Lambda asks of the role of a function with active tracing. It drops the traces if one is
+// refused.
+func authoriseTraces(aws *services.Services, function string) (refused []error) {
 	for _, action := range []string{"xray:PutTraceSegments", "xray:PutTelemetryRecords"} {
 		if err := aws.Authorise(function, action, "*"); err != nil {
 			refused = append(refused, err)

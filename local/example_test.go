@@ -9,8 +9,9 @@ import (
 	"os/signal"
 	"strings"
 
+	"github.com/onesynth-cdk/onesynth/internal/console"
+	"github.com/onesynth-cdk/onesynth/internal/rooms"
 	"github.com/onesynth-cdk/onesynth/local"
-	"github.com/onesynth-cdk/onesynth/local/console"
 )
 
 // A test runs the assembly on free ports, calls its API as a user, and has all that
@@ -23,7 +24,8 @@ func ExampleStart() {
 	}
 	defer run.Close()
 
-	ask, err := http.NewRequestWithContext(ctx, http.MethodPost, run.ConsoleURL()+"/token", strings.NewReader(`{"sub": "alice"}`))
+	ask, err := http.NewRequestWithContext(ctx, http.MethodPost, run.ConsoleURL()+"/token",
+		strings.NewReader(`{"sub": "alice"}`))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -50,7 +52,7 @@ func ExampleStart() {
 	}
 	defer tasks.Body.Close()
 
-	for _, schedule := range run.Schedules().Schedules() {
+	for _, schedule := range rooms.Of(run).Schedules.Schedules() {
 		if err := run.RunSchedule(ctx, schedule.Name); err != nil {
 			log.Fatal(err)
 		}

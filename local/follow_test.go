@@ -12,12 +12,13 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/gobuild"
+	"github.com/onesynth-cdk/onesynth/internal/rooms"
+	"github.com/onesynth-cdk/onesynth/internal/trace"
 	"github.com/onesynth-cdk/onesynth/local"
-	"github.com/onesynth-cdk/onesynth/local/trace"
 )
 
-// worker is a function of the standard library alone, which compiles fast. It answers with the text of the package words, and keeps
-// items in its table.
+// worker is a function of the standard library alone, which compiles fast. It answers with the text of the package
+// words, and keeps items in its table.
 const worker = `package main
 
 import (
@@ -130,7 +131,8 @@ func (f *fixture) synthesise(t testing.TB, template object, name string) string 
 	if err := os.Rename(write(t, template), assembly); err != nil {
 		t.Fatal(err)
 	}
-	build := exec.Command("go", append(append([]string{"build"}, gobuild.Flags()...), "-o", filepath.Join(assembly, "asset.code", "bootstrap"), "./lambdas/worker")...)
+	build := exec.Command("go", append(append([]string{"build"}, gobuild.Flags()...), "-o",
+		filepath.Join(assembly, "asset.code", "bootstrap"), "./lambdas/worker")...)
 	build.Dir, build.Env = f.folder, append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off", "GOFLAGS=")
 	if err := os.Remove(filepath.Join(assembly, "asset.code", "bootstrap")); err != nil {
 		t.Fatal(err)
@@ -169,7 +171,7 @@ func (f *fixture) start(t *testing.T, template object) (*local.Runner, *output, 
 	heard := &changes{}
 	assembly := f.synthesise(t, template, "cdk.out")
 	r, printed := start(t, template, func(o *local.Options) { o.Assembly, o.Watch = assembly, true })
-	events, stop := r.Trace().Listen()
+	events, stop := rooms.Of(r).Trace.Listen()
 	t.Cleanup(stop)
 	go func() {
 		for event := range events {
@@ -193,18 +195,25 @@ func TestFollow(t *testing.T) {
 
 	f.save(t, "words/words.go", words("second"))
 	eventually(t, "the new code answers", answers("second"))
-	eventually(t, "the change is told", func() bool { return heard.has("build", "began", "") && heard.has("build", "done", "") })
+	eventually(t, "the change is told", func() bool {
+		return heard.has("build", "began", "") && heard.has("build", "done", "")
+	})
 
 	f.save(t, "words/words.go", "package words\n\nconst Text = 1 + \"x\"\n")
-	eventually(t, "the compiler's message is told", func() bool { return heard.has("build", "failed", "words/words.go:3:14: ") })
+	eventually(t, "the compiler's message is told", func() bool {
+		return heard.has("build", "failed", "words/words.go:3:14: ")
+	})
 	want(t, 200, "second")(call(t, "GET", url+"/environment", ""))
-	if got := printed.String(); !strings.Contains(got, "the former code goes on:\n") || strings.Contains(got, "\n# example.com") {
+	if got := printed.String(); !strings.Contains(got, "the former code goes on:\n") ||
+		strings.Contains(got, "\n# example.com") {
 		t.Errorf("printed %s", got)
 	}
 
 	// What failed is built again with any file of it, and what was missing may come later.
 	f.save(t, "words/words.go", "package words\n\nimport \"example.com/fixture/more\"\n\nconst Text = more.Text\n")
-	eventually(t, "the missing package is told", func() bool { return heard.has("build", "failed", "example.com/fixture/more") })
+	eventually(t, "the missing package is told", func() bool {
+		return heard.has("build", "failed", "example.com/fixture/more")
+	})
 	f.save(t, "more/more.go", "package more\n\nconst Text = \"third\"\n")
 	eventually(t, "the new package counts", answers("third"))
 	f.save(t, "more/more.go", "package more\n\nconst Text = \"fourth\"\n")
@@ -252,7 +261,10 @@ func TestFollowUnderLoad(t *testing.T) {
 		if n%2 == 0 {
 			continue // the next save overtakes this one
 		}
-		eventually(t, "the newest code answers", func() bool { _, got := call(t, "GET", url+"/environment", ""); return got == text })
+		eventually(t, "the newest code answers", func() bool {
+			_, got := call(t, "GET", url+"/environment", "")
+			return got == text
+		})
 	}
 	close(ended)
 	working.Wait()
@@ -263,7 +275,7 @@ func TestFollowUnderLoad(t *testing.T) {
 			}
 		}
 	}
-	status := r.Functions().Functions()[0]
+	status := rooms.Of(r).Functions.Functions()[0]
 	if status.Errors != 0 || status.Deaths != 0 || len(status.Instances) == 0 {
 		t.Fatalf("got %+v\n%s", status, printed)
 	}
@@ -296,7 +308,8 @@ func processes(t *testing.T, folder string) (found []string) {
 	}
 	for _, process := range all {
 		for _, link := range []string{"exe", "cwd"} {
-			if target, err := os.Readlink(filepath.Join(process, link)); err == nil && strings.HasPrefix(target, folder) {
+			if target, err := os.Readlink(filepath.Join(process, link)); err == nil &&
+				strings.HasPrefix(target, folder) {
 				found = append(found, process+" "+target)
 			}
 		}

@@ -13,9 +13,9 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// group runs the parts of a run. A part is an actor: a function that executes until its context ends, which interrupts it. When a
-// part fails, or the run is closed, the group interrupts all parts at once and waits for them. What they need, such as the engine,
-// ends after them.
+// group runs the parts of a run. A part is an actor: a function that executes until its context ends, which interrupts
+// it. When a part fails, or the run is closed, the group interrupts all parts at once and waits for them. What they
+// need, such as the engine, ends after them.
 type group struct {
 	// ctx ends when a part has failed, with its error as the cause, and when the run is closed.
 	ctx     context.Context
@@ -70,7 +70,8 @@ const (
 func (g *group) serve(listener net.Listener, handler http.Handler) {
 	g.start(func(ctx context.Context) error {
 		server := &http.Server{
-			Handler: handler, ReadHeaderTimeout: headerTimeout, MaxHeaderBytes: 64 << 10, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
+			Handler: handler, ReadHeaderTimeout: headerTimeout, MaxHeaderBytes: 64 << 10,
+			ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
 		}
 		ended := make(chan error, 1)
 		go func() { ended <- server.Serve(listener) }()

@@ -12,30 +12,26 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/onesynth-cdk/onesynth/local/initial"
+	"github.com/onesynth-cdk/onesynth/internal/initial"
 )
 
 // initialDataFile is the file, in the folder of the run's data, that says which platforms have got their initial data.
 const initialDataFile = "initial-data.json"
 
-// LoadInitialData loads the initial data of all platforms of the assembly, as onesynth seed does, one after the other. Items that are
-// there already stay as they are. Errors: those of [initial.Loader.Load], joined.
-func (r *Runner) LoadInitialData(ctx context.Context) (all []initial.Loaded, err error) {
+// LoadInitialData loads the initial data of all platforms of the assembly, as onesynth seed does, one after the other.
+// Items that are there already stay as they are. Errors name the platforms whose data could not be loaded.
+func (r *Runner) LoadInitialData(ctx context.Context) error {
 	var problems []error
 	for _, loader := range r.loaders() {
-		loaded, err := loader.Load(ctx, r.invokeLoader, func(int, int) {})
-		if err != nil {
-			problems = append(problems, err)
-			continue
-		}
-		all = append(all, loaded)
+		_, err := loader.Load(ctx, r.invokeLoader, func(int, int) {})
+		problems = append(problems, err)
 	}
-	return all, errors.Join(problems...)
+	return errors.Join(problems...)
 }
 
 // loaders are the functions of the assembly that load initial data.
 func (r *Runner) loaders() (found []initial.Loader) {
-	for _, stack := range r.Assembly().Stacks {
+	for _, stack := range r.design.Load().assembly.Stacks {
 		outputs := map[string]string{}
 		for name, output := range stack.Outputs {
 			outputs[name] = output.Value
@@ -50,8 +46,8 @@ func (r *Runner) invokeLoader(ctx context.Context, function string, event []byte
 	return result.Payload, result.FunctionError, err
 }
 
-// beginData loads the initial data of platforms that have not got theirs in this run, nor in an earlier one with its folder of data, and
-// prints what it has loaded. A platform without its data still runs, so a failure is a warning.
+// beginData loads the initial data of platforms that have not got theirs in this run, nor in an earlier one with its
+// folder of data, and prints what it has loaded. A platform without its data still runs, so a failure is a warning.
 func (r *Runner) beginData(ctx context.Context) {
 	if !r.options.InitialData {
 		return
@@ -68,7 +64,8 @@ func (r *Runner) beginData(ctx context.Context) {
 			continue
 		}
 		if r.isDebugged(loader.Function) {
-			r.log.printf("no initial data of %s, since its function is debugged: onesynth seed %s loads it", loader.Platform, loader.Platform)
+			r.log.printf("no initial data of %s, since its function is debugged: onesynth seed %s loads it",
+				loader.Platform, loader.Platform)
 			continue
 		}
 		loaded, err := loader.Load(ctx, r.invokeLoader, func(int, int) {})

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/internal/services/dynamodb/enginetest"
 	"github.com/onesynth-cdk/onesynth/local"
-	"github.com/onesynth-cdk/onesynth/local/engine/enginetest"
 )
 
 // handlerScript is a function written for the shell, after "Tutorial: Building a custom runtime" (AWS
@@ -29,7 +29,8 @@ func TestOtherLanguages(t *testing.T) {
 	described := template()
 	properties(described, "Function")["Handler"] = "handler.sh"
 	dir := write(t, described)
-	for name, content := range map[string]string{"bootstrap": "#!/bin/sh\nexec sh \"$LAMBDA_TASK_ROOT/$_HANDLER\"\n", "handler.sh": handlerScript} {
+	for name, content := range map[string]string{"bootstrap": "#!/bin/sh\nexec sh \"$LAMBDA_TASK_ROOT/$_HANDLER\"\n",
+		"handler.sh": handlerScript} {
 		// The file is a link to the other tests' bootstrap.
 		file := filepath.Join(dir, "asset.code", name)
 		if err := os.RemoveAll(file); err != nil {
@@ -41,7 +42,8 @@ func TestOtherLanguages(t *testing.T) {
 	}
 	printed := &output{}
 	r, err := local.Start(t.Context(), local.Options{
-		Assembly: dir, DynamoDB: enginetest.Engine(t).URL(), AccessKey: enginetest.AccessKey(), NoSchedules: true, Log: printed, LogFormat: local.LogJSON,
+		Assembly: dir, DynamoDB: enginetest.Engine(t).URL(), AccessKey: enginetest.AccessKey(), NoSchedules: true,
+		Log: printed, LogFormat: local.LogJSON,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -3,26 +3,29 @@ package local
 // What a run reads before anything starts: the assembly, its functions and its lakes.
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
-	"github.com/onesynth-cdk/onesynth/local/assembly"
-	"github.com/onesynth-cdk/onesynth/local/buckets"
-	"github.com/onesynth-cdk/onesynth/local/catalog"
-	"github.com/onesynth-cdk/onesynth/local/console"
-	"github.com/onesynth-cdk/onesynth/local/engine"
-	"github.com/onesynth-cdk/onesynth/local/events"
-	"github.com/onesynth-cdk/onesynth/local/gateway"
-	"github.com/onesynth-cdk/onesynth/local/lambda"
-	"github.com/onesynth-cdk/onesynth/local/policy"
-	"github.com/onesynth-cdk/onesynth/local/queue"
-	"github.com/onesynth-cdk/onesynth/local/schedule"
-	"github.com/onesynth-cdk/onesynth/local/userpool"
+	"github.com/onesynth-cdk/onesynth/internal/cloud/assembly"
+	"github.com/onesynth-cdk/onesynth/internal/cloud/policy"
+	"github.com/onesynth-cdk/onesynth/internal/console"
+	"github.com/onesynth-cdk/onesynth/internal/dev"
+	"github.com/onesynth-cdk/onesynth/internal/eventsource"
+	"github.com/onesynth-cdk/onesynth/internal/lake/catalog"
+	"github.com/onesynth-cdk/onesynth/internal/services/apigateway"
+	"github.com/onesynth-cdk/onesynth/internal/services/cognito"
+	"github.com/onesynth-cdk/onesynth/internal/services/dynamodb"
+	"github.com/onesynth-cdk/onesynth/internal/services/events"
+	"github.com/onesynth-cdk/onesynth/internal/services/lambda"
+	"github.com/onesynth-cdk/onesynth/internal/services/s3"
+	"github.com/onesynth-cdk/onesynth/internal/services/scheduler"
 )
 
 // design is what a run has read of an assembly. Apply replaces it as a whole.
@@ -33,15 +36,15 @@ type design struct {
 	roles map[string]*policy.Role
 	// code has the SHA-256 of each function's program.
 	code      map[string]string
-	schedules []schedule.Schedule
+	schedules []scheduler.Schedule
 	rules     events.Rules
 	lakes     []catalog.Lake
-	users     *userpool.Pools
-	gateways  map[apiName]*gateway.Gateway
+	users     *cognito.Pools
+	gateways  map[apiName]*apigateway.Gateway
 	apis      []console.API
-	databases *engine.Databases
-	// queues are the mappings of queues to functions.
-	queues *queue.Mappings
+	databases *dynamodb.Databases
+	// mappings deliver streams and queues to functions.
+	mappings *eventsource.Mappings
 	// opened are the APIs whose ports were opened for this assembly.
 	opened []apiName
 }
@@ -50,29 +53,30 @@ type design struct {
 func (r *Runner) load(folder string) (*design, error) {
 	d := &design{}
 	var problems []error
-	a, err := assembly.Load(folder, assembly.Options{Stacks: r.options.Stacks, SSMParameters: r.options.SSMParameters, URL: func(resource *assembly.Resource) string {
-		switch resource.Type {
-		case "AWS::SQS::Queue":
-			return url(r.ports.aws)
-		case "AWS::ApiGatewayV2::Api":
-			if !resource.Stack.Selected {
-				return ""
-			}
-			name := nameOf(resource)
-			if listener, known := r.ports.apis[name]; known {
+	a, err := assembly.Load(folder, assembly.Options{Stacks: r.options.Stacks, SSMParameters: r.options.SSMParameters,
+		URL: func(resource *assembly.Resource) string {
+			switch resource.Type {
+			case "AWS::SQS::Queue":
+				return url(r.ports.aws)
+			case "AWS::ApiGatewayV2::Api":
+				if !resource.Stack.Selected {
+					return ""
+				}
+				name := nameOf(resource)
+				if listener, known := r.ports.apis[name]; known {
+					return url(listener)
+				}
+				listener, err := r.ports.listenAPI(resource.Stack, r.options)
+				if err != nil {
+					problems = append(problems, err)
+					return ""
+				}
+				r.ports.apis[name] = listener
+				d.opened = append(d.opened, name)
 				return url(listener)
 			}
-			listener, err := r.ports.listenAPI(resource.Stack, r.options)
-			if err != nil {
-				problems = append(problems, err)
-				return ""
-			}
-			r.ports.apis[name] = listener
-			d.opened = append(d.opened, name)
-			return url(listener)
-		}
-		return ""
-	}})
+			return ""
+		}})
 	if err := errors.Join(append(problems, err)...); err != nil {
 		return d, err
 	}
@@ -101,15 +105,15 @@ func (r *Runner) openBuckets(of *assembly.Assembly) (err error) {
 	if dir == "" {
 		dir = subfolder(r.folder, bucketsFolder)
 	}
-	r.buckets, err = buckets.New(dir, of)
+	r.buckets, err = s3.New(dir, of)
 	return err
 }
 
-// readFunctions reads the functions, with binaries that run here, and gives them their access keys and the inbox. It unpacks code into
-// the folder.
+// readFunctions reads the functions, with binaries that run here, and gives them their access keys and the inbox. It
+// unpacks code into the folder.
 func (r *Runner) readFunctions(ctx context.Context, d *design, folder string) error {
 	functions, problems := lambda.Read(d.assembly, folder)
-	if err := r.debug(ctx, functions); err != nil {
+	if err := r.attachDebugger(ctx, functions); err != nil {
 		return errors.Join(append(problems, err)...)
 	}
 	// A run that follows its source has asked for an assembly with the handlers that were built last.
@@ -122,7 +126,7 @@ func (r *Runner) readFunctions(ctx context.Context, d *design, folder string) er
 		f := &functions[i]
 		f.AccessKeyID, f.SecretAccessKey = accessKey(), secretKey
 		for name, value := range f.Environment {
-			if value == fcm {
+			if value == fcmAddress {
 				f.Environment[name] = r.inbox.URL()
 			}
 		}
@@ -133,8 +137,33 @@ func (r *Runner) readFunctions(ctx context.Context, d *design, folder string) er
 	return errors.Join(problems...)
 }
 
-// searched returns the folders whose Go modules may require those of the functions: the folder of the assembly, and the working
-// directory.
+// attachDebugger gives the function that is to be debugged a debugger. Without such a function it does nothing.
+func (r *Runner) attachDebugger(ctx context.Context, functions []lambda.Declared) (err error) {
+	if r.options.Debug == "" {
+		return nil
+	}
+	// Delve would say so in a line among others, and the function would never start.
+	if r.debugged == "" {
+		listener, err := listen(r.debugPort())
+		if err != nil {
+			return fmt.Errorf("debugger: %w: stop what uses it, or choose another with --debug-port", err)
+		}
+		_ = listener.Close()
+	}
+	r.debugged, err = dev.Debugger{
+		Function: r.options.Debug, Port: r.debugPort(),
+		Folder:  filepath.Join(r.folder, "debug", strconv.Itoa(r.applied)),
+		Modules: r.searched(), Log: r.log.line,
+	}.Attach(ctx, functions)
+	return err
+}
+
+func (r *Runner) isDebugged(function string) bool { return r.debugged != "" && function == r.debugged }
+
+func (r *Runner) debugPort() int { return cmp.Or(r.options.DebugPort, DefaultDebugPort) }
+
+// searched returns the folders whose Go modules may require those of the functions: the folder of the assembly, and the
+// working directory.
 func (r *Runner) searched() []string {
 	var folders []string
 	for _, folder := range []string{filepath.Dir(filepath.Clean(r.options.Assembly)), "."} {
@@ -145,14 +174,14 @@ func (r *Runner) searched() []string {
 	return folders
 }
 
-// checkLakes looks for views and queries that do not run, if the options say how.
+// checkLakes looks for views and queries that do not run, if this program has an engine for queries.
 func (r *Runner) checkLakes(ctx context.Context, d *design) error {
-	if r.options.CheckLake == nil {
+	if catalog.Engine.Check == nil {
 		return nil
 	}
 	var problems []error
 	for _, lake := range d.lakes {
-		warnings, err := r.options.CheckLake(ctx, lake)
+		warnings, err := catalog.Engine.Check(ctx, lake)
 		for _, warning := range warnings {
 			r.log.printf("warning: %s", warning)
 		}
@@ -174,7 +203,8 @@ func (r *Runner) refuseUnsupported(d *design) error {
 			continue
 		}
 		refused = append(refused, "  "+resource.String())
-		custom = custom || strings.HasPrefix(resource.Type, "Custom::") || resource.Type == "AWS::CloudFormation::CustomResource"
+		custom = custom || strings.HasPrefix(resource.Type, "Custom::") ||
+			resource.Type == "AWS::CloudFormation::CustomResource"
 	}
 	if len(refused) == 0 {
 		if r.design.Load() == nil {
@@ -184,7 +214,8 @@ func (r *Runner) refuseUnsupported(d *design) error {
 	}
 	remedy := "run with --allow-unsupported TYPE to leave a type without effect"
 	if custom {
-		remedy += "\na custom resource is made by code that runs during a deployment: keep it in a stack of its own, such as that of the network, and name the others with --stack; " +
+		remedy += "\na custom resource is made by code that runs during a deployment: keep it in a stack of its own, " +
+			"such as that of the network, and name the others with --stack; " +
 			"a VPC of the CDK has none with RestrictDefaultSecurityGroup set to false"
 	}
 	return fmt.Errorf("the assembly has %w:\n%s\n%s", ErrUnsupported, strings.Join(refused, "\n"), remedy)
@@ -208,8 +239,8 @@ func (r *Runner) nameWithoutEffect(counts map[string]int) {
 	}
 }
 
-// refuseSameNames finds resources that a run could not tell apart. A run may have tables and catalogs of one name in several accounts
-// and regions, as AWS may. Other resources need a name of their own in the run.
+// refuseSameNames finds resources that a run could not tell apart. A run may have tables and catalogs of one name in
+// several accounts and regions, as AWS may. Other resources need a name of their own in the run.
 func refuseSameNames(a *assembly.Assembly) error {
 	type identity struct{ kind, place, name string }
 	known := map[identity]*assembly.Resource{}
@@ -223,12 +254,14 @@ func refuseSameNames(a *assembly.Assembly) error {
 			one.place = resource.Stack.Environment()
 		case "AWS::IAM::Role":
 			one.place = resource.Stack.Account
-		case "AWS::Lambda::Function", "AWS::SQS::Queue", "AWS::SecretsManager::Secret", "AWS::S3::Bucket", "AWS::Scheduler::Schedule":
+		case "AWS::Lambda::Function", "AWS::SQS::Queue", "AWS::SecretsManager::Secret", "AWS::S3::Bucket",
+			"AWS::Scheduler::Schedule":
 		default:
 			continue
 		}
 		if other := known[one]; other != nil {
-			problems = append(problems, fmt.Errorf("stack %s: %s and, of stack %s, %s have one name, %s: a run has one of it; choose one of the stacks with --stack %s",
+			problems = append(problems, fmt.Errorf("stack %s: %s and, of stack %s, %s have one name, %s: a run has "+
+				"one of it; choose one of the stacks with --stack %s",
 				resource.Stack.DisplayID, resource, other.Stack.DisplayID, other, resource.Name, other.Stack.DisplayID))
 			continue
 		}
@@ -239,7 +272,7 @@ func refuseSameNames(a *assembly.Assembly) error {
 
 // keyAttributes returns the names of the key attributes of a table.
 func (r *Runner) keyAttributes(table string) (names []string) {
-	for _, resource := range r.Assembly().Tables() {
+	for _, resource := range r.design.Load().assembly.Tables() {
 		var p struct {
 			KeySchema []struct{ AttributeName string }
 		}

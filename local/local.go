@@ -11,7 +11,7 @@
 //     same source, with the Go toolchain.
 //   - A function learns its memory limit, and nothing enforces it. Its processes run as the user who started the run.
 //   - Tokens of any issuer that a JWT authorizer names, Cognito's included, come from the run's own issuer
-//     and carry that issuer's name. A token for APIs of several issuers carries gateway.RunIssuer, which all
+//     and carry that issuer's name. A token for APIs of several issuers carries apigateway.RunIssuer, which all
 //     authorizers of the run accept. User pools have no sign-in: a user's first token invokes the pool's
 //     PostConfirmation function, and other triggers have no effect.
 //   - Firebase Cloud Messaging is the inbox: a variable of a function whose value is FCM's address gets the
@@ -20,8 +20,8 @@
 //     declares anything else ends the run by name.
 //   - Schedules invoke functions of the assembly. A rate counts from the start of the run.
 //   - Rules of Amazon EventBridge on new objects of a bucket invoke functions. Other rules fire nothing.
-//   - Objects have no versions; lifecycle rules and bucket policies have no effect. The endpoints of AWS that functions get
-//     are plain HTTP on loopback and stand in for AWS's TLS endpoints: aws:SecureTransport is true.
+//   - Objects have no versions; lifecycle rules and bucket policies have no effect. The endpoints of AWS that functions
+//     get are plain HTTP on loopback and stand in for AWS's TLS endpoints: aws:SecureTransport is true.
 //   - The console shows catalogs and saved queries. `onesynth lake` runs queries.
 //   - A table that a stack uses without declaring it is created, empty, as the assembly describes it.
 //   - Alarms, dashboards, retention, encryption and networks have no effect.
@@ -39,20 +39,17 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"github.com/onesynth-cdk/onesynth/local/assembly"
-	"github.com/onesynth-cdk/onesynth/local/awsapi"
-	"github.com/onesynth-cdk/onesynth/local/buckets"
-	"github.com/onesynth-cdk/onesynth/local/catalog"
-	"github.com/onesynth-cdk/onesynth/local/console"
-	"github.com/onesynth-cdk/onesynth/local/engine"
-	"github.com/onesynth-cdk/onesynth/local/gateway"
-	"github.com/onesynth-cdk/onesynth/local/inbox"
-	"github.com/onesynth-cdk/onesynth/local/initial"
-	"github.com/onesynth-cdk/onesynth/local/lambda"
-	"github.com/onesynth-cdk/onesynth/local/policy"
-	"github.com/onesynth-cdk/onesynth/local/queue"
-	"github.com/onesynth-cdk/onesynth/local/schedule"
-	"github.com/onesynth-cdk/onesynth/local/trace"
+	"github.com/onesynth-cdk/onesynth/internal/console"
+	"github.com/onesynth-cdk/onesynth/internal/initial"
+	"github.com/onesynth-cdk/onesynth/internal/rooms"
+	"github.com/onesynth-cdk/onesynth/internal/services"
+	"github.com/onesynth-cdk/onesynth/internal/services/apigateway"
+	engine "github.com/onesynth-cdk/onesynth/internal/services/dynamodb"
+	"github.com/onesynth-cdk/onesynth/internal/services/fcm"
+	"github.com/onesynth-cdk/onesynth/internal/services/lambda"
+	"github.com/onesynth-cdk/onesynth/internal/services/s3"
+	"github.com/onesynth-cdk/onesynth/internal/services/scheduler"
+	"github.com/onesynth-cdk/onesynth/internal/trace"
 )
 
 // PlatformPorts is the Options.Port that gives each stack the port that it asks for.
@@ -68,15 +65,18 @@ const DefaultDebugPort = 2345
 type Options struct {
 	// Assembly is the folder of the cloud assembly. Default: cdk.out.
 	Assembly string
-	// Stacks are the stacks to run: names, display ids of stacks in stages (Dev/Ask), or patterns of these (Dev/*). Default: all.
+	// Stacks are the stacks to run: names, display ids of stacks in stages (Dev/Ask), or patterns of these (Dev/*).
+	// Default: all.
 	Stacks []string
-	// Port is the port of the first HTTP API; further APIs take the ports above it, in the order of [assembly.Assembly.APIs]. 0 takes any
-	// free ports. PlatformPorts takes, for a stack's first API, the port of its template (Metadata: {"onesynth": {"localPort": 8080}}), or
-	// the first free one from 8080 up if the template names none, and for its other APIs the next free ones.
+	// Port is the port of the first HTTP API; further APIs take the ports above it, in the order of . 0 takes any
+	// free ports. PlatformPorts takes, for a stack's first API, the port of its template (Metadata: {"onesynth":
+	// {"localPort": 8080}}), or the first free one from 8080 up if the template names none, and for its other APIs the
+	// next free ones.
 	Port int
 	// ConsolePort is the console's port; 0 takes any free one.
 	ConsolePort int
-	// Data is a folder that keeps tables, places in their streams, objects, secrets and the issuer's key between runs. Default: nothing is kept.
+	// Data is a folder that keeps tables, places in their streams, objects, secrets and the issuer's key between runs.
+	// Default: nothing is kept.
 	Data string
 	// DynamoDB is the URL of a DynamoDB to use. Default: DynamoDB Local is started.
 	DynamoDB string
@@ -87,25 +87,22 @@ type Options struct {
 	Ports map[string]int
 	// SSMParameters are values of parameters of AWS Systems Manager that exist elsewhere, by name.
 	SSMParameters map[string]string
-	// ModelsURL is where functions' requests to the models of Amazon Bedrock are forwarded, as http://HOST:PORT. Default: they fail.
+	// ModelsURL is where functions' requests to the models of Amazon Bedrock are forwarded, as http://HOST:PORT.
+	// Default: they fail.
 	ModelsURL string
 	// WebhookEndpoints are addresses on this machine to which functions may send webhooks, with all below them, such as
 	// http://127.0.0.1:9000/hooks. Default: webhooks go to Runner.WebhooksURL alone, and past this machine.
 	WebhookEndpoints []string
 	// AllowUnsupported are resource types that may stay without effect.
 	AllowUnsupported []string
-	// MaxInstances is the most processes of one function. Default: lambda.DefaultMaxInstances.
+	// MaxInstances is the most processes of one function. Default: four per processor, at least eight.
 	MaxInstances int
-	// SweepInterval is the time between two deletions of expired items. Default: 5 s; negative: only on demand.
+	// SweepInterval is the time from one walk over the tables, which deletes expired items, to the next. Default: 30 s;
+	// negative: only on demand.
 	SweepInterval time.Duration
-	// CheckLake finds views and saved queries of a lake that do not run, while the run starts. Its error ends the run; its warnings
-	// are printed. Default: no check, because this package has no engine for queries. The command has one.
-	CheckLake func(context.Context, catalog.Lake) (warnings []string, err error)
-	// QueryLake answers SQL on the lakes of the run with that console, for the console's page. Default: the page has no SQL, because
-	// this package has no engine for queries. The command has one.
-	QueryLake func(ctx context.Context, console string, question catalog.Question) (catalog.Answer, error)
-	// InitialData loads the initial data of each platform before Start returns, and of a platform that Apply adds; a line of the log says
-	// what. With Data, the first run of the folder does. Default: tables begin empty, or as they are in Data, as tests expect them.
+	// InitialData loads the initial data of each platform before Start returns, and of a platform that Apply adds; a
+	// line of the log says what. With Data, the first run of the folder does. Default: tables begin empty, or as they
+	// are in Data, as tests expect them.
 	InitialData bool
 	// NoSchedules keeps schedules from firing by themselves; they still run by name.
 	NoSchedules bool
@@ -113,21 +110,22 @@ type Options struct {
 	Now func() time.Time
 	// RetryDelay is the wait between attempts of asynchronous invocations. Default: Lambda's.
 	RetryDelay func(attempt int) time.Duration
-	// Role changes the role of a function or schedule before it is used, for tests that take grants away.
-	// Default: roles as synthesised.
-	Role func(name string, role *policy.Role) *policy.Role
-	// Observe is called with each request of a function to DynamoDB before it is carried out, and what it returns before the function
-	// gets the answer: [awsapi.Options] has the details. Default: none.
+	// Revoke reports whether the role of a function, or of a schedule as schedule/NAME, loses its grant of an action on
+	// a resource, each as the role names it. It is for tests that take grants away. Default: roles as synthesised.
+	Revoke func(caller, action, resource string) bool
+	// Observe is called with each request of a function to DynamoDB before it is carried out: the function, the
+	// operation and its input in JSON. What it returns is called before the function gets the answer. It is called for
+	// several requests at once. Default: none.
 	Observe func(function, operation string, body []byte) (answered func())
-	// Watch makes the run follow its source: functions are built again when a Go file of them is saved, and the app runs again when a
-	// file of its own is saved. Default: it does not.
+	// Watch makes the run follow its source: functions are built again when a Go file of them is saved, and the app
+	// runs again when a file of its own is saved. Default: it does not.
 	Watch bool
 	// App is the command that synthesises, for Watch. Default: the app of cdk.json in the working folder.
 	App string
 	// Context are values of the app's context, as -c gives them to the CDK's command.
 	Context map[string]string
-	// Debug is the function to run under delve: its name, or the last part of its package. It is built with debug information, has one
-	// instance, and no time-outs. Default: none.
+	// Debug is the function to run under delve: its name, or the last part of its package. It is built with debug
+	// information, has one instance, and no time-outs. Default: none.
 	Debug string
 	// DebugPort is the port on which delve listens. Default: DefaultDebugPort.
 	DebugPort int
@@ -141,11 +139,11 @@ type Options struct {
 	LogColours bool
 }
 
-// fcm is Firebase Cloud Messaging's address: the inbox stands in for it in functions' variables.
-const fcm = "https://fcm.googleapis.com"
+// fcmAddress is Firebase Cloud Messaging's address: the inbox stands in for it in functions' variables.
+const fcmAddress = "https://fcm.googleapis.com"
 
-// localWebhooks begins the variable that tells functions which endpoints of this machine webhooks may go to: lambdas/kit/webhook
-// reads it, which this package does not import.
+// localWebhooks begins the variable that tells functions which endpoints of this machine webhooks may go to:
+// lambdas/kit/webhook reads it, which this package does not import.
 const localWebhooks = "ONESYNTH_LOOPBACK_WEBHOOKS="
 
 // Runner is a run. Start makes it, Close ends it.
@@ -153,25 +151,25 @@ type Runner struct {
 	options Options
 	log     *log
 	folder  string
-	parts   *group
+	group   *group
 	ports   *ports
 
-	// design is what the assembly declares, and doors are what answers at the addresses of its HTTP APIs.
-	design  atomic.Pointer[design]
-	doors   map[apiName]*door
-	console door
+	// design is what the assembly declares, and handlers are what answers at the addresses of its HTTP APIs.
+	design   atomic.Pointer[design]
+	handlers map[apiName]*replaceable
+	console  replaceable
 
 	// debugged is the name of the function that runs under delve, or empty.
 	debugged  string
 	engine    *engine.Engine
-	aws       *awsapi.Server
+	aws       *services.Services
 	functions *lambda.Service
-	schedules *schedule.Scheduler
+	schedules *scheduler.Scheduler
 	trace     *trace.Recorder
-	inbox     *inbox.Inbox
-	webhooks  inbox.Receiver
-	issuer    *gateway.Issuer
-	buckets   *buckets.Store
+	inbox     *fcm.Inbox
+	webhooks  fcm.Receiver
+	issuer    *apigateway.Issuer
+	buckets   *s3.Store
 
 	// changing is held while another assembly is applied, and applied counts these.
 	changing sync.Mutex
@@ -183,7 +181,8 @@ type Runner struct {
 	boundaries []string
 }
 
-// Run runs an assembly until ctx ends or a part of the run fails, such as the engine, and ends every process it started.
+// Run runs an assembly until ctx ends or a part of the run fails, such as the engine, and ends every process it
+// started.
 func Run(ctx context.Context, options Options) error {
 	r, err := Start(ctx, options)
 	if err != nil {
@@ -199,19 +198,13 @@ func Run(ctx context.Context, options Options) error {
 		r.Close()
 		r.log.printf("ended")
 		return nil
-	case <-r.parts.ctx.Done():
-		return context.Cause(r.parts.ctx)
+	case <-r.group.ctx.Done():
+		return context.Cause(r.group.ctx)
 	}
 }
 
 // Close ends the run and every process of it. It is safe to call more than once.
-func (r *Runner) Close() { r.parts.close() }
-
-// Assembly is the assembly that runs, resolved.
-func (r *Runner) Assembly() *assembly.Assembly { return r.design.Load().assembly }
-
-// APIs are the HTTP APIs with their addresses, in the order of [assembly.Assembly.APIs].
-func (r *Runner) APIs() []console.API { return r.design.Load().apis }
+func (r *Runner) Close() { r.group.close() }
 
 // URL is the address of the stack's HTTP API, or of the only one when stack is "". It is "" when there is none.
 func (r *Runner) URL(stack string) string {
@@ -223,77 +216,59 @@ func (r *Runner) URL(stack string) string {
 	return ""
 }
 
+func init() {
+	rooms.Of = func(run any) console.Rooms {
+		r := run.(*Runner)
+		return r.rooms(r.design.Load())
+	}
+}
+
 // ConsoleURL is the console's address.
 func (r *Runner) ConsoleURL() string { return url(r.ports.console) }
 
-// AWS is the AWS endpoint that functions get: faults, capacity, queues, secrets, used and refused permissions.
-func (r *Runner) AWS() *awsapi.Server { return r.aws }
-
-// DynamoDB is a client on the tables of the run's first account and region; most runs have only one. No role restricts it, and
-// its capacity is not counted.
+// DynamoDB is a client on the tables of the run's first account and region; most runs have only one. No role restricts
+// it, and its capacity is not counted.
 func (r *Runner) DynamoDB() *dynamodb.Client { return r.design.Load().databases.Client() }
-
-// Trace keeps what the newest requests did.
-func (r *Runner) Trace() *trace.Recorder { return r.trace }
-
-// Functions are the run's functions: figures, logs, Invoke, Kill.
-func (r *Runner) Functions() *lambda.Service { return r.functions }
-
-// Schedules are the run's schedules.
-func (r *Runner) Schedules() *schedule.Scheduler { return r.schedules }
-
-// Issuer signs the tokens that the run's APIs take.
-func (r *Runner) Issuer() *gateway.Issuer { return r.issuer }
-
-// Inbox is the push inbox.
-func (r *Runner) Inbox() *inbox.Inbox { return r.inbox }
-
-// Webhooks is an endpoint for webhooks, at WebhooksURL.
-func (r *Runner) Webhooks() *inbox.Receiver { return &r.webhooks }
 
 // WebhooksURL is the address of the endpoint for webhooks, which takes them on each path below it. It ends with /.
 func (r *Runner) WebhooksURL() string { return r.ConsoleURL() + console.WebhooksPath }
 
-// Buckets are the run's buckets with their objects.
-func (r *Runner) Buckets() *buckets.Store { return r.buckets }
-
-// Lakes are the catalogs that the assembly declares.
-func (r *Runner) Lakes() []catalog.Lake { return r.design.Load().lakes }
-
-// Streams tells how far the delivery of stream records to functions is.
-func (r *Runner) Streams() []engine.Delivery { return r.design.Load().databases.Deliveries() }
-
-// Queues tells how far the delivery of queues' messages to functions is.
-func (r *Runner) Queues() []queue.Delivery { return r.design.Load().queues.Deliveries() }
-
-// FlushStreams delivers what was written before the call to functions now, and returns when they have taken it. Errors as
-// engine.Streams.Flush.
-func (r *Runner) FlushStreams(ctx context.Context) error { return r.design.Load().databases.Flush(ctx) }
+// FlushStreams delivers what was written before the call to functions now, and returns when they have taken it. It
+// fails if ctx ends before.
+func (r *Runner) FlushStreams(ctx context.Context) error { return r.design.Load().mappings.Flush(ctx) }
 
 // Sweep deletes expired items now and returns how many.
 func (r *Runner) Sweep(ctx context.Context) (deleted int, err error) {
 	return r.design.Load().databases.Sweep(ctx)
 }
 
-// Tables describes the tables as the engine does, with those properties that only the template has.
-func (r *Runner) Tables(ctx context.Context) ([]engine.Table, error) {
-	return r.design.Load().databases.Tables(ctx)
-}
-
 // EnginePID is DynamoDB Local's process id, or 0 when it was given by URL.
 func (r *Runner) EnginePID() int { return r.engine.PID() }
 
-// Invoke calls a function by name and waits for its answer. Errors as lambda.Service.Invoke.
-func (r *Runner) Invoke(ctx context.Context, function string, payload []byte) (lambda.Result, error) {
-	return r.functions.Invoke(ctx, function, payload)
+// Result is the outcome of an invocation.
+type Result struct {
+	// Payload is the function's response, or AWS's error document when FunctionError is set.
+	Payload []byte
+	// FunctionError is "" on success, else "Unhandled" as in AWS's X-Amz-Function-Error header.
+	FunctionError string
+	// RequestID is the id that the function saw for this invocation.
+	RequestID string
 }
 
-// RunSchedule runs a schedule now and waits until its function has finished. Errors as schedule.Scheduler.Run.
+// Invoke calls a function by name and waits for its answer. Errors: [ErrNoFunction], [ErrThrottled],
+// [ErrTooLarge], and the end of ctx.
+func (r *Runner) Invoke(ctx context.Context, function string, payload []byte) (Result, error) {
+	result, err := r.functions.Invoke(ctx, function, payload)
+	return Result(result), err
+}
+
+// RunSchedule runs a schedule now and waits until its function has finished. Errors: [ErrNoSchedule], and the
+// function's.
 func (r *Runner) RunSchedule(ctx context.Context, name string) error {
 	return r.schedules.Run(ctx, name)
 }
 
-// Kill kills an instance of a function, a busy one if there is any. Errors as lambda.Service.Kill.
+// Kill kills an instance of a function, a busy one if there is any. Errors: [ErrNoFunction], [ErrNotRunning].
 func (r *Runner) Kill(function string) (pid int, err error) { return r.functions.Kill(function) }
 
 // accessKey is random and alphanumeric: it tells the AWS endpoint who calls.

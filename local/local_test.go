@@ -13,18 +13,20 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/onesynth-cdk/onesynth/internal/cloud/assembly"
+	"github.com/onesynth-cdk/onesynth/internal/console"
+	"github.com/onesynth-cdk/onesynth/internal/rooms"
+	"github.com/onesynth-cdk/onesynth/internal/services/dynamodb/enginetest"
+	"github.com/onesynth-cdk/onesynth/internal/services/lambda/lambdatest"
+	"github.com/onesynth-cdk/onesynth/internal/trace"
 	"github.com/onesynth-cdk/onesynth/local"
-	"github.com/onesynth-cdk/onesynth/local/assembly"
-	"github.com/onesynth-cdk/onesynth/local/console"
-	"github.com/onesynth-cdk/onesynth/local/engine/enginetest"
-	"github.com/onesynth-cdk/onesynth/local/lambda/lambdatest"
-	"github.com/onesynth-cdk/onesynth/local/policy"
 )
 
 type object = map[string]any
@@ -38,8 +40,9 @@ func allow(resource any, actions ...string) object {
 
 func role(service string, statements ...object) object {
 	return object{"Type": "AWS::IAM::Role", "Properties": object{
-		"AssumeRolePolicyDocument": object{"Statement": []object{{"Effect": "Allow", "Action": "sts:AssumeRole", "Principal": object{"Service": service}}}},
-		"Policies":                 []object{{"PolicyName": "p", "PolicyDocument": object{"Statement": statements}}},
+		"AssumeRolePolicyDocument": object{"Statement": []object{
+			{"Effect": "Allow", "Action": "sts:AssumeRole", "Principal": object{"Service": service}}}},
+		"Policies": []object{{"PolicyName": "p", "PolicyDocument": object{"Statement": statements}}},
 	}}
 }
 
@@ -53,75 +56,100 @@ func template() object {
 			"StreamSpecification":     object{"StreamViewType": "NEW_AND_OLD_IMAGES"},
 			"TimeToLiveSpecification": object{"AttributeName": "expires_at", "Enabled": true},
 		}},
-		"Queue":  object{"Type": "AWS::SQS::Queue"},
-		"Secret": object{"Type": "AWS::SecretsManager::Secret", "Properties": object{"GenerateSecretString": object{"PasswordLength": 20, "ExcludePunctuation": true}}},
+		"Queue": object{"Type": "AWS::SQS::Queue"},
+		"Secret": object{"Type": "AWS::SecretsManager::Secret",
+			"Properties": object{"GenerateSecretString": object{"PasswordLength": 20, "ExcludePunctuation": true}}},
 		"Bucket": object{"Type": "AWS::S3::Bucket", "Properties": object{
 			"LifecycleConfiguration":    object{"Rules": []object{{"Status": "Enabled", "ExpirationInDays": 1}}},
 			"NotificationConfiguration": object{"EventBridgeConfiguration": object{"EventBridgeEnabled": true}},
 		}},
 		"Rule": object{"Type": "AWS::Events::Rule", "Properties": object{
-			"State": "ENABLED", "Targets": []object{{"Id": "Function", "Arn": arn("Function"), "DeadLetterConfig": object{"Arn": arn("Queue")}}},
-			"EventPattern": object{"source": []string{"aws.s3"}, "detail-type": []string{"Object Created"}, "detail": object{
-				"bucket": object{"name": []any{ref("Bucket")}}, "object": object{"key": []any{object{"prefix": "events/"}}},
-			}},
+			"State": "ENABLED", "Targets": []object{
+				{"Id": "Function", "Arn": arn("Function"), "DeadLetterConfig": object{"Arn": arn("Queue")}}},
+			"EventPattern": object{"source": []string{"aws.s3"}, "detail-type": []string{"Object Created"},
+				"detail": object{
+					"bucket": object{"name": []any{ref("Bucket")}},
+					"object": object{"key": []any{object{"prefix": "events/"}}},
+				}},
 		}},
 		"RulePermission": object{"Type": "AWS::Lambda::Permission", "Properties": object{
-			"Action": "lambda:InvokeFunction", "FunctionName": arn("Function"), "Principal": "events.amazonaws.com", "SourceArn": arn("Rule"),
+			"Action": "lambda:InvokeFunction", "FunctionName": arn("Function"), "Principal": "events.amazonaws.com",
+			"SourceArn": arn("Rule"),
 		}},
-		"BucketPolicy": object{"Type": "AWS::S3::BucketPolicy", "Properties": object{"Bucket": ref("Bucket"), "PolicyDocument": object{"Statement": []object{{
-			"Effect": "Deny", "Principal": "*", "Action": "s3:*", "Resource": "*", "Condition": object{"Bool": object{"aws:SecureTransport": "false"}},
-		}}}}},
+		"BucketPolicy": object{"Type": "AWS::S3::BucketPolicy",
+			"Properties": object{"Bucket": ref("Bucket"), "PolicyDocument": object{"Statement": []object{{
+				"Effect": "Deny", "Principal": "*", "Action": "s3:*", "Resource": "*",
+				"Condition": object{"Bool": object{"aws:SecureTransport": "false"}},
+			}}}}},
 		"Logs": object{"Type": "AWS::Logs::LogGroup", "Properties": object{"LogGroupName": "/test/logs"}},
 		"Role": role("lambda.amazonaws.com",
 			allow(arn("Logs"), "logs:CreateLogStream", "logs:PutLogEvents"),
 			allow(arn("Table"), "dynamodb:PutItem", "dynamodb:GetItem"),
-			allow(object{"Fn::GetAtt": []string{"Table", "StreamArn"}}, "dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"),
+			allow(object{"Fn::GetAtt": []string{"Table", "StreamArn"}}, "dynamodb:DescribeStream",
+				"dynamodb:GetRecords", "dynamodb:GetShardIterator"),
 			allow("*", "dynamodb:ListStreams"),
 			allow(arn("Queue"), "sqs:SendMessage"),
 			allow(ref("Secret"), "secretsmanager:GetSecretValue"),
 			allow(join(arn("Bucket"), "/events/*"), "s3:PutObject", "s3:GetObject"),
 		),
 		"Function": object{"Type": "AWS::Lambda::Function", "Properties": object{
-			"FunctionName": "worker", "Runtime": "provided.al2023", "Handler": "bootstrap", "Code": object{"S3Bucket": "b", "S3Key": "code.zip"},
+			"FunctionName": "worker", "Runtime": "provided.al2023", "Handler": "bootstrap",
+			"Code": object{"S3Bucket": "b", "S3Key": "code.zip"},
 			"Role": arn("Role"), "Timeout": 6, "MemorySize": 256, "LoggingConfig": object{"LogGroup": ref("Logs")},
 			"Architectures": []string{map[string]string{"amd64": "x86_64", "arm64": "arm64"}[runtime.GOARCH]},
-			"Environment":   object{"Variables": object{"TABLE": ref("Table"), "QUEUE": ref("Queue"), "SECRET": ref("Secret"), "BUCKET": ref("Bucket"), "PUSH": "https://fcm.googleapis.com"}},
+			"Environment": object{"Variables": object{"TABLE": ref("Table"), "QUEUE": ref("Queue"),
+				"SECRET": ref("Secret"), "BUCKET": ref("Bucket"), "PUSH": "https://fcm.googleapis.com"}},
 		}},
 		"Mapping": object{"Type": "AWS::Lambda::EventSourceMapping", "Properties": object{
-			"FunctionName": ref("Function"), "EventSourceArn": object{"Fn::GetAtt": []string{"Table", "StreamArn"}}, "StartingPosition": "TRIM_HORIZON",
+			"FunctionName": ref("Function"), "EventSourceArn": object{"Fn::GetAtt": []string{"Table", "StreamArn"}},
+			"StartingPosition": "TRIM_HORIZON",
 		}},
 		"Failures": object{"Type": "AWS::Lambda::EventInvokeConfig", "Properties": object{
-			"FunctionName": ref("Function"), "Qualifier": "$LATEST", "MaximumRetryAttempts": 1, "DestinationConfig": object{"OnFailure": object{"Destination": arn("Queue")}},
+			"FunctionName": ref("Function"), "Qualifier": "$LATEST", "MaximumRetryAttempts": 1,
+			"DestinationConfig": object{"OnFailure": object{"Destination": arn("Queue")}},
 		}},
-		"Api": object{"Type": "AWS::ApiGatewayV2::Api", "Properties": object{"Name": "items", "ProtocolType": "HTTP", "CorsConfiguration": object{"AllowOrigins": []string{"*"}, "AllowMethods": []string{"GET"}}}},
+		"Api": object{"Type": "AWS::ApiGatewayV2::Api",
+			"Properties": object{"Name": "items", "ProtocolType": "HTTP",
+				"CorsConfiguration": object{"AllowOrigins": []string{"*"}, "AllowMethods": []string{"GET"}}}},
 		"Stage": object{"Type": "AWS::ApiGatewayV2::Stage", "Properties": object{
-			"ApiId": ref("Api"), "StageName": "$default", "AutoDeploy": true, "AccessLogSettings": object{"Format": "access $context.routeKey $context.status", "DestinationArn": arn("Logs")},
+			"ApiId": ref("Api"), "StageName": "$default", "AutoDeploy": true,
+			"AccessLogSettings": object{"Format": "access $context.routeKey $context.status",
+				"DestinationArn": arn("Logs")},
 		}},
 		"Integration": object{"Type": "AWS::ApiGatewayV2::Integration", "Properties": object{
-			"ApiId": ref("Api"), "IntegrationType": "AWS_PROXY", "IntegrationUri": arn("Function"), "PayloadFormatVersion": "2.0",
+			"ApiId": ref("Api"), "IntegrationType": "AWS_PROXY", "IntegrationUri": arn("Function"),
+			"PayloadFormatVersion": "2.0",
 		}},
 		"Permission": object{"Type": "AWS::Lambda::Permission", "Properties": object{
 			"Action": "lambda:InvokeFunction", "FunctionName": arn("Function"), "Principal": "apigateway.amazonaws.com",
-			"SourceArn": join("arn:aws:execute-api:", ref("AWS::Region"), ":", ref("AWS::AccountId"), ":", ref("Api"), "/*/*"),
+			"SourceArn": join("arn:aws:execute-api:", ref("AWS::Region"), ":", ref("AWS::AccountId"), ":", ref("Api"),
+				"/*/*"),
 		}},
 		"Authorizer": object{"Type": "AWS::ApiGatewayV2::Authorizer", "Properties": object{
-			"ApiId": ref("Api"), "Name": "jwt", "AuthorizerType": "JWT", "IdentitySource": []string{"$request.header.Authorization"},
+			"ApiId": ref("Api"), "Name": "jwt", "AuthorizerType": "JWT",
+			"IdentitySource":   []string{"$request.header.Authorization"},
 			"JwtConfiguration": object{"Issuer": "https://issuer.example", "Audience": []string{"items"}},
 		}},
-		"ScheduleRole": role("scheduler.amazonaws.com", allow(arn("Function"), "lambda:InvokeFunction"), allow(arn("Queue"), "sqs:SendMessage")),
+		"ScheduleRole": role("scheduler.amazonaws.com", allow(arn("Function"), "lambda:InvokeFunction"),
+			allow(arn("Queue"), "sqs:SendMessage")),
 		"Schedule": object{"Type": "AWS::Scheduler::Schedule", "Properties": object{
-			"Name": "tick", "ScheduleExpression": "cron(0 3 * * ? *)", "ScheduleExpressionTimezone": "Europe/Vienna", "FlexibleTimeWindow": object{"Mode": "OFF"},
-			"Target": object{"Arn": arn("Function"), "RoleArn": arn("ScheduleRole"), "Input": `{"Tick":"<aws.scheduler.attempt-number>"}`, "DeadLetterConfig": object{"Arn": arn("Queue")}},
+			"Name": "tick", "ScheduleExpression": "cron(0 3 * * ? *)", "ScheduleExpressionTimezone": "Europe/Vienna",
+			"FlexibleTimeWindow": object{"Mode": "OFF"},
+			"Target": object{"Arn": arn("Function"), "RoleArn": arn("ScheduleRole"),
+				"Input": `{"Tick":"<aws.scheduler.attempt-number>"}`, "DeadLetterConfig": object{"Arn": arn("Queue")}},
 		}},
 	}
-	for i, key := range []string{"PUT /items/{id}", "GET /items/{id}", "DELETE /items/{id}", "POST /messages", "GET /secret", "GET /environment", "GET /slow", "PUT /objects/{id}", "GET /objects/{id}", "GET /me"} {
-		properties := object{"ApiId": ref("Api"), "RouteKey": key, "AuthorizationType": "NONE", "Target": join("integrations/", ref("Integration"))}
+	for i, key := range []string{"PUT /items/{id}", "GET /items/{id}", "DELETE /items/{id}", "POST /messages",
+		"GET /secret", "GET /environment", "GET /slow", "PUT /objects/{id}", "GET /objects/{id}", "GET /me"} {
+		properties := object{"ApiId": ref("Api"), "RouteKey": key, "AuthorizationType": "NONE",
+			"Target": join("integrations/", ref("Integration"))}
 		if key == "GET /me" {
 			properties["AuthorizationType"], properties["AuthorizerId"] = "JWT", ref("Authorizer")
 		}
 		resources[fmt.Sprint("Route", i)] = object{"Type": "AWS::ApiGatewayV2::Route", "Properties": properties}
 	}
-	return object{"Resources": resources, "Outputs": object{"Url": object{"Value": object{"Fn::GetAtt": []string{"Api", "ApiEndpoint"}}}}}
+	return object{"Resources": resources, "Outputs": object{
+		"Url": object{"Value": object{"Fn::GetAtt": []string{"Api", "ApiEndpoint"}}}}}
 }
 
 func properties(t object, id string) object {
@@ -167,11 +195,13 @@ func write(t testing.TB, templates ...object) string {
 	if err := os.Link(filepath.Join(code, "bootstrap"), filepath.Join(asset, "bootstrap")); err != nil {
 		t.Fatal(err)
 	}
-	artifacts := object{"Items.assets": object{"type": "cdk:asset-manifest", "properties": object{"file": "Items.assets.json"}}}
+	artifacts := object{"Items.assets": object{"type": "cdk:asset-manifest",
+		"properties": object{"file": "Items.assets.json"}}}
 	documents := map[string]any{
 		"manifest.json": object{"version": "48.0.0", "artifacts": artifacts},
 		"Items.assets.json": object{"version": "48.0.0", "files": object{"code": object{
-			"source": object{"path": "asset.code", "packaging": "zip"}, "destinations": object{"d": object{"bucketName": "b", "objectKey": "code.zip"}},
+			"source":       object{"path": "asset.code", "packaging": "zip"},
+			"destinations": object{"d": object{"bucketName": "b", "objectKey": "code.zip"}},
 		}}},
 	}
 	for i, template := range templates {
@@ -180,7 +210,8 @@ func write(t testing.TB, templates ...object) string {
 			name += fmt.Sprint(i + 1)
 		}
 		artifacts[name] = object{
-			"type": "aws:cloudformation:stack", "environment": "aws://unknown-account/unknown-region", "properties": object{"templateFile": name + ".template.json"},
+			"type": "aws:cloudformation:stack", "environment": "aws://unknown-account/unknown-region",
+			"properties": object{"templateFile": name + ".template.json"},
 		}
 		documents[name+".template.json"] = template
 	}
@@ -219,7 +250,8 @@ func start(t testing.TB, template object, change func(*local.Options)) (*local.R
 	t.Helper()
 	printed := &output{}
 	options := local.Options{
-		Assembly: write(t, template), DynamoDB: enginetest.Engine(t).URL(), AccessKey: enginetest.AccessKey(), NoSchedules: true, Log: printed,
+		Assembly: write(t, template), DynamoDB: enginetest.Engine(t).URL(), AccessKey: enginetest.AccessKey(),
+		NoSchedules: true, Log: printed,
 		RetryDelay: func(int) time.Duration { return time.Millisecond },
 	}
 	if change != nil {
@@ -285,10 +317,11 @@ func TestRun(t *testing.T) {
 	t.Parallel()
 	r, printed := start(t, template(), nil)
 	url := r.URL("Items")
-	if lines := strings.Split(strings.TrimSpace(printed.String()), "\n"); lines[len(lines)-1] != "ready" || !strings.Contains(printed.String(), url) || !strings.Contains(printed.String(), "tick") {
+	if lines := strings.Split(strings.TrimSpace(printed.String()), "\n"); lines[len(lines)-1] != "ready" ||
+		!strings.Contains(printed.String(), url) || !strings.Contains(printed.String(), "tick") {
 		t.Errorf("printed %s", printed)
 	}
-	if got := r.Assembly().Stacks[0].Outputs["Url"].Value; got != url {
+	if got := rooms.Of(r).Assembly.Stacks[0].Outputs["Url"].Value; got != url {
 		t.Errorf("output of the API's address is %s, it is at %s", got, url)
 	}
 
@@ -305,14 +338,14 @@ func TestRun(t *testing.T) {
 	})
 	t.Run("RefusedByRole", func(t *testing.T) {
 		want(t, 502, "is not authorized to perform: dynamodb:DeleteItem")(call(t, "DELETE", url+"/items/a", ""))
-		refused := r.AWS().Refused()
+		refused := rooms.Of(r).AWS.Refused()
 		if len(refused) != 1 || refused[0].Action != "dynamodb:DeleteItem" || refused[0].Function != "worker" {
 			t.Errorf("got %+v", refused)
 		}
 	})
 	t.Run("Queue", func(t *testing.T) {
 		want(t, 200, "null")(call(t, "POST", url+"/messages", "hello"))
-		queue := r.AWS().Queues()[0]
+		queue := rooms.Of(r).AWS.Queues()[0]
 		if messages := queue.Messages(); len(messages) != 1 || messages[0].Body != "hello" {
 			t.Errorf("got %+v", messages)
 		}
@@ -330,7 +363,7 @@ func TestRun(t *testing.T) {
 		want(t, 200, `"content"`)(call(t, "GET", url+"/objects/a", ""))
 		// The role may not list the bucket, so the answer does not say that the object is missing.
 		want(t, 502, "AccessDenied")(call(t, "GET", url+"/objects/missing", ""))
-		name := r.Buckets().Buckets()[0].Name
+		name := rooms.Of(r).Buckets.Buckets()[0].Name
 		want(t, 200, `"objects": 1`)(call(t, "GET", r.ConsoleURL()+"/buckets", ""))
 		want(t, 200, `"key": "events/a"`)(call(t, "GET", r.ConsoleURL()+"/buckets/"+name+"?prefix=events/", ""))
 		want(t, 200, `[]`)(call(t, "GET", r.ConsoleURL()+"/buckets/"+name+"?prefix=results/", ""))
@@ -340,18 +373,21 @@ func TestRun(t *testing.T) {
 		want(t, 404, `no such bucket`)(call(t, "GET", r.ConsoleURL()+"/buckets/none", ""))
 	})
 	t.Run("Created", func(t *testing.T) {
-		queue := r.AWS().Queues()[0]
+		queue := rooms.Of(r).AWS.Queues()[0]
 		want(t, 200, "null")(call(t, "PUT", url+"/objects/fail", "content"))
 		want(t, 200, "null")(call(t, "PUT", url+"/objects/heard", "content"))
 		eventually(t, "the function to hear of the objects", func() bool {
-			lines, err := r.Functions().Lines("worker")
+			heard := slices.ContainsFunc(rooms.Of(r).Trace.Lines(trace.LineFilter{Function: "worker"}),
+				func(line trace.Line) bool {
+					return strings.Contains(line.Text, "created events/heard 7")
+				})
 			messages := queue.Messages()
-			return err == nil && strings.Contains(strings.Join(lines, "\n"), "created events/heard 7") && len(messages) == 1 && strings.Contains(messages[0].Body, "object failed")
+			return heard && len(messages) == 1 && strings.Contains(messages[0].Body, "object failed")
 		})
 		queue.Purge()
 	})
 	t.Run("StandsInForPush", func(t *testing.T) {
-		want(t, 200, `"push":"`+r.Inbox().URL()+`"`)(call(t, "GET", url+"/environment", ""))
+		want(t, 200, `"push":"`+rooms.Of(r).Inbox.URL()+`"`)(call(t, "GET", url+"/environment", ""))
 	})
 	t.Run("Schedule", func(t *testing.T) {
 		if err := r.RunSchedule(t.Context(), "tick"); err != nil {
@@ -365,8 +401,11 @@ func TestRun(t *testing.T) {
 			_, body := call(t, "GET", url+"/items/seen", "")
 			return body == `"INSERT watched"`
 		})
-		eventually(t, "all records are delivered", func() bool { return r.Streams()[0].Waiting == 0 })
-		if state := r.Streams()[0]; state.Function != "worker" || state.Done == 0 || state.Failures != 0 {
+		eventually(t, "all records are delivered", func() bool {
+			return rooms.Of(r).Mappings.Streams()[0].Waiting == 0
+		})
+		if state := rooms.Of(r).Mappings.Streams()[0]; state.Function != "worker" || state.Done == 0 ||
+			state.Failures != 0 {
 			t.Errorf("got %+v", state)
 		}
 	})
@@ -385,12 +424,13 @@ func TestRun(t *testing.T) {
 		want(t, 401, "Unauthorized")(call(t, "GET", url+"/me", "", "Authorization", "Bearer "+token.AccessToken))
 	})
 	t.Run("AsynchronousFailure", func(t *testing.T) {
-		if _, err := r.Functions().InvokeAsync(t.Context(), "worker", []byte(`{"Tick":"fail"}`)); err != nil {
+		if _, err := rooms.Of(r).Functions.InvokeAsync(t.Context(), "worker", []byte(`{"Tick":"fail"}`)); err != nil {
 			t.Fatal(err)
 		}
-		queue := r.AWS().Queues()[0]
+		queue := rooms.Of(r).AWS.Queues()[0]
 		eventually(t, "the failed event reaches the queue", func() bool { return len(queue.Messages()) == 1 })
-		if body := queue.Messages()[0].Body; !strings.Contains(body, "RetriesExhausted") || !strings.Contains(body, "tick failed") {
+		if body := queue.Messages()[0].Body; !strings.Contains(body, "RetriesExhausted") ||
+			!strings.Contains(body, "tick failed") {
 			t.Errorf("got %s", body)
 		}
 		queue.Purge()
@@ -403,7 +443,8 @@ func TestRun(t *testing.T) {
 		want(t, 200, `ü`)(call(t, "GET", url+"/items/a", ""))
 	})
 	t.Run("Console", func(t *testing.T) { testConsole(t, r) })
-	for _, form := range []string{`(?m)^\d\d:\d\d:\d\d  GET /items/a  200  \d+ ms  1 read  worker`, `(?m)^\d\d:\d\d:\d\d  schedule \S+  ok  \d+ ms.*\n          tick 1$`} {
+	for _, form := range []string{`(?m)^\d\d:\d\d:\d\d  GET /items/a  200  \d+ ms  1 read  worker`,
+		`(?m)^\d\d:\d\d:\d\d  schedule \S+  ok  \d+ ms.*\n          tick 1$`} {
 		if !regexp.MustCompile(form).MatchString(printed.String()) {
 			t.Errorf("printed no %s:\n%s", form, printed)
 		}
@@ -415,7 +456,9 @@ func TestLogJSON(t *testing.T) {
 	t.Parallel()
 	r, printed := start(t, template(), func(o *local.Options) { o.LogFormat = local.LogJSON })
 	want(t, 200, "pid")(call(t, "GET", r.URL("")+"/environment", ""))
-	eventually(t, "the access log is printed", func() bool { return strings.Contains(printed.String(), "[items] access GET /environment 200") })
+	eventually(t, "the access log is printed", func() bool {
+		return strings.Contains(printed.String(), "[items] access GET /environment 200")
+	})
 	if strings.Contains(printed.String(), " ms  ") {
 		t.Errorf("printed %s", printed)
 	}
@@ -424,19 +467,21 @@ func TestLogJSON(t *testing.T) {
 func testConsole(t *testing.T, r *local.Runner) {
 	base := r.ConsoleURL()
 	for path, contains := range map[string]string{
-		"/": `"GET /functions"`, "/functions": `"worker"`, "/capacity": `"PutItem"`, "/schedules": `"Europe/Vienna"`, "/push": `[]`, "/queues": `"messages"`,
-		"/queues/" + r.AWS().Queues()[0].Name: `"arn"`, "/tables": `expires_at`, "/used-permissions": `logs:PutLogEvents`, "/refused": `dynamodb:DeleteItem`,
-		"/streams": `"stream_arn"`, "/lakes": `[]`,
-		"/logs?function=worker": "tick 1", "/faults": `"throttle"`, "/.well-known/jwks.json": `"RS256"`, "/.well-known/openid-configuration": "jwks_uri",
+		"/": `"GET /functions"`, "/functions": `"worker"`, "/capacity": `"PutItem"`, "/schedules": `"Europe/Vienna"`,
+		"/push": `[]`, "/queues": `"messages"`,
+		"/queues/" + rooms.Of(r).AWS.Queues()[0].Name: `"arn"`, "/tables": `expires_at`,
+		"/used-permissions": `logs:PutLogEvents`, "/refused": `dynamodb:DeleteItem`,
+		"/streams": `"source_arn"`, "/lakes": `[]`,
+		"/lines?function=worker": "tick 1", "/faults": `"throttle"`, "/.well-known/jwks.json": `"RS256"`,
+		"/.well-known/openid-configuration": "jwks_uri",
 	} {
 		want(t, 200, contains)(call(t, "GET", base+path, ""))
 	}
 	want(t, 404, "GET / lists")(call(t, "GET", base+"/nothing", ""))
 	want(t, 404, "no queue")(call(t, "GET", base+"/queues/none", ""))
 	want(t, 404, "no queue")(call(t, "POST", base+"/queues/none/due", ""))
-	want(t, 200, `"messages": 0`)(call(t, "POST", base+"/queues/"+r.AWS().Queues()[0].Name+"/due", ""))
-	want(t, 404, "no such function")(call(t, "GET", base+"/logs?function=none", ""))
-	want(t, 400, "give the function")(call(t, "GET", base+"/logs", ""))
+	want(t, 200, `"messages": 0`)(call(t, "POST", base+"/queues/"+rooms.Of(r).AWS.Queues()[0].Name+"/due", ""))
+	want(t, 200, "[]")(call(t, "GET", base+"/lines?function=none", ""))
 	want(t, 404, "no such schedule")(call(t, "POST", base+"/schedules/none/run", ""))
 	want(t, 200, "tick")(call(t, "POST", base+"/schedules/tick/run", ""))
 	want(t, 200, "deleted")(call(t, "POST", base+"/sweep", ""))
@@ -467,7 +512,8 @@ func testConsole(t *testing.T, r *local.Runner) {
 	if err := json.Unmarshal([]byte(index), &addresses); err != nil || addresses.AWS == "" {
 		t.Fatalf("got %s, %v", index, err)
 	}
-	for what, address := range map[string]string{"console": base, "API of stack Items": r.URL(""), "push inbox": r.Inbox().URL(), "endpoint of AWS": addresses.AWS} {
+	for what, address := range map[string]string{"console": base, "API of stack Items": r.URL(""),
+		"push inbox": rooms.Of(r).Inbox.URL(), "endpoint of AWS": addresses.AWS} {
 		want(t, 403, what)(call(t, "GET", address, "", "Host", "evil.example"))
 		if address != r.URL("") { // whose CORS allows every origin
 			want(t, 403, what)(call(t, "GET", address, "", "Sec-Fetch-Site", "cross-site"))
@@ -479,22 +525,14 @@ func TestRolesAreKept(t *testing.T) {
 	t.Parallel()
 	without := func(names ...string) func(*local.Options) {
 		return func(o *local.Options) {
-			o.Role = func(_ string, role *policy.Role) *policy.Role {
-				for _, grant := range role.Grants() {
-					for _, name := range names {
-						if grant.Action == name {
-							role = role.Without(grant)
-						}
-					}
-				}
-				return role
-			}
+			o.Revoke = func(_, action, _ string) bool { return slices.Contains(names, action) }
 		}
 	}
 	t.Run("Schedule", func(t *testing.T) {
 		t.Parallel()
 		r, _ := start(t, template(), without("lambda:InvokeFunction"))
-		if err := r.RunSchedule(t.Context(), "tick"); err == nil || !strings.Contains(err.Error(), "not authorized to perform: lambda:InvokeFunction") {
+		if err := r.RunSchedule(t.Context(), "tick"); err == nil ||
+			!strings.Contains(err.Error(), "not authorized to perform: lambda:InvokeFunction") {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -511,7 +549,7 @@ func TestRolesAreKept(t *testing.T) {
 			// The clock stands still: the time has not passed when the run is ready, however long that takes.
 			o.Now = func() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) }
 		})
-		queue := r.AWS().Queues()[0]
+		queue := rooms.Of(r).AWS.Queues()[0]
 		eventually(t, "the event reaches the dead-letter queue", func() bool { return len(queue.Messages()) == 1 })
 		message := queue.Messages()[0]
 		if message.Body != `{"Tick":"1"}` || message.Attributes["ERROR_CODE"].StringValue != "AccessDeniedException" {
@@ -524,7 +562,9 @@ func TestRolesAreKept(t *testing.T) {
 		if err := r.RunSchedule(t.Context(), "tick"); err != nil {
 			t.Fatal(err)
 		}
-		eventually(t, "the runner says that lines are dropped", func() bool { return strings.Contains(printed.String(), "logs:PutLogEvents") })
+		eventually(t, "the runner says that lines are dropped", func() bool {
+			return strings.Contains(printed.String(), "logs:PutLogEvents")
+		})
 		if strings.Contains(printed.String(), "tick 1") {
 			t.Errorf("printed %s", printed)
 		}
@@ -546,15 +586,18 @@ func TestPermissionsBoundary(t *testing.T) {
 	t.Run("Declared", func(t *testing.T) {
 		t.Parallel()
 		changed := template()
-		changed["Resources"].(object)["Limit"] = object{"Type": "AWS::IAM::ManagedPolicy", "Properties": object{"PolicyDocument": object{"Statement": []object{
-			{"Effect": "Allow", "NotAction": "s3:*", "Resource": "*"}, {"Effect": "Deny", "Action": "sqs:SendMessage", "Resource": arn("Queue")},
-		}}}}
+		changed["Resources"].(object)["Limit"] = object{"Type": "AWS::IAM::ManagedPolicy",
+			"Properties": object{"PolicyDocument": object{"Statement": []object{
+				{"Effect": "Allow", "NotAction": "s3:*", "Resource": "*"},
+				{"Effect": "Deny", "Action": "sqs:SendMessage", "Resource": arn("Queue")},
+			}}}}
 		for _, role := range []string{"Role", "ScheduleRole"} {
 			properties(changed, role)["PermissionsBoundary"] = ref("Limit")
 		}
 		r, printed := start(t, changed, nil)
 		want(t, 200, "")(call(t, "PUT", r.URL("")+"/items/1", "one"))
-		want(t, 502, "because no permissions boundary allows the s3:PutObject action")(call(t, "PUT", r.URL("")+"/objects/1", "one"))
+		want(t, 502, "because no permissions boundary allows the s3:PutObject action")(
+			call(t, "PUT", r.URL("")+"/objects/1", "one"))
 		want(t, 502, "with an explicit deny in a permissions boundary")(call(t, "POST", r.URL("")+"/messages", "one"))
 		if err := r.RunSchedule(t.Context(), "tick"); err != nil {
 			t.Error(err)
@@ -571,7 +614,8 @@ func TestPermissionsBoundary(t *testing.T) {
 		}
 		r, printed := start(t, changed, nil)
 		want(t, 200, "")(call(t, "PUT", r.URL("")+"/items/1", "one"))
-		const warning = "warning: the assembly does not declare the permissions boundary arn:aws:iam::000000000000:policy/company"
+		const warning = "warning: the assembly does not declare the permissions boundary " +
+			"arn:aws:iam::000000000000:policy/company"
 		if got := strings.Count(printed.String(), warning); got != 1 {
 			t.Errorf("warned %d times: %s", got, printed)
 		}
@@ -592,7 +636,7 @@ func TestDataSurvives(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if state := first.Streams()[0]; state.Done != 2 {
+	if state := rooms.Of(first).Mappings.Streams()[0]; state.Done != 2 {
 		t.Errorf("got %+v", state)
 	}
 	pid := first.EnginePID()
@@ -607,7 +651,7 @@ func TestDataSurvives(t *testing.T) {
 	if err := second.FlushStreams(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if state := second.Streams()[0]; state.Done != 0 {
+	if state := rooms.Of(second).Mappings.Streams()[0]; state.Done != 0 {
 		t.Errorf("the second run delivered again: %+v", state)
 	}
 	// The run ends with its engine.
@@ -637,7 +681,7 @@ func TestRunSurvivesItsAssembly(t *testing.T) {
 		t.Fatal(err)
 	}
 	want(t, 200, "kept")(call(t, http.MethodGet, r.URL("")+"/items/a", ""))
-	if functions := r.Functions().Functions(); functions[0].ColdStarts < 2 {
+	if functions := rooms.Of(r).Functions.Functions(); functions[0].ColdStarts < 2 {
 		t.Errorf("got %d starts of the function, want a second one without the assembly", functions[0].ColdStarts)
 	}
 }
@@ -658,60 +702,95 @@ func TestStartRefuses(t *testing.T) {
 	}{
 		"Unsupported": {
 			change: func(t object) {
-				t["Resources"].(object)["Cache"] = object{"Type": "AWS::ElastiCache::CacheCluster", "Metadata": object{"aws:cdk:path": "Items/Cache"}}
+				t["Resources"].(object)["Cache"] = object{"Type": "AWS::ElastiCache::CacheCluster",
+					"Metadata": object{"aws:cdk:path": "Items/Cache"}}
 				t["Resources"].(object)["Bus"] = object{"Type": "AWS::EKS::Cluster"}
 			},
-			is: local.ErrUnsupported, says: []string{"AWS::ElastiCache::CacheCluster", "Items/Cache", "AWS::EKS::Cluster", "--allow-unsupported"},
+			is: local.ErrUnsupported, says: []string{"AWS::ElastiCache::CacheCluster", "Items/Cache",
+				"AWS::EKS::Cluster", "--allow-unsupported"},
 		},
 		"CustomResource": {
 			change: func(t object) {
-				t["Resources"].(object)["Own"] = object{"Type": "Custom::Own", "Properties": object{"ServiceToken": arn("Function")}}
+				t["Resources"].(object)["Own"] = object{"Type": "Custom::Own",
+					"Properties": object{"ServiceToken": arn("Function")}}
 			},
 			is: local.ErrUnsupported, says: []string{"Custom::Own", "runs during a deployment", "--stack"},
 		},
-		"NoAssembly": {options: func(o *local.Options) { o.Assembly = os.TempDir() }, is: assembly.ErrNoAssembly, says: []string{"make synth"}},
+		"NoAssembly": {options: func(o *local.Options) {
+			o.Assembly = os.TempDir()
+		}, is: assembly.ErrNoAssembly, says: []string{"make synth"}},
 		"WebhookEndpoint": {
 			options: func(o *local.Options) {
 				o.WebhookEndpoints = []string{"http://127.0.0.1:9000/hooks", "https://hooks.example"}
 			},
 			is: local.ErrWebhookEndpoint, says: []string{"https://hooks.example", "http://127.0.0.1:9000/hooks"},
 		},
-		"ConsolePort": {options: func(o *local.Options) { o.ConsolePort = port }, is: local.ErrPort, says: []string{fmt.Sprint(port), "--console-port"}},
-		"APIPort":     {options: func(o *local.Options) { o.Port = port }, is: local.ErrPort, says: []string{fmt.Sprint(port), "--port"}},
+		"ConsolePort": {options: func(o *local.Options) {
+			o.ConsolePort = port
+		}, is: local.ErrPort, says: []string{fmt.Sprint(port), "--console-port"}},
+		"APIPort": {options: func(o *local.Options) {
+			o.Port = port
+		}, is: local.ErrPort, says: []string{fmt.Sprint(port), "--port"}},
 		"WantedPort": {
-			change:  func(t object) { t["Metadata"] = object{"onesynth": object{"localPort": port}} },
-			options: func(o *local.Options) { o.Port = local.PlatformPorts }, is: local.ErrPort, says: []string{fmt.Sprint(port)},
+			change: func(t object) { t["Metadata"] = object{"onesynth": object{"localPort": port}} },
+			options: func(o *local.Options) {
+				o.Port = local.PlatformPorts
+			}, is: local.ErrPort, says: []string{fmt.Sprint(port)},
 		},
-		"Stack":   {options: func(o *local.Options) { o.Stacks = []string{"Other"} }, says: []string{"Other", "Items"}},
-		"Runtime": {change: func(t object) { properties(t, "Function")["Runtime"] = "nodejs22.x" }, says: []string{"nodejs22.x", "bootstrap"}},
-		"Layers":  {change: func(t object) { properties(t, "Function")["Layers"] = []string{"arn:layer"} }, says: []string{"layers"}},
-		"Trust":   {change: func(t object) { t["Resources"].(object)["Role"] = role("ec2.amazonaws.com", allow("*", "a:b")) }, says: []string{"lambda.amazonaws.com"}},
+		"Stack": {options: func(o *local.Options) { o.Stacks = []string{"Other"} }, says: []string{"Other", "Items"}},
+		"Runtime": {change: func(t object) {
+			properties(t, "Function")["Runtime"] = "nodejs22.x"
+		}, says: []string{"nodejs22.x", "bootstrap"}},
+		"Layers": {change: func(t object) {
+			properties(t, "Function")["Layers"] = []string{"arn:layer"}
+		}, says: []string{"layers"}},
+		"Trust": {change: func(t object) {
+			t["Resources"].(object)["Role"] = role("ec2.amazonaws.com", allow("*", "a:b"))
+		}, says: []string{"lambda.amazonaws.com"}},
 		"ScheduleTrust": {change: func(t object) {
 			t["Resources"].(object)["ScheduleRole"] = role("lambda.amazonaws.com", allow("*", "a:b"))
 		}, says: []string{"scheduler.amazonaws.com"}},
-		"Cron":       {change: func(t object) { properties(t, "Schedule")["ScheduleExpression"] = "cron(* * * * * *)" }, says: []string{"tick", "exactly one"}},
-		"Payload":    {change: func(t object) { properties(t, "Integration")["PayloadFormatVersion"] = "1.0" }, says: []string{"2.0"}},
-		"WebSocket":  {change: func(t object) { properties(t, "Api")["ProtocolType"] = "WEBSOCKET" }, says: []string{"WEBSOCKET"}},
-		"NoStage":    {change: func(t object) { delete(t["Resources"].(object), "Stage") }, says: []string{"no stage"}},
-		"Route":      {change: func(t object) { properties(t, "Route0")["RouteKey"] = "PUT items" }, says: []string{"METHOD /path"}},
-		"Authorizer": {change: func(t object) { properties(t, "Authorizer")["AuthorizerType"] = "REQUEST" }, says: []string{"REQUEST"}},
+		"Cron": {change: func(t object) {
+			properties(t, "Schedule")["ScheduleExpression"] = "cron(* * * * * *)"
+		}, says: []string{"tick", "exactly one"}},
+		"Payload": {change: func(t object) {
+			properties(t, "Integration")["PayloadFormatVersion"] = "1.0"
+		}, says: []string{"2.0"}},
+		"WebSocket": {change: func(t object) {
+			properties(t, "Api")["ProtocolType"] = "WEBSOCKET"
+		}, says: []string{"WEBSOCKET"}},
+		"NoStage": {change: func(t object) { delete(t["Resources"].(object), "Stage") }, says: []string{"no stage"}},
+		"Route": {change: func(t object) {
+			properties(t, "Route0")["RouteKey"] = "PUT items"
+		}, says: []string{"METHOD /path"}},
+		"Authorizer": {change: func(t object) {
+			properties(t, "Authorizer")["AuthorizerType"] = "REQUEST"
+		}, says: []string{"REQUEST"}},
 		"Notification": {change: func(t object) {
-			properties(t, "Bucket")["NotificationConfiguration"] = object{"QueueConfigurations": []object{{"Event": "s3:ObjectCreated:*"}}}
+			properties(t, "Bucket")["NotificationConfiguration"] = object{
+				"QueueConfigurations": []object{{"Event": "s3:ObjectCreated:*"}}}
 		}, says: []string{"NotificationConfiguration"}},
-		"RuleNotPermitted": {change: func(t object) { delete(t["Resources"].(object), "RulePermission") }, says: []string{"Rule", "no AWS::Lambda::Permission lets events.amazonaws.com invoke worker"}},
+		"RuleNotPermitted": {change: func(t object) {
+			delete(t["Resources"].(object), "RulePermission")
+		}, says: []string{"Rule", "no AWS::Lambda::Permission lets events.amazonaws.com invoke worker"}},
 		"RuleInput": {change: func(t object) {
 			properties(t, "Rule")["Targets"].([]object)[0]["InputPath"] = "$.detail"
 		}, says: []string{"Rule", "leave Input, InputPath and InputTransformer out"}},
 		"RulePattern": {change: func(t object) {
-			properties(t, "Rule")["EventPattern"].(object)["detail"].(object)["object"] = object{"size": []object{{"cidr": "10.0.0.0/24"}}}
+			properties(t, "Rule")["EventPattern"].(object)["detail"].(object)["object"] = object{
+				"size": []object{{"cidr": "10.0.0.0/24"}}}
 		}, says: []string{"Rule", `got operator "cidr"`}},
 		"RuleDeadLetters": {change: func(t object) {
-			properties(t, "Rule")["Targets"].([]object)[0]["DeadLetterConfig"] = object{"Arn": "arn:aws:sqs:us-east-1:000000000000:none"}
+			properties(t, "Rule")["Targets"].([]object)[0]["DeadLetterConfig"] = object{
+				"Arn": "arn:aws:sqs:us-east-1:000000000000:none"}
 		}, says: []string{"Rule", "dead-letter queue"}},
 		"Catalog": {change: func(t object) {
-			t["Resources"].(object)["Query"] = object{"Type": "AWS::Athena::NamedQuery", "Properties": object{"Database": "nowhere", "QueryString": "SELECT 1"}}
+			t["Resources"].(object)["Query"] = object{"Type": "AWS::Athena::NamedQuery",
+				"Properties": object{"Database": "nowhere", "QueryString": "SELECT 1"}}
 		}, says: []string{"nowhere"}},
-		"IAMRoute": {change: func(t object) { properties(t, "Route0")["AuthorizationType"] = "AWS_IAM" }, says: []string{"AWS_IAM"}},
+		"IAMRoute": {change: func(t object) {
+			properties(t, "Route0")["AuthorizationType"] = "AWS_IAM"
+		}, says: []string{"AWS_IAM"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -719,7 +798,8 @@ func TestStartRefuses(t *testing.T) {
 			if test.change != nil {
 				test.change(changed)
 			}
-			options := local.Options{Assembly: write(t, changed), DynamoDB: enginetest.Engine(t).URL(), AccessKey: enginetest.AccessKey(), NoSchedules: true}
+			options := local.Options{Assembly: write(t, changed), DynamoDB: enginetest.Engine(t).URL(),
+				AccessKey: enginetest.AccessKey(), NoSchedules: true}
 			if test.options != nil {
 				test.options(&options)
 			}
@@ -759,14 +839,15 @@ func TestRedelivery(t *testing.T) {
 		return body == `"INSERT 19"`
 	})
 	want(t, 200, `"redeliver": 0`)(call(t, "POST", r.ConsoleURL()+"/faults", `{}`))
-	eventually(t, "all records are delivered", func() bool { return r.Streams()[0].Waiting == 0 })
-	if state := r.Streams()[0]; state.Redelivered == 0 || state.Done < state.Read || state.GivenUp != 0 {
+	eventually(t, "all records are delivered", func() bool { return rooms.Of(r).Mappings.Streams()[0].Waiting == 0 })
+	if state := rooms.Of(r).Mappings.Streams()[0]; state.Redelivered == 0 || state.Done < state.Read ||
+		state.GivenUp != 0 {
 		t.Errorf("got %+v", state)
 	}
 }
 
-// TestTokensOfSeveralStacks: one token is for the APIs of all stacks, or for those of one stack. The first token of a user of a pool
-// invokes the pool's function.
+// TestTokensOfSeveralStacks: one token is for the APIs of all stacks, or for those of one stack. The first token of a
+// user of a pool invokes the pool's function.
 func TestTokensOfSeveralStacks(t *testing.T) {
 	t.Parallel()
 	second := template()
@@ -774,12 +855,15 @@ func TestTokensOfSeveralStacks(t *testing.T) {
 	properties(second, "Schedule")["Name"] = "tick2"
 	properties(second, "Logs")["LogGroupName"] = "/test/logs2"
 	resources := second["Resources"].(object)
-	resources["Users"] = object{"Type": "AWS::Cognito::UserPool", "Properties": object{"LambdaConfig": object{"PostConfirmation": arn("Function"), "PreSignUp": arn("Function")}}}
+	resources["Users"] = object{"Type": "AWS::Cognito::UserPool",
+		"Properties": object{"LambdaConfig": object{"PostConfirmation": arn("Function"), "PreSignUp": arn("Function")}}}
 	resources["App"] = object{"Type": "AWS::Cognito::UserPoolClient", "Properties": object{"UserPoolId": ref("Users")}}
 	resources["UsersPermission"] = object{"Type": "AWS::Lambda::Permission", "Properties": object{
-		"Action": "lambda:InvokeFunction", "FunctionName": arn("Function"), "Principal": "cognito-idp.amazonaws.com", "SourceArn": arn("Users"),
+		"Action": "lambda:InvokeFunction", "FunctionName": arn("Function"), "Principal": "cognito-idp.amazonaws.com",
+		"SourceArn": arn("Users"),
 	}}
-	properties(second, "Authorizer")["JwtConfiguration"] = object{"Issuer": object{"Fn::GetAtt": []string{"Users", "ProviderURL"}}, "Audience": []any{ref("App"), "second"}}
+	properties(second, "Authorizer")["JwtConfiguration"] = object{
+		"Issuer": object{"Fn::GetAtt": []string{"Users", "ProviderURL"}}, "Audience": []any{ref("App"), "second"}}
 	r, printed := start(t, template(), func(o *local.Options) { o.Assembly = write(t, template(), second) })
 	for _, test := range []struct {
 		request       string
@@ -799,20 +883,24 @@ func TestTokensOfSeveralStacks(t *testing.T) {
 			t.Fatalf("%s: got %d %s", test.request, status, body)
 		}
 		for stack, wanted := range map[string]int{"Items": test.first, "Items2": test.second} {
-			if got, body := call(t, "GET", r.URL(stack)+"/me", "", "Authorization", "Bearer "+token.AccessToken); got != wanted || got == 200 && body != `"alice"` {
+			if got, body := call(t, "GET", r.URL(stack)+"/me", "", "Authorization",
+				"Bearer "+token.AccessToken); got != wanted || got == 200 && body != `"alice"` {
 				t.Errorf("%s at %s: got %d %s, want %d", test.request, stack, got, body, wanted)
 			}
 		}
 	}
 	want(t, 400, "Items, Items2")(call(t, "POST", r.ConsoleURL()+"/token", `{"sub":"alice","stack":"None"}`))
-	want(t, 200, `"PostConfirmation_ConfirmSignUp alice@example.com"`)(call(t, "GET", r.URL("Items2")+"/items/user", ""))
+	want(t, 200, `"PostConfirmation_ConfirmSignUp alice@example.com"`)(
+		call(t, "GET", r.URL("Items2")+"/items/user", ""))
 	want(t, 200, "null")(call(t, "GET", r.URL("Items")+"/items/user", ""))
-	want(t, 502, "sign-up not confirmed: fail at user pool")(call(t, "POST", r.ConsoleURL()+"/token", `{"sub":"fail","stack":"Items2"}`))
+	want(t, 502, "sign-up not confirmed: fail at user pool")(
+		call(t, "POST", r.ConsoleURL()+"/token", `{"sub":"fail","stack":"Items2"}`))
 	want(t, 200, "access_token")(call(t, "POST", r.ConsoleURL()+"/token", `{"sub":"fail","stack":"Items"}`))
 	want(t, 200, `"post_confirmation": "worker2",
     "sign_ups": 1,
     "failures": 1`)(call(t, "GET", r.ConsoleURL()+"/user-pools", ""))
-	for _, line := range []string{"without effect here: PreSignUp of AWS::Cognito::UserPool Users (Users)\n", `attempt 1: worker2 failed: {"errorMessage":"sign-up failed"`} {
+	for _, line := range []string{"without effect here: PreSignUp of AWS::Cognito::UserPool Users (Users)\n",
+		`attempt 1: worker2 failed: {"errorMessage":"sign-up failed"`} {
 		if !strings.Contains(printed.String(), line) {
 			t.Errorf("printed %s, want %q", printed, line)
 		}
@@ -825,19 +913,24 @@ func TestAliases(t *testing.T) {
 	changed := func() object {
 		changed := template()
 		resources := changed["Resources"].(object)
-		resources["Version"] = object{"Type": "AWS::Lambda::Version", "Properties": object{"FunctionName": ref("Function")}}
+		resources["Version"] = object{"Type": "AWS::Lambda::Version",
+			"Properties": object{"FunctionName": ref("Function")}}
 		resources["Alias"] = object{"Type": "AWS::Lambda::Alias", "Properties": object{
-			"Name": "live", "FunctionName": ref("Function"), "FunctionVersion": object{"Fn::GetAtt": []string{"Version", "Version"}},
+			"Name": "live", "FunctionName": ref("Function"),
+			"FunctionVersion": object{"Fn::GetAtt": []string{"Version", "Version"}},
 		}}
-		resources["Push"] = object{"Type": "AWS::SSM::Parameter", "Properties": object{"Name": "/company/push", "Type": "String", "Value": "https://push.example"}}
-		properties(changed, "Function")["Environment"].(object)["Variables"].(object)["PUSH"] = "{{resolve:ssm:/company/push}}"
+		resources["Push"] = object{"Type": "AWS::SSM::Parameter",
+			"Properties": object{"Name": "/company/push", "Type": "String", "Value": "https://push.example"}}
+		variables := properties(changed, "Function")["Environment"].(object)["Variables"].(object)
+		variables["PUSH"] = "{{resolve:ssm:/company/push}}"
 		properties(changed, "Integration")["IntegrationUri"] = ref("Alias")
 		properties(changed, "Permission")["FunctionName"] = ref("Alias")
 		properties(changed, "Mapping")["FunctionName"] = ref("Alias")
 		failures := properties(changed, "Failures")
 		failures["Qualifier"] = "live"
 		properties(changed, "Schedule")["Target"].(object)["Arn"] = ref("Alias")
-		resources["ScheduleRole"] = role("scheduler.amazonaws.com", allow(ref("Alias"), "lambda:InvokeFunction"), allow(arn("Queue"), "sqs:SendMessage"))
+		resources["ScheduleRole"] = role("scheduler.amazonaws.com", allow(ref("Alias"), "lambda:InvokeFunction"),
+			allow(arn("Queue"), "sqs:SendMessage"))
 		return changed
 	}
 	t.Run("OK", func(t *testing.T) {
@@ -868,9 +961,12 @@ func TestAliases(t *testing.T) {
 	t.Run("ErrScheduleRole", func(t *testing.T) {
 		t.Parallel()
 		changed := changed()
-		changed["Resources"].(object)["ScheduleRole"] = role("scheduler.amazonaws.com", allow(arn("Function"), "lambda:InvokeFunction"))
+		changed["Resources"].(object)["ScheduleRole"] = role("scheduler.amazonaws.com",
+			allow(arn("Function"), "lambda:InvokeFunction"))
 		r, _ := start(t, changed, nil)
-		if err := r.RunSchedule(t.Context(), "tick"); err == nil || !strings.Contains(err.Error(), "lambda:InvokeFunction on resource: arn:aws:lambda:us-east-1:000000000000:function:worker:live") {
+		if err := r.RunSchedule(t.Context(), "tick"); err == nil ||
+			!strings.Contains(err.Error(), "lambda:InvokeFunction on resource: "+
+				"arn:aws:lambda:us-east-1:000000000000:function:worker:live") {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -881,15 +977,19 @@ func TestWithoutEffect(t *testing.T) {
 	t.Parallel()
 	changed := template()
 	resources := changed["Resources"].(object)
-	for i, kind := range []string{"AWS::EKS::Cluster", "AWS::Route53::HostedZone", "AWS::Route53::RecordSet", "AWS::Route53::RecordSet", "AWS::Events::Rule"} {
+	for i, kind := range []string{"AWS::EKS::Cluster", "AWS::Route53::HostedZone", "AWS::Route53::RecordSet",
+		"AWS::Route53::RecordSet", "AWS::Events::Rule"} {
 		resources[fmt.Sprint("Beside", i)] = object{"Type": kind}
 	}
-	resources["Beside4"].(object)["Properties"] = object{"ScheduleExpression": "rate(1 minute)", "Targets": []object{{"Id": "Target", "Arn": arn("Function")}}}
+	resources["Beside4"].(object)["Properties"] = object{"ScheduleExpression": "rate(1 minute)",
+		"Targets": []object{{"Id": "Target", "Arn": arn("Function")}}}
 	resources["BesidePermission"] = object{"Type": "AWS::Lambda::Permission", "Properties": object{
-		"Action": "lambda:InvokeFunction", "FunctionName": arn("Function"), "Principal": "events.amazonaws.com", "SourceArn": arn("Beside4"),
+		"Action": "lambda:InvokeFunction", "FunctionName": arn("Function"), "Principal": "events.amazonaws.com",
+		"SourceArn": arn("Beside4"),
 	}}
 	_, printed := start(t, changed, func(o *local.Options) { o.AllowUnsupported = []string{"AWS::EKS::Cluster"} })
-	const line = "without effect here: AWS::EKS::Cluster (1), AWS::Events::Rule (1, which fire nothing), AWS::Route53::HostedZone (1), AWS::Route53::RecordSet (2)\n"
+	const line = "without effect here: AWS::EKS::Cluster (1), AWS::Events::Rule (1, which fire nothing), " +
+		"AWS::Route53::HostedZone (1), AWS::Route53::RecordSet (2)\n"
 	if got := printed.String(); strings.Count(got, line) != 1 || strings.Count(got, "without effect") != 1 {
 		t.Errorf("printed %s", got)
 	}
@@ -923,10 +1023,13 @@ func TestPlatformPorts(t *testing.T) {
 	changed := template()
 	changed["Metadata"] = object{"onesynth": object{"localPort": port}}
 	resources := changed["Resources"].(object)
-	resources["OtherApi"] = object{"Type": "AWS::ApiGatewayV2::Api", "Properties": object{"Name": "other", "ProtocolType": "HTTP"}}
-	resources["OtherStage"] = object{"Type": "AWS::ApiGatewayV2::Stage", "Properties": object{"ApiId": ref("OtherApi"), "StageName": "$default"}}
+	resources["OtherApi"] = object{"Type": "AWS::ApiGatewayV2::Api",
+		"Properties": object{"Name": "other", "ProtocolType": "HTTP"}}
+	resources["OtherStage"] = object{"Type": "AWS::ApiGatewayV2::Stage",
+		"Properties": object{"ApiId": ref("OtherApi"), "StageName": "$default"}}
 	r, _ := start(t, changed, func(o *local.Options) { o.Port = local.PlatformPorts })
-	if apis := r.APIs(); len(apis) != 2 || apis[0].Name != "items" || apis[0].URL != fmt.Sprint("http://127.0.0.1:", port) || apis[1].URL == apis[0].URL {
+	if apis := rooms.Of(r).APIs; len(apis) != 2 || apis[0].Name != "items" ||
+		apis[0].URL != fmt.Sprint("http://127.0.0.1:", port) || apis[1].URL == apis[0].URL {
 		t.Errorf("got %+v", apis)
 	}
 }
@@ -940,19 +1043,22 @@ func TestOrderOfAPIs(t *testing.T) {
 	}
 	api := func(name string, port int) object {
 		return object{"Metadata": object{"onesynth": object{"localPort": port}}, "Resources": object{
-			"Api":   object{"Type": "AWS::ApiGatewayV2::Api", "Properties": object{"Name": name, "ProtocolType": "HTTP"}},
-			"Stage": object{"Type": "AWS::ApiGatewayV2::Stage", "Properties": object{"ApiId": ref("Api"), "StageName": "$default"}},
+			"Api": object{"Type": "AWS::ApiGatewayV2::Api",
+				"Properties": object{"Name": name, "ProtocolType": "HTTP"}},
+			"Stage": object{"Type": "AWS::ApiGatewayV2::Stage",
+				"Properties": object{"ApiId": ref("Api"), "StageName": "$default"}},
 		}}
 	}
 	folder := write(t, api("second", high), api("first", low), api("last", 0))
 	for _, port := range []int{0, local.PlatformPorts} {
 		printed := &output{}
-		r, err := local.Start(t.Context(), local.Options{Assembly: folder, Port: port, DynamoDB: enginetest.Engine(t).URL(), AccessKey: enginetest.AccessKey(), Log: printed})
+		r, err := local.Start(t.Context(), local.Options{Assembly: folder, Port: port,
+			DynamoDB: enginetest.Engine(t).URL(), AccessKey: enginetest.AccessKey(), Log: printed})
 		if err != nil {
 			t.Fatal(err)
 		}
 		var listed []string
-		for _, api := range r.APIs() {
+		for _, api := range rooms.Of(r).APIs {
 			listed = append(listed, api.Name)
 		}
 		r.Close()
@@ -969,11 +1075,14 @@ func TestPortsOfStacks(t *testing.T) {
 	port := freePort(t)
 	changed := template()
 	changed["Metadata"] = object{"onesynth": object{"localPort": 1}}
-	r, _ := start(t, changed, func(o *local.Options) { o.Port, o.Ports = local.PlatformPorts, map[string]int{"Items": port} })
+	r, _ := start(t, changed, func(o *local.Options) {
+		o.Port, o.Ports = local.PlatformPorts, map[string]int{"Items": port}
+	})
 	if got := r.URL("Items"); got != fmt.Sprint("http://127.0.0.1:", port) {
 		t.Errorf("got %s, want port %d", got, port)
 	}
-	r, err := local.Start(t.Context(), local.Options{Assembly: write(t, template()), DynamoDB: enginetest.Engine(t).URL(), Ports: map[string]int{"Itmes": port}})
+	r, err := local.Start(t.Context(), local.Options{Assembly: write(t, template()),
+		DynamoDB: enginetest.Engine(t).URL(), Ports: map[string]int{"Itmes": port}})
 	if err == nil {
 		r.Close()
 	}
@@ -987,7 +1096,8 @@ func TestRunEndsWithItsContext(t *testing.T) {
 	printed := &output{}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
-	options := local.Options{Assembly: write(t, template()), DynamoDB: enginetest.Engine(t).URL(), AccessKey: enginetest.AccessKey(), Log: printed}
+	options := local.Options{Assembly: write(t, template()), DynamoDB: enginetest.Engine(t).URL(),
+		AccessKey: enginetest.AccessKey(), Log: printed}
 	go func() { ended <- local.Run(ctx, options) }()
 	eventually(t, "ready", func() bool { return strings.HasSuffix(printed.String(), "ready\n") })
 	cancel()
@@ -1003,13 +1113,13 @@ func BenchmarkGetItem(b *testing.B) {
 		b.Fatal(body)
 	}
 	call(b, "GET", url+"/items/a", "")
-	r.AWS().ResetCapacity()
+	rooms.Of(r).AWS.ResetCapacity()
 	for b.Loop() {
 		if status, body := call(b, "GET", url+"/items/a", ""); status != 200 {
 			b.Fatal(body)
 		}
 	}
-	for _, row := range r.AWS().Capacity() {
+	for _, row := range rooms.Of(r).AWS.Capacity() {
 		if row.Operation == "GetItem" {
 			b.ReportMetric(float64(row.Time.Microseconds())/float64(row.Requests), "µs-dynamodb/op")
 		}

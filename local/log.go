@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/local/trace"
+	"github.com/onesynth-cdk/onesynth/internal/trace"
 )
 
 // LogFormat is a form of lines about requests.
@@ -19,7 +19,8 @@ type LogFormat int
 const (
 	// LogText has a line for each request, and below it what functions logged meanwhile.
 	LogText LogFormat = iota
-	// LogJSON has each line that functions and stages of APIs log, as they write it, in JSON mostly, behind the name in brackets.
+	// LogJSON has each line that functions and stages of APIs log, as they write it, in JSON mostly, behind the name in
+	// brackets.
 	LogJSON
 )
 
@@ -33,7 +34,8 @@ type log struct {
 }
 
 func newLog(options Options) *log {
-	return &log{format: options.LogFormat, text: trace.Text{Level: options.LogLevel, Colours: options.LogColours}, writer: options.Log}
+	return &log{format: options.LogFormat, text: trace.Text{Level: options.LogLevel, Colours: options.LogColours},
+		writer: options.Log}
 }
 
 func (l *log) Write(p []byte) (int, error) {
@@ -65,8 +67,8 @@ func (l *log) ended(request trace.Summary, lines []trace.Line) {
 	}
 }
 
-// stray prints a line that belongs to no request that is under way.
-func (l *log) stray(line trace.Line) {
+// unattributed prints a line that belongs to no request that is under way.
+func (l *log) unattributed(line trace.Line) {
 	if l.format == LogText {
 		l.Write([]byte(l.text.Line(line)))
 	}
@@ -75,17 +77,19 @@ func (l *log) stray(line trace.Line) {
 // announce prints what runs where; its last line is "ready".
 func (r *Runner) announce() {
 	var lines strings.Builder
-	for _, api := range r.APIs() {
+	for _, api := range r.design.Load().apis {
 		fmt.Fprintf(&lines, "%-10s %s  (%s, stack %s)\n", "API", api.URL, api.Name, api.Stack)
 	}
 	fmt.Fprintf(&lines, "%-10s %s\n", "console", r.ConsoleURL())
 	fmt.Fprintf(&lines, "%-10s %s\n", "DynamoDB", r.engine.URL())
 	if r.debugged != "" {
-		fmt.Fprintf(&lines, "%-10s 127.0.0.1:%d  %s under delve: attach a debugger there; requests have no time-outs\n", "debugger", r.debugPort(), strings.Join(r.labels([]string{r.debugged}), ""))
+		fmt.Fprintf(&lines, "%-10s 127.0.0.1:%d  %s under delve: attach a debugger there; requests have no time-outs\n",
+			"debugger", r.debugPort(), r.design.Load().function(r.debugged).Label)
 	}
-	for _, table := range r.Assembly().Tables() {
+	for _, table := range r.design.Load().assembly.Tables() {
 		if table.Existing {
-			fmt.Fprintf(&lines, "%-10s %s  exists elsewhere; here as stack %s describes it\n", "table", table.Name, table.Stack.Name)
+			fmt.Fprintf(&lines, "%-10s %s  exists elsewhere; here as stack %s describes it\n", "table", table.Name,
+				table.Stack.Name)
 		}
 	}
 	for _, s := range r.schedules.Schedules() {

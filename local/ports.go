@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"syscall"
 
-	"github.com/onesynth-cdk/onesynth/local/assembly"
+	"github.com/onesynth-cdk/onesynth/internal/cloud/assembly"
 )
 
 const (
@@ -90,8 +90,8 @@ func (p *ports) listenAPI(stack *assembly.Stack, options Options) (net.Listener,
 		if port = stack.LocalPort(); port == 0 {
 			return listenFree(firstPort)
 		}
-		// The first API that asks for the port has it. Others of the stack, and of a second stack of the same platform, take the
-		// next free ones.
+		// The first API that asks for the port has it. Others of the stack, and of a second stack of the same platform,
+		// take the next free ones.
 		for _, listener := range p.apis {
 			if listener.Addr().(*net.TCPAddr).Port == port {
 				return listenFree(port + 1)
@@ -100,7 +100,8 @@ func (p *ports) listenAPI(stack *assembly.Stack, options Options) (net.Listener,
 	}
 	listener, err := listen(port)
 	if err != nil {
-		return nil, fmt.Errorf("stack %s: %w: stop what uses it, or choose another with --port (0 takes any free one)", stack.Name, err)
+		return nil, fmt.Errorf("stack %s: %w: stop what uses it, or choose another with --port (0 takes any free one)",
+			stack.Name, err)
 	}
 	return listener, nil
 }

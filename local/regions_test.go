@@ -3,24 +3,20 @@ package local_test
 import (
 	"encoding/json"
 	"errors"
-	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/onesynth-cdk/onesynth/internal/console"
+	"github.com/onesynth-cdk/onesynth/internal/rooms"
+	engine "github.com/onesynth-cdk/onesynth/internal/services/dynamodb"
+	"github.com/onesynth-cdk/onesynth/internal/services/dynamodb/enginetest"
 	"github.com/onesynth-cdk/onesynth/local"
-	"github.com/onesynth-cdk/onesynth/local/console"
-	"github.com/onesynth-cdk/onesynth/local/engine"
-	"github.com/onesynth-cdk/onesynth/local/engine/enginetest"
 )
 
 // writeIn puts stacks of accounts and regions on disk, Items, Items2 and so on.
@@ -63,7 +59,8 @@ func TestRegions(t *testing.T) {
 	data, database := t.TempDir(), enginetest.AccessKey()
 	for _, run := range []string{"first", "with kept data"} {
 		r, err := local.Start(t.Context(), local.Options{
-			Assembly: writeIn(t, environments, templates...), DynamoDB: enginetest.Engine(t).URL(), AccessKey: database, NoSchedules: true, Data: data,
+			Assembly: writeIn(t, environments, templates...), DynamoDB: enginetest.Engine(t).URL(), AccessKey: database,
+			NoSchedules: true, Data: data,
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -83,17 +80,18 @@ func TestRegions(t *testing.T) {
 			want(t, 200, region)(call(t, "GET", r.URL(stack)+"/items/1", ""))
 			want(t, 200, "INSERT 1")(call(t, "GET", r.URL(stack)+"/items/seen", ""))
 		}
-		tables, err := r.Tables(t.Context())
-		if err != nil || len(tables) != 2 || tables[0].ARN != "arn:aws:dynamodb:eu-west-1:111122223333:table/items" || tables[1].ARN != "arn:aws:dynamodb:us-east-1:111122223333:table/items" {
+		tables, err := rooms.Of(r).Databases.Tables(t.Context())
+		if err != nil || len(tables) != 2 || tables[0].ARN != "arn:aws:dynamodb:eu-west-1:111122223333:table/items" ||
+			tables[1].ARN != "arn:aws:dynamodb:us-east-1:111122223333:table/items" {
 			t.Errorf("got tables %+v, %v", tables, err)
 		}
-		if deliveries := r.Streams(); len(deliveries) != 2 {
+		if deliveries := rooms.Of(r).Mappings.Streams(); len(deliveries) != 2 {
 			t.Errorf("got streams %+v", deliveries)
 		}
 		if _, err := r.Sweep(t.Context()); err != nil {
 			t.Error(err)
 		}
-		if refused := r.AWS().Refused(); len(refused) != 0 {
+		if refused := rooms.Of(r).AWS.Refused(); len(refused) != 0 {
 			t.Errorf("got refused %+v", refused)
 		}
 		r.Close()
@@ -108,11 +106,15 @@ func TestSameNames(t *testing.T) {
 		change       func(object)
 		says         []string
 	}{
-		"functions of two regions": {[]string{"aws://111122223333/eu-west-1", "aws://111122223333/us-east-1"}, func(object) {},
-			[]string{"stack Items2: AWS::Lambda::Function Function (Function) and, of stack Items, AWS::Lambda::Function Function (Function) have one name, worker", "--stack Items", "have one name, tick"}},
-		"tables of one region": {[]string{"aws://111122223333/eu-west-1", "aws://111122223333/eu-west-1"}, func(changed object) {
-			properties(changed, "Table")["TableName"] = "items"
-		}, []string{"AWS::DynamoDB::Table Table (Table) have one name, items"}},
+		"functions of two regions": {[]string{"aws://111122223333/eu-west-1", "aws://111122223333/us-east-1"},
+			func(object) {},
+			[]string{"stack Items2: AWS::Lambda::Function Function (Function) and, of stack Items, " +
+				"AWS::Lambda::Function Function (Function) have one name, worker", "--stack Items",
+				"have one name, tick"}},
+		"tables of one region": {[]string{"aws://111122223333/eu-west-1", "aws://111122223333/eu-west-1"},
+			func(changed object) {
+				properties(changed, "Table")["TableName"] = "items"
+			}, []string{"AWS::DynamoDB::Table Table (Table) have one name, items"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -121,7 +123,8 @@ func TestSameNames(t *testing.T) {
 				test.change(changed)
 			}
 			r, err := local.Start(t.Context(), local.Options{
-				Assembly: writeIn(t, test.environments, templates...), DynamoDB: enginetest.Engine(t).URL(), AccessKey: enginetest.AccessKey(), NoSchedules: true,
+				Assembly: writeIn(t, test.environments, templates...), DynamoDB: enginetest.Engine(t).URL(),
+				AccessKey: enginetest.AccessKey(), NoSchedules: true,
 			})
 			if err == nil {
 				r.Close()
@@ -136,11 +139,12 @@ func TestSameNames(t *testing.T) {
 	}
 }
 
-// Kept data stays with its account and region: when a stack gets an Env, when a region is added, when some are chosen, and
-// when one is removed. Programs beside the run learn the access key of each.
+// Kept data stays with its account and region: when a stack gets an Env, when a region is added, when some are chosen,
+// and when one is removed. Programs beside the run learn the access key of each.
 func TestDataOfEnvironments(t *testing.T) {
 	t.Parallel()
-	const unset, west, east = "aws://unknown-account/unknown-region", "aws://111122223333/eu-west-1", "aws://111122223333/us-east-1"
+	const unset, west, east = "aws://unknown-account/unknown-region", "aws://111122223333/eu-west-1",
+		"aws://111122223333/us-east-1"
 	data, database := t.TempDir(), enginetest.AccessKey()
 	for _, step := range []struct {
 		name         string
@@ -151,7 +155,8 @@ func TestDataOfEnvironments(t *testing.T) {
 	}{
 		{"no Env", []string{unset}, nil, map[string]string{"us-east-1": "null"}},
 		{"Env", []string{west}, nil, map[string]string{"eu-west-1": "us-east-1"}},
-		{"another region first", []string{east, west}, nil, map[string]string{"us-east-1": "null", "eu-west-1": "eu-west-1"}},
+		{"another region first", []string{east, west}, nil,
+			map[string]string{"us-east-1": "null", "eu-west-1": "eu-west-1"}},
 		{"only the new one", []string{east, west}, []string{"Items"}, map[string]string{"us-east-1": `"us-east-1"`}},
 		{"without the former", []string{east}, nil, map[string]string{"us-east-1": `"us-east-1"`}},
 	} {
@@ -164,7 +169,8 @@ func TestDataOfEnvironments(t *testing.T) {
 			templates = append(templates, changed)
 		}
 		r, err := local.Start(t.Context(), local.Options{
-			Assembly: writeIn(t, step.environments, templates...), Stacks: step.stacks, DynamoDB: enginetest.Engine(t).URL(), AccessKey: database, NoSchedules: true, Data: data,
+			Assembly: writeIn(t, step.environments, templates...), Stacks: step.stacks,
+			DynamoDB: enginetest.Engine(t).URL(), AccessKey: database, NoSchedules: true, Data: data,
 		})
 		if err != nil {
 			t.Fatalf("%s: %v", step.name, err)
@@ -178,10 +184,13 @@ func TestDataOfEnvironments(t *testing.T) {
 			region := reach.Environments[i].Region
 			want(t, 200, step.items[region])(call(t, "GET", r.URL(stack)+"/items/1", ""))
 			want(t, 200, "")(call(t, "PUT", r.URL(stack)+"/items/1", region))
-			read, err := enginetest.Engine(t).Client(reach.Environments[i].AccessKey).GetItem(t.Context(), &dynamodb.GetItemInput{
-				TableName: aws.String("items"), Key: map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: "1"}},
-			})
-			if value, ok := read.Item["value"].(*types.AttributeValueMemberS); err != nil || !ok || value.Value != region {
+			read, err := enginetest.Engine(t).Client(reach.Environments[i].AccessKey).GetItem(t.Context(),
+				&dynamodb.GetItemInput{
+					TableName: aws.String("items"), Key: map[string]types.AttributeValue{
+						"id": &types.AttributeValueMemberS{Value: "1"}},
+				})
+			if value, ok := read.Item["value"].(*types.AttributeValueMemberS); err != nil || !ok ||
+				value.Value != region {
 				t.Errorf("%s: by the key of %s, got %v, %v", step.name, region, read, err)
 			}
 		}
@@ -209,34 +218,4 @@ func TestEngineOfOthers(t *testing.T) {
 			r.Close()
 		}
 	}
-}
-
-// A run learns of expiry from the writes of functions: here it cannot find it by reading the table.
-func TestExpiryIsToldByWrites(t *testing.T) {
-	t.Parallel()
-	address, err := url.Parse(enginetest.Engine(t).URL())
-	if err != nil {
-		t.Fatal(err)
-	}
-	forward := httputil.NewSingleHostReverseProxy(address)
-	withoutScan := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasSuffix(r.Header.Get("X-Amz-Target"), ".Scan") {
-			http.Error(w, `{"__type": "ValidationException", "message": "no scans"}`, http.StatusBadRequest)
-			return
-		}
-		forward.ServeHTTP(w, r)
-	}))
-	t.Cleanup(withoutScan.Close)
-	r, err := local.Start(t.Context(), local.Options{
-		Assembly: write(t, template()), DynamoDB: withoutScan.URL, AccessKey: enginetest.AccessKey(), NoSchedules: true, SweepInterval: time.Millisecond,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(r.Close)
-	want(t, 200, "")(call(t, "PUT", r.URL("Items")+"/items/expired", "x"))
-	eventually(t, "the expired item goes", func() bool {
-		_, text := call(t, "GET", r.URL("Items")+"/items/expired", "")
-		return text == "null"
-	})
 }

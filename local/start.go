@@ -10,6 +10,7 @@ import (
 	"net/http"
 	neturl "net/url"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -17,21 +18,23 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/onesynth-cdk/onesynth/local/assembly"
-	"github.com/onesynth-cdk/onesynth/local/awsapi"
-	"github.com/onesynth-cdk/onesynth/local/buckets"
-	"github.com/onesynth-cdk/onesynth/local/catalog"
-	"github.com/onesynth-cdk/onesynth/local/console"
-	"github.com/onesynth-cdk/onesynth/local/engine"
-	"github.com/onesynth-cdk/onesynth/local/gateway"
-	"github.com/onesynth-cdk/onesynth/local/inbox"
-	"github.com/onesynth-cdk/onesynth/local/lambda"
-	"github.com/onesynth-cdk/onesynth/local/loopback"
-	"github.com/onesynth-cdk/onesynth/local/policy"
-	"github.com/onesynth-cdk/onesynth/local/queue"
-	"github.com/onesynth-cdk/onesynth/local/schedule"
-	"github.com/onesynth-cdk/onesynth/local/trace"
-	"github.com/onesynth-cdk/onesynth/local/userpool"
+	"github.com/onesynth-cdk/onesynth/internal/cloud/assembly"
+	"github.com/onesynth-cdk/onesynth/internal/cloud/policy"
+	"github.com/onesynth-cdk/onesynth/internal/console"
+	"github.com/onesynth-cdk/onesynth/internal/dev"
+	"github.com/onesynth-cdk/onesynth/internal/eventsource"
+	"github.com/onesynth-cdk/onesynth/internal/lake/catalog"
+	"github.com/onesynth-cdk/onesynth/internal/loopback"
+	"github.com/onesynth-cdk/onesynth/internal/services"
+	"github.com/onesynth-cdk/onesynth/internal/services/apigateway"
+	"github.com/onesynth-cdk/onesynth/internal/services/cognito"
+	"github.com/onesynth-cdk/onesynth/internal/services/dynamodb"
+	"github.com/onesynth-cdk/onesynth/internal/services/fcm"
+	"github.com/onesynth-cdk/onesynth/internal/services/lambda"
+	"github.com/onesynth-cdk/onesynth/internal/services/s3"
+	"github.com/onesynth-cdk/onesynth/internal/services/scheduler"
+	"github.com/onesynth-cdk/onesynth/internal/services/secrets"
+	"github.com/onesynth-cdk/onesynth/internal/trace"
 )
 
 // Errors of Start, to be matched with errors.Is.
@@ -41,7 +44,31 @@ var (
 	// ErrPort says that a port is taken.
 	ErrPort = errors.New("port in use")
 	// ErrWebhookEndpoint says that no webhook of a run can go to an address.
-	ErrWebhookEndpoint = errors.New("no address of an endpoint for webhooks on this machine: write it such as http://127.0.0.1:9000/hooks")
+	ErrWebhookEndpoint = errors.New("no address of an endpoint for webhooks on this machine: write it such as " +
+		"http://127.0.0.1:9000/hooks")
+	// ErrNoAssembly says that the folder has no cloud assembly.
+	ErrNoAssembly = assembly.ErrNoAssembly
+	// ErrArchitecture says that a function that this library has not built is for another processor or system.
+	ErrArchitecture = lambda.ErrArchitecture
+	// ErrNoJava and ErrNoJar say what DynamoDB Local needs and is not there.
+	ErrNoJava, ErrNoJar = dynamodb.ErrNoJava, dynamodb.ErrNoJar
+	// ErrNoDelve says that the debugger was not found.
+	ErrNoDelve = dev.ErrNoDelve
+	// ErrTableDiffers says that a table of the data folder cannot become as the assembly declares it, and ErrUnfitItems
+	// that its items do not fit a new index.
+	ErrTableDiffers, ErrUnfitItems = dynamodb.ErrTableDiffers, dynamodb.ErrUnfitItems
+)
+
+// Errors of the methods of Runner.
+var (
+	// ErrNoFunction says that the run has no function of that name, and ErrNotRunning that the function has no
+	// instance.
+	ErrNoFunction, ErrNotRunning = lambda.ErrNotFound, lambda.ErrNotRunning
+	// ErrThrottled says that the function's reserved concurrency is in use, and ErrTooLarge that a payload is larger
+	// than Lambda takes.
+	ErrThrottled, ErrTooLarge = lambda.ErrThrottled, lambda.ErrTooLarge
+	// ErrNoSchedule says that the run has no schedule of that name.
+	ErrNoSchedule = scheduler.ErrNotFound
 )
 
 const (
@@ -55,9 +82,8 @@ const (
 	scheduleCaller = "schedule/"
 )
 
-// Start starts a run and returns when all of it answers. It fails with assembly.ErrNoAssembly,
-// ErrUnsupported, ErrPort, ErrWebhookEndpoint, lambda.ErrArchitecture, engine.ErrNoJava, engine.ErrNoJar, or an error that names
-// the resource that cannot be run; nothing is left running then.
+// Start starts a run and returns when all of it answers. It fails with one of the errors above, or one that names the
+// resource that cannot be run; nothing is left running then.
 func Start(ctx context.Context, options Options) (*Runner, error) {
 	if options.Assembly == "" {
 		options.Assembly = "cdk.out"
@@ -70,11 +96,12 @@ func Start(ctx context.Context, options Options) (*Runner, error) {
 	}
 	for _, endpoint := range options.WebhookEndpoints {
 		address, err := neturl.Parse(endpoint)
-		if err != nil || address.Scheme != "http" && address.Scheme != "https" || !loopback.Is(address.Hostname()) || strings.ContainsFunc(endpoint, unicode.IsSpace) {
+		if err != nil || address.Scheme != "http" && address.Scheme != "https" || !loopback.Is(address.Hostname()) ||
+			strings.ContainsFunc(endpoint, unicode.IsSpace) {
 			return nil, fmt.Errorf("got %q: %w", endpoint, ErrWebhookEndpoint)
 		}
 	}
-	r := &Runner{options: options, log: newLog(options), parts: newGroup(ctx), doors: map[apiName]*door{}}
+	r := &Runner{options: options, log: newLog(options), group: newGroup(ctx), handlers: map[apiName]*replaceable{}}
 	if err := r.start(ctx); err != nil {
 		r.Close()
 		return nil, err
@@ -88,12 +115,12 @@ func (r *Runner) start(ctx context.Context) (err error) {
 	if r.folder, err = os.MkdirTemp("", "onesynth-local-"); err != nil {
 		return fmt.Errorf("local run: %w", err)
 	}
-	r.parts.afterwards(func() { _ = os.RemoveAll(r.folder) })
+	r.group.afterwards(func() { _ = os.RemoveAll(r.folder) })
 	d, err := r.prepare(ctx)
 	if err != nil {
 		return err
 	}
-	r.trace = trace.New(trace.Options{Keys: r.keyAttributes, Ended: r.log.ended, Stray: r.log.stray})
+	r.trace = trace.New(trace.Options{Keys: r.keyAttributes, Ended: r.log.ended, Unattributed: r.log.unattributed})
 	r.design.Store(d)
 	if err := r.startServices(d); err != nil {
 		return err
@@ -104,11 +131,11 @@ func (r *Runner) start(ctx context.Context) (err error) {
 	if err := r.startDatabases(ctx, d); err != nil {
 		return err
 	}
-	r.parts.serve(r.ports.aws, loopback.Guard{Listener: "the endpoint of AWS"}.Handler(r.aws))
-	r.parts.serve(r.ports.inbox, loopback.Guard{Listener: "the push inbox"}.Handler(r.inbox))
+	r.group.serve(r.ports.aws, loopback.Guard{Listener: "the endpoint of AWS"}.Handler(r.aws))
+	r.group.serve(r.ports.inbox, loopback.Guard{Listener: "the push inbox"}.Handler(r.inbox))
 	r.showConsole(d)
-	r.parts.serve(r.ports.console, loopback.Guard{Listener: "the console", Pages: true}.Handler(&r.console))
-	r.openDoors(d)
+	r.group.serve(r.ports.console, loopback.Guard{Listener: "the console", Pages: true}.Handler(&r.console))
+	r.replaceHandlers(d)
 	for _, status := range r.functions.Functions() {
 		if err := r.functions.Warm(status.Name); err != nil {
 			return err
@@ -124,23 +151,44 @@ func (r *Runner) start(ctx context.Context) (err error) {
 	return nil
 }
 
-// prepare does everything that needs no tables: ports, the assembly and its functions. DynamoDB Local takes about a second to
-// start, and does so meanwhile. An error of the assembly comes before an error of the engine.
+// follow makes the run follow its source.
+func (r *Runner) follow(ctx context.Context) error {
+	follower, err := dev.Follow(ctx, dev.Options{
+		Folder: filepath.Join(r.folder, "watch"), Modules: r.searched(), App: r.options.App, Context: r.options.Context,
+		Data: r.options.Data, Debugged: r.debugged,
+		Functions: func() []lambda.Declared {
+			return r.design.Load().functions
+		}, Recent: r.functions.Recent, Running: r.running,
+		Replace: r.replace, Report: r.trace.Changed, Log: r.log.line,
+		Apply: func(ctx context.Context, folder string) ([]string, string, error) {
+			applied, err := r.Apply(ctx, folder)
+			return append(applied.Added, applied.Replaced...), applied.String(), err
+		},
+	})
+	if err == nil {
+		r.group.start(follower.Run)
+	}
+	return err
+}
+
+// prepare does everything that needs no tables: ports, the assembly and its functions. DynamoDB Local takes about a
+// second to start, and does so meanwhile. An error of the assembly comes before an error of the engine.
 func (r *Runner) prepare(ctx context.Context) (d *design, err error) {
 	engineCtx, cancel := context.WithTimeout(ctx, engineStart)
 	defer cancel()
 	var engineErr error
 	var starting sync.WaitGroup
 	starting.Go(func() {
-		r.engine, engineErr = engine.Start(engineCtx, engine.Options{URL: r.options.DynamoDB, Dir: subfolder(r.options.Data, "dynamodb")})
+		r.engine, engineErr = dynamodb.Start(engineCtx,
+			dynamodb.Options{URL: r.options.DynamoDB, Dir: subfolder(r.options.Data, "dynamodb")})
 	})
 	if d, err = r.read(ctx); err != nil {
 		cancel()
 	}
 	starting.Wait()
 	if r.engine != nil {
-		r.parts.afterwards(func() { _ = r.engine.Close() })
-		r.parts.start(r.watchEngine)
+		r.group.afterwards(func() { _ = r.engine.Close() })
+		r.group.start(r.watchEngine)
 	}
 	if err == nil {
 		err = engineErr
@@ -153,9 +201,9 @@ func (r *Runner) read(ctx context.Context) (*design, error) {
 	if r.ports, err = openPorts(r.options); err != nil {
 		return nil, err
 	}
-	r.parts.afterwards(r.ports.close)
-	r.inbox = inbox.New(url(r.ports.inbox))
-	r.issuer = gateway.NewIssuer(r.options.Data)
+	r.group.afterwards(r.ports.close)
+	r.inbox = fcm.New(url(r.ports.inbox))
+	r.issuer = apigateway.NewIssuer(r.options.Data)
 	d, err := r.load(r.options.Assembly)
 	if err != nil {
 		return nil, err
@@ -179,35 +227,44 @@ func (r *Runner) watchEngine(ctx context.Context) error {
 	}
 }
 
-// startServices makes the AWS endpoint of functions, the functions, and the schedules that invoke them. Nothing calls them before
-// the servers answer.
+// startServices makes the AWS endpoint of functions, the functions, and the schedules that invoke them. Nothing calls
+// them before the servers answer.
 func (r *Runner) startServices(d *design) (err error) {
 	if err := r.openDatabases(d, nil); err != nil {
 		return err
 	}
-	r.aws, err = awsapi.New(awsapi.Options{
-		Assembly: d.assembly, EngineURL: r.engine.URL(), AccessKey: r.options.AccessKey, AccessKeys: d.databases.AccessKeys(), Region: engine.Region,
-		Dir: r.options.Data, SSMParameters: r.options.SSMParameters, ModelsURL: r.options.ModelsURL, Buckets: r.buckets, ServiceAccount: r.inbox.ServiceAccount,
-		Wrote: func(environment, operation string, body []byte) {
-			r.design.Load().databases.Wrote(environment, operation, body)
+	r.aws, err = services.New(services.Options{
+		Assembly: d.assembly, AccessKeys: d.databases.AccessKeys(),
+		DynamoDB: dynamodb.ServiceOptions{
+			EngineURL: r.engine.URL(), AccessKey: r.options.AccessKey, Observe: r.options.Observe,
+			Wrote: func(environment string, body []byte) {
+				r.design.Load().databases.Wrote(environment, body)
+			},
 		},
-		Observe: r.options.Observe, Trace: r.trace, Log: r.log.structured(),
+		Secrets:       secrets.Options{Dir: r.options.Data, ServiceAccount: r.inbox.ServiceAccount},
+		SSMParameters: r.options.SSMParameters, ModelsURL: r.options.ModelsURL, Buckets: r.buckets, Trace: r.trace,
+		Log: r.log.structured(),
 	})
 	if err != nil {
 		return err
 	}
 	r.functions = lambda.New(lambda.Options{
-		MaxInstances: r.options.MaxInstances, Region: assembly.DefaultRegion, Endpoint: url(r.ports.aws), Variables: []string{localWebhooks + strings.Join(append([]string{r.WebhooksURL()}, r.options.WebhookEndpoints...), " ")},
-		Trace: r.trace, Log: r.log.function, AuthoriseLogs: logs{r.Assembly, r.aws}.authorise, Queues: queues{r.aws}, RetryDelay: r.options.RetryDelay,
+		MaxInstances: r.options.MaxInstances, Region: assembly.DefaultRegion, Endpoint: url(r.ports.aws),
+		Variables: []string{localWebhooks + strings.Join(
+			append([]string{r.WebhooksURL()}, r.options.WebhookEndpoints...), " ")},
+		Trace: r.trace, Log: r.log.function, AuthoriseLogs: logs{func() *assembly.Assembly {
+			return r.design.Load().assembly
+		}, r.aws}.authorise, Queues: queues{r.aws}, RetryDelay: r.options.RetryDelay,
 	})
-	r.parts.onStop(r.functions.Close)
+	r.group.onStop(r.functions.Close)
 	for _, f := range d.functions {
 		if err := r.functions.Add(f.Function); err != nil {
 			return err
 		}
 		r.register(f, d)
 	}
-	r.schedules = schedule.New(schedule.Options{Target: target{r.aws, r.functions}, Now: r.options.Now, Log: r.log.line})
+	r.schedules = scheduler.New(scheduler.Options{Target: target{r.aws, r.functions}, Now: r.options.Now,
+		Log: r.log.line})
 	if err := r.readSchedules(d); err != nil {
 		return err
 	}
@@ -215,20 +272,21 @@ func (r *Runner) startServices(d *design) (err error) {
 		return err
 	}
 	r.registerSchedules(d)
-	r.parts.onStop(r.schedules.Close)
+	r.group.onStop(r.schedules.Close)
 	if err := r.readUsers(d); err != nil {
 		return err
 	}
 	if idle := d.users.WithoutEffect(); len(idle) > 0 {
 		r.log.printf("without effect here: %s", strings.Join(idle, ", "))
 	}
-	r.buckets.OnCreated(func(created buckets.Created) { r.design.Load().rules.Deliver(created, r.functions, r.log.line) })
+	r.buckets.OnCreated(func(created s3.Created) { r.design.Load().rules.Deliver(created, r.functions, r.log.line) })
 	return nil
 }
 
-func (r *Runner) openDatabases(d *design, former *engine.Databases) (err error) {
-	d.databases, err = engine.OpenDatabases(r.engine, d.assembly, engine.DatabasesOptions{
-		AccessKey: r.options.AccessKey, Dir: r.options.Data, Former: former, SweepInterval: r.options.SweepInterval, Log: r.log.structured(),
+func (r *Runner) openDatabases(d *design, former *dynamodb.Databases) (err error) {
+	d.databases, err = dynamodb.OpenDatabases(r.engine, d.assembly, dynamodb.DatabasesOptions{
+		AccessKey: r.options.AccessKey, Dir: r.options.Data, Former: former, SweepInterval: r.options.SweepInterval,
+		Log: r.log.structured(),
 	})
 	return err
 }
@@ -249,34 +307,21 @@ func (r *Runner) registerSchedules(d *design) {
 	}
 }
 
-// startDatabases makes the tables, and begins to deliver their streams.
+// startDatabases makes the tables, and begins to deliver their streams, and the messages of queues.
 func (r *Runner) startDatabases(ctx context.Context, d *design) error {
-	if err := r.readStreams(d); err != nil {
-		return err
-	}
-	if err := r.readQueues(d); err != nil {
+	if err := r.readMappings(d); err != nil {
 		return err
 	}
 	if err := d.databases.CreateTables(ctx, r.log.line); err != nil {
 		return err
 	}
-	r.deliverMessages(d, nil)
-	return r.deliverStreams(d)
+	return r.deliver(d, nil)
 }
 
-func (r *Runner) readStreams(d *design) error {
-	return d.databases.ReadStreams(engine.StreamsOptions{
-		Invoke: streamInvoker{r.functions}, Redeliver: r.aws.Redeliver, Log: r.log.structured(),
-		Authorise: func(function, action, resource string) error {
-			return r.aws.AuthoriseAs(function, d.roles[function], action, resource)
-		},
-		Send: func(queueARN, body string) error { return send(r.aws, queueARN, body, nil) },
-	})
-}
-
-func (r *Runner) readQueues(d *design) (err error) {
-	d.queues, err = queue.Read(d.assembly, queue.Options{
-		Invoke: streamInvoker{r.functions}, Queue: r.aws.Queue, Log: r.log.structured(),
+func (r *Runner) readMappings(d *design) (err error) {
+	d.mappings, err = eventsource.Read(d.assembly, eventsource.Options{
+		Invoke: eventInvoker{r.functions}, Databases: d.databases, Queue: r.aws.Queue, Redeliver: r.aws.Redeliver,
+		Checkpoints: subfolder(r.options.Data, "streams.json"), Log: r.log.structured(),
 		Authorise: func(function, action, resource string) error {
 			return r.aws.AuthoriseAs(function, d.roles[function], action, resource)
 		},
@@ -284,33 +329,30 @@ func (r *Runner) readQueues(d *design) (err error) {
 	return err
 }
 
-// deliverMessages begins to hand messages of queues to functions. former has the mappings of the former assembly; nil: there is none.
-func (r *Runner) deliverMessages(d *design, former *queue.Mappings) {
-	ended := d.queues.Start(r.parts.ctx, former)
-	r.parts.onStop(func() { <-ended })
-}
-
-func (r *Runner) deliverStreams(d *design) error {
-	ended, err := d.databases.Start(r.parts.ctx)
-	if err != nil {
+// deliver begins to deliver to functions what streams and queues have, and to delete what expires. former has the
+// mappings of the former assembly; nil: there is none.
+func (r *Runner) deliver(d *design, former *eventsource.Mappings) error {
+	delivered, err := d.mappings.Start(r.group.ctx, former)
+	if err != nil && delivered == nil {
 		return err
 	}
-	r.parts.onStop(func() { <-ended })
-	return nil
+	deleted := d.databases.Start(r.group.ctx)
+	r.group.onStop(func() { <-delivered; <-deleted })
+	return err
 }
 
 // readAPIs reads the HTTP APIs. They answer once their doors are open.
 func (r *Runner) readAPIs(d *design) error {
-	d.gateways = map[apiName]*gateway.Gateway{}
+	d.gateways = map[apiName]*apigateway.Gateway{}
 	var problems []error
 	for _, resource := range d.assembly.APIs() {
-		api, err := gateway.Read(d.assembly, resource, r.issuer)
+		api, err := apigateway.Read(d.assembly, resource, r.issuer)
 		if err != nil {
 			problems = append(problems, err)
 			continue
 		}
 		name := api.Name
-		g, err := gateway.New(api, gateway.Options{
+		g, err := apigateway.New(api, apigateway.Options{
 			Invoker: r.functions, Debugged: r.isDebugged, Stack: resource.Stack.Name, Trace: r.trace, Log: r.log.line,
 			AccessLog: func(line string) { r.log.function(name, line) },
 		})
@@ -334,11 +376,11 @@ func (r *Runner) readAPIs(d *design) error {
 	return errors.Join(problems...)
 }
 
-// door is an address at which another handler may answer from one request to the next.
-type door struct{ handler atomic.Pointer[http.Handler] }
+// replaceable is an address at which another handler may answer from one request to the next.
+type replaceable struct{ handler atomic.Pointer[http.Handler] }
 
 // ServeHTTP answers as the present handler does, and with 404 while there is none.
-func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (d *replaceable) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if handler := d.handler.Load(); handler != nil {
 		(*handler).ServeHTTP(w, r)
 		return
@@ -346,21 +388,22 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	http.NotFound(w, r)
 }
 
-func (d *door) open(handler http.Handler) { d.handler.Store(&handler) }
+func (d *replaceable) replace(handler http.Handler) { d.handler.Store(&handler) }
 
-// openDoors makes the APIs answer. The addresses of those that the assembly has no more stay, with nothing behind them.
-func (r *Runner) openDoors(d *design) {
+// replaceHandlers makes the APIs answer. The addresses of those that the assembly has no more stay, with nothing behind
+// them.
+func (r *Runner) replaceHandlers(d *design) {
 	for name, g := range d.gateways {
 		guarded := loopback.Guard{Listener: "the API of stack " + name.stack, Pages: true, Allows: g.Allows}.Handler(g)
-		if r.doors[name] == nil {
-			r.doors[name] = &door{}
-			r.doors[name].open(guarded)
-			r.parts.serve(r.ports.apis[name], r.doors[name])
+		if r.handlers[name] == nil {
+			r.handlers[name] = &replaceable{}
+			r.handlers[name].replace(guarded)
+			r.group.serve(r.ports.apis[name], r.handlers[name])
 			continue
 		}
-		r.doors[name].open(guarded)
+		r.handlers[name].replace(guarded)
 	}
-	for name, one := range r.doors {
+	for name, one := range r.handlers {
 		if d.gateways[name] == nil {
 			one.handler.Store(nil)
 		}
@@ -368,30 +411,35 @@ func (r *Runner) openDoors(d *design) {
 }
 
 // showConsole makes the console show the assembly.
-func (r *Runner) showConsole(d *design) {
-	view := cloud{assembly: d.assembly, aws: r.aws, databases: d.databases, queues: d.queues, buckets: r.buckets, lakes: d.lakes, functions: r.functions}
-	r.console.open(console.New(console.Options{
-		APIs: d.apis, Functions: r.functions, Schedules: r.schedules, Users: d.users, Cloud: view, Inbox: r.inbox, Webhooks: &r.webhooks, Issuer: r.issuer, Trace: r.trace,
-		Endpoint: url(r.ports.aws), DynamoDB: view.database(r.engine.URL()), QueryLake: r.queryLake(),
-	}))
+func (r *Runner) showConsole(d *design) { r.console.replace(console.New(r.rooms(d))) }
+
+// rooms are what the run of an assembly consists of.
+func (r *Runner) rooms(d *design) console.Rooms {
+	return console.Rooms{
+		APIs: d.apis, Assembly: d.assembly, AWS: r.aws, Databases: d.databases, Mappings: d.mappings,
+		Buckets: r.buckets,
+		Lakes:   d.lakes, Functions: r.functions, Schedules: r.schedules, Users: d.users, Inbox: r.inbox,
+		Webhooks: &r.webhooks, Issuer: r.issuer, Trace: r.trace,
+		Endpoint: url(r.ports.aws), Engine: r.engine.URL(), QueryLake: r.queryLake(),
+	}
 }
 
-// queryLake is how the console answers SQL, if the options say how.
+// queryLake is how the console answers SQL, if this program has an engine for it.
 func (r *Runner) queryLake() func(context.Context, catalog.Question) (catalog.Answer, error) {
-	if r.options.QueryLake == nil {
+	if catalog.Engine.Ask == nil {
 		return nil
 	}
 	return func(ctx context.Context, question catalog.Question) (catalog.Answer, error) {
-		return r.options.QueryLake(ctx, r.ConsoleURL(), question)
+		return catalog.Engine.Ask(ctx, r.ConsoleURL(), question)
 	}
 }
 
 func (r *Runner) readSchedules(d *design) error {
 	var problems []error
 	for _, resource := range d.assembly.Resources("AWS::Scheduler::Schedule") {
-		definition, role, err := schedule.Read(d.assembly, resource)
+		definition, role, err := scheduler.Read(d.assembly, resource)
 		if err == nil {
-			d.roles[scheduleCaller+definition.Name] = r.role(definition.Name, role)
+			d.roles[scheduleCaller+definition.Name] = r.role(scheduleCaller+definition.Name, role)
 			d.schedules = append(d.schedules, definition)
 			err = r.schedules.Check(definition)
 		}
@@ -401,19 +449,26 @@ func (r *Runner) readSchedules(d *design) error {
 }
 
 func (r *Runner) readUsers(d *design) (err error) {
-	d.users, err = userpool.New(d.assembly, userpool.Options{Functions: r.functions, Debugged: r.isDebugged, Log: r.log.line})
+	d.users, err = cognito.New(d.assembly, cognito.Options{Functions: r.functions, Debugged: r.isDebugged,
+		Log: r.log.line})
 	return err
 }
 
-// role returns the role that the run uses for a function or schedule. It warns of each permissions boundary that the assembly does
-// not declare.
-func (r *Runner) role(name string, role *policy.Role) *policy.Role {
+// role returns the role that the run uses for a caller: a function, or a schedule. It warns of each permissions
+// boundary that the assembly does not declare.
+func (r *Runner) role(caller string, role *policy.Role) *policy.Role {
 	if boundary := role.UnknownBoundary; boundary != "" && !slices.Contains(r.boundaries, boundary) {
 		r.boundaries = append(r.boundaries, boundary)
-		r.log.printf("warning: the assembly does not declare the permissions boundary %s: roles are checked without it", boundary)
+		r.log.printf("warning: the assembly does not declare the permissions boundary %s: roles are checked without it",
+			boundary)
 	}
-	if r.options.Role != nil {
-		return r.options.Role(name, role)
+	if r.options.Revoke == nil {
+		return role
+	}
+	for _, grant := range role.Grants() {
+		if grant.Effect == "Allow" && r.options.Revoke(caller, grant.Action, grant.Resource) {
+			role = role.Without(grant)
+		}
 	}
 	return role
 }

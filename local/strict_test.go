@@ -11,16 +11,18 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onesynth-cdk/onesynth/internal/services/dynamodb/enginetest"
 	"github.com/onesynth-cdk/onesynth/local"
-	"github.com/onesynth-cdk/onesynth/local/engine/enginetest"
 )
 
-// signed is the form of Authorization ("Create a signed AWS API request", AWS Identity and Access Management). Its groups are the day
-// and the headers that are signed.
-var signed = regexp.MustCompile(`^AWS4-HMAC-SHA256 Credential=[0-9A-Za-z]+/(\d{8})/[a-z0-9-]+/dynamodb/aws4_request, ?` +
-	`SignedHeaders=([a-z0-9;-]+), ?Signature=[0-9a-f]{64}$`)
+// signed is the form of Authorization ("Create a signed AWS API request", AWS Identity and Access Management). Its
+// groups are the day and the headers that are signed.
+var signed = regexp.MustCompile(
+	`^AWS4-HMAC-SHA256 Credential=[0-9A-Za-z]+/(\d{8})/[a-z0-9-]+/dynamodb/aws4_request, ?` +
+		`SignedHeaders=([a-z0-9;-]+), ?Signature=[0-9a-f]{64}$`)
 
-// strictEngine refuses requests that AWS would refuse for their headers, and passes the others on to the test process's engine.
+// strictEngine refuses requests that AWS would refuse for their headers, and passes the others on to the test process's
+// engine.
 type strictEngine struct {
 	engine http.Handler
 
@@ -42,7 +44,8 @@ func (e *strictEngine) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if reason != "" {
 		w.Header().Set("Content-Type", "application/x-amz-json-1.0")
 		w.WriteHeader(http.StatusBadRequest)
-		_, _ = w.Write([]byte(`{"__type":"com.amazon.coral.service#IncompleteSignatureException","message":"` + reason + `"}`))
+		_, _ = w.Write([]byte(`{"__type":"com.amazon.coral.service#IncompleteSignatureException","message":"` + reason +
+			`"}`))
 		return
 	}
 	e.engine.ServeHTTP(w, r)

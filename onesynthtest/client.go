@@ -150,7 +150,8 @@ func (c *Client) sendOnce(ctx context.Context, method, path string, header http.
 	if err != nil {
 		return Reply{}, fmt.Errorf("read the reply to %s %s: %w", method, path, err)
 	}
-	return Reply{Request: method + " " + path, Status: response.StatusCode, Header: response.Header, Body: received}, nil
+	return Reply{Request: method + " " + path, Status: response.StatusCode, Header: response.Header, Body: received},
+		nil
 }
 
 // MustSend is Send, and fails the test if the connection fails.

@@ -8,15 +8,16 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
+	"github.com/onesynth-cdk/onesynth/internal/aws"
+	"github.com/onesynth-cdk/onesynth/internal/cloud/assembly"
+	"github.com/onesynth-cdk/onesynth/internal/cloud/policy"
+	"github.com/onesynth-cdk/onesynth/internal/rooms"
+	"github.com/onesynth-cdk/onesynth/internal/services/lambda"
+	"github.com/onesynth-cdk/onesynth/internal/services/sqs"
 	"github.com/onesynth-cdk/onesynth/local"
-	"github.com/onesynth-cdk/onesynth/local/assembly"
-	"github.com/onesynth-cdk/onesynth/local/awsapi"
-	"github.com/onesynth-cdk/onesynth/local/lambda"
-	"github.com/onesynth-cdk/onesynth/local/policy"
 )
 
 // Probe is something that a function or a schedule does.
@@ -34,20 +35,27 @@ type Probe struct {
 type Scene func(t testing.TB, target *Target) (probes []Probe, end func())
 
 // roles are the roles of a run's functions and schedules, as synthesised.
-type roles struct {
-	mutex  sync.Mutex
-	byName map[string]*policy.Role
-}
+type roles struct{ byName map[string]*policy.Role }
 
-// keep is for local.Options.Role.
-func (r *roles) keep(name string, role *policy.Role) *policy.Role {
-	r.mutex.Lock()
-	defer r.mutex.Unlock()
-	if r.byName == nil {
-		r.byName = map[string]*policy.Role{}
+// schedulePrefix begins a run's name for the user of a schedule's role.
+const schedulePrefix = "schedule/"
+
+// rolesOf returns the roles of a run that none has been changed of.
+func rolesOf(t testing.TB, run *local.Runner) *roles {
+	t.Helper()
+	all, in := &roles{byName: map[string]*policy.Role{}}, rooms.Of(run)
+	add := func(name, caller string) {
+		if all.byName[name] = in.AWS.Role(caller); all.byName[name] == nil {
+			t.Errorf("%s: got no role", caller)
+		}
 	}
-	r.byName[name] = role
-	return role
+	for _, f := range in.Functions.Functions() {
+		add(f.Name, f.Name)
+	}
+	for _, schedule := range in.Schedules.Schedules() {
+		add(schedule.Name, schedulePrefix+schedule.Name)
+	}
+	return all
 }
 
 func isScheduler(role *policy.Role) bool {
@@ -57,14 +65,14 @@ func isScheduler(role *policy.Role) bool {
 // caller is the run's name for the user of a role. It differs between schedules and functions.
 func (r *roles) caller(name string) string {
 	if isScheduler(r.byName[name]) {
-		return "schedule/" + name
+		return schedulePrefix + name
 	}
 	return name
 }
 
 // register gives a function or schedule another role.
 func (r *roles) register(target *Target, name string, role *policy.Role) {
-	target.Run.AWS().ChangeRole(r.caller(name), role)
+	rooms.Of(target.Run).AWS.ChangeRole(r.caller(name), role)
 }
 
 // act lets a function or schedule go on under another role. A function's instances end, because
@@ -87,11 +95,13 @@ func (r *roles) act(t testing.TB, target *Target, name string, role *policy.Role
 // readsStream reports whether a role is a function's that gets the records of a stream. Lambda uses
 // the grants for that when the mapping is made.
 func readsStream(role *policy.Role) bool {
-	return slices.ContainsFunc(role.Grants(), func(g policy.Grant) bool { return strings.Contains(g.Resource, "/stream/") })
+	return slices.ContainsFunc(role.Grants(), func(g policy.Grant) bool {
+		return strings.Contains(g.Resource, "/stream/")
+	})
 }
 
-// readsQueue reports whether a role is a function's that gets the messages of a queue. Such a function sends what no attempt can
-// handle to the queue of failures itself.
+// readsQueue reports whether a role is a function's that gets the messages of a queue. Such a function sends what no
+// attempt can handle to the queue of failures itself.
 func readsQueue(role *policy.Role) bool {
 	return slices.ContainsFunc(role.Grants(), func(g policy.Grant) bool { return g.Action == "sqs:ReceiveMessage" })
 }
@@ -109,16 +119,18 @@ func whenMapped(target *Target, role *policy.Role, grant policy.Grant) bool {
 
 // handsOver reports whether a queue, by its ARN, hands its messages to a function. Other queues keep failures.
 func handsOver(target *Target, arn string) bool {
-	return slices.ContainsFunc(target.Run.Assembly().Resources("AWS::Lambda::EventSourceMapping"), func(r *assembly.Resource) bool {
-		var declared struct{ EventSourceArn string }
-		return r.Decode(&declared) == nil && declared.EventSourceArn == arn
-	})
+	return slices.ContainsFunc(rooms.Of(target.Run).Assembly.Resources("AWS::Lambda::EventSourceMapping"),
+		func(r *assembly.Resource) bool {
+			var declared struct{ EventSourceArn string }
+			return r.Decode(&declared) == nil && declared.EventSourceArn == arn
+		})
 }
 
 // failsAway reports whether a grant lets a function whose runs have no waiting caller report failed
 // runs.
 func failsAway(target *Target, role *policy.Role, grant policy.Grant) bool {
-	return grant.Action == "sqs:SendMessage" && !readsStream(role) && !readsQueue(role) && !isScheduler(role) && !handsOver(target, grant.Resource)
+	return grant.Action == "sqs:SendMessage" && !readsStream(role) && !readsQueue(role) && !isScheduler(role) &&
+		!handsOver(target, grant.Resource)
 }
 
 // undelivered reports whether a grant lets a schedule report what it cannot deliver, which
@@ -134,7 +146,8 @@ func (r *roles) checkWildcards(t *testing.T) {
 	t.Helper()
 	for name, role := range r.byName {
 		for _, grant := range role.Grants() {
-			if grant.Effect == "Allow" && (strings.ContainsAny(grant.Action, "*?") || strings.ContainsAny(withoutAllowed(grant.Resource), "*?")) {
+			if grant.Effect == "Allow" && (strings.ContainsAny(grant.Action, "*?") ||
+				strings.ContainsAny(withoutAllowed(grant.Resource), "*?")) {
 				t.Errorf("%s: got %v", name, grant)
 			}
 		}
@@ -171,12 +184,9 @@ func immediate(int) time.Duration { return 0 }
 // they cannot deliver.
 func (s *Suite) CheckGrants(t *testing.T, scene Scene, isFailure func(testing.TB, Reply)) {
 	t.Helper()
-	var all roles
-	target := s.OwnRun(t, local.Options{Role: all.keep, RetryDelay: immediate})
+	target := s.OwnRun(t, local.Options{RetryDelay: immediate})
 	run := target.Run
-	if want := len(run.Functions().Functions()) + len(run.Schedules().Schedules()); len(all.byName) != want {
-		t.Errorf("got %d roles; want those of %d functions and schedules", len(all.byName), want)
-	}
+	all := rolesOf(t, run)
 	all.checkWildcards(t)
 	probes, end := scene(t, target)
 	for _, probe := range probes {
@@ -185,7 +195,7 @@ func (s *Suite) CheckGrants(t *testing.T, scene Scene, isFailure func(testing.TB
 		}
 	}
 	end()
-	for _, refusal := range run.AWS().Refused() {
+	for _, refusal := range rooms.Of(run).AWS.Refused() {
 		t.Errorf("got refusal %+v under the roles as synthesised", refusal)
 	}
 	all.reportFailures(t, target)
@@ -193,8 +203,8 @@ func (s *Suite) CheckGrants(t *testing.T, scene Scene, isFailure func(testing.TB
 	if t.Failed() {
 		return
 	}
-	t.Run("Refused", func(t *testing.T) { s.checkRefused(t, target, &all, scene, isFailure) })
-	t.Run("NotMapped", func(t *testing.T) { s.checkMappings(t, target, &all) })
+	t.Run("Refused", func(t *testing.T) { s.checkRefused(t, target, all, scene, isFailure) })
+	t.Run("NotMapped", func(t *testing.T) { s.checkMappings(t, target, all) })
 }
 
 // reportFailures makes each function that reports failed runs to a queue do so.
@@ -207,8 +217,10 @@ func (r *roles) reportFailures(t *testing.T, target *Target) {
 			}
 			event := r.fail(t, target, name, role)
 			Settled(t, "a queue has the failed run", func() bool {
-				return slices.ContainsFunc(target.Run.AWS().Queues(), func(q *awsapi.Queue) bool {
-					return slices.ContainsFunc(q.Messages(), func(m awsapi.Message) bool { return strings.Contains(m.Body, event) })
+				return slices.ContainsFunc(rooms.Of(target.Run).AWS.Queues(), func(q *sqs.Queue) bool {
+					return slices.ContainsFunc(q.Messages(), func(m sqs.Message) bool {
+						return strings.Contains(m.Body, event)
+					})
 				})
 			})
 			r.act(t, target, name, role)
@@ -222,8 +234,8 @@ func (r *roles) checkNeeded(t *testing.T, target *Target, least int) {
 	grants := 0
 	for name, role := range r.byName {
 		grants += len(role.Grants())
-		unused := target.Run.AWS().UnusedGrants(r.caller(name))
-		for _, grant := range target.Run.AWS().UnneededGrants(r.caller(name)) {
+		unused := rooms.Of(target.Run).AWS.UnusedGrants(r.caller(name))
+		for _, grant := range rooms.Of(target.Run).AWS.UnneededGrants(r.caller(name)) {
 			switch {
 			case undelivered(role, grant):
 				grants--
@@ -251,7 +263,7 @@ func (r *roles) fail(t testing.TB, target *Target, name string, role *policy.Rol
 	}
 	event := Unique("run")
 	r.act(t, target, name, role)
-	if _, err := target.Run.Functions().InvokeAsync(t.Context(), name, []byte(`"`+event+`"`)); err != nil {
+	if _, err := rooms.Of(target.Run).Functions.InvokeAsync(t.Context(), name, []byte(`"`+event+`"`)); err != nil {
 		t.Fatal(err)
 	}
 	return event
@@ -311,7 +323,8 @@ func (r *roles) usedByProbe(target *Target, name string) (policy.Grant, bool) {
 
 // checkRefusal checks that the run refuses a request of a function without a grant, and what it answers to its caller.
 func (s *Suite) checkRefusal(
-	t *testing.T, target *Target, all *roles, name string, grant policy.Grant, probes []Probe, isFailure func(testing.TB, Reply),
+	t *testing.T, target *Target, all *roles, name string, grant policy.Grant, probes []Probe,
+	isFailure func(testing.TB, Reply),
 ) {
 	t.Helper()
 	role, caller := all.byName[name], all.caller(name)
@@ -367,17 +380,11 @@ func (s *Suite) checkMappings(t *testing.T, target *Target, all *roles) {
 // checkMapping checks that a stream or a queue cannot be mapped to a function without a grant.
 func (s *Suite) checkMapping(t *testing.T, name string, grant policy.Grant) {
 	t.Helper()
-	target, err := s.start(t.Context(), t, local.Options{NoSchedules: true, Role: func(of string, role *policy.Role) *policy.Role {
-		if of != name {
-			return role
-		}
-		for _, g := range role.Grants() {
-			if g.Action == grant.Action && strings.Contains(g.Resource, "/stream/") == strings.Contains(grant.Resource, "/stream/") {
-				role = role.Without(g)
-			}
-		}
-		return role
-	}})
+	target, err := s.start(t.Context(), t, local.Options{NoSchedules: true,
+		Revoke: func(caller, action, resource string) bool {
+			return caller == name && action == grant.Action &&
+				strings.Contains(resource, "/stream/") == strings.Contains(grant.Resource, "/stream/")
+		}})
 	if err == nil {
 		target.Run.Close()
 		t.Fatal("the source was still mapped")
@@ -390,7 +397,7 @@ func (s *Suite) checkMapping(t *testing.T, name string, grant policy.Grant) {
 // refusedTimes is how often the use of a grant was refused.
 func refusedTimes(target *Target, caller string, grant policy.Grant) int {
 	times := 0
-	for _, refusal := range target.Run.AWS().Refused() {
+	for _, refusal := range rooms.Of(target.Run).AWS.Refused() {
 		if refusal.Function == caller && grant.Matches(refusal.Action, refusal.Resource) {
 			times += refusal.Times
 		}
@@ -406,20 +413,15 @@ func (s *Suite) CheckUndelivered(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var scheduler string
-			target := s.Hurried(t, local.Options{Role: func(name string, role *policy.Role) *policy.Role {
-				if !isScheduler(role) {
-					return role
+			target := s.Hurried(t, local.Options{Revoke: func(caller, action, _ string) bool {
+				if !strings.HasPrefix(caller, schedulePrefix) {
+					return false
 				}
-				scheduler = "schedule/" + name
-				for _, grant := range role.Grants() {
-					if grant.Action == "lambda:InvokeFunction" || !mayWrite {
-						role = role.Without(grant)
-					}
-				}
-				return role
+				scheduler = caller
+				return action == "lambda:InvokeFunction" || !mayWrite
 			}})
-			messages := func() (all []awsapi.Message) {
-				for _, queue := range target.Run.AWS().Queues() {
+			messages := func() (all []sqs.Message) {
+				for _, queue := range rooms.Of(target.Run).AWS.Queues() {
 					all = append(all, queue.Messages()...)
 				}
 				return all
@@ -429,13 +431,13 @@ func (s *Suite) CheckUndelivered(t *testing.T) {
 				if code := messages()[0].Attributes["ERROR_CODE"].StringValue; code != "AccessDeniedException" {
 					t.Errorf("got error code %q; want AccessDeniedException", code)
 				}
-				for _, grant := range target.Run.AWS().UnneededGrants(scheduler) {
+				for _, grant := range rooms.Of(target.Run).AWS.UnneededGrants(scheduler) {
 					t.Errorf("nothing needs %v", grant)
 				}
 				return
 			}
 			Settled(t, "writing to the queue is refused", func() bool {
-				return slices.ContainsFunc(target.Run.AWS().Refused(), func(r awsapi.Refusal) bool {
+				return slices.ContainsFunc(rooms.Of(target.Run).AWS.Refused(), func(r aws.Refusal) bool {
 					return r.Function == scheduler && r.Action == "sqs:SendMessage"
 				})
 			})
@@ -462,7 +464,7 @@ func (p *Target) FlushUntilRefused(t testing.TB) error {
 	ctx, cancel := context.WithTimeout(t.Context(), settleTimeout)
 	defer cancel()
 	refused := func() (times int) {
-		for _, refusal := range p.Run.AWS().Refused() {
+		for _, refusal := range rooms.Of(p.Run).AWS.Refused() {
 			times += refusal.Times
 		}
 		return times

@@ -35,8 +35,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onesynth-cdk/onesynth/internal/rooms"
+	"github.com/onesynth-cdk/onesynth/internal/services/dynamodb/enginetest"
 	"github.com/onesynth-cdk/onesynth/local"
-	"github.com/onesynth-cdk/onesynth/local/engine/enginetest"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -169,7 +170,8 @@ func (s *Suite) Hurried(t testing.TB, options local.Options) *Target {
 		// The first time is a minute after the start date. A run that takes longer to start
 		// misses it, and waits for the next.
 		started := time.Now().UTC().Add(15*time.Second - time.Minute).Format(time.RFC3339)
-		template = scheduleExpression.ReplaceAll(template, []byte(`"ScheduleExpression": "rate(1 minute)", "StartDate": "`+started+`"`))
+		template = scheduleExpression.ReplaceAll(template,
+			[]byte(`"ScheduleExpression": "rate(1 minute)", "StartDate": "`+started+`"`))
 		return maximumAge.ReplaceAll(template, []byte(`"MaximumRecordAgeInSeconds": 2`))
 	})
 }
@@ -201,7 +203,7 @@ func (s *Suite) run(t testing.TB, folder string, options local.Options) (*Target
 		return nil, err
 	}
 	outputs := map[string]string{}
-	for name, output := range run.Assembly().Stacks[0].Outputs {
+	for name, output := range rooms.Of(run).Assembly.Stacks[0].Outputs {
 		outputs[name] = fmt.Sprint(output.Value)
 	}
 	target, err := NewTarget(s.Construct, outputs, run.DynamoDB())
@@ -225,7 +227,9 @@ func (s *Suite) short(name string) string {
 
 // declares reports whether a function, by its name in the run, is one of the platform's schema.
 func (s *Suite) declares(name string) bool {
-	return slices.ContainsFunc(s.Platform.Functions, func(f schema.Function) bool { return strings.Contains(name, f.ConstructID()) })
+	return slices.ContainsFunc(s.Platform.Functions, func(f schema.Function) bool {
+		return strings.Contains(name, f.ConstructID())
+	})
 }
 
 // serves reports whether a function, by its name in the run, serves routes.

@@ -50,7 +50,8 @@ func (s *Suite) assembly(ctx context.Context) (string, error) {
 		exec.CommandContext(ctx, app, s.Arguments...),
 	} {
 		command.Dir = s.App
-		command.Env = append(os.Environ(), "CDK_OUTDIR="+unfinished, "CDK_VALIDATION=false", "JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION=20")
+		command.Env = append(os.Environ(), "CDK_OUTDIR="+unfinished, "CDK_VALIDATION=false",
+			"JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION=20")
 		if output, err := command.CombinedOutput(); err != nil {
 			return "", fmt.Errorf("synthesise the app in %q: %s: %w\n%s", s.App, command, err, bytes.TrimSpace(output))
 		}

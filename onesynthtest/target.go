@@ -13,8 +13,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/onesynth-cdk/onesynth/internal/console"
+	"github.com/onesynth-cdk/onesynth/internal/rooms"
 	"github.com/onesynth-cdk/onesynth/local"
-	"github.com/onesynth-cdk/onesynth/local/console"
 )
 
 // Target is a platform that runs somewhere.
@@ -33,9 +34,11 @@ type Target struct {
 
 // NewTarget reads the outputs of the stack with the platform's construct, of that id.
 func NewTarget(construct string, outputs map[string]string, database *dynamodb.Client) (*Target, error) {
-	target := &Target{URL: strings.TrimSuffix(outputs[construct+"ApiUrl"], "/"), Tables: map[string]string{}, Outputs: map[string]string{}, Database: database}
+	target := &Target{URL: strings.TrimSuffix(outputs[construct+"ApiUrl"], "/"), Tables: map[string]string{},
+		Outputs: map[string]string{}, Database: database}
 	if target.URL == "" {
-		return nil, fmt.Errorf("the stack has no output %sApiUrl: it has %v", construct, slices.Sorted(maps.Keys(outputs)))
+		return nil, fmt.Errorf("the stack has no output %sApiUrl: it has %v", construct,
+			slices.Sorted(maps.Keys(outputs)))
 	}
 	for name, value := range outputs {
 		name = strings.TrimPrefix(name, construct)
@@ -99,7 +102,8 @@ func (p *Target) Set(t testing.TB, table, key, value string, attributes map[stri
 func (p *Target) Items(t testing.TB, table string) []map[string]any {
 	t.Helper()
 	var all []map[string]any
-	pages := dynamodb.NewScanPaginator(p.Database, &dynamodb.ScanInput{TableName: aws.String(p.Tables[table]), ConsistentRead: aws.Bool(true)})
+	pages := dynamodb.NewScanPaginator(p.Database,
+		&dynamodb.ScanInput{TableName: aws.String(p.Tables[table]), ConsistentRead: aws.Bool(true)})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(t.Context())
 		if err != nil {
@@ -119,7 +123,7 @@ func (p *Target) Items(t testing.TB, table string) []map[string]any {
 // Function returns the name of the local run's function whose construct has that name.
 func (p *Target) Function(t testing.TB, name string) string {
 	t.Helper()
-	for _, f := range p.Run.Functions().Functions() {
+	for _, f := range rooms.Of(p.Run).Functions.Functions() {
 		if strings.Contains(f.Name, name) {
 			return f.Name
 		}
@@ -133,7 +137,7 @@ func (p *Target) Function(t testing.TB, name string) string {
 func (p *Target) Schedule(t testing.TB, name string) string {
 	t.Helper()
 	var found []string
-	for _, schedule := range p.Run.Schedules().Schedules() {
+	for _, schedule := range rooms.Of(p.Run).Schedules.Schedules() {
 		if strings.Contains(schedule.Name, name) {
 			found = append(found, schedule.Name)
 		}
@@ -147,7 +151,8 @@ func (p *Target) Schedule(t testing.TB, name string) string {
 // Delete deletes an item by its key, given as for Item, past the platform.
 func (p *Target) Delete(t testing.TB, table string, key ...string) {
 	t.Helper()
-	if _, err := p.Database.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String(p.Tables[table]), Key: textKey(key)}); err != nil {
+	if _, err := p.Database.DeleteItem(t.Context(),
+		&dynamodb.DeleteItemInput{TableName: aws.String(p.Tables[table]), Key: textKey(key)}); err != nil {
 		t.Fatalf("delete %s %s: %v", table, key, err)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/constructs/platform"
 	"github.com/onesynth-cdk/onesynth/constructs/table"
-	"github.com/onesynth-cdk/onesynth/schema"
+	askahumanplatform "github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
 // The stacks of Ask-a-Human alone.
@@ -20,7 +20,7 @@ var _ = ofPlatform("askahuman", stacks{
 	// Two tables, one of them in another stack of the app, and the push credentials exist already;
 	// other tables have options; and other functions get grants on the platform's resources.
 	"existing": func(stack awscdk.Stack, build *gofunction.Build) {
-		responses, _ := schema.AskAHuman().Database.Table("Responses")
+		responses, _ := askahumanplatform.Platform().Database.Table("Responses")
 		shared := awscdk.NewStack(stack.Node().Root().(constructs.Construct), jsii.String("shared"), nil)
 		declared := askahuman.New(stack, "AskAHuman", askahuman.Props{
 			Props: platform.Props{
@@ -28,17 +28,21 @@ var _ = ofPlatform("askahuman", stacks{
 					All:  table.Options{RecoveryDays: 7, MaximumReadUnits: 100},
 					Each: map[string]table.Options{"Guards": {RecoveryDays: 1}},
 					Existing: map[string]awsdynamodb.ITable{
-						"Questions": awsdynamodb.TableV2_FromTableAttributes(stack, jsii.String("Imported"), &awsdynamodb.TableAttributesV2{
-							TableArn:       jsii.String("arn:aws:dynamodb:eu-west-1:123456789012:table/asked"),
-							TableStreamArn: jsii.String("arn:aws:dynamodb:eu-west-1:123456789012:table/asked/stream/2026-01-01T00:00:00.000"),
-						}),
+						"Questions": awsdynamodb.TableV2_FromTableAttributes(stack, jsii.String("Imported"),
+							&awsdynamodb.TableAttributesV2{
+								TableArn: jsii.String("arn:aws:dynamodb:eu-west-1:123456789012:table/asked"),
+								TableStreamArn: jsii.String(
+									"arn:aws:dynamodb:eu-west-1:123456789012:table/asked/stream/2026-01-01T00:00:00.000"),
+							}),
 						"Responses": table.New(shared, "Responses", table.Props{Table: responses}).Resource,
 					},
 				},
 			},
-			FCMCredentials: awssecretsmanager.Secret_FromSecretCompleteArn(stack, jsii.String("Push"), jsii.String("arn:aws:secretsmanager:eu-west-1:123456789012:secret:push-AbCdEf")),
+			FCMCredentials: awssecretsmanager.Secret_FromSecretCompleteArn(stack, jsii.String("Push"),
+				jsii.String("arn:aws:secretsmanager:eu-west-1:123456789012:secret:push-AbCdEf")),
 		})
-		role := awsiam.NewRole(stack, jsii.String("Operator"), &awsiam.RoleProps{AssumedBy: awsiam.NewAccountRootPrincipal()})
+		role := awsiam.NewRole(stack, jsii.String("Operator"),
+			&awsiam.RoleProps{AssumedBy: awsiam.NewAccountRootPrincipal()})
 		declared.GrantAccessPatterns(role, "GetQuestion", "ListOpenQuestions")
 		declared.GrantRunNotifier(role)
 		declared.FCMCredentials.GrantRead(declared.AgentAPI.Resource, nil)

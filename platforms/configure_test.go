@@ -12,7 +12,8 @@ import (
 // TestDurations: cdk.json writes durations as people do, and says which text is none.
 func TestDurations(t *testing.T) {
 	t.Parallel()
-	for given, want := range map[string]time.Duration{`{"compactEvery": "1h30m"}`: 90 * time.Minute, `{"CompactEvery": 60000000000}`: time.Minute, `{}`: 0} {
+	for given, want := range map[string]time.Duration{`{"compactEvery": "1h30m"}`: 90 * time.Minute,
+		`{"CompactEvery": 60000000000}`: time.Minute, `{}`: 0} {
 		all, err := platforms.Configure([]byte(`{"todo": ` + given + `}`))
 		if err != nil {
 			t.Errorf("%s: %v", given, err)
@@ -24,7 +25,8 @@ func TestDurations(t *testing.T) {
 			}
 		}
 	}
-	if _, err := platforms.Configure([]byte(`{"todo": {"compactEvery": "soon"}}`)); err == nil || !strings.Contains(err.Error(), `got "soon": write a duration such as 90s`) {
+	if _, err := platforms.Configure([]byte(`{"todo": {"compactEvery": "soon"}}`)); err == nil ||
+		!strings.Contains(err.Error(), `got "soon": write a duration such as 90s`) {
 		t.Errorf("got %v", err)
 	}
 }

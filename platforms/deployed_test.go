@@ -118,7 +118,8 @@ func TestTokensToKeys(t *testing.T) {
 	for _, id := range regexp.MustCompile("`((?:issuer|open|drop):[A-Za-z0-9]+)`").FindAllStringSubmatch(section, -1) {
 		explained = append(explained, id[1])
 	}
-	tokens, keys := variants["askahuman"][platformtest.Zero].template.Source, variants["askahuman"]["prod"].template.Source
+	tokens, keys := variants["askahuman"][platformtest.Zero].template.Source,
+		variants["askahuman"]["prod"].template.Source
 	var got []string
 	for _, f := range check.Compare(parsed(t, tokens), parsed(t, keys), region) {
 		// The names of prod are no part of the move.

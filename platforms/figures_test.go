@@ -16,7 +16,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
 	"github.com/onesynth-cdk/onesynth/cron"
-	"github.com/onesynth-cdk/onesynth/local/trace"
+	"github.com/onesynth-cdk/onesynth/internal/trace"
 	"github.com/onesynth-cdk/onesynth/platforms"
 	"github.com/onesynth-cdk/onesynth/platforms/platformtest"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -47,7 +47,8 @@ func figuresIn(t *testing.T, name string, change func(string) string) {
 		return
 	}
 	if diff := cmp.Diff(strings.Split(want, "\n"), strings.Split(text, "\n")); diff != "" {
-		t.Errorf("docs/%s has other figures than the templates (-templates +document): make golden writes them\n%s", name, diff)
+		t.Errorf("docs/%s has other figures than the templates (-templates +document): make golden writes them\n%s",
+			name, diff)
 	}
 }
 
@@ -138,7 +139,8 @@ var costs = []cost{
 		return alarmsOfScaling * priceOfAlarm * float64(scaled)
 	}},
 	{"Runs of schedules with nothing to do", func(t *testing.T, v variant) float64 {
-		return runs(t, v) * ((priceOfSchedules+priceOfInvocations+idleReads*priceOfReads)/1e6 + idleSeconds*memory(v)/1024*priceOfGBSecond)
+		return runs(t, v) * ((priceOfSchedules+priceOfInvocations+idleReads*priceOfReads)/1e6 +
+			idleSeconds*memory(v)/1024*priceOfGBSecond)
 	}},
 	{"Their logs", func(t *testing.T, v variant) float64 {
 		size := float64(idleLog)
@@ -158,7 +160,8 @@ var costs = []cost{
 	}},
 }
 
-// stages are the environments of cdk.json that the table has: what is in use, and what developers and pull requests get.
+// stages are the environments of cdk.json that the table has: what is in use, and what developers and pull requests
+// get.
 var stages = []string{"prod", "dev"}
 
 // atRest is the table of what each platform costs a month without a request.
@@ -291,7 +294,8 @@ func alarmsOfProd(t *testing.T) []row {
 	table := []row{{"Alarms in `prod`", "How many", "Metrics that they watch", "US$ a month"}}
 	for _, p := range platforms.All() {
 		alarms, metrics := watched(variants[p.Name()]["prod"])
-		table = append(table, row{p.Schema.Title, fmt.Sprint(alarms), fmt.Sprint(metrics), fmt.Sprintf("%.2f", priceOfAlarm*float64(metrics))})
+		table = append(table, row{p.Schema.Title, fmt.Sprint(alarms), fmt.Sprint(metrics),
+			fmt.Sprintf("%.2f", priceOfAlarm*float64(metrics))})
 	}
 	return table
 }

@@ -119,10 +119,11 @@ func use(folder string) error {
 				v.described = parts.Described()
 			}
 			if _, ok := v.described.SignUpHandler(); ok && p.Common().JWTIssuer != "" {
-				v.described.Functions = slices.DeleteFunc(slices.Clone(v.described.Functions), func(f schema.Function) bool {
-					_, ok := f.Trigger.(schema.OnSignUp)
-					return ok
-				})
+				v.described.Functions = slices.DeleteFunc(slices.Clone(v.described.Functions),
+					func(f schema.Function) bool {
+						_, ok := f.Trigger.(schema.OnSignUp)
+						return ok
+					})
 			}
 			if variants[p.Name()] == nil {
 				variants[p.Name()] = map[string]variant{}
@@ -181,8 +182,10 @@ func TestLogicalIDs(t *testing.T) {
 		for _, environment := range []string{flags, "prod"} {
 			ids := func(v variant) []string { return slices.Sorted(maps.Keys(v.template.Resources)) }
 			got, want := environments[environment], environments[platformtest.Zero]
-			if len(got.described.Database.Tables) == len(want.described.Database.Tables) && !slices.Equal(ids(got), ids(want)) {
-				t.Errorf("%s-%s: its logical ids are others than those of %s: its golden file names them", name, environment, platformtest.Zero)
+			if len(got.described.Database.Tables) == len(want.described.Database.Tables) &&
+				!slices.Equal(ids(got), ids(want)) {
+				t.Errorf("%s-%s: its logical ids are others than those of %s: its golden file names them", name,
+					environment, platformtest.Zero)
 			}
 		}
 	}
@@ -203,7 +206,8 @@ func TestGone(t *testing.T) {
 			changed := slices.Clone(golden)
 			changed[i] += "New"
 			kind, _, _ := strings.Cut(line, " ")
-			if lost := synthtest.Gone(golden, changed); slices.Contains(synthtest.KeptTypes(), kind) != (len(lost) == 1 && lost[0] == line) {
+			if lost := synthtest.Gone(golden, changed); slices.Contains(synthtest.KeptTypes(),
+				kind) != (len(lost) == 1 && lost[0] == line) {
 				t.Errorf("%s: without %s: got %q", name, line, lost)
 			}
 		}
@@ -224,7 +228,8 @@ func TestGone(t *testing.T) {
 func TestTwice(t *testing.T) {
 	t.Parallel()
 	named := map[string][]any{
-		"AWS::Cognito::UserPoolDomain": {"Domain"}, "AWS::Glue::Database": {"DatabaseInput", "Name"}, "AWS::Athena::WorkGroup": {"Name"},
+		"AWS::Cognito::UserPoolDomain": {"Domain"}, "AWS::Glue::Database": {"DatabaseInput", "Name"},
+		"AWS::Athena::WorkGroup": {"Name"},
 	}
 	for name, template := range twice {
 		single := variants[name][platformtest.Zero].template

@@ -45,8 +45,10 @@ func TestAlarms(t *testing.T) {
 			id = strings.TrimPrefix(id, v.ID)
 			ids = append(ids, id)
 			description := synthtest.Text(r.Properties["AlarmDescription"])
-			if !strings.HasPrefix(description, v.Schema.Title+": ") || !strings.HasSuffix(description, ". What to do: "+explained+", "+id) {
-				t.Errorf("%s: its description is %q; want the platform's title first, and last where it is explained, %s", id, description, explained)
+			if !strings.HasPrefix(description, v.Schema.Title+": ") ||
+				!strings.HasSuffix(description, ". What to do: "+explained+", "+id) {
+				t.Errorf("%s: its description is %q; want the platform's title first, and last where it is "+
+					"explained, %s", id, description, explained)
 			}
 			missing := "notBreaching"
 			if r.Properties["ComparisonOperator"] == "LessThanThreshold" {
@@ -88,7 +90,8 @@ func checkExplained(t *testing.T, p *platforms.Platform, alarms []string) {
 			}
 		}
 		if len(explained) == before {
-			t.Errorf("docs/OPERATIONS.md explains %s, which %s does not have, or explains it twice", pattern, p.Schema.Title)
+			t.Errorf("docs/OPERATIONS.md explains %s, which %s does not have, or explains it twice", pattern,
+				p.Schema.Title)
 		}
 		if strings.TrimSpace(cells[3]) == "" || strings.TrimSpace(cells[4]) == "" {
 			t.Errorf("docs/OPERATIONS.md does not say what %s means and what to do", pattern)
@@ -166,7 +169,8 @@ func checkDashboard(t *testing.T, v variant) {
 		}
 	}
 	lakes := schema.MetricNamespace(v.Common().MetricNamespace, schema.LakeRoom)
-	rooms := map[string][]schema.Metric{schema.MetricNamespace(v.Common().MetricNamespace, v.described.Name): v.described.Metrics, lakes: schema.LakeMetrics()}
+	rooms := map[string][]schema.Metric{schema.MetricNamespace(v.Common().MetricNamespace,
+		v.described.Name): v.described.Metrics, lakes: schema.LakeMetrics()}
 	for id := range v.template.Named("AWS::Lambda::Function") {
 		add("AWS/Lambda", id, "Invocations", "Errors", "Throttles", "Duration")
 		name := strings.TrimPrefix(id, v.ID)
@@ -179,7 +183,8 @@ func checkDashboard(t *testing.T, v variant) {
 		}
 	}
 	for id := range v.template.Named("AWS::DynamoDB::GlobalTable") {
-		add("AWS/DynamoDB", id, "ConsumedReadCapacityUnits", "ConsumedWriteCapacityUnits", "ThrottledRequests", "SystemErrors")
+		add("AWS/DynamoDB", id, "ConsumedReadCapacityUnits", "ConsumedWriteCapacityUnits", "ThrottledRequests",
+			"SystemErrors")
 	}
 	for _, m := range v.template.OfType("AWS::Lambda::EventSourceMapping") {
 		if m.Properties["StartingPosition"] != nil { // of a stream
@@ -204,7 +209,8 @@ func checkAlarmCost(t *testing.T, p *platforms.Platform, alarms, metrics int) {
 	_, section, _ := strings.Cut(document(t, "COST.md"), "\n## "+p.Schema.Title+"\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	want := fmt.Sprintf("The %d alarms watch %d metrics: US$ %.2f.", alarms, metrics, 0.10*float64(metrics))
-	if said := strings.ReplaceAll(strings.Join(strings.Fields(section), " "), " of `prod` watch", " watch"); !strings.Contains(said, want) {
+	if said := strings.ReplaceAll(strings.Join(strings.Fields(section), " "), " of `prod` watch",
+		" watch"); !strings.Contains(said, want) {
 		t.Errorf("docs/COST.md does not say of %s: %s", p.Schema.Title, want)
 	}
 }
@@ -218,7 +224,8 @@ func checkDashboardCost(t *testing.T, p *platforms.Platform, metrics int) {
 	_, dashboard, _ := strings.Cut(strings.ReplaceAll(section, "\n", " "), "The dashboard ")
 	said := regexp.MustCompile(`\d+`).FindAllString(dashboard, 2)
 	if !slices.Contains(said, strconv.Itoa(metrics)) {
-		t.Errorf("docs/COST.md says that the dashboard of %s shows %v metrics, and it shows %d", p.Schema.Title, said, metrics)
+		t.Errorf("docs/COST.md says that the dashboard of %s shows %v metrics, and it shows %d", p.Schema.Title, said,
+			metrics)
 	}
 }
 

@@ -28,6 +28,10 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/nag"
 	"github.com/onesynth-cdk/onesynth/constructs/platform"
 	"github.com/onesynth-cdk/onesynth/constructs/todo"
+	askahumanplatform "github.com/onesynth-cdk/onesynth/platforms/askahuman"
+	clarityplatform "github.com/onesynth-cdk/onesynth/platforms/clarity"
+	lingibleplatform "github.com/onesynth-cdk/onesynth/platforms/lingible"
+	todoplatform "github.com/onesynth-cdk/onesynth/platforms/todo"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -36,16 +40,17 @@ func All() []*Platform {
 	return []*Platform{
 		list("AskAHuman", "AI agents ask, people answer", askahuman.New, askahuman.Handlers,
 			func(p *askahuman.Props) *platform.Props { return &p.Props },
-			schema.AskAHuman(), schema.AskAHumanWith(schema.AskAHumanParts{AgentKeys: true})),
+			askahumanplatform.Platform(), askahumanplatform.With(askahumanplatform.Parts{AgentKeys: true})),
 		list("Todo", "users keep tasks, and their changes fill a lake", todo.New, todo.Handlers,
 			func(p *todo.Props) *platform.Props { return &p.Props },
-			schema.Todo()),
-		list("Clarity", "people train critical thinking, and their profiles show how they develop", clarity.New, clarity.Handlers,
+			todoplatform.Platform()),
+		list("Clarity", "people train critical thinking, and their profiles show how they develop", clarity.New,
+			clarity.Handlers,
 			func(p *clarity.Props) *platform.Props { return &p.Props },
-			schema.Clarity()),
+			clarityplatform.Platform()),
 		list("Lingible", "people translate slang, and keep its lexicon", lingible.New, lingible.Handlers,
 			func(p *lingible.Props) *platform.Props { return &p.Props },
-			schema.Lingible()),
+			lingibleplatform.Platform()),
 	}
 }
 

@@ -24,14 +24,20 @@ func TestCommonProps(t *testing.T) {
 	for _, p := range platforms.All() {
 		function := p.Schema.Functions[0].Name
 		*p.Common() = platform.Props{
-			JWTIssuer: "http://a.example", Prefix: "-", RemoveWithStack: true, DeletionProtection: true, Architecture: "riscv64",
-			AllowedOrigins: []string{"a.example"}, Throttle: httpapi.Throttle{Burst: 1}, RouteThrottles: map[string]httpapi.Throttle{"GET /nowhere": {}}, DomainName: "-", LogLevel: "verbose", LogRetention: 31, LocalPort: 80,
-			Tables: table.DatabaseOptions{All: table.Options{RecoveryDays: 36}}, SecurityGroups: []awsec2.ISecurityGroup{nil},
+			JWTIssuer: "http://a.example", Prefix: "-", RemoveWithStack: true, DeletionProtection: true,
+			Architecture:   "riscv64",
+			AllowedOrigins: []string{"a.example"}, Throttle: httpapi.Throttle{Burst: 1},
+			RouteThrottles: map[string]httpapi.Throttle{"GET /nowhere": {}}, DomainName: "-", LogLevel: "verbose",
+			LogRetention: 31, LocalPort: 80,
+			Tables:          table.DatabaseOptions{All: table.Options{RecoveryDays: 36}},
+			SecurityGroups:  []awsec2.ISecurityGroup{nil},
 			MemoryMegabytes: map[string]int{"unknown": 128}, ReservedConcurrency: map[string]int{function: -1},
 		}
 		want := []string{
-			"Props.JWTAudience", "Props.JWTIssuer", "Props.Prefix", "Props.Tables.All.RecoveryDays", "Props.DeletionProtection", "Props.Architecture",
-			"Props.AllowedOrigins[0]", "Props.Throttle.RequestsPerSecond", `Props.RouteThrottles["GET /nowhere"]`, "Props.DomainName", "Props.CertificateARN", "Props.LogLevel", "Props.LogRetention",
+			"Props.JWTAudience", "Props.JWTIssuer", "Props.Prefix", "Props.Tables.All.RecoveryDays",
+			"Props.DeletionProtection", "Props.Architecture",
+			"Props.AllowedOrigins[0]", "Props.Throttle.RequestsPerSecond", `Props.RouteThrottles["GET /nowhere"]`,
+			"Props.DomainName", "Props.CertificateARN", "Props.LogLevel", "Props.LogRetention",
 			"Props.SecurityGroups", "Props.SecurityGroups[0]",
 			`Props.MemoryMegabytes["unknown"]`, `Props.ReservedConcurrency["` + function + `"]`, "Props.LocalPort",
 		}

@@ -34,12 +34,14 @@ func TestNoWildcards(t *testing.T) {
 		statements, denied := v.template.Statements(), 0
 		for _, s := range statements {
 			if s.Effect == "Deny" && slices.Equal(s.Actions, networkActions) &&
-				synthtest.Text(synthtest.At(s.Condition, "ArnLike", "lambda:SourceFunctionArn")) == "arn:AWS::Partition:lambda:AWS::Region:AWS::AccountId:function:*" {
+				synthtest.Text(synthtest.At(s.Condition, "ArnLike",
+					"lambda:SourceFunctionArn")) == "arn:AWS::Partition:lambda:AWS::Region:AWS::AccountId:function:*" {
 				denied++
 			}
 			// X-Ray's actions take no resource, as Props.Tracing says, and AWS Lambda requires the
 			// network's on all resources, as gofunction.Props.Network says.
-			tracing := v.Common().Tracing && slices.Equal(s.Actions, []string{"xray:PutTraceSegments", "xray:PutTelemetryRecords"})
+			tracing := v.Common().Tracing && slices.Equal(s.Actions,
+				[]string{"xray:PutTraceSegments", "xray:PutTelemetryRecords"})
 			network := v.environment == platformtest.Existing && slices.Equal(s.Actions, networkActions)
 			if s.Effect != "Allow" || tracing || network {
 				continue
@@ -54,7 +56,8 @@ func TestNoWildcards(t *testing.T) {
 				}
 			}
 			// A role that may list a whole bucket learns of more objects than it may read.
-			if slices.Contains(s.Actions, "s3:ListBucket") && synthtest.At(s.Condition, "StringLike", "s3:prefix") == nil {
+			if slices.Contains(s.Actions, "s3:ListBucket") &&
+				synthtest.At(s.Condition, "StringLike", "s3:prefix") == nil {
 				t.Errorf("%s allows %v with the condition %v: want one on s3:prefix", s.Owner, s.Actions, s.Condition)
 			}
 		}
@@ -113,7 +116,8 @@ func TestFunctions(t *testing.T) {
 				t.Errorf("%s: the schema says that it is invoked by %q, and it is by %q", id, trigger, invoked[id])
 			}
 		}
-		if want := len(v.Handlers().Packages) - (len(v.Schema.Functions) - len(v.described.Functions)); len(found) != want {
+		if want := len(v.Handlers().Packages) -
+			(len(v.Schema.Functions) - len(v.described.Functions)); len(found) != want {
 			t.Errorf("functions: got %v, want %d and none of the CDK's own", slices.Sorted(maps.Keys(found)), want)
 		}
 		groups := v.template.OfType("AWS::Logs::LogGroup")
@@ -126,8 +130,10 @@ func TestFunctions(t *testing.T) {
 				t.Errorf("%s: environment: got %d bytes, want at most 4,096", id, size)
 			}
 			group, _ := synthtest.At(f.Properties, "LoggingConfig", "LogGroup", "Ref").(string)
-			if timeout, ok := f.Properties["Timeout"].(float64); !ok || timeout > 900 || f.Properties["RecursiveLoop"] != "Terminate" || groups[group].Type == "" {
-				t.Errorf("%s: got the time-out %v, the recursion %v and the log group %q", id, f.Properties["Timeout"], f.Properties["RecursiveLoop"], group)
+			if timeout, ok := f.Properties["Timeout"].(float64); !ok || timeout > 900 ||
+				f.Properties["RecursiveLoop"] != "Terminate" || groups[group].Type == "" {
+				t.Errorf("%s: got the time-out %v, the recursion %v and the log group %q", id, f.Properties["Timeout"],
+					f.Properties["RecursiveLoop"], group)
 			}
 		}
 	})
@@ -223,23 +229,27 @@ func TestKept(t *testing.T) {
 				}
 			case "AWS::Cognito::UserPool":
 				if r.Properties["DeletionProtection"] != protected {
-					t.Errorf("%s: deletion protection: got %v, want %s", id, r.Properties["DeletionProtection"], protected)
+					t.Errorf("%s: deletion protection: got %v, want %s", id, r.Properties["DeletionProtection"],
+						protected)
 				}
 			case "AWS::S3::Bucket":
-				if versioned := synthtest.At(r.Properties, "VersioningConfiguration", "Status") == "Enabled"; versioned == common.RemoveWithStack {
+				if versioned := synthtest.At(r.Properties, "VersioningConfiguration",
+					"Status") == "Enabled"; versioned == common.RemoveWithStack {
 					t.Errorf("%s: versioning: got %v", id, versioned)
 				}
 			case "AWS::SecretsManager::Secret":
 			case "AWS::SQS::Queue":
 				if r.Properties["MessageRetentionPeriod"] != 1209600.0 {
-					t.Errorf("%s: keeps messages for %v seconds, want 14 days", id, r.Properties["MessageRetentionPeriod"])
+					t.Errorf("%s: keeps messages for %v seconds, want 14 days", id,
+						r.Properties["MessageRetentionPeriod"])
 				}
 				continue
 			default:
 				continue
 			}
 			if r.DeletionPolicy != kept || r.UpdateReplacePolicy != policy {
-				t.Errorf("%s: got the policies %s and %s, want %s and %s", id, r.DeletionPolicy, r.UpdateReplacePolicy, kept, policy)
+				t.Errorf("%s: got the policies %s and %s, want %s and %s", id, r.DeletionPolicy, r.UpdateReplacePolicy,
+					kept, policy)
 			}
 		}
 		// This would put a secret's value, not its name, into a resource.
@@ -256,15 +266,18 @@ func TestRoutes(t *testing.T) {
 		authorizers := map[schema.Token]string{}
 		for id, r := range v.template.OfType("AWS::ApiGatewayV2::Authorizer") {
 			audience := synthtest.Text(synthtest.At(r.Properties, "JwtConfiguration", "Audience"))
-			for token, pool := range map[schema.Token]string{schema.TokenOfUser: "Users", schema.TokenOfProgram: "Agents"} {
+			for token, pool := range map[schema.Token]string{schema.TokenOfUser: "Users",
+				schema.TokenOfProgram: "Agents"} {
 				if v.Common().JWTIssuer != "" || strings.Contains(audience, v.ID+pool) {
 					authorizers[token] = id
 				}
 			}
 		}
 		for _, r := range v.template.OfType("AWS::ApiGatewayV2::Route") {
-			integration := v.template.Resources[strings.TrimPrefix(synthtest.Text(r.Properties["Target"]), "integrations/")]
-			function := strings.TrimSuffix(synthtest.Stable(synthtest.Text(integration.Properties["IntegrationUri"])), ".Arn")
+			integration := v.template.Resources[strings.TrimPrefix(synthtest.Text(r.Properties["Target"]),
+				"integrations/")]
+			function := strings.TrimSuffix(synthtest.Stable(synthtest.Text(integration.Properties["IntegrationUri"])),
+				".Arn")
 			key := r.Properties["RouteKey"].(string)
 			authorizer, _ := synthtest.At(r.Properties, "AuthorizerId", "Ref").(string)
 			got[key] = fmt.Sprint(function, " ", r.Properties["AuthorizationType"], " ", authorizer)
@@ -281,14 +294,19 @@ func TestRoutes(t *testing.T) {
 		}
 		for id, r := range v.template.OfType("AWS::Lambda::Permission") {
 			arn := synthtest.Text(r.Properties["SourceArn"])
-			if pool := v.template.Resources[strings.TrimSuffix(arn, ".Arn")]; pool.Type == "AWS::Cognito::UserPool" && r.Properties["Principal"] == "cognito-idp.amazonaws.com" {
+			if pool := v.template.Resources[strings.TrimSuffix(arn, ".Arn")]; pool.Type == "AWS::Cognito::UserPool" &&
+				r.Properties["Principal"] == "cognito-idp.amazonaws.com" {
 				handler, _ := v.described.SignUpHandler()
-				if got := synthtest.Stable(synthtest.Text(r.Properties["FunctionName"])); got != v.ID+handler.ConstructID()+".Arn" {
+				if got := synthtest.Stable(synthtest.Text(r.Properties["FunctionName"])); got != v.ID+
+					handler.ConstructID()+".Arn" {
 					t.Errorf("%s: the user pool may invoke %s, want the handler of sign-ups", id, got)
 				}
 				continue
 			}
-			if _, path, _ := strings.Cut(arn, "/*/*"); !slices.ContainsFunc(v.described.Routes, func(r schema.Route) bool { return r.Path == path }) {
+			if _, path, _ := strings.Cut(arn, "/*/*"); !slices.ContainsFunc(v.described.Routes,
+				func(r schema.Route) bool {
+					return r.Path == path
+				}) {
 				t.Errorf("%s: got permission for %s, want that of a route's path", id, arn)
 			}
 		}
@@ -328,20 +346,24 @@ func TestStage(t *testing.T) {
 		if throttle.RequestsPerSecond == 0 {
 			throttle.RequestsPerSecond, throttle.Burst = 1000, 2000
 		}
-		limits := map[string]any{"ThrottlingRateLimit": float64(throttle.RequestsPerSecond), "ThrottlingBurstLimit": float64(throttle.Burst)}
+		limits := map[string]any{"ThrottlingRateLimit": float64(throttle.RequestsPerSecond),
+			"ThrottlingBurstLimit": float64(throttle.Burst)}
 		if diff := cmp.Diff(limits, stage.Properties["DefaultRouteSettings"]); diff != "" {
 			t.Errorf("throttle (-want +got):\n%s", diff)
 		}
 		var format map[string]string
-		if err := json.Unmarshal([]byte(synthtest.At(stage.Properties, "AccessLogSettings", "Format").(string)), &format); err != nil {
+		if err := json.Unmarshal([]byte(synthtest.At(stage.Properties, "AccessLogSettings", "Format").(string)),
+			&format); err != nil {
 			t.Fatalf("access log format is not JSON: %v", err)
 		}
 		// A path may contain a capability, and callers choose the other fields. A value with its
 		// own quotes would break the line.
 		for field, logged := range format {
-			for _, refused := range []string{"messageString", "$context.path", "$context.authorizer.claims", "$context.identity.userAgent", "$request"} {
+			for _, refused := range []string{"messageString", "$context.path", "$context.authorizer.claims",
+				"$context.identity.userAgent", "$request"} {
 				if strings.Contains(logged, refused) {
-					t.Errorf("access log: %s is %s, want nothing of a request but its route, and no quotes", field, logged)
+					t.Errorf("access log: %s is %s, want nothing of a request but its route, and no quotes", field,
+						logged)
 				}
 			}
 		}
@@ -360,9 +382,11 @@ func TestKey(t *testing.T) {
 		return strings.HasPrefix(from, platformtest.Owned+":ExportsOutput") && strings.Contains(from, "Key")
 	}
 	key := map[string][]any{
-		"AWS::DynamoDB::GlobalTable":  {"Replicas", 0, "SSESpecification", "KMSMasterKeyId"},
-		"AWS::S3::Bucket":             {"BucketEncryption", "ServerSideEncryptionConfiguration", 0, "ServerSideEncryptionByDefault", "KMSMasterKeyID"},
-		"AWS::Athena::WorkGroup":      {"WorkGroupConfiguration", "ResultConfiguration", "EncryptionConfiguration", "KmsKey"},
+		"AWS::DynamoDB::GlobalTable": {"Replicas", 0, "SSESpecification", "KMSMasterKeyId"},
+		"AWS::S3::Bucket": {"BucketEncryption", "ServerSideEncryptionConfiguration", 0,
+			"ServerSideEncryptionByDefault", "KMSMasterKeyID"},
+		"AWS::Athena::WorkGroup": {"WorkGroupConfiguration", "ResultConfiguration", "EncryptionConfiguration",
+			"KmsKey"},
 		"AWS::SQS::Queue":             {"KmsMasterKeyId"},
 		"AWS::SecretsManager::Secret": {"KmsKeyId"},
 		"AWS::Lambda::Function":       {"KmsKeyArn"},
@@ -375,7 +399,8 @@ func TestKey(t *testing.T) {
 			for id, r := range template.Resources {
 				path, encrypts := key[r.Type]
 				// Access logs are delivered only to buckets whose key is Amazon S3's.
-				if encrypts && !strings.Contains(id, "AccessLogs") || strings.Contains(id, "APIAccessLogs") && r.Type == "AWS::Logs::LogGroup" {
+				if encrypts && !strings.Contains(id, "AccessLogs") ||
+					strings.Contains(id, "APIAccessLogs") && r.Type == "AWS::Logs::LogGroup" {
 					if got := synthtest.At(r.Properties, path...); !imported(got) {
 						t.Errorf("%s: got the key %v, want the existing one", id, got)
 					}
@@ -388,8 +413,10 @@ func TestKey(t *testing.T) {
 				}
 				uses++
 				via := synthtest.Text(synthtest.At(s.Condition, "StringEquals", "kms:ViaService"))
-				if len(s.Resources) != 1 || !strings.Contains(s.Resources[0], platformtest.Owned+":ExportsOutput") || !strings.HasSuffix(via, ".AWS::Region.amazonaws.com") {
-					t.Errorf("%s allows %v on %v via %q, want the key alone, through one service", s.Owner, s.Actions, s.Resources, via)
+				if len(s.Resources) != 1 || !strings.Contains(s.Resources[0], platformtest.Owned+":ExportsOutput") ||
+					!strings.HasSuffix(via, ".AWS::Region.amazonaws.com") {
+					t.Errorf("%s allows %v on %v via %q, want the key alone, through one service", s.Owner, s.Actions,
+						s.Resources, via)
 				}
 			}
 			if functions := len(template.OfType("AWS::Lambda::Function")); uses < functions {
@@ -411,8 +438,9 @@ func TestKey(t *testing.T) {
 		}
 	}
 	want := map[string]any{
-		"logs.AWS::Region.amazonaws.com": "kms:EncryptionContext:aws:logs:arn arn:AWS::Partition:logs:AWS::Region:AWS::AccountId:log-group:*",
-		"cloudwatch.amazonaws.com":       "aws:SourceArn arn:AWS::Partition:cloudwatch:AWS::Region:AWS::AccountId:alarm:*",
+		"logs.AWS::Region.amazonaws.com": "kms:EncryptionContext:aws:logs:arn " +
+			"arn:AWS::Partition:logs:AWS::Region:AWS::AccountId:log-group:*",
+		"cloudwatch.amazonaws.com": "aws:SourceArn arn:AWS::Partition:cloudwatch:AWS::Region:AWS::AccountId:alarm:*",
 	}
 	if diff := cmp.Diff(want, allowed); diff != "" {
 		t.Errorf("services that the key's policy allows (-want +got):\n%s", diff)
@@ -462,8 +490,10 @@ func TestSavedQueriesSayTheirDays(t *testing.T) {
 					t.Errorf("%s: %s: reads one day, as it says, only if it looks at %s: got %s",
 						name, q.Name, schema.EventDate, q.SQL)
 				}
-			case days[1] != "all" && !strings.Contains(q.SQL, "WHERE event_date >= current_date - INTERVAL '"+days[1]+"' DAY"):
-				t.Errorf("%s: %s: reads %s days, as it says, only if it looks at %s: got %s", name, q.Name, days[1], schema.EventDate, q.SQL)
+			case days[1] != "all" && !strings.Contains(q.SQL,
+				"WHERE event_date >= current_date - INTERVAL '"+days[1]+"' DAY"):
+				t.Errorf("%s: %s: reads %s days, as it says, only if it looks at %s: got %s", name, q.Name, days[1],
+					schema.EventDate, q.SQL)
 			}
 		}
 	}

@@ -31,24 +31,32 @@ var _ = ofPlatform("todo", stacks{
 	// The platform uses a table, a user pool and a domain's zone that exist already.
 	"existing": func(stack awscdk.Stack, build *gofunction.Build) {
 		const tasks = "arn:aws:dynamodb:eu-west-1:123456789012:table/tasks"
-		zone := awsroute53.HostedZone_FromHostedZoneAttributes(stack, jsii.String("Zone"), &awsroute53.HostedZoneAttributes{HostedZoneId: jsii.String("Z1"), ZoneName: jsii.String("example.com")})
+		zone := awsroute53.HostedZone_FromHostedZoneAttributes(stack, jsii.String("Zone"),
+			&awsroute53.HostedZoneAttributes{HostedZoneId: jsii.String("Z1"), ZoneName: jsii.String("example.com")})
 		todo.New(stack, "Todo", todo.Props{
 			Props: platform.Props{
 				Build:      build,
 				DomainName: "tasks.example.com", HostedZone: zone,
-				Certificate: awscertificatemanager.NewCertificate(stack, jsii.String("Certificate"), &awscertificatemanager.CertificateProps{
-					DomainName: jsii.String("tasks.example.com"), Validation: awscertificatemanager.CertificateValidation_FromDns(zone),
-				}),
+				Certificate: awscertificatemanager.NewCertificate(stack, jsii.String("Certificate"),
+					&awscertificatemanager.CertificateProps{
+						DomainName: jsii.String("tasks.example.com"),
+						Validation: awscertificatemanager.CertificateValidation_FromDns(zone),
+					}),
 				TimeoutSeconds: map[string]int{"todoapi": 20, "eraser": 600, "writer": 60},
 				Tables: table.DatabaseOptions{
-					Existing: map[string]awsdynamodb.ITable{"AppData": awsdynamodb.TableV2_FromTableAttributes(stack, jsii.String("Imported"), &awsdynamodb.TableAttributesV2{
-						TableArn: jsii.String(tasks), TableStreamArn: jsii.String(tasks + "/stream/2026-01-01T00:00:00.000"),
-					})},
+					Existing: map[string]awsdynamodb.ITable{
+						"AppData": awsdynamodb.TableV2_FromTableAttributes(stack, jsii.String("Imported"),
+							&awsdynamodb.TableAttributesV2{
+								TableArn: jsii.String(tasks), TableStreamArn: jsii.String(tasks +
+									"/stream/2026-01-01T00:00:00.000"),
+							})},
 				},
 			},
 			UserProps: platform.UserProps{
-				UserPool:        awscognito.UserPool_FromUserPoolArn(stack, jsii.String("Pool"), jsii.String("arn:aws:cognito-idp:us-east-1:123456789012:userpool/us-east-1_existing")),
-				UserPoolClients: []awscognito.IUserPoolClient{awscognito.UserPoolClient_FromUserPoolClientId(stack, jsii.String("Client"), jsii.String("app"))},
+				UserPool: awscognito.UserPool_FromUserPoolArn(stack, jsii.String("Pool"),
+					jsii.String("arn:aws:cognito-idp:us-east-1:123456789012:userpool/us-east-1_existing")),
+				UserPoolClients: []awscognito.IUserPoolClient{
+					awscognito.UserPoolClient_FromUserPoolClientId(stack, jsii.String("Client"), jsii.String("app"))},
 			},
 		})
 	},
@@ -59,20 +67,25 @@ var _ = ofPlatform("todo", stacks{
 			Props: platform.Props{
 				Build: build, Key: awskms.NewKey(stack, jsii.String("Key"), nil),
 				VPC: awsec2.Vpc_FromVpcAttributes(stack, jsii.String("Network"), &awsec2.VpcAttributes{
-					VpcId: jsii.String("vpc-1"), AvailabilityZones: jsii.Strings("eu-west-1a", "eu-west-1b"), IsolatedSubnetIds: jsii.Strings("subnet-1", "subnet-2"),
+					VpcId: jsii.String("vpc-1"), AvailabilityZones: jsii.Strings("eu-west-1a", "eu-west-1b"),
+					IsolatedSubnetIds: jsii.Strings("subnet-1", "subnet-2"),
 				}),
 				Subnets: awsec2.SubnetSelection{SubnetType: awsec2.SubnetType_PRIVATE_ISOLATED},
 			},
 			UserProps: platform.UserProps{UserPoolTriggers: awscognito.UserPoolTriggers{
-				PreSignUp: awslambda.Function_FromFunctionAttributes(stack, jsii.String("PreSignUp"), &awslambda.FunctionAttributes{
-					FunctionArn: jsii.String("arn:aws:lambda:eu-west-1:123456789012:function:greeter"), SameEnvironment: jsii.Bool(true),
-				}),
+				PreSignUp: awslambda.Function_FromFunctionAttributes(stack, jsii.String("PreSignUp"),
+					&awslambda.FunctionAttributes{
+						FunctionArn:     jsii.String("arn:aws:lambda:eu-west-1:123456789012:function:greeter"),
+						SameEnvironment: jsii.Bool(true),
+					}),
 			}},
 		})
-		operator := awsiam.NewRole(stack, jsii.String("Operator"), &awsiam.RoleProps{AssumedBy: awsiam.NewAccountRootPrincipal()})
+		operator := awsiam.NewRole(stack, jsii.String("Operator"),
+			&awsiam.RoleProps{AssumedBy: awsiam.NewAccountRootPrincipal()})
 		declared.GrantAccessPatterns(operator, "GetTask", "ListTasksByStatus")
 		declared.Lakes["todo"].GrantCompact(operator)
-		declared.Lakes["todo"].GrantQuery(awsiam.NewRole(stack, jsii.String("Analyst"), &awsiam.RoleProps{AssumedBy: awsiam.NewAccountRootPrincipal()}))
+		declared.Lakes["todo"].GrantQuery(awsiam.NewRole(stack, jsii.String("Analyst"),
+			&awsiam.RoleProps{AssumedBy: awsiam.NewAccountRootPrincipal()}))
 	},
 })
 

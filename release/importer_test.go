@@ -54,7 +54,8 @@ func TestImporters(t *testing.T) {
 		cache := filepath.Join(t.TempDir(), "modcache")
 		t.Cleanup(func() { makeWritable(t, cache) })
 		linkModule(t, cache, "github.com/aws/aws-cdk-go/awscdk/v2")
-		i.Environment = append(i.Environment, "GOMODCACHE="+cache, "GOPROXY=file://"+proxy(t, library, "v0.1.0")+","+importertest.CacheProxy(t))
+		i.Environment = append(i.Environment, "GOMODCACHE="+cache,
+			"GOPROXY=file://"+proxy(t, library, "v0.1.0")+","+importertest.CacheProxy(t))
 		get := []string{"go", "get"}
 		for _, p := range platforms.All() {
 			get = append(get, importertest.ModulePath+"/constructs/"+p.Name()+"@v0.1.0")
@@ -95,7 +96,8 @@ func TestImporters(t *testing.T) {
 		// The module cache lacks what the tests of required modules import.
 		i.Run(t, "go", "mod", "tidy", "-e")
 		i.Run(t, "go", "mod", "vendor")
-		i.Environment = append(i.Environment, "GOPROXY=off", "GOFLAGS=-mod=vendor", "GOMODCACHE="+filepath.Join(t.TempDir(), "empty"))
+		i.Environment = append(i.Environment, "GOPROXY=off", "GOFLAGS=-mod=vendor",
+			"GOMODCACHE="+filepath.Join(t.TempDir(), "empty"))
 		assembly := i.Synthesise(t, "")
 		check(t, assembly, importertest.HandlersOfOwn)
 		i.CheckRun(t, onesynth)
@@ -120,22 +122,24 @@ func reportWeight(t *testing.T, i *importertest.Importer, cache string) {
 	}
 	var archives []string
 	var size int64
-	err = filepath.WalkDir(filepath.Join(cache, "cache", "download"), func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || filepath.Ext(path) != ".zip" {
-			return err
-		}
-		information, err := os.Stat(path)
-		if err != nil {
-			return err
-		}
-		archives = append(archives, path)
-		size += information.Size()
-		return nil
-	})
+	err = filepath.WalkDir(filepath.Join(cache, "cache", "download"),
+		func(path string, entry fs.DirEntry, err error) error {
+			if err != nil || filepath.Ext(path) != ".zip" {
+				return err
+			}
+			information, err := os.Stat(path)
+			if err != nil {
+				return err
+			}
+			archives = append(archives, path)
+			size += information.Size()
+			return nil
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("an importer's go.mod names %d modules, its go.sum has %d lines, and building, synthesising included, fetches %d modules of %d MB",
+	t.Logf("an importer's go.mod names %d modules, its go.sum has %d lines, and building, synthesising included, "+
+		"fetches %d modules of %d MB",
 		len(requirements.Require), bytes.Count(sums, []byte("\n")), len(archives), size/1_000_000)
 	document, err := os.ReadFile(filepath.Join("..", "docs", "IMPORT.md"))
 	if err != nil {
@@ -169,7 +173,8 @@ func proxy(t *testing.T, library, version string) string {
 		t.Fatal(err)
 	}
 	defer archive.Close()
-	if err := modzip.CreateFromDir(archive, module.Version{Path: importertest.ModulePath, Version: version}, library); err != nil {
+	if err := modzip.CreateFromDir(archive, module.Version{Path: importertest.ModulePath, Version: version},
+		library); err != nil {
 		t.Fatal(err)
 	}
 	description, err := os.ReadFile(filepath.Join(library, "go.mod"))

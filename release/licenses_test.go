@@ -62,14 +62,16 @@ func license(folder string) (string, error) {
 			if string(text) == lambdaSummary {
 				continue
 			}
-			return "", fmt.Errorf("%s: %.0f %% of it is the text of a known licence, want %d %%", filepath.Base(file), cover.Percent, coverage)
+			return "", fmt.Errorf("%s: %.0f %% of it is the text of a known licence, want %d %%", filepath.Base(file),
+				cover.Percent, coverage)
 		}
 		for _, match := range cover.Match {
 			if match.IsURL {
 				continue
 			}
 			if !slices.Contains(allowed, match.ID) {
-				return "", fmt.Errorf("%s: got %s, allowed are %s: do without the module", filepath.Base(file), match.ID, strings.Join(allowed, ", "))
+				return "", fmt.Errorf("%s: got %s, allowed are %s: do without the module", filepath.Base(file),
+					match.ID, strings.Join(allowed, ", "))
 			}
 			found[match.ID] = true
 		}
@@ -140,7 +142,8 @@ func TestLicenses(t *testing.T) {
 		return
 	}
 	if diff := cmp.Diff(listed, table.String()); diff != "" {
-		t.Errorf("%s is stale: run `go test ./release -run TestLicenses -update` (-it +what importers fetch):\n%s", file, diff)
+		t.Errorf("%s is stale: run `go test ./release -run TestLicenses -update` (-it +what importers fetch):\n%s",
+			file, diff)
 	}
 }
 
@@ -158,7 +161,8 @@ This program is distributed in the hope that it will be useful, but WITHOUT ANY 
 
 You should have received a copy of the GNU Affero General Public License along with this program. If not, see <https://www.gnu.org/licenses/>.
 `
-	further := strings.Repeat("The Software may be used by companies of up to ten employees only, and not on Mondays. ", 40)
+	further := strings.Repeat("The Software may be used by companies of up to ten employees only, and not on Mondays. ",
+		40)
 	tests := map[string]struct {
 		name, text string
 		// beside is the text of LICENSE-RESTRICTIONS; "": there is none.
@@ -174,7 +178,8 @@ You should have received a copy of the GNU Affero General Public License along w
 		"ErrFurther":   {"LICENSE", grant + further, "", "is the text of a known licence"},
 		"ErrBoth":      {"LICENSE", grant + "\n" + copyleft, "", "got AGPL-3.0"},
 		"ErrOnlyWords": {"LICENSE", "All rights reserved.", "", "LICENSE: 0 % of it is the text of a known licence"},
-		"ErrBeside":    {"LICENSE", grant, further[:300], "LICENSE-RESTRICTIONS: 0 % of it is the text of a known licence"},
+		"ErrBeside": {"LICENSE", grant, further[:300],
+			"LICENSE-RESTRICTIONS: 0 % of it is the text of a known licence"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -184,12 +189,14 @@ You should have received a copy of the GNU Affero General Public License along w
 				t.Fatal(err)
 			}
 			if test.beside != "" {
-				if err := os.WriteFile(filepath.Join(folder, "LICENSE-RESTRICTIONS"), []byte(test.beside), 0o644); err != nil {
+				if err := os.WriteFile(filepath.Join(folder, "LICENSE-RESTRICTIONS"), []byte(test.beside),
+					0o644); err != nil {
 					t.Fatal(err)
 				}
 			}
 			_, err := license(folder)
-			if got := fmt.Sprint(err); err == nil && test.want != "" || err != nil && (test.want == "" || !strings.Contains(got, test.want)) {
+			if got := fmt.Sprint(err); err == nil && test.want != "" ||
+				err != nil && (test.want == "" || !strings.Contains(got, test.want)) {
 				t.Errorf("got %v, want %q", err, test.want)
 			}
 		})

@@ -25,7 +25,8 @@ var mostCalls = map[string]int{"dev": 1850, "prod": 3550}
 // calls into a file, one a line.
 func recordingRuntime(t *testing.T, calls string) string {
 	t.Helper()
-	module := strings.TrimSpace(importertest.Output(t, exec.Command("go", "list", "-m", "-f={{.Dir}}", "github.com/aws/jsii-runtime-go")))
+	module := strings.TrimSpace(importertest.Output(t,
+		exec.Command("go", "list", "-m", "-f={{.Dir}}", "github.com/aws/jsii-runtime-go")))
 	return fmt.Sprintf("tee '%s' | node '%s/internal/embedded/resources/bin/jsii-runtime.js'", calls, module)
 }
 
@@ -63,7 +64,8 @@ func TestSynthIsReproducible(t *testing.T) {
 			t.Fatal(err)
 		}
 		if n := bytes.Count(recorded, []byte("\n")); n == 0 || n > mostCalls[environment] {
-			t.Errorf("%s: calls into the CDK: got %d, want 1 to %d: keep what was read once", environment, n, mostCalls[environment])
+			t.Errorf("%s: calls into the CDK: got %d, want 1 to %d: keep what was read once", environment, n,
+				mostCalls[environment])
 		}
 		if diff := cmp.Diff(assemblies[0], assemblies[1]); diff != "" {
 			t.Errorf("%s: two folders gave (-first +second):\n%s", environment, diff)

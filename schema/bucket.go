@@ -78,8 +78,11 @@ func (o OnObjects) validate(f *findings, path string, p Platform, fn Function) {
 	path += ".Trigger"
 	o.Objects.validate(f, path, p)
 	for i, put := range fn.Puts {
-		if put.Bucket == o.Bucket && (strings.HasPrefix(put.Prefix, o.Prefix) || strings.HasPrefix(o.Prefix, put.Prefix)) {
-			f.add(fmt.Sprintf("%s.Puts[%d]", strings.TrimSuffix(path, ".Trigger"), i), quoted(put.Prefix), "put below another prefix than the trigger's, %q: the function would invoke itself without end", o.Prefix)
+		if put.Bucket == o.Bucket && (strings.HasPrefix(put.Prefix, o.Prefix) ||
+			strings.HasPrefix(o.Prefix, put.Prefix)) {
+			f.add(fmt.Sprintf("%s.Puts[%d]", strings.TrimSuffix(path, ".Trigger"), i), quoted(put.Prefix),
+				"put below another prefix than the trigger's, %q: the function would invoke itself without end",
+				o.Prefix)
 		}
 	}
 	validateTriggerIDs(f, path, o.ID, o.Failures)
@@ -90,7 +93,8 @@ func (o Objects) validate(f *findings, path string, p Platform) {
 		f.add(path+".Bucket", quoted(o.Bucket), "name a declared bucket")
 	}
 	if !matches(objectsPrefix, o.Prefix) {
-		f.add(path+".Prefix", quoted(o.Prefix), `write folders, such as "lexicon/": small letters, digits and -, and / after each`)
+		f.add(path+".Prefix", quoted(o.Prefix),
+			`write folders, such as "lexicon/": small letters, digits and -, and / after each`)
 	}
 }
 
@@ -116,16 +120,19 @@ func (p Platform) validateBuckets(f *findings) {
 	for _, b := range p.Buckets {
 		path := "Buckets[" + b.Name + "]"
 		if !matches(logicalName, b.Name) {
-			f.add(path+".Name", quoted(b.Name), "write letters and digits beginning with a capital: it is a construct id")
+			f.add(path+".Name", quoted(b.Name), "write letters and digits beginning with a capital: it is a "+
+				"construct id")
 		}
 		if !matches(variableName, b.Variable) {
 			f.add(path+".Variable", quoted(b.Variable), `write capitals, digits and _, such as "EXPORTS_BUCKET"`)
 		}
 		if b.RetentionDays < 0 {
-			f.add(path+".RetentionDays", fmt.Sprint(b.RetentionDays), "write how many days objects stay, or 0 for always")
+			f.add(path+".RetentionDays", fmt.Sprint(b.RetentionDays),
+				"write how many days objects stay, or 0 for always")
 		}
 		if !slices.ContainsFunc(p.Functions, func(fn Function) bool { return slices.Contains(p.BucketsOf(fn), b) }) {
-			f.add(path, "a bucket that no function uses", "name it in the Puts, Gets or OnObjects of a function, or leave it out")
+			f.add(path, "a bucket that no function uses",
+				"name it in the Puts, Gets or OnObjects of a function, or leave it out")
 		}
 	}
 }

@@ -100,18 +100,22 @@ func eachOnce(callers []Caller, textOf func(Caller) string) []string {
 
 func (c Caller) validate(f *findings, path string) {
 	if !matches(callerName, c.Name) {
-		f.add(path, quoted(c.Name), "write CallerAnyone, CallerUser or a Caller of your own, whose Name is of small letters, digits and -")
+		f.add(path, quoted(c.Name), "write CallerAnyone, CallerUser or a Caller of your own, whose Name is of small "+
+			"letters, digits and -")
 	}
 	switch c.Token {
 	case NoToken, TokenOfUser, TokenOfProgram:
 	default:
-		f.add(path+".Token", quoted(string(c.Token)), "write TokenOfUser, TokenOfProgram, or nothing for callers without a token")
+		f.add(path+".Token", quoted(string(c.Token)),
+			"write TokenOfUser, TokenOfProgram, or nothing for callers without a token")
 	}
 	if c.Scope != "" && (c.Token != TokenOfProgram || !matches(scopeName, c.Scope)) {
-		f.add(path+".Scope", quoted(c.Scope), `write the platform's name, / and what the program may do, such as "links/import", with TokenOfProgram; else leave it out`)
+		f.add(path+".Scope", quoted(c.Scope),
+			`write the platform's name, / and what the program may do, such as "links/import", with TokenOfProgram; else leave it out`)
 	}
 	if c.Group != "" && (c.Token != TokenOfUser || !matches(groupName, c.Group)) {
-		f.add(path+".Group", quoted(c.Group), `write the name of a group, such as "admin", with TokenOfUser; else leave it out`)
+		f.add(path+".Group", quoted(c.Group),
+			`write the name of a group, such as "admin", with TokenOfUser; else leave it out`)
 	}
 	if c.Header != "" && !matches(headerName, c.Header) {
 		f.add(path+".Header", quoted(c.Header), `write the name of a header, such as "X-Fingerprint", or leave it out`)
@@ -122,8 +126,11 @@ func (c Caller) validate(f *findings, path string) {
 func validateCallers(f *findings, routes []Route) {
 	callers := callersOf(routes)
 	for _, r := range routes {
-		if i := slices.IndexFunc(callers, func(c Caller) bool { return c.Name == r.Caller.Name }); callers[i] != r.Caller {
-			f.add(r.path()+".Caller", quoted(r.Caller.Name), "name each kind of callers once: another route's Caller of that name differs")
+		if i := slices.IndexFunc(callers, func(c Caller) bool {
+			return c.Name == r.Caller.Name
+		}); callers[i] != r.Caller {
+			f.add(r.path()+".Caller", quoted(r.Caller.Name),
+				"name each kind of callers once: another route's Caller of that name differs")
 		}
 	}
 }
@@ -142,10 +149,12 @@ func (p Platform) validateLimits(f *findings) map[string]bool {
 		}
 		i := slices.IndexFunc(callers, func(c Caller) bool { return c.Name == string(l.Per) })
 		if l.AddressRequests != 0 && (i < 0 || callers[i].Authenticated() || l.AddressRequests < l.Requests) {
-			f.add(path+".AddressRequests", fmt.Sprint(l.AddressRequests), "write Requests or more where Per is a kind of callers without a token, else leave it out")
+			f.add(path+".AddressRequests", fmt.Sprint(l.AddressRequests),
+				"write Requests or more where Per is a kind of callers without a token, else leave it out")
 		}
 		if i < 0 && l.Per != PerAddress {
-			f.add(path+".Per", quoted(string(l.Per)), "write PerAddress, or the name of a kind of callers that a route has, such as PerUser")
+			f.add(path+".Per", quoted(string(l.Per)),
+				"write PerAddress, or the name of a kind of callers that a route has, such as PerUser")
 		}
 	}
 	return limits

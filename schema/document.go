@@ -12,7 +12,8 @@ func Document(platforms ...Platform) string {
 	var b strings.Builder
 	b.WriteString("# Access patterns\n\n")
 	b.WriteString("Printed from the schema by `schema.Document`.\n")
-	b.WriteString("Every request that a handler makes of a table is one of these. None is a Scan, and a role is granted what its function's patterns need, no more.\n")
+	b.WriteString("Every request that a handler makes of a table is one of these. None is a Scan, and a role is " +
+		"granted what its function's patterns need, no more.\n")
 	for _, p := range platforms {
 		p.document(&b)
 	}
@@ -23,7 +24,9 @@ func (p Platform) document(b *strings.Builder) {
 	fmt.Fprintf(b, "\n## %s\n", p.Title)
 
 	b.WriteString("\n### Access patterns\n\n")
-	seeded := slices.ContainsFunc(p.Database.AccessPatterns, func(pattern AccessPattern) bool { return pattern.Seed != "" })
+	seeded := slices.ContainsFunc(p.Database.AccessPatterns, func(pattern AccessPattern) bool {
+		return pattern.Seed != ""
+	})
 	patternRow := func(seed, users string, cells ...string) {
 		if seeded {
 			cells = append(cells, seed)
@@ -48,7 +51,8 @@ func (p Platform) document(b *strings.Builder) {
 		if pattern.ByOperators {
 			users = append(users, "operators")
 		}
-		patternRow(seed, strings.Join(users, ", "), fmt.Sprintf("**%s** %s", pattern.Name, pattern.Description), string(pattern.Operation), table, pattern.Index, key)
+		patternRow(seed, strings.Join(users, ", "), fmt.Sprintf("**%s** %s", pattern.Name, pattern.Description),
+			string(pattern.Operation), table, pattern.Index, key)
 	}
 
 	b.WriteString("\n### Tables\n")

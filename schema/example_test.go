@@ -3,6 +3,7 @@ package schema_test
 import (
 	"fmt"
 
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -20,7 +21,8 @@ func notes() schema.Platform {
 					{Name: "id", Type: schema.String, Description: "UUIDv7: in the order of time"},
 					{Name: "topic", Type: schema.String, Description: "What it is about"},
 				},
-				Indexes: []schema.Index{{Name: "ByTopic", Key: schema.Key{Partition: "topic", Sort: "id"}, Description: "Notes on a topic."}},
+				Indexes: []schema.Index{{Name: "ByTopic", Key: schema.Key{Partition: "topic", Sort: "id"},
+					Description: "Notes on a topic."}},
 			}},
 			AccessPatterns: []schema.AccessPattern{
 				{Name: "AddNote", Description: "Add a note.", Operation: schema.UpdateItem, Table: "Notes"},
@@ -31,10 +33,12 @@ func notes() schema.Platform {
 				},
 			},
 		},
-		Functions: []schema.Function{{Name: "notesapi", Description: "Serves notes", AccessPatterns: []string{"AddNote", "ListByTopic"}}},
+		Functions: []schema.Function{{Name: "notesapi", Description: "Serves notes",
+			AccessPatterns: []string{"AddNote", "ListByTopic"}}},
 		Routes: []schema.Route{
 			{Method: "POST", Path: "/notes", Function: "notesapi", Caller: schema.CallerAnyone, Summary: "Add a note"},
-			{Method: "GET", Path: "/topics/{topic}/notes", Function: "notesapi", Caller: schema.CallerAnyone, Summary: "Read the notes on a topic"},
+			{Method: "GET", Path: "/topics/{topic}/notes", Function: "notesapi", Caller: schema.CallerAnyone,
+				Summary: "Read the notes on a topic"},
 		},
 	}
 }
@@ -63,7 +67,7 @@ func ExamplePlatform_Validate() {
 }
 
 func ExampleDatabase_AccessPattern() {
-	pattern, ok := schema.AskAHuman().Database.AccessPattern("ListOpenQuestions")
+	pattern, ok := askahuman.Platform().Database.AccessPattern("ListOpenQuestions")
 	fmt.Println(ok, pattern.Operation, pattern.Table, pattern.Index)
 	// Output: true Query Questions ByStatus
 }

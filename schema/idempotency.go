@@ -13,27 +13,30 @@ func IdempotencyAttributes() []Attribute {
 	return []Attribute{
 		{"request_digest", String, "SHA-256 of the request that first used the key, hexadecimal"},
 		{"claim", String, "Random token of the attempt that may carry out the request; absent when none does"},
-		{"claimed_until", Number, "Unix milliseconds until which the attempt may still be running; then another may take over"},
+		{"claimed_until", Number, "Unix milliseconds until which the attempt may still be running; then another may " +
+			"take over"},
 		{"http_status_code", Number, "Status that the request was answered with; absent until then"},
 		{"response_data", String, "Body that the request was answered with; Binary if it is not UTF-8"},
 	}
 }
 
 // IdempotencyPatterns are the access patterns that keep idempotency keys in a
-// table, which has a time to live and the [IdempotencyAttributes]. The transaction that does a request's work ends with an optional
-// UpdateItem of that table, which keeps its answer.
+// table, which has a time to live and the [IdempotencyAttributes]. The transaction that does a request's work ends with
+// an optional UpdateItem of that table, which keeps its answer.
 func IdempotencyPatterns(table string) []AccessPattern {
 	return []AccessPattern{
 		{
 			Name: ClaimIdempotencyKey,
-			Description: "Claim a key for one attempt at its request, unless the request is answered, or another attempt is running, or the key " +
+			Description: "Claim a key for one attempt at its request, unless the request is answered, or another " +
+				"attempt is running, or the key " +
 				"belongs to another request.",
 			Operation: UpdateItem, Table: table,
 		},
 		{
-			Name:        SettleIdempotencyKey,
-			Description: "Keep the answer to a request that changed nothing, or give the claim back, if it is still this attempt's.",
-			Operation:   UpdateItem, Table: table,
+			Name: SettleIdempotencyKey,
+			Description: "Keep the answer to a request that changed nothing, or give the claim back, if it is still " +
+				"this attempt's.",
+			Operation: UpdateItem, Table: table,
 		},
 	}
 }
@@ -41,11 +44,13 @@ func IdempotencyPatterns(table string) []AccessPattern {
 // KeepAnswer is the last write of a transaction that does the work of a request
 // with an idempotency key.
 func KeepAnswer(table string) Write {
-	return Write{Table: table, Operation: UpdateItem, Optional: true, Description: "the answer, under the request's idempotency key, if no other attempt has taken it"}
+	return Write{Table: table, Operation: UpdateItem, Optional: true,
+		Description: "the answer, under the request's idempotency key, if no other attempt has taken it"}
 }
 
 // ClaimKey is the last write of a transaction with which the work of a request with an idempotency key
 // begins.
 func ClaimKey(table string) Write {
-	return Write{Table: table, Operation: UpdateItem, Optional: true, Description: "the claim on the request's idempotency key, if no other attempt has it"}
+	return Write{Table: table, Operation: UpdateItem, Optional: true,
+		Description: "the claim on the request's idempotency key, if no other attempt has it"}
 }

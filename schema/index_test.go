@@ -39,8 +39,10 @@ func TestIndexOfSeveralAttributes(t *testing.T) {
 		spoil func(*schema.Index, *schema.AccessPattern)
 		path  string
 	}{
-		"OK":            {func(*schema.Index, *schema.AccessPattern) {}, ""},
-		"PartitionOnly": {func(_ *schema.Index, p *schema.AccessPattern) { p.KeyConditions = conditions("text", "a") }, ""},
+		"OK": {func(*schema.Index, *schema.AccessPattern) {}, ""},
+		"PartitionOnly": {func(_ *schema.Index, p *schema.AccessPattern) {
+			p.KeyConditions = conditions("text", "a")
+		}, ""},
 		"WholeKey": {func(_ *schema.Index, p *schema.AccessPattern) {
 			p.KeyConditions = conditions("text", "a", "at", "b", "c")
 		}, ""},
@@ -60,18 +62,28 @@ func TestIndexOfSeveralAttributes(t *testing.T) {
 			i.Key.Sort = ""
 			p.KeyConditions = conditions("text", "a")
 		}, index + ".FurtherSort"},
-		"ErrTwice":      {func(i *schema.Index, _ *schema.AccessPattern) { i.FurtherSort = []string{"a"} }, index + ".FurtherSort[0]"},
-		"ErrBoolean":    {func(i *schema.Index, _ *schema.AccessPattern) { i.FurtherSort = []string{"flag"} }, index + ".FurtherSort[0]"},
-		"ErrUndeclared": {func(i *schema.Index, _ *schema.AccessPattern) { i.FurtherSort = []string{"nope"} }, index + ".FurtherSort[0]"},
+		"ErrTwice": {func(i *schema.Index, _ *schema.AccessPattern) {
+			i.FurtherSort = []string{"a"}
+		}, index + ".FurtherSort[0]"},
+		"ErrBoolean": {func(i *schema.Index, _ *schema.AccessPattern) {
+			i.FurtherSort = []string{"flag"}
+		}, index + ".FurtherSort[0]"},
+		"ErrUndeclared": {func(i *schema.Index, _ *schema.AccessPattern) {
+			i.FurtherSort = []string{"nope"}
+		}, index + ".FurtherSort[0]"},
 		"ErrPartOfPartition": {func(_ *schema.Index, p *schema.AccessPattern) { p.KeyConditions = conditions("text") },
 			query + ".KeyConditions"},
-		"ErrPartitionRange": {func(_ *schema.Index, p *schema.AccessPattern) { p.KeyConditions[1].Comparison = schema.Less },
+		"ErrPartitionRange": {func(_ *schema.Index, p *schema.AccessPattern) {
+			p.KeyConditions[1].Comparison = schema.Less
+		},
 			query + ".KeyConditions[1].Comparison"},
 		"ErrRangeBeforeTheEnd": {func(_ *schema.Index, p *schema.AccessPattern) {
 			p.KeyConditions = conditions("text", "a", "at", "b")
 			p.KeyConditions[2].Comparison = schema.Less
 		}, query + ".KeyConditions[2].Comparison"},
-		"ErrSkipped": {func(_ *schema.Index, p *schema.AccessPattern) { p.KeyConditions = conditions("text", "a", "b") },
+		"ErrSkipped": {func(_ *schema.Index, p *schema.AccessPattern) {
+			p.KeyConditions = conditions("text", "a", "b")
+		},
 			query + ".KeyConditions[2].Attribute"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -98,7 +110,8 @@ func TestIndexOfSeveralAttributes(t *testing.T) {
 	})
 	t.Run("Document", func(t *testing.T) {
 		t.Parallel()
-		if got := schema.Document(wide()); !strings.Contains(got, "| ByText | `text` + `a`, `at` + `b` + `c` | KEYS_ONLY |") {
+		if got := schema.Document(wide()); !strings.Contains(got,
+			"| ByText | `text` + `a`, `at` + `b` + `c` | KEYS_ONLY |") {
 			t.Errorf("the index is not described:\n%s", got)
 		}
 	})

@@ -151,7 +151,8 @@ func ChangeColumns() []Column {
 		{Name: "event_id", Type: ColumnText, Description: "Unique id of the change"},
 		{Name: "event_name", Type: ColumnText, Description: "INSERT, MODIFY or REMOVE"},
 		{Name: "event_time", Type: ColumnTimestamp, Description: "When the stream says that the change was made"},
-		{Name: "sequence_number", Type: ColumnText, Description: "Place of the change among those of its item, 40 digits, so that text sorts as numbers do"},
+		{Name: "sequence_number", Type: ColumnText,
+			Description: "Place of the change among those of its item, 40 digits, so that text sorts as numbers do"},
 	}
 }
 
@@ -205,7 +206,8 @@ func (l Lake) validate(f *findings, at string, d Database) {
 		return
 	}
 	if table.Stream != StreamNewAndOldImages {
-		f.add(at+".Table", quoted(l.Table), "its stream is %q: a lake needs %s, because a removal's row comes from the old image", table.Stream, StreamNewAndOldImages)
+		f.add(at+".Table", quoted(l.Table), "its stream is %q: a lake needs %s, because a removal's row comes from "+
+			"the old image", table.Stream, StreamNewAndOldImages)
 	}
 	if len(l.Entities) == 0 {
 		f.add(at+".Entities", "", "name at least one kind of item")
@@ -218,7 +220,8 @@ func (l Lake) validate(f *findings, at string, d Database) {
 			f.add(path+".Name", quoted(e.Name), named)
 		}
 		relations[e.ChangeTable()] = true
-		for part, prefix := range map[string]string{table.Key.Partition: e.PartitionPrefix, table.Key.Sort: e.SortPrefix} {
+		for part, prefix := range map[string]string{table.Key.Partition: e.PartitionPrefix,
+			table.Key.Sort: e.SortPrefix} {
 			if a, _ := table.Attribute(part); prefix != "" && a.Type != String {
 				f.add(path, quoted(prefix), "a prefix needs a key of type String")
 			}
@@ -263,14 +266,17 @@ func validateColumns(f *findings, path string, columns []Column) {
 	for _, c := range columns {
 		switch {
 		case !matches(lakeName, c.Name):
-			f.add(path+".Columns["+c.Name+"].Name", quoted(c.Name), "write lower-case letters, digits and underscores, beginning with a letter")
+			f.add(path+".Columns["+c.Name+"].Name", quoted(c.Name),
+				"write lower-case letters, digits and underscores, beginning with a letter")
 		case c.Name == EventDate:
-			f.add(path+".Columns["+c.Name+"].Name", quoted(c.Name), "the files are partitioned by it: choose another name")
+			f.add(path+".Columns["+c.Name+"].Name", quoted(c.Name),
+				"the files are partitioned by it: choose another name")
 		}
 		switch c.Type {
 		case ColumnText, ColumnInteger, ColumnDecimal, ColumnBoolean, ColumnDate, ColumnTimestamp:
 		default:
-			f.add(path+".Columns["+c.Name+"].Type", quoted(string(c.Type)), "write ColumnText, ColumnInteger, ColumnDecimal, ColumnBoolean, ColumnDate or ColumnTimestamp")
+			f.add(path+".Columns["+c.Name+"].Type", quoted(string(c.Type)),
+				"write ColumnText, ColumnInteger, ColumnDecimal, ColumnBoolean, ColumnDate or ColumnTimestamp")
 		}
 	}
 }
@@ -278,7 +284,8 @@ func validateColumns(f *findings, path string, columns []Column) {
 // validateOmit checks that each attribute left out would have a column otherwise.
 func (e Entity) validateOmit(f *findings, path string, table Table) {
 	if e.shares() && len(e.Omit) > 0 {
-		f.add(path+".Omit", fmt.Sprint(e.Omit), "leave it out: an entity with a prefix has only the columns that are listed")
+		f.add(path+".Omit", fmt.Sprint(e.Omit),
+			"leave it out: an entity with a prefix has only the columns that are listed")
 		return
 	}
 	for _, name := range e.Omit {
@@ -296,11 +303,13 @@ func (e Entity) validateOmit(f *findings, path string, table Table) {
 func (c Column) validateSource(f *findings, path string, table Table) bool {
 	a, ok := table.Attribute(c.Source())
 	if !ok {
-		f.add(path+".Attribute", quoted(c.Source()), "declare the attribute in %s, or name one that is declared", table.Name)
+		f.add(path+".Attribute", quoted(c.Source()), "declare the attribute in %s, or name one that is declared",
+			table.Name)
 		return c.Type != ""
 	}
 	if c.Type == "" {
-		f.add(path+".Type", "an attribute of type "+string(a.Type), "no column can show it: name the attribute in Omit, or take the column out")
+		f.add(path+".Type", "an attribute of type "+string(a.Type),
+			"no column can show it: name the attribute in Omit, or take the column out")
 		return false
 	}
 	from := map[ColumnType][]Type{

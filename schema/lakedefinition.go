@@ -86,7 +86,8 @@ func (l Lake) definition(d Database) LakeDefinition {
 		entity := LakeEntity{Name: e.Name, PartitionPrefix: e.PartitionPrefix, SortPrefix: e.SortPrefix}
 		for _, c := range e.ColumnsOf(table) {
 			attribute, _ := table.Attribute(c.Source())
-			column := LakeColumn{Name: c.Name, Attribute: c.Attribute, TrimPrefix: c.TrimPrefix, Before: c.Before, Type: c.Type, From: attribute.Type}
+			column := LakeColumn{Name: c.Name, Attribute: c.Attribute, TrimPrefix: c.TrimPrefix, Before: c.Before,
+				Type: c.Type, From: attribute.Type}
 			if column.Attribute == column.Name {
 				column.Attribute = ""
 			}
@@ -101,7 +102,8 @@ func (l Lake) definition(d Database) LakeDefinition {
 func (l Lake) validateLength(f *findings, at string, d Database) {
 	if length := len(l.definition(d).Encode()); length > MaxLakeDefinitionBytes {
 		f.add(at+".Entities", fmt.Sprintf("a definition of %d bytes", length),
-			"it stands in a function's environment, which has room for %d: leave out columns, or shorten their names", MaxLakeDefinitionBytes)
+			"it stands in a function's environment, which has room for %d: leave out columns, or shorten their names",
+			MaxLakeDefinitionBytes)
 	}
 }
 
@@ -125,7 +127,8 @@ func ParseLakeDefinition(text string) (LakeDefinition, error) {
 		return LakeDefinition{}, fmt.Errorf("reading a lake's definition: %w", err)
 	}
 	if d.Key.Partition == "" || len(d.Entities) == 0 {
-		return LakeDefinition{}, fmt.Errorf("a lake's definition without a partition key or without entities: write what LakeDefinition.Encode gives")
+		return LakeDefinition{}, fmt.Errorf("a lake's definition without a partition key or without entities: write " +
+			"what LakeDefinition.Encode gives")
 	}
 	for _, e := range d.Entities {
 		f := &findings{}

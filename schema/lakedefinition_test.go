@@ -1,4 +1,4 @@
-package schema
+package schema_test
 
 import (
 	"fmt"
@@ -6,36 +6,40 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/onesynth-cdk/onesynth/platforms/todo"
+	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 func TestLakeDefinition(t *testing.T) {
 	t.Parallel()
-	todo := Todo()
-	definition, err := todo.Lakes[0].Definition(todo.Database)
+	platform := todo.Platform()
+	definition, err := platform.Lakes[0].Definition(platform.Database)
 	if err != nil {
 		t.Fatal(err)
 	}
 	text := definition.Encode()
 	t.Logf("%d bytes: %s", len(text), text)
-	read, err := ParseLakeDefinition(text)
+	read, err := schema.ParseLakeDefinition(text)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(definition, read); diff != "" {
 		t.Errorf("reading what was written (-written +read):\n%s", diff)
 	}
-	if len(definition.Entities) != len(todo.Lakes[0].Entities) {
-		t.Fatalf("got %d entities; want %d", len(definition.Entities), len(todo.Lakes[0].Entities))
+	if len(definition.Entities) != len(platform.Lakes[0].Entities) {
+		t.Fatalf("got %d entities; want %d", len(definition.Entities), len(platform.Lakes[0].Entities))
 	}
-	table, _ := todo.Database.Table(todo.Lakes[0].Table)
+	table, _ := platform.Database.Table(platform.Lakes[0].Table)
 	if definition.Key != table.Key {
 		t.Errorf("key is %v; want %v", definition.Key, table.Key)
 	}
-	for i, want := range todo.Lakes[0].Entities {
-		var columns []LakeColumn
+	for i, want := range platform.Lakes[0].Entities {
+		var columns []schema.LakeColumn
 		for _, column := range want.ColumnsOf(table) {
 			attribute, _ := table.Attribute(column.Source())
-			columns = append(columns, LakeColumn{Name: column.Name, Attribute: column.Attribute, TrimPrefix: column.TrimPrefix, Before: column.Before, Type: column.Type, From: attribute.Type})
+			columns = append(columns, schema.LakeColumn{Name: column.Name, Attribute: column.Attribute,
+				TrimPrefix: column.TrimPrefix, Before: column.Before, Type: column.Type, From: attribute.Type})
 		}
 		if diff := cmp.Diff(columns, definition.Entities[i].Columns); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", want.Name, diff)
@@ -46,23 +50,36 @@ func TestLakeDefinition(t *testing.T) {
 // Columns follow from the attributes; those listed differ, or are all that an entity with a prefix has.
 func TestColumnsOf(t *testing.T) {
 	t.Parallel()
-	table := Table{Attributes: []Attribute{
-		{"id", String, "Which"}, {"at", Number, "Unix seconds"}, {"n", Number, "How many"}, {"on", Boolean, "Whether"}, {"tags", List, "Tags"},
+	table := schema.Table{Attributes: []schema.Attribute{
+		{"id", schema.String, "Which"}, {"at", schema.Number, "Unix seconds"}, {"n", schema.Number, "How many"},
+		{"on", schema.Boolean, "Whether"}, {"tags", schema.List, "Tags"},
 	}}
-	id := Column{Name: "id", Type: ColumnText, Description: "Which"}
-	n := Column{Name: "n", Type: ColumnInteger, Description: "How many"}
-	on := Column{Name: "on", Type: ColumnBoolean, Description: "Whether"}
+	id := schema.Column{Name: "id", Type: schema.ColumnText, Description: "Which"}
+	n := schema.Column{Name: "n", Type: schema.ColumnInteger, Description: "How many"}
+	on := schema.Column{Name: "on", Type: schema.ColumnBoolean, Description: "Whether"}
 	for name, test := range map[string]struct {
-		entity Entity
-		want   []Column
+		entity schema.Entity
+		want   []schema.Column
 	}{
-		"All":     {Entity{Omit: []string{"tags"}}, []Column{id, {Name: "at", Type: ColumnInteger, Description: "Unix seconds"}, n, on}},
-		"NoType":  {Entity{Omit: []string{"id", "at", "n", "on"}}, []Column{{Name: "tags", Description: "Tags"}}},
-		"Differ":  {Entity{Omit: []string{"tags"}, Columns: []Column{{Name: "when", Attribute: "at", Type: ColumnTimestamp}}}, []Column{id, {Name: "when", Attribute: "at", Type: ColumnTimestamp, Description: "Unix seconds"}, n, on}},
-		"Twice":   {Entity{Omit: []string{"at", "on", "tags"}, Columns: []Column{{Name: "n"}, {Name: "half", Attribute: "n", Type: ColumnDecimal, Description: "A decimal"}}}, []Column{id, n, {Name: "half", Attribute: "n", Type: ColumnDecimal, Description: "A decimal"}}},
-		"Prefix":  {Entity{PartitionPrefix: "A#", Columns: []Column{{Name: "n"}, {Name: "id", TrimPrefix: "A#"}}}, []Column{n, {Name: "id", TrimPrefix: "A#", Type: ColumnText, Description: "Which"}}},
-		"Nothing": {Entity{SortPrefix: "A#"}, nil},
-		"Unknown": {Entity{SortPrefix: "A#", Columns: []Column{{Name: "nope", Type: ColumnText}}}, []Column{{Name: "nope", Type: ColumnText}}},
+		"All": {schema.Entity{Omit: []string{"tags"}},
+			[]schema.Column{id, {Name: "at", Type: schema.ColumnInteger, Description: "Unix seconds"}, n, on}},
+		"NoType": {schema.Entity{Omit: []string{"id", "at", "n", "on"}},
+			[]schema.Column{{Name: "tags", Description: "Tags"}}},
+		"Differ": {schema.Entity{Omit: []string{"tags"},
+			Columns: []schema.Column{{Name: "when", Attribute: "at", Type: schema.ColumnTimestamp}}},
+			[]schema.Column{id, {Name: "when", Attribute: "at", Type: schema.ColumnTimestamp,
+				Description: "Unix seconds"}, n, on}},
+		"Twice": {schema.Entity{Omit: []string{"at", "on", "tags"},
+			Columns: []schema.Column{{Name: "n"},
+				{Name: "half", Attribute: "n", Type: schema.ColumnDecimal, Description: "A decimal"}}},
+			[]schema.Column{id, n, {Name: "half", Attribute: "n", Type: schema.ColumnDecimal,
+				Description: "A decimal"}}},
+		"Prefix": {schema.Entity{PartitionPrefix: "A#",
+			Columns: []schema.Column{{Name: "n"}, {Name: "id", TrimPrefix: "A#"}}},
+			[]schema.Column{n, {Name: "id", TrimPrefix: "A#", Type: schema.ColumnText, Description: "Which"}}},
+		"Nothing": {schema.Entity{SortPrefix: "A#"}, nil},
+		"Unknown": {schema.Entity{SortPrefix: "A#", Columns: []schema.Column{{Name: "nope", Type: schema.ColumnText}}},
+			[]schema.Column{{Name: "nope", Type: schema.ColumnText}}},
 	} {
 		got := test.entity.ColumnsOf(table)
 		if diff := cmp.Diff(test.want, got); diff != "" {
@@ -78,8 +95,8 @@ func TestColumnsOf(t *testing.T) {
 // Only items of an entity are its: what shares the table is told apart by keys.
 func TestLakeEntityMatches(t *testing.T) {
 	t.Parallel()
-	todo := Todo()
-	definition, err := todo.Lakes[0].Definition(todo.Database)
+	platform := todo.Platform()
+	definition, err := platform.Lakes[0].Definition(platform.Database)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,24 +123,24 @@ func TestLakeEntityMatches(t *testing.T) {
 
 func TestLakeDefinitionRefuses(t *testing.T) {
 	t.Parallel()
-	todo := Todo()
-	other := todo.Lakes[0]
+	platform := todo.Platform()
+	other := platform.Lakes[0]
 	other.Table = "Nowhere"
-	if _, err := other.Definition(todo.Database); err == nil || !strings.Contains(err.Error(), "Lake.Table") {
+	if _, err := other.Definition(platform.Database); err == nil || !strings.Contains(err.Error(), "Lake.Table") {
 		t.Errorf("a lake of a table that is not there: got %v", err)
 	}
-	long := todo.Lakes[0]
+	long := platform.Lakes[0]
 	long.Entities = nil
 	for i := range 20 {
-		e := todo.Lakes[0].Entities[0]
+		e := platform.Lakes[0].Entities[0]
 		e.Name = fmt.Sprintf("task_%d", i)
 		long.Entities = append(long.Entities, e)
 	}
-	if _, err := long.Definition(todo.Database); err == nil || !strings.Contains(err.Error(), "environment") {
+	if _, err := long.Definition(platform.Database); err == nil || !strings.Contains(err.Error(), "environment") {
 		t.Errorf("a lake of 240 columns: got %v", err)
 	}
-	todo.Lakes = []Lake{long}
-	if err := todo.Validate(); err == nil || !strings.Contains(err.Error(), "environment") {
+	platform.Lakes = []schema.Lake{long}
+	if err := platform.Validate(); err == nil || !strings.Contains(err.Error(), "environment") {
 		t.Errorf("a platform with a lake of 240 columns: got %v", err)
 	}
 }
@@ -144,14 +161,15 @@ func TestParseLakeDefinitionRefuses(t *testing.T) {
 		"UnknownType":    column(`{"Name":"a","Type":"uuid","From":"String"}`),
 		"WrongAttribute": column(`{"Name":"a","Type":"integer","From":"String"}`),
 		"ChangeColumn":   column(`{"Name":"event_id","Type":"text","From":"String"}`),
-		"Twice":          column(`{"Name":"a","Type":"text","From":"String"},{"Name":"a","Type":"text","From":"String"}`),
-		"Partition":      column(`{"Name":"event_date","Type":"date","From":"String"}`),
+		"Twice": column(
+			`{"Name":"a","Type":"text","From":"String"},{"Name":"a","Type":"text","From":"String"}`),
+		"Partition": column(`{"Name":"event_date","Type":"date","From":"String"}`),
 	} {
-		if d, err := ParseLakeDefinition(text); err == nil {
+		if d, err := schema.ParseLakeDefinition(text); err == nil {
 			t.Errorf("%s: got %+v", name, d)
 		}
 	}
-	if _, err := ParseLakeDefinition(column(`{"Name":"a","Type":"timestamp","From":"Number"}`)); err != nil {
+	if _, err := schema.ParseLakeDefinition(column(`{"Name":"a","Type":"timestamp","From":"Number"}`)); err != nil {
 		t.Errorf("a good one: %v", err)
 	}
 }

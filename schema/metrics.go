@@ -79,13 +79,20 @@ const (
 // LakeMetrics are what the functions of every lake report.
 func LakeMetrics() []Metric {
 	return []Metric{
-		{Name: "LakeRows", Function: LakeWriter, Unit: Count, Description: "rows that a batch wrote; a batch that is delivered again counts again"},
-		{Name: "LakeDelay", Function: LakeWriter, Unit: Milliseconds, Description: "from the oldest change of a batch to its landing"},
-		{Name: "LakeFailures", Function: LakeWriter, Unit: Count, Description: "records of a batch that cannot become rows, and are in the failure queue"},
-		{Name: "LakeWriteFailures", Function: LakeWriter, Unit: Count, Description: "1 for a batch that could not be written and comes again"},
-		{Name: "LakeObjectsMerged", Function: LakeCompactor, Unit: Count, Description: "small objects that a run merged"},
-		{Name: "LakeDuplicates", Function: LakeCompactor, Unit: Count, Description: "rows that were there twice, and that a run left out"},
-		{Name: "LakeCompactionFailures", Function: LakeCompactor, Unit: Count, Description: "what a run could not read or write; the next run tries it again"},
+		{Name: "LakeRows", Function: LakeWriter, Unit: Count,
+			Description: "rows that a batch wrote; a batch that is delivered again counts again"},
+		{Name: "LakeDelay", Function: LakeWriter, Unit: Milliseconds,
+			Description: "from the oldest change of a batch to its landing"},
+		{Name: "LakeFailures", Function: LakeWriter, Unit: Count,
+			Description: "records of a batch that cannot become rows, and are in the failure queue"},
+		{Name: "LakeWriteFailures", Function: LakeWriter, Unit: Count,
+			Description: "1 for a batch that could not be written and comes again"},
+		{Name: "LakeObjectsMerged", Function: LakeCompactor, Unit: Count,
+			Description: "small objects that a run merged"},
+		{Name: "LakeDuplicates", Function: LakeCompactor, Unit: Count,
+			Description: "rows that were there twice, and that a run left out"},
+		{Name: "LakeCompactionFailures", Function: LakeCompactor, Unit: Count,
+			Description: "what a run could not read or write; the next run tries it again"},
 	}
 }
 

@@ -7,12 +7,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/finding"
+	"github.com/onesynth-cdk/onesynth/platforms/todo"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 func TestValidateMetrics(t *testing.T) {
 	t.Parallel()
-	p := schema.Todo()
+	p := todo.Platform()
 	p.Metrics = append(p.Metrics,
 		schema.Metric{Name: "TasksCreated", Function: "todoapi", Unit: schema.Count},
 		schema.Metric{Name: "Tasks Seen", Function: "todoapi", Unit: schema.Count},
@@ -26,7 +27,8 @@ func TestValidateMetrics(t *testing.T) {
 	for _, f := range found {
 		paths = append(paths, f.Path)
 	}
-	want := []string{"Metrics[4]", "Metrics[todoapi/Tasks Seen].Name", "Metrics[nobody/TasksSeen].Function", "Metrics[todoapi/TasksSeen].Unit"}
+	want := []string{"Metrics[4]", "Metrics[todoapi/Tasks Seen].Name", "Metrics[nobody/TasksSeen].Function",
+		"Metrics[todoapi/TasksSeen].Unit"}
 	if diff := cmp.Diff(want, paths); diff != "" {
 		t.Errorf("findings (-want +got):\n%s", diff)
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/onesynth-cdk/onesynth/finding"
 )
 
 // OnQueue invokes a function with the messages of a queue of Amazon SQS, which functions that name it
@@ -21,10 +23,10 @@ type OnQueue struct {
 	// seconds, up to 11 hours. Default: a message is tried once.
 	Retries []time.Duration
 	// BatchSize is how many messages one invocation gets at most: 1 to 10. Default: 10.
-	BatchSize int
+	BatchSize int `min:"1" max:"10" default:"10"`
 	// MaximumConcurrency is how many invocations run at once at most: 2 to 1,000. Default: as many as
 	// the account and the function allow.
-	MaximumConcurrency int
+	MaximumConcurrency int `min:"2" max:"1000" default:"no limit"`
 	// Messages names the messages for people, such as "webhooks". Default: "messages of the"
 	// and the function's name.
 	Messages string
@@ -35,11 +37,9 @@ type OnQueue struct {
 // Limits of Amazon SQS ("Amazon SQS visibility timeout": 12 hours, to which a receiver may add what lets
 // messages not all come at once) and of AWS Lambda ("Using Lambda with Amazon SQS").
 const (
-	longestRetry     = 11 * time.Hour
-	maxMessages      = 10
-	leastConcurrency = 2
-	maxConcurrency   = 1000
-	maxReceives      = 1000
+	longestRetry = 11 * time.Hour
+	maxMessages  = 10
+	maxReceives  = 1000
 )
 
 // WithDefaults returns the trigger of a function with its defaults filled in.
@@ -71,25 +71,27 @@ func (p Platform) QueuesOf(f Function) []Function {
 	return all
 }
 
+// Check adds a finding for each limit of Amazon SQS and AWS Lambda that the trigger breaks. path leads to it.
+func (q OnQueue) Check(f *finding.List, path string) {
+	f.Limits(path, q)
+	for i, wait := range q.Retries {
+		if wait <= 0 || wait > longestRetry || wait%time.Second != 0 {
+			f.Add(fmt.Sprintf("%s.Retries[%d]", path, i), wait, "1s to "+longestRetry.String()+" in whole seconds",
+				"write one of these")
+		}
+	}
+	if q.Attempts() > maxReceives {
+		f.Add(path+".Retries", len(q.Retries), fmt.Sprintf("at most %d", maxReceives-1),
+			"a queue counts no further: retry less often")
+	}
+}
+
 func (q OnQueue) validate(f *findings, path string, p Platform, fn Function) {
 	at := path + ".Trigger"
 	if !matches(variableName, q.Variable) {
 		f.add(at+".Variable", quoted(q.Variable), `write capitals, digits and _, such as "WEBHOOK_QUEUE_URL"`)
 	}
-	for i, wait := range q.Retries {
-		if wait <= 0 || wait > longestRetry || wait%time.Second != 0 {
-			f.add(fmt.Sprintf("%s.Retries[%d]", at, i), wait.String(), "write whole seconds, 1s to %s", longestRetry)
-		}
-	}
-	if q.Attempts() > maxReceives {
-		f.add(at+".Retries", fmt.Sprint(len(q.Retries)), "write at most %d: a queue counts no further", maxReceives-1)
-	}
-	if q.BatchSize < 0 || q.BatchSize > maxMessages {
-		f.add(at+".BatchSize", fmt.Sprint(q.BatchSize), "write 1 to %d messages, or 0 for %d", maxMessages, maxMessages)
-	}
-	if q.MaximumConcurrency != 0 && (q.MaximumConcurrency < leastConcurrency || q.MaximumConcurrency > maxConcurrency) {
-		f.add(at+".MaximumConcurrency", fmt.Sprint(q.MaximumConcurrency), "write %d to %d, or 0 for no limit", leastConcurrency, maxConcurrency)
-	}
+	q.Check(&f.list, at)
 	if !slices.ContainsFunc(p.Functions, func(other Function) bool { return slices.Contains(other.Sends, fn.Name) }) {
 		f.add(at, "OnQueue", "name the function in the Sends of another: no function fills its queue")
 	}

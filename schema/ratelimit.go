@@ -10,7 +10,8 @@ func RateLimitAttributes() []Attribute {
 		{"requests", Number, "Calls counted in the window of a rate limit"},
 		{"ahead", Number, "By how many calls the count may be ahead of those that were made, or behind them"},
 		{"instances", Number, "Processes that count in steps in this window"},
-		{"last_request", String, "Random token of the call that was counted last, which is not counted again when its answer was lost"},
+		{"last_request", String, "Random token of the call that was counted last, which is not counted again when " +
+			"its answer was lost"},
 	}
 }
 

@@ -3,8 +3,8 @@
 // routes, metrics, and the lake.
 //
 // The constructs turn a [Platform] into tables, routes and grants; the handlers build
-// their requests from it; docs/ACCESS-PATTERNS.md is printed from it. [AskAHuman],
-// [Todo], [Clarity] and [Lingible] are the platforms of this module, and one of your own is a
+// their requests from it; docs/ACCESS-PATTERNS.md is printed from it. [Todo],
+// [Clarity] and [Lingible] are platforms of this module, and one of your own is a
 // value like them.
 // The package imports nothing of this module, and nothing of AWS.
 package schema
@@ -85,7 +85,7 @@ type Table struct {
 	Capacity Capacity
 	// RecoveryDays is how far back point-in-time recovery reaches, 1 to 35.
 	// Zero means 35, DynamoDB's longest.
-	RecoveryDays int
+	RecoveryDays int `min:"1" max:"35" default:"35"`
 }
 
 // Key names the attributes of a primary key or of an index key.
@@ -321,9 +321,9 @@ type Function struct {
 	Trigger Trigger
 	// Timeout ends an invocation that takes longer: whole seconds up to 15 minutes.
 	// Default: 10 seconds.
-	Timeout time.Duration
+	Timeout time.Duration `min:"1s" max:"15m" step:"1s" default:"10 seconds"`
 	// MemoryMegabytes is its memory in MB, 128 to 10240. Default: 256.
-	MemoryMegabytes int
+	MemoryMegabytes int `min:"128" max:"10240" default:"256"`
 	// Secrets are the secrets that it reads, by name: its role may read no other.
 	Secrets []string
 	// Puts are the objects that it puts, and Gets those that it reads: its role may do no
@@ -380,7 +380,7 @@ type RateLimit struct {
 	// Per is the identity that calls are counted by. Calls of callers who show no token, and
 	// are not known, are counted by address instead.
 	Per Identity
-	// AddressRequests is, with PerPerson, how many calls a window allows all known
+	// AddressRequests is, with Per a kind of callers without a token, how many calls a window allows all known
 	// persons of one address together, Requests or more: a caller can invent persons
 	// more easily than addresses. 0: any number.
 	AddressRequests int
@@ -485,11 +485,6 @@ func (p Platform) RoutesOf(callers ...Caller) []string {
 // Function returns the function of that name.
 func (p Platform) Function(name string) (Function, bool) {
 	return named(p.Functions, name, func(x Function) string { return x.Name })
-}
-
-// function returns the function of that name, to add to. It panics if there is none.
-func (p *Platform) function(name string) *Function {
-	return &p.Functions[slices.IndexFunc(p.Functions, func(f Function) bool { return f.Name == name })]
 }
 
 // Grant is what a role must be allowed for a function's access patterns: one

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/finding"
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -18,12 +19,14 @@ func TestDocumentOfAnother(t *testing.T) {
 	p := minimal()
 	p.Database.Prefix = ""
 	for window, want := range map[time.Duration]string{
-		time.Hour: "1h", 10 * time.Minute: "10m", 10 * time.Second: "10s", 70 * time.Second: "1m10s", 90 * time.Minute: "1h30m",
+		time.Hour: "1h", 10 * time.Minute: "10m", 10 * time.Second: "10s", 70 * time.Second: "1m10s",
+		90 * time.Minute: "1h30m",
 	} {
 		p.RateLimits[0].Window = window
 		got := schema.Document(p)
 		for _, line := range []string{
-			"| Access pattern | Operation | Table | Index | Key condition or writes | Used by |\n| --- | --- | --- | --- | --- | --- |\n",
+			"| Access pattern | Operation | Table | Index | Key condition or writes | Used by |\n| --- | --- | --- | " +
+				"--- | --- | --- |\n",
 			"#### Notes (`notes`)\n",
 			"| read: 1 in " + want + " per user |",
 		} {
@@ -45,7 +48,7 @@ func TestEnvironmentVariable(t *testing.T) {
 
 func TestGrantsOfTransactions(t *testing.T) {
 	t.Parallel()
-	p := schema.AskAHuman()
+	p := askahuman.Platform()
 	got := p.Grants(schema.Function{AccessPatterns: []string{"SubmitResponse", "ListTopTotal", "CountAboveTotal"}})
 	want := []schema.Grant{
 		{Operation: "PutItem", Table: "Responses"}, {Operation: "UpdateItem", Table: "Questions"},
@@ -75,25 +78,35 @@ func minimal() schema.Platform {
 		Database: schema.Database{
 			Prefix: "notes",
 			Tables: []schema.Table{{
-				Name: "Notes", PhysicalName: "notes", Key: schema.Key{Partition: "id"}, TimeToLive: "ttl", Stream: schema.StreamNewAndOldImages,
-				Attributes: []schema.Attribute{{Name: "id", Type: schema.String}, {Name: "ttl", Type: schema.Number}, {Name: "text", Type: schema.String}, {Name: "flag", Type: schema.Boolean}, {Name: "tags", Type: schema.List}, {Name: "at", Type: schema.Number}},
-				Indexes:    []schema.Index{{Name: "ByText", Key: schema.Key{Partition: "text", Sort: "at"}, Projection: schema.ProjectKeysOnly}},
+				Name: "Notes", PhysicalName: "notes", Key: schema.Key{Partition: "id"}, TimeToLive: "ttl",
+				Stream: schema.StreamNewAndOldImages,
+				Attributes: []schema.Attribute{{Name: "id", Type: schema.String}, {Name: "ttl", Type: schema.Number},
+					{Name: "text", Type: schema.String}, {Name: "flag", Type: schema.Boolean},
+					{Name: "tags", Type: schema.List}, {Name: "at", Type: schema.Number}},
+				Indexes: []schema.Index{{Name: "ByText", Key: schema.Key{Partition: "text", Sort: "at"},
+					Projection: schema.ProjectKeysOnly}},
 			}},
 			AccessPatterns: []schema.AccessPattern{
 				{Name: "GetNote", Operation: schema.GetItem, Table: "Notes"},
-				{Name: "ListByText", Operation: schema.Query, Table: "Notes", Index: "ByText", KeyConditions: []schema.KeyCondition{{Attribute: "text", Comparison: schema.Equal}}},
-				{Name: "Move", Operation: schema.TransactWriteItems, Writes: []schema.Write{{Table: "Notes", Operation: schema.PutItem}}},
+				{Name: "ListByText", Operation: schema.Query, Table: "Notes", Index: "ByText",
+					KeyConditions: []schema.KeyCondition{{Attribute: "text", Comparison: schema.Equal}}},
+				{Name: "Move", Operation: schema.TransactWriteItems,
+					Writes: []schema.Write{{Table: "Notes", Operation: schema.PutItem}}},
 			},
 		},
 		Lakes: []schema.Lake{{
 			Name: "notes", Table: "Notes",
-			Entities: []schema.Entity{{Name: "note", Columns: []schema.Column{{Name: "body", Attribute: "text"}, {Name: "at", Type: schema.ColumnTimestamp}}, Omit: []string{"tags"}}},
-			Views:    []schema.View{{Name: "bodies", SQL: "SELECT body FROM note_changes", Columns: []schema.Column{{Name: "body", Type: schema.ColumnText}}}},
-			Queries:  []schema.SavedQuery{{Name: "Bodies", SQL: "SELECT * FROM bodies"}},
+			Entities: []schema.Entity{{Name: "note",
+				Columns: []schema.Column{{Name: "body", Attribute: "text"}, {Name: "at", Type: schema.ColumnTimestamp}},
+				Omit:    []string{"tags"}}},
+			Views: []schema.View{{Name: "bodies", SQL: "SELECT body FROM note_changes",
+				Columns: []schema.Column{{Name: "body", Type: schema.ColumnText}}}},
+			Queries: []schema.SavedQuery{{Name: "Bodies", SQL: "SELECT * FROM bodies"}},
 		}},
 		RateLimits: []schema.RateLimit{{Name: "read", Requests: 1, Window: time.Hour, Per: schema.PerUser}},
 		Functions:  []schema.Function{{Name: "api", AccessPatterns: []string{"GetNote", "ListByText", "Move"}}},
-		Routes:     []schema.Route{{Method: "GET", Path: "/notes/{id}", Function: "api", Caller: schema.CallerUser, RateLimit: "read"}},
+		Routes: []schema.Route{{Method: "GET", Path: "/notes/{id}", Function: "api", Caller: schema.CallerUser,
+			RateLimit: "read"}},
 	}
 }
 
@@ -109,75 +122,183 @@ func TestValidate(t *testing.T) {
 		path  string
 		text  string
 	}{
-		"ErrBooleanKey":           {func(p *schema.Platform) { table(p).Indexes[0].Key.Partition = "flag" }, "Tables[Notes].Indexes[ByText].Key.Partition", "String, Number or Binary"},
-		"ErrListKey":              {func(p *schema.Platform) { table(p).Key.Sort = "tags" }, "Tables[Notes].Key.Sort", "String, Number or Binary"},
-		"ErrUndeclaredKey":        {func(p *schema.Platform) { table(p).Key.Partition = "nope" }, "Tables[Notes].Key.Partition", "declare"},
-		"ErrSortIsPartition":      {func(p *schema.Platform) { table(p).Key.Sort = "id" }, "Tables[Notes].Key.Sort", "another attribute"},
-		"ErrTimeToLiveString":     {func(p *schema.Platform) { table(p).TimeToLive = "text" }, "Tables[Notes].TimeToLive", "Number"},
-		"ErrTimeToLiveUndeclared": {func(p *schema.Platform) { table(p).TimeToLive = "nope" }, "Tables[Notes].TimeToLive", "declare"},
-		"ErrRecovery36Days":       {func(p *schema.Platform) { table(p).RecoveryDays = 36 }, "Tables[Notes].RecoveryDays", "1 to 35"},
-		"ErrHalfCapacity":         {func(p *schema.Platform) { table(p).Capacity.ReadUnits = 5 }, "Tables[Notes].Capacity", "both"},
-		"ErrIncludeNothing":       {func(p *schema.Platform) { table(p).Indexes[0].Projection = schema.ProjectInclude }, "Tables[Notes].Indexes[ByText].Include", "KEYS_ONLY"},
-		"ErrIncludeUnasked":       {func(p *schema.Platform) { table(p).Indexes[0].Include = []string{"ttl"} }, "Tables[Notes].Indexes[ByText].Include", "ProjectInclude"},
+		"ErrBooleanKey": {func(p *schema.Platform) {
+			table(p).Indexes[0].Key.Partition = "flag"
+		}, "Tables[Notes].Indexes[ByText].Key.Partition", "String, Number or Binary"},
+		"ErrListKey": {func(p *schema.Platform) {
+			table(p).Key.Sort = "tags"
+		}, "Tables[Notes].Key.Sort", "String, Number or Binary"},
+		"ErrUndeclaredKey": {func(p *schema.Platform) {
+			table(p).Key.Partition = "nope"
+		}, "Tables[Notes].Key.Partition", "declare"},
+		"ErrSortIsPartition": {func(p *schema.Platform) {
+			table(p).Key.Sort = "id"
+		}, "Tables[Notes].Key.Sort", "another attribute"},
+		"ErrTimeToLiveString": {func(p *schema.Platform) {
+			table(p).TimeToLive = "text"
+		}, "Tables[Notes].TimeToLive", "Number"},
+		"ErrTimeToLiveUndeclared": {func(p *schema.Platform) {
+			table(p).TimeToLive = "nope"
+		}, "Tables[Notes].TimeToLive", "declare"},
+		"ErrRecovery36Days": {func(p *schema.Platform) {
+			table(p).RecoveryDays = 36
+		}, "Tables[Notes].RecoveryDays", "1 to 35"},
+		"ErrHalfCapacity": {func(p *schema.Platform) {
+			table(p).Capacity.ReadUnits = 5
+		}, "Tables[Notes].Capacity", "both"},
+		"ErrIncludeNothing": {func(p *schema.Platform) {
+			table(p).Indexes[0].Projection = schema.ProjectInclude
+		}, "Tables[Notes].Indexes[ByText].Include", "KEYS_ONLY"},
+		"ErrIncludeUnasked": {func(p *schema.Platform) {
+			table(p).Indexes[0].Include = []string{"ttl"}
+		}, "Tables[Notes].Indexes[ByText].Include", "ProjectInclude"},
 		"ErrAttributeTwice": {func(p *schema.Platform) {
 			table(p).Attributes = append(table(p).Attributes, schema.Attribute{Name: "id", Type: schema.String})
 		}, "Tables[Notes].Attributes[6]", "once"},
-		"ErrUnknownType":       {func(p *schema.Platform) { table(p).Attributes[2].Type = "Text" }, "Tables[Notes].Attributes[text].Type", "write String"},
-		"ErrIndexTwice":        {func(p *schema.Platform) { table(p).Indexes = append(table(p).Indexes, table(p).Indexes[0]) }, "Tables[Notes].Indexes[1]", "once"},
-		"ErrPhysicalName":      {func(p *schema.Platform) { table(p).PhysicalName = "my notes" }, "Tables[Notes].PhysicalName", "letters"},
-		"ErrUnknownTable":      {func(p *schema.Platform) { pattern(p, 0).Table = "Nope" }, "AccessPatterns[GetNote].Table", "declared table"},
-		"ErrUnknownIndex":      {func(p *schema.Platform) { pattern(p, 1).Index = "ByNope" }, "AccessPatterns[ListByText].Index", "name an index"},
-		"ErrScan":              {func(p *schema.Platform) { pattern(p, 0).Operation = "Scan" }, "AccessPatterns[GetNote].Operation", "no access pattern"},
-		"ErrUnprojectedRead":   {func(p *schema.Platform) { pattern(p, 1).Attributes = []string{"ttl"} }, "AccessPatterns[ListByText].Attributes", "does not project"},
-		"ErrUnprojectedFilter": {func(p *schema.Platform) { pattern(p, 1).Filter = []string{"tags"} }, "AccessPatterns[ListByText].Filter", "does not project"},
-		"ErrFilterOnKey":       {func(p *schema.Platform) { pattern(p, 1).Filter = []string{"at"} }, "AccessPatterns[ListByText].Filter", "key condition"},
-		"ErrConsistentIndex":   {func(p *schema.Platform) { pattern(p, 1).Consistent = true }, "AccessPatterns[ListByText].Consistent", "consistently"},
-		"ErrPartitionRange":    {func(p *schema.Platform) { pattern(p, 1).KeyConditions[0].Comparison = schema.Less }, "AccessPatterns[ListByText].KeyConditions[0].Comparison", "="},
+		"ErrUnknownType": {func(p *schema.Platform) {
+			table(p).Attributes[2].Type = "Text"
+		}, "Tables[Notes].Attributes[text].Type", "write String"},
+		"ErrIndexTwice": {func(p *schema.Platform) {
+			table(p).Indexes = append(table(p).Indexes, table(p).Indexes[0])
+		}, "Tables[Notes].Indexes[1]", "once"},
+		"ErrPhysicalName": {func(p *schema.Platform) {
+			table(p).PhysicalName = "my notes"
+		}, "Tables[Notes].PhysicalName", "letters"},
+		"ErrUnknownTable": {func(p *schema.Platform) {
+			pattern(p, 0).Table = "Nope"
+		}, "AccessPatterns[GetNote].Table", "declared table"},
+		"ErrUnknownIndex": {func(p *schema.Platform) {
+			pattern(p, 1).Index = "ByNope"
+		}, "AccessPatterns[ListByText].Index", "name an index"},
+		"ErrScan": {func(p *schema.Platform) {
+			pattern(p, 0).Operation = "Scan"
+		}, "AccessPatterns[GetNote].Operation", "no access pattern"},
+		"ErrUnprojectedRead": {func(p *schema.Platform) {
+			pattern(p, 1).Attributes = []string{"ttl"}
+		}, "AccessPatterns[ListByText].Attributes", "does not project"},
+		"ErrUnprojectedFilter": {func(p *schema.Platform) {
+			pattern(p, 1).Filter = []string{"tags"}
+		}, "AccessPatterns[ListByText].Filter", "does not project"},
+		"ErrFilterOnKey": {func(p *schema.Platform) {
+			pattern(p, 1).Filter = []string{"at"}
+		}, "AccessPatterns[ListByText].Filter", "key condition"},
+		"ErrConsistentIndex": {func(p *schema.Platform) {
+			pattern(p, 1).Consistent = true
+		}, "AccessPatterns[ListByText].Consistent", "consistently"},
+		"ErrPartitionRange": {func(p *schema.Platform) {
+			pattern(p, 1).KeyConditions[0].Comparison = schema.Less
+		}, "AccessPatterns[ListByText].KeyConditions[0].Comparison", "="},
 		"ErrBeginsWithNumber": {func(p *schema.Platform) {
-			pattern(p, 1).KeyConditions = append(pattern(p, 1).KeyConditions, schema.KeyCondition{Attribute: "at", Comparison: schema.BeginsWith})
+			pattern(p, 1).KeyConditions = append(pattern(p, 1).KeyConditions,
+				schema.KeyCondition{Attribute: "at", Comparison: schema.BeginsWith})
 		}, "AccessPatterns[ListByText].KeyConditions[1].Comparison", "Number"},
-		"ErrConditionOnWrongKey": {func(p *schema.Platform) { pattern(p, 1).KeyConditions[0].Attribute = "id" }, "AccessPatterns[ListByText].KeyConditions[0].Attribute", "in this order"},
-		"ErrNoCondition":         {func(p *schema.Platform) { pattern(p, 1).KeyConditions = nil }, "AccessPatterns[ListByText].KeyConditions", "partition key"},
-		"ErrIndexOfGetItem":      {func(p *schema.Platform) { pattern(p, 0).Index = "ByText" }, "AccessPatterns[GetNote].Index", "only a Query"},
-		"ErrEmptyTransaction":    {func(p *schema.Platform) { pattern(p, 2).Writes = nil }, "AccessPatterns[Move].Writes", "1 to 100"},
-		"ErrTransactedRead":      {func(p *schema.Platform) { pattern(p, 2).Writes[0].Operation = schema.GetItem }, "AccessPatterns[Move].Writes[0].Operation", "PutItem"},
-		"ErrUnknownPattern":      {func(p *schema.Platform) { p.Functions[0].AccessPatterns[0] = "Nope" }, "Functions[api].AccessPatterns[0]", "declared"},
-		"ErrUnusedPattern":       {func(p *schema.Platform) { p.Functions[0].AccessPatterns = []string{"GetNote", "Move"} }, "AccessPatterns[ListByText]", "Offered"},
-		"ErrUnknownPer":          {func(p *schema.Platform) { p.RateLimits[0].Per = "colour" }, "RateLimits[read].Per", "PerUser"},
-		"ErrPerNothing":          {func(p *schema.Platform) { p.RateLimits[0].Per = "" }, "RateLimits[read].Per", "PerUser"},
-		"ErrUnknownFunction":     {func(p *schema.Platform) { p.Routes[0].Function = "nope" }, "Routes[GET /notes/{id}].Function", "declared"},
-		"ErrUnknownLimit":        {func(p *schema.Platform) { p.Routes[0].RateLimit = "nope" }, "Routes[GET /notes/{id}].RateLimit", "declared"},
-		"ErrMethod":              {func(p *schema.Platform) { p.Routes[0].Method = "get" }, "Routes[get /notes/{id}].Method", "GET"},
-		"ErrSameRouteOtherName":  {func(p *schema.Platform) { r := p.Routes[0]; r.Path = "/notes/{other}"; p.Routes = append(p.Routes, r) }, "Routes[1]", "once"},
-		"ErrLakeName":            {func(p *schema.Platform) { p.Lakes[0].Name = "My Lake" }, "Lakes[My Lake].Name", "underscores"},
-		"ErrLakeOfNoTable":       {func(p *schema.Platform) { p.Lakes[0].Table = "Nope" }, "Lakes[notes].Table", "declared table"},
-		"ErrLakeWithoutStream":   {func(p *schema.Platform) { table(p).Stream = schema.StreamNone }, "Lakes[notes].Table", "NEW_AND_OLD_IMAGES"},
-		"ErrLakeOfNothing":       {func(p *schema.Platform) { p.Lakes[0].Entities = nil }, "Lakes[notes].Entities", "at least one"},
-		"ErrColumnOfNothing":     {func(p *schema.Platform) { p.Lakes[0].Entities[0].Columns[0].Attribute = "nope" }, "Lakes[notes].Entities[note].Columns[body].Attribute", "declare"},
-		"ErrColumnType":          {func(p *schema.Platform) { p.Lakes[0].Entities[0].Columns[0].Type = "varchar" }, "Lakes[notes].Entities[note].Columns[body].Type", "ColumnText"},
-		"ErrNumberOfString":      {func(p *schema.Platform) { p.Lakes[0].Entities[0].Columns[0].Type = schema.ColumnInteger }, "Lakes[notes].Entities[note].Columns[body].Type", "Number"},
-		"ErrChangeColumn":        {func(p *schema.Platform) { p.Lakes[0].Entities[0].Columns[0].Name = "event_id" }, "Lakes[notes].Entities[note].Columns[6]", "once"},
-		"ErrPartitionColumn":     {func(p *schema.Platform) { p.Lakes[0].Entities[0].Columns[0].Name = "event_date" }, "Lakes[notes].Entities[note].Columns[event_date].Name", "partitioned"},
-		"ErrLakeTwice":           {func(p *schema.Platform) { p.Lakes = append(p.Lakes, p.Lakes[0]) }, "Lakes[1]", "once"},
-		"ErrEmptyLake":           {func(p *schema.Platform) { p.Lakes = append(p.Lakes, schema.Lake{}) }, "Lakes[].Name", "underscores"},
+		"ErrConditionOnWrongKey": {func(p *schema.Platform) {
+			pattern(p, 1).KeyConditions[0].Attribute = "id"
+		}, "AccessPatterns[ListByText].KeyConditions[0].Attribute", "in this order"},
+		"ErrNoCondition": {func(p *schema.Platform) {
+			pattern(p, 1).KeyConditions = nil
+		}, "AccessPatterns[ListByText].KeyConditions", "partition key"},
+		"ErrIndexOfGetItem": {func(p *schema.Platform) {
+			pattern(p, 0).Index = "ByText"
+		}, "AccessPatterns[GetNote].Index", "only a Query"},
+		"ErrEmptyTransaction": {func(p *schema.Platform) {
+			pattern(p, 2).Writes = nil
+		}, "AccessPatterns[Move].Writes", "1 to 100"},
+		"ErrTransactedRead": {func(p *schema.Platform) {
+			pattern(p, 2).Writes[0].Operation = schema.GetItem
+		}, "AccessPatterns[Move].Writes[0].Operation", "PutItem"},
+		"ErrUnknownPattern": {func(p *schema.Platform) {
+			p.Functions[0].AccessPatterns[0] = "Nope"
+		}, "Functions[api].AccessPatterns[0]", "declared"},
+		"ErrUnusedPattern": {func(p *schema.Platform) {
+			p.Functions[0].AccessPatterns = []string{"GetNote", "Move"}
+		}, "AccessPatterns[ListByText]", "Offered"},
+		"ErrUnknownPer": {func(p *schema.Platform) {
+			p.RateLimits[0].Per = "colour"
+		}, "RateLimits[read].Per", "PerUser"},
+		"ErrPerNothing": {func(p *schema.Platform) {
+			p.RateLimits[0].Per = ""
+		}, "RateLimits[read].Per", "PerUser"},
+		"ErrUnknownFunction": {func(p *schema.Platform) {
+			p.Routes[0].Function = "nope"
+		}, "Routes[GET /notes/{id}].Function", "declared"},
+		"ErrUnknownLimit": {func(p *schema.Platform) {
+			p.Routes[0].RateLimit = "nope"
+		}, "Routes[GET /notes/{id}].RateLimit", "declared"},
+		"ErrMethod": {func(p *schema.Platform) {
+			p.Routes[0].Method = "get"
+		}, "Routes[get /notes/{id}].Method", "GET"},
+		"ErrSameRouteOtherName": {func(p *schema.Platform) {
+			r := p.Routes[0]
+			r.Path = "/notes/{other}"
+			p.Routes = append(p.Routes, r)
+		}, "Routes[1]", "once"},
+		"ErrLakeName": {func(p *schema.Platform) {
+			p.Lakes[0].Name = "My Lake"
+		}, "Lakes[My Lake].Name", "underscores"},
+		"ErrLakeOfNoTable": {func(p *schema.Platform) {
+			p.Lakes[0].Table = "Nope"
+		}, "Lakes[notes].Table", "declared table"},
+		"ErrLakeWithoutStream": {func(p *schema.Platform) {
+			table(p).Stream = schema.StreamNone
+		}, "Lakes[notes].Table", "NEW_AND_OLD_IMAGES"},
+		"ErrLakeOfNothing": {func(p *schema.Platform) {
+			p.Lakes[0].Entities = nil
+		}, "Lakes[notes].Entities", "at least one"},
+		"ErrColumnOfNothing": {func(p *schema.Platform) {
+			p.Lakes[0].Entities[0].Columns[0].Attribute = "nope"
+		}, "Lakes[notes].Entities[note].Columns[body].Attribute", "declare"},
+		"ErrColumnType": {func(p *schema.Platform) {
+			p.Lakes[0].Entities[0].Columns[0].Type = "varchar"
+		}, "Lakes[notes].Entities[note].Columns[body].Type", "ColumnText"},
+		"ErrNumberOfString": {func(p *schema.Platform) {
+			p.Lakes[0].Entities[0].Columns[0].Type = schema.ColumnInteger
+		}, "Lakes[notes].Entities[note].Columns[body].Type", "Number"},
+		"ErrChangeColumn": {func(p *schema.Platform) {
+			p.Lakes[0].Entities[0].Columns[0].Name = "event_id"
+		}, "Lakes[notes].Entities[note].Columns[6]", "once"},
+		"ErrPartitionColumn": {func(p *schema.Platform) {
+			p.Lakes[0].Entities[0].Columns[0].Name = "event_date"
+		}, "Lakes[notes].Entities[note].Columns[event_date].Name", "partitioned"},
+		"ErrLakeTwice": {func(p *schema.Platform) { p.Lakes = append(p.Lakes, p.Lakes[0]) }, "Lakes[1]", "once"},
+		"ErrEmptyLake": {func(p *schema.Platform) {
+			p.Lakes = append(p.Lakes, schema.Lake{})
+		}, "Lakes[].Name", "underscores"},
 		"ErrLakeID": {func(p *schema.Platform) {
 			other := p.Lakes[0]
 			other.Name = "of_notes"
 			p.Lakes, p.Functions[0].ID = append(p.Lakes, other), "LakeOfNotes"
 		}, "Functions[api].ID", "another construct id"},
-		"ErrColumnOfList": {func(p *schema.Platform) { p.Lakes[0].Entities[0].Omit = nil }, "Lakes[notes].Entities[note].Columns[tags].Type", "Omit"},
-		"ErrOmitted":      {func(p *schema.Platform) { p.Lakes[0].Entities[0].Omit = []string{"tags", "nope"} }, "Lakes[notes].Entities[note].Omit", "declare"},
-		"ErrOmitsColumn":  {func(p *schema.Platform) { p.Lakes[0].Entities[0].Omit = []string{"tags", "text"} }, "Lakes[notes].Entities[note].Omit", "one of the two"},
+		"ErrColumnOfList": {func(p *schema.Platform) {
+			p.Lakes[0].Entities[0].Omit = nil
+		}, "Lakes[notes].Entities[note].Columns[tags].Type", "Omit"},
+		"ErrOmitted": {func(p *schema.Platform) {
+			p.Lakes[0].Entities[0].Omit = []string{"tags", "nope"}
+		}, "Lakes[notes].Entities[note].Omit", "declare"},
+		"ErrOmitsColumn": {func(p *schema.Platform) {
+			p.Lakes[0].Entities[0].Omit = []string{"tags", "text"}
+		}, "Lakes[notes].Entities[note].Omit", "one of the two"},
 		"ErrOmitsOfMany": {func(p *schema.Platform) {
 			p.Lakes[0].Entities[0].SortPrefix, p.Lakes[0].Entities[0].PartitionPrefix = "", "NOTE#"
 		}, "Lakes[notes].Entities[note].Omit", "prefix"},
-		"ErrViewIsTable":     {func(p *schema.Platform) { p.Lakes[0].Views[0].Name = "note_changes" }, "Lakes[notes].Views[note_changes].Name", "once"},
-		"ErrViewOfNoColumns": {func(p *schema.Platform) { p.Lakes[0].Views[0].Columns = nil }, "Lakes[notes].Views[bodies].Columns", "types"},
-		"ErrViewOfNothing":   {func(p *schema.Platform) { p.Lakes[0].Views[0].SQL = "" }, "Lakes[notes].Views[bodies].SQL", "SELECT"},
-		"ErrQueryOfNothing":  {func(p *schema.Platform) { p.Lakes[0].Queries[0].SQL = "" }, "Lakes[notes].Queries[Bodies]", "SELECT"},
-		"ErrNoCaller":        {func(p *schema.Platform) { p.Routes[0].Caller = schema.Caller{} }, "Routes[GET /notes/{id}].Caller", "CallerAnyone"},
+		"ErrViewIsTable": {func(p *schema.Platform) {
+			p.Lakes[0].Views[0].Name = "note_changes"
+		}, "Lakes[notes].Views[note_changes].Name", "once"},
+		"ErrViewOfNoColumns": {func(p *schema.Platform) {
+			p.Lakes[0].Views[0].Columns = nil
+		}, "Lakes[notes].Views[bodies].Columns", "types"},
+		"ErrViewOfNothing": {func(p *schema.Platform) {
+			p.Lakes[0].Views[0].SQL = ""
+		}, "Lakes[notes].Views[bodies].SQL", "SELECT"},
+		"ErrQueryOfNothing": {func(p *schema.Platform) {
+			p.Lakes[0].Queries[0].SQL = ""
+		}, "Lakes[notes].Queries[Bodies]", "SELECT"},
+		"ErrNoCaller": {func(p *schema.Platform) {
+			p.Routes[0].Caller = schema.Caller{}
+		}, "Routes[GET /notes/{id}].Caller", "CallerAnyone"},
 		"ErrKeysStay": {func(p *schema.Platform) {
-			table(p).TimeToLive, table(p).Attributes = "", append(table(p).Attributes, schema.IdempotencyAttributes()...)
+			table(p).TimeToLive, table(p).Attributes = "",
+				append(table(p).Attributes, schema.IdempotencyAttributes()...)
 			p.Database.AccessPatterns = append(p.Database.AccessPatterns, schema.IdempotencyPatterns("Notes")...)
 		}, "Tables[Notes].TimeToLive", "idempotency keys"},
 		"ErrKeysUndeclared": {func(p *schema.Platform) {
@@ -186,14 +307,21 @@ func TestValidate(t *testing.T) {
 		"ErrCountersUndeclared": {func(p *schema.Platform) {
 			p.Database.AccessPatterns = append(p.Database.AccessPatterns, schema.RateLimitPatterns("Notes")...)
 		}, "Tables[Notes].Attributes", "RateLimitAttributes"},
-		"ErrLoneCheck":  {func(p *schema.Platform) { pattern(p, 0).Operation = schema.ConditionCheckItem }, "AccessPatterns[GetNote].Operation", "part of a transaction"},
-		"ErrWriteReads": {func(p *schema.Platform) { pattern(p, 0).Operation, pattern(p, 0).Consistent = schema.PutItem, true }, "AccessPatterns[GetNote].Attributes", "reads nothing"},
+		"ErrLoneCheck": {func(p *schema.Platform) {
+			pattern(p, 0).Operation = schema.ConditionCheckItem
+		}, "AccessPatterns[GetNote].Operation", "part of a transaction"},
+		"ErrWriteReads": {func(p *schema.Platform) {
+			pattern(p, 0).Operation, pattern(p, 0).Consistent = schema.PutItem, true
+		}, "AccessPatterns[GetNote].Attributes", "reads nothing"},
 		"ErrBatchOfNothing": {func(p *schema.Platform) {
 			pattern(p, 0).Operation, pattern(p, 0).Attributes = schema.BatchGetItem, []string{"nope"}
 		}, "AccessPatterns[GetNote].Attributes", "declare"},
-		"ErrTablesWithoutBatch": {func(p *schema.Platform) { pattern(p, 0).Tables = []string{"Notes"} }, "AccessPatterns[GetNote].Tables", "leave Table"},
+		"ErrTablesWithoutBatch": {func(p *schema.Platform) {
+			pattern(p, 0).Tables = []string{"Notes"}
+		}, "AccessPatterns[GetNote].Tables", "leave Table"},
 		"ErrTablesUndeclared": {func(p *schema.Platform) {
-			pattern(p, 0).Operation, pattern(p, 0).Table, pattern(p, 0).Tables = schema.BatchGetItem, "", []string{"Nothing"}
+			pattern(p, 0).Operation, pattern(p, 0).Table, pattern(p, 0).Tables = schema.BatchGetItem, "",
+				[]string{"Nothing"}
 		}, "AccessPatterns[GetNote].Tables", "declared table"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -205,7 +333,7 @@ func TestValidate(t *testing.T) {
 				t.Fatalf("got %v, want findings", err)
 			}
 			for _, f := range findings {
-				if f.Path == test.path && strings.Contains(f.Remedy, test.text) && f.Got != "" {
+				if f.Path == test.path && strings.Contains(f.Allowed+": "+f.Remedy, test.text) && f.Got != "" {
 					return
 				}
 			}

@@ -7,6 +7,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/onesynth-cdk/onesynth/cron"
+	"github.com/onesynth-cdk/onesynth/finding"
 )
 
 // Trigger is what invokes a function beside the routes that it serves: [OnStream],
@@ -30,11 +33,23 @@ type OnStream struct {
 	// Filters are patterns of records ("Lambda event filtering"); the function gets the
 	// records that any of them matches. At most 5. Default: every record.
 	Filters []map[string]any
-	// BatchSize is how many records one invocation gets at most: 1 to 10,000. Default: 100.
-	BatchSize int
+	// BatchSize is how many records one invocation gets at most: 1 to 10,000, as far as they fit into 6 MB.
+	// Default: 100.
+	BatchSize int `min:"1" max:"10000" default:"100"`
 	// BatchWindow is how long records are gathered for a batch: whole seconds up to 5
 	// minutes. Default: none.
-	BatchWindow time.Duration
+	BatchWindow time.Duration `min:"0s" max:"5m" step:"1s" default:"none"`
+	// Parallel is how many batches of one shard may be handled at once: 1 to 10. Records of one item stay in order.
+	// Default: 1.
+	Parallel int `min:"1" max:"10" default:"1"`
+	// Retries is how often a failed batch is tried again, up to 10,000 times. Default: until MaximumAge.
+	Retries int `min:"1" max:"10000" default:"retries until MaximumAge"`
+	// MaximumAge is how old a record may get before it is given up: whole seconds, a minute to 23 hours, which is an
+	// hour less than a stream keeps it, so that it can be read at the place that the queue of failures names ("Change
+	// data capture for DynamoDB Streams"). Default: 23 hours.
+	MaximumAge time.Duration `min:"1m" max:"23h" step:"1s" default:"23 hours"`
+	// Whole tries a failed batch again as it was. Default: in two halves.
+	Whole bool
 	// After names a function whose time-out is added to BatchWindow, so that its requests have
 	// ended when their records are handled. Default: none.
 	After string
@@ -77,8 +92,8 @@ type OnSchedule struct {
 // pool that exists already, or another issuer of tokens, does not do that.
 //
 // The function answers with the event, and its Timeout is at most the 5 seconds that Amazon
-// Cognito waits. Amazon Cognito invokes it up to three times if it does not, and also when a user has set a forgotten password
-// (triggerSource "PostConfirmation_ConfirmForgotPassword"), so it is idempotent. The user
+// Cognito waits. Amazon Cognito invokes it up to three times if it does not, and also when a user has set a forgotten
+// password (triggerSource "PostConfirmation_ConfirmForgotPassword"), so it is idempotent. The user
 // is confirmed even if it fails.
 type OnSignUp struct{}
 
@@ -102,8 +117,9 @@ type Failures struct {
 	Description string
 }
 
-// FailureQueueVariable is the environment variable in which a function finds the address of the queue of its [Failures], if an
-// OnStream or an OnQueue invokes it. lambdas/kit/stream and lambdas/kit/queue send to it what no attempt can handle.
+// FailureQueueVariable is the environment variable in which a function finds the address of the queue of its
+// [Failures], if an OnStream or an OnQueue invokes it. lambdas/kit/stream and lambdas/kit/queue send to it what no
+// attempt can handle.
 const FailureQueueVariable = "FAILURE_QUEUE_URL"
 
 // Secret is a secret that functions read when they start. Its text is generated, and
@@ -126,20 +142,17 @@ const CursorSecretVariable = "CURSOR_SECRET_ARN"
 
 // CursorSecret is the secret "CursorSecret", which lambdas/kit/cursor signs with.
 func CursorSecret() Secret {
-	return Secret{Name: "CursorSecret", Variable: CursorSecretVariable, Description: "Key that signs the cursors of lists"}
+	return Secret{Name: "CursorSecret", Variable: CursorSecretVariable,
+		Description: "Key that signs the cursors of lists"}
 }
 
 // Limits of AWS Lambda ("CreateEventSourceMapping", AWS Lambda API reference; "Lambda
 // quotas") and of this library's environment variables.
 const (
-	maxBatchSize   = 10000
 	maxBatchWindow = 5 * time.Minute
 	maxFilters     = 5
 	maxFilterBytes = 4096
-	maxTimeout     = 15 * time.Minute
 	maxSignUp      = 5 * time.Second // Amazon Cognito's ("Customizing user pool workflows with Lambda triggers")
-	minMemory      = 128             // MB
-	maxMemory      = 10240           // MB
 )
 
 var variableName = expression(`^[A-Z][A-Z0-9_]*$`)
@@ -212,84 +225,111 @@ func (s OnStream) validate(f *findings, path string, p Platform, fn Function) {
 	case table.Stream == StreamNone:
 		f.add(path+".Table", quoted(s.Table), "set Stream of the table, or name one that has a stream")
 	}
-	if len(s.Filters) > maxFilters {
-		f.add(path+".Filters", fmt.Sprintf("%d patterns", len(s.Filters)), "write at most %d: one pattern takes several values", maxFilters)
-	}
+	s.Check(&f.list, path)
 	for i, filter := range s.Filters {
 		s.validateFilter(f, fmt.Sprintf("%s.Filters[%d]", path, i), filter, table)
-	}
-	if s.BatchSize < 0 || s.BatchSize > maxBatchSize {
-		f.add(path+".BatchSize", fmt.Sprint(s.BatchSize), "write 1 to %d records, or 0 for 100", maxBatchSize)
-	}
-	if s.BatchWindow < 0 || s.BatchWindow > maxBatchWindow || s.BatchWindow%time.Second != 0 {
-		f.add(path+".BatchWindow", s.BatchWindow.String(), "write whole seconds, up to %s, or 0 for none", maxBatchWindow)
 	}
 	if after, ok := p.Function(s.After); s.After != "" && (!ok || s.After == fn.Name) {
 		f.add(path+".After", quoted(s.After), "name another declared function, or none")
 	} else if ok && after.Timeout+s.BatchWindow > maxBatchWindow {
-		f.add(path+".After", quoted(s.After), "its Timeout and BatchWindow are more than %s together: shorten one", maxBatchWindow)
+		f.add(path+".After", quoted(s.After), "its Timeout and BatchWindow are more than %s together: shorten one",
+			maxBatchWindow)
 	}
 	validateTriggerIDs(f, path, s.ID, s.Failures)
+}
+
+// Check adds a finding for each limit of AWS Lambda that the trigger breaks. path leads to it.
+func (s OnStream) Check(f *finding.List, path string) {
+	f.Limits(path, s)
+	if len(s.Filters) > maxFilters {
+		f.Append(finding.Finding{Path: path + ".Filters", Got: fmt.Sprintf("%d patterns", len(s.Filters)),
+			Allowed: fmt.Sprintf("at most %d", maxFilters), Remedy: "write several values into one pattern"})
+	}
+	for i, filter := range s.Filters {
+		if text, err := json.Marshal(filter); err != nil || len(filter) == 0 || len(text) > maxFilterBytes {
+			f.Append(finding.Finding{Path: fmt.Sprintf("%s.Filters[%d]", path, i), Got: fmt.Sprint(filter),
+				Allowed: fmt.Sprintf("a pattern of up to %d bytes of JSON", maxFilterBytes),
+				Remedy:  `write it as in {"eventName": ["INSERT"]}`})
+		}
+	}
 }
 
 // validateFilter checks what a filter says of the table's items: a misspelt attribute
 // would match nothing, silently.
 func (s OnStream) validateFilter(f *findings, path string, filter map[string]any, table Table) {
-	text, err := json.Marshal(filter)
-	if err != nil || len(filter) == 0 || len(text) > maxFilterBytes {
-		f.add(path, fmt.Sprint(filter), `write a pattern of up to %d bytes of JSON, such as {"eventName": ["INSERT"]}`, maxFilterBytes)
-		return
-	}
 	record, _ := filter["dynamodb"].(map[string]any)
 	for _, part := range []string{"Keys", "NewImage", "OldImage"} {
 		attributes, _ := record[part].(map[string]any)
 		for _, name := range slices.Sorted(maps.Keys(attributes)) {
 			if _, ok := table.Attribute(name); !ok {
-				f.add(path+".dynamodb."+part, quoted(name), "declare the attribute in the table, or name one that is declared")
+				f.add(path+".dynamodb."+part, quoted(name),
+					"declare the attribute in the table, or name one that is declared")
 			}
 		}
 	}
 }
 
 func (s OnSchedule) validate(f *findings, path string, _ Platform, _ Function) {
-	path += ".Trigger"
+	s.Check(&f.list, path+".Trigger")
+	validateTriggerIDs(f, path+".Trigger", s.ID, s.Failures)
+}
+
+// Check adds a finding if the trigger names no times. path leads to it.
+func (s OnSchedule) Check(f *finding.List, path string) {
+	zone, err := time.LoadLocation(s.TimeZone)
+	switch {
+	case err != nil || s.TimeZone == "Local":
+		f.Add(path+".TimeZone", s.TimeZone, "the IANA name of a time zone",
+			`write it as in "Europe/Vienna", or leave it out for UTC`)
+		zone = time.UTC
+	case s.TimeZone != "" && s.Cron == "":
+		f.Add(path+".TimeZone", s.TimeZone, "empty without Cron", "leave it out: only Cron is read in a time zone")
+	}
 	switch {
 	case s.Every != 0 && s.Cron != "":
-		f.add(path+".Cron", quoted(s.Cron), "write Every or Cron, not both")
+		f.Add(path+".Cron", s.Cron, "empty with Every", "write Every or Cron, not both")
 	case s.Cron != "":
-		// This checks the number of fields. The construct and a local run parse the whole syntax.
-		fields := strings.Fields(s.Cron)
-		if len(fields) != 6 || (fields[2] == "?") == (fields[4] == "?") {
-			f.add(path+".Cron", quoted(s.Cron), `write six fields (minutes hours day-of-month month day-of-week year), with "?" as one of the two days, such as "0 3 * * ? *"`)
+		if _, err := s.expression(zone); err != nil {
+			f.Add(path+".Cron", s.Cron, "six fields: minutes hours day-of-month month day-of-week year", err.Error())
 		}
 	case s.Every < time.Minute || s.Every > 24*time.Hour || s.Every%time.Minute != 0:
-		f.add(path+".Every", s.Every.String(), "write whole minutes, 1m0s to 24h0m0s, or write Cron")
+		f.Add(path+".Every", s.Every, "1m0s to 24h0m0s in whole minutes",
+			"write how often the function runs, or write Cron")
 	}
-	if s.TimeZone != "" {
-		if s.Cron == "" {
-			f.add(path+".TimeZone", quoted(s.TimeZone), "leave it out: only Cron is read in a time zone")
-		} else if _, err := time.LoadLocation(s.TimeZone); err != nil || s.TimeZone == "Local" {
-			f.add(path+".TimeZone", quoted(s.TimeZone), `write the IANA name of a time zone, such as "Europe/Vienna", or leave it out for UTC`)
-		}
+}
+
+// Expression returns when the function runs by Cron. The error says what is wrong with Cron or TimeZone.
+func (s OnSchedule) Expression() (cron.Expression, error) {
+	zone, err := time.LoadLocation(s.TimeZone)
+	if err != nil {
+		return nil, fmt.Errorf("read the time zone %q: %w", s.TimeZone, err)
 	}
-	validateTriggerIDs(f, path, s.ID, s.Failures)
+	return s.expression(zone)
+}
+
+func (s OnSchedule) expression(zone *time.Location) (cron.Expression, error) {
+	return cron.Parse("cron("+s.Cron+")", zone, time.Time{})
 }
 
 func (OnSignUp) validate(f *findings, path string, p Platform, fn Function) {
 	if !slices.ContainsFunc(p.Routes, func(r Route) bool { return r.Caller.Token == TokenOfUser }) {
-		f.add(path+".Trigger", "OnSignUp", "add a route whose Caller has a TokenOfUser, such as CallerUser: a platform without users has no user pool")
+		f.add(path+".Trigger", "OnSignUp", "add a route whose Caller has a TokenOfUser, such as CallerUser: a "+
+			"platform without users has no user pool")
 	}
 	if fn.Timeout <= 0 || fn.Timeout > maxSignUp {
-		f.add(path+".Timeout", fn.Timeout.String(), "write whole seconds, 1s to %s: Amazon Cognito waits no longer, and the default is 10 seconds", maxSignUp)
+		f.add(path+".Timeout", fn.Timeout.String(),
+			"write whole seconds, 1s to %s: Amazon Cognito waits no longer, and the default is 10 seconds", maxSignUp)
 	}
 	if first, _ := p.SignUpHandler(); first.Name != fn.Name {
-		f.add(path+".Trigger", "OnSignUp", "let one function handle sign-ups: Amazon Cognito calls one, and %s does already", first.Name)
+		f.add(path+".Trigger", "OnSignUp", "let one function handle sign-ups: Amazon Cognito calls one, and %s does "+
+			"already", first.Name)
 	}
 }
 
 func (OnSeed) validate(f *findings, path string, p Platform, fn Function) {
 	if first, _ := p.Seeder(); first.Name != fn.Name {
-		f.add(path+".Trigger", "OnSeed", "let one function load the initial data: onesynth seed invokes one, and %s does already", first.Name)
+		f.add(path+".Trigger", "OnSeed", "let one function load the initial data: onesynth seed invokes one, and %s "+
+			"does already", first.Name)
 	}
 }
 
@@ -300,7 +340,8 @@ func validateTriggerIDs(f *findings, path, id string, failures Failures) {
 		f.add(path+".ID", quoted(id), "write letters and digits beginning with a capital: it is a construct id")
 	}
 	if failures.ID != "" && !matches(logicalName, failures.ID) {
-		f.add(path+".Failures.ID", quoted(failures.ID), "write letters and digits beginning with a capital: it is a construct id")
+		f.add(path+".Failures.ID", quoted(failures.ID),
+			"write letters and digits beginning with a capital: it is a construct id")
 	}
 }
 
@@ -310,12 +351,7 @@ func (p Platform) validateFunction(f *findings, fn Function) {
 	if fn.ID != "" && !matches(logicalName, fn.ID) {
 		f.add(path+".ID", quoted(fn.ID), "write letters and digits beginning with a capital: it is a construct id")
 	}
-	if fn.Timeout < 0 || fn.Timeout > maxTimeout || fn.Timeout%time.Second != 0 {
-		f.add(path+".Timeout", fn.Timeout.String(), "write whole seconds, up to %s, or 0 for 10 seconds", maxTimeout)
-	}
-	if fn.MemoryMegabytes != 0 && (fn.MemoryMegabytes < minMemory || fn.MemoryMegabytes > maxMemory) {
-		f.add(path+".MemoryMegabytes", fmt.Sprint(fn.MemoryMegabytes), "write %d to %d MB, or 0 for 256", minMemory, maxMemory)
-	}
+	f.list.Limits(path, fn)
 	for i, name := range fn.Secrets {
 		at := fmt.Sprintf("%s.Secrets[%d]", path, i)
 		if _, ok := p.Secret(name); !ok {
@@ -335,7 +371,8 @@ func (p Platform) validateFunction(f *findings, fn Function) {
 		return
 	}
 	if !slices.ContainsFunc(p.Routes, func(r Route) bool { return r.Function == fn.Name }) {
-		f.add(path+".Trigger", "", "say what invokes it (OnStream, OnSchedule, OnQueue, OnObjects, OnSignUp, OnSeed or OnOther), let it serve a route, or leave the function out")
+		f.add(path+".Trigger", "", "say what invokes it (OnStream, OnSchedule, OnQueue, OnObjects, OnSignUp, OnSeed "+
+			"or OnOther), let it serve a route, or leave the function out")
 	}
 }
 
@@ -346,7 +383,8 @@ func (p Platform) validateSecrets(f *findings) {
 	for _, s := range p.Secrets {
 		path := "Secrets[" + s.Name + "]"
 		if !matches(logicalName, s.Name) {
-			f.add(path+".Name", quoted(s.Name), "write letters and digits beginning with a capital: it is a construct id")
+			f.add(path+".Name", quoted(s.Name), "write letters and digits beginning with a capital: it is a "+
+				"construct id")
 		}
 		if !matches(variableName, s.Variable) {
 			f.add(path+".Variable", quoted(s.Variable), `write capitals, digits and _, such as "CURSOR_SECRET_ARN"`)
@@ -354,7 +392,8 @@ func (p Platform) validateSecrets(f *findings) {
 		var object map[string]any
 		switch {
 		case (s.Template == "") != (s.Generated == ""):
-			f.add(path+".Generated", quoted(s.Generated), "write both Template and Generated, or neither for a secret that is a random text")
+			f.add(path+".Generated", quoted(s.Generated),
+				"write both Template and Generated, or neither for a secret that is a random text")
 		case s.Template != "" && json.Unmarshal([]byte(s.Template), &object) != nil:
 			f.add(path+".Template", quoted(s.Template), "write a JSON object")
 		case s.Template != "" && object[s.Generated] != nil:

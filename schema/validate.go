@@ -16,7 +16,6 @@ const (
 	maxIndexes             = 20
 	maxProjectedAttributes = 100
 	maxTransactionWrites   = 100
-	maxRecoveryDays        = 35
 	maxKeyAttributes       = 4 // of a partition key, and of a sort key
 )
 
@@ -46,15 +45,17 @@ func (f *findings) add(path, got, remedy string, arguments ...any) {
 	if got == "" {
 		got = "nothing"
 	}
-	f.list = append(f.list, finding.Finding{Path: path, Got: got, Allowed: allowedAt(path), Remedy: fmt.Sprintf(remedy, arguments...)})
+	f.list = append(f.list, finding.Finding{Path: path, Got: got, Allowed: allowedAt(path),
+		Remedy: fmt.Sprintf(remedy, arguments...)})
 }
 
 // allowedAt returns what is allowed in a part of a schema, in general terms; the remedy has the
 // rule.
 func allowedAt(path string) string {
 	for beginning, takers := range map[string]string{
-		"Tables": "DynamoDB takes", "AccessPatterns": "the tables have", "Functions": "AWS Lambda takes and the data model has",
-		"Routes": "API Gateway and the functions can tell apart", "Lake": "the catalog and the functions take",
+		"Tables": "DynamoDB takes", "AccessPatterns": "the tables have",
+		"Functions": "AWS Lambda takes and the data model has",
+		"Routes":    "API Gateway and the functions can tell apart", "Lake": "the catalog and the functions take",
 	} {
 		if strings.HasPrefix(path, beginning) {
 			return "what " + takers
@@ -91,7 +92,8 @@ func (p Platform) Validate() error {
 	for _, fn := range p.Functions {
 		path := "Functions[" + fn.Name + "]"
 		if !matches(functionName, fn.Name) {
-			f.add(path+".Name", quoted(fn.Name), "write lower-case letters and digits: it names the function's main package")
+			f.add(path+".Name", quoted(fn.Name), "write lower-case letters and digits: it names the function's main "+
+				"package")
 		}
 		for i, name := range fn.AccessPatterns {
 			if _, ok := p.Database.AccessPattern(name); !ok {
@@ -110,7 +112,9 @@ func (p Platform) Validate() error {
 	p.validateIDs(f)
 	for _, pattern := range p.Database.AccessPatterns {
 		if !pattern.Offered && !pattern.ByOperators && len(p.users(pattern.Name)) == 0 {
-			f.add("AccessPatterns["+pattern.Name+"]", "a pattern that no function uses", "name it in the AccessPatterns of a function, leave it out, set Offered if it is for functions that join the platform, or ByOperators if it is for a command of operators")
+			f.add("AccessPatterns["+pattern.Name+"]", "a pattern that no function uses", "name it in the "+
+				"AccessPatterns of a function, leave it out, set Offered if it is for functions that join the "+
+				"platform, or ByOperators if it is for a command of operators")
 		}
 	}
 	p.validateMetrics(f, functions)
@@ -209,7 +213,8 @@ func (t Table) validate(f *findings, prefix string) {
 		switch a.Type {
 		case String, Number, Binary, Boolean, List, Map, StringSet, NumberSet:
 		default:
-			f.add(path+".Attributes["+a.Name+"].Type", quoted(string(a.Type)), "write String, Number, Binary, Boolean, List, Map, StringSet or NumberSet")
+			f.add(path+".Attributes["+a.Name+"].Type", quoted(string(a.Type)),
+				"write String, Number, Binary, Boolean, List, Map, StringSet or NumberSet")
 		}
 	}
 	t.validateKey(f, path+".Key", t.Key)
@@ -218,23 +223,25 @@ func (t Table) validate(f *findings, prefix string) {
 		case !ok:
 			f.add(path+".TimeToLive", quoted(t.TimeToLive), "declare the attribute, or name one that is declared")
 		case a.Type != Number:
-			f.add(path+".TimeToLive", fmt.Sprintf("%q, a %s", a.Name, a.Type), "time to live works on a Number of seconds since the Unix epoch only: DynamoDB ignores any other type")
+			f.add(path+".TimeToLive", fmt.Sprintf("%q, a %s", a.Name, a.Type),
+				"time to live works on a Number of seconds since the Unix epoch only: DynamoDB ignores any other type")
 		}
 	}
 	switch t.Stream {
 	case StreamNone, StreamKeysOnly, StreamNewImage, StreamOldImage, StreamNewAndOldImages:
 	default:
-		f.add(path+".Stream", quoted(string(t.Stream)), "write KEYS_ONLY, NEW_IMAGE, OLD_IMAGE or NEW_AND_OLD_IMAGES, or nothing")
+		f.add(path+".Stream", quoted(string(t.Stream)),
+			"write KEYS_ONLY, NEW_IMAGE, OLD_IMAGE or NEW_AND_OLD_IMAGES, or nothing")
 	}
 	if c := t.Capacity; !c.OnDemand() && (c.ReadUnits < 1 || c.WriteUnits < 1) {
-		f.add(path+".Capacity", fmt.Sprintf("%d read and %d write units", c.ReadUnits, c.WriteUnits), "write at least 1 of both, or neither for on-demand")
+		f.add(path+".Capacity", fmt.Sprintf("%d read and %d write units", c.ReadUnits, c.WriteUnits),
+			"write at least 1 of both, or neither for on-demand")
 	}
-	if t.RecoveryDays < 0 || t.RecoveryDays > maxRecoveryDays {
-		f.add(path+".RecoveryDays", fmt.Sprint(t.RecoveryDays), "write 1 to %d days, or 0 for %d", maxRecoveryDays, maxRecoveryDays)
-	}
+	f.list.Limits(path, t)
 	unique(f, path+".Indexes", t.Indexes, func(i Index) string { return i.Name })
 	if len(t.Indexes) > maxIndexes {
-		f.add(path+".Indexes", fmt.Sprint(len(t.Indexes)), "DynamoDB allows %d global secondary indexes on a table", maxIndexes)
+		f.add(path+".Indexes", fmt.Sprint(len(t.Indexes)), "DynamoDB allows %d global secondary indexes on a table",
+			maxIndexes)
 	}
 	included := 0
 	for _, index := range t.Indexes {
@@ -249,8 +256,10 @@ func (t Table) validate(f *findings, prefix string) {
 			f.add(indexPath+".Include", "", "name the projected attributes, or project KEYS_ONLY")
 		case index.Projection != ProjectInclude && len(index.Include) > 0:
 			f.add(indexPath+".Include", fmt.Sprint(index.Include), "only ProjectInclude names attributes")
-		case index.Projection != ProjectAll && index.Projection != ProjectKeysOnly && index.Projection != ProjectInclude:
-			f.add(indexPath+".Projection", quoted(string(index.Projection)), "write ProjectAll, ProjectKeysOnly or ProjectInclude")
+		case index.Projection != ProjectAll && index.Projection != ProjectKeysOnly &&
+			index.Projection != ProjectInclude:
+			f.add(indexPath+".Projection", quoted(string(index.Projection)),
+				"write ProjectAll, ProjectKeysOnly or ProjectInclude")
 		}
 		for _, name := range index.Include {
 			if !attributes[name] {
@@ -260,7 +269,8 @@ func (t Table) validate(f *findings, prefix string) {
 		included += len(index.Include)
 	}
 	if included > maxProjectedAttributes {
-		f.add(path+".Indexes", fmt.Sprintf("%d included attributes", included), "DynamoDB allows %d over all indexes of a table", maxProjectedAttributes)
+		f.add(path+".Indexes", fmt.Sprintf("%d included attributes", included),
+			"DynamoDB allows %d over all indexes of a table", maxProjectedAttributes)
 	}
 }
 
@@ -278,12 +288,15 @@ func (t Table) validateKey(f *findings, path string, key Key) {
 // key of one attribute each.
 func (t Table) validateFurther(f *findings, path string, index Index) {
 	if len(index.FurtherSort) > 0 && index.Key.Sort == "" {
-		f.add(path+".FurtherSort", fmt.Sprint(index.FurtherSort), "name the first attribute of the sort key as Key.Sort")
+		f.add(path+".FurtherSort", fmt.Sprint(index.FurtherSort),
+			"name the first attribute of the sort key as Key.Sort")
 	}
 	seen := map[string]bool{index.Key.Partition: true, index.Key.Sort: true}
 	check := func(part string, names []string) {
 		if len(names) >= maxKeyAttributes {
-			f.add(path+"."+part, fmt.Sprintf("%d attributes", len(names)), "write at most %d: with the attribute of Key they are the %d that DynamoDB allows", maxKeyAttributes-1, maxKeyAttributes)
+			f.add(path+"."+part, fmt.Sprintf("%d attributes", len(names)),
+				"write at most %d: with the attribute of Key they are the %d that DynamoDB allows", maxKeyAttributes-1,
+				maxKeyAttributes)
 		}
 		for i, name := range names {
 			at := fmt.Sprintf("%s.%s[%d]", path, part, i)
@@ -305,7 +318,8 @@ func (t Table) validateKeyAttribute(f *findings, path, name string) {
 	case !ok:
 		f.add(path, quoted(name), "declare the attribute, or name one that is declared")
 	case a.Type != String && a.Type != Number && a.Type != Binary:
-		f.add(path, fmt.Sprintf("%q, a %s", name, a.Type), "a key attribute is a String, Number or Binary: for a flag write a String that only the flagged items have, which makes the index sparse")
+		f.add(path, fmt.Sprintf("%q, a %s", name, a.Type), "a key attribute is a String, Number or Binary: for a "+
+			"flag write a String that only the flagged items have, which makes the index sparse")
 	}
 }
 
@@ -341,24 +355,33 @@ func (p AccessPattern) validate(f *findings, d Database) {
 		p.validateQuery(f, path, table)
 		return
 	case GetItem, BatchGetItem:
-		p.validateAttributes(f, path, table, func(name string) bool { _, ok := table.Attribute(name); return ok }, table.Name)
+		p.validateAttributes(f, path, table, func(name string) bool {
+			_, ok := table.Attribute(name)
+			return ok
+		}, table.Name)
 	case PutItem, UpdateItem, DeleteItem:
 		if p.Consistent || len(p.Attributes) > 0 {
-			f.add(path+".Attributes", fmt.Sprint(p.Attributes), "leave Attributes and Consistent out: %s reads nothing", p.Operation)
+			f.add(path+".Attributes", fmt.Sprint(p.Attributes), "leave Attributes and Consistent out: %s reads nothing",
+				p.Operation)
 		}
 	default:
-		f.add(path+".Operation", quoted(string(p.Operation)), "write GetItem, BatchGetItem, Query, PutItem, UpdateItem, DeleteItem or TransactWriteItems: a Scan is no access pattern, and a ConditionCheckItem is a part of a transaction")
+		f.add(path+".Operation", quoted(string(p.Operation)), "write GetItem, BatchGetItem, Query, PutItem, "+
+			"UpdateItem, DeleteItem or TransactWriteItems: a Scan is no access pattern, and a ConditionCheckItem is "+
+			"a part of a transaction")
 	}
 	if p.Index != "" || len(p.KeyConditions) > 0 {
-		f.add(path+".Index", quoted(p.Index), "only a Query reads an index or has key conditions: %s takes the table's key", p.Operation)
+		f.add(path+".Index", quoted(p.Index), "only a Query reads an index or has key conditions: %s takes the "+
+			"table's key", p.Operation)
 	}
 }
 
 // validateTables checks a pattern that reads an item of each of several tables.
 func (p AccessPattern) validateTables(f *findings, path string, d Database) {
-	if p.Operation != BatchGetItem || p.Table != "" || p.Index != "" || len(p.KeyConditions) > 0 || len(p.Attributes) > 0 {
+	if p.Operation != BatchGetItem || p.Table != "" || p.Index != "" || len(p.KeyConditions) > 0 ||
+		len(p.Attributes) > 0 {
 		f.add(path+".Tables", fmt.Sprint(p.Tables),
-			"a BatchGetItem of several tables reads whole items by their keys: leave Table, Index, KeyConditions and Attributes empty")
+			"a BatchGetItem of several tables reads whole items by their keys: leave Table, Index, KeyConditions and "+
+				"Attributes empty")
 	}
 	unique(f, path+".Tables", p.Tables, func(name string) string { return name })
 	for _, name := range p.Tables {
@@ -372,7 +395,8 @@ func (p AccessPattern) validateTables(f *findings, path string, d Database) {
 func (t Table) validateKept(f *findings, what, attributes string, needed []Attribute) {
 	path := "Tables[" + t.Name + "]"
 	if t.TimeToLive == "" {
-		f.add(path+".TimeToLive", quoted(""), "name the attribute with the end of an item: the table keeps %s, which end", what)
+		f.add(path+".TimeToLive", quoted(""), "name the attribute with the end of an item: the table keeps %s, which "+
+			"end", what)
 	}
 	for _, a := range needed {
 		if declared, _ := t.Attribute(a.Name); declared.Type != a.Type {
@@ -383,7 +407,8 @@ func (t Table) validateKept(f *findings, what, attributes string, needed []Attri
 
 func (p AccessPattern) validateTransaction(f *findings, path string, d Database) {
 	if p.Table != "" || p.Index != "" || len(p.KeyConditions) > 0 {
-		f.add(path+".Table", quoted(p.Table), "a transaction's writes name their tables: leave Table, Index and KeyConditions empty")
+		f.add(path+".Table", quoted(p.Table), "a transaction's writes name their tables: leave Table, Index and "+
+			"KeyConditions empty")
 	}
 	if len(p.Writes) == 0 || len(p.Writes) > maxTransactionWrites {
 		f.add(path+".Writes", fmt.Sprint(len(p.Writes)), "a transaction has 1 to %d writes", maxTransactionWrites)
@@ -396,26 +421,35 @@ func (p AccessPattern) validateTransaction(f *findings, path string, d Database)
 		switch w.Operation {
 		case PutItem, UpdateItem, DeleteItem, ConditionCheckItem:
 		default:
-			f.add(writePath+".Operation", quoted(string(w.Operation)), "write PutItem, UpdateItem, DeleteItem or ConditionCheckItem")
+			f.add(writePath+".Operation", quoted(string(w.Operation)),
+				"write PutItem, UpdateItem, DeleteItem or ConditionCheckItem")
 		}
 	}
 }
 
 func (p AccessPattern) validateQuery(f *findings, path string, table Table) {
-	names, partition, projects, where := table.Key.Attributes(), 1, func(name string) bool { _, ok := table.Attribute(name); return ok }, table.Name
+	names, partition, projects, where := table.Key.Attributes(), 1, func(name string) bool {
+		_, ok := table.Attribute(name)
+		return ok
+	}, table.Name
 	if p.Index != "" {
 		index, ok := table.Index(p.Index)
 		if !ok {
 			f.add(path+".Index", quoted(p.Index), "name an index of %s, or none", table.Name)
 			return
 		}
-		names, partition, projects, where = index.KeyAttributes(), len(index.PartitionAttributes()), func(name string) bool { return table.Projects(index, name) }, index.Name
+		names, partition, projects, where = index.KeyAttributes(), len(index.PartitionAttributes()),
+			func(name string) bool {
+				return table.Projects(index, name)
+			}, index.Name
 		if p.Consistent {
-			f.add(path+".Consistent", "true", "a global secondary index cannot be read consistently: read the table, or accept an eventual read")
+			f.add(path+".Consistent", "true", "a global secondary index cannot be read consistently: read the table, "+
+				"or accept an eventual read")
 		}
 	}
 	if len(p.KeyConditions) < partition || len(p.KeyConditions) > len(names) {
-		f.add(path+".KeyConditions", fmt.Sprint(len(p.KeyConditions)), "write one for each attribute of the partition key and at most one for each of the sort key of %s: its key is %v", where, names)
+		f.add(path+".KeyConditions", fmt.Sprint(len(p.KeyConditions)), "write one for each attribute of the "+
+			"partition key and at most one for each of the sort key of %s: its key is %v", where, names)
 		return
 	}
 	for i, c := range p.KeyConditions {
@@ -428,23 +462,29 @@ func (p AccessPattern) validateQuery(f *findings, path string, table Table) {
 		case Less, LessOrEqual, Greater, GreaterOrEqual, BeginsWith, Between:
 			switch {
 			case i < partition:
-				f.add(conditionPath+".Comparison", quoted(string(c.Comparison)), "the partition key can only be compared with =")
+				f.add(conditionPath+".Comparison", quoted(string(c.Comparison)),
+					"the partition key can only be compared with =")
 			case i < len(p.KeyConditions)-1:
-				f.add(conditionPath+".Comparison", quoted(string(c.Comparison)), "only the last attribute that is named can be compared by anything but =")
+				f.add(conditionPath+".Comparison", quoted(string(c.Comparison)),
+					"only the last attribute that is named can be compared by anything but =")
 			}
 			if a, _ := table.Attribute(c.Attribute); c.Comparison == BeginsWith && a.Type == Number {
-				f.add(conditionPath+".Comparison", quoted(string(c.Comparison)), "begins_with does not work on a Number")
+				f.add(conditionPath+".Comparison", quoted(string(c.Comparison)),
+					"begins_with does not work on a Number")
 			}
 		default:
-			f.add(conditionPath+".Comparison", quoted(string(c.Comparison)), "write =, <, <=, >, >=, begins_with or between")
+			f.add(conditionPath+".Comparison", quoted(string(c.Comparison)),
+				"write =, <, <=, >, >=, begins_with or between")
 		}
 	}
 	for _, name := range p.Filter {
 		if slices.Contains(names, name) {
-			f.add(path+".Filter", quoted(name), "a filter cannot name an attribute of the key that is queried: use a key condition")
+			f.add(path+".Filter", quoted(name), "a filter cannot name an attribute of the key that is queried: use a "+
+				"key condition")
 		}
 		if !projects(name) {
-			f.add(path+".Filter", quoted(name), "%s does not project it: include it in the index, or filter on what it projects", where)
+			f.add(path+".Filter", quoted(name), "%s does not project it: include it in the index, or filter on what "+
+				"it projects", where)
 		}
 	}
 	if p.Count && len(p.Attributes) > 0 {
@@ -453,12 +493,15 @@ func (p AccessPattern) validateQuery(f *findings, path string, table Table) {
 	p.validateAttributes(f, path, table, projects, where)
 }
 
-func (p AccessPattern) validateAttributes(f *findings, path string, table Table, projects func(string) bool, where string) {
+func (p AccessPattern) validateAttributes(f *findings, path string, table Table, projects func(string) bool,
+	where string) {
 	for _, name := range p.Attributes {
 		if _, ok := table.Attribute(name); !ok {
-			f.add(path+".Attributes", quoted(name), "declare the attribute in %s, or name one that is declared", table.Name)
+			f.add(path+".Attributes", quoted(name), "declare the attribute in %s, or name one that is declared",
+				table.Name)
 		} else if !projects(name) {
-			f.add(path+".Attributes", quoted(name), "%s does not project it: include it in the index, or read the item from the table", where)
+			f.add(path+".Attributes", quoted(name),
+				"%s does not project it: include it in the index, or read the item from the table", where)
 		}
 	}
 }

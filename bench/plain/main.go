@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"runtime"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"sync"
@@ -20,6 +22,10 @@ import (
 )
 
 func main() {
+	// As package kit sets up a function of 256 MB.
+	runtime.GOMAXPROCS(1)
+	debug.SetGCPercent(400)
+	debug.SetMemoryLimit(224 << 20)
 	configuration, err := config.LoadDefaultConfig(context.Background())
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -42,7 +48,8 @@ type request struct {
 }
 
 // handle makes the calls of a request. Any other event is done at once.
-func (h *handler) handle(ctx context.Context, event events.APIGatewayV2HTTPRequest) (events.APIGatewayV2HTTPResponse, error) {
+func (h *handler) handle(ctx context.Context, event events.APIGatewayV2HTTPRequest) (events.APIGatewayV2HTTPResponse,
+	error) {
 	number, err := strconv.Atoi(event.Headers[strings.ToLower(replay.NumberHeader)])
 	if err != nil {
 		return events.APIGatewayV2HTTPResponse{}, nil
@@ -64,7 +71,8 @@ func (h *handler) handle(ctx context.Context, event events.APIGatewayV2HTTPReque
 		stage[0](ctx)
 		calls.Wait()
 	}
-	return events.APIGatewayV2HTTPResponse{StatusCode: r.status, Headers: map[string]string{"Content-Type": "application/json"}, Body: r.answer}, nil
+	return events.APIGatewayV2HTTPResponse{StatusCode: r.status,
+		Headers: map[string]string{"Content-Type": "application/json"}, Body: r.answer}, nil
 }
 
 func (h *handler) read(file string) error {

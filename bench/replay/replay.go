@@ -2,10 +2,10 @@
 package replay
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"reflect"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -33,129 +33,95 @@ type Call struct {
 	Input     json.RawMessage
 }
 
-// item is an item or a key in DynamoDB's JSON.
-type item map[string]types.AttributeValue
-
-func (i *item) UnmarshalJSON(text []byte) (err error) {
-	if bytes.Equal(text, []byte("null")) {
-		return nil
-	}
-	*i, err = attributevalue.UnmarshalMapJSON(text)
-	return err
-}
-
-// write has the members of all writes, alone and in transactions.
-type write struct {
-	TableName, ConditionExpression, UpdateExpression *string
-	Key, Item, ExpressionAttributeValues             item
-	ExpressionAttributeNames                         map[string]string
-	ReturnValues                                     types.ReturnValue
-	ReturnValuesOnConditionCheckFailure              types.ReturnValuesOnConditionCheckFailure
-}
-
-// input has the members of the operations that Prepare knows.
-type input struct {
-	write
-	IndexName, KeyConditionExpression, FilterExpression, ProjectionExpression *string
-	ExclusiveStartKey                                                         item
-	ConsistentRead, ScanIndexForward                                          *bool
-	Limit                                                                     *int32
-	Select                                                                    types.Select
-	RequestItems                                                              map[string]struct {
-		Keys                     []item
-		ConsistentRead           *bool
-		ProjectionExpression     *string
-		ExpressionAttributeNames map[string]string
-	}
-	TransactItems []struct{ Put, Update, Delete, ConditionCheck *write }
-}
-
 // Prepare returns a function that makes the call, with its input built already.
 func (c Call) Prepare(client *dynamodb.Client) (func(context.Context) error, error) {
-	var in input
-	if err := json.Unmarshal(c.Input, &in); err != nil {
+	prepare, ok := operations[c.Operation]
+	if !ok {
+		return nil, fmt.Errorf("operation: got %q: add it to package replay", c.Operation)
+	}
+	call, err := prepare(client, c.Input)
+	if err != nil {
 		return nil, fmt.Errorf("%s: %w", c.Operation, err)
 	}
-	switch c.Operation {
-	case "GetItem":
-		return with(client.GetItem, &dynamodb.GetItemInput{
-			TableName: in.TableName, Key: in.Key, ConsistentRead: in.ConsistentRead,
-			ProjectionExpression: in.ProjectionExpression, ExpressionAttributeNames: in.ExpressionAttributeNames,
-		}), nil
-	case "Query":
-		return with(client.Query, &dynamodb.QueryInput{
-			TableName: in.TableName, IndexName: in.IndexName, KeyConditionExpression: in.KeyConditionExpression, FilterExpression: in.FilterExpression,
-			ProjectionExpression: in.ProjectionExpression, ExpressionAttributeNames: in.ExpressionAttributeNames, ExpressionAttributeValues: in.ExpressionAttributeValues,
-			ExclusiveStartKey: in.ExclusiveStartKey, ConsistentRead: in.ConsistentRead, ScanIndexForward: in.ScanIndexForward, Limit: in.Limit, Select: in.Select,
-		}), nil
-	case "PutItem":
-		return with(client.PutItem, &dynamodb.PutItemInput{
-			TableName: in.TableName, Item: in.Item, ConditionExpression: in.ConditionExpression, ExpressionAttributeNames: in.ExpressionAttributeNames,
-			ExpressionAttributeValues: in.ExpressionAttributeValues, ReturnValuesOnConditionCheckFailure: in.ReturnValuesOnConditionCheckFailure,
-		}), nil
-	case "UpdateItem":
-		return with(client.UpdateItem, &dynamodb.UpdateItemInput{
-			TableName: in.TableName, Key: in.Key, UpdateExpression: in.UpdateExpression, ConditionExpression: in.ConditionExpression, ExpressionAttributeNames: in.ExpressionAttributeNames,
-			ExpressionAttributeValues: in.ExpressionAttributeValues, ReturnValues: in.ReturnValues, ReturnValuesOnConditionCheckFailure: in.ReturnValuesOnConditionCheckFailure,
-		}), nil
-	case "DeleteItem":
-		return with(client.DeleteItem, &dynamodb.DeleteItemInput{
-			TableName: in.TableName, Key: in.Key, ConditionExpression: in.ConditionExpression, ExpressionAttributeNames: in.ExpressionAttributeNames,
-			ExpressionAttributeValues: in.ExpressionAttributeValues, ReturnValuesOnConditionCheckFailure: in.ReturnValuesOnConditionCheckFailure,
-		}), nil
-	case "BatchGetItem":
-		asked := map[string]types.KeysAndAttributes{}
-		for table, of := range in.RequestItems {
-			keys := make([]map[string]types.AttributeValue, len(of.Keys))
-			for i, key := range of.Keys {
-				keys[i] = key
-			}
-			asked[table] = types.KeysAndAttributes{Keys: keys, ConsistentRead: of.ConsistentRead, ProjectionExpression: of.ProjectionExpression, ExpressionAttributeNames: of.ExpressionAttributeNames}
-		}
-		return with(client.BatchGetItem, &dynamodb.BatchGetItemInput{RequestItems: asked}), nil
-	case "TransactWriteItems":
-		return with(client.TransactWriteItems, &dynamodb.TransactWriteItemsInput{TransactItems: in.transaction()}), nil
-	}
-	return nil, fmt.Errorf("operation: got %q: add it to package replay", c.Operation)
+	return call, nil
 }
 
-func (in *input) transaction() []types.TransactWriteItem {
-	var items []types.TransactWriteItem
-	for _, of := range in.TransactItems {
-		var converted types.TransactWriteItem
-		if w := of.Put; w != nil {
-			converted.Put = &types.Put{
-				TableName: w.TableName, Item: w.Item, ConditionExpression: w.ConditionExpression, ExpressionAttributeNames: w.ExpressionAttributeNames,
-				ExpressionAttributeValues: w.ExpressionAttributeValues, ReturnValuesOnConditionCheckFailure: w.ReturnValuesOnConditionCheckFailure,
-			}
-		}
-		if w := of.Update; w != nil {
-			converted.Update = &types.Update{
-				TableName: w.TableName, Key: w.Key, UpdateExpression: w.UpdateExpression, ConditionExpression: w.ConditionExpression, ExpressionAttributeNames: w.ExpressionAttributeNames,
-				ExpressionAttributeValues: w.ExpressionAttributeValues, ReturnValuesOnConditionCheckFailure: w.ReturnValuesOnConditionCheckFailure,
-			}
-		}
-		if w := of.Delete; w != nil {
-			converted.Delete = &types.Delete{
-				TableName: w.TableName, Key: w.Key, ConditionExpression: w.ConditionExpression, ExpressionAttributeNames: w.ExpressionAttributeNames,
-				ExpressionAttributeValues: w.ExpressionAttributeValues, ReturnValuesOnConditionCheckFailure: w.ReturnValuesOnConditionCheckFailure,
-			}
-		}
-		if w := of.ConditionCheck; w != nil {
-			converted.ConditionCheck = &types.ConditionCheck{
-				TableName: w.TableName, Key: w.Key, ConditionExpression: w.ConditionExpression, ExpressionAttributeNames: w.ExpressionAttributeNames,
-				ExpressionAttributeValues: w.ExpressionAttributeValues, ReturnValuesOnConditionCheckFailure: w.ReturnValuesOnConditionCheckFailure,
-			}
-		}
-		items = append(items, converted)
-	}
-	return items
+// operations build the inputs of calls.
+var operations = map[string]func(*dynamodb.Client, json.RawMessage) (func(context.Context) error, error){
+	"BatchGetItem":       of((*dynamodb.Client).BatchGetItem),
+	"DeleteItem":         of((*dynamodb.Client).DeleteItem),
+	"GetItem":            of((*dynamodb.Client).GetItem),
+	"PutItem":            of((*dynamodb.Client).PutItem),
+	"Query":              of((*dynamodb.Client).Query),
+	"TransactWriteItems": of((*dynamodb.Client).TransactWriteItems),
+	"UpdateItem":         of((*dynamodb.Client).UpdateItem),
 }
 
-// with makes a call of one operation. The answer is not looked at.
-func with[In, Out any](operation func(context.Context, *In, ...func(*dynamodb.Options)) (*Out, error), in *In) func(context.Context) error {
-	return func(ctx context.Context) error {
-		_, err := operation(ctx, in)
+// of makes calls of one operation. The answers are not looked at.
+func of[In, Out any](operation func(*dynamodb.Client, context.Context, *In, ...func(*dynamodb.Options)) (*Out,
+	error)) func(
+	*dynamodb.Client, json.RawMessage) (func(context.Context) error, error) {
+	return func(client *dynamodb.Client, text json.RawMessage) (func(context.Context) error, error) {
+		in := new(In)
+		err := decode(text, reflect.ValueOf(in).Elem())
+		return func(ctx context.Context) error {
+			_, err := operation(client, ctx, in)
+			return err
+		}, err
+	}
+}
+
+// decode reads DynamoDB's JSON into an input of the SDK, whose fields are called as its members. Package encoding/json
+// does not know the types of attributes.
+func decode(text json.RawMessage, into reflect.Value) error {
+	if string(text) == "null" {
+		return nil
+	}
+	switch kind := into.Type(); {
+	case kind == reflect.TypeFor[map[string]types.AttributeValue]():
+		item, err := attributevalue.UnmarshalMapJSON(text)
+		into.Set(reflect.ValueOf(item))
 		return err
+	case kind.Kind() == reflect.Pointer:
+		into.Set(reflect.New(kind.Elem()))
+		return decode(text, into.Elem())
+	case kind.Kind() == reflect.Slice:
+		var all []json.RawMessage
+		if err := json.Unmarshal(text, &all); err != nil {
+			return err
+		}
+		into.Set(reflect.MakeSlice(kind, len(all), len(all)))
+		for i, one := range all {
+			if err := decode(one, into.Index(i)); err != nil {
+				return err
+			}
+		}
+	case kind.Kind() == reflect.Map, kind.Kind() == reflect.Struct:
+		var members map[string]json.RawMessage
+		if err := json.Unmarshal(text, &members); err != nil {
+			return err
+		}
+		if kind.Kind() == reflect.Map {
+			into.Set(reflect.MakeMap(kind))
+		}
+		// With the token of the traced run it would be the same transaction.
+		delete(members, "ClientRequestToken")
+		for name, member := range members {
+			var value reflect.Value
+			if kind.Kind() == reflect.Map {
+				value = reflect.New(kind.Elem()).Elem()
+			} else if value = into.FieldByName(name); !value.IsValid() {
+				return fmt.Errorf("the SDK's %s has no %s", kind, name)
+			}
+			if err := decode(member, value); err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+			if kind.Kind() == reflect.Map {
+				into.SetMapIndex(reflect.ValueOf(name), value)
+			}
+		}
+	default:
+		return json.Unmarshal(text, into.Addr().Interface())
 	}
+	return nil
 }

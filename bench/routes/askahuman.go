@@ -8,10 +8,9 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"strings"
 	"sync/atomic"
 
-	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
 // Ask-a-Human's rate limits would end a load within the first second. So each client acts as
@@ -24,16 +23,19 @@ const (
 	changesPerPerson = 9
 )
 
-// The names of routes that tools of the Model Context Protocol call.
-const (
-	askedOnce = "once   POST /agent/questions, with a key"
-	polled    = "poll   GET /agent/questions/{id}"
-)
-
 // AskAHuman says what to measure of Ask-a-Human.
 func (described) AskAHuman() Measured {
 	addresses := &atomic.Uint32{}
-	begin := func(l *Run) *asker { return &asker{caller: caller{run: l}, addresses: addresses} }
+	begin := func(run *Run) *asker {
+		a := &asker{caller: newCaller(run), addresses: addresses}
+		a.Header.Set("Accept", "application/json, text/event-stream") // as the Model Context Protocol has it
+		a.before = a.turn
+		return a
+	}
+	as := func(prepare, request func(*asker, context.Context) error) starter {
+		return steps(begin, prepare, request)
+	}
+	anyone := as(nil, nil)
 	// A subscription, its token and its person; or, of a renewal, the old token and the new one.
 	moved := Transaction{Items: 3, Indexed: 1}
 	// A question, its place in the quota, and the answer under the key.
@@ -43,39 +45,59 @@ func (described) AskAHuman() Measured {
 			a := begin(l)
 			return func(ctx context.Context, endpoint string) error {
 				a.endpoint = endpoint
-				return errors.Join(a.ask(ctx), a.close(ctx))
+				return errors.Join(a.ask(ctx), a.call(ctx, "DELETE /agent/questions/{question_id}", nil, nil))
 			}
 		},
 		Routes: []Route{
-			{Name: "warm   without DynamoDB", Clients: []int{1}, Client: client(begin, slowly, (*asker).refused)},
-			{Name: "ask    POST /agent/questions", Clients: allClients, Patterns: []string{"TakePlace", "StoreQuestion"}, InARow: true, Client: client(begin, nil, (*asker).ask)},
-			{Name: askedOnce, Clients: allClients, Patterns: []string{"TakePlace", "StoreQuestion"}, Transaction: kept, Client: client(begin, nil, (*asker).askOnce)},
-			{Name: "tool   POST /mcp, ask_human", Clients: allClients, Patterns: []string{"TakePlace", "StoreQuestion"}, Transaction: kept, Plain: askedOnce, Client: client(begin, nil, (*asker).askByTool)},
-			{Name: "answer POST /human/responses", Clients: allClients, Patterns: []string{"GetAnswerState", "ListRecentAnswers", "SubmitResponse"}, Client: client(begin, (*asker).needQuestion, (*asker).answer)},
-			{Name: polled, Clients: allClients, Patterns: []string{"GetQuestion", "ListResponses"}, Client: client(begin, (*asker).needOwnQuestion, (*asker).poll)},
-			{Name: "tool   POST /mcp, check_question", Clients: allClients, Patterns: []string{"GetQuestion", "ListResponses"}, Plain: polled, Client: client(begin, (*asker).needOwnQuestion, (*asker).pollByTool)},
-			{Name: "feed   GET /human/questions", Clients: allClients, Patterns: []string{"ListOpenQuestions", "ListRecentAnswers"}, Client: client(begin, nil, (*asker).feed)},
-			{Name: "mine   GET /agent/questions, of 1", Clients: single, Patterns: []string{"ListAgentQuestions"}, Client: client(begin, (*asker).needOwnQuestion, (*asker).mine)},
-			{Name: "close  DELETE /agent/questions/{id}", Clients: single, Patterns: []string{"GetQuestion", "EndQuestion"}, Client: client(begin, (*asker).ask, (*asker).close)},
-			{Name: "verify GET /agent/webhook-secrets", Clients: single, Patterns: []string{"GetWebhookSecret"}, Client: client(begin, nil, (*asker).readSecrets)},
-			{Name: "rotate POST /agent/webhook-secrets", Clients: single, Patterns: []string{"GetWebhookSecret", "RotateWebhookSecret"}, Client: client(begin, nil, (*asker).rotateSecret)},
-			{Name: "try    POST /agent/webhook-tests", Clients: single, Client: client(begin, nil, (*asker).tryEndpoint)},
-			{Name: "look   GET /human/questions/{id}", Clients: single, Patterns: []string{"GetQuestion", "GetOwnResponse"}, Client: client(begin, (*asker).needQuestion, (*asker).look)},
-			{Name: "stats  GET /human/stats", Clients: single, Patterns: []string{"GetUserStats"}, Client: client(begin, (*asker).needAnswered, (*asker).stats)},
-			{Name: "top    GET /human/leaderboard, of all time", Clients: single, Client: client(begin, (*asker).needAnswered, (*asker).leaderboard)},
-			{Name: "notify POST /human/push/subscribe", Clients: single, Patterns: []string{"CreateSubscription"}, Transaction: moved, Client: client(begin, (*asker).unsubscribe, (*asker).subscribe)},
-			{Name: "renew  PUT /human/push/subscribe", Clients: single, Patterns: []string{"UpdateSubscription"}, Transaction: moved, Client: client(begin, (*asker).needSubscription, (*asker).renew)},
-			{Name: "change PUT /human/push/subscribe/{id}", Clients: single, Patterns: []string{"ChangeSubscription"}, Client: client(begin, (*asker).needSubscription, (*asker).change)},
-			{Name: "end    DELETE /human/push/subscribe/{id}", Clients: single, Patterns: []string{"DeleteSubscription"}, Transaction: moved, Client: client(begin, (*asker).subscribe, (*asker).unsubscribe)},
-			{Name: "report POST /human/reports", Clients: single, Patterns: []string{"GetQuestion", "GetUserStats", "KeepReport"}, Client: client(begin, (*asker).needReport, (*asker).report)},
-			{Name: "accuse POST /agent/reports", Clients: single, Patterns: []string{"GetQuestion", "ListResponses", "KeepReport"}, Client: client(begin, (*asker).needResponse, (*asker).accuse)},
-			{Name: "review GET /operator/reports", Clients: single, Patterns: []string{"ListReports"}, Client: client(begin, (*asker).needReported, (*asker).review)},
-			{Name: "decide PUT /operator/reports/{id}", Clients: single, Patterns: []string{"DecideReport"}, Client: client(begin, (*asker).needReported, (*asker).decide)},
-			{Name: "open   GET /operator/questions, of 1", Clients: single, Patterns: []string{"GetOpenQuestionIDs", "GetOpenQuestions"}, Client: client(begin, (*asker).askAlone, (*asker).listOpen)},
-			{Name: "hide   PUT /operator/questions, of 1", Clients: single, Patterns: []string{"GetOpenQuestionIDs", "GetOpenQuestions", "GetQuestion", "HideQuestion"}, Transaction: Transaction{Items: 3, Indexed: 2}, Client: client(begin, (*asker).askAlone, (*asker).hideOpen)},
-			{Name: "hide   PUT /operator/questions/{id}", Clients: single, Patterns: []string{"GetQuestion", "HideQuestion"}, Transaction: Transaction{Items: 3, Indexed: 2}, Client: client(begin, (*asker).ask, (*asker).hide)},
-			{Name: "hide   PUT /operator/questions/{id}/responses/{id}", Clients: single, Patterns: []string{"HideResponse"}, Transaction: Transaction{Items: 2, Indexed: 1}, Client: client(begin, (*asker).needResponse, (*asker).hideResponse)},
-			{Name: "block  PUT /operator/blocks", Clients: single, Patterns: []string{"BlockAgent"}, Client: client(begin, (*asker).operate, (*asker).block)},
+			{Name: "warm", Method: "GET", Path: "/agent/questions", Note: ", without DynamoDB",
+				Status: http.StatusBadRequest, start: as((*asker).hideName, nil)},
+			{Name: "ask", Method: "POST", Path: "/agent/questions", Clients: allClients, InARow: true,
+				start: as(nil, (*asker).ask)},
+			{Name: "once", Method: "POST", Path: "/agent/questions", Note: ", with a key", Clients: allClients,
+				Transaction: kept, start: as(nil, with(askOnce))},
+			{Name: "tool", Method: "POST", Path: askahuman.MCPPath, Note: ", ask_human", Clients: allClients,
+				Transaction: kept, Plain: "once", start: as(nil, (*asker).askByTool)},
+			{Name: "answer", Method: "POST", Path: "/human/responses", Clients: allClients,
+				start: as((*asker).needQuestion, (*asker).answer)},
+			{Name: "poll", Method: "GET", Path: "/agent/questions/{question_id}", Clients: allClients,
+				start: as((*asker).needOwnQuestion, nil)},
+			{Name: "tool", Method: "POST", Path: askahuman.MCPPath, Note: ", check_question", Clients: allClients,
+				Plain: "poll", start: as((*asker).needOwnQuestion, (*asker).pollByTool)},
+			{Name: "feed", Method: "GET", Path: "/human/questions", Query: "limit=20", Clients: allClients,
+				start: anyone},
+			{Name: "mine", Method: "GET", Path: "/agent/questions", Note: ", of 1",
+				start: as((*asker).needOwnQuestion, nil)},
+			{Name: "close", Method: "DELETE", Path: "/agent/questions/{question_id}", start: as((*asker).ask, nil)},
+			{Name: "verify", Method: "GET", Path: "/agent/webhook-secrets", start: anyone},
+			{Name: "rotate", Method: "POST", Path: "/agent/webhook-secrets", start: anyone},
+			{Name: "try", Method: "POST", Path: "/agent/webhook-tests", start: as(nil, with(tryEndpoint))},
+			{Name: "look", Method: "GET", Path: "/human/questions/{question_id}",
+				start: as((*asker).needQuestion, nil)},
+			{Name: "stats", Method: "GET", Path: "/human/stats", start: as((*asker).needAnswered, nil)},
+			{Name: "top", Method: "GET", Path: "/human/leaderboard", Note: ", of all time",
+				start: as((*asker).needAnswered, nil)},
+			{Name: "notify", Method: "POST", Path: "/human/push/subscribe", Transaction: moved,
+				start: as((*asker).unsubscribe, (*asker).subscribe)},
+			{Name: "renew", Method: "PUT", Path: "/human/push/subscribe", Transaction: moved,
+				start: as((*asker).needSubscription, with((*asker).renew))},
+			{Name: "change", Method: "PUT", Path: "/human/push/subscribe/{subscription_id}",
+				start: as((*asker).needSubscription, with((*asker).change))},
+			{Name: "end", Method: "DELETE", Path: "/human/push/subscribe/{subscription_id}", Transaction: moved,
+				start: as((*asker).subscribe, nil)},
+			{Name: "report", Method: "POST", Path: "/human/reports", start: as((*asker).needReport, nil)},
+			{Name: "accuse", Method: "POST", Path: "/agent/reports", start: as((*asker).needResponse, (*asker).accuse)},
+			{Name: "review", Method: "GET", Path: "/operator/reports", start: as((*asker).needReported, nil)},
+			{Name: "decide", Method: "PUT", Path: "/operator/reports/{report_id}",
+				start: as((*asker).needReported, with((*asker).decide))},
+			{Name: "open", Method: "GET", Path: "/operator/questions", Note: ", of 1",
+				start: as((*asker).askAlone, nil)},
+			{Name: "hide", Method: "PUT", Path: "/operator/questions", Note: ", of 1",
+				Transaction: Transaction{Items: 3, Indexed: 2}, start: as((*asker).askAlone, nil)},
+			{Name: "hide", Method: "PUT", Path: "/operator/questions/{question_id}",
+				Transaction: Transaction{Items: 3, Indexed: 2}, start: as((*asker).askOperated, nil)},
+			{Name: "hide", Method: "PUT", Path: "/operator/questions/{question_id}/responses/{response_id}",
+				Transaction: Transaction{Items: 2, Indexed: 1}, start: as((*asker).needResponse, nil)},
+			{Name: "block", Method: "PUT", Path: "/operator/blocks", start: as((*asker).operate, with(block))},
 		},
 	}
 }
@@ -85,62 +107,44 @@ type asker struct {
 	caller
 	addresses *atomic.Uint32
 	calls     int
-	agent     string
-	person    string
+	// agent and person are who asks and who answers; empty: another one from the next call on.
+	agent, person string
 
-	unnamed  bool   // sends no agent id
-	question string // to answer or to poll
-	left     int    // answers that the question still takes
-	device   string // subscription
-	changes  int    // of the subscription
-	token    string // of the device
-	response string // to the question
-	operator string // token
-	endpoint string // for webhooks; empty: none
+	unnamed    bool // sends no agent id
+	left       int  // answers that the question still takes
+	changes    int  // of the subscription
+	isOperator bool
+	endpoint   string // for webhooks; empty: none
 }
 
-func (a *asker) call(ctx context.Context, method, path string, want int, body, out any) error {
+// turn makes the client another agent, person and address where those have made their calls.
+func (a *asker) turn() {
 	if a.calls%callsPerAgent == 0 || a.agent == "" {
 		a.agent = "bench-" + rand.Text()
 	}
 	if a.calls%callsPerPerson == 0 || a.person == "" {
 		a.person = rand.Text()
 	}
-	if a.calls%callsPerAddress == 0 || a.http == nil {
+	if a.calls%callsPerAddress == 0 {
 		// From a loopback address that no other client has.
-		if a.http != nil {
-			a.http.CloseIdleConnections()
-		}
+		a.HTTP.CloseIdleConnections()
 		n := a.addresses.Add(1)
 		dialer := &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, byte(1+n>>16), byte(n>>8), byte(n))}}
-		a.http = &http.Client{Transport: &http.Transport{DialContext: dialer.DialContext}}
-	}
-	header := http.Header{"X-Fingerprint": {a.person}}
-	if !a.unnamed {
-		header.Set("X-Agent-Id", a.agent)
-	}
-	if strings.HasPrefix(path, "/operator/") {
-		header.Set("Authorization", "Bearer "+a.operator)
-	}
-	if path == schema.MCPPath {
-		header.Set("Accept", "application/json, text/event-stream")
-	}
-	if err := a.caller.call(ctx, method, path, header, want, body, out); err != nil {
-		return err
+		a.HTTP = &http.Client{Transport: &http.Transport{DialContext: dialer.DialContext}}
 	}
 	a.calls++
-	return nil
+	a.known["agent_id"] = a.agent
+	a.Header.Set("X-Fingerprint", a.person)
+	a.Header.Set("X-Agent-Id", a.agent)
+	if a.unnamed {
+		a.Header.Del("X-Agent-Id")
+	}
 }
 
-func newQuestion() map[string]any {
-	return map[string]any{"prompt": "Should an error message apologise to the person who reads it?", "type": "text", "min_responses": 50}
-}
+// another makes the next call one of another person.
+func (a *asker) another() { a.calls += callsPerPerson - a.calls%callsPerPerson }
 
-func (a *asker) askOnce(ctx context.Context) error {
-	question := newQuestion()
-	question["idempotency_key"] = rand.Text()
-	return a.call(ctx, http.MethodPost, "/agent/questions", http.StatusCreated, question, nil)
-}
+func askOnce(*asker) given { return given{"min_responses": 50, "idempotency_key": rand.Text()} }
 
 // callTool calls a tool of the Model Context Protocol.
 func (a *asker) callTool(ctx context.Context, tool string, arguments map[string]any) error {
@@ -149,8 +153,9 @@ func (a *asker) callTool(ctx context.Context, tool string, arguments map[string]
 			StructuredContent json.RawMessage `json:"structuredContent"`
 		} `json:"result"`
 	}
-	err := a.call(ctx, http.MethodPost, schema.MCPPath, http.StatusOK, map[string]any{
-		"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{"name": tool, "arguments": arguments},
+	err := a.call(ctx, "POST "+askahuman.MCPPath, given{
+		"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+		"params": map[string]any{"name": tool, "arguments": arguments},
 	}, &answer)
 	if err == nil && answer.Result.StructuredContent == nil {
 		err = fmt.Errorf("the tool %s has refused its call", tool)
@@ -158,31 +163,30 @@ func (a *asker) callTool(ctx context.Context, tool string, arguments map[string]
 	return err
 }
 
+// askByTool asks what the route asks that the tool stands for.
 func (a *asker) askByTool(ctx context.Context) error {
-	question := newQuestion()
-	question["idempotency_key"] = rand.Text()
+	question, err := a.body("POST", "/agent/questions", askOnce(a))
+	if err != nil {
+		return err
+	}
 	return a.callTool(ctx, "ask_human", question)
 }
 
 func (a *asker) pollByTool(ctx context.Context) error {
-	return a.callTool(ctx, "check_question", map[string]any{"question_id": a.question})
+	return a.callTool(ctx, "check_question", map[string]any{"question_id": a.known["question_id"]})
 }
 
 func (a *asker) ask(ctx context.Context) error {
-	var asked struct {
-		ID string `json:"question_id"`
-	}
-	question := newQuestion()
+	question := given{"min_responses": 50}
 	if a.endpoint != "" {
 		question["callback_url"] = a.endpoint
 	}
-	err := a.call(ctx, http.MethodPost, "/agent/questions", http.StatusCreated, question, &asked)
-	a.question, a.left = asked.ID, 50
-	return err
+	a.left = 50
+	return a.call(ctx, "POST /agent/questions", question, nil)
 }
 
 func (a *asker) needQuestion(ctx context.Context) error {
-	a.person = rand.Text() // one person answers a question once
+	a.person = "" // one person answers a question once
 	if a.left == 0 {
 		return a.ask(ctx)
 	}
@@ -191,63 +195,27 @@ func (a *asker) needQuestion(ctx context.Context) error {
 
 func (a *asker) answer(ctx context.Context) error {
 	a.left--
-	return a.call(ctx, http.MethodPost, "/human/responses", http.StatusCreated, map[string]any{
-		"question_id": a.question, "answer": "Only when the program is at fault, and then with what to do about it.", "confidence": 4,
-	}, nil)
+	return a.call(ctx, "POST /human/responses", nil, nil)
 }
 
 // needOwnQuestion: an agent reads its own questions only.
 func (a *asker) needOwnQuestion(ctx context.Context) error {
-	if a.question != "" && a.calls%callsPerAgent != 0 {
+	if a.knows("question_id") && a.calls%callsPerAgent != 0 {
 		return nil
 	}
 	a.agent = ""
-	if err := a.ask(ctx); err != nil {
-		return err
-	}
-	return a.answer(ctx)
+	return errors.Join(a.ask(ctx), a.answer(ctx))
 }
 
-func (a *asker) poll(ctx context.Context) error {
-	return a.call(ctx, http.MethodGet, "/agent/questions/"+a.question, http.StatusOK, nil, nil)
-}
-
-func (a *asker) feed(ctx context.Context) error {
-	return a.call(ctx, http.MethodGet, "/human/questions?limit=20", http.StatusOK, nil, nil)
-}
-
-// refused makes a call without an agent id. The call needs no DynamoDB, so it takes as long as the
+// hideName makes calls go without an agent id, so that they are refused. They need no DynamoDB, and take as long as the
 // warm handler alone.
-func (a *asker) refused(ctx context.Context) error {
+func (a *asker) hideName(ctx context.Context) error {
 	a.unnamed = true
-	return a.call(ctx, http.MethodGet, "/agent/questions", http.StatusBadRequest, nil, nil)
-}
-
-func (a *asker) mine(ctx context.Context) error {
-	return a.call(ctx, http.MethodGet, "/agent/questions", http.StatusOK, nil, nil)
-}
-
-func (a *asker) readSecrets(ctx context.Context) error {
-	return a.call(ctx, http.MethodGet, "/agent/webhook-secrets", http.StatusOK, nil, nil)
-}
-
-func (a *asker) rotateSecret(ctx context.Context) error {
-	return a.call(ctx, http.MethodPost, "/agent/webhook-secrets", http.StatusOK, nil, nil)
+	return slowly(a, ctx)
 }
 
 // tryEndpoint tries one that there is not.
-func (a *asker) tryEndpoint(ctx context.Context) error {
-	return a.call(ctx, http.MethodPost, "/agent/webhook-tests", http.StatusAccepted, map[string]any{"callback_url": "https://agent.invalid/"}, nil)
-}
-
-func (a *asker) close(ctx context.Context) error {
-	a.left = 0
-	return a.call(ctx, http.MethodDelete, "/agent/questions/"+a.question, http.StatusNoContent, nil, nil)
-}
-
-func (a *asker) look(ctx context.Context) error {
-	return a.call(ctx, http.MethodGet, "/human/questions/"+a.question, http.StatusOK, nil, nil)
-}
+func tryEndpoint(*asker) given { return given{"callback_url": "https://agent.invalid/"} }
 
 // needAnswered makes the caller a person who has answered.
 func (a *asker) needAnswered(ctx context.Context) error {
@@ -261,137 +229,86 @@ func (a *asker) needAnswered(ctx context.Context) error {
 	return a.answer(ctx)
 }
 
-func (a *asker) stats(ctx context.Context) error {
-	return a.call(ctx, http.MethodGet, "/human/stats", http.StatusOK, nil, nil)
-}
-
-func (a *asker) leaderboard(ctx context.Context) error {
-	return a.call(ctx, http.MethodGet, "/human/leaderboard", http.StatusOK, nil, nil)
-}
-
 func (a *asker) subscribe(ctx context.Context) error {
-	a.calls += callsPerPerson - a.calls%callsPerPerson // as another person
+	a.another()
 	a.changes = 0
-	var made struct {
-		ID string `json:"subscription_id"`
-	}
-	a.token = rand.Text()
-	err := a.call(ctx, http.MethodPost, "/human/push/subscribe", http.StatusCreated, map[string]any{"fcm_token": a.token, "min_interval_minutes": 10}, &made)
-	a.device = made.ID
-	return err
+	a.known["fcm_token"] = rand.Text()
+	return a.call(ctx, "POST /human/push/subscribe", nil, nil)
 }
 
 func (a *asker) needSubscription(ctx context.Context) error {
-	if a.changes++; a.device != "" && a.changes < changesPerPerson {
+	if a.changes++; a.knows("subscription_id") && a.changes < changesPerPerson {
 		return nil
 	}
 	return a.subscribe(ctx)
 }
 
-func (a *asker) renew(ctx context.Context) error {
-	old := a.token
-	a.token = rand.Text()
-	return a.call(ctx, http.MethodPut, "/human/push/subscribe", http.StatusOK, map[string]any{"fcm_token": a.token, "old_fcm_token": old}, nil)
+func (a *asker) renew() given {
+	old := a.known["fcm_token"]
+	a.known["fcm_token"] = rand.Text()
+	return given{"old_fcm_token": old}
 }
 
-func (a *asker) change(ctx context.Context) error {
-	return a.call(ctx, http.MethodPut, "/human/push/subscribe/"+a.device, http.StatusOK, map[string]any{"min_interval_minutes": 10 + a.calls%50}, nil)
-}
+func (a *asker) change() given { return given{"min_interval_minutes": 10 + a.calls%50} }
 
 func (a *asker) unsubscribe(ctx context.Context) error {
-	if a.device == "" {
+	if !a.knows("subscription_id") {
 		return nil
 	}
-	id := a.device
-	a.device = ""
-	return a.call(ctx, http.MethodDelete, "/human/push/subscribe/"+id, http.StatusNoContent, nil, nil)
-}
-
-// needReport: one person reports a question once, and a question has 50 reports at most.
-func (a *asker) needReport(ctx context.Context) error {
-	a.calls += callsPerPerson - a.calls%callsPerPerson
-	return a.ask(ctx)
-}
-
-func (a *asker) report(ctx context.Context) error {
-	return a.call(ctx, http.MethodPost, "/human/reports", http.StatusCreated, map[string]any{"question_id": a.question, "reason": "spam"}, nil)
-}
-
-// needResponse gives the agent a question with one answer.
-func (a *asker) needResponse(ctx context.Context) error {
-	a.agent, a.person = "", rand.Text()
-	// The agent who asks has to be the one who reports: the calls between are three.
-	if left := callsPerAgent - a.calls%callsPerAgent; left < 3 {
-		a.calls += left
-	}
-	if err := a.ask(ctx); err != nil {
-		return err
-	}
-	var answered struct {
-		ID string `json:"response_id"`
-	}
-	err := a.call(ctx, http.MethodPost, "/human/responses", http.StatusCreated, map[string]any{"question_id": a.question, "answer": "Only when the program is at fault."}, &answered)
-	if a.response = answered.ID; err != nil {
-		return err
-	}
-	return a.operate(ctx)
-}
-
-func (a *asker) accuse(ctx context.Context) error {
-	return a.call(ctx, http.MethodPost, "/agent/reports", http.StatusCreated, map[string]any{"question_id": a.question, "response_id": a.response, "reason": "abuse"}, nil)
-}
-
-// operate signs an operator in.
-func (a *asker) operate(ctx context.Context) (err error) {
-	if a.operator == "" {
-		a.operator, err = a.run.Token(ctx, "bench-operator", "operators")
+	err := a.call(ctx, "DELETE /human/push/subscribe/{subscription_id}", nil, nil)
+	if err == nil {
+		delete(a.known, "subscription_id")
 	}
 	return err
 }
 
+// needReport: one person reports a question once, and a question has 50 reports at most.
+func (a *asker) needReport(ctx context.Context) error {
+	a.another()
+	return a.ask(ctx)
+}
+
+// needResponse gives the agent a question with one answer.
+func (a *asker) needResponse(ctx context.Context) error {
+	a.agent, a.person = "", ""
+	// The agent who asks has to be the one who reports: the calls between are three.
+	if left := callsPerAgent - a.calls%callsPerAgent; left < 3 {
+		a.calls += left
+	}
+	return errors.Join(a.ask(ctx), a.answer(ctx), a.operate(ctx))
+}
+
+func (a *asker) accuse(ctx context.Context) error {
+	return a.call(ctx, "POST /agent/reports", nil, nil)
+}
+
+// operate signs an operator in.
+func (a *asker) operate(ctx context.Context) error {
+	if a.isOperator {
+		return nil
+	}
+	a.isOperator = true
+	return a.as(ctx, "bench-operator", "operators")
+}
+
 func (a *asker) needReported(ctx context.Context) error {
-	if err := a.operate(ctx); err != nil || a.response != "" {
-		return err
+	if a.knows("report_id") {
+		return nil
 	}
-	if err := a.needResponse(ctx); err != nil {
-		return err
-	}
-	return a.accuse(ctx)
+	return errors.Join(a.needResponse(ctx), a.accuse(ctx))
 }
 
-func (a *asker) review(ctx context.Context) error {
-	return a.call(ctx, http.MethodGet, "/operator/reports", http.StatusOK, nil, nil)
-}
+func (a *asker) decide() given { return given{"dismissed": a.calls%2 == 0} }
 
-func (a *asker) decide(ctx context.Context) error {
-	return a.call(ctx, http.MethodPut, "/operator/reports/"+a.response, http.StatusNoContent, map[string]any{"dismissed": a.calls%2 == 0}, nil)
-}
-
-func (a *asker) hide(ctx context.Context) error {
-	if err := a.operate(ctx); err != nil {
-		return err
-	}
-	return a.call(ctx, http.MethodPut, "/operator/questions/"+a.question, http.StatusNoContent, map[string]any{"hidden": true}, nil)
+// askOperated asks as one who is an operator, too.
+func (a *asker) askOperated(ctx context.Context) error {
+	return errors.Join(a.operate(ctx), a.ask(ctx))
 }
 
 // askAlone makes the caller an agent with one question.
 func (a *asker) askAlone(ctx context.Context) error {
 	a.agent = ""
-	return errors.Join(a.operate(ctx), a.ask(ctx))
+	return a.askOperated(ctx)
 }
 
-func (a *asker) listOpen(ctx context.Context) error {
-	return a.call(ctx, http.MethodGet, "/operator/questions?agent_id="+a.agent, http.StatusOK, nil, nil)
-}
-
-func (a *asker) hideOpen(ctx context.Context) error {
-	return a.call(ctx, http.MethodPut, "/operator/questions", http.StatusOK, map[string]any{"agent_id": a.agent, "hidden": true}, nil)
-}
-
-func (a *asker) hideResponse(ctx context.Context) error {
-	return a.call(ctx, http.MethodPut, "/operator/questions/"+a.question+"/responses/"+a.response, http.StatusNoContent, map[string]any{"hidden": true}, nil)
-}
-
-func (a *asker) block(ctx context.Context) error {
-	return a.call(ctx, http.MethodPut, "/operator/blocks", http.StatusNoContent, map[string]any{"agent_id": "bench-" + rand.Text(), "blocked": true}, nil)
-}
+func block(*asker) given { return given{"agent_id": "bench-" + rand.Text()} }

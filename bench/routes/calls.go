@@ -6,8 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -17,11 +15,13 @@ import (
 // Document returns what docs/CALLS.md has of a platform, from a traced run: for each of its routes, the
 // calls of DynamoDB that a request makes at least, by stage. missing are the routes of the schema that no
 // request was made of.
-func (m Measured) Document(ctx context.Context, platform schema.Platform, run *Run, tracer *Tracer) (text string, missing []string, err error) {
+func (m Measured) Document(ctx context.Context, platform schema.Platform, run *Run, tracer *Tracer) (text string,
+	missing []string, err error) {
 	const compared = 3
-	serve, mux, seen := Serving(platform), routesOf(platform), map[string]bool{}
+	serve, seen := Serving(platform), map[string]bool{}
 	var b strings.Builder
-	fmt.Fprintf(&b, "## %s\n\n| Request | Calls | Stages | First | Second | Further |\n| --- | --- | --- | --- | --- | --- |\n", platform.Title)
+	fmt.Fprintf(&b, "## %s\n\n| Request | Calls | Stages | First | Second | Further |\n| --- | --- | --- | --- | --- "+
+		"| --- |\n", platform.Title)
 	for _, r := range m.Routes {
 		if r.Waits {
 			continue
@@ -34,17 +34,17 @@ func (m Measured) Document(ctx context.Context, platform schema.Platform, run *R
 			continue
 		}
 		usual := usual(traced[first:])
-		seen[patternOf(mux, usual.Exchange)] = true
+		seen[r.Method+" "+r.Path] = true
 		stages := make([]string, 3)
 		for s, calls := range byStage(usual.Calls, platform.Database) {
 			at := min(s, 2)
 			stages[at] = strings.TrimPrefix(stages[at]+"; then "+strings.Join(calls, ", "), "; then ")
 		}
-		fmt.Fprintf(&b, "| %s | %d | %d | %s |\n", strings.Join(strings.Fields(r.Name), " "), len(usual.Calls), usual.stages(), strings.Join(stages, " | "))
+		fmt.Fprintf(&b, "| %s | %d | %d | %s |\n", r, len(usual.Calls), usual.Stages(), strings.Join(stages, " | "))
 	}
 	for _, r := range platform.Operations() {
-		if pattern := r.Method + " " + r.Path; !seen[pattern] {
-			missing = append(missing, pattern)
+		if !seen[r.Key()] {
+			missing = append(missing, r.Key())
 		}
 	}
 	return b.String(), missing, err
@@ -60,11 +60,11 @@ func Serving(platform schema.Platform) []string {
 	return slices.Compact(names)
 }
 
-// usual is the request of the fewest calls, and of these the one of the fewest stages: others read what the next ones know,
-// count a step of calls, or repeat a call, and a busy machine delays calls that run in parallel.
+// usual is the request of the fewest calls, and of these the one of the fewest stages: others read what the next ones
+// know, count a step of calls, or repeat a call, and a busy machine delays calls that run in parallel.
 func usual(traced []Traced) Traced {
 	return slices.MinFunc(traced, func(a, b Traced) int {
-		return cmp.Or(len(a.Calls)-len(b.Calls), a.stages()-b.stages())
+		return cmp.Or(len(a.Calls)-len(b.Calls), a.Stages()-b.Stages())
 	})
 }
 
@@ -141,23 +141,4 @@ func (c Call) describe(database schema.Database) string {
 		return c.Operation + " " + logical(input.TableName) + "/" + input.IndexName
 	}
 	return c.Operation + " " + logical(input.TableName)
-}
-
-// routesOf matches requests with the platform's routes.
-func routesOf(platform schema.Platform) *http.ServeMux {
-	mux := http.NewServeMux()
-	for _, r := range platform.Routes {
-		mux.Handle(r.Method+" "+strings.ReplaceAll(r.Path, "+}", "...}"), http.NotFoundHandler())
-	}
-	return mux
-}
-
-// patternOf returns the method and path of the route of a request, as the schema has them.
-func patternOf(mux *http.ServeMux, e Exchange) string {
-	path, err := url.Parse(e.Path)
-	if err != nil {
-		return ""
-	}
-	_, pattern := mux.Handler(&http.Request{Method: e.Method, URL: path})
-	return pattern
 }

@@ -2,21 +2,13 @@ package routes
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 )
 
-// Cost is what one request costs of DynamoDB.
-type Cost struct {
-	Calls       int64
-	Read, Write float64
-}
-
 // Growth is what the requests of a route cost with more and more items.
 type Growth struct {
-	// Route is its name.
-	Route string
+	Route Route
 	// First are the costs of a new client's first request, one for each filling, and Second those of the next one.
 	First, Second []Cost
 }
@@ -46,13 +38,17 @@ func (m Measured) Growth(ctx context.Context, run *Run, fillings []int, log func
 			if r.Waits {
 				continue
 			}
-			var prepare, request func(context.Context) error
+			var prepare, request Step
 			for n := made; n < filling; n++ {
-				if prepare == nil && request == nil || n%callers == 0 {
+				if request == nil || n%callers == 0 {
 					prepare, request = r.Client(run)
 				}
-				if err := once(ctx, prepare, request); err != nil {
-					return nil, fmt.Errorf("%s: %w", r.Name, err)
+				err := prepare(ctx)
+				if err == nil {
+					err = request.patiently(ctx)
+				}
+				if err != nil {
+					return nil, fmt.Errorf("%s: %w", r, err)
 				}
 			}
 		}
@@ -67,73 +63,32 @@ func (m Measured) Growth(ctx context.Context, run *Run, fillings []int, log func
 				continue
 			}
 			if at == len(all) {
-				all = append(all, Growth{Route: r.Name})
+				all = append(all, Growth{Route: r})
 			}
 			prepare, request := r.Client(run)
 			for _, costs := range []*[]Cost{&all[at].First, &all[at].Second} {
-				if prepare != nil {
-					if err := once(ctx, nil, prepare); err != nil {
-						return nil, fmt.Errorf("%s: %w", r.Name, err)
-					}
+				if err := prepare(ctx); err != nil {
+					return nil, fmt.Errorf("%s: %w", r, err)
 				}
 				// What the preparation has caused in streams is no cost of the request.
 				if err := run.Post(ctx, "/streams/flush", nil, nil); err != nil {
 					return nil, err
 				}
-				before, err := run.cost(ctx)
+				before, err := run.Cost(ctx)
 				if err != nil {
 					return nil, err
 				}
-				if err := once(ctx, nil, request); err != nil {
-					return nil, fmt.Errorf("%s: %w", r.Name, err)
+				if err := request.patiently(ctx); err != nil {
+					return nil, fmt.Errorf("%s: %w", r, err)
 				}
-				after, err := run.cost(ctx)
+				after, err := run.Cost(ctx)
 				if err != nil {
 					return nil, err
 				}
-				*costs = append(*costs, Cost{after.Calls - before.Calls, after.Read - before.Read, after.Write - before.Write})
+				*costs = append(*costs, after.Minus(before))
 			}
 			at++
 		}
 	}
 	return all, nil
-}
-
-// once prepares and makes a request, later if the API's throttle refuses one.
-func once(ctx context.Context, steps ...func(context.Context) error) error {
-	for _, step := range steps {
-		for step != nil {
-			err := step(ctx)
-			if err == nil {
-				break
-			}
-			if !errors.Is(err, ErrThrottled) {
-				return err
-			}
-			time.Sleep(10 * time.Millisecond)
-		}
-	}
-	return nil
-}
-
-// cost is what the run's requests cost since its start.
-func (r *Run) cost(ctx context.Context) (c Cost, err error) {
-	var engine struct {
-		Requests int64 `json:"requests"`
-	}
-	if err := r.Get(ctx, "/engine", &engine); err != nil {
-		return c, err
-	}
-	var rows []struct {
-		ReadUnits  float64 `json:"read_units"`
-		WriteUnits float64 `json:"write_units"`
-	}
-	if err := r.Get(ctx, "/capacity", &rows); err != nil {
-		return c, err
-	}
-	c.Calls = engine.Requests
-	for _, row := range rows {
-		c.Read, c.Write = c.Read+row.ReadUnits, c.Write+row.WriteUnits
-	}
-	return c, nil
 }

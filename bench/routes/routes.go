@@ -16,12 +16,17 @@ type Measured struct {
 	// which is in LakeTable. It is nil without a lake.
 	Change    func(*Run) func(context.Context) (id string, err error)
 	LakeTable LakeTable
-	// Webhook returns a client that makes one change. A webhook tells the endpoint of it. It is nil for a platform without webhooks.
+	// Webhook returns a client that makes one change. A webhook tells the endpoint of it. It is nil for a platform
+	// without webhooks.
 	Webhook func(*Run) func(ctx context.Context, endpoint string) error
 }
 
-// LakeTable is a table of a lake, and its column of ids.
-type LakeTable struct{ Entity, Column string }
+// LakeTable is a table of a lake.
+type LakeTable struct {
+	Entity string
+	// IDs returns those of the items in an object of the table.
+	IDs func(object []byte) ([]string, error)
+}
 
 // described has a method for each platform, by the id of its construct, that returns what to
 // measure of it. The file of a platform declares it.
@@ -31,24 +36,32 @@ type described struct{}
 func Of(id string) (Measured, error) {
 	method := reflect.ValueOf(described{}).MethodByName(id)
 	if !method.IsValid() {
-		return Measured{}, fmt.Errorf("package routes has no method described.%s() Measured: add a file of the platform with one that says what to measure", id)
+		return Measured{}, fmt.Errorf("package routes has no method described.%s() Measured: add a file of the "+
+			"platform with one that says what to measure", id)
 	}
 	describe, ok := method.Interface().(func() Measured)
 	if !ok {
 		return Measured{}, fmt.Errorf("described.%s is %s: make it a func() Measured", id, method.Type())
 	}
-	return describe(), nil
+	measured := describe()
+	for i := range measured.Routes {
+		if r := &measured.Routes[i]; r.Clients == nil {
+			r.Clients = []int{1}
+		}
+	}
+	return measured, nil
 }
 
 // Route is a request of a route under load.
 type Route struct {
-	// Name begins with a word for the request, and with method and path as the schema has them, such as
-	// "index   GET /tasks?status=, 20 of 60".
+	// Name is a word for the request.
 	Name string
-	// Clients are the numbers of clients to measure it with.
+	// Method and Path are those of the route, as the schema has them.
+	Method, Path string
+	// Query is that of the request, and Note what people read after the path, such as "?status=, 20 of 60".
+	Query, Note string
+	// Clients are the numbers of clients to measure it with. Default: 1, for routes that are rarely used.
 	Clients []int
-	// Patterns are the access patterns that a request makes.
-	Patterns []string
 	// Transaction describes the writes of a request's transactions to one table, if they
 	// write several items there.
 	Transaction Transaction
@@ -63,26 +76,52 @@ type Route struct {
 	InARow bool
 	// Plain is the name of the route that does the same without a protocol on top. Empty: there is none.
 	Plain string
-	// Client returns a new client.
-	Client NewClient
+
+	// Status is that of its answer. Default: the one that the OpenAPI document declares for success.
+	Status int
+
+	start starter
 }
 
-// NewClient returns a client. prepare, which may be nil, comes before each request, and is not
-// measured. One that fails by [ErrThrottled] is repeated later.
-type NewClient func(*Run) (prepare, request func(context.Context) error)
+// String is the name with the route, such as "index GET /tasks?status=, 20 of 60".
+func (r Route) String() string { return r.Name + " " + r.Method + " " + r.Path + r.Note }
 
-// client returns clients with a state of their own, which begin returns.
-func client[C any](begin func(*Run) C, prepare, request func(C, context.Context) error) NewClient {
-	return func(r *Run) (func(context.Context) error, func(context.Context) error) {
-		c := begin(r)
-		bind := func(f func(C, context.Context) error) func(context.Context) error {
-			if f == nil {
+// Client returns a new client. prepare comes before each request, and is not measured.
+func (r Route) Client(run *Run) (prepare, request Step) {
+	prepare, request = r.start(run, r)
+	return prepare.patiently, request
+}
+
+// starter starts a client of a route.
+type starter func(*Run, Route) (prepare, request Step)
+
+// client is one client of a platform's API, which embeds a [caller].
+type client interface{ on() *caller }
+
+// steps returns clients with a state of their own, which begin returns. prepare may be nil. send makes the
+// request; nil makes that of the route, with a body that is all derived.
+func steps[C client](begin func(*Run) C, prepare, send func(C, context.Context) error) starter {
+	return func(run *Run, r Route) (Step, Step) {
+		c := begin(run)
+		c.on().route = r
+		before := func(ctx context.Context) error {
+			if prepare == nil {
 				return nil
 			}
-			return func(ctx context.Context) error { return f(c, ctx) }
+			return prepare(c, ctx)
 		}
-		return bind(prepare), bind(request)
+		return before, func(ctx context.Context) error {
+			if send == nil {
+				return c.on().request(ctx, nil)
+			}
+			return send(c, ctx)
+		}
 	}
+}
+
+// with makes the request of the route with what body gives.
+func with[C client](body func(C) given) func(C, context.Context) error {
+	return func(c C, ctx context.Context) error { return c.on().request(ctx, body(c)) }
 }
 
 // slowly keeps a client below the APIs' throttle of 1,000 requests a second.
@@ -96,5 +135,5 @@ func slowly[C any](C, context.Context) error {
 // (amazon-dynamodb-local-samples, issue 31); AWS counts each.
 type Transaction struct{ Items, Indexed float64 }
 
-// allClients are the usual numbers of clients, and single is that of routes that are rarely used.
-var allClients, single = []int{1, 8, 32}, []int{1}
+// allClients are the usual numbers of clients.
+var allClients = []int{1, 8, 32}

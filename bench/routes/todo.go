@@ -1,13 +1,13 @@
 package routes
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"fmt"
-	"net/http"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/parquet-go/parquet-go"
 )
 
 const (
@@ -19,46 +19,55 @@ const (
 
 // Todo says what to measure of To-Do.
 func (described) Todo() Measured {
-	begin := func(l *Run) *user {
-		return &user{caller: caller{run: l, http: &http.Client{Transport: &http.Transport{}}}}
+	begin := func(run *Run) *user {
+		u := &user{caller: newCaller(run)}
+		u.Keyed = true
+		return u
 	}
-	// with returns clients that begin with that many tasks.
-	with := func(tasks int, prepare, request func(*user, context.Context) error) NewClient {
-		return client(begin, func(u *user, ctx context.Context) error {
+	// having returns clients that begin with that many tasks.
+	having := func(tasks int, prepare, request func(*user, context.Context) error) starter {
+		return steps(begin, func(u *user, ctx context.Context) error {
 			if err := u.needUser(ctx, tasks); err != nil || prepare == nil {
 				return err
 			}
 			return prepare(u, ctx)
 		}, request)
 	}
-	list := func(query string) func(*user, context.Context) error {
-		return func(u *user, ctx context.Context) error {
-			return u.call(ctx, http.MethodGet, "/tasks?limit=20"+query, http.StatusOK, nil, nil)
-		}
-	}
-	claim := schema.ClaimIdempotencyKey
+	joined, hasTask, hasPages := having(0, nil, nil), having(1, nil, nil), having(tasksAtFirst, nil, nil)
 	// The task, the counts and the idempotency key.
 	one := Transaction{Items: 3, Indexed: 1}
 	return Measured{
 		Routes: []Route{
-			{Name: "warm    GET /health, without DynamoDB", Clients: []int{1}, Client: client(begin, slowly, (*user).health)},
-			{Name: "create  POST /tasks", Clients: allClients, Patterns: []string{claim, "CreateTask"}, Transaction: one, Client: with(0, nil, (*user).create)},
-			{Name: "get     GET /tasks/{id}", Clients: allClients, Patterns: []string{"GetTask"}, Client: with(1, nil, (*user).get)},
-			{Name: "patch   PATCH /tasks/{id}, the status", Clients: allClients, Patterns: []string{claim, "GetTask", "UpdateTask"}, Transaction: one, Client: with(1, nil, (*user).patch)},
-			{Name: "list    GET /tasks, 20 of 60", Clients: allClients, Patterns: []string{"ListTasks"}, Client: with(tasksAtFirst, nil, list(""))},
-			{Name: "index   GET /tasks?status=, 20 of 60", Clients: allClients, Patterns: []string{"ListTasksWithStatus"}, Client: with(tasksAtFirst, nil, list("&status=pending"))},
-			{Name: "search  GET /tasks?q=, 1 of 60", Clients: allClients, Patterns: []string{"SearchTasks"}, Client: with(tasksAtFirst, nil, list("&q=REPORT+7+"))},
-			{Name: "stats   GET /tasks/stats", Clients: allClients, Patterns: []string{"GetTaskCounts"}, Client: with(1, nil, (*user).stats)},
-			{Name: fmt.Sprintf("bulk    POST /tasks/bulk, status of %d", tasksInBulk), Clients: allClients, Patterns: []string{claim, "GetTask", "SetTaskStatuses"},
-				Transaction: Transaction{Items: tasksInBulk + 2, Indexed: tasksInBulk}, Client: with(tasksInBulk, nil, (*user).bulk)},
-			{Name: "delete  DELETE /tasks/{id}", Clients: allClients, Patterns: []string{claim, "GetTask", "DeleteTask"}, Transaction: one, Client: with(0, (*user).create, (*user).delete)},
-			{Name: "replay  POST /tasks, the same key", Clients: allClients, Patterns: []string{claim}, Refused: 1, Client: with(0, (*user).needKey, (*user).replay)},
-			{Name: "replace PUT /tasks/{id}", Clients: single, Patterns: []string{claim, "GetTask", "UpdateTask"}, Transaction: one, Client: with(1, nil, (*user).replace)},
-			{Name: "join    POST /users/me", Clients: single, Client: client(begin, (*user).leave, (*user).join)},
-			{Name: "self    GET /users/me", Clients: single, Client: with(0, nil, (*user).self)},
-			{Name: "rename  PUT /users/me", Clients: single, Client: with(0, nil, (*user).rename)},
+			{Name: "warm", Method: "GET", Path: "/health", Note: ", without DynamoDB",
+				start: steps(begin, slowly, nil)},
+			{Name: "create", Method: "POST", Path: "/api/v1/tasks", Clients: allClients, Transaction: one,
+				start: having(0, nil, (*user).create)},
+			{Name: "get", Method: "GET", Path: "/api/v1/tasks/{task_id}", Clients: allClients, start: hasTask},
+			{Name: "patch", Method: "PATCH", Path: "/api/v1/tasks/{task_id}", Note: ", the status", Clients: allClients,
+				Transaction: one, start: having(1, nil,
+					with(func(u *user) given { return given{"status": u.status()} }))},
+			{Name: "list", Method: "GET", Path: "/api/v1/tasks", Query: "limit=20", Note: ", 20 of 60",
+				Clients: allClients, start: hasPages},
+			{Name: "index", Method: "GET", Path: "/api/v1/tasks", Query: "limit=20&status=pending",
+				Note: "?status=, 20 of 60", Clients: allClients, start: hasPages},
+			{Name: "search", Method: "GET", Path: "/api/v1/tasks", Query: "limit=20&q=REPORT+7+", Note: "?q=, 1 of 60",
+				Clients: allClients, start: hasPages},
+			{Name: "stats", Method: "GET", Path: "/api/v1/tasks/stats", Clients: allClients, start: hasTask},
+			{Name: "bulk", Method: "POST", Path: "/api/v1/tasks/bulk", Note: fmt.Sprintf(", status of %d", tasksInBulk),
+				Clients: allClients, Transaction: Transaction{Items: tasksInBulk + 2, Indexed: tasksInBulk},
+				start: having(tasksInBulk, nil, with((*user).bulk))},
+			{Name: "delete", Method: "DELETE", Path: "/api/v1/tasks/{task_id}", Clients: allClients, Transaction: one,
+				start: having(0, (*user).create, nil)},
+			{Name: "replay", Method: "POST", Path: "/api/v1/tasks", Note: ", the same key", Clients: allClients,
+				Refused: 1, start: having(0, (*user).needKey, nil)},
+			{Name: "replace", Method: "PUT", Path: "/api/v1/tasks/{task_id}", Transaction: one,
+				start: having(1, nil, with((*user).task))},
+			{Name: "join", Method: "POST", Path: "/api/v1/users/me", start: steps(begin, (*user).leave, (*user).join)},
+			{Name: "self", Method: "GET", Path: "/api/v1/users/me", start: joined},
+			{Name: "rename", Method: "PUT", Path: "/api/v1/users/me", start: having(0, nil, with((*user).rename))},
 			// User, address, counts, the task, the keys of its two requests, and the request's own.
-			{Name: "erase   DELETE /users/me, of 1 task", Clients: []int{1}, Transaction: Transaction{Items: 7, Indexed: 1}, Client: with(0, (*user).needTask, (*user).erase)},
+			{Name: "erase", Method: "DELETE", Path: "/api/v1/users/me", Note: ", of 1 task",
+				Transaction: Transaction{Items: 7, Indexed: 1}, start: having(0, (*user).needTask, nil)},
 		},
 		Change: func(l *Run) func(context.Context) (string, error) {
 			u := begin(l)
@@ -69,36 +78,33 @@ func (described) Todo() Measured {
 				if err := u.create(ctx); err != nil {
 					return "", err
 				}
-				return u.tasks[len(u.tasks)-1], nil
+				return fmt.Sprint(u.known["task_id"]), nil
 			}
 		},
-		LakeTable: LakeTable{Entity: "task", Column: "task_id"},
+		LakeTable: LakeTable{Entity: "task", IDs: func(object []byte) (ids []string, err error) {
+			type row struct {
+				ID string `parquet:"task_id,optional"`
+			}
+			rows, err := parquet.Read[row](bytes.NewReader(object), int64(len(object)))
+			for _, r := range rows {
+				ids = append(ids, r.ID)
+			}
+			return ids, err
+		}},
 	}
 }
 
 // user is one client, with a user and tasks of its own.
 type user struct {
 	caller
-	token string
-	email string
-	tasks []string
-	made  int    // tasks, ever
-	calls int    // changes that alternate
-	key   string // to use again
-}
-
-// call makes a request; a change has a new idempotency key.
-func (u *user) call(ctx context.Context, method, path string, want int, body, out any) error {
-	header := http.Header{"Authorization": {"Bearer " + u.token}}
-	if method != http.MethodGet {
-		header.Set("Idempotency-Key", rand.Text())
-	}
-	return u.caller.call(ctx, method, "/api/v1"+path, header, want, body, out)
+	tasks []any
+	made  int // tasks, ever
+	calls int // changes that alternate
 }
 
 // needUser signs the caller up, if they have not.
 func (u *user) needUser(ctx context.Context, tasks int) error {
-	if u.token != "" {
+	if u.Header.Get("Authorization") != "" {
 		return nil
 	}
 	return u.signUp(ctx, tasks)
@@ -120,27 +126,21 @@ func (u *user) signUp(ctx context.Context, tasks int) error {
 }
 
 // task is one with a value in every field, of about 0.5 KB in the table.
-func (u *user) task() map[string]string {
+func (u *user) task() given {
 	u.made++
-	return map[string]string{
-		"title": fmt.Sprintf("Write report %d for the team", u.made), "description": "All of last month's figures, with one page on the next steps, and on who will take them.",
-		"priority": []string{"low", "medium", "high", "urgent"}[u.made%4], "category": []string{"work", "home"}[u.made%2], "due_date": time.Now().AddDate(0, 0, u.made%60).Format(time.DateOnly),
+	return given{
+		"title":       fmt.Sprintf("Write report %d for the team", u.made),
+		"description": "All of last month's figures, with one page on the next steps, and on who will take them.",
+		"priority":    []string{"low", "medium", "high", "urgent"}[u.made%4],
+		"category":    []string{"work", "home"}[u.made%2],
+		"due_date":    time.Now().AddDate(0, 0, u.made%60).Format(time.DateOnly),
 	}
 }
 
 func (u *user) create(ctx context.Context) error {
-	var created struct {
-		ID string `json:"task_id"`
-	}
-	err := u.call(ctx, http.MethodPost, "/tasks", http.StatusCreated, u.task(), &created)
-	u.tasks = append(u.tasks, created.ID)
+	err := u.call(ctx, "POST /api/v1/tasks", u.task(), nil)
+	u.tasks = append(u.tasks, u.known["task_id"])
 	return err
-}
-
-func (u *user) last() string { return "/tasks/" + u.tasks[len(u.tasks)-1] }
-
-func (u *user) get(ctx context.Context) error {
-	return u.call(ctx, http.MethodGet, u.last(), http.StatusOK, nil, nil)
 }
 
 // status alternates, so that each change changes index and counts.
@@ -149,34 +149,16 @@ func (u *user) status() string {
 	return []string{"pending", "in_progress"}[u.calls%2]
 }
 
-func (u *user) patch(ctx context.Context) error {
-	return u.call(ctx, http.MethodPatch, u.last(), http.StatusOK, map[string]string{"status": u.status()}, nil)
-}
+func (u *user) bulk() given { return given{"task_ids": u.tasks, "status": u.status()} }
 
-func (u *user) stats(ctx context.Context) error {
-	return u.call(ctx, http.MethodGet, "/tasks/stats", http.StatusOK, nil, nil)
-}
-
-func (u *user) bulk(ctx context.Context) error {
-	return u.call(ctx, http.MethodPost, "/tasks/bulk", http.StatusOK, map[string]any{"action": "set_status", "task_ids": u.tasks, "status": u.status()}, nil)
-}
-
-func (u *user) delete(ctx context.Context) error {
-	last := u.last()
-	u.tasks = u.tasks[:len(u.tasks)-1]
-	return u.call(ctx, http.MethodDelete, last, http.StatusNoContent, nil, nil)
-}
-
+// needKey gives all further requests one key.
 func (u *user) needKey(ctx context.Context) error {
-	if u.key != "" {
+	if !u.Keyed {
 		return nil
 	}
-	u.key = rand.Text()
-	return u.replay(ctx)
-}
-
-func (u *user) replay(ctx context.Context) error {
-	return u.caller.call(ctx, http.MethodPost, "/api/v1/tasks", http.Header{"Authorization": {"Bearer " + u.token}, "Idempotency-Key": {u.key}}, http.StatusCreated, map[string]string{"title": "Write it once"}, nil)
+	u.Keyed = false
+	u.Header.Set("Idempotency-Key", rand.Text())
+	return u.request(ctx, nil)
 }
 
 // needTask signs up a new user after the last one was deleted.
@@ -188,34 +170,13 @@ func (u *user) needTask(ctx context.Context) error {
 	return u.create(ctx)
 }
 
-func (u *user) erase(ctx context.Context) error {
-	return u.call(ctx, http.MethodDelete, "/users/me", http.StatusNoContent, nil, nil)
-}
-
-func (u *user) health(ctx context.Context) error {
-	return u.caller.call(ctx, http.MethodGet, "/health", nil, http.StatusOK, nil, nil)
-}
-
 // leave makes the client someone who is no user yet.
-func (u *user) leave(ctx context.Context) (err error) {
+func (u *user) leave(ctx context.Context) error {
 	name := "bench-" + rand.Text()
-	u.email = name + "@example.com"
-	u.token, err = u.run.Token(ctx, name)
-	return err
+	u.known["email"] = name + "@example.com"
+	return u.as(ctx, name)
 }
 
-func (u *user) join(ctx context.Context) error {
-	return u.call(ctx, http.MethodPost, "/users/me", http.StatusCreated, map[string]string{"email": u.email, "name": "Ann"}, nil)
-}
+func (u *user) join(ctx context.Context) error { return u.call(ctx, "POST /api/v1/users/me", nil, nil) }
 
-func (u *user) self(ctx context.Context) error {
-	return u.call(ctx, http.MethodGet, "/users/me", http.StatusOK, nil, nil)
-}
-
-func (u *user) rename(ctx context.Context) error {
-	return u.call(ctx, http.MethodPut, "/users/me", http.StatusOK, map[string]string{"email": u.email, "name": "Ann " + u.status()}, nil)
-}
-
-func (u *user) replace(ctx context.Context) error {
-	return u.call(ctx, http.MethodPut, u.last(), http.StatusOK, u.task(), nil)
-}
+func (u *user) rename() given { return given{"name": "Ann " + u.status()} }

@@ -3,7 +3,6 @@ package routes
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -80,22 +79,17 @@ func (t *Tracer) Route(ctx context.Context, run *Run, route Route, requests int,
 	prepare, request := route.Client(&own)
 	var all []Traced
 	for range requests {
-		for prepare != nil {
-			err := prepare(ctx)
-			if err == nil {
-				break
-			}
-			if !errors.Is(err, ErrThrottled) {
-				return nil, fmt.Errorf("%s: prepare: %w", route.Name, err)
-			}
-			time.Sleep(10 * time.Millisecond)
+		if err := prepare(ctx); err != nil {
+			return nil, fmt.Errorf("%s: prepare: %w", route, err)
 		}
 		traced := Traced{Prepared: t.take()}
 		if err := request(ctx); err != nil {
-			return nil, fmt.Errorf("%s: %w", route.Name, err)
+			return nil, fmt.Errorf("%s: %w", route, err)
 		}
 		for _, c := range t.take() {
-			if slices.ContainsFunc(serve, func(name string) bool { return strings.Contains(strings.ToLower(c.Function), name) }) {
+			if slices.ContainsFunc(serve, func(name string) bool {
+				return strings.Contains(strings.ToLower(c.Function), name)
+			}) {
 				traced.Calls = append(traced.Calls, c)
 			} else {
 				traced.Others = append(traced.Others, c)
@@ -122,8 +116,8 @@ func stage(calls []Call) {
 	slices.SortStableFunc(calls, func(a, b Call) int { return cmp.Compare(a.Stage, b.Stage) })
 }
 
-// stages is how many calls have to end one after the other.
-func (t Traced) stages() int {
+// Stages is how many calls have to end one after the other.
+func (t Traced) Stages() int {
 	if len(t.Calls) == 0 {
 		return 0
 	}

@@ -15,12 +15,14 @@ func TestStage(t *testing.T) {
 		calls  []Call
 		stages []int
 	}{
-		"none":                       {nil, nil},
-		"in sequence":                {[]Call{{began: at(0), ended: at(5)}, {began: at(6), ended: at(9)}}, []int{1, 2}},
-		"in parallel":                {[]Call{{began: at(1), ended: at(5)}, {began: at(0), ended: at(9)}}, []int{1, 1}},
-		"two, and one after both":    {[]Call{{began: at(0), ended: at(5)}, {began: at(1), ended: at(6)}, {began: at(7), ended: at(9)}}, []int{1, 1, 2}},
-		"one beside two in sequence": {[]Call{{began: at(0), ended: at(9)}, {began: at(0), ended: at(3)}, {began: at(4), ended: at(8)}}, []int{1, 1, 2}},
-		"one that never ended":       {[]Call{{began: at(0)}, {began: at(4), ended: at(8)}}, []int{1, 1}},
+		"none":        {nil, nil},
+		"in sequence": {[]Call{{began: at(0), ended: at(5)}, {began: at(6), ended: at(9)}}, []int{1, 2}},
+		"in parallel": {[]Call{{began: at(1), ended: at(5)}, {began: at(0), ended: at(9)}}, []int{1, 1}},
+		"two, and one after both": {[]Call{{began: at(0), ended: at(5)}, {began: at(1), ended: at(6)},
+			{began: at(7), ended: at(9)}}, []int{1, 1, 2}},
+		"one beside two in sequence": {[]Call{{began: at(0), ended: at(9)}, {began: at(0), ended: at(3)},
+			{began: at(4), ended: at(8)}}, []int{1, 1, 2}},
+		"one that never ended": {[]Call{{began: at(0)}, {began: at(4), ended: at(8)}}, []int{1, 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -39,9 +41,11 @@ func TestDescribe(t *testing.T) {
 	t.Parallel()
 	database := schema.Database{Tables: []schema.Table{{Name: "Users"}, {Name: "UserStats"}}}
 	for want, c := range map[string]Call{
-		"GetItem Users":           {Operation: "GetItem", Body: []byte(`{"TableName":"app-Users1A2B"}`)},
-		"Query UserStats/ByTotal": {Operation: "Query", Body: []byte(`{"TableName":"app-UserStats1A2B","IndexName":"ByTotal"}`)},
-		"BatchGetItem Users":      {Operation: "BatchGetItem", Body: []byte(`{"RequestItems":{"app-Users1A2B":{"Keys":[]}}}`)},
+		"GetItem Users": {Operation: "GetItem", Body: []byte(`{"TableName":"app-Users1A2B"}`)},
+		"Query UserStats/ByTotal": {Operation: "Query",
+			Body: []byte(`{"TableName":"app-UserStats1A2B","IndexName":"ByTotal"}`)},
+		"BatchGetItem Users": {Operation: "BatchGetItem",
+			Body: []byte(`{"RequestItems":{"app-Users1A2B":{"Keys":[]}}}`)},
 		"TransactWriteItems (2 Put Users, Update UserStats)": {Operation: "TransactWriteItems", Body: []byte(
 			`{"TransactItems":[{"Put":{"TableName":"Users"}},{"Update":{"TableName":"UserStats"}},{"Put":{"TableName":"Users"}}]}`)},
 	} {

@@ -1,5 +1,5 @@
-// Command onesynth-lake answers SQL on the lakes of a local run, and checks the views of lakes, for the command onesynth.
-// It is a command of its own because it alone has DuckDB.
+// Command onesynth-lake answers SQL on the lakes of a local run, and checks the views of lakes, for the command
+// onesynth. It is a command of its own because it alone has DuckDB.
 package main
 
 import (
@@ -12,8 +12,8 @@ import (
 	"os/signal"
 	"syscall"
 
-	"github.com/onesynth-cdk/onesynth/local/lakecommand"
-	"github.com/onesynth-cdk/onesynth/local/lakequery"
+	"github.com/onesynth-cdk/onesynth/internal/lake/lakecommand"
+	"github.com/onesynth-cdk/onesynth/internal/lake/lakequery"
 )
 
 func main() {
@@ -54,7 +54,8 @@ func answer(ctx context.Context, request lakecommand.Request) (err error) {
 		return json.NewEncoder(out).Encode(answer)
 	}
 	question := request.Question
-	lake, err := lakequery.Open(ctx, request.Console, lakequery.Options{Database: question.Database, Stack: question.Stack})
+	lake, err := lakequery.Open(ctx, request.Console,
+		lakequery.Options{Database: question.Database, Stack: question.Stack})
 	if err != nil {
 		return err
 	}

@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// mostMemory is how many bytes of memory this process may have. DuckDB's own limit counts neither the texts that a query makes nor
-	// their copies in Go: SELECT repeat('a', 2000000000) is 2 GB in one value.
+	// mostMemory is how many bytes of memory this process may have. DuckDB's own limit counts neither the texts that a
+	// query makes nor their copies in Go: SELECT repeat('a', 2000000000) is 2 GB in one value.
 	mostMemory = 3 << 29
 	// looksEvery is the time between two looks at it, in which a query may take some 100 MB more.
 	looksEvery = 20 * time.Millisecond
@@ -24,7 +24,8 @@ const (
 func limitMemory() {
 	for range time.Tick(looksEvery) {
 		if has, err := memory(); err == nil && has > mostMemory {
-			fmt.Fprintf(os.Stderr, "the query needs more than %.1f GiB of memory: select fewer or shorter values, such as left(column, 1000), or fewer rows at once\n", float64(mostMemory)/(1<<30))
+			fmt.Fprintf(os.Stderr, "the query needs more than %.1f GiB of memory: select fewer or shorter values, "+
+				"such as left(column, 1000), or fewer rows at once\n", float64(mostMemory)/(1<<30))
 			os.Exit(1)
 		}
 	}

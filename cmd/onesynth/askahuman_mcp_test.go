@@ -39,25 +39,32 @@ func TestMCPOverStdio(t *testing.T) {
 				}
 				mu.Lock()
 				defer mu.Unlock()
-				if got := r.Header.Get(test.header); got != test.value || r.Method+r.URL.Path != "POST/agent/questions" {
+				if got := r.Header.Get(test.header); got != test.value ||
+					r.Method+r.URL.Path != "POST/agent/questions" {
 					t.Errorf("got %s %s with %s %q; want %q", r.Method, r.URL, test.header, got, test.value)
 				}
 				if bodies = append(bodies, string(body)); len(bodies) == 1 {
 					panic(http.ErrAbortHandler)
 				}
 				w.WriteHeader(http.StatusCreated)
-				fmt.Fprintf(w, `{"question_id":"6f1ed002-ab5f-4e0c-9c25-2f8f4b1e9d3a","status":"OPEN","poll_url":"/x","expires_at":"2026-02-02T10:30:00.000Z","created_at":%q}`, askahuman.FormatTime(time.Now()))
+				fmt.Fprintf(w,
+					`{"question_id":"6f1ed002-ab5f-4e0c-9c25-2f8f4b1e9d3a","status":"OPEN","poll_url":"/x","expires_at":"2026-02-02T10:30:00.000Z","created_at":%q}`,
+					askahuman.FormatTime(time.Now()))
 			}))
 			defer server.Close()
-			run := exec.CommandContext(t.Context(), command, append([]string{"mcp", "--api", server.URL}, test.arguments...)...)
+			run := exec.CommandContext(t.Context(), command,
+				append([]string{"mcp", "--api", server.URL}, test.arguments...)...)
 			run.Env = append(run.Environ(), test.environment...)
 			var complaints strings.Builder
 			run.Stderr = &complaints
-			session, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), &sdk.CommandTransport{Command: run}, nil)
+			session, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(),
+				&sdk.CommandTransport{Command: run}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			result, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "ask_human", Arguments: map[string]any{"prompt": "Should error messages apologise to people?"}})
+			result, err := session.CallTool(t.Context(),
+				&sdk.CallToolParams{Name: "ask_human",
+					Arguments: map[string]any{"prompt": "Should error messages apologise to people?"}})
 			if err != nil || result.IsError {
 				t.Fatalf("got %v, %v", result, err)
 			}
@@ -80,11 +87,12 @@ func TestMCPErr(t *testing.T) {
 		arguments []string
 		says      string
 	}{
-		"NoAPI":     {[]string{"--agent", "a"}, "--api"},
-		"OddAPI":    {[]string{"--api", "localhost:8080", "--agent", "a"}, "http or https URL"},
-		"Query":     {[]string{"--api", "https://a.example/?x=1", "--agent", "a"}, "http or https URL"},
-		"NoAgent":   {[]string{"--api", "https://a.example"}, "there is no agent"},
-		"Both":      {[]string{"--api", "https://a.example", "--agent", "a", "--token", "b"}, "a token says who the agent is"},
+		"NoAPI":   {[]string{"--agent", "a"}, "--api"},
+		"OddAPI":  {[]string{"--api", "localhost:8080", "--agent", "a"}, "http or https URL"},
+		"Query":   {[]string{"--api", "https://a.example/?x=1", "--agent", "a"}, "http or https URL"},
+		"NoAgent": {[]string{"--api", "https://a.example"}, "there is no agent"},
+		"Both": {[]string{"--api", "https://a.example", "--agent", "a", "--token", "b"},
+			"a token says who the agent is"},
 		"PlainHTTP": {[]string{"--api", "http://a.example", "--token", "b"}, "without encryption"},
 		"LongAgent": {[]string{"--api", "https://a.example", "--agent", strings.Repeat("a", 129)}, "--agent"},
 	} {
@@ -92,7 +100,8 @@ func TestMCPErr(t *testing.T) {
 			t.Parallel()
 			status, stdout, stderr := invoke(t, append([]string{"mcp"}, test.arguments...)...)
 			if status == 0 || stdout != "" || !strings.Contains(stderr, test.says) {
-				t.Errorf("got status %d, %q and %q; want it to say %q on standard error alone", status, stdout, stderr, test.says)
+				t.Errorf("got status %d, %q and %q; want it to say %q on standard error alone", status, stdout, stderr,
+					test.says)
 			}
 		})
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/check"
 	"github.com/onesynth-cdk/onesynth/cmd/onesynth/output"
 	"github.com/onesynth-cdk/onesynth/cmd/onesynth/target"
-	"github.com/onesynth-cdk/onesynth/local/assembly"
+	"github.com/onesynth-cdk/onesynth/internal/cloud/assembly"
 )
 
 type checkCommand struct {
@@ -92,13 +92,14 @@ func (c *checkCommand) Run(ctx context.Context) error {
 		}
 	}
 	if refused > 0 {
-		return &exitError{fmt.Errorf("refused, with %d of the changes: follow the steps, or accept a change that you mean with --accept ID", refused), exitRefused}
+		return &exitError{fmt.Errorf("refused, with %d of the changes: follow the steps, or accept a change that you "+
+			"mean with --accept ID", refused), exitRefused}
 	}
 	return nil
 }
 
-// check returns the outcome for each stack. It returns an error if no stack could be checked, or the joined errors of those
-// that could not.
+// check returns the outcome for each stack. It returns an error if no stack could be checked, or the joined errors of
+// those that could not.
 func (c *checkCommand) check(ctx context.Context) ([]checkedStack, error) {
 	templates, err := c.templates()
 	if err != nil {
@@ -116,7 +117,8 @@ func (c *checkCommand) check(ctx context.Context) ([]checkedStack, error) {
 		}
 		stack, err := c.stack(ctx, configuration, template)
 		if err != nil {
-			stack = checkedStack{Stack: template.Stack, DisplayID: template.DisplayID, Region: template.Region, Account: template.Account, Findings: []checkedChange{}, Error: err.Error()}
+			stack = checkedStack{Stack: template.Stack, DisplayID: template.DisplayID, Region: template.Region,
+				Account: template.Account, Findings: []checkedChange{}, Error: err.Error()}
 			unchecked = append(unchecked, fmt.Errorf("stack %s: %w", template.DisplayID, err))
 		}
 		checked = append(checked, stack)
@@ -133,7 +135,9 @@ func (c *checkCommand) templates() ([]assembly.Template, error) {
 	if err != nil {
 		return nil, err
 	}
-	chosen, err := assembly.Choose(all, c.Stack, func(t assembly.Template) (name, displayID string) { return t.Stack, t.DisplayID })
+	chosen, err := assembly.Choose(all, c.Stack, func(t assembly.Template) (name, displayID string) {
+		return t.Stack, t.DisplayID
+	})
 	if err != nil {
 		return nil, output.Usagef("--stack: %w", err)
 	}
@@ -145,17 +149,20 @@ func (c *checkCommand) templates() ([]assembly.Template, error) {
 		for _, template := range chosen {
 			names = append(names, template.DisplayID)
 		}
-		return nil, output.Usagef("--against is for one stack: choose with --stack %s", strings.Join(names, " or --stack "))
+		return nil, output.Usagef("--against is for one stack: choose with --stack %s",
+			strings.Join(names, " or --stack "))
 	}
 	return chosen, nil
 }
 
-func (c *checkCommand) stack(ctx context.Context, configuration aws.Config, template assembly.Template) (checkedStack, error) {
+func (c *checkCommand) stack(ctx context.Context, configuration aws.Config, template assembly.Template) (checkedStack,
+	error) {
 	proposed, err := readTemplate(template.Path)
 	if err != nil {
 		return checkedStack{}, err
 	}
-	environment := check.Environment{Stack: template.Stack, Region: template.Region, Account: template.Account, Parameters: template.Parameters}
+	environment := check.Environment{Stack: template.Stack, Region: template.Region, Account: template.Account,
+		Parameters: template.Parameters}
 	var deployed *check.Template
 	if c.Against != "" {
 		deployed, err = readTemplate(c.Against)
@@ -166,10 +173,12 @@ func (c *checkCommand) stack(ctx context.Context, configuration aws.Config, temp
 		return checkedStack{}, err
 	}
 	result := checkedStack{
-		Stack: template.Stack, DisplayID: template.DisplayID, Region: environment.Region, Account: environment.Account, New: deployed == nil, Findings: []checkedChange{}, assumed: template.Region == "",
+		Stack: template.Stack, DisplayID: template.DisplayID, Region: environment.Region, Account: environment.Account,
+		New: deployed == nil, Findings: []checkedChange{}, assumed: template.Region == "",
 	}
 	if silent, alarms := check.Silent(proposed); silent > 0 {
-		result.Notes = append(result.Notes, fmt.Sprintf("%d of %d alarms notify no one: give them a topic (AlarmEmail, AlarmTopicARN or AlarmTopic of a platform), or leave them out with NoAlarms", silent, alarms))
+		result.Notes = append(result.Notes, fmt.Sprintf("%d of %d alarms notify no one: give them a topic "+
+			"(AlarmEmail, AlarmTopicARN or AlarmTopic of a platform), or leave them out with NoAlarms", silent, alarms))
 	}
 	if deployed == nil {
 		return result, nil
@@ -234,7 +243,8 @@ func (c *checkCommand) print(out io.Writer, stacks []checkedStack) error {
 			if stack.Account != "" {
 				where += ", account " + stack.Account
 			}
-			fmt.Fprintf(&text, "%s: not deployed yet in %s: a first deployment has nothing to lose\n", stack.DisplayID, where)
+			fmt.Fprintf(&text, "%s: not deployed yet in %s: a first deployment has nothing to lose\n", stack.DisplayID,
+				where)
 			if stack.assumed {
 				fmt.Fprintln(&text, "  (the assembly names no Region: if the stack is in another, set AWS_REGION)")
 			}
@@ -251,7 +261,8 @@ func (c *checkCommand) print(out io.Writer, stacks []checkedStack) error {
 			if finding.Accepted {
 				verdict = "accepted " + verdict
 			}
-			fmt.Fprintf(&text, "\n%s %s\n  what: %s (%s)\n  got:  %s\n  by:   %s\n  why:  %s\n  do:\n", verdict, finding.ID, finding.Path, finding.Type, finding.Got, finding.By, finding.Why)
+			fmt.Fprintf(&text, "\n%s %s\n  what: %s (%s)\n  got:  %s\n  by:   %s\n  why:  %s\n  do:\n", verdict,
+				finding.ID, finding.Path, finding.Type, finding.Got, finding.By, finding.Why)
 			for n, step := range finding.Steps {
 				fmt.Fprintf(&text, "    %d. %s\n", n+1, step)
 			}

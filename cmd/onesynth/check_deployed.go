@@ -30,7 +30,8 @@ func fetch(ctx context.Context, configuration aws.Config, environment *check.Env
 	described, err := client.DescribeStacks(ctx, &cloudformation.DescribeStacksInput{StackName: &environment.Stack})
 	var refusal smithy.APIError
 	switch {
-	case errors.As(err, &refusal) && refusal.ErrorCode() == "ValidationError" && strings.Contains(refusal.ErrorMessage(), "does not exist"):
+	case errors.As(err, &refusal) && refusal.ErrorCode() == "ValidationError" &&
+		strings.Contains(refusal.ErrorMessage(), "does not exist"):
 		return nil, absent(ctx, configuration, environment)
 	case err != nil:
 		return nil, target.Advise(fmt.Errorf("ask CloudFormation: %w", err), environment.Region, checkPermissions)
@@ -44,17 +45,22 @@ func fetch(ctx context.Context, configuration aws.Config, environment *check.Env
 	if err := complete(environment, stack); err != nil {
 		return nil, err
 	}
-	got, err := client.GetTemplate(ctx, &cloudformation.GetTemplateInput{StackName: &environment.Stack, TemplateStage: types.TemplateStageOriginal})
+	got, err := client.GetTemplate(ctx, &cloudformation.GetTemplateInput{StackName: &environment.Stack,
+		TemplateStage: types.TemplateStageOriginal})
 	if err != nil {
-		return nil, target.Advise(fmt.Errorf("ask CloudFormation for the deployed template: %w", err), environment.Region, checkPermissions)
+		return nil, target.Advise(fmt.Errorf("ask CloudFormation for the deployed template: %w", err),
+			environment.Region, checkPermissions)
 	}
 	if got.TemplateBody == nil {
 		return nil, errors.New("CloudFormation gave no template")
 	}
 	template, err := check.Parse([]byte(*got.TemplateBody))
 	if errors.Is(err, check.ErrNotJSON) {
-		return nil, fmt.Errorf("deployed template: %w. cdk import leaves YAML behind, and so do other tools. Compare with a copy in JSON: "+
-			"aws cloudformation get-template --stack-name %[2]s --region %[3]s --query TemplateBody --output text > deployed.yaml, convert it (cfn-flip --json deployed.yaml deployed.json), and --stack %[2]s --against deployed.json",
+		return nil, fmt.Errorf("deployed template: %w. cdk import leaves YAML behind, and so do other tools. Compare "+
+			"with a copy in JSON: "+
+			"aws cloudformation get-template --stack-name %[2]s --region %[3]s --query TemplateBody --output text > "+
+			"deployed.yaml, convert it (cfn-flip --json deployed.yaml deployed.json), and --stack %[2]s --against "+
+			"deployed.json",
 			err, environment.Stack, environment.Region)
 	}
 	if err != nil {
@@ -70,26 +76,29 @@ func absent(ctx context.Context, configuration aws.Config, environment *check.En
 	}
 	identity, err := sts.NewFromConfig(configuration).GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{})
 	if err != nil {
-		return target.Advise(fmt.Errorf("look up the account of the credentials: %w", err), environment.Region, checkPermissions)
+		return target.Advise(fmt.Errorf("look up the account of the credentials: %w", err), environment.Region,
+			checkPermissions)
 	}
 	return sameAccount(environment.Account, aws.ToString(identity.Account))
 }
 
 func sameAccount(stack, credentials string) error {
 	if stack != credentials {
-		return fmt.Errorf("the stack is for account %s, and the credentials are for %s: set AWS_PROFILE to one of that account", stack, credentials)
+		return fmt.Errorf("the stack is for account %s, and the credentials are for %s: set AWS_PROFILE to one of "+
+			"that account", stack, credentials)
 	}
 	return nil
 }
 
-// state reports whether a stack with the status has nothing deployed. It returns an error if the template of a stack with
-// the status may differ from what is deployed.
+// state reports whether a stack with the status has nothing deployed. It returns an error if the template of a stack
+// with the status may differ from what is deployed.
 func state(status types.StackStatus) (empty bool, err error) {
 	switch status {
 	case types.StackStatusReviewInProgress, types.StackStatusRollbackComplete, types.StackStatusDeleteComplete:
 		return true, nil
 	case types.StackStatusUpdateFailed, types.StackStatusUpdateRollbackFailed:
-		return false, fmt.Errorf("the stack is %s, so its template does not say what is deployed: let CloudFormation roll it back first (aws cloudformation continue-update-rollback, or rollback-stack)", status)
+		return false, fmt.Errorf("the stack is %s, so its template does not say what is deployed: let CloudFormation "+
+			"roll it back first (aws cloudformation continue-update-rollback, or rollback-stack)", status)
 	}
 	if strings.HasSuffix(string(status), "_IN_PROGRESS") && !strings.HasSuffix(string(status), "_CLEANUP_IN_PROGRESS") {
 		return false, fmt.Errorf("the stack is %s: wait until that is over", status)
@@ -97,7 +106,8 @@ func state(status types.StackStatus) (empty bool, err error) {
 	return false, nil
 }
 
-// complete adds account, Region and parameters of the deployed stack. It returns an error if the stack is in another account.
+// complete adds account, Region and parameters of the deployed stack. It returns an error if the stack is in another
+// account.
 func complete(environment *check.Environment, stack types.Stack) error {
 	if stack.StackId != nil {
 		id, err := arn.Parse(*stack.StackId)

@@ -22,7 +22,8 @@ func deployable(t *testing.T, environment string, templates map[string]string) s
 		if err := os.WriteFile(filepath.Join(dir, stack+".json"), []byte(template), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		artifacts[stack] = map[string]any{"type": "aws:cloudformation:stack", "environment": environment, "properties": map[string]any{"templateFile": stack + ".json"}}
+		artifacts[stack] = map[string]any{"type": "aws:cloudformation:stack", "environment": environment,
+			"properties": map[string]any{"templateFile": stack + ".json"}}
 	}
 	manifest, err := json.Marshal(map[string]any{"artifacts": artifacts})
 	if err != nil {
@@ -53,23 +54,29 @@ func cloudFormation(t *testing.T, stacks map[string]deployedStack) string {
 		w.Header().Set("Content-Type", "text/xml")
 		switch {
 		case service == "sts":
-			fmt.Fprint(w, `<GetCallerIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><GetCallerIdentityResult><Account>111122223333</Account></GetCallerIdentityResult></GetCallerIdentityResponse>`)
+			fmt.Fprint(w,
+				`<GetCallerIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><GetCallerIdentityResult><Account>111122223333</Account></GetCallerIdentityResult></GetCallerIdentityResponse>`)
 		case name == "expired":
 			w.WriteHeader(http.StatusForbidden)
-			fmt.Fprint(w, `<ErrorResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><Error><Type>Sender</Type><Code>ExpiredToken</Code><Message>The security token included in the request is expired</Message></Error></ErrorResponse>`)
+			fmt.Fprint(w,
+				`<ErrorResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><Error><Type>Sender</Type><Code>ExpiredToken</Code><Message>The security token included in the request is expired</Message></Error></ErrorResponse>`)
 		case name == "forbidden":
 			w.WriteHeader(http.StatusForbidden)
-			fmt.Fprint(w, `<ErrorResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><Error><Type>Sender</Type><Code>AccessDenied</Code><Message>not authorized to perform: cloudformation:DescribeStacks</Message></Error></ErrorResponse>`)
+			fmt.Fprint(w,
+				`<ErrorResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><Error><Type>Sender</Type><Code>AccessDenied</Code><Message>not authorized to perform: cloudformation:DescribeStacks</Message></Error></ErrorResponse>`)
 		case !ok:
 			w.WriteHeader(http.StatusBadRequest)
-			fmt.Fprintf(w, `<ErrorResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><Error><Type>Sender</Type><Code>ValidationError</Code><Message>Stack with id %s does not exist</Message></Error></ErrorResponse>`, name)
+			fmt.Fprintf(w,
+				`<ErrorResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><Error><Type>Sender</Type><Code>ValidationError</Code><Message>Stack with id %s does not exist</Message></Error></ErrorResponse>`, name)
 		case action == "DescribeStacks":
-			fmt.Fprintf(w, `<DescribeStacksResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><DescribeStacksResult><Stacks><member>
+			fmt.Fprintf(w,
+				`<DescribeStacksResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><DescribeStacksResult><Stacks><member>
 				<StackName>%[1]s</StackName><StackId>arn:aws:cloudformation:eu-west-1:111122223333:stack/%[1]s/id</StackId><StackStatus>%[2]s</StackStatus><CreationTime>2026-01-01T00:00:00Z</CreationTime>
 				<Parameters><member><ParameterKey>Name</ParameterKey><ParameterValue>mine</ParameterValue></member><member><ParameterKey>Version</ParameterKey><ParameterValue>/path</ParameterValue><ResolvedValue>21</ResolvedValue></member></Parameters>
 				</member></Stacks></DescribeStacksResult></DescribeStacksResponse>`, name, stack.status)
 		case action == "GetTemplate" && r.PostFormValue("TemplateStage") == "Original":
-			fmt.Fprint(w, `<GetTemplateResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><GetTemplateResult><TemplateBody>`)
+			fmt.Fprint(w,
+				`<GetTemplateResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><GetTemplateResult><TemplateBody>`)
 			if err := xml.EscapeText(w, []byte(stack.template)); err != nil {
 				t.Error(err)
 			}
@@ -86,7 +93,8 @@ func cloudFormation(t *testing.T, stacks map[string]deployedStack) string {
 // checked runs the check with AWS at the endpoint.
 func checked(t *testing.T, endpoint string, arguments ...string) (status int, stdout, stderr string) {
 	t.Helper()
-	return checkedIn(t, []string{"AWS_ENDPOINT_URL=" + endpoint, "AWS_REGION=eu-west-1", "AWS_ACCESS_KEY_ID=key", "AWS_SECRET_ACCESS_KEY=secret"}, arguments...)
+	return checkedIn(t, []string{"AWS_ENDPOINT_URL=" + endpoint, "AWS_REGION=eu-west-1", "AWS_ACCESS_KEY_ID=key",
+		"AWS_SECRET_ACCESS_KEY=secret"}, arguments...)
 }
 
 // checkedIn runs the check with an environment that has nothing of AWS but what is given.
@@ -99,7 +107,8 @@ func checkedIn(t *testing.T, environment []string, arguments ...string) (status 
 func invokeIn(t *testing.T, environment []string, arguments ...string) (status int, stdout, stderr string) {
 	t.Helper()
 	c := exec.CommandContext(t.Context(), command, arguments...)
-	c.Env = append([]string{"HOME=" + t.TempDir(), "AWS_CONFIG_FILE=/dev/null", "AWS_SHARED_CREDENTIALS_FILE=/dev/null", "AWS_EC2_METADATA_DISABLED=true"}, environment...)
+	c.Env = append([]string{"HOME=" + t.TempDir(), "AWS_CONFIG_FILE=/dev/null", "AWS_SHARED_CREDENTIALS_FILE=/dev/null",
+		"AWS_EC2_METADATA_DISABLED=true"}, environment...)
 	return finish(t, c)
 }
 
@@ -131,46 +140,77 @@ func TestCheck(t *testing.T) {
 		says        string // on standard output
 		complains   string // on standard error
 	}{
-		"Same":           {deployed(table), anywhere, shop(table), nil, 0, "shop: nothing speaks against the deployment\n", ""},
-		"First":          {nil, here, shop(table), nil, 0, "shop: not deployed yet in eu-west-1, account 111122223333: a first deployment has nothing to lose\n", ""},
-		"FirstAnywhere":  {nil, anywhere, shop(table), nil, 0, "not deployed yet in eu-west-1: a first deployment has nothing to lose\n  (the assembly names no Region: if the stack is in another, set AWS_REGION)", ""},
-		"FirstElsewhere": {nil, "aws://444455556666/eu-west-1", shop(table), nil, 2, "shop: not checked", "the stack is for account 444455556666, and the credentials are for 111122223333: set AWS_PROFILE"},
-		"Large":          {deployed(large), here, shop(nothing), nil, 1, "drop:T", "refused"},
-		"Dropped":        {deployed(table), here, shop(nothing), nil, 1, "refusal shop/drop:T\n  what: shop/T/Resource (AWS::DynamoDB::Table)\n  got:  the table is no longer in the template\n  by:   without the construct shop/T/Resource\n  why:  CloudFormation deletes it", "--accept ID"},
-		"Accepted":       {deployed(table), here, shop(nothing), []string{"--accept", "shop/drop:T"}, 0, "accepted refusal shop/drop:T", ""},
-		"AcceptedOther":  {deployed(table), here, shop(nothing), []string{"--accept", "drop:T"}, 1, "\nrefusal shop/drop:T", "--accept drop:T: there is no such finding"},
-		"Warned":         {deployed(queue), here, shop(nothing), nil, 0, "warning shop/drop:T", ""},
-		"Strict":         {deployed(queue), here, shop(nothing), []string{"--strict"}, 1, "warning shop/drop:T", "refused, with 1 of the changes"},
-		"StrictAccepted": {deployed(queue), here, shop(nothing), []string{"--strict", "--accept", "shop/drop:T"}, 0, "accepted warning shop/drop:T", ""},
-		"Silent":         {deployed(silent), here, shop(silent), nil, 0, "shop: nothing speaks against the deployment\n  note: 1 of 2 alarms notify no one: ", ""},
-		"SilentFirst":    {nil, here, shop(silent), nil, 0, "a first deployment has nothing to lose\n  note: 1 of 2 alarms notify no one: ", ""},
-		"Parameter":      {deployed(parameter), here, shop(literal), nil, 0, "nothing speaks against", ""},
-		"OtherAccount":   {deployed(table), "aws://444455556666/eu-west-1", shop(table), nil, 2, "", "the stack is for account 444455556666, and the credentials are for 111122223333"},
-		"Forbidden":      {nil, here, map[string]string{"forbidden": table}, nil, 2, "", "could not check: stack forbidden: a permission is missing: cloudformation:DescribeStacks and cloudformation:GetTemplate on the stack are needed: ask CloudFormation"},
-		"ForbiddenOfTwo": {deployed(table), here, map[string]string{"forbidden": table, "shop": nothing}, nil, 2, "forbidden: not checked\nshop:\n\nrefusal shop/drop:T", "could not check: stack forbidden: "},
-		"BothForbidden":  {nil, here, map[string]string{"forbidden": table, "expired": table}, nil, 2, "expired: not checked\nforbidden: not checked\n", "stack expired: AWS does not take the credentials: sign in"},
-		"Reviewed":       {in("REVIEW_IN_PROGRESS"), here, shop(nothing), nil, 0, "not deployed yet", ""},
-		"NeverDeployed":  {in("ROLLBACK_COMPLETE"), here, shop(nothing), nil, 0, "not deployed yet", ""},
-		"RolledBack":     {in("UPDATE_ROLLBACK_COMPLETE"), here, shop(nothing), nil, 1, "drop:T", "refused"},
-		"CleaningUp":     {in("UPDATE_COMPLETE_CLEANUP_IN_PROGRESS"), here, shop(nothing), nil, 1, "drop:T", "refused"},
-		"Updating":       {in("UPDATE_IN_PROGRESS"), here, shop(table), nil, 2, "", "the stack is UPDATE_IN_PROGRESS: wait"},
-		"Stuck":          {in("UPDATE_ROLLBACK_FAILED"), here, shop(table), nil, 2, "", "roll it back first"},
-		"DeployedYAML":   {deployed("Resources: {}"), here, shop(table), nil, 2, "", "deployed template: not a template in JSON: it does not begin with {; write YAML as JSON first. cdk import leaves YAML behind, and so do other tools. Compare with a copy in JSON: aws cloudformation get-template --stack-name shop --region eu-west-1 "},
-		"TwoStacks":      {deployed(table), here, map[string]string{"shop": nothing, "new": table}, nil, 1, "new: not deployed yet in eu-west-1, account 111122223333: a first deployment has nothing to lose\nshop:\n\nrefusal shop/drop:T", "1 of the changes"},
-		"OneOfTwo":       {deployed(table), here, map[string]string{"shop": nothing, "new": table}, []string{"--stack", "new"}, 0, "new: not deployed yet", ""},
-		"UnknownStack":   {nil, here, shop(table), []string{"--stack", "shopp"}, 64, "", `--stack: stack "shopp": the assembly has shop`},
-		"NoAssembly":     {nil, here, shop(table), []string{"--assembly", os.TempDir()}, 2, "", "cdk synth in an app of your own; --assembly names another folder"},
-		"AgainstOfTwo":   {nil, here, map[string]string{"shop": nothing, "new": table}, []string{"--against", os.DevNull}, 64, "", "--stack new or --stack shop"},
-		"AgainstNoFile":  {nil, here, shop(table), []string{"--against", filepath.Join(os.TempDir(), "no", "file")}, 2, "", "could not check"},
+		"Same": {deployed(table), anywhere, shop(table), nil, 0,
+			"shop: nothing speaks against the deployment\n", ""},
+		"First": {nil, here, shop(table), nil, 0,
+			"shop: not deployed yet in eu-west-1, account 111122223333: a first deployment has nothing to lose\n", ""},
+		"FirstAnywhere": {nil, anywhere, shop(table), nil, 0, "not deployed yet in eu-west-1: a first deployment " +
+			"has nothing to lose\n  (the assembly names no Region: if the stack is in another, set AWS_REGION)", ""},
+		"FirstElsewhere": {nil, "aws://444455556666/eu-west-1", shop(table), nil, 2, "shop: not checked",
+			"the stack is for account 444455556666, and the credentials are for 111122223333: set AWS_PROFILE"},
+		"Large": {deployed(large), here, shop(nothing), nil, 1, "drop:T", "refused"},
+		"Dropped": {deployed(table), here, shop(nothing), nil, 1, "refusal shop/drop:T\n  what: " +
+			"shop/T/Resource (AWS::DynamoDB::Table)\n  got:  the table is no longer in the template\n  by:   without " +
+			"the construct shop/T/Resource\n  why:  CloudFormation deletes it", "--accept ID"},
+		"Accepted": {deployed(table), here, shop(nothing), []string{"--accept", "shop/drop:T"}, 0,
+			"accepted refusal shop/drop:T", ""},
+		"AcceptedOther": {deployed(table), here, shop(nothing), []string{"--accept", "drop:T"}, 1,
+			"\nrefusal shop/drop:T", "--accept drop:T: there is no such finding"},
+		"Warned": {deployed(queue), here, shop(nothing), nil, 0, "warning shop/drop:T", ""},
+		"Strict": {deployed(queue), here, shop(nothing), []string{"--strict"}, 1, "warning shop/drop:T",
+			"refused, with 1 of the changes"},
+		"StrictAccepted": {deployed(queue), here, shop(nothing), []string{"--strict", "--accept", "shop/drop:T"}, 0,
+			"accepted warning shop/drop:T", ""},
+		"Silent": {deployed(silent), here, shop(silent), nil, 0,
+			"shop: nothing speaks against the deployment\n  note: 1 of 2 alarms notify no one: ", ""},
+		"SilentFirst": {nil, here, shop(silent), nil, 0,
+			"a first deployment has nothing to lose\n  note: 1 of 2 alarms notify no one: ", ""},
+		"Parameter": {deployed(parameter), here, shop(literal), nil, 0, "nothing speaks against", ""},
+		"OtherAccount": {deployed(table), "aws://444455556666/eu-west-1", shop(table), nil, 2, "",
+			"the stack is for account 444455556666, and the credentials are for 111122223333"},
+		"Forbidden": {nil, here, map[string]string{"forbidden": table}, nil, 2, "", "could not check: stack " +
+			"forbidden: a permission is missing: cloudformation:DescribeStacks and cloudformation:GetTemplate on the " +
+			"stack are needed: ask CloudFormation"},
+		"ForbiddenOfTwo": {deployed(table), here, map[string]string{"forbidden": table, "shop": nothing}, nil, 2,
+			"forbidden: not checked\nshop:\n\nrefusal shop/drop:T", "could not check: stack forbidden: "},
+		"BothForbidden": {nil, here, map[string]string{"forbidden": table, "expired": table}, nil, 2,
+			"expired: not checked\nforbidden: not checked\n",
+			"stack expired: AWS does not take the credentials: sign in"},
+		"Reviewed":      {in("REVIEW_IN_PROGRESS"), here, shop(nothing), nil, 0, "not deployed yet", ""},
+		"NeverDeployed": {in("ROLLBACK_COMPLETE"), here, shop(nothing), nil, 0, "not deployed yet", ""},
+		"RolledBack":    {in("UPDATE_ROLLBACK_COMPLETE"), here, shop(nothing), nil, 1, "drop:T", "refused"},
+		"CleaningUp":    {in("UPDATE_COMPLETE_CLEANUP_IN_PROGRESS"), here, shop(nothing), nil, 1, "drop:T", "refused"},
+		"Updating": {in("UPDATE_IN_PROGRESS"), here, shop(table), nil, 2, "",
+			"the stack is UPDATE_IN_PROGRESS: wait"},
+		"Stuck": {in("UPDATE_ROLLBACK_FAILED"), here, shop(table), nil, 2, "", "roll it back first"},
+		"DeployedYAML": {deployed("Resources: {}"), here, shop(table), nil, 2, "", "deployed template: not a " +
+			"template in JSON: it does not begin with {; write YAML as JSON first. cdk import leaves YAML behind, " +
+			"and so do other tools. Compare with a copy in JSON: aws cloudformation get-template --stack-name shop " +
+			"--region eu-west-1 "},
+		"TwoStacks": {deployed(table), here, map[string]string{"shop": nothing, "new": table}, nil, 1,
+			"new: not deployed yet in eu-west-1, account 111122223333: a first deployment has nothing to " +
+				"lose\nshop:\n\nrefusal shop/drop:T", "1 of the changes"},
+		"OneOfTwo": {deployed(table), here, map[string]string{"shop": nothing, "new": table},
+			[]string{"--stack", "new"}, 0, "new: not deployed yet", ""},
+		"UnknownStack": {nil, here, shop(table), []string{"--stack", "shopp"}, 64, "",
+			`--stack: stack "shopp": the assembly has shop`},
+		"NoAssembly": {nil, here, shop(table), []string{"--assembly", os.TempDir()}, 2, "",
+			"cdk synth in an app of your own; --assembly names another folder"},
+		"AgainstOfTwo": {nil, here, map[string]string{"shop": nothing, "new": table},
+			[]string{"--against", os.DevNull}, 64, "", "--stack new or --stack shop"},
+		"AgainstNoFile": {nil, here, shop(table), []string{"--against", filepath.Join(os.TempDir(), "no", "file")}, 2,
+			"", "could not check"},
 		"AgainstNothing": {nil, here, shop(table), []string{"--against", os.DevNull}, 2, "", "not a template in JSON"},
 		"UnknownFormat":  {nil, here, shop(table), []string{"--format", "xml"}, 64, "", "--format"},
 		"BrokenProposal": {deployed(table), here, shop(`{"Resources": []}`), nil, 2, "", "shop.json"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			arguments := append([]string{"--assembly", deployable(t, test.environment, test.proposed)}, test.arguments...)
+			arguments := append([]string{"--assembly", deployable(t, test.environment, test.proposed)},
+				test.arguments...)
 			status, stdout, stderr := checked(t, cloudFormation(t, test.deployed), arguments...)
-			if status != test.status || !strings.Contains(stdout, test.says) || !strings.Contains(stderr, test.complains) {
+			if status != test.status || !strings.Contains(stdout, test.says) ||
+				!strings.Contains(stderr, test.complains) {
 				t.Errorf("got %d\n%s%s", status, stdout, stderr)
 			}
 		})
@@ -196,7 +236,8 @@ func TestCheckStages(t *testing.T) {
 		if err := os.WriteFile(manifest, []byte(named), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		artifacts["assembly-"+stage] = map[string]any{"type": "cdk:cloud-assembly", "properties": map[string]any{"directoryName": "assembly-" + stage}}
+		artifacts["assembly-"+stage] = map[string]any{"type": "cdk:cloud-assembly",
+			"properties": map[string]any{"directoryName": "assembly-" + stage}}
 	}
 	manifest, err := json.Marshal(map[string]any{"artifacts": artifacts})
 	if err != nil {
@@ -205,16 +246,19 @@ func TestCheckStages(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "manifest.json"), manifest, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	endpoint := cloudFormation(t, map[string]deployedStack{"shop": {"UPDATE_COMPLETE", `{"Resources": {"B": {"Type": "AWS::S3::Bucket"}}}`}})
+	endpoint := cloudFormation(t, map[string]deployedStack{
+		"shop": {"UPDATE_COMPLETE", `{"Resources": {"B": {"Type": "AWS::S3::Bucket"}}}`}})
 	for name, test := range map[string]struct {
 		arguments []string
 		status    int
 		says      string
 	}{
-		"Both":      {nil, 1, "Dev/shop:\n\nrefusal Dev/shop/drop:B"},
-		"One":       {[]string{"--stack", "Prod/shop"}, 1, "Prod/shop:\n\nrefusal Prod/shop/drop:B"},
-		"Stage":     {[]string{"--stack", "Prod/*", "--accept", "Prod/shop/drop:B"}, 0, "accepted refusal Prod/shop/drop:B"},
-		"Nested":    {[]string{"--assembly", filepath.Join(dir, "assembly-Dev"), "--accept", "Dev/shop/drop:B"}, 0, "accepted refusal Dev/shop/drop:B"},
+		"Both": {nil, 1, "Dev/shop:\n\nrefusal Dev/shop/drop:B"},
+		"One":  {[]string{"--stack", "Prod/shop"}, 1, "Prod/shop:\n\nrefusal Prod/shop/drop:B"},
+		"Stage": {[]string{"--stack", "Prod/*", "--accept", "Prod/shop/drop:B"}, 0,
+			"accepted refusal Prod/shop/drop:B"},
+		"Nested": {[]string{"--assembly", filepath.Join(dir, "assembly-Dev"), "--accept", "Dev/shop/drop:B"}, 0,
+			"accepted refusal Dev/shop/drop:B"},
 		"Ambiguous": {[]string{"--stack", "shop"}, 64, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -234,11 +278,14 @@ func TestCheckStages(t *testing.T) {
 func TestCheckAsJSON(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "deployed.json")
-	if err := os.WriteFile(file, []byte(`{"Resources": {"B": {"Type": "AWS::S3::Bucket"}, "Q": {"Type": "AWS::SQS::Queue"}}}`), 0o600); err != nil {
+	if err := os.WriteFile(file,
+		[]byte(`{"Resources": {"B": {"Type": "AWS::S3::Bucket"}, "Q": {"Type": "AWS::SQS::Queue"}}}`),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	dir := deployable(t, "aws://unknown-account/unknown-region", map[string]string{"shop": `{"Resources": {}}`})
-	status, stdout, stderr := checked(t, "http://127.0.0.1:1", "--assembly", dir, "--against", file, "--format", "json", "--accept", "shop/drop:Q")
+	status, stdout, stderr := checked(t, "http://127.0.0.1:1", "--assembly", dir, "--against", file, "--format", "json",
+		"--accept", "shop/drop:Q")
 	var got struct {
 		Stacks []checkedStack
 	}
@@ -246,10 +293,12 @@ func TestCheckAsJSON(t *testing.T) {
 		t.Fatalf("got %d\n%s%s%v", status, stdout, stderr, err)
 	}
 	findings := got.Stacks[0].Findings
-	if len(findings) != 2 || findings[0].ID != "shop/drop:B" || findings[0].Accepted || findings[1].ID != "shop/drop:Q" || !findings[1].Accepted || len(findings[0].Steps) == 0 {
+	if len(findings) != 2 || findings[0].ID != "shop/drop:B" || findings[0].Accepted ||
+		findings[1].ID != "shop/drop:Q" || !findings[1].Accepted || len(findings[0].Steps) == 0 {
 		t.Errorf("got %+v", findings)
 	}
-	if status, _, stderr := checked(t, "http://127.0.0.1:1", "--assembly", dir); status != 2 || !strings.Contains(stderr, "could not check") {
+	if status, _, stderr := checked(t, "http://127.0.0.1:1", "--assembly", dir); status != 2 ||
+		!strings.Contains(stderr, "could not check") {
 		t.Errorf("without AWS: got %d %s", status, stderr)
 	}
 }
@@ -257,7 +306,8 @@ func TestCheckAsJSON(t *testing.T) {
 // TestCheckUnchecked: programs see which stack could not be checked, and why.
 func TestCheckUnchecked(t *testing.T) {
 	t.Parallel()
-	dir := deployable(t, "aws://111122223333/eu-west-1", map[string]string{"forbidden": `{"Resources": {}}`, "new": `{"Resources": {}}`})
+	dir := deployable(t, "aws://111122223333/eu-west-1",
+		map[string]string{"forbidden": `{"Resources": {}}`, "new": `{"Resources": {}}`})
 	status, stdout, stderr := checked(t, cloudFormation(t, nil), "--assembly", dir, "--format", "json")
 	var got struct {
 		Stacks []checkedStack
@@ -265,7 +315,8 @@ func TestCheckUnchecked(t *testing.T) {
 	if err := json.Unmarshal([]byte(stdout), &got); err != nil || status != 2 || len(got.Stacks) != 2 {
 		t.Fatalf("got %d\n%s%s%v", status, stdout, stderr, err)
 	}
-	if forbidden := got.Stacks[0]; forbidden.New || !strings.Contains(forbidden.Error, "a permission is missing") || forbidden.Findings == nil {
+	if forbidden := got.Stacks[0]; forbidden.New || !strings.Contains(forbidden.Error, "a permission is missing") ||
+		forbidden.Findings == nil {
 		t.Errorf("got %+v", forbidden)
 	}
 	if fresh := got.Stacks[1]; !fresh.New || fresh.Error != "" || fresh.Account != "111122223333" {
@@ -277,7 +328,9 @@ func TestCheckUnchecked(t *testing.T) {
 func TestCheckFirstRun(t *testing.T) {
 	t.Parallel()
 	configuration := filepath.Join(t.TempDir(), "config")
-	if err := os.WriteFile(configuration, []byte("[profile left]\nregion = eu-west-1\nsso_start_url = https://example.com/start\nsso_region = eu-west-1\nsso_account_id = 111122223333\nsso_role_name = dev\n"), 0o600); err != nil {
+	if err := os.WriteFile(configuration, []byte("[profile left]\nregion = eu-west-1\nsso_start_url = "+
+		"https://example.com/start\nsso_region = eu-west-1\nsso_account_id = 111122223333\nsso_role_name = dev\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	const here, anywhere = "aws://111122223333/eu-west-1", "aws://unknown-account/unknown-region"
@@ -287,19 +340,24 @@ func TestCheckFirstRun(t *testing.T) {
 		environment []string
 		complains   string
 	}{
-		"NoCredentials": {here, nil, "got no AWS credentials: sign in (aws sso login, or as you do), or choose a profile with AWS_PROFILE"},
-		"SignedOut":     {here, []string{"AWS_CONFIG_FILE=" + configuration, "AWS_PROFILE=left"}, "got no AWS credentials: sign in (aws sso login"},
-		"NoProfile":     {here, []string{"AWS_CONFIG_FILE=" + configuration, "AWS_PROFILE=right"}, "got an unknown profile: set AWS_PROFILE to one of aws configure list-profiles: "},
-		"NoRegion":      {anywhere, keys, "got no Region: set AWS_REGION"},
+		"NoCredentials": {here, nil, "got no AWS credentials: sign in (aws sso login, or as you do), or choose a " +
+			"profile with AWS_PROFILE"},
+		"SignedOut": {here, []string{"AWS_CONFIG_FILE=" + configuration, "AWS_PROFILE=left"},
+			"got no AWS credentials: sign in (aws sso login"},
+		"NoProfile": {here, []string{"AWS_CONFIG_FILE=" + configuration, "AWS_PROFILE=right"},
+			"got an unknown profile: set AWS_PROFILE to one of aws configure list-profiles: "},
+		"NoRegion": {anywhere, keys, "got no Region: set AWS_REGION"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dir := deployable(t, test.assembly, map[string]string{"shop": `{"Resources": {}}`, "till": `{"Resources": {}}`})
+			dir := deployable(t, test.assembly, map[string]string{"shop": `{"Resources": {}}`,
+				"till": `{"Resources": {}}`})
 			status, _, stderr := checkedIn(t, test.environment, "--assembly", dir)
 			if status != 2 || !strings.Contains(stderr, test.complains) {
 				t.Errorf("got %d %s", status, stderr)
 			}
-			if once := strings.Contains(test.complains, "credentials") || strings.Contains(test.complains, "profile"); once && strings.Count(stderr, test.complains) != 1 {
+			if once := strings.Contains(test.complains, "credentials") ||
+				strings.Contains(test.complains, "profile"); once && strings.Count(stderr, test.complains) != 1 {
 				t.Errorf("said more than once: %s", stderr)
 			}
 		})
@@ -310,8 +368,10 @@ func TestCheckFirstRun(t *testing.T) {
 func TestCheckRegion(t *testing.T) {
 	t.Parallel()
 	dir := deployable(t, "aws://111122223333/eu-west-1", map[string]string{"shop": `{"Resources": {}}`})
-	environment := []string{"AWS_ENDPOINT_URL=" + cloudFormation(t, nil), "AWS_REGION=us-east-1", "AWS_ACCESS_KEY_ID=key", "AWS_SECRET_ACCESS_KEY=secret"}
-	if status, stdout, stderr := checkedIn(t, environment, "--assembly", dir); status != 0 || !strings.HasPrefix(stdout, "shop: not deployed yet in eu-west-1,") {
+	environment := []string{"AWS_ENDPOINT_URL=" + cloudFormation(t, nil), "AWS_REGION=us-east-1",
+		"AWS_ACCESS_KEY_ID=key", "AWS_SECRET_ACCESS_KEY=secret"}
+	if status, stdout, stderr := checkedIn(t, environment, "--assembly", dir); status != 0 ||
+		!strings.HasPrefix(stdout, "shop: not deployed yet in eu-west-1,") {
 		t.Errorf("got %d %s%s", status, stdout, stderr)
 	}
 }
@@ -333,14 +393,17 @@ func TestCheckDocument(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text = []byte(strings.Replace(string(text), `"onesynth": {`, `"onesynth:Todo/Database/AppData": {"table": "AppData", "resource": "TodoDatabaseAppDataA1556560", "timeToLive": "expiration_timestamp"}, "onesynth": {`, 1))
+	text = []byte(strings.Replace(string(text), `"onesynth": {`,
+		`"onesynth:Todo/Database/AppData": {"table": "AppData", "resource": "TodoDatabaseAppDataA1556560", "timeToLive": "expiration_timestamp"}, "onesynth": {`, 1))
 	const id, attribute = `"TodoDatabaseAppDataA1556560": {`, `"AttributeName": "expiration_timestamp",
      "Enabled"`
-	proposed := strings.Replace(string(text), id, id+`"Metadata": {"aws:cdk:path": "onesynth-todo-prod/Todo/Database/AppData/Resource/Resource"},`, 1)
+	proposed := strings.Replace(string(text), id,
+		id+`"Metadata": {"aws:cdk:path": "onesynth-todo-prod/Todo/Database/AppData/Resource/Resource"},`, 1)
 	proposed = strings.Replace(proposed, `"timeToLive": "expiration_timestamp"`, `"timeToLive": "ttl"`, 1)
 	proposed = strings.Replace(proposed, attribute, `"AttributeName": "ttl", "Enabled"`, 1)
 	dir := deployable(t, "aws://unknown-account/unknown-region", map[string]string{"onesynth-todo-prod": proposed})
-	if status, stdout, stderr := checked(t, "http://127.0.0.1:1", "--assembly", dir, "--against", deployed); status != 1 || stdout+stderr != documented {
+	if status, stdout, stderr := checked(t, "http://127.0.0.1:1", "--assembly", dir, "--against",
+		deployed); status != 1 || stdout+stderr != documented {
 		t.Errorf("got %d\n%s%s, the document has\n%s", status, stdout, stderr, documented)
 	}
 }

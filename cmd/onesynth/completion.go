@@ -60,7 +60,9 @@ func candidates(node *kong.Node, words []string) (all []string) {
 	}
 	for _, word := range words {
 		before = word
-		if child := slices.IndexFunc(node.Children, func(child *kong.Node) bool { return child.Name == word }); child >= 0 {
+		if child := slices.IndexFunc(node.Children, func(child *kong.Node) bool {
+			return child.Name == word
+		}); child >= 0 {
 			node = node.Children[child]
 		}
 	}

@@ -42,12 +42,13 @@ func (c *initCommand) Run(ctx context.Context) error {
 	if err := tidy.Run(); err != nil {
 		return fmt.Errorf("go mod tidy: %w: the files are written; run it again in %s", err, project.Folder)
 	}
-	fmt.Printf("\n  cd %s\n  make run      # the first time, it compiles the CDK: about a minute\n\nREADME.md says what else there is, and what to change next.\n", project.Folder)
+	fmt.Printf("\n  cd %s\n  make run      # the first time, it compiles the CDK: about a minute\n\nREADME.md says "+
+		"what else there is, and what to change next.\n", project.Folder)
 	return nil
 }
 
-// ownVersion returns the version of the library in this command, if a module proxy has it, or else the checkout that it was built
-// in, if that can be found.
+// ownVersion returns the version of the library in this command, if a module proxy has it, or else the checkout that it
+// was built in, if that can be found.
 func ownVersion() (version, checkout string) {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		if version := publishedVersion(info); version != "" {

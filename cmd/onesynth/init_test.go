@@ -53,13 +53,15 @@ func TestInit(t *testing.T) {
 		t.Fatal(err)
 	}
 	folder := filepath.Join(t.TempDir(), "project")
-	c := exec.CommandContext(t.Context(), command, "init", "short-links", "--module", "example.com/you/links", "--dir", folder)
+	c := exec.CommandContext(t.Context(), command, "init", "short-links", "--module", "example.com/you/links", "--dir",
+		folder)
 	status, stdout, stderr := finish(t, c)
 	if status != 0 || !strings.Contains(stdout, "wrote 19 files") || !strings.Contains(stdout, "make run") {
 		t.Fatalf("got %d\n%s%s", status, stdout, stderr)
 	}
 	requirements, err := os.ReadFile(filepath.Join(folder, "go.mod"))
-	if err != nil || !strings.Contains(string(requirements), "module example.com/you/links\n") || !strings.Contains(string(requirements), "=> "+root) || !strings.Contains(string(requirements), "aws-cdk-go") {
+	if err != nil || !strings.Contains(string(requirements), "module example.com/you/links\n") ||
+		!strings.Contains(string(requirements), "=> "+root) || !strings.Contains(string(requirements), "aws-cdk-go") {
 		t.Errorf("got %s, %v; want the library in %s, and the CDK", requirements, err, root)
 	}
 	// The tests may have been handed a command in the checkout's own folder.

@@ -13,9 +13,9 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/cmd/onesynth/output"
 	"github.com/onesynth-cdk/onesynth/cmd/onesynth/target"
-	"github.com/onesynth-cdk/onesynth/local/assembly"
-	"github.com/onesynth-cdk/onesynth/local/catalog"
-	"github.com/onesynth-cdk/onesynth/local/lakecommand"
+	"github.com/onesynth-cdk/onesynth/internal/cloud/assembly"
+	"github.com/onesynth-cdk/onesynth/internal/lake/catalog"
+	"github.com/onesynth-cdk/onesynth/internal/lake/lakecommand"
 )
 
 type lakeCommand struct {
@@ -121,7 +121,8 @@ func (c *lakeCheckCommand) Run(ctx context.Context) error {
 			fmt.Println(finding)
 		}
 		if len(findings) == 0 {
-			fmt.Printf("stack %s, database %s: all tables, views and saved queries can be queried\n", lake.Stack, lake.Database)
+			fmt.Printf("stack %s, database %s: all tables, views and saved queries can be queried\n", lake.Stack,
+				lake.Database)
 		}
 	}
 	switch {
@@ -130,7 +131,8 @@ func (c *lakeCheckCommand) Run(ctx context.Context) error {
 		for _, lake := range lakes {
 			known = append(known, lake.Database+" of stack "+lake.Stack)
 		}
-		return output.Usagef("--database and --stack name no lake of the assembly: it has %s", strings.Join(known, ", "))
+		return output.Usagef("--database and --stack name no lake of the assembly: it has %s",
+			strings.Join(known, ", "))
 	case checked == 0:
 		fmt.Println("the assembly has no lake")
 	case broken == 1:

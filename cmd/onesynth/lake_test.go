@@ -14,7 +14,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
-	"github.com/onesynth-cdk/onesynth/local/catalog"
+	"github.com/onesynth-cdk/onesynth/internal/lake/catalog"
 )
 
 // lakes serves a lake of one table, with 50,000 rows, from a console. Each database holds it.
@@ -38,11 +38,14 @@ func lakes(t *testing.T, databases ...string) string {
 		known = append(known, catalog.Lake{
 			Database: database, Stack: "one",
 			Tables: []catalog.Table{{
-				Name: "sales", Columns: []catalog.Column{{Name: "shop", Type: "string"}, {Name: "amount", Type: "bigint"}},
+				Name: "sales", Columns: []catalog.Column{{Name: "shop", Type: "string"},
+					{Name: "amount", Type: "bigint"}},
 				PartitionKeys: []catalog.Column{{Name: "day", Type: "date"}}, Location: "s3://bucket/sales/",
 			}},
-			Views:   []catalog.View{{Name: "totals", SQL: "SELECT shop, count(*) AS sales FROM sales GROUP BY shop", Columns: []catalog.Column{{Name: "shop", Type: "string"}, {Name: "sales", Type: "bigint"}}}},
-			Queries: []catalog.Query{{Name: "Best shops", Description: "Shops by sales", SQL: "SELECT * FROM totals ORDER BY sales DESC"}},
+			Views: []catalog.View{{Name: "totals", SQL: "SELECT shop, count(*) AS sales FROM sales GROUP BY shop",
+				Columns: []catalog.Column{{Name: "shop", Type: "string"}, {Name: "sales", Type: "bigint"}}}},
+			Queries: []catalog.Query{{Name: "Best shops", Description: "Shops by sales",
+				SQL: "SELECT * FROM totals ORDER BY sales DESC"}},
 		})
 	}
 	const key = "sales/day=2026-01-31/a.parquet"
@@ -103,29 +106,36 @@ saved query,,Best shops,,Shops by sales
 		want      string // exactly, on standard output
 		says      string // on standard error
 	}{
-		"List":         {[]string{"--console", one}, 0, list, ""},
-		"SQL":          {[]string{"--console", one, "select * from totals order by 1"}, 0, table, ""},
-		"Saved":        {[]string{"--console", one, "--query", "best SHOPS"}, 0, table, ""},
-		"Database":     {[]string{"--console", two, "--database", "todo", "SELECT * FROM todo.totals ORDER BY 1"}, 0, table, ""},
-		"CSV":          {[]string{"--console", one, "--format", "csv", "SELECT sum(amount) AS total, day FROM sales GROUP BY day"}, 0, "total,day\n1249975000,2026-01-31\n", ""},
-		"JSON":         {[]string{"--console", one, "--format", "json", "SELECT sales FROM totals WHERE shop = 'south'"}, 0, "[\n{\"sales\":1}\n]\n", ""},
-		"JSONLines":    {[]string{"--console", one, "--format", "jsonlines", "SELECT shop FROM totals ORDER BY shop"}, 0, "{\"shop\":\"north\"}\n{\"shop\":\"south\"}\n", ""},
+		"List":  {[]string{"--console", one}, 0, list, ""},
+		"SQL":   {[]string{"--console", one, "select * from totals order by 1"}, 0, table, ""},
+		"Saved": {[]string{"--console", one, "--query", "best SHOPS"}, 0, table, ""},
+		"Database": {[]string{"--console", two, "--database", "todo", "SELECT * FROM todo.totals ORDER BY 1"}, 0,
+			table, ""},
+		"CSV": {[]string{"--console", one, "--format", "csv",
+			"SELECT sum(amount) AS total, day FROM sales GROUP BY day"}, 0, "total,day\n1249975000,2026-01-31\n", ""},
+		"JSON": {[]string{"--console", one, "--format", "json",
+			"SELECT sales FROM totals WHERE shop = 'south'"}, 0, "[\n{\"sales\":1}\n]\n", ""},
+		"JSONLines": {[]string{"--console", one, "--format", "jsonlines", "SELECT shop FROM totals ORDER BY shop"},
+			0, "{\"shop\":\"north\"}\n{\"shop\":\"south\"}\n", ""},
 		"UnknownSaved": {[]string{"--console", one, "--query", "Worst shops"}, 1, "", `the lake has "Best shops"`},
 		"Both":         {[]string{"--console", one, "--query", "Best shops", "SELECT 1"}, 64, "", "give one of them"},
-		"Ambiguous":    {[]string{"--console", two, "SELECT 1"}, 64, "", "shop of stack one, todo of stack one: choose with --database"},
-		"NoLake":       {[]string{"--console", none}, 1, "", "the run has no lake"},
-		"NoSuchLake":   {[]string{"--console", one, "--database", "shops"}, 64, "", `no database "shops"`},
-		"NoQuery":      {[]string{"--console", one, "DROP VIEW totals"}, 1, "", "a lake is read with SELECT"},
-		"Memory":       {[]string{"--console", one, "SELECT repeat(repeat('a', 1000000), 2000)"}, 1, "", "the query needs more than 1.5 GiB of memory"},
-		"NoColumn":     {[]string{"--console", one, "SELECT price FROM sales"}, 1, "", `"price" not found`},
-		"Rows":         {[]string{"--console", one, "--format", "csv"}, 0, rows, ""},
-		"Format":       {[]string{"--console", one, "--format", "xml", "SELECT 1"}, 64, "", "table"},
-		"NothingRuns":  {[]string{"--console", "http://127.0.0.1:1", "SELECT 1"}, 1, "", "start it with onesynth local"},
+		"Ambiguous": {[]string{"--console", two, "SELECT 1"}, 64, "",
+			"shop of stack one, todo of stack one: choose with --database"},
+		"NoLake":     {[]string{"--console", none}, 1, "", "the run has no lake"},
+		"NoSuchLake": {[]string{"--console", one, "--database", "shops"}, 64, "", `no database "shops"`},
+		"NoQuery":    {[]string{"--console", one, "DROP VIEW totals"}, 1, "", "a lake is read with SELECT"},
+		"Memory": {[]string{"--console", one, "SELECT repeat(repeat('a', 1000000), 2000)"}, 1, "",
+			"the query needs more than 1.5 GiB of memory"},
+		"NoColumn":    {[]string{"--console", one, "SELECT price FROM sales"}, 1, "", `"price" not found`},
+		"Rows":        {[]string{"--console", one, "--format", "csv"}, 0, rows, ""},
+		"Format":      {[]string{"--console", one, "--format", "xml", "SELECT 1"}, 64, "", "table"},
+		"NothingRuns": {[]string{"--console", "http://127.0.0.1:1", "SELECT 1"}, 1, "", "start it with onesynth local"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			status, stdout, stderr := invoke(t, append([]string{"lake"}, test.arguments...)...)
-			if status != test.status || stdout != test.want && test.status != 64 || !strings.Contains(stderr+stdout, test.says) {
+			if status != test.status || stdout != test.want && test.status != 64 ||
+				!strings.Contains(stderr+stdout, test.says) {
 				t.Errorf("got %d\n%s%s", status, stdout, stderr)
 			}
 		})
@@ -145,7 +155,8 @@ func TestLakeReaderLeaves(t *testing.T) {
 	skipWithoutLake(t)
 	t.Parallel()
 	folder := t.TempDir()
-	c := exec.CommandContext(t.Context(), command, "lake", "--console", lakes(t, "shop"), "--format", "jsonlines", "SELECT * FROM sales")
+	c := exec.CommandContext(t.Context(), command, "lake", "--console", lakes(t, "shop"), "--format", "jsonlines",
+		"SELECT * FROM sales")
 	c.Env = append(os.Environ(), "TMPDIR="+folder)
 	var stderr strings.Builder
 	c.Stderr = &stderr
@@ -178,7 +189,8 @@ func TestLakeInAnyTimeZone(t *testing.T) {
 	console := lakes(t, "shop")
 	for _, zone := range []string{"Pacific/Kiritimati", "Etc/GMT+12"} {
 		c := exec.CommandContext(t.Context(), command, "lake", "--console", console, "--format", "csv",
-			"SELECT current_setting('TimeZone'), CAST(TIMESTAMP '2026-01-31 23:30:00 UTC' AS date), date_diff('second', CAST(now() AS timestamp), now() AT TIME ZONE 'UTC')")
+			"SELECT current_setting('TimeZone'), CAST(TIMESTAMP '2026-01-31 23:30:00 UTC' AS date), "+
+				"date_diff('second', CAST(now() AS timestamp), now() AT TIME ZONE 'UTC')")
 		c.Env = append(os.Environ(), "TZ="+zone)
 		output, err := c.CombinedOutput()
 		if _, row, _ := strings.Cut(string(output), "\n"); err != nil || row != "UTC,2026-01-31,0\n" {
@@ -202,15 +214,20 @@ func lakeAssembly(t *testing.T, view string) string {
 	}
 	table := func(name string, input map[string]any) map[string]any {
 		input["Name"] = name
-		return map[string]any{"Type": "AWS::Glue::Table", "Properties": map[string]any{"CatalogId": "000000000000", "DatabaseName": "shop", "TableInput": input}}
+		return map[string]any{"Type": "AWS::Glue::Table",
+			"Properties": map[string]any{"CatalogId": "000000000000", "DatabaseName": "shop", "TableInput": input}}
 	}
 	template, err := json.Marshal(map[string]any{"Resources": map[string]any{
-		"Bucket":   map[string]any{"Type": "AWS::S3::Bucket", "Properties": map[string]any{"BucketName": "bucket"}},
-		"Database": map[string]any{"Type": "AWS::Glue::Database", "Properties": map[string]any{"CatalogId": "000000000000", "DatabaseInput": map[string]any{"Name": "shop"}}},
-		"Sales":    table("sales", map[string]any{"StorageDescriptor": map[string]any{"Columns": columns("amount"), "Location": "s3://bucket/sales/"}}),
-		"Totals": table("totals", map[string]any{"TableType": "VIRTUAL_VIEW", "StorageDescriptor": map[string]any{"Columns": columns("sales")},
-			"ViewOriginalText": "/* Presto View: " + base64.StdEncoding.EncodeToString(stored) + " */"}),
-		"Best": map[string]any{"Type": "AWS::Athena::NamedQuery", "Properties": map[string]any{"Name": "Best", "Database": "shop", "QueryString": "SELECT * FROM totals"}},
+		"Bucket": map[string]any{"Type": "AWS::S3::Bucket", "Properties": map[string]any{"BucketName": "bucket"}},
+		"Database": map[string]any{"Type": "AWS::Glue::Database",
+			"Properties": map[string]any{"CatalogId": "000000000000", "DatabaseInput": map[string]any{"Name": "shop"}}},
+		"Sales": table("sales", map[string]any{
+			"StorageDescriptor": map[string]any{"Columns": columns("amount"), "Location": "s3://bucket/sales/"}}),
+		"Totals": table("totals", map[string]any{"TableType": "VIRTUAL_VIEW",
+			"StorageDescriptor": map[string]any{"Columns": columns("sales")},
+			"ViewOriginalText":  "/* Presto View: " + base64.StdEncoding.EncodeToString(stored) + " */"}),
+		"Best": map[string]any{"Type": "AWS::Athena::NamedQuery",
+			"Properties": map[string]any{"Name": "Best", "Database": "shop", "QueryString": "SELECT * FROM totals"}},
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -238,14 +255,18 @@ func TestLakeCheck(t *testing.T) {
 		want      string // on standard output
 		says      string // on standard error
 	}{
-		"Good":       {[]string{"lake", "check", "--assembly", good}, 0, "stack Stack, database shop: all tables, views and saved queries can be queried\n", ""},
-		"Broken":     {[]string{"lake", "check", "--assembly", broken}, 1, "stack Stack, database shop, view totals: ", "1 finding: "},
-		"Column":     {[]string{"lake", "check", "--assembly", broken}, 1, `"amuont"`, ""},
-		"Former":     {[]string{"lake", "--check", "--assembly", broken}, 1, "LINE 2:   count(amuont) AS sales", ""},
-		"Other":      {[]string{"lake", "check", "--assembly", good, "--database", "todo"}, 64, "", "it has shop of stack Stack"},
+		"Good": {[]string{"lake", "check", "--assembly", good}, 0,
+			"stack Stack, database shop: all tables, views and saved queries can be queried\n", ""},
+		"Broken": {[]string{"lake", "check", "--assembly", broken}, 1, "stack Stack, database shop, view totals: ",
+			"1 finding: "},
+		"Column": {[]string{"lake", "check", "--assembly", broken}, 1, `"amuont"`, ""},
+		"Former": {[]string{"lake", "--check", "--assembly", broken}, 1, "LINE 2:   count(amuont) AS sales", ""},
+		"Other": {[]string{"lake", "check", "--assembly", good, "--database", "todo"}, 64, "",
+			"it has shop of stack Stack"},
 		"Both":       {[]string{"lake", "--check", "--assembly", good, "SELECT 1"}, 64, "", "give one of them"},
 		"NoAssembly": {[]string{"lake", "check", "--assembly", t.TempDir()}, 1, "", "manifest.json"},
-		"Run":        {[]string{"local", "--assembly", broken, "--port", "0", "--console-port", "0"}, 1, "", `view totals: Binder Error: Referenced column "amuont"`},
+		"Run": {[]string{"local", "--assembly", broken, "--port", "0", "--console-port", "0"}, 1, "",
+			`view totals: Binder Error: Referenced column "amuont"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -271,14 +292,18 @@ func TestLakeCheckAsTheRun(t *testing.T) {
 	if err := json.Unmarshal(text, &template); err != nil {
 		t.Fatal(err)
 	}
-	template["Parameters"] = map[string]any{"Name": map[string]any{"Type": "AWS::SSM::Parameter::Value<String>", "Default": "/company/bucket"}}
-	template["Resources"].(map[string]any)["Bucket"] = map[string]any{"Type": "AWS::S3::Bucket", "Properties": map[string]any{"BucketName": map[string]any{"Ref": "Name"}}}
+	template["Parameters"] = map[string]any{
+		"Name": map[string]any{"Type": "AWS::SSM::Parameter::Value<String>", "Default": "/company/bucket"}}
+	template["Resources"].(map[string]any)["Bucket"] = map[string]any{"Type": "AWS::S3::Bucket",
+		"Properties": map[string]any{"BucketName": map[string]any{"Ref": "Name"}}}
 	if text, err = json.Marshal(template); err != nil {
 		t.Fatal(err)
 	}
 	for name, text := range map[string][]byte{
-		"Stack.template.json": text, "Other.template.json": []byte(`{"Resources": {"Queue": {"Type": "AWS::SQS::Queue", "Properties": {"QueueName": {"Fn::ImportValue": "elsewhere"}}}}}`),
-		"manifest.json": []byte(`{"artifacts": {"Stack": {"type": "aws:cloudformation:stack", "properties": {"templateFile": "Stack.template.json"}},
+		"Stack.template.json": text, "Other.template.json": []byte(
+			`{"Resources": {"Queue": {"Type": "AWS::SQS::Queue", "Properties": {"QueueName": {"Fn::ImportValue": "elsewhere"}}}}}`),
+		"manifest.json": []byte(
+			`{"artifacts": {"Stack": {"type": "aws:cloudformation:stack", "properties": {"templateFile": "Stack.template.json"}},
 			"Other": {"type": "aws:cloudformation:stack", "properties": {"templateFile": "Other.template.json"}}}}`),
 	} {
 		if err := os.WriteFile(filepath.Join(folder, name), text, 0o600); err != nil {
@@ -298,8 +323,10 @@ func TestLakeCheckAsTheRun(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			status, stdout, stderr := invokeBeside(t, `{"context": {"onesynth": {`+test.settings+`}}}`, append([]string{"lake", "check", "--assembly", folder}, test.flags...)...)
-			if (status == 0) != (test.want == "") || !strings.Contains(stderr, test.want) || status == 0 && !strings.Contains(stdout, "stack Stack, database shop: all") {
+			status, stdout, stderr := invokeBeside(t, `{"context": {"onesynth": {`+test.settings+`}}}`,
+				append([]string{"lake", "check", "--assembly", folder}, test.flags...)...)
+			if (status == 0) != (test.want == "") || !strings.Contains(stderr, test.want) ||
+				status == 0 && !strings.Contains(stdout, "stack Stack, database shop: all") {
 				t.Errorf("got %d\n%s%s", status, stdout, stderr)
 			}
 		})
@@ -319,7 +346,8 @@ func TestLakeBuiltOnFirstUse(t *testing.T) {
 	if err := os.Link(command, alone); err != nil {
 		t.Fatal(err)
 	}
-	environment := append(os.Environ(), "GOCACHE="+caches[0], "GOMODCACHE="+caches[1], "XDG_CACHE_HOME="+cache, "HOME="+cache)
+	environment := append(os.Environ(), "GOCACHE="+caches[0], "GOMODCACHE="+caches[1], "XDG_CACHE_HOME="+cache,
+		"HOME="+cache)
 	run := func(environment []string, arguments ...string) (status int, stdout, stderr string) {
 		c := exec.CommandContext(t.Context(), alone, arguments...)
 		c.Env = environment
@@ -331,7 +359,8 @@ func TestLakeBuiltOnFirstUse(t *testing.T) {
 		!strings.Contains(stderr, "cannot be built without Go") || !strings.Contains(stderr, "go install") {
 		t.Errorf("without Go: got %d\n%s%s", status, stdout, stderr)
 	}
-	if status, stdout, stderr := run(append(environment, "PATH="), "lake", "--console", console); status != 0 || !strings.Contains(stdout, "View totals") {
+	if status, stdout, stderr := run(append(environment, "PATH="), "lake", "--console", console); status != 0 ||
+		!strings.Contains(stdout, "View totals") {
 		t.Errorf("the list: got %d\n%s%s", status, stdout, stderr)
 	}
 	for i, want := range []string{"building onesynth-lake", ""} {

@@ -10,8 +10,9 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/cmd/onesynth/target"
+	"github.com/onesynth-cdk/onesynth/internal/lake/catalog"
+	"github.com/onesynth-cdk/onesynth/internal/lake/lakecommand"
 	"github.com/onesynth-cdk/onesynth/local"
-	"github.com/onesynth-cdk/onesynth/local/lakecommand"
 )
 
 // port is a port, or auto for 0: any that is free.
@@ -44,7 +45,7 @@ type localCommand struct {
 	AllowUnsupported []string          `help:"Resource type that may stay without effect; may be repeated." placeholder:"TYPE"`
 	SSMParameter     map[string]string `name:"ssm-parameter" help:"Value of a parameter of Systems Manager that exists elsewhere; may be repeated." placeholder:"NAME=VALUE"`
 	MaxInstances     int               `help:"Most processes of one function. Default: four per processor, at least eight." placeholder:"N"`
-	SweepInterval    time.Duration     `help:"Time between two looks at which items have expired; negative: they stay until POST /sweep of the console." default:"5s"`
+	SweepInterval    time.Duration     `help:"Time from one walk over the tables, which deletes expired items, to the next; negative: they stay until POST /sweep of the console." default:"30s"`
 	Watch            bool              `help:"Follow the source: a saved Go file builds the functions again that it is part of; one of the app synthesises again, and the run takes over what has changed."`
 	Log              string            `help:"Form of the log: ${enum}. text has a line for each request, json the lines of functions as they wrote them." enum:"text,json" default:"text"`
 	LogLevel         string            `help:"Lowest level of functions' lines in the form text: ${enum}." enum:"debug,info,warn,error" default:"info"`
@@ -67,20 +68,24 @@ func (c *localCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	lake := lakecommand.New(os.Stderr)
+	catalog.Engine.Check, catalog.Engine.Ask = checkLake(lake), lake.Ask
 	return local.Run(ctx, c.options(set))
 }
 
 // options merges the flags with the settings of cdk.json; flags win. --port applies to all stacks.
 func (c *localCommand) options(set target.Settings) local.Options {
 	platform, console := local.PlatformPorts, local.DefaultConsolePort
-	lake := lakecommand.New(os.Stderr)
 	options := local.Options{
 		Assembly: c.Assembly, Stacks: c.Stack, Data: c.Data, DynamoDB: c.DynamoDB, AccessKey: c.AccessKey,
-		Port: *cmp.Or((*int)(c.Port), set.Port, &platform), ConsolePort: *cmp.Or((*int)(c.ConsolePort), set.ConsolePort, &console),
-		AllowUnsupported: append(c.AllowUnsupported, set.AllowUnsupported...), SSMParameters: map[string]string{}, ModelsURL: c.Bedrock, WebhookEndpoints: c.WebhookEndpoint,
-		MaxInstances: c.MaxInstances, SweepInterval: c.SweepInterval, InitialData: !c.NoInitialData, NoSchedules: c.NoSchedules, Watch: c.Watch, App: c.App, Context: c.Context, Debug: c.Debug, DebugPort: c.DebugPort,
-		CheckLake: checkLake(lake), QueryLake: lake.Ask, Log: os.Stdout,
-		LogLevel: levelOf(c.LogLevel), LogColours: coloured(os.Stdout),
+		Port:             *cmp.Or((*int)(c.Port), set.Port, &platform),
+		ConsolePort:      *cmp.Or((*int)(c.ConsolePort), set.ConsolePort, &console),
+		AllowUnsupported: append(c.AllowUnsupported, set.AllowUnsupported...), SSMParameters: map[string]string{},
+		ModelsURL: c.Bedrock, WebhookEndpoints: c.WebhookEndpoint,
+		MaxInstances: c.MaxInstances, SweepInterval: c.SweepInterval, InitialData: !c.NoInitialData,
+		NoSchedules: c.NoSchedules, Watch: c.Watch, App: c.App, Context: c.Context, Debug: c.Debug,
+		DebugPort: c.DebugPort,
+		Log:       os.Stdout, LogLevel: levelOf(c.LogLevel), LogColours: coloured(os.Stdout),
 	}
 	if c.Log == "json" {
 		options.LogFormat = local.LogJSON

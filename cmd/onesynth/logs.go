@@ -17,9 +17,9 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/cmd/onesynth/output"
 	"github.com/onesynth-cdk/onesynth/cmd/onesynth/target"
-	"github.com/onesynth-cdk/onesynth/local/console"
-	"github.com/onesynth-cdk/onesynth/local/lambda"
-	"github.com/onesynth-cdk/onesynth/local/trace"
+	"github.com/onesynth-cdk/onesynth/internal/console"
+	"github.com/onesynth-cdk/onesynth/internal/services/lambda"
+	"github.com/onesynth-cdk/onesynth/internal/trace"
 )
 
 type logsCommand struct {
@@ -34,7 +34,8 @@ type logsCommand struct {
 
 // Help returns the text of --help below the summary.
 func (c *logsCommand) Help() string {
-	return fmt.Sprintf("The run keeps the newest %d requests and %d lines; this shows up to 500 requests with their lines.", trace.MaxRequests, trace.MaxLines)
+	return fmt.Sprintf("The run keeps the newest %d requests and %d lines; this shows up to 500 requests with their "+
+		"lines.", trace.MaxRequests, trace.MaxLines)
 }
 
 // Run prints the log.
@@ -47,16 +48,19 @@ func (c *logsCommand) Run(ctx context.Context) error {
 	case c.Request != "" && (c.Follow || c.Function != ""):
 		return output.Usagef("--request shows all of one request that the run keeps: leave out -f and FUNCTION")
 	case c.Follow && c.Format != "text" && c.Format != "jsonlines":
-		return output.Usagef("--format: got %s with -f, which ends when you end it: text and jsonlines are written as things happen", c.Format)
+		return output.Usagef("--format: got %s with -f, which ends when you end it: text and jsonlines are written "+
+			"as things happen", c.Format)
 	}
-	p := &logPrinter{out: os.Stdout, raw: c.Format == "jsonlines", text: trace.Text{Level: levelOf(c.LogLevel), Colours: coloured(os.Stdout)}, pending: map[string][]trace.Line{}}
+	p := &logPrinter{out: os.Stdout, raw: c.Format == "jsonlines",
+		text: trace.Text{Level: levelOf(c.LogLevel), Colours: coloured(os.Stdout)}, pending: map[string][]trace.Line{}}
 	if c.Request != "" {
 		var details trace.Details
 		if err := c.Call(ctx, http.MethodGet, "/requests/"+url.PathEscape(c.Request), nil, &details); err != nil {
 			return err
 		}
 		var lines []trace.Line
-		if err := c.Call(ctx, http.MethodGet, "/lines?"+url.Values{"request": {details.ID}}.Encode(), nil, &lines); err != nil {
+		if err := c.Call(ctx, http.MethodGet, "/lines?"+url.Values{"request": {details.ID}}.Encode(), nil,
+			&lines); err != nil {
 			return err
 		}
 		if p.raw || c.Format == "text" {
@@ -91,7 +95,9 @@ func (c *logsCommand) Run(ctx context.Context) error {
 		return err
 	}
 	if requests.Next > 0 {
-		lines = slices.DeleteFunc(lines, func(l trace.Line) bool { return l.Seq < requests.Requests[len(requests.Requests)-1].Seq })
+		lines = slices.DeleteFunc(lines, func(l trace.Line) bool {
+			return l.Seq < requests.Requests[len(requests.Requests)-1].Seq
+		})
 	}
 	if !p.raw && c.Format != "text" {
 		lines = slices.DeleteFunc(lines, func(l trace.Line) bool { return p.label != "" && l.Label != p.label })
@@ -277,5 +283,6 @@ func levelOf(name string) (level slog.Level) {
 // coloured reports whether a file is a terminal whose user has not asked for texts without colours (NO_COLOR).
 func coloured(file *os.File) bool {
 	info, err := file.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0 && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+	return err == nil && info.Mode()&os.ModeCharDevice != 0 && os.Getenv("NO_COLOR") == "" &&
+		os.Getenv("TERM") != "dumb"
 }

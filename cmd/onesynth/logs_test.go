@@ -5,26 +5,18 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"syscall"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/local/console"
-	"github.com/onesynth-cdk/onesynth/local/lambda"
-	"github.com/onesynth-cdk/onesynth/local/trace"
+	"github.com/onesynth-cdk/onesynth/internal/console"
+	"github.com/onesynth-cdk/onesynth/internal/services/lambda"
+	"github.com/onesynth-cdk/onesynth/internal/trace"
 )
-
-// known are the functions of a run, for its console, which asks for nothing else of them.
-type known struct {
-	unused
-	list []lambda.Status
-}
-
-type unused = interface{ console.Functions }
-
-func (k known) Functions() []lambda.Status { return k.list }
 
 // recorded is the console of a run whose functions one and two have logged. invoke makes one more request.
 func recorded(t *testing.T) (address string, invoke func(n int, function string)) {
@@ -39,7 +31,19 @@ func recorded(t *testing.T) (address string, invoke func(n int, function string)
 	invoke(1, "one")
 	recorder.Line("stack-two", "two", "", "between")
 	invoke(2, "two")
-	c := console.New(console.Options{Trace: recorder, Functions: known{list: []lambda.Status{{Name: "stack-one", Label: "one"}, {Name: "stack-two", Label: "two"}}}})
+	functions := lambda.New(lambda.Options{})
+	t.Cleanup(functions.Close)
+	// The program is never started.
+	code := t.TempDir()
+	if err := os.Symlink(command, filepath.Join(code, "bootstrap")); err != nil {
+		t.Fatal(err)
+	}
+	for _, label := range []string{"one", "two"} {
+		if err := functions.Add(lambda.Function{Name: "stack-" + label, Label: label, Code: code}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := console.New(console.Rooms{Trace: recorder, Functions: functions})
 	server := httptest.NewServer(http.HandlerFunc(c.ServeHTTP))
 	t.Cleanup(server.CloseClientConnections)
 	return server.URL, invoke
@@ -53,12 +57,17 @@ func TestLogs(t *testing.T) {
 		status    int
 		want      string // of stdout, without times; or a part of stderr
 	}{
-		"All":       {nil, 0, "invocation one  ok  0 ms  one\n          WARN  said 1\ntwo  between\ninvocation two  ok  0 ms  two\n          WARN  said 2\n"},
-		"Function":  {[]string{"one"}, 0, "invocation one  ok  0 ms  one\n          WARN  said 1\n"},
-		"FullName":  {[]string{"stack-two"}, 0, "two  between\ninvocation two  ok  0 ms  two\n          WARN  said 2\n"},
-		"Level":     {[]string{"--log-level", "error"}, 0, "invocation one  ok  0 ms  one\ninvocation two  ok  0 ms  two\n"},
-		"JSONLines": {[]string{"--format", "jsonlines", "two"}, 0, "between\n{\"level\":\"WARN\",\"message\":\"said 2\"}\n"},
-		"Request":   {[]string{"--request", "00000002-0000-4000-8000-000000000000"}, 0, "invocation two  ok  0 ms  two\n          WARN  said 2\n"},
+		"All": {nil, 0, "invocation one  ok  0 ms  one\n          WARN  said 1\ntwo  between\ninvocation two  " +
+			"ok  0 ms  two\n          WARN  said 2\n"},
+		"Function": {[]string{"one"}, 0, "invocation one  ok  0 ms  one\n          WARN  said 1\n"},
+		"FullName": {[]string{"stack-two"}, 0,
+			"two  between\ninvocation two  ok  0 ms  two\n          WARN  said 2\n"},
+		"Level": {[]string{"--log-level", "error"}, 0,
+			"invocation one  ok  0 ms  one\ninvocation two  ok  0 ms  two\n"},
+		"JSONLines": {[]string{"--format", "jsonlines", "two"}, 0,
+			"between\n{\"level\":\"WARN\",\"message\":\"said 2\"}\n"},
+		"Request": {[]string{"--request", "00000002-0000-4000-8000-000000000000"}, 0,
+			"invocation two  ok  0 ms  two\n          WARN  said 2\n"},
 		"Unknown":   {[]string{"three"}, 64, `FUNCTION: got "three", allowed are one, two`},
 		"NoRequest": {[]string{"--request", "none"}, 1, `no request "none": the run keeps the newest`},
 		"Both":      {[]string{"--request", "none", "-f"}, 64, "leave out -f and FUNCTION"},
@@ -80,7 +89,8 @@ func TestLogs(t *testing.T) {
 			}
 			var got strings.Builder
 			for line := range strings.Lines(stdout) {
-				if before, after, ok := strings.Cut(line, "  "); ok && strings.Count(before, ":") == 2 && len(before) == len("12:00:01") {
+				if before, after, ok := strings.Cut(line, "  "); ok && strings.Count(before, ":") == 2 &&
+					len(before) == len("12:00:01") {
 					line = after
 				}
 				got.WriteString(duration.ReplaceAllString(line, "0 ms"))
@@ -90,7 +100,8 @@ func TestLogs(t *testing.T) {
 			}
 		})
 	}
-	if status, _, stderr := invoke(t, "logs", "--console", "http://127.0.0.1:1"); status != 1 || !strings.Contains(stderr, "start it with onesynth local") {
+	if status, _, stderr := invoke(t, "logs", "--console", "http://127.0.0.1:1"); status != 1 ||
+		!strings.Contains(stderr, "start it with onesynth local") {
 		t.Errorf("got %d %s", status, stderr)
 	}
 }

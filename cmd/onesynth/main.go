@@ -68,7 +68,8 @@ func main() {
 func run(ctx context.Context, arguments []string) int {
 	options := []kong.Option{
 		kong.Name("onesynth"),
-		kong.Description("Runs the cloud assembly that cdk synth writes on this machine, without an AWS account and without Docker, and checks it before it is deployed."),
+		kong.Description("Runs the cloud assembly that cdk synth writes on this machine, without an AWS account and " +
+			"without Docker, and checks it before it is deployed."),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
 		kong.Vars{"version": version()},
 		kong.BindTo(ctx, (*context.Context)(nil)),

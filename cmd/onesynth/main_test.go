@@ -20,8 +20,8 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/cmd/onesynth/commandtest"
-	"github.com/onesynth-cdk/onesynth/local/lambda"
-	"github.com/onesynth-cdk/onesynth/local/lambda/lambdatest"
+	"github.com/onesynth-cdk/onesynth/internal/services/lambda"
+	"github.com/onesynth-cdk/onesynth/internal/services/lambda/lambdatest"
 )
 
 // command is the path of the command.
@@ -87,7 +87,8 @@ func TestUsage(t *testing.T) {
 		"Values":      {[]string{"complete", "--", "check", "--format", ""}, 0, "jsonlines\n"},
 		"NothingRuns": {[]string{"push", "--console", "http://127.0.0.1:1"}, 1, "start it with onesynth local"},
 		"NoDocument":  {[]string{"openapi", "--assembly", os.TempDir()}, 1, "make synth"},
-		"NoAssembly":  {[]string{"local", "--assembly", os.TempDir(), "--port", "0", "--console-port", "0"}, 1, "make synth"},
+		"NoAssembly": {[]string{"local", "--assembly", os.TempDir(), "--port", "0", "--console-port", "0"}, 1,
+			"make synth"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -106,31 +107,38 @@ func TestRemoteCommands(t *testing.T) {
 		switch r.URL.Path {
 		case "/token":
 			var request map[string]any
-			if err := json.NewDecoder(r.Body).Decode(&request); err != nil || request["sub"] != "alice" || request["expires"] != "30m0s" || request["stack"] != "Todo" || request["claims"].(map[string]any)["a"] != "b" {
+			if err := json.NewDecoder(r.Body).Decode(&request); err != nil || request["sub"] != "alice" ||
+				request["expires"] != "30m0s" || request["stack"] != "Todo" ||
+				request["claims"].(map[string]any)["a"] != "b" {
 				t.Errorf("got %v, %v", request, err)
 			}
 			fmt.Fprint(w, `{"access_token":"abc"}`)
 		case "/push":
 			fmt.Fprint(w, `[{"token":"d"}]`)
 		case "/schedules":
-			fmt.Fprint(w, `[{"name":"notify","expression":"rate(1 minute)","last":"2026-11-20T09:03:29Z"},{"name":"tick","expression":"cron(0 4 * * ? *)"}]`)
+			fmt.Fprint(w,
+				`[{"name":"notify","expression":"rate(1 minute)","last":"2026-11-20T09:03:29Z"},{"name":"tick","expression":"cron(0 4 * * ? *)"}]`)
 		case "/schedules/tick/run":
 			w.WriteHeader(502)
 			fmt.Fprint(w, `{"error":"function notifier failed"}`)
 		}
 	}))
 	defer server.Close()
-	if status, stdout, stderr := invoke(t, "token", "--sub", "alice", "--stack", "Todo", "--claim", "a=b", "--expires", "30m", "--console", server.URL); status != 0 || stdout != "abc\n" {
+	if status, stdout, stderr := invoke(t, "token", "--sub", "alice", "--stack", "Todo", "--claim", "a=b", "--expires",
+		"30m", "--console", server.URL); status != 0 || stdout != "abc\n" {
 		t.Errorf("got %d %q %s", status, stdout, stderr)
 	}
-	if status, stdout, stderr := invoke(t, "push", "--clear", "--console", server.URL); status != 0 || !strings.Contains(stdout, `"token": "d"`) || !strings.Contains(stderr, "is now onesynth push clear") {
+	if status, stdout, stderr := invoke(t, "push", "--clear", "--console", server.URL); status != 0 ||
+		!strings.Contains(stdout, `"token": "d"`) || !strings.Contains(stderr, "is now onesynth push clear") {
 		t.Errorf("got %d %q %s", status, stdout, stderr)
 	}
-	if status, stdout, stderr := invoke(t, "push", "list", "--format", "csv", "--console", server.URL); status != 0 || !strings.HasPrefix(stdout, "name,project,token,received,message\n") {
+	if status, stdout, stderr := invoke(t, "push", "list", "--format", "csv", "--console", server.URL); status != 0 ||
+		!strings.HasPrefix(stdout, "name,project,token,received,message\n") {
 		t.Errorf("got %d %q %s", status, stdout, stderr)
 	}
 	for _, run := range [][]string{{"run-schedule", "tick"}, {"schedule", "run", "tick"}} {
-		if status, _, stderr := invoke(t, append(run, "--console", server.URL)...); status != 1 || !strings.Contains(stderr, "function notifier failed") {
+		if status, _, stderr := invoke(t, append(run, "--console", server.URL)...); status != 1 ||
+			!strings.Contains(stderr, "function notifier failed") {
 			t.Errorf("got %d %s", status, stderr)
 		}
 	}
@@ -138,14 +146,18 @@ func TestRemoteCommands(t *testing.T) {
 	for _, list := range [][]string{{"run-schedule"}, {"schedule", "list"}} {
 		status, stdout, stderr := invoke(t, list...)
 		lines := strings.Split(stdout, "\n")
-		if status != 0 || len(lines) != 4 || !strings.HasPrefix(lines[1], "notify  ") || !strings.Contains(lines[2], "cron(0 4 * * ? *)  never") || strings.Contains(stderr, "is now onesynth schedule list") != (list[0] == "run-schedule") {
+		if status != 0 || len(lines) != 4 || !strings.HasPrefix(lines[1], "notify  ") ||
+			!strings.Contains(lines[2], "cron(0 4 * * ? *)  never") ||
+			strings.Contains(stderr, "is now onesynth schedule list") != (list[0] == "run-schedule") {
 			t.Errorf("%v: got %d %q %s", list, status, stdout, stderr)
 		}
 	}
-	if status, stdout, stderr := invoke(t, "schedule", "list", "--format", "jsonlines"); status != 0 || strings.Count(stdout, "\n") != 2 || !strings.Contains(stdout, `"name":"tick"`) {
+	if status, stdout, stderr := invoke(t, "schedule", "list", "--format", "jsonlines"); status != 0 ||
+		strings.Count(stdout, "\n") != 2 || !strings.Contains(stdout, `"name":"tick"`) {
 		t.Errorf("got %d %q %s", status, stdout, stderr)
 	}
-	if got := strings.Join(asked, ", "); got != "POST /token, GET /push, DELETE /push, GET /push, POST /schedules/tick/run, POST /schedules/tick/run, GET /schedules, GET /schedules, GET /schedules" {
+	if got := strings.Join(asked, ", "); got != "POST /token, GET /push, DELETE /push, GET /push, POST "+
+		"/schedules/tick/run, POST /schedules/tick/run, GET /schedules, GET /schedules, GET /schedules" {
 		t.Errorf("asked %s", got)
 	}
 }
@@ -153,8 +165,8 @@ func TestRemoteCommands(t *testing.T) {
 // architecture is that of this machine, as AWS Lambda names it.
 var architecture = map[string]string{"amd64": "x86_64", "arm64": "arm64"}[runtime.GOARCH]
 
-// writeAssembly writes an assembly of the function worker, whose code is that of the package, and of further resources and
-// outputs in JSON.
+// writeAssembly writes an assembly of the function worker, whose code is that of the package, and of further resources
+// and outputs in JSON.
 func writeAssembly(t *testing.T, code, resources, outputs string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -190,7 +202,9 @@ func TestNothingOutlivesTheRun(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := exec.CommandContext(context.Background(), command, "local", "--assembly", writeAssembly(t, "../../local/lambda/testdata/function", "", ""), "--port", "0", "--console-port", "0")
+			c := exec.CommandContext(context.Background(), command, "local", "--assembly",
+				writeAssembly(t, "../../internal/services/lambda/testdata/function", "", ""), "--port", "0",
+				"--console-port", "0")
 			stdout, err := c.StdoutPipe()
 			if err != nil {
 				t.Fatal(err)
@@ -203,7 +217,8 @@ func TestNothingOutlivesTheRun(t *testing.T) {
 			console := ""
 			lines := bufio.NewScanner(stdout)
 			for lines.Scan() && lines.Text() != "ready" {
-				if match := regexp.MustCompile(`^console +(http://\S+)`).FindStringSubmatch(lines.Text()); match != nil {
+				if match := regexp.MustCompile(`^console +(http://\S+)`).FindStringSubmatch(
+					lines.Text()); match != nil {
 					console = match[1]
 				}
 			}
@@ -234,7 +249,8 @@ func TestNothingOutlivesTheRun(t *testing.T) {
 				said = append(said, lines.Text())
 			}
 			err = c.Wait()
-			if ended := slices.Contains(said, "ending") && slices.Contains(said, "ended"); len(signals) == 1 && ended != (signals[0] != syscall.SIGKILL) {
+			if ended := slices.Contains(said, "ending") && slices.Contains(said, "ended"); len(signals) == 1 &&
+				ended != (signals[0] != syscall.SIGKILL) {
 				t.Errorf("at its end the run said %q", said)
 			}
 			if len(signals) == 1 && signals[0] != syscall.SIGKILL && err != nil {

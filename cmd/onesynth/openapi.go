@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/onesynth-cdk/onesynth/cmd/onesynth/target"
-	"github.com/onesynth-cdk/onesynth/local/document"
+	"github.com/onesynth-cdk/onesynth/internal/document"
 )
 
 type openapiCommand struct {

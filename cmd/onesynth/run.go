@@ -10,9 +10,9 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/cmd/onesynth/output"
 	"github.com/onesynth-cdk/onesynth/cmd/onesynth/target"
-	"github.com/onesynth-cdk/onesynth/local/console"
-	"github.com/onesynth-cdk/onesynth/local/inbox"
-	"github.com/onesynth-cdk/onesynth/local/schedule"
+	"github.com/onesynth-cdk/onesynth/internal/console"
+	"github.com/onesynth-cdk/onesynth/internal/services/fcm"
+	"github.com/onesynth-cdk/onesynth/internal/services/scheduler"
 )
 
 type tokenCommand struct {
@@ -35,7 +35,8 @@ func (c *tokenCommand) Run(ctx context.Context) error {
 	}
 	var token console.Token
 	err := c.Call(ctx, http.MethodPost, "/token", console.TokenRequest{
-		Subject: c.Sub, Stack: c.Stack, Audience: c.Aud, Issuer: c.Iss, Scope: c.Scope, Expires: c.Expires.String(), Claims: claims,
+		Subject: c.Sub, Stack: c.Stack, Audience: c.Aud, Issuer: c.Iss, Scope: c.Scope, Expires: c.Expires.String(),
+		Claims: claims,
 	}, &token)
 	if err != nil {
 		return err
@@ -59,7 +60,7 @@ type scheduleListCommand struct {
 
 // Run prints the schedules. Text has what people ask for first, the other forms have everything.
 func (c *scheduleListCommand) Run(ctx context.Context) error {
-	var schedules []schedule.Status
+	var schedules []scheduler.Status
 	if err := c.Call(ctx, http.MethodGet, "/schedules", nil, &schedules); err != nil {
 		return err
 	}
@@ -116,7 +117,7 @@ type pushListCommand struct {
 
 // Run prints the messages.
 func (c *pushListCommand) Run(ctx context.Context) error {
-	var messages []inbox.Message
+	var messages []fcm.Message
 	if err := c.Call(ctx, http.MethodGet, "/push", nil, &messages); err != nil {
 		return err
 	}
@@ -152,5 +153,6 @@ func (c *runScheduleCommand) Run(ctx context.Context) error {
 
 // renamed tells people the spelling that has replaced the one that they used.
 func renamed(former, now string) {
-	fmt.Fprintf(os.Stderr, "onesynth: onesynth %s is now onesynth %s; the former spelling goes on working\n", former, now)
+	fmt.Fprintf(os.Stderr, "onesynth: onesynth %s is now onesynth %s; the former spelling goes on working\n", former,
+		now)
 }

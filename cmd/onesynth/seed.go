@@ -18,9 +18,9 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/cmd/onesynth/output"
 	"github.com/onesynth-cdk/onesynth/cmd/onesynth/target"
-	"github.com/onesynth-cdk/onesynth/local/assembly"
-	"github.com/onesynth-cdk/onesynth/local/console"
-	"github.com/onesynth-cdk/onesynth/local/initial"
+	"github.com/onesynth-cdk/onesynth/internal/cloud/assembly"
+	"github.com/onesynth-cdk/onesynth/internal/console"
+	"github.com/onesynth-cdk/onesynth/internal/initial"
 )
 
 type seedCommand struct {
@@ -96,7 +96,8 @@ func (c *seedCommand) places(ctx context.Context) ([]place, error) {
 	deployed, err := c.Deployed()
 	switch {
 	case c.Assembly != "" && (deployed || err != nil):
-		return nil, output.Usagef("got --assembly with --stack or --region: the assembly says which stacks it has, and where")
+		return nil, output.Usagef("got --assembly with --stack or --region: the assembly says which stacks it has, " +
+			"and where")
 	case err != nil:
 		return nil, err
 	case c.Assembly != "":
@@ -118,15 +119,18 @@ func (c *seedCommand) choose(of place) ([]initial.Loader, error) {
 	own := platforms[c.Platform]
 	switch {
 	case len(platforms) == 0:
-		return nil, fmt.Errorf("%s has no platform with initial data: a platform has some if a function in its schema has the trigger OnSeed", of.name)
+		return nil, fmt.Errorf("%s has no platform with initial data: a platform has some if a function in its "+
+			"schema has the trigger OnSeed", of.name)
 	case c.Platform == "" && c.Function == "":
 		return of.loaders, nil
 	case c.Platform == "":
 		return nil, output.Usagef("got --function without a platform: name the platform, too")
 	case len(own) == 0:
-		return nil, output.Usagef("platform: got %q, and %s has initial data of %s: name one of these", c.Platform, of.name, strings.Join(slices.Sorted(maps.Keys(platforms)), ", "))
+		return nil, output.Usagef("platform: got %q, and %s has initial data of %s: name one of these", c.Platform,
+			of.name, strings.Join(slices.Sorted(maps.Keys(platforms)), ", "))
 	case c.Function == "" && len(own) > 1:
-		return nil, output.Usagef("%s has several platforms %s: choose with --function %s", of.name, c.Platform, strings.Join(own, " or --function "))
+		return nil, output.Usagef("%s has several platforms %s: choose with --function %s", of.name, c.Platform,
+			strings.Join(own, " or --function "))
 	case c.Function != "" && !slices.Contains(own, c.Function):
 		return nil, output.Usagef("--function: got %q, allowed are %s", c.Function, strings.Join(own, ", "))
 	}
@@ -141,9 +145,11 @@ func (c *seedCommand) ofRun(ctx context.Context) (place, error) {
 	if err != nil {
 		return place{}, err
 	}
-	run := place{name: c.Where(), invoke: func(ctx context.Context, function string, event []byte) ([]byte, string, error) {
+	run := place{name: c.Where(), invoke: func(ctx context.Context, function string, event []byte) ([]byte, string,
+		error) {
 		var answer console.Invocation
-		err := c.Call(ctx, http.MethodPost, "/functions/"+url.PathEscape(function)+"/invoke", json.RawMessage(event), &answer)
+		err := c.Call(ctx, http.MethodPost, "/functions/"+url.PathEscape(function)+"/invoke", json.RawMessage(event),
+			&answer)
 		return answer.Payload, answer.Error, err
 	}}
 	for _, stack := range stacks {
@@ -195,15 +201,18 @@ func (c *seedCommand) inStack(ctx context.Context, at target.Stack) (place, erro
 		return place{}, err
 	}
 	client := lambda.NewFromConfig(configuration)
-	return place{at.Where(), initial.Loaders(at.Name, outputs), func(ctx context.Context, function string, event []byte) ([]byte, string, error) {
-		answer, err := client.Invoke(ctx, &lambda.InvokeInput{FunctionName: &function, Payload: event})
-		var missing *types.ResourceNotFoundException
-		switch {
-		case errors.As(err, &missing):
-			return nil, "", fmt.Errorf("%s has no function %s in the Region %s: %w", at.Where(), function, configuration.Region, err)
-		case err != nil:
-			return nil, "", target.Advise(fmt.Errorf("invoke %s: %w", function, err), configuration.Region, seedPermissions)
-		}
-		return answer.Payload, aws.ToString(answer.FunctionError), nil
-	}}, nil
+	return place{at.Where(), initial.Loaders(at.Name, outputs),
+		func(ctx context.Context, function string, event []byte) ([]byte, string, error) {
+			answer, err := client.Invoke(ctx, &lambda.InvokeInput{FunctionName: &function, Payload: event})
+			var missing *types.ResourceNotFoundException
+			switch {
+			case errors.As(err, &missing):
+				return nil, "", fmt.Errorf("%s has no function %s in the Region %s: %w", at.Where(), function,
+					configuration.Region, err)
+			case err != nil:
+				return nil, "", target.Advise(fmt.Errorf("invoke %s: %w", function, err), configuration.Region,
+					seedPermissions)
+			}
+			return answer.Payload, aws.ToString(answer.FunctionError), nil
+		}}, nil
 }

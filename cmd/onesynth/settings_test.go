@@ -41,19 +41,23 @@ func TestSettingsAreRead(t *testing.T) {
 	t.Cleanup(console.Close)
 	port := console.Listener.Addr().(*net.TCPAddr).Port
 	content := fmt.Sprintf(`{"context": {"onesynth": {"consolePort": %d}}}`, port)
-	if status, stdout, stderr := invokeBeside(t, content, "push"); status != 0 || !strings.Contains(stdout, "of the folder's run") {
+	if status, stdout, stderr := invokeBeside(t, content, "push"); status != 0 ||
+		!strings.Contains(stdout, "of the folder's run") {
 		t.Errorf("push: got %d %s%s", status, stdout, stderr)
 	}
-	if status, _, stderr := invokeBeside(t, content, "push", "--console", "http://127.0.0.1:1"); status != 1 || !strings.Contains(stderr, "nothing runs at http://127.0.0.1:1") {
+	if status, _, stderr := invokeBeside(t, content, "push", "--console", "http://127.0.0.1:1"); status != 1 ||
+		!strings.Contains(stderr, "nothing runs at http://127.0.0.1:1") {
 		t.Errorf("push --console: got %d %s", status, stderr)
 	}
 	unknown := `{"context": {"onesynth": {"prot": 1}}}`
 	for _, command := range []string{"local", "push"} {
-		if status, _, stderr := invokeBeside(t, unknown, command); status == 0 || !strings.Contains(stderr, `cdk.json: context.onesynth: got "prot": allowed are `) {
+		if status, _, stderr := invokeBeside(t, unknown, command); status == 0 ||
+			!strings.Contains(stderr, `cdk.json: context.onesynth: got "prot": allowed are `) {
 			t.Errorf("%s: got %d %s", command, status, stderr)
 		}
 	}
-	if status, _, stderr := invokeBeside(t, content, "local"); status == 0 || !strings.Contains(stderr, fmt.Sprint("port in use: ", port)) && !strings.Contains(stderr, "cdk synth") {
+	if status, _, stderr := invokeBeside(t, content, "local"); status == 0 ||
+		!strings.Contains(stderr, fmt.Sprint("port in use: ", port)) && !strings.Contains(stderr, "cdk synth") {
 		t.Errorf("local: got %d %s", status, stderr)
 	}
 }
@@ -62,21 +66,29 @@ func TestSettingsAreRead(t *testing.T) {
 func TestFlagsWin(t *testing.T) {
 	t.Parallel()
 	content := target.Settings{
-		Stacks: []string{"Dev/*"}, Port: new(9000), ConsolePort: new(9079), Ports: map[string]int{"ask": 9001}, AllowUnsupported: []string{"AWS::EKS::Cluster"},
-		SSMParameters: map[string]string{"/a": "content", "/b": "content"},
+		Stacks: []string{"Dev/*"}, Port: new(9000), ConsolePort: new(9079), Ports: map[string]int{"ask": 9001},
+		AllowUnsupported: []string{"AWS::EKS::Cluster"},
+		SSMParameters:    map[string]string{"/a": "content", "/b": "content"},
 	}
-	flags := localCommand{Stack: []string{"Prod/Ask"}, Port: new(port(0)), ConsolePort: new(port(0)), AllowUnsupported: []string{"AWS::MSK::Cluster"}, SSMParameter: map[string]string{"/a": "flag"}, Bedrock: "http://127.0.0.1:1"}
+	flags := localCommand{Stack: []string{"Prod/Ask"}, Port: new(port(0)), ConsolePort: new(port(0)),
+		AllowUnsupported: []string{"AWS::MSK::Cluster"}, SSMParameter: map[string]string{"/a": "flag"},
+		Bedrock: "http://127.0.0.1:1"}
 	got := flags.options(content)
-	want := local.Options{Stacks: []string{"Prod/Ask"}, AllowUnsupported: []string{"AWS::MSK::Cluster", "AWS::EKS::Cluster"}, SSMParameters: map[string]string{"/a": "flag", "/b": "content"}, ModelsURL: "http://127.0.0.1:1", InitialData: true}
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(local.Options{}, "Log", "CheckLake", "QueryLake")); diff != "" {
+	want := local.Options{Stacks: []string{"Prod/Ask"},
+		AllowUnsupported: []string{"AWS::MSK::Cluster", "AWS::EKS::Cluster"},
+		SSMParameters:    map[string]string{"/a": "flag", "/b": "content"}, ModelsURL: "http://127.0.0.1:1",
+		InitialData: true}
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(local.Options{}, "Log")); diff != "" {
 		t.Errorf("flags (-want +got):\n%s", diff)
 	}
 	got = (&localCommand{}).options(content)
-	want = local.Options{Stacks: content.Stacks, Port: 9000, ConsolePort: 9079, Ports: content.Ports, AllowUnsupported: content.AllowUnsupported, SSMParameters: content.SSMParameters, InitialData: true}
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(local.Options{}, "Log", "CheckLake", "QueryLake")); diff != "" {
+	want = local.Options{Stacks: content.Stacks, Port: 9000, ConsolePort: 9079, Ports: content.Ports,
+		AllowUnsupported: content.AllowUnsupported, SSMParameters: content.SSMParameters, InitialData: true}
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(local.Options{}, "Log")); diff != "" {
 		t.Errorf("cdk.json (-want +got):\n%s", diff)
 	}
-	if got := (&localCommand{}).options(target.Settings{}); got.Port != local.PlatformPorts || got.ConsolePort != local.DefaultConsolePort {
+	if got := (&localCommand{}).options(target.Settings{}); got.Port != local.PlatformPorts ||
+		got.ConsolePort != local.DefaultConsolePort {
 		t.Errorf("neither: got %+v", got)
 	}
 }
@@ -84,7 +96,8 @@ func TestFlagsWin(t *testing.T) {
 // The AWS SDKs' variable names the endpoint of models, unless the flag names another.
 func TestBedrockEndpoint(t *testing.T) {
 	t.Setenv("AWS_ENDPOINT_URL_BEDROCK_RUNTIME", "http://127.0.0.1:1")
-	for want, arguments := range map[string][]string{"http://127.0.0.1:1": nil, "http://127.0.0.1:2": {"--bedrock", "http://127.0.0.1:2"}} {
+	for want, arguments := range map[string][]string{"http://127.0.0.1:1": nil,
+		"http://127.0.0.1:2": {"--bedrock", "http://127.0.0.1:2"}} {
 		var c localCommand
 		parser, err := kong.New(&c)
 		if err != nil {

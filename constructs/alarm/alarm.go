@@ -95,7 +95,8 @@ func checkPeriods(f *finding.List, path string, period time.Duration, periods in
 		longest = longestRange
 	}
 	if most := int(longest / period); periods < 0 || periods > most {
-		f.Add(path+".Periods", periods, fmt.Sprintf("1 to %d with a period of %s", most, period), "leave it 0 for the default, or choose a longer period")
+		f.Add(path+".Periods", periods, fmt.Sprintf("1 to %d with a period of %s", most, period),
+			"leave it 0 for the default, or choose a longer period")
 	}
 }
 

@@ -89,6 +89,7 @@ func CheckTopicARN(f *finding.List, path, arn, region string) {
 	}
 	match := topicARN.FindStringSubmatch(arn)
 	if match == nil || region != "" && !props.IsToken(region) && match[1] != region {
-		f.Add(path, arn, "the ARN of a standard topic of Amazon SNS in the region of the stack", `copy it from the topic, such as "arn:aws:sns:eu-west-1:111122223333:alerts"`)
+		f.Add(path, arn, "the ARN of a standard topic of Amazon SNS in the region of the stack",
+			`copy it from the topic, such as "arn:aws:sns:eu-west-1:111122223333:alerts"`)
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/onesynth-cdk/onesynth/constructs/nag"
-	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
 // Accepted returns the findings of cdk-nag that the platform accepts with these props, in addition
@@ -12,27 +12,34 @@ import (
 func (p Props) Accepted() []nag.Accepted {
 	routes := p.described().RoutesOf
 	accepted := slices.Concat(
-		nag.OpenRoutes("People answer without an account: the function limits each fingerprint and each address, and the stage all callers together.",
-			routes(schema.CallerPerson)...),
+		nag.OpenRoutes("People answer without an account: the function limits each fingerprint and each address, and "+
+			"the stage all callers together.",
+			routes(askahuman.CallerPerson)...),
 		[]nag.Accepted{{
 			Rule: "AwsSolutions-SMG4", Resource: "FingerprintSecret/Resource",
 			Reason: "With another key every person would be a new one, without points and with all limits fresh.",
 		}},
 	)
-	accepted = append(accepted, nag.OpenRoutes("Clients read who issues tokens before they have one (RFC 9728).", p.mcpMetadataRoutes()...)...)
-	accepted = append(accepted, nag.OpenRoutes("The page is the same files for all: people open it without an account, and its function may read nothing.", p.pageRoutes()...)...)
+	accepted = append(accepted, nag.OpenRoutes("Clients read who issues tokens before they have one (RFC 9728).",
+		p.mcpMetadataRoutes()...)...)
+	accepted = append(accepted, nag.OpenRoutes(
+		"The page is the same files for all: people open it without an account, and its function may read nothing.",
+		p.pageRoutes()...)...)
 	if !p.WithoutWebhooks {
 		accepted = append(accepted, nag.Accepted{
 			Rule: "AwsSolutions-SMG4", Resource: "WebhookSecret/Resource",
-			Reason: "With another key all secrets of agents would change at once, and no endpoint could verify a webhook. Agents rotate their own secrets, by POST /agent/webhook-secrets.",
+			Reason: "With another key all secrets of agents would change at once, and no endpoint could verify a " +
+				"webhook. Agents rotate their own secrets, by POST /agent/webhook-secrets.",
 		})
 	}
 	if p.OpenAgents {
-		accepted = append(accepted, nag.OpenRoutes("Props.OpenAgents, for development, lets anyone ask.", routes(schema.CallerAgent)...)...)
+		accepted = append(accepted, nag.OpenRoutes("Props.OpenAgents, for development, lets anyone ask.",
+			routes(askahuman.CallerAgent)...)...)
 	}
 	if p.AgentKeys {
-		accepted = append(accepted, nag.OpenRoutes("With Props.AgentKeys the function itself checks the key: an authorizer of an HTTP API would need both headers in each request, "+
-			"would keep a revoked key in its cache, and answers in another form.", routes(schema.CallerAgent)...)...)
+		accepted = append(accepted, nag.OpenRoutes("With Props.AgentKeys the function itself checks the key: an "+
+			"authorizer of an HTTP API would need both headers in each request, "+
+			"would keep a revoked key in its cache, and answers in another form.", routes(askahuman.CallerAgent)...)...)
 	}
 	if p.FCMCredentials == nil {
 		accepted = append(accepted, nag.Accepted{

@@ -20,10 +20,10 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/platform"
 	"github.com/onesynth-cdk/onesynth/constructs/queue"
 	"github.com/onesynth-cdk/onesynth/constructs/schedule"
-	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
-// The functions, as schema.AskAHuman names them.
+// The functions, as askahuman.Platform names them.
 const (
 	agentAPI      = "agentapi"
 	humanAPI      = "humanapi"
@@ -73,20 +73,21 @@ type AskAHuman struct {
 
 // Handlers are the platform's functions as [gofunction.Start] builds them.
 func Handlers(architecture gofunction.Architecture) gofunction.Source {
-	return platform.Handlers(schema.AskAHuman(), architecture)
+	return platform.Handlers(askahuman.Platform(), architecture)
 }
 
 // New declares the platform. It ends the program, by [props.Refuse], with the
 // error of [Props.Validate], or of [gofunction.Build.Wait], before it declares
 // anything.
 func New(scope constructs.Construct, id string, p Props) *AskAHuman {
-	p.Build = platform.Ready(scope, "askahuman", id, p.validate, p.Build, platform.Handlers(p.described(), p.Architecture))
+	p.Build = platform.Ready(scope, "askahuman", id, p.validate, p.Build,
+		platform.Handlers(p.described(), p.Architecture))
 	p = p.withDefaults()
 	described := p.described()
 	var open []string
 	if p.OpenAgents || p.AgentKeys {
 		// The function itself checks keys: docs/SECURITY.md says why.
-		open = described.RoutesOf(schema.CallerAgent)
+		open = described.RoutesOf(askahuman.CallerAgent)
 	}
 	a := &AskAHuman{}
 	platform.Declare(a, scope, id, described, platform.Declaration{
@@ -109,27 +110,32 @@ func New(scope constructs.Construct, id string, p Props) *AskAHuman {
 	a.tellIssuer(p)
 	a.Schedule = a.Schedules[notifier]
 	a.FingerprintSecret, a.FCMCredentials = a.Secrets["FingerprintSecret"], a.Secrets["FCMCredentials"]
-	a.Outputs.Add("FcmCredentialsSecretArn", "Secret to put the service account key for Firebase Cloud Messaging into", a.FCMCredentials.SecretArn())
+	a.Outputs.Add("FcmCredentialsSecretArn", "Secret to put the service account key for Firebase Cloud Messaging into",
+		a.FCMCredentials.SecretArn())
 	return a
 }
 
 // environment is what functions read beside tables and secrets, by function.
 func (p Props) environment() map[string]map[string]string {
-	shards, readShards, rules, leftOut := strconv.Itoa(p.Shards), strconv.Itoa(p.ReadShards), p.rules().Encode(), p.parts().LeftOut()
+	shards, readShards, rules, leftOut := strconv.Itoa(p.Shards), strconv.Itoa(p.ReadShards), p.rules().Encode(),
+		p.parts().LeftOut()
 	variables := map[string]map[string]string{
-		agentAPI:      {"SHARDS": shards, "READ_SHARDS": readShards, "RULES": rules, "OPEN_AGENTS": strconv.FormatBool(p.OpenAgents)},
-		mcpAPI:        {"SHARDS": shards, "READ_SHARDS": readShards, "RULES": rules, "OPEN_AGENTS": strconv.FormatBool(p.OpenAgents)},
+		agentAPI: {"SHARDS": shards, "READ_SHARDS": readShards, "RULES": rules,
+			"OPEN_AGENTS": strconv.FormatBool(p.OpenAgents)},
+		mcpAPI: {"SHARDS": shards, "READ_SHARDS": readShards, "RULES": rules,
+			"OPEN_AGENTS": strconv.FormatBool(p.OpenAgents)},
 		humanAPI:      {"SHARDS": shards, "READ_SHARDS": readShards, "RULES": rules},
 		moderationAPI: {"SHARDS": shards, "READ_SHARDS": readShards},
 		webhookSender: {},
-		notifier:      {"SHARDS": shards, "READ_SHARDS": readShards, "FCM_ENDPOINT": fcmEndpoint, "QUESTION_URL": p.QuestionURL},
+		notifier: {"SHARDS": shards, "READ_SHARDS": readShards, "FCM_ENDPOINT": fcmEndpoint,
+			"QUESTION_URL": p.QuestionURL},
 	}
 	if leftOut != "" {
 		for _, of := range variables {
 			of["LEFT_OUT"] = leftOut
 		}
 	}
-	variables[webPage] = map[string]string{schema.PageSettingsVariable: p.pageSettings()}
+	variables[webPage] = map[string]string{askahuman.PageSettingsVariable: p.pageSettings()}
 	return variables
 }
 

@@ -38,13 +38,15 @@ func ExampleAskAHuman_GrantAccessPatterns() {
 	app := awscdk.NewApp(nil)
 	stack := awscdk.NewStack(app, jsii.String("ask"), nil)
 	platform := askahuman.New(stack, "AskAHuman", askahuman.Props{})
-	report := gofunction.New(stack, "Report", gofunction.Props{Package: "handlers/report", Environment: platform.Database.Environment()})
+	report := gofunction.New(stack, "Report",
+		gofunction.Props{Package: "handlers/report", Environment: platform.Database.Environment()})
 	platform.GrantAccessPatterns(report.Role, "GetQuestion", "ListResponses")
 	platform.API.Resource.AddRoutes(&awsapigatewayv2.AddRoutesOptions{
-		Path:        jsii.String("/reports/{question_id}"),
-		Methods:     &[]awsapigatewayv2.HttpMethod{awsapigatewayv2.HttpMethod_GET},
-		Integration: awsapigatewayv2integrations.NewHttpLambdaIntegration(jsii.String("ReportIntegration"), report.Resource, nil),
-		Authorizer:  platform.API.Authorizer,
+		Path:    jsii.String("/reports/{question_id}"),
+		Methods: &[]awsapigatewayv2.HttpMethod{awsapigatewayv2.HttpMethod_GET},
+		Integration: awsapigatewayv2integrations.NewHttpLambdaIntegration(jsii.String("ReportIntegration"),
+			report.Resource, nil),
+		Authorizer: platform.API.Authorizer,
 	})
 	app.Synth(nil)
 }

@@ -1,8 +1,8 @@
 package askahuman
 
-import "github.com/onesynth-cdk/onesynth/schema"
+import "github.com/onesynth-cdk/onesynth/platforms/askahuman"
 
-// mcpAPI is the function of the Model Context Protocol, as schema.AskAHuman names it.
+// mcpAPI is the function of the Model Context Protocol, as askahuman.Platform names it.
 const mcpAPI = "mcpapi"
 
 // tellIssuer tells the function mcpapi who issues agents' tokens, so that it can tell their clients.
@@ -10,9 +10,10 @@ func (a *AskAHuman) tellIssuer(p Props) {
 	switch {
 	case a.MCPAPI == nil:
 	case p.JWTIssuer != "":
-		a.MCPAPI.AddEnvironment(map[string]string{schema.TokenIssuerVariable: p.JWTIssuer})
+		a.MCPAPI.AddEnvironment(map[string]string{askahuman.TokenIssuerVariable: p.JWTIssuer})
 	case a.Agents != nil:
-		a.MCPAPI.AddEnvironment(map[string]string{schema.TokenIssuerVariable: a.Agents.Issuer, schema.TokenScopeVariable: a.Agents.Scope})
+		a.MCPAPI.AddEnvironment(map[string]string{askahuman.TokenIssuerVariable: a.Agents.Issuer,
+			askahuman.TokenScopeVariable: a.Agents.Scope})
 	}
 }
 
@@ -21,5 +22,5 @@ func (p Props) mcpMetadataRoutes() []string {
 	if p.WithoutMCP {
 		return nil
 	}
-	return []string{schema.RootMetadataRoute, schema.MCPMetadataRoute}
+	return []string{askahuman.RootMetadataRoute, askahuman.MCPMetadataRoute}
 }

@@ -40,10 +40,14 @@ func (f Firebase) check(found *finding.List, path string) {
 		name, got, allowed, remedy string
 		pattern                    *regexp.Regexp
 	}{
-		{"APIKey", f.APIKey, "the apiKey of a web app, 20 to 100 letters, digits, _ and -", "copy it from the web app's settings in the Firebase console", firebaseAPIKey},
-		{"ProjectID", f.ProjectID, "the id of a project, 6 to 30 lower-case letters, digits and -", "copy it from the project's settings in the Firebase console", firebaseProject},
-		{"AppID", f.AppID, `the appId of a web app, such as "1:123456789012:web:0123456789abcdef"`, "copy it from the web app's settings in the Firebase console", firebaseApp},
-		{"VAPIDKey", f.VAPIDKey, "the public key of a Web Push certificate, 87 characters that begin with B", "copy the key pair from Cloud Messaging in the Firebase console", vapidKey},
+		{"APIKey", f.APIKey, "the apiKey of a web app, 20 to 100 letters, digits, _ and -",
+			"copy it from the web app's settings in the Firebase console", firebaseAPIKey},
+		{"ProjectID", f.ProjectID, "the id of a project, 6 to 30 lower-case letters, digits and -",
+			"copy it from the project's settings in the Firebase console", firebaseProject},
+		{"AppID", f.AppID, `the appId of a web app, such as "1:123456789012:web:0123456789abcdef"`,
+			"copy it from the web app's settings in the Firebase console", firebaseApp},
+		{"VAPIDKey", f.VAPIDKey, "the public key of a Web Push certificate, 87 characters that begin with B",
+			"copy the key pair from Cloud Messaging in the Firebase console", vapidKey},
 	} {
 		if !setting.pattern.MatchString(setting.got) && !props.IsToken(setting.got) {
 			found.Add(path+"."+setting.name, setting.got, setting.allowed, setting.remedy)

@@ -15,6 +15,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/platform"
 	"github.com/onesynth-cdk/onesynth/constructs/props"
 	"github.com/onesynth-cdk/onesynth/finding"
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -68,14 +69,14 @@ type Props struct {
 	ReadShards int
 	// RateLimits change how often one caller may do a thing, by name: "create" and
 	// "poll" of an agent, "answer", "read" and "subscribe" of a person. Default: those
-	// of [schema.DefaultAskAHumanRules].
+	// of [askahuman.DefaultRules].
 	RateLimits map[string]RateLimit
 	// OpenQuestions is how many questions of one agent may be open or partial: 1 to
 	// 10,000. Default: 100.
 	OpenQuestions int
 	// Points change the points for each action, 0 to 100,000, by the names of
 	// [schema.PointsText] and those after it, such as "text" or "streak_7". Default:
-	// those of [schema.DefaultAskAHumanRules].
+	// those of [askahuman.DefaultRules].
 	Points map[string]int
 	// DailyPoints is how many points a person earns on one UTC day at most: 1 to
 	// 1,000,000. Answers beyond them count for badges and streaks. Default: 500.
@@ -110,7 +111,8 @@ type Props struct {
 const longestQuestionURL = 1024
 
 // questionURL takes the characters of RFC 3986, and the placeholder once.
-var questionURL = regexp.MustCompile(`^(https?://[A-Za-z0-9.-]+(:[0-9]{1,5})?)?/([A-Za-z0-9._~!$&'()*+,;=:@%/?#-]*)\{question_id\}([A-Za-z0-9._~!$&'()*+,;=:@%/?#-]*)$`)
+var questionURL = regexp.MustCompile(
+	`^(https?://[A-Za-z0-9.-]+(:[0-9]{1,5})?)?/([A-Za-z0-9._~!$&'()*+,;=:@%/?#-]*)\{question_id\}([A-Za-z0-9._~!$&'()*+,;=:@%/?#-]*)$`)
 
 // isQuestionURL reports whether notifications can link there. A path that begins
 // with two slashes names a host.
@@ -129,29 +131,36 @@ func (p Props) validate(region string) error {
 	var f finding.List
 	p.Props.Check(&f, "Props", region, p.described())
 	if p.AgentKeys && p.OpenAgents {
-		f.Add("Props.AgentKeys", true, "false with OpenAgents", "choose: agents either show a key or are trusted without")
+		f.Add("Props.AgentKeys", true, "false with OpenAgents",
+			"choose: agents either show a key or are trusted without")
 	}
 	if p.AgentKeys && p.JWTIssuer != "" {
 		f.Add("Props.AgentKeys", true, "false with a JWTIssuer", "choose: agents show either a key or a token")
 	}
 	if p.OpenAgents && p.JWTIssuer != "" {
-		f.Add("Props.OpenAgents", true, "false with a JWTIssuer", "choose: agents either show a token or are trusted without")
+		f.Add("Props.OpenAgents", true, "false with a JWTIssuer",
+			"choose: agents either show a token or are trusted without")
 	}
 	if len(p.Agents) > 0 && (p.OpenAgents || p.AgentKeys || p.JWTIssuer != "") {
-		f.Add("Props.Agents", p.Agents, "empty with OpenAgents, AgentKeys or a JWTIssuer", "agents are then not clients of a user pool here: leave it empty")
+		f.Add("Props.Agents", p.Agents, "empty with OpenAgents, AgentKeys or a JWTIssuer",
+			"agents are then not clients of a user pool here: leave it empty")
 	}
 	if len(p.Agents) > httpapi.MaximumAudiences {
-		f.Add("Props.Agents", fmt.Sprintf("%d names", len(p.Agents)), "at most 50", "let several agents share a client, or use a JWTIssuer whose tokens share an audience")
+		f.Add("Props.Agents", fmt.Sprintf("%d names", len(p.Agents)), "at most 50",
+			"let several agents share a client, or use a JWTIssuer whose tokens share an audience")
 	}
-	if props.CheckResource(&f, "Props.FCMCredentials", p.FCMCredentials, region) && p.FCMCredentials.SecretFullArn() == nil {
-		f.Add("Props.FCMCredentials", *p.FCMCredentials.SecretArn(), "a secret by its whole ARN, with the six characters at its end", "pass Secret_FromSecretCompleteArn")
+	if props.CheckResource(&f, "Props.FCMCredentials", p.FCMCredentials, region) &&
+		p.FCMCredentials.SecretFullArn() == nil {
+		f.Add("Props.FCMCredentials", *p.FCMCredentials.SecretArn(),
+			"a secret by its whole ARN, with the six characters at its end", "pass Secret_FromSecretCompleteArn")
 	}
 	identity.CheckClients(&f, "Props.Agents", p.Agents)
 	if p.Shards < 0 || p.Shards > maximumShards {
 		f.Add("Props.Shards", p.Shards, "1 to 256", "leave it 0 for 1")
 	}
 	if p.ReadShards != 0 && (p.ReadShards < p.Shards || p.ReadShards < 0 || p.ReadShards > maximumShards) {
-		f.Add("Props.ReadShards", p.ReadShards, "Shards to 256", "leave it 0 for Shards; it is more while the number of shards changes")
+		f.Add("Props.ReadShards", p.ReadShards, "Shards to 256",
+			"leave it 0 for Shards; it is more while the number of shards changes")
 	}
 	p.Operators.Check(&f, "Props.Operators", p.JWTIssuer, p.described())
 	if p.WithoutModeration && !reflect.ValueOf(p.Operators).IsZero() {
@@ -162,7 +171,9 @@ func (p Props) validate(region string) error {
 		f.Add("Props.NotifyEvery", p.NotifyEvery, "1m0s to 1h0m0s in whole minutes", "leave it 0 for a minute")
 	}
 	if p.QuestionURL != "" && !isQuestionURL(p.QuestionURL) {
-		f.Add("Props.QuestionURL", p.QuestionURL, `an http or https URL of up to 1,024 bytes, or a path that begins with one slash, with {question_id} once`, `write it such as "https://example.com/questions/{question_id}"`)
+		f.Add("Props.QuestionURL", p.QuestionURL,
+			`an http or https URL of up to 1,024 bytes, or a path that begins with one slash, with {question_id} once`,
+			`write it such as "https://example.com/questions/{question_id}"`)
 	}
 	p.Firebase.check(&f, "Props.Firebase")
 	if p.WithoutPage && p.Firebase != (Firebase{}) {
@@ -172,16 +183,17 @@ func (p Props) validate(region string) error {
 }
 
 // parts are the parts of the platform that the stack has.
-func (p Props) parts() schema.AskAHumanParts {
-	return schema.AskAHumanParts{
-		AgentKeys: p.AgentKeys, WithoutWaiting: p.WithoutWaiting, WithoutModeration: p.WithoutModeration, WithoutPage: p.WithoutPage,
+func (p Props) parts() askahuman.Parts {
+	return askahuman.Parts{
+		AgentKeys: p.AgentKeys, WithoutWaiting: p.WithoutWaiting, WithoutModeration: p.WithoutModeration,
+		WithoutPage:     p.WithoutPage,
 		WithoutWebhooks: p.WithoutWebhooks, WithoutMCP: p.WithoutMCP,
 	}
 }
 
 // described is the platform with the props.
 func (p Props) described() schema.Platform {
-	described := schema.AskAHumanWith(p.parts())
+	described := askahuman.With(p.parts())
 	for i, f := range described.Functions {
 		if runs, ok := f.Trigger.(schema.OnSchedule); ok && p.NotifyEvery != 0 {
 			runs.Every = p.NotifyEvery

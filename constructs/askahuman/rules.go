@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/finding"
-	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
 // RateLimit is how often one caller may do a thing. A zero field has its default from
-// [schema.DefaultAskAHumanRules].
+// [askahuman.DefaultRules].
 type RateLimit struct {
 	// Requests is how many calls a window allows, 1 to 1,000,000.
 	Requests int
@@ -25,8 +25,8 @@ type RateLimit struct {
 }
 
 // rules returns the platform's rules with the changes that the props make.
-func (p Props) rules() schema.AskAHumanRules {
-	rules := schema.DefaultAskAHumanRules()
+func (p Props) rules() askahuman.Rules {
+	rules := askahuman.DefaultRules()
 	for i, limit := range rules.RateLimits {
 		own := p.RateLimits[limit.Name]
 		if own.Window != 0 {
@@ -34,7 +34,7 @@ func (p Props) rules() schema.AskAHumanRules {
 		}
 		if own.Requests != 0 {
 			if limit.AddressRequests != 0 {
-				limit.AddressRequests = own.Requests * schema.AddressesPerPerson
+				limit.AddressRequests = own.Requests * askahuman.AddressesPerPerson
 			}
 			limit.Requests = own.Requests
 		}
@@ -59,7 +59,7 @@ func (p Props) rules() schema.AskAHumanRules {
 
 // checkRules adds what is wrong with the rules.
 func (p Props) checkRules(f *finding.List) {
-	byDefault := schema.DefaultAskAHumanRules()
+	byDefault := askahuman.DefaultRules()
 	limits := make([]string, len(byDefault.RateLimits))
 	for i, l := range byDefault.RateLimits {
 		limits[i] = l.Name
@@ -73,7 +73,8 @@ func (p Props) checkRules(f *finding.List) {
 func checkNames[V any](f *finding.List, path string, values map[string]V, names []string) {
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		if !slices.Contains(names, name) {
-			f.Add(fmt.Sprintf("%s[%q]", path, name), name, "one of "+strings.Join(names, ", "), "correct or remove the name")
+			f.Add(fmt.Sprintf("%s[%q]", path, name), name, "one of "+strings.Join(names, ", "),
+				"correct or remove the name")
 		}
 	}
 }

@@ -59,7 +59,8 @@ func New(scope constructs.Construct, p Props) *Bucket {
 	if p.ResultDays > 0 {
 		rules = append(rules, expiry(p.Results, p.ResultDays))
 	}
-	rules = append(rules, &awss3.LifecycleRule{Id: jsii.String("uploads"), AbortIncompleteMultipartUploadAfter: awscdk.Duration_Days(jsii.Number(1))})
+	rules = append(rules, &awss3.LifecycleRule{Id: jsii.String("uploads"),
+		AbortIncompleteMultipartUploadAfter: awscdk.Duration_Days(jsii.Number(1))})
 	if !p.RemoveWithStack {
 		rules = append(rules, former())
 	}
@@ -102,7 +103,9 @@ func expiry(prefix string, days int) *awss3.LifecycleRule {
 
 // former returns the rule that deletes the versions of deleted and replaced objects.
 func former() *awss3.LifecycleRule {
-	return &awss3.LifecycleRule{Id: jsii.String("former"), NoncurrentVersionExpiration: awscdk.Duration_Days(jsii.Number(formerDays)), ExpiredObjectDeleteMarker: jsii.Bool(true)}
+	return &awss3.LifecycleRule{Id: jsii.String("former"),
+		NoncurrentVersionExpiration: awscdk.Duration_Days(jsii.Number(formerDays)),
+		ExpiredObjectDeleteMarker:   jsii.Bool(true)}
 }
 
 // addAccessLogs lets Amazon S3 log the requests to the bucket, in a second one: in
@@ -118,11 +121,12 @@ func (b *Bucket) addAccessLogs(scope constructs.Construct, p Props) {
 		ObjectOwnership:   awss3.ObjectOwnership_BUCKET_OWNER_ENFORCED,
 		// Amazon S3 delivers to no bucket whose default is a key of AWS KMS that its
 		// logging service may not use.
-		Encryption:     awss3.BucketEncryption_S3_MANAGED,
-		EnforceSSL:     jsii.Bool(true),
-		Versioned:      jsii.Bool(true),
-		LifecycleRules: &[]*awss3.LifecycleRule{{Id: jsii.String("logs"), Expiration: awscdk.Duration_Days(jsii.Number(age))}, former()},
-		RemovalPolicy:  awscdk.RemovalPolicy_RETAIN,
+		Encryption: awss3.BucketEncryption_S3_MANAGED,
+		EnforceSSL: jsii.Bool(true),
+		Versioned:  jsii.Bool(true),
+		LifecycleRules: &[]*awss3.LifecycleRule{
+			{Id: jsii.String("logs"), Expiration: awscdk.Duration_Days(jsii.Number(age))}, former()},
+		RemovalPolicy: awscdk.RemovalPolicy_RETAIN,
 	})
 	b.AccessLogs.Policy().ApplyRemovalPolicy(awscdk.RemovalPolicy_RETAIN)
 	b.AccessLogs.AddToResourcePolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{

@@ -48,7 +48,8 @@ func (p TriggerProps) Validate() error {
 		f.Add("TriggerProps.Bucket", nil, "a bucket", "pass a bucket of package bucket")
 	}
 	if p.Prefix == "" {
-		f.Add("TriggerProps.Prefix", p.Prefix, `what keys begin with, such as "exports/"`, "say which objects invoke the function")
+		f.Add("TriggerProps.Prefix", p.Prefix, `what keys begin with, such as "exports/"`,
+			"say which objects invoke the function")
 	}
 	p.Function.Check(&f, "TriggerProps.Function")
 	key.Check(&f, "TriggerProps.Key", p.Key, "")

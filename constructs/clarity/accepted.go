@@ -7,6 +7,7 @@ import "github.com/onesynth-cdk/onesynth/constructs/nag"
 func (p Props) Accepted() []nag.Accepted {
 	return []nag.Accepted{{
 		Rule: "AwsSolutions-SMG4", Resource: "CursorSecret/Resource",
-		Reason: "It protects no data: a cursor with a known key still only pages through the attempts of the token's own user, whose key the request's token gives.",
+		Reason: "It protects no data: a cursor with a known key still only pages through the attempts of the token's " +
+			"own user, whose key the request's token gives.",
 	}}
 }

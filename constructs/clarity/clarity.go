@@ -17,10 +17,10 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/platform"
 	"github.com/onesynth-cdk/onesynth/constructs/schedule"
 	"github.com/onesynth-cdk/onesynth/constructs/stream"
-	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 )
 
-// The functions, as schema.Clarity names them.
+// The functions, as platforms/clarity names them.
 const (
 	clarityAPI = "clarityapi"
 	evaluator  = "evaluator"
@@ -49,7 +49,7 @@ type Clarity struct {
 
 // Handlers are the functions of the platform as [gofunction.Start] builds them.
 func Handlers(architecture gofunction.Architecture) gofunction.Source {
-	return platform.Handlers(schema.Clarity(), architecture)
+	return platform.Handlers(clarity.Platform(), architecture)
 }
 
 // New declares the platform. It ends the program, by [props.Refuse], with the error of
@@ -58,10 +58,11 @@ func New(scope constructs.Construct, id string, p Props) *Clarity {
 	p.Build = platform.Ready(scope, "clarity", id, p.validate, p.Build, Handlers(p.Architecture))
 	p = p.withDefaults()
 	c := &Clarity{}
-	platform.Declare(c, scope, id, schema.Clarity(), platform.Declaration{
+	platform.Declare(c, scope, id, clarity.Platform(), platform.Declaration{
 		Props: p.Props, UserProps: p.UserProps, Model: p.Model, Environment: p.environment(),
 	})
-	c.ClarityAPI, c.Evaluator, c.Profiler, c.ScenarioSeeder = c.Functions[clarityAPI], c.Functions[evaluator], c.Functions[profiler], c.Functions[seeder]
+	c.ClarityAPI, c.Evaluator, c.Profiler, c.ScenarioSeeder = c.Functions[clarityAPI], c.Functions[evaluator],
+		c.Functions[profiler], c.Functions[seeder]
 	c.Schedule, c.Profiling = c.Schedules[evaluator], c.Streams[profiler]
 	c.CursorSecret = c.Secrets["CursorSecret"]
 	return c

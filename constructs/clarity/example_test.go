@@ -26,6 +26,6 @@ func ExampleProps_Validate() {
 	// Output:
 	// 3 findings:
 	//   Props.LocalPort: got 80, allowed is 1024 to 65535: leave it 0 for the default
-	//   Props.EvaluationsPerDay: got -1, allowed is 1 to 10,000: leave it 0 for 20
-	//   Props.ProfileRetentionDays: got 6, allowed is 7 to 36,500: leave it 0 for 365
+	//   Props.EvaluationsPerDay: got -1, allowed is 1 to 10000: leave it 0 for 20
+	//   Props.ProfileRetentionDays: got 6, allowed is 7 to 36500: leave it 0 for 365
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/model"
 	"github.com/onesynth-cdk/onesynth/constructs/platform"
 	"github.com/onesynth-cdk/onesynth/finding"
-	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 )
 
 // Props configure the platform. The zero value gives all of it with secure defaults.
@@ -27,10 +27,10 @@ type Props struct {
 	// EvaluationsPerDay is how many evaluations of one user begin on a UTC day at most, failed
 	// ones included: 1 to 10,000. Attempts beyond are stored, and evaluated on the next day.
 	// Default: 20.
-	EvaluationsPerDay int
+	EvaluationsPerDay int `min:"1" max:"10000" default:"20"`
 	// ProfileRetentionDays is after how many days a profile is deleted, but for the latest of
 	// each user: 7 to 36,500. Default: 365.
-	ProfileRetentionDays int
+	ProfileRetentionDays int `min:"7" max:"36500" default:"365"`
 }
 
 // Validate returns a [finding.List] with all invalid props, or nil. [New] does the same first, and
@@ -39,15 +39,10 @@ func (p Props) Validate() error { return p.validate("") }
 
 func (p Props) validate(region string) error {
 	var f finding.List
-	p.Props.Check(&f, "Props", region, schema.Clarity())
-	p.UserProps.Check(&f, "Props", p.JWTIssuer, schema.Clarity())
-	p.Model.Check(&f, "Props.Model", region, schema.Clarity())
-	if p.EvaluationsPerDay < 0 || p.EvaluationsPerDay > 10_000 {
-		f.Add("Props.EvaluationsPerDay", p.EvaluationsPerDay, "1 to 10,000", "leave it 0 for 20")
-	}
-	if p.ProfileRetentionDays != 0 && (p.ProfileRetentionDays < 7 || p.ProfileRetentionDays > 36_500) {
-		f.Add("Props.ProfileRetentionDays", p.ProfileRetentionDays, "7 to 36,500", "leave it 0 for 365")
-	}
+	p.Props.Check(&f, "Props", region, clarity.Platform())
+	p.UserProps.Check(&f, "Props", p.JWTIssuer, clarity.Platform())
+	p.Model.Check(&f, "Props.Model", region, clarity.Platform())
+	f.Limits("Props", p)
 	return f.Err()
 }
 

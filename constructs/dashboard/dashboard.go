@@ -164,7 +164,8 @@ func reportedMetric(f *gofunction.Function, namespace string, m schema.Metric) a
 func api(a *httpapi.API) []awscloudwatch.IWidget {
 	return []awscloudwatch.IWidget{
 		graph("Requests", []awscloudwatch.IMetric{
-			line(a.MetricRequests(nil), "requests", "Sum"), line(a.MetricClientErrors(nil), "4xx", "Sum"), line(a.MetricServerErrors(nil), "5xx", "Sum"),
+			line(a.MetricRequests(nil), "requests", "Sum"), line(a.MetricClientErrors(nil), "4xx", "Sum"),
+			line(a.MetricServerErrors(nil), "5xx", "Sum"),
 		}),
 		graph("Failed and refused (%)", []awscloudwatch.IMetric{a.MetricServerErrorRate(), a.MetricClientErrorRate()}),
 		graph("Latency (ms)", percentiles(a.MetricLatency(nil), "")),
@@ -175,11 +176,13 @@ func functions(list []Function) []awscloudwatch.IWidget {
 	var invocations, failures, durations []awscloudwatch.IMetric
 	for _, f := range list {
 		invocations = append(invocations, line(f.Function.Resource.MetricInvocations(nil), f.Name, "Sum"))
-		failures = append(failures, line(f.Function.MetricErrors(nil), f.Name+" errors", "Sum"), line(f.Function.MetricThrottles(nil), f.Name+" throttles", "Sum"))
+		failures = append(failures, line(f.Function.MetricErrors(nil), f.Name+" errors", "Sum"),
+			line(f.Function.MetricThrottles(nil), f.Name+" throttles", "Sum"))
 		durations = append(durations, line(f.Function.MetricDuration(nil), f.Name, "p99"))
 	}
 	return []awscloudwatch.IWidget{
-		graph("Invocations", invocations), graph("Errors and throttles", failures), graph("Duration, p99 (ms)", durations),
+		graph("Invocations", invocations), graph("Errors and throttles", failures),
+		graph("Duration, p99 (ms)", durations),
 	}
 }
 
@@ -189,11 +192,13 @@ func tables(list []Table) []awscloudwatch.IWidget {
 		reads = append(reads, t.Table.MetricConsumedReads())
 		writes = append(writes, t.Table.MetricConsumedWrites())
 		if len(t.Operations) > 0 {
-			failures = append(failures, t.Table.MetricThrottledRequests(t.Operations...), t.Table.MetricSystemErrors(t.Operations...))
+			failures = append(failures, t.Table.MetricThrottledRequests(t.Operations...),
+				t.Table.MetricSystemErrors(t.Operations...))
 		}
 	}
 	return []awscloudwatch.IWidget{
-		graph("Read units consumed by tables", reads), graph("Write units consumed by tables", writes), graph("Throttled requests and system errors", failures),
+		graph("Read units consumed by tables", reads), graph("Write units consumed by tables", writes),
+		graph("Throttled requests and system errors", failures),
 	}
 }
 

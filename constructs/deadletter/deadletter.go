@@ -56,7 +56,8 @@ func NewQueue(scope constructs.Construct, id string, p Props) awssqs.Queue {
 
 // OnFailure sends the function's failed asynchronous events to the queue, after that many retries
 // or at that age. A function has one such queue.
-func OnFailure(scope constructs.Construct, f *gofunction.Function, queue awssqs.IQueue, age time.Duration, retries int) {
+func OnFailure(scope constructs.Construct, f *gofunction.Function, queue awssqs.IQueue, age time.Duration,
+	retries int) {
 	awslambda.NewCfnEventInvokeConfig(scope, jsii.String("Failures"), &awslambda.CfnEventInvokeConfigProps{
 		FunctionName:             f.Resource.FunctionName(),
 		Qualifier:                jsii.String("$LATEST"),

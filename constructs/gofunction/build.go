@@ -78,7 +78,8 @@ func (b *Build) Check(f *finding.List, path string, architecture Architecture, f
 		return
 	}
 	if b.done == nil {
-		f.Add(path, "a build that was never begun", "one that gofunction.Start has begun", "begin it with gofunction.Start, or leave it out")
+		f.Add(path, "a build that was never begun", "one that gofunction.Start has begun",
+			"begin it with gofunction.Start, or leave it out")
 		return
 	}
 	var built []string
@@ -87,10 +88,12 @@ func (b *Build) Check(f *finding.List, path string, architecture Architecture, f
 	}
 	lacks := func(name string) bool { return !slices.Contains(built, name) }
 	if slices.ContainsFunc(functions, lacks) {
-		f.Add(path, "a build of "+strings.Join(built, ", "), "one of "+strings.Join(functions, ", "), "name their packages in Source.Packages: a platform's Handlers do")
+		f.Add(path, "a build of "+strings.Join(built, ", "), "one of "+strings.Join(functions, ", "),
+			"name their packages in Source.Packages: a platform's Handlers do")
 	}
 	if of := cmp.Or(b.source.Architecture, ARM64); architecture != "" && of != architecture {
-		f.Add(path, "a build for "+string(of), "one for "+string(architecture)+", the Architecture", "build for it, or leave the Architecture out: then it is the build's")
+		f.Add(path, "a build for "+string(of), "one for "+string(architecture)+", the Architecture",
+			"build for it, or leave the Architecture out: then it is the build's")
 	}
 }
 
@@ -121,7 +124,8 @@ func (b *Build) Binary(name string) (Binary, error) {
 			names = append(names, n)
 		}
 		sort.Strings(names)
-		return Binary{}, fmt.Errorf("the build has no function %q: it has %s; name its package in Source.Packages", name, strings.Join(names, ", "))
+		return Binary{}, fmt.Errorf("the build has no function %q: it has %s; name its package in Source.Packages",
+			name, strings.Join(names, ", "))
 	}
 	return Binary{Binary: binary, Architecture: cmp.Or(b.source.Architecture, ARM64)}, nil
 }

@@ -38,16 +38,19 @@ func TestBuildErr(t *testing.T) {
 		change func(*gofunction.Source)
 		want   string
 	}{
-		"Architecture":  {func(s *gofunction.Source) { s.Architecture = "sparc" }, `"arm64" or "x86_64"`},
-		"UnknownModule": {func(s *gofunction.Source) { s.Directory, s.Module = "", "example.com/nowhere" }, "run the app from the folder of the module that requires it"},
-		"NoPackages":    {func(s *gofunction.Source) { s.Packages = nil }, "name at least one"},
+		"Architecture": {func(s *gofunction.Source) { s.Architecture = "sparc" }, `"arm64" or "x86_64"`},
+		"UnknownModule": {func(s *gofunction.Source) {
+			s.Directory, s.Module = "", "example.com/nowhere"
+		}, "run the app from the folder of the module that requires it"},
+		"NoPackages": {func(s *gofunction.Source) { s.Packages = nil }, "name at least one"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			source := hello()
 			test.change(&source)
-			if err := gofunction.Start(t.Context(), source).Wait(); err == nil || !strings.Contains(err.Error(), test.want) {
+			if err := gofunction.Start(t.Context(), source).Wait(); err == nil ||
+				!strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %v, want an error with %q", err, test.want)
 			}
 		})

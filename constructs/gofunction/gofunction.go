@@ -18,7 +18,6 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awss3assets"
@@ -56,8 +55,9 @@ var (
 	// for itself ("CreateFunction", AWS Lambda API reference: Environment; "Working with
 	// Lambda environment variables": reserved ones).
 	variableName     = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]+$`)
-	reservedVariable = regexp.MustCompile(`^(AWS_(ACCESS_KEY|ACCESS_KEY_ID|SECRET_ACCESS_KEY|SESSION_TOKEN|REGION|DEFAULT_REGION|EXECUTION_ENV)|` +
-		`AWS_LAMBDA_(FUNCTION_NAME|FUNCTION_MEMORY_SIZE|FUNCTION_VERSION|INITIALIZATION_TYPE|LOG_GROUP_NAME|LOG_STREAM_NAME|RUNTIME_API)|LAMBDA_(TASK_ROOT|RUNTIME_DIR))$`)
+	reservedVariable = regexp.MustCompile(
+		`^(AWS_(ACCESS_KEY|ACCESS_KEY_ID|SECRET_ACCESS_KEY|SESSION_TOKEN|REGION|DEFAULT_REGION|EXECUTION_ENV)|` +
+			`AWS_LAMBDA_(FUNCTION_NAME|FUNCTION_MEMORY_SIZE|FUNCTION_VERSION|INITIALIZATION_TYPE|LOG_GROUP_NAME|LOG_STREAM_NAME|RUNTIME_API)|LAMBDA_(TASK_ROOT|RUNTIME_DIR))$`)
 )
 
 // loopbackVariable is lambdas/kit/webhook's LoopbackVariable.
@@ -85,31 +85,11 @@ type Props struct {
 	Environment map[string]string
 	// MemoryMegabytes is the memory in MB, 128 to 10240; processor time grows with
 	// it. Default: 256.
-	MemoryMegabytes int
+	MemoryMegabytes int `min:"128" max:"10240" default:"256"`
 	// Timeout ends an invocation that takes longer: 1 second to 15 minutes, in
 	// whole seconds. Default: 10 seconds.
-	Timeout time.Duration
-	// LogLevel is "debug", "info", "warn" or "error": the function finds it in the
-	// variable LOG_LEVEL and leaves out what is below. AWS Lambda itself drops lines
-	// of debug unless LogLevel is "debug". It never filters above info, because lines
-	// without a level, such as those of metrics, would be lost. AWS Lambda's own report of an
-	// invocation is kept if that did not succeed, and with "debug" always. Default: "info".
-	LogLevel string
-	// LogRetention is how long logs are kept. Default: [props.OneMonth].
-	LogRetention props.LogRetention
-	// Tracing sends traces to AWS X-Ray. The permission that this takes cannot be
-	// limited to a resource ("Actions, resources, and condition keys for AWS
-	// X-Ray"), so the function's role then has one statement on all resources.
-	// Default: off.
-	Tracing bool
-	// Key is a customer managed key of AWS KMS that encrypts the environment variables
-	// and the logs. If the app does not declare it, its policy has to let Amazon
-	// CloudWatch Logs use it. Default: keys of AWS.
-	Key awskms.IKey
-	// Network is where in a VPC the function runs. AWS Lambda needs its permissions for this on all
-	// resources, so the function's role then has one statement on them, which applies to AWS Lambda
-	// and not to the function's code. Default: outside of any VPC.
-	Network Network
+	Timeout time.Duration `min:"1s" max:"15m" step:"1s" default:"10 seconds"`
+	Settings
 	// ReservedConcurrency limits how many invocations run at once, and keeps as
 	// many for this function. Default: 0, no limit and no reserve.
 	ReservedConcurrency int
@@ -120,14 +100,16 @@ func (p Props) Validate() error {
 	var f finding.List
 	switch {
 	case p.Build == nil && p.Package == "":
-		f.Add("Props.Package", p.Package, "the folder of a main package", "name the handler's folder, or set Build and Name")
+		f.Add("Props.Package", p.Package, "the folder of a main package",
+			"name the handler's folder, or set Build and Name")
 	case p.Build != nil && p.Package != "":
 		f.Add("Props.Package", p.Package, "empty with Build", "set Name to the package's last element instead")
 	case p.Build != nil && p.Name == "":
 		f.Add("Props.Name", p.Name, "the last element of a package of the build", "set it to the handler's name")
 	}
 	if base := filepath.Base(p.Package); p.Package != "" && (base == "." || base == "..") {
-		f.Add("Props.Package", p.Package, "a folder with a name", "move the handler into a folder of its own, such as handlers/hello")
+		f.Add("Props.Package", p.Package, "a folder with a name",
+			"move the handler into a folder of its own, such as handlers/hello")
 	}
 	p.Architecture.Check(&f, "Props.Architecture")
 	if p.Build != nil && p.Name != "" {
@@ -137,14 +119,8 @@ func (p Props) Validate() error {
 		f.Add("Props.Description", p.Description, "up to 256 bytes", "shorten it")
 	}
 	checkEnvironment(&f, "Props.Environment", p.Environment)
-	checkMemory(&f, "Props.MemoryMegabytes", p.MemoryMegabytes)
-	if p.Timeout != 0 && (p.Timeout < time.Second || p.Timeout > maximumTimeout || p.Timeout%time.Second != 0) {
-		f.Add("Props.Timeout", p.Timeout, "1s to 15m0s in whole seconds", "leave it 0 for 10 seconds")
-	}
-	CheckLogLevel(&f, "Props.LogLevel", p.LogLevel)
-	p.LogRetention.Check(&f, "Props.LogRetention")
-	key.Check(&f, "Props.Key", p.Key, "")
-	p.Network.Check(&f, "Props.Network.VPC", "Props.Network.Subnets", "Props.Network.SecurityGroups", "")
+	p.Settings.Check(&f, "Props")
+	f.Limits("Props", p)
 	checkConcurrency(&f, "Props.ReservedConcurrency", p.ReservedConcurrency)
 	return f.Err()
 }
@@ -158,7 +134,8 @@ func checkEnvironment(f *finding.List, path string, variables map[string]string)
 		case name == logLevelVariable:
 			f.Add(one, variables[name], "no "+name, "set LogLevel instead")
 		case name == loopbackVariable:
-			f.Add(one, variables[name], "a variable that only a local run sets", "leave it out: with it, strangers could make the function connect to its own machine")
+			f.Add(one, variables[name], "a variable that only a local run sets",
+				"leave it out: with it, strangers could make the function connect to its own machine")
 		case reservedVariable.MatchString(name):
 			f.Add(one, name, "a name that AWS Lambda does not keep for itself", "rename it")
 		case !variableName.MatchString(name):
@@ -166,7 +143,8 @@ func checkEnvironment(f *finding.List, path string, variables map[string]string)
 		}
 	}
 	if size > largestEnvironment {
-		f.Add(path, fmt.Sprintf("%d bytes", size), "4096 bytes of names and values", "put what is large into a parameter or a secret, and pass its name")
+		f.Add(path, fmt.Sprintf("%d bytes", size), "4096 bytes of names and values",
+			"put what is large into a parameter or a secret, and pass its name")
 	}
 }
 
@@ -201,7 +179,8 @@ func (s Sizes) Timeout(name string, otherwise time.Duration) time.Duration {
 // Of returns the sizes of the functions of those names.
 func (s Sizes) Of(names ...string) Sizes {
 	other := func(name string, _ int) bool { return !slices.Contains(names, name) }
-	chosen := Sizes{MemoryMegabytes: maps.Clone(s.MemoryMegabytes), ReservedConcurrency: maps.Clone(s.ReservedConcurrency), TimeoutSeconds: maps.Clone(s.TimeoutSeconds)}
+	chosen := Sizes{MemoryMegabytes: maps.Clone(s.MemoryMegabytes),
+		ReservedConcurrency: maps.Clone(s.ReservedConcurrency), TimeoutSeconds: maps.Clone(s.TimeoutSeconds)}
 	for _, sizes := range []map[string]int{chosen.MemoryMegabytes, chosen.ReservedConcurrency, chosen.TimeoutSeconds} {
 		maps.DeleteFunc(sizes, other)
 	}
@@ -230,7 +209,8 @@ func (s Sizes) Check(f *finding.List, memory, concurrency, timeout string, names
 	check(timeout, s.TimeoutSeconds, func(one, name string, seconds int) {
 		switch {
 		case slices.Contains(ofAPI, name) && (seconds < shortestRequest || seconds > longestRequest):
-			f.Add(one, seconds, "3 to 30 for a function of the API", "leave it out for the default: sooner, a slow attempt at DynamoDB leaves no time for the answer; later, Amazon API Gateway has answered 503")
+			f.Add(one, seconds, "3 to 30 for a function of the API", "leave it out for the default: sooner, a slow "+
+				"attempt at DynamoDB leaves no time for the answer; later, Amazon API Gateway has answered 503")
 		case seconds < 0 || seconds > int(maximumTimeout.Seconds()):
 			f.Add(one, seconds, "1 to 900", "leave it out for the default")
 		}

@@ -41,7 +41,8 @@ func (n Network) Check(f *finding.List, vpc, subnets, groups, region string) {
 	}
 	switch {
 	case n.Subnets.SubnetType == awsec2.SubnetType_PUBLIC:
-		f.Add(subnets+".SubnetType", string(n.Subnets.SubnetType), "a type of private subnets", "choose private subnets: a function has no public address in a public one")
+		f.Add(subnets+".SubnetType", string(n.Subnets.SubnetType), "a type of private subnets",
+			"choose private subnets: a function has no public address in a public one")
 	case there:
 		if err := n.selectSubnets(); err != nil {
 			at, got := vpc, "a VPC"
@@ -108,12 +109,14 @@ func (f *Function) attach(description *awslambda.FunctionProps, n Network) {
 	// access to resources in an Amazon VPC": required IAM permissions). The function's own code
 	// needs none of them and is denied them: a request of the code has the function's ARN in its
 	// context.
-	f.Role.AddToPrincipalPolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{Actions: actions, Resources: jsii.Strings("*")}))
+	f.Role.AddToPrincipalPolicy(awsiam.NewPolicyStatement(
+		&awsiam.PolicyStatementProps{Actions: actions, Resources: jsii.Strings("*")}))
 	stack := awscdk.Stack_Of(f)
 	f.Role.AddToPrincipalPolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
 		Effect: awsiam.Effect_DENY, Actions: actions, Resources: jsii.Strings("*"),
 		Conditions: &map[string]any{"ArnLike": map[string]any{
-			"lambda:SourceFunctionArn": fmt.Sprintf("arn:%s:lambda:%s:%s:function:*", *stack.Partition(), *stack.Region(), *stack.Account()),
+			"lambda:SourceFunctionArn": fmt.Sprintf("arn:%s:lambda:%s:%s:function:*", *stack.Partition(),
+				*stack.Region(), *stack.Account()),
 		}},
 	}))
 }

@@ -24,9 +24,11 @@ func TestPruneFolder(t *testing.T) {
 		files := map[string]string{
 			"manifest.json": `{"artifacts": {"S.assets": {"type": "cdk:asset-manifest", "properties": {"file": "S.assets.json"}},
 				"assembly-prod": {"type": "cdk:cloud-assembly", "properties": {"directoryName": "assembly-prod"}}}}`,
-			"S.assets.json":                           `{"files": {"a": {"source": {"path": "` + asset("used") + `"}}, "b": {"source": {"executable": ["make"]}}}}`,
-			"assembly-prod/manifest.json":             `{"artifacts": {"P.assets": {"type": "cdk:asset-manifest", "properties": {"file": "P.assets.json"}}}}`,
-			"assembly-prod/P.assets.json":             `{"files": {"a": {"source": {"path": "../` + asset("used by the stage") + `"}}}}`,
+			"S.assets.json": `{"files": {"a": {"source": {"path": "` + asset("used") +
+				`"}}, "b": {"source": {"executable": ["make"]}}}}`,
+			"assembly-prod/manifest.json": `{"artifacts": {"P.assets": {"type": "cdk:asset-manifest", "properties": {"file": "P.assets.json"}}}}`,
+			"assembly-prod/P.assets.json": `{"files": {"a": {"source": {"path": "../` +
+				asset("used by the stage") + `"}}}}`,
 			"Old.assets.json":                         `{"files": {"a": {"source": {"path": "` + asset("old") + `"}}}}`,
 			asset("used") + "/bootstrap":              "used",
 			asset("used by the stage") + "/bootstrap": "used by the stage",

@@ -19,7 +19,8 @@ func ExampleNew() {
 		Name: "Orders",
 		Routes: []schema.Route{
 			{Method: "POST", Path: "/orders", Function: "orders", Caller: schema.CallerUser, Summary: "Order"},
-			{Method: "GET", Path: "/prices", Function: "orders", Caller: schema.CallerAnyone, Summary: "Read the prices"},
+			{Method: "GET", Path: "/prices", Function: "orders", Caller: schema.CallerAnyone,
+				Summary: "Read the prices"},
 		},
 		Functions:      map[string]*gofunction.Function{"orders": orders},
 		JWT:            httpapi.JWT{Issuer: "https://issuer.example.com", Audience: []string{"orders"}},

@@ -86,8 +86,8 @@ type Props struct {
 	// Functions are the functions that the routes name. One that serves more than 20 may
 	// be called by all of the API's routes.
 	Functions map[string]*gofunction.Function
-	// JWT is the authorizer of the routes whose callers have to show a token. Default: no authorizer; then each of these routes has to be in
-	// OpenRoutes.
+	// JWT is the authorizer of the routes whose callers have to show a token. Default: no authorizer; then each of
+	// these routes has to be in OpenRoutes.
 	JWT JWT
 	// UserJWT is the authorizer of the routes whose callers show a token of a user, if others than
 	// those of JWT issue these. Default: JWT.
@@ -175,7 +175,8 @@ func (p Props) Validate() error {
 	f.AddAll(schema.ValidateRoutes(p.Routes), "", "Props.")
 	for i, r := range p.Routes {
 		if function := p.Functions[r.Function]; function == nil || function.Resource == nil {
-			f.Add(fmt.Sprintf("Props.Routes[%d].Function", i), r.Function, "a key of Props.Functions", "declare the function, or correct the route")
+			f.Add(fmt.Sprintf("Props.Routes[%d].Function", i), r.Function, "a key of Props.Functions",
+				"declare the function, or correct the route")
 		}
 	}
 	p.JWT.Check(&f, "Props.JWT.Issuer", "Props.JWT.Audience")
@@ -187,7 +188,8 @@ func (p Props) Validate() error {
 		p.Throttles[name].Check(&f, fmt.Sprintf("Props.Throttles[%q]", name))
 	}
 	CheckRouteThrottles(&f, "Props.RouteThrottles", p.RouteThrottles, p.Routes)
-	p.Domain.Check(&f, "Props.Domain.Name", "Props.Domain.CertificateARN", "Props.Domain.Zone", "Props.Domain.KeepDefaultEndpoint", "")
+	p.Domain.Check(&f, "Props.Domain.Name", "Props.Domain.CertificateARN", "Props.Domain.Zone",
+		"Props.Domain.KeepDefaultEndpoint", "")
 	p.LogRetention.Check(&f, "Props.LogRetention")
 	key.Check(&f, "Props.Key", p.Key, "")
 	return f.Err()
@@ -199,15 +201,18 @@ func (p Props) checkOpen(f *finding.List) {
 	for i, key := range p.OpenRoutes {
 		at := slices.IndexFunc(p.Routes, func(r schema.Route) bool { return r.Key() == key })
 		if path := fmt.Sprintf("Props.OpenRoutes[%d]", i); at < 0 || !p.Routes[at].Caller.Authenticated() {
-			f.Add(path, key, "method and path of one of the routes whose callers show a token", "leave it out: other routes need no token")
+			f.Add(path, key, "method and path of one of the routes whose callers show a token",
+				"leave it out: other routes need no token")
 		} else if slices.Index(p.OpenRoutes, key) < i {
 			f.Add(path, key, "each route once", "leave it out")
 		}
 	}
 	for _, r := range p.Routes {
 		if r.Caller.Authenticated() && p.jwtOf(r).Issuer == "" && !slices.Contains(p.OpenRoutes, r.Key()) {
-			f.Add("Props.Routes["+r.Key()+"].Caller", r.Caller.Name, "a caller who needs no token, while Props.JWT has no issuer",
-				"set Props.JWT; only if the function checks callers itself, or anyone may call the route, add it to Props.OpenRoutes")
+			f.Add("Props.Routes["+r.Key()+"].Caller", r.Caller.Name,
+				"a caller who needs no token, while Props.JWT has no issuer",
+				"set Props.JWT; only if the function checks callers itself, or anyone may call the route, add it to "+
+					"Props.OpenRoutes")
 		}
 	}
 }
@@ -234,7 +239,8 @@ func (j JWT) Check(f *finding.List, issuer, audience string) {
 	case j.Issuer == "":
 		return
 	case len(j.Audience) == 0:
-		f.Add(audience, j.Audience, "at least one audience with an issuer", `name what tokens for this API have as "aud"`)
+		f.Add(audience, j.Audience, "at least one audience with an issuer",
+			`name what tokens for this API have as "aud"`)
 	}
 	if len(j.Audience) > MaximumAudiences {
 		f.Add(audience, fmt.Sprintf("%d audiences", len(j.Audience)), "at most 50", "let several callers share one")
@@ -257,7 +263,8 @@ func (t Throttle) Check(f *finding.List, path string) {
 		return
 	}
 	if t.RequestsPerSecond < 1 || t.RequestsPerSecond > props.LargestNumber {
-		f.Add(path+".RequestsPerSecond", t.RequestsPerSecond, "1 to 2147483647", "leave the whole throttle out for the default")
+		f.Add(path+".RequestsPerSecond", t.RequestsPerSecond, "1 to 2147483647",
+			"leave the whole throttle out for the default")
 	}
 	if t.Burst < 1 || t.Burst > props.LargestNumber {
 		f.Add(path+".Burst", t.Burst, "1 to 2147483647", "leave the whole throttle out for the default")
@@ -266,7 +273,8 @@ func (t Throttle) Check(f *finding.List, path string) {
 
 // within returns the lower of both limits. The zero value, no limit, stays zero.
 func (t Throttle) within(other Throttle) Throttle {
-	return Throttle{RequestsPerSecond: min(t.RequestsPerSecond, other.RequestsPerSecond), Burst: min(t.Burst, other.Burst)}
+	return Throttle{RequestsPerSecond: min(t.RequestsPerSecond, other.RequestsPerSecond),
+		Burst: min(t.Burst, other.Burst)}
 }
 
 // CheckRouteThrottles adds a finding for each throttle that is wrong, and for each whose key is
@@ -297,9 +305,11 @@ func (d Domain) Check(f *finding.List, name, certificate, zone, keep, region str
 		return
 	}
 	if (!domainName.MatchString(d.Name) || len(d.Name) > longestDomain) && !props.IsToken(d.Name) {
-		f.Add(name, d.Name, "a domain name in lower-case letters, without a wildcard", `write it as in "api.example.com"`)
+		f.Add(name, d.Name, "a domain name in lower-case letters, without a wildcard",
+			`write it as in "api.example.com"`)
 	}
-	if !props.IsNil(d.Zone) && !props.IsToken(d.Name) && !props.IsToken(*d.Zone.ZoneName()) && d.Name != *d.Zone.ZoneName() && !strings.HasSuffix(d.Name, "."+*d.Zone.ZoneName()) {
+	if !props.IsNil(d.Zone) && !props.IsToken(d.Name) && !props.IsToken(*d.Zone.ZoneName()) &&
+		d.Name != *d.Zone.ZoneName() && !strings.HasSuffix(d.Name, "."+*d.Zone.ZoneName()) {
 		f.Add(zone, *d.Zone.ZoneName(), "the hosted zone of "+d.Name, "pass the zone whose name ends the domain name")
 	} else {
 		props.CheckResource(f, zone, d.Zone, "")
@@ -316,7 +326,8 @@ func (d Domain) Check(f *finding.List, name, certificate, zone, keep, region str
 	}
 	match := certificateARN.FindStringSubmatch(d.CertificateARN)
 	if match == nil || region != "" && !props.IsToken(region) && match[1] != region {
-		f.Add(certificate, d.CertificateARN, "the ARN of a certificate of AWS Certificate Manager", "copy it from the certificate of the domain name in the API's region")
+		f.Add(certificate, d.CertificateARN, "the ARN of a certificate of AWS Certificate Manager",
+			"copy it from the certificate of the domain name in the API's region")
 	}
 }
 
@@ -327,7 +338,8 @@ func CheckOrigins(f *finding.List, path string, origins []string) {
 			f.Add(fmt.Sprintf("%s[%d]", path, i), o, "each origin once", "leave it out")
 		}
 		if o != "*" && !origin.MatchString(o) && !props.IsToken(o) {
-			f.Add(fmt.Sprintf("%s[%d]", path, i), o, `"*" or a scheme and host, such as "https://example.com"`, "leave out the path and the trailing slash")
+			f.Add(fmt.Sprintf("%s[%d]", path, i), o, `"*" or a scheme and host, such as "https://example.com"`,
+				"leave out the path and the trailing slash")
 		}
 	}
 }
@@ -413,7 +425,8 @@ func New(scope constructs.Construct, id string, p Props) *API {
 func (a *API) addDomain(d Domain) {
 	certificate := d.Certificate
 	if certificate == nil {
-		certificate = awscertificatemanager.Certificate_FromCertificateArn(a, jsii.String("Certificate"), &d.CertificateARN)
+		certificate = awscertificatemanager.Certificate_FromCertificateArn(a, jsii.String("Certificate"),
+			&d.CertificateARN)
 	}
 	a.Domain = awsapigatewayv2.NewDomainName(a, jsii.String("Domain"), &awsapigatewayv2.DomainNameProps{
 		DomainName:     &d.Name,
@@ -430,8 +443,10 @@ func (a *API) addDomain(d Domain) {
 		return
 	}
 	target := awsroute53.RecordTarget_FromAlias(&alias{a.Domain})
-	awsroute53.NewARecord(a, jsii.String("IPv4"), &awsroute53.ARecordProps{Zone: d.Zone, RecordName: &d.Name, Target: target})
-	awsroute53.NewAaaaRecord(a, jsii.String("IPv6"), &awsroute53.AaaaRecordProps{Zone: d.Zone, RecordName: &d.Name, Target: target})
+	awsroute53.NewARecord(a, jsii.String("IPv4"),
+		&awsroute53.ARecordProps{Zone: d.Zone, RecordName: &d.Name, Target: target})
+	awsroute53.NewAaaaRecord(a, jsii.String("IPv6"),
+		&awsroute53.AaaaRecordProps{Zone: d.Zone, RecordName: &d.Name, Target: target})
 }
 
 // alias is what records of the API's domain name point to. For the CDK's own, an importer's app would
@@ -440,7 +455,8 @@ type alias struct{ domain awsapigatewayv2.DomainName }
 
 // Bind returns the target for AWS CloudFormation. The CDK calls it.
 func (t *alias) Bind(awsroute53.IRecordSet, awsroute53.IHostedZone) *awsroute53.AliasRecordTargetConfig {
-	return &awsroute53.AliasRecordTargetConfig{DnsName: t.domain.RegionalDomainName(), HostedZoneId: t.domain.RegionalHostedZoneId()}
+	return &awsroute53.AliasRecordTargetConfig{DnsName: t.domain.RegionalDomainName(),
+		HostedZoneId: t.domain.RegionalHostedZoneId()}
 }
 
 func (p Props) cors() *awsapigatewayv2.CorsPreflightOptions {
@@ -477,7 +493,8 @@ func (a *API) tell(p Props) {
 	for _, r := range p.Routes {
 		routes = append(routes, r.Key())
 	}
-	props.Tell(a, map[string]any{"api": props.LogicalID(a, a.Resource.Node().DefaultChild().(awscdk.CfnElement)), "routes": routes})
+	props.Tell(a, map[string]any{"api": props.LogicalID(a, a.Resource.Node().DefaultChild().(awscdk.CfnElement)),
+		"routes": routes})
 }
 
 func (a *API) addRoutes(p Props) {
@@ -495,7 +512,8 @@ func (a *API) addRoutes(p Props) {
 		if integrations[r.Function] == nil {
 			integrations[r.Function] = awsapigatewayv2integrations.NewHttpLambdaIntegration(
 				jsii.String("Integration-"+r.Function), p.Functions[r.Function].Resource,
-				&awsapigatewayv2integrations.HttpLambdaIntegrationProps{ScopePermissionToRoute: jsii.Bool(served[r.Function] <= mostScoped)})
+				&awsapigatewayv2integrations.HttpLambdaIntegrationProps{
+					ScopePermissionToRoute: jsii.Bool(served[r.Function] <= mostScoped)})
 		}
 		route := &awsapigatewayv2.HttpRouteProps{
 			HttpApi:     a.Resource,
@@ -609,7 +627,8 @@ func (a *API) MetricLatency(options *awscloudwatch.MetricOptions) awscloudwatch.
 // MetricServerErrorRate is how many of a hundred requests end with 500 or more,
 // in each five minutes.
 func (a *API) MetricServerErrorRate() awscloudwatch.MathExpression {
-	return rate("100 * errors / requests", "5xx of 100 requests", map[string]awscloudwatch.IMetric{"errors": a.MetricServerErrors(nil), "requests": a.MetricRequests(nil)})
+	return rate("100 * errors / requests", "5xx of 100 requests",
+		map[string]awscloudwatch.IMetric{"errors": a.MetricServerErrors(nil), "requests": a.MetricRequests(nil)})
 }
 
 // busy is the number of requests in five minutes from which on a rate of refusals means more than
@@ -629,7 +648,8 @@ func (a *API) MetricClientErrorRate() awscloudwatch.MathExpression {
 // ids: "slow", "requests".
 func (a *API) MetricSlowRate(than time.Duration, held map[string]awscloudwatch.IMetric) awscloudwatch.MathExpression {
 	metrics := map[string]awscloudwatch.IMetric{
-		"slow":     a.MetricLatency(&awscloudwatch.MetricOptions{Statistic: jsii.String(fmt.Sprintf("TC(%d:)", than.Milliseconds()))}),
+		"slow": a.MetricLatency(&awscloudwatch.MetricOptions{
+			Statistic: jsii.String(fmt.Sprintf("TC(%d:)", than.Milliseconds()))}),
 		"requests": a.MetricRequests(nil),
 	}
 	counted := "slow"
@@ -638,7 +658,8 @@ func (a *API) MetricSlowRate(than time.Duration, held map[string]awscloudwatch.I
 		// A function that has counted none reports no zero.
 		counted += " - FILL(" + id + ", 0)"
 	}
-	return rate(fmt.Sprintf("IF(requests < %d, 0, 100 * (%s) / requests)", busy, counted), "slow ones of 100 requests", metrics)
+	return rate(fmt.Sprintf("IF(requests < %d, 0, 100 * (%s) / requests)", busy, counted), "slow ones of 100 requests",
+		metrics)
 }
 
 func rate(expression, label string, metrics map[string]awscloudwatch.IMetric) awscloudwatch.MathExpression {

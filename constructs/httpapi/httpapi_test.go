@@ -53,6 +53,8 @@ func TestPropsValidate(t *testing.T) {
 		change(&p)
 		return p
 	}
+	agent, person := schema.Caller{Name: "agent", Token: schema.TokenOfProgram},
+		schema.Caller{Name: "person", Header: "X-Fingerprint"}
 	of := func(caller schema.Caller, path string) schema.Route {
 		return schema.Route{Method: "GET", Path: path, Function: "root", Caller: caller}
 	}
@@ -60,15 +62,16 @@ func TestPropsValidate(t *testing.T) {
 		"OK": {right(func(*httpapi.Props) {}), nil},
 		"JWT": {right(func(p *httpapi.Props) {
 			p.JWT = httpapi.JWT{Issuer: "https://a.example/pool", Audience: []string{"b"}}
-			p.Routes = append(p.Routes, of(schema.CallerAgent, "/agent"), of(schema.CallerUser, "/user"))
+			p.Routes = append(p.Routes, of(agent, "/agent"), of(schema.CallerUser, "/user"))
 			p.OpenRoutes = []string{"GET /agent"}
 		}), nil},
 		"Open": {right(func(p *httpapi.Props) {
-			p.Routes = append(p.Routes, of(schema.CallerAgent, "/agent"), of(schema.CallerPerson, "/person"))
+			p.Routes = append(p.Routes, of(agent, "/agent"), of(person, "/person"))
 			p.OpenRoutes = []string{"GET /agent"}
 		}), nil},
 		"ErrForgottenAuthorizer": {right(func(p *httpapi.Props) {
-			p.Routes = append(p.Routes, of(schema.CallerAgent, "/agent"), of(schema.CallerUser, "/user"), of(schema.CallerUser, "/open"))
+			p.Routes = append(p.Routes, of(agent, "/agent"), of(schema.CallerUser, "/user"),
+				of(schema.CallerUser, "/open"))
 			p.OpenRoutes = []string{"GET /open"}
 		}), []string{"Props.Routes[GET /agent].Caller", "Props.Routes[GET /user].Caller"}},
 		"ErrOpenRoutes": {right(func(p *httpapi.Props) {
@@ -80,7 +83,8 @@ func TestPropsValidate(t *testing.T) {
 		}), nil},
 		"ErrZero": {httpapi.Props{}, []string{"Props.Name", "Props.Routes"}},
 		"ErrFunction": {right(func(p *httpapi.Props) {
-			p.Routes = append(p.Routes, schema.Route{Method: "GET", Path: "/x", Function: "other", Caller: schema.CallerUser})
+			p.Routes = append(p.Routes, schema.Route{Method: "GET", Path: "/x", Function: "other",
+				Caller: schema.CallerUser})
 			p.OpenRoutes = []string{"GET /x"}
 		}), []string{"Props.Routes[1].Function"}},
 		// Mistakes that the CDK would find one by one, or AWS at the deployment.
@@ -91,26 +95,34 @@ func TestPropsValidate(t *testing.T) {
 				schema.Route{Method: "PUT", Path: "/b", Function: "nobody"},
 			)
 		}), []string{
-			"Props.Routes[1]", "Props.Routes[get a/{b].Method", "Props.Routes[get a/{b].Path", "Props.Routes[get a/{b].Path", "Props.Routes[PUT /b].Caller", "Props.Routes[3].Function",
+			"Props.Routes[1]", "Props.Routes[get a/{b].Method", "Props.Routes[get a/{b].Path",
+			"Props.Routes[get a/{b].Path", "Props.Routes[PUT /b].Caller", "Props.Routes[3].Function",
 		}},
 		"ErrPaths": {right(func(p *httpapi.Props) {
 			for _, path := range []string{"/a/{rest+}/b", "/ä", "/a b", "/a:b/{rest+}"} {
-				p.Routes = append(p.Routes, schema.Route{Method: "GET", Path: path, Function: "root", Caller: schema.CallerAnyone})
+				p.Routes = append(p.Routes, schema.Route{Method: "GET", Path: path, Function: "root",
+					Caller: schema.CallerAnyone})
 			}
-		}), []string{"Props.Routes[GET /a/{rest+}/b].Path", "Props.Routes[GET /ä].Path", "Props.Routes[GET /a b].Path"}},
+		}), []string{"Props.Routes[GET /a/{rest+}/b].Path", "Props.Routes[GET /ä].Path",
+			"Props.Routes[GET /a b].Path"}},
 		"ErrAudiences": {right(func(p *httpapi.Props) {
-			p.JWT = httpapi.JWT{Issuer: "https://", Audience: append(slices.Repeat([]string{"a"}, 2), make([]string, 49)...)}
-		}), slices.Concat([]string{"Props.JWT.Audience", "Props.JWT.Audience[1]"}, audiences(2, 50), []string{"Props.JWT.Issuer"})},
+			p.JWT = httpapi.JWT{Issuer: "https://",
+				Audience: append(slices.Repeat([]string{"a"}, 2), make([]string, 49)...)}
+		}), slices.Concat([]string{"Props.JWT.Audience", "Props.JWT.Audience[1]"}, audiences(2, 50),
+			[]string{"Props.JWT.Issuer"})},
 		"ErrLong": {right(func(p *httpapi.Props) {
 			p.Name, p.Description = strings.Repeat("n", 129), strings.Repeat("d", 1025)
-			p.Domain = httpapi.Domain{Name: strings.Repeat("a.", 126) + "com", CertificateARN: "arn:aws:acm:eu-west-1:123456789012:certificate/1"}
+			p.Domain = httpapi.Domain{Name: strings.Repeat("a.", 126) + "com",
+				CertificateARN: "arn:aws:acm:eu-west-1:123456789012:certificate/1"}
 		}), []string{"Props.Name", "Props.Description", "Props.Domain.Name"}},
 		"ErrHuge": {right(func(p *httpapi.Props) {
 			p.Throttle = httpapi.Throttle{RequestsPerSecond: math.MaxInt, Burst: math.MaxInt}
 		}), []string{"Props.Throttle.RequestsPerSecond", "Props.Throttle.Burst"}},
-		"ErrOriginTwice": {right(func(p *httpapi.Props) { p.AllowedOrigins = []string{"*", "*"} }), []string{"Props.AllowedOrigins[1]"}},
-		"ErrNotDeclared": {right(func(p *httpapi.Props) { p.Functions["root"] = &gofunction.Function{} }), []string{"Props.Routes[0].Function"}},
-		"ErrKey":         {right(func(p *httpapi.Props) { p.Key = struct{ awskms.IAlias }{} }), []string{"Props.Key"}},
+		"ErrOriginTwice": {right(func(p *httpapi.Props) { p.AllowedOrigins = []string{"*", "*"} }),
+			[]string{"Props.AllowedOrigins[1]"}},
+		"ErrNotDeclared": {right(func(p *httpapi.Props) { p.Functions["root"] = &gofunction.Function{} }),
+			[]string{"Props.Routes[0].Function"}},
+		"ErrKey": {right(func(p *httpapi.Props) { p.Key = struct{ awskms.IAlias }{} }), []string{"Props.Key"}},
 		"ErrJWT": {right(func(p *httpapi.Props) {
 			p.JWT.Issuer = "a.example"
 		}), []string{"Props.JWT.Audience", "Props.JWT.Issuer"}},
@@ -119,13 +131,16 @@ func TestPropsValidate(t *testing.T) {
 		}), []string{"Props.JWT.Audience"}},
 		"ErrOrigins": {right(func(p *httpapi.Props) {
 			p.AllowedOrigins = []string{"https://a.example/path", "null", "https://*.example", ""}
-		}), []string{"Props.AllowedOrigins[0]", "Props.AllowedOrigins[1]", "Props.AllowedOrigins[2]", "Props.AllowedOrigins[3]"}},
+		}), []string{"Props.AllowedOrigins[0]", "Props.AllowedOrigins[1]", "Props.AllowedOrigins[2]",
+			"Props.AllowedOrigins[3]"}},
 		"ErrThrottles": {right(func(p *httpapi.Props) {
 			p.Throttle = httpapi.Throttle{Burst: 1}
 			p.Throttles = map[string]httpapi.Throttle{"b": {RequestsPerSecond: 1}, "a": {Burst: -1}}
-		}), []string{"Props.Throttle.RequestsPerSecond", `Props.Throttles["a"].RequestsPerSecond`, `Props.Throttles["a"].Burst`, `Props.Throttles["b"].Burst`}},
+		}), []string{"Props.Throttle.RequestsPerSecond", `Props.Throttles["a"].RequestsPerSecond`,
+			`Props.Throttles["a"].Burst`, `Props.Throttles["b"].Burst`}},
 		"Domain": {right(func(p *httpapi.Props) {
-			p.Domain = httpapi.Domain{Name: "api.example.com", CertificateARN: "arn:aws:acm:eu-west-1:123456789012:certificate/1a-2b", KeepDefaultEndpoint: true}
+			p.Domain = httpapi.Domain{Name: "api.example.com",
+				CertificateARN: "arn:aws:acm:eu-west-1:123456789012:certificate/1a-2b", KeepDefaultEndpoint: true}
 		}), nil},
 		"DomainByConstructs": {right(func(p *httpapi.Props) {
 			p.Domain = httpapi.Domain{Name: "api.example.com", Certificate: certificate{}, Zone: zone("example.com")}
@@ -134,13 +149,15 @@ func TestPropsValidate(t *testing.T) {
 			p.Domain = httpapi.Domain{Name: "api.example.com", Certificate: certificate{}, Zone: zone("ample.com")}
 		}), []string{"Props.Domain.Zone"}},
 		"ErrCertificates": {right(func(p *httpapi.Props) {
-			p.Domain = httpapi.Domain{Name: "api.example.com", Certificate: certificate{}, CertificateARN: "arn:aws:acm:eu-west-1:123456789012:certificate/1"}
+			p.Domain = httpapi.Domain{Name: "api.example.com", Certificate: certificate{},
+				CertificateARN: "arn:aws:acm:eu-west-1:123456789012:certificate/1"}
 		}), []string{"Props.Domain.CertificateARN"}},
 		"ErrConstructsOfNoDomain": {right(func(p *httpapi.Props) {
 			p.Domain = httpapi.Domain{Certificate: certificate{}, Zone: zone("example.com")}
 		}), []string{"Props.Domain.CertificateARN", "Props.Domain.Zone"}},
 		"ErrNilConstructs": {right(func(p *httpapi.Props) {
-			p.Domain = httpapi.Domain{Name: "api.example.com", Certificate: (*certificate)(nil), Zone: (*hostedZone)(nil)}
+			p.Domain = httpapi.Domain{Name: "api.example.com", Certificate: (*certificate)(nil),
+				Zone: (*hostedZone)(nil)}
 		}), []string{"Props.Domain.Zone", "Props.Domain.CertificateARN"}},
 		"DomainOfAnotherStack": {right(func(p *httpapi.Props) {
 			p.Domain = httpapi.Domain{Name: "${Token[TOKEN.7]}", CertificateARN: "${Token[TOKEN.8]}"}
@@ -149,16 +166,19 @@ func TestPropsValidate(t *testing.T) {
 			p.Domain.Name = "api.example.com"
 		}), []string{"Props.Domain.CertificateARN"}},
 		"ErrDomain": {right(func(p *httpapi.Props) {
-			p.Domain = httpapi.Domain{Name: "*.Example.com", CertificateARN: "arn:aws:iam::123456789012:server-certificate/a"}
+			p.Domain = httpapi.Domain{Name: "*.Example.com",
+				CertificateARN: "arn:aws:iam::123456789012:server-certificate/a"}
 		}), []string{"Props.Domain.Name", "Props.Domain.CertificateARN"}},
 		"ErrNoDomain": {right(func(p *httpapi.Props) {
-			p.Domain = httpapi.Domain{CertificateARN: "arn:aws:acm:eu-west-1:123456789012:certificate/1", KeepDefaultEndpoint: true}
+			p.Domain = httpapi.Domain{CertificateARN: "arn:aws:acm:eu-west-1:123456789012:certificate/1",
+				KeepDefaultEndpoint: true}
 		}), []string{"Props.Domain.CertificateARN", "Props.Domain.KeepDefaultEndpoint"}},
 		"RouteThrottle": {right(func(p *httpapi.Props) {
 			p.RouteThrottles = map[string]httpapi.Throttle{"GET /": {RequestsPerSecond: 1, Burst: 1}}
 		}), nil},
 		"ErrRouteThrottles": {right(func(p *httpapi.Props) {
-			p.RouteThrottles = map[string]httpapi.Throttle{"GET /": {Burst: 1}, "POST /": {RequestsPerSecond: 1, Burst: 1}}
+			p.RouteThrottles = map[string]httpapi.Throttle{"GET /": {Burst: 1},
+				"POST /": {RequestsPerSecond: 1, Burst: 1}}
 		}), []string{`Props.RouteThrottles["GET /"].RequestsPerSecond`, `Props.RouteThrottles["POST /"]`}},
 		"ErrRetention": {right(func(p *httpapi.Props) {
 			p.LogRetention = 5

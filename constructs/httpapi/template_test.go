@@ -28,13 +28,15 @@ func TestMain(m *testing.M) {
 var routesOf = map[string]int{"Some": 20, "Many": 60}
 
 func declare(app awscdk.App) {
-	build := gofunction.Start(context.Background(), gofunction.Source{Directory: "../todo/testdata/handlers", Packages: []string{"todoapi"}})
+	build := gofunction.Start(context.Background(),
+		gofunction.Source{Directory: "../todo/testdata/handlers", Packages: []string{"todoapi"}})
 	stack := awscdk.NewStack(app, jsii.String("stack"), nil)
 	p := httpapi.Props{Name: "API", Functions: map[string]*gofunction.Function{}}
 	for id, routes := range routesOf {
 		p.Functions[id] = gofunction.New(stack, id, gofunction.Props{Build: build, Name: "todoapi"})
 		for i := range routes {
-			p.Routes = append(p.Routes, schema.Route{Method: "GET", Path: fmt.Sprintf("/%s/%d", id, i), Function: id, Caller: schema.CallerAnyone, Summary: "Get"})
+			p.Routes = append(p.Routes, schema.Route{Method: "GET", Path: fmt.Sprintf("/%s/%d", id, i), Function: id,
+				Caller: schema.CallerAnyone, Summary: "Get"})
 		}
 	}
 	httpapi.New(stack, "API", p)

@@ -44,14 +44,18 @@ func (e Email) Check(f *finding.List, path string) {
 	}
 	from, err := mail.ParseAddress(e.From)
 	if err != nil || len(e.From) > props.LongestEmail {
-		f.Add(path+".From", e.From, "one email address, also with a name, of up to 254 bytes", `write it as in "Shop <hello@example.com>"`)
-	} else if domain := domainOf(from.Address); e.Identity != "" && e.Identity != from.Address && e.Identity != domain && !strings.HasSuffix(domain, "."+e.Identity) {
-		f.Add(path+".Identity", e.Identity, "the address of From, its domain, or one above", "name the identity that is verified in Amazon SES")
+		f.Add(path+".From", e.From, "one email address, also with a name, of up to 254 bytes",
+			`write it as in "Shop <hello@example.com>"`)
+	} else if domain := domainOf(from.Address); e.Identity != "" && e.Identity != from.Address &&
+		e.Identity != domain && !strings.HasSuffix(domain, "."+e.Identity) {
+		f.Add(path+".Identity", e.Identity, "the address of From, its domain, or one above",
+			"name the identity that is verified in Amazon SES")
 	}
 	props.CheckEmail(f, path+".ReplyTo", e.ReplyTo)
 	props.CheckRegion(f, path+".Region", e.Region)
 	if e.ConfigurationSet != "" && !configurationSet.MatchString(e.ConfigurationSet) {
-		f.Add(path+".ConfigurationSet", e.ConfigurationSet, "1 to 64 letters, digits, hyphens and underscores", "copy its name from Amazon SES")
+		f.Add(path+".ConfigurationSet", e.ConfigurationSet, "1 to 64 letters, digits, hyphens and underscores",
+			"copy its name from Amazon SES")
 	}
 }
 
@@ -76,7 +80,8 @@ func (e Email) configure(scope constructs.Construct, pool awscognito.UserPool) {
 	configuration := &awscognito.CfnUserPool_EmailConfigurationProperty{
 		EmailSendingAccount: jsii.String("DEVELOPER"),
 		From:                &e.From,
-		SourceArn:           jsii.String(fmt.Sprintf("arn:%s:ses:%s:%s:identity/%s", *stack.Partition(), region, *stack.Account(), identity)),
+		SourceArn: jsii.String(fmt.Sprintf("arn:%s:ses:%s:%s:identity/%s", *stack.Partition(), region,
+			*stack.Account(), identity)),
 	}
 	if e.ReplyTo != "" {
 		configuration.ReplyToEmailAddress = &e.ReplyTo

@@ -13,7 +13,8 @@ func ExampleNewMachines() {
 	defer jsii.Close()
 	app := awscdk.NewApp(nil)
 	stack := awscdk.NewStack(app, jsii.String("orders"), nil)
-	machines := identity.NewMachines(stack, "Machines", identity.MachinesProps{Name: "orders", Clients: []string{"shop", "warehouse"}})
+	machines := identity.NewMachines(stack, "Machines",
+		identity.MachinesProps{Name: "orders", Clients: []string{"shop", "warehouse"}})
 	jwt := httpapi.JWT{Issuer: machines.Issuer, Audience: machines.ClientIDs()}
 	_ = jwt // The authorizer of an API.
 	app.Synth(nil)

@@ -22,7 +22,9 @@ var (
 // checkName adds a finding if a domain's name cannot begin with the name.
 func checkName(f *finding.List, path, name string) {
 	if !domainName.MatchString(name) || reserved.MatchString(name) {
-		f.Add(path, name, `a lower-case letter, then up to 15 lower-case letters, digits and hyphens, without "aws", "amazon" and "cognito"`, "shorten or respell it")
+		f.Add(path, name,
+			`a lower-case letter, then up to 15 lower-case letters, digits and hyphens, without "aws", "amazon" and "cognito"`,
+			"shorten or respell it")
 	}
 }
 
@@ -45,7 +47,8 @@ func domainURL(domain awscognito.UserPoolDomain) string {
 // Issuer returns the "iss" of the tokens of a user pool, of any region, for the stack of
 // the scope.
 func Issuer(scope constructs.Construct, pool awscognito.IUserPool) string {
-	return fmt.Sprintf("https://cognito-idp.%s.%s/%s", *pool.Env().Region, *awscdk.Stack_Of(scope).UrlSuffix(), *pool.UserPoolId())
+	return fmt.Sprintf("https://cognito-idp.%s.%s/%s", *pool.Env().Region, *awscdk.Stack_Of(scope).UrlSuffix(),
+		*pool.UserPoolId())
 }
 
 // passwordLength is more than the 8 of NIST SP 800-63B, since a second factor is optional.

@@ -65,7 +65,8 @@ func (p MachinesProps) Validate() error {
 		} else {
 			for i, s := range p.ClientScopes[client] {
 				if !slices.Contains(p.Scopes, s) {
-					f.Add(fmt.Sprintf("%s[%d]", path, i), s, "one of "+strings.Join(p.Scopes, ", "), "name one of the scopes, or leave it out")
+					f.Add(fmt.Sprintf("%s[%d]", path, i), s, "one of "+strings.Join(p.Scopes, ", "),
+						"name one of the scopes, or leave it out")
 				}
 			}
 		}
@@ -128,14 +129,16 @@ func NewMachines(scope constructs.Construct, id string, p MachinesProps) *Machin
 		if name != call {
 			description += " for: " + name
 		}
-		grants[name] = awscognito.NewResourceServerScope(&awscognito.ResourceServerScopeProps{ScopeName: &name, ScopeDescription: &description})
+		grants[name] = awscognito.NewResourceServerScope(
+			&awscognito.ResourceServerScopeProps{ScopeName: &name, ScopeDescription: &description})
 		all = append(all, grants[name])
 	}
-	server := awscognito.NewUserPoolResourceServer(m, jsii.String("ResourceServer"), &awscognito.UserPoolResourceServerProps{
-		UserPool:   m.Resource,
-		Identifier: &p.Name,
-		Scopes:     &all,
-	})
+	server := awscognito.NewUserPoolResourceServer(m, jsii.String("ResourceServer"),
+		&awscognito.UserPoolResourceServerProps{
+			UserPool:   m.Resource,
+			Identifier: &p.Name,
+			Scopes:     &all,
+		})
 	for _, name := range p.Clients {
 		chosen, ok := p.ClientScopes[name]
 		if !ok {
@@ -158,7 +161,8 @@ func NewMachines(scope constructs.Construct, id string, p MachinesProps) *Machin
 		})
 		// Without any, Amazon Cognito lets people sign in at the client too
 		// ("CreateUserPoolClient", API reference: ExplicitAuthFlows).
-		client.Node().DefaultChild().(awscognito.CfnUserPoolClient).SetExplicitAuthFlows(jsii.Strings("ALLOW_REFRESH_TOKEN_AUTH"))
+		client.Node().DefaultChild().(awscognito.CfnUserPoolClient).SetExplicitAuthFlows(
+			jsii.Strings("ALLOW_REFRESH_TOKEN_AUTH"))
 		m.Clients = append(m.Clients, client)
 	}
 	m.Domain = newDomain(m, p.Name, m.Resource)

@@ -65,7 +65,8 @@ func (p UsersProps) Validate() error {
 	CheckRedirects(&f, "Props.CallbackURLs", "Props.LogoutURLs", p.CallbackURLs, p.LogoutURLs)
 	for i, g := range p.Groups {
 		if path := fmt.Sprintf("Props.Groups[%d]", i); !groupName.MatchString(g) || slices.Index(p.Groups, g) < i {
-			f.Add(path, g, "1 to 128 letters, digits, dots, hyphens and underscores, each name once", "respell it, or leave it out")
+			f.Add(path, g, "1 to 128 letters, digits, dots, hyphens and underscores, each name once",
+				"respell it, or leave it out")
 		}
 	}
 	p.Email.Check(&f, "Props.Email")
@@ -81,7 +82,8 @@ const (
 // CheckRedirects adds a finding for each URL that people cannot be sent to.
 func CheckRedirects(f *finding.List, callbackPath, logoutPath string, callback, logout []string) {
 	if len(logout) > 0 && len(callback) == 0 {
-		f.Add(logoutPath, logout, "empty without CallbackURLs", "add the callback URLs: without them there are no sign-in pages")
+		f.Add(logoutPath, logout, "empty without CallbackURLs",
+			"add the callback URLs: without them there are no sign-in pages")
 	}
 	check := func(path string, urls []string) {
 		if len(urls) > mostRedirects {
@@ -92,7 +94,9 @@ func CheckRedirects(f *finding.List, callbackPath, logoutPath string, callback, 
 				f.Add(fmt.Sprintf("%s[%d]", path, i), u, "each URL once", "leave it out")
 			}
 			if !props.IsToken(u) && !redirects(u) {
-				f.Add(fmt.Sprintf("%s[%d]", path, i), u, `an https URL of up to 1,024 bytes without a fragment, one of http://localhost, or one of an app's own scheme`, `write it in full, such as "https://example.com/signed-in"`)
+				f.Add(fmt.Sprintf("%s[%d]", path, i), u,
+					`an https URL of up to 1,024 bytes without a fragment, one of http://localhost, or one of an app's own scheme`,
+					`write it in full, such as "https://example.com/signed-in"`)
 			}
 		}
 	}
@@ -186,19 +190,22 @@ func NewUsers(scope constructs.Construct, id string, p UsersProps) *Users {
 	}
 	if len(p.CallbackURLs) > 0 {
 		client.OAuth = &awscognito.OAuthSettings{
-			Flows:        &awscognito.OAuthFlows{AuthorizationCodeGrant: jsii.Bool(true)},
-			Scopes:       &[]awscognito.OAuthScope{awscognito.OAuthScope_OPENID(), awscognito.OAuthScope_EMAIL(), awscognito.OAuthScope_PROFILE()},
+			Flows: &awscognito.OAuthFlows{AuthorizationCodeGrant: jsii.Bool(true)},
+			Scopes: &[]awscognito.OAuthScope{awscognito.OAuthScope_OPENID(), awscognito.OAuthScope_EMAIL(),
+				awscognito.OAuthScope_PROFILE()},
 			CallbackUrls: jsii.Strings(p.CallbackURLs...),
 		}
 		if len(p.LogoutURLs) > 0 {
 			client.OAuth.LogoutUrls = jsii.Strings(p.LogoutURLs...)
 		}
-		client.SupportedIdentityProviders = &[]awscognito.UserPoolClientIdentityProvider{awscognito.UserPoolClientIdentityProvider_COGNITO()}
+		client.SupportedIdentityProviders = &[]awscognito.UserPoolClientIdentityProvider{
+			awscognito.UserPoolClientIdentityProvider_COGNITO()}
 		u.Domain = newDomain(u, p.Name, u.Resource)
 	}
 	u.Client = awscognito.NewUserPoolClient(u, jsii.String("Client"), client)
 	for _, name := range p.Groups {
-		awscognito.NewCfnUserPoolGroup(u, jsii.String("Group-"+name), &awscognito.CfnUserPoolGroupProps{GroupName: jsii.String(name), UserPoolId: u.Resource.UserPoolId()})
+		awscognito.NewCfnUserPoolGroup(u, jsii.String("Group-"+name),
+			&awscognito.CfnUserPoolGroupProps{GroupName: jsii.String(name), UserPoolId: u.Resource.UserPoolId()})
 	}
 	u.Issuer = Issuer(u, u.Resource)
 	return u

@@ -17,7 +17,8 @@ func ExampleAllow() {
 	stack := awscdk.NewStack(app, jsii.String("orders"), nil)
 	own := awskms.NewKey(stack, jsii.String("Key"), nil)
 	deadletter.NewQueue(stack, "Undelivered", deadletter.Props{Key: own})
-	support := awsiam.NewRole(stack, jsii.String("Support"), &awsiam.RoleProps{AssumedBy: awsiam.NewAccountRootPrincipal()})
+	support := awsiam.NewRole(stack, jsii.String("Support"),
+		&awsiam.RoleProps{AssumedBy: awsiam.NewAccountRootPrincipal()})
 	key.Allow(stack, support, own, "sqs", key.Read)
 	app.Synth(nil)
 }

@@ -22,7 +22,8 @@ func Check(f *finding.List, path string, key awskms.IKey, region string) {
 		return
 	}
 	if _, ok := key.(awskms.IAlias); ok {
-		f.Add(path, "an alias", "a key", "pass the key that the alias is of: neither roles nor log groups can name an alias")
+		f.Add(path, "an alias", "a key", "pass the key that the alias is of: neither roles nor log groups can name "+
+			"an alias")
 	}
 }
 
@@ -39,7 +40,8 @@ var (
 // Allow lets the grantee do the actions with the key, through the service, such
 // as "sqs", in the region of scope ("kms:ViaService", AWS KMS developer guide).
 // Without a key, nil, it allows nothing and returns nil.
-func Allow(scope constructs.IConstruct, grantee awsiam.IGrantable, key awskms.IKey, service string, actions []string) awsiam.Grant {
+func Allow(scope constructs.IConstruct, grantee awsiam.IGrantable, key awskms.IKey, service string,
+	actions []string) awsiam.Grant {
 	if key == nil {
 		return nil
 	}
@@ -61,8 +63,10 @@ func AllowLogs(scope constructs.IConstruct, key awskms.IKey) {
 	if key == nil {
 		return
 	}
-	actions := []string{"kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey", "kms:GenerateDataKeyWithoutPlaintext", "kms:ReEncryptFrom", "kms:ReEncryptTo"}
-	allowService(scope, key, "logs."+*awscdk.Stack_Of(scope).Region()+".amazonaws.com", actions, "kms:EncryptionContext:aws:logs:arn", "logs", "log-group:*")
+	actions := []string{"kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey",
+		"kms:GenerateDataKeyWithoutPlaintext", "kms:ReEncryptFrom", "kms:ReEncryptTo"}
+	allowService(scope, key, "logs."+*awscdk.Stack_Of(scope).Region()+".amazonaws.com", actions,
+		"kms:EncryptionContext:aws:logs:arn", "logs", "log-group:*")
 }
 
 // AllowAlarms lets the alarms of the account and region of scope notify a topic that
@@ -88,7 +92,8 @@ func AllowRules(scope constructs.IConstruct, key awskms.IKey) {
 
 // allowService lets a service of AWS use a key for its own resources in the account and region of
 // scope, which a condition key restricts it to.
-func allowService(scope constructs.IConstruct, key awskms.IKey, principal string, actions []string, condition, service, resources string) {
+func allowService(scope constructs.IConstruct, key awskms.IKey, principal string, actions []string, condition, service,
+	resources string) {
 	stack := awscdk.Stack_Of(scope)
 	key.AddToResourcePolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
 		Principals: &[]awsiam.IPrincipal{awsiam.NewServicePrincipal(&principal, nil)},
@@ -96,7 +101,8 @@ func allowService(scope constructs.IConstruct, key awskms.IKey, principal string
 		// In the policy of a key this is the key.
 		Resources: jsii.Strings("*"),
 		Conditions: &map[string]any{"ArnLike": map[string]any{
-			condition: fmt.Sprintf("arn:%s:%s:%s:%s:%s", *stack.Partition(), service, *stack.Region(), *stack.Account(), resources),
+			condition: fmt.Sprintf("arn:%s:%s:%s:%s:%s", *stack.Partition(), service, *stack.Region(), *stack.Account(),
+				resources),
 		}},
 	}), jsii.Bool(true))
 }

@@ -30,10 +30,10 @@ var columnTypes = map[schema.ColumnType]struct{ catalog, engine string }{
 // partition projection with Amazon Athena"). A query that names no days asks Amazon
 // S3 for the objects of each day of the range, so the range has no day before the lake.
 func (p Props) projection() map[string]string {
-	first := p.FirstDay
-	if p.RetentionDays > 0 {
+	first := p.LakeFirstDay
+	if p.LakeRetentionDays > 0 {
 		// Amazon S3 deletes at midnight: the objects of one day more may be there.
-		first = fmt.Sprintf("NOW-%dDAYS", p.RetentionDays+1)
+		first = fmt.Sprintf("NOW-%dDAYS", p.LakeRetentionDays+1)
 	}
 	return map[string]string{
 		"projection.enabled":                                "true",
@@ -64,10 +64,11 @@ func (l *Lake) addCatalog(p Props) {
 		}
 		maps.Copy(parameters, p.projection())
 		l.addTable(e.ChangeTable(), &awsglue.CfnTable_TableInputProperty{
-			Description:   &e.Description,
-			TableType:     jsii.String("EXTERNAL_TABLE"),
-			Parameters:    parameters,
-			PartitionKeys: []any{column(schema.Column{Name: schema.EventDate, Type: schema.ColumnDate, Description: "Day of the change, in UTC"})},
+			Description: &e.Description,
+			TableType:   jsii.String("EXTERNAL_TABLE"),
+			Parameters:  parameters,
+			PartitionKeys: []any{column(schema.Column{Name: schema.EventDate, Type: schema.ColumnDate,
+				Description: "Day of the change, in UTC"})},
 			StorageDescriptor: &awsglue.CfnTable_StorageDescriptorProperty{
 				Location:     &location,
 				Columns:      columns(append(schema.ChangeColumns(), e.Columns...)),
@@ -92,14 +93,15 @@ func (l *Lake) addCatalog(p Props) {
 			StorageDescriptor: &awsglue.CfnTable_StorageDescriptorProperty{
 				Columns: columns(v.Columns),
 				// A view has none, but Amazon Athena looks for it.
-				SerdeInfo: &awsglue.CfnTable_SerdeInfoProperty{Name: jsii.String("-"), SerializationLibrary: jsii.String("-")},
+				SerdeInfo: &awsglue.CfnTable_SerdeInfoProperty{Name: jsii.String("-"),
+					SerializationLibrary: jsii.String("-")},
 			},
 		})
 	}
 }
 
-// tell writes into the template's metadata which line of the schema each table and view is from, with its columns and the
-// attributes that a table's columns show.
+// tell writes into the template's metadata which line of the schema each table and view is from, with its columns and
+// the attributes that a table's columns show.
 func (l *Lake) tell() {
 	tables := map[string]any{}
 	types := func(columns []schema.Column) map[string]any {
@@ -117,7 +119,8 @@ func (l *Lake) tell() {
 				attributes[c.Name] = c.Source() + " without " + c.TrimPrefix
 			}
 		}
-		tables[e.ChangeTable()] = map[string]any{"line": "Lake.Entities[" + e.Name + "]", "columns": types(e.Columns), "attributes": attributes}
+		tables[e.ChangeTable()] = map[string]any{"line": "Lake.Entities[" + e.Name + "]", "columns": types(e.Columns),
+			"attributes": attributes}
 	}
 	for _, v := range l.Schema.Views {
 		tables[v.Name] = map[string]any{"line": "Lake.Views[" + v.Name + "]", "columns": types(v.Columns)}
@@ -187,7 +190,8 @@ func (l *Lake) addQueries(p Props) {
 			EnforceWorkGroupConfiguration:   true,
 			PublishCloudWatchMetricsEnabled: true,
 			BytesScannedCutoffPerQuery:      jsii.Number(float64(p.QueryLimitBytes)),
-			EngineVersion:                   &awsathena.CfnWorkGroup_EngineVersionProperty{SelectedEngineVersion: jsii.String("Athena engine version 3")},
+			EngineVersion: &awsathena.CfnWorkGroup_EngineVersionProperty{
+				SelectedEngineVersion: jsii.String("Athena engine version 3")},
 			ResultConfiguration: &awsathena.CfnWorkGroup_ResultConfigurationProperty{
 				OutputLocation:          jsii.String("s3://" + *l.Bucket.BucketName() + "/" + resultsPrefix),
 				ExpectedBucketOwner:     awscdk.Stack_Of(l).Account(),

@@ -9,7 +9,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/constructs/lake"
 	"github.com/onesynth-cdk/onesynth/constructs/table"
-	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/platforms/todo"
 )
 
 // The changes of a table become files that Amazon Athena queries.
@@ -19,14 +19,14 @@ func ExampleNew() {
 	defer jsii.Close()
 	app := awscdk.NewApp(nil)
 	stack := awscdk.NewStack(app, jsii.String("todo"), nil)
-	platform := schema.Todo()
+	platform := todo.Platform()
 	database := table.NewDatabase(stack, "Database", table.DatabaseProps{Database: platform.Database})
 	lake.New(stack, "Lake", lake.Props{
-		Table:         database.Table(platform.Lakes[0].Table),
-		Database:      platform.Database,
-		Lake:          platform.Lakes[0],
-		Build:         build,
-		RetentionDays: 365,
+		Table:    database.Table(platform.Lakes[0].Table),
+		Database: platform.Database,
+		Lake:     platform.Lakes[0],
+		Build:    build,
+		Options:  lake.Options{LakeRetentionDays: 365},
 	})
 	app.Synth(nil)
 }

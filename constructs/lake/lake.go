@@ -122,7 +122,8 @@ func New(scope constructs.Construct, id string, p Props) *Lake {
 	l.addCompactor(p)
 	if p.Table.Replicated {
 		awscdk.Annotations_Of(l).AddWarningV2(jsii.String("@onesynth/lake:replicas"), jsii.String(
-			"the table "+p.Lake.Table+" has replicas: its stream can have one reader, which the lake is, and changes that are made in other regions have the time at which they come to this one"))
+			"the table "+p.Lake.Table+" has replicas: its stream can have one reader, which the lake is, and changes "+
+				"that are made in other regions have the time at which they come to this one"))
 	}
 	return l
 }
@@ -142,7 +143,7 @@ func unique(l *Lake) string {
 func (l *Lake) addBucket(p Props) {
 	l.files = bucket.New(l, bucket.Props{
 		Results: resultsPrefix, ResultDays: resultDays,
-		Objects: eventsPrefix, RetentionDays: p.RetentionDays,
+		Objects: eventsPrefix, RetentionDays: p.LakeRetentionDays,
 		LogPrefix: accessPrefix, LogRetention: p.LogRetention,
 		RemoveWithStack: p.RemoveWithStack,
 		Key:             p.Key,
@@ -155,14 +156,13 @@ func (l *Lake) addWriter(p Props) {
 	l.Writer = l.addFunction("Writer", writer, "writes changes as Parquet", writerTimeout, writerMemory, p)
 	l.files.AllowPut(l.Writer, eventsPrefix)
 	l.Mapping = stream.New(l, "Mapping", stream.Props{
-		Table:       p.Table,
-		Function:    l.Writer,
-		OnFailure:   l.Failures,
-		Filters:     filters(p.Table.Schema.Key, p.Lake.Entities),
-		BatchSize:   batchSize,
-		BatchWindow: p.BatchWindow,
-		// Neither bisected nor reported in part: a batch that is tried again has to
-		// cover the same records to be the same objects.
+		Table: p.Table, Function: l.Writer, OnFailure: l.Failures,
+		On: schema.OnStream{
+			Filters: filters(p.Table.Schema.Key, p.Lake.Entities), BatchSize: batchSize, BatchWindow: p.LakeBatchWindow,
+			// Nor is it reported in part: a batch that is tried again has to cover the same records to be the same
+			// objects.
+			Whole: true,
+		},
 	})
 }
 
@@ -198,13 +198,14 @@ func (l *Lake) addCompactor(p Props) {
 	key.Allow(l, l.Compactor.Role, p.Key, "s3", key.Write)
 	l.Schedule = schedule.New(l, "Schedule", schedule.Props{
 		Function:    l.Compactor,
-		Every:       p.CompactEvery,
+		On:          schema.OnSchedule{Every: p.CompactEvery},
 		Description: "Lake " + l.Schema.Name + ": runs the compactor",
 		Key:         p.Key,
 	})
 }
 
-func (l *Lake) addFunction(id, name, description string, timeout time.Duration, memory int, p Props) *gofunction.Function {
+func (l *Lake) addFunction(id, name, description string, timeout time.Duration, memory int,
+	p Props) *gofunction.Function {
 	// Validate has seen that there is one.
 	definition, _ := p.Lake.Definition(p.Database)
 	if own := p.Sizes.MemoryMegabytes[name]; own > 0 {
@@ -225,11 +226,7 @@ func (l *Lake) addFunction(id, name, description string, timeout time.Duration, 
 		Timeout:             p.Sizes.Timeout(name, timeout),
 		MemoryMegabytes:     memory,
 		ReservedConcurrency: p.Sizes.ReservedConcurrency[name],
-		LogLevel:            p.LogLevel,
-		LogRetention:        p.LogRetention,
-		Tracing:             p.Tracing,
-		Key:                 p.Key,
-		Network:             p.Network,
+		Settings:            p.Settings,
 	})
 }
 
@@ -251,7 +248,8 @@ func (l *Lake) list(prefixes ...string) awsiam.PolicyStatement {
 func (l *Lake) GrantQuery(grantee awsiam.IGrantable) {
 	stack := awscdk.Stack_Of(l)
 	arn := func(service, resource string) string {
-		return fmt.Sprintf("arn:%s:%s:%s:%s:%s", *stack.Partition(), service, *stack.Region(), *stack.Account(), resource)
+		return fmt.Sprintf("arn:%s:%s:%s:%s:%s", *stack.Partition(), service, *stack.Region(), *stack.Account(),
+			resource)
 	}
 	catalog := []string{arn("glue", "catalog"), arn("glue", "database/"+l.CatalogName)}
 	for _, e := range l.Schema.Entities {
@@ -267,7 +265,8 @@ func (l *Lake) GrantQuery(grantee awsiam.IGrantable) {
 	}
 	// "Control access to Amazon Athena and AWS services": example policies.
 	allow([]string{
-		"athena:BatchGetNamedQuery", "athena:BatchGetQueryExecution", "athena:GetNamedQuery", "athena:GetQueryExecution",
+		"athena:BatchGetNamedQuery", "athena:BatchGetQueryExecution", "athena:GetNamedQuery",
+		"athena:GetQueryExecution",
 		"athena:GetQueryResults", "athena:GetQueryResultsStream", "athena:GetWorkGroup", "athena:ListNamedQueries",
 		"athena:ListQueryExecutions", "athena:StartQueryExecution", "athena:StopQueryExecution",
 	}, arn("athena", "workgroup/"+l.CatalogName))
@@ -277,7 +276,8 @@ func (l *Lake) GrantQuery(grantee awsiam.IGrantable) {
 	allow([]string{"glue:GetDatabase"}, arn("glue", "database/default"))
 	allow([]string{"s3:GetBucketLocation"}, *l.Bucket.BucketArn())
 	allow([]string{"s3:GetObject"}, l.files.Objects(eventsPrefix))
-	allow([]string{"s3:AbortMultipartUpload", "s3:GetObject", "s3:ListMultipartUploadParts", "s3:PutObject"}, l.files.Objects(resultsPrefix))
+	allow([]string{"s3:AbortMultipartUpload", "s3:GetObject", "s3:ListMultipartUploadParts", "s3:PutObject"},
+		l.files.Objects(resultsPrefix))
 	grantee.GrantPrincipal().AddToPrincipalPolicy(l.list(eventsPrefix, resultsPrefix))
 	key.Allow(l, grantee, l.Bucket.EncryptionKey(), "s3", key.Write)
 }
@@ -327,7 +327,8 @@ func (l *Lake) MetricFailureQueue(options *awscloudwatch.MetricOptions) awscloud
 }
 
 // metric is one of the metrics that a function reports itself.
-func (l *Lake) metric(of *gofunction.Function, name, statistic string, options *awscloudwatch.MetricOptions) awscloudwatch.Metric {
+func (l *Lake) metric(of *gofunction.Function, name, statistic string,
+	options *awscloudwatch.MetricOptions) awscloudwatch.Metric {
 	metric := awscloudwatch.NewMetric(&awscloudwatch.MetricProps{
 		Namespace:     jsii.String(schema.MetricNamespace(l.metricNamespace, schema.LakeRoom)),
 		MetricName:    &name,

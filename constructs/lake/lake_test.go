@@ -27,8 +27,9 @@ import (
 // measured is a data model of no platform: its table has no sort key.
 var measured = schema.Database{Tables: []schema.Table{{
 	Name: "Measurements", PhysicalName: "measurements", Stream: schema.StreamNewAndOldImages,
-	Key:        schema.Key{Partition: "sensor"},
-	Attributes: []schema.Attribute{{Name: "sensor", Type: schema.String}, {Name: "value", Type: schema.Number}, {Name: "faulty", Type: schema.Boolean}},
+	Key: schema.Key{Partition: "sensor"},
+	Attributes: []schema.Attribute{{Name: "sensor", Type: schema.String}, {Name: "value", Type: schema.Number},
+		{Name: "faulty", Type: schema.Boolean}},
 }}}
 
 // measurements is a lake of it, with as many entities as asked for, whose keys
@@ -38,7 +39,8 @@ func measurements(entities int) schema.Lake {
 	for i := range entities {
 		name := fmt.Sprintf("kind%d", i)
 		l.Entities = append(l.Entities, schema.Entity{Name: name, PartitionPrefix: name + "#", Columns: []schema.Column{
-			{Name: "sensor", Type: schema.ColumnText}, {Name: "value", Type: schema.ColumnDecimal}, {Name: "faulty", Type: schema.ColumnBoolean},
+			{Name: "sensor", Type: schema.ColumnText}, {Name: "value", Type: schema.ColumnDecimal},
+			{Name: "faulty", Type: schema.ColumnBoolean},
 		}})
 	}
 	return l
@@ -54,7 +56,8 @@ func anything() schema.Lake {
 }
 
 // lakes are the lakes under test, by stack name.
-var lakes = map[string]schema.Lake{"one": measurements(1), "five": measurements(5), "six": measurements(6), "anything": anything(), "replicated": measurements(1)}
+var lakes = map[string]schema.Lake{"one": measurements(1), "five": measurements(5), "six": measurements(6),
+	"anything": anything(), "replicated": measurements(1)}
 
 var templates = map[string]synthtest.Template{}
 
@@ -75,17 +78,20 @@ func declare(app awscdk.App) {
 		Directory: "../todo/testdata/handlers", Packages: []string{"writer", "compactor"},
 	})
 	for name, l := range lakes {
-		stack := awscdk.NewStack(app, jsii.String(name), &awscdk.StackProps{Env: &awscdk.Environment{Region: jsii.String("eu-central-1")}})
+		stack := awscdk.NewStack(app, jsii.String(name),
+			&awscdk.StackProps{Env: &awscdk.Environment{Region: jsii.String("eu-central-1")}})
 		source := table.Props{Table: measured.Tables[0]}
 		if name == "replicated" {
 			source.Options.Replicas = []table.Replica{{Region: "eu-west-1"}}
 		}
-		made := lake.New(stack, "Lake", lake.Props{Table: table.New(stack, "Table", source), Database: measured, Lake: l, Build: build})
+		made := lake.New(stack, "Lake", lake.Props{Table: table.New(stack, "Table", source), Database: measured,
+			Lake: l, Build: build})
 		if name != "one" {
 			continue
 		}
 		for id, metric := range map[string]func(*awscloudwatch.MetricOptions) awscloudwatch.Metric{
-			"Rows": made.MetricRows, "Delay": made.MetricDelay, "FailedRecords": made.MetricFailedRecords, "WriteFailures": made.MetricWriteFailures,
+			"Rows": made.MetricRows, "Delay": made.MetricDelay, "FailedRecords": made.MetricFailedRecords,
+			"WriteFailures":      made.MetricWriteFailures,
 			"CompactionFailures": made.MetricCompactionFailures, "FailureQueue": made.MetricFailureQueue,
 		} {
 			alarm.New(stack, id, alarm.Props{Metric: metric(nil)})
@@ -103,10 +109,12 @@ func declareTwice(build *gofunction.Build) {
 		nested := awscdk.NewNestedStack(stack, jsii.String("Nested"), nil)
 		for _, scope := range []constructs.Construct{stack, nested} {
 			made := lake.New(scope, "Lake", lake.Props{
-				Table: table.New(scope, "Table", table.Props{Table: measured.Tables[0]}), Database: measured, Lake: measurements(1), Build: build,
+				Table: table.New(scope, "Table", table.Props{Table: measured.Tables[0]}), Database: measured,
+				Lake: measurements(1), Build: build,
 			})
 			if other, taken := names[made.CatalogName]; taken {
-				panic(fmt.Sprintf("a lake of the stacks %s and %s has the same name: %s", other, stackName, made.CatalogName))
+				panic(fmt.Sprintf("a lake of the stacks %s and %s has the same name: %s", other, stackName,
+					made.CatalogName))
 			}
 			names[made.CatalogName] = stackName
 		}
@@ -118,11 +126,13 @@ func texts(l *schema.Lake, more int) {
 	l.Entities[0].Description = strings.Repeat("d", 2048+more)
 	l.Entities[0].Columns = slices.Clone(l.Entities[0].Columns)
 	l.Entities[0].Columns[1].Description = strings.Repeat("c", 255+more)
-	l.Views = []schema.View{{Name: "all", Description: strings.Repeat("v", 2048+more), Columns: l.Entities[0].Columns, SQL: "SELECT"}}
-	l.Queries = []schema.SavedQuery{{Name: strings.Repeat("q", 128+more), Description: strings.Repeat("d", 1024+more), SQL: strings.Repeat("s", 262144+more)}}
+	l.Views = []schema.View{{Name: "all", Description: strings.Repeat("v", 2048+more), Columns: l.Entities[0].Columns,
+		SQL: "SELECT"}}
+	l.Queries = []schema.SavedQuery{{Name: strings.Repeat("q", 128+more), Description: strings.Repeat("d", 1024+more),
+		SQL: strings.Repeat("s", 262144+more)}}
 }
 
-// TestBatches: the mapping gathers as docs/LAKE.md says, and the test of its rates (local/engine).
+// TestBatches: the mapping gathers as docs/LAKE.md says, and the test of its rates (internal/services/dynamodb).
 func TestBatches(t *testing.T) {
 	t.Parallel()
 	_, mapping := templates["one"].One(t, "AWS::Lambda::EventSourceMapping", "")
@@ -146,7 +156,8 @@ func filters(t *testing.T, name string) []string {
 // every item, the writer chooses alone.
 func TestFilters(t *testing.T) {
 	t.Parallel()
-	if diff := cmp.Diff([]string{`{"dynamodb":{"Keys":{"sensor":{"S":[{"prefix":"kind0#"}]}}}}`}, filters(t, "one")); diff != "" {
+	if diff := cmp.Diff([]string{`{"dynamodb":{"Keys":{"sensor":{"S":[{"prefix":"kind0#"}]}}}}`},
+		filters(t, "one")); diff != "" {
 		t.Errorf("one (-want +got):\n%s", diff)
 	}
 	for name, want := range map[string]int{"five": 5, "six": 0, "anything": 0} {
@@ -192,52 +203,65 @@ func TestPropsValidate(t *testing.T) {
 	build := gofunction.Start(t.Context(), gofunction.Source{Directory: "nowhere", Packages: lake.Packages()})
 	// right returns valid props after a change.
 	right := func(change func(*lake.Props)) lake.Props {
-		p := lake.Props{Table: &table.Table{Schema: measured.Tables[0], Resource: struct{ awsdynamodb.ITable }{}}, Database: measured, Lake: measurements(1), Build: build}
+		p := lake.Props{Table: &table.Table{Schema: measured.Tables[0], Resource: struct{ awsdynamodb.ITable }{}},
+			Database: measured, Lake: measurements(1), Build: build}
 		change(&p)
 		return p
 	}
 	synthtest.Validate(t, map[string]synthtest.Case[lake.Props]{
 		"OK": {right(func(*lake.Props) {}), nil},
 		"Limits": {right(func(p *lake.Props) {
-			p.CatalogName, p.BatchWindow, p.CompactEvery, p.RetentionDays, p.QueryLimitBytes = "a_1", time.Second, 15*time.Minute, 1, 10_000_000
+			p.CatalogName, p.LakeBatchWindow, p.CompactEvery, p.LakeRetentionDays, p.QueryLimitBytes = "a_1",
+				time.Second, 15*time.Minute, 1, 10_000_000
 		}), nil},
-		"FirstDay":     {right(func(p *lake.Props) { p.FirstDay = "2026-11-15" }), nil},
-		"ErrFirstDay":  {right(func(p *lake.Props) { p.FirstDay = "2026-11-31" }), []string{"Props.FirstDay"}},
-		"ErrEarlyDay":  {right(func(p *lake.Props) { p.FirstDay = "2019-12-31" }), []string{"Props.FirstDay"}},
-		"ErrFutureDay": {right(func(p *lake.Props) { p.FirstDay = "9999-01-01" }), []string{"Props.FirstDay"}},
-		"ErrTwoDays":   {right(func(p *lake.Props) { p.FirstDay, p.RetentionDays = "2026-11-15", 7 }), []string{"Props.FirstDay"}},
-		"ErrZero":      {lake.Props{}, []string{"Props.Table", "Props.Lake", "Props.Build"}},
-		"ErrNoTable":   {right(func(p *lake.Props) { p.Table = &table.Table{Schema: measured.Tables[0]} }), []string{"Props.Table"}},
-		"ErrHuge":      {right(func(p *lake.Props) { p.RetentionDays, p.QueryLimitBytes = math.MaxInt, math.MaxInt64 }), []string{"Props.RetentionDays", "Props.QueryLimitBytes"}},
+		"FirstDay":     {right(func(p *lake.Props) { p.LakeFirstDay = "2026-11-15" }), nil},
+		"ErrFirstDay":  {right(func(p *lake.Props) { p.LakeFirstDay = "2026-11-31" }), []string{"Props.LakeFirstDay"}},
+		"ErrEarlyDay":  {right(func(p *lake.Props) { p.LakeFirstDay = "2019-12-31" }), []string{"Props.LakeFirstDay"}},
+		"ErrFutureDay": {right(func(p *lake.Props) { p.LakeFirstDay = "9999-01-01" }), []string{"Props.LakeFirstDay"}},
+		"ErrTwoDays": {right(func(p *lake.Props) { p.LakeFirstDay, p.LakeRetentionDays = "2026-11-15", 7 }),
+			[]string{"Props.LakeFirstDay"}},
+		"ErrZero": {lake.Props{}, []string{"Props.Table", "Props.Lake", "Props.Build"}},
+		"ErrNoTable": {right(func(p *lake.Props) { p.Table = &table.Table{Schema: measured.Tables[0]} }),
+			[]string{"Props.Table"}},
+		"ErrHuge": {right(func(p *lake.Props) { p.LakeRetentionDays, p.QueryLimitBytes = math.MaxInt, math.MaxInt64 }),
+			[]string{"Props.LakeRetentionDays", "Props.QueryLimitBytes"}},
 		"ErrOtherTable": {right(func(p *lake.Props) {
 			p.Table = &table.Table{Schema: schema.Table{Name: "Other"}, Resource: struct{ awsdynamodb.ITable }{}}
 		}), []string{"Props.Table"}},
 		"ErrLake": {right(func(p *lake.Props) {
 			p.Lake.Name, p.Lake.Entities[0].Columns[1].Type = "Measurements", "money"
-		}), []string{"Props.Lake.Name", "Props.Lake.Entities[kind0].Columns[value].Type", "Props.Lake.Entities[kind0].Columns[value].Type"}},
+		}), []string{"Props.Lake.Name", "Props.Lake.Entities[kind0].Columns[value].Type",
+			"Props.Lake.Entities[kind0].Columns[value].Type"}},
 		"LongTexts": {right(func(p *lake.Props) { texts(&p.Lake, 0) }), nil},
 		"ErrTexts": {right(func(p *lake.Props) { texts(&p.Lake, 1) }), []string{
 			"Props.Lake.Entities[kind0].Description", "Props.Lake.Entities[kind0].Columns[value].Description",
 			"Props.Lake.Views[all].Description", "Props.Lake.Views[all].Columns[value].Description",
-			"Props.Lake.Queries[" + strings.Repeat("q", 129) + "].Name", "Props.Lake.Queries[" + strings.Repeat("q", 129) + "].Description",
+			"Props.Lake.Queries[" + strings.Repeat("q", 129) + "].Name",
+			"Props.Lake.Queries[" + strings.Repeat("q", 129) + "].Description",
 			"Props.Lake.Queries[" + strings.Repeat("q", 129) + "].SQL",
 		}},
 		"ErrViewText": {right(func(p *lake.Props) {
-			p.Lake.Views = []schema.View{{Name: "all", Columns: p.Lake.Entities[0].Columns, SQL: strings.Repeat("s", 400_000)}}
+			p.Lake.Views = []schema.View{{Name: "all", Columns: p.Lake.Entities[0].Columns,
+				SQL: strings.Repeat("s", 400_000)}}
 		}), []string{"Props.Lake.Views[all].SQL"}},
 		"ErrBuild": {right(func(p *lake.Props) {
-			p.Build = gofunction.Start(t.Context(), gofunction.Source{Directory: "nowhere", Packages: []string{"writer"}})
+			p.Build = gofunction.Start(t.Context(),
+				gofunction.Source{Directory: "nowhere", Packages: []string{"writer"}})
 		}), []string{"Props.Build"}},
 		"ErrCatalogName": {right(func(p *lake.Props) { p.CatalogName = "a-b" }), []string{"Props.CatalogName"}},
 		"ErrDatabase":    {right(func(p *lake.Props) { p.CatalogName = "default" }), []string{"Props.CatalogName"}},
 		"ErrWorkGroup":   {right(func(p *lake.Props) { p.CatalogName = "primary" }), []string{"Props.CatalogName"}},
-		"ErrLongName":    {right(func(p *lake.Props) { p.CatalogName = strings.Repeat("a", 129) }), []string{"Props.CatalogName"}},
+		"ErrLongName": {right(func(p *lake.Props) { p.CatalogName = strings.Repeat("a", 129) }),
+			[]string{"Props.CatalogName"}},
 		"ErrBelow": {right(func(p *lake.Props) {
-			p.BatchWindow, p.CompactEvery, p.RetentionDays, p.QueryLimitBytes, p.LogRetention = -1, -1, -1, -1, -1
-		}), []string{"Props.BatchWindow", "Props.CompactEvery", "Props.RetentionDays", "Props.QueryLimitBytes", "Props.LogRetention"}},
+			p.LakeBatchWindow, p.CompactEvery, p.LakeRetentionDays, p.QueryLimitBytes, p.LogRetention = -1, -1, -1, -1,
+				-1
+		}), []string{"Props.LakeBatchWindow", "Props.CompactEvery", "Props.LakeRetentionDays", "Props.QueryLimitBytes",
+			"Props.LogRetention"}},
 		"SizesOfOthers": {right(func(p *lake.Props) { p.Sizes.MemoryMegabytes = map[string]int{"todoapi": 1} }), nil},
 		"ErrSizes": {right(func(p *lake.Props) {
-			p.Sizes = gofunction.Sizes{MemoryMegabytes: map[string]int{"writer": 1}, ReservedConcurrency: map[string]int{"compactor": -1}}
+			p.Sizes = gofunction.Sizes{MemoryMegabytes: map[string]int{"writer": 1},
+				ReservedConcurrency: map[string]int{"compactor": -1}}
 		}), []string{`Props.Sizes.MemoryMegabytes["writer"]`, `Props.Sizes.ReservedConcurrency["compactor"]`}},
 		"ErrLogLevel": {right(func(p *lake.Props) { p.LogLevel = "all" }), []string{"Props.LogLevel"}},
 	})

@@ -6,10 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
-
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
-	"github.com/onesynth-cdk/onesynth/constructs/key"
 	"github.com/onesynth-cdk/onesynth/constructs/props"
 	"github.com/onesynth-cdk/onesynth/constructs/table"
 	"github.com/onesynth-cdk/onesynth/finding"
@@ -18,24 +15,19 @@ import (
 
 // Limits and defaults.
 const (
-	// maximumBatchWindow is the longest that AWS Lambda gathers records of a stream.
-	maximumBatchWindow = 5 * time.Minute
 	// defaultBatchWindow is well below the age of five minutes at which the alarm goes off.
 	defaultBatchWindow = 2 * time.Minute
 	// compactorTimeout is the longest that a function runs ("Lambda quotas"). Runs
 	// further apart do not meet.
 	compactorTimeout    = 15 * time.Minute
 	defaultCompactEvery = time.Hour
-	// minimumQueryLimit is Amazon Athena's ("AWS::Athena::WorkGroup":
-	// BytesScannedCutoffPerQuery). The default costs about five cents.
-	minimumQueryLimit = 10_000_000
+	// defaultQueryLimit costs about five cents. The lowest limit is Amazon Athena's ("AWS::Athena::WorkGroup":
+	// BytesScannedCutoffPerQuery). The highest costs about 5,000 US dollars: a larger query has to be split.
 	defaultQueryLimit = 10_000_000_000
 	// defaultFirstDay is when the first version of this library was made: no lake is older.
 	defaultFirstDay = "2026-11-01"
 	// earliestDay is before Amazon Athena had partition projection.
 	earliestDay = "2020-01-01"
-	// maximumQueryLimit costs about 5,000 US dollars: a larger query has to be split.
-	maximumQueryLimit = 1_000_000_000_000_000
 )
 
 // Props describe a lake. Table, Database, Lake and Build are required.
@@ -53,51 +45,64 @@ type Props struct {
 	// letters, digits and underscores, unique in the account and region. Default: the
 	// lake's name, and a hash of the stack's name and of the construct's path.
 	CatalogName string
-	// BatchWindow is how long changes are gathered for one object, and so the longest that
-	// one takes to land while there are few: whole seconds, 1 second to 5 minutes. Many land
-	// sooner: 10,000 changes or 6 MB end the gathering. A longer window makes fewer and
-	// larger objects (docs/LAKE.md). Default: 2 minutes.
-	BatchWindow time.Duration
-	// CompactEvery is how often small objects are merged, in whole minutes: 15
-	// minutes to a day. Default: 1 hour.
-	CompactEvery time.Duration
-	// FirstDay is the day (UTC) of the lake's first change, such as "2026-12-24": the day
-	// of its first deployment. A query that names no days lists those since then, each at
-	// the price of a request to Amazon S3 (docs/COST.md), and sees no change from before.
-	// Allowed: 2020-01-01 to today; empty with RetentionDays, which say it as well.
-	// Default: 2026-11-01, which is before any lake of this library.
-	FirstDay string
-	// RetentionDays is after how many days the lake's objects are deleted. Queries list
-	// no day from before. Default: they stay.
-	RetentionDays int
-	// QueryLimitBytes ends a query in the workgroup that reads more: 10,000,000 to
-	// 1,000,000,000,000,000. Default: 10,000,000,000, which Amazon Athena charges about
-	// five US cents for.
-	QueryLimitBytes int64
+	Options
 	// RemoveWithStack deletes the bucket and the failure queue with the stack; the
 	// bucket has to be empty then, and keeps no former versions. Default: they
 	// outlive the stack. The catalog and the workgroup, which hold no data, always
 	// go with it.
 	RemoveWithStack bool
-
-	// Key is a customer managed key of AWS KMS that encrypts the bucket, the failed
-	// records and what the functions log. The bucket of access logs stays with a key
-	// of Amazon S3, which delivers to no other. Default: keys of AWS.
-	Key awskms.IKey
-
+	// Settings are those of both functions. Their Key encrypts the bucket and the failed records, too. The bucket of
+	// access logs stays with a key of Amazon S3, which delivers to no other.
+	gofunction.Settings
 	// MetricNamespace begins the namespace of what the functions report: see
 	// [schema.MetricNamespace]. Default: "Onesynth".
 	MetricNamespace string
-	// LogLevel, LogRetention, Tracing and Network are those of [gofunction.Props], for
-	// both functions.
-	LogLevel     string
-	LogRetention props.LogRetention
-	Tracing      bool
-	Network      gofunction.Network
 	// Sizes are those of the functions "writer" and "compactor"; others are not
 	// looked at, so that those of a platform can be passed. Default: 512 MB and 1,024
 	// MB, without a limit of concurrency.
 	Sizes gofunction.Sizes
+}
+
+// Options are the props of a lake that a platform which has it offers, too, beside its own.
+type Options struct {
+	// LakeBatchWindow is how long changes are gathered for one object, and so the longest that
+	// one takes to land while there are few: whole seconds, 1 second to 5 minutes. Many land
+	// sooner: 10,000 changes or 6 MB end the gathering. A longer window makes fewer and
+	// larger objects (docs/LAKE.md). Default: 2 minutes.
+	LakeBatchWindow time.Duration `min:"1s" max:"5m" step:"1s" default:"2 minutes"`
+	// CompactEvery is how often small objects are merged, in whole minutes: 15
+	// minutes to a day. Default: 1 hour.
+	CompactEvery time.Duration `min:"15m" max:"24h" step:"1m" default:"an hour"`
+	// LakeFirstDay is the day (UTC) of the lake's first change, such as "2026-12-24": the day
+	// of its first deployment. A query that names no days lists those since then, each at
+	// the price of a request to Amazon S3 (docs/COST.md), and sees no change from before.
+	// Allowed: 2020-01-01 to today; empty with LakeRetentionDays, which say it as well.
+	// Default: 2026-11-01, which is before any lake of this library.
+	LakeFirstDay string
+	// LakeRetentionDays is after how many days the lake's objects are deleted. Queries list
+	// no day from before. Default: they stay.
+	LakeRetentionDays int `min:"1" max:"2147483647" default:"no end"`
+	// QueryLimitBytes ends a query in the workgroup that reads more: 10,000,000 to
+	// 1,000,000,000,000,000. Default: 10,000,000,000, which Amazon Athena charges about
+	// five US cents for.
+	QueryLimitBytes int64 `min:"10000000" max:"1000000000000000" default:"10,000,000,000"`
+}
+
+// Check adds a finding for each option that is invalid. path leads to them.
+func (o Options) Check(f *finding.List, path string) {
+	f.Limits(path, o)
+	if o.LakeFirstDay == "" {
+		return
+	}
+	if o.LakeRetentionDays > 0 {
+		f.Add(path+".LakeFirstDay", o.LakeFirstDay, "empty with a retention",
+			"leave it out: queries then begin with the oldest day that is kept")
+	}
+	if _, err := time.Parse(time.DateOnly, o.LakeFirstDay); err != nil || o.LakeFirstDay < earliestDay ||
+		o.LakeFirstDay > time.Now().UTC().Format(time.DateOnly) {
+		f.Add(path+".LakeFirstDay", o.LakeFirstDay, earliestDay+" to today (UTC), as year-month-day",
+			`write the day of the lake's first deployment, such as "2026-12-24"`)
+	}
 }
 
 // catalogName is what names a database for Amazon Athena without quotes ("Name
@@ -112,7 +117,8 @@ func (p Props) Validate() error {
 	case p.Table == nil || p.Table.Resource == nil:
 		f.Add("Props.Table", nil, "a table with a stream of new and old images", "pass the lake's table")
 	case p.Table.Schema.Name != p.Lake.Table:
-		f.Add("Props.Table", p.Table.Schema.Name, "the lake's table, "+p.Lake.Table, "pass the table that Props.Lake.Table names")
+		f.Add("Props.Table", p.Table.Schema.Name, "the lake's table, "+p.Lake.Table,
+			"pass the table that Props.Lake.Table names")
 	}
 	if p.Lake.Name == "" {
 		f.Add("Props.Lake", p.Lake.Name, "a lake with a name", "pass one of the Lakes of a schema.Platform")
@@ -122,23 +128,20 @@ func (p Props) Validate() error {
 	p.checkTexts(&f, "Props.Lake")
 	p.Build.Check(&f, "Props.Build", "", writer, compactor)
 	if p.Build == nil {
-		f.Add("Props.Build", nil, "a build of the lake's functions", "begin one with gofunction.Start whose Source.Packages has lake.Packages()")
+		f.Add("Props.Build", nil, "a build of the lake's functions",
+			"begin one with gofunction.Start whose Source.Packages has lake.Packages()")
 	}
 	if p.CatalogName != "" && !catalogName.MatchString(p.CatalogName) {
-		f.Add("Props.CatalogName", p.CatalogName, "up to 128 lower-case letters, digits and underscores, beginning with a letter", "respell it, or leave it empty for a generated name")
+		f.Add("Props.CatalogName", p.CatalogName,
+			"up to 128 lower-case letters, digits and underscores, beginning with a letter",
+			"respell it, or leave it empty for a generated name")
 	}
 	CheckReserved(&f, "Props.CatalogName", p.CatalogName)
-	CheckBatchWindow(&f, "Props.BatchWindow", p.BatchWindow)
-	CheckCompactEvery(&f, "Props.CompactEvery", p.CompactEvery)
-	CheckFirstDay(&f, "Props.FirstDay", p.FirstDay, p.RetentionDays)
-	CheckRetentionDays(&f, "Props.RetentionDays", p.RetentionDays)
-	CheckQueryLimit(&f, "Props.QueryLimitBytes", p.QueryLimitBytes)
+	p.Options.Check(&f, "Props")
 	props.CheckMetricNamespace(&f, "Props.MetricNamespace", p.MetricNamespace)
-	gofunction.CheckLogLevel(&f, "Props.LogLevel", p.LogLevel)
-	p.LogRetention.Check(&f, "Props.LogRetention")
-	key.Check(&f, "Props.Key", p.Key, "")
-	p.Network.Check(&f, "Props.Network.VPC", "Props.Network.Subnets", "Props.Network.SecurityGroups", "")
-	p.Sizes.Of(writer, compactor).Check(&f, "Props.Sizes.MemoryMegabytes", "Props.Sizes.ReservedConcurrency", "Props.Sizes.TimeoutSeconds", []string{writer, compactor}, nil)
+	p.Settings.Check(&f, "Props")
+	p.Sizes.Of(writer, compactor).Check(&f, "Props.Sizes.MemoryMegabytes", "Props.Sizes.ReservedConcurrency",
+		"Props.Sizes.TimeoutSeconds", []string{writer, compactor}, nil)
 	return f.Err()
 }
 
@@ -192,53 +195,8 @@ func (p Props) checkTexts(f *finding.List, path string) {
 // tables in the AWS Glue Data Catalog", "How workgroups work").
 func CheckReserved(f *finding.List, path, name string) {
 	if name == "default" || name == "primary" {
-		f.Add(path, name, "any other name", "Amazon Athena has a database default and a workgroup primary itself: rename it")
-	}
-}
-
-// CheckBatchWindow adds a finding at path if changes cannot be gathered for that time;
-// 0 is the default.
-func CheckBatchWindow(f *finding.List, path string, window time.Duration) {
-	if window != 0 && (window < time.Second || window > maximumBatchWindow || window%time.Second != 0) {
-		f.Add(path, window.String(), "1s to 5m0s in whole seconds", "leave it 0 for 2 minutes")
-	}
-}
-
-// CheckCompactEvery adds a finding at path if objects cannot be merged at that interval;
-// 0 is the default.
-func CheckCompactEvery(f *finding.List, path string, every time.Duration) {
-	if every != 0 && (every < compactorTimeout || every > 24*time.Hour || every%time.Minute != 0) {
-		f.Add(path, every.String(), "15m0s to 24h0m0s in whole minutes", "leave it 0 for an hour")
-	}
-}
-
-// CheckFirstDay adds a finding at path if the lake cannot begin on that day; "" is the
-// default. The retention is in days, 0 for none.
-func CheckFirstDay(f *finding.List, path, day string, retentionDays int) {
-	if day == "" {
-		return
-	}
-	if retentionDays > 0 {
-		f.Add(path, day, "empty with a retention", "leave it out: queries then begin with the oldest day that is kept")
-	}
-	if _, err := time.Parse(time.DateOnly, day); err != nil || day < earliestDay || day > time.Now().UTC().Format(time.DateOnly) {
-		f.Add(path, day, earliestDay+" to today (UTC), as year-month-day", `write the day of the lake's first deployment, such as "2026-12-24"`)
-	}
-}
-
-// CheckRetentionDays adds a finding at path if objects cannot be kept for that many
-// days; 0 is the default.
-func CheckRetentionDays(f *finding.List, path string, days int) {
-	if days < 0 || days > props.LargestNumber {
-		f.Add(path, days, "1 to 2147483647 days", "leave it 0 to keep everything")
-	}
-}
-
-// CheckQueryLimit adds a finding at path if Amazon Athena has no such limit; 0 is
-// the default.
-func CheckQueryLimit(f *finding.List, path string, limit int64) {
-	if limit != 0 && (limit < minimumQueryLimit || limit > maximumQueryLimit) {
-		f.Add(path, limit, "10000000 to 1000000000000000 bytes", "leave it 0 for 10,000,000,000")
+		f.Add(path, name, "any other name", "Amazon Athena has a database default and a workgroup primary itself: "+
+			"rename it")
 	}
 }
 
@@ -249,14 +207,14 @@ func (p Props) withDefaults() Props {
 	for i, e := range p.Lake.Entities {
 		p.Lake.Entities[i].Columns = e.ColumnsOf(p.Table.Schema)
 	}
-	if p.BatchWindow == 0 {
-		p.BatchWindow = defaultBatchWindow
+	if p.LakeBatchWindow == 0 {
+		p.LakeBatchWindow = defaultBatchWindow
 	}
 	if p.CompactEvery == 0 {
 		p.CompactEvery = defaultCompactEvery
 	}
-	if p.FirstDay == "" {
-		p.FirstDay = defaultFirstDay
+	if p.LakeFirstDay == "" {
+		p.LakeFirstDay = defaultFirstDay
 	}
 	if p.QueryLimitBytes == 0 {
 		p.QueryLimitBytes = defaultQueryLimit

@@ -9,7 +9,8 @@ func (p Props) Accepted() []nag.Accepted {
 		nag.OpenRoutes("Monitors of the API send no token; the answer has no data.", "GET /health"),
 		nag.Accepted{
 			Rule: "AwsSolutions-SMG4", Resource: "CursorSecret/Resource",
-			Reason: "It protects no data: with a known key a cursor only pages through the lists that the token's user may read anyway.",
+			Reason: "It protects no data: with a known key a cursor only pages through the lists that the token's " +
+				"user may read anyway.",
 		},
 	)
 }

@@ -26,6 +26,6 @@ func ExampleProps_Validate() {
 	// Output:
 	// 3 findings:
 	//   Props.LocalPort: got 80, allowed is 1024 to 65535: leave it 0 for the default
-	//   Props.VotesToApprove: got -1, allowed is 1 to 1,000: leave it 0 for 10
+	//   Props.VotesToApprove: got -1, allowed is 1 to 1000: leave it 0 for 10
 	//   Props.TimeZone: got "Mars/Olympus", allowed is the IANA name of a time zone, such as "Europe/Vienna": leave it empty for America/Chicago
 }

@@ -18,10 +18,11 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/platform"
 	"github.com/onesynth-cdk/onesynth/constructs/schedule"
 	"github.com/onesynth-cdk/onesynth/constructs/stream"
+	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// The functions, as schema.Lingible names them.
+// The functions, as the platform names them.
 const (
 	lingibleAPI    = "lingibleapi"
 	profileCreator = "profilecreator"
@@ -63,7 +64,7 @@ type Lingible struct {
 
 // Handlers are the functions of the platform as [gofunction.Start] builds them.
 func Handlers(architecture gofunction.Architecture) gofunction.Source {
-	return platform.Handlers(schema.Lingible(), architecture)
+	return platform.Handlers(lingible.Platform(), architecture)
 }
 
 // New declares the platform. It ends the program, by [props.Refuse], with the error of
@@ -75,9 +76,11 @@ func New(scope constructs.Construct, id string, p Props) *Lingible {
 	platform.Declare(l, scope, id, p.described(), platform.Declaration{
 		Props: p.Props, UserProps: p.UserProps, Model: p.Model, Environment: p.environment(),
 	})
-	l.LingibleAPI, l.ProfileCreator, l.LexiconSeeder = l.Functions[lingibleAPI], l.Functions[profileCreator], l.Functions[seeder]
+	l.LingibleAPI, l.ProfileCreator, l.LexiconSeeder = l.Functions[lingibleAPI], l.Functions[profileCreator],
+		l.Functions[seeder]
 	l.SubmissionValidator, l.Revalidator = l.Functions[validator], l.Functions[revalidator]
-	l.Exporter, l.TrendingJob, l.AccountCleaner = l.Functions[exporter], l.Functions[trendingJob], l.Functions[accountCleaner]
+	l.Exporter, l.TrendingJob, l.AccountCleaner = l.Functions[exporter], l.Functions[trendingJob],
+		l.Functions[accountCleaner]
 	l.Validation, l.Exporting, l.Cleaning = l.Streams[validator], l.Streams[exporter], l.Streams[accountCleaner]
 	l.Revalidation, l.Scoring = l.Schedules[revalidator], l.Schedules[trendingJob]
 	l.Exports, l.CursorSecret = l.Buckets["Exports"], l.Secrets["CursorSecret"]
@@ -87,9 +90,11 @@ func New(scope constructs.Construct, id string, p Props) *Lingible {
 // described is the schema with these props: only the construct's own user pool invokes the
 // function of sign-ups.
 func (p Props) described() schema.Platform {
-	described := schema.Lingible()
+	described := lingible.Platform()
 	if p.JWTIssuer != "" || p.UserPool != nil {
-		described.Functions = slices.DeleteFunc(described.Functions, func(f schema.Function) bool { return f.Name == profileCreator })
+		described.Functions = slices.DeleteFunc(described.Functions, func(f schema.Function) bool {
+			return f.Name == profileCreator
+		})
 	}
 	return described
 }

@@ -25,7 +25,7 @@ type Props struct {
 	// trends. Default: none, the functions do so by the lexicon and the rules of docs/LANGUAGE.md.
 	Model model.Props
 	// VotesToApprove is how many votes approve a submission: 1 to 1,000. Default: 10.
-	VotesToApprove int
+	VotesToApprove int `min:"1" max:"1000" default:"10"`
 	// TimeZone is the IANA name of the zone whose midnight begins the day of every daily limit,
 	// such as "Europe/Vienna". Default: America/Chicago.
 	TimeZone string
@@ -40,11 +40,10 @@ func (p Props) validate(region string) error {
 	p.Props.Check(&f, "Props", region, p.described())
 	p.UserProps.Check(&f, "Props", p.JWTIssuer, p.described())
 	p.Model.Check(&f, "Props.Model", region, p.described())
-	if p.VotesToApprove < 0 || p.VotesToApprove > 1000 {
-		f.Add("Props.VotesToApprove", p.VotesToApprove, "1 to 1,000", "leave it 0 for 10")
-	}
+	f.Limits("Props", p)
 	if _, err := time.LoadLocation(p.TimeZone); err != nil || p.TimeZone == "Local" {
-		f.Add("Props.TimeZone", p.TimeZone, `the IANA name of a time zone, such as "Europe/Vienna"`, "leave it empty for America/Chicago")
+		f.Add("Props.TimeZone", p.TimeZone, `the IANA name of a time zone, such as "Europe/Vienna"`,
+			"leave it empty for America/Chicago")
 	}
 	return f.Err()
 }

@@ -52,10 +52,12 @@ type Props struct {
 // Forms of the Amazon Bedrock API reference ("Converse": modelId, guardrailIdentifier,
 // guardrailVersion; "GetInferenceProfile": inferenceProfileId).
 var (
-	modelID          = regexp.MustCompile(`^[a-z0-9-]{1,63}\.[a-z0-9-]{1,63}([.:]?[a-z0-9-]{1,63}){0,3}$`)
-	modelARN         = regexp.MustCompile(`^arn:aws[a-z-]*:bedrock:([a-z0-9-]+):[0-9]{12}:(provisioned-model|custom-model-deployment)/[a-z0-9]{12}$`)
-	profileID        = regexp.MustCompile(`^([a-z]{2}|apac|us-gov|global)\.(.+)$`)
-	profileARN       = regexp.MustCompile(`^arn:aws[a-z-]*:bedrock:([a-z0-9-]+):[0-9]{12}:application-inference-profile/[a-zA-Z0-9-]{1,64}$`)
+	modelID  = regexp.MustCompile(`^[a-z0-9-]{1,63}\.[a-z0-9-]{1,63}([.:]?[a-z0-9-]{1,63}){0,3}$`)
+	modelARN = regexp.MustCompile(
+		`^arn:aws[a-z-]*:bedrock:([a-z0-9-]+):[0-9]{12}:(provisioned-model|custom-model-deployment)/[a-z0-9]{12}$`)
+	profileID  = regexp.MustCompile(`^([a-z]{2}|apac|us-gov|global)\.(.+)$`)
+	profileARN = regexp.MustCompile(
+		`^arn:aws[a-z-]*:bedrock:([a-z0-9-]+):[0-9]{12}:application-inference-profile/[a-zA-Z0-9-]{1,64}$`)
 	guardrailID      = regexp.MustCompile(`^[a-z0-9]{1,64}$`)
 	guardrailARN     = regexp.MustCompile(`^arn:aws[a-z-]*:bedrock:([a-z0-9-]+):[0-9]{12}:guardrail/[a-z0-9]+$`)
 	guardrailVersion = regexp.MustCompile(`^([1-9][0-9]{0,7}|DRAFT)$`)
@@ -68,7 +70,8 @@ var (
 func (p Props) Check(f *finding.List, path, region string, described schema.Platform) {
 	called := p.called()
 	if called != "" && !described.CallsModel() {
-		f.Add(path, called, "none: no function of the platform calls a model", "leave it out, or set CallsModel of a function in the schema")
+		f.Add(path, called, "none: no function of the platform calls a model",
+			"leave it out, or set CallsModel of a function in the schema")
 	}
 	p.checkID(f, path, region)
 	p.checkProfile(f, path, region)
@@ -76,13 +79,15 @@ func (p Props) Check(f *finding.List, path, region string, described schema.Plat
 		f.Add(path+".GuardrailID", p.GuardrailID, "none without a model", "set ID or InferenceProfile, or leave it out")
 	}
 	if p.GuardrailID != "" && !guardrailID.MatchString(p.GuardrailID) {
-		checkARN(f, path+".GuardrailID", p.GuardrailID, region, guardrailARN, "the id or the ARN of a guardrail", `write it such as "a1b2c3d4e5f6"`)
+		checkARN(f, path+".GuardrailID", p.GuardrailID, region, guardrailARN, "the id or the ARN of a guardrail",
+			`write it such as "a1b2c3d4e5f6"`)
 	}
 	switch {
 	case p.GuardrailID == "" && p.GuardrailVersion != "":
 		f.Add(path+".GuardrailVersion", p.GuardrailVersion, "none without a GuardrailID", "set both, or leave both out")
 	case p.GuardrailID != "" && !guardrailVersion.MatchString(p.GuardrailVersion) && !props.IsToken(p.GuardrailVersion):
-		f.Add(path+".GuardrailVersion", p.GuardrailVersion, `a number, or "DRAFT"`, `write it such as "1"; a published version does not change`)
+		f.Add(path+".GuardrailVersion", p.GuardrailVersion, `a number, or "DRAFT"`,
+			`write it such as "1"; a published version does not change`)
 	}
 }
 
@@ -92,7 +97,8 @@ func (p Props) checkID(f *finding.List, path, region string) {
 	switch {
 	case p.ID == "":
 		if p.InferenceProfile != "" && system == nil {
-			f.Add(path, "", "the foundation model that the InferenceProfile routes to", `write its id, such as "amazon.nova-lite-v1:0"`)
+			f.Add(path, "", "the foundation model that the InferenceProfile routes to",
+				`write its id, such as "amazon.nova-lite-v1:0"`)
 		}
 	case system != nil && p.ID != system[2]:
 		f.Add(path, p.ID, system[2]+", as in the InferenceProfile", "leave it out")
@@ -102,7 +108,9 @@ func (p Props) checkID(f *finding.List, path, region string) {
 	case p.InferenceProfile != "":
 		f.Add(path, p.ID, "the id of a foundation model", `write it such as "amazon.nova-lite-v1:0"`)
 	default:
-		checkARN(f, path, p.ID, region, modelARN, "the id of a foundation model, or the ARN of a provisioned or custom one", `write it such as "amazon.nova-lite-v1:0"`)
+		checkARN(f, path, p.ID, region, modelARN,
+			"the id of a foundation model, or the ARN of a provisioned or custom one",
+			`write it such as "amazon.nova-lite-v1:0"`)
 	}
 }
 
@@ -111,16 +119,21 @@ func (p Props) checkProfile(f *finding.List, path, region string) {
 	switch {
 	case p.InferenceProfile == "":
 	case system == nil:
-		checkARN(f, path+".InferenceProfile", p.InferenceProfile, region, profileARN, "the id of an inference profile of Amazon Bedrock, or the ARN of an application inference profile", `write it such as "eu.amazon.nova-lite-v1:0"`)
+		checkARN(f, path+".InferenceProfile", p.InferenceProfile, region, profileARN,
+			"the id of an inference profile of Amazon Bedrock, or the ARN of an application inference profile",
+			`write it such as "eu.amazon.nova-lite-v1:0"`)
 	case !modelID.MatchString(system[2]):
-		f.Add(path+".InferenceProfile", p.InferenceProfile, "a geography and the id of a foundation model", `write it such as "eu.amazon.nova-lite-v1:0"`)
+		f.Add(path+".InferenceProfile", p.InferenceProfile, "a geography and the id of a foundation model",
+			`write it such as "eu.amazon.nova-lite-v1:0"`)
 	}
 	const remedy = "`aws bedrock get-inference-profile` lists them"
 	switch {
 	case p.InferenceProfile == "" && len(p.Regions) > 0:
-		f.Add(path+".Regions", p.Regions, "none without an InferenceProfile", "a model is called in the region of the stack: leave it out")
+		f.Add(path+".Regions", p.Regions, "none without an InferenceProfile",
+			"a model is called in the region of the stack: leave it out")
 	case p.global() && len(p.Regions) > 0:
-		f.Add(path+".Regions", p.Regions, "none with a global InferenceProfile", "it routes to all commercial regions: leave it out")
+		f.Add(path+".Regions", p.Regions, "none with a global InferenceProfile",
+			"it routes to all commercial regions: leave it out")
 	case system != nil && !p.global() && len(p.Regions) == 0:
 		f.Add(path+".Regions", p.Regions, "the regions that the InferenceProfile routes to", remedy)
 	}
@@ -161,7 +174,8 @@ func (p Props) called() string { return cmp.Or(p.InferenceProfile, p.ID) }
 func (p Props) Environment() map[string]string {
 	variables := map[string]string{}
 	for name, value := range map[string]string{
-		schema.ModelVariable: p.called(), schema.GuardrailVariable: p.GuardrailID, schema.GuardrailVersionVariable: p.GuardrailVersion,
+		schema.ModelVariable: p.called(), schema.GuardrailVariable: p.GuardrailID,
+		schema.GuardrailVersionVariable: p.GuardrailVersion,
 	} {
 		if value != "" {
 			variables[name] = value

@@ -23,12 +23,15 @@ func declareExporting(app awscdk.App, build *gofunction.Build) {
 	described := own()
 	described.Lakes = nil
 	described.Routes = []schema.Route{{
-		Method: "GET", Path: "/export", Function: "hello", Caller: schema.Caller{Name: "exporter", Token: schema.TokenOfProgram, Scope: "own/export"}, Summary: "Export",
+		Method: "GET", Path: "/export", Function: "hello",
+		Caller: schema.Caller{Name: "exporter", Token: schema.TokenOfProgram, Scope: "own/export"}, Summary: "Export",
 	}}
-	described.Buckets = []schema.Bucket{{Name: "Exports", Description: "exports", Variable: "EXPORTS_BUCKET", RetentionDays: 30}}
+	described.Buckets = []schema.Bucket{{Name: "Exports", Description: "exports", Variable: "EXPORTS_BUCKET",
+		RetentionDays: 30}}
 	uploads := schema.Objects{Bucket: "Exports", Prefix: "uploads/"}
 	hello := &described.Functions[0]
-	hello.Trigger, hello.Gets, hello.Puts = schema.OnObjects{Objects: uploads}, []schema.Objects{uploads}, []schema.Objects{{Bucket: "Exports", Prefix: "lexicon/"}}
+	hello.Trigger, hello.Gets, hello.Puts = schema.OnObjects{Objects: uploads}, []schema.Objects{uploads},
+		[]schema.Objects{{Bucket: "Exports", Prefix: "lexicon/"}}
 	stack := awscdk.NewStack(app, jsii.String("exporting"), nil)
 	platform.Declare(&others{}, stack, "Own", described, platform.Declaration{
 		Props:  platform.Props{Build: build, Key: awskms.NewKey(stack, jsii.String("Key"), nil)},
@@ -43,17 +46,19 @@ func TestDeclareBucket(t *testing.T) {
 	logs, _ := exporting.One(t, "AWS::S3::Bucket", "OwnExportsAccessLogs")
 	_, function := exporting.One(t, "AWS::Lambda::Function", "OwnHello")
 	got := map[string]any{
-		"encryption": synthtest.At(resource.Properties, "BucketEncryption", "ServerSideEncryptionConfiguration", 0, "ServerSideEncryptionByDefault", "SSEAlgorithm"),
-		"versions":   synthtest.At(resource.Properties, "VersioningConfiguration", "Status"),
-		"public":     synthtest.At(resource.Properties, "PublicAccessBlockConfiguration", "RestrictPublicBuckets"),
-		"logs":       synthtest.At(resource.Properties, "LoggingConfiguration", "DestinationBucketName", "Ref"),
-		"removal":    resource.DeletionPolicy,
-		"events":     synthtest.At(resource.Properties, "NotificationConfiguration"),
-		"variable":   synthtest.At(function.Properties, "Environment", "Variables", "EXPORTS_BUCKET", "Ref"),
-		"output":     synthtest.At(exporting.Outputs["OwnExportsBucketName"].Value, "Ref"),
+		"encryption": synthtest.At(resource.Properties, "BucketEncryption", "ServerSideEncryptionConfiguration", 0,
+			"ServerSideEncryptionByDefault", "SSEAlgorithm"),
+		"versions": synthtest.At(resource.Properties, "VersioningConfiguration", "Status"),
+		"public":   synthtest.At(resource.Properties, "PublicAccessBlockConfiguration", "RestrictPublicBuckets"),
+		"logs":     synthtest.At(resource.Properties, "LoggingConfiguration", "DestinationBucketName", "Ref"),
+		"removal":  resource.DeletionPolicy,
+		"events":   synthtest.At(resource.Properties, "NotificationConfiguration"),
+		"variable": synthtest.At(function.Properties, "Environment", "Variables", "EXPORTS_BUCKET", "Ref"),
+		"output":   synthtest.At(exporting.Outputs["OwnExportsBucketName"].Value, "Ref"),
 	}
 	want := map[string]any{
-		"encryption": "aws:kms", "versions": "Enabled", "public": true, "logs": logs, "removal": "Retain", "variable": bucket, "output": bucket,
+		"encryption": "aws:kms", "versions": "Enabled", "public": true, "logs": logs, "removal": "Retain",
+		"variable": bucket, "output": bucket,
 		"events": map[string]any{"EventBridgeConfiguration": map[string]any{"EventBridgeEnabled": true}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -76,7 +81,8 @@ func TestDeclareBucket(t *testing.T) {
 		}
 	}
 	if diff := cmp.Diff([]string{
-		"kms:Decrypt Key.Arn", "kms:GenerateDataKey Key.Arn", "s3:GetObject OwnExportsBucket.Arn/uploads/*", "s3:PutObject OwnExportsBucket.Arn/lexicon/*", "sqs:SendMessage OwnHelloObjectsDeadLetters.Arn",
+		"kms:Decrypt Key.Arn", "kms:GenerateDataKey Key.Arn", "s3:GetObject OwnExportsBucket.Arn/uploads/*",
+		"s3:PutObject OwnExportsBucket.Arn/lexicon/*", "sqs:SendMessage OwnHelloObjectsDeadLetters.Arn",
 	}, slices.Compact(allowed)); diff != "" {
 		t.Errorf("the role may (-want +got):\n%s", diff)
 	}
@@ -94,22 +100,29 @@ func TestDeclareObjects(t *testing.T) {
 	_, permission := exporting.One(t, "AWS::Lambda::Permission", "OwnHelloObjectsPermission")
 	_, failures := exporting.One(t, "AWS::Lambda::EventInvokeConfig", "OwnHelloObjectsFailures")
 	got := map[string]any{
-		"pattern": resource.Properties["EventPattern"], "targets": resource.Properties["Targets"], "permission": permission.Properties,
-		"failures": synthtest.At(failures.Properties, "DestinationConfig", "OnFailure", "Destination"), "retries": failures.Properties["MaximumRetryAttempts"],
+		"pattern": resource.Properties["EventPattern"], "targets": resource.Properties["Targets"],
+		"permission": permission.Properties,
+		"failures":   synthtest.At(failures.Properties, "DestinationConfig", "OnFailure", "Destination"),
+		"retries":    failures.Properties["MaximumRetryAttempts"],
 	}
 	want := map[string]any{
-		"pattern": map[string]any{"source": []any{"aws.s3"}, "detail-type": []any{"Object Created"}, "detail": map[string]any{
-			"bucket": map[string]any{"name": []any{map[string]any{"Ref": bucket}}}, "object": map[string]any{"key": []any{map[string]any{"prefix": "uploads/"}}},
-		}},
-		"targets":    []any{map[string]any{"Id": "Function", "Arn": arn(function), "DeadLetterConfig": map[string]any{"Arn": arn(queue)}}},
-		"permission": map[string]any{"Action": "lambda:InvokeFunction", "FunctionName": arn(function), "Principal": "events.amazonaws.com", "SourceArn": arn(rule)},
-		"failures":   arn(queue), "retries": 2.0,
+		"pattern": map[string]any{"source": []any{"aws.s3"}, "detail-type": []any{"Object Created"},
+			"detail": map[string]any{
+				"bucket": map[string]any{"name": []any{map[string]any{"Ref": bucket}}},
+				"object": map[string]any{"key": []any{map[string]any{"prefix": "uploads/"}}},
+			}},
+		"targets": []any{map[string]any{"Id": "Function", "Arn": arn(function),
+			"DeadLetterConfig": map[string]any{"Arn": arn(queue)}}},
+		"permission": map[string]any{"Action": "lambda:InvokeFunction", "FunctionName": arn(function),
+			"Principal": "events.amazonaws.com", "SourceArn": arn(rule)},
+		"failures": arn(queue), "retries": 2.0,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("trigger (-want +got):\n%s", diff)
 	}
 	_, policy := exporting.One(t, "AWS::SQS::QueuePolicy", "OwnHelloObjectsDeadLetters")
-	sends := regexp.MustCompile(`"aws:SourceArn":\{"Fn::GetAtt":\["` + rule + `","Arn"\]\}.*"Service":"events.amazonaws.com"`)
+	sends := regexp.MustCompile(`"aws:SourceArn":\{"Fn::GetAtt":\["` + rule +
+		`","Arn"\]\}.*"Service":"events.amazonaws.com"`)
 	if text := synthtest.Text(policy.Properties); !sends.MatchString(text) {
 		t.Errorf("policy of the queue: got %s, want that the rule may send", text)
 	}
@@ -118,7 +131,8 @@ func TestDeclareObjects(t *testing.T) {
 		t.Errorf("got the output %v, want the queue's address", got)
 	}
 	_, key := exporting.One(t, "AWS::KMS::Key", "Key")
-	if text := synthtest.Text(key.Properties); !strings.Contains(text, ":rule/*") || !strings.Contains(text, "events.amazonaws.com") {
+	if text := synthtest.Text(key.Properties); !strings.Contains(text, ":rule/*") ||
+		!strings.Contains(text, "events.amazonaws.com") {
 		t.Errorf("the key does not let rules send to the queue: %s", text)
 	}
 	for _, kind := range []string{"AWS::Lambda::Function", "Custom::S3BucketNotifications"} {
@@ -128,7 +142,9 @@ func TestDeclareObjects(t *testing.T) {
 	}
 	for _, s := range exporting.Statements() {
 		for _, r := range s.Resources {
-			if s.Effect == "Allow" && strings.Contains(r, "*") && !slices.Contains([]string{"OwnExportsBucket.Arn/uploads/*", "OwnExportsBucket.Arn/lexicon/*", "OwnExportsAccessLogs.Arn/objects/*"}, synthtest.Stable(r)) {
+			if s.Effect == "Allow" && strings.Contains(r, "*") &&
+				!slices.Contains([]string{"OwnExportsBucket.Arn/uploads/*", "OwnExportsBucket.Arn/lexicon/*",
+					"OwnExportsAccessLogs.Arn/objects/*"}, synthtest.Stable(r)) {
 				t.Errorf("%s allows %v on %s: want no wildcard", s.Owner, s.Actions, r)
 			}
 		}

@@ -52,8 +52,8 @@ type Declaration struct {
 	// construct does, by [Ready].
 	Module string
 	// Agents are the programs that the platform's own user pool has clients for, by name,
-	// if it has routes whose callers show a token of a program. Required with such routes, unless Props.JWTIssuer is set or
-	// OpenRoutes has all of them.
+	// if it has routes whose callers show a token of a program. Required with such routes, unless Props.JWTIssuer is
+	// set or OpenRoutes has all of them.
 	Agents []string
 	// AgentScopes are the scopes that the client of an agent may request, by the agent's name. They
 	// are scopes of the schema's callers, without the platform's name. Default: each agent may
@@ -91,7 +91,8 @@ type Declaration struct {
 func Declare(of Construct, scope constructs.Construct, id string, described schema.Platform, d Declaration) {
 	p := of.parts()
 	if p == nil {
-		props.Refuse(fmt.Errorf("%s %s: %T: got a nil *platform.Platform, allowed is a platform.Platform: embed the struct itself", described.Name, id, of))
+		props.Refuse(fmt.Errorf("%s %s: %T: got a nil *platform.Platform, allowed is a platform.Platform: embed the "+
+			"struct itself", described.Name, id, of))
 	}
 	if err := described.Validate(); err != nil {
 		props.Refuse(fmt.Errorf("%s: %w", described.Name, err))
@@ -99,7 +100,9 @@ func Declare(of Construct, scope constructs.Construct, id string, described sche
 	if d.Module != "" {
 		source := Handlers(described, d.Architecture)
 		source.Module = d.Module
-		d.Build = Ready(scope, described.Name, id, func(region string) error { return d.check(region, described) }, d.Build, source)
+		d.Build = Ready(scope, described.Name, id, func(region string) error {
+			return d.check(region, described)
+		}, d.Build, source)
 	}
 	p.begin(of, scope, id, described, d.Props)
 	p.model = d.Model
@@ -221,45 +224,27 @@ func (p *Platform) addTrigger(f schema.Function) {
 	case schema.OnStream:
 		trigger = trigger.WithDefaults(f)
 		queue := deadletter.NewQueue(p.construct, trigger.Failures.ID, deadletter.Props{Key: p.props.Key})
-		window := trigger.BatchWindow
 		if after, ok := p.Schema.Function(trigger.After); ok {
-			window += p.props.sizes().Timeout(after.Name, cmp.Or(after.Timeout, gofunction.DefaultTimeout))
+			trigger.BatchWindow += p.props.sizes().Timeout(after.Name, cmp.Or(after.Timeout, gofunction.DefaultTimeout))
 		}
 		p.DeadLetters[f.Name] = queue
 		p.Streams[f.Name] = stream.New(p.construct, trigger.ID, stream.Props{
-			Table:              p.Database.Table(trigger.Table),
-			Function:           p.Functions[f.Name],
-			OnFailure:          queue,
-			Filters:            trigger.Filters,
-			BatchSize:          trigger.BatchSize,
-			BatchWindow:        window,
-			Bisect:             true,
-			ReportItemFailures: trigger.ReportItemFailures,
+			Table: p.Database.Table(trigger.Table), Function: p.Functions[f.Name], OnFailure: queue, On: trigger,
 		})
 	case schema.OnSchedule:
 		trigger = trigger.WithDefaults(f)
 		p.Schedules[f.Name] = schedule.New(p.construct, trigger.ID, schedule.Props{
-			Function:    p.Functions[f.Name],
-			Every:       trigger.Every,
-			Cron:        trigger.Cron,
-			TimeZone:    trigger.TimeZone,
+			Function: p.Functions[f.Name], On: trigger, Key: p.props.Key,
 			Description: p.Schema.Title + ": runs the " + f.Name,
-			Key:         p.props.Key,
 		})
 		p.DeadLetters[f.Name] = p.Schedules[f.Name].DeadLetters
 	case schema.OnQueue:
-		trigger = trigger.WithDefaults(f)
-		p.Queues[f.Name].Invoke(queue.Invocations{
-			Function: p.Functions[f.Name], BatchSize: trigger.BatchSize, MaximumConcurrency: trigger.MaximumConcurrency,
-		})
+		p.Queues[f.Name].Invoke(p.Functions[f.Name])
 	case schema.OnObjects:
 		trigger = trigger.WithDefaults(f)
 		p.DeadLetters[f.Name] = bucket.NewTrigger(p.construct, trigger.ID, bucket.TriggerProps{
-			Bucket:      p.Buckets[trigger.Bucket],
-			Prefix:      trigger.Prefix,
-			Function:    p.Functions[f.Name],
+			Bucket: p.Buckets[trigger.Bucket], Prefix: trigger.Prefix, Function: p.Functions[f.Name], Key: p.props.Key,
 			Description: p.Schema.Title + ": new objects for the " + f.Name,
-			Key:         p.props.Key,
 		}).DeadLetters
 	}
 }

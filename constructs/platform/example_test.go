@@ -35,9 +35,11 @@ func ExampleDeclare() {
 				KeyConditions: []schema.KeyCondition{{Attribute: "guest", Comparison: schema.Equal}},
 			}},
 		},
-		Functions: []schema.Function{{Name: "bookingsapi", Description: "serves bookings", AccessPatterns: []string{"ListBookings"}}},
+		Functions: []schema.Function{{Name: "bookingsapi", Description: "serves bookings",
+			AccessPatterns: []string{"ListBookings"}}},
 		Routes: []schema.Route{
-			{Method: "GET", Path: "/bookings", Function: "bookingsapi", Caller: schema.CallerUser, Summary: "One's own bookings"},
+			{Method: "GET", Path: "/bookings", Function: "bookingsapi", Caller: schema.CallerUser,
+				Summary: "One's own bookings"},
 		},
 	}
 	defer jsii.Close()

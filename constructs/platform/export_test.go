@@ -10,7 +10,8 @@ import (
 
 // DeclareTimes is [Declare] of a platform whose functions are there several times, under
 // ids that end with a number. They share one build.
-func DeclareTimes(of Construct, scope constructs.Construct, id string, described schema.Platform, d Declaration, times int) {
+func DeclareTimes(of Construct, scope constructs.Construct, id string, described schema.Platform, d Declaration,
+	times int) {
 	p := of.parts()
 	p.begin(of, scope, id, described, d.Props)
 	for i := range times {

@@ -40,25 +40,32 @@ var called = map[string]struct {
 	"Provisioned": {
 		model.Props{ID: provisioned, GuardrailID: guardrail, GuardrailVersion: "DRAFT"},
 		map[string]string{"MODEL_ID": provisioned, "GUARDRAIL_ID": guardrail, "GUARDRAIL_VERSION": "DRAFT"},
-		[]string{"bedrock:ApplyGuardrail :eu-west-1:111122223333:guardrail/a1b2c3", "bedrock:InvokeModel :eu-west-1:111122223333:provisioned-model/a1b2c3d4e5f6"},
+		[]string{"bedrock:ApplyGuardrail :eu-west-1:111122223333:guardrail/a1b2c3",
+			"bedrock:InvokeModel :eu-west-1:111122223333:provisioned-model/a1b2c3d4e5f6"},
 	},
 	"Geography": {
-		model.Props{InferenceProfile: "eu.amazon.nova-lite-v1:0", Regions: []string{"eu-central-1", "eu-west-1"}, GuardrailID: "a1b2c3", GuardrailVersion: "7"},
+		model.Props{InferenceProfile: "eu.amazon.nova-lite-v1:0", Regions: []string{"eu-central-1", "eu-west-1"},
+			GuardrailID: "a1b2c3", GuardrailVersion: "7"},
 		map[string]string{"MODEL_ID": "eu.amazon.nova-lite-v1:0", "GUARDRAIL_ID": "a1b2c3", "GUARDRAIL_VERSION": "7"},
 		[]string{
 			"bedrock:ApplyGuardrail :eu-west-1:111122223333:guardrail/a1b2c3",
-			"bedrock:InvokeModel :eu-central-1::foundation-model/amazon.nova-lite-v1:0 through :eu-west-1:111122223333:inference-profile/eu.amazon.nova-lite-v1:0",
+			"bedrock:InvokeModel :eu-central-1::foundation-model/amazon.nova-lite-v1:0 through " +
+				":eu-west-1:111122223333:inference-profile/eu.amazon.nova-lite-v1:0",
 			"bedrock:InvokeModel :eu-west-1:111122223333:inference-profile/eu.amazon.nova-lite-v1:0",
-			"bedrock:InvokeModel :eu-west-1::foundation-model/amazon.nova-lite-v1:0 through :eu-west-1:111122223333:inference-profile/eu.amazon.nova-lite-v1:0",
+			"bedrock:InvokeModel :eu-west-1::foundation-model/amazon.nova-lite-v1:0 through " +
+				":eu-west-1:111122223333:inference-profile/eu.amazon.nova-lite-v1:0",
 		},
 	},
 	"Global": {
 		model.Props{InferenceProfile: "global.anthropic.claude-sonnet-4-5-20250929-v1:0"},
 		map[string]string{"MODEL_ID": "global.anthropic.claude-sonnet-4-5-20250929-v1:0"},
 		[]string{
-			"bedrock:InvokeModel :::foundation-model/anthropic.claude-sonnet-4-5-20250929-v1:0 through :eu-west-1:111122223333:inference-profile/global.anthropic.claude-sonnet-4-5-20250929-v1:0",
-			"bedrock:InvokeModel :eu-west-1:111122223333:inference-profile/global.anthropic.claude-sonnet-4-5-20250929-v1:0",
-			"bedrock:InvokeModel :eu-west-1::foundation-model/anthropic.claude-sonnet-4-5-20250929-v1:0 through :eu-west-1:111122223333:inference-profile/global.anthropic.claude-sonnet-4-5-20250929-v1:0",
+			"bedrock:InvokeModel :::foundation-model/anthropic.claude-sonnet-4-5-20250929-v1:0 through " +
+				":eu-west-1:111122223333:inference-profile/global.anthropic.claude-sonnet-4-5-20250929-v1:0",
+			"bedrock:InvokeModel " +
+				":eu-west-1:111122223333:inference-profile/global.anthropic.claude-sonnet-4-5-20250929-v1:0",
+			"bedrock:InvokeModel :eu-west-1::foundation-model/anthropic.claude-sonnet-4-5-20250929-v1:0 through " +
+				":eu-west-1:111122223333:inference-profile/global.anthropic.claude-sonnet-4-5-20250929-v1:0",
 		},
 	},
 	"Application": {
@@ -66,7 +73,8 @@ var called = map[string]struct {
 		map[string]string{"MODEL_ID": application},
 		[]string{
 			"bedrock:InvokeModel :eu-west-1:111122223333:application-inference-profile/a1b2c3",
-			"bedrock:InvokeModel :eu-west-1::foundation-model/amazon.nova-lite-v1:0 through :eu-west-1:111122223333:application-inference-profile/a1b2c3",
+			"bedrock:InvokeModel :eu-west-1::foundation-model/amazon.nova-lite-v1:0 through " +
+				":eu-west-1:111122223333:application-inference-profile/a1b2c3",
 		},
 	},
 }
@@ -75,20 +83,24 @@ var called = map[string]struct {
 func calling() schema.Platform {
 	described := own()
 	described.Lakes, described.Routes = nil, nil
-	described.Functions[0].Trigger, described.Functions[0].CallsModel, described.Functions[0].Timeout = schema.OnOther{}, true, 30*time.Second
+	described.Functions[0].Trigger, described.Functions[0].CallsModel,
+		described.Functions[0].Timeout = schema.OnOther{}, true, 30*time.Second
 	return described
 }
 
 // declareModels declares the platforms in one stack of a known account and region.
 func declareModels(app awscdk.App, build *gofunction.Build) {
-	stack := awscdk.NewStack(app, jsii.String("models"), &awscdk.StackProps{Env: &awscdk.Environment{Account: jsii.String("111122223333"), Region: jsii.String("eu-west-1")}})
+	stack := awscdk.NewStack(app, jsii.String("models"),
+		&awscdk.StackProps{Env: &awscdk.Environment{Account: jsii.String("111122223333"),
+			Region: jsii.String("eu-west-1")}})
 	props := platform.Props{Build: build, NoAlarms: true, NoDashboard: true}
 	for id, c := range called {
 		platform.Declare(&others{}, stack, id, calling(), platform.Declaration{Props: props, Model: c.model})
 	}
 	mute := calling()
 	mute.Functions[0].CallsModel = false
-	platform.Declare(&others{}, stack, "Mute", mute, platform.Declaration{Props: props, Model: model.Props{ID: "amazon.nova-lite-v1:0"}})
+	platform.Declare(&others{}, stack, "Mute", mute,
+		platform.Declaration{Props: props, Model: model.Props{ID: "amazon.nova-lite-v1:0"}})
 }
 
 func checked(p model.Props) error {
@@ -126,7 +138,8 @@ func TestDeclareModel(t *testing.T) {
 			owner, _, _ := strings.Cut(s.Owner, "Hello")
 			through := ""
 			if s.Condition != nil {
-				through = " through " + short.Replace(synthtest.Text(synthtest.At(s.Condition, "StringEquals", "bedrock:InferenceProfileArn")))
+				through = " through " + short.Replace(
+					synthtest.Text(synthtest.At(s.Condition, "StringEquals", "bedrock:InferenceProfileArn")))
 			}
 			for _, r := range s.Resources {
 				allowed[owner] = append(allowed[owner], action+" "+short.Replace(r)+through)

@@ -65,7 +65,8 @@ func (p *Platform) operate(serverErrorAlarm string) {
 			}
 		}
 		for _, q := range p.queues() {
-			p.watch(q.id+"Alarm", q.holds+" are in the queue of failures", alarm.Props{Metric: q.queue.MetricApproximateNumberOfMessagesVisible(nil)})
+			p.watch(q.id+"Alarm", q.holds+" are in the queue of failures",
+				alarm.Props{Metric: q.queue.MetricApproximateNumberOfMessagesVisible(nil)})
 		}
 		for _, l := range p.lakes() {
 			p.watchLake(l)
@@ -85,7 +86,8 @@ func (p *Platform) addTopic() {
 	case p.props.AlarmTopicARN != "":
 		p.topic = awssns.Topic_FromTopicArn(p.construct, id, &p.props.AlarmTopicARN)
 	case p.props.AlarmEmail != "":
-		topic := awssns.NewTopic(p.construct, id, &awssns.TopicProps{MasterKey: p.props.Key, EnforceSSL: jsii.Bool(true)})
+		topic := awssns.NewTopic(p.construct, id,
+			&awssns.TopicProps{MasterKey: p.props.Key, EnforceSSL: jsii.Bool(true)})
 		// A topic with a policy accepts messages only from the principals that the policy names.
 		stack := awscdk.Stack_Of(p.construct)
 		topic.AddToResourcePolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
@@ -93,7 +95,8 @@ func (p *Platform) addTopic() {
 			Actions:    jsii.Strings("sns:Publish"),
 			Resources:  jsii.Strings(*topic.TopicArn()),
 			Conditions: &map[string]any{"ArnLike": map[string]any{
-				"aws:SourceArn": fmt.Sprintf("arn:%s:cloudwatch:%s:%s:alarm:*", *stack.Partition(), *stack.Region(), *stack.Account()),
+				"aws:SourceArn": fmt.Sprintf("arn:%s:cloudwatch:%s:%s:alarm:*", *stack.Partition(), *stack.Region(),
+					*stack.Account()),
 			}},
 		}))
 		awssns.NewSubscription(topic, jsii.String("Email"), &awssns.SubscriptionProps{
@@ -117,7 +120,8 @@ func (p *Platform) watch(id, description string, own alarm.Props) {
 		description += " (changed to " + changes + ")"
 	}
 	info, _ := debug.ReadBuildInfo()
-	own.Description = fmt.Sprintf("%s: %s. What to do: %s, %s", p.Schema.Title, description, cmp.Or(p.props.Runbook, runbook(info)), id)
+	own.Description = fmt.Sprintf("%s: %s. What to do: %s, %s", p.Schema.Title, description,
+		cmp.Or(p.props.Runbook, runbook(info)), id)
 	own.Topic = p.topic
 	own = own.With(p.construct, id, options)
 	if own.Topic == nil {
@@ -133,7 +137,8 @@ func (p *Platform) refuseUnknownAlarms() {
 		if !slices.Contains(p.alarmIDs, id) {
 			f.Append(finding.Finding{
 				Path: fmt.Sprintf("Props.Alarms[%q]", id), Got: "options of an alarm that there is not",
-				Allowed: "one of " + strings.Join(slices.Sorted(slices.Values(p.alarmIDs)), ", "), Remedy: "respell it, or leave it out",
+				Allowed: "one of " + strings.Join(slices.Sorted(slices.Values(p.alarmIDs)), ", "),
+				Remedy:  "respell it, or leave it out",
 			})
 		}
 	}
@@ -147,8 +152,10 @@ func (p *Platform) warnOfSilence() {
 	if p.silent == 0 {
 		return
 	}
-	awscdk.Annotations_Of(p.construct).AddWarningV2(jsii.String("@onesynth/platform:alarmsNotifyNoOne"), jsii.String(fmt.Sprintf(
-		"%d of %d alarms notify no one: set AlarmEmail, AlarmTopicARN or AlarmTopic, or leave the alarms out with NoAlarms", p.silent, len(p.Alarms))))
+	awscdk.Annotations_Of(p.construct).AddWarningV2(jsii.String("@onesynth/platform:alarmsNotifyNoOne"),
+		jsii.String(fmt.Sprintf(
+			"%d of %d alarms notify no one: set AlarmEmail, AlarmTopicARN or AlarmTopic, or leave the alarms out "+
+				"with NoAlarms", p.silent, len(p.Alarms))))
 }
 
 func (p *Platform) watchAPI(serverErrorAlarm string) {
@@ -166,11 +173,13 @@ func (p *Platform) watchAPI(serverErrorAlarm string) {
 	}
 	if len(held) > 0 {
 		p.watch("SlowAlarm", "one of a hundred requests takes longer than a second, beside those that wait on purpose",
-			alarm.Props{Metric: p.API.MetricSlowRate(slow*time.Millisecond, held), Threshold: failing, Periods: lasting})
+			alarm.Props{Metric: p.API.MetricSlowRate(slow*time.Millisecond, held), Threshold: failing,
+				Periods: lasting})
 		return
 	}
 	p.watch("SlowAlarm", "one of a hundred requests takes longer than a second",
-		alarm.Props{Metric: p.API.MetricLatency(&awscloudwatch.MetricOptions{Statistic: jsii.String("p99")}), Threshold: slow, Periods: lasting, Percentile: true})
+		alarm.Props{Metric: p.API.MetricLatency(&awscloudwatch.MetricOptions{Statistic: jsii.String("p99")}),
+			Threshold: slow, Periods: lasting, Percentile: true})
 }
 
 // counted is the sum of what a function reports.
@@ -205,7 +214,8 @@ func (p *Platform) watchMetrics(f function) {
 		if m.AlarmAt == 0 {
 			continue
 		}
-		p.watch(f.id+m.Name+"Alarm", fmt.Sprintf("in five minutes, the function %s counted %d or more: %s", f.name, m.AlarmAt, m.Description), alarm.Props{
+		p.watch(f.id+m.Name+"Alarm", fmt.Sprintf("in five minutes, the function %s counted %d or more: %s", f.name,
+			m.AlarmAt, m.Description), alarm.Props{
 			Metric:    p.counted(f, m),
 			Threshold: float64(m.AlarmAt),
 		})
@@ -222,7 +232,8 @@ func (p *Platform) watchThrottles(id string, functions []function) {
 	}
 	p.watch(id, "functions were refused for want of concurrency", alarm.Props{
 		Metric: awscloudwatch.NewMathExpression(&awscloudwatch.MathExpressionProps{
-			Expression: jsii.String("SUM([" + strings.Join(terms, ", ") + "])"), Label: jsii.String("throttles"), UsingMetrics: &throttles,
+			Expression: jsii.String("SUM([" + strings.Join(terms, ", ") + "])"), Label: jsii.String("throttles"),
+			UsingMetrics: &throttles,
 		}),
 	})
 }
@@ -255,7 +266,8 @@ func (p *Platform) watchSchedule(id string, s *schedule.Schedule) {
 		// AWS Lambda reports no zero. Amazon CloudWatch looks further back past periods
 		// without data, so that the alarm would be late.
 		Metric: awscloudwatch.NewMathExpression(&awscloudwatch.MathExpressionProps{
-			Expression: jsii.String("FILL(runs, 0)"), Label: jsii.String("runs"), UsingMetrics: &map[string]awscloudwatch.IMetric{"runs": s.MetricRuns(nil)},
+			Expression: jsii.String("FILL(runs, 0)"), Label: jsii.String("runs"),
+			UsingMetrics: &map[string]awscloudwatch.IMetric{"runs": s.MetricRuns(nil)},
 		}),
 		Below: true, Period: period, Periods: periods,
 	})
@@ -299,12 +311,16 @@ func (p *Platform) watchQueue(trigger schema.OnQueue, handler string) {
 
 func (p *Platform) watchLake(l declaredLake) {
 	p.watchStream(l.id, l.Mapping, "changes", "the lake"+l.name)
-	p.watch(l.id+"FailuresAlarm", "records that cannot become rows, or that came too late, are in the lake"+l.name+"'s failure queue",
+	p.watch(l.id+"FailuresAlarm", "records that cannot become rows, or that came too late, are in the lake"+l.name+
+		"'s failure queue",
 		alarm.Props{Metric: l.MetricFailureQueue(nil)})
-	p.watch(l.id+"WriteAlarm", "objects of the lake"+l.name+" could not be written", alarm.Props{Metric: l.MetricWriteFailures(nil)})
+	p.watch(l.id+"WriteAlarm", "objects of the lake"+l.name+" could not be written",
+		alarm.Props{Metric: l.MetricWriteFailures(nil)})
 	p.watch(l.id+"WriterAlarm", "the function writer"+l.of()+" failed", alarm.Props{Metric: l.Writer.MetricErrors(nil)})
-	p.watch(l.id+"CompactionAlarm", "small objects of the lake"+l.name+" could not be merged", alarm.Props{Metric: l.MetricCompactionFailures(nil)})
-	p.watch(l.id+"CompactorAlarm", "runs of the compactor"+l.of()+" are in the dead-letter queue", alarm.Props{Metric: l.Schedule.MetricDeadLetters(nil)})
+	p.watch(l.id+"CompactionAlarm", "small objects of the lake"+l.name+" could not be merged",
+		alarm.Props{Metric: l.MetricCompactionFailures(nil)})
+	p.watch(l.id+"CompactorAlarm", "runs of the compactor"+l.of()+" are in the dead-letter queue",
+		alarm.Props{Metric: l.Schedule.MetricDeadLetters(nil)})
 	p.watchSchedule(l.id+"Compactor", l.Schedule)
 }
 
@@ -320,24 +336,29 @@ func (p *Platform) show() awscloudwatch.Dashboard {
 		add(f.name, p.Schema.Name, f.function, schema.MetricsOf(f.name, p.Schema.Metrics))
 	}
 	for _, t := range p.Database.Tables {
-		contents.Tables = append(contents.Tables, dashboard.Table{Table: t, Operations: p.Schema.Database.Operations(t.Schema.Name)})
+		contents.Tables = append(contents.Tables,
+			dashboard.Table{Table: t, Operations: p.Schema.Database.Operations(t.Schema.Name)})
 	}
 	for _, f := range p.Schema.Functions {
 		if trigger, ok := f.Trigger.(schema.OnStream); ok {
-			contents.Streams = append(contents.Streams, dashboard.Stream{Name: trigger.WithDefaults(f).ID, Mapping: p.Streams[f.Name]})
+			contents.Streams = append(contents.Streams,
+				dashboard.Stream{Name: trigger.WithDefaults(f).ID, Mapping: p.Streams[f.Name]})
 		}
 	}
 	for _, f := range p.Schema.Functions {
 		if trigger, ok := f.Trigger.(schema.OnQueue); ok {
-			contents.Messages = append(contents.Messages, dashboard.Queue{Name: trigger.WithDefaults(f).Messages, Queue: p.Queues[f.Name].Resource})
+			contents.Messages = append(contents.Messages,
+				dashboard.Queue{Name: trigger.WithDefaults(f).Messages, Queue: p.Queues[f.Name].Resource})
 		}
 	}
 	for _, q := range p.queues() {
 		contents.Queues = append(contents.Queues, dashboard.Queue{Name: q.holds, Queue: q.queue})
 	}
 	for _, l := range p.lakes() {
-		add(schema.LakeWriter+l.of(), schema.LakeRoom, l.Writer, schema.MetricsOf(schema.LakeWriter, schema.LakeMetrics()))
-		add(schema.LakeCompactor+l.of(), schema.LakeRoom, l.Compactor, schema.MetricsOf(schema.LakeCompactor, schema.LakeMetrics()))
+		add(schema.LakeWriter+l.of(), schema.LakeRoom, l.Writer,
+			schema.MetricsOf(schema.LakeWriter, schema.LakeMetrics()))
+		add(schema.LakeCompactor+l.of(), schema.LakeRoom, l.Compactor,
+			schema.MetricsOf(schema.LakeCompactor, schema.LakeMetrics()))
 		contents.Streams = append(contents.Streams, dashboard.Stream{Name: l.id, Mapping: l.Mapping})
 		contents.Queues = append(contents.Queues,
 			dashboard.Queue{Name: "records that are not in the lake" + l.name, Queue: l.Failures},

@@ -24,10 +24,12 @@ const ownFunctions = 9
 // its table.
 func declareLarge(app awscdk.App, build *gofunction.Build) {
 	described := own()
-	described.Routes = []schema.Route{{Method: "GET", Path: "/hello", Function: "hello", Caller: schema.CallerAnyone, Summary: "Hello"}}
+	described.Routes = []schema.Route{{Method: "GET", Path: "/hello", Function: "hello", Caller: schema.CallerAnyone,
+		Summary: "Hello"}}
 	described.Functions[0].Trigger = schema.OnSeed{}
 	stack := awscdk.NewStack(app, jsii.String("large"), nil)
-	platform.DeclareTimes(&others{}, stack, "Large", described, platform.Declaration{Props: platform.Props{Build: build}}, ownFunctions)
+	platform.DeclareTimes(&others{}, stack, "Large", described,
+		platform.Declaration{Props: platform.Props{Build: build}}, ownFunctions)
 }
 
 // declareQuiet declares a platform without an API, whose function runs every night.
@@ -35,7 +37,8 @@ func declareQuiet(app awscdk.App, build *gofunction.Build) {
 	described := own()
 	described.Routes, described.Lakes = nil, nil
 	described.Functions[0].Trigger = schema.OnSchedule{Cron: "0 3 * * ? *", TimeZone: "Europe/Vienna"}
-	platform.Declare(&others{}, awscdk.NewStack(app, jsii.String("quiet"), nil), "Quiet", described, platform.Declaration{Props: platform.Props{Build: build}})
+	platform.Declare(&others{}, awscdk.NewStack(app, jsii.String("quiet"), nil), "Quiet", described,
+		platform.Declaration{Props: platform.Props{Build: build}})
 }
 
 // An output has the name of the function that onesynth seed invokes. Nothing else may invoke it.
@@ -55,11 +58,13 @@ func TestDeclareSeed(t *testing.T) {
 // A platform without an API has all parts except the API's.
 func TestOperateWithoutAPI(t *testing.T) {
 	t.Parallel()
-	if diff := cmp.Diff([]string{"QuietHelloAlarm", "QuietHelloNotRunAlarm", "QuietHelloScheduleDeadLettersAlarm", "QuietThrottlesAlarm"}, slices.Sorted(maps.Keys(quiet.Named("AWS::CloudWatch::Alarm")))); diff != "" {
+	if diff := cmp.Diff([]string{"QuietHelloAlarm", "QuietHelloNotRunAlarm", "QuietHelloScheduleDeadLettersAlarm",
+		"QuietThrottlesAlarm"}, slices.Sorted(maps.Keys(quiet.Named("AWS::CloudWatch::Alarm")))); diff != "" {
 		t.Errorf("alarms (-want +got):\n%s", diff)
 	}
 	quiet.One(t, "AWS::CloudWatch::Dashboard", "QuietDashboard")
-	if got := slices.Sorted(maps.Keys(quiet.Outputs)); !slices.Equal(got, []string{"QuietHelloScheduleDeadLetterQueueUrl", "QuietThingsTableName"}) {
+	if got := slices.Sorted(maps.Keys(quiet.Outputs)); !slices.Equal(got,
+		[]string{"QuietHelloScheduleDeadLetterQueueUrl", "QuietThingsTableName"}) {
 		t.Errorf("got the outputs %v", got)
 	}
 }
@@ -69,11 +74,13 @@ func TestOperateWithoutAPI(t *testing.T) {
 func TestDeclareCron(t *testing.T) {
 	t.Parallel()
 	_, schedule := quiet.One(t, "AWS::Scheduler::Schedule", "QuietHelloSchedule")
-	if when, zone := schedule.Properties["ScheduleExpression"], schedule.Properties["ScheduleExpressionTimezone"]; when != "cron(0 3 * * ? *)" || zone != "Europe/Vienna" {
+	if when, zone := schedule.Properties["ScheduleExpression"],
+		schedule.Properties["ScheduleExpressionTimezone"]; when != "cron(0 3 * * ? *)" || zone != "Europe/Vienna" {
 		t.Errorf("got %v in %v, want 03:00 in Vienna", when, zone)
 	}
 	_, alarm := quiet.One(t, "AWS::CloudWatch::Alarm", "QuietHelloNotRunAlarm")
-	if got := synthtest.Text(alarm.Properties["AlarmDescription"]); !strings.HasPrefix(got, "Own: Hello has not run for 26h0m0s. ") {
+	if got := synthtest.Text(alarm.Properties["AlarmDescription"]); !strings.HasPrefix(got,
+		"Own: Hello has not run for 26h0m0s. ") {
 		t.Errorf("got %q, want a day of 25 hours and an hour more", got)
 	}
 }
@@ -116,7 +123,8 @@ func TestOperateLarge(t *testing.T) {
 func TestOperateNamesWhatDoesNotRun(t *testing.T) {
 	t.Parallel()
 	_, alarm := large.One(t, "AWS::CloudWatch::Alarm", "LargeLakeCompactorNotRunAlarm")
-	if got := synthtest.Text(alarm.Properties["AlarmDescription"]); !strings.HasPrefix(got, "Own: LakeCompactor has not run for 1h5m0s. ") {
+	if got := synthtest.Text(alarm.Properties["AlarmDescription"]); !strings.HasPrefix(got,
+		"Own: LakeCompactor has not run for 1h5m0s. ") {
 		t.Errorf("got %q, want it to name the function", got)
 	}
 }

@@ -69,7 +69,8 @@ func Handlers(described schema.Platform, architecture gofunction.Architecture, o
 // Ready checks the props before anything is declared. It ends the program, by [props.Refuse], if
 // check finds props that are wrong in the region of the scope, or if the functions do not build. It
 // returns their build: the given one, or, without it, a new one of the source.
-func Ready(scope constructs.Construct, name, id string, check func(region string) error, build *gofunction.Build, source gofunction.Source) *gofunction.Build {
+func Ready(scope constructs.Construct, name, id string, check func(region string) error, build *gofunction.Build,
+	source gofunction.Source) *gofunction.Build {
 	props.Accept(name, scope, id, check(props.Region(scope)))
 	if build == nil {
 		build = gofunction.Start(context.Background(), source)
@@ -166,11 +167,7 @@ func (p *Platform) addFunction(id string, declared schema.Function, variables ma
 		Timeout:             p.props.sizes().Timeout(name, declared.Timeout),
 		MemoryMegabytes:     memory,
 		ReservedConcurrency: p.props.ReservedConcurrency[name],
-		LogLevel:            p.props.LogLevel,
-		LogRetention:        p.props.LogRetention,
-		Tracing:             p.props.Tracing,
-		Key:                 p.props.Key,
-		Network:             p.props.network(),
+		Settings:            p.props.settings(),
 	})
 	p.Database.Grant(f.Role, p.Schema.Grants(declared)...)
 	for _, secret := range declared.Secrets {
@@ -219,16 +216,19 @@ func (p *Platform) addSecrets(existing map[string]awssecretsmanager.ISecret) {
 			p.Secrets[described.Name] = secret
 			continue
 		}
-		generated := awssecretsmanager.SecretStringGenerator{PasswordLength: jsii.Number(64), ExcludePunctuation: jsii.Bool(true)}
+		generated := awssecretsmanager.SecretStringGenerator{PasswordLength: jsii.Number(64),
+			ExcludePunctuation: jsii.Bool(true)}
 		if described.Template != "" {
-			generated = awssecretsmanager.SecretStringGenerator{SecretStringTemplate: &described.Template, GenerateStringKey: &described.Generated}
+			generated = awssecretsmanager.SecretStringGenerator{SecretStringTemplate: &described.Template,
+				GenerateStringKey: &described.Generated}
 		}
-		p.Secrets[described.Name] = awssecretsmanager.NewSecret(p.construct, &described.Name, &awssecretsmanager.SecretProps{
-			Description:          &described.Description,
-			RemovalPolicy:        props.RemovalPolicy(p.props.RemoveWithStack),
-			EncryptionKey:        p.props.Key,
-			GenerateSecretString: &generated,
-		})
+		p.Secrets[described.Name] = awssecretsmanager.NewSecret(p.construct, &described.Name,
+			&awssecretsmanager.SecretProps{
+				Description:          &described.Description,
+				RemovalPolicy:        props.RemovalPolicy(p.props.RemoveWithStack),
+				EncryptionKey:        p.props.Key,
+				GenerateSecretString: &generated,
+			})
 	}
 }
 
@@ -255,11 +255,12 @@ func (p *Platform) addQueues() {
 			continue
 		}
 		trigger = trigger.WithDefaults(f)
-		p.DeadLetters[f.Name] = deadletter.NewQueue(p.construct, trigger.Failures.ID, deadletter.Props{Key: p.props.Key})
+		p.DeadLetters[f.Name] = deadletter.NewQueue(p.construct, trigger.Failures.ID,
+			deadletter.Props{Key: p.props.Key})
 		p.Queues[f.Name] = queue.New(p.construct, trigger.ID, queue.Props{
 			OnFailure: p.DeadLetters[f.Name],
 			Timeout:   p.props.sizes().Timeout(f.Name, cmp.Or(f.Timeout, gofunction.DefaultTimeout)),
-			Attempts:  trigger.Attempts(),
+			On:        trigger,
 			Key:       p.props.Key,
 		})
 	}
@@ -323,18 +324,10 @@ func (p *Platform) addLake(described schema.Lake, build *gofunction.Build, chose
 		Lake:            described,
 		Build:           build,
 		CatalogName:     catalogName,
-		BatchWindow:     chosen.LakeBatchWindow,
-		CompactEvery:    chosen.CompactEvery,
-		FirstDay:        chosen.LakeFirstDay,
-		RetentionDays:   chosen.LakeRetentionDays,
-		QueryLimitBytes: chosen.QueryLimitBytes,
+		Options:         chosen,
 		RemoveWithStack: p.props.RemoveWithStack,
-		Key:             p.props.Key,
 		MetricNamespace: p.props.MetricNamespace,
-		LogLevel:        p.props.LogLevel,
-		LogRetention:    p.props.LogRetention,
-		Tracing:         p.props.Tracing,
-		Network:         p.props.network(),
+		Settings:        p.props.settings(),
 		Sizes:           p.props.sizes(),
 	})
 }
@@ -365,13 +358,16 @@ func (p *Platform) addOutputs(scope constructs.Construct, id string) {
 		url := p.API.URL()
 		o.Add("ApiUrl", "Address of the API", &url)
 		if p.API.Domain != nil {
-			o.Add("ApiDomainTarget", "Where the DNS record of the API's domain name has to point to", p.API.Domain.RegionalDomainName())
-			o.Add("ApiDomainHostedZoneId", "Hosted zone of ApiDomainTarget, for an alias record", p.API.Domain.RegionalHostedZoneId())
+			o.Add("ApiDomainTarget", "Where the DNS record of the API's domain name has to point to",
+				p.API.Domain.RegionalDomainName())
+			o.Add("ApiDomainHostedZoneId", "Hosted zone of ApiDomainTarget, for an alias record",
+				p.API.Domain.RegionalHostedZoneId())
 		}
 	}
 	names := p.Database.Environment()
 	for _, t := range p.Database.Tables {
-		o.Add(t.Schema.Name+"TableName", "Physical name of the table "+t.Schema.Name, jsii.String(names[t.Schema.EnvironmentVariable()]))
+		o.Add(t.Schema.Name+"TableName", "Physical name of the table "+t.Schema.Name,
+			jsii.String(names[t.Schema.EnvironmentVariable()]))
 	}
 	for _, b := range p.Schema.Buckets {
 		o.Add(b.Name+"BucketName", "Bucket of "+b.Description, p.Buckets[b.Name].Resource.BucketName())
@@ -380,14 +376,18 @@ func (p *Platform) addOutputs(scope constructs.Construct, id string) {
 		o.Add(strings.TrimSuffix(q.id, "s")+"QueueUrl", "Address of the queue of "+q.holds, q.queue.QueueUrl())
 	}
 	if f, ok := p.Schema.Seeder(); ok {
-		o.Add(p.Schema.SeedOutput(), "Function that onesynth seed invokes, to load initial data", p.Functions[f.Name].Resource.FunctionName())
+		o.Add(p.Schema.SeedOutput(), "Function that onesynth seed invokes, to load initial data",
+			p.Functions[f.Name].Resource.FunctionName())
 	}
 	for _, l := range p.lakes() {
 		o.Add(l.id+"BucketName", "Bucket of the lake"+l.name, l.Bucket.BucketName())
 		o.Add(l.id+"DatabaseName", "Name of the lake"+l.name+"'s database in the AWS Glue catalog", l.Catalog.Ref())
-		o.Add(l.id+"WorkGroupName", "Name of the Amazon Athena workgroup to query the lake"+l.name+" in", l.WorkGroup.Ref())
-		o.Add(l.id+"FailureQueueUrl", "Address of the queue of records that cannot become rows"+l.of(), l.Failures.QueueUrl())
-		o.Add(l.id+"DeadLetterQueueUrl", "Address of the queue of failed runs of the compactor"+l.of(), l.Schedule.DeadLetters.QueueUrl())
+		o.Add(l.id+"WorkGroupName", "Name of the Amazon Athena workgroup to query the lake"+l.name+" in",
+			l.WorkGroup.Ref())
+		o.Add(l.id+"FailureQueueUrl", "Address of the queue of records that cannot become rows"+l.of(),
+			l.Failures.QueueUrl())
+		o.Add(l.id+"DeadLetterQueueUrl", "Address of the queue of failed runs of the compactor"+l.of(),
+			l.Schedule.DeadLetters.QueueUrl())
 	}
 	if u := p.Users; u != nil {
 		o.Add("UserPoolId", "User pool in which people sign up", u.Resource.UserPoolId())
@@ -417,7 +417,8 @@ func (p *Platform) addOutputs(scope constructs.Construct, id string) {
 func (p *Platform) GrantAccessPatterns(grantee awsiam.IGrantable, patterns ...string) {
 	for _, name := range patterns {
 		if _, ok := p.Schema.Database.AccessPattern(name); !ok {
-			props.Refuse(fmt.Errorf("%s has no access pattern %q: docs/ACCESS-PATTERNS.md lists those that it has", p.Schema.Name, name))
+			props.Refuse(fmt.Errorf("%s has no access pattern %q: docs/ACCESS-PATTERNS.md lists those that it has",
+				p.Schema.Name, name))
 		}
 	}
 	p.Database.Grant(grantee, p.Schema.Grants(schema.Function{AccessPatterns: patterns})...)

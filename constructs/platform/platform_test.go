@@ -76,8 +76,10 @@ func own() schema.Platform {
 			Attributes: []schema.Attribute{{Name: "id", Type: schema.String, Description: "Which"}},
 		}}},
 		Functions: []schema.Function{{Name: "hello", Description: "says hello"}},
-		Routes:    []schema.Route{{Method: "GET", Path: "/hello", Function: "hello", Caller: schema.CallerUser, Summary: "Hello"}},
-		Lakes:     []schema.Lake{{Name: "own", Table: "Things", Entities: []schema.Entity{{Name: "thing", Description: "A thing."}}}},
+		Routes: []schema.Route{{Method: "GET", Path: "/hello", Function: "hello", Caller: schema.CallerUser,
+			Summary: "Hello"}},
+		Lakes: []schema.Lake{{Name: "own", Table: "Things",
+			Entities: []schema.Entity{{Name: "thing", Description: "A thing."}}}},
 	}
 }
 
@@ -91,13 +93,17 @@ func declare(app awscdk.App) {
 	second := described.Database.Tables[0]
 	second.Name, second.PhysicalName = "Clicks", "clicks"
 	described.Database.Tables = append(described.Database.Tables, second)
-	described.Lakes = append(described.Lakes, schema.Lake{Name: "click_events", Table: "Clicks", Entities: []schema.Entity{{Name: "click", Description: "A click."}}})
+	described.Lakes = append(described.Lakes,
+		schema.Lake{Name: "click_events", Table: "Clicks",
+			Entities: []schema.Entity{{Name: "click", Description: "A click."}}})
 	platform.Declare(o, stack, "Own", described, platform.Declaration{
-		Props: platform.Props{Build: build, Prefix: "acme-own", JWTIssuer: "https://login.example.com", JWTAudience: []string{"own"}},
+		Props: platform.Props{Build: build, Prefix: "acme-own", JWTIssuer: "https://login.example.com",
+			JWTAudience: []string{"own"}},
 	})
 	o.API.Resource.AddRoutes(&awsapigatewayv2.AddRoutesOptions{
 		Path: jsii.String("/added"), Authorizer: o.API.Authorizer,
-		Integration: awsapigatewayv2integrations.NewHttpLambdaIntegration(jsii.String("Added"), o.Functions["hello"].Resource, nil),
+		Integration: awsapigatewayv2integrations.NewHttpLambdaIntegration(jsii.String("Added"),
+			o.Functions["hello"].Resource, nil),
 	})
 	// The platform is a construct like any other.
 	awscdk.Tags_Of(o).Add(jsii.String("team"), jsii.String("own"), nil)
@@ -116,8 +122,9 @@ func declare(app awscdk.App) {
 func declareCallers(app awscdk.App, build *gofunction.Build) {
 	described := own()
 	described.Lakes = nil
+	program := schema.Caller{Name: "agent", Token: schema.TokenOfProgram, Header: "X-Agent-Id"}
 	described.Routes = append(described.Routes,
-		schema.Route{Method: "POST", Path: "/hello", Function: "hello", Caller: schema.CallerAgent, Summary: "Hello"},
+		schema.Route{Method: "POST", Path: "/hello", Function: "hello", Caller: program, Summary: "Hello"},
 		schema.Route{Method: "GET", Path: "/open", Function: "hello", Caller: schema.CallerAnyone, Summary: "Hello"})
 	platform.Declare(&others{}, awscdk.NewStack(app, jsii.String("callers"), nil), "Callers", described,
 		platform.Declaration{Props: platform.Props{Build: build}, Agents: []string{"one"}})
@@ -130,12 +137,14 @@ func TestCallers(t *testing.T) {
 	for _, route := range callers.Named("AWS::ApiGatewayV2::Route") {
 		key := synthtest.Text(route.Properties["RouteKey"])
 		if id, ok := synthtest.At(route.Properties, "AuthorizerId", "Ref").(string); ok {
-			got[key] = synthtest.Stable(synthtest.Text(synthtest.At(callers.Resources[id].Properties, "JwtConfiguration", "Audience")))
+			got[key] = synthtest.Stable(synthtest.Text(
+				synthtest.At(callers.Resources[id].Properties, "JwtConfiguration", "Audience")))
 		} else {
 			got[key] = synthtest.Text(route.Properties["AuthorizationType"])
 		}
 	}
-	want := map[string]string{"GET /hello": `[{"Ref":"CallersUsersClient"}]`, "POST /hello": `[{"Ref":"CallersAgentsClientone"}]`, "GET /open": "NONE"}
+	want := map[string]string{"GET /hello": `[{"Ref":"CallersUsersClient"}]`,
+		"POST /hello": `[{"Ref":"CallersAgentsClientone"}]`, "GET /open": "NONE"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -158,7 +167,8 @@ func TestLakes(t *testing.T) {
 	t.Parallel()
 	got := map[string][]string{}
 	for id, database := range template.Named("AWS::Glue::Database") {
-		got["catalogs"] = append(got["catalogs"], id+": "+synthtest.Text(synthtest.At(database.Properties, "DatabaseInput", "Name")))
+		got["catalogs"] = append(got["catalogs"],
+			id+": "+synthtest.Text(synthtest.At(database.Properties, "DatabaseInput", "Name")))
 	}
 	for id, mapping := range template.Named("AWS::Lambda::EventSourceMapping") {
 		target := synthtest.Stable(synthtest.Text(mapping.Properties["FunctionName"]))
@@ -181,7 +191,8 @@ func TestLakes(t *testing.T) {
 		}
 	}
 	for kind, ids := range map[string][]string{
-		"outputs": slices.Collect(maps.Keys(template.Outputs)), "alarms": slices.Collect(maps.Keys(template.Named("AWS::CloudWatch::Alarm"))),
+		"outputs": slices.Collect(maps.Keys(template.Outputs)),
+		"alarms":  slices.Collect(maps.Keys(template.Named("AWS::CloudWatch::Alarm"))),
 	} {
 		for _, id := range ids {
 			if rest, ok := strings.CutPrefix(id, "OwnLakeClickEvents"); ok {
@@ -208,7 +219,8 @@ func TestLakes(t *testing.T) {
 			"OwnLakeWriterRoleDefaultPolicy: OwnLakeBucket.Arn/events/*",
 		},
 		"outputs": {"BucketName", "DatabaseName", "DeadLetterQueueUrl", "FailureQueueUrl", "WorkGroupName"},
-		"alarms":  {"AgeAlarm", "CompactionAlarm", "CompactorAlarm", "CompactorNotRunAlarm", "FailuresAlarm", "WriteAlarm", "WriterAlarm"},
+		"alarms": {"AgeAlarm", "CompactionAlarm", "CompactorAlarm", "CompactorNotRunAlarm", "FailuresAlarm",
+			"WriteAlarm", "WriterAlarm"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
@@ -224,7 +236,8 @@ func TestLakes(t *testing.T) {
 func TestAddedRoute(t *testing.T) {
 	t.Parallel()
 	_, authorizer := template.One(t, "AWS::ApiGatewayV2::Authorizer", "")
-	if got := synthtest.Text(synthtest.At(authorizer.Properties, "JwtConfiguration", "Issuer")); got != "https://login.example.com" {
+	if got := synthtest.Text(synthtest.At(authorizer.Properties, "JwtConfiguration",
+		"Issuer")); got != "https://login.example.com" {
 		t.Errorf("got the issuer %s, want https://login.example.com", got)
 	}
 	authorizers := map[string]string{}
@@ -239,7 +252,8 @@ func TestAddedRoute(t *testing.T) {
 // The lake's functions have sizes like the platform's own, from either build.
 func TestPropsCheckSizesOfLake(t *testing.T) {
 	t.Parallel()
-	for name, want := range map[string][]string{"hello": nil, "writer": nil, "compactor": nil, "nobody": {`Props.MemoryMegabytes["nobody"]`}} {
+	for name, want := range map[string][]string{"hello": nil, "writer": nil, "compactor": nil,
+		"nobody": {`Props.MemoryMegabytes["nobody"]`}} {
 		var f finding.List
 		platform.Props{MemoryMegabytes: map[string]int{name: 512}}.Check(&f, "Props", "", own())
 		if diff := cmp.Diff(want, synthtest.Paths(t, f.Err())); diff != "" {
@@ -252,15 +266,19 @@ func TestPropsCheckSizesOfLake(t *testing.T) {
 func declareSignUp(app awscdk.App, build *gofunction.Build) {
 	described := own()
 	described.Lakes = nil
-	described.Secrets = []schema.Secret{{Name: "Pepper", Variable: "PEPPER_SECRET_ARN", Description: "What is hashed along"}}
+	described.Secrets = []schema.Secret{{Name: "Pepper", Variable: "PEPPER_SECRET_ARN",
+		Description: "What is hashed along"}}
 	described.Routes = append(described.Routes, schema.Route{
-		Method: "GET", Path: "/admin", Function: "hello", Caller: schema.Caller{Name: "admin", Token: schema.TokenOfUser, Group: "admin"}, Summary: "Say hello to all",
+		Method: "GET", Path: "/admin", Function: "hello",
+		Caller: schema.Caller{Name: "admin", Token: schema.TokenOfUser, Group: "admin"}, Summary: "Say hello to all",
 	})
 	hello := &described.Functions[0]
-	hello.Trigger, hello.Secrets, hello.Timeout, hello.MemoryMegabytes = schema.OnSignUp{}, []string{"Pepper"}, 5*time.Second, 512
-	platform.Declare(&others{}, awscdk.NewStack(app, jsii.String("signup"), nil), "Own", described, platform.Declaration{
-		Props: platform.Props{Build: build}, Environment: map[string]map[string]string{"hello": {"GREETING": "Hi"}},
-	})
+	hello.Trigger, hello.Secrets, hello.Timeout, hello.MemoryMegabytes = schema.OnSignUp{}, []string{"Pepper"},
+		5*time.Second, 512
+	platform.Declare(&others{}, awscdk.NewStack(app, jsii.String("signup"), nil), "Own", described,
+		platform.Declaration{
+			Props: platform.Props{Build: build}, Environment: map[string]map[string]string{"hello": {"GREETING": "Hi"}},
+		})
 }
 
 // The struct of an importer is the construct: it is tagged, and others are below it.
@@ -282,13 +300,15 @@ func TestDeclareFunction(t *testing.T) {
 	got := map[string]any{
 		"greeting": synthtest.At(variables, "GREETING"), "secret": synthtest.At(variables, "PEPPER_SECRET_ARN", "Ref"),
 		"timeout": function.Properties["Timeout"], "memory": function.Properties["MemorySize"],
-		"signed up":      synthtest.Stable(synthtest.Text(synthtest.At(resource.Properties, "LambdaConfig", "PostConfirmation"))),
+		"signed up": synthtest.Stable(synthtest.Text(
+			synthtest.At(resource.Properties, "LambdaConfig", "PostConfirmation"))),
 		"may be invoked": "", "may read": nil,
 	}
 	for _, permission := range signUp.OfType("AWS::Lambda::Permission") {
 		if permission.Properties["Principal"] == "cognito-idp.amazonaws.com" {
 			for _, name := range []string{"Action", "FunctionName", "SourceArn"} {
-				got["may be invoked"] = fmt.Sprint(got["may be invoked"], synthtest.Stable(synthtest.Text(permission.Properties[name])), " ")
+				got["may be invoked"] = fmt.Sprint(got["may be invoked"],
+					synthtest.Stable(synthtest.Text(permission.Properties[name])), " ")
 			}
 		}
 	}
@@ -299,20 +319,24 @@ func TestDeclareFunction(t *testing.T) {
 	}
 	want := map[string]any{
 		"greeting": "Hi", "secret": secret, "timeout": 5.0, "memory": 512.0, "signed up": "OwnHello.Arn",
-		"may be invoked": "lambda:InvokeFunction OwnHello.Arn OwnUsers.Arn ", "may read": "secretsmanager:GetSecretValue OwnPepper",
+		"may be invoked": "lambda:InvokeFunction OwnHello.Arn OwnUsers.Arn ",
+		"may read":       "secretsmanager:GetSecretValue OwnPepper",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("function (-want +got):\n%s", diff)
 	}
-	if got := slices.Sorted(maps.Keys(signUp.Outputs)); !slices.Equal(got, []string{"OwnApiUrl", "OwnThingsTableName", "OwnTokenIssuer", "OwnUserPoolClientId", "OwnUserPoolId"}) {
+	if got := slices.Sorted(maps.Keys(signUp.Outputs)); !slices.Equal(got,
+		[]string{"OwnApiUrl", "OwnThingsTableName", "OwnTokenIssuer", "OwnUserPoolClientId", "OwnUserPoolId"}) {
 		t.Errorf("got the outputs %v", got)
 	}
 }
 
-// The pool needs the function, and the API needs both: a function that needed the pool would make the stack impossible to deploy.
+// The pool needs the function, and the API needs both: a function that needed the pool would make the stack impossible
+// to deploy.
 func TestDeclareNoCycle(t *testing.T) {
 	t.Parallel()
-	for name, template := range map[string]synthtest.Template{"own": template, "signup": signUp, "exporting": exporting} {
+	for name, template := range map[string]synthtest.Template{"own": template, "signup": signUp,
+		"exporting": exporting} {
 		if cycle := template.Cycle(); cycle != nil {
 			t.Errorf("%s: %v need each other", name, cycle)
 		}
@@ -336,7 +360,8 @@ func TestDeclareGroup(t *testing.T) {
 	t.Parallel()
 	pool, _ := signUp.One(t, "AWS::Cognito::UserPool", "OwnUsers")
 	_, group := signUp.One(t, "AWS::Cognito::UserPoolGroup", "OwnUsersGroupadmin")
-	if diff := cmp.Diff(map[string]any{"GroupName": "admin", "UserPoolId": map[string]any{"Ref": pool}}, group.Properties); diff != "" {
+	if diff := cmp.Diff(map[string]any{"GroupName": "admin", "UserPoolId": map[string]any{"Ref": pool}},
+		group.Properties); diff != "" {
 		t.Errorf("group (-want +got):\n%s", diff)
 	}
 	for id, route := range signUp.OfType("AWS::ApiGatewayV2::Route") {
@@ -383,12 +408,17 @@ func TestSignUpsOfOthers(t *testing.T) {
 	described := own()
 	described.Functions[0].Trigger = schema.OnSignUp{}
 	for path, check := range map[string]func(f *finding.List){
-		"Props.JWTIssuer": func(f *finding.List) { platform.UserProps{}.Check(f, "Props", "https://a.example", described) },
+		"Props.JWTIssuer": func(f *finding.List) {
+			platform.UserProps{}.Check(f, "Props", "https://a.example", described)
+		},
 		"Props.UserPool": func(f *finding.List) {
-			platform.UserProps{UserPool: struct{ awscognito.IUserPool }{}, UserPoolClients: []awscognito.IUserPoolClient{struct{ awscognito.IUserPoolClient }{}}}.Check(f, "Props", "", described)
+			platform.UserProps{UserPool: struct{ awscognito.IUserPool }{},
+				UserPoolClients: []awscognito.IUserPoolClient{struct{ awscognito.IUserPoolClient }{}}}.Check(f, "Props",
+				"", described)
 		},
 		"Props.UserPoolTriggers.PostConfirmation": func(f *finding.List) {
-			platform.UserProps{UserPoolTriggers: awscognito.UserPoolTriggers{PostConfirmation: struct{ awslambda.IFunction }{}}}.Check(f, "Props", "", described)
+			platform.UserProps{UserPoolTriggers: awscognito.UserPoolTriggers{
+				PostConfirmation: struct{ awslambda.IFunction }{}}}.Check(f, "Props", "", described)
 		},
 	} {
 		var f finding.List
@@ -405,14 +435,17 @@ func TestNewErrSchema(t *testing.T) {
 	wrong := own()
 	wrong.Functions[0].AccessPatterns = []string{"GetThing"}
 	err := synthtest.PanicOf(func() { platform.Declare(&others{}, nil, "Own", wrong, platform.Declaration{}) })
-	if _, ok := errors.AsType[finding.List](err); !ok || !strings.Contains(err.Error(), "Functions[hello].AccessPatterns[0]") {
+	if _, ok := errors.AsType[finding.List](err); !ok ||
+		!strings.Contains(err.Error(), "Functions[hello].AccessPatterns[0]") {
 		t.Errorf("got %v, want a finding about the access pattern", err)
 	}
 	var pointing struct {
 		constructs.Construct
 		*platform.Platform
 	}
-	if err := synthtest.PanicOf(func() { platform.Declare(&pointing, nil, "Own", own(), platform.Declaration{}) }); err == nil || !strings.Contains(err.Error(), "embed the struct itself") {
+	if err := synthtest.PanicOf(func() {
+		platform.Declare(&pointing, nil, "Own", own(), platform.Declaration{})
+	}); err == nil || !strings.Contains(err.Error(), "embed the struct itself") {
 		t.Errorf("a nil *platform.Platform: got %v, want that it is refused", err)
 	}
 }

@@ -171,15 +171,23 @@ type Props struct {
 func (p Props) jwt() httpapi.JWT { return httpapi.JWT{Issuer: p.JWTIssuer, Audience: p.JWTAudience} }
 
 func (p Props) domain() httpapi.Domain {
-	return httpapi.Domain{Name: p.DomainName, CertificateARN: p.CertificateARN, Certificate: p.Certificate, Zone: p.HostedZone, KeepDefaultEndpoint: p.KeepDefaultEndpoint}
+	return httpapi.Domain{Name: p.DomainName, CertificateARN: p.CertificateARN, Certificate: p.Certificate,
+		Zone: p.HostedZone, KeepDefaultEndpoint: p.KeepDefaultEndpoint}
 }
 
 func (p Props) network() gofunction.Network {
 	return gofunction.Network{VPC: p.VPC, Subnets: p.Subnets, SecurityGroups: p.SecurityGroups}
 }
 
+func (p Props) settings() gofunction.Settings {
+	return gofunction.Settings{
+		LogLevel: p.LogLevel, LogRetention: p.LogRetention, Tracing: p.Tracing, Key: p.Key, Network: p.network(),
+	}
+}
+
 func (p Props) sizes() gofunction.Sizes {
-	return gofunction.Sizes{MemoryMegabytes: p.MemoryMegabytes, ReservedConcurrency: p.ReservedConcurrency, TimeoutSeconds: p.TimeoutSeconds}
+	return gofunction.Sizes{MemoryMegabytes: p.MemoryMegabytes, ReservedConcurrency: p.ReservedConcurrency,
+		TimeoutSeconds: p.TimeoutSeconds}
 }
 
 // Check adds a finding for each of the props that is invalid for the platform. Its functions are
@@ -200,13 +208,15 @@ func (p Props) Check(f *finding.List, path, region string, described schema.Plat
 	if len(described.Lakes) > 0 {
 		lake.CheckReserved(f, path+".Prefix", p.Prefix)
 	}
-	table.DatabaseProps{Database: described.Database, RemoveWithStack: p.RemoveWithStack, Key: p.Key, Options: p.Tables}.Check(f, path+".Tables", region)
+	table.DatabaseProps{Database: described.Database, RemoveWithStack: p.RemoveWithStack, Key: p.Key,
+		Options: p.Tables}.Check(f, path+".Tables", region)
 	props.CheckRemoval(f, path+".DeletionProtection", p.RemoveWithStack, p.DeletionProtection)
 	p.Architecture.Check(f, path+".Architecture")
 	httpapi.CheckOrigins(f, path+".AllowedOrigins", p.AllowedOrigins)
 	p.Throttle.Check(f, path+".Throttle")
 	httpapi.CheckRouteThrottles(f, path+".RouteThrottles", p.RouteThrottles, described.Routes)
-	p.domain().Check(f, path+".DomainName", path+".CertificateARN", path+".HostedZone", path+".KeepDefaultEndpoint", region)
+	p.domain().Check(f, path+".DomainName", path+".CertificateARN", path+".HostedZone", path+".KeepDefaultEndpoint",
+		region)
 	gofunction.CheckLogLevel(f, path+".LogLevel", p.LogLevel)
 	p.LogRetention.Check(f, path+".LogRetention")
 	key.Check(f, path+".Key", p.Key, region)
@@ -243,9 +253,11 @@ func (p Props) checkAlarms(f *finding.List, path, region string) {
 	}
 	for i, one := range notified {
 		if p.NoAlarms {
-			f.Append(finding.Finding{Path: one, Got: "one that is notified", Allowed: "none with NoAlarms", Remedy: "nothing would notify it: leave one of the two out"})
+			f.Append(finding.Finding{Path: one, Got: "one that is notified", Allowed: "none with NoAlarms",
+				Remedy: "nothing would notify it: leave one of the two out"})
 		} else if i > 0 {
-			f.Append(finding.Finding{Path: one, Got: "another one that is notified", Allowed: "none with " + notified[0], Remedy: "choose one: a topic can notify several, also by email"})
+			f.Append(finding.Finding{Path: one, Got: "another one that is notified",
+				Allowed: "none with " + notified[0], Remedy: "choose one: a topic can notify several, also by email"})
 		}
 	}
 	alarm.CheckTopicARN(f, path+".AlarmTopicARN", p.AlarmTopicARN, region)
@@ -256,7 +268,9 @@ func (p Props) checkAlarms(f *finding.List, path, region string) {
 	for _, id := range slices.Sorted(maps.Keys(p.Alarms)) {
 		p.Alarms[id].Check(f, fmt.Sprintf("%s.Alarms[%q]", path, id), region)
 	}
-	if p.Runbook != "" && (!runbookURL.MatchString(p.Runbook) || len(p.Runbook) > longestRunbook) && !props.IsToken(p.Runbook) {
-		f.Add(path+".Runbook", p.Runbook, "an https URL of up to 400 bytes", `write it such as "https://wiki.example.com/alarms"`)
+	if p.Runbook != "" && (!runbookURL.MatchString(p.Runbook) || len(p.Runbook) > longestRunbook) &&
+		!props.IsToken(p.Runbook) {
+		f.Add(path+".Runbook", p.Runbook, "an https URL of up to 400 bytes",
+			`write it such as "https://wiki.example.com/alarms"`)
 	}
 }

@@ -25,7 +25,8 @@ func declareQueued(app awscdk.App, build *gofunction.Build) {
 	hello.Sends, hello.Timeout = []string{"hello"}, 20*time.Second
 	hello.Trigger = schema.OnQueue{
 		ID: "Hellos", Variable: "HELLOS_QUEUE_URL", Messages: "hellos", BatchSize: 5, MaximumConcurrency: 7,
-		Retries: []time.Duration{5 * time.Second, 5 * time.Minute, time.Hour, 10 * time.Hour}, Failures: schema.Failures{ID: "DeadHellos"},
+		Retries:  []time.Duration{5 * time.Second, 5 * time.Minute, time.Hour, 10 * time.Hour},
+		Failures: schema.Failures{ID: "DeadHellos"},
 	}
 	stack := awscdk.NewStack(app, jsii.String("queued"), nil)
 	platform.Declare(&others{}, stack, "Own", described, platform.Declaration{
@@ -43,7 +44,8 @@ func TestDeclareQueue(t *testing.T) {
 	_, mapping := queued.One(t, "AWS::Lambda::EventSourceMapping", "OwnHellosMapping")
 	arn := func(of string) any { return map[string]any{"Fn::GetAtt": []any{of, "Arn"}} }
 	key, _ := queued.One(t, "AWS::KMS::Key", "Key")
-	got := map[string]any{"queue": resource.Properties, "mapping": mapping.Properties, "variable": synthtest.At(handler.Properties, "Environment", "Variables", "HELLOS_QUEUE_URL", "Ref")}
+	got := map[string]any{"queue": resource.Properties, "mapping": mapping.Properties,
+		"variable": synthtest.At(handler.Properties, "Environment", "Variables", "HELLOS_QUEUE_URL", "Ref")}
 	want := map[string]any{
 		"queue": map[string]any{
 			"KmsMasterKeyId": arn(key), "MessageRetentionPeriod": 1209600.0, "VisibilityTimeout": 120.0,
@@ -51,7 +53,8 @@ func TestDeclareQueue(t *testing.T) {
 		},
 		"mapping": map[string]any{
 			"EventSourceArn": arn(queue), "FunctionName": map[string]any{"Ref": function}, "BatchSize": 5.0,
-			"FunctionResponseTypes": []any{"ReportBatchItemFailures"}, "ScalingConfig": map[string]any{"MaximumConcurrency": 7.0},
+			"FunctionResponseTypes": []any{"ReportBatchItemFailures"},
+			"ScalingConfig":         map[string]any{"MaximumConcurrency": 7.0},
 		},
 		"variable": queue,
 	}
@@ -69,14 +72,16 @@ func TestDeclareQueue(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{
 		"kms:Decrypt Key.Arn", "kms:GenerateDataKey Key.Arn",
-		"sqs:ChangeMessageVisibility OwnHellos.Arn", "sqs:DeleteMessage OwnHellos.Arn", "sqs:GetQueueAttributes OwnHellos.Arn", "sqs:ReceiveMessage OwnHellos.Arn", "sqs:SendMessage OwnDeadHellos.Arn",
+		"sqs:ChangeMessageVisibility OwnHellos.Arn", "sqs:DeleteMessage OwnHellos.Arn",
+		"sqs:GetQueueAttributes OwnHellos.Arn", "sqs:ReceiveMessage OwnHellos.Arn", "sqs:SendMessage OwnDeadHellos.Arn",
 		"sqs:SendMessage OwnHellos.Arn",
 	}, slices.Compact(allowed)); diff != "" {
 		t.Errorf("the role may (-want +got):\n%s", diff)
 	}
 	// The first three retries come within 65 minutes and 5 seconds.
 	_, age := queued.One(t, "AWS::CloudWatch::Alarm", "OwnHellosAgeAlarm")
-	if got := age.Properties["Threshold"]; got != 7810.0 || age.Properties["MetricName"] != "ApproximateAgeOfOldestMessage" {
+	if got := age.Properties["Threshold"]; got != 7810.0 ||
+		age.Properties["MetricName"] != "ApproximateAgeOfOldestMessage" {
 		t.Errorf("got the threshold %v of %v", got, age.Properties["MetricName"])
 	}
 	queued.One(t, "AWS::CloudWatch::Alarm", "OwnDeadHellosAlarm")

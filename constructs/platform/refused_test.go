@@ -33,7 +33,8 @@ import (
 
 // inEurope is a stack of one account and region.
 func inEurope(app awscdk.App, id string) awscdk.Stack {
-	return awscdk.NewStack(app, &id, &awscdk.StackProps{Env: &awscdk.Environment{Account: jsii.String("111122223333"), Region: jsii.String("eu-west-1")}})
+	return awscdk.NewStack(app, &id, &awscdk.StackProps{
+		Env: &awscdk.Environment{Account: jsii.String("111122223333"), Region: jsii.String("eu-west-1")}})
 }
 
 // database declares the tables of own with names that begin with the prefix.
@@ -56,7 +57,8 @@ var refusals = map[string]struct {
 	}, `own Own: 1 finding:
   id: got "Own", allowed is one that no other construct of the scope has: `},
 	"ErrUnknownRegion": {func(app awscdk.App, _ awscdk.Stack, build *gofunction.Build) {
-		ready(awscdk.NewStack(app, jsii.String("nowhere"), &awscdk.StackProps{Env: &awscdk.Environment{Region: jsii.String("eu-cental-1")}}), "Own", build)
+		ready(awscdk.NewStack(app, jsii.String("nowhere"),
+			&awscdk.StackProps{Env: &awscdk.Environment{Region: jsii.String("eu-cental-1")}}), "Own", build)
 	}, `got "eu-cental-1", allowed is a region of AWS: `},
 	"KnownRegion": {func(app awscdk.App, _ awscdk.Stack, build *gofunction.Build) {
 		ready(inEurope(app, "known"), "Own", build)
@@ -92,25 +94,30 @@ var refusals = map[string]struct {
 	"ErrUnknownAlarm": {func(_ awscdk.App, stack awscdk.Stack, build *gofunction.Build) {
 		described := own()
 		described.Routes, described.Lakes, described.Functions[0].Trigger = nil, nil, schema.OnOther{}
-		platform.Declare(&others{}, stack, "Own", described, platform.Declaration{Props: platform.Props{Build: build, Alarms: map[string]alarm.Options{
-			"HelloAlarm": {Threshold: 2}, "ThrottlesAlarm": {Off: true}, "HelpAlarm": {Off: true},
-		}}})
+		platform.Declare(&others{}, stack, "Own", described,
+			platform.Declaration{Props: platform.Props{Build: build, Alarms: map[string]alarm.Options{
+				"HelloAlarm": {Threshold: 2}, "ThrottlesAlarm": {Off: true}, "HelpAlarm": {Off: true},
+			}}})
 	}, `own: 1 finding:
   Props.Alarms["HelpAlarm"]: got options of an alarm that there is not, allowed is one of HelloAlarm, ThrottlesAlarm: `},
 	// A week of hours is 168 of them.
 	"ErrAlarmOfSchedule": {func(_ awscdk.App, stack awscdk.Stack, build *gofunction.Build) {
 		described := own()
-		described.Routes, described.Lakes, described.Functions[0].Trigger = nil, nil, schema.OnSchedule{Every: 24 * time.Hour}
-		platform.Declare(&others{}, stack, "Own", described, platform.Declaration{Props: platform.Props{Build: build, Alarms: map[string]alarm.Options{
-			"HelloNotRunAlarm": {Periods: 169},
-		}}})
+		described.Routes, described.Lakes, described.Functions[0].Trigger = nil, nil,
+			schema.OnSchedule{Every: 24 * time.Hour}
+		platform.Declare(&others{}, stack, "Own", described,
+			platform.Declaration{Props: platform.Props{Build: build, Alarms: map[string]alarm.Options{
+				"HelloNotRunAlarm": {Periods: 169},
+			}}})
 	}, `alarm HelloNotRunAlarm: 1 finding:
   Props.Periods: got 169, allowed is 1 to 168 with a period of 1h0m0s: `},
 	"ErrPropsOfModule": {func(_ awscdk.App, stack awscdk.Stack, build *gofunction.Build) {
-		platform.Declare(&others{}, stack, "Own", own(), platform.Declaration{Module: "example.com/own", Props: platform.Props{Build: build, LogLevel: "loud"}})
+		platform.Declare(&others{}, stack, "Own", own(),
+			platform.Declaration{Module: "example.com/own", Props: platform.Props{Build: build, LogLevel: "loud"}})
 	}, `Props.LogLevel: got "loud", `},
 	"ErrBuild": {func(_ awscdk.App, stack awscdk.Stack, _ *gofunction.Build) {
-		ready(stack, "Own", gofunction.Start(context.Background(), gofunction.Source{Directory: "testdata/handlers", Packages: []string{"nowhere/hello"}}))
+		ready(stack, "Own", gofunction.Start(context.Background(),
+			gofunction.Source{Directory: "testdata/handlers", Packages: []string{"nowhere/hello"}}))
 	}, "own Own: a *gofunction.CompileError"},
 }
 
@@ -120,7 +127,8 @@ var wrongProps = map[string]struct {
 	paths []string
 }{
 	"Alias": {func(stack awscdk.Stack) platform.Props {
-		return platform.Props{Key: awskms.Alias_FromAliasName(stack, jsii.String("Alias"), jsii.String("alias/company"))}
+		return platform.Props{Key: awskms.Alias_FromAliasName(stack, jsii.String("Alias"),
+			jsii.String("alias/company"))}
 	}, []string{"Props.Key"}},
 	"OwnAlias": {func(stack awscdk.Stack) platform.Props {
 		return platform.Props{Key: awskms.NewKey(stack, jsii.String("Key"), nil).AddAlias(jsii.String("alias/own"))}
@@ -130,33 +138,40 @@ var wrongProps = map[string]struct {
 		return platform.Props{
 			Prefix:     "-",
 			DomainName: "api.example.com", CertificateARN: "arn:aws:acm:us-east-1:111122223333:certificate/1a",
-			Key:        awskms.Key_FromKeyArn(stack, jsii.String("FarKey"), jsii.String("arn:aws:kms:us-east-1:111122223333:key/1a")),
-			AlarmTopic: awssns.Topic_FromTopicArn(stack, jsii.String("FarTopic"), jsii.String("arn:aws:sns:us-east-1:111122223333:alarms")),
+			Key: awskms.Key_FromKeyArn(stack, jsii.String("FarKey"),
+				jsii.String("arn:aws:kms:us-east-1:111122223333:key/1a")),
+			AlarmTopic: awssns.Topic_FromTopicArn(stack, jsii.String("FarTopic"),
+				jsii.String("arn:aws:sns:us-east-1:111122223333:alarms")),
 			VPC: awsec2.Vpc_FromVpcAttributes(stack, jsii.String("FarNetwork"), &awsec2.VpcAttributes{
-				VpcId: jsii.String("vpc-1"), Region: jsii.String("us-east-1"), AvailabilityZones: jsii.Strings("us-east-1a"), PrivateSubnetIds: jsii.Strings("subnet-1"),
+				VpcId: jsii.String("vpc-1"), Region: jsii.String("us-east-1"),
+				AvailabilityZones: jsii.Strings("us-east-1a"), PrivateSubnetIds: jsii.Strings("subnet-1"),
 			}),
 			Tables: table.DatabaseOptions{
 				All: table.Options{Replicas: []table.Replica{{Region: "eu-west-1"}}},
 				Existing: map[string]awsdynamodb.ITable{
-					"Things": awsdynamodb.TableV2_FromTableArn(stack, jsii.String("FarTable"), jsii.String("arn:aws:dynamodb:us-east-1:111122223333:table/things")),
+					"Things": awsdynamodb.TableV2_FromTableArn(stack, jsii.String("FarTable"),
+						jsii.String("arn:aws:dynamodb:us-east-1:111122223333:table/things")),
 				},
 			},
 		}
 	}, []string{
-		"Props.Prefix", `Props.Tables.Existing["Things"]`, "Props.Tables.All.Replicas[0].Region", "Props.Tables.All.Replicas[0].KeyARN",
+		"Props.Prefix", `Props.Tables.Existing["Things"]`, "Props.Tables.All.Replicas[0].Region",
+		"Props.Tables.All.Replicas[0].KeyARN",
 		"Props.CertificateARN", "Props.Key", "Props.VPC", "Props.AlarmTopic",
 	}},
 	"NoPrivateSubnets": {func(stack awscdk.Stack) platform.Props {
 		return platform.Props{
 			VPC: awsec2.NewVpc(stack, jsii.String("Public"), &awsec2.VpcProps{
-				SubnetConfiguration: &[]*awsec2.SubnetConfiguration{{Name: jsii.String("all"), SubnetType: awsec2.SubnetType_PUBLIC}},
+				SubnetConfiguration: &[]*awsec2.SubnetConfiguration{
+					{Name: jsii.String("all"), SubnetType: awsec2.SubnetType_PUBLIC}},
 			}),
 		}
 	}, []string{"Props.VPC"}},
 	"NoSuchSubnets": {func(stack awscdk.Stack) platform.Props {
 		return platform.Props{
 			VPC: awsec2.Vpc_FromVpcAttributes(stack, jsii.String("Imported"), &awsec2.VpcAttributes{
-				VpcId: jsii.String("vpc-1"), AvailabilityZones: jsii.Strings("eu-west-1a"), PrivateSubnetIds: jsii.Strings("subnet-1"),
+				VpcId: jsii.String("vpc-1"), AvailabilityZones: jsii.Strings("eu-west-1a"),
+				PrivateSubnetIds: jsii.Strings("subnet-1"),
 			}),
 			Subnets: awsec2.SubnetSelection{SubnetType: awsec2.SubnetType_PRIVATE_ISOLATED},
 		}
@@ -164,15 +179,18 @@ var wrongProps = map[string]struct {
 	"TwoSelections": {func(stack awscdk.Stack) platform.Props {
 		return platform.Props{
 			VPC: awsec2.Vpc_FromVpcAttributes(stack, jsii.String("Twice"), &awsec2.VpcAttributes{
-				VpcId: jsii.String("vpc-1"), AvailabilityZones: jsii.Strings("eu-west-1a"), PrivateSubnetIds: jsii.Strings("subnet-1"),
+				VpcId: jsii.String("vpc-1"), AvailabilityZones: jsii.Strings("eu-west-1a"),
+				PrivateSubnetIds: jsii.Strings("subnet-1"),
 			}),
-			Subnets: awsec2.SubnetSelection{SubnetType: awsec2.SubnetType_PRIVATE_WITH_EGRESS, SubnetGroupName: jsii.String("Private")},
+			Subnets: awsec2.SubnetSelection{SubnetType: awsec2.SubnetType_PRIVATE_WITH_EGRESS,
+				SubnetGroupName: jsii.String("Private")},
 		}
 	}, []string{"Props.Subnets"}},
 	"NoSuchZone": {func(stack awscdk.Stack) platform.Props {
 		return platform.Props{
 			VPC: awsec2.Vpc_FromVpcAttributes(stack, jsii.String("Zone"), &awsec2.VpcAttributes{
-				VpcId: jsii.String("vpc-1"), AvailabilityZones: jsii.Strings("eu-west-1a"), PrivateSubnetIds: jsii.Strings("subnet-1"),
+				VpcId: jsii.String("vpc-1"), AvailabilityZones: jsii.Strings("eu-west-1a"),
+				PrivateSubnetIds: jsii.Strings("subnet-1"),
 			}),
 			Subnets: awsec2.SubnetSelection{AvailabilityZones: jsii.Strings("eu-west-1c")},
 		}
@@ -194,11 +212,13 @@ var kinds = map[string]func(scope constructs.Construct, id string){
 	"gofunction": func(scope constructs.Construct, id string) { gofunction.New(scope, id, gofunction.Props{}) },
 	"httpapi":    func(scope constructs.Construct, id string) { httpapi.New(scope, id, httpapi.Props{}) },
 	"lake":       func(scope constructs.Construct, id string) { lake.New(scope, id, lake.Props{}) },
-	"machines":   func(scope constructs.Construct, id string) { identity.NewMachines(scope, id, identity.MachinesProps{}) },
-	"schedule":   func(scope constructs.Construct, id string) { schedule.New(scope, id, schedule.Props{}) },
-	"stream":     func(scope constructs.Construct, id string) { stream.New(scope, id, stream.Props{}) },
-	"table":      func(scope constructs.Construct, id string) { table.New(scope, id, table.Props{}) },
-	"users":      func(scope constructs.Construct, id string) { identity.NewUsers(scope, id, identity.UsersProps{}) },
+	"machines": func(scope constructs.Construct, id string) {
+		identity.NewMachines(scope, id, identity.MachinesProps{})
+	},
+	"schedule": func(scope constructs.Construct, id string) { schedule.New(scope, id, schedule.Props{}) },
+	"stream":   func(scope constructs.Construct, id string) { stream.New(scope, id, stream.Props{}) },
+	"table":    func(scope constructs.Construct, id string) { table.New(scope, id, table.Props{}) },
+	"users":    func(scope constructs.Construct, id string) { identity.NewUsers(scope, id, identity.UsersProps{}) },
 }
 
 func ready(scope constructs.Construct, id string, build *gofunction.Build) {
@@ -235,9 +255,11 @@ func declareRefused(app awscdk.App, build *gofunction.Build) {
 	}
 	for kind, declare := range kinds {
 		stack := inEurope(app, "misplaced-"+kind)
-		nowhere := awscdk.NewStack(app, jsii.String("nowhere-"+kind), &awscdk.StackProps{Env: &awscdk.Environment{Region: jsii.String("eu-cental-1")}})
+		nowhere := awscdk.NewStack(app, jsii.String("nowhere-"+kind),
+			&awscdk.StackProps{Env: &awscdk.Environment{Region: jsii.String("eu-cental-1")}})
 		constructs.NewConstruct(stack, jsii.String("Taken"))
-		for where, scope := range map[string]constructs.Construct{"ErrScopeIsApp": app, "ErrTakenID": stack, "ErrUnknownRegion": nowhere} {
+		for where, scope := range map[string]constructs.Construct{"ErrScopeIsApp": app, "ErrTakenID": stack,
+			"ErrUnknownRegion": nowhere} {
 			messages[kind+"/"+where] = fmt.Sprint(synthtest.PanicOf(func() { declare(scope, "Taken") }))
 		}
 	}
@@ -290,7 +312,8 @@ func TestMisplaced(t *testing.T) {
 		for place, want := range places {
 			t.Run(kind+"/"+place, func(t *testing.T) {
 				t.Parallel()
-				if got, _ := synthtest.At(refused.Metadata, "refused", kind+"/"+place).(string); !strings.Contains(got, want) {
+				if got, _ := synthtest.At(refused.Metadata, "refused", kind+"/"+place).(string); !strings.Contains(got,
+					want) {
 					t.Errorf("got %q, want one with %q", got, want)
 				}
 			})

@@ -34,18 +34,20 @@ func TestRunbook(t *testing.T) {
 	t.Parallel()
 	library := func(version string, replace *debug.Module) *debug.BuildInfo {
 		return &debug.BuildInfo{Main: debug.Module{Path: "example.com/app", Version: "v9.9.9"}, Deps: []*debug.Module{
-			{Path: "github.com/aws/jsii-runtime-go", Version: "v1.139.0"}, {Path: library, Version: version, Replace: replace},
+			{Path: "github.com/aws/jsii-runtime-go", Version: "v1.139.0"},
+			{Path: library, Version: version, Replace: replace},
 		}}
 	}
 	tests := map[string]struct {
 		info *debug.BuildInfo
 		want string
 	}{
-		"Release":  {library("v1.2.3", nil), "v1.2.3"},
-		"Before":   {library("v1.2.3-rc.1", nil), "v1.2.3-rc.1"},
-		"Commit":   {library("v0.0.0-20261120123456-0123456789ab", nil), "0123456789ab"},
-		"Folder":   {library("v1.2.3", &debug.Module{Path: "../onesynth"}), "main"},
-		"Own":      {&debug.BuildInfo{Main: debug.Module{Path: library("", nil).Deps[1].Path, Version: "v0.0.0-20261120123456-0123456789ab+dirty"}}, "main"},
+		"Release": {library("v1.2.3", nil), "v1.2.3"},
+		"Before":  {library("v1.2.3-rc.1", nil), "v1.2.3-rc.1"},
+		"Commit":  {library("v0.0.0-20261120123456-0123456789ab", nil), "0123456789ab"},
+		"Folder":  {library("v1.2.3", &debug.Module{Path: "../onesynth"}), "main"},
+		"Own": {&debug.BuildInfo{Main: debug.Module{Path: library("", nil).Deps[1].Path,
+			Version: "v0.0.0-20261120123456-0123456789ab+dirty"}}, "main"},
 		"Devel":    {library("(devel)", nil), "main"},
 		"NoRecord": {nil, "main"},
 	}

@@ -45,7 +45,8 @@ type UserProps struct {
 func (p UserProps) Check(f *finding.List, path, jwtIssuer string, described schema.Platform) {
 	p.checkUserPool(f, path, jwtIssuer)
 	if greeter, ok := described.SignUpHandler(); ok {
-		const remedy = "leave it out, or remove the trigger from the schema: only the construct's own user pool invokes the function"
+		const remedy = "leave it out, or remove the trigger from the schema: only the construct's own user pool " +
+			"invokes the function"
 		switch {
 		case jwtIssuer != "":
 			f.Add(path+".JWTIssuer", jwtIssuer, "none with "+greeter.Name+", which handles sign-ups", remedy)
@@ -53,7 +54,8 @@ func (p UserProps) Check(f *finding.List, path, jwtIssuer string, described sche
 			f.Add(path+".UserPool", "a user pool", "none with "+greeter.Name+", which handles sign-ups", remedy)
 		}
 		if p.UserPoolTriggers.PostConfirmation != nil {
-			f.Add(path+".UserPoolTriggers.PostConfirmation", "a function", "none with "+greeter.Name+", which handles sign-ups", "leave one of the two out")
+			f.Add(path+".UserPoolTriggers.PostConfirmation", "a function",
+				"none with "+greeter.Name+", which handles sign-ups", "leave one of the two out")
 		}
 	}
 	if jwtIssuer != "" || p.UserPool != nil {
@@ -83,7 +85,8 @@ func (p UserProps) Check(f *finding.List, path, jwtIssuer string, described sche
 func (p UserProps) checkUserPool(f *finding.List, path, jwtIssuer string) {
 	if p.UserPool == nil {
 		if len(p.UserPoolClients) > 0 {
-			f.Add(path+".UserPoolClients", fmt.Sprintf("%d clients", len(p.UserPoolClients)), "none without a UserPool", "set the pool, or leave both out")
+			f.Add(path+".UserPoolClients", fmt.Sprintf("%d clients", len(p.UserPoolClients)), "none without a UserPool",
+				"set the pool, or leave both out")
 		}
 		return
 	}
@@ -92,7 +95,8 @@ func (p UserProps) checkUserPool(f *finding.List, path, jwtIssuer string) {
 	}
 	props.CheckResource(f, path+".UserPool", p.UserPool, "")
 	if n := len(p.UserPoolClients); n == 0 || n > httpapi.MaximumAudiences {
-		f.Add(path+".UserPoolClients", fmt.Sprintf("%d clients", n), "1 to 50 with a UserPool", "name the app clients whose tokens the API takes")
+		f.Add(path+".UserPoolClients", fmt.Sprintf("%d clients", n), "1 to 50 with a UserPool",
+			"name the app clients whose tokens the API takes")
 	}
 	for i, client := range p.UserPoolClients {
 		if props.IsNil(client) {

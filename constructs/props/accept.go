@@ -43,7 +43,8 @@ func Accept(kind string, scope constructs.Construct, id string, errs ...error) P
 	var f finding.List
 	place := checkPlace(&f, scope, id)
 	if id == "" {
-		f.Add("id", id, "the name of the construct in its scope", "choose one and keep it: logical ids, and with them what is deployed, depend on it")
+		f.Add("id", id, "the name of the construct in its scope",
+			"choose one and keep it: logical ids, and with them what is deployed, depend on it")
 	} else {
 		kind += " " + id
 	}
@@ -82,12 +83,14 @@ func stackOf(scope constructs.Construct) (stack awscdk.Stack) {
 // the place of the scope. The caller checks for an empty id.
 func checkPlace(f *finding.List, scope constructs.Construct, id string) Place {
 	if IsNil(scope) {
-		f.Append(finding.Finding{Path: "scope", Got: "nil", Allowed: "a construct within a stack", Remedy: "pass the stack"})
+		f.Append(finding.Finding{Path: "scope", Got: "nil", Allowed: "a construct within a stack",
+			Remedy: "pass the stack"})
 		return Place{}
 	}
 	place := PlaceOf(scope)
 	if place.stack == nil {
-		f.Append(finding.Finding{Path: "scope", Got: "a construct of no stack", Allowed: "a stack, or a construct within one", Remedy: "pass the stack"})
+		f.Append(finding.Finding{Path: "scope", Got: "a construct of no stack",
+			Allowed: "a stack, or a construct within one", Remedy: "pass the stack"})
 		return place
 	}
 	CheckRegion(f, "scope: Env.Region of the stack", place.region)
@@ -103,5 +106,6 @@ func CheckRegion(f *finding.List, path, region string) {
 	if region == "" || IsToken(region) || regioninfo.RegionInfo_Get(&region).Partition() != nil {
 		return
 	}
-	f.Add(path, region, "a region of AWS", `write something like "eu-west-1"; a region that is newer than this version of the CDK needs a newer one`)
+	f.Add(path, region, "a region of AWS",
+		`write something like "eu-west-1"; a region that is newer than this version of the CDK needs a newer one`)
 }

@@ -32,7 +32,8 @@ func CheckResource(f *finding.List, path string, resource interfaces.IEnvironmen
 		return false
 	}
 	if IsNil(resource) {
-		f.Add(path, resource, "a resource, or nil", "leave it out for the default: in an interface, a nil pointer is not nil")
+		f.Add(path, resource, "a resource, or nil",
+			"leave it out for the default: in an interface, a nil pointer is not nil")
 		return false
 	}
 	if region == "" || IsToken(region) {
@@ -52,7 +53,8 @@ var prefix = regexp.MustCompile(`^[a-z][a-z0-9-]{0,30}[a-z0-9]$`)
 // empty prefix is the default.
 func CheckPrefix(f *finding.List, path, value string) {
 	if value != "" && !prefix.MatchString(value) {
-		f.Add(path, value, "2 to 32 lower-case letters, digits and hyphens, beginning with a letter and not ending with a hyphen", `write something like "aah"`)
+		f.Add(path, value, "2 to 32 lower-case letters, digits and hyphens, beginning with a letter and not ending "+
+			"with a hyphen", `write something like "aah"`)
 	}
 }
 
@@ -68,8 +70,11 @@ func CheckMetricNamespace(f *finding.List, path, namespace string) {
 	if namespace == "" {
 		return
 	}
-	if !metricNamespace.MatchString(namespace) || len(namespace) > longestMetricNamespace || strings.EqualFold(namespace, "AWS") || strings.HasPrefix(strings.ToUpper(namespace), "AWS/") {
-		f.Add(path, namespace, `up to 200 letters, digits and . _ # -, with single slashes between them, that do not begin with "AWS/"`, `write something like "Acme"`)
+	if !metricNamespace.MatchString(namespace) || len(namespace) > longestMetricNamespace ||
+		strings.EqualFold(namespace, "AWS") || strings.HasPrefix(strings.ToUpper(namespace), "AWS/") {
+		f.Add(path, namespace,
+			`up to 200 letters, digits and . _ # -, with single slashes between them, that do not begin with "AWS/"`,
+			`write something like "Acme"`)
 	}
 }
 
@@ -85,7 +90,8 @@ func CheckEmail(f *finding.List, path, address string) {
 	}
 	parsed, err := mail.ParseAddress(address)
 	if err != nil || parsed.Address != address || len(address) > LongestEmail {
-		f.Add(path, address, "one email address of up to 254 bytes", `write it without a name, such as "ops@example.com"`)
+		f.Add(path, address, "one email address of up to 254 bytes",
+			`write it without a name, such as "ops@example.com"`)
 	}
 }
 
@@ -101,7 +107,8 @@ func RemovalPolicy(removeWithStack bool) awscdk.RemovalPolicy {
 // protected from deletion.
 func CheckRemoval(f *finding.List, path string, removeWithStack, deletionProtection bool) {
 	if removeWithStack && deletionProtection {
-		f.Add(path, true, "false with RemoveWithStack", "protected tables cannot be removed with their stack: set one of the two")
+		f.Add(path, true, "false with RemoveWithStack",
+			"protected tables cannot be removed with their stack: set one of the two")
 	}
 }
 

@@ -44,7 +44,8 @@ var retentions = map[LogRetention]awslogs.RetentionDays{
 // Check adds a finding at path if it is not one of the constants or zero.
 func (r LogRetention) Check(f *finding.List, path string) {
 	if _, ok := retentions[r]; !ok {
-		f.Add(path, int(r), "1, 7, 14, 30, 60, 90, 180, 365, 731, 1827 or 3653 days", "use one of the constants of package props, such as props.OneMonth")
+		f.Add(path, int(r), "1, 7, 14, 30, 60, 90, 180, 365, 731, 1827 or 3653 days",
+			"use one of the constants of package props, such as props.OneMonth")
 	}
 }
 

@@ -28,8 +28,10 @@ func TestAccept(t *testing.T) {
 	}{
 		"ErrScope":   {nil, "Thing", []error{nil, nil}, []string{"thing Thing: 1 finding:", "  scope: got nil, "}},
 		"ErrPointer": {typed, "Thing", nil, []string{"thing Thing: 1 finding:", "  scope: got nil, "}},
-		"ErrAll":     {nil, "", []error{f.Err(), f.Err()}, []string{"thing: 4 findings:", "  scope: ", "  id: got \"\", ", "  Props.Size: ", "  Props.Size: "}},
-		"ErrOther":   {nil, "Thing", []error{other}, []string{"thing Thing: 1 finding:", "  scope: got nil, ", "the day is wrong"}},
+		"ErrAll": {nil, "", []error{f.Err(), f.Err()},
+			[]string{"thing: 4 findings:", "  scope: ", "  id: got \"\", ", "  Props.Size: ", "  Props.Size: "}},
+		"ErrOther": {nil, "Thing", []error{other},
+			[]string{"thing Thing: 1 finding:", "  scope: got nil, ", "the day is wrong"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -96,18 +98,22 @@ func TestChecks(t *testing.T) {
 		"ErrOfAWS":       {func(f *finding.List) { props.CheckMetricNamespace(f, "p", "AWS/Lambda") }, false},
 		"ErrNamespace":   {func(f *finding.List) { props.CheckMetricNamespace(f, "p", "Acme:1") }, false},
 		"ErrEndsNowhere": {func(f *finding.List) { props.CheckMetricNamespace(f, "p", "Acme/") }, false},
-		"ErrLong":        {func(f *finding.List) { props.CheckMetricNamespace(f, "p", strings.Repeat("x", 201)) }, false},
+		"ErrLong": {func(f *finding.List) {
+			props.CheckMetricNamespace(f, "p", strings.Repeat("x", 201))
+		}, false},
 		"NoEmail":        {func(f *finding.List) { props.CheckEmail(f, "p", "") }, true},
 		"Email":          {func(f *finding.List) { props.CheckEmail(f, "p", "a.b+c@x.example") }, true},
 		"EmailOfAnother": {func(f *finding.List) { props.CheckEmail(f, "p", "${Token[TOKEN.7]}") }, true},
 		"ErrNoEmail":     {func(f *finding.List) { props.CheckEmail(f, "p", "ops") }, false},
 		"ErrNamedEmail":  {func(f *finding.List) { props.CheckEmail(f, "p", "Ops <ops@example.com>") }, false},
 		"ErrTwoEmails":   {func(f *finding.List) { props.CheckEmail(f, "p", "a@example.com, b@example.com") }, false},
-		"ErrLongEmail":   {func(f *finding.List) { props.CheckEmail(f, "p", strings.Repeat("x", 250)+"@example.com") }, false},
-		"NoPort":         {func(f *finding.List) { props.CheckLocalPort(f, "p", 0) }, true},
-		"Port":           {func(f *finding.List) { props.CheckLocalPort(f, "p", 65535) }, true},
-		"ErrLowPort":     {func(f *finding.List) { props.CheckLocalPort(f, "p", 1023) }, false},
-		"ErrHighPort":    {func(f *finding.List) { props.CheckLocalPort(f, "p", 65536) }, false},
+		"ErrLongEmail": {func(f *finding.List) {
+			props.CheckEmail(f, "p", strings.Repeat("x", 250)+"@example.com")
+		}, false},
+		"NoPort":      {func(f *finding.List) { props.CheckLocalPort(f, "p", 0) }, true},
+		"Port":        {func(f *finding.List) { props.CheckLocalPort(f, "p", 65535) }, true},
+		"ErrLowPort":  {func(f *finding.List) { props.CheckLocalPort(f, "p", 1023) }, false},
+		"ErrHighPort": {func(f *finding.List) { props.CheckLocalPort(f, "p", 65536) }, false},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/deadletter"
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/constructs/queue"
+	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 // One function sends what another handles, three times at most.
@@ -17,9 +18,10 @@ func ExampleNew() {
 	app := awscdk.NewApp(nil)
 	stack := awscdk.NewStack(app, jsii.String("orders"), nil)
 	orders := queue.New(stack, "Orders", queue.Props{
-		OnFailure: deadletter.NewQueue(stack, "Unhandled", deadletter.Props{}), Timeout: 10 * time.Second, Attempts: 3,
+		OnFailure: deadletter.NewQueue(stack, "Unhandled", deadletter.Props{}), Timeout: 10 * time.Second,
+		On: schema.OnQueue{Retries: []time.Duration{time.Minute, time.Hour}},
 	})
 	orders.AllowSend(gofunction.New(stack, "Shop", gofunction.Props{Package: "handlers/shop"}))
-	orders.Invoke(queue.Invocations{Function: gofunction.New(stack, "Packer", gofunction.Props{Package: "handlers/packer"})})
+	orders.Invoke(gofunction.New(stack, "Packer", gofunction.Props{Package: "handlers/packer"}))
 	app.Synth(nil)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/constructs/schedule"
+	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 func ExampleNew() {
@@ -15,6 +16,8 @@ func ExampleNew() {
 	app := awscdk.NewApp(nil)
 	stack := awscdk.NewStack(app, jsii.String("reports"), nil)
 	report := gofunction.New(stack, "Report", gofunction.Props{Package: "handlers/report"})
-	schedule.New(stack, "Daily", schedule.Props{Function: report, Every: 24 * time.Hour, Description: "Writes the report"})
+	schedule.New(stack, "Daily", schedule.Props{
+		Function: report, On: schema.OnSchedule{Every: 24 * time.Hour}, Description: "Writes the report",
+	})
 	app.Synth(nil)
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/props"
 	"github.com/onesynth-cdk/onesynth/cron"
 	"github.com/onesynth-cdk/onesynth/finding"
+	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 // stale is the age at which a run's event is dropped: the next run does its work.
@@ -29,20 +30,12 @@ const stale = 5 * time.Minute
 // reference).
 const longestDescription = 512
 
-// Props describe a schedule. Function, and one of Every and Cron, are required.
+// Props describe a schedule. Function and On are required.
 type Props struct {
 	// Function runs.
 	Function *gofunction.Function
-	// Every is the time from one run to the next, in whole minutes up to a day.
-	Every time.Duration
-	// Cron says when the function runs instead, in six fields: minutes, hours, day of
-	// month, month, day of week, year ("Cron-based schedules", Amazon EventBridge Scheduler
-	// user guide). "0 3 * * ? *" is every day at 03:00. A time that summer time skips is
-	// skipped, and one that its end repeats runs once.
-	Cron string
-	// TimeZone is the IANA name of the zone that Cron is read in, such as "Europe/Vienna".
-	// Default: UTC.
-	TimeZone string
+	// On says when: by Every or by Cron. Its names are not looked at.
+	On schema.OnSchedule
 	// Description is shown in the AWS console. Default: none.
 	Description string
 	// Key is as in [deadletter.Props]. Default: a key of Amazon SQS.
@@ -53,35 +46,12 @@ type Props struct {
 func (p Props) Validate() error {
 	var f finding.List
 	p.Function.Check(&f, "Props.Function")
-	switch {
-	case p.Cron != "" && p.Every != 0:
-		f.Add("Props.Cron", p.Cron, "empty with Every", "leave one of the two out")
-	case p.Cron != "":
-		if _, err := p.expression(); err != nil {
-			f.Add("Props.Cron", p.Cron, "six fields: minutes hours day-of-month month day-of-week year", err.Error())
-		}
-	case p.Every < time.Minute || p.Every > 24*time.Hour || p.Every%time.Minute != 0:
-		f.Add("Props.Every", p.Every, "1m0s to 24h0m0s in whole minutes", "choose how often the function runs, or set Cron")
-	}
-	if _, err := time.LoadLocation(p.TimeZone); err != nil || p.TimeZone == "Local" {
-		f.Add("Props.TimeZone", p.TimeZone, "the IANA name of a time zone", `write it as in "Europe/Vienna", or leave it out for UTC`)
-	} else if p.TimeZone != "" && p.Cron == "" {
-		f.Add("Props.TimeZone", p.TimeZone, "empty without Cron", "leave it out: intervals have no time zone")
-	}
+	p.On.Check(&f, "Props.On")
 	if len(p.Description) > longestDescription {
 		f.Add("Props.Description", p.Description, "up to 512 bytes", "shorten it")
 	}
 	key.Check(&f, "Props.Key", p.Key, "")
 	return f.Err()
-}
-
-// expression returns when the function runs by Cron; a zone that is wrong is UTC.
-func (p Props) expression() (cron.Expression, error) {
-	zone, err := time.LoadLocation(p.TimeZone)
-	if err != nil {
-		zone = time.UTC
-	}
-	return cron.Parse("cron("+p.Cron+")", zone, time.Time{})
 }
 
 // Schedule runs a function. A run that cannot be started, or fails twice, ends in
@@ -106,7 +76,7 @@ type Schedule struct {
 // of [Props.Validate] before it declares anything.
 func New(scope constructs.Construct, id string, p Props) *Schedule {
 	props.Accept("schedule", scope, id, p.Validate())
-	s := &Schedule{Longest: p.Every, function: p.Function}
+	s := &Schedule{Longest: p.On.Every, function: p.Function}
 	constructs.NewConstruct_Override(s, scope, &id)
 	s.DeadLetters = deadletter.NewQueue(s, "DeadLetters", deadletter.Props{Key: p.Key})
 
@@ -116,7 +86,8 @@ func New(scope constructs.Construct, id string, p Props) *Schedule {
 
 	s.Role = awsiam.NewRole(s, jsii.String("Role"), &awsiam.RoleProps{
 		AssumedBy: awsiam.NewServicePrincipal(jsii.String("scheduler.amazonaws.com"), &awsiam.ServicePrincipalOpts{
-			Conditions: &map[string]any{"StringEquals": map[string]any{"aws:SourceAccount": awscdk.Stack_Of(s).Account()}},
+			Conditions: &map[string]any{"StringEquals": map[string]any{
+				"aws:SourceAccount": awscdk.Stack_Of(s).Account()}},
 		}),
 	})
 	p.Function.GrantInvoke(s.Role)
@@ -154,17 +125,17 @@ func (t *target) Bind(awsscheduler.ISchedule) *awsscheduler.ScheduleTargetConfig
 }
 
 func (s *Schedule) when(p Props) awsscheduler.ScheduleExpression {
-	if p.Cron == "" {
-		return awsscheduler.ScheduleExpression_Rate(awscdk.Duration_Minutes(jsii.Number(p.Every.Minutes())))
+	if p.On.Cron == "" {
+		return awsscheduler.ScheduleExpression_Rate(awscdk.Duration_Minutes(jsii.Number(p.On.Every.Minutes())))
 	}
 	// Validate has parsed the expression.
-	expression, _ := p.expression()
+	expression, _ := p.On.Expression()
 	s.Longest = cron.Longest(expression)
 	zone := awscdk.TimeZone_ETC_UTC()
-	if p.TimeZone != "" {
-		zone = awscdk.TimeZone_Of(&p.TimeZone)
+	if p.On.TimeZone != "" {
+		zone = awscdk.TimeZone_Of(&p.On.TimeZone)
 	}
-	return awsscheduler.ScheduleExpression_Expression(jsii.String("cron("+p.Cron+")"), zone)
+	return awsscheduler.ScheduleExpression_Expression(jsii.String("cron("+p.On.Cron+")"), zone)
 }
 
 // MetricRuns counts the invocations of the function: a sum over five minutes

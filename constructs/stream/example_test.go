@@ -24,11 +24,11 @@ func ExampleNew() {
 		Attributes: []schema.Attribute{{Name: "id", Type: schema.String, Description: "UUID"}},
 	}})
 	mapping := stream.New(stack, "NewOrders", stream.Props{
-		Table:       orders,
-		Function:    gofunction.New(stack, "Packer", gofunction.Props{Package: "handlers/packer"}),
-		OnFailure:   deadletter.NewQueue(stack, "Unpacked", deadletter.Props{Retain: true}),
-		Filters:     []map[string]any{{"eventName": []string{"INSERT"}}},
-		BatchWindow: 5 * time.Second,
+		Table:     orders,
+		Function:  gofunction.New(stack, "Packer", gofunction.Props{Package: "handlers/packer"}),
+		OnFailure: deadletter.NewQueue(stack, "Unpacked", deadletter.Props{Retain: true}),
+		On: schema.OnStream{Filters: []map[string]any{{"eventName": []string{"INSERT"}}},
+			BatchWindow: 5 * time.Second},
 	})
 	_ = mapping.MetricAge(nil)
 	app.Synth(nil)

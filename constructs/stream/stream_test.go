@@ -1,8 +1,6 @@
 package stream_test
 
 import (
-	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -42,17 +40,22 @@ func declare(app awscdk.App) {
 	function := func(id string) *gofunction.Function {
 		return gofunction.New(stack, id, gofunction.Props{Package: "../gofunction/testdata/handlers/hello"})
 	}
-	stream.New(stack, "Zero", stream.Props{Table: source, Function: function("First"), OnFailure: queue})
-	stream.New(stack, "Third", stream.Props{Table: source, Function: function("Another"), OnFailure: queue})
-	replicated := awscdk.NewStack(app, jsii.String("global"), &awscdk.StackProps{Env: &awscdk.Environment{Region: jsii.String("eu-central-1")}})
+	stream.New(stack, "Zero", stream.Props{Table: source, Function: function("First"), OnFailure: queue,
+		On: schema.OnStream{Whole: true}})
+	stream.New(stack, "Third", stream.Props{Table: source, Function: function("Another"), OnFailure: queue,
+		On: schema.OnStream{Whole: true}})
+	replicated := awscdk.NewStack(app, jsii.String("global"),
+		&awscdk.StackProps{Env: &awscdk.Environment{Region: jsii.String("eu-central-1")}})
 	// Replication needs the images of before, too.
 	described := changing
 	described.Stream = schema.StreamNewAndOldImages
 	options := table.Options{Replicas: []table.Replica{{Region: "eu-west-1"}}}
 	for _, t := range []*table.Table{
-		table.New(replicated, "Table", table.Props{Table: described, Options: options}), table.New(replicated, "Read", table.Props{Table: described, Options: options}),
+		table.New(replicated, "Table", table.Props{Table: described, Options: options}),
+		table.New(replicated, "Read", table.Props{Table: described, Options: options}),
 	} {
-		reader := awsiam.NewRole(t, jsii.String("Reader"), &awsiam.RoleProps{AssumedBy: awsiam.NewAccountRootPrincipal()})
+		reader := awsiam.NewRole(t, jsii.String("Reader"),
+			&awsiam.RoleProps{AssumedBy: awsiam.NewAccountRootPrincipal()})
 		t.GrantStream(reader)
 		if *t.Node().Id() == "Table" {
 			t.GrantStream(reader)
@@ -60,8 +63,11 @@ func declare(app awscdk.App) {
 	}
 	stream.New(stack, "All", stream.Props{
 		Table: source, Function: function("Second"), OnFailure: queue,
-		Filters:   []map[string]any{{"eventName": []any{"REMOVE"}}, {"eventName": []any{"INSERT"}}},
-		BatchSize: 7, BatchWindow: time.Minute, Parallel: 2, Retries: 3, MaximumAge: time.Hour, Bisect: true, ReportItemFailures: true,
+		On: schema.OnStream{
+			Filters:   []map[string]any{{"eventName": []any{"REMOVE"}}, {"eventName": []any{"INSERT"}}},
+			BatchSize: 7, BatchWindow: time.Minute, Parallel: 2, Retries: 3, MaximumAge: time.Hour,
+			ReportItemFailures: true,
+		},
 	})
 }
 
@@ -86,33 +92,18 @@ func TestPropsValidate(t *testing.T) {
 	still.Stream = schema.StreamNone
 	// right returns valid props after a change.
 	right := func(change func(*stream.Props)) stream.Props {
-		p := stream.Props{Table: made(changing), Function: &gofunction.Function{Resource: struct{ awslambda.Function }{}}, OnFailure: queue{}}
+		p := stream.Props{Table: made(changing),
+			Function: &gofunction.Function{Resource: struct{ awslambda.Function }{}}, OnFailure: queue{}}
 		change(&p)
 		return p
 	}
-	filters := func(n int) []map[string]any {
-		return slices.Repeat([]map[string]any{{"eventName": []any{"INSERT"}}}, n)
-	}
 	synthtest.Validate(t, map[string]synthtest.Case[stream.Props]{
-		"OK": {right(func(*stream.Props) {}), nil},
-		"Limits": {right(func(p *stream.Props) {
-			p.Filters, p.BatchSize, p.BatchWindow, p.Parallel, p.Retries, p.MaximumAge = filters(5), 10000, 5*time.Minute, 10, 10000, 23*time.Hour
-		}), nil},
+		"OK":          {right(func(*stream.Props) {}), nil},
 		"ErrZero":     {stream.Props{}, []string{"Props.Table", "Props.Function", "Props.OnFailure"}},
 		"ErrNoStream": {right(func(p *stream.Props) { p.Table = made(still) }), []string{"Props.Table"}},
 		"ErrNotDeclared": {right(func(p *stream.Props) {
 			p.Table, p.Function, p.OnFailure = &table.Table{Schema: changing}, &gofunction.Function{}, (*queue)(nil)
 		}), []string{"Props.Table", "Props.Function", "Props.OnFailure"}},
-		"ErrFilters":    {right(func(p *stream.Props) { p.Filters = filters(6) }), []string{"Props.Filters"}},
-		"ErrNoFilter":   {right(func(p *stream.Props) { p.Filters = []map[string]any{{}} }), []string{"Props.Filters[0]"}},
-		"ErrLongFilter": {right(func(p *stream.Props) { p.Filters = []map[string]any{{"x": []any{strings.Repeat("x", 4096)}}} }), []string{"Props.Filters[0]"}},
-		"ErrFilter":     {right(func(p *stream.Props) { p.Filters = []map[string]any{{"x": func() {}}} }), []string{"Props.Filters[0]"}},
-		"ErrAbove": {right(func(p *stream.Props) {
-			p.BatchSize, p.BatchWindow, p.Parallel, p.Retries, p.MaximumAge = 10001, 301*time.Second, 11, 10001, 24*time.Hour
-		}), []string{"Props.BatchSize", "Props.BatchWindow", "Props.Parallel", "Props.Retries", "Props.MaximumAge"}},
-		"ErrBelow": {right(func(p *stream.Props) {
-			p.BatchSize, p.BatchWindow, p.Parallel, p.Retries, p.MaximumAge = -1, -time.Second, -1, -1, time.Second
-		}), []string{"Props.BatchSize", "Props.BatchWindow", "Props.Parallel", "Props.Retries", "Props.MaximumAge"}},
-		"ErrFractions": {right(func(p *stream.Props) { p.BatchWindow, p.MaximumAge = time.Millisecond, time.Minute+time.Millisecond }), []string{"Props.BatchWindow", "Props.MaximumAge"}},
+		"ErrOn": {right(func(p *stream.Props) { p.On.BatchSize = 10001 }), []string{"Props.On.BatchSize"}},
 	})
 }

@@ -64,10 +64,12 @@ func Golden(t *testing.T, folder, base string, templates map[string]Template) {
 				}
 			}
 			if lost := Gone(ids, all[name].lines()); len(lost) > 0 && before != nil {
-				t.Fatalf("logical ids that docs/VERSIONS.md promises to keep are gone: leave the constructs where they were, or override the ids of their resources:\n%s", strings.Join(lost, "\n"))
+				t.Fatalf("logical ids that docs/VERSIONS.md promises to keep are gone: leave the constructs where "+
+					"they were, or override the ids of their resources:\n%s", strings.Join(lost, "\n"))
 			}
 			if *update {
-				if err := errors.Join(os.MkdirAll(folder, 0o755), os.WriteFile(file, []byte(strings.Join(got, "\n")+"\n"), 0o644)); err != nil {
+				if err := errors.Join(os.MkdirAll(folder, 0o755),
+					os.WriteFile(file, []byte(strings.Join(got, "\n")+"\n"), 0o644)); err != nil {
 					t.Fatal(err)
 				}
 				return
@@ -114,7 +116,8 @@ func Gone(golden, got []string) []string {
 
 // KeptTypes are the types of the resources whose logical ids never change.
 func KeptTypes() []string {
-	return append(check.UniqueTypes(), "AWS::DynamoDB::GlobalTable", "AWS::SecretsManager::Secret", "AWS::Cognito::UserPool", "AWS::S3::Bucket",
+	return append(check.UniqueTypes(), "AWS::DynamoDB::GlobalTable", "AWS::SecretsManager::Secret",
+		"AWS::Cognito::UserPool", "AWS::S3::Bucket",
 		"AWS::ApiGatewayV2::Api", "AWS::Cognito::UserPoolClient", "AWS::Scheduler::Schedule")
 }
 

@@ -139,8 +139,8 @@ var logicalID = regexp.MustCompile(`\b([A-Za-z][A-Za-z0-9]*?)[0-9A-F]{8}\b`)
 // Stable returns a text without the digits that the CDK adds to logical ids.
 func Stable(text string) string { return logicalID.ReplaceAllString(text, "$1") }
 
-// Cycle returns the logical ids of resources that need each other, each followed by one that it needs; nil if there are none. AWS
-// CloudFormation refuses a template with circular dependencies when it is deployed.
+// Cycle returns the logical ids of resources that need each other, each followed by one that it needs; nil if there are
+// none. AWS CloudFormation refuses a template with circular dependencies when it is deployed.
 func (t Template) Cycle() []string {
 	var path []string
 	done := map[string]bool{}
@@ -300,7 +300,8 @@ func (t Template) Statements() []Statement {
 			continue
 		}
 		for _, p := range List(r.Properties["Policies"]) {
-			all = append(all, Statement{Owner: id, Effect: "Allow", Actions: []string{"inline policy *"}, Resources: []string{Text(p)}})
+			all = append(all, Statement{Owner: id, Effect: "Allow", Actions: []string{"inline policy *"},
+				Resources: []string{Text(p)}})
 		}
 	}
 	return all

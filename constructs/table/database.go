@@ -41,12 +41,14 @@ func (p DatabaseProps) Validate() error { return p.validate("") }
 func (p DatabaseProps) validate(region string) error {
 	var f finding.List
 	if len(p.Database.Tables) == 0 {
-		f.Add("Props.Database.Tables", p.Database.Tables, "at least one table", "pass a data model, such as the Database of a schema.Platform")
+		f.Add("Props.Database.Tables", p.Database.Tables, "at least one table",
+			"pass a data model, such as the Database of a schema.Platform")
 	}
 	f.AddAll(p.Database.Validate(), "", "Props.Database.")
 	for _, t := range p.Database.Tables {
 		if p.Prefix != "" && !physicalName.MatchString(p.Prefix+"-"+t.PhysicalName) {
-			f.Add("Props.Prefix", p.Prefix, "what makes names of 3 to 255 letters, digits, and _ - .", "change it, or leave it empty for generated names")
+			f.Add("Props.Prefix", p.Prefix, "what makes names of 3 to 255 letters, digits, and _ - .",
+				"change it, or leave it empty for generated names")
 			break
 		}
 	}
@@ -83,7 +85,8 @@ func (p DatabaseProps) Check(f *finding.List, path, region string) {
 		}
 		physical := *existing.TableName()
 		if other, twice := used[physical]; twice {
-			found.Add(at, "the same table as "+other, "each table once", "each would read the items of the other: pass a table of its own")
+			found.Add(at, "the same table as "+other, "each table once",
+				"each would read the items of the other: pass a table of its own")
 		}
 		used[physical] = name
 	}
@@ -132,7 +135,8 @@ func (p DatabaseProps) tables() []Props {
 			continue
 		}
 		one := Props{
-			Table: t, RemoveWithStack: p.RemoveWithStack, DeletionProtection: p.DeletionProtection, OwnedKey: p.OwnedKey, Key: p.Key,
+			Table: t, RemoveWithStack: p.RemoveWithStack, DeletionProtection: p.DeletionProtection,
+			OwnedKey: p.OwnedKey, Key: p.Key,
 			Options: p.Options.of(t.Name),
 		}
 		if p.Prefix != "" {
@@ -194,7 +198,8 @@ func (p DatabaseProps) checkNames(scope constructs.Construct) error {
 	marks, taken := p.claims(scope), props.Marked(scope, claimed)
 	for _, t := range p.tables() {
 		if taken[marks[t.Name]] {
-			f.Add("Props.Prefix", p.Prefix, "one that names no other tables of the stack, or of its account and region", "choose another: there is a table "+t.Name+" already")
+			f.Add("Props.Prefix", p.Prefix, "one that names no other tables of the stack, or of its account and region",
+				"choose another: there is a table "+t.Name+" already")
 			break
 		}
 	}

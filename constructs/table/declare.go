@@ -85,7 +85,9 @@ func declare(scope constructs.Construct, p Props) (awsdynamodb.TableV2, awsdynam
 // protected table stays, since DynamoDB refuses to delete it: an attempt would end the
 // rollback halfway.
 func removal(p Props) awscdk.RemovalPolicy {
-	protected := p.DeletionProtection || slices.ContainsFunc(p.Options.Replicas, func(r Replica) bool { return r.DeletionProtection })
+	protected := p.DeletionProtection || slices.ContainsFunc(p.Options.Replicas, func(r Replica) bool {
+		return r.DeletionProtection
+	})
 	if p.RemoveWithStack || protected {
 		return props.RemovalPolicy(p.RemoveWithStack)
 	}
@@ -138,9 +140,10 @@ func indexes(t schema.Table, o Options) *[]*awsdynamodb.GlobalSecondaryIndexProp
 			ProjectionType:       awsdynamodb.ProjectionType_ALL,
 			MaxReadRequestUnits:  units(cmp.Or(own.MaximumReadUnits, o.MaximumReadUnits)),
 			MaxWriteRequestUnits: units(cmp.Or(own.MaximumWriteUnits, o.MaximumWriteUnits)),
-			WarmThroughput:       warm(cmp.Or(own.WarmReadUnits, o.WarmReadUnits), cmp.Or(own.WarmWriteUnits, o.WarmWriteUnits)),
-			ReadCapacity:         own.Read.capacity(),
-			WriteCapacity:        own.Write.capacity(),
+			WarmThroughput: warm(cmp.Or(own.WarmReadUnits, o.WarmReadUnits),
+				cmp.Or(own.WarmWriteUnits, o.WarmWriteUnits)),
+			ReadCapacity:  own.Read.capacity(),
+			WriteCapacity: own.Write.capacity(),
 		}
 		switch i.Projection {
 		case schema.ProjectKeysOnly:
@@ -161,7 +164,8 @@ func billing(t schema.Table, o Options) awsdynamodb.Billing {
 	read, write := o.scaling(t)
 	switch {
 	case read != Scaling{}:
-		return awsdynamodb.Billing_Provisioned(&awsdynamodb.ThroughputProps{ReadCapacity: read.capacity(), WriteCapacity: write.capacity()})
+		return awsdynamodb.Billing_Provisioned(
+			&awsdynamodb.ThroughputProps{ReadCapacity: read.capacity(), WriteCapacity: write.capacity()})
 	case o.MaximumReadUnits > 0 || o.MaximumWriteUnits > 0:
 		return awsdynamodb.Billing_OnDemand(&awsdynamodb.MaxThroughputProps{
 			MaxReadRequestUnits: units(o.MaximumReadUnits), MaxWriteRequestUnits: units(o.MaximumWriteUnits),
@@ -201,7 +205,8 @@ func warm(reads, writes int) *awsdynamodb.WarmThroughput {
 }
 
 func recovery(days int) *awsdynamodb.PointInTimeRecoverySpecification {
-	return &awsdynamodb.PointInTimeRecoverySpecification{PointInTimeRecoveryEnabled: jsii.Bool(true), RecoveryPeriodInDays: jsii.Number(days)}
+	return &awsdynamodb.PointInTimeRecoverySpecification{PointInTimeRecoveryEnabled: jsii.Bool(true),
+		RecoveryPeriodInDays: jsii.Number(days)}
 }
 
 // replicas leaves out settings that a replica inherits from its table.

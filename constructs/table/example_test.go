@@ -6,7 +6,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"github.com/onesynth-cdk/onesynth/constructs/table"
-	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
 // A data model becomes its tables, and what a function declares its grants.
@@ -14,7 +14,7 @@ func ExampleNewDatabase() {
 	defer jsii.Close()
 	app := awscdk.NewApp(nil)
 	stack := awscdk.NewStack(app, jsii.String("ask"), nil)
-	platform := schema.AskAHuman()
+	platform := askahuman.Platform()
 	database := table.NewDatabase(stack, "Database", table.DatabaseProps{Database: platform.Database})
 
 	role := awsiam.NewRole(stack, jsii.String("Notifier"), &awsiam.RoleProps{

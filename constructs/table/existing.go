@@ -7,7 +7,7 @@ import (
 )
 
 // existingMetadata is the type of the metadata that describes a table which exists.
-// Package local/assembly reads it.
+// Package internal/cloud/assembly reads it.
 const existingMetadata = "onesynth:existing-table"
 
 // describe writes a description of the table into the assembly, beside the template. A local run
@@ -29,7 +29,8 @@ func (t *Table) describe() {
 		if i.Projection == schema.ProjectInclude {
 			projection["NonKeyAttributes"] = i.Include
 		}
-		indexes = append(indexes, map[string]any{"IndexName": i.Name, "KeySchema": keySchema(i.PartitionAttributes(), i.SortAttributes()), "Projection": projection})
+		indexes = append(indexes, map[string]any{"IndexName": i.Name,
+			"KeySchema": keySchema(i.PartitionAttributes(), i.SortAttributes()), "Projection": projection})
 	}
 	if indexes != nil {
 		described["GlobalSecondaryIndexes"] = indexes

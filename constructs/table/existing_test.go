@@ -51,7 +51,8 @@ func readDescriptions(folder string) error {
 
 // declareExisting uses a table that exists, in addition to the tables of declareOptions.
 func declareExisting(stack awscdk.Stack) {
-	there := awsdynamodb.TableV2_FromTableArn(stack, jsii.String("There-wide"), jsii.String("arn:aws:dynamodb:eu-central-1:111122223333:table/old-wide"))
+	there := awsdynamodb.TableV2_FromTableArn(stack, jsii.String("There-wide"),
+		jsii.String("arn:aws:dynamodb:eu-central-1:111122223333:table/old-wide"))
 	table.New(stack, "ExistingWide", table.Props{Table: wide, Existing: there})
 }
 
@@ -60,7 +61,8 @@ func declareExisting(stack awscdk.Stack) {
 func TestExistingIsDescribed(t *testing.T) {
 	t.Parallel()
 	want := map[string]map[string]any{}
-	for path, declared := range map[string]string{"/stack/Existing/AllOfIt": "KeptAllOfIt", "/stack/ExistingWide": "Wide"} {
+	for path, declared := range map[string]string{"/stack/Existing/AllOfIt": "KeptAllOfIt",
+		"/stack/ExistingWide": "Wide"} {
 		properties, _ := find(t, declared)
 		name := map[string]string{"KeptAllOfIt": "old-all", "Wide": "old-wide"}[declared]
 		described := map[string]any{
@@ -75,7 +77,8 @@ func TestExistingIsDescribed(t *testing.T) {
 		var indexes []any
 		for _, index := range synthtest.List(properties["GlobalSecondaryIndexes"]) {
 			indexes = append(indexes, map[string]any{
-				"IndexName": synthtest.At(index, "IndexName"), "KeySchema": synthtest.At(index, "KeySchema"), "Projection": synthtest.At(index, "Projection"),
+				"IndexName": synthtest.At(index, "IndexName"), "KeySchema": synthtest.At(index, "KeySchema"),
+				"Projection": synthtest.At(index, "Projection"),
 			})
 		}
 		described["GlobalSecondaryIndexes"] = indexes
@@ -89,7 +92,8 @@ func TestExistingIsDescribed(t *testing.T) {
 	}
 	for name, model := range synthesised.Metadata {
 		// Apart from data models, which TestModel checks, the template is empty.
-		if strings.Contains(name, "existing-table") || synthtest.At(model, "table") == nil || synthtest.At(model, "Arn") != nil {
+		if strings.Contains(name, "existing-table") || synthtest.At(model, "table") == nil ||
+			synthtest.At(model, "Arn") != nil {
 			t.Errorf("the template has the description: its metadata is %v", synthesised.Metadata)
 		}
 	}

@@ -24,9 +24,9 @@ const (
 	// longestRecovery is how far back point-in-time recovery can reach, in days, and
 	// the default ("Point-in-time recovery", DynamoDB developer guide).
 	longestRecovery = 35
-	// leastTarget, mostTarget and defaultTarget are percentages ("Managing throughput
+	// defaultTarget is a percentage ("Managing throughput
 	// capacity automatically with DynamoDB auto scaling").
-	leastTarget, mostTarget, defaultTarget = 20, 90, 70
+	defaultTarget = 70
 	// warmReads and warmWrites are the warm throughput of new on-demand tables and indexes,
 	// in units a second; it cannot be lowered ("Understanding DynamoDB warm throughput in
 	// different scenarios").
@@ -60,7 +60,7 @@ type Options struct {
 
 	// RecoveryDays is how far back point-in-time recovery reaches: 1 to 35 days. It
 	// cannot be switched off. Default: as described, or else 35.
-	RecoveryDays int
+	RecoveryDays int `min:"1" max:"35" default:"what the table's description says"`
 	// InfrequentAccess stores at a lower and reads at a higher price: the table class
 	// DynamoDB Standard-Infrequent Access. Default: DynamoDB Standard.
 	InfrequentAccess bool
@@ -99,7 +99,7 @@ type Scaling struct {
 	Maximum int
 	// TargetPercent is how much of the capacity is meant to be in use: 20 to 90.
 	// Default: 70.
-	TargetPercent int
+	TargetPercent int `min:"20" max:"90" default:"70"`
 }
 
 // IndexOptions are the throughput of an index. A zero field has the table's value.
@@ -122,7 +122,7 @@ type Replica struct {
 	DeletionProtection bool
 	// RecoveryDays is how far back its own point-in-time recovery reaches: 1 to 35.
 	// Default: as the table.
-	RecoveryDays int
+	RecoveryDays int `min:"1" max:"35" default:"the table's"`
 	// MaximumReadUnits and Read are those of [Options]. Writes have the same maximum
 	// and capacity in every region. Default: as the table.
 	MaximumReadUnits int
@@ -194,16 +194,16 @@ type environment struct {
 // check adds a finding for each option that is invalid for the table.
 func (o Options) check(f *finding.List, path string, e environment) {
 	o.checkCapacity(f, path, e.table)
-	if o.RecoveryDays < 0 || o.RecoveryDays > longestRecovery {
-		f.Add(path+".RecoveryDays", o.RecoveryDays, "1 to 35 days", "leave it 0 for what the table's description says")
-	}
+	f.Limits(path, o)
 	switch o.ContributorInsights {
 	case NoInsights, ThrottledKeys, AccessedAndThrottledKeys:
 	default:
-		f.Add(path+".ContributorInsights", string(o.ContributorInsights), "NoInsights, ThrottledKeys or AccessedAndThrottledKeys", "use one of the constants of package table")
+		f.Add(path+".ContributorInsights", string(o.ContributorInsights),
+			"NoInsights, ThrottledKeys or AccessedAndThrottledKeys", "use one of the constants of package table")
 	}
 	if o.StreamPolicy != nil && e.table.Stream == schema.StreamNone && len(o.Replicas) == 0 {
-		f.Add(path+".StreamPolicy", "a policy", "none for "+e.table.Name+", which has no stream", "set Stream in the table's schema, or leave the policy out")
+		f.Add(path+".StreamPolicy", "a policy", "none for "+e.table.Name+", which has no stream",
+			"set Stream in the table's schema, or leave the policy out")
 	}
 	checkGiven(f, path, e.region, o.KinesisStream, o.ResourcePolicy, o.StreamPolicy)
 	o.checkReplicas(f, path, e)
@@ -211,11 +211,13 @@ func (o Options) check(f *finding.List, path string, e environment) {
 
 // checkGiven adds a finding for each resource of the caller that a table or a replica
 // cannot use; nil is the default of each.
-func checkGiven(f *finding.List, path, region string, stream awskinesis.IStream, policy, streamPolicy awsiam.PolicyDocument) {
+func checkGiven(f *finding.List, path, region string, stream awskinesis.IStream, policy,
+	streamPolicy awsiam.PolicyDocument) {
 	props.CheckResource(f, path+".KinesisStream", stream, region)
 	for i, document := range []awsiam.PolicyDocument{policy, streamPolicy} {
 		if document != nil && props.IsNil(document) {
-			f.Add(path+[]string{".ResourcePolicy", ".StreamPolicy"}[i], document, "a policy, or nil", "leave it out for none: in an interface, a nil pointer is not nil")
+			f.Add(path+[]string{".ResourcePolicy", ".StreamPolicy"}[i], document, "a policy, or nil",
+				"leave it out for none: in an interface, a nil pointer is not nil")
 		}
 	}
 }
@@ -223,7 +225,8 @@ func checkGiven(f *finding.List, path, region string, stream awskinesis.IStream,
 func (o Options) checkCapacity(f *finding.List, path string, t schema.Table) {
 	given := o.Read != Scaling{} || o.Write != Scaling{}
 	if given && o.OnDemand {
-		f.Add(path+".OnDemand", true, "false with Read and Write", "choose: a table is paid by the request or by its capacity")
+		f.Add(path+".OnDemand", true, "false with Read and Write",
+			"choose: a table is paid by the request or by its capacity")
 	}
 	if given {
 		o.Read.check(f, path+".Read", true)
@@ -231,7 +234,8 @@ func (o Options) checkCapacity(f *finding.List, path string, t schema.Table) {
 	}
 	read, write := o.scaling(t)
 	provisioned := read != Scaling{}
-	checkThroughput(f, path, throughput{o.MaximumReadUnits, o.MaximumWriteUnits, o.WarmReadUnits, o.WarmWriteUnits, read, write}, t, provisioned)
+	checkThroughput(f, path, throughput{o.MaximumReadUnits, o.MaximumWriteUnits, o.WarmReadUnits, o.WarmWriteUnits,
+		read, write}, t, provisioned)
 	for _, name := range slices.Sorted(maps.Keys(o.Indexes)) {
 		index, indexPath := o.Indexes[name], fmt.Sprintf("%s.Indexes[%q]", path, name)
 		if _, ok := t.Index(name); !ok {
@@ -241,10 +245,12 @@ func (o Options) checkCapacity(f *finding.List, path string, t schema.Table) {
 		index.Read.check(f, indexPath+".Read", false)
 		index.Write.check(f, indexPath+".Write", false)
 		if !provisioned && (index.Read != Scaling{} || index.Write != Scaling{}) {
-			f.Add(indexPath, "provisioned capacity", "none on "+t.Name+", which is on-demand", "set Read and Write of the table too")
+			f.Add(indexPath, "provisioned capacity", "none on "+t.Name+", which is on-demand",
+				"set Read and Write of the table too")
 		}
 		checkThroughput(f, indexPath, throughput{
-			index.MaximumReadUnits, index.MaximumWriteUnits, index.WarmReadUnits, index.WarmWriteUnits, cmp.Or(index.Read, read), cmp.Or(index.Write, write),
+			index.MaximumReadUnits, index.MaximumWriteUnits, index.WarmReadUnits, index.WarmWriteUnits,
+			cmp.Or(index.Read, read), cmp.Or(index.Write, write),
 		}, t, provisioned)
 	}
 }
@@ -271,13 +277,15 @@ func checkMaximum(f *finding.List, path string, units int, t schema.Table, provi
 	case units < 0 || units > props.LargestNumber:
 		f.Add(path, units, "1 to 2147483647 units in a second", "leave it 0 for no maximum")
 	case units > 0 && provisioned:
-		f.Add(path, units, "0 on "+t.Name+", which has provisioned capacity", "set Maximum of Read and Write, or OnDemand")
+		f.Add(path, units, "0 on "+t.Name+", which has provisioned capacity",
+			"set Maximum of Read and Write, or OnDemand")
 	}
 }
 
 func checkWarm(f *finding.List, path string, units, least int) {
 	if units != 0 && (units < least || units > props.LargestNumber) {
-		f.Add(path, units, fmt.Sprintf("%d to 2147483647 units in a second", least), "leave it 0: it cannot be less than what the table is ready for anyhow")
+		f.Add(path, units, fmt.Sprintf("%d to 2147483647 units in a second", least),
+			"leave it 0: it cannot be less than what the table is ready for anyhow")
 	}
 }
 
@@ -290,11 +298,10 @@ func (s Scaling) check(f *finding.List, path string, required bool) {
 		f.Add(path+".Minimum", s.Minimum, "1 to 214748364 units in a second", "Read and Write both need one")
 	}
 	if s.Maximum != 0 && (s.Maximum < s.Minimum || s.Maximum > props.LargestNumber) {
-		f.Add(path+".Maximum", s.Maximum, fmt.Sprintf("%d, the minimum, to 2147483647", s.Minimum), "leave it 0 for ten times the minimum")
+		f.Add(path+".Maximum", s.Maximum, fmt.Sprintf("%d, the minimum, to 2147483647", s.Minimum),
+			"leave it 0 for ten times the minimum")
 	}
-	if s.TargetPercent != 0 && (s.TargetPercent < leastTarget || s.TargetPercent > mostTarget) {
-		f.Add(path+".TargetPercent", s.TargetPercent, "20 to 90", "leave it 0 for 70")
-	}
+	f.Limits(path, s)
 }
 
 // checkRegions returns a [finding.List] if a replica is in a region that the CDK
@@ -316,10 +323,12 @@ func (o Options) checkReplicas(f *finding.List, path string, e environment) {
 		return
 	}
 	if props.IsToken(e.region) {
-		f.Add(path+".Replicas", len(o.Replicas), "none in a stack for any region", "give the stack an environment with a region")
+		f.Add(path+".Replicas", len(o.Replicas), "none in a stack for any region",
+			"give the stack an environment with a region")
 	}
 	if e.table.Stream != schema.StreamNone && e.table.Stream != schema.StreamNewAndOldImages {
-		f.Add(path+".Replicas", len(o.Replicas), "none for "+e.table.Name+" with a stream of "+string(e.table.Stream), "replication needs a stream of new and old images: set Stream in the table's schema to NEW_AND_OLD_IMAGES")
+		f.Add(path+".Replicas", len(o.Replicas), "none for "+e.table.Name+" with a stream of "+string(e.table.Stream),
+			"replication needs a stream of new and old images: set Stream in the table's schema to NEW_AND_OLD_IMAGES")
 	}
 	read, _ := o.scaling(e.table)
 	regions := map[string]bool{}
@@ -329,19 +338,19 @@ func (o Options) checkReplicas(f *finding.List, path string, e environment) {
 		case !regionName.MatchString(r.Region):
 			f.Add(at+".Region", r.Region, "the name of a region", `write something like "eu-west-1"`)
 		case r.Region == e.region:
-			f.Add(at+".Region", r.Region, "another region than that of the stack", "leave it out: the table itself is there")
+			f.Add(at+".Region", r.Region, "another region than that of the stack",
+				"leave it out: the table itself is there")
 		case regions[r.Region]:
 			f.Add(at+".Region", r.Region, "each region once", "leave one of them out")
 		}
 		regions[r.Region] = true
 		r.checkKey(f, at+".KeyARN", e.customerKey)
 		props.CheckRemoval(f, at+".DeletionProtection", e.removed, r.DeletionProtection)
-		if r.RecoveryDays < 0 || r.RecoveryDays > longestRecovery {
-			f.Add(at+".RecoveryDays", r.RecoveryDays, "1 to 35 days", "leave it 0 for the table's")
-		}
+		f.Limits(at, r)
 		r.Read.check(f, at+".Read", false)
 		if (r.Read != Scaling{}) && read == (Scaling{}) {
-			f.Add(at+".Read", "provisioned capacity", "none on "+e.table.Name+", which is on-demand", "set Read and Write of the table too")
+			f.Add(at+".Read", "provisioned capacity", "none on "+e.table.Name+", which is on-demand",
+				"set Read and Write of the table too")
 		}
 		checkMaximum(f, at+".MaximumReadUnits", r.MaximumReadUnits, e.table, read != Scaling{})
 		checkGiven(f, at, r.Region, r.KinesisStream, r.ResourcePolicy, r.StreamPolicy)
@@ -352,11 +361,14 @@ func (r Replica) checkKey(f *finding.List, path string, customerKey bool) {
 	match := keyARN.FindStringSubmatch(r.KeyARN)
 	switch {
 	case !customerKey && r.KeyARN != "":
-		f.Add(path, r.KeyARN, "none without a customer managed key of the table", "give the table a key too, or leave this one out")
+		f.Add(path, r.KeyARN, "none without a customer managed key of the table",
+			"give the table a key too, or leave this one out")
 	case customerKey && r.KeyARN == "":
-		f.Add(path, r.KeyARN, "the ARN of a key in "+r.Region, "a table with a customer managed key needs one in each region of a replica")
+		f.Add(path, r.KeyARN, "the ARN of a key in "+r.Region,
+			"a table with a customer managed key needs one in each region of a replica")
 	case r.KeyARN != "" && !props.IsToken(r.KeyARN) && (match == nil || match[1] != r.Region):
-		f.Add(path, r.KeyARN, "the ARN of a key in "+r.Region, "write it as arn:aws:kms:REGION:ACCOUNT:key/ID: a key encrypts in its own region")
+		f.Add(path, r.KeyARN, "the ARN of a key in "+r.Region,
+			"write it as arn:aws:kms:REGION:ACCOUNT:key/ID: a key encrypts in its own region")
 	}
 }
 

@@ -34,7 +34,8 @@ var wide = schema.Table{
 		{Name: "year", Type: schema.Number}, {Name: "place", Type: schema.String},
 	},
 	Indexes: []schema.Index{{
-		Name: "ByTenant", Key: schema.Key{Partition: "tenant", Sort: "year"}, FurtherPartition: []string{"shard"}, FurtherSort: []string{"place"},
+		Name: "ByTenant", Key: schema.Key{Partition: "tenant", Sort: "year"}, FurtherPartition: []string{"shard"},
+		FurtherSort: []string{"place"},
 	}},
 }
 
@@ -48,12 +49,14 @@ func policy(action string) awsiam.PolicyDocument {
 }
 
 func role(stack awscdk.Stack, id string) awsiam.Role {
-	return awsiam.NewRole(stack, &id, &awsiam.RoleProps{AssumedBy: awsiam.NewServicePrincipal(jsii.String("lambda.amazonaws.com"), nil)})
+	return awsiam.NewRole(stack, &id, &awsiam.RoleProps{
+		AssumedBy: awsiam.NewServicePrincipal(jsii.String("lambda.amazonaws.com"), nil)})
 }
 
 // declareOptions declares tables with options in a stack for any region.
 func declareOptions(stack awscdk.Stack) {
-	stream := awskinesis.Stream_FromStreamArn(stack, jsii.String("Changes"), jsii.String("arn:aws:kinesis:eu-central-1:111122223333:stream/changes"))
+	stream := awskinesis.Stream_FromStreamArn(stack, jsii.String("Changes"),
+		jsii.String("arn:aws:kinesis:eu-central-1:111122223333:stream/changes"))
 	key := awskms.Key_FromKeyArn(stack, jsii.String("ImportedKey"), jsii.String(keyHere))
 	chosen := table.NewDatabase(stack, "Chosen", table.DatabaseProps{
 		Database: database,
@@ -61,10 +64,13 @@ func declareOptions(stack awscdk.Stack) {
 		Options: table.DatabaseOptions{
 			All: table.Options{MaximumReadUnits: 1, ContributorInsights: table.AccessedAndThrottledKeys},
 			Each: map[string]table.Options{"AllOfIt": {
-				OnDemand: true, MaximumReadUnits: 500, MaximumWriteUnits: 100, WarmReadUnits: 13000, WarmWriteUnits: 5000,
-				Indexes:      map[string]table.IndexOptions{"ByEnd": {MaximumReadUnits: 50, MaximumWriteUnits: 60, WarmReadUnits: 14000, WarmWriteUnits: 6000}},
+				OnDemand: true, MaximumReadUnits: 500, MaximumWriteUnits: 100, WarmReadUnits: 13000,
+				WarmWriteUnits: 5000,
+				Indexes: map[string]table.IndexOptions{
+					"ByEnd": {MaximumReadUnits: 50, MaximumWriteUnits: 60, WarmReadUnits: 14000, WarmWriteUnits: 6000}},
 				RecoveryDays: 3, InfrequentAccess: true, ContributorInsights: table.ThrottledKeys,
-				ResourcePolicy: policy("dynamodb:GetItem"), StreamPolicy: policy("dynamodb:GetRecords"), KinesisStream: stream,
+				ResourcePolicy: policy("dynamodb:GetItem"), StreamPolicy: policy("dynamodb:GetRecords"),
+				KinesisStream: stream,
 			}},
 		},
 	})
@@ -72,8 +78,10 @@ func declareOptions(stack awscdk.Stack) {
 	chosen.Table("AllOfIt").GrantStream(role(stack, "StreamReader"))
 
 	table.New(stack, "Scaled", table.Props{Table: database.Tables[1], Options: table.Options{
-		Read: table.Scaling{Minimum: 2, Maximum: 9, TargetPercent: 50}, Write: table.Scaling{Minimum: 4}, WarmReadUnits: 2,
-		Indexes: map[string]table.IndexOptions{"ByEnd": {Read: table.Scaling{Minimum: 1, Maximum: 3}, Write: table.Scaling{Minimum: 6, Maximum: 7}}},
+		Read: table.Scaling{Minimum: 2, Maximum: 9, TargetPercent: 50}, Write: table.Scaling{Minimum: 4},
+		WarmReadUnits: 2,
+		Indexes: map[string]table.IndexOptions{
+			"ByEnd": {Read: table.Scaling{Minimum: 1, Maximum: 3}, Write: table.Scaling{Minimum: 6, Maximum: 7}}},
 	}})
 	table.New(stack, "Wide", table.Props{Table: wide})
 
@@ -81,13 +89,15 @@ func declareOptions(stack awscdk.Stack) {
 		more.TableArn = jsii.String("arn:aws:dynamodb:eu-central-1:111122223333:table/" + name)
 		return awsdynamodb.TableV2_FromTableAttributes(stack, jsii.String("There-"+name), &more)
 	}
-	existing := table.NewDatabase(stack, "Existing", table.DatabaseProps{Database: database, Prefix: "unused", Options: table.DatabaseOptions{
-		Existing: map[string]awsdynamodb.ITable{
-			"AllOfIt": there("old-all", awsdynamodb.TableAttributesV2{
-				EncryptionKey: key, TableStreamArn: jsii.String("arn:aws:dynamodb:eu-central-1:111122223333:table/old-all/stream/1"),
-			}),
-		},
-	}})
+	existing := table.NewDatabase(stack, "Existing",
+		table.DatabaseProps{Database: database, Prefix: "unused", Options: table.DatabaseOptions{
+			Existing: map[string]awsdynamodb.ITable{
+				"AllOfIt": there("old-all", awsdynamodb.TableAttributesV2{
+					EncryptionKey: key, TableStreamArn: jsii.String(
+						"arn:aws:dynamodb:eu-central-1:111122223333:table/old-all/stream/1"),
+				}),
+			},
+		}})
 	existing.Grant(role(stack, "OldUser"), schema.Grant{Operation: schema.Query, Table: "AllOfIt", Index: "ByOwner"})
 	existing.Table("AllOfIt").GrantStream(role(stack, "OldStreamReader"))
 	if name := existing.Environment()["ALL_OF_IT_TABLE"]; name != "old-all" {
@@ -100,19 +110,23 @@ func declareRegional(app awscdk.App) {
 	stack := awscdk.NewStack(app, jsii.String("regional"), &awscdk.StackProps{
 		Env: &awscdk.Environment{Account: jsii.String("111122223333"), Region: jsii.String("eu-central-1")},
 	})
-	stream := awskinesis.Stream_FromStreamArn(stack, jsii.String("Changes"), jsii.String("arn:aws:kinesis:eu-west-1:111122223333:stream/changes"))
+	stream := awskinesis.Stream_FromStreamArn(stack, jsii.String("Changes"),
+		jsii.String("arn:aws:kinesis:eu-west-1:111122223333:stream/changes"))
 	table.New(stack, "Replicated", table.Props{
 		Table: wide,
 		Key:   awskms.Key_FromKeyArn(stack, jsii.String("Key"), jsii.String(keyHere)),
 		Options: table.Options{
-			RecoveryDays: 5, MaximumReadUnits: 10, ResourcePolicy: policy("dynamodb:GetItem"), StreamPolicy: policy("dynamodb:GetRecords"),
-			Replicas: []table.Replica{{Region: "eu-west-1", KeyARN: keyIreland, DeletionProtection: true, RecoveryDays: 9, MaximumReadUnits: 20, KinesisStream: stream}},
+			RecoveryDays: 5, MaximumReadUnits: 10, ResourcePolicy: policy("dynamodb:GetItem"),
+			StreamPolicy: policy("dynamodb:GetRecords"),
+			Replicas: []table.Replica{{Region: "eu-west-1", KeyARN: keyIreland, DeletionProtection: true,
+				RecoveryDays: 9, MaximumReadUnits: 20, KinesisStream: stream}},
 		},
 	})
 	table.New(stack, "ScaledEverywhere", table.Props{Table: wide, Options: table.Options{
 		Read: table.Scaling{Minimum: 1}, Write: table.Scaling{Minimum: 1},
 		Replicas: []table.Replica{{
-			Region: "eu-west-1", Read: table.Scaling{Minimum: 3, Maximum: 4}, ResourcePolicy: policy("dynamodb:Query"), StreamPolicy: policy("dynamodb:GetShardIterator"),
+			Region: "eu-west-1", Read: table.Scaling{Minimum: 3, Maximum: 4}, ResourcePolicy: policy("dynamodb:Query"),
+			StreamPolicy: policy("dynamodb:GetShardIterator"),
 		}},
 	}})
 	refused := func(region string, declare func()) {
@@ -126,12 +140,14 @@ func declareRegional(app awscdk.App) {
 		declare()
 	}
 	refused("another region than that of the stack", func() {
-		table.New(stack, "Own", table.Props{Table: wide, Options: table.Options{Replicas: []table.Replica{{Region: "eu-central-1"}}}})
+		table.New(stack, "Own", table.Props{Table: wide,
+			Options: table.Options{Replicas: []table.Replica{{Region: "eu-central-1"}}}})
 	})
 	refused("none in a stack for any region", func() {
 		anywhere := awscdk.NewStack(app, jsii.String("anywhere"), nil)
 		table.NewDatabase(anywhere, "Any", table.DatabaseProps{
-			Database: database, Options: table.DatabaseOptions{All: table.Options{Replicas: []table.Replica{{Region: "eu-west-1"}}}},
+			Database: database, Options: table.DatabaseOptions{
+				All: table.Options{Replicas: []table.Replica{{Region: "eu-west-1"}}}},
 		})
 	})
 }
@@ -165,49 +181,77 @@ func TestOptionsCheck(t *testing.T) {
 	keysOnly := wide
 	keysOnly.Stream = schema.StreamKeysOnly
 	synthtest.Validate(t, map[string]synthtest.Case[table.Props]{
-		"Zero":              {one(options{}), nil},
-		"Fuse":              {onDemand(options{MaximumReadUnits: 1, MaximumWriteUnits: 1}), nil},
-		"OnDemand":          {one(options{OnDemand: true, MaximumReadUnits: 1}), nil},
-		"Warm":              {onDemand(options{WarmReadUnits: 12000, WarmWriteUnits: 4000}), nil},
-		"Replicas":          {replica(table.Replica{Region: "eu-west-1"}, table.Replica{Region: "us-gov-west-1"}), nil},
-		"Keyed":             {keyed(table.Replica{Region: "eu-west-1", KeyARN: keyIreland}), nil},
-		"KeyToken":          {keyed(table.Replica{Region: "eu-west-1", KeyARN: "${Token[TOKEN.1]}"}), nil},
-		"Existing":          {table.Props{Table: database.Tables[1], Existing: plainTable{stream: jsii.String("arn")}}, nil},
-		"ErrExisting":       {table.Props{Table: database.Tables[1], Existing: plainTable{}, Options: options{OnDemand: true}}, []string{"Props.Existing", "Props.Options"}},
-		"ErrTwoKeys":        {table.Props{Table: wide, OwnedKey: true, Key: struct{ awskms.IKey }{}}, []string{"Props.OwnedKey"}},
-		"ErrMaximum":        {onDemand(options{MaximumReadUnits: -1, MaximumWriteUnits: -1}), []string{"Props.Options.MaximumReadUnits", "Props.Options.MaximumWriteUnits"}},
-		"ErrMaximumOfScale": {one(options{MaximumReadUnits: 1, MaximumWriteUnits: 1}), []string{"Props.Options.MaximumReadUnits", "Props.Options.MaximumWriteUnits"}},
-		"ErrOnDemandScaled": {one(options{OnDemand: true, Read: table.Scaling{Minimum: 1}, Write: table.Scaling{Minimum: 1}}), []string{"Props.Options.OnDemand"}},
-		"ErrReadAlone":      {onDemand(options{Read: table.Scaling{Minimum: 1}}), []string{"Props.Options.Write.Minimum"}},
-		"ErrScaling": {onDemand(options{Read: table.Scaling{Minimum: 5, Maximum: 4}, Write: table.Scaling{Minimum: 1, TargetPercent: 91}}),
+		"Zero":     {one(options{}), nil},
+		"Fuse":     {onDemand(options{MaximumReadUnits: 1, MaximumWriteUnits: 1}), nil},
+		"OnDemand": {one(options{OnDemand: true, MaximumReadUnits: 1}), nil},
+		"Warm":     {onDemand(options{WarmReadUnits: 12000, WarmWriteUnits: 4000}), nil},
+		"Replicas": {replica(table.Replica{Region: "eu-west-1"}, table.Replica{Region: "us-gov-west-1"}), nil},
+		"Keyed":    {keyed(table.Replica{Region: "eu-west-1", KeyARN: keyIreland}), nil},
+		"KeyToken": {keyed(table.Replica{Region: "eu-west-1", KeyARN: "${Token[TOKEN.1]}"}), nil},
+		"Existing": {table.Props{Table: database.Tables[1], Existing: plainTable{stream: jsii.String("arn")}},
+			nil},
+		"ErrExisting": {table.Props{Table: database.Tables[1], Existing: plainTable{},
+			Options: options{OnDemand: true}}, []string{"Props.Existing", "Props.Options"}},
+		"ErrTwoKeys": {table.Props{Table: wide, OwnedKey: true, Key: struct{ awskms.IKey }{}},
+			[]string{"Props.OwnedKey"}},
+		"ErrMaximum": {onDemand(options{MaximumReadUnits: -1, MaximumWriteUnits: -1}),
+			[]string{"Props.Options.MaximumReadUnits", "Props.Options.MaximumWriteUnits"}},
+		"ErrMaximumOfScale": {one(options{MaximumReadUnits: 1, MaximumWriteUnits: 1}),
+			[]string{"Props.Options.MaximumReadUnits", "Props.Options.MaximumWriteUnits"}},
+		"ErrOnDemandScaled": {one(options{OnDemand: true, Read: table.Scaling{Minimum: 1},
+			Write: table.Scaling{Minimum: 1}}), []string{"Props.Options.OnDemand"}},
+		"ErrReadAlone": {onDemand(options{Read: table.Scaling{Minimum: 1}}), []string{"Props.Options.Write.Minimum"}},
+		"ErrScaling": {onDemand(options{Read: table.Scaling{Minimum: 5, Maximum: 4},
+			Write: table.Scaling{Minimum: 1, TargetPercent: 91}}),
 			[]string{"Props.Options.Read.Maximum", "Props.Options.Write.TargetPercent"}},
-		"ErrLowTarget":   {onDemand(options{Read: table.Scaling{Minimum: 1, TargetPercent: 19}, Write: table.Scaling{Minimum: 1}}), []string{"Props.Options.Read.TargetPercent"}},
-		"ErrWarm":        {onDemand(options{WarmReadUnits: 11999, WarmWriteUnits: 3999}), []string{"Props.Options.WarmReadUnits", "Props.Options.WarmWriteUnits"}},
-		"ErrWarmScaled":  {one(options{WarmReadUnits: 4, WarmWriteUnits: 2}), []string{"Props.Options.WarmReadUnits", "Props.Options.WarmWriteUnits"}},
-		"ErrIndex":       {onDemand(options{Indexes: map[string]table.IndexOptions{"ByNothing": {}}}), []string{`Props.Options.Indexes["ByNothing"]`}},
-		"ErrIndexScaled": {onDemand(options{Indexes: map[string]table.IndexOptions{"ByTenant": {Read: table.Scaling{Minimum: 1}}}}), []string{`Props.Options.Indexes["ByTenant"]`}},
-		"ErrIndexMaximum": {one(options{Indexes: map[string]table.IndexOptions{"ByEnd": {MaximumReadUnits: 1, Write: table.Scaling{Minimum: -1}}}}),
-			[]string{`Props.Options.Indexes["ByEnd"].Write.Minimum`, `Props.Options.Indexes["ByEnd"].MaximumReadUnits`}},
-		"ErrHuge": {onDemand(options{MaximumReadUnits: math.MaxInt32 + 1, WarmWriteUnits: math.MaxInt, Indexes: map[string]table.IndexOptions{"ByTenant": {MaximumWriteUnits: math.MaxInt}}}),
-			[]string{"Props.Options.MaximumReadUnits", "Props.Options.WarmWriteUnits", `Props.Options.Indexes["ByTenant"].MaximumWriteUnits`}},
-		"ErrHugeScaling": {onDemand(options{Read: table.Scaling{Minimum: math.MaxInt}, Write: table.Scaling{Minimum: 1, Maximum: math.MaxInt}}),
+		"ErrLowTarget": {onDemand(options{Read: table.Scaling{Minimum: 1, TargetPercent: 19},
+			Write: table.Scaling{Minimum: 1}}), []string{"Props.Options.Read.TargetPercent"}},
+		"ErrWarm": {onDemand(options{WarmReadUnits: 11999, WarmWriteUnits: 3999}),
+			[]string{"Props.Options.WarmReadUnits", "Props.Options.WarmWriteUnits"}},
+		"ErrWarmScaled": {one(options{WarmReadUnits: 4, WarmWriteUnits: 2}),
+			[]string{"Props.Options.WarmReadUnits", "Props.Options.WarmWriteUnits"}},
+		"ErrIndex": {onDemand(options{Indexes: map[string]table.IndexOptions{"ByNothing": {}}}),
+			[]string{`Props.Options.Indexes["ByNothing"]`}},
+		"ErrIndexScaled": {onDemand(options{Indexes: map[string]table.IndexOptions{
+			"ByTenant": {Read: table.Scaling{Minimum: 1}}}}), []string{`Props.Options.Indexes["ByTenant"]`}},
+		"ErrIndexMaximum": {one(options{Indexes: map[string]table.IndexOptions{
+			"ByEnd": {MaximumReadUnits: 1, Write: table.Scaling{Minimum: -1}}}}),
+			[]string{`Props.Options.Indexes["ByEnd"].Write.Minimum`,
+				`Props.Options.Indexes["ByEnd"].MaximumReadUnits`}},
+		"ErrHuge": {onDemand(options{MaximumReadUnits: math.MaxInt32 + 1, WarmWriteUnits: math.MaxInt,
+			Indexes: map[string]table.IndexOptions{"ByTenant": {MaximumWriteUnits: math.MaxInt}}}),
+			[]string{"Props.Options.MaximumReadUnits", "Props.Options.WarmWriteUnits",
+				`Props.Options.Indexes["ByTenant"].MaximumWriteUnits`}},
+		"ErrHugeScaling": {onDemand(options{Read: table.Scaling{Minimum: math.MaxInt},
+			Write: table.Scaling{Minimum: 1, Maximum: math.MaxInt}}),
 			[]string{"Props.Options.Read.Minimum", "Props.Options.Write.Maximum"}},
-		"ErrNilPointers": {onDemand(options{KinesisStream: (*noStream)(nil), ResourcePolicy: (*noPolicy)(nil), Replicas: []table.Replica{{Region: "eu-west-1", KinesisStream: (*noStream)(nil)}}}),
-			[]string{"Props.Options.KinesisStream", "Props.Options.ResourcePolicy", "Props.Options.Replicas[0].KinesisStream"}},
-		"ErrRecoveryDays":  {one(options{RecoveryDays: 36}), []string{"Props.Options.RecoveryDays"}},
-		"ErrInsights":      {one(options{ContributorInsights: "ALL"}), []string{"Props.Options.ContributorInsights"}},
-		"ErrStreamPolicy":  {onDemand(options{StreamPolicy: struct{ awsiam.PolicyDocument }{}}), []string{"Props.Options.StreamPolicy"}},
-		"ErrReplicaStream": {table.Props{Table: keysOnly, Options: options{Replicas: []table.Replica{{Region: "eu-west-1"}}}}, []string{"Props.Options.Replicas"}},
+		"ErrNilPointers": {onDemand(options{KinesisStream: (*noStream)(nil), ResourcePolicy: (*noPolicy)(nil),
+			Replicas: []table.Replica{{Region: "eu-west-1", KinesisStream: (*noStream)(nil)}}}),
+			[]string{"Props.Options.KinesisStream", "Props.Options.ResourcePolicy",
+				"Props.Options.Replicas[0].KinesisStream"}},
+		"ErrRecoveryDays": {one(options{RecoveryDays: 36}), []string{"Props.Options.RecoveryDays"}},
+		"ErrInsights":     {one(options{ContributorInsights: "ALL"}), []string{"Props.Options.ContributorInsights"}},
+		"ErrStreamPolicy": {onDemand(options{StreamPolicy: struct{ awsiam.PolicyDocument }{}}),
+			[]string{"Props.Options.StreamPolicy"}},
+		"ErrReplicaStream": {table.Props{Table: keysOnly,
+			Options: options{Replicas: []table.Replica{{Region: "eu-west-1"}}}}, []string{"Props.Options.Replicas"}},
 		"ErrReplicaRegion": {replica(table.Replica{Region: "Ireland"}), []string{"Props.Options.Replicas[0].Region"}},
-		"ErrReplicaTwice":  {replica(table.Replica{Region: "eu-west-1"}, table.Replica{Region: "eu-west-1"}), []string{"Props.Options.Replicas[1].Region"}},
-		"ErrReplicaNoKey":  {keyed(table.Replica{Region: "eu-west-1"}), []string{"Props.Options.Replicas[0].KeyARN"}},
-		"ErrReplicaKey":    {replica(table.Replica{Region: "eu-west-1", KeyARN: keyIreland}), []string{"Props.Options.Replicas[0].KeyARN"}},
-		"ErrKeyElsewhere":  {keyed(table.Replica{Region: "eu-west-1", KeyARN: keyHere}), []string{"Props.Options.Replicas[0].KeyARN"}},
-		"ErrReplicaDays":   {replica(table.Replica{Region: "eu-west-1", RecoveryDays: -1}), []string{"Props.Options.Replicas[0].RecoveryDays"}},
-		"ErrReplicaStays": {table.Props{Table: wide, RemoveWithStack: true, Options: options{Replicas: []table.Replica{{Region: "eu-west-1", DeletionProtection: true}}}},
+		"ErrReplicaTwice": {replica(table.Replica{Region: "eu-west-1"}, table.Replica{Region: "eu-west-1"}),
+			[]string{"Props.Options.Replicas[1].Region"}},
+		"ErrReplicaNoKey": {keyed(table.Replica{Region: "eu-west-1"}), []string{"Props.Options.Replicas[0].KeyARN"}},
+		"ErrReplicaKey": {replica(table.Replica{Region: "eu-west-1", KeyARN: keyIreland}),
+			[]string{"Props.Options.Replicas[0].KeyARN"}},
+		"ErrKeyElsewhere": {keyed(table.Replica{Region: "eu-west-1", KeyARN: keyHere}),
+			[]string{"Props.Options.Replicas[0].KeyARN"}},
+		"ErrReplicaDays": {replica(table.Replica{Region: "eu-west-1", RecoveryDays: -1}),
+			[]string{"Props.Options.Replicas[0].RecoveryDays"}},
+		"ErrReplicaStays": {table.Props{Table: wide, RemoveWithStack: true,
+			Options: options{Replicas: []table.Replica{{Region: "eu-west-1", DeletionProtection: true}}}},
 			[]string{"Props.Options.Replicas[0].DeletionProtection"}},
-		"ErrReplicaRead":    {replica(table.Replica{Region: "eu-west-1", Read: table.Scaling{Minimum: 1}}), []string{"Props.Options.Replicas[0].Read"}},
-		"ErrReplicaMaximum": {replica(table.Replica{Region: "eu-west-1", MaximumReadUnits: -1}), []string{"Props.Options.Replicas[0].MaximumReadUnits"}},
+		"ErrReplicaRead": {replica(table.Replica{Region: "eu-west-1", Read: table.Scaling{Minimum: 1}}),
+			[]string{"Props.Options.Replicas[0].Read"}},
+		"ErrReplicaMaximum": {replica(table.Replica{Region: "eu-west-1", MaximumReadUnits: -1}),
+			[]string{"Props.Options.Replicas[0].MaximumReadUnits"}},
 	})
 }
 
@@ -216,18 +260,23 @@ func TestDatabasePropsValidate(t *testing.T) {
 	t.Parallel()
 	wrong := schema.Database{
 		Tables: []schema.Table{
-			{Name: "Flags", PhysicalName: "flags", Key: schema.Key{Partition: "on"}, TimeToLive: "end", Attributes: []schema.Attribute{{Name: "on", Type: schema.Boolean}}},
-			{Name: "Flags", PhysicalName: "f", Key: schema.Key{Partition: "id"}, Attributes: []schema.Attribute{{Name: "id", Type: schema.String}}},
+			{Name: "Flags", PhysicalName: "flags", Key: schema.Key{Partition: "on"}, TimeToLive: "end",
+				Attributes: []schema.Attribute{{Name: "on", Type: schema.Boolean}}},
+			{Name: "Flags", PhysicalName: "f", Key: schema.Key{Partition: "id"},
+				Attributes: []schema.Attribute{{Name: "id", Type: schema.String}}},
 		},
 		AccessPatterns: []schema.AccessPattern{{Name: "ReadAll", Operation: "Scan", Table: "Flags"}},
 	}
 	p := table.DatabaseProps{
-		Database: wrong, Prefix: "Über", RemoveWithStack: true, DeletionProtection: true, OwnedKey: true, Key: struct{ awskms.IAlias }{},
+		Database: wrong, Prefix: "Über", RemoveWithStack: true, DeletionProtection: true, OwnedKey: true,
+		Key:     struct{ awskms.IAlias }{},
 		Options: table.DatabaseOptions{Each: map[string]table.Options{"Nowhere": {}}},
 	}
 	want := []string{
-		"Props.Database.Tables[1]", "Props.Database.Tables[Flags].Key.Partition", "Props.Database.Tables[Flags].TimeToLive", "Props.Database.Tables[Flags].PhysicalName",
-		"Props.Database.AccessPatterns[ReadAll].Operation", "Props.Prefix", "Props.DeletionProtection", "Props.OwnedKey", "Props.Key", `Props.Options.Each["Nowhere"]`,
+		"Props.Database.Tables[1]", "Props.Database.Tables[Flags].Key.Partition",
+		"Props.Database.Tables[Flags].TimeToLive", "Props.Database.Tables[Flags].PhysicalName",
+		"Props.Database.AccessPatterns[ReadAll].Operation", "Props.Prefix", "Props.DeletionProtection",
+		"Props.OwnedKey", "Props.Key", `Props.Options.Each["Nowhere"]`,
 	}
 	if diff := cmp.Diff(want, synthtest.Paths(t, p.Validate())); diff != "" {
 		t.Errorf("findings (-want +got):\n%s", diff)
@@ -236,7 +285,8 @@ func TestDatabasePropsValidate(t *testing.T) {
 
 func TestDatabasePropsValidateErrZero(t *testing.T) {
 	t.Parallel()
-	if diff := cmp.Diff([]string{"Props.Database.Tables"}, synthtest.Paths(t, table.DatabaseProps{}.Validate())); diff != "" {
+	if diff := cmp.Diff([]string{"Props.Database.Tables"},
+		synthtest.Paths(t, table.DatabaseProps{}.Validate())); diff != "" {
 		t.Errorf("findings (-want +got):\n%s", diff)
 	}
 }
@@ -248,18 +298,26 @@ func TestDatabasePropsCheck(t *testing.T) {
 		region  string
 		paths   []string
 	}{
-		"Zero":     {table.DatabaseOptions{}, "", nil},
-		"Replicas": {table.DatabaseOptions{All: table.Options{Replicas: []table.Replica{{Region: "eu-west-1"}}}}, "eu-central-1", nil},
+		"Zero": {table.DatabaseOptions{}, "", nil},
+		"Replicas": {table.DatabaseOptions{All: table.Options{Replicas: []table.Replica{{Region: "eu-west-1"}}}},
+			"eu-central-1", nil},
 		"Existing": {table.DatabaseOptions{Existing: map[string]awsdynamodb.ITable{"Plain": plainTable{}}}, "", nil},
-		"ErrAll":   {table.DatabaseOptions{All: table.Options{RecoveryDays: -1}}, "", []string{"Tables.All.RecoveryDays"}},
-		"ErrEach":  {table.DatabaseOptions{Each: map[string]table.Options{"Plain": {RecoveryDays: -1}}}, "", []string{`Tables.Each["Plain"].RecoveryDays`}},
-		"ErrOwnRegion": {table.DatabaseOptions{Each: map[string]table.Options{"Plain": {Replicas: []table.Replica{{Region: "eu-west-1"}}}}}, "eu-west-1",
+		"ErrAll": {table.DatabaseOptions{All: table.Options{RecoveryDays: -1}}, "",
+			[]string{"Tables.All.RecoveryDays"}},
+		"ErrEach": {table.DatabaseOptions{Each: map[string]table.Options{"Plain": {RecoveryDays: -1}}}, "",
+			[]string{`Tables.Each["Plain"].RecoveryDays`}},
+		"ErrOwnRegion": {table.DatabaseOptions{
+			Each: map[string]table.Options{"Plain": {Replicas: []table.Replica{{Region: "eu-west-1"}}}}}, "eu-west-1",
 			[]string{`Tables.Each["Plain"].Replicas[0].Region`}},
-		"ErrNames": {table.DatabaseOptions{Each: map[string]table.Options{"A": {}}, Existing: map[string]awsdynamodb.ITable{"B": plainTable{}}}, "",
+		"ErrNames": {table.DatabaseOptions{Each: map[string]table.Options{"A": {}},
+			Existing: map[string]awsdynamodb.ITable{"B": plainTable{}}}, "",
 			[]string{`Tables.Each["A"]`, `Tables.Existing["B"]`}},
-		"ErrExistingAlias": {table.DatabaseOptions{Existing: map[string]awsdynamodb.ITable{"Plain": plainTable{key: struct{ awskms.IAlias }{}}}}, "",
+		"ErrExistingAlias": {table.DatabaseOptions{
+			Existing: map[string]awsdynamodb.ITable{"Plain": plainTable{key: struct{ awskms.IAlias }{}}}}, "",
 			[]string{`Tables.Existing["Plain"].EncryptionKey`}},
-		"ErrExistingTwice": {table.DatabaseOptions{Existing: map[string]awsdynamodb.ITable{"Plain": plainTable{}, "AllOfIt": plainTable{stream: jsii.String("arn")}}}, "",
+		"ErrExistingTwice": {table.DatabaseOptions{
+			Existing: map[string]awsdynamodb.ITable{"Plain": plainTable{},
+				"AllOfIt": plainTable{stream: jsii.String("arn")}}}, "",
 			[]string{`Tables.Existing["Plain"]`}},
 		"ErrExisting": {table.DatabaseOptions{
 			Each:     map[string]table.Options{"AllOfIt": {}},

@@ -71,10 +71,12 @@ func (p Props) validate(region string) error {
 	}
 	f.AddAll(schema.Database{Tables: []schema.Table{described}}.Validate(), "Tables["+described.Name+"]", "Props.Table")
 	if p.Name != "" && !physicalName.MatchString(p.Name) {
-		f.Add("Props.Name", p.Name, "3 to 255 letters, digits, and _ - .", "change it, or leave it empty for a generated name")
+		f.Add("Props.Name", p.Name, "3 to 255 letters, digits, and _ - .",
+			"change it, or leave it empty for a generated name")
 	}
 	if p.RemoveWithStack && p.DeletionProtection {
-		f.Add("Props.DeletionProtection", true, "false with RemoveWithStack", "a protected table cannot be removed with its stack: set one of the two")
+		f.Add("Props.DeletionProtection", true, "false with RemoveWithStack",
+			"a protected table cannot be removed with its stack: set one of the two")
 	}
 	checkKeys(&f, "Props.OwnedKey", p.OwnedKey, p.Key)
 	key.Check(&f, "Props.Key", p.Key, region)
@@ -110,7 +112,8 @@ func checkExisting(f *finding.List, path string, existing awsdynamodb.ITable, t 
 	props.CheckResource(f, path, existing, region)
 	key.Check(f, path+".EncryptionKey", existing.EncryptionKey(), region)
 	if t.Stream != schema.StreamNone && existing.TableStreamArn() == nil {
-		f.Add(path, "a table without the ARN of a stream", "a table with a stream of "+string(t.Stream)+" for "+t.Name, "import it by TableV2_FromTableAttributes, with TableStreamArn")
+		f.Add(path, "a table without the ARN of a stream", "a table with a stream of "+string(t.Stream)+" for "+t.Name,
+			"import it by TableV2_FromTableAttributes, with TableStreamArn")
 	}
 	return true
 }
@@ -213,7 +216,8 @@ func (t *Table) tableName() string {
 // stream, needs ("DynamoDB encryption at rest", authorizing use of a customer managed key).
 var (
 	useTable = []string{
-		"kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey", "kms:GenerateDataKeyWithoutPlaintext", "kms:ReEncryptFrom", "kms:ReEncryptTo",
+		"kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey", "kms:GenerateDataKeyWithoutPlaintext",
+		"kms:ReEncryptFrom", "kms:ReEncryptTo",
 	}
 	readStream = []string{"kms:Decrypt", "kms:DescribeKey"}
 )
@@ -234,7 +238,8 @@ func (t *Table) addReader() {
 		return
 	}
 	awscdk.Annotations_Of(t).AddWarningV2(jsii.String("@onesynth/table:streamReaders"), jsii.String(fmt.Sprintf(
-		"more than %d read the stream of the table %s%s: DynamoDB throttles them, and what is read too late is lost after 24 hours; let one function pass changes on to others",
+		"more than %d read the stream of the table %s%s: DynamoDB throttles them, and what is read too late is lost "+
+			"after 24 hours; let one function pass changes on to others",
 		most, t.Schema.Name, which)))
 }
 
@@ -251,8 +256,9 @@ func (t *Table) GrantStream(grantee awsiam.IGrantable) awsiam.Grant {
 	// source mapping needs, on what it needs them ("IAM policy to allow an AWS Lambda
 	// function to access DynamoDB stream records").
 	grant := awsiam.Grant_AddToPrincipal(&awsiam.GrantOnPrincipalOptions{
-		Grantee:      grantee,
-		Actions:      jsii.Strings("dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams"),
+		Grantee: grantee,
+		Actions: jsii.Strings("dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator",
+			"dynamodb:ListStreams"),
 		ResourceArns: jsii.Strings(*stream),
 	})
 	if t.Key != nil {

@@ -28,11 +28,13 @@ var database = schema.Database{
 			Capacity:     schema.Capacity{ReadUnits: 5, WriteUnits: 3},
 			RecoveryDays: 7,
 			Attributes: []schema.Attribute{
-				{Name: "id", Type: schema.String}, {Name: "at", Type: schema.Number}, {Name: "end", Type: schema.Number},
+				{Name: "id", Type: schema.String}, {Name: "at", Type: schema.Number},
+				{Name: "end", Type: schema.Number},
 				{Name: "owner", Type: schema.String}, {Name: "note", Type: schema.String},
 			},
 			Indexes: []schema.Index{
-				{Name: "ByOwner", Key: schema.Key{Partition: "owner", Sort: "at"}, Projection: schema.ProjectInclude, Include: []string{"note"}},
+				{Name: "ByOwner", Key: schema.Key{Partition: "owner", Sort: "at"}, Projection: schema.ProjectInclude,
+					Include: []string{"note"}},
 				{Name: "ByEnd", Key: schema.Key{Partition: "end"}, Projection: schema.ProjectKeysOnly},
 			},
 		},
@@ -56,9 +58,11 @@ func TestMain(m *testing.M) {
 
 func declare(app awscdk.App) {
 	stack := awscdk.NewStack(app, jsii.String("stack"), nil)
-	kept := table.NewDatabase(stack, "Kept", table.DatabaseProps{Database: database, Prefix: "t", DeletionProtection: true})
+	kept := table.NewDatabase(stack, "Kept",
+		table.DatabaseProps{Database: database, Prefix: "t", DeletionProtection: true})
 	table.NewDatabase(stack, "Removed", table.DatabaseProps{Database: database, RemoveWithStack: true, OwnedKey: true})
-	role := awsiam.NewRole(stack, jsii.String("Reader"), &awsiam.RoleProps{AssumedBy: awsiam.NewServicePrincipal(jsii.String("lambda.amazonaws.com"), nil)})
+	role := awsiam.NewRole(stack, jsii.String("Reader"),
+		&awsiam.RoleProps{AssumedBy: awsiam.NewServicePrincipal(jsii.String("lambda.amazonaws.com"), nil)})
 	grants := []schema.Grant{
 		{Operation: schema.UpdateItem, Table: "AllOfIt"},
 		{Operation: schema.Query, Table: "AllOfIt", Index: "ByOwner"},
@@ -97,7 +101,8 @@ func findIn(t *testing.T, template synthtest.Template, prefix string) (map[strin
 // unless it or a replica is protected.
 func TestGolden(t *testing.T) {
 	t.Parallel()
-	synthtest.Golden(t, "testdata/golden", "", map[string]synthtest.Template{"stack": synthesised, "regional": regional})
+	synthtest.Golden(t, "testdata/golden", "",
+		map[string]synthtest.Template{"stack": synthesised, "regional": regional})
 }
 
 func TestPropsValidate(t *testing.T) {
@@ -108,13 +113,16 @@ func TestPropsValidate(t *testing.T) {
 		"Name":    {table.Props{Table: plain, Name: "a.b_c-9"}, nil},
 		"ErrZero": {table.Props{}, []string{"Props.Table.Name", "Props.Table.Key.Partition"}},
 		"ErrBooleanKey": {table.Props{Table: schema.Table{
-			Name: "Flags", Key: schema.Key{Partition: "active"}, Attributes: []schema.Attribute{{Name: "active", Type: schema.Boolean}},
+			Name: "Flags", Key: schema.Key{Partition: "active"},
+			Attributes: []schema.Attribute{{Name: "active", Type: schema.Boolean}},
 		}}, []string{"Props.Table.Key.Partition"}},
-		"ErrShortName":   {table.Props{Table: plain, Name: "ab"}, []string{"Props.Name"}},
-		"ErrName":        {table.Props{Table: plain, Name: "a table"}, []string{"Props.Name"}},
-		"ErrLongName":    {table.Props{Table: plain, Name: strings.Repeat("a", 256)}, []string{"Props.Name"}},
-		"ErrContradicts": {table.Props{Table: plain, RemoveWithStack: true, DeletionProtection: true}, []string{"Props.DeletionProtection"}},
-		"ErrAll":         {table.Props{Name: "-", RemoveWithStack: true, DeletionProtection: true}, []string{"Props.Table.Name", "Props.Table.Key.Partition", "Props.Name", "Props.DeletionProtection"}},
+		"ErrShortName": {table.Props{Table: plain, Name: "ab"}, []string{"Props.Name"}},
+		"ErrName":      {table.Props{Table: plain, Name: "a table"}, []string{"Props.Name"}},
+		"ErrLongName":  {table.Props{Table: plain, Name: strings.Repeat("a", 256)}, []string{"Props.Name"}},
+		"ErrContradicts": {table.Props{Table: plain, RemoveWithStack: true, DeletionProtection: true},
+			[]string{"Props.DeletionProtection"}},
+		"ErrAll": {table.Props{Name: "-", RemoveWithStack: true, DeletionProtection: true},
+			[]string{"Props.Table.Name", "Props.Table.Key.Partition", "Props.Name", "Props.DeletionProtection"}},
 	})
 }
 

@@ -9,7 +9,8 @@ func (p Props) Accepted() []nag.Accepted {
 		nag.OpenRoutes("Monitors of the API send no token; the answer has no data.", "GET /health"),
 		nag.Accepted{
 			Rule: "AwsSolutions-SMG4", Resource: "CursorSecret/Resource",
-			Reason: "It protects no data: a cursor with a known key still only pages through the tasks of the token's own user, whose key the request's token gives.",
+			Reason: "It protects no data: a cursor with a known key still only pages through the tasks of the " +
+				"token's own user, whose key the request's token gives.",
 		},
 	)
 }

@@ -5,7 +5,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/lake"
 	"github.com/onesynth-cdk/onesynth/constructs/platform"
 	"github.com/onesynth-cdk/onesynth/finding"
-	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/platforms/todo"
 )
 
 // Props configure the platform. The zero value gives all of it with secure
@@ -27,8 +27,8 @@ func (p Props) Validate() error { return p.validate("") }
 
 func (p Props) validate(region string) error {
 	var f finding.List
-	p.Props.Check(&f, "Props", region, schema.Todo(), lake.Packages()...)
-	p.UserProps.Check(&f, "Props", p.JWTIssuer, schema.Todo())
+	p.Props.Check(&f, "Props", region, todo.Platform(), lake.Packages()...)
+	p.UserProps.Check(&f, "Props", p.JWTIssuer, todo.Platform())
 	p.LakeProps.Check(&f, "Props")
 	return f.Err()
 }

@@ -28,37 +28,65 @@ func TestPropsValidate(t *testing.T) {
 		return p
 	}
 	synthtest.Validate(t, map[string]synthtest.Case[todo.Props]{
-		"Zero":                  {todo.Props{}, nil},
-		"Issuer":                {issuer, nil},
-		"SignInPages":           {todo.Props{UserProps: platform.UserProps{CallbackURLs: []string{"https://a.example/in?x=1", "http://localhost:3000", "todo://in"}, LogoutURLs: []string{"https://a.example"}}}, nil},
-		"PagesOfAnotherStack":   {todo.Props{UserProps: platform.UserProps{CallbackURLs: []string{"https://${Token[TOKEN.1]}/in", "${Token[TOKEN.2]}"}, LogoutURLs: []string{"${Token[TOKEN.3]}"}}}, nil},
-		"Lake":                  {todo.Props{LakeProps: platform.LakeProps{LakeBatchWindow: 5 * time.Minute, CompactEvery: 24 * time.Hour, LakeRetentionDays: 1, QueryLimitBytes: 10_000_000}}, nil},
+		"Zero":   {todo.Props{}, nil},
+		"Issuer": {issuer, nil},
+		"SignInPages": {todo.Props{UserProps: platform.UserProps{
+			CallbackURLs: []string{"https://a.example/in?x=1", "http://localhost:3000", "todo://in"},
+			LogoutURLs:   []string{"https://a.example"}}}, nil},
+		"PagesOfAnotherStack": {todo.Props{UserProps: platform.UserProps{
+			CallbackURLs: []string{"https://${Token[TOKEN.1]}/in", "${Token[TOKEN.2]}"},
+			LogoutURLs:   []string{"${Token[TOKEN.3]}"}}}, nil},
+		"Lake": {todo.Props{LakeProps: platform.LakeProps{LakeBatchWindow: 5 * time.Minute,
+			CompactEvery: 24 * time.Hour, LakeRetentionDays: 1, QueryLimitBytes: 10_000_000}}, nil},
 		"ErrInviteOnlyOfNoPool": {with(func(p *todo.Props) { p.InviteOnly = true }), []string{"Props.InviteOnly"}},
 		"ErrMFAOfNoPool":        {with(func(p *todo.Props) { p.RequireMFA = true }), []string{"Props.RequireMFA"}},
-		"ErrPagesOfNoPool":      {with(func(p *todo.Props) { p.CallbackURLs = []string{"https://a.example"} }), []string{"Props.CallbackURLs"}},
-		"UserPool":              {todo.Props{UserProps: platform.UserProps{UserPool: userPool{}, UserPoolClients: []awscognito.IUserPoolClient{userPoolClient{}}}}, nil},
-		"ErrUserPool":           {with(func(p *todo.Props) { p.UserPool, p.InviteOnly = userPool{}, true }), []string{"Props.UserPool", "Props.UserPoolClients", "Props.InviteOnly"}},
-		"ErrNilUserPool":        {todo.Props{UserProps: platform.UserProps{UserPool: (*userPool)(nil), UserPoolClients: []awscognito.IUserPoolClient{nil}}}, []string{"Props.UserPool", "Props.UserPoolClients[0]"}},
-		"ErrClientsOfNoPool":    {todo.Props{UserProps: platform.UserProps{UserPoolClients: []awscognito.IUserPoolClient{userPoolClient{}}}}, []string{"Props.UserPoolClients"}},
-		"ErrTriggersOfNoPool":   {with(func(p *todo.Props) { p.UserPoolTriggers.PreSignUp = struct{ awslambda.IFunction }{} }), []string{"Props.UserPoolTriggers"}},
-		"ErrEmailOfNoPool":      {with(func(p *todo.Props) { p.Email.From = "hello@example.com" }), []string{"Props.Email"}},
-		"ErrEmailOfOtherPool":   {todo.Props{UserProps: platform.UserProps{UserPool: userPool{}, UserPoolClients: []awscognito.IUserPoolClient{userPoolClient{}}, Email: identity.Email{From: "hello@example.com"}}}, []string{"Props.Email"}},
-		"ErrEmail":              {todo.Props{UserProps: platform.UserProps{Email: identity.Email{From: "hello"}}}, []string{"Props.Email.From"}},
-		"ErrCallback":           {todo.Props{UserProps: platform.UserProps{CallbackURLs: []string{"http://a.example", "https://a.example/#in", "a.example", "https://", "http://localhost.example"}}}, []string{"Props.CallbackURLs[0]", "Props.CallbackURLs[1]", "Props.CallbackURLs[2]", "Props.CallbackURLs[3]", "Props.CallbackURLs[4]"}},
-		"ErrLogoutAlone":        {todo.Props{UserProps: platform.UserProps{LogoutURLs: []string{"https://a.example"}}}, []string{"Props.LogoutURLs"}},
-		"ErrBatchWindow":        {todo.Props{LakeProps: platform.LakeProps{LakeBatchWindow: time.Millisecond}}, []string{"Props.LakeBatchWindow"}},
-		"ErrLongBatchWindow":    {todo.Props{LakeProps: platform.LakeProps{LakeBatchWindow: 301 * time.Second}}, []string{"Props.LakeBatchWindow"}},
-		"ErrCompactEvery":       {todo.Props{LakeProps: platform.LakeProps{CompactEvery: 14 * time.Minute}}, []string{"Props.CompactEvery"}},
-		"ErrRetention":          {todo.Props{LakeProps: platform.LakeProps{LakeRetentionDays: -1}}, []string{"Props.LakeRetentionDays"}},
-		"ErrFirstDay":           {todo.Props{LakeProps: platform.LakeProps{LakeFirstDay: "today"}}, []string{"Props.LakeFirstDay"}},
-		"ErrLakeName":           {todo.Props{Props: platform.Props{Prefix: "primary"}}, []string{"Props.Prefix"}},
-		"ErrQueryLimit":         {todo.Props{LakeProps: platform.LakeProps{QueryLimitBytes: 9_999_999}}, []string{"Props.QueryLimitBytes"}},
+		"ErrPagesOfNoPool": {with(func(p *todo.Props) { p.CallbackURLs = []string{"https://a.example"} }),
+			[]string{"Props.CallbackURLs"}},
+		"UserPool": {todo.Props{UserProps: platform.UserProps{UserPool: userPool{},
+			UserPoolClients: []awscognito.IUserPoolClient{userPoolClient{}}}}, nil},
+		"ErrUserPool": {with(func(p *todo.Props) { p.UserPool, p.InviteOnly = userPool{}, true }),
+			[]string{"Props.UserPool", "Props.UserPoolClients", "Props.InviteOnly"}},
+		"ErrNilUserPool": {todo.Props{UserProps: platform.UserProps{UserPool: (*userPool)(nil),
+			UserPoolClients: []awscognito.IUserPoolClient{nil}}},
+			[]string{"Props.UserPool", "Props.UserPoolClients[0]"}},
+		"ErrClientsOfNoPool": {todo.Props{UserProps: platform.UserProps{
+			UserPoolClients: []awscognito.IUserPoolClient{userPoolClient{}}}}, []string{"Props.UserPoolClients"}},
+		"ErrTriggersOfNoPool": {with(func(p *todo.Props) {
+			p.UserPoolTriggers.PreSignUp = struct{ awslambda.IFunction }{}
+		}), []string{"Props.UserPoolTriggers"}},
+		"ErrEmailOfNoPool": {with(func(p *todo.Props) { p.Email.From = "hello@example.com" }),
+			[]string{"Props.Email"}},
+		"ErrEmailOfOtherPool": {todo.Props{UserProps: platform.UserProps{UserPool: userPool{},
+			UserPoolClients: []awscognito.IUserPoolClient{userPoolClient{}},
+			Email:           identity.Email{From: "hello@example.com"}}}, []string{"Props.Email"}},
+		"ErrEmail": {todo.Props{UserProps: platform.UserProps{Email: identity.Email{From: "hello"}}},
+			[]string{"Props.Email.From"}},
+		"ErrCallback": {todo.Props{UserProps: platform.UserProps{
+			CallbackURLs: []string{"http://a.example", "https://a.example/#in", "a.example", "https://",
+				"http://localhost.example"}}}, []string{"Props.CallbackURLs[0]", "Props.CallbackURLs[1]",
+			"Props.CallbackURLs[2]", "Props.CallbackURLs[3]", "Props.CallbackURLs[4]"}},
+		"ErrLogoutAlone": {todo.Props{UserProps: platform.UserProps{LogoutURLs: []string{"https://a.example"}}},
+			[]string{"Props.LogoutURLs"}},
+		"ErrBatchWindow": {todo.Props{LakeProps: platform.LakeProps{LakeBatchWindow: time.Millisecond}},
+			[]string{"Props.LakeBatchWindow"}},
+		"ErrLongBatchWindow": {todo.Props{LakeProps: platform.LakeProps{LakeBatchWindow: 301 * time.Second}},
+			[]string{"Props.LakeBatchWindow"}},
+		"ErrCompactEvery": {todo.Props{LakeProps: platform.LakeProps{CompactEvery: 14 * time.Minute}},
+			[]string{"Props.CompactEvery"}},
+		"ErrRetention": {todo.Props{LakeProps: platform.LakeProps{LakeRetentionDays: -1}},
+			[]string{"Props.LakeRetentionDays"}},
+		"ErrFirstDay": {todo.Props{LakeProps: platform.LakeProps{LakeFirstDay: "today"}},
+			[]string{"Props.LakeFirstDay"}},
+		"ErrLakeName": {todo.Props{Props: platform.Props{Prefix: "primary"}}, []string{"Props.Prefix"}},
+		"ErrQueryLimit": {todo.Props{LakeProps: platform.LakeProps{QueryLimitBytes: 9_999_999}},
+			[]string{"Props.QueryLimitBytes"}},
 	})
 }
 
 func TestNewErrProps(t *testing.T) {
 	t.Parallel()
 	synthtest.PanicsWithFindings(t, func() {
-		todo.New(nil, "Todo", todo.Props{Props: platform.Props{Prefix: "-", Architecture: "arm"}, LakeProps: platform.LakeProps{CompactEvery: -1}})
+		todo.New(nil, "Todo", todo.Props{Props: platform.Props{Prefix: "-", Architecture: "arm"},
+			LakeProps: platform.LakeProps{CompactEvery: -1}})
 	}, "Props.Prefix", "Props.Architecture", "Props.CompactEvery")
 }

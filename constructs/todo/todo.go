@@ -17,7 +17,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/lake"
 	"github.com/onesynth-cdk/onesynth/constructs/platform"
 	"github.com/onesynth-cdk/onesynth/constructs/stream"
-	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/platforms/todo"
 )
 
 // Todo is the platform.
@@ -40,7 +40,7 @@ type Todo struct {
 // Handlers are the functions of the platform and of its lake as
 // [gofunction.Start] builds them.
 func Handlers(architecture gofunction.Architecture) gofunction.Source {
-	return platform.Handlers(schema.Todo(), architecture, lake.Packages()...)
+	return platform.Handlers(todo.Platform(), architecture, lake.Packages()...)
 }
 
 // New declares the platform. It ends the program, by [props.Refuse], with the
@@ -50,7 +50,8 @@ func New(scope constructs.Construct, id string, p Props) *Todo {
 	p.Build = platform.Ready(scope, "todo", id, p.validate, p.Build, Handlers(p.Architecture))
 	p = p.withDefaults()
 	t := &Todo{}
-	platform.Declare(t, scope, id, schema.Todo(), platform.Declaration{Props: p.Props, UserProps: p.UserProps, LakeProps: p.LakeProps})
+	platform.Declare(t, scope, id, todo.Platform(),
+		platform.Declaration{Props: p.Props, UserProps: p.UserProps, LakeProps: p.LakeProps})
 	t.TodoAPI, t.Eraser = t.Functions["todoapi"], t.Functions["eraser"]
 	t.CursorSecret = t.Secrets["CursorSecret"]
 	t.Erasure, t.DeadLetters = t.Streams["eraser"], t.Platform.DeadLetters["eraser"]

@@ -1,19 +1,26 @@
-package askahuman_test
+package askahuman
 
 import (
 	"context"
 	"errors"
 	"regexp"
+	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
-	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/inmem"
-	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/storetest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
+	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 var keyForm = regexp.MustCompile(`^aah_[A-Z2-7]{52}$`)
@@ -21,17 +28,20 @@ var keyForm = regexp.MustCompile(`^aah_[A-Z2-7]{52}$`)
 func TestAgentKeys(t *testing.T) {
 	t.Parallel()
 	ctx, now := t.Context(), time.Date(2026, 2, 2, 9, 30, 0, 0, time.UTC)
-	keys := &askahuman.AgentKeys{Store: &inmem.Store{}, Now: func() time.Time { return now }}
+	keys := &AgentKeys{DB: dynamotest.Open(t, askahuman.AgentKeys()).DB, Now: func() time.Time { return now }}
 	issue := func(agent string) (string, askahuman.AgentKey) {
 		t.Helper()
 		key, kept, err := keys.Issue(ctx, agent)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !keyForm.MatchString(key) || kept.Hash != askahuman.HashAgentKey(key) || len(kept.ID()) != 12 || len(key) > askahuman.MaxAgentIDLength {
+		if !keyForm.MatchString(key) || kept.Hash != askahuman.HashAgentKey(key) || len(kept.ID()) != 12 ||
+			len(key) > askahuman.MaxAgentIDLength {
 			t.Fatalf("got key %q, kept as %+v", key, kept)
 		}
-		storetest.OK(t, askahuman.CheckAgentID("X-Agent-Id", key))
+		if err := CheckAgentID("X-Agent-Id", key); err != nil {
+			t.Error(err)
+		}
 		return key, kept
 	}
 	names := func(key, want string) {
@@ -52,7 +62,8 @@ func TestAgentKeys(t *testing.T) {
 	names(next, "ann")
 	names(other, "Bob's agent (β)")
 	// A text that resembles or names a key is no key.
-	for _, wrong := range []string{"", "ann", kept.Hash, kept.ID(), mine[:len(mine)-1], mine + "A", strings.ToLower(mine), " " + mine, strings.Repeat("k", 9000), "\xff"} {
+	for _, wrong := range []string{"", "ann", kept.Hash, kept.ID(), mine[:len(mine)-1], mine + "A",
+		strings.ToLower(mine), " " + mine, strings.Repeat("k", 9000), "\xff"} {
 		names(wrong, "")
 	}
 
@@ -72,7 +83,10 @@ func TestAgentKeys(t *testing.T) {
 	}
 	names(next, "")
 
-	list := storetest.Must(keys.List(ctx))(t)
+	list, err := keys.List(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var got []string
 	for _, k := range list {
 		line := k.AgentID
@@ -91,9 +105,10 @@ func TestAgentKeys(t *testing.T) {
 
 func TestIssueErr(t *testing.T) {
 	t.Parallel()
-	keys := &askahuman.AgentKeys{Store: &inmem.Store{}}
+	keys := &AgentKeys{DB: dynamotest.Open(t, askahuman.AgentKeys()).DB}
 	for name, agent := range map[string]string{
-		"Empty": "", "Long": strings.Repeat("é", 129), "Control": "a\nb", "NotUTF8": "a\xff", "Key": "aah_" + strings.Repeat("A", 52),
+		"Empty": "", "Long": strings.Repeat("é", 129), "Control": "a\nb", "NotUTF8": "a\xff",
+		"Key": "aah_" + strings.Repeat("A", 52),
 	} {
 		key, _, err := keys.Issue(t.Context(), agent)
 		if wrong, ok := errors.AsType[*validate.Error](err); !ok || wrong.Problems[0].Field != "name" || key != "" {
@@ -107,10 +122,15 @@ func TestIssueErr(t *testing.T) {
 
 func TestRevokeErr(t *testing.T) {
 	t.Parallel()
-	store := &inmem.Store{}
-	keys := &askahuman.AgentKeys{Store: store}
+	keys := &AgentKeys{DB: dynamotest.Open(t, askahuman.AgentKeys()).DB}
 	for _, hash := range []string{strings.Repeat("a", 64), strings.Repeat("a", 12) + strings.Repeat("b", 52)} {
-		storetest.OK(t, store.CreateAgentKey(t.Context(), askahuman.AgentKey{Hash: hash, AgentID: "ann"}))
+		err := keys.DB.Update(t.Context(), "CreateAgentKey", []any{hash},
+			expression.Set(dynamo.Name("agent_id"), expression.Value("ann")).Set(dynamo.Name("listed"),
+				expression.Value(listedKey)),
+			expression.ConditionBuilder{}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 	for _, id := range []string{"", "a", strings.Repeat("a", 11), strings.Repeat("c", 12), "ann", "aah_unknown"} {
 		if _, err := keys.Revoke(t.Context(), id); !errors.Is(err, askahuman.ErrAgentKeyNotFound) {
@@ -118,50 +138,44 @@ func TestRevokeErr(t *testing.T) {
 		}
 	}
 	_, err := keys.Revoke(t.Context(), strings.Repeat("a", 12))
-	if _, ok := errors.AsType[*validate.Error](err); !ok || !strings.Contains(err.Error(), strings.Repeat("a", 12)+"b") {
+	if _, ok := errors.AsType[*validate.Error](err); !ok ||
+		!strings.Contains(err.Error(), strings.Repeat("a", 12)+"b") {
 		t.Errorf("an id of two keys: got %v", err)
 	}
-	if key, err := keys.Revoke(t.Context(), strings.Repeat("a", 12)+"b"); err != nil || !strings.HasPrefix(key.Hash, strings.Repeat("a", 12)+"b") {
+	if key, err := keys.Revoke(t.Context(), strings.Repeat("a", 12)+"b"); err != nil ||
+		!strings.HasPrefix(key.Hash, strings.Repeat("a", 12)+"b") {
 		t.Errorf("got %+v, %v", key, err)
 	}
 }
 
-// unmarkable is a store that cannot keep the use of a key.
-type unmarkable struct {
-	askahuman.AgentKeyStore
-	err   error
-	waits bool
-}
-
-func (s unmarkable) MarkAgentKeyUsed(ctx context.Context, _ string, _, _ time.Time) (bool, error) {
-	if s.waits {
-		<-ctx.Done()
-		return false, ctx.Err()
-	}
-	return false, s.err
-}
-
-// A failure to store the use of a key does not stop the agent.
+// A failure to keep the use of a key does not stop the agent, and neither does one that takes long.
 func TestMarkFails(t *testing.T) {
 	t.Parallel()
 	reason := errors.New("no capacity")
 	for name, test := range map[string]struct {
-		store unmarkable
+		fails error
+		takes time.Duration
 		want  error
 	}{
-		"Fails": {unmarkable{err: reason}, reason},
-		"Hangs": {unmarkable{waits: true}, context.DeadlineExceeded},
-		"Loses": {unmarkable{}, nil},
+		"Fails": {reason, 0, reason},
+		"Hangs": {nil, 2 * markTimeout, context.DeadlineExceeded},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			test.store.AgentKeyStore = &inmem.Store{}
+			tables := dynamotest.Open(t, askahuman.AgentKeys())
 			var told error
-			keys := &askahuman.AgentKeys{Store: test.store, Unmarked: func(_ context.Context, err error) { told = err }}
+			keys := &AgentKeys{DB: tables.DB, Unmarked: func(_ context.Context, err error) { told = err }}
 			key, _, err := keys.Issue(t.Context(), "ann")
 			if err != nil {
 				t.Fatal(err)
 			}
+			tables.Recorder.Faults(func(operation schema.Operation) error {
+				if operation != schema.UpdateItem {
+					return nil
+				}
+				time.Sleep(test.takes)
+				return test.fails
+			}, nil)
 			if agent, err := keys.Agent(t.Context(), key); agent != "ann" || err != nil || !errors.Is(told, test.want) {
 				t.Errorf("got %q, %v, told %v", agent, err, told)
 			}
@@ -170,5 +184,186 @@ func TestMarkFails(t *testing.T) {
 				t.Errorf("with no one to tell: got %q, %v", agent, err)
 			}
 		})
+	}
+}
+
+// A key whose write was done, and its answer lost, is issued once: the repeat of the write is no other key.
+func TestIssueAfterLostAnswer(t *testing.T) {
+	t.Parallel()
+	tables := dynamotest.Open(t, askahuman.AgentKeys())
+	keys := &AgentKeys{DB: tables.DB}
+	tables.Wire.Lose(1)
+	key, kept, err := keys.Issue(t.Context(), "ann")
+	if err != nil || tables.Wire.Attempts() != 2 {
+		t.Fatalf("got %v after %d attempts; want a key after 2", err, tables.Wire.Attempts())
+	}
+	if agent, err := keys.Agent(t.Context(), key); agent != "ann" || err != nil {
+		t.Errorf("the key names %q, %v", agent, err)
+	}
+	if list, err := keys.List(t.Context()); err != nil || len(list) != 1 || list[0].Hash != kept.Hash {
+		t.Errorf("got the keys %+v, %v; want the one", list, err)
+	}
+}
+
+// An agent is served when another request keeps the use of its key first, and no one is told of a failure.
+func TestMarkTaken(t *testing.T) {
+	t.Parallel()
+	tables := dynamotest.Open(t, askahuman.AgentKeys())
+	keys := &AgentKeys{DB: tables.DB, Now: func() time.Time {
+		return noon
+	}, Unmarked: func(_ context.Context, err error) {
+		t.Error(err)
+	}}
+	key, kept, err := keys.Issue(t.Context(), "ann")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var first atomic.Bool
+	tables.Recorder.Faults(func(operation schema.Operation) error {
+		if operation == schema.UpdateItem && !first.Swap(true) {
+			if marked, err := keys.mark(t.Context(), kept.Hash, noon.Add(-markEvery),
+				noon.Add(-time.Minute)); !marked || err != nil {
+				t.Errorf("the other request: marked %v, %v", marked, err)
+			}
+		}
+		return nil
+	}, nil)
+	if agent, err := keys.Agent(t.Context(), key); agent != "ann" || err != nil || !first.Load() {
+		t.Errorf("got %q, %v; want ann, after the other request", agent, err)
+	}
+	if list, err := keys.List(t.Context()); err != nil || len(list) != 1 ||
+		!list[0].LastUsedAt.Equal(noon.Add(-time.Minute)) {
+		t.Errorf("got %+v, %v; want the use that the other request kept", list, err)
+	}
+}
+
+// Of requests at once, one keeps the use of a key. No use of a revoked or an unknown key is kept, and a revocation
+// stays as it was.
+func TestMarkAndRevokeAtOnce(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	keys := &AgentKeys{DB: dynamotest.Open(t, askahuman.AgentKeys()).DB, Now: func() time.Time { return noon }}
+	_, key, err := keys.Issue(ctx, "ann")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var marks atomic.Int32
+	var group sync.WaitGroup
+	for range 16 {
+		group.Go(func() {
+			marked, err := keys.mark(ctx, key.Hash, noon.Add(-markEvery), noon)
+			if err != nil {
+				t.Error(err)
+			}
+			if marked {
+				marks.Add(1)
+			}
+		})
+	}
+	group.Wait()
+	if marks.Load() != 1 {
+		t.Errorf("%d requests kept the use, want one", marks.Load())
+	}
+	for _, at := range []time.Duration{time.Minute, time.Hour} {
+		if err := keys.revoke(ctx, key.Hash, noon.Add(at)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	unknown := askahuman.HashAgentKey("another")
+	if err := keys.revoke(ctx, unknown, noon); !errors.Is(err, askahuman.ErrAgentKeyNotFound) {
+		t.Errorf("revoked an unknown key: %v", err)
+	}
+	for _, hash := range []string{key.Hash, unknown} {
+		if marked, err := keys.mark(ctx, hash, noon.Add(2*markEvery), noon.Add(3*markEvery)); marked || err != nil {
+			t.Errorf("marked %s: %v, %v", hash, marked, err)
+		}
+	}
+	key.LastUsedAt, key.RevokedAt = noon, noon.Add(time.Minute)
+	list, err := keys.List(ctx)
+	if diff := cmp.Diff([]askahuman.AgentKey{key}, list); diff != "" || err != nil {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+}
+
+// Each operation ends with its context.
+func TestAgentKeysCancelled(t *testing.T) {
+	t.Parallel()
+	keys := &AgentKeys{DB: dynamotest.Open(t, askahuman.AgentKeys()).DB}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, _, issued := keys.Issue(ctx, "ann")
+	_, named := keys.Agent(ctx, "key")
+	_, listed := keys.List(ctx)
+	_, marked := keys.mark(ctx, "hash", noon, noon)
+	for name, err := range map[string]error{"Issue": issued, "Agent": named, "List": listed, "mark": marked,
+		"revoke": keys.revoke(ctx, "hash", noon)} {
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: got %v; want context.Canceled", name, err)
+		}
+	}
+}
+
+// A key, an unknown one and a revoked one cost the same read; the hour's first use of
+// a key costs one write more.
+func TestAgentKeyReads(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	tables := dynamotest.Open(t, askahuman.AgentKeys())
+	now := noon
+	keys := &AgentKeys{DB: tables.DB, Now: func() time.Time { return now }}
+	good, _, err := keys.Issue(ctx, "agent")
+	if err != nil {
+		t.Fatal(err)
+	}
+	revoked, kept, err := keys.Issue(ctx, "agent")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := keys.Revoke(ctx, kept.ID()); err != nil {
+		t.Fatal(err)
+	}
+	read := []schema.Operation{schema.GetItem}
+	for _, test := range []struct {
+		name, key string
+		after     time.Duration
+		want      []schema.Operation
+	}{
+		{"First", good, 0, []schema.Operation{schema.GetItem, schema.UpdateItem}},
+		{"Again", good, 59 * time.Minute, read},
+		{"NextHour", good, time.Hour, []schema.Operation{schema.GetItem, schema.UpdateItem}},
+		{"Revoked", revoked, time.Hour, read},
+		{"Unknown", AgentKeyPrefix + good[4:50] + "AAAAAAAAAA", time.Hour, read},
+		{"Malformed", "me", time.Hour, read},
+		{"None", "", time.Hour, read},
+	} {
+		now = noon.Add(test.after)
+		tables.Recorder.Requests()
+		agent, err := keys.Agent(ctx, test.key)
+		if (err == nil) != (agent == "agent") || (test.key == good) != (err == nil) {
+			t.Errorf("%s: got %q, %v", test.name, agent, err)
+		}
+		var made []schema.Operation
+		for _, r := range tables.Recorder.Requests() {
+			made = append(made, r.Operation)
+			if r.Operation == schema.GetItem && r.Units != 1 && test.name != "None" {
+				t.Errorf("%s: the read cost %g units; want 1", test.name, r.Units)
+			}
+		}
+		if !slices.Equal(made, test.want) {
+			t.Errorf("%s: got requests %v; want %v", test.name, made, test.want)
+		}
+	}
+}
+
+// A function has keys if its environment names the table.
+func TestOpenAgentKeys(t *testing.T) {
+	for name, want := range map[string]bool{"": false, "aah-agent-keys": true} {
+		environment := kit.Environment{AWS: aws.Config{Region: "eu-west-1"}, Getenv: func(string) string {
+			return name
+		}}
+		store, err := OpenAgentKeys(environment, "agentapi")
+		if err != nil || (store != nil) != want {
+			t.Errorf("table %q: got %v, %v", name, store, err)
+		}
 	}
 }

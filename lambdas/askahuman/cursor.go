@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
 // cursorVersion begins every cursor: a later layout takes the next number.
@@ -22,7 +24,7 @@ var latestCursorTime = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)
 
 // formatCursor writes a position for a caller to hand back. It contains the place in a list, never
 // the list's owner: the caller's identity always selects the list.
-func formatCursor(p Position) string {
+func formatCursor(p askahuman.Position) string {
 	id, err := uuid.Parse(p.ID)
 	if err != nil {
 		return ""
@@ -35,25 +37,25 @@ func formatCursor(p Position) string {
 }
 
 // parseCursor reads what [formatCursor] wrote; an empty cursor is the beginning.
-func parseCursor(cursor string) (Position, error) {
+func parseCursor(cursor string) (askahuman.Position, error) {
 	if cursor == "" {
-		return Position{}, nil
+		return askahuman.Position{}, nil
 	}
 	b, err := base64.RawURLEncoding.DecodeString(cursor)
 	if err != nil || len(b) != cursorSize || b[0] != cursorVersion {
-		return Position{}, errCursor
+		return askahuman.Position{}, errCursor
 	}
 	milliseconds := binary.BigEndian.Uint64(b[1:])
 	if milliseconds > uint64(latestCursorTime.UnixMilli()) {
-		return Position{}, errCursor
+		return askahuman.Position{}, errCursor
 	}
-	position := Position{
+	position := askahuman.Position{
 		CreatedAt: time.UnixMilli(int64(milliseconds)).UTC(),
 		ID:        uuid.UUID(b[9:]).String(),
 	}
 	// Decoders ignore line breaks and spare bits.
 	if formatCursor(position) != cursor {
-		return Position{}, errCursor
+		return askahuman.Position{}, errCursor
 	}
 	return position, nil
 }

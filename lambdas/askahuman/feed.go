@@ -9,21 +9,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
-
-// People is the side of the platform that people see: they find questions, answer them, earn points
-// and subscribe to notifications. Only a hash of the fingerprint that their device sends identifies
-// a person.
-type People struct {
-	// Store keeps the questions, answers, stats and subscriptions.
-	Store PeopleStore
-	// Rewards are the points of answers. The zero value is the default.
-	Rewards Rewards
-	// Now is the clock; nil is [time.Now].
-	Now func() time.Time
-
-	boards boards
-}
 
 const (
 	// feedSpare is how many questions beyond the limit a feed reads first, to make up for those
@@ -43,30 +30,31 @@ const (
 // next is empty when there are no more. A page may be short, even empty, and still have a next one.
 // A question answered within the last moments may still be offered. Feed returns an
 // [*validate.Error].
-func (p *People) Feed(ctx context.Context, personHash string, audience []string, limit int, cursor string) (questions []Question, next string, err error) {
+func (s *Service) Feed(ctx context.Context, personHash string, audience []string, limit int,
+	cursor string) (questions []askahuman.Question, next string, err error) {
 	var invalid problems
 	for i, tag := range audience {
-		validate.OneOf(&invalid.Problems, fmt.Sprintf("audience[%d]", i), tag, Audiences())
-		invalid.repeated(audience, i)
+		validate.OneOf(&invalid.Problems, fmt.Sprintf("audience[%d]", i), tag, askahuman.Audiences())
+		askahuman.CheckRepeated(&invalid.Problems, audience, i)
 	}
-	limit = invalid.limit(limit, DefaultListLimit, MaxListLimit)
+	limit = invalid.limit(limit, askahuman.DefaultListLimit, askahuman.MaxListLimit)
 	after := invalid.cursor(cursor)
 	if err := invalid.Err(); err != nil {
 		return nil, "", err
 	}
-	now := clock(p.Now)
+	now := clock(s.Now)
 	pageSize := limit + feedSpare
 
 	var answered map[string]bool
-	var page []Question
+	var page []askahuman.Question
 	var more bool
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
-		answered, err = p.answered(groupCtx, personHash, now)
+		answered, err = s.answered(groupCtx, personHash, now)
 		return err
 	})
 	group.Go(func() (err error) {
-		page, more, err = p.Store.OpenQuestions(groupCtx, pageSize, after, now)
+		page, more, err = s.openQuestions(groupCtx, pageSize, after, now)
 		return wrap(err, "list open questions")
 	})
 	if err := group.Wait(); err != nil {
@@ -79,11 +67,11 @@ func (p *People) Feed(ctx context.Context, personHash string, audience []string,
 			question := &page[i]
 			if !answered[question.ID] && addressedTo(question, audience) {
 				if len(questions) == limit {
-					return questions, formatCursor(positionOf(&questions[limit-1])), nil
+					return questions, formatCursor(positionOf(questions[limit-1])), nil
 				}
 				questions = append(questions, *question)
 			}
-			last = positionOf(question)
+			last = positionOf(*question)
 		}
 		examined += len(page)
 		if !more || len(page) == 0 {
@@ -92,23 +80,19 @@ func (p *People) Feed(ctx context.Context, personHash string, audience []string,
 		if examined >= feedExamined {
 			return questions, formatCursor(last), nil
 		}
-		if page, more, err = p.Store.OpenQuestions(ctx, feedExamined-examined, last, now); err != nil {
+		if page, more, err = s.openQuestions(ctx, feedExamined-examined, last, now); err != nil {
 			return nil, "", wrap(err, "list open questions")
 		}
 	}
 }
 
-func positionOf(question *Question) Position {
-	return Position{CreatedAt: question.CreatedAt, ID: question.ID}
-}
-
 // answered returns the open questions that the person has answered. No question is open for longer
 // than MaxTimeout, so it reads no older answers.
-func (p *People) answered(ctx context.Context, personHash string, now time.Time) (map[string]bool, error) {
+func (s *Service) answered(ctx context.Context, personHash string, now time.Time) (map[string]bool, error) {
 	if personHash == "" {
 		return nil, nil
 	}
-	recent, err := p.Store.RecentAnswers(ctx, personHash, now.Add(-MaxTimeout), 0)
+	recent, err := s.recentAnswers(ctx, personHash, now.Add(-askahuman.MaxTimeout), 0)
 	if err != nil {
 		return nil, wrap(err, "list recent answers")
 	}
@@ -119,39 +103,42 @@ func (p *People) answered(ctx context.Context, personHash string, now time.Time)
 	return ids, nil
 }
 
-func addressedTo(question *Question, audience []string) bool {
-	return len(audience) == 0 || slices.ContainsFunc(audience, func(tag string) bool { return slices.Contains(question.Audience, tag) })
+func addressedTo(question *askahuman.Question, audience []string) bool {
+	return len(audience) == 0 || slices.ContainsFunc(audience, func(tag string) bool {
+		return slices.Contains(question.Audience, tag)
+	})
 }
 
 // Question reads one question that takes answers. canAnswer is false when the
 // person has answered it. It is true for an unknown person (personHash empty), who needs
-// a fingerprint to answer. It returns [ErrQuestionNotFound] or
-// [ErrQuestionClosed].
-func (p *People) Question(ctx context.Context, personHash, questionID string) (q Question, canAnswer bool, err error) {
-	if !isID(questionID) {
-		return Question{}, false, ErrQuestionNotFound
+// a fingerprint to answer. It returns [askahuman.ErrQuestionNotFound] or
+// [askahuman.ErrQuestionClosed].
+func (s *Service) Question(ctx context.Context, personHash, questionID string) (q askahuman.Question, canAnswer bool,
+	err error) {
+	if !askahuman.IsID(questionID) {
+		return askahuman.Question{}, false, askahuman.ErrQuestionNotFound
 	}
-	now := clock(p.Now)
+	now := clock(s.Now)
 	var answered bool
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
-		q, err = p.Store.Question(ctx, questionID, now)
+		q, err = s.question(ctx, questionID, now)
 		return wrap(err, "read question "+questionID)
 	})
 	if personHash != "" {
 		group.Go(func() (err error) {
-			answered, err = p.Store.HasAnswered(ctx, questionID, personHash)
+			answered, err = s.hasAnswered(ctx, questionID, personHash)
 			return wrap(err, "look for the person's answer")
 		})
 	}
 	if err := group.Wait(); err != nil {
-		return Question{}, false, err
+		return askahuman.Question{}, false, err
 	}
 	switch {
 	case !q.HiddenAt.IsZero():
-		return Question{}, false, ErrQuestionNotFound
+		return askahuman.Question{}, false, askahuman.ErrQuestionNotFound
 	case !q.AnswerableAt(now):
-		return Question{}, false, ErrQuestionClosed
+		return askahuman.Question{}, false, askahuman.ErrQuestionClosed
 	}
 	return q, !answered, nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/cache"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
 // Standing is a person's points, streak and badges.
@@ -25,21 +26,22 @@ type Standing struct {
 
 // Stats reads a person's standing; zone decides when the person's days begin and
 // end, nil is UTC. A person who never answered has zeros.
-func (p *People) Stats(ctx context.Context, personHash string, zone *time.Location) (Standing, error) {
+func (s *Service) Stats(ctx context.Context, personHash string, zone *time.Location) (Standing, error) {
 	if zone == nil {
 		zone = time.UTC
 	}
 	if personHash == "" {
-		return Standing{}, validate.Errorf("X-Fingerprint", validate.RuleRequired, "is missing; send the device's fingerprint in this header to read your own stats")
+		return Standing{}, validate.Errorf("X-Fingerprint", validate.RuleRequired,
+			"is missing; send the device's fingerprint in this header to read your own stats")
 	}
-	now := clock(p.Now)
-	top, stats, err := p.standings(ctx, personHash, PeriodAllTime, now)
+	now := clock(s.Now)
+	top, stats, err := s.standings(ctx, personHash, askahuman.PeriodAllTime, now)
 	if err != nil {
 		return Standing{}, err
 	}
-	_, rank := place(top, stats, PeriodAllTime, now)
+	_, rank := place(top, stats, askahuman.PeriodAllTime, now)
 	standing := Standing{
-		TotalPoints: stats.TotalPoints, TotalAnswers: stats.TotalAnswers, StreakDays: stats.streakAsOf(now, zone),
+		TotalPoints: stats.TotalPoints, TotalAnswers: stats.TotalAnswers, StreakDays: stats.StreakAsOf(now, zone),
 		Badges: withNames(stats.Badges), Rank: rank, AnswersByCategory: stats.AnswersByCategory,
 	}
 	if standing.AnswersByCategory == nil {
@@ -54,27 +56,29 @@ const boardAge = 30 * time.Second
 // boards are the boards that an instance has read.
 type boards struct {
 	once sync.Once
-	kept cache.Cache[[]BoardEntry]
+	kept cache.Cache[[]askahuman.BoardEntry]
 }
 
 // standings reads the board of the period, as far as ranks are shown and up to boardAge old, and the person's stats as
 // they are now, if there is a person.
-func (p *People) standings(ctx context.Context, personHash string, period Period, now time.Time) (top []BoardEntry, stats Stats, err error) {
-	p.boards.once.Do(func() {
+func (s *Service) standings(ctx context.Context, personHash string, period askahuman.Period,
+	now time.Time) (top []askahuman.BoardEntry, stats askahuman.Stats, err error) {
+	s.boards.once.Do(func() {
 		// Two of each period, when a day or a week has just ended.
-		p.boards.kept.Age, p.boards.kept.Most, p.boards.kept.Now = boardAge, 6, p.Now
+		s.boards.kept.Age, s.boards.kept.Most, s.boards.kept.Now = boardAge, 6, s.Now
 	})
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
 		day := period.Day(now)
-		top, err = p.boards.kept.Get(ctx, string(period)+day, func(ctx context.Context) ([]BoardEntry, error) {
-			return p.Store.Top(ctx, period, day, MaxRank)
-		})
+		top, err = s.boards.kept.Get(ctx, string(period)+day,
+			func(ctx context.Context) ([]askahuman.BoardEntry, error) {
+				return s.top(ctx, period, day, askahuman.MaxRank)
+			})
 		return wrap(err, "read the leaderboard")
 	})
 	if personHash != "" {
 		group.Go(func() (err error) {
-			stats, err = p.Store.Stats(ctx, personHash)
+			stats, err = s.stats(ctx, personHash)
 			return wrap(err, "read the person's stats")
 		})
 	}
@@ -84,19 +88,22 @@ func (p *People) standings(ctx context.Context, personHash string, period Period
 
 // place returns the board with the person's entry as their stats have it now, and their rank: one more than the number
 // of people with more points. The rank is nil for a person who has not answered in the period, and beyond MaxRank.
-func place(top []BoardEntry, stats Stats, period Period, now time.Time) ([]BoardEntry, *int) {
-	own := stats.in(period, now)
+func place(top []askahuman.BoardEntry, stats askahuman.Stats, period askahuman.Period,
+	now time.Time) ([]askahuman.BoardEntry, *int) {
+	own := stats.In(period, now)
 	if own.Answers == 0 {
 		return top, nil
 	}
-	entry := BoardEntry{stats.PersonHash, own.Points, own.Answers}
+	entry := askahuman.BoardEntry{PersonHash: stats.PersonHash, Points: own.Points, Answers: own.Answers}
 	if !slices.Contains(top, entry) {
-		top = slices.DeleteFunc(slices.Clone(top), func(e BoardEntry) bool { return e.PersonHash == entry.PersonHash })
+		top = slices.DeleteFunc(slices.Clone(top), func(e askahuman.BoardEntry) bool {
+			return e.PersonHash == entry.PersonHash
+		})
 		top = append(top, entry)
-		slices.SortStableFunc(top, func(a, b BoardEntry) int { return cmp.Compare(b.Points, a.Points) })
+		slices.SortStableFunc(top, func(a, b askahuman.BoardEntry) int { return cmp.Compare(b.Points, a.Points) })
 	}
-	rank := slices.IndexFunc(top, func(e BoardEntry) bool { return e.Points == entry.Points }) + 1
-	if rank > MaxRank {
+	rank := slices.IndexFunc(top, func(e askahuman.BoardEntry) bool { return e.Points == entry.Points }) + 1
+	if rank > askahuman.MaxRank {
 		return top, nil
 	}
 	return top, &rank
@@ -104,7 +111,7 @@ func place(top []BoardEntry, stats Stats, period Period, now time.Time) ([]Board
 
 // Leaderboard is a leaderboard as one person sees it.
 type Leaderboard struct {
-	Period     Period             `json:"period" enum:"daily,weekly,all_time"`
+	Period     askahuman.Period   `json:"period" enum:"daily,weekly,all_time"`
 	Entries    []LeaderboardEntry `json:"entries" nullable:"false"`
 	YourRank   *int               `json:"your_rank" doc:"Null for a person without points, and beyond rank 1000." example:"17"`
 	YourPoints int                `json:"your_points" example:"112"`
@@ -122,25 +129,28 @@ type LeaderboardEntry struct {
 // is 1 or more; a board has at most MaxBoardLimit; 0 is DefaultBoardLimit. personHash
 // empty is an unknown person. It returns an [*validate.Error]. Entries of others may lag their last answers by half a
 // minute.
-func (p *People) Leaderboard(ctx context.Context, personHash string, period Period, limit int) (Leaderboard, error) {
+func (s *Service) Leaderboard(ctx context.Context, personHash string, period askahuman.Period, limit int) (Leaderboard,
+	error) {
 	if period == "" {
-		period = PeriodAllTime
+		period = askahuman.PeriodAllTime
 	}
 	var invalid problems
-	if !slices.Contains([]Period{PeriodDaily, PeriodWeekly, PeriodAllTime}, period) {
-		validate.OneOf(&invalid.Problems, "period", period, []Period{PeriodDaily, PeriodWeekly, PeriodAllTime})
+	if !slices.Contains([]askahuman.Period{askahuman.PeriodDaily, askahuman.PeriodWeekly, askahuman.PeriodAllTime},
+		period) {
+		validate.OneOf(&invalid.Problems, "period", period,
+			[]askahuman.Period{askahuman.PeriodDaily, askahuman.PeriodWeekly, askahuman.PeriodAllTime})
 	}
-	limit = invalid.limit(limit, DefaultBoardLimit, MaxBoardLimit)
+	limit = invalid.limit(limit, askahuman.DefaultBoardLimit, askahuman.MaxBoardLimit)
 	if err := invalid.Err(); err != nil {
 		return Leaderboard{}, err
 	}
-	now := clock(p.Now)
+	now := clock(s.Now)
 	board := Leaderboard{Period: period}
-	top, stats, err := p.standings(ctx, personHash, period, now)
+	top, stats, err := s.standings(ctx, personHash, period, now)
 	if err != nil {
 		return Leaderboard{}, err
 	}
-	board.YourPoints = stats.in(period, now).Points
+	board.YourPoints = stats.In(period, now).Points
 	top, board.YourRank = place(top, stats, period, now)
 	top = top[:min(limit, len(top))]
 	board.Entries = make([]LeaderboardEntry, len(top))
@@ -150,8 +160,25 @@ func (p *People) Leaderboard(ctx context.Context, personHash string, period Peri
 			rank = board.Entries[i-1].Rank
 		}
 		board.Entries[i] = LeaderboardEntry{
-			Rank: rank, Points: entry.Points, Answers: entry.Answers, IsCurrentUser: personHash != "" && entry.PersonHash == personHash,
+			Rank: rank, Points: entry.Points, Answers: entry.Answers,
+			IsCurrentUser: personHash != "" && entry.PersonHash == personHash,
 		}
 	}
 	return board, nil
+}
+
+// Badge is an earned badge.
+type Badge struct {
+	ID       string `json:"id" doc:"Badges are for numbers of answers and days in a row, and: 25 answers in a category (tech_expert, product_pro, ethics_advocate, creative_mind, generalist), an answer within 2 minutes of the question (early_bird), 10 answers from 00:00 to 06:00 in the person's time zone (night_owl), 5 with response_time_ms under 30000 (speed_demon), 10 with confidence 5 (confident). A badge stays once it is earned. More may come." example:"first_answer"`
+	Name     string `json:"name" example:"First Steps"`
+	EarnedAt string `json:"earned_at" format:"date-time" example:"2026-02-02T09:45:00.000Z"`
+}
+
+// withNames adds each badge's name.
+func withNames(earned []askahuman.EarnedBadge) []Badge {
+	named := make([]Badge, len(earned))
+	for i, e := range earned {
+		named[i] = Badge{ID: e.ID, Name: e.Name(), EarnedAt: FormatTime(e.EarnedAt)}
+	}
+	return named
 }

@@ -14,14 +14,15 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
 // Notifier asks people for the answers that questions still need, and marks overdue questions
 // expired. Runs may overlap, and the next run continues the work of one that dies, because a run
 // claims everything in the store before it acts.
 type Notifier struct {
-	// Store keeps the questions and subscriptions.
-	Store NotifierStore
+	// Service has the questions and subscriptions.
+	Service *Service
 	// Push sends the notifications; nil: none are sent, questions still expire.
 	Push Push
 	// QuestionURL is where people answer a question, with [QuestionIDPlaceholder] for
@@ -123,25 +124,25 @@ type notifierRun struct {
 
 	mu      sync.Mutex // guards what follows
 	report  Report
-	pool    []Subscription // the people who are left to notify, in random order
-	failed  int            // notifications that failed for reasons of their own
-	stopped bool           // nothing more is sent
+	pool    []askahuman.Subscription // the people who are left to notify, in random order
+	failed  int                      // notifications that failed for reasons of their own
+	stopped bool                     // nothing more is sent
 }
 
 // expireOverdue marks questions past their deadline, and returns those that are due and
 // still need answers.
-func (r *notifierRun) expireOverdue() ([]Question, error) {
-	var short []Question
+func (r *notifierRun) expireOverdue() ([]askahuman.Question, error) {
+	var short []askahuman.Question
 	var expiring errgroup.Group
 	expiring.SetLimit(workers)
 	now := clock(r.Now)
-	err := r.Store.DueQuestions(r.ctx, now, func(question Question) bool {
+	err := r.Service.dueQuestions(r.ctx, now, func(question askahuman.Question) bool {
 		switch {
 		case r.outOfTime():
 			return false
 		case question.Answerable() && !question.AnswerableAt(now):
 			expiring.Go(func() error {
-				ended, err := r.Store.EndQuestion(r.ctx, question, StatusExpired, now)
+				ended, err := r.Service.endQuestion(r.ctx, question, askahuman.StatusExpired, now)
 				r.record(func(report *Report) {
 					if ended {
 						report.Expired++
@@ -166,24 +167,26 @@ func (r *notifierRun) expireOverdue() ([]Question, error) {
 }
 
 // missing returns how many answers a question still needs.
-func missing(question Question) int { return question.RequiredResponses - question.CurrentResponses }
+func missing(question askahuman.Question) int {
+	return question.RequiredResponses - question.CurrentResponses
+}
 
 // claimedQuestion is a question that this run notifies people of.
 type claimedQuestion struct {
-	Question          // as claimed
-	before   Question // as read
-	message  PushMessage
+	askahuman.Question                    // as claimed
+	before             askahuman.Question // as read
+	message            PushMessage
 	// The run's mutex guards these.
 	reached bool // a person was notified
 	cut     bool // the push service failed before all were
 }
 
-func (r *notifierRun) notify(short []Question) error {
+func (r *notifierRun) notify(short []askahuman.Question) error {
 	places := 0
 	for _, question := range short {
 		places += peoplePerAnswer * missing(question)
 	}
-	pool, err := r.Store.DueSubscriptions(r.ctx, clock(r.Now), min(poolSize, samplesPerPlace*places))
+	pool, err := r.Service.dueSubscriptions(r.ctx, clock(r.Now), min(poolSize, samplesPerPlace*places))
 	if err != nil {
 		return fmt.Errorf("list due subscriptions: %w", err)
 	}
@@ -232,7 +235,7 @@ func (r *notifierRun) notify(short []Question) error {
 
 // shuffle puts subscriptions in random order. A person may have several: the claim on
 // the person lets one of them through.
-func (r *notifierRun) shuffle(subscriptions []Subscription) {
+func (r *notifierRun) shuffle(subscriptions []askahuman.Subscription) {
 	swap := func(i, j int) { subscriptions[i], subscriptions[j] = subscriptions[j], subscriptions[i] }
 	if r.Rand != nil {
 		r.Rand.Shuffle(len(subscriptions), swap)
@@ -243,13 +246,13 @@ func (r *notifierRun) shuffle(subscriptions []Subscription) {
 
 // claim takes a question for this run, until it is due again; nil: another run
 // has, or it has ended.
-func (r *notifierRun) claim(question Question) *claimedQuestion {
+func (r *notifierRun) claim(question askahuman.Question) *claimedQuestion {
 	now := clock(r.Now)
-	next := now.Add(RenotifyAfter)
+	next := now.Add(askahuman.RenotifyAfter)
 	if question.Deadline.Before(next) {
 		next = question.Deadline
 	}
-	ok, err := r.Store.ClaimQuestion(r.ctx, question, now, next)
+	ok, err := r.Service.claimQuestion(r.ctx, question, now, next)
 	if err != nil || !ok {
 		r.fail("claim question "+question.ID, err)
 		return nil
@@ -291,7 +294,7 @@ func (r *notifierRun) notifyNext(question *claimedQuestion) {
 			return
 		}
 		now := clock(r.Now)
-		claimed, err := r.Store.ClaimSubscription(r.ctx, subscription, question.ID, now)
+		claimed, err := r.Service.claimSubscription(r.ctx, subscription, question.ID, now)
 		if err != nil {
 			r.fail("claim a subscription for question "+question.ID, err)
 			return
@@ -322,7 +325,8 @@ func (r *notifierRun) send(message PushMessage) error {
 	for attempt := 1; ; attempt++ {
 		err := r.sendOnce(message)
 		unavailable, ok := errors.AsType[*PushUnavailableError](err)
-		if !ok || mayHaveArrived(err) || attempt == sendAttempts || unavailable.RetryAfter > longestRetryAfter || !r.canGoOn() {
+		if !ok || mayHaveArrived(err) || attempt == sendAttempts || unavailable.RetryAfter > longestRetryAfter ||
+			!r.canGoOn() {
 			return err
 		}
 		wait := unavailable.RetryAfter + rand.N(firstSendPause<<attempt)
@@ -377,21 +381,21 @@ func (r *notifierRun) sent(question *claimedQuestion, err error) bool {
 // mark remembers that a notification was sent. It comes after the sending, and the
 // claim before it: a run that dies in between leaves a person without the points of a
 // quick answer, and notifies no one twice.
-func (r *notifierRun) mark(subscription Subscription, question *claimedQuestion, claimedAt time.Time) {
+func (r *notifierRun) mark(subscription askahuman.Subscription, question *claimedQuestion, claimedAt time.Time) {
 	if subscription.PersonHash == "" {
 		return
 	}
 	ctx, cancel := r.lastContext()
 	defer cancel()
-	err := r.Store.MarkNotified(ctx, subscription.PersonHash, question.ID, claimedAt)
+	err := r.Service.markNotified(ctx, subscription.PersonHash, question.ID, claimedAt)
 	r.fail("remember a notification of question "+question.ID, err)
 }
 
 // deactivate takes a subscription with a dead token out of use. It releases the claim first,
 // because the person's next token has not been notified.
-func (r *notifierRun) deactivate(subscription Subscription, claimedAt time.Time) {
+func (r *notifierRun) deactivate(subscription askahuman.Subscription, claimedAt time.Time) {
 	r.release(subscription, claimedAt)
-	err := r.Store.DeactivateSubscription(r.ctx, subscription, clock(r.Now))
+	err := r.Service.deactivateSubscription(r.ctx, subscription, clock(r.Now))
 	r.fail("deactivate a subscription with a dead token", err)
 	if err == nil {
 		r.record(func(report *Report) { report.Deactivated++ })
@@ -400,10 +404,10 @@ func (r *notifierRun) deactivate(subscription Subscription, claimedAt time.Time)
 
 // release releases the claim on a person whose notification was not sent, and reports
 // whether it could.
-func (r *notifierRun) release(subscription Subscription, claimedAt time.Time) bool {
+func (r *notifierRun) release(subscription askahuman.Subscription, claimedAt time.Time) bool {
 	ctx, cancel := r.lastContext()
 	defer cancel()
-	err := r.Store.ReleaseSubscription(ctx, subscription, claimedAt)
+	err := r.Service.releaseSubscription(ctx, subscription, claimedAt)
 	r.fail("release a subscription", err)
 	return err == nil
 }
@@ -420,7 +424,7 @@ func (r *notifierRun) settle(question *claimedQuestion, end time.Time) {
 	ctx, cancel := retry.ToRelease(r.ctx, end)
 	defer cancel()
 	// Its due time is as it was read, so it keeps its place among the due ones.
-	_, err := r.Store.ClaimQuestion(ctx, question.Question, notifiedAt, question.before.DueAt)
+	_, err := r.Service.claimQuestion(ctx, question.Question, notifiedAt, question.before.DueAt)
 	r.fail("give question "+question.ID+" back", err)
 	r.record(func(report *Report) { report.Waiting++ })
 }
@@ -431,14 +435,14 @@ func (r *notifierRun) lastContext() (context.Context, context.CancelFunc) {
 }
 
 // next takes the next person from the pool, if one may still be notified.
-func (r *notifierRun) next() (Subscription, bool) {
+func (r *notifierRun) next() (askahuman.Subscription, bool) {
 	if !r.canSend() {
-		return Subscription{}, false
+		return askahuman.Subscription{}, false
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.pool) == 0 {
-		return Subscription{}, false
+		return askahuman.Subscription{}, false
 	}
 	subscription := r.pool[0]
 	r.pool = r.pool[1:]

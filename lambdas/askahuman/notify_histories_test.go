@@ -1,17 +1,24 @@
-package askahuman_test
+package askahuman
 
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"pgregory.net/rapid"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	sdk "github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
-	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/inmem"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
 // device is a subscription as its owner sees it.
@@ -29,7 +36,7 @@ type arrival struct {
 	known    bool // the notifier has remembered that it was sent
 }
 
-// outside is the notifier's environment: devices, and a push service and a store that fail at
+// outside is the notifier's environment: devices, and a push service and tables that fail at
 // random. Devices change between runs only.
 type outside struct {
 	*notifying
@@ -41,8 +48,8 @@ type outside struct {
 	calm     bool // nothing fails but dead tokens
 }
 
-// Send implements [askahuman.Push].
-func (o *outside) Send(_ context.Context, m askahuman.PushMessage) error {
+// Send implements [Push].
+func (o *outside) Send(_ context.Context, m PushMessage) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, d := range o.devices {
@@ -50,7 +57,7 @@ func (o *outside) Send(_ context.Context, m askahuman.PushMessage) error {
 			continue
 		}
 		if d.dead {
-			return askahuman.ErrDeadToken
+			return ErrDeadToken
 		}
 		arrived := arrival{device: d, question: m.QuestionID, at: o.now}
 		switch n := o.fate.IntN(10); {
@@ -66,27 +73,43 @@ func (o *outside) Send(_ context.Context, m askahuman.PushMessage) error {
 			return errBroken
 		}
 	}
-	return askahuman.ErrDeadToken
+	return ErrDeadToken
 }
 
-// forgetful loses some marks, as a run that dies does.
-type forgetful struct {
-	*inmem.Store
-	o *outside
-}
-
-func (f forgetful) MarkNotified(ctx context.Context, personHash, questionID string, claimedAt time.Time) error {
-	f.o.mu.Lock()
-	defer f.o.mu.Unlock()
-	if !f.o.calm && f.o.fate.IntN(5) == 0 {
+// mark loses some marks, as a run that dies does, and notes the others.
+func (o *outside) mark(r dynamotest.Request) error {
+	if !sets(r, "Guards", "notified_at") {
+		return nil
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !o.calm && o.fate.IntN(5) == 0 {
 		return errBroken
 	}
-	for i, a := range f.o.arrivals {
-		if a.device.person == personHash && a.at.Equal(claimedAt) {
-			f.o.arrivals[i].known = true
+	key, _ := r.Input.(*sdk.UpdateItemInput).Key["guard_key"].(*types.AttributeValueMemberS)
+	for i, a := range o.arrivals {
+		if notifiedKey(a.device.person)[0] == key.Value && a.at.Equal(o.now) {
+			o.arrivals[i].known = true
 		}
 	}
-	return f.Store.MarkNotified(ctx, personHash, questionID, claimedAt)
+	return nil
+}
+
+// marks reads when each person was last notified, and of which question, from the tables.
+func (o *outside) marks(t *testing.T) map[string]guardNotified {
+	t.Helper()
+	scanned := Must(o.tables.Client.Scan(context.Background(),
+		&sdk.ScanInput{TableName: aws.String("Guards"), ConsistentRead: aws.Bool(true)}))(t)
+	marks := map[string]guardNotified{}
+	for _, item := range scanned.Items {
+		var mark guardNotified
+		OK(t, attributevalue.UnmarshalMap(item, &mark))
+		key, _ := item["guard_key"].(*types.AttributeValueMemberS)
+		if person, ok := strings.CutPrefix(key.Value, "NOTIFIED#"); ok && !mark.NotifiedAt.IsZero() {
+			marks[person] = mark
+		}
+	}
+	return marks
 }
 
 func (o *outside) person(d device) string {
@@ -106,7 +129,8 @@ func (o *outside) last(person string) (last time.Time) {
 	return last
 }
 
-func (o *outside) run(t *rapid.T, runs int) {
+func (o *outside) run(t *testing.T, runs int) {
+	t.Helper()
 	before := len(o.arrivals)
 	var group sync.WaitGroup
 	for range runs {
@@ -124,31 +148,24 @@ func (o *outside) run(t *rapid.T, runs int) {
 				continue
 			}
 			if gap := later.at.Sub(earlier.at); gap < later.device.interval {
-				t.Fatalf("%s was notified on %s %v after a notification on %s; that device wants %v", person, later.device.token, gap, earlier.device.token, later.device.interval)
+				t.Fatalf("%s was notified on %s %v after a notification on %s; that device wants %v", person,
+					later.device.token, gap, earlier.device.token, later.device.interval)
 			}
 		}
 	}
 	// Only a notification that is known to have arrived earns the points of a quick answer.
+	marks := o.marks(t)
 	for _, a := range o.arrivals {
-		if a.device.person == "" {
+		if a.device.person == "" || !a.known || !a.at.Equal(o.last(a.device.person)) {
 			continue
 		}
-		state, err := o.store.AnswerState(context.Background(), a.question, a.device.person, time.Time{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		at := state.NotifiedAt
-		if a.known && a.at.Equal(o.last(a.device.person)) && !at.Equal(a.at) {
-			t.Fatalf("%s was notified of %s at %v; the mark says %v", a.device.person, a.question, a.at, at)
+		if mark := marks[a.device.person]; mark.QuestionID != a.question || !mark.NotifiedAt.Equal(a.at) {
+			t.Fatalf("%s was notified of %s at %v; the mark says %+v", a.device.person, a.question, a.at, mark)
 		}
 	}
-	for _, d := range o.devices {
-		for _, q := range o.arrivals {
-			state, _ := o.store.AnswerState(context.Background(), q.question, d.person, time.Time{})
-			at := state.NotifiedAt
-			if !at.IsZero() && !o.arrived(d.person, q.question, at) {
-				t.Fatalf("%s has a mark of %s at %v, when nothing arrived", d.person, q.question, at)
-			}
+	for person, mark := range marks {
+		if at := mark.NotifiedAt; !o.arrived(person, mark.QuestionID, at) {
+			t.Fatalf("%s has a mark of %s at %v, when nothing arrived", person, mark.QuestionID, at)
 		}
 	}
 }
@@ -162,102 +179,80 @@ func (o *outside) arrived(person, question string, at time.Time) bool {
 	return false
 }
 
-// TestRunRandomHistories has people with several devices, dead tokens, lost answers and overlapping
-// runs: they are never notified more often than they chose, marks record what arrived, and people
-// whose interval has passed are notified.
+// People with several devices, dead tokens, lost answers and overlapping runs: they are never notified more often than
+// they chose, marks record what arrived, and people whose interval has passed are notified.
 func TestRunRandomHistories(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		o := &outside{notifying: newNotifying(), devices: map[string]device{}, fate: rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "fate"), 0))}
-		o.now = o.now.Truncate(time.Millisecond)
-		o.notifier.Rand = nil
-		o.notifier.Push, o.notifier.Store = o, forgetful{o.store, o}
-		tokens := 0
-		token := func() string { tokens++; return fmt.Sprint("token-", tokens) }
-		asked := 0
-		ask := func(responses int) {
-			ask := textAsk()
-			ask.MinResponses, ask.TimeoutSeconds = &responses, new(seconds(askahuman.MaxTimeout))
-			asked++
-			if _, err := o.Ask(context.Background(), fmt.Sprint("agent ", asked), ask); err != nil {
-				t.Fatal(err)
-			}
-		}
-		one := func() (device, bool) {
-			var ids []string
-			for i := 1; i <= tokens; i++ {
-				for id, d := range o.devices {
-					if d.token == fmt.Sprint("token-", i) {
-						ids = append(ids, id)
-					}
-				}
-			}
-			if len(ids) == 0 {
-				return device{}, false
-			}
-			return o.devices[rapid.SampledFrom(ids).Draw(t, "device")], true
-		}
-		t.Repeat(map[string]func(*rapid.T){
-			"time": func(t *rapid.T) {
-				o.now = o.now.Add(time.Duration(rapid.IntRange(1, 40).Draw(t, "minutes")) * time.Minute)
-			},
-			"ask": func(t *rapid.T) {
-				ask(rapid.IntRange(1, 3).Draw(t, "responses"))
-			},
-			"subscribe": func(t *rapid.T) {
-				d := device{
-					person: rapid.SampledFrom([]string{"", "alice", "bob"}).Draw(t, "person"), token: token(),
-					interval: rapid.SampledFrom([]time.Duration{5 * time.Minute, 30 * time.Minute, time.Hour}).Draw(t, "interval"),
-					dead:     rapid.IntRange(0, 3).Draw(t, "dead") == 0,
-				}
-				sub, err := o.people.Subscribe(context.Background(), d.person, askahuman.NewSubscription{Token: d.token, Interval: new(int(d.interval / time.Minute))})
-				if err != nil {
-					t.Fatal(err)
-				}
-				d.id = sub.ID
-				o.devices[d.id] = d
-			},
-			"renew": func(t *rapid.T) {
-				d, ok := one()
-				if !ok {
-					t.Skip("no device")
-				}
-				d.token, d.dead = token(), false
-				if _, err := o.people.ChangeSubscription(context.Background(), d.id, askahuman.SubscriptionChange{Token: &d.token}); err != nil {
-					t.Fatal(err)
-				}
-				o.devices[d.id] = d
-			},
-			"unsubscribe": func(t *rapid.T) {
-				d, ok := one()
-				if !ok {
-					t.Skip("no device")
-				}
-				if err := o.people.Unsubscribe(context.Background(), d.id); err != nil {
-					t.Fatal(err)
-				}
-				delete(o.devices, d.id)
-			},
-			"run": func(t *rapid.T) { o.run(t, rapid.IntRange(1, 3).Draw(t, "runs")) },
+	for seed := range uint64(8) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			o := &outside{notifying: newNotifying(t), devices: map[string]device{},
+				fate: rand.New(rand.NewPCG(seed, 0))}
+			o.now = o.now.Truncate(time.Millisecond)
+			o.notifier.Rand, o.notifier.Push = nil, o
+			o.faults(o.mark)
+			o.history(t, rand.New(rand.NewPCG(seed, 1)))
 		})
+	}
+}
 
-		// Once all works again, only notifications that arrived make people wait. While a run tries
-		// a dead device, it may pass over the person's other ones.
-		o.calm = true
-		may := map[string]bool{}
-		for _, d := range o.devices {
-			if person := o.person(d); !d.dead && !o.last(person).Add(d.interval).After(o.now) {
-				may[person] = true
+// history has things happen at random.
+func (o *outside) history(t *testing.T, random *rand.Rand) {
+	tokens, asked := 0, 0
+	token := func() string { tokens++; return fmt.Sprint("token-", tokens) }
+	ask := func(responses int) {
+		ask := textAsk()
+		ask.MinResponses, ask.TimeoutSeconds = &responses, new(seconds(askahuman.MaxTimeout))
+		asked++
+		Must(o.Ask(t.Context(), fmt.Sprint("agent ", asked), ask))(t)
+	}
+	one := func() device {
+		return o.devices[slices.Sorted(maps.Keys(o.devices))[random.IntN(len(o.devices))]]
+	}
+	for range 40 {
+		switch action := random.IntN(8); {
+		case action == 0:
+			o.now = o.now.Add(time.Duration(1+random.IntN(40)) * time.Minute)
+		case action == 1:
+			ask(1 + random.IntN(3))
+		case action == 2 || len(o.devices) == 0:
+			d := device{
+				person: []string{"", "alice", "bob"}[random.IntN(3)], token: token(), dead: random.IntN(4) == 0,
+				interval: []time.Duration{5 * time.Minute, 30 * time.Minute, time.Hour}[random.IntN(3)],
 			}
+			d.id = o.device(t, d.person, d.token, int(d.interval/time.Minute)).ID
+			o.devices[d.id] = d
+		case action == 3:
+			d := one()
+			d.token, d.dead = token(), false
+			Must(o.people.ChangeSubscription(t.Context(), d.id, askahuman.SubscriptionChange{Token: &d.token}))(t)
+			o.devices[d.id] = d
+		case action == 4:
+			d := one()
+			OK(t, o.people.Unsubscribe(t.Context(), d.id))
+			delete(o.devices, d.id)
+		default:
+			o.run(t, 1+random.IntN(3))
 		}
-		for range 1 + len(o.devices) {
-			ask(50)
-			o.run(t, 1)
+	}
+
+	// Once all works again, only notifications that arrived make people wait. While a run tries
+	// a dead device, it may pass over the person's other ones.
+	o.calm = true
+	may := map[string]bool{}
+	for _, d := range o.devices {
+		if person := o.person(d); !d.dead && !o.last(person).Add(d.interval).After(o.now) {
+			may[person] = true
 		}
-		for person := range may {
-			if !o.last(person).Equal(o.now) {
-				t.Fatalf("%s was last notified at %v and not at %v, though an interval of theirs has passed", person, o.last(person), o.now)
-			}
+	}
+	for range 1 + len(o.devices) {
+		ask(50)
+		o.run(t, 1)
+	}
+	for person := range may {
+		if !o.last(person).Equal(o.now) {
+			t.Fatalf("%s was last notified at %v and not at %v, though an interval of theirs has passed", person,
+				o.last(person), o.now)
 		}
-	})
+	}
 }

@@ -1,12 +1,14 @@
-package askahuman_test
+package askahuman
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"math/rand/v2"
+	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -14,21 +16,24 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
-	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/inmem"
-	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/storetest"
+	sdk "github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/google/uuid"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
+	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 // inbox is a push service that keeps what it takes.
 type inbox struct {
 	mu       sync.Mutex
-	messages []askahuman.PushMessage
+	messages []PushMessage
 	attempts int
 	// fail says what happens to an attempt, counted from 1; nil takes all.
-	fail func(attempt int, m askahuman.PushMessage) error
+	fail func(attempt int, m PushMessage) error
 }
 
-func (i *inbox) Send(_ context.Context, m askahuman.PushMessage) error {
+func (i *inbox) Send(_ context.Context, m PushMessage) error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.attempts++
@@ -54,15 +59,16 @@ func (i *inbox) byToken() map[string]int {
 type notifying struct {
 	*platform
 	inbox    *inbox
-	notifier *askahuman.Notifier
+	notifier *Notifier
 	slept    []time.Duration
 }
 
-func newNotifying() *notifying {
-	n := &notifying{platform: newPlatform(), inbox: &inbox{}}
+func newNotifying(t *testing.T) *notifying {
+	n := &notifying{platform: newPlatform(t), inbox: &inbox{}}
 	var mu sync.Mutex
-	n.notifier = &askahuman.Notifier{
-		Store: n.store, Push: n.inbox, QuestionURL: "https://example.com/questions/{question_id}?from=push", Now: n.Agents.Now,
+	n.notifier = &Notifier{
+		Service: n.notifying, Push: n.inbox, QuestionURL: "https://example.com/questions/{question_id}?from=push",
+		Now:  n.Now,
 		Rand: rand.New(rand.NewPCG(1, 2)),
 		Sleep: func(ctx context.Context, d time.Duration) error {
 			mu.Lock()
@@ -81,9 +87,9 @@ func (n *notifying) subscribe(t *testing.T, count int) {
 	}
 }
 
-func (n *notifying) run(t *testing.T) askahuman.Report {
+func (n *notifying) run(t *testing.T) Report {
 	t.Helper()
-	report := storetest.Must(n.notifier.Run(t.Context()))(t)
+	report := Must(n.notifier.Run(t.Context()))(t)
 	return report
 }
 
@@ -94,7 +100,7 @@ func (n *notifying) askFor(t *testing.T, responses int) askahuman.Question {
 	return n.ask(t, ask)
 }
 
-func wantReport(t *testing.T, got, want askahuman.Report) {
+func wantReport(t *testing.T, got, want Report) {
 	t.Helper()
 	if len(got.Failures) > 0 && want.Failures == nil {
 		t.Errorf("failures: %v", errors.Join(got.Failures...))
@@ -109,33 +115,36 @@ var someFailures = []error{errBroken}
 
 func TestRun(t *testing.T) {
 	t.Parallel()
-	n := newNotifying()
+	n := newNotifying(t)
 	n.subscribe(t, 40)
 	ask := textAsk()
 	ask.Prompt = "What would you\ncall this? " + strings.Repeat("Please. ", 50)
 	ask.MinResponses = new(2)
 	q := n.ask(t, ask)
-	wantReport(t, n.run(t), askahuman.Report{Questions: 1, Notified: 6})
+	wantReport(t, n.run(t), Report{Questions: 1, Notified: 6})
 	for token, count := range n.inbox.byToken() {
 		if count != 1 {
 			t.Errorf("%s was notified %d times", token, count)
 		}
 	}
 	m := n.inbox.messages[0]
-	if m.Link != "https://example.com/questions/"+q.ID+"?from=push" || m.QuestionID != q.ID || m.Type != askahuman.TypeText || m.Title == "" || !strings.HasPrefix(m.Body, "What would you call this? Please. ") || !strings.HasSuffix(m.Body, "…") || len([]rune(m.Body)) > 120 {
+	if m.Link != "https://example.com/questions/"+q.ID+"?from=push" || m.QuestionID != q.ID ||
+		m.Type != askahuman.TypeText || m.Title == "" ||
+		!strings.HasPrefix(m.Body, "What would you call this? Please. ") || !strings.HasSuffix(m.Body, "…") ||
+		len([]rune(m.Body)) > 120 {
 		t.Errorf("message = %+v", m)
 	}
 
 	// Nothing more until 15 minutes have passed.
 	n.now = n.now.Add(15*time.Minute - time.Second)
-	wantReport(t, n.run(t), askahuman.Report{})
+	wantReport(t, n.run(t), Report{})
 	// Then for what is still short.
 	n.answer(t, "somebody", text(q.ID, "an answer"))
 	n.now = n.now.Add(time.Second)
-	wantReport(t, n.run(t), askahuman.Report{Questions: 1, Notified: 3})
+	wantReport(t, n.run(t), Report{Questions: 1, Notified: 3})
 	n.answer(t, "somebody else", text(q.ID, "an answer"))
 	n.now = n.now.Add(15 * time.Minute)
-	wantReport(t, n.run(t), askahuman.Report{})
+	wantReport(t, n.run(t), Report{})
 	for token, count := range n.inbox.byToken() {
 		if count != 1 {
 			t.Errorf("%s was notified %d times within their interval", token, count)
@@ -148,11 +157,11 @@ func TestRunDrawsAtRandom(t *testing.T) {
 	t.Parallel()
 	drawn := map[string]bool{}
 	for seed := range uint64(4) {
-		n := newNotifying()
+		n := newNotifying(t)
 		n.notifier.Rand = rand.New(rand.NewPCG(seed, 0))
 		n.subscribe(t, 12)
 		n.askFor(t, 1)
-		wantReport(t, n.run(t), askahuman.Report{Questions: 1, Notified: 3})
+		wantReport(t, n.run(t), Report{Questions: 1, Notified: 3})
 		drawn[fmt.Sprint(slices.Sorted(maps.Keys(n.inbox.byToken())))] = true
 	}
 	if len(drawn) < 2 {
@@ -162,16 +171,16 @@ func TestRunDrawsAtRandom(t *testing.T) {
 
 func TestRunKeepsEachPersonsInterval(t *testing.T) {
 	t.Parallel()
-	n := newNotifying()
+	n := newNotifying(t)
 	for i, interval := range []int{5, 20, 60} {
 		n.device(t, "", fmt.Sprint(i), interval)
 	}
-	for range 120 {
+	for range 24 {
 		if n.now.Minute() == 0 {
 			n.askFor(t, 50)
 		}
 		n.run(t)
-		n.now = n.now.Add(time.Minute)
+		n.now = n.now.Add(5 * time.Minute)
 	}
 	got := n.inbox.byToken()
 	// A question is notified of at 0, 15, 30 and 45 minutes of its hour.
@@ -186,7 +195,7 @@ func TestRunExpires(t *testing.T) {
 	for name, push := range map[string]bool{"with push": true, "without push": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			n := newNotifying()
+			n := newNotifying(t)
 			if !push {
 				n.notifier.Push = nil
 			}
@@ -201,56 +210,56 @@ func TestRunExpires(t *testing.T) {
 			if report.Expired != 1 || report.Notified != 0 {
 				t.Errorf("at the deadline: %+v", report)
 			}
-			stored, err := n.store.Question(t.Context(), q.ID, n.now)
+			stored, err := n.people.question(t.Context(), q.ID, n.now)
 			if err != nil || stored.Status != askahuman.StatusExpired || !stored.DueAt.IsZero() {
 				t.Errorf("stored: %+v, %v", stored, err)
 			}
-			wantReport(t, n.run(t), askahuman.Report{})
+			wantReport(t, n.run(t), Report{})
 		})
 	}
 }
 
 func TestRunWithoutPushClaimsNothing(t *testing.T) {
 	t.Parallel()
-	n := newNotifying()
+	n := newNotifying(t)
 	n.notifier.Push = nil
 	n.subscribe(t, 3)
 	q := n.askFor(t, 1)
-	wantReport(t, n.run(t), askahuman.Report{Waiting: 1})
-	stored, err := n.store.Question(t.Context(), q.ID, n.now)
+	wantReport(t, n.run(t), Report{Waiting: 1})
+	stored, err := n.people.question(t.Context(), q.ID, n.now)
 	if err != nil || !stored.DueAt.Equal(q.DueAt) || !stored.NotifiedAt.IsZero() {
 		t.Errorf("stored: %+v, %v", stored, err)
 	}
 	n.notifier.Push = n.inbox
-	wantReport(t, n.run(t), askahuman.Report{Questions: 1, Notified: 3})
+	wantReport(t, n.run(t), Report{Questions: 1, Notified: 3})
 }
 
 func TestRunWithoutSubscribersWaits(t *testing.T) {
 	t.Parallel()
-	n := newNotifying()
+	n := newNotifying(t)
 	n.askFor(t, 1)
-	wantReport(t, n.run(t), askahuman.Report{Waiting: 1})
+	wantReport(t, n.run(t), Report{Waiting: 1})
 	n.now = n.now.Add(time.Minute)
 	n.subscribe(t, 1)
-	wantReport(t, n.run(t), askahuman.Report{Questions: 1, Notified: 1})
+	wantReport(t, n.run(t), Report{Questions: 1, Notified: 1})
 }
 
 func TestRunDeadTokens(t *testing.T) {
 	t.Parallel()
-	n := newNotifying()
+	n := newNotifying(t)
 	n.subscribe(t, 9)
 	dead := map[string]bool{"token-0": true, "token-3": true, "token-8": true}
-	n.inbox.fail = func(_ int, m askahuman.PushMessage) error {
+	n.inbox.fail = func(_ int, m PushMessage) error {
 		if dead[m.Token] {
-			return fmt.Errorf("%w: gone", askahuman.ErrDeadToken)
+			return fmt.Errorf("%w: gone", ErrDeadToken)
 		}
 		return nil
 	}
 	n.askFor(t, 3)
 	// Other people replace those who cannot be reached.
-	wantReport(t, n.run(t), askahuman.Report{Questions: 1, Notified: 6, Deactivated: 3})
+	wantReport(t, n.run(t), Report{Questions: 1, Notified: 6, Deactivated: 3})
 	n.now = n.now.Add(24 * time.Hour)
-	n.inbox.fail = func(_ int, m askahuman.PushMessage) error {
+	n.inbox.fail = func(_ int, m PushMessage) error {
 		if dead[m.Token] {
 			t.Errorf("a dead token is notified again: %s", m.Token)
 		}
@@ -272,22 +281,23 @@ func TestRunMarksWhatWasSent(t *testing.T) {
 		marked, free bool
 	}{
 		"sent":          {nil, true, false},
-		"dead token":    {fmt.Errorf("%w: gone", askahuman.ErrDeadToken), false, true},
+		"dead token":    {fmt.Errorf("%w: gone", ErrDeadToken), false, true},
 		"refused":       {errBroken, false, true},
 		"unavailable":   {unavailable(time.Hour), false, true},
-		"no answer":     {&askahuman.PushUnavailableError{Err: fmt.Errorf("post: %w", context.DeadlineExceeded)}, false, false},
+		"no answer":     {&PushUnavailableError{Err: fmt.Errorf("post: %w", context.DeadlineExceeded)}, false, false},
 		"cut by caller": {fmt.Errorf("post: %w", context.Canceled), false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			n := newNotifying()
+			n := newNotifying(t)
 			sub := n.device(t, "me", "token", 30)
 			q := n.askFor(t, 1)
-			n.inbox.fail = func(int, askahuman.PushMessage) error { return test.err }
+			n.inbox.fail = func(int, PushMessage) error { return test.err }
 			if report := n.run(t); n.inbox.attempts != 1 || !test.free && report.Released != 0 {
 				t.Errorf("%d attempts, %d released; want one attempt", n.inbox.attempts, report.Released)
 			}
-			if state, err := n.store.AnswerState(t.Context(), q.ID, "me", time.Time{}); err != nil || state.NotifiedAt.IsZero() == test.marked {
+			if state, err := n.people.answerState(t.Context(), q.ID, "me", time.Time{}); err != nil ||
+				state.NotifiedAt.IsZero() == test.marked {
 				t.Errorf("notified at %v, %v; want a mark: %t", state.NotifiedAt, err, test.marked)
 			}
 			want := 15
@@ -301,7 +311,8 @@ func TestRunMarksWhatWasSent(t *testing.T) {
 			// A new token of the same device, and another device of the same person.
 			n.inbox.fail = nil
 			sent := len(n.inbox.messages)
-			storetest.Must(n.people.ChangeSubscription(t.Context(), sub.ID, askahuman.SubscriptionChange{Token: new("new-token")}))(t)
+			Must(n.people.ChangeSubscription(t.Context(), sub.ID,
+				askahuman.SubscriptionChange{Token: new("new-token")}))(t)
 			n.device(t, "me", "another-token", 5)
 			n.askFor(t, 1)
 			n.run(t)
@@ -317,26 +328,27 @@ func TestRunMarksWhatWasSent(t *testing.T) {
 func TestLastNotificationCounts(t *testing.T) {
 	t.Parallel()
 	if askahuman.MinInterval < askahuman.NotificationBonusWindow {
-		t.Errorf("people can be notified every %v, and answers count as quick for %v", askahuman.MinInterval, askahuman.NotificationBonusWindow)
+		t.Errorf("people can be notified every %v, and answers count as quick for %v", askahuman.MinInterval,
+			askahuman.NotificationBonusWindow)
 	}
 }
 
 func unavailable(after time.Duration) error {
-	return &askahuman.PushUnavailableError{RetryAfter: after, Err: errBroken}
+	return &PushUnavailableError{RetryAfter: after, Err: errBroken}
 }
 
 func TestRunUnavailableForAMoment(t *testing.T) {
 	t.Parallel()
-	n := newNotifying()
+	n := newNotifying(t)
 	n.subscribe(t, 3)
-	n.inbox.fail = func(attempt int, _ askahuman.PushMessage) error {
+	n.inbox.fail = func(attempt int, _ PushMessage) error {
 		if attempt <= 2 {
 			return unavailable(2 * time.Second)
 		}
 		return nil
 	}
 	n.askFor(t, 1)
-	wantReport(t, n.run(t), askahuman.Report{Questions: 1, Notified: 3})
+	wantReport(t, n.run(t), Report{Questions: 1, Notified: 3})
 	if len(n.slept) != 2 || slices.Min(n.slept) < 2*time.Second {
 		t.Errorf("waited %v, want at least what the service asked for, twice", n.slept)
 	}
@@ -355,14 +367,14 @@ func TestRunUnavailable(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			n := newNotifying()
-			n.subscribe(t, 200)
-			n.inbox.fail = func(int, askahuman.PushMessage) error { return test.err }
-			for range 20 {
+			n := newNotifying(t)
+			n.subscribe(t, 60)
+			n.inbox.fail = func(int, PushMessage) error { return test.err }
+			for range 6 {
 				n.askFor(t, 3)
 			}
 			report := n.run(t)
-			if !report.Unavailable || report.Notified != 0 || report.Waiting != 20 || report.Released == 0 {
+			if !report.Unavailable || report.Notified != 0 || report.Waiting != 6 || report.Released == 0 {
 				t.Errorf("report = %+v", report)
 			}
 			if most := 16 * test.attempts; n.inbox.attempts > most {
@@ -371,16 +383,16 @@ func TestRunUnavailable(t *testing.T) {
 			// All are due, and all people free, at the next tick.
 			n.now = n.now.Add(time.Minute)
 			n.inbox.fail = nil
-			wantReport(t, n.run(t), askahuman.Report{Questions: 20, Notified: 180})
+			wantReport(t, n.run(t), Report{Questions: 6, Notified: 54})
 		})
 	}
 }
 
 func TestRunCutShort(t *testing.T) {
 	t.Parallel()
-	n := newNotifying()
+	n := newNotifying(t)
 	n.subscribe(t, 60)
-	n.inbox.fail = func(attempt int, _ askahuman.PushMessage) error {
+	n.inbox.fail = func(attempt int, _ PushMessage) error {
 		if attempt > 4 {
 			return unavailable(time.Minute)
 		}
@@ -391,12 +403,13 @@ func TestRunCutShort(t *testing.T) {
 	if report.Notified != 4 || report.Questions != 1 || !report.Unavailable || report.Waiting != 1 {
 		t.Errorf("report = %+v", report)
 	}
-	if stored, err := n.store.Question(t.Context(), q.ID, n.now); err != nil || !stored.NotifiedAt.Equal(n.now.Truncate(time.Millisecond)) {
+	if stored, err := n.people.question(t.Context(), q.ID, n.now); err != nil ||
+		!stored.NotifiedAt.Equal(n.now.Truncate(time.Millisecond)) {
 		t.Errorf("notified at %v, %v", stored.NotifiedAt, err)
 	}
 	n.now = n.now.Add(time.Minute)
 	n.inbox.fail = nil
-	wantReport(t, n.run(t), askahuman.Report{Questions: 1, Notified: 30})
+	wantReport(t, n.run(t), Report{Questions: 1, Notified: 30})
 	for token, count := range n.inbox.byToken() {
 		if count != 1 {
 			t.Errorf("%s was notified %d times", token, count)
@@ -406,21 +419,21 @@ func TestRunCutShort(t *testing.T) {
 
 func TestRunOneBadMessage(t *testing.T) {
 	t.Parallel()
-	n := newNotifying()
+	n := newNotifying(t)
 	n.subscribe(t, 40)
 	bad := n.askFor(t, 1)
 	for range 3 {
 		n.now = n.now.Add(time.Millisecond)
 		n.askFor(t, 1)
 	}
-	n.inbox.fail = func(_ int, m askahuman.PushMessage) error {
+	n.inbox.fail = func(_ int, m PushMessage) error {
 		if m.QuestionID == bad.ID {
 			return errBroken
 		}
 		return nil
 	}
 	report := n.run(t)
-	wantReport(t, report, askahuman.Report{Questions: 3, Notified: 9, Released: 3, Waiting: 1, Failures: someFailures})
+	wantReport(t, report, Report{Questions: 3, Notified: 9, Released: 3, Waiting: 1, Failures: someFailures})
 	if len(report.Failures) != 3 || !errors.Is(report.Failures[0], errBroken) {
 		t.Errorf("failures = %v", report.Failures)
 	}
@@ -428,21 +441,21 @@ func TestRunOneBadMessage(t *testing.T) {
 
 func TestRunGivesUpOnManyFailures(t *testing.T) {
 	t.Parallel()
-	n := newNotifying()
-	n.subscribe(t, 500)
-	n.inbox.fail = func(int, askahuman.PushMessage) error { return errBroken }
-	for range 50 {
+	n := newNotifying(t)
+	n.subscribe(t, 80)
+	n.inbox.fail = func(int, PushMessage) error { return errBroken }
+	for range 10 {
 		n.askFor(t, 3)
 	}
 	report := n.run(t)
-	if report.Notified != 0 || report.Waiting != 50 || n.inbox.attempts > 5+16 {
+	if report.Notified != 0 || report.Waiting != 10 || n.inbox.attempts > 5+16 {
 		t.Errorf("%d attempts, %+v", n.inbox.attempts, report)
 	}
 }
 
 func TestRunOutOfTime(t *testing.T) {
 	t.Parallel()
-	n := newNotifying()
+	n := newNotifying(t)
 	n.subscribe(t, 3)
 	q := n.askFor(t, 1)
 	// Less time is left than a run reserves.
@@ -452,7 +465,7 @@ func TestRunOutOfTime(t *testing.T) {
 	if err != nil || report.Notified != 0 {
 		t.Errorf("%+v, %v", report, err)
 	}
-	if stored, err := n.store.Question(t.Context(), q.ID, n.now); err != nil || !stored.DueAt.Equal(q.DueAt) {
+	if stored, err := n.people.question(t.Context(), q.ID, n.now); err != nil || !stored.DueAt.Equal(q.DueAt) {
 		t.Errorf("still claimed: %+v, %v", stored, err)
 	}
 }
@@ -460,21 +473,21 @@ func TestRunOutOfTime(t *testing.T) {
 // TestRunTimeEndsWhileSending has the run's time end in the middle.
 func TestRunTimeEndsWhileSending(t *testing.T) {
 	t.Parallel()
-	n := newNotifying()
+	n := newNotifying(t)
 	n.subscribe(t, 100)
 	for range 10 {
 		n.askFor(t, 3)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	n.inbox.fail = func(attempt int, _ askahuman.PushMessage) error {
+	n.inbox.fail = func(attempt int, _ PushMessage) error {
 		if attempt == 20 {
 			cancel()
 			return unavailable(0)
 		}
 		return nil
 	}
-	report := storetest.Must(n.notifier.Run(ctx))(t)
+	report := Must(n.notifier.Run(ctx))(t)
 	if report.Notified == 0 || report.Released != 1 {
 		t.Errorf("report = %+v", report)
 	}
@@ -492,40 +505,71 @@ func TestRunTimeEndsWhileSending(t *testing.T) {
 	}
 }
 
-// hanging is a store that does not answer a release of a question.
+// hanging is an engine with 40 due questions and 200 subscriptions. It does not answer a release of a question.
 type hanging struct {
-	*inmem.Store
-	claimed sync.Map
+	questions, subscriptions string // the answers to lists
+	question                 string // the form of one
+	claimed                  *sync.Map
 }
 
-func (h *hanging) ClaimQuestion(ctx context.Context, q askahuman.Question, notifiedAt, dueAt time.Time) (bool, error) {
-	if _, again := h.claimed.LoadOrStore(q.ID, true); again {
-		<-ctx.Done()
-		return false, ctx.Err()
+func (h hanging) Do(r *http.Request) (*http.Response, error) {
+	content, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, err
 	}
-	return h.Store.ClaimQuestion(ctx, q, notifiedAt, dueAt)
+	body, answer := string(content), "{}"
+	id := uuids.FindString(body)
+	switch _, operation, _ := strings.Cut(r.Header.Get("X-Amz-Target"), "."); {
+	case operation == "Query" && strings.Contains(body, `"Questions"`):
+		answer = h.questions
+	case operation == "Query":
+		answer = h.subscriptions
+	case operation == "GetItem" && strings.Contains(body, `"Questions"`):
+		answer = fmt.Sprintf(h.question, id)
+	case operation == "TransactWriteItems":
+		if _, again := h.claimed.LoadOrStore(id, true); again {
+			<-r.Context().Done()
+			return nil, r.Context().Err()
+		}
+	}
+	return &http.Response{
+		StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/x-amz-json-1.0"}},
+		Body: io.NopCloser(strings.NewReader(answer)), ContentLength: int64(len(answer)), Request: r,
+	}, nil
 }
 
-// A run ends in its time also when it claimed many questions and the store hangs.
-func TestRunEndsWhileTheStoreHangs(t *testing.T) {
+var uuids = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+
+// A run ends in its time also when it claimed many questions and the tables hang.
+func TestRunEndsWhileTheTablesHang(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		n := newNotifying()
-		n.notifier.Store = &hanging{Store: n.store}
-		n.subscribe(t, 200)
-		for range 40 {
-			n.askFor(t, 1)
+		now := time.Now()
+		var questions, subscriptions []string
+		for i := range 40 {
+			questions = append(questions, fmt.Sprintf(`{"question_id":{"S":%q},"due_at":{"S":%q}}`, uuid.NewString(),
+				FormatTime(now.Add(time.Duration(i-60)*time.Second))))
 		}
-		n.inbox.fail = func(attempt int, _ askahuman.PushMessage) error {
+		for i := range 200 {
+			subscriptions = append(subscriptions,
+				fmt.Sprintf(`{"subscription_id":{"S":%q},"fcm_token":{"S":"token-%d"},"active":{"S":"true"}}`,
+					uuid.NewString(), i))
+		}
+		question := fmt.Sprintf(
+			`{"Item":{"question_id":{"S":"%%s"},"status":{"S":"OPEN"},"required_responses":{"N":"1"},"due_at":{"S":%q},"deadline":{"S":%q},"expires_at":{"N":"%d"}}}`,
+			FormatTime(now.Add(-time.Minute)), FormatTime(now.Add(time.Hour)), now.Add(2*time.Hour).Unix())
+		list := func(items []string) string { return `{"Items":[` + strings.Join(items, ",") + `]}` }
+		tables := dynamotest.Over(t, askahuman.Platform().Database,
+			hanging{list(questions), list(subscriptions), question, &sync.Map{}})
+		push := &inbox{fail: func(attempt int, _ PushMessage) error {
 			if attempt <= 40 {
 				return errBroken
 			}
 			return unavailable(time.Hour)
-		}
-		began := time.Now()
-		report := n.run(t)
-		if took := time.Since(began); took > 5*time.Second {
-			t.Errorf("the run ended after %s, want at most 5 s", took)
+		}}
+		report, err := (&Notifier{Service: &Service{DB: tables.DB}, Push: push}).Run(t.Context())
+		if took := time.Since(now); err != nil || took > 5*time.Second {
+			t.Errorf("the run ended after %s, %v; want at most 5 s", took, err)
 		}
 		if len(report.Failures) == 0 || report.Waiting < 20 {
 			t.Errorf("report = %+v, want more than one round of questions that were not given back", report)
@@ -533,73 +577,56 @@ func TestRunEndsWhileTheStoreHangs(t *testing.T) {
 	})
 }
 
-// failing is a store; the calls of one of its methods fail.
-type failing struct {
-	*inmem.Store
-	method string
+// sets reports whether a request is an update of that table that sets an attribute.
+func sets(r dynamotest.Request, table, attribute string) bool {
+	update, ok := r.Input.(*sdk.UpdateItemInput)
+	return ok && r.Table == table && slices.Contains(slices.Collect(maps.Values(update.ExpressionAttributeNames)),
+		attribute)
 }
 
-func (f failing) err(method string) error {
-	if f.method == method {
-		return errBroken
-	}
-	return nil
-}
-
-func (f failing) MarkNotified(ctx context.Context, personHash, questionID string, claimedAt time.Time) error {
-	return cmp.Or(f.err("MarkNotified"), f.Store.MarkNotified(ctx, personHash, questionID, claimedAt))
-}
-
-func (f failing) DueQuestions(ctx context.Context, now time.Time, yield func(askahuman.Question) bool) error {
-	if err := f.err("DueQuestions"); err != nil {
-		return err
-	}
-	return f.Store.DueQuestions(ctx, now, yield)
-}
-
-func (f failing) DueSubscriptions(ctx context.Context, now time.Time, limit int) ([]askahuman.Subscription, error) {
-	list, err := f.Store.DueSubscriptions(ctx, now, limit)
-	return list, cmp.Or(f.err("DueSubscriptions"), err)
-}
-
-func (f failing) EndQuestion(ctx context.Context, q askahuman.Question, status askahuman.Status, now time.Time) (bool, error) {
-	if err := f.err("EndQuestion"); err != nil {
-		return false, err
-	}
-	return f.Store.EndQuestion(ctx, q, status, now)
-}
-
-func (f failing) ClaimSubscription(ctx context.Context, s askahuman.Subscription, questionID string, now time.Time) (bool, error) {
-	if err := f.err("ClaimSubscription"); err != nil {
-		return false, err
-	}
-	return f.Store.ClaimSubscription(ctx, s, questionID, now)
-}
-
-func TestRunStoreFails(t *testing.T) {
+func TestRunTablesFail(t *testing.T) {
 	t.Parallel()
+	ends := func(r dynamotest.Request) bool {
+		writes, ok := r.Input.(*sdk.TransactWriteItemsInput)
+		return ok && len(writes.TransactItems) == 2
+	}
 	for name, test := range map[string]struct {
-		method string
-		fails  bool // the run: it could not read what is due
-		want   askahuman.Report
+		request func(dynamotest.Request) bool
+		fails   bool // the run: it could not read what is due
+		want    Report
 	}{
-		"listing questions":       {"DueQuestions", true, askahuman.Report{}},
-		"listing subscriptions":   {"DueSubscriptions", true, askahuman.Report{Expired: 1}},
-		"expiring":                {"EndQuestion", false, askahuman.Report{Questions: 1, Notified: 3, Failures: someFailures}},
-		"claiming a subscription": {"ClaimSubscription", false, askahuman.Report{Expired: 1, Waiting: 1, Failures: someFailures}},
-		"marking":                 {"MarkNotified", false, askahuman.Report{Expired: 1, Questions: 1, Notified: 3, Failures: someFailures}},
-		"nothing":                 {"", false, askahuman.Report{Expired: 1, Questions: 1, Notified: 3}},
+		"listing questions": {func(r dynamotest.Request) bool {
+			return r.Operation == schema.Query && r.Table == "Questions"
+		}, true, Report{}},
+		"listing subscriptions": {func(r dynamotest.Request) bool {
+			return r.Operation == schema.Query && r.Table == "Subscriptions"
+		}, true, Report{Expired: 1}},
+		"expiring": {ends, false, Report{Questions: 1, Notified: 3, Failures: someFailures}},
+		"claiming a subscription": {func(r dynamotest.Request) bool {
+			return sets(r, "Guards", "claimed_at")
+		}, false, Report{Expired: 1, Waiting: 1, Failures: someFailures}},
+		"marking": {func(r dynamotest.Request) bool {
+			return sets(r, "Guards", "notified_at")
+		}, false, Report{Expired: 1, Questions: 1, Notified: 3, Failures: someFailures}},
+		"nothing": {func(dynamotest.Request) bool {
+			return false
+		}, false, Report{Expired: 1, Questions: 1, Notified: 3}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			n := newNotifying()
+			n := newNotifying(t)
 			n.subscribe(t, 9)
 			overdue := textAsk()
 			overdue.TimeoutSeconds = new(60)
 			n.ask(t, overdue)
 			n.now = n.now.Add(time.Minute)
 			n.askFor(t, 1)
-			n.notifier.Store = failing{n.store, test.method}
+			n.faults(func(r dynamotest.Request) error {
+				if test.request(r) {
+					return errBroken
+				}
+				return nil
+			})
 			report, err := n.notifier.Run(t.Context())
 			if errors.Is(err, errBroken) != test.fails {
 				t.Errorf("Run: %v; want an error: %v", err, test.fails)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
 // Push sends one notification.
@@ -20,7 +22,7 @@ type PushMessage struct {
 	Link string
 	// QuestionID and Type are of the question, for pages that show it themselves.
 	QuestionID string
-	Type       QuestionType
+	Type       askahuman.QuestionType
 }
 
 // ErrDeadToken says that a device's token is no longer registered.

@@ -6,70 +6,59 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
-
-// NewSubscription is a request to notify a device.
-type NewSubscription struct {
-	Token    string `json:"fcm_token" minLength:"1" maxLength:"4096" doc:"The device's Firebase Cloud Messaging token, without white space."`
-	Interval *int   `json:"min_interval_minutes,omitempty" nullable:"true" minimum:"5" maximum:"1440" doc:"The least time from a notification of the person, on any of their devices, to the next one on this device; 30 by default." example:"30"`
-}
-
-// SubscriptionChange is a change of a subscription.
-type SubscriptionChange struct {
-	Token    *string `json:"fcm_token,omitempty" nullable:"true" minLength:"1" maxLength:"4096" doc:"The device's new Firebase Cloud Messaging token, without white space."`
-	Interval *int    `json:"min_interval_minutes,omitempty" nullable:"true" minimum:"5" maximum:"1440" doc:"The least time between two notifications." example:"60"`
-}
-
-// SubscriptionRenewal is a device whose token has changed.
-type SubscriptionRenewal struct {
-	Token    string  `json:"fcm_token" minLength:"1" maxLength:"4096" doc:"The device's new Firebase Cloud Messaging token, without white space."`
-	OldToken *string `json:"old_fcm_token,omitempty" nullable:"true" minLength:"1" maxLength:"4096" doc:"The one that it had before."`
-	Interval *int    `json:"min_interval_minutes,omitempty" nullable:"true" minimum:"5" maximum:"1440" doc:"The least time between two notifications; as it was by default." example:"60"`
-}
 
 // Subscribe subscribes a device to notifications. A token that has a subscription keeps
 // it, with the new interval. personHash empty is an unknown person, who earns no
 // points for being quick. It returns an [*validate.Error].
-func (p *People) Subscribe(ctx context.Context, personHash string, device NewSubscription) (Subscription, error) {
+func (s *Service) Subscribe(ctx context.Context, personHash string,
+	device askahuman.NewSubscription) (askahuman.Subscription, error) {
 	if err := validateDevice(device, &device.Token, nil); err != nil {
-		return Subscription{}, err
+		return askahuman.Subscription{}, err
 	}
-	interval := DefaultInterval
+	interval := askahuman.DefaultInterval
 	if device.Interval != nil {
 		interval = minutes(device.Interval)
 	}
-	now := clock(p.Now)
-	subscription, err := p.Store.Subscribe(ctx, Subscription{
-		ID:                 newID(),
-		Token:              device.Token,
-		Interval:           interval,
-		NextNotificationAt: now,
-		Active:             true,
-		PersonHash:         personHash,
-		CreatedAt:          now,
-		UpdatedAt:          now,
+	now := clock(s.Now)
+	made := askahuman.Subscription{
+		ID: newID(), Token: device.Token, Interval: interval, NextNotificationAt: now, Active: true,
+		PersonHash: personHash,
+		CreatedAt:  now, UpdatedAt: now,
+	}
+	var stored askahuman.Subscription
+	err := retry.Do(ctx, func() (err error) {
+		stored, err = s.subscribe(ctx, made)
+		return err
 	})
-	return subscription, wrap(err, "store the subscription")
+	return stored, wrap(err, "store the subscription")
 }
 
 // ChangeSubscription gives a subscription a new token or a new interval, and makes it
-// active again. It returns an [*validate.Error] or [ErrSubscriptionNotFound].
-func (p *People) ChangeSubscription(ctx context.Context, id string, change SubscriptionChange) (Subscription, error) {
-	if change == (SubscriptionChange{}) {
-		return Subscription{}, validate.Errorf("body", validate.RuleRequired, "changes nothing; send fcm_token, min_interval_minutes, or both")
+// active again. It returns an [*validate.Error] or [askahuman.ErrSubscriptionNotFound].
+func (s *Service) ChangeSubscription(ctx context.Context, id string,
+	change askahuman.SubscriptionChange) (askahuman.Subscription, error) {
+	if change == (askahuman.SubscriptionChange{}) {
+		return askahuman.Subscription{}, validate.Errorf("body", validate.RuleRequired,
+			"changes nothing; send fcm_token, min_interval_minutes, or both")
 	}
 	if err := validateDevice(change, change.Token, nil); err != nil {
-		return Subscription{}, err
+		return askahuman.Subscription{}, err
 	}
-	if !isID(id) {
-		return Subscription{}, ErrSubscriptionNotFound
+	if !askahuman.IsID(id) {
+		return askahuman.Subscription{}, askahuman.ErrSubscriptionNotFound
 	}
 	token := ""
 	if change.Token != nil {
 		token = *change.Token
 	}
-	subscription, err := p.Store.ChangeSubscription(ctx, id, token, minutes(change.Interval), clock(p.Now))
+	subscription, err := s.changeSubscription(ctx, id, token, minutes(change.Interval), clock(s.Now))
 	return subscription, wrap(err, "change subscription "+id)
 }
 
@@ -77,8 +66,9 @@ func (p *People) ChangeSubscription(ctx context.Context, id string, change Subsc
 // is one, makes it active again, and returns its id. It is the subscription that has the old token, or else
 // the one that has the new token already, or else the last one that the person made
 // (personHash empty: unknown): a token is the device's own, and several devices can be one
-// person. It returns an [*validate.Error] or [ErrSubscriptionNotFound].
-func (p *People) RenewSubscription(ctx context.Context, personHash string, device SubscriptionRenewal) (id string, err error) {
+// person. It returns an [*validate.Error] or [askahuman.ErrSubscriptionNotFound].
+func (s *Service) RenewSubscription(ctx context.Context, personHash string,
+	device askahuman.SubscriptionRenewal) (id string, err error) {
 	if err := validateDevice(device, &device.Token, device.OldToken); err != nil {
 		return "", err
 	}
@@ -86,19 +76,40 @@ func (p *People) RenewSubscription(ctx context.Context, personHash string, devic
 	if device.OldToken != nil {
 		tokens = []string{*device.OldToken, device.Token}
 	}
-	id, from, err := p.Store.FindSubscription(ctx, personHash, tokens...)
+	id, from, err := s.findSubscription(ctx, personHash, tokens...)
 	if err != nil {
 		return "", wrap(err, "find the subscription")
 	}
-	return id, wrap(p.Store.RenewSubscription(ctx, id, from, device.Token, minutes(device.Interval), clock(p.Now)), "renew subscription "+id)
+	return id, wrap(s.renewSubscription(ctx, id, from, device.Token, minutes(device.Interval), clock(s.Now)),
+		"renew subscription "+id)
 }
 
-// Unsubscribe ends a subscription. It returns [ErrSubscriptionNotFound].
-func (p *People) Unsubscribe(ctx context.Context, id string) error {
-	if !isID(id) {
-		return ErrSubscriptionNotFound
+// Unsubscribe ends a subscription. It returns [askahuman.ErrSubscriptionNotFound].
+func (s *Service) Unsubscribe(ctx context.Context, id string) error {
+	if !askahuman.IsID(id) {
+		return askahuman.ErrSubscriptionNotFound
 	}
-	return wrap(p.Store.Unsubscribe(ctx, id), "end subscription "+id)
+	return wrap(retry.Do(ctx, func() error {
+		existing, err := s.subscriptionItem(ctx, id)
+		if err != nil {
+			return err
+		}
+		if existing == nil || existing.Token == "" {
+			return askahuman.ErrSubscriptionNotFound
+		}
+		_, err = s.transact(ctx, "DeleteSubscription", []dynamo.Write{
+			dynamo.Delete("Subscriptions", []any{id}, unchangedSubscription(*existing)),
+			dynamo.Delete("Subscriptions", []any{tokenKey(existing.Token)}, expression.ConditionBuilder{}),
+		}, notOfPerson(*existing, ""))
+		return err
+	}), "end subscription "+id)
+}
+
+func (p *problems) token(field string, token *string) {
+	if token != nil && strings.ContainsFunc(*token, unicode.IsSpace) && !validate.IsBlank(*token) {
+		p.Add(field, validate.RuleFormat, "contains white space; send the token exactly as Firebase Cloud Messaging "+
+			"gave it")
+	}
 }
 
 // validateDevice returns an [*validate.Error] with all that is wrong with a form and its tokens.
@@ -109,12 +120,6 @@ func validateDevice(form any, token, oldToken *string) error {
 	p.token("old_fcm_token", oldToken)
 	p.InOrder(form)
 	return p.Err()
-}
-
-func (p *problems) token(field string, token *string) {
-	if token != nil && strings.ContainsFunc(*token, unicode.IsSpace) && !validate.IsBlank(*token) {
-		p.Add(field, validate.RuleFormat, "contains white space; send the token exactly as Firebase Cloud Messaging gave it")
-	}
 }
 
 // minutes is a number of minutes; zero when there is none.

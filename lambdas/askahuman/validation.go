@@ -3,9 +3,10 @@ package askahuman
 import (
 	"errors"
 	"fmt"
-	"slices"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/problem"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
 // problems gathers all that is wrong with a request into one answer.
@@ -23,20 +24,13 @@ func (p *problems) limit(value, byDefault, most int) int {
 	return min(value, most)
 }
 
-func (p *problems) cursor(value string) Position {
+func (p *problems) cursor(value string) askahuman.Position {
 	position, err := parseCursor(value)
 	if err != nil {
-		p.Add("cursor", validate.RuleFormat, "is not a cursor of this list; send the next_cursor of the page before unchanged, or none for the first page")
+		p.Add("cursor", validate.RuleFormat, "is not a cursor of this list; send the next_cursor of the page before "+
+			"unchanged, or none for the first page")
 	}
 	return position
-}
-
-// repeated checks that an audience has each tag once. It passes over values that are no tags, which
-// have their own problem.
-func (p *problems) repeated(tags []string, i int) {
-	if slices.Contains(Audiences(), tags[i]) && slices.Contains(tags[:i], tags[i]) {
-		p.Add(fmt.Sprintf("audience[%d]", i), validate.RuleUnique, "is %q again; give each tag once", tags[i])
-	}
 }
 
 // wrap wraps an error with the action that failed. It returns the errors that callers
@@ -45,10 +39,9 @@ func wrap(err error, doing string) error {
 	if err == nil {
 		return nil
 	}
-	for _, known := range []error{ErrQuestionNotFound, ErrQuestionClosed, ErrAlreadyAnswered, ErrQuotaExceeded, ErrSubscriptionNotFound, ErrBlocked, ErrResponseNotFound, ErrReportNotFound, ErrPersonNotFound} {
-		if errors.Is(err, known) {
-			return known
-		}
+	var known problem.Problem
+	if errors.As(err, &known) {
+		return known
 	}
 	return fmt.Errorf("%s: %w", doing, err)
 }

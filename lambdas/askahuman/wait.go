@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
 const (
@@ -17,7 +18,7 @@ const (
 	lastLook = time.Second
 )
 
-// Wait is what [Agents.ReadNews] waits for.
+// Wait is what [Service.ReadNews] waits for.
 type Wait struct {
 	// Longest is how long it waits at most, in whole seconds up to [MaxWait]. It waits for a shorter
 	// time if its context ends sooner.
@@ -26,15 +27,16 @@ type Wait struct {
 	Seen *int
 }
 
-// ReadNews reads one of the agent's questions with its answers, as [Agents.Read] does, once there is
+// ReadNews reads one of the agent's questions with its answers, as [Service.Read] does, once there is
 // news: it has ended, or has more answers than were seen. Without news it returns the question as it
 // is when the wait ends. While it waits, it reads the question alone, once a second. waited says for
 // how long it waited for news, in whole seconds; it also says so with an error.
 //
-// It returns [ErrQuestionNotFound], also for another agent's question.
-func (a *Agents) ReadNews(ctx context.Context, agentID, questionID string, wait Wait) (read QuestionWithResponses, waited time.Duration, err error) {
-	began := clock(a.Now)
-	question, err := a.own(ctx, agentID, questionID, began)
+// It returns [askahuman.ErrQuestionNotFound], also for another agent's question.
+func (s *Service) ReadNews(ctx context.Context, agentID, questionID string, wait Wait) (read QuestionWithResponses,
+	waited time.Duration, err error) {
+	began := clock(s.Now)
+	question, err := s.own(ctx, agentID, questionID, began)
 	if err != nil {
 		return read, 0, err
 	}
@@ -43,46 +45,47 @@ func (a *Agents) ReadNews(ctx context.Context, agentID, questionID string, wait 
 		seen = *wait.Seen
 	}
 	now := began
-	for !question.isNews(seen, now) {
+	for !isNews(question, seen, now) {
 		// Looks are at whole seconds from the beginning, so that one that takes long puts no others off.
-		elapsed := clock(a.Now).Sub(began)
+		elapsed := clock(s.Now).Sub(began)
 		next := max(waited, elapsed.Truncate(waitStep)) + waitStep
 		if next > min(wait.Longest, MaxWait) || endsBefore(ctx, next-elapsed+lastLook) {
 			break
 		}
-		if err := a.pause(ctx, next-elapsed); err != nil {
+		if err := s.pause(ctx, next-elapsed); err != nil {
 			return read, waited, fmt.Errorf("wait for news of question %s: %w", questionID, err)
 		}
-		waited, now = next, clock(a.Now)
-		if question, err = a.own(ctx, agentID, questionID, now); err != nil {
+		waited, now = next, clock(s.Now)
+		if question, err = s.own(ctx, agentID, questionID, now); err != nil {
 			return read, waited, err
 		}
 	}
-	read, err = a.complete(ctx, agentID, question, now)
+	read, err = s.complete(ctx, agentID, question, now)
 	return read, waited, err
 }
 
 // isNews reports whether an agent that has seen that many answers learns something from the question.
-func (q Question) isNews(seen int, now time.Time) bool {
+func isNews(q askahuman.Question, seen int, now time.Time) bool {
 	return !q.AnswerableAt(now) || q.CurrentResponses > seen
 }
 
 // complete reads the answers to a question that was just read.
-func (a *Agents) complete(ctx context.Context, agentID string, question Question, now time.Time) (QuestionWithResponses, error) {
-	responses, err := a.Store.Responses(ctx, question.ID)
+func (s *Service) complete(ctx context.Context, agentID string, question askahuman.Question,
+	now time.Time) (QuestionWithResponses, error) {
+	responses, err := s.responses(ctx, question.ID)
 	if err != nil {
 		return QuestionWithResponses{}, wrap(err, "read the answers to question "+question.ID)
 	}
 	if len(responses) != question.CurrentResponses {
 		// An answer came in between.
-		return a.Read(ctx, agentID, question.ID)
+		return s.Read(ctx, agentID, question.ID)
 	}
-	return a.withResponses(ctx, question, responses, now)
+	return s.withResponses(ctx, question, responses, now)
 }
 
-func (a *Agents) pause(ctx context.Context, d time.Duration) error {
-	if a.Pause != nil {
-		return a.Pause(ctx, d)
+func (s *Service) pause(ctx context.Context, d time.Duration) error {
+	if s.Pause != nil {
+		return s.Pause(ctx, d)
 	}
 	return retry.Pause(ctx, d)
 }

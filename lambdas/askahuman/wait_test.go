@@ -1,55 +1,32 @@
-package askahuman_test
+package askahuman
 
 import (
 	"context"
 	"errors"
-	"sync"
 	"testing"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
-	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/inmem"
-	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/storetest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
+	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// watched is a store that notes when it is read, and takes time for it.
-type watched struct {
-	*inmem.Store
-	now       *time.Time
-	took      time.Duration
+// waiting is a platform on which time passes only while an agent waits or reads. At each whole second
+// from the beginning of a wait, something may happen. It notes when a question is read.
+type waiting struct {
+	*platform
+	at map[time.Duration]func()
+
+	took      time.Duration // by each read of a question
 	questions []time.Time
 	responses int
 	failing   error
 }
 
-func (w *watched) Question(ctx context.Context, id string, now time.Time) (askahuman.Question, error) {
-	w.questions = append(w.questions, *w.now)
-	*w.now = w.now.Add(w.took)
-	if w.failing != nil && len(w.questions) > 2 {
-		return askahuman.Question{}, w.failing
-	}
-	return w.Store.Question(ctx, id, now)
-}
-
-func (w *watched) Responses(ctx context.Context, id string) ([]askahuman.Response, error) {
-	w.responses++
-	return w.Store.Responses(ctx, id)
-}
-
-// waiting is a platform on which time passes only while an agent waits or reads. At each whole second
-// from the beginning of a wait, something may happen.
-type waiting struct {
-	*platform
-	store *watched
-	at    map[time.Duration]func()
-}
-
-func newWaiting() *waiting {
-	w := &waiting{platform: newPlatform(), at: map[time.Duration]func(){}}
+func newWaiting(t *testing.T) *waiting {
+	w := &waiting{platform: newPlatform(t), at: map[time.Duration]func(){}}
 	w.now = w.now.Truncate(time.Second)
 	began := w.now
-	w.store = &watched{Store: w.platform.store, now: &w.now}
-	w.Agents.Store = w.store
 	w.Pause = func(ctx context.Context, d time.Duration) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -64,6 +41,23 @@ func newWaiting() *waiting {
 		return nil
 	}
 	return w
+}
+
+// watch notes the reads from now on.
+func (w *waiting) watch() {
+	w.faults(func(r dynamotest.Request) error {
+		switch {
+		case readsAnswers(r):
+			w.responses++
+		case r.Table == "Questions" && r.Operation == schema.GetItem:
+			w.questions = append(w.questions, w.now)
+			w.now = w.now.Add(w.took)
+			if w.failing != nil && len(w.questions) > 2 {
+				return w.failing
+			}
+		}
+		return nil
+	})
 }
 
 func TestReadNews(t *testing.T) {
@@ -90,29 +84,44 @@ func TestReadNews(t *testing.T) {
 		err            error
 		unread         bool // no answers are read
 	}{
-		"NoNews":           {longest: 20 * time.Second, waited: 20 * time.Second, status: "OPEN", looks: 21},
-		"ASecond":          {longest: time.Second, waited: time.Second, status: "OPEN", looks: 2},
-		"NotAtAll":         {status: "OPEN", looks: 1},
-		"TooLong":          {longest: time.Hour, waited: 20 * time.Second, status: "OPEN", looks: 21},
-		"Answer":           {longest: 20 * time.Second, happens: map[time.Duration]string{3 * time.Second: "answer"}, waited: 3 * time.Second, status: "PARTIAL", current: 1, looks: 4},
-		"FurtherAnswer":    {answers: 2, longest: 20 * time.Second, happens: map[time.Duration]string{time.Second: "answer"}, waited: time.Second, status: "PARTIAL", current: 3, looks: 2},
-		"LastAnswer":       {answers: 4, longest: 20 * time.Second, happens: map[time.Duration]string{2 * time.Second: "answer"}, waited: 2 * time.Second, status: "CLOSED", current: 5, looks: 3},
-		"Close":            {longest: 20 * time.Second, happens: map[time.Duration]string{2 * time.Second: "close"}, waited: 2 * time.Second, status: "CLOSED", looks: 3},
-		"Expiry":           {seconds: 60, took: 0, longest: 20 * time.Second, happens: map[time.Duration]string{4 * time.Second: "deadline"}, waited: 4 * time.Second, status: "EXPIRED", looks: 5},
-		"Ended":            {close: true, longest: 20 * time.Second, status: "CLOSED", looks: 1},
-		"SeenFewer":        {answers: 2, seen: new(1), longest: 20 * time.Second, status: "PARTIAL", current: 2, looks: 1},
-		"SeenNone":         {answers: 1, seen: new(0), longest: 20 * time.Second, status: "PARTIAL", current: 1, looks: 1},
-		"SeenAll":          {answers: 2, seen: new(2), longest: 3 * time.Second, waited: 3 * time.Second, status: "PARTIAL", current: 2, looks: 4},
-		"SeenMore":         {answers: 1, seen: new(3), longest: 4 * time.Second, happens: map[time.Duration]string{time.Second: "answer"}, waited: 4 * time.Second, status: "PARTIAL", current: 2, looks: 5},
-		"SlowReads":        {took: 1500 * time.Millisecond, longest: 6 * time.Second, waited: 6 * time.Second, status: "OPEN", looks: 4},
+		"NoNews":   {longest: 20 * time.Second, waited: 20 * time.Second, status: "OPEN", looks: 21},
+		"ASecond":  {longest: time.Second, waited: time.Second, status: "OPEN", looks: 2},
+		"NotAtAll": {status: "OPEN", looks: 1},
+		"TooLong":  {longest: time.Hour, waited: 20 * time.Second, status: "OPEN", looks: 21},
+		"Answer": {longest: 20 * time.Second, happens: map[time.Duration]string{3 * time.Second: "answer"},
+			waited: 3 * time.Second, status: "PARTIAL", current: 1, looks: 4},
+		"FurtherAnswer": {answers: 2, longest: 20 * time.Second,
+			happens: map[time.Duration]string{time.Second: "answer"}, waited: time.Second, status: "PARTIAL",
+			current: 3, looks: 2},
+		"LastAnswer": {answers: 4, longest: 20 * time.Second,
+			happens: map[time.Duration]string{2 * time.Second: "answer"}, waited: 2 * time.Second, status: "CLOSED",
+			current: 5, looks: 3},
+		"Close": {longest: 20 * time.Second, happens: map[time.Duration]string{2 * time.Second: "close"},
+			waited: 2 * time.Second, status: "CLOSED", looks: 3},
+		"Expiry": {seconds: 60, took: 0, longest: 20 * time.Second,
+			happens: map[time.Duration]string{4 * time.Second: "deadline"}, waited: 4 * time.Second, status: "EXPIRED",
+			looks: 5},
+		"Ended": {close: true, longest: 20 * time.Second, status: "CLOSED", looks: 1},
+		"SeenFewer": {answers: 2, seen: new(1), longest: 20 * time.Second, status: "PARTIAL", current: 2,
+			looks: 1},
+		"SeenNone": {answers: 1, seen: new(0), longest: 20 * time.Second, status: "PARTIAL", current: 1,
+			looks: 1},
+		"SeenAll": {answers: 2, seen: new(2), longest: 3 * time.Second, waited: 3 * time.Second,
+			status: "PARTIAL", current: 2, looks: 4},
+		"SeenMore": {answers: 1, seen: new(3), longest: 4 * time.Second,
+			happens: map[time.Duration]string{time.Second: "answer"}, waited: 4 * time.Second, status: "PARTIAL",
+			current: 2, looks: 5},
+		"SlowReads": {took: 1500 * time.Millisecond, longest: 6 * time.Second, waited: 6 * time.Second,
+			status: "OPEN", looks: 4},
 		"FunctionEnds":     {remaining: 1900 * time.Millisecond, longest: 20 * time.Second, status: "OPEN", looks: 1},
 		"EndsDuringAPause": {ctx: over, longest: 20 * time.Second, looks: 1, err: context.Canceled, unread: true},
-		"Failure":          {failing: failed, longest: 20 * time.Second, waited: 2 * time.Second, looks: 3, err: failed, unread: true},
+		"Failure": {failing: failed, longest: 20 * time.Second, waited: 2 * time.Second, looks: 3, err: failed,
+			unread: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWaiting()
-			w.store.took, w.store.failing = test.took, test.failing
+			w := newWaiting(t)
+			w.took, w.failing = test.took, test.failing
 			ask := textAsk()
 			if test.seconds != 0 {
 				ask.TimeoutSeconds = &test.seconds
@@ -122,14 +131,14 @@ func TestReadNews(t *testing.T) {
 				w.answer(t, string(rune('a'+i)), text(question.ID, "an answer"))
 			}
 			if test.close {
-				storetest.OK(t, w.Close(t.Context(), "agent", question.ID))
+				OK(t, w.Close(t.Context(), "agent", question.ID))
 			}
-			w.store.questions, w.store.responses = nil, 0
+			w.watch()
 			for at, what := range test.happens {
 				w.at[at] = map[string]func(){
 					"answer": func() { w.answer(t, "another", text(question.ID, "news")) },
 					"close": func() {
-						storetest.Must(w.platform.store.EndQuestion(t.Context(), question, askahuman.StatusClosed, w.now))(t)
+						Must(w.notifying.endQuestion(t.Context(), question, askahuman.StatusClosed, w.now))(t)
 					},
 					"deadline": func() { w.now = question.Deadline },
 				}[what]
@@ -143,26 +152,28 @@ func TestReadNews(t *testing.T) {
 				ctx, cancel = context.WithTimeout(ctx, test.remaining)
 				defer cancel()
 			}
-			read, waited, err := w.ReadNews(ctx, "agent", question.ID, askahuman.Wait{Longest: test.longest, Seen: test.seen})
+			read, waited, err := w.ReadNews(ctx, "agent", question.ID, Wait{Longest: test.longest, Seen: test.seen})
 			if waited != test.waited || !errors.Is(err, test.err) {
 				t.Errorf("got %v after %v; want %v after %v", err, waited, test.err, test.waited)
 			}
-			if len(w.store.questions) != test.looks {
-				t.Errorf("got %d looks; want %d", len(w.store.questions), test.looks)
+			if len(w.questions) != test.looks {
+				t.Errorf("got %d looks; want %d", len(w.questions), test.looks)
 			}
-			for i, look := range w.store.questions[:len(w.store.questions)-1] {
-				if next := w.store.questions[i+1]; next.Sub(look) < time.Second {
+			for i, look := range w.questions[:len(w.questions)-1] {
+				if next := w.questions[i+1]; next.Sub(look) < time.Second {
 					t.Errorf("got a look %v after another; want at most one a second", next.Sub(look))
 				}
 			}
 			if test.unread {
-				if w.store.responses != 0 {
-					t.Errorf("got %d reads of the answers; want none", w.store.responses)
+				if w.responses != 0 {
+					t.Errorf("got %d reads of the answers; want none", w.responses)
 				}
 				return
 			}
-			if read.Status != test.status || read.CurrentResponses != test.current || len(read.Responses) != test.current || w.store.responses != 1 {
-				t.Errorf("got %s with %d answers, counted %d, in %d reads; want %s with %d in 1", read.Status, len(read.Responses), read.CurrentResponses, w.store.responses, test.status, test.current)
+			if read.Status != test.status || read.CurrentResponses != test.current ||
+				len(read.Responses) != test.current || w.responses != 1 {
+				t.Errorf("got %s with %d answers, counted %d, in %d reads; want %s with %d in 1", read.Status,
+					len(read.Responses), read.CurrentResponses, w.responses, test.status, test.current)
 			}
 		})
 	}
@@ -171,13 +182,13 @@ func TestReadNews(t *testing.T) {
 // An answer that comes between the reads of the question and of its answers is not lost.
 func TestReadNewsAgreesWithItself(t *testing.T) {
 	t.Parallel()
-	p := newPlatform()
+	p := newPlatform(t)
 	q := p.ask(t, textAsk())
-	p.Agents.Store = growing{p.store, func() { p.answer(t, "p", text(q.ID, "an answer")) }, &sync.Once{}}
-	read, _, err := p.ReadNews(t.Context(), "agent", q.ID, askahuman.Wait{})
+	p.growing(t, q.ID)
+	read, _, err := p.ReadNews(t.Context(), "agent", q.ID, Wait{})
 	if err != nil || read.CurrentResponses != 1 || len(read.Responses) != 1 {
 		t.Errorf("read %d of %d answers, %v", len(read.Responses), read.CurrentResponses, err)
 	}
-	_, _, err = p.ReadNews(t.Context(), "another agent", q.ID, askahuman.Wait{Longest: askahuman.MaxWait})
+	_, _, err = p.ReadNews(t.Context(), "another agent", q.ID, Wait{Longest: MaxWait})
 	wantErr(t, err, askahuman.ErrQuestionNotFound)
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/cache"
+	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 )
 
 const (
@@ -30,50 +31,53 @@ type Catalog struct {
 	Now func() time.Time
 
 	begin sync.Once
-	kept  *cache.Cache[[]Scenario]
+	kept  *cache.Cache[[]clarity.Scenario]
 }
 
 // Scenario implements [ScenarioStore]. The caller must not change the scenario's lists.
-func (c *Catalog) Scenario(ctx context.Context, id string) (Scenario, error) {
-	if id == "" || len(id) > maxScenarioID {
-		return Scenario{}, ErrScenarioNotFound
+func (c *Catalog) Scenario(ctx context.Context, id string) (clarity.Scenario, error) {
+	if id == "" || len(id) > clarity.MaxScenarioID {
+		return clarity.Scenario{}, clarity.ErrScenarioNotFound
 	}
-	found, err := c.scenarios().Get(ctx, "id "+id, func(ctx context.Context) ([]Scenario, error) {
+	found, err := c.scenarios().Get(ctx, "id "+id, func(ctx context.Context) ([]clarity.Scenario, error) {
 		scenario, err := c.Store.Scenario(ctx, id)
-		return []Scenario{scenario}, err
+		return []clarity.Scenario{scenario}, err
 	})
 	if err != nil {
-		return Scenario{}, err
+		return clarity.Scenario{}, err
 	}
 	return found[0], nil
 }
 
 // Scenarios implements [ScenarioStore]: the easiest first, and by id. The caller must not change
 // the list.
-func (c *Catalog) Scenarios(ctx context.Context, difficulty Difficulty) ([]Scenario, error) {
-	if difficulty != "" && !slices.Contains(Difficulties(), difficulty) {
-		return nil, fmt.Errorf("difficulty: got %.40q, allowed are %v", difficulty, Difficulties())
+func (c *Catalog) Scenarios(ctx context.Context, difficulty clarity.Difficulty) ([]clarity.Scenario, error) {
+	if difficulty != "" && !slices.Contains(clarity.Difficulties(), difficulty) {
+		return nil, fmt.Errorf("difficulty: got %.40q, allowed are %v", difficulty, clarity.Difficulties())
 	}
-	list, err := c.scenarios().Get(ctx, "list "+string(difficulty), func(ctx context.Context) ([]Scenario, error) {
-		list, err := c.Store.Scenarios(ctx, difficulty)
-		if err == nil && len(list) == 0 {
-			return nil, ErrScenarioNotFound // which is not kept: the initial data may come at any time
-		}
-		slices.SortFunc(list, func(a, b Scenario) int {
-			byDifficulty := cmp.Compare(slices.Index(Difficulties(), a.Difficulty), slices.Index(Difficulties(), b.Difficulty))
-			return cmp.Or(byDifficulty, cmp.Compare(a.ID, b.ID))
+	list, err := c.scenarios().Get(ctx, "list "+string(difficulty),
+		func(ctx context.Context) ([]clarity.Scenario, error) {
+			list, err := c.Store.Scenarios(ctx, difficulty)
+			if err == nil && len(list) == 0 {
+				return nil, clarity.ErrScenarioNotFound // which is not kept: the initial data may come at any time
+			}
+			slices.SortFunc(list, func(a, b clarity.Scenario) int {
+				byDifficulty := cmp.Compare(slices.Index(clarity.Difficulties(), a.Difficulty),
+					slices.Index(clarity.Difficulties(), b.Difficulty))
+				return cmp.Or(byDifficulty, cmp.Compare(a.ID, b.ID))
+			})
+			return list, err
 		})
-		return list, err
-	})
-	if errors.Is(err, ErrScenarioNotFound) {
+	if errors.Is(err, clarity.ErrScenarioNotFound) {
 		return nil, nil
 	}
 	return list, err
 }
 
-func (c *Catalog) scenarios() *cache.Cache[[]Scenario] {
+func (c *Catalog) scenarios() *cache.Cache[[]clarity.Scenario] {
 	c.begin.Do(func() {
-		c.kept = &cache.Cache[[]Scenario]{Age: scenarioAge, Most: maxCatalogued, Gone: ErrScenarioNotFound, Now: c.now}
+		c.kept = &cache.Cache[[]clarity.Scenario]{Age: scenarioAge, Most: maxCatalogued,
+			Gone: clarity.ErrScenarioNotFound, Now: c.now}
 	})
 	return c.kept
 }

@@ -10,8 +10,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/clarity"
+	service "github.com/onesynth-cdk/onesynth/lambdas/clarity"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
+	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 )
 
 // shelf is a store whose reads take a second, and fail with err.
@@ -87,27 +88,31 @@ func (s *shelf) made() int {
 	return n
 }
 
-func inBubble(t *testing.T, test func(t *testing.T, store *shelf, catalog *clarity.Catalog)) {
+func scenarioOf(id string) clarity.Scenario {
+	return clarity.Scenario{ID: id, Title: "Cargo bikes", Difficulty: clarity.Beginner}
+}
+
+func inBubble(t *testing.T, test func(t *testing.T, store *shelf, catalog *service.Catalog)) {
 	t.Helper()
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		a, b, c := newScenario("a"), newScenario("b"), newScenario("c")
+		a, b, c := scenarioOf("a"), scenarioOf("b"), scenarioOf("c")
 		a.Difficulty, b.Difficulty = clarity.Advanced, clarity.Intermediate
 		store := newShelf(a, b, c)
-		test(t, store, &clarity.Catalog{Store: store})
+		test(t, store, &service.Catalog{Store: store})
 	})
 }
 
 // What is loaded into an empty table is there at once.
 func TestCatalogKeepsNoEmptyList(t *testing.T) {
-	inBubble(t, func(t *testing.T, store *shelf, catalog *clarity.Catalog) {
+	inBubble(t, func(t *testing.T, store *shelf, catalog *service.Catalog) {
 		for _, id := range []string{"a", "b", "c"} {
 			store.change(id, nil, nil)
 		}
 		if list, err := catalog.Scenarios(t.Context(), ""); err != nil || len(list) != 0 {
 			t.Errorf("got %v, %v", list, err)
 		}
-		loaded := newScenario("d")
+		loaded := scenarioOf("d")
 		store.change("d", &loaded, nil)
 		if list, err := catalog.Scenarios(t.Context(), ""); err != nil || len(list) != 1 {
 			t.Errorf("after the load: got %v, %v", list, err)
@@ -116,7 +121,7 @@ func TestCatalogKeepsNoEmptyList(t *testing.T) {
 }
 
 func TestCatalogKeepsForAMinute(t *testing.T) {
-	inBubble(t, func(t *testing.T, store *shelf, catalog *clarity.Catalog) {
+	inBubble(t, func(t *testing.T, store *shelf, catalog *service.Catalog) {
 		title := func() string {
 			scenario, err := catalog.Scenario(t.Context(), "a")
 			if err != nil {
@@ -124,7 +129,7 @@ func TestCatalogKeepsForAMinute(t *testing.T) {
 			}
 			return scenario.Title
 		}
-		before, changed := title(), newScenario("a")
+		before, changed := title(), scenarioOf("a")
 		changed.Title = "Another title"
 		store.change("a", &changed, nil)
 		time.Sleep(time.Minute - 1)
@@ -146,8 +151,9 @@ func TestCatalogKeepsForAMinute(t *testing.T) {
 }
 
 func TestCatalogOrder(t *testing.T) {
-	inBubble(t, func(t *testing.T, store *shelf, catalog *clarity.Catalog) {
-		for difficulty, want := range map[clarity.Difficulty]string{"": "[c b a]", clarity.Advanced: "[a]", clarity.Intermediate: "[b]", clarity.Beginner: "[c]"} {
+	inBubble(t, func(t *testing.T, store *shelf, catalog *service.Catalog) {
+		for difficulty, want := range map[clarity.Difficulty]string{"": "[c b a]", clarity.Advanced: "[a]",
+			clarity.Intermediate: "[b]", clarity.Beginner: "[c]"} {
 			list, err := catalog.Scenarios(t.Context(), difficulty)
 			var ids []string
 			for _, s := range list {
@@ -166,7 +172,7 @@ func TestCatalogOrder(t *testing.T) {
 
 // Concurrent callers share a read, and it goes on when the first of them leaves.
 func TestCatalogSharesReads(t *testing.T) {
-	inBubble(t, func(t *testing.T, store *shelf, catalog *clarity.Catalog) {
+	inBubble(t, func(t *testing.T, store *shelf, catalog *service.Catalog) {
 		first, leave := context.WithCancel(t.Context())
 		var callers sync.WaitGroup
 		callers.Go(func() {
@@ -194,9 +200,10 @@ func TestCatalogSharesReads(t *testing.T) {
 // Under full throttling a catalog answers with what it has, and asks again every five seconds; what
 // it does not have is the error of the read.
 func TestCatalogThrottled(t *testing.T) {
-	for name, failure := range map[string]error{"Busy": retry.ErrBusy, "Unanswered": retry.ErrUnanswered, "TimedOut": context.DeadlineExceeded} {
+	for name, failure := range map[string]error{"Busy": retry.ErrBusy, "Unanswered": retry.ErrUnanswered,
+		"TimedOut": context.DeadlineExceeded} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, store *shelf, catalog *clarity.Catalog) {
+			inBubble(t, func(t *testing.T, store *shelf, catalog *service.Catalog) {
 				read := func() error {
 					scenario, err := catalog.Scenario(t.Context(), "a")
 					list, listErr := catalog.Scenarios(t.Context(), "")
@@ -238,16 +245,17 @@ func TestCatalogThrottled(t *testing.T) {
 
 // A read that hangs ends, so that its callers get an answer.
 func TestCatalogReadEnds(t *testing.T) {
-	inBubble(t, func(t *testing.T, _ *shelf, catalog *clarity.Catalog) {
+	inBubble(t, func(t *testing.T, _ *shelf, catalog *service.Catalog) {
 		catalog.Store = hanging{}
 		began := time.Now()
-		if _, err := catalog.Scenario(t.Context(), "a"); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != 5*time.Second {
+		if _, err := catalog.Scenario(t.Context(), "a"); !errors.Is(err, context.DeadlineExceeded) ||
+			time.Since(began) != 5*time.Second {
 			t.Errorf("got %v after %s", err, time.Since(began))
 		}
 	})
 }
 
-type hanging struct{ clarity.ScenarioStore }
+type hanging struct{ service.ScenarioStore }
 
 func (hanging) Scenario(ctx context.Context, _ string) (clarity.Scenario, error) {
 	<-ctx.Done()
@@ -256,10 +264,11 @@ func (hanging) Scenario(ctx context.Context, _ string) (clarity.Scenario, error)
 
 // A catalog keeps 200 entries, the latest, and none for an id that does not exist.
 func TestCatalogIsBounded(t *testing.T) {
-	inBubble(t, func(t *testing.T, store *shelf, catalog *clarity.Catalog) {
+	inBubble(t, func(t *testing.T, store *shelf, catalog *service.Catalog) {
 		read := func(ids ...string) (reads int) {
 			for _, id := range ids {
-				if _, err := catalog.Scenario(t.Context(), id); err != nil && !errors.Is(err, clarity.ErrScenarioNotFound) {
+				if _, err := catalog.Scenario(t.Context(), id); err != nil &&
+					!errors.Is(err, clarity.ErrScenarioNotFound) {
 					t.Fatal(err)
 				}
 			}
@@ -268,11 +277,12 @@ func TestCatalogIsBounded(t *testing.T) {
 		var known, unknown []string
 		for i := range 201 {
 			known, unknown = append(known, fmt.Sprint("known-", i)), append(unknown, fmt.Sprint("unknown-", i))
-			scenario := newScenario(known[i])
+			scenario := scenarioOf(known[i])
 			store.change(scenario.ID, &scenario, nil)
 		}
 		now := time.Now()
-		catalog.Now = func() time.Time { return now.Add(time.Duration(time.Since(now) / 1000)) } // all within the minute
+		// all within the minute
+		catalog.Now = func() time.Time { return now.Add(time.Duration(time.Since(now) / 1000)) }
 		for _, step := range []struct {
 			ids  []string
 			want int

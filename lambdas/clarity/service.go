@@ -1,27 +1,42 @@
+// Package clarity is what runs of Clarity: people work through the questions of a scenario, an [Evaluator] judges their
+// answers by a rubric of eight dimensions, and a profile shows how they develop. Package api below serves it, and
+// packages rubric and bedrock evaluate.
+//
+// An attempt is stored before it is evaluated. Each later write of it is conditional: on the version that was read, or
+// on the token of the try that evaluates it. So no write is lost, and no attempt is evaluated twice.
 package clarity
 
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
-	"iter"
 	"log/slog"
 	"slices"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 	"github.com/google/uuid"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/cursor"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
+	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 )
 
-// Service has the operations on attempts. It is safe for concurrent use.
+// Service has the operations on attempts and profiles. It is safe for concurrent use.
 //
 // The input of each method has passed [validate.Form], which package httpapi calls once for a
 // request, before the request's key is claimed.
 type Service struct {
-	// Store keeps attempts.
-	Store Store
+	// DB are the tables.
+	DB *dynamo.DB
+	// CursorKey signs the cursors of lists.
+	CursorKey cursor.Key
 	// Scenarios reads scenarios.
 	Scenarios ScenarioStore
 	// Evaluator judges answers.
@@ -32,73 +47,57 @@ type Service struct {
 	EvaluationsPerDay int
 	// Now is the clock; nil is [time.Now].
 	Now func() time.Time
-	// Count is called with the name of a metric for each thing that happened. Nil is allowed.
-	Count func(ctx context.Context, metric string)
+	// Metrics count what happened. Nil: nothing is counted.
+	Metrics *kit.Metrics
 	// Log receives what callers need not know. Nil: [slog.Default].
 	Log *slog.Logger
 }
 
-// Store is the storage that [Service] needs. Each write is all or nothing.
-type Store interface {
-	// Attempt reads an attempt as it is now. It returns [ErrAttemptNotFound].
-	Attempt(ctx context.Context, id string) (Attempt, error)
-	// Attempts reads up to most attempts of a user, newest first, from a cursor on; "" is the
-	// beginning. It returns a [*validate.Error] for a cursor of another list.
-	Attempts(ctx context.Context, user string, most int, from string) (AttemptList, error)
-	// CreateAttempt stores an attempt, unless there is one with its id. It returns the one that is
-	// stored then, and whether it was created. An attempt with a claim counts as an evaluation of its
-	// user on the day of its timestamp. A day has at most limit: CreateAttempt returns a [*LimitError] beyond it.
-	CreateAttempt(ctx context.Context, attempt Attempt, limit int) (stored Attempt, created bool, err error)
-	// SaveAttempt stores a changed attempt, if it still is in progress and has the version before.
-	// Otherwise it returns [retry.ErrStale]. An attempt with a claim counts as in CreateAttempt.
-	SaveAttempt(ctx context.Context, attempt Attempt, limit int) error
-	// ClaimEvaluation stores the claim of an attempt and what goes with it, if the attempt has no
-	// evaluation and no claim that lasts. It counts an evaluation of the user on the day of now, of
-	// which limit are allowed. It returns [retry.ErrStale] or a [*LimitError].
-	ClaimEvaluation(ctx context.Context, attempt Attempt, now time.Time, limit int) error
-	// SettleEvaluation stores how the evaluation of an attempt stands and removes its claim, if that
-	// is still the attempt's. Otherwise it returns [retry.ErrStale].
-	SettleEvaluation(ctx context.Context, attempt Attempt) error
-	// PendingEvaluations reads the ids of the attempts to evaluate by now, longest overdue first.
-	PendingEvaluations(ctx context.Context, now time.Time) iter.Seq2[string, error]
+// Evaluator judges the answers of an attempt. It is safe for concurrent use.
+type Evaluator interface {
+	// Evaluate judges answers, one for each question of the scenario and in their order. It
+	// returns an [*model.Error], or the error of the context.
+	Evaluate(ctx context.Context, scenario clarity.Scenario, answers []clarity.Answer) (clarity.Judgement, error)
 }
+
+// Keys are the idempotency keys of the tables. Their scope is the user's id.
+func Keys(db *dynamo.DB) *idempotency.Keys { return idempotency.New(db, "Guards", nil) }
 
 // Submit stores an attempt, and evaluates it if it is completed. id is the id of the attempt, the
 // same in each attempt at one request; "" is a new one. An attempt that exists already is not stored
 // again, but evaluated if it is not yet.
 //
 // An attempt that is stored is returned, also when it could not be evaluated. Submit returns
-// [ErrScenarioNotFound], [ErrScenarioInactive], a [*validate.Error] or a [*RunningError].
-func (s *Service) Submit(ctx context.Context, user, id string, in Submission) (Attempt, error) {
+// [clarity.ErrScenarioNotFound], [clarity.ErrScenarioInactive], a [*validate.Error] or a [*clarity.RunningError].
+func (s *Service) Submit(ctx context.Context, user, id string, in clarity.Submission) (clarity.Attempt, error) {
 	scenario, err := s.Scenarios.Scenario(ctx, in.ScenarioID)
 	if err == nil && !scenario.Active && !s.exists(ctx, user, id) {
-		err = ErrScenarioInactive
+		err = clarity.ErrScenarioInactive
 	}
 	if err != nil {
-		return Attempt{}, fmt.Errorf("read the scenario: %w", err)
+		return clarity.Attempt{}, fmt.Errorf("read the scenario: %w", err)
 	}
 	if id == "" {
 		random, err := uuid.NewRandom()
 		if err != nil {
-			return Attempt{}, fmt.Errorf("make an id: %w", err)
+			return clarity.Attempt{}, fmt.Errorf("make an id: %w", err)
 		}
 		id = random.String()
 	}
-	attempt := Attempt{
-		ID: id, UserID: user, ScenarioID: scenario.ID, Timestamp: wire.Time(s.now()), DurationSeconds: in.DurationSeconds,
-		Status: cmp.Or(in.Status, Completed), Version: 1,
+	attempt := clarity.Attempt{
+		ID: id, UserID: user, ScenarioID: scenario.ID, Timestamp: wire.Time(s.now()),
+		DurationSeconds: in.DurationSeconds,
+		Status:          cmp.Or(in.Status, clarity.Completed), Version: 1,
 	}
-	if attempt.Answers, err = answersTo(scenario.Questions, in.Answers, attempt.Status); err != nil {
-		return Attempt{}, err
+	if attempt.Answers, err = clarity.AnswersTo(scenario.Questions, in.Answers, attempt.Status); err != nil {
+		return clarity.Attempt{}, err
 	}
-	stored, created, err := s.store(ctx, attempt, func(attempt Attempt) (Attempt, bool, error) {
-		return s.Store.CreateAttempt(ctx, attempt, s.EvaluationsPerDay)
-	})
+	stored, created, err := s.store(ctx, attempt, dynamo.Absent("attemptId"))
 	if err == nil && stored.UserID != user {
-		err = ErrForbidden
+		err = clarity.ErrForbidden
 	}
 	if err != nil {
-		return Attempt{}, fmt.Errorf("store the attempt: %w", err)
+		return clarity.Attempt{}, fmt.Errorf("store the attempt: %w", err)
 	}
 	return s.finish(ctx, scenario, stored, created)
 }
@@ -108,7 +107,7 @@ func (s *Service) exists(ctx context.Context, user, id string) bool {
 	if id == "" {
 		return false
 	}
-	stored, err := s.Store.Attempt(ctx, id)
+	stored, err := s.read(ctx, id)
 	return err == nil && stored.UserID == user
 }
 
@@ -117,11 +116,12 @@ func (s *Service) exists(ctx context.Context, user, id string) bool {
 // completed with the same answers counts as completed by this request.
 //
 // An attempt that is stored is returned, also when it could not be evaluated. Save returns
-// [ErrAttemptNotFound], [ErrForbidden], [ErrNotInProgress], a [*VersionError], a [*validate.Error],
-// [ErrScenarioNotFound] or a [*RunningError].
-func (s *Service) Save(ctx context.Context, user, id string, in Save, ifVersion int, again bool) (Attempt, error) {
-	var scenario Scenario
-	var attempt Attempt
+// [clarity.ErrAttemptNotFound], [clarity.ErrForbidden], [clarity.ErrNotInProgress], a [*clarity.VersionError], a
+// [*validate.Error], [clarity.ErrScenarioNotFound] or a [*clarity.RunningError].
+func (s *Service) Save(ctx context.Context, user, id string, in clarity.Save, ifVersion int,
+	again bool) (clarity.Attempt, error) {
+	var scenario clarity.Scenario
+	var attempt clarity.Attempt
 	var saved bool
 	err := retry.Do(ctx, func() error {
 		read, err := s.Attempt(ctx, user, id)
@@ -133,20 +133,21 @@ func (s *Service) Save(ctx context.Context, user, id string, in Save, ifVersion 
 		}
 		answers := in.Answers
 		if answers == nil {
-			answers = given(read.Answers)
+			answers = clarity.Given(read.Answers)
 		}
 		attempt = read
-		attempt.Status, attempt.Version = cmp.Or(in.Status, InProgress), read.Version+1
+		attempt.Status, attempt.Version = cmp.Or(in.Status, clarity.InProgress), read.Version+1
 		var invalid error
-		attempt.Answers, invalid = answersTo(scenario.Questions, answers, attempt.Status)
+		attempt.Answers, invalid = clarity.AnswersTo(scenario.Questions, answers, attempt.Status)
 		switch {
-		case again && read.Status == Completed && attempt.Status == Completed && slices.Equal(read.Answers, attempt.Answers):
+		case again && read.Status == clarity.Completed && attempt.Status == clarity.Completed &&
+			slices.Equal(read.Answers, attempt.Answers):
 			attempt = read
 			return nil
-		case read.Status != InProgress:
-			return ErrNotInProgress
+		case read.Status != clarity.InProgress:
+			return clarity.ErrNotInProgress
 		case ifVersion != 0 && read.Version != ifVersion:
-			return &VersionError{Current: read.Version}
+			return &clarity.VersionError{Current: read.Version}
 		case invalid != nil:
 			return invalid
 		}
@@ -154,47 +155,119 @@ func (s *Service) Save(ctx context.Context, user, id string, in Save, ifVersion 
 		switch {
 		case in.DurationSeconds != nil:
 			attempt.DurationSeconds = in.DurationSeconds
-		case attempt.Status != InProgress:
-			took := int(min(max(0, now.Sub(time.Time(read.Timestamp))), MaxDurationSeconds*time.Second) / time.Second)
+		case attempt.Status != clarity.InProgress:
+			took := int(min(max(0, now.Sub(time.Time(read.Timestamp))), clarity.MaxDurationSeconds*time.Second) /
+				time.Second)
 			attempt.DurationSeconds = &took
 		}
-		if attempt.Status == Completed {
+		if attempt.Status == clarity.Completed {
 			attempt.Timestamp = wire.Time(now)
 		}
-		attempt, saved, err = s.store(ctx, attempt, func(attempt Attempt) (Attempt, bool, error) {
-			return attempt, true, s.Store.SaveAttempt(ctx, attempt, s.EvaluationsPerDay)
-		})
+		if attempt, saved, err = s.store(ctx, attempt, inProgressAt(read.Version)); err == nil && !saved {
+			err = retry.ErrStale
+		}
 		return err
 	})
 	if err != nil {
-		return Attempt{}, fmt.Errorf("save the attempt: %w", err)
+		return clarity.Attempt{}, fmt.Errorf("save the attempt: %w", err)
 	}
 	return s.finish(ctx, scenario, attempt, saved)
 }
 
-// Attempt reads an attempt of a user. It returns [ErrAttemptNotFound] or [ErrForbidden].
-func (s *Service) Attempt(ctx context.Context, user, id string) (Attempt, error) {
+// Attempt reads an attempt of a user. It returns [clarity.ErrAttemptNotFound] or [clarity.ErrForbidden].
+func (s *Service) Attempt(ctx context.Context, user, id string) (clarity.Attempt, error) {
 	// Another spelling of the same UUID is another key to a store, so it is no id.
 	if parsed, err := uuid.Parse(id); err != nil || parsed.String() != id {
-		return Attempt{}, ErrAttemptNotFound
+		return clarity.Attempt{}, clarity.ErrAttemptNotFound
 	}
-	attempt, err := s.Store.Attempt(ctx, id)
+	attempt, err := s.read(ctx, id)
 	if err == nil && attempt.UserID != user {
-		err = ErrForbidden
+		err = clarity.ErrForbidden
 	}
 	if err != nil {
-		return Attempt{}, fmt.Errorf("read the attempt: %w", err)
+		return clarity.Attempt{}, fmt.Errorf("read the attempt: %w", err)
 	}
 	return attempt, nil
 }
 
-// Attempts lists the attempts of a user, newest first, as [Store] does.
-func (s *Service) Attempts(ctx context.Context, user string, most int, from string) (AttemptList, error) {
-	list, err := s.Store.Attempts(ctx, user, cmp.Or(most, DefaultPageSize), from)
+// Attempts lists up to most attempts of a user, newest first, from a cursor on; "" is the beginning. It returns a
+// [*validate.Error] for a cursor of another list.
+func (s *Service) Attempts(ctx context.Context, user string, most int, from string) (list clarity.AttemptList,
+	err error) {
+	read := dynamo.List{Pattern: "ListUserAttempts", Values: []any{user}, Parameter: "nextToken", Key: s.CursorKey,
+		Scope: []string{user}}
+	list.Attempts, list.NextToken, err = dynamo.ReadPage[clarity.Attempt](ctx, s.DB, read, from,
+		cmp.Or(most, clarity.DefaultPageSize))
 	if err != nil {
-		return AttemptList{}, fmt.Errorf("list the attempts: %w", err)
+		return clarity.AttemptList{}, fmt.Errorf("list the attempts: %w", err)
 	}
 	return list, nil
+}
+
+// read reads an attempt as it is now, whosever it is. It returns [clarity.ErrAttemptNotFound].
+func (s *Service) read(ctx context.Context, id string) (attempt clarity.Attempt, err error) {
+	found, err := s.DB.Get(ctx, "GetAttempt", &attempt, id)
+	if err == nil && !found {
+		err = clarity.ErrAttemptNotFound
+	}
+	return attempt, err
+}
+
+// pending is the partition of the index PendingEvaluations.
+const pending = "pending"
+
+// attemptItem is an item of Attempts.
+type attemptItem struct {
+	clarity.Attempt
+	PendingEvaluation string `dynamodbav:"pendingEvaluation,omitempty"`
+	SchemaVersion     string `dynamodbav:"schemaVersion"`
+}
+
+func newAttemptItem(attempt clarity.Attempt) attemptItem {
+	item := attemptItem{Attempt: attempt, SchemaVersion: clarity.SchemaVersion}
+	if !attempt.EvaluateAfter.IsZero() {
+		item.PendingEvaluation = pending
+	}
+	return item
+}
+
+// inProgressAt is true of an attempt that is in progress, and has the version.
+func inProgressAt(version int) expression.ConditionBuilder {
+	return dynamo.Equal("version", version).And(dynamo.Equal("status", clarity.InProgress))
+}
+
+// write stores a new or changed attempt, if the condition is true. It returns what is stored then, and whether it is
+// this attempt. One with a claim counts as an evaluation of its user on the day of its timestamp, and the request's
+// idempotency key is claimed with it; another one completes the request, so the answer is kept with it. Beyond the
+// limit of the day, write returns a [*clarity.LimitError].
+func (s *Service) write(ctx context.Context, attempt clarity.Attempt,
+	condition expression.ConditionBuilder) (clarity.Attempt, bool, error) {
+	item, day := newAttemptItem(attempt), time.Time(attempt.Timestamp)
+	put := dynamo.Put("Attempts", item, condition)
+	var err error
+	switch {
+	case attempt.Claim != "":
+		err = idempotency.Claiming(ctx, s.DB, "SubmitAttempt", put, s.counted(attempt.UserID, day))
+	case attempt.Version == 1 && idempotency.ClaimFrom(ctx) == nil:
+		err = s.DB.Put(ctx, "StoreAttempt", item, condition)
+	default:
+		err = idempotency.Transact(ctx, s.DB, "SaveAttempt", attempt, put)
+	}
+	var stored dynamo.Item
+	if refused, ok := errors.AsType[*dynamo.ConditionError](err); ok {
+		stored = refused.Item
+	} else if refused, ok := errors.AsType[*dynamo.TransactionError](err); ok {
+		if stored, ok = refused.Failed(0); !ok {
+			return clarity.Attempt{}, false, beyond(day)
+		}
+	} else {
+		return attempt, err == nil, err
+	}
+	var existing clarity.Attempt
+	if err := attributevalue.UnmarshalMap(stored, &existing); err != nil {
+		return clarity.Attempt{}, false, fmt.Errorf("read the stored attempt: %w", err)
+	}
+	return existing, false, nil
 }
 
 // now returns the moment in whole milliseconds, as stores keep it, so that values before a write and
@@ -208,9 +281,7 @@ func (s *Service) now() time.Time {
 }
 
 func (s *Service) count(ctx context.Context, metric string) {
-	if s.Count != nil {
-		s.Count(ctx, metric)
-	}
+	s.Metrics.Emit(ctx, kit.Count(metric, 1))
 }
 
 func (s *Service) log() *slog.Logger { return cmp.Or(s.Log, slog.Default()) }

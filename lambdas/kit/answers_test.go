@@ -26,7 +26,8 @@ func TestAnswersAreData(t *testing.T) {
 	for _, path := range []string{"/answer", "/nowhere", "/panic"} {
 		w := httptest.NewRecorder()
 		a.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
-		for header, want := range map[string]string{"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store", "Content-Type": "application/json"} {
+		for header, want := range map[string]string{"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store",
+			"Content-Type": "application/json"} {
 			if got := w.Header().Get(header); got != want {
 				t.Errorf("%s: %s: got %q, want %q", path, header, got, want)
 			}

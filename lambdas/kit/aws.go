@@ -48,7 +48,9 @@ func WithAttemptTimeout(config aws.Config, timeout time.Duration) aws.Config {
 func Retryer() aws.Retryer {
 	return policy{awsretry.NewStandard(func(o *awsretry.StandardOptions) {
 		o.MaxAttempts = retry.Attempts
-		o.Backoff = awsretry.BackoffDelayerFunc(func(attempt int, _ error) (time.Duration, error) { return retry.Delay(attempt), nil })
+		o.Backoff = awsretry.BackoffDelayerFunc(func(attempt int, _ error) (time.Duration, error) {
+			return retry.Delay(attempt), nil
+		})
 		o.Retryables = append(o.Retryables, awsretry.IsErrorRetryableFunc(func(err error) aws.Ternary {
 			if contended(err) {
 				return aws.TrueTernary

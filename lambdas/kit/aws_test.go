@@ -24,11 +24,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/onesynth-cdk/onesynth/internal/services/dynamodb/enginetest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
-	"github.com/onesynth-cdk/onesynth/local/engine/enginetest"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -36,11 +36,13 @@ import (
 func counters() schema.Database {
 	return schema.Database{
 		Tables: []schema.Table{{
-			Name: "Counters", Key: schema.Key{Partition: "id"}, Attributes: []schema.Attribute{{Name: "id", Type: schema.String}, {Name: "n", Type: schema.Number}},
+			Name: "Counters", Key: schema.Key{Partition: "id"},
+			Attributes: []schema.Attribute{{Name: "id", Type: schema.String}, {Name: "n", Type: schema.Number}},
 		}},
 		AccessPatterns: []schema.AccessPattern{
 			{Name: "Get", Operation: schema.GetItem, Table: "Counters", Consistent: true},
-			{Name: "Count", Operation: schema.TransactWriteItems, Writes: []schema.Write{{Table: "Counters", Operation: schema.UpdateItem}}},
+			{Name: "Count", Operation: schema.TransactWriteItems,
+				Writes: []schema.Write{{Table: "Counters", Operation: schema.UpdateItem}}},
 			{Name: "Set", Operation: schema.UpdateItem, Table: "Counters"},
 		},
 	}
@@ -55,8 +57,9 @@ func hanging(t *testing.T, silent int32, how silence) (db *dynamo.DB, attempts *
 	key := enginetest.AccessKey()
 	_, err := enginetest.Engine(t).Client(key).CreateTable(t.Context(), &dynamodb.CreateTableInput{
 		TableName: aws.String("Counters"), BillingMode: types.BillingModePayPerRequest,
-		KeySchema:            []types.KeySchemaElement{{AttributeName: aws.String("id"), KeyType: types.KeyTypeHash}},
-		AttributeDefinitions: []types.AttributeDefinition{{AttributeName: aws.String("id"), AttributeType: types.ScalarAttributeTypeS}},
+		KeySchema: []types.KeySchemaElement{{AttributeName: aws.String("id"), KeyType: types.KeyTypeHash}},
+		AttributeDefinitions: []types.AttributeDefinition{
+			{AttributeName: aws.String("id"), AttributeType: types.ScalarAttributeTypeS}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -85,7 +88,8 @@ func hanging(t *testing.T, silent int32, how silence) (db *dynamo.DB, attempts *
 		server.Close()
 	})
 	config := kit.WithAttemptTimeout(aws.Config{
-		Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider(key, "local", ""), BaseEndpoint: &server.URL, Retryer: kit.Retryer,
+		Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider(key, "local", ""),
+		BaseEndpoint: &server.URL, Retryer: kit.Retryer,
 	}, time.Second)
 	db, err = dynamo.New(dynamodb.NewFromConfig(config), counters(), map[string]string{"Counters": "Counters"})
 	if err != nil {
@@ -123,13 +127,15 @@ func TestAnAttemptEndsByItself(t *testing.T) {
 			ctx := t.Context()
 			const silent = 2
 			db, attempts := hanging(t, silent, how)
-			err := db.Transact(ctx, "Count", dynamo.Update("Counters", []any{"a"}, expression.Add(dynamo.Name("n"), expression.Value(1)), expression.ConditionBuilder{}))
+			err := db.Transact(ctx, "Count", dynamo.Update("Counters", []any{"a"},
+				expression.Add(dynamo.Name("n"), expression.Value(1)), expression.ConditionBuilder{}))
 			if err != nil || attempts.Load() <= silent {
 				t.Fatalf("%d attempts, %v", attempts.Load(), err)
 			}
 			attempts.Store(0)
 			var got counter
-			if found, err := db.Get(ctx, "Get", &got, "a"); err != nil || !found || got.N != 1 || attempts.Load() <= silent {
+			if found, err := db.Get(ctx, "Get", &got, "a"); err != nil || !found || got.N != 1 ||
+				attempts.Load() <= silent {
 				t.Errorf("got %+v, %v, %v after %d attempts", got, found, err, attempts.Load())
 			}
 		})
@@ -139,7 +145,9 @@ func TestAnAttemptEndsByItself(t *testing.T) {
 // A service that never answers gets attempts until the time is over, and no longer.
 func TestAttemptsEndWithTheirContext(t *testing.T) {
 	t.Parallel()
-	db, attempts := hanging(t, 1000, func(_ http.ResponseWriter, r *http.Request, _ http.Handler) { _, _ = io.Copy(io.Discard, r.Body) })
+	db, attempts := hanging(t, 1000, func(_ http.ResponseWriter, r *http.Request, _ http.Handler) {
+		_, _ = io.Copy(io.Discard, r.Body)
+	})
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 	defer cancel()
 	_, err := db.Get(ctx, "Get", &counter{}, "a")
@@ -156,10 +164,13 @@ func TestThereIsTimeToAnswer(t *testing.T) {
 		<-r.Context().Done()
 		w.WriteHeader(http.StatusServiceUnavailable)
 	})
-	handler := kit.NewHTTPHandler(&kit.API{Routes: mux, Error: func(context.Context, error) (int, any) { return 500, nil }})
+	handler := kit.NewHTTPHandler(&kit.API{Routes: mux, Error: func(context.Context, error) (int, any) {
+		return 500, nil
+	}})
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()
-	response, err := handler.Invoke(ctx, []byte(`{"version":"2.0","routeKey":"GET /slow","rawPath":"/slow","requestContext":{"http":{"method":"GET","path":"/slow"}}}`))
+	response, err := handler.Invoke(ctx, []byte(
+		`{"version":"2.0","routeKey":"GET /slow","rawPath":"/slow","requestContext":{"http":{"method":"GET","path":"/slow"}}}`))
 	if err != nil || ctx.Err() != nil || !strings.Contains(string(response), "503") {
 		t.Errorf("got %s, %v; the invocation: %v", response, err, ctx.Err())
 	}
@@ -240,10 +251,13 @@ func answered(t *testing.T, test throttling, seed uint64) {
 		_ = db.Update(ctx, "Set", []any{"claim"}, set, expression.ConditionBuilder{}, nil)
 		w.WriteHeader(http.StatusServiceUnavailable)
 	})
-	handler := kit.NewHTTPHandler(&kit.API{Routes: mux, Error: func(context.Context, error) (int, any) { return 500, nil }, Log: slog.New(slog.DiscardHandler)})
+	handler := kit.NewHTTPHandler(&kit.API{Routes: mux, Error: func(context.Context, error) (int, any) {
+		return 500, nil
+	}, Log: slog.New(slog.DiscardHandler)})
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
-	response, err := handler.Invoke(ctx, []byte(`{"version":"2.0","routeKey":"GET /work","rawPath":"/work","requestContext":{"http":{"method":"GET","path":"/work"}}}`))
+	response, err := handler.Invoke(ctx, []byte(
+		`{"version":"2.0","routeKey":"GET /work","rawPath":"/work","requestContext":{"http":{"method":"GET","path":"/work"}}}`))
 	if err != nil || strings.Contains(string(response), "503") != (failed != nil) {
 		t.Fatalf("got %s, %v; the work: %v", response, err, failed)
 	}
@@ -253,7 +267,8 @@ func answered(t *testing.T, test throttling, seed uint64) {
 	if failed != nil && !errors.Is(failed, retry.ErrBusy) {
 		t.Errorf("seed %d: got %v; want ErrBusy", seed, failed)
 	}
-	if test.share == 1 && attempts > test.after && (failed == nil || attempts > test.after+15 || attempts > 15 && test.after <= 1) {
+	if test.share == 1 && attempts > test.after &&
+		(failed == nil || attempts > test.after+15 || attempts > 15 && test.after <= 1) {
 		t.Errorf("seed %d: got %v after %d attempts", seed, failed, attempts)
 	}
 	// Of requests that begin together, all may be refused before the first is known to be.

@@ -44,5 +44,6 @@ func ExampleMetrics_Emit() {
 		Now: func() time.Time { return time.UnixMilli(1_767_225_600_000) },
 	}
 	metrics.Emit(context.Background(), kit.Count("Ordered", 1), kit.Milliseconds("Packing", 1500*time.Microsecond))
-	// Output: {"FunctionName":"orders-api","Ordered":1,"Packing":1.5,"_aws":{"Timestamp":1767225600000,"CloudWatchMetrics":[{"Namespace":"Onesynth/orders","Dimensions":[["FunctionName"]],"Metrics":[{"Name":"Ordered","Unit":"Count"},{"Name":"Packing","Unit":"Milliseconds"}]}]},"request_id":""}
+	// Output:
+	// {"FunctionName":"orders-api","Ordered":1,"Packing":1.5,"_aws":{"Timestamp":1767225600000,"CloudWatchMetrics":[{"Namespace":"Onesynth/orders","Dimensions":[["FunctionName"]],"Metrics":[{"Name":"Ordered","Unit":"Count"},{"Name":"Packing","Unit":"Milliseconds"}]}]},"request_id":""}
 }

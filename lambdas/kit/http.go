@@ -54,7 +54,8 @@ type API struct {
 
 // ErrNoToken is a request without a verified token on a route that needs one. It is a
 // [*validate.Error] with status 401.
-var ErrNoToken error = validate.Refused(http.StatusUnauthorized, "token", validate.Constraint{Rule: validate.RuleRequired},
+var ErrNoToken error = validate.Refused(http.StatusUnauthorized, "token",
+	validate.Constraint{Rule: validate.RuleRequired},
 	"there is no verified token with a subject: send Authorization: Bearer with a JWT from the issuer of this platform")
 
 // ServeHTTP serves one request.
@@ -121,10 +122,12 @@ func (a *API) match(r *http.Request, pattern string) *validate.Error {
 		return nil
 	}
 	if allowed := a.allowed(r); len(allowed) > 0 {
-		return validate.Refused(http.StatusMethodNotAllowed, "method", validate.Constraint{Rule: validate.RuleEnum, Allowed: allowed, Got: r.Method},
+		return validate.Refused(http.StatusMethodNotAllowed, "method",
+			validate.Constraint{Rule: validate.RuleEnum, Allowed: allowed, Got: r.Method},
 			fmt.Sprintf("%.20q is not allowed on this path: use %s", r.Method, strings.Join(allowed, ", ")))
 	}
-	return validate.Refused(http.StatusNotFound, "path", validate.Constraint{}, "there is no such route: check the path for typing errors, a slash at the end or a missing id")
+	return validate.Refused(http.StatusNotFound, "path", validate.Constraint{},
+		"there is no such route: check the path for typing errors, a slash at the end or a missing id")
 }
 
 // allowed lists the methods that the path has.
@@ -133,7 +136,8 @@ func (a *API) allowed(r *http.Request) []string {
 		return nil
 	}
 	var methods []string
-	for _, method := range []string{http.MethodDelete, http.MethodGet, http.MethodPatch, http.MethodPost, http.MethodPut} {
+	for _, method := range []string{http.MethodDelete, http.MethodGet, http.MethodPatch, http.MethodPost,
+		http.MethodPut} {
 		other := *r
 		other.Method = method
 		if _, pattern := a.Routes.Handler(&other); strings.HasPrefix(pattern, method+" ") {
@@ -154,7 +158,8 @@ func (a *API) readBody(r *http.Request) error {
 	limit := cmp.Or(a.MaxBodyBytes, DefaultMaxBodyBytes)
 	body, err := io.ReadAll(io.LimitReader(r.Body, limit+1))
 	if err != nil {
-		return validate.Refused(http.StatusBadRequest, "body", validate.Constraint{Rule: validate.RuleFormat}, "the body cannot be read: "+err.Error())
+		return validate.Refused(http.StatusBadRequest, "body", validate.Constraint{Rule: validate.RuleFormat},
+			"the body cannot be read: "+err.Error())
 	}
 	if int64(len(body)) > limit {
 		return TooLarge(limit)
@@ -167,7 +172,8 @@ func (a *API) readBody(r *http.Request) error {
 // TooLarge is the error of a body with more bytes than that; 0: than [DefaultMaxBodyBytes].
 func TooLarge(limit int64) error {
 	most := int(cmp.Or(limit, DefaultMaxBodyBytes))
-	return validate.Refused(http.StatusRequestEntityTooLarge, "body", validate.Constraint{Rule: validate.RuleLength, Max: &most},
+	return validate.Refused(http.StatusRequestEntityTooLarge, "body",
+		validate.Constraint{Rule: validate.RuleLength, Max: &most},
 		fmt.Sprintf("the body has more than %d bytes, which is the most allowed", most))
 }
 
@@ -244,13 +250,16 @@ func (h *httpHandler) Invoke(ctx context.Context, payload []byte) ([]byte, error
 		Version string `json:"version"`
 	}
 	if json.Unmarshal(payload, &event) != nil || event.Version != "2.0" {
-		err = errors.Join(errors.New("the event is not an API Gateway request in payload format 2.0: set the integration's payload format version to 2.0"), err)
+		err = errors.Join(errors.New("the event is not an API Gateway request in payload format 2.0: set the "+
+			"integration's payload format version to 2.0"), err)
 		h.api.log().ErrorContext(ctx, "invocation failed", "error", err.Error())
 		return nil, err
 	}
 	// The adapter's errors quote the request, which the caller may see, but not a log.
-	status, body := h.api.errorResponse(ctx, validate.Refused(http.StatusBadRequest, "request", validate.Constraint{Rule: validate.RuleFormat},
-		"this is not an HTTP request that can be read: check the escapes in the path, the Host header and the method"))
+	status, body := h.api.errorResponse(ctx,
+		validate.Refused(http.StatusBadRequest, "request", validate.Constraint{Rule: validate.RuleFormat},
+			"this is not an HTTP request that can be read: check the escapes in the path, the Host header and the "+
+				"method"))
 	h.api.logAccess(ctx, status, began)
 	return json.Marshal(events.APIGatewayV2HTTPResponse{
 		StatusCode: status,

@@ -46,8 +46,12 @@ func testAPI(t testing.TB, out io.Writer) *API {
 		var missing *http.Request
 		_ = missing.URL
 	})
-	mux.HandleFunc("DELETE /empty", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
-	mux.HandleFunc("POST /mine/{id}", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
+	mux.HandleFunc("DELETE /empty", func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusNoContent)
+	})
+	mux.HandleFunc("POST /mine/{id}", func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusNoContent)
+	})
 	return &API{
 		Routes: mux, Log: log, MaxBodyBytes: 100, Protected: []string{"POST /mine/{id}"},
 		Error: func(_ context.Context, err error) (int, any) {
@@ -61,7 +65,8 @@ func testAPI(t testing.TB, out io.Writer) *API {
 
 // event is an API Gateway request.
 func event(method, path string) events.APIGatewayV2HTTPRequest {
-	e := events.APIGatewayV2HTTPRequest{Version: "2.0", RawPath: path, Headers: map[string]string{"host": "api.example.com"}}
+	e := events.APIGatewayV2HTTPRequest{Version: "2.0", RawPath: path,
+		Headers: map[string]string{"host": "api.example.com"}}
 	e.RequestContext.HTTP.Method = method
 	e.RequestContext.HTTP.Path = path
 	e.RequestContext.HTTP.SourceIP = "203.0.113.7"
@@ -102,14 +107,16 @@ func TestHTTPHandler(t *testing.T) {
 	if got := strings.TrimSpace(response.Body); got != want {
 		t.Errorf("handlers see %s\nwant         %s", got, want)
 	}
-	if response := invoke(t, handler, event("DELETE", "/empty")); response.StatusCode != http.StatusNoContent || response.Body != "" {
+	if response := invoke(t, handler, event("DELETE", "/empty")); response.StatusCode != http.StatusNoContent ||
+		response.Body != "" {
 		t.Errorf("got %+v", response)
 	}
 	logged := lines(t, &out)
 	if len(logged) != 2 {
 		t.Fatalf("logged %v", logged)
 	}
-	for key, want := range map[string]any{"message": "request", "status": 201.0, "route": "POST /echo/{id}", "cold_start": true, "request_id": "r"} {
+	for key, want := range map[string]any{"message": "request", "status": 201.0, "route": "POST /echo/{id}",
+		"cold_start": true, "request_id": "r"} {
 		if logged[0][key] != want {
 			t.Errorf("%s is %v; want %v", key, logged[0][key], want)
 		}
@@ -125,10 +132,13 @@ func TestBinary(t *testing.T) {
 	packed := "\x1f\x8b\x00\xff"
 	api := testAPI(t, io.Discard)
 	api.Binary = true
-	api.Routes.HandleFunc("GET /packed", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(packed)) })
+	api.Routes.HandleFunc("GET /packed", func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte(packed))
+	})
 	for path, want := range map[string]string{"/packed": packed, "/none": `{"field":"path"}` + "\n"} {
 		response := invoke(t, NewHTTPHandler(api), event("GET", path))
-		if got, err := base64.StdEncoding.DecodeString(response.Body); !response.IsBase64Encoded || err != nil || string(got) != want {
+		if got, err := base64.StdEncoding.DecodeString(response.Body); !response.IsBase64Encoded || err != nil ||
+			string(got) != want {
 			t.Errorf("%s: got %+v, %v", path, response, err)
 		}
 	}
@@ -136,7 +146,8 @@ func TestBinary(t *testing.T) {
 
 func TestHTTPHandlerRefuses(t *testing.T) {
 	t.Parallel()
-	with := func(e events.APIGatewayV2HTTPRequest, change func(*events.APIGatewayV2HTTPRequest)) events.APIGatewayV2HTTPRequest {
+	with := func(e events.APIGatewayV2HTTPRequest,
+		change func(*events.APIGatewayV2HTTPRequest)) events.APIGatewayV2HTTPRequest {
 		e.Headers = maps.Clone(e.Headers)
 		change(&e)
 		return e
@@ -163,14 +174,25 @@ func TestHTTPHandlerRefuses(t *testing.T) {
 		{name: "NoMethodIsGet", event: event("", "/empty"), status: 405, field: "method", allow: "DELETE"},
 		{name: "MethodWithNewline", event: event("GET\n", "/empty"), status: 400, field: "request"},
 		{name: "BadEscape", event: event("GET", "/echo/%zz"), status: 400, field: "request"},
-		{name: "BadHost", event: with(event("GET", "/panic"), func(e *events.APIGatewayV2HTTPRequest) { e.Headers["host"] = "a b\n%" }), status: 400, field: "request"},
-		{name: "HeadersOfAnotherForm", event: map[string]any{"version": "2.0", "headers": 3}, status: 400, field: "request"},
-		{name: "BadBase64", event: with(event("POST", "/echo/1"), func(e *events.APIGatewayV2HTTPRequest) { e.Body, e.IsBase64Encoded = "?!", true }), status: 400, field: "body"},
-		{name: "BodyTooLarge", event: with(event("POST", "/echo/1"), func(e *events.APIGatewayV2HTTPRequest) { e.Body = strings.Repeat("x", 101) }), status: 413, field: "body"},
+		{name: "BadHost", event: with(event("GET", "/panic"), func(e *events.APIGatewayV2HTTPRequest) {
+			e.Headers["host"] = "a b\n%"
+		}), status: 400, field: "request"},
+		{name: "HeadersOfAnotherForm", event: map[string]any{"version": "2.0", "headers": 3}, status: 400,
+			field: "request"},
+		{name: "BadBase64", event: with(event("POST", "/echo/1"), func(e *events.APIGatewayV2HTTPRequest) {
+			e.Body, e.IsBase64Encoded = "?!", true
+		}), status: 400, field: "body"},
+		{name: "BodyTooLarge", event: with(event("POST", "/echo/1"), func(e *events.APIGatewayV2HTTPRequest) {
+			e.Body = strings.Repeat("x", 101)
+		}), status: 413, field: "body"},
 		{name: "NoToken", event: event("POST", "/mine/1"), status: 401, field: "token", challenge: "Bearer"},
-		{name: "NoTokenAndBodyTooLarge", event: with(event("POST", "/mine/1"), func(e *events.APIGatewayV2HTTPRequest) { e.Body = strings.Repeat("x", 101) }), status: 401, field: "token", challenge: "Bearer"},
-		{name: "TokenWithoutSubject", event: with(event("POST", "/mine/1"), claiming("")), status: 401, field: "token", challenge: "Bearer"},
-		{name: "SubjectTooLong", event: with(event("POST", "/mine/1"), claiming(strings.Repeat("s", 256))), status: 401, field: "token", challenge: "Bearer"},
+		{name: "NoTokenAndBodyTooLarge", event: with(event("POST", "/mine/1"), func(e *events.APIGatewayV2HTTPRequest) {
+			e.Body = strings.Repeat("x", 101)
+		}), status: 401, field: "token", challenge: "Bearer"},
+		{name: "TokenWithoutSubject", event: with(event("POST", "/mine/1"), claiming("")), status: 401, field: "token",
+			challenge: "Bearer"},
+		{name: "SubjectTooLong", event: with(event("POST", "/mine/1"), claiming(strings.Repeat("s", 256))), status: 401,
+			field: "token", challenge: "Bearer"},
 		{name: "Panic", event: event("GET", "/panic"), status: 500, field: "?"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -183,14 +205,17 @@ func TestHTTPHandlerRefuses(t *testing.T) {
 			if want := `{"field":"` + test.field + `"}`; strings.TrimSpace(response.Body) != want {
 				t.Errorf("body is %s; want %s", response.Body, want)
 			}
-			if response.Headers["Content-Type"] != "application/json" || response.Headers["Allow"] != test.allow || response.Headers["Www-Authenticate"] != test.challenge {
+			if response.Headers["Content-Type"] != "application/json" || response.Headers["Allow"] != test.allow ||
+				response.Headers["Www-Authenticate"] != test.challenge {
 				t.Errorf("headers are %v", response.Headers)
 			}
 			logged := lines(t, &out)
-			if access := logged[len(logged)-1]; access["message"] != "request" || access["status"] != float64(test.status) {
+			if access := logged[len(logged)-1]; access["message"] != "request" ||
+				access["status"] != float64(test.status) {
 				t.Errorf("the access line is %v", access)
 			}
-			if test.name == "Panic" && (strings.Contains(out.String(), "the secret is 42") || !strings.Contains(logged[0]["stack"].(string), "http_test.go")) {
+			if test.name == "Panic" && (strings.Contains(out.String(), "the secret is 42") ||
+				!strings.Contains(logged[0]["stack"].(string), "http_test.go")) {
 				t.Errorf("the log says what it panicked with, or not where: %s", &out)
 			}
 		})
@@ -201,7 +226,8 @@ func TestHTTPHandlerRefuses(t *testing.T) {
 func claiming(subject string) func(*events.APIGatewayV2HTTPRequest) {
 	return func(e *events.APIGatewayV2HTTPRequest) {
 		e.RequestContext.Authorizer = &events.APIGatewayV2HTTPRequestContextAuthorizerDescription{
-			JWT: &events.APIGatewayV2HTTPRequestContextAuthorizerJWTDescription{Claims: map[string]string{"sub": subject}},
+			JWT: &events.APIGatewayV2HTTPRequestContextAuthorizerJWTDescription{
+				Claims: map[string]string{"sub": subject}},
 		}
 	}
 }
@@ -225,7 +251,8 @@ func grouped(groups string) (events.APIGatewayV2HTTPRequest, error) {
 	}
 	claiming("me")(&e)
 	e.RequestContext.Authorizer.JWT.Claims["cognito:groups"] = fmt.Sprint(claim)
-	e.Headers["authorization"] = "Bearer e30." + base64.RawURLEncoding.EncodeToString([]byte(`{"cognito:groups":`+groups+`}`)) + ".c2ln"
+	e.Headers["authorization"] = "Bearer e30." +
+		base64.RawURLEncoding.EncodeToString([]byte(`{"cognito:groups":`+groups+`}`)) + ".c2ln"
 	return e, nil
 }
 
@@ -263,7 +290,9 @@ func TestGroups(t *testing.T) {
 			e.Headers["authorization"] = strings.TrimPrefix(e.Headers["authorization"], "Bearer ")
 		}, want: []string{"admin"}},
 		{groups: `["admin"]`, change: func(e *events.APIGatewayV2HTTPRequest) { delete(e.Headers, "authorization") }},
-		{groups: `["admin"]`, change: func(e *events.APIGatewayV2HTTPRequest) { e.Headers["authorization"] = "Bearer a.b" }},
+		{groups: `["admin"]`, change: func(e *events.APIGatewayV2HTTPRequest) {
+			e.Headers["authorization"] = "Bearer a.b"
+		}},
 		{groups: `["admin"]`, change: func(e *events.APIGatewayV2HTTPRequest) {
 			e.Headers["authorization"] += "," + e.Headers["authorization"]
 		}},
@@ -291,8 +320,10 @@ func TestGroups(t *testing.T) {
 // Who has a group by its exact name is in it, and no one else, whatever the claim is.
 func FuzzGroups(f *testing.F) {
 	for _, groups := range []string{
-		`["admin"]`, `["[admin"]`, `["admin]"]`, `["site admin"]`, `["x","y admin"]`, `"guest admin"`, `"[admin]"`, `[["admin"]]`,
-		`["x", ["admin", "y"]]`, `{"admin":"x"}`, `["a\u0020admin"]`, `["staff","admin"]`, `[" admin"]`, `null`, `[1,"admin"]`,
+		`["admin"]`, `["[admin"]`, `["admin]"]`, `["site admin"]`, `["x","y admin"]`, `"guest admin"`, `"[admin]"`,
+		`[["admin"]]`,
+		`["x", ["admin", "y"]]`, `{"admin":"x"}`, `["a\u0020admin"]`, `["staff","admin"]`, `[" admin"]`, `null`,
+		`[1,"admin"]`,
 	} {
 		f.Add(groups)
 	}
@@ -307,7 +338,8 @@ func FuzzGroups(f *testing.F) {
 		var one string
 		want = want || json.Unmarshal([]byte(groups), &one) == nil && one == "admin"
 		if got := slices.Contains(groupsIn(t, e), "admin"); got != want {
-			t.Errorf("%s, which API Gateway hands on as %s: in the group is %t", groups, e.RequestContext.Authorizer.JWT.Claims["cognito:groups"], got)
+			t.Errorf("%s, which API Gateway hands on as %s: in the group is %t", groups,
+				e.RequestContext.Authorizer.JWT.Claims["cognito:groups"], got)
 		}
 	})
 }
@@ -330,7 +362,8 @@ func TestLatePanic(t *testing.T) {
 	if response.StatusCode != http.StatusOK || response.Body != "partly" {
 		t.Errorf("got %+v", response)
 	}
-	if logged := lines(t, &out); len(logged) != 2 || logged[0]["message"] != "panic" || !strings.Contains(logged[0]["error"].(string), "nil pointer") {
+	if logged := lines(t, &out); len(logged) != 2 || logged[0]["message"] != "panic" ||
+		!strings.Contains(logged[0]["error"].(string), "nil pointer") {
 		t.Errorf("logged %v", logged)
 	}
 }
@@ -338,7 +371,8 @@ func TestLatePanic(t *testing.T) {
 func TestHTTPHandlerFailsOtherEvents(t *testing.T) {
 	t.Parallel()
 	for _, payload := range []string{`{`, `3`, `null`, `{}`, `{"version":"1.0","httpMethod":"GET"}`, `{"version":2}`} {
-		if answer, err := NewHTTPHandler(testAPI(t, io.Discard)).Invoke(invoked("r"), []byte(payload)); err == nil || !strings.Contains(err.Error(), "payload format") {
+		if answer, err := NewHTTPHandler(testAPI(t, io.Discard)).Invoke(invoked("r"), []byte(payload)); err == nil ||
+			!strings.Contains(err.Error(), "payload format") {
 			t.Errorf("%s: got %s, %v", payload, answer, err)
 		}
 	}

@@ -63,7 +63,8 @@ func StartHTTP(platform string, setup func(context.Context, Environment) (*API, 
 // StartEvent is [StartHTTP] for a function that handles events of type E. An
 // error that handle returns fails the invocation: what invoked it retries or
 // dead-letters the event by its own settings.
-func StartEvent[E any](platform string, setup func(context.Context, Environment) (handle func(context.Context, E) error, err error)) {
+func StartEvent[E any](platform string, setup func(context.Context, Environment) (handle func(context.Context, E) error,
+	err error)) {
 	start(platform, func(ctx context.Context, environment Environment) (lambda.Handler, error) {
 		handle, err := setup(ctx, environment)
 		if err != nil {
@@ -75,7 +76,8 @@ func StartEvent[E any](platform string, setup func(context.Context, Environment)
 
 // StartResponder is [StartEvent] for a function that returns a response of type R, as
 // JSON, such as the records of a batch that have to be delivered again.
-func StartResponder[E, R any](platform string, setup func(context.Context, Environment) (handle func(context.Context, E) (R, error), err error)) {
+func StartResponder[E, R any](platform string,
+	setup func(context.Context, Environment) (handle func(context.Context, E) (R, error), err error)) {
 	start(platform, func(ctx context.Context, environment Environment) (lambda.Handler, error) {
 		handle, err := setup(ctx, environment)
 		if err != nil {
@@ -148,7 +150,8 @@ func start(platform string, setup func(context.Context, Environment) (lambda.Han
 }
 
 // initialise builds the environment and the handler, and logs what failed.
-func initialise(ctx context.Context, platform string, getenv func(string) string, out io.Writer, setup func(context.Context, Environment) (lambda.Handler, error)) (lambda.Handler, error) {
+func initialise(ctx context.Context, platform string, getenv func(string) string, out io.Writer,
+	setup func(context.Context, Environment) (lambda.Handler, error)) (lambda.Handler, error) {
 	function := getenv("AWS_LAMBDA_FUNCTION_NAME")
 	log, err := NewLogger(out, getenv("LOG_LEVEL"), function)
 	if err != nil {
@@ -169,10 +172,11 @@ func initialise(ctx context.Context, platform string, getenv func(string) string
 			return nil, fmt.Errorf("loading the AWS configuration: %w", err)
 		}
 		return setup(ctx, Environment{
-			AWS:     config,
-			Log:     log,
-			Metrics: &Metrics{Namespace: schema.MetricNamespace(getenv(schema.MetricNamespaceVariable), platform), Function: function, Writer: out},
-			Getenv:  getenv,
+			AWS: config,
+			Log: log,
+			Metrics: &Metrics{Namespace: schema.MetricNamespace(getenv(schema.MetricNamespaceVariable), platform),
+				Function: function, Writer: out},
+			Getenv: getenv,
 		})
 	}()
 	if err != nil {
@@ -194,7 +198,8 @@ func reportInitError(ctx context.Context, runtimeAPI string, reason error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+runtimeAPI+"/2018-06-01/runtime/init/error", bytes.NewReader(body))
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost,
+		"http://"+runtimeAPI+"/2018-06-01/runtime/init/error", bytes.NewReader(body))
 	if err != nil {
 		return
 	}
@@ -214,7 +219,8 @@ func (e Environment) Require(names ...string) ([]string, error) {
 	for i, name := range names {
 		values[i] = e.Getenv(name)
 		if values[i] == "" {
-			missing = append(missing, fmt.Errorf("the environment variable %s is not set: the construct sets it; set it when you run the function by other means", name))
+			missing = append(missing, fmt.Errorf("the environment variable %s is not set: the construct sets it; set "+
+				"it when you run the function by other means", name))
 		}
 	}
 	return values, errors.Join(missing...)

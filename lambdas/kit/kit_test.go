@@ -51,7 +51,9 @@ func TestInitialise(t *testing.T) {
 		t.Parallel()
 		var out bytes.Buffer
 		var got Environment
-		handler, err := initialise(t.Context(), "todo", environment(map[string]string{"AWS_LAMBDA_FUNCTION_NAME": "f", "METRIC_NAMESPACE": "Acme", "SET": "x"}), &out,
+		handler, err := initialise(t.Context(), "todo",
+			environment(map[string]string{"AWS_LAMBDA_FUNCTION_NAME": "f", "METRIC_NAMESPACE": "Acme", "SET": "x"}),
+			&out,
 			func(_ context.Context, e Environment) (lambda.Handler, error) {
 				got = e
 				return NewEventHandler(e.Log, func(context.Context, struct{}) error { return nil }), nil
@@ -60,7 +62,8 @@ func TestInitialise(t *testing.T) {
 			t.Fatalf("got %v, %v", handler, err)
 		}
 		if client, ok := got.AWS.HTTPClient.(*awshttp.BuildableClient); !ok || client.GetTimeout() != AttemptTimeout {
-			t.Errorf("the client for AWS is %T, and its attempts do not end after %s", got.AWS.HTTPClient, AttemptTimeout)
+			t.Errorf("the client for AWS is %T, and its attempts do not end after %s", got.AWS.HTTPClient,
+				AttemptTimeout)
 		}
 		if got.Metrics.Namespace != "Acme/todo" || got.Metrics.Function != "f" {
 			t.Errorf("metrics are %+v", got.Metrics)
@@ -85,7 +88,8 @@ func TestInitialise(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 		logged := lines(t, &out)
-		if len(logged) != 1 || logged[0]["level"] != "ERROR" || logged[0]["error"] != "no table" || logged[0]["function_name"] != "f" {
+		if len(logged) != 1 || logged[0]["level"] != "ERROR" || logged[0]["error"] != "no table" ||
+			logged[0]["function_name"] != "f" {
 			t.Errorf("logged %v", logged)
 		}
 	})
@@ -98,7 +102,8 @@ func TestInitialise(t *testing.T) {
 			t.Errorf("got %v, want the panic", err)
 		}
 		logged := lines(t, &out)
-		if len(logged) != 2 || logged[0]["message"] != "panic" || !strings.Contains(fmt.Sprint(logged[0]["stack"]), "kit_test.go") ||
+		if len(logged) != 2 || logged[0]["message"] != "panic" ||
+			!strings.Contains(fmt.Sprint(logged[0]["stack"]), "kit_test.go") ||
 			logged[1]["message"] != "cannot start" || logged[1]["error"] != "panic: no such route" {
 			t.Errorf("logged %v", logged)
 		}
@@ -138,7 +143,8 @@ func TestReportInitError(t *testing.T) {
 func TestEnvironment(t *testing.T) {
 	t.Parallel()
 	e := Environment{Getenv: environment(map[string]string{
-		"YES": "true", "NO": "false", "ODD": "TRUE", "THREE": "3", "ZERO": "0", "WORD": "three", "HUGE": "99999999999999999999",
+		"YES": "true", "NO": "false", "ODD": "TRUE", "THREE": "3", "ZERO": "0", "WORD": "three",
+		"HUGE": "99999999999999999999",
 	})}
 	t.Run("Bool", func(t *testing.T) {
 		t.Parallel()
@@ -170,7 +176,8 @@ func TestEnvironment(t *testing.T) {
 			t.Errorf("got %v, %v", got, err)
 		}
 		_, err := e.Require("YES", "FIRST", "SECOND")
-		if err == nil || !strings.Contains(err.Error(), "FIRST") || !strings.Contains(err.Error(), "SECOND") || strings.Contains(err.Error(), "YES") {
+		if err == nil || !strings.Contains(err.Error(), "FIRST") || !strings.Contains(err.Error(), "SECOND") ||
+			strings.Contains(err.Error(), "YES") {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -221,10 +228,12 @@ func TestEventHandler(t *testing.T) {
 	if _, cold := logged[1]["cold_start"]; cold || logged[1]["error"] != "not today" || logged[1]["level"] != "ERROR" {
 		t.Errorf("the second line is %v", logged[1])
 	}
-	if reason, _ := logged[2]["error"].(string); !strings.HasPrefix(reason, "reading the event") || logged[2]["level"] != "ERROR" {
+	if reason, _ := logged[2]["error"].(string); !strings.HasPrefix(reason, "reading the event") ||
+		logged[2]["level"] != "ERROR" {
 		t.Errorf("the third line is %v", logged[2])
 	}
-	if logged[3]["message"] != "panic" || !strings.Contains(logged[3]["stack"].(string), "kit_test.go") || logged[4]["message"] != "invocation failed" || strings.Contains(out.String(), "secret") {
+	if logged[3]["message"] != "panic" || !strings.Contains(logged[3]["stack"].(string), "kit_test.go") ||
+		logged[4]["message"] != "invocation failed" || strings.Contains(out.String(), "secret") {
 		t.Errorf("a panic is logged as %v, %v", logged[3], logged[4])
 	}
 }
@@ -241,13 +250,16 @@ func TestResponder(t *testing.T) {
 		}
 		return failures{Failed: records[1:]}, nil
 	})
-	if body, err := handler.Invoke(invoked("1"), []byte(`["a","b"]`)); err != nil || string(body) != `{"failed":["b"]}` {
+	if body, err := handler.Invoke(invoked("1"), []byte(`["a","b"]`)); err != nil ||
+		string(body) != `{"failed":["b"]}` {
 		t.Errorf("got %s, %v", body, err)
 	}
 	if body, err := handler.Invoke(invoked("2"), []byte(`[]`)); !errors.Is(err, reason) || body != nil {
 		t.Errorf("got %s, %v", body, err)
 	}
-	if _, err := NewResponder(slog.New(slog.DiscardHandler), func(context.Context, any) (any, error) { return func() {}, nil }).Invoke(invoked("3"), []byte(`1`)); err == nil {
+	if _, err := NewResponder(slog.New(slog.DiscardHandler), func(context.Context, any) (any, error) {
+		return func() {}, nil
+	}).Invoke(invoked("3"), []byte(`1`)); err == nil {
 		t.Error("a response that is no JSON was given")
 	}
 }
@@ -286,8 +298,11 @@ func TestLogger(t *testing.T) {
 func TestMetrics(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	m := &Metrics{Namespace: "Onesynth/x", Function: "f", Writer: &out, Now: func() time.Time { return time.UnixMilli(1770026400123) }}
-	m.Emit(WithInvocation(t.Context(), Invocation{RequestID: "r"}), Count("Asked", 2), Count("Closed", 0), Milliseconds("Took", 1500*time.Microsecond))
+	m := &Metrics{Namespace: "Onesynth/x", Function: "f", Writer: &out, Now: func() time.Time {
+		return time.UnixMilli(1770026400123)
+	}}
+	m.Emit(WithInvocation(t.Context(), Invocation{RequestID: "r"}), Count("Asked", 2), Count("Closed", 0),
+		Milliseconds("Took", 1500*time.Microsecond))
 	m.Emit(t.Context())
 	m.Emit(t.Context(), Count("Asked", 0), Count("Closed", 0))
 	want := `{"Asked":2,"FunctionName":"f","Took":1.5,"_aws":{"Timestamp":1770026400123,"CloudWatchMetrics":[{"Namespace":"Onesynth/x","Dimensions":[["FunctionName"]],"Metrics":[{"Name":"Asked","Unit":"Count"},{"Name":"Took","Unit":"Milliseconds"}]}]},"request_id":"r"}` + "\n"

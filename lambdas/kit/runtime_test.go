@@ -15,19 +15,23 @@ func TestRuntimeFor(t *testing.T) {
 		operator  map[string]string
 		want      runtimeSettings
 	}{
-		"the least memory":              {megabytes: "128", want: runtimeSettings{1, 400, 96 * mb}},
-		"the default":                   {megabytes: "256", want: runtimeSettings{1, 400, 224 * mb}},
-		"a tenth is more":               {megabytes: "1024", want: runtimeSettings{1, 400, 922 * mb}},
-		"just below a processor":        {megabytes: "1768", want: runtimeSettings{1, 400, 1592 * mb}},
-		"a whole processor":             {megabytes: "1769", want: runtimeSettings{0, 400, 1593 * mb}},
-		"the most memory":               {megabytes: "10240", want: runtimeSettings{0, 400, 9216 * mb}},
-		"not on Lambda":                 {},
-		"no number":                     {megabytes: "256 MB"},
-		"less than what is reserved":    {megabytes: "32"},
-		"processors of the operator":    {megabytes: "256", operator: map[string]string{"GOMAXPROCS": "2"}, want: runtimeSettings{0, 400, 224 * mb}},
-		"collections of the operator":   {megabytes: "256", operator: map[string]string{"GOGC": "100"}, want: runtimeSettings{1, 0, 224 * mb}},
-		"memory limit of the operator":  {megabytes: "256", operator: map[string]string{"GOMEMLIMIT": "off"}, want: runtimeSettings{1, 400, 0}},
-		"everything is the operator's ": {megabytes: "256", operator: map[string]string{"GOMAXPROCS": "4", "GOGC": "off", "GOMEMLIMIT": "200MiB"}},
+		"the least memory":           {megabytes: "128", want: runtimeSettings{1, 400, 96 * mb}},
+		"the default":                {megabytes: "256", want: runtimeSettings{1, 400, 224 * mb}},
+		"a tenth is more":            {megabytes: "1024", want: runtimeSettings{1, 400, 922 * mb}},
+		"just below a processor":     {megabytes: "1768", want: runtimeSettings{1, 400, 1592 * mb}},
+		"a whole processor":          {megabytes: "1769", want: runtimeSettings{0, 400, 1593 * mb}},
+		"the most memory":            {megabytes: "10240", want: runtimeSettings{0, 400, 9216 * mb}},
+		"not on Lambda":              {},
+		"no number":                  {megabytes: "256 MB"},
+		"less than what is reserved": {megabytes: "32"},
+		"processors of the operator": {megabytes: "256", operator: map[string]string{"GOMAXPROCS": "2"},
+			want: runtimeSettings{0, 400, 224 * mb}},
+		"collections of the operator": {megabytes: "256", operator: map[string]string{"GOGC": "100"},
+			want: runtimeSettings{1, 0, 224 * mb}},
+		"memory limit of the operator": {megabytes: "256", operator: map[string]string{"GOMEMLIMIT": "off"},
+			want: runtimeSettings{1, 400, 0}},
+		"everything is the operator's ": {megabytes: "256",
+			operator: map[string]string{"GOMAXPROCS": "4", "GOGC": "off", "GOMEMLIMIT": "200MiB"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -15,7 +15,8 @@ import (
 func tasks(b *testing.B, n int) []json.RawMessage {
 	b.Helper()
 	random := rand.New(rand.NewPCG(1, 2))
-	words := []string{"call", "write", "the", "report", "plan", "team", "about", "invoice", "for", "review", "meeting", "buy", "milk", "tickets", "before", "friday"}
+	words := []string{"call", "write", "the", "report", "plan", "team", "about", "invoice", "for", "review", "meeting",
+		"buy", "milk", "tickets", "before", "friday"}
 	sentence := func(n int) string {
 		s := words[random.IntN(len(words))]
 		for range n - 1 {
@@ -31,7 +32,8 @@ func tasks(b *testing.B, n int) []json.RawMessage {
 		image := item{
 			"PK": text("TASK#" + user), "SK": text("TASK#0193" + hexadecimal()[:28]), "GSI1PK": text("OWNER#" + user),
 			"GSI1SK": text("STATUS#pending#x"), "title": text(sentence(5)), "status": text(statuses[random.IntN(3)]),
-			"created_at": numeric(fmt.Sprint(at - int64(random.IntN(100_000)))), "updated_at": numeric(fmt.Sprint(at)), "version": numeric(fmt.Sprint(1 + random.IntN(9))),
+			"created_at": numeric(fmt.Sprint(at - int64(random.IntN(100_000)))), "updated_at": numeric(fmt.Sprint(at)),
+			"version": numeric(fmt.Sprint(1 + random.IntN(9))),
 		}
 		if i%2 == 0 {
 			image["description"] = text(sentence(15))
@@ -41,7 +43,8 @@ func tasks(b *testing.B, n int) []json.RawMessage {
 			image["category"] = text(words[random.IntN(8)])
 			image["priority"] = text([]string{"low", "medium", "high", "urgent"}[random.IntN(4)])
 		}
-		c := change{id: hexadecimal(), name: "MODIFY", sequence: fmt.Sprintf("%d00000000000%010d", 4421584, i*3), time: at, keys: item{"PK": image["PK"], "SK": image["SK"]}, old: image, new: image}
+		c := change{id: hexadecimal(), name: "MODIFY", sequence: fmt.Sprintf("%d00000000000%010d", 4421584, i*3),
+			time: at, keys: item{"PK": image["PK"], "SK": image["SK"]}, old: image, new: image}
 		all = append(all, c.json(b))
 	}
 	return all
@@ -55,9 +58,11 @@ func lineBytes(b *testing.B, rows []taskRow) int {
 	for _, r := range rows {
 		line := map[string]any{
 			"event_id": r.EventID, "event_name": r.EventName, "event_time": r.EventTime, "sequence_number": r.Sequence,
-			"user_id": r.UserID, "task_id": r.TaskID, "title": r.Title, "status": r.Status, "created_at": r.CreatedAt, "updated_at": r.UpdatedAt, "version": r.Version,
+			"user_id": r.UserID, "task_id": r.TaskID, "title": r.Title, "status": r.Status, "created_at": r.CreatedAt,
+			"updated_at": r.UpdatedAt, "version": r.Version,
 		}
-		for name, value := range map[string]*string{"description": r.Description, "priority": r.Priority, "category": r.Category} {
+		for name, value := range map[string]*string{"description": r.Description, "priority": r.Priority,
+			"category": r.Category} {
 			if value != nil {
 				line[name] = value
 			}

@@ -97,7 +97,8 @@ func (c *Compactor) Run(ctx context.Context) (Report, error) {
 		kit.Count("LakeCompactionFailures", len(r.failures)))
 	log.InfoContext(ctx, "compaction", "partitions", r.report.Partitions,
 		"objects_before", r.report.ObjectsBefore, "objects_after", r.report.ObjectsAfter,
-		"rows", r.report.Rows, "duplicates", r.report.Duplicates, "unreadable", r.report.Unreadable, "unfinished", r.report.Unfinished)
+		"rows", r.report.Rows, "duplicates", r.report.Duplicates, "unreadable", r.report.Unreadable, "unfinished",
+		r.report.Unfinished)
 	return r.report, errors.Join(r.failures...)
 }
 

@@ -53,7 +53,8 @@ func TestCompactMany(t *testing.T) {
 	var changes []change
 	var want []string
 	for i := range maxInputs + 3 {
-		changes = append(changes, insert(fmt.Sprintf("e%04d", i), fmt.Sprint(i), "1", item{"title": text(strings.Repeat("x", i%50))}))
+		changes = append(changes, insert(fmt.Sprintf("e%04d", i), fmt.Sprint(i), "1",
+			item{"title": text(strings.Repeat("x", i%50))}))
 		want = append(want, changes[i].id)
 	}
 	tomorrow := insert("tomorrow", "9000", "1", nil)
@@ -64,10 +65,12 @@ func TestCompactMany(t *testing.T) {
 	c.Metrics = &kit.Metrics{Namespace: "Onesynth/lake", Writer: &out}
 	c.Log = slog.New(slog.NewTextHandler(&out, nil))
 	report := compacted(t, c)
-	if report.Partitions != 1 || report.ObjectsBefore != len(changes) || report.ObjectsAfter != 1 || report.Duplicates != 0 {
+	if report.Partitions != 1 || report.ObjectsBefore != len(changes) || report.ObjectsAfter != 1 ||
+		report.Duplicates != 0 {
 		t.Errorf("report: %+v", report)
 	}
-	if !strings.Contains(out.String(), `"LakeObjectsMerged":203`) || !strings.Contains(out.String(), "objects_after=1") {
+	if !strings.Contains(out.String(), `"LakeObjectsMerged":203`) ||
+		!strings.Contains(out.String(), "objects_after=1") {
 		t.Errorf("metrics and log: %s", &out)
 	}
 	out.Reset()
@@ -111,7 +114,8 @@ func TestCompactFull(t *testing.T) {
 	m := newMemory()
 	var changes []change
 	for i := range 100 {
-		changes = append(changes, insert(fmt.Sprintf("e%03d", i), fmt.Sprint(i), "1", item{"title": text(strings.Repeat(fmt.Sprint(i), 50))}))
+		changes = append(changes, insert(fmt.Sprintf("e%03d", i), fmt.Sprint(i), "1",
+			item{"title": text(strings.Repeat(fmt.Sprint(i), 50))}))
 	}
 	write(t, m, changes...)
 	c := compactorOf(t, m)
@@ -205,23 +209,24 @@ func TestCompactLeftover(t *testing.T) {
 func TestCompactLeavesAlone(t *testing.T) {
 	t.Parallel()
 	m := newMemory()
-	write(t, m, insert("e1", "1", "1", nil), insert("e2", "2", "1", nil), insert("e3", "3", "1", nil), insert("e4", "4", "1", nil))
+	write(t, m, insert("e1", "1", "1", nil), insert("e2", "2", "1", nil), insert("e3", "3", "1", nil),
+		insert("e4", "4", "1", nil))
 	folder := partition{"task", "2026-11-20"}
 	keys := keysOf(m)
 	good := m.objects[keys[0]]
 	number := func(n int) string { return fmt.Sprintf("%040d", n) }
-	table := newTable(todo(t).Entities[0])
+	table := newTable(definition(t).Entities[0])
 
 	// Rows that are not in order, a table with a column that is not known, one
 	// without sequence numbers as they should be, and one of another type.
-	r1, _, _ := (&converter{todo(t), tablesOf(todo(t))}).convert(insert("x1", "1", "1", nil).json(t))
-	r2, _, _ := (&converter{todo(t), tablesOf(todo(t))}).convert(insert("x2", "2", "1", nil).json(t))
+	r1, _, _ := (&converter{definition(t), tablesOf(definition(t))}).convert(insert("x1", "1", "1", nil).json(t))
+	r2, _, _ := (&converter{definition(t), tablesOf(definition(t))}).convert(insert("x2", "2", "1", nil).json(t))
 	unordered, err := table.encode([]*row{r2, r1})
 	if err != nil {
 		t.Fatal(err)
 	}
 	foreign := func(change func(*schema.LakeDefinition), attribute string, value any) []byte {
-		d := todo(t)
+		d := definition(t)
 		d.Entities[0].Columns = slices.Clone(d.Entities[0].Columns)
 		change(&d)
 		r, _, failure := (&converter{d, tablesOf(d)}).convert(insert("x3", "1", "1", item{attribute: value}).json(t))
@@ -235,7 +240,8 @@ func TestCompactLeavesAlone(t *testing.T) {
 		return content
 	}
 	more := foreign(func(d *schema.LakeDefinition) {
-		d.Entities[0].Columns = append(d.Entities[0].Columns, schema.LakeColumn{Name: "colour", Type: schema.ColumnText, From: schema.String})
+		d.Entities[0].Columns = append(d.Entities[0].Columns,
+			schema.LakeColumn{Name: "colour", Type: schema.ColumnText, From: schema.String})
 	}, "colour", text("red"))
 	other := foreign(func(d *schema.LakeDefinition) {
 		d.Entities[0].Columns[2] = schema.LakeColumn{Name: "title", Type: schema.ColumnInteger, From: schema.Number}
@@ -250,15 +256,18 @@ func TestCompactLeavesAlone(t *testing.T) {
 		damaged[i] ^= 0x5a
 	}
 	bad := map[string][]byte{}
-	for i, content := range [][]byte{[]byte("garbage"), {}, good[:len(good)-9], damaged, unordered, more, other, unpadded} {
+	for i, content := range [][]byte{[]byte("garbage"), {}, good[:len(good)-9], damaged, unordered, more, other,
+		unpadded} {
 		bad[folder.key(writtenName(number(i), number(i), []string{"bad", fmt.Sprint(i)}))] = content
 	}
 	ours := map[string][]byte{}
 	for _, key := range []string{
 		"events/entity=task/event_date=2026-11-20/notes.parquet",
 		"events/entity=task/event_date=2026-11-20/" + number(1) + "-" + number(2) + ".parquet",
-		"events/entity=task/event_date=2026-11-20/c-" + number(1) + "-" + number(2) + "-" + strings.Repeat("a", 20) + ".parquet",
-		"events/entity=task/event_date=2026-11-20/" + number(2) + "-" + number(1) + "-" + strings.Repeat("a", 20) + ".parquet",
+		"events/entity=task/event_date=2026-11-20/c-" + number(1) + "-" + number(2) + "-" + strings.Repeat("a", 20) +
+			".parquet",
+		"events/entity=task/event_date=2026-11-20/" + number(2) + "-" + number(1) + "-" + strings.Repeat("a", 20) +
+			".parquet",
 		"events/entity=task/x/" + strings.TrimPrefix(keys[0], "events/"),
 		"events/entity=tasks/event_date=2026-11-20/" + keys[0][strings.LastIndex(keys[0], "/")+1:],
 		"results/1.csv",
@@ -289,7 +298,8 @@ func TestCompactLeavesAlone(t *testing.T) {
 		}
 		delete(m.objects, key)
 	}
-	if got := ids(rowsOf[taskRow](t, m, "task")); len(m.objects) != 1 || !slices.Equal(got, []string{"e1", "e2", "e3", "e4"}) {
+	if got := ids(rowsOf[taskRow](t, m, "task")); len(m.objects) != 1 ||
+		!slices.Equal(got, []string{"e1", "e2", "e3", "e4"}) {
 		t.Errorf("%v in %v", got, keysOf(m))
 	}
 }
@@ -298,7 +308,7 @@ func TestCompactLeavesAlone(t *testing.T) {
 func TestCompactOlderObjects(t *testing.T) {
 	t.Parallel()
 	m := newMemory()
-	older := todo(t)
+	older := definition(t)
 	older.Entities[0].Columns = slices.Clone(older.Entities[0].Columns[:4])
 	w := NewWriter(older, m, m)
 	w.Log = slog.New(slog.DiscardHandler)
@@ -308,7 +318,8 @@ func TestCompactOlderObjects(t *testing.T) {
 	write(t, m, insert("e2", "2", "1", nil))
 	compacted(t, compactorOf(t, m))
 	rows := rowsOf[taskRow](t, m, "task")
-	if len(m.objects) != 1 || len(rows) != 2 || rows[0].Status != nil || *rows[0].Title != "a" || *rows[1].Status != "pending" {
+	if len(m.objects) != 1 || len(rows) != 2 || rows[0].Status != nil || *rows[0].Title != "a" ||
+		*rows[1].Status != "pending" {
 		t.Errorf("rows: %+v", rows)
 	}
 }
@@ -320,8 +331,9 @@ func TestCompactValues(t *testing.T) {
 	var changes []change
 	for i := range 1000 {
 		attributes := item{
-			"title":   text(fmt.Sprintf("title %d %s", i, strings.Repeat("ä", i%300))),
-			"version": numeric(fmt.Sprint(math.MaxInt64 - i)), "due_date": text(time.Unix(int64(i)*86400, 0).UTC().Format(time.DateOnly)),
+			"title":    text(fmt.Sprintf("title %d %s", i, strings.Repeat("ä", i%300))),
+			"version":  numeric(fmt.Sprint(math.MaxInt64 - i)),
+			"due_date": text(time.Unix(int64(i)*86400, 0).UTC().Format(time.DateOnly)),
 		}
 		if i%3 == 0 {
 			attributes["category"] = text(fmt.Sprintf("category %d", i%5))
@@ -352,9 +364,11 @@ func TestCompactValues(t *testing.T) {
 	}
 	for i := range after {
 		a, b := after[i], before[i]
-		if a.EventID != b.EventID || *a.Title != *b.Title || *a.Version != *b.Version || *a.DueDate != *b.DueDate || *a.TaskID != *b.TaskID ||
+		if a.EventID != b.EventID || *a.Title != *b.Title || *a.Version != *b.Version || *a.DueDate != *b.DueDate ||
+			*a.TaskID != *b.TaskID ||
 			(a.Category == nil) != (b.Category == nil) || a.Category != nil && *a.Category != *b.Category ||
-			(a.Description == nil) != (b.Description == nil) || a.Description != nil && *a.Description != *b.Description {
+			(a.Description == nil) != (b.Description == nil) ||
+			a.Description != nil && *a.Description != *b.Description {
 			t.Fatalf("row %d became %+v, was %+v", i, a, b)
 		}
 	}

@@ -119,7 +119,8 @@ func (c *converter) tableOf(r record) (*table, error) {
 // before. A column that cannot show its attribute is null then, except the columns of the key.
 func (t *table) row(r record) (*row, error) {
 	if r.EventID == "" {
-		return nil, errors.New("the record has no eventID: without one, the lake cannot tell whether it has the change already")
+		return nil, errors.New("the record has no eventID: without one, the lake cannot tell whether it has the " +
+			"change already")
 	}
 	attributes, err := r.image()
 	if err != nil {
@@ -132,7 +133,8 @@ func (t *table) row(r record) (*row, error) {
 	}
 	at, err := unixTime(string(r.Change.Time))
 	if err != nil {
-		return nil, fmt.Errorf("ApproximateCreationDateTime is %s: %w", cmp.Or(shortened(string(r.Change.Time), 100), "absent"), err)
+		return nil, fmt.Errorf("ApproximateCreationDateTime is %s: %w",
+			cmp.Or(shortened(string(r.Change.Time), 100), "absent"), err)
 	}
 	sequence, err := paddedSequence(r.Change.SequenceNumber)
 	if err != nil {
@@ -160,7 +162,8 @@ func (t *table) row(r record) (*row, error) {
 				value, err = parquet.NullValue(), nil
 			}
 			if err != nil {
-				return nil, fmt.Errorf("the column %s cannot show the attribute %s, which is %s: %w", c.Name, c.Source(), shortened(string(raw), 100), err)
+				return nil, fmt.Errorf("the column %s cannot show the attribute %s, which is %s: %w", c.Name,
+					c.Source(), shortened(string(raw), 100), err)
 			}
 		}
 		values = append(values, t.placed(value, i))
@@ -184,7 +187,8 @@ func (r record) image() (map[string]json.RawMessage, error) {
 		maps.Copy(attributes, r.Change.Keys)
 		return attributes, nil
 	default:
-		return nil, fmt.Errorf("the event's name is %q: INSERT, MODIFY and REMOVE are known", shortened(r.EventName, 100))
+		return nil, fmt.Errorf("the event's name is %q: INSERT, MODIFY and REMOVE are known",
+			shortened(r.EventName, 100))
 	}
 	if image := r.Change.NewImage; len(image) > 0 {
 		if err := json.Unmarshal(image, &attributes); err != nil {
@@ -192,7 +196,8 @@ func (r record) image() (map[string]json.RawMessage, error) {
 		}
 	}
 	if len(attributes) == 0 {
-		return nil, fmt.Errorf("the record of event %s has no image of the item: the stream must carry new and old images", r.EventName)
+		return nil, fmt.Errorf("the record of event %s has no image of the item: the stream must carry new and old "+
+			"images", r.EventName)
 	}
 	return attributes, nil
 }
@@ -214,7 +219,8 @@ type value struct {
 func attributeValue(attribute string, raw json.RawMessage) (value, error) {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &members); err != nil || len(members) != 1 {
-		return value{}, fmt.Errorf("the attribute %s is %s: an attribute has one member, named after its type, such as {\"S\":\"text\"}", attribute, shortened(string(raw), 100))
+		return value{}, fmt.Errorf("the attribute %s is %s: an attribute has one member, named after its type, such "+
+			"as {\"S\":\"text\"}", attribute, shortened(string(raw), 100))
 	}
 	for kind, raw := range members {
 		return value{kind, raw}, nil
@@ -339,7 +345,8 @@ var (
 // millisecond.
 func unixTime(text string) (time.Time, error) {
 	// The fast path for most numbers: the exact calculation takes longer than the rest of the row.
-	if seconds, err := strconv.ParseInt(text, 10, 64); err == nil && seconds >= firstTime.Unix() && seconds < endOfTime.Unix() {
+	if seconds, err := strconv.ParseInt(text, 10, 64); err == nil && seconds >= firstTime.Unix() &&
+		seconds < endOfTime.Unix() {
 		return time.Unix(seconds, 0).UTC(), nil
 	}
 	if n, ok := rational(text); ok {

@@ -147,7 +147,7 @@ func TestWholeNumber(t *testing.T) {
 // The failure's cause names what a record lacks.
 func TestConvertRefuses(t *testing.T) {
 	t.Parallel()
-	d := todo(t)
+	d := definition(t)
 	c := &converter{d, tablesOf(d)}
 	good := insert("e", "1", "1", nil)
 	with := func(change func(*change)) json.RawMessage {
@@ -159,11 +159,12 @@ func TestConvertRefuses(t *testing.T) {
 		record json.RawMessage
 		cause  string
 	}{
-		"NoJSON":           {json.RawMessage(`{"eventID":`), "no DynamoDB stream record"},
-		"Text":             {json.RawMessage(`"x"`), "no DynamoDB stream record"},
-		"Null":             {json.RawMessage(`null`), "no Keys"},
-		"KeysOfAnother":    {with(func(r *change) { r.keys = item{"id": text("1")} }), "another table"},
-		"KeysWrong":        {with(func(r *change) { r.keys = item{"PK": "TASK#u", "SK": text("TASK#1")} }), "one member"},
+		"NoJSON":        {json.RawMessage(`{"eventID":`), "no DynamoDB stream record"},
+		"Text":          {json.RawMessage(`"x"`), "no DynamoDB stream record"},
+		"Null":          {json.RawMessage(`null`), "no Keys"},
+		"KeysOfAnother": {with(func(r *change) { r.keys = item{"id": text("1")} }), "another table"},
+		"KeysWrong": {with(func(r *change) { r.keys = item{"PK": "TASK#u", "SK": text("TASK#1")} }),
+			"one member"},
 		"NoID":             {with(func(r *change) { r.id = "" }), "no eventID"},
 		"UnknownEvent":     {with(func(r *change) { r.name = "UNKNOWN_TO_SDK_VERSION" }), "INSERT, MODIFY and REMOVE"},
 		"NoImage":          {with(func(r *change) { r.new = nil }), "no image"},
@@ -195,7 +196,7 @@ func TestConvertRefuses(t *testing.T) {
 // null, and the others are as they were.
 func TestConvertRemoval(t *testing.T) {
 	t.Parallel()
-	d := todo(t)
+	d := definition(t)
 	c := &converter{d, tablesOf(d)}
 	key := item{"PK": text("TASK#u"), "SK": text("TASK#1")}
 	const all = "u 1 a pending"
@@ -203,18 +204,20 @@ func TestConvertRemoval(t *testing.T) {
 		old  any
 		want string // user, task, title, status
 	}{
-		"AsItWas":      {insert("e", "1", "1", nil).new, all},
-		"Nothing":      {nil, "u 1 null null"},
-		"NoMap":        {"an item", "u 1 null null"},
-		"List":         {[]any{key}, "u 1 null null"},
-		"Empty":        {item{}, "u 1 null null"},
-		"KeyAlone":     {key, "u 1 null null"},
-		"OtherType":    {insert("e", "1", "1", item{"title": numeric("5")}).new, "u 1 null pending"},
-		"NoType":       {insert("e", "1", "1", item{"status": "pending"}).new, "u 1 a null"},
-		"NoDate":       {insert("e", "1", "1", item{"due_date": text("soon")}).new, all},
-		"NoNumber":     {insert("e", "1", "1", item{"version": numeric("1.5"), "completed_at": text("yesterday")}).new, all},
-		"AnotherKey":   {insert("e", "1", "2", item{"PK": numeric("5")}).new, all},
-		"EverythingIs": {item{"title": item{}, "status": item{"L": []any{}}, "created_at": 1, "version": nil, "category": numeric("1")}, "u 1 null null"},
+		"AsItWas":   {insert("e", "1", "1", nil).new, all},
+		"Nothing":   {nil, "u 1 null null"},
+		"NoMap":     {"an item", "u 1 null null"},
+		"List":      {[]any{key}, "u 1 null null"},
+		"Empty":     {item{}, "u 1 null null"},
+		"KeyAlone":  {key, "u 1 null null"},
+		"OtherType": {insert("e", "1", "1", item{"title": numeric("5")}).new, "u 1 null pending"},
+		"NoType":    {insert("e", "1", "1", item{"status": "pending"}).new, "u 1 a null"},
+		"NoDate":    {insert("e", "1", "1", item{"due_date": text("soon")}).new, all},
+		"NoNumber": {insert("e", "1", "1", item{"version": numeric("1.5"), "completed_at": text("yesterday")}).new,
+			all},
+		"AnotherKey": {insert("e", "1", "2", item{"PK": numeric("5")}).new, all},
+		"EverythingIs": {item{"title": item{}, "status": item{"L": []any{}}, "created_at": 1, "version": nil,
+			"category": numeric("1")}, "u 1 null null"},
 	} {
 		raw, err := json.Marshal(map[string]any{"eventID": "e", "eventName": "REMOVE", "dynamodb": map[string]any{
 			"ApproximateCreationDateTime": day, "SequenceNumber": "2", "Keys": key, "OldImage": test.old,
@@ -242,7 +245,8 @@ func TestConvertRemoval(t *testing.T) {
 			return *s
 		}
 		r := rows[0]
-		if got := strings.Join([]string{or(r.UserID), or(r.TaskID), or(r.Title), or(r.Status)}, " "); got != test.want || r.EventName != "REMOVE" {
+		if got := strings.Join([]string{or(r.UserID), or(r.TaskID), or(r.Title), or(r.Status)},
+			" "); got != test.want || r.EventName != "REMOVE" {
 			t.Errorf("%s: got %s %q; want %q", name, r.EventName, got, test.want)
 		}
 	}
@@ -251,13 +255,14 @@ func TestConvertRemoval(t *testing.T) {
 // A panic is the failure of the record in hand.
 func TestConvertPanics(t *testing.T) {
 	t.Parallel()
-	d := todo(t)
+	d := definition(t)
 	tables := tablesOf(d)
 	tables["task"].columns = append(tables["task"].columns, make([]schema.LakeColumn, math.MaxUint16+1)...)
 	c := &converter{d, tables}
 	record := insert("e", "1", "1", nil).json(t)
 	made, _, failure := c.convert(record)
-	if made != nil || failure == nil || !strings.Contains(failure.Cause, "panicked") || failure.EventID != "e" || failure.Entity != "task" {
+	if made != nil || failure == nil || !strings.Contains(failure.Cause, "panicked") || failure.EventID != "e" ||
+		failure.Entity != "task" {
 		t.Errorf("got a row: %v, and a failure: %v", made != nil, failure != nil)
 	}
 }
@@ -265,12 +270,16 @@ func TestConvertPanics(t *testing.T) {
 // FuzzConvert: every record is a row, an item of no entity, or a failure that the
 // queue takes.
 func FuzzConvert(f *testing.F) {
-	d := todo(f)
+	d := definition(f)
 	c := &converter{d, tablesOf(d)}
 	f.Add([]byte(insert("e", "1", "1", nil).json(f)))
-	f.Add([]byte(`{"eventID":"e","dynamodb":{"Keys":{"PK":{"S":"TASK#"},"SK":{"S":"TASK#"}},"NewImage":{"version":{"N":"1e99"}}}}`))
-	for _, old := range []string{`null`, `"x"`, `[]`, `{}`, `{"title":{"N":"5"},"status":{}}`, `{"PK":{"N":"5"},"due_date":{"S":"soon"}}`} {
-		f.Add([]byte(`{"eventID":"e","eventName":"REMOVE","dynamodb":{"ApproximateCreationDateTime":1795132800,"SequenceNumber":"1","Keys":{"PK":{"S":"TASK#u"},"SK":{"S":"TASK#1"}},"OldImage":` + old + `}}`))
+	f.Add([]byte(
+		`{"eventID":"e","dynamodb":{"Keys":{"PK":{"S":"TASK#"},"SK":{"S":"TASK#"}},"NewImage":{"version":{"N":"1e99"}}}}`))
+	for _, old := range []string{`null`, `"x"`, `[]`, `{}`, `{"title":{"N":"5"},"status":{}}`,
+		`{"PK":{"N":"5"},"due_date":{"S":"soon"}}`} {
+		f.Add([]byte(
+			`{"eventID":"e","eventName":"REMOVE","dynamodb":{"ApproximateCreationDateTime":1795132800,"SequenceNumber":"1","Keys":{"PK":{"S":"TASK#u"},"SK":{"S":"TASK#1"}},"OldImage":` +
+				old + `}}`))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		made, _, failure := c.convert(raw)
@@ -281,7 +290,8 @@ func FuzzConvert(f *testing.F) {
 			if _, err := c.tables[made.partition.entity].encode([]*row{made}); err != nil {
 				t.Fatal(err)
 			}
-			if _, ok := parseKey(made.partition.key(writtenName(made.sequence, made.sequence, []string{made.eventID}))); !ok {
+			if _, ok := parseKey(made.partition.key(
+				writtenName(made.sequence, made.sequence, []string{made.eventID}))); !ok {
 				t.Fatalf("the partition is %+v", made.partition)
 			}
 		}
@@ -299,7 +309,9 @@ func TestDate(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		for range 10 {
-			want := time.Date(rapid.IntRange(1, 9998).Draw(t, "year"), time.Month(rapid.IntRange(1, 12).Draw(t, "month")), rapid.IntRange(1, 31).Draw(t, "day"), 0, 0, 0, 0, time.UTC)
+			want := time.Date(rapid.IntRange(1, 9998).Draw(t, "year"),
+				time.Month(rapid.IntRange(1, 12).Draw(t, "month")), rapid.IntRange(1, 31).Draw(t, "day"), 0, 0, 0, 0,
+				time.UTC)
 			raw, _ := json.Marshal(text(want.Format(time.DateOnly)))
 			got, err := convertColumn(schema.LakeColumn{Name: "c", Type: schema.ColumnDate, From: schema.String}, raw)
 			if err != nil {

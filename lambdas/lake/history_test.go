@@ -47,14 +47,16 @@ func (h *history) happen() {
 	h.events++
 	at := day + int64(h.events)*rapid.SampledFrom([]int64{0, 5000, 9000}).Draw(t, "seconds")
 	c := change{id: fmt.Sprintf("event-%d", h.events), sequence: fmt.Sprint(h.last[shard]), time: at}
-	switch kind := rapid.SampledFrom([]string{"task", "task", "task", "remove", "user", "noise", "poison"}).Draw(t, "kind"); kind {
+	switch kind := rapid.SampledFrom([]string{"task", "task", "task", "remove", "user", "noise", "poison"}).Draw(t,
+		"kind"); kind {
 	case "noise":
 		key := rapid.SampledFrom([]string{"COUNTS#", "EMAIL#", "IDEMPOTENCY#", "OTHER#"}).Draw(t, "key")
 		c.name, c.keys = "MODIFY", item{"PK": text(key + "u"), "SK": text("METADATA")}
 		c.new = item{"PK": c.keys["PK"], "SK": c.keys["SK"], "claim": text("x")}
 	case "user":
 		c.name, c.keys = "INSERT", item{"PK": text("USER#u" + task), "SK": text("METADATA")}
-		c.new = item{"PK": c.keys["PK"], "SK": c.keys["SK"], "name": text("Ada"), "created_at": numeric(fmt.Sprint(at)), "updated_at": numeric(fmt.Sprint(at))}
+		c.new = item{"PK": c.keys["PK"], "SK": c.keys["SK"], "name": text("Ada"), "created_at": numeric(fmt.Sprint(at)),
+			"updated_at": numeric(fmt.Sprint(at))}
 		h.users[c.id] = true
 	default:
 		old := h.tasks[task]
@@ -85,7 +87,8 @@ func (h *history) happen() {
 		if kind == "poison" {
 			attribute := rapid.SampledFrom([]string{"due_date", "version", "title"}).Draw(t, "attribute")
 			c.new = maps.Clone(c.new)
-			c.new[attribute] = map[string]any{"due_date": text("soon"), "version": numeric("1.5"), "title": map[string]bool{"BOOL": true}}[attribute]
+			c.new[attribute] = map[string]any{"due_date": text("soon"), "version": numeric("1.5"),
+				"title": map[string]bool{"BOOL": true}}[attribute]
 			h.poison[c.id] = "column " + attribute
 			break
 		}
@@ -121,10 +124,12 @@ func rowOf(c change, image item) taskRow {
 	var version int64
 	fmt.Sscan(*value("version", "N"), &version)
 	return taskRow{
-		EventID: c.id, EventName: c.name, EventTime: time.Unix(c.time.(int64), 0).UTC(), Sequence: strings.Repeat("0", 40-len(c.sequence)) + c.sequence,
-		UserID: trimmed(value("PK", "S")), TaskID: trimmed(value("SK", "S")), Title: value("title", "S"),
+		EventID: c.id, EventName: c.name, EventTime: time.Unix(c.time.(int64), 0).UTC(),
+		Sequence: strings.Repeat("0", 40-len(c.sequence)) + c.sequence,
+		UserID:   trimmed(value("PK", "S")), TaskID: trimmed(value("SK", "S")), Title: value("title", "S"),
 		Status: value("status", "S"), Category: value("category", "S"),
-		CreatedAt: moment("created_at"), UpdatedAt: moment("updated_at"), CompletedAt: moment("completed_at"), Version: &version,
+		CreatedAt: moment("created_at"), UpdatedAt: moment("updated_at"), CompletedAt: moment("completed_at"),
+		Version: &version,
 	}
 }
 
@@ -206,7 +211,8 @@ func TestHistories(t *testing.T) {
 		overlapped := false
 		faults := func() {
 			if rapid.Bool().Draw(rt, "fault") {
-				inject(m, rapid.IntRange(1, 8).Draw(rt, "call"), rapid.Bool().Draw(rt, "after its effect"), rapid.Bool().Draw(rt, "dies"))
+				inject(m, rapid.IntRange(1, 8).Draw(rt, "call"), rapid.Bool().Draw(rt, "after its effect"),
+					rapid.Bool().Draw(rt, "dies"))
 			}
 		}
 		deliver := func(shard, from, to int) error {
@@ -355,7 +361,8 @@ func (h *history) check(m *memory, overlapped bool) {
 		t.Errorf("the tasks that exist (-table +lake):\n%s", diff)
 	}
 	for task, image := range h.tasks {
-		if r := current[task]; r.Title == nil || *r.Title != image["title"].(map[string]string)["S"] || *r.Status != image["status"].(map[string]string)["S"] {
+		if r := current[task]; r.Title == nil || *r.Title != image["title"].(map[string]string)["S"] ||
+			*r.Status != image["status"].(map[string]string)["S"] {
 			t.Errorf("task %s is %v in the table and %+v in the lake", task, image, r)
 		}
 	}

@@ -23,13 +23,14 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/metricstest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream"
+	"github.com/onesynth-cdk/onesynth/platforms/todo"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// todo is the definition that most tests use.
-func todo(t testing.TB) schema.LakeDefinition {
+// definition returns the one that most tests use.
+func definition(t testing.TB) schema.LakeDefinition {
 	t.Helper()
-	platform := schema.Todo()
+	platform := todo.Platform()
 	d, err := platform.Lakes[0].Definition(platform.Database)
 	if err != nil {
 		t.Fatal(err)
@@ -156,7 +157,8 @@ func (c change) json(t testing.TB) json.RawMessage {
 		}
 	}
 	raw, err := json.Marshal(map[string]any{
-		"eventID": c.id, "eventName": c.name, "eventVersion": "1.1", "eventSource": "aws:dynamodb", "awsRegion": "eu-central-1", "dynamodb": dynamodb,
+		"eventID": c.id, "eventName": c.name, "eventVersion": "1.1", "eventSource": "aws:dynamodb",
+		"awsRegion": "eu-central-1", "dynamodb": dynamodb,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -169,9 +171,11 @@ const day = 1795132800
 
 // insert is the record of a new task.
 func insert(id, sequence, task string, attributes item) change {
-	image := item{"PK": text("TASK#u"), "SK": text("TASK#" + task), "title": text("a"), "status": text("pending"), "created_at": numeric("1795132800"), "version": numeric("1")}
+	image := item{"PK": text("TASK#u"), "SK": text("TASK#" + task), "title": text("a"), "status": text("pending"),
+		"created_at": numeric("1795132800"), "version": numeric("1")}
 	maps.Copy(image, attributes)
-	return change{id: id, name: "INSERT", sequence: sequence, time: day, keys: item{"PK": image["PK"], "SK": image["SK"]}, new: image}
+	return change{id: id, name: "INSERT", sequence: sequence, time: day,
+		keys: item{"PK": image["PK"], "SK": image["SK"]}, new: image}
 }
 
 func batchOf(t testing.TB, changes ...change) stream.Event {
@@ -251,14 +255,14 @@ func failuresOf(t rapid.TB, m *memory) []stream.Failure {
 
 func writerTo(t testing.TB, m *memory) *Writer {
 	t.Helper()
-	w := NewWriter(todo(t), m, m)
+	w := NewWriter(definition(t), m, m)
 	w.Log = slog.New(slog.DiscardHandler)
 	return w
 }
 
 func compactorOf(t testing.TB, m *memory) *Compactor {
 	t.Helper()
-	c := NewCompactor(todo(t), m)
+	c := NewCompactor(definition(t), m)
 	c.Log = slog.New(slog.DiscardHandler)
 	return c
 }
@@ -269,11 +273,15 @@ func TestWriter(t *testing.T) {
 	t.Parallel()
 	m := newMemory()
 	w := writerTo(t, m)
-	removed := insert("e3", "300", "1", item{"status": text("completed"), "completed_at": numeric("1795132900"), "due_date": text("2026-11-30"), "description": text("ü 漢 😀 \x00")})
+	removed := insert("e3", "300", "1", item{"status": text("completed"), "completed_at": numeric("1795132900"),
+		"due_date": text("2026-11-30"), "description": text("ü 漢 😀 \x00")})
 	removed.name, removed.old, removed.new, removed.time = "REMOVE", removed.new, nil, json.Number("1795219200.25")
-	user := change{id: "e4", name: "INSERT", sequence: "400", time: day, keys: item{"PK": text("USER#u"), "SK": text("METADATA")},
-		new: item{"PK": text("USER#u"), "SK": text("METADATA"), "name": text("Ada"), "email": text("ada@example.com"), "created_at": numeric("1795132800"), "updated_at": numeric("1795132800.5")}}
-	counts := change{id: "e5", name: "MODIFY", sequence: "500", time: day, keys: item{"PK": text("COUNTS#u"), "SK": text("METADATA")}, new: item{"pending": numeric("1")}}
+	user := change{id: "e4", name: "INSERT", sequence: "400", time: day,
+		keys: item{"PK": text("USER#u"), "SK": text("METADATA")},
+		new: item{"PK": text("USER#u"), "SK": text("METADATA"), "name": text("Ada"), "email": text("ada@example.com"),
+			"created_at": numeric("1795132800"), "updated_at": numeric("1795132800.5")}}
+	counts := change{id: "e5", name: "MODIFY", sequence: "500", time: day,
+		keys: item{"PK": text("COUNTS#u"), "SK": text("METADATA")}, new: item{"pending": numeric("1")}}
 	poison := insert("e6", "250", "2", item{"due_date": text("soon")})
 	// Out of order, and one twice.
 	batch := batchOf(t, user, removed, insert("e1", "100", "1", nil), counts, poison, removed)
@@ -297,7 +305,8 @@ func TestWriter(t *testing.T) {
 	if len(keys) != 3 {
 		t.Fatalf("objects: %v", keys)
 	}
-	for i, want := range []string{"events/entity=task/event_date=2026-11-20/", "events/entity=task/event_date=2026-11-21/", "events/entity=user/event_date=2026-11-20/"} {
+	for i, want := range []string{"events/entity=task/event_date=2026-11-20/",
+		"events/entity=task/event_date=2026-11-21/", "events/entity=user/event_date=2026-11-20/"} {
 		suffix, ok := strings.CutPrefix(keys[i], want)
 		if !ok || !strings.HasPrefix(suffix, strings.Repeat("0", 37)+"100-"+strings.Repeat("0", 37)+"400-") {
 			t.Errorf("object %d is %s; want it below %s, named after 100 to 400", i, keys[i], want)
@@ -311,11 +320,14 @@ func TestWriter(t *testing.T) {
 		t.Fatalf("rows: %+v", tasks)
 	}
 	first, last := tasks[0], tasks[1]
-	if first.EventID != "e1" || first.EventName != "INSERT" || first.EventTime.Unix() != day || *first.UserID != "u" || *first.TaskID != "1" ||
-		first.Description != nil || first.DueDate != nil || first.CompletedAt != nil || *first.Version != 1 || first.CreatedAt.Unix() != day {
+	if first.EventID != "e1" || first.EventName != "INSERT" || first.EventTime.Unix() != day || *first.UserID != "u" ||
+		*first.TaskID != "1" ||
+		first.Description != nil || first.DueDate != nil || first.CompletedAt != nil || *first.Version != 1 ||
+		first.CreatedAt.Unix() != day {
 		t.Errorf("first row: %+v", first)
 	}
-	if last.EventID != "e3" || last.EventName != "REMOVE" || last.EventTime.UnixMilli() != 1795219200250 || *last.Status != "completed" ||
+	if last.EventID != "e3" || last.EventName != "REMOVE" || last.EventTime.UnixMilli() != 1795219200250 ||
+		*last.Status != "completed" ||
 		*last.DueDate != 20787 || last.CompletedAt.Unix() != 1795132900 || *last.Description != "ü 漢 😀 \x00" {
 		t.Errorf("last row: %+v", last)
 	}
@@ -333,8 +345,10 @@ func TestWriter(t *testing.T) {
 		t.Fatalf("failures: %+v", failures)
 	}
 	f := failures[0]
-	if f.EventID != "e6" || f.EventName != "INSERT" || f.Entity != "task" || f.SequenceNumber != "250" || f.Omitted != "" ||
-		!strings.Contains(f.Cause, `column due_date`) || !strings.Contains(f.Cause, `"soon"`) || !strings.Contains(f.Cause, "YYYY-MM-DD") {
+	if f.EventID != "e6" || f.EventName != "INSERT" || f.Entity != "task" || f.SequenceNumber != "250" ||
+		f.Omitted != "" ||
+		!strings.Contains(f.Cause, `column due_date`) || !strings.Contains(f.Cause, `"soon"`) ||
+		!strings.Contains(f.Cause, "YYYY-MM-DD") {
 		t.Errorf("failure: %+v", f)
 	}
 	if !bytes.Equal(f.Record, batch.Records[4]) {
@@ -345,7 +359,7 @@ func TestWriter(t *testing.T) {
 // The columns are in the order of the definition.
 func TestColumnOrder(t *testing.T) {
 	t.Parallel()
-	d := todo(t)
+	d := definition(t)
 	var want []string
 	for _, c := range schema.ChangeColumns() {
 		want = append(want, c.Name)
@@ -369,7 +383,8 @@ func TestWriterRepeats(t *testing.T) {
 	t.Parallel()
 	changes := []change{}
 	for i := range 300 {
-		changes = append(changes, insert(fmt.Sprintf("e%d", i), fmt.Sprint(1000+i), fmt.Sprint(i%7), item{"title": text(strings.Repeat("x", i))}))
+		changes = append(changes, insert(fmt.Sprintf("e%d", i), fmt.Sprint(1000+i), fmt.Sprint(i%7),
+			item{"title": text(strings.Repeat("x", i))}))
 	}
 	first, second := newMemory(), newMemory()
 	if err := writerTo(t, first).Handle(t.Context(), batchOf(t, changes...)); err != nil {
@@ -404,7 +419,8 @@ func TestWriterFails(t *testing.T) {
 			}
 			return nil
 		}
-		err := writerTo(t, m).Handle(t.Context(), batchOf(t, insert("e1", "1", "1", nil), insert("e2", "2", "2", item{"version": numeric("1.5")})))
+		err := writerTo(t, m).Handle(t.Context(),
+			batchOf(t, insert("e1", "1", "1", nil), insert("e2", "2", "2", item{"version": numeric("1.5")})))
 		if !errors.Is(err, refused) {
 			t.Errorf("%s: got %v", operation, err)
 		}
@@ -422,10 +438,12 @@ func TestWriterDeadline(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), writeTime)
 	defer cancel()
 	w := writerTo(t, m)
-	if err := w.Handle(ctx, batchOf(t, insert("e1", "1", "1", nil))); !errors.Is(err, ErrDeadline) || len(m.objects) > 0 {
+	if err := w.Handle(ctx, batchOf(t, insert("e1", "1", "1", nil))); !errors.Is(err, ErrDeadline) ||
+		len(m.objects) > 0 {
 		t.Errorf("got %v with %v", err, keysOf(m))
 	}
-	if err := w.Handle(ctx, batchOf(t, change{id: "e", name: "INSERT", sequence: "1", time: day, keys: item{"PK": text("EMAIL#a"), "SK": text("METADATA")}})); err != nil {
+	if err := w.Handle(ctx, batchOf(t, change{id: "e", name: "INSERT", sequence: "1", time: day,
+		keys: item{"PK": text("EMAIL#a"), "SK": text("METADATA")}})); err != nil {
 		t.Errorf("a batch of nothing: %v", err)
 	}
 }
@@ -450,7 +468,8 @@ func TestPoisonedBatch(t *testing.T) {
 	}
 	// By hand, a record that still does not convert fails, and the queue gets no second message.
 	again := stream.Event{Records: []json.RawMessage{failuresOf(t, m)[0].Record}, Again: true}
-	if err := writerTo(t, m).Handle(t.Context(), again); err == nil || !strings.Contains(err.Error(), "column version") || len(m.messages) != len(changes) {
+	if err := writerTo(t, m).Handle(t.Context(), again); err == nil ||
+		!strings.Contains(err.Error(), "column version") || len(m.messages) != len(changes) {
 		t.Errorf("again: got %v, and %d messages", err, len(m.messages))
 	}
 	again = batchOf(t, insert("e1", "1", "1", nil))

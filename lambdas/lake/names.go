@@ -50,7 +50,8 @@ func writtenName(first, last string, eventIDs []string) string {
 // compactedName is the name of the part-th object that the compactor makes of
 // inputs.
 func compactedName(first, last string, generation int, inputs []string, part int) string {
-	return fmt.Sprintf("c-%s-%s-%d-%s", first, last, generation, digest(append([]string{strconv.Itoa(part)}, inputs...)))
+	return fmt.Sprintf("c-%s-%s-%d-%s", first, last, generation,
+		digest(append([]string{strconv.Itoa(part)}, inputs...)))
 }
 
 // digest is short enough to read and too long to meet by chance.
@@ -59,7 +60,8 @@ func digest(parts []string) string {
 	return hex.EncodeToString(sum[:10])
 }
 
-var keyPattern = regexp.MustCompile(`^events/entity=([a-z][a-z0-9_]*)/event_date=(\d{4}-\d{2}-\d{2})/(c-)?(\d{40})-(\d{40})(?:-(\d{1,9}))?-[0-9a-f]{20}\.parquet$`)
+var keyPattern = regexp.MustCompile(
+	`^events/entity=([a-z][a-z0-9_]*)/event_date=(\d{4}-\d{2}-\d{2})/(c-)?(\d{40})-(\d{40})(?:-(\d{1,9}))?-[0-9a-f]{20}\.parquet$`)
 
 // parseKey reads the key of one of the lake's objects. Any other key is not the lake's: its object
 // is left alone.

@@ -95,7 +95,8 @@ func (s *source) bind(t *table, file *parquet.File) error {
 			}
 			continue
 		}
-		if got.MaxRepetitionLevel > 0 || got.Node.Type().Kind() != want.Node.Type().Kind() || got.Node.Type().String() != want.Node.Type().String() {
+		if got.MaxRepetitionLevel > 0 || got.Node.Type().Kind() != want.Node.Type().Kind() ||
+			got.Node.Type().String() != want.Node.Type().String() {
 			return fmt.Errorf("its column %s is a %s, and not a %s", c.Name, got.Node.Type(), want.Node.Type())
 		}
 		if want.Node.Required() && !got.Node.Required() {
@@ -136,7 +137,8 @@ func (s *source) advance() (bool, error) {
 		}
 	}
 	if err == nil && more && !isSequence(s.sequence.value.ByteArray()) {
-		err = fmt.Errorf("a sequence number is %q: the lake's have %d digits", shortened(s.sequence.value.String(), 100), sequenceDigits)
+		err = fmt.Errorf("a sequence number is %q: the lake's have %d digits",
+			shortened(s.sequence.value.String(), 100), sequenceDigits)
 	}
 	if err != nil {
 		return false, s.failed(err)

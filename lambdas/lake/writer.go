@@ -19,7 +19,8 @@ import (
 
 // ErrDeadline is the error of a batch whose invocation has less time left than writing
 // may take.
-var ErrDeadline = errors.New("too little time is left of the invocation to write the batch: it is delivered again; raise the function's timeout, or lower the batch size")
+var ErrDeadline = errors.New("too little time is left of the invocation to write the batch: it is delivered again; " +
+	"raise the function's timeout, or lower the batch size")
 
 const (
 	// writeTime is the least time that an invocation has for writing.
@@ -72,7 +73,8 @@ func (w *Writer) Handle(ctx context.Context, batch stream.Event) error {
 		metrics = append(metrics, kit.Milliseconds("LakeDelay", max(0, now().Sub(written.oldest))))
 	}
 	w.Metrics.Emit(ctx, metrics...)
-	log.InfoContext(ctx, "batch", "records", len(batch.Records), "rows", written.rows, "objects", written.objects, "failures", written.failures)
+	log.InfoContext(ctx, "batch", "records", len(batch.Records), "rows", written.rows, "objects", written.objects,
+		"failures", written.failures)
 	return nil
 }
 

@@ -14,7 +14,15 @@ import (
 	"strings"
 	"time"
 
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream"
+	"github.com/onesynth-cdk/onesynth/lambdas/lingible/language"
+	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 )
 
 const (
@@ -23,10 +31,6 @@ const (
 	// makes.
 	ExportKey = "lexicon/lexicon.json"
 	IndexKey  = "lexicon/lexicon.index"
-	// SourceInitial and SourceCommunity are the sources of the terms that Lingible begins with, and
-	// of those that users have submitted.
-	SourceInitial, SourceCommunity = "onesynth", "community"
-
 	// listingAge is how old the last listing of all terms may be.
 	listingAge = 24 * time.Hour
 
@@ -62,24 +66,7 @@ type Export struct {
 	// ListedAt is when all terms were listed last, and read from the table.
 	ListedAt time.Time `json:"listed_at"`
 	// Terms are the terms by slug.
-	Terms []Entry `json:"terms"`
-}
-
-// ExportStore is the storage that an [Exporter] needs.
-type ExportStore interface {
-	// ExportDigest reads the digest of the latest export, and whether it has an index; "": there is none.
-	ExportDigest(ctx context.Context) (digest string, isIndexed bool, err error)
-	// ClaimExport claims the export until a moment. It returns [ErrExportRunning] while another
-	// claim lasts.
-	ClaimExport(ctx context.Context, claim string, now, until time.Time) error
-	// SettleExport ends a claim, with the digest of what was exported with its index; "": with none. It returns
-	// [ErrExportLost] if it was replaced.
-	SettleExport(ctx context.Context, claim, digest string, now time.Time) error
-	// SlugsBySource lists the slugs of a source. The latest may be missing.
-	SlugsBySource(ctx context.Context, source string) ([]string, error)
-	// Entries reads the terms with the slugs as they are now. It leaves out those that do not exist. With an
-	// [*UnreadableTermsError] it returns the others.
-	Entries(ctx context.Context, slugs []string) ([]Entry, error)
+	Terms []lingible.Entry `json:"terms"`
 }
 
 // ExportObjects is the bucket of the exports.
@@ -90,10 +77,12 @@ type ExportObjects interface {
 
 // Exporter writes the lexicon to an object, and reads it. It is safe for concurrent use.
 type Exporter struct {
-	Store   ExportStore
+	// DB are the tables.
+	DB *dynamo.DB
+	// Objects are the bucket of the exports.
 	Objects ExportObjects
 	// Index makes the index of terms. Nil: for a reader.
-	Index func(terms []Entry) ([]byte, error)
+	Index func(terms []lingible.Entry) ([]byte, error)
 	// Now is the clock. Nil: [time.Now].
 	Now func() time.Time
 }
@@ -109,7 +98,7 @@ type Exporter struct {
 func (e *Exporter) Export(ctx context.Context, changed []string) (terms int, err error) {
 	now, claim := e.now(), rand.Text()
 	until := now.Add(exportLease)
-	if err := e.Store.ClaimExport(ctx, claim, now, until); err != nil {
+	if err := e.claimExport(ctx, claim, now, until); err != nil {
 		return 0, err
 	}
 	digest, terms, err := e.write(ctx, changed, until)
@@ -117,9 +106,9 @@ func (e *Exporter) Export(ctx context.Context, changed []string) (terms int, err
 	if err != nil && !ok {
 		ctx, cancel := retry.ToRelease(ctx, time.Now().Add(time.Second))
 		defer cancel()
-		return 0, errors.Join(err, e.Store.SettleExport(ctx, claim, "", now))
+		return 0, errors.Join(err, e.settleExport(ctx, claim, "", now))
 	}
-	if err := e.Store.SettleExport(ctx, claim, digest, now); err != nil || !ok {
+	if err := e.settleExport(ctx, claim, digest, now); err != nil || !ok {
 		return terms, err
 	}
 	return terms, unreadable
@@ -132,7 +121,7 @@ func (e *Exporter) write(ctx context.Context, changed []string, until time.Time)
 	if err != nil {
 		return "", 0, err
 	}
-	bySlug := map[string]Entry{}
+	bySlug := map[string]lingible.Entry{}
 	for _, entry := range before.Terms {
 		bySlug[entry.Slug()] = entry
 	}
@@ -143,7 +132,7 @@ func (e *Exporter) write(ctx context.Context, changed []string, until time.Time)
 	export := Export{ExportedAt: e.now(), ListedAt: before.ListedAt}
 	if !found || len(changed) == 0 || e.now().Sub(before.ListedAt) >= listingAge {
 		export.ListedAt = e.now()
-		sources := map[string]bool{SourceInitial: true, SourceCommunity: true}
+		sources := map[string]bool{lingible.SourceInitial: true, lingible.SourceCommunity: true}
 		for _, entry := range before.Terms {
 			slugs[entry.Slug()] = true
 			for _, source := range entry.Sources[:min(1, len(entry.Sources))] {
@@ -151,7 +140,7 @@ func (e *Exporter) write(ctx context.Context, changed []string, until time.Time)
 			}
 		}
 		for source := range sources {
-			listed, err := e.Store.SlugsBySource(ctx, source)
+			listed, err := slugsOf(ctx, e.DB, "ListEntriesBySource", source)
 			if err != nil {
 				return "", 0, err
 			}
@@ -160,7 +149,7 @@ func (e *Exporter) write(ctx context.Context, changed []string, until time.Time)
 			}
 		}
 	}
-	read, err := e.Store.Entries(ctx, slices.Sorted(maps.Keys(slugs)))
+	read, err := e.entries(ctx, slices.Sorted(maps.Keys(slugs)))
 	unreadable, ok := errors.AsType[*UnreadableTermsError](err)
 	if err != nil && !ok {
 		return "", 0, err
@@ -174,7 +163,7 @@ func (e *Exporter) write(ctx context.Context, changed []string, until time.Time)
 		bySlug[entry.Slug()] = entry
 	}
 	export.Terms = slices.Collect(maps.Values(bySlug))
-	slices.SortFunc(export.Terms, func(a, b Entry) int { return strings.Compare(a.Slug(), b.Slug()) })
+	slices.SortFunc(export.Terms, func(a, b lingible.Entry) int { return strings.Compare(a.Slug(), b.Slug()) })
 	body, err := json.Marshal(export)
 	if err != nil {
 		return "", 0, fmt.Errorf("writing the lexicon as JSON: %w", err)
@@ -205,7 +194,7 @@ func (e *Exporter) write(ctx context.Context, changed []string, until time.Time)
 // read.
 func (e *Exporter) before(ctx context.Context) (export Export, found bool, err error) {
 	// Without an export there is no object: Amazon S3 refuses to read it, and does not say why.
-	digest, _, err := e.Store.ExportDigest(ctx)
+	digest, _, err := e.exportDigest(ctx)
 	if err != nil || digest == "" {
 		return export, false, err
 	}
@@ -228,17 +217,11 @@ func parseExport(body []byte) (export Export, err error) {
 
 func digestOf(body []byte) string { return fmt.Sprintf("%x", sha256.Sum256(body)) }
 
-// Latest is what a reader gets of an export: its index, or the terms of one of an earlier version, which has none.
-type Latest struct {
-	Index []byte
-	Terms []Entry
-}
-
 // Latest reads the latest export and its digest. It returns nothing of it if the digest is the one that
 // is given, and nothing and "" if there is no export. An export that is written and not settled yet is
 // an error, unless "" is given: a caller without any takes it.
-func (e *Exporter) Latest(ctx context.Context, have string) (latest Latest, digest string, err error) {
-	digest, isIndexed, err := e.Store.ExportDigest(ctx)
+func (e *Exporter) Latest(ctx context.Context, have string) (latest language.Latest, digest string, err error) {
+	digest, isIndexed, err := e.exportDigest(ctx)
 	if err != nil || digest == have || digest == "" {
 		return latest, digest, err
 	}
@@ -260,7 +243,8 @@ func (e *Exporter) Latest(ctx context.Context, have string) (latest Latest, dige
 		got = digestOf(body)
 	}
 	if got != digest && have != "" {
-		return Latest{}, have, fmt.Errorf("%s has the digest %s, and the table says %s: another export is being made", key, got, digest)
+		return language.Latest{}, have, fmt.Errorf(
+			"%s has the digest %s, and the table says %s: another export is being made", key, got, digest)
 	}
 	if !isIndexed {
 		var export Export
@@ -270,4 +254,101 @@ func (e *Exporter) Latest(ctx context.Context, have string) (latest Latest, dige
 	return latest, got, err
 }
 
-func (e *Exporter) now() time.Time { return Calendar{Now: e.Now}.Time() }
+func (e *Exporter) now() time.Time { return lingible.Calendar{Now: e.Now}.Time() }
+
+// exportKey is the key of the item with the latest export.
+func exportKey() []any { return []any{"EXPORT", "METADATA#export"} }
+
+// exportDigest reads the digest of the latest export, and whether it has an index; "": there is none.
+func (e *Exporter) exportDigest(ctx context.Context) (digest string, isIndexed bool, err error) {
+	var export struct {
+		Digest string `dynamodbav:"digest"`
+		Index  string `dynamodbav:"index_key"`
+	}
+	_, err = e.DB.Get(ctx, "GetExport", &export, exportKey()...)
+	return export.Digest, export.Index == IndexKey, err
+}
+
+// claimExport claims the export until a moment. It returns [ErrExportRunning] while another claim lasts.
+func (e *Exporter) claimExport(ctx context.Context, claim string, now, until time.Time) error {
+	update := expression.Set(dynamo.Name("claim"), expression.Value(claim)).
+		Set(dynamo.Name("claimed_until"), expression.Value(dynamo.FormatTime(until)))
+	// The claim is its own when an attempt with a lost answer is repeated.
+	free := dynamo.Absent("claim").Or(dynamo.Equal("claim", claim),
+		dynamo.Name("claimed_until").LessThanEqual(expression.Value(dynamo.FormatTime(now))))
+	held, err := dynamo.Held(e.DB.Update(ctx, "ClaimExport", exportKey(), update, free, nil))
+	if err == nil && !held {
+		err = ErrExportRunning
+	}
+	return err
+}
+
+// settleExport ends a claim, with the digest of what was exported with its index; "": with none. It returns
+// [ErrExportLost] if it was replaced.
+func (e *Exporter) settleExport(ctx context.Context, claim, digest string, now time.Time) error {
+	update := expression.Remove(dynamo.Name("claim")).Remove(dynamo.Name("claimed_until"))
+	if digest != "" {
+		update = update.Set(dynamo.Name("digest"), expression.Value(digest)).
+			Set(dynamo.Name("index_key"), expression.Value(IndexKey)).
+			Set(dynamo.Name("exported_at"), expression.Value(dynamo.FormatTime(now)))
+	}
+	held, err := dynamo.Held(e.DB.Update(ctx, "SettleExport", exportKey(), update, dynamo.Equal("claim", claim), nil))
+	if err == nil && !held {
+		err = ErrExportLost
+	}
+	return err
+}
+
+// slugsOf are the slugs of the terms that a query of an index finds.
+func slugsOf(ctx context.Context, db *dynamo.DB, pattern string, values ...any) (slugs []string, err error) {
+	for term, err := range dynamo.Read[key](ctx, db, pattern, dynamo.Query{Values: values}) {
+		if err != nil {
+			return nil, err
+		}
+		slugs = append(slugs, slugOf(term.PK))
+	}
+	return slugs, nil
+}
+
+// entries reads the terms with the slugs as they are now. It leaves out those that do not exist. With an
+// [*UnreadableTermsError] it returns the others.
+func (e *Exporter) entries(ctx context.Context, slugs []string) ([]lingible.Entry, error) {
+	items, err := e.DB.BatchGet(ctx, "GetEntries", termKeys(slugs, entryKind)...)
+	if err != nil {
+		return nil, err
+	}
+	entries, unreadable := make([]lingible.Entry, 0, len(items)), map[string]error{}
+	for i, item := range items {
+		var entry lingible.Entry
+		if item == nil {
+			continue
+		}
+		if err := attributevalue.UnmarshalMap(item, &entry); err != nil {
+			unreadable[slugs[i]] = err
+			continue
+		}
+		entries = append(entries, entry)
+	}
+	if len(unreadable) > 0 {
+		return entries, &UnreadableTermsError{Causes: unreadable}
+	}
+	return entries, nil
+}
+
+// termKeys are the keys of items of a kind that belong to terms.
+func termKeys(slugs []string, kind string) [][]any {
+	keys := make([][]any, len(slugs))
+	for i, slug := range slugs {
+		keys[i] = []any{termKey(slug), kind}
+	}
+	return keys
+}
+
+// ChangedTerm is the slug of the term in a change of Lexicon; "": it is of an item of another kind.
+func ChangedTerm(change events.DynamoDBStreamRecord) string {
+	slug, isTerm := strings.CutPrefix(stream.Text(change.Keys, "PK"), termKey(""))
+	if !isTerm {
+		return ""
+	}
+	return slug
+}

@@ -1,39 +1,693 @@
 package lingible_test
 
 import (
-	"math"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"math/rand/v2"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	awsdynamodb "github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"pgregory.net/rapid"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/lingible"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/rapidtest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
+	service "github.com/onesynth-cdk/onesynth/lambdas/lingible"
+	"github.com/onesynth-cdk/onesynth/lambdas/lingible/api"
+	"github.com/onesynth-cdk/onesynth/lambdas/lingible/lingibletest"
+	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 )
 
-func TestPoints(t *testing.T) {
+// A history of the quiz is about a lexicon of its own, of some hundred terms.
+func TestMain(m *testing.M) { rapidtest.Main(dynamotest.Covering(m, lingible.Platform().Database), 3) }
+
+// eligible is a term that the quiz asks about.
+func eligible(term string, category lingible.Category, score float64) lingible.Entry {
+	return lingible.Entry{
+		Term: term, Gloss: "What " + term + " means", Examples: []string{"It is " + term + "."},
+		Sources:        []string{"test"},
+		IsQuizEligible: true, QuizCategory: category, Confidence: score, Momentum: 1,
+	}
+}
+
+// some are n terms of a category.
+func some(n int, category lingible.Category) (entries []lingible.Entry) {
+	for i := range n {
+		entries = append(entries, eligible(fmt.Sprint(category, " ", i), category, 0.9))
+	}
+	return entries
+}
+
+// newQuiz is the quiz about terms, with four wrong answers for each category.
+func newQuiz(t *testing.T, w *lingibletest.World, entries ...lingible.Entry) *service.Service {
+	t.Helper()
+	for _, entry := range entries {
+		if _, err := w.AddEntry(t.Context(), entry); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, category := range lingible.Categories() {
+		if _, err := w.AddWrongAnswers(t.Context(), category,
+			[]string{"Wrong 1", "Wrong 2", "Wrong 3", "Wrong 4"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.Know(entries...)
+	return w.Service
+}
+
+func ask(t *testing.T, quiz *service.Service, caller service.Caller) lingible.QuizQuestion {
+	t.Helper()
+	question, err := quiz.AskQuestion(t.Context(), caller, "", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return question
+}
+
+// option is the id of the right option of a question, or of a wrong one.
+func option(question lingible.QuizQuestion, isRight bool) string {
+	i := slices.IndexFunc(question.Options, func(o lingible.QuizOption) bool {
+		return strings.HasPrefix(o.Text, "What ") == isRight
+	})
+	return question.Options[i].ID
+}
+
+func answer(t *testing.T, quiz *service.Service, caller service.Caller, question lingible.QuizQuestion,
+	isRight bool) lingible.QuizAnswer {
+	t.Helper()
+	answer, err := quiz.AnswerQuestion(t.Context(), caller, question.SessionID, question.ID, option(question, isRight))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer
+}
+
+func history(t *testing.T, quiz *service.Service, caller service.Caller) lingible.QuizHistory {
+	t.Helper()
+	history, err := quiz.QuizHistory(t.Context(), caller)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return history
+}
+
+// A question without an answer is asked again as it is, and costs nothing. Its answer says all of it,
+// and comes again, too.
+func TestQuizRepeats(t *testing.T) {
 	t.Parallel()
-	for taken, want := range map[time.Duration]float64{
-		-time.Second: 10, 0: 10, time.Millisecond: 10, 17 * time.Millisecond: 9.99, time.Second: 9.7, 10 * time.Second: 7, 15 * time.Second: 5.5,
-		29*time.Second + 900*time.Millisecond: 1.03, 30 * time.Second: 1, 15 * time.Minute: 1,
+	w := lingibletest.New(t)
+	quiz, ann := newQuiz(t, w, some(9, lingible.Praise)...), w.Caller("ann")
+	first := ask(t, quiz, ann)
+	w.Advance(10 * time.Second)
+	again, err := quiz.AskQuestion(t.Context(), ann, lingible.Advanced, lingible.Money)
+	if fmt.Sprint(again) != fmt.Sprint(first) || err != nil || !again.AskedAt.Equal(lingibletest.Began()) {
+		t.Errorf("got %+v, %v; want %+v", again, err, first)
+	}
+	result := answer(t, quiz, ann, first, true)
+	if right := option(first, true); result.Points != 7 || !result.IsCorrect || result.Seconds != 10 ||
+		result.Correct != right || result.Selected != right ||
+		result.Explanation != (lingible.QuizExplanation{Gloss: "What " + first.Term + " means",
+			Example: "It is " + first.Term + "."}) ||
+		result.Progress.QuizTotals != (lingible.QuizTotals{Questions: 1, Correct: 1, Points: 7, Possible: 10}) {
+		t.Errorf("got %+v", result)
+	}
+	w.Advance(time.Minute)
+	if again := answer(t, quiz, ann, first, true); fmt.Sprint(again) != fmt.Sprint(result) {
+		t.Errorf("got %+v, want %+v", again, result)
+	}
+	if _, err := quiz.AnswerQuestion(t.Context(), ann, first.SessionID, first.ID, option(first, false)); !errors.Is(err,
+		lingible.ErrAnswered) {
+		t.Errorf("another answer: got %v", err)
+	}
+	second := ask(t, quiz, ann)
+	if second.SessionID != first.SessionID || second.ID == first.ID || second.Term == first.Term {
+		t.Errorf("got %+v after %+v", second, first)
+	}
+	for name, test := range map[string]struct {
+		caller            service.Caller
+		session, question string
+		want              error
+	}{
+		"Before":       {ann, first.SessionID, first.ID, lingible.ErrNoSuchQuestion},
+		"OtherSession": {ann, first.ID, second.ID, lingible.ErrNoQuiz},
+		"NoID":         {ann, "x", second.ID, lingible.ErrNoQuiz},
+		"OtherUser":    {w.Caller("bob"), second.SessionID, second.ID, lingible.ErrNoQuiz},
 	} {
-		if got := lingible.Points(taken); got != want {
-			t.Errorf("after %s: got %v, want %v", taken, got, want)
+		if _, err := quiz.AnswerQuestion(t.Context(), test.caller, test.session, test.question, "a"); !errors.Is(err,
+			test.want) {
+			t.Errorf("%s: got %v, want %v", name, err, test.want)
+		}
+	}
+	answer(t, quiz, ann, second, false)
+	got := history(t, quiz, ann)
+	want := lingible.QuizTotals{Questions: 2, Correct: 1, Points: 7, Possible: 20}
+	if len(got.Days) != 1 || got.Days[0] != (lingible.QuizDay{Date: "2026-02-02", QuizTotals: want}) ||
+		got.Totals != want || *got.Limit != 10 || *got.Remaining != 8 {
+		t.Errorf("got %+v", got)
+	}
+	if n := strings.Count(w.Counted(), `"QuizAnswers":1,`); n != 2 {
+		t.Errorf("the metric counts %d answers, want 2", n)
+	}
+	table, _ := lingible.Platform().Database.Table("Users")
+	for _, item := range w.Items(t, "Users") {
+		for name := range item {
+			if _, ok := table.Attribute(name); !ok {
+				t.Errorf("an item has %s, which the schema does not", name)
+			}
 		}
 	}
 }
 
-// Each score belongs to the range of its difficulty, and to no other one.
-func TestDifficultyScores(t *testing.T) {
+// Questions at the same time are one, and answers at the same time count once.
+func TestQuizAtOnce(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		share := rapid.OneOf(rapid.Float64Range(0, 1), rapid.SampledFrom([]float64{0, 1, 0.85, 0.65, 0.849999999, 0.649999999, math.Nextafter(0.85, 0)}))
-		entry := lingible.Entry{Confidence: share.Draw(t, "confidence"), Momentum: rapid.SampledFrom([]float64{1, 0.9, 0.5}).Draw(t, "momentum")}
-		for _, difficulty := range append(lingible.Difficulties(), "") {
-			least, most := difficulty.Scores()
-			within := least <= entry.QuizScore() && entry.QuizScore() <= most
-			if want := difficulty == "" || difficulty == entry.QuizDifficulty(); within != want {
-				t.Fatalf("%v in %q: got %t, want %t", entry.QuizScore(), difficulty, within, want)
+	w := lingibletest.New(t)
+	quiz, ann := newQuiz(t, w, some(20, lingible.Praise)...), w.Caller("ann")
+	for round := range 3 {
+		asked, results := make([]lingible.QuizQuestion, 12), make([]lingible.QuizAnswer, 12)
+		var all sync.WaitGroup
+		for i := range asked {
+			all.Go(func() {
+				var err error
+				if asked[i], err = quiz.AskQuestion(t.Context(), ann, "", ""); err != nil || asked[i].ID == "" {
+					t.Errorf("got %+v, %v", asked[i], err)
+				}
+			})
+		}
+		all.Wait()
+		for i := range results {
+			all.Go(func() {
+				var err error
+				results[i], err = quiz.AnswerQuestion(t.Context(), ann, asked[i].SessionID, asked[i].ID,
+					option(asked[i], i%2 == 0))
+				if err != nil && !errors.Is(err, lingible.ErrAnswered) {
+					t.Errorf("got %v", err)
+				}
+			})
+		}
+		all.Wait()
+		ids, selected := map[string]bool{}, map[string]bool{}
+		for i := range asked {
+			ids[asked[i].ID], selected[results[i].Selected] = true, true
+		}
+		if delete(selected, ""); len(ids) != 1 || len(selected) != 1 {
+			t.Errorf("got %d questions and %d answers, want one each", len(ids), len(selected))
+		}
+		progress, err := quiz.QuizProgress(t.Context(), ann, asked[0].SessionID)
+		want := lingible.QuizTotals{Questions: round + 1, Correct: progress.Correct,
+			Points: float64(10 * progress.Correct), Possible: float64(10 * (round + 1))}
+		if day := history(t, quiz, ann).Totals; err != nil || progress.QuizTotals != want || day != want {
+			t.Errorf("got %+v, %v, and of the day %+v; want %+v", progress, err, day, want)
+		}
+	}
+}
+
+// A free user is asked exactly ten questions a day, also by many requests at once, and any number from
+// the upgrade on. The next day begins at midnight in the configured zone.
+func TestQuizDailyLimit(t *testing.T) {
+	t.Parallel()
+	w := lingibletest.New(t)
+	quiz, ann := newQuiz(t, w, some(30, lingible.Praise)...), w.Caller("ann")
+	var mu sync.Mutex
+	asked := map[string]bool{}
+	var all sync.WaitGroup
+	for range 6 {
+		all.Go(func() {
+			for {
+				question, err := quiz.AskQuestion(t.Context(), ann, "", "")
+				if err != nil {
+					if limited, ok := errors.AsType[*lingible.UsageError](err); !ok || limited.Limit != 10 ||
+						!limited.Until.Equal(time.Date(2026, 2, 3, 6, 0, 0, 0, time.UTC)) {
+						t.Errorf("got %v", err)
+					}
+					return
+				}
+				mu.Lock()
+				asked[question.ID] = true
+				mu.Unlock()
+				if _, err := quiz.AnswerQuestion(t.Context(), ann, question.SessionID, question.ID, "a"); err != nil &&
+					!errors.Is(err, lingible.ErrNoSuchQuestion) {
+					t.Errorf("got %v", err)
+				}
 			}
+		})
+	}
+	all.Wait()
+	if got := history(t, quiz, ann); len(asked) != 10 || got.Totals.Questions != 10 || got.Totals.Possible != 100 ||
+		*got.Remaining != 0 {
+		t.Errorf("got %d questions and %+v", len(asked), got)
+	}
+	// Another quiz does not begin the count again.
+	if _, err := quiz.EndQuiz(t.Context(), ann, sessionOf(t, w, ann)); err != nil {
+		t.Error(err)
+	}
+	if _, err := quiz.AskQuestion(t.Context(), ann, "", ""); !isUsage(err) {
+		t.Errorf("after the end: got %v", err)
+	}
+	midnight := time.Date(2026, 2, 3, 6, 0, 0, 0, time.UTC)
+	w.Advance(midnight.Add(-time.Millisecond).Sub(w.Read()))
+	if _, err := quiz.AskQuestion(t.Context(), ann, "", ""); !isUsage(err) {
+		t.Errorf("before midnight: got %v", err)
+	}
+	w.Advance(time.Millisecond)
+	answer(t, quiz, ann, ask(t, quiz, ann), true)
+	w.Advance(-time.Millisecond)
+	w.Premium(t, "ann")
+	answer(t, quiz, ann, ask(t, quiz, ann), true)
+	if got := history(t, quiz, ann); len(got.Days) != 2 || got.Days[0].Questions != 1 || got.Days[1].Questions != 11 ||
+		got.Limit != nil || got.Remaining != nil {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func isUsage(err error) bool {
+	_, ok := errors.AsType[*lingible.UsageError](err)
+	return ok
+}
+
+// sessionOf is the active quiz of a caller.
+func sessionOf(t *testing.T, w *lingibletest.World, caller service.Caller) string {
+	t.Helper()
+	usage, err := w.Usage(t.Context(), caller)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return usage.QuizSessionID
+}
+
+// A quiz from before the ids were in the order of time goes on, wherever its id is among others.
+func TestQuizOldIDs(t *testing.T) {
+	t.Parallel()
+	w := lingibletest.New(t)
+	quiz := newQuiz(t, w, some(9, lingible.Praise)...)
+	for i, active := range []string{"00000000-0000-4000-8000-000000000000", "ffffffff-ffff-4fff-bfff-ffffffffffff"} {
+		caller := w.Caller(fmt.Sprint("user ", i))
+		usage, err := w.Usage(t.Context(), caller)
+		if err != nil {
+			t.Fatal(err)
+		}
+		old := lingible.QuizSession{QuizProgress: lingible.QuizProgress{Status: lingible.QuizActive,
+			StartedAt: w.Read(), LastActivityAt: w.Read()}, Version: 1}
+		old.Question.Day, old.Question.AskedAt = "2026-02-02", w.Read()
+		for _, id := range []string{"7f000000-0000-4000-8000-000000000000", active} {
+			old.ID, old.Question.ID = id, "question of "+id
+			if asked, err := service.StoreQuestion(w.Service, t.Context(), usage, old, 10); err != nil || !asked {
+				t.Fatalf("got %t, %v", asked, err)
+			}
+			usage.QuizSessionID = id
+		}
+		if got := ask(t, quiz, caller); got.SessionID != active || got.ID != "question of "+active {
+			t.Errorf("got %+v; want the question of %s", got, active)
+		}
+		if _, err := quiz.EndQuiz(t.Context(), caller, active); err != nil {
+			t.Error(err)
+		}
+		// The next ones begin while the old ones are still there.
+		for range 2 {
+			question := ask(t, quiz, caller)
+			if got := ask(t, quiz, caller); got.SessionID != question.SessionID || got.ID != question.ID ||
+				got.SessionID == active {
+				t.Errorf("got %+v after %+v", got, question)
+			}
+			if _, err := quiz.EndQuiz(t.Context(), caller, question.SessionID); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// An answer after midnight counts for the day of its question.
+func TestQuizMidnight(t *testing.T) {
+	t.Parallel()
+	w := lingibletest.New(t)
+	quiz, ann := newQuiz(t, w, some(3, lingible.Praise)...), w.Caller("ann")
+	w.Advance(time.Date(2026, 2, 3, 5, 59, 58, 0, time.UTC).Sub(w.Read()))
+	question := ask(t, quiz, ann)
+	w.Advance(12 * time.Second)
+	answer(t, quiz, ann, question, true)
+	ask(t, quiz, ann)
+	got := history(t, quiz, ann)
+	want := []lingible.QuizDay{
+		{Date: "2026-02-03", QuizTotals: lingible.QuizTotals{Questions: 1}},
+		{Date: "2026-02-02", QuizTotals: lingible.QuizTotals{Questions: 1, Correct: 1, Points: 6.4, Possible: 10}},
+	}
+	if !slices.Equal(got.Days, want) || *got.Remaining != 9 {
+		t.Errorf("got %+v", got)
+	}
+}
+
+// A quiz ends 15 minutes after its last question or answer, or when its user says so, and is kept for
+// 48 hours. One that has ended takes no answer.
+func TestQuizEnds(t *testing.T) {
+	t.Parallel()
+	w := lingibletest.New(t)
+	quiz, ann := newQuiz(t, w, some(30, lingible.Praise)...), w.Caller("ann")
+	status := func(id string) lingible.QuizStatus {
+		t.Helper()
+		progress, err := quiz.QuizProgress(t.Context(), ann, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return progress.Status
+	}
+	first := ask(t, quiz, ann)
+	w.Advance(lingible.QuizIdle - time.Millisecond)
+	result := answer(t, quiz, ann, first, true)
+	w.Advance(lingible.QuizIdle - time.Millisecond)
+	second := ask(t, quiz, ann)
+	if second.SessionID != first.SessionID || status(first.SessionID) != lingible.QuizActive || result.Points != 1 {
+		t.Errorf("within 15 minutes: got %+v after %+v", second, first)
+	}
+	w.Advance(lingible.QuizIdle)
+	if got := status(first.SessionID); got != lingible.QuizEnded {
+		t.Errorf("after 15 minutes: got %s", got)
+	}
+	if _, err := quiz.AnswerQuestion(t.Context(), ann, second.SessionID, second.ID, "a"); !errors.Is(err,
+		lingible.ErrNoQuiz) {
+		t.Errorf("after 15 minutes: got %v", err)
+	}
+	third := ask(t, quiz, ann)
+	if third.SessionID == second.SessionID || status(second.SessionID) != lingible.QuizEnded {
+		t.Errorf("got %+v after %+v", third, second)
+	}
+	for range 2 {
+		got, err := quiz.EndQuiz(t.Context(), ann, third.SessionID)
+		if err != nil || got.Status != lingible.QuizEnded || got.QuizTotals != (lingible.QuizTotals{Questions: 1}) ||
+			sessionOf(t, w, ann) != "" {
+			t.Errorf("got %+v, %v", got, err)
+		}
+	}
+	if _, err := quiz.AnswerQuestion(t.Context(), ann, third.SessionID, third.ID, "a"); !errors.Is(err,
+		lingible.ErrNoQuiz) {
+		t.Errorf("after its end: got %v", err)
+	}
+	fourth := ask(t, quiz, ann)
+	// A quiz that ended by itself does not end the active one.
+	if _, err := quiz.EndQuiz(t.Context(), ann, second.SessionID); err != nil ||
+		sessionOf(t, w, ann) != fourth.SessionID {
+		t.Errorf("got %v and %s", err, sessionOf(t, w, ann))
+	}
+	for _, item := range w.Items(t, "Users") {
+		sort := item["SK"].(*types.AttributeValueMemberS).Value
+		var end time.Duration
+		switch {
+		case sort == "QUIZ_SESSION#"+fourth.SessionID:
+			end = lingible.QuizAge
+		case strings.HasPrefix(sort, "QUIZ_DAILY#"):
+			end = 90 * 24 * time.Hour
+		default:
+			continue
+		}
+		if got, want := item["ttl"].(*types.AttributeValueMemberN).Value,
+			fmt.Sprint(dynamo.ExpiryAt(w.Read().Add(end))); got != want {
+			t.Errorf("%s ends at %s, want %s", sort, got, want)
+		}
+	}
+	w.Advance(lingible.QuizAge - time.Millisecond)
+	if got := status(fourth.SessionID); got != lingible.QuizEnded {
+		t.Errorf("after 48 hours: got %s", got)
+	}
+	w.Advance(time.Millisecond)
+	for name, err := range map[string]error{
+		"Progress":  errOf(quiz.QuizProgress(t.Context(), ann, fourth.SessionID)),
+		"End":       errOf(quiz.EndQuiz(t.Context(), ann, fourth.SessionID)),
+		"OtherUser": errOf(quiz.EndQuiz(t.Context(), w.Caller("bob"), fourth.SessionID)),
+	} {
+		if !errors.Is(err, lingible.ErrNoQuiz) {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}
+
+func errOf[T any](_ T, err error) error { return err }
+
+// Nothing is written for a user whose account is deleted, or on what was read before a change; and a
+// write whose answer is lost counts once.
+func TestQuizConditions(t *testing.T) {
+	t.Parallel()
+	w := lingibletest.New(t)
+	quiz, ann := newQuiz(t, w, some(9, lingible.Praise)...), w.Caller("ann")
+	w.Tables.Wire.Lose(2)
+	ask(t, quiz, ann)
+	usage, err := w.Usage(t.Context(), ann)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Tables.Wire.Lose(1)
+	answer(t, quiz, ann, ask(t, quiz, ann), true)
+	session, _, err := service.QuizSession(w.Service, t.Context(), "ann", usage.QuizSessionID)
+	if got := history(t, quiz, ann).Totals; err != nil ||
+		got != (lingible.QuizTotals{Questions: 1, Correct: 1, Points: 10, Possible: 10}) || session.Version != 2 {
+		t.Errorf("got %+v, %v and version %d", got, err, session.Version)
+	}
+	next := session
+	next.Version++
+	older := usage
+	older.QuizSessionID = ""
+	otherDay := next
+	otherDay.Question.Day = "2026-02-01"
+	asked := func(usage lingible.Usage, quiz lingible.QuizSession) error {
+		return errOf(service.StoreQuestion(w.Service, t.Context(), usage, quiz, 10))
+	}
+	stale := map[string]error{
+		"AskedMeanwhile":    asked(usage, session),
+		"OtherActiveQuiz":   asked(older, next),
+		"AnsweredMeanwhile": service.StoreAnswer(w.Service, t.Context(), "ann", session),
+		"DayIsGone":         service.StoreAnswer(w.Service, t.Context(), "ann", otherDay),
+	}
+	w.Premium(t, "ann")
+	stale["Upgraded"] = asked(usage, next)
+	usage.Tier = lingible.Premium
+	if err := w.DeleteAccount(t.Context(), ann); err != nil {
+		t.Fatal(err)
+	}
+	stale["AskedAfterDeletion"] = asked(usage, next)
+	stale["EndedAfterDeletion"] = service.StoreEnd(w.Service, t.Context(), "ann", next)
+	for name, err := range stale {
+		if !errors.Is(err, retry.ErrStale) {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+	for name, err := range map[string]error{
+		"Question": errOf(quiz.AskQuestion(t.Context(), ann, "", "")),
+		"Answer":   errOf(quiz.AnswerQuestion(t.Context(), ann, session.ID, session.Question.ID, "a")),
+		"Progress": errOf(quiz.QuizProgress(t.Context(), ann, session.ID)),
+		"End":      errOf(quiz.EndQuiz(t.Context(), ann, session.ID)),
+		"History":  errOf(quiz.QuizHistory(t.Context(), ann)),
+	} {
+		if !errors.Is(err, lingible.ErrUserDeleted) {
+			t.Errorf("%s of a deleted account: got %v", name, err)
+		}
+	}
+}
+
+// A history has the latest 30 days with questions.
+func TestQuizHistory(t *testing.T) {
+	t.Parallel()
+	w := lingibletest.New(t)
+	w.Tables.Recorder.PageSize = 7
+	quiz, ann := newQuiz(t, w, some(3, lingible.Praise)...), w.Caller("ann")
+	if got := history(t, quiz, ann); got.Days == nil || len(got.Days) != 0 || *got.Remaining != 10 {
+		t.Errorf("got %+v", got)
+	}
+	for range 31 {
+		answer(t, quiz, ann, ask(t, quiz, ann), true)
+		w.Advance(24 * time.Hour)
+	}
+	got := history(t, quiz, ann)
+	if len(got.Days) != 30 || got.Days[0].Date != "2026-03-04" || got.Days[29].Date != "2026-02-03" ||
+		*got.Remaining != 10 ||
+		got.Totals != (lingible.QuizTotals{Questions: 30, Correct: 30, Points: 300, Possible: 300}) {
+		t.Errorf("got %d days, %+v", len(got.Days), got)
+	}
+}
+
+// A question has four options, of which one is right. None of the others is the gloss of the term or
+// of a synonym, and no text is there twice. What is sent does not say which one is right.
+func TestQuizOptions(t *testing.T) {
+	t.Parallel()
+	w := lingibletest.New(t)
+	plain := &lingible.Plain{Text: "boast", PartOfSpeech: lingible.Verb}
+	flex, brag := eligible("flex", lingible.Talk, 0.9), eligible("brag", lingible.Talk, 0.9)
+	flex.Plain, brag.Plain, brag.IsQuizEligible, brag.QuizCategory = plain, plain, false, ""
+	tooFew := eligible("yap", lingible.Food, 0.9)
+	w.Know(flex, brag, tooFew)
+	quiz := w.Service
+	quiz.Random = rand.NewPCG(1, 2)
+	for _, entry := range []lingible.Entry{flex, brag, tooFew} {
+		if _, err := w.AddEntry(t.Context(), entry); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wrong := map[lingible.Category][]string{
+		lingible.Talk: {"what FLEX means!", "Wrong 1", "What brag means", "Wrong 2", "wrong 2.", "Wrong 3"},
+		lingible.Food: {"Wrong 1", "Wrong 2", "What yap means"},
+	}
+	for category, texts := range wrong {
+		if _, err := w.AddWrongAnswers(t.Context(), category, texts); err != nil {
+			t.Fatal(err)
+		}
+	}
+	places := map[string]bool{}
+	for i := range 24 {
+		caller := w.Caller(fmt.Sprint("user-", i))
+		question := ask(t, quiz, caller)
+		var texts []string
+		for j, o := range question.Options {
+			texts = append(texts, o.Text)
+			if want := string("abcd"[j]); o.ID != want {
+				t.Errorf("option %d: got %q, want %q", j, o.ID, want)
+			}
+		}
+		slices.Sort(texts)
+		if question.Term != "flex" || !slices.Equal(texts,
+			[]string{"What flex means", "Wrong 1", "Wrong 2", "Wrong 3"}) {
+			t.Errorf("got %+v", question)
+		}
+		right := option(question, true)
+		places[right] = true
+		sent, err := json.Marshal(question)
+		var fields map[string]any
+		if err = errors.Join(err, json.Unmarshal(sent, &fields)); err != nil {
+			t.Fatal(err)
+		}
+		if got := slices.Sorted(maps.Keys(fields)); !slices.Equal(got,
+			[]string{"asked_at", "category", "difficulty", "options", "question_id", "session_id", "term"}) {
+			t.Errorf("a question has %v", got)
+		}
+		for _, o := range question.Options[:1] {
+			got, err := quiz.AnswerQuestion(t.Context(), caller, question.SessionID, question.ID, o.ID)
+			if err != nil || got.IsCorrect != (o.ID == right) || got.Correct != right ||
+				(got.Points == 10) != got.IsCorrect {
+				t.Errorf("got %+v, %v", got, err)
+			}
+		}
+		if _, err := quiz.AskQuestion(t.Context(), caller, "", ""); !errors.Is(err, lingible.ErrNoQuestion) {
+			t.Errorf("got %v", err)
+		}
+	}
+	if len(places) != 4 {
+		t.Errorf("the right option is always among %v", places)
+	}
+}
+
+// Without a term, the quiz says what loads the first ones. A kind without a term is another matter.
+func TestQuizWithoutInitialData(t *testing.T) {
+	t.Parallel()
+	w := lingibletest.New(t)
+	quiz, ann := newQuiz(t, w), w.Premium(t, "ann")
+	if _, err := quiz.AskQuestion(t.Context(), ann, "", ""); !errors.Is(err, lingible.ErrNoTerms) ||
+		!strings.Contains(err.Error(), "onesynth seed lingible") {
+		t.Errorf("got %v", err)
+	}
+	if _, err := quiz.AskQuestion(t.Context(), ann, "", lingible.Praise); errors.Is(err, lingible.ErrNoTerms) ||
+		!errors.Is(err, lingible.ErrNoQuestion) {
+		t.Errorf("of a category: got %v", err)
+	}
+}
+
+// A client that says how long it took, in any way, gains nothing.
+func TestQuizClientLies(t *testing.T) {
+	t.Parallel()
+	w := lingibletest.New(t)
+	quiz, ann := newQuiz(t, w, some(30, lingible.Praise)...), w.Premium(t, "ann")
+	handler := (&api.API{Service: quiz, Keys: w.Keys(), Limiter: w.Limiter(), Log: slog.New(slog.DiscardHandler),
+		Now: w.Read}).Handler()
+	for _, lie := range []string{
+		``, `,"time_taken_seconds":0.1`, `,"time_taken":0`, `,"asked_at":"2030-01-01T00:00:00Z"`,
+		`,"answered_at":"2026-02-02T15:30:00Z"`,
+		`,"points_earned":10`, `,"is_correct":true`,
+	} {
+		question := ask(t, quiz, ann)
+		w.Advance(20 * time.Second)
+		body := fmt.Sprintf(`{"session_id":%q,"question_id":%q,"selected_option":%q%s}`, question.SessionID,
+			question.ID, option(question, true), lie)
+		request := httptest.NewRequest("POST", "/quiz/answer", strings.NewReader(body))
+		request.Header.Set("Content-Type", "application/json")
+		request.Header.Set("Date", question.AskedAt.Format(time.RFC1123))
+		response := httptest.NewRecorder()
+		handler.ServeHTTP(response, request.WithContext(
+			kit.WithInvocation(t.Context(), kit.Invocation{Claims: map[string]string{"sub": ann.ID}})))
+		var got lingible.QuizAnswer
+		if err := json.Unmarshal(response.Body.Bytes(), &got); err != nil || response.Code != 200 || got.Points != 4 ||
+			got.Seconds != 20 {
+			t.Errorf("%s: got %d %s, %v", body, response.Code, response.Body, err)
+		}
+	}
+}
+
+// The quiz asks about every term that it may, once each, however those that it may not ask about are
+// spread over the pages of the index; then it says that there is no further one.
+func TestQuizFindsEveryTerm(t *testing.T) {
+	t.Parallel()
+	categories := []lingible.Category{lingible.Praise, lingible.Money}
+	rapid.Check(t, func(r *rapid.T) {
+		w := lingibletest.New(t)
+		w.Tables.Recorder.PageSize = int32(rapid.IntRange(1, 6).Draw(r, "page"))
+		quiz, caller, lexicon := newQuiz(t, w), w.Premium(t, "ann"), []lingible.Entry{}
+		kinds := rapid.SliceOfN(rapid.Uint8Range(0, 29), 100, 250).Draw(r, "kinds")
+		difficulty := rapid.SampledFrom(append(lingible.Difficulties(), "")).Draw(r, "difficulty")
+		category := rapid.SampledFrom(append(categories, "")).Draw(r, "category")
+		want, items := map[string]bool{}, []types.WriteRequest{}
+		for i, kind := range kinds {
+			entry := eligible(fmt.Sprint("term ", i), categories[kind%2], []float64{0.9, 0.7, 0.1}[kind/2%3])
+			entry.IsQuizEligible = kind >= 24
+			if entry.IsQuizEligible && (difficulty == "" || difficulty == entry.QuizDifficulty()) &&
+				(category == "" || category == entry.QuizCategory) {
+				want[entry.Term] = true
+			}
+			lexicon = append(lexicon, entry)
+			item, err := attributevalue.MarshalMap(entry)
+			if err != nil {
+				t.Fatal(err)
+			}
+			maps.Copy(item, map[string]types.AttributeValue{
+				"PK":              &types.AttributeValueMemberS{Value: "TERM#" + entry.Slug()},
+				"SK":              &types.AttributeValueMemberS{Value: "METADATA#lexicon"},
+				"quiz_difficulty": &types.AttributeValueMemberS{Value: string(entry.QuizDifficulty())},
+				"quiz_score":      &types.AttributeValueMemberN{Value: fmt.Sprint(entry.QuizScore())},
+			})
+			// Some of those that may not be asked about are in the indexes.
+			if kind < 18 {
+				delete(item, "quiz_difficulty")
+				delete(item, "quiz_score")
+			}
+			items = append(items, types.WriteRequest{PutRequest: &types.PutRequest{Item: item}})
+		}
+		for batch := range slices.Chunk(items, 25) {
+			if _, err := w.Tables.Client.BatchWriteItem(t.Context(),
+				&awsdynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{
+					"Lexicon": batch}}); err != nil {
+				r.Fatal(err)
+			}
+		}
+		w.Know(lexicon...)
+		for {
+			question, err := quiz.AskQuestion(t.Context(), caller, difficulty, category)
+			if errors.Is(err, lingible.ErrNoQuestion) {
+				break
+			}
+			if err != nil || !want[question.Term] {
+				r.Fatalf("got %+v, %v", question, err)
+			}
+			delete(want, question.Term)
+			answer(t, quiz, caller, question, true)
+		}
+		if len(want) > 0 {
+			r.Fatalf("the quiz has asked about none of %v", want)
 		}
 	})
 }

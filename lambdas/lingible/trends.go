@@ -5,149 +5,41 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
-	"math"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
+	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 )
 
 const (
-	// TrendAge is how long a trend is kept after its last use or proposal.
-	TrendAge = 90 * 24 * time.Hour
-	// MaxProposed is how many trends a [Language] proposes to a run of the trending job, at most.
-	MaxProposed = 50
-	// MaxTrends is how long a list of trends is, at most; of a user that of [Limits.Trends].
-	MaxTrends = 100
-
-	// halfLife is the time after which half of a use counts.
-	halfLife = 7 * 24 * time.Hour
-	// lookUpWeight is how many uses a look-up is.
-	lookUpWeight = 2
-	// halfPopular is the heat of a score of 50.
-	halfPopular = 50
-	// leastHeat is the heat from which a term is in use: one use within a week.
-	leastHeat = 0.5
-	// noHeat is the heat that is as none. DynamoDB stores no number that is much smaller.
-	noHeat = 1e-6
 	// proposing is how long a run waits for proposals: enough time is left to score the counts.
 	proposing = time.Minute
 	// atOnce is how many terms are counted or scored at the same time.
 	atOnce = 16
 )
 
-// Trend is a trending term, also on the wire.
-type Trend struct {
-	Term       string        `json:"term" dynamodbav:"term" example:"flex"`
-	Definition string        `json:"definition" dynamodbav:"definition" example:"To show off what you have or can do"`
-	Category   TrendCategory `json:"category" dynamodbav:"category" enum:"slang,phrase,expression,meme,hashtag"`
-	Popularity float64       `json:"popularity_score" dynamodbav:"popularity_score" minimum:"0" maximum:"100" doc:"As of the last daily run; 0 before the first."`
-	IsActive   bool          `json:"is_active" dynamodbav:"-" doc:"Whether the term is in use."`
-}
-
-// CountedTrend is a trend with what its popularity follows from.
-type CountedTrend struct {
-	Trend
-	// Slug identifies it.
-	Slug string `dynamodbav:"-"`
-	// Translations and LookUps count its uses. A look-up is the translation of the term alone.
-	Translations int `dynamodbav:"translation_count"`
-	LookUps      int `dynamodbav:"search_count"`
-	// Heat has in it the first CountedUses of the uses, as of LastUpdated.
-	Heat        float64 `dynamodbav:"heat"`
-	CountedUses int     `dynamodbav:"counted_uses"`
-	// LastUpdated is when it was scored last, or begun. Zero: it is not stored.
-	LastUpdated time.Time `dynamodbav:"last_updated"`
-}
-
-// Scored is the trend as of a moment, in whole milliseconds. proposed is what the language says of
-// it; nil: nothing. The heat depends on the time that has passed and on the uses, and not on how
-// often it was scored.
-func (t CountedTrend) Scored(now time.Time, proposed *ProposedTrend) CountedTrend {
-	// Another process may have a clock that is ahead.
-	now = now.UTC().Truncate(time.Millisecond)
-	if now.Before(t.LastUpdated) {
-		now = t.LastUpdated
-	}
-	uses := t.Translations + lookUpWeight*t.LookUps
-	t.Heat = t.Heat*math.Exp2(-now.Sub(t.LastUpdated).Hours()/halfLife.Hours()) + float64(uses-t.CountedUses)
-	if t.Heat < noHeat {
-		t.Heat = 0
-	}
-	t.CountedUses, t.LastUpdated = uses, now
-	t.IsActive = t.Heat >= leastHeat
-	t.Popularity = math.Round(1000*t.Heat/(t.Heat+halfPopular)) / 10
-	if proposed != nil {
-		t.Term, t.Definition, t.Category, t.IsActive = proposed.Term, proposed.Definition, proposed.Category, true
-		t.Popularity = max(t.Popularity, math.Round(10*min(proposed.Popularity, 100))/10)
-	}
-	return t
-}
-
-// TrendQuery says which trends are listed.
-type TrendQuery struct {
-	// Category is the category; empty: all.
-	Category TrendCategory
-	// ActiveOnly leaves out those that are not in use.
-	ActiveOnly bool
-	// Most is how many are listed, at most.
-	Most int
-}
-
-// TrendStore is the storage that [Trends] needs.
-type TrendStore interface {
-	// CountTerm counts a use of a term, and stores the trend if there is none.
-	CountTerm(ctx context.Context, term ProposedTrend, isLookUp bool, now time.Time) error
-	// UncountTerm takes back a use that was counted.
-	UncountTerm(ctx context.Context, slug string, isLookUp bool) error
-	// Trends reads trends, the most popular first. Only attributes that are listed are read.
-	Trends(ctx context.Context, query TrendQuery) ([]Trend, error)
-	// TrendSlugs reads the slugs of all trends.
-	TrendSlugs(ctx context.Context) ([]string, error)
-	// CountedTrends reads the trends of slugs, in their order, as they are now.
-	CountedTrends(ctx context.Context, slugs []string) ([]CountedTrend, error)
-	// ScoreTrend stores a scored trend, and what the language says of it, if it was scored last when
-	// read says; zero: it is not stored. Otherwise it returns [retry.ErrStale].
-	ScoreTrend(ctx context.Context, scored CountedTrend, proposed *ProposedTrend, read time.Time) error
-}
-
-// TermFinder finds terms of the lexicon.
-type TermFinder interface {
-	// Entry returns the term with a slug; false: there is none.
-	Entry(ctx context.Context, slug string) (Entry, bool, error)
-}
-
-// Trends are the trending terms. It is safe for concurrent use.
-type Trends struct {
-	Users *Users
-	Store TrendStore
-	// Lexicon has the terms that are counted.
-	Lexicon TermFinder
-	// Language proposes trends to [Trends.Score].
-	Language Language
-	// Now is the clock. Nil: [time.Now].
-	Now   func() time.Time
-	Count Counter
-	// Log receives what callers need not know. Nil: [slog.Default].
-	Log *slog.Logger
-}
-
-// CountTerms begins to count a use of each term of the lexicon, as [TermCounter] says. A process that
-// dies before settle has ended may leave a use counted of a translation that is not charged.
-func (t *Trends) CountTerms(ctx context.Context, slugs []string, isLookUp bool) (settle func(isCharged bool) (wrong int)) {
+// CountTerms begins to count a use of each term of the lexicon, by its slug. isLookUp says that the term is all of the
+// text. settle waits for that, and takes the uses back unless the translation is charged. It returns how many counts
+// are wrong by a use, and logs why. A process that dies before settle has ended may leave a use counted of a
+// translation that is not charged.
+func (s *Service) CountTerms(ctx context.Context, slugs []string,
+	isLookUp bool) (settle func(isCharged bool) (wrong int)) {
 	var begun errgroup.Group
 	var counted []string
 	wrong := 0
 	begun.Go(func() (err error) {
 		counted, wrong, err = each(slugs, func(slug string) (bool, error) {
-			entry, ok, err := t.Lexicon.Entry(ctx, slug)
+			entry, ok, err := s.Lexicon.Entry(ctx, slug)
 			if err == nil && ok {
-				err = t.Store.CountTerm(ctx, entry.Trend(), isLookUp, t.now())
+				err = s.countTerm(ctx, entry.Trend(), isLookUp, s.Calendar.Time())
 			}
 			return ok, err
 		})
@@ -156,10 +48,12 @@ func (t *Trends) CountTerms(ctx context.Context, slugs []string, isLookUp bool) 
 	return func(isCharged bool) int {
 		err := begun.Wait()
 		if !isCharged {
-			_, wrong, err = each(counted, func(slug string) (bool, error) { return true, t.Store.UncountTerm(ctx, slug, isLookUp) })
+			_, wrong, err = each(counted, func(slug string) (bool, error) {
+				return true, s.uncountTerm(ctx, slug, isLookUp)
+			})
 		}
 		if err != nil {
-			t.log().WarnContext(ctx, "terms were not counted", "terms", wrong, "error", err.Error())
+			s.log().WarnContext(ctx, "terms were not counted", "terms", wrong, "error", err.Error())
 		}
 		return wrong
 	}
@@ -189,21 +83,21 @@ func each(slugs []string, work func(slug string) (isDone bool, err error)) (done
 	return done, failed, err
 }
 
-// List lists trends for a caller, the most popular first: as many and of such categories as the
-// tier allows. It returns [ErrUserDeleted], or a [*SubscriptionError] for another category.
-func (t *Trends) List(ctx context.Context, caller Caller, query TrendQuery) ([]Trend, error) {
-	usage, err := t.Users.Usage(ctx, caller)
+// Trends lists trends for a caller, the most popular first: as many and of such categories as the
+// tier allows. It returns [lingible.ErrUserDeleted], or a [*lingible.SubscriptionError] for another category.
+func (s *Service) Trends(ctx context.Context, caller Caller, query lingible.TrendQuery) ([]lingible.Trend, error) {
+	usage, err := s.Usage(ctx, caller)
 	if err != nil {
 		return nil, err
 	}
 	limits := usage.Tier.Limits()
 	if !limits.AllTrends {
-		if query.Category = cmp.Or(query.Category, Slang); query.Category != Slang {
-			return nil, &SubscriptionError{What: fmt.Sprintf("the category %s of trends", query.Category)}
+		if query.Category = cmp.Or(query.Category, lingible.Slang); query.Category != lingible.Slang {
+			return nil, &lingible.SubscriptionError{What: fmt.Sprintf("the category %s of trends", query.Category)}
 		}
 	}
 	query.Most = min(query.Most, limits.Trends)
-	return t.Store.Trends(ctx, query)
+	return s.listTrends(ctx, query)
 }
 
 // TrendRun is what a run of the trending job did.
@@ -212,33 +106,33 @@ type TrendRun struct {
 	Scored, Proposed int
 }
 
-// Score scores all trends by their uses and by what the language proposes. Runs may overlap: each
+// ScoreTrends scores all trends by their uses and by what the language proposes. Runs may overlap: each
 // use counts once. Without proposals, the uses alone count.
-func (t *Trends) Score(ctx context.Context) (run TrendRun, err error) {
+func (s *Service) ScoreTrends(ctx context.Context) (run TrendRun, err error) {
 	within, cancel := context.WithTimeout(ctx, proposing)
-	proposals, err := t.Language.Trends(within, MaxProposed)
+	proposals, err := s.Language.Trends(within, lingible.MaxProposed)
 	cancel()
 	if err != nil {
 		if ctx.Err() != nil {
 			return run, err
 		}
-		t.log().WarnContext(ctx, "the language proposed no trends: the counts alone are scored", "error", err.Error())
-		t.Count.add(ctx, "LanguageFailures", 1)
+		s.log().WarnContext(ctx, "the language proposed no trends: the counts alone are scored", "error", err.Error())
+		s.count(ctx, "LanguageFailures", 1)
 		proposals = nil
 	}
-	slugs, err := t.Store.TrendSlugs(ctx)
+	slugs, err := s.trendSlugs(ctx)
 	if err != nil {
 		return run, err
 	}
-	proposed := map[string]*ProposedTrend{}
+	proposed := map[string]*lingible.ProposedTrend{}
 	for _, p := range proposals {
-		if slug := Slug(p.Term); slug != "" && proposed[slug] == nil {
+		if slug := lingible.Slug(p.Term); slug != "" && proposed[slug] == nil {
 			proposed[slug], slugs = &p, append(slugs, slug)
 		}
 	}
 	run.Proposed = len(proposed)
 	slices.Sort(slugs)
-	trends, err := t.Store.CountedTrends(ctx, slices.Compact(slugs))
+	trends, err := s.countedTrends(ctx, slices.Compact(slugs))
 	if err != nil {
 		return run, err
 	}
@@ -247,7 +141,7 @@ func (t *Trends) Score(ctx context.Context) (run TrendRun, err error) {
 	scores.SetLimit(atOnce)
 	for _, trend := range trends {
 		scores.Go(func() error {
-			stored, err := t.score(running, trend, proposed[trend.Slug])
+			stored, err := s.score(running, trend, proposed[trend.Slug])
 			if stored {
 				scored.Add(1)
 			}
@@ -256,25 +150,27 @@ func (t *Trends) Score(ctx context.Context) (run TrendRun, err error) {
 	}
 	err = scores.Wait()
 	run.Scored = int(scored.Load())
-	t.Count.add(ctx, "TrendsScored", run.Scored)
+	s.count(ctx, "TrendsScored", run.Scored)
 	return run, err
 }
 
 // score stores the score of a trend if that is another one, and reports whether it did. There is none whose time has
 // ended. A score that stays need not be stored: it follows from the time since the last one that was.
-func (t *Trends) score(ctx context.Context, read CountedTrend, proposed *ProposedTrend) (stored bool, err error) {
+func (s *Service) score(ctx context.Context, read lingible.CountedTrend, proposed *lingible.ProposedTrend) (stored bool,
+	err error) {
 	err = retry.Do(ctx, func() error {
 		if stored = !read.LastUpdated.IsZero() || proposed != nil; !stored {
 			return nil
 		}
-		next := read.Scored(t.now(), proposed)
-		stored = proposed != nil || next.CountedUses != read.CountedUses || next.Popularity != read.Popularity || next.IsActive != read.IsActive
+		next := read.Scored(s.Calendar.Time(), proposed)
+		stored = proposed != nil || next.CountedUses != read.CountedUses || next.Popularity != read.Popularity ||
+			next.IsActive != read.IsActive
 		if !stored {
 			return nil
 		}
-		err := t.Store.ScoreTrend(ctx, next, proposed, read.LastUpdated)
+		err := s.storeScore(ctx, next, proposed, read.LastUpdated)
 		if errors.Is(err, retry.ErrStale) {
-			again, err := t.Store.CountedTrends(ctx, []string{read.Slug})
+			again, err := s.countedTrends(ctx, []string{read.Slug})
 			if err != nil {
 				return err
 			}
@@ -285,6 +181,154 @@ func (t *Trends) score(ctx context.Context, read CountedTrend, proposed *Propose
 	return stored && err == nil, err
 }
 
-func (t *Trends) now() time.Time { return Calendar{Now: t.Now}.Time() }
+const (
+	trendKind = "METADATA#trending"
+	// filteredPage is how many trends of a category one request reads, those among them that a
+	// filter drops.
+	filteredPage = 100
+)
 
-func (t *Trends) log() *slog.Logger { return cmp.Or(t.Log, slog.Default()) }
+// trendItem is a trend as stored. A key must be a String.
+type trendItem struct {
+	key
+	lingible.CountedTrend
+	Active string `dynamodbav:"is_active"`
+}
+
+func (i trendItem) read() lingible.CountedTrend {
+	i.IsActive, i.Slug = i.Active == "true", slugOf(i.PK)
+	return i.CountedTrend
+}
+
+// trendExpiry is the end of a trend that was used or proposed at a moment.
+func trendExpiry(now time.Time) int64 { return dynamo.ExpiryAt(now.Add(lingible.TrendAge)) }
+
+// countTerm counts a use of a term, and stores the trend if there is none.
+func (s *Service) countTerm(ctx context.Context, term lingible.ProposedTrend, isLookUp bool, now time.Time) error {
+	counter, other := countersOf(isLookUp)
+	update := expression.Add(dynamo.Name(counter), expression.Value(1)).
+		Add(dynamo.Name(other), expression.Value(0)).
+		Set(dynamo.Name("ttl"), expression.Value(trendExpiry(now)))
+	begun := described(term)
+	begun["popularity_score"], begun["is_active"], begun["heat"], begun["counted_uses"] = 0, "true", 0, 0
+	begun["first_seen"], begun["last_updated"] = dynamo.FormatTime(now), dynamo.FormatTime(now)
+	for name, value := range begun {
+		update = update.Set(dynamo.Name(name), dynamo.Name(name).IfNotExists(expression.Value(value)))
+	}
+	return s.DB.Update(ctx, "CountTerm", []any{termKey(lingible.Slug(term.Term)), trendKind}, update,
+		expression.ConditionBuilder{}, nil)
+}
+
+// uncountTerm takes back a use that was counted.
+func (s *Service) uncountTerm(ctx context.Context, slug string, isLookUp bool) error {
+	counter, _ := countersOf(isLookUp)
+	_, err := dynamo.Held(s.DB.Update(ctx, "CountTerm", []any{termKey(slug), trendKind},
+		expression.Add(dynamo.Name(counter), expression.Value(-1)), expression.AttributeExists(dynamo.Name("PK")), nil))
+	return err
+}
+
+// countersOf are the attribute that counts such a use, and the one that counts others.
+func countersOf(isLookUp bool) (counter, other string) {
+	if isLookUp {
+		return "search_count", "translation_count"
+	}
+	return "translation_count", "search_count"
+}
+
+// described are the attributes of a trend that say what the term is.
+func described(term lingible.ProposedTrend) map[string]any {
+	attributes := map[string]any{"term": term.Term, "definition": term.Definition, "category": term.Category,
+		"example_usage": term.Example}
+	if term.Origin != "" {
+		attributes["origin"] = term.Origin
+	}
+	if len(term.Related) > 0 {
+		attributes["related_terms"] = term.Related
+	}
+	return attributes
+}
+
+// listTrends reads trends, the most popular first. Only attributes that are listed are read. Trends of the same
+// popularity are in the order of their terms.
+func (s *Service) listTrends(ctx context.Context, query lingible.TrendQuery) (trends []lingible.Trend, err error) {
+	pattern, partitions := "ListTrending", []string{"true", "false"}
+	read := dynamo.Query{PageSize: query.Most}
+	switch {
+	case query.Category != "":
+		pattern, partitions = "ListTrendingByCategory", []string{string(query.Category)}
+		if query.ActiveOnly {
+			read.Filter, read.PageSize = dynamo.Equal("is_active", "true"), filteredPage
+		}
+	case query.ActiveOnly:
+		partitions = partitions[:1]
+	}
+	for _, partition := range partitions {
+		left := query.Most
+		read.Values = []any{partition}
+		for trend, err := range dynamo.Read[trendItem](ctx, s.DB, pattern, read) {
+			if err != nil {
+				return nil, err
+			}
+			trends = append(trends, trend.read().Trend)
+			if left--; left == 0 {
+				break
+			}
+		}
+	}
+	slices.SortStableFunc(trends, func(a, b lingible.Trend) int {
+		return cmp.Or(cmp.Compare(b.Popularity, a.Popularity), strings.Compare(a.Term, b.Term))
+	})
+	return trends[:min(query.Most, len(trends))], nil
+}
+
+// trendSlugs reads the slugs of all trends.
+func (s *Service) trendSlugs(ctx context.Context) (slugs []string, err error) {
+	for _, partition := range []string{"true", "false"} {
+		found, err := slugsOf(ctx, s.DB, "ListTrending", partition)
+		if err != nil {
+			return nil, err
+		}
+		slugs = append(slugs, found...)
+	}
+	return slugs, nil
+}
+
+// countedTrends reads the trends of slugs, in their order, as they are now.
+func (s *Service) countedTrends(ctx context.Context, slugs []string) ([]lingible.CountedTrend, error) {
+	read, err := dynamo.ReadBatch[trendItem](ctx, s.DB, "GetTrends", termKeys(slugs, trendKind)...)
+	trends := make([]lingible.CountedTrend, len(read))
+	for i, trend := range read {
+		if trend != nil {
+			trends[i] = trend.read()
+		}
+		trends[i].Slug = slugs[i]
+	}
+	return trends, err
+}
+
+// storeScore stores a scored trend, and what the language says of it, if it was scored last when read says; zero: it
+// is not stored. Otherwise it returns [retry.ErrStale].
+func (s *Service) storeScore(ctx context.Context, scored lingible.CountedTrend, proposed *lingible.ProposedTrend,
+	read time.Time) error {
+	asRead := dynamo.Absent("last_updated")
+	if !read.IsZero() {
+		asRead = dynamo.Equal("last_updated", dynamo.FormatTime(read))
+	}
+	now := dynamo.FormatTime(scored.LastUpdated)
+	update := expression.Set(dynamo.Name("first_seen"), dynamo.Name("first_seen").IfNotExists(expression.Value(now))).
+		Set(dynamo.Name("last_updated"), expression.Value(now)).
+		Set(dynamo.Name("heat"), expression.Value(scored.Heat)).
+		Set(dynamo.Name("counted_uses"), expression.Value(scored.CountedUses)).
+		Set(dynamo.Name("popularity_score"), expression.Value(scored.Popularity)).
+		Set(dynamo.Name("is_active"), expression.Value(fmt.Sprint(scored.IsActive)))
+	if proposed != nil {
+		for name, value := range described(*proposed) {
+			update = update.Set(dynamo.Name(name), expression.Value(value))
+		}
+		update = update.Set(dynamo.Name("ttl"), expression.Value(trendExpiry(scored.LastUpdated))).
+			Add(dynamo.Name("translation_count"), expression.Value(0)).
+			Add(dynamo.Name("search_count"), expression.Value(0))
+	}
+	return dynamo.UnlessStale(s.DB.Update(ctx, "ScoreTrend", []any{termKey(scored.Slug), trendKind}, update, asRead,
+		nil))
+}

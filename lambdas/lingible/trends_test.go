@@ -1,86 +1,336 @@
 package lingible_test
 
 import (
-	"math"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
-	"pgregory.net/rapid"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/lingible"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
+	service "github.com/onesynth-cdk/onesynth/lambdas/lingible"
+	"github.com/onesynth-cdk/onesynth/lambdas/lingible/lingibletest"
+	"github.com/onesynth-cdk/onesynth/platforms/lingible"
+	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-var morning = time.Date(2026, 2, 2, 6, 0, 0, 0, time.UTC)
+// newTrends gives a world a language that proposes trends, and a lexicon of these entries.
+func newTrends(w *lingibletest.World, lexicon ...lingible.Entry) (*service.Service, *lingibletest.Speaker) {
+	speaker := &lingibletest.Speaker{}
+	w.Language = speaker
+	w.Know(lexicon...)
+	return w.Service, speaker
+}
 
-const week = 7 * 24 * time.Hour
-
-// A score follows from heat, which follows from new uses and from the time that has passed.
-func TestScored(t *testing.T) {
-	t.Parallel()
-	type trend = lingible.CountedTrend
-	proposal := func(popularity float64) *lingible.ProposedTrend {
-		return &lingible.ProposedTrend{Term: "rizz", Definition: "Charm", Category: lingible.Slang, Popularity: popularity}
-	}
-	for name, test := range map[string]struct {
-		before   trend
-		proposed *lingible.ProposedTrend
-		heat     float64
-		score    float64
-		active   bool
-		uses     int
-	}{
-		"Nothing":        {before: trend{LastUpdated: morning}},
-		"Use":            {before: trend{Translations: 1, LastUpdated: morning}, heat: 1, score: 2, active: true, uses: 1},
-		"LookUp":         {before: trend{LookUps: 1, LastUpdated: morning}, heat: 2, score: 3.8, active: true, uses: 2},
-		"Counted":        {before: trend{Translations: 7, LookUps: 1, CountedUses: 9, Heat: 4, LastUpdated: morning}, heat: 4, score: 7.4, active: true, uses: 9},
-		"Half":           {before: trend{Translations: 60, CountedUses: 10, LastUpdated: morning}, heat: 50, score: 50, active: true, uses: 60},
-		"Hot":            {before: trend{Heat: 1e6, LastUpdated: morning}, heat: 1e6, score: 100, active: true},
-		"AWeekLater":     {before: trend{Heat: 100, LastUpdated: morning.Add(-week)}, heat: 50, score: 50, active: true},
-		"UseAWeekAgo":    {before: trend{Heat: 1, LastUpdated: morning.Add(-week)}, heat: 0.5, score: 1, active: true},
-		"UseBefore":      {before: trend{Heat: 1, LastUpdated: morning.Add(-week - time.Second)}, heat: 0.5, score: 1},
-		"YearsAgo":       {before: trend{Heat: 1000, LastUpdated: morning.Add(-200 * week)}},
-		"FasterClock":    {before: trend{Heat: 8, LastUpdated: morning.Add(time.Hour)}, heat: 8, score: 13.8, active: true},
-		"Proposed":       {proposed: proposal(71.25), score: 71.3, active: true},
-		"ProposedLess":   {before: trend{Translations: 50, LastUpdated: morning}, proposed: proposal(49.9), heat: 50, score: 50, active: true, uses: 50},
-		"ProposedMore":   {before: trend{Translations: 50, LastUpdated: morning}, proposed: proposal(50.1), heat: 50, score: 50.1, active: true, uses: 50},
-		"ProposedByHalf": {proposed: proposal(0.5), score: 0.5, active: true},
-		"ProposedWrong":  {proposed: proposal(-3), active: true},
-		"ProposedBeyond": {proposed: proposal(300), score: 100, active: true},
-	} {
-		got := test.before.Scored(morning, test.proposed)
-		if math.Abs(got.Heat-test.heat) > 1e-5 || got.Popularity != test.score || got.IsActive != test.active || got.CountedUses != test.uses {
-			t.Errorf("%s: got %+v", name, got)
+// trend is the item of a trend.
+func trend(t *testing.T, w *lingibletest.World, slug string) (item dynamo.Item, counted lingible.CountedTrend) {
+	t.Helper()
+	for _, item = range w.Items(t, "Trending") {
+		if item["PK"].(*types.AttributeValueMemberS).Value == "TERM#"+slug {
+			if err := attributevalue.UnmarshalMap(item, &counted); err != nil {
+				t.Fatal(err)
+			}
+			return item, counted
 		}
-		if test.proposed != nil && got.Term != "rizz" || got.LastUpdated.Before(morning) || got.LastUpdated.Before(test.before.LastUpdated) {
-			t.Errorf("%s: got %+v", name, got)
+	}
+	t.Fatalf("there is no trend %q", slug)
+	return nil, counted
+}
+
+// score runs the trending job.
+func score(t *testing.T, trends *service.Service) service.TrendRun {
+	t.Helper()
+	run, err := trends.ScoreTrends(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return run
+}
+
+// Counts begin a trend with what the lexicon says of the term, and renew its 90 days. The attributes
+// are those of the schema; a key is a String.
+func TestCountTerms(t *testing.T) {
+	t.Parallel()
+	w := lingibletest.New(t)
+	meme := lingible.Entry{Term: "Doge", Gloss: "A dog", Examples: []string{"Such doge."}, Tags: []string{"meme"},
+		Variants: []string{"doggo"}}
+	trends, speaker := newTrends(w, meme, lingible.Entry{Term: "no cap",
+		Plain: &lingible.Plain{PartOfSpeech: lingible.Phrase}})
+	if missing := trends.CountTerms(t.Context(), []string{"doge", "no-cap", "unknown"}, false)(true); missing != 0 {
+		t.Errorf("%d terms are missing", missing)
+	}
+	w.Advance(time.Hour)
+	trends.CountTerms(t.Context(), []string{"doge"}, true)(true)
+	if all := w.Items(t, "Trending"); len(all) != 2 {
+		t.Errorf("got %d trends, want 2", len(all))
+	}
+	item, got := trend(t, w, "doge")
+	if got.Translations != 1 || got.LookUps != 1 || got.Category != lingible.Meme || got.Term != "Doge" ||
+		got.Definition != "A dog" || got.Heat != 0 {
+		t.Errorf("got %+v", got)
+	}
+	for name, want := range map[string]types.AttributeValue{
+		"is_active":        &types.AttributeValueMemberS{Value: "true"},
+		"popularity_score": &types.AttributeValueMemberN{Value: "0"},
+		"first_seen":       &types.AttributeValueMemberS{Value: "2026-02-02T15:30:00.000Z"},
+		"last_updated":     &types.AttributeValueMemberS{Value: "2026-02-02T15:30:00.000Z"},
+		"ttl":              &types.AttributeValueMemberN{Value: fmt.Sprint(w.Read().Add(90 * 24 * time.Hour).Unix())},
+	} {
+		if fmt.Sprintf("%#v", item[name]) != fmt.Sprintf("%#v", want) {
+			t.Errorf("%s: got %#v, want %#v", name, item[name], want)
+		}
+	}
+	table, _ := lingible.Platform().Database.Table("Trending")
+	for name := range item {
+		if _, ok := table.Attribute(name); !ok {
+			t.Errorf("the item has %s, which the schema does not", name)
+		}
+	}
+	if _, phrase := trend(t, w, "no-cap"); phrase.Category != lingible.PhraseLike {
+		t.Errorf("got %+v", phrase)
+	}
+
+	// A run renews only what the language proposes.
+	w.Advance(time.Hour)
+	speaker.Proposed = []lingible.ProposedTrend{
+		{Term: "NO CAP", Definition: "Truly", Category: lingible.PhraseLike, Popularity: 80, Origin: "Atlanta",
+			Related: []string{"fr"}}, {Term: "?"}}
+	if run := score(t, trends); run != (service.TrendRun{Scored: 2, Proposed: 1}) {
+		t.Errorf("got %+v", run)
+	}
+	for slug, renewed := range map[string]time.Duration{"doge": time.Hour, "no-cap": 2 * time.Hour} {
+		item, _ := trend(t, w, slug)
+		want := fmt.Sprint(lingibletest.Began().Add(renewed + 90*24*time.Hour).Unix())
+		if got := item["ttl"].(*types.AttributeValueMemberN).Value; got != want {
+			t.Errorf("%s: got the end %s, want %s", slug, got, want)
+		}
+	}
+	// Nothing is stored while the table refuses it, and the number says so.
+	w.Tables.Recorder.Faults(func(schema.Operation) error { return errors.New("refused") }, nil)
+	if missing := trends.CountTerms(t.Context(), []string{"doge", "no-cap", "unknown"}, false)(true); missing != 2 {
+		t.Errorf("%d terms are missing, want 2", missing)
+	}
+}
+
+// Uses that are counted while runs go on, several at once, are in the heat once each.
+func TestConcurrentRuns(t *testing.T) {
+	t.Parallel()
+	w := lingibletest.New(t)
+	trends, _ := newTrends(w, lingible.Entry{Term: "flex"}, lingible.Entry{Term: "rizz"})
+	var all sync.WaitGroup
+	for i := range 40 {
+		all.Go(func() {
+			w.Advance(time.Millisecond)
+			trends.CountTerms(t.Context(), []string{"flex", "rizz"}, i%4 == 0)(true)
+		})
+		if i%8 == 0 {
+			all.Go(func() {
+				if _, err := trends.ScoreTrends(t.Context()); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	}
+	all.Wait()
+	score(t, trends)
+	for _, slug := range []string{"flex", "rizz"} {
+		item, first := trend(t, w, slug)
+		if first.Translations != 30 || first.LookUps != 10 || first.CountedUses != 50 || first.Heat < 49.99 ||
+			first.Heat > 50 || first.IsActive {
+			t.Errorf("got %+v", first)
+		}
+		score(t, trends)
+		if again, _ := trend(t, w, slug); fmt.Sprint(attributes(t, again)) != fmt.Sprint(attributes(t, item)) {
+			t.Errorf("another run changed %v to %v", item, again)
 		}
 	}
 }
 
-// The heat depends on the uses and on time, and not on how often a trend is scored.
-func TestScoredAnyOften(t *testing.T) {
+func attributes(t *testing.T, item dynamo.Item) (attributes map[string]any) {
+	t.Helper()
+	if err := attributevalue.UnmarshalMap(item, &attributes); err != nil {
+		t.Fatal(err)
+	}
+	return attributes
+}
+
+// A run whose read another run has overtaken counts nothing twice, and brings nothing back that has
+// ended.
+func TestScoreTrendConditions(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		heat := rapid.Float64Range(0, 1e6).Draw(t, "heat")
-		often := lingible.CountedTrend{Heat: heat, LastUpdated: morning}
-		once := often
-		var last time.Time
-		for _, minutes := range rapid.SliceOfN(rapid.IntRange(0, 20_000), 1, 10).Draw(t, "pauses") {
-			last = often.LastUpdated.Add(time.Duration(minutes) * time.Minute)
-			often = often.Scored(last, nil)
-			if again := often.Scored(last, nil); again != often {
-				t.Fatalf("again: got %+v, want %+v", again, often)
+	w := lingibletest.New(t)
+	trends, _ := newTrends(w, lingible.Entry{Term: "flex"})
+	trends.CountTerms(t.Context(), []string{"flex"}, false)(true)
+	read, err := service.CountedTrends(w.Service, t.Context(), []string{"flex", "gone"})
+	if err != nil || !read[1].LastUpdated.IsZero() || read[1].Slug != "gone" {
+		t.Fatalf("got %+v, %v", read, err)
+	}
+	w.Advance(time.Hour)
+	score(t, trends)
+	proposed := &lingible.ProposedTrend{Term: "flex"}
+	for name, err := range map[string]error{
+		"Overtaken": service.StoreScore(w.Service, t.Context(), read[0].Scored(w.Read(), nil), nil,
+			read[0].LastUpdated),
+		"Ended": service.StoreScore(w.Service, t.Context(), read[1].Scored(w.Read(), nil), nil, w.Read()),
+		"NotTheFirst": service.StoreScore(w.Service, t.Context(), read[0].Scored(w.Read(), proposed), proposed,
+			time.Time{}),
+	} {
+		if !errors.Is(err, retry.ErrStale) {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+	if all := w.Items(t, "Trending"); len(all) != 1 {
+		t.Errorf("got %d trends, want 1", len(all))
+	}
+}
+
+// A term that is neither proposed nor used any more is no longer active; a language that fails leaves
+// the counts scored.
+func TestTrendsCool(t *testing.T) {
+	t.Parallel()
+	w := lingibletest.New(t)
+	trends, speaker := newTrends(w, lingible.Entry{Term: "flex"})
+	free := w.Caller("ann")
+	listed := func(activeOnly bool) (all string) {
+		t.Helper()
+		list, err := trends.Trends(t.Context(), free, lingible.TrendQuery{ActiveOnly: activeOnly, Most: 10})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, trend := range list {
+			all += fmt.Sprintf("%s %v %t ", trend.Term, trend.Popularity, trend.IsActive)
+		}
+		return all
+	}
+	trends.CountTerms(t.Context(), []string{"flex"}, false)(true)
+	if got := listed(true); got != "flex 0 true " {
+		t.Errorf("before the first run: got %q", got)
+	}
+	speaker.Proposed = []lingible.ProposedTrend{
+		{Term: "rizz", Definition: "Charm", Category: lingible.Slang, Popularity: 40}}
+	score(t, trends)
+	if got := listed(true); got != "rizz 40 true flex 2 true " {
+		t.Errorf("after a run: got %q", got)
+	}
+	w.Advance(8 * 24 * time.Hour)
+	trends.Language = failingLanguage{speaker}
+	if run := score(t, trends); run != (service.TrendRun{Scored: 2}) ||
+		!strings.Contains(w.Counted(), `"LanguageFailures":1,`) {
+		t.Errorf("got %+v, %s", run, w.Counted())
+	}
+	if got := listed(true); got != "" {
+		t.Errorf("a week later: got %q", got)
+	}
+	if got := listed(false); got != "flex 0.9 false rizz 0 false " {
+		t.Errorf("a week later, all: got %q", got)
+	}
+	// A run writes what changed, and nothing else.
+	speaker.Proposed, trends.Language = nil, speaker
+	writes := func() (n int) {
+		for _, request := range w.Tables.Recorder.Requests() {
+			if request.Operation == schema.UpdateItem {
+				n++
 			}
 		}
-		once = once.Scored(last, nil)
-		if math.Abs(often.Heat-once.Heat) > 1e-6+1e-9*heat || math.Abs(often.Popularity-once.Popularity) > 0.11 {
-			t.Fatalf("got %+v, and at once %+v", often, once)
+		return n
+	}
+	writes()
+	if run := score(t, trends); run.Scored != 0 || writes() != 0 {
+		t.Errorf("without a change: got %+v", run)
+	}
+	trends.CountTerms(t.Context(), []string{"flex"}, false)(true)
+	writes()
+	if run, made := score(t, trends), writes(); run.Scored != 1 || made != 1 {
+		t.Errorf("after one use: got %+v with %d writes", run, made)
+	}
+}
+
+type failingLanguage struct{ service.Language }
+
+func (failingLanguage) Trends(context.Context, int) ([]lingible.ProposedTrend, error) {
+	return nil, lingibletest.Failure()
+}
+
+// Lists are in the order of popularity, ties in that of the terms. They have as many trends as the
+// tier allows, also where those between are filtered out.
+func TestListTrends(t *testing.T) {
+	t.Parallel()
+	w := lingibletest.New(t)
+	w.Tables.Recorder.PageSize = 7
+	trends, _ := newTrends(w)
+	var all []lingible.Trend
+	for i := range 150 {
+		scored := lingible.CountedTrend{Slug: fmt.Sprint("term-", i)}
+		scored.LastUpdated, scored.IsActive, scored.Popularity = w.Read(), i%3 != 0, float64(i*7%50)
+		proposed := &lingible.ProposedTrend{Term: fmt.Sprintf("term %d", i), Definition: "It",
+			Category: lingible.TrendCategories()[i%2]}
+		if err := service.StoreScore(w.Service, t.Context(), scored, proposed, time.Time{}); err != nil {
+			t.Fatal(err)
 		}
-		uses := rapid.IntRange(0, 1000).Draw(t, "uses")
-		more := once
-		more.Translations += uses
-		if got := more.Scored(last, nil); got.Heat != once.Heat+float64(uses) || got.Popularity < once.Popularity || got.Popularity > 100 {
-			t.Fatalf("%d more uses: got %+v after %+v", uses, got, once)
+		all = append(all, lingible.Trend{Term: proposed.Term, Definition: "It", Category: proposed.Category,
+			Popularity: scored.Popularity, IsActive: scored.IsActive})
+	}
+	free, premium := w.Caller("ann"), w.Premium(t, "bob")
+	for name, test := range map[string]struct {
+		caller service.Caller
+		query  lingible.TrendQuery
+		want   int
+	}{
+		"Free":        {free, lingible.TrendQuery{ActiveOnly: true, Most: 100}, 10},
+		"FreeLess":    {free, lingible.TrendQuery{ActiveOnly: true, Most: 9}, 9},
+		"FreeMore":    {free, lingible.TrendQuery{ActiveOnly: true, Most: 11}, 10},
+		"FreeSlang":   {free, lingible.TrendQuery{Category: lingible.Slang, Most: 10}, 10},
+		"One":         {premium, lingible.TrendQuery{ActiveOnly: true, Most: 1}, 1},
+		"Premium":     {premium, lingible.TrendQuery{ActiveOnly: true, Most: 99}, 99},
+		"PremiumMost": {premium, lingible.TrendQuery{ActiveOnly: true, Most: 100}, 100},
+		"PremiumAll":  {premium, lingible.TrendQuery{Most: 101}, 100},
+		"PremiumPhrases": {premium, lingible.TrendQuery{Category: lingible.PhraseLike, ActiveOnly: true, Most: 100},
+			50},
+		"PremiumCold": {premium, lingible.TrendQuery{Category: lingible.PhraseLike, Most: 100}, 75},
+		"PremiumNone": {premium, lingible.TrendQuery{Category: lingible.Meme, Most: 100}, 0},
+	} {
+		got, err := trends.Trends(t.Context(), test.caller, test.query)
+		if err != nil || len(got) != test.want {
+			t.Errorf("%s: got %d, %v; want %d", name, len(got), err, test.want)
+			continue
 		}
-	})
+		least := 101.0
+		for i, trend := range got {
+			least = trend.Popularity
+			if !slices.Contains(all, trend) || slices.Contains(got[:i], trend) ||
+				i > 0 && (got[i-1].Popularity < trend.Popularity ||
+					got[i-1].Popularity == trend.Popularity && got[i-1].Term >= trend.Term) {
+				t.Errorf("%s: got %+v after %+v", name, trend, got[:i])
+			}
+		}
+		// None that is more popular is missing.
+		category := test.query.Category
+		if test.caller == free {
+			category = lingible.Slang
+		}
+		for _, trend := range all {
+			if (category == "" || trend.Category == category) && (trend.IsActive || !test.query.ActiveOnly) &&
+				trend.Popularity > least && !slices.Contains(got, trend) {
+				t.Errorf("%s: got none of %+v", name, trend)
+			}
+		}
+	}
+	for _, category := range lingible.TrendCategories()[1:] {
+		if _, err := trends.Trends(t.Context(), free,
+			lingible.TrendQuery{Category: category, Most: 1}); !isSubscription(err) {
+			t.Errorf("%s: got %v", category, err)
+		}
+	}
+}
+
+func isSubscription(err error) bool {
+	_, ok := errors.AsType[*lingible.SubscriptionError](err)
+	return ok
 }

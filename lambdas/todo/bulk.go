@@ -2,40 +2,43 @@ package todo
 
 import (
 	"context"
-	"errors"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
-	"golang.org/x/sync/errgroup"
+	"github.com/onesynth-cdk/onesynth/platforms/todo"
 )
 
 // readsAtOnce is how many tasks of a bulk change are read at the same time.
 const readsAtOnce = 10
 
-// SetStatuses gives up to [MaxBulkTasks] tasks a status. One write changes all tasks that may have
-// it. The others are listed as failed, with [ErrTaskNotFound] or [ErrTaskCompleted]. A task that
-// has the status already counts as changed, and stays as it is.
+// SetStatuses gives up to [todo.MaxBulkTasks] tasks a status. One write changes all tasks that may have it. The others
+// are listed as failed, with [todo.ErrTaskNotFound] or [todo.ErrTaskCompleted]. A task that has the status already
+// counts as changed, and stays as it is.
 //
-// It returns [ErrUserNotFound] when the user is deleted at the same time.
-func (s *Service) SetStatuses(ctx context.Context, user string, ids []string, status Status) (BulkResult, error) {
-	var result BulkResult
+// It returns [todo.ErrUserNotFound] when the user is deleted at the same time.
+func (s *Service) SetStatuses(
+	ctx context.Context, user string, ids []string, status todo.Status,
+) (todo.BulkResult, error) {
+	var result todo.BulkResult
 	written := 0
 	err := retry.Do(ctx, func() error {
-		result = BulkResult{Failed: map[string]error{}}
+		result = todo.BulkResult{Failed: map[string]error{}}
 		found, err := s.readAll(ctx, user, ids)
 		if err != nil {
 			return err
 		}
-		var read, tasks []Task
-		now := s.now()
+		var read, tasks []todo.Task
+		now := s.moment()
 		for _, id := range ids {
 			task, ok := found[id]
 			if !ok {
-				result.Failed[id] = ErrTaskNotFound
+				result.Failed[id] = todo.ErrTaskNotFound
 				continue
 			}
 			wanted := task
 			wanted.Status = status
-			wanted, err := next(task, wanted, now)
+			wanted, err := task.Next(wanted, now)
 			if err != nil {
 				result.Failed[id] = err
 				continue
@@ -49,79 +52,70 @@ func (s *Service) SetStatuses(ctx context.Context, user string, ids []string, st
 		if len(tasks) == 0 {
 			return nil
 		}
-		return s.Store.ReplaceTasks(ctx, user, read, tasks, result)
+		return s.write(ctx, write{pattern: "SetTaskStatuses", user: user, read: read, tasks: tasks, result: result})
 	})
 	if err != nil {
-		return BulkResult{}, err
+		return todo.BulkResult{}, err
 	}
-	if status == Completed {
+	if status == todo.Completed {
 		s.tellCompleted(ctx, written)
 	}
 	return result, nil
 }
 
-// DeleteCompleted deletes a user's completed tasks, in writes of up to [MaxBulkTasks]. It stops
-// before the invocation ends; then more is true: call it again. deleted counts the tasks that this
-// call deleted.
+// DeleteCompleted deletes a user's completed tasks, in writes of up to [todo.MaxBulkTasks]. It stops before the
+// invocation ends; then there are more: call it again. It counts the tasks that this call deleted.
 //
-// It returns [ErrUserNotFound] when the user is deleted at the same time.
-func (s *Service) DeleteCompleted(ctx context.Context, user string) (deleted int, more bool, err error) {
+// It returns [todo.ErrUserNotFound] when the user is deleted at the same time.
+func (s *Service) DeleteCompleted(ctx context.Context, user string) (todo.Deleted, error) {
+	var result todo.Deleted
 	tasks, after, err := s.completed(ctx, user, "")
 	for err == nil && len(tasks) > 0 {
 		// The last write is known to be the last before it is made, because it keeps the request's
 		// answer.
-		var following []Task
+		var following []todo.Task
 		if after != "" {
-			following, after, err = s.completed(ctx, user, after)
-			if err != nil {
+			if following, after, err = s.completed(ctx, user, after); err != nil {
 				break
 			}
 		}
-		more = len(following) > 0
-		last := !more || outOfTime(ctx)
-		n, err := s.deleteTasks(ctx, user, tasks, func(n int) *Deleted {
-			if !last {
-				return nil
-			}
-			return &Deleted{Count: deleted + n, More: more}
-		})
-		if err != nil {
-			return 0, false, err
-		}
-		deleted += n
-		if last {
-			return deleted, more, nil
+		result.More = len(following) > 0
+		last := !result.More || outOfTime(ctx)
+		if result.Count, err = s.deleteTasks(ctx, user, tasks, result, last); err != nil || last {
+			break
 		}
 		tasks = following
 	}
 	if err != nil {
-		return 0, false, err
+		return todo.Deleted{}, err
 	}
-	return deleted, false, nil
+	return result, nil
 }
 
-// completed reads up to MaxBulkTasks completed tasks, and the position from which
-// to go on; "" at the end.
-func (s *Service) completed(ctx context.Context, user, after string) ([]Task, string, error) {
-	var listed Listed
+// completed reads up to MaxBulkTasks completed tasks, and the position from which to go on; "" at the end.
+func (s *Service) completed(ctx context.Context, user, after string) ([]todo.Task, string, error) {
+	var page page
+	plan := planOf(todo.TaskFilter{Status: todo.Completed, Sort: todo.ByCreation}, "")
 	exists, err := s.withUser(ctx, user, func() (err error) {
-		listed, err = s.Store.Tasks(ctx, user, Listing{Status: Completed, Sort: ByCreation, After: after, Most: MaxBulkTasks})
+		page, err = s.page(ctx, user, plan, after, todo.MaxBulkTasks)
 		return err
 	})
 	if err != nil || !exists {
 		return nil, "", err
 	}
-	return listed.Tasks, listed.Next, nil
+	return page.tasks, page.next, nil
 }
 
-// deleteTasks deletes the tasks that still exist and are completed, and returns how many. result
-// returns the request's result for that number.
-func (s *Service) deleteTasks(ctx context.Context, user string, tasks []Task, result func(n int) *Deleted) (int, error) {
+// deleteTasks deletes the tasks that still exist and are completed, and returns how many the request has deleted with
+// them. result is the request's result before that; last says that it is the request's result but for the count.
+func (s *Service) deleteTasks(
+	ctx context.Context, user string, tasks []todo.Task, result todo.Deleted, last bool,
+) (int, error) {
 	ids := make([]string, len(tasks))
 	for i, task := range tasks {
 		ids[i] = task.ID
 	}
-	stale := false
+	before, stale := result.Count, false
 	err := retry.Do(ctx, func() error {
 		if stale {
 			found, err := s.readAll(ctx, user, ids)
@@ -130,23 +124,25 @@ func (s *Service) deleteTasks(ctx context.Context, user string, tasks []Task, re
 			}
 			tasks = nil
 			for _, id := range ids {
-				if task, ok := found[id]; ok && task.Status == Completed {
+				if task, ok := found[id]; ok && task.Status == todo.Completed {
 					tasks = append(tasks, task)
 				}
 			}
 		}
 		stale = true
+		result.Count = before + len(tasks)
 		if len(tasks) == 0 {
 			return nil
 		}
-		return s.Store.DeleteTasks(ctx, user, tasks, result(len(tasks)))
+		return s.write(ctx, write{pattern: "DeleteCompletedTasks", user: user, read: tasks, result: result,
+			goesOn: !last})
 	})
-	return len(tasks), err
+	return result.Count, err
 }
 
 // readAll reads the tasks of these ids that exist.
-func (s *Service) readAll(ctx context.Context, user string, ids []string) (map[string]Task, error) {
-	tasks := make([]Task, len(ids))
+func (s *Service) readAll(ctx context.Context, user string, ids []string) (map[string]todo.Task, error) {
+	tasks := make([]todo.Task, len(ids))
 	exists, err := s.withUser(ctx, user, func() error {
 		group, ctx := errgroup.WithContext(ctx)
 		group.SetLimit(readsAtOnce)
@@ -154,12 +150,8 @@ func (s *Service) readAll(ctx context.Context, user string, ids []string) (map[s
 			if !isID(id) {
 				continue
 			}
-			group.Go(func() error {
-				task, err := s.Store.Task(ctx, user, id)
-				if errors.Is(err, ErrTaskNotFound) {
-					return nil
-				}
-				tasks[i] = task
+			group.Go(func() (err error) {
+				tasks[i], _, err = s.stored(ctx, user, id)
 				return err
 			})
 		}
@@ -168,7 +160,7 @@ func (s *Service) readAll(ctx context.Context, user string, ids []string) (map[s
 	if err != nil || !exists {
 		return nil, err
 	}
-	found := map[string]Task{}
+	found := map[string]todo.Task{}
 	for i, task := range tasks {
 		if task.ID != "" {
 			found[ids[i]] = task

@@ -2,52 +2,23 @@ package todo
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 	"unicode"
 
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
+	"github.com/onesynth-cdk/onesynth/platforms/todo"
 )
 
-const (
-	// maxEvaluated is how many tasks one request evaluates, at most: it bounds a search, and a
-	// filter that keeps little, to some 25 read units.
-	maxEvaluated = 300
-)
-
-// Listing is a list of tasks as a store reads it. A zero value of a field does not
-// narrow it.
-type Listing struct {
-	Status   Status
-	Priority Priority
-	Category Text
-	// DueFrom and DueTo are the first and the last day.
-	DueFrom, DueTo Date
-	// DueBefore keeps tasks that were due before that day and are neither completed
-	// nor cancelled.
-	DueBefore Date
-	// Search says that the caller searches the text of the tasks.
-	Search bool
-	// Sort is the order; never ByDefault.
-	Sort Sort
-	// After is the position after which to begin: one of Listed. Empty: the
-	// beginning.
-	After string
-	// Most is how many tasks to look at, at most.
-	Most int
-}
-
-// Listed is a part of a list of tasks. A position is valid only in the same list, even after its
-// task is deleted.
-type Listed struct {
-	Tasks []Task
-	// Positions are the positions of Tasks.
-	Positions []string
-	// Evaluated is how many tasks were looked at.
-	Evaluated int
-	// Next is where to go on. Empty: the list ends here.
-	Next string
-}
+// maxEvaluated is how many tasks one request evaluates, at most: it bounds a search, and a filter that keeps little, to
+// some 25 read units.
+const maxEvaluated = 300
 
 // ListTasks lists a user's tasks; an unknown user has none. A list follows a change of
 // a task within a moment.
@@ -55,87 +26,97 @@ type Listed struct {
 // A page ends when it is full, or when 300 tasks were looked at or the context's deadline is
 // near: then it has fewer tasks than its limit, and a cursor. A cursor is valid for the same user
 // and filter; for any other cursor it returns an [*validate.Error] on the field cursor.
-func (s *Service) ListTasks(ctx context.Context, user string, f TaskFilter) (TaskList, error) {
+func (s *Service) ListTasks(ctx context.Context, user string, f todo.TaskFilter) (todo.TaskList, error) {
 	if err := s.CursorKey.Check(); err != nil {
-		return TaskList{}, err
+		return todo.TaskList{}, err
 	}
-	f = f.withDefaults()
+	f = withDefaults(f)
 	zone, err := validate.Timezone(f.Timezone)
 	if err != nil {
-		return TaskList{}, err
+		return todo.TaskList{}, err
 	}
-	list := f.list(user, zone)
+	list := listOf(user, f, zone)
 	after, ok := s.CursorKey.Position(string(f.Cursor), list...)
 	if !ok {
-		return TaskList{}, validate.Errorf("cursor", validate.RuleFormat, "is not a cursor of this list: send the next_cursor of the page before unchanged with the same filter, or none for the first page")
+		return todo.TaskList{}, validate.Errorf("cursor", validate.RuleFormat,
+			"is not a cursor of this list: send the next_cursor of the page before unchanged with the same filter, "+
+				"or none for the first page")
 	}
-
-	listing := Listing{
-		Status: f.Status, Priority: f.Priority, Category: f.Category, DueFrom: f.DueFrom, DueTo: f.DueTo,
-		Search: f.Search != "", Sort: f.Sort, After: after,
+	var dueBefore todo.Date
+	if f.Overdue == todo.Yes {
+		dueBefore = todo.Date(s.now().In(zone).Format(time.DateOnly))
 	}
-	if f.Overdue == Yes {
-		listing.DueBefore = Date(s.moment().In(zone).Format(time.DateOnly))
-	}
-	matches := search(f.Search)
-	page := TaskList{Tasks: []Task{}}
+	plan, matches := planOf(f, dueBefore), search(f.Search)
+	listed := todo.TaskList{Tasks: []todo.Task{}}
 	// One task more than the page shows that there is another page.
-	listing.Most = f.Limit + 1
-	var listed Listed
+	most := f.Limit + 1
+	var read page
 	exists, err := s.withUser(ctx, user, func() (err error) {
-		listed, err = s.Store.Tasks(ctx, user, listing)
+		read, err = s.page(ctx, user, plan, after, most)
 		return err
 	})
 	if err != nil || !exists {
-		return page, err
+		return listed, err
 	}
 	for left := maxEvaluated; ; {
-		for i, task := range listed.Tasks {
+		for i, task := range read.tasks {
 			if !matches(task) {
 				continue
 			}
-			if len(page.Tasks) == f.Limit {
-				page.Next = Text(s.CursorKey.Sign(after, list...))
-				return page, nil
+			if len(listed.Tasks) == f.Limit {
+				listed.Next = todo.Text(s.CursorKey.Sign(after, list...))
+				return listed, nil
 			}
-			page.Tasks = append(page.Tasks, task)
-			after = listed.Positions[i]
+			listed.Tasks = append(listed.Tasks, task)
+			after = read.positions[i]
 		}
-		left -= listed.Evaluated
+		left -= read.evaluated
 		switch {
-		case listed.Next == "":
-			return page, nil
+		case read.next == "":
+			return listed, nil
 		case left <= 0 || outOfTime(ctx):
-			page.Next = Text(s.CursorKey.Sign(listed.Next, list...))
-			return page, nil
+			listed.Next = todo.Text(s.CursorKey.Sign(read.next, list...))
+			return listed, nil
 		}
-		listing.After, listing.Most = listed.Next, min(4*listing.Most, left)
-		if listed, err = s.Store.Tasks(ctx, user, listing); err != nil {
-			return TaskList{}, err
+		most = min(4*most, left)
+		if read, err = s.page(ctx, user, plan, read.next, most); err != nil {
+			return todo.TaskList{}, err
 		}
 	}
 }
 
-func (t TaskFilter) withDefaults() TaskFilter {
-	if t.Limit == 0 {
-		t.Limit = DefaultPageSize
+func withDefaults(f todo.TaskFilter) todo.TaskFilter {
+	if f.Limit == 0 {
+		f.Limit = todo.DefaultPageSize
 	}
-	if t.Sort == ByDefault {
-		t.Sort = ByCreation
-		if t.DueFrom != "" || t.DueTo != "" || t.Overdue == Yes {
-			t.Sort = ByDueDate
+	if f.Sort == todo.ByDefault {
+		f.Sort = todo.ByCreation
+		if f.DueFrom != "" || f.DueTo != "" || f.Overdue == todo.Yes {
+			f.Sort = todo.ByDueDate
 		}
 	}
-	return t
+	return f
+}
+
+// listOf returns what identifies the list. The size of the page may change from page to page.
+func listOf(user string, f todo.TaskFilter, zone *time.Location) []string {
+	list := []string{
+		user, string(f.Status), string(f.Priority), string(f.Category), string(f.DueFrom), string(f.DueTo), f.Search,
+		string(f.Sort),
+	}
+	if f.Overdue == todo.Yes {
+		list = append(list, zone.String())
+	}
+	return list
 }
 
 // search reports whether a task's title or description has the text, in any case.
-func search(text string) func(Task) bool {
+func search(text string) func(todo.Task) bool {
 	if text == "" {
-		return func(Task) bool { return true }
+		return func(todo.Task) bool { return true }
 	}
 	text = fold(text)
-	return func(task Task) bool {
+	return func(task todo.Task) bool {
 		return strings.Contains(fold(task.Title), text) || strings.Contains(fold(string(task.Description)), text)
 	}
 }
@@ -152,11 +133,159 @@ func fold(text string) string {
 	}, text)
 }
 
-// list returns what identifies the list. The size of the page may change from page to page.
-func (t TaskFilter) list(user string, zone *time.Location) []string {
-	list := []string{user, string(t.Status), string(t.Priority), string(t.Category), string(t.DueFrom), string(t.DueTo), t.Search, string(t.Sort)}
-	if t.Overdue == Yes {
-		list = append(list, zone.String())
-	}
-	return list
+// plan says how to read a list: which part the key conditions of a pattern express, and which part
+// the filter.
+type plan struct {
+	pattern string
+	// index is the index that the pattern reads; empty: the table.
+	index string
+	// bounds are the values of the sort key's condition.
+	bounds []any
+	filter expression.ConditionBuilder
 }
+
+// planOf is the plan for a filter, whose order is never ByDefault. dueBefore keeps tasks that were due before that day
+// and are neither completed nor cancelled; empty: all.
+func planOf(f todo.TaskFilter, dueBefore todo.Date) plan {
+	// Key conditions remove their part from rest; the filter expresses what remains.
+	var p plan
+	rest := f
+	withStatus := func() {
+		p.pattern, p.index, p.bounds, rest.Status = "ListTasksWithStatus", "GSI1", []any{statusKey(f.Status)}, ""
+		if f.Status == todo.Completed {
+			p.pattern = "ListCompletedTasks"
+		}
+	}
+	withPriority := func() {
+		p.pattern, p.index, p.bounds, rest.Priority = "ListTasksWithPriority", "GSI3", []any{priorityKey(f.Priority)},
+			""
+	}
+	withCategory := func() {
+		p.pattern, p.index, p.bounds, rest.Category = "ListTasksWithCategory", "GSI4", []any{categoryKey(f.Category)},
+			""
+	}
+	switch {
+	case f.Sort == todo.ByStatus && f.Status != "":
+		withStatus()
+	case f.Sort == todo.ByStatus:
+		p.pattern, p.index, p.bounds = "ListTasksByStatus", "GSI1", []any{"STATUS#"}
+	case f.Sort == todo.ByPriority && f.Priority != todo.NoPriority:
+		withPriority()
+	case f.Sort == todo.ByPriority:
+		p.pattern, p.index, p.bounds = "ListTasksByPriority", "GSI3", []any{"PRIORITY#"}
+	case f.Sort == todo.ByCategory && f.Category != "":
+		withCategory()
+	case f.Sort == todo.ByCategory:
+		p.pattern, p.index, p.bounds = "ListTasksByCategory", "GSI4", []any{"CATEGORY#"}
+	case f.Sort == todo.ByDueDate:
+		p.index = "GSI2"
+		switch {
+		case dueBefore != "":
+			p.pattern, p.bounds = "ListOverdueTasks", []any{dueDateKey(dueBefore)}
+		case f.DueFrom == "" && f.DueTo == "":
+			p.pattern, p.bounds = "ListTasksByDueDate", []any{"DUEDATE#"}
+		case f.DueFrom == f.DueTo:
+			p.pattern, p.bounds = "ListTasksDueOn", []any{dueDateKey(f.DueFrom)}
+			rest.DueFrom, rest.DueTo = "", ""
+		default:
+			// Every id is under ~, so the last day is in the range.
+			p.pattern, p.bounds = "ListTasksDueBetween", []any{dueDateKey(f.DueFrom), dueDateKey(f.DueTo) + "~"}
+			if f.DueFrom == "" {
+				p.bounds[0] = "DUEDATE#"
+			}
+			if f.DueTo == "" {
+				p.bounds[1] = "DUEDATE#~"
+			}
+			rest.DueFrom, rest.DueTo = "", ""
+		}
+	// Newest first: in each of these the id alone decides the order. The category comes first
+	// because it narrows most.
+	case f.Category != "":
+		withCategory()
+	case f.Priority != todo.NoPriority:
+		withPriority()
+	case f.Status != "":
+		withStatus()
+	case f.Search != "":
+		p.pattern, p.bounds = "SearchTasks", []any{taskPrefix}
+	default:
+		p.pattern, p.bounds = "ListTasks", []any{taskPrefix}
+	}
+	p.filter = filterOf(rest, dueBefore)
+	return p
+}
+
+func filterOf(f todo.TaskFilter, dueBefore todo.Date) expression.ConditionBuilder {
+	var filter expression.ConditionBuilder
+	and := func(wanted bool, condition expression.ConditionBuilder) {
+		switch {
+		case wanted && filter.IsSet():
+			filter = filter.And(condition)
+		case wanted:
+			filter = condition
+		}
+	}
+	due := dynamo.Name("due_date")
+	and(f.Status != "", dynamo.Equal("status", f.Status))
+	and(f.Priority != "", dynamo.Equal("priority", f.Priority))
+	and(f.Category != "", dynamo.Equal("category", f.Category))
+	and(f.DueFrom != "", due.GreaterThanEqual(expression.Value(f.DueFrom)))
+	and(f.DueTo != "", due.LessThanEqual(expression.Value(f.DueTo)))
+	open := dynamo.Name("status").In(expression.Value(todo.Pending), expression.Value(todo.InProgress))
+	and(dueBefore != "", due.LessThan(expression.Value(dueBefore)).And(open))
+	return filter
+}
+
+// page is a part of a list of tasks. A position is the sort key of the list's pattern, which ends with the task's id.
+// It is valid only in the same list, even after its task is deleted.
+type page struct {
+	tasks []todo.Task
+	// positions are those of tasks.
+	positions []string
+	// evaluated is how many tasks were looked at.
+	evaluated int
+	// next is where to go on. Empty: the list ends here.
+	next string
+}
+
+// page reads a part of a list, after a position ("": from the beginning), also of a user who is being deleted. It looks
+// at most tasks.
+func (s *Service) page(ctx context.Context, user string, p plan, after string, most int) (page, error) {
+	partition, sortKey := taskPrefix+user, "SK"
+	if p.index != "" {
+		partition, sortKey = ownerPrefix+user, p.index+"SK"
+	}
+	query := dynamo.Query{Values: append([]any{partition}, p.bounds...), Filter: p.filter, PageSize: most}
+	if after != "" {
+		id := after[strings.LastIndex(after, "#")+1:]
+		query.StartAfter = dynamo.Item{"PK": text(taskPrefix + user), "SK": text(taskPrefix + id)}
+		if p.index != "" {
+			query.StartAfter[p.index+"PK"], query.StartAfter[sortKey] = text(partition), text(after)
+		}
+	}
+	read, err := s.DB.Page(ctx, p.pattern, query)
+	if err != nil {
+		return page{}, err
+	}
+	part := page{evaluated: read.Evaluated, next: textOf(read.Next, sortKey)}
+	for _, item := range read.Items {
+		var t taskItem
+		if err := attributevalue.UnmarshalMap(item, &t); err != nil {
+			return page{}, fmt.Errorf("%s: read task: %w", p.pattern, err)
+		}
+		part.tasks = append(part.tasks, t.task())
+		part.positions = append(part.positions, textOf(item, sortKey))
+	}
+	return part, nil
+}
+
+// textOf is the text of an attribute; "" if it is none.
+func textOf(item dynamo.Item, attribute string) string {
+	value, _ := item[attribute].(*types.AttributeValueMemberS)
+	if value == nil {
+		return ""
+	}
+	return value.Value
+}
+
+func text(value string) types.AttributeValue { return &types.AttributeValueMemberS{Value: value} }

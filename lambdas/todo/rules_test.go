@@ -1,177 +1,15 @@
 package todo
 
 import (
-	"errors"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 	"pgregory.net/rapid"
+
+	"github.com/onesynth-cdk/onesynth/platforms/todo"
 )
-
-// fieldsOf are the fields that an error names, each once.
-func fieldsOf(t *testing.T, err error) []string {
-	t.Helper()
-	if err == nil {
-		return nil
-	}
-	invalid, ok := errors.AsType[*validate.Error](err)
-	if !ok {
-		t.Fatalf("got %v, want a *validate.Error", err)
-	}
-	var fields []string
-	for _, f := range invalid.Problems {
-		if f.Message == "" || strings.HasSuffix(f.Message, ".") {
-			t.Errorf("%s has the message %q", f.Field, f.Message)
-		}
-		fields = append(fields, f.Field)
-	}
-	return fields
-}
-
-func long(n int) string { return strings.Repeat("ß", n) }
-
-func TestTaskInput(t *testing.T) {
-	t.Parallel()
-	good := TaskInput{Title: "t", Description: "d", Status: Pending, Priority: Low, Category: "c", DueDate: "2026-02-28"}
-	for name, test := range map[string]struct {
-		change func(*TaskInput)
-		want   []string
-	}{
-		"OK":                        {func(*TaskInput) {}, nil},
-		"OK, the title alone":       {func(in *TaskInput) { *in = TaskInput{Title: "t"} }, nil},
-		"OK, title of 200":          {func(in *TaskInput) { in.Title = long(200) }, nil},
-		"OK, 200 with its blanks":   {func(in *TaskInput) { in.Title = " " + long(198) + " " }, nil},
-		"title of 199 and blanks":   {func(in *TaskInput) { in.Title = " " + long(199) + " " }, []string{"title"}},
-		"title of 201":              {func(in *TaskInput) { in.Title = long(201) }, []string{"title"}},
-		"no title":                  {func(in *TaskInput) { in.Title = "" }, []string{"title"}},
-		"blank title":               {func(in *TaskInput) { in.Title = " \t\n\u200b\u2003" }, []string{"title"}},
-		"title that is no UTF-8":    {func(in *TaskInput) { in.Title = "a\xff" }, []string{"title"}},
-		"title with NUL":            {func(in *TaskInput) { in.Title = "a\x00" }, []string{"title"}},
-		"OK, description of 1000":   {func(in *TaskInput) { in.Description = Text(long(1000)) }, nil},
-		"OK, blank description":     {func(in *TaskInput) { in.Description = " " }, nil},
-		"description of 1001":       {func(in *TaskInput) { in.Description = Text(long(1001)) }, []string{"description"}},
-		"OK, category of 50":        {func(in *TaskInput) { in.Category = Text(long(50)) }, nil},
-		"OK, category with #":       {func(in *TaskInput) { in.Category = "#%~" }, nil},
-		"category of 51":            {func(in *TaskInput) { in.Category = Text(long(51)) }, []string{"category"}},
-		"category with NUL":         {func(in *TaskInput) { in.Category = "\x00" }, []string{"category"}},
-		"unknown status":            {func(in *TaskInput) { in.Status = "done" }, []string{"status"}},
-		"status in capitals":        {func(in *TaskInput) { in.Status = "Pending" }, []string{"status"}},
-		"unknown priority":          {func(in *TaskInput) { in.Priority = "none" }, []string{"priority"}},
-		"OK, leap day":              {func(in *TaskInput) { in.DueDate = "2028-02-29" }, nil},
-		"OK, first day":             {func(in *TaskInput) { in.DueDate = "0001-01-01" }, nil},
-		"OK, last day":              {func(in *TaskInput) { in.DueDate = "9999-12-31" }, nil},
-		"no leap day":               {func(in *TaskInput) { in.DueDate = "2026-02-29" }, []string{"due_date"}},
-		"month 13":                  {func(in *TaskInput) { in.DueDate = "2026-13-01" }, []string{"due_date"}},
-		"year 0":                    {func(in *TaskInput) { in.DueDate = "0000-12-31" }, []string{"due_date"}},
-		"year of five digits":       {func(in *TaskInput) { in.DueDate = "10000-01-01" }, []string{"due_date"}},
-		"negative year":             {func(in *TaskInput) { in.DueDate = "-001-01-01" }, []string{"due_date"}},
-		"short date":                {func(in *TaskInput) { in.DueDate = "2026-1-1" }, []string{"due_date"}},
-		"date with time":            {func(in *TaskInput) { in.DueDate = "2026-01-01T00:00:00Z" }, []string{"due_date"}},
-		"date with blank":           {func(in *TaskInput) { in.DueDate = "2026-01-01 " }, []string{"due_date"}},
-		"date of other digits":      {func(in *TaskInput) { in.DueDate = "２０２６-01-01" }, []string{"due_date"}},
-		"everything, in this order": {func(in *TaskInput) { *in = TaskInput{"", Text(long(1001)), "x", "x", Text(long(51)), "x"} }, []string{"title", "description", "status", "priority", "category", "due_date"}},
-		"priority that is endless":  {func(in *TaskInput) { in.Priority = Priority(long(10_000)) }, []string{"priority"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			in := good
-			test.change(&in)
-			err := validate.Form(in)
-			if got := fieldsOf(t, err); !slices.Equal(got, test.want) {
-				t.Errorf("got %v, want the fields %v", err, test.want)
-			}
-			if err != nil && len(err.Error()) > 1000 {
-				t.Errorf("the message has %d bytes", len(err.Error()))
-			}
-			// A change to the same is as good or bad, but for a status left out.
-			c := TaskChange{Title: &in.Title, Description: &in.Description, Status: &in.Status, Priority: &in.Priority, Category: &in.Category, DueDate: &in.DueDate}
-			if in.Status == "" {
-				c.Status = nil
-			}
-			if got := fieldsOf(t, validate.Form(c)); !slices.Equal(got, test.want) {
-				t.Errorf("as a change: got the fields %v, want %v", got, test.want)
-			}
-		})
-	}
-}
-
-func TestUserInput(t *testing.T) {
-	t.Parallel()
-	local64 := strings.Repeat("a", 64)
-	label63 := strings.Repeat("b", 63)
-	longest := local64 + "@" + label63 + "." + label63 + "." + strings.Repeat("c", 61)
-	for email, ok := range map[string]bool{
-		"ada@example.com": true, "a@b.c": true, "a.b+c#d@sub.example.co.uk": true, "o'hara!$%&*/=?^_`{|}~-@example.com": true, "A@EXAMPLE.COM": true,
-		"1@2.3": true, "a@xn--bcher-kva.example": true, longest: true,
-		"": false, "ada": false, "@example.com": false, "ada@": false, "ada@example": false, "ada@@example.com": false, "a b@example.com": false,
-		".ada@example.com": false, "ada.@example.com": false, "a..b@example.com": false, "ada@-example.com": false, "ada@example-.com": false,
-		"ada@example..com": false, "ada@.com": false, "ada@example.com.": false, "ada@exam_ple.com": false, `"ada"@example.com`: false,
-		"Ada <ada@example.com>": false, "ada@example.com\n": false, " ada@example.com": false, "ada@[127.0.0.1]": false, "ädä@example.com": false,
-		"ada@exämple.com": false, "ada@example.com,bob@example.com": false, "a" + longest: false, local64 + "a@example.com": false,
-		"ada@" + label63 + "b.com": false, "ada\x00@example.com": false, strings.Repeat("a", 1<<20): false,
-	} {
-		want := []string(nil)
-		if !ok {
-			want = []string{"email"}
-		}
-		if got := fieldsOf(t, validate.Form(UserInput{Email: email, Name: "Ada"})); !slices.Equal(got, want) {
-			t.Errorf("%.80q: got the fields %v, want %v", email, got, want)
-		}
-	}
-	if len(longest) != validate.MaxEmailLength {
-		t.Errorf("the longest address has %d characters", len(longest))
-	}
-	for name, ok := range map[string]bool{"A": true, long(100): true, long(101): false, "": false, "\u00a0": false, "a\x00b": false, " A ": true, long(100) + " ": false} {
-		if err := validate.Form(UserInput{Email: "a@b.c", Name: name}); (err == nil) != ok {
-			t.Errorf("name %.20q: got %v", name, err)
-		}
-	}
-	if got := fieldsOf(t, validate.Form(UserInput{})); !slices.Equal(got, []string{"email", "name"}) {
-		t.Errorf("got %v", got)
-	}
-}
-
-// Every pair of statuses: only a completed task keeps its status.
-func TestTransitions(t *testing.T) {
-	t.Parallel()
-	before := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	now := before.Add(time.Hour)
-	for _, from := range Statuses() {
-		for _, to := range Statuses() {
-			read := Task{ID: "x", Title: "t", Status: from, UpdatedAt: before, Version: 7}
-			if from == Completed {
-				read.CompletedAt = Moment{before}
-			}
-			wanted := read
-			wanted.Status = to
-			got, err := next(read, wanted, now)
-			if from == Completed && to != Completed {
-				if !errors.Is(err, ErrTaskCompleted) {
-					t.Errorf("%s to %s: got %v", from, to, err)
-				}
-				continue
-			}
-			want := wanted
-			if from != to {
-				want.UpdatedAt, want.Version = now, 8
-				if to == Completed {
-					want.CompletedAt = Moment{now}
-				}
-			}
-			if err != nil || got != want {
-				t.Errorf("%s to %s: got %+v, %v; want %+v", from, to, got, err, want)
-			}
-		}
-	}
-	// A clock that goes back does not move a task's times back.
-	if got, err := next(Task{UpdatedAt: now}, Task{Title: "t", UpdatedAt: now}, before); err != nil || !got.UpdatedAt.Equal(now) {
-		t.Errorf("got %+v, %v", got, err)
-	}
-}
 
 func TestIDs(t *testing.T) {
 	t.Parallel()
@@ -191,7 +29,8 @@ func TestIDs(t *testing.T) {
 		}
 		last = id
 	}
-	for _, id := range []string{"", "x", strings.ToUpper(last), "urn:uuid:" + last, "{" + last + "}", strings.ReplaceAll(last, "-", ""), last + " ", last + "#"} {
+	for _, id := range []string{"", "x", strings.ToUpper(last), "urn:uuid:" + last, "{" + last + "}",
+		strings.ReplaceAll(last, "-", ""), last + " ", last + "#"} {
 		if isID(id) {
 			t.Errorf("%q is an id", id)
 		}
@@ -207,7 +46,7 @@ func TestFold(t *testing.T) {
 			r.Errorf("%q and %q", a, b)
 		}
 		for _, other := range []string{strings.ToUpper(b), strings.ToLower(b)} {
-			if strings.EqualFold(b, other) && !search(other)(Task{Title: a + b + a}) {
+			if strings.EqualFold(b, other) && !search(other)(todo.Task{Title: a + b + a}) {
 				r.Errorf("%q is not found in %q", other, a+b+a)
 			}
 		}

@@ -2,101 +2,148 @@ package todo
 
 import (
 	"context"
-	"time"
+	"maps"
+	"slices"
+	"strings"
 
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
+	"github.com/onesynth-cdk/onesynth/platforms/todo"
 )
 
-// CreateTask stores a new task. It returns [ErrUserNotFound].
-func (s *Service) CreateTask(ctx context.Context, user string, in TaskInput) (Task, error) {
-	var task Task
+// taskItem is a TASK# item. It is always written whole, so that the index keys agree with its attributes. Without the
+// attribute the keys are absent, and the task is not in the index.
+type taskItem struct {
+	PK, SK         string
+	GSI1PK, GSI1SK string
+	GSI2PK, GSI2SK string `dynamodbav:",omitempty"`
+	GSI3PK, GSI3SK string `dynamodbav:",omitempty"`
+	GSI4PK, GSI4SK string `dynamodbav:",omitempty"`
+	todo.Task
+}
+
+func taskKey(user, id string) []any { return []any{taskPrefix + user, taskPrefix + id} }
+
+func newTaskItem(user string, t todo.Task) taskItem {
+	owner := ownerPrefix + user
+	item := taskItem{PK: taskPrefix + user, SK: taskPrefix + t.ID, GSI1PK: owner, GSI1SK: statusKey(t.Status) + t.ID,
+		Task: t}
+	if t.DueDate != "" {
+		item.GSI2PK, item.GSI2SK = owner, dueDateKey(t.DueDate)+t.ID
+	}
+	if t.Priority != todo.NoPriority {
+		item.GSI3PK, item.GSI3SK = owner, priorityKey(t.Priority)+t.ID
+	}
+	if t.Category != "" {
+		item.GSI4PK, item.GSI4SK = owner, categoryKey(t.Category)+t.ID
+	}
+	return item
+}
+
+func (i taskItem) task() todo.Task {
+	i.Task.ID = strings.TrimPrefix(i.SK, taskPrefix)
+	return i.Task
+}
+
+// The beginnings of index sort keys, which a task's id follows.
+
+func statusKey(s todo.Status) string { return "STATUS#" + string(s) + "#" }
+
+func dueDateKey(d todo.Date) string { return "DUEDATE#" + string(d) + "#" }
+
+func priorityKey(p todo.Priority) string { return "PRIORITY#" + string(p) + "#" }
+
+// categoryEscapes make the # that ends the category the only one.
+var categoryEscapes = strings.NewReplacer("%", "%25", "#", "%23")
+
+func categoryKey(category todo.Text) string {
+	return "CATEGORY#" + categoryEscapes.Replace(string(category)) + "#"
+}
+
+// CreateTask stores a new task. It returns [todo.ErrUserNotFound].
+func (s *Service) CreateTask(ctx context.Context, user string, in todo.TaskInput) (todo.Task, error) {
+	var task todo.Task
 	err := retry.Do(ctx, func() error {
-		moment := s.moment()
-		id, err := newID(moment)
+		now := s.now()
+		id, err := newID(now)
 		if err != nil {
 			return err
 		}
-		now := moment.Truncate(time.Second)
-		task = in.applyTo(Task{ID: id, Status: Pending, CreatedAt: now, UpdatedAt: now, Version: 1})
-		if task.Status == Completed {
-			task.CompletedAt = Moment{now}
+		at := todo.At(now)
+		task = in.Apply(todo.Task{ID: id, Status: todo.Pending, CreatedAt: at, UpdatedAt: at, Version: 1})
+		if task.Status == todo.Completed {
+			task.CompletedAt = at
 		}
-		return s.Store.CreateTask(ctx, user, task)
+		return s.write(ctx, write{pattern: "CreateTask", user: user, tasks: []todo.Task{task}, result: task})
 	})
 	if err != nil {
-		return Task{}, err
+		return todo.Task{}, err
 	}
-	if task.Status == Completed {
+	if task.Status == todo.Completed {
 		s.tellCompleted(ctx, 1)
 	}
 	return task, nil
 }
 
-// GetTask reads a task. It returns [ErrTaskNotFound].
-func (s *Service) GetTask(ctx context.Context, user, id string) (Task, error) {
-	if !isID(id) {
-		return Task{}, ErrTaskNotFound
-	}
+// GetTask reads a task. It returns [todo.ErrTaskNotFound].
+func (s *Service) GetTask(ctx context.Context, user, id string) (todo.Task, error) {
 	return s.read(ctx, user, id, 0)
 }
 
-// ReplaceTask gives a task the content of in. It clears the fields that in leaves out,
-// except the status, which stays. ifVersion is the version that the task must
-// have; 0: any. A task that has the content already stays as it is.
+// ReplaceTask gives a task the content of in. It clears the fields that in leaves out, except the status, which stays.
+// ifVersion is the version that the task must have; 0: any. A task that has the content already stays as it is.
 //
-// It returns [ErrTaskNotFound], a [*VersionError], [ErrTaskCompleted] or
-// [ErrUserNotFound].
-func (s *Service) ReplaceTask(ctx context.Context, user, id string, in TaskInput, ifVersion int) (Task, error) {
-	return s.change(ctx, user, id, ifVersion, in.applyTo)
+// It returns [todo.ErrTaskNotFound], a [*todo.VersionError], [todo.ErrTaskCompleted] or [todo.ErrUserNotFound].
+func (s *Service) ReplaceTask(
+	ctx context.Context, user, id string, in todo.TaskInput, ifVersion int,
+) (todo.Task, error) {
+	return s.change(ctx, user, id, ifVersion, in.Apply)
 }
 
-// ChangeTask changes fields of a task. It takes ifVersion and returns errors as
-// [Service.ReplaceTask] does.
-func (s *Service) ChangeTask(ctx context.Context, user, id string, c TaskChange, ifVersion int) (Task, error) {
-	return s.change(ctx, user, id, ifVersion, c.applyTo)
+// ChangeTask changes fields of a task. It takes ifVersion and returns errors as [Service.ReplaceTask] does.
+func (s *Service) ChangeTask(
+	ctx context.Context, user, id string, c todo.TaskChange, ifVersion int,
+) (todo.Task, error) {
+	return s.change(ctx, user, id, ifVersion, c.Apply)
 }
 
-// DeleteTask deletes a task. ifVersion is the version that it must have; 0: any.
-// It returns [ErrTaskNotFound], a [*VersionError] or [ErrUserNotFound].
-func (s *Service) DeleteTask(ctx context.Context, user, id string, ifVersion int) error {
-	if !isID(id) {
-		return ErrTaskNotFound
+func (s *Service) change(
+	ctx context.Context, user, id string, ifVersion int, edit func(todo.Task) todo.Task,
+) (todo.Task, error) {
+	var read, task todo.Task
+	err := retry.Do(ctx, func() (err error) {
+		if read, err = s.read(ctx, user, id, ifVersion); err != nil {
+			return err
+		}
+		if task, err = read.Next(edit(read), s.moment()); err != nil || task == read {
+			return err
+		}
+		return s.write(ctx, write{
+			pattern: "UpdateTask", user: user, read: []todo.Task{read}, tasks: []todo.Task{task}, result: task,
+		})
+	})
+	if err != nil {
+		return todo.Task{}, err
 	}
+	if read.Status != todo.Completed && task.Status == todo.Completed {
+		s.tellCompleted(ctx, 1)
+	}
+	return task, nil
+}
+
+// DeleteTask deletes a task. ifVersion is the version that it must have; 0: any. It returns [todo.ErrTaskNotFound], a
+// [*todo.VersionError] or [todo.ErrUserNotFound].
+func (s *Service) DeleteTask(ctx context.Context, user, id string, ifVersion int) error {
 	return retry.Do(ctx, func() error {
 		task, err := s.read(ctx, user, id, ifVersion)
 		if err != nil {
 			return err
 		}
-		return s.Store.DeleteTask(ctx, user, task)
+		return s.write(ctx, write{pattern: "DeleteTask", user: user, read: []todo.Task{task}})
 	})
-}
-
-// Stats counts a user's tasks; an unknown user has none.
-func (s *Service) Stats(ctx context.Context, user string) (Stats, error) {
-	return s.Store.Stats(ctx, user)
-}
-
-func (s *Service) change(ctx context.Context, user, id string, ifVersion int, edit func(Task) Task) (Task, error) {
-	if !isID(id) {
-		return Task{}, ErrTaskNotFound
-	}
-	var read, task Task
-	err := retry.Do(ctx, func() (err error) {
-		if read, err = s.read(ctx, user, id, ifVersion); err != nil {
-			return err
-		}
-		if task, err = next(read, edit(read), s.now()); err != nil || task == read {
-			return err
-		}
-		return s.Store.ReplaceTask(ctx, user, read, task)
-	})
-	if err != nil {
-		return Task{}, err
-	}
-	if read.Status != Completed && task.Status == Completed {
-		s.tellCompleted(ctx, 1)
-	}
-	return task, nil
 }
 
 // tellCompleted reports the completed tasks. Call it after the write.
@@ -106,74 +153,130 @@ func (s *Service) tellCompleted(ctx context.Context, tasks int) {
 	}
 }
 
-func (s *Service) read(ctx context.Context, user, id string, ifVersion int) (Task, error) {
-	var task Task
+// read reads a task of a user who exists, as it is now.
+func (s *Service) read(ctx context.Context, user, id string, ifVersion int) (todo.Task, error) {
+	if !isID(id) {
+		return todo.Task{}, todo.ErrTaskNotFound
+	}
+	var task todo.Task
+	var found bool
 	exists, err := s.withUser(ctx, user, func() (err error) {
-		task, err = s.Store.Task(ctx, user, id)
+		task, found, err = s.stored(ctx, user, id)
 		return err
 	})
-	if err != nil {
-		return Task{}, err
-	}
-	if !exists {
-		return Task{}, ErrTaskNotFound
-	}
-	if ifVersion != 0 && task.Version != ifVersion {
-		return Task{}, &VersionError{Current: task.Version}
+	switch {
+	case err != nil:
+		return todo.Task{}, err
+	case !exists || !found:
+		return todo.Task{}, todo.ErrTaskNotFound
+	case ifVersion != 0 && task.Version != ifVersion:
+		return todo.Task{}, &todo.VersionError{Current: task.Version}
 	}
 	return task, nil
 }
 
-// next returns the version of a task that follows read, with the content of wanted. It returns read
-// itself if the content is the same. It returns [ErrTaskCompleted].
-func next(read, wanted Task, now time.Time) (Task, error) {
-	if wanted == read {
-		return read, nil
-	}
-	if wanted.Status != read.Status {
-		if read.Status == Completed {
-			return Task{}, ErrTaskCompleted
+// stored reads a task as it is now, also of a user who is being deleted.
+func (s *Service) stored(ctx context.Context, user, id string) (task todo.Task, found bool, err error) {
+	var item taskItem
+	found, err = s.DB.Get(ctx, "GetTask", &item, taskKey(user, id)...)
+	return item.task(), found, err
+}
+
+// write is a transaction on tasks of a user: all of it is done, or nothing.
+type write struct {
+	pattern, user string
+	// read are the tasks as they were read, and still have to be; tasks are what they become. Without read, tasks are
+	// new, and without tasks, those that were read are deleted.
+	read, tasks []todo.Task
+	// result is the request's result after it.
+	result any
+	// goesOn reports whether the request continues after this step. Then no answer is kept yet.
+	goesOn bool
+}
+
+// write writes tasks, and the counts of their user. It returns [retry.ErrStale] when a task is not as it was read, or
+// there is one with the id of a new one, and [todo.ErrUserNotFound] when there is no user, also when it is being
+// deleted.
+func (s *Service) write(ctx context.Context, w write) error {
+	var writes []dynamo.Write
+	for i, task := range w.tasks {
+		condition := dynamo.Absent("PK")
+		if w.read != nil {
+			condition = dynamo.Equal("version", w.read[i].Version)
 		}
-		if wanted.Status == Completed {
-			wanted.CompletedAt = Moment{now}
+		writes = append(writes, dynamo.Put(table, newTaskItem(w.user, task), condition))
+	}
+	if w.tasks == nil {
+		for _, task := range w.read {
+			writes = append(writes, dynamo.Delete(table, taskKey(w.user, task.ID),
+				dynamo.Equal("version", task.Version)))
 		}
 	}
-	wanted.UpdatedAt = later(now, read.UpdatedAt)
-	wanted.Version = read.Version + 1
-	return wanted, nil
-}
-
-// applyTo returns the task with the content of the input.
-func (in TaskInput) applyTo(task Task) Task {
-	task.Title, task.Description = in.Title, in.Description
-	task.Priority, task.Category, task.DueDate = in.Priority, in.Category, in.DueDate
-	if in.Status != "" {
-		task.Status = in.Status
+	noUser := dynamo.Means(len(writes), todo.ErrUserNotFound)
+	writes = append(writes, recount(w.user, w.read, w.tasks))
+	if w.goesOn {
+		return dynamo.UnlessStale(s.DB.Transact(ctx, w.pattern, writes...), noUser)
 	}
-	return task
+	return dynamo.UnlessStale(idempotency.Transact(ctx, s.DB, w.pattern, w.result, writes...), noUser)
 }
 
-// applyTo returns the task with the change made.
-func (c TaskChange) applyTo(task Task) Task {
-	set(&task.Title, c.Title)
-	set(&task.Description, c.Description)
-	set(&task.Status, c.Status)
-	set(&task.Priority, c.Priority)
-	set(&task.Category, c.Category)
-	set(&task.DueDate, c.DueDate)
-	return task
+// counts is a COUNTS# item.
+type counts struct {
+	PK, SK string
+	todo.StatusCounts
+	todo.PriorityCounts
+	Deletion string `dynamodbav:"deletion,omitempty"`
 }
 
-func set[T any](field, value *T) {
-	if value != nil {
-		*field = *value
+func countsKey(user string) []any { return []any{countsPrefix + user, metadata} }
+
+func (s *Service) counts(ctx context.Context, user string) (c counts, err error) {
+	_, err = s.DB.Get(ctx, "GetTaskCounts", &c, countsKey(user)...)
+	return c, err
+}
+
+// Stats counts a user's tasks. An unknown user has none, and one who is being deleted has none any more.
+func (s *Service) Stats(ctx context.Context, user string) (todo.Stats, error) {
+	c, err := s.counts(ctx, user)
+	if err != nil || c.Deletion != "" {
+		return todo.Stats{}, err
 	}
+	return todo.Stats{ByStatus: c.StatusCounts, ByPriority: c.PriorityCounts, Total: c.Total()}, nil
 }
 
-// later keeps times in order when clocks disagree.
-func later(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return b
+// countChanges returns by how much each attribute of the counts changes from the tasks as read to
+// the new ones.
+func countChanges(read, tasks []todo.Task) map[string]int {
+	changes := map[string]int{}
+	add := func(t todo.Task, n int) {
+		changes[string(t.Status)] += n
+		priority := string(t.Priority)
+		if t.Priority == todo.NoPriority {
+			priority = "no_priority"
+		}
+		changes[priority] += n
 	}
-	return a
+	for _, t := range read {
+		add(t, -1)
+	}
+	for _, t := range tasks {
+		add(t, 1)
+	}
+	maps.DeleteFunc(changes, func(_ string, n int) bool { return n == 0 })
+	return changes
+}
+
+// recount is the change of a user's counts, or a check of the counts if none changes. Either fails if there is no such
+// user, or if the user is being deleted.
+func recount(user string, read, tasks []todo.Task) dynamo.Write {
+	exists := expression.AttributeExists(dynamo.Name("PK")).And(dynamo.Absent("deletion"))
+	changes := countChanges(read, tasks)
+	if len(changes) == 0 {
+		return dynamo.Check(table, countsKey(user), exists)
+	}
+	var update expression.UpdateBuilder
+	for _, attribute := range slices.Sorted(maps.Keys(changes)) {
+		update = update.Add(dynamo.Name(attribute), expression.Value(changes[attribute]))
+	}
+	return dynamo.Update(table, countsKey(user), update, exists)
 }

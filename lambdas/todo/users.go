@@ -3,35 +3,89 @@ package todo
 import (
 	"context"
 	"errors"
-	"time"
+	"strings"
 
-	"github.com/google/uuid"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 	"golang.org/x/sync/errgroup"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
+	"github.com/onesynth-cdk/onesynth/platforms/todo"
 )
 
-// CreateUser stores a user under the id, which is the subject of the user's token.
-// It returns [ErrUserExists], [ErrUserBeingDeleted] or [ErrEmailTaken].
-func (s *Service) CreateUser(ctx context.Context, id string, in UserInput) (User, error) {
-	now := s.now()
-	user := User{ID: id, Email: in.Email, Name: in.Name, CreatedAt: now, UpdatedAt: now}
-	if err := s.Store.CreateUser(ctx, user); err != nil {
-		return User{}, err
+// userItem is a USER# item.
+type userItem struct {
+	PK, SK string
+	todo.User
+}
+
+func userKey(id string) []any { return []any{userPrefix + id, metadata} }
+
+func putUser(u todo.User, condition expression.ConditionBuilder) dynamo.Write {
+	return dynamo.Put(table, userItem{PK: userPrefix + u.ID, SK: metadata, User: u}, condition)
+}
+
+// unchanged is the condition that a user still is as it was read.
+func unchanged(read todo.User) expression.ConditionBuilder {
+	return dynamo.Equal("email", read.Email).And(dynamo.Equal("name", read.Name),
+		dynamo.Equal("created_at", read.CreatedAt), dynamo.Equal("updated_at", read.UpdatedAt))
+}
+
+// emailItem is an EMAIL# item: an address has one owner because its key has one item.
+type emailItem struct {
+	PK, SK string
+	UserID string `dynamodbav:"user_id"`
+}
+
+// emailKey has the address in lower case: most mail servers ignore case, and people do.
+func emailKey(address string) string { return emailPrefix + strings.ToLower(address) }
+
+func putEmail(u todo.User) dynamo.Write {
+	return dynamo.Put(table, emailItem{PK: emailKey(u.Email), SK: metadata, UserID: u.ID}, dynamo.Absent("PK"))
+}
+
+func deleteEmail(u todo.User) dynamo.Write {
+	return dynamo.Delete(table, []any{emailKey(u.Email), metadata}, expression.ConditionBuilder{})
+}
+
+// CreateUser stores a user under the id, which is the subject of the user's token. It returns [todo.ErrUserExists],
+// [todo.ErrUserBeingDeleted] or [todo.ErrEmailTaken].
+func (s *Service) CreateUser(ctx context.Context, id string, in todo.UserInput) (todo.User, error) {
+	now := s.moment()
+	user := todo.User{ID: id, Email: in.Email, Name: in.Name, CreatedAt: now, UpdatedAt: now}
+	err := idempotency.Transact(ctx, s.DB, "CreateUser", user,
+		putUser(user, dynamo.Absent("PK")),
+		putEmail(user),
+		dynamo.Put(table, counts{PK: countsPrefix + id, SK: metadata}, dynamo.Absent("PK")))
+	if err != nil {
+		return todo.User{}, dynamo.UnlessStale(err,
+			dynamo.Means(0, todo.ErrUserExists), dynamo.Means(2, todo.ErrUserBeingDeleted),
+			dynamo.Means(1, todo.ErrEmailTaken))
 	}
 	return user, nil
 }
 
-// GetUser reads a user. It returns [ErrUserNotFound].
-func (s *Service) GetUser(ctx context.Context, id string) (User, error) {
-	return s.Store.User(ctx, id)
+// GetUser reads a user. It returns [todo.ErrUserNotFound].
+func (s *Service) GetUser(ctx context.Context, id string) (todo.User, error) {
+	var item userItem
+	found, err := s.DB.Get(ctx, "GetUser", &item, userKey(id)...)
+	if err != nil {
+		return todo.User{}, err
+	}
+	if !found {
+		return todo.User{}, todo.ErrUserNotFound
+	}
+	item.User.ID = id
+	return item.User, nil
 }
 
-// UpdateUser changes a user's name and email address. A user who has them already stays unchanged.
-// It returns [ErrUserNotFound] or [ErrEmailTaken].
-func (s *Service) UpdateUser(ctx context.Context, id string, in UserInput) (User, error) {
-	var user User
+// UpdateUser changes a user's name and email address. A user who has them already stays unchanged. It returns
+// [todo.ErrUserNotFound] or [todo.ErrEmailTaken].
+func (s *Service) UpdateUser(ctx context.Context, id string, in todo.UserInput) (todo.User, error) {
+	var user todo.User
 	err := retry.Do(ctx, func() error {
-		read, err := s.Store.User(ctx, id)
+		read, err := s.GetUser(ctx, id)
 		if err != nil {
 			return err
 		}
@@ -40,92 +94,34 @@ func (s *Service) UpdateUser(ctx context.Context, id string, in UserInput) (User
 		if user == read {
 			return nil
 		}
-		user.UpdatedAt = later(s.now(), read.UpdatedAt)
-		return s.Store.ReplaceUser(ctx, read, user)
+		user.UpdatedAt = max(s.moment(), read.UpdatedAt)
+		writes := []dynamo.Write{putUser(user, unchanged(read))}
+		if !strings.EqualFold(read.Email, user.Email) {
+			writes = append(writes, putEmail(user), deleteEmail(read))
+		}
+		err = idempotency.Transact(ctx, s.DB, "UpdateUser", user, writes...)
+		return dynamo.UnlessStale(err, dynamo.Means(0, retry.ErrStale), dynamo.Means(1, todo.ErrEmailTaken))
 	})
 	if err != nil {
-		return User{}, err
+		return todo.User{}, err
 	}
 	return user, nil
 }
 
-// DeleteUser deletes a user and all their items, in one write if they fit into it, or in a few that other requests have
-// met. Otherwise one write ends the user, and the background ([Eraser]) deletes the items: then complete is false, as
-// for a repeat of the request meanwhile.
-//
-// It returns [ErrUserNotFound], or [ErrUserBeingDeleted] when another request began the deletion less than 15 minutes
-// ago. It carries out an older one, which the background has given up.
-func (s *Service) DeleteUser(ctx context.Context, id string) (complete bool, err error) {
-	var deletion Deletion
-	going := false
-	err = retry.Do(ctx, func() error {
-		var read User
-		var deleted, many bool
-		var err error
-		if outOfTime(ctx) {
-			many = true
-			read, err = s.Store.User(ctx, id)
-		} else {
-			read, deleted, many, err = s.Store.DeleteUser(ctx, id)
-		}
-		if errors.Is(err, ErrUserNotFound) {
-			deletion, going, err = s.resumeDeletion(ctx, id)
-			return err
-		}
-		if err != nil || deleted {
-			return err
-		}
-		begun := Deletion{User: id}
-		if begun.ID, err = newID(s.moment()); err != nil {
-			return err
-		}
-		if err := s.Store.BeginDeletion(ctx, read, begun); err != nil {
-			return err
-		}
-		deletion, going = begun, many
-		return nil
-	})
-	if err != nil || going {
-		return false, err
-	}
-	eraser := Eraser{Store: s.Store}
-	return eraser.Erase(ctx, deletion)
-}
-
-// withUser does read, which reads tasks of a user, and reports whether there is such a
-// user. A store may still have tasks of a user who is being deleted: drop what was read
-// if there is none. The user is read at the same time, so that no caller waits for it.
+// withUser does read, which reads tasks of a user, and reports whether there is such a user. The table may still have
+// tasks of a user who is being deleted: drop what was read if there is none. The user is read at the same time, so that
+// no caller waits for it.
 func (s *Service) withUser(ctx context.Context, user string, read func() error) (exists bool, err error) {
 	var group errgroup.Group
 	group.Go(func() error {
-		_, err := s.Store.User(ctx, user)
+		_, err := s.GetUser(ctx, user)
 		return err
 	})
 	readErr := read()
-	if err := group.Wait(); errors.Is(err, ErrUserNotFound) {
+	if err := group.Wait(); errors.Is(err, todo.ErrUserNotFound) {
 		return false, nil
 	} else if err != nil {
 		return false, err
 	}
 	return true, readErr
-}
-
-// abandonedAfter is the age from which on no request carries out a deletion any more: no invocation
-// of a Lambda function is longer.
-const abandonedAfter = 15 * time.Minute
-
-// resumeDeletion finds the deletion of a user who is deleted already. It leaves it to the eraser, until the deletion is
-// abandoned: then going is false, and the request has to carry it out. Otherwise it would never be finished, and the
-// user could not come back.
-func (s *Service) resumeDeletion(ctx context.Context, user string) (deletion Deletion, going bool, err error) {
-	deletion, own, err := s.Store.ResumeDeletion(ctx, user)
-	if err != nil {
-		return Deletion{}, false, err
-	}
-	id, err := uuid.Parse(deletion.ID)
-	going = err == nil && s.moment().Sub(time.Unix(id.Time().UnixTime())) < abandonedAfter
-	if going && !own {
-		return Deletion{}, false, ErrUserBeingDeleted
-	}
-	return deletion, going, nil
 }

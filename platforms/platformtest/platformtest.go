@@ -95,14 +95,16 @@ func Bring(app awscdk.App, all []*platforms.Platform) {
 	group := awsec2.NewSecurityGroup(owned, jsii.String("Group"), &awsec2.SecurityGroupProps{Vpc: network})
 	for _, p := range all {
 		common := p.Common()
-		common.Key, common.VPC, common.SecurityGroups, common.AlarmTopic = key, network, []awsec2.ISecurityGroup{group}, topic
+		common.Key, common.VPC, common.SecurityGroups, common.AlarmTopic = key, network, []awsec2.ISecurityGroup{group},
+			topic
 	}
 }
 
 // Build begins the build of programs with the names of the platform's functions, which do
 // nothing: no test of a template invokes them.
 func Build(root string, p *platforms.Platform) *gofunction.Build {
-	source := gofunction.Source{Directory: filepath.Join(root, "constructs", p.Name(), "testdata", "handlers"), Architecture: p.Common().Architecture}
+	source := gofunction.Source{Directory: filepath.Join(root, "constructs", p.Name(), "testdata", "handlers"),
+		Architecture: p.Common().Architecture}
 	for _, folder := range p.Handlers().Packages {
 		source.Packages = append(source.Packages, path.Base(folder))
 	}

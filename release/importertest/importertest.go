@@ -18,7 +18,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
-	"github.com/onesynth-cdk/onesynth/local/engine/enginetest"
+	"github.com/onesynth-cdk/onesynth/internal/services/dynamodb/enginetest"
 	"github.com/onesynth-cdk/onesynth/platforms"
 )
 
@@ -96,9 +96,11 @@ func (i *Importer) AddPlatform(t *testing.T) {
 		t.Fatal(err)
 	}
 	program := i.program(t)
-	const declared = "\tshortener.New(awscdk.NewStack(app, jsii.String(\"shortener\"), nil), \"Shortener\", shortener.Props{})\n"
+	const declared = "\tshortener.New(awscdk.NewStack(app, jsii.String(\"shortener\"), nil), \"Shortener\", " +
+		"shortener.Props{})\n"
 	for _, insert := range []struct{ before, line string }{
-		{"\t\"github.com/aws/aws-cdk-go/awscdk/v2\"\n", "\t\"os\"\n\n\t\"example.com/shortener/constructs/shortener\"\n"},
+		{"\t\"github.com/aws/aws-cdk-go/awscdk/v2\"\n",
+			"\t\"os\"\n\n\t\"example.com/shortener/constructs/shortener\"\n"},
 		// The app finds its own module where that is.
 		{"\tapp.Synth(nil)\n", "\tif os.Getenv(\"" + outsideVariable + "\") == \"\" {\n" + declared + "\t}\n"},
 	} {
@@ -113,8 +115,10 @@ func (i *Importer) AddPlatform(t *testing.T) {
 // checkPlatform makes a link and follows it.
 func (i *Importer) checkPlatform(t *testing.T, address, token string) {
 	t.Helper()
-	header := http.Header{"Authorization": {"Bearer " + token}, "Content-Type": {"application/json"}, "Idempotency-Key": {"first"}}
-	Send(t, http.MethodPost, address+"/links", header, `{"code":"own","url":"`+address+`/links/own"}`, http.StatusCreated)
+	header := http.Header{"Authorization": {"Bearer " + token}, "Content-Type": {"application/json"},
+		"Idempotency-Key": {"first"}}
+	Send(t, http.MethodPost, address+"/links", header, `{"code":"own","url":"`+address+`/links/own"}`,
+		http.StatusCreated)
 	// The link leads to a route that wants a token, which a redirect does not carry on.
 	Send(t, http.MethodGet, address+"/own", nil, "", http.StatusUnauthorized)
 }
@@ -185,7 +189,8 @@ func OwnDatabase(t *testing.T) string {
 	credential := "Credential=" + enginetest.AccessKey()
 	server := httptest.NewServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
 		r.SetURL(engine)
-		r.Out.Header.Set("Authorization", strings.Replace(r.In.Header.Get("Authorization"), "Credential=", credential, 1))
+		r.Out.Header.Set("Authorization", strings.Replace(r.In.Header.Get("Authorization"), "Credential=", credential,
+			1))
 	}})
 	t.Cleanup(server.Close)
 	return server.URL

@@ -22,7 +22,7 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/constructs/lake"
-	"github.com/onesynth-cdk/onesynth/local/console"
+	"github.com/onesynth-cdk/onesynth/internal/console"
 	"github.com/onesynth-cdk/onesynth/platforms"
 )
 
@@ -72,7 +72,8 @@ func (i *Importer) CheckRun(t *testing.T, onesynth string) {
 	}()
 	host := runtime.GOOS + "/" + runtime.GOARCH
 	line := built.FindStringSubmatch(said.String())
-	if want := strconv.Itoa(CountHandlers() + HandlersOfOwn + len(lake.Packages())); host != "linux/arm64" && (line == nil || line[1] != want || line[2] != host) {
+	if want := strconv.Itoa(CountHandlers() + HandlersOfOwn + len(lake.Packages())); host != "linux/arm64" &&
+		(line == nil || line[1] != want || line[2] != host) {
 		t.Errorf("got %q, want that the run built %s functions for %s", line, want, host)
 	}
 	if strings.Contains(said.String(), "warning: ") {
@@ -149,13 +150,15 @@ func (i *Importer) checkReads(t *testing.T, addresses map[string]string, p *plat
 		status, body := Call(t, route.Method, addresses[p.Name()]+route.Path, caller, "")
 		// A platform that refuses the caller's tier has another form than API Gateway.
 		isForbidden := status == http.StatusForbidden && strings.TrimSpace(body) == `{"message":"Forbidden"}`
-		if isForbidden || slices.Contains([]int{http.StatusUnauthorized, http.StatusInternalServerError, http.StatusServiceUnavailable}, status) {
+		if isForbidden || slices.Contains([]int{http.StatusUnauthorized, http.StatusInternalServerError,
+			http.StatusServiceUnavailable}, status) {
 			t.Errorf("%s: got %d %s", route.Key(), status, body)
 		}
 	}
 	var rows []struct{ Table string }
 	used := Send(t, http.MethodGet, capacity, nil, "", http.StatusOK)
-	if err := json.Unmarshal([]byte(used), &rows); err != nil || !slices.ContainsFunc(rows, func(r struct{ Table string }) bool { return r.Table != "" }) {
+	if err := json.Unmarshal([]byte(used), &rows); err != nil ||
+		!slices.ContainsFunc(rows, func(r struct{ Table string }) bool { return r.Table != "" }) {
 		t.Errorf("%s used no table: the capacity is %s, %v", p.Name(), used, err)
 	}
 }

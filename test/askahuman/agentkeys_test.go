@@ -12,13 +12,13 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/cmd/onesynth/commandtest"
-	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
-	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/dynamodb"
+	"github.com/onesynth-cdk/onesynth/internal/rooms"
+	"github.com/onesynth-cdk/onesynth/internal/trace"
+	service "github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/local"
-	"github.com/onesynth-cdk/onesynth/local/policy"
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
-	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
 // maxMarkTries is how often a test repeats a request until the last use of a key is stored.
@@ -28,7 +28,7 @@ const maxMarkTries = 10
 type keyedTarget struct {
 	*target
 	log  *output
-	keys *askahuman.AgentKeys
+	keys *service.AgentKeys
 }
 
 // output is all that a run prints. It is safe for concurrent use.
@@ -57,11 +57,11 @@ func keyedRun(t testing.TB, options local.Options) *keyedTarget {
 	if physical := k.Tables["AgentKeys"]; physical != "aah-agent-keys" {
 		t.Fatalf("got table %q; want aah-agent-keys", physical)
 	}
-	db, err := dynamo.New(k.Database, schema.AgentKeys(), k.Tables)
+	db, err := dynamo.New(k.Database, askahuman.AgentKeys(), k.Tables)
 	if err != nil {
 		t.Fatal(err)
 	}
-	k.keys = &askahuman.AgentKeys{Store: dynamodb.NewAgentKeys(db)}
+	k.keys = &service.AgentKeys{DB: db}
 	return k
 }
 
@@ -86,7 +86,8 @@ func TestAgentKeys(t *testing.T) {
 	onesynth := commandtest.Path(t)
 	command := func(arguments ...string) string {
 		t.Helper()
-		run := exec.CommandContext(t.Context(), onesynth, append([]string{"agent"}, append(arguments, "--console", k.Run.ConsoleURL())...)...)
+		run := exec.CommandContext(t.Context(), onesynth,
+			append([]string{"agent"}, append(arguments, "--console", k.Run.ConsoleURL())...)...)
 		var complaint strings.Builder
 		run.Stderr = &complaint
 		printed, err := run.Output()
@@ -107,17 +108,21 @@ func TestAgentKeys(t *testing.T) {
 	ann, spare, bob := command("create", "ann"), command("create", "ann"), command("create", "bob")
 	question := textQuestion(1)
 	question.IdempotencyKey = "once"
-	asked := onesynthtest.Read[submission](t, send(http.MethodPost, "/agent/questions", question, "X-Agent-Id", ann), http.StatusCreated)
+	asked := onesynthtest.Read[submission](t, send(http.MethodPost, "/agent/questions", question, "X-Agent-Id", ann),
+		http.StatusCreated)
 	path := "/agent/questions/" + asked.QuestionID
-	repeated := onesynthtest.Read[submission](t, send(http.MethodPost, "/agent/questions", question, "Authorization", "Bearer "+spare), http.StatusCreated)
+	repeated := onesynthtest.Read[submission](t,
+		send(http.MethodPost, "/agent/questions", question, "Authorization", "Bearer "+spare), http.StatusCreated)
 	if repeated.QuestionID != asked.QuestionID {
 		t.Error("with another key, the same agent's repeated request asked another question")
 	}
 	c.newPerson().answer(t, textAnswer(asked.QuestionID))
 	for name, headers := range map[string][]string{
-		"Header": {"X-Agent-Id", ann}, "Bearer": {"Authorization", "Bearer " + ann}, "Spare": {"X-Agent-Id", spare}, "Both": {"X-Agent-Id", "my label", "Authorization", "bearer " + ann},
+		"Header": {"X-Agent-Id", ann}, "Bearer": {"Authorization", "Bearer " + ann}, "Spare": {"X-Agent-Id", spare},
+		"Both": {"X-Agent-Id", "my label", "Authorization", "bearer " + ann},
 	} {
-		if got := onesynthtest.Read[agentQuestion](t, send(http.MethodGet, path, nil, headers...), http.StatusOK); got.Status != "CLOSED" {
+		if got := onesynthtest.Read[agentQuestion](t, send(http.MethodGet, path, nil, headers...),
+			http.StatusOK); got.Status != "CLOSED" {
 			t.Errorf("%s: got %+v", name, got)
 		}
 	}
@@ -161,10 +166,10 @@ func TestAgentKeys(t *testing.T) {
 	// People need none.
 	onesynthtest.Read[map[string]any](t, c.MustSend(t, http.MethodGet, "/human/leaderboard", nil, nil), http.StatusOK)
 
-	for _, refusal := range k.Run.AWS().Refused() {
+	for _, refusal := range rooms.Of(k.Run).AWS.Refused() {
 		t.Errorf("got refusal %+v under the roles as synthesised", refusal)
 	}
-	for _, grant := range k.Run.AWS().UnusedGrants(k.Function(t, "AgentAPI")) {
+	for _, grant := range rooms.Of(k.Run).AWS.UnusedGrants(k.Function(t, "AgentAPI")) {
 		if strings.Contains(grant.Resource, "agent-keys") {
 			t.Errorf("nothing has used %v", grant)
 		}
@@ -177,12 +182,8 @@ func TestAgentKeys(t *testing.T) {
 func (k *keyedTarget) checkNowhere(t *testing.T, keys ...string) {
 	t.Helper()
 	places := map[string]string{"the run's output": k.log.String()}
-	for _, f := range k.Run.Functions().Functions() {
-		lines, err := k.Run.Functions().Lines(f.Name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		places["the log of "+f.Name] = strings.Join(lines, "\n")
+	for _, line := range rooms.Of(k.Run).Trace.Lines(trace.LineFilter{}) {
+		places["the log of "+line.Function] += line.Text + "\n"
 	}
 	for name := range k.Tables {
 		text, err := json.Marshal(k.Items(t, name))
@@ -191,12 +192,13 @@ func (k *keyedTarget) checkNowhere(t *testing.T, keys ...string) {
 		}
 		places["the table "+name] = string(text)
 	}
-	if access := places["the run's output"]; !strings.Contains(access, `"routeKey":"GET /agent/questions/{question_id}"`) {
+	if access := places["the run's output"]; !strings.Contains(access,
+		`"routeKey":"GET /agent/questions/{question_id}"`) {
 		t.Errorf("the output has no line of the API's access log:\n%.1000s", access)
 	}
 	for place, text := range places {
 		for _, key := range keys {
-			if strings.Contains(text, strings.TrimPrefix(key, askahuman.AgentKeyPrefix)) {
+			if strings.Contains(text, strings.TrimPrefix(key, service.AgentKeyPrefix)) {
 				t.Errorf("%s has a key", place)
 			}
 		}
@@ -207,23 +209,19 @@ func (k *keyedTarget) checkNowhere(t *testing.T, keys ...string) {
 // is.
 func TestAgentKeyGrants(t *testing.T) {
 	t.Parallel()
-	for action, status := range map[string]int{"dynamodb:GetItem": http.StatusInternalServerError, "dynamodb:UpdateItem": http.StatusOK} {
+	for action, status := range map[string]int{"dynamodb:GetItem": http.StatusInternalServerError,
+		"dynamodb:UpdateItem": http.StatusOK} {
 		t.Run(action, func(t *testing.T) {
 			t.Parallel()
-			k := keyedRun(t, local.Options{Role: func(_ string, role *policy.Role) *policy.Role {
-				for _, grant := range role.Grants() {
-					if grant.Action == action && strings.HasSuffix(grant.Resource, "/aah-agent-keys") {
-						role = role.Without(grant)
-					}
-				}
-				return role
+			k := keyedRun(t, local.Options{Revoke: func(_, granted, resource string) bool {
+				return granted == action && strings.HasSuffix(resource, "/aah-agent-keys")
 			}})
 			asker := k.newAgent(t, newClient(t, k.target))
 			r := asker.try(t, http.MethodGet, "/agent/questions", nil)
 			if r.Status != status {
 				t.Errorf("got %v; want %d", r, status)
 			}
-			if refusals := k.Run.AWS().Refused(); len(refusals) != 1 || refusals[0].Action != action {
+			if refusals := rooms.Of(k.Run).AWS.Refused(); len(refusals) != 1 || refusals[0].Action != action {
 				t.Errorf("got refusals %+v; want one of %s", refusals, action)
 			}
 			if status == http.StatusOK && !strings.Contains(k.log.String(), "the last use of a key was not kept") {
@@ -237,7 +235,8 @@ func TestAgentKeyGrants(t *testing.T) {
 func (k *keyedTarget) checkRefusalHidesKey(t *testing.T, r onesynthtest.Reply, key string) {
 	t.Helper()
 	for place, text := range map[string]string{"the answer": string(r.Body), "the output": k.log.String()} {
-		if strings.Contains(text, strings.TrimPrefix(key, askahuman.AgentKeyPrefix)) || strings.Contains(text, askahuman.HashAgentKey(key)) {
+		if strings.Contains(text, strings.TrimPrefix(key, service.AgentKeyPrefix)) ||
+			strings.Contains(text, askahuman.HashAgentKey(key)) {
 			t.Errorf("%s has the key or its hash", place)
 		}
 	}

@@ -12,7 +12,8 @@ func TestAnswerKeepsText(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, shared(t))
 	asker := c.newAgent()
-	texts := []string{"naïve — 日本語 🇩🇪 👩‍👩‍👧", "  blanks around  ", `quotes " and \ and </script>`, "line\nbreak\ttab", strings.Repeat("ü", 5000)}
+	texts := []string{"naïve — 日本語 🇩🇪 👩‍👩‍👧", "  blanks around  ", `quotes " and \ and </script>`, "line\nbreak\ttab",
+		strings.Repeat("ü", 5000)}
 	asked := asker.ask(t, textQuestion(len(texts)))
 	for _, text := range texts {
 		c.newPerson().answer(t, answer{QuestionID: asked.QuestionID, Answer: text})
@@ -29,7 +30,8 @@ func TestStatsAndBadges(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, shared(t))
 	asker, one := c.newAgent(), c.newPerson()
-	if got := one.stats(t); got.TotalPoints != 0 || got.TotalAnswers != 0 || got.StreakDays != 0 || len(got.Badges) != 0 || got.Badges == nil || got.Rank != nil || got.AnswersByCategory == nil {
+	if got := one.stats(t); got.TotalPoints != 0 || got.TotalAnswers != 0 || got.StreakDays != 0 ||
+		len(got.Badges) != 0 || got.Badges == nil || got.Rank != nil || got.AnswersByCategory == nil {
 		t.Errorf("got %+v for a person who never answered", got)
 	}
 	total := 0
@@ -53,21 +55,24 @@ func TestStatsAndBadges(t *testing.T) {
 	}
 	// night_owl depends on the hour.
 	badges = slices.DeleteFunc(badges, func(id string) bool { return id == "night_owl" })
-	if want := []string{"first_answer", "early_bird", "speed_demon", "answers_10", "confident"}; !slices.Equal(badges, want) {
+	if want := []string{"first_answer", "early_bird", "speed_demon", "answers_10", "confident"}; !slices.Equal(badges,
+		want) {
 		t.Errorf("got badges %v; want %v", badges, want)
 	}
 	got := one.stats(t)
 	if got.TotalPoints != total || got.TotalAnswers != 10 || got.StreakDays != 1 {
 		t.Errorf("got %+v; want %d points, 10 answers, a streak of 1", got, total)
 	}
-	if got.AnswersByCategory["technical"] != 5 || got.AnswersByCategory["ethics"] != 5 || got.AnswersByCategory["creative"] != 0 {
+	if got.AnswersByCategory["technical"] != 5 || got.AnswersByCategory["ethics"] != 5 ||
+		got.AnswersByCategory["creative"] != 0 {
 		t.Errorf("got categories %v; want 5 technical, 5 ethics", got.AnswersByCategory)
 	}
 	names := map[string]string{}
 	for _, b := range got.Badges {
 		names[b.ID] = b.Name
 	}
-	for id, name := range map[string]string{"first_answer": "First Steps", "answers_10": "Getting Started", "confident": "Confident"} {
+	for id, name := range map[string]string{"first_answer": "First Steps", "answers_10": "Getting Started",
+		"confident": "Confident"} {
 		if names[id] != name {
 			t.Errorf("badge %s: got name %q; want %q", id, names[id], name)
 		}
@@ -92,7 +97,8 @@ func TestDailyLimitOfPoints(t *testing.T) {
 	asker, one := c.newAgent(), c.newPerson()
 	total := 0
 	for i := range 25 {
-		given := answer{QuestionID: asker.ask(t, textQuestion(5)).QuestionID, Answer: strings.Repeat("Every word counts. ", 6), Confidence: 3}
+		given := answer{QuestionID: asker.ask(t, textQuestion(5)).QuestionID,
+			Answer: strings.Repeat("Every word counts. ", 6), Confidence: 3}
 		got := one.answer(t, given)
 		// 10 for a text, 5 for its length, 5 for an early answer, 2 for the confidence.
 		if want := min(22, 500-total); got.PointsEarned != want {
@@ -125,13 +131,16 @@ func TestStreak(t *testing.T) {
 	}
 	yesterday := func(days int) map[string]any {
 		then := time.Now().UTC().AddDate(0, 0, -days)
-		return map[string]any{"streak_last_date": then.Format(time.DateOnly), "updated_at": then.Format("2006-01-02T15:04:05.000Z"), "streak_days": 2}
+		return map[string]any{"streak_last_date": then.Format(time.DateOnly),
+			"updated_at": then.Format("2006-01-02T15:04:05.000Z"), "streak_days": 2}
 	}
 	// Only time has to pass: it passes in the table.
 	target.Set(t, "UserStats", "fingerprint_hash", hash, yesterday(1))
 	got := one.answer(t, textAnswer(asker.ask(t, textQuestion(5)).QuestionID))
 	// 10 for a text, 5 for an early answer, 10 for the third day.
-	if got.PointsEarned != 25 || !slices.ContainsFunc(got.NewBadges, func(b badge) bool { return b.ID == "streak_3" && b.Name == "On a Roll" }) {
+	if got.PointsEarned != 25 || !slices.ContainsFunc(got.NewBadges, func(b badge) bool {
+		return b.ID == "streak_3" && b.Name == "On a Roll"
+	}) {
 		t.Errorf("got %+v on the third day; want 25 points and the badge streak_3", got)
 	}
 	if has := one.stats(t); has.StreakDays != 3 {

@@ -28,10 +28,12 @@ func TestTextQuestionIsAnsweredUntilClosed(t *testing.T) {
 	}
 
 	read := asker.question(t, asked.QuestionID)
-	if read.Status != "OPEN" || read.CurrentResponses != 0 || read.RequiredResponses != 2 || read.Responses == nil || len(read.Responses) != 0 {
+	if read.Status != "OPEN" || read.CurrentResponses != 0 || read.RequiredResponses != 2 || read.Responses == nil ||
+		len(read.Responses) != 0 {
 		t.Errorf("got %+v; want OPEN with 0 of 2 and an empty list", read)
 	}
-	if read.Prompt != question.Prompt || read.Type != "text" || read.Options != nil || read.Summary != nil || read.ClosedAt != nil {
+	if read.Prompt != question.Prompt || read.Type != "text" || read.Options != nil || read.Summary != nil ||
+		read.ClosedAt != nil {
 		t.Errorf("got %+v; want the question as asked, without options, summary and closed_at", read)
 	}
 	if !slices.Equal(read.Audience, question.Audience) || !read.ExpiresAt.Equal(asked.ExpiresAt) {
@@ -49,13 +51,16 @@ func TestTextQuestionIsAnsweredUntilClosed(t *testing.T) {
 	if got := first.answer(t, given); got.PointsEarned != 17 || got.TotalPoints != 17 {
 		t.Errorf("got %+v; want 17 points", got)
 	}
-	if seen = first.question(t, asked.QuestionID); seen.CanAnswer == nil || *seen.CanAnswer || seen.ResponsesNeeded != 1 {
+	if seen = first.question(t, asked.QuestionID); seen.CanAnswer == nil || *seen.CanAnswer ||
+		seen.ResponsesNeeded != 1 {
 		t.Errorf("got %+v; want no can_answer and 1 response needed", seen)
 	}
-	if read = asker.question(t, asked.QuestionID); read.Status != "PARTIAL" || read.CurrentResponses != 1 || len(read.Responses) != 1 {
+	if read = asker.question(t, asked.QuestionID); read.Status != "PARTIAL" || read.CurrentResponses != 1 ||
+		len(read.Responses) != 1 {
 		t.Errorf("got %+v; want PARTIAL with 1", read)
 	}
-	if r := read.Responses[0]; r.Answer == nil || *r.Answer != given.Answer || r.Confidence == nil || *r.Confidence != 4 || r.SelectedOption != nil {
+	if r := read.Responses[0]; r.Answer == nil || *r.Answer != given.Answer || r.Confidence == nil ||
+		*r.Confidence != 4 || r.SelectedOption != nil {
 		t.Errorf("got response %+v; want the answer as given", r)
 	}
 
@@ -64,19 +69,23 @@ func TestTextQuestionIsAnsweredUntilClosed(t *testing.T) {
 	if got := second.answer(t, long); got.PointsEarned != 15 {
 		t.Errorf("got %+v; want 15 points", got)
 	}
-	if read = asker.question(t, asked.QuestionID); read.Status != "CLOSED" || read.CurrentResponses != 2 || len(read.Responses) != 2 || read.ClosedAt == nil {
+	if read = asker.question(t, asked.QuestionID); read.Status != "CLOSED" || read.CurrentResponses != 2 ||
+		len(read.Responses) != 2 || read.ClosedAt == nil {
 		t.Fatalf("got %+v; want CLOSED with 2 and closed_at", read)
 	}
 	if r := read.Responses[1]; r.Answer == nil || *r.Answer != long.Answer || r.Confidence != nil {
 		t.Errorf("got response %+v; want the second answer, without confidence", r)
 	}
 
-	refused(t, late.try(t, http.MethodPost, "/human/responses", textAnswer(asked.QuestionID)), http.StatusGone, "QUESTION_CLOSED")
-	refused(t, late.try(t, http.MethodGet, "/human/questions/"+asked.QuestionID, nil), http.StatusGone, "QUESTION_CLOSED")
+	refused(t, late.try(t, http.MethodPost, "/human/responses", textAnswer(asked.QuestionID)), http.StatusGone,
+		"QUESTION_CLOSED")
+	refused(t, late.try(t, http.MethodGet, "/human/questions/"+asked.QuestionID, nil), http.StatusGone,
+		"QUESTION_CLOSED")
 	if got := late.stats(t); got.TotalPoints != 0 || got.TotalAnswers != 0 {
 		t.Errorf("got %+v for a surplus answer; want nothing", got)
 	}
-	refused(t, first.try(t, http.MethodPost, "/human/responses", textAnswer(asked.QuestionID)), http.StatusConflict, "ALREADY_ANSWERED")
+	refused(t, first.try(t, http.MethodPost, "/human/responses", textAnswer(asked.QuestionID)), http.StatusConflict,
+		"ALREADY_ANSWERED")
 }
 
 // A multiple choice question counts the votes for every option.
@@ -97,7 +106,8 @@ func TestMultipleChoiceQuestionHasSummary(t *testing.T) {
 		t.Errorf("got %+v; want CLOSED with the options", read)
 	}
 	// In the order of the options.
-	if raw, want := asker.try(t, http.MethodGet, "/agent/questions/"+asked.QuestionID, nil), `"summary":{"Submit":2,"Send":0,"Confirm":1}`; !strings.Contains(string(raw.Body), want) {
+	if raw, want := asker.try(t, http.MethodGet, "/agent/questions/"+asked.QuestionID, nil),
+		`"summary":{"Submit":2,"Send":0,"Confirm":1}`; !strings.Contains(string(raw.Body), want) {
 		t.Errorf("got %v; want %s", raw, want)
 	}
 	zeros := 0
@@ -120,12 +130,15 @@ func TestAgentSeesOnlyItsOwn(t *testing.T) {
 	c := newClient(t, shared(t))
 	asker, other := c.newAgent(), c.newAgent()
 	asked := asker.ask(t, textQuestion(2))
-	refused(t, other.try(t, http.MethodGet, "/agent/questions/"+asked.QuestionID, nil), http.StatusNotFound, "QUESTION_NOT_FOUND")
-	refused(t, other.try(t, http.MethodDelete, "/agent/questions/"+asked.QuestionID, nil), http.StatusNotFound, "QUESTION_NOT_FOUND")
+	refused(t, other.try(t, http.MethodGet, "/agent/questions/"+asked.QuestionID, nil), http.StatusNotFound,
+		"QUESTION_NOT_FOUND")
+	refused(t, other.try(t, http.MethodDelete, "/agent/questions/"+asked.QuestionID, nil), http.StatusNotFound,
+		"QUESTION_NOT_FOUND")
 	if page := other.list(t, nil); len(page.Questions) != 0 {
 		t.Errorf("got %+v; want none", page.Questions)
 	}
-	for _, id := range []string{"00000000-0000-4000-8000-000000000000", "no-uuid", strings.Repeat("x", 3000), "%00", "%F0%9F%A6%80"} {
+	for _, id := range []string{"00000000-0000-4000-8000-000000000000", "no-uuid", strings.Repeat("x", 3000), "%00",
+		"%F0%9F%A6%80"} {
 		refused(t, asker.try(t, http.MethodGet, "/agent/questions/"+id, nil), http.StatusNotFound, "QUESTION_NOT_FOUND")
 	}
 	if got := asker.question(t, asked.QuestionID); got.Status != "OPEN" {

@@ -102,7 +102,8 @@ type limits struct{ limit, remaining, reset int }
 
 func parseLimits(r onesynthtest.Reply) (limits, error) {
 	var l limits
-	for name, into := range map[string]*int{"X-RateLimit-Limit": &l.limit, "X-RateLimit-Remaining": &l.remaining, "X-RateLimit-Reset": &l.reset} {
+	for name, into := range map[string]*int{"X-RateLimit-Limit": &l.limit, "X-RateLimit-Remaining": &l.remaining,
+		"X-RateLimit-Reset": &l.reset} {
 		n, err := strconv.Atoi(r.Header.Get(name))
 		if err != nil {
 			return l, fmt.Errorf("got %v with %s %q; want a number", r, name, r.Header.Get(name))
@@ -152,7 +153,8 @@ type operator struct {
 // newOperator signs an operator in, with a token that the local run makes.
 func (c *client) newOperator(t testing.TB) operator {
 	t.Helper()
-	return operator{c, c.target.Token(t, map[string]any{"sub": onesynthtest.Unique("operator"), "claims": map[string]any{"cognito:groups": []string{"operators"}}})}
+	return operator{c, c.target.Token(t, map[string]any{"sub": onesynthtest.Unique("operator"),
+		"claims": map[string]any{"cognito:groups": []string{"operators"}}})}
 }
 
 func (o operator) header() http.Header { return http.Header{"Authorization": {"Bearer " + o.token}} }
@@ -174,7 +176,8 @@ func textQuestion(answers int) ask {
 
 // choiceQuestion is a question that needs so many choices.
 func choiceQuestion(answers int) ask {
-	return ask{Prompt: "Which button label is clearer?", Type: "multiple_choice", Options: []string{"Submit", "Send", "Confirm"}, MinResponses: answers}
+	return ask{Prompt: "Which button label is clearer?", Type: "multiple_choice",
+		Options: []string{"Submit", "Send", "Confirm"}, MinResponses: answers}
 }
 
 type submission struct {
@@ -248,7 +251,8 @@ func (a agent) question(t testing.TB, id string) agentQuestion {
 
 func (a agent) list(t testing.TB, query url.Values) agentPage {
 	t.Helper()
-	return onesynthtest.Read[agentPage](t, a.try(t, http.MethodGet, "/agent/questions?"+query.Encode(), nil), http.StatusOK)
+	return onesynthtest.Read[agentPage](t, a.try(t, http.MethodGet, "/agent/questions?"+query.Encode(), nil),
+		http.StatusOK)
 }
 
 func (a agent) close(t testing.TB, id string) {
@@ -368,7 +372,8 @@ func (p person) answer(t testing.TB, a answer) receipt {
 
 func (p person) report(t testing.TB, questionID string) {
 	t.Helper()
-	onesynthtest.Read[reported](t, p.try(t, http.MethodPost, "/human/reports", map[string]any{"question_id": questionID, "reason": "spam"}), http.StatusCreated)
+	onesynthtest.Read[reported](t, p.try(t, http.MethodPost, "/human/reports",
+		map[string]any{"question_id": questionID, "reason": "spam"}), http.StatusCreated)
 }
 
 type reported struct {
@@ -383,7 +388,8 @@ func (p person) question(t testing.TB, id string) humanQuestion {
 
 func (p person) feed(t testing.TB, query url.Values) humanPage {
 	t.Helper()
-	return onesynthtest.Read[humanPage](t, p.try(t, http.MethodGet, "/human/questions?"+query.Encode(), nil), http.StatusOK)
+	return onesynthtest.Read[humanPage](t, p.try(t, http.MethodGet, "/human/questions?"+query.Encode(), nil),
+		http.StatusOK)
 }
 
 // wholeFeed reads the feed page by page to its end.
@@ -410,7 +416,8 @@ func (p person) stats(t testing.TB) stats {
 
 func (p person) leaderboard(t testing.TB, query url.Values) leaderboard {
 	t.Helper()
-	return onesynthtest.Read[leaderboard](t, p.try(t, http.MethodGet, "/human/leaderboard?"+query.Encode(), nil), http.StatusOK)
+	return onesynthtest.Read[leaderboard](t, p.try(t, http.MethodGet, "/human/leaderboard?"+query.Encode(), nil),
+		http.StatusOK)
 }
 
 func (p person) subscribe(t testing.TB, s subscribe) subscription {

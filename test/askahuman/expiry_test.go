@@ -23,20 +23,27 @@ func TestQuestionExpires(t *testing.T) {
 	early.answer(t, textAnswer(asked.QuestionID))
 	// The stored deadline is the one of the answer. Only time has to pass: it passes in the table.
 	stored := target.Item(t, "Questions", "question_id", asked.QuestionID)
-	if deadline, err := time.Parse(time.RFC3339, stored["deadline"].(string)); err != nil || !deadline.Equal(asked.ExpiresAt) || asked.ExpiresAt.Sub(asked.CreatedAt) != time.Minute {
-		t.Errorf("got deadline %v of a question asked at %v that is told to expire at %v; want a minute later", stored["deadline"], asked.CreatedAt, asked.ExpiresAt)
+	if deadline, err := time.Parse(time.RFC3339, stored["deadline"].(string)); err != nil ||
+		!deadline.Equal(asked.ExpiresAt) || asked.ExpiresAt.Sub(asked.CreatedAt) != time.Minute {
+		t.Errorf("got deadline %v of a question asked at %v that is told to expire at %v; want a minute later",
+			stored["deadline"], asked.CreatedAt, asked.ExpiresAt)
 	}
 	target.expire(t, asked.QuestionID)
 
 	late := c.newPerson()
-	refused(t, late.try(t, http.MethodPost, "/human/responses", textAnswer(asked.QuestionID)), http.StatusGone, "QUESTION_CLOSED")
-	refused(t, early.try(t, http.MethodPost, "/human/responses", textAnswer(asked.QuestionID)), http.StatusConflict, "ALREADY_ANSWERED")
-	refused(t, late.try(t, http.MethodGet, "/human/questions/"+asked.QuestionID, nil), http.StatusGone, "QUESTION_CLOSED")
+	refused(t, late.try(t, http.MethodPost, "/human/responses", textAnswer(asked.QuestionID)), http.StatusGone,
+		"QUESTION_CLOSED")
+	refused(t, early.try(t, http.MethodPost, "/human/responses", textAnswer(asked.QuestionID)), http.StatusConflict,
+		"ALREADY_ANSWERED")
+	refused(t, late.try(t, http.MethodGet, "/human/questions/"+asked.QuestionID, nil), http.StatusGone,
+		"QUESTION_CLOSED")
 	got := asker.question(t, asked.QuestionID)
-	if got.Status != "EXPIRED" || got.CurrentResponses != 1 || len(got.Responses) != 1 || got.ClosedAt != nil || got.ExpiredAt == nil || !got.ExpiredAt.Equal(got.ExpiresAt) {
+	if got.Status != "EXPIRED" || got.CurrentResponses != 1 || len(got.Responses) != 1 || got.ClosedAt != nil ||
+		got.ExpiredAt == nil || !got.ExpiredAt.Equal(got.ExpiresAt) {
 		t.Errorf("got %+v; want EXPIRED at its deadline, with its one answer", got)
 	}
-	if page := asker.list(t, url.Values{"status": {"EXPIRED"}}); len(page.Questions) != 1 || page.Questions[0].Status != "EXPIRED" {
+	if page := asker.list(t, url.Values{"status": {"EXPIRED"}}); len(page.Questions) != 1 ||
+		page.Questions[0].Status != "EXPIRED" {
 		t.Errorf("got %+v; want the expired question", page.Questions)
 	}
 	for _, q := range late.wholeFeed(t, nil) {

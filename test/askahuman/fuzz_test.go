@@ -25,54 +25,54 @@ func language(t testing.TB, on *platform.Target) platform.Language {
 	asker := c.newAgent()
 	var questions []string
 	for range 4 {
-		questions = append(questions, asker.ask(t, textQuestion(50)).QuestionID, asker.ask(t, choiceQuestion(50)).QuestionID)
+		questions = append(questions, asker.ask(t, textQuestion(50)).QuestionID,
+			asker.ask(t, choiceQuestion(50)).QuestionID)
 	}
 	reported := c.newPerson().answer(t, textAnswer(questions[0])).ResponseID
 	subscribed := c.newPerson().subscribe(t, subscribe{Token: onesynthtest.Unique("token")}).SubscriptionID
 	return platform.Language{
 		Headers: func() map[string]string {
 			return map[string]string{
-				"X-Agent-Id": onesynthtest.Unique("agent"), "X-Fingerprint": onesynthtest.Unique("person"), "Content-Type": "application/json",
-				"Authorization": "Bearer " + olga.token, "X-Timezone": "Europe/Berlin", "X-Idempotency-Key": onesynthtest.Unique("key"),
+				"X-Agent-Id": onesynthtest.Unique("agent"), "X-Fingerprint": onesynthtest.Unique("person"),
+				"Content-Type":  "application/json",
+				"Authorization": "Bearer " + olga.token, "X-Timezone": "Europe/Berlin",
+				"X-Idempotency-Key": onesynthtest.Unique("key"),
 			}
 		},
 		Queries:     []string{"limit", "cursor", "status", "audience", "period", "state"},
 		QueryValues: []string{"OPEN", "weekly", "general"},
-		Parameters:  map[string][]string{"question_id": questions, "subscription_id": {subscribed}, "report_id": {questions[0], reported}, "response_id": {reported}},
+		Parameters: map[string][]string{"question_id": questions, "subscription_id": {subscribed},
+			"report_id": {questions[0], reported}, "response_id": {reported}},
 		Body: func(random *rand.Rand, route schema.Route) map[string]any {
 			switch route.Path {
 			case "/agent/questions":
-				return map[string]any{"prompt": "Which button label is clearer?", "type": "multiple_choice", "options": []any{"Submit", "Send"}, "audience": []any{"product"}, "min_responses": 3, "timeout_seconds": 600}
+				return map[string]any{"type": "multiple_choice", "options": []any{"Submit", "Send"},
+					"audience":      []any{"product"},
+					"min_responses": 3, "timeout_seconds": 600}
 			case "/human/responses":
-				given := map[string]any{"question_id": questions[random.IntN(len(questions))], "confidence": 3, "response_time_ms": 9000}
+				given := map[string]any{"confidence": 3, "response_time_ms": 9000}
 				if random.IntN(2) == 0 {
-					given["answer"] = "Only if it is our fault."
-				} else {
 					given["selected_option"] = 1
 				}
 				return given
 			case "/human/reports":
-				return map[string]any{"question_id": questions[random.IntN(len(questions))], "reason": "spam", "comment": "ä"}
+				return map[string]any{"comment": "ä"}
 			case "/agent/reports":
-				return map[string]any{"question_id": questions[0], "response_id": reported, "reason": "abuse"}
-			case "/operator/reports/{report_id}":
-				return map[string]any{"dismissed": true}
-			case "/operator/questions/{question_id}/responses/{response_id}":
-				return map[string]any{"hidden": true}
+				return map[string]any{"question_id": questions[0]}
 			case "/agent/webhook-tests":
 				return map[string]any{"callback_url": "https://agent.invalid/"}
-			case "/operator/questions":
-				return map[string]any{"agent_id": onesynthtest.Unique("agent"), "hidden": true}
 			case "/operator/blocks":
-				return map[string]any{"agent_id": onesynthtest.Unique("agent"), "blocked": true}
+				return map[string]any{"agent_id": onesynthtest.Unique("agent")}
 			case "/human/push/subscribe", "/human/push/subscribe/{subscription_id}":
 				return map[string]any{"fcm_token": onesynthtest.Unique("token"), "min_interval_minutes": 30}
 			}
 			return nil
 		},
 		Bodies: []string{
-			`{"prompt":"\ud800 alone and more","type":"text"}`, `{"prompt":1e400}`, `{"min_responses":1e-400}`, `{"type":"text","type":"text","type":null}`,
-			`{"prompt":"\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0000","type":"text"}`, `{"question_id":{"$ne":null}}`,
+			`{"prompt":"\ud800 alone and more","type":"text"}`, `{"prompt":1e400}`, `{"min_responses":1e-400}`,
+			`{"type":"text","type":"text","type":null}`,
+			`{"prompt":"\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0000","type":"text"}`,
+			`{"question_id":{"$ne":null}}`,
 		},
 		Texts: []string{"TOKEN#x", "RATE#create#x", "OPEN"},
 		IsError: func(r onesynthtest.Reply) error {

@@ -4,7 +4,8 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/local/inbox"
+	"github.com/onesynth-cdk/onesynth/internal/rooms"
+	"github.com/onesynth-cdk/onesynth/internal/services/fcm"
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
@@ -54,17 +55,21 @@ func newScene(t testing.TB, target *target) *scene {
 	s.olga, s.toHide = c.newOperator(t), s.asker.ask(t, textQuestion(1)).QuestionID
 	c.newPerson().report(t, s.answered)
 	bad := c.newPerson().answer(t, textAnswer(s.toPart)).ResponseID
-	onesynthtest.Read[reported](t, s.asker.try(t, http.MethodPost, "/agent/reports", map[string]any{"question_id": s.toPart, "response_id": bad, "reason": "spam"}), http.StatusCreated)
-	for _, r := range onesynthtest.Read[moderated](t, s.olga.try(t, http.MethodGet, "/operator/reports?limit=50", nil), http.StatusOK).Reports {
+	onesynthtest.Read[reported](t, s.asker.try(t, http.MethodPost, "/agent/reports",
+		map[string]any{"question_id": s.toPart, "response_id": bad, "reason": "spam"}), http.StatusCreated)
+	for _, r := range onesynthtest.Read[moderated](t, s.olga.try(t, http.MethodGet, "/operator/reports?limit=50", nil),
+		http.StatusOK).Reports {
 		if r.ReportID == bad {
 			s.blocked = r.Person
 		}
 	}
 
 	s.ownToken, s.othersToken = onesynthtest.Unique("token"), onesynthtest.Unique("token")
-	s.dueToken, s.deadToken, s.failingToken = onesynthtest.Unique("token"), onesynthtest.Unique("unregistered"), onesynthtest.Unique("third-party")
+	s.dueToken, s.deadToken, s.failingToken = onesynthtest.Unique("token"), onesynthtest.Unique("unregistered"),
+		onesynthtest.Unique("third-party")
 	for _, token := range []string{s.ownToken, s.othersToken, s.dueToken, s.deadToken, s.failingToken} {
-		s.subscribed = append(s.subscribed, c.newPerson().subscribe(t, subscribe{Token: token, Interval: 5}).SubscriptionID)
+		s.subscribed = append(s.subscribed, c.newPerson().subscribe(t,
+			subscribe{Token: token, Interval: 5}).SubscriptionID)
 	}
 	s.own, s.others = s.subscribed[0], s.subscribed[1]
 
@@ -84,19 +89,19 @@ func (s *scene) end(t testing.TB) {
 	}
 }
 
-// sendWebhook ends a question whose endpoint fails, puts a message that is no webhook into the queue, and waits until the first attempt
-// at both has ended, or until a request was refused.
+// sendWebhook ends a question whose endpoint fails, puts a message that is no webhook into the queue, and waits until
+// the first attempt at both has ended, or until a request was refused.
 func (s *scene) sendWebhook(t testing.TB) (onesynthtest.Reply, error) {
 	t.Helper()
 	run := s.target.Run
 	tried := func() (messages int) {
-		for _, delivery := range run.Queues() {
-			messages += delivery.Returned + delivery.Handled
+		for _, delivery := range rooms.Of(run).Mappings.Queues() {
+			messages += delivery.Returned + delivery.Done
 		}
 		return messages
 	}
 	before := tried()
-	if err := run.Webhooks().Behave("/grants", inbox.Fails); err != nil {
+	if err := rooms.Of(run).Webhooks.Behave("/grants", fcm.Fails); err != nil {
 		return onesynthtest.Reply{}, err
 	}
 	question := textQuestion(1)
@@ -105,8 +110,10 @@ func (s *scene) sendWebhook(t testing.TB) (onesynthtest.Reply, error) {
 	if err := s.target.FlushUntilRefused(t); err != nil {
 		return onesynthtest.Reply{}, err
 	}
-	run.AWS().Queue(run.Queues()[0].Queue).Send("no webhook", nil)
-	onesynthtest.Settled(t, "the webhook has failed, and the other message is given up", func() bool { return tried() > before+1 })
+	rooms.Of(run).AWS.Queue(rooms.Of(run).Mappings.Queues()[0].Queue).Send("no webhook", nil)
+	onesynthtest.Settled(t, "the webhook has failed, and the other message is given up", func() bool {
+		return tried() > before+1
+	})
 	return onesynthtest.Reply{}, nil
 }
 
@@ -151,19 +158,24 @@ func (s *scene) probes() []onesynthtest.Probe {
 		human("TakeToken", "PUT", "/human/push/subscribe/"+s.own, subscribe{Token: s.othersToken}),
 		human("Unsubscribe", "DELETE", "/human/push/subscribe/"+s.own, nil),
 		human("Report", "POST", "/human/reports", map[string]any{"question_id": s.answered, "reason": "spam"}),
-		agent("Report", "POST", "/agent/reports", map[string]any{"question_id": s.answered, "response_id": s.responseID, "reason": "spam"}),
+		agent("Report", "POST", "/agent/reports",
+			map[string]any{"question_id": s.answered, "response_id": s.responseID, "reason": "spam"}),
 		operator("Reports", "GET", "/operator/reports", nil),
 		operator("Dismiss", "PUT", "/operator/reports/"+s.answered, map[string]any{"dismissed": false}),
-		operator("HideResponse", "PUT", "/operator/questions/"+s.answered+"/responses/"+s.responseID, map[string]any{"hidden": true}),
+		operator("HideResponse", "PUT", "/operator/questions/"+s.answered+"/responses/"+s.responseID,
+			map[string]any{"hidden": true}),
 		operator("HideQuestion", "PUT", "/operator/questions/"+s.toHide, map[string]any{"hidden": true}),
 		operator("Open", "GET", "/operator/questions?agent_id="+s.asker.id, nil),
 		operator("BlockPerson", "PUT", "/operator/blocks", map[string]any{"person": s.blocked, "blocked": true}),
-		operator("BlockAgent", "PUT", "/operator/blocks", map[string]any{"agent_id": onesynthtest.Unique("agent"), "blocked": true}),
+		operator("BlockAgent", "PUT", "/operator/blocks",
+			map[string]any{"agent_id": onesynthtest.Unique("agent"), "blocked": true}),
 		agent("WebhookSecrets", "GET", "/agent/webhook-secrets", nil),
 		agent("Delivery", "GET", "/agent/questions/"+s.delivered, nil),
-		agent("WebhookTest", "POST", "/agent/webhook-tests", map[string]any{"callback_url": s.target.Run.WebhooksURL() + "grants"}),
+		agent("WebhookTest", "POST", "/agent/webhook-tests",
+			map[string]any{"callback_url": s.target.Run.WebhooksURL() + "grants"}),
 		agent("RotateWebhookSecret", "POST", "/agent/webhook-secrets", nil),
-		s.mcpProbe("Ask", "ask_human", map[string]any{"prompt": "Should error messages be shorter?", "idempotency_key": onesynthtest.Unique("key")}),
+		s.mcpProbe("Ask", "ask_human", map[string]any{"prompt": "Should error messages be shorter?",
+			"idempotency_key": onesynthtest.Unique("key")}),
 		s.mcpProbe("Read", "check_question", map[string]any{"question_id": s.answered}),
 		s.mcpProbe("Delivery", "check_question", map[string]any{"question_id": s.delivered}),
 		s.mcpProbe("List", "list_questions", map[string]any{}),

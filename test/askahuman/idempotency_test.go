@@ -9,8 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onesynth-cdk/onesynth/internal/aws"
+	"github.com/onesynth-cdk/onesynth/internal/rooms"
 	"github.com/onesynth-cdk/onesynth/local"
-	"github.com/onesynth-cdk/onesynth/local/awsapi"
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
 )
 
@@ -29,7 +30,8 @@ func TestRepeatedAskIsOneQuestion(t *testing.T) {
 	first := onesynthtest.Read[submission](t, answered, http.StatusCreated)
 	repeat := func(when string) {
 		t.Helper()
-		if again := asker.try(t, http.MethodPost, "/agent/questions", question); again.Status != http.StatusCreated || !bytes.Equal(again.Body, answered.Body) {
+		if again := asker.try(t, http.MethodPost, "/agent/questions", question); again.Status != http.StatusCreated ||
+			!bytes.Equal(again.Body, answered.Body) {
 			t.Errorf("%s: got %v; want %v", when, again, answered)
 		}
 	}
@@ -44,7 +46,8 @@ func TestRepeatedAskIsOneQuestion(t *testing.T) {
 	inHeader.IdempotencyKey = ""
 	header := asker.header()
 	header.Set("X-Idempotency-Key", question.IdempotencyKey)
-	if got := onesynthtest.Read[submission](t, asker.MustSend(t, http.MethodPost, "/agent/questions", header, inHeader), http.StatusCreated); got.QuestionID != first.QuestionID {
+	if got := onesynthtest.Read[submission](t, asker.MustSend(t, http.MethodPost, "/agent/questions", header, inHeader),
+		http.StatusCreated); got.QuestionID != first.QuestionID {
 		t.Errorf("got %s with the key in the header; want %s", got.QuestionID, first.QuestionID)
 	}
 
@@ -67,7 +70,8 @@ func TestRepeatsUnderFaults(t *testing.T) {
 	t.Parallel()
 	target := ownRun(t, local.Options{})
 	c := newClient(t, target)
-	if err := target.Run.AWS().SetFaults(awsapi.Faults{Throttle: 0.1, TransactionConflict: 0.1, DropResponse: 0.1, Seed: 3}); err != nil {
+	if err := rooms.Of(target.Run).AWS.SetFaults(
+		aws.Faults{Throttle: 0.1, TransactionConflict: 0.1, DropResponse: 0.1, Seed: 3}); err != nil {
 		t.Fatal(err)
 	}
 	const keys, repeats = 10, 4
@@ -94,14 +98,14 @@ func TestRepeatsUnderFaults(t *testing.T) {
 			case r.Status != http.StatusConflict && r.Status < http.StatusInternalServerError:
 				return fmt.Errorf("got %v; want 201, or to be told to come again", r)
 			}
-			target.forgetRateLimit(t, "create", asker.id)
+			target.forgetAsks(t, asker.id)
 			time.Sleep(time.Second)
 		}
 		return errors.New("got no answer in 20 attempts")
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if err := target.Run.AWS().SetFaults(awsapi.Faults{}); err != nil {
+	if err := rooms.Of(target.Run).AWS.SetFaults(aws.Faults{}); err != nil {
 		t.Fatal(err)
 	}
 	if len(bodies) != keys {

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onesynth-cdk/onesynth/internal/services/lambda"
 	"github.com/onesynth-cdk/onesynth/local"
-	"github.com/onesynth-cdk/onesynth/local/lambda"
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
 )
 
@@ -104,7 +104,9 @@ func TestKilledHandlersLoseNothing(t *testing.T) {
 	if err := onesynthtest.Together(people, func(int) error {
 		one := c.newPerson()
 		for _, id := range ids {
-			r, err := until(human, func() (onesynthtest.Reply, error) { return one.tryAnswer(t.Context(), textAnswer(id)) })
+			r, err := until(human, func() (onesynthtest.Reply, error) {
+				return one.tryAnswer(t.Context(), textAnswer(id))
+			})
 			switch {
 			case err != nil:
 				return err
@@ -124,7 +126,8 @@ func TestKilledHandlersLoseNothing(t *testing.T) {
 	if kills.Load() == 0 || failures.Load() == 0 {
 		t.Errorf("got %d kills and %d failed requests: the test has shown nothing", kills.Load(), failures.Load())
 	}
-	t.Logf("%d kills, %d requests failed, %d had to wait for a killed one, %d of %d answers acknowledged", kills.Load(), failures.Load(), waits.Load(), len(acknowledged), questions*people)
+	t.Logf("%d kills, %d requests failed, %d had to wait for a killed one, %d of %d answers acknowledged", kills.Load(),
+		failures.Load(), waits.Load(), len(acknowledged), questions*people)
 
 	stored, perQuestion, pointsOf, answersOf := map[string]int{}, map[string]int{}, map[string]int{}, map[string]int{}
 	for _, item := range target.Items(t, "Responses") {
@@ -142,13 +145,17 @@ func TestKilledHandlersLoseNothing(t *testing.T) {
 	for _, id := range ids {
 		got := asker.question(t, id)
 		if got.CurrentResponses != people || perQuestion[id] != people || got.Status != "PARTIAL" {
-			t.Errorf("question %s: got %s with %d counted and %d stored; want PARTIAL with %d", id, got.Status, got.CurrentResponses, perQuestion[id], people)
+			t.Errorf("question %s: got %s with %d counted and %d stored; want PARTIAL with %d", id, got.Status,
+				got.CurrentResponses, perQuestion[id], people)
 		}
 	}
 	for _, item := range target.Items(t, "UserStats") {
 		person := item["fingerprint_hash"].(string)
-		if points, answers := int(item["total_points"].(float64)), int(item["total_answers"].(float64)); points != pointsOf[person] || answers != answersOf[person] || answers != questions {
-			t.Errorf("person %.8s: got %d points for %d answers in stats, %d for %d stored", person, points, answers, pointsOf[person], answersOf[person])
+		if points, answers := int(item["total_points"].(float64)),
+			int(item["total_answers"].(float64)); points != pointsOf[person] || answers != answersOf[person] ||
+			answers != questions {
+			t.Errorf("person %.8s: got %d points for %d answers in stats, %d for %d stored", person, points, answers,
+				pointsOf[person], answersOf[person])
 		}
 	}
 	if open := target.openQuestions(t); open != questions {

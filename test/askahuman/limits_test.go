@@ -29,7 +29,8 @@ func TestRateLimits(t *testing.T) {
 		reads bool
 	}{
 		"Create": {60, func(int) (onesynthtest.Reply, error) {
-			return asker.Send(t.Context(), http.MethodPost, "/agent/questions", asker.header(), map[string]string{"prompt": "short"})
+			return asker.Send(t.Context(), http.MethodPost, "/agent/questions", asker.header(),
+				map[string]string{"prompt": "short"})
 		}, http.StatusBadRequest, false},
 		"Answer": {30, func(int) (onesynthtest.Reply, error) {
 			return one.tryAnswer(t.Context(), answer{QuestionID: asked.QuestionID})
@@ -41,14 +42,16 @@ func TestRateLimits(t *testing.T) {
 			return one.Send(t.Context(), http.MethodGet, "/human/leaderboard?limit=1", one.header(), nil)
 		}, http.StatusOK, true},
 		"Subscribe": {10, func(int) (onesynthtest.Reply, error) {
-			return one.Send(t.Context(), http.MethodPost, "/human/push/subscribe", one.header(), subscribe{Token: "", Interval: 30})
+			return one.Send(t.Context(), http.MethodPost, "/human/push/subscribe", one.header(),
+				subscribe{Token: "", Interval: 30})
 		}, http.StatusBadRequest, false},
 		// Of unknown persons, the address.
 		"ReadUnknown": {300, func(int) (onesynthtest.Reply, error) {
 			return one.Send(t.Context(), http.MethodGet, "/human/leaderboard?limit=1", nil, nil)
 		}, http.StatusOK, true},
 		"SubscribeUnknown": {10, func(int) (onesynthtest.Reply, error) {
-			return one.Send(t.Context(), http.MethodPost, "/human/push/subscribe", nil, subscribe{Token: "", Interval: 30})
+			return one.Send(t.Context(), http.MethodPost, "/human/push/subscribe", nil,
+				subscribe{Token: "", Interval: 30})
 		}, http.StatusBadRequest, false},
 	}
 	for name, test := range tests {
@@ -96,7 +99,8 @@ func TestRateLimits(t *testing.T) {
 			for l := range told {
 				calls++
 				if l.limit != test.limit || !test.reads && remaining[l.remaining] {
-					t.Errorf("got limit %d with %d remaining; want limit %d and every count once", l.limit, l.remaining, test.limit)
+					t.Errorf("got limit %d with %d remaining; want limit %d and every count once", l.limit, l.remaining,
+						test.limit)
 				}
 				if in := time.Until(time.Unix(int64(l.reset), 0)); in <= 0 || in > time.Hour {
 					t.Errorf("got a reset in %v; want within the hour", in)
@@ -150,20 +154,24 @@ func TestQuota(t *testing.T) {
 	c := newClient(t, target)
 	asker := c.newAgent()
 	ids := fillQuota(t, target, asker)
-	refused(t, asker.try(t, http.MethodPost, "/agent/questions", textQuestion(1)), http.StatusForbidden, "AGENT_QUOTA_EXCEEDED")
+	refused(t, asker.try(t, http.MethodPost, "/agent/questions", textQuestion(1)), http.StatusForbidden,
+		"AGENT_QUOTA_EXCEEDED")
 	asker.close(t, ids[0])
 	asker.ask(t, textQuestion(1))
-	refused(t, asker.try(t, http.MethodPost, "/agent/questions", textQuestion(1)), http.StatusForbidden, "AGENT_QUOTA_EXCEEDED")
+	refused(t, asker.try(t, http.MethodPost, "/agent/questions", textQuestion(1)), http.StatusForbidden,
+		"AGENT_QUOTA_EXCEEDED")
 	c.newPerson().answer(t, textAnswer(ids[1]))
 	asker.ask(t, textQuestion(1))
-	refused(t, asker.try(t, http.MethodPost, "/agent/questions", textQuestion(1)), http.StatusForbidden, "AGENT_QUOTA_EXCEEDED")
+	refused(t, asker.try(t, http.MethodPost, "/agent/questions", textQuestion(1)), http.StatusForbidden,
+		"AGENT_QUOTA_EXCEEDED")
 
 	// Nor has a question a place whose deadline has passed while no notifier ran.
 	target.expire(t, ids[2])
 	target.expire(t, ids[3])
 	asker.ask(t, textQuestion(1))
 	asker.ask(t, textQuestion(1))
-	refused(t, asker.try(t, http.MethodPost, "/agent/questions", textQuestion(1)), http.StatusForbidden, "AGENT_QUOTA_EXCEEDED")
+	refused(t, asker.try(t, http.MethodPost, "/agent/questions", textQuestion(1)), http.StatusForbidden,
+		"AGENT_QUOTA_EXCEEDED")
 }
 
 // fillQuota asks as many questions for one answer as an agent may have open. They
@@ -173,7 +181,7 @@ func fillQuota(t testing.TB, target *target, asker agent) []string {
 	asker.Retry = onesynthtest.Busy
 	ids := make([]string, 100)
 	for from := 0; from < len(ids); from += 50 {
-		target.forgetRateLimit(t, "create", asker.id)
+		target.forgetAsks(t, asker.id)
 		if err := onesynthtest.Together(50, func(i int) error {
 			question := textQuestion(1)
 			question.IdempotencyKey = onesynthtest.Unique("key") // for the client may have to retry
@@ -190,6 +198,6 @@ func fillQuota(t testing.TB, target *target, asker agent) []string {
 			t.Fatal(err)
 		}
 	}
-	target.forgetRateLimit(t, "create", asker.id)
+	target.forgetAsks(t, asker.id)
 	return ids
 }

@@ -60,7 +60,10 @@ func TestFeedPagesWhileOthersWrite(t *testing.T) {
 	asker.close(t, ended)
 
 	onesynthtest.Settled(t, "the reader's answer leaves the feed", func() bool {
-		return !slices.ContainsFunc(reader.feed(t, url.Values{"limit": {"50"}, "audience": {"creative"}}).Questions, func(q humanQuestion) bool { return q.QuestionID == own })
+		return !slices.ContainsFunc(reader.feed(t, url.Values{"limit": {"50"}, "audience": {"creative"}}).Questions,
+			func(q humanQuestion) bool {
+				return q.QuestionID == own
+			})
 	})
 	var seen []humanQuestion
 	for cursor, pages := "", 0; ; pages++ {

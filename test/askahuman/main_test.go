@@ -8,16 +8,14 @@ package askahuman
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"testing"
-	"time"
 
 	"github.com/onesynth-cdk/onesynth/local"
-	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
-var suite = platform.Suite{Platform: schema.AskAHuman(), Construct: "AskAHuman"}
+var suite = platform.Suite{Platform: askahuman.Platform(), Construct: "AskAHuman"}
 
 func TestMain(m *testing.M) { suite.Main(m) }
 
@@ -28,15 +26,11 @@ func shared(t testing.TB) *target { return &target{suite.Shared(t)} }
 
 func ownRun(t testing.TB, options local.Options) *target { return &target{suite.OwnRun(t, options)} }
 
-// forgetRateLimit lets an agent's count of this hour begin at zero, as the next hour
-// would.
-func (p *target) forgetRateLimit(t testing.TB, limit, agentID string) {
+// forgetAsks lets an agent's count of asks of this hour begin at zero, as the next hour would.
+func (p *target) forgetAsks(t testing.TB, agentID string) {
 	t.Helper()
 	digest := sha256.Sum256([]byte(agentID))
-	hour := time.Now().Truncate(time.Hour)
-	for _, window := range []time.Time{hour.Add(-time.Hour), hour, hour.Add(time.Hour)} {
-		p.Delete(t, "Guards", "guard_key", fmt.Sprintf("RATE#%s#%s#%d", limit, hex.EncodeToString(digest[:]), window.Unix()))
-	}
+	p.Set(t, "Guards", "guard_key", "OPEN#"+hex.EncodeToString(digest[:]), map[string]any{"counted_since": 0})
 }
 
 // runNotifier runs the notifier by its schedule and waits for its end. On AWS it

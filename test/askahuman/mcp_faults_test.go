@@ -16,9 +16,10 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/onesynth-cdk/onesynth/internal/aws"
+	"github.com/onesynth-cdk/onesynth/internal/rooms"
+	"github.com/onesynth-cdk/onesynth/internal/services/lambda"
 	"github.com/onesynth-cdk/onesynth/local"
-	"github.com/onesynth-cdk/onesynth/local/awsapi"
-	"github.com/onesynth-cdk/onesynth/local/lambda"
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
@@ -42,12 +43,13 @@ func toolField(result *sdk.CallToolResult, name string) string {
 	return text
 }
 
-// A model that calls ask_human again asks once, without a key of its own: many calls at once, and one after another that
-// was killed.
+// A model that calls ask_human again asks once, without a key of its own: many calls at once, and one after another
+// that was killed.
 func TestMCPRepeats(t *testing.T) {
 	t.Parallel()
 	suite.CheckRepeats(t, func(t testing.TB, on *platform.Target) platform.Repeat {
-		asker, arguments := newClient(t, &target{on}).newAgent(), map[string]any{"prompt": "Should error messages apologise to people?"}
+		asker, arguments := newClient(t, &target{on}).newAgent(),
+			map[string]any{"prompt": "Should error messages apologise to people?"}
 		return platform.Repeat{
 			Function: "MCPAPI",
 			// The reply is as if of the API.
@@ -78,9 +80,9 @@ func TestMCPRepeats(t *testing.T) {
 func TestMCPFaults(t *testing.T) {
 	t.Parallel()
 	on := ownRun(t, local.Options{})
-	faults := func(t *testing.T, f awsapi.Faults) {
+	faults := func(t *testing.T, f aws.Faults) {
 		t.Helper()
-		if err := on.Run.AWS().SetFaults(f); err != nil {
+		if err := rooms.Of(on.Run).AWS.SetFaults(f); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -103,7 +105,8 @@ func TestMCPFaults(t *testing.T) {
 				// The SDK answers subscriptions/listen by a stream of one event.
 				said := bytes.TrimPrefix(reply.Body, []byte("event: message\ndata: "))
 				answered := reply.Status == http.StatusAccepted || len(said) > 0
-				if reply.Status < 200 || reply.Status >= 500 || !answered || reply.Status == http.StatusOK && !json.Valid(said) {
+				if reply.Status < 200 || reply.Status >= 500 || !answered ||
+					reply.Status == http.StatusOK && !json.Valid(said) {
 					return fmt.Errorf("%.2000q: got %v", body, reply)
 				}
 				if bytes.Contains(reply.Body, []byte(`"result"`)) {
@@ -118,9 +121,10 @@ func TestMCPFaults(t *testing.T) {
 		if results.Load() < 20 {
 			t.Errorf("got %d results; want at least 20", results.Load())
 		}
-		for _, f := range on.Run.Functions().Functions() {
+		for _, f := range rooms.Of(on.Run).Functions.Functions() {
 			if f.Deaths+f.Errors+f.Timeouts > 0 {
-				t.Errorf("%s: got %d deaths, %d errors, %d time-outs; want none", f.Name, f.Deaths, f.Errors, f.Timeouts)
+				t.Errorf("%s: got %d deaths, %d errors, %d time-outs; want none", f.Name, f.Deaths, f.Errors,
+					f.Timeouts)
 			}
 		}
 	})
@@ -128,18 +132,20 @@ func TestMCPFaults(t *testing.T) {
 		c := newClient(t, on)
 		asker := c.newAgent()
 		asked := asker.ask(t, textQuestion(1)).QuestionID
-		faults(t, awsapi.Faults{Throttle: 1})
-		defer faults(t, awsapi.Faults{})
+		faults(t, aws.Faults{Throttle: 1})
+		defer faults(t, aws.Faults{})
 		for tool, arguments := range map[string]map[string]any{
-			"ask_human": {"prompt": "Should buttons have a shadow?"}, "list_questions": {}, "check_question": {"question_id": asked},
+			"ask_human": {"prompt": "Should buttons have a shadow?"}, "list_questions": {},
+			"check_question":   {"question_id": asked},
 			"wait_for_answers": {"question_id": asked, "seen": 0}, "close_question": {"question_id": asked},
 		} {
 			reply, result, err := asker.callTool(t.Context(), tool, arguments)
-			if err != nil || reply.Status != http.StatusOK || result == nil || !result.IsError || !strings.Contains(toolText(result), "Next: call "+tool+" again") {
+			if err != nil || reply.Status != http.StatusOK || result == nil || !result.IsError ||
+				!strings.Contains(toolText(result), "Next: call "+tool+" again") {
 				t.Errorf("%s: got %v, %v; want to be told to call again", tool, reply, err)
 			}
 		}
-		faults(t, awsapi.Faults{})
+		faults(t, aws.Faults{})
 		if got := asker.question(t, asked); got.Status != "OPEN" {
 			t.Errorf("got %s after a close that was refused; want OPEN", got.Status)
 		}
@@ -153,8 +159,8 @@ func TestMCPFaults(t *testing.T) {
 		asker := c.newAgent()
 		var replies, kills, broken atomic.Int32
 		function := on.Function(t, "MCPAPI")
-		// insist calls a tool until it has done its work, as the results say. Every few replies a process of the function dies, a
-		// busy one if there is any.
+		// insist calls a tool until it has done its work, as the results say. Every few replies a process of the
+		// function dies, a busy one if there is any.
 		insist := func(tool string, arguments map[string]any) (*sdk.CallToolResult, error) {
 			for begun := time.Now(); time.Since(begun) < 3*time.Minute; time.Sleep(time.Second) {
 				reply, result, err := asker.callTool(t.Context(), tool, arguments)
@@ -170,23 +176,25 @@ func TestMCPFaults(t *testing.T) {
 					return nil, fmt.Errorf("%s: %v: %w", tool, reply, err)
 				case result != nil && !result.IsError:
 					return result, nil
-				case result != nil && !strings.Contains(toolText(result), "Next: call "+tool+" again"), result == nil && reply.Status < http.StatusInternalServerError:
+				case result != nil && !strings.Contains(toolText(result), "Next: call "+tool+" again"),
+					result == nil && reply.Status < http.StatusInternalServerError:
 					return nil, fmt.Errorf("%s: got %v; want to be told to call again", tool, reply)
 				}
 				if result == nil {
 					broken.Add(1)
 				}
 				// A failed attempt counts, too.
-				on.forgetRateLimit(t, "create", asker.id)
+				on.forgetAsks(t, asker.id)
 			}
 			return nil, errors.New("got no result in three minutes")
 		}
-		faults(t, awsapi.Faults{Throttle: 0.1, TransactionConflict: 0.1, DropResponse: 0.1, Seed: 5})
-		defer faults(t, awsapi.Faults{})
+		faults(t, aws.Faults{Throttle: 0.1, TransactionConflict: 0.1, DropResponse: 0.1, Seed: 5})
+		defer faults(t, aws.Faults{})
 		var mutex sync.Mutex
 		ids := map[string]int{}
 		if err := onesynthtest.Together(questions*repeats, func(i int) error {
-			result, err := insist("ask_human", map[string]any{"prompt": fmt.Sprintf("Is %d a good number of tabs?", i%questions), "min_responses": places})
+			result, err := insist("ask_human", map[string]any{
+				"prompt": fmt.Sprintf("Is %d a good number of tabs?", i%questions), "min_responses": places})
 			if err != nil {
 				return err
 			}
@@ -222,7 +230,8 @@ func TestMCPFaults(t *testing.T) {
 			}
 			racing.Go(func() {
 				for seen := 0; ; {
-					result, err := insist("wait_for_answers", map[string]any{"question_id": id, "seen": seen, "wait_seconds": 5})
+					result, err := insist("wait_for_answers",
+						map[string]any{"question_id": id, "seen": seen, "wait_seconds": 5})
 					if err != nil {
 						t.Error(err)
 						return
@@ -238,7 +247,7 @@ func TestMCPFaults(t *testing.T) {
 			})
 		}
 		racing.Wait()
-		faults(t, awsapi.Faults{})
+		faults(t, aws.Faults{})
 		t.Logf("%d kills broke %d of %d calls", kills.Load(), broken.Load(), replies.Load())
 		// A kill may come after the reply. TestMCPRepeats kills a call in its midst each time.
 		if kills.Load() == 0 {
@@ -254,7 +263,8 @@ func TestMCPFaults(t *testing.T) {
 			}
 			fields := result.StructuredContent.(map[string]any)
 			responses, _ := fields["responses"].([]any)
-			if fields["status"] != "CLOSED" || fields["current_responses"] != float64(places) || len(responses) != places {
+			if fields["status"] != "CLOSED" || fields["current_responses"] != float64(places) ||
+				len(responses) != places {
 				t.Errorf("got %v; want CLOSED with %d answers", fields, places)
 			}
 		}
@@ -263,7 +273,8 @@ func TestMCPFaults(t *testing.T) {
 
 // hostileMessage is a message of the Model Context Protocol with something wrong, most times.
 func hostileMessage(random *rand.Rand) []byte {
-	odd := []any{nil, true, -1, 1e300, "", strings.Repeat("x", 5000), "\u202e\x00", []any{}, []any{[]any{nil}}, map[string]any{}, map[string]any{"": nil}}
+	odd := []any{nil, true, -1, 1e300, "", strings.Repeat("x", 5000), "\u202e\x00", []any{}, []any{[]any{nil}},
+		map[string]any{}, map[string]any{"": nil}}
 	one := func(usual ...any) any {
 		if random.IntN(5) == 0 {
 			return odd[random.IntN(len(odd))]
@@ -273,12 +284,15 @@ func hostileMessage(random *rand.Rand) []byte {
 	id := "6f1ed002-ab5f-4e0c-9c25-2f8f4b1e9d3a"
 	message := map[string]any{
 		"jsonrpc": one("2.0"), "id": one(1, "a"),
-		"method": one("tools/call", "tools/call", "tools/call", "tools/list", "initialize", "ping", "notifications/initialized", "subscriptions/listen", "resources/list"),
+		"method": one("tools/call", "tools/call", "tools/call", "tools/list", "initialize", "ping",
+			"notifications/initialized", "subscriptions/listen", "resources/list"),
 		"params": one(map[string]any{
 			"name": one("ask_human", "check_question", "list_questions", "close_question"),
 			"arguments": one(
-				map[string]any{"prompt": one("Is this a good question?"), "options": one([]any{"a", "b"}), "min_responses": one(1)},
-				map[string]any{"question_id": one(id, "../human/questions")}, map[string]any{"limit": one(5), "status": one("OPEN"), "cursor": one("x")},
+				map[string]any{"prompt": one("Is this a good question?"), "options": one([]any{"a", "b"}),
+					"min_responses": one(1)},
+				map[string]any{"question_id": one(id, "../human/questions")},
+				map[string]any{"limit": one(5), "status": one("OPEN"), "cursor": one("x")},
 			),
 			"_meta": one(map[string]any{"progressToken": one(1)}),
 		}),

@@ -20,9 +20,11 @@ func mcpHeader(a agent) http.Header {
 }
 
 // callTool calls a tool of the Model Context Protocol, as plain HTTP.
-func (a agent) callTool(ctx context.Context, tool string, arguments any) (onesynthtest.Reply, *sdk.CallToolResult, error) {
+func (a agent) callTool(ctx context.Context, tool string, arguments any) (onesynthtest.Reply, *sdk.CallToolResult,
+	error) {
 	reply, err := a.Send(ctx, http.MethodPost, "/mcp", mcpHeader(a), map[string]any{
-		"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{"name": tool, "arguments": arguments},
+		"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+		"params": map[string]any{"name": tool, "arguments": arguments},
 	})
 	if err != nil {
 		return reply, nil, err
@@ -40,8 +42,10 @@ func (s *scene) mcpProbe(name, tool string, arguments any) onesynthtest.Probe {
 	return onesynthtest.Probe{Function: "MCPAPI", Name: name, Do: func(t testing.TB) (onesynthtest.Reply, error) {
 		reply, result, err := s.asker.callTool(t.Context(), tool, arguments)
 		if err == nil && result != nil && result.IsError {
-			if text, ok := result.Content[0].(*sdk.TextContent); ok && strings.Contains(text.Text, "could not answer for now") {
-				reply.Status, reply.Body = http.StatusInternalServerError, []byte(`{"error":{"code":"SERVER_ERROR","message":"as the tool says"}}`)
+			if text, ok := result.Content[0].(*sdk.TextContent); ok &&
+				strings.Contains(text.Text, "could not answer for now") {
+				reply.Status, reply.Body = http.StatusInternalServerError,
+					[]byte(`{"error":{"code":"SERVER_ERROR","message":"as the tool says"}}`)
 			} else {
 				reply.Status = http.StatusBadRequest
 			}
@@ -67,9 +71,10 @@ func TestMCP(t *testing.T) {
 	on := shared(t)
 	c := newClient(t, on)
 	asker := c.newAgent()
-	session, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), &sdk.StreamableClientTransport{
-		Endpoint: on.URL + "/mcp", HTTPClient: &http.Client{Transport: agentTransport{asker}},
-	}, nil)
+	session, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(),
+		&sdk.StreamableClientTransport{
+			Endpoint: on.URL + "/mcp", HTTPClient: &http.Client{Transport: agentTransport{asker}},
+		}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +94,8 @@ func TestMCP(t *testing.T) {
 		t.Errorf("asked twice: got %v, then %v", id, again)
 	}
 	c.newPerson().answer(t, textAnswer(id))
-	if got := call("wait_for_answers", map[string]any{"question_id": id, "seen": 0}); got["status"] != "CLOSED" || got["current_responses"] != 1.0 {
+	if got := call("wait_for_answers", map[string]any{"question_id": id, "seen": 0}); got["status"] != "CLOSED" ||
+		got["current_responses"] != 1.0 {
 		t.Errorf("got %v; want CLOSED with one answer", got)
 	}
 	if got := asker.question(t, id); got.Status != "CLOSED" {

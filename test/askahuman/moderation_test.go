@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onesynth-cdk/onesynth/internal/rooms"
 	"github.com/onesynth-cdk/onesynth/local"
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
 )
@@ -51,28 +52,36 @@ func TestModeration(t *testing.T) {
 	ann.answer(t, answer{QuestionID: asked.QuestionID, Answer: "You are a bad, bad agent."})
 	responseID := asker.question(t, asked.QuestionID).Responses[0].ResponseID
 	bob.report(t, asked.QuestionID)
-	onesynthtest.Read[reported](t, asker.try(t, http.MethodPost, "/agent/reports", map[string]any{"question_id": asked.QuestionID, "response_id": responseID, "reason": "abuse"}), http.StatusCreated)
+	onesynthtest.Read[reported](t, asker.try(t, http.MethodPost, "/agent/reports",
+		map[string]any{"question_id": asked.QuestionID, "response_id": responseID, "reason": "abuse"}),
+		http.StatusCreated)
 
 	page := onesynthtest.Read[moderated](t, olga.try(t, http.MethodGet, "/operator/reports", nil), http.StatusOK)
 	if len(page.Reports) != 2 {
 		t.Fatalf("got %+v", page)
 	}
 	ofAnswer := page.Reports[slices.IndexFunc(page.Reports, func(r report) bool { return r.ResponseID == responseID })]
-	if ofAnswer.Prompt != question.Prompt || ofAnswer.Answer != "You are a bad, bad agent." || ofAnswer.AgentID != asker.id || strings.Contains(ofAnswer.Person, ann.fingerprint) {
+	if ofAnswer.Prompt != question.Prompt || ofAnswer.Answer != "You are a bad, bad agent." ||
+		ofAnswer.AgentID != asker.id || strings.Contains(ofAnswer.Person, ann.fingerprint) {
 		t.Errorf("got %+v", ofAnswer)
 	}
 	olga.put(t, "/operator/questions/"+asked.QuestionID+"/responses/"+responseID, map[string]any{"hidden": true})
-	if got := asker.question(t, asked.QuestionID); len(got.Responses) != 0 || got.HiddenResponses != 1 || got.CurrentResponses != 1 {
+	if got := asker.question(t, asked.QuestionID); len(got.Responses) != 0 || got.HiddenResponses != 1 ||
+		got.CurrentResponses != 1 {
 		t.Errorf("with its answer hidden: %+v", got)
 	}
 	olga.put(t, "/operator/blocks", map[string]any{"person": ofAnswer.Person, "blocked": true})
 	other := asker.ask(t, textQuestion(1))
-	refused(t, ann.try(t, http.MethodPost, "/human/responses", textAnswer(other.QuestionID)), http.StatusForbidden, "BLOCKED")
-	refused(t, ann.try(t, http.MethodPost, "/human/reports", map[string]any{"question_id": other.QuestionID, "reason": "spam"}), http.StatusForbidden, "BLOCKED")
+	refused(t, ann.try(t, http.MethodPost, "/human/responses", textAnswer(other.QuestionID)), http.StatusForbidden,
+		"BLOCKED")
+	refused(t, ann.try(t, http.MethodPost, "/human/reports",
+		map[string]any{"question_id": other.QuestionID, "reason": "spam"}), http.StatusForbidden, "BLOCKED")
 
 	olga.put(t, "/operator/questions/"+asked.QuestionID, map[string]any{"hidden": true})
-	refused(t, bob.try(t, http.MethodGet, "/human/questions/"+asked.QuestionID, nil), http.StatusNotFound, "QUESTION_NOT_FOUND")
-	refused(t, bob.try(t, http.MethodPost, "/human/responses", textAnswer(asked.QuestionID)), http.StatusNotFound, "QUESTION_NOT_FOUND")
+	refused(t, bob.try(t, http.MethodGet, "/human/questions/"+asked.QuestionID, nil), http.StatusNotFound,
+		"QUESTION_NOT_FOUND")
+	refused(t, bob.try(t, http.MethodPost, "/human/responses", textAnswer(asked.QuestionID)), http.StatusNotFound,
+		"QUESTION_NOT_FOUND")
 	for _, shown := range bob.wholeFeed(t, nil) {
 		if shown.QuestionID == asked.QuestionID {
 			t.Error("the feed has the hidden question")
@@ -83,17 +92,21 @@ func TestModeration(t *testing.T) {
 	}
 	olga.put(t, "/operator/blocks", map[string]any{"agent_id": asker.id, "blocked": true})
 	refused(t, asker.try(t, http.MethodPost, "/agent/questions", textQuestion(1)), http.StatusForbidden, "BLOCKED")
-	open := onesynthtest.Read[openOf](t, olga.try(t, http.MethodGet, "/operator/questions?agent_id="+asker.id, nil), http.StatusOK)
+	open := onesynthtest.Read[openOf](t, olga.try(t, http.MethodGet, "/operator/questions?agent_id="+asker.id, nil),
+		http.StatusOK)
 	if !open.Blocked || len(open.Questions) != 1 || open.Questions[0].QuestionID != other.QuestionID {
 		t.Errorf("got %+v; want the one question that a blocked agent has open", open)
 	}
-	hidden := onesynthtest.Read[map[string]any](t, olga.try(t, http.MethodPut, "/operator/questions", map[string]any{"agent_id": asker.id, "hidden": true}), http.StatusOK)
+	hidden := onesynthtest.Read[map[string]any](t,
+		olga.try(t, http.MethodPut, "/operator/questions", map[string]any{"agent_id": asker.id, "hidden": true}),
+		http.StatusOK)
 	if got := asker.question(t, other.QuestionID); hidden["hidden"] != 1.0 || !got.Hidden {
 		t.Errorf("got %v, and then %+v", hidden, got)
 	}
 	olga.put(t, "/operator/blocks", map[string]any{"agent_id": asker.id, "blocked": false})
 	asker.ask(t, textQuestion(1))
-	if left := onesynthtest.Read[moderated](t, olga.try(t, http.MethodGet, "/operator/reports", nil), http.StatusOK); len(left.Reports) != 0 {
+	if left := onesynthtest.Read[moderated](t, olga.try(t, http.MethodGet, "/operator/reports", nil),
+		http.StatusOK); len(left.Reports) != 0 {
 		t.Errorf("still open: %+v", left)
 	}
 }
@@ -104,7 +117,7 @@ func TestModerationNeedsOperators(t *testing.T) {
 	target := &target{suite.OwnRunOf(t, "tokens", local.Options{})}
 	c := newClient(t, target)
 	authorizers := map[string]string{}
-	for _, api := range target.Run.APIs() {
+	for _, api := range rooms.Of(target.Run).APIs {
 		authorizers["agents"] = api.Issuer
 		for _, other := range api.Others {
 			authorizers["operators"] = other.Issuer
@@ -117,10 +130,12 @@ func TestModerationNeedsOperators(t *testing.T) {
 		agents int // the status of an agent's route
 		status int
 	}{
-		"Operator":        {"operators", []string{"night shift", "operators"}, http.StatusUnauthorized, http.StatusOK},
-		"Blank":           {"operators", []string{"night operators", "[operators", "operators]"}, http.StatusUnauthorized, http.StatusForbidden},
-		"NoGroup":         {"operators", nil, http.StatusUnauthorized, http.StatusForbidden},
-		"OtherGroup":      {"operators", []string{"operator", "Operators"}, http.StatusUnauthorized, http.StatusForbidden},
+		"Operator": {"operators", []string{"night shift", "operators"}, http.StatusUnauthorized, http.StatusOK},
+		"Blank": {"operators", []string{"night operators", "[operators", "operators]"},
+			http.StatusUnauthorized, http.StatusForbidden},
+		"NoGroup": {"operators", nil, http.StatusUnauthorized, http.StatusForbidden},
+		"OtherGroup": {"operators", []string{"operator", "Operators"}, http.StatusUnauthorized,
+			http.StatusForbidden},
 		"Agent":           {"agents", nil, http.StatusOK, http.StatusUnauthorized},
 		"AgentWithGroups": {"agents", operators, http.StatusOK, http.StatusUnauthorized},
 	} {
@@ -128,7 +143,8 @@ func TestModerationNeedsOperators(t *testing.T) {
 		if issuer == "" {
 			t.Fatalf("the API has the authorizers %v", authorizers)
 		}
-		token := target.Token(t, map[string]any{"sub": onesynthtest.Unique(name), "iss": issuer, "claims": map[string]any{"cognito:groups": test.groups}})
+		token := target.Token(t, map[string]any{"sub": onesynthtest.Unique(name), "iss": issuer,
+			"claims": map[string]any{"cognito:groups": test.groups}})
 		header := http.Header{"Authorization": {"Bearer " + token}}
 		if got := c.MustSend(t, http.MethodGet, "/operator/reports", header, nil); got.Status != test.status {
 			t.Errorf("%s: got %v; want %d", name, got, test.status)

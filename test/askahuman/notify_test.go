@@ -12,10 +12,11 @@ import (
 
 	http_helper "github.com/gruntwork-io/terratest/modules/http-helper"
 
+	"github.com/onesynth-cdk/onesynth/internal/aws"
+	"github.com/onesynth-cdk/onesynth/internal/rooms"
+	"github.com/onesynth-cdk/onesynth/internal/services/fcm"
+	"github.com/onesynth-cdk/onesynth/internal/services/lambda"
 	"github.com/onesynth-cdk/onesynth/local"
-	"github.com/onesynth-cdk/onesynth/local/awsapi"
-	"github.com/onesynth-cdk/onesynth/local/inbox"
-	"github.com/onesynth-cdk/onesynth/local/lambda"
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
 )
 
@@ -62,7 +63,8 @@ func TestNotifications(t *testing.T) {
 	people, tokens := subscribers(t, target, 8)
 	asker := newClient(t, target).newAgent()
 	question := textQuestion(2)
-	question.Prompt = "Is a prompt of more than one hundred and twenty characters cut where it has to be, or " + strings.Repeat("does it go on and on ", 20) + "?"
+	question.Prompt = "Is a prompt of more than one hundred and twenty characters cut where it has to be, or " +
+		strings.Repeat("does it go on and on ", 20) + "?"
 	asked := asker.ask(t, question)
 	target.runNotifier(t)
 
@@ -76,11 +78,13 @@ func TestNotifications(t *testing.T) {
 			t.Errorf("got a notification for %s, who had one or does not exist", one.Token)
 		}
 		notified[one.Token] = true
-		if one.Notification.Title == "" || !strings.HasPrefix(one.Notification.Body, "Is a prompt of more") || len([]rune(one.Notification.Body)) > 120 {
+		if one.Notification.Title == "" || !strings.HasPrefix(one.Notification.Body, "Is a prompt of more") ||
+			len([]rune(one.Notification.Body)) > 120 {
 			t.Errorf("got %+v; want a title and the beginning of the prompt", one.Notification)
 		}
 		link := "/q/" + asked.QuestionID
-		if want := map[string]string{"link": link, "url": link, "question_id": asked.QuestionID, "type": "text"}; !maps.Equal(one.Data, want) {
+		if want := map[string]string{"link": link, "url": link, "question_id": asked.QuestionID,
+			"type": "text"}; !maps.Equal(one.Data, want) {
 			t.Errorf("got data %v; want %v", one.Data, want)
 		}
 	}
@@ -141,7 +145,8 @@ func TestNotifiedAgain(t *testing.T) {
 	target.turnBack(t, "Questions", "question_id", asked.QuestionID, "due_at", 16*time.Minute)
 	for _, item := range target.Items(t, "Subscriptions") {
 		if item["next_notification_at"] != nil && item["fcm_token"] != seldom {
-			target.turnBack(t, "Subscriptions", "subscription_id", item["subscription_id"].(string), "next_notification_at", 16*time.Minute)
+			target.turnBack(t, "Subscriptions", "subscription_id", item["subscription_id"].(string),
+				"next_notification_at", 16*time.Minute)
 		}
 	}
 	for _, item := range target.Items(t, "Guards") {
@@ -182,16 +187,19 @@ func TestDeadTokenIsDeactivated(t *testing.T) {
 	if got := target.pushes(t); len(got) != 1 || got[0].Token != tokens[0] {
 		t.Errorf("got %+v; want one for %s", got, tokens[0])
 	}
-	if item := target.Item(t, "Subscriptions", "subscription_id", dead.SubscriptionID); item == nil || item["active"] != nil {
+	if item := target.Item(t, "Subscriptions", "subscription_id", dead.SubscriptionID); item == nil ||
+		item["active"] != nil {
 		t.Errorf("got %v; want a subscription that is not active", item)
 	}
 	// 10 for a text, 5 for a question with under half of its answers.
 	if earned := one.answer(t, textAnswer(asked.QuestionID)); earned.PointsEarned != 15 {
-		t.Errorf("got %d points for an answer after a notification that was not delivered; want 15", earned.PointsEarned)
+		t.Errorf("got %d points for an answer after a notification that was not delivered; want 15",
+			earned.PointsEarned)
 	}
 	// A new token makes it active again, at once.
 	token := onesynthtest.Unique("token")
-	onesynthtest.Read[subscription](t, one.try(t, http.MethodPut, "/human/push/subscribe/"+dead.SubscriptionID, subscribe{Token: token}), http.StatusOK)
+	onesynthtest.Read[subscription](t, one.try(t, http.MethodPut, "/human/push/subscribe/"+dead.SubscriptionID,
+		subscribe{Token: token}), http.StatusOK)
 	asker.ask(t, textQuestion(3))
 	target.runNotifier(t)
 	if got := target.pushes(t); !slices.ContainsFunc(got, func(p pushed) bool { return p.Token == token }) {
@@ -202,13 +210,13 @@ func TestDeadTokenIsDeactivated(t *testing.T) {
 // Notifications that failed while the push service was down are sent once it is up.
 func TestOutageIsRetried(t *testing.T) {
 	t.Parallel()
-	for _, fault := range []inbox.Fault{inbox.Unavailable, inbox.QuotaExceeded, inbox.Internal} {
+	for _, fault := range []fcm.Fault{fcm.Unavailable, fcm.QuotaExceeded, fcm.Internal} {
 		t.Run(string(fault), func(t *testing.T) {
 			t.Parallel()
 			target := ownRun(t, local.Options{})
 			_, tokens := subscribers(t, target, 3)
 			for _, token := range tokens {
-				if err := target.Run.Inbox().Fail(token, fault); err != nil {
+				if err := rooms.Of(target.Run).Inbox.Fail(token, fault); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -218,7 +226,7 @@ func TestOutageIsRetried(t *testing.T) {
 				t.Fatalf("got %+v during the outage", got)
 			}
 			for _, token := range tokens {
-				if err := target.Run.Inbox().Fail(token, ""); err != nil {
+				if err := rooms.Of(target.Run).Inbox.Fail(token, ""); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -235,11 +243,11 @@ func TestOutageIsRetried(t *testing.T) {
 // gets no answer, and a run then notifies one person too few.
 func TestOverlappingRunsNotifyOnce(t *testing.T) {
 	tests := map[string]struct {
-		faults awsapi.Faults
+		faults aws.Faults
 		kills  bool
 	}{
 		"Undisturbed": {},
-		"WithFaults":  {faults: awsapi.Faults{Throttle: 0.05, TransactionConflict: 0.05, DropResponse: 0.03, Seed: 3}},
+		"WithFaults":  {faults: aws.Faults{Throttle: 0.05, TransactionConflict: 0.05, DropResponse: 0.03, Seed: 3}},
 		"WithKills":   {kills: true},
 	}
 	for name, test := range tests {
@@ -248,7 +256,9 @@ func TestOverlappingRunsNotifyOnce(t *testing.T) {
 			target := ownRun(t, local.Options{})
 			const runs, questions, people = 4, 20, 64
 			overlapping := func() error {
-				return onesynthtest.Together(runs, func(int) error { return target.Run.RunSchedule(t.Context(), target.Schedule(t, "")) })
+				return onesynthtest.Together(runs, func(int) error {
+					return target.Run.RunSchedule(t.Context(), target.Schedule(t, ""))
+				})
 			}
 			// Runs that have to start first would come one after the other.
 			if err := overlapping(); err != nil {
@@ -269,7 +279,7 @@ func TestOverlappingRunsNotifyOnce(t *testing.T) {
 			for range questions {
 				asker.ask(t, textQuestion(1))
 			}
-			if err := target.Run.AWS().SetFaults(test.faults); err != nil {
+			if err := rooms.Of(target.Run).AWS.SetFaults(test.faults); err != nil {
 				t.Fatal(err)
 			}
 			if test.kills {
@@ -282,7 +292,8 @@ func TestOverlappingRunsNotifyOnce(t *testing.T) {
 					onesynthtest.SettledSoon(t, "a person is notified, or no one is left", func() bool {
 						return len(target.pushes(t)) > before || len(ended) > 0
 					})
-					if _, err := target.Run.Kill(target.Function(t, "Notifier")); err != nil && !errors.Is(err, lambda.ErrNotRunning) {
+					if _, err := target.Run.Kill(target.Function(t, "Notifier")); err != nil &&
+						!errors.Is(err, lambda.ErrNotRunning) {
 						t.Fatal(err)
 					}
 					if <-ended != nil {

@@ -8,8 +8,9 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/internal/aws"
+	"github.com/onesynth-cdk/onesynth/internal/rooms"
 	"github.com/onesynth-cdk/onesynth/local"
-	"github.com/onesynth-cdk/onesynth/local/awsapi"
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
 )
 
@@ -17,7 +18,7 @@ import (
 // exactly as many answers are stored as the question needs, and points are what the answers said.
 func TestRaces(t *testing.T) {
 	t.Parallel()
-	for name, faults := range map[string]awsapi.Faults{
+	for name, faults := range map[string]aws.Faults{
 		"WithThrottlingAndConflicts": {Throttle: 0.05, TransactionConflict: 0.05, Seed: 1},
 		"WithLostResponses":          {Throttle: 0.02, TransactionConflict: 0.02, DropResponse: 0.03, Seed: 2},
 		"WithoutAnswers":             {DropResponse: 0.01, Hang: 0.01, Seed: 3},
@@ -25,7 +26,7 @@ func TestRaces(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			target := ownRun(t, local.Options{})
-			if err := target.Run.AWS().SetFaults(faults); err != nil {
+			if err := rooms.Of(target.Run).AWS.SetFaults(faults); err != nil {
 				t.Fatal(err)
 			}
 			rounds := 20
@@ -46,7 +47,7 @@ func TestRaces(t *testing.T) {
 					answered, earned = answered+manyQuestions, earned+1
 				}
 			}
-			if err := target.Run.AWS().SetFaults(awsapi.Faults{}); err != nil {
+			if err := rooms.Of(target.Run).AWS.SetFaults(aws.Faults{}); err != nil {
 				t.Fatal(err)
 			}
 			points, answers := 0, 0
@@ -63,7 +64,8 @@ func TestRaces(t *testing.T) {
 				stored += int(item["points_earned"].(float64))
 			}
 			if points != told || stored != told || answers != answered {
-				t.Errorf("got %d points in stats and %d in responses for %d answers; told were %d, for %d answers", points, stored, answers, told, answered)
+				t.Errorf("got %d points in stats and %d in responses for %d answers; told were %d, for %d answers",
+					points, stored, answers, told, answered)
 			}
 		})
 	}
@@ -137,7 +139,8 @@ func raceOfPeople(t *testing.T, c *client, round int) int {
 				t.Errorf("round %d: got %+v for a first answer", round, got)
 			}
 		}
-		if has := people[i].stats(t); has.TotalPoints != want.TotalPoints || has.TotalAnswers != want.TotalAnswers || has.StreakDays != want.StreakDays {
+		if has := people[i].stats(t); has.TotalPoints != want.TotalPoints || has.TotalAnswers != want.TotalAnswers ||
+			has.StreakDays != want.StreakDays {
 			t.Errorf("round %d: got %+v for a person who was told %+v", round, has, got)
 		}
 	}
@@ -148,7 +151,8 @@ func raceOfPeople(t *testing.T, c *client, round int) int {
 	if told != 65 {
 		t.Errorf("round %d: got %d points in all; want 65, in any order", round, told)
 	}
-	if got := asker.question(t, asked.QuestionID); got.Status != "CLOSED" || got.CurrentResponses != places || len(got.Responses) != places {
+	if got := asker.question(t, asked.QuestionID); got.Status != "CLOSED" || got.CurrentResponses != places ||
+		len(got.Responses) != places {
 		t.Errorf("round %d: got %+v; want CLOSED with %d", round, got, places)
 	}
 	return told
@@ -215,7 +219,8 @@ func raceAcrossQuestions(t *testing.T, c *client, round int) int {
 	}
 	var told, unknown atomic.Int32
 	if err := onesynthtest.Together(len(ids), func(i int) error {
-		r, err := one.tryAnswer(t.Context(), answer{QuestionID: ids[i], Answer: strings.Repeat("Every word counts. ", 6), Confidence: 3})
+		r, err := one.tryAnswer(t.Context(), answer{QuestionID: ids[i],
+			Answer: strings.Repeat("Every word counts. ", 6), Confidence: 3})
 		if err != nil {
 			return err
 		}

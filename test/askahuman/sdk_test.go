@@ -31,7 +31,8 @@ func TestMCPTypeScriptClient(t *testing.T) {
 	t.Parallel()
 	on := shared(t)
 	running := exec.CommandContext(t.Context(), "node", "tools.mjs")
-	running.Dir, running.Env = filepath.Dir(platform.Modules(t, "conformance")), append(os.Environ(), "BASE_URL="+on.URL)
+	running.Dir, running.Env = filepath.Dir(platform.Modules(t, "conformance")),
+		append(os.Environ(), "BASE_URL="+on.URL)
 	if output, err := running.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, output)
 	}
@@ -62,12 +63,15 @@ func pythonClient(t *testing.T) []string {
 	if !named {
 		python = filepath.Join(platform.Root(t), "bin", "python", "bin", "python")
 	}
-	version, err := exec.CommandContext(t.Context(), python, "-c", `import importlib.metadata; print(importlib.metadata.version("ask-a-human"))`).Output()
+	version, err := exec.CommandContext(t.Context(), python, "-c",
+		`import importlib.metadata; print(importlib.metadata.version("ask-a-human"))`).Output()
 	switch {
 	case err != nil && named:
-		t.Fatalf("ONESYNTH_TEST_PYTHON: got %s, which has not the package ask-a-human: %v; run make bin/python/.installed", python, err)
+		t.Fatalf("ONESYNTH_TEST_PYTHON: got %s, which has not the package ask-a-human: %v; run make "+
+			"bin/python/.installed", python, err)
 	case err != nil:
-		t.Skipf("%s has not the package ask-a-human: run make bin/python/.installed, or name a Python that has it in ONESYNTH_TEST_PYTHON", python)
+		t.Skipf("%s has not the package ask-a-human: run make bin/python/.installed, or name a Python that has it in "+
+			"ONESYNTH_TEST_PYTHON", python)
 	}
 	if got := strings.TrimSpace(string(version)); got != "0.1.0" {
 		t.Fatalf("got version %s of the client; want 0.1.0", got)
@@ -102,7 +106,8 @@ func runClient(t *testing.T, target *target, keyed func() agent, command ...stri
 	asked := late.ask(t, textQuestion(2)).QuestionID
 	newClient(t, target).newPerson().answer(t, textAnswer(asked))
 	target.expire(t, asked)
-	environment["QUOTA_AGENT"], environment["EXPIRED_AGENT"], environment["EXPIRED_QUESTION"] = full.shows(), late.shows(), asked
+	environment["QUOTA_AGENT"], environment["EXPIRED_AGENT"], environment["EXPIRED_QUESTION"] = full.shows(),
+		late.shows(), asked
 	avoidEndOfHour(t)
 	output, err := shell.RunCommandContextAndGetOutputE(t, t.Context(), &shell.Command{
 		Command: command[0], Args: command[1:], WorkingDir: "client", Env: environment,

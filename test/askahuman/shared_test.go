@@ -22,9 +22,11 @@ func TestShared(t *testing.T) {
 		Language: language,
 		Statuses: []int{http.StatusOK, http.StatusCreated, http.StatusBadRequest, http.StatusNotFound},
 		LargeBodies: map[string][]byte{
-			"Prompt":  fmt.Appendf(nil, `{"type":"text","prompt":"%s"}`, strings.Repeat("x", 1<<20-32)),
-			"Number":  fmt.Appendf(nil, `{"type":"text","prompt":"How many are these?","min_responses":%s}`, strings.Repeat("9", 200_000)),
-			"Options": fmt.Appendf(nil, `{"type":"multiple_choice","prompt":"Which one is it?","options":["a"%s]}`, strings.Repeat(`,"a"`, 50_000)),
+			"Prompt": fmt.Appendf(nil, `{"type":"text","prompt":"%s"}`, strings.Repeat("x", 1<<20-32)),
+			"Number": fmt.Appendf(nil, `{"type":"text","prompt":"How many are these?","min_responses":%s}`,
+				strings.Repeat("9", 200_000)),
+			"Options": fmt.Appendf(nil, `{"type":"multiple_choice","prompt":"Which one is it?","options":["a"%s]}`,
+				strings.Repeat(`,"a"`, 50_000)),
 		},
 		Probes: probes,
 		Failed: func(t testing.TB, r onesynthtest.Reply) {

@@ -84,36 +84,42 @@ func TestThrottling(t *testing.T) {
 			a := newClient(t, on).newAgent()
 			question := textQuestion(2)
 			question.IdempotencyKey = onesynthtest.Unique("key")
-			return platform.Request{Send: byAgent(a, http.MethodPost, "/agent/questions", question), Status: http.StatusCreated, Check: func(t testing.TB, r onesynthtest.Reply) {
-				if page := a.list(t, nil); len(page.Questions) != 1 || page.Questions[0].QuestionID != onesynthtest.Field(r.Body, "question_id") {
-					t.Errorf("got %+v; told was %v", page, r)
-				}
-			}}
+			return platform.Request{Send: byAgent(a, http.MethodPost, "/agent/questions", question),
+				Status: http.StatusCreated, Check: func(t testing.TB, r onesynthtest.Reply) {
+					if page := a.list(t, nil); len(page.Questions) != 1 ||
+						page.Questions[0].QuestionID != onesynthtest.Field(r.Body, "question_id") {
+						t.Errorf("got %+v; told was %v", page, r)
+					}
+				}}
 		},
 		"GET /agent/questions":               agentReads("/agent/questions"),
 		"GET /agent/questions/{question_id}": agentReads("/agent/questions/{question_id}"),
 		"DELETE /agent/questions/{question_id}": func(t *testing.T) platform.Request {
 			a := newClient(t, on).newAgent()
 			asked := a.ask(t, textQuestion(2))
-			return platform.Request{Send: byAgent(a, http.MethodDelete, asked.PollURL, nil), Status: http.StatusNoContent, Check: func(t testing.TB, _ onesynthtest.Reply) {
-				if got := a.question(t, asked.QuestionID); got.Status != "CLOSED" {
-					t.Errorf("got %+v; want CLOSED", got)
-				}
-			}}
+			return platform.Request{Send: byAgent(a, http.MethodDelete, asked.PollURL, nil),
+				Status: http.StatusNoContent, Check: func(t testing.TB, _ onesynthtest.Reply) {
+					if got := a.question(t, asked.QuestionID); got.Status != "CLOSED" {
+						t.Errorf("got %+v; want CLOSED", got)
+					}
+				}}
 		},
 		"GET /agent/webhook-secrets": agentReads("/agent/webhook-secrets"),
 		"POST /agent/webhook-secrets": func(t *testing.T) platform.Request {
 			a := newClient(t, on).newAgent()
-			return platform.Request{Send: byAgent(a, http.MethodPost, "/agent/webhook-secrets", nil), Status: http.StatusOK, Check: func(t testing.TB, r onesynthtest.Reply) {
-				if told := onesynthtest.Read[secrets](t, r, http.StatusOK).Secrets; !slices.Contains(a.webhookSecrets(t, http.MethodGet), told[0]) {
-					t.Error("the secret that was told does not sign")
-				}
-			}}
+			return platform.Request{Send: byAgent(a, http.MethodPost, "/agent/webhook-secrets", nil),
+				Status: http.StatusOK, Check: func(t testing.TB, r onesynthtest.Reply) {
+					if told := onesynthtest.Read[secrets](t, r,
+						http.StatusOK).Secrets; !slices.Contains(a.webhookSecrets(t, http.MethodGet), told[0]) {
+						t.Error("the secret that was told does not sign")
+					}
+				}}
 		},
 		"POST /agent/webhook-tests": func(t *testing.T) platform.Request {
 			// The queue is no table. The webhook itself may wait for minutes, for its sender reads one.
 			body := map[string]any{"callback_url": on.Run.WebhooksURL() + onesynthtest.Unique("tried")}
-			return platform.Request{Send: byAgent(newClient(t, on).newAgent(), http.MethodPost, "/agent/webhook-tests", body), Status: http.StatusAccepted}
+			return platform.Request{Send: byAgent(newClient(t, on).newAgent(), http.MethodPost, "/agent/webhook-tests",
+				body), Status: http.StatusAccepted}
 		},
 		"GET /human/questions":               personReads("/human/questions"),
 		"GET /human/questions/{question_id}": personReads("/human/questions/{question_id}"),
@@ -121,51 +127,59 @@ func TestThrottling(t *testing.T) {
 			c := newClient(t, on)
 			a, one := c.newAgent(), c.newPerson()
 			asked := a.ask(t, textQuestion(2))
-			return platform.Request{Send: byPerson(one, http.MethodPost, "/human/responses", textAnswer(asked.QuestionID)), Status: http.StatusCreated, Repeated: http.StatusConflict, Check: func(t testing.TB, _ onesynthtest.Reply) {
-				if got := a.question(t, asked.QuestionID); got.CurrentResponses != 1 || len(got.Responses) != 1 {
-					t.Errorf("got %+v; want one answer", got)
-				}
-				if got := one.stats(t); got.TotalAnswers != 1 || got.TotalPoints != 15 {
-					t.Errorf("got %+v; want the 15 points of one answer", got)
-				}
-			}}
+			return platform.Request{Send: byPerson(one, http.MethodPost, "/human/responses",
+				textAnswer(asked.QuestionID)), Status: http.StatusCreated, Repeated: http.StatusConflict,
+				Check: func(t testing.TB, _ onesynthtest.Reply) {
+					if got := a.question(t, asked.QuestionID); got.CurrentResponses != 1 || len(got.Responses) != 1 {
+						t.Errorf("got %+v; want one answer", got)
+					}
+					if got := one.stats(t); got.TotalAnswers != 1 || got.TotalPoints != 15 {
+						t.Errorf("got %+v; want the 15 points of one answer", got)
+					}
+				}}
 		},
 		"POST /human/push/subscribe": func(t *testing.T) platform.Request {
 			one, token := newClient(t, on).newPerson(), onesynthtest.Unique("token")
-			return platform.Request{Send: byPerson(one, http.MethodPost, "/human/push/subscribe", subscribe{token, 30}), Status: http.StatusCreated, Check: func(t testing.TB, _ onesynthtest.Reply) {
-				subscribed(t, token, 30)
-			}}
+			return platform.Request{Send: byPerson(one, http.MethodPost, "/human/push/subscribe", subscribe{token, 30}),
+				Status: http.StatusCreated, Check: func(t testing.TB, _ onesynthtest.Reply) {
+					subscribed(t, token, 30)
+				}}
 		},
 		"PUT /human/push/subscribe": func(t *testing.T) platform.Request {
 			one, old, token := newClient(t, on).newPerson(), onesynthtest.Unique("token"), onesynthtest.Unique("token")
 			one.subscribe(t, subscribe{old, 30})
 			body := map[string]any{"fcm_token": token, "old_fcm_token": old}
-			return platform.Request{Send: byPerson(one, http.MethodPut, "/human/push/subscribe", body), Status: http.StatusOK, Check: func(t testing.TB, _ onesynthtest.Reply) {
-				subscribed(t, token, 30)
-				subscribed(t, old, 0)
-			}}
+			return platform.Request{Send: byPerson(one, http.MethodPut, "/human/push/subscribe", body),
+				Status: http.StatusOK, Check: func(t testing.TB, _ onesynthtest.Reply) {
+					subscribed(t, token, 30)
+					subscribed(t, old, 0)
+				}}
 		},
 		"PUT /human/push/subscribe/{subscription_id}": func(t *testing.T) platform.Request {
 			one, token := newClient(t, on).newPerson(), onesynthtest.Unique("token")
 			made := one.subscribe(t, subscribe{token, 30})
-			return platform.Request{Send: byPerson(one, http.MethodPut, "/human/push/subscribe/"+made.SubscriptionID, subscribe{Interval: 60}), Status: http.StatusOK, Check: func(t testing.TB, _ onesynthtest.Reply) {
+			return platform.Request{Send: byPerson(one, http.MethodPut, "/human/push/subscribe/"+made.SubscriptionID,
+				subscribe{Interval: 60}), Status: http.StatusOK, Check: func(t testing.TB, _ onesynthtest.Reply) {
 				subscribed(t, token, 60)
 			}}
 		},
 		"DELETE /human/push/subscribe/{subscription_id}": func(t *testing.T) platform.Request {
 			one, token := newClient(t, on).newPerson(), onesynthtest.Unique("token")
 			made := one.subscribe(t, subscribe{token, 30})
-			return platform.Request{Send: byPerson(one, http.MethodDelete, "/human/push/subscribe/"+made.SubscriptionID, nil), Status: http.StatusNoContent, Repeated: http.StatusNotFound, Check: func(t testing.TB, _ onesynthtest.Reply) {
-				subscribed(t, token, 0)
-			}}
+			return platform.Request{Send: byPerson(one, http.MethodDelete, "/human/push/subscribe/"+made.SubscriptionID,
+				nil), Status: http.StatusNoContent, Repeated: http.StatusNotFound,
+				Check: func(t testing.TB, _ onesynthtest.Reply) {
+					subscribed(t, token, 0)
+				}}
 		},
 		"POST /human/reports": func(t *testing.T) platform.Request {
 			c := newClient(t, on)
 			asked, body := c.newAgent().ask(t, textQuestion(2)), map[string]any{"reason": "spam"}
 			body["question_id"] = asked.QuestionID
-			return platform.Request{Send: byPerson(c.newPerson(), http.MethodPost, "/human/reports", body), Status: http.StatusCreated, Check: func(t testing.TB, _ onesynthtest.Reply) {
-				reported(t, asked.QuestionID)
-			}}
+			return platform.Request{Send: byPerson(c.newPerson(), http.MethodPost, "/human/reports", body),
+				Status: http.StatusCreated, Check: func(t testing.TB, _ onesynthtest.Reply) {
+					reported(t, asked.QuestionID)
+				}}
 		},
 		"POST /agent/reports": func(t *testing.T) platform.Request {
 			c := newClient(t, on)
@@ -173,62 +187,76 @@ func TestThrottling(t *testing.T) {
 			asked := a.ask(t, textQuestion(2))
 			given := c.newPerson().answer(t, textAnswer(asked.QuestionID))
 			body := map[string]any{"question_id": asked.QuestionID, "response_id": given.ResponseID, "reason": "spam"}
-			return platform.Request{Send: byAgent(a, http.MethodPost, "/agent/reports", body), Status: http.StatusCreated, Check: func(t testing.TB, _ onesynthtest.Reply) {
-				reported(t, given.ResponseID)
-			}}
+			return platform.Request{Send: byAgent(a, http.MethodPost, "/agent/reports", body),
+				Status: http.StatusCreated, Check: func(t testing.TB, _ onesynthtest.Reply) {
+					reported(t, given.ResponseID)
+				}}
 		},
 		"GET /operator/reports": func(t *testing.T) platform.Request {
-			return platform.Request{Send: byOperator(t, http.MethodGet, "/operator/reports", nil), Status: http.StatusOK}
+			return platform.Request{Send: byOperator(t, http.MethodGet, "/operator/reports", nil),
+				Status: http.StatusOK}
 		},
 		"PUT /operator/reports/{report_id}": func(t *testing.T) platform.Request {
 			c := newClient(t, on)
 			asked := c.newAgent().ask(t, textQuestion(2))
 			c.newPerson().report(t, asked.QuestionID)
-			return platform.Request{Send: byOperator(t, http.MethodPut, "/operator/reports/"+asked.QuestionID, map[string]any{"dismissed": true}), Status: http.StatusNoContent}
+			return platform.Request{Send: byOperator(t, http.MethodPut, "/operator/reports/"+asked.QuestionID,
+				map[string]any{"dismissed": true}), Status: http.StatusNoContent}
 		},
 		"GET /operator/questions": func(t *testing.T) platform.Request {
 			a := newClient(t, on).newAgent()
 			asked := a.ask(t, textQuestion(2))
-			return platform.Request{Send: byOperator(t, http.MethodGet, "/operator/questions?agent_id="+a.id, nil), Status: http.StatusOK, Check: func(t testing.TB, r onesynthtest.Reply) {
-				if got := onesynthtest.Read[openOf](t, r, http.StatusOK); len(got.Questions) != 1 || got.Questions[0].QuestionID != asked.QuestionID {
-					t.Errorf("got %+v; want the question %s", got, asked.QuestionID)
-				}
-			}}
+			return platform.Request{Send: byOperator(t, http.MethodGet, "/operator/questions?agent_id="+a.id, nil),
+				Status: http.StatusOK, Check: func(t testing.TB, r onesynthtest.Reply) {
+					if got := onesynthtest.Read[openOf](t, r, http.StatusOK); len(got.Questions) != 1 ||
+						got.Questions[0].QuestionID != asked.QuestionID {
+						t.Errorf("got %+v; want the question %s", got, asked.QuestionID)
+					}
+				}}
 		},
 		"PUT /operator/questions": func(t *testing.T) platform.Request {
 			a := newClient(t, on).newAgent()
 			asked := a.ask(t, textQuestion(2))
-			return platform.Request{Send: byOperator(t, http.MethodPut, "/operator/questions", map[string]any{"agent_id": a.id, "hidden": true}), Status: http.StatusOK, Check: func(t testing.TB, _ onesynthtest.Reply) {
-				if got := a.question(t, asked.QuestionID); got.Status != "CLOSED" || !got.Hidden {
-					t.Errorf("got %+v; want it hidden", got)
-				}
-			}}
+			return platform.Request{Send: byOperator(t, http.MethodPut, "/operator/questions",
+				map[string]any{"agent_id": a.id, "hidden": true}), Status: http.StatusOK,
+				Check: func(t testing.TB, _ onesynthtest.Reply) {
+					if got := a.question(t, asked.QuestionID); got.Status != "CLOSED" || !got.Hidden {
+						t.Errorf("got %+v; want it hidden", got)
+					}
+				}}
 		},
 		"PUT /operator/questions/{question_id}": func(t *testing.T) platform.Request {
 			a := newClient(t, on).newAgent()
 			asked := a.ask(t, textQuestion(2))
-			return platform.Request{Send: byOperator(t, http.MethodPut, "/operator/questions/"+asked.QuestionID, map[string]any{"hidden": true}), Status: http.StatusNoContent, Check: func(t testing.TB, _ onesynthtest.Reply) {
-				if got := a.question(t, asked.QuestionID); got.Status != "CLOSED" || !got.Hidden {
-					t.Errorf("got %+v; want it hidden", got)
-				}
-			}}
+			return platform.Request{Send: byOperator(t, http.MethodPut, "/operator/questions/"+asked.QuestionID,
+				map[string]any{"hidden": true}), Status: http.StatusNoContent,
+				Check: func(t testing.TB, _ onesynthtest.Reply) {
+					if got := a.question(t, asked.QuestionID); got.Status != "CLOSED" || !got.Hidden {
+						t.Errorf("got %+v; want it hidden", got)
+					}
+				}}
 		},
 		"PUT /operator/questions/{question_id}/responses/{response_id}": func(t *testing.T) platform.Request {
 			c := newClient(t, on)
 			a := c.newAgent()
 			asked := a.ask(t, textQuestion(2))
 			given := c.newPerson().answer(t, textAnswer(asked.QuestionID))
-			return platform.Request{Send: byOperator(t, http.MethodPut, "/operator/questions/"+asked.QuestionID+"/responses/"+given.ResponseID, map[string]any{"hidden": true}), Status: http.StatusNoContent, Check: func(t testing.TB, _ onesynthtest.Reply) {
-				if got := a.question(t, asked.QuestionID); got.HiddenResponses != 1 || len(got.Responses) != 0 {
-					t.Errorf("got %+v; want its answer hidden", got)
-				}
-			}}
+			return platform.Request{Send: byOperator(t, http.MethodPut,
+				"/operator/questions/"+asked.QuestionID+"/responses/"+given.ResponseID, map[string]any{"hidden": true}),
+				Status: http.StatusNoContent, Check: func(t testing.TB, _ onesynthtest.Reply) {
+					if got := a.question(t, asked.QuestionID); got.HiddenResponses != 1 || len(got.Responses) != 0 {
+						t.Errorf("got %+v; want its answer hidden", got)
+					}
+				}}
 		},
 		"PUT /operator/blocks": func(t *testing.T) platform.Request {
 			a := newClient(t, on).newAgent()
-			return platform.Request{Send: byOperator(t, http.MethodPut, "/operator/blocks", map[string]any{"agent_id": a.id, "blocked": true}), Status: http.StatusNoContent, Check: func(t testing.TB, _ onesynthtest.Reply) {
-				refused(t, a.try(t, http.MethodPost, "/agent/questions", textQuestion(1)), http.StatusForbidden, "BLOCKED")
-			}}
+			return platform.Request{Send: byOperator(t, http.MethodPut, "/operator/blocks",
+				map[string]any{"agent_id": a.id, "blocked": true}), Status: http.StatusNoContent,
+				Check: func(t testing.TB, _ onesynthtest.Reply) {
+					refused(t, a.try(t, http.MethodPost, "/agent/questions", textQuestion(1)), http.StatusForbidden,
+						"BLOCKED")
+				}}
 		},
 		"GET /human/stats":       personReads("/human/stats"),
 		"GET /human/leaderboard": personReads("/human/leaderboard"),

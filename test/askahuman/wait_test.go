@@ -9,8 +9,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
 )
 
-// An agent waits for many questions at once, and learns of the answer to each. While each wait holds an instance of the function, no
-// instance refuses the agent's calls.
+// An agent waits for many questions at once, and learns of the answer to each. While each wait holds an instance of the
+// function, no instance refuses the agent's calls.
 func TestWaitingTogether(t *testing.T) {
 	t.Parallel()
 	target := shared(t)
@@ -25,7 +25,8 @@ func TestWaitingTogether(t *testing.T) {
 	for i := range asked {
 		group.Go(func() {
 			var err error
-			if replies[i], err = asker.Send(t.Context(), http.MethodGet, asked[i].PollURL+"?wait=20&seen=0", asker.header(), nil); err != nil {
+			if replies[i], err = asker.Send(t.Context(), http.MethodGet, asked[i].PollURL+"?wait=20&seen=0",
+				asker.header(), nil); err != nil {
 				t.Error(err)
 			}
 		})
@@ -35,8 +36,10 @@ func TestWaitingTogether(t *testing.T) {
 	}
 	group.Wait()
 	for _, reply := range replies {
-		if got := onesynthtest.Read[agentQuestion](t, reply, http.StatusOK); got.Status != "CLOSED" || got.CurrentResponses != 1 || len(got.Responses) != 1 {
-			t.Errorf("got %s with %d answers, counted %d; want CLOSED with 1", got.Status, len(got.Responses), got.CurrentResponses)
+		if got := onesynthtest.Read[agentQuestion](t, reply, http.StatusOK); got.Status != "CLOSED" ||
+			got.CurrentResponses != 1 || len(got.Responses) != 1 {
+			t.Errorf("got %s with %d answers, counted %d; want CLOSED with 1", got.Status, len(got.Responses),
+				got.CurrentResponses)
 		}
 	}
 }

@@ -15,9 +15,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatchlogs/types"
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
+	"github.com/onesynth-cdk/onesynth/internal/console"
+	"github.com/onesynth-cdk/onesynth/internal/rooms"
+	"github.com/onesynth-cdk/onesynth/internal/services/fcm"
 	"github.com/onesynth-cdk/onesynth/local"
-	"github.com/onesynth-cdk/onesynth/local/console"
-	"github.com/onesynth-cdk/onesynth/local/inbox"
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
@@ -54,10 +55,12 @@ func (p *target) on(path string, question ask) ask {
 }
 
 // arrived waits for a number of attempts on a path, and returns them.
-func (p *target) arrived(t testing.TB, path string, attempts int) (got []inbox.Webhook) {
+func (p *target) arrived(t testing.TB, path string, attempts int) (got []fcm.Webhook) {
 	t.Helper()
 	onesynthtest.Settled(t, fmt.Sprintf("%d webhooks arrive at /%s", attempts, path), func() bool {
-		got = slices.DeleteFunc(p.Run.Webhooks().Webhooks(), func(w inbox.Webhook) bool { return w.Path != "/"+path })
+		got = slices.DeleteFunc(rooms.Of(p.Run).Webhooks.Webhooks(), func(w fcm.Webhook) bool {
+			return w.Path != "/"+path
+		})
 		return len(got) >= attempts
 	})
 	return got
@@ -66,14 +69,15 @@ func (p *target) arrived(t testing.TB, path string, attempts int) (got []inbox.W
 // dueWebhooks lets the time until the next attempt at each webhook pass.
 func (p *target) dueWebhooks(t testing.TB) {
 	t.Helper()
-	for _, queue := range p.Run.AWS().Queues() {
+	for _, queue := range rooms.Of(p.Run).AWS.Queues() {
 		if strings.Contains(queue.Name, "Webhooks") {
 			queue.Due()
 		}
 	}
 }
 
-// When a question closes or expires, its agent's endpoint gets a webhook, which the official library verifies by each secret.
+// When a question closes or expires, its agent's endpoint gets a webhook, which the official library verifies by each
+// secret.
 func TestWebhooks(t *testing.T) {
 	t.Parallel()
 	target := shared(t)
@@ -105,10 +109,15 @@ func TestWebhooks(t *testing.T) {
 	if err := json.Unmarshal([]byte(got.Body), &closed); err != nil {
 		t.Fatal(err)
 	}
-	onesynthtest.Settled(t, "the agent sees that it is delivered", func() bool { return asker.question(t, answered.QuestionID).Webhook.State == "delivered" })
+	onesynthtest.Settled(t, "the agent sees that it is delivered", func() bool {
+		return asker.question(t, answered.QuestionID).Webhook.State == "delivered"
+	})
 	read := asker.question(t, answered.QuestionID)
-	if closed.Type != "question.closed" || closed.Data.QuestionID != answered.QuestionID || closed.Data.Status != "CLOSED" || closed.Data.CurrentResponses != 2 || closed.Data.RequiredResponses != 2 ||
-		closed.Data.PollURL != answered.PollURL || closed.Data.ClosedAt == nil || read.ClosedAt == nil || !closed.Data.ClosedAt.Equal(*read.ClosedAt) || !closed.Timestamp.Equal(*read.ClosedAt) || closed.Data.ExpiredAt != nil {
+	if closed.Type != "question.closed" || closed.Data.QuestionID != answered.QuestionID ||
+		closed.Data.Status != "CLOSED" || closed.Data.CurrentResponses != 2 || closed.Data.RequiredResponses != 2 ||
+		closed.Data.PollURL != answered.PollURL || closed.Data.ClosedAt == nil || read.ClosedAt == nil ||
+		!closed.Data.ClosedAt.Equal(*read.ClosedAt) || !closed.Timestamp.Equal(*read.ClosedAt) ||
+		closed.Data.ExpiredAt != nil {
 		t.Errorf("got %s of %+v", got.Body, read)
 	}
 	if strings.Contains(got.Body, "apologise") {
@@ -122,32 +131,37 @@ func TestWebhooks(t *testing.T) {
 	target.expire(t, overdue.QuestionID)
 	target.runNotifier(t)
 	var expired webhook
-	if err := json.Unmarshal([]byte(target.arrived(t, path, 1)[0].Body), &expired); err != nil || expired.Type != "question.expired" || expired.Data.QuestionID != overdue.QuestionID || expired.Data.ExpiredAt == nil {
+	if err := json.Unmarshal([]byte(target.arrived(t, path, 1)[0].Body), &expired); err != nil ||
+		expired.Type != "question.expired" || expired.Data.QuestionID != overdue.QuestionID ||
+		expired.Data.ExpiredAt == nil {
 		t.Errorf("got %+v, %v", expired, err)
 	}
 	// An agent tries an endpoint.
 	path = onesynthtest.Unique("tried")
 	tried := onesynthtest.Read[struct {
 		ID string `json:"webhook_id"`
-	}](t, asker.try(t, http.MethodPost, "/agent/webhook-tests", map[string]any{"callback_url": target.Run.WebhooksURL() + path}), http.StatusAccepted)
+	}](t, asker.try(t, http.MethodPost, "/agent/webhook-tests",
+		map[string]any{"callback_url": target.Run.WebhooksURL() + path}), http.StatusAccepted)
 	test := target.arrived(t, path, 1)[0]
 	verifier, err := standardwebhooks.NewWebhook(both[0])
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := verifier.Verify([]byte(test.Body), http.Header(test.Header)); err != nil || http.Header(test.Header).Get("Webhook-Id") != tried.ID || !strings.Contains(test.Body, `"webhook.test"`) {
+	if err := verifier.Verify([]byte(test.Body), http.Header(test.Header)); err != nil ||
+		http.Header(test.Header).Get("Webhook-Id") != tried.ID || !strings.Contains(test.Body, `"webhook.test"`) {
 		t.Errorf("got %s of %s, %v", test.Body, tried.ID, err)
 	}
 	// One who names no endpoint gets none, and one that no webhook may go to is refused.
 	asker.close(t, asker.ask(t, textQuestion(1)).QuestionID)
-	for _, forbidden := range []string{"https://169.254.169.254/latest", target.Run.ConsoleURL() + "/faults", target.URL + "/agent/questions"} {
+	for _, forbidden := range []string{"https://169.254.169.254/latest", target.Run.ConsoleURL() + "/faults",
+		target.URL + "/agent/questions"} {
 		question.CallbackURL = forbidden
 		invalid(t, asker.try(t, http.MethodPost, "/agent/questions", question), "callback_url")
 	}
 }
 
-// On an emulator, the stream, the queue and the plan of retries are AWS's as others understand it. No webhook arrives there, since none may go
-// to this machine.
+// On an emulator, the stream, the queue and the plan of retries are AWS's as others understand it. No webhook arrives
+// there, since none may go to this machine.
 func TestWebhookIsTriedOnAnEmulator(t *testing.T) {
 	t.Parallel()
 	target := shared(t)
@@ -165,13 +179,16 @@ func TestWebhookIsTriedOnAnEmulator(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sender := slices.IndexFunc(groups.LogGroups, func(g types.LogGroup) bool { return strings.Contains(*g.LogGroupName, "WebhookSenderLogs") })
+	sender := slices.IndexFunc(groups.LogGroups, func(g types.LogGroup) bool {
+		return strings.Contains(*g.LogGroupName, "WebhookSenderLogs")
+	})
 	if sender < 0 {
 		t.Fatal("the sender of webhooks has no log group")
 	}
 	host := strings.TrimSuffix(strings.TrimPrefix(question.CallbackURL, "https://"), "/")
 	onesynthtest.Settled(t, "the webhook is tried twice", func() bool {
-		found, err := logs.FilterLogEvents(t.Context(), &cloudwatchlogs.FilterLogEventsInput{LogGroupName: groups.LogGroups[sender].LogGroupName})
+		found, err := logs.FilterLogEvents(t.Context(),
+			&cloudwatchlogs.FilterLogEventsInput{LogGroupName: groups.LogGroups[sender].LogGroupName})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -189,14 +206,14 @@ func TestWebhookIsTriedOnAnEmulator(t *testing.T) {
 	})
 }
 
-// A webhook that failed comes again, with the same id, until its endpoint takes it. Kills of the functions on the way lose none. What no
-// endpoint takes is in the queue of failures, from which it can be sent again.
+// A webhook that failed comes again, with the same id, until its endpoint takes it. Kills of the functions on the way
+// lose none. What no endpoint takes is in the queue of failures, from which it can be sent again.
 func TestWebhooksComeAgain(t *testing.T) {
 	t.Parallel()
 	target := ownRun(t, local.Options{})
 	c := newClient(t, target)
 	asker := c.newAgent()
-	if err := target.Run.Webhooks().Behave("/down", inbox.Fails); err != nil {
+	if err := rooms.Of(target.Run).Webhooks.Behave("/down", fcm.Fails); err != nil {
 		t.Fatal(err)
 	}
 	const questions = 6
@@ -208,7 +225,7 @@ func TestWebhooksComeAgain(t *testing.T) {
 			_, _ = target.Run.Kill(target.Function(t, name))
 		}
 	}
-	ids := func(of []inbox.Webhook) map[string]bool {
+	ids := func(of []fcm.Webhook) map[string]bool {
 		all := map[string]bool{}
 		for _, one := range of {
 			all[http.Header(one.Header).Get("Webhook-Id")] = true
@@ -217,20 +234,24 @@ func TestWebhooksComeAgain(t *testing.T) {
 	}
 	onesynthtest.Settled(t, "each webhook is tried twice", func() bool {
 		target.dueWebhooks(t)
-		got := slices.DeleteFunc(target.Run.Webhooks().Webhooks(), func(w inbox.Webhook) bool { return w.Path != "/down" })
+		got := slices.DeleteFunc(rooms.Of(target.Run).Webhooks.Webhooks(), func(w fcm.Webhook) bool {
+			return w.Path != "/down"
+		})
 		return len(ids(got)) == questions && len(got) >= 2*questions
 	})
 	seen := func(state string) func() bool {
 		return func() bool {
-			return !slices.ContainsFunc(asked, func(id string) bool { return asker.question(t, id).Webhook.State != state })
+			return !slices.ContainsFunc(asked, func(id string) bool {
+				return asker.question(t, id).Webhook.State != state
+			})
 		}
 	}
 	onesynthtest.Settled(t, "the agent sees that they wait", seen("waiting"))
-	attempted := ids(target.Run.Webhooks().Webhooks())
+	attempted := ids(rooms.Of(target.Run).Webhooks.Webhooks())
 	// A kill may leave a webhook in the queue twice, with one id.
 	waiting := func(part string) map[string]bool {
 		all := map[string]bool{}
-		for _, queue := range target.Run.AWS().Queues() {
+		for _, queue := range rooms.Of(target.Run).AWS.Queues() {
 			for _, message := range queue.Messages() {
 				if strings.Contains(queue.Name, part) {
 					all[onesynthtest.Field([]byte(message.Body), "id")] = true
@@ -241,14 +262,15 @@ func TestWebhooksComeAgain(t *testing.T) {
 	}
 	onesynthtest.Settled(t, "the webhooks are given up", func() bool {
 		target.dueWebhooks(t)
-		return maps.Equal(waiting("WebhookDeadLetters"), attempted) && len(waiting("")) == questions && len(waiting("Webhooks")) == 0
+		return maps.Equal(waiting("WebhookDeadLetters"), attempted) && len(waiting("")) == questions &&
+			len(waiting("Webhooks")) == 0
 	})
 	onesynthtest.Settled(t, "the agent sees that they are given up", seen("given_up"))
-	if err := target.Run.Webhooks().Behave("/down", inbox.Takes); err != nil {
+	if err := rooms.Of(target.Run).Webhooks.Behave("/down", fcm.Takes); err != nil {
 		t.Fatal(err)
 	}
-	target.Run.Webhooks().Clear()
-	for _, queue := range target.Run.AWS().Queues() {
+	rooms.Of(target.Run).Webhooks.Clear()
+	for _, queue := range rooms.Of(target.Run).AWS.Queues() {
 		if !strings.Contains(queue.Name, "WebhookDeadLetters") {
 			continue
 		}
@@ -256,12 +278,15 @@ func TestWebhooksComeAgain(t *testing.T) {
 			toConsole := platform.NewClient(t, target.Target)
 			toConsole.URL = target.Run.ConsoleURL()
 			path := "/queues/" + queue.Name + "/messages/" + message.ID + "/again"
-			if r := toConsole.MustSend(t, http.MethodPost, path, http.Header{console.Header: {"test"}}, []byte("{}")); r.Status != http.StatusOK {
+			if r := toConsole.MustSend(t, http.MethodPost, path, http.Header{console.Header: {"test"}},
+				[]byte("{}")); r.Status != http.StatusOK {
 				t.Errorf("again: got %v", r)
 			}
 		}
 	}
-	onesynthtest.Settled(t, "each arrives", func() bool { return maps.Equal(ids(target.Run.Webhooks().Webhooks()), attempted) })
+	onesynthtest.Settled(t, "each arrives", func() bool {
+		return maps.Equal(ids(rooms.Of(target.Run).Webhooks.Webhooks()), attempted)
+	})
 	onesynthtest.Settled(t, "the agent sees that they are delivered", seen("delivered"))
 	onesynthtest.Settled(t, "the queues are empty", func() bool { return len(waiting("")) == 0 })
 }

@@ -1,5 +1,5 @@
-// Package browser gives tests a real Chromium: it finds the one of this machine, starts it without a window, and drives its pages.
-// The browser needs no network but the test's own servers.
+// Package browser gives tests a real Chromium: it finds the one of this machine, starts it without a window, and drives
+// its pages. The browser needs no network but the test's own servers.
 package browser
 
 import (
@@ -20,19 +20,22 @@ import (
 const Variable = "CHROMIUM"
 
 // ErrNone says that this machine has no browser that the tests can drive, and what to do.
-var ErrNone = errors.New("no Chromium found: install one (Debian and Ubuntu: apt-get install chromium; macOS: brew install --cask chromium, or Google Chrome), " +
+var ErrNone = errors.New("no Chromium found: install one (Debian and Ubuntu: apt-get install chromium; macOS: brew " +
+	"install --cask chromium, or Google Chrome), " +
 	"or give its path in the variable " + Variable)
 
 // names are those of the commands, in the order in which they are tried.
-var names = []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "microsoft-edge"}
+var names = []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome",
+	"microsoft-edge"}
 
 // applications are where macOS has them.
 var applications = []string{
-	"Chromium.app/Contents/MacOS/Chromium", "Google Chrome.app/Contents/MacOS/Google Chrome", "Microsoft Edge.app/Contents/MacOS/Microsoft Edge",
+	"Chromium.app/Contents/MacOS/Chromium", "Google Chrome.app/Contents/MacOS/Google Chrome",
+	"Microsoft Edge.app/Contents/MacOS/Microsoft Edge",
 }
 
-// Find returns the path of a browser: that of the variable, or the first on the PATH, or in macOS's folders of applications. The error
-// is ErrNone.
+// Find returns the path of a browser. [Variable] names it; otherwise it is the first on the PATH, or in macOS's folders
+// of applications. The error is ErrNone.
 func Find() (string, error) {
 	if given := os.Getenv(Variable); given != "" {
 		path, err := exec.LookPath(given)
@@ -89,14 +92,19 @@ func Start(path string, more ...chromedp.ExecAllocatorOption) (*Browser, error) 
 	}
 	flag := chromedp.Flag
 	options := []chromedp.ExecAllocatorOption{
-		chromedp.ExecPath(path), chromedp.UserDataDir(folder), chromedp.Headless, chromedp.NoFirstRun, chromedp.NoDefaultBrowserCheck, chromedp.DisableGPU,
+		chromedp.ExecPath(path), chromedp.UserDataDir(folder), chromedp.Headless, chromedp.NoFirstRun,
+		chromedp.NoDefaultBrowserCheck, chromedp.DisableGPU,
 		// The pages are the tests' own, and in a container the user is often root, for whom there is no sandbox.
 		chromedp.NoSandbox,
-		flag("disable-quic", true), flag("disable-background-networking", true), flag("disable-component-update", true), flag("disable-sync", true),
-		flag("disable-default-apps", true), flag("disable-extensions", true), flag("disable-breakpad", true), flag("metrics-recording-only", true),
-		flag("password-store", "basic"), flag("use-mock-keychain", true), flag("disable-dev-shm-usage", true), flag("force-color-profile", "srgb"),
+		flag("disable-quic", true), flag("disable-background-networking", true), flag("disable-component-update", true),
+		flag("disable-sync", true),
+		flag("disable-default-apps", true), flag("disable-extensions", true), flag("disable-breakpad", true),
+		flag("metrics-recording-only", true),
+		flag("password-store", "basic"), flag("use-mock-keychain", true), flag("disable-dev-shm-usage", true),
+		flag("force-color-profile", "srgb"),
 		WithoutFeatures(),
-		flag("disable-background-timer-throttling", true), flag("disable-renderer-backgrounding", true), flag("disable-backgrounding-occluded-windows", true),
+		flag("disable-background-timer-throttling", true), flag("disable-renderer-backgrounding", true),
+		flag("disable-backgrounding-occluded-windows", true),
 	}
 	b := &Browser{folder: folder}
 	allocated, cancel := chromedp.NewExecAllocator(context.Background(), append(options, more...)...)
@@ -112,7 +120,8 @@ func Start(path string, more ...chromedp.ExecAllocatorOption) (*Browser, error) 
 
 // WithoutFeatures is the option of a browser that lacks these features, besides those that no test wants.
 func WithoutFeatures(features ...string) chromedp.ExecAllocatorOption {
-	return chromedp.Flag("disable-features", strings.Join(append(features, "Translate", "MediaRouter", "OptimizationHints", "DialMediaRouteProvider"), ","))
+	return chromedp.Flag("disable-features",
+		strings.Join(append(features, "Translate", "MediaRouter", "OptimizationHints", "DialMediaRouteProvider"), ","))
 }
 
 // Close ends the browser.

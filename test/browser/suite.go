@@ -12,7 +12,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
-// Suite is tests that share a run of the environment dev, and a browser. Some of them inject faults, so they come one after the other.
+// Suite is tests that share a run of the environment dev, and a browser. Some of them inject faults, so they come one
+// after the other.
 type Suite struct {
 	// Options are the run's. The suite adds the assembly, and lets schedules run by name only.
 	Options local.Options
@@ -48,7 +49,8 @@ func (s *Suite) Start(t testing.TB) (*local.Runner, *Browser) {
 	path, assembly := Require(t), app.Assembly(t)
 	s.starting.Do(func() {
 		s.app = app
-		// The run has a DynamoDB of its own: a shared one would be slower for the tests that come next, by all that these write.
+		// The run has a DynamoDB of its own: a shared one would be slower for the tests that come next, by all that
+		// these write.
 		s.Options.Assembly, s.Options.NoSchedules = assembly, true
 		if s.run, s.err = local.Start(t.Context(), s.Options); s.err == nil {
 			s.browser, s.err = Start(path)

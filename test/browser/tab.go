@@ -26,8 +26,8 @@ import (
 // patience is the longest that a tab waits for what it is told to.
 const patience = 30 * time.Second
 
-// Tab is a page of the browser. A test fails if its page throws, opens a dialog, breaks its content security policy, or writes an error
-// to the console.
+// Tab is a page of the browser. A test fails if its page throws, opens a dialog, breaks its content security policy, or
+// writes an error to the console.
 type Tab struct {
 	t       testing.TB
 	ctx     context.Context
@@ -55,8 +55,10 @@ type Options struct {
 	Before string
 	// Answers keeps what servers answer, for Tab.Answers.
 	Answers bool
-	// Notifications allows notifications, and opens the tab in the browser's own profile, which all such tabs share. Other tabs have
-	// each a private profile, which has none.
+	// Slow gives the page a network of 800 ms until an answer begins, and 20 kB a second.
+	Slow bool
+	// Notifications allows notifications, and opens the tab in the browser's own profile, which all such tabs share.
+	// Other tabs have each a private profile, which has none.
 	Notifications bool
 }
 
@@ -87,16 +89,25 @@ func (b *Browser) Open(t testing.TB, address string, options Options) *Tab {
 		tab.asked = map[network.RequestID]string{}
 		tab.do(command(network.Enable, network.EnableParams{}))
 	}
+	if options.Slow {
+		tab.do(command(network.EmulateNetworkConditionsByRule, network.EmulateNetworkConditionsByRuleParams{
+			MatchedNetworkConditions: []*network.Conditions{
+				{Latency: 800, DownloadThroughput: 20_000, UploadThroughput: 20_000}},
+		}))
+	}
 	scheme := "light"
 	if options.Dark {
 		scheme = "dark"
 	}
 	if options.Notifications {
-		tab.do(command(cdpbrowser.SetPermission, cdpbrowser.SetPermissionParams{Permission: &cdpbrowser.PermissionDescriptor{Name: "notifications"}, Setting: cdpbrowser.PermissionSettingGranted}))
+		tab.do(command(cdpbrowser.SetPermission,
+			cdpbrowser.SetPermissionParams{Permission: &cdpbrowser.PermissionDescriptor{Name: "notifications"},
+				Setting: cdpbrowser.PermissionSettingGranted}))
 	}
 	tab.do(
 		command(log.Enable, cdp.Empty{}),
-		command(page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: options.Before}),
+		command(page.AddScriptToEvaluateOnNewDocument,
+			page.AddScriptToEvaluateOnNewDocumentParams{Source: options.Before}),
 		chromedp.EmulateViewport(options.Width, options.Height),
 		command(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
 			{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
@@ -132,7 +143,8 @@ func (tab *Tab) hear(event any) {
 		}
 	case *log.EventEntryAdded:
 		if event.Entry.Level == "error" || event.Entry.Source == "security" {
-			wrong = fmt.Sprintf("%s %s: %s %s", event.Entry.Source, event.Entry.Level, event.Entry.Text, event.Entry.URL)
+			wrong = fmt.Sprintf("%s %s: %s %s", event.Entry.Source, event.Entry.Level, event.Entry.Text,
+				event.Entry.URL)
 		}
 	case *network.EventRequestWillBeSent:
 		tab.mutex.Lock()
@@ -204,13 +216,17 @@ func (tab *Tab) do(steps ...chromedp.Action[chromedp.Void]) {
 // Evaluate returns the value of a JavaScript expression, which may be a promise.
 func Evaluate[T any](tab *Tab, expression string) T {
 	tab.t.Helper()
-	ctx, cancel := context.WithTimeout(tab.ctx, patience)
-	defer cancel()
-	value, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+	value, err := evaluate[T](tab, expression)
 	if err != nil {
 		tab.t.Fatalf("%s: %v", expression, err)
 	}
 	return value
+}
+
+func evaluate[T any](tab *Tab, expression string) (T, error) {
+	ctx, cancel := context.WithTimeout(tab.ctx, patience)
+	defer cancel()
+	return chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
 }
 
 // quote writes a text as one of JavaScript.
@@ -222,12 +238,18 @@ func quote(text string) string {
 	return string(quoted)
 }
 
-// Until waits until a JavaScript expression, which may be a promise, is true.
+// Until waits until a JavaScript expression, which may be a promise, is true. An expression of a page that is left is
+// not.
 func (tab *Tab) Until(expression string) {
 	tab.t.Helper()
 	for deadline := time.Now().Add(patience); ; time.Sleep(15 * time.Millisecond) {
 		// No promise where there need be none: a page that is left keeps none.
-		if Evaluate[bool](tab, "(() => { const value = ("+expression+"); return value instanceof Promise ? value.then(Boolean) : Boolean(value); })()") {
+		satisfied, err := evaluate[bool](tab, "(() => { const value = ("+expression+
+			"); return value instanceof Promise ? value.then(Boolean) : Boolean(value); })()")
+		if err != nil && !strings.Contains(err.Error(), "navigated") {
+			tab.t.Fatalf("%s: %v", expression, err)
+		}
+		if satisfied {
 			return
 		}
 		if time.Now().After(deadline) {
@@ -295,12 +317,15 @@ func (tab *Tab) Resize(width, height int64) {
 func (tab *Tab) Offline(offline bool) {
 	tab.t.Helper()
 	worker := true
-	rules := network.EmulateNetworkConditionsByRuleParams{EmulateOfflineServiceWorker: &worker, MatchedNetworkConditions: []*network.Conditions{}}
+	rules := network.EmulateNetworkConditionsByRuleParams{EmulateOfflineServiceWorker: &worker,
+		MatchedNetworkConditions: []*network.Conditions{}}
 	if offline {
-		rules.MatchedNetworkConditions = append(rules.MatchedNetworkConditions, &network.Conditions{Offline: true, DownloadThroughput: -1, UploadThroughput: -1})
+		rules.MatchedNetworkConditions = append(rules.MatchedNetworkConditions,
+			&network.Conditions{Offline: true, DownloadThroughput: -1, UploadThroughput: -1})
 	}
 	tab.do(command(network.EmulateNetworkConditionsByRule, rules),
-		command(network.OverrideNetworkState, network.OverrideNetworkStateParams{Offline: offline, DownloadThroughput: -1, UploadThroughput: -1}))
+		command(network.OverrideNetworkState, network.OverrideNetworkStateParams{Offline: offline,
+			DownloadThroughput: -1, UploadThroughput: -1}))
 }
 
 // Push delivers a message to the service worker of the page, as the browser's push service does.
@@ -320,7 +345,8 @@ func (tab *Tab) Push(message string) {
 		time.Sleep(15 * time.Millisecond)
 	}
 	origin := Evaluate[string](tab, "location.origin")
-	tab.do(command(serviceworker.DeliverPushMessage, serviceworker.DeliverPushMessageParams{Origin: origin, RegistrationID: worker.RegistrationID, Data: message}))
+	tab.do(command(serviceworker.DeliverPushMessage,
+		serviceworker.DeliverPushMessageParams{Origin: origin, RegistrationID: worker.RegistrationID, Data: message}))
 }
 
 // InWorker evaluates a JavaScript expression, which may be a promise, in the service worker of the page.
@@ -332,9 +358,12 @@ func InWorker[T any](tab *Tab, expression string) T {
 		tab.t.Fatal(err)
 	}
 	// Each profile has a worker of its own.
-	own := slices.IndexFunc(targets, func(one *target.Info) bool { return one.TargetID == chromedp.FromContext(tab.ctx).Target.TargetID })
+	own := slices.IndexFunc(targets, func(one *target.Info) bool {
+		return one.TargetID == chromedp.FromContext(tab.ctx).Target.TargetID
+	})
 	for _, one := range targets {
-		if one.Type != "service_worker" || !strings.HasPrefix(one.URL, origin) || own < 0 || one.BrowserContextID != targets[own].BrowserContextID {
+		if one.Type != "service_worker" || !strings.HasPrefix(one.URL, origin) || own < 0 ||
+			one.BrowserContextID != targets[own].BrowserContextID {
 			continue
 		}
 		ctx, cancel := chromedp.NewContext(tab.ctx, chromedp.WithTargetID(one.TargetID), chromedp.WithDetachOnCancel())
@@ -357,7 +386,8 @@ func (tab *Tab) Picture(path string, quality int64) {
 	tab.t.Helper()
 	ctx, cancel := context.WithTimeout(tab.ctx, patience)
 	defer cancel()
-	picture, err := chromedp.Call(ctx, page.CaptureScreenshot, page.CaptureScreenshotParams{Format: "webp", Quality: &quality})
+	picture, err := chromedp.Call(ctx, page.CaptureScreenshot,
+		page.CaptureScreenshotParams{Format: "webp", Quality: &quality})
 	if err != nil {
 		tab.t.Fatal(err)
 	}

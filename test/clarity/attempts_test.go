@@ -14,7 +14,8 @@ import (
 
 // weights are the contract's.
 var weights = map[string]float64{
-	"clarity": 1.2, "relevance": 1.0, "logic": 1.5, "evidence": 1.3, "assumptions": 1.2, "alternatives": 1.2, "quantitative-reasoning": 0.8, "humility-uncertainty": 1.0,
+	"clarity": 1.2, "relevance": 1.0, "logic": 1.5, "evidence": 1.3, "assumptions": 1.2, "alternatives": 1.2,
+	"quantitative-reasoning": 0.8, "humility-uncertainty": 1.0,
 }
 
 // check checks an evaluation against the contract.
@@ -47,7 +48,8 @@ func TestSubmit(t *testing.T) {
 	made := one.begin(t, body)
 	made.Evaluation.check(t)
 	got := one.read(t, made.AttemptID)
-	if got.UserID != one.ID || got.ScenarioID != some.ScenarioID || got.Status != "completed" || got.EvaluationStatus != "done" || got.DurationSeconds == nil || *got.DurationSeconds != 600 {
+	if got.UserID != one.ID || got.ScenarioID != some.ScenarioID || got.Status != "completed" ||
+		got.EvaluationStatus != "done" || got.DurationSeconds == nil || *got.DurationSeconds != 600 {
 		t.Errorf("got %+v", got)
 	}
 	for i, given := range body["answers"].([]answer) {
@@ -56,11 +58,13 @@ func TestSubmit(t *testing.T) {
 			t.Errorf("got answers %+v; want %+v", got.Answers, want)
 		}
 	}
-	if again := one.read(t, made.AttemptID).Evaluation; again.OverallScore != made.Evaluation.OverallScore || again.EvaluatedAt != made.Evaluation.EvaluatedAt {
+	if again := one.read(t, made.AttemptID).Evaluation; again.OverallScore != made.Evaluation.OverallScore ||
+		again.EvaluatedAt != made.Evaluation.EvaluatedAt {
 		t.Errorf("got evaluation %+v; want %+v", again, made.Evaluation)
 	}
 	// An evaluated attempt is not evaluated again.
-	if r := one.Try(t, http.MethodPost, made.path()+"/evaluate", nil); r.Status != http.StatusOK || !strings.Contains(string(r.Body), made.Evaluation.EvaluatedAt) {
+	if r := one.Try(t, http.MethodPost, made.path()+"/evaluate", nil); r.Status != http.StatusOK ||
+		!strings.Contains(string(r.Body), made.Evaluation.EvaluatedAt) {
 		t.Errorf("got %v; want the same evaluation", r)
 	}
 }
@@ -71,25 +75,31 @@ func TestSave(t *testing.T) {
 	on := shared(t)
 	one := newUser(t, on)
 	some := one.scenarios(t, on, "")[1]
-	made := one.begin(t, input{"scenarioId": some.ScenarioID, "status": "in-progress", "answers": []answer{{QuestionID: some.Questions[0].QuestionID, Answer: "a"}}})
+	made := one.begin(t, input{"scenarioId": some.ScenarioID, "status": "in-progress",
+		"answers": []answer{{QuestionID: some.Questions[0].QuestionID, Answer: "a"}}})
 	if made.Evaluation != nil {
 		t.Errorf("got evaluation %+v of an attempt in progress", made.Evaluation)
 	}
 	refused(t, one.Try(t, http.MethodPost, made.path()+"/evaluate", nil), http.StatusConflict)
-	saved := onesynthtest.Read[attempt](t, one.Try(t, http.MethodPut, made.path(), input{"answers": []answer{{QuestionID: some.Questions[0].QuestionID, Answer: "begun"}}, "durationSeconds": 30}), http.StatusOK)
+	saved := onesynthtest.Read[attempt](t, one.Try(t, http.MethodPut, made.path(),
+		input{"answers": []answer{{QuestionID: some.Questions[0].QuestionID, Answer: "begun"}}, "durationSeconds": 30}),
+		http.StatusOK)
 	saved = one.read(t, saved.AttemptID)
-	if saved.Status != "in-progress" || len(saved.Answers) != 1 || saved.Answers[0].Answer != "begun" || saved.DurationSeconds == nil || *saved.DurationSeconds != 30 {
+	if saved.Status != "in-progress" || len(saved.Answers) != 1 || saved.Answers[0].Answer != "begun" ||
+		saved.DurationSeconds == nil || *saved.DurationSeconds != 30 {
 		t.Errorf("got %+v", saved)
 	}
 	// A completed attempt has an answer of ten characters for each question.
 	refused(t, one.Try(t, http.MethodPut, made.path(), input{"status": "completed"}), http.StatusBadRequest)
-	done := onesynthtest.Read[attempt](t, one.Try(t, http.MethodPut, made.path(), input{"status": "completed", "answers": completed(some, "done")["answers"]}), http.StatusOK)
+	done := onesynthtest.Read[attempt](t, one.Try(t, http.MethodPut, made.path(),
+		input{"status": "completed", "answers": completed(some, "done")["answers"]}), http.StatusOK)
 	done.Evaluation.check(t)
 	for _, body := range []input{{"durationSeconds": 1}, {"status": "abandoned"}, {"status": "completed"}} {
 		refused(t, one.Try(t, http.MethodPut, made.path(), body), http.StatusConflict)
 	}
 	left := one.begin(t, input{"scenarioId": some.ScenarioID, "status": "in-progress", "answers": []answer{}})
-	if gone := onesynthtest.Read[attempt](t, one.Try(t, http.MethodPut, left.path(), input{"status": "abandoned"}), http.StatusOK); gone.Status != "abandoned" {
+	if gone := onesynthtest.Read[attempt](t, one.Try(t, http.MethodPut, left.path(), input{"status": "abandoned"}),
+		http.StatusOK); gone.Status != "abandoned" {
 		t.Errorf("got %+v; want it abandoned", gone)
 	}
 }
@@ -140,7 +150,8 @@ func TestPages(t *testing.T) {
 	some := one.scenarios(t, on, "")[0]
 	var made []string
 	for range 5 {
-		made = append(made, one.begin(t, input{"scenarioId": some.ScenarioID, "status": "in-progress", "answers": []answer{}}).AttemptID)
+		made = append(made, one.begin(t, input{"scenarioId": some.ScenarioID, "status": "in-progress",
+			"answers": []answer{}}).AttemptID)
 	}
 	slices.Reverse(made)
 	for _, limit := range []int{1, 2, 5, 100} {
@@ -190,7 +201,8 @@ func TestInvalid(t *testing.T) {
 			t.Errorf("%s: got %+v; want details", name, f)
 		}
 	}
-	refused(t, one.Try(t, http.MethodPost, "/attempts", with(func(b input, _ []answer) { b["scenarioId"] = "none" })), http.StatusNotFound)
+	refused(t, one.Try(t, http.MethodPost, "/attempts", with(func(b input, _ []answer) { b["scenarioId"] = "none" })),
+		http.StatusNotFound)
 	if all := one.all(t, 100); len(all) != 0 {
 		t.Errorf("got attempts %+v; want none", all)
 	}
@@ -228,7 +240,8 @@ func TestScenarios(t *testing.T) {
 	if count != len(all) {
 		t.Errorf("got %d scenarios by difficulty; want %d", count, len(all))
 	}
-	got, err := json.Marshal(onesynthtest.Read[scenario](t, one.Try(t, http.MethodGet, "/scenarios/"+all[0].ScenarioID, nil), http.StatusOK))
+	got, err := json.Marshal(onesynthtest.Read[scenario](t,
+		one.Try(t, http.MethodGet, "/scenarios/"+all[0].ScenarioID, nil), http.StatusOK))
 	if want, _ := json.Marshal(all[0]); err != nil || string(got) != string(want) {
 		t.Errorf("got %s, %v; want %s", got, err, want)
 	}
@@ -248,7 +261,8 @@ func TestCostFuse(t *testing.T) {
 	const limit, submitted = 20, 30
 	evaluated := make([]bool, submitted)
 	if err := onesynthtest.Together(submitted, func(i int) error {
-		r, err := one.Send(t.Context(), http.MethodPost, "/attempts", nil, completed(some, fmt.Sprint("attempt number ", i)))
+		r, err := one.Send(t.Context(), http.MethodPost, "/attempts", nil,
+			completed(some, fmt.Sprint("attempt number ", i)))
 		if err != nil || r.Status != http.StatusCreated {
 			return fmt.Errorf("%v: %w", r, err)
 		}

@@ -87,14 +87,16 @@ func (c caller) scenarios(t testing.TB, on *target, difficulty string) []scenari
 	if difficulty != "" {
 		path += "?difficulty=" + difficulty
 	}
-	return onesynthtest.Read[struct{ Scenarios []scenario }](t, c.Try(t, http.MethodGet, path, nil), http.StatusOK).Scenarios
+	return onesynthtest.Read[struct{ Scenarios []scenario }](t, c.Try(t, http.MethodGet, path, nil),
+		http.StatusOK).Scenarios
 }
 
 // completed is a completed attempt at a scenario, with words of its own for each answer.
 func completed(s scenario, words string) input {
 	answers := []answer{}
 	for _, q := range s.Questions {
-		answers = append(answers, answer{QuestionID: q.QuestionID, Answer: fmt.Sprintf("To %s I would say: %s", q.QuestionID, words)})
+		answers = append(answers, answer{QuestionID: q.QuestionID,
+			Answer: fmt.Sprintf("To %s I would say: %s", q.QuestionID, words)})
 	}
 	return input{"scenarioId": s.ScenarioID, "answers": answers, "durationSeconds": 600}
 }

@@ -44,21 +44,20 @@ func language(t testing.TB, on *platform.Target) platform.Language {
 	all := one.scenarios(t, at, "")
 	var ids []string
 	for _, s := range all[:4] {
-		ids = append(ids, one.begin(t, input{"scenarioId": s.ScenarioID, "status": "in-progress", "answers": []answer{}}).AttemptID, s.ScenarioID)
+		ids = append(ids, one.begin(t, input{"scenarioId": s.ScenarioID, "status": "in-progress",
+			"answers": []answer{}}).AttemptID, s.ScenarioID)
 	}
 	return platform.Language{
 		Headers: func() map[string]string {
 			return map[string]string{
-				"Authorization": one.Header.Get("Authorization"), "Content-Type": "application/json", "Idempotency-Key": onesynthtest.Unique("key"), "If-Match": "*",
+				"Authorization": one.Header.Get("Authorization"), "Content-Type": "application/json",
+				"Idempotency-Key": onesynthtest.Unique("key"), "If-Match": "*",
 			}
 		},
 		Queries:     []string{"difficulty", "limit", "nextToken"},
 		QueryValues: []string{"beginner", "advanced", "1", "100"},
 		Parameters:  map[string][]string{"id": ids},
 		Body: func(random *rand.Rand, route schema.Route) map[string]any {
-			if route.Method == http.MethodGet || route.Path == "/attempts/{id}/evaluate" {
-				return nil
-			}
 			body := completed(all[random.IntN(len(all))], "as people usually write")
 			if route.Path != "/attempts" {
 				delete(body, "scenarioId")
@@ -67,8 +66,10 @@ func language(t testing.TB, on *platform.Target) platform.Language {
 			return body
 		},
 		Bodies: []string{
-			`{"scenarioId":"\ud800","answers":[]}`, `{"durationSeconds":1e400}`, `{"status":"completed","status":"abandoned"}`, `{"answers":[null]}`,
-			`{"answers":[{"questionId":"q1","answer":"\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0000"}]}`, `{"answers":{}}`, `{"answers":"q1"}`,
+			`{"scenarioId":"\ud800","answers":[]}`, `{"durationSeconds":1e400}`,
+			`{"status":"completed","status":"abandoned"}`, `{"answers":[null]}`,
+			`{"answers":[{"questionId":"q1","answer":"\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0000"}]}`,
+			`{"answers":{}}`, `{"answers":"q1"}`,
 		},
 		Texts: []string{"#", "EVALUATIONS#x", "in-progress", "2026-02-30", "true"},
 		IsError: func(r onesynthtest.Reply) error {

@@ -23,19 +23,22 @@ func probes(t testing.TB, on *onesynthtest.Target) ([]onesynthtest.Probe, func()
 	done := one.begin(t, completed(some, "the first of a few"))
 	pending := one.begin(t, completed(some, "to be evaluated again"))
 	request := func(name, method, path string, body any) onesynthtest.Probe {
-		return onesynthtest.Probe{Function: "ClarityAPI", Name: name, Do: func(t testing.TB) (onesynthtest.Reply, error) {
-			return one.Send(t.Context(), method, path, onesynthtest.Key(onesynthtest.Unique("key")), body)
-		}}
+		return onesynthtest.Probe{Function: "ClarityAPI", Name: name,
+			Do: func(t testing.TB) (onesynthtest.Reply, error) {
+				return one.Send(t.Context(), method, path, onesynthtest.Key(onesynthtest.Unique("key")), body)
+			}}
 	}
 	run := func(t testing.TB) (onesynthtest.Reply, error) {
 		at.unevaluate(t, pending.AttemptID)
 		return onesynthtest.Reply{}, on.Run.RunSchedule(t.Context(), on.Schedule(t, ""))
 	}
 	return []onesynthtest.Probe{
-		request("Begin", http.MethodPost, "/attempts", input{"scenarioId": some.ScenarioID, "status": "in-progress", "answers": []answer{}}),
+		request("Begin", http.MethodPost, "/attempts",
+			input{"scenarioId": some.ScenarioID, "status": "in-progress", "answers": []answer{}}),
 		request("Submit", http.MethodPost, "/attempts", completed(some, "one more of these")),
 		request("Save", http.MethodPut, saved.path(), input{"durationSeconds": 5}),
-		request("Complete", http.MethodPut, finished.path(), input{"status": "completed", "answers": completed(some, "now it is done")["answers"]}),
+		request("Complete", http.MethodPut, finished.path(),
+			input{"status": "completed", "answers": completed(some, "now it is done")["answers"]}),
 		{Function: "ClarityAPI", Name: "Evaluate", Do: func(t testing.TB) (onesynthtest.Reply, error) {
 			at.unevaluate(t, done.AttemptID)
 			return one.Send(t.Context(), http.MethodPost, done.path()+"/evaluate", nil, nil)
@@ -66,12 +69,14 @@ func (p *target) unevaluate(t testing.TB, id string) {
 	item := p.Item(t, "Attempts", "attemptId", id)
 	past := time.Now().Add(-time.Minute).UTC().Format("2006-01-02T15:04:05.000Z")
 	delete(item, "evaluation")
-	item["evaluationStatus"], item["pendingEvaluation"], item["evaluateAfter"], item["claimedUntil"] = "pending", "pending", past, past
+	item["evaluationStatus"], item["pendingEvaluation"], item["evaluateAfter"], item["claimedUntil"] = "pending",
+		"pending", past, past
 	encoded, err := attributevalue.MarshalMap(item)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.Database.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(p.Tables["Attempts"]), Item: encoded}); err != nil {
+	if _, err := p.Database.PutItem(t.Context(),
+		&dynamodb.PutItemInput{TableName: aws.String(p.Tables["Attempts"]), Item: encoded}); err != nil {
 		t.Fatal(err)
 	}
 }

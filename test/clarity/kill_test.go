@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onesynth-cdk/onesynth/internal/services/lambda"
 	"github.com/onesynth-cdk/onesynth/local"
-	"github.com/onesynth-cdk/onesynth/local/lambda"
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
 )
 
@@ -35,7 +35,8 @@ func TestKilledFunctionsLoseNothing(t *testing.T) {
 					return err
 				}
 			}
-			r, err := one.Send(t.Context(), http.MethodPost, "/attempts", key, completed(some, fmt.Sprint("attempt number ", i)))
+			r, err := one.Send(t.Context(), http.MethodPost, "/attempts", key,
+				completed(some, fmt.Sprint("attempt number ", i)))
 			if err != nil {
 				return err
 			}

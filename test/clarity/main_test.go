@@ -8,11 +8,11 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/local"
-	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
-var suite = platform.Suite{Platform: schema.Clarity(), Construct: "Clarity"}
+var suite = platform.Suite{Platform: clarity.Platform(), Construct: "Clarity"}
 
 func TestMain(m *testing.M) { suite.Main(m) }
 

@@ -10,7 +10,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"github.com/onesynth-cdk/onesynth/local/console"
+	"github.com/onesynth-cdk/onesynth/internal/console"
+	"github.com/onesynth-cdk/onesynth/internal/rooms"
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
 )
 
@@ -19,15 +20,16 @@ func (p *target) put(t testing.TB, table string, item map[string]any) {
 	t.Helper()
 	encoded, err := attributevalue.MarshalMap(item)
 	if err == nil {
-		_, err = p.Database.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(p.Tables[table]), Item: encoded})
+		_, err = p.Database.PutItem(t.Context(),
+			&dynamodb.PutItemInput{TableName: aws.String(p.Tables[table]), Item: encoded})
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
 }
 
-// Attempts that cannot be read, and a user whose profiles cannot be, hold up nobody's profile. The queue of failures has each with its
-// cause and its record; once the cause is mended, the console does it again.
+// Attempts that cannot be read, and a user whose profiles cannot be, hold up nobody's profile. The queue of failures
+// has each with its cause and its record; once the cause is mended, the console does it again.
 func TestPoisonedAttempts(t *testing.T) {
 	t.Parallel()
 	on := shared(t)
@@ -35,12 +37,14 @@ func TestPoisonedAttempts(t *testing.T) {
 	sick := newUser(t, on)
 	some := sick.scenarios(t, on, "")[2]
 	spoiled := onesynthtest.Unique("spoiled")
-	latest := map[string]any{"userId": sick.ID, "timestamp": "2026-01-01T00:00:00.000Z#x", "latest": true, "attemptCount": "many"}
+	latest := map[string]any{"userId": sick.ID, "timestamp": "2026-01-01T00:00:00.000Z#x", "latest": true,
+		"attemptCount": "many"}
 	on.put(t, "Profiles", latest)
 	var healthy []caller
 	for range 5 {
 		on.put(t, "Attempts", map[string]any{
-			"attemptId": onesynthtest.Unique(spoiled), "userId": spoiled, "status": "completed", "evaluationStatus": "done", "evaluation": "a private text",
+			"attemptId": onesynthtest.Unique(spoiled), "userId": spoiled, "status": "completed",
+			"evaluationStatus": "done", "evaluation": "a private text",
 		})
 		sick.begin(t, completed(some, "I assume that the figures are right"))
 		one := newUser(t, on)
@@ -57,7 +61,7 @@ func TestPoisonedAttempts(t *testing.T) {
 	}
 	// The messages, by their paths on the console.
 	poisoned, sicks := map[string]string{}, map[string]string{}
-	for _, queue := range on.Run.AWS().Queues() {
+	for _, queue := range rooms.Of(on.Run).AWS.Queues() {
 		for _, m := range queue.Messages() {
 			path := on.Run.ConsoleURL() + "/queues/" + queue.Name + "/messages/" + m.ID
 			var failure struct{ Cause string }
@@ -73,7 +77,8 @@ func TestPoisonedAttempts(t *testing.T) {
 		}
 	}
 	if len(poisoned) != 5 || len(sicks) != 5 {
-		t.Fatalf("the queue of failures has %d spoiled attempts and %d of the sick user, want 5 and 5", len(poisoned), len(sicks))
+		t.Fatalf("the queue of failures has %d spoiled attempts and %d of the sick user, want 5 and 5", len(poisoned),
+			len(sicks))
 	}
 	again := func(path string) (int, string) {
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, path+"/again", nil)
@@ -93,7 +98,9 @@ func TestPoisonedAttempts(t *testing.T) {
 		return response.StatusCode, text.String()
 	}
 	for path, cause := range poisoned {
-		if status, body := again(path); status != http.StatusBadGateway || !strings.Contains(cause, "read the attempt") || !strings.Contains(body, "read the attempt") || !strings.Contains(body, "the message stays in the queue") {
+		if status, body := again(path); status != http.StatusBadGateway ||
+			!strings.Contains(cause, "read the attempt") || !strings.Contains(body, "read the attempt") ||
+			!strings.Contains(body, "the message stays in the queue") {
 			t.Errorf("again: got %d %s; the cause is %q", status, body, cause)
 		}
 	}

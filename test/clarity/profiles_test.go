@@ -34,7 +34,8 @@ type profile struct {
 // profiles returns the caller's profiles, newest first.
 func (p *target) profiles(t testing.TB, c caller) []profile {
 	t.Helper()
-	return onesynthtest.Read[struct{ Profiles []profile }](t, c.Try(t, http.MethodGet, "/users/me/profile/history?limit=100", nil), http.StatusOK).Profiles
+	return onesynthtest.Read[struct{ Profiles []profile }](t,
+		c.Try(t, http.MethodGet, "/users/me/profile/history?limit=100", nil), http.StatusOK).Profiles
 }
 
 // Each evaluated attempt adds a profile over the last ten, and unfinished ones add none. Records of the
@@ -47,7 +48,8 @@ func TestProfiles(t *testing.T) {
 	const attempts = 12
 	var made []attempt
 	for i := range attempts {
-		words := fmt.Sprintf("in case %d I assume that the %d people asked are typical, which may be false; perhaps another cause explains it", i, 10+i)
+		words := fmt.Sprintf("in case %d I assume that the %d people asked are typical, which may be false; perhaps "+
+			"another cause explains it", i, 10+i)
 		if i%2 == 0 {
 			words = "it is so"
 		}
@@ -65,7 +67,8 @@ func TestProfiles(t *testing.T) {
 	slices.Reverse(got)
 	for i, p := range got {
 		window := made[max(0, i-9) : i+1]
-		if p.UserID != one.ID || p.AttemptID != made[i].AttemptID || p.AttemptCount != i+1 || len(p.Dimensions) != len(weights) {
+		if p.UserID != one.ID || p.AttemptID != made[i].AttemptID || p.AttemptCount != i+1 ||
+			len(p.Dimensions) != len(weights) {
 			t.Errorf("profile %d: got %+v", i, p)
 			continue
 		}
@@ -83,7 +86,8 @@ func TestProfiles(t *testing.T) {
 				scores = append(scores, a.Evaluation.Dimensions[j].Score)
 				sum += float64(a.Evaluation.Dimensions[j].Score)
 			}
-			if d.Name != made[0].Evaluation.Dimensions[j].Name || !slices.Equal(d.RecentScores, scores) || math.Abs(d.MovingAverage-sum/float64(len(scores))) > 0.001 {
+			if d.Name != made[0].Evaluation.Dimensions[j].Name || !slices.Equal(d.RecentScores, scores) ||
+				math.Abs(d.MovingAverage-sum/float64(len(scores))) > 0.001 {
 				t.Errorf("profile %d: got %+v; want the scores %v", i, d, scores)
 			}
 		}

@@ -18,9 +18,11 @@ func TestShared(t *testing.T) {
 	suite.Check(t, platform.Scenario{
 		Open: "/openapi.json", Walkthrough: "docs/CLARITY.md",
 		Language: language,
-		Statuses: []int{http.StatusOK, http.StatusCreated, http.StatusBadRequest, http.StatusUnauthorized, http.StatusNotFound},
+		Statuses: []int{http.StatusOK, http.StatusCreated, http.StatusBadRequest, http.StatusUnauthorized,
+			http.StatusNotFound},
 		LargeBodies: map[string][]byte{
-			"Answer":   fmt.Appendf(nil, `{"scenarioId":"a","answers":[{"questionId":"q1","answer":"%s"}]}`, strings.Repeat("x", 1<<20-64)),
+			"Answer": fmt.Appendf(nil, `{"scenarioId":"a","answers":[{"questionId":"q1","answer":"%s"}]}`,
+				strings.Repeat("x", 1<<20-64)),
 			"Answers":  fmt.Appendf(nil, `{"scenarioId":"a","answers":[{}%s]}`, strings.Repeat(",{}", 50_000)),
 			"Duration": fmt.Appendf(nil, `{"durationSeconds":%s}`, strings.Repeat("9", 200_000)),
 		},
@@ -51,7 +53,9 @@ func TestShared(t *testing.T) {
 					return len(slices.DeleteFunc(all, func(a attempt) bool { return a.Evaluation == nil }))
 				},
 				Other: func(t testing.TB) {
-					refused(t, one.MustSend(t, http.MethodPost, "/attempts", key, input{"scenarioId": body["scenarioId"], "status": "in-progress", "answers": []answer{}}), http.StatusBadRequest)
+					refused(t, one.MustSend(t, http.MethodPost, "/attempts", key,
+						input{"scenarioId": body["scenarioId"], "status": "in-progress", "answers": []answer{}}),
+						http.StatusBadRequest)
 				},
 				// An hour, for which the claim is.
 				Waits: func(t testing.TB, r onesynthtest.Reply) {

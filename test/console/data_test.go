@@ -11,17 +11,19 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	awsapi "github.com/onesynth-cdk/onesynth/internal/aws"
+	"github.com/onesynth-cdk/onesynth/internal/rooms"
+	engine "github.com/onesynth-cdk/onesynth/internal/services/dynamodb"
+	"github.com/onesynth-cdk/onesynth/internal/services/sqs"
 	"github.com/onesynth-cdk/onesynth/local"
-	"github.com/onesynth-cdk/onesynth/local/awsapi"
-	"github.com/onesynth-cdk/onesynth/local/engine"
 	"github.com/onesynth-cdk/onesynth/test/browser"
 )
 
-// quietTables are the tables of the run whose changes invoke no function, and whose keys are texts. The first is of all tests, and the
-// last has many items.
+// quietTables are the tables of the run whose changes invoke no function, and whose keys are texts. The first is of all
+// tests, and the last has many items.
 func quietTables(t *testing.T, run *local.Runner) (quiet []engine.Table) {
 	t.Helper()
-	tables, err := run.Tables(t.Context())
+	tables, err := rooms.Of(run).Databases.Tables(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +56,8 @@ func item(table engine.Table, key string, attributes map[string]string) map[stri
 
 func put(t *testing.T, run *local.Runner, table engine.Table, made map[string]types.AttributeValue) {
 	t.Helper()
-	if _, err := run.DynamoDB().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table.Name, Item: made}); err != nil {
+	if _, err := run.DynamoDB().PutItem(t.Context(),
+		&dynamodb.PutItemInput{TableName: &table.Name, Item: made}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -62,7 +65,8 @@ func put(t *testing.T, run *local.Runner, table engine.Table, made map[string]ty
 // stored is an attribute of the item with the key; it is empty if there is none.
 func stored(t *testing.T, run *local.Runner, table engine.Table, key, attribute string) string {
 	t.Helper()
-	got, err := run.DynamoDB().GetItem(t.Context(), &dynamodb.GetItemInput{TableName: &table.Name, Key: item(table, key, nil), ConsistentRead: aws.Bool(true)})
+	got, err := run.DynamoDB().GetItem(t.Context(),
+		&dynamodb.GetItemInput{TableName: &table.Name, Key: item(table, key, nil), ConsistentRead: aws.Bool(true)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,13 +129,16 @@ func TestEditItem(t *testing.T) {
 
 	// What plain JSON cannot hold is edited with its types.
 	put(t, run, table, map[string]types.AttributeValue{
-		table.Keys[0].Attribute: &types.AttributeValueMemberS{Value: "edit-4"}, table.Keys[len(table.Keys)-1].Attribute: &types.AttributeValueMemberS{Value: "edit-4"},
-		"large": &types.AttributeValueMemberN{Value: "12345678901234567890.5"}, "bytes": &types.AttributeValueMemberB{Value: []byte{0, 255}},
+		table.Keys[0].Attribute:                 &types.AttributeValueMemberS{Value: "edit-4"},
+		table.Keys[len(table.Keys)-1].Attribute: &types.AttributeValueMemberS{Value: "edit-4"},
+		"large":                                 &types.AttributeValueMemberN{Value: "12345678901234567890.5"},
+		"bytes":                                 &types.AttributeValueMemberB{Value: []byte{0, 255}},
 	})
 	tab.Click("Read again")
 	tab.Until("document.querySelector('main table').innerText.includes('12345678901234567890.5')")
 	tab.Click("edit-4")
-	if text := browser.Evaluate[string](tab, "document.querySelector('dialog textarea').value"); !strings.Contains(text, `"12345678901234567890.5"`) || !strings.Contains(text, `"B"`) {
+	if text := browser.Evaluate[string](tab, "document.querySelector('dialog textarea').value"); !strings.Contains(text,
+		`"12345678901234567890.5"`) || !strings.Contains(text, `"B"`) {
 		t.Errorf("got %s", text)
 	}
 	tab.Click("Close")
@@ -156,7 +163,8 @@ func TestFilterItems(t *testing.T) {
 	run, _ := suite.Start(t)
 	table := quietTables(t, run)[0]
 	for i := range 60 {
-		put(t, run, table, item(table, fmt.Sprintf("filter-%02d", i), map[string]string{"note": fmt.Sprintf("note %02d", i)}))
+		put(t, run, table, item(table, fmt.Sprintf("filter-%02d", i),
+			map[string]string{"note": fmt.Sprintf("note %02d", i)}))
 	}
 	_, tab := open(t, tableView(table, ""), browser.Options{})
 	tab.Fill("Text", "note 4")
@@ -180,10 +188,10 @@ func TestFilterItems(t *testing.T) {
 
 func TestRunSchedule(t *testing.T) {
 	run, tab := open(t, "#/schedules", browser.Options{})
-	schedule := run.Schedules().Schedules()[0]
+	schedule := rooms.Of(run).Schedules.Schedules()[0]
 	tab.Click("Run now")
 	tab.See(schedule.Name + " has run")
-	if after := run.Schedules().Schedules()[0]; after.Fired != schedule.Fired+1 || after.LastError != "" {
+	if after := rooms.Of(run).Schedules.Schedules()[0]; after.Fired != schedule.Fired+1 || after.LastError != "" {
 		t.Errorf("got %+v", after)
 	}
 }
@@ -191,23 +199,24 @@ func TestRunSchedule(t *testing.T) {
 func TestSwitchFaults(t *testing.T) {
 	run, tab := open(t, "#/faults", browser.Options{})
 	defer func() {
-		if err := run.AWS().SetFaults(awsapi.Faults{}); err != nil {
+		if err := rooms.Of(run).AWS.SetFaults(awsapi.Faults{}); err != nil {
 			t.Error(err)
 		}
 	}()
 	tab.Click("Turn on (10 %)")
 	tab.See("On: redeliver.")
-	if faults := run.AWS().Faults(); faults.Redeliver != 0.1 {
+	if faults := rooms.Of(run).AWS.Faults(); faults.Redeliver != 0.1 {
 		t.Errorf("got %+v", faults)
 	}
-	browser.Evaluate[bool](tab, `(() => { const slider = document.querySelector('input[type=range]'); slider.value = 50; slider.dispatchEvent(new Event('input')); slider.dispatchEvent(new Event('change')); return true; })()`)
+	browser.Evaluate[bool](tab,
+		`(() => { const slider = document.querySelector('input[type=range]'); slider.value = 50; slider.dispatchEvent(new Event('input')); slider.dispatchEvent(new Event('change')); return true; })()`)
 	tab.See("On: throttle, redeliver.")
-	if faults := run.AWS().Faults(); faults.Throttle != 0.13 { // half of the way, to the third power
+	if faults := rooms.Of(run).AWS.Faults(); faults.Throttle != 0.13 { // half of the way, to the third power
 		t.Errorf("got %+v", faults)
 	}
 	tab.Click("Turn all off")
 	tab.See("All faults are off.")
-	if faults := run.AWS().Faults(); faults != (awsapi.Faults{}) {
+	if faults := rooms.Of(run).AWS.Faults(); faults != (awsapi.Faults{}) {
 		t.Errorf("got %+v", faults)
 	}
 }
@@ -215,12 +224,13 @@ func TestSwitchFaults(t *testing.T) {
 // A failed message is done again, and stays in the queue until that succeeds.
 func TestFailedMessageAgain(t *testing.T) {
 	run, _ := suite.Start(t)
-	queue, schedule := run.AWS().Queues()[0], run.Schedules().Schedules()[0]
+	queue, schedule := rooms.Of(run).AWS.Queues()[0], rooms.Of(run).Schedules.Schedules()[0]
 	queue.Purge()
 	failed := func(target, event string) {
-		attributes := map[string]awsapi.MessageAttribute{}
-		for name, value := range map[string]string{"SCHEDULE_ARN": "arn:aws:scheduler:::schedule/" + schedule.Name, "TARGET_ARN": target, "ERROR_MESSAGE": "it was <b>throttled</b>"} {
-			attributes[name] = awsapi.MessageAttribute{DataType: "String", StringValue: value}
+		attributes := map[string]sqs.MessageAttribute{}
+		for name, value := range map[string]string{"SCHEDULE_ARN": "arn:aws:scheduler:::schedule/" + schedule.Name,
+			"TARGET_ARN": target, "ERROR_MESSAGE": "it was <b>throttled</b>"} {
+			attributes[name] = sqs.MessageAttribute{DataType: "String", StringValue: value}
 		}
 		queue.Send(event, attributes)
 	}
@@ -253,10 +263,13 @@ func TestFailedMessageAgain(t *testing.T) {
 
 func TestSQL(t *testing.T) {
 	_, tab := open(t, "#/lake", browser.Options{})
-	tab.Fill("SQL", `SELECT * FROM (VALUES (DATE '2026-01-01', 3, 'a'), (DATE '2026-01-02', 7, '<img src=x onerror=alert(1)>'), (DATE '2026-01-03', 5, NULL)) AS t(day, n, name)`)
+	tab.Fill("SQL",
+		`SELECT * FROM (VALUES (DATE '2026-01-01', 3, 'a'), (DATE '2026-01-02', 7, '<img src=x onerror=alert(1)>'), (DATE '2026-01-03', 5, NULL)) AS t(day, n, name)`)
 	tab.Click("Run")
 	tab.See("<img src=x onerror=alert(1)>")
-	if label := browser.Evaluate[string](tab, "document.querySelector('svg.chart').getAttribute('aria-label')"); !strings.HasPrefix(label, "n along day: 3 values, from 3 to 7 at 2026-01-02") {
+	if label := browser.Evaluate[string](tab,
+		"document.querySelector('svg.chart').getAttribute('aria-label')"); !strings.HasPrefix(label,
+		"n along day: 3 values, from 3 to 7 at 2026-01-02") {
 		t.Errorf("got %q", label)
 	}
 	if points := browser.Evaluate[int](tab, "document.querySelectorAll('svg.chart circle').length"); points != 3 {
@@ -290,7 +303,7 @@ func TestToken(t *testing.T) {
 
 func TestInvokeAndKill(t *testing.T) {
 	run, _ := suite.Start(t)
-	name := run.Functions().Functions()[0].Name
+	name := rooms.Of(run).Functions.Functions()[0].Name
 	_, tab := open(t, "#/functions/"+url.PathEscape(name), browser.Options{})
 	tab.Fill("Event as JSON", `{"version": "2.0"}`)
 	tab.Click("Invoke")

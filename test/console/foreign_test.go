@@ -6,10 +6,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/internal/rooms"
 	"github.com/onesynth-cdk/onesynth/test/browser"
 )
 
-// A page of another origin of this machine reads nothing and changes nothing, neither by scripts nor by forms, frames or images.
+// A page of another origin of this machine reads nothing and changes nothing, neither by scripts nor by forms, frames
+// or images.
 func TestForeignOrigin(t *testing.T) {
 	run, driven := suite.Start(t)
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -20,7 +22,8 @@ func TestForeignOrigin(t *testing.T) {
 	defer other.Close()
 	tab := driven.Open(t, other.URL, browser.Options{})
 	// The browser tells of what it refused.
-	for _, text := range []string{"CORS", "403", "Failed to load resource", "ERR_FAILED", "ERR_BLOCKED", "frame", "Fetch API"} {
+	for _, text := range []string{"CORS", "403", "Failed to load resource", "ERR_FAILED", "ERR_BLOCKED", "frame",
+		"Fetch API"} {
 		tab.Excuse(text)
 	}
 	outcomes := browser.Evaluate[[]string](tab, `(async () => {
@@ -41,9 +44,12 @@ func TestForeignOrigin(t *testing.T) {
 			t.Errorf("got %s", outcome)
 		}
 	}
-	browser.Evaluate[bool](tab, `new Promise((done) => { document.querySelector('iframe').onload = () => done(true); document.querySelector('form').submit(); })`)
-	browser.Evaluate[bool](tab, `new Promise((done) => { const frame = document.createElement('iframe'); frame.onload = () => done(true); frame.src = '`+run.ConsoleURL()+`/'; document.body.append(frame); })`)
-	if faults := run.AWS().Faults(); faults.Throttle != 0 {
+	browser.Evaluate[bool](tab,
+		`new Promise((done) => { document.querySelector('iframe').onload = () => done(true); document.querySelector('form').submit(); })`)
+	browser.Evaluate[bool](tab,
+		`new Promise((done) => { const frame = document.createElement('iframe'); frame.onload = () => done(true); frame.src = '`+
+			run.ConsoleURL()+`/'; document.body.append(frame); })`)
+	if faults := rooms.Of(run).AWS.Faults(); faults.Throttle != 0 {
 		t.Errorf("another page has set faults: %+v", faults)
 	}
 	// By another name of this machine, as when a foreign DNS answer points here.

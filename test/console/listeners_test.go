@@ -18,35 +18,39 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"github.com/onesynth-cdk/onesynth/internal/rooms"
+	"github.com/onesynth-cdk/onesynth/internal/services/lambda"
 	"github.com/onesynth-cdk/onesynth/local"
-	"github.com/onesynth-cdk/onesynth/local/lambda"
 	"github.com/onesynth-cdk/onesynth/test/browser"
 )
 
-// No web page of another origin gets anything from a port of a run but from APIs that allow every origin, and it leaves the run as it
-// was. The ports are those that the processes of the run listen on. The checks of Local Network Access keep pages of the Internet
-// away, where a browser has them; a run does not rely on that.
+// No web page of another origin gets anything from a port of a run but from APIs that allow every origin, and it leaves
+// the run as it was. The ports are those that the processes of the run listen on. The checks of Local Network Access
+// keep pages of the Internet away, where a browser has them; a run does not rely on that.
 func TestForeignPagesReachNoListener(t *testing.T) {
 	run, _ := suite.Start(t)
 	path := browser.Require(t)
-	for _, function := range run.Functions().Functions() {
-		if err := run.Functions().Warm(function.Name); err != nil {
+	for _, function := range rooms.Of(run).Functions.Functions() {
+		if err := rooms.Of(run).Functions.Warm(function.Name); err != nil {
 			t.Fatal(err)
 		}
 	}
 	waits := func() bool {
-		return !slices.ContainsFunc(run.Functions().Functions(), func(f lambda.Status) bool {
-			return len(f.Instances) == 0 || slices.ContainsFunc(f.Instances, func(i lambda.Instance) bool { return !i.Ready || i.Busy })
+		return !slices.ContainsFunc(rooms.Of(run).Functions.Functions(), func(f lambda.Status) bool {
+			return len(f.Instances) == 0 || slices.ContainsFunc(f.Instances, func(i lambda.Instance) bool {
+				return !i.Ready || i.Busy
+			})
 		})
 	}
 	settled(t, "every function waits", waits)
 	ports := listeners(t)
 	open := map[int]bool{}
-	for _, api := range run.APIs() {
+	for _, api := range rooms.Of(run).APIs {
 		open[portOf(t, api.URL)] = true
 	}
 	// The console, the push inbox, the endpoint of AWS and DynamoDB Local, and one for each instance.
-	if least := len(open) + 4 + len(run.Functions().Functions()); len(ports) < least || !slices.Contains(ports, portOf(t, run.ConsoleURL())) {
+	if least := len(open) + 4 + len(rooms.Of(run).Functions.Functions()); len(ports) < least ||
+		!slices.Contains(ports, portOf(t, run.ConsoleURL())) {
 		t.Fatalf("the run listens on %v; want %d ports at least, and that of the console", ports, least)
 	}
 	invocations := invoked(run)
@@ -58,9 +62,11 @@ func TestForeignPagesReachNoListener(t *testing.T) {
 	defer near.Close()
 	defer far.Close()
 	const checks = "LocalNetworkAccessChecks"
-	for name, flag := range map[string]chromedp.ExecAllocatorOption{"Checks": chromedp.Flag("enable-features", checks), "NoChecks": browser.WithoutFeatures(checks)} {
+	for name, flag := range map[string]chromedp.ExecAllocatorOption{"Checks": chromedp.Flag("enable-features", checks),
+		"NoChecks": browser.WithoutFeatures(checks)} {
 		t.Run(name, func(t *testing.T) {
-			driven, err := browser.Start(path, flag, chromedp.Flag("host-resolver-rules", "MAP rebound.example 127.0.0.1"),
+			driven, err := browser.Start(path, flag,
+				chromedp.Flag("host-resolver-rules", "MAP rebound.example 127.0.0.1"),
 				// A page of that port counts as one of the Internet.
 				chromedp.Flag("ip-address-space-overrides", far.Listener.Addr().String()+"=public"))
 			if err != nil {
@@ -79,13 +85,18 @@ func TestForeignPagesReachNoListener(t *testing.T) {
 				if from == near || name == "NoChecks" {
 					settled(t, "a request reaches each port", func() bool {
 						return !slices.ContainsFunc(ports, func(port int) bool {
-							return !slices.ContainsFunc(tab.Answers(), func(a browser.Answer) bool { return portOf(t, a.URL) == port })
+							return !slices.ContainsFunc(tab.Answers(), func(a browser.Answer) bool {
+								return portOf(t, a.URL) == port
+							})
 						})
 					})
 				}
-				t.Logf("a page of %s caused %d answers of %d ports", map[bool]string{true: "this machine", false: "the Internet"}[from == near], len(tab.Answers()), len(ports))
+				t.Logf("a page of %s caused %d answers of %d ports",
+					map[bool]string{true: "this machine", false: "the Internet"}[from == near], len(tab.Answers()),
+					len(ports))
 				for _, answer := range tab.Answers() {
-					if port := portOf(t, answer.URL); slices.Contains(ports, port) && !open[port] && answer.Status != http.StatusForbidden {
+					if port := portOf(t, answer.URL); slices.Contains(ports, port) && !open[port] &&
+						answer.Status != http.StatusForbidden {
 						t.Errorf("from another port: %s answered %d, want 403", answer.URL, answer.Status)
 					}
 				}
@@ -95,7 +106,8 @@ func TestForeignPagesReachNoListener(t *testing.T) {
 			excuse(tab)
 			for _, port := range ports {
 				tab.Go(fmt.Sprintf("http://rebound.example:%d/", port))
-				for _, outcome := range browser.Evaluate[[]outcome](tab, attack(`"http://rebound.example:"`, []int{port})) {
+				for _, outcome := range browser.Evaluate[[]outcome](tab,
+					attack(`"http://rebound.example:"`, []int{port})) {
 					if outcome.Got != "403" {
 						t.Errorf("by another name: port %d, %s: %s", outcome.Port, outcome.What, outcome.Got)
 					}
@@ -120,7 +132,8 @@ type outcome struct {
 	What, Got string
 }
 
-// attack is a script that sends what could harm to ports: it takes the work of an instance, and it reads tables, with a key that is known.
+// attack is a script that sends what could harm to ports: it takes the work of an instance, and it reads tables, with a
+// key that is known.
 func attack(address string, ports []int) string {
 	list, err := json.Marshal(ports)
 	if err != nil {
@@ -140,13 +153,14 @@ func attack(address string, ports []int) string {
 
 // excuse expects what the browser tells of requests that are refused.
 func excuse(tab *browser.Tab) {
-	for _, text := range []string{"CORS", "403", "404", "Failed to load resource", "ERR_FAILED", "ERR_BLOCKED", "Fetch API"} {
+	for _, text := range []string{"CORS", "403", "404", "Failed to load resource", "ERR_FAILED", "ERR_BLOCKED",
+		"Fetch API"} {
 		tab.Excuse(text)
 	}
 }
 
 func invoked(run *local.Runner) (n int64) {
-	for _, function := range run.Functions().Functions() {
+	for _, function := range rooms.Of(run).Functions.Functions() {
 		n += function.Invocations
 	}
 	return n
@@ -214,7 +228,8 @@ func listeners(t *testing.T) []int {
 		}
 		lines := bufio.NewScanner(file)
 		for lines.Scan() {
-			// sl local_address rem_address st tx_queue:rx_queue tr:tm->when retrnsmt uid timeout inode; 0A is LISTEN (proc(5)).
+			// sl local_address rem_address st tx_queue:rx_queue tr:tm->when retrnsmt uid timeout inode; 0A is LISTEN
+			// (proc(5)).
 			fields := strings.Fields(lines.Text())
 			if len(fields) < 10 || fields[3] != "0A" || !own[fields[9]] {
 				continue

@@ -11,15 +11,22 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onesynth-cdk/onesynth/internal/lake/catalog"
+	"github.com/onesynth-cdk/onesynth/internal/lake/lakequery"
+	"github.com/onesynth-cdk/onesynth/internal/rooms"
 	"github.com/onesynth-cdk/onesynth/local"
-	"github.com/onesynth-cdk/onesynth/local/lakequery"
 	"github.com/onesynth-cdk/onesynth/test/browser"
 )
 
 // The run keeps the functions of all platforms on few processors.
-var suite = browser.Suite{Options: local.Options{QueryLake: lakequery.Ask, MaxInstances: 2, RetryDelay: func(int) time.Duration { return time.Millisecond }}}
+var suite = browser.Suite{Options: local.Options{MaxInstances: 2, RetryDelay: func(int) time.Duration {
+	return time.Millisecond
+}}}
 
-func TestMain(m *testing.M) { suite.Main(m) }
+func TestMain(m *testing.M) {
+	catalog.Engine.Ask = lakequery.Ask
+	suite.Main(m)
+}
 
 // open opens a view.
 func open(t *testing.T, view string, options browser.Options) (*local.Runner, *browser.Tab) {
@@ -35,7 +42,8 @@ func shown(tab *browser.Tab, view string) {
 	if view == "" {
 		view = "#/"
 	}
-	tab.Until(fmt.Sprintf("document.getElementById('main').dataset.shown === %q && !document.getElementById('main').hasAttribute('aria-busy')", view))
+	tab.Until(fmt.Sprintf("document.getElementById('main').dataset.shown === %q && "+
+		"!document.getElementById('main').hasAttribute('aria-busy')", view))
 }
 
 // goTo shows another view, and returns how many milliseconds that took.
@@ -75,7 +83,7 @@ func call(t *testing.T, method, address, token, body string) (int, error) {
 // openAPI is the address of an OpenAPI document that the run serves, for a request that every platform answers.
 func openAPI(t *testing.T, run *local.Runner) string {
 	t.Helper()
-	for _, api := range run.APIs() {
+	for _, api := range rooms.Of(run).APIs {
 		if api.OpenAPI != "" {
 			return api.OpenAPI
 		}

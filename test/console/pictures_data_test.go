@@ -8,9 +8,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/internal/console"
+	"github.com/onesynth-cdk/onesynth/internal/rooms"
+	"github.com/onesynth-cdk/onesynth/internal/services/sqs"
 	"github.com/onesynth-cdk/onesynth/local"
-	"github.com/onesynth-cdk/onesynth/local/awsapi"
-	"github.com/onesynth-cdk/onesynth/local/console"
 	"github.com/onesynth-cdk/onesynth/test/browser"
 )
 
@@ -31,23 +32,27 @@ func fillForPictures(t *testing.T, run *local.Runner) []shot {
 	t.Helper()
 	askForPictures(t, run)
 	of := useForPictures(t, run)
-	schedule := run.Schedules().Schedules()[0]
-	attributes := map[string]awsapi.MessageAttribute{}
+	schedule := rooms.Of(run).Schedules.Schedules()[0]
+	attributes := map[string]sqs.MessageAttribute{}
 	for name, value := range map[string]string{
-		"SCHEDULE_ARN": "arn:aws:scheduler:us-east-1:000000000000:schedule/default/" + schedule.Name, "TARGET_ARN": schedule.Target,
-		"ERROR_CODE": "ThrottlingException", "ERROR_MESSAGE": "Rate exceeded", "RETRY_ATTEMPTS": "3", "EXHAUSTED_RETRY_CONDITION": "MaximumRetryAttempts",
+		"SCHEDULE_ARN": "arn:aws:scheduler:us-east-1:000000000000:schedule/default/" + schedule.Name,
+		"TARGET_ARN":   schedule.Target,
+		"ERROR_CODE":   "ThrottlingException", "ERROR_MESSAGE": "Rate exceeded", "RETRY_ATTEMPTS": "3",
+		"EXHAUSTED_RETRY_CONDITION": "MaximumRetryAttempts",
 	} {
-		attributes[name] = awsapi.MessageAttribute{DataType: "String", StringValue: value}
+		attributes[name] = sqs.MessageAttribute{DataType: "String", StringValue: value}
 	}
-	run.AWS().Queue(of.queue).Send(`{"version":"0","id":"0c9e…","detail-type":"Scheduled Event","source":"aws.scheduler","time":"2026-11-20T03:00:00Z","detail":"{}"}`, attributes)
+	rooms.Of(run).AWS.Queue(of.queue).Send(
+		`{"version":"0","id":"0c9e…","detail-type":"Scheduled Event","source":"aws.scheduler","time":"2026-11-20T03:00:00Z","detail":"{}"}`,
+		attributes)
 	see := func(text string) func(*browser.Tab) { return func(tab *browser.Tab) { tab.See(text) } }
 	click := func(name string) func(*browser.Tab) { return func(tab *browser.Tab) { tab.Click(name) } }
 	top := func(tab *browser.Tab) {
 		browser.Evaluate[bool](tab, "document.activeElement?.blur(), scrollTo(0, 0), true")
 	}
 	folder := ""
-	for _, bucket := range run.Buckets().Buckets() {
-		objects, err := run.Buckets().Objects(bucket.Name, "")
+	for _, bucket := range rooms.Of(run).Buckets.Buckets() {
+		objects, err := rooms.Of(run).Buckets.Objects(bucket.Name, "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -57,6 +62,11 @@ func fillForPictures(t *testing.T, run *local.Runner) []shot {
 		}
 	}
 	return []shot{
+		{
+			name:  "try",
+			view:  tryView(clientOf(t, run, "todo", "alice").address, "GET /api/v1/tasks/stats"),
+			steps: []func(*browser.Tab){click("Send"), see("All that the request did"), top},
+		},
 		{name: "platforms", view: "#/", steps: []func(*browser.Tab){click("Make a token"), see("Copy token"), top}},
 		{name: "requests", view: "#/requests", steps: []func(*browser.Tab){see("/")}},
 		{name: "trace", view: of.trace, steps: []func(*browser.Tab){see("API Gateway")}},
@@ -74,8 +84,13 @@ func fillForPictures(t *testing.T, run *local.Runner) []shot {
 			func(tab *browser.Tab) { tab.Fill("SQL", of.sql) }, click("Run"), see("Chart"), top,
 		}},
 		{name: "permissions", view: "#/permissions?function=" + url.QueryEscape(of.function)},
-		{name: "faults", view: "#/faults", steps: []func(*browser.Tab){click("Turn on (10 %)"), see("On: redeliver"), top}, after: click("Turn all off")},
-		{name: "phone", view: "#/requests", steps: []func(*browser.Tab){func(tab *browser.Tab) { tab.Resize(360, 740) }, see("/")}, after: func(tab *browser.Tab) { tab.Resize(1200, 760) }},
+		{name: "faults", view: "#/faults", steps: []func(*browser.Tab){click("Turn on (10 %)"), see("On: redeliver"),
+			top}, after: click("Turn all off")},
+		{name: "phone", view: "#/requests", steps: []func(*browser.Tab){func(tab *browser.Tab) {
+			tab.Resize(360, 740)
+		}, see("/")}, after: func(tab *browser.Tab) {
+			tab.Resize(1200, 760)
+		}},
 	}
 }
 
@@ -89,7 +104,7 @@ type client struct {
 // clientOf is a client of the stack whose name has the word.
 func clientOf(t *testing.T, run *local.Runner, word, subject string) client {
 	t.Helper()
-	for _, api := range run.APIs() {
+	for _, api := range rooms.Of(run).APIs {
 		if !strings.Contains(api.Stack, word) {
 			continue
 		}
@@ -101,7 +116,8 @@ func clientOf(t *testing.T, run *local.Runner, word, subject string) client {
 		if err != nil {
 			t.Fatal(err)
 		}
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, run.ConsoleURL()+"/token", bytes.NewReader(body))
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, run.ConsoleURL()+"/token",
+			bytes.NewReader(body))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,8 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/internal/rooms"
+	"github.com/onesynth-cdk/onesynth/internal/trace"
 	"github.com/onesynth-cdk/onesynth/local"
-	"github.com/onesynth-cdk/onesynth/local/trace"
 	"github.com/onesynth-cdk/onesynth/test/browser"
 )
 
@@ -31,7 +32,7 @@ func newestRequest(t *testing.T, run *local.Runner) string {
 func TestRequestsLive(t *testing.T) {
 	run, tab := open(t, "#/requests", browser.Options{})
 	tab.Until("document.getElementById('live').classList.contains('on')")
-	api := run.APIs()[0].URL
+	api := rooms.Of(run).APIs[0].URL
 	mark := rand.Text()
 	send := func(path string) {
 		if _, err := call(t, http.MethodGet, api+path, "", ""); err != nil {
@@ -71,30 +72,36 @@ func TestRequestsLive(t *testing.T) {
 func TestChangeBanner(t *testing.T) {
 	run, tab := open(t, "", browser.Options{})
 	tab.Until("document.getElementById('live').classList.contains('on')")
-	run.Trace().Changed(trace.Change{What: "build", State: "began", Functions: []string{"linksapi"}})
+	rooms.Of(run).Trace.Changed(trace.Change{What: "build", State: "began", Functions: []string{"linksapi"}})
 	tab.See("Building linksapi")
-	run.Trace().Changed(trace.Change{What: "build", State: "failed", Functions: []string{"linksapi"}, Text: "api.go:12:3: undefined: <b>links</b>"})
+	rooms.Of(run).Trace.Changed(trace.Change{What: "build", State: "failed", Functions: []string{"linksapi"},
+		Text: "api.go:12:3: undefined: <b>links</b>"})
 	tab.See("api.go:12:3: undefined: <b>links</b>")
-	run.Trace().Changed(trace.Change{What: "build", State: "began", Functions: []string{"linksapi"}})
-	run.Trace().Changed(trace.Change{What: "build", State: "done", Functions: []string{"linksapi"}, Milliseconds: 900})
+	rooms.Of(run).Trace.Changed(trace.Change{What: "build", State: "began", Functions: []string{"linksapi"}})
+	rooms.Of(run).Trace.Changed(trace.Change{What: "build", State: "done", Functions: []string{"linksapi"},
+		Milliseconds: 900})
 	tab.See("New code of linksapi runs, built in 900 ms")
 }
 
 // The stack of a panic is readable: calls with their files, without those of Go's runtime.
 func TestStack(t *testing.T) {
 	run, tab := open(t, "", browser.Options{})
-	stack := "goroutine 9 [running]:\nruntime/debug.Stack()\n\truntime/debug/stack.go:26 +0x64\nexample.com/kit.recovered()\n\texample.com/kit/log.go:65 +0x1\npanic({0x1?, 0x2?})\n\truntime/panic.go:783 +0x132\n" +
+	stack := "goroutine 9 [running]:\nruntime/debug.Stack()\n\truntime/debug/stack.go:26 " +
+		"+0x64\nexample.com/kit.recovered()\n\texample.com/kit/log.go:65 +0x1\npanic({0x1?, " +
+		"0x2?})\n\truntime/panic.go:783 +0x132\n" +
 		"example.com/links/api.(*API).list(0x1, {0x2, 0x3})\n\texample.com/links/api/list.go:41 +0x9c\n"
-	line, err := json.Marshal(map[string]any{"level": "ERROR", "message": "panic", "error": "index out of range <b>[3]</b>", "stack": stack})
+	line, err := json.Marshal(map[string]any{"level": "ERROR", "message": "panic",
+		"error": "index out of range <b>[3]</b>", "stack": stack})
 	if err != nil {
 		t.Fatal(err)
 	}
 	mark := rand.Text()
-	ctx, request := run.Trace().Begin(t.Context(), "panicked-"+mark, trace.Origin{Kind: trace.HTTP, Method: "GET", Path: "/links", Route: "GET /links"})
+	ctx, request := rooms.Of(run).Trace.Begin(t.Context(), "panicked-"+mark,
+		trace.Origin{Kind: trace.HTTP, Method: "GET", Path: "/links", Route: "GET /links"})
 	id := "panicked-" + mark
-	function := run.Trace().Invoke(ctx, id, "links", "linksapi", 256)
+	function := rooms.Of(run).Trace.Invoke(ctx, id, "links", "linksapi", 256)
 	function.Handed(true)
-	run.Trace().Line("links", "linksapi", id, string(line))
+	rooms.Of(run).Trace.Line("links", "linksapi", id, string(line))
 	function.End("Unhandled: the function has ended")
 	request.End(500, "")
 	goTo(tab, "#/requests/panicked-"+mark)

@@ -11,9 +11,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/onesynth-cdk/onesynth/internal/rooms"
+	engine "github.com/onesynth-cdk/onesynth/internal/services/dynamodb"
+	"github.com/onesynth-cdk/onesynth/internal/trace"
 	"github.com/onesynth-cdk/onesynth/local"
-	"github.com/onesynth-cdk/onesynth/local/engine"
-	"github.com/onesynth-cdk/onesynth/local/trace"
 	"github.com/onesynth-cdk/onesynth/test/browser"
 )
 
@@ -34,11 +35,14 @@ func fill(ctx context.Context, run *local.Runner, table engine.Table) error {
 		group.Go(func() error {
 			var requests []types.WriteRequest
 			for i := first; i < first+atOnce; i++ {
-				requests = append(requests, types.WriteRequest{PutRequest: &types.PutRequest{Item: item(table, fmt.Sprintf("many-%05d", i), map[string]string{
-					"note": fmt.Sprintf("the note of item %d", i), "state": "open", "text": "a text of some length, as items have it",
-				})}})
+				requests = append(requests, types.WriteRequest{
+					PutRequest: &types.PutRequest{Item: item(table, fmt.Sprintf("many-%05d", i), map[string]string{
+						"note": fmt.Sprintf("the note of item %d", i), "state": "open",
+						"text": "a text of some length, as items have it",
+					})}})
 			}
-			_, err := run.DynamoDB().BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{table.Name: requests}})
+			_, err := run.DynamoDB().BatchWriteItem(ctx,
+				&dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{table.Name: requests}})
 			return err
 		})
 	}
@@ -48,26 +52,28 @@ func fill(ctx context.Context, run *local.Runner, table engine.Table) error {
 // record writes many requests into the run's record, each with an invocation, calls and a line.
 func record(run *local.Runner) {
 	for i := range manyRequests {
-		ctx, request := run.Trace().Begin(context.Background(), fmt.Sprintf("many-%05d", i), trace.Origin{
-			Kind: trace.HTTP, Stack: "many", API: "many", Method: "POST", Path: fmt.Sprintf("/things/%d", i), Route: "POST /things/{id}",
+		ctx, request := rooms.Of(run).Trace.Begin(context.Background(), fmt.Sprintf("many-%05d", i), trace.Origin{
+			Kind: trace.HTTP, Stack: "many", API: "many", Method: "POST", Path: fmt.Sprintf("/things/%d", i),
+			Route: "POST /things/{id}",
 		})
 		id := fmt.Sprintf("1-%08x-%024x", i, i)
-		function := run.Trace().Invoke(ctx, id, "many", "things", 256)
+		function := rooms.Of(run).Trace.Invoke(ctx, id, "many", "things", 256)
 		function.Handed(false)
 		for range 3 {
-			run.Trace().Call("Root="+id, trace.Call{
-				Service: "dynamodb", Operation: "PutItem", Pattern: "PutThing", Table: "things", Began: time.Now(), Took: time.Millisecond, WriteUnits: 1, Write: true, Status: 200,
+			rooms.Of(run).Trace.Call("Root="+id, trace.Call{
+				Service: "dynamodb", Operation: "PutItem", Pattern: "PutThing", Table: "things", Began: time.Now(),
+				Took: time.Millisecond, WriteUnits: 1, Write: true, Status: 200,
 				Body: []byte(`{"TableName": "things", "Item": {"id": {"S": "1"}}}`),
 			})
 		}
-		run.Trace().Line("many", "things", id, `{"level": "INFO", "msg": "put a thing"}`)
+		rooms.Of(run).Trace.Line("many", "things", id, `{"level": "INFO", "msg": "put a thing"}`)
 		function.End("")
 		request.End(201, "")
 	}
 }
 
-// With many requests and items, every view makes a page of bounded size from answers of bounded size. How long that took is printed: it
-// depends on the machine.
+// With many requests and items, every view makes a page of bounded size from answers of bounded size. How long that
+// took is printed: it depends on the machine.
 func TestManyRequestsAndItems(t *testing.T) {
 	run, tab := open(t, "#/requests", browser.Options{})
 	quiet := quietTables(t, run)
@@ -90,7 +96,8 @@ func TestManyRequestsAndItems(t *testing.T) {
 	tab.Click("Look further")
 	tab.See("many-31234")
 
-	all := append(views(t, run), "#/requests?search=things%2F99", "#/requests/many-09999", tableView(table, ""), tableView(table, "&partition=many-31234"),
+	all := append(views(t, run), "#/requests?search=things%2F99", "#/requests/many-09999", tableView(table, ""),
+		tableView(table, "&partition=many-31234"),
 		tableView(table, "&text=item+31234"), tableView(table, "&text=nowhere"))
 	for _, view := range all {
 		browser.Evaluate[bool](tab, "performance.clearResourceTimings(), true")
@@ -99,12 +106,14 @@ func TestManyRequestsAndItems(t *testing.T) {
 			t.Errorf("%s: %s", view, problem)
 		}
 		elements := browser.Evaluate[int](tab, "document.querySelectorAll('*').length")
-		bytes := browser.Evaluate[int](tab, "performance.getEntriesByType('resource').filter((one) => one.initiatorType === 'fetch').reduce((sum, one) => sum + one.decodedBodySize, 0)")
+		bytes := browser.Evaluate[int](tab, "performance.getEntriesByType('resource').filter((one) => "+
+			"one.initiatorType === 'fetch').reduce((sum, one) => sum + one.decodedBodySize, 0)")
 		t.Logf("%6.0f ms %6d elements %7d bytes  %s", milliseconds, elements, bytes, view)
 		if elements > mostElements {
 			t.Errorf("%s: got %d elements, want %d at the most", view, elements, mostElements)
 		}
-		if bytes > mostBytes {
+		// The form of a request reads the API's OpenAPI document, which grows with neither.
+		if bytes > mostBytes && view != "#/try" {
 			t.Errorf("%s: read %d bytes, want %d at the most", view, bytes, mostBytes)
 		}
 	}

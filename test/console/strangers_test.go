@@ -11,6 +11,7 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 
+	"github.com/onesynth-cdk/onesynth/internal/rooms"
 	"github.com/onesynth-cdk/onesynth/local"
 	"github.com/onesynth-cdk/onesynth/test/browser"
 )
@@ -23,7 +24,7 @@ const (
 // push sends a message to a device through the run's inbox, as a function would.
 func push(t *testing.T, run *local.Runner, device, title, body string) {
 	t.Helper()
-	text, err := run.Inbox().ServiceAccount("")
+	text, err := rooms.Of(run).Inbox.ServiceAccount("")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +47,8 @@ func push(t *testing.T, run *local.Runner, device, title, body string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	response, err := http.PostForm(account.URI, url.Values{"grant_type": {"urn:ietf:params:oauth:grant-type:jwt-bearer"}, "assertion": {signed}})
+	response, err := http.PostForm(account.URI,
+		url.Values{"grant_type": {"urn:ietf:params:oauth:grant-type:jwt-bearer"}, "assertion": {signed}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,11 +59,14 @@ func push(t *testing.T, run *local.Runner, device, title, body string) {
 	if err := json.NewDecoder(response.Body).Decode(&token); err != nil {
 		t.Fatal(err)
 	}
-	message, err := json.Marshal(map[string]any{"message": map[string]any{"token": device, "notification": map[string]string{"title": title, "body": body}, "data": map[string]string{"kind": "sample"}}})
+	message, err := json.Marshal(map[string]any{
+		"message": map[string]any{"token": device, "notification": map[string]string{"title": title, "body": body},
+			"data": map[string]string{"kind": "sample"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if status, err := call(t, http.MethodPost, run.Inbox().URL()+"/v1/projects/local/messages:send", token.Access, string(message)); err != nil || status != http.StatusOK {
+	if status, err := call(t, http.MethodPost, rooms.Of(run).Inbox.URL()+"/v1/projects/local/messages:send",
+		token.Access, string(message)); err != nil || status != http.StatusOK {
 		t.Fatalf("got %d, %v", status, err)
 	}
 }
@@ -71,17 +76,20 @@ func TestStrangersTexts(t *testing.T) {
 	run, _ := suite.Start(t)
 	table := quietTables(t, run)[0]
 	put(t, run, table, item(table, image, map[string]string{"note": script, image: "name"}))
-	queue := run.AWS().Queues()[0]
+	queue := rooms.Of(run).AWS.Queues()[0]
 	queue.Purge()
 	queue.Send(`{"text": "`+image+script+`"}`, nil)
 	push(t, run, "device-"+script, image, script)
-	bucket := run.Buckets().Buckets()[0].Name
-	for key, content := range map[string]string{"strangers/" + image + ".html": "<!doctype html><script>alert(3)</script>", "strangers/" + strings.Repeat("long", 60): "text"} {
-		if _, err := run.Buckets().Backend().PutObject(bucket, key, map[string]string{"Content-Type": "text/html"}, bytes.NewReader([]byte(content)), int64(len(content)), nil); err != nil {
+	bucket := rooms.Of(run).Buckets.Buckets()[0].Name
+	for key, content := range map[string]string{"strangers/" + image +
+		".html": "<!doctype html><script>alert(3)</script>", "strangers/" + strings.Repeat("long", 60): "text"} {
+		if _, err := rooms.Of(run).Buckets.Backend().PutObject(bucket, key,
+			map[string]string{"Content-Type": "text/html"}, bytes.NewReader([]byte(content)), int64(len(content)),
+			nil); err != nil {
 			t.Fatal(err)
 		}
 	}
-	api := run.APIs()[0].URL
+	api := rooms.Of(run).APIs[0].URL
 	if _, err := call(t, http.MethodGet, api+"/"+url.PathEscape(image+script), "", ""); err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +109,8 @@ func TestStrangersTexts(t *testing.T) {
 		if one.sees != "" {
 			tab.See(one.sees)
 		}
-		if made := browser.Evaluate[int](tab, "document.querySelectorAll('body script, img[src=\"x\"], main b').length"); made != 0 {
+		if made := browser.Evaluate[int](tab,
+			"document.querySelectorAll('body script, img[src=\"x\"], main b').length"); made != 0 {
 			t.Errorf("%s: %d elements were made of texts", one.view, made)
 		}
 	}
@@ -115,7 +124,8 @@ func TestStrangersTexts(t *testing.T) {
 	tab.Click("Close")
 
 	// An object is never a page at the console's origin.
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, run.ConsoleURL()+"/buckets/"+bucket+"/objects/"+url.PathEscape("strangers/"+image+".html"), nil)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet,
+		run.ConsoleURL()+"/buckets/"+bucket+"/objects/"+url.PathEscape("strangers/"+image+".html"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +133,9 @@ func TestStrangersTexts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _ = response.Body.Close(); response.StatusCode != 200 || response.Header.Get("Content-Type") != "application/octet-stream" || response.Header.Get("Content-Disposition") != "attachment" {
+	if _ = response.Body.Close(); response.StatusCode != 200 ||
+		response.Header.Get("Content-Type") != "application/octet-stream" ||
+		response.Header.Get("Content-Disposition") != "attachment" {
 		t.Errorf("got %s %v", response.Status, response.Header)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/internal/rooms"
 	"github.com/onesynth-cdk/onesynth/local"
 )
 
@@ -13,9 +14,11 @@ import (
 func useForPictures(t *testing.T, run *local.Runner) platformPictures {
 	t.Helper()
 	alice := clientOf(t, run, "todo", "alice")
-	alice.send("POST", "/api/v1/users/me", map[string]string{"email": "alice@example.com", "name": "Alice"}, "Idempotency-Key", "sign-up")
+	alice.send("POST", "/api/v1/users/me", map[string]string{"email": "alice@example.com", "name": "Alice"},
+		"Idempotency-Key", "sign-up")
 	titles := map[string][]string{
-		"work":   {"Write the report", "Review the schema", "Answer the security questionnaire", "Plan the release", "Fix the flaky test"},
+		"work": {"Write the report", "Review the schema", "Answer the security questionnaire", "Plan the release",
+			"Fix the flaky test"},
 		"home":   {"Water the plants", "Call the landlord", "Book the dentist"},
 		"family": {"Buy a present for Ann", "School trip form"},
 		"errand": {"Return the parcel"},
@@ -26,7 +29,8 @@ func useForPictures(t *testing.T, run *local.Runner) platformPictures {
 		for _, title := range titles[category] {
 			n++
 			made := alice.send("POST", "/api/v1/tasks", map[string]string{
-				"title": title, "category": category, "priority": []string{"high", "medium", "low"}[n%3], "due_date": fmt.Sprintf("2026-12-%02d", n),
+				"title": title, "category": category, "priority": []string{"high", "medium", "low"}[n%3],
+				"due_date": fmt.Sprintf("2026-12-%02d", n),
 			}, "Idempotency-Key", fmt.Sprint("task-", n))
 			if first == "" {
 				first, _ = made["task_id"].(string)
@@ -34,34 +38,38 @@ func useForPictures(t *testing.T, run *local.Runner) platformPictures {
 		}
 	}
 	alice.send("GET", "/api/v1/tasks?overdue=true&priority=high", nil)
-	alice.send("PATCH", "/api/v1/tasks/"+first, map[string]string{"status": "in_progress"}, "Idempotency-Key", "begin", "If-Match", `"1"`)
-	alice.send("PATCH", "/api/v1/tasks/"+first, map[string]string{"title": "Write reports"}, "Idempotency-Key", "rename", "If-Match", `"1"`)
+	alice.send("PATCH", "/api/v1/tasks/"+first, map[string]string{"status": "in_progress"}, "Idempotency-Key", "begin",
+		"If-Match", `"1"`)
+	alice.send("PATCH", "/api/v1/tasks/"+first, map[string]string{"title": "Write reports"}, "Idempotency-Key",
+		"rename", "If-Match", `"1"`)
 	alice.send("GET", "/api/v1/tasks/stats", nil)
 	alice.send("GET", "/api/v1/tasks/none", nil)
 	if err := run.FlushStreams(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	alice.send("POST", "/api/v1/tasks", map[string]string{"title": "Send the invoices", "category": "work", "priority": "high"}, "Idempotency-Key", "invoices")
+	alice.send("POST", "/api/v1/tasks", map[string]string{"title": "Send the invoices", "category": "work",
+		"priority": "high"}, "Idempotency-Key", "invoices")
 	of := platformPictures{
 		trace: "#/requests/" + newestRequest(t, run), key: "TASK#alice",
 		sql: "SELECT category, count(*) AS tasks\nFROM tasks_current\nGROUP BY category\nORDER BY tasks DESC",
 	}
 	alice.send("GET", "/api/v1/tasks?sort=due_date", nil)
-	tables, err := run.Tables(t.Context())
+	tables, err := rooms.Of(run).Databases.Tables(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, table := range tables {
 		if strings.Contains(table.Stack, "todo") {
-			of.table = "#/tables/" + url.PathEscape(table.Name) + "?stack=" + url.QueryEscape(table.Stack) + "&partition=" + url.QueryEscape("TASK#alice")
+			of.table = "#/tables/" + url.PathEscape(table.Name) + "?stack=" + url.QueryEscape(table.Stack) +
+				"&partition=" + url.QueryEscape("TASK#alice")
 		}
 	}
-	for _, function := range run.Functions().Functions() {
+	for _, function := range rooms.Of(run).Functions.Functions() {
 		if function.Label == "todoapi" {
 			of.function = function.Name
 		}
 	}
-	for _, queue := range run.AWS().Queues() {
+	for _, queue := range rooms.Of(run).AWS.Queues() {
 		if strings.Contains(queue.Name, "askahuman") && of.queue == "" {
 			of.queue = queue.Name
 		}

@@ -9,8 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/internal/rooms"
+	"github.com/onesynth-cdk/onesynth/internal/services/fcm"
 	"github.com/onesynth-cdk/onesynth/local"
-	"github.com/onesynth-cdk/onesynth/local/inbox"
 	"github.com/onesynth-cdk/onesynth/test/browser"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
@@ -18,14 +19,20 @@ import (
 // views are the addresses of all views, with the first of each kind of thing opened.
 func views(t *testing.T, run *local.Runner) []string {
 	t.Helper()
-	all := []string{"#/", "#/requests", "#/functions", "#/tables", "#/streams", "#/queues", "#/schedules", "#/push", "#/webhooks", "#/buckets", "#/lake", "#/permissions", "#/faults"}
-	tables, err := run.Tables(t.Context())
+	all := []string{
+		"#/", "#/try", "#/requests", "#/functions", "#/tables", "#/streams", "#/queues", "#/schedules", "#/push",
+		"#/webhooks",
+		"#/buckets", "#/lake", "#/permissions", "#/faults",
+	}
+	tables, err := rooms.Of(run).Databases.Tables(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	all = append(all, fmt.Sprintf("#/tables/%s?stack=%s", url.PathEscape(tables[0].Name), url.QueryEscape(tables[0].Stack)),
-		"#/functions/"+url.PathEscape(run.Functions().Functions()[0].Name), "#/queues/"+url.PathEscape(run.AWS().Queues()[0].Name))
-	if buckets := run.Buckets().Buckets(); len(buckets) > 0 {
+	all = append(all, fmt.Sprintf("#/tables/%s?stack=%s", url.PathEscape(tables[0].Name),
+		url.QueryEscape(tables[0].Stack)),
+		"#/functions/"+url.PathEscape(rooms.Of(run).Functions.Functions()[0].Name),
+		"#/queues/"+url.PathEscape(rooms.Of(run).AWS.Queues()[0].Name))
+	if buckets := rooms.Of(run).Buckets.Buckets(); len(buckets) > 0 {
 		all = append(all, "#/buckets/"+url.PathEscape(buckets[0].Name)+"?prefix=")
 	}
 	if newest := newestRequest(t, run); newest != "" {
@@ -52,12 +59,13 @@ func TestViews(t *testing.T) {
 			t.Errorf("%s: the focus is on %s, want the heading", view, focused)
 		}
 	}
-	tab.Resize(360, 740)
+	tab.Resize(320, 740)
 	for _, view := range views(t, run) {
 		goTo(tab, view)
-		if width := browser.Evaluate[int](tab, "document.documentElement.scrollWidth"); width > 360 {
-			t.Errorf("%s: is %d pixels wide on a phone; too wide are %v", view, width, browser.Evaluate[[]string](tab, `[...document.querySelectorAll('main *')]
-				.filter((one) => one.getBoundingClientRect().right > 361 && !one.closest('.scroll')).map((one) => one.outerHTML.slice(0, 120)).slice(0, 5)`))
+		if width := browser.Evaluate[int](tab, "document.documentElement.scrollWidth"); width > 320 {
+			t.Errorf("%s: is %d pixels wide on a phone; too wide are %v", view, width,
+				browser.Evaluate[[]string](tab, `[...document.querySelectorAll('main *')]
+				.filter((one) => one.getBoundingClientRect().right > 321 && !one.closest('.scroll')).map((one) => one.outerHTML.slice(0, 120)).slice(0, 5)`))
 		}
 	}
 }
@@ -69,13 +77,13 @@ func TestAccessibility(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, options := range []browser.Options{{}, {Dark: true}, {Width: 360, Height: 740}} {
+	for _, options := range []browser.Options{{}, {Dark: true}, {Width: 320, Height: 740}} {
 		run, tab := open(t, "", options)
 		if _, err := call(t, "GET", openAPI(t, run), "", ""); err != nil {
 			t.Fatal(err)
 		}
-		run.Webhooks().Know([]string{"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"})
-		if err := run.Webhooks().Behave("/down", inbox.Fails); err != nil {
+		rooms.Of(run).Webhooks.Know([]string{"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"})
+		if err := rooms.Of(run).Webhooks.Behave("/down", fcm.Fails); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := call(t, "POST", run.WebhooksURL()+"me", "", `{"type":"question.closed"}`); err != nil {
@@ -84,7 +92,8 @@ func TestAccessibility(t *testing.T) {
 		browser.Evaluate[bool](tab, string(rules)+"; true")
 		for _, view := range views(t, run) {
 			goTo(tab, view)
-			findings := browser.Evaluate[[]string](tab, `axe.run(document, {resultTypes: ['violations']}).then((results) =>
+			findings := browser.Evaluate[[]string](tab,
+				`axe.run(document, {resultTypes: ['violations']}).then((results) =>
 				results.violations.flatMap((rule) => rule.nodes.map((node) => rule.id + ': ' + node.target.join(' ') + ': ' + (node.any[0] ?? node.all[0] ?? node.none[0])?.message)))`)
 			for _, finding := range findings[:min(8, len(findings))] {
 				t.Errorf("%+v %s: %s", options, view, finding)
@@ -98,7 +107,8 @@ func TestKeyboard(t *testing.T) {
 	_, tab := open(t, "", browser.Options{})
 	const tabKey, enter, space, escape = "\t", "\r", " ", "\u001b"
 	focused := func() string {
-		return browser.Evaluate[string](tab, "(document.activeElement?.innerText || document.activeElement?.getAttribute('aria-label') || document.activeElement?.tagName || '').trim()")
+		return browser.Evaluate[string](tab, "(document.activeElement?.innerText || "+
+			"document.activeElement?.getAttribute('aria-label') || document.activeElement?.tagName || '').trim()")
 	}
 	tab.Press(tabKey)
 	if got := focused(); got != "Skip to content" {
@@ -122,7 +132,8 @@ func TestKeyboard(t *testing.T) {
 	if !slices.Contains(stops, "Requests") || stops[len(stops)-1] != "Faults" {
 		t.Fatalf("got the stops %q", stops)
 	}
-	if outline := browser.Evaluate[string](tab, "getComputedStyle(document.activeElement).outlineStyle"); outline == "none" {
+	if outline := browser.Evaluate[string](tab,
+		"getComputedStyle(document.activeElement).outlineStyle"); outline == "none" {
 		t.Error("the focus is not seen")
 	}
 	tab.Press(enter)
@@ -147,12 +158,14 @@ func TestKeyboard(t *testing.T) {
 	browser.Evaluate[bool](tab, "document.querySelector('main tbody a').focus(), true")
 	tab.Press(enter)
 	tab.Until("[...document.querySelectorAll('button')].some((one) => one.innerText === 'Add an item')")
-	browser.Evaluate[bool](tab, "[...document.querySelectorAll('button')].find((one) => one.innerText === 'Add an item').focus(), true")
+	browser.Evaluate[bool](tab, "[...document.querySelectorAll('button')].find((one) => one.innerText === 'Add an "+
+		"item').focus(), true")
 	tab.Press(enter)
 	tab.Until("document.querySelector('dialog[open]')?.contains(document.activeElement)")
 	for range 8 {
 		tab.Press(tabKey)
-		if outside := browser.Evaluate[bool](tab, "document.activeElement !== document.body && !document.querySelector('dialog[open]').contains(document.activeElement)"); outside {
+		if outside := browser.Evaluate[bool](tab, "document.activeElement !== document.body && "+
+			"!document.querySelector('dialog[open]').contains(document.activeElement)"); outside {
 			t.Errorf("the focus left the dialog: %q", focused())
 		}
 	}

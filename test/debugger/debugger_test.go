@@ -41,12 +41,15 @@ func assembly(t *testing.T) string {
 	if err := os.Mkdir(filepath.Join(folder, "asset.code"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	build := exec.Command("go", append(append([]string{"build"}, gobuild.Flags()...), "-o", filepath.Join(folder, "asset.code", "bootstrap"), "./echo")...)
+	build := exec.Command("go", append(append([]string{"build"}, gobuild.Flags()...), "-o",
+		filepath.Join(folder, "asset.code", "bootstrap"), "./echo")...)
 	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
 	run(t, build)
 	resources := object{
 		"Role": object{"Type": "AWS::IAM::Role", "Properties": object{
-			"AssumeRolePolicyDocument": object{"Statement": []object{{"Effect": "Allow", "Action": "sts:AssumeRole", "Principal": object{"Service": "lambda.amazonaws.com"}}}},
+			"AssumeRolePolicyDocument": object{"Statement": []object{
+				{"Effect": "Allow", "Action": "sts:AssumeRole",
+					"Principal": object{"Service": "lambda.amazonaws.com"}}}},
 			"Policies": []object{{"PolicyName": "logs", "PolicyDocument": object{"Statement": []object{
 				{"Effect": "Allow", "Action": []string{"logs:CreateLogStream", "logs:PutLogEvents"}, "Resource": "*"},
 			}}}},
@@ -54,35 +57,45 @@ func assembly(t *testing.T) string {
 		"Function": object{
 			"Type": "AWS::Lambda::Function",
 			"Properties": object{
-				"FunctionName": "greeter", "Runtime": "provided.al2023", "Handler": "bootstrap", "Code": object{"S3Bucket": "b", "S3Key": "code.zip"}, "Role": arn("Role"),
-				"Timeout": int(timeout.Seconds()), "Architectures": []string{map[string]string{"amd64": "x86_64", "arm64": "arm64"}[runtime.GOARCH]},
+				"FunctionName": "greeter", "Runtime": "provided.al2023", "Handler": "bootstrap",
+				"Code": object{"S3Bucket": "b", "S3Key": "code.zip"}, "Role": arn("Role"),
+				"Timeout": int(timeout.Seconds()), "Architectures": []string{
+					map[string]string{"amd64": "x86_64", "arm64": "arm64"}[runtime.GOARCH]},
 			},
 			"Metadata": object{"onesynth": object{"build": object{
 				"module": "github.com/onesynth-cdk/onesynth/test", "package": "debugger/echo", "flags": gobuild.Flags(),
 			}}},
 		},
-		"Api":   object{"Type": "AWS::ApiGatewayV2::Api", "Properties": object{"Name": "greetings", "ProtocolType": "HTTP"}},
-		"Stage": object{"Type": "AWS::ApiGatewayV2::Stage", "Properties": object{"ApiId": ref("Api"), "StageName": "$default", "AutoDeploy": true}},
+		"Api": object{"Type": "AWS::ApiGatewayV2::Api",
+			"Properties": object{"Name": "greetings", "ProtocolType": "HTTP"}},
+		"Stage": object{"Type": "AWS::ApiGatewayV2::Stage",
+			"Properties": object{"ApiId": ref("Api"), "StageName": "$default", "AutoDeploy": true}},
 		"Integration": object{"Type": "AWS::ApiGatewayV2::Integration", "Properties": object{
-			"ApiId": ref("Api"), "IntegrationType": "AWS_PROXY", "IntegrationUri": arn("Function"), "PayloadFormatVersion": "2.0", "TimeoutInMillis": 500,
+			"ApiId": ref("Api"), "IntegrationType": "AWS_PROXY", "IntegrationUri": arn("Function"),
+			"PayloadFormatVersion": "2.0", "TimeoutInMillis": 500,
 		}},
 		"Permission": object{"Type": "AWS::Lambda::Permission", "Properties": object{
 			"Action": "lambda:InvokeFunction", "FunctionName": arn("Function"), "Principal": "apigateway.amazonaws.com",
-			"SourceArn": object{"Fn::Join": []any{"", []any{"arn:aws:execute-api:", ref("AWS::Region"), ":", ref("AWS::AccountId"), ":", ref("Api"), "/*/*"}}},
+			"SourceArn": object{"Fn::Join": []any{"",
+				[]any{"arn:aws:execute-api:", ref("AWS::Region"), ":", ref("AWS::AccountId"), ":", ref("Api"),
+					"/*/*"}}},
 		}},
 		"Route": object{"Type": "AWS::ApiGatewayV2::Route", "Properties": object{
-			"ApiId": ref("Api"), "RouteKey": "GET /hello/{name}", "AuthorizationType": "NONE", "Target": object{"Fn::Join": []any{"", []any{"integrations/", ref("Integration")}}},
+			"ApiId": ref("Api"), "RouteKey": "GET /hello/{name}", "AuthorizationType": "NONE",
+			"Target": object{"Fn::Join": []any{"", []any{"integrations/", ref("Integration")}}},
 		}},
 	}
 	documents := object{
 		"Greeter.template.json": object{"Resources": resources},
 		"Greeter.assets.json": object{"version": "48.0.0", "files": object{"code": object{
-			"source": object{"path": "asset.code", "packaging": "zip"}, "destinations": object{"d": object{"bucketName": "b", "objectKey": "code.zip"}},
+			"source":       object{"path": "asset.code", "packaging": "zip"},
+			"destinations": object{"d": object{"bucketName": "b", "objectKey": "code.zip"}},
 		}}},
 		"manifest.json": object{"version": "48.0.0", "artifacts": object{
 			"Greeter.assets": object{"type": "cdk:asset-manifest", "properties": object{"file": "Greeter.assets.json"}},
 			"Greeter": object{
-				"type": "aws:cloudformation:stack", "environment": "aws://unknown-account/unknown-region", "properties": object{"templateFile": "Greeter.template.json"},
+				"type": "aws:cloudformation:stack", "environment": "aws://unknown-account/unknown-region",
+				"properties": object{"templateFile": "Greeter.template.json"},
 			},
 		}},
 	}
@@ -148,8 +161,8 @@ func TestDebug(t *testing.T) {
 	t.Run("Errors", func(t *testing.T) { t.Parallel(); refuses(t, onesynth, folder) })
 }
 
-// A debugger stops in the handler of a running API, reads a variable, and goes on. The request is answered, although it was held for longer
-// than the function's time-out and its integration's.
+// A debugger stops in the handler of a running API, reads a variable, and goes on. The request is answered, although it
+// was held for longer than the function's time-out and its integration's.
 func stops(t *testing.T, onesynth, programs, folder string) {
 	free, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -158,7 +171,8 @@ func stops(t *testing.T, onesynth, programs, folder string) {
 	port := free.Addr().(*net.TCPAddr).Port
 	free.Close()
 
-	command := exec.Command(onesynth, "local", "--assembly", folder, "--port", "0", "--console-port", "0", "--debug", "echo", "--debug-port", fmt.Sprint(port))
+	command := exec.Command(onesynth, "local", "--assembly", folder, "--port", "0", "--console-port", "0", "--debug",
+		"echo", "--debug-port", fmt.Sprint(port))
 	command.Env = append(os.Environ(), "PATH="+programs+string(os.PathListSeparator)+os.Getenv("PATH"))
 	output := &printed{}
 	command.Stdout, command.Stderr = output, output
@@ -169,7 +183,8 @@ func stops(t *testing.T, onesynth, programs, folder string) {
 	go func() { ended <- command.Wait() }()
 	t.Cleanup(func() { _ = command.Process.Kill() })
 	// With empty caches, the function's packages are compiled without optimisations first, which takes minutes.
-	for !strings.Contains(output.String(), "\nready\n") || !strings.Contains(output.String(), "API server listening at") {
+	for !strings.Contains(output.String(), "\nready\n") ||
+		!strings.Contains(output.String(), "API server listening at") {
 		select {
 		case err := <-ended:
 			t.Fatalf("the run ended: %v\n%s", err, output)
@@ -207,7 +222,8 @@ func stops(t *testing.T, onesynth, programs, folder string) {
 	case got := <-answered:
 		t.Fatalf("the request was answered with %+v, and the breakpoint not reached\n%s", got, output)
 	}
-	if state.Err != nil || state.CurrentThread == nil || state.CurrentThread.Breakpoint == nil || state.CurrentThread.Breakpoint.ID != breakpoint.ID {
+	if state.Err != nil || state.CurrentThread == nil || state.CurrentThread.Breakpoint == nil ||
+		state.CurrentThread.Breakpoint.ID != breakpoint.ID {
 		t.Fatalf("stopped at %+v", state)
 	}
 	variable, err := client.EvalVariable(api.EvalScope{GoroutineID: -1}, "name", api.LoadConfig{MaxStringLen: 100})
@@ -234,7 +250,8 @@ func stops(t *testing.T, onesynth, programs, folder string) {
 		return
 	}
 	for _, process := range processes(t) {
-		if program, err := os.Readlink(filepath.Join(process, "exe")); err == nil && (strings.HasPrefix(program, programs) || strings.Contains(program, "/debug/echo/")) {
+		if program, err := os.Readlink(filepath.Join(process, "exe")); err == nil &&
+			(strings.HasPrefix(program, programs) || strings.Contains(program, "/debug/echo/")) {
 			t.Errorf("%s is left: %s", process, program)
 		}
 	}
@@ -267,10 +284,13 @@ func processes(t *testing.T) []string {
 
 func refuses(t *testing.T, onesynth, folder string) {
 	for name, test := range map[string]struct{ function, path, want string }{
-		"Unknown": {"none", os.Getenv("PATH"), `got "none", which is no function of the run: write one of echo (greeter)`},
-		"NoDelve": {"greeter", filepath.Dir(lookup(t, "go")) + string(os.PathListSeparator) + filepath.Dir(lookup(t, "java")), "go install github.com/go-delve/delve/cmd/dlv@latest"},
+		"Unknown": {"none", os.Getenv("PATH"),
+			`got "none", which is no function of the run: write one of echo (greeter)`},
+		"NoDelve": {"greeter", filepath.Dir(lookup(t, "go")) + string(os.PathListSeparator) +
+			filepath.Dir(lookup(t, "java")), "go install github.com/go-delve/delve/cmd/dlv@latest"},
 	} {
-		command := exec.Command(onesynth, "local", "--assembly", folder, "--port", "0", "--console-port", "0", "--debug", test.function)
+		command := exec.Command(onesynth, "local", "--assembly", folder, "--port", "0", "--console-port", "0",
+			"--debug", test.function)
 		command.Env = append(os.Environ(), "PATH="+test.path, "GOBIN="+t.TempDir(), "GOPATH="+t.TempDir())
 		if output, err := command.CombinedOutput(); err == nil || !strings.Contains(string(output), test.want) {
 			t.Errorf("%s: got %v, %s", name, err, output)

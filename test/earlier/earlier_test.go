@@ -17,18 +17,20 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onesynth-cdk/onesynth/internal/console"
+	"github.com/onesynth-cdk/onesynth/internal/lake/catalog"
+	"github.com/onesynth-cdk/onesynth/internal/lake/lakequery"
 	"github.com/onesynth-cdk/onesynth/local"
-	"github.com/onesynth-cdk/onesynth/local/console"
-	"github.com/onesynth-cdk/onesynth/local/lakequery"
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
-	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
 // written is the address of the console of a run, whose data folder is to become test data.
-var written = flag.String("write", "", "use the platforms of the run with its console at this `URL`, and print what the test has to find again")
+var written = flag.String("write", "", "use the platforms of the run with its console at this `URL`, and print what "+
+	"the test has to find again")
 
-var suite = &platform.Suite{Platform: schema.AskAHuman(), Construct: "AskAHuman"}
+var suite = &platform.Suite{Platform: askahuman.Platform(), Construct: "AskAHuman"}
 
 func TestMain(m *testing.M) { suite.Main(m) }
 
@@ -58,7 +60,8 @@ type run struct {
 }
 
 func open(t *testing.T, address string) run {
-	r := run{&onesynthtest.Client{URL: address, HTTP: http.DefaultClient, Header: http.Header{console.Header: {"test"}, "Content-Type": {"application/json"}}}, map[string]string{}}
+	r := run{&onesynthtest.Client{URL: address, HTTP: http.DefaultClient,
+		Header: http.Header{console.Header: {"test"}, "Content-Type": {"application/json"}}}, map[string]string{}}
 	index := read[struct {
 		APIs []struct{ Name, URL string } `json:"apis"`
 	}](t, r.console.Try(t, http.MethodGet, "/", nil), http.StatusOK)
@@ -74,12 +77,14 @@ func (r run) as(t *testing.T, api, subject string) *onesynthtest.Client {
 	token := read[console.Token](t, r.console.Try(t, http.MethodPost, "/token", console.TokenRequest{
 		Subject: subject, Claims: map[string]any{"email": subject + "@example.com"},
 	}), http.StatusOK)
-	return &onesynthtest.Client{URL: r.apis[api], HTTP: http.DefaultClient, Header: http.Header{"Authorization": {"Bearer " + token.AccessToken}}, Keyed: true}
+	return &onesynthtest.Client{URL: r.apis[api], HTTP: http.DefaultClient,
+		Header: http.Header{"Authorization": {"Bearer " + token.AccessToken}}, Keyed: true}
 }
 
 // with is a client of Ask-a-Human with a header.
 func (r run) with(name, value string) *onesynthtest.Client {
-	return &onesynthtest.Client{URL: r.apis["Ask-a-Human"], HTTP: http.DefaultClient, Header: http.Header{name: {value}}}
+	return &onesynthtest.Client{URL: r.apis["Ask-a-Human"], HTTP: http.DefaultClient,
+		Header: http.Header{name: {value}}}
 }
 
 func (r run) flush(t *testing.T) {
@@ -95,26 +100,34 @@ const (
 // write uses all platforms of a run.
 func write(t *testing.T, r run) (done record) {
 	done.Written = time.Now().UTC()
-	agent, ann, ben := r.with("X-Agent-Id", "earlier"), r.with("X-Fingerprint", "ann-of-an-earlier-version"), r.with("X-Fingerprint", "ben-of-an-earlier-version")
+	agent, ann, ben := r.with("X-Agent-Id", "earlier"), r.with("X-Fingerprint", "ann-of-an-earlier-version"),
+		r.with("X-Fingerprint", "ben-of-an-earlier-version")
 	for _, id := range []*string{&done.Open, &done.Closed} {
-		reply := agent.Try(t, http.MethodPost, "/agent/questions", map[string]any{"prompt": asked, "type": "text", "min_responses": 2, "timeout_seconds": 86400})
+		reply := agent.Try(t, http.MethodPost, "/agent/questions",
+			map[string]any{"prompt": asked, "type": "text", "min_responses": 2, "timeout_seconds": 86400})
 		read[any](t, reply, http.StatusCreated)
 		*id = onesynthtest.Field(reply.Body, "question_id")
 		done.Points = read[struct {
 			Total int `json:"total_points"`
-		}](t, ann.Try(t, http.MethodPost, "/human/responses", map[string]any{"question_id": *id, "answer": "Only if it is our fault."}), http.StatusCreated).Total
+		}](t, ann.Try(t, http.MethodPost, "/human/responses",
+			map[string]any{"question_id": *id, "answer": "Only if it is our fault."}), http.StatusCreated).Total
 	}
-	read[any](t, ben.Try(t, http.MethodPost, "/human/responses", map[string]any{"question_id": done.Closed, "answer": "Never."}), http.StatusCreated)
-	subscribed := ann.Try(t, http.MethodPost, "/human/push/subscribe", map[string]any{"fcm_token": "earlier", "min_interval_minutes": 30})
+	read[any](t, ben.Try(t, http.MethodPost, "/human/responses",
+		map[string]any{"question_id": done.Closed, "answer": "Never."}), http.StatusCreated)
+	subscribed := ann.Try(t, http.MethodPost, "/human/push/subscribe",
+		map[string]any{"fcm_token": "earlier", "min_interval_minutes": 30})
 	read[any](t, subscribed, http.StatusCreated)
 	done.Subscription = onesynthtest.Field(subscribed.Body, "subscription_id")
 
 	todo := r.as(t, "To-Do", "ann")
-	read[any](t, todo.Try(t, http.MethodPost, "/api/v1/users/me", map[string]any{"email": "ann@example.com", "name": "Ann"}), http.StatusCreated)
+	read[any](t, todo.Try(t, http.MethodPost, "/api/v1/users/me",
+		map[string]any{"email": "ann@example.com", "name": "Ann"}), http.StatusCreated)
 	for status, id := range map[string]*string{"in_progress": &done.Task, "completed": &done.Done} {
-		reply := todo.Try(t, http.MethodPost, "/api/v1/tasks", map[string]any{"title": "Of an earlier version", "priority": "high"})
+		reply := todo.Try(t, http.MethodPost, "/api/v1/tasks",
+			map[string]any{"title": "Of an earlier version", "priority": "high"})
 		*id = onesynthtest.Field(reply.Body, "task_id")
-		changed := read[struct{ Version int }](t, todo.Try(t, http.MethodPatch, "/api/v1/tasks/"+*id, map[string]any{"status": status}), http.StatusOK)
+		changed := read[struct{ Version int }](t,
+			todo.Try(t, http.MethodPatch, "/api/v1/tasks/"+*id, map[string]any{"status": status}), http.StatusOK)
 		if id == &done.Task {
 			done.Version = changed.Version
 		}
@@ -129,10 +142,16 @@ func write(t *testing.T, r run) (done record) {
 
 	lingible := r.as(t, "Lingible", "ann")
 	read[any](t, lingible.Try(t, http.MethodGet, "/user/profile", nil), http.StatusOK)
-	read[any](t, lingible.Try(t, http.MethodPost, "/user/upgrade", map[string]any{"provider": "apple", "receipt_data": "earlier", "transaction_id": "earlier"}), http.StatusOK)
-	read[any](t, lingible.Try(t, http.MethodPost, "/translate", map[string]any{"text": "No cap, that burger is bussin."}), http.StatusOK)
-	for term, example := range map[string]string{"sofa forecast": "What a lovely sofa forecast we have", "parallel parked": "She fixed the printer and was parallel parked all day."} {
-		reply := lingible.Try(t, http.MethodPost, "/slang/submit", map[string]any{"slang_term": term, "meaning": map[bool]string{true: "bad weather", false: "Pleased with something small that one did well"}[term == "sofa forecast"], "example_usage": example})
+	read[any](t, lingible.Try(t, http.MethodPost, "/user/upgrade",
+		map[string]any{"provider": "apple", "receipt_data": "earlier", "transaction_id": "earlier"}), http.StatusOK)
+	read[any](t, lingible.Try(t, http.MethodPost, "/translate",
+		map[string]any{"text": "No cap, that burger is bussin."}), http.StatusOK)
+	for term, example := range map[string]string{"sofa forecast": "What a lovely sofa forecast we have",
+		"parallel parked": "She fixed the printer and was parallel parked all day."} {
+		reply := lingible.Try(t, http.MethodPost, "/slang/submit",
+			map[string]any{"slang_term": term, "meaning": map[bool]string{true: "bad weather",
+				false: "Pleased with something small that one did well"}[term == "sofa forecast"],
+				"example_usage": example})
 		read[any](t, reply, http.StatusCreated)
 		if term == "sofa forecast" {
 			done.Submission = onesynthtest.Field(reply.Body, "submission_id")
@@ -147,12 +166,14 @@ func attempt(status string) map[string]any {
 	for _, question := range []string{"q1", "q2", "q3"} {
 		answers = append(answers, map[string]any{"questionId": question, "answer": careful})
 	}
-	return map[string]any{"scenarioId": "washing-machine-repair", "status": status, "durationSeconds": 240, "answers": answers}
+	return map[string]any{"scenarioId": "washing-machine-repair", "status": status, "durationSeconds": 240,
+		"answers": answers}
 }
 
 // TestEarlierVersions: today's code starts with the data of each earlier version, reads it for its owners, continues
 // it, and queries the lake over old and new changes.
 func TestEarlierVersions(t *testing.T) {
+	catalog.Engine.Ask = lakequery.Ask
 	if *written != "" {
 		text, err := json.MarshalIndent(write(t, open(t, *written)), "", "  ")
 		if err != nil {
@@ -182,7 +203,9 @@ func TestEarlierVersions(t *testing.T) {
 			}
 			folder := t.TempDir()
 			unpack(t, archive, folder)
-			started, err := local.Start(t.Context(), local.Options{Assembly: suite.Local(t, "dev").Assembly(t), Data: folder, NoSchedules: true, InitialData: true, QueryLake: lakequery.Ask})
+			started, err := local.Start(t.Context(),
+				local.Options{Assembly: suite.Local(t, "dev").Assembly(t), Data: folder, NoSchedules: true,
+					InitialData: true})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -198,13 +221,16 @@ func TestEarlierVersions(t *testing.T) {
 
 // askAHuman: points, places on boards and subscriptions stay; a question that is open still gets its last answer.
 func askAHuman(t *testing.T, r run, old record) {
-	agent, ann, ben := r.with("X-Agent-Id", "earlier"), r.with("X-Fingerprint", "ann-of-an-earlier-version"), r.with("X-Fingerprint", "ben-of-an-earlier-version")
+	agent, ann, ben := r.with("X-Agent-Id", "earlier"), r.with("X-Fingerprint", "ann-of-an-earlier-version"),
+		r.with("X-Fingerprint", "ben-of-an-earlier-version")
 	if time.Since(old.Written) < 23*time.Hour {
 		// Questions end within a day, and are deleted some time after it.
-		read[any](t, ben.Try(t, http.MethodPost, "/human/responses", map[string]any{"question_id": old.Open, "answer": "Never."}), http.StatusCreated)
+		read[any](t, ben.Try(t, http.MethodPost, "/human/responses",
+			map[string]any{"question_id": old.Open, "answer": "Never."}), http.StatusCreated)
 		for _, id := range []string{old.Open, old.Closed} {
 			got := agent.Try(t, http.MethodGet, "/agent/questions/"+id, nil)
-			if status := onesynthtest.Field(got.Body, "status"); status != "CLOSED" || strings.Count(string(got.Body), "response_id") != 2 {
+			if status := onesynthtest.Field(got.Body, "status"); status != "CLOSED" ||
+				strings.Count(string(got.Body), "response_id") != 2 {
 				t.Errorf("question %s: got %v", id, got)
 			}
 		}
@@ -221,11 +247,14 @@ func askAHuman(t *testing.T, r run, old record) {
 	read[any](t, reply, http.StatusCreated)
 	answered := read[struct {
 		Total int `json:"total_points"`
-	}](t, ann.Try(t, http.MethodPost, "/human/responses", map[string]any{"question_id": onesynthtest.Field(reply.Body, "question_id"), "answer": "Yes, after a while."}), http.StatusCreated)
+	}](t, ann.Try(t, http.MethodPost, "/human/responses",
+		map[string]any{"question_id": onesynthtest.Field(reply.Body, "question_id"), "answer": "Yes, after a while."}),
+		http.StatusCreated)
 	if answered.Total <= old.Points {
 		t.Errorf("an answer of today leads to %d points; want more than %d", answered.Total, old.Points)
 	}
-	read[any](t, ann.Try(t, http.MethodPut, "/human/push/subscribe/"+old.Subscription, map[string]any{"min_interval_minutes": 60}), http.StatusOK)
+	read[any](t, ann.Try(t, http.MethodPut, "/human/push/subscribe/"+old.Subscription,
+		map[string]any{"min_interval_minutes": 60}), http.StatusOK)
 }
 
 // todo: a task is read, and changed by the version that it had; the lake has its changes of then and of now.
@@ -236,10 +265,13 @@ func todo(t *testing.T, r run, old record) {
 		Version                 int
 	}
 	path := "/api/v1/tasks/" + old.Task
-	if got := read[task](t, ann.Try(t, http.MethodGet, path, nil), http.StatusOK); got != (task{"Of an earlier version", "in_progress", "high", old.Version}) {
+	if got := read[task](t, ann.Try(t, http.MethodGet, path, nil),
+		http.StatusOK); got != (task{"Of an earlier version", "in_progress", "high", old.Version}) {
 		t.Errorf("got %+v", got)
 	}
-	etag := read[task](t, ann.MustSend(t, http.MethodPatch, path, http.Header{"If-Match": {`"` + jsonText(old.Version) + `"`}}, map[string]any{"status": "completed"}), http.StatusOK)
+	etag := read[task](t, ann.MustSend(t, http.MethodPatch, path,
+		http.Header{"If-Match": {`"` + jsonText(old.Version) + `"`}}, map[string]any{"status": "completed"}),
+		http.StatusOK)
 	if etag.Version != old.Version+1 {
 		t.Errorf("the changed task has version %d; want %d", etag.Version, old.Version+1)
 	}
@@ -262,11 +294,14 @@ func todo(t *testing.T, r run, old record) {
 		if want := [][]string{{"completed", "2"}, {"pending", "1"}}; !slices.EqualFunc(rows, want, slices.Equal) {
 			t.Errorf("objects %s: the lake has %v; want %v", object, rows, want)
 		}
-		steps := lakeRows(t, r, "SELECT event_name, status, coalesce(previous_status, '') FROM task_events WHERE task_id = '"+old.Task+"' ORDER BY sequence_number")
-		if want := [][]string{{"INSERT", "pending", ""}, {"MODIFY", "in_progress", "pending"}, {"MODIFY", "completed", "in_progress"}}; !slices.EqualFunc(steps, want, slices.Equal) {
+		steps := lakeRows(t, r, "SELECT event_name, status, coalesce(previous_status, '') FROM task_events WHERE "+
+			"task_id = '"+old.Task+"' ORDER BY sequence_number")
+		if want := [][]string{{"INSERT", "pending", ""}, {"MODIFY", "in_progress", "pending"},
+			{"MODIFY", "completed", "in_progress"}}; !slices.EqualFunc(steps, want, slices.Equal) {
 			t.Errorf("objects %s: the lake has the steps %v; want %v", object, steps, want)
 		}
-		for _, schedule := range read[[]struct{ Name string }](t, r.console.Try(t, http.MethodGet, "/schedules", nil), http.StatusOK) {
+		for _, schedule := range read[[]struct{ Name string }](t, r.console.Try(t, http.MethodGet, "/schedules", nil),
+			http.StatusOK) {
 			if strings.Contains(schedule.Name, "TodoLake") {
 				read[any](t, r.console.Try(t, http.MethodPost, "/schedules/"+schedule.Name+"/run", nil), http.StatusOK)
 			}
@@ -279,10 +314,12 @@ func clarity(t *testing.T, r run, old record) {
 	ann := r.as(t, "Clarity", "ann")
 	evaluated := ann.Try(t, http.MethodGet, "/attempts/"+old.Evaluated, nil)
 	read[any](t, evaluated, http.StatusOK)
-	if onesynthtest.Field(evaluated.Body, "status") != "completed" || !strings.Contains(string(evaluated.Body), `"overallScore"`) {
+	if onesynthtest.Field(evaluated.Body, "status") != "completed" ||
+		!strings.Contains(string(evaluated.Body), `"overallScore"`) {
 		t.Errorf("got %v", evaluated)
 	}
-	done := ann.MustSend(t, http.MethodPut, "/attempts/"+old.Attempt, http.Header{"If-Match": {`"1"`}}, map[string]any{"status": "completed", "answers": attempt("")["answers"]})
+	done := ann.MustSend(t, http.MethodPut, "/attempts/"+old.Attempt, http.Header{"If-Match": {`"1"`}},
+		map[string]any{"status": "completed", "answers": attempt("")["answers"]})
 	read[any](t, done, http.StatusOK)
 	if !strings.Contains(string(done.Body), `"overallScore"`) {
 		t.Errorf("got %v", done)
@@ -306,15 +343,20 @@ func lingible(t *testing.T, r run, old record) {
 	if !strings.Contains(string(translated.Body), "honestly") {
 		t.Errorf("the lexicon of then translates to %v", translated)
 	}
-	taken := ann.Try(t, http.MethodPost, "/slang/submit", map[string]any{"slang_term": "Parallel-Parked!", "meaning": "Glad about something small", "example_usage": "I am parallel parked about it today."})
+	taken := ann.Try(t, http.MethodPost, "/slang/submit",
+		map[string]any{"slang_term": "Parallel-Parked!", "meaning": "Glad about something small",
+			"example_usage": "I am parallel parked about it today."})
 	read[any](t, taken, http.StatusConflict)
 	read[any](t, ben.Try(t, http.MethodGet, "/user/profile", nil), http.StatusOK)
 	voted := ben.Try(t, http.MethodPost, "/slang/upvote/"+old.Submission, nil)
 	read[any](t, voted, http.StatusOK)
-	read[any](t, ann.Try(t, http.MethodPost, "/slang/submit", map[string]any{"slang_term": "kettle logic", "meaning": "Pleased with something that one did not have to do", "example_usage": "He fixed it with kettle logic before we had even asked."}), http.StatusCreated)
+	read[any](t, ann.Try(t, http.MethodPost, "/slang/submit",
+		map[string]any{"slang_term": "kettle logic", "meaning": "Pleased with something that one did not have to do",
+			"example_usage": "He fixed it with kettle logic before we had even asked."}), http.StatusCreated)
 	r.flush(t)
 	r.flush(t) // of the approval that follows
-	if mine := ann.Try(t, http.MethodGet, "/slang/mine", nil); !strings.Contains(string(mine.Body), "kettle logic") || !strings.Contains(string(mine.Body), old.Submission) {
+	if mine := ann.Try(t, http.MethodGet, "/slang/mine", nil); !strings.Contains(string(mine.Body), "kettle logic") ||
+		!strings.Contains(string(mine.Body), old.Submission) {
 		t.Errorf("got the submissions %v", mine)
 	}
 	quiz := ben.Try(t, http.MethodGet, "/quiz/question", nil)

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/internal/services/lambda"
 	"github.com/onesynth-cdk/onesynth/local"
-	"github.com/onesynth-cdk/onesynth/local/lambda"
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
 )
 
@@ -18,7 +18,8 @@ func TestSignUp(t *testing.T) {
 	on := shared(t)
 	on.LocalOnly(t, "it reads the table")
 	one := newUser(t, on)
-	if item := on.Item(t, "Users", "PK", "USER#"+one.ID, "SK", "PROFILE"); item["email"] != one.Email || item["tier"] != "free" {
+	if item := on.Item(t, "Users", "PK", "USER#"+one.ID, "SK", "PROFILE"); item["email"] != one.Email ||
+		item["tier"] != "free" {
 		t.Errorf("got profile %v of %s", item, one.Email)
 	}
 }
@@ -42,10 +43,13 @@ func TestDeletedAccount(t *testing.T) {
 		one.translate(t, fmt.Sprintf("no cap, number %d", i))
 	}
 	q := one.get(t, "/quiz/question")
-	one.must(t, http.MethodPost, "/quiz/answer", input{"session_id": q["session_id"], "question_id": q["question_id"], "selected_option": "a"}, http.StatusOK)
-	refused(t, one.Try(t, http.MethodDelete, "/user/account", input{"confirmation": "delete"}), http.StatusUnprocessableEntity, "VAL_001")
+	one.must(t, http.MethodPost, "/quiz/answer",
+		input{"session_id": q["session_id"], "question_id": q["question_id"], "selected_option": "a"}, http.StatusOK)
+	refused(t, one.Try(t, http.MethodDelete, "/user/account", input{"confirmation": "delete"}),
+		http.StatusUnprocessableEntity, "VAL_001")
 	one.must(t, http.MethodDelete, "/user/account", input{"confirmation": "DELETE"}, http.StatusAccepted)
-	for _, request := range []string{"GET /user/profile", "GET /user/usage", "GET /quiz/question", "GET /trending", "POST /slang/upvote/" + others, "POST /user/upgrade",
+	for _, request := range []string{"GET /user/profile", "GET /user/usage", "GET /quiz/question", "GET /trending",
+		"POST /slang/upvote/" + others, "POST /user/upgrade",
 		"GET /slang/mine", "GET /slang/pending", "DELETE /translations", "DELETE /translations/" + others} {
 		method, path := onesynthtest.Split(request)
 		refused(t, one.Try(t, method, path, nil), http.StatusForbidden, "AUTH_003")

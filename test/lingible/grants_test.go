@@ -34,9 +34,10 @@ func probes(t testing.TB, on *onesynthtest.Target) ([]onesynthtest.Probe, func()
 		t.Fatal(err)
 	}
 	request := func(by caller, name, method, path string, body any) onesynthtest.Probe {
-		return onesynthtest.Probe{Function: "LingibleAPI", Name: name, Do: func(t testing.TB) (onesynthtest.Reply, error) {
-			return by.Send(t.Context(), method, path, onesynthtest.Key(onesynthtest.Unique("key")), body)
-		}}
+		return onesynthtest.Probe{Function: "LingibleAPI", Name: name,
+			Do: func(t testing.TB) (onesynthtest.Reply, error) {
+				return by.Send(t.Context(), method, path, onesynthtest.Key(onesynthtest.Unique("key")), body)
+			}}
 	}
 	probe := func(function string, do func(t testing.TB) error) onesynthtest.Probe {
 		return onesynthtest.Probe{Function: function, Name: "Run", Do: func(t testing.TB) (onesynthtest.Reply, error) {
@@ -83,15 +84,20 @@ func probes(t testing.TB, on *onesynthtest.Target) ([]onesynthtest.Probe, func()
 		request(one, "TrendsOfCategory", http.MethodGet, "/trending?category=slang", nil),
 		request(voter, "Question", http.MethodGet, "/quiz/question?difficulty=beginner", nil),
 		request(one, "QuestionOfCategory", http.MethodGet, "/quiz/question?category=food", nil),
-		request(leaving, "Answer", http.MethodPost, "/quiz/answer", input{"session_id": question["session_id"], "question_id": question["question_id"], "selected_option": "a"}),
+		request(leaving, "Answer", http.MethodPost, "/quiz/answer",
+			input{"session_id": question["session_id"], "question_id": question["question_id"],
+				"selected_option": "a"}),
 		request(leaving, "Progress", http.MethodGet, "/quiz/progress?session_id="+question["session_id"].(string), nil),
 		request(leaving, "End", http.MethodPost, "/quiz/end", input{"session_id": question["session_id"]}),
 		request(leaving, "History", http.MethodGet, "/quiz/history", nil),
 		request(one, "Document", http.MethodGet, "/openapi.json", nil),
 		request(leaving, "Leave", http.MethodDelete, "/user/account", input{"confirmation": "DELETE"}),
 		probe("ProfileCreator", func(t testing.TB) error {
-			event := events.CognitoEventUserPoolsPostConfirmation{CognitoEventUserPoolsHeader: events.CognitoEventUserPoolsHeader{TriggerSource: "PostConfirmation_ConfirmSignUp"}}
-			event.Request.UserAttributes = map[string]string{"sub": onesynthtest.Unique("user"), "email": "new@example.com"}
+			event := events.CognitoEventUserPoolsPostConfirmation{
+				CognitoEventUserPoolsHeader: events.CognitoEventUserPoolsHeader{
+					TriggerSource: "PostConfirmation_ConfirmSignUp"}}
+			event.Request.UserAttributes = map[string]string{"sub": onesynthtest.Unique("user"),
+				"email": "new@example.com"}
 			payload, err := json.Marshal(event)
 			if err != nil {
 				return err
@@ -136,8 +142,9 @@ func (p *target) store(t testing.TB, status string) string {
 	id, term := uuid.NewString(), newTerm()
 	item := map[string]any{
 		"PK": "TERM#" + term, "SK": "SUBMISSION#" + id, "submission_id": id, "user_id": "someone", "slang_term": term,
-		"meaning": "to wait for a long time in bad weather", "example_usage": "We had to " + term + " outside the station for an hour.",
-		"status": status, "llm_validation_status": "validated", "upvotes": 0,
+		"meaning":       "to wait for a long time in bad weather",
+		"example_usage": "We had to " + term + " outside the station for an hour.",
+		"status":        status, "llm_validation_status": "validated", "upvotes": 0,
 		"created_at": time.Now().Add(-10 * time.Minute).UTC().Format("2006-01-02T15:04:05.000Z"),
 	}
 	// The validator gets new items alone: this one is changed to wait for the revalidator.
@@ -147,7 +154,8 @@ func (p *target) store(t testing.TB, status string) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := p.Database.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(p.Tables["Submissions"]), Item: encoded}); err != nil {
+		if _, err := p.Database.PutItem(t.Context(),
+			&dynamodb.PutItemInput{TableName: aws.String(p.Tables["Submissions"]), Item: encoded}); err != nil {
 			t.Fatal(err)
 		}
 	}

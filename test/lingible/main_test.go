@@ -8,19 +8,19 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/local"
-	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
-var suite = platform.Suite{Platform: schema.Lingible(), Construct: "Lingible"}
+var suite = platform.Suite{Platform: lingible.Platform(), Construct: "Lingible"}
 
 func TestMain(m *testing.M) { suite.Main(m) }
 
 // target is Lingible, running somewhere.
 type target struct{ *platform.Target }
 
-// shared returns the target of all tests that need none of their own. It has the lexicon: the first term that one of them
-// approves exports what is there, and the language is what the export has.
+// shared returns the target of all tests that need none of their own. It has the lexicon: the first term that one of
+// them approves exports what is there, and the language is what the export has.
 func shared(t testing.TB) *target {
 	t.Helper()
 	on := &target{suite.Shared(t)}

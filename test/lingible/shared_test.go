@@ -20,7 +20,8 @@ func TestShared(t *testing.T) {
 	suite.Check(t, platform.Scenario{
 		Open: "/health", Walkthrough: "docs/LINGIBLE.md",
 		Language: language,
-		Statuses: []int{http.StatusOK, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusUnprocessableEntity},
+		Statuses: []int{http.StatusOK, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound,
+			http.StatusUnprocessableEntity},
 		LargeBodies: map[string][]byte{
 			"Text":    fmt.Appendf(nil, `{"text":"%s"}`, strings.Repeat("x", 1<<20-64)),
 			"Unicode": fmt.Appendf(nil, `{"text":"%s"}`, strings.Repeat(`\ud83e\udde2`, 20_000)),
@@ -51,7 +52,8 @@ func TestShared(t *testing.T) {
 				},
 				Made: func(t testing.TB) int { return len(one.get(t, "/slang/mine").list("submissions")) },
 				Other: func(t testing.TB) {
-					refused(t, one.MustSend(t, http.MethodPost, "/slang/submit", key, proposal(newTerm())), http.StatusUnprocessableEntity, "VAL_001")
+					refused(t, one.MustSend(t, http.MethodPost, "/slang/submit", key, proposal(newTerm())),
+						http.StatusUnprocessableEntity, "VAL_001")
 				},
 				Waits: func(t testing.TB, r onesynthtest.Reply) {
 					refused(t, r, http.StatusConflict, "RES_004")
@@ -100,11 +102,13 @@ func language(t testing.TB, on *platform.Target) platform.Language {
 	question := one.get(t, "/quiz/question")
 	bodies := map[string]func(*rand.Rand) map[string]any{
 		"/translate": func(random *rand.Rand) map[string]any {
-			return input{"text": []string{"no cap", "it looks sus", "a plain text"}[random.IntN(3)], "direction": []string{"to_standard", "to_slang"}[random.IntN(2)]}
+			return input{"text": []string{"no cap", "it looks sus", "a plain text"}[random.IntN(3)],
+				"direction": []string{"to_standard", "to_slang"}[random.IntN(2)]}
 		},
 		"/slang/submit": func(*rand.Rand) map[string]any { return proposal(newTerm()) },
 		"/quiz/answer": func(*rand.Rand) map[string]any {
-			return input{"session_id": question["session_id"], "question_id": question["question_id"], "selected_option": "a"}
+			return input{"session_id": question["session_id"], "question_id": question["question_id"],
+				"selected_option": "a"}
 		},
 		"/quiz/end": func(*rand.Rand) map[string]any { return input{"session_id": onesynthtest.Unique("session")} },
 		// A deleted account would answer nothing else.
@@ -112,11 +116,13 @@ func language(t testing.TB, on *platform.Target) platform.Language {
 	}
 	return platform.Language{
 		Headers: func() map[string]string {
-			return map[string]string{"Authorization": one.Header.Get("Authorization"), "Content-Type": "application/json", "Idempotency-Key": onesynthtest.Unique("key")}
+			return map[string]string{"Authorization": one.Header.Get("Authorization"),
+				"Content-Type": "application/json", "Idempotency-Key": onesynthtest.Unique("key")}
 		},
-		Queries:     []string{"limit", "cursor", "category", "active_only", "difficulty", "session_id"},
-		QueryValues: []string{"1", "100", "slang", "food", "true", "false", "beginner", question["session_id"].(string)},
-		Parameters:  map[string][]string{"id": ids, "submission_id": submissions},
+		Queries: []string{"limit", "cursor", "category", "active_only", "difficulty", "session_id"},
+		QueryValues: []string{"1", "100", "slang", "food", "true", "false", "beginner",
+			question["session_id"].(string)},
+		Parameters: map[string][]string{"id": ids, "submission_id": submissions},
 		Body: func(random *rand.Rand, route schema.Route) map[string]any {
 			if body, ok := bodies[route.Path]; ok {
 				return body(random)
@@ -124,7 +130,8 @@ func language(t testing.TB, on *platform.Target) platform.Language {
 			return nil
 		},
 		Bodies: []string{
-			`{"text":"\ud800"}`, `{"text":1e400}`, `{"text":"a","text":"b"}`, `{"text":null}`, `{"text":["a"]}`, `{"slang_term":"\u0000"}`,
+			`{"text":"\ud800"}`, `{"text":1e400}`, `{"text":"a","text":"b"}`, `{"text":null}`, `{"text":["a"]}`,
+			`{"slang_term":"\u0000"}`,
 			`{"slang_term":"#","meaning":"#","example_usage":"#"}`, `{"session_id":{}}`, `{"confirmation":["DELETE"]}`,
 		},
 		Texts: []string{"#", "TERM#sus", "USER#x", "METADATA#lexicon", "rizz", "🧢", "ﷺ"},

@@ -21,7 +21,8 @@ func TestSubmission(t *testing.T) {
 	if made["status"] != "auto_approved" || made["approval_type"] != "llm_auto" {
 		t.Fatalf("got %v; want it approved", made)
 	}
-	refused(t, one.Try(t, http.MethodPost, "/slang/submit", proposal(strings.ToUpper(term)+"!")), http.StatusConflict, "RES_002")
+	refused(t, one.Try(t, http.MethodPost, "/slang/submit", proposal(strings.ToUpper(term)+"!")), http.StatusConflict,
+		"RES_002")
 	bad := one.submit(t, input{"slang_term": "zzxqwv", "meaning": "zzxqwv", "example_usage": "www.example.com"})
 	if bad["status"] != "rejected" {
 		t.Errorf("got %v; want it rejected", bad)
@@ -77,7 +78,8 @@ func TestVotes(t *testing.T) {
 	}
 	refused(t, users[0].Try(t, http.MethodPost, "/slang/upvote/"+id, nil), http.StatusConflict, "RES_002")
 	for _, s := range one.get(t, "/slang/mine").list("submissions") {
-		if s["submission_id"] == id && (s["status"] != "community_approved" || s["approval_type"] != "community_vote" || s["upvotes"] != float64(voters)) {
+		if s["submission_id"] == id && (s["status"] != "community_approved" || s["approval_type"] != "community_vote" ||
+			s["upvotes"] != float64(voters)) {
 			t.Errorf("got %v; want it approved with %d votes", s, voters)
 		}
 	}
@@ -95,12 +97,13 @@ func TestAdmin(t *testing.T) {
 	intruders := map[string]caller{"None": newUser(t, on)}
 	if on.Run != nil { // A user pool chooses the claims.
 		for name, claims := range map[string]map[string]any{
-			"Other":     {"cognito:groups": []string{"administrators", "staff"}},
-			"Blank":     {"cognito:groups": []string{"x", "site admin"}},
-			"Bracket":   {"cognito:groups": []string{"[admin"}},
-			"Text":      {"cognito:groups": "guest admin"},
-			"Attribute": {"custom:groups": []string{"admin"}, "groups": "admin", "role": "admin", "scope": "admin", "custom:role": "admin"},
-			"Username":  {"username": "admin", "cognito:username": "admin", "email": "admin@example.com"},
+			"Other":   {"cognito:groups": []string{"administrators", "staff"}},
+			"Blank":   {"cognito:groups": []string{"x", "site admin"}},
+			"Bracket": {"cognito:groups": []string{"[admin"}},
+			"Text":    {"cognito:groups": "guest admin"},
+			"Attribute": {"custom:groups": []string{"admin"}, "groups": "admin", "role": "admin", "scope": "admin",
+				"custom:role": "admin"},
+			"Username": {"username": "admin", "cognito:username": "admin", "email": "admin@example.com"},
 		} {
 			intruders[name] = newUser(t, on).with(t, on, claims)
 		}
@@ -111,14 +114,18 @@ func TestAdmin(t *testing.T) {
 			refused(t, intruder.Try(t, http.MethodPost, path+ids[0], nil), http.StatusForbidden, "AUTH_002")
 		}
 	}
-	if got := admin.must(t, http.MethodPost, "/slang/admin/approve/"+ids[0], nil, http.StatusOK); got["status"] != "admin_approved" {
+	if got := admin.must(t, http.MethodPost, "/slang/admin/approve/"+ids[0], nil,
+		http.StatusOK); got["status"] != "admin_approved" {
 		t.Errorf("got %v", got)
 	}
-	if got := admin.must(t, http.MethodPost, "/slang/admin/reject/"+ids[1], nil, http.StatusOK); got["status"] != "admin_rejected" {
+	if got := admin.must(t, http.MethodPost, "/slang/admin/reject/"+ids[1], nil,
+		http.StatusOK); got["status"] != "admin_rejected" {
 		t.Errorf("got %v", got)
 	}
-	for _, path := range []string{"/slang/admin/approve/" + ids[1], "/slang/admin/reject/" + ids[0], "/slang/upvote/" + ids[1]} {
+	for _, path := range []string{"/slang/admin/approve/" + ids[1], "/slang/admin/reject/" + ids[0],
+		"/slang/upvote/" + ids[1]} {
 		refused(t, admin.Try(t, http.MethodPost, path, nil), http.StatusConflict, "RES_002")
 	}
-	refused(t, admin.Try(t, http.MethodPost, "/slang/admin/approve/550e8400-e29b-41d4-a716-446655440000", nil), http.StatusNotFound, "RES_001")
+	refused(t, admin.Try(t, http.MethodPost, "/slang/admin/approve/550e8400-e29b-41d4-a716-446655440000", nil),
+		http.StatusNotFound, "RES_001")
 }

@@ -18,14 +18,16 @@ func TestTranslate(t *testing.T) {
 		t.Errorf("got profile %v", p)
 	}
 	got := one.translate(t, "that email looks sus")
-	if got["translated_text"] == got["original_text"] || got["unchanged"] != false || got["daily_used"] != 1.0 || got["daily_limit"] != 10.0 || got["direction"] != "to_standard" {
+	if got["translated_text"] == got["original_text"] || got["unchanged"] != false || got["daily_used"] != 1.0 ||
+		got["daily_limit"] != 10.0 || got["direction"] != "to_standard" {
 		t.Errorf("got %v", got)
 	}
 	// What stays the same is not charged.
 	if got := one.translate(t, "The committee adjourned."); got["unchanged"] != true || got["daily_used"] != 1.0 {
 		t.Errorf("got %v; want it unchanged, and one translation used", got)
 	}
-	f := refused(t, one.Try(t, http.MethodPost, "/translate", input{"text": strings.Repeat("å", 51)}), http.StatusUnprocessableEntity, "VAL_001")
+	f := refused(t, one.Try(t, http.MethodPost, "/translate", input{"text": strings.Repeat("å", 51)}),
+		http.StatusUnprocessableEntity, "VAL_001")
 	if len(f.Details) != 1 || f.Details[0].Field != "text" || !strings.Contains(f.Details[0].Message, "50") {
 		t.Errorf("got %+v; want one problem that says 50", f)
 	}
@@ -55,7 +57,8 @@ func TestTranslate(t *testing.T) {
 		t.Errorf("got %d translations and %d refusals, and %v; want 9 and 21", done.Load(), over.Load(), usage)
 	}
 	one.must(t, http.MethodPost, "/user/upgrade", nil, http.StatusOK)
-	if got := one.translate(t, strings.Repeat("x", 60)+" no cap"); got["daily_used"] != 11.0 || got["daily_limit"] != 100.0 {
+	if got := one.translate(t, strings.Repeat("x", 60)+" no cap"); got["daily_used"] != 11.0 ||
+		got["daily_limit"] != 100.0 {
 		t.Errorf("got %v; want the eleventh of 100", got)
 	}
 }
@@ -79,7 +82,8 @@ func TestHistory(t *testing.T) {
 		if cursor, more = page["next_cursor"].(string); !more {
 			break
 		}
-		refused(t, other.Try(t, http.MethodGet, "/translations?cursor="+cursor, nil), http.StatusUnprocessableEntity, "VAL_001")
+		refused(t, other.Try(t, http.MethodGet, "/translations?cursor="+cursor, nil), http.StatusUnprocessableEntity,
+			"VAL_001")
 	}
 	if strings.Join(listed, " ") != strings.Join(ids, " ") {
 		t.Errorf("got %v; want %v", listed, ids)

@@ -6,7 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/local/awsapi"
+	"github.com/onesynth-cdk/onesynth/internal/aws"
+	"github.com/onesynth-cdk/onesynth/internal/rooms"
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/test/browser"
 )
@@ -19,15 +20,18 @@ func TestAnswerToItsEnd(t *testing.T) {
 	third := open(t, "/q/"+q.id, browser.Options{})
 	third.See(prompt)
 	first.See(prompt)
-	first.Until("[...document.querySelectorAll('main li a')].some((one) => one.innerText.includes(" + fmt.Sprintf("%q", prompt) + ") && (one.click(), true))")
+	first.Until("[...document.querySelectorAll('main li a')].some((one) => one.innerText.includes(" +
+		fmt.Sprintf("%q", prompt) + ") && (one.click(), true))")
 	write(first, "Only if it is our fault.")
-	first.Until("(document.querySelector('input[name=confidence][value=\"4\"]').click(), document.querySelector('input[name=confidence]:checked').value === '4')")
+	first.Until("(document.querySelector('input[name=confidence][value=\"4\"]').click(), " +
+		"document.querySelector('input[name=confidence]:checked').value === '4')")
 	send(first)
 	shows(first, "thanks")
 	first.See("points")
 	first.See("First Steps")
 	first.Click("Questions")
-	first.Until("location.pathname === '/' && document.querySelector('.feed') && !document.querySelector('main').innerText.includes(" + fmt.Sprintf("%q", prompt) + ")")
+	first.Until("location.pathname === '/' && document.querySelector('.feed') && " +
+		"!document.querySelector('main').innerText.includes(" + fmt.Sprintf("%q", prompt) + ")")
 	first.Click("My points")
 	first.See("First Steps")
 	first.Click("Leaderboard")
@@ -44,7 +48,8 @@ func TestAnswerToItsEnd(t *testing.T) {
 	shows(third, "closed")
 	third.Until("document.querySelector('main').innerText.includes('wrote') || document.querySelector('.written')")
 	got := q.read(t)
-	if got.Status != "CLOSED" || len(got.Responses) != 2 || got.Responses[0].Answer != "Only if it is our fault." || got.Responses[0].Confidence != 4 {
+	if got.Status != "CLOSED" || len(got.Responses) != 2 || got.Responses[0].Answer != "Only if it is our fault." ||
+		got.Responses[0].Confidence != 4 {
 		t.Errorf("the agent reads %+v", got)
 	}
 	// The addresses of what has ended, is answered or never was are states, too.
@@ -63,11 +68,13 @@ func TestRaceForTheLastPlace(t *testing.T) {
 		q := ask(t, unique("Who is first?"), 1, "I", "You")
 		tab := open(t, "/q/"+q.id, browser.Options{})
 		tab.Excuse("410")
-		tab.Until("(document.querySelector('input[name=option][value=\"1\"]')?.click(), document.querySelector('input[name=option]:checked'))")
+		tab.Until("(document.querySelector('input[name=option][value=\"1\"]')?.click(), " +
+			"document.querySelector('input[name=option]:checked'))")
 		other, rival := make(chan int), onesynthtest.NewClient(t, target(t))
 		rival.Header = http.Header{"X-Fingerprint": {onesynthtest.Unique("person")}}
 		go func() {
-			r, _ := rival.Send(t.Context(), http.MethodPost, "/human/responses", nil, map[string]any{"question_id": q.id, "selected_option": 0})
+			r, _ := rival.Send(t.Context(), http.MethodPost, "/human/responses", nil,
+				map[string]any{"question_id": q.id, "selected_option": 0})
 			other <- r.Status
 		}()
 		send(tab)
@@ -82,7 +89,8 @@ func TestRaceForTheLastPlace(t *testing.T) {
 	}
 }
 
-// What one writes survives a reload, also without a network; an answer that is sent then waits, goes out by itself, and once.
+// What one writes survives a reload, also without a network; an answer that is sent then waits, goes out by itself, and
+// once.
 func TestOfflineAndBack(t *testing.T) {
 	q := ask(t, unique("Are you there?"), 3)
 	tab := open(t, "/q/"+q.id, browser.Options{})
@@ -99,7 +107,9 @@ func TestOfflineAndBack(t *testing.T) {
 		t.Errorf("the agent reads %+v", got)
 	}
 	// What the worker keeps is the page, and no answer of the API.
-	for _, path := range browser.Evaluate[[]string](tab, "(async () => (await Promise.all((await caches.keys()).map(async (name) => (await caches.open(name)).keys()))).flat().map(({url}) => new URL(url).pathname))()") {
+	for _, path := range browser.Evaluate[[]string](tab, "(async () => (await Promise.all((await "+
+		"caches.keys()).map(async (name) => (await caches.open(name)).keys()))).flat().map(({url}) => new "+
+		"URL(url).pathname))()") {
 		if path != "/" && !strings.HasPrefix(path, "/assets/") {
 			t.Errorf("the service worker keeps %s", path)
 		}
@@ -120,22 +130,23 @@ func TestFaults(t *testing.T) {
 		tab.Excuse(status)
 	}
 	write(tab, "It does.")
-	if err := run.AWS().SetFaults(awsapi.Faults{Throttle: 1, Seed: 1}); err != nil {
+	if err := rooms.Of(run).AWS.SetFaults(aws.Faults{Throttle: 1, Seed: 1}); err != nil {
 		t.Fatal(err)
 	}
 	send(tab)
 	tab.Until("document.querySelector('main [data-state=kept], main [data-state=limited]')")
-	for _, function := range run.Functions().Functions() {
+	for _, function := range rooms.Of(run).Functions.Functions() {
 		if strings.Contains(function.Name, "HumanAPI") {
-			if _, err := run.Functions().Kill(function.Name); err != nil {
+			if _, err := rooms.Of(run).Functions.Kill(function.Name); err != nil {
 				t.Error(err)
 			}
 		}
 	}
-	if err := run.AWS().SetFaults(awsapi.Faults{}); err != nil {
+	if err := rooms.Of(run).AWS.SetFaults(aws.Faults{}); err != nil {
 		t.Fatal(err)
 	}
-	tab.Until("(document.querySelector('main [data-state] button.primary:not([disabled])')?.click(), document.querySelector('main [data-state=thanks], main [data-state=answered]'))")
+	tab.Until("(document.querySelector('main [data-state] button.primary:not([disabled])')?.click(), " +
+		"document.querySelector('main [data-state=thanks], main [data-state=answered]'))")
 	if got := q.read(t); len(got.Responses) != 1 || got.Responses[0].Answer != "It does." {
 		t.Errorf("the agent reads %+v", got)
 	}

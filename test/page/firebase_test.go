@@ -16,8 +16,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
 )
 
-// firebase stands in for Firebase Installations and the registrations of Firebase Cloud Messaging: the requests, headers and errors that
-// Firebase's own JavaScript library (packages installations and messaging) sends and expects.
+// firebase stands in for Firebase Installations and the registrations of Firebase Cloud Messaging: the requests,
+// headers and errors that Firebase's own JavaScript library (packages installations and messaging) sends and expects.
 type firebase struct {
 	*httptest.Server
 	settings page.Firebase
@@ -27,7 +27,8 @@ type firebase struct {
 	fails int
 	// wrong are requests that are none of the protocol.
 	wrong []string
-	// refresh are the refresh tokens of installations, and auth their tokens of the moment; endpoints are what tokens are registered for.
+	// refresh are the refresh tokens of installations, and auth their tokens of the moment; endpoints are what tokens
+	// are registered for.
 	refresh, auth, endpoints map[string]string
 	// given are all tokens of all times.
 	given map[string]bool
@@ -37,8 +38,10 @@ type firebase struct {
 
 func startFirebase(t *testing.T) *firebase {
 	f := &firebase{
-		settings: page.Firebase{APIKey: "AIzaSyA-public-key-of-a-web-app", ProjectID: "ask-a-human-test", AppID: "1:123456789012:web:0123456789abcdef", VAPIDKey: "B" + strings.Repeat("Aw", 43)},
-		refresh:  map[string]string{}, auth: map[string]string{}, endpoints: map[string]string{}, given: map[string]bool{},
+		settings: page.Firebase{APIKey: "AIzaSyA-public-key-of-a-web-app", ProjectID: "ask-a-human-test",
+			AppID: "1:123456789012:web:0123456789abcdef", VAPIDKey: "B" + strings.Repeat("Aw", 43)},
+		refresh: map[string]string{}, auth: map[string]string{}, endpoints: map[string]string{},
+		given: map[string]bool{},
 	}
 	f.Server = httptest.NewTLSServer(f)
 	t.Cleanup(func() {
@@ -54,7 +57,9 @@ func startFirebase(t *testing.T) *firebase {
 func (f *firebase) flags() []chromedp.ExecAllocatorOption {
 	address := f.Listener.Addr().String()
 	return []chromedp.ExecAllocatorOption{
-		chromedp.Flag("host-resolver-rules", fmt.Sprintf("MAP firebaseinstallations.googleapis.com:443 %s, MAP fcmregistrations.googleapis.com:443 %s", address, address)),
+		chromedp.Flag("host-resolver-rules", fmt.Sprintf(
+			"MAP firebaseinstallations.googleapis.com:443 %s, MAP fcmregistrations.googleapis.com:443 %s", address,
+			address)),
 		chromedp.Flag("ignore-certificate-errors", true),
 	}
 }
@@ -100,13 +105,15 @@ func (f *firebase) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header.Set("Access-Control-Allow-Origin", r.Header.Get("Origin"))
 	if r.Method == http.MethodOptions {
 		header.Set("Access-Control-Allow-Methods", "DELETE,GET,HEAD,PATCH,POST,PUT")
-		header.Set("Access-Control-Allow-Headers", "authorization,content-type,x-goog-api-key,x-goog-firebase-installations-auth")
+		header.Set("Access-Control-Allow-Headers",
+			"authorization,content-type,x-goog-api-key,x-goog-firebase-installations-auth")
 		return
 	}
 	header.Set("Content-Type", "application/json; charset=UTF-8")
 	refuse := func(status int, name string) {
 		w.WriteHeader(status)
-		_ = json.NewEncoder(w).Encode(map[string]any{"error": map[string]any{"code": status, "message": "refused by the stand-in", "status": name}})
+		_ = json.NewEncoder(w).Encode(map[string]any{
+			"error": map[string]any{"code": status, "message": "refused by the stand-in", "status": name}})
 	}
 	invalid := func(what string) {
 		f.wrong = append(f.wrong, r.Method+" "+r.Host+r.URL.Path+": "+what)
@@ -135,22 +142,27 @@ func (f *firebase) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	project := "/v1/projects/" + f.settings.ProjectID
 	switch path, token, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, project), "/registrations"); {
 	case r.Host == "firebaseinstallations.googleapis.com" && r.Method == http.MethodPost && path == "/installations":
-		if !installationID.MatchString(body.FID) || body.AuthVersion != "FIS_v2" || body.AppID != f.settings.AppID || !strings.HasPrefix(body.SDKVersion, "w:") {
+		if !installationID.MatchString(body.FID) || body.AuthVersion != "FIS_v2" || body.AppID != f.settings.AppID ||
+			!strings.HasPrefix(body.SDKVersion, "w:") {
 			invalid(fmt.Sprintf("%+v", body))
 			return
 		}
 		f.refresh[body.FID], f.auth[body.FID] = onesynthtest.Unique("refresh"), onesynthtest.Unique("auth")
-		_ = json.NewEncoder(w).Encode(map[string]any{"fid": body.FID, "refreshToken": f.refresh[body.FID], "authToken": map[string]string{"token": f.auth[body.FID], "expiresIn": "604800s"}})
-	case r.Host == "firebaseinstallations.googleapis.com" && r.Method == http.MethodPost && strings.HasSuffix(path, "/authTokens:generate"):
+		_ = json.NewEncoder(w).Encode(map[string]any{"fid": body.FID, "refreshToken": f.refresh[body.FID],
+			"authToken": map[string]string{"token": f.auth[body.FID], "expiresIn": "604800s"}})
+	case r.Host == "firebaseinstallations.googleapis.com" && r.Method == http.MethodPost &&
+		strings.HasSuffix(path, "/authTokens:generate"):
 		id := strings.TrimSuffix(strings.TrimPrefix(path, "/installations/"), "/authTokens:generate")
-		if f.refresh[id] == "" || r.Header.Get("Authorization") != "FIS_v2 "+f.refresh[id] || !strings.HasPrefix(body.Installation.SDKVersion, "w:") {
+		if f.refresh[id] == "" || r.Header.Get("Authorization") != "FIS_v2 "+f.refresh[id] ||
+			!strings.HasPrefix(body.Installation.SDKVersion, "w:") {
 			invalid(r.Header.Get("Authorization"))
 			return
 		}
 		f.auth[id] = onesynthtest.Unique("auth")
 		f.renewed++
 		_ = json.NewEncoder(w).Encode(map[string]string{"token": f.auth[id], "expiresIn": "604800s"})
-	case r.Host == "fcmregistrations.googleapis.com" && path == "" && (r.Method == http.MethodPost && token == "" || r.Method == http.MethodPatch && token != ""):
+	case r.Host == "fcmregistrations.googleapis.com" && path == "" &&
+		(r.Method == http.MethodPost && token == "" || r.Method == http.MethodPatch && token != ""):
 		f.register(w, r, strings.TrimPrefix(token, "/"), body.Web.Endpoint, invalid, refuse)
 		if body.Web.P256DH == "" || body.Web.Auth == "" || body.Web.ApplicationPubKey != f.settings.VAPIDKey {
 			f.wrong = append(f.wrong, fmt.Sprintf("%+v", body.Web))
@@ -161,7 +173,8 @@ func (f *firebase) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // register gives an endpoint a token. The token of an endpoint that has one stays.
-func (f *firebase) register(w http.ResponseWriter, r *http.Request, token, endpoint string, invalid func(string), refuse func(int, string)) {
+func (f *firebase) register(w http.ResponseWriter, r *http.Request, token, endpoint string, invalid func(string),
+	refuse func(int, string)) {
 	known := false
 	for _, auth := range f.auth {
 		known = known || r.Header.Get("x-goog-firebase-installations-auth") == "FIS "+auth

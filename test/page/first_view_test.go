@@ -18,16 +18,22 @@ const whenShown = `addEventListener('DOMContentLoaded', () => {
 	}).observe(main, {childList: true, subtree: true});
 })`
 
-// The first view of someone whose browser has nothing of the page, with a list of questions.
+// The first view of someone whose browser has nothing of the page, with a list of questions, over a fast and a slow
+// network.
 func BenchmarkFirstView(b *testing.B) {
 	for n := range 20 {
 		ask(b, unique(fmt.Sprintf("What would you ask as number %d?", n)), 5)
 	}
+	b.Run("fast", func(b *testing.B) { firstView(b, browser.Options{Before: whenShown}) })
+	b.Run("slow", func(b *testing.B) { firstView(b, browser.Options{Before: whenShown, Slow: true}) })
+}
+
+func firstView(b *testing.B, options browser.Options) {
 	run, driven := suite.Start(b)
 	type view struct{ Shown, Bytes, Requests float64 }
 	var views []view
 	look := func() view {
-		tab := driven.Open(b, run.URL("")+"/", browser.Options{Before: whenShown})
+		tab := driven.Open(b, run.URL("")+"/", options)
 		tab.Until("globalThis.shown")
 		return browser.Evaluate[view](tab, `(() => {
 			const loaded = [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')].filter((one) => one.startTime < shown);

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/internal/rooms"
 	"github.com/onesynth-cdk/onesynth/local"
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/test/browser"
@@ -39,7 +40,7 @@ func target(t testing.TB) *onesynthtest.Target {
 	t.Helper()
 	run, _ := suite.Start(t)
 	outputs := map[string]string{}
-	for name, output := range run.Assembly().Stacks[0].Outputs {
+	for name, output := range rooms.Of(run).Assembly.Stacks[0].Outputs {
 		outputs[name] = fmt.Sprint(output.Value)
 	}
 	target, err := onesynthtest.NewTarget("AskAHuman", outputs, run.DynamoDB())

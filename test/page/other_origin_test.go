@@ -9,12 +9,13 @@ import (
 	"github.com/onesynth-cdk/onesynth/test/browser"
 )
 
-// A page of another origin works against the API, with the requests that Ask-a-Human's original page makes (frontend-app-web/src/api of
-// its repository, commit e9d12dd) and the fields that it reads.
+// A page of another origin works against the API, with the requests that Ask-a-Human's original page makes
+// (frontend-app-web/src/api of its repository, commit e9d12dd) and the fields that it reads.
 func TestPageOfAnotherOrigin(t *testing.T) {
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		_, _ = fmt.Fprint(w, `<!doctype html><html lang="en"><head><title>Other</title><link rel="icon" href="data:,"></head><body><h1>Other</h1></body></html>`)
+		_, _ = fmt.Fprint(w,
+			`<!doctype html><html lang="en"><head><title>Other</title><link rel="icon" href="data:,"></head><body><h1>Other</h1></body></html>`)
 	}))
 	t.Cleanup(other.Close)
 	run, chromium := suite.Start(t)
@@ -45,7 +46,8 @@ func TestPageOfAnotherOrigin(t *testing.T) {
 			Status: again.status,
 		};
 	})()`, run.URL(""), open.id))
-	if !got.Listed || !got.Detail || !got.Submitted || !got.Answered || !got.Again || got.Status != http.StatusConflict {
+	if !got.Listed || !got.Detail || !got.Submitted || !got.Answered || !got.Again ||
+		got.Status != http.StatusConflict {
 		t.Errorf("got %+v; want each, and then 409", got)
 	}
 }

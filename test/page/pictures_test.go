@@ -27,15 +27,20 @@ func TestPictures(t *testing.T) {
 			}
 			client := onesynthtest.NewClient(t, target(t))
 			client.Header = http.Header{"X-Fingerprint": {person}}
-			if r := client.Try(t, http.MethodPost, "/human/responses", map[string]any{"question_id": id, "answer": "It depends on who reads it.", "confidence": 4}); r.Status != http.StatusCreated {
+			if r := client.Try(t, http.MethodPost, "/human/responses",
+				map[string]any{"question_id": id, "answer": "It depends on who reads it.",
+					"confidence": 4}); r.Status != http.StatusCreated {
 				t.Fatal(r)
 			}
 		}
 	}
-	remember := askFor(t, "general", "When did you last change your mind because of what someone else said, and what was it that convinced you?", 5)
-	askFor(t, "ethics", "Is it fair to publish a summary of an interview that leaves out the answer that the guest liked best?", 3)
+	remember := askFor(t, "general", "When did you last change your mind because of what someone else said, and what "+
+		"was it that convinced you?", 5)
+	askFor(t, "ethics", "Is it fair to publish a summary of an interview that leaves out the answer that the guest "+
+		"liked best?", 3)
 	askFor(t, "general", "هل تفضّل أن تقرأ التعليمات أم أن تجرّب بنفسك؟", 4, "أقرأ أولًا", "أجرّب")
-	apologise := askFor(t, "product", "Our service was down for ten minutes, and no data was lost. Should the message that people see apologise?", 6, "Always", "Only if it is our fault", "Never")
+	apologise := askFor(t, "product", "Our service was down for ten minutes, and no data was lost. Should the "+
+		"message that people see apologise?", 6, "Always", "Only if it is our fault", "Never")
 	askFor(t, "technical", "What is the first thing you look at when a build fails on someone else's machine?", 3)
 
 	for _, shot := range []struct {
@@ -45,7 +50,9 @@ func TestPictures(t *testing.T) {
 	}{
 		{"feed", "/", browser.Options{Width: 800, Height: 830}, nil},
 		{"question", "/q/" + apologise.id, browser.Options{Width: 800, Height: 760}, func(tab *browser.Tab) {
-			tab.Until("(document.querySelectorAll('input[name=option]')[1].click(), document.querySelector('input[name=confidence][value=\"4\"]').click(), document.activeElement.blur(), true)")
+			tab.Until("(document.querySelectorAll('input[name=option]')[1].click(), " +
+				"document.querySelector('input[name=confidence][value=\"4\"]').click(), " +
+				"document.activeElement.blur(), true)")
 		}},
 		{"phone", "/q/" + remember.id, browser.Options{Width: 360, Height: 740, Dark: true}, func(tab *browser.Tab) {
 			write(tab, "Last week: a colleague drew what I had only described.")

@@ -11,12 +11,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onesynth-cdk/onesynth/internal/rooms"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/page"
 	"github.com/onesynth-cdk/onesynth/test/browser"
 )
 
-// pushService replaces the browser's part of push subscriptions: without a network, Chromium cannot make any. All else is the
-// browser's own: permissions, the service worker, its push events and its notifications.
+// pushService replaces the browser's part of push subscriptions: without a network, Chromium cannot make any. All else
+// is the browser's own: permissions, the service worker, its push events and its notifications.
 const pushService = `(() => {
 	const key = 'test of push';
 	const made = ({endpoint, server}) => ({
@@ -56,7 +57,8 @@ func withPush(t *testing.T, settings page.Firebase) string {
 	return server.URL
 }
 
-// subscribed waits until the platform has the number of subscriptions with tokens of the service, and returns the last one.
+// subscribed waits until the platform has the number of subscriptions with tokens of the service, and returns the last
+// one.
 func (f *firebase) subscribed(t *testing.T, count int) (last struct {
 	token    string
 	interval float64
@@ -84,7 +86,8 @@ func (f *firebase) subscribed(t *testing.T, count int) (last struct {
 func TestNoPush(t *testing.T) {
 	tab := open(t, "/settings", browser.Options{Notifications: true, Before: pushService})
 	tab.See("Settings")
-	if strings.Contains(tab.Text("main"), "otif") || browser.Evaluate[bool](tab, "Boolean(document.querySelector('[data-push]'))") {
+	if strings.Contains(tab.Text("main"), "otif") ||
+		browser.Evaluate[bool](tab, "Boolean(document.querySelector('[data-push]'))") {
 		t.Errorf("the settings have %q", tab.Text("main"))
 	}
 }
@@ -118,10 +121,12 @@ func TestPush(t *testing.T) {
 	tab.Click("Notify me")
 	tab.See("Notifications are on.")
 	first := service.subscribed(t, 1)
-	if tokens := service.tokens(); len(tokens) != 1 || first.token == "" || first.token != onlyOf(tokens) || first.interval != 30 {
+	if tokens := service.tokens(); len(tokens) != 1 || first.token == "" || first.token != onlyOf(tokens) ||
+		first.interval != 30 {
 		t.Errorf("the platform has %+v, the service %v", first, tokens)
 	}
-	tab.Until("(() => { const list = document.getElementById('interval'); list.value = '60'; list.dispatchEvent(new Event('change', {bubbles: true})); return true; })()")
+	tab.Until("(() => { const list = document.getElementById('interval'); list.value = '60'; list.dispatchEvent(new " +
+		"Event('change', {bubbles: true})); return true; })()")
 	tab.See("The interval is changed.")
 	if got := service.subscribed(t, 1); got.interval != 60 || got.token != first.token {
 		t.Errorf("the platform has %+v", got)
@@ -134,19 +139,23 @@ func TestPush(t *testing.T) {
 	}
 	message, id := delivered(t, first.token)
 	tab.Push(message)
-	tab.Until("navigator.serviceWorker.ready.then((worker) => worker.getNotifications()).then((all) => all.some((one) => one.body.length > 0))")
+	tab.Until("navigator.serviceWorker.ready.then((worker) => worker.getNotifications()).then((all) => " +
+		"all.some((one) => one.body.length > 0))")
 	browser.InWorker[bool](tab, `registration.getNotifications().then(([notification]) => {
 		dispatchEvent(new NotificationEvent('notificationclick', {notification}));
 		return true;
 	})`)
 	tab.Until("location.pathname === '/q/" + id + "' && document.querySelector('main .question')")
-	tab.Until("navigator.serviceWorker.ready.then((worker) => worker.getNotifications()).then((all) => all.length === 0)")
+	tab.Until("navigator.serviceWorker.ready.then((worker) => worker.getNotifications()).then((all) => all.length " +
+		"=== 0)")
 
 	// The browser gives the device another address: the next visit registers it.
-	browser.Evaluate[bool](tab, `localStorage.setItem('test of push', localStorage.getItem('test of push').replace('push.example/', 'push.example/other-')), setTimeout(() => location.reload()), true`)
+	browser.Evaluate[bool](tab,
+		`localStorage.setItem('test of push', localStorage.getItem('test of push').replace('push.example/', 'push.example/other-')), setTimeout(() => location.reload()), true`)
 	second := first
 	tab.Until("JSON.parse(localStorage.getItem('ask-a-human.push')).endpoint.includes('other-')")
-	if second = service.subscribed(t, 1); second.token == first.token || second.token != onlyOf(service.tokens()) || second.interval != 60 {
+	if second = service.subscribed(t, 1); second.token == first.token || second.token != onlyOf(service.tokens()) ||
+		second.interval != 60 {
 		t.Errorf("the platform has %+v, and before %+v", second, first)
 	}
 	// After a week the same address is registered once more, with a new token of the installation.
@@ -176,14 +185,16 @@ func TestPush(t *testing.T) {
 	tab.Click("Become someone else")
 	tab.Until("document.querySelector('dialog[open]')")
 	tab.Click("Become someone else")
-	tab.Until("!document.querySelector('dialog[open]') && !localStorage.getItem('ask-a-human.push') && !localStorage.getItem('test of push')")
+	tab.Until("!document.querySelector('dialog[open]') && !localStorage.getItem('ask-a-human.push') && " +
+		"!localStorage.getItem('test of push')")
 }
 
-// delivered is a message of the run's inbox in the form in which Firebase Cloud Messaging gives it to a browser, and its question's id.
+// delivered is a message of the run's inbox in the form in which Firebase Cloud Messaging gives it to a browser, and
+// its question's id.
 func delivered(t *testing.T, token string) (content, question string) {
 	t.Helper()
 	run, _ := suite.Start(t)
-	for _, sent := range run.Inbox().Messages() {
+	for _, sent := range rooms.Of(run).Inbox.Messages() {
 		var message map[string]any
 		if err := json.Unmarshal(sent.Message, &message); err != nil {
 			t.Fatal(err)

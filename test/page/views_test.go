@@ -27,7 +27,9 @@ func TestStrangers(t *testing.T) {
 		for _, path := range []string{"/", "/q/" + q.id} {
 			tab := open(t, path, browser.Options{Width: 320, Height: 640})
 			tab.Until("document.querySelector('.foreign')")
-			if found := browser.Evaluate[[]string](tab, `[...document.querySelectorAll('.foreign *, .foreign[href], main script, main img, main svg, main b, main [onerror], main [onload], a[href^="javascript:"], a[href*="evil"]')].map((one) => one.outerHTML.slice(0, 200))`); len(found) > 0 {
+			if found := browser.Evaluate[[]string](tab,
+				`[...document.querySelectorAll('.foreign *, .foreign[href], main script, main img, main svg, main b, main [onerror], main [onload], a[href^="javascript:"], a[href*="evil"]')].map((one) => one.outerHTML.slice(0, 200))`); len(
+				found) > 0 {
 				t.Errorf("%s has elements of a stranger: %q", path, found)
 			}
 			if title := browser.Evaluate[string](tab, "document.title"); strings.Contains(title, "taken") {
@@ -40,7 +42,8 @@ func TestStrangers(t *testing.T) {
 	}
 }
 
-// Texts of any length and script keep their own direction, and fit into the narrowest page with all that surrounds them.
+// Texts of any length and script keep their own direction, and fit into the narrowest page with all that surrounds
+// them.
 func TestNarrow(t *testing.T) {
 	// A prompt may have 2,000 characters, and an option 200.
 	long := func(text string, characters int) string {
@@ -63,7 +66,9 @@ func TestNarrow(t *testing.T) {
 	fits := func(view string) {
 		t.Helper()
 		for _, direction := range []string{"rtl", "ltr"} {
-			if wide := browser.Evaluate[[]string](tab, `(document.documentElement.dir = '`+direction+`', [document.documentElement, ...document.querySelectorAll('main *')].filter((one) => {
+			if wide := browser.Evaluate[[]string](tab,
+				`(document.documentElement.dir = '`+direction+
+					`', [document.documentElement, ...document.querySelectorAll('main *')].filter((one) => {
 				const {left, right} = one.getBoundingClientRect();
 				return left < -1 || right > 321 || one.scrollWidth > 320;
 			}).map((one) => one.outerHTML.slice(0, 80)))`); len(wide) > 0 {
@@ -83,14 +88,16 @@ func TestNarrow(t *testing.T) {
 		}
 	}
 	for _, view := range append(slices.Collect(maps.Keys(texts)), "/me", "/leaderboard", "/settings") {
-		browser.Evaluate[bool](tab, "history.pushState(null, '', '"+view+"'), dispatchEvent(new PopStateEvent('popstate'))")
+		browser.Evaluate[bool](tab, "history.pushState(null, '', '"+view+
+			"'), dispatchEvent(new PopStateEvent('popstate'))")
 		tab.Until("document.getElementById('main').dataset.shown === '" + view + "'")
 		fits(view)
 		want, ok := texts[view]
 		if !ok {
 			continue
 		}
-		got := browser.Evaluate[[]string](tab, "[...document.querySelectorAll('.foreign')].slice(0, 2).flatMap((one) => [one.textContent, getComputedStyle(one).direction])")
+		got := browser.Evaluate[[]string](tab, "[...document.querySelectorAll('.foreign')].slice(0, 2).flatMap((one) "+
+			"=> [one.textContent, getComputedStyle(one).direction])")
 		if !slices.Equal(got, []string{want.prompt, want.direction, want.option, want.direction}) {
 			t.Errorf("the question has %q, want %+v", got, want)
 		}
@@ -105,13 +112,15 @@ func TestAccessibility(t *testing.T) {
 	}
 	choice, text := ask(t, unique("Which one is it?"), 2, "This", "That"), ask(t, unique("Why is it so?"), 2)
 	for _, options := range []browser.Options{{}, {Dark: true}, {Width: 320, Height: 640}} {
-		for _, path := range []string{"/", "/?audience=general", "/q/" + choice.id, "/q/" + text.id, "/q/none", "/me", "/leaderboard", "/settings"} {
+		for _, path := range []string{"/", "/?audience=general", "/q/" + choice.id, "/q/" + text.id, "/q/none", "/me",
+			"/leaderboard", "/settings"} {
 			tab := visit(t, path, options)
 			tab.Excuse("404")
 			tab.Until("document.querySelector('main h1')")
 			// It is the test that brings the rules, past the page's own policy.
 			browser.Evaluate[bool](tab, string(rules)+"; true")
-			for _, finding := range browser.Evaluate[[]string](tab, `axe.run(document, {resultTypes: ['violations']}).then((results) =>
+			for _, finding := range browser.Evaluate[[]string](tab,
+				`axe.run(document, {resultTypes: ['violations']}).then((results) =>
 				results.violations.flatMap((rule) => rule.nodes.map((node) => rule.id + ': ' + node.target.join(' ') + ': ' + (node.any[0] ?? node.all[0] ?? node.none[0])?.message)))`) {
 				t.Errorf("%+v %s: %s", options, path, finding)
 			}
@@ -155,7 +164,8 @@ func TestSettings(t *testing.T) {
 	tab := open(t, "/q/"+q.id, browser.Options{})
 	write(tab, "I am")
 	tab.Click("Settings")
-	tab.Until("(() => { const list = document.querySelector('main select'); if (!list) return false; list.value = 'de'; list.dispatchEvent(new Event('change', {bubbles: true})); return true; })()")
+	tab.Until("(() => { const list = document.querySelector('main select'); if (!list) return false; list.value = " +
+		"'de'; list.dispatchEvent(new Event('change', {bubbles: true})); return true; })()")
 	tab.Until("document.documentElement.lang === 'de'")
 	tab.See("Einstellungen")
 	before := tab.Text("#person")
@@ -163,7 +173,8 @@ func TestSettings(t *testing.T) {
 	tab.Until("document.querySelector('dialog[open]')")
 	tab.Click("Jemand anderes werden")
 	tab.Until("document.getElementById('person') && document.getElementById('person').innerText !== '" + before + "'")
-	if kept := browser.Evaluate[[]string](tab, "Object.keys(localStorage).sort()"); len(before) != 36 || !slices.Equal(kept, []string{"ask-a-human.language", "ask-a-human.person"}) {
+	if kept := browser.Evaluate[[]string](tab, "Object.keys(localStorage).sort()"); len(before) != 36 ||
+		!slices.Equal(kept, []string{"ask-a-human.language", "ask-a-human.person"}) {
 		t.Errorf("%q has become someone else, and the device keeps %q", before, kept)
 	}
 }

@@ -15,7 +15,8 @@ import (
 func (p *Target) QueryLake(ctx context.Context, query string) ([][]string, error) {
 	database, group := p.Outputs["LakeDatabaseName"], p.Outputs["LakeWorkGroupName"]
 	started, err := p.athena.StartQueryExecution(ctx, &athena.StartQueryExecutionInput{
-		QueryString: &query, WorkGroup: &group, QueryExecutionContext: &types.QueryExecutionContext{Database: &database},
+		QueryString: &query, WorkGroup: &group,
+		QueryExecutionContext: &types.QueryExecutionContext{Database: &database},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("start the query %s: %w", query, err)
@@ -26,7 +27,8 @@ func (p *Target) QueryLake(ctx context.Context, query string) ([][]string, error
 			return nil, ctx.Err()
 		case <-time.After(250 * time.Millisecond):
 		}
-		run, err := p.athena.GetQueryExecution(ctx, &athena.GetQueryExecutionInput{QueryExecutionId: started.QueryExecutionId})
+		run, err := p.athena.GetQueryExecution(ctx,
+			&athena.GetQueryExecutionInput{QueryExecutionId: started.QueryExecutionId})
 		if err != nil {
 			return nil, fmt.Errorf("look at the query %s: %w", query, err)
 		}
@@ -36,7 +38,8 @@ func (p *Target) QueryLake(ctx context.Context, query string) ([][]string, error
 			return nil, fmt.Errorf("the query %s: %s: %s", query, state, aws.ToString(status.StateChangeReason))
 		}
 	}
-	results, err := p.athena.GetQueryResults(ctx, &athena.GetQueryResultsInput{QueryExecutionId: started.QueryExecutionId})
+	results, err := p.athena.GetQueryResults(ctx,
+		&athena.GetQueryResultsInput{QueryExecutionId: started.QueryExecutionId})
 	if err != nil {
 		return nil, fmt.Errorf("read what the query %s found: %w", query, err)
 	}

@@ -81,14 +81,16 @@ func usable(ctx context.Context, configuration aws.Config) error {
 		return errors.New("there is no AWS region: set AWS_REGION, or AWS_PROFILE to a profile that has one")
 	}
 	if _, err := configuration.Credentials.Retrieve(ctx); err != nil {
-		return fmt.Errorf("there are no AWS credentials: log in, or set AWS_PROFILE to a profile that has some: %w", err)
+		return fmt.Errorf("there are no AWS credentials: log in, or set AWS_PROFILE to a profile that has some: %w",
+			err)
 	}
 	return nil
 }
 
 // deploy deploys the stack of an environment. Resources of the types that lack, each
 // with the reason, are left out once they have been refused.
-func (s *Suite) deploy(t testing.TB, ctx context.Context, stack, environment string, lack map[string]string) (map[string]string, error) {
+func (s *Suite) deploy(t testing.TB, ctx context.Context, stack, environment string,
+	lack map[string]string) (map[string]string, error) {
 	folder, err := os.MkdirTemp("", "onesynth-test-")
 	if err != nil {
 		return nil, err
@@ -121,17 +123,21 @@ type deployment struct {
 
 // synthesise writes the assembly of a stack into a folder.
 func synthesise(t testing.TB, ctx context.Context, folder, stack, environment string) (deployment, error) {
-	app, d := filepath.Join(folder, "cdk-app"), deployment{assembly: filepath.Join(folder, "deployed"), outputs: filepath.Join(folder, "outputs.json")}
-	synth := []string{"--no-install", "cdk", "synth", stack, "--app", app, "--output", d.assembly, "-c", "env=" + environment, "--quiet"}
+	app, d := filepath.Join(folder, "cdk-app"),
+		deployment{assembly: filepath.Join(folder, "deployed"), outputs: filepath.Join(folder, "outputs.json")}
+	synth := []string{"--no-install", "cdk", "synth", stack, "--app", app, "--output", d.assembly, "-c",
+		"env=" + environment, "--quiet"}
 	if os.Getenv(endpoint) != "" {
 		// An emulator runs the functions on this machine.
 		synth = append(synth, "-c", "arch="+ownArchitecture())
 	}
 	run := func(name string, args ...string) (string, error) {
-		return shell.RunCommandContextAndGetOutputE(t, ctx, &shell.Command{Command: name, Args: args, WorkingDir: Root(t)})
+		return shell.RunCommandContextAndGetOutputE(t, ctx,
+			&shell.Command{Command: name, Args: args, WorkingDir: Root(t)})
 	}
 	d.deploy = func(assembly string) (string, error) {
-		return run("npx", "--no-install", "cdk", "deploy", stack, "--app", assembly, "--require-approval", "never", "--outputs-file", d.outputs)
+		return run("npx", "--no-install", "cdk", "deploy", stack, "--app", assembly, "--require-approval", "never",
+			"--outputs-file", d.outputs)
 	}
 	if _, err := run("go", "build", "-o", app, "."); err != nil {
 		return d, fmt.Errorf("build the app: %w", err)
@@ -180,7 +186,8 @@ func (s *Suite) CheckDeployed(t *testing.T) {
 	}
 	onesynth, stack := commandtest.Path(t), s.stack(environmentOnAWS())
 	check := func(assembly string) (string, error) {
-		return shell.RunCommandContextAndGetOutputE(t, t.Context(), &shell.Command{Command: onesynth, Args: []string{"check", "--assembly", assembly, "--stack", stack}})
+		return shell.RunCommandContextAndGetOutputE(t, t.Context(),
+			&shell.Command{Command: onesynth, Args: []string{"check", "--assembly", assembly, "--stack", stack}})
 	}
 	if output, err := check(s.deployedAssembly); err != nil {
 		t.Errorf("check what is deployed: %v\n%s", err, output)

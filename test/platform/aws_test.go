@@ -24,7 +24,8 @@ func TestTargetOfOutputs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if target.URL != "https://abc.execute-api.eu-central-1.amazonaws.com" || target.Tables["UserStats"] != "stats-1" || len(target.Tables) != 1 {
+		if target.URL != "https://abc.execute-api.eu-central-1.amazonaws.com" ||
+			target.Tables["UserStats"] != "stats-1" || len(target.Tables) != 1 {
 			t.Errorf("got %+v", target)
 		}
 	}
@@ -49,10 +50,12 @@ func TestTargetOfOutputs(t *testing.T) {
 			w.Header().Set("Content-Type", "text/xml")
 			if r.FormValue("Action") != "DescribeStacks" || r.FormValue("StackName") != stack {
 				w.WriteHeader(http.StatusBadRequest)
-				fmt.Fprint(w, `<ErrorResponse><Error><Type>Sender</Type><Code>ValidationError</Code><Message>Stack does not exist</Message></Error></ErrorResponse>`)
+				fmt.Fprint(w,
+					`<ErrorResponse><Error><Type>Sender</Type><Code>ValidationError</Code><Message>Stack does not exist</Message></Error></ErrorResponse>`)
 				return
 			}
-			fmt.Fprint(w, `<DescribeStacksResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><DescribeStacksResult><Stacks><member>
+			fmt.Fprint(w,
+				`<DescribeStacksResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><DescribeStacksResult><Stacks><member>
 				<StackName>onesynth-askahuman-dev</StackName><StackStatus>CREATE_COMPLETE</StackStatus><CreationTime>2026-02-02T09:30:00Z</CreationTime><Outputs>
 				<member><OutputKey>AskAHumanApiUrl</OutputKey><OutputValue>https://abc.execute-api.eu-central-1.amazonaws.com/</OutputValue></member>
 				<member><OutputKey>AskAHumanUserStatsTableName</OutputKey><OutputValue>stats-1</OutputValue></member>
@@ -82,13 +85,15 @@ func TestUsable(t *testing.T) {
 		configuration aws.Config
 		want          string
 	}{
-		"OK":               {aws.Config{Region: "eu-central-1", Credentials: some}, ""},
-		"ErrNoRegion":      {aws.Config{Credentials: some}, "AWS_REGION"},
-		"ErrNoCredentials": {aws.Config{Region: "eu-central-1", Credentials: credentials.NewStaticCredentialsProvider("", "", "")}, "AWS_PROFILE"},
+		"OK":          {aws.Config{Region: "eu-central-1", Credentials: some}, ""},
+		"ErrNoRegion": {aws.Config{Credentials: some}, "AWS_REGION"},
+		"ErrNoCredentials": {aws.Config{Region: "eu-central-1",
+			Credentials: credentials.NewStaticCredentialsProvider("", "", "")}, "AWS_PROFILE"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if err := usable(t.Context(), test.configuration); (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
+			if err := usable(t.Context(), test.configuration); (err == nil) != (test.want == "") ||
+				err != nil && !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %v; want an error with %q", err, test.want)
 			}
 		})

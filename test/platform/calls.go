@@ -13,8 +13,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/bench/routes"
+	"github.com/onesynth-cdk/onesynth/internal/rooms"
+	"github.com/onesynth-cdk/onesynth/internal/trace"
 	"github.com/onesynth-cdk/onesynth/local"
-	"github.com/onesynth-cdk/onesynth/local/trace"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -28,10 +29,7 @@ func (s *Suite) checkCalls(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run := &routes.Run{
-		API: target.Run.URL(""), Console: target.Run.ConsoleURL(),
-		Seed: func(context.Context, string) error { return s.Seed(t, target) },
-	}
+	run := s.measured(t, target)
 	want, missing, err := measured.Document(t.Context(), s.Platform, run, tracer)
 	if err != nil {
 		t.Fatal(err)
@@ -41,7 +39,7 @@ func (s *Suite) checkCalls(t *testing.T) {
 			t.Errorf("package routes has no request of %s: add one", route)
 		}
 	}
-	s.checkTraces(t, target.Run.Trace())
+	s.checkTraces(t, rooms.Of(target.Run).Trace)
 	path := filepath.Join(Root(t), "docs", "CALLS.md")
 	document, err := os.ReadFile(path)
 	if err != nil {
@@ -78,21 +76,30 @@ func (s *Suite) checkGrowth(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	grown, err := measured.Growth(t.Context(), &routes.Run{
-		API: target.Run.URL(""), Console: target.Run.ConsoleURL(),
-		Seed: func(context.Context, string) error { return s.Seed(t, target) },
-	}, []int{routes.FullPages, 10 * routes.FullPages}, func(line string) { t.Log(line) })
+	grown, err := measured.Growth(t.Context(), s.measured(t, target), []int{routes.FullPages, 10 * routes.FullPages},
+		func(line string) {
+			t.Log(line)
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, g := range grown {
 		if g.Grows() {
-			t.Errorf("%s: a second request costs %v, and with ten times the items %v: it has to follow its answer", g.Route, g.Second[0], g.Second[1])
+			t.Errorf("%s: a second request costs %v, and with ten times the items %v: it has to follow its answer",
+				g.Route, g.Second[0], g.Second[1])
 		}
 	}
 }
 
-// checkTraces checks that the record of the run has the access pattern of every call of DynamoDB, one that the schema has.
+// measured is the target as package routes takes it.
+func (s *Suite) measured(t *testing.T, target *Target) *routes.Run {
+	return routes.NewRun(target.Run.URL(""), target.Run.ConsoleURL(), func(context.Context, string) error {
+		return s.Seed(t, target)
+	})
+}
+
+// checkTraces checks that the record of the run has the access pattern of every call of DynamoDB, one that the schema
+// has.
 func (s *Suite) checkTraces(t *testing.T, recorder *trace.Recorder) {
 	requests, _ := recorder.Requests(trace.Search{})
 	calls := 0
@@ -107,9 +114,13 @@ func (s *Suite) checkTraces(t *testing.T, recorder *trace.Recorder) {
 					continue
 				}
 				calls++
-				known := func(p schema.AccessPattern) bool { return len(call.Patterns) == 1 && call.Patterns[0] == p.Name }
+				known := func(p schema.AccessPattern) bool {
+					return len(call.Patterns) == 1 && call.Patterns[0] == p.Name
+				}
 				if !slices.ContainsFunc(s.Platform.Database.AccessPatterns, known) {
-					t.Errorf("%s %s: the function %s makes the call %s %s by the access patterns %q: the schema has to have it", request.Method, request.Path, invocation.Label, call.Operation, call.Table, call.Patterns)
+					t.Errorf("%s %s: the function %s makes the call %s %s by the access patterns %q: the schema has "+
+						"to have it", request.Method, request.Path, invocation.Label, call.Operation, call.Table,
+						call.Patterns)
 				}
 			}
 		}

@@ -50,14 +50,17 @@ func (s *Suite) CheckCORS(t *testing.T, path string, reads, sends []string) {
 			status = append(status, fmt.Errorf("%s %s: got %v; want 200 or 204", route.Method, path, r))
 		}
 		if allowed := r.Header.Get("Access-Control-Allow-Origin"); allowed != "*" && allowed != origin {
-			origins = append(origins, fmt.Errorf("%s %s: got allowed origin %q; want * or %s", route.Method, path, allowed, origin))
+			origins = append(origins, fmt.Errorf("%s %s: got allowed origin %q; want * or %s", route.Method, path,
+				allowed, origin))
 		}
 		if !lists(r.Header, "Access-Control-Allow-Methods", route.Method) {
-			methods = append(methods, fmt.Errorf("%s %s: got allowed methods %q", route.Method, path, r.Header.Get("Access-Control-Allow-Methods")))
+			methods = append(methods, fmt.Errorf("%s %s: got allowed methods %q", route.Method, path,
+				r.Header.Get("Access-Control-Allow-Methods")))
 		}
 		for _, name := range reads {
 			if !lists(r.Header, "Access-Control-Allow-Headers", name) {
-				headers = append(headers, fmt.Errorf("%s %s: got allowed headers %q; want %s", route.Method, path, r.Header.Get("Access-Control-Allow-Headers"), name))
+				headers = append(headers, fmt.Errorf("%s %s: got allowed headers %q; want %s", route.Method, path,
+					r.Header.Get("Access-Control-Allow-Headers"), name))
 			}
 		}
 	}
@@ -70,7 +73,8 @@ func (s *Suite) CheckCORS(t *testing.T, path string, reads, sends []string) {
 	var exposed []error
 	for _, name := range sends {
 		if !lists(r.Header, "Access-Control-Expose-Headers", name) {
-			exposed = append(exposed, fmt.Errorf("GET %s: got exposed headers %q; want %s", path, r.Header.Get("Access-Control-Expose-Headers"), name))
+			exposed = append(exposed, fmt.Errorf("GET %s: got exposed headers %q; want %s", path,
+				r.Header.Get("Access-Control-Expose-Headers"), name))
 		}
 	}
 	target.Lacking(t, "CORS: exposed headers", errors.Join(exposed...))
@@ -113,7 +117,8 @@ func (s *Suite) CheckDocument(t *testing.T, path string) {
 		for method, operation := range operations {
 			described = append(described, strings.ToUpper(method)+" "+path)
 			if len(operation.Responses) < 2 {
-				t.Errorf("%s %s: got responses %v; want success and errors", method, path, slices.Sorted(maps.Keys(operation.Responses)))
+				t.Errorf("%s %s: got responses %v; want success and errors", method, path,
+					slices.Sorted(maps.Keys(operation.Responses)))
 			}
 		}
 	}
@@ -135,7 +140,8 @@ func (s *Suite) checkTables(t *testing.T) {
 	}
 	for _, want := range s.Platform.Database.Tables {
 		t.Run(want.Name, func(t *testing.T) {
-			described, err := target.Database.DescribeTable(t.Context(), &dynamodb.DescribeTableInput{TableName: aws.String(target.Tables[want.Name])})
+			described, err := target.Database.DescribeTable(t.Context(),
+				&dynamodb.DescribeTableInput{TableName: aws.String(target.Tables[want.Name])})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -152,10 +158,12 @@ func (s *Suite) checkTables(t *testing.T) {
 			}
 			indexes := map[string]string{}
 			for _, index := range want.Indexes {
-				indexes[index.Name] = strings.Join(index.Key.Attributes(), " ") + " " + cmp.Or(string(index.Projection), "ALL")
+				indexes[index.Name] = strings.Join(index.Key.Attributes(), " ") + " " +
+					cmp.Or(string(index.Projection), "ALL")
 			}
 			for _, index := range got.GlobalSecondaryIndexes {
-				if description := fmt.Sprint(keyOf(index.KeySchema), " ", index.Projection.ProjectionType); description != indexes[*index.IndexName] {
+				if description := fmt.Sprint(keyOf(index.KeySchema), " ",
+					index.Projection.ProjectionType); description != indexes[*index.IndexName] {
 					t.Errorf("index %s: got %q; want %q", *index.IndexName, description, indexes[*index.IndexName])
 				}
 				delete(indexes, *index.IndexName)
@@ -169,7 +177,8 @@ func (s *Suite) checkTables(t *testing.T) {
 			for _, attribute := range got.AttributeDefinitions {
 				declared, _ := want.Attribute(*attribute.AttributeName)
 				if !strings.HasPrefix(string(declared.Type), string(attribute.AttributeType)) {
-					t.Errorf("attribute %s: got type %s; want %s", *attribute.AttributeName, attribute.AttributeType, declared.Type)
+					t.Errorf("attribute %s: got type %s; want %s", *attribute.AttributeName, attribute.AttributeType,
+						declared.Type)
 				}
 			}
 			var failure error
@@ -226,7 +235,9 @@ func (s *Suite) checkExpiry(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if _, err := target.Database.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(target.Tables[table.Name]), Item: encoded}); err != nil {
+				if _, err := target.Database.PutItem(t.Context(),
+					&dynamodb.PutItemInput{TableName: aws.String(target.Tables[table.Name]),
+						Item: encoded}); err != nil {
 					t.Fatal(err)
 				}
 				return key
@@ -268,13 +279,16 @@ func (s *Suite) CheckTokens(t *testing.T, target *Target, headers http.Header, r
 	otherPayload, _, _ := strings.Cut(otherRest, ".")
 	const none = "eyJhbGciOiJub25lIn0" // {"alg":"none"}
 	for name, authorization := range map[string]string{
-		"Missing":        "",
-		"Nonsense":       "Bearer nonsense",
-		"OtherScheme":    "Basic " + valid,
-		"Expired":        "Bearer " + target.Token(t, map[string]any{"sub": "caller", "expires": "-1h"}),
-		"OtherAudience":  "Bearer " + target.Token(t, map[string]any{"sub": "caller", "claims": map[string]any{"aud": "another", "client_id": "another"}}),
-		"OtherIssuer":    "Bearer " + target.Token(t, map[string]any{"sub": "caller", "claims": map[string]any{"iss": "https://issuer.example.com"}}),
-		"NotYet":         "Bearer " + target.Token(t, map[string]any{"sub": "caller", "claims": map[string]any{"nbf": time.Now().Add(time.Hour).Unix()}}),
+		"Missing":     "",
+		"Nonsense":    "Bearer nonsense",
+		"OtherScheme": "Basic " + valid,
+		"Expired":     "Bearer " + target.Token(t, map[string]any{"sub": "caller", "expires": "-1h"}),
+		"OtherAudience": "Bearer " + target.Token(t,
+			map[string]any{"sub": "caller", "claims": map[string]any{"aud": "another", "client_id": "another"}}),
+		"OtherIssuer": "Bearer " + target.Token(t,
+			map[string]any{"sub": "caller", "claims": map[string]any{"iss": "https://issuer.example.com"}}),
+		"NotYet": "Bearer " + target.Token(t,
+			map[string]any{"sub": "caller", "claims": map[string]any{"nbf": time.Now().Add(time.Hour).Unix()}}),
 		"OtherSignature": "Bearer " + header + "." + payload + "." + strings.Repeat("A", len(signature)),
 		"OtherSubject":   "Bearer " + header + "." + otherPayload + "." + signature,
 		"Unsigned":       "Bearer " + header + "." + payload + ".",
@@ -293,7 +307,8 @@ func (s *Suite) CheckTokens(t *testing.T, target *Target, headers http.Header, r
 				}
 				r := c.MustSend(t, method, path, with, nil)
 				var body struct{ Message string }
-				if err := json.Unmarshal(r.Body, &body); r.Status != http.StatusUnauthorized || err != nil || body.Message != "Unauthorized" {
+				if err := json.Unmarshal(r.Body, &body); r.Status != http.StatusUnauthorized || err != nil ||
+					body.Message != "Unauthorized" {
 					t.Errorf("got %v; want 401 Unauthorized", r)
 				}
 			}
@@ -301,12 +316,12 @@ func (s *Suite) CheckTokens(t *testing.T, target *Target, headers http.Header, r
 	}
 }
 
-// Protected returns the routes of the platform that only callers with tokens may call, for
-// CheckTokens.
+// Protected returns the routes of the platform that any user or any program with a token may call, for CheckTokens.
 func (s *Suite) Protected() []string {
 	var routes []string
 	for _, route := range s.Platform.Routes {
-		if route.Caller == schema.CallerUser || route.Caller == schema.CallerAgent {
+		anyProgram := route.Caller.Token == schema.TokenOfProgram && route.Caller.Scope == ""
+		if route.Caller == schema.CallerUser || anyProgram {
 			routes = append(routes, route.Method+" "+PathOf(route, "x"))
 		}
 	}

@@ -18,13 +18,15 @@ func (s *Suite) CheckAnswers(t *testing.T, headers ...string) {
 		t.Skip("ONESYNTH_TEST_SCHEMATHESIS names no program: run make test-documents")
 	}
 	folder := filepath.Join(Root(t), "test", "schemathesis")
-	arguments := []string{"--config-file", filepath.Join(folder, "schemathesis.toml"), "run", s.Shared(t).URL + s.Document(), "--request-timeout", "60"}
+	arguments := []string{"--config-file", filepath.Join(folder, "schemathesis.toml"), "run",
+		s.Shared(t).URL + s.Document(), "--request-timeout", "60"}
 	for _, header := range headers {
 		arguments = append(arguments, "--header", header)
 	}
 	command := exec.CommandContext(t.Context(), program, arguments...)
 	command.Dir = t.TempDir()
-	command.Env = append(os.Environ(), "SCHEMATHESIS_HOOKS="+filepath.Join(folder, "hooks.py"), "PYTHONDONTWRITEBYTECODE=1")
+	command.Env = append(os.Environ(), "SCHEMATHESIS_HOOKS="+filepath.Join(folder, "hooks.py"),
+		"PYTHONDONTWRITEBYTECODE=1")
 	if output, err := command.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, output)
 	}

@@ -96,14 +96,17 @@ func (p *Target) Lacking(t testing.TB, check string, failure error) {
 
 // leaveOut returns an assembly whose stack has no resources of the types that lack.
 // deploy, which returns what it printed, has refused each of them.
-func leaveOut(t testing.TB, assembly, stack string, lack map[string]string, deploy func(assembly string) (string, error)) (string, error) {
+func leaveOut(t testing.TB, assembly, stack string, lack map[string]string,
+	deploy func(assembly string) (string, error)) (string, error) {
 	types := slices.Sorted(maps.Keys(lack))
 	left, err := without(assembly, stack, types)
 	if err != nil {
 		return "", err
 	}
 	for _, one := range types {
-		with, err := without(assembly, stack, slices.DeleteFunc(slices.Clone(types), func(other string) bool { return other == one }))
+		with, err := without(assembly, stack, slices.DeleteFunc(slices.Clone(types), func(other string) bool {
+			return other == one
+		}))
 		if err != nil {
 			return "", err
 		}
@@ -144,7 +147,8 @@ func without(assembly, stack string, types []string) (string, error) {
 				return property == ""
 			})
 			if !found {
-				return fmt.Errorf("%s has no resource of type %s: take it off the list of ONESYNTH_TEST_LACKS", stack, one)
+				return fmt.Errorf("%s has no resource of type %s: take it off the list of ONESYNTH_TEST_LACKS", stack,
+					one)
 			}
 		}
 		return nil

@@ -47,7 +47,8 @@ func TestLacks(t *testing.T) {
 	if untried := lacking.untried(); len(untried) != 0 {
 		t.Errorf("got untried %q; want none", untried)
 	}
-	for name, of := range map[string]struct{ file, platform string }{"no file": {"", "todo"}, "another platform": {file, "another"}} {
+	for name, of := range map[string]struct{ file, platform string }{"no file": {"", "todo"},
+		"another platform": {file, "another"}} {
 		if empty, err := readLacks(of.file, of.platform); err != nil || len(empty.Checks)+len(empty.Resources) != 0 {
 			t.Errorf("%s: got %+v, %v; want nothing lacking", name, empty, err)
 		}
@@ -93,9 +94,10 @@ func TestLeaveOut(t *testing.T) {
 	assembly := t.TempDir()
 	for name, content := range map[string]string{
 		stack + ".template.json": `{"Resources": {"A": {"Type": "AWS::S3::Bucket"}, "B": {"Type": "AWS::X::Y"}, "C": {"Type": "AWS::X::Z"}, "D": {"Type": "AWS::X::Y"}}}`,
-		stack + ".assets.json":   `{"files": {"2222": {"source": {"path": "asset.2222"}}, "` + hash + `": {"source": {"path": "` + stack + `.template.json"}, "key": "` + hash + `.json"}}}`,
-		"manifest.json":          `{"url": "s3://assets/` + hash + `.json"}`,
-		"asset.2222":             "code",
+		stack + ".assets.json": `{"files": {"2222": {"source": {"path": "asset.2222"}}, "` + hash +
+			`": {"source": {"path": "` + stack + `.template.json"}, "key": "` + hash + `.json"}}}`,
+		"manifest.json": `{"url": "s3://assets/` + hash + `.json"}`,
+		"asset.2222":    "code",
 	} {
 		if err := os.WriteFile(filepath.Join(assembly, name), []byte(content), 0o600); err != nil {
 			t.Fatal(err)
@@ -132,7 +134,8 @@ func TestLeaveOut(t *testing.T) {
 	}
 	sum := sha256.Sum256([]byte(template))
 	for _, name := range []string{stack + ".assets.json", "manifest.json"} {
-		if content := read(left, name); strings.Contains(content, hash) || !strings.Contains(content, hex.EncodeToString(sum[:])) {
+		if content := read(left, name); strings.Contains(content, hash) ||
+			!strings.Contains(content, hex.EncodeToString(sum[:])) {
 			t.Errorf("%s: got %s; want the new template's hash", name, content)
 		}
 	}
@@ -152,11 +155,13 @@ func TestLeaveOut(t *testing.T) {
 	}
 	mathless := func(folder string) (string, error) {
 		if strings.Contains(read(folder, stack+".template.json"), "Metrics") {
-			return "AWS::CloudWatch::Alarm Properties.Metrics (metric math) is not supported", errors.New("exit status 1")
+			return "AWS::CloudWatch::Alarm Properties.Metrics (metric math) is not supported",
+				errors.New("exit status 1")
 		}
 		return "", nil
 	}
-	if left, err = leaveOut(t, alarms, stack, map[string]string{"AWS::CloudWatch::Alarm Metrics": "no expressions"}, mathless); err != nil {
+	if left, err = leaveOut(t, alarms, stack, map[string]string{"AWS::CloudWatch::Alarm Metrics": "no expressions"},
+		mathless); err != nil {
 		t.Fatal(err)
 	}
 	const simple = `{"Resources":{"A":{"Properties":{"MetricName":"Count","Namespace":"N","Period":300,"Statistic":"Sum","Threshold":1},"Type":"AWS::CloudWatch::Alarm"},` +
@@ -172,13 +177,17 @@ func TestLeaveOut(t *testing.T) {
 		deploy func(string) (string, error)
 		want   string
 	}{
-		"ErrTaken":       {lack, refusing("AWS::X::Y"), "the emulator takes AWS::X::Z"},
-		"ErrOtherReason": {lack, func(string) (string, error) { return "no connection", errors.New("exit status 1") }, "AWS::X::Y"},
-		"ErrNotThere":    {map[string]string{"AWS::X::Y": "", "AWS::No::Such": ""}, refusing("AWS::X::Y"), "no resource of type AWS::No::Such"},
+		"ErrTaken": {lack, refusing("AWS::X::Y"), "the emulator takes AWS::X::Z"},
+		"ErrOtherReason": {lack, func(string) (string, error) {
+			return "no connection", errors.New("exit status 1")
+		}, "AWS::X::Y"},
+		"ErrNotThere": {map[string]string{"AWS::X::Y": "", "AWS::No::Such": ""}, refusing("AWS::X::Y"),
+			"no resource of type AWS::No::Such"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if _, err := leaveOut(t, assembly, stack, test.lack, test.deploy); err == nil || !strings.Contains(err.Error(), test.want) {
+			if _, err := leaveOut(t, assembly, stack, test.lack, test.deploy); err == nil ||
+				!strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %v; want an error with %q", err, test.want)
 			}
 		})
@@ -187,10 +196,11 @@ func TestLeaveOut(t *testing.T) {
 
 func TestEmulatedURL(t *testing.T) {
 	t.Parallel()
+	const local = "http://127.0.0.1:4566/_aws/execute-api/fcc125ff/$default"
 	for api, want := range map[string]string{
-		"http://fcc125ff.execute-api.localhost:4566":                    "http://127.0.0.1:4566/_aws/execute-api/fcc125ff/$default",
-		"https://fcc125ff.execute-api.localhost.localstack.cloud:4566/": "http://127.0.0.1:4566/_aws/execute-api/fcc125ff/$default",
-		"https://fcc125ff.execute-api.eu-central-1.amazonaws.com":       "http://127.0.0.1:4566/_aws/execute-api/fcc125ff/$default",
+		"http://fcc125ff.execute-api.localhost:4566":                    local,
+		"https://fcc125ff.execute-api.localhost.localstack.cloud:4566/": local,
+		"https://fcc125ff.execute-api.eu-central-1.amazonaws.com":       local,
 		"https://api.example.com":                                       "",
 		"localhost":                                                     "",
 		":":                                                             "",

@@ -20,6 +20,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onesynth-cdk/onesynth/bench/routes"
+	"github.com/onesynth-cdk/onesynth/internal/rooms"
 	"github.com/onesynth-cdk/onesynth/local"
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -35,7 +37,8 @@ type rawRequest struct {
 
 func (r rawRequest) String() string {
 	const most = 500
-	return fmt.Sprintf("%s %q?%q, headers %q, body of %d bytes %.*q", r.method, r.path, r.query, r.header, len(r.body), most, r.body)
+	return fmt.Sprintf("%s %q?%q, headers %q, body of %d bytes %.*q", r.method, r.path, r.query, r.header, len(r.body),
+		most, r.body)
 }
 
 // target returns the path with the query, as in the first line.
@@ -58,7 +61,8 @@ func (r rawRequest) target() string {
 func (r rawRequest) write(w io.Writer, host string) error {
 	line := strings.NewReplacer("\r", "", "\n", "", "\x00", "").Replace
 	var text bytes.Buffer
-	fmt.Fprintf(&text, "%s %s HTTP/1.1\r\nHost: %s\r\nConnection: close\r\nContent-Length: %d\r\n", r.method, r.target(), host, len(r.body))
+	fmt.Fprintf(&text, "%s %s HTTP/1.1\r\nHost: %s\r\nConnection: close\r\nContent-Length: %d\r\n", r.method,
+		r.target(), host, len(r.body))
 	for i := 0; i+1 < len(r.header); i += 2 {
 		fmt.Fprintf(&text, "%s: %s\r\n", r.header[i], line(r.header[i+1]))
 	}
@@ -74,10 +78,10 @@ type Language struct {
 	Headers func() map[string]string
 	// Queries are the names of query parameters, QueryValues what they may be.
 	Queries, QueryValues []string
-	// Parameters are what there is to find, by path parameter without its braces.
+	// Parameters are what there is to find, by path parameter without its braces, and by member of bodies.
 	Parameters map[string][]string
-	// Body returns the usual body of a route, one of several by chance; nil when it has
-	// none.
+	// Body returns what a usual body of a route has besides what the OpenAPI document requires and has examples of, one
+	// of several by chance. Routes without a body have none.
 	Body func(random *rand.Rand, route schema.Route) map[string]any
 	// Bodies are further bodies to try, Texts further texts.
 	Bodies, Texts []string
@@ -90,6 +94,7 @@ type fuzzed struct {
 	*Target
 	host     string
 	routes   []schema.Route
+	document routes.Document
 	language Language
 	// outside match the method and path of requests that no operation of the API answers, but a page.
 	outside []*regexp.Regexp
@@ -108,9 +113,19 @@ func (s *Suite) newFuzzed(t testing.TB, learn func(testing.TB, *Target) Language
 		t.Fatal(err)
 	}
 	f := &fuzzed{Target: target, host: address.Host, routes: s.Platform.Operations(), language: learn(t, target)}
+	reply := NewClient(t, target).MustSend(t, http.MethodGet, s.Document(), nil, nil)
+	if err := json.Unmarshal(reply.Body, &f.document); err != nil || len(f.document.Paths) == 0 {
+		t.Fatalf("got the document %v: %v", reply, err)
+	}
+	for _, route := range f.routes {
+		if _, err := newGenerator(f, 1).usualBody(route); err != nil {
+			t.Fatalf("%s: %v", route.Key(), err)
+		}
+	}
 	for _, route := range s.Platform.Routes {
 		if route.OutsideAPI {
-			f.outside = append(f.outside, regexp.MustCompile("^"+route.Method+" "+pathParameter.ReplaceAllLiteralString(route.Path, "[^/]+")+"$"))
+			f.outside = append(f.outside, regexp.MustCompile("^"+route.Method+" "+
+				pathParameter.ReplaceAllLiteralString(route.Path, "[^/]+")+"$"))
 		}
 	}
 	return f
@@ -171,7 +186,8 @@ func (f *fuzzed) check(r rawRequest) error {
 		if slices.Contains([]int{400, 401, 404, 413, 414, 429, 431}, got.Status) {
 			return nil
 		}
-	} else if slices.Contains([]int{400, 431}, got.Status) && strings.HasPrefix(response.Header.Get("Content-Type"), "text/plain") {
+	} else if slices.Contains([]int{400, 431}, got.Status) &&
+		strings.HasPrefix(response.Header.Get("Content-Type"), "text/plain") {
 		f.byHTTP.Add(1)
 		return nil
 	}
@@ -180,7 +196,9 @@ func (f *fuzzed) check(r rawRequest) error {
 
 // isOutside reports whether a request that was answered is outside of the API.
 func (f *fuzzed) isOutside(r rawRequest) bool {
-	return slices.ContainsFunc(f.outside, func(route *regexp.Regexp) bool { return route.MatchString(r.method + " " + r.path) })
+	return slices.ContainsFunc(f.outside, func(route *regexp.Regexp) bool {
+		return route.MatchString(r.method + " " + r.path)
+	})
 }
 
 // notHTTP reports whether the connection was reset because the first line is not HTTP: a server
@@ -196,9 +214,10 @@ func (f *fuzzed) notHTTP(r rawRequest, err error) bool {
 // alive checks that no process of a handler has died or failed.
 func (f *fuzzed) alive(t testing.TB) {
 	t.Helper()
-	for _, function := range f.Run.Functions().Functions() {
+	for _, function := range rooms.Of(f.Run).Functions.Functions() {
 		if function.Deaths != 0 || function.Errors != 0 || function.Timeouts != 0 {
-			t.Errorf("function %s: got %d deaths, %d errors, %d timeouts; want none", function.Name, function.Deaths, function.Errors, function.Timeouts)
+			t.Errorf("function %s: got %d deaths, %d errors, %d timeouts; want none", function.Name, function.Deaths,
+				function.Errors, function.Timeouts)
 		}
 	}
 }
@@ -274,9 +293,9 @@ func (s *Suite) checkLargeBodies(t *testing.T, learn func(testing.TB, *Target) L
 	// Every route refuses a body of another type before it looks at the content, so it
 	// gets one of each such type. The contents take turns.
 	sent := 0
-	bodiless := f.bodiless(t, s.Document())
 	for _, route := range f.routes {
-		if route.Method != http.MethodPost && route.Method != http.MethodPut && route.Method != http.MethodPatch || bodiless[route.Key()] {
+		if route.Method != http.MethodPost && route.Method != http.MethodPut && route.Method != http.MethodPatch ||
+			!f.document.Operation(route.Method, route.Path).TakesBody() {
 			continue
 		}
 		for _, name := range names {
@@ -295,29 +314,6 @@ func (s *Suite) checkLargeBodies(t *testing.T, learn func(testing.TB, *Target) L
 	f.alive(t)
 }
 
-// bodiless are the keys of the routes that take no body, according to the document: they ignore one.
-func (f *fuzzed) bodiless(t *testing.T, document string) map[string]bool {
-	t.Helper()
-	var described struct {
-		Paths map[string]map[string]struct {
-			RequestBody json.RawMessage `json:"requestBody"`
-		} `json:"paths"`
-	}
-	reply := NewClient(t, f.Target).MustSend(t, http.MethodGet, document, nil, nil)
-	if err := json.Unmarshal(reply.Body, &described); err != nil || len(described.Paths) == 0 {
-		t.Fatalf("got the document %v: %v", reply, err)
-	}
-	keys := map[string]bool{}
-	for path, operations := range described.Paths {
-		for method, operation := range operations {
-			if operation.RequestBody == nil {
-				keys[strings.ToUpper(method)+" "+path] = true
-			}
-		}
-	}
-	return keys
-}
-
 // Fuzz sends what the fuzzer makes up.
 func (s *Suite) Fuzz(f *testing.F, learn func(testing.TB, *Target) Language) {
 	f.Helper()
@@ -326,7 +322,8 @@ func (s *Suite) Fuzz(f *testing.F, learn func(testing.TB, *Target) Language) {
 	for i, route := range target.routes {
 		r := random.requestOf(route)
 		f.Add(i, r.path, r.query, "X-Timezone", "Europe/Berlin", "application/json", r.body)
-		f.Add(i, r.path, "limit=%zz&cursor=\xff", "X-Timezone", "Local", "text/plain; charset=\xff", []byte{0xff, 0xfe, 0})
+		f.Add(i, r.path, "limit=%zz&cursor=\xff", "X-Timezone", "Local", "text/plain; charset=\xff",
+			[]byte{0xff, 0xfe, 0})
 	}
 	usual := target.language.Headers()
 	delete(usual, "Content-Type")
@@ -335,7 +332,8 @@ func (s *Suite) Fuzz(f *testing.F, learn func(testing.TB, *Target) Language) {
 			t.Skip("larger than is asked for")
 		}
 		r := rawRequest{
-			method: target.routes[uint(route)%uint(len(target.routes))].Method, path: "/" + strings.TrimPrefix(path, "/"), query: query, body: body,
+			method: target.routes[uint(route)%uint(len(target.routes))].Method,
+			path:   "/" + strings.TrimPrefix(path, "/"), query: query, body: body,
 			header: []string{"Content-Type", contentType},
 		}
 		for name, value := range usual {
@@ -355,13 +353,16 @@ func (s *Suite) Fuzz(f *testing.F, learn func(testing.TB, *Target) Language) {
 // names of the request's framing.
 func validHeaderName(name string) bool {
 	for _, c := range name {
-		if !strings.ContainsRune("!#$%&'*+-.^_`|~", c) && (c > 'z' || !('0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c)) {
+		if !strings.ContainsRune("!#$%&'*+-.^_`|~", c) &&
+			(c > 'z' || !('0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c)) {
 			return false
 		}
 	}
-	return name != "" && !slices.ContainsFunc([]string{"Content-Length", "Transfer-Encoding", "Host", "Expect", "Upgrade", "Connection", "Trailer"}, func(frame string) bool {
-		return strings.EqualFold(frame, name)
-	})
+	return name != "" && !slices.ContainsFunc(
+		[]string{"Content-Length", "Transfer-Encoding", "Host", "Expect", "Upgrade", "Connection", "Trailer"},
+		func(frame string) bool {
+			return strings.EqualFold(frame, name)
+		})
 }
 
 // generator makes up requests that are right in most parts and wrong in some, so
@@ -401,7 +402,8 @@ func (g *generator) requestOf(route schema.Route) rawRequest {
 	}
 	for _, name := range names {
 		if g.IntN(2*len(names)) == 0 {
-			r.query += "&" + name + "=" + pick(g, pick(g, values...), pick(g, values...), url.QueryEscape(g.text()), g.text())
+			r.query += "&" + name + "=" + pick(g, pick(g, values...), pick(g, values...), url.QueryEscape(g.text()),
+				g.text())
 		}
 	}
 	r.query = strings.TrimPrefix(r.query, "&")
@@ -414,16 +416,27 @@ func (g *generator) requestOf(route schema.Route) rawRequest {
 			r.header = append(r.header, name, usual)
 		}
 	}
-	if route.Method == http.MethodPost || route.Method == http.MethodPut || route.Method == http.MethodPatch || g.IntN(20) == 0 {
+	if route.Method == http.MethodPost || route.Method == http.MethodPut || route.Method == http.MethodPatch ||
+		g.IntN(20) == 0 {
 		r.body = g.bodyOf(route)
 	}
 	return r
 }
 
+// usualBody is a body for the route as the document describes it, about what there is to find.
+func (g *generator) usualBody(route schema.Route) (map[string]any, error) {
+	known := map[string]any{}
+	for name, values := range g.language.Parameters {
+		known[name] = pick(g, values...)
+	}
+	return g.document.Operation(route.Method, route.Path).Body(g.language.Body(g.Rand, route), known)
+}
+
 // bodyOf is a body for the route with none or some of its parts wrong.
 func (g *generator) bodyOf(route schema.Route) []byte {
 	object := map[string]any{}
-	maps.Copy(object, g.language.Body(g.Rand, route))
+	usual, _ := g.usualBody(route) // checked before
+	maps.Copy(object, usual)
 	for _, name := range slices.Sorted(maps.Keys(object)) {
 		if g.IntN(8) == 0 {
 			object[name] = g.value(3)
@@ -446,7 +459,8 @@ func (g *generator) bodyOf(route schema.Route) []byte {
 	case 2:
 		return []byte(g.text())
 	case 3: // what JSON in Go cannot write
-		bodies := append(g.language.Bodies, "\xef\xbb\xbf{}", `{}{}`, `[{}]`, `null`, `"text"`, `-0`, strings.Repeat("[", 20000))
+		bodies := append(g.language.Bodies, "\xef\xbb\xbf{}", `{}{}`, `[{}]`, `null`, `"text"`, `-0`,
+			strings.Repeat("[", 20000))
 		return []byte(pick(g, bodies...))
 	case 4: // any bytes
 		noise := make([]byte, g.IntN(300))
@@ -460,7 +474,10 @@ func (g *generator) bodyOf(route schema.Route) []byte {
 
 // text is a text that programs trip over.
 func (g *generator) text() string {
-	texts := append(g.language.Texts, "", " ", "\x00", "null", "undefined", "true", "-1", "NaN", "é", "日本語", "🦀👩‍👩‍👧", "\u202e\u200b\ufeff", "\xff\xfe", "\xc0\x80", "%00", "%", "#", "?", "../../etc/passwd", "' OR 1=1 --", "${jndi:x}", "<script>", strings.Repeat("x", 600), strings.Repeat("ü", 2100), strings.Repeat("9", 400), "a\tb", "a\r\nb: c", string(rune(g.IntN(0x10ffff))))
+	texts := append(g.language.Texts, "", " ", "\x00", "null", "undefined", "true", "-1", "NaN", "é", "日本語", "🦀👩‍👩‍👧",
+		"\u202e\u200b\ufeff", "\xff\xfe", "\xc0\x80", "%00", "%", "#", "?", "../../etc/passwd", "' OR 1=1 --",
+		"${jndi:x}", "<script>", strings.Repeat("x", 600), strings.Repeat("ü", 2100), strings.Repeat("9", 400), "a\tb",
+		"a\r\nb: c", string(rune(g.IntN(0x10ffff))))
 	return pick(g, texts...)
 }
 

@@ -14,9 +14,9 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/internal/services/apigateway"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
 	"github.com/onesynth-cdk/onesynth/local"
-	"github.com/onesynth-cdk/onesynth/local/gateway"
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
 )
 
@@ -34,20 +34,24 @@ func (s *Suite) CheckGatewayErrors(t *testing.T, healthy *Target, environment, p
 	t.Helper()
 	described := healthy.document(t, path)
 	const most = 3 // requests of each route
-	target := Local(s.Local(t, environment).EditedRun(t, local.Options{NoSchedules: true}, func(template []byte) []byte {
-		template = throttlingRate.ReplaceAll(template, []byte(`"ThrottlingRateLimit": 0.000001`))
-		template = throttlingBurst.ReplaceAll(template, fmt.Appendf(nil, `"ThrottlingBurstLimit": %d`, most))
-		// A sign-up that fails would refuse the token. The run gives other triggers no effect.
-		template = bytes.ReplaceAll(template, []byte(`"PostConfirmation":`), []byte(`"PreSignUp":`))
-		return tableVariable.ReplaceAll(template, []byte(`"NO_TABLE":`))
-	}))
+	target := Local(s.Local(t, environment).EditedRun(t, local.Options{NoSchedules: true},
+		func(template []byte) []byte {
+			template = throttlingRate.ReplaceAll(template, []byte(`"ThrottlingRateLimit": 0.000001`))
+			template = throttlingBurst.ReplaceAll(template, fmt.Appendf(nil, `"ThrottlingBurstLimit": %d`, most))
+			// A sign-up that fails would refuse the token. The run gives other triggers no effect.
+			template = bytes.ReplaceAll(template, []byte(`"PostConfirmation":`), []byte(`"PreSignUp":`))
+			return tableVariable.ReplaceAll(template, []byte(`"NO_TABLE":`))
+		}))
 	c := NewClient(t, target)
-	with := http.Header{"Authorization": {"Bearer " + target.Token(t, map[string]any{"sub": onesynthtest.Unique("caller")})}}
+	with := http.Header{"Authorization": {"Bearer " +
+		target.Token(t, map[string]any{"sub": onesynthtest.Unique("caller")})}}
 	check := func(r onesynthtest.Reply, status int) {
 		t.Helper()
 		name := http.StatusText(status)
-		if r.Status != status || string(r.Body) != `{"message":"`+name+`"}` || r.Header.Get("Content-Type") != "application/json" {
-			t.Errorf("got %v with Content-Type %q; want %d %s in the gateway's form", r, r.Header.Get("Content-Type"), status, name)
+		if r.Status != status || string(r.Body) != `{"message":"`+name+`"}` ||
+			r.Header.Get("Content-Type") != "application/json" {
+			t.Errorf("got %v with Content-Type %q; want %d %s in the gateway's form", r, r.Header.Get("Content-Type"),
+				status, name)
 			return
 		}
 		described.isKept(t, r)
@@ -61,7 +65,7 @@ func (s *Suite) CheckGatewayErrors(t *testing.T, healthy *Target, environment, p
 			sent++
 		}
 		if route.Method == http.MethodPost || route.Method == http.MethodPut || route.Method == http.MethodPatch {
-			check(announce(t, target, route.Method, path, with, gateway.MaxBody+1), http.StatusRequestEntityTooLarge)
+			check(announce(t, target, route.Method, path, with, apigateway.MaxBody+1), http.StatusRequestEntityTooLarge)
 			sent++
 		}
 		for ; sent < most; sent++ {
@@ -69,7 +73,8 @@ func (s *Suite) CheckGatewayErrors(t *testing.T, healthy *Target, environment, p
 		}
 		check(c.MustSend(t, route.Method, path, with, nil), http.StatusTooManyRequests)
 	}
-	if r := c.MustSend(t, http.MethodGet, "/no/such/route", with, nil); r.Status != http.StatusNotFound || string(r.Body) != `{"message":"Not Found"}` {
+	if r := c.MustSend(t, http.MethodGet, "/no/such/route", with, nil); r.Status != http.StatusNotFound ||
+		string(r.Body) != `{"message":"Not Found"}` {
 		t.Errorf("got %v; want 404 in the gateway's form", r)
 	}
 }
@@ -118,7 +123,8 @@ func announce(t *testing.T, target *Target, method, path string, header http.Hea
 		t.Fatal(err)
 	}
 	defer connection.Close()
-	if _, err := fmt.Fprintf(connection, "%s %s HTTP/1.1\r\nHost: %s\r\nAuthorization: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n",
+	if _, err := fmt.Fprintf(connection, "%s %s HTTP/1.1\r\nHost: %s\r\nAuthorization: %s\r\nContent-Type: "+
+		"application/json\r\nContent-Length: %d\r\n\r\n",
 		method, path, address.Host, header.Get("Authorization"), length); err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +137,8 @@ func announce(t *testing.T, target *Target, method, path string, header http.Hea
 	if err != nil {
 		t.Fatalf("%s %s: %v", method, path, err)
 	}
-	return onesynthtest.Reply{Request: method + " " + path, Status: response.StatusCode, Header: response.Header, Body: body}
+	return onesynthtest.Reply{Request: method + " " + path, Status: response.StatusCode, Header: response.Header,
+		Body: body}
 }
 
 // PastGateway invokes a function of a local run with a request that bypasses the gateway, and
@@ -140,7 +147,9 @@ func (p *Target) PastGateway(t testing.TB, function, method, path string) onesyn
 	t.Helper()
 	p.LocalOnly(t, "it invokes the function past the gateway")
 	request := fmt.Sprintf("%s %s", method, path)
-	result, err := p.Run.Invoke(t.Context(), p.Function(t, function), fmt.Appendf(nil, `{"version":"2.0","routeKey":%q,"rawPath":%q,"rawQueryString":"","headers":{"authorization":"Bearer x"},
+	result, err := p.Run.Invoke(t.Context(), p.Function(t, function),
+		fmt.Appendf(nil,
+			`{"version":"2.0","routeKey":%q,"rawPath":%q,"rawQueryString":"","headers":{"authorization":"Bearer x"},
 		"requestContext":{"http":{"method":%q,"path":%q,"sourceIp":"127.0.0.1"},"requestId":"r","stage":"$default"},"isBase64Encoded":false}`, request, path, method, path))
 	if err != nil || result.FunctionError != "" {
 		t.Fatalf("%s past the gateway: got %s, %v", request, result.Payload, err)
@@ -153,7 +162,8 @@ func (p *Target) PastGateway(t testing.TB, function, method, path string) onesyn
 	if err := json.Unmarshal(result.Payload, &answer); err != nil {
 		t.Fatalf("%s past the gateway: got %s: %v", request, result.Payload, err)
 	}
-	r := onesynthtest.Reply{Request: request, Status: answer.StatusCode, Header: http.Header{}, Body: []byte(answer.Body)}
+	r := onesynthtest.Reply{Request: request, Status: answer.StatusCode, Header: http.Header{},
+		Body: []byte(answer.Body)}
 	for name, value := range answer.Headers {
 		r.Header.Set(name, value)
 	}

@@ -13,9 +13,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	awsapi "github.com/onesynth-cdk/onesynth/internal/aws"
+	"github.com/onesynth-cdk/onesynth/internal/rooms"
+	"github.com/onesynth-cdk/onesynth/internal/services/lambda"
 	"github.com/onesynth-cdk/onesynth/local"
-	"github.com/onesynth-cdk/onesynth/local/awsapi"
-	"github.com/onesynth-cdk/onesynth/local/lambda"
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -35,10 +36,13 @@ type Repeat struct {
 	Waits func(testing.TB, onesynthtest.Reply)
 }
 
-// CheckRepeats checks that a request that is sent again makes nothing twice: many of it at once, and after one that died on the way.
+// CheckRepeats checks that a request that is sent again makes nothing twice: many of it at once, and after one that
+// died on the way.
 func (s *Suite) CheckRepeats(t *testing.T, prepare func(testing.TB, *Target) Repeat) {
 	t.Helper()
-	for name, check := range map[string]func(*testing.T, func(testing.TB, *Target) Repeat){"ConcurrentRepeats": s.checkConcurrentRepeats, "DiedRequest": s.checkDiedRequest} {
+	for name, check := range map[string]func(*testing.T,
+		func(testing.TB, *Target) Repeat){"ConcurrentRepeats": s.checkConcurrentRepeats,
+		"DiedRequest": s.checkDiedRequest} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			check(t, prepare)
@@ -65,7 +69,8 @@ func (s *Suite) checkConcurrentRepeats(t *testing.T, prepare func(testing.TB, *T
 		case r.Status == http.StatusCreated:
 			bodies[string(r.Body)]++
 		case r.Status != http.StatusConflict || !told:
-			t.Errorf("got %v with Retry-After %q; want 201, or 409 and when to come again", r, r.Header.Get("Retry-After"))
+			t.Errorf("got %v with Retry-After %q; want 201, or 409 and when to come again", r,
+				r.Header.Get("Retry-After"))
 		}
 	}
 	if len(bodies) != 1 {
@@ -83,7 +88,7 @@ func (s *Suite) checkDiedRequest(t *testing.T, prepare func(testing.TB, *Target)
 	on := s.OwnRun(t, local.Options{})
 	faults := func(f awsapi.Faults) {
 		t.Helper()
-		if err := on.Run.AWS().SetFaults(f); err != nil {
+		if err := rooms.Of(on.Run).AWS.SetFaults(f); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -145,7 +150,8 @@ func (s *Suite) checkDiedRequest(t *testing.T, prepare func(testing.TB, *Target)
 	until(time.Now().Add(time.Hour))
 	waiting := again()
 	if _, told := waiting.RetryAfter(); waiting.Status != http.StatusConflict || !told {
-		t.Errorf("got %v with Retry-After %q; want 409 and when to come again", waiting, waiting.Header.Get("Retry-After"))
+		t.Errorf("got %v with Retry-After %q; want 409 and when to come again", waiting,
+			waiting.Header.Get("Retry-After"))
 	}
 	repeat.Waits(t, waiting)
 	repeat.Other(t)
@@ -201,7 +207,8 @@ func (c claim) check(t testing.TB, platform schema.Platform) {
 	if left := time.Until(time.UnixMilli(int64(c.item["claimed_until"].(float64)))); left > timeout+time.Second {
 		t.Errorf("a claim is held for %v more; want at most %v and a second", left, timeout)
 	}
-	if expires, _ := c.item[c.table.TimeToLive].(float64); time.Until(time.Unix(int64(expires), 0)).Round(time.Hour) != 24*time.Hour {
+	if expires, _ := c.item[c.table.TimeToLive].(float64); time.Until(time.Unix(int64(expires), 0)).Round(
+		time.Hour) != 24*time.Hour {
 		t.Errorf("the claimed key expires at %v; want in 24 hours", time.Unix(int64(expires), 0))
 	}
 }

@@ -34,7 +34,8 @@ func (p *Target) SignIn(t testing.TB, email string, groups ...string) (id, token
 		t.Fatalf("make a user of %s: %v", pool, err)
 	}
 	t.Cleanup(func() {
-		if _, err := p.users.AdminDeleteUser(context.Background(), &cognitoidentityprovider.AdminDeleteUserInput{UserPoolId: &pool, Username: &email}); err != nil {
+		if _, err := p.users.AdminDeleteUser(context.Background(),
+			&cognitoidentityprovider.AdminDeleteUserInput{UserPoolId: &pool, Username: &email}); err != nil {
 			t.Errorf("delete the user of %s: %v", pool, err)
 		}
 	})
@@ -44,7 +45,9 @@ func (p *Target) SignIn(t testing.TB, email string, groups ...string) (id, token
 		t.Fatalf("set the password of a user of %s: %v", pool, err)
 	}
 	for _, group := range groups {
-		if _, err := p.users.AdminAddUserToGroup(t.Context(), &cognitoidentityprovider.AdminAddUserToGroupInput{UserPoolId: &pool, Username: &email, GroupName: &group}); err != nil {
+		if _, err := p.users.AdminAddUserToGroup(t.Context(),
+			&cognitoidentityprovider.AdminAddUserToGroupInput{UserPoolId: &pool, Username: &email,
+				GroupName: &group}); err != nil {
 			t.Fatalf("add a user of %s to the group %s: %v", pool, group, err)
 		}
 	}
@@ -63,7 +66,8 @@ func (p *Target) SignIn(t testing.TB, email string, groups ...string) (id, token
 
 // signIn signs a user in by the Secure Remote Password protocol, the one way that the
 // pool's client allows.
-func signIn(ctx context.Context, users *cognitoidentityprovider.Client, pool, client, name, password string) (string, error) {
+func signIn(ctx context.Context, users *cognitoidentityprovider.Client, pool, client, name, password string) (string,
+	error) {
 	secret, err := rand.Int(rand.Reader, srpModulus)
 	if err != nil {
 		return "", err
@@ -77,7 +81,8 @@ func signIn(ctx context.Context, users *cognitoidentityprovider.Client, pool, cl
 	}
 	challenge := begun.ChallengeParameters
 	_, poolName, _ := strings.Cut(pool, "_")
-	key, err := srpKey(secret, challenge["SRP_B"], challenge["SALT"], poolName+challenge["USER_ID_FOR_SRP"]+":"+password)
+	key, err := srpKey(secret, challenge["SRP_B"], challenge["SALT"],
+		poolName+challenge["USER_ID_FOR_SRP"]+":"+password)
 	if err != nil {
 		return "", err
 	}

@@ -52,7 +52,9 @@ func (s *Suite) checkProd(t *testing.T) {
 	}
 	check := func(says string) {
 		t.Helper()
-		output, err := shell.RunCommandContextAndGetOutputE(t, t.Context(), &shell.Command{Command: commandtest.Path(t), Args: []string{"check", "--assembly", today, "--stack", stack}})
+		output, err := shell.RunCommandContextAndGetOutputE(t, t.Context(),
+			&shell.Command{Command: commandtest.Path(t),
+				Args: []string{"check", "--assembly", today, "--stack", stack}})
 		if err != nil || !strings.Contains(output, says) {
 			t.Errorf("check %s: %v\n%s", stack, err, output)
 		}
@@ -79,7 +81,8 @@ func (s *Suite) checkProd(t *testing.T) {
 // earlier returns an assembly whose stack is as an earlier version made it, with the code of today's functions: the
 // emulator runs none of it.
 func (s *Suite) earlier(t testing.TB, assembly, stack string) (string, error) {
-	file, err := os.Open(filepath.Join(Root(t), "platforms", "testdata", "deployed", s.Platform.Name+".template.json.gz"))
+	file, err := os.Open(filepath.Join(Root(t), "platforms", "testdata", "deployed",
+		s.Platform.Name+".template.json.gz"))
 	if err != nil {
 		return "", err
 	}
@@ -120,7 +123,8 @@ func functions(template map[string]any) map[string]map[string]any {
 	all := map[string]map[string]any{}
 	resources, _ := template["Resources"].(map[string]any)
 	for id, resource := range resources {
-		if properties, ok := at(resource, "Properties").(map[string]any); ok && at(resource, "Type") == "AWS::Lambda::Function" {
+		if properties, ok := at(resource, "Properties").(map[string]any); ok &&
+			at(resource, "Type") == "AWS::Lambda::Function" {
 			all[id] = properties
 		}
 	}
@@ -135,7 +139,8 @@ func resourcesOf(t testing.TB, stack string) map[string]string {
 		t.Fatal(err)
 	}
 	states := map[string]string{}
-	pages := cloudformation.NewListStackResourcesPaginator(cloudformation.NewFromConfig(configuration), &cloudformation.ListStackResourcesInput{StackName: &stack})
+	pages := cloudformation.NewListStackResourcesPaginator(cloudformation.NewFromConfig(configuration),
+		&cloudformation.ListStackResourcesInput{StackName: &stack})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(t.Context())
 		if err != nil {

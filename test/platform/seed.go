@@ -10,7 +10,8 @@ import (
 )
 
 // Load loads the platform's initial data into a target that no test has loaded it into, and lets the functions behind
-// streams handle it: an export that begins half-way through the load has only part of it. Several tests at once may do so.
+// streams handle it: an export that begins half-way through the load has only part of it. Several tests at once may do
+// so.
 func (s *Suite) Load(t testing.TB, on *Target) {
 	t.Helper()
 	load, _ := s.loaded.LoadOrStore(on.Target, sync.OnceValue(func() error {
@@ -28,12 +29,12 @@ func (s *Suite) Load(t testing.TB, on *Target) {
 func (s *Suite) Seed(t testing.TB, on *Target) error {
 	t.Helper()
 	if on.Run == nil {
-		command := exec.CommandContext(t.Context(), commandtest.Path(t), "seed", s.Platform.Name, "--stack", s.stack(environmentOnAWS()))
+		command := exec.CommandContext(t.Context(), commandtest.Path(t), "seed", s.Platform.Name, "--stack",
+			s.stack(environmentOnAWS()))
 		if output, err := command.CombinedOutput(); err != nil {
 			return fmt.Errorf("onesynth seed: %w\n%s", err, output)
 		}
 		return nil
 	}
-	_, err := on.Run.LoadInitialData(t.Context())
-	return err
+	return on.Run.LoadInitialData(t.Context())
 }

@@ -35,7 +35,9 @@ func (s *Suite) Check(t *testing.T, p Scenario) {
 	checks := map[string]func(*testing.T){
 		// A browser may call every route with every header that the platform reads, and read
 		// every header that it sends.
-		"CORS":          func(t *testing.T) { s.CheckCORS(t, p.Open, s.Platform.RequestHeaders, s.Platform.ResponseHeaders) },
+		"CORS": func(t *testing.T) {
+			s.CheckCORS(t, p.Open, s.Platform.RequestHeaders, s.Platform.ResponseHeaders)
+		},
 		"Document":      func(t *testing.T) { s.CheckDocument(t, s.Document()) },
 		"UnknownRoutes": s.checkUnknownRoutes,
 		// The deployed template passes the check that comes before a deployment.
@@ -80,7 +82,8 @@ func (s *Suite) checkUnknownRoutes(t *testing.T) {
 	for _, route := range s.Platform.Routes {
 		path := PathOf(route, "x")
 		requests = append(requests, route.Method+" "+strings.TrimSuffix(path, "/")+"/y/z")
-		for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
+		for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch,
+			http.MethodDelete} {
 			requests = append(requests, method+" "+path)
 		}
 	}
@@ -88,7 +91,8 @@ func (s *Suite) checkUnknownRoutes(t *testing.T) {
 	for _, request := range requests {
 		if method, path := onesynthtest.Split(request); !seen[request] && !s.serves(method, path) {
 			unknown++
-			if r := c.MustSend(t, method, path, nil, nil); r.Status != http.StatusNotFound && r.Status != http.StatusMethodNotAllowed {
+			if r := c.MustSend(t, method, path, nil, nil); r.Status != http.StatusNotFound &&
+				r.Status != http.StatusMethodNotAllowed {
 				t.Errorf("got %v; want 404", r)
 			}
 		}

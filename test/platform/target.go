@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/onesynth-cdk/onesynth/internal/rooms"
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
 )
 
@@ -44,7 +45,8 @@ func (p *Target) EmulatorOnly(t testing.TB, reason string) {
 	}
 }
 
-// AtOnce bounds a number of requests that wait for others: half of what an emulator gets at once, and the number itself elsewhere.
+// AtOnce bounds a number of requests that wait for others: half of what an emulator gets at once, and the number itself
+// elsewhere.
 func (p *Target) AtOnce(requests int) int {
 	if p.slots == nil {
 		return requests
@@ -83,7 +85,7 @@ func (q *queued) RoundTrip(r *http.Request) (*http.Response, error) {
 func (p *Target) TimeToLive(t testing.TB, table string) string {
 	t.Helper()
 	if p.Run != nil {
-		described, err := p.Run.Tables(t.Context())
+		described, err := rooms.Of(p.Run).Databases.Tables(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -94,11 +96,13 @@ func (p *Target) TimeToLive(t testing.TB, table string) string {
 		}
 		t.Fatalf("the run has no table %s", table)
 	}
-	described, err := p.Database.DescribeTimeToLive(t.Context(), &dynamodb.DescribeTimeToLiveInput{TableName: aws.String(p.Tables[table])})
+	described, err := p.Database.DescribeTimeToLive(t.Context(),
+		&dynamodb.DescribeTimeToLiveInput{TableName: aws.String(p.Tables[table])})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if status := described.TimeToLiveDescription.TimeToLiveStatus; status != types.TimeToLiveStatusEnabled && status != types.TimeToLiveStatusEnabling {
+	if status := described.TimeToLiveDescription.TimeToLiveStatus; status != types.TimeToLiveStatusEnabled &&
+		status != types.TimeToLiveStatusEnabling {
 		return ""
 	}
 	return aws.ToString(described.TimeToLiveDescription.AttributeName)

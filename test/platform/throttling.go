@@ -9,7 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/local/awsapi"
+	"github.com/onesynth-cdk/onesynth/internal/aws"
+	"github.com/onesynth-cdk/onesynth/internal/rooms"
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -41,7 +42,8 @@ const mostRetries = 20
 // each request is carried out once. No claim of an idempotency key outlasts its invocation. prepare
 // makes a new request to each operation. disturbed has functions in the background work under the same
 // faults, and background awaits in the end that they have done their work.
-func (s *Suite) CheckThrottling(t *testing.T, target *Target, path string, prepare map[string]func(*testing.T) Request, disturbed func(t *testing.T, share float64), background func(t *testing.T)) {
+func (s *Suite) CheckThrottling(t *testing.T, target *Target, path string, prepare map[string]func(*testing.T) Request,
+	disturbed func(t *testing.T, share float64), background func(t *testing.T)) {
 	t.Helper()
 	described := target.document(t, path)
 	var open int
@@ -55,13 +57,14 @@ func (s *Suite) CheckThrottling(t *testing.T, target *Target, path string, prepa
 		}
 	}
 	if len(prepare) != len(operations) {
-		t.Fatalf("got requests to %v; the platform's API has %d operations", slices.Sorted(maps.Keys(prepare)), len(operations))
+		t.Fatalf("got requests to %v; the platform's API has %d operations", slices.Sorted(maps.Keys(prepare)),
+			len(operations))
 	}
 	for i, share := range []float64{1, 0.98, 0.5, 0.05} {
 		t.Run(fmt.Sprintf("%g", share), func(t *testing.T) {
-			faults := func(f awsapi.Faults) {
+			faults := func(f aws.Faults) {
 				t.Helper()
-				if err := target.Run.AWS().SetFaults(f); err != nil {
+				if err := rooms.Of(target.Run).AWS.SetFaults(f); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -70,25 +73,28 @@ func (s *Suite) CheckThrottling(t *testing.T, target *Target, path string, prepa
 			for i, name := range names {
 				requests[i] = prepare[name](t)
 			}
-			faults(awsapi.Faults{Throttle: share, Seed: uint64(i + 1)})
+			faults(aws.Faults{Throttle: share, Seed: uint64(i + 1)})
 			if err := onesynthtest.Together(len(names), func(i int) (err error) {
 				replies[i], err = requests[i].Send(t.Context())
 				return err
 			}); err != nil {
 				t.Fatal(err)
 			}
-			if throttled := target.Run.AWS().Throttled(); share == 1 && (throttled == 0 || throttled > mostRequests*(len(names)-open)) {
-				t.Errorf("got %d throttled requests of %d callers; want at most %d of each", throttled, len(names)-open, mostRequests)
+			if throttled := rooms.Of(target.Run).AWS.Throttled(); share == 1 &&
+				(throttled == 0 || throttled > mostRequests*(len(names)-open)) {
+				t.Errorf("got %d throttled requests of %d callers; want at most %d of each", throttled, len(names)-open,
+					mostRequests)
 			}
 			disturbed(t, share)
-			faults(awsapi.Faults{})
+			faults(aws.Faults{})
 
 			refused := 0
 			for i, name := range names {
 				if r := replies[i]; !requests[i].succeeded(r.Status) {
 					refused++
 					if _, told := r.RetryAfter(); !told || r.Status != http.StatusServiceUnavailable {
-						t.Errorf("%s: got %v with Retry-After %q; want 503, and seconds", name, r, r.Header.Get("Retry-After"))
+						t.Errorf("%s: got %v with Retry-After %q; want 503, and seconds", name, r,
+							r.Header.Get("Retry-After"))
 					}
 					described.isKept(t, r)
 				}
@@ -123,7 +129,7 @@ func (s *Suite) CheckThrottling(t *testing.T, target *Target, path string, prepa
 		})
 	}
 	background(t)
-	for _, f := range target.Run.Functions().Functions() {
+	for _, f := range rooms.Of(target.Run).Functions.Functions() {
 		if f.Timeouts > 0 {
 			t.Errorf("%s ran into its time-out %d times", f.Name, f.Timeouts)
 		}

@@ -10,13 +10,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
-var askahuman = platform.Suite{Platform: schema.AskAHuman(), Construct: "AskAHuman"}
+var suite = platform.Suite{Platform: askahuman.Platform(), Construct: "AskAHuman"}
 
-func TestMain(m *testing.M) { askahuman.Main(m) }
+func TestMain(m *testing.M) { suite.Main(m) }
 
 // inapplicable are the official scenarios for servers that ours fails, each with a part of what the scenario says
 // then. docs/MCP.md says why.
@@ -48,14 +48,16 @@ var inapplicable = map[string]string{
 }
 
 // applicable are the scenarios that ours has to pass with at least one check.
-var applicable = []string{"server-initialize", "ping", "tools-list", "logging-set-level", "resources-list", "prompts-list"}
+var applicable = []string{"server-initialize", "ping", "tools-list", "logging-set-level", "resources-list",
+	"prompts-list"}
 
 // The official conformance tests of the Model Context Protocol: ours passes every scenario but those that are known to
 // be for other servers.
 func TestMCPConformance(t *testing.T) {
 	t.Parallel()
-	on, results := askahuman.Shared(t), t.TempDir()
-	running := exec.CommandContext(t.Context(), "node", filepath.Join(platform.Modules(t, "conformance"), "@modelcontextprotocol", "conformance", "dist", "index.js"),
+	on, results := suite.Shared(t), t.TempDir()
+	running := exec.CommandContext(t.Context(), "node",
+		filepath.Join(platform.Modules(t, "conformance"), "@modelcontextprotocol", "conformance", "dist", "index.js"),
 		"server", "--url", on.URL+"/mcp", "--suite", "all", "--output-dir", results)
 	running.Dir = results
 	// It exits with 1 if a scenario fails. Errors of its own are in one line of hundreds of kilobytes.
@@ -87,7 +89,8 @@ func TestMCPConformance(t *testing.T) {
 				passed = append(passed, scenario)
 			case check.Status != "FAILURE":
 			case known == "" || !strings.Contains(check.ErrorMessage, known):
-				t.Errorf("%s: got %q; want no failure, or for one that is known %q", scenario, check.ErrorMessage, known)
+				t.Errorf("%s: got %q; want no failure, or for one that is known %q", scenario, check.ErrorMessage,
+					known)
 			default:
 				failed = append(failed, scenario)
 			}

@@ -11,8 +11,8 @@ import (
 	"github.com/rhysd/actionlint"
 )
 
-// The steps that need an account deploy a pull request to an emulator of AWS, and say where it is. Then it is removed. MiniStack
-// does not know the resource of GitHub's provider, so the template of the role is not deployed.
+// The steps that need an account deploy a pull request to an emulator of AWS, and say where it is. Then it is removed.
+// MiniStack does not know the resource of GitHub's provider, so the template of the role is not deployed.
 func TestDeployed(t *testing.T) {
 	if os.Getenv("AWS_ENDPOINT_URL") == "" {
 		t.Skip("AWS_ENDPOINT_URL names no emulator of AWS: run make test-emulator")
@@ -38,7 +38,8 @@ func TestDeployed(t *testing.T) {
 		t.Errorf("the address: got %q, %v", said, err)
 	}
 	stack := p.name + "-dev-pr-17"
-	if checked := p.run(t, "make", "check", "STAGE=dev-pr-17"); !strings.Contains(checked, stack+": nothing speaks against the deployment") {
+	if checked := p.run(t, "make", "check", "STAGE=dev-pr-17"); !strings.Contains(checked,
+		stack+": nothing speaks against the deployment") {
 		t.Errorf("make check: got %s", checked)
 	}
 	if removed := p.run(t, "make", "destroy", "STAGE=dev-pr-17"); !strings.Contains(removed, stack+": destroyed") {
@@ -50,7 +51,8 @@ func TestDeployed(t *testing.T) {
 func (p *project) step(t *testing.T, s step, variables ...string) {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), "bash", "-e", "-c", s.command)
-	command.Dir, command.Env = p.folder, append(append(os.Environ(), p.environment...), append(s.environment, variables...)...)
+	command.Dir, command.Env = p.folder, append(append(os.Environ(), p.environment...),
+		append(s.environment, variables...)...)
 	if printed, err := command.CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v\n%s", s.name, err, printed)
 	}

@@ -1,5 +1,5 @@
-// Package scaffold checks what onesynth init writes: README.md's way from nothing to the first answer, the project's own tests,
-// and each command of its workflows that needs no AWS account.
+// Package scaffold checks what onesynth init writes: README.md's way from nothing to the first answer, the project's
+// own tests, and each command of its workflows that needs no AWS account.
 package scaffold
 
 import (
@@ -23,8 +23,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
-// onThisMachine skips a test on AWS. It also reads the name of a folder that is called after all files of the repository: Go then
-// runs the test again when one has changed.
+// onThisMachine skips a test on AWS. It also reads the name of a folder that is called after all files of the
+// repository: Go then runs the test again when one has changed.
 func onThisMachine(t *testing.T) {
 	t.Helper()
 	_ = os.Getenv("ONESYNTH_TEST_ASSEMBLIES")
@@ -100,12 +100,14 @@ func newProject(t *testing.T, init string) *project {
 	t.Helper()
 	root, onesynth := platform.Root(t), commandtest.Path(t)
 	words := strings.Fields(init)
-	if want := "go run " + scaffold.LibraryModule() + "/cmd/onesynth@latest init"; len(words) != 5 || strings.Join(words[:4], " ") != want {
+	if want := "go run " + scaffold.LibraryModule() + "/cmd/onesynth@latest init"; len(words) != 5 ||
+		strings.Join(words[:4], " ") != want {
 		t.Fatalf("README.md: got %q, want %s NAME", init, want)
 	}
 	stand := programs(t, map[string]string{"npm": fmt.Sprintf(npm, filepath.Join(root, "node_modules"))})
 	p := &project{name: words[4], folder: filepath.Join(t.TempDir(), words[4])}
-	p.environment = append(os.Environ(), "GOWORK=off", "CDK_VALIDATION=false", "PATH="+stand+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	p.environment = append(os.Environ(), "GOWORK=off", "CDK_VALIDATION=false",
+		"PATH="+stand+string(filepath.ListSeparator)+os.Getenv("PATH"))
 	command := exec.CommandContext(t.Context(), onesynth, "init", p.name, "--onesynth", root)
 	command.Dir = filepath.Dir(p.folder)
 	output, err := command.CombinedOutput()
@@ -115,14 +117,15 @@ func newProject(t *testing.T, init string) *project {
 	// A second time, it overwrites nothing.
 	again := exec.CommandContext(t.Context(), onesynth, "init", p.name, "--onesynth", root)
 	again.Dir = command.Dir
-	if output, err := again.CombinedOutput(); err == nil || !strings.Contains(string(output), "the folder is not empty") {
+	if output, err := again.CombinedOutput(); err == nil ||
+		!strings.Contains(string(output), "the folder is not empty") {
 		t.Errorf("onesynth init, again: got %v, %s", err, output)
 	}
 	return p
 }
 
-// The three commands of README.md lead from nothing to the first answer. The project passes our lint and its own tests, and each
-// step of its workflows that needs no account succeeds.
+// The three commands of README.md lead from nothing to the first answer. The project passes our lint and its own tests,
+// and each step of its workflows that needs no account succeeds.
 func TestProject(t *testing.T) {
 	onThisMachine(t)
 	commands, answer := first(t)
@@ -146,17 +149,19 @@ func (p *project) checkRun(t *testing.T, run, request, answer string) {
 		t.Fatalf("README.md: got %q, want %q", run, want)
 	}
 	api, console := p.start(t)
-	asked := strings.NewReplacer("localhost:8080", strings.TrimPrefix(api, "http://"), "onesynth token", "onesynth token --console "+console).Replace(request)
+	asked := strings.NewReplacer("localhost:8080", strings.TrimPrefix(api, "http://"), "onesynth token",
+		"onesynth token --console "+console).Replace(request)
 	curl := p.command(t.Context(), "bash", "-c", asked)
 	curl.Dir = filepath.Dir(p.folder)
 	got, err := curl.Output()
-	if want := anew.ReplaceAllString(answer, ""); err != nil || strings.TrimSpace(anew.ReplaceAllString(string(got), "")) != want {
+	if want := anew.ReplaceAllString(answer, ""); err != nil ||
+		strings.TrimSpace(anew.ReplaceAllString(string(got), "")) != want {
 		t.Errorf("%s\nprints %s, %v; README.md shows %s", asked, got, err, answer)
 	}
 }
 
-// start runs the project by its Makefile, on free ports, and returns the addresses of its API and of the console. The run ends with
-// the test, as by Ctrl-C.
+// start runs the project by its Makefile, on free ports, and returns the addresses of its API and of the console. The
+// run ends with the test, as by Ctrl-C.
 func (p *project) start(t *testing.T) (api, console string) {
 	t.Helper()
 	p.freePorts(t)
@@ -178,7 +183,8 @@ func (p *project) start(t *testing.T) (api, console string) {
 		}
 		<-drained
 		// make reports the interrupt.
-		if err := command.Wait(); err != nil && !strings.Contains(err.Error(), "exit status 2") && !strings.Contains(err.Error(), "signal: interrupt") {
+		if err := command.Wait(); err != nil && !strings.Contains(err.Error(), "exit status 2") &&
+			!strings.Contains(err.Error(), "signal: interrupt") {
 			t.Errorf("make run, interrupted: %v", err)
 		}
 		for range 1000 {
@@ -243,8 +249,10 @@ func TestDocument(t *testing.T) {
 	api, console := p.start(t)
 	token := strings.TrimSpace(p.run(t, "bin/onesynth", "token", "--sub", "alice", "--console", console))
 	folder := filepath.Join(platform.Root(t), "test", "schemathesis")
-	p.environment = append(p.environment, "SCHEMATHESIS_HOOKS="+filepath.Join(folder, "hooks.py"), "PYTHONDONTWRITEBYTECODE=1")
-	p.run(t, program, "--config-file", filepath.Join(folder, "schemathesis.toml"), "run", api+"/openapi.json", "--request-timeout", "60", "--header", "Authorization: Bearer "+token)
+	p.environment = append(p.environment, "SCHEMATHESIS_HOOKS="+filepath.Join(folder, "hooks.py"),
+		"PYTHONDONTWRITEBYTECODE=1")
+	p.run(t, program, "--config-file", filepath.Join(folder, "schemathesis.toml"), "run", api+"/openapi.json",
+		"--request-timeout", "60", "--header", "Authorization: Bearer "+token)
 }
 
 // Projects of awkward names build, and go vet finds nothing in them.
@@ -258,7 +266,8 @@ func TestNames(t *testing.T) {
 	}
 	for _, name := range []string{"a", "x9-y-10", "func", "test", "main", strings.Repeat("long", 10)} {
 		t.Run(name, func(t *testing.T) {
-			p := &project{folder: filepath.Join(t.TempDir(), "project"), environment: append(os.Environ(), "GOWORK=off")}
+			p := &project{folder: filepath.Join(t.TempDir(), "project"),
+				environment: append(os.Environ(), "GOWORK=off")}
 			if _, err := (scaffold.Project{Name: name, Folder: p.folder, Checkout: root}).Write(); err != nil {
 				t.Fatal(err)
 			}

@@ -18,8 +18,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
-// needAccount are the steps, as FILE/JOB/STEP, that need an AWS account. A new step with a command runs in the tests unless it is
-// named here. Those that call make are only resolved.
+// needAccount are the steps, as FILE/JOB/STEP, that need an AWS account. A new step with a command runs in the tests
+// unless it is named here. Those that call make are only resolved.
 var needAccount = []string{"platform.yml/preview/Check and deploy", "platform.yml/production/Check and deploy"}
 
 // expressions are the values of expressions in a workflow that the tests run.
@@ -57,7 +57,9 @@ func (p *project) checkWorkflows(t *testing.T) {
 		}
 		checkPermission(t, file, workflow)
 		// In the order of the file, a job comes after those that it needs.
-		inOrder := slices.SortedFunc(maps.Values(workflow.Jobs), func(a, b *actionlint.Job) int { return a.Pos.Line - b.Pos.Line })
+		inOrder := slices.SortedFunc(maps.Values(workflow.Jobs), func(a, b *actionlint.Job) int {
+			return a.Pos.Line - b.Pos.Line
+		})
 		for _, job := range inOrder {
 			if job.Environment != nil {
 				environments = append(environments, job.Environment.Name.Value)
@@ -81,14 +83,16 @@ func (p *project) checkWorkflows(t *testing.T) {
 	p.checkRole(t, slices.Compact(environments))
 }
 
-// checkPage checks that what docs/CI.md shows of the files is what they say, and carries out what it shows for other systems.
+// checkPage checks that what docs/CI.md shows of the files is what they say, and carries out what it shows for other
+// systems.
 func (p *project) checkPage(t *testing.T) {
 	content, err := os.ReadFile(filepath.Join(platform.Root(t), "docs", "CI.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var files strings.Builder
-	for _, file := range []string{"actions/setup/action.yml", "workflows/platform.yml", "workflows/stages.yml", "role.yml"} {
+	for _, file := range []string{"actions/setup/action.yml", "workflows/platform.yml", "workflows/stages.yml",
+		"role.yml"} {
 		written, err := os.ReadFile(filepath.Join(p.folder, ".github", filepath.FromSlash(file)))
 		if err != nil || !strings.Contains(string(content), ".github/"+file) {
 			t.Errorf("docs/CI.md does not name .github/%s: %v", file, err)
@@ -168,7 +172,8 @@ func setUp(t *testing.T, p *project) string {
 	return strings.Join(commands, "\n")
 }
 
-// checkPermission checks that a workflow may only read, and that exactly the jobs that take the role may ask for a token.
+// checkPermission checks that a workflow may only read, and that exactly the jobs that take the role may ask for a
+// token.
 func checkPermission(t *testing.T, file string, workflow *actionlint.Workflow) {
 	t.Helper()
 	allowed := func(of *actionlint.Permissions) map[string]string {
@@ -205,7 +210,8 @@ func checkPermission(t *testing.T, file string, workflow *actionlint.Workflow) {
 			}
 		}
 		if takesRole != (scopes["id-token"] == "write") || takesRole != (job.Environment != nil) {
-			t.Errorf("%s, job %s: takes a role: %t; permissions %v, environment %v", file, id, takesRole, scopes, job.Environment)
+			t.Errorf("%s, job %s: takes a role: %t; permissions %v, environment %v", file, id, takesRole, scopes,
+				job.Environment)
 		}
 	}
 }
@@ -242,9 +248,11 @@ func steps(t *testing.T, place string, workflow *actionlint.Workflow, job *actio
 			t.Fatalf("%s: a step with a command has no name: %s", place, run.Run.Value)
 		}
 		if expression.MatchString(run.Run.Value) {
-			t.Errorf("%s/%s: hand values to the command in its environment: an expression in it is code", place, one.Name.Value)
+			t.Errorf("%s/%s: hand values to the command in its environment: an expression in it is code", place,
+				one.Name.Value)
 		}
-		all = append(all, step{place + "/" + one.Name.Value, run.Run.Value, shell, append(resolved(job.Env), resolved(one.Env)...)})
+		all = append(all, step{place + "/" + one.Name.Value, run.Run.Value, shell,
+			append(resolved(job.Env), resolved(one.Env)...)})
 	}
 	return all
 }
@@ -281,7 +289,8 @@ func (p *project) carryOut(t *testing.T, s step) {
 			arguments = []string{"bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", s.command}
 		}
 		command := p.command(t.Context(), arguments...)
-		command.Env = append(slices.Clone(p.environment), "PATH="+folder+string(filepath.ListSeparator)+strings.TrimPrefix(path, "PATH="),
+		command.Env = append(slices.Clone(p.environment),
+			"PATH="+folder+string(filepath.ListSeparator)+strings.TrimPrefix(path, "PATH="),
 			"GITHUB_OUTPUT="+output, "GITHUB_REPOSITORY=you/links", "REMOVED="+removed)
 		command.Env = append(command.Env, s.environment...)
 		want := ""
@@ -304,8 +313,8 @@ func (p *project) carryOut(t *testing.T, s step) {
 	})
 }
 
-// writeOutputs writes what the CDK command writes of the outputs of a deployed stack: those of the assembly, with the address of
-// its API.
+// writeOutputs writes what the CDK command writes of the outputs of a deployed stack: those of the assembly, with the
+// address of its API.
 func (p *project) writeOutputs(t *testing.T, stack, address string) {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join(p.folder, "cdk.out", "links-prod.template.json"))
@@ -392,17 +401,21 @@ func (p *project) checkRole(t *testing.T, environments []string) {
 	if err := yaml.Unmarshal(text, &template); err != nil {
 		t.Fatal(err)
 	}
-	if got := slices.Sorted(slices.Values(template.Parameters.Environment.AllowedValues)); !slices.Equal(got, environments) {
+	if got := slices.Sorted(slices.Values(template.Parameters.Environment.AllowedValues)); !slices.Equal(got,
+		environments) {
 		t.Errorf("role.yml allows the environments %v; the workflows have %v", got, environments)
 	}
 	trust := template.Resources.Role.Properties.AssumeRolePolicyDocument.Statement
 	const issuer = "token.actions.githubusercontent.com"
-	want := map[string]string{issuer + ":aud": "sts.amazonaws.com", issuer + ":sub": "repo:${Repository}:environment:${Environment}"}
-	if len(trust) != 1 || trust[0].Action != "sts:AssumeRoleWithWebIdentity" || len(trust[0].Condition) != 1 || !maps.Equal(trust[0].Condition["StringEquals"], want) {
+	want := map[string]string{issuer + ":aud": "sts.amazonaws.com",
+		issuer + ":sub": "repo:${Repository}:environment:${Environment}"}
+	if len(trust) != 1 || trust[0].Action != "sts:AssumeRoleWithWebIdentity" || len(trust[0].Condition) != 1 ||
+		!maps.Equal(trust[0].Condition["StringEquals"], want) {
 		t.Errorf("role.yml: got the trust %+v; want %v", trust, want)
 	}
 	// A wildcard names all resources only where CloudFormation knows no others.
-	if all := regexp.MustCompile(`(?m)^ +Action: (\S+)\n +Resource: "\*"$`).FindAllStringSubmatch(string(text), -1); len(all) != 1 || all[0][1] != "cloudformation:ListStacks" || strings.Count(string(text), `"*"`) != 1 {
+	if all := regexp.MustCompile(`(?m)^ +Action: (\S+)\n +Resource: "\*"$`).FindAllStringSubmatch(string(text),
+		-1); len(all) != 1 || all[0][1] != "cloudformation:ListStacks" || strings.Count(string(text), `"*"`) != 1 {
 		t.Errorf("role.yml: got %v for all resources; want cloudformation:ListStacks", all)
 	}
 }

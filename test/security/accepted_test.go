@@ -25,77 +25,105 @@ var everywhere = map[string]struct {
 		"It is itself the queue of what could not be done; an alarm says when it is not empty.",
 	},
 	"Waits": {
-		regexp.MustCompile(`^Serverless-LambdaDLQ$`), func(s stack, id, _ string) bool { return s.invokers(id) == invokers{api: true} },
+		regexp.MustCompile(`^Serverless-LambdaDLQ$`), func(s stack, id, _ string) bool {
+			return s.invokers(id) == invokers{api: true}
+		},
 		"API Gateway waits for the function, so no event is left over when it fails.",
 	},
 	"Scheduled": {
-		regexp.MustCompile(`^Serverless-LambdaDLQ$`), func(s stack, id, _ string) bool { return s.invokers(id) == invokers{schedule: true} },
-		"Failed runs go to the schedule's dead-letter queue, by the function's failure destination, which tells the cause as well.",
+		regexp.MustCompile(`^Serverless-LambdaDLQ$`), func(s stack, id, _ string) bool {
+			return s.invokers(id) == invokers{schedule: true}
+		},
+		"Failed runs go to the schedule's dead-letter queue, by the function's failure destination, which tells the " +
+			"cause as well.",
 	},
 	"OfStream": {
-		regexp.MustCompile(`^Serverless-LambdaDLQ$`), func(s stack, id, _ string) bool { return s.invokers(id) == invokers{stream: true} },
+		regexp.MustCompile(`^Serverless-LambdaDLQ$`), func(s stack, id, _ string) bool {
+			return s.invokers(id) == invokers{stream: true}
+		},
 		"The stream keeps what failed, and the mapping sends what is given up to its failure destination.",
 	},
 	"OfQueue": {
-		regexp.MustCompile(`^Serverless-LambdaDLQ$`), func(s stack, id, _ string) bool { return s.invokers(id) == invokers{queue: true} },
+		regexp.MustCompile(`^Serverless-LambdaDLQ$`), func(s stack, id, _ string) bool {
+			return s.invokers(id) == invokers{queue: true}
+		},
 		"The queue keeps what failed, and its redrive policy sends what is given up to the queue of failures.",
 	},
 	"QueueMapping": {
 		regexp.MustCompile(`^Serverless-LambdaEventSourceMappingDestination$`), func(s stack, id, _ string) bool {
 			return s.redrives(s.template.Resources[id].Properties["EventSourceArn"])
 		},
-		"A mapping of a queue takes no failure destination (CreateEventSourceMapping): the queue's redrive policy keeps what is given up.",
+		"A mapping of a queue takes no failure destination (CreateEventSourceMapping): the queue's redrive policy " +
+			"keeps what is given up.",
 	},
 	"Seeds": {
-		regexp.MustCompile(`^Serverless-LambdaDLQ$`), func(s stack, id, _ string) bool { return s.invokers(id) == invokers{seed: true} },
+		regexp.MustCompile(`^Serverless-LambdaDLQ$`), func(s stack, id, _ string) bool {
+			return s.invokers(id) == invokers{seed: true}
+		},
 		"onesynth seed waits for the function, tells a failure, and can be repeated.",
 	},
 	"SignsUp": {
-		regexp.MustCompile(`^Serverless-LambdaDLQ$`), func(s stack, id, _ string) bool { return s.invokers(id) == invokers{signUp: true} },
+		regexp.MustCompile(`^Serverless-LambdaDLQ$`), func(s stack, id, _ string) bool {
+			return s.invokers(id) == invokers{signUp: true}
+		},
 		"Amazon Cognito waits for the function. What it fails to create, the user's first request creates.",
 	},
 	"TracingIsOff": {
-		regexp.MustCompile(`^Serverless-LambdaTracing$`), func(s stack, _, _ string) bool { return !s.platform.Common().Tracing },
-		"Props.Tracing is off by default, because X-Ray's actions accept no resource but *; one environment here has it on.",
+		regexp.MustCompile(`^Serverless-LambdaTracing$`), func(s stack, _, _ string) bool {
+			return !s.platform.Common().Tracing
+		},
+		"Props.Tracing is off by default, because X-Ray's actions accept no resource but *; one environment here has " +
+			"it on.",
 	},
 	"Tracing": {
 		regexp.MustCompile(`^AwsSolutions-IAM5\[Resource::\*\]$`), func(s stack, id, _ string) bool {
-			return s.platform.Common().Tracing && s.allowsEverywhere(id, "xray:PutTraceSegments", "xray:PutTelemetryRecords")
+			return s.platform.Common().Tracing &&
+				s.allowsEverywhere(id, "xray:PutTraceSegments", "xray:PutTelemetryRecords")
 		},
-		"xray:PutTraceSegments and xray:PutTelemetryRecords accept no resource but * (Service Authorization Reference); they can write traces and read nothing.",
+		"xray:PutTraceSegments and xray:PutTelemetryRecords accept no resource but * (Service Authorization " +
+			"Reference); they can write traces and read nothing.",
 	},
 	"Network": {
 		regexp.MustCompile(`^AwsSolutions-IAM5\[Resource::\*\]$`), func(s stack, id, _ string) bool {
-			return s.environment == platformtest.Existing && s.allowsEverywhere(id, "ec2:AssignPrivateIpAddresses", "ec2:CreateNetworkInterface", "ec2:DeleteNetworkInterface",
-				"ec2:DescribeNetworkInterfaces", "ec2:DescribeSubnets", "ec2:UnassignPrivateIpAddresses")
+			return s.environment == platformtest.Existing &&
+				s.allowsEverywhere(id, "ec2:AssignPrivateIpAddresses", "ec2:CreateNetworkInterface",
+					"ec2:DeleteNetworkInterface",
+					"ec2:DescribeNetworkInterfaces", "ec2:DescribeSubnets", "ec2:UnassignPrivateIpAddresses")
 		},
-		"With Props.VPC: the network interfaces of a function have no names before AWS Lambda makes them, and EC2's Describe actions accept no resource but * (Service Authorization Reference). A Deny on lambda:SourceFunctionArn keeps the function's own code from them.",
+		"With Props.VPC: the network interfaces of a function have no names before AWS Lambda makes them, and EC2's " +
+			"Describe actions accept no resource but * (Service Authorization Reference). A Deny on " +
+			"lambda:SourceFunctionArn keeps the function's own code from them.",
 	},
 	"Objects": {
 		objects, func(s stack, id, rule string) bool {
 			bucket, prefix := objects.FindStringSubmatch(rule)[1], objects.FindStringSubmatch(rule)[2]
 			return slices.ContainsFunc(s.buckets(), func(b described) bool {
-				return strings.ReplaceAll(b.path, "/", "") == bucket && slices.Contains(b.users[prefix], strings.TrimSuffix(s.paths[id], "/Role/DefaultPolicy/Resource"))
+				return strings.ReplaceAll(b.path, "/", "") == bucket &&
+					slices.Contains(b.users[prefix], strings.TrimSuffix(s.paths[id], "/Role/DefaultPolicy/Resource"))
 			})
 		},
-		"Objects get their names when they are written: all below a prefix of one bucket is the narrowest that Amazon S3 has, and the schema says which function may use the prefix.",
+		"Objects get their names when they are written: all below a prefix of one bucket is the narrowest that " +
+			"Amazon S3 has, and the schema says which function may use the prefix.",
 	},
 	"AlarmEmail": {
 		regexp.MustCompile(`^Serverless-SNSRedrivePolicy$`), func(s stack, id, _ string) bool {
 			return s.platform.Common().AlarmEmail != "" && s.template.Resources[id].Properties["Protocol"] == "email"
 		},
-		"Amazon SNS tries an email for six hours (\"Message delivery retries\"), and the alarm stays in Amazon CloudWatch: a queue would keep a copy that no one reads.",
+		"Amazon SNS tries an email for six hours (\"Message delivery retries\"), and the alarm stays in Amazon " +
+			"CloudWatch: a queue would keep a copy that no one reads.",
 	},
 	"Logs": {
 		regexp.MustCompile(`^AwsSolutions-S1$`), func(s stack, id, _ string) bool {
-			return s.template.Resources[id].DeletionPolicy == "Delete" && slices.ContainsFunc(s.buckets(), func(b described) bool { return s.paths[id] == b.path+"/Resource" })
+			return s.template.Resources[id].DeletionPolicy == "Delete" &&
+				slices.ContainsFunc(s.buckets(), func(b described) bool { return s.paths[id] == b.path+"/Resource" })
 		},
 		"With Props.RemoveWithStack all goes with the stack, and a bucket that logs keep filling could not be deleted.",
 	},
 	"Document": {
 		regexp.MustCompile(`^AwsSolutions-APIG4$`), func(s stack, id, _ string) bool {
 			key, _ := s.template.Resources[id].Properties["RouteKey"].(string)
-			return strings.HasSuffix(key, "/openapi.json") && slices.Contains(s.platform.Schema.RoutesOf(schema.CallerAnyone), key)
+			return strings.HasSuffix(key, "/openapi.json") &&
+				slices.Contains(s.platform.Schema.RoutesOf(schema.CallerAnyone), key)
 		},
 		"The OpenAPI document says nothing about data, and clients need it before they have a token.",
 	},
@@ -107,11 +135,13 @@ var everywhere = map[string]struct {
 		regexp.MustCompile(`^AwsSolutions-COG2$`), func(s stack, id, _ string) bool {
 			return s.signsIn(id) && s.template.Resources[id].Properties["MfaConfiguration"] == "OPTIONAL"
 		},
-		"A second factor is each user's choice by default; Props.RequireMFA, on in the environment strict, asks it of all.",
+		"A second factor is each user's choice by default; Props.RequireMFA, on in the environment strict, asks it " +
+			"of all.",
 	},
 	"ThreatProtection": {
 		regexp.MustCompile(`^AwsSolutions-COG8$`), func(s stack, id, _ string) bool { return s.signsIn(id) },
-		"Threat protection comes with Amazon Cognito's Plus plan, which costs for every active user: the owner's choice, as docs/SECURITY.md says.",
+		"Threat protection comes with Amazon Cognito's Plus plan, which costs for every active user: the owner's " +
+			"choice, as docs/SECURITY.md says.",
 	},
 }
 
@@ -132,7 +162,8 @@ func (s stack) buckets() []described {
 	p, id := s.platform.Schema, s.platform.ID+"/"
 	for _, l := range p.Lakes {
 		lake := id + p.LakeID(l.Name)
-		all = append(all, described{lake + "/Bucket", map[string][]string{"events/": {lake + "/Writer", lake + "/Compactor"}}})
+		all = append(all, described{lake + "/Bucket",
+			map[string][]string{"events/": {lake + "/Writer", lake + "/Compactor"}}})
 	}
 	for _, b := range p.Buckets {
 		bucket := described{id + b.Name + "/Bucket", map[string][]string{}}
@@ -226,7 +257,8 @@ func (s stack) invokers(function string) invokers {
 		}
 	}
 	for _, r := range s.template.OfType("AWS::Scheduler::Schedule") {
-		by.schedule = by.schedule || references(synthtest.At(r.Properties, "Target", "Arn"), function) && failures["AWS::Lambda::EventInvokeConfig"]
+		by.schedule = by.schedule || references(synthtest.At(r.Properties, "Target", "Arn"), function) &&
+			failures["AWS::Lambda::EventInvokeConfig"]
 	}
 	by.stream = failures["AWS::Lambda::EventSourceMapping"]
 	for _, r := range s.template.OfType("AWS::Cognito::UserPool") {
@@ -241,8 +273,10 @@ func (s stack) invokers(function string) invokers {
 // allowsEverywhere reports whether a policy allows nothing but those actions on all
 // resources.
 func (s stack) allowsEverywhere(policy string, actions ...string) bool {
-	for _, statement := range synthtest.List(synthtest.At(s.template.Resources[policy].Properties, "PolicyDocument", "Statement")) {
-		if synthtest.At(statement, "Effect") != "Allow" || !slices.Contains(synthtest.List(synthtest.At(statement, "Resource")), any("*")) {
+	for _, statement := range synthtest.List(
+		synthtest.At(s.template.Resources[policy].Properties, "PolicyDocument", "Statement")) {
+		if synthtest.At(statement, "Effect") != "Allow" ||
+			!slices.Contains(synthtest.List(synthtest.At(statement, "Resource")), any("*")) {
 			continue
 		}
 		for _, action := range synthtest.List(synthtest.At(statement, "Action")) {
@@ -258,7 +292,8 @@ func (s stack) allowsEverywhere(policy string, actions ...string) bool {
 func (s stack) signsIn(pool string) bool {
 	for _, client := range s.template.OfType("AWS::Cognito::UserPoolClient") {
 		flows := synthtest.List(client.Properties["ExplicitAuthFlows"])
-		if references(client.Properties["UserPoolId"], pool) && !slices.Equal(flows, []any{"ALLOW_REFRESH_TOKEN_AUTH"}) {
+		if references(client.Properties["UserPoolId"], pool) &&
+			!slices.Equal(flows, []any{"ALLOW_REFRESH_TOKEN_AUTH"}) {
 			return true
 		}
 	}

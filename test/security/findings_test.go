@@ -38,7 +38,8 @@ func TestFindings(t *testing.T) {
 			everywhere := s.acceptedEverywhere(f.Resource, f.Rule)
 			is := func(a nag.Accepted) bool { return a.Rule == f.Rule && a.Resource == path }
 			if len(everywhere) == 0 && !slices.ContainsFunc(own, is) {
-				t.Errorf("%s: %s does not keep %s: mend it, or accept it beside the construct with the reason", name, path, f.Rule)
+				t.Errorf("%s: %s does not keep %s: mend it, or accept it beside the construct with the reason", name,
+					path, f.Rule)
 			}
 			if len(everywhere) > 1 {
 				t.Errorf("%s: %s has several reasons not to keep %s: %v", name, path, f.Rule, everywhere)
@@ -75,12 +76,14 @@ func TestReasons(t *testing.T) {
 	for name, s := range stacks {
 		for id, r := range s.template.OfType("AWS::SQS::Queue") {
 			if other := s.without(id); len(other.acceptedEverywhere(id, "AwsSolutions-SQS3")) != 0 {
-				t.Errorf("%s: %s is accepted as a queue of failures, though nothing sends there: %v", name, s.paths[id], r.Properties)
+				t.Errorf("%s: %s is accepted as a queue of failures, though nothing sends there: %v", name, s.paths[id],
+					r.Properties)
 			}
 		}
 		for id := range s.template.OfType("AWS::Lambda::Function") {
 			if other := s.without(id); len(other.acceptedEverywhere(id, "Serverless-LambdaDLQ")) != 0 {
-				t.Errorf("%s: %s is accepted without a dead-letter queue, though nothing known invokes it", name, s.paths[id])
+				t.Errorf("%s: %s is accepted without a dead-letter queue, though nothing known invokes it", name,
+					s.paths[id])
 			}
 		}
 	}
@@ -98,7 +101,8 @@ func TestReasonsOfBuckets(t *testing.T) {
 				{Name: "reader", Gets: []schema.Objects{{Bucket: "Exports", Prefix: "uploads/"}}},
 			},
 		}},
-		template: synthtest.Template{Resources: map[string]synthtest.Resource{"temporary": {DeletionPolicy: "Delete"}, "kept": {DeletionPolicy: "Retain"}}},
+		template: synthtest.Template{Resources: map[string]synthtest.Resource{"temporary": {DeletionPolicy: "Delete"},
+			"kept": {DeletionPolicy: "Retain"}}},
 	}
 	for _, test := range []struct {
 		path, bucket string // of a policy, and what it may use
@@ -115,11 +119,13 @@ func TestReasonsOfBuckets(t *testing.T) {
 		{"P/Reader", "POthersBucket.Arn>/uploads/", false},
 	} {
 		s.paths = map[string]string{"policy": test.path + "/Role/DefaultPolicy/Resource"}
-		if got := len(s.acceptedEverywhere("policy", "AwsSolutions-IAM5[Resource::<"+test.bucket+"*]")) > 0; got != test.want {
+		if got := len(s.acceptedEverywhere("policy",
+			"AwsSolutions-IAM5[Resource::<"+test.bucket+"*]")) > 0; got != test.want {
 			t.Errorf("%s uses %s: accepted is %t, want %t", test.path, test.bucket, got, test.want)
 		}
 	}
-	for path, want := range map[string]bool{"P/Lake/Bucket": true, "P/LakeClickEvents/Bucket": true, "P/Exports/Bucket": true, "P/Other/Bucket": false} {
+	for path, want := range map[string]bool{"P/Lake/Bucket": true, "P/LakeClickEvents/Bucket": true,
+		"P/Exports/Bucket": true, "P/Other/Bucket": false} {
 		s.paths = map[string]string{"temporary": path + "/Resource", "kept": path + "/Resource"}
 		if got := len(s.acceptedEverywhere("temporary", "AwsSolutions-S1")) > 0; got != want {
 			t.Errorf("%s without logs: accepted is %t, want %t", path, got, want)
@@ -139,7 +145,9 @@ func (s stack) without(id string) stack {
 		}
 	}
 	s.template.Resources, s.template.Outputs = others, maps.Clone(s.template.Outputs)
-	maps.DeleteFunc(s.template.Outputs, func(_ string, output struct{ Value any }) bool { return mentions(output.Value, id) })
+	maps.DeleteFunc(s.template.Outputs, func(_ string, output struct{ Value any }) bool {
+		return mentions(output.Value, id)
+	})
 	return s
 }
 

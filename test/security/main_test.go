@@ -47,7 +47,8 @@ type finding struct {
 const enforced = `{"@aws-cdk/core:validateAgainstDefaultRules": true}`
 
 func TestMain(m *testing.M) {
-	if err := errors.Join(os.Setenv(synthtest.ValidationVariable, "true"), os.Setenv("CDK_CONTEXT_JSON", enforced)); err != nil {
+	if err := errors.Join(os.Setenv(synthtest.ValidationVariable, "true"),
+		os.Setenv("CDK_CONTEXT_JSON", enforced)); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}

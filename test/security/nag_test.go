@@ -36,7 +36,8 @@ type report struct {
 // runNag checks templates by cdk-nag's packs, in one run of nag.js.
 func runNag(files ...string) (map[string]map[string]report, error) {
 	if _, err := os.Stat("node_modules"); err != nil {
-		return nil, fmt.Errorf("cdk-nag is not installed: run make test/security/node_modules in the root of the repository: %w", err)
+		return nil, fmt.Errorf("cdk-nag is not installed: run make test/security/node_modules in the root of the "+
+			"repository: %w", err)
 	}
 	var printed, complaint bytes.Buffer
 	program := exec.Command("node", append([]string{"nag.js"}, files...)...)
@@ -73,7 +74,9 @@ func TestNag(t *testing.T) {
 			if got.Kept != test.kept {
 				t.Errorf("got %d rules kept, want %d", got.Kept, test.kept)
 			}
-			findings := slices.SortedFunc(slices.Values(got.Findings), func(a, b finding) int { return strings.Compare(a.Rule, b.Rule) })
+			findings := slices.SortedFunc(slices.Values(got.Findings), func(a, b finding) int {
+				return strings.Compare(a.Rule, b.Rule)
+			})
 			if diff := cmp.Diff(test.findings, findings); diff != "" {
 				t.Errorf("findings (-want +got):\n%s", diff)
 			}
@@ -115,13 +118,15 @@ func TestVersions(t *testing.T) {
 	if err := platformtest.ReadJSON("package.json", &packages); err != nil {
 		t.Fatal(err)
 	}
-	for path, name := range map[string]string{"github.com/aws/aws-cdk-go/awscdk/v2": "aws-cdk-lib", "github.com/aws/constructs-go/constructs/v10": "constructs"} {
+	for path, name := range map[string]string{"github.com/aws/aws-cdk-go/awscdk/v2": "aws-cdk-lib",
+		"github.com/aws/constructs-go/constructs/v10": "constructs"} {
 		i := slices.IndexFunc(module.Require, func(r *modfile.Require) bool { return r.Mod.Path == path })
 		if i < 0 {
 			t.Errorf("go.mod does not require %s", path)
 			continue
 		}
-		if got, want := packages.DevDependencies[name], strings.TrimPrefix(module.Require[i].Mod.Version, "v"); got != want {
+		if got, want := packages.DevDependencies[name],
+			strings.TrimPrefix(module.Require[i].Mod.Version, "v"); got != want {
 			t.Errorf("package.json has %s %q, want %q, as go.mod has %s", name, got, want, path)
 		}
 	}

@@ -26,19 +26,22 @@ var rules = map[string]rule{
 		return synthtest.At(replica, "PointInTimeRecoverySpecification", "PointInTimeRecoveryEnabled") == true
 	}), `{"Replicas": [{"PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": true}}, {}]}`},
 	"Own-TableEncryption": {[]string{"AWS::DynamoDB::GlobalTable"}, keeps(func(r synthtest.Resource) bool {
-		return synthtest.At(r.Properties, "SSESpecification", "SSEEnabled") == true && synthtest.At(r.Properties, "SSESpecification", "SSEType") == "KMS"
+		return synthtest.At(r.Properties, "SSESpecification", "SSEEnabled") == true &&
+			synthtest.At(r.Properties, "SSESpecification", "SSEType") == "KMS"
 	}), `{"SSESpecification": {"SSEEnabled": false}}`},
 	"Own-QueueEncryption": {[]string{"AWS::SQS::Queue"}, keeps(func(r synthtest.Resource) bool {
 		return r.Properties["SqsManagedSseEnabled"] == true || r.Properties["KmsMasterKeyId"] != nil
 	}), `{"SqsManagedSseEnabled": false}`},
 	"Own-QueueOverTLS": {[]string{"AWS::SQS::Queue"}, refusesWithoutTLS("AWS::SQS::QueuePolicy", "Queues"), `{}`},
 	"Own-BucketEncryption": {[]string{"AWS::S3::Bucket"}, keeps(func(r synthtest.Resource) bool {
-		algorithm := synthtest.At(r.Properties, "BucketEncryption", "ServerSideEncryptionConfiguration", 0, "ServerSideEncryptionByDefault", "SSEAlgorithm")
+		algorithm := synthtest.At(r.Properties, "BucketEncryption", "ServerSideEncryptionConfiguration", 0,
+			"ServerSideEncryptionByDefault", "SSEAlgorithm")
 		return algorithm == "AES256" || algorithm == "aws:kms"
 	}), `{}`},
 	"Own-BucketOverTLS": {[]string{"AWS::S3::Bucket"}, refusesWithoutTLS("AWS::S3::BucketPolicy", "Bucket"), `{}`},
 	"Own-BucketNotPublic": {[]string{"AWS::S3::Bucket"}, keeps(func(r synthtest.Resource) bool {
-		for _, setting := range []string{"BlockPublicAcls", "BlockPublicPolicy", "IgnorePublicAcls", "RestrictPublicBuckets"} {
+		for _, setting := range []string{"BlockPublicAcls", "BlockPublicPolicy", "IgnorePublicAcls",
+			"RestrictPublicBuckets"} {
 			if synthtest.At(r.Properties, "PublicAccessBlockConfiguration", setting) != true {
 				return false
 			}
@@ -46,16 +49,17 @@ var rules = map[string]rule{
 		return synthtest.At(r.Properties, "OwnershipControls", "Rules", 0, "ObjectOwnership") == "BucketOwnerEnforced"
 	}), `{"PublicAccessBlockConfiguration": {"BlockPublicAcls": true}}`},
 	// Does anyone but this account's roles and AWS's services have access, and for whom do these act?
-	"Own-NobodyElse": {[]string{"AWS::S3::BucketPolicy", "AWS::SQS::QueuePolicy", "AWS::IAM::Role", "AWS::KMS::Key"}, keeps(func(r synthtest.Resource) bool {
-		for _, document := range []string{"PolicyDocument", "AssumeRolePolicyDocument", "KeyPolicy"} {
-			for _, s := range synthtest.List(synthtest.At(r.Properties, document, "Statement")) {
-				if synthtest.At(s, "Effect") == "Allow" && !narrow(s) {
-					return false
+	"Own-NobodyElse": {[]string{"AWS::S3::BucketPolicy", "AWS::SQS::QueuePolicy", "AWS::IAM::Role", "AWS::KMS::Key"},
+		keeps(func(r synthtest.Resource) bool {
+			for _, document := range []string{"PolicyDocument", "AssumeRolePolicyDocument", "KeyPolicy"} {
+				for _, s := range synthtest.List(synthtest.At(r.Properties, document, "Statement")) {
+					if synthtest.At(s, "Effect") == "Allow" && !narrow(s) {
+						return false
+					}
 				}
 			}
-		}
-		return true
-	}), `{"PolicyDocument": {"Statement": [{"Effect": "Allow", "Action": "s3:GetObject", "Principal": {"AWS": "*"}}]}}`},
+			return true
+		}), `{"PolicyDocument": {"Statement": [{"Effect": "Allow", "Action": "s3:GetObject", "Principal": {"AWS": "*"}}]}}`},
 	"Own-DomainOverTLS12": {[]string{"AWS::ApiGatewayV2::DomainName"}, keeps(func(r synthtest.Resource) bool {
 		configurations := synthtest.List(r.Properties["DomainNameConfigurations"])
 		return len(configurations) > 0 && !slices.ContainsFunc(configurations, func(c any) bool {
@@ -65,7 +69,9 @@ var rules = map[string]rule{
 	}), `{"DomainNameConfigurations": [{"SecurityPolicy": "TLS_1_0"}]}`},
 	"Own-InvokedForThisAccount": {[]string{"AWS::Lambda::Permission"}, keeps(func(r synthtest.Resource) bool {
 		principal := synthtest.Text(r.Properties["Principal"])
-		return strings.HasSuffix(principal, ".amazonaws.com") && (r.Properties["SourceArn"] != nil || r.Properties["SourceAccount"] != nil) && r.Properties["FunctionUrlAuthType"] == nil
+		return strings.HasSuffix(principal, ".amazonaws.com") &&
+			(r.Properties["SourceArn"] != nil || r.Properties["SourceAccount"] != nil) &&
+			r.Properties["FunctionUrlAuthType"] == nil
 	}), `{"Principal": "*", "SourceArn": "arn:aws:s3:::anyone"}`},
 	"Own-SecretGenerated": {[]string{"AWS::SecretsManager::Secret"}, keeps(func(r synthtest.Resource) bool {
 		return r.Properties["GenerateSecretString"] != nil && r.Properties["SecretString"] == nil
@@ -73,7 +79,8 @@ var rules = map[string]rule{
 	"Own-NoSecretInEnvironment": {[]string{"AWS::Lambda::Function"}, keeps(func(r synthtest.Resource) bool {
 		variables, _ := synthtest.At(r.Properties, "Environment", "Variables").(map[string]any)
 		for name, value := range variables {
-			if strings.Contains(synthtest.Text(value), "{{resolve:") || aboutSecret.MatchString(name) && !strings.HasSuffix(name, "_ARN") {
+			if strings.Contains(synthtest.Text(value), "{{resolve:") ||
+				aboutSecret.MatchString(name) && !strings.HasSuffix(name, "_ARN") {
 				return false
 			}
 		}
@@ -87,11 +94,13 @@ var rules = map[string]rule{
 	// who has an account. No client accepts passwords in the clear, or has the service's defaults.
 	"Own-ClientTellsNothing": {[]string{"AWS::Cognito::UserPoolClient"}, keeps(func(r synthtest.Resource) bool {
 		flows := synthtest.List(r.Properties["ExplicitAuthFlows"])
-		if len(flows) == 0 || slices.Contains(flows, any("ALLOW_USER_PASSWORD_AUTH")) || slices.Contains(flows, any("ALLOW_ADMIN_USER_PASSWORD_AUTH")) {
+		if len(flows) == 0 || slices.Contains(flows, any("ALLOW_USER_PASSWORD_AUTH")) ||
+			slices.Contains(flows, any("ALLOW_ADMIN_USER_PASSWORD_AUTH")) {
 			return false
 		}
 		people := slices.Contains(flows, any("ALLOW_USER_SRP_AUTH"))
-		return (!people || r.Properties["PreventUserExistenceErrors"] == "ENABLED") && r.Properties["EnableTokenRevocation"] == true
+		return (!people || r.Properties["PreventUserExistenceErrors"] == "ENABLED") &&
+			r.Properties["EnableTokenRevocation"] == true
 	}), `{"ExplicitAuthFlows": ["ALLOW_USER_SRP_AUTH"], "EnableTokenRevocation": true}`},
 }
 
@@ -114,12 +123,15 @@ func everyReplica(keeping func(any) bool) func(synthtest.Template, string, synth
 func refusesWithoutTLS(policies, about string) func(synthtest.Template, string, synthtest.Resource) bool {
 	return func(t synthtest.Template, id string, _ synthtest.Resource) bool {
 		for _, policy := range t.OfType(policies) {
-			if !slices.ContainsFunc(synthtest.List(policy.Properties[about]), func(of any) bool { return synthtest.At(of, "Ref") == id }) {
+			if !slices.ContainsFunc(synthtest.List(policy.Properties[about]), func(of any) bool {
+				return synthtest.At(of, "Ref") == id
+			}) {
 				continue
 			}
 			for _, s := range synthtest.List(synthtest.At(policy.Properties, "PolicyDocument", "Statement")) {
 				everyone := synthtest.At(s, "Principal") == "*" || synthtest.At(s, "Principal", "AWS") == "*"
-				if synthtest.At(s, "Effect") == "Deny" && everyone && synthtest.At(s, "Condition", "Bool", "aws:SecureTransport") == "false" {
+				if synthtest.At(s, "Effect") == "Deny" && everyone &&
+					synthtest.At(s, "Condition", "Bool", "aws:SecureTransport") == "false" {
 					return true
 				}
 			}
@@ -200,7 +212,8 @@ var optional = map[string]bool{
 // These would be open to the world, or need rules that are not here.
 func TestTypes(t *testing.T) {
 	t.Parallel()
-	refused := regexp.MustCompile(`^AWS::(Lambda::Url|DynamoDB::Table|ApiGateway::.*|AppSync::.*|Cognito::IdentityPool|IAM::(User|AccessKey|ManagedPolicy)|CloudFormation::CustomResource)$|^Custom::`)
+	refused := regexp.MustCompile(
+		`^AWS::(Lambda::Url|DynamoDB::Table|ApiGateway::.*|AppSync::.*|Cognito::IdentityPool|IAM::(User|AccessKey|ManagedPolicy)|CloudFormation::CustomResource)$|^Custom::`)
 	for name, s := range stacks {
 		for id, r := range s.template.Resources {
 			if refused.MatchString(r.Type) {

@@ -25,7 +25,8 @@ func newCaller(t testing.TB, target *target) caller {
 	c.Keyed = true
 	if target.Run == nil {
 		t.Cleanup(func() {
-			if r, err := c.Send(context.Background(), http.MethodDelete, "/api/v1/users/me", nil, nil); err != nil || r.Status >= 500 {
+			if r, err := c.Send(context.Background(), http.MethodDelete, "/api/v1/users/me", nil, nil); err != nil ||
+				r.Status >= 500 {
 				t.Errorf("delete the user: got %v, %v", r, err)
 			}
 		})

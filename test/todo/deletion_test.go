@@ -12,10 +12,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onesynth-cdk/onesynth/internal/aws"
+	"github.com/onesynth-cdk/onesynth/internal/rooms"
+	"github.com/onesynth-cdk/onesynth/internal/services/lambda"
 	"github.com/onesynth-cdk/onesynth/local"
-	"github.com/onesynth-cdk/onesynth/local/awsapi"
-	"github.com/onesynth-cdk/onesynth/local/lambda"
-	"github.com/onesynth-cdk/onesynth/local/policy"
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/schema"
 	"github.com/onesynth-cdk/onesynth/test/platform"
@@ -33,9 +33,10 @@ func (p *target) left(t testing.TB, id string) []map[string]any {
 // left, and a user who comes back is new and stays.
 func TestKilledDeletionIsFinished(t *testing.T) {
 	t.Parallel()
-	on := &target{platform.Local(suite.Local(t, "dev").EditedRun(t, local.Options{NoSchedules: true}, func(template []byte) []byte {
-		return batchingWindow.ReplaceAll(template, []byte(`"MaximumBatchingWindowInSeconds": 1`))
-	}))}
+	on := &target{platform.Local(suite.Local(t, "dev").EditedRun(t, local.Options{NoSchedules: true},
+		func(template []byte) []byte {
+			return batchingWindow.ReplaceAll(template, []byte(`"MaximumBatchingWindowInSeconds": 1`))
+		}))}
 	one, neighbour := newUser(t, on), newUser(t, on)
 	kept := neighbour.create(t, input{"title": "Another user's"})
 	function := on.Function(t, "Eraser")
@@ -49,7 +50,8 @@ func TestKilledDeletionIsFinished(t *testing.T) {
 		}
 		if attempt > 0 {
 			onesynthtest.Settled(t, "the user can come back", func() bool {
-				return one.Try(t, http.MethodPost, "/api/v1/users/me", profile{one.Email, "Ann"}).Status == http.StatusCreated ||
+				return one.Try(t, http.MethodPost, "/api/v1/users/me",
+					profile{one.Email, "Ann"}).Status == http.StatusCreated ||
 					one.Try(t, http.MethodGet, "/api/v1/users/me", nil).Status == http.StatusOK
 			})
 		}
@@ -72,7 +74,8 @@ func TestKilledDeletionIsFinished(t *testing.T) {
 		// The user cannot come back before the deletion is complete, which it may already be: the
 		// next eraser may be faster than the test.
 		back := one.Try(t, http.MethodPost, "/api/v1/users/me", profile{one.Email, "Ann"})
-		if counts := on.Item(t, "AppData", "PK", "COUNTS#"+one.ID, "SK", "METADATA"); counts != nil && counts["deletion"] != nil {
+		if counts := on.Item(t, "AppData", "PK", "COUNTS#"+one.ID, "SK", "METADATA"); counts != nil &&
+			counts["deletion"] != nil {
 			refused(t, back, http.StatusConflict)
 		} else {
 			t.Log("the next eraser was faster")
@@ -91,7 +94,7 @@ func TestKilledDeletionIsFinished(t *testing.T) {
 	if left := on.left(t, one.ID); len(left) != 0 {
 		t.Errorf("got %d items left, such as %v", len(left), left[0])
 	}
-	for _, queue := range on.Run.AWS().Queues() {
+	for _, queue := range rooms.Of(on.Run).AWS.Queues() {
 		if n := len(queue.Messages()); n != 0 {
 			t.Errorf("got %d messages in %s", n, queue.Name)
 		}
@@ -104,7 +107,7 @@ func TestKilledDeletionIsFinished(t *testing.T) {
 		t.Errorf("got %d tasks of the user before", len(got))
 	}
 	again := one.create(t, input{"title": "Another life"})
-	if err := on.Run.AWS().SetFaults(awsapi.Faults{Redeliver: 1}); err != nil {
+	if err := rooms.Of(on.Run).AWS.SetFaults(aws.Faults{Redeliver: 1}); err != nil {
 		t.Fatal(err)
 	}
 	one.change(t, again.TaskID, input{"title": "Another life still"})
@@ -114,7 +117,7 @@ func TestKilledDeletionIsFinished(t *testing.T) {
 	if err := on.Run.FlushStreams(soon); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %v; want records that are delivered without end", err)
 	}
-	if err := on.Run.AWS().SetFaults(awsapi.Faults{}); err != nil {
+	if err := rooms.Of(on.Run).AWS.SetFaults(aws.Faults{}); err != nil {
 		t.Fatal(err)
 	}
 	isReplay(t, one.MustSend(t, http.MethodDelete, "/api/v1/users/me", key, nil), answered)
@@ -135,14 +138,14 @@ func TestLongDeletionGoesOn(t *testing.T) {
 	t.Parallel()
 	on := ownRun(t, local.Options{})
 	one := newUser(t, on)
-	on.seedTasks(t, one.ID, 1500)
+	on.seedTasks(t, one.ID, 500)
 	// Conflicts slow the request down until its time is up.
-	if err := on.Run.AWS().SetFaults(awsapi.Faults{TransactionConflict: 0.7, Seed: 5}); err != nil {
+	if err := rooms.Of(on.Run).AWS.SetFaults(aws.Faults{TransactionConflict: 0.7, Seed: 5}); err != nil {
 		t.Fatal(err)
 	}
 	key := onesynthtest.Key(onesynthtest.Unique("key"))
 	first := one.MustSend(t, http.MethodDelete, "/api/v1/users/me", key, nil)
-	if err := on.Run.AWS().SetFaults(awsapi.Faults{}); err != nil {
+	if err := rooms.Of(on.Run).AWS.SetFaults(aws.Faults{}); err != nil {
 		t.Fatal(err)
 	}
 	t.Logf("the first answer is %v", first)
@@ -172,18 +175,11 @@ func TestLongDeletionGoesOn(t *testing.T) {
 // operators.
 func TestFailedErasureIsKept(t *testing.T) {
 	t.Parallel()
-	on := &target{suite.Hurried(t, local.Options{NoSchedules: true, Role: func(name string, role *policy.Role) *policy.Role {
-		if strings.Contains(name, "Eraser") {
-			for _, grant := range role.Grants() {
-				if grant.Action == "dynamodb:Query" {
-					role = role.Without(grant)
-				}
-			}
-		}
-		return role
+	on := &target{suite.Hurried(t, local.Options{NoSchedules: true, Revoke: func(caller, action, _ string) bool {
+		return strings.Contains(caller, "Eraser") && action == "dynamodb:Query"
 	}})}
 	id := on.abandon(t)
-	queue := on.Run.AWS().Queue(on.Outputs["DeadLetterQueueUrl"])
+	queue := rooms.Of(on.Run).AWS.Queue(on.Outputs["DeadLetterQueueUrl"])
 	if queue == nil {
 		t.Fatalf("got no queue %q", on.Outputs["DeadLetterQueueUrl"])
 	}
@@ -226,8 +222,10 @@ func checkGone(t *testing.T, on *target) {
 		"POST /api/v1/tasks":      {{body: create}},
 		"GET /api/v1/tasks/stats": {{}},
 		"GET /api/v1/tasks": {
-			{}, {query: "?q=left"}, {query: "?status=pending"}, {query: "?status=completed"}, {query: "?priority=high"}, {query: "?category=home"},
-			{query: "?due_from=2026-01-01&due_to=2026-01-01"}, {query: "?due_from=2025-01-01"}, {query: "?overdue=true"},
+			{}, {query: "?q=left"}, {query: "?status=pending"}, {query: "?status=completed"}, {query: "?priority=high"},
+			{query: "?category=home"},
+			{query: "?due_from=2026-01-01&due_to=2026-01-01"}, {query: "?due_from=2025-01-01"},
+			{query: "?overdue=true"},
 			{query: "?sort=status"}, {query: "?sort=due_date"}, {query: "?sort=priority"}, {query: "?sort=category"},
 		},
 		"POST /api/v1/tasks/bulk": {
@@ -235,9 +233,11 @@ func checkGone(t *testing.T, on *target) {
 			{body: input{"action": "set_status", "task_ids": both[:1], "status": "pending"}},
 			{body: input{"action": "delete_completed"}},
 		},
-		"GET /api/v1/tasks/{task_id}":    {{}},
-		"PUT /api/v1/tasks/{task_id}":    {{body: input{"title": "changed"}}, {body: create}, {header: wrong, body: create}},
-		"PATCH /api/v1/tasks/{task_id}":  {{body: input{"title": "changed"}}, {body: input{}}, {header: wrong, body: input{"status": "cancelled"}}},
+		"GET /api/v1/tasks/{task_id}": {{}},
+		"PUT /api/v1/tasks/{task_id}": {{body: input{"title": "changed"}}, {body: create},
+			{header: wrong, body: create}},
+		"PATCH /api/v1/tasks/{task_id}": {{body: input{"title": "changed"}}, {body: input{}},
+			{header: wrong, body: input{"status": "cancelled"}}},
 		"DELETE /api/v1/tasks/{task_id}": {{header: wrong}, {}},
 		// The two that wait for the eraser.
 		"POST /api/v1/users/me":   nil,

@@ -14,7 +14,8 @@ import (
 func TestHealth(t *testing.T) {
 	t.Parallel()
 	c := platform.NewClient(t, shared(t).Target)
-	if r := c.MustSend(t, http.MethodGet, "/health", nil, nil); r.Status != http.StatusOK || string(r.Body) != `{"status":"ok"}`+"\n" && string(r.Body) != `{"status":"ok"}` {
+	if r := c.MustSend(t, http.MethodGet, "/health", nil, nil); r.Status != http.StatusOK ||
+		string(r.Body) != `{"status":"ok"}`+"\n" && string(r.Body) != `{"status":"ok"}` {
 		t.Errorf("got %v; want 200", r)
 	}
 }
@@ -52,7 +53,8 @@ func TestTokens(t *testing.T) {
 func TestFunctionAloneNeedsToken(t *testing.T) {
 	t.Parallel()
 	on := shared(t)
-	if r := on.PastGateway(t, "TodoAPI", http.MethodGet, "/api/v1/tasks"); r.Status != http.StatusUnauthorized || onesynthtest.Field(r.Body, "detail") == "" {
+	if r := on.PastGateway(t, "TodoAPI", http.MethodGet, "/api/v1/tasks"); r.Status != http.StatusUnauthorized ||
+		onesynthtest.Field(r.Body, "detail") == "" {
 		t.Errorf("got %v; want 401 in the platform's form", r)
 	}
 }

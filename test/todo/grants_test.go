@@ -51,12 +51,15 @@ func probes(t testing.TB, on *onesynthtest.Target) ([]onesynthtest.Probe, func()
 			request("Change", http.MethodPatch, changed.path(), input{"title": "h"}),
 			request("Delete", http.MethodDelete, deleted.path(), nil),
 			request("Stats", http.MethodGet, "/api/v1/tasks/stats", nil),
-			request("SetStatus", http.MethodPost, "/api/v1/tasks/bulk", input{"action": "set_status", "task_ids": []string{changed.TaskID}, "status": "in_progress"}),
+			request("SetStatus", http.MethodPost, "/api/v1/tasks/bulk",
+				input{"action": "set_status", "task_ids": []string{changed.TaskID}, "status": "in_progress"}),
 			request("DeleteCompleted", http.MethodPost, "/api/v1/tasks/bulk", input{"action": "delete_completed"}),
-			list(""), list("q=a"), list("status=pending"), list("sort=due_date"), list("due_from=2026-01-01"), list("overdue=true"),
+			list(""), list("q=a"), list("status=pending"), list("sort=due_date"), list("due_from=2026-01-01"),
+			list("overdue=true"),
 			list("sort=priority"), list("priority=low"), list("sort=category"), list("category=home"),
 			request("ReadUser", http.MethodGet, "/api/v1/users/me", nil),
-			request("ChangeUser", http.MethodPut, "/api/v1/users/me", profile{onesynthtest.Unique("new") + "@example.com", "Bea"}),
+			request("ChangeUser", http.MethodPut, "/api/v1/users/me",
+				profile{onesynthtest.Unique("new") + "@example.com", "Bea"}),
 			{Function: "TodoAPI", Name: "DeleteUser", Do: func(t testing.TB) (onesynthtest.Reply, error) {
 				return leaving.Send(t.Context(), http.MethodDelete, "/api/v1/users/me", nil, nil)
 			}},
@@ -85,7 +88,8 @@ func (p *target) abandon(t testing.TB) (id string) {
 	id = onesynthtest.Unique("user")
 	p.put(t, map[string]any{"PK": "TASK#" + id, "SK": "TASK#x", "title": "left", "status": "pending"})
 	p.put(t, map[string]any{"PK": "IDEMPOTENCY#" + id, "SK": "KEY#x"})
-	p.put(t, map[string]any{"PK": "COUNTS#" + id, "SK": "METADATA", "pending": 1, "deletion": "0195c2a4-7b1e-7c3d-9a54-3f6f0d2b8e11"})
+	p.put(t, map[string]any{"PK": "COUNTS#" + id, "SK": "METADATA", "pending": 1,
+		"deletion": "0195c2a4-7b1e-7c3d-9a54-3f6f0d2b8e11"})
 	return id
 }
 
@@ -96,7 +100,8 @@ func (p *target) put(t testing.TB, item map[string]any) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.Database.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(p.Tables["AppData"]), Item: encoded}); err != nil {
+	if _, err := p.Database.PutItem(t.Context(),
+		&dynamodb.PutItemInput{TableName: aws.String(p.Tables["AppData"]), Item: encoded}); err != nil {
 		t.Fatal(fmt.Errorf("put %v: %w", item, err))
 	}
 }

@@ -14,9 +14,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onesynth-cdk/onesynth/internal/aws"
+	"github.com/onesynth-cdk/onesynth/internal/rooms"
+	"github.com/onesynth-cdk/onesynth/internal/services/lambda"
 	"github.com/onesynth-cdk/onesynth/local"
-	"github.com/onesynth-cdk/onesynth/local/awsapi"
-	"github.com/onesynth-cdk/onesynth/local/lambda"
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
 )
 
@@ -57,7 +58,8 @@ func TestHistory(t *testing.T) {
 	for _, m := range all {
 		living.Go(func() {
 			// On a slow machine it takes longer until all has happened.
-			for bursts := 0; bursts < 3 || bursts < most && (time.Since(begun) < period || len(h.missing(t)) > 0); bursts++ {
+			for bursts := 0; bursts < 3 || bursts < most &&
+				(time.Since(begun) < period || len(h.missing(t)) > 0); bursts++ {
 				if err := m.burst(t.Context()); err != nil {
 					t.Errorf("user %s, burst %d: %v", m.ID, bursts+1, err)
 					m.failed = true
@@ -86,7 +88,7 @@ func TestHistory(t *testing.T) {
 	if err := h.checkIndexes(t.Context(), bad.user); err != nil {
 		t.Error(err)
 	}
-	for _, queue := range h.Run.AWS().Queues() {
+	for _, queue := range rooms.Of(h.Run).AWS.Queues() {
 		if n := len(queue.Messages()); n != 0 && queue != h.failures {
 			t.Errorf("got %d messages in %s; want none", n, queue.Name)
 		}
@@ -98,9 +100,12 @@ func TestHistory(t *testing.T) {
 	compareLake(t, h.lake, all, bad)
 	onceInFiles(t, h.copied(t))
 	d := h.delivery(t)
-	t.Logf("%d bursts of %d requests: %d attempts, %d had to come again; %d repeats; %d handlers killed; %d edits, %d refused as stale; %d users deleted",
-		h.bursts.Load(), h.requests.Load(), h.attempts.Load(), h.again.Load(), h.repeats.Load(), h.kills.Load(), h.edits.Load(), h.stale.Load(), h.deletions.Load())
-	t.Logf("%d changes in %d batches; %d came again, %d failed; killed %d writers and %d compactors; %d compactions, and %d that failed; %d looks in between; %d objects, %d after the last compaction",
+	t.Logf("%d bursts of %d requests: %d attempts, %d had to come again; %d repeats; %d handlers killed; %d edits, "+
+		"%d refused as stale; %d users deleted",
+		h.bursts.Load(), h.requests.Load(), h.attempts.Load(), h.again.Load(), h.repeats.Load(), h.kills.Load(),
+		h.edits.Load(), h.stale.Load(), h.deletions.Load())
+	t.Logf("%d changes in %d batches; %d came again, %d failed; killed %d writers and %d compactors; %d compactions, "+
+		"and %d that failed; %d looks in between; %d objects, %d after the last compaction",
 		d.Done, d.Invocations, d.Redelivered, d.Failures, h.killedWriters.Load(), h.killedCompactors.Load(),
 		h.compactions.Load(), h.failedCompactions.Load(), h.looks.Load(), before, len(h.objects(t)))
 	if len(missing) > 0 {
@@ -121,8 +126,10 @@ type history struct {
 func (h *history) missing(t testing.TB) (missing []string) {
 	d := h.delivery(t)
 	for what, times := range map[string]int64{
-		"requests that had to come again": h.again.Load(), "repeats": h.repeats.Load(), "kills": h.kills.Load(), "edits": h.edits.Load(),
-		"edits refused as stale": h.stale.Load(), "deletions": h.deletions.Load(), "killed writers": h.killedWriters.Load(), "compactions": h.compactions.Load(),
+		"requests that had to come again": h.again.Load(), "repeats": h.repeats.Load(), "kills": h.kills.Load(),
+		"edits":                  h.edits.Load(),
+		"edits refused as stale": h.stale.Load(), "deletions": h.deletions.Load(),
+		"killed writers": h.killedWriters.Load(), "compactions": h.compactions.Load(),
 		"batches that came again": int64(d.Redelivered), "batches that failed": int64(d.Failures),
 	} {
 		if times == 0 {
@@ -134,19 +141,20 @@ func (h *history) missing(t testing.TB) (missing []string) {
 
 // disturb injects faults and kills handlers until done is closed.
 func (h *history) disturb(ctx context.Context, random *rand.Rand, done chan struct{}) error {
-	functions := h.Run.Functions().Functions()
+	functions := rooms.Of(h.Run).Functions.Functions()
 	for moment := 0; ; moment++ {
-		faults := awsapi.Faults{Seed: random.Uint64()}
+		faults := aws.Faults{Seed: random.Uint64()}
 		if moment%3 != 2 {
-			faults.Throttle, faults.TransactionConflict, faults.DropResponse = 0.06*random.Float64(), 0.12*random.Float64(), 0.06*random.Float64()
+			faults.Throttle, faults.TransactionConflict, faults.DropResponse = 0.06*random.Float64(),
+				0.12*random.Float64(), 0.06*random.Float64()
 			faults.Redeliver = 0.4 * random.Float64()
 		}
-		if err := h.Run.AWS().SetFaults(faults); err != nil {
+		if err := rooms.Of(h.Run).AWS.SetFaults(faults); err != nil {
 			return err
 		}
 		select {
 		case <-done:
-			return h.Run.AWS().SetFaults(awsapi.Faults{})
+			return rooms.Of(h.Run).AWS.SetFaults(aws.Faults{})
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-time.After(time.Duration(500+random.IntN(1500)) * time.Millisecond):
@@ -154,7 +162,9 @@ func (h *history) disturb(ctx context.Context, random *rand.Rand, done chan stru
 		if moment%3 == 1 {
 			name := functions[random.IntN(len(functions))].Name
 			if moment%2 == 1 {
-				name = functions[slices.IndexFunc(functions, func(f lambda.Status) bool { return strings.Contains(f.Name, "TodoAPI") })].Name
+				name = functions[slices.IndexFunc(functions, func(f lambda.Status) bool {
+					return strings.Contains(f.Name, "TodoAPI")
+				})].Name
 			}
 			switch _, err := h.Run.Kill(name); {
 			case err == nil:
@@ -169,9 +179,10 @@ func (h *history) disturb(ctx context.Context, random *rand.Rand, done chan stru
 // delivery is how far the stream's delivery to the lake is.
 func (l *lake) delivery(t testing.TB) (found struct{ Redelivered, Failures, Invocations, Done, Waiting int }) {
 	t.Helper()
-	for _, d := range l.Run.Streams() {
+	for _, d := range rooms.Of(l.Run).Mappings.Streams() {
 		if d.Function == l.writer {
-			found.Redelivered, found.Failures, found.Invocations, found.Done, found.Waiting = d.Redelivered, d.Failures, d.Invocations, d.Done, d.Waiting
+			found.Redelivered, found.Failures, found.Invocations, found.Done, found.Waiting = d.Redelivered, d.Failures,
+				d.Invocations, d.Done, d.Waiting
 			return found
 		}
 	}
@@ -196,7 +207,7 @@ func makeTrouble(t *testing.T, l *history) (end func()) {
 		}
 	}
 	busy := func(function string) bool {
-		for _, f := range l.Run.Functions().Functions() {
+		for _, f := range rooms.Of(l.Run).Functions.Functions() {
 			if f.Name == function {
 				return slices.ContainsFunc(f.Instances, func(i lambda.Instance) bool { return i.Ready && i.Busy })
 			}

@@ -19,7 +19,8 @@ import (
 // isReplay checks that a reply is the answer that another one was, said to be so.
 func isReplay(t testing.TB, again, first onesynthtest.Reply) {
 	t.Helper()
-	if again.Status != first.Status || !bytes.Equal(again.Body, first.Body) || again.Header.Get("Idempotency-Replayed") != "true" {
+	if again.Status != first.Status || !bytes.Equal(again.Body, first.Body) ||
+		again.Header.Get("Idempotency-Replayed") != "true" {
 		t.Errorf("got %v, replayed %q; want %v", again, again.Header.Get("Idempotency-Replayed"), first)
 	}
 	for _, name := range []string{"ETag", "Location", "Content-Type"} {
@@ -59,7 +60,8 @@ func TestRepeats(t *testing.T) {
 			return request{http.MethodPatch, made.path(), input{"status": "pending"}, http.StatusBadRequest}
 		},
 		func() request {
-			return request{http.MethodPost, "/api/v1/tasks/bulk", input{"action": "set_status", "status": "completed", "task_ids": []string{made.TaskID}}, http.StatusOK}
+			return request{http.MethodPost, "/api/v1/tasks/bulk",
+				input{"action": "set_status", "status": "completed", "task_ids": []string{made.TaskID}}, http.StatusOK}
 		},
 		func() request { return request{http.MethodDelete, made.path(), nil, http.StatusNoContent} },
 		func() request { return request{http.MethodDelete, made.path(), nil, http.StatusNotFound} },
@@ -77,7 +79,8 @@ func TestRepeats(t *testing.T) {
 		asked := answered{request: next(), key: onesynthtest.Unique("key")}
 		if asked.path == "/api/v1/tasks" {
 			// A refused request does not use up the key.
-			invalid(t, one.MustSend(t, asked.method, asked.path, onesynthtest.Key(asked.key), input{"title": " "}), "title")
+			invalid(t, one.MustSend(t, asked.method, asked.path, onesynthtest.Key(asked.key), input{"title": " "}),
+				"title")
 		}
 		asked.reply = one.MustSend(t, asked.method, asked.path, onesynthtest.Key(asked.key), asked.body)
 		if asked.reply.Status != asked.status {
@@ -88,20 +91,25 @@ func TestRepeats(t *testing.T) {
 		}
 		before = append(before, asked)
 		for _, earlier := range before {
-			isReplay(t, one.MustSend(t, earlier.method, earlier.path, onesynthtest.Key(earlier.key), earlier.body), earlier.reply)
+			isReplay(t, one.MustSend(t, earlier.method, earlier.path, onesynthtest.Key(earlier.key), earlier.body),
+				earlier.reply)
 		}
 	}
 	for _, earlier := range before {
 		switch earlier.body.(type) {
 		case input:
-			invalid(t, one.MustSend(t, http.MethodPost, "/api/v1/tasks", onesynthtest.Key(earlier.key), input{"title": "another"}), "Idempotency-Key")
+			invalid(t, one.MustSend(t, http.MethodPost, "/api/v1/tasks", onesynthtest.Key(earlier.key),
+				input{"title": "another"}), "Idempotency-Key")
 		case profile:
-			invalid(t, one.MustSend(t, earlier.method, earlier.path, onesynthtest.Key(earlier.key), profile{one.Email, "Another"}), "Idempotency-Key")
+			invalid(t, one.MustSend(t, earlier.method, earlier.path, onesynthtest.Key(earlier.key),
+				profile{one.Email, "Another"}), "Idempotency-Key")
 		}
 	}
 	// The key is for one method, path and precondition, too.
-	invalid(t, one.MustSend(t, http.MethodPut, made.path(), onesynthtest.Key(before[4].key), input{"title": "b"}), "Idempotency-Key")
-	invalid(t, one.MustSend(t, http.MethodPost, "/api/v1/tasks", onesynthtest.Key(before[0].key), input{"title": "b"}), "Idempotency-Key")
+	invalid(t, one.MustSend(t, http.MethodPut, made.path(), onesynthtest.Key(before[4].key), input{"title": "b"}),
+		"Idempotency-Key")
+	invalid(t, one.MustSend(t, http.MethodPost, "/api/v1/tasks", onesynthtest.Key(before[0].key), input{"title": "b"}),
+		"Idempotency-Key")
 	with := ifMatch(1)
 	with.Set("Idempotency-Key", before[3].key)
 	invalid(t, one.MustSend(t, http.MethodPut, made.path(), with, input{"title": "b"}), "Idempotency-Key")
@@ -109,7 +117,8 @@ func TestRepeats(t *testing.T) {
 	// The key is the user's own.
 	other := newUser(t, on)
 	created := other.MustSend(t, http.MethodPost, "/api/v1/tasks", onesynthtest.Key(before[2].key), input{"title": "a"})
-	if got := read[task](t, created, http.StatusCreated); got.TaskID == made.TaskID || created.Header.Get("Idempotency-Replayed") != "" {
+	if got := read[task](t, created, http.StatusCreated); got.TaskID == made.TaskID ||
+		created.Header.Get("Idempotency-Replayed") != "" {
 		t.Errorf("got %v for another user's key; want another task", created)
 	}
 
@@ -137,13 +146,16 @@ func (p *target) reopen(t testing.TB, user, key string) {
 	if _, err := p.Database.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
 		TableName: aws.String(p.Tables["AppData"]),
 		Key: map[string]types.AttributeValue{
-			"PK": &types.AttributeValueMemberS{Value: "IDEMPOTENCY#" + user}, "SK": &types.AttributeValueMemberS{Value: "KEY#" + hex.EncodeToString(sum[:])},
+			"PK": &types.AttributeValueMemberS{Value: "IDEMPOTENCY#" + user},
+			"SK": &types.AttributeValueMemberS{Value: "KEY#" + hex.EncodeToString(sum[:])},
 		},
 		ConditionExpression: aws.String("attribute_exists(request_digest)"),
-		UpdateExpression:    aws.String("SET claim = :claim, claimed_until = :until REMOVE http_status_code, response_data"),
+		UpdateExpression: aws.String("SET claim = :claim, claimed_until = :until REMOVE http_status_code, " +
+			"response_data"),
 		ExpressionAttributeValues: map[string]types.AttributeValue{
 			":claim": &types.AttributeValueMemberS{Value: "another"},
-			":until": &types.AttributeValueMemberN{Value: strconv.FormatInt(time.Now().Add(time.Minute).UnixMilli(), 10)},
+			":until": &types.AttributeValueMemberN{
+				Value: strconv.FormatInt(time.Now().Add(time.Minute).UnixMilli(), 10)},
 		},
 	}); err != nil {
 		t.Fatal(err)

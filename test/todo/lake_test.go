@@ -8,8 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/local/awsapi"
-	"github.com/onesynth-cdk/onesynth/local/lakequery"
+	"github.com/onesynth-cdk/onesynth/internal/lake/lakequery"
+	"github.com/onesynth-cdk/onesynth/internal/rooms"
+	"github.com/onesynth-cdk/onesynth/internal/services/sqs"
 	"github.com/onesynth-cdk/onesynth/onesynthtest/laketest"
 )
 
@@ -18,7 +19,7 @@ type lake struct {
 	*target
 	writer, compactor string // functions
 	bucket            string
-	failures          *awsapi.Queue
+	failures          *sqs.Queue
 }
 
 func lakeOf(t testing.TB, target *target) *lake {
@@ -27,7 +28,7 @@ func lakeOf(t testing.TB, target *target) *lake {
 		target: target,
 		writer: target.Function(t, "LakeWriter"), compactor: target.Function(t, "LakeCompactor"),
 		bucket:   target.Outputs["LakeBucketName"],
-		failures: target.Run.AWS().Queue(target.Outputs["LakeFailureQueueUrl"]),
+		failures: rooms.Of(target.Run).AWS.Queue(target.Outputs["LakeFailureQueueUrl"]),
 	}
 }
 
@@ -52,7 +53,7 @@ func (l *lake) compact(t testing.TB) {
 // objects returns the keys of the lake's objects.
 func (l *lake) objects(t testing.TB) []string {
 	t.Helper()
-	all, err := l.Run.Buckets().Objects(l.bucket, "")
+	all, err := rooms.Of(l.Run).Buckets.Objects(l.bucket, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,7 +211,8 @@ func eventsOf(t testing.TB, from *lakequery.Lake) map[string][]taskEvent {
 func onceInFiles(t testing.TB, from *lakequery.Lake) {
 	t.Helper()
 	for _, table := range []string{"task_changes", "user_changes"} {
-		rows, events := count(t, from, "SELECT count(*) AS n FROM "+table), count(t, from, "SELECT count(DISTINCT event_id) AS n FROM "+table)
+		rows, events := count(t, from, "SELECT count(*) AS n FROM "+table),
+			count(t, from, "SELECT count(DISTINCT event_id) AS n FROM "+table)
 		if rows != events {
 			t.Errorf("%s: got %d rows of %d events after compaction", table, rows, events)
 		}

@@ -30,7 +30,8 @@ func TestLakeTakesTheLongestBatch(t *testing.T) {
 		t.Fatalf("the writer failed: %s, %v", result.Payload, err)
 	}
 	t.Logf("%d records of %d bytes took %v", records, event.Len(), time.Since(begun).Round(time.Millisecond))
-	if n := count(t, l.copied(t), "SELECT count(*) AS n FROM tasks_current WHERE length(description) = 1000"); n != records || len(l.failed(t)) != 0 {
+	if n := count(t, l.copied(t), "SELECT count(*) AS n FROM tasks_current WHERE length(description) = 1000"); n !=
+		records || len(l.failed(t)) != 0 {
 		t.Errorf("got %d tasks of %d, and the failures %v", n, records, l.failed(t))
 	}
 }

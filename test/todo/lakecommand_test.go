@@ -61,13 +61,15 @@ func TestLakeOnTheCommandLine(t *testing.T) {
 	l := lakeOf(t, &target{platform.Local(run)})
 	c := command{commandtest.Path(t, commandtest.Lake), l.Run.ConsoleURL()}
 	ann := caller{platform.Caller{Client: platform.NewClient(t, l.Target), ID: "ann", Email: "ann@example.com"}}
-	ann.Header, ann.Keyed = http.Header{"Authorization": {"Bearer " + strings.TrimSpace(c.must(t, "token", "--sub", ann.ID))}}, true
+	ann.Header, ann.Keyed = http.Header{"Authorization": {"Bearer " +
+		strings.TrimSpace(c.must(t, "token", "--sub", ann.ID))}}, true
 	read[user](t, ann.Try(t, http.MethodPost, "/api/v1/users/me", profile{ann.Email, "Ann"}), http.StatusCreated)
 	ann.create(t, input{"title": "Water the plants", "priority": "high", "due_date": "2999-12-31"})
 	milk := ann.create(t, input{"title": "Buy milk", "category": "shop, \"home\""}).TaskID
 	ann.change(t, milk, input{"status": "in_progress"})
 	ann.change(t, milk, input{"status": "completed"})
-	read[any](t, ann.Try(t, http.MethodDelete, ann.create(t, input{"title": "Nothing"}).path(), nil), http.StatusNoContent)
+	read[any](t, ann.Try(t, http.MethodDelete, ann.create(t, input{"title": "Nothing"}).path(), nil),
+		http.StatusNoContent)
 
 	// It lands by itself, when the batch is due.
 	answered := time.Now()
@@ -78,14 +80,17 @@ func TestLakeOnTheCommandLine(t *testing.T) {
 	t.Logf("in the lake %v after the last answer", time.Since(answered).Round(10*time.Millisecond))
 
 	list := c.must(t, "lake")
-	for _, part := range []string{"Database " + l.Outputs["LakeDatabaseName"], "Table task_changes", "View tasks_current", "  Key figures"} {
+	for _, part := range []string{"Database " + l.Outputs["LakeDatabaseName"], "Table task_changes",
+		"View tasks_current", "  Key figures"} {
 		if !strings.Contains(list, part) {
 			t.Errorf("the list of what is in the lake has no %q:\n%s", part, list)
 		}
 	}
 	const current = "SELECT title, status, priority, category, due_date FROM tasks_current ORDER BY title"
-	history := "SELECT event_name, status, previous_status FROM task_events WHERE task_id = '" + milk + "' ORDER BY sequence_number"
-	const steps = "event_name,status,previous_status\nINSERT,pending,\nMODIFY,in_progress,pending\nMODIFY,completed,in_progress\n"
+	history := "SELECT event_name, status, previous_status FROM task_events WHERE task_id = '" + milk +
+		"' ORDER BY sequence_number"
+	const steps = "event_name,status,previous_status\nINSERT,pending,\n" +
+		"MODIFY,in_progress,pending\nMODIFY,completed,in_progress\n"
 	type question struct {
 		arguments []string
 		answer    string
@@ -100,21 +105,27 @@ func TestLakeOnTheCommandLine(t *testing.T) {
 	}
 	wantAnswers(
 		question{[]string{"SELECT title, status, priority FROM tasks_current ORDER BY title"},
-			"title             status     priority\n-----             ------     --------\nBuy milk          completed  null\nWater the plants  pending    high\n(2 rows)\n"},
+			"title             status     priority\n-----             ------     --------\nBuy milk          " +
+				"completed  null\nWater the plants  pending    high\n(2 rows)\n"},
 		question{[]string{"--format", "csv", current},
-			"title,status,priority,category,due_date\nBuy milk,completed,,\"shop, \"\"home\"\"\",\nWater the plants,pending,high,,2999-12-31\n"},
+			"title,status,priority,category,due_date\nBuy milk,completed,,\"shop, \"\"home\"\"\",\nWater the " +
+				"plants,pending,high,,2999-12-31\n"},
 		question{[]string{"--format", "jsonlines", current},
-			`{"title":"Buy milk","status":"completed","priority":null,"category":"shop, \"home\"","due_date":null}` + "\n" +
+			`{"title":"Buy milk","status":"completed","priority":null,"category":"shop, \"home\"","due_date":null}` +
+				"\n" +
 				`{"title":"Water the plants","status":"pending","priority":"high","category":null,"due_date":"2999-12-31"}` + "\n"},
-		question{[]string{"--format", "json", "SELECT title FROM tasks_current ORDER BY title"}, "[\n{\"title\":\"Buy milk\"},\n{\"title\":\"Water the plants\"}\n]\n"},
+		question{[]string{"--format", "json", "SELECT title FROM tasks_current ORDER BY title"},
+			"[\n{\"title\":\"Buy milk\"},\n{\"title\":\"Water the plants\"}\n]\n"},
 		question{[]string{"--format", "csv", history}, steps},
 	)
 	// Compaction changes none of it.
 	c.must(t, "schedule", "run", l.Schedule(t, ""))
 	wantAnswers(
 		question{[]string{"--format", "csv", "--database", l.Outputs["LakeDatabaseName"], history}, steps},
-		question{[]string{"--format", "csv", "--query", "most active users"}, "user_id,completed_tasks,completion_rate\nann,1,0.5\n"},
-		question{[]string{"--format", "csv", "SELECT users, tasks, completed_tasks, overdue_tasks FROM kpis"}, "users,tasks,completed_tasks,overdue_tasks\n1,2,1,0\n"},
+		question{[]string{"--format", "csv", "--query", "most active users"},
+			"user_id,completed_tasks,completion_rate\nann,1,0.5\n"},
+		question{[]string{"--format", "csv", "SELECT users, tasks, completed_tasks, overdue_tasks FROM kpis"},
+			"users,tasks,completed_tasks,overdue_tasks\n1,2,1,0\n"},
 		question{[]string{"--format", "csv", "SELECT title FROM tasks_current WHERE status = 'cancelled'"}, "title\n"},
 	)
 
@@ -122,7 +133,8 @@ func TestLakeOnTheCommandLine(t *testing.T) {
 		Queries []struct{ Name string }
 		Tables  []struct{ Name string }
 	}
-	if err := json.Unmarshal([]byte(c.must(t, "lake", "--format", "json")), &described); err != nil || len(described.Queries) == 0 || len(described.Tables) != 2 {
+	if err := json.Unmarshal([]byte(c.must(t, "lake", "--format", "json")), &described); err != nil ||
+		len(described.Queries) == 0 || len(described.Tables) != 2 {
 		t.Fatalf("the list as JSON: %+v, %v", described, err)
 	}
 	for _, q := range described.Queries {
@@ -153,7 +165,8 @@ func TestLakeOnTheCommandLine(t *testing.T) {
 	}
 
 	l.Run.Close()
-	if stdout, stderr, status := c.run(t, "lake", "SELECT 1"); status != 1 || stdout != "" || !strings.Contains(stderr, "onesynth local") {
+	if stdout, stderr, status := c.run(t, "lake", "SELECT 1"); status != 1 || stdout != "" ||
+		!strings.Contains(stderr, "onesynth local") {
 		t.Errorf("without a run: got %d\n%s%s", status, stdout, stderr)
 	}
 }

@@ -8,11 +8,11 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/local"
-	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/platforms/todo"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
-var suite = platform.Suite{Platform: schema.Todo(), Construct: "Todo"}
+var suite = platform.Suite{Platform: todo.Platform(), Construct: "Todo"}
 
 func TestMain(m *testing.M) { suite.Main(m) }
 

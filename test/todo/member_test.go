@@ -167,7 +167,8 @@ func (m *member) repeat(ctx context.Context, steps []step, leaving bool) error {
 		}
 		m.repeats.Add(1)
 		if !sameAnswer(r, s.reply) || r.Header.Get("Idempotency-Replayed") != "true" {
-			return fmt.Errorf("got %v, replayed %q, for the repeat of what was answered with %v", r, r.Header.Get("Idempotency-Replayed"), s.reply)
+			return fmt.Errorf("got %v, replayed %q, for the repeat of what was answered with %v", r,
+				r.Header.Get("Idempotency-Replayed"), s.reply)
 		}
 	}
 	return nil
@@ -176,7 +177,8 @@ func (m *member) repeat(ctx context.Context, steps []step, leaving bool) error {
 func (m *member) come() step {
 	m.number++
 	m.tasks = map[string]*known{}
-	return step{kind: "come", method: http.MethodPost, path: "/api/v1/users/me", body: profile{fmt.Sprintf("%s.%d@example.com", m.ID, m.number), "Ann"}}
+	return step{kind: "come", method: http.MethodPost, path: "/api/v1/users/me",
+		body: profile{fmt.Sprintf("%s.%d@example.com", m.ID, m.number), "Ann"}}
 }
 
 // anyTask returns a task that may exist, or sometimes one that never existed; in some bursts it is
@@ -203,12 +205,15 @@ func (m *member) oneOf(values ...any) any { return values[m.random.IntN(len(valu
 // someFields are what a task is given, or what changes of it: always another title.
 func (m *member) someFields(whole bool) map[string]any {
 	m.number++
-	fields := map[string]any{"title": fmt.Sprint(m.oneOf("Water the plants", "Übergrößenträger 🌵", `a "quoted", title`, "NULL", strings.Repeat("x", 150)), " ", m.number)}
+	fields := map[string]any{"title": fmt.Sprint(
+		m.oneOf("Water the plants", "Übergrößenträger 🌵", `a "quoted", title`, "NULL", strings.Repeat("x", 150)), " ",
+		m.number)}
 	for name, value := range map[string]any{
-		"description": m.oneOf(nil, "", "All but the cactus.\nTwice.", strings.Repeat("ü", 1000), fmt.Sprintf("Description %d", m.number)),
-		"priority":    m.oneOf(nil, "", "low", "medium", "high", "urgent"),
-		"category":    m.oneOf(nil, "", "a#b", "a%23b", "%", "#", "日本", `ü, "x"`, fmt.Sprint(m.number)),
-		"due_date":    m.oneOf(nil, "", "2026-02-14", "2024-02-29", "1999-12-31", "9999-12-31"),
+		"description": m.oneOf(nil, "", "All but the cactus.\nTwice.", strings.Repeat("ü", 1000),
+			fmt.Sprintf("Description %d", m.number)),
+		"priority": m.oneOf(nil, "", "low", "medium", "high", "urgent"),
+		"category": m.oneOf(nil, "", "a#b", "a%23b", "%", "#", "日本", `ü, "x"`, fmt.Sprint(m.number)),
+		"due_date": m.oneOf(nil, "", "2026-02-14", "2024-02-29", "1999-12-31", "9999-12-31"),
 	} {
 		if whole || m.random.IntN(3) == 0 {
 			fields[name] = value
@@ -246,7 +251,8 @@ func (m *member) next() step {
 			version = versions[max(0, len(versions)-1-m.random.IntN(2))]
 		}
 		fields := m.someFields(false)
-		return step{kind: "edit", method: http.MethodPatch, path: path, body: fields, further: ifMatch(version), task: id, fields: fields}
+		return step{kind: "edit", method: http.MethodPatch, path: path, body: fields, further: ifMatch(version),
+			task: id, fields: fields}
 	case n < 15:
 		return step{kind: "delete", method: http.MethodDelete, path: path, task: id}
 	case n < 17:
@@ -256,12 +262,15 @@ func (m *member) next() step {
 				ids = append(ids, other)
 			}
 		}
-		body := input{"action": "set_status", "task_ids": ids, "status": m.oneOf("pending", "in_progress", "completed", "cancelled")}
+		body := input{"action": "set_status", "task_ids": ids,
+			"status": m.oneOf("pending", "in_progress", "completed", "cancelled")}
 		return step{kind: "set", method: http.MethodPost, path: "/api/v1/tasks/bulk", body: body}
 	case n < 18:
-		return step{kind: "clear", method: http.MethodPost, path: "/api/v1/tasks/bulk", body: input{"action": "delete_completed"}}
+		return step{kind: "clear", method: http.MethodPost, path: "/api/v1/tasks/bulk",
+			body: input{"action": "delete_completed"}}
 	default:
 		m.number++
-		return step{kind: "rename", method: http.MethodPut, path: "/api/v1/users/me", body: profile{fmt.Sprintf("%s.%d@example.com", m.ID, m.number), "Bea"}}
+		return step{kind: "rename", method: http.MethodPut, path: "/api/v1/users/me",
+			body: profile{fmt.Sprintf("%s.%d@example.com", m.ID, m.number), "Bea"}}
 	}
 }

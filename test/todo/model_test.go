@@ -63,7 +63,8 @@ func (m *member) learn(ctx context.Context, steps []step, leaving bool) error {
 		case s.kind == "rename" && s.reply.Status == http.StatusOK:
 			m.renames++
 			renamed = append(renamed, s.body.(profile).Email)
-		case s.kind == "create" && s.reply.Status == http.StatusCreated, s.kind == "edit" && s.reply.Status == http.StatusOK:
+		case s.kind == "create" && s.reply.Status == http.StatusCreated,
+			s.kind == "edit" && s.reply.Status == http.StatusOK:
 			got := storedTask{UserID: m.ID}
 			if err := json.Unmarshal(s.reply.Body, &got.task); err != nil {
 				return errors.Join(unexpected, err)
@@ -82,7 +83,8 @@ func (m *member) learn(ctx context.Context, steps []step, leaving bool) error {
 			m.edits.Add(1)
 			one.edits[got.Version], one.versions[got.Version] = s.fields, got
 			one.completed = one.completed || got.Status == "completed"
-			stored := map[string]*string{"title": &got.Title, "description": got.Description, "priority": got.Priority, "category": got.Category, "due_date": got.DueDate}
+			stored := map[string]*string{"title": &got.Title, "description": got.Description, "priority": got.Priority,
+				"category": got.Category, "due_date": got.DueDate}
 			for name, value := range s.fields {
 				if asked, _ := value.(string); asked != text(stored[name]) {
 					return fmt.Errorf("%w: %s was to be %q", unexpected, name, asked)
@@ -160,7 +162,8 @@ func (m *member) learn(ctx context.Context, steps []step, leaving bool) error {
 		}
 	}
 	if missing != cleared {
-		return fmt.Errorf("%d tasks are gone that were not deleted by name; %d completed ones were deleted", missing, cleared)
+		return fmt.Errorf("%d tasks are gone that were not deleted by name; %d completed ones were deleted", missing,
+			cleared)
 	}
 	return nil
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/onesynth-cdk/onesynth/local/lakequery"
+	"github.com/onesynth-cdk/onesynth/internal/lake/lakequery"
 	"github.com/onesynth-cdk/onesynth/onesynthtest/laketest"
 )
 
@@ -69,7 +69,8 @@ func (m *member) check(ctx context.Context) error {
 			recount["no_priority"]++
 		}
 	}
-	for _, name := range []string{"pending", "in_progress", "completed", "cancelled", "low", "medium", "high", "urgent", "no_priority"} {
+	for _, name := range []string{"pending", "in_progress", "completed", "cancelled", "low", "medium", "high", "urgent",
+		"no_priority"} {
 		if n, _ := counts[name].(float64); n != recount[name] {
 			return fmt.Errorf("%s: %v are counted, %v are there", name, n, recount[name])
 		}
@@ -173,7 +174,9 @@ func (h *history) checkIndexes(ctx context.Context, without string) error {
 	if err != nil {
 		return err
 	}
-	return h.compareIndexes(ctx, slices.DeleteFunc(all, func(item map[string]any) bool { return prefixOf(item) != "TASK" || of(item) == without }), "")
+	return h.compareIndexes(ctx, slices.DeleteFunc(all, func(item map[string]any) bool {
+		return prefixOf(item) != "TASK" || of(item) == without
+	}), "")
 }
 
 // partition reads all items with a partition key.
@@ -193,7 +196,9 @@ func (h *history) query(ctx context.Context, index *string, attribute, key strin
 
 // scan reads the table, or an index.
 func (h *history) scan(ctx context.Context, index *string) ([]map[string]any, error) {
-	pages := dynamodb.NewScanPaginator(h.Database, &dynamodb.ScanInput{TableName: aws.String(h.Tables["AppData"]), IndexName: index, ConsistentRead: aws.Bool(index == nil)})
+	pages := dynamodb.NewScanPaginator(h.Database,
+		&dynamodb.ScanInput{TableName: aws.String(h.Tables["AppData"]), IndexName: index,
+			ConsistentRead: aws.Bool(index == nil)})
 	return readAll(ctx, pages, func(page *dynamodb.ScanOutput) []map[string]types.AttributeValue { return page.Items })
 }
 
@@ -204,7 +209,8 @@ type paginator[Page any] interface {
 }
 
 // readAll reads the items of all pages.
-func readAll[Page any](ctx context.Context, pages paginator[Page], itemsOf func(Page) []map[string]types.AttributeValue) (all []map[string]any, err error) {
+func readAll[Page any](ctx context.Context, pages paginator[Page],
+	itemsOf func(Page) []map[string]types.AttributeValue) (all []map[string]any, err error) {
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
@@ -223,7 +229,8 @@ func readAll[Page any](ctx context.Context, pages paginator[Page], itemsOf func(
 func (h *history) get(ctx context.Context, partition, sort string) (map[string]any, error) {
 	output, err := h.Database.GetItem(ctx, &dynamodb.GetItemInput{
 		TableName: aws.String(h.Tables["AppData"]), ConsistentRead: aws.Bool(true),
-		Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: partition}, "SK": &types.AttributeValueMemberS{Value: sort}},
+		Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: partition},
+			"SK": &types.AttributeValueMemberS{Value: sort}},
 	})
 	if err != nil || output.Item == nil {
 		return nil, err
@@ -273,7 +280,9 @@ func compareLake(t *testing.T, l *lake, members []*member, bad *poisoner) {
 	from := l.copied(t)
 
 	stored, users := l.stored(t)
-	stored = slices.DeleteFunc(stored, func(task storedTask) bool { return task.UserID == bad.user && slices.Contains(bad.kept, task.TaskID) })
+	stored = slices.DeleteFunc(stored, func(task storedTask) bool {
+		return task.UserID == bad.user && slices.Contains(bad.kept, task.TaskID)
+	})
 	own := slices.DeleteFunc(slices.Clone(stored), func(task storedTask) bool { return task.UserID != bad.user })
 	compareTasks(t, "the table", own, bad.current)
 	compareTasks(t, "tasks_current", laketest.Query[storedTask](t, from, "SELECT * FROM tasks_current"), stored)
@@ -284,7 +293,8 @@ func compareLake(t *testing.T, l *lake, members []*member, bad *poisoner) {
 	refused := map[string]string{}
 	for id, f := range l.failed(t) {
 		keys := f.Record.Change.Keys
-		if user := strings.TrimPrefix(keys["PK"]["S"], "TASK#"); user != bad.user || f.Entity != "task" || f.SequenceNumber == "" {
+		if user := strings.TrimPrefix(keys["PK"]["S"], "TASK#"); user != bad.user || f.Entity != "task" ||
+			f.SequenceNumber == "" {
 			t.Errorf("the failure queue has %+v", f)
 		}
 		name := strings.TrimPrefix(keys["SK"]["S"], "TASK#") + " " + f.EventName
@@ -342,7 +352,8 @@ func (l *lake) stored(t *testing.T) (tasks []storedTask, users map[string]string
 			TaskID: strings.TrimPrefix(text(words("SK")), "TASK#"),
 			Title:  text(words("title")), Description: words("description"), Status: text(words("status")),
 			Priority: words("priority"), Category: words("category"), DueDate: words("due_date"),
-			CreatedAt: text(at("created_at")), UpdatedAt: text(at("updated_at")), CompletedAt: at("completed_at"), Version: int(version),
+			CreatedAt: text(at("created_at")), UpdatedAt: text(at("updated_at")), CompletedAt: at("completed_at"),
+			Version: int(version),
 		}})
 	}
 	return tasks, users
@@ -410,7 +421,8 @@ func (m *member) checkEvents(id string, events []taskEvent) error {
 		if (e.EventName == "INSERT") != (i == 0) || e.Version != versions {
 			return fmt.Errorf("%s of version %d is number %d", e.EventName, e.Version, i+1)
 		}
-		if want, told := k.versions[e.Version]; told && want.String() != e.storedTask.String() || !told && !k.also && !past {
+		if want, told := k.versions[e.Version]; told && want.String() != e.storedTask.String() ||
+			!told && !k.also && !past {
 			return fmt.Errorf("version %d is none that was answered", e.Version)
 		}
 	}
@@ -447,8 +459,10 @@ func compareUsers(t *testing.T, rows []userEvent, stored map[string]string, memb
 		for _, e := range events {
 			got[e.EventName]++
 		}
-		if got["INSERT"] != k.comes || got["MODIFY"] < k.renames || got["MODIFY"] > k.renames+k.maybe || got["REMOVE"] != k.leaves {
-			t.Errorf("user_changes of %s: got %v; want %d, %d to %d, %d", k.ID, got, k.comes, k.renames, k.renames+k.maybe, k.leaves)
+		if got["INSERT"] != k.comes || got["MODIFY"] < k.renames || got["MODIFY"] > k.renames+k.maybe ||
+			got["REMOVE"] != k.leaves {
+			t.Errorf("user_changes of %s: got %v; want %d, %d to %d, %d", k.ID, got, k.comes, k.renames,
+				k.renames+k.maybe, k.leaves)
 			continue
 		}
 		last := events[len(events)-1]
@@ -469,12 +483,14 @@ func compareMetrics(t *testing.T, from *lakequery.Lake, members []*member, users
 		Completed int    `json:"completed_tasks"`
 	}
 	got := map[string]metrics{}
-	for _, m := range laketest.Query[metrics](t, from, "SELECT user_id, tasks, open_tasks, completed_tasks FROM user_metrics") {
+	for _, m := range laketest.Query[metrics](t, from,
+		"SELECT user_id, tasks, open_tasks, completed_tasks FROM user_metrics") {
 		got[m.UserID] = m
 	}
 	for _, k := range members {
 		counts := k.stats(t)
-		want := metrics{k.ID, counts.Total, counts.ByStatus["pending"] + counts.ByStatus["in_progress"], counts.ByStatus["completed"]}
+		want := metrics{k.ID, counts.Total, counts.ByStatus["pending"] + counts.ByStatus["in_progress"],
+			counts.ByStatus["completed"]}
 		if counts.Total == 0 {
 			want = metrics{} // Only users with tasks have a row.
 		}

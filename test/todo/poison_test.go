@@ -27,7 +27,8 @@ type poisoner struct {
 }
 
 func newPoisoner(l *lake) *poisoner {
-	return &poisoner{l: l, user: onesynthtest.Unique("poisoner"), landed: map[string][]string{}, refused: map[string]string{}}
+	return &poisoner{l: l, user: onesynthtest.Unique("poisoner"), landed: map[string][]string{},
+		refused: map[string]string{}}
 }
 
 func (p *poisoner) put(ctx context.Context, id string, attributes map[string]any) error {
@@ -40,7 +41,8 @@ func (p *poisoner) put(ctx context.Context, id string, attributes map[string]any
 	if err != nil {
 		return err
 	}
-	_, err = p.l.Database.PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String(p.l.Tables["AppData"]), Item: encoded})
+	_, err = p.l.Database.PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String(p.l.Tables["AppData"]),
+		Item: encoded})
 	return err
 }
 
@@ -49,19 +51,23 @@ func (p *poisoner) remove(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	_, err = p.l.Database.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: aws.String(p.l.Tables["AppData"]), Key: key})
+	_, err = p.l.Database.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: aws.String(p.l.Tables["AppData"]),
+		Key: key})
 	return err
 }
 
 func (p *poisoner) work(ctx context.Context) error {
 	const at, day = "2026-01-01T00:00:00Z", "2026-01-02"
 	p.current = []storedTask{
-		{p.user, task{TaskID: "repaired", Title: "by hand", Status: "pending", DueDate: aws.String(day), CreatedAt: at, UpdatedAt: at, Version: 2}},
+		{p.user, task{TaskID: "repaired", Title: "by hand", Status: "pending", DueDate: aws.String(day), CreatedAt: at,
+			UpdatedAt: at, Version: 2}},
 		{p.user, task{TaskID: "turned", Title: "by hand", Status: "pending", CreatedAt: at, UpdatedAt: at, Version: 3}},
 	}
-	p.landed = map[string][]string{"repaired": {"MODIFY"}, "turned": {"INSERT", "MODIFY"}, "removed": {"REMOVE"}, "spoilt": {"INSERT", "REMOVE"}}
+	p.landed = map[string][]string{"repaired": {"MODIFY"}, "turned": {"INSERT", "MODIFY"}, "removed": {"REMOVE"},
+		"spoilt": {"INSERT", "REMOVE"}}
 	p.refused = map[string]string{
-		"repaired INSERT": "due_date", "removed INSERT": "title", "spoilt MODIFY": "created_at", "turned MODIFY": "version", "kept INSERT": "completed_at",
+		"repaired INSERT": "due_date", "removed INSERT": "title", "spoilt MODIFY": "created_at",
+		"turned MODIFY": "version", "kept INSERT": "completed_at",
 	}
 	p.kept = []string{"kept"}
 	for _, write := range []func() error{

@@ -15,9 +15,11 @@ import (
 // take long. Their titles are their numbers. It returns their ids.
 func (p *target) seedTasks(t testing.TB, owner string, n int) []string {
 	t.Helper()
-	statuses, priorities := []string{"pending", "in_progress", "completed", "cancelled"}, []string{"low", "medium", "high", "urgent", ""}
+	statuses, priorities := []string{"pending", "in_progress", "completed", "cancelled"},
+		[]string{"low", "medium", "high", "urgent", ""}
 	counts := map[string]any{"PK": "COUNTS#" + owner, "SK": "METADATA"}
-	for _, name := range []string{"pending", "in_progress", "completed", "cancelled", "low", "medium", "high", "urgent", "no_priority"} {
+	for _, name := range []string{"pending", "in_progress", "completed", "cancelled", "low", "medium", "high", "urgent",
+		"no_priority"} {
 		counts[name] = 0
 	}
 	began := time.Now().Add(-time.Duration(n) * time.Second)
@@ -29,8 +31,10 @@ func (p *target) seedTasks(t testing.TB, owner string, n int) []string {
 		ids[i] = id
 		status, priority := statuses[i%4], priorities[i%5]
 		item := map[string]any{
-			"PK": "TASK#" + owner, "SK": "TASK#" + id, "GSI1PK": "OWNER#" + owner, "GSI1SK": "STATUS#" + status + "#" + id,
-			"title": fmt.Sprint(i), "description": strings.Repeat("What there is to do. ", 10), "status": status, "version": 1,
+			"PK": "TASK#" + owner, "SK": "TASK#" + id, "GSI1PK": "OWNER#" + owner,
+			"GSI1SK": "STATUS#" + status + "#" + id,
+			"title":  fmt.Sprint(i), "description": strings.Repeat("What there is to do. ", 10), "status": status,
+			"version":    1,
 			"created_at": made.Unix(), "updated_at": made.Unix(),
 		}
 		counts[status] = counts[status].(int) + 1
@@ -55,7 +59,9 @@ func (p *target) seedTasks(t testing.TB, owner string, n int) []string {
 		writes = append(writes, types.WriteRequest{PutRequest: &types.PutRequest{Item: encoded}})
 		if len(writes) == 25 || i == n-1 {
 			for len(writes) > 0 {
-				output, err := p.Database.BatchWriteItem(t.Context(), &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{p.Tables["AppData"]: writes}})
+				output, err := p.Database.BatchWriteItem(t.Context(),
+					&dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{
+						p.Tables["AppData"]: writes}})
 				if err != nil {
 					t.Fatal(err)
 				}

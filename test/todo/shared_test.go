@@ -18,12 +18,14 @@ func TestShared(t *testing.T) {
 	suite.Check(t, platform.Scenario{
 		Open: "/health", Walkthrough: "docs/TODO.md",
 		Language: language,
-		Statuses: []int{http.StatusOK, http.StatusCreated, http.StatusBadRequest, http.StatusUnauthorized, http.StatusNotFound, http.StatusUnprocessableEntity},
+		Statuses: []int{http.StatusOK, http.StatusCreated, http.StatusBadRequest, http.StatusUnauthorized,
+			http.StatusNotFound, http.StatusUnprocessableEntity},
 		LargeBodies: map[string][]byte{
 			"Title":   fmt.Appendf(nil, `{"title":"%s"}`, strings.Repeat("x", 1<<20-32)),
 			"Number":  fmt.Appendf(nil, `{"title":%s}`, strings.Repeat("9", 200_000)),
 			"Address": fmt.Appendf(nil, `{"name":"Ann","email":"%s@example.com"}`, strings.Repeat("a.", 1<<18)),
-			"Tasks":   fmt.Appendf(nil, `{"action":"set_status","status":"pending","task_ids":["a"%s]}`, strings.Repeat(`,"a"`, 50_000)),
+			"Tasks": fmt.Appendf(nil, `{"action":"set_status","status":"pending","task_ids":["a"%s]}`,
+				strings.Repeat(`,"a"`, 50_000)),
 		},
 		Probes: probes,
 		Failed: func(t testing.TB, r onesynthtest.Reply) {
@@ -50,7 +52,8 @@ func TestShared(t *testing.T) {
 					return len(all)
 				},
 				Other: func(t testing.TB) {
-					invalid(t, one.MustSend(t, http.MethodPost, "/api/v1/tasks", key, input{"title": "other"}), "Idempotency-Key")
+					invalid(t, one.MustSend(t, http.MethodPost, "/api/v1/tasks", key, input{"title": "other"}),
+						"Idempotency-Key")
 				},
 				// An hour, for which the claim is.
 				Waits: func(t testing.TB, r onesynthtest.Reply) {

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
-	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/platforms/todo"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
@@ -29,16 +29,20 @@ func TestLifecycle(t *testing.T) {
 
 	created := one.Try(t, http.MethodPost, "/api/v1/users/me", profile{one.Email, "Ann"})
 	me := read[user](t, created, http.StatusCreated)
-	if me.Email != one.Email || me.Name != "Ann" || on.Run != nil && me.UserID != one.ID || created.Header.Get("Location") != "/api/v1/users/me" {
+	if me.Email != one.Email || me.Name != "Ann" || on.Run != nil && me.UserID != one.ID ||
+		created.Header.Get("Location") != "/api/v1/users/me" {
 		t.Errorf("got %v; want the user as given", created)
 	}
 	refused(t, one.Try(t, http.MethodPost, "/api/v1/users/me", profile{one.Email, "Ann"}), http.StatusConflict)
 
-	given := input{"title": "Water the plants", "description": "All but the cactus 🌵.", "priority": "high", "category": "home#50%", "due_date": "2026-02-14"}
+	given := input{"title": "Water the plants", "description": "All but the cactus 🌵.", "priority": "high",
+		"category": "home#50%", "due_date": "2026-02-14"}
 	answered := one.Try(t, http.MethodPost, "/api/v1/tasks", given)
 	made := read[task](t, answered, http.StatusCreated)
-	if made.Title != "Water the plants" || text(made.Description) != "All but the cactus 🌵." || made.Status != "pending" || text(made.Priority) != "high" ||
-		text(made.Category) != "home#50%" || text(made.DueDate) != "2026-02-14" || made.CompletedAt != nil || made.Version != 1 || made.CreatedAt != made.UpdatedAt {
+	if made.Title != "Water the plants" || text(made.Description) != "All but the cactus 🌵." ||
+		made.Status != "pending" || text(made.Priority) != "high" ||
+		text(made.Category) != "home#50%" || text(made.DueDate) != "2026-02-14" || made.CompletedAt != nil ||
+		made.Version != 1 || made.CreatedAt != made.UpdatedAt {
 		t.Errorf("got %v; want the task as given", answered)
 	}
 	if answered.Header.Get("Location") != made.path() || answered.Header.Get("ETag") != `"1"` {
@@ -49,7 +53,8 @@ func TestLifecycle(t *testing.T) {
 	}
 
 	done := one.change(t, made.TaskID, input{"status": "completed"})
-	if done.Status != "completed" || done.CompletedAt == nil || done.Version != 2 || done.Title != made.Title || text(done.DueDate) != "2026-02-14" {
+	if done.Status != "completed" || done.CompletedAt == nil || done.Version != 2 || done.Title != made.Title ||
+		text(done.DueDate) != "2026-02-14" {
 		t.Errorf("got %+v; want the task completed and otherwise as it was", done)
 	}
 	for _, status := range []string{"pending", "in_progress", "cancelled"} {
@@ -63,26 +68,33 @@ func TestLifecycle(t *testing.T) {
 	// Each field can be cleared, by null, by "" and by replacing.
 	for _, nothing := range []any{nil, ""} {
 		other := one.create(t, given)
-		cleared := one.change(t, other.TaskID, input{"description": nothing, "priority": nothing, "category": nothing, "due_date": nothing})
-		if cleared.Description != nil || cleared.Priority != nil || cleared.Category != nil || cleared.DueDate != nil || cleared.Title != other.Title {
+		cleared := one.change(t, other.TaskID, input{"description": nothing, "priority": nothing, "category": nothing,
+			"due_date": nothing})
+		if cleared.Description != nil || cleared.Priority != nil || cleared.Category != nil || cleared.DueDate != nil ||
+			cleared.Title != other.Title {
 			t.Errorf("got %+v; want four fields cleared", cleared)
 		}
 		for _, sort := range []string{"due_date", "priority", "category"} {
-			on.indexed(t, "the task has left the index", func() bool { return !has(one.all(t, url.Values{"sort": {sort}}), other.TaskID) })
+			on.indexed(t, "the task has left the index", func() bool {
+				return !has(one.all(t, url.Values{"sort": {sort}}), other.TaskID)
+			})
 		}
 	}
 	other := one.create(t, given)
 	one.change(t, other.TaskID, input{"status": "in_progress"})
 	replaced := read[task](t, one.Try(t, http.MethodPut, other.path(), input{"title": "Another"}), http.StatusOK)
-	if replaced.Title != "Another" || replaced.Description != nil || replaced.DueDate != nil || replaced.Status != "in_progress" || replaced.Version != 3 || replaced.CreatedAt != other.CreatedAt {
+	if replaced.Title != "Another" || replaced.Description != nil || replaced.DueDate != nil ||
+		replaced.Status != "in_progress" || replaced.Version != 3 || replaced.CreatedAt != other.CreatedAt {
 		t.Errorf("got %+v; want everything but the status replaced", replaced)
 	}
 
 	got := one.stats(t)
-	if want := map[string]int{"pending": 2, "in_progress": 1, "completed": 1, "cancelled": 0}; !maps.Equal(got.ByStatus, want) || got.Total != 4 {
+	if want := map[string]int{"pending": 2, "in_progress": 1, "completed": 1, "cancelled": 0}; !maps.Equal(got.ByStatus,
+		want) || got.Total != 4 {
 		t.Errorf("got %+v; want %v", got, want)
 	}
-	if want := map[string]int{"low": 0, "medium": 0, "high": 1, "urgent": 0, "none": 3}; !maps.Equal(got.ByPriority, want) {
+	if want := map[string]int{"low": 0, "medium": 0, "high": 1, "urgent": 0, "none": 3}; !maps.Equal(got.ByPriority,
+		want) {
 		t.Errorf("got %+v; want %v", got, want)
 	}
 
@@ -96,9 +108,12 @@ func TestLifecycle(t *testing.T) {
 }
 
 func same(a, b task) bool {
-	return a.TaskID == b.TaskID && a.Title == b.Title && text(a.Description) == text(b.Description) && a.Status == b.Status &&
-		text(a.Priority) == text(b.Priority) && text(a.Category) == text(b.Category) && text(a.DueDate) == text(b.DueDate) &&
-		a.CreatedAt == b.CreatedAt && a.UpdatedAt == b.UpdatedAt && text(a.CompletedAt) == text(b.CompletedAt) && a.Version == b.Version
+	return a.TaskID == b.TaskID && a.Title == b.Title && text(a.Description) == text(b.Description) &&
+		a.Status == b.Status &&
+		text(a.Priority) == text(b.Priority) && text(a.Category) == text(b.Category) &&
+		text(a.DueDate) == text(b.DueDate) &&
+		a.CreatedAt == b.CreatedAt && a.UpdatedAt == b.UpdatedAt && text(a.CompletedAt) == text(b.CompletedAt) &&
+		a.Version == b.Version
 }
 
 func has(tasks []task, id string) bool {
@@ -126,7 +141,7 @@ func TestOtherUsersTask(t *testing.T) {
 	mine := one.create(t, input{"title": "Mine", "category": "home"})
 	bodies := map[string]any{http.MethodPut: input{"title": "Theirs"}, http.MethodPatch: input{"title": "Theirs"}}
 	tried := 0
-	for _, route := range schema.Todo().Routes {
+	for _, route := range todo.Platform().Routes {
 		if !strings.Contains(route.Path, "{task_id}") {
 			continue
 		}
@@ -135,18 +150,22 @@ func TestOtherUsersTask(t *testing.T) {
 		for _, with := range []http.Header{nil, ifMatch(1)} {
 			refused(t, other.MustSend(t, route.Method, path, with, bodies[route.Method]), http.StatusNotFound)
 		}
-		for _, id := range []string{"x", strings.ToUpper(mine.TaskID), mine.TaskID + "x", "%23", "TASK%23" + mine.TaskID} {
-			refused(t, other.Try(t, route.Method, platform.PathOf(route, id), bodies[route.Method]), http.StatusNotFound)
+		for _, id := range []string{"x", strings.ToUpper(mine.TaskID), mine.TaskID + "x", "%23",
+			"TASK%23" + mine.TaskID} {
+			refused(t, other.Try(t, route.Method, platform.PathOf(route, id), bodies[route.Method]),
+				http.StatusNotFound)
 		}
 	}
 	if tried != 4 {
 		t.Errorf("tried %d routes; want 4", tried)
 	}
-	set := read[statusesSet](t, other.Try(t, http.MethodPost, "/api/v1/tasks/bulk", input{"action": "set_status", "task_ids": []string{mine.TaskID}, "status": "completed"}), http.StatusOK)
+	set := read[statusesSet](t, other.Try(t, http.MethodPost, "/api/v1/tasks/bulk",
+		input{"action": "set_status", "task_ids": []string{mine.TaskID}, "status": "completed"}), http.StatusOK)
 	if len(set.Changed) != 0 || len(set.Failed) != 1 || set.Failed[0].Status != http.StatusNotFound {
 		t.Errorf("got %+v; want the task not found", set)
 	}
-	read[completedDeleted](t, other.Try(t, http.MethodPost, "/api/v1/tasks/bulk", input{"action": "delete_completed"}), http.StatusOK)
+	read[completedDeleted](t, other.Try(t, http.MethodPost, "/api/v1/tasks/bulk", input{"action": "delete_completed"}),
+		http.StatusOK)
 	for _, query := range []url.Values{nil, {"q": {"mine"}}, {"status": {"pending"}}, {"category": {"home"}}} {
 		if got := other.list(t, query); len(got.Tasks) != 0 {
 			t.Errorf("%v: got %+v; want nothing of another user", query, got)

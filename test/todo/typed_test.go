@@ -38,7 +38,8 @@ func TestTypedClients(t *testing.T) {
 	folder := typedClients(t)
 	onesynth := commandtest.Path(t)
 	target := ownRun(t, local.Options{})
-	token, err := exec.CommandContext(t.Context(), onesynth, "token", "--sub", "alice", "--console", target.Run.ConsoleURL()).Output()
+	token, err := exec.CommandContext(t.Context(), onesynth, "token", "--sub", "alice", "--console",
+		target.Run.ConsoleURL()).Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,8 +86,8 @@ func TestTypedClients(t *testing.T) {
 	}
 }
 
-// typedClients returns a folder that has what docs/CLIENTS.md installs: the Go module example.com/client, node_modules, and the
-// assembly.
+// typedClients returns a folder that has what docs/CLIENTS.md installs: the Go module example.com/client, node_modules,
+// and the assembly.
 func typedClients(t *testing.T) string {
 	t.Helper()
 	assembly, err := filepath.Abs(suite.Local(t, "dev").Assembly(t))
@@ -116,7 +117,8 @@ func typedClients(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, content := range map[string][]byte{"go.mod": formatted, "go.sum": sums, "package.json": []byte(`{"type": "module"}`)} {
+	for name, content := range map[string][]byte{"go.mod": formatted, "go.sum": sums,
+		"package.json": []byte(`{"type": "module"}`)} {
 		if err := os.WriteFile(filepath.Join(folder, name), content, 0o600); err != nil {
 			t.Fatal(err)
 		}

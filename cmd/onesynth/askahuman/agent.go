@@ -21,11 +21,10 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/cmd/onesynth/output"
 	"github.com/onesynth-cdk/onesynth/cmd/onesynth/target"
-	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
-	store "github.com/onesynth-cdk/onesynth/lambdas/askahuman/dynamodb"
+	"github.com/onesynth-cdk/onesynth/internal/console"
+	service "github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
-	"github.com/onesynth-cdk/onesynth/local/console"
-	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
 // Commands are the commands of the platform.
@@ -58,10 +57,12 @@ type keyTable struct {
 // agentKeyActions are the actions on a customer managed key that a user of the table needs
 // ("DynamoDB encryption at rest", authorizing use of a customer managed key). The construct's
 // GrantAccessPatterns grants the same.
-const agentKeyActions = "kms:Decrypt, kms:DescribeKey, kms:Encrypt, kms:GenerateDataKey, kms:GenerateDataKeyWithoutPlaintext, kms:ReEncryptFrom, kms:ReEncryptTo"
+const agentKeyActions = "kms:Decrypt, kms:DescribeKey, kms:Encrypt, kms:GenerateDataKey, " +
+	"kms:GenerateDataKeyWithoutPlaintext, kms:ReEncryptFrom, kms:ReEncryptTo"
 
 // agentPermissions are the permissions that the commands need in AWS.
-const agentPermissions = "cloudformation:DescribeStacks on the stack, dynamodb:UpdateItem on its table of keys, dynamodb:Query on the table's index ByAgent, " +
+const agentPermissions = "cloudformation:DescribeStacks on the stack, dynamodb:UpdateItem on its table of keys, " +
+	"dynamodb:Query on the table's index ByAgent, " +
 	"and, where a customer managed key encrypts the table, on that key " + agentKeyActions
 
 // keyTableOutput matches outputs with names of tables of keys. If a platform is not directly below its stack, the CDK
@@ -69,7 +70,7 @@ const agentPermissions = "cloudformation:DescribeStacks on the stack, dynamodb:U
 var keyTableOutput = regexp.MustCompile(`AgentKeysTableName([0-9A-F]{8})?$`)
 
 // use calls do with the keys in the table.
-func (c *keyTable) use(ctx context.Context, do func(*askahuman.AgentKeys) error) error {
+func (c *keyTable) use(ctx context.Context, do func(*service.AgentKeys) error) error {
 	find := c.local
 	if deployed, err := c.Deployed(); err != nil {
 		return err
@@ -86,17 +87,19 @@ func (c *keyTable) use(ctx context.Context, do func(*askahuman.AgentKeys) error)
 		return err
 	}
 	configuration := tables[name]
-	db, err := dynamo.New(dynamodb.NewFromConfig(configuration), schema.AgentKeys(), map[string]string{"AgentKeys": name})
+	db, err := dynamo.New(dynamodb.NewFromConfig(configuration), askahuman.AgentKeys(),
+		map[string]string{"AgentKeys": name})
 	if err != nil {
 		return err
 	}
-	err = do(&askahuman.AgentKeys{Store: store.NewAgentKeys(db)})
+	err = do(&service.AgentKeys{DB: db})
 	var missing *types.ResourceNotFoundException
 	switch {
 	case errors.As(err, &missing):
 		return fmt.Errorf("%s has no table %s in the Region %s: %w", where, name, configuration.Region, err)
 	case errors.Is(err, askahuman.ErrAgentKeyNotFound):
-		return fmt.Errorf("%w in the table %s: onesynth agent list shows their ids; a key that was issued a moment ago is there in a second", err, name)
+		return fmt.Errorf("%w in the table %s: onesynth agent list shows their ids; a key that was issued a moment "+
+			"ago is there in a second", err, name)
 	}
 	return target.Advise(err, configuration.Region, agentPermissions)
 }
@@ -105,9 +108,11 @@ func (c *keyTable) use(ctx context.Context, do func(*askahuman.AgentKeys) error)
 func (c *keyTable) choose(where string, tables []string) (string, error) {
 	switch {
 	case len(tables) == 0:
-		return "", fmt.Errorf("%s has no table of agents' keys: set the prop AgentKeys of Ask-a-Human; without it, agents show tokens or are open", where)
+		return "", fmt.Errorf("%s has no table of agents' keys: set the prop AgentKeys of Ask-a-Human; without it, "+
+			"agents show tokens or are open", where)
 	case c.Table == "" && len(tables) > 1:
-		return "", output.Usagef("%s has several tables of agents' keys: choose with --table %s", where, strings.Join(tables, " or --table "))
+		return "", output.Usagef("%s has several tables of agents' keys: choose with --table %s", where,
+			strings.Join(tables, " or --table "))
 	case c.Table != "" && !slices.Contains(tables, c.Table):
 		return "", output.Usagef("--table: got %q, allowed are %s", c.Table, strings.Join(tables, ", "))
 	case c.Table != "":
@@ -141,11 +146,13 @@ func (c *keyTable) local(ctx context.Context) (map[string]aws.Config, error) {
 			}
 			at := fmt.Sprintf("%s (aws://%s/%s)", stack.Stack, stack.Account, stack.Region)
 			if other, ok := stackOf[table]; ok && other != at {
-				return nil, fmt.Errorf("the run has tables of agents' keys of one name, %s, in the stacks %s and %s: run one of them alone, with onesynth local --stack", table, other, at)
+				return nil, fmt.Errorf("the run has tables of agents' keys of one name, %s, in the stacks %s and %s: "+
+					"run one of them alone, with onesynth local --stack", table, other, at)
 			}
 			stackOf[table] = at
 			tables[table] = aws.Config{
-				Region: engine.Region, BaseEndpoint: &engine.Endpoint, Credentials: credentials.NewStaticCredentialsProvider(accessKey, "local", ""),
+				Region: engine.Region, BaseEndpoint: &engine.Endpoint,
+				Credentials: credentials.NewStaticCredentialsProvider(accessKey, "local", ""),
 			}
 		}
 	}
@@ -174,13 +181,14 @@ type agentCreateCommand struct {
 
 // Run prints the key alone, so that it fits into a shell variable.
 func (c *agentCreateCommand) Run(ctx context.Context) error {
-	return c.use(ctx, func(keys *askahuman.AgentKeys) error {
+	return c.use(ctx, func(keys *service.AgentKeys) error {
 		key, kept, err := keys.Issue(ctx, c.Name)
 		if err != nil {
 			return err
 		}
 		fmt.Println(key)
-		fmt.Fprintf(os.Stderr, "onesynth: the key has the id %s, and is shown this once. The agent %q sends it as X-Agent-Id, or as Authorization: Bearer KEY.\n", kept.ID(), kept.AgentID)
+		fmt.Fprintf(os.Stderr, "onesynth: the key has the id %s, and is shown this once. The agent %q sends it as "+
+			"X-Agent-Id, or as Authorization: Bearer KEY.\n", kept.ID(), kept.AgentID)
 		return nil
 	})
 }
@@ -201,14 +209,15 @@ type listedAgentKey struct {
 
 // Run prints the keys.
 func (c *agentListCommand) Run(ctx context.Context) error {
-	return c.use(ctx, func(keys *askahuman.AgentKeys) error {
+	return c.use(ctx, func(keys *service.AgentKeys) error {
 		list, err := keys.List(ctx)
 		if err != nil {
 			return err
 		}
 		var listed []listedAgentKey
 		for _, k := range list {
-			listed = append(listed, listedAgentKey{k.ID(), k.AgentID, k.CreatedAt, optional(k.LastUsedAt), optional(k.RevokedAt)})
+			listed = append(listed, listedAgentKey{k.ID(), k.AgentID, k.CreatedAt, optional(k.LastUsedAt),
+				optional(k.RevokedAt)})
 		}
 		return output.Rows(os.Stdout, c.Format, listed)
 	})
@@ -228,12 +237,13 @@ type agentRevokeCommand struct {
 
 // Run revokes the key, and prints its agent.
 func (c *agentRevokeCommand) Run(ctx context.Context) error {
-	return c.use(ctx, func(keys *askahuman.AgentKeys) error {
+	return c.use(ctx, func(keys *service.AgentKeys) error {
 		key, err := keys.Revoke(ctx, c.ID)
 		if err != nil {
 			return err
 		}
-		fmt.Printf("%s of the agent %q is revoked since %s\n", key.ID(), key.AgentID, key.RevokedAt.UTC().Format(time.RFC3339))
+		fmt.Printf("%s of the agent %q is revoked since %s\n", key.ID(), key.AgentID,
+			key.RevokedAt.UTC().Format(time.RFC3339))
 		return nil
 	})
 }

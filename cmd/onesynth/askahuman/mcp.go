@@ -10,10 +10,10 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/onesynth-cdk/onesynth/cmd/onesynth/output"
-	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
+	"github.com/onesynth-cdk/onesynth/internal/loopback"
+	service "github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/mcp"
-	"github.com/onesynth-cdk/onesynth/local/loopback"
-	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
 type mcpCommand struct {
@@ -47,11 +47,14 @@ func (c *mcpCommand) Run(ctx context.Context) error {
 // server is the server with the agent that the flags name.
 func (c *mcpCommand) server() (*sdk.Server, error) {
 	address, err := url.Parse(c.API)
-	if err != nil || address.Host == "" || address.Scheme != "https" && address.Scheme != "http" || address.RawQuery != "" || address.User != nil {
-		return nil, output.Usagef("--api: got %q, allowed is an http or https URL: give the address of the API, such as https://api.example.com", c.API)
+	if err != nil || address.Host == "" || address.Scheme != "https" && address.Scheme != "http" ||
+		address.RawQuery != "" || address.User != nil {
+		return nil, output.Usagef("--api: got %q, allowed is an http or https URL: give the address of the API, such "+
+			"as https://api.example.com", c.API)
 	}
 	if c.Token != "" && address.Scheme == "http" && !loopback.Is(address.Hostname()) {
-		return nil, output.Usagef("--api: a token must not be sent without encryption: give an https URL, or one of this machine")
+		return nil, output.Usagef("--api: a token must not be sent without encryption: give an https URL, or one of " +
+			"this machine")
 	}
 	header := http.Header{}
 	switch {
@@ -60,13 +63,15 @@ func (c *mcpCommand) server() (*sdk.Server, error) {
 	case c.Token != "":
 		header.Set("Authorization", "Bearer "+strings.TrimSpace(c.Token))
 	case c.Agent == "":
-		return nil, output.Usagef("there is no agent: set ASK_A_HUMAN_TOKEN to a token or a key, or, where agents are open, give --agent")
+		return nil, output.Usagef("there is no agent: set ASK_A_HUMAN_TOKEN to a token or a key, or, where agents " +
+			"are open, give --agent")
 	default:
-		if err := askahuman.CheckAgentID("--agent", c.Agent); err != nil {
+		if err := service.CheckAgentID("--agent", c.Agent); err != nil {
 			return nil, &output.UsageError{Err: err}
 		}
-		header.Set(schema.AgentHeader, c.Agent)
+		header.Set(askahuman.AgentHeader, c.Agent)
 	}
 	client := &mcp.Client{URL: c.API, Header: header, Attempts: mcpAttempts}
-	return (&mcp.Server{Live: true, Client: func(context.Context, http.Header) *mcp.Client { return client }}).New(), nil
+	return (&mcp.Server{Live: true, Client: func(context.Context, http.Header) *mcp.Client { return client }}).New(),
+		nil
 }

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// Variable names the environment variable that holds the path of a built command. Linking it takes seconds, so make builds
-// it once for the tests of all packages.
+// Variable names the environment variable that holds the path of a built command. Linking it takes seconds, so make
+// builds it once for the tests of all packages.
 const Variable = "ONESYNTH_COMMAND"
 
 // module is the path of the module that the command belongs to.
@@ -20,8 +20,8 @@ const module = "github.com/onesynth-cdk/onesynth"
 // Lake is the command for SQL, which onesynth looks for beside itself. Building it needs a C compiler.
 const Lake = "onesynth-lake"
 
-// Path returns the path of the command: the one that [Variable] names, or else one that it builds for the test, with other
-// commands beside it.
+// Path returns the path of the command: the one that [Variable] names, or else one that it builds for the test, with
+// other commands beside it.
 func Path(t testing.TB, beside ...string) string {
 	t.Helper()
 	command, err := Find(t.TempDir(), beside...)
@@ -31,8 +31,8 @@ func Path(t testing.TB, beside ...string) string {
 	return command
 }
 
-// Find returns the path of the command that [Variable] names. Without one, it builds the command into the folder, and others
-// beside it. The working directory belongs to the module of the command, or to one that requires it.
+// Find returns the path of the command that [Variable] names. Without one, it builds the command into the folder, and
+// others beside it. The working directory belongs to the module of the command, or to one that requires it.
 func Find(folder string, beside ...string) (string, error) {
 	if command := os.Getenv(Variable); command != "" {
 		if _, err := os.Stat(command); err != nil {

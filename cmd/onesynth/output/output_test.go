@@ -21,11 +21,15 @@ type row struct {
 func TestRows(t *testing.T) {
 	t.Parallel()
 	last := time.Date(2026, 1, 2, 3, 4, 5, 0, time.FixedZone("", 3600))
-	rows := []row{{Name: "a", hidden: 1, Message: json.RawMessage(`{"x":1}`)}, {Name: "b, \"c\"\nd", Steps: []string{"<1>", "2"}, LastRun: &last, Message: json.RawMessage(`null`)}}
+	rows := []row{{Name: "a", hidden: 1, Message: json.RawMessage(`{"x":1}`)},
+		{Name: "b, \"c\"\nd", Steps: []string{"<1>", "2"}, LastRun: &last, Message: json.RawMessage(`null`)}}
 	for format, want := range map[string]string{
-		"text":      "NAME      STEPS        LAST RUN              MESSAGE\na         -            -                     {\"x\":1}\nb, \"c\" d  [\"<1>\",\"2\"]  2026-01-02T02:04:05Z  null\n",
-		"csv":       "name,steps,last_run,message\na,,,\"{\"\"x\"\":1}\"\n\"b, \"\"c\"\"\nd\",\"[\"\"<1>\"\",\"\"2\"\"]\",2026-01-02T02:04:05Z,null\n",
-		"jsonlines": `{"name":"a","steps":null,"last_run":null,"message":{"x":1}}` + "\n" + `{"name":"b, \"c\"\nd","steps":["<1>","2"],"last_run":"2026-01-02T03:04:05+01:00","message":null}` + "\n",
+		"text": "NAME      STEPS        LAST RUN              MESSAGE\na         -            -                 " +
+			"    {\"x\":1}\nb, \"c\" d  [\"<1>\",\"2\"]  2026-01-02T02:04:05Z  null\n",
+		"csv": "name,steps,last_run,message\na,,,\"{\"\"x\"\":1}\"\n\"b, " +
+			"\"\"c\"\"\nd\",\"[\"\"<1>\"\",\"\"2\"\"]\",2026-01-02T02:04:05Z,null\n",
+		"jsonlines": `{"name":"a","steps":null,"last_run":null,"message":{"x":1}}` + "\n" +
+			`{"name":"b, \"c\"\nd","steps":["<1>","2"],"last_run":"2026-01-02T03:04:05+01:00","message":null}` + "\n",
 	} {
 		var got strings.Builder
 		if err := output.Rows(&got, output.Format{Format: format}, rows); err != nil || got.String() != want {

@@ -1,5 +1,5 @@
-// Package scaffold writes a platform of one's own: a Go module with a contract, a construct, a function, tests, a CDK app, and
-// workflows of GitHub Actions, which builds, passes its tests and runs.
+// Package scaffold writes a platform of one's own: a Go module with a contract, a construct, a function, tests, a CDK
+// app, and workflows of GitHub Actions, which builds, passes its tests and runs.
 package scaffold
 
 import (
@@ -50,8 +50,8 @@ type Project struct {
 	Folder string
 	// Module is the path of its Go module. Default: example.com/Name.
 	Module string
-	// Checkout is the folder of a checkout of this library, for a version that no module proxy has. Default: none, Version is
-	// required.
+	// Checkout is the folder of a checkout of this library, for a version that no module proxy has. Default: none,
+	// Version is required.
 	Checkout string
 	// Version is the version of this library, such as v0.1.0. With Checkout it is left out.
 	Version string
@@ -69,8 +69,8 @@ func LibraryModule() string {
 	return strings.TrimSuffix(reflect.TypeFor[Project]().PkgPath(), "/cmd/onesynth/scaffold")
 }
 
-// Write writes the project, and returns its files, by their paths below the folder, with slashes. It overwrites nothing. The
-// error has all that is wrong with the project; it is [ErrExists] if the folder is taken.
+// Write writes the project, and returns its files, by their paths below the folder, with slashes. It overwrites
+// nothing. The error has all that is wrong with the project; it is [ErrExists] if the folder is taken.
 func (p Project) Write() (files []string, err error) {
 	if p.Folder == "" {
 		p.Folder = p.Name
@@ -115,23 +115,29 @@ func (p Project) check() error {
 	add := func(format string, arguments ...any) { problems = append(problems, fmt.Errorf(format, arguments...)) }
 	switch {
 	case !nameForm.MatchString(p.Name) || len(p.Name) > longestName:
-		add("name: got %q: write at most %d lower-case letters, digits and single hyphens, a letter first, such as short-links", p.Name, longestName)
+		add("name: got %q: write at most %d lower-case letters, digits and single hyphens, a letter first, such as "+
+			"short-links", p.Name, longestName)
 	case slices.Contains(reservedNames, p.Name):
 		add("name: got %q, which means something else to the Go toolchain: choose another one", p.Name)
 	}
-	if err := module.CheckPath(p.Module); err != nil && (nameForm.MatchString(p.Name) || p.Module != "example.com/"+p.Name) {
-		add("module: got %q: %w: write the path of a Go module, such as github.com/you/short-links", p.Module, pathProblem(err))
+	if err := module.CheckPath(p.Module); err != nil &&
+		(nameForm.MatchString(p.Name) || p.Module != "example.com/"+p.Name) {
+		add("module: got %q: %w: write the path of a Go module, such as github.com/you/short-links", p.Module,
+			pathProblem(err))
 	} else if p.Module == LibraryModule() {
 		add("module: got %q, which is this library's own: write a path of yours", p.Module)
 	}
 	switch {
 	case p.Checkout == "" && p.Version == "":
-		add("library: this command was built from a checkout, whose version no module proxy has: name the checkout with --onesynth DIR")
+		add("library: this command was built from a checkout, whose version no module proxy has: name the checkout " +
+			"with --onesynth DIR")
 	case p.Checkout == "" && module.Check(LibraryModule(), p.Version) != nil:
 		add("library: got version %q: write one that a module proxy has, such as v0.1.0", p.Version)
 	case p.Checkout != "":
-		if found, err := os.ReadFile(filepath.Join(p.Checkout, "go.mod")); err != nil || modfile.ModulePath(found) != LibraryModule() {
-			add("library: got %q, which has no go.mod of %s: name the folder of a checkout with --onesynth DIR", p.Checkout, LibraryModule())
+		if found, err := os.ReadFile(filepath.Join(p.Checkout, "go.mod")); err != nil ||
+			modfile.ModulePath(found) != LibraryModule() {
+			add("library: got %q, which has no go.mod of %s: name the folder of a checkout with --onesynth DIR",
+				p.Checkout, LibraryModule())
 		}
 	}
 	if err := checkFolder(p.Folder); err != nil {
@@ -169,7 +175,8 @@ func checkFolder(folder string) error {
 // render returns the contents of all files, by name.
 func (p Project) render() (map[string][]byte, error) {
 	words := strings.Split(p.Name, "-")
-	n := names{Name: p.Name, Module: p.Module, Library: LibraryModule(), Version: p.Version, Platform: strings.Join(words, "")}
+	n := names{Name: p.Name, Module: p.Module, Library: LibraryModule(), Version: p.Version,
+		Platform: strings.Join(words, "")}
 	for _, word := range words {
 		n.ID += strings.ToUpper(word[:1]) + word[1:]
 	}
@@ -220,7 +227,8 @@ func renderFile(source string, n names) ([]byte, error) {
 	return formatted, nil
 }
 
-// place returns where the file of a template goes. Names that begin with a dot, and main packages, have others among the templates.
+// place returns where the file of a template goes. Names that begin with a dot, and main packages, have others among
+// the templates.
 func place(source string, n names) string {
 	name := strings.TrimSuffix(strings.TrimPrefix(source, "templates/"), ".tmpl")
 	folder, file := path.Split(name)

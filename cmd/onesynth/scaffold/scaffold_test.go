@@ -47,11 +47,12 @@ func read(t *testing.T, file string) string {
 func TestWrite(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]struct{ platform, title, id, module string }{
-		"a":                     {"a", "A", "A", "example.com/a"},
-		"short-links":           {"shortlinks", "Short links", "ShortLinks", "github.com/you/links"},
-		"x9-y-10":               {"x9y10", "X9 y 10", "X9Y10", "example.com/x9-y-10"},
-		"func":                  {"func", "Func", "Func", "example.com/func"},
-		strings.Repeat("a", 40): {strings.Repeat("a", 40), "A" + strings.Repeat("a", 39), "A" + strings.Repeat("a", 39), "example.com/" + strings.Repeat("a", 40)},
+		"a":           {"a", "A", "A", "example.com/a"},
+		"short-links": {"shortlinks", "Short links", "ShortLinks", "github.com/you/links"},
+		"x9-y-10":     {"x9y10", "X9 y 10", "X9Y10", "example.com/x9-y-10"},
+		"func":        {"func", "Func", "Func", "example.com/func"},
+		strings.Repeat("a", 40): {strings.Repeat("a", 40), "A" + strings.Repeat("a", 39), "A" + strings.Repeat("a", 39),
+			"example.com/" + strings.Repeat("a", 40)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -64,7 +65,8 @@ func TestWrite(t *testing.T) {
 				if strings.Contains(content, "[[.") || strings.Contains(content, "<no value>") {
 					t.Errorf("%s has an action of a template", file)
 				}
-				if formatted, err := format.Source([]byte(content)); strings.HasSuffix(file, ".go") && (err != nil || string(formatted) != content) {
+				if formatted, err := format.Source([]byte(content)); strings.HasSuffix(file, ".go") &&
+					(err != nil || string(formatted) != content) {
 					t.Errorf("%s is not formatted: %v", file, err)
 				}
 			}
@@ -73,7 +75,8 @@ func TestWrite(t *testing.T) {
 				"package.json":         `"name": "` + name + `"`,
 				"contract/contract.go": `Name: "` + want.platform + `", Title: "` + want.title + `"`,
 				"main.go":              `construct.New(stack, "` + want.id + `", settings)`,
-				"lambdas/" + want.platform + "/notesapi/main.go": `"` + want.module + `/lambdas/` + want.platform + `/notes"`,
+				"lambdas/" + want.platform + "/notesapi/main.go": `"` + want.module + `/lambdas/` + want.platform +
+					`/notes"`,
 				"notes_test.go":                    `Stack: "` + name + `-dev"`,
 				".github/workflows/platform.yml":   name + `-" + process.env.STAGE]["` + want.id + `ApiUrl"]`,
 				".github/actions/setup/action.yml": "npm ci",
@@ -102,13 +105,16 @@ func TestGoMod(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if requirements.Go.Version != own.Go.Version || len(requirements.Require) != 1 || requirements.Require[0].Mod.Path != own.Module.Mod.Path ||
+		if requirements.Go.Version != own.Go.Version || len(requirements.Require) != 1 ||
+			requirements.Require[0].Mod.Path != own.Module.Mod.Path ||
 			len(requirements.Tool) != 1 || requirements.Tool[0].Path != own.Module.Mod.Path+"/cmd/onesynth" {
-			t.Errorf("got go %s, require %v, tool %v; want those of %s", requirements.Go.Version, requirements.Require, requirements.Tool, own.Module.Mod.Path)
+			t.Errorf("got go %s, require %v, tool %v; want those of %s", requirements.Go.Version, requirements.Require,
+				requirements.Tool, own.Module.Mod.Path)
 		}
 		return requirements
 	}
-	if got := parsed(scaffold.Project{Version: "v0.3.1"}); got.Require[0].Mod.Version != "v0.3.1" || len(got.Replace) != 0 {
+	if got := parsed(scaffold.Project{Version: "v0.3.1"}); got.Require[0].Mod.Version != "v0.3.1" ||
+		len(got.Replace) != 0 {
 		t.Errorf("got %v, %v; want v0.3.1", got.Require[0], got.Replace)
 	}
 	// A path with a space needs quotes.
@@ -116,10 +122,12 @@ func TestGoMod(t *testing.T) {
 	if err := os.Mkdir(checkout, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(checkout, "go.mod"), []byte("module "+scaffold.LibraryModule()+"\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(checkout, "go.mod"), []byte("module "+scaffold.LibraryModule()+"\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got := parsed(scaffold.Project{Checkout: checkout}); got.Require[0].Mod.Version != scaffold.DevelopmentVersion || len(got.Replace) != 1 || got.Replace[0].New.Path != checkout {
+	if got := parsed(scaffold.Project{Checkout: checkout}); got.Require[0].Mod.Version != scaffold.DevelopmentVersion ||
+		len(got.Replace) != 1 || got.Replace[0].New.Path != checkout {
 		t.Errorf("got %v, %v; want the folder %s", got.Require[0], got.Replace, checkout)
 	}
 }
@@ -146,7 +154,9 @@ func TestPackages(t *testing.T) {
 		DevDependencies map[string]any
 	}
 	decode(files["package.json"], &packages)
-	if first := got.Packages[""]; first["name"] != packages.Name || !cmp.Equal(first["devDependencies"], any(packages.DevDependencies)) || !cmp.Equal(first["engines"], any(packages.Engines)) {
+	if first := got.Packages[""]; first["name"] != packages.Name ||
+		!cmp.Equal(first["devDependencies"], any(packages.DevDependencies)) ||
+		!cmp.Equal(first["engines"], any(packages.Engines)) {
 		t.Errorf("package-lock.json is of %v; package.json has %+v", first, packages)
 	}
 	for name, version := range packages.DevDependencies {
@@ -199,20 +209,31 @@ func TestWriteErr(t *testing.T) {
 		says    []string
 		is      error
 	}{
-		"Nothing":    {scaffold.Project{}, []string{`name: got ""`, "library: this command was built from a checkout", "--onesynth DIR"}, nil},
-		"Name":       {scaffold.Project{Name: "Short_Links", Version: "v0.1.0"}, []string{`name: got "Short_Links": write at most 40 lower-case letters`}, nil},
-		"Hyphens":    {scaffold.Project{Name: "short--links", Version: "v0.1.0"}, []string{`name: got "short--links"`}, nil},
-		"Digit":      {scaffold.Project{Name: "9lives", Version: "v0.1.0"}, []string{`name: got "9lives"`}, nil},
-		"Path":       {scaffold.Project{Name: "../links", Version: "v0.1.0"}, []string{`name: got "../links"`}, nil},
-		"Long":       {scaffold.Project{Name: strings.Repeat("a", 41), Version: "v0.1.0"}, []string{"at most 40"}, nil},
-		"Vendor":     {scaffold.Project{Name: "vendor", Version: "v0.1.0"}, []string{"means something else to the Go toolchain"}, nil},
-		"Module":     {scaffold.Project{Name: "links", Module: "links", Version: "v0.1.0"}, []string{`module: got "links": missing dot in first path element: write the path`}, nil},
-		"OwnModule":  {scaffold.Project{Name: "links", Module: scaffold.LibraryModule(), Version: "v0.1.0"}, []string{"which is this library's own"}, nil},
-		"Version":    {scaffold.Project{Name: "links", Version: "latest"}, []string{`library: got version "latest"`}, nil},
-		"Checkout":   {scaffold.Project{Name: "links", Checkout: full}, []string{"which has no go.mod of " + scaffold.LibraryModule()}, nil},
-		"Folder":     {scaffold.Project{Name: "links", Version: "v0.1.0", Folder: full}, []string{"which has notes.txt in it", "name another one"}, scaffold.ErrExists},
-		"File":       {scaffold.Project{Name: "links", Version: "v0.1.0", Folder: filepath.Join(full, "notes.txt")}, []string{"folder: got "}, nil},
-		"Everything": {scaffold.Project{Name: "Links", Module: "x y", Checkout: full, Folder: full}, []string{"name: got", "module: got", "library: got", "folder: got"}, scaffold.ErrExists},
+		"Nothing": {scaffold.Project{}, []string{`name: got ""`, "library: this command was built from a checkout",
+			"--onesynth DIR"}, nil},
+		"Name": {scaffold.Project{Name: "Short_Links", Version: "v0.1.0"},
+			[]string{`name: got "Short_Links": write at most 40 lower-case letters`}, nil},
+		"Hyphens": {scaffold.Project{Name: "short--links", Version: "v0.1.0"}, []string{`name: got "short--links"`},
+			nil},
+		"Digit": {scaffold.Project{Name: "9lives", Version: "v0.1.0"}, []string{`name: got "9lives"`}, nil},
+		"Path":  {scaffold.Project{Name: "../links", Version: "v0.1.0"}, []string{`name: got "../links"`}, nil},
+		"Long":  {scaffold.Project{Name: strings.Repeat("a", 41), Version: "v0.1.0"}, []string{"at most 40"}, nil},
+		"Vendor": {scaffold.Project{Name: "vendor", Version: "v0.1.0"},
+			[]string{"means something else to the Go toolchain"}, nil},
+		"Module": {scaffold.Project{Name: "links", Module: "links", Version: "v0.1.0"},
+			[]string{`module: got "links": missing dot in first path element: write the path`}, nil},
+		"OwnModule": {scaffold.Project{Name: "links", Module: scaffold.LibraryModule(), Version: "v0.1.0"},
+			[]string{"which is this library's own"}, nil},
+		"Version": {scaffold.Project{Name: "links", Version: "latest"}, []string{`library: got version "latest"`},
+			nil},
+		"Checkout": {scaffold.Project{Name: "links", Checkout: full},
+			[]string{"which has no go.mod of " + scaffold.LibraryModule()}, nil},
+		"Folder": {scaffold.Project{Name: "links", Version: "v0.1.0", Folder: full},
+			[]string{"which has notes.txt in it", "name another one"}, scaffold.ErrExists},
+		"File": {scaffold.Project{Name: "links", Version: "v0.1.0", Folder: filepath.Join(full, "notes.txt")},
+			[]string{"folder: got "}, nil},
+		"Everything": {scaffold.Project{Name: "Links", Module: "x y", Checkout: full, Folder: full},
+			[]string{"name: got", "module: got", "library: got", "folder: got"}, scaffold.ErrExists},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -246,7 +267,8 @@ func TestWriteIntoRepository(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(folder, ".git"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if files, err := (scaffold.Project{Name: "links", Version: "v0.1.0", Folder: folder}).Write(); err != nil || len(files) != 19 {
+	if files, err := (scaffold.Project{Name: "links", Version: "v0.1.0", Folder: folder}).Write(); err != nil ||
+		len(files) != 19 {
 		t.Errorf("got %d files, %v; want 19", len(files), err)
 	}
 }

@@ -14,7 +14,8 @@ import (
 )
 
 // signIn says how to get credentials.
-const signIn = "sign in (aws sso login, or as you do), or choose a profile with AWS_PROFILE (aws configure list-profiles shows them)"
+const signIn = "sign in (aws sso login, or as you do), or choose a profile with AWS_PROFILE (aws configure " +
+	"list-profiles shows them)"
 
 // Connect returns the configuration of the AWS command line, for the Region unless that is empty. Its errors say what
 // to do.
@@ -27,7 +28,8 @@ func Connect(ctx context.Context, region string) (aws.Config, error) {
 	var noProfile config.SharedConfigProfileNotExistError
 	switch {
 	case errors.As(err, &noProfile):
-		return aws.Config{}, fmt.Errorf("got an unknown profile: set AWS_PROFILE to one of aws configure list-profiles: %w", err)
+		return aws.Config{}, fmt.Errorf("got an unknown profile: set AWS_PROFILE to one of aws configure "+
+			"list-profiles: %w", err)
 	case err != nil:
 		return aws.Config{}, fmt.Errorf("AWS configuration: %w", err)
 	}
@@ -41,7 +43,8 @@ func Connect(ctx context.Context, region string) (aws.Config, error) {
 func Advise(err error, region, permissions string) error {
 	var unknownHost *net.DNSError
 	if errors.As(err, &unknownHost) {
-		return fmt.Errorf("got no address for AWS in %s: set AWS_REGION to an existing Region, or check the network: %w", region, err)
+		return fmt.Errorf(
+			"got no address for AWS in %s: set AWS_REGION to an existing Region, or check the network: %w", region, err)
 	}
 	var refusal smithy.APIError
 	if !errors.As(err, &refusal) {
@@ -50,7 +53,8 @@ func Advise(err error, region, permissions string) error {
 	switch code := refusal.ErrorCode(); {
 	case strings.HasPrefix(code, "AccessDenied"):
 		return fmt.Errorf("a permission is missing: %s are needed: %w", permissions, err)
-	case slices.Contains([]string{"ExpiredToken", "ExpiredTokenException", "RequestExpired", "InvalidClientTokenId", "UnrecognizedClientException", "SignatureDoesNotMatch"}, code):
+	case slices.Contains([]string{"ExpiredToken", "ExpiredTokenException", "RequestExpired", "InvalidClientTokenId",
+		"UnrecognizedClientException", "SignatureDoesNotMatch"}, code):
 		return fmt.Errorf("AWS does not take the credentials: %s: %w", signIn, err)
 	}
 	return err

@@ -11,8 +11,8 @@ import (
 	"net/http"
 	"syscall"
 
+	"github.com/onesynth-cdk/onesynth/internal/console"
 	"github.com/onesynth-cdk/onesynth/local"
-	"github.com/onesynth-cdk/onesynth/local/console"
 )
 
 // Console has the flag with which commands find the console of a run.
@@ -60,7 +60,8 @@ func (c Console) Call(ctx context.Context, method, path string, body, into any) 
 	if response.StatusCode >= 300 {
 		var problem struct{ Error string }
 		if err := json.NewDecoder(response.Body).Decode(&problem); err != nil || problem.Error == "" {
-			return fmt.Errorf("%s %s answered %s: is %s the console of a local run?", method, path, response.Status, c.URL)
+			return fmt.Errorf("%s %s answered %s: is %s the console of a local run?", method, path, response.Status,
+				c.URL)
 		}
 		return errors.New(problem.Error)
 	}

@@ -70,21 +70,26 @@ func parseSettings(text []byte) (Settings, error) {
 		"consolePort":      {&read.ConsolePort, "a port from 0 to 65535"},
 		"ports":            {&read.Ports, `an object of stacks and their ports, such as {"Dev/Ask": 9001}`},
 		"allowUnsupported": {&read.AllowUnsupported, `a list of resource types, such as ["AWS::EKS::Cluster"]`},
-		"ssmParameters":    {&read.SSMParameters, `an object of names and values, such as {"/company/vpc": "vpc-0a1b2c3d"}`},
+		"ssmParameters": {&read.SSMParameters,
+			`an object of names and values, such as {"/company/vpc": "vpc-0a1b2c3d"}`},
 	}
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal(given, &object); err != nil || object == nil {
-		return Settings{}, fmt.Errorf("%s: got %s: write an object with any of %s", settingsAt, given, strings.Join(slices.Sorted(maps.Keys(members)), ", "))
+		return Settings{}, fmt.Errorf("%s: got %s: write an object with any of %s", settingsAt, given,
+			strings.Join(slices.Sorted(maps.Keys(members)), ", "))
 	}
 	var problems []error
 	for _, name := range slices.Sorted(maps.Keys(object)) {
 		member, ok := members[name]
 		if !ok {
-			problems = append(problems, fmt.Errorf("%s: got %q: allowed are %s; remove or rename it", settingsAt, name, strings.Join(slices.Sorted(maps.Keys(members)), ", ")))
+			problems = append(problems, fmt.Errorf("%s: got %q: allowed are %s; remove or rename it", settingsAt, name,
+				strings.Join(slices.Sorted(maps.Keys(members)), ", ")))
 			continue
 		}
-		if err := json.Unmarshal(object[name], member.into); err != nil || bytes.Equal(bytes.TrimSpace(object[name]), []byte("null")) {
-			problems = append(problems, fmt.Errorf("%s.%s: got %s: write %s", settingsAt, name, bytes.TrimSpace(object[name]), member.want))
+		if err := json.Unmarshal(object[name], member.into); err != nil ||
+			bytes.Equal(bytes.TrimSpace(object[name]), []byte("null")) {
+			problems = append(problems, fmt.Errorf("%s.%s: got %s: write %s", settingsAt, name,
+				bytes.TrimSpace(object[name]), member.want))
 		}
 	}
 	return read, errors.Join(append(problems, read.checkPorts()...)...)
@@ -93,7 +98,8 @@ func parseSettings(text []byte) (Settings, error) {
 func (s Settings) checkPorts() (problems []error) {
 	check := func(member string, port *int, least int) {
 		if port != nil && (*port < least || *port > 65535) {
-			problems = append(problems, fmt.Errorf("%s.%s: got %d: write a port from %d to 65535", settingsAt, member, *port, least))
+			problems = append(problems, fmt.Errorf("%s.%s: got %d: write a port from %d to 65535", settingsAt, member,
+				*port, least))
 		}
 	}
 	check("port", s.Port, -1)

@@ -12,7 +12,7 @@ import (
 	"github.com/aws/smithy-go"
 
 	"github.com/onesynth-cdk/onesynth/cmd/onesynth/output"
-	"github.com/onesynth-cdk/onesynth/local/console"
+	"github.com/onesynth-cdk/onesynth/internal/console"
 )
 
 // Stack has the flags with which commands find a platform, of a run or of a deployed stack, by the stacks' outputs.
@@ -25,7 +25,8 @@ type Stack struct {
 // Deployed reports whether the flags name a deployed stack.
 func (s *Stack) Deployed() (bool, error) {
 	if s.Name == "" && s.Region != "" {
-		return false, output.Usagef("got --region without --stack: name the deployed stack, or leave both out for the running assembly")
+		return false, output.Usagef("got --region without --stack: name the deployed stack, or leave both out for " +
+			"the running assembly")
 	}
 	return s.Name != "", nil
 }
@@ -53,11 +54,14 @@ func (s *Stack) DeployedOutputs(ctx context.Context, permissions string) (aws.Co
 	if configuration.Region == "" {
 		return aws.Config{}, nil, errors.New("got no Region: set AWS_REGION, or name it by --region")
 	}
-	described, err := cloudformation.NewFromConfig(configuration).DescribeStacks(ctx, &cloudformation.DescribeStacksInput{StackName: &s.Name})
+	described, err := cloudformation.NewFromConfig(configuration).DescribeStacks(ctx,
+		&cloudformation.DescribeStacksInput{StackName: &s.Name})
 	var refusal smithy.APIError
 	switch {
-	case errors.As(err, &refusal) && refusal.ErrorCode() == "ValidationError" && strings.Contains(refusal.ErrorMessage(), "does not exist"):
-		return aws.Config{}, nil, fmt.Errorf("stack %s: it is not deployed in %s: aws cloudformation list-stacks shows those that are", s.Name, configuration.Region)
+	case errors.As(err, &refusal) && refusal.ErrorCode() == "ValidationError" &&
+		strings.Contains(refusal.ErrorMessage(), "does not exist"):
+		return aws.Config{}, nil, fmt.Errorf("stack %s: it is not deployed in %s: aws cloudformation list-stacks "+
+			"shows those that are", s.Name, configuration.Region)
 	case err != nil:
 		return aws.Config{}, nil, Advise(fmt.Errorf("ask CloudFormation: %w", err), configuration.Region, permissions)
 	}

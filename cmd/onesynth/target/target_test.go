@@ -18,20 +18,33 @@ func TestParseSettings(t *testing.T) {
 		want    Settings
 		problem []string
 	}{
-		"All": {text: `{"app": "go run .", "context": {"other": 1, "onesynth": {"stacks": ["Dev/*"], "port": 9000, "consolePort": 0, "ports": {"Dev/Ask": 9001},
+		"All": {
+			text: `{"app": "go run .", "context": {"other": 1, "onesynth": {"stacks": ["Dev/*"], "port": 9000, "consolePort": 0, "ports": {"Dev/Ask": 9001},
 			"allowUnsupported": ["AWS::EKS::Cluster"], "ssmParameters": {"/company/vpc": "vpc-1"}}}}`,
-			want: Settings{Stacks: []string{"Dev/*"}, Port: &port, ConsolePort: &console, Ports: map[string]int{"Dev/Ask": 9001},
-				AllowUnsupported: []string{"AWS::EKS::Cluster"}, SSMParameters: map[string]string{"/company/vpc": "vpc-1"}}},
-		"Empty":        {text: `{"context": {"onesynth": {}}}`},
-		"NoContext":    {text: `{"app": "go run ."}`},
-		"NoKey":        {text: `{"context": {}}`},
-		"NoJSON":       {text: `{`, problem: []string{"got no JSON object"}},
-		"NoObject":     {text: `{"context": {"onesynth": ["AWS::EKS::Cluster"]}}`, problem: []string{`context.onesynth: got ["AWS::EKS::Cluster"]: write an object with any of allowUnsupported, consolePort, port, ports, ssmParameters, stacks`}},
-		"Null":         {text: `{"context": {"onesynth": null}}`, problem: []string{"context.onesynth: got null"}},
-		"Unknown":      {text: `{"context": {"onesynth": {"prot": 1, "allow-unsupported": []}}}`, problem: []string{`context.onesynth: got "prot": allowed are allowUnsupported, consolePort, port, ports, ssmParameters, stacks; remove or rename it`, `got "allow-unsupported"`}},
-		"OtherType":    {text: `{"context": {"onesynth": {"port": "9000", "stacks": "Dev"}}}`, problem: []string{`context.onesynth.port: got "9000": write a port from 0 to 65535`, `context.onesynth.stacks: got "Dev": write a list of stacks`}},
-		"NullMember":   {text: `{"context": {"onesynth": {"ports": null}}}`, problem: []string{"context.onesynth.ports: got null"}},
-		"NoPort":       {text: `{"context": {"onesynth": {"port": 65536, "consolePort": -1, "ports": {"ask": -1}}}}`, problem: []string{"context.onesynth.port: got 65536", "context.onesynth.consolePort: got -1", "context.onesynth.ports.ask: got -1"}},
+			want: Settings{Stacks: []string{"Dev/*"}, Port: &port, ConsolePort: &console,
+				Ports:            map[string]int{"Dev/Ask": 9001},
+				AllowUnsupported: []string{"AWS::EKS::Cluster"},
+				SSMParameters:    map[string]string{"/company/vpc": "vpc-1"}}},
+		"Empty":     {text: `{"context": {"onesynth": {}}}`},
+		"NoContext": {text: `{"app": "go run ."}`},
+		"NoKey":     {text: `{"context": {}}`},
+		"NoJSON":    {text: `{`, problem: []string{"got no JSON object"}},
+		"NoObject": {text: `{"context": {"onesynth": ["AWS::EKS::Cluster"]}}`,
+			problem: []string{
+				`context.onesynth: got ["AWS::EKS::Cluster"]: write an object with any of allowUnsupported, consolePort, port, ports, ssmParameters, stacks`}},
+		"Null": {text: `{"context": {"onesynth": null}}`, problem: []string{"context.onesynth: got null"}},
+		"Unknown": {text: `{"context": {"onesynth": {"prot": 1, "allow-unsupported": []}}}`,
+			problem: []string{
+				`context.onesynth: got "prot": allowed are allowUnsupported, consolePort, port, ports, ssmParameters, stacks; remove or rename it`,
+				`got "allow-unsupported"`}},
+		"OtherType": {text: `{"context": {"onesynth": {"port": "9000", "stacks": "Dev"}}}`,
+			problem: []string{`context.onesynth.port: got "9000": write a port from 0 to 65535`,
+				`context.onesynth.stacks: got "Dev": write a list of stacks`}},
+		"NullMember": {text: `{"context": {"onesynth": {"ports": null}}}`,
+			problem: []string{"context.onesynth.ports: got null"}},
+		"NoPort": {text: `{"context": {"onesynth": {"port": 65536, "consolePort": -1, "ports": {"ask": -1}}}}`,
+			problem: []string{"context.onesynth.port: got 65536", "context.onesynth.consolePort: got -1",
+				"context.onesynth.ports.ask: got -1"}},
 		"StacksByName": {text: `{"context": {"onesynth": {"port": -1}}}`, want: Settings{Port: new(-1)}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -53,7 +66,8 @@ func TestParseSettings(t *testing.T) {
 }
 
 func FuzzParseSettings(f *testing.F) {
-	for _, seed := range []string{`{"context": {"onesynth": {"port": 1}}}`, `{"context": null}`, `null`, `{"context": {"onesynth": {"ports": {"a": 1e9}}}}`, `[]`} {
+	for _, seed := range []string{`{"context": {"onesynth": {"port": 1}}}`, `{"context": null}`, `null`,
+		`{"context": {"onesynth": {"ports": {"a": 1e9}}}}`, `[]`} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
@@ -66,8 +80,10 @@ func FuzzParseSettings(f *testing.F) {
 // TestAdvise: a Region that is misspelt has no address.
 func TestAdvise(t *testing.T) {
 	t.Parallel()
-	cause := &net.OpError{Op: "dial", Err: &net.DNSError{Name: "cloudformation.eu-nowhere-1.amazonaws.com", IsNotFound: true}}
-	if got := Advise(cause, "eu-nowhere-1", "permissions"); !errors.Is(got, cause) || !strings.HasPrefix(got.Error(), "got no address for AWS in eu-nowhere-1: set AWS_REGION") {
+	cause := &net.OpError{Op: "dial", Err: &net.DNSError{Name: "cloudformation.eu-nowhere-1.amazonaws.com",
+		IsNotFound: true}}
+	if got := Advise(cause, "eu-nowhere-1", "permissions"); !errors.Is(got, cause) ||
+		!strings.HasPrefix(got.Error(), "got no address for AWS in eu-nowhere-1: set AWS_REGION") {
 		t.Errorf("got %v", got)
 	}
 	if got := Advise(io.EOF, "eu-west-1", "permissions"); got != io.EOF {

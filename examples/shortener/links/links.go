@@ -1,15 +1,42 @@
-// Package links is the contract of the shortener, which its construct and its handlers read:
-// tables, access patterns, functions, routes and lake.
+// Package links is the contract of the shortener, which its construct and its handlers read: what it keeps, the errors
+// that callers see, tables, access patterns, functions, routes and lake.
 package links
 
 import (
+	"net/http"
 	"time"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/problem"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 // Zone is the time zone in which the last day of a link ends.
 const Zone = "Europe/Vienna"
+
+// The errors that callers see.
+var (
+	ErrNotFound = problem.New(http.StatusNotFound, "", "there is no such link")
+	ErrTaken    = problem.New(http.StatusConflict, "", "the code is taken: choose another one, or leave it out")
+)
+
+// Link is a link, in the form of both the table and the API.
+type Link struct {
+	Code      string    `json:"code,omitempty" dynamodbav:"code" attribute:"What follows the host in the short address" pattern:"^[A-Za-z0-9_-]{3,40}$" doc:"What follows the host in the short address. Default: a random one." example:"home"`
+	Owner     string    `json:"-" dynamodbav:"owner" attribute:"User who made it"`
+	URL       string    `json:"url" dynamodbav:"url" attribute:"Where it leads" pattern:"^https?://[^/]" maxLength:"2000" doc:"Where it leads." example:"https://example.com/"`
+	CreatedAt time.Time `json:"created_at,omitzero" dynamodbav:"created_at,unixtime" attribute:"Unix seconds" readOnly:"true"`
+	ExpiresOn string    `json:"expires_on,omitempty" dynamodbav:"expires_on,omitempty" attribute:"YYYY-MM-DD: its last day; absent when it has none" format:"date" doc:"Its last day, in Vienna. Default: none."`
+	ExpiresAt int64     `json:"-" dynamodbav:"expires_at,omitempty" attribute:"Unix seconds after which the item may be deleted (TTL attribute): a week after the last day, should the expirer not have run"`
+}
+
+// Click is one use of a link, in the form of the table; the lake has it, too.
+type Click struct {
+	Code      string    `dynamodbav:"code" attribute:"Code of the link"`
+	ID        string    `dynamodbav:"id" attribute:"UUIDv7: in the order of time"`
+	Owner     string    `dynamodbav:"owner" attribute:"User whose link it is"`
+	ClickedAt time.Time `dynamodbav:"clicked_at,unixtime" attribute:"Unix seconds" column:"When it was used" columntype:"timestamp"`
+	ExpiresAt int64     `dynamodbav:"expires_at" attribute:"Unix seconds after which the item may be deleted (TTL attribute)"`
+}
 
 // Platform returns the contract.
 func Platform() schema.Platform {
@@ -20,7 +47,8 @@ func Platform() schema.Platform {
 		Functions: []schema.Function{
 			{
 				Name: "linksapi", Description: "Serves the routes of links", Secrets: []string{"CursorSecret"},
-				AccessPatterns: []string{"CreateLink", "GetLink", "ListLinks", "DeleteLink", "RecordClick", schema.CountRequest, schema.ClaimIdempotencyKey, schema.SettleIdempotencyKey},
+				AccessPatterns: []string{"CreateLink", "GetLink", "ListLinks", "DeleteLink", "RecordClick",
+					schema.CountRequest, schema.ClaimIdempotencyKey, schema.SettleIdempotencyKey},
 			},
 			{
 				Name: "expirer", Description: "Deletes the links whose last day is over", Timeout: 5 * time.Minute,
@@ -31,54 +59,52 @@ func Platform() schema.Platform {
 		Secrets:    []schema.Secret{schema.CursorSecret()},
 		RateLimits: []schema.RateLimit{{Name: "create", Requests: 60, Window: time.Hour, Per: schema.PerUser}},
 		Routes: []schema.Route{
-			{Method: "POST", Path: "/links", Function: "linksapi", Caller: schema.CallerUser, RateLimit: "create", Summary: "Make a link"},
-			{Method: "GET", Path: "/links", Function: "linksapi", Caller: schema.CallerUser, Summary: "List one's own links, the newest first"},
-			{Method: "GET", Path: "/links/{code}", Function: "linksapi", Caller: schema.CallerUser, Summary: "Read one of one's own links"},
-			{Method: "DELETE", Path: "/links/{code}", Function: "linksapi", Caller: schema.CallerUser, Summary: "Delete one of one's own links"},
-			{Method: "GET", Path: "/{code}", Function: "linksapi", Caller: schema.CallerAnyone, Summary: "Follow a link"},
+			{Method: "POST", Path: "/links", Function: "linksapi", Caller: schema.CallerUser, RateLimit: "create",
+				Summary: "Make a link"},
+			{Method: "GET", Path: "/links", Function: "linksapi", Caller: schema.CallerUser,
+				Summary: "List one's own links, the newest first"},
+			{Method: "GET", Path: "/links/{code}", Function: "linksapi", Caller: schema.CallerUser,
+				Summary: "Read one of one's own links"},
+			{Method: "DELETE", Path: "/links/{code}", Function: "linksapi", Caller: schema.CallerUser,
+				Summary: "Delete one of one's own links"},
+			{Method: "GET", Path: "/{code}", Function: "linksapi", Caller: schema.CallerAnyone,
+				Summary: "Follow a link"},
 		},
-		RequestHeaders:  []string{"Authorization", "Content-Type", "Idempotency-Key"},
-		ResponseHeaders: []string{"Idempotency-Replayed", "Retry-After", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"},
-		Metrics:         []schema.Metric{{Name: "LinksExpired", Function: "expirer", Unit: schema.Count, Description: "links deleted after their last day"}},
-		Lakes:           []schema.Lake{lake()},
+		RequestHeaders: []string{"Authorization", "Content-Type", "Idempotency-Key"},
+		ResponseHeaders: []string{"Idempotency-Replayed", "Retry-After", "X-RateLimit-Limit", "X-RateLimit-Remaining",
+			"X-RateLimit-Reset"},
+		Metrics: []schema.Metric{{Name: "LinksExpired", Function: "expirer", Unit: schema.Count,
+			Description: "links deleted after their last day"}},
+		Lakes: []schema.Lake{lake()},
 	}
 }
 
 func tables() []schema.Table {
-	const expiry = "Unix seconds after which the item may be deleted (TTL attribute)"
 	return []schema.Table{
 		{
-			Name: "Links", PhysicalName: "links", Description: "Links, by code.", Key: schema.Key{Partition: "code"}, TimeToLive: "expires_at",
-			Attributes: []schema.Attribute{
-				{Name: "code", Type: schema.String, Description: "What follows the host in the short address"},
-				{Name: "owner", Type: schema.String, Description: "User who made it"},
-				{Name: "url", Type: schema.String, Description: "Where it leads"},
-				{Name: "created_at", Type: schema.Number, Description: "Unix seconds"},
-				{Name: "expires_on", Type: schema.String, Description: "YYYY-MM-DD: its last day; absent when it has none"},
-				{Name: "expires_at", Type: schema.Number, Description: expiry + ": a week after the last day, should the expirer not have run"},
-			},
+			Name: "Links", PhysicalName: "links", Description: "Links, by code.", Key: schema.Key{Partition: "code"},
+			TimeToLive: "expires_at",
+			Attributes: schema.AttributesOf(Link{}),
 			Indexes: []schema.Index{
-				{Name: "ByOwner", Key: schema.Key{Partition: "owner", Sort: "created_at"}, Description: "A user's links."},
-				{Name: "ByLastDay", Key: schema.Key{Partition: "expires_on"}, Projection: schema.ProjectKeysOnly, Description: "Links by their last day. Sparse: only links that have one."},
+				{Name: "ByOwner", Key: schema.Key{Partition: "owner", Sort: "created_at"},
+					Description: "A user's links."},
+				{Name: "ByLastDay", Key: schema.Key{Partition: "expires_on"}, Projection: schema.ProjectKeysOnly,
+					Description: "Links by their last day. Sparse: only links that have one."},
 			},
 		},
 		{
 			Name: "Clicks", PhysicalName: "clicks", Description: "Uses of links, for 30 days; the lake keeps them.",
-			Key: schema.Key{Partition: "code", Sort: "id"}, TimeToLive: "expires_at", Stream: schema.StreamNewAndOldImages,
-			Attributes: []schema.Attribute{
-				{Name: "code", Type: schema.String, Description: "Code of the link"},
-				{Name: "id", Type: schema.String, Description: "UUIDv7: in the order of time"},
-				{Name: "owner", Type: schema.String, Description: "User whose link it is"},
-				{Name: "clicked_at", Type: schema.Number, Description: "Unix seconds"},
-				{Name: "expires_at", Type: schema.Number, Description: expiry},
-			},
+			Key: schema.Key{Partition: "code", Sort: "id"}, TimeToLive: "expires_at",
+			Stream:     schema.StreamNewAndOldImages,
+			Attributes: schema.AttributesOf(Click{}),
 		},
 		{
 			Name: "Requests", PhysicalName: "requests", Description: "Idempotency keys, and counters of rate limits.",
 			Key: schema.Key{Partition: "id"}, TimeToLive: "expires_at",
 			Attributes: append(append(schema.IdempotencyAttributes(), schema.RateLimitAttributes()...),
 				schema.Attribute{Name: "id", Type: schema.String, Description: "KEY# or COUNT#, and what it is of"},
-				schema.Attribute{Name: "expires_at", Type: schema.Number, Description: expiry},
+				schema.Attribute{Name: "expires_at", Type: schema.Number,
+					Description: "Unix seconds after which the item may be deleted (TTL attribute)"},
 			),
 		},
 	}
@@ -86,16 +112,16 @@ func tables() []schema.Table {
 
 func accessPatterns() []schema.AccessPattern {
 	return append([]schema.AccessPattern{
-		{
-			Name: "CreateLink", Description: "Store a link under a new code, with the answer to the request.", Operation: schema.TransactWriteItems,
-			Writes: []schema.Write{{Table: "Links", Operation: schema.PutItem, Description: "the link, unless its code is taken"}, schema.KeepAnswer("Requests")},
-		},
-		{Name: "GetLink", Description: "A link as it is now.", Operation: schema.GetItem, Table: "Links", Consistent: true},
-		{Name: "ListLinks", Description: "A user's links, the newest first.", Operation: schema.Query, Table: "Links", Index: "ByOwner", Descending: true, KeyConditions: []schema.KeyCondition{{Attribute: "owner", Comparison: schema.Equal}}},
-		{Name: "RecordClick", Description: "Store the use of a link.", Operation: schema.PutItem, Table: "Clicks"},
-		{Name: "DeleteLink", Description: "Delete a link, if it is the caller's.", Operation: schema.DeleteItem, Table: "Links"},
-		{Name: "ListExpired", Description: "The links of one last day.", Operation: schema.Query, Table: "Links", Index: "ByLastDay", KeyConditions: []schema.KeyCondition{{Attribute: "expires_on", Comparison: schema.Equal}}},
-		{Name: "ExpireLink", Description: "Delete a link, if it still has the last day.", Operation: schema.DeleteItem, Table: "Links"},
+		schema.Transaction("CreateLink", "Store a link under a new code, with the answer to the request.",
+			schema.PutItem.On("Links", "the link, unless its code is taken"), schema.KeepAnswer("Requests")),
+		schema.GetItem.Pattern("GetLink", "Links", "A link as it is now."),
+		schema.Query.Pattern("ListLinks", "Links", "A user's links, the newest first.").
+			By("ByOwner", schema.Where("owner", schema.Equal)).Downwards(),
+		schema.PutItem.Pattern("RecordClick", "Clicks", "Store the use of a link."),
+		schema.DeleteItem.Pattern("DeleteLink", "Links", "Delete a link, if it is the caller's."),
+		schema.Query.Pattern("ListExpired", "Links", "The links of one last day.").
+			By("ByLastDay", schema.Where("expires_on", schema.Equal)),
+		schema.DeleteItem.Pattern("ExpireLink", "Links", "Delete a link, if it still has the last day."),
 	}, append(schema.IdempotencyPatterns("Requests"), schema.RateLimitPatterns("Requests")...)...)
 }
 
@@ -104,7 +130,7 @@ func lake() schema.Lake {
 		Name: "shortener", Table: "Clicks",
 		Entities: []schema.Entity{{
 			Name: "click", Description: "The use of a link", Omit: []string{"id", "expires_at"},
-			Columns: []schema.Column{{Name: "clicked_at", Type: schema.ColumnTimestamp, Description: "When it was used"}},
+			Columns: schema.ColumnsOf(Click{}),
 		}},
 		Queries: []schema.SavedQuery{{
 			Name: "Most used links of the last 30 days", Description: "Clicks by link. Reads 30 days",

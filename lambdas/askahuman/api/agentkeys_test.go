@@ -1,14 +1,12 @@
 package api_test
 
 import (
-	"context"
-	"errors"
 	"net/http"
 	"strings"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/api"
-	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/storetest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
 func (p *platform) issue(t *testing.T, agent string) string {
@@ -23,9 +21,10 @@ func (p *platform) issue(t *testing.T, agent string) string {
 // A key names its agent in either header, and the service sees only the agent.
 func TestAgentKeys(t *testing.T) {
 	t.Parallel()
-	p := newPlatform(withKeys)
+	p := newPlatform(t, withKeys(t))
 	ann, rotated, bob := p.issue(t, "ann"), p.issue(t, "ann"), p.issue(t, "bob")
-	w := p.serve(request{"POST /agent/questions", []string{"X-Agent-Id: " + ann}, `{"prompt":"Is anybody out there?","type":"text"}`})
+	w := p.serve(request{"POST /agent/questions", []string{"X-Agent-Id: " + ann},
+		`{"prompt":"Is anybody out there?","type":"text"}`})
 	if w.Code != http.StatusCreated {
 		t.Fatalf("got %d %s", w.Code, w.Body)
 	}
@@ -66,15 +65,17 @@ func TestAgentKeys(t *testing.T) {
 // A caller without a valid key gets the same answer for every kind of wrong key.
 func TestAgentKeyRefused(t *testing.T) {
 	t.Parallel()
-	p := newPlatform(withKeys)
+	p := newPlatform(t, withKeys(t))
 	revoked := p.issue(t, "ann")
-	storetest.Must(p.keys.Revoke(t.Context(), revoked))(t)
+	must(p.keys.Revoke(t.Context(), revoked))(t)
 	want := p.serve(request{line: "GET /agent/questions"}).Body.String()
 	for name, key := range map[string]string{
 		"Revoked": revoked, "Unknown": revoked[:55] + "B", "Malformed": "me", "Control": "a\x07b", "NotUTF8": "\xff",
 	} {
-		for _, line := range []string{"POST /agent/questions", "GET /agent/questions", "GET /agent/questions/x", "DELETE /agent/questions/x"} {
-			if w := p.serve(request{line, []string{"X-Agent-Id: " + key}, `{"prompt":1}`}); w.Code != http.StatusUnauthorized || w.Body.String() != want {
+		for _, line := range []string{"POST /agent/questions", "GET /agent/questions", "GET /agent/questions/x",
+			"DELETE /agent/questions/x"} {
+			if w := p.serve(request{line, []string{"X-Agent-Id: " + key},
+				`{"prompt":1}`}); w.Code != http.StatusUnauthorized || w.Body.String() != want {
 				t.Errorf("%s, %s: got %d %s", name, line, w.Code, w.Body)
 			}
 		}
@@ -84,26 +85,23 @@ func TestAgentKeyRefused(t *testing.T) {
 	}
 }
 
-// brokenKeys cannot be read.
-type brokenKeys struct{ api.AgentKeys }
-
-func (brokenKeys) Agent(context.Context, string) (string, error) {
-	return "", errors.New("GetAgentKey: no table")
-}
-
 // Without readable keys every agent is refused, and no key is in the log.
 func TestAgentKeysFail(t *testing.T) {
 	t.Parallel()
-	p := newPlatform(withKeys)
+	p := newPlatform(t, withKeys(t))
 	key := p.issue(t, "ann")
 	p.serve(request{line: "GET /agent/questions", headers: []string{"X-Agent-Id: " + key}})
 	p.serve(request{"POST /agent/questions", []string{"Authorization: Bearer " + key}, `{`})
-	p.with(func(p *platform) { p.agentAPI.AgentKeys = brokenKeys{} })
+	broken, _ := dynamotest.Refused(t, askahuman.AgentKeys(), func(string) dynamotest.Answer {
+		return dynamotest.Answer{Code: "ResourceNotFoundException"}
+	})
+	p.keys.DB = broken
 	w := p.serve(request{line: "GET /agent/questions", headers: []string{"X-Agent-Id: " + key}})
-	if w.Code != http.StatusInternalServerError || strings.Contains(w.Body.String(), "table") {
+	if w.Code != http.StatusInternalServerError || strings.Contains(w.Body.String(), "Resource") {
 		t.Errorf("got %d %s", w.Code, w.Body)
 	}
-	if log := p.log.String(); !strings.Contains(log, "no table") || strings.Contains(log, key) || strings.Contains(log, key[4:]) {
+	if log := p.log.String(); !strings.Contains(log, "ResourceNotFoundException") || strings.Contains(log, key) ||
+		strings.Contains(log, key[4:]) {
 		t.Errorf("the log is %s", log)
 	}
 }

@@ -10,27 +10,20 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
+	service "github.com/onesynth-cdk/onesynth/lambdas/askahuman"
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/webhooks"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
-
-// AgentService is what agents' routes call; [askahuman.Agents] is one.
-type AgentService interface {
-	Ask(ctx context.Context, agentID string, ask askahuman.Ask) (askahuman.Question, error)
-	Read(ctx context.Context, agentID, questionID string) (askahuman.QuestionWithResponses, error)
-	ReadNews(ctx context.Context, agentID, questionID string, wait askahuman.Wait) (read askahuman.QuestionWithResponses, waited time.Duration, err error)
-	List(ctx context.Context, agentID string, status askahuman.Status, limit int, cursor string) (questions []askahuman.Question, next string, err error)
-	Close(ctx context.Context, agentID, questionID string) error
-}
 
 // AgentAPI serves the routes of AI agents, and the OpenAPI document of the whole
 // platform.
 type AgentAPI struct {
 	// Service carries requests out.
-	Service AgentService
+	Service *service.Service
 	// Options are the options of both APIs. Metrics receives the metric Asked; [CountEnded] emits
 	// the metrics of ended questions.
 	Options
@@ -40,16 +33,14 @@ type AgentAPI struct {
 	// OpenAgents trusts the X-Agent-Id header. Otherwise AgentKeys identify the agent, and
 	// without these the subject of the JWT that API Gateway has verified.
 	OpenAgents bool
+	AgentKeys  *service.AgentKeys
 	// Webhooks are the secrets of agents' webhooks. They are needed unless Parts leave webhooks out.
-	Webhooks WebhookSecrets
+	Webhooks *webhooks.Secrets
 	// WebhookTests try endpoints. They are needed unless Parts leave webhooks out.
-	WebhookTests WebhookTests
-	AgentKeys    AgentKeys
-	// Reports take reports. Required unless the platform has no moderation.
-	Reports AgentReports
+	WebhookTests *webhooks.Tester
 }
 
-// CountEnded is for [askahuman.Agents]: it emits the metric ClosedByAgent or
+// CountEnded is for [service.Service]: it emits the metric ClosedByAgent or
 // Expired for each question that a request of an agent ends.
 func CountEnded(metrics *kit.Metrics) func(context.Context, askahuman.Status) {
 	return func(ctx context.Context, status askahuman.Status) {
@@ -80,7 +71,7 @@ func (a *AgentAPI) Document() ([]byte, error) {
 }
 
 func (a *AgentAPI) server() *httpapi.Server {
-	return a.Options.server(a.identity(), httpapi.Hasher{}, httpapi.Idempotency{Keys: a.Keys, Wait: repeatWait}, workTime)
+	return a.Options.server(a.identity(), Hasher{}, httpapi.Idempotency{Keys: a.Keys, Wait: repeatWait}, workTime)
 }
 
 type askInput struct {
@@ -138,7 +129,7 @@ type AgentResponse struct {
 
 // Summary is an object with the number of votes by the option's text, in the order
 // of the options: a map would sort it.
-type Summary []askahuman.Votes
+type Summary []service.Votes
 
 // MarshalJSON writes the object.
 func (s Summary) MarshalJSON() ([]byte, error) {
@@ -183,12 +174,20 @@ func (a *AgentAPI) register(s *httpapi.Server) {
 	questionID := httpapi.Forms{"path.question_id": httpapi.Format("uuid")}
 	httpapi.ServeOnce(s, httpapi.Operation{
 		Method: http.MethodPost, Path: "/agent/questions", ID: "askQuestion", Status: http.StatusCreated,
-		Description: fmt.Sprintf("Stores a question and shows it to people. At most %d questions of one agent are open or partial at a time; one whose deadline has passed does not count. Repeated with the same idempotency key it answers as it did the first time; while the first request is running, a repeat waits for it for 2 seconds.", a.rules().OpenQuestions),
+		CountsAlong: true,
+		Description: fmt.Sprintf("Stores a question and shows it to people. At most %d questions of one agent are "+
+			"open or partial at a time; one whose deadline has passed does not count. Repeated with the same "+
+			"idempotency key it answers as it did the first time; while the first request is running, a repeat waits "+
+			"for it for 2 seconds.", a.rules().OpenQuestions),
 		// At least 10 characters, not counting the white space around them.
-		Precisely: httpapi.Forms{"body.prompt": httpapi.Pattern(`\S[^\u0000]{8,}\S`), "body.options[0]": httpapi.NotBlank, "body.audience": httpapi.DistinctItems, "body.callback_url": a.callbackForm()},
+		Precisely: httpapi.Forms{"body.prompt": httpapi.Pattern(`\S[^\u0000]{8,}\S`),
+			"body.options[0]": httpapi.NotBlank, "body.audience": httpapi.DistinctItems,
+			"body.callback_url": a.callbackForm()},
 		Variants: []httpapi.Variant{
 			{Fields: httpapi.Forms{"type": httpapi.Only(string(askahuman.TypeText)), "options": httpapi.NoItems}},
-			{Required: []string{"options"}, Fields: httpapi.Forms{"type": httpapi.Only(string(askahuman.TypeMultipleChoice)), "options": httpapi.AtLeast(askahuman.MinOptions)}},
+			{Required: []string{"options"}, Fields: httpapi.Forms{
+				"type":    httpapi.Only(string(askahuman.TypeMultipleChoice)),
+				"options": httpapi.AtLeast(askahuman.MinOptions)}},
 		},
 		Errors: []error{askahuman.ErrQuotaExceeded, askahuman.ErrBlocked},
 	}, (*askInput).key, func(ctx context.Context, input *askInput) (askahuman.Question, error) {
@@ -201,16 +200,19 @@ func (a *AgentAPI) register(s *httpapi.Server) {
 
 	a.registerRead(s, httpapi.Operation{
 		Method: http.MethodGet, Path: "/agent/questions/{question_id}", ID: "readQuestion", Status: http.StatusOK,
-		Description: "Returns one of the agent's own questions with the answers it has so far. Questions are kept for 7 days after they close and for 24 hours after they expire; another agent's is not found.",
-		Precisely:   questionID,
-		Errors:      []error{askahuman.ErrQuestionNotFound},
+		Description: "Returns one of the agent's own questions with the answers it has so far. Questions are kept " +
+			"for 7 days after they close and for 24 hours after they expire; another agent's is not found.",
+		Precisely: questionID,
+		Errors:    []error{askahuman.ErrQuestionNotFound},
 	})
 
 	httpapi.Serve(s, httpapi.Operation{
 		Method: http.MethodGet, Path: "/agent/questions", ID: "listQuestions", Status: http.StatusOK,
-		Description: "Returns a page of the agent's own questions, newest first. With a status, a page may have fewer questions than its limit, even none, and still a next_cursor.",
+		Description: "Returns a page of the agent's own questions, newest first. With a status, a page may have " +
+			"fewer questions than its limit, even none, and still a next_cursor.",
 	}, func(ctx context.Context, input *agentListInput) (AgentQuestionList, error) {
-		questions, next, err := a.Service.List(ctx, caller(ctx), askahuman.Status(input.Status), input.Limit, input.Cursor)
+		questions, next, err := a.Service.List(ctx, caller(ctx), askahuman.Status(input.Status), input.Limit,
+			input.Cursor)
 		page := AgentQuestionList{Questions: make([]AgentQuestion, len(questions)), NextCursor: next}
 		for i, question := range questions {
 			page.Questions[i] = agentQuestion(question)
@@ -219,10 +221,12 @@ func (a *AgentAPI) register(s *httpapi.Server) {
 	})
 
 	httpapi.Register(s, httpapi.Operation{
-		Method: http.MethodDelete, Path: "/agent/questions/{question_id}", ID: "closeQuestion", Status: http.StatusNoContent,
-		Description: "Closes one of the agent's own questions before its deadline. Its answers stay readable. One that has ended already stays as it is.",
-		Precisely:   questionID,
-		Errors:      []error{askahuman.ErrQuestionNotFound},
+		Method: http.MethodDelete, Path: "/agent/questions/{question_id}", ID: "closeQuestion",
+		Status: http.StatusNoContent,
+		Description: "Closes one of the agent's own questions before its deadline. Its answers stay readable. One " +
+			"that has ended already stays as it is.",
+		Precisely: questionID,
+		Errors:    []error{askahuman.ErrQuestionNotFound},
 	}, func(ctx context.Context, input *questionInput) (*struct{}, error) {
 		return nil, a.Service.Close(ctx, caller(ctx), input.ID)
 	})
@@ -257,7 +261,8 @@ func (i *askInput) key() (key string, content []byte, err error) {
 	case inBody == nil:
 		i.Body.IdempotencyKey = &i.IdempotencyKey
 	case i.IdempotencyKey != "" && *inBody != i.IdempotencyKey:
-		return "", nil, validate.Errorf("idempotency_key", validate.RuleConflict, "differs from the header X-Idempotency-Key; send the key once, or the same in both")
+		return "", nil, validate.Errorf("idempotency_key", validate.RuleConflict,
+			"differs from the header X-Idempotency-Key; send the key once, or the same in both")
 	}
 	ask := askahuman.Ask(i.Body).WithDefaults()
 	if err := ask.Validate(); err != nil {
@@ -271,7 +276,8 @@ func (i *askInput) key() (key string, content []byte, err error) {
 		Timeout           time.Duration
 		IdempotencyKey    string
 		CallbackURL       *string `json:",omitempty"`
-	}{ask.Prompt, ask.Type, ask.Options, ask.Audience, *ask.MinResponses, time.Duration(*ask.TimeoutSeconds) * time.Second, "", ask.CallbackURL})
+	}{ask.Prompt, ask.Type, ask.Options, ask.Audience, *ask.MinResponses,
+		time.Duration(*ask.TimeoutSeconds) * time.Second, "", ask.CallbackURL})
 	return *ask.IdempotencyKey, content, err
 }
 
@@ -280,8 +286,8 @@ func submission(question askahuman.Question) Submission {
 		QuestionID: question.ID,
 		Status:     string(question.Status),
 		PollURL:    askahuman.PollURL(question.ID),
-		ExpiresAt:  askahuman.FormatTime(question.Deadline),
-		CreatedAt:  askahuman.FormatTime(question.CreatedAt),
+		ExpiresAt:  service.FormatTime(question.Deadline),
+		CreatedAt:  service.FormatTime(question.CreatedAt),
 	}
 }
 
@@ -294,23 +300,23 @@ func agentQuestion(question askahuman.Question) AgentQuestion {
 		Audience:          append([]string{}, question.Audience...),
 		RequiredResponses: question.RequiredResponses,
 		CurrentResponses:  question.CurrentResponses,
-		CreatedAt:         askahuman.FormatTime(question.CreatedAt),
-		ExpiresAt:         askahuman.FormatTime(question.Deadline),
+		CreatedAt:         service.FormatTime(question.CreatedAt),
+		ExpiresAt:         service.FormatTime(question.Deadline),
 		Hidden:            !question.HiddenAt.IsZero(),
 	}
 	if question.Type == askahuman.TypeMultipleChoice {
 		wire.Options = question.Options
 	}
 	if question.Status == askahuman.StatusClosed && !question.ClosedAt.IsZero() {
-		wire.ClosedAt = askahuman.FormatTime(question.ClosedAt)
+		wire.ClosedAt = service.FormatTime(question.ClosedAt)
 	}
 	if question.Status == askahuman.StatusExpired {
-		wire.ExpiredAt = askahuman.FormatTime(question.Deadline)
+		wire.ExpiredAt = service.FormatTime(question.Deadline)
 	}
 	return wire
 }
 
-func agentQuestionWithResponses(question askahuman.QuestionWithResponses) AgentQuestionWithResponses {
+func agentQuestionWithResponses(question service.QuestionWithResponses) AgentQuestionWithResponses {
 	wire := AgentQuestionWithResponses{
 		AgentQuestion: agentQuestion(question.Question),
 		Responses:     make([]AgentResponse, len(question.Responses)),

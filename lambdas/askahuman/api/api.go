@@ -15,9 +15,9 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -25,10 +25,10 @@ import (
 type Options struct {
 	// RateLimiter counts the calls of each agent, person and address.
 	RateLimiter httpapi.RateLimiter
-	// Parts says which parts the platform has. The zero value: those of [schema.AskAHuman].
-	Parts schema.AskAHumanParts
-	// Rules have the rate limits and the quota. Nil: [schema.DefaultAskAHumanRules].
-	Rules *schema.AskAHumanRules
+	// Parts says which parts the platform has. The zero value: those of [askahuman.Platform].
+	Parts askahuman.Parts
+	// Rules have the rate limits and the quota. Nil: [askahuman.DefaultRules].
+	Rules *askahuman.Rules
 	// Log receives errors that callers do not see. Nil: [slog.Default].
 	Log *slog.Logger
 	// Metrics receives the metrics of the routes. Nil: none.
@@ -38,26 +38,28 @@ type Options struct {
 }
 
 // rules returns the rules.
-func (o Options) rules() schema.AskAHumanRules {
+func (o Options) rules() askahuman.Rules {
 	if o.Rules == nil {
-		return schema.DefaultAskAHumanRules()
+		return askahuman.DefaultRules()
 	}
 	return *o.Rules
 }
 
 // server returns a server without operations. agents is the identity of agents, hasher makes
 // people anonymous, and workTime is that of [httpapi.Config].
-func (o Options) server(agents httpapi.Identity, hasher httpapi.Hasher, keys httpapi.Idempotency, workTime time.Duration) *httpapi.Server {
-	rules, platform := o.rules(), schema.AskAHumanWith(o.Parts)
+func (o Options) server(agents httpapi.Identity, hasher Hasher, keys httpapi.Idempotency,
+	workTime time.Duration) *httpapi.Server {
+	rules, platform := o.rules(), askahuman.With(o.Parts)
 	platform.RateLimits = rules.RateLimits
-	people := httpapi.ByFingerprint(httpapi.HeaderParameter(schema.FingerprintHeader, false, askahuman.MaxFingerprintLength,
-		"Tells anonymous people apart. Only a keyed hash of it is stored.", "c1b9e0c5a2"), hasher)
-	agents.Tag, people.Tag = "agents", "people"
+	agents.Tag = "agents"
 	return httpapi.New(httpapi.Config{
-		Platform:    platform,
-		Description: "AI agents post questions; people answer them anonymously; agents read the answers. Fields that this description does not name are ignored, null is the same as a field left out, and a body without a Content-Type is taken for JSON.",
-		Complete:    o.describeCallers,
-		Callers:     map[schema.Caller]httpapi.Identity{schema.CallerAgent: agents, schema.CallerPerson: people, schema.CallerOperator: operatorIdentity()},
+		Platform: platform,
+		Description: "AI agents post questions; people answer them anonymously; agents read the answers. Fields that " +
+			"this description does not name are ignored, null is the same as a field left out, and a body without a " +
+			"Content-Type is taken for JSON.",
+		Complete: o.describeCallers,
+		Callers: map[schema.Caller]httpapi.Identity{askahuman.CallerAgent: agents,
+			askahuman.CallerPerson: byFingerprint(hasher), askahuman.CallerOperator: operatorIdentity()},
 		Errors:      failures(rules.OpenQuestions),
 		Idempotency: keys,
 		WorkTime:    workTime,
@@ -76,7 +78,8 @@ func (o Options) describeCallers(document *huma.OpenAPI) {
 		{Name: "people", Description: "What people's apps call."},
 	}
 	if !o.Parts.WithoutModeration {
-		document.Tags = append(document.Tags, &huma.Tag{Name: "operators", Description: "What those call who moderate."})
+		document.Tags = append(document.Tags, &huma.Tag{Name: "operators",
+			Description: "What those call who moderate."})
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -13,29 +14,29 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
+	service "github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/api"
-	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/inmem"
-	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/storetest"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/webhooks"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/ratelimit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/webhook"
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 // began is the moment at which the platforms of these tests begin.
 func began() time.Time { return time.Date(2026, 2, 2, 9, 30, 0, 0, time.UTC) }
 
-// platform is both APIs over one store in memory, with a clock that a test sets.
+// platform is both APIs over one service, on tables of its own, with a clock that a test sets.
 type platform struct {
 	agentAPI       *api.AgentAPI
 	humanAPI       *api.HumanAPI
 	agents, people *kit.API
-	store          *inmem.Store
-	keys           *askahuman.AgentKeys // of agents, for tests that set them
+	tables         *dynamotest.Tables
+	service        *service.Service
+	keys           *service.AgentKeys // of agents, for tests that set them
 	limiter        *limiter
 	clock          *clock
 	meanwhile      func() // called while a read waits
@@ -43,16 +44,44 @@ type platform struct {
 }
 
 // newPlatform is a platform of open agents, with changes.
-func newPlatform(changes ...func(*platform)) *platform {
-	p := &platform{store: &inmem.Store{}, limiter: &limiter{used: map[string]int{}}, clock: &clock{now: began()}}
-	p.keys = &askahuman.AgentKeys{Store: p.store, Now: p.clock.read}
+func newPlatform(t testing.TB, changes ...func(*platform)) *platform {
+	t.Helper()
+	p := &platform{tables: dynamotest.Open(t, askahuman.Platform().Database), limiter: &limiter{used: map[string]int{}},
+		clock: &clock{now: began()}}
+	p.service = &service.Service{DB: p.tables.DB, Now: p.clock.read, Pause: p.pause,
+		CheckCallback: webhook.Addresses{}.CheckURL}
+	keys := p.service.Keys()
+	keys.Now = p.clock.read
 	options := api.Options{RateLimiter: p.limiter, Log: slog.New(slog.NewJSONHandler(&p.log, nil)), Now: p.clock.read}
-	p.agentAPI = &api.AgentAPI{Service: &askahuman.Agents{Store: p.store, Now: p.clock.read, Pause: p.pause, CheckCallback: webhook.Addresses{}.CheckURL}, OpenAgents: true, Options: options,
-		Reports: &askahuman.AgentReports{Store: p.store, Now: p.clock.read}, Webhooks: &webhooks.Secrets{Key: webhookKey, Store: p.store, Now: p.clock.read},
-		WebhookTests: &webhooks.Tester{Check: webhook.Addresses{}.CheckURL, Queue: &messages{}, Now: p.clock.read}}
-	p.humanAPI = &api.HumanAPI{Service: &askahuman.People{Store: p.store, Now: p.clock.read}, Hasher: testHasher(), Options: options,
-		Reports: &askahuman.PersonReports{Store: p.store, Now: p.clock.read}}
+	p.agentAPI = &api.AgentAPI{
+		Service: p.service, Keys: keys, OpenAgents: true, Options: options,
+		Webhooks:     &webhooks.Secrets{Key: webhookKey, DB: p.tables.DB, Now: p.clock.read},
+		WebhookTests: &webhooks.Tester{Check: webhook.Addresses{}.CheckURL, Queue: &messages{}, Now: p.clock.read},
+	}
+	p.humanAPI = &api.HumanAPI{Service: p.service, Hasher: testHasher(), Options: options}
 	return p.with(changes...)
+}
+
+// must returns a function that fails the test on the error, or else returns the value.
+func must[T any](value T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return value
+	}
+}
+
+// fails has all requests to the tables fail from now on, with an error whose text callers must not see; nil: none.
+func (p *platform) fails(err error) {
+	if err == nil {
+		p.tables.Recorder.FaultsOf(nil, nil)
+		return
+	}
+	p.tables.Recorder.FaultsOf(func(context.Context, dynamotest.Request) error {
+		return fmt.Errorf("doing it: %w", err)
+	}, nil)
 }
 
 // pause lets time pass at once, and what is to happen meanwhile.
@@ -74,13 +103,19 @@ func (p *platform) with(changes ...func(*platform)) *platform {
 }
 
 // withKeys has agents show keys.
-func withKeys(p *platform) { p.agentAPI.OpenAgents, p.agentAPI.AgentKeys = false, p.keys }
+func withKeys(t *testing.T) func(*platform) {
+	tables := dynamotest.Open(t, askahuman.AgentKeys())
+	return func(p *platform) {
+		p.keys = &service.AgentKeys{DB: tables.DB, Now: p.clock.read}
+		p.agentAPI.OpenAgents, p.agentAPI.AgentKeys = false, p.keys
+	}
+}
 
 // withTokens has agents show tokens.
 func withTokens(p *platform) { p.agentAPI.OpenAgents = false }
 
-func testHasher() httpapi.Hasher {
-	return httpapi.Hasher{Secret: func(context.Context) (string, error) { return "the key of these tests", nil }}
+func testHasher() api.Hasher {
+	return api.Hasher{Secret: func(context.Context) (string, error) { return "the key of these tests", nil }}
 }
 
 type clock struct {
@@ -108,11 +143,13 @@ type limiter struct {
 	unlimited bool
 }
 
-func (l *limiter) CountRequest(_ context.Context, limit schema.RateLimit, caller string, now time.Time) (ratelimit.State, error) {
+func (l *limiter) CountRequest(_ context.Context, limit schema.RateLimit, caller string,
+	now time.Time) (ratelimit.State, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	key := limit.Name + " " + caller
-	state := ratelimit.State{Limit: limit.Requests, Remaining: limit.Requests - l.used[key] - 1, Reset: now.Truncate(limit.Window).Add(limit.Window)}
+	state := ratelimit.State{Limit: limit.Requests, Remaining: limit.Requests - l.used[key] - 1,
+		Reset: now.Truncate(limit.Window).Add(limit.Window)}
 	if l.err != nil || l.unlimited {
 		return state, l.err
 	}
@@ -124,7 +161,8 @@ func (l *limiter) CountRequest(_ context.Context, limit schema.RateLimit, caller
 	return state, nil
 }
 
-func (l *limiter) CountRead(ctx context.Context, limit schema.RateLimit, caller string, now time.Time) (ratelimit.State, error) {
+func (l *limiter) CountRead(ctx context.Context, limit schema.RateLimit, caller string, now time.Time) (ratelimit.State,
+	error) {
 	return l.CountRequest(ctx, limit, caller, now)
 }
 
@@ -208,7 +246,7 @@ func (p *platform) do(t *testing.T, r request, status int) map[string]any {
 	if w.Code != status {
 		t.Fatalf("%s: got %d %s; want %d", r.line, w.Code, w.Body, status)
 	}
-	d := storetest.Must(openDocument())(t)
+	d := must(openDocument())(t)
 	d.IsKept(t, r.http(), w)
 	if status == http.StatusNoContent {
 		return nil

@@ -11,26 +11,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
-	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/api"
-	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/dynamodb"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
-
-// newStoredPlatform is a platform whose agents' side has its tables.
-func newStoredPlatform(t testing.TB) *platform {
-	t.Helper()
-	store := dynamodb.New(dynamotest.Open(t, schema.AskAHuman().Database).DB, dynamodb.Shards{})
-	return newPlatform(func(p *platform) {
-		keys := store.Keys()
-		keys.Now = p.clock.read
-		p.agentAPI.Service, p.agentAPI.Keys = &askahuman.Agents{Store: store, Now: p.clock.read}, keys
-	})
-}
 
 const keyed = `{"prompt":"Which is clearer?","type":"multiple_choice","options":["yes","no"],"idempotency_key":"k"}`
 
@@ -44,9 +31,10 @@ func (p *platform) wantQuestions(t *testing.T, n int) {
 
 func TestIdempotency(t *testing.T) {
 	t.Parallel()
-	p := newStoredPlatform(t)
+	p := newPlatform(t)
 	withKey := func(agent, key, body string) request {
-		return request{line: "POST /agent/questions", headers: []string{"X-Agent-Id: " + agent, "X-Idempotency-Key: " + key}, body: body}
+		return request{line: "POST /agent/questions",
+			headers: []string{"X-Agent-Id: " + agent, "X-Idempotency-Key: " + key}, body: body}
 	}
 	without := strings.Replace(keyed, `,"idempotency_key":"k"`, "", 1)
 	change := func(old, changed string) request {
@@ -60,10 +48,11 @@ func TestIdempotency(t *testing.T) {
 		t.Fatalf("got %d %s", first.Code, first.Body)
 	}
 	repeats := map[string]request{
-		"Body":     asAgent("POST /agent/questions", keyed),
-		"Header":   withKey("agent-1", "k", without),
-		"Both":     withKey("agent-1", "k", keyed),
-		"Null":     withKey("agent-1", "k", strings.Replace(keyed, `"idempotency_key":"k"`, `"idempotency_key":null`, 1)),
+		"Body":   asAgent("POST /agent/questions", keyed),
+		"Header": withKey("agent-1", "k", without),
+		"Both":   withKey("agent-1", "k", keyed),
+		"Null": withKey("agent-1", "k", strings.Replace(keyed, `"idempotency_key":"k"`, `"idempotency_key":null`,
+			1)),
 		"Defaults": change(`"type"`, `"min_responses":5,"timeout_seconds":3600,"audience":["general"],"type"`),
 		"Nulls":    change(`"type"`, `"min_responses":null,"timeout_seconds":null,"audience":null,"type"`),
 		"Spaces":   change(`{`, "{\n\t  "),
@@ -73,7 +62,8 @@ func TestIdempotency(t *testing.T) {
 		t.Helper()
 		for name, r := range repeats {
 			w := p.serve(r)
-			if w.Code != http.StatusCreated || w.Body.String() != first.Body.String() || w.Header().Get("Content-Type") != "application/json" {
+			if w.Code != http.StatusCreated || w.Body.String() != first.Body.String() ||
+				w.Header().Get("Content-Type") != "application/json" {
 				t.Errorf("%s, %s: got %d %s; want what the first got: %s", name, when, w.Code, w.Body, first.Body)
 			}
 		}
@@ -81,7 +71,8 @@ func TestIdempotency(t *testing.T) {
 	wantRepeated(t, "at once")
 	p.wantQuestions(t, 1)
 
-	if got := p.serve(withKey("another", "k", keyed)); got.Code != http.StatusCreated || got.Body.String() == first.Body.String() {
+	if got := p.serve(withKey("another", "k", keyed)); got.Code != http.StatusCreated ||
+		got.Body.String() == first.Body.String() {
 		t.Errorf("another agent's key is the same key: %d %s", got.Code, got.Body)
 	}
 	for name, r := range map[string]request{
@@ -109,7 +100,8 @@ func TestIdempotency(t *testing.T) {
 	p.clock.advance(22*time.Hour - time.Second)
 	wantRepeated(t, "just within 24 hours")
 	p.clock.advance(time.Second)
-	if later := p.serve(asAgent("POST /agent/questions", keyed)); later.Code != http.StatusCreated || later.Body.String() == first.Body.String() {
+	if later := p.serve(asAgent("POST /agent/questions", keyed)); later.Code != http.StatusCreated ||
+		later.Body.String() == first.Body.String() {
 		t.Errorf("after 24 hours: got %d %s; want a new question", later.Code, later.Body)
 	}
 }
@@ -117,9 +109,10 @@ func TestIdempotency(t *testing.T) {
 // A refused ask has not used up its key, and a repeat gets its answer even when the quota is full.
 func TestIdempotencyAndRefusals(t *testing.T) {
 	t.Parallel()
-	p := newStoredPlatform(t)
+	p := newPlatform(t)
 	p.limiter.used = map[string]int{"create agent-1": -1000}
-	p.do(t, asAgent("POST /agent/questions", strings.Replace(keyed, "Which is clearer?", "short", 1)), http.StatusBadRequest)
+	p.do(t, asAgent("POST /agent/questions", strings.Replace(keyed, "Which is clearer?", "short", 1)),
+		http.StatusBadRequest)
 	// The rule of the domain that the wire format's schema does not know.
 	p.do(t, asAgent("POST /agent/questions", strings.Replace(keyed, `"no"`, `"yes "`, 1)), http.StatusBadRequest)
 	first := p.ask(t, keyed)
@@ -128,7 +121,8 @@ func TestIdempotencyAndRefusals(t *testing.T) {
 	}
 	surplus := strings.Replace(keyed, `"k"`, `"surplus"`, 1)
 	for range 2 {
-		if code := p.do(t, asAgent("POST /agent/questions", surplus), http.StatusForbidden)["error"].(map[string]any)["code"]; code != "AGENT_QUOTA_EXCEEDED" {
+		if code := p.do(t, asAgent("POST /agent/questions", surplus),
+			http.StatusForbidden)["error"].(map[string]any)["code"]; code != "AGENT_QUOTA_EXCEEDED" {
 			t.Errorf("got %v", code)
 		}
 	}
@@ -144,45 +138,33 @@ func TestIdempotencyAndRefusals(t *testing.T) {
 	}
 }
 
-// asking changes how a service asks.
-type asking struct {
-	api.AgentService
-	ask func(ctx context.Context, agent string, ask askahuman.Ask) (askahuman.Question, error)
-}
-
-func (a asking) Ask(ctx context.Context, agent string, ask askahuman.Ask) (askahuman.Question, error) {
-	return a.ask(ctx, agent, ask)
-}
-
-// askThrough is a handler whose service asks in another way.
-func (p *platform) askThrough(ask func(context.Context, string, askahuman.Ask) (askahuman.Question, error)) http.Handler {
-	changed := *p.agentAPI
-	changed.Service = asking{changed.Service, ask}
-	return changed.Handler()
-}
-
 // A repeat that comes while the first runs gets its answer, if that does not take too long. The clock stands
 // still, so it does not, however slow the machine is.
 func TestRepeatWaitsForTheFirst(t *testing.T) {
 	t.Parallel()
-	p := newStoredPlatform(t)
+	p := newPlatform(t)
 	reached, resume := make(chan bool), make(chan bool)
-	slow := p.askThrough(func(ctx context.Context, agent string, ask askahuman.Ask) (askahuman.Question, error) {
-		close(reached)
-		<-resume
-		return p.agentAPI.Service.Ask(ctx, agent, ask)
-	})
+	p.tables.Recorder.FaultsOf(func(_ context.Context, r dynamotest.Request) error {
+		if r.Operation == schema.TransactWriteItems {
+			close(reached)
+			<-resume
+		}
+		return nil
+	}, nil)
 	first := httptest.NewRecorder()
 	var group sync.WaitGroup
+	slow := p.agents
 	group.Go(func() { slow.ServeHTTP(first, asAgent("POST /agent/questions", keyed).http()) })
 	<-reached
+	p.fails(nil)
 	var looked sync.Once
 	p.with(func(p *platform) {
 		p.agentAPI.Keys = watched{p.agentAPI.Keys, func() { looked.Do(func() { close(resume) }) }}
 	})
 	second := p.serve(asAgent("POST /agent/questions", keyed))
 	group.Wait()
-	if first.Code != http.StatusCreated || second.Code != http.StatusCreated || first.Body.String() != second.Body.String() {
+	if first.Code != http.StatusCreated || second.Code != http.StatusCreated ||
+		first.Body.String() != second.Body.String() {
 		t.Errorf("got %d %s and %d %s; want 201 and the same", first.Code, first.Body, second.Code, second.Body)
 	}
 	p.wantQuestions(t, 1)
@@ -194,7 +176,8 @@ type watched struct {
 	found func()
 }
 
-func (w watched) Begin(ctx context.Context, scope, key string, request []byte, lease time.Duration) (*idempotency.Claim, *idempotency.Response, error) {
+func (w watched) Begin(ctx context.Context, scope, key string, request []byte, lease time.Duration) (*idempotency.Claim,
+	*idempotency.Response, error) {
 	claim, replay, err := w.Claims.Begin(ctx, scope, key, request, lease)
 	if err != nil {
 		w.found()
@@ -215,7 +198,7 @@ func TestKeysFail(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := newPlatform(func(p *platform) { p.agentAPI.Keys = test.keys })
+			p := newPlatform(t, func(p *platform) { p.agentAPI.Keys = test.keys })
 			p.do(t, asAgent("POST /agent/questions", keyed), test.status)
 			p.wantQuestions(t, 0)
 		})
@@ -228,7 +211,8 @@ type content struct {
 	got string
 }
 
-func (c *content) Begin(_ context.Context, _, _ string, request []byte, _ time.Duration) (*idempotency.Claim, *idempotency.Response, error) {
+func (c *content) Begin(_ context.Context, _, _ string, request []byte, _ time.Duration) (*idempotency.Claim,
+	*idempotency.Response, error) {
 	c.got = string(request)
 	return nil, nil, retry.ErrBusy
 }
@@ -242,7 +226,7 @@ func TestKeyContentOfEarlierVersions(t *testing.T) {
 		`{"prompt":"Is it <b>?   ","type":"text","audience":["ethics"],"min_responses":1,"timeout_seconds":60,"idempotency_key":"k"}`: `{"Prompt":"Is it \u003cb\u003e?   ","Type":"text","Options":null,"Audience":["ethics"],"Responses":1,"Timeout":60000000000,"IdempotencyKey":""}`,
 	} {
 		kept := &content{}
-		p := newPlatform(func(p *platform) { p.agentAPI.Keys = kept })
+		p := newPlatform(t, func(p *platform) { p.agentAPI.Keys = kept })
 		p.do(t, asAgent("POST /agent/questions", body), http.StatusServiceUnavailable)
 		if kept.got != want {
 			t.Errorf("got %s; want %s", kept.got, want)

@@ -8,17 +8,17 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/api"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/metricstest"
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 // A day is counted in the zone that X-Timezone names, at an answer and at a look.
 func TestTimezone(t *testing.T) {
 	t.Parallel()
-	p := newPlatform()
+	p := newPlatform(t)
 	p.clock.advance(14 * time.Hour) // 23:30 UTC, 18:30 in New York
 	inNewYork := func(line, body string, status int) map[string]any {
 		t.Helper()
@@ -43,7 +43,7 @@ func TestTimezone(t *testing.T) {
 // token, or as the person who made it.
 func TestRenewSubscription(t *testing.T) {
 	t.Parallel()
-	p := newPlatform()
+	p := newPlatform(t)
 	renew := func(person, body string, status int) any {
 		t.Helper()
 		r := request{line: "PUT /human/push/subscribe", body: body}
@@ -53,7 +53,8 @@ func TestRenewSubscription(t *testing.T) {
 		return p.do(t, r, status)["subscription_id"]
 	}
 	// There is no subscription yet, and an unknown token finds none.
-	ann := p.do(t, asPerson("ann", "POST /human/push/subscribe", `{"fcm_token":"ann-1","min_interval_minutes":1440}`), 201)["subscription_id"]
+	ann := p.do(t, asPerson("ann", "POST /human/push/subscribe", `{"fcm_token":"ann-1","min_interval_minutes":1440}`),
+		201)["subscription_id"]
 	renew("", `{"fcm_token":"ann-2"}`, 404)
 	renew("eve", `{"fcm_token":"ann-2"}`, 404)
 	renew("eve", `{"fcm_token":"ann-2","old_fcm_token":"ann-0"}`, 404)
@@ -81,7 +82,8 @@ func TestRenewSubscription(t *testing.T) {
 		t.Errorf("the token twin-1 renewed %v; want its own subscription %v", got, twin)
 	}
 	for _, token := range []string{"ann-1", "ann-2", "ann-3"} {
-		if got := p.do(t, request{line: "POST /human/push/subscribe", body: `{"fcm_token":"` + token + `"}`}, 201)["subscription_id"]; got == ann {
+		if got := p.do(t, request{line: "POST /human/push/subscribe", body: `{"fcm_token":"` + token + `"}`},
+			201)["subscription_id"]; got == ann {
 			t.Errorf("the token %s that was given up still has the subscription", token)
 		}
 	}
@@ -91,10 +93,10 @@ func TestRenewSubscription(t *testing.T) {
 func TestMetrics(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	p := newPlatform(func(p *platform) {
+	p := newPlatform(t, func(p *platform) {
 		metrics := &kit.Metrics{Namespace: "Onesynth/askahuman", Writer: &out}
 		p.agentAPI.Metrics, p.humanAPI.Metrics = metrics, metrics
-		p.agentAPI.Service = &askahuman.Agents{Store: p.store, Now: p.clock.read, Ended: api.CountEnded(metrics), Pause: p.pause}
+		p.service.Ended = api.CountEnded(metrics)
 	})
 	all := map[bool]string{} // by whether people's
 	counted := func(r request) (*httptest.ResponseRecorder, string) {
@@ -107,7 +109,8 @@ func TestMetrics(t *testing.T) {
 	}
 	ask := func(timeout string) string {
 		t.Helper()
-		w, got := counted(asAgent("POST /agent/questions", `{"prompt":"Is anybody out there?","type":"text","min_responses":2,"timeout_seconds":`+timeout+`}`))
+		w, got := counted(asAgent("POST /agent/questions",
+			`{"prompt":"Is anybody out there?","type":"text","min_responses":2,"timeout_seconds":`+timeout+`}`))
 		if got != "201 map[Asked:1]" {
 			t.Errorf("asking: %s", got)
 		}
@@ -116,14 +119,16 @@ func TestMetrics(t *testing.T) {
 	answered, open, overdue := ask("3600"), ask("3600"), ask("60")
 	answer := `{"question_id":"` + answered + `","answer":"I am out here."}`
 	for _, step := range []struct{ person, want string }{
-		{"ann", "201 map[Answered:1 TimeToFirstAnswer:60000]"}, {"ann", "409 map[]"}, {"bob", "201 map[Answered:1 Closed:1]"}, {"eve", "410 map[]"},
+		{"ann", "201 map[Answered:1 TimeToFirstAnswer:60000]"}, {"ann", "409 map[]"},
+		{"bob", "201 map[Answered:1 Closed:1]"}, {"eve", "410 map[]"},
 	} {
 		p.clock.advance(time.Minute)
 		if _, got := counted(asPerson(step.person, "POST /human/responses", answer)); got != step.want {
 			t.Errorf("%s answers: %s; want %s", step.person, got, step.want)
 		}
 	}
-	for query, want := range map[string]string{"": "200 map[]", "?wait=2": "200 map[Waited:1]", "?wait=20&seen=1": "200 map[]"} {
+	for query, want := range map[string]string{"": "200 map[]", "?wait=2": "200 map[Waited:1]",
+		"?wait=20&seen=1": "200 map[]"} {
 		id := open
 		if strings.Contains(query, "seen") {
 			id = answered
@@ -141,17 +146,20 @@ func TestMetrics(t *testing.T) {
 			t.Errorf("closing %s: %s, want %s", step.what, got, step.want)
 		}
 	}
-	if _, got := counted(request{line: "POST /human/push/subscribe", body: `{"fcm_token":"t"}`}); got != "201 map[Subscribed:1]" {
+	if _, got := counted(request{line: "POST /human/push/subscribe",
+		body: `{"fcm_token":"t"}`}); got != "201 map[Subscribed:1]" {
 		t.Errorf("subscribing: %s", got)
 	}
-	if _, got := counted(asPerson("ann", "POST /human/reports", `{"question_id":"`+answered+`","reason":"spam"}`)); got != "201 map[Reported:1]" {
+	if _, got := counted(asPerson("ann", "POST /human/reports",
+		`{"question_id":"`+answered+`","reason":"spam"}`)); got != "201 map[Reported:1]" {
 		t.Errorf("a person reports: %s", got)
 	}
 	responses := p.do(t, asAgent("GET /agent/questions/"+answered, ""), 200)["responses"].([]any)
-	report := fmt.Sprintf(`{"question_id":%q,"response_id":%q,"reason":"spam"}`, answered, responses[0].(map[string]any)["response_id"])
+	report := fmt.Sprintf(`{"question_id":%q,"response_id":%q,"reason":"spam"}`, answered,
+		responses[0].(map[string]any)["response_id"])
 	if _, got := counted(asAgent("POST /agent/reports", report)); got != "201 map[Reported:1]" {
 		t.Errorf("an agent reports: %s", got)
 	}
-	metricstest.Complete(t, all[false], schema.MetricsOf("agentapi", schema.AskAHuman().Metrics))
-	metricstest.Complete(t, all[true], schema.MetricsOf("humanapi", schema.AskAHuman().Metrics))
+	metricstest.Complete(t, all[false], schema.MetricsOf("agentapi", askahuman.Platform().Metrics))
+	metricstest.Complete(t, all[true], schema.MetricsOf("humanapi", askahuman.Platform().Metrics))
 }

@@ -8,12 +8,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/ratelimit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
 // ErrorResponse is the form of every error.
@@ -51,43 +51,41 @@ type Problem struct {
 // invalid is the code of a request whose content is not allowed.
 const invalid = "VALIDATION_ERROR"
 
-// failures returns the answers to errors, for a quota of open questions. The wire format lists the
-// codes of questions and answers; UNAUTHORIZED, NOT_FOUND, METHOD_NOT_ALLOWED,
-// SUBSCRIPTION_NOT_FOUND, REQUEST_IN_PROGRESS, BLOCKED and those of operators are for cases on which it
-// is silent.
+// failures returns the answers to the errors of the kit, and to the one whose text says the quota of open questions;
+// the platform's others say their own. UNAUTHORIZED, NOT_FOUND, METHOD_NOT_ALLOWED and REQUEST_IN_PROGRESS are for
+// cases on which the wire format is silent.
 func failures(openQuestions int) httpapi.Errors {
-	const inProgress = "an earlier request with this idempotency key has not been answered yet: send this one again, unchanged, in a second"
+	const inProgress = "an earlier request with this idempotency key has not been answered yet: send this one again, " +
+		"unchanged, in a second"
 	answer := func(code string, status int, match func(error) error) httpapi.KnownError {
 		return httpapi.KnownError{Code: code, Status: status, Match: match}
 	}
 	return httpapi.Errors{
 		Known: []httpapi.KnownError{
-			answer("UNAUTHORIZED", http.StatusUnauthorized, httpapi.Is(askahuman.ErrUnknownAgentKey)),
 			answer("UNAUTHORIZED", http.StatusUnauthorized, httpapi.Refused(http.StatusUnauthorized)),
 			answer("NOT_FOUND", http.StatusNotFound, httpapi.Refused(http.StatusNotFound)),
 			answer("METHOD_NOT_ALLOWED", http.StatusMethodNotAllowed, httpapi.Refused(http.StatusMethodNotAllowed)),
 			answer(invalid, http.StatusBadRequest, httpapi.As[*validate.Error]),
 			answer(invalid, http.StatusBadRequest, otherRequest),
-			{Code: "AGENT_QUOTA_EXCEEDED", Status: http.StatusForbidden, Match: httpapi.Is(askahuman.ErrQuotaExceeded), Message: fmt.Sprintf("you have %d questions that are open or partial, which is the most allowed: wait for answers, or close some with DELETE /agent/questions/{question_id}", openQuestions)},
-			answer("BLOCKED", http.StatusForbidden, httpapi.Is(askahuman.ErrBlocked)),
+			{Code: "AGENT_QUOTA_EXCEEDED", Status: http.StatusForbidden, Match: httpapi.Is(askahuman.ErrQuotaExceeded),
+				Message: fmt.Sprintf("you have %d questions that are open or partial, which is the most allowed: "+
+					"wait for answers, or close some with DELETE /agent/questions/{question_id}", openQuestions)},
 			answer("FORBIDDEN", http.StatusForbidden, httpapi.Refused(http.StatusForbidden)),
-			answer("RESPONSE_NOT_FOUND", http.StatusNotFound, httpapi.Is(askahuman.ErrResponseNotFound)),
-			answer("REPORT_NOT_FOUND", http.StatusNotFound, httpapi.Is(askahuman.ErrReportNotFound)),
-			answer("PERSON_NOT_FOUND", http.StatusNotFound, httpapi.Is(askahuman.ErrPersonNotFound)),
-			answer("QUESTION_NOT_FOUND", http.StatusNotFound, httpapi.Is(askahuman.ErrQuestionNotFound)),
-			answer("SUBSCRIPTION_NOT_FOUND", http.StatusNotFound, httpapi.Is(askahuman.ErrSubscriptionNotFound)),
-			answer("ALREADY_ANSWERED", http.StatusConflict, httpapi.Is(askahuman.ErrAlreadyAnswered)),
-			{Code: "REQUEST_IN_PROGRESS", Status: http.StatusConflict, Match: httpapi.As[*idempotency.RunningError], Message: inProgress, RetryAfter: time.Second},
-			{Code: "REQUEST_IN_PROGRESS", Status: http.StatusConflict, Match: httpapi.Is(idempotency.ErrClaimLost), Message: inProgress, RetryAfter: time.Second},
-			answer("QUESTION_CLOSED", http.StatusGone, httpapi.Is(askahuman.ErrQuestionClosed)),
+			{Code: "REQUEST_IN_PROGRESS", Status: http.StatusConflict, Match: httpapi.As[*idempotency.RunningError],
+				Message: inProgress, RetryAfter: time.Second},
+			{Code: "REQUEST_IN_PROGRESS", Status: http.StatusConflict, Match: httpapi.Is(idempotency.ErrClaimLost),
+				Message: inProgress, RetryAfter: time.Second},
 			answer("RATE_LIMITED", http.StatusTooManyRequests, httpapi.As[*ratelimit.LimitedError]),
 			{
-				Code: "SERVER_ERROR", Status: http.StatusServiceUnavailable, Match: httpapi.Is(retry.ErrUnanswered, context.DeadlineExceeded),
-				Message: unanswered, RetryAfter: time.Second, Description: "SERVER_ERROR: no answer in time, or too much at once",
+				Code: "SERVER_ERROR", Status: http.StatusServiceUnavailable,
+				Match:   httpapi.Is(retry.ErrUnanswered, context.DeadlineExceeded),
+				Message: unanswered, RetryAfter: time.Second,
+				Description: "SERVER_ERROR: no answer in time, or too much at once",
 			},
 			{
 				// Not RATE_LIMITED: clients take that for their own limit.
-				Code: "SERVER_ERROR", Status: http.StatusServiceUnavailable, Match: httpapi.Is(retry.ErrBusy, retry.ErrStale),
+				Code: "SERVER_ERROR", Status: http.StatusServiceUnavailable,
+				Match:   httpapi.Is(retry.ErrBusy, retry.ErrStale),
 				Message: httpapi.TryAgain, RetryAfter: time.Second,
 			},
 		},
@@ -95,7 +93,8 @@ func failures(openQuestions int) httpapi.Errors {
 		Body:    body,
 		Always:  []error{askahuman.Ask{Prompt: "Why?", Type: askahuman.TypeText}.WithDefaults().Validate()},
 		OfCallers: []error{
-			&ratelimit.LimitedError{State: ratelimit.State{Limit: 60, Reset: time.Date(2026, 2, 2, 10, 0, 0, 0, time.UTC)}},
+			&ratelimit.LimitedError{State: ratelimit.State{Limit: 60,
+				Reset: time.Date(2026, 2, 2, 10, 0, 0, 0, time.UTC)}},
 			retry.ErrUnanswered,
 		},
 	}
@@ -106,7 +105,8 @@ func otherRequest(err error) error {
 	if !errors.Is(err, idempotency.ErrOtherRequest) {
 		return nil
 	}
-	return validate.Errorf("idempotency_key", validate.RuleConflict, "was used for another question in the last 24 hours; repeat that request unchanged, or send a new key")
+	return validate.Errorf("idempotency_key", validate.RuleConflict,
+		"was used for another question in the last 24 hours; repeat that request unchanged, or send a new key")
 }
 
 // body returns the body of an error.
@@ -130,4 +130,5 @@ func body(_ context.Context, f httpapi.Failure) any {
 }
 
 // unanswered is the message to a caller whose request got no answer of AWS in time.
-const unanswered = "this took too long, and may have been done or not: look, or send the same again in a second, with its idempotency key if it has one"
+const unanswered = "this took too long, and may have been done or not: look, or send the same again in a second, " +
+	"with its idempotency key if it has one"

@@ -11,30 +11,38 @@ func TestOddInputs(t *testing.T) {
 	t.Parallel()
 	const ask = "POST /agent/questions"
 	for name, test := range map[string]struct{ line, body, header, field string }{
-		"Nested":            {ask, strings.Repeat("[", 100000), "", "body"},
-		"NestedInUnknown":   {ask, `{"x":` + strings.Repeat("[", 20000) + strings.Repeat("]", 20000) + `}`, "", "body"},
-		"UTF16":             {ask, "{\x00\"\x00}\x00", "", "body"},
-		"Infinite":          {ask, `{"prompt":"Is anybody out there?","type":"text","min_responses":1e400}`, "", "body"},
+		"Nested":          {ask, strings.Repeat("[", 100000), "", "body"},
+		"NestedInUnknown": {ask, `{"x":` + strings.Repeat("[", 20000) + strings.Repeat("]", 20000) + `}`, "", "body"},
+		"UTF16":           {ask, "{\x00\"\x00}\x00", "", "body"},
+		"Infinite": {ask, `{"prompt":"Is anybody out there?","type":"text","min_responses":1e400}`, "",
+			"body"},
 		"InfiniteInUnknown": {ask, `{"prompt":"Is anybody out there?","type":"text","x":1e400}`, "", "body"},
-		"Huge":              {ask, `{"prompt":"Is anybody out there?","type":"text","min_responses":99999999999999999999}`, "", "min_responses"},
-		"LastOfTwoCounts":   {ask, `{"prompt":"Is anybody out there?","prompt":"short","type":"text"}`, "", "prompt"},
-		"OtherCase":         {ask, `{"prompt":"Is anybody out there?","PROMPT":"short","type":"text"}`, "", "prompt"},
-		"ContentType":       {ask, `{"prompt":"Is anybody out there?","type":"text"}`, "Content-Type: ;+/", "Content-Type"},
-		"SameOptions":       {ask, `{"prompt":"Is anybody out there?","type":"multiple_choice","options":["a","b","a"]}`, "", "options"},
-		"LongOption":        {ask, `{"prompt":"Is anybody out there?","type":"multiple_choice","options":["a","` + strings.Repeat("é", 201) + `"]}`, "", "options"},
-		"LimitHuge":         {"GET /agent/questions?limit=99999999999999999999", "", "", "limit"},
-		"Semicolon":         {"GET /human/leaderboard?limit=1;period=daily", "", "", "query"},
-		"TimezonePath":      {"GET /human/stats", "", "X-Timezone: ../../etc/passwd", "X-Timezone"},
-		"TimezoneLocal":     {"GET /human/stats", "", "X-Timezone: Local", "X-Timezone"},
-		"AgentNotUTF8":      {"GET /agent/questions", "", "X-Agent-Id: a\xff", "X-Agent-Id"},
-		"AgentRightToLeft":  {"GET /agent/questions", "", "X-Agent-Id: a\u202eb", "X-Agent-Id"},
+		"Huge": {ask,
+			`{"prompt":"Is anybody out there?","type":"text","min_responses":99999999999999999999}`, "",
+			"min_responses"},
+		"LastOfTwoCounts": {ask, `{"prompt":"Is anybody out there?","prompt":"short","type":"text"}`, "", "prompt"},
+		"OtherCase":       {ask, `{"prompt":"Is anybody out there?","PROMPT":"short","type":"text"}`, "", "prompt"},
+		"ContentType": {ask, `{"prompt":"Is anybody out there?","type":"text"}`, "Content-Type: ;+/",
+			"Content-Type"},
+		"SameOptions": {ask, `{"prompt":"Is anybody out there?","type":"multiple_choice","options":["a","b","a"]}`,
+			"", "options"},
+		"LongOption": {ask, `{"prompt":"Is anybody out there?","type":"multiple_choice","options":["a","` +
+			strings.Repeat("é", 201) + `"]}`, "", "options"},
+		"LimitHuge":        {"GET /agent/questions?limit=99999999999999999999", "", "", "limit"},
+		"Semicolon":        {"GET /human/leaderboard?limit=1;period=daily", "", "", "query"},
+		"TimezonePath":     {"GET /human/stats", "", "X-Timezone: ../../etc/passwd", "X-Timezone"},
+		"TimezoneLocal":    {"GET /human/stats", "", "X-Timezone: Local", "X-Timezone"},
+		"AgentNotUTF8":     {"GET /agent/questions", "", "X-Agent-Id: a\xff", "X-Agent-Id"},
+		"AgentRightToLeft": {"GET /agent/questions", "", "X-Agent-Id: a\u202eb", "X-Agent-Id"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := newPlatform()
-			details := p.do(t, request{test.line, []string{"X-Agent-Id: a", "X-Fingerprint: ann", test.header}, test.body}, 400)["error"].(map[string]any)["details"].(map[string]any)
+			p := newPlatform(t)
+			details := p.do(t, request{test.line, []string{"X-Agent-Id: a", "X-Fingerprint: ann", test.header},
+				test.body}, 400)["error"].(map[string]any)["details"].(map[string]any)
 			problems := details["problems"].([]any)
-			if message := problems[0].(map[string]any)["message"].(string); details["field"] != test.field || len(problems) != 1 || message == "" || len(message) > 300 {
+			if message := problems[0].(map[string]any)["message"].(string); details["field"] != test.field ||
+				len(problems) != 1 || message == "" || len(message) > 300 {
 				t.Errorf("got %v; want the field %s", details, test.field)
 			}
 		})
@@ -45,21 +53,26 @@ func TestOddInputs(t *testing.T) {
 func TestLenientBodies(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ contentType, body string }{
-		"Unknown":             {"application/json", `{"prompt":"Is anybody out there?","type":"text","model":"x","x":{"y":[]}}`},
-		"Nulls":               {"application/json", `{"prompt":"Is anybody out there?","type":"text","options":null,"audience":null,"min_responses":null,"timeout_seconds":null,"idempotency_key":null}`},
-		"EmptyLists":          {"application/json", `{"prompt":"Is anybody out there?","type":"text","options":[],"audience":[]}`},
-		"Charset":             {"Application/JSON ; charset=UTF-8", `{"prompt":"Is anybody out there?","type":"text"}`},
-		"NoContentType":       {"", `{"prompt":"Is anybody out there?","type":"text"}`},
-		"Escapes":             {"application/json", `{"prompt":"\u0049s anybody \ud83d\ude00 out there?","type":"te\u0078t"}`},
+		"Unknown": {"application/json",
+			`{"prompt":"Is anybody out there?","type":"text","model":"x","x":{"y":[]}}`},
+		"Nulls": {"application/json",
+			`{"prompt":"Is anybody out there?","type":"text","options":null,"audience":null,"min_responses":null,"timeout_seconds":null,"idempotency_key":null}`},
+		"EmptyLists": {"application/json",
+			`{"prompt":"Is anybody out there?","type":"text","options":[],"audience":[]}`},
+		"Charset":       {"Application/JSON ; charset=UTF-8", `{"prompt":"Is anybody out there?","type":"text"}`},
+		"NoContentType": {"", `{"prompt":"Is anybody out there?","type":"text"}`},
+		"Escapes": {"application/json",
+			`{"prompt":"\u0049s anybody \ud83d\ude00 out there?","type":"te\u0078t"}`},
 		"LoneSurrogate":       {"application/json", `{"prompt":"Is anybody \ud83d out there?","type":"text"}`},
 		"LongestInCodePoints": {"application/json", `{"prompt":"` + strings.Repeat("😀", 2000) + `","type":"text"}`},
-		"WholeNumber":         {"application/json", `{"prompt":"Is anybody out there?","type":"text","min_responses":50,"timeout_seconds":86400}`},
+		"WholeNumber": {"application/json",
+			`{"prompt":"Is anybody out there?","type":"text","min_responses":50,"timeout_seconds":86400}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := asAgent("POST /agent/questions", test.body)
 			r.headers = append(r.headers, "Content-Type: "+test.contentType, "Accept: application/xml")
-			newPlatform().do(t, r, 201)
+			newPlatform(t).do(t, r, 201)
 		})
 	}
 }
@@ -67,10 +80,11 @@ func TestLenientBodies(t *testing.T) {
 // The parameters of lists: what is repeated, empty or unknown, and tags in both ways.
 func TestListParameters(t *testing.T) {
 	t.Parallel()
-	p := newPlatform()
+	p := newPlatform(t)
 	p.limiter.unlimited = true
 	for i := range 51 {
-		p.ask(t, `{"prompt":"Is anybody out there?","type":"text","audience":["`+[]string{"ethics", "product"}[i%2]+`"]}`)
+		p.ask(t, `{"prompt":"Is anybody out there?","type":"text","audience":["`+[]string{"ethics", "product"}[i%2]+
+			`"]}`)
 	}
 	for line, want := range map[string]int{
 		"GET /human/questions?audience=ethics":                           20,

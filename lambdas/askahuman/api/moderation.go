@@ -4,53 +4,33 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
+	service "github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
-	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
-
-// PersonReports take reports of people; [askahuman.PersonReports] is one.
-type PersonReports interface {
-	Report(ctx context.Context, personHash string, report askahuman.QuestionReport) (askahuman.Reported, error)
-}
-
-// AgentReports take reports of agents; [askahuman.AgentReports] is one.
-type AgentReports interface {
-	Report(ctx context.Context, agentID string, report askahuman.ResponseReport) (askahuman.Reported, error)
-}
-
-// OperatorService is what operators' routes call; [askahuman.Operators] is one.
-type OperatorService interface {
-	Reports(ctx context.Context, state askahuman.ReportState, limit int, cursor string) (cases []askahuman.Case, next string, err error)
-	Dismiss(ctx context.Context, operator, reportID string, dismissed bool) error
-	OpenQuestions(ctx context.Context, agentID string) (askahuman.OfAgent, error)
-	HideOpenQuestions(ctx context.Context, operator, agentID string) (hidden int, more bool, err error)
-	HideQuestion(ctx context.Context, operator, questionID string, hidden bool) error
-	HideResponse(ctx context.Context, operator, questionID, responseID string, hidden bool) error
-	BlockPerson(ctx context.Context, personHash string, blocked bool) error
-	BlockAgent(ctx context.Context, agentID string, blocked bool) error
-}
 
 // OperatorAPI serves the routes of operators.
 type OperatorAPI struct {
 	// Service carries requests out.
-	Service OperatorService
+	Service *service.Service
 	// Options are the options of all APIs. Metrics receives the metrics Hidden and Blocked.
 	Options
 }
 
 // Handler returns the handler of the routes.
 func (o *OperatorAPI) Handler() *kit.API {
-	s := o.server(httpapi.Identity{}, httpapi.Hasher{}, httpapi.Idempotency{}, 0)
+	s := o.server(httpapi.Identity{}, Hasher{}, httpapi.Idempotency{}, 0)
 	o.register(s)
 	return s.Handler()
 }
 
 // operatorIdentity is how operators identify themselves.
 func operatorIdentity() httpapi.Identity {
-	identity := httpapi.ByToken("operatorToken", "A token of a user who is in the group "+schema.OperatorsGroup+" of this platform's issuer of people's tokens.")
+	identity := httpapi.ByToken("operatorToken",
+		"A token of a user who is in the group "+askahuman.OperatorsGroup+
+			" of this platform's issuer of people's tokens.")
 	identity.Tag = "operators"
 	return identity
 }
@@ -68,11 +48,13 @@ type ResponseReportBody askahuman.ResponseReport
 // registerReports declares the route by which people report.
 func (h *HumanAPI) registerReports(s *httpapi.Server) {
 	httpapi.Serve(s, httpapi.Operation{
-		Method: http.MethodPost, Path: "/human/reports", ID: "reportQuestion", NeedsCaller: true, Status: http.StatusCreated,
-		Description: "Reports a question to the platform's operators. One person reports a question once: a repeat changes nothing. Of a question, 50 reports are kept.",
-		Errors:      []error{askahuman.ErrQuestionNotFound, askahuman.ErrBlocked},
+		Method: http.MethodPost, Path: "/human/reports", ID: "reportQuestion", NeedsCaller: true,
+		Status: http.StatusCreated,
+		Description: "Reports a question to the platform's operators. One person reports a question once: a repeat " +
+			"changes nothing. Of a question, 50 reports are kept.",
+		Errors: []error{askahuman.ErrQuestionNotFound, askahuman.ErrBlocked},
 	}, func(ctx context.Context, input *questionReportInput) (askahuman.Reported, error) {
-		reported, err := h.Reports.Report(ctx, caller(ctx), askahuman.QuestionReport(input.Body))
+		reported, err := h.Service.ReportQuestion(ctx, caller(ctx), askahuman.QuestionReport(input.Body))
 		if err == nil {
 			h.Metrics.Emit(ctx, kit.Count("Reported", 1))
 		}
@@ -84,10 +66,11 @@ func (h *HumanAPI) registerReports(s *httpapi.Server) {
 func (a *AgentAPI) registerReports(s *httpapi.Server) {
 	httpapi.Serve(s, httpapi.Operation{
 		Method: http.MethodPost, Path: "/agent/reports", ID: "reportResponse", Status: http.StatusCreated,
-		Description: "Reports an answer to one of the agent's own questions to the platform's operators. A repeat changes nothing.",
-		Errors:      []error{askahuman.ErrQuestionNotFound, askahuman.ErrResponseNotFound},
+		Description: "Reports an answer to one of the agent's own questions to the platform's operators. A repeat " +
+			"changes nothing.",
+		Errors: []error{askahuman.ErrQuestionNotFound, askahuman.ErrResponseNotFound},
 	}, func(ctx context.Context, input *responseReportInput) (askahuman.Reported, error) {
-		reported, err := a.Reports.Report(ctx, caller(ctx), askahuman.ResponseReport(input.Body))
+		reported, err := a.Service.ReportResponse(ctx, caller(ctx), askahuman.ResponseReport(input.Body))
 		if err == nil {
 			a.Metrics.Emit(ctx, kit.Count("Reported", 1))
 		}
@@ -199,7 +182,8 @@ func (o *OperatorAPI) register(s *httpapi.Server) {
 	uuid := httpapi.Format("uuid")
 	httpapi.Serve(s, httpapi.Operation{
 		Method: http.MethodGet, Path: "/operator/reports", ID: "listReports", Status: http.StatusOK,
-		Description: "Returns a page of the questions and answers that were reported, with their texts. Reports are kept for 90 days after the last report or decision.",
+		Description: "Returns a page of the questions and answers that were reported, with their texts. Reports are " +
+			"kept for 90 days after the last report or decision.",
 	}, func(ctx context.Context, input *reportListInput) (ReportList, error) {
 		cases, next, err := o.Service.Reports(ctx, askahuman.ReportState(input.State), input.Limit, input.Cursor)
 		page := ReportList{Reports: make([]OperatorReport, len(cases)), NextCursor: next}
@@ -223,7 +207,8 @@ func (o *OperatorAPI) register(s *httpapi.Server) {
 		Description: "Returns the questions of an agent that take answers, with their texts.",
 	}, func(ctx context.Context, input *openQuestionsInput) (OpenQuestionList, error) {
 		open, err := o.Service.OpenQuestions(ctx, input.AgentID)
-		list := OpenQuestionList{Blocked: open.Blocked, Questions: make([]AgentQuestion, len(open.Questions)), More: open.More}
+		list := OpenQuestionList{Blocked: open.Blocked, Questions: make([]AgentQuestion, len(open.Questions)),
+			More: open.More}
 		for i, question := range open.Questions {
 			list.Questions[i] = agentQuestion(question)
 		}
@@ -232,7 +217,8 @@ func (o *OperatorAPI) register(s *httpapi.Server) {
 
 	httpapi.Serve(s, httpapi.Operation{
 		Method: http.MethodPut, Path: "/operator/questions", ID: "hideOpenOfAgent", Status: http.StatusOK,
-		Description: "Hides the questions of an agent that take answers, 100 at most, each as hideQuestion does. Block the agent first, so that it asks no more meanwhile.",
+		Description: "Hides the questions of an agent that take answers, 100 at most, each as hideQuestion does. " +
+			"Block the agent first, so that it asks no more meanwhile.",
 	}, func(ctx context.Context, input *hideOpenQuestionsInput) (HiddenQuestions, error) {
 		hidden, more, err := o.Service.HideOpenQuestions(ctx, caller(ctx), input.Body.AgentID)
 		if hidden > 0 {
@@ -242,26 +228,33 @@ func (o *OperatorAPI) register(s *httpapi.Server) {
 	})
 
 	httpapi.Register(s, httpapi.Operation{
-		Method: http.MethodPut, Path: "/operator/questions/{question_id}", ID: "hideQuestion", Status: http.StatusNoContent,
-		Description: "Hides a question: people no longer find it, it takes no more answers, and its agent sees that it is closed and hidden. Its answers stay readable. Shown again, it stays closed.",
-		Precisely:   httpapi.Forms{"path.question_id": uuid},
-		Errors:      []error{askahuman.ErrQuestionNotFound},
+		Method: http.MethodPut, Path: "/operator/questions/{question_id}", ID: "hideQuestion",
+		Status: http.StatusNoContent,
+		Description: "Hides a question: people no longer find it, it takes no more answers, and its agent sees that " +
+			"it is closed and hidden. Its answers stay readable. Shown again, it stays closed.",
+		Precisely: httpapi.Forms{"path.question_id": uuid},
+		Errors:    []error{askahuman.ErrQuestionNotFound},
 	}, func(ctx context.Context, input *hideQuestionInput) (*struct{}, error) {
 		return nil, o.hid(ctx, input.Body, o.Service.HideQuestion(ctx, caller(ctx), input.ID, input.Body.Hidden))
 	})
 
 	httpapi.Register(s, httpapi.Operation{
-		Method: http.MethodPut, Path: "/operator/questions/{question_id}/responses/{response_id}", ID: "hideResponse", Status: http.StatusNoContent,
-		Description: "Hides an answer from the agent that asked, or shows it again. It still counts towards the answers that the question wanted.",
-		Precisely:   httpapi.Forms{"path.question_id": uuid, "path.response_id": uuid},
-		Errors:      []error{askahuman.ErrResponseNotFound},
+		Method: http.MethodPut, Path: "/operator/questions/{question_id}/responses/{response_id}", ID: "hideResponse",
+		Status: http.StatusNoContent,
+		Description: "Hides an answer from the agent that asked, or shows it again. It still counts towards the " +
+			"answers that the question wanted.",
+		Precisely: httpapi.Forms{"path.question_id": uuid, "path.response_id": uuid},
+		Errors:    []error{askahuman.ErrResponseNotFound},
 	}, func(ctx context.Context, input *hideResponseInput) (*struct{}, error) {
-		return nil, o.hid(ctx, input.Body, o.Service.HideResponse(ctx, caller(ctx), input.ID, input.ResponseID, input.Body.Hidden))
+		return nil, o.hid(ctx, input.Body, o.Service.HideResponse(ctx, caller(ctx), input.ID, input.ResponseID,
+			input.Body.Hidden))
 	})
 
 	httpapi.Register(s, httpapi.Operation{
 		Method: http.MethodPut, Path: "/operator/blocks", ID: "block", Status: http.StatusNoContent,
-		Description: "Blocks a person, who then can neither answer nor report, or an agent, which then cannot ask; or lifts the block. What they wrote before stays, until it is hidden. A block also stops what is under way.",
+		Description: "Blocks a person, who then can neither answer nor report, or an agent, which then cannot ask; " +
+			"or lifts the block. What they wrote before stays, until it is hidden. A block also stops what is under " +
+			"way.",
 		Variants: []httpapi.Variant{
 			{Required: []string{"person"}, Fields: httpapi.Forms{"agent_id": httpapi.Absent}},
 			{Required: []string{"agent_id"}, Fields: httpapi.Forms{"person": httpapi.Absent}},
@@ -279,7 +272,8 @@ func (o *OperatorAPI) register(s *httpapi.Server) {
 func (o *OperatorAPI) block(ctx context.Context, b Block) error {
 	switch {
 	case b.Person == nil && b.AgentID == nil:
-		return validate.Errorf("person", validate.RuleRequired, "is missing; send person for a person, or agent_id for an agent")
+		return validate.Errorf("person", validate.RuleRequired,
+			"is missing; send person for a person, or agent_id for an agent")
 	case b.Person != nil && b.AgentID != nil:
 		return validate.Errorf("person", validate.RuleConflict, "was sent together with agent_id; send one of the two")
 	case b.Person != nil:
@@ -301,10 +295,11 @@ func operatorReport(c askahuman.Case) OperatorReport {
 	wire := OperatorReport{
 		ReportID: c.ID, State: string(c.State), QuestionID: c.QuestionID, ResponseID: c.ResponseID,
 		Prompt: c.Content.Prompt, Options: c.Content.Options, AgentID: c.Content.AgentID, Hidden: c.Content.Hidden,
-		Complaints: make([]ComplaintEntry, len(c.Complaints)), ReportedAt: askahuman.FormatTime(c.ReportedAt), DecidedBy: c.DecidedBy,
+		Complaints: make([]ComplaintEntry, len(c.Complaints)), ReportedAt: service.FormatTime(c.ReportedAt),
+		DecidedBy: c.DecidedBy,
 	}
 	if !c.DecidedAt.IsZero() {
-		wire.DecidedAt = askahuman.FormatTime(c.DecidedAt)
+		wire.DecidedAt = service.FormatTime(c.DecidedAt)
 	}
 	if r := c.Content.Response; r != nil {
 		wire.Answer, wire.Person = r.Answer, r.PersonHash
@@ -313,7 +308,8 @@ func operatorReport(c askahuman.Case) OperatorReport {
 		}
 	}
 	for i, complaint := range c.Complaints {
-		wire.Complaints[i] = ComplaintEntry{Reason: complaint.Reason, Comment: complaint.Comment, By: complaint.By, At: askahuman.FormatTime(complaint.At)}
+		wire.Complaints[i] = ComplaintEntry{Reason: complaint.Reason, Comment: complaint.Comment, By: complaint.By,
+			At: service.FormatTime(complaint.At)}
 	}
 	return wire
 }

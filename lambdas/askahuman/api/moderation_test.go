@@ -10,32 +10,27 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/api"
-	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/dynamodb"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/metricstest"
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 // An operator finds what was reported, hides it and blocks who wrote it. No one else may.
 func TestOperators(t *testing.T) {
 	t.Parallel()
-	store := dynamodb.New(dynamotest.Open(t, schema.AskAHuman().Database).DB, dynamodb.Shards{})
-	p := newPlatform(func(p *platform) {
-		p.agentAPI.Service, p.agentAPI.Reports = &askahuman.Agents{Store: store, Now: p.clock.read}, &askahuman.AgentReports{Store: store, Now: p.clock.read}
-		p.humanAPI.Service, p.humanAPI.Reports = &askahuman.People{Store: store, Now: p.clock.read}, &askahuman.PersonReports{Store: store, Now: p.clock.read}
-	})
+	p := newPlatform(t)
 	var out bytes.Buffer
 	operators := (&api.OperatorAPI{
-		Service: &askahuman.Operators{Store: store, Now: p.clock.read},
+		Service: p.service,
 		Options: api.Options{Metrics: &kit.Metrics{Namespace: "Onesynth/askahuman", Writer: &out}, Now: p.clock.read},
 	}).Handler()
 	as := func(group, line, body string, status int, into any) {
 		t.Helper()
 		r := request{line: line, body: body}.http()
-		r = r.WithContext(kit.WithInvocation(r.Context(), kit.Invocation{Claims: map[string]string{"sub": "olga"}, Groups: []string{"staff", group}}))
+		r = r.WithContext(kit.WithInvocation(r.Context(),
+			kit.Invocation{Claims: map[string]string{"sub": "olga"}, Groups: []string{"staff", group}}))
 		w := httptest.NewRecorder()
 		operators.ServeHTTP(w, r)
 		if w.Code != status {
@@ -50,9 +45,11 @@ func TestOperators(t *testing.T) {
 
 	id := p.ask(t, `{"prompt":"Which is clearer?","type":"multiple_choice","options":["yes","no"],"min_responses":2}`)
 	p.do(t, asPerson("ann", "POST /human/responses", `{"question_id":"`+id+`","selected_option":1}`), 201)
-	responseID := p.do(t, asAgent("GET /agent/questions/"+id, ""), 200)["responses"].([]any)[0].(map[string]any)["response_id"].(string)
+	responseID := p.do(t, asAgent("GET /agent/questions/"+id, ""),
+		200)["responses"].([]any)[0].(map[string]any)["response_id"].(string)
 	p.do(t, asPerson("bob", "POST /human/reports", `{"question_id":"`+id+`","reason":"spam"}`), 201)
-	p.do(t, asAgent("POST /agent/reports", `{"question_id":"`+id+`","response_id":"`+responseID+`","reason":"abuse","comment":"<script>"}`), 201)
+	p.do(t, asAgent("POST /agent/reports", `{"question_id":"`+id+`","response_id":"`+responseID+
+		`","reason":"abuse","comment":"<script>"}`), 201)
 	p.do(t, asPerson("bob", "POST /human/reports", `{"question_id":"`+id+`","reason":"dull"}`), 400)
 	p.do(t, request{line: "POST /human/reports", body: `{"question_id":"` + id + `","reason":"spam"}`}, 400)
 
@@ -69,8 +66,10 @@ func TestOperators(t *testing.T) {
 	if answer.ResponseID == "" {
 		answer = page.Reports[1]
 	}
-	if answer.ReportID != responseID || answer.SelectedOption == nil || *answer.SelectedOption != 1 || len(answer.Person) != 64 || answer.AgentID != "agent-1" ||
-		len(answer.Complaints) != 1 || answer.Complaints[0].Comment != "<script>" || answer.Complaints[0].By != "agent" {
+	if answer.ReportID != responseID || answer.SelectedOption == nil || *answer.SelectedOption != 1 ||
+		len(answer.Person) != 64 || answer.AgentID != "agent-1" ||
+		len(answer.Complaints) != 1 || answer.Complaints[0].Comment != "<script>" ||
+		answer.Complaints[0].By != "agent" {
 		t.Errorf("got %+v", answer)
 	}
 	const hide, show = `{"hidden":true}`, `{"hidden":false}`
@@ -103,12 +102,13 @@ func TestOperators(t *testing.T) {
 	if got := fmt.Sprint(metricstest.Sums(t, out.String())); got != "map[Blocked:2 Hidden:2]" {
 		t.Errorf("metrics: %s", got)
 	}
-	metricstest.Complete(t, out.String(), schema.MetricsOf("moderationapi", schema.AskAHuman().Metrics))
+	metricstest.Complete(t, out.String(), schema.MetricsOf("moderationapi", askahuman.Platform().Metrics))
 
 	// What the blocked agent has asked before is seen and hidden, each in one call.
 	var open api.OpenQuestionList
 	as("operators", "GET /operator/questions?agent_id=agent-1", "", 200, &open)
-	if !open.Blocked || len(open.Questions) != 2 || open.Questions[0].QuestionID != others[1] || open.Questions[0].Prompt != "Was that the second?" || open.More {
+	if !open.Blocked || len(open.Questions) != 2 || open.Questions[0].QuestionID != others[1] ||
+		open.Questions[0].Prompt != "Was that the second?" || open.More {
 		t.Errorf("got %+v; want the questions %v of a blocked agent", open, others)
 	}
 	as("operators", "GET /operator/questions", "", 400, nil)
@@ -123,7 +123,8 @@ func TestOperators(t *testing.T) {
 		}
 	}
 	for _, other := range others {
-		if seen := p.do(t, asAgent("GET /agent/questions/"+other, ""), 200); seen["status"] != "CLOSED" || seen["hidden"] != true {
+		if seen := p.do(t, asAgent("GET /agent/questions/"+other, ""), 200); seen["status"] != "CLOSED" ||
+			seen["hidden"] != true {
 			t.Errorf("the agent sees %v", seen)
 		}
 	}
@@ -133,10 +134,12 @@ func TestOperators(t *testing.T) {
 
 	p.do(t, asPerson("eve", "GET /human/questions/"+id, ""), 404)
 	p.do(t, asPerson("eve", "POST /human/responses", `{"question_id":"`+id+`","selected_option":1}`), 404)
-	if seen := p.do(t, asAgent("GET /agent/questions/"+id, ""), 200); seen["status"] != "CLOSED" || seen["hidden"] != true || len(seen["responses"].([]any)) != 1 {
+	if seen := p.do(t, asAgent("GET /agent/questions/"+id, ""), 200); seen["status"] != "CLOSED" ||
+		seen["hidden"] != true || len(seen["responses"].([]any)) != 1 {
 		t.Errorf("the agent sees %v", seen)
 	}
-	blocked := p.do(t, asAgent("POST /agent/questions", `{"prompt":"May I ask again?","type":"text"}`), http.StatusForbidden)
+	blocked := p.do(t, asAgent("POST /agent/questions", `{"prompt":"May I ask again?","type":"text"}`),
+		http.StatusForbidden)
 	if code := blocked["error"].(map[string]any)["code"]; code != "BLOCKED" {
 		t.Errorf("got %v", blocked)
 	}
@@ -145,12 +148,12 @@ func TestOperators(t *testing.T) {
 // A platform without moderation has none of its routes, in its document and behind it.
 func TestWithoutModeration(t *testing.T) {
 	t.Parallel()
-	p := newPlatform(func(p *platform) {
+	p := newPlatform(t, func(p *platform) {
 		p.agentAPI.Parts.WithoutModeration, p.humanAPI.Parts.WithoutModeration = true, true
-		p.agentAPI.Reports, p.humanAPI.Reports = nil, nil
 	})
 	document, err := p.agentAPI.Document()
-	if err != nil || strings.Contains(string(document), "/reports") || strings.Contains(string(document), "/operator/") {
+	if err != nil || strings.Contains(string(document), "/reports") ||
+		strings.Contains(string(document), "/operator/") {
 		t.Errorf("the document has routes of moderation, or there is none: %v", err)
 	}
 	for _, r := range []request{asAgent("POST /agent/reports", "{}"), asPerson("ann", "POST /human/reports", "{}")} {

@@ -4,38 +4,23 @@ import (
 	"context"
 	"net/http"
 	"strings"
-	"time"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
+	service "github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
-
-// PeopleService is what people's routes call; [askahuman.People] is one.
-type PeopleService interface {
-	Feed(ctx context.Context, personHash string, audience []string, limit int, cursor string) ([]askahuman.Question, string, error)
-	Question(ctx context.Context, personHash, questionID string) (question askahuman.Question, canAnswer bool, err error)
-	Answer(ctx context.Context, personHash string, zone *time.Location, answer askahuman.Answer) (askahuman.Receipt, error)
-	Stats(ctx context.Context, personHash string, zone *time.Location) (askahuman.Standing, error)
-	Leaderboard(ctx context.Context, personHash string, period askahuman.Period, limit int) (askahuman.Leaderboard, error)
-	Subscribe(ctx context.Context, personHash string, device askahuman.NewSubscription) (askahuman.Subscription, error)
-	ChangeSubscription(ctx context.Context, id string, change askahuman.SubscriptionChange) (askahuman.Subscription, error)
-	RenewSubscription(ctx context.Context, personHash string, device askahuman.SubscriptionRenewal) (id string, err error)
-	Unsubscribe(ctx context.Context, id string) error
-}
 
 // HumanAPI serves the routes of people.
 type HumanAPI struct {
 	// Service carries requests out.
-	Service PeopleService
+	Service *service.Service
 	// Options are the options of both APIs. Metrics receives the metrics Answered, Closed,
 	// TimeToFirstAnswer and Subscribed.
 	Options
 	// Hasher makes people and addresses anonymous.
-	Hasher httpapi.Hasher
-	// Reports take reports. Required unless the platform has no moderation.
-	Reports PersonReports
+	Hasher Hasher
 }
 
 // Handler returns the handler of the routes.
@@ -116,7 +101,7 @@ type Subscription struct {
 }
 
 // Stats are a person's points, streak and badges.
-type Stats askahuman.Standing
+type Stats service.Standing
 
 type leaderboardInput struct {
 	Period string `query:"period" enum:"daily,weekly,all_time" default:"all_time" doc:"The UTC day, the week from Monday UTC, or all time."`
@@ -125,11 +110,16 @@ type leaderboardInput struct {
 
 // register declares the routes of the function humanapi.
 func (h *HumanAPI) register(s *httpapi.Server) {
-	uuid, zone, token := httpapi.Format("uuid"), httpapi.Format(httpapi.TimezoneFormat), httpapi.Pattern(`^[^\s\u0085]*[^\u0000-\u0020\u007f-\u00a0\u00ad][^\s\u0085]*$`)
+	uuid, zone, token := httpapi.Format("uuid"), httpapi.Format(httpapi.TimezoneFormat),
+		httpapi.Pattern(`^[^\s\u0085]*[^\u0000-\u0020\u007f-\u00a0\u00ad][^\s\u0085]*$`)
 	httpapi.Serve(s, httpapi.Operation{
 		Method: http.MethodGet, Path: "/human/questions", ID: "listOpenQuestions", Status: http.StatusOK,
-		Description: "Returns a page of questions that still want answers, newest first, without those that the person has answered. A page may have fewer questions than its limit, even none, and still a next_cursor: one request looks at 120 questions. One that the person answered a moment ago may still be there.",
-		Precisely:   httpapi.Forms{"query.audience": httpapi.DistinctItems, "query.audience[0]": httpapi.Only(askahuman.Audiences()...)},
+		Description: "Returns a page of questions that still want answers, newest first, without those that the " +
+			"person has answered. A page may have fewer questions than its limit, even none, and still a " +
+			"next_cursor: one request looks at 120 questions. One that the person answered a moment ago may still be " +
+			"there.",
+		Precisely: httpapi.Forms{"query.audience": httpapi.DistinctItems,
+			"query.audience[0]": httpapi.Only(askahuman.Audiences()...)},
 	}, func(ctx context.Context, input *feedInput) (HumanQuestionList, error) {
 		var audience []string
 		for _, value := range input.Audience {
@@ -158,18 +148,25 @@ func (h *HumanAPI) register(s *httpapi.Server) {
 	})
 
 	httpapi.Serve(s, httpapi.Operation{
-		Method: http.MethodPost, Path: "/human/responses", ID: "answerQuestion", NeedsCaller: true, Status: http.StatusCreated,
-		Description: "Stores a person's answer to a question and gives points for it. One person answers a question once, and is told ALREADY_ANSWERED also when the question has ended since. A text of more than 100 characters, without the white space around it, earns more; so do confidence, an answer within 5 minutes of the person's last notification if that was of this question, and an answer to a question that has less than half of its answers. Points stop at the most of a UTC day; the answer, its day in a row and its badges still count.",
-		Precisely:   httpapi.Forms{"header.X-Timezone": zone, "body.answer": httpapi.NotBlank},
+		Method: http.MethodPost, Path: "/human/responses", ID: "answerQuestion", NeedsCaller: true,
+		Status: http.StatusCreated,
+		Description: "Stores a person's answer to a question and gives points for it. One person answers a question " +
+			"once, and is told ALREADY_ANSWERED also when the question has ended since. A text of more than 100 " +
+			"characters, without the white space around it, earns more; so do confidence, an answer within 5 minutes " +
+			"of the person's last notification if that was of this question, and an answer to a question that has " +
+			"less than half of its answers. Points stop at the most of a UTC day; the answer, its day in a row and " +
+			"its badges still count.",
+		Precisely: httpapi.Forms{"header.X-Timezone": zone, "body.answer": httpapi.NotBlank},
 		Variants: []httpapi.Variant{
 			{Required: []string{"answer"}, Fields: httpapi.Forms{"selected_option": httpapi.Absent}},
 			{Required: []string{"selected_option"}, Fields: httpapi.Forms{"answer": httpapi.Absent}},
 		},
-		Errors: []error{askahuman.ErrQuestionNotFound, askahuman.ErrAlreadyAnswered, askahuman.ErrQuestionClosed, askahuman.ErrBlocked},
-	}, func(ctx context.Context, input *answerInput) (askahuman.Receipt, error) {
+		Errors: []error{askahuman.ErrQuestionNotFound, askahuman.ErrAlreadyAnswered, askahuman.ErrQuestionClosed,
+			askahuman.ErrBlocked},
+	}, func(ctx context.Context, input *answerInput) (service.Receipt, error) {
 		location, err := validate.Timezone(input.Timezone)
 		if err != nil {
-			return askahuman.Receipt{}, err
+			return service.Receipt{}, err
 		}
 		receipt, err := h.Service.Answer(ctx, caller(ctx), location, askahuman.Answer(input.Body))
 		if err != nil {
@@ -188,8 +185,11 @@ func (h *HumanAPI) register(s *httpapi.Server) {
 
 	httpapi.Serve(s, httpapi.Operation{
 		Method: http.MethodPost, Path: "/human/push/subscribe", ID: "subscribe", Status: http.StatusCreated,
-		Description: "Subscribes a device to notifications of new questions. A token that is subscribed already keeps its subscription, with the new interval, and the person of this request if X-Fingerprint names one. Without X-Fingerprint a new subscription is an unknown person's, who earns nothing more for an answer to a notification.",
-		Precisely:   httpapi.Forms{"body.fcm_token": token},
+		Description: "Subscribes a device to notifications of new questions. A token that is subscribed already " +
+			"keeps its subscription, with the new interval, and the person of this request if X-Fingerprint names " +
+			"one. Without X-Fingerprint a new subscription is an unknown person's, who earns nothing more for an " +
+			"answer to a notification.",
+		Precisely: httpapi.Forms{"body.fcm_token": token},
 	}, func(ctx context.Context, input *subscribeInput) (Subscription, error) {
 		subscription, err := h.Service.Subscribe(ctx, caller(ctx), askahuman.NewSubscription(input.Body))
 		if err == nil {
@@ -200,18 +200,22 @@ func (h *HumanAPI) register(s *httpapi.Server) {
 
 	httpapi.Serve(s, httpapi.Operation{
 		Method: http.MethodPut, Path: "/human/push/subscribe", ID: "renewSubscription", Status: http.StatusOK,
-		Description: "Gives a device's subscription its new token, for apps that do not keep the subscription's id. It is the one that has the old token, or else the one that has the new token already, or else the last one that the person made.",
-		Precisely:   httpapi.Forms{"body.fcm_token": token, "body.old_fcm_token": token},
-		Errors:      []error{askahuman.ErrSubscriptionNotFound},
+		Description: "Gives a device's subscription its new token, for apps that do not keep the subscription's id. " +
+			"It is the one that has the old token, or else the one that has the new token already, or else the last " +
+			"one that the person made.",
+		Precisely: httpapi.Forms{"body.fcm_token": token, "body.old_fcm_token": token},
+		Errors:    []error{askahuman.ErrSubscriptionNotFound},
 	}, func(ctx context.Context, input *renewInput) (Subscription, error) {
 		id, err := h.Service.RenewSubscription(ctx, caller(ctx), askahuman.SubscriptionRenewal(input.Body))
 		return subscribed(id), err
 	})
 
 	httpapi.Serve(s, httpapi.Operation{
-		Method: http.MethodPut, Path: "/human/push/subscribe/{subscription_id}", ID: "changeSubscription", Status: http.StatusOK,
-		Description: "Gives a subscription a new token, a new interval, or both, and makes it active again. A token of another subscription moves here, and that one ends.",
-		Precisely:   httpapi.Forms{"path.subscription_id": uuid, "body.fcm_token": token},
+		Method: http.MethodPut, Path: "/human/push/subscribe/{subscription_id}", ID: "changeSubscription",
+		Status: http.StatusOK,
+		Description: "Gives a subscription a new token, a new interval, or both, and makes it active again. A token " +
+			"of another subscription moves here, and that one ends.",
+		Precisely: httpapi.Forms{"path.subscription_id": uuid, "body.fcm_token": token},
 		Variants: []httpapi.Variant{
 			{Required: []string{"fcm_token"}},
 			{Required: []string{"min_interval_minutes"}, Fields: httpapi.Forms{"fcm_token": httpapi.Absent}},
@@ -223,7 +227,8 @@ func (h *HumanAPI) register(s *httpapi.Server) {
 	})
 
 	httpapi.Register(s, httpapi.Operation{
-		Method: http.MethodDelete, Path: "/human/push/subscribe/{subscription_id}", ID: "unsubscribe", Status: http.StatusNoContent,
+		Method: http.MethodDelete, Path: "/human/push/subscribe/{subscription_id}", ID: "unsubscribe",
+		Status:      http.StatusNoContent,
 		Description: "Ends a subscription.",
 		Precisely:   httpapi.Forms{"path.subscription_id": uuid},
 		Errors:      []error{askahuman.ErrSubscriptionNotFound},
@@ -247,7 +252,7 @@ func (h *HumanAPI) register(s *httpapi.Server) {
 	httpapi.Serve(s, httpapi.Operation{
 		Method: http.MethodGet, Path: "/human/leaderboard", ID: "readLeaderboard", Status: http.StatusOK,
 		Description: "Returns the people with the most points, and where the person stands among them.",
-	}, func(ctx context.Context, input *leaderboardInput) (askahuman.Leaderboard, error) {
+	}, func(ctx context.Context, input *leaderboardInput) (service.Leaderboard, error) {
 		return h.Service.Leaderboard(ctx, caller(ctx), askahuman.Period(input.Period), input.Limit)
 	})
 
@@ -263,7 +268,7 @@ func humanQuestion(question askahuman.Question) HumanQuestion {
 		Type:            string(question.Type),
 		Audience:        append([]string{}, question.Audience...),
 		ResponsesNeeded: max(0, question.RequiredResponses-question.CurrentResponses),
-		CreatedAt:       askahuman.FormatTime(question.CreatedAt),
+		CreatedAt:       service.FormatTime(question.CreatedAt),
 	}
 	if question.Type == askahuman.TypeMultipleChoice {
 		wire.Options = question.Options

@@ -7,9 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/api"
-	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
 const twoAnswers = `{"prompt":"Is anybody out there?","type":"text","min_responses":2}`
@@ -43,17 +42,19 @@ func TestWait(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := newPlatform()
+			p := newPlatform(t)
 			id := p.ask(t, twoAnswers)
 			people := []string{"ann", "bob", "eve"}
 			for i := range test.answers {
-				p.do(t, asPerson(people[i], "POST /human/responses", `{"question_id":"`+id+`","answer":"I am out here."}`), http.StatusCreated)
+				p.do(t, asPerson(people[i], "POST /human/responses",
+					`{"question_id":"`+id+`","answer":"I am out here."}`), http.StatusCreated)
 			}
 			began := p.clock.read()
 			if test.later > 0 {
 				p.meanwhile = func() {
 					p.meanwhile = nil
-					p.do(t, asPerson("late", "POST /human/responses", `{"question_id":"`+id+`","answer":"I am out here."}`), http.StatusCreated)
+					p.do(t, asPerson("late", "POST /human/responses",
+						`{"question_id":"`+id+`","answer":"I am out here."}`), http.StatusCreated)
 				}
 			}
 			body := p.do(t, asAgent("GET /agent/questions/"+id+test.query, ""), test.status)
@@ -76,7 +77,13 @@ func TestWait(t *testing.T) {
 // A wait is one poll, and a call beyond the limit does not wait.
 func TestWaitCountsOnce(t *testing.T) {
 	t.Parallel()
-	p := newPlatform()
+	rules := askahuman.DefaultRules()
+	for i, limit := range rules.RateLimits {
+		if limit.Name == "poll" {
+			rules.RateLimits[i].Requests = 20
+		}
+	}
+	p := newPlatform(t, func(p *platform) { p.agentAPI.Rules = &rules })
 	id := p.ask(t, twoAnswers)
 	began := p.clock.read()
 	waits := 0
@@ -87,15 +94,15 @@ func TestWaitCountsOnce(t *testing.T) {
 		}
 		waits++
 	}
-	if waited := p.clock.read().Sub(began); waits != 600 || waited != 600*time.Second {
-		t.Errorf("got %d waits of %v together; want 600 of 10m0s", waits, waited)
+	if waited := p.clock.read().Sub(began); waits != 20 || waited != 20*time.Second {
+		t.Errorf("got %d waits of %v together; want 20 of 20s", waits, waited)
 	}
 }
 
 // Without waiting, the parameters are unknown, as they are to an earlier version.
 func TestWithoutWaiting(t *testing.T) {
 	t.Parallel()
-	p := newPlatform(func(p *platform) { p.agentAPI.Parts.WithoutWaiting = true })
+	p := newPlatform(t, func(p *platform) { p.agentAPI.Parts.WithoutWaiting = true })
 	id := p.ask(t, twoAnswers)
 	began := p.clock.read()
 	for _, query := range []string{"", "?wait=20&seen=0", "?wait=forever"} {
@@ -106,10 +113,8 @@ func TestWithoutWaiting(t *testing.T) {
 	if waited := p.clock.read().Sub(began); waited != 0 {
 		t.Errorf("waited %v; want not at all", waited)
 	}
-	document, err := (&api.AgentAPI{Options: api.Options{Parts: schema.AskAHumanParts{WithoutWaiting: true}}}).Document()
+	document, err := (&api.AgentAPI{Options: api.Options{Parts: askahuman.Parts{WithoutWaiting: true}}}).Document()
 	if err != nil || strings.Contains(string(document), `"seen"`) || !json.Valid(document) {
 		t.Errorf("the document has the parameter seen, or: %v", err)
 	}
 }
-
-var _ api.AgentService = (*askahuman.Agents)(nil)

@@ -6,27 +6,11 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
+	service "github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/webhook"
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
-
-// WebhookSecrets are the secrets that sign an agent's webhooks; [webhooks.Secrets] is one.
-//
-// [webhooks.Secrets]: https://pkg.go.dev/github.com/onesynth-cdk/onesynth/lambdas/askahuman/webhooks#Secrets
-type WebhookSecrets interface {
-	// Valid returns those that are valid now, the present one first, and Rotate makes another one the present one first.
-	Valid(ctx context.Context, agentID string) ([]webhook.Secret, error)
-	Rotate(ctx context.Context, agentID string) ([]webhook.Secret, error)
-}
-
-// WebhookTests try the endpoints of agents; [webhooks.Tester] is one.
-//
-// [webhooks.Tester]: https://pkg.go.dev/github.com/onesynth-cdk/onesynth/lambdas/askahuman/webhooks#Tester
-type WebhookTests interface {
-	// Test sends a webhook to an endpoint, and returns its id.
-	Test(ctx context.Context, agentID, url string) (id string, err error)
-}
 
 // Delivery says how far the webhook of a question is.
 type Delivery struct {
@@ -42,10 +26,10 @@ func delivery(d *askahuman.Delivery) *Delivery {
 	}
 	wire := &Delivery{State: string(d.State), Attempts: d.Attempts}
 	if !d.AttemptedAt.IsZero() {
-		wire.AttemptedAt = askahuman.FormatTime(d.AttemptedAt)
+		wire.AttemptedAt = service.FormatTime(d.AttemptedAt)
 	}
 	if !d.NextAttemptAt.IsZero() {
-		wire.NextAttemptAt = askahuman.FormatTime(d.NextAttemptAt)
+		wire.NextAttemptAt = service.FormatTime(d.NextAttemptAt)
 	}
 	return wire
 }
@@ -79,20 +63,23 @@ func secretList(secrets []webhook.Secret, err error) (WebhookSecretList, error) 
 func (a *AgentAPI) registerWebhooks(s *httpapi.Server) {
 	httpapi.Serve(s, httpapi.Operation{
 		Method: http.MethodGet, Path: "/agent/webhook-secrets", ID: "readWebhookSecrets", Status: http.StatusOK,
-		Description: "Returns the secrets with which the agent's webhooks are signed, as Standard Webhooks 1.0.0 says. Each agent has secrets of its own.",
+		Description: "Returns the secrets with which the agent's webhooks are signed, as Standard Webhooks 1.0.0 " +
+			"says. Each agent has secrets of its own.",
 	}, func(ctx context.Context, _ *struct{}) (WebhookSecretList, error) {
 		return secretList(a.Webhooks.Valid(ctx, caller(ctx)))
 	})
 	httpapi.Serve(s, httpapi.Operation{
 		Method: http.MethodPost, Path: "/agent/webhook-secrets", ID: "rotateWebhookSecret", Status: http.StatusOK,
-		Description: "Makes another secret the present one. The former one is valid for 24 hours more: until then webhooks have a signature by each. At most six former ones are valid.",
+		Description: "Makes another secret the present one. The former one is valid for 24 hours more: until then " +
+			"webhooks have a signature by each. At most six former ones are valid.",
 	}, func(ctx context.Context, _ *struct{}) (WebhookSecretList, error) {
 		return secretList(a.Webhooks.Rotate(ctx, caller(ctx)))
 	})
 	httpapi.Serve(s, httpapi.Operation{
 		Method: http.MethodPost, Path: "/agent/webhook-tests", ID: "testWebhook", Status: http.StatusAccepted,
-		Description: "Sends a webhook of the type webhook.test to an endpoint, signed as any other. It is sent once, whatever the endpoint answers.",
-		Precisely:   httpapi.Forms{"body.callback_url": a.callbackForm()},
+		Description: "Sends a webhook of the type webhook.test to an endpoint, signed as any other. It is sent once, " +
+			"whatever the endpoint answers.",
+		Precisely: httpapi.Forms{"body.callback_url": a.callbackForm()},
 	}, func(ctx context.Context, input *webhookTestInput) (WebhookTestSent, error) {
 		id, err := a.WebhookTests.Test(ctx, caller(ctx), input.Body.CallbackURL)
 		return WebhookTestSent{WebhookID: id}, err
@@ -106,5 +93,6 @@ func (a *AgentAPI) callbackForm() func(*huma.Schema) {
 			*form = huma.Schema{Type: "null", Description: "This environment sends no webhooks."}
 		}
 	}
-	return httpapi.Pattern(`^https://([A-Za-z0-9-]{1,63}\.)+[A-Za-z][A-Za-z0-9-]{0,62}(:[1-9][0-9]{0,3})?(/([A-Za-z0-9._~!$&'()*+,;=:@/-]|%[0-9A-F]{2})*)?(\?([A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9A-F]{2})*)?$`)
+	return httpapi.Pattern(
+		`^https://([A-Za-z0-9-]{1,63}\.)+[A-Za-z][A-Za-z0-9-]{0,62}(:[1-9][0-9]{0,3})?(/([A-Za-z0-9._~!$&'()*+,;=:@/-]|%[0-9A-F]{2})*)?(\?([A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9A-F]{2})*)?$`)
 }

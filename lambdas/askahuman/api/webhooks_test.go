@@ -8,40 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
-	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/api"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/webhooks"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/webhook"
-	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
-
-var (
-	_ api.WebhookSecrets = (*webhooks.Secrets)(nil)
-	_ api.WebhookTests   = (*webhooks.Tester)(nil)
-)
-
-// webhookSecrets are the stub as what has the secrets of webhooks.
-type webhookSecrets struct{ stub }
-
-func (s webhookSecrets) Valid(context.Context, string) ([]webhook.Secret, error) {
-	secret, err := webhook.NewSecret(make([]byte, 32))
-	if err != nil {
-		return nil, err
-	}
-	return []webhook.Secret{secret}, s.work()
-}
-
-func (s webhookSecrets) Rotate(ctx context.Context, agentID string) ([]webhook.Secret, error) {
-	return s.Valid(ctx, agentID)
-}
-
-// webhookTests are the stub as what tries endpoints.
-type webhookTests struct{ stub }
-
-func (s webhookTests) Test(ctx context.Context, agentID, url string) (string, error) {
-	id, err := (&webhooks.Tester{Check: webhook.Addresses{}.CheckURL, Queue: &messages{}}).Test(ctx, agentID, url)
-	return id, s.unless(err).work()
-}
 
 // messages is a queue.
 type messages struct{ bodies []string }
@@ -57,14 +27,15 @@ func webhookKey(context.Context) (string, error) { return "the key of the platfo
 // An agent names an endpoint, which has to be public, and a repeat with another one is another request.
 func TestCallbackURL(t *testing.T) {
 	t.Parallel()
-	p := newStoredPlatform(t)
-	agents := p.agentAPI.Service.(*askahuman.Agents)
-	agents.CheckCallback = webhook.Addresses{}.CheckURL
+	p := newPlatform(t)
 	ask := func(url string) request {
-		return asAgent("POST /agent/questions", fmt.Sprintf(`{"prompt":"Is anybody out there?","type":"text","idempotency_key":"k","callback_url":%s}`, url))
+		return asAgent("POST /agent/questions",
+			fmt.Sprintf(`{"prompt":"Is anybody out there?","type":"text","idempotency_key":"k","callback_url":%s}`,
+				url))
 	}
 	id, _ := p.do(t, ask(`"https://agent.example.com/hooks?a=b"`), 201)["question_id"].(string)
-	if q, err := agents.Read(t.Context(), "agent-1", id); err != nil || q.CallbackURL != "https://agent.example.com/hooks?a=b" {
+	if q, err := p.service.Read(t.Context(), "agent-1", id); err != nil ||
+		q.CallbackURL != "https://agent.example.com/hooks?a=b" {
 		t.Errorf("stored %q, %v", q.CallbackURL, err)
 	}
 	if again := p.do(t, ask(`"https://agent.example.com/hooks?a=b"`), 201)["question_id"]; again != id {
@@ -73,10 +44,13 @@ func TestCallbackURL(t *testing.T) {
 	p.do(t, ask(`"https://agent.example.com/hooks?a=c"`), 400)
 	p.do(t, ask("null"), 400)
 	for _, url := range []string{
-		`""`, `"agent.example.com"`, `"http://agent.example.com"`, `"https://169.254.169.254/"`, `"https://10.0.0.1/"`, `"https://localhost/"`, `"https://2130706433/"`, `"https://ⓛocalhost/"`, `"https://169。254。169。254/"`, `"https://user:secret@agent.example.com/"`,
+		`""`, `"agent.example.com"`, `"http://agent.example.com"`, `"https://169.254.169.254/"`, `"https://10.0.0.1/"`,
+		`"https://localhost/"`, `"https://2130706433/"`, `"https://ⓛocalhost/"`, `"https://169。254。169。254/"`,
+		`"https://user:secret@agent.example.com/"`,
 		`"https://agent.example.com/` + strings.Repeat("a", 2048) + `"`, `7`,
 	} {
-		answer := p.do(t, asAgent("POST /agent/questions", `{"prompt":"Is anybody out there?","type":"text","callback_url":`+url+`}`), 400)
+		answer := p.do(t, asAgent("POST /agent/questions",
+			`{"prompt":"Is anybody out there?","type":"text","callback_url":`+url+`}`), 400)
 		if text := fmt.Sprint(answer); !strings.Contains(text, "callback_url") || strings.Contains(text, "secret@") {
 			t.Errorf("%s: got %s", url, text)
 		}
@@ -86,7 +60,7 @@ func TestCallbackURL(t *testing.T) {
 // The agent of a question with an endpoint sees how far its webhook is: it alone, and of no other question.
 func TestWebhookDelivery(t *testing.T) {
 	t.Parallel()
-	p := newPlatform()
+	p := newPlatform(t)
 	ask := func(callback string) string {
 		return p.ask(t, `{"prompt":"Is anybody out there?","type":"text"`+callback+`}`)
 	}
@@ -95,7 +69,8 @@ func TestWebhookDelivery(t *testing.T) {
 		t.Helper()
 		read := p.do(t, asAgent("GET /agent/questions/"+id, ""), 200)
 		waited := p.do(t, asAgent("GET /agent/questions/"+id+"?wait=1", ""), 200)
-		if got, err := json.Marshal(read["webhook"]); err != nil || string(got) != want || fmt.Sprint(waited["webhook"]) != fmt.Sprint(read["webhook"]) {
+		if got, err := json.Marshal(read["webhook"]); err != nil || string(got) != want ||
+			fmt.Sprint(waited["webhook"]) != fmt.Sprint(read["webhook"]) {
 			t.Errorf("got %s, and %v after a wait; want %s", got, waited["webhook"], want)
 		}
 	}
@@ -110,11 +85,15 @@ func TestWebhookDelivery(t *testing.T) {
 		note askahuman.Delivery
 		want string
 	}{
-		{askahuman.Delivery{State: askahuman.DeliveryWaiting, Attempts: 1, AttemptedAt: at, NextAttemptAt: at.Add(5 * time.Second)}, `{"attempted_at":"2026-02-02T09:30:03.000Z","attempts":1,"next_attempt_at":"2026-02-02T09:30:08.000Z","state":"waiting"}`},
-		{askahuman.Delivery{State: askahuman.DeliveryGivenUp, Attempts: 8, AttemptedAt: at}, `{"attempted_at":"2026-02-02T09:30:03.000Z","attempts":8,"state":"given_up"}`},
-		{askahuman.Delivery{State: askahuman.DeliveryDone, Attempts: 1, AttemptedAt: at.Add(time.Second)}, `{"attempted_at":"2026-02-02T09:30:04.000Z","attempts":1,"state":"delivered"}`},
+		{askahuman.Delivery{State: askahuman.DeliveryWaiting, Attempts: 1, AttemptedAt: at,
+			NextAttemptAt: at.Add(5 * time.Second)},
+			`{"attempted_at":"2026-02-02T09:30:03.000Z","attempts":1,"next_attempt_at":"2026-02-02T09:30:08.000Z","state":"waiting"}`},
+		{askahuman.Delivery{State: askahuman.DeliveryGivenUp, Attempts: 8, AttemptedAt: at},
+			`{"attempted_at":"2026-02-02T09:30:03.000Z","attempts":8,"state":"given_up"}`},
+		{askahuman.Delivery{State: askahuman.DeliveryDone, Attempts: 1, AttemptedAt: at.Add(time.Second)},
+			`{"attempted_at":"2026-02-02T09:30:04.000Z","attempts":1,"state":"delivered"}`},
 	} {
-		if err := p.store.NoteDelivery(t.Context(), with, step.note); err != nil {
+		if err := p.service.NoteDelivery(t.Context(), with, step.note); err != nil {
 			t.Fatal(err)
 		}
 		sees(with, step.want)
@@ -130,10 +109,11 @@ func TestWebhookDelivery(t *testing.T) {
 func TestWebhookTest(t *testing.T) {
 	t.Parallel()
 	sent := &messages{}
-	p := newPlatform(func(p *platform) {
+	p := newPlatform(t, func(p *platform) {
 		p.agentAPI.WebhookTests = &webhooks.Tester{Check: webhook.Addresses{}.CheckURL, Queue: sent, Now: p.clock.read}
 	})
-	id, _ := p.do(t, asAgent("POST /agent/webhook-tests", `{"callback_url":"https://agent.example.com/hooks"}`), 202)["webhook_id"].(string)
+	id, _ := p.do(t, asAgent("POST /agent/webhook-tests", `{"callback_url":"https://agent.example.com/hooks"}`),
+		202)["webhook_id"].(string)
 	if len(sent.bodies) != 1 || !strings.HasPrefix(id, "msg_") {
 		t.Fatalf("got the id %q, and sent %v", id, sent.bodies)
 	}
@@ -142,11 +122,14 @@ func TestWebhookTest(t *testing.T) {
 		t.Fatal(err)
 	}
 	const body = `{"data":{},"timestamp":"2026-02-02T09:30:00.000Z","type":"webhook.test"}`
-	if m.ID != id || m.AgentID != "agent-1" || m.URL != "https://agent.example.com/hooks" || !m.Test || m.QuestionID != "" || string(m.Body) != body {
+	if m.ID != id || m.AgentID != "agent-1" || m.URL != "https://agent.example.com/hooks" || !m.Test ||
+		m.QuestionID != "" || string(m.Body) != body {
 		t.Errorf("sent %+v with %s", m, m.Body)
 	}
-	for _, url := range []string{`""`, "null", `"https://localhost/"`, `"https://169.254.169.254/"`, `"http://agent.example.com/"`} {
-		if text := fmt.Sprint(p.do(t, asAgent("POST /agent/webhook-tests", `{"callback_url":`+url+`}`), 400)); !strings.Contains(text, "callback_url") {
+	for _, url := range []string{`""`, "null", `"https://localhost/"`, `"https://169.254.169.254/"`,
+		`"http://agent.example.com/"`} {
+		if text := fmt.Sprint(p.do(t, asAgent("POST /agent/webhook-tests", `{"callback_url":`+url+`}`),
+			400)); !strings.Contains(text, "callback_url") {
 			t.Errorf("%s: got %s", url, text)
 		}
 	}
@@ -159,11 +142,12 @@ func TestWebhookTest(t *testing.T) {
 // A stack without webhooks says so, instead of promising one.
 func TestCallbackURLWithoutWebhooks(t *testing.T) {
 	t.Parallel()
-	p := newPlatform(func(p *platform) {
-		p.agentAPI.Parts, p.agentAPI.Webhooks = schema.AskAHumanParts{WithoutWebhooks: true}, nil
-		p.agentAPI.Service = &askahuman.Agents{Store: p.store, Now: p.clock.read}
+	p := newPlatform(t, func(p *platform) {
+		p.agentAPI.Parts, p.agentAPI.Webhooks = askahuman.Parts{WithoutWebhooks: true}, nil
+		p.service.CheckCallback = nil
 	})
-	w := p.serve(asAgent("POST /agent/questions", `{"prompt":"Is anybody out there?","type":"text","callback_url":"https://agent.example.com/"}`))
+	w := p.serve(asAgent("POST /agent/questions",
+		`{"prompt":"Is anybody out there?","type":"text","callback_url":"https://agent.example.com/"}`))
 	if w.Code != 400 || !strings.Contains(w.Body.String(), "sends no webhooks") {
 		t.Errorf("got %d %s", w.Code, w.Body)
 	}
@@ -171,7 +155,8 @@ func TestCallbackURLWithoutWebhooks(t *testing.T) {
 		t.Errorf("got %d", w.Code)
 	}
 	document, err := p.agentAPI.Document()
-	if err != nil || strings.Contains(string(document), "webhook-secrets") || strings.Contains(string(document), "public Internet") {
+	if err != nil || strings.Contains(string(document), "webhook-secrets") ||
+		strings.Contains(string(document), "public Internet") {
 		t.Errorf("the document has webhooks, or: %v", err)
 	}
 }
@@ -179,7 +164,7 @@ func TestCallbackURLWithoutWebhooks(t *testing.T) {
 // Each agent has secrets of its own, which stay, until it rotates them. The former one is valid for a day.
 func TestWebhookSecrets(t *testing.T) {
 	t.Parallel()
-	p := newPlatform()
+	p := newPlatform(t)
 	secrets := func(agent, line string) []any {
 		r := asAgent(line, "")
 		r.headers = []string{"X-Agent-Id: " + agent}
@@ -187,7 +172,8 @@ func TestWebhookSecrets(t *testing.T) {
 		return list
 	}
 	first := secrets("ada", "GET /agent/webhook-secrets")
-	if again := secrets("ada", "GET /agent/webhook-secrets"); len(first) != 1 || fmt.Sprint(first) != fmt.Sprint(again) {
+	if again := secrets("ada", "GET /agent/webhook-secrets"); len(first) != 1 ||
+		fmt.Sprint(first) != fmt.Sprint(again) {
 		t.Errorf("got %v, then %v", first, again)
 	}
 	if other := secrets("bob", "GET /agent/webhook-secrets"); fmt.Sprint(other) == fmt.Sprint(first) {

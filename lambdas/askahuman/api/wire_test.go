@@ -2,31 +2,32 @@ package api_test
 
 import (
 	"errors"
-	"fmt"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
+	service "github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/api"
-	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/storetest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
 // The answers of every route, in the very bytes of the wire. The commands of the script:
-// "new" starts a platform, "stored" one whose agents' side has its tables, "tokens" one
-// whose agents have tokens, "keys" one whose agents have keys, and "fails NAME" one whose
-// services fail with that error.
+// "new" starts a platform, "tokens" one whose agents have tokens, "keys" one whose agents have
+// keys, and "fails NAME" one whose tables fail with that error.
 func TestWire(t *testing.T) {
 	t.Parallel()
 	failures := map[string]error{
-		"unknown": errors.New("table aah-questions has a secret"), "quota": askahuman.ErrQuotaExceeded, "no question": askahuman.ErrQuestionNotFound,
-		"no subscription": askahuman.ErrSubscriptionNotFound, "answered": askahuman.ErrAlreadyAnswered, "closed": askahuman.ErrQuestionClosed,
-		"running": &idempotency.RunningError{Until: began().Add(time.Minute)}, "claim lost": idempotency.ErrClaimLost, "other request": idempotency.ErrOtherRequest,
-		"busy": retry.ErrBusy, "stale": retry.ErrStale, "unanswered": retry.ErrUnanswered,
+		"unknown": errors.New("table aah-questions has a secret"), "quota": askahuman.ErrQuotaExceeded,
+		"no question":     askahuman.ErrQuestionNotFound,
+		"no subscription": askahuman.ErrSubscriptionNotFound, "answered": askahuman.ErrAlreadyAnswered,
+		"closed":  askahuman.ErrQuestionClosed,
+		"running": &idempotency.RunningError{Until: began().Add(time.Minute)}, "claim lost": idempotency.ErrClaimLost,
+		"other request": idempotency.ErrOtherRequest,
+		"busy":          retry.ErrBusy, "stale": retry.ErrStale, "unanswered": retry.ErrUnanswered,
 	}
 	var p *platform
 	advance := func(by time.Duration) { p.clock.advance(by) }
@@ -35,18 +36,14 @@ func TestWire(t *testing.T) {
 		err, known := failures[argument]
 		switch {
 		case what == "new":
-			p = newPlatform()
-		case what == "stored":
-			p = newStoredPlatform(t)
+			p = newPlatform(t)
 		case what == "tokens":
-			p = newPlatform(withTokens)
+			p = newPlatform(t, withTokens)
 		case what == "keys":
-			p = newPlatform(withKeys)
+			p = newPlatform(t, withKeys(t))
 		case what == "fails" && known:
-			p = newPlatform(func(p *platform) {
-				service := stub{func() error { return fmt.Errorf("doing it: %w", err) }}
-				p.agentAPI.Service, p.humanAPI.Service = service, service
-			})
+			p = newPlatform(t)
+			p.fails(err)
 		default:
 			t.Fatalf("there is no command %s", command)
 		}
@@ -56,8 +53,9 @@ func TestWire(t *testing.T) {
 
 func TestDocumentBytes(t *testing.T) {
 	t.Parallel()
-	for name, a := range map[string]*api.AgentAPI{"token": {}, "header": {OpenAgents: true}, "key": {AgentKeys: &askahuman.AgentKeys{}}} {
-		body := storetest.Must(a.Document())(t)
+	for name, a := range map[string]*api.AgentAPI{"token": {}, "header": {OpenAgents: true},
+		"key": {AgentKeys: &service.AgentKeys{}}} {
+		body := must(a.Document())(t)
 		httpapitest.SameAsFile(t, "testdata/openapi-"+name+".json", body)
 	}
 }
@@ -65,10 +63,11 @@ func TestDocumentBytes(t *testing.T) {
 // The document is served as it is.
 func TestDocumentIsServed(t *testing.T) {
 	t.Parallel()
-	want := storetest.Must((&api.AgentAPI{OpenAgents: true}).Document())(t)
-	p := newPlatform()
+	want := must((&api.AgentAPI{OpenAgents: true}).Document())(t)
+	p := newPlatform(t)
 	for range 2 {
-		if w := p.serve(request{line: "GET /openapi.json"}); w.Code != 200 || w.Header().Get("Content-Type") != "application/json" || w.Body.String() != string(want) {
+		if w := p.serve(request{line: "GET /openapi.json"}); w.Code != 200 ||
+			w.Header().Get("Content-Type") != "application/json" || w.Body.String() != string(want) {
 			t.Errorf("got %d %v, %d bytes", w.Code, w.Header(), w.Body.Len())
 		}
 	}

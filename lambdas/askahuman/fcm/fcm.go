@@ -47,10 +47,12 @@ const (
 var (
 	// ErrNotConfigured: the credentials are the placeholder that the platform was
 	// created with.
-	ErrNotConfigured = errors.New("push is not configured: put the key file of a Firebase service account (Firebase console, Project settings, Service accounts, Generate new private key) into the secret as its value")
+	ErrNotConfigured = errors.New("push is not configured: put the key file of a Firebase service account (Firebase " +
+		"console, Project settings, Service accounts, Generate new private key) into the secret as its value")
 	// ErrUnauthorized: the credentials were refused. They may have been replaced
 	// since they were read.
-	ErrUnauthorized = errors.New("the push service refused the credentials: check that the service account still exists, holds the role Firebase Cloud Messaging API Admin, and that its key is the one in the secret")
+	ErrUnauthorized = errors.New("the push service refused the credentials: check that the service account still " +
+		"exists, holds the role Firebase Cloud Messaging API Admin, and that its key is the one in the secret")
 )
 
 // Client sends push notifications. It implements [askahuman.Push] and is safe for
@@ -84,21 +86,25 @@ func New(serviceAccountJSON []byte, endpoint string, client *http.Client) (*Clie
 	}
 	if err := json.Unmarshal(serviceAccountJSON, &account); err != nil {
 		// The text of err could quote the secret.
-		return nil, errors.New("the push credentials are not the JSON key file of a service account: put the file into the secret unchanged")
+		return nil, errors.New("the push credentials are not the JSON key file of a service account: put the file " +
+			"into the secret unchanged")
 	}
 	block, _ := pem.Decode([]byte(account.PrivateKey))
 	switch {
 	case account.ProjectID == unset || account.ClientEmail == unset:
 		return nil, ErrNotConfigured
 	case account.Type != "service_account":
-		return nil, errors.New(`the push credentials are not those of a service account: "type" must be "service_account"`)
+		return nil,
+			errors.New(`the push credentials are not those of a service account: "type" must be "service_account"`)
 	case account.ProjectID == "" || account.ClientEmail == "":
-		return nil, errors.New("the push credentials lack project_id or client_email: put the key file into the secret unchanged")
+		return nil, errors.New("the push credentials lack project_id or client_email: put the key file into the " +
+			"secret unchanged")
 	case block == nil:
 		return nil, fmt.Errorf("%w: private_key is not a PEM block", ErrNotConfigured)
 	}
 	if !isRSA(block.Bytes) {
-		return nil, errors.New("the push credentials' private_key is not an RSA key in PKCS #8 or PKCS #1: put the key file into the secret unchanged")
+		return nil, errors.New("the push credentials' private_key is not an RSA key in PKCS #8 or PKCS #1: put the " +
+			"key file into the secret unchanged")
 	}
 	if account.TokenURI == "" {
 		account.TokenURI = defaultTokenURI
@@ -118,7 +124,8 @@ func New(serviceAccountJSON []byte, endpoint string, client *http.Client) (*Clie
 			Scopes:       []string{scope},
 		},
 		http: client,
-		url:  strings.TrimSuffix(endpoint, "/") + "/v1/projects/" + url.PathEscape(account.ProjectID) + "/messages:send",
+		url: strings.TrimSuffix(endpoint, "/") + "/v1/projects/" + url.PathEscape(account.ProjectID) +
+			"/messages:send",
 	}, nil
 }
 
@@ -167,7 +174,8 @@ func newMessage(m askahuman.PushMessage) message {
 	body.Message.Token = m.Token
 	body.Message.Notification = notification{Title: m.Title, Body: m.Body}
 	// link and url are the same: pages read one or the other.
-	body.Message.Data = map[string]string{"link": m.Link, "url": m.Link, "question_id": m.QuestionID, "type": string(m.Type)}
+	body.Message.Data = map[string]string{"link": m.Link, "url": m.Link, "question_id": m.QuestionID,
+		"type": string(m.Type)}
 	// FCM refuses a message whose link is not https ("WebpushFcmOptions"). The
 	// page's own service worker reads the data.
 	if strings.HasPrefix(m.Link, "https://") {

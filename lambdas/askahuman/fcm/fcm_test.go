@@ -24,10 +24,29 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
+	service "github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/fcm"
-	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/storetest"
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
+
+// must returns a function that fails the test on the error, or else returns the value.
+func must[T any](value T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return value
+	}
+}
+
+// ok fails the test on an error.
+func ok(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
 
 var key = sync.OnceValue(func() *rsa.PrivateKey {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
@@ -173,12 +192,13 @@ func (g *google) account(change map[string]any) []byte {
 
 func (g *google) client(t *testing.T) *fcm.Client {
 	t.Helper()
-	client := storetest.Must(fcm.New(g.account(nil), g.URL, nil))(t)
+	client := must(fcm.New(g.account(nil), g.URL, nil))(t)
 	return client
 }
 
-func message() askahuman.PushMessage {
-	return askahuman.PushMessage{Token: "device", Title: "A title", Body: "Is \"this\" <ok>? 👍", Link: "https://example.com/q/1", QuestionID: "1", Type: askahuman.TypeText}
+func message() service.PushMessage {
+	return service.PushMessage{Token: "device", Title: "A title", Body: "Is \"this\" <ok>? 👍",
+		Link: "https://example.com/q/1", QuestionID: "1", Type: askahuman.TypeText}
 }
 
 func TestSend(t *testing.T) {
@@ -193,7 +213,7 @@ func TestSend(t *testing.T) {
 			g := newGoogle(t)
 			m := message()
 			m.Link = link
-			storetest.OK(t, g.client(t).Send(t.Context(), m))
+			ok(t, g.client(t).Send(t.Context(), m))
 			expected := map[string]any{
 				"token":        "device",
 				"notification": map[string]any{"title": "A title", "body": "Is \"this\" <ok>? 👍"},
@@ -231,7 +251,7 @@ func TestSendWithARevokedToken(t *testing.T) {
 	t.Parallel()
 	g := newGoogle(t)
 	client := g.client(t)
-	storetest.OK(t, client.Send(t.Context(), message()))
+	ok(t, client.Send(t.Context(), message()))
 	g.revoked["token-1"] = true
 	if err := client.Send(t.Context(), message()); err != nil {
 		t.Errorf("after the token was revoked: %v", err)
@@ -267,27 +287,39 @@ func TestSendRefused(t *testing.T) {
 		want       kind
 		wait       time.Duration
 	}{
-		"unregistered":             {answer: google(404, "NOT_FOUND", "UNREGISTERED", "Requested entity was not found."), want: kind{dead: true}},
-		"project not found":        {answer: google(404, "NOT_FOUND", "", "Requested entity was not found.")},
-		"not a token":              {answer: google(400, "INVALID_ARGUMENT", "INVALID_ARGUMENT", "The registration token is not a valid FCM registration token"), want: kind{dead: true}},
-		"token field":              {answer: raw(400, fmt.Sprintf(violation, "message.token")), want: kind{dead: true}},
-		"another field":            {answer: raw(400, fmt.Sprintf(violation, "message.webpush.fcm_options.link"))},
-		"sender id mismatch":       {answer: google(403, "PERMISSION_DENIED", "SENDER_ID_MISMATCH", "SenderId mismatch"), want: kind{dead: true}},
-		"permission denied":        {answer: google(403, "PERMISSION_DENIED", "", "Permission denied")},
-		"third party":              {answer: google(401, "UNAUTHENTICATED", "THIRD_PARTY_AUTH_ERROR", "Auth error from APNS or Web Push Service")},
-		"unauthenticated":          {answer: google(401, "UNAUTHENTICATED", "", "Invalid credentials"), want: kind{unauthorized: true}},
-		"quota":                    {answer: google(429, "RESOURCE_EXHAUSTED", "QUOTA_EXCEEDED", "Quota exceeded"), retryAfter: "7", want: kind{unavailable: true}, wait: 7 * time.Second},
-		"quota, not said how long": {answer: google(429, "RESOURCE_EXHAUSTED", "QUOTA_EXCEEDED", "Quota exceeded"), want: kind{unavailable: true}},
-		"quota, nonsense":          {answer: google(429, "RESOURCE_EXHAUSTED", "QUOTA_EXCEEDED", "Quota exceeded"), retryAfter: "soon", want: kind{unavailable: true}},
-		"quota, until the past":    {answer: google(429, "RESOURCE_EXHAUSTED", "QUOTA_EXCEEDED", "Quota exceeded"), retryAfter: "Wed, 21 Oct 2015 07:28:00 GMT", want: kind{unavailable: true}},
-		"quota, negative":          {answer: google(429, "RESOURCE_EXHAUSTED", "QUOTA_EXCEEDED", "Quota exceeded"), retryAfter: "-5", want: kind{unavailable: true}},
-		"internal":                 {answer: google(500, "INTERNAL", "INTERNAL", "Internal error"), want: kind{unavailable: true}},
-		"unavailable":              {answer: google(503, "UNAVAILABLE", "UNAVAILABLE", "Unavailable"), retryAfter: "30", want: kind{unavailable: true}, wait: 30 * time.Second},
-		"a proxy's page":           {answer: raw(502, "<html>Bad gateway</html>"), want: kind{unavailable: true}},
-		"not JSON":                 {answer: raw(400, "nope")},
-		"JSON of another shape":    {answer: raw(400, `{"error":"text"}`)},
-		"nothing":                  {answer: raw(400, "")},
-		"far too much":             {answer: raw(404, strings.Repeat("x", 1<<20))},
+		"unregistered": {answer: google(404, "NOT_FOUND", "UNREGISTERED",
+			"Requested entity was not found."), want: kind{dead: true}},
+		"project not found": {answer: google(404, "NOT_FOUND", "", "Requested entity was not found.")},
+		"not a token": {answer: google(400, "INVALID_ARGUMENT", "INVALID_ARGUMENT",
+			"The registration token is not a valid FCM registration token"), want: kind{dead: true}},
+		"token field":   {answer: raw(400, fmt.Sprintf(violation, "message.token")), want: kind{dead: true}},
+		"another field": {answer: raw(400, fmt.Sprintf(violation, "message.webpush.fcm_options.link"))},
+		"sender id mismatch": {answer: google(403, "PERMISSION_DENIED", "SENDER_ID_MISMATCH",
+			"SenderId mismatch"), want: kind{dead: true}},
+		"permission denied": {answer: google(403, "PERMISSION_DENIED", "", "Permission denied")},
+		"third party": {answer: google(401, "UNAUTHENTICATED", "THIRD_PARTY_AUTH_ERROR",
+			"Auth error from APNS or Web Push Service")},
+		"unauthenticated": {answer: google(401, "UNAUTHENTICATED", "", "Invalid credentials"),
+			want: kind{unauthorized: true}},
+		"quota": {answer: google(429, "RESOURCE_EXHAUSTED", "QUOTA_EXCEEDED", "Quota exceeded"),
+			retryAfter: "7", want: kind{unavailable: true}, wait: 7 * time.Second},
+		"quota, not said how long": {answer: google(429, "RESOURCE_EXHAUSTED", "QUOTA_EXCEEDED", "Quota exceeded"),
+			want: kind{unavailable: true}},
+		"quota, nonsense": {answer: google(429, "RESOURCE_EXHAUSTED", "QUOTA_EXCEEDED", "Quota exceeded"),
+			retryAfter: "soon", want: kind{unavailable: true}},
+		"quota, until the past": {answer: google(429, "RESOURCE_EXHAUSTED", "QUOTA_EXCEEDED", "Quota exceeded"),
+			retryAfter: "Wed, 21 Oct 2015 07:28:00 GMT", want: kind{unavailable: true}},
+		"quota, negative": {answer: google(429, "RESOURCE_EXHAUSTED", "QUOTA_EXCEEDED", "Quota exceeded"),
+			retryAfter: "-5", want: kind{unavailable: true}},
+		"internal": {answer: google(500, "INTERNAL", "INTERNAL", "Internal error"),
+			want: kind{unavailable: true}},
+		"unavailable": {answer: google(503, "UNAVAILABLE", "UNAVAILABLE", "Unavailable"), retryAfter: "30",
+			want: kind{unavailable: true}, wait: 30 * time.Second},
+		"a proxy's page":        {answer: raw(502, "<html>Bad gateway</html>"), want: kind{unavailable: true}},
+		"not JSON":              {answer: raw(400, "nope")},
+		"JSON of another shape": {answer: raw(400, `{"error":"text"}`)},
+		"nothing":               {answer: raw(400, "")},
+		"far too much":          {answer: raw(404, strings.Repeat("x", 1<<20))},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -303,8 +335,8 @@ func TestSendRefused(t *testing.T) {
 			if err == nil {
 				t.Fatal("Send returned no error")
 			}
-			unavailable, isUnavailable := errors.AsType[*askahuman.PushUnavailableError](err)
-			got := kind{errors.Is(err, askahuman.ErrDeadToken), isUnavailable, errors.Is(err, fcm.ErrUnauthorized)}
+			unavailable, isUnavailable := errors.AsType[*service.PushUnavailableError](err)
+			got := kind{errors.Is(err, service.ErrDeadToken), isUnavailable, errors.Is(err, fcm.ErrUnauthorized)}
 			if got != test.want {
 				t.Errorf("error is %+v, want %+v: %v", got, test.want, err)
 			}
@@ -347,7 +379,7 @@ func TestSendWithoutAToken(t *testing.T) {
 			}
 			client := g.client(t)
 			err := client.Send(t.Context(), message())
-			_, unavailable := errors.AsType[*askahuman.PushUnavailableError](err)
+			_, unavailable := errors.AsType[*service.PushUnavailableError](err)
 			if unavailable != test.unavailable || errors.Is(err, fcm.ErrUnauthorized) != test.unauthorized {
 				t.Errorf("error = %v", err)
 			}
@@ -368,11 +400,11 @@ func TestSendToNobody(t *testing.T) {
 		g := newGoogle(t)
 		client := g.client(t)
 		if hasToken {
-			storetest.OK(t, client.Send(t.Context(), message()))
+			ok(t, client.Send(t.Context(), message()))
 		}
 		g.Close()
 		err := client.Send(t.Context(), message())
-		if _, ok := errors.AsType[*askahuman.PushUnavailableError](err); !ok {
+		if _, ok := errors.AsType[*service.PushUnavailableError](err); !ok {
 			t.Errorf("with %s: %v, want unavailable", name, err)
 		}
 	}
@@ -382,11 +414,12 @@ func TestSendCancelled(t *testing.T) {
 	t.Parallel()
 	g := newGoogle(t)
 	client := g.client(t)
-	storetest.OK(t, client.Send(t.Context(), message()))
+	ok(t, client.Send(t.Context(), message()))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	err := client.Send(ctx, message())
-	if _, unavailable := errors.AsType[*askahuman.PushUnavailableError](err); unavailable || !errors.Is(err, context.Canceled) {
+	if _, unavailable := errors.AsType[*service.PushUnavailableError](err); unavailable ||
+		!errors.Is(err, context.Canceled) {
 		t.Errorf("error = %v, want context.Canceled", err)
 	}
 	if err := g.client(t).Send(ctx, message()); !errors.Is(err, context.Canceled) {
@@ -397,18 +430,21 @@ func TestSendCancelled(t *testing.T) {
 func TestNew(t *testing.T) {
 	t.Parallel()
 	g := newGoogle(t)
-	onCurve := storetest.Must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
+	onCurve := must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 	pkcs1 := string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key())}))
 	for name, test := range map[string]struct {
 		file          []byte
 		valid         bool
 		notConfigured bool
 	}{
-		"a key file":              {file: g.account(nil), valid: true},
-		"a PKCS #1 key":           {file: g.account(map[string]any{"private_key": pkcs1}), valid: true},
-		"without token_uri":       {file: g.account(map[string]any{"token_uri": ""}), valid: true},
-		"the placeholder":         {file: []byte(`{"type":"service_account","project_id":"unset","client_email":"unset","token_uri":"https://oauth2.googleapis.com/token","private_key":"k,J]=nS0me/random"}`), notConfigured: true},
-		"private key not PEM":     {file: g.account(map[string]any{"private_key": "nS0me/random"}), notConfigured: true},
+		"a key file":        {file: g.account(nil), valid: true},
+		"a PKCS #1 key":     {file: g.account(map[string]any{"private_key": pkcs1}), valid: true},
+		"without token_uri": {file: g.account(map[string]any{"token_uri": ""}), valid: true},
+		"the placeholder": {file: []byte(
+			`{"type":"service_account","project_id":"unset","client_email":"unset","token_uri":"https://oauth2.googleapis.com/token","private_key":"k,J]=nS0me/random"}`),
+			notConfigured: true},
+		"private key not PEM": {file: g.account(map[string]any{"private_key": "nS0me/random"}),
+			notConfigured: true},
 		"no private key":          {file: g.account(map[string]any{"private_key": ""}), notConfigured: true},
 		"empty":                   {file: nil},
 		"not JSON":                {file: []byte("-----BEGIN PRIVATE KEY-----")},
@@ -418,7 +454,9 @@ func TestNew(t *testing.T) {
 		"another kind of account": {file: g.account(map[string]any{"type": "authorized_user"})},
 		"no project":              {file: g.account(map[string]any{"project_id": ""})},
 		"an elliptic key":         {file: g.account(map[string]any{"private_key": pkcs8(onCurve)})},
-		"PEM of rubbish":          {file: g.account(map[string]any{"private_key": string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: []byte("rubbish")}))})},
+		"PEM of rubbish": {file: g.account(
+			map[string]any{"private_key": string(
+				pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: []byte("rubbish")}))})},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

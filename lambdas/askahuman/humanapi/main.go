@@ -6,22 +6,20 @@ import (
 	"time"
 	_ "time/tzdata" // provided.al2023 has no time zones of its own
 
-	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
+	service "github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/api"
-	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/dynamodb"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/secret"
-	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
 func main() {
 	kit.StartHTTP("askahuman", func(ctx context.Context, environment kit.Environment) (*kit.API, error) {
-		store, err := dynamodb.Open(environment, "humanapi")
+		people, err := service.Open(environment, "humanapi")
 		if err != nil {
 			return nil, err
 		}
-		rules, err := schema.ParseAskAHumanRules(environment.Getenv("RULES"))
+		rules, err := askahuman.ParseRules(environment.Getenv("RULES"))
 		if err != nil {
 			return nil, err
 		}
@@ -37,12 +35,13 @@ func main() {
 			defer cancel()
 			_, _ = key.Value(ctx)
 		}()
-		people := &api.HumanAPI{
-			Service: &askahuman.People{Store: store, Rewards: askahuman.Rewards{Points: rules.Points, DailyPoints: rules.DailyPoints}},
-			Options: api.Options{Parts: store.Parts, RateLimiter: store.Limiter(), Rules: &rules, Log: environment.Log, Metrics: environment.Metrics},
-			Hasher:  httpapi.Hasher{Secret: key.Value},
-			Reports: &askahuman.PersonReports{Store: store},
+		people.Rewards = askahuman.Rewards{Points: rules.Points, DailyPoints: rules.DailyPoints}
+		human := &api.HumanAPI{
+			Service: people,
+			Options: api.Options{Parts: people.Parts, RateLimiter: people.Limiter(), Rules: &rules,
+				Log: environment.Log, Metrics: environment.Metrics},
+			Hasher: api.Hasher{Secret: key.Value},
 		}
-		return people.Handler(), nil
+		return human.Handler(), nil
 	})
 }

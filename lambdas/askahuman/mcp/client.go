@@ -16,7 +16,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/api"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
-	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
 // Client calls the routes of agents. Each of its calls may be repeated without doing anything twice.
@@ -71,7 +71,8 @@ func (c *Client) Ask(ctx context.Context, body []byte) (asked api.Submission, er
 
 // Question reads a question with its answers. wait and seen are those of the API; the empty text leaves
 // either out.
-func (c *Client) Question(ctx context.Context, id, wait, seen string) (question api.AgentQuestionWithResponses, err error) {
+func (c *Client) Question(ctx context.Context, id, wait, seen string) (question api.AgentQuestionWithResponses,
+	err error) {
 	query := url.Values{}
 	within := replyTime
 	for name, value := range map[string]string{"wait": wait, "seen": seen} {
@@ -97,7 +98,8 @@ func (c *Client) Close(ctx context.Context, id string) error {
 
 // call sends a request, again if that may help, and reads the answer into out; nil: it has none. It
 // returns a [*Refusal], or the error of the transport.
-func (c *Client) call(ctx context.Context, method, path string, query url.Values, body []byte, within time.Duration, out any) error {
+func (c *Client) call(ctx context.Context, method, path string, query url.Values, body []byte, within time.Duration,
+	out any) error {
 	for attempt := 1; ; attempt++ {
 		err := c.attempt(ctx, method, path, query, body, within, out)
 		if err == nil || attempt >= c.Attempts || ctx.Err() != nil {
@@ -116,7 +118,8 @@ func (c *Client) call(ctx context.Context, method, path string, query url.Values
 	}
 }
 
-func (c *Client) attempt(ctx context.Context, method, path string, query url.Values, body []byte, within time.Duration, out any) error {
+func (c *Client) attempt(ctx context.Context, method, path string, query url.Values, body []byte, within time.Duration,
+	out any) error {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	address := strings.TrimRight(c.URL, "/") + path
@@ -180,7 +183,7 @@ func refusalOf(response *http.Response, reply []byte) *Refusal {
 // identifying are the headers by which an agent says who it is.
 func identifying(header http.Header) http.Header {
 	kept := http.Header{}
-	for _, name := range []string{"Authorization", schema.AgentHeader} {
+	for _, name := range []string{"Authorization", askahuman.AgentHeader} {
 		if values := header.Values(name); len(values) > 0 {
 			kept[http.CanonicalHeaderKey(name)] = values
 		}

@@ -9,9 +9,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
+	service "github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/mcp"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/ratelimit"
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -23,7 +25,8 @@ func (l limited) CountRequest(context.Context, schema.RateLimit, string, time.Ti
 	return state, &ratelimit.LimitedError{State: state}
 }
 
-func (l limited) CountRead(ctx context.Context, limit schema.RateLimit, caller string, now time.Time) (ratelimit.State, error) {
+func (l limited) CountRead(ctx context.Context, limit schema.RateLimit, caller string, now time.Time) (ratelimit.State,
+	error) {
 	return l.CountRequest(ctx, limit, caller, now)
 }
 func (limited) GiveBack(schema.RateLimit, string, time.Time) {}
@@ -39,37 +42,77 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		arguments map[string]any
 		says      []string
 	}{
-		"Short":         {tool: mcp.AskHuman, arguments: map[string]any{"prompt": "Why?"}, says: []string{"prompt has 4 characters; it needs 10 to 2000", "Next: correct these arguments and call ask_human again"}},
-		"NoPrompt":      {tool: mcp.AskHuman, arguments: map[string]any{}, says: []string{"prompt"}},
-		"Audience":      {tool: mcp.AskHuman, arguments: map[string]any{"prompt": prompt, "audience": []string{"experts"}}, says: []string{"audience[0]", "technical", "general"}},
-		"Several":       {tool: mcp.AskHuman, arguments: map[string]any{"prompt": prompt, "min_responses": 51, "timeout_seconds": 1}, says: []string{"min_responses", "50", "timeout_seconds", "60"}},
-		"WrongType":     {tool: mcp.AskHuman, arguments: map[string]any{"prompt": 7}, says: []string{"prompt"}},
-		"Unknown":       {tool: mcp.AskHuman, arguments: map[string]any{"question": prompt}, says: []string{`"question" is no argument of ask_human`, "allowed are audience, callback_url, idempotency_key, min_responses, options, prompt, timeout_seconds, type"}},
-		"OneOption":     {tool: mcp.AskHuman, arguments: map[string]any{"prompt": prompt, "options": []string{"yes"}}, says: []string{"options", "2"}},
-		"NoID":          {tool: mcp.CheckQuestion, says: []string{"question_id is missing", "list_questions"}},
-		"IDOfNoType":    {tool: mcp.CheckQuestion, arguments: map[string]any{"question_id": 7}, says: []string{"question_id is 7"}},
-		"NotFound":      {tool: mcp.CheckQuestion, arguments: map[string]any{"question_id": id}, says: []string{"No question of yours", "list_questions"}},
-		"OddID":         {tool: mcp.CheckQuestion, arguments: map[string]any{"question_id": "../questions?limit=1"}, says: []string{"question_id is", "list_questions"}},
-		"CloseNotFound": {tool: mcp.CloseQuestion, arguments: map[string]any{"question_id": id}, says: []string{"No question of yours"}},
-		"WaitTooLong":   {tool: mcp.WaitForAnswers, arguments: map[string]any{"question_id": id, "wait_seconds": 60}, says: []string{"wait_seconds is 60; allowed are 0 to 20", "call again"}},
-		"WaitSeen":      {tool: mcp.WaitForAnswers, arguments: map[string]any{"question_id": id, "seen": 51}, says: []string{"seen", "50"}},
-		"WaitNone":      {tool: mcp.WaitForAnswers, arguments: map[string]any{"questions": []any{}}, says: []string{"questions has 0 entries; allowed are 1 to 20"}},
-		"WaitMany":      {tool: mcp.WaitForAnswers, arguments: map[string]any{"questions": make([]struct{}, 21)}, says: []string{"questions has 21 entries; allowed are 1 to 20"}},
-		"WaitBoth":      {tool: mcp.WaitForAnswers, arguments: map[string]any{"question_id": id, "questions": []any{map[string]any{"question_id": id}}}, says: []string{"question_id is given together with questions"}},
-		"WaitTwice":     {tool: mcp.WaitForAnswers, arguments: map[string]any{"questions": []any{map[string]any{"question_id": id}, map[string]any{"question_id": id}}}, says: []string{"questions[1].question_id is there twice"}},
-		"WaitOddID":     {tool: mcp.WaitForAnswers, arguments: map[string]any{"questions": []any{map[string]any{"question_id": "../x"}}}, says: []string{"questions[0].question_id is none"}},
-		"WaitOddSeen":   {tool: mcp.WaitForAnswers, arguments: map[string]any{"questions": []any{map[string]any{"question_id": id, "seen": 51}}}, says: []string{"questions[0].seen is 51; allowed are 0 to 50"}},
-		"WaitOddList":   {tool: mcp.WaitForAnswers, arguments: map[string]any{"questions": id}, says: []string{"questions is", "inputSchema"}},
-		"WaitNotFound":  {tool: mcp.WaitForAnswers, arguments: map[string]any{"questions": []any{map[string]any{"question_id": id}}}, says: []string{"questions[0].question_id is " + id, "No question of yours"}},
-		"Status":        {tool: mcp.ListQuestions, arguments: map[string]any{"status": "DONE"}, says: []string{"status", "OPEN", "EXPIRED"}},
-		"Cursor":        {tool: mcp.ListQuestions, arguments: map[string]any{"cursor": "x"}, says: []string{"cursor"}},
-		"Limit":         {tool: mcp.ListQuestions, arguments: map[string]any{"limit": 1.5}, says: []string{"limit"}},
-		"NoAgent":       {agent: " ", tool: mcp.ListQuestions, says: []string{"X-Agent-Id", "do not try again", "agent's id"}},
-		"NoKey":         {change: withKeys, tool: mcp.ListQuestions, says: []string{"does not know this agent", "do not try again"}},
-		"NoToken":       {change: func(p *platform) { p.api.OpenAgents = false }, tool: mcp.ListQuestions, says: []string{"does not know this agent", "do not try again"}},
-		"Limited":       {change: func(p *platform) { p.api.RateLimiter = limited{p.now.Add(90 * time.Second)} }, tool: mcp.AskHuman, arguments: map[string]any{"prompt": prompt}, says: []string{"call ask_human again in 90 seconds", "not before"}},
-		"Quota":         {change: func(p *platform) { p.api.Service = failing{p.agents, askahuman.ErrQuotaExceeded} }, tool: mcp.AskHuman, arguments: map[string]any{"prompt": prompt}, says: []string{"100 questions", "close_question"}},
-		"Failure":       {change: func(p *platform) { p.api.Service = failing{p.agents, errors.New("a secret of the store")} }, tool: mcp.AskHuman, arguments: map[string]any{"prompt": prompt}, says: []string{"could not answer for now", "same arguments", "nothing is done twice"}},
+		"Short": {tool: mcp.AskHuman, arguments: map[string]any{"prompt": "Why?"},
+			says: []string{"prompt has 4 characters; it needs 10 to 2000",
+				"Next: correct these arguments and call ask_human again"}},
+		"NoPrompt": {tool: mcp.AskHuman, arguments: map[string]any{}, says: []string{"prompt"}},
+		"Audience": {tool: mcp.AskHuman, arguments: map[string]any{"prompt": prompt,
+			"audience": []string{"experts"}}, says: []string{"audience[0]", "technical", "general"}},
+		"Several": {tool: mcp.AskHuman, arguments: map[string]any{"prompt": prompt, "min_responses": 51,
+			"timeout_seconds": 1}, says: []string{"min_responses", "50", "timeout_seconds", "60"}},
+		"WrongType": {tool: mcp.AskHuman, arguments: map[string]any{"prompt": 7}, says: []string{"prompt"}},
+		"Unknown": {tool: mcp.AskHuman, arguments: map[string]any{"question": prompt},
+			says: []string{`"question" is no argument of ask_human`, "allowed are audience, callback_url, " +
+				"idempotency_key, min_responses, options, prompt, timeout_seconds, type"}},
+		"OneOption": {tool: mcp.AskHuman, arguments: map[string]any{"prompt": prompt, "options": []string{"yes"}},
+			says: []string{"options", "2"}},
+		"NoID": {tool: mcp.CheckQuestion, says: []string{"question_id is missing", "list_questions"}},
+		"IDOfNoType": {tool: mcp.CheckQuestion, arguments: map[string]any{"question_id": 7},
+			says: []string{"question_id is 7"}},
+		"NotFound": {tool: mcp.CheckQuestion, arguments: map[string]any{"question_id": id},
+			says: []string{"No question of yours", "list_questions"}},
+		"OddID": {tool: mcp.CheckQuestion, arguments: map[string]any{"question_id": "../questions?limit=1"},
+			says: []string{"question_id is", "list_questions"}},
+		"CloseNotFound": {tool: mcp.CloseQuestion, arguments: map[string]any{"question_id": id},
+			says: []string{"No question of yours"}},
+		"WaitTooLong": {tool: mcp.WaitForAnswers, arguments: map[string]any{"question_id": id, "wait_seconds": 60},
+			says: []string{"wait_seconds is 60; allowed are 0 to 20", "call again"}},
+		"WaitSeen": {tool: mcp.WaitForAnswers, arguments: map[string]any{"question_id": id, "seen": 51},
+			says: []string{"seen", "50"}},
+		"WaitNone": {tool: mcp.WaitForAnswers, arguments: map[string]any{"questions": []any{}},
+			says: []string{"questions has 0 entries; allowed are 1 to 20"}},
+		"WaitMany": {tool: mcp.WaitForAnswers, arguments: map[string]any{"questions": make([]struct{}, 21)},
+			says: []string{"questions has 21 entries; allowed are 1 to 20"}},
+		"WaitBoth": {tool: mcp.WaitForAnswers,
+			arguments: map[string]any{"question_id": id, "questions": []any{map[string]any{"question_id": id}}},
+			says:      []string{"question_id is given together with questions"}},
+		"WaitTwice": {tool: mcp.WaitForAnswers,
+			arguments: map[string]any{"questions": []any{map[string]any{"question_id": id},
+				map[string]any{"question_id": id}}}, says: []string{"questions[1].question_id is there twice"}},
+		"WaitOddID": {tool: mcp.WaitForAnswers,
+			arguments: map[string]any{"questions": []any{map[string]any{"question_id": "../x"}}},
+			says:      []string{"questions[0].question_id is none"}},
+		"WaitOddSeen": {tool: mcp.WaitForAnswers,
+			arguments: map[string]any{"questions": []any{map[string]any{"question_id": id, "seen": 51}}},
+			says:      []string{"questions[0].seen is 51; allowed are 0 to 50"}},
+		"WaitOddList": {tool: mcp.WaitForAnswers, arguments: map[string]any{"questions": id},
+			says: []string{"questions is", "inputSchema"}},
+		"WaitNotFound": {tool: mcp.WaitForAnswers,
+			arguments: map[string]any{"questions": []any{map[string]any{"question_id": id}}},
+			says:      []string{"questions[0].question_id is " + id, "No question of yours"}},
+		"Status": {tool: mcp.ListQuestions, arguments: map[string]any{"status": "DONE"},
+			says: []string{"status", "OPEN", "EXPIRED"}},
+		"Cursor": {tool: mcp.ListQuestions, arguments: map[string]any{"cursor": "x"}, says: []string{"cursor"}},
+		"Limit":  {tool: mcp.ListQuestions, arguments: map[string]any{"limit": 1.5}, says: []string{"limit"}},
+		"NoAgent": {agent: " ", tool: mcp.ListQuestions,
+			says: []string{"X-Agent-Id", "do not try again", "agent's id"}},
+		"NoKey": {change: withKeys(t), tool: mcp.ListQuestions,
+			says: []string{"does not know this agent", "do not try again"}},
+		"NoToken": {change: func(p *platform) {
+			p.api.OpenAgents = false
+		}, tool: mcp.ListQuestions, says: []string{"does not know this agent", "do not try again"}},
+		"Limited": {change: func(p *platform) {
+			p.api.RateLimiter = limited{p.now.Add(90 * time.Second)}
+		}, tool: mcp.AskHuman, arguments: map[string]any{"prompt": prompt},
+			says: []string{"call ask_human again in 90 seconds", "not before"}},
+		"Quota": {change: func(p *platform) {
+			p.fails(askahuman.ErrQuotaExceeded)
+		}, tool: mcp.AskHuman, arguments: map[string]any{"prompt": prompt},
+			says: []string{"100 questions", "close_question"}},
+		"Failure": {change: func(p *platform) {
+			p.fails(errors.New("a secret of the store"))
+		}, tool: mcp.AskHuman, arguments: map[string]any{"prompt": prompt},
+			says: []string{"could not answer for now", "same arguments", "nothing is done twice"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -94,24 +137,15 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	}
 }
 
-func withKeys(p *platform) {
-	p.api.OpenAgents, p.api.AgentKeys = false, noKeys{}
+// withKeys has agents show keys, and has issued none.
+func withKeys(t *testing.T) func(*platform) {
+	keys := &service.AgentKeys{DB: dynamotest.Open(t, askahuman.AgentKeys()).DB}
+	return func(p *platform) { p.api.OpenAgents, p.api.AgentKeys = false, keys }
 }
 
-type noKeys struct{}
-
-func (noKeys) Agent(context.Context, string) (string, error) {
-	return "", askahuman.ErrUnknownAgentKey
-}
-
-// failing asks nothing.
-type failing struct {
-	*askahuman.Agents
-	err error
-}
-
-func (f failing) Ask(context.Context, string, askahuman.Ask) (askahuman.Question, error) {
-	return askahuman.Question{}, f.err
+// fails has all requests to the tables fail.
+func (p *platform) fails(err error) {
+	p.tables.Recorder.Faults(func(schema.Operation) error { return err }, nil)
 }
 
 // faults break some of the requests of a client: before the API carries them out, after, or instead.
@@ -131,7 +165,8 @@ func faults(api http.RoundTripper, kinds ...string) (http.RoundTripper, *atomic.
 			}
 			return nil, errors.New("connection reset by peer")
 		case "500", "503":
-			return &http.Response{StatusCode: map[string]int{"500": 500, "503": 503}[kinds[n]], Header: http.Header{}, Body: http.NoBody}, nil
+			return &http.Response{StatusCode: map[string]int{"500": 500, "503": 503}[kinds[n]], Header: http.Header{},
+				Body: http.NoBody}, nil
 		default:
 			return api.RoundTrip(r)
 		}
@@ -164,7 +199,7 @@ func TestAsksOnceThroughFaults(t *testing.T) {
 					id, _ = field(t, result, "question_id").(string)
 				}
 			}
-			questions, _, err := p.agents.List(t.Context(), "me", "", 0, "")
+			questions, _, err := p.service.List(t.Context(), "me", "", 0, "")
 			if err != nil || len(questions) != 1 || questions[0].ID != id {
 				t.Errorf("got the questions %v, %v after %d requests; want %s alone", questions, err, sent.Load(), id)
 			}

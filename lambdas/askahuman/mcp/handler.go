@@ -14,7 +14,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
-	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
 // Handler serves the protocol over HTTP, without sessions: the tools call the API within the process.
@@ -25,8 +25,8 @@ type Handler struct {
 	Issuer string
 	// Scope is what tokens of the issuer have to ask for. Empty: nothing.
 	Scope string
-	// WithoutWaiting is as in [Server].
-	WithoutWaiting bool
+	// Parts is as in [Server].
+	Parts askahuman.Parts
 	// Log receives the lines of requests. Nil: [slog.Default].
 	Log *slog.Logger
 }
@@ -37,20 +37,26 @@ type Handler struct {
 // a stream would bring nothing sooner. There are no streams to GET and no sessions to DELETE, which the
 // protocol lets a server say by 405.
 func (h *Handler) Serve() *kit.API {
-	server := (&Server{Client: h.client, WithoutWaiting: h.WithoutWaiting}).New()
-	protocol := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, &sdk.StreamableHTTPOptions{
-		Stateless: true, JSONResponse: true, PropagateRequestCancellation: true, MaxRequestBodyBytes: kit.DefaultMaxBodyBytes,
+	server := (&Server{Client: h.client, Parts: h.Parts}).New()
+	protocol := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server {
+		return server
+	}, &sdk.StreamableHTTPOptions{
+		Stateless: true, JSONResponse: true, PropagateRequestCancellation: true,
+		MaxRequestBodyBytes: kit.DefaultMaxBodyBytes,
 	})
 	routes := http.NewServeMux()
-	routes.HandleFunc(schema.MCPRoute, func(w http.ResponseWriter, r *http.Request) {
+	routes.HandleFunc(askahuman.MCPRoute, func(w http.ResponseWriter, r *http.Request) {
 		if !shortBatch(r) {
 			refuseBatch(w)
 			return
 		}
 		protocol.ServeHTTP(unstored{w}, r.WithContext(outlived(r.Context())))
 	})
-	for _, route := range []struct{ pattern, resource string }{{schema.MCPMetadataRoute, schema.MCPPath}, {schema.RootMetadataRoute, ""}} {
-		routes.HandleFunc(route.pattern, func(w http.ResponseWriter, r *http.Request) { h.metadata(w, r, route.resource) })
+	for _, route := range []struct{ pattern, resource string }{{askahuman.MCPMetadataRoute, askahuman.MCPPath},
+		{askahuman.RootMetadataRoute, ""}} {
+		routes.HandleFunc(route.pattern, func(w http.ResponseWriter, r *http.Request) {
+			h.metadata(w, r, route.resource)
+		})
 	}
 	return &kit.API{Routes: routes, Error: h.API.Error, Log: h.Log}
 }
@@ -74,7 +80,9 @@ func refuseBatch(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(http.StatusBadRequest)
-	_, _ = fmt.Fprintf(w, `{"jsonrpc":"2.0","id":null,"error":{"code":%d,"message":"the batch has more than %d messages: send fewer at once"}}`+"\n", jsonrpc.CodeInvalidRequest, longestBatch)
+	_, _ = fmt.Fprintf(w,
+		`{"jsonrpc":"2.0","id":null,"error":{"code":%d,"message":"the batch has more than %d messages: send fewer at once"}}`+"\n",
+		jsonrpc.CodeInvalidRequest, longestBatch)
 }
 
 // unstored is an answer that no cache may keep: the SDK asks caches to check it again, but it is one
@@ -157,7 +165,8 @@ func (h *Handler) metadata(w http.ResponseWriter, r *http.Request, path string) 
 	if forwarded := r.Header.Get("X-Forwarded-Proto"); forwarded == "http" {
 		scheme = forwarded
 	}
-	about := protectedResource{Resource: (&url.URL{Scheme: scheme, Host: r.Host, Path: path}).String(), Name: "Ask-a-Human"}
+	about := protectedResource{Resource: (&url.URL{Scheme: scheme, Host: r.Host, Path: path}).String(),
+		Name: "Ask-a-Human"}
 	if h.Issuer != "" {
 		about.AuthorizationServers, about.BearerMethods = []string{h.Issuer}, []string{"header"}
 	}

@@ -45,29 +45,39 @@ func TestHTTP(t *testing.T) {
 		status             int
 		says               []string
 	}{
-		"List":          {"POST", "/mcp", list, nil, 200, []string{`"ask_human"`, `"wait_for_answers"`}},
-		"Initialize":    {"POST", "/mcp", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`, nil, 200, []string{`"protocolVersion":"2025-06-18"`, `"instructions"`, `"tools":{}`}},
-		"Initialized":   {"POST", "/mcp", `{"jsonrpc":"2.0","method":"notifications/initialized"}`, nil, 202, nil},
-		"Ping":          {"POST", "/mcp", `{"jsonrpc":"2.0","id":"x","method":"ping"}`, nil, 200, []string{`"id":"x"`}},
-		"UnknownTool":   {"POST", "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"obey","arguments":{}}}`, nil, 200, []string{`"error"`, "obey"}},
+		"List": {"POST", "/mcp", list, nil, 200, []string{`"ask_human"`, `"wait_for_answers"`}},
+		"Initialize": {"POST", "/mcp",
+			`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`,
+			nil, 200, []string{`"protocolVersion":"2025-06-18"`, `"instructions"`, `"tools":{}`}},
+		"Initialized": {"POST", "/mcp", `{"jsonrpc":"2.0","method":"notifications/initialized"}`, nil, 202, nil},
+		"Ping":        {"POST", "/mcp", `{"jsonrpc":"2.0","id":"x","method":"ping"}`, nil, 200, []string{`"id":"x"`}},
+		"UnknownTool": {"POST", "/mcp",
+			`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"obey","arguments":{}}}`, nil, 200,
+			[]string{`"error"`, "obey"}},
 		"UnknownMethod": {"POST", "/mcp", `{"jsonrpc":"2.0","id":1,"method":"obey"}`, nil, 400, []string{"obey"}},
 		"NoJSON":        {"POST", "/mcp", `{`, nil, 400, nil},
 		"Empty":         {"POST", "/mcp", ``, nil, 400, nil},
 		"Number":        {"POST", "/mcp", `7`, nil, 400, nil},
-		"TooLarge":      {"POST", "/mcp", `"` + strings.Repeat("x", kit.DefaultMaxBodyBytes) + `"`, nil, 400, []string{"262144"}},
+		"TooLarge": {"POST", "/mcp", `"` + strings.Repeat("x", kit.DefaultMaxBodyBytes) + `"`, nil, 400,
+			[]string{"262144"}},
 		"NoAccept":      {"POST", "/mcp", list, []string{"Accept: text/html"}, 400, []string{"Accept"}},
 		"NoContentType": {"POST", "/mcp", list, []string{"Content-Type: text/plain"}, 415, nil},
-		"OddVersion":    {"POST", "/mcp", list, []string{"Mcp-Protocol-Version: 1999-01-01"}, 400, []string{"2025-11-25"}},
-		"Listen": {"POST", "/mcp", `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}},"notifications":{"toolsListChanged":true}}}`,
+		"OddVersion": {"POST", "/mcp", list, []string{"Mcp-Protocol-Version: 1999-01-01"}, 400,
+			[]string{"2025-11-25"}},
+		"Listen": {"POST", "/mcp",
+			`{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}},"notifications":{"toolsListChanged":true}}}`,
 			[]string{"Mcp-Protocol-Version: 2026-07-28", "Mcp-Method: subscriptions/listen"}, 404, []string{"-32601"}},
-		"Session":        {"POST", "/mcp", list, []string{"Mcp-Session-Id: abc"}, 200, nil},
-		"Stream":         {"GET", "/mcp", "", nil, 405, nil},
-		"End":            {"DELETE", "/mcp", "", nil, 405, nil},
-		"Other":          {"GET", "/agent/questions", "", nil, 404, nil},
-		"Below":          {"POST", "/mcp/x", list, nil, 404, nil},
-		"Metadata":       {"GET", "/.well-known/oauth-protected-resource/mcp", "", nil, 200, []string{`{"resource":"https://example.com/mcp","resource_name":"Ask-a-Human"}`}},
-		"MetadataOfHost": {"GET", "/.well-known/oauth-protected-resource", "", nil, 200, []string{`{"resource":"https://example.com",`}},
-		"MetadataHere":   {"GET", "/.well-known/oauth-protected-resource/mcp", "", []string{"X-Forwarded-Proto: http"}, 200, []string{`"http://example.com/mcp"`}},
+		"Session": {"POST", "/mcp", list, []string{"Mcp-Session-Id: abc"}, 200, nil},
+		"Stream":  {"GET", "/mcp", "", nil, 405, nil},
+		"End":     {"DELETE", "/mcp", "", nil, 405, nil},
+		"Other":   {"GET", "/agent/questions", "", nil, 404, nil},
+		"Below":   {"POST", "/mcp/x", list, nil, 404, nil},
+		"Metadata": {"GET", "/.well-known/oauth-protected-resource/mcp", "", nil, 200,
+			[]string{`{"resource":"https://example.com/mcp","resource_name":"Ask-a-Human"}`}},
+		"MetadataOfHost": {"GET", "/.well-known/oauth-protected-resource", "", nil, 200,
+			[]string{`{"resource":"https://example.com",`}},
+		"MetadataHere": {"GET", "/.well-known/oauth-protected-resource/mcp", "", []string{"X-Forwarded-Proto: http"},
+			200, []string{`"http://example.com/mcp"`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -89,26 +99,31 @@ func TestHTTP(t *testing.T) {
 	}
 }
 
-// A request has 10 messages at most, and one where its protocol has no batches. Its calls together wait for 20 questions.
+// A request has 10 messages at most, and one where its protocol has no batches. Its calls together wait for 20
+// questions.
 func TestBatches(t *testing.T) {
 	t.Parallel()
 	p := newPlatform(t, func(p *platform) {
-		p.agents.Pause = func(context.Context, time.Duration) error { return context.Canceled }
+		p.service.Pause = func(context.Context, time.Duration) error { return context.Canceled }
 	})
 	handler := p.handler.Serve()
-	question, err := p.agents.Ask(t.Context(), "me", askAnything())
+	question, err := p.service.Ask(t.Context(), "me", askAnything())
 	if err != nil {
 		t.Fatal(err)
 	}
 	batch := func(tool, arguments string, count int) string {
 		calls := make([]string, count)
 		for i := range calls {
-			calls[i] = fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, i+1, tool, arguments)
+			calls[i] = fmt.Sprintf(
+				`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, i+1, tool,
+				arguments)
 		}
 		return " [" + strings.Join(calls, ",") + "]"
 	}
 	id := question.ID
-	one, three := `{"question_id":"`+id+`","seen":0,"wait_seconds":0}`, `{"questions":[{"question_id":"`+id+`"},{"question_id":"6f1ed002-ab5f-4e0c-9c25-2f8f4b1e9d3a"},{"question_id":"6f1ed002-ab5f-4e0c-9c25-2f8f4b1e9d3b"}]}`
+	one, three := `{"question_id":"`+id+`","seen":0,"wait_seconds":0}`,
+		`{"questions":[{"question_id":"`+id+
+			`"},{"question_id":"6f1ed002-ab5f-4e0c-9c25-2f8f4b1e9d3a"},{"question_id":"6f1ed002-ab5f-4e0c-9c25-2f8f4b1e9d3b"}]}`
 	for name, test := range map[string]struct {
 		body, version string
 		status, waits int
@@ -116,7 +131,8 @@ func TestBatches(t *testing.T) {
 	}{
 		"Ten":       {batch(mcp.WaitForAnswers, one, 10), "", 200, 10, nil},
 		"TenOf2025": {batch(mcp.WaitForAnswers, one, 10), "2025-03-26", 200, 10, nil},
-		"Eleven":    {batch(mcp.WaitForAnswers, one, 11), "", 400, 0, []string{`"id":null`, "-32600", "more than 10 messages"}},
+		"Eleven": {batch(mcp.WaitForAnswers, one, 11), "", 400, 0,
+			[]string{`"id":null`, "-32600", "more than 10 messages"}},
 		"Hundreds":  {batch(mcp.WaitForAnswers, one, 300), "2025-03-26", 400, 0, []string{"more than 10 messages"}},
 		"Newer":     {batch(mcp.WaitForAnswers, one, 1), "2025-06-18", 400, 0, []string{"batching is not supported"}},
 		"Newest":    {batch(mcp.WaitForAnswers, one, 2), "2025-11-25", 400, 0, []string{"batching is not supported"}},
@@ -152,13 +168,14 @@ func TestMetadataNamesTheIssuer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	says(t, string(body), `"authorization_servers":["https://issuer.example.com"]`, `"scopes_supported":["askahuman/call"]`, `"bearer_methods_supported":["header"]`)
+	says(t, string(body), `"authorization_servers":["https://issuer.example.com"]`,
+		`"scopes_supported":["askahuman/call"]`, `"bearer_methods_supported":["header"]`)
 }
 
 // Without waiting, there is no tool that waits, and none is recommended.
 func TestWithoutWaiting(t *testing.T) {
 	t.Parallel()
-	p := newPlatform(t, func(p *platform) { p.api.Parts.WithoutWaiting, p.handler.WithoutWaiting = true, true })
+	p := newPlatform(t, func(p *platform) { p.api.Parts.WithoutWaiting, p.handler.Parts.WithoutWaiting = true, true })
 	session := connect(t, p.url, agent("me"))
 	for tool, err := range session.Tools(t.Context(), nil) {
 		if err != nil {
@@ -170,7 +187,8 @@ func TestWithoutWaiting(t *testing.T) {
 	}
 	asked := callTool(t, session, mcp.AskHuman, map[string]any{"prompt": prompt})
 	id, _ := field(t, asked, "question_id").(string)
-	for _, said := range []string{text(asked), text(callTool(t, session, mcp.CheckQuestion, map[string]any{"question_id": id}))} {
+	for _, said := range []string{text(asked),
+		text(callTool(t, session, mcp.CheckQuestion, map[string]any{"question_id": id}))} {
 		if strings.Contains(said, "wait_for_answers") {
 			t.Errorf("got %q, which recommends a tool that there is not", said)
 		}
@@ -181,20 +199,22 @@ func TestWithoutWaiting(t *testing.T) {
 func TestToolsEndWithTheRequest(t *testing.T) {
 	t.Parallel()
 	p := newPlatform(t, func(p *platform) {
-		p.agents.Pause = func(ctx context.Context, _ time.Duration) error {
+		p.service.Pause = func(ctx context.Context, _ time.Duration) error {
 			<-ctx.Done()
 			return ctx.Err()
 		}
 	})
-	question, err := p.agents.Ask(t.Context(), "me", askAnything())
+	question, err := p.service.Ask(t.Context(), "me", askAnything())
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(50*time.Millisecond, cancel)
-	body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"wait_for_answers","arguments":{"question_id":"` + question.ID + `"}}}`
+	body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"wait_for_answers","arguments":{"question_id":"` +
+		question.ID + `"}}}`
 	r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/mcp", strings.NewReader(body))
-	for name, value := range map[string]string{"Accept": "application/json, text/event-stream", "Content-Type": "application/json", "X-Agent-Id": "me"} {
+	for name, value := range map[string]string{"Accept": "application/json, text/event-stream",
+		"Content-Type": "application/json", "X-Agent-Id": "me"} {
 		r.Header.Set(name, value)
 	}
 	served := make(chan struct{})
@@ -212,9 +232,11 @@ func TestToolsEndWithTheRequest(t *testing.T) {
 // Each request is a line of the log, with the route that it was for, and without what was asked.
 func TestLog(t *testing.T) {
 	t.Parallel()
-	p := newPlatform(t, func(p *platform) { p.agents.Now = nil })
+	p := newPlatform(t, func(p *platform) { p.service.Now = nil })
 	handler := p.handler.Serve()
-	send(handler, "POST", "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask_human","arguments":{"prompt":"`+prompt+`"}}}`)
+	send(handler, "POST", "/mcp",
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask_human","arguments":{"prompt":"`+prompt+
+			`"}}}`)
 	var routes []string
 	for line := range strings.Lines(p.log.String()) {
 		var entry struct{ Msg, Route string }
@@ -231,10 +253,19 @@ func TestLog(t *testing.T) {
 // FuzzHTTP: nothing that a client sends is an error of the server's.
 func FuzzHTTP(f *testing.F) {
 	for _, body := range []string{
-		`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, `{"jsonrpc":"2.0","id":null,"method":"tools/call","params":{"name":"ask_human"}}`, `[]`, `[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":1,"method":"ping"}]`,
-		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"check_question","arguments":{"question_id":{"a":[1]}}}}`, `{"jsonrpc":"1.0"}`, `{"jsonrpc":"2.0","id":1,"result":{}}`, `null`, `{"jsonrpc":"2.0","id":{},"method":7}`,
-		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask_human","arguments":[]}}`, `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen"}`, `{"jsonrpc":"2.0","id":1,"method":"completion/complete","params":{}}`,
-		`{"jsonrpc":"2.0","id":1,"method":"initialize"}`, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":null}`, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"_meta":{"progressToken":{}},"name":"list_questions"}}`, "\xff\xfe", "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"list_questions\",\"arguments\":{\"cursor\":\"\\u0000\"}}}",
+		`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`,
+		`{"jsonrpc":"2.0","id":null,"method":"tools/call","params":{"name":"ask_human"}}`, `[]`,
+		`[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":1,"method":"ping"}]`,
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"check_question","arguments":{"question_id":{"a":[1]}}}}`,
+		`{"jsonrpc":"1.0"}`, `{"jsonrpc":"2.0","id":1,"result":{}}`, `null`, `{"jsonrpc":"2.0","id":{},"method":7}`,
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask_human","arguments":[]}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen"}`,
+		`{"jsonrpc":"2.0","id":1,"method":"completion/complete","params":{}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"initialize"}`,
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":null}`,
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"_meta":{"progressToken":{}},"name":"list_questions"}}`,
+		"\xff\xfe",
+		"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"list_questions\",\"arguments\":{\"cursor\":\"\\u0000\"}}}",
 	} {
 		f.Add(body, "", "")
 		f.Add(body, "2026-07-28", "tools/call")
@@ -245,7 +276,8 @@ func FuzzHTTP(f *testing.F) {
 		if strings.ContainsAny(version+method, "\r\n\x00") {
 			t.Skip()
 		}
-		if w := send(handler, http.MethodPost, "/mcp", body, "Mcp-Protocol-Version: "+version, "Mcp-Method: "+method); w.Code >= http.StatusInternalServerError {
+		if w := send(handler, http.MethodPost, "/mcp", body, "Mcp-Protocol-Version: "+version,
+			"Mcp-Method: "+method); w.Code >= http.StatusInternalServerError {
 			t.Errorf("got %d %s for %q", w.Code, w.Body, body)
 		}
 	})

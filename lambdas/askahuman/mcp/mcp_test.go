@@ -17,21 +17,20 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
+	service "github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/api"
-	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/dynamodb"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/mcp"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
-	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
 // platform is Ask-a-Human with open agents, over HTTP.
 type platform struct {
-	agents  *askahuman.Agents
-	people  *askahuman.People
+	tables  *dynamotest.Tables
+	service *service.Service
 	api     *api.AgentAPI
 	handler *mcp.Handler
 	url     string
@@ -69,14 +68,14 @@ func (b *safeBuffer) Write(p []byte) (int, error) {
 // newPlatform is a platform with its tables, and with changes.
 func newPlatform(t testing.TB, changes ...func(*platform)) *platform {
 	t.Helper()
-	p := &platform{now: time.Date(2026, 2, 2, 9, 30, 0, 0, time.UTC)}
-	store := dynamodb.New(dynamotest.Open(t, schema.AskAHuman().Database).DB, dynamodb.Shards{})
-	keys := store.Keys()
+	p := &platform{tables: dynamotest.Open(t, askahuman.Platform().Database),
+		now: time.Date(2026, 2, 2, 9, 30, 0, 0, time.UTC)}
+	p.service = &service.Service{DB: p.tables.DB, Now: p.clock, Pause: p.pass}
+	keys := p.service.Keys()
 	keys.Now = p.clock
-	p.agents = &askahuman.Agents{Store: store, Now: p.clock, Pause: p.pass}
-	p.people = &askahuman.People{Store: store, Now: p.clock}
 	log := slog.New(slog.NewJSONHandler(&p.log, nil))
-	p.api = &api.AgentAPI{Service: p.agents, Keys: keys, OpenAgents: true, Options: api.Options{RateLimiter: httpapitest.Unlimited{}, Log: log, Now: p.clock}}
+	p.api = &api.AgentAPI{Service: p.service, Keys: keys, OpenAgents: true,
+		Options: api.Options{RateLimiter: httpapitest.Unlimited{}, Log: log, Now: p.clock}}
 	p.handler = &mcp.Handler{Log: log}
 	for _, change := range changes {
 		change(p)
@@ -93,7 +92,7 @@ type agent string
 
 func (a agent) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
-	r.Header.Set(schema.AgentHeader, string(a))
+	r.Header.Set(askahuman.AgentHeader, string(a))
 	return http.DefaultTransport.RoundTrip(r)
 }
 
@@ -101,7 +100,9 @@ func (a agent) RoundTrip(r *http.Request) (*http.Response, error) {
 func connect(t testing.TB, url string, transport http.RoundTripper) *sdk.ClientSession {
 	t.Helper()
 	client := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil)
-	session, err := client.Connect(t.Context(), &sdk.StreamableClientTransport{Endpoint: url + schema.MCPPath, HTTPClient: &http.Client{Transport: transport}}, nil)
+	session, err := client.Connect(t.Context(),
+		&sdk.StreamableClientTransport{Endpoint: url + askahuman.MCPPath,
+			HTTPClient: &http.Client{Transport: transport}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +184,8 @@ func says(t testing.TB, got string, parts ...string) {
 
 func (p *platform) answer(t testing.TB, person, questionID, answer string) {
 	t.Helper()
-	if _, err := p.people.Answer(t.Context(), person, nil, askahuman.Answer{QuestionID: questionID, Text: &answer}); err != nil {
+	if _, err := p.service.Answer(t.Context(), person, nil,
+		askahuman.Answer{QuestionID: questionID, Text: &answer}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -222,7 +224,8 @@ func TestLifeOfAQuestion(t *testing.T) {
 	id, _ := field(t, asked, "question_id").(string)
 	says(t, text(asked), id, "wait_for_answers")
 
-	says(t, text(callTool(t, session, mcp.CheckQuestion, map[string]any{"question_id": id})), "OPEN, 0 of 3", "no one has answered yet")
+	says(t, text(callTool(t, session, mcp.CheckQuestion, map[string]any{"question_id": id})), "OPEN, 0 of 3",
+		"no one has answered yet")
 	says(t, text(callTool(t, session, mcp.WaitForAnswers, map[string]any{"question_id": id})), "OPEN, 0 of 3")
 	if waited := p.clock().Sub(time.Date(2026, 2, 2, 9, 30, 0, 0, time.UTC)); waited != 20*time.Second {
 		t.Errorf("waited %v; want 20s", waited)
@@ -236,7 +239,8 @@ func TestLifeOfAQuestion(t *testing.T) {
 	says(t, text(callTool(t, session, mcp.ListQuestions, nil)), id, "PARTIAL", prompt)
 	says(t, text(callTool(t, session, mcp.ListQuestions, map[string]any{"status": "CLOSED"})), "no such questions")
 	says(t, text(callTool(t, session, mcp.CloseQuestion, map[string]any{"question_id": id})), "no more answers")
-	says(t, text(callTool(t, session, mcp.CheckQuestion, map[string]any{"question_id": id})), "CLOSED, 1 of 3", "has ended")
+	says(t, text(callTool(t, session, mcp.CheckQuestion, map[string]any{"question_id": id})), "CLOSED, 1 of 3",
+		"has ended")
 
 	// Another agent sees nothing of it.
 	other := connect(t, p.url, agent("other"))
@@ -251,10 +255,12 @@ func TestChoice(t *testing.T) {
 	t.Parallel()
 	p := newPlatform(t)
 	session := connect(t, p.url, agent("me"))
-	asked := callTool(t, session, mcp.AskHuman, map[string]any{"prompt": "Which label is clearer?", "options": []string{"Zebra", "Ant"}, "min_responses": 2})
+	asked := callTool(t, session, mcp.AskHuman,
+		map[string]any{"prompt": "Which label is clearer?", "options": []string{"Zebra", "Ant"}, "min_responses": 2})
 	id, _ := field(t, asked, "question_id").(string)
 	for person, option := range map[string]int{"ann": 1, "bob": 1} {
-		if _, err := p.people.Answer(t.Context(), person, nil, askahuman.Answer{QuestionID: id, Option: &option}); err != nil {
+		if _, err := p.service.Answer(t.Context(), person, nil,
+			askahuman.Answer{QuestionID: id, Option: &option}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -274,13 +280,15 @@ func TestAsksOnce(t *testing.T) {
 		return id
 	}
 	first := ask(map[string]any{})
-	for _, same := range []map[string]any{{}, {"type": "text"}, {"min_responses": 5}, {"audience": []string{"general"}, "options": nil}, {"idempotency_key": nil}} {
+	for _, same := range []map[string]any{{}, {"type": "text"}, {"min_responses": 5},
+		{"audience": []string{"general"}, "options": nil}, {"idempotency_key": nil}} {
 		if again := ask(same); again != first {
 			t.Errorf("asked again with %v: got %s; want %s", same, again, first)
 		}
 	}
 	seen := map[string]bool{first: true}
-	for _, other := range []map[string]any{{"min_responses": 4}, {"idempotency_key": "once more"}, {"audience": []string{"technical"}}} {
+	for _, other := range []map[string]any{{"min_responses": 4}, {"idempotency_key": "once more"},
+		{"audience": []string{"technical"}}} {
 		if id := ask(other); seen[id] {
 			t.Errorf("asked %v: got %s, which is another question", other, id)
 		} else {
@@ -297,7 +305,9 @@ func TestAsksOnce(t *testing.T) {
 func TestAskedBefore(t *testing.T) {
 	t.Parallel()
 	p := newPlatform(t)
-	server := &mcp.Server{Now: func() time.Time { return p.clock() }, Client: func(context.Context, http.Header) *mcp.Client {
+	server := &mcp.Server{Now: func() time.Time {
+		return p.clock()
+	}, Client: func(context.Context, http.Header) *mcp.Client {
 		return &mcp.Client{URL: p.url, Transport: apiOf(p), Header: http.Header{"X-Agent-Id": {"me"}}}
 	}}
 	session := inMemory(t, server, nil)
@@ -308,10 +318,12 @@ func TestAskedBefore(t *testing.T) {
 	if err := p.pass(t.Context(), time.Hour); err != nil {
 		t.Fatal(err)
 	}
-	says(t, text(callTool(t, session, mcp.AskHuman, map[string]any{"prompt": prompt})), "was asked at 2026-02-02T09:30:00.000Z already", "another idempotency_key")
+	says(t, text(callTool(t, session, mcp.AskHuman, map[string]any{"prompt": prompt})),
+		"was asked at 2026-02-02T09:30:00.000Z already", "another idempotency_key")
 }
 
-// A call that is made again once the question has ended says how it has, and what to do; a new question is read by no one.
+// A call that is made again once the question has ended says how it has, and what to do; a new question is read by no
+// one.
 func TestAskedAgainAfterTheEnd(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -319,26 +331,33 @@ func TestAskedAgainAfterTheEnd(t *testing.T) {
 		want string
 		says []string
 	}{
-		"Open":    {func(*testing.T, *platform, string) {}, "OPEN", []string{"wait_for_answers"}},
-		"Partial": {func(t *testing.T, p *platform, id string) { p.answer(t, "ann", id, "Never.") }, "PARTIAL", []string{"wait_for_answers"}},
-		"Closed":  {func(t *testing.T, p *platform, id string) { closeQuestion(t, p, id) }, "CLOSED", []string{"CLOSED, 0 of 2", "takes no more answers", "another idempotency_key"}},
+		"Open": {func(*testing.T, *platform, string) {}, "OPEN", []string{"wait_for_answers"}},
+		"Partial": {func(t *testing.T, p *platform, id string) {
+			p.answer(t, "ann", id, "Never.")
+		}, "PARTIAL", []string{"wait_for_answers"}},
+		"Closed": {func(t *testing.T, p *platform, id string) {
+			closeQuestion(t, p, id)
+		}, "CLOSED", []string{"CLOSED, 0 of 2", "takes no more answers", "another idempotency_key"}},
 		"Answered": {func(t *testing.T, p *platform, id string) {
 			p.answer(t, "ann", id, "Never.")
 			p.answer(t, "bob", id, "Ever.")
 		}, "CLOSED", []string{"CLOSED, 2 of 2", "check_question", "another idempotency_key"}},
-		"Expired": {func(t *testing.T, p *platform, _ string) { _ = p.pass(t.Context(), time.Hour) }, "EXPIRED", []string{"EXPIRED, 0 of 2", "another idempotency_key"}},
+		"Expired": {func(t *testing.T, p *platform, _ string) {
+			_ = p.pass(t.Context(), time.Hour)
+		}, "EXPIRED", []string{"EXPIRED, 0 of 2", "another idempotency_key"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := newPlatform(t)
 			reads := 0
 			session := inMemory(t, &mcp.Server{Now: p.clock, Client: func(context.Context, http.Header) *mcp.Client {
-				return &mcp.Client{Header: http.Header{"X-Agent-Id": {"me"}}, Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
-					if r.Method == http.MethodGet {
-						reads++
-					}
-					return apiOf(p).RoundTrip(r)
-				})}
+				return &mcp.Client{Header: http.Header{"X-Agent-Id": {"me"}},
+					Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+						if r.Method == http.MethodGet {
+							reads++
+						}
+						return apiOf(p).RoundTrip(r)
+					})}
 			}}, nil)
 			ask := map[string]any{"prompt": prompt, "min_responses": 2}
 			first := callTool(t, session, mcp.AskHuman, ask)
@@ -350,7 +369,8 @@ func TestAskedAgainAfterTheEnd(t *testing.T) {
 			test.end(t, p, id)
 			again := callTool(t, session, mcp.AskHuman, ask)
 			if field(t, again, "question_id") != id || field(t, again, "status") != test.want || reads != 1 {
-				t.Errorf("got %v after %d reads; want %s of %s after one", again.StructuredContent, reads, test.want, id)
+				t.Errorf("got %v after %d reads; want %s of %s after one", again.StructuredContent, reads, test.want,
+					id)
 			}
 			says(t, text(again), append(test.says, id)...)
 		})
@@ -359,7 +379,7 @@ func TestAskedAgainAfterTheEnd(t *testing.T) {
 
 func closeQuestion(t *testing.T, p *platform, id string) {
 	t.Helper()
-	if err := p.agents.Close(t.Context(), "me", id); err != nil {
+	if err := p.service.Close(t.Context(), "me", id); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -368,7 +388,7 @@ func closeQuestion(t *testing.T, p *platform, id string) {
 func TestWaitsForSeveral(t *testing.T) {
 	t.Parallel()
 	p := newPlatform(t, func(p *platform) {
-		p.agents.Pause = func(ctx context.Context, _ time.Duration) error {
+		p.service.Pause = func(ctx context.Context, _ time.Duration) error {
 			<-ctx.Done()
 			return ctx.Err()
 		}
@@ -376,7 +396,8 @@ func TestWaitsForSeveral(t *testing.T) {
 	session := connect(t, p.url, agent("me"))
 	var ids []string
 	for i := range 8 {
-		id, _ := field(t, callTool(t, session, mcp.AskHuman, map[string]any{"prompt": prompt, "idempotency_key": fmt.Sprint(i)}), "question_id").(string)
+		id, _ := field(t, callTool(t, session, mcp.AskHuman,
+			map[string]any{"prompt": prompt, "idempotency_key": fmt.Sprint(i)}), "question_id").(string)
 		ids = append(ids, id)
 	}
 	p.answer(t, "ann", ids[3], "First of all, no.")
@@ -406,11 +427,13 @@ func TestWaitsForSeveral(t *testing.T) {
 	if got := names(result, "waiting"); len(got) != 6 || slices.Contains(got, ids[3]) || !slices.Contains(got, ids[5]) {
 		t.Errorf("got %d that wait: %v", len(got), got)
 	}
-	says(t, text(result), "First of all, no.", "CLOSED, 0 of 5", "No news yet of: "+ids[0], "call wait_for_answers again with these")
+	says(t, text(result), "First of all, no.", "CLOSED, 0 of 5", "No news yet of: "+ids[0],
+		"call wait_for_answers again with these")
 	if strings.Contains(text(result), "already") || strings.Contains(p.log.String(), `"ERROR"`) {
 		t.Errorf("got %q, and the log %s", text(result), p.log.String())
 	}
-	if nothing := wait(0, map[int]int{3: 1, 5: 1}); len(names(nothing, "questions")) != 1 || len(names(nothing, "waiting")) != 7 {
+	if nothing := wait(0, map[int]int{3: 1, 5: 1}); len(names(nothing, "questions")) != 1 ||
+		len(names(nothing, "waiting")) != 7 {
 		t.Errorf("got %v", nothing.StructuredContent)
 	}
 }
@@ -422,7 +445,9 @@ func TestWaitsForMoreThanFits(t *testing.T) {
 	session := connect(t, p.url, agent("me"))
 	var questions []map[string]any
 	for i := range 2 {
-		id, _ := field(t, callTool(t, session, mcp.AskHuman, map[string]any{"prompt": prompt, "idempotency_key": fmt.Sprint(i), "min_responses": 50}), "question_id").(string)
+		id, _ := field(t, callTool(t, session, mcp.AskHuman,
+			map[string]any{"prompt": prompt, "idempotency_key": fmt.Sprint(i), "min_responses": 50}),
+			"question_id").(string)
 		for person := range 22 {
 			p.answer(t, fmt.Sprint("p", person), id, strings.Repeat("a\U000e0041", 2500))
 		}
@@ -460,7 +485,8 @@ func inMemory(t testing.TB, server *mcp.Server, options *sdk.ClientOptions) *sdk
 	if _, err := server.New().Connect(t.Context(), ours, nil); err != nil {
 		t.Fatal(err)
 	}
-	session, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, options).Connect(t.Context(), theirs, nil)
+	session, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, options).Connect(t.Context(), theirs,
+		nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -501,12 +527,15 @@ func TestProgress(t *testing.T) {
 				return p.pass(ctx, d)
 			}}
 			heard := make(chan *sdk.ProgressNotificationParams, 1000)
-			session := inMemory(t, server, &sdk.ClientOptions{ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
-				heard <- r.Params
-			}})
-			id, _ := field(t, callTool(t, session, mcp.AskHuman, map[string]any{"prompt": prompt}), "question_id").(string)
+			session := inMemory(t, server, &sdk.ClientOptions{
+				ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
+					heard <- r.Params
+				}})
+			id, _ := field(t, callTool(t, session, mcp.AskHuman, map[string]any{"prompt": prompt}),
+				"question_id").(string)
 			reads = 0
-			params := &sdk.CallToolParams{Name: mcp.WaitForAnswers, Arguments: map[string]any{"question_id": id, "wait_seconds": 10}}
+			params := &sdk.CallToolParams{Name: mcp.WaitForAnswers,
+				Arguments: map[string]any{"question_id": id, "wait_seconds": 10}}
 			params.SetProgressToken("p")
 			result, err := session.CallTool(t.Context(), params)
 			if err != nil || result.IsError {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
 // definitions is where a schema has the forms that it refers to.
@@ -51,8 +51,10 @@ func askSchema() map[string]any {
 	schema := schemaOf(reflect.TypeFor[askahuman.Ask]())
 	schema["required"] = []any{"prompt"}
 	properties := schema["properties"].(map[string]any)
-	properties["type"].(map[string]any)["description"] = "How it is answered. Default: multiple_choice with options, text without."
-	properties["idempotency_key"].(map[string]any)["description"] = "A text of your choice. Calls with the same key within 24 hours ask once. Default: a key that follows from the other arguments."
+	properties["type"].(map[string]any)["description"] = "How it is answered. Default: multiple_choice with options, " +
+		"text without."
+	properties["idempotency_key"].(map[string]any)["description"] = "A text of your choice. Calls with the same key " +
+		"within 24 hours ask once. Default: a key that follows from the other arguments."
 	return schema
 }
 

@@ -7,7 +7,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/mcp"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/setup"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
-	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
 func main() {
@@ -17,8 +17,9 @@ func main() {
 			return nil, err
 		}
 		handler := &mcp.Handler{
-			API: agents.Handler(), Log: environment.Log, WithoutWaiting: agents.Parts.WithoutWaiting,
-			Issuer: environment.Getenv(schema.TokenIssuerVariable), Scope: environment.Getenv(schema.TokenScopeVariable),
+			API: agents.Handler(), Log: environment.Log, Parts: agents.Parts,
+			Issuer: environment.Getenv(askahuman.TokenIssuerVariable),
+			Scope:  environment.Getenv(askahuman.TokenScopeVariable),
 		}
 		return handler.Serve(), nil
 	})

@@ -12,26 +12,19 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/fcm"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/secret"
 )
 
 // credentialsAge is how long the push credentials are used before the secret is read again: new
 // ones are in use after that at the latest.
 const credentialsAge = 10 * time.Minute
 
-// credentials is the secret with the key file of a Firebase service account.
-type credentials interface {
-	// Value reads it, or returns what it read before.
-	Value(ctx context.Context) (string, error)
-	// Forget makes the next Value read it again.
-	Forget()
-}
-
 // function is the notifier. Lambda gives a process one event at a time.
 type function struct {
-	store       askahuman.NotifierStore
-	credentials credentials
-	endpoint    string // of Firebase Cloud Messaging
-	questionURL string // where people answer a question
+	service     *askahuman.Service
+	credentials *secret.Secret // the key file of a Firebase service account
+	endpoint    string         // of Firebase Cloud Messaging
+	questionURL string         // where people answer a question
 	log         *slog.Logger
 	metrics     *kit.Metrics
 	now         func() time.Time // nil: time.Now
@@ -43,7 +36,8 @@ type function struct {
 // handle does one run. It ignores the schedule's event.
 func (f *function) handle(ctx context.Context, _ json.RawMessage) error {
 	unread := f.refresh(ctx)
-	notifier := &askahuman.Notifier{Store: f.store, Push: f.push, QuestionURL: f.questionURL, Now: f.now, Log: f.log}
+	notifier := &askahuman.Notifier{Service: f.service, Push: f.push, QuestionURL: f.questionURL, Now: f.now,
+		Log: f.log}
 	report, err := notifier.Run(ctx)
 	if slices.ContainsFunc(report.Failures, func(err error) bool { return errors.Is(err, fcm.ErrUnauthorized) }) {
 		f.credentials.Forget()

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/x509"
@@ -10,6 +9,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -17,29 +17,68 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
-	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/inmem"
-	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/storetest"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+
+	service "github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/metricstest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/secret"
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
+
+// must returns a function that fails the test on the error, or else returns the value.
+func must[T any](value T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return value
+	}
+}
+
+// ok fails the test on an error.
+func ok(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
 
 // placeholder is what the construct generates.
 const placeholder = `{"type":"service_account","project_id":"unset","client_email":"unset","token_uri":"https://oauth2.googleapis.com/token","private_key":"a8s7df6"}`
 
-// vault is a secret.
+// vault is AWS Secrets Manager, with one secret.
 type vault struct {
-	value     string
-	err       error
-	forgotten int
+	value string
+	err   error
+	reads int
 }
 
-func (v *vault) Value(context.Context) (string, error) { return v.value, v.err }
-func (v *vault) Forget()                               { v.forgotten++ }
+// Do answers a request for the secret.
+func (v *vault) Do(r *http.Request) (*http.Response, error) {
+	v.reads++
+	if v.err != nil {
+		return nil, v.err
+	}
+	body, err := json.Marshal(map[string]string{"SecretString": v.value})
+	return &http.Response{
+		StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/x-amz-json-1.1"}},
+		Body: io.NopCloser(bytes.NewReader(body)), Request: r,
+	}, err
+}
 
-// service is a push service that counts what it takes.
-type service struct {
+// secret is the secret as a function reads it, and keeps it for a time.
+func (v *vault) secret(age time.Duration) *secret.Secret {
+	return secret.New(aws.Config{Region: "us-east-1", HTTPClient: v,
+		Credentials: credentials.NewStaticCredentialsProvider("KEY", "local", ""), RetryMaxAttempts: 1}, "arn", age)
+}
+
+// pushService is a push service that counts what it takes.
+type pushService struct {
 	*httptest.Server
 	mu    sync.Mutex
 	sent  int
@@ -48,8 +87,8 @@ type service struct {
 	most int
 }
 
-func newService(t *testing.T) *service {
-	s := &service{allow: true}
+func newService(t *testing.T) *pushService {
+	s := &pushService{allow: true}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /token", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -64,7 +103,8 @@ func newService(t *testing.T) *service {
 		}
 		if s.most > 0 && s.sent == s.most {
 			w.WriteHeader(http.StatusNotFound)
-			fmt.Fprint(w, `{"error":{"code":404,"status":"NOT_FOUND","details":[{"@type":"type.googleapis.com/google.firebase.fcm.v1.FcmError","errorCode":"UNREGISTERED"}]}}`)
+			fmt.Fprint(w,
+				`{"error":{"code":404,"status":"NOT_FOUND","details":[{"@type":"type.googleapis.com/google.firebase.fcm.v1.FcmError","errorCode":"UNREGISTERED"}]}}`)
 			return
 		}
 		s.sent++
@@ -75,10 +115,10 @@ func newService(t *testing.T) *service {
 	return s
 }
 
-func (s *service) keyFile(t *testing.T) string {
+func (s *pushService) keyFile(t *testing.T) string {
 	t.Helper()
-	key := storetest.Must(rsa.GenerateKey(rand.Reader, 2048))(t)
-	der := storetest.Must(x509.MarshalPKCS8PrivateKey(key))(t)
+	key := must(rsa.GenerateKey(rand.Reader, 2048))(t)
+	der := must(x509.MarshalPKCS8PrivateKey(key))(t)
 	file, err := json.Marshal(map[string]string{
 		"type": "service_account", "project_id": "p", "client_email": "push@p.example", "token_uri": s.URL + "/token",
 		"private_key": string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})),
@@ -93,28 +133,29 @@ func (s *service) keyFile(t *testing.T) string {
 // overdue.
 type set struct {
 	*function
-	service *service
-	vault   *vault
-	output  bytes.Buffer
+	push   *pushService
+	vault  *vault
+	output bytes.Buffer
 }
 
 func newSet(t *testing.T) *set {
 	t.Helper()
 	now := time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 	clock := func() time.Time { return now }
-	store := &inmem.Store{}
-	agents, people := &askahuman.Agents{Store: store, Now: clock}, &askahuman.People{Store: store, Now: clock}
-	ask := askahuman.Ask{Prompt: "Is this a good name?", Type: askahuman.TypeText, MinResponses: new(1), TimeoutSeconds: new(60)}
-	storetest.Must(agents.Ask(t.Context(), "agent", ask))(t)
+	all := &service.Service{DB: dynamotest.Open(t, askahuman.Platform().Database).DB, Now: clock}
+	ask := askahuman.Ask{Prompt: "Is this a good name?", Type: askahuman.TypeText, MinResponses: new(1),
+		TimeoutSeconds: new(60)}
+	must(all.Ask(t.Context(), "agent", ask))(t)
 	now = now.Add(time.Minute)
-	storetest.Must(agents.Ask(t.Context(), "agent", ask))(t)
+	must(all.Ask(t.Context(), "agent", ask))(t)
 	for i := range 3 {
-		storetest.Must(people.Subscribe(t.Context(), "", askahuman.NewSubscription{Token: fmt.Sprint("device-", i)}))(t)
+		must(all.Subscribe(t.Context(), "", askahuman.NewSubscription{Token: fmt.Sprint("device-", i)}))(t)
 	}
-	s := &set{service: newService(t), vault: &vault{}}
-	log := storetest.Must(kit.NewLogger(&s.output, "", "notifier"))(t)
+	s := &set{push: newService(t), vault: &vault{}}
+	log := must(kit.NewLogger(&s.output, "", "notifier"))(t)
 	s.function = &function{
-		store: store, credentials: s.vault, endpoint: s.service.URL, questionURL: "https://example.com/q/{question_id}", log: log, now: clock,
+		service: all, credentials: s.vault.secret(time.Nanosecond), endpoint: s.push.URL,
+		questionURL: "https://example.com/q/{question_id}", log: log, now: clock,
 		metrics: &kit.Metrics{Namespace: "Onesynth/askahuman", Function: "notifier", Writer: &s.output},
 	}
 	return s
@@ -139,12 +180,12 @@ func (s *set) metric(t *testing.T, name string) int {
 func TestHandle(t *testing.T) {
 	t.Parallel()
 	s := newSet(t)
-	s.vault.value = s.service.keyFile(t)
+	s.vault.value = s.push.keyFile(t)
 	for range 2 {
-		storetest.OK(t, s.handle(t.Context(), nil))
+		ok(t, s.handle(t.Context(), nil))
 	}
-	if s.service.sent != 3 {
-		t.Errorf("%d notifications, want 3", s.service.sent)
+	if s.push.sent != 3 {
+		t.Errorf("%d notifications, want 3", s.push.sent)
 	}
 	if strings.Contains(s.output.String(), "PRIVATE KEY") || strings.Contains(s.output.String(), "device-") {
 		t.Errorf("the log shows secrets:\n%s", s.output.String())
@@ -153,13 +194,14 @@ func TestHandle(t *testing.T) {
 
 func TestHandleNotConfigured(t *testing.T) {
 	t.Parallel()
-	for name, value := range map[string]string{"placeholder": placeholder, "broken key file": `{"type":"service_account"`} {
+	for name, value := range map[string]string{"placeholder": placeholder,
+		"broken key file": `{"type":"service_account"`} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newSet(t)
 			s.vault.value = value
 			for range 3 {
-				storetest.OK(t, s.handle(t.Context(), nil))
+				ok(t, s.handle(t.Context(), nil))
 				if s.function.push != nil {
 					t.Error("there is a push client")
 				}
@@ -171,7 +213,7 @@ func TestHandleNotConfigured(t *testing.T) {
 				t.Errorf("nothing has expired:\n%s", s.output.String())
 			}
 			// Configured while the process lives.
-			s.vault.value = s.service.keyFile(t)
+			s.vault.value = s.push.keyFile(t)
 			if err := s.handle(t.Context(), nil); err != nil || s.metric(t, "Notified") != 3 {
 				t.Errorf("when configured: %v, %d notified", err, s.metric(t, "Notified"))
 			}
@@ -179,21 +221,23 @@ func TestHandleNotConfigured(t *testing.T) {
 	}
 }
 
-// A run reports what it has done, and nothing if it has done nothing: a metric that has data in each hour costs by the month.
+// A run reports what it has done, and nothing if it has done nothing: a metric that has data in each hour costs by the
+// month.
 func TestHandleReports(t *testing.T) {
 	t.Parallel()
 	s := newSet(t)
-	s.vault.value = s.service.keyFile(t)
-	s.service.allow = false
-	storetest.OK(t, s.handle(t.Context(), nil))
-	s.service.mu.Lock()
-	s.service.allow, s.service.most = true, 1
-	s.service.mu.Unlock()
-	storetest.OK(t, s.handle(t.Context(), nil))
-	metricstest.Complete(t, s.output.String(), schema.MetricsOf("notifier", schema.AskAHuman().Metrics))
+	s.vault.value = s.push.keyFile(t)
+	s.push.allow = false
+	ok(t, s.handle(t.Context(), nil))
+	s.push.mu.Lock()
+	s.push.allow, s.push.most = true, 1
+	s.push.mu.Unlock()
+	ok(t, s.handle(t.Context(), nil))
+	metricstest.Complete(t, s.output.String(), schema.MetricsOf("notifier", askahuman.Platform().Metrics))
 	s.output.Reset()
-	storetest.OK(t, s.handle(t.Context(), nil))
-	if got := metricstest.Sums(t, s.output.String()); len(got) > 0 || !strings.Contains(s.output.String(), "notifier run") {
+	ok(t, s.handle(t.Context(), nil))
+	if got := metricstest.Sums(t, s.output.String()); len(got) > 0 ||
+		!strings.Contains(s.output.String(), "notifier run") {
 		t.Errorf("with nothing to do: got %v\n%s", got, s.output.String())
 	}
 }
@@ -213,16 +257,17 @@ func TestHandleUnreadableCredentials(t *testing.T) {
 func TestHandleRefusedCredentials(t *testing.T) {
 	t.Parallel()
 	s := newSet(t)
-	s.vault.value = s.service.keyFile(t)
-	s.service.allow = false
-	storetest.OK(t, s.handle(t.Context(), nil))
-	if s.vault.forgotten != 1 || s.metric(t, "NotifierFailures") == 0 || s.metric(t, "NotificationsReleased") != 3 {
-		t.Errorf("forgotten %d times, %d failures, %d released", s.vault.forgotten, s.metric(t, "NotifierFailures"), s.metric(t, "NotificationsReleased"))
+	s.vault.value = s.push.keyFile(t)
+	s.push.allow, s.credentials = false, s.vault.secret(time.Hour)
+	ok(t, s.handle(t.Context(), nil))
+	if s.metric(t, "NotifierFailures") == 0 || s.metric(t, "NotificationsReleased") != 3 {
+		t.Errorf("%d failures, %d released", s.metric(t, "NotifierFailures"), s.metric(t, "NotificationsReleased"))
 	}
-	s.service.mu.Lock()
-	s.service.allow = true
-	s.service.mu.Unlock()
-	if err := s.handle(t.Context(), nil); err != nil || s.service.sent != 3 {
-		t.Errorf("the next run: %v, %d notified; want 3", err, s.service.sent)
+	s.push.mu.Lock()
+	s.push.allow = true
+	s.push.mu.Unlock()
+	if err := s.handle(t.Context(), nil); err != nil || s.push.sent != 3 || s.vault.reads != 2 {
+		t.Errorf("the next run: %v, %d notified, %d reads of the credentials; want 3 and 2", err, s.push.sent,
+			s.vault.reads)
 	}
 }

@@ -6,14 +6,15 @@ import (
 	"context"
 	"encoding/json"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/dynamodb"
+	service "github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/secret"
 )
 
 func main() {
-	kit.StartEvent("askahuman", func(_ context.Context, environment kit.Environment) (func(context.Context, json.RawMessage) error, error) {
-		store, err := dynamodb.Open(environment, "notifier")
+	kit.StartEvent("askahuman", func(_ context.Context,
+		environment kit.Environment) (func(context.Context, json.RawMessage) error, error) {
+		notifying, err := service.Open(environment, "notifier")
 		if err != nil {
 			return nil, err
 		}
@@ -22,7 +23,7 @@ func main() {
 			return nil, err
 		}
 		f := &function{
-			store:       store,
+			service:     notifying,
 			credentials: secret.New(environment.AWS, arn[0], credentialsAge),
 			endpoint:    environment.Getenv("FCM_ENDPOINT"),
 			questionURL: environment.Getenv("QUESTION_URL"),

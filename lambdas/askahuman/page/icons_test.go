@@ -40,7 +40,8 @@ func TestIcons(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got.Bounds() != want.Bounds() || len(content) > 8<<10 {
-			t.Errorf("%s has %v and %d bytes, want %v and 8 KiB at the most", name, got.Bounds(), len(content), want.Bounds())
+			t.Errorf("%s has %v and %d bytes, want %v and 8 KiB at the most", name, got.Bounds(), len(content),
+				want.Bounds())
 			continue
 		}
 		for y := range size {
@@ -60,7 +61,8 @@ func rgba(c color.Color) [4]uint32 {
 
 // icon draws the shapes of icon.svg, in units of a 64th of the side.
 func icon(size int) image.Image {
-	green, paper, orange := color.NRGBA{0x2f, 0x5d, 0x50, 0xff}, color.NRGBA{0xfb, 0xfa, 0xf7, 0xff}, color.NRGBA{0xd9, 0x82, 0x2b, 0xff}
+	green, paper, orange := color.NRGBA{0x2f, 0x5d, 0x50, 0xff}, color.NRGBA{0xfb, 0xfa, 0xf7, 0xff},
+		color.NRGBA{0xd9, 0x82, 0x2b, 0xff}
 	const rings = 8 // shades between two colours, so that the file stays small
 	drawn := image.NewNRGBA(image.Rect(0, 0, size, size))
 	unit := 64 / float64(size)

@@ -2,8 +2,9 @@
 // write through the routes of people, on the page's own origin, and the function that serves them may do
 // nothing else.
 //
-// files/app.js says which view an address shows; a view is a module of its own. files/texts has all texts
-// that people read, a file for each language.
+// modules/app.js says which view an address shows; a view is a module of its own. A browser gets all modules as one
+// file, files/app.js, which TestBundle of test/page makes of them. files/texts has all texts that people read, a file
+// for each language.
 package page
 
 import (
@@ -80,14 +81,17 @@ func (s Settings) header() http.Header {
 		connect += firebaseHosts
 	}
 	policy := []string{
-		"default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self'", "connect-src " + connect, "manifest-src 'self'", "worker-src 'self'",
-		"base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'", "require-trusted-types-for 'script'", "trusted-types service-worker",
+		"default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self'", "connect-src " + connect,
+		"manifest-src 'self'", "worker-src 'self'",
+		"base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'", "require-trusted-types-for 'script'",
+		"trusted-types service-worker",
 	}
 	return http.Header{
 		"Content-Security-Policy":      {strings.Join(policy, "; ")},
 		"Cross-Origin-Opener-Policy":   {"same-origin"},
 		"Cross-Origin-Resource-Policy": {"same-origin"},
-		"Permissions-Policy":           {"camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()"},
+		"Permissions-Policy": {"camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), " +
+			"usb=()"},
 		// The address of a question is for people whom it was shown to.
 		"Referrer-Policy": {"no-referrer"},
 		// A browser that knows no Content-Security-Policy.
@@ -104,7 +108,9 @@ func New(s Settings) (*kit.API, error) {
 	page, err := site.New(site.Config{
 		Files: root, Documents: documents(), Data: s, Header: s.header(),
 		NotFound: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			status, body := failure(context.Background(), validate.Refused(http.StatusNotFound, "path", validate.Constraint{}, "the page has no such file: load the page again"))
+			status, body := failure(context.Background(),
+				validate.Refused(http.StatusNotFound, "path", validate.Constraint{},
+					"the page has no such file: load the page again"))
 			w.Header().Set("Content-Type", "application/json")
 			w.WriteHeader(status)
 			_ = json.NewEncoder(w).Encode(body)

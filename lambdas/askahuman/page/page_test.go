@@ -10,6 +10,8 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -18,7 +20,7 @@ import (
 	"github.com/andybalholm/brotli"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
-	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
 const firebase = `{"firebase":{"apiKey":"key\"<&","projectId":"p","appId":"a","vapidKey":"v"},"reports":true}`
@@ -50,7 +52,7 @@ func TestRoutes(t *testing.T) {
 	t.Parallel()
 	get := serve(t, "")
 	served := 0
-	for _, route := range schema.AskAHuman().Routes {
+	for _, route := range askahuman.Platform().Routes {
 		if route.Function != "webpage" {
 			continue
 		}
@@ -66,12 +68,14 @@ func TestRoutes(t *testing.T) {
 	if want := len(documents()) + 1; served != want {
 		t.Errorf("the schema has %d routes of the page, want %d", served, want)
 	}
-	for _, path := range []string{"/q/", "/q/a/b", "/index.html", "/page.css", "/assets/", "/assets/old/app.js", "/human/questions"} {
+	for _, path := range []string{"/q/", "/q/a/b", "/index.html", "/page.css", "/assets/", "/assets/old/app.js",
+		"/human/questions"} {
 		w := get(path)
 		var body struct {
 			Error struct{ Code, Message string }
 		}
-		if err := json.Unmarshal(w.Body.Bytes(), &body); w.Code != http.StatusNotFound || err != nil || body.Error.Code != "NOT_FOUND" || body.Error.Message == "" {
+		if err := json.Unmarshal(w.Body.Bytes(), &body); w.Code != http.StatusNotFound || err != nil ||
+			body.Error.Code != "NOT_FOUND" || body.Error.Message == "" {
 			t.Errorf("%s: got %d %s", path, w.Code, w.Body)
 		}
 		if got := w.Header().Get("Cache-Control"); got != "no-store" {
@@ -97,7 +101,8 @@ func TestHeaders(t *testing.T) {
 		for _, path := range []string{"/", "/service-worker.js", asset(t, get, "app.js")} {
 			header := get(path).Header()
 			policy := header.Get("Content-Security-Policy")
-			for _, want := range []string{"default-src 'none'", "script-src 'self';", "frame-ancestors 'none'", "require-trusted-types-for 'script'"} {
+			for _, want := range []string{"default-src 'none'", "script-src 'self';", "frame-ancestors 'none'",
+				"require-trusted-types-for 'script'"} {
 				if !strings.Contains(policy, want) {
 					t.Errorf("%s: the policy %q lacks %q", path, policy, want)
 				}
@@ -105,7 +110,8 @@ func TestHeaders(t *testing.T) {
 			if got := strings.Contains(policy, "googleapis.com"); got != hosts || strings.Contains(policy, "unsafe") {
 				t.Errorf("%s: with %s: got the policy %q", path, settings, policy)
 			}
-			for _, name := range []string{"Referrer-Policy", "Permissions-Policy", "Cross-Origin-Opener-Policy", "X-Content-Type-Options"} {
+			for _, name := range []string{"Referrer-Policy", "Permissions-Policy", "Cross-Origin-Opener-Policy",
+				"X-Content-Type-Options"} {
 				if header.Get(name) == "" {
 					t.Errorf("%s: there is no %s", path, name)
 				}
@@ -117,7 +123,9 @@ func TestHeaders(t *testing.T) {
 func TestSettings(t *testing.T) {
 	t.Parallel()
 	// The document has them as an attribute, in which no text ends the attribute.
-	if got, want := serve(t, firebase)("/").Body.String(), `data-settings="{&#34;firebase&#34;:{&#34;apiKey&#34;:&#34;key\&#34;\u003c\u0026&#34;`; !strings.Contains(got, want) {
+	if got, want := serve(t, firebase)("/").Body.String(),
+		`data-settings="{&#34;firebase&#34;:{&#34;apiKey&#34;:&#34;key\&#34;\u003c\u0026&#34;`; !strings.Contains(got,
+		want) {
 		t.Errorf("got %.300s, which lacks %s", got, want)
 	}
 	for _, wrong := range []string{"{", `{"fire":1}`, `{} {}`, "[]"} {
@@ -159,7 +167,8 @@ func TestBudget(t *testing.T) {
 	}
 	document := get("/").Body.String()
 	sum, texts := received("/"), 0
-	for _, path := range slices.Compact(slices.Sorted(slices.Values(regexp.MustCompile(`/assets/[0-9a-f]+/[\w./-]+`).FindAllString(document, -1)))) {
+	for _, path := range slices.Compact(slices.Sorted(
+		slices.Values(regexp.MustCompile(`/assets/[0-9a-f]+/[\w./-]+`).FindAllString(document, -1)))) {
 		switch {
 		case strings.Contains(path, "/texts/"):
 			texts = max(texts, received(path))
@@ -184,7 +193,8 @@ func TestTexts(t *testing.T) {
 	for _, name := range names {
 		texts := readTexts(t, name)
 		for _, key := range slices.Sorted(maps.Keys(english)) {
-			if got, want := placeholders(texts[key]), placeholders(english[key]); texts[key] == nil || !slices.Equal(got, want) {
+			if got, want := placeholders(texts[key]),
+				placeholders(english[key]); texts[key] == nil || !slices.Equal(got, want) {
 				t.Errorf("%s: %s has the values %v, want %v", name, key, got, want)
 			}
 		}
@@ -234,13 +244,13 @@ func placeholders(forms []string) []string {
 func TestTextsAreUsed(t *testing.T) {
 	t.Parallel()
 	texts := readTexts(t, "files/texts/en.json")
-	names, err := fs.Glob(files, "files/*.js")
-	if err != nil {
-		t.Fatal(err)
+	names, err := filepath.Glob("modules/*.js")
+	if err != nil || len(names) == 0 {
+		t.Fatalf("got the modules %v, %v", names, err)
 	}
 	var source bytes.Buffer
 	for _, name := range names {
-		content, err := files.ReadFile(name)
+		content, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -249,9 +259,10 @@ func TestTextsAreUsed(t *testing.T) {
 	// What is computed: a prefix and a value, with a suffix or none.
 	computed := regexp.MustCompile("`([a-z]+\\.\\w*)\\$\\{[^}]+\\}(\\.\\w+)?`").FindAllSubmatch(source.Bytes(), -1)
 	used := func(key string) bool {
-		return bytes.Contains(source.Bytes(), []byte("'"+key+"'")) || slices.ContainsFunc(computed, func(found [][]byte) bool {
-			return strings.HasPrefix(key, string(found[1])) && strings.HasSuffix(key, string(found[2]))
-		})
+		return bytes.Contains(source.Bytes(), []byte("'"+key+"'")) ||
+			slices.ContainsFunc(computed, func(found [][]byte) bool {
+				return strings.HasPrefix(key, string(found[1])) && strings.HasSuffix(key, string(found[2]))
+			})
 	}
 	for _, key := range slices.Sorted(maps.Keys(texts)) {
 		if !used(key) && key != "direction" {

@@ -13,19 +13,14 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream"
 )
 
-// sender puts messages into the queue of webhooks.
-type sender interface {
-	Send(ctx context.Context, body string) error
-}
-
 type function struct {
-	queue   sender
+	queue   webhooks.Queue
 	batch   *stream.Batch
 	metrics *kit.Metrics
 }
 
-// handle queues the webhooks of a batch of changes, in no order. A change comes again if its webhook could not be queued; those after
-// it then may be queued twice, with the same id.
+// handle queues the webhooks of a batch of changes, in no order. A change comes again if its webhook could not be
+// queued; those after it then may be queued twice, with the same id.
 func (f *function) handle(ctx context.Context, event stream.Event) (events.DynamoDBEventResponse, error) {
 	var queued atomic.Int64
 	response, err := f.batch.Each(ctx, event, func(ctx context.Context, change events.DynamoDBStreamRecord) error {

@@ -1,5 +1,5 @@
-// Command webhookqueuer is the Lambda function that puts a webhook into the queue when a question has ended whose agent wants one.
-// It gets the changes of questions from the table's stream.
+// Command webhookqueuer is the Lambda function that puts a webhook into the queue when a question has ended whose agent
+// wants one. It gets the changes of questions from the table's stream.
 package main
 
 import (
@@ -10,12 +10,14 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/queue"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream"
-	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
 func main() {
-	kit.StartResponder("askahuman", func(_ context.Context, environment kit.Environment) (func(context.Context, stream.Event) (events.DynamoDBEventResponse, error), error) {
-		url, err := environment.Require(schema.WebhookQueueVariable)
+	kit.StartResponder("askahuman", func(_ context.Context,
+		environment kit.Environment) (func(context.Context, stream.Event) (events.DynamoDBEventResponse, error),
+		error) {
+		url, err := environment.Require(askahuman.WebhookQueueVariable)
 		if err != nil {
 			return nil, err
 		}

@@ -8,15 +8,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 )
-
-// DeliveryStore keeps how far webhooks are, for the agents who wait for them.
-type DeliveryStore interface {
-	// NoteDelivery stores how the last attempt at the webhook of a question ended, unless it was delivered before.
-	NoteDelivery(ctx context.Context, questionID string, d askahuman.Delivery) error
-}
 
 // Queue takes messages for the sender; [queue.Queue] is one.
 //
@@ -34,8 +28,8 @@ type Tester struct {
 	Now func() time.Time
 }
 
-// Test queues a webhook of the type [Test] to the endpoint, with the agent's signatures, and returns its id. It is sent once. It
-// returns an [*validate.Error] if no webhook can go there.
+// Test queues a webhook of the type [Test] to the endpoint, with the agent's signatures, and returns its id. It is sent
+// once. It returns an [*validate.Error] if no webhook can go there.
 func (t *Tester) Test(ctx context.Context, agentID, url string) (id string, err error) {
 	if err := t.Check(url); err != nil {
 		return "", validate.Errorf("callback_url", validate.RuleFormat, "%s", err)
@@ -47,7 +41,8 @@ func (t *Tester) Test(ctx context.Context, agentID, url string) (id string, err 
 	var random [16]byte
 	_, _ = rand.Read(random[:]) // It never fails.
 	id = "msg_" + hex.EncodeToString(random[:])
-	body, err := json.Marshal(map[string]any{"type": Test, "timestamp": askahuman.FormatTime(now()), "data": map[string]any{}})
+	body, err := json.Marshal(map[string]any{"type": Test, "timestamp": wire.Time(now()).String(),
+		"data": map[string]any{}})
 	if err != nil {
 		return "", fmt.Errorf("write the webhook: %w", err)
 	}

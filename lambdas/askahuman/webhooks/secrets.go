@@ -4,11 +4,16 @@ import (
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/webhook"
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
 const (
@@ -18,57 +23,52 @@ const (
 	mostFormer = 6
 )
 
-// Version says which secret of an agent is the present one, and until when former ones are valid. The zero value is the first.
-type Version struct {
-	// Number counts rotations.
-	Number int `dynamodbav:"secret_version"`
-	// Rotated are the times of the latest rotations, the last one first: the first time ended secret Number-1.
-	Rotated []time.Time `dynamodbav:"rotated_at"`
-}
-
-// SecretStore keeps the versions of agents' secrets, and no secret.
-type SecretStore interface {
-	// WebhookSecretVersion reads the version as it is now; the zero value: the agent has rotated none.
-	WebhookSecretVersion(ctx context.Context, agentID string) (Version, error)
-	// RotateWebhookSecret stores the next version if the stored one has the number before it. False: it has another one.
-	RotateWebhookSecret(ctx context.Context, agentID string, next Version) (bool, error)
-}
-
 // Secrets derives the secrets of agents from one key of the platform: no secret of an agent is stored.
 type Secrets struct {
 	// Key reads the platform's key. Required.
 	Key func(ctx context.Context) (string, error)
-	// Store keeps the versions. Required.
-	Store SecretStore
+	// DB has the versions. Required.
+	DB *dynamo.DB
 	// Now is the clock; nil is [time.Now].
 	Now func() time.Time
 }
 
+// versionKey is a key in the Guards table.
+func versionKey(agentID string) []any {
+	digest := sha256.Sum256([]byte(agentID))
+	return []any{"WEBHOOKS#" + hex.EncodeToString(digest[:])}
+}
+
+// version reads which secret of an agent is the present one; the zero value: the agent has rotated none.
+func (s *Secrets) version(ctx context.Context, agentID string) (version askahuman.SecretVersion, err error) {
+	_, err = s.DB.Get(ctx, "GetWebhookSecret", &version, versionKey(agentID)...)
+	return version, err
+}
+
 // Valid returns the secrets of an agent that are valid now, the present one first.
 func (s *Secrets) Valid(ctx context.Context, agentID string) ([]webhook.Secret, error) {
-	version, err := s.Store.WebhookSecretVersion(ctx, agentID)
+	version, err := s.version(ctx, agentID)
 	if err != nil {
 		return nil, err
 	}
 	return s.derive(ctx, agentID, version)
 }
 
-// Rotate makes another secret the present one, and returns those that are valid then. The former one is valid for [KeepFormer] more.
-// It repeats what another rotation came before, as [retry.Do] does.
+// Rotate makes another secret the present one, and returns those that are valid then. The former one is valid for
+// [KeepFormer] more. It repeats what another rotation came before, as [retry.Do] does.
 func (s *Secrets) Rotate(ctx context.Context, agentID string) (secrets []webhook.Secret, err error) {
 	err = retry.Do(ctx, func() error {
-		version, err := s.Store.WebhookSecretVersion(ctx, agentID)
+		version, err := s.version(ctx, agentID)
 		if err != nil {
 			return err
 		}
 		now := s.now()
-		next := Version{Number: version.Number + 1, Rotated: append([]time.Time{now.UTC().Truncate(time.Millisecond)}, version.valid(now)...)}
-		rotated, err := s.Store.RotateWebhookSecret(ctx, agentID, next)
-		if err != nil {
-			return err
+		next := askahuman.SecretVersion{
+			Number: version.Number + 1, Rotated: append([]time.Time{now.UTC().Truncate(time.Millisecond)},
+				valid(version, now)...),
 		}
-		if !rotated {
-			return fmt.Errorf("rotate the secret of webhooks: %w", retry.ErrStale)
+		if err := s.keep(ctx, agentID, next); err != nil {
+			return fmt.Errorf("rotate the secret of webhooks: %w", err)
 		}
 		secrets, err = s.derive(ctx, agentID, next)
 		return err
@@ -76,8 +76,28 @@ func (s *Secrets) Rotate(ctx context.Context, agentID string) (secrets []webhook
 	return secrets, err
 }
 
+// keep stores the next version, or returns [retry.ErrStale] if the stored one has not the number before it.
+func (s *Secrets) keep(ctx context.Context, agentID string, next askahuman.SecretVersion) error {
+	number := dynamo.Name("secret_version")
+	former := number.Equal(expression.Value(next.Number - 1))
+	if next.Number == 1 {
+		former = dynamo.Absent("secret_version")
+	}
+	times := make([]string, len(next.Rotated))
+	for i, at := range next.Rotated {
+		times[i] = dynamo.FormatTime(at)
+	}
+	update := expression.Set(number, expression.Value(next.Number)).Set(dynamo.Name("rotated_at"),
+		expression.Value(times))
+	kept, err := dynamo.Held(s.DB.Update(ctx, "RotateWebhookSecret", versionKey(agentID), update, former, nil))
+	if err == nil && !kept {
+		err = retry.ErrStale
+	}
+	return err
+}
+
 // valid are the rotations whose former secret is still valid.
-func (v Version) valid(now time.Time) []time.Time {
+func valid(v askahuman.SecretVersion, now time.Time) []time.Time {
 	for i, at := range v.Rotated {
 		if i == mostFormer || now.Sub(at) >= KeepFormer {
 			return v.Rotated[:i]
@@ -86,13 +106,14 @@ func (v Version) valid(now time.Time) []time.Time {
 	return v.Rotated
 }
 
-func (s *Secrets) derive(ctx context.Context, agentID string, version Version) ([]webhook.Secret, error) {
+func (s *Secrets) derive(ctx context.Context, agentID string, version askahuman.SecretVersion) ([]webhook.Secret,
+	error) {
 	key, err := s.Key(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read the key of webhook secrets: %w", err)
 	}
 	secrets := make([]webhook.Secret, 0, 1+len(version.Rotated))
-	for i := range 1 + len(version.valid(s.now())) {
+	for i := range 1 + len(valid(version, s.now())) {
 		mac := hmac.New(sha256.New, []byte(key))
 		fmt.Fprintf(mac, "webhook secret\x00%d\x00%s", version.Number-i, agentID)
 		secret, err := webhook.NewSecret(mac.Sum(nil))

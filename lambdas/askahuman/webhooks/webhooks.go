@@ -1,5 +1,6 @@
-// Package webhooks tells agents by webhooks that their questions have ended: which changes of a question are news, what a webhook
-// says, by which secrets it is signed, and what an endpoint's answer means. The form is that of Standard Webhooks.
+// Package webhooks tells agents by webhooks that their questions have ended: which changes of a question are news, what
+// a webhook says, by which secrets it is signed, and what an endpoint's answer means. The form is that of Standard
+// Webhooks.
 package webhooks
 
 import (
@@ -16,10 +17,11 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/queue"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/webhook"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
 // The types of webhooks.
@@ -72,53 +74,44 @@ type Message struct {
 	Body json.RawMessage `json:"body"`
 }
 
-// question are the attributes of an item that a webhook needs.
-type question struct {
-	ID                string    `dynamodbav:"question_id"`
-	Status            string    `dynamodbav:"status"`
-	AgentID           string    `dynamodbav:"agent_id"`
-	CallbackURL       string    `dynamodbav:"callback_url"`
-	RequiredResponses int       `dynamodbav:"required_responses"`
-	CurrentResponses  int       `dynamodbav:"current_responses"`
-	CreatedAt         time.Time `dynamodbav:"created_at"`
-	Deadline          time.Time `dynamodbav:"deadline"`
-	ClosedAt          time.Time `dynamodbav:"closed_at"`
-}
-
 // status is the status of an image, without the number of a shard.
 func status(image stream.Image) askahuman.Status {
 	text, _, _ := strings.Cut(stream.Text(image, "status"), "#")
 	return askahuman.Status(text)
 }
 
-// Of returns the webhook that a change of the table of questions makes necessary, if it does: a question that was open has ended, and
-// its agent has named an endpoint. The same change always gives the same webhook.
+// Of returns the webhook that a change of the table of questions makes necessary, if it does: a question that was open
+// has ended, and its agent has named an endpoint. The same change always gives the same webhook.
 func Of(change events.DynamoDBStreamRecord) (m Message, ok bool, err error) {
 	was, is := status(change.OldImage), status(change.NewImage)
-	if stream.Text(change.NewImage, "callback_url") == "" || was != askahuman.StatusOpen && was != askahuman.StatusPartial || is != askahuman.StatusClosed && is != askahuman.StatusExpired {
+	if stream.Text(change.NewImage, "callback_url") == "" ||
+		was != askahuman.StatusOpen && was != askahuman.StatusPartial ||
+		is != askahuman.StatusClosed && is != askahuman.StatusExpired {
 		return Message{}, false, nil
 	}
-	var q question
+	var q askahuman.Question
 	if err := stream.Read(change.NewImage, &q); err != nil {
 		return Message{}, false, err
 	}
 	event := Event{Type: Closed, Data: Data{
-		QuestionID: q.ID, Status: string(is), RequiredResponses: q.RequiredResponses, CurrentResponses: q.CurrentResponses,
-		CreatedAt: askahuman.FormatTime(q.CreatedAt), PollURL: askahuman.PollURL(q.ID),
+		QuestionID: q.ID, Status: string(is), RequiredResponses: q.RequiredResponses,
+		CurrentResponses: q.CurrentResponses,
+		CreatedAt:        wire.Time(q.CreatedAt).String(), PollURL: askahuman.PollURL(q.ID),
 	}}
 	ended := q.ClosedAt
 	if is == askahuman.StatusExpired {
-		ended, event.Type, event.Data.ExpiredAt = q.Deadline, Expired, askahuman.FormatTime(q.Deadline)
+		ended, event.Type, event.Data.ExpiredAt = q.Deadline, Expired, wire.Time(q.Deadline).String()
 	} else {
-		event.Data.ClosedAt = askahuman.FormatTime(ended)
+		event.Data.ClosedAt = wire.Time(ended).String()
 	}
-	event.Timestamp = askahuman.FormatTime(ended)
+	event.Timestamp = wire.Time(ended).String()
 	body, err := json.Marshal(event)
 	if err != nil {
 		return Message{}, false, fmt.Errorf("write the webhook: %w", err)
 	}
 	id := sha256.Sum256([]byte(q.ID + "\x00" + event.Type))
-	return Message{ID: "msg_" + hex.EncodeToString(id[:16]), AgentID: q.AgentID, QuestionID: q.ID, URL: q.CallbackURL, Ended: ended, Body: body}, true, nil
+	return Message{ID: "msg_" + hex.EncodeToString(id[:16]), AgentID: q.AgentID, QuestionID: q.ID, URL: q.CallbackURL,
+		Ended: ended, Body: body}, true, nil
 }
 
 // Poster sends one attempt of a webhook; [webhook.Client] is one.
@@ -126,14 +119,9 @@ type Poster interface {
 	Post(ctx context.Context, url string, header http.Header, body []byte) (webhook.Answer, error)
 }
 
-// Keys are the secrets of agents; [Secrets] is one.
-type Keys interface {
-	Valid(ctx context.Context, agentID string) ([]webhook.Secret, error)
-}
-
 // Sender sends webhooks. Keys and Poster are required.
 type Sender struct {
-	Keys   Keys
+	Keys   *Secrets
 	Poster Poster
 	// Now is the clock; nil is [time.Now].
 	Now func() time.Time
@@ -153,9 +141,9 @@ type Outcome struct {
 	Took time.Duration
 }
 
-// Send makes one attempt. An error says that it has failed, and never has the address of the endpoint, which may have a secret of
-// the agent in it: [ErrUnsigned], [ErrAnswer], a [webhook.ForbiddenError], or why there is no answer. It is a [queue.LaterError] if the endpoint says
-// when to come again.
+// Send makes one attempt. An error says that it has failed, and never has the address of the endpoint, which may have a
+// secret of the agent in it: [ErrUnsigned], [ErrAnswer], a [webhook.ForbiddenError], or why there is no answer. It is a
+// [queue.LaterError] if the endpoint says when to come again.
 func (s *Sender) Send(ctx context.Context, m Message) (Outcome, error) {
 	secrets, err := s.Keys.Valid(ctx, m.AgentID)
 	if err != nil {

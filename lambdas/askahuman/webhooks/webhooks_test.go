@@ -8,6 +8,8 @@ import (
 	"math"
 	"net/http"
 	"net/url"
+	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -17,18 +19,31 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/inmem"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/webhooks"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/queue"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/webhook"
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
+	"github.com/onesynth-cdk/onesynth/schema"
 )
+
+// The tests of the package cover the access patterns of the secrets.
+func TestMain(m *testing.M) {
+	database := askahuman.Platform().Database
+	database.AccessPatterns = slices.DeleteFunc(database.AccessPatterns, func(p schema.AccessPattern) bool {
+		return !strings.HasSuffix(p.Name, "WebhookSecret")
+	})
+	os.Exit(dynamotest.Covering(m, database).Run())
+}
 
 // change is a record of the stream, whose question had one status and has another. URL may be empty.
 func change(t *testing.T, was, is, url string) (record events.DynamoDBStreamRecord) {
 	t.Helper()
 	image := func(status string) string {
-		text := fmt.Sprintf(`{"question_id":{"S":"q1"},"status":{"S":%q},"agent_id":{"S":"ada"},"prompt":{"S":"a secret"},"required_responses":{"N":"5"},"current_responses":{"N":"3"},
+		text := fmt.Sprintf(
+			`{"question_id":{"S":"q1"},"status":{"S":%q},"agent_id":{"S":"ada"},"prompt":{"S":"a secret"},"required_responses":{"N":"5"},"current_responses":{"N":"3"},
 			"created_at":{"S":"2026-02-02T09:30:00.000Z"},"deadline":{"S":"2026-02-02T10:30:00.000Z"}`, status)
 		if strings.HasPrefix(status, "CLOSED") {
 			text += `,"closed_at":{"S":"2026-02-02T09:45:00.125Z"}`
@@ -62,18 +77,22 @@ func TestOf(t *testing.T) {
 		t.Errorf("got %+v (-want +got):\n%s", closed, diff)
 	}
 	// A duplicate of the record, and another shard, are the same webhook.
-	for _, again := range []events.DynamoDBStreamRecord{change(t, "OPEN", "CLOSED", endpoint), change(t, "PARTIAL#3", "CLOSED#3", endpoint)} {
+	for _, again := range []events.DynamoDBStreamRecord{change(t, "OPEN", "CLOSED", endpoint),
+		change(t, "PARTIAL#3", "CLOSED#3", endpoint)} {
 		if m, ok, err := webhooks.Of(again); err != nil || !ok || m.ID != closed.ID || string(m.Body) != want {
 			t.Errorf("got %+v, %v, %v", m, ok, err)
 		}
 	}
 	expired, ok, err := webhooks.Of(change(t, "PARTIAL", "EXPIRED", endpoint))
-	if err != nil || !ok || expired.ID == closed.ID || !strings.Contains(string(expired.Body), `"type":"question.expired","timestamp":"2026-02-02T10:30:00.000Z"`) ||
-		!strings.Contains(string(expired.Body), `"expired_at":"2026-02-02T10:30:00.000Z"`) || strings.Contains(string(expired.Body), "closed_at") {
+	if err != nil || !ok || expired.ID == closed.ID ||
+		!strings.Contains(string(expired.Body), `"type":"question.expired","timestamp":"2026-02-02T10:30:00.000Z"`) ||
+		!strings.Contains(string(expired.Body), `"expired_at":"2026-02-02T10:30:00.000Z"`) ||
+		strings.Contains(string(expired.Body), "closed_at") {
 		t.Errorf("got %+v, %v, %v", expired, ok, err)
 	}
 	for _, other := range []struct{ was, is, url string }{
-		{"OPEN", "CLOSED", ""}, {"OPEN", "PARTIAL", endpoint}, {"CLOSED", "CLOSED", endpoint}, {"EXPIRED#1", "EXPIRED#1", endpoint}, {"", "OPEN", endpoint}, {"", "CLOSED", endpoint}, {"OPEN", "", endpoint},
+		{"OPEN", "CLOSED", ""}, {"OPEN", "PARTIAL", endpoint}, {"CLOSED", "CLOSED", endpoint},
+		{"EXPIRED#1", "EXPIRED#1", endpoint}, {"", "OPEN", endpoint}, {"", "CLOSED", endpoint}, {"OPEN", "", endpoint},
 	} {
 		if m, ok, err := webhooks.Of(change(t, other.was, other.is, other.url)); ok || err != nil {
 			t.Errorf("%+v: got %+v, %v", other, m, err)
@@ -101,13 +120,28 @@ func (p *poster) Post(_ context.Context, url string, header http.Header, _ []byt
 
 func now() time.Time { return time.Date(2026, 2, 2, 9, 45, 1, 0, time.UTC) }
 
-func secretsOf(store webhooks.SecretStore) *webhooks.Secrets {
-	return &webhooks.Secrets{Key: func(context.Context) (string, error) { return "key", nil }, Store: store, Now: now}
+func secretsOf(db *dynamo.DB) *webhooks.Secrets {
+	return &webhooks.Secrets{Key: func(context.Context) (string, error) { return "key", nil }, DB: db, Now: now}
+}
+
+// tables are those of the platform.
+func tables(t *testing.T) *dynamo.DB {
+	t.Helper()
+	return dynamotest.Open(t, askahuman.Platform().Database).DB
+}
+
+// none are tables in which nothing is.
+func none(t *testing.T) *dynamo.DB {
+	t.Helper()
+	db, _ := dynamotest.Refused(t, askahuman.Platform().Database, func(string) dynamotest.Answer {
+		return dynamotest.Answer{}
+	})
+	return db
 }
 
 func TestSend(t *testing.T) {
 	t.Parallel()
-	keys := secretsOf(&inmem.Store{})
+	keys := secretsOf(tables(t))
 	if _, err := keys.Rotate(t.Context(), "ada"); err != nil {
 		t.Fatal(err)
 	}
@@ -152,23 +186,29 @@ func TestSendErr(t *testing.T) {
 		want   error
 		later  time.Duration
 	}{
-		"Redirect":  {poster{answer: webhook.Answer{Status: 302}}, webhooks.ErrAnswer, 0},
-		"Failed":    {poster{answer: webhook.Answer{Status: 500}}, webhooks.ErrAnswer, 0},
-		"Busy":      {poster{answer: webhook.Answer{Status: 503, RetryAfter: time.Minute}}, webhooks.ErrAnswer, time.Minute},
+		"Redirect": {poster{answer: webhook.Answer{Status: 302}}, webhooks.ErrAnswer, 0},
+		"Failed":   {poster{answer: webhook.Answer{Status: 500}}, webhooks.ErrAnswer, 0},
+		"Busy": {poster{answer: webhook.Answer{Status: 503, RetryAfter: time.Minute}}, webhooks.ErrAnswer,
+			time.Minute},
 		"Forbidden": {poster{err: &url.Error{Op: "Post", URL: endpoint, Err: refused}}, refused, 0},
-		"TimedOut":  {poster{err: &url.Error{Op: "Post", URL: endpoint, Err: context.DeadlineExceeded}}, context.DeadlineExceeded, 0},
+		"TimedOut": {poster{err: &url.Error{Op: "Post", URL: endpoint, Err: context.DeadlineExceeded}},
+			context.DeadlineExceeded, 0},
 	} {
-		_, err := (&webhooks.Sender{Keys: secretsOf(&inmem.Store{}), Poster: &test.poster, Now: now}).Send(t.Context(), m)
+		_, err := (&webhooks.Sender{Keys: secretsOf(none(t)), Poster: &test.poster, Now: now}).Send(t.Context(), m)
 		later, _ := errors.AsType[*queue.LaterError](err)
-		if !errors.Is(err, test.want) || strings.Contains(err.Error(), "t0ken") || (later != nil) != (test.later > 0) || later != nil && later.After != test.later {
+		if !errors.Is(err, test.want) || strings.Contains(err.Error(), "t0ken") || (later != nil) != (test.later > 0) ||
+			later != nil && later.After != test.later {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
-	outcome, err := (&webhooks.Sender{Keys: secretsOf(&inmem.Store{}), Poster: &poster{answer: webhook.Answer{Status: 410}}, Now: now}).Send(t.Context(), m)
+	outcome, err := (&webhooks.Sender{Keys: secretsOf(none(t)), Poster: &poster{answer: webhook.Answer{Status: 410}},
+		Now: now}).Send(t.Context(), m)
 	if err != nil || !outcome.Gone {
 		t.Errorf("410: got %+v, %v", outcome, err)
 	}
-	without := &webhooks.Secrets{Key: func(context.Context) (string, error) { return "", errors.New("no key") }, Store: &inmem.Store{}}
+	without := &webhooks.Secrets{Key: func(context.Context) (string, error) {
+		return "", errors.New("no key")
+	}, DB: none(t)}
 	p := &poster{}
 	if _, err := (&webhooks.Sender{Keys: without, Poster: p}).Send(t.Context(), m); err == nil || p.header != nil {
 		t.Errorf("without a key: got %v, sent %v", err, p.header)
@@ -178,7 +218,7 @@ func TestSendErr(t *testing.T) {
 // Rotations at the same time each make a secret, and all of them are valid.
 func TestRotateRace(t *testing.T) {
 	t.Parallel()
-	keys := secretsOf(&inmem.Store{})
+	keys := secretsOf(tables(t))
 	var all sync.WaitGroup
 	presents := make([]string, 4)
 	for i := range presents {
@@ -207,7 +247,8 @@ func TestRotateRace(t *testing.T) {
 	}
 }
 
-// A rotation that loses to as many others as there can be at once is carried out. One that always loses ends with its invocation.
+// A rotation that loses to as many others as there can be at once is carried out. One that always loses ends with its
+// invocation.
 func TestRotateContended(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -218,24 +259,19 @@ func TestRotateContended(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), 9*time.Second)
 				defer cancel()
-				secrets, err := secretsOf(&contended{losses: test.losses}).Rotate(ctx, "ada")
+				losses := test.losses
+				db, _ := dynamotest.Refused(t, askahuman.Platform().Database, func(operation string) dynamotest.Answer {
+					if operation != "UpdateItem" || losses == 0 {
+						return dynamotest.Answer{}
+					}
+					losses--
+					return dynamotest.Answer{Code: "ConditionalCheckFailedException"}
+				})
+				secrets, err := secretsOf(db).Rotate(ctx, "ada")
 				if !errors.Is(err, test.want) || (len(secrets) == 2) != (test.want == nil) {
 					t.Errorf("got %d secrets, %v; want %v", len(secrets), err, test.want)
 				}
 			})
 		})
 	}
-}
-
-// contended is a store in which other rotations come between.
-type contended struct {
-	inmem.Store
-	losses int
-}
-
-func (c *contended) RotateWebhookSecret(ctx context.Context, agentID string, next webhooks.Version) (bool, error) {
-	if c.losses--; c.losses >= 0 {
-		return false, nil
-	}
-	return c.Store.RotateWebhookSecret(ctx, agentID, next)
 }

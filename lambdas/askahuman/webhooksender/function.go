@@ -11,29 +11,21 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
+	service "github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/webhooks"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/queue"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/webhook"
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
-// deferrer makes messages come again; [queue.Queue] is one.
-type deferrer interface {
-	Defer(ctx context.Context, receipt string, wait time.Duration) error
-}
-
 type function struct {
-	sender   *webhooks.Sender
-	store    webhooks.DeliveryStore
-	plan     []time.Duration
-	queue    deferrer
-	failures interface {
-		// GiveUp puts a message into the queue of failures; [queue.Queue] does.
-		GiveUp(ctx context.Context, message events.SQSMessage, cause error) error
-	}
-	log     *slog.Logger
-	metrics *kit.Metrics
+	sender          *webhooks.Sender
+	deliveries      *service.Service
+	plan            []time.Duration
+	queue, failures *queue.Queue
+	log             *slog.Logger
+	metrics         *kit.Metrics
 }
 
 // tally counts how the attempts of an invocation ended.
@@ -64,7 +56,8 @@ func (f *function) handle(ctx context.Context, event events.SQSEvent) (events.SQ
 			f.failed(ctx, message, attempt, err)
 		},
 		Undeferred: func(ctx context.Context, message events.SQSMessage, err error) {
-			f.log.WarnContext(ctx, "a webhook does not wait for its next attempt as planned", "message_id", message.MessageId, "error", err.Error())
+			f.log.WarnContext(ctx, "a webhook does not wait for its next attempt as planned", "message_id",
+				message.MessageId, "error", err.Error())
 		},
 	}
 	response, err := batch.Each(ctx, event, func(ctx context.Context, message events.SQSMessage) error {
@@ -95,20 +88,22 @@ func (f *function) handle(ctx context.Context, event events.SQSEvent) (events.SQ
 		})
 		return nil
 	})
-	f.metrics.Emit(ctx, kit.Count("WebhooksSent", t.sent), kit.Count("WebhooksUnwanted", t.unwanted), kit.Count("WebhookFailures", t.failures), kit.Count("WebhooksGivenUp", t.givenUp))
+	f.metrics.Emit(ctx, kit.Count("WebhooksSent", t.sent), kit.Count("WebhooksUnwanted", t.unwanted),
+		kit.Count("WebhookFailures", t.failures), kit.Count("WebhooksGivenUp", t.givenUp))
 	for _, took := range t.took {
 		f.metrics.Emit(ctx, kit.Milliseconds("TimeToWebhook", took))
 	}
 	return response, err
 }
 
-// tell lets the agent see how far a webhook is. The attempt counts without it: to make it again would send the webhook twice.
+// tell lets the agent see how far a webhook is. The attempt counts without it: to make it again would send the webhook
+// twice.
 func (f *function) tell(ctx context.Context, m webhooks.Message, d askahuman.Delivery) {
 	if m.QuestionID == "" {
 		return
 	}
 	d.AttemptedAt = time.Now()
-	if err := f.store.NoteDelivery(ctx, m.QuestionID, d); err != nil {
+	if err := f.deliveries.NoteDelivery(ctx, m.QuestionID, d); err != nil {
 		f.log.WarnContext(ctx, "the state of a webhook was not kept", "question_id", m.QuestionID, "error", err.Error())
 	}
 }
@@ -141,8 +136,10 @@ func (f *function) failed(ctx context.Context, message events.SQSMessage, attemp
 	}
 	text := reason(err)
 	if attempt.Last {
-		f.log.ErrorContext(ctx, "a webhook is given up", "message_id", message.MessageId, "attempt", attempt.Number, "error", text)
+		f.log.ErrorContext(ctx, "a webhook is given up", "message_id", message.MessageId, "attempt", attempt.Number,
+			"error", text)
 		return
 	}
-	f.log.InfoContext(ctx, "a webhook failed, and is tried again", "message_id", message.MessageId, "attempt", attempt.Number, "next_seconds", int(attempt.Wait/time.Second), "error", text)
+	f.log.InfoContext(ctx, "a webhook failed, and is tried again", "message_id", message.MessageId, "attempt",
+		attempt.Number, "next_seconds", int(attempt.Wait/time.Second), "error", text)
 }

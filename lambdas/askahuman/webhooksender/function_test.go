@@ -20,17 +20,20 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
-	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/inmem"
+	"github.com/onesynth-cdk/onesynth/internal/cloud/assembly/assemblytest"
+	"github.com/onesynth-cdk/onesynth/internal/cloud/policy"
+	"github.com/onesynth-cdk/onesynth/internal/eventsource"
+	"github.com/onesynth-cdk/onesynth/internal/services"
+	"github.com/onesynth-cdk/onesynth/internal/services/dynamodb"
+	"github.com/onesynth-cdk/onesynth/internal/services/sqs"
+	service "github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/webhooks"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/metricstest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/queue"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/webhook"
-	"github.com/onesynth-cdk/onesynth/local/assembly/assemblytest"
-	"github.com/onesynth-cdk/onesynth/local/awsapi"
-	"github.com/onesynth-cdk/onesynth/local/policy"
-	localqueue "github.com/onesynth-cdk/onesynth/local/queue"
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -58,11 +61,12 @@ func (i invoker) Invoke(ctx context.Context, _ string, payload []byte) ([]byte, 
 
 // run is the function behind a queue of the local run, and the endpoints of agents.
 type run struct {
-	server   *awsapi.Server
-	mappings *localqueue.Mappings
+	server   *services.Services
+	mappings *eventsource.Mappings
 	output   *lines
 	endpoint *httptest.Server
-	store    *inmem.Store
+	secrets  *webhooks.Secrets
+	service  *service.Service
 
 	mutex    sync.Mutex
 	received map[string]int                // by path
@@ -92,13 +96,17 @@ func (l *lines) String() string {
 
 func start(t *testing.T) *run {
 	t.Helper()
-	r := &run{received: map[string]int{}, hanging: map[string]context.CancelFunc{}, verified: map[string]bool{}, output: &lines{}, store: &inmem.Store{}}
+	r := &run{received: map[string]int{}, hanging: map[string]context.CancelFunc{}, verified: map[string]bool{},
+		output: &lines{}}
+	r.service = &service.Service{DB: dynamotest.Open(t, askahuman.Platform().Database).DB}
+	r.secrets = keys(t)
 	r.endpoint = httptest.NewServer(http.HandlerFunc(r.answer))
 	t.Cleanup(r.endpoint.Close)
-	plan := schema.WebhookRetries()
+	plan := askahuman.WebhookRetries()
 	source := assemblytest.Load(t, strings.Replace(resources, "ATTEMPTS", fmt.Sprint(len(plan)+1), 1))
 	var err error
-	if r.server, err = awsapi.New(awsapi.Options{Assembly: source, EngineURL: "http://127.0.0.1:1"}); err != nil {
+	if r.server, err = services.New(services.Options{Assembly: source,
+		DynamoDB: dynamodb.ServiceOptions{EngineURL: "http://127.0.0.1:1"}}); err != nil {
 		t.Fatal(err)
 	}
 	role, err := policy.ForRole(source, "arn:aws:iam::000000000000:role/sender")
@@ -112,9 +120,10 @@ func start(t *testing.T) *run {
 	if err != nil {
 		t.Fatal(err)
 	}
-	config := aws.Config{Region: "us-east-1", BaseEndpoint: &endpoint.URL, Credentials: credentials.NewStaticCredentialsProvider("KEY", "local", "")}
+	config := aws.Config{Region: "us-east-1", BaseEndpoint: &endpoint.URL,
+		Credentials: credentials.NewStaticCredentialsProvider("KEY", "local", "")}
 	f := &function{
-		sender: &webhooks.Sender{Keys: keys(), Poster: impatient{r, &webhook.Client{
+		sender: &webhooks.Sender{Keys: r.secrets, Poster: impatient{r, &webhook.Client{
 			Addresses: webhook.Addresses{Local: []string{r.endpoint.URL}}, Timeout: time.Minute,
 			Connecting: func(address netip.AddrPort, refused error) {
 				r.mutex.Lock()
@@ -126,16 +135,23 @@ func start(t *testing.T) *run {
 				}
 			},
 		}}},
-		store: r.store, plan: plan, queue: queue.New(config, r.server.Queue("webhooks").URL), failures: queue.New(config, r.server.Queue("failed").URL), log: log, metrics: &kit.Metrics{Namespace: "Onesynth/askahuman", Function: "webhooksender", Writer: r.output},
+		deliveries: r.service, plan: plan, queue: queue.New(config, r.server.Queue("webhooks").URL),
+		failures: queue.New(config, r.server.Queue("failed").URL), log: log,
+		metrics: &kit.Metrics{Namespace: "Onesynth/askahuman", Function: "webhooksender", Writer: r.output},
 	}
-	r.mappings, err = localqueue.Read(source, localqueue.Options{Invoke: invoker{kit.NewResponder(log, f.handle)}, Queue: r.server.Queue, Authorise: func(function, action, resource string) error {
-		return r.server.Authorise(function, action, resource)
-	}})
+	r.mappings, err = eventsource.Read(source,
+		eventsource.Options{Invoke: invoker{kit.NewResponder(log, f.handle)}, Queue: r.server.Queue,
+			Authorise: func(function, action, resource string) error {
+				return r.server.Authorise(function, action, resource)
+			}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(t.Context())
-	ended := r.mappings.Start(ctx, nil)
+	ended, err := r.mappings.Start(ctx, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(func() {
 		stop()
 		<-ended
@@ -143,7 +159,8 @@ func start(t *testing.T) *run {
 	return r
 }
 
-// impatient gives an endpoint that hangs less time than the others, from when it has the webhook: a slow machine times out no other.
+// impatient gives an endpoint that hangs less time than the others, from when it has the webhook: a slow machine times
+// out no other.
 type impatient struct {
 	run    *run
 	client *webhook.Client
@@ -164,15 +181,20 @@ func (i impatient) Post(ctx context.Context, address string, header http.Header,
 	return i.client.Post(ctx, address, header, body)
 }
 
-func keys() *webhooks.Secrets {
-	return &webhooks.Secrets{Key: func(context.Context) (string, error) { return "key", nil }, Store: &inmem.Store{}}
+// keys are the secrets of agents who have rotated none.
+func keys(t *testing.T) *webhooks.Secrets {
+	t.Helper()
+	db, _ := dynamotest.Refused(t, askahuman.Platform().Database, func(string) dynamotest.Answer {
+		return dynamotest.Answer{}
+	})
+	return &webhooks.Secrets{Key: func(context.Context) (string, error) { return "key", nil }, DB: db}
 }
 
 // answer is the endpoint of all agents: the first element of the path says how it behaves.
 func (r *run) answer(w http.ResponseWriter, request *http.Request) {
 	var body bytes.Buffer
 	_, _ = body.ReadFrom(request.Body)
-	secrets, err := keys().Valid(request.Context(), "ada")
+	secrets, err := r.secrets.Valid(request.Context(), "ada")
 	if err == nil {
 		err = webhook.Verify(request.Header, body.Bytes(), time.Now(), secrets...)
 	}
@@ -197,24 +219,35 @@ func (r *run) answer(w http.ResponseWriter, request *http.Request) {
 	}
 }
 
+// delivery is what the tables have of the webhook of a question.
+func (r *run) delivery(t *testing.T, questionID string) (d askahuman.Delivery) {
+	t.Helper()
+	if _, err := r.service.DB.Get(t.Context(), "GetDelivery", &d, "DELIVERY#"+questionID); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
 func (r *run) send(t *testing.T, address string) {
 	t.Helper()
-	body, err := json.Marshal(webhooks.Message{ID: "msg_1", AgentID: "ada", QuestionID: "question at " + address, URL: address, Ended: time.Now(), Body: json.RawMessage(`{"type":"question.closed"}`)})
+	body, err := json.Marshal(webhooks.Message{ID: "msg_1", AgentID: "ada", QuestionID: "question at " + address,
+		URL: address, Ended: time.Now(), Body: json.RawMessage(`{"type":"question.closed"}`)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.server.Queue("webhooks").Send(string(body), nil)
 }
 
-// settled waits until all messages that are left wait for their next attempt, and have been tried that often, or more often where a
-// slow machine lets the first pause of the plan pass. left counts those that are given up, too, unless it is zero.
-func (r *run) settled(t *testing.T, attempts, left int) []awsapi.Message {
+// settled waits until all messages that are left wait for their next attempt, and have been tried that often, or more
+// often where a slow machine lets the first pause of the plan pass. left counts those that are given up, too, unless it
+// is zero.
+func (r *run) settled(t *testing.T, attempts, left int) []sqs.Message {
 	t.Helper()
 	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(5 * time.Millisecond) {
 		// Counted first: what was returned by then has its next time in what is read after it.
-		back := r.mappings.Deliveries()[0].Returned
+		back := r.mappings.Queues()[0].Returned
 		messages, failed := r.server.Queue("webhooks").Messages(), len(r.server.Queue("failed").Messages())
-		tried, returned := true, failed*(len(schema.WebhookRetries())+1)
+		tried, returned := true, failed*(len(askahuman.WebhookRetries())+1)
 		for _, m := range messages {
 			tried = tried && m.Received >= attempts && m.VisibleAt.After(time.Now())
 			returned += m.Received
@@ -228,13 +261,15 @@ func (r *run) settled(t *testing.T, attempts, left int) []awsapi.Message {
 			return messages
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("attempt %d: %d messages are left, want %d; %+v", attempts, len(messages), left, r.mappings.Deliveries())
+			t.Fatalf("attempt %d: %d messages are left, want %d; %+v", attempts, len(messages), left,
+				r.mappings.Queues())
 		}
 	}
 }
 
-// Of 500 webhooks a third goes to endpoints that fail, a third to endpoints that hang, and some are led to the metadata service. Every
-// other one arrives at the first attempt. The rest is tried by the plan, and is then in the queue of failures.
+// Of 500 webhooks a third goes to endpoints that fail, a third to endpoints that hang, and some are led to the metadata
+// service. Every other one arrives at the first attempt. The rest is tried by the plan, and is then in the queue of
+// failures.
 func TestBadEndpoints(t *testing.T) {
 	t.Parallel()
 	r := start(t)
@@ -261,7 +296,7 @@ func TestBadEndpoints(t *testing.T) {
 		}
 		r.send(t, fmt.Sprintf("%s/%s/%d", r.endpoint.URL, kind, i))
 	}
-	plan := schema.WebhookRetries()
+	plan := askahuman.WebhookRetries()
 	for attempt := 1; attempt <= len(plan); attempt++ {
 		for _, m := range r.settled(t, attempt, bad) {
 			if m.Received > len(plan) {
@@ -299,10 +334,12 @@ func TestBadEndpoints(t *testing.T) {
 			t.Errorf("connected to %s", address)
 		}
 	}
-	t.Logf("%d arrived, %d given up after %d attempts, %d connections, all to loopback", arrived, bad, len(plan)+1, len(r.dialled))
+	t.Logf("%d arrived, %d given up after %d attempts, %d connections, all to loopback", arrived, bad, len(plan)+1,
+		len(r.dialled))
 }
 
-// 410 ends the attempts, and Retry-After delays them. What failed once arrives later, and what the queue has besides is given up.
+// 410 ends the attempts, and Retry-After delays them. What failed once arrives later, and what the queue has besides is
+// given up.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
 	r := start(t)
@@ -312,12 +349,14 @@ func TestAnswers(t *testing.T) {
 	if wait := time.Until(visible); wait < 9*time.Minute || wait > 10*time.Minute {
 		t.Errorf("the next attempt is in %s, want 10 minutes", wait)
 	}
-	if d, err := r.store.Delivery(t.Context(), "question at "+r.endpoint.URL+"/busy"); err != nil || d.State != askahuman.DeliveryWaiting || d.Attempts != 1 || visible.Sub(d.NextAttemptAt).Abs() > time.Minute {
-		t.Errorf("got %+v, %v; want the next attempt at %s", d, err, visible)
+	if d := r.delivery(t, "question at "+r.endpoint.URL+"/busy"); d.State != askahuman.DeliveryWaiting ||
+		d.Attempts != 1 || visible.Sub(d.NextAttemptAt).Abs() > time.Minute {
+		t.Errorf("got %+v; want the next attempt at %s", d, visible)
 	}
 	// What is tried comes once, whatever its endpoint says, and is no webhook of a question.
 	for _, kind := range []string{"/fails/test", "/takes/test"} {
-		body, err := json.Marshal(webhooks.Message{ID: "msg_2", AgentID: "ada", URL: r.endpoint.URL + kind, Test: true, Body: json.RawMessage(`{"type":"webhook.test"}`)})
+		body, err := json.Marshal(webhooks.Message{ID: "msg_2", AgentID: "ada", URL: r.endpoint.URL + kind, Test: true,
+			Body: json.RawMessage(`{"type":"webhook.test"}`)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -325,24 +364,29 @@ func TestAnswers(t *testing.T) {
 	}
 	// What is no webhook is given up at once, with the cause.
 	r.server.Queue("webhooks").Send("no webhook", nil)
-	for deadline := time.Now().Add(20 * time.Second); len(r.server.Queue("failed").Messages()) == 0; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(20 * time.Second); len(r.server.Queue("failed").Messages()) == 0; time.Sleep(
+		time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("it is not given up at once")
 		}
 	}
-	if m := r.server.Queue("failed").Messages()[0]; m.Body != "no webhook" || !strings.Contains(m.Attributes["Cause"].StringValue, "read the message") {
+	if m := r.server.Queue("failed").Messages()[0]; m.Body != "no webhook" ||
+		!strings.Contains(m.Attributes["Cause"].StringValue, "read the message") {
 		t.Errorf("the queue of failures has %+v", m)
 	}
 	r.send(t, r.endpoint.URL+"/takes")
-	for deadline := time.Now().Add(20 * time.Second); len(r.server.Queue("failed").Messages()) < 2; time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(20 * time.Second); len(r.server.Queue("failed").Messages()) < 2; time.Sleep(5 *
+		time.Millisecond) {
 		r.server.Queue("webhooks").Due()
 		if time.Now().After(deadline) {
 			t.Fatalf("%d messages failed, want 2", len(r.server.Queue("failed").Messages()))
 		}
 	}
-	for kind, want := range map[string]askahuman.DeliveryState{"/gone": askahuman.DeliveryGivenUp, "/busy": askahuman.DeliveryGivenUp, "/takes": askahuman.DeliveryDone} {
-		if d, err := r.store.Delivery(t.Context(), "question at "+r.endpoint.URL+kind); err != nil || d.State != want || d.AttemptedAt.IsZero() || !d.NextAttemptAt.IsZero() {
-			t.Errorf("%s: got %+v, %v; want %s", kind, d, err, want)
+	for kind, want := range map[string]askahuman.DeliveryState{"/gone": askahuman.DeliveryGivenUp,
+		"/busy": askahuman.DeliveryGivenUp, "/takes": askahuman.DeliveryDone} {
+		if d := r.delivery(t, "question at "+r.endpoint.URL+kind); d.State != want || d.AttemptedAt.IsZero() ||
+			!d.NextAttemptAt.IsZero() {
+			t.Errorf("%s: got %+v; want %s", kind, d, want)
 		}
 	}
 	r.mutex.Lock()
@@ -352,8 +396,9 @@ func TestAnswers(t *testing.T) {
 		}
 	}
 	r.mutex.Unlock()
-	metricstest.Complete(t, r.output.String(), schema.MetricsOf("webhooksender", schema.AskAHuman().Metrics))
-	for _, want := range []string{"a test of an endpoint failed", `"WebhooksSent":1`, `"WebhooksUnwanted":1`, `"WebhooksGivenUp":1`, "a webhook failed, and is tried again", "a webhook is given up", "read the message"} {
+	metricstest.Complete(t, r.output.String(), schema.MetricsOf("webhooksender", askahuman.Platform().Metrics))
+	for _, want := range []string{"a test of an endpoint failed", `"WebhooksSent":1`, `"WebhooksUnwanted":1`,
+		`"WebhooksGivenUp":1`, "a webhook failed, and is tried again", "a webhook is given up", "read the message"} {
 		if !strings.Contains(r.output.String(), want) {
 			t.Errorf("the function did not write %s", want)
 		}
@@ -371,31 +416,45 @@ func TestUndeferred(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &function{sender: &webhooks.Sender{Keys: keys(), Poster: &webhook.Client{}}, plan: schema.WebhookRetries(), queue: away{}, failures: away{}, log: log}
-	response, err := f.handle(t.Context(), events.SQSEvent{Records: []events.SQSMessage{{MessageId: "1", Body: `{"agent_id":"ada","url":"https://127.0.0.1/"}`, Attributes: map[string]string{"ApproximateReceiveCount": "1"}}}})
-	if err != nil || len(response.BatchItemFailures) != 1 || !strings.Contains(output.String(), "does not wait for its next attempt as planned") || !strings.Contains(output.String(), "an address of this machine") {
+	f := &function{sender: &webhooks.Sender{Keys: keys(t), Poster: &webhook.Client{}}, plan: askahuman.WebhookRetries(),
+		queue: away(), failures: away(), log: log}
+	response, err := f.handle(t.Context(), events.SQSEvent{
+		Records: []events.SQSMessage{{MessageId: "1", Body: `{"agent_id":"ada","url":"https://127.0.0.1/"}`,
+			Attributes: map[string]string{"ApproximateReceiveCount": "1"}}}})
+	if err != nil || len(response.BatchItemFailures) != 1 ||
+		!strings.Contains(output.String(), "does not wait for its next attempt as planned") ||
+		!strings.Contains(output.String(), "an address of this machine") {
 		t.Errorf("got %+v, %v, wrote %s", response, err, &output)
 	}
 }
 
-// A test of an endpoint that could not be signed has not been sent, and comes again; one that an endpoint refused does not.
+// A test of an endpoint that could not be signed has not been sent, and comes again; one that an endpoint refused does
+// not.
 func TestUnsignedTest(t *testing.T) {
 	t.Parallel()
-	unreadable := &webhooks.Secrets{Key: func(context.Context) (string, error) { return "", fmt.Errorf("no key") }, Store: &inmem.Store{}}
+	unreadable := &webhooks.Secrets{Key: func(context.Context) (string, error) {
+		return "", fmt.Errorf("no key")
+	}, DB: keys(t).DB}
 	for name, test := range map[string]struct {
 		secrets *webhooks.Secrets
 		again   int
-	}{"Unsigned": {unreadable, 1}, "Refused": {keys(), 0}} {
-		f := &function{sender: &webhooks.Sender{Keys: test.secrets, Poster: &webhook.Client{}}, plan: schema.WebhookRetries(), queue: away{}, failures: away{}, log: slog.New(slog.DiscardHandler)}
-		response, err := f.handle(t.Context(), events.SQSEvent{Records: []events.SQSMessage{{MessageId: "1", Body: `{"agent_id":"ada","url":"https://127.0.0.1/","test":true}`}}})
+	}{"Unsigned": {unreadable, 1}, "Refused": {keys(t), 0}} {
+		f := &function{sender: &webhooks.Sender{Keys: test.secrets, Poster: &webhook.Client{}},
+			plan: askahuman.WebhookRetries(), queue: away(), failures: away(), log: slog.New(slog.DiscardHandler)}
+		response, err := f.handle(t.Context(), events.SQSEvent{
+			Records: []events.SQSMessage{{MessageId: "1",
+				Body: `{"agent_id":"ada","url":"https://127.0.0.1/","test":true}`}}})
 		if err != nil || len(response.BatchItemFailures) != test.again {
 			t.Errorf("%s: got %+v, %v; want %d that come again", name, response, err, test.again)
 		}
 	}
 }
 
-type away struct{}
-
-func (away) Defer(context.Context, string, time.Duration) error { return fmt.Errorf("SQS is away") }
-
-func (away) GiveUp(context.Context, events.SQSMessage, error) error { return fmt.Errorf("SQS is away") }
+// away is a queue that does not answer.
+func away() *queue.Queue {
+	endpoint := "http://127.0.0.1:1"
+	return queue.New(aws.Config{
+		Region: "us-east-1", BaseEndpoint: &endpoint,
+		Credentials: credentials.NewStaticCredentialsProvider("KEY", "local", ""), RetryMaxAttempts: 1,
+	}, endpoint+"/000000000000/webhooks")
+}

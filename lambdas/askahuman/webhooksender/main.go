@@ -6,26 +6,27 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/dynamodb"
+	service "github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/setup"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/webhooks"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/queue"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/webhook"
-	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
 func main() {
-	kit.StartResponder("askahuman", func(_ context.Context, environment kit.Environment) (func(context.Context, events.SQSEvent) (events.SQSEventResponse, error), error) {
-		url, err := environment.Require(schema.WebhookQueueVariable)
+	kit.StartResponder("askahuman", func(_ context.Context,
+		environment kit.Environment) (func(context.Context, events.SQSEvent) (events.SQSEventResponse, error), error) {
+		url, err := environment.Require(askahuman.WebhookQueueVariable)
 		if err != nil {
 			return nil, err
 		}
-		store, err := dynamodb.Open(environment, "webhooksender")
+		deliveries, err := service.Open(environment, "webhooksender")
 		if err != nil {
 			return nil, err
 		}
-		secrets, err := setup.WebhookSecrets(environment, store)
+		secrets, err := setup.WebhookSecrets(environment, deliveries.DB)
 		if err != nil {
 			return nil, err
 		}
@@ -34,9 +35,11 @@ func main() {
 			return nil, err
 		}
 		f := &function{
-			sender: &webhooks.Sender{Keys: secrets, Poster: &webhook.Client{Addresses: webhook.AddressesOf(environment.Getenv)}},
-			store:  store,
-			plan:   schema.WebhookRetries(), queue: queue.New(environment.AWS, url[0]), failures: failures, log: environment.Log, metrics: environment.Metrics,
+			sender: &webhooks.Sender{Keys: secrets,
+				Poster: &webhook.Client{Addresses: webhook.AddressesOf(environment.Getenv)}},
+			deliveries: deliveries, plan: askahuman.WebhookRetries(),
+			queue: queue.New(environment.AWS, url[0]), failures: failures,
+			log: environment.Log, metrics: environment.Metrics,
 		}
 		return f.handle, nil
 	})

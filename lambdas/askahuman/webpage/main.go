@@ -6,12 +6,12 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/page"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
-	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
 func main() {
 	kit.StartHTTP("askahuman", func(_ context.Context, environment kit.Environment) (*kit.API, error) {
-		settings, err := page.ParseSettings(environment.Getenv(schema.PageSettingsVariable))
+		settings, err := page.ParseSettings(environment.Getenv(askahuman.PageSettingsVariable))
 		if err != nil {
 			return nil, err
 		}

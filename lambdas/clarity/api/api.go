@@ -8,36 +8,23 @@
 package api
 
 import (
-	"context"
 	"log/slog"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/clarity"
+	service "github.com/onesynth-cdk/onesynth/lambdas/clarity"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// Service is what the routes of attempts call; [clarity.Service] is one.
-type Service interface {
-	Submit(ctx context.Context, user, id string, in clarity.Submission) (clarity.Attempt, error)
-	Save(ctx context.Context, user, id string, in clarity.Save, ifVersion int, again bool) (clarity.Attempt, error)
-	Evaluate(ctx context.Context, user, id string) (clarity.Attempt, error)
-	Attempt(ctx context.Context, user, id string) (clarity.Attempt, error)
-	Attempts(ctx context.Context, user string, most int, from string) (clarity.AttemptList, error)
-}
-
 // API serves all routes of the platform.
 type API struct {
-	// Service carries requests of attempts out.
-	Service Service
-	// Scenarios reads scenarios.
-	Scenarios clarity.ScenarioStore
-	// Profiles reads profiles.
-	Profiles clarity.ProfileStore
+	// Service carries requests out.
+	Service *service.Service
 	// Keys are the idempotency keys, each user's a scope of its own.
 	Keys idempotency.Claims
 	// WorkTime is that of [httpapi.Config]: the leases of keys and evaluations follow from it.
@@ -66,20 +53,27 @@ type server struct {
 
 func newServer(a *API) *server {
 	s := &server{api: a, Server: httpapi.New(httpapi.Config{
-		Platform:    schema.Clarity(),
-		Description: "People work through a scenario's questions, a rubric of eight dimensions evaluates their answers, and a profile shows how they develop. Fields and query parameters that this description does not name are ignored, null is the same as an optional field left out, and a body without a Content-Type is taken for JSON.",
-		Complete:    allowNoEvaluation,
+		Platform: clarity.Platform(),
+		Description: "People work through a scenario's questions, a rubric of eight dimensions evaluates their " +
+			"answers, and a profile shows how they develop. Fields and query parameters that this description does " +
+			"not name are ignored, null is the same as an optional field left out, and a body without a Content-Type " +
+			"is taken for JSON.",
+		Complete: allowNoEvaluation,
 		Callers: map[schema.Caller]httpapi.Identity{
-			schema.CallerUser: httpapi.ByToken("userToken", "A token of this platform's issuer. The user is its subject."),
+			schema.CallerUser: httpapi.ByToken("userToken",
+				"A token of this platform's issuer. The user is its subject."),
 		},
 		MaxBodyBytes: maxBody,
 		WorkTime:     a.WorkTime,
 		Errors:       failures(),
 		Idempotency: httpapi.Idempotency{
 			Keys: a.Keys, Claim: idempotency.WithWrite,
-			Description: "A key of the caller's choice, in printable ASCII; without one the request is carried out each time. The same request with the same key is carried out once and answered alike for 24 hours, also if it was refused; with another request the key is refused. " +
+			Description: "A key of the caller's choice, in printable ASCII; without one the request is carried out " +
+				"each time. The same request with the same key is carried out once and answered alike for 24 hours, " +
+				"also if it was refused; with another request the key is refused. " +
 				"Two requests are the same if method, path, If-Match and body are, byte for byte. " +
-				"A body of the wrong form does not use its key up, nor does a request that fails for a reason that passes (409 with Retry-After, 5xx).",
+				"A body of the wrong form does not use its key up, nor does a request that fails for a reason that " +
+				"passes (409 with Retry-After, 5xx).",
 			Passing: []error{&clarity.RunningError{}, &clarity.LimitError{}},
 		},
 		Log: a.Log,

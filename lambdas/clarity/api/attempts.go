@@ -10,9 +10,9 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/clarity"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 )
 
 // AttemptPath is the path of an attempt. huma sees no parameters in a type that is not exported.
@@ -39,7 +39,9 @@ type (
 )
 
 // evaluated says how requests that complete an attempt evaluate it.
-const evaluated = " The answer waits for the evaluation. An attempt whose evaluation fails, takes too long, or is put off by the limit of evaluations a day is stored all the same: evaluation is null, evaluationFailure says why, and it is evaluated later without another request."
+const evaluated = " The answer waits for the evaluation. An attempt whose evaluation fails, takes too long, or is " +
+	"put off by the limit of evaluations a day is stored all the same: evaluation is null, evaluationFailure says " +
+	"why, and it is evaluated later without another request."
 
 func (s *server) registerAttempts() {
 	precisely := httpapi.Forms{"path.id": httpapi.Format("uuid")}
@@ -47,7 +49,8 @@ func (s *server) registerAttempts() {
 	versioned := map[string]string{"ETag": "The attempt's version, for If-Match."}
 
 	httpapi.Mutate(s.Server, httpapi.Operation{
-		Method: http.MethodPost, Path: "/attempts", ID: "createAttempt", Status: http.StatusCreated, Form: clarity.Attempt{}, KeyOptional: true,
+		Method: http.MethodPost, Path: "/attempts", ID: "createAttempt", Status: http.StatusCreated,
+		Form: clarity.Attempt{}, KeyOptional: true,
 		Headers:     map[string]string{"ETag": versioned["ETag"], "Location": "The path of the attempt."},
 		Location:    "/attempts/{attemptId}",
 		Description: "Stores an attempt, and evaluates a completed one." + evaluated,
@@ -64,13 +67,17 @@ func (s *server) registerAttempts() {
 	})
 
 	httpapi.Mutate(s.Server, httpapi.Operation{
-		Method: http.MethodPut, Path: "/attempts/{id}", ID: "saveAttempt", Form: clarity.Attempt{}, KeyOptional: true, Headers: versioned, IfMatch: "the attempt",
-		Description: "Changes an attempt in progress. Completing it evaluates it, and makes the time of submission its timestamp." + evaluated,
-		Precisely:   precisely,
-		Errors:      append(of, clarity.ErrScenarioNotFound, clarity.ErrNotInProgress, &clarity.RunningError{}, &clarity.VersionError{Current: 4}),
+		Method: http.MethodPut, Path: "/attempts/{id}", ID: "saveAttempt", Form: clarity.Attempt{}, KeyOptional: true,
+		Headers: versioned, IfMatch: "the attempt",
+		Description: "Changes an attempt in progress. Completing it evaluates it, and makes the time of submission " +
+			"its timestamp." + evaluated,
+		Precisely: precisely,
+		Errors: append(of, clarity.ErrScenarioNotFound, clarity.ErrNotInProgress, &clarity.RunningError{},
+			&clarity.VersionError{Current: 4}),
 	}, func(ctx context.Context, input *saveInput) (a clarity.Attempt, err error) {
 		err = httpapi.IfMatch(ctx).Attempt(func(ifVersion int) (err error) {
-			a, err = s.api.Service.Save(ctx, httpapi.CallerFrom(ctx).ID, input.ID, input.Body, ifVersion, idempotency.ClaimFrom(ctx) != nil)
+			a, err = s.api.Service.Save(ctx, httpapi.CallerFrom(ctx).ID, input.ID, input.Body, ifVersion,
+				idempotency.ClaimFrom(ctx) != nil)
 			return err
 		}, currentVersion)
 		return a, err
@@ -80,7 +87,8 @@ func (s *server) registerAttempts() {
 
 	httpapi.Serve(s.Server, httpapi.Operation{
 		Method: http.MethodGet, Path: "/attempts", ID: "listAttempts",
-		Description: "Returns a page of the caller's attempts. A list follows a change of an attempt within a moment; the attempt itself follows at once.",
+		Description: "Returns a page of the caller's attempts. A list follows a change of an attempt within a " +
+			"moment; the attempt itself follows at once.",
 	}, func(ctx context.Context, page *Page) (clarity.AttemptList, error) {
 		return s.api.Service.Attempts(ctx, httpapi.CallerFrom(ctx).ID, page.Limit, page.NextToken)
 	})
@@ -100,9 +108,10 @@ func (s *server) registerAttempts() {
 
 	httpapi.Serve(s.Server, httpapi.Operation{
 		Method: http.MethodPost, Path: "/attempts/{id}/evaluate", ID: "evaluateAttempt",
-		Description: "Evaluates a completed attempt that has no evaluation. An attempt that has one keeps it. If the evaluation fails, the answer has none, and says why.",
-		Precisely:   precisely,
-		Errors:      append(of, clarity.ErrNotCompleted, &clarity.RunningError{}, &clarity.LimitError{}),
+		Description: "Evaluates a completed attempt that has no evaluation. An attempt that has one keeps it. If the " +
+			"evaluation fails, the answer has none, and says why.",
+		Precisely: precisely,
+		Errors:    append(of, clarity.ErrNotCompleted, &clarity.RunningError{}, &clarity.LimitError{}),
 	}, func(ctx context.Context, input *AttemptPath) (clarity.Attempt, error) {
 		a, err := s.api.Service.Evaluate(ctx, httpapi.CallerFrom(ctx).ID, input.ID)
 		return withoutAnswers(a), err
@@ -122,7 +131,8 @@ func attemptID(ctx context.Context, in clarity.Submission) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("make the attempt's id: %w", err)
 	}
-	return uuid.NewHash(sha256.New(), uuid.NameSpaceOID, fmt.Appendf(nil, "%q %s", claim.Key(), content), 8).String(), nil
+	return uuid.NewHash(sha256.New(), uuid.NameSpaceOID, fmt.Appendf(nil, "%q %s", claim.Key(), content), 8).String(),
+		nil
 }
 
 // withoutAnswers is an attempt as it answers the request that has its answers.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/clarity"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 )
@@ -18,15 +17,7 @@ type ErrorResponse struct {
 // failures returns the answers to errors.
 func failures() httpapi.Errors {
 	return httpapi.Errors{
-		Known: []httpapi.KnownError{
-			{Match: httpapi.Refused(0), Status: http.StatusBadRequest},
-			{Match: httpapi.As[*clarity.VersionError], Status: http.StatusPreconditionFailed},
-			{Match: httpapi.Is(clarity.ErrAttemptNotFound, clarity.ErrNoScenarios, clarity.ErrScenarioNotFound, clarity.ErrNoProfile), Status: http.StatusNotFound},
-			{Match: httpapi.Is(clarity.ErrForbidden), Status: http.StatusForbidden},
-			{Match: httpapi.Is(clarity.ErrNotInProgress, clarity.ErrNotCompleted, clarity.ErrScenarioInactive), Status: http.StatusConflict},
-			{Match: httpapi.As[*clarity.RunningError], Status: http.StatusConflict},
-			{Match: httpapi.As[*clarity.LimitError], Status: http.StatusTooManyRequests},
-		},
+		Known: []httpapi.KnownError{{Match: httpapi.Refused(0), Status: http.StatusBadRequest}},
 		Body: func(_ context.Context, f httpapi.Failure) any {
 			return ErrorResponse{f.Message, f.Problems()}
 		},

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"net/http"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/clarity"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
+	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 )
 
 // ScenarioList has scenarios.
@@ -28,7 +28,7 @@ func (s *server) registerOthers() {
 		Method: http.MethodGet, Path: "/scenarios", ID: "listScenarios",
 		Description: "Returns all active scenarios.",
 	}, func(ctx context.Context, input *scenariosInput) (ScenarioList, error) {
-		found, err := s.api.Scenarios.Scenarios(ctx, input.Difficulty)
+		found, err := s.api.Service.Scenarios.Scenarios(ctx, input.Difficulty)
 		list := ScenarioList{Scenarios: make([]clarity.Scenario, len(found))}
 		for i, scenario := range found {
 			list.Scenarios[i] = withTags(scenario)
@@ -41,7 +41,7 @@ func (s *server) registerOthers() {
 		Description: "Returns a scenario, also one that is not active any more.",
 		Errors:      []error{clarity.ErrScenarioNotFound},
 	}, func(ctx context.Context, input *scenarioInput) (clarity.Scenario, error) {
-		scenario, err := s.api.Scenarios.Scenario(ctx, input.ID)
+		scenario, err := s.api.Service.Scenarios.Scenario(ctx, input.ID)
 		return withTags(scenario), s.orNone(ctx, err)
 	})
 
@@ -50,14 +50,14 @@ func (s *server) registerOthers() {
 		Description: "Returns the caller's latest profile. It follows the evaluation of an attempt within a moment.",
 		Errors:      []error{clarity.ErrNoProfile},
 	}, func(ctx context.Context, _ *struct{}) (clarity.Profile, error) {
-		return s.api.Profiles.LatestProfile(ctx, httpapi.CallerFrom(ctx).ID)
+		return s.api.Service.LatestProfile(ctx, httpapi.CallerFrom(ctx).ID)
 	})
 
 	httpapi.Serve(s.Server, httpapi.Operation{
 		Method: http.MethodGet, Path: "/users/me/profile/history", ID: "listProfiles",
 		Description: "Returns a page of the caller's profiles, one for each evaluated attempt.",
 	}, func(ctx context.Context, page *Page) (clarity.ProfileList, error) {
-		return s.api.Profiles.Profiles(ctx, httpapi.CallerFrom(ctx).ID, page.Limit, page.NextToken)
+		return s.api.Service.Profiles(ctx, httpapi.CallerFrom(ctx).ID, page.Limit, page.NextToken)
 	})
 
 	httpapi.RegisterDocument(s.Server, httpapi.Operation{
@@ -79,7 +79,7 @@ func (s *server) orNone(ctx context.Context, err error) error {
 	if !errors.Is(err, clarity.ErrScenarioNotFound) {
 		return err
 	}
-	if list, failed := s.api.Scenarios.Scenarios(ctx, ""); failed == nil && len(list) == 0 {
+	if list, failed := s.api.Service.Scenarios.Scenarios(ctx, ""); failed == nil && len(list) == 0 {
 		return clarity.ErrNoScenarios
 	}
 	return err

@@ -6,27 +6,21 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/clarity"
+	service "github.com/onesynth-cdk/onesynth/lambdas/clarity"
 	"github.com/onesynth-cdk/onesynth/lambdas/clarity/api"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
+	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 )
 
-// shelf is a stub without the scenario that is asked for, and with as many others.
-type shelf struct {
-	stub
-	others int
-}
-
-func (s shelf) Submit(context.Context, string, string, clarity.Submission) (clarity.Attempt, error) {
-	return clarity.Attempt{}, clarity.ErrScenarioNotFound
-}
+// shelf has no scenario that is asked for, and as many others.
+type shelf int
 
 func (s shelf) Scenario(context.Context, string) (clarity.Scenario, error) {
 	return clarity.Scenario{}, clarity.ErrScenarioNotFound
 }
 
 func (s shelf) Scenarios(context.Context, clarity.Difficulty) ([]clarity.Scenario, error) {
-	return make([]clarity.Scenario, s.others), nil
+	return make([]clarity.Scenario, s), nil
 }
 
 // Where no scenario is active, an answer about one that is not there says what loads the first ones.
@@ -34,10 +28,11 @@ func TestWithoutInitialData(t *testing.T) {
 	t.Parallel()
 	const command = "onesynth seed clarity"
 	for others, want := range []bool{true, false} {
-		s := shelf{stub{func() error { return nil }}, others}
-		handler := (&api.API{Service: s, Scenarios: s, Profiles: s, Keys: &httpapitest.Ledger{}, Now: began}).Handler()
+		s := &service.Service{Scenarios: shelf(others)}
+		handler := (&api.API{Service: s, Keys: &httpapitest.Ledger{}, Now: began}).Handler()
 		attempt := map[string]any{"scenarioId": "washing-machine-repair", "status": "in-progress", "answers": []any{}}
-		for line, body := range map[string]any{"GET /scenarios/washing-machine-repair": nil, "POST /attempts": attempt} {
+		for line, body := range map[string]any{"GET /scenarios/washing-machine-repair": nil,
+			"POST /attempts": attempt} {
 			got := send(t, handler, "ann", line, body, "Content-Type: application/json")
 			if got.Code != http.StatusNotFound || strings.Contains(got.Error, command) != want {
 				t.Errorf("%d others, %s: got %d %s", others, line, got.Code, got.Error)

@@ -18,7 +18,7 @@ import (
 	awsdynamodb "github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/clarity"
+	service "github.com/onesynth-cdk/onesynth/lambdas/clarity"
 	"github.com/onesynth-cdk/onesynth/lambdas/clarity/api"
 	"github.com/onesynth-cdk/onesynth/lambdas/clarity/claritytest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
@@ -26,6 +26,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/metricstest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/model"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
+	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -50,7 +51,8 @@ func send(t *testing.T, handler http.Handler, user, line string, body any, heade
 	return sendIn(t, t.Context(), handler, user, line, body, headers...)
 }
 
-func sendIn(t *testing.T, ctx context.Context, handler http.Handler, user, line string, body any, headers ...string) answer {
+func sendIn(t *testing.T, ctx context.Context, handler http.Handler, user, line string, body any,
+	headers ...string) answer {
 	t.Helper()
 	content := ""
 	if body != nil {
@@ -93,14 +95,16 @@ func TestOneKey(t *testing.T) {
 	for range 50 {
 		all.Go(func() {
 			got := send(t, api, "ann", "POST /attempts", claritytest.Submission("This bridge"), key)
-			if got.Code != http.StatusCreated && (got.Code != http.StatusConflict || got.Header().Get("Retry-After") == "") {
+			if got.Code != http.StatusCreated && (got.Code != http.StatusConflict ||
+				got.Header().Get("Retry-After") == "") {
 				t.Errorf("got %d %v %s", got.Code, got.Header(), got.Body)
 			}
 		})
 	}
 	all.Wait()
 	last := send(t, api, "ann", "POST /attempts", claritytest.Submission("This bridge"), key)
-	if last.Code != http.StatusCreated || last.Header().Get("Idempotency-Replayed") != "true" || last.Evaluation == nil || last.Header().Get("Location") != "/attempts/"+last.ID {
+	if last.Code != http.StatusCreated || last.Header().Get("Idempotency-Replayed") != "true" ||
+		last.Evaluation == nil || last.Header().Get("Location") != "/attempts/"+last.ID {
 		t.Errorf("the repeat: got %d %v %s", last.Code, last.Header(), last.Body)
 	}
 	if found := attempts(t, api, "ann"); len(found) != 1 || found[0].ID != last.ID || w.Judge.Calls() != 1 {
@@ -110,17 +114,21 @@ func TestOneKey(t *testing.T) {
 		t.Errorf("the metrics are %v", sums)
 	}
 	// A key belongs to its user and its request, for a day.
-	if got := send(t, api, "ann", "POST /attempts", claritytest.Submission("That bridge"), key); got.Code != http.StatusBadRequest || got.Details[0].Field != "Idempotency-Key" {
+	if got := send(t, api, "ann", "POST /attempts", claritytest.Submission("That bridge"),
+		key); got.Code != http.StatusBadRequest || got.Details[0].Field != "Idempotency-Key" {
 		t.Errorf("another request: got %d %s", got.Code, got.Body)
 	}
-	if got := send(t, api, "bob", "POST /attempts", claritytest.Submission("This bridge"), key); got.Code != http.StatusCreated || got.ID == last.ID {
+	if got := send(t, api, "bob", "POST /attempts", claritytest.Submission("This bridge"),
+		key); got.Code != http.StatusCreated || got.ID == last.ID {
 		t.Errorf("another user: got %d %s", got.Code, got.Body)
 	}
 	w.Advance(25 * time.Hour)
-	if got := send(t, api, "ann", "POST /attempts", claritytest.Submission("That bridge"), key); got.Code != http.StatusCreated || got.ID == last.ID {
+	if got := send(t, api, "ann", "POST /attempts", claritytest.Submission("That bridge"),
+		key); got.Code != http.StatusCreated || got.ID == last.ID {
 		t.Errorf("another request a day later: got %d %s", got.Code, got.Body)
 	}
-	if got := send(t, api, "ann", "POST /attempts", claritytest.Submission("This bridge"), key+"2"); got.Code != http.StatusCreated || got.ID == last.ID {
+	if got := send(t, api, "ann", "POST /attempts", claritytest.Submission("This bridge"),
+		key+"2"); got.Code != http.StatusCreated || got.ID == last.ID {
 		t.Errorf("another key: got %d %s", got.Code, got.Body)
 	}
 }
@@ -131,7 +139,8 @@ func TestNoKey(t *testing.T) {
 	w := claritytest.New(t)
 	api := w.API()
 	for range 2 {
-		if got := send(t, api, "ann", "POST /attempts", claritytest.Submission("This bridge")); got.Code != http.StatusCreated || got.Evaluation == nil {
+		if got := send(t, api, "ann", "POST /attempts",
+			claritytest.Submission("This bridge")); got.Code != http.StatusCreated || got.Evaluation == nil {
 			t.Errorf("got %d %s", got.Code, got.Body)
 		}
 	}
@@ -154,7 +163,8 @@ func TestKilled(t *testing.T) {
 			in := claritytest.Submission("This bridge")
 			in.Status = clarity.InProgress
 			begun := send(t, api, "ann", "POST /attempts", in)
-			return "PUT /attempts/" + begun.ID, clarity.Save{Answers: in.Answers, Change: clarity.Change{Status: clarity.Completed}}
+			return "PUT /attempts/" + begun.ID, clarity.Save{Answers: in.Answers,
+				Change: clarity.Change{Status: clarity.Completed}}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -221,15 +231,18 @@ func TestKilled(t *testing.T) {
 						t.Fatalf("%s: the next attempt got %d %s", where, again.Code, again.Body)
 					}
 					found := attempts(t, api, "ann")
-					if len(found) != want || found[0].ID != again.ID || found[0].Evaluation == nil || found[0].Status != clarity.Completed {
+					if len(found) != want || found[0].ID != again.ID || found[0].Evaluation == nil ||
+						found[0].Status != clarity.Completed {
 						t.Errorf("%s: got %d attempts, want %d; the last is %+v", where, len(found), want, found[0])
 					}
 					if settled && w.Judge.Calls() != judged || w.Judge.Calls() > called+2 {
-						t.Errorf("%s: evaluated %d times before and %d times after, settled: %t", where, judged-called, w.Judge.Calls()-judged, settled)
+						t.Errorf("%s: evaluated %d times before and %d times after, settled: %t", where, judged-called,
+							w.Judge.Calls()-judged, settled)
 					}
 					w.Advance(25 * time.Hour)
 					judged = w.Judge.Calls()
-					if run, err := w.EvaluatePending(t.Context()); err != nil || run != (clarity.Run{}) || w.Judge.Calls() != judged {
+					if run, err := w.EvaluatePending(t.Context()); err != nil || run != (service.Run{}) ||
+						w.Judge.Calls() != judged {
 						t.Errorf("%s: later the schedule found %+v, %v", where, run, err)
 					}
 				}
@@ -254,9 +267,10 @@ func TestLease(t *testing.T) {
 			t.Parallel()
 			w := claritytest.New(t)
 			w.EvaluationTime = test.evaluation
-			keys := w.Store.Keys()
+			keys := service.Keys(w.DB)
 			keys.Now = w.Read
-			handler := (&api.API{Service: w.Service, Scenarios: w.Scenarios, Profiles: w.Store, Keys: keys, WorkTime: w.WorkTime(), Log: slog.New(slog.DiscardHandler), Now: w.Read}).Handler()
+			handler := (&api.API{Service: w.Service, Keys: keys, WorkTime: w.WorkTime(),
+				Log: slog.New(slog.DiscardHandler), Now: w.Read}).Handler()
 			ctx, cancel := context.WithTimeout(t.Context(), 28*time.Second)
 			defer cancel()
 			var dead atomic.Bool
@@ -276,10 +290,12 @@ func TestLease(t *testing.T) {
 			again := send(t, handler, "ann", "POST /attempts", body, "Idempotency-Key: k")
 			after, err := strconv.Atoi(again.Header().Get("Retry-After"))
 			if again.Code != http.StatusConflict || err != nil || time.Duration(after)*time.Second > test.longest {
-				t.Errorf("got %d %s, Retry-After %s; want 409, and %s at most", again.Code, again.Body, again.Header().Get("Retry-After"), test.longest)
+				t.Errorf("got %d %s, Retry-After %s; want 409, and %s at most", again.Code, again.Body,
+					again.Header().Get("Retry-After"), test.longest)
 			}
 			w.Advance(time.Duration(after) * time.Second)
-			if last := send(t, handler, "ann", "POST /attempts", body, "Idempotency-Key: k"); last.Code != http.StatusCreated || last.Evaluation == nil {
+			if last := send(t, handler, "ann", "POST /attempts", body,
+				"Idempotency-Key: k"); last.Code != http.StatusCreated || last.Evaluation == nil {
 				t.Errorf("then: got %d %s", last.Code, last.Body)
 			}
 		})
@@ -299,14 +315,16 @@ func TestEarlierReleases(t *testing.T) {
 		"request": func(id string) answer { return send(t, api, "ann", "POST /attempts/"+id+"/evaluate", nil) },
 		"schedule": func(id string) answer {
 			w.Advance(time.Minute)
-			if run, err := w.EvaluatePending(t.Context()); err != nil || run != (clarity.Run{Evaluated: 1}) {
+			if run, err := w.EvaluatePending(t.Context()); err != nil || run != (service.Run{Evaluated: 1}) {
 				t.Errorf("the schedule: got %+v, %v", run, err)
 			}
 			return send(t, api, "ann", "GET /attempts/"+id, nil)
 		},
 	} {
 		// The attempt's id follows from the request, so the request is sent, and then taken back.
-		w.Judge.Says(func(context.Context, int) (clarity.Judgement, error) { return clarity.Judgement{}, errors.New("down") })
+		w.Judge.Says(func(context.Context, int) (clarity.Judgement, error) {
+			return clarity.Judgement{}, errors.New("down")
+		})
 		made := send(t, api, "ann", "POST /attempts", claritytest.Submission(name), "Idempotency-Key: "+name)
 		w.Judge.Says(nil)
 		change := func(table, name, key, expression string, values map[string]types.AttributeValue) {
@@ -319,13 +337,16 @@ func TestEarlierReleases(t *testing.T) {
 			}
 		}
 		change("Attempts", "attemptId", made.ID, "REMOVE evaluationTries, evaluationFailure", nil)
-		claim, _, err := w.Store.Keys().Begin(t.Context(), "ann", name, nil, idempotency.Deferred)
+		claim, _, err := service.Keys(w.DB).Begin(t.Context(), "ann", name, nil, idempotency.Deferred)
 		if err != nil {
 			t.Fatal(err)
 		}
-		change("Guards", "guardKey", claim.Key()[0].(string), "SET claim = :claim, claimed_until = :until REMOVE http_status_code, response_data", map[string]types.AttributeValue{
-			":claim": &types.AttributeValueMemberS{Value: "DEAD"}, ":until": &types.AttributeValueMemberN{Value: "0"},
-		})
+		change("Guards", "guardKey", claim.Key()[0].(string),
+			"SET claim = :claim, claimed_until = :until REMOVE http_status_code, response_data",
+			map[string]types.AttributeValue{
+				":claim": &types.AttributeValueMemberS{Value: "DEAD"},
+				":until": &types.AttributeValueMemberN{Value: "0"},
+			})
 		if got := evaluate(made.ID); got.Code >= 300 || got.ID != made.ID || got.Evaluation == nil {
 			t.Errorf("%s: got %d %s; want %s evaluated", name, got.Code, got.Body, made.ID)
 		}
@@ -412,7 +433,8 @@ func TestSubmissions(t *testing.T) {
 	answers := func(texts ...string) []object {
 		var list []object
 		for i, text := range texts {
-			list = append(list, object{"questionId": fmt.Sprintf("q%d", i+1), "answer": text, "wordCount": 99, "colour": "blue"})
+			list = append(list, object{"questionId": fmt.Sprintf("q%d", i+1), "answer": text, "wordCount": 99,
+				"colour": "blue"})
 		}
 		return list
 	}
@@ -423,19 +445,27 @@ func TestSubmissions(t *testing.T) {
 		status int
 		fields string
 	}{
-		"Shortest":        {object{"scenarioId": "bridge", "answers": answers(good, good), "colour": "blue"}, 201, ""},
-		"Longest":         {object{"scenarioId": "bridge", "answers": answers(longest, longest)}, 201, ""},
-		"AnyOrder":        {object{"scenarioId": "bridge", "answers": []object{answers(good, good)[1], answers(good)[0]}}, 201, ""},
-		"Null":            {object{"scenarioId": "bridge", "answers": answers(good, good), "durationSeconds": nil, "status": nil}, 201, ""},
-		"Duration0":       {object{"scenarioId": "bridge", "answers": answers(good, good), "durationSeconds": 0}, 201, ""},
-		"DurationDay":     {object{"scenarioId": "bridge", "answers": answers(good, good), "durationSeconds": 86400}, 201, ""},
-		"Begun":           {object{"scenarioId": "bridge", "answers": []object{}, "status": "in-progress"}, 201, ""},
-		"BegunShort":      {object{"scenarioId": "bridge", "answers": answers(""), "status": "in-progress"}, 201, ""},
-		"Abandoned":       {object{"scenarioId": "bridge", "answers": answers("?"), "status": "abandoned"}, 201, ""},
-		"NegativeSeconds": {object{"scenarioId": "bridge", "answers": answers(good, good), "durationSeconds": -1}, 400, "durationSeconds"},
-		"OverADay":        {object{"scenarioId": "bridge", "answers": answers(good, good), "durationSeconds": 86401}, 400, "durationSeconds"},
-		"PartOfASecond":   {object{"scenarioId": "bridge", "answers": answers(good, good), "durationSeconds": 0.5}, 400, "durationSeconds"},
-		"OtherStatus":     {object{"scenarioId": "bridge", "answers": answers(good, good), "status": "done"}, 400, "status"},
+		"Shortest": {object{"scenarioId": "bridge", "answers": answers(good, good), "colour": "blue"}, 201, ""},
+		"Longest":  {object{"scenarioId": "bridge", "answers": answers(longest, longest)}, 201, ""},
+		"AnyOrder": {object{"scenarioId": "bridge",
+			"answers": []object{answers(good, good)[1], answers(good)[0]}}, 201, ""},
+		"Null": {object{"scenarioId": "bridge", "answers": answers(good, good), "durationSeconds": nil,
+			"status": nil}, 201, ""},
+		"Duration0": {object{"scenarioId": "bridge", "answers": answers(good, good), "durationSeconds": 0}, 201,
+			""},
+		"DurationDay": {object{"scenarioId": "bridge", "answers": answers(good, good), "durationSeconds": 86400},
+			201, ""},
+		"Begun":      {object{"scenarioId": "bridge", "answers": []object{}, "status": "in-progress"}, 201, ""},
+		"BegunShort": {object{"scenarioId": "bridge", "answers": answers(""), "status": "in-progress"}, 201, ""},
+		"Abandoned":  {object{"scenarioId": "bridge", "answers": answers("?"), "status": "abandoned"}, 201, ""},
+		"NegativeSeconds": {object{"scenarioId": "bridge", "answers": answers(good, good), "durationSeconds": -1}, 400,
+			"durationSeconds"},
+		"OverADay": {object{"scenarioId": "bridge", "answers": answers(good, good), "durationSeconds": 86401},
+			400, "durationSeconds"},
+		"PartOfASecond": {object{"scenarioId": "bridge", "answers": answers(good, good), "durationSeconds": 0.5}, 400,
+			"durationSeconds"},
+		"OtherStatus": {object{"scenarioId": "bridge", "answers": answers(good, good), "status": "done"}, 400,
+			"status"},
 		"NoScenario":      {object{"answers": answers(good, good)}, 400, "scenarioId"},
 		"EmptyScenario":   {object{"scenarioId": "", "answers": answers(good, good)}, 400, "scenarioId"},
 		"UnknownScenario": {object{"scenarioId": "tunnel", "answers": answers(good, good)}, 404, ""},
@@ -443,17 +473,27 @@ func TestSubmissions(t *testing.T) {
 		"NoAnswers":       {object{"scenarioId": "bridge"}, 400, "answers"},
 		"EmptyAnswers":    {object{"scenarioId": "bridge", "answers": []object{}}, 400, "answers answers"},
 		"OneMissing":      {object{"scenarioId": "bridge", "answers": answers(good)}, 400, "answers"},
-		"OneTooMany":      {object{"scenarioId": "bridge", "answers": answers(good, good, good)}, 400, "answers.questionId[2]"},
-		"Repeated":        {object{"scenarioId": "bridge", "answers": append(answers(good, good), answers(good)...)}, 400, "answers.questionId[2]"},
-		"UnknownBegun":    {object{"scenarioId": "bridge", "answers": []object{{"questionId": "q9", "answer": good}}, "status": "in-progress"}, 400, "answers.questionId[0]"},
-		"NoText":          {object{"scenarioId": "bridge", "answers": []object{{"questionId": "q1"}}}, 400, "answers.answer[0]"},
-		"Nul":             {object{"scenarioId": "bridge", "answers": answers(good+"\x00", good)}, 400, "answers.answer[0]"},
-		"TooShort":        {object{"scenarioId": "bridge", "answers": answers(good[1:], good)}, 400, "answers.answer[0]"},
-		"BothTooShort":    {object{"scenarioId": "bridge", "answers": answers("?", "")}, 400, "answers.answer[0] answers.answer[1]"},
-		"Blank":           {object{"scenarioId": "bridge", "answers": answers(strings.Repeat(" ", 20), good)}, 400, "answers.answer[0]"},
-		"Invisible":       {object{"scenarioId": "bridge", "answers": answers("\u200b\u2060 nine char\ufeff\u00a0\u200b", good)}, 400, "answers.answer[0]"},
-		"TooLong":         {object{"scenarioId": "bridge", "answers": answers(good, longest+"x")}, 400, "answers.answer[1]"},
-		"TooLongBegun":    {object{"scenarioId": "bridge", "answers": answers(longest + "x"), "status": "in-progress"}, 400, "answers.answer[0]"},
+		"OneTooMany": {object{"scenarioId": "bridge", "answers": answers(good, good, good)}, 400,
+			"answers.questionId[2]"},
+		"Repeated": {object{"scenarioId": "bridge", "answers": append(answers(good, good), answers(good)...)}, 400,
+			"answers.questionId[2]"},
+		"UnknownBegun": {object{"scenarioId": "bridge", "answers": []object{{"questionId": "q9", "answer": good}},
+			"status": "in-progress"}, 400, "answers.questionId[0]"},
+		"NoText": {object{"scenarioId": "bridge", "answers": []object{{"questionId": "q1"}}}, 400,
+			"answers.answer[0]"},
+		"Nul": {object{"scenarioId": "bridge", "answers": answers(good+"\x00", good)}, 400,
+			"answers.answer[0]"},
+		"TooShort": {object{"scenarioId": "bridge", "answers": answers(good[1:], good)}, 400, "answers.answer[0]"},
+		"BothTooShort": {object{"scenarioId": "bridge", "answers": answers("?", "")}, 400,
+			"answers.answer[0] answers.answer[1]"},
+		"Blank": {object{"scenarioId": "bridge", "answers": answers(strings.Repeat(" ", 20), good)}, 400,
+			"answers.answer[0]"},
+		"Invisible": {object{"scenarioId": "bridge",
+			"answers": answers("\u200b\u2060 nine char\ufeff\u00a0\u200b", good)}, 400, "answers.answer[0]"},
+		"TooLong": {object{"scenarioId": "bridge", "answers": answers(good, longest+"x")}, 400,
+			"answers.answer[1]"},
+		"TooLongBegun": {object{"scenarioId": "bridge", "answers": answers(longest + "x"), "status": "in-progress"},
+			400, "answers.answer[0]"},
 	} {
 		got := send(t, api, name, "POST /attempts", test.body)
 		var fields []string
@@ -463,7 +503,8 @@ func TestSubmissions(t *testing.T) {
 			}
 			fields = append(fields, detail.Field)
 		}
-		if got.Code != test.status || strings.Join(fields, " ") != test.fields || test.status >= 400 && got.Error == "" {
+		if got.Code != test.status || strings.Join(fields, " ") != test.fields ||
+			test.status >= 400 && got.Error == "" {
 			t.Errorf("%s: got %d %.500s; want %d %s", name, got.Code, got.Body, test.status, test.fields)
 		}
 		if stored := attempts(t, api, name); len(stored) != 0 != (test.status == 201) {
@@ -474,12 +515,14 @@ func TestSubmissions(t *testing.T) {
 		}
 		read := send(t, api, name, "GET /attempts/"+got.ID, nil)
 		for i, a := range read.Answers {
-			if a.QuestionID != fmt.Sprintf("q%d", i+1) || a.QuestionText != "What follows from "+a.QuestionID+"?" || a.WordCount != len(strings.Fields(a.Text)) {
+			if a.QuestionID != fmt.Sprintf("q%d", i+1) || a.QuestionText != "What follows from "+a.QuestionID+"?" ||
+				a.WordCount != len(strings.Fields(a.Text)) {
 				t.Errorf("%s: the answer %d is %+v", name, i, a)
 			}
 		}
 		wants := strings.HasPrefix(name, "Duration")
-		if read.Header().Get("ETag") != `"1"` || (read.DurationSeconds != nil) != wants || (read.Evaluation != nil) != (read.Status == clarity.Completed) {
+		if read.Header().Get("ETag") != `"1"` || (read.DurationSeconds != nil) != wants ||
+			(read.Evaluation != nil) != (read.Status == clarity.Completed) {
 			t.Errorf("%s: read is %s", name, read.Body)
 		}
 	}
@@ -518,21 +561,27 @@ func TestSave(t *testing.T) {
 		if got.DurationSeconds != nil {
 			took = fmt.Sprint(*got.DurationSeconds)
 		}
-		if is := fmt.Sprint(got.Status, " ", got.Version, " ", took); got.Code != step.status || got.Code == 200 && (is != step.want || got.Header().Get("ETag") != fmt.Sprintf("%q", fmt.Sprint(got.Version))) {
+		if is := fmt.Sprint(got.Status, " ", got.Version, " ", took); got.Code != step.status ||
+			got.Code == 200 && (is != step.want ||
+				got.Header().Get("ETag") != fmt.Sprintf("%q", fmt.Sprint(got.Version))) {
 			t.Errorf("%+v: got %d %s %s; want %d %s", step.body, got.Code, is, got.Body, step.status, step.want)
 		}
 	}
 	read := send(t, api, "ann", strings.Replace(put, "PUT", "GET", 1), nil)
-	if read.Evaluation == nil || !strings.HasPrefix(read.Answers[0].Text, "My bridge") || !read.Timestamp.Equal(wire.At(w.Read())) {
+	if read.Evaluation == nil || !strings.HasPrefix(read.Answers[0].Text, "My bridge") ||
+		!read.Timestamp.Equal(wire.At(w.Read())) {
 		t.Errorf("got %s", read.Body)
 	}
 
 	put = begin(claritytest.Submission("This bridge"))
 	w.Advance(48 * time.Hour)
-	if got := send(t, api, "ann", put, clarity.Save{Change: clarity.Change{Status: clarity.Abandoned}}); got.Status != clarity.Abandoned || *got.DurationSeconds != clarity.MaxDurationSeconds || got.EvaluationStatus != "" {
+	if got := send(t, api, "ann", put, clarity.Save{
+		Change: clarity.Change{Status: clarity.Abandoned}}); got.Status != clarity.Abandoned ||
+		*got.DurationSeconds != clarity.MaxDurationSeconds || got.EvaluationStatus != "" {
 		t.Errorf("abandoned: got %d %s", got.Code, got.Body)
 	}
-	if got := send(t, api, "ann", strings.Replace(put, "PUT", "POST", 1)+"/evaluate", nil); got.Code != http.StatusConflict {
+	if got := send(t, api, "ann", strings.Replace(put, "PUT", "POST", 1)+"/evaluate",
+		nil); got.Code != http.StatusConflict {
 		t.Errorf("evaluating an abandoned attempt: got %d %s", got.Code, got.Body)
 	}
 
@@ -575,7 +624,8 @@ func TestEvaluate(t *testing.T) {
 	api := w.API()
 	first := send(t, api, "ann", "POST /attempts", claritytest.Submission("This bridge"))
 	second := send(t, api, "ann", "POST /attempts", claritytest.Submission("That bridge"))
-	if second.Code != http.StatusCreated || second.EvaluationFailure != clarity.Limited || !strings.Contains(second.Body.String(), `"evaluation":null`) {
+	if second.Code != http.StatusCreated || second.EvaluationFailure != clarity.Limited ||
+		!strings.Contains(second.Body.String(), `"evaluation":null`) {
 		t.Errorf("got %d %s", second.Code, second.Body)
 	}
 	evaluate := func(of answer) answer { return send(t, api, "ann", "POST /attempts/"+of.ID+"/evaluate", nil) }
@@ -592,7 +642,7 @@ func TestEvaluate(t *testing.T) {
 		return clarity.Judgement{}, &model.Error{Failure: model.Declined, Err: errors.New("no")}
 	})
 	got := evaluate(second)
-	if got.Code != http.StatusOK || got.Evaluation != nil || got.EvaluationFailure != model.Declined {
+	if got.Code != http.StatusOK || got.Evaluation != nil || got.EvaluationFailure != string(model.Declined) {
 		t.Errorf("failed: got %d %s", got.Code, got.Body)
 	}
 	if during.Code != http.StatusConflict || during.Header().Get("Retry-After") == "" || w.Judge.Calls() != 2 {
@@ -603,5 +653,5 @@ func TestEvaluate(t *testing.T) {
 	if got := evaluate(second); got.Code != http.StatusOK || got.Evaluation == nil {
 		t.Errorf("in the end: got %d %s", got.Code, got.Body)
 	}
-	metricstest.Complete(t, w.Metrics(), schema.MetricsOf("clarityapi", schema.Clarity().Metrics))
+	metricstest.Complete(t, w.Metrics(), schema.MetricsOf("clarityapi", clarity.Platform().Metrics))
 }

@@ -9,10 +9,11 @@ import (
 	"context"
 	_ "embed"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/clarity"
+	service "github.com/onesynth-cdk/onesynth/lambdas/clarity"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/converse"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/model"
+	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 )
 
 // maxTokens bounds a reply: eight dimensions with some sentences each need some 1,500 tokens.
@@ -23,10 +24,10 @@ const maxTokens = 4096
 //go:embed system.txt
 var system string
 
-// Evaluator is a [clarity.Evaluator].
+// Evaluator is a [service.Evaluator].
 type Evaluator struct{ client *converse.Client }
 
-var _ clarity.Evaluator = (*Evaluator)(nil)
+var _ service.Evaluator = (*Evaluator)(nil)
 
 // Open returns the evaluator for the model that the function finds in its environment. An error
 // names a variable that is missing.
@@ -39,9 +40,11 @@ func Open(environment kit.Environment) (*Evaluator, error) {
 }
 
 // Evaluate asks the model, which has to take a system prompt and a temperature.
-func (e *Evaluator) Evaluate(ctx context.Context, scenario clarity.Scenario, answers []clarity.Answer) (clarity.Judgement, error) {
+func (e *Evaluator) Evaluate(ctx context.Context, scenario clarity.Scenario,
+	answers []clarity.Answer) (clarity.Judgement, error) {
 	var r reply
-	if err := e.client.Ask(ctx, converse.Question{System: system, Data: write(scenario, answers), MaxTokens: maxTokens}, &r); err != nil {
+	if err := e.client.Ask(ctx, converse.Question{System: system, Data: write(scenario, answers), MaxTokens: maxTokens},
+		&r); err != nil {
 		return clarity.Judgement{}, err
 	}
 	return r.judgement(e.client.ModelID())
@@ -66,7 +69,8 @@ type answered struct {
 
 func write(scenario clarity.Scenario, answers []clarity.Answer) document {
 	var d document
-	d.Scenario.Title, d.Scenario.Description, d.Scenario.Difficulty = scenario.Title, scenario.Description, scenario.Difficulty
+	d.Scenario.Title, d.Scenario.Description, d.Scenario.Difficulty = scenario.Title, scenario.Description,
+		scenario.Difficulty
 	for _, a := range answers {
 		one := answered{Question: a.QuestionText, Answer: a.Text}
 		for _, q := range scenario.Questions {
@@ -106,7 +110,8 @@ func (r reply) judgement(modelID string) (clarity.Judgement, error) {
 		j.Dimensions = append(j.Dimensions, score)
 	}
 	if len(r.Dimensions) != len(j.Dimensions) {
-		return clarity.Judgement{}, model.Errorf(model.Unusable, "the reply has %d dimensions, want %d", len(r.Dimensions), len(j.Dimensions))
+		return clarity.Judgement{}, model.Errorf(model.Unusable, "the reply has %d dimensions, want %d",
+			len(r.Dimensions), len(j.Dimensions))
 	}
 	if err := j.Check(); err != nil {
 		return clarity.Judgement{}, model.Errorf(model.Unusable, "the reply does not fit: %w", err)

@@ -11,18 +11,20 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/clarity"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/converse"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/converse/conversetest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/model"
+	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 )
 
 var scenario = clarity.Scenario{
 	ID: "s", Title: "Bike lanes", Description: "A city counts cyclists.", Difficulty: clarity.Beginner,
 	Questions: []clarity.Question{
-		{ID: "q1", Text: "What does the count show?", Type: "short", TargetWordCount: 80, FocusAreas: []clarity.Dimension{clarity.Evidence}},
-		{ID: "q2", Text: "What else could explain it?", Type: "long", TargetWordCount: 120, FocusAreas: []clarity.Dimension{clarity.Alternatives, clarity.Logic}},
+		{ID: "q1", Text: "What does the count show?", Type: "short", TargetWordCount: 80,
+			FocusAreas: []clarity.Dimension{clarity.Evidence}},
+		{ID: "q2", Text: "What else could explain it?", Type: "long", TargetWordCount: 120,
+			FocusAreas: []clarity.Dimension{clarity.Alternatives, clarity.Logic}},
 	},
 }
 
@@ -67,7 +69,8 @@ func with(member string, value any) string {
 func judged(score int, rationale ...string) clarity.Judgement {
 	j := clarity.Judgement{Feedback: "Go on.", ModelID: conversetest.Model}
 	for i, name := range clarity.Dimensions() {
-		j.Dimensions = append(j.Dimensions, clarity.DimensionScore{Name: name, Score: i % 5, Rationale: []string{"It says so."}})
+		j.Dimensions = append(j.Dimensions, clarity.DimensionScore{Name: name, Score: i % 5,
+			Rationale: []string{"It says so."}})
 	}
 	j.Dimensions[3].Score, j.Dimensions[3].Rationale = score, rationale
 	return j
@@ -126,13 +129,16 @@ func replies() map[string]struct {
 			return map[string]any{"dimensions": all[1:], "feedback": "Go on."}
 		}), nil},
 		"ErrExtra": {written(func(all []dimension) map[string]any {
-			return map[string]any{"dimensions": append(all, dimension{"name": "charm", "score": 4, "rationale": []string{"It is."}}), "feedback": "Go on."}
+			return map[string]any{"dimensions": append(all,
+				dimension{"name": "charm", "score": 4, "rationale": []string{"It is."}}), "feedback": "Go on."}
 		}), nil},
 		"ErrExtraTwice": {written(func(all []dimension) map[string]any {
 			return map[string]any{"dimensions": append(all, all[0]), "feedback": "Go on."}
 		}), nil},
-		"ErrNoFeedback":   {written(func(all []dimension) map[string]any { return map[string]any{"dimensions": all} }), nil},
-		"ErrLongFeedback": {strings.Replace(written(nil), "Go on.", strings.Repeat("x", clarity.MaxFeedbackLength+1), 1), nil},
+		"ErrNoFeedback": {written(func(all []dimension) map[string]any { return map[string]any{"dimensions": all} }),
+			nil},
+		"ErrLongFeedback": {strings.Replace(written(nil), "Go on.", strings.Repeat("x", clarity.MaxFeedbackLength+1),
+			1), nil},
 	}
 }
 
@@ -155,7 +161,8 @@ func TestReply(t *testing.T) {
 			if failed == nil || failed.Failure != model.Unusable || !cmp.Equal(got, clarity.Judgement{}) {
 				t.Fatalf("got %+v, %v, want an error that it is unusable", got, err)
 			}
-			if text := strings.TrimSpace(test.text); len(text) > 10 && strings.Contains(err.Error(), text[len(text)-10:]) {
+			if text := strings.TrimSpace(test.text); len(text) > 10 &&
+				strings.Contains(err.Error(), text[len(text)-10:]) {
 				t.Errorf("the error has a part of the reply: %v", err)
 			}
 		})
@@ -199,10 +206,13 @@ func TestAnswersStayInTheirPlace(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := document{Answers: []answered{
-			{Question: "What does the count show?", TargetWordCount: 80, FocusAreas: []clarity.Dimension{clarity.Evidence}, Answer: first},
-			{Question: "What else could explain it?", TargetWordCount: 120, FocusAreas: []clarity.Dimension{clarity.Alternatives, clarity.Logic}, Answer: second},
+			{Question: "What does the count show?", TargetWordCount: 80,
+				FocusAreas: []clarity.Dimension{clarity.Evidence}, Answer: first},
+			{Question: "What else could explain it?", TargetWordCount: 120,
+				FocusAreas: []clarity.Dimension{clarity.Alternatives, clarity.Logic}, Answer: second},
 		}}
-		want.Scenario.Title, want.Scenario.Description, want.Scenario.Difficulty = scenario.Title, scenario.Description, scenario.Difficulty
+		want.Scenario.Title, want.Scenario.Description, want.Scenario.Difficulty = scenario.Title, scenario.Description,
+			scenario.Difficulty
 		if err := server.CheckAsked(converse.Question{System: system, Data: want, MaxTokens: 4096}); err != nil {
 			t.Fatal(err)
 		}

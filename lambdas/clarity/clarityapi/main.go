@@ -4,6 +4,7 @@ package main
 import (
 	"context"
 
+	service "github.com/onesynth-cdk/onesynth/lambdas/clarity"
 	"github.com/onesynth-cdk/onesynth/lambdas/clarity/api"
 	"github.com/onesynth-cdk/onesynth/lambdas/clarity/setup"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
@@ -12,16 +13,14 @@ import (
 
 func main() {
 	kit.StartHTTP("clarity", func(ctx context.Context, environment kit.Environment) (*kit.API, error) {
-		service, store, err := setup.Service(environment, "clarityapi")
+		s, err := setup.Service(environment, "clarityapi")
 		if err != nil {
 			return nil, err
 		}
-		if store.CursorKey, err = cursor.ReadKey(ctx, environment); err != nil {
+		if s.CursorKey, err = cursor.ReadKey(ctx, environment); err != nil {
 			return nil, err
 		}
-		routes := &api.API{
-			Service: service, Scenarios: service.Scenarios, Profiles: store, Keys: store.Keys(), WorkTime: service.WorkTime(), Log: environment.Log,
-		}
+		routes := &api.API{Service: s, Keys: service.Keys(s.DB), WorkTime: s.WorkTime(), Log: environment.Log}
 		return routes.Handler(), nil
 	})
 }

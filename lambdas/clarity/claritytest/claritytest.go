@@ -12,14 +12,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/clarity"
+	service "github.com/onesynth-cdk/onesynth/lambdas/clarity"
 	"github.com/onesynth-cdk/onesynth/lambdas/clarity/api"
-	"github.com/onesynth-cdk/onesynth/lambdas/clarity/dynamodb"
-	"github.com/onesynth-cdk/onesynth/lambdas/clarity/setup"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
-	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 )
 
 // Judge is an evaluator that counts what it is asked. Its zero value finds every attempt good.
@@ -30,8 +28,9 @@ type Judge struct {
 	says  func(ctx context.Context, call int) (clarity.Judgement, error)
 }
 
-// Evaluate implements [clarity.Evaluator].
-func (j *Judge) Evaluate(ctx context.Context, scenario clarity.Scenario, answers []clarity.Answer) (clarity.Judgement, error) {
+// Evaluate implements [service.Evaluator].
+func (j *Judge) Evaluate(ctx context.Context, scenario clarity.Scenario, answers []clarity.Answer) (clarity.Judgement,
+	error) {
 	j.mu.Lock()
 	if j.asked == nil {
 		j.asked = map[string]int{}
@@ -42,7 +41,8 @@ func (j *Judge) Evaluate(ctx context.Context, scenario clarity.Scenario, answers
 	j.mu.Unlock()
 	for i, answer := range answers {
 		if q := scenario.Questions[i]; q.ID != answer.QuestionID || q.Text != answer.QuestionText {
-			return clarity.Judgement{}, fmt.Errorf("answer %d is to %q, but the question is %q", i, answer.QuestionText, q.Text)
+			return clarity.Judgement{}, fmt.Errorf("answer %d is to %q, but the question is %q", i, answer.QuestionText,
+				q.Text)
 		}
 	}
 	if says == nil {
@@ -76,7 +76,9 @@ func (j *Judge) Says(says func(ctx context.Context, call int) (clarity.Judgement
 func Good() clarity.Judgement {
 	judgement := clarity.Judgement{Feedback: "Good.", ModelID: "judge"}
 	for _, d := range clarity.Dimensions() {
-		judgement.Dimensions = append(judgement.Dimensions, clarity.DimensionScore{Name: d, Score: 3, Rationale: []string{"It is clear."}, Uncertain: d == clarity.Humility})
+		judgement.Dimensions = append(judgement.Dimensions,
+			clarity.DimensionScore{Name: d, Score: 3, Rationale: []string{"It is clear."},
+				Uncertain: d == clarity.Humility})
 	}
 	return judgement
 }
@@ -86,8 +88,7 @@ func Began() time.Time { return time.Date(2026, 2, 2, 9, 30, 0, 0, time.UTC) }
 
 // World is Clarity on tables of its own, with the scenarios of [Scenario].
 type World struct {
-	*clarity.Service
-	Store  *dynamodb.Store
+	*service.Service
 	Tables *dynamotest.Tables
 	Judge  *Judge
 
@@ -99,17 +100,18 @@ type World struct {
 // New makes a world.
 func New(t testing.TB) *World {
 	t.Helper()
-	w := &World{Tables: dynamotest.Open(t, schema.Clarity().Database), Judge: &Judge{}, now: Began()}
-	w.Store = dynamodb.New(w.Tables.DB)
-	w.Store.CursorKey = []byte("the key of these tests")
+	w := &World{Tables: dynamotest.Open(t, clarity.Platform().Database), Judge: &Judge{}, now: Began()}
+	table := service.ScenarioTable{DB: w.Tables.DB}
 	for _, id := range []string{"bridge", "inactive"} {
-		if _, err := w.Store.AddScenario(t.Context(), Scenario(id)); err != nil {
+		if _, err := table.Add(t.Context(), Scenario(id)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	w.Service = &clarity.Service{
-		Store: w.Store, Scenarios: &clarity.Catalog{Store: w.Store, Now: w.Read}, Evaluator: w.Judge, EvaluationsPerDay: 20,
-		Now: w.Read, Log: slog.New(slog.DiscardHandler), Count: setup.Count(&kit.Metrics{Namespace: "Onesynth/clarity", Function: "test", Writer: &w.metrics}),
+	w.Service = &service.Service{
+		DB: w.Tables.DB, CursorKey: []byte("the key of these tests"),
+		Scenarios: &service.Catalog{Store: table, Now: w.Read}, Evaluator: w.Judge,
+		EvaluationsPerDay: 20, Now: w.Read, Log: slog.New(slog.DiscardHandler),
+		Metrics: &kit.Metrics{Namespace: "Onesynth/clarity", Function: "test", Writer: &w.metrics},
 	}
 	return w
 }
@@ -117,17 +119,21 @@ func New(t testing.TB) *World {
 // Scenario is a scenario with the questions q1 and q2, active unless its id says otherwise.
 func Scenario(id string) clarity.Scenario {
 	question := func(id string) clarity.Question {
-		return clarity.Question{ID: id, Text: "What follows from " + id + "?", Type: "long", TargetWordCount: 100, FocusAreas: []clarity.Dimension{clarity.Logic}}
+		return clarity.Question{ID: id, Text: "What follows from " + id + "?", Type: "long", TargetWordCount: 100,
+			FocusAreas: []clarity.Dimension{clarity.Logic}}
 	}
 	return clarity.Scenario{
-		ID: id, Title: "A bridge", Description: strings.Repeat("A bridge over the river. ", 3), Difficulty: clarity.Beginner, Tags: []string{"city"},
-		Questions: []clarity.Question{question("q1"), question("q2")}, Active: id != "inactive", CreatedAt: wire.Time(Began()), EstimatedMinutes: 10,
+		ID: id, Title: "A bridge", Description: strings.Repeat("A bridge over the river. ", 3),
+		Difficulty: clarity.Beginner, Tags: []string{"city"},
+		Questions: []clarity.Question{question("q1"), question("q2")}, Active: id != "inactive",
+		CreatedAt: wire.Time(Began()), EstimatedMinutes: 10,
 	}
 }
 
 // Answers are good answers to a [Scenario], which begin with a text.
 func Answers(text string) clarity.GivenAnswers {
-	return clarity.GivenAnswers{{QuestionID: "q1", Text: text + " carries ten tons."}, {QuestionID: "q2", Text: text + " was built in 1911."}}
+	return clarity.GivenAnswers{{QuestionID: "q1", Text: text + " carries ten tons."},
+		{QuestionID: "q2", Text: text + " was built in 1911."}}
 }
 
 // Submission is a completed attempt with these answers.
@@ -154,7 +160,7 @@ func (w *World) Metrics() string { return w.metrics.String() }
 
 // API is the handler of the routes.
 func (w *World) API() *kit.API {
-	keys := w.Store.Keys()
+	keys := service.Keys(w.DB)
 	keys.Now = w.Read
-	return (&api.API{Service: w.Service, Scenarios: w.Scenarios, Profiles: w.Store, Keys: keys, Log: slog.New(slog.DiscardHandler), Now: w.Read}).Handler()
+	return (&api.API{Service: w.Service, Keys: keys, Log: slog.New(slog.DiscardHandler), Now: w.Read}).Handler()
 }

@@ -11,14 +11,16 @@ import (
 )
 
 func main() {
-	kit.StartEvent("clarity", func(_ context.Context, environment kit.Environment) (func(context.Context, json.RawMessage) error, error) {
-		service, _, err := setup.Service(environment, "evaluator")
+	kit.StartEvent("clarity", func(_ context.Context,
+		environment kit.Environment) (func(context.Context, json.RawMessage) error, error) {
+		service, err := setup.Service(environment, "evaluator")
 		if err != nil {
 			return nil, err
 		}
 		return func(ctx context.Context, _ json.RawMessage) error {
 			run, err := service.EvaluatePending(ctx)
-			environment.Log.InfoContext(ctx, "evaluator run", "evaluated", run.Evaluated, "failed", run.Failed, "skipped", run.Skipped, "unfinished", run.Unfinished)
+			environment.Log.InfoContext(ctx, "evaluator run", "evaluated", run.Evaluated, "failed", run.Failed,
+				"skipped", run.Skipped, "unfinished", run.Unfinished)
 			return err
 		}, nil
 	})

@@ -8,20 +8,15 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/clarity"
+	service "github.com/onesynth-cdk/onesynth/lambdas/clarity"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream"
+	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 )
-
-// profiles are the profiles of all users.
-type profiles interface {
-	// AddProfile adds the profile of an attempt, and reports whether it was not there yet.
-	AddProfile(ctx context.Context, attempt clarity.Attempt, retention time.Duration) (added bool, err error)
-}
 
 // function is the profiler.
 type function struct {
-	profiles  profiles
+	service   *service.Service
 	retention time.Duration // zero: for ever
 	now       func() time.Time
 	batch     *stream.Batch
@@ -29,8 +24,8 @@ type function struct {
 	metrics   *kit.Metrics
 }
 
-// handle adds the profiles of a batch. One that it could not add holds up no other: the profiles of a user do not depend on the
-// order of the records.
+// handle adds the profiles of a batch. One that it could not add holds up no other: the profiles of a user do not
+// depend on the order of the records.
 func (f *function) handle(ctx context.Context, event stream.Event) (events.DynamoDBEventResponse, error) {
 	count := 0
 	response, err := f.batch.Each(ctx, event, func(ctx context.Context, change events.DynamoDBStreamRecord) error {
@@ -51,10 +46,11 @@ func (f *function) add(ctx context.Context, image stream.Image) (added bool, err
 	}
 	// The profile of such an attempt may have been removed, and must not count a second time.
 	if ends := time.Time(attempt.Evaluation.EvaluatedAt).Add(f.retention); f.retention > 0 && !f.now().Before(ends) {
-		f.log.WarnContext(ctx, "an attempt gets no profile: it was evaluated longer ago than profiles are kept", "attempt_id", attempt.ID)
+		f.log.WarnContext(ctx, "an attempt gets no profile: it was evaluated longer ago than profiles are kept",
+			"attempt_id", attempt.ID)
 		return false, nil
 	}
-	return f.profiles.AddProfile(ctx, attempt, f.retention)
+	return f.service.AddProfile(ctx, attempt, f.retention)
 }
 
 // attemptOf reads an attempt, if it is completed and evaluated.

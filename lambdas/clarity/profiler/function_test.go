@@ -21,9 +21,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"pgregory.net/rapid"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/clarity"
-	"github.com/onesynth-cdk/onesynth/lambdas/clarity/dynamodb"
-	"github.com/onesynth-cdk/onesynth/lambdas/clarity/profiletest"
+	service "github.com/onesynth-cdk/onesynth/lambdas/clarity"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
@@ -32,6 +30,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream/streamtest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
+	"github.com/onesynth-cdk/onesynth/platforms/clarity"
+	"github.com/onesynth-cdk/onesynth/platforms/clarity/profiletest"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -48,7 +48,7 @@ var noon = time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC)
 // set is the function, as several processes have it, on tables of its test's own.
 type set struct {
 	tables    *dynamotest.Tables
-	profiles  *dynamodb.Store
+	service   *service.Service
 	retention time.Duration
 	now       time.Time
 	failures  streamtest.Queue
@@ -57,19 +57,17 @@ type set struct {
 
 func newSet(t *testing.T, retention time.Duration) *set {
 	t.Helper()
-	s := &set{tables: dynamotest.Open(t, schema.Clarity().Database), retention: retention, now: noon.Add(time.Hour)}
-	db, err := s.tables.As(schema.Clarity(), "profiler")
+	s := &set{tables: dynamotest.Open(t, clarity.Platform().Database), retention: retention, now: noon.Add(time.Hour)}
+	db, err := s.tables.As(clarity.Platform(), "profiler")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.profiles = dynamodb.New(db)
+	s.service = &service.Service{DB: db}
 	return s
 }
 
 // process returns a handler with nothing in common with others but the tables.
-func (s *set) process(t *testing.T) lambda.Handler { return s.processOn(t, s.profiles) }
-
-func (s *set) processOn(t *testing.T, profiles profiles) lambda.Handler {
+func (s *set) process(t *testing.T) lambda.Handler {
 	t.Helper()
 	output := &bytes.Buffer{}
 	s.outputs = append(s.outputs, output)
@@ -78,7 +76,7 @@ func (s *set) processOn(t *testing.T, profiles profiles) lambda.Handler {
 		t.Fatal(err)
 	}
 	f := &function{
-		profiles: profiles, retention: s.retention, now: func() time.Time { return s.now }, log: log,
+		service: s.service, retention: s.retention, now: func() time.Time { return s.now }, log: log,
 		batch:   &stream.Batch{Failures: &s.failures, Log: log},
 		metrics: &kit.Metrics{Namespace: "Onesynth/clarity", Function: "profiler", Writer: output},
 	}
@@ -127,7 +125,8 @@ func (s *set) added(t *testing.T) int {
 // attemptsOf are a user's attempts, one a minute.
 func attemptsOf(user string, n int) (attempts []clarity.Attempt) {
 	for i := range n {
-		attempts = append(attempts, profiletest.Attempt(user, fmt.Sprint(i), noon.Add(time.Duration(i)*time.Minute), i%5, 4-i%5))
+		attempts = append(attempts, profiletest.Attempt(user, fmt.Sprint(i), noon.Add(time.Duration(i)*time.Minute),
+			i%5, 4-i%5))
 	}
 	return attempts
 }
@@ -147,7 +146,8 @@ func record(sequence string, item dynamo.Item) string {
 	if err != nil {
 		panic(err)
 	}
-	return fmt.Sprintf(`{"eventID":"e%[1]s","eventName":"MODIFY","eventVersion":"1.1","eventSource":"aws:dynamodb","awsRegion":"eu-central-1",
+	return fmt.Sprintf(
+		`{"eventID":"e%[1]s","eventName":"MODIFY","eventVersion":"1.1","eventSource":"aws:dynamodb","awsRegion":"eu-central-1",
 		"dynamodb":{"ApproximateCreationDateTime":1774737000,"NewImage":%[2]s,"SequenceNumber":"%[1]s","SizeBytes":1,"StreamViewType":"NEW_IMAGE"}}`, sequence, text)
 }
 
@@ -191,7 +191,8 @@ func wantItems(attempts []clarity.Attempt, retention time.Duration) []stored {
 	all[0].UserID = attempts[0].UserID
 	profiles := profiletest.Profiles(attempts)
 	for i, p := range profiles {
-		item := stored{Profile: p, Key: p.Timestamp.String() + "#" + p.AttemptID, Previous: all[i].Key, Latest: i == len(profiles)-1, SchemaVersion: "1.0"}
+		item := stored{Profile: p, Key: p.Timestamp.String() + "#" + p.AttemptID, Previous: all[i].Key,
+			Latest: i == len(profiles)-1, SchemaVersion: "1.0"}
 		if retention > 0 && !item.Latest {
 			item.ExpiresAt = dynamo.ExpiryAt(time.Time(p.Timestamp).Add(retention))
 		}
@@ -212,7 +213,8 @@ func (s *set) fill(t *testing.T, items []stored) {
 		}
 		writes = append(writes, types.TransactWriteItem{Put: &types.Put{TableName: new("Profiles"), Item: item}})
 	}
-	if _, err := s.tables.Client.TransactWriteItems(t.Context(), &awsdynamodb.TransactWriteItemsInput{TransactItems: writes}); err != nil {
+	if _, err := s.tables.Client.TransactWriteItems(t.Context(),
+		&awsdynamodb.TransactWriteItemsInput{TransactItems: writes}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -238,7 +240,8 @@ func TestRandomHistories(t *testing.T) {
 			user := fmt.Sprintf("%d's user#%d", histories, rapid.IntRange(1, users).Draw(r, "user"))
 			// Few moments, so that some attempts share one.
 			at := noon.Add(time.Duration(rapid.IntRange(0, 20).Draw(r, "at")) * 500 * time.Microsecond)
-			attempt := profiletest.Attempt(user, fmt.Sprintf("%d-%d", rapid.IntRange(0, 9).Draw(r, "id"), i), at, rapid.SliceOfN(rapid.IntRange(0, 4), 8, 8).Draw(r, "scores")...)
+			attempt := profiletest.Attempt(user, fmt.Sprintf("%d-%d", rapid.IntRange(0, 9).Draw(r, "id"), i), at,
+				rapid.SliceOfN(rapid.IntRange(0, 4), 8, 8).Draw(r, "scores")...)
 			attempts[user] = append(attempts[user], attempt)
 			once = append(once, done(attempt))
 			if rapid.Bool().Draw(r, "twice") {
@@ -246,8 +249,11 @@ func TestRandomHistories(t *testing.T) {
 			}
 			if rapid.Bool().Draw(r, "unfinished") {
 				other := profiletest.Attempt(user, "unfinished", at, 4, 4, 4)
-				other.Status = rapid.SampledFrom([]clarity.Status{clarity.Completed, clarity.InProgress, clarity.Abandoned}).Draw(r, "status")
-				other.EvaluationStatus = rapid.SampledFrom([]clarity.EvaluationStatus{"", clarity.EvaluationPending, clarity.EvaluationRunning, clarity.EvaluationFailed}).Draw(r, "evaluation status")
+				other.Status = rapid.SampledFrom([]clarity.Status{clarity.Completed, clarity.InProgress,
+					clarity.Abandoned}).Draw(r, "status")
+				other.EvaluationStatus = rapid.SampledFrom(
+					[]clarity.EvaluationStatus{"", clarity.EvaluationPending, clarity.EvaluationRunning,
+						clarity.EvaluationFailed}).Draw(r, "evaluation status")
 				again = append(again, done(other))
 			}
 		}
@@ -320,7 +326,7 @@ func TestFirstAttemptsAtOnce(t *testing.T) {
 		t.Errorf("(-defined +stored):\n%s", diff)
 	}
 	output := s.output()
-	metricstest.Complete(t, output, schema.MetricsOf("profiler", schema.Clarity().Metrics))
+	metricstest.Complete(t, output, schema.MetricsOf("profiler", clarity.Platform().Metrics))
 	if strings.Contains(output, "private") {
 		t.Errorf("wrote %s", output)
 	}
@@ -333,7 +339,8 @@ func (s *set) remove(t *testing.T, p stored) {
 		t.Fatalf("%s never expires", p.Key)
 	}
 	_, err := s.tables.Client.DeleteItem(t.Context(), &awsdynamodb.DeleteItemInput{
-		TableName: new("Profiles"), Key: dynamo.Item{"userId": &types.AttributeValueMemberS{Value: p.UserID}, "timestamp": &types.AttributeValueMemberS{Value: p.Key}},
+		TableName: new("Profiles"), Key: dynamo.Item{"userId": &types.AttributeValueMemberS{Value: p.UserID},
+			"timestamp": &types.AttributeValueMemberS{Value: p.Key}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -422,17 +429,20 @@ func TestPoisonedRecords(t *testing.T) {
 		spoiled("10", func(item, _ dynamo.Item) { delete(item, "evaluationStatus") }),
 		`{"eventID":"e11","eventName":"REMOVE","dynamodb":{"Keys":{"attemptId":{"S":"1"}},"SequenceNumber":"11"}}`)
 	failures := s.failures.Failures()
-	if diff := cmp.Diff([]string{"1", "2", "3", "4", "5", "6", "7", "8"}, slices.Sorted(maps.Keys(failures))); diff != "" || failed != nil {
+	if diff := cmp.Diff([]string{"1", "2", "3", "4", "5", "6", "7", "8"},
+		slices.Sorted(maps.Keys(failures))); diff != "" || failed != nil {
 		t.Errorf("%v come again, in the queue of failures are (- want, + got):\n%s", failed, diff)
 	}
-	if !strings.Contains(failures["2"].Cause, "read the attempt") || !bytes.Contains(failures["1"].Record, []byte(`"attemptId":{"S":"1"}`)) {
+	if !strings.Contains(failures["2"].Cause, "read the attempt") ||
+		!bytes.Contains(failures["1"].Record, []byte(`"attemptId":{"S":"1"}`)) {
 		t.Errorf("got %+v", failures["1"])
 	}
 	if diff := different(wantItems([]clarity.Attempt{good}, 0), s.stored(t, "ada")); diff != "" {
 		t.Errorf("(-defined +stored):\n%s", diff)
 	}
 	output := s.output()
-	if metricstest.Sums(t, output)["ProfilesAdded"] != 1 || strings.Count(output, "a change of a table is not handled") != 8 || strings.Contains(output, "private") {
+	if metricstest.Sums(t, output)["ProfilesAdded"] != 1 ||
+		strings.Count(output, "a change of a table is not handled") != 8 || strings.Contains(output, "private") {
 		t.Errorf("wrote %s", output)
 	}
 }
@@ -445,13 +455,15 @@ func TestTooManyLaterProfiles(t *testing.T) {
 	s.fill(t, wantItems(attempts, week))
 	late := profiletest.Attempt("ada", "late", noon.Add(-time.Minute), 4)
 	later := profiletest.Attempt("ada", "later", noon.Add(-2*time.Minute), 4)
-	if failed := s.handle(t, done(late), done(later), done(late)); failed != nil || !strings.Contains(s.failures.Failures()["later"].Cause, "more than 99 profiles") {
+	if failed := s.handle(t, done(late), done(later), done(late)); failed != nil ||
+		!strings.Contains(s.failures.Failures()["later"].Cause, "more than 99 profiles") {
 		t.Errorf("%v come again, in the queue of failures are %v", failed, s.failures.Failures())
 	}
 	if diff := different(wantItems(append(attempts, late), week), s.stored(t, "ada")); diff != "" {
 		t.Errorf("(-defined +stored):\n%s", diff)
 	}
-	if output := s.output(); !strings.Contains(output, "more than 99 profiles are later than 2026-03-28T11:58:00.000Z#later") {
+	if output := s.output(); !strings.Contains(output,
+		"more than 99 profiles are later than 2026-03-28T11:58:00.000Z#later") {
 		t.Errorf("wrote %s", output)
 	}
 }
@@ -471,20 +483,11 @@ func TestRetention(t *testing.T) {
 			}
 			return value
 		}})
-		if (err == nil) != test.ok || err == nil && got != test.want || err != nil && !strings.Contains(err.Error(), "PROFILE_RETENTION_DAYS") {
+		if (err == nil) != test.ok || err == nil && got != test.want ||
+			err != nil && !strings.Contains(err.Error(), "PROFILE_RETENTION_DAYS") {
 			t.Errorf("%q: got %v, %v; want %v", value, got, err, test.want)
 		}
 	}
-}
-
-// nothing takes any attempt that a profile can be made from.
-type nothing struct{ t *testing.T }
-
-func (n nothing) AddProfile(_ context.Context, attempt clarity.Attempt, _ time.Duration) (bool, error) {
-	if _, err := clarity.AddAttempt(attempt, clarity.Profile{}, nil); err != nil || attempt.UserID == "" {
-		n.t.Errorf("%+v: %v", attempt, err)
-	}
-	return true, nil
 }
 
 // No image makes the function panic.
@@ -494,17 +497,21 @@ func FuzzImage(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(text)
-	for _, image := range []string{`{}`, `null`, `{"status":{}}`, `{"status":{"M":{}},"evaluationStatus":{"L":[]}}`, `{"status":{"S":"completed"},"evaluationStatus":{"S":"done"},"evaluation":{"NULL":true}}`, `{"a":{"SS":[]},"b":{"B":"AA=="},"c":{"N":"x"}}`} {
+	for _, image := range []string{`{}`, `null`, `{"status":{}}`, `{"status":{"M":{}},"evaluationStatus":{"L":[]}}`,
+		`{"status":{"S":"completed"},"evaluationStatus":{"S":"done"},"evaluation":{"NULL":true}}`,
+		`{"a":{"SS":[]},"b":{"B":"AA=="},"c":{"N":"x"}}`} {
 		f.Add([]byte(image))
 	}
 	f.Fuzz(func(t *testing.T, image []byte) {
 		if !json.Valid(image) {
 			return
 		}
-		s := &set{now: noon, retention: week}
+		db, _ := dynamotest.Refused(t, clarity.Platform().Database, func(string) (answer dynamotest.Answer) {
+			return answer
+		})
+		s := &set{service: &service.Service{DB: db}, now: noon, retention: week}
 		event := fmt.Sprintf(`{"dynamodb":{"NewImage":%s,"SequenceNumber":"1"}}`, image)
-		process := s.processOn(t, nothing{t})
-		_, err := deliver(t.Context(), process, []string{event})
+		_, err := deliver(t.Context(), s.process(t), []string{event})
 		if output := s.output(); strings.Contains(output, `"message":"panic"`) {
 			t.Errorf("%v\n%s", err, output)
 		}

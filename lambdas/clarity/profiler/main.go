@@ -9,20 +9,23 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/clarity"
-	"github.com/onesynth-cdk/onesynth/lambdas/clarity/dynamodb"
+	service "github.com/onesynth-cdk/onesynth/lambdas/clarity"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/queue"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream"
+	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 )
 
 func main() {
-	kit.StartResponder("clarity", func(_ context.Context, environment kit.Environment) (func(context.Context, stream.Event) (events.DynamoDBEventResponse, error), error) {
+	kit.StartResponder("clarity", func(_ context.Context,
+		environment kit.Environment) (func(context.Context, stream.Event) (events.DynamoDBEventResponse, error),
+		error) {
 		retention, err := retentionOf(environment)
 		if err != nil {
 			return nil, err
 		}
-		store, err := dynamodb.Open(environment, "profiler")
+		db, err := dynamo.Open(environment, clarity.Platform(), "profiler")
 		if err != nil {
 			return nil, err
 		}
@@ -31,8 +34,9 @@ func main() {
 			return nil, err
 		}
 		f := &function{
-			profiles: store, retention: retention, now: time.Now, batch: &stream.Batch{Failures: failures, Log: environment.Log},
-			log: environment.Log, metrics: environment.Metrics,
+			service: &service.Service{DB: db}, retention: retention, now: time.Now,
+			batch: &stream.Batch{Failures: failures, Log: environment.Log},
+			log:   environment.Log, metrics: environment.Metrics,
 		}
 		return f.handle, nil
 	})
@@ -43,7 +47,8 @@ func retentionOf(environment kit.Environment) (time.Duration, error) {
 	const variable = "PROFILE_RETENTION_DAYS"
 	days, err := environment.Int(variable, 0)
 	if err == nil && (days != 0 && days < clarity.MinRetentionDays || days > clarity.MaxRetentionDays) {
-		err = fmt.Errorf("%s is %d: write %d to %d, or 0 to keep profiles for ever", variable, days, clarity.MinRetentionDays, clarity.MaxRetentionDays)
+		err = fmt.Errorf("%s is %d: write %d to %d, or 0 to keep profiles for ever", variable, days,
+			clarity.MinRetentionDays, clarity.MaxRetentionDays)
 	}
 	return time.Duration(days) * 24 * time.Hour, err
 }

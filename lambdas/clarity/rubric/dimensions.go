@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/clarity"
+	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 )
 
 // answer is an answer, read.
@@ -21,7 +21,8 @@ type answer struct {
 	focus []clarity.Dimension
 	// substance is how much it says about particulars, as [answer.weigh] counts it.
 	substance int
-	// isStrange says that more than a third of its different words are neither everyday ones nor the scenario's, so that no sentence counts.
+	// isStrange says that more than a third of its different words are neither everyday ones nor the scenario's, so
+	// that no sentence counts.
 	isStrange bool
 }
 
@@ -35,7 +36,8 @@ func (a *answer) those(show func(*sentence) bool) (some []*sentence) {
 	return some
 }
 
-// finding is the score of one dimension of an answer, how many signs of it were seen, and which rules it meets and misses.
+// finding is the score of one dimension of an answer, how many signs of it were seen, and which rules it meets and
+// misses.
 type finding struct {
 	score, signs int
 	met, missed  []string
@@ -81,7 +83,8 @@ func (s *sentence) says(does signal) string {
 func (a *answer) judge() map[clarity.Dimension]finding {
 	a.substance = a.weigh()
 	found := map[clarity.Dimension]finding{
-		clarity.ClarityOfThought: a.clarity(), clarity.Logic: a.logic(), clarity.Evidence: a.evidence(), clarity.Assumptions: a.assumptions(),
+		clarity.ClarityOfThought: a.clarity(), clarity.Logic: a.logic(), clarity.Evidence: a.evidence(),
+		clarity.Assumptions:  a.assumptions(),
 		clarity.Alternatives: a.alternatives(), clarity.Quantitative: a.quantitative(), clarity.Humility: a.humility(),
 	}
 	for _, d := range a.focus {
@@ -89,7 +92,9 @@ func (a *answer) judge() map[clarity.Dimension]finding {
 			found[d] = a.attempt(d, found[d])
 		}
 	}
-	found[clarity.Relevance] = a.relevance(slices.ContainsFunc(a.focus, func(d clarity.Dimension) bool { return d != clarity.ClarityOfThought && found[d].score >= 2 }))
+	found[clarity.Relevance] = a.relevance(slices.ContainsFunc(a.focus, func(d clarity.Dimension) bool {
+		return d != clarity.ClarityOfThought && found[d].score >= 2
+	}))
 	isAsked := func(d clarity.Dimension) bool { return isWantedEverywhere(d) || slices.Contains(a.focus, d) }
 	for d, f := range found {
 		// Where nothing particular is said, there is little to judge.
@@ -104,12 +109,14 @@ func (a *answer) judge() map[clarity.Dimension]finding {
 		}
 		switch {
 		case a.isStrange:
-			f.missed = []string{"The rules know too few words of the answer: more than a third are neither everyday words nor the scenario's."}
+			f.missed = []string{"The rules know too few words of the answer: more than a third are neither everyday " +
+				"words nor the scenario's."}
 		case 2*a.repeated > a.total:
 			if f.score = min(f.score, 1); !isAsked(d) {
 				f.score = 0
 			}
-			f.missed = append([]string{"The rules found most of the answer said before: in it, in the question or in the scenario."}, f.missed...)
+			f.missed = append([]string{"The rules found most of the answer said before: in it, in the question or in " +
+				"the scenario."}, f.missed...)
 		}
 		found[d] = f
 	}
@@ -119,8 +126,8 @@ func (a *answer) judge() map[clarity.Dimension]finding {
 // moves are what a sentence can do with particulars, beside telling a figure.
 const moves = link | condition | verb | ask | weigh | premise | doubt | other | tell | limit | turn
 
-// weigh returns how much an answer says about particulars, from 0 to 3: its different content words, figures, results and moves
-// in sentences that count, against their length. Own words count up to four times the others, and what is
+// weigh returns how much an answer says about particulars, from 0 to 3: its different content words, figures, results
+// and moves in sentences that count, against their length. Own words count up to four times the others, and what is
 // said of everyone and always does not count. Without a move or a result there is none,
 // and with one there are two at most.
 func (a *answer) weigh() int {
@@ -165,12 +172,14 @@ func (a *answer) weigh() int {
 
 // signsOf are what the sentences of an attempt at a dimension may do, beside what its own rules ask for.
 var signsOf = map[clarity.Dimension]signal{
-	clarity.Logic: link | condition | verb | doubt, clarity.Evidence: ask | weigh | compare | rate | tell, clarity.Assumptions: premise | doubt | condition,
-	clarity.Alternatives: other | condition | tell | link, clarity.Quantitative: compare | rate | around, clarity.Humility: limit | turn | hedge | around | doubt,
+	clarity.Logic: link | condition | verb | doubt, clarity.Evidence: ask | weigh | compare | rate | tell,
+	clarity.Assumptions:  premise | doubt | condition,
+	clarity.Alternatives: other | condition | tell | link, clarity.Quantitative: compare | rate | around,
+	clarity.Humility: limit | turn | hedge | around | doubt,
 }
 
-// attempt takes the sentences of an answer as its attempt at a dimension that its question asks for: its substance is the
-// score, and at most 2 without a sign of the dimension.
+// attempt takes the sentences of an answer as its attempt at a dimension that its question asks for: its substance is
+// the score, and at most 2 without a sign of the dimension.
 func (a *answer) attempt(d clarity.Dimension, f finding) finding {
 	signs := a.those(func(s *sentence) bool {
 		return s.does&signsOf[d] != 0 || d == clarity.Quantitative && len(s.results) > 0
@@ -182,7 +191,8 @@ func (a *answer) attempt(d clarity.Dimension, f finding) finding {
 	f.signs = max(f.signs, score)
 	if score > f.score {
 		f.score = score
-		f.met = append(f.met, fmt.Sprintf("The question asks for this, and the answer speaks of particulars%s: “%s”", signs[0].says(signsOf[d]), excerpt(signs[0].text)))
+		f.met = append(f.met, fmt.Sprintf("The question asks for this, and the answer speaks of particulars%s: “%s”",
+			signs[0].says(signsOf[d]), excerpt(signs[0].text)))
 	}
 	return f
 }
@@ -195,14 +205,19 @@ func (a *answer) clarity() (f finding) {
 	for i, s := range a.sentences {
 		counted, pieces, longest = counted+s.total, pieces+s.pieces, max(longest, s.total/s.pieces)
 		near := slices.Concat(a.sentences[max(0, i-2):i], a.sentences[i+1:min(n, i+3)])
-		if s.pieces >= 3 || s.does&back != 0 || slices.ContainsFunc(near, func(o *sentence) bool { return shared(s.content, o.content) > 0 }) {
+		if s.pieces >= 3 || s.does&back != 0 ||
+			slices.ContainsFunc(near, func(o *sentence) bool { return shared(s.content, o.content) > 0 }) {
 			tied++
 		}
 	}
-	f.point(n > 0, "Says something of its own about the scenario.", "The rules found no sentence that says something of its own about the scenario.")
-	f.point(n > 0 && counted <= 26*pieces && longest <= 45, "The sentences have a readable length.", "The rules found sentences that are too long to follow, or none.")
-	f.point(5*counted >= 4*a.total && 6*empties <= a.total, "Hardly a word is padding.", "The rules found much repetition, filler or vague words.")
-	f.point(pieces >= 3 && 3*tied >= 2*n, "The thought is developed over sentences that hang together.", "The rules found no three sentences that build on each other.")
+	f.point(n > 0, "Says something of its own about the scenario.",
+		"The rules found no sentence that says something of its own about the scenario.")
+	f.point(n > 0 && counted <= 26*pieces && longest <= 45, "The sentences have a readable length.",
+		"The rules found sentences that are too long to follow, or none.")
+	f.point(5*counted >= 4*a.total && 6*empties <= a.total, "Hardly a word is padding.",
+		"The rules found much repetition, filler or vague words.")
+	f.point(pieces >= 3 && 3*tied >= 2*n, "The thought is developed over sentences that hang together.",
+		"The rules found no three sentences that build on each other.")
 	f.signs = f.score
 	if pieces < 3 {
 		f.score = min(f.score, 2, 2*n)
@@ -213,7 +228,8 @@ func (a *answer) clarity() (f finding) {
 	return f
 }
 
-// relevance scores by how much of the scenario an answer deals with. Served says that it does what a focus area asks for.
+// relevance scores by how much of the scenario an answer deals with. Served says that it does what a focus area asks
+// for.
 func (a *answer) relevance(served bool) (f finding) {
 	on := a.those(func(s *sentence) bool { return s.onTopic })
 	source, own, asked, figures := map[string]bool{}, map[string]bool{}, map[string]bool{}, map[float64]bool{}
@@ -232,13 +248,18 @@ func (a *answer) relevance(served bool) (f finding) {
 			}
 		}
 	}
-	if !f.credit(on, 0, "Deals with the scenario", "The rules found no sentence that says something of its own about the scenario or the question.") {
+	if !f.credit(on, 0, "Deals with the scenario",
+		"The rules found no sentence that says something of its own about the scenario or the question.") {
 		return f
 	}
 	f.score = 1
-	if f.point(2*len(on) >= len(a.sentences) && len(source) >= 4 && len(own)+len(figures) >= 4, "Uses particulars of the scenario.", "The rules found few particulars of the scenario.") &&
-		f.point(served || len(asked) >= 2, "Does what the question asks.", "The rules found nothing that the question asks for.") {
-		f.point(5*len(on) >= 4*len(a.sentences) && len(source) >= 7 && len(own)+len(figures) >= len(source), "Stays with the scenario throughout.", "The rules found sentences that leave the scenario, or few of its particulars.")
+	if f.point(2*len(on) >= len(a.sentences) && len(source) >= 4 && len(own)+len(figures) >= 4,
+		"Uses particulars of the scenario.", "The rules found few particulars of the scenario.") &&
+		f.point(served || len(asked) >= 2, "Does what the question asks.",
+			"The rules found nothing that the question asks for.") {
+		f.point(5*len(on) >= 4*len(a.sentences) && len(source) >= 7 && len(own)+len(figures) >= len(source),
+			"Stays with the scenario throughout.",
+			"The rules found sentences that leave the scenario, or few of its particulars.")
 	}
 	return f
 }
@@ -255,14 +276,18 @@ func (a *answer) logic() (f finding) {
 			}
 		}
 		if before = s.content; linked {
-			hang = hang || slices.ContainsFunc(links, func(o *sentence) bool { return shared(s.content, o.content) > 0 })
+			hang = hang || slices.ContainsFunc(links, func(o *sentence) bool {
+				return shared(s.content, o.content) > 0
+			})
 			links = append(links, s)
 		}
 	}
 	f.score = min(len(links), 3)
-	f.credit(links, link|condition|verb, "Connects a claim with a reason that says something new", "The rules found no claim that is connected with a reason that says something new.")
+	f.credit(links, link|condition|verb, "Connects a claim with a reason that says something new",
+		"The rules found no claim that is connected with a reason that says something new.")
 	if f.rule(len(links) >= 3, "Three claims have reasons.", "The rules found fewer than three claims with reasons.") {
-		f.point(conditional && hang, "The reasons hang together, and a condition or an objection is weighed.", "The rules found no condition or objection among them.")
+		f.point(conditional && hang, "The reasons hang together, and a condition or an objection is weighed.",
+			"The rules found no condition or objection among them.")
 	}
 	return f
 }
@@ -275,7 +300,8 @@ func (s *sentence) connects(m mark, before []string) bool {
 		left = before
 		// In "because of this, that" the comma ends the first part.
 		for i := m.to; i < len(s.words) && m.does&(link|condition) != 0; i++ {
-			if l, r := contentOf(s.words[m.to:i]), contentOf(s.words[i:]); s.words[i].stem == "," && len(l) >= 2 && len(r) >= 2 {
+			if l, r := contentOf(s.words[m.to:i]),
+				contentOf(s.words[i:]); s.words[i].stem == "," && len(l) >= 2 && len(r) >= 2 {
 				left, right = l, r
 				break
 			}
@@ -301,7 +327,8 @@ func (a *answer) evidence() (f finding) {
 	case n >= 3 && most < n:
 		f.score = 3
 	}
-	f.credit(facts, 0, "Uses a fact of the scenario", "The rules found no figure or fact of the scenario with something said about it.")
+	f.credit(facts, 0, "Uses a fact of the scenario",
+		"The rules found no figure or fact of the scenario with something said about it.")
 	f.credit(requests, ask, "Asks for particular data", "The rules found no words that ask for particular data.")
 	f.credit(weighings, weigh, "Weighs how good a source is", "The rules found no words that weigh a source.")
 	return f
@@ -332,7 +359,8 @@ func (a *answer) assumptions() (f finding) {
 		}
 	}
 	f.score = min(2, len(named)) + min(2, len(questioned))
-	f.credit(named, premise, "Names a premise", "The rules found no words that name a premise, such as “takes for granted”.")
+	f.credit(named, premise, "Names a premise",
+		"The rules found no words that name a premise, such as “takes for granted”.")
 	f.credit(questioned, doubt, "Questions a premise", "The rules found no words that say how a premise may fail.")
 	return f
 }
@@ -350,9 +378,11 @@ func (a *answer) alternatives() (f finding) {
 		return true
 	})
 	f.score = min(len(offered), 3)
-	f.credit(offered, other, "Offers an explanation or option with content of its own", "The rules found no words that offer another explanation or option, with content of its own.")
+	f.credit(offered, other, "Offers an explanation or option with content of its own",
+		"The rules found no words that offer another explanation or option, with content of its own.")
 	if f.rule(len(offered) >= 2, "Offers at least two.", "The rules found no second one.") {
-		f.point(len(a.those(func(s *sentence) bool { return s.does&tell != 0 })) > 0, "Says what would tell them apart.", "The rules found no words that tell the explanations apart.")
+		f.point(len(a.those(func(s *sentence) bool { return s.does&tell != 0 })) > 0,
+			"Says what would tell them apart.", "The rules found no words that tell the explanations apart.")
 	}
 	return f
 }
@@ -394,12 +424,15 @@ func (a *answer) quantitative() (f finding) {
 	if at := slices.IndexFunc(a.all, func(s *sentence) bool {
 		return slices.ContainsFunc(s.words, func(w word) bool { return w.kind == number })
 	}); at >= 0 {
-		unread = fmt.Sprintf("The rules found figures, but in no sentence that they could read: “%s”", excerpt(a.all[at].text))
+		unread = fmt.Sprintf("The rules found figures, but in no sentence that they could read: “%s”",
+			excerpt(a.all[at].text))
 	}
 	f.credit(mentions, 0, "Mentions a figure", unread)
-	f.credit(uses, compare|rate|around, "Works with numbers", "The rules found no words that compare numbers, or put them into a rate or a range.")
+	f.credit(uses, compare|rate|around, "Works with numbers",
+		"The rules found no words that compare numbers, or put them into a rate or a range.")
 	if len(computed) > 0 {
-		f.met = append(f.met, fmt.Sprintf("Computes a figure that comes out (%s): “%s”", strconv.FormatFloat(computed[0].results[0], 'f', -1, 64), excerpt(computed[0].text)))
+		f.met = append(f.met, fmt.Sprintf("Computes a figure that comes out (%s): “%s”",
+			strconv.FormatFloat(computed[0].results[0], 'f', -1, 64), excerpt(computed[0].text)))
 	} else {
 		f.missed = append(f.missed, "The rules found no figure that follows from others.")
 	}
@@ -413,8 +446,8 @@ const mostNumbers = 12
 // calendar has what people divide by who compare months, weeks and days.
 var calendar = []float64{7, 12, 24, 28, 30, 31, 52, 365}
 
-// results returns the figures that the source does not state and that follow from two others, one of them in the sentence or the
-// one before, or from one and the calendar.
+// results returns the figures that the source does not state and that follow from two others, one of them in the
+// sentence or the one before, or from one and the calendar.
 func (r *reader) results(digits, numbers, before []float64, isOfTime bool) (all []float64) {
 	digits = digits[:min(len(digits), mostNumbers)]
 	near := slices.Concat(numbers, before)
@@ -427,7 +460,8 @@ func (r *reader) results(digits, numbers, before []float64, isOfTime bool) (all 
 	return all
 }
 
-// comesOut says that x is the sum, difference, product, quotient, share or percentage of two other numbers, to one per cent.
+// comesOut says that x is the sum, difference, product, quotient, share or percentage of two other numbers, to one per
+// cent.
 func comesOut(x float64, near, far []float64, isOfTime bool) bool {
 	least, most := 0.99*x, 1.01*x
 	is := func(y float64) bool { return least <= y && y <= most }
@@ -446,8 +480,10 @@ func comesOut(x float64, near, far []float64, isOfTime bool) bool {
 				continue
 			}
 			product, share, other, gap := p*q, p/q, q/p, math.Abs(p-q)
-			if is(p+q) || is(gap) || is(product) || is(share) || is(other) || is(100*share) || is(100*other) || is(100*gap/q) || is(100*gap/p) ||
-				is(p+product/100) || is(q+product/100) || is(p-product/100) || is(q-product/100) || is(product/100) || is(product/1000) {
+			if is(p+q) || is(gap) || is(product) || is(share) || is(other) || is(100*share) || is(100*other) ||
+				is(100*gap/q) || is(100*gap/p) ||
+				is(p+product/100) || is(q+product/100) || is(p-product/100) || is(q-product/100) || is(product/100) ||
+				is(product/1000) {
 				return true
 			}
 		}
@@ -476,8 +512,10 @@ func (a *answer) humility() (f finding) {
 		f.score = min(1, len(a.those(func(s *sentence) bool { return s.does&hedge != 0 })))
 	}
 	f.signs = hedges + certain
-	f.credit(limits, limit, "Says what is not known about a particular claim", "The rules found no words that say what cannot be known about a particular claim.")
-	f.credit(turns, turn, "Says what would change the view", "The rules found no words that say what would change the view.")
+	f.credit(limits, limit, "Says what is not known about a particular claim",
+		"The rules found no words that say what cannot be known about a particular claim.")
+	f.credit(turns, turn, "Says what would change the view",
+		"The rules found no words that say what would change the view.")
 	if 12*hedges > a.total {
 		f.score = min(f.score, 1)
 		f.missed = append(f.missed, "The rules found hedges throughout, and these say nothing about any one claim.")

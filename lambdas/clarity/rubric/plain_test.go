@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/clarity"
 	"github.com/onesynth-cdk/onesynth/lambdas/clarity/scenarios"
+	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 )
 
 // readPlain returns the answers of a file to questions of the platform's scenarios.
@@ -36,7 +36,9 @@ func readPlain(t testing.TB, file string) (texts []text) {
 				t.Fatalf("%s: there is no scenario %q", file, id)
 			}
 			scenario = all[at]
-			scenario.Questions = slices.DeleteFunc(slices.Clone(scenario.Questions), func(q clarity.Question) bool { return q.ID != question })
+			scenario.Questions = slices.DeleteFunc(slices.Clone(scenario.Questions), func(q clarity.Question) bool {
+				return q.ID != question
+			})
 			if len(scenario.Questions) != 1 {
 				t.Fatalf("%s: there is no question %q of %q", file, question, id)
 			}
@@ -52,8 +54,8 @@ func readPlain(t testing.TB, file string) (texts []text) {
 	return texts
 }
 
-// Short answers in plain English are told apart, and both marks can be believed. The second file was written before the rules
-// were, and shows its totals alone, so that nothing is tuned on it.
+// Short answers in plain English are told apart, and both marks can be believed. The second file was written before the
+// rules were, and shows its totals alone, so that nothing is tuned on it.
 func TestPlainAnswers(t *testing.T) {
 	t.Parallel()
 	for _, half := range []string{"tuned", "held-out"} {
@@ -69,16 +71,19 @@ func TestPlainAnswers(t *testing.T) {
 				ranked++
 			}
 			if half == "tuned" {
-				t.Logf("%s %s, %s: %v\n%s\n%s", text.scenario.ID, text.scenario.Questions[0].ID, text.label, text.scenario.Questions[0].FocusAreas, text.answer, explain(j))
+				t.Logf("%s %s, %s: %v\n%s\n%s", text.scenario.ID, text.scenario.Questions[0].ID, text.label,
+					text.scenario.Questions[0].FocusAreas, text.answer, explain(j))
 			}
 		}
 		if n["Good"] < 20 || n["Poor"] != n["Good"] || len(covered) < 12 {
 			t.Fatalf("%s: got %v answers about %d scenarios; want 20 of both and 12", half, n, len(covered))
 		}
 		mean := func(label string) float64 { return float64(sum[label]) / float64(n[label]) }
-		t.Logf("%s: %d of %d ranked right; good ones have %.1f on average, poor ones %.1f", half, ranked, n["Good"], mean("Good"), mean("Poor"))
+		t.Logf("%s: %d of %d ranked right; good ones have %.1f on average, poor ones %.1f", half, ranked, n["Good"],
+			mean("Good"), mean("Poor"))
 		if mean("Good") < 55 || mean("Poor") > 20 || 10*ranked < 8*n["Good"] {
-			t.Errorf("%s: got good %.1f, poor %.1f and %d ranked right; want 55 at least, 20 at most and eight in ten", half, mean("Good"), mean("Poor"), ranked)
+			t.Errorf("%s: got good %.1f, poor %.1f and %d ranked right; want 55 at least, 20 at most and eight in ten",
+				half, mean("Good"), mean("Poor"), ranked)
 		}
 	}
 }
@@ -96,7 +101,8 @@ func TestNonsense(t *testing.T) {
 	}
 	for _, text := range append(all, read(t, "testdata/cheats.md")...) {
 		if j := judge(t, text.scenario, text.answer); j.OverallScore() >= 20 {
-			t.Errorf("%s, %s: got %d, want less than 20\n%s", text.scenario.Title, text.label, j.OverallScore(), explain(j))
+			t.Errorf("%s, %s: got %d, want less than 20\n%s", text.scenario.Title, text.label, j.OverallScore(),
+				explain(j))
 		}
 	}
 }
@@ -117,9 +123,12 @@ func TestReasonsClaimWhatWasSeen(t *testing.T) {
 					t.Errorf("%s, %s: got the reason %q", text.scenario.ID, d.Name, reason)
 				}
 			}
-			says := slices.ContainsFunc(d.Rationale, func(r string) bool { return strings.HasPrefix(r, "The rules cannot judge this") })
+			says := slices.ContainsFunc(d.Rationale, func(r string) bool {
+				return strings.HasPrefix(r, "The rules cannot judge this")
+			})
 			if d.Uncertain != says {
-				t.Errorf("%s, %s: got uncertain %v and the reasons %q", text.scenario.ID, d.Name, d.Uncertain, d.Rationale)
+				t.Errorf("%s, %s: got uncertain %v and the reasons %q", text.scenario.ID, d.Name, d.Uncertain,
+					d.Rationale)
 			}
 		}
 	}
@@ -127,19 +136,25 @@ func TestReasonsClaimWhatWasSeen(t *testing.T) {
 		id, question string
 		least        int
 	}{
-		"Three of 240 bridges have a crack; 95 percent of these give 2.85 alarms. Of 237 sound ones 5 percent give 11.85. So about 3 of some 15 alarms are real.": {"bridge-alarms", "q1", 2},
-		"Per day it is 150 coffees in February and 165 in March, so the true rise is 10 percent, not 21.":                                                         {"cafe-loyalty-card", "q1", 2},
+		"Three of 240 bridges have a crack; 95 percent of these give 2.85 alarms. Of 237 sound ones 5 percent give " +
+			"11.85. So about 3 of some 15 alarms are real.": {"bridge-alarms", "q1", 2},
+		"Per day it is 150 coffees in February and 165 in March, so the true rise is 10 percent, not 21.": {
+			"cafe-loyalty-card", "q1", 2},
 	} {
-		at := slices.IndexFunc(all, func(t text) bool { return t.scenario.ID == want.id && t.scenario.Questions[0].ID == want.question })
+		at := slices.IndexFunc(all, func(t text) bool {
+			return t.scenario.ID == want.id && t.scenario.Questions[0].ID == want.question
+		})
 		d := scoreOf(judge(t, all[at].scenario, answer), clarity.Quantitative)
-		if d.Score < want.least || !slices.ContainsFunc(d.Rationale, func(r string) bool { return strings.Contains(r, "Computes a figure that comes out (") }) {
+		if d.Score < want.least || !slices.ContainsFunc(d.Rationale, func(r string) bool {
+			return strings.Contains(r, "Computes a figure that comes out (")
+		}) {
 			t.Errorf("%s: got %d, %q; want a figure that comes out", answer, d.Score, d.Rationale)
 		}
 	}
 }
 
-// Of a dimension that the rules saw too little of, they say so. If no question asks for it, it is no bad mark: its score is that of
-// what the questions ask for.
+// Of a dimension that the rules saw too little of, they say so. If no question asks for it, it is no bad mark: its
+// score is that of what the questions ask for.
 func TestUncertain(t *testing.T) {
 	t.Parallel()
 	for _, text := range readPlain(t, "testdata/plain-tuned.md") {

@@ -9,7 +9,8 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/clarity"
+	service "github.com/onesynth-cdk/onesynth/lambdas/clarity"
+	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 )
 
 // ModelID is the ModelID of every judgement of the rubric. It changes with the rules.
@@ -18,10 +19,11 @@ const ModelID = "onesynth.rubric-2"
 // Evaluator judges by rules. The zero value is ready, and safe for concurrent use.
 type Evaluator struct{}
 
-var _ clarity.Evaluator = Evaluator{}
+var _ service.Evaluator = Evaluator{}
 
 // Evaluate judges the answers in time linear in their length. It returns the error of the context, and no other.
-func (Evaluator) Evaluate(ctx context.Context, scenario clarity.Scenario, answers []clarity.Answer) (clarity.Judgement, error) {
+func (Evaluator) Evaluate(ctx context.Context, scenario clarity.Scenario, answers []clarity.Answer) (clarity.Judgement,
+	error) {
 	texts := []string{scenario.Title, scenario.Description}
 	for _, q := range scenario.Questions {
 		texts = append(texts, q.Text)
@@ -35,7 +37,9 @@ func (Evaluator) Evaluate(ctx context.Context, scenario clarity.Scenario, answer
 		}
 		a := r.answer(given.Text)
 		text := given.QuestionText
-		if q := slices.IndexFunc(scenario.Questions, func(q clarity.Question) bool { return q.ID == given.QuestionID }); q >= 0 {
+		if q := slices.IndexFunc(scenario.Questions, func(q clarity.Question) bool {
+			return q.ID == given.QuestionID
+		}); q >= 0 {
 			text, a.focus = scenario.Questions[q].Text, scenario.Questions[q].FocusAreas
 		}
 		a.asked = newReader(text).source
@@ -69,7 +73,8 @@ func isWantedEverywhere(d clarity.Dimension) bool {
 	return d == clarity.ClarityOfThought || d == clarity.Relevance
 }
 
-// unasked is the score of a dimension that no question asks for: the mean of those that questions ask for, rounded down.
+// unasked is the score of a dimension that no question asks for: the mean of those that questions ask for, rounded
+// down.
 func unasked(answers []judged) int {
 	sum, n := 0, 0
 	for _, a := range answers {
@@ -83,8 +88,8 @@ func unasked(answers []judged) int {
 // leastSigns is how many signs of a dimension the rules need to judge it.
 const leastSigns = 2
 
-// score makes the score of the attempt from the scores of its answers. Of a dimension that no question asks for, others is
-// the least that the attempt gets.
+// score makes the score of the attempt from the scores of its answers. Of a dimension that no question asks for, others
+// is the least that the attempt gets.
 func score(d clarity.Dimension, answers []judged, others int) clarity.DimensionScore {
 	sum, weights, best, signs := 0, 0, 0, 0
 	everywhere := isWantedEverywhere(d)
@@ -162,15 +167,19 @@ var advice = map[clarity.Dimension]string{
 // feedback names the strongest dimension, the weakest, and what to try next. Of equals, the first counts.
 func feedback(scores []clarity.DimensionScore, counts bool) string {
 	if !counts {
-		return "The rules found no English sentence that says something of its own about the scenario, and they score nothing else. Next, answer the question in whole sentences, in your own words and with particulars of the scenario."
+		return "The rules found no English sentence that says something of its own about the scenario, and they " +
+			"score nothing else. Next, answer the question in whole sentences, in your own words and with " +
+			"particulars of the scenario."
 	}
 	by := func(a, b clarity.DimensionScore) int { return a.Score - b.Score }
 	best, weakest := slices.MaxFunc(scores, by), slices.MinFunc(scores, by)
 	if best.Score == weakest.Score {
-		return fmt.Sprintf("Every dimension scores %d of %d. Next, %s", best.Score, clarity.MaxScore, advice[clarity.Logic])
+		return fmt.Sprintf("Every dimension scores %d of %d. Next, %s", best.Score, clarity.MaxScore,
+			advice[clarity.Logic])
 	}
 	return fmt.Sprintf("Your strongest dimension is %s (%d of %d). %s The weakest is %s (%d of %d). Next, %s",
-		best.Name, best.Score, clarity.MaxScore, strings.TrimSuffix(best.Rationale[0], ".")+".", weakest.Name, weakest.Score, clarity.MaxScore, advice[weakest.Name])
+		best.Name, best.Score, clarity.MaxScore, strings.TrimSuffix(best.Rationale[0], ".")+".", weakest.Name,
+		weakest.Score, clarity.MaxScore, advice[weakest.Name])
 }
 
 // longestExcerpt bounds what a reason quotes, in characters.
@@ -178,7 +187,9 @@ const longestExcerpt = 80
 
 // excerpt returns the start of a text on one line, up to the end of a word.
 func excerpt(text string) string {
-	runes := []rune(strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " "))
+	runes := []rune(strings.Join(strings.FieldsFunc(text, func(r rune) bool {
+		return unicode.IsSpace(r) || unicode.IsControl(r)
+	}), " "))
 	if len(runes) <= longestExcerpt {
 		return string(runes)
 	}

@@ -15,9 +15,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/clarity"
 	"github.com/onesynth-cdk/onesynth/lambdas/clarity/rubric"
 	"github.com/onesynth-cdk/onesynth/lambdas/clarity/scenarios"
+	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 )
 
 const document = "../../../docs/RUBRIC.md"
@@ -86,7 +86,8 @@ func judge(t testing.TB, scenario clarity.Scenario, answers ...string) clarity.J
 	t.Helper()
 	var given []clarity.Answer
 	for i, a := range answers {
-		given = append(given, clarity.Answer{QuestionID: scenario.Questions[i].ID, QuestionText: scenario.Questions[i].Text, Text: a})
+		given = append(given, clarity.Answer{QuestionID: scenario.Questions[i].ID,
+			QuestionText: scenario.Questions[i].Text, Text: a})
 	}
 	j, err := rubric.Evaluator{}.Evaluate(t.Context(), scenario, given)
 	if err != nil {
@@ -172,7 +173,8 @@ func TestPairs(t *testing.T) {
 	t.Logf("ranked right: %d of %d tuned pairs, %d of %d held-out pairs", right, pairs, heldOutRight, heldOut)
 	right, pairs = right+heldOutRight, pairs+heldOut
 	if pairs < 24 || heldOut < 12 || longer < 6 {
-		t.Errorf("got %d pairs, %d of them held out, and %d with a longer worse answer; want 24, 12 and 6 at least", pairs, heldOut, longer)
+		t.Errorf("got %d pairs, %d of them held out, and %d with a longer worse answer; want 24, 12 and 6 at least",
+			pairs, heldOut, longer)
 	}
 	if right*24 < pairs*21 {
 		t.Errorf("ranked %d of %d pairs right; want 21 of 24 at least", right, pairs)
@@ -213,30 +215,42 @@ func TestRules(t *testing.T) {
 		endless += regexp.MustCompile(`[^\pL\d ]`).ReplaceAllString(example.answer, "") + " "
 	}
 	scenario := harwick(t, 1)
-	scenario.Questions[0].Text, scenario.Questions[0].FocusAreas = "Which evidence would you use, and which would you still ask for?", []clarity.Dimension{clarity.Evidence}
+	scenario.Questions[0].Text, scenario.Questions[0].FocusAreas = "Which evidence would you use, and which would "+
+		"you still ask for?", []clarity.Dimension{clarity.Evidence}
 	for name, c := range map[string]struct {
 		dimension clarity.Dimension
 		want      int
 		answer    string
 	}{
 		"hedging is a habit, beside a limit": {clarity.Humility, 1,
-			"Perhaps the bus brought the drinkers of the old town home, or maybe the pubs sent them there. I cannot tell whether the assaults perhaps moved to Sundays, and some of the victims stayed silent. The students of the town possibly walk home in larger groups."},
+			"Perhaps the bus brought the drinkers of the old town home, or maybe the pubs sent them there. I cannot " +
+				"tell whether the assaults perhaps moved to Sundays, and some of the victims stayed silent. The " +
+				"students of the town possibly walk home in larger groups."},
 		"the same limit without the habit": {clarity.Humility, 2,
-			"The bus brought the drinkers of the old town home, or the pubs sent them there. I cannot tell whether the assaults moved to Sundays, and some of the victims stayed silent. The students of the town walk home in larger groups."},
+			"The bus brought the drinkers of the old town home, or the pubs sent them there. I cannot tell whether " +
+				"the assaults moved to Sundays, and some of the victims stayed silent. The students of the town walk " +
+				"home in larger groups."},
 		"certainty costs a point": {clarity.Humility, 1,
-			"The bus is obviously popular with students on Fridays. There is no doubt that the assaults fell. We cannot tell whether the fall began in March, before the pubs changed their hours."},
+			"The bus is obviously popular with students on Fridays. There is no doubt that the assaults fell. We " +
+				"cannot tell whether the fall began in March, before the pubs changed their hours."},
 		"a sum": {clarity.Quantitative, 2,
-			"Together, 64 and 48 make 112 assaults in the year, which gives the constables of a small town plenty of reports to write."},
+			"Together, 64 and 48 make 112 assaults in the year, which gives the constables of a small town plenty of " +
+				"reports to write."},
 		"a sum that is wrong": {clarity.Quantitative, 1,
-			"Together, 64 and 48 make 131 assaults in the year, which gives the constables of a small town plenty of reports to write."},
+			"Together, 64 and 48 make 131 assaults in the year, which gives the constables of a small town plenty of " +
+				"reports to write."},
 		"a comparison that says nothing of its own": {clarity.Quantitative, 1,
-			"The council and the pubs compare 48 assaults of the police with 240,000 euros of passengers, more than the town asks of the operator."},
+			"The council and the pubs compare 48 assaults of the police with 240,000 euros of passengers, more than " +
+				"the town asks of the operator."},
 		"alternatives of the scenario's words alone": {clarity.Alternatives, 0,
-			"Perhaps the police asked the passengers of the pubs. Maybe the pubs asked the council for a survey of the operator."},
+			"Perhaps the police asked the passengers of the pubs. Maybe the pubs asked the council for a survey of " +
+				"the operator."},
 		"the same alternative in other words": {clarity.Alternatives, 1,
-			"Perhaps the students of the town walked home in larger groups. Or perhaps early crowds of students walked home in groups."},
+			"Perhaps the students of the town walked home in larger groups. Or perhaps early crowds of students " +
+				"walked home in groups."},
 		"what the question does not ask": {clarity.Relevance, 2,
-			"The bus is painted yellow, and its drivers greet every passenger by name. On Fridays the pubs fill early with students. The police station closes on Saturdays for cleaning."},
+			"The bus is painted yellow, and its drivers greet every passenger by name. On Fridays the pubs fill " +
+				"early with students. The police station closes on Saturdays for cleaning."},
 		"sentences without an end": {clarity.ClarityOfThought, 3, endless},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -268,13 +282,16 @@ func TestAnyText(t *testing.T) {
 	scenario := harwick(t, 3)
 	texts := read(t, document)
 	piece := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{
-		"", " ", "\x00", "\xff\xfe", "🚌👩‍👩‍👧", "الحافلة الليلية؟ نعم، لأنها آمنة.", "夜间公交车更安全。", "\u202eesrever", "e\u0301\u0301\u0301", "1,2,3.4.5", "9999999999999999999999", "1e400",
-		"^ # , ? % ^", "\n\n\n", "....", "if if if if", "because", "’’’", strings.Repeat("a", 5000), strings.Repeat("it may be 7 per cent, ", 227), strings.Repeat("🤔", 5000),
+		"", " ", "\x00", "\xff\xfe", "🚌👩‍👩‍👧", "الحافلة الليلية؟ نعم، لأنها آمنة.", "夜间公交车更安全。", "\u202eesrever",
+		"e\u0301\u0301\u0301", "1,2,3.4.5", "9999999999999999999999", "1e400",
+		"^ # , ? % ^", "\n\n\n", "....", "if if if if", "because", "’’’", strings.Repeat("a", 5000),
+		strings.Repeat("it may be 7 per cent, ", 227), strings.Repeat("🤔", 5000),
 	}), rapid.Custom(func(t *rapid.T) string { return rapid.SampledFrom(texts).Draw(t, "example").answer }))
 	rapid.Check(t, func(rt *rapid.T) {
 		var answers []string
 		for i := range rapid.IntRange(0, 3).Draw(rt, "answers") {
-			answer := []rune(strings.Join(rapid.SliceOfN(piece, 0, 6).Draw(rt, strconv.Itoa(i)), rapid.SampledFrom([]string{"", " ", "\n"}).Draw(rt, "between")))
+			answer := []rune(strings.Join(rapid.SliceOfN(piece, 0, 6).Draw(rt, strconv.Itoa(i)),
+				rapid.SampledFrom([]string{"", " ", "\n"}).Draw(rt, "between")))
 			answers = append(answers, string(answer[:min(len(answer), clarity.MaxAnswerLength)]))
 		}
 		first := judge(t, scenario, answers...)
@@ -288,13 +305,17 @@ func TestAnyText(t *testing.T) {
 func TestNothingToScore(t *testing.T) {
 	t.Parallel()
 	for name, answer := range map[string]string{
-		"empty":         "",
-		"German":        "Der Nachtbus könnte die Zahl der Überfälle gesenkt haben, weil weniger Menschen zu Fuß nach Hause gingen. Sicher ist das aber nicht.",
-		"Spanish":       "El autobús nocturno pudo reducir los asaltos porque menos personas volvían a pie. Pero los bares también cerraron antes.",
-		"Arabic":        "ربما قللت الحافلة الليلية من الاعتداءات لأن عدد المشاة انخفض. لكن الحانات أغلقت أبوابها مبكرا.",
-		"Chinese":       "夜间公交车可能减少了袭击事件，因为步行回家的人变少了。但是酒吧也提前关门了。",
-		"emoji":         "🚌🚌🚌 👍",
-		"other matters": "My favourite recipe for soup needs leeks, potatoes and a little cream. You cook the vegetables slowly.",
+		"empty": "",
+		"German": "Der Nachtbus könnte die Zahl der Überfälle gesenkt haben, weil weniger Menschen zu Fuß " +
+			"nach Hause gingen. Sicher ist das aber nicht.",
+		"Spanish": "El autobús nocturno pudo reducir los asaltos porque menos personas volvían a pie. Pero los " +
+			"bares también cerraron antes.",
+		"Arabic": "ربما قللت الحافلة الليلية من الاعتداءات لأن عدد المشاة انخفض. لكن الحانات أغلقت أبوابها " +
+			"مبكرا.",
+		"Chinese": "夜间公交车可能减少了袭击事件，因为步行回家的人变少了。但是酒吧也提前关门了。",
+		"emoji":   "🚌🚌🚌 👍",
+		"other matters": "My favourite recipe for soup needs leeks, potatoes and a little cream. You cook the " +
+			"vegetables slowly.",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -313,12 +334,14 @@ func TestLengthEarnsNothing(t *testing.T) {
 		once := judge(t, example.scenario, example.answer)
 		for name, more := range map[string]string{
 			"repeated": strings.Repeat(" "+example.answer, 5),
-			"filler":   strings.Repeat(" This is a very important question, and there are many different things that one could say about it, because people think different things.", 10),
+			"filler": strings.Repeat(" This is a very important question, and there are many different things that "+
+				"one could say about it, because people think different things.", 10),
 		} {
 			j := judge(t, example.scenario, example.answer+more)
 			for i, d := range j.Dimensions {
 				if d.Score > once.Dimensions[i].Score {
-					t.Errorf("%s, %s: got %d, want %d at most\n%s", example.label, name, d.Score, once.Dimensions[i].Score, explain(j))
+					t.Errorf("%s, %s: got %d, want %d at most\n%s", example.label, name, d.Score,
+						once.Dimensions[i].Score, explain(j))
 				}
 			}
 		}
@@ -347,11 +370,14 @@ func TestFocusAreas(t *testing.T) {
 		answers  []string
 		want     int
 	}{
-		"the question that names it":       {scenario(clarity.Assumptions, clarity.Logic), []string{strong, weak}, 4},
-		"another can raise it":             {scenario(clarity.Logic, clarity.Assumptions), []string{strong, weak}, 2}, // (3·1 + 4) / 4, rounded
-		"both name it":                     {scenario(clarity.Assumptions, clarity.Assumptions), []string{strong, weak}, 3},
-		"neither names it: the best":       {scenario(clarity.Logic, clarity.Evidence), []string{weak, strong}, 4},
-		"the same answer twice":            {scenario(clarity.Assumptions, clarity.Assumptions), []string{strong, strong}, 2},
+		"the question that names it": {scenario(clarity.Assumptions, clarity.Logic), []string{strong, weak}, 4},
+		// (3·1 + 4) / 4, rounded
+		"another can raise it": {scenario(clarity.Logic, clarity.Assumptions), []string{strong, weak}, 2},
+		"both name it": {scenario(clarity.Assumptions, clarity.Assumptions), []string{strong, weak},
+			3},
+		"neither names it: the best": {scenario(clarity.Logic, clarity.Evidence), []string{weak, strong}, 4},
+		"the same answer twice": {scenario(clarity.Assumptions, clarity.Assumptions),
+			[]string{strong, strong}, 2},
 		"one question that names it, once": {scenario(clarity.Assumptions, clarity.Logic), []string{weak, ""}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -373,7 +399,8 @@ func TestFeedback(t *testing.T) {
 			answer = example.answer
 		}
 	}
-	j := judge(t, scenario, answer, strings.Repeat("The pubs, the drinkers and the constables of Harwick share a long and weary history of Friday nights ", 8))
+	j := judge(t, scenario, answer, strings.Repeat(
+		"The pubs, the drinkers and the constables of Harwick share a long and weary history of Friday nights ", 8))
 	for _, want := range []string{"Your strongest dimension is ", " of 4)", "The weakest is ", "Next, "} {
 		if !strings.Contains(j.Feedback, want) {
 			t.Errorf("the feedback %q has no %q", j.Feedback, want)
@@ -381,9 +408,11 @@ func TestFeedback(t *testing.T) {
 	}
 	for _, d := range j.Dimensions {
 		for _, reason := range d.Rationale {
-			isOfAll := strings.HasPrefix(reason, "The rules cannot judge this") || strings.HasPrefix(reason, "No question asks for it")
+			isOfAll := strings.HasPrefix(reason, "The rules cannot judge this") ||
+				strings.HasPrefix(reason, "No question asks for it")
 			if !isOfAll && !strings.HasPrefix(reason, "Answer ") || len([]rune(reason)) > 200 {
-				t.Errorf("%s: got the reason %q, want one that names an answer, in at most 200 characters", d.Name, reason)
+				t.Errorf("%s: got the reason %q, want one that names an answer, in at most 200 characters", d.Name,
+					reason)
 			}
 		}
 	}
@@ -393,7 +422,8 @@ func TestCancelled(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := (rubric.Evaluator{}).Evaluate(ctx, harwick(t, 1), []clarity.Answer{{Text: "x"}}); !errors.Is(err, context.Canceled) {
+	if _, err := (rubric.Evaluator{}).Evaluate(ctx, harwick(t, 1), []clarity.Answer{{Text: "x"}}); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("got %v, want the error of the context", err)
 	}
 }
@@ -404,7 +434,8 @@ func BenchmarkEvaluate(b *testing.B) {
 	for _, example := range texts {
 		long += example.answer + " "
 	}
-	for name, answer := range map[string]string{"example": texts[0].answer, "5000 characters": string([]rune(strings.Repeat(long, 2))[:5000])} {
+	for name, answer := range map[string]string{"example": texts[0].answer,
+		"5000 characters": string([]rune(strings.Repeat(long, 2))[:5000])} {
 		b.Run(name, func(b *testing.B) {
 			scenario := harwick(b, 3)
 			for b.Loop() {
@@ -428,7 +459,8 @@ func TestScenariosGivenBack(t *testing.T) {
 			questions = append(questions, q.Text)
 			whole = append(whole, scenario.Description+" "+q.Text)
 		}
-		for name, answers := range map[string][]string{"the questions": questions, "the scenario with each question": whole} {
+		for name, answers := range map[string][]string{"the questions": questions,
+			"the scenario with each question": whole} {
 			if j := judge(t, scenario, answers...); j.OverallScore() != 0 {
 				t.Errorf("%s, %s: %s", scenario.ID, name, explain(j))
 			}

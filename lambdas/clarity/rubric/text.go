@@ -19,7 +19,8 @@ const (
 
 // tokens are abbreviations, numbers, words, ends of sentences, and other punctuation. The
 // package regexp takes time linear in the text.
-var tokens = regexp.MustCompile(`(?i)\b(?:e\.g|i\.e|vs|dr|mrs?|etc|approx)\.|\d+(?:[.,]\d+)*|\p{L}[\p{L}\p{M}]*(?:['’]\p{L}+)*|[.!?;…。！？؟]+["”’)]*(?:\s|$)|[\n。！？؟]|[,:()–—%]`)
+var tokens = regexp.MustCompile(
+	`(?i)\b(?:e\.g|i\.e|vs|dr|mrs?|etc|approx)\.|\d+(?:[.,]\d+)*|\p{L}[\p{L}\p{M}]*(?:['’]\p{L}+)*|[.!?;…。！？؟]+["”’)]*(?:\s|$)|[\n。！？؟]|[,:()–—%]`)
 
 // kind is what a token of a sentence is.
 type kind int
@@ -59,7 +60,8 @@ func newWord(token string) word {
 	case token == "%":
 	case spelled[token] != 0:
 		w.kind, w.value = spelledNumber, spelled[token]
-	case english.IsStopWord(token), functionWords[token], contracted && (english.IsStopWord(before) || strings.HasSuffix(token, "n't")):
+	case english.IsStopWord(token), functionWords[token],
+		contracted && (english.IsStopWord(before) || strings.HasSuffix(token, "n't")):
 		w.kind = functionWord
 	case emptyStems[w.stem] || len([]rune(token)) <= 2 || token[0] <= '9':
 		w.kind = emptyWord
@@ -84,8 +86,8 @@ type sentence struct {
 	does  signal // all that its marks do
 	// content are its different content words; own are those that the source has not.
 	content, own []string
-	// total counts its words and numbers, covered those in phrases, and functions and empties such words outside of them;
-	// pieces counts the sentences in it.
+	// total counts its words and numbers, covered those in phrases, and functions and empties such words outside of
+	// them; pieces counts the sentences in it.
 	total, covered, functions, empties, phrases, commas, pieces int
 	// fresh counts the own words that no earlier sentence has.
 	fresh   int
@@ -108,7 +110,8 @@ type reader struct {
 
 // newReader returns a reader that has read the source.
 func newReader(texts ...string) *reader {
-	r := &reader{source: map[string]bool{}, said: map[string]bool{}, pairs: map[[2]string]bool{}, told: map[float64]bool{}}
+	r := &reader{source: map[string]bool{}, said: map[string]bool{}, pairs: map[[2]string]bool{},
+		told: map[float64]bool{}}
 	for _, s := range r.sentences(strings.Join(texts, "\n\n")) {
 		r.isNew(s)
 		r.figures = append(r.figures, s.figures...)
@@ -124,7 +127,8 @@ func (r *reader) sentences(text string) []*sentence {
 	words, start := []word{{stem: "^"}}, 0
 	end := func(at int) {
 		if s := r.newSentence(words, text[start:at]); s.total > 0 {
-			if last := len(all) - 1; last >= 0 && min(len(s.content), len(all[last].content)) < 3 && all[last].total+s.total <= longestSentence/2 {
+			if last := len(all) - 1; last >= 0 && min(len(s.content), len(all[last].content)) < 3 &&
+				all[last].total+s.total <= longestSentence/2 {
 				s = r.newSentence(slices.Concat(all[last].words, words), all[last].text+s.text)
 				s.pieces += all[last].pieces
 				all = all[:last]
@@ -200,7 +204,8 @@ func (r *reader) newSentence(words []word, text string) *sentence {
 			s.own = append(s.own, c)
 		}
 	}
-	s.onTopic = len(s.own) < len(s.content) || slices.ContainsFunc(s.words, func(w word) bool { return matterStems[w.stem] })
+	s.onTopic = len(s.own) < len(s.content) ||
+		slices.ContainsFunc(s.words, func(w word) bool { return matterStems[w.stem] })
 	return s
 }
 
@@ -283,13 +288,15 @@ func speaksOfTime(piece []word) bool {
 	return slices.ContainsFunc(piece, func(w word) bool { return periods[w.stem] })
 }
 
-// reads says that the words stand as in an English sentence: enough function words, and neither a list nor a string of phrases.
+// reads says that the words stand as in an English sentence: enough function words, and neither a list nor a string of
+// phrases.
 func (s *sentence) reads() bool {
-	return 5*(s.functions+s.empties) >= s.total-s.covered && 5*s.functions <= 4*s.total && 5*s.phrases <= s.total+2 && 3*s.commas <= s.total
+	return 5*(s.functions+s.empties) >= s.total-s.covered && 5*s.functions <= 4*s.total && 5*s.phrases <= s.total+2 &&
+		3*s.commas <= s.total
 }
 
-// isNew says that neither the source nor an earlier sentence says the same, or that it computes a figure that neither has,
-// and remembers the sentence.
+// isNew says that neither the source nor an earlier sentence says the same, or that it computes a figure that neither
+// has, and remembers the sentence.
 func (r *reader) isNew(s *sentence) bool {
 	before, pairs, old := "", 0, 0
 	computed := false

@@ -10,14 +10,16 @@ import (
 func TestSentencesAreBounded(t *testing.T) {
 	t.Parallel()
 	for name, unit := range map[string]string{
-		"sentences": "The bus ran late, so we walked. ", "short": "No. ", "no end": "word ", "one word": "w", "figures": "7 of 9, ", "commas": ",,,", "ends": "?!", "lines": "a\n", "marks": "e\u0301\u0301", "emoji": "🚌 ",
+		"sentences": "The bus ran late, so we walked. ", "short": "No. ", "no end": "word ", "one word": "w",
+		"figures": "7 of 9, ", "commas": ",,,", "ends": "?!", "lines": "a\n", "marks": "e\u0301\u0301", "emoji": "🚌 ",
 	} {
 		text := strings.Repeat(unit, 1000)
 		words := 0
 		for _, s := range newReader().sentences(text) {
 			words += s.total
 			if len(s.words) > 2*longestSentence || len(s.content) > len(s.words) {
-				t.Errorf("%s: got a sentence of %d words and marks, want %d at most", name, len(s.words), 2*longestSentence)
+				t.Errorf("%s: got a sentence of %d words and marks, want %d at most", name, len(s.words),
+					2*longestSentence)
 			}
 		}
 		if most := len(strings.Fields(strings.ReplaceAll(text, ",", " "))); words > most {

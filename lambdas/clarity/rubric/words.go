@@ -40,7 +40,8 @@ var phrases = []struct {
 }{
 	{link, `because|since|so|therefore|thus|hence|consequently|as a result|that/this/which is why|for this/that reason|given that|so that|due to|owing to|, as|, for|^ then|in turn|thanks to|
 		after all|which/that would/makes/leaves|that way|when`},
-	{condition, `if|suppose|imagine|unless|although|though|even if/though|but|yet|however|whereas|while|except|provided|otherwise|still|as long as|nevertheless|only when|without`},
+	{condition,
+		`if|suppose|imagine|unless|although|though|even if/though|but|yet|however|whereas|while|except|provided|otherwise|still|as long as|nevertheless|only when|without`},
 	{verb, `mean|explain|follow from|does not follow|imply|lead to|cause|caused by|depend on|result in|come from|stem from|account for|suggest|tell us|rule out|allow|prevent|comes down to|amount to|
 		drive|contradict|point to|show that|fits|separate`},
 	{back, `this|these|that|those|it|they|them|such|both|neither|either|then|there|he|she|his|her|its|their|another|other|also|too|second|third|finally|same|instead|so|but`},
@@ -50,7 +51,8 @@ var phrases = []struct {
 	{weigh, `sample|survey|self report|selection|select|was/were picked/collected|picked because/the|volunteer|control/comparison/second group|placebo|biased|bias|anecdote|paid for|has paid|
 		sponsored|only sees/counts/asked|said about themselves|nobody/never/not measured|source|stopped reporting|under report|weaker/stronger/strongest/weakest evidence|cannot see|does not see|
 		is made of|were asked|asked only|average hides|has every reason|has an interest|stands to gain|who asked/counts|counted/measured/judged by`},
-	{premise, `assume|assumption|presume|presumption|presuppose|takes/taken for granted|takes it for granted|rest/rely on|stood/stands for|as though/if|premise|counts/counting on|takes it that|
+	{premise,
+		`assume|assumption|presume|presumption|presuppose|takes/taken for granted|takes it for granted|rest/rely on|stood/stands for|as though/if|premise|counts/counting on|takes it that|
 		only works/holds/true if|works/holds only if|hinges/leans/depends on|is built on|trust|expects that|bets/betting on`},
 	{doubt, `but|however|yet|unless|may/might/need not|if|whether|what if|might|may|could be/have/just|would fail|falls apart|collapse|no reason|nothing shows/says|untested|wrong|false|doubt|though|
 		although|while|not necessarily|cannot|can't|isn't|aren't|doesn't|don't|is/are/does/do/did/has not|never|hardly|would still|questionable|no guarantee|rather than|in fact/reality|no longer`},
@@ -59,10 +61,12 @@ var phrases = []struct {
 		some will have|second/third explanation|just/simply that|would have|anyway`},
 	{tell, `tell apart/which|tell them/these/those apart|tells us which|rule out|distinguish|would show/tell/separate/expect/settle|you/we/one could check|could test|we/you would see|
 		we'd/you'd see/expect|i'd expect|should see/also/have|compare|to decide between|could/can be checked|separates`},
-	{compare, `more/less/higher/lower than|fewer|against|compared|versus|from|twice|half|double|triple|quarter|rise|rose|fall|fell|drop|up|down|increase|decrease|while|whereas|instead of|grow|grew|
+	{compare,
+		`more/less/higher/lower than|fewer|against|compared|versus|from|twice|half|double|triple|quarter|rise|rose|fall|fell|drop|up|down|increase|decrease|while|whereas|instead of|grow|grew|
 		went|than|difference|times|after|before|out of`},
 	{rate, `per|out of|in ten/five/three/four/every|in a hundred|for every|each|a week/day/month/year|an hour|share of|percentage|base rate|rate|on average|proportion|per cent of|% of|of the #`},
-	{around, `between/about/around/roughly/almost/nearly/within/some #|roughly|approximately|at least/most #|up to #|margin|plus or minus|just under/over #|give or take|either way|or so|
+	{around,
+		`between/about/around/roughly/almost/nearly/within/some #|roughly|approximately|at least/most #|up to #|margin|plus or minus|just under/over #|give or take|either way|or so|
 		anywhere from`},
 	{limit, `leaves open|open whether|small numbers|very little about|cannot/can't tell/say/know/see/separate|cannot/can't be sure|do/does not know/tell/show|don't/doesn't know/tell/show|not know|
 		no way to know|not/less sure|unsure|less certain|uncertain|unclear|unknown|not clear|hard/impossible to say/know/tell|not enough to|too few/small/little/short to|depends on|
@@ -96,19 +100,24 @@ const function = `would could may might must shall cannot can't one also yet upo
 		still quite never always often nobody nothing something anything everything everyone someone anyone us ones whose got get gets`
 
 var (
-	phraseBook    = compilePhrases()
-	emptyStems    = set(empty, stem)
-	matterStems   = set("claim conclusion argument figures numbers study survey data proposal decision comparison trial result", stem)
+	phraseBook  = compilePhrases()
+	emptyStems  = set(empty, stem)
+	matterStems = set("claim conclusion argument figures numbers study survey data proposal decision comparison "+
+		"trial result", stem)
 	functionWords = set(function, strings.ToLower)
 	// generalStems are of words by which a sentence speaks of everyone and always, or of the writer's taste.
-	generalStems = set("always everybody everyone everywhere nobody nowadays important opinion personally popular modern society environment planet expert professional life natural unnatural friends", stem)
-	periods      = set("hour day week month year daily weekly monthly yearly", stem)
+	generalStems = set("always everybody everyone everywhere nobody nowadays important opinion personally popular "+
+		"modern society environment planet expert professional life natural unnatural friends", stem)
+	periods = set("hour day week month year daily weekly monthly yearly", stem)
 	// spelled are numbers in letters.
 	spelled = map[string]float64{
-		"half": 0.5, "thirds": 3, "quarter": 0.25, "quarters": 0.25, "fifth": 0.2, "fifths": 0.2, "tenth": 0.1, "twice": 2, "double": 2, "triple": 3, "two": 2, "three": 3, "four": 4, "five": 5,
-		"six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "fifteen": 15, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "hundred": 100, "thousand": 1000, "dozen": 12,
+		"half": 0.5, "thirds": 3, "quarter": 0.25, "quarters": 0.25, "fifth": 0.2, "fifths": 0.2, "tenth": 0.1,
+		"twice": 2, "double": 2, "triple": 3, "two": 2, "three": 3, "four": 4, "five": 5,
+		"six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "fifteen": 15, "twenty": 20,
+		"thirty": 30, "forty": 40, "fifty": 50, "hundred": 100, "thousand": 1000, "dozen": 12,
 	}
-	// vocabulary are words that people use of everyday matters. A text that hardly has any beside those of the scenario is no thought about it.
+	// vocabulary are words that people use of everyday matters. A text that hardly has any beside those of the scenario
+	// is no thought about it.
 	vocabulary = set(everyday, stem)
 )
 

@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"io/fs"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/clarity"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/seed"
+	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 )
 
 //go:embed *.json

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/clarity"
+	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 )
 
 // What a deployment begins with: four scenarios of each difficulty, and every dimension in at least
@@ -56,13 +56,16 @@ func TestReadErr(t *testing.T) {
 	}
 	changed := func(old, new string) string { return strings.Replace(string(good), old, new, 1) }
 	for title, test := range map[string]struct{ name, content, says string }{
-		"Name":         {"other.json", string(good), `other.json: scenarioId: got "bridge-alarms", want the name of the file`},
-		"Rule":         {name, changed(`"difficulty": "advanced"`, `"difficulty": "expert"`), `bridge-alarms.json: difficulty: is "expert"`},
+		"Name": {"other.json", string(good),
+			`other.json: scenarioId: got "bridge-alarms", want the name of the file`},
+		"Rule": {name, changed(`"difficulty": "advanced"`, `"difficulty": "expert"`),
+			`bridge-alarms.json: difficulty: is "expert"`},
 		"UnknownField": {name, changed(`"type"`, `"kind"`), `unknown field "kind"`},
-		"Type":         {name, changed(`"targetWordCount": 200`, `"targetWordCount": "200"`), "cannot unmarshal string"},
-		"More":         {name, string(good) + "{}", "more after the value"},
-		"Cut":          {name, string(good[:len(good)/2]), "unexpected EOF"},
-		"Empty":        {name, "", "EOF"},
+		"Type": {name, changed(`"targetWordCount": 200`, `"targetWordCount": "200"`),
+			"cannot unmarshal string"},
+		"More":  {name, string(good) + "{}", "more after the value"},
+		"Cut":   {name, string(good[:len(good)/2]), "unexpected EOF"},
+		"Empty": {name, "", "EOF"},
 	} {
 		t.Run(title, func(t *testing.T) {
 			t.Parallel()

@@ -5,22 +5,25 @@ package main
 import (
 	"context"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/clarity/dynamodb"
+	service "github.com/onesynth-cdk/onesynth/lambdas/clarity"
 	"github.com/onesynth-cdk/onesynth/lambdas/clarity/scenarios"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/seed"
+	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 )
 
 func main() {
-	kit.StartResponder("clarity", func(_ context.Context, environment kit.Environment) (func(context.Context, seed.Request) (seed.Progress, error), error) {
+	kit.StartResponder("clarity", func(_ context.Context,
+		environment kit.Environment) (func(context.Context, seed.Request) (seed.Progress, error), error) {
 		initial, err := scenarios.Initial()
 		if err != nil {
 			return nil, err
 		}
-		store, err := dynamodb.Open(environment, "scenarioseeder")
+		db, err := dynamo.Open(environment, clarity.Platform(), "scenarioseeder")
 		if err != nil {
 			return nil, err
 		}
-		return seed.Load(initial, store.AddScenario), nil
+		return seed.Load(initial, service.ScenarioTable{DB: db}.Add), nil
 	})
 }

@@ -17,7 +17,8 @@ import (
 //
 // An item that fails does not keep Work from the others; the error has all of these. An error of the
 // list ends it.
-func Work[T any](ctx context.Context, items iter.Seq2[T, error], parallel int, least time.Duration, work func(context.Context, T) (counter *int, err error)) (unfinished bool, _ error) {
+func Work[T any](ctx context.Context, items iter.Seq2[T, error], parallel int, least time.Duration,
+	work func(context.Context, T) (counter *int, err error)) (unfinished bool, _ error) {
 	var mu sync.Mutex
 	var errs []error
 	done := func(counter *int, err error) {

@@ -51,22 +51,24 @@ func TestWork(t *testing.T) {
 				defer cancel()
 				var even, odd int
 				var running, most atomic.Int64
-				unfinished, err := backlog.Work(ctx, numbers(test.items, test.last), 3, 10*time.Second, func(_ context.Context, i int) (*int, error) {
-					most.Store(max(most.Load(), running.Add(1)))
-					defer running.Add(-1)
-					time.Sleep(time.Second)
-					switch {
-					case i == 8:
-						return &even, errBroken
-					case i%2 == 0:
-						return &even, nil
-					}
-					return &odd, nil
-				})
+				unfinished, err := backlog.Work(ctx, numbers(test.items, test.last), 3, 10*time.Second,
+					func(_ context.Context, i int) (*int, error) {
+						most.Store(max(most.Load(), running.Add(1)))
+						defer running.Add(-1)
+						time.Sleep(time.Second)
+						switch {
+						case i == 8:
+							return &even, errBroken
+						case i%2 == 0:
+							return &even, nil
+						}
+						return &odd, nil
+					})
 				if even != test.even || odd != test.odd || unfinished != test.unfinished || most.Load() > 3 {
 					t.Errorf("got %d and %d, %v, %d at once", even, odd, unfinished, most.Load())
 				}
-				if errors.Is(err, errBroken) != (test.items > 8 && !test.unfinished) || errors.Is(err, errList) != (test.last != nil) {
+				if errors.Is(err, errBroken) != (test.items > 8 && !test.unfinished) ||
+					errors.Is(err, errList) != (test.last != nil) {
 					t.Errorf("got %v", err)
 				}
 			})

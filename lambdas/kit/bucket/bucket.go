@@ -39,12 +39,14 @@ const attemptTimeout = 30 * time.Second
 
 // New returns the bucket of that name, for objects of a content type such as "application/json".
 func New(config aws.Config, name, contentType string) *Bucket {
-	return &Bucket{client: s3.NewFromConfig(kit.WithAttemptTimeout(config, attemptTimeout)), name: name, contentType: contentType}
+	return &Bucket{client: s3.NewFromConfig(kit.WithAttemptTimeout(config, attemptTimeout)), name: name,
+		contentType: contentType}
 }
 
 // Put writes an object.
 func (b *Bucket) Put(ctx context.Context, key string, body io.ReadSeeker) error {
-	_, err := b.client.PutObject(ctx, &s3.PutObjectInput{Bucket: &b.name, Key: &key, Body: body, ContentType: &b.contentType})
+	_, err := b.client.PutObject(ctx, &s3.PutObjectInput{Bucket: &b.name, Key: &key, Body: body,
+		ContentType: &b.contentType})
 	if err != nil {
 		return fmt.Errorf("S3 PutObject: %w", err)
 	}

@@ -152,7 +152,8 @@ func TestBucketFails(t *testing.T) {
 	})
 	check := func(operation string, err error) {
 		t.Helper()
-		if err == nil || !strings.Contains(err.Error(), "S3 "+operation) || !strings.Contains(err.Error(), "AccessDenied") || errors.Is(err, ErrNoObject) {
+		if err == nil || !strings.Contains(err.Error(), "S3 "+operation) ||
+			!strings.Contains(err.Error(), "AccessDenied") || errors.Is(err, ErrNoObject) {
 			t.Errorf("%s: got %v", operation, err)
 		}
 	}

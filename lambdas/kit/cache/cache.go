@@ -91,7 +91,8 @@ func (c *Cache[V]) settle(key string, found V, err error) (V, error) {
 	switch {
 	case err == nil:
 		c.keep(key, &entry[V]{found, c.now().Add(c.Age)})
-	case known && (errors.Is(err, retry.ErrBusy) || errors.Is(err, retry.ErrUnanswered) || errors.Is(err, context.DeadlineExceeded)):
+	case known && (errors.Is(err, retry.ErrBusy) || errors.Is(err, retry.ErrUnanswered) ||
+		errors.Is(err, context.DeadlineExceeded)):
 		before.until = c.now().Add(rest)
 		return before.value, nil
 	case c.Gone != nil && errors.Is(err, c.Gone):

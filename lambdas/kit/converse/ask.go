@@ -32,7 +32,8 @@ func (c *Client) Ask(ctx context.Context, q Question, reply any) error {
 		return fmt.Errorf("writing the question as JSON: %w", err)
 	}
 	var coldest float32
-	text, err := c.Converse(ctx, Request{System: q.System, User: string(message), MaxTokens: q.MaxTokens, Temperature: &coldest})
+	text, err := c.Converse(ctx, Request{System: q.System, User: string(message), MaxTokens: q.MaxTokens,
+		Temperature: &coldest})
 	if err != nil {
 		return err
 	}

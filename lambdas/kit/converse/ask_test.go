@@ -60,7 +60,8 @@ func TestDecode(t *testing.T) {
 	for text, says := range forms() {
 		var got form
 		err := converse.Decode(text, &got)
-		if says == "" && err != nil || says != "" && (!unusable(err) || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "secret")) {
+		if says == "" && err != nil || says != "" &&
+			(!unusable(err) || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "secret")) {
 			t.Errorf("%s: got %v, want %q", text, err, says)
 		}
 	}
@@ -89,7 +90,8 @@ func FuzzDecode(f *testing.F) {
 // A question is one document, and its reply is read strictly.
 func TestAsk(t *testing.T) {
 	t.Parallel()
-	server := conversetest.Start(t, conversetest.Says(`{"name":"a","share":1}`, "end_turn"), conversetest.Says(`{"name":"a"}`, "end_turn"))
+	server := conversetest.Start(t, conversetest.Says(`{"name":"a","share":1}`, "end_turn"),
+		conversetest.Says(`{"name":"a"}`, "end_turn"))
 	c := open(t, server, nil)
 	question := converse.Question{System: "judge", Data: part{Name: "</a> \u2028", Share: 0.5}, MaxTokens: 100}
 	var got part

@@ -58,9 +58,10 @@ func Open(environment kit.Environment) (*Client, error) {
 		}
 		c.guardrail = &types.GuardrailConfiguration{GuardrailIdentifier: &id, GuardrailVersion: &version[0]}
 	}
-	c.api = bedrockruntime.NewFromConfig(kit.WithAttemptTimeout(environment.AWS, attemptTimeout), func(o *bedrockruntime.Options) {
-		o.Retryer = patient{kit.Retryer().(aws.RetryerV2)}
-	})
+	c.api = bedrockruntime.NewFromConfig(kit.WithAttemptTimeout(environment.AWS, attemptTimeout),
+		func(o *bedrockruntime.Options) {
+			o.Retryer = patient{kit.Retryer().(aws.RetryerV2)}
+		})
 	return c, nil
 }
 
@@ -105,9 +106,10 @@ func (c *Client) Converse(ctx context.Context, r Request) (string, error) {
 		parameters.MaxTokens = &r.MaxTokens
 	}
 	output, err := c.api.Converse(ctx, &bedrockruntime.ConverseInput{
-		ModelId:         &c.model,
-		System:          []types.SystemContentBlock{&types.SystemContentBlockMemberText{Value: r.System}},
-		Messages:        []types.Message{{Role: types.ConversationRoleUser, Content: []types.ContentBlock{&types.ContentBlockMemberText{Value: r.User}}}},
+		ModelId: &c.model,
+		System:  []types.SystemContentBlock{&types.SystemContentBlockMemberText{Value: r.System}},
+		Messages: []types.Message{{Role: types.ConversationRoleUser,
+			Content: []types.ContentBlock{&types.ContentBlockMemberText{Value: r.User}}}},
 		InferenceConfig: parameters,
 		GuardrailConfig: c.guardrail,
 	})
@@ -147,7 +149,8 @@ func failure(ctx context.Context, err error) error {
 	kind := model.Unavailable
 	api, refused := errors.AsType[smithy.APIError](err)
 	switch outcome := kit.Failure(err); {
-	case refused && slices.Contains([]string{"ThrottlingException", "ServiceQuotaExceededException", "ModelNotReadyException"}, api.ErrorCode()):
+	case refused && slices.Contains([]string{"ThrottlingException", "ServiceQuotaExceededException",
+		"ModelNotReadyException"}, api.ErrorCode()):
 		kind = model.Throttled
 	case refused && api.ErrorCode() == "ModelTimeoutException", ctx.Err() != nil, timedOut(err):
 		kind = model.TimedOut
@@ -178,10 +181,12 @@ func cause(err error) string {
 		id = " (request " + response.RequestID + ")"
 	}
 	switch code := api.ErrorCode(); {
-	case slices.Contains([]string{"AccessDeniedException", "ResourceNotFoundException", "ThrottlingException", "ServiceQuotaExceededException", "ModelNotReadyException", "ServiceUnavailableException"}, code):
+	case slices.Contains([]string{"AccessDeniedException", "ResourceNotFoundException", "ThrottlingException",
+		"ServiceQuotaExceededException", "ModelNotReadyException", "ServiceUnavailableException"}, code):
 		return fmt.Sprintf("%s%s: %.300s", code, id, api.ErrorMessage())
 	case code == "ValidationException":
-		return code + id + ": check that the model can be called by this id in this region (many need an inference profile), by Converse, and with a system prompt and a temperature"
+		return code + id + ": check that the model can be called by this id in this region (many need an inference " +
+			"profile), by Converse, and with a system prompt and a temperature"
 	default:
 		return fmt.Sprintf("%.60s%s", code, id)
 	}

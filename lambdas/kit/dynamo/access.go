@@ -30,8 +30,9 @@ type access struct {
 
 // comparisons are the key conditions, of a name and its values.
 var comparisons = map[schema.Comparison]string{
-	schema.Equal: "%s = %s", schema.Less: "%s < %s", schema.LessOrEqual: "%s <= %s", schema.Greater: "%s > %s", schema.GreaterOrEqual: "%s >= %s",
-	schema.BeginsWith: "begins_with (%s, %s)", schema.Between: "%s BETWEEN %s AND %s",
+	schema.Equal: "%s = %s", schema.Less: "%s < %s", schema.LessOrEqual: "%s <= %s", schema.Greater: "%s > %s",
+	schema.GreaterOrEqual: "%s >= %s",
+	schema.BeginsWith:     "begins_with (%s, %s)", schema.Between: "%s BETWEEN %s AND %s",
 }
 
 // accessOf prepares a pattern. Its placeholders, such as #k0, differ from those of package expression,
@@ -68,7 +69,9 @@ func accessOf(p schema.AccessPattern, table schema.Table) (*access, error) {
 	attributes := p.Attributes
 	if len(attributes) > 0 && p.Operation == schema.BatchGetItem {
 		// The answers are in no order, so their keys tell them apart.
-		own := slices.DeleteFunc(table.Key.Attributes(), func(name string) bool { return slices.Contains(attributes, name) })
+		own := slices.DeleteFunc(table.Key.Attributes(), func(name string) bool {
+			return slices.Contains(attributes, name)
+		})
 		attributes = slices.Concat(attributes, own)
 	}
 	if len(attributes) > 0 {
@@ -124,7 +127,8 @@ func (a *access) values(given []any) (Item, error) {
 }
 
 // filtered adds a filter to the names and values of a query. The zero filter adds nothing.
-func (a *access) filtered(filter expression.ConditionBuilder, values Item) (text *string, names map[string]string, err error) {
+func (a *access) filtered(filter expression.ConditionBuilder, values Item) (text *string, names map[string]string,
+	err error) {
 	if !filter.IsSet() {
 		return nil, a.names, nil
 	}

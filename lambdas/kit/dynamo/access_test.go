@@ -19,13 +19,21 @@ func TestAccess(t *testing.T) {
 		names                 map[string]string
 	}{
 		"a read of the whole item": {pattern: schema.AccessPattern{Operation: schema.GetItem}},
-		"a read of attributes": {pattern: schema.AccessPattern{Operation: schema.GetItem, Attributes: []string{"_state", "a.b"}},
+		"a read of attributes": {pattern: schema.AccessPattern{Operation: schema.GetItem,
+			Attributes: []string{"_state", "a.b"}},
 			projection: "#k0, #k1", names: map[string]string{"#k0": "_state", "#k1": "a.b"}},
-		"a query": {pattern: schema.AccessPattern{Operation: schema.Query, KeyConditions: []schema.KeyCondition{{Attribute: "owner", Comparison: schema.Equal}, {Attribute: "at", Comparison: schema.Between}}},
+		"a query": {pattern: schema.AccessPattern{Operation: schema.Query,
+			KeyConditions: []schema.KeyCondition{{Attribute: "owner", Comparison: schema.Equal},
+				{Attribute: "at", Comparison: schema.Between}}},
 			condition: "#k0 = :k0 AND #k1 BETWEEN :k1 AND :k2", names: map[string]string{"#k0": "owner", "#k1": "at"}},
-		"a query of attributes, one name for each": {pattern: schema.AccessPattern{Operation: schema.Query, KeyConditions: []schema.KeyCondition{{Attribute: "owner", Comparison: schema.Equal}, {Attribute: "at", Comparison: schema.BeginsWith}}, Attributes: []string{"at", "text"}},
-			condition: "#k0 = :k0 AND begins_with (#k1, :k1)", projection: "#k1, #k2", names: map[string]string{"#k0": "owner", "#k1": "at", "#k2": "text"}},
-		"a batch, which has its keys": {pattern: schema.AccessPattern{Operation: schema.BatchGetItem, Attributes: []string{"text", "at"}},
+		"a query of attributes, one name for each": {
+			pattern: schema.AccessPattern{Operation: schema.Query,
+				KeyConditions: []schema.KeyCondition{{Attribute: "owner", Comparison: schema.Equal},
+					{Attribute: "at", Comparison: schema.BeginsWith}}, Attributes: []string{"at", "text"}},
+			condition: "#k0 = :k0 AND begins_with (#k1, :k1)", projection: "#k1, #k2",
+			names: map[string]string{"#k0": "owner", "#k1": "at", "#k2": "text"}},
+		"a batch, which has its keys": {pattern: schema.AccessPattern{Operation: schema.BatchGetItem,
+			Attributes: []string{"text", "at"}},
 			projection: "#k0, #k1, #k2", names: map[string]string{"#k0": "text", "#k1": "at", "#k2": "owner"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -34,14 +42,16 @@ func TestAccess(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if aws.ToString(got.condition) != test.condition || aws.ToString(got.projection) != test.projection || !maps.Equal(got.names, test.names) {
+			if aws.ToString(got.condition) != test.condition || aws.ToString(got.projection) != test.projection ||
+				!maps.Equal(got.names, test.names) {
 				t.Errorf("got %q, %q, %v", aws.ToString(got.condition), aws.ToString(got.projection), got.names)
 			}
 		})
 	}
 	t.Run("ErrComparison", func(t *testing.T) {
 		t.Parallel()
-		if _, err := accessOf(schema.AccessPattern{KeyConditions: []schema.KeyCondition{{Attribute: "owner", Comparison: "like"}}}, table); err == nil {
+		if _, err := accessOf(schema.AccessPattern{
+			KeyConditions: []schema.KeyCondition{{Attribute: "owner", Comparison: "like"}}}, table); err == nil {
 			t.Error("got no error for a comparison that DynamoDB lacks")
 		}
 	})
@@ -50,7 +60,8 @@ func TestAccess(t *testing.T) {
 // A request changes nothing of what the next one shares with it.
 func TestFilterLeavesAccess(t *testing.T) {
 	t.Parallel()
-	a, err := accessOf(schema.AccessPattern{Operation: schema.Query, KeyConditions: []schema.KeyCondition{{Attribute: "owner", Comparison: schema.Equal}}}, schema.Table{})
+	a, err := accessOf(schema.AccessPattern{Operation: schema.Query,
+		KeyConditions: []schema.KeyCondition{{Attribute: "owner", Comparison: schema.Equal}}}, schema.Table{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -43,12 +43,14 @@ func (db *DB) BatchGet(ctx context.Context, pattern string, keys ...[]any) ([]It
 			wanted = append(wanted, key)
 		}
 	}
-	asked := types.KeysAndAttributes{ProjectionExpression: p.projection, ExpressionAttributeNames: p.names, ConsistentRead: aws.Bool(p.Consistent)}
+	asked := types.KeysAndAttributes{ProjectionExpression: p.projection, ExpressionAttributeNames: p.names,
+		ConsistentRead: aws.Bool(p.Consistent)}
 	name := db.names[p.Table]
 	for batch := range slices.Chunk(wanted, maxBatch) {
 		for round := 1; ; round++ {
 			asked.Keys = batch
-			output, err := db.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{name: asked}}, p.named)
+			output, err := db.client.BatchGetItem(ctx,
+				&dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{name: asked}}, p.named)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", pattern, kit.Failure(err))
 			}

@@ -25,7 +25,8 @@ type partial struct {
 	requests int
 }
 
-func (p *partial) BatchGetItem(ctx context.Context, input *dynamodb.BatchGetItemInput, options ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
+func (p *partial) BatchGetItem(ctx context.Context, input *dynamodb.BatchGetItemInput,
+	options ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
 	p.requests++
 	asked := input.RequestItems["Notes"]
 	left := asked
@@ -34,7 +35,9 @@ func (p *partial) BatchGetItem(ctx context.Context, input *dynamodb.BatchGetItem
 	output := &dynamodb.BatchGetItemOutput{}
 	if len(asked.Keys) > 0 {
 		var err error
-		if output, err = p.Client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{"Notes": asked}}, options...); err != nil {
+		if output, err = p.Client.BatchGetItem(ctx,
+			&dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{"Notes": asked}},
+			options...); err != nil {
 			return nil, err
 		}
 	}
@@ -100,7 +103,8 @@ func TestBatchGivesUp(t *testing.T) {
 					t.Fatal(err)
 				}
 				ctx := retry.WithBudget(t.Context(), test.budget)
-				if _, err := db.BatchGet(ctx, "GetAll", key(1), key(2)); !errors.Is(err, retry.ErrBusy) || client.requests != test.want {
+				if _, err := db.BatchGet(ctx, "GetAll", key(1), key(2)); !errors.Is(err, retry.ErrBusy) ||
+					client.requests != test.want {
 					t.Errorf("got %v after %d requests; want ErrBusy after %d", err, client.requests, test.want)
 				}
 				ended, cancel := context.WithCancel(t.Context())
@@ -119,7 +123,8 @@ type oneAtATime struct {
 	requests int
 }
 
-func (c *oneAtATime) BatchGetItem(ctx context.Context, input *dynamodb.BatchGetItemInput, options ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
+func (c *oneAtATime) BatchGetItem(ctx context.Context, input *dynamodb.BatchGetItemInput,
+	options ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
 	c.requests++
 	asked, left := map[string]types.KeysAndAttributes{}, maps.Clone(input.RequestItems)
 	first := slices.Min(slices.Collect(maps.Keys(left)))
@@ -141,7 +146,9 @@ func TestGetEach(t *testing.T) {
 	third := others
 	third.Name, third.PhysicalName = "Third", "third"
 	database.Tables = append(database.Tables, others, third)
-	database.AccessPatterns = append(database.AccessPatterns, schema.AccessPattern{Name: "Each", Operation: schema.BatchGetItem, Tables: []string{"Third", "Notes", "Others"}, Consistent: true},
+	database.AccessPatterns = append(database.AccessPatterns,
+		schema.AccessPattern{Name: "Each", Operation: schema.BatchGetItem, Tables: []string{"Third", "Notes", "Others"},
+			Consistent: true},
 		schema.AccessPattern{Name: "StoreOther", Operation: schema.PutItem, Table: "Others"})
 	if err := database.Validate(); err != nil {
 		t.Fatal(err)
@@ -152,18 +159,21 @@ func TestGetEach(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(db.Put(t.Context(), "Store", note{Status: "kept", At: 1}, none), db.Put(t.Context(), "StoreOther", note{Status: "kept", At: 2}, none)); err != nil {
+	if err := errors.Join(db.Put(t.Context(), "Store", note{Status: "kept", At: 1}, none),
+		db.Put(t.Context(), "StoreOther", note{Status: "kept", At: 2}, none)); err != nil {
 		t.Fatal(err)
 	}
 	var read [3]note
 	found, err := db.GetEach(t.Context(), "Each", [][]any{key(1), key(1), key(2)}, &read[0], &read[1], &read[2])
-	if err != nil || !slices.Equal(found, []bool{false, true, true}) || read[1].At != 1 || read[2].At != 2 || client.requests != 3 {
+	if err != nil || !slices.Equal(found, []bool{false, true, true}) || read[1].At != 1 || read[2].At != 2 ||
+		client.requests != 3 {
 		t.Errorf("got %v, %+v with %d requests, %v", found, read, client.requests, err)
 	}
 	if _, err := db.GetEach(t.Context(), "Each", [][]any{key(1)}, &read[0]); err == nil {
 		t.Error("one key for three tables is taken")
 	}
-	if _, err := db.GetEach(t.Context(), "Each", [][]any{key(1), key(1), key(2)}, &read[0], new(int), &read[2]); err == nil {
+	if _, err := db.GetEach(t.Context(), "Each", [][]any{key(1), key(1), key(2)}, &read[0], new(int),
+		&read[2]); err == nil {
 		t.Error("an item is read into a number")
 	}
 }

@@ -33,12 +33,16 @@ import (
 // Client is the part of the DynamoDB client that access patterns use.
 type Client interface {
 	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
-	BatchGetItem(context.Context, *dynamodb.BatchGetItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error)
+	BatchGetItem(context.Context, *dynamodb.BatchGetItemInput,
+		...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error)
 	Query(context.Context, *dynamodb.QueryInput, ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error)
 	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
-	DeleteItem(context.Context, *dynamodb.DeleteItemInput, ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error)
-	UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
-	TransactWriteItems(context.Context, *dynamodb.TransactWriteItemsInput, ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error)
+	DeleteItem(context.Context, *dynamodb.DeleteItemInput, ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput,
+		error)
+	UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput,
+		error)
+	TransactWriteItems(context.Context, *dynamodb.TransactWriteItemsInput,
+		...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error)
 }
 
 // Item is an item, or the key of one, as DynamoDB has it.
@@ -121,7 +125,8 @@ type DB struct {
 func New(client Client, database schema.Database, names map[string]string) (*DB, error) {
 	for _, t := range database.Tables {
 		if names[t.Name] == "" {
-			return nil, fmt.Errorf("table %s has no name: set the environment variable %s to the physical name of the table", t.Name, t.EnvironmentVariable())
+			return nil, fmt.Errorf("table %s has no name: set the environment variable %s to the physical name of "+
+				"the table", t.Name, t.EnvironmentVariable())
 		}
 	}
 	accesses := make(map[string]*access, len(database.AccessPatterns))
@@ -163,7 +168,8 @@ func (db *DB) As(platform schema.Platform, function string) (*DB, error) {
 		for _, f := range platform.Functions {
 			names = append(names, f.Name)
 		}
-		return nil, fmt.Errorf("the platform %s has no function %q: name the one that opens the tables (%s), or add it to Functions", platform.Name, function, strings.Join(names, ", "))
+		return nil, fmt.Errorf("the platform %s has no function %q: name the one that opens the tables (%s), or add "+
+			"it to Functions", platform.Name, function, strings.Join(names, ", "))
 	}
 	restricted := *db
 	restricted.function = &f
@@ -314,7 +320,8 @@ func (db *DB) Count(ctx context.Context, pattern string, limit int, values ...an
 	return count, nil
 }
 
-func (db *DB) query(ctx context.Context, pattern string, input *dynamodb.QueryInput) (output *dynamodb.QueryOutput, err error) {
+func (db *DB) query(ctx context.Context, pattern string, input *dynamodb.QueryInput) (output *dynamodb.QueryOutput,
+	err error) {
 	if output, err = db.client.Query(ctx, input, db.accesses[pattern].named); err != nil {
 		return nil, fmt.Errorf("%s: %w", pattern, kit.Failure(err))
 	}
@@ -377,7 +384,8 @@ func (db *DB) Put(ctx context.Context, pattern string, item any, condition expre
 	}
 	_, err = db.client.PutItem(ctx, &dynamodb.PutItemInput{
 		TableName: w.table, Item: w.item, ConditionExpression: w.Condition(),
-		ExpressionAttributeNames: w.Names(), ExpressionAttributeValues: w.Values(), ReturnValuesOnConditionCheckFailure: allOld,
+		ExpressionAttributeNames: w.Names(), ExpressionAttributeValues: w.Values(),
+		ReturnValuesOnConditionCheckFailure: allOld,
 	}, db.accesses[pattern].named)
 	return failure(pattern, err)
 }
@@ -394,14 +402,16 @@ func (db *DB) Delete(ctx context.Context, pattern string, key []any, condition e
 	}
 	_, err = db.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{
 		TableName: w.table, Key: w.key, ConditionExpression: w.Condition(),
-		ExpressionAttributeNames: w.Names(), ExpressionAttributeValues: w.Values(), ReturnValuesOnConditionCheckFailure: allOld,
+		ExpressionAttributeNames: w.Names(), ExpressionAttributeValues: w.Values(),
+		ReturnValuesOnConditionCheckFailure: allOld,
 	}, db.accesses[pattern].named)
 	return failure(pattern, err)
 }
 
 // Update changes one item, as [DB.Put] stores one. It reads the new values of the attributes that
 // it changed into out, unless out is nil.
-func (db *DB) Update(ctx context.Context, pattern string, key []any, update expression.UpdateBuilder, condition expression.ConditionBuilder, out any) error {
+func (db *DB) Update(ctx context.Context, pattern string, key []any, update expression.UpdateBuilder,
+	condition expression.ConditionBuilder, out any) error {
 	if err := Await(ctx); err != nil {
 		return err
 	}
@@ -411,7 +421,8 @@ func (db *DB) Update(ctx context.Context, pattern string, key []any, update expr
 	}
 	input := &dynamodb.UpdateItemInput{
 		TableName: w.table, Key: w.key, UpdateExpression: w.Update(), ConditionExpression: w.Condition(),
-		ExpressionAttributeNames: w.Names(), ExpressionAttributeValues: w.Values(), ReturnValuesOnConditionCheckFailure: allOld,
+		ExpressionAttributeNames: w.Names(), ExpressionAttributeValues: w.Values(),
+		ReturnValuesOnConditionCheckFailure: allOld,
 	}
 	if out != nil {
 		input.ReturnValues = types.ReturnValueUpdatedNew
@@ -524,7 +535,8 @@ func (db *DB) Transact(ctx context.Context, pattern string, writes ...Write) err
 	// One token for all attempts: if the answer to one was lost, the next does not conflict with
 	// its writes, but reports their success ("Idempotency", TransactWriteItems).
 	token := cryptorand.Text()
-	_, err = db.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: items, ClientRequestToken: &token}, p.named)
+	_, err = db.client.TransactWriteItems(ctx,
+		&dynamodb.TransactWriteItemsInput{TransactItems: items, ClientRequestToken: &token}, p.named)
 	var canceled *types.TransactionCanceledException
 	if errors.As(err, &canceled) {
 		failed := map[int]Item{}
@@ -559,7 +571,8 @@ func declared(p schema.AccessPattern, writes []Write) error {
 		}
 	}
 	if i < len(writes) {
-		return fmt.Errorf("%s %s is not declared by the pattern, or not at this place", writes[i].operation, writes[i].table)
+		return fmt.Errorf("%s %s is not declared by the pattern, or not at this place", writes[i].operation,
+			writes[i].table)
 	}
 	return nil
 }
@@ -573,22 +586,27 @@ func (db *DB) transactItem(w Write) (converted types.TransactWriteItem, err erro
 	case schema.PutItem:
 		converted.Put = &types.Put{
 			TableName: part.table, Item: part.item, ConditionExpression: part.Condition(),
-			ExpressionAttributeNames: part.Names(), ExpressionAttributeValues: part.Values(), ReturnValuesOnConditionCheckFailure: allOld,
+			ExpressionAttributeNames: part.Names(), ExpressionAttributeValues: part.Values(),
+			ReturnValuesOnConditionCheckFailure: allOld,
 		}
 	case schema.UpdateItem:
 		converted.Update = &types.Update{
-			TableName: part.table, Key: part.key, UpdateExpression: part.Update(), ConditionExpression: part.Condition(),
-			ExpressionAttributeNames: part.Names(), ExpressionAttributeValues: part.Values(), ReturnValuesOnConditionCheckFailure: allOld,
+			TableName: part.table, Key: part.key, UpdateExpression: part.Update(),
+			ConditionExpression:      part.Condition(),
+			ExpressionAttributeNames: part.Names(), ExpressionAttributeValues: part.Values(),
+			ReturnValuesOnConditionCheckFailure: allOld,
 		}
 	case schema.DeleteItem:
 		converted.Delete = &types.Delete{
 			TableName: part.table, Key: part.key, ConditionExpression: part.Condition(),
-			ExpressionAttributeNames: part.Names(), ExpressionAttributeValues: part.Values(), ReturnValuesOnConditionCheckFailure: allOld,
+			ExpressionAttributeNames: part.Names(), ExpressionAttributeValues: part.Values(),
+			ReturnValuesOnConditionCheckFailure: allOld,
 		}
 	case schema.ConditionCheckItem:
 		converted.ConditionCheck = &types.ConditionCheck{
 			TableName: part.table, Key: part.key, ConditionExpression: part.Condition(),
-			ExpressionAttributeNames: part.Names(), ExpressionAttributeValues: part.Values(), ReturnValuesOnConditionCheckFailure: allOld,
+			ExpressionAttributeNames: part.Names(), ExpressionAttributeValues: part.Values(),
+			ReturnValuesOnConditionCheckFailure: allOld,
 		}
 	}
 	return converted, nil
@@ -649,7 +667,8 @@ func (db *DB) pattern(name string, operation schema.Operation) (*access, error) 
 		return nil, fmt.Errorf("access pattern %q is not declared in the schema", name)
 	}
 	if f := db.function; f != nil && !slices.Contains(f.AccessPatterns, name) {
-		return nil, fmt.Errorf("the function %s may not use the access pattern %[2]q: add %[2]q to AccessPatterns of the function %[1]q in the schema, so that its role is granted what the pattern needs", f.Name, name)
+		return nil, fmt.Errorf("the function %s may not use the access pattern %[2]q: add %[2]q to AccessPatterns of "+
+			"the function %[1]q in the schema, so that its role is granted what the pattern needs", f.Name, name)
 	}
 	if p.Operation != operation {
 		return nil, fmt.Errorf("access pattern %q is a %s, not a %s", name, p.Operation, operation)

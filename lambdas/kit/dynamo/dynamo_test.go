@@ -28,20 +28,30 @@ func notes() schema.Database {
 	return schema.Database{
 		Tables: []schema.Table{{
 			Name: "Notes", PhysicalName: "notes", Key: schema.Key{Partition: "status", Sort: "_at"},
-			Attributes: []schema.Attribute{{Name: "status", Type: schema.String}, {Name: "_at", Type: schema.Number}, {Name: "size", Type: schema.Number}, {Name: "a.b", Type: schema.String}},
-			Indexes:    []schema.Index{{Name: "BySize", Key: schema.Key{Partition: "status", Sort: "size"}, Projection: schema.ProjectKeysOnly}},
+			Attributes: []schema.Attribute{{Name: "status", Type: schema.String}, {Name: "_at", Type: schema.Number},
+				{Name: "size", Type: schema.Number}, {Name: "a.b", Type: schema.String}},
+			Indexes: []schema.Index{{Name: "BySize", Key: schema.Key{Partition: "status", Sort: "size"},
+				Projection: schema.ProjectKeysOnly}},
 		}},
 		AccessPatterns: []schema.AccessPattern{
-			{Name: "Get", Operation: schema.GetItem, Table: "Notes", Consistent: true, Attributes: []string{"_at", "a.b"}},
-			{Name: "Range", Operation: schema.Query, Table: "Notes", KeyConditions: []schema.KeyCondition{{Attribute: "status", Comparison: schema.Equal}, {Attribute: "_at", Comparison: schema.Between}}, Filter: []string{"size"}},
-			{Name: "CountBelow", Operation: schema.Query, Table: "Notes", Index: "BySize", Count: true, KeyConditions: []schema.KeyCondition{{Attribute: "status", Comparison: schema.Equal}, {Attribute: "size", Comparison: schema.Less}}},
+			{Name: "Get", Operation: schema.GetItem, Table: "Notes", Consistent: true,
+				Attributes: []string{"_at", "a.b"}},
+			{Name: "Range", Operation: schema.Query, Table: "Notes",
+				KeyConditions: []schema.KeyCondition{{Attribute: "status", Comparison: schema.Equal},
+					{Attribute: "_at", Comparison: schema.Between}}, Filter: []string{"size"}},
+			{Name: "CountBelow", Operation: schema.Query, Table: "Notes", Index: "BySize", Count: true,
+				KeyConditions: []schema.KeyCondition{{Attribute: "status", Comparison: schema.Equal},
+					{Attribute: "size", Comparison: schema.Less}}},
 			{Name: "GetAll", Operation: schema.BatchGetItem, Table: "Notes", Attributes: []string{"a.b"}},
 			{Name: "Store", Operation: schema.PutItem, Table: "Notes"},
 			{Name: "Drop", Operation: schema.DeleteItem, Table: "Notes"},
 			{Name: "Grow", Operation: schema.UpdateItem, Table: "Notes"},
-			{Name: "Fill", Operation: schema.TransactWriteItems, Writes: []schema.Write{{Table: "Notes", Operation: schema.PutItem, Repeated: true}}},
+			{Name: "Fill", Operation: schema.TransactWriteItems,
+				Writes: []schema.Write{{Table: "Notes", Operation: schema.PutItem, Repeated: true}}},
 			{Name: "Move", Operation: schema.TransactWriteItems, Writes: []schema.Write{
-				{Table: "Notes", Operation: schema.PutItem}, {Table: "Notes", Operation: schema.DeleteItem, Optional: true}, {Table: "Notes", Operation: schema.UpdateItem, Optional: true},
+				{Table: "Notes", Operation: schema.PutItem},
+				{Table: "Notes", Operation: schema.DeleteItem, Optional: true},
+				{Table: "Notes", Operation: schema.UpdateItem, Optional: true},
 				{Table: "Notes", Operation: schema.ConditionCheckItem, Optional: true},
 			}},
 		},
@@ -86,7 +96,8 @@ func TestReadsAndWrites(t *testing.T) {
 	ctx, db := t.Context(), dynamotest.Open(t, notes())
 	db.Recorder.PageSize = 2
 	for at := range 7 {
-		if err := db.Transact(ctx, "Move", dynamo.Put("Notes", note{"kept", at, at * 10, fmt.Sprint("text ", at)}, isNew)); err != nil {
+		if err := db.Transact(ctx, "Move", dynamo.Put("Notes", note{"kept", at, at * 10, fmt.Sprint("text ", at)},
+			isNew)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -150,12 +161,14 @@ func TestReadsAndWrites(t *testing.T) {
 	})
 	t.Run("Update", func(t *testing.T) {
 		var got note
-		if err := db.Update(ctx, "Grow", key(1), expression.Add(size, expression.Value(5)), size.Equal(expression.Value(10)), &got); err != nil || got.Size != 15 {
+		if err := db.Update(ctx, "Grow", key(1), expression.Add(size, expression.Value(5)),
+			size.Equal(expression.Value(10)), &got); err != nil || got.Size != 15 {
 			t.Errorf("got %+v, %v", got, err)
 		}
 	})
 	t.Run("ErrCondition", func(t *testing.T) {
-		err := db.Update(ctx, "Grow", key(2), expression.Add(size, expression.Value(5)), size.Equal(expression.Value(-1)), nil)
+		err := db.Update(ctx, "Grow", key(2), expression.Add(size, expression.Value(5)),
+			size.Equal(expression.Value(-1)), nil)
 		var refused *dynamo.ConditionError
 		if !errors.As(err, &refused) || refused.Item["size"] == nil {
 			t.Errorf("got %v, want a condition error with the item", err)
@@ -170,9 +183,16 @@ func TestReadsAndWrites(t *testing.T) {
 		}{
 			{"a first put", func() error { return db.Put(ctx, "Store", stored, isNew) }, true},
 			{"a second put", func() error { return db.Put(ctx, "Store", stored, isNew) }, false},
-			{"a delete of another version", func() error { return db.Delete(ctx, "Drop", key(90), size.Equal(expression.Value(2))) }, false},
-			{"a put without condition", func() error { stored.Size = 2; return db.Put(ctx, "Store", stored, none) }, true},
-			{"a delete", func() error { return db.Delete(ctx, "Drop", key(90), size.Equal(expression.Value(2))) }, true},
+			{"a delete of another version", func() error {
+				return db.Delete(ctx, "Drop", key(90), size.Equal(expression.Value(2)))
+			}, false},
+			{"a put without condition", func() error {
+				stored.Size = 2
+				return db.Put(ctx, "Store", stored, none)
+			}, true},
+			{"a delete", func() error {
+				return db.Delete(ctx, "Drop", key(90), size.Equal(expression.Value(2)))
+			}, true},
 			{"a delete of nothing", func() error { return db.Delete(ctx, "Drop", key(90), none) }, true},
 		} {
 			err := step.do()
@@ -200,7 +220,8 @@ func TestReadsAndWrites(t *testing.T) {
 		var got []string
 		for _, item := range items {
 			var n note
-			if err := attributevalue.UnmarshalMap(item, &n); err != nil || n.Size != 0 || item != nil && n.Status != "kept" {
+			if err := attributevalue.UnmarshalMap(item, &n); err != nil || n.Size != 0 ||
+				item != nil && n.Status != "kept" {
 				t.Fatalf("got %+v, %v; want the attributes of the pattern and of the key", n, err)
 			}
 			got = append(got, n.Text)
@@ -242,7 +263,8 @@ func TestReadsAndWrites(t *testing.T) {
 			t.Errorf("of an item: got %v, %v", item, failed)
 		}
 		first, second := errors.New("first"), errors.New("second")
-		if got := dynamo.UnlessStale(err, dynamo.Means(0, first), dynamo.Means(2, second), dynamo.Means(1, first)); got != second {
+		if got := dynamo.UnlessStale(err, dynamo.Means(0, first), dynamo.Means(2, second),
+			dynamo.Means(1, first)); got != second {
 			t.Errorf("it means %v, want the first refusal that is true", got)
 		}
 		if got := dynamo.UnlessStale(err, dynamo.Means(0, first)); got != retry.ErrStale {
@@ -261,14 +283,16 @@ func TestOnlyDeclaredRequests(t *testing.T) {
 	t.Parallel()
 	ctx, db := t.Context(), dynamotest.Open(t, notes())
 	for name, err := range map[string]error{
-		"unknown pattern":    second(db.Get(ctx, "Nope", &note{}, "kept", 1)),
-		"another operation":  second(db.Get(ctx, "Grow", &note{}, "kept", 1)),
-		"half a key":         second(db.Get(ctx, "Get", &note{}, "kept")),
-		"missing value":      second(db.Count(ctx, "CountBelow", 1, "kept")),
-		"value too many":     second(db.Count(ctx, "CountBelow", 1, "kept", 1, 2)),
-		"undeclared write":   db.Transact(ctx, "Move", dynamo.Delete("Notes", key(1), none)),
-		"writes in disorder": db.Transact(ctx, "Move", dynamo.Put("Notes", note{}, none), dynamo.Update("Notes", key(1), expression.Set(size, expression.Value(1)), none), dynamo.Delete("Notes", key(2), none)),
-		"no write":           db.Transact(ctx, "Move"),
+		"unknown pattern":   second(db.Get(ctx, "Nope", &note{}, "kept", 1)),
+		"another operation": second(db.Get(ctx, "Grow", &note{}, "kept", 1)),
+		"half a key":        second(db.Get(ctx, "Get", &note{}, "kept")),
+		"missing value":     second(db.Count(ctx, "CountBelow", 1, "kept")),
+		"value too many":    second(db.Count(ctx, "CountBelow", 1, "kept", 1, 2)),
+		"undeclared write":  db.Transact(ctx, "Move", dynamo.Delete("Notes", key(1), none)),
+		"writes in disorder": db.Transact(ctx, "Move", dynamo.Put("Notes", note{}, none),
+			dynamo.Update("Notes", key(1), expression.Set(size, expression.Value(1)), none),
+			dynamo.Delete("Notes", key(2), none)),
+		"no write": db.Transact(ctx, "Move"),
 	} {
 		if err == nil {
 			t.Errorf("%s: got no error", name)
@@ -283,7 +307,8 @@ func TestOnlyDeclaredRequests(t *testing.T) {
 // to the schema, and no request is made.
 func TestOnlyTheFunctionsOwnPatterns(t *testing.T) {
 	t.Parallel()
-	platform := schema.Platform{Name: "notes", Database: notes(), Functions: []schema.Function{{Name: "reader", AccessPatterns: []string{"Get"}}}}
+	platform := schema.Platform{Name: "notes", Database: notes(),
+		Functions: []schema.Function{{Name: "reader", AccessPatterns: []string{"Get"}}}}
 	tables := dynamotest.Open(t, platform.Database)
 	db, err := tables.As(platform, "reader")
 	if err != nil {
@@ -300,7 +325,8 @@ func TestOnlyTheFunctionsOwnPatterns(t *testing.T) {
 		"Range ": second(db.Erase(ctx, erasure, "kept")),
 	} {
 		pattern = strings.TrimSpace(pattern)
-		want := fmt.Sprintf("the function reader may not use the access pattern %[1]q: add %[1]q to AccessPatterns of the function \"reader\" in the schema", pattern)
+		want := fmt.Sprintf("the function reader may not use the access pattern %[1]q: add %[1]q to AccessPatterns "+
+			"of the function \"reader\" in the schema", pattern)
 		if err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: got %v; want %s", pattern, err, want)
 		}
@@ -312,13 +338,15 @@ func TestOnlyTheFunctionsOwnPatterns(t *testing.T) {
 		t.Errorf("its own pattern: got %v, %v", found, err)
 	}
 	environment := kit.Environment{Getenv: func(string) string { return "notes" }}
-	if _, err := dynamo.Open(environment, platform, "writer"); err == nil || !strings.Contains(err.Error(), `has no function "writer"`) || !strings.Contains(err.Error(), "(reader)") {
+	if _, err := dynamo.Open(environment, platform, "writer"); err == nil ||
+		!strings.Contains(err.Error(), `has no function "writer"`) || !strings.Contains(err.Error(), "(reader)") {
 		t.Errorf("a function that the schema does not have: got %v", err)
 	}
 	if _, err := dynamo.Open(environment, platform, "reader"); err != nil {
 		t.Errorf("got %v", err)
 	}
-	if _, err := dynamo.Open(kit.Environment{Getenv: func(string) string { return "" }}, platform, "reader"); err == nil || !strings.Contains(err.Error(), "NOTES_TABLE") {
+	if _, err := dynamo.Open(kit.Environment{Getenv: func(string) string { return "" }}, platform,
+		"reader"); err == nil || !strings.Contains(err.Error(), "NOTES_TABLE") {
 		t.Errorf("without a name in the environment: got %v", err)
 	}
 }
@@ -336,7 +364,9 @@ func TestLoneWritesCostHalf(t *testing.T) {
 	}{
 		{"put", func() error { return db.Put(ctx, "Store", note{Status: "kept", At: 1}, isNew) }, 1},
 		{"delete", func() error { return db.Delete(ctx, "Drop", key(1), none) }, 1},
-		{"transaction", func() error { return db.Transact(ctx, "Move", dynamo.Put("Notes", note{Status: "kept", At: 1}, isNew)) }, 2},
+		{"transaction", func() error {
+			return db.Transact(ctx, "Move", dynamo.Put("Notes", note{Status: "kept", At: 1}, isNew))
+		}, 2},
 	} {
 		if err := test.write(); err != nil {
 			t.Errorf("%s: %v", test.name, err)
@@ -355,11 +385,13 @@ func TestLostAnswer(t *testing.T) {
 	t.Parallel()
 	tables := dynamotest.Open(t, notes())
 	tables.Wire.Lose(2)
-	if err := tables.Transact(t.Context(), "Move", dynamo.Put("Notes", note{Status: "kept", At: 1}, isNew)); err != nil || tables.Wire.Attempts() != 3 {
+	if err := tables.Transact(t.Context(), "Move",
+		dynamo.Put("Notes", note{Status: "kept", At: 1}, isNew)); err != nil || tables.Wire.Attempts() != 3 {
 		t.Errorf("got %v after %d attempts, want success after 3", err, tables.Wire.Attempts())
 	}
 	var refused *dynamo.TransactionError
-	if err := tables.Transact(t.Context(), "Move", dynamo.Put("Notes", note{Status: "kept", At: 1}, isNew)); !errors.As(err, &refused) {
+	if err := tables.Transact(t.Context(), "Move",
+		dynamo.Put("Notes", note{Status: "kept", At: 1}, isNew)); !errors.As(err, &refused) {
 		t.Errorf("the same transaction again: got %v, want a transaction error", err)
 	}
 }
@@ -381,21 +413,28 @@ func TestContention(t *testing.T) {
 	}{
 		"OK": {nil, 1, func(err error) bool { return err == nil }},
 		"OKAfterRetries": {[]dynamotest.Answer{
-			dynamotest.Canceled("TransactionConflict"), {Code: "TransactionInProgressException"}, dynamotest.Canceled("ThrottlingError"),
-			{Code: "TransactionConflictException"}, dynamotest.Canceled("None", "ProvisionedThroughputExceeded"), {Err: io.ErrUnexpectedEOF}, {Code: "ThrottlingException"},
+			dynamotest.Canceled("TransactionConflict"), {Code: "TransactionInProgressException"},
+			dynamotest.Canceled("ThrottlingError"),
+			{Code: "TransactionConflictException"}, dynamotest.Canceled("None", "ProvisionedThroughputExceeded"),
+			{Err: io.ErrUnexpectedEOF}, {Code: "ThrottlingException"},
 		}, 8, func(err error) bool { return err == nil }},
-		"ErrCondition": {always(dynamotest.Canceled("TransactionConflict", "ConditionalCheckFailed")), 1, func(err error) bool {
-			_, ok := errors.AsType[*dynamo.TransactionError](err)
-			return ok
-		}},
+		"ErrCondition": {always(dynamotest.Canceled("TransactionConflict", "ConditionalCheckFailed")), 1,
+			func(err error) bool {
+				_, ok := errors.AsType[*dynamo.TransactionError](err)
+				return ok
+			}},
 		"ErrValidation": {always(dynamotest.Canceled("ValidationError")), 1, func(err error) bool {
 			return err != nil && !errors.Is(err, retry.ErrBusy) && !errors.Is(err, retry.ErrUnanswered)
 		}},
-		"ErrBusyByConflicts":   {always(dynamotest.Canceled("None", "TransactionConflict")), retry.Attempts, is(retry.ErrBusy)},
-		"ErrBusyByThrottling":  {always(dynamotest.Throttled()), retry.Attempts, is(retry.ErrBusy)},
-		"ErrUnansweredByBreak": {always(dynamotest.Answer{Err: io.ErrUnexpectedEOF}), retry.Attempts, is(retry.ErrUnanswered)},
-		"ErrUnansweredItself":  {always(dynamotest.Answer{Code: "TransactionInProgressException"}), retry.Attempts, is(retry.ErrUnanswered)},
-		"ErrUnansweredInTime":  {always(dynamotest.Answer{Err: context.DeadlineExceeded}), retry.Attempts, is(retry.ErrUnanswered)},
+		"ErrBusyByConflicts": {always(dynamotest.Canceled("None", "TransactionConflict")), retry.Attempts,
+			is(retry.ErrBusy)},
+		"ErrBusyByThrottling": {always(dynamotest.Throttled()), retry.Attempts, is(retry.ErrBusy)},
+		"ErrUnansweredByBreak": {always(dynamotest.Answer{Err: io.ErrUnexpectedEOF}), retry.Attempts,
+			is(retry.ErrUnanswered)},
+		"ErrUnansweredItself": {always(dynamotest.Answer{Code: "TransactionInProgressException"}), retry.Attempts,
+			is(retry.ErrUnanswered)},
+		"ErrUnansweredInTime": {always(dynamotest.Answer{Err: context.DeadlineExceeded}), retry.Attempts,
+			is(retry.ErrUnanswered)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -420,7 +459,8 @@ func TestContention(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		db, wire := dynamotest.Refused(t, notes(), nil)
-		if err := db.Transact(ctx, "Move", dynamo.Put("Notes", note{}, none)); !errors.Is(err, context.Canceled) || wire.Attempts() > 0 {
+		if err := db.Transact(ctx, "Move", dynamo.Put("Notes", note{}, none)); !errors.Is(err, context.Canceled) ||
+			wire.Attempts() > 0 {
 			t.Errorf("got %v, want the context's error", err)
 		}
 	})

@@ -34,7 +34,7 @@ type Erasure struct {
 	// GoesOn is asked after each page of List, before anything of it is deleted. Its error ends the erasure: items that
 	// somebody adds once the erasure is over, stay. Nil: the erasure goes on.
 	GoesOn func(context.Context) error
-	// If is the condition under which an item that was read is deleted. Nil: none.
+	// If is the condition under which an item that was read is deleted, besides that it is still there. Nil: none.
 	If func(Item) expression.ConditionBuilder
 	// Keep says which items stay. Nil: none.
 	Keep func(Item) bool
@@ -90,9 +90,13 @@ func (db *DB) eraseItem(ctx context.Context, e Erasure, table schema.Table, item
 	for _, name := range table.Key.Attributes() {
 		key = append(key, item[name])
 	}
-	var condition expression.ConditionBuilder
+	// DynamoDB Local tells the table's stream of a second removal, without an item, when two requests without a
+	// condition delete one item at the same time.
+	condition := expression.AttributeExists(Name(table.Key.Partition))
 	if e.If != nil {
-		condition = e.If(item)
+		if further := e.If(item); further.IsSet() {
+			condition = condition.And(further)
+		}
 	}
 	_, err := Held(db.Delete(ctx, e.Delete, key, condition))
 	return err

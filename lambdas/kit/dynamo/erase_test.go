@@ -7,10 +7,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
+	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
@@ -34,7 +39,8 @@ func (d *dying) write() error {
 	}
 }
 
-func (d *dying) DeleteItem(ctx context.Context, input *dynamodb.DeleteItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error) {
+func (d *dying) DeleteItem(ctx context.Context, input *dynamodb.DeleteItemInput,
+	_ ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error) {
 	if err := d.write(); err != nil {
 		return nil, err
 	}
@@ -52,7 +58,8 @@ func TestErase(t *testing.T) {
 	t.Parallel()
 	database := notes()
 	database.AccessPatterns = append(database.AccessPatterns,
-		schema.AccessPattern{Name: "List", Operation: schema.Query, Table: "Notes", Consistent: true, Attributes: []string{"status", "_at"},
+		schema.AccessPattern{Name: "List", Operation: schema.Query, Table: "Notes", Consistent: true,
+			Attributes:    []string{"status", "_at"},
 			KeyConditions: []schema.KeyCondition{{Attribute: "status", Comparison: schema.Equal}}},
 		schema.AccessPattern{Name: "ListIndex", Operation: schema.Query, Table: "Notes", Index: "BySize",
 			KeyConditions: []schema.KeyCondition{{Attribute: "status", Comparison: schema.Equal}}})
@@ -105,8 +112,10 @@ func TestErase(t *testing.T) {
 				var read note
 				return attributevalue.UnmarshalMap(item, &read) == nil && read.At == test.n
 			}
-			if complete, err := mortal.Erase(hurried{ctx}, erasure, "first", "second"); complete || err != nil || len(client.writes) != test.survived {
-				t.Errorf("without time: got %t, %v with %d writes left; want an end without a write", complete, err, len(client.writes))
+			if complete, err := mortal.Erase(hurried{ctx}, erasure, "first", "second"); complete || err != nil ||
+				len(client.writes) != test.survived {
+				t.Errorf("without time: got %t, %v with %d writes left; want an end without a write", complete, err,
+					len(client.writes))
 			}
 			if complete, err := mortal.Erase(ctx, erasure, "first", "second"); complete || !errors.Is(err, errDead) {
 				t.Errorf("got %t, %v; want the death", complete, err)
@@ -123,7 +132,8 @@ func TestErase(t *testing.T) {
 				return nil
 			}
 			erasure.If = func(dynamo.Item) expression.ConditionBuilder { return dynamo.Equal("size", 1) }
-			if complete, err := tables.Erase(ctx, erasure, "first", "second"); complete || !errors.Is(err, over) || len(stored("first"))+len(stored("second")) != test.left+1 {
+			if complete, err := tables.Erase(ctx, erasure, "first", "second"); complete || !errors.Is(err, over) ||
+				len(stored("first"))+len(stored("second")) != test.left+1 {
 				t.Errorf("after the end: got %t, %v", complete, err)
 			}
 			erasure.GoesOn, erasure.If = nil, nil
@@ -137,5 +147,64 @@ func TestErase(t *testing.T) {
 				t.Errorf("got %s left; want %s", got, want)
 			}
 		})
+	}
+}
+
+// Erasures that meet remove each item once: the table's stream tells no removal twice.
+func TestErasuresAtOnce(t *testing.T) {
+	t.Parallel()
+	database := notes()
+	database.AccessPatterns = append(database.AccessPatterns,
+		schema.AccessPattern{Name: "List", Operation: schema.Query, Table: "Notes", Consistent: true,
+			Attributes:    []string{"status", "_at"},
+			KeyConditions: []schema.KeyCondition{{Attribute: "status", Comparison: schema.Equal}}})
+	ctx, tables := t.Context(), dynamotest.Open(t, database)
+	enabled, err := tables.Client.UpdateTable(ctx, &dynamodb.UpdateTableInput{TableName: aws.String("Notes"),
+		StreamSpecification: &types.StreamSpecification{StreamEnabled: aws.Bool(true),
+			StreamViewType: types.StreamViewTypeNewAndOldImages}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []note
+	for at := range 100 {
+		all = append(all, note{Status: "first", At: at})
+	}
+	fill(t, tables, all...)
+	var erasing errgroup.Group
+	for range 4 {
+		erasing.Go(func() error {
+			_, err := tables.Erase(ctx, dynamo.Erasure{List: "List", Delete: "Drop"}, "first")
+			return err
+		})
+	}
+	if err := erasing.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	options := tables.Client.Options()
+	streams := dynamodbstreams.New(dynamodbstreams.Options{
+		Region: options.Region, Credentials: options.Credentials, BaseEndpoint: options.BaseEndpoint})
+	arn := enabled.TableDescription.LatestStreamArn
+	stream, err := streams.DescribeStream(ctx, &dynamodbstreams.DescribeStreamInput{StreamArn: arn})
+	if err != nil {
+		t.Fatal(err)
+	}
+	from, err := streams.GetShardIterator(ctx, &dynamodbstreams.GetShardIteratorInput{StreamArn: arn,
+		ShardId:           stream.StreamDescription.Shards[0].ShardId,
+		ShardIteratorType: streamtypes.ShardIteratorTypeTrimHorizon})
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := streams.GetRecords(ctx, &dynamodbstreams.GetRecordsInput{ShardIterator: from.ShardIterator})
+	if err != nil {
+		t.Fatal(err)
+	}
+	removed := 0
+	for _, record := range page.Records {
+		if record.EventName == streamtypes.OperationTypeRemove {
+			removed++
+		}
+	}
+	if removed != len(all) {
+		t.Errorf("the stream tells %d removals of %d items", removed, len(all))
 	}
 }

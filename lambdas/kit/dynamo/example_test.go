@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -14,27 +15,34 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 // A function that joins a platform says which access patterns it was granted.
 func ExampleOpen() {
-	platform := schema.AskAHuman()
-	platform.Functions = append(platform.Functions, schema.Function{Name: "report", AccessPatterns: []string{"GetQuestion", "ListResponses"}})
+	platform := askahuman.Platform()
+	platform.Functions = append(platform.Functions,
+		schema.Function{Name: "report", AccessPatterns: []string{"GetQuestion", "ListResponses"}})
 	environment := kit.Environment{Getenv: func(variable string) string { return "the name for " + variable }}
 	db, err := dynamo.Open(environment, platform, "report")
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(db.Delete(context.Background(), "DeleteSubscription", []any{"id"}, expression.ConditionBuilder{}))
-	// Output: the function report may not use the access pattern "DeleteSubscription": add "DeleteSubscription" to AccessPatterns of the function "report" in the schema, so that its role is granted what the pattern needs
+	err = db.Delete(context.Background(), "DeleteSubscription", []any{"id"}, expression.ConditionBuilder{})
+	fmt.Println(strings.NewReplacer(": ", ":\n", ", so", ",\nso").Replace(err.Error()))
+	// Output:
+	// the function report may not use the access pattern "DeleteSubscription":
+	// add "DeleteSubscription" to AccessPatterns of the function "report" in the schema,
+	// so that its role is granted what the pattern needs
 }
 
 // Requests are made by the name of an access pattern: table, index, order and
 // consistency are the schema's.
 func ExampleDB_Items() {
 	ctx := context.Background()
-	db, err := dynamo.Open(kit.Environment{AWS: aws.Config{Region: "eu-central-1"}, Getenv: os.Getenv}, schema.AskAHuman(), "humanapi")
+	db, err := dynamo.Open(kit.Environment{AWS: aws.Config{Region: "eu-central-1"}, Getenv: os.Getenv},
+		askahuman.Platform(), "humanapi")
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -54,7 +62,8 @@ func ExampleDB_Items() {
 // Two writes happen together, or neither does.
 func ExampleDB_Transact() {
 	ctx := context.Background()
-	db, err := dynamo.Open(kit.Environment{AWS: aws.Config{Region: "eu-central-1"}, Getenv: os.Getenv}, schema.AskAHuman(), "agentapi")
+	db, err := dynamo.Open(kit.Environment{AWS: aws.Config{Region: "eu-central-1"}, Getenv: os.Getenv},
+		askahuman.Platform(), "agentapi")
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -62,7 +71,9 @@ func ExampleDB_Transact() {
 		dynamo.Update("Questions", []any{"3d7b493f-095f-4f11-b98c-8ebcfcdb28b7"},
 			expression.Set(dynamo.Name("status"), expression.Value("CLOSED")), dynamo.Equal("status", "OPEN")),
 		dynamo.Update("Guards", []any{"OPEN#agent"},
-			expression.Delete(dynamo.Name("open_question_ids"), expression.Value(&types.AttributeValueMemberSS{Value: []string{"3d7b493f-095f-4f11-b98c-8ebcfcdb28b7"}})),
+			expression.Delete(dynamo.Name("open_question_ids"),
+				expression.Value(&types.AttributeValueMemberSS{
+					Value: []string{"3d7b493f-095f-4f11-b98c-8ebcfcdb28b7"}})),
 			expression.ConditionBuilder{}))
 	var refused *dynamo.TransactionError
 	if errors.As(err, &refused) {

@@ -31,23 +31,29 @@ func TestSeveralKeyAttributes(t *testing.T) {
 		Tables: []schema.Table{{
 			Name: "Visits", PhysicalName: "visits", Key: schema.Key{Partition: "id"},
 			Attributes: []schema.Attribute{
-				{Name: "id", Type: schema.String}, {Name: "tenant", Type: schema.String}, {Name: "shard", Type: schema.Number},
+				{Name: "id", Type: schema.String}, {Name: "tenant", Type: schema.String},
+				{Name: "shard", Type: schema.Number},
 				{Name: "year", Type: schema.Number}, {Name: "place", Type: schema.String},
 			},
 			Indexes: []schema.Index{{
-				Name: "ByTenant", Key: schema.Key{Partition: "tenant", Sort: "year"}, FurtherPartition: []string{"shard"}, FurtherSort: []string{"place"},
+				Name: "ByTenant", Key: schema.Key{Partition: "tenant", Sort: "year"},
+				FurtherPartition: []string{"shard"}, FurtherSort: []string{"place"},
 				Projection: schema.ProjectKeysOnly,
 			}},
 		}},
 		AccessPatterns: []schema.AccessPattern{
-			{Name: "All", Operation: schema.Query, Table: "Visits", Index: "ByTenant", KeyConditions: []schema.KeyCondition{equal("tenant"), equal("shard")}},
-			{Name: "Since", Operation: schema.Query, Table: "Visits", Index: "ByTenant", KeyConditions: []schema.KeyCondition{
-				equal("tenant"), equal("shard"), {Attribute: "year", Comparison: schema.GreaterOrEqual},
-			}},
-			{Name: "Where", Operation: schema.Query, Table: "Visits", Index: "ByTenant", Descending: true, KeyConditions: []schema.KeyCondition{
-				equal("tenant"), equal("shard"), equal("year"), {Attribute: "place", Comparison: schema.BeginsWith},
-			}},
-			{Name: "Add", Operation: schema.TransactWriteItems, Writes: []schema.Write{{Table: "Visits", Operation: schema.PutItem}}},
+			{Name: "All", Operation: schema.Query, Table: "Visits", Index: "ByTenant",
+				KeyConditions: []schema.KeyCondition{equal("tenant"), equal("shard")}},
+			{Name: "Since", Operation: schema.Query, Table: "Visits", Index: "ByTenant",
+				KeyConditions: []schema.KeyCondition{
+					equal("tenant"), equal("shard"), {Attribute: "year", Comparison: schema.GreaterOrEqual},
+				}},
+			{Name: "Where", Operation: schema.Query, Table: "Visits", Index: "ByTenant", Descending: true,
+				KeyConditions: []schema.KeyCondition{
+					equal("tenant"), equal("shard"), equal("year"), {Attribute: "place", Comparison: schema.BeginsWith},
+				}},
+			{Name: "Add", Operation: schema.TransactWriteItems,
+				Writes: []schema.Write{{Table: "Visits", Operation: schema.PutItem}}},
 		},
 	}
 	if err := database.Validate(); err != nil {
@@ -56,10 +62,12 @@ func TestSeveralKeyAttributes(t *testing.T) {
 	db := dynamotest.Open(t, database)
 	db.Recorder.PageSize = 1
 	for _, v := range []visit{
-		{"a", "acme", 1, 2024, "Rome"}, {"b", "acme", 1, 2025, "Oslo"}, {"c", "acme", 1, 2025, "Riga"}, {"d", "acme", 1, 2025, "Rome"},
+		{"a", "acme", 1, 2024, "Rome"}, {"b", "acme", 1, 2025, "Oslo"}, {"c", "acme", 1, 2025, "Riga"},
+		{"d", "acme", 1, 2025, "Rome"},
 		{"e", "acme", 2, 2025, "Rome"}, {"f", "other", 1, 2025, "Rome"},
 	} {
-		if err := db.Transact(t.Context(), "Add", dynamo.Put("Visits", v, expression.AttributeNotExists(expression.Name("id")))); err != nil {
+		if err := db.Transact(t.Context(), "Add",
+			dynamo.Put("Visits", v, expression.AttributeNotExists(expression.Name("id")))); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -27,7 +27,8 @@ type List struct {
 // ReadPage reads up to most items of a list, from a cursor of it on; "" is the beginning. next is
 // the cursor of the page that follows; "" is the end. For a cursor of another list it returns a
 // [*validate.Error] of the parameter.
-func ReadPage[T any](ctx context.Context, db *DB, list List, from string, most int) (items []T, next string, err error) {
+func ReadPage[T any](ctx context.Context, db *DB, list List, from string, most int) (items []T, next string,
+	err error) {
 	if err := list.Key.Check(); err != nil {
 		return nil, "", err
 	}
@@ -38,7 +39,8 @@ func ReadPage[T any](ctx context.Context, db *DB, list List, from string, most i
 		query.StartAfter, err = attributevalue.UnmarshalMapJSON([]byte(position))
 	}
 	if !ok || err != nil {
-		return nil, "", validate.Errorf(cmp.Or(list.Parameter, "cursor"), validate.RuleFormat, "is none that this list has handed out: send one unchanged, or none for the first page")
+		return nil, "", validate.Errorf(cmp.Or(list.Parameter, "cursor"), validate.RuleFormat,
+			"is none that this list has handed out: send one unchanged, or none for the first page")
 	}
 	page, err := db.Page(ctx, list.Pattern, query)
 	if err != nil {

@@ -20,7 +20,8 @@ func TestReadPage(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	list := dynamo.List{Pattern: "Range", Values: []any{"kept", 0, 9}, Key: cursor.Key("0123456789abcdef"), Scope: []string{"alice"}}
+	list := dynamo.List{Pattern: "Range", Values: []any{"kept", 0, 9}, Key: cursor.Key("0123456789abcdef"),
+		Scope: []string{"alice"}}
 	var got []int
 	var last string
 	for from, first := "", true; first || from != ""; first = false {

@@ -2,19 +2,12 @@ package httpapi
 
 import (
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
-	"fmt"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 )
 
 // Caller is who sent a request.
@@ -74,11 +67,13 @@ func ByHeader(header *huma.Param, check func(name string) error) Identity {
 // the name of the header's security scheme in the OpenAPI document, and description its
 // description. identify returns the id of a key's owner; for any other key, including none, it
 // returns unknown.
-func ByKey(scheme, header, description string, identify func(ctx context.Context, key string) (id string, err error), unknown error) Identity {
+func ByKey(scheme, header, description string, identify func(ctx context.Context, key string) (id string, err error),
+	unknown error) Identity {
 	return Identity{
 		Schemes: map[string]*huma.SecurityScheme{
-			scheme:            {Type: "apiKey", In: "header", Name: header, Description: description},
-			scheme + "Bearer": {Type: "http", Scheme: "bearer", Description: "The same key. It counts before that of " + header + "."},
+			scheme: {Type: "apiKey", In: "header", Name: header, Description: description},
+			scheme + "Bearer": {Type: "http", Scheme: "bearer",
+				Description: "The same key. It counts before that of " + header + "."},
 		},
 		Errors: []error{unknown},
 		Identify: func(ctx *Context) (caller Caller, err error) {
@@ -90,65 +85,6 @@ func ByKey(scheme, header, description string, identify func(ctx context.Context
 			return caller, err
 		},
 	}
-}
-
-// ByFingerprint distinguishes anonymous people by a browser fingerprint in a header, at most as
-// long as the MaxLength of its Schema. Caller.ID is the fingerprint's keyed hash, and
-// Caller.Address the IP address's. A missing fingerprint is refused where an operation needs the
-// caller.
-func ByFingerprint(header *huma.Param, hasher Hasher) Identity {
-	longest := *header.Schema.MaxLength
-	return Identity{Header: header, Identify: func(ctx *Context) (Caller, error) {
-		fingerprint := ctx.Header(header.Name)
-		switch length := utf8.RuneCountInString(fingerprint); {
-		case fingerprint == "" && ctx.Declared().NeedsCaller:
-			return Caller{}, Unreadable(header.Name, validate.Constraint{Rule: validate.RuleRequired}, fmt.Sprintf("is missing; send the header with a fingerprint of the browser, 1 to %d characters; only a keyed hash of it is stored", longest))
-		case length > longest:
-			least := 1
-			return Caller{}, Unreadable(header.Name, validate.Constraint{Rule: validate.RuleLength, Min: &least, Max: &longest, Got: fingerprint}, fmt.Sprintf("has %d characters; it needs 1 to %d", length, longest))
-		case containsControl(fingerprint):
-			return Caller{}, Unreadable(header.Name, validate.Constraint{}, "holds control characters; send printable ones")
-		}
-		return hasher.caller(ctx.Context(), fingerprint)
-	}}
-}
-
-// Hasher makes people and addresses anonymous: only an HMAC of either is ever
-// stored.
-type Hasher struct {
-	// Secret returns the key of the HMAC.
-	Secret func(context.Context) (string, error)
-}
-
-// Person is the HMAC-SHA-256 of a fingerprint, in hexadecimal.
-func (h Hasher) Person(ctx context.Context, fingerprint string) (string, error) {
-	return h.sum(ctx, fingerprint)
-}
-
-// Address is the HMAC-SHA-256 of an IP address, in hexadecimal. No fingerprint has the same hash:
-// none begins with the character NUL.
-func (h Hasher) Address(ctx context.Context, address string) (string, error) {
-	return h.sum(ctx, "\x00address\x00"+address)
-}
-
-func (h Hasher) caller(ctx context.Context, fingerprint string) (caller Caller, err error) {
-	if fingerprint != "" {
-		if caller.ID, err = h.Person(ctx, fingerprint); err != nil {
-			return Caller{}, err
-		}
-	}
-	caller.Address, err = h.Address(ctx, kit.InvocationFrom(ctx).SourceAddress)
-	return caller, err
-}
-
-func (h Hasher) sum(ctx context.Context, text string) (string, error) {
-	key, err := h.Secret(ctx)
-	if err != nil {
-		return "", fmt.Errorf("hashing who calls: %w", err)
-	}
-	mac := hmac.New(sha256.New, []byte(key))
-	mac.Write([]byte(text))
-	return hex.EncodeToString(mac.Sum(nil)), nil
 }
 
 // identify finds out who calls, and counts the call towards the limit of the route, so
@@ -164,11 +100,10 @@ func (s *Server) identify(ctx *Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if group := ctx.Route.Caller.Group; group != "" && !slices.Contains(kit.InvocationFrom(ctx.Context()).Groups, group) {
+	if group := ctx.Route.Caller.Group; group != "" &&
+		!slices.Contains(kit.InvocationFrom(ctx.Context()).Groups, group) {
 		return ErrForbidden
 	}
 	ctx.caller = caller
 	return s.count(ctx, caller)
 }
-
-func containsControl(text string) bool { return strings.ContainsFunc(text, unicode.IsControl) }

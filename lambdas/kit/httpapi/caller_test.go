@@ -19,7 +19,8 @@ type whoOutput struct{ Body string }
 // counted are the callers that a limiter has counted; the call after the second is refused.
 type counted struct{ callers []string }
 
-func (c *counted) CountRequest(_ context.Context, limit schema.RateLimit, caller string, now time.Time) (ratelimit.State, error) {
+func (c *counted) CountRequest(_ context.Context, limit schema.RateLimit, caller string,
+	now time.Time) (ratelimit.State, error) {
 	c.callers = append(c.callers, limit.Name+" "+caller)
 	state := ratelimit.State{Limit: 2, Remaining: max(0, 2-len(c.callers)), Reset: now.Add(1500 * time.Millisecond)}
 	if len(c.callers) > 2 {
@@ -28,45 +29,45 @@ func (c *counted) CountRequest(_ context.Context, limit schema.RateLimit, caller
 	return state, nil
 }
 
-func (c *counted) CountRead(ctx context.Context, limit schema.RateLimit, caller string, now time.Time) (ratelimit.State, error) {
+func (c *counted) CountRead(ctx context.Context, limit schema.RateLimit, caller string, now time.Time) (ratelimit.State,
+	error) {
 	limit.Name += " read"
 	return c.CountRequest(ctx, limit, caller, now)
 }
 
 func (*counted) GiveBack(schema.RateLimit, string, time.Time) {}
 
-// A token, a header or a fingerprint identifies a caller, and a route of a group admits only its
+// A token or a header identifies a caller, and a route of a group admits only its
 // members. Refused callers are not counted.
 func TestCallers(t *testing.T) {
 	t.Parallel()
-	const agentHeader, fingerprintHeader = "X-Agent", "X-Fingerprint"
+	const agentHeader = "X-Agent"
+	agent := schema.Caller{Name: "agent", Header: agentHeader}
 	errName := errors.New("a bad name")
 	limiter := &counted{}
 	s := httpapi.New(httpapi.Config{
 		Platform: schema.Platform{Name: "club", Title: "Club", Routes: []schema.Route{
 			{Method: "GET", Path: "/user", Caller: schema.CallerUser},
-			{Method: "GET", Path: "/admin", Caller: schema.Caller{Name: "admin", Token: schema.TokenOfUser, Group: "admin"}, RateLimit: "admin"},
-			{Method: "GET", Path: "/agent", Caller: schema.CallerAgent},
-			{Method: "GET", Path: "/person", Caller: schema.CallerPerson},
-			{Method: "GET", Path: "/known", Caller: schema.CallerPerson},
+			{Method: "GET", Path: "/admin", Caller: schema.Caller{Name: "admin", Token: schema.TokenOfUser,
+				Group: "admin"}, RateLimit: "admin"},
+			{Method: "GET", Path: "/agent", Caller: agent},
 			{Method: "GET", Path: "/anyone", Caller: schema.CallerAnyone},
-		}, RateLimits: []schema.RateLimit{{Name: "admin", Requests: 2, Window: time.Hour, Per: schema.PerPerson}}},
+		}, RateLimits: []schema.RateLimit{{Name: "admin", Requests: 2, Window: time.Hour, Per: schema.PerUser}}},
 		Callers: map[schema.Caller]httpapi.Identity{
-			schema.CallerAgent: httpapi.ByHeader(httpapi.HeaderParameter(agentHeader, true, 10, "Who asks.", "me"), func(name string) error {
-				if name == "" {
-					return errName
-				}
-				return nil
-			}),
-			schema.CallerPerson: httpapi.ByFingerprint(httpapi.HeaderParameter(fingerprintHeader, false, 4, "Who asks.", "abcd"),
-				httpapi.Hasher{Secret: func(context.Context) (string, error) { return "secret", nil }}),
+			agent: httpapi.ByHeader(httpapi.HeaderParameter(agentHeader, true, 10, "Who asks.", "me"),
+				func(name string) error {
+					if name == "" {
+						return errName
+					}
+					return nil
+				}),
 		},
 		Errors:  httpapi.Errors{Known: []httpapi.KnownError{{Match: httpapi.Is(errName), Status: 400}}},
 		Limiter: limiter,
 	})
 	for _, op := range []httpapi.Operation{
 		{ID: "user", Path: "/user"}, {ID: "admin", Path: "/admin"}, {ID: "agent", Path: "/agent"},
-		{ID: "person", Path: "/person"}, {ID: "known", Path: "/known", NeedsCaller: true}, {ID: "anyone", Path: "/anyone"},
+		{ID: "anyone", Path: "/anyone"},
 	} {
 		op.Method = "GET"
 		httpapi.Register(s, op, func(ctx context.Context, _ *struct{}) (*whoOutput, error) {
@@ -74,8 +75,6 @@ func TestCallers(t *testing.T) {
 		})
 	}
 	handler := s.Handler()
-	// Of the key "secret": printf %s abc | openssl dgst -sha256 -hmac secret
-	const abc = "9946dad4e00e913fc8be8e5d3f7e110a4a9e832f83fb09c345285d78638d8a0e"
 	for _, test := range []struct {
 		name, path, subject, group, header string
 		status                             int
@@ -85,15 +84,12 @@ func TestCallers(t *testing.T) {
 		{name: "NoToken", path: "/user", status: 401, body: `no verified token`},
 		{name: "Group", path: "/admin", subject: "ann", group: "admin", status: 200, body: `"ann"`},
 		{name: "GroupAgain", path: "/admin", subject: "ann", group: "admin", status: 200, body: `"ann"`},
-		{name: "ErrOtherGroup", path: "/admin", subject: "eve", group: "administrators", status: 403, body: `of another group`},
+		{name: "ErrOtherGroup", path: "/admin", subject: "eve", group: "administrators", status: 403,
+			body: `of another group`},
 		{name: "ErrNoGroup", path: "/admin", subject: "eve", status: 403, body: `of another group`},
 		{name: "ErrLimit", path: "/admin", subject: "ann", group: "admin", status: 429, body: `more than 2 calls`},
 		{name: "Header", path: "/agent", header: agentHeader + ": bob", status: 200, body: `"bob"`},
 		{name: "ErrHeader", path: "/agent", status: 400, body: `a bad name`},
-		{name: "Fingerprint", path: "/person", header: fingerprintHeader + ": abc", status: 200, body: abc},
-		{name: "Unknown", path: "/person", status: 200, body: `""`},
-		{name: "ErrUnknown", path: "/known", status: 400, body: `is missing; send the header`},
-		{name: "ErrLong", path: "/person", header: fingerprintHeader + ": abcde", status: 400, body: `has 5 characters; it needs 1 to 4`},
 		{name: "Anyone", path: "/anyone", subject: "ann", status: 200, body: `""`},
 	} {
 		// One after the other: the limiter counts them all.

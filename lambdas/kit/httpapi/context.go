@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -44,6 +45,8 @@ type Context struct {
 // check is one that runs while its operation reads.
 type check struct {
 	done chan struct{}
+	// begin begins the check, if it has not begun.
+	begin func()
 	// header is of every answer to a request that passes, err the error that refuses the request.
 	header http.Header
 	err    error
@@ -51,6 +54,7 @@ type check struct {
 
 // wait waits for the outcome, and returns the error that refuses the request.
 func (c *check) wait(ctx context.Context) error {
+	c.begin()
 	select {
 	case <-c.done:
 	case <-ctx.Done():
@@ -66,6 +70,7 @@ func (c *check) wait(ctx context.Context) error {
 
 // refuses waits for the outcome without a context: a check ends with that of its request.
 func (c *check) refuses() bool {
+	c.begin()
 	<-c.done
 	return c.err != nil
 }
@@ -79,12 +84,27 @@ func (c *Context) WhileReading(run func(context.Context) error) {
 }
 
 func (c *Context) whileReading(run func(context.Context) (http.Header, error)) {
+	c.later(run).begin()
+}
+
+// later is whileReading for a check that begins when the operation writes or answers.
+func (c *Context) later(run func(context.Context) (http.Header, error)) *check {
 	check, within := &check{done: make(chan struct{})}, c.context
-	go func() {
-		defer close(check.done)
-		check.header, check.err = run(within)
-	}()
+	check.begin = sync.OnceFunc(func() {
+		go func() {
+			defer close(check.done)
+			check.header, check.err = run(within)
+		}()
+	})
 	c.checks, c.context = append(c.checks, check), dynamo.BeforeWrites(within, check.wait)
+	return check
+}
+
+// now begins the checks.
+func (c *Context) now() {
+	for _, check := range c.checks {
+		check.begin()
+	}
 }
 
 type requestKey struct{}

@@ -44,7 +44,8 @@ func (s *Server) Document() ([]byte, error) {
 				none.Content = nil
 			}
 			if form := all.bodyForm(operation); form != nil && len(form.Properties) > 0 {
-				operation.RequestBody.Description = "Fields that this form does not name are " + map[bool]string{true: "refused.", false: "ignored."}[s.config.Strict]
+				operation.RequestBody.Description = "Fields that this form does not name are " +
+					map[bool]string{true: "refused.", false: "ignored."}[s.config.Strict]
 			}
 			all.describeGateway(operation)
 			all.precise(operation)
@@ -75,7 +76,7 @@ type documentOutput struct {
 // RegisterDocument declares the operation that answers with the OpenAPI document. The first request
 // for the document makes it, so no other request waits for it.
 func RegisterDocument(s *Server, operation Operation, document func() ([]byte, error)) {
-	operation.Form = &huma.Schema{Type: huma.TypeObject}
+	operation.Form, operation.ownWork = &huma.Schema{Type: huma.TypeObject}, true
 	made := sync.OnceValues(document)
 	Register(s, operation, func(context.Context, *struct{}) (*documentOutput, error) {
 		body, err := made()
@@ -99,7 +100,8 @@ func HeaderParameter(name string, required bool, longest int, description, examp
 	if longest > 0 {
 		form.MaxLength = &longest
 	}
-	return &huma.Param{Name: name, In: "header", Required: required, Description: description, Example: example, Schema: form}
+	return &huma.Param{Name: name, In: "header", Required: required, Description: description, Example: example,
+		Schema: form}
 }
 
 // ResponseHeader describes a response header; kind is [huma.TypeString] or

@@ -14,6 +14,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/problem"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/ratelimit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
@@ -23,9 +24,10 @@ import (
 // responses of the OpenAPI document, with their examples. The zero value answers in the form of
 // Amazon API Gateway, which is [GatewayError].
 type Errors struct {
-	// Known are the errors of the platform. The first that matches is used, and if none does, the
-	// kit's own:
+	// Known are errors that this API answers in a way of its own. The first that matches is used, and if none does,
+	// what the error itself says:
 	//
+	//   - a [problem.Problem], as [problem.New] declares one, with its status and code,
 	//   - [*validate.Error] with its own status,
 	//   - [*idempotency.RunningError] and [idempotency.ErrClaimLost] with 409,
 	//   - [ErrForbidden] with 403,
@@ -110,7 +112,8 @@ func known() []KnownError {
 		{Match: Is(ErrForbidden), Status: http.StatusForbidden},
 		{
 			// Contention or throttling that outlived the retries, or no answer in time.
-			Match: Is(retry.ErrBusy, retry.ErrUnanswered, retry.ErrStale, context.DeadlineExceeded), Status: http.StatusServiceUnavailable, RetryAfter: time.Second,
+			Match:  Is(retry.ErrBusy, retry.ErrUnanswered, retry.ErrStale, context.DeadlineExceeded),
+			Status: http.StatusServiceUnavailable, RetryAfter: time.Second,
 			Message: TryAgain,
 		},
 	}
@@ -171,6 +174,10 @@ func (s *Server) known(err error) Failure {
 			return Failure{KnownError: entry, Err: found}
 		}
 	}
+	if told, ok := errors.AsType[problem.Problem](err); ok {
+		p := told.Problem()
+		return Failure{KnownError: KnownError{Status: p.Status, Code: p.Code, RetryAfter: p.RetryAfter}, Err: told}
+	}
 	if wrong, ok := errors.AsType[*validate.Error](err); ok {
 		return Failure{KnownError: KnownError{Status: cmp.Or(wrong.Status, http.StatusUnprocessableEntity)}, Err: wrong}
 	}
@@ -181,7 +188,8 @@ func (s *Server) known(err error) Failure {
 	}
 	unknown := s.config.Errors.Unknown
 	unknown.Status = cmp.Or(unknown.Status, http.StatusInternalServerError)
-	unknown.Message = cmp.Or(unknown.Message, "something went wrong on this side: try again; if it lasts, tell the operator when it happened")
+	unknown.Message = cmp.Or(unknown.Message,
+		"something went wrong on this side: try again; if it lasts, tell the operator when it happened")
 	return Failure{KnownError: unknown, Err: err}
 }
 
@@ -199,7 +207,8 @@ func (s *operations) describeErrors(described *huma.Operation, errs []error, hea
 		content := response.Content["application/json"]
 		var names []string
 		for i, failure := range failures {
-			if name := cmp.Or(failure.Description, failure.Code, http.StatusText(status)); !slices.Contains(names, name) {
+			if name := cmp.Or(failure.Description, failure.Code, http.StatusText(status)); !slices.Contains(names,
+				name) {
 				names = append(names, name)
 			}
 			if failure.Header.Get("Retry-After") != "" {

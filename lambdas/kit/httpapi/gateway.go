@@ -46,7 +46,8 @@ func (s *operations) describeGateway(operation *huma.Operation) {
 		if content := response.Content["application/json"]; content != nil && content.Schema.Ref != form.Ref {
 			forms := []*huma.Schema{content.Schema, form}
 			content.Schema = &huma.Schema{OneOf: forms}
-			if own := s.api.OpenAPI().Components.Schemas.SchemaFromRef(forms[0].Ref); own != nil && own.Properties["message"] != nil {
+			if own := s.api.OpenAPI().Components.Schemas.SchemaFromRef(forms[0].Ref); own != nil &&
+				own.Properties["message"] != nil {
 				// An error of the platform has the gateway's form, too.
 				content.Schema = &huma.Schema{AnyOf: forms}
 			}

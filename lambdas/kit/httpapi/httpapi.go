@@ -109,9 +109,10 @@ func (s *Server) operations() *operations {
 	format := huma.Format{Marshal: WriteJSON, Unmarshal: s.unmarshal}
 	settings := huma.Config{
 		OpenAPI: &huma.OpenAPI{
-			OpenAPI:    "3.1.0",
-			Info:       &huma.Info{Title: config.Platform.Title, Version: "1.0.0", Description: config.Description},
-			Components: &huma.Components{Schemas: huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)},
+			OpenAPI: "3.1.0",
+			Info:    &huma.Info{Title: config.Platform.Title, Version: "1.0.0", Description: config.Description},
+			Components: &huma.Components{Schemas: huma.NewMapRegistry("#/components/schemas/",
+				huma.DefaultSchemaNamer)},
 		},
 		Formats:       map[string]huma.Format{"application/json": format, "json": format},
 		DefaultFormat: "application/json",
@@ -128,7 +129,8 @@ func (s *Server) operations() *operations {
 func (s *Server) operation(op Operation, register func(*operations)) {
 	route, ok := s.Route(op.Method, op.Path)
 	if !ok {
-		panic(fmt.Sprintf("httpapi: %s %s is no route of %s: add it to the Routes of the schema, or spell it as there", op.Method, op.Path, s.config.Platform.Name))
+		panic(fmt.Sprintf("httpapi: %s %s is no route of %s: add it to the Routes of the schema, or spell it as there",
+			op.Method, op.Path, s.config.Platform.Name))
 	}
 	if _, limited := s.config.Platform.RateLimit(route.RateLimit); limited && s.config.Limiter == nil {
 		s.uncounted = append(s.uncounted, route.Key())
@@ -146,7 +148,8 @@ func (s *Server) operation(op Operation, register func(*operations)) {
 // that is not counted, since the platform would promise a limit that it does not keep.
 func (s *Server) Handler() *kit.API {
 	if len(s.uncounted) > 0 {
-		panic(fmt.Sprintf("httpapi: the rate limits of %s are not counted: set Config.Limiter, or take RateLimit from these routes of the schema", strings.Join(s.uncounted, ", ")))
+		panic(fmt.Sprintf("httpapi: the rate limits of %s are not counted: set Config.Limiter, or take RateLimit "+
+			"from these routes of the schema", strings.Join(s.uncounted, ", ")))
 	}
 	var protected []string
 	for _, route := range s.config.Platform.Routes {
@@ -205,7 +208,8 @@ func (s *operations) answer(ctx *Context, next func(huma.Context)) {
 	address := inner.URL()
 	query, err := url.ParseQuery(address.RawQuery)
 	if err != nil {
-		s.fail(ctx, Unreadable("query", validate.Constraint{}, "cannot be read: "+err.Error()+"; percent-encode values"))
+		s.fail(ctx, Unreadable("query", validate.Constraint{},
+			"cannot be read: "+err.Error()+"; percent-encode values"))
 		return
 	}
 	ctx.query = query

@@ -23,12 +23,15 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
+// program shows a token of its own.
+var program = schema.Caller{Name: "agent", Token: schema.TokenOfProgram}
+
 // shop is a platform that is small enough to see through.
 func shop() schema.Platform {
 	return schema.Platform{Name: "shop", Title: "Shop", Routes: []schema.Route{
 		{Method: "POST", Path: "/orders/{order_id}", Caller: schema.CallerUser, Summary: "Order"},
 		{Method: "DELETE", Path: "/orders/{order_id}", Caller: schema.CallerUser, Summary: "Cancel"},
-		{Method: "GET", Path: "/agents", Caller: schema.CallerAgent, Summary: "Be told apart by the function"},
+		{Method: "GET", Path: "/agents", Caller: program, Summary: "Be told apart by the function"},
 		{Method: "GET", Path: "/prices", Caller: schema.CallerAnyone, Summary: "Read the prices"},
 	}}
 }
@@ -78,7 +81,9 @@ var errSoldOut = errors.New("sold out")
 func server(strict bool, log *bytes.Buffer) *httpapi.Server {
 	s := httpapi.New(httpapi.Config{
 		Platform: shop(), Description: "Sells.", Strict: strict, Log: slog.New(slog.NewJSONHandler(log, nil)),
-		Callers: map[schema.Caller]httpapi.Identity{schema.CallerAgent: {Identify: func(*httpapi.Context) (httpapi.Caller, error) { return httpapi.Caller{ID: "some agent"}, nil }}},
+		Callers: map[schema.Caller]httpapi.Identity{program: {Identify: func(*httpapi.Context) (httpapi.Caller, error) {
+			return httpapi.Caller{ID: "some agent"}, nil
+		}}},
 		Admit: func(ctx *httpapi.Context) (context.Context, error) {
 			ctx.SetHeader("X-Route", ctx.Route.Summary)
 			if ctx.Header("X-Stranger") != "" {
@@ -101,7 +106,8 @@ func server(strict bool, log *bytes.Buffer) *httpapi.Server {
 				return nil, errors.New("a secret")
 			}
 			var output orderOutput
-			output.Body.Text = fmt.Sprint(ctx.Value(admitted{}), " ", input.ID, " ", input.Body.Name, " ", input.Colours, " ", input.resolved)
+			output.Body.Text = fmt.Sprint(ctx.Value(admitted{}), " ", input.ID, " ", input.Body.Name, " ",
+				input.Colours, " ", input.resolved)
 			return &output, nil
 		})
 	httpapi.Register(s, httpapi.Operation{ID: "cancel", Method: "DELETE", Path: "/orders/{order_id}", Status: 204},
@@ -150,20 +156,26 @@ func TestErrDeclaration(t *testing.T) {
 	}{
 		"ErrLimit": {func() {
 			limited := shop()
-			limited.Routes[3].RateLimit, limited.RateLimits = "read", []schema.RateLimit{{Name: "read", Requests: 1, Window: time.Hour, Per: schema.PerAddress}}
+			limited.Routes[3].RateLimit, limited.RateLimits = "read",
+				[]schema.RateLimit{{Name: "read", Requests: 1, Window: time.Hour, Per: schema.PerAddress}}
 			s := httpapi.New(httpapi.Config{Platform: limited})
 			httpapi.Register(s, httpapi.Operation{ID: "prices", Method: "GET", Path: "/prices"}, cancel)
 			s.Handler()
 		}, "the rate limits of GET /prices are not counted"},
 		"ErrMethod": {func() {
-			httpapi.Register(server(true, &bytes.Buffer{}), httpapi.Operation{ID: "look", Method: "GET", Path: "/orders/{order_id}"}, cancel)
+			httpapi.Register(server(true, &bytes.Buffer{}),
+				httpapi.Operation{ID: "look", Method: "GET", Path: "/orders/{order_id}"}, cancel)
 		}, "GET /orders/{order_id} is no route of shop"},
 		"ErrPath": {func() {
-			httpapi.Register(server(true, &bytes.Buffer{}), httpapi.Operation{ID: "all", Method: "DELETE", Path: "/orders"}, cancel)
+			httpapi.Register(server(true, &bytes.Buffer{}),
+				httpapi.Operation{ID: "all", Method: "DELETE", Path: "/orders"}, cancel)
 		}, "DELETE /orders is no route of shop"},
 		"ErrLocation": {func() {
-			op := httpapi.Operation{ID: "cancel", Method: "DELETE", Path: "/orders/{order_id}", Form: httpapi.GatewayError{}, Location: "/orders/{id}"}
-			httpapi.Mutate(server(true, &bytes.Buffer{}), op, func(context.Context, *struct{}) (any, error) { return nil, nil }, nil)
+			op := httpapi.Operation{ID: "cancel", Method: "DELETE", Path: "/orders/{order_id}",
+				Form: httpapi.GatewayError{}, Location: "/orders/{id}"}
+			httpapi.Mutate(server(true, &bytes.Buffer{}), op, func(context.Context, *struct{}) (any, error) {
+				return nil, nil
+			}, nil)
 		}, "the Location of cancel has {id}, which is no field of its answer"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -192,36 +204,70 @@ func TestAnswers(t *testing.T) {
 		headers    []string
 		want       [2]string // strict, lenient
 	}{
-		"OK":           {order, `{"name":"<tea>"}`, nil, same(200, `{"text":"admitted 1 <tea>  true"}`)},
-		"ContentType":  {order, `{"name":"tea"}`, []string{"Content-Type: Application/JSON; charset=utf-8"}, same(200, `{"text":"admitted 1 tea  true"}`)},
-		"Accept":       {order, `{"name":"tea"}`, []string{"Accept: text/html"}, same(200, `{"text":"admitted 1 tea  true"}`)},
-		"HeaderTwice":  {order, `{"name":"tea"}`, []string{"X-Colours: red", "X-Colours: blue"}, same(200, `{"text":"admitted 1 tea red,blue true"}`)},
-		"Empty204":     {"DELETE /orders/1", ``, nil, same(204, ``)},
-		"Null":         {order, `{"name":"tea","count":null,"size":null}`, nil, same(200, `{"text":"admitted 1 tea  true"}`)},
-		"Domain":       {"POST /orders/sold", `{"name":"tea"}`, nil, same(410, `{"error":"sold out"}`)},
-		"Unknown":      {"POST /orders/secret", `{"name":"tea"}`, nil, same(500, `{"error":"unknown"}`)},
-		"Stranger":     {order, `{"name":"tea"}`, []string{"X-Stranger: yes"}, same(500, `{"error":"unknown"}`)},
-		"NoRoute":      {"POST /orders", `{"name":"tea"}`, nil, same(404, `{"error":"there is no such route: check the path for typing errors, a slash at the end or a missing id"}`)},
-		"BadQuery":     {order + "?x=%zz", `{"name":"tea"}`, nil, same(400, `{"error":"query: cannot be read: invalid URL escape \"%zz\"; percent-encode values"}`)},
-		"NoBody":       {order, ``, nil, same(400, `{"error":"body: request body is required"}`)},
-		"NotJSON":      {order, `{`, nil, same(400, `{"error":"body: the body is not valid JSON: unexpected end of JSON input at byte 1"}`)},
-		"NotUTF8":      {order, "\xff", nil, same(400, `{"error":"body: the body is not valid UTF-8"}`)},
-		"Mark":         {order, "\xef\xbb\xbf{}", nil, same(400, `{"error":"body: the body begins with a byte order mark: leave it out (RFC 8259, section 8.1)"}`)},
-		"Form":         {order, `name=tea`, []string{"Content-Type: application/x-www-form-urlencoded"}, same(415, `{"error":"Content-Type: is not application/json: send JSON with the header Content-Type: application/json"}`)},
-		"Missing":      {order, `{}`, nil, same(422, `{"error":"name: is missing, but required; count: is of nothing"}`)},
-		"Rule":         {order, `{"name":"nothing","count":0}`, nil, same(422, `{"error":"count: expected number >= 1; got 0; name: is nothing"}`)},
-		"NotAnObject":  {order, `[]`, nil, same(422, `{"error":"body: expected object"}`)},
-		"Everything":   {order + "?gift=maybe", `{"name":"x","size":"` + strings.Repeat("Ω", 41) + `"}`, nil, same(422, `{"error":"gift: expected value to be one of \"yes, no\"; got \"maybe\"; name: expected length >= 2; got \"x\"; size: expected value to be one of \"small, large\"; got \"`+strings.Repeat("Ω", 40)+`\"… of 41 characters"}`)},
-		"Float":        {order, `{"name":"tea","count":1.0}`, nil, same(200, `{"text":"admitted 1 tea  true"}`)},
-		"Fraction":     {order, `{"name":"5.0","count":1.05}`, nil, same(422, `{"error":"count: expected integer; got 1.05"}`)},
-		"UnknownField": {order, `{"name":"tea","colour":"green"}`, nil, [2]string{failed(422, "colour: is not known here: leave it out, or check its spelling"), `200 {"text":"admitted 1 tea  true"}`}},
-		"OtherCase":    {order, `{"name":"tea","SIZE":"small"}`, nil, [2]string{failed(422, "SIZE: is not known here: leave it out, or check its spelling"), `200 {"text":"admitted 1 tea  true"}`}},
-		"LongS":        {order, `{"name":"tea","ſize":"small"}`, nil, [2]string{failed(422, "ſize: is not known here: leave it out, or check its spelling"), `200 {"text":"admitted 1 tea  true"}`}},
-		"Twice":        {order, `{"name":"tea","name":"tin"}`, nil, [2]string{failed(400, `body: the field \"name\" stands twice in one object: send it once, because readers differ in which one they take (RFC 8259, section 4)`), `200 {"text":"admitted 1 tin  true"}`}},
-		"UnknownQuery": {order + "?x=1", `{"name":"tea"}`, nil, [2]string{failed(422, "x: is no query parameter of this route: use gift"), `200 {"text":"admitted 1 tea  true"}`}},
-		"EmptyQuery":   {order + "?gift=", `{"name":"tea"}`, nil, [2]string{failed(422, "gift: is empty: give it a value, or leave it out"), `200 {"text":"admitted 1 tea  true"}`}},
-		"QueryTwice":   {order + "?gift=yes&gift=no", `{"name":"tea"}`, nil, [2]string{failed(422, "gift: stands 2 times: give it once"), `200 {"text":"admitted 1 tea  true"}`}},
-		"NoQuery":      {"DELETE /orders/1?x=1", ``, nil, [2]string{failed(422, "x: is no query parameter of this route, which has none"), `204 `}},
+		"OK": {order, `{"name":"<tea>"}`, nil, same(200, `{"text":"admitted 1 <tea>  true"}`)},
+		"ContentType": {order, `{"name":"tea"}`, []string{"Content-Type: Application/JSON; charset=utf-8"},
+			same(200, `{"text":"admitted 1 tea  true"}`)},
+		"Accept": {order, `{"name":"tea"}`, []string{"Accept: text/html"},
+			same(200, `{"text":"admitted 1 tea  true"}`)},
+		"HeaderTwice": {order, `{"name":"tea"}`, []string{"X-Colours: red", "X-Colours: blue"},
+			same(200, `{"text":"admitted 1 tea red,blue true"}`)},
+		"Empty204": {"DELETE /orders/1", ``, nil, same(204, ``)},
+		"Null": {order, `{"name":"tea","count":null,"size":null}`, nil,
+			same(200, `{"text":"admitted 1 tea  true"}`)},
+		"Domain":   {"POST /orders/sold", `{"name":"tea"}`, nil, same(410, `{"error":"sold out"}`)},
+		"Unknown":  {"POST /orders/secret", `{"name":"tea"}`, nil, same(500, `{"error":"unknown"}`)},
+		"Stranger": {order, `{"name":"tea"}`, []string{"X-Stranger: yes"}, same(500, `{"error":"unknown"}`)},
+		"NoRoute": {"POST /orders", `{"name":"tea"}`, nil,
+			same(404,
+				`{"error":"there is no such route: check the path for typing errors, a slash at the end or a missing id"}`)},
+		"BadQuery": {order + "?x=%zz", `{"name":"tea"}`, nil,
+			same(400, `{"error":"query: cannot be read: invalid URL escape \"%zz\"; percent-encode values"}`)},
+		"NoBody": {order, ``, nil, same(400, `{"error":"body: request body is required"}`)},
+		"NotJSON": {order, `{`, nil, same(400,
+			`{"error":"body: the body is not valid JSON: unexpected end of JSON input at byte 1"}`)},
+		"NotUTF8": {order, "\xff", nil, same(400, `{"error":"body: the body is not valid UTF-8"}`)},
+		"Mark": {order, "\xef\xbb\xbf{}", nil,
+			same(400,
+				`{"error":"body: the body begins with a byte order mark: leave it out (RFC 8259, section 8.1)"}`)},
+		"Form": {order, `name=tea`, []string{"Content-Type: application/x-www-form-urlencoded"},
+			same(415,
+				`{"error":"Content-Type: is not application/json: send JSON with the header Content-Type: application/json"}`)},
+		"Missing": {order, `{}`, nil, same(422,
+			`{"error":"name: is missing, but required; count: is of nothing"}`)},
+		"Rule": {order, `{"name":"nothing","count":0}`, nil,
+			same(422, `{"error":"count: expected number >= 1; got 0; name: is nothing"}`)},
+		"NotAnObject": {order, `[]`, nil, same(422, `{"error":"body: expected object"}`)},
+		"Everything": {order + "?gift=maybe", `{"name":"x","size":"` + strings.Repeat("Ω", 41) + `"}`, nil,
+			same(422,
+				`{"error":"gift: expected value to be one of \"yes, no\"; got \"maybe\"; name: expected length >= 2; got \"x\"; size: expected value to be one of \"small, large\"; got \"`+
+					strings.Repeat("Ω", 40)+`\"… of 41 characters"}`)},
+		"Float": {order, `{"name":"tea","count":1.0}`, nil, same(200, `{"text":"admitted 1 tea  true"}`)},
+		"Fraction": {order, `{"name":"5.0","count":1.05}`, nil,
+			same(422, `{"error":"count: expected integer; got 1.05"}`)},
+		"UnknownField": {order, `{"name":"tea","colour":"green"}`, nil,
+			[2]string{failed(422, "colour: is not known here: leave it out, or check its spelling"),
+				`200 {"text":"admitted 1 tea  true"}`}},
+		"OtherCase": {order, `{"name":"tea","SIZE":"small"}`, nil,
+			[2]string{failed(422, "SIZE: is not known here: leave it out, or check its spelling"),
+				`200 {"text":"admitted 1 tea  true"}`}},
+		"LongS": {order, `{"name":"tea","ſize":"small"}`, nil,
+			[2]string{failed(422, "ſize: is not known here: leave it out, or check its spelling"),
+				`200 {"text":"admitted 1 tea  true"}`}},
+		"Twice": {order, `{"name":"tea","name":"tin"}`, nil,
+			[2]string{
+				failed(400,
+					`body: the field \"name\" stands twice in one object: send it once, because readers differ in which one they take (RFC 8259, section 4)`),
+				`200 {"text":"admitted 1 tin  true"}`}},
+		"UnknownQuery": {order + "?x=1", `{"name":"tea"}`, nil,
+			[2]string{failed(422, "x: is no query parameter of this route: use gift"),
+				`200 {"text":"admitted 1 tea  true"}`}},
+		"EmptyQuery": {order + "?gift=", `{"name":"tea"}`, nil,
+			[2]string{failed(422, "gift: is empty: give it a value, or leave it out"),
+				`200 {"text":"admitted 1 tea  true"}`}},
+		"QueryTwice": {order + "?gift=yes&gift=no", `{"name":"tea"}`, nil,
+			[2]string{failed(422, "gift: stands 2 times: give it once"), `200 {"text":"admitted 1 tea  true"}`}},
+		"NoQuery": {"DELETE /orders/1?x=1", ``, nil,
+			[2]string{failed(422, "x: is no query parameter of this route, which has none"), `204 `}},
 	} {
 		for i, strict := range []bool{true, false} {
 			t.Run(fmt.Sprintf("%s/%v", name, strict), func(t *testing.T) {
@@ -250,12 +296,14 @@ func TestAnswers(t *testing.T) {
 func TestNoToken(t *testing.T) {
 	t.Parallel()
 	handler := server(true, &bytes.Buffer{}).Handler()
-	for line, want := range map[string]int{"POST /orders/1": 401, "DELETE /orders/1?x=%zz": 401, "GET /agents": 204, "GET /prices": 204} {
+	for line, want := range map[string]int{"POST /orders/1": 401, "DELETE /orders/1?x=%zz": 401, "GET /agents": 204,
+		"GET /prices": 204} {
 		w := serveTo("", handler, line, "")
 		if w.Code != want || w.Header().Get("X-Route") != "" && want == 401 {
 			t.Errorf("%s: got %d %s, want %d", line, w.Code, w.Body, want)
 		}
-		if want == 401 && (w.Header().Get("WWW-Authenticate") != "Bearer" || !strings.HasPrefix(w.Body.String(), `{"error":"there is no verified token`)) {
+		if want == 401 && (w.Header().Get("WWW-Authenticate") != "Bearer" ||
+			!strings.HasPrefix(w.Body.String(), `{"error":"there is no verified token`)) {
 			t.Errorf("%s: got %v %s, want the platform's form", line, w.Header(), w.Body)
 		}
 	}
@@ -273,22 +321,30 @@ func TestDocument(t *testing.T) {
 		t.Errorf("204 is described with %v", content)
 	}
 	for line, want := range map[string]string{
-		"post /orders/{order_id}": "200 400 401 413 415 429 500 503", "delete /orders/{order_id}": "204 400 401 429 500 503", "get /agents": "204 400 429 500 503",
+		"post /orders/{order_id}":   "200 400 401 413 415 429 500 503",
+		"delete /orders/{order_id}": "204 400 401 429 500 503", "get /agents": "204 400 429 500 503",
 	} {
 		method, path, _ := strings.Cut(line, " ")
 		responses := d.Paths[path][method].Responses
-		if got := strings.Join(slices.DeleteFunc(slices.Sorted(maps.Keys(responses)), func(status string) bool { return status == "422" }), " "); got != want {
+		if got := strings.Join(slices.DeleteFunc(slices.Sorted(maps.Keys(responses)), func(status string) bool {
+			return status == "422"
+		}), " "); got != want {
 			t.Errorf("%s: described are %s, want %s", line, got, want)
 		}
-		for status, name := range map[string]string{"413": "Request Entity Too Large", "429": "Too Many Requests", "503": "Service Unavailable"} {
+		for status, name := range map[string]string{"413": "Request Entity Too Large", "429": "Too Many Requests",
+			"503": "Service Unavailable"} {
 			// The API describes 413 and 503 itself, too.
 			response, ok := responses[status]
-			if example := response.Content["application/json"].Example; ok && !strings.HasSuffix(response.Description, `from Amazon API Gateway {"message":"`+name+`"}`) && fmt.Sprint(example) != "map[message:"+name+"]" {
+			if example := response.Content["application/json"].Example; ok &&
+				!strings.HasSuffix(response.Description, `from Amazon API Gateway {"message":"`+name+`"}`) &&
+				fmt.Sprint(example) != "map[message:"+name+"]" {
 				t.Errorf("%s: %s is described as %v", line, status, response)
 			}
 		}
 	}
-	if got := fmt.Sprint(d.Paths["/orders/{order_id}"]["post"].Responses["401"].Content["application/json"].Examples); !strings.Contains(got, "there is no verified token") {
+	if got := fmt.Sprint(
+		d.Paths["/orders/{order_id}"]["post"].Responses["401"].Content["application/json"].Examples); !strings.Contains(
+		got, "there is no verified token") {
 		t.Errorf("401 has the examples %s", got)
 	}
 	if !strings.HasPrefix(d.Info.Description, "Sells. Amazon API Gateway answers some requests itself") {

@@ -35,11 +35,14 @@ func (s *Server) unmarshal(data []byte, v any) error {
 		if field == "" {
 			field = "a field"
 		}
-		return fmt.Errorf("%s cannot be the %s: write whole numbers without fraction and exponent, of at most 18 digits", field, mismatch.Value)
+		return fmt.Errorf(
+			"%s cannot be the %s: write whole numbers without fraction and exponent, of at most 18 digits", field,
+			mismatch.Value)
 	}
 	if err == nil && s.config.Strict {
 		if name, ok := repeatedName(data); ok {
-			return fmt.Errorf("the field %s stands twice in one object: send it once, because readers differ in which one they take (RFC 8259, section 4)", quote(name))
+			return fmt.Errorf("the field %s stands twice in one object: send it once, because readers differ in "+
+				"which one they take (RFC 8259, section 4)", quote(name))
 		}
 	}
 	return err
@@ -49,7 +52,8 @@ func (s *Server) unmarshal(data []byte, v any) error {
 // which JSON Schema counts as integers ("Validation", 6.1.1).
 func unmarshalWhole(data []byte, v any) error {
 	err := json.Unmarshal(data, v)
-	if mismatch, ok := errors.AsType[*json.UnmarshalTypeError](err); !ok || !strings.HasPrefix(mismatch.Value, "number ") {
+	if mismatch, ok := errors.AsType[*json.UnmarshalTypeError](err); !ok ||
+		!strings.HasPrefix(mismatch.Value, "number ") {
 		return err
 	}
 	// Texts come first: digits within them are no number.

@@ -42,6 +42,14 @@ func (s *Server) count(ctx *Context, caller Caller) error {
 		ctx.setHeaders(state.Header())
 		return nil
 	}
+	if call := s.along(ctx, limit, caller); call != nil {
+		ctx.later(func(within context.Context) (http.Header, error) {
+			state, err := call.Count(within)
+			return state.Header(), err
+		})
+		ctx.context = ratelimit.WithCall(ctx.context, call)
+		return nil
+	}
 	ctx.whileReading(func(within context.Context) (http.Header, error) {
 		state, err := s.countCall(within, ctx.Route, limit, caller)
 		return state.Header(), err
@@ -49,7 +57,20 @@ func (s *Server) count(ctx *Context, caller Caller) error {
 	return nil
 }
 
-func (s *Server) countCall(ctx context.Context, route schema.Route, limit schema.RateLimit, caller Caller) (ratelimit.State, error) {
+// along is the call of an operation that may count it; nil: the server counts it.
+func (s *Server) along(ctx *Context, limit schema.RateLimit, caller Caller) *ratelimit.Call {
+	counter, ok := s.config.Limiter.(interface {
+		Along(limit schema.RateLimit, caller string, now time.Time) *ratelimit.Call
+	})
+	if !ok || !ctx.Declared().CountsAlong || limit.Per == schema.PerAddress || limit.AddressRequests != 0 ||
+		caller.ID == "" {
+		return nil
+	}
+	return counter.Along(limit, caller.ID, s.config.Now())
+}
+
+func (s *Server) countCall(ctx context.Context, route schema.Route, limit schema.RateLimit,
+	caller Caller) (ratelimit.State, error) {
 	now, who := s.config.Now(), caller.ID
 	if who == "" || limit.Per == schema.PerAddress {
 		who = caller.Address
@@ -61,7 +82,8 @@ func (s *Server) countCall(ctx context.Context, route schema.Route, limit schema
 	if limit.AddressRequests == 0 || caller.ID == "" {
 		return countCall(ctx, limit, who, now)
 	}
-	ofAddress := schema.RateLimit{Name: limit.Name + "-address", Requests: limit.AddressRequests, Window: limit.Window, Per: schema.PerAddress}
+	ofAddress := schema.RateLimit{Name: limit.Name + "-address", Requests: limit.AddressRequests, Window: limit.Window,
+		Per: schema.PerAddress}
 	counted := make(chan error, 1)
 	go func() {
 		_, err := s.config.Limiter.CountRead(ctx, ofAddress, caller.Address, now)
@@ -84,7 +106,8 @@ func (s *Server) describeLimit(described *huma.Operation, route schema.Route, he
 	}
 	described.Description += fmt.Sprintf(" At most %d calls in %s for each %s", limit.Requests, limit.Window, limit.Per)
 	if header := s.config.Callers[route.Caller].Header; limit.AddressRequests > 0 && header != nil {
-		described.Description += fmt.Sprintf(", or for each address without %s; and %d for all of an address together", header.Name, limit.AddressRequests)
+		described.Description += fmt.Sprintf(", or for each address without %s; and %d for all of an address together",
+			header.Name, limit.AddressRequests)
 	}
 	described.Description += ". A call that is refused for its content counts, too."
 	headers["X-RateLimit-Limit"] = ResponseHeader(huma.TypeInteger, "How many calls a window allows.")

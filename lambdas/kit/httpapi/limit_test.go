@@ -16,6 +16,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/ratelimit"
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -25,7 +26,8 @@ type late struct {
 	err  error
 }
 
-func (l *late) CountRequest(ctx context.Context, limit schema.RateLimit, _ string, now time.Time) (ratelimit.State, error) {
+func (l *late) CountRequest(ctx context.Context, limit schema.RateLimit, _ string, now time.Time) (ratelimit.State,
+	error) {
 	select {
 	case <-l.read:
 	case <-ctx.Done():
@@ -34,7 +36,8 @@ func (l *late) CountRequest(ctx context.Context, limit schema.RateLimit, _ strin
 	return ratelimit.State{Limit: limit.Requests, Remaining: 1, Reset: now}, l.err
 }
 
-func (l *late) CountRead(ctx context.Context, limit schema.RateLimit, caller string, now time.Time) (ratelimit.State, error) {
+func (l *late) CountRead(ctx context.Context, limit schema.RateLimit, caller string, now time.Time) (ratelimit.State,
+	error) {
 	return l.CountRequest(ctx, limit, caller, now)
 }
 
@@ -45,9 +48,11 @@ func (*late) GiveBack(schema.RateLimit, string, time.Time) {}
 func TestCountWhileReading(t *testing.T) {
 	t.Parallel()
 	database := schema.Database{
-		Tables: []schema.Table{{Name: "Things", Key: schema.Key{Partition: "pk"}, Attributes: []schema.Attribute{{Name: "pk", Type: schema.String}}}},
+		Tables: []schema.Table{{Name: "Things", Key: schema.Key{Partition: "pk"},
+			Attributes: []schema.Attribute{{Name: "pk", Type: schema.String}}}},
 		AccessPatterns: []schema.AccessPattern{
-			{Name: "Read", Operation: schema.GetItem, Table: "Things"}, {Name: "Write", Operation: schema.PutItem, Table: "Things"},
+			{Name: "Read", Operation: schema.GetItem, Table: "Things"},
+			{Name: "Write", Operation: schema.PutItem, Table: "Things"},
 		},
 	}
 	limited := &ratelimit.LimitedError{State: ratelimit.State{Limit: 2, Reset: time.Now().Add(time.Minute)}}
@@ -72,11 +77,15 @@ func TestCountWhileReading(t *testing.T) {
 				t.Fatal(err)
 			}
 			s := httpapi.New(httpapi.Config{
-				Platform: schema.Platform{Name: "club", Title: "Club", RateLimits: []schema.RateLimit{{Name: "all", Requests: 2, Window: time.Hour, Per: schema.PerAddress}},
-					Routes: []schema.Route{{Method: "POST", Path: "/things", Caller: schema.CallerAnyone, RateLimit: "all"}}},
+				Platform: schema.Platform{Name: "club", Title: "Club",
+					RateLimits: []schema.RateLimit{{Name: "all", Requests: 2, Window: time.Hour,
+						Per: schema.PerAddress}},
+					Routes: []schema.Route{{Method: "POST", Path: "/things", Caller: schema.CallerAnyone,
+						RateLimit: "all"}}},
 				Limiter: limiter, CountWhileReading: true, Log: logger,
 			})
-			httpapi.Register(s, httpapi.Operation{Method: "POST", Path: "/things", ID: "do", Status: 204, Errors: []error{httpapi.ErrForbidden}}, func(ctx context.Context, _ *struct{}) (*struct{}, error) {
+			httpapi.Register(s, httpapi.Operation{Method: "POST", Path: "/things", ID: "do", Status: 204,
+				Errors: []error{httpapi.ErrForbidden}}, func(ctx context.Context, _ *struct{}) (*struct{}, error) {
 				var item map[string]any
 				if _, err := db.Get(ctx, "Read", &item, "x"); err != nil {
 					t.Error(err)
@@ -87,12 +96,15 @@ func TestCountWhileReading(t *testing.T) {
 				}
 				return nil, db.Put(ctx, "Write", map[string]string{"pk": "x"}, expression.ConditionBuilder{})
 			})
-			ctx, cancel := context.WithTimeout(kit.WithInvocation(t.Context(), kit.Invocation{SourceAddress: "203.0.113.7"}), time.Minute)
+			ctx, cancel := context.WithTimeout(kit.WithInvocation(t.Context(),
+				kit.Invocation{SourceAddress: "203.0.113.7"}), time.Minute)
 			defer cancel()
 			w := httptest.NewRecorder()
 			s.Handler().ServeHTTP(w, httptest.NewRequest("POST", "/things", nil).WithContext(ctx))
-			if writes := wire.Attempts() - 1; w.Code != test.status || writes != test.writes || w.Header().Get("X-RateLimit-Remaining") != test.remaining {
-				t.Errorf("got %d with %d writes, %v %s; want %d with %d", w.Code, writes, w.Header(), w.Body, test.status, test.writes)
+			if writes := wire.Attempts() - 1; w.Code != test.status || writes != test.writes ||
+				w.Header().Get("X-RateLimit-Remaining") != test.remaining {
+				t.Errorf("got %d with %d writes, %v %s; want %d with %d", w.Code, writes, w.Header(), w.Body,
+					test.status, test.writes)
 			}
 			if logged := strings.Count(log.String(), "no table"); logged != map[bool]int{true: 1}[test.status == 500] {
 				t.Errorf("the error was logged %d times: %s", logged, log.String())
@@ -104,19 +116,25 @@ func TestCountWhileReading(t *testing.T) {
 // The answer to a call that was counted is whole also when its time is over: status and body agree.
 func TestCountedInTime(t *testing.T) {
 	t.Parallel()
-	db, _ := dynamotest.Refused(t, schema.AskAHuman().Database, func(string) dynamotest.Answer { return dynamotest.Answer{} })
+	db, _ := dynamotest.Refused(t, askahuman.Platform().Database, func(string) dynamotest.Answer {
+		return dynamotest.Answer{}
+	})
 	for range 50 {
 		limiter := &late{read: make(chan struct{})}
 		s := httpapi.New(httpapi.Config{
-			Platform: schema.Platform{Name: "club", Title: "Club", RateLimits: []schema.RateLimit{{Name: "all", Requests: 2, Window: time.Hour, Per: schema.PerAddress}},
-				Routes: []schema.Route{{Method: "POST", Path: "/things", Caller: schema.CallerAnyone, RateLimit: "all"}}},
+			Platform: schema.Platform{Name: "club", Title: "Club",
+				RateLimits: []schema.RateLimit{{Name: "all", Requests: 2, Window: time.Hour, Per: schema.PerAddress}},
+				Routes: []schema.Route{{Method: "POST", Path: "/things", Caller: schema.CallerAnyone,
+					RateLimit: "all"}}},
 			Limiter: limiter, CountWhileReading: true,
 		})
 		close(limiter.read)
 		ctx, cancel := context.WithCancel(kit.WithInvocation(t.Context(), kit.Invocation{SourceAddress: "203.0.113.7"}))
-		httpapi.Register(s, httpapi.Operation{Method: "POST", Path: "/things", ID: "do", Status: 204, Errors: []error{httpapi.ErrForbidden}}, func(ctx context.Context, _ *struct{}) (*struct{}, error) {
+		httpapi.Register(s, httpapi.Operation{Method: "POST", Path: "/things", ID: "do", Status: 204,
+			Errors: []error{httpapi.ErrForbidden}}, func(ctx context.Context, _ *struct{}) (*struct{}, error) {
 			// The write has waited for the count.
-			err := db.Update(ctx, schema.CountRequest, []any{"x"}, expression.Set(dynamo.Name("requests"), expression.Value(1)), expression.ConditionBuilder{}, nil)
+			err := db.Update(ctx, schema.CountRequest, []any{"x"},
+				expression.Set(dynamo.Name("requests"), expression.Value(1)), expression.ConditionBuilder{}, nil)
 			cancel()
 			return nil, cmp.Or(err, httpapi.ErrForbidden)
 		})
@@ -133,9 +151,12 @@ func TestWithoutWaiting(t *testing.T) {
 	t.Parallel()
 	refuse := errors.New("refused")
 	ctx := dynamo.BeforeWrites(t.Context(), func(context.Context) error { return refuse })
-	db, wire := dynamotest.Refused(t, schema.AskAHuman().Database, func(string) dynamotest.Answer { return dynamotest.Answer{} })
+	db, wire := dynamotest.Refused(t, askahuman.Platform().Database, func(string) dynamotest.Answer {
+		return dynamotest.Answer{}
+	})
 	write := func(ctx context.Context) error {
-		return db.Update(ctx, schema.CountRequest, []any{"x"}, expression.Set(dynamo.Name("requests"), expression.Value(1)), expression.ConditionBuilder{}, nil)
+		return db.Update(ctx, schema.CountRequest, []any{"x"},
+			expression.Set(dynamo.Name("requests"), expression.Value(1)), expression.ConditionBuilder{}, nil)
 	}
 	if err := write(ctx); err != refuse || wire.Attempts() != 0 {
 		t.Errorf("got %v after %d attempts; want %v", err, wire.Attempts(), refuse)

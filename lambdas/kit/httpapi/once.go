@@ -17,6 +17,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/internal/standin"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/ratelimit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
@@ -55,14 +56,17 @@ type Idempotency struct {
 // Two requests with a key are the same if method, path, If-Match and body are. A repeat has
 // the first answer; while the first attempt is running, it waits for [Idempotency.Wait] at most, and
 // is then refused with a [*idempotency.RunningError].
-func Mutate[I, R any](s *Server, op Operation, work func(context.Context, *I) (R, error), answer func(context.Context, *I, R) (status int, body any)) {
+func Mutate[I, R any](s *Server, op Operation, work func(context.Context, *I) (R, error),
+	answer func(context.Context, *I, R) (status int, body any)) {
 	if answer == nil {
 		answer = func(_ context.Context, _ *I, result R) (int, any) { return cmp.Or(op.Status, http.StatusOK), result }
 	}
+	work = instead(work)
 	Register(s, s.once(op), func(ctx context.Context, input *I) (*mutated, error) {
 		request := requestFrom(ctx)
 		response, replayed, err := idempotency.Request{
-			Keys: s.config.Idempotency.Keys, Scope: request.caller.ID, Key: request.key, Content: request.content, Wait: s.config.Idempotency.Wait, Now: s.config.Now, Claim: s.config.Idempotency.Claim, Log: s.config.Log,
+			Keys: s.config.Idempotency.Keys, Scope: request.caller.ID, Key: request.key, Content: request.content,
+			Wait: s.config.Idempotency.Wait, Now: s.config.Now, Claim: s.config.Idempotency.Claim, Log: s.config.Log,
 			Answer: answered(func(result R) (int, any) { return answer(ctx, input, result) }),
 			Refusal: func(err error) (idempotency.Response, bool) {
 				if !s.isFinal(err) {
@@ -95,17 +99,29 @@ func Mutate[I, R any](s *Server, op Operation, work func(context.Context, *I) (R
 // input has the key, and need not have one. key returns it, or "" for a request that is carried out
 // each time, and the content that identifies the request; its error refuses the request, which uses
 // no key up. work and answer are as in [Mutate]. The answer to an error is not kept.
-func ServeOnce[I, R, B any](s *Server, op Operation, key func(*I) (key string, content []byte, err error), work func(context.Context, *I) (R, error), answer func(R) B) {
+func ServeOnce[I, R, B any](s *Server, op Operation, key func(*I) (key string, content []byte, err error),
+	work func(context.Context, *I) (R, error), answer func(R) B) {
 	status := cmp.Or(op.Status, http.StatusOK)
-	op.Errors = append(slices.Clone(op.Errors), &idempotency.RunningError{})
+	op.Errors, op.ownWork = append(slices.Clone(op.Errors), &idempotency.RunningError{}), true
+	work = instead(work)
 	Serve(s, op, func(ctx context.Context, input *I) (body B, err error) {
 		request := idempotency.Request{
-			Keys: s.config.Idempotency.Keys, Scope: CallerFrom(ctx).ID, Wait: s.config.Idempotency.Wait, Now: s.config.Now, Claim: s.config.Idempotency.Claim, Log: s.config.Log,
+			Keys: s.config.Idempotency.Keys, Scope: CallerFrom(ctx).ID, Wait: s.config.Idempotency.Wait,
+			Now: s.config.Now, Claim: s.config.Idempotency.Claim, Log: s.config.Log,
 			Answer: answered(func(result R) (int, any) { return status, answer(result) }),
 		}
 		if request.Key, request.Content, err = key(input); err != nil {
 			return body, err
 		}
+		if request.Key == "" {
+			result, err := work(ctx, input)
+			if err != nil {
+				return body, err
+			}
+			return answer(result), nil
+		}
+		// The call is counted while the key is claimed.
+		requestFrom(ctx).now()
 		response, _, err := request.Do(ctx, func(ctx context.Context) (any, error) { return work(ctx, input) })
 		if err != nil {
 			return body, err
@@ -117,12 +133,23 @@ func ServeOnce[I, R, B any](s *Server, op Operation, key func(*I) (key string, c
 	})
 }
 
+// instead is the work, unless something stands in for it.
+func instead[I, R any](work func(context.Context, *I) (R, error)) func(context.Context, *I) (R, error) {
+	return func(ctx context.Context, input *I) (result R, err error) {
+		if done, err := standin.Work(ctx, &result); done {
+			return result, err
+		}
+		return work(ctx, input)
+	}
+}
+
 // answered returns the function that makes the answer from the result of the work.
 func answered[R any](answer func(R) (status int, body any)) func(result any) (idempotency.Response, error) {
 	return func(result any) (idempotency.Response, error) {
 		typed, ok := result.(R)
 		if !ok && result != nil {
-			return idempotency.Response{}, fmt.Errorf("the store keeps the answer to a %T; the operation gives a %T", result, typed)
+			return idempotency.Response{}, fmt.Errorf("the store keeps the answer to a %T; the operation gives a %T",
+				result, typed)
 		}
 		return kept(answer(typed))
 	}
@@ -213,7 +240,8 @@ func readKey(header string) (string, error) {
 	wrong := ""
 	switch length := len([]rune(header)); {
 	case header == "":
-		wrong = fmt.Sprintf("is missing: send the header with a key of your choice, 1 to %d printable ASCII characters, the same with each attempt at one request and a new one with the next request", maxKeyLength)
+		wrong = fmt.Sprintf("is missing: send the header with a key of your choice, 1 to %d printable ASCII "+
+			"characters, the same with each attempt at one request and a new one with the next request", maxKeyLength)
 	case length > maxKeyLength:
 		wrong = fmt.Sprintf("has %d characters; at most %d are allowed", length, maxKeyLength)
 	case strings.ContainsFunc(header, func(r rune) bool { return r < ' ' || r > '~' }):
@@ -227,13 +255,15 @@ func readKey(header string) (string, error) {
 // once is an operation with the headers of its idempotency key.
 func (s *Server) once(op Operation) Operation {
 	final := slices.Clone(op.Errors)
-	op.Errors = append(slices.Clone(op.Errors), &idempotency.RunningError{})
-	key := HeaderParameter(KeyHeader, !op.KeyOptional, maxKeyLength, s.config.Idempotency.Description, "8e03978e-40d5-43dd-bc93-6894a57f9324")
+	op.Errors, op.ownWork = append(slices.Clone(op.Errors), &idempotency.RunningError{}), true
+	key := HeaderParameter(KeyHeader, !op.KeyOptional, maxKeyLength, s.config.Idempotency.Description,
+		"8e03978e-40d5-43dd-bc93-6894a57f9324")
 	key.Schema.Pattern = `^[ -~]*$`
 	op.Parameters = append(slices.Clone(op.Parameters), key)
 	if op.IfMatch != "" {
 		ifMatch := HeaderParameter(ifMatchHeader, false, 0,
-			"Makes the change only if "+op.IfMatch+" has one of these ETags. A weak one (W/) matches none, and * any.", `"3"`)
+			"Makes the change only if "+op.IfMatch+" has one of these ETags. A weak one (W/) matches none, and * any.",
+			`"3"`)
 		ifMatch.Schema.Pattern = entityTags
 		op.Parameters = append(op.Parameters, ifMatch)
 	}
@@ -251,7 +281,8 @@ func (s *Server) once(op Operation) Operation {
 			}
 		}
 		for _, status := range statuses {
-			described.Responses[strconv.Itoa(status)].Headers[ReplayedHeader] = ResponseHeader(huma.TypeString, "true: this is the answer to an earlier attempt.")
+			described.Responses[strconv.Itoa(status)].Headers[ReplayedHeader] = ResponseHeader(huma.TypeString,
+				"true: this is the answer to an earlier attempt.")
 		}
 	}
 	return op

@@ -2,7 +2,6 @@ package httpapi_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -13,6 +12,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/problem"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -22,7 +22,8 @@ type remembered struct {
 	answers map[string]idempotency.Response
 }
 
-func (r *remembered) Begin(_ context.Context, scope, key string, _ []byte, _ time.Duration) (*idempotency.Claim, *idempotency.Response, error) {
+func (r *remembered) Begin(_ context.Context, scope, key string, _ []byte, _ time.Duration) (*idempotency.Claim,
+	*idempotency.Response, error) {
 	r.last = scope + " " + key
 	if answer, ok := r.answers[r.last]; ok {
 		return nil, &answer, nil
@@ -43,7 +44,7 @@ type Link struct {
 	Version int    `json:"version,omitempty" readOnly:"true"`
 }
 
-var errTaken = errors.New("the name is taken")
+var errTaken = problem.New(http.StatusConflict, "", "the name is taken")
 
 // A link is created once, however often the request is sent, and a refusal is repeated unchanged.
 func ExampleMutate() {
@@ -51,15 +52,17 @@ func ExampleMutate() {
 		Platform: schema.Platform{Name: "links", Title: "Links", Routes: []schema.Route{
 			{Method: "POST", Path: "/links", Function: "links", Caller: schema.CallerUser, Summary: "Make a link"},
 		}},
-		Callers:     map[schema.Caller]httpapi.Identity{schema.CallerUser: httpapi.ByToken("token", "A token of the user.")},
-		Errors:      httpapi.Errors{Known: []httpapi.KnownError{{Match: httpapi.Is(errTaken), Status: http.StatusConflict}}},
-		Idempotency: httpapi.Idempotency{Keys: &remembered{answers: map[string]idempotency.Response{}}, Description: "A key of the caller's choice."},
-		Log:         slog.New(slog.DiscardHandler),
+		Callers: map[schema.Caller]httpapi.Identity{
+			schema.CallerUser: httpapi.ByToken("token", "A token of the user.")},
+		Idempotency: httpapi.Idempotency{Keys: &remembered{answers: map[string]idempotency.Response{}},
+			Description: "A key of the caller's choice."},
+		Log: slog.New(slog.DiscardHandler),
 	})
 	type input struct{ Body Link }
 	links := map[string]Link{}
 	httpapi.Mutate(server, httpapi.Operation{
-		Method: "POST", Path: "/links", ID: "makeLink", Status: http.StatusCreated, Form: Link{}, Errors: []error{errTaken},
+		Method: "POST", Path: "/links", ID: "makeLink", Status: http.StatusCreated, Form: Link{},
+		Errors: []error{errTaken},
 	}, func(_ context.Context, in *input) (Link, error) {
 		if _, taken := links[in.Body.Name]; taken {
 			return Link{}, errTaken
@@ -75,8 +78,10 @@ func ExampleMutate() {
 		request.Header.Set("Content-Type", "application/json")
 		request.Header.Set(httpapi.KeyHeader, key)
 		response := httptest.NewRecorder()
-		handler.ServeHTTP(response, request.WithContext(kit.WithInvocation(request.Context(), kit.Invocation{Claims: map[string]string{"sub": "ann"}})))
-		fmt.Println(response.Code, response.Header().Get(httpapi.ReplayedHeader), strings.TrimSpace(response.Body.String())[:26])
+		handler.ServeHTTP(response, request.WithContext(
+			kit.WithInvocation(request.Context(), kit.Invocation{Claims: map[string]string{"sub": "ann"}})))
+		fmt.Println(response.Code, response.Header().Get(httpapi.ReplayedHeader),
+			strings.TrimSpace(response.Body.String())[:26])
 	}
 	// Output:
 	// 201  {"name":"home","version":1

@@ -21,7 +21,9 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/problem"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
+	"github.com/onesynth-cdk/onesynth/platforms/todo"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -30,20 +32,27 @@ type versionError int
 
 func (e versionError) Error() string { return fmt.Sprintf("the order has version %d", int(e)) }
 
+func (e versionError) Problem() *problem.Error {
+	return &problem.Error{Status: http.StatusPreconditionFailed}
+}
+
 // cancelling is an API that cancels an order by work, which has the version that the order
 // should have.
-func cancelling(keys idempotency.Claims, log *bytes.Buffer, work func(ctx context.Context, version int) error) *kit.API {
+func cancelling(keys idempotency.Claims, log *bytes.Buffer,
+	work func(ctx context.Context, version int) error) *kit.API {
 	s := httpapi.New(httpapi.Config{
 		Platform: shop(), Log: slog.New(slog.NewJSONHandler(log, nil)),
 		Callers:     map[schema.Caller]httpapi.Identity{schema.CallerUser: httpapi.ByToken("token", "A token.")},
-		Errors:      httpapi.Errors{Known: []httpapi.KnownError{{Match: httpapi.As[versionError], Status: http.StatusPreconditionFailed}}},
 		Idempotency: httpapi.Idempotency{Keys: keys},
 	})
-	httpapi.Mutate(s, httpapi.Operation{Method: "DELETE", Path: "/orders/{order_id}", ID: "cancel", Status: http.StatusNoContent, IfMatch: "the order"},
+	httpapi.Mutate(s, httpapi.Operation{Method: "DELETE", Path: "/orders/{order_id}", ID: "cancel",
+		Status: http.StatusNoContent, IfMatch: "the order"},
 		func(ctx context.Context, _ *struct {
 			ID string `path:"order_id"`
 		}) (any, error) {
-			return nil, httpapi.IfMatch(ctx).Attempt(func(version int) error { return work(ctx, version) }, func(err error) (int, bool) {
+			return nil, httpapi.IfMatch(ctx).Attempt(func(version int) error {
+				return work(ctx, version)
+			}, func(err error) (int, bool) {
 				other, ok := errors.AsType[versionError](err)
 				return int(other), ok
 			})
@@ -107,8 +116,10 @@ func TestIfMatch(t *testing.T) {
 			return nil
 		})
 		w := serve(api, "DELETE /orders/1", "", "Idempotency-Key: k", "If-Match: "+header)
-		if w.Code != want.status || fmt.Sprint(versions) != want.versions || w.Code == 400 && !strings.Contains(w.Body.String(), "If-Match: ") {
-			t.Errorf("%s: got %d %s, asked for versions %v; want %d, %s", header, w.Code, w.Body, versions, want.status, want.versions)
+		if w.Code != want.status || fmt.Sprint(versions) != want.versions ||
+			w.Code == 400 && !strings.Contains(w.Body.String(), "If-Match: ") {
+			t.Errorf("%s: got %d %s, asked for versions %v; want %d, %s", header, w.Code, w.Body, versions, want.status,
+				want.versions)
 		}
 	}
 }
@@ -122,7 +133,8 @@ func TestKeyOptional(t *testing.T) {
 		Callers:     map[schema.Caller]httpapi.Identity{schema.CallerUser: httpapi.ByToken("token", "A token.")},
 		Idempotency: httpapi.Idempotency{Keys: &httpapitest.Ledger{Refusal: idempotency.ErrOtherRequest}},
 	})
-	httpapi.Mutate(s, httpapi.Operation{Method: "DELETE", Path: "/orders/{order_id}", ID: "cancel", Status: http.StatusOK, Form: 0, KeyOptional: true},
+	httpapi.Mutate(s, httpapi.Operation{Method: "DELETE", Path: "/orders/{order_id}", ID: "cancel",
+		Status: http.StatusOK, Form: 0, KeyOptional: true},
 		func(context.Context, *struct {
 			ID string `path:"order_id"`
 		}) (int, error) {
@@ -187,7 +199,8 @@ func TestSettleFails(t *testing.T) {
 			t.Parallel()
 			var log bytes.Buffer
 			keys := &forgetful{settle: test.settle, release: test.release}
-			w := serve(cancelling(keys, &log, func(context.Context, int) error { return nil }), "DELETE /orders/1", "", "Idempotency-Key: k")
+			w := serve(cancelling(keys, &log, func(context.Context, int) error { return nil }), "DELETE /orders/1", "",
+				"Idempotency-Key: k")
 			if w.Code != test.status || keys.released != test.released {
 				t.Errorf("got %d %s, released %d", w.Code, w.Body, keys.released)
 			}
@@ -204,7 +217,8 @@ type hangingTable struct {
 	writes int
 }
 
-func (h *hangingTable) UpdateItem(ctx context.Context, _ *dynamodb.UpdateItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
+func (h *hangingTable) UpdateItem(ctx context.Context, _ *dynamodb.UpdateItemInput,
+	_ ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
 	if h.writes++; h.writes == 1 {
 		return &dynamodb.UpdateItemOutput{}, nil
 	}
@@ -217,7 +231,7 @@ func (h *hangingTable) UpdateItem(ctx context.Context, _ *dynamodb.UpdateItemInp
 func TestHangingTable(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		database := schema.Todo().Database
+		database := todo.Platform().Database
 		names := map[string]string{}
 		for _, table := range database.Tables {
 			names[table.Name] = table.Name
@@ -232,10 +246,12 @@ func TestHangingTable(t *testing.T) {
 			<-ctx.Done()
 			return ctx.Err()
 		}))
-		event := events.APIGatewayV2HTTPRequest{Version: "2.0", RawPath: "/orders/1", Headers: map[string]string{"idempotency-key": "k"}}
+		event := events.APIGatewayV2HTTPRequest{Version: "2.0", RawPath: "/orders/1",
+			Headers: map[string]string{"idempotency-key": "k"}}
 		event.RequestContext.HTTP.Method = "DELETE"
 		event.RequestContext.Authorizer = &events.APIGatewayV2HTTPRequestContextAuthorizerDescription{
-			JWT: &events.APIGatewayV2HTTPRequestContextAuthorizerJWTDescription{Claims: map[string]string{"sub": "ann"}},
+			JWT: &events.APIGatewayV2HTTPRequestContextAuthorizerJWTDescription{
+				Claims: map[string]string{"sub": "ann"}},
 		}
 		payload, err := json.Marshal(event)
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/internal/standin"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -31,7 +32,7 @@ type Operation struct {
 	Form any
 	// Also are the bodies of further successful answers, by status.
 	Also map[int]any
-	// Headers describe the headers of success, by name. With ETag, [Mutate] sends the entity tag of
+	// Headers describe the headers of success, by name. With ETag, [Serve] and [Mutate] send the entity tag of
 	// the answer's field version.
 	Headers map[string]string
 	// Location is the path of what an operation of [Mutate] creates, such as "/tasks/{task_id}",
@@ -60,6 +61,9 @@ type Operation struct {
 	// NeedsCaller refuses unidentified callers on a route whose callers need not identify
 	// themselves.
 	NeedsCaller bool
+	// CountsAlong says that the operation may count its call towards the rate limit with a write of its own
+	// ([ratelimit.CallFrom]). A call that it has not counted is counted before its next write, and before the answer.
+	CountsAlong bool
 	// Unhurried gives the operation all the time of its invocation: [Config.WorkTime] does not bound it.
 	Unhurried bool
 
@@ -67,6 +71,16 @@ type Operation struct {
 	// [Mutate] sets both.
 	read     func(*Context) error
 	describe func(*huma.Operation)
+	// ownWork says that what is registered is no work of a service, but has it or needs none.
+	ownWork bool
+}
+
+// standIn does the work of the operation in its place, where a test asks for that (package standin).
+func (op Operation) standIn(ctx context.Context, result any) (done bool, err error) {
+	if op.ownWork {
+		return false, nil
+	}
+	return standin.Work(ctx, result)
 }
 
 // OneOf has a value of each form that an answer may have.
@@ -81,10 +95,12 @@ func (s *operations) huma(op Operation, route schema.Route) huma.Operation {
 		op.Status = http.StatusOK
 	}
 	described := huma.Operation{
-		OperationID: op.ID, Method: op.Method, Path: op.Path, Summary: route.Summary, Description: op.Description, DefaultStatus: op.Status,
-		Metadata: map[string]any{operationKey: op}, Responses: map[string]*huma.Response{},
+		OperationID: op.ID, Method: op.Method, Path: op.Path, Summary: route.Summary, Description: op.Description,
+		DefaultStatus: op.Status,
+		Metadata:      map[string]any{operationKey: op}, Responses: map[string]*huma.Response{},
 	}
-	errs := append([]error{Unreadable("query", validate.Constraint{}, `cannot be read: invalid URL escape "%zz"; percent-encode values`)}, s.config.Errors.Always...)
+	errs := append([]error{Unreadable("query", validate.Constraint{},
+		`cannot be read: invalid URL escape "%zz"; percent-encode values`)}, s.config.Errors.Always...)
 	errs = append(errs, errUnknown)
 	errs = append(errs, op.Errors...)
 	caller := s.config.Callers[route.Caller]
@@ -110,7 +126,8 @@ func (s *operations) huma(op Operation, route schema.Route) huma.Operation {
 	}
 	if op.HasBody || hasBody(op.Method) {
 		errs = append(append(errs, s.config.Errors.OfBodies...), kit.TooLarge(s.config.MaxBodyBytes),
-			&validate.Error{Status: http.StatusUnsupportedMediaType, Problems: []validate.Problem{{Field: "Content-Type", Message: "is not application/json"}}})
+			&validate.Error{Status: http.StatusUnsupportedMediaType,
+				Problems: []validate.Problem{{Field: "Content-Type", Message: "is not application/json"}}})
 	}
 	if route.Caller.Group != "" {
 		errs = append(errs, ErrForbidden)
@@ -166,7 +183,11 @@ func Register[I, O any](s *Server, op Operation, serve func(context.Context, *I)
 			if err := s.refused(ctx); err != nil {
 				return nil, err
 			}
-			output, err := serve(ctx, input)
+			var output *O
+			done, err := op.standIn(ctx, &output)
+			if !done {
+				output, err = serve(ctx, input)
+			}
 			if err != nil {
 				return nil, s.failure(ctx, err)
 			}
@@ -185,13 +206,29 @@ func Serve[I, B any](s *Server, op Operation, serve func(context.Context, *I) (B
 			if err := s.refused(ctx); err != nil {
 				return nil, err
 			}
-			body, err := serve(ctx, input)
+			var body B
+			done, err := op.standIn(ctx, &body)
+			if !done {
+				body, err = serve(ctx, input)
+			}
+			if err == nil && op.Headers["ETag"] != "" {
+				err = setHeadersOf(ctx, op, body)
+			}
 			if err != nil {
 				return nil, s.failure(ctx, err)
 			}
 			return &bodyOutput[B]{body}, nil
 		})
 	})
+}
+
+// setHeadersOf sets the headers that follow from a body.
+func setHeadersOf(ctx context.Context, op Operation, body any) error {
+	response, err := kept(http.StatusOK, body)
+	if err == nil {
+		requestFrom(ctx).setHeaders(op.headersOf(response))
+	}
+	return err
 }
 
 // declare is the operation as huma has it.

@@ -29,7 +29,8 @@ func (s *operations) precise(operation *huma.Operation) {
 	}
 	for _, parameter := range operation.Parameters {
 		// An empty query parameter counts as left out, unless it is a list.
-		parameter.AllowEmptyValue = parameter.In == "query" && !parameter.Required && !s.config.Strict && parameter.Schema.Type != huma.TypeArray
+		parameter.AllowEmptyValue = parameter.In == "query" && !parameter.Required && !s.config.Strict &&
+			parameter.Schema.Type != huma.TypeArray
 		// A header that is empty counts as left out, and strict servers refuse a query
 		// parameter that is empty.
 		if form := parameter.Schema; form.Type == huma.TypeString && form.Format == "" && len(form.Enum) == 0 {
@@ -52,7 +53,9 @@ func (s *operations) precise(operation *huma.Operation) {
 		form.Properties = maps.Clone(base.Properties)
 		form.Required = slices.Concat(base.Required, variant.Required)
 		for _, name := range variant.Required {
-			form.Properties[name] = changedForm(form.Properties[name], func(field *huma.Schema) { field.Nullable = false })
+			form.Properties[name] = changedForm(form.Properties[name], func(field *huma.Schema) {
+				field.Nullable = false
+			})
 		}
 		for name, change := range variant.Fields {
 			form.Properties[name] = changedForm(form.Properties[name], change)

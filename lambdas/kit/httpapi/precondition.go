@@ -46,7 +46,9 @@ func parseIfMatch(what, header string) (Precondition, error) {
 		var tag string
 		var weak, ok bool
 		if tag, weak, rest, ok = cutTag(strings.TrimLeft(rest, " \t,")); !ok {
-			return Precondition{}, Unreadable(ifMatchHeader, validate.Constraint{}, fmt.Sprintf(`is %s: write the ETag of %s, such as "3" with its quotation marks, a list of these, or *`, validate.Excerpt(header), what))
+			return Precondition{}, Unreadable(ifMatchHeader, validate.Constraint{},
+				fmt.Sprintf(`is %s: write the ETag of %s, such as "3" with its quotation marks, a list of these, or *`,
+					validate.Excerpt(header), what))
 		}
 		if version, err := strconv.Atoi(tag); err == nil && version > 0 && ETag(version) == `"`+tag+`"` && !weak {
 			p.versions = append(p.versions, version)

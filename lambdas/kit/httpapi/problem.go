@@ -105,7 +105,8 @@ func miscased(body []byte, form *huma.Schema) []validate.Problem {
 const mostProblems = 100
 
 // invalid is the error with the problems of huma, of the resolvers, and the others.
-func (s *operations) invalid(operation *huma.Operation, model *huma.ErrorModel, others []validate.Problem) *validate.Error {
+func (s *operations) invalid(operation *huma.Operation, model *huma.ErrorModel,
+	others []validate.Problem) *validate.Error {
 	if model.Status != http.StatusUnprocessableEntity {
 		// The body could not be read, so the problems that resolvers found mean nothing.
 		unreadable := validate.Problem{Field: "body", Message: model.Detail}
@@ -137,7 +138,8 @@ func (s *operations) invalid(operation *huma.Operation, model *huma.ErrorModel, 
 		found = []validate.Problem{{Field: "body", Message: model.Detail}}
 	}
 	if len(found) > mostProblems {
-		more := validate.Problem{Field: "body", Message: fmt.Sprintf("has %d more problems: correct these first", len(found)-mostProblems)}
+		more := validate.Problem{Field: "body",
+			Message: fmt.Sprintf("has %d more problems: correct these first", len(found)-mostProblems)}
 		found = append(found[:mostProblems:mostProblems], more)
 	}
 	return &validate.Error{Problems: found}
@@ -166,7 +168,8 @@ func described(detail *huma.ErrorDetail) validate.Problem {
 	case detail.Message == validation.MsgUnexpectedProperty:
 		return unknownField(field)
 	case !inside && strings.HasPrefix(detail.Message, huma.ErrUnknownContentType.Error()):
-		return validate.Problem{Field: "Content-Type", Message: "is not application/json: send JSON with the header Content-Type: application/json",
+		return validate.Problem{Field: "Content-Type",
+			Message:    "is not application/json: send JSON with the header Content-Type: application/json",
 			Constraint: validate.Constraint{Rule: validate.RuleEnum, Allowed: []string{"application/json"}}}
 	case !inside:
 		field = where
@@ -213,7 +216,8 @@ func clipped(name string) string {
 // Unreadable returns a [*validate.Error] with status 400, for a header or a query that cannot be
 // read.
 func Unreadable(field string, constraint validate.Constraint, message string) error {
-	return &validate.Error{Status: http.StatusBadRequest, Problems: []validate.Problem{{Field: field, Message: message, Constraint: constraint}}}
+	return &validate.Error{Status: http.StatusBadRequest,
+		Problems: []validate.Problem{{Field: field, Message: message, Constraint: constraint}}}
 }
 
 // RetryAfter returns the header Retry-After for a time: whole seconds, rounded up, and at least

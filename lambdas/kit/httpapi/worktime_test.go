@@ -28,14 +28,16 @@ func TestWorkTime(t *testing.T) {
 			t.Parallel()
 			s := httpapi.New(httpapi.Config{Platform: shop(), WorkTime: test.workTime})
 			var left time.Duration
-			httpapi.Serve(s, httpapi.Operation{Method: http.MethodGet, Path: "/prices", ID: "prices", Unhurried: test.unhurried}, func(ctx context.Context, _ *struct{}) (struct{}, error) {
+			httpapi.Serve(s, httpapi.Operation{Method: http.MethodGet, Path: "/prices", ID: "prices",
+				Unhurried: test.unhurried}, func(ctx context.Context, _ *struct{}) (struct{}, error) {
 				deadline, _ := ctx.Deadline()
 				left = time.Until(deadline)
 				return struct{}{}, nil
 			})
 			ctx, cancel := context.WithTimeout(t.Context(), invocation)
 			defer cancel()
-			s.Handler().ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(ctx, http.MethodGet, "/prices", nil))
+			s.Handler().ServeHTTP(httptest.NewRecorder(),
+				httptest.NewRequestWithContext(ctx, http.MethodGet, "/prices", nil))
 			if left < test.least || left > test.most {
 				t.Errorf("got %v for the work; want %v to %v", left, test.least, test.most)
 			}

@@ -10,17 +10,20 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
-	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
 // A request is carried out once, and answered alike however often it comes.
 func ExampleKeys_Begin() {
 	ctx := context.Background()
-	db, err := dynamo.Open(kit.Environment{AWS: aws.Config{Region: "eu-central-1"}, Getenv: os.Getenv}, schema.AskAHuman(), "agentapi")
+	db, err := dynamo.Open(kit.Environment{AWS: aws.Config{Region: "eu-central-1"}, Getenv: os.Getenv},
+		askahuman.Platform(), "agentapi")
 	if err != nil {
 		log.Fatal(err)
 	}
-	keys := idempotency.New(db, "Guards", func(scope, key string) []any { return []any{"IDEMPOTENCY#" + scope + "#" + key} })
+	keys := idempotency.New(db, "Guards", func(scope, key string) []any {
+		return []any{"IDEMPOTENCY#" + scope + "#" + key}
+	})
 
 	claim, replay, err := keys.Begin(ctx, "alice", "report", []byte(`{"title":"Write the report"}`), 0)
 	switch {

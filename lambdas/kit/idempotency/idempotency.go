@@ -63,10 +63,12 @@ const (
 
 var (
 	// ErrOtherRequest says that the key belongs to another request.
-	ErrOtherRequest = errors.New("the idempotency key was used for another request: repeat that one unchanged, or send a new key")
+	ErrOtherRequest = errors.New("the idempotency key was used for another request: repeat that one unchanged, or " +
+		"send a new key")
 	// ErrClaimLost says that another attempt has taken the claim over, or the key is
 	// gone. Nothing was written; the next attempt gets the outcome of the request.
-	ErrClaimLost = errors.New("another attempt at the same request has taken over: send it again with the same idempotency key to learn its answer")
+	ErrClaimLost = errors.New("another attempt at the same request has taken over: send it again with the same " +
+		"idempotency key to learn its answer")
 )
 
 // RunningError says that another attempt at the same request is running.
@@ -143,11 +145,13 @@ const (
 // [Keys.Settle] or [Keys.Release]. If it returns a replay, the request has been carried
 // out: answer it with the replay. Otherwise it returns a [*RunningError],
 // [ErrOtherRequest], [retry.ErrBusy] or [retry.ErrUnanswered]. With [Deferred] it returns a claim.
-func (k *Keys) Begin(ctx context.Context, scope, key string, request []byte, lease time.Duration) (claim *Claim, replay *Response, err error) {
+func (k *Keys) Begin(ctx context.Context, scope, key string, request []byte, lease time.Duration) (claim *Claim,
+	replay *Response, err error) {
 	sum := sha256.Sum256(request)
 	// Only this attempt has the token. A claim that has it already is the attempt's own, whose
 	// answer was lost on the way.
-	claim = &Claim{keys: k, key: k.key(scope, key), token: cryptorand.Text(), digest: hex.EncodeToString(sum[:]), deferred: true}
+	claim = &Claim{keys: k, key: k.key(scope, key), token: cryptorand.Text(), digest: hex.EncodeToString(sum[:]),
+		deferred: true}
 	if lease == Deferred {
 		return claim, nil, nil
 	}
@@ -174,7 +178,8 @@ func (c *Claim) take(ctx context.Context, lease time.Duration) (replay *Response
 }
 
 // claiming returns the update that claims the key, and the condition under which this attempt may.
-func (c *Claim) claiming(lease time.Duration) (update expression.UpdateBuilder, free expression.ConditionBuilder, err error) {
+func (c *Claim) claiming(lease time.Duration) (update expression.UpdateBuilder, free expression.ConditionBuilder,
+	err error) {
 	update, free, err = c.taken()
 	if err != nil {
 		return update, free, fmt.Errorf("claim idempotency key: %w", err)
@@ -211,9 +216,11 @@ func (c *Claim) taken() (update expression.UpdateBuilder, free expression.Condit
 	unclaimed := dynamo.Absent(claimToken).Or(
 		dynamo.Name(claimToken).Equal(expression.Value(c.token)),
 		dynamo.Name(claimedUntil).LessThanEqual(expression.Value(now.UnixMilli())))
-	unanswered := dynamo.Name(requestDigest).Equal(expression.Value(c.digest)).And(dynamo.Absent(responseCode), unclaimed)
+	unanswered := dynamo.Name(requestDigest).Equal(expression.Value(c.digest)).And(dynamo.Absent(responseCode),
+		unclaimed)
 	expiry := dynamo.ExpiryAt(now.Add(Retention))
-	update = expression.Set(dynamo.Name(requestDigest), expression.Value(c.digest)).Set(dynamo.Name(timeToLive), expression.Value(expiry))
+	update = expression.Set(dynamo.Name(requestDigest), expression.Value(c.digest)).Set(dynamo.Name(timeToLive),
+		expression.Value(expiry))
 	if c.keys.CreatedAt != "" {
 		update = update.Set(dynamo.Name(c.keys.CreatedAt), expression.Value(expiry-int64(Retention/time.Second)))
 	}
@@ -334,7 +341,8 @@ func (c *Claim) holds() expression.ConditionBuilder {
 }
 
 // keeping returns the update that keeps an answer, and the condition under which this attempt may.
-func (c *Claim) keeping(response Response) (update expression.UpdateBuilder, holds expression.ConditionBuilder, err error) {
+func (c *Claim) keeping(response Response) (update expression.UpdateBuilder, holds expression.ConditionBuilder,
+	err error) {
 	holds = c.holds()
 	if c.deferred {
 		update, holds, err = c.taken()
@@ -368,7 +376,8 @@ func (c *Claim) hold(ctx context.Context) error {
 	defer c.making.Unlock()
 	if c.deferred && c.replay == nil && c.refused == nil && c.failed == nil {
 		replay, err := c.take(ctx, leaseOf(ctx))
-		if _, running := errors.AsType[*RunningError](err); replay != nil || running || errors.Is(err, ErrOtherRequest) {
+		if _, running := errors.AsType[*RunningError](err); replay != nil || running ||
+			errors.Is(err, ErrOtherRequest) {
 			c.replay, c.refused = replay, err
 		} else {
 			c.failed = err
@@ -422,7 +431,8 @@ func Transact(ctx context.Context, db *dynamo.DB, pattern string, result any, wr
 		}
 	}
 	if p.claim.kept != nil {
-		return fmt.Errorf("%s: the request has been answered already: one request has one transaction that completes it", pattern)
+		return fmt.Errorf(
+			"%s: the request has been answered already: one request has one transaction that completes it", pattern)
 	}
 	response, err := p.answer(result)
 	if err != nil {
@@ -457,7 +467,8 @@ func Claiming(ctx context.Context, db *dynamo.DB, pattern string, writes ...dyna
 }
 
 // transact does the writes, and the update of the key's item, all or none.
-func (p pending) transact(ctx context.Context, db *dynamo.DB, pattern string, writes []dynamo.Write, update expression.UpdateBuilder, condition expression.ConditionBuilder) error {
+func (p pending) transact(ctx context.Context, db *dynamo.DB, pattern string, writes []dynamo.Write,
+	update expression.UpdateBuilder, condition expression.ConditionBuilder) error {
 	key := dynamo.Update(p.claim.keys.table, p.claim.key, update, condition)
 	p.joined = true
 	// The caller's slice stays unchanged: the caller may try again with it.

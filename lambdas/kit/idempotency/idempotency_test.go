@@ -33,12 +33,17 @@ func shop() schema.Database {
 		Tables: []schema.Table{
 			{
 				Name: "Orders", PhysicalName: "orders", Key: schema.Key{Partition: "id"},
-				Attributes: []schema.Attribute{{Name: "id", Type: schema.String}, {Name: "placed", Type: schema.Number}},
+				Attributes: []schema.Attribute{{Name: "id", Type: schema.String},
+					{Name: "placed", Type: schema.Number}},
 			},
 			{
-				Name: "Keys", PhysicalName: "keys", Key: schema.Key{Partition: "whose", Sort: "key"}, TimeToLive: "gone_at",
+				Name: "Keys", PhysicalName: "keys", Key: schema.Key{Partition: "whose", Sort: "key"},
+				TimeToLive: "gone_at",
 				Attributes: append(schema.IdempotencyAttributes(),
-					schema.Attribute{Name: "whose", Type: schema.String}, schema.Attribute{Name: "key", Type: schema.String}, schema.Attribute{Name: "gone_at", Type: schema.Number}, schema.Attribute{Name: "made_at", Type: schema.Number}),
+					schema.Attribute{Name: "whose", Type: schema.String},
+					schema.Attribute{Name: "key", Type: schema.String},
+					schema.Attribute{Name: "gone_at", Type: schema.Number},
+					schema.Attribute{Name: "made_at", Type: schema.Number}),
 			},
 		},
 		AccessPatterns: append(schema.IdempotencyPatterns("Keys"),
@@ -92,13 +97,17 @@ func (s *till) claim(t testing.TB, key string) *idempotency.Claim {
 }
 
 // place is the work of a request: it counts how often an order was placed.
-func place(ctx context.Context, db *dynamo.DB, order string, response idempotency.Response, claim *idempotency.Claim) error {
-	ctx = idempotency.WithClaim(ctx, claim, func(result any) (idempotency.Response, error) { return result.(idempotency.Response), nil })
+func place(ctx context.Context, db *dynamo.DB, order string, response idempotency.Response,
+	claim *idempotency.Claim) error {
+	ctx = idempotency.WithClaim(ctx, claim, func(result any) (idempotency.Response, error) {
+		return result.(idempotency.Response), nil
+	})
 	return idempotency.Transact(ctx, db, "PlaceOrder", response, placed(order, always))
 }
 
 func placed(order string, condition expression.ConditionBuilder) dynamo.Write {
-	return dynamo.Update("Orders", []any{order}, expression.Add(expression.Name("placed"), expression.Value(1)), condition)
+	return dynamo.Update("Orders", []any{order}, expression.Add(expression.Name("placed"), expression.Value(1)),
+		condition)
 }
 
 func (s *till) mustPlace(t testing.TB, order string, claim *idempotency.Claim) {
@@ -124,7 +133,8 @@ func (s *till) stored(t testing.TB, key string) dynamo.Item {
 	t.Helper()
 	output, err := s.Client.GetItem(t.Context(), &dynamodb.GetItemInput{
 		TableName: aws.String("Keys"), ConsistentRead: aws.Bool(true),
-		Key: dynamo.Item{"whose": &types.AttributeValueMemberS{Value: "IDEMPOTENCY#" + scope}, "key": &types.AttributeValueMemberS{Value: "KEY#" + key}},
+		Key: dynamo.Item{"whose": &types.AttributeValueMemberS{Value: "IDEMPOTENCY#" + scope},
+			"key": &types.AttributeValueMemberS{Value: "KEY#" + key}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -198,10 +208,12 @@ func TestLifeOfAKey(t *testing.T) {
 			t.Errorf("an answered key still has %s", absent)
 		}
 	}
-	if got, want := stored["gone_at"], strconv.FormatInt(start.Add(24*time.Hour).Unix(), 10); got.(*types.AttributeValueMemberN).Value != want {
+	if got, want := stored["gone_at"], strconv.FormatInt(start.Add(24*time.Hour).Unix(),
+		10); got.(*types.AttributeValueMemberN).Value != want {
 		t.Errorf("got time to live %v; want %s", got, want)
 	}
-	if got, want := stored["made_at"], strconv.FormatInt(start.Unix(), 10); got.(*types.AttributeValueMemberN).Value != want {
+	if got, want := stored["made_at"], strconv.FormatInt(start.Unix(),
+		10); got.(*types.AttributeValueMemberN).Value != want {
 		t.Errorf("got %v as the time of the claim; want %s", got, want)
 	}
 	if got := stored["response_data"].(*types.AttributeValueMemberS).Value; got != string(created.Body) {
@@ -249,7 +261,8 @@ func TestTakeover(t *testing.T) {
 	if err := place(t.Context(), s.DB, "1", created, zombie); !errors.Is(err, idempotency.ErrClaimLost) {
 		t.Errorf("the zombie's work: got %v; want ErrClaimLost", err)
 	}
-	if err := s.keys.Settle(t.Context(), zombie, idempotency.Response{Status: 400}); !errors.Is(err, idempotency.ErrClaimLost) {
+	if err := s.keys.Settle(t.Context(), zombie, idempotency.Response{Status: 400}); !errors.Is(err,
+		idempotency.ErrClaimLost) {
 		t.Errorf("the zombie's refusal: got %v; want ErrClaimLost", err)
 	}
 	if err := s.keys.Release(t.Context(), zombie); err != nil {
@@ -333,7 +346,8 @@ func (s *till) delete(t testing.TB, key string) {
 	t.Helper()
 	if _, err := s.Client.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{
 		TableName: aws.String("Keys"),
-		Key:       dynamo.Item{"whose": &types.AttributeValueMemberS{Value: "IDEMPOTENCY#" + scope}, "key": &types.AttributeValueMemberS{Value: "KEY#" + key}},
+		Key: dynamo.Item{"whose": &types.AttributeValueMemberS{Value: "IDEMPOTENCY#" + scope},
+			"key": &types.AttributeValueMemberS{Value: "KEY#" + key}},
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -371,14 +385,18 @@ func TestBodies(t *testing.T) {
 		all[i] = byte(i)
 	}
 	for name, body := range map[string][]byte{
-		"nil": nil, "empty": {}, "JSON": []byte(`{"a":"\u0000"}`), "NUL": {0}, "not UTF-8": {0xff, 0xfe}, "every byte": all,
-		"lone surrogate": []byte("\xed\xa0\x80"), "unicode": []byte("☃ 👩‍👩‍👧 עברית"), "large": bytes.Repeat([]byte("é"), 150_000),
+		"nil": nil, "empty": {}, "JSON": []byte(`{"a":"\u0000"}`), "NUL": {0}, "not UTF-8": {0xff, 0xfe},
+		"every byte":     all,
+		"lone surrogate": []byte("\xed\xa0\x80"), "unicode": []byte("☃ 👩‍👩‍👧 עברית"),
+		"large": bytes.Repeat([]byte("é"), 150_000),
 	} {
 		for way, finish := range map[string]func(*idempotency.Claim, idempotency.Response) error{
 			"transaction": func(c *idempotency.Claim, r idempotency.Response) error {
 				return place(t.Context(), s.DB, "1", r, c)
 			},
-			"settled": func(c *idempotency.Claim, r idempotency.Response) error { return s.keys.Settle(t.Context(), c, r) },
+			"settled": func(c *idempotency.Claim, r idempotency.Response) error {
+				return s.keys.Settle(t.Context(), c, r)
+			},
 		} {
 			t.Run(name+"/"+way, func(t *testing.T) {
 				t.Parallel()
@@ -409,7 +427,9 @@ func TestTransact(t *testing.T) {
 		t.Parallel()
 		s := open(t)
 		claim := s.claim(t, "key")
-		ctx := idempotency.WithClaim(t.Context(), claim, func(any) (idempotency.Response, error) { return created, nil })
+		ctx := idempotency.WithClaim(t.Context(), claim, func(any) (idempotency.Response, error) {
+			return created, nil
+		})
 		if idempotency.ClaimFrom(ctx) != claim {
 			t.Error("the context does not give its claim")
 		}
@@ -425,7 +445,8 @@ func TestTransact(t *testing.T) {
 		if err := idempotency.Transact(ctx, s.DB, "PlaceOrder", nil, placed("1", always)); err != nil {
 			t.Fatal(err)
 		}
-		if err := idempotency.Transact(ctx, s.DB, "PlaceOrder", nil, placed("1", always)); err == nil || s.times(t, "1") != 1 {
+		if err := idempotency.Transact(ctx, s.DB, "PlaceOrder", nil, placed("1", always)); err == nil ||
+			s.times(t, "1") != 1 {
 			t.Errorf("a second answer: got %v, and the order placed %d times", err, s.times(t, "1"))
 		}
 	})
@@ -435,8 +456,11 @@ func TestTransact(t *testing.T) {
 		claim := s.claim(t, "key")
 		s.now = start.Add(lease)
 		s.mustPlace(t, "1", s.claim(t, "key"))
-		ctx := idempotency.WithClaim(t.Context(), claim, func(any) (idempotency.Response, error) { return created, nil })
-		if err := idempotency.Transact(ctx, s.DB, "PlaceOrder", nil, placed("1", never)); !errors.Is(err, idempotency.ErrClaimLost) {
+		ctx := idempotency.WithClaim(t.Context(), claim, func(any) (idempotency.Response, error) {
+			return created, nil
+		})
+		if err := idempotency.Transact(ctx, s.DB, "PlaceOrder", nil, placed("1", never)); !errors.Is(err,
+			idempotency.ErrClaimLost) {
 			t.Errorf("got %v; want ErrClaimLost", err)
 		}
 	})
@@ -444,17 +468,23 @@ func TestTransact(t *testing.T) {
 		t.Parallel()
 		s := open(t)
 		unfit := errors.New("unfit")
-		ctx := idempotency.WithClaim(t.Context(), s.claim(t, "key"), func(any) (idempotency.Response, error) { return idempotency.Response{}, unfit })
-		if err := idempotency.Transact(ctx, s.DB, "PlaceOrder", nil, placed("1", always)); !errors.Is(err, unfit) || s.times(t, "1") != 0 {
+		ctx := idempotency.WithClaim(t.Context(), s.claim(t, "key"), func(any) (idempotency.Response, error) {
+			return idempotency.Response{}, unfit
+		})
+		if err := idempotency.Transact(ctx, s.DB, "PlaceOrder", nil, placed("1", always)); !errors.Is(err, unfit) ||
+			s.times(t, "1") != 0 {
 			t.Errorf("got %v, and the order placed %d times", err, s.times(t, "1"))
 		}
 	})
 	t.Run("OtherPlacesStay", func(t *testing.T) {
 		t.Parallel()
 		s := open(t)
-		ctx := idempotency.WithClaim(t.Context(), s.claim(t, "key"), func(any) (idempotency.Response, error) { return created, nil })
+		ctx := idempotency.WithClaim(t.Context(), s.claim(t, "key"), func(any) (idempotency.Response, error) {
+			return created, nil
+		})
 		other := s.claim(t, "other").Key()
-		writes := []dynamo.Write{placed("1", always), dynamo.Update("Keys", other, expression.Set(expression.Name("claim"), expression.Value("mine")), always)}
+		writes := []dynamo.Write{placed("1", always),
+			dynamo.Update("Keys", other, expression.Set(expression.Name("claim"), expression.Value("mine")), always)}
 		if err := idempotency.Transact(ctx, s.DB, "PlaceOrder", nil, writes[:1]...); err != nil {
 			t.Fatal(err)
 		}
@@ -489,7 +519,8 @@ func TestErrTable(t *testing.T) {
 	t.Parallel()
 	s := open(t)
 	for _, table := range []string{"Orders", "None"} {
-		if claim, replay, err := idempotency.New(s.DB, table, itemKey).Begin(t.Context(), scope, "key", request, lease); claim != nil || replay != nil || err == nil {
+		if claim, replay, err := idempotency.New(s.DB, table, itemKey).Begin(t.Context(), scope, "key", request,
+			lease); claim != nil || replay != nil || err == nil {
 			t.Errorf("keys in %s: got %v, %v, %v; want an error", table, claim, replay, err)
 		}
 	}
@@ -588,7 +619,8 @@ func TestUnansweredClaimIsReleased(t *testing.T) {
 	s := open(t)
 	for name, done := range map[string]bool{"stored": true, "not stored": false} {
 		once := s.unanswered(t, done)
-		if claim, replay, err := s.keys.Begin(once, scope, name, request, lease); claim != nil || replay != nil || !errors.Is(err, retry.ErrUnanswered) {
+		if claim, replay, err := s.keys.Begin(once, scope, name, request, lease); claim != nil || replay != nil ||
+			!errors.Is(err, retry.ErrUnanswered) {
 			t.Errorf("%s: got %v, %v, %v; want ErrUnanswered", name, claim, replay, err)
 		}
 		s.claim(t, name)
@@ -649,7 +681,8 @@ func TestRandomAttempts(t *testing.T) {
 				claims = append(claims, claim)
 			},
 			"begin work": func(r *rapid.T) {
-				err := idempotency.Claiming(idempotency.WithClaim(ctx, pick(r), nil), s.DB, "OpenOrder", placed("open", always))
+				err := idempotency.Claiming(idempotency.WithClaim(ctx, pick(r), nil), s.DB, "OpenOrder",
+					placed("open", always))
 				if err != nil && !errors.Is(err, idempotency.ErrClaimLost) {
 					r.Fatalf("Claiming: %v", err)
 				}
@@ -703,7 +736,8 @@ func TestRandomAttempts(t *testing.T) {
 				}
 				for _, response := range given {
 					if response.Status != given[0].Status || !bytes.Equal(response.Body, given[0].Body) {
-						r.Fatalf("answers differ: %d %q and %d %q", given[0].Status, given[0].Body, response.Status, response.Body)
+						r.Fatalf("answers differ: %d %q and %d %q", given[0].Status, given[0].Body, response.Status,
+							response.Body)
 					}
 				}
 			},
@@ -808,7 +842,8 @@ func TestWithWrite(t *testing.T) {
 	s.Recorder.Requests()
 	for range 3 {
 		response, _, err := do("new", string(request), false)
-		if err != nil || response.Status != created.Status || !bytes.Equal(response.Body, created.Body) || s.times(t, "new") != 1 {
+		if err != nil || response.Status != created.Status || !bytes.Equal(response.Body, created.Body) ||
+			s.times(t, "new") != 1 {
 			t.Errorf("got %v, %v, placed %d times; want %v once", response, err, s.times(t, "new"), created)
 		}
 	}
@@ -818,21 +853,25 @@ func TestWithWrite(t *testing.T) {
 	s.wantReplay(t, "new", created)
 	s.wantOther(t, "new")
 	stored := s.stored(t, "new")
-	if got, want := stored["gone_at"], strconv.FormatInt(start.Add(24*time.Hour).Unix(), 10); got.(*types.AttributeValueMemberN).Value != want {
+	if got, want := stored["gone_at"], strconv.FormatInt(start.Add(24*time.Hour).Unix(),
+		10); got.(*types.AttributeValueMemberN).Value != want {
 		t.Errorf("got time to live %v; want %s", got, want)
 	}
-	if got, want := stored["made_at"], strconv.FormatInt(start.Unix(), 10); got.(*types.AttributeValueMemberN).Value != want {
+	if got, want := stored["made_at"], strconv.FormatInt(start.Unix(),
+		10); got.(*types.AttributeValueMemberN).Value != want {
 		t.Errorf("made at %v; want %s", got, want)
 	}
 
 	// A refusal is kept. A later attempt that would succeed, or be refused otherwise, has it again.
 	for i, again := range []bool{true, true, false} {
-		if response, replayed, err := do("refused", string(request), again); err != nil || response.Status != 400 || replayed != (i > 0) {
+		if response, replayed, err := do("refused", string(request), again); err != nil || response.Status != 400 ||
+			replayed != (i > 0) {
 			t.Errorf("got %v, replayed %v, %v; want the refusal", response, replayed, err)
 		}
 	}
 	for _, refusal := range []bool{true, false} {
-		if response, replayed, err := do("new", string(request), refusal); err != nil || !replayed || response.Status != created.Status {
+		if response, replayed, err := do("new", string(request), refusal); err != nil || !replayed ||
+			response.Status != created.Status {
 			t.Errorf("got %v, replayed %v, %v; want the first answer", response, replayed, err)
 		}
 		if _, _, err := do("new", "another request", refusal); !errors.Is(err, idempotency.ErrOtherRequest) {
@@ -841,18 +880,21 @@ func TestWithWrite(t *testing.T) {
 		s.claim(t, fmt.Sprint("running ", refusal))
 		if _, _, err := do(fmt.Sprint("running ", refusal), string(request), refusal); err == nil {
 			t.Error("a request was carried out while an attempt held its key")
-		} else if running, ok := errors.AsType[*idempotency.RunningError](err); !ok || !running.Until.Equal(start.Add(lease)) {
+		} else if running, ok := errors.AsType[*idempotency.RunningError](err); !ok ||
+			!running.Until.Equal(start.Add(lease)) {
 			t.Errorf("got %v; want that the attempt is running", err)
 		}
 	}
 	// The attempt that held the key is dead.
 	s.now = start.Add(lease)
-	if response, replayed, err := do("running true", string(request), false); err != nil || replayed || response.Status != created.Status {
+	if response, replayed, err := do("running true", string(request), false); err != nil || replayed ||
+		response.Status != created.Status {
 		t.Errorf("after the lease: got %v, replayed %v, %v", response, replayed, err)
 	}
 	// An expired key is new.
 	s.now = start.Add(idempotency.Retention + time.Second)
-	if response, replayed, err := do("new", "another request", false); err != nil || replayed || response.Status != created.Status || s.times(t, "new") != 2 {
+	if response, replayed, err := do("new", "another request", false); err != nil || replayed ||
+		response.Status != created.Status || s.times(t, "new") != 2 {
 		t.Errorf("after the retention: got %v, replayed %v, %v", response, replayed, err)
 	}
 }
@@ -899,7 +941,8 @@ func TestWhileReading(t *testing.T) {
 	t.Parallel()
 	s := open(t)
 	refused, failed := errors.New("refused"), errors.New("failed")
-	do := func(key string, content []byte, work func(context.Context) (any, error)) (idempotency.Response, bool, error) {
+	do := func(key string, content []byte, work func(context.Context) (any, error)) (idempotency.Response, bool,
+		error) {
 		return idempotency.Request{
 			Keys: s.keys, Scope: scope, Key: key, Content: content, Claim: idempotency.WhileReading,
 			Answer: func(result any) (idempotency.Response, error) { return result.(idempotency.Response), nil },
@@ -909,7 +952,8 @@ func TestWhileReading(t *testing.T) {
 		}.Do(t.Context(), work)
 	}
 	count := func(ctx context.Context) (any, error) {
-		return created, s.Update(ctx, "CountOrder", []any{"counted"}, expression.Add(expression.Name("placed"), expression.Value(1)), always, nil)
+		return created, s.Update(ctx, "CountOrder", []any{"counted"},
+			expression.Add(expression.Name("placed"), expression.Value(1)), always, nil)
 	}
 	works := map[string]struct {
 		work func(context.Context) (any, error)
@@ -942,7 +986,8 @@ func TestWhileReading(t *testing.T) {
 		if err := s.keys.Settle(t.Context(), s.claim(t, name+" done"), kept); err != nil {
 			t.Fatal(err)
 		}
-		if response, replayed, err := do(name+" done", request, test.work); err != nil || !replayed || response.Status != 409 || string(response.Body) != "kept" {
+		if response, replayed, err := do(name+" done", request, test.work); err != nil || !replayed ||
+			response.Status != 409 || string(response.Body) != "kept" {
 			t.Errorf("%s, after the answer: got %v, replayed %v, %v", name, response, replayed, err)
 		}
 		if after := written(); after != before {
@@ -980,7 +1025,8 @@ func TestWhileReading(t *testing.T) {
 	for _, each := range s.Recorder.Requests() {
 		made = append(made, each.Operation)
 	}
-	if diff := cmp.Diff([]schema.Operation{schema.GetItem, schema.UpdateItem, schema.UpdateItem, schema.UpdateItem}, made); diff != "" {
+	if diff := cmp.Diff([]schema.Operation{schema.GetItem, schema.UpdateItem, schema.UpdateItem, schema.UpdateItem},
+		made); diff != "" {
 		t.Errorf("the requests (-want +got):\n%s", diff)
 	}
 
@@ -993,7 +1039,8 @@ func TestWhileReading(t *testing.T) {
 		return dynamotest.Answer{}
 	})
 	sent := s.Wire.Attempts()
-	once := idempotency.Request{Keys: s.keys, Scope: scope, Key: "busy", Content: request, Claim: idempotency.WhileReading}
+	once := idempotency.Request{Keys: s.keys, Scope: scope, Key: "busy", Content: request,
+		Claim: idempotency.WhileReading}
 	_, _, err := once.Do(retry.WithBudget(t.Context(), retry.NewBudget(1)), count)
 	if sent = s.Wire.Attempts() - sent; !errors.Is(err, retry.ErrBusy) || sent != 1 || written() != before {
 		t.Errorf("got %v after %d requests, %d writes", err, sent, written()-before)
@@ -1016,7 +1063,8 @@ func TestRacingReads(t *testing.T) {
 				s.times(t, "1")
 				return nil, idempotency.Transact(ctx, s.DB, "PlaceOrder", nil, placed("1", always))
 			})
-			if _, running := errors.AsType[*idempotency.RunningError](err); err == nil && response.Status == created.Status {
+			if _, running := errors.AsType[*idempotency.RunningError](err); err == nil &&
+				response.Status == created.Status {
 				answered.Add(1)
 			} else if !running {
 				t.Errorf("got %v, %v", response, err)
@@ -1035,7 +1083,8 @@ func TestClaiming(t *testing.T) {
 	t.Parallel()
 	s := open(t)
 	// do opens an order, does what is meant to happen meanwhile, and places the order.
-	do := func(key, content string, condition expression.ConditionBuilder, meanwhile func() error) (idempotency.Response, bool, error) {
+	do := func(key, content string, condition expression.ConditionBuilder,
+		meanwhile func() error) (idempotency.Response, bool, error) {
 		return idempotency.Request{
 			Keys: s.keys, Scope: scope, Key: key, Content: []byte(content), Claim: idempotency.WithWrite,
 			Answer: func(result any) (idempotency.Response, error) { return result.(idempotency.Response), nil },
@@ -1064,10 +1113,12 @@ func TestClaiming(t *testing.T) {
 		s.Recorder.Requests()
 		return nil
 	})
-	if made := s.Recorder.Requests(); err != nil || replayed || response.Status != created.Status || len(made) != 1 || s.times(t, "key") != 2 {
+	if made := s.Recorder.Requests(); err != nil || replayed || response.Status != created.Status || len(made) != 1 ||
+		s.times(t, "key") != 2 {
 		t.Errorf("got %v, replayed %v, %v after %v", response, replayed, err, made)
 	}
-	if response, replayed, err := do("key", string(request), always, nothing); err != nil || !replayed || response.Status != created.Status || s.times(t, "key") != 2 {
+	if response, replayed, err := do("key", string(request), always, nothing); err != nil || !replayed ||
+		response.Status != created.Status || s.times(t, "key") != 2 {
 		t.Errorf("the repeat: got %v, replayed %v, %v, placed %d times", response, replayed, err, s.times(t, "key"))
 	}
 
@@ -1093,7 +1144,8 @@ func TestClaiming(t *testing.T) {
 		t.Fatal(err)
 	}
 	once := s.unanswered(t, true)
-	if err := idempotency.Claiming(idempotency.WithClaim(once, claim, nil), s.DB, "OpenOrder", placed("unanswered", always)); !errors.Is(err, retry.ErrUnanswered) {
+	if err := idempotency.Claiming(idempotency.WithClaim(once, claim, nil), s.DB, "OpenOrder",
+		placed("unanswered", always)); !errors.Is(err, retry.ErrUnanswered) {
 		t.Errorf("got %v; want ErrUnanswered", err)
 	}
 	s.claim(t, "unanswered")

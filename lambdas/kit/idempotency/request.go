@@ -76,7 +76,8 @@ const (
 // Do carries the request out, or returns the answer that it had before. It returns the errors of
 // [Keys.Begin], and the errors of the work without a final answer; the next attempt then does the
 // work.
-func (r Request) Do(ctx context.Context, work func(context.Context) (result any, err error)) (response Response, replayed bool, err error) {
+func (r Request) Do(ctx context.Context, work func(context.Context) (result any, err error)) (response Response,
+	replayed bool, err error) {
 	if r.Key == "" {
 		result, err := work(ctx)
 		if err != nil {
@@ -167,7 +168,8 @@ func (r Request) begin(ctx context.Context) (*Claim, *Response, error) {
 // release lets the next attempt carry the request out at once.
 func (r Request) release(ctx context.Context, claim *Claim) {
 	if err := r.Keys.Release(ctx, claim); err != nil {
-		r.log().WarnContext(ctx, "an idempotency key was not released: until its lease ends the request counts as running", "error", err.Error())
+		r.log().WarnContext(ctx, "an idempotency key was not released: until its lease ends the request counts as "+
+			"running", "error", err.Error())
 	}
 }
 

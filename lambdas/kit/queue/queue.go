@@ -1,5 +1,5 @@
-// Package queue sends messages to a queue of Amazon SQS, and handles those that a function gets from one: messages that failed
-// come again by a plan.
+// Package queue sends messages to a queue of Amazon SQS, and handles those that a function gets from one: messages that
+// failed come again by a plan.
 package queue
 
 import (
@@ -51,7 +51,9 @@ func (q *Queue) Send(ctx context.Context, body string) error {
 
 // Defer makes a received message come again after that time, in whole seconds up to 12 hours.
 func (q *Queue) Defer(ctx context.Context, receipt string, wait time.Duration) error {
-	_, err := q.client.ChangeMessageVisibility(ctx, &sqs.ChangeMessageVisibilityInput{QueueUrl: &q.url, ReceiptHandle: &receipt, VisibilityTimeout: int32(wait / time.Second)})
+	_, err := q.client.ChangeMessageVisibility(ctx,
+		&sqs.ChangeMessageVisibilityInput{QueueUrl: &q.url, ReceiptHandle: &receipt,
+			VisibilityTimeout: int32(wait / time.Second)})
 	if err != nil {
 		return fmt.Errorf("SQS ChangeMessageVisibility: %w", kit.Failure(err))
 	}
@@ -61,9 +63,10 @@ func (q *Queue) Defer(ctx context.Context, receipt string, wait time.Duration) e
 // GiveUp puts a message into this queue, the one of failures, with the cause as an attribute, Cause.
 func (q *Queue) GiveUp(ctx context.Context, message events.SQSMessage, cause error) error {
 	text := strings.ToValidUTF8(cause.Error(), "")
-	_, err := q.client.SendMessage(ctx, &sqs.SendMessageInput{QueueUrl: &q.url, MessageBody: &message.Body, MessageAttributes: map[string]types.MessageAttributeValue{
-		"Cause": {DataType: aws.String("String"), StringValue: &text},
-	}})
+	_, err := q.client.SendMessage(ctx, &sqs.SendMessageInput{QueueUrl: &q.url, MessageBody: &message.Body,
+		MessageAttributes: map[string]types.MessageAttributeValue{
+			"Cause": {DataType: aws.String("String"), StringValue: &text},
+		}})
 	if err != nil {
 		return fmt.Errorf("SQS SendMessage: %w", kit.Failure(err))
 	}
@@ -95,8 +98,8 @@ type Attempt struct {
 }
 
 const (
-	// spread is by how much a wait is longer or shorter at random, as a share of it: messages that failed together do not come
-	// again together.
+	// spread is by how much a wait is longer or shorter at random, as a share of it: messages that failed together do
+	// not come again together.
 	spread = 0.05
 	// longestWait is within what SQS allows, with the spread.
 	longestWait = 11 * time.Hour
@@ -108,20 +111,22 @@ type Batch struct {
 	Plan []time.Duration
 	// Defer makes a received message come again after that time. [Queue.Defer] does.
 	Defer func(ctx context.Context, receipt string, wait time.Duration) error
-	// GiveUp puts a message whose error matches [ErrHopeless] into the queue of failures, at once. [Queue.GiveUp] does. Nil: such
-	// a message comes again by the plan.
+	// GiveUp puts a message whose error matches [ErrHopeless] into the queue of failures, at once. [Queue.GiveUp] does.
+	// Nil: such a message comes again by the plan.
 	GiveUp func(ctx context.Context, message events.SQSMessage, cause error) error
 	// Failed is called for each message that failed, possibly by several goroutines at once. Nil: nothing is.
 	Failed func(ctx context.Context, message events.SQSMessage, attempt Attempt, err error)
-	// Undeferred is called when Defer fails: the message comes again when the queue's visibility time-out ends. Nil: nothing is.
+	// Undeferred is called when Defer fails: the message comes again when the queue's visibility time-out ends. Nil:
+	// nothing is.
 	Undeferred func(ctx context.Context, message events.SQSMessage, err error)
 	// Random returns a number from 0 up to 1. Nil: [rand.Float64].
 	Random func() float64
 }
 
-// Each handles all messages of a batch at once, so that a slow one delays no other. It answers with those whose handle returned an
-// error, so that they come again ("Implementing partial batch responses", AWS Lambda) when the plan says.
-func (b Batch) Each(ctx context.Context, event events.SQSEvent, handle func(context.Context, events.SQSMessage) error) (response events.SQSEventResponse, _ error) {
+// Each handles all messages of a batch at once, so that a slow one delays no other. It answers with those whose handle
+// returned an error, so that they come again ("Implementing partial batch responses", AWS Lambda) when the plan says.
+func (b Batch) Each(ctx context.Context, event events.SQSEvent,
+	handle func(context.Context, events.SQSMessage) error) (response events.SQSEventResponse, _ error) {
 	failed := make([]error, len(event.Records))
 	var all sync.WaitGroup
 	for i, message := range event.Records {
@@ -149,7 +154,8 @@ func (b Batch) Each(ctx context.Context, event events.SQSEvent, handle func(cont
 	all.Wait()
 	for i, message := range event.Records {
 		if failed[i] != nil {
-			response.BatchItemFailures = append(response.BatchItemFailures, events.SQSBatchItemFailure{ItemIdentifier: message.MessageId})
+			response.BatchItemFailures = append(response.BatchItemFailures,
+				events.SQSBatchItemFailure{ItemIdentifier: message.MessageId})
 		}
 	}
 	return response, nil

@@ -24,10 +24,12 @@ import (
 var plan = []time.Duration{5 * time.Second, 5 * time.Minute, 10 * time.Hour}
 
 func message(id string, received int) events.SQSMessage {
-	return events.SQSMessage{MessageId: id, ReceiptHandle: "receipt " + id, Body: id, Attributes: map[string]string{"ApproximateReceiveCount": fmt.Sprint(received)}}
+	return events.SQSMessage{MessageId: id, ReceiptHandle: "receipt " + id, Body: id,
+		Attributes: map[string]string{"ApproximateReceiveCount": fmt.Sprint(received)}}
 }
 
-// Messages are handled at once. Those that failed come again by the plan, or when what failed says, and after the last attempt at once.
+// Messages are handled at once. Those that failed come again by the plan, or when what failed says, and after the last
+// attempt at once.
 func TestEach(t *testing.T) {
 	t.Parallel()
 	var mutex sync.Mutex
@@ -58,7 +60,9 @@ func TestEach(t *testing.T) {
 		},
 	}
 	event := events.SQSEvent{Records: []events.SQSMessage{
-		message("good", 1), message("first", 1), message("second", 2), message("third", 3), message("last", 4), message("more", 5), message("later", 1), message("sooner", 3), message("never", 1), {MessageId: "odd", ReceiptHandle: "odd"},
+		message("good", 1), message("first", 1), message("second", 2), message("third", 3), message("last", 4),
+		message("more", 5), message("later", 1), message("sooner", 3), message("never", 1),
+		{MessageId: "odd", ReceiptHandle: "odd"},
 		message("hopeless", 1), message("hopeless, and the queue is away", 1),
 	}}
 	var together sync.WaitGroup
@@ -81,11 +85,13 @@ func TestEach(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"hopeless: it is no message: no further attempt can succeed"}, givenUp); diff != "" || !last["hopeless"] {
+	if diff := cmp.Diff([]string{"hopeless: it is no message: no further attempt can succeed"}, givenUp); diff != "" ||
+		!last["hopeless"] {
 		t.Errorf("given up (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff(map[string]time.Duration{
-		"first": 5 * time.Second, "second": 5 * time.Minute, "third": 10 * time.Hour, "last": 0, "more": 0, "later": time.Minute, "sooner": 10 * time.Hour, "never": 11 * time.Hour, "odd": 5 * time.Second,
+		"first": 5 * time.Second, "second": 5 * time.Minute, "third": 10 * time.Hour, "last": 0, "more": 0,
+		"later": time.Minute, "sooner": 10 * time.Hour, "never": 11 * time.Hour, "odd": 5 * time.Second,
 		"hopeless, and the queue is away": 5 * time.Second,
 	}, deferred); diff != "" {
 		t.Errorf("deferred (-want +got):\n%s", diff)
@@ -97,7 +103,8 @@ func TestEach(t *testing.T) {
 	for _, f := range response.BatchItemFailures {
 		failed = append(failed, f.ItemIdentifier)
 	}
-	if diff := cmp.Diff([]string{"first", "second", "third", "last", "more", "later", "sooner", "never", "odd", "hopeless, and the queue is away"}, failed); diff != "" {
+	if diff := cmp.Diff([]string{"first", "second", "third", "last", "more", "later", "sooner", "never", "odd",
+		"hopeless, and the queue is away"}, failed); diff != "" {
 		t.Errorf("failed (-want +got):\n%s", diff)
 	}
 }
@@ -107,8 +114,16 @@ func TestSpread(t *testing.T) {
 	t.Parallel()
 	for random, want := range map[float64]time.Duration{0: 285 * time.Second, 0.999999: 315 * time.Second} {
 		var got time.Duration
-		b := queue.Batch{Plan: plan, Random: func() float64 { return random }, Defer: func(_ context.Context, _ string, wait time.Duration) error { got = wait; return nil }}
-		if _, err := b.Each(t.Context(), events.SQSEvent{Records: []events.SQSMessage{message("a", 2)}}, func(context.Context, events.SQSMessage) error { return errors.New("no") }); err != nil || got != want {
+		b := queue.Batch{Plan: plan, Random: func() float64 {
+			return random
+		}, Defer: func(_ context.Context, _ string, wait time.Duration) error {
+			got = wait
+			return nil
+		}}
+		if _, err := b.Each(t.Context(), events.SQSEvent{Records: []events.SQSMessage{message("a", 2)}},
+			func(context.Context, events.SQSMessage) error {
+				return errors.New("no")
+			}); err != nil || got != want {
 			t.Errorf("got %s, %v, want %s", got, err, want)
 		}
 	}
@@ -122,7 +137,10 @@ func TestUndeferred(t *testing.T) {
 		Plan: plan, Defer: func(context.Context, string, time.Duration) error { return errors.New("SQS is away") },
 		Undeferred: func(_ context.Context, m events.SQSMessage, err error) { told = m.MessageId + ": " + err.Error() },
 	}
-	response, err := b.Each(t.Context(), events.SQSEvent{Records: []events.SQSMessage{message("a", 1)}}, func(context.Context, events.SQSMessage) error { return errors.New("no") })
+	response, err := b.Each(t.Context(), events.SQSEvent{Records: []events.SQSMessage{message("a", 1)}},
+		func(context.Context, events.SQSMessage) error {
+			return errors.New("no")
+		})
 	if err != nil || len(response.BatchItemFailures) != 1 || told != "a: SQS is away" {
 		t.Errorf("got %+v, %v, told %q", response, err, told)
 	}
@@ -151,7 +169,9 @@ func TestQueue(t *testing.T) {
 		_, _ = io.WriteString(w, `{"MessageId":"1"}`)
 	}))
 	t.Cleanup(server.Close)
-	q := queue.New(aws.Config{Region: "eu-central-1", Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""), BaseEndpoint: &server.URL}, address)
+	q := queue.New(aws.Config{Region: "eu-central-1",
+		Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""), BaseEndpoint: &server.URL},
+		address)
 	if err := q.Send(t.Context(), "hello"); err != nil {
 		t.Error(err)
 	}
@@ -161,7 +181,8 @@ func TestQueue(t *testing.T) {
 	if err := q.Send(t.Context(), "refuse"); err == nil || !strings.Contains(err.Error(), "SQS SendMessage") {
 		t.Errorf("got %v", err)
 	}
-	if err := q.Defer(t.Context(), "gone", 0); err == nil || !strings.Contains(err.Error(), "SQS ChangeMessageVisibility") {
+	if err := q.Defer(t.Context(), "gone", 0); err == nil ||
+		!strings.Contains(err.Error(), "SQS ChangeMessageVisibility") {
 		t.Errorf("got %v", err)
 	}
 	if diff := cmp.Diff([]string{

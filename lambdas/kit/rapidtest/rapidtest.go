@@ -5,14 +5,13 @@ import (
 	"flag"
 	"os"
 	"strconv"
-	"testing"
 )
 
-// Main is for TestMain: it lets rapid make that many histories instead of its default of 100, and
+// Main is for TestMain: it runs the tests, lets rapid make that many histories instead of its default of 100, and
 // exits. A flag overrides the number, for one package at a time:
 //
-//	go test ./lambdas/todo/dynamodb -run TestRandomHistories -rapid.checks 1000
-func Main(m *testing.M, histories int) {
+//	go test ./lambdas/todo -run TestRandomHistories -rapid.checks 1000
+func Main(tests interface{ Run() (code int) }, histories int) {
 	flag.Parse()
 	told := false
 	flag.Visit(func(f *flag.Flag) { told = told || f.Name == "rapid.checks" })
@@ -21,5 +20,5 @@ func Main(m *testing.M, histories int) {
 			panic(err) // the package has no test that uses rapid
 		}
 	}
-	os.Exit(m.Run())
+	os.Exit(tests.Run())
 }

@@ -45,7 +45,8 @@ type LimitedError struct{ State }
 
 // Error says when to try again.
 func (e *LimitedError) Error() string {
-	return fmt.Sprintf("more than %d calls in this window: try again after %s", e.Limit, e.Reset.UTC().Format(time.RFC3339))
+	return fmt.Sprintf("more than %d calls in this window: try again after %s", e.Limit,
+		e.Reset.UTC().Format(time.RFC3339))
 }
 
 // RetryAt is when the next window begins.
@@ -57,6 +58,9 @@ type Counter struct {
 	db    *dynamo.DB
 	table string
 	key   func(counter string) []any
+
+	// items are the keys of items that also have a caller's counter, by the name of the limit.
+	items map[string]func(caller string) []any
 
 	mu      sync.Mutex
 	windows map[string]*window
@@ -87,15 +91,17 @@ const (
 // keeps a token of the last call, so that an attempt whose answer was lost counts once; it
 // counts twice only if another call of the same caller was counted between the two. Once the
 // limit is reached, it refuses the caller's calls for a second without a request to DynamoDB.
-func (c *Counter) CountRequest(ctx context.Context, limit schema.RateLimit, caller string, now time.Time) (State, error) {
+func (c *Counter) CountRequest(ctx context.Context, limit schema.RateLimit, caller string, now time.Time) (State,
+	error) {
 	return c.count(ctx, limit, caller, now, false)
 }
 
 // CountRead is [Counter.CountRequest] for calls that change nothing. A process counts them in steps, some ahead and as
-// many after they were made, one write for each step. All processes together are at most 5 % of the limit ahead, and as much
-// behind, in any order of calls: so a caller is refused no sooner than at 95 % of the limit, and makes at most 105 %. A caller of
-// one process makes exactly the limit. The more processes count a caller's calls, the smaller are their steps, and near the limit
-// they are one call each; for a limit below 20, always. A write without an answer may count its step twice.
+// many after they were made, one write for each step. All processes together are at most 5 % of the limit ahead, and as
+// much behind, in any order of calls: so a caller is refused no sooner than at 95 % of the limit, and makes at most 105
+// %. A caller of one process makes exactly the limit. The more processes count a caller's calls, the smaller are their
+// steps, and near the limit they are one call each; for a limit below 20, always. A write without an answer may count
+// its step twice.
 func (c *Counter) CountRead(ctx context.Context, limit schema.RateLimit, caller string, now time.Time) (State, error) {
 	return c.count(ctx, limit, caller, now, aheadOf(limit.Requests) > 0)
 }
@@ -119,7 +125,11 @@ func counterOf(limit schema.RateLimit, caller string, now time.Time) (string, ti
 	return fmt.Sprintf("%s#%s#%d", limit.Name, hex.EncodeToString(hash[:]), start.Unix()), start.Add(limit.Window)
 }
 
-func (c *Counter) count(ctx context.Context, limit schema.RateLimit, caller string, now time.Time, steps bool) (State, error) {
+func (c *Counter) count(ctx context.Context, limit schema.RateLimit, caller string, now time.Time, steps bool) (State,
+	error) {
+	if c.items[limit.Name] != nil {
+		return c.Along(limit, caller, now).Count(ctx)
+	}
 	counter, end := counterOf(limit, caller, now)
 	state := State{Limit: limit.Requests, Reset: end}
 	w := c.window(counter, end, now)
@@ -140,7 +150,9 @@ func (c *Counter) count(ctx context.Context, limit schema.RateLimit, caller stri
 			return state, err
 		}
 	}
-	err := w.count(&state, now, steps, func(a addition) (counted, bool, error) { return c.write(ctx, counter, state, a) })
+	err := w.count(&state, now, steps, func(a addition) (counted, bool, error) {
+		return c.write(ctx, counter, state, a)
+	})
 	return state, err
 }
 
@@ -165,13 +177,15 @@ func (c *Counter) window(counter string, end, now time.Time) *window {
 }
 
 // write makes an addition to a counter, and returns what the table counts then; took is false if the table refused it.
-func (c *Counter) write(ctx context.Context, counter string, state State, a addition) (table counted, took bool, err error) {
+func (c *Counter) write(ctx context.Context, counter string, state State, a addition) (table counted, took bool,
+	err error) {
 	timeToLive, err := c.db.TimeToLive(c.table)
 	if err != nil {
 		return table, false, fmt.Errorf("count a request: %w", err)
 	}
 	token := rand.Text()
-	within := dynamo.Name("requests").LessThanEqual(expression.Value(a.most)).And(dynamo.Name("last_request").NotEqual(expression.Value(token)))
+	within := dynamo.Name("requests").LessThanEqual(expression.Value(a.most)).And(
+		dynamo.Name("last_request").NotEqual(expression.Value(token)))
 	if a.ahead > 0 {
 		within = within.And(dynamo.Name("ahead").LessThanEqual(expression.Value(aheadOf(state.Limit) - a.ahead)))
 	}

@@ -21,7 +21,8 @@ func open(t *testing.T) *dynamotest.Tables {
 	return dynamotest.Open(t, schema.Database{
 		Tables: []schema.Table{{
 			Name: "Counts", Key: schema.Key{Partition: "pk"}, TimeToLive: "expires_at",
-			Attributes: append([]schema.Attribute{{Name: "pk", Type: schema.String}, {Name: "expires_at", Type: schema.Number}}, schema.RateLimitAttributes()...),
+			Attributes: append([]schema.Attribute{{Name: "pk", Type: schema.String},
+				{Name: "expires_at", Type: schema.Number}}, schema.RateLimitAttributes()...),
 		}},
 		AccessPatterns: schema.RateLimitPatterns("Counts"),
 	})
@@ -41,8 +42,8 @@ func call(t *testing.T, c *ratelimit.Counter, read bool, limit schema.RateLimit)
 	return !refused
 }
 
-// In any spread of a caller's reads over any number of instances, none is refused before 95 % of the limit is used, no more than 105 %
-// are allowed, and a read costs no more write units than docs/COST.md says.
+// In any spread of a caller's reads over any number of instances, none is refused before 95 % of the limit is used, no
+// more than 105 % are allowed, and a read costs no more write units than docs/COST.md says.
 func TestReadsRace(t *testing.T) {
 	t.Parallel()
 	tables := open(t)
@@ -76,7 +77,8 @@ func TestReadsRace(t *testing.T) {
 	}
 	for instances, most := range map[int]float64{1: 0.1, 5: 0.3, 20: 1, 60: 1} {
 		for name, spread := range spreads {
-			limit := schema.RateLimit{Name: fmt.Sprintf("%d %s", instances, name), Requests: requests, Window: time.Hour, Per: schema.PerPerson}
+			limit := schema.RateLimit{Name: fmt.Sprintf("%d %s", instances, name), Requests: requests,
+				Window: time.Hour, Per: "person"}
 			counters := make([]*ratelimit.Counter, instances)
 			for i := range counters {
 				counters[i] = ratelimit.New(tables.DB, "Counts", nil)
@@ -100,8 +102,10 @@ func TestReadsRace(t *testing.T) {
 				for read(i) {
 				}
 			}
-			if n := allowed.Load(); 100*atRefusal < 95*requests || 100*n > 105*requests || instances == 1 && n != requests {
-				t.Errorf("%s: %d calls were allowed when one was refused, and %d in the end, of a limit of %d", limit.Name, atRefusal, n, requests)
+			if n := allowed.Load(); 100*atRefusal < 95*requests || 100*n > 105*requests ||
+				instances == 1 && n != requests {
+				t.Errorf("%s: %d calls were allowed when one was refused, and %d in the end, of a limit of %d",
+					limit.Name, atRefusal, n, requests)
 			}
 		}
 	}
@@ -112,7 +116,7 @@ func TestReadsRace(t *testing.T) {
 func TestExact(t *testing.T) {
 	t.Parallel()
 	tables := open(t)
-	limit := schema.RateLimit{Name: "create", Requests: 60, Window: time.Hour, Per: schema.PerPerson}
+	limit := schema.RateLimit{Name: "create", Requests: 60, Window: time.Hour, Per: "person"}
 	instances := []*ratelimit.Counter{ratelimit.New(tables.DB, "Counts", nil), ratelimit.New(tables.DB, "Counts", nil)}
 	var allowed atomic.Int64
 	var group sync.WaitGroup
@@ -131,10 +135,12 @@ func TestExact(t *testing.T) {
 	if call(t, instances[0], false, limit) || call(t, instances[0], true, limit) || tables.Wire.Attempts() != attempts {
 		t.Error("a caller at the limit was allowed, or cost a request")
 	}
-	if _, err := instances[0].CountRequest(t.Context(), limit, "caller", start.Add(time.Second)); err == nil || tables.Wire.Attempts() != attempts+1 {
+	if _, err := instances[0].CountRequest(t.Context(), limit, "caller", start.Add(time.Second)); err == nil ||
+		tables.Wire.Attempts() != attempts+1 {
 		t.Errorf("a second later: got %v without a look at the table", err)
 	}
-	if state, err := instances[0].CountRequest(t.Context(), limit, "caller", start.Add(time.Hour)); err != nil || state.Remaining != 59 {
+	if state, err := instances[0].CountRequest(t.Context(), limit, "caller", start.Add(time.Hour)); err != nil ||
+		state.Remaining != 59 {
 		t.Errorf("the next window: got %+v, %v", state, err)
 	}
 }
@@ -143,7 +149,7 @@ func TestExact(t *testing.T) {
 func TestReadsAndChanges(t *testing.T) {
 	t.Parallel()
 	tables := open(t)
-	limit := schema.RateLimit{Name: "poll", Requests: 60, Window: time.Hour, Per: schema.PerPerson}
+	limit := schema.RateLimit{Name: "poll", Requests: 60, Window: time.Hour, Per: "person"}
 	counter := ratelimit.New(tables.DB, "Counts", nil)
 	for i := range 60 {
 		if !call(t, counter, i%3 > 0, limit) {

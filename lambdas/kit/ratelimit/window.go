@@ -33,9 +33,9 @@ func aheadOf(limit int) int { return limit / 20 }
 
 // window is one instance's part of one caller's window of a limit.
 //
-// An instance has a share, of so many calls: it counts these ahead, makes them and as many more, and only then counts again. So
-// the table is at most the sum of all shares ahead of the calls, or behind them, in any order of calls to any number of
-// instances, and its condition keeps that sum within [aheadOf].
+// An instance has a share, of so many calls: it counts these ahead, makes them and as many more, and only then counts
+// again. So the table is at most the sum of all shares ahead of the calls, or behind them, in any order of calls to any
+// number of instances, and its condition keeps that sum within [aheadOf].
 type window struct {
 	// turn has room for one read that writes, so that others wait for what it counts.
 	turn chan struct{}
@@ -68,11 +68,36 @@ func (w *window) take(state *State, now time.Time) (done bool, err error) {
 	return false, nil
 }
 
+// refuses reports whether the limit was reached within the last second.
+func (w *window) refuses(now time.Time) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return now.Before(w.reached.Add(refuseFor))
+}
+
+// begun reports whether a call is known that was counted in the window.
+func (w *window) begun() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.table.Requests > 0
+}
+
+// knows notes what an item with a counter has said.
+func (w *window) knows(requests int, now time.Time, reached bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.table.Requests = requests
+	if reached && !now.Before(w.reached.Add(refuseFor)) {
+		w.reached = now
+	}
+}
+
 // left is how many calls the limit still allows, as far as the window knows.
 func (w *window) left(limit int) int { return max(0, limit-w.table.Requests+w.balance) }
 
 // count counts a call by a write. With steps it takes a new share, too, and none if the table refuses that.
-func (w *window) count(state *State, now time.Time, steps bool, write func(addition) (table counted, took bool, err error)) error {
+func (w *window) count(state *State, now time.Time, steps bool,
+	write func(addition) (table counted, took bool, err error)) error {
 	a := w.one(state.Limit)
 	if steps {
 		a = w.step(state.Limit, w.next(state.Limit))
@@ -120,9 +145,10 @@ func (w *window) step(limit, share int) addition {
 	return a
 }
 
-// next is the share to take with the next write. The first write takes none: it learns of the others. Beside others a share at most
-// doubles, so that it rests on fresh knowledge when it is large. It leaves most of what the others left to those who come later; of all
-// shares it is an equal part at most; and it is at most half of what is left of the limit, divided by the instances.
+// next is the share to take with the next write. The first write takes none: it learns of the others. Beside others a
+// share at most doubles, so that it rests on fresh knowledge when it is large. It leaves most of what the others left
+// to those who come later; of all shares it is an equal part at most; and it is at most half of what is left of the
+// limit, divided by the instances.
 func (w *window) next(limit int) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()

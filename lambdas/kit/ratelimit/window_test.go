@@ -49,8 +49,8 @@ func (m *model) call(t rapid.TB, instance int, read bool) bool {
 	return err == nil
 }
 
-// In any order of calls to any number of instances, reads or not, none is refused before 95 % of the limit is used, and no more
-// than 105 % are allowed; a caller of one instance has exactly the limit, and each instance refuses in the end.
+// In any order of calls to any number of instances, reads or not, none is refused before 95 % of the limit is used, and
+// no more than 105 % are allowed; a caller of one instance has exactly the limit, and each instance refuses in the end.
 func TestAnyOrder(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -86,7 +86,8 @@ func TestAnyOrder(t *testing.T) {
 	})
 }
 
-// What a read costs, by the limit and the number of instances, in the most expensive of four spreads: docs/COST.md has the table.
+// What a read costs, by the limit and the number of instances, in the most expensive of four spreads: docs/COST.md has
+// the table.
 func TestWritesPerRead(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
@@ -117,7 +118,8 @@ func TestWritesPerRead(t *testing.T) {
 				perRead := float64(m.writes) / float64(calls)
 				worst = max(worst, perRead)
 				if perRead > test.most && limit >= 300 {
-					t.Errorf("limit %d, %d instances, %s: a read costs %.3f writes; want at most %.1f", limit, test.instances, name, perRead, test.most)
+					t.Errorf("limit %d, %d instances, %s: a read costs %.3f writes; want at most %.1f", limit,
+						test.instances, name, perRead, test.most)
 				}
 			}
 			fmt.Fprintf(&table, " %.2f |", worst)

@@ -13,7 +13,8 @@ import (
 
 // The secret is read when it is first needed, and again after an hour.
 func ExampleSecret_Value() {
-	key := secret.New(aws.Config{Region: "eu-central-1"}, "arn:aws:secretsmanager:eu-central-1:111122223333:secret:key", time.Hour)
+	key := secret.New(aws.Config{Region: "eu-central-1"}, "arn:aws:secretsmanager:eu-central-1:111122223333:secret:key",
+		time.Hour)
 	value, err := key.Value(context.Background())
 	if err != nil {
 		log.Fatal(err)

@@ -3,7 +3,8 @@
 // `onesynth seed` invokes this function until all items are there, in a local run or in a
 // deployed stack. The main package is:
 //
-//	kit.StartResponder("links", func(ctx context.Context, e kit.Environment) (func(context.Context, seed.Request) (seed.Progress, error), error) {
+//	type seeder = func(context.Context, seed.Request) (seed.Progress, error)
+//	kit.StartResponder("links", func(ctx context.Context, e kit.Environment) (seeder, error) {
 //		db, err := dynamo.Open(e, links.Schema(), "linkseeder")
 //		return seed.Load(links.Initial(), (&links.Store{DB: db}).AddInitial), err
 //	})
@@ -49,11 +50,13 @@ type Progress struct {
 //
 // An invocation ends after [Chunk] items, or when half of its time is up. An error of put ends it,
 // too. The items before stay, and a repeated request finds them.
-func Load[T any](items []T, put func(context.Context, T) (added bool, err error)) func(context.Context, Request) (Progress, error) {
+func Load[T any](items []T, put func(context.Context, T) (added bool, err error)) func(context.Context,
+	Request) (Progress, error) {
 	return func(ctx context.Context, request Request) (Progress, error) {
 		progress := Progress{Next: request.Next, Total: len(items)}
 		if len(items) == 0 {
-			return progress, errors.New("the platform has no initial data: give seed.Load items, or leave the function out")
+			return progress, errors.New("the platform has no initial data: give seed.Load items, or leave the " +
+				"function out")
 		}
 		if request.Next < 0 || request.Next > len(items) {
 			return progress, fmt.Errorf("next: got %d, allowed is 0 to %d: begin with 0", request.Next, len(items))

@@ -57,7 +57,8 @@ func TestLoad(t *testing.T) {
 		if added != len(items)-len(there) {
 			t.Errorf("got %d added, want %d", added, len(items)-len(there))
 		}
-		if progress, err := load(context.Background(), request); err != nil || progress != (seed.Progress{Next: len(items), Total: len(items)}) {
+		if progress, err := load(context.Background(), request); err != nil ||
+			progress != (seed.Progress{Next: len(items), Total: len(items)}) {
 			t.Errorf("after the last item: got %+v, %v", progress, err)
 		}
 	})
@@ -78,7 +79,8 @@ func TestLoadEndsInTime(t *testing.T) {
 					time.Sleep(test.each)
 					return true, nil
 				})
-				if progress, err := load(ctx, seed.Request{}); err != nil || progress.Next != test.want || progress.Added != test.want {
+				if progress, err := load(ctx, seed.Request{}); err != nil || progress.Next != test.want ||
+					progress.Added != test.want {
 					t.Errorf("got %+v, %v, want %d", progress, err, test.want)
 				}
 			})
@@ -127,7 +129,8 @@ func TestDecode(t *testing.T) {
 	} {
 		var value struct{ Name string }
 		err := seed.Decode([]byte(data), &value)
-		if says == "" && (err != nil || value.Name != "a") || says != "" && (err == nil || !strings.Contains(err.Error(), says)) {
+		if says == "" && (err != nil || value.Name != "a") ||
+			says != "" && (err == nil || !strings.Contains(err.Error(), says)) {
 			t.Errorf("%q: got %v, %v; want %q", data, value, err, says)
 		}
 	}

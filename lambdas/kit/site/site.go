@@ -83,7 +83,8 @@ func New(c Config) (*Site, error) {
 			return err
 		}
 		if kindOf(name) == "" {
-			problems = append(problems, fmt.Errorf("site: got the file %s, allowed are .html, .css, .js, .json, .webmanifest, .svg, .png and .txt: rename it, or leave it out", name))
+			problems = append(problems, fmt.Errorf("site: got the file %s, allowed are .html, .css, .js, .json, "+
+				".webmanifest, .svg, .png and .txt: rename it, or leave it out", name))
 		}
 		if contents[name] = content; !documents[name] {
 			assets[name] = content
@@ -107,7 +108,8 @@ func New(c Config) (*Site, error) {
 		if made[name] == nil {
 			content, ok := contents[name]
 			if !ok {
-				problems = append(problems, fmt.Errorf("site: %s is to be the file %s, which is not there: add it, or correct the name", route, name))
+				problems = append(problems, fmt.Errorf(
+					"site: %s is to be the file %s, which is not there: add it, or correct the name", route, name))
 				continue
 			}
 			filled, err := a.fill(name, string(content), c.Data)

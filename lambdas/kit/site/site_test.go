@@ -20,13 +20,14 @@ func files() fstest.MapFS {
 	for name, content := range map[string]string{
 		"index.html": `<html data-settings="{{json .}}"><link rel="modulepreload" href="{{range modules "app.js"}}{{.}} {{end}}"><script src="{{asset "app.js"}}"></script></html>`,
 		"worker.js":  `const all = {{json (assets "*.js")}};`,
-		"app.js":     "import {a,\n  b} from './a.js';\nimport './b/c.js';\nconst later = () => import('./later.js');\n" + long,
-		"a.js":       "export {d} from './b/d.js';\nimport './app.js';",
-		"b/c.js":     "import '../a.js';",
-		"b/d.js":     "export const d = 1;",
-		"later.js":   "export default 1;",
-		"icon.png":   long,
-		"tiny.css":   "a{}",
+		"app.js": "import {a,\n  b} from './a.js';\nimport './b/c.js';\n" +
+			"const later = () => import('./later.js');\n" + long,
+		"a.js":     "export {d} from './b/d.js';\nimport './app.js';",
+		"b/c.js":   "import '../a.js';",
+		"b/d.js":   "export const d = 1;",
+		"later.js": "export default 1;",
+		"icon.png": long,
+		"tiny.css": "a{}",
 	} {
 		all[name] = &fstest.MapFile{Data: []byte(content)}
 	}
@@ -79,12 +80,14 @@ func TestDocuments(t *testing.T) {
 	response := get("/")
 	content := text(t, response.Body)
 	hash := base.FindString(content)
-	want := `<html data-settings="{&#34;key&#34;:&#34;a\&#34;b&#34;}"><link rel="modulepreload" href="` + hash + "a.js " + hash + "b/c.js " + hash + `b/d.js "><script src="` + hash + `app.js"></script></html>`
+	want := `<html data-settings="{&#34;key&#34;:&#34;a\&#34;b&#34;}"><link rel="modulepreload" href="` + hash +
+		"a.js " + hash + "b/c.js " + hash + `b/d.js "><script src="` + hash + `app.js"></script></html>`
 	if hash == "" || content != want {
 		t.Errorf("got\n%s\nwant\n%s", content, want)
 	}
 	for name, want := range map[string]string{
-		"Content-Type": "text/html; charset=utf-8", "Cache-Control": "no-cache", "Content-Security-Policy": "default-src 'none'", "Vary": "Accept-Encoding",
+		"Content-Type": "text/html; charset=utf-8", "Cache-Control": "no-cache",
+		"Content-Security-Policy": "default-src 'none'", "Vary": "Accept-Encoding",
 	} {
 		if got := response.Header.Get(name); got != want {
 			t.Errorf("%s: got %q, want %q", name, got, want)
@@ -93,11 +96,14 @@ func TestDocuments(t *testing.T) {
 	if got := text(t, get("/q/x").Body); got != content {
 		t.Errorf("another route of the document has %s", got)
 	}
-	if got, want := text(t, get("/worker.js").Body), `const all = ["`+hash+`a.js","`+hash+`app.js","`+hash+`later.js"];`; got != want {
+	if got, want := text(t, get("/worker.js").Body),
+		`const all = ["`+hash+`a.js","`+hash+`app.js","`+hash+`later.js"];`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	for _, path := range []string{"/other", "/index.html", "/assets/", hash + "index.html", "/assets/0123456789/app.js"} {
-		if response := get(path); response.StatusCode != http.StatusNotFound || strings.Contains(response.Header.Get("Cache-Control"), "immutable") {
+	for _, path := range []string{"/other", "/index.html", "/assets/", hash + "index.html",
+		"/assets/0123456789/app.js"} {
+		if response := get(path); response.StatusCode != http.StatusNotFound ||
+			strings.Contains(response.Header.Get("Cache-Control"), "immutable") {
 			t.Errorf("%s: got %d with %v", path, response.StatusCode, response.Header)
 		}
 	}
@@ -107,9 +113,11 @@ func TestAssets(t *testing.T) {
 	t.Parallel()
 	get := serve(t, config())
 	hash := base.FindString(text(t, get("/").Body))
-	for name, kind := range map[string]string{"app.js": "text/javascript; charset=utf-8", "icon.png": "image/png", "tiny.css": "text/css; charset=utf-8"} {
+	for name, kind := range map[string]string{"app.js": "text/javascript; charset=utf-8", "icon.png": "image/png",
+		"tiny.css": "text/css; charset=utf-8"} {
 		response := get(hash+name, "Accept-Encoding", "gzip")
-		if got := response.Header.Get("Cache-Control"); response.StatusCode != http.StatusOK || got != "public, max-age=31536000, immutable" {
+		if got := response.Header.Get("Cache-Control"); response.StatusCode != http.StatusOK ||
+			got != "public, max-age=31536000, immutable" {
 			t.Errorf("%s: got %d with Cache-Control %q", name, response.StatusCode, got)
 		}
 		if got := response.Header.Get("Content-Type"); got != kind {
@@ -142,19 +150,23 @@ func TestConditions(t *testing.T) {
 	get := serve(t, config())
 	tag := get("/").Header.Get("ETag")
 	for header, want := range map[string]int{
-		"": 200, `"other"`: 200, `W/`: 200, tag: 304, strings.TrimPrefix(tag, "W/"): 304, `"other" , ` + tag: 304, "*": 304,
+		"": 200, `"other"`: 200, `W/`: 200, tag: 304, strings.TrimPrefix(tag, "W/"): 304, `"other" , ` + tag: 304,
+		"*": 304,
 	} {
 		response := get("/", "If-None-Match", header)
 		if response.StatusCode != want {
 			t.Errorf("If-None-Match %s: got %d, want %d", header, response.StatusCode, want)
 		}
-		if response.StatusCode == http.StatusNotModified && (response.Header.Get("ETag") != tag || response.Header.Get("Cache-Control") == "" || text(t, response.Body) != "") {
+		if response.StatusCode == http.StatusNotModified &&
+			(response.Header.Get("ETag") != tag || response.Header.Get("Cache-Control") == "" ||
+				text(t, response.Body) != "") {
 			t.Errorf("got 304 with %v", response.Header)
 		}
 	}
 	hash := base.FindString(text(t, get("/").Body))
 	for header, want := range map[string]string{
-		"": "", "identity": "", "br": "br", "gzip, br": "br", "br;q=0, gzip": "gzip", "gzip;q=0": "", "gzip; q=0.0, br": "br", "gzip": "gzip", "deflate, GZIP;q=0.5": "gzip", "gzip;q=x": "",
+		"": "", "identity": "", "br": "br", "gzip, br": "br", "br;q=0, gzip": "gzip", "gzip;q=0": "",
+		"gzip; q=0.0, br": "br", "gzip": "gzip", "deflate, GZIP;q=0.5": "gzip", "gzip;q=x": "",
 	} {
 		if got := get(hash+"app.js", "Accept-Encoding", header).Header.Get("Content-Encoding"); got != want {
 			t.Errorf("Accept-Encoding %q: got %q, want %q", header, got, want)
@@ -168,11 +180,21 @@ func TestNewErr(t *testing.T) {
 		change func(*site.Config)
 		want   []string
 	}{
-		"NoDocument":  {func(c *site.Config) { c.Documents = map[string]string{"/": "gone.html", "/b": "none.html"} }, []string{"gone.html", "none.html"}},
-		"Kind":        {func(c *site.Config) { c.Files.(fstest.MapFS)["a.exe"] = &fstest.MapFile{} }, []string{"a.exe"}},
-		"Template":    {func(c *site.Config) { c.Files.(fstest.MapFS)["index.html"].Data = []byte("{{") }, []string{"index.html"}},
-		"NoAsset":     {func(c *site.Config) { c.Files.(fstest.MapFS)["worker.js"].Data = []byte(`{{asset "b.js"}}`) }, []string{"b.js"}},
-		"BadPattern":  {func(c *site.Config) { c.Files.(fstest.MapFS)["worker.js"].Data = []byte(`{{assets "["}}`) }, []string{"worker.js"}},
+		"NoDocument": {func(c *site.Config) {
+			c.Documents = map[string]string{"/": "gone.html", "/b": "none.html"}
+		}, []string{"gone.html", "none.html"}},
+		"Kind": {func(c *site.Config) {
+			c.Files.(fstest.MapFS)["a.exe"] = &fstest.MapFile{}
+		}, []string{"a.exe"}},
+		"Template": {func(c *site.Config) {
+			c.Files.(fstest.MapFS)["index.html"].Data = []byte("{{")
+		}, []string{"index.html"}},
+		"NoAsset": {func(c *site.Config) {
+			c.Files.(fstest.MapFS)["worker.js"].Data = []byte(`{{asset "b.js"}}`)
+		}, []string{"b.js"}},
+		"BadPattern": {func(c *site.Config) {
+			c.Files.(fstest.MapFS)["worker.js"].Data = []byte(`{{assets "["}}`)
+		}, []string{"worker.js"}},
 		"BrokenGraph": {func(c *site.Config) { delete(c.Files.(fstest.MapFS), "b/d.js") }, []string{"b/d.js"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -21,8 +21,8 @@ type Failures interface {
 	Send(ctx context.Context, message string) error
 }
 
-// Failure is the message about a record that a function gave up, as JSON. An [Event] of its Record, with Again, lets the function of
-// RequestContext try once more.
+// Failure is the message about a record that a function gave up, as JSON. An [Event] of its Record, with Again, lets
+// the function of RequestContext try once more.
 type Failure struct {
 	// Cause says for people why, such as what was found, and what is allowed.
 	Cause string `json:"cause"`
@@ -49,8 +49,9 @@ type RequestContext struct {
 	FunctionARN string `json:"functionArn"`
 }
 
-// Message returns the failure as text that fits into a queue's message, of the function that the context is of. If it would be too
-// long, it leaves out the record's images, which alone can be 800 KB, and if that does not help, the record.
+// Message returns the failure as text that fits into a queue's message, of the function that the context is of. If it
+// would be too long, it leaves out the record's images, which alone can be 800 KB, and if that does not help, the
+// record.
 func (f Failure) Message(ctx context.Context) (string, error) {
 	if of, ok := lambdacontext.FromContext(ctx); ok {
 		f.RequestContext = RequestContext{of.AwsRequestID, of.InvokedFunctionArn}
@@ -64,12 +65,14 @@ func (f Failure) Message(ctx context.Context) (string, error) {
 		return text, err
 	}
 	if short, ok := withoutImages(record); ok {
-		f.Record, f.Omitted = short, fmt.Sprintf("NewImage and OldImage: the record has %d bytes, and a message %d at most", len(record), MaxFailureBytes)
+		f.Record, f.Omitted = short, fmt.Sprintf(
+			"NewImage and OldImage: the record has %d bytes, and a message %d at most", len(record), MaxFailureBytes)
 		if text, err = f.encode(); err != nil || len(text) <= MaxFailureBytes {
 			return text, err
 		}
 	}
-	f.Record, f.Omitted = nil, fmt.Sprintf("the record: it has %d bytes without images, and a message %d at most", len(record), MaxFailureBytes)
+	f.Record, f.Omitted = nil, fmt.Sprintf("the record: it has %d bytes without images, and a message %d at most",
+		len(record), MaxFailureBytes)
 	const most = 1000
 	for _, field := range []*string{&f.Cause, &f.EventID, &f.EventName, &f.Entity, &f.SequenceNumber} {
 		if len(*field) > most {
@@ -86,7 +89,8 @@ func (f Failure) encode() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("encoding a failure: %w", err)
 	}
-	return strings.NewReplacer("\ufffe", `\ufffe`, "\uffff", `\uffff`).Replace(strings.ToValidUTF8(string(text), `\ufffd`)), nil
+	return strings.NewReplacer("\ufffe", `\ufffe`, "\uffff",
+		`\uffff`).Replace(strings.ToValidUTF8(string(text), `\ufffd`)), nil
 }
 
 // withoutImages is the record with its keys alone.

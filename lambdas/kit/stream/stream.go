@@ -1,5 +1,6 @@
-// Package stream handles the changes of a DynamoDB table that a function gets in batches. No record holds up those that follow it for
-// long: one that no attempt can handle goes to the queue of failures at once, and one that may heal is tried for [Patience].
+// Package stream handles the changes of a DynamoDB table that a function gets in batches. No record holds up those that
+// follow it for long: one that no attempt can handle goes to the queue of failures at once, and one that may heal is
+// tried for [Patience].
 package stream
 
 import (
@@ -26,21 +27,22 @@ import (
 var ErrUnfinished = errors.New("the change of the table is not handled to its end")
 
 const (
-	// Patience is how long a record is tried again and again that may heal: from its first failure in a process on, until it goes to
-	// the queue of failures. It outlasts a throttled table and a service that is away for minutes.
+	// Patience is how long a record is tried again and again that may heal: from its first failure in a process on,
+	// until it goes to the queue of failures. It outlasts a throttled table and a service that is away for minutes.
 	Patience = 10 * time.Minute
-	// sendTime is how long a message to the queue of failures may take: less than what an invocation reserves for its answer.
+	// sendTime is how long a message to the queue of failures may take: less than what an invocation reserves for its
+	// answer.
 	sendTime = 800 * time.Millisecond
 	// mostRemembered bounds the memory for records that have failed and were then handled by another process.
 	mostRemembered = 10_000
 )
 
-// Event is a batch of a stream's records, as Lambda delivers it. They are read one by one, so that one that cannot be read
-// does not stop the others.
+// Event is a batch of a stream's records, as Lambda delivers it. They are read one by one, so that one that cannot be
+// read does not stop the others.
 type Event struct {
 	Records []json.RawMessage `json:"Records"`
-	// Again says that the records come from the queue of failures, by hand. If one fails, the invocation does, and nothing
-	// goes to the queue: the message about the record is still there.
+	// Again says that the records come from the queue of failures, by hand. If one fails, the invocation does, and
+	// nothing goes to the queue: the message about the record is still there.
 	Again bool `json:"again,omitempty"`
 }
 
@@ -57,15 +59,17 @@ func (e Event) Changes() (changes []events.DynamoDBStreamRecord) {
 // Image are the attributes of an item before or after a change, or those of its key.
 type Image = map[string]events.DynamoDBAttributeValue
 
-// Handler is what a function does with one change. Its error matches [ErrUnfinished], or those of package retry, if another attempt
-// may succeed.
+// Handler is what a function does with one change. Its error matches [ErrUnfinished], or those of package retry, if
+// another attempt may succeed.
 type Handler func(ctx context.Context, change events.DynamoDBStreamRecord) error
 
-// Batch says how the records of batches are handled. A process has one, which all of its invocations use. Failures is required.
+// Batch says how the records of batches are handled. A process has one, which all of its invocations use. Failures is
+// required.
 type Batch struct {
 	// Failures is the queue of failures.
 	Failures Failures
-	// Parallel handles all records at once. Otherwise one follows the other, each in at most half of the time that is left.
+	// Parallel handles all records at once. Otherwise one follows the other, each in at most half of the time that is
+	// left.
 	Parallel bool
 	// Log gets a line for each record that failed. Nil: [slog.Default].
 	Log *slog.Logger
@@ -76,12 +80,14 @@ type Batch struct {
 	since map[string]time.Time // the first failure, by sequence number
 }
 
-// Each handles the records of a batch. It answers with those that have to come again ("Reporting batch item failures for Lambda
-// functions with DynamoDB Streams"): because they are unfinished, because they may heal, or because the queue of failures did not
-// take them. Lambda delivers the first of these and all that follow it once more, so that a record may come again that is handled
-// already. Unless they are handled in parallel, records of one item stay in order: those that follow one that comes again wait for it,
-// and those that follow one that was given up do not. The error is that of an event with Again.
-func (b *Batch) Each(ctx context.Context, event Event, handle Handler) (response events.DynamoDBEventResponse, _ error) {
+// Each handles the records of a batch. It answers with those that have to come again ("Reporting batch item failures
+// for Lambda functions with DynamoDB Streams"): because they are unfinished, because they may heal, or because the
+// queue of failures did not take them. Lambda delivers the first of these and all that follow it once more, so that a
+// record may come again that is handled already. Unless they are handled in parallel, records of one item stay in
+// order: those that follow one that comes again wait for it, and those that follow one that was given up do not. The
+// error is that of an event with Again.
+func (b *Batch) Each(ctx context.Context, event Event, handle Handler) (response events.DynamoDBEventResponse,
+	_ error) {
 	sequences, failed := make([]string, len(event.Records)), make([]error, len(event.Records))
 	var all sync.WaitGroup
 	waits := map[string]bool{} // by item
@@ -107,14 +113,15 @@ func (b *Batch) Each(ctx context.Context, event Event, handle Handler) (response
 	}
 	for i, err := range failed {
 		if err != nil {
-			response.BatchItemFailures = append(response.BatchItemFailures, events.DynamoDBBatchItemFailure{ItemIdentifier: sequences[i]})
+			response.BatchItemFailures = append(response.BatchItemFailures,
+				events.DynamoDBBatchItemFailure{ItemIdentifier: sequences[i]})
 		}
 	}
 	return response, nil
 }
 
-// share returns a context with half of the time that is left, unless the record is the last: one that hangs, or that has much to do,
-// leaves time to the others.
+// share returns a context with half of the time that is left, unless the record is the last: one that hangs, or that
+// has much to do, leaves time to the others.
 func share(ctx context.Context, last bool) (context.Context, context.CancelFunc) {
 	deadline, ok := ctx.Deadline()
 	if !ok || last {
@@ -136,13 +143,15 @@ func (b *Batch) one(ctx context.Context, raw json.RawMessage, failure Failure, a
 	}
 	givenUp := !again && !b.mayHeal(sequence, err)
 	log := cmp.Or(b.Log, slog.Default())
-	log.ErrorContext(ctx, "a change of a table is not handled", "event_id", failure.EventID, "error", err.Error(), "given_up", givenUp)
+	log.ErrorContext(ctx, "a change of a table is not handled", "event_id", failure.EventID, "error", err.Error(),
+		"given_up", givenUp)
 	if !givenUp {
 		return err
 	}
 	failure.Cause = err.Error()
 	if err := b.giveUp(ctx, failure); err != nil {
-		log.ErrorContext(ctx, "the queue of failures did not take a change, which comes again", "event_id", failure.EventID, "error", err.Error())
+		log.ErrorContext(ctx, "the queue of failures did not take a change, which comes again", "event_id",
+			failure.EventID, "error", err.Error())
 		return err
 	}
 	b.forget(sequence)
@@ -202,7 +211,8 @@ func (b *Batch) forget(sequence string) {
 
 // heals reports whether an error is one of the moment, or of what is deployed, and not of the record.
 func heals(err error) bool {
-	for _, passing := range []error{retry.ErrBusy, retry.ErrUnanswered, retry.ErrStale, retry.ErrExhausted, context.DeadlineExceeded, context.Canceled} {
+	for _, passing := range []error{retry.ErrBusy, retry.ErrUnanswered, retry.ErrStale, retry.ErrExhausted,
+		context.DeadlineExceeded, context.Canceled} {
 		if errors.Is(err, passing) {
 			return true
 		}
@@ -213,14 +223,16 @@ func heals(err error) bool {
 	}
 	switch refused.ErrorCode() {
 	// What AWS says of the content of a request. Anything else, such as a missing grant or table, someone can mend.
-	case "ValidationException", "ConditionalCheckFailedException", "TransactionCanceledException", "ItemCollectionSizeLimitExceededException",
+	case "ValidationException", "ConditionalCheckFailedException", "TransactionCanceledException",
+		"ItemCollectionSizeLimitExceededException",
 		"InvalidParameterValue", "InvalidMessageContents", "EntityTooLarge":
 		return false
 	}
 	return true
 }
 
-// failureOf reads of a record what a message about it says, as far as it can be read, and the key of its item; "": it has none.
+// failureOf reads of a record what a message about it says, as far as it can be read, and the key of its item; "": it
+// has none.
 func failureOf(raw json.RawMessage) (failure Failure, item string) {
 	failure.Record = raw
 	var fields, change, keys map[string]json.RawMessage

@@ -26,7 +26,10 @@ import (
 
 // record is a change of an item of that name.
 func record(sequence, item string) json.RawMessage {
-	return json.RawMessage(fmt.Sprintf(`{"eventID":"e%[1]s","eventName":"MODIFY","dynamodb":{"Keys":{"PK":{"S":%[2]q}},"NewImage":{"n":{"N":"3"},"tags":{"L":[{"S":"a"}]}},"SequenceNumber":"%[1]s"}}`, sequence, item))
+	return json.RawMessage(
+		fmt.Sprintf(
+			`{"eventID":"e%[1]s","eventName":"MODIFY","dynamodb":{"Keys":{"PK":{"S":%[2]q}},"NewImage":{"n":{"N":"3"},"tags":{"L":[{"S":"a"}]}},"SequenceNumber":"%[1]s"}}`,
+			sequence, item))
 }
 
 func batchOf(items ...string) (event stream.Event) {
@@ -46,23 +49,28 @@ func left(response events.DynamoDBEventResponse) (all []string) {
 
 var silent = slog.New(slog.NewTextHandler(io.Discard, nil))
 
-// What no attempt can handle is in the queue of failures at once, with its cause and itself. What may heal comes again, and so does
-// what is unfinished. Nothing else waits for any of these, in parallel or not.
+// What no attempt can handle is in the queue of failures at once, with its cause and itself. What may heal comes again,
+// and so does what is unfinished. Nothing else waits for any of these, in parallel or not.
 func TestEach(t *testing.T) {
 	t.Parallel()
 	outcomes := map[string]error{
-		"unreadable": errors.New("it has no amount"), "busy": fmt.Errorf("stored: %w", retry.ErrBusy), "unfinished": fmt.Errorf("later: %w", stream.ErrUnfinished),
-		"refused": &smithy.GenericAPIError{Code: "ValidationException"}, "forbidden": &smithy.GenericAPIError{Code: "AccessDeniedException"},
+		"unreadable": errors.New("it has no amount"), "busy": fmt.Errorf("stored: %w", retry.ErrBusy),
+		"unfinished": fmt.Errorf("later: %w", stream.ErrUnfinished),
+		"refused":    &smithy.GenericAPIError{Code: "ValidationException"},
+		"forbidden":  &smithy.GenericAPIError{Code: "AccessDeniedException"},
 	}
 	event := batchOf("good", "unreadable", "busy", "unfinished", "panics", "refused", "forbidden", "last")
-	event.Records = slices.Insert(event.Records, 1, json.RawMessage(`{"eventID":"odd","dynamodb":{"SequenceNumber":"odd","Keys":{"PK":{"X":1}}}}`), json.RawMessage(`5`))
+	event.Records = slices.Insert(event.Records, 1,
+		json.RawMessage(`{"eventID":"odd","dynamodb":{"SequenceNumber":"odd","Keys":{"PK":{"X":1}}}}`),
+		json.RawMessage(`5`))
 	for _, parallel := range []bool{false, true} {
 		var log strings.Builder
 		var queue streamtest.Queue
 		var mutex sync.Mutex
 		var handled []string
 		b := &stream.Batch{Failures: &queue, Parallel: parallel, Log: slog.New(slog.NewTextHandler(&log, nil))}
-		ctx := lambdacontext.NewContext(t.Context(), &lambdacontext.LambdaContext{AwsRequestID: "r1", InvokedFunctionArn: "arn:f"})
+		ctx := lambdacontext.NewContext(t.Context(),
+			&lambdacontext.LambdaContext{AwsRequestID: "r1", InvokedFunctionArn: "arn:f"})
 		response, err := b.Each(ctx, event, func(_ context.Context, change events.DynamoDBStreamRecord) error {
 			name := stream.Text(change.Keys, "PK")
 			mutex.Lock()
@@ -81,7 +89,8 @@ func TestEach(t *testing.T) {
 		if got := fmt.Sprint(slices.Sorted(maps.Keys(failures))); got != "[ 1 4 5 odd]" {
 			t.Errorf("parallel %t: the queue has %s", parallel, got)
 		}
-		if f := failures["1"]; f.Cause != "it has no amount" || f.EventID != "e1" || f.EventName != "MODIFY" || string(f.Record) != string(event.Records[3]) ||
+		if f := failures["1"]; f.Cause != "it has no amount" || f.EventID != "e1" || f.EventName != "MODIFY" ||
+			string(f.Record) != string(event.Records[3]) ||
 			f.RequestContext != (stream.RequestContext{RequestID: "r1", FunctionARN: "arn:f"}) {
 			t.Errorf("got %+v", f)
 		}
@@ -99,7 +108,8 @@ func TestEach(t *testing.T) {
 		if !slices.Equal(handled, want) {
 			t.Errorf("parallel %t: handled %q", parallel, handled)
 		}
-		if got := strings.Count(log.String(), "is not handled"); got != 7 || strings.Count(log.String(), "given_up=true") != 5 {
+		if got := strings.Count(log.String(), "is not handled"); got != 7 ||
+			strings.Count(log.String(), "given_up=true") != 5 {
 			t.Errorf("logged %d failures: %s", got, &log)
 		}
 	}
@@ -110,10 +120,12 @@ func TestOrder(t *testing.T) {
 	t.Parallel()
 	var handled []string
 	b := &stream.Batch{Failures: &streamtest.Queue{}, Log: silent}
-	response, err := b.Each(t.Context(), batchOf("busy", "spoiled", "busy", "spoiled", "other"), func(_ context.Context, change events.DynamoDBStreamRecord) error {
-		handled = append(handled, change.SequenceNumber)
-		return map[string]error{"busy": retry.ErrBusy, "spoiled": errors.New("spoiled")}[stream.Text(change.Keys, "PK")]
-	})
+	response, err := b.Each(t.Context(), batchOf("busy", "spoiled", "busy", "spoiled", "other"),
+		func(_ context.Context, change events.DynamoDBStreamRecord) error {
+			handled = append(handled, change.SequenceNumber)
+			return map[string]error{"busy": retry.ErrBusy,
+				"spoiled": errors.New("spoiled")}[stream.Text(change.Keys, "PK")]
+		})
 	if got := fmt.Sprint(handled, left(response)); err != nil || got != "[0 1 3 4] [0 2]" {
 		t.Errorf("got %s, %v", got, err)
 	}
@@ -128,7 +140,9 @@ func TestPatience(t *testing.T) {
 	b := &stream.Batch{Failures: &queue, Log: silent, Now: func() time.Time { return now }}
 	attempt := func(err error) []string {
 		failure = err
-		response, err := b.Each(t.Context(), batchOf("a"), func(context.Context, events.DynamoDBStreamRecord) error { return failure })
+		response, err := b.Each(t.Context(), batchOf("a"), func(context.Context, events.DynamoDBStreamRecord) error {
+			return failure
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -196,7 +210,9 @@ func TestAgain(t *testing.T) {
 	event.Again = true
 	var failure error
 	again := func() error {
-		_, err := b.Each(t.Context(), event, func(context.Context, events.DynamoDBStreamRecord) error { return failure })
+		_, err := b.Each(t.Context(), event, func(context.Context, events.DynamoDBStreamRecord) error {
+			return failure
+		})
 		return err
 	}
 	for _, failure = range []error{errors.New("still spoiled"), retry.ErrBusy, stream.ErrUnfinished} {
@@ -212,7 +228,8 @@ func TestAgain(t *testing.T) {
 func TestImage(t *testing.T) {
 	t.Parallel()
 	change := batchOf("a").Changes()[0]
-	if got := stream.Text(change.NewImage, "n") + stream.Text(change.NewImage, "tags") + stream.Text(nil, "PK"); got != "" {
+	if got := stream.Text(change.NewImage, "n") + stream.Text(change.NewImage, "tags") +
+		stream.Text(nil, "PK"); got != "" {
 		t.Errorf("got the text %q", got)
 	}
 	var item struct {
@@ -234,22 +251,29 @@ func TestMessage(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("\ufffe", 130_000) // 390 KB, as long as an item
 	image := `{"title":{"S":"` + long + `"}}`
-	message, err := stream.Failure{Cause: "too long", Record: json.RawMessage(`{"dynamodb":{"Keys":{"PK":{"S":"a"}},"NewImage":` + image + `,"OldImage":` + image + `}}`)}.Message(t.Context())
+	message, err := stream.Failure{Cause: "too long",
+		Record: json.RawMessage(`{"dynamodb":{"Keys":{"PK":{"S":"a"}},"NewImage":` + image + `,"OldImage":` + image +
+			`}}`)}.Message(t.Context())
 	var got stream.Failure
-	if err != nil || json.Unmarshal([]byte(message), &got) != nil || !strings.Contains(got.Omitted, "NewImage and OldImage") || string(got.Record) != `{"dynamodb":{"Keys":{"PK":{"S":"a"}}}}` {
+	if err != nil || json.Unmarshal([]byte(message), &got) != nil ||
+		!strings.Contains(got.Omitted, "NewImage and OldImage") ||
+		string(got.Record) != `{"dynamodb":{"Keys":{"PK":{"S":"a"}}}}` {
 		t.Errorf("got %v, %.500s", err, message)
 	}
 	for name, raw := range map[string]json.RawMessage{
 		"NoImages": json.RawMessage(`{"eventID":"e","x":"` + long + `"}`),
 		"NoJSON":   json.RawMessage(long),
 	} {
-		message, err := stream.Failure{Cause: strings.Repeat("ü", stream.MaxFailureBytes), Record: raw}.Message(t.Context())
+		message, err := stream.Failure{Cause: strings.Repeat("ü", stream.MaxFailureBytes),
+			Record: raw}.Message(t.Context())
 		var got stream.Failure
-		if err != nil || len(message) > stream.MaxFailureBytes || json.Unmarshal([]byte(message), &got) != nil || got.Record != nil || !strings.Contains(got.Omitted, "the record") {
+		if err != nil || len(message) > stream.MaxFailureBytes || json.Unmarshal([]byte(message), &got) != nil ||
+			got.Record != nil || !strings.Contains(got.Omitted, "the record") {
 			t.Errorf("%s: got %v, %.300s", name, err, message)
 		}
 	}
-	message, err = stream.Failure{Cause: "\ufffe\uffff\xff", Record: json.RawMessage(`{"a":"` + "\uffff\xff" + `"}`)}.Message(t.Context())
+	message, err = stream.Failure{Cause: "\ufffe\uffff\xff",
+		Record: json.RawMessage(`{"a":"` + "\uffff\xff" + `"}`)}.Message(t.Context())
 	if err != nil || strings.ContainsAny(message, "\ufffe\uffff") || !json.Valid([]byte(message)) {
 		t.Errorf("got %v, %q", err, message)
 	}

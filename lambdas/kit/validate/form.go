@@ -70,6 +70,25 @@ func MergePatch(data []byte, form any) error {
 	return err
 }
 
+// Apply gives target, which points to a struct, the fields of a form under the same names, all of which target has:
+// what the form's pointers point to, and its other fields as they are. A nil pointer leaves the field of target as it
+// is.
+func Apply(target, form any) {
+	into, given := reflect.ValueOf(target).Elem(), reflect.ValueOf(form)
+	names := map[string]reflect.Value{}
+	for _, field := range reflect.VisibleFields(into.Type()) {
+		if name, _ := nameOf(field); name != "" {
+			names[name] = into.FieldByIndex(field.Index)
+		}
+	}
+	for _, field := range reflect.VisibleFields(given.Type()) {
+		value := reflect.Indirect(given.FieldByIndex(field.Index))
+		if name, _ := nameOf(field); name != "" && value.IsValid() {
+			names[name].Set(value)
+		}
+	}
+}
+
 // InOrder sorts the problems as the form has their fields and, of a list, its entries. Problems of
 // other parts, such as a header, come first.
 func (p *Problems) InOrder(form any) {
@@ -80,7 +99,10 @@ func (p *Problems) InOrder(form any) {
 		if err != nil {
 			entry = -1
 		}
-		return slices.IndexFunc(fields, func(f reflect.StructField) bool { known, _ := nameOf(f); return known == name }), entry
+		return slices.IndexFunc(fields, func(f reflect.StructField) bool {
+			known, _ := nameOf(f)
+			return known == name
+		}), entry
 	}
 	slices.SortStableFunc(p.found, func(a, b Problem) int {
 		fieldA, entryA := place(a)

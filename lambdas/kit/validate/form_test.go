@@ -47,10 +47,12 @@ func TestCheckers(t *testing.T) {
 		form order
 		want string // the fields, in their order
 	}{
-		"OK":        {order{Speed: "slow", box: box{Grams: 1, Email: "a@b.io", Note: new("12345")}, Stamps: []string{"abc"}, Day: "2026-02-28", Secret: "xyz"}, ""},
+		"OK": {order{Speed: "slow", box: box{Grams: 1, Email: "a@b.io", Note: new("12345")},
+			Stamps: []string{"abc"}, Day: "2026-02-28", Secret: "xyz"}, ""},
 		"OKLeftOut": {order{box: box{Grams: 500}}, ""},
-		"Err":       {order{Speed: "x", box: box{Email: "a", Note: new("123456")}, Stamps: []string{"abc", "d"}, Day: "2026-02-30", Pairs: 1}, "speed grams email note stamps[1] day pairs"},
-		"ErrOwn":    {order{Speed: "fast", box: box{Grams: 101}}, "grams"},
+		"Err": {order{Speed: "x", box: box{Email: "a", Note: new("123456")}, Stamps: []string{"abc", "d"},
+			Day: "2026-02-30", Pairs: 1}, "speed grams email note stamps[1] day pairs"},
+		"ErrOwn": {order{Speed: "fast", box: box{Grams: 101}}, "grams"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -85,6 +87,38 @@ func TestMergePatch(t *testing.T) {
 		written, marshalErr := json.Marshal(p)
 		if got := fmt.Sprint(string(written), " ", err); marshalErr != nil || !strings.HasPrefix(got, want) {
 			t.Errorf("%s: got %s; want %s", body, got, want)
+		}
+	}
+}
+
+func TestApply(t *testing.T) {
+	t.Parallel()
+	type note struct {
+		ID    string `json:"id"`
+		Title string `json:"title"`
+		Count int    `json:"count"`
+	}
+	type whole struct {
+		Title string `json:"title"`
+		Count int    `json:"count,omitempty"`
+		Other string `json:"-"`
+	}
+	type change struct {
+		Title *string `json:"title,omitzero"`
+		Count *int    `json:"count,omitzero"`
+	}
+	for name, test := range map[string]struct {
+		form any
+		want note
+	}{
+		"Whole":   {whole{Title: "b", Other: "x"}, note{"1", "b", 0}},
+		"Change":  {change{Count: new(3)}, note{"1", "a", 3}},
+		"Cleared": {change{Title: new("")}, note{"1", "", 2}},
+		"Nothing": {change{}, note{"1", "a", 2}},
+	} {
+		got := note{"1", "a", 2}
+		if validate.Apply(&got, test.form); got != test.want {
+			t.Errorf("%s: got %+v; want %+v", name, got, test.want)
 		}
 	}
 }

@@ -8,7 +8,8 @@ import (
 )
 
 // punctuation removes the colon from a sentence, so that one message may have several sentences.
-var punctuation = strings.NewReplacer("which is not text: leave", "which is not text; leave", "is not valid UTF-8: send", "is not valid UTF-8; send")
+var punctuation = strings.NewReplacer("which is not text: leave", "which is not text; leave",
+	"is not valid UTF-8: send", "is not valid UTF-8; send")
 
 // Sentence is the problem in one sentence that names the field, what was got and what is allowed,
 // without a full stop. It is made from the constraint, or else from the message.
@@ -26,7 +27,8 @@ func (p Problem) Sentence() string {
 		message = "is " + render(c.Got) + "; allowed is " + numbers(c.Min, c.Max)
 	case c.Rule == RuleEnum && isText:
 		last := len(c.Allowed) - 1
-		message = "is " + Quoted(text) + "; allowed is " + strings.Join(c.Allowed[:last], ", ") + " or " + c.Allowed[last]
+		message = "is " + Quoted(text) + "; allowed is " + strings.Join(c.Allowed[:last], ", ") + " or " +
+			c.Allowed[last]
 	}
 	isSentence := c.Rule == "" || c.Rule == RuleFormat || c.Rule == RulePattern || strings.HasPrefix(p.Message, "the ")
 	switch {

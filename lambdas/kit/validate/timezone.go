@@ -22,7 +22,8 @@ func Timezone(name string) (*time.Location, error) {
 func (p *Problems) Timezone(name string) *time.Location {
 	zone, err := time.LoadLocation(name)
 	if err != nil || name == "Local" {
-		p.Add(TimezoneHeader, RuleFormat, "%s is not the IANA name of a time zone: send one such as Europe/Berlin, or leave the header out for UTC", Excerpt(name))
+		p.Add(TimezoneHeader, RuleFormat, "%s is not the IANA name of a time zone: send one such as Europe/Berlin, "+
+			"or leave the header out for UTC", Excerpt(name))
 		return nil
 	}
 	return zone

@@ -126,7 +126,8 @@ func Errorf(field string, rule Rule, format string, arguments ...any) error {
 // Refused is an [*Error] of that status. message is a sentence, which names the wrong part
 // itself.
 func Refused(status int, field string, constraint Constraint, message string) *Error {
-	return &Error{Status: status, Text: message, Problems: []Problem{{Field: field, Message: message, Constraint: constraint}}}
+	return &Error{Status: status, Text: message,
+		Problems: []Problem{{Field: field, Message: message, Constraint: constraint}}}
 }
 
 // Problems gathers what is wrong. The zero value is ready to use.
@@ -165,7 +166,8 @@ func (p *Problems) Text(field, value string, least, most int) {
 	case least > 0 && IsBlank(value):
 		p.add(field, constraint, "holds only white space; it needs %d to %d characters", least, most)
 	case visible < least:
-		p.add(field, constraint, "has %d characters without the white space around it; it needs %d to %d", visible, least, most)
+		p.add(field, constraint, "has %d characters without the white space around it; it needs %d to %d", visible,
+			least, most)
 	}
 }
 
@@ -191,7 +193,8 @@ func IsBlank(s string) bool {
 // Count checks the number of entries of a list.
 func (p *Problems) Count(field string, n, least, most int) {
 	if n < least || n > most {
-		p.add(field, Constraint{Rule: RuleLength, Min: &least, Max: &most, Got: n}, "has %d entries; allowed are %d to %d", n, least, most)
+		p.add(field, Constraint{Rule: RuleLength, Min: &least, Max: &most, Got: n},
+			"has %d entries; allowed are %d to %d", n, least, most)
 	}
 }
 
@@ -204,7 +207,8 @@ func (p *Problems) Number(field string, value, least, most int) {
 
 // Range adds a number that is out of its range; nil: it has no such bound.
 func (p *Problems) Range(field string, got any, least, most *int) {
-	p.add(field, Constraint{Rule: RuleRange, Min: least, Max: most, Got: got}, "is %v; allowed is %s", got, numbers(least, most))
+	p.add(field, Constraint{Rule: RuleRange, Min: least, Max: most, Got: got}, "is %v; allowed is %s", got,
+		numbers(least, most))
 }
 
 // Date checks a day as YYYY-MM-DD, of the years 0001 to 9999. In that range text sorts by day, and
@@ -241,7 +245,8 @@ func (p *Problems) Email(field, value string) {
 	case value == "":
 		p.Add(field, RuleRequired, "is empty; it needs an email address, such as ada@example.com")
 	case len(value) > MaxEmailLength:
-		p.Add(field, RuleLength, "has %d characters; at most %d are allowed", utf8.RuneCountInString(value), MaxEmailLength)
+		p.Add(field, RuleLength, "has %d characters; at most %d are allowed", utf8.RuneCountInString(value),
+			MaxEmailLength)
 	case !emailPattern().MatchString(value) || strings.Index(value, "@") > maxLocalPart:
 		p.Add(field, RuleFormat, "is %s, which is not an email address, such as ada@example.com", Quoted(value))
 	}
@@ -256,7 +261,8 @@ func OneOf[T ~string](p *Problems, field string, value T, allowed []T) {
 	for i, a := range allowed {
 		names[i] = string(a)
 	}
-	p.add(field, Constraint{Rule: RuleEnum, Allowed: names, Got: string(value)}, "is %s; allowed are %s", Quoted(string(value)), strings.Join(names, ", "))
+	p.add(field, Constraint{Rule: RuleEnum, Allowed: names, Got: string(value)}, "is %s; allowed are %s",
+		Quoted(string(value)), strings.Join(names, ", "))
 }
 
 // mostQuoted is how many characters of a text a message quotes.

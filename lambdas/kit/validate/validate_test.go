@@ -38,30 +38,63 @@ func TestRules(t *testing.T) {
 		check func(*validate.Problems)
 		want  string // "": all is well
 	}{
-		"OK":             {func(p *validate.Problems) { p.Text("f", strings.Repeat("ß", 10), 1, 10) }, ""},
-		"OKEmpty":        {func(p *validate.Problems) { p.Text("f", "", 0, 10) }, ""},
-		"OKBlank":        {func(p *validate.Problems) { p.Text("f", " ", 0, 10) }, ""},
-		"OKPadded":       {func(p *validate.Problems) { p.Text("f", "  abc  ", 3, 10) }, ""},
-		"OKNumber":       {func(p *validate.Problems) { p.Number("f", 1, 1, 2); p.Number("f", 2, 1, 2) }, ""},
-		"OKCount":        {func(p *validate.Problems) { p.Count("f", 1, 1, 2) }, ""},
-		"OKEmail":        {func(p *validate.Problems) { p.Email("f", strings.Repeat("a", 64)+"@example.com") }, ""},
-		"OKDate":         {func(p *validate.Problems) { p.Date("f", ""); p.Date("f", "0001-01-01"); p.Date("f", "9999-12-31") }, ""},
-		"ErrLong":        {func(p *validate.Problems) { p.Text("f", strings.Repeat("ß", 11), 1, 10) }, "f: has 11 characters; at most 10 are allowed"},
-		"ErrEmpty":       {func(p *validate.Problems) { p.Text("f", "", 1, 10) }, "f: is empty; it needs 1 to 10 characters"},
-		"ErrBlank":       {func(p *validate.Problems) { p.Text("f", " \u200b\t", 1, 10) }, "f: holds only white space; it needs 1 to 10 characters"},
-		"ErrPadded":      {func(p *validate.Problems) { p.Text("f", "  ab  ", 3, 10) }, "f: has 2 characters without the white space around it; it needs 3 to 10"},
-		"ErrNUL":         {func(p *validate.Problems) { p.Text("f", "a\x00", 1, 10) }, "f: contains the character NUL (U+0000), which is not text: leave it out"},
-		"ErrUTF8":        {func(p *validate.Problems) { p.Text("f", "a\xff", 1, 10) }, "f: is not valid UTF-8: send text"},
-		"ErrLow":         {func(p *validate.Problems) { p.Number("f", 0, 1, 2) }, "f: is 0; allowed is 1 to 2"},
-		"ErrHigh":        {func(p *validate.Problems) { p.Number("f", 3, 1, 2) }, "f: is 3; allowed is 1 to 2"},
-		"ErrAtLeast":     {func(p *validate.Problems) { p.Range("f", 0, &least, nil) }, "f: is 0; allowed is 1 or more"},
-		"ErrAtMost":      {func(p *validate.Problems) { p.Range("f", 2, nil, &least) }, "f: is 2; allowed is at most 1"},
-		"ErrCount":       {func(p *validate.Problems) { p.Count("f", 3, 1, 2) }, "f: has 3 entries; allowed are 1 to 2"},
-		"ErrNoEmail":     {func(p *validate.Problems) { p.Email("f", "") }, "f: is empty; it needs an email address, such as ada@example.com"},
-		"ErrLocalPart":   {func(p *validate.Problems) { p.Email("f", strings.Repeat("a", 65)+"@x.io") }, `f: is "` + strings.Repeat("a", 40) + `"…, which is not an email address, such as ada@example.com`},
-		"ErrLongAddress": {func(p *validate.Problems) { p.Email("f", strings.Repeat("a", 250)+"@x.io") }, "f: has 255 characters; at most 254 are allowed"},
-		"ErrYearZero":    {func(p *validate.Problems) { p.Date("f", "0000-01-01") }, `f: is "0000-01-01"; a day is written YYYY-MM-DD, such as 2026-02-28`},
-		"ErrTwo":         {func(p *validate.Problems) { p.Number("f", 0, 1, 2); p.Add("g", validate.RuleConflict, "is %s", "odd") }, "f: is 0; allowed is 1 to 2; g: is odd"},
+		"OK":       {func(p *validate.Problems) { p.Text("f", strings.Repeat("ß", 10), 1, 10) }, ""},
+		"OKEmpty":  {func(p *validate.Problems) { p.Text("f", "", 0, 10) }, ""},
+		"OKBlank":  {func(p *validate.Problems) { p.Text("f", " ", 0, 10) }, ""},
+		"OKPadded": {func(p *validate.Problems) { p.Text("f", "  abc  ", 3, 10) }, ""},
+		"OKNumber": {func(p *validate.Problems) { p.Number("f", 1, 1, 2); p.Number("f", 2, 1, 2) }, ""},
+		"OKCount":  {func(p *validate.Problems) { p.Count("f", 1, 1, 2) }, ""},
+		"OKEmail":  {func(p *validate.Problems) { p.Email("f", strings.Repeat("a", 64)+"@example.com") }, ""},
+		"OKDate": {func(p *validate.Problems) {
+			p.Date("f", "")
+			p.Date("f", "0001-01-01")
+			p.Date("f", "9999-12-31")
+		}, ""},
+		"ErrLong": {func(p *validate.Problems) {
+			p.Text("f", strings.Repeat("ß", 11), 1, 10)
+		}, "f: has 11 characters; at most 10 are allowed"},
+		"ErrEmpty": {func(p *validate.Problems) {
+			p.Text("f", "", 1, 10)
+		}, "f: is empty; it needs 1 to 10 characters"},
+		"ErrBlank": {func(p *validate.Problems) {
+			p.Text("f", " \u200b\t", 1, 10)
+		}, "f: holds only white space; it needs 1 to 10 characters"},
+		"ErrPadded": {func(p *validate.Problems) {
+			p.Text("f", "  ab  ", 3, 10)
+		}, "f: has 2 characters without the white space around it; it needs 3 to 10"},
+		"ErrNUL": {func(p *validate.Problems) {
+			p.Text("f", "a\x00", 1, 10)
+		}, "f: contains the character NUL (U+0000), which is not text: leave it out"},
+		"ErrUTF8": {func(p *validate.Problems) {
+			p.Text("f", "a\xff", 1, 10)
+		}, "f: is not valid UTF-8: send text"},
+		"ErrLow":  {func(p *validate.Problems) { p.Number("f", 0, 1, 2) }, "f: is 0; allowed is 1 to 2"},
+		"ErrHigh": {func(p *validate.Problems) { p.Number("f", 3, 1, 2) }, "f: is 3; allowed is 1 to 2"},
+		"ErrAtLeast": {func(p *validate.Problems) {
+			p.Range("f", 0, &least, nil)
+		}, "f: is 0; allowed is 1 or more"},
+		"ErrAtMost": {func(p *validate.Problems) {
+			p.Range("f", 2, nil, &least)
+		}, "f: is 2; allowed is at most 1"},
+		"ErrCount": {func(p *validate.Problems) {
+			p.Count("f", 3, 1, 2)
+		}, "f: has 3 entries; allowed are 1 to 2"},
+		"ErrNoEmail": {func(p *validate.Problems) {
+			p.Email("f", "")
+		}, "f: is empty; it needs an email address, such as ada@example.com"},
+		"ErrLocalPart": {func(p *validate.Problems) {
+			p.Email("f", strings.Repeat("a", 65)+"@x.io")
+		}, `f: is "` + strings.Repeat("a", 40) + `"…, which is not an email address, such as ada@example.com`},
+		"ErrLongAddress": {func(p *validate.Problems) {
+			p.Email("f", strings.Repeat("a", 250)+"@x.io")
+		}, "f: has 255 characters; at most 254 are allowed"},
+		"ErrYearZero": {func(p *validate.Problems) {
+			p.Date("f", "0000-01-01")
+		}, `f: is "0000-01-01"; a day is written YYYY-MM-DD, such as 2026-02-28`},
+		"ErrTwo": {func(p *validate.Problems) {
+			p.Number("f", 0, 1, 2)
+			p.Add("g", validate.RuleConflict, "is %s", "odd")
+		}, "f: is 0; allowed is 1 to 2; g: is odd"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -95,7 +128,8 @@ func TestForm(t *testing.T) {
 		form parcel
 		want string
 	}{
-		"OK":      {parcel{Label: " ßß ", Sender: new("abc"), Stamps: []string{"red", "blue"}, Grams: new(500), Day: -1}, ""},
+		"OK": {parcel{Label: " ßß ", Sender: new("abc"), Stamps: []string{"red", "blue"}, Grams: new(500),
+			Day: -1}, ""},
 		"LeftOut": {parcel{Label: "ab"}, ""},
 		"Wrong": {parcel{Label: "a", Sender: new("a\x00"), Stamps: []string{"red", "x"}, Grams: new(0), Day: -2},
 			"label sender stamps[1] grams day"},
@@ -107,7 +141,8 @@ func TestForm(t *testing.T) {
 			t.Errorf("%s: %s; want %s: %v", name, got, test.want, p.Err())
 		}
 	}
-	wrong := parcel{Label: "ab", Stamps: []string{"red", "red", "red", "x", "red", "red", "red", "red", "red", "red", "red"}, Grams: new(0)}
+	wrong := parcel{Label: "ab", Stamps: []string{"red", "red", "red", "x", "red", "red", "red", "red", "red", "red",
+		"red"}, Grams: new(0)}
 	var p validate.Problems
 	p.Form(wrong)
 	p.Add("stamps[10]", validate.RuleUnique, "is there")
@@ -151,20 +186,32 @@ func TestSentence(t *testing.T) {
 	t.Parallel()
 	two, ten := 2, 10
 	for want, p := range map[string]validate.Problem{
-		"f is 7; it must be a text":                                             {Field: "f", Constraint: validate.Constraint{Rule: validate.RuleType, Type: "string", Got: 7.0}},
-		"f is an object; it must be a list":                                     {Field: "f", Constraint: validate.Constraint{Rule: validate.RuleType, Type: "array", Got: map[string]any{}}},
-		"the body is null; it must be an object":                                {Field: "body", Constraint: validate.Constraint{Rule: validate.RuleType, Type: "object"}},
-		"f has 1 character; it needs 2 to 10":                                   {Field: "f", Constraint: validate.Constraint{Rule: validate.RuleLength, Min: &two, Max: &ten, Got: "a"}},
-		"f has 1 character without the white space around it; it needs 2 to 10": {Field: "f", Constraint: validate.Constraint{Rule: validate.RuleLength, Min: &two, Max: &ten, Got: " a "}},
-		"f holds only white space; it needs 2 to 10":                            {Field: "f", Constraint: validate.Constraint{Rule: validate.RuleLength, Min: &two, Max: &ten, Got: "   "}},
-		"f is empty; it needs at least 2":                                       {Field: "f", Constraint: validate.Constraint{Rule: validate.RuleLength, Min: &two, Got: []any{}}},
-		"f has 11 entries; at most 10 are allowed":                              {Field: "f", Constraint: validate.Constraint{Rule: validate.RuleLength, Max: &ten, Got: 11}},
-		"f is 1; allowed is 2 or more":                                          {Field: "f", Constraint: validate.Constraint{Rule: validate.RuleRange, Min: &two, Got: 1.0}},
-		`f is "x"; allowed is a or b`:                                           {Field: "f", Constraint: validate.Constraint{Rule: validate.RuleEnum, Allowed: []string{"a", "b"}, Got: "x"}},
-		"f is not valid UTF-8; send text":                                       {Field: "f", Message: "is not valid UTF-8: send text", Constraint: validate.Constraint{Rule: validate.RuleFormat}},
-		"the query cannot be read":                                              {Field: "query", Message: "cannot be read"},
-		"the body is missing, but required":                                     {Field: "body", Message: "request body is required", Constraint: validate.Constraint{Rule: validate.RuleRequired}},
-		"x is not JSON":                                                         {Field: "body", Message: "x is not JSON"},
+		"f is 7; it must be a text": {Field: "f",
+			Constraint: validate.Constraint{Rule: validate.RuleType, Type: "string", Got: 7.0}},
+		"f is an object; it must be a list": {Field: "f",
+			Constraint: validate.Constraint{Rule: validate.RuleType, Type: "array", Got: map[string]any{}}},
+		"the body is null; it must be an object": {Field: "body",
+			Constraint: validate.Constraint{Rule: validate.RuleType, Type: "object"}},
+		"f has 1 character; it needs 2 to 10": {Field: "f",
+			Constraint: validate.Constraint{Rule: validate.RuleLength, Min: &two, Max: &ten, Got: "a"}},
+		"f has 1 character without the white space around it; it needs 2 to 10": {Field: "f",
+			Constraint: validate.Constraint{Rule: validate.RuleLength, Min: &two, Max: &ten, Got: " a "}},
+		"f holds only white space; it needs 2 to 10": {Field: "f",
+			Constraint: validate.Constraint{Rule: validate.RuleLength, Min: &two, Max: &ten, Got: "   "}},
+		"f is empty; it needs at least 2": {Field: "f",
+			Constraint: validate.Constraint{Rule: validate.RuleLength, Min: &two, Got: []any{}}},
+		"f has 11 entries; at most 10 are allowed": {Field: "f",
+			Constraint: validate.Constraint{Rule: validate.RuleLength, Max: &ten, Got: 11}},
+		"f is 1; allowed is 2 or more": {Field: "f",
+			Constraint: validate.Constraint{Rule: validate.RuleRange, Min: &two, Got: 1.0}},
+		`f is "x"; allowed is a or b`: {Field: "f",
+			Constraint: validate.Constraint{Rule: validate.RuleEnum, Allowed: []string{"a", "b"}, Got: "x"}},
+		"f is not valid UTF-8; send text": {Field: "f", Message: "is not valid UTF-8: send text",
+			Constraint: validate.Constraint{Rule: validate.RuleFormat}},
+		"the query cannot be read": {Field: "query", Message: "cannot be read"},
+		"the body is missing, but required": {Field: "body", Message: "request body is required",
+			Constraint: validate.Constraint{Rule: validate.RuleRequired}},
+		"x is not JSON": {Field: "body", Message: "x is not JSON"},
 	} {
 		if got := p.Sentence(); got != want {
 			t.Errorf("got %q; want %q", got, want)
@@ -189,7 +236,8 @@ func TestWire(t *testing.T) {
 		if !errors.As(err, &wrong) {
 			t.Fatal(err)
 		}
-		if got := wrong.Wire(); len(got) != 1 || !reflect.DeepEqual(got[0], want) || wrong.Error() != name+": is wrong" {
+		if got := wrong.Wire(); len(got) != 1 || !reflect.DeepEqual(got[0], want) ||
+			wrong.Error() != name+": is wrong" {
 			t.Errorf("%s: got %+v and %q", name, got, wrong)
 		}
 	}

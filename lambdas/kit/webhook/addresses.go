@@ -111,7 +111,8 @@ func (a Addresses) CheckURL(text string) error {
 	local := a.isLocal(u)
 	switch {
 	case !local && len(a.Local) > 0 && loopback(host) != "":
-		return fmt.Errorf("is of this machine, where webhooks of this run go to %s alone; another goes there if the run has the flag --webhook-endpoint with it", strings.Join(a.Local, ", "))
+		return fmt.Errorf("is of this machine, where webhooks of this run go to %s alone; another goes there if the "+
+			"run has the flag --webhook-endpoint with it", strings.Join(a.Local, ", "))
 	case u.Scheme != "https" && !local:
 		return fmt.Errorf("begins with %s://, allowed is https://", u.Scheme)
 	case u.User != nil:
@@ -147,7 +148,8 @@ func checkName(host string) error {
 	name := strings.ToLower(strings.TrimSuffix(host, "."))
 	if !hostName.MatchString(host) || len(name) > longestName {
 		// Some of the other characters look like ASCII, and clients map them to it: "ⓛocalhost", "１２７。１".
-		return fmt.Errorf("has a host that is no name of the DNS; write up to %d letters of ASCII, digits, hyphens and dots, and names of other scripts as xn--…", longestName)
+		return fmt.Errorf("has a host that is no name of the DNS; write up to %d letters of ASCII, digits, hyphens "+
+			"and dots, and names of other scripts as xn--…", longestName)
 	}
 	if endsInNumber(name) {
 		return &ForbiddenError{Address: host, Reason: "a number, or an IP address in an unusual spelling"}
@@ -178,7 +180,9 @@ func endsInNumber(name string) bool {
 func (a Addresses) isLocal(u *url.URL) bool {
 	return slices.ContainsFunc(a.Local, func(text string) bool {
 		endpoint, err := url.Parse(text)
-		if err != nil || loopback(endpoint.Hostname()) == "" || loopback(u.Hostname()) != loopback(endpoint.Hostname()) || u.Scheme != endpoint.Scheme || port(u) != port(endpoint) {
+		if err != nil || loopback(endpoint.Hostname()) == "" ||
+			loopback(u.Hostname()) != loopback(endpoint.Hostname()) || u.Scheme != endpoint.Scheme ||
+			port(u) != port(endpoint) {
 			return false
 		}
 		// A path with .. would lead out of the endpoint.
@@ -187,7 +191,8 @@ func (a Addresses) isLocal(u *url.URL) bool {
 	})
 }
 
-// connection is Check of where a connection goes: the name of an endpoint may lead to a port of this machine that a local one has.
+// connection is Check of where a connection goes: the name of an endpoint may lead to a port of this machine that a
+// local one has.
 func (a Addresses) connection(to netip.AddrPort) error {
 	if to.Addr().Unmap().IsLoopback() && slices.ContainsFunc(a.Local, func(text string) bool {
 		endpoint, err := url.Parse(text)

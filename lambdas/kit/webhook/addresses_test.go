@@ -19,7 +19,8 @@ import (
 func TestAddresses(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
-		"1.1.1.1", "8.8.8.8", "9.255.255.255", "11.0.0.0", "100.63.255.255", "100.128.0.0", "169.253.255.255", "172.15.255.255", "172.32.0.0",
+		"1.1.1.1", "8.8.8.8", "9.255.255.255", "11.0.0.0", "100.63.255.255", "100.128.0.0", "169.253.255.255",
+		"172.15.255.255", "172.32.0.0",
 		"192.0.1.0", "192.167.255.255", "198.17.255.255", "198.20.0.0", "223.255.255.255",
 		"2606:4700::1111", "2a00:1450:4001:82f::200e", "2001:200::1", "::ffff:8.8.8.8", "64:ff9b::8.8.8.8",
 	} {
@@ -29,10 +30,15 @@ func TestAddresses(t *testing.T) {
 	}
 	loopback := []string{"127.0.0.1", "127.255.255.255", "::1", "::ffff:127.0.0.1"}
 	forbidden := []string{
-		"0.0.0.0", "0.1.2.3", "10.0.0.1", "10.255.255.255", "100.64.0.0", "100.100.100.200", "100.127.255.255", "169.254.169.254", "169.254.170.2", "172.16.0.1", "172.31.255.255",
-		"192.0.0.192", "192.0.2.1", "192.88.99.1", "192.168.0.1", "198.18.0.1", "198.19.255.255", "198.51.100.1", "203.0.113.1", "224.0.0.1", "239.255.255.255", "240.0.0.1", "255.255.255.255",
-		"::", "::8.8.8.8", "fc00::1", "fd00:ec2::254", "fe80::1", "fe80::1%eth0", "fec0::1", "ff02::1", "100::1", "2001:db8::1", "3fff::1", "2001:10::1", "5f00::1", "4000::1",
-		"::ffff:10.0.0.1", "::ffff:169.254.169.254", "::ffff:0:169.254.169.254", "2002:a9fe:a9fe::1", "2001:0:4136:e378:8000:63bf:3fff:fdd2", "64:ff9b::169.254.169.254", "64:ff9b::127.0.0.1", "64:ff9b:1::8.8.8.8", "2606:4700::1%eth0",
+		"0.0.0.0", "0.1.2.3", "10.0.0.1", "10.255.255.255", "100.64.0.0", "100.100.100.200", "100.127.255.255",
+		"169.254.169.254", "169.254.170.2", "172.16.0.1", "172.31.255.255",
+		"192.0.0.192", "192.0.2.1", "192.88.99.1", "192.168.0.1", "198.18.0.1", "198.19.255.255", "198.51.100.1",
+		"203.0.113.1", "224.0.0.1", "239.255.255.255", "240.0.0.1", "255.255.255.255",
+		"::", "::8.8.8.8", "fc00::1", "fd00:ec2::254", "fe80::1", "fe80::1%eth0", "fec0::1", "ff02::1", "100::1",
+		"2001:db8::1", "3fff::1", "2001:10::1", "5f00::1", "4000::1",
+		"::ffff:10.0.0.1", "::ffff:169.254.169.254", "::ffff:0:169.254.169.254", "2002:a9fe:a9fe::1",
+		"2001:0:4136:e378:8000:63bf:3fff:fdd2", "64:ff9b::169.254.169.254", "64:ff9b::127.0.0.1", "64:ff9b:1::8.8.8.8",
+		"2606:4700::1%eth0",
 	}
 	for _, text := range append(loopback, forbidden...) {
 		var is *webhook.ForbiddenError
@@ -48,31 +54,50 @@ func TestAddresses(t *testing.T) {
 func TestCheckURL(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
-		"https://example.com", "https://example.com:8443/hooks?a=b", "HTTPS://EXAMPLE.COM/", "https://8.8.8.8/", "https://[2606:4700::1111]/", "https://xn--bcher-kva.example/", "https://localhost.example/",
-		"https://127.0.0.1.example.com/", "https://1.2.example/", "https://0x7f.example./", "https://a_b.example.com/", "https://0xg.0x1g/",
+		"https://example.com", "https://example.com:8443/hooks?a=b", "HTTPS://EXAMPLE.COM/", "https://8.8.8.8/",
+		"https://[2606:4700::1111]/", "https://xn--bcher-kva.example/", "https://localhost.example/",
+		"https://127.0.0.1.example.com/", "https://1.2.example/", "https://0x7f.example./", "https://a_b.example.com/",
+		"https://0xg.0x1g/",
 		"https://example.com/" + strings.Repeat("a", webhook.LongestURL-20),
 	} {
 		if err := (webhook.Addresses{}).CheckURL(text); err != nil {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
-	local := webhook.Addresses{Local: []string{"http://127.0.0.1:8079/webhooks/in/", "http://localhost", "https://127.0.0.1:8443/hooks", "http://127.1.2.3:9000"}}
+	local := webhook.Addresses{Local: []string{"http://127.0.0.1:8079/webhooks/in/", "http://localhost",
+		"https://127.0.0.1:8443/hooks", "http://127.1.2.3:9000"}}
 	here := []string{
-		"http://localhost:8079/webhooks/in/me", "http://127.0.0.1:8079/webhooks/in/me/too?a=b", "http://LOCALHOST:8079/webhooks/in", "http://[::1]:8079/webhooks/in/%20", "http://localhost", "http://localhost:80/any/",
+		"http://localhost:8079/webhooks/in/me", "http://127.0.0.1:8079/webhooks/in/me/too?a=b",
+		"http://LOCALHOST:8079/webhooks/in", "http://[::1]:8079/webhooks/in/%20", "http://localhost",
+		"http://localhost:80/any/",
 		"https://localhost:8443/hooks", "https://127.0.0.1:8443/hooks/", "http://127.1.2.3:9000/any",
 	}
 	elsewhere := []string{
-		"http://localhost:8079/faults", "http://localhost:8079/", "http://localhost:8079", "http://localhost:8079/webhooks/inner", "http://localhost:8079/webhooks/in/../../faults", "http://localhost:8079/webhooks/in/%2e%2e/%2e%2e/faults",
-		"http://localhost:8079/webhooks/in/..%2f..%2ffaults", "http://localhost:8079//webhooks/in/me", "http://localhost:8079/webhooks/in/./me", "http://localhost:8080/webhooks/in/me", "https://localhost:8079/webhooks/in/me", "http://127.0.0.2:8079/webhooks/in/me",
-		"http://localhost:8443/hooks", "http://127.0.0.1:9000/", "https://localhost/", "https://[::1]/", "https://[::ffff:127.0.0.1]/",
+		"http://localhost:8079/faults", "http://localhost:8079/", "http://localhost:8079",
+		"http://localhost:8079/webhooks/inner", "http://localhost:8079/webhooks/in/../../faults",
+		"http://localhost:8079/webhooks/in/%2e%2e/%2e%2e/faults",
+		"http://localhost:8079/webhooks/in/..%2f..%2ffaults", "http://localhost:8079//webhooks/in/me",
+		"http://localhost:8079/webhooks/in/./me", "http://localhost:8080/webhooks/in/me",
+		"https://localhost:8079/webhooks/in/me", "http://127.0.0.2:8079/webhooks/in/me",
+		"http://localhost:8443/hooks", "http://127.0.0.1:9000/", "https://localhost/", "https://[::1]/",
+		"https://[::ffff:127.0.0.1]/",
 	}
 	refused := []string{
-		"", "example.com", "/hooks", "//example.com", "ftp://example.com", "http://example.com", "https://", "https:///a", "https:example.com", "https://:443/", "javascript:alert(1)", "https://a\x00b/", "https://exa mple.com/",
-		"https://user@example.com/", "https://user:pass@example.com/", "https://example.com/#a", "https://example.com:0/", "https://example.com:65536/", "https://example.com:a/",
-		"https://169.254.169.254/latest/meta-data", "https://[fd00:ec2::254]/", "https://[::ffff:10.0.0.1]/", "https://metadata.google.internal/", "https://printer.local./",
-		"https://2130706433/", "https://0x7f000001/", "https://0X7F.1/", "https://017700000001/", "https://127.1/", "https://0177.0.0.1/", "https://127.0.0.1./", "https://8.8.8.8./", "https://8.8.2056/", "https://1.2.3.4.5/",
-		"https://example.123/", "https://example.0x/", "https://%31%32%37.1/", "https://ⓛocalhost/", "https://169。254。169。254/", "https://１２７.0.0.1/", "https://２１３０７０６４３３/", "https://local\u00adhost/", "https://①②⑦.1/", "https://bücher.example/",
-		"https://intranet/", "https://localhost./", "https://a.localhost/", "https://router.home.arpa/", "https://a..example.com/", "https://a!b.example.com/", "https://" + strings.Repeat("a", 64) + ".example.com/", "https://" + strings.Repeat("a.", 126) + "com/",
+		"", "example.com", "/hooks", "//example.com", "ftp://example.com", "http://example.com", "https://",
+		"https:///a", "https:example.com", "https://:443/", "javascript:alert(1)", "https://a\x00b/",
+		"https://exa mple.com/",
+		"https://user@example.com/", "https://user:pass@example.com/", "https://example.com/#a",
+		"https://example.com:0/", "https://example.com:65536/", "https://example.com:a/",
+		"https://169.254.169.254/latest/meta-data", "https://[fd00:ec2::254]/", "https://[::ffff:10.0.0.1]/",
+		"https://metadata.google.internal/", "https://printer.local./",
+		"https://2130706433/", "https://0x7f000001/", "https://0X7F.1/", "https://017700000001/", "https://127.1/",
+		"https://0177.0.0.1/", "https://127.0.0.1./", "https://8.8.8.8./", "https://8.8.2056/", "https://1.2.3.4.5/",
+		"https://example.123/", "https://example.0x/", "https://%31%32%37.1/", "https://ⓛocalhost/",
+		"https://169。254。169。254/", "https://１２７.0.0.1/", "https://２１３０７０６４３３/", "https://local\u00adhost/",
+		"https://①②⑦.1/", "https://bücher.example/",
+		"https://intranet/", "https://localhost./", "https://a.localhost/", "https://router.home.arpa/",
+		"https://a..example.com/", "https://a!b.example.com/", "https://" + strings.Repeat("a", 64) + ".example.com/",
+		"https://" + strings.Repeat("a.", 126) + "com/",
 		"https://example.com/" + strings.Repeat("a", webhook.LongestURL-19),
 	}
 	for _, text := range slices.Concat(here, elsewhere, refused) {
@@ -90,7 +115,9 @@ func TestCheckURL(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
-	if err := local.CheckURL(elsewhere[0]); err == nil || !strings.Contains(err.Error(), "http://127.0.0.1:8079/webhooks/in/") || !strings.Contains(err.Error(), "--webhook-endpoint") {
+	if err := local.CheckURL(elsewhere[0]); err == nil ||
+		!strings.Contains(err.Error(), "http://127.0.0.1:8079/webhooks/in/") ||
+		!strings.Contains(err.Error(), "--webhook-endpoint") {
 		t.Errorf("got %v: want where webhooks may go, and the flag", err)
 	}
 }
@@ -123,14 +150,17 @@ var number = regexp.MustCompile(`(?i)(^|\.)([0-9]+|0x[0-9a-f]*)$`)
 
 // No address of an endpoint makes the check panic, and none that it allows names a forbidden IP address.
 func FuzzCheckURL(f *testing.F) {
-	for _, text := range []string{"https://example.com/a?b", "https://[::1%25lo]:1/", "http://127.0.0.1", "https://0x7f.1/", "https://2130706433/", "https://[::ffff:a9fe:a9fe]", "https://ⓛocalhost/", "https://169。254。169。254", "https://a.0X7f.:1"} {
+	for _, text := range []string{"https://example.com/a?b", "https://[::1%25lo]:1/", "http://127.0.0.1",
+		"https://0x7f.1/", "https://2130706433/", "https://[::ffff:a9fe:a9fe]", "https://ⓛocalhost/",
+		"https://169。254。169。254", "https://a.0X7f.:1"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		if (webhook.Addresses{}).CheckURL(text) != nil {
 			return
 		}
-		if !strings.EqualFold(text[:8], "https://") || strings.Contains(text, "@") && !strings.Contains(text[8:], "/") && !strings.Contains(text, "?") {
+		if !strings.EqualFold(text[:8], "https://") ||
+			strings.Contains(text, "@") && !strings.Contains(text[8:], "/") && !strings.Contains(text, "?") {
 			t.Errorf("%q is allowed", text)
 		}
 		u, err := url.Parse(text)

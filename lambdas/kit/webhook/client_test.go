@@ -42,19 +42,22 @@ func endpoint(t *testing.T, handler http.HandlerFunc) (*httptest.Server, *webhoo
 	t.Cleanup(server.Close)
 	d := &dials{}
 	trust := server.Client().Transport.(*http.Transport).TLSClientConfig
-	return server, &webhook.Client{Addresses: webhook.Addresses{Local: []string{server.URL}}, TLS: trust, Connecting: d.note}, d
+	return server, &webhook.Client{Addresses: webhook.Addresses{Local: []string{server.URL}}, TLS: trust,
+		Connecting: d.note}, d
 }
 
 func TestPost(t *testing.T) {
 	t.Parallel()
 	server, client, _ := endpoint(t, func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		if string(body) != `{"a":1}` || r.Header.Get("Webhook-Id") != "msg_1" || r.Header.Get("Content-Type") != "application/json" || r.Method != http.MethodPost || r.ContentLength != 7 {
+		if string(body) != `{"a":1}` || r.Header.Get("Webhook-Id") != "msg_1" ||
+			r.Header.Get("Content-Type") != "application/json" || r.Method != http.MethodPost || r.ContentLength != 7 {
 			t.Errorf("got %s %q %v", r.Method, body, r.Header)
 		}
 		w.WriteHeader(http.StatusAccepted)
 	})
-	answer, err := client.Post(t.Context(), server.URL+"/hooks", http.Header{"Webhook-Id": {"msg_1"}, "Content-Type": {"application/json"}}, []byte(`{"a":1}`))
+	answer, err := client.Post(t.Context(), server.URL+"/hooks",
+		http.Header{"Webhook-Id": {"msg_1"}, "Content-Type": {"application/json"}}, []byte(`{"a":1}`))
 	if err != nil || !answer.OK() || answer.Gone() || answer.Status != http.StatusAccepted {
 		t.Errorf("got %+v, %v", answer, err)
 	}
@@ -69,10 +72,13 @@ func TestPostAnswers(t *testing.T) {
 		ok, gone   bool
 		least      time.Duration
 	}{
-		"OK": {status: 200, ok: true}, "NoContent": {status: 204, ok: true}, "Redirect": {status: 302}, "NotModified": {status: 304}, "Refused": {status: 400}, "Gone": {status: 410, gone: true},
-		"Failed": {status: 500, retryAfter: "60"}, "Busy": {status: 503, retryAfter: "60", least: time.Minute}, "Many": {status: 429, retryAfter: later, least: 59 * time.Minute},
-		"Past": {status: 503, retryAfter: "Mon, 02 Jan 2006 15:04:05 GMT"}, "Negative": {status: 503, retryAfter: "-1"}, "Nonsense": {status: 503, retryAfter: "soon"},
-		"Never": {status: 503, retryAfter: "9223372036854775807", least: 24 * time.Hour},
+		"OK": {status: 200, ok: true}, "NoContent": {status: 204, ok: true}, "Redirect": {status: 302},
+		"NotModified": {status: 304}, "Refused": {status: 400}, "Gone": {status: 410, gone: true},
+		"Failed": {status: 500, retryAfter: "60"}, "Busy": {status: 503, retryAfter: "60", least: time.Minute},
+		"Many": {status: 429, retryAfter: later, least: 59 * time.Minute},
+		"Past": {status: 503, retryAfter: "Mon, 02 Jan 2006 15:04:05 GMT"}, "Negative": {status: 503, retryAfter: "-1"},
+		"Nonsense": {status: 503, retryAfter: "soon"},
+		"Never":    {status: 503, retryAfter: "9223372036854775807", least: 24 * time.Hour},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -87,7 +93,8 @@ func TestPostAnswers(t *testing.T) {
 				w.WriteHeader(test.status)
 			})
 			got, err := client.Post(t.Context(), server.URL, http.Header{}, nil)
-			if err != nil || got.OK() != test.ok || got.Gone() != test.gone || got.RetryAfter < test.least || got.RetryAfter > test.least+time.Minute || elsewhere > 0 {
+			if err != nil || got.OK() != test.ok || got.Gone() != test.gone || got.RetryAfter < test.least ||
+				got.RetryAfter > test.least+time.Minute || elsewhere > 0 {
 				t.Errorf("got %+v, %v, %d redirects followed", got, err, elsewhere)
 			}
 		})
@@ -201,11 +208,13 @@ func TestPostForbidden(t *testing.T) {
 		t.Errorf("connected to %v, refused %v", made.made, made.refused)
 	}
 	client.Resolver = names(t, "127.0.0.1")
-	if _, err := client.Post(t.Context(), "https://endpoint.example:1/", http.Header{}, nil); err == nil || len(made.refused) != 4 {
+	if _, err := client.Post(t.Context(), "https://endpoint.example:1/", http.Header{}, nil); err == nil ||
+		len(made.refused) != 4 {
 		t.Errorf("got %v, refused %v: want that another port of this machine is refused", err, made.refused)
 	}
 	strict := &webhook.Client{Connecting: made.note}
-	for _, url := range []string{server.URL, "https://169.254.169.254/", "http://127.0.0.1/", "https://[::ffff:127.0.0.1]/"} {
+	for _, url := range []string{server.URL, "https://169.254.169.254/", "http://127.0.0.1/",
+		"https://[::ffff:127.0.0.1]/"} {
 		if _, err := strict.Post(t.Context(), url, http.Header{}, nil); err == nil {
 			t.Errorf("%s is reached", url)
 		}

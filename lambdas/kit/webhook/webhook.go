@@ -51,7 +51,8 @@ type Secret struct{ key []byte }
 // NewSecret returns the secret of a key of 24 to 64 bytes.
 func NewSecret(key []byte) (Secret, error) {
 	if len(key) < leastSecret || len(key) > mostSecret {
-		return Secret{}, fmt.Errorf("a secret of webhooks: got %d bytes, allowed are %d to %d", len(key), leastSecret, mostSecret)
+		return Secret{}, fmt.Errorf("a secret of webhooks: got %d bytes, allowed are %d to %d", len(key), leastSecret,
+			mostSecret)
 	}
 	return Secret{key: key}, nil
 }
@@ -107,7 +108,8 @@ func Verify(header http.Header, body []byte, now time.Time, secrets ...Secret) e
 		return ErrHeaders
 	}
 	if now.Sub(time.Unix(seconds, 0)).Abs() > Tolerance {
-		return fmt.Errorf("%w: got %s, and now is %s", ErrTimestamp, time.Unix(seconds, 0).UTC().Format(time.RFC3339), now.UTC().Format(time.RFC3339))
+		return fmt.Errorf("%w: got %s, and now is %s", ErrTimestamp, time.Unix(seconds, 0).UTC().Format(time.RFC3339),
+			now.UTC().Format(time.RFC3339))
 	}
 	for _, s := range secrets {
 		want := []byte(s.sign(id, seconds, body))

@@ -32,7 +32,8 @@ func TestSign(t *testing.T) {
 	at := time.Unix(1614265330, 0)
 	webhook.Sign(header, "msg_p5jXN8AQM9LWM0D4loKWxJek", at, body, first, second)
 	want := "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
-	if got, rest, _ := strings.Cut(header.Get("webhook-signature"), " "); got != want || !strings.HasPrefix(rest, "v1,") {
+	if got, rest, _ := strings.Cut(header.Get("webhook-signature"), " "); got != want ||
+		!strings.HasPrefix(rest, "v1,") {
 		t.Errorf("got %q and %q, want %q and another", got, rest, want)
 	}
 	if got := header.Get("webhook-timestamp"); got != "1614265330" {
@@ -56,16 +57,28 @@ func TestVerifyErr(t *testing.T) {
 		by     webhook.Secret
 		want   error
 	}{
-		"Body":          {body: "c", now: at, by: s, want: webhook.ErrSignature},
-		"Secret":        {body: "b", now: at, by: other, want: webhook.ErrSignature},
-		"ID":            {change: func(h http.Header) { h.Set(webhook.IDHeader, "b") }, body: "b", now: at, by: s, want: webhook.ErrSignature},
-		"Version":       {change: func(h http.Header) { h.Set(webhook.SignatureHeader, "v2"+h.Get(webhook.SignatureHeader)[2:]) }, body: "b", now: at, by: s, want: webhook.ErrSignature},
-		"NoSignature":   {change: func(h http.Header) { h.Del(webhook.SignatureHeader) }, body: "b", now: at, by: s, want: webhook.ErrHeaders},
-		"NoID":          {change: func(h http.Header) { h.Del(webhook.IDHeader) }, body: "b", now: at, by: s, want: webhook.ErrHeaders},
-		"NoTimestamp":   {change: func(h http.Header) { h.Set(webhook.TimestampHeader, "now") }, body: "b", now: at, by: s, want: webhook.ErrHeaders},
-		"Old":           {body: "b", now: at.Add(webhook.Tolerance + time.Second), by: s, want: webhook.ErrTimestamp},
-		"New":           {body: "b", now: at.Add(-webhook.Tolerance - time.Second), by: s, want: webhook.ErrTimestamp},
-		"LaterSigned":   {change: func(h http.Header) { h.Set(webhook.TimestampHeader, "1614265331") }, body: "b", now: at, by: s, want: webhook.ErrSignature},
+		"Body":   {body: "c", now: at, by: s, want: webhook.ErrSignature},
+		"Secret": {body: "b", now: at, by: other, want: webhook.ErrSignature},
+		"ID": {change: func(h http.Header) {
+			h.Set(webhook.IDHeader, "b")
+		}, body: "b", now: at, by: s, want: webhook.ErrSignature},
+		"Version": {change: func(h http.Header) {
+			h.Set(webhook.SignatureHeader, "v2"+h.Get(webhook.SignatureHeader)[2:])
+		}, body: "b", now: at, by: s, want: webhook.ErrSignature},
+		"NoSignature": {change: func(h http.Header) {
+			h.Del(webhook.SignatureHeader)
+		}, body: "b", now: at, by: s, want: webhook.ErrHeaders},
+		"NoID": {change: func(h http.Header) {
+			h.Del(webhook.IDHeader)
+		}, body: "b", now: at, by: s, want: webhook.ErrHeaders},
+		"NoTimestamp": {change: func(h http.Header) {
+			h.Set(webhook.TimestampHeader, "now")
+		}, body: "b", now: at, by: s, want: webhook.ErrHeaders},
+		"Old": {body: "b", now: at.Add(webhook.Tolerance + time.Second), by: s, want: webhook.ErrTimestamp},
+		"New": {body: "b", now: at.Add(-webhook.Tolerance - time.Second), by: s, want: webhook.ErrTimestamp},
+		"LaterSigned": {change: func(h http.Header) {
+			h.Set(webhook.TimestampHeader, "1614265331")
+		}, body: "b", now: at, by: s, want: webhook.ErrSignature},
 		"NoSecretKnown": {body: "b", now: at, want: webhook.ErrSignature},
 	}
 	for name, test := range tests {
@@ -85,7 +98,8 @@ func TestVerifyErr(t *testing.T) {
 
 func TestSecretErr(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{"", "whsec_", "whsec_?", "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "whsec_QUJD", "whsec_" + strings.Repeat("QUJD", 22)} {
+	for _, text := range []string{"", "whsec_", "whsec_?", "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "whsec_QUJD",
+		"whsec_" + strings.Repeat("QUJD", 22)} {
 		if _, err := webhook.ParseSecret(text); err == nil || len(text) > 6 && strings.Contains(err.Error(), text[6:]) {
 			t.Errorf("%q: got %v, want an error without the secret", text, err)
 		}
@@ -106,7 +120,8 @@ func TestSecretIsHidden(t *testing.T) {
 	}}
 	slog.New(slog.NewJSONHandler(&log, untimed)).Info("m", "secret", s, "all", fmt.Sprintf("%v %+v %#v %s", s, s, s, s))
 	const hidden = "whsec_hidden"
-	const want = `{"level":"INFO","msg":"m","secret":"` + hidden + `","all":"` + hidden + " " + hidden + " " + hidden + " " + hidden + "\"}\n"
+	const want = `{"level":"INFO","msg":"m","secret":"` + hidden + `","all":"` + hidden + " " + hidden + " " + hidden +
+		" " + hidden + "\"}\n"
 	if log.String() != want || s.Reveal() != text {
 		t.Errorf("wrote %s, want %s; revealed %q", &log, want, s.Reveal())
 	}

@@ -17,10 +17,12 @@ func TestTime(t *testing.T) {
 		moment := rapid.Custom(func(t *rapid.T) time.Time {
 			zone := time.FixedZone("", 60*rapid.IntRange(-14*60, 14*60).Draw(t, "zone"))
 			// Whole seconds and tenths are where the texts of a time.Time are shorter.
-			return time.UnixMilli(1769990400000 + 100*rapid.Int64Range(0, 50).Draw(t, "tenths") + rapid.Int64Range(0, 9).Draw(t, "milliseconds")).In(zone)
+			return time.UnixMilli(1769990400000 + 100*rapid.Int64Range(0, 50).Draw(t, "tenths") +
+				rapid.Int64Range(0, 9).Draw(t, "milliseconds")).In(zone)
 		})
 		a, b := moment.Draw(t, "a"), moment.Draw(t, "b")
-		if x, y := wire.Time(a).String(), wire.Time(b).String(); len(x) != len("2026-02-02T09:30:00.000Z") || (x < y) != a.Before(b) {
+		if x, y := wire.Time(a).String(), wire.Time(b).String(); len(x) != len("2026-02-02T09:30:00.000Z") ||
+			(x < y) != a.Before(b) {
 			t.Fatalf("%s is %s, and %s is %s", a, x, b, y)
 		}
 		text, err := json.Marshal(wire.Time(a))

@@ -13,7 +13,8 @@ import (
 )
 
 func main() {
-	kit.StartResponder("lake", func(_ context.Context, environment kit.Environment) (func(context.Context, json.RawMessage) (lake.Report, error), error) {
+	kit.StartResponder("lake", func(_ context.Context,
+		environment kit.Environment) (func(context.Context, json.RawMessage) (lake.Report, error), error) {
 		values, err := environment.Require("LAKE_DEFINITION", "LAKE_BUCKET")
 		if err != nil {
 			return nil, err

@@ -14,7 +14,8 @@ import (
 )
 
 func main() {
-	kit.StartEvent("lake", func(_ context.Context, environment kit.Environment) (func(context.Context, stream.Event) error, error) {
+	kit.StartEvent("lake", func(_ context.Context,
+		environment kit.Environment) (func(context.Context, stream.Event) error, error) {
 		values, err := environment.Require("LAKE_DEFINITION", "LAKE_BUCKET")
 		if err != nil {
 			return nil, err

@@ -7,29 +7,27 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream"
-	"github.com/onesynth-cdk/onesynth/lambdas/lingible/dynamodb"
+	service "github.com/onesynth-cdk/onesynth/lambdas/lingible"
 )
 
 // function is the account cleaner.
 type function struct {
-	accounts interface {
-		// CleanAccount reports whether nothing is left of a user; if not, it is called again.
-		CleanAccount(ctx context.Context, user string) (complete bool, err error)
-	}
+	// clean reports whether nothing is left of a user; if not, it is called again.
+	clean   func(ctx context.Context, user string) (complete bool, err error)
 	batch   *stream.Batch
 	metrics *kit.Metrics
 }
 
-// handle cleans the accounts of a batch. One that fails holds up no other: accounts have nothing in common. One for which there was
-// no time is delivered again.
+// handle cleans the accounts of a batch. One that fails holds up no other: accounts have nothing in common. One for
+// which there was no time is delivered again.
 func (f *function) handle(ctx context.Context, event stream.Event) (events.DynamoDBEventResponse, error) {
 	cleaned := 0
 	response, err := f.batch.Each(ctx, event, func(ctx context.Context, change events.DynamoDBStreamRecord) error {
-		user, err := dynamodb.DeletedUser(change)
+		user, err := service.DeletedUser(change)
 		if user == "" {
 			return err
 		}
-		complete, err := f.accounts.CleanAccount(ctx, user)
+		complete, err := f.clean(ctx, user)
 		if complete {
 			cleaned++
 		} else if err == nil {

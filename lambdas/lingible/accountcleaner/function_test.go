@@ -17,6 +17,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream/streamtest"
+	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -37,21 +38,27 @@ func (a *accounts) CleanAccount(_ context.Context, user string) (bool, error) {
 }
 
 func record(sequence, image string) string {
-	return fmt.Sprintf(`{"eventID":"e%[1]s","eventName":"MODIFY","dynamodb":{"Keys":{},"NewImage":{%[2]s},"SequenceNumber":"%[1]s"}}`, sequence, image)
+	return fmt.Sprintf(
+		`{"eventID":"e%[1]s","eventName":"MODIFY","dynamodb":{"Keys":{},"NewImage":{%[2]s},"SequenceNumber":"%[1]s"}}`,
+		sequence, image)
 }
 
 func profile(user, sk, status string) string {
-	return fmt.Sprintf(`"PK":{"S":"USER#%[1]s"},"SK":{"S":%[2]q},"user_id":{"S":%[1]q},"status":{"S":%[3]q}`, user, sk, status)
+	return fmt.Sprintf(`"PK":{"S":"USER#%[1]s"},"SK":{"S":%[2]q},"user_id":{"S":%[1]q},"status":{"S":%[3]q}`, user, sk,
+		status)
 }
 
-// Each deletion in a batch is cleaned. Those that are not finished come again, and those that cannot be are in the queue of failures;
-// other records are passed over, with any content.
+// Each deletion in a batch is cleaned. Those that are not finished come again, and those that cannot be are in the
+// queue of failures; other records are passed over, with any content.
 func TestBatch(t *testing.T) {
 	t.Parallel()
 	records := []string{
-		record("1", profile("ann", "PROFILE", "deleting")), record("2", profile("bob", "PROFILE", "deleting")), record("3", profile("cy", "PROFILE", "deleting")),
-		record("4", profile("dee#", "PROFILE", "deleting")), record("5", profile("ed", "PROFILE", "active")), record("6", profile("flo", "USAGE#LIMITS", "deleting")),
-		record("7", `"SK":{"S":"PROFILE"},"status":{"S":"deleting"},"user_id":{"N":"1"}`), record("8", ""), `{"eventID":"e9","dynamodb":{}}`,
+		record("1", profile("ann", "PROFILE", "deleting")), record("2", profile("bob", "PROFILE", "deleting")),
+		record("3", profile("cy", "PROFILE", "deleting")),
+		record("4", profile("dee#", "PROFILE", "deleting")), record("5", profile("ed", "PROFILE", "active")),
+		record("6", profile("flo", "USAGE#LIMITS", "deleting")),
+		record("7", `"SK":{"S":"PROFILE"},"status":{"S":"deleting"},"user_id":{"N":"1"}`), record("8", ""),
+		`{"eventID":"e9","dynamodb":{}}`,
 		record("10", profile("gil", "PROFILE", "deleting")), record("11", profile("hal", "PROFILE", "deleting")),
 	}
 	var output bytes.Buffer
@@ -61,8 +68,10 @@ func TestBatch(t *testing.T) {
 	}
 	store := &accounts{}
 	failures := &streamtest.Queue{}
-	f := &function{accounts: store, batch: &stream.Batch{Failures: failures, Log: log}, metrics: &kit.Metrics{Namespace: "Onesynth/lingible", Function: "accountcleaner", Writer: &output}}
-	answer, err := kit.NewResponder(log, f.handle).Invoke(t.Context(), []byte(`{"Records":[`+strings.Join(records, ",")+`]}`))
+	f := &function{clean: store.CleanAccount, batch: &stream.Batch{Failures: failures, Log: log},
+		metrics: &kit.Metrics{Namespace: "Onesynth/lingible", Function: "accountcleaner", Writer: &output}}
+	answer, err := kit.NewResponder(log, f.handle).Invoke(t.Context(),
+		[]byte(`{"Records":[`+strings.Join(records, ",")+`]}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,14 +83,18 @@ func TestBatch(t *testing.T) {
 	for _, failure := range response.BatchItemFailures {
 		failed = append(failed, failure.ItemIdentifier)
 	}
-	if diff := cmp.Diff([][]string{{"2", "3"}, {"ann", "bob", "cy", "dee#", "gil", "hal"}}, [][]string{failed, store.cleaned}); diff != "" {
+	if diff := cmp.Diff([][]string{{"2", "3"}, {"ann", "bob", "cy", "dee#", "gil", "hal"}},
+		[][]string{failed, store.cleaned}); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	if logged := output.String(); !strings.Contains(logged, `"AccountsCleaned":3`) || strings.Count(logged, "a change of a table is not handled") != 3 || !strings.Contains(logged, "too much is going on") {
+	if logged := output.String(); !strings.Contains(logged, `"AccountsCleaned":3`) ||
+		strings.Count(logged, "a change of a table is not handled") != 3 ||
+		!strings.Contains(logged, "too much is going on") {
 		t.Errorf("wrote %s", logged)
 	}
-	if f := failures.Failures(); len(f) != 2 || !strings.Contains(f["7"].Cause, "no user_id") || string(f["7"].Record) != records[6] || !strings.Contains(f["10"].Cause, "not readable") {
+	if f := failures.Failures(); len(f) != 2 || !strings.Contains(f["7"].Cause, "no user_id") ||
+		string(f["7"].Record) != records[6] || !strings.Contains(f["10"].Cause, "not readable") {
 		t.Errorf("the queue of failures has %+v", f)
 	}
-	metricstest.Complete(t, output.String(), schema.MetricsOf("accountcleaner", schema.Lingible().Metrics))
+	metricstest.Complete(t, output.String(), schema.MetricsOf("accountcleaner", lingible.Platform().Metrics))
 }

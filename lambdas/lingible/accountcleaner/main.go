@@ -8,14 +8,18 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/queue"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream"
-	"github.com/onesynth-cdk/onesynth/lambdas/lingible/dynamodb"
+	service "github.com/onesynth-cdk/onesynth/lambdas/lingible"
+	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 )
 
 func main() {
-	kit.StartResponder("lingible", func(_ context.Context, environment kit.Environment) (func(context.Context, stream.Event) (events.DynamoDBEventResponse, error), error) {
-		store, err := dynamodb.Open(environment, "accountcleaner")
+	kit.StartResponder("lingible", func(_ context.Context,
+		environment kit.Environment) (func(context.Context, stream.Event) (events.DynamoDBEventResponse, error),
+		error) {
+		db, err := dynamo.Open(environment, lingible.Platform(), "accountcleaner")
 		if err != nil {
 			return nil, err
 		}
@@ -24,7 +28,8 @@ func main() {
 			return nil, err
 		}
 		f := &function{
-			accounts: store, batch: &stream.Batch{Failures: failures, Log: environment.Log},
+			clean:   (&service.Service{DB: db}).CleanAccount,
+			batch:   &stream.Batch{Failures: failures, Log: environment.Log},
 			metrics: environment.Metrics,
 		}
 		return f.handle, nil

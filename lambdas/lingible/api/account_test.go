@@ -16,12 +16,10 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
-	"github.com/onesynth-cdk/onesynth/lambdas/lingible"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/api"
-	"github.com/onesynth-cdk/onesynth/lambdas/lingible/language"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/lexicons"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/lingibletest"
-	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 )
 
 // A deleted account has no route but its deletion, whether the request is good or not, and changes nothing:
@@ -34,24 +32,22 @@ func TestNoRouteWithoutAccount(t *testing.T) {
 		t.Fatal(err)
 	}
 	log := slog.New(slog.DiscardHandler)
-	live := language.NewLive(&lingible.Exporter{Store: w.Store}, initial, log, w.Read)
-	w.Translator.Language = live
-	handler := (&api.API{
-		Users: w.Users, Translator: w.Translator, Keys: w.Store.Keys(), Limiter: httpapitest.Unlimited{}, Log: log, Now: w.Read,
-		Moderation: &lingible.Moderation{Users: w.Users, Store: w.Store, Language: live, VotesToApprove: 1, Calendar: w.Users.Calendar, Log: log},
-		Trends:     &lingible.Trends{Users: w.Users, Store: w.Store, Language: live, Log: log, Now: w.Read},
-		Quiz:       &lingible.Quiz{Users: w.Users, Store: w.Store, Lexicon: live},
-	}).Handler()
+	w.Know(initial...)
+	w.Language, w.VotesToApprove = w.Lexicon, 1
+	handler := (&api.API{Service: w.Service, Keys: w.Keys(), Limiter: httpapitest.Unlimited{}, Log: log,
+		Now: w.Read}).Handler()
 	ann := w.Premium(t, "ann")
-	translated, err := w.Translator.Translate(t.Context(), ann, lingible.TranslationInput{Text: "no cap"})
+	translated, err := w.Translate(t.Context(), ann, lingible.TranslationInput{Text: "no cap"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	send := func(method, path, body string, issued time.Time) (status int, code string) {
-		r := httptest.NewRequest(method, strings.NewReplacer("{id}", translated.ID, "{submission_id}", uuid.NewString()).Replace(path), strings.NewReader(body))
+		r := httptest.NewRequest(method, strings.NewReplacer("{id}", translated.ID, "{submission_id}",
+			uuid.NewString()).Replace(path), strings.NewReader(body))
 		recorder := httptest.NewRecorder()
 		handler.ServeHTTP(recorder, r.WithContext(kit.WithInvocation(r.Context(), kit.Invocation{
-			Claims: map[string]string{"sub": "ann", "iat": fmt.Sprint(issued.Unix())}, Groups: []string{"admin"}, SourceAddress: "203.0.113.7",
+			Claims: map[string]string{"sub": "ann", "iat": fmt.Sprint(issued.Unix())}, Groups: []string{"admin"},
+			SourceAddress: "203.0.113.7",
 		})))
 		var answer api.ErrorResponse
 		_ = json.Unmarshal(recorder.Body.Bytes(), &answer)
@@ -68,7 +64,7 @@ func TestNoRouteWithoutAccount(t *testing.T) {
 		t.Fatalf("the deletion: got %d", status)
 	}
 	stored := func() (items []string) {
-		for _, table := range schema.Lingible().Database.Tables {
+		for _, table := range lingible.Platform().Database.Tables {
 			for _, item := range w.Items(t, table.Name) {
 				var read map[string]any
 				if err := attributevalue.UnmarshalMap(item, &read); err != nil {
@@ -82,7 +78,7 @@ func TestNoRouteWithoutAccount(t *testing.T) {
 	}
 	for _, state := range []string{"being removed", "removed"} {
 		before := stored()
-		for _, route := range schema.Lingible().Routes {
+		for _, route := range lingible.Platform().Routes {
 			if !route.Caller.Authenticated() {
 				continue
 			}
@@ -91,15 +87,17 @@ func TestNoRouteWithoutAccount(t *testing.T) {
 				if route.Key() == "DELETE /user/account" {
 					body, wantStatus, wantCode = deletion, http.StatusAccepted, ""
 				}
-				if status, code := send(route.Method, route.Path, body, ann.Issued); status != wantStatus || code != wantCode {
-					t.Errorf("%s with %q, while the account is %s: got %d %s, want %d %s", route.Key(), body, state, status, code, wantStatus, wantCode)
+				if status, code := send(route.Method, route.Path, body, ann.Issued); status != wantStatus ||
+					code != wantCode {
+					t.Errorf("%s with %q, while the account is %s: got %d %s, want %d %s", route.Key(), body, state,
+						status, code, wantStatus, wantCode)
 				}
 			}
 		}
 		if after := stored(); !slices.Equal(after, before) {
 			t.Errorf("while the account is %s, requests changed %v to %v", state, before, after)
 		}
-		if complete, err := w.Store.CleanAccount(t.Context(), "ann"); err != nil || !complete {
+		if complete, err := w.CleanAccount(t.Context(), "ann"); err != nil || !complete {
 			t.Fatal(complete, err)
 		}
 	}

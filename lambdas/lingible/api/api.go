@@ -15,18 +15,15 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
-	"github.com/onesynth-cdk/onesynth/lambdas/lingible"
+	service "github.com/onesynth-cdk/onesynth/lambdas/lingible"
+	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 // API serves all routes of the platform.
 type API struct {
-	// Users, Translator, Moderation, Trends and Quiz carry the requests out.
-	Users      Users
-	Translator Translator
-	Moderation Moderation
-	Trends     Trends
-	Quiz       Quiz
+	// Service carries requests out.
+	Service *service.Service
 	// Keys are the idempotency keys, each user's a scope of its own.
 	Keys idempotency.Claims
 	// Limiter counts calls towards the rate limits.
@@ -60,20 +57,24 @@ type server struct {
 
 func newServer(a *API) *server {
 	callers := map[schema.Caller]httpapi.Identity{}
-	for _, caller := range schema.Lingible().Callers() {
+	for _, caller := range lingible.Platform().Callers() {
 		if !caller.Authenticated() {
 			continue
 		}
 		identity := httpapi.ByToken("userToken", "A token of this platform's issuer. The user is its subject.")
 		if caller.Group != "" {
-			identity = httpapi.ByToken("adminToken", "A token of this platform's issuer, of a user in the group "+caller.Group+".")
+			identity = httpapi.ByToken("adminToken",
+				"A token of this platform's issuer, of a user in the group "+caller.Group+".")
 		}
 		identity.Errors = []error{lingible.ErrUserDeleted}
 		callers[caller] = identity
 	}
 	s := &server{api: a, Server: httpapi.New(httpapi.Config{
-		Platform:     schema.Lingible(),
-		Description:  "People translate slang into standard English and back, submit terms to a lexicon and vote on them, see what is trending, and take a quiz. Fields and query parameters that this description does not name are ignored, null is the same as an optional field left out, and a body without a Content-Type is taken for JSON.",
+		Platform: lingible.Platform(),
+		Description: "People translate slang into standard English and back, submit terms to a lexicon and vote on " +
+			"them, see what is trending, and take a quiz. Fields and query parameters that this description does not " +
+			"name are ignored, null is the same as an optional field left out, and a body without a Content-Type is " +
+			"taken for JSON.",
 		Callers:      callers,
 		Admit:        a.admit,
 		MaxBodyBytes: maxBody,
@@ -85,9 +86,12 @@ func newServer(a *API) *server {
 		Idempotency: httpapi.Idempotency{
 			Keys:  userKeys{a.Keys},
 			Claim: idempotency.WhileReading,
-			Description: "A key of the caller's choice, in printable ASCII; without one the request is carried out each time. The same request with the same key is carried out once and answered alike for 24 hours, also if it was refused; with another request the key is refused. " +
+			Description: "A key of the caller's choice, in printable ASCII; without one the request is carried out " +
+				"each time. The same request with the same key is carried out once and answered alike for 24 hours, " +
+				"also if it was refused; with another request the key is refused. " +
 				"Two requests are the same if method, path and body are, byte for byte. " +
-				"A body of the wrong form does not use its key up, nor does a request that is refused for the caller's tier, or fails for a reason that passes (409 with Retry-After, 429, 5xx).",
+				"A body of the wrong form does not use its key up, nor does a request that is refused for the " +
+				"caller's tier, or fails for a reason that passes (409 with Retry-After, 429, 5xx).",
 			Passing: []error{&lingible.UsageError{}, &lingible.SubscriptionError{}, lingible.ErrUserDeleted},
 		},
 		Log: a.Log,
@@ -121,19 +125,19 @@ func (a *API) admit(ctx *httpapi.Context) (context.Context, error) {
 	caller := callerFrom(ctx.Context())
 	if ctx.Route.Caller.Authenticated() && ctx.Declared().ID != deleteUser {
 		var check func(context.Context) error
-		caller, check = a.Users.Admit(caller)
+		caller, check = a.Service.Admit(caller)
 		ctx.WhileReading(check)
 	}
 	return context.WithValue(ctx.Context(), callerKey{}, caller), nil
 }
 
 // callerFrom is the caller of a request.
-func callerFrom(ctx context.Context) lingible.Caller {
-	if admitted, ok := ctx.Value(callerKey{}).(lingible.Caller); ok {
+func callerFrom(ctx context.Context) service.Caller {
+	if admitted, ok := ctx.Value(callerKey{}).(service.Caller); ok {
 		return admitted
 	}
 	invocation := kit.InvocationFrom(ctx)
-	caller := lingible.Caller{ID: invocation.Subject(), Email: invocation.Claims["email"]}
+	caller := service.Caller{ID: invocation.Subject(), Email: invocation.Claims["email"]}
 	if seconds, err := strconv.ParseFloat(invocation.Claims["iat"], 64); err == nil {
 		caller.Issued = time.Unix(int64(seconds), 0)
 	}

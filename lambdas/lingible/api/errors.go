@@ -13,7 +13,6 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/ratelimit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
-	"github.com/onesynth-cdk/onesynth/lambdas/lingible"
 )
 
 // ErrorResponse is the form of every error.
@@ -27,8 +26,8 @@ type ErrorResponse struct {
 	RequestID string             `json:"request_id" doc:"Names the request in the operator's logs."`
 }
 
-// failures returns the answers to errors. The contract names AUTH_001, VAL_001, RES_001, BIZ_001,
-// BIZ_004, SYS_001 and RATE_001; the other codes are for cases on which it is silent.
+// failures returns the answers to the kit's errors; those of package lingible say their own. The contract names
+// AUTH_001, VAL_001, SYS_001 and RATE_001; the other codes are for cases on which it is silent.
 func failures(now func() time.Time) httpapi.Errors {
 	if now == nil {
 		now = time.Now
@@ -40,36 +39,33 @@ func failures(now func() time.Time) httpapi.Errors {
 		Known: []httpapi.KnownError{
 			answer("AUTH_001", http.StatusUnauthorized, httpapi.Refused(http.StatusUnauthorized)),
 			answer("AUTH_002", http.StatusForbidden, httpapi.Is(httpapi.ErrForbidden)),
-			answer("AUTH_003", http.StatusForbidden, httpapi.Is(lingible.ErrUserDeleted)),
 			answer("RES_001", http.StatusNotFound, httpapi.Refused(http.StatusNotFound)),
-			answer("RES_001", http.StatusNotFound, httpapi.Is(lingible.ErrTranslationNotFound, lingible.ErrSubmissionNotFound, lingible.ErrNoQuiz, lingible.ErrNoTerms, lingible.ErrNoQuestion)),
-			answer("RES_002", http.StatusConflict, httpapi.Is(
-				lingible.ErrTermKnown, lingible.ErrAlreadySubmitted, lingible.ErrOwnSubmission, lingible.ErrAlreadyVoted,
-				lingible.ErrNotOpen, lingible.ErrDecided, lingible.ErrNoSuchQuestion, lingible.ErrAnswered)),
 			answer("RES_003", http.StatusMethodNotAllowed, httpapi.Refused(http.StatusMethodNotAllowed)),
 			answer("RES_004", http.StatusConflict, httpapi.As[*idempotency.RunningError]),
-			{Code: "RES_004", Status: http.StatusConflict, Match: httpapi.Is(idempotency.ErrClaimLost), RetryAfter: time.Second},
+			{Code: "RES_004", Status: http.StatusConflict, Match: httpapi.Is(idempotency.ErrClaimLost),
+				RetryAfter: time.Second},
 			answer("VAL_001", http.StatusUnprocessableEntity, httpapi.Refused(0)),
 			answer("VAL_001", http.StatusUnprocessableEntity, httpapi.Is(idempotency.ErrOtherRequest)),
 			answer("VAL_002", http.StatusBadRequest, httpapi.Refused(http.StatusBadRequest)),
 			answer("VAL_003", http.StatusRequestEntityTooLarge, httpapi.Refused(http.StatusRequestEntityTooLarge)),
 			answer("VAL_004", http.StatusUnsupportedMediaType, httpapi.Refused(http.StatusUnsupportedMediaType)),
-			answer("BIZ_001", http.StatusTooManyRequests, httpapi.As[*lingible.UsageError]),
-			answer("BIZ_004", http.StatusForbidden, httpapi.As[*lingible.SubscriptionError]),
 			answer("RATE_001", http.StatusTooManyRequests, httpapi.As[*ratelimit.LimitedError]),
 			{
 				Code: "SYS_003", Status: http.StatusServiceUnavailable, Match: httpapi.As[*model.Error],
-				Message: "the language model gave no answer, and nothing was charged: try again in a few seconds", RetryAfter: 5 * time.Second,
+				Message:    "the language model gave no answer, and nothing was charged: try again in a few seconds",
+				RetryAfter: 5 * time.Second,
 			},
 			{
-				Code: "SYS_002", Status: http.StatusServiceUnavailable, Match: httpapi.Is(retry.ErrBusy, retry.ErrUnanswered, retry.ErrStale, context.DeadlineExceeded),
+				Code: "SYS_002", Status: http.StatusServiceUnavailable,
+				Match:   httpapi.Is(retry.ErrBusy, retry.ErrUnanswered, retry.ErrStale, context.DeadlineExceeded),
 				Message: httpapi.TryAgain, RetryAfter: time.Second,
 			},
 		},
 		Unknown: httpapi.KnownError{Code: "SYS_001"},
 		Body: func(ctx context.Context, f httpapi.Failure) any {
 			return ErrorResponse{
-				Message: f.Message, ErrorCode: f.Code, Status: f.Status, Details: append([]validate.Problem{}, f.Problems()...), Timestamp: now().UTC(),
+				Message: f.Message, ErrorCode: f.Code, Status: f.Status,
+				Details: append([]validate.Problem{}, f.Problems()...), Timestamp: now().UTC(),
 				RequestID: cmp.Or(kit.InvocationFrom(ctx).RequestID, "none"),
 			}
 		},

@@ -5,17 +5,8 @@ import (
 	"net/http"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
-	"github.com/onesynth-cdk/onesynth/lambdas/lingible"
+	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 )
-
-// Quiz is what the routes of the quiz call; [lingible.Quiz] is one.
-type Quiz interface {
-	Question(ctx context.Context, caller lingible.Caller, difficulty lingible.Difficulty, category lingible.Category) (lingible.QuizQuestion, error)
-	Answer(ctx context.Context, caller lingible.Caller, sessionID, questionID, selected string) (lingible.QuizAnswer, error)
-	Progress(ctx context.Context, caller lingible.Caller, sessionID string) (lingible.QuizProgress, error)
-	End(ctx context.Context, caller lingible.Caller, sessionID string) (lingible.QuizProgress, error)
-	History(ctx context.Context, caller lingible.Caller) (lingible.QuizHistory, error)
-}
 
 // QuizSelection answers a question. The server measures the time.
 type QuizSelection struct {
@@ -42,18 +33,25 @@ type (
 func (s *server) registerQuiz() {
 	httpapi.Serve(s.Server, httpapi.Operation{
 		Method: http.MethodGet, Path: "/quiz/question", ID: "askQuestion",
-		Description: "Returns the next question of the caller's quiz, and begins a quiz if none is active. A quiz is active until it is ended, or for 15 minutes after its last question or answer, and asks about no term twice. A question without an answer is returned again as it is, also to a request for another difficulty or category. Users of the free tier are asked 10 questions a day.",
-		Errors:      []error{badQuery(), lingible.ErrNoQuestion, &lingible.UsageError{What: "questions of the quiz a day", Limit: 10}},
+		Description: "Returns the next question of the caller's quiz, and begins a quiz if none is active. A quiz is " +
+			"active until it is ended, or for 15 minutes after its last question or answer, and asks about no term " +
+			"twice. A question without an answer is returned again as it is, also to a request for another " +
+			"difficulty or category. Users of the free tier are asked 10 questions a day.",
+		Errors: []error{badQuery(), lingible.ErrNoQuestion,
+			&lingible.UsageError{What: "questions of the quiz a day", Limit: 10}},
 	}, func(ctx context.Context, input *questionInput) (lingible.QuizQuestion, error) {
-		return s.api.Quiz.Question(ctx, callerFrom(ctx), input.Difficulty, input.Category)
+		return s.api.Service.AskQuestion(ctx, callerFrom(ctx), input.Difficulty, input.Category)
 	})
 
 	httpapi.Serve(s.Server, httpapi.Operation{
 		Method: http.MethodPost, Path: "/quiz/answer", ID: "answerQuestion",
-		Description: "Answers the question that was asked last. A right answer earns 10 points at once, less by 0.3 with each second since the question was asked first, and 1 from 30 seconds on. A repeat has the same answer, and counts nothing.",
-		Errors:      []error{lingible.ErrNoQuiz, lingible.ErrNoSuchQuestion, lingible.ErrAnswered},
+		Description: "Answers the question that was asked last. A right answer earns 10 points at once, less by 0.3 " +
+			"with each second since the question was asked first, and 1 from 30 seconds on. A repeat has the same " +
+			"answer, and counts nothing.",
+		Errors: []error{lingible.ErrNoQuiz, lingible.ErrNoSuchQuestion, lingible.ErrAnswered},
 	}, func(ctx context.Context, input *httpapi.Input[QuizSelection]) (lingible.QuizAnswer, error) {
-		return s.api.Quiz.Answer(ctx, callerFrom(ctx), input.Body.SessionID, input.Body.QuestionID, input.Body.Selected)
+		return s.api.Service.AnswerQuestion(ctx, callerFrom(ctx), input.Body.SessionID, input.Body.QuestionID,
+			input.Body.Selected)
 	})
 
 	httpapi.Serve(s.Server, httpapi.Operation{
@@ -61,7 +59,7 @@ func (s *server) registerQuiz() {
 		Description: "Returns how a quiz stands, until 48 hours after its last question or answer.",
 		Errors:      []error{badQuery(), lingible.ErrNoQuiz},
 	}, func(ctx context.Context, input *progressInput) (lingible.QuizProgress, error) {
-		return s.api.Quiz.Progress(ctx, callerFrom(ctx), input.SessionID)
+		return s.api.Service.QuizProgress(ctx, callerFrom(ctx), input.SessionID)
 	})
 
 	httpapi.Serve(s.Server, httpapi.Operation{
@@ -69,13 +67,13 @@ func (s *server) registerQuiz() {
 		Description: "Ends a quiz, and returns how it stands. One that has ended stays as it is.",
 		Errors:      []error{lingible.ErrNoQuiz},
 	}, func(ctx context.Context, input *httpapi.Input[QuizID]) (lingible.QuizProgress, error) {
-		return s.api.Quiz.End(ctx, callerFrom(ctx), input.Body.SessionID)
+		return s.api.Service.EndQuiz(ctx, callerFrom(ctx), input.Body.SessionID)
 	})
 
 	httpapi.Serve(s.Server, httpapi.Operation{
 		Method: http.MethodGet, Path: "/quiz/history", ID: "readQuizHistory",
 		Description: "Returns the caller's days with questions, and how many questions are left today.",
 	}, func(ctx context.Context, _ *struct{}) (lingible.QuizHistory, error) {
-		return s.api.Quiz.History(ctx, callerFrom(ctx))
+		return s.api.Service.QuizHistory(ctx, callerFrom(ctx))
 	})
 }

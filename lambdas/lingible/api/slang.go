@@ -5,18 +5,8 @@ import (
 	"net/http"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
-	"github.com/onesynth-cdk/onesynth/lambdas/lingible"
+	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 )
-
-// Moderation is what the routes of submissions call; [lingible.Moderation] is one.
-type Moderation interface {
-	Submit(ctx context.Context, caller lingible.Caller, proposal lingible.Proposal) (lingible.Submission, error)
-	Mine(ctx context.Context, user string, most int, from string) (lingible.SubmissionList, error)
-	Pending(ctx context.Context, most int, from string) (lingible.SubmissionList, error)
-	Vote(ctx context.Context, caller lingible.Caller, id string) (lingible.Vote, error)
-	Approve(ctx context.Context, administrator, id string) (lingible.Submission, error)
-	Reject(ctx context.Context, administrator, id string) (lingible.Submission, error)
-}
 
 // Page are the parameters of a list.
 type Page struct {
@@ -37,51 +27,59 @@ const slugPattern = `[^\u0000-#%-*,-/:;?@[-\]_\u0060{}\u007f-\u00a1\u00a7\u00ab\
 
 func (s *server) registerSlang() {
 	httpapi.Mutate(s.Server, httpapi.Operation{
-		Method: http.MethodPost, Path: "/slang/submit", ID: "submitTerm", Status: http.StatusCreated, Form: lingible.Submission{}, KeyOptional: true,
-		Precisely:   httpapi.Forms{"body.slang_term": hasSlug, "body.meaning": httpapi.NotBlank, "body.example_usage": httpapi.NotBlank},
-		Description: "Stores a term that a premium user proposes for the lexicon, up to ten in 24 hours. It is validated within a moment: then it is approved, rejected, or open to votes.",
+		Method: http.MethodPost, Path: "/slang/submit", ID: "submitTerm", Status: http.StatusCreated,
+		Form: lingible.Submission{}, KeyOptional: true,
+		Precisely: httpapi.Forms{"body.slang_term": hasSlug, "body.meaning": httpapi.NotBlank,
+			"body.example_usage": httpapi.NotBlank},
+		Description: "Stores a term that a premium user proposes for the lexicon, up to ten in 24 hours. It is " +
+			"validated within a moment: then it is approved, rejected, or open to votes.",
 		Errors: []error{
-			&lingible.SubscriptionError{What: "submitting terms"}, &lingible.UsageError{What: "submissions in 24 hours", Limit: 10},
+			&lingible.SubscriptionError{What: "submitting terms"},
+			&lingible.UsageError{What: "submissions in 24 hours", Limit: 10},
 			lingible.ErrTermKnown, lingible.ErrAlreadySubmitted,
 		},
 	}, func(ctx context.Context, input *httpapi.Input[lingible.Proposal]) (lingible.Submission, error) {
-		return s.api.Moderation.Submit(ctx, callerFrom(ctx), input.Body)
+		return s.api.Service.Submit(ctx, callerFrom(ctx), input.Body)
 	}, nil)
 
 	httpapi.Serve(s.Server, httpapi.Operation{
 		Method: http.MethodGet, Path: "/slang/mine", ID: "listOwnSubmissions", Errors: []error{badQuery()},
 		Description: "Returns a page of the caller's submissions. A new one is in the list within a moment.",
 	}, func(ctx context.Context, page *Page) (lingible.SubmissionList, error) {
-		return s.api.Moderation.Mine(ctx, httpapi.CallerFrom(ctx).ID, page.Limit, page.Cursor)
+		return s.api.Service.OwnSubmissions(ctx, httpapi.CallerFrom(ctx).ID, page.Limit, page.Cursor)
 	})
 
 	httpapi.Serve(s.Server, httpapi.Operation{
 		Method: http.MethodGet, Path: "/slang/pending", ID: "listOpenSubmissions", Errors: []error{badQuery()},
 		Description: "Returns a page of the submissions that are open to votes.",
 	}, func(ctx context.Context, page *Page) (lingible.SubmissionList, error) {
-		return s.api.Moderation.Pending(ctx, page.Limit, page.Cursor)
+		return s.api.Service.OpenSubmissions(ctx, page.Limit, page.Cursor)
 	})
 
 	of := httpapi.Forms{"path.submission_id": httpapi.Format("uuid")}
 	httpapi.Serve(s.Server, httpapi.Operation{
 		Method: http.MethodPost, Path: "/slang/upvote/{submission_id}", ID: "voteForSubmission", Precisely: of,
-		Description: "Counts the caller's vote, once. The last vote that a submission needs approves it, and its term is in the lexicon at once; later votes count, too.",
-		Errors:      []error{lingible.ErrSubmissionNotFound, lingible.ErrOwnSubmission, lingible.ErrNotOpen, lingible.ErrAlreadyVoted},
+		Description: "Counts the caller's vote, once. The last vote that a submission needs approves it, and its " +
+			"term is in the lexicon at once; later votes count, too.",
+		Errors: []error{lingible.ErrSubmissionNotFound, lingible.ErrOwnSubmission, lingible.ErrNotOpen,
+			lingible.ErrAlreadyVoted},
 	}, func(ctx context.Context, path *SubmissionPath) (lingible.Vote, error) {
-		return s.api.Moderation.Vote(ctx, callerFrom(ctx), path.ID)
+		return s.api.Service.Vote(ctx, callerFrom(ctx), path.ID)
 	})
 
 	decided := []error{lingible.ErrSubmissionNotFound, lingible.ErrDecided}
 	httpapi.Serve(s.Server, httpapi.Operation{
-		Method: http.MethodPost, Path: "/slang/admin/approve/{submission_id}", ID: "approveSubmission", Precisely: of, Errors: decided,
+		Method: http.MethodPost, Path: "/slang/admin/approve/{submission_id}", ID: "approveSubmission", Precisely: of,
+		Errors:      decided,
 		Description: "Approves a submission that is pending or open to votes. Its term is in the lexicon at once.",
 	}, func(ctx context.Context, path *SubmissionPath) (lingible.Submission, error) {
-		return s.api.Moderation.Approve(ctx, httpapi.CallerFrom(ctx).ID, path.ID)
+		return s.api.Service.Approve(ctx, httpapi.CallerFrom(ctx).ID, path.ID)
 	})
 	httpapi.Serve(s.Server, httpapi.Operation{
-		Method: http.MethodPost, Path: "/slang/admin/reject/{submission_id}", ID: "rejectSubmission", Precisely: of, Errors: decided,
+		Method: http.MethodPost, Path: "/slang/admin/reject/{submission_id}", ID: "rejectSubmission", Precisely: of,
+		Errors:      decided,
 		Description: "Rejects a submission that is pending or open to votes. It is kept for 90 days.",
 	}, func(ctx context.Context, path *SubmissionPath) (lingible.Submission, error) {
-		return s.api.Moderation.Reject(ctx, httpapi.CallerFrom(ctx).ID, path.ID)
+		return s.api.Service.Reject(ctx, httpapi.CallerFrom(ctx).ID, path.ID)
 	})
 }

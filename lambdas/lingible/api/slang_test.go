@@ -7,38 +7,41 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
-	"github.com/onesynth-cdk/onesynth/lambdas/lingible"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/api"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/lingibletest"
+	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 )
 
 // request makes a request with a token of those claims.
-func request(handler http.Handler, method, path, body string, claims map[string]string, header http.Header) *httptest.ResponseRecorder {
+func request(handler http.Handler, method, path, body string, claims map[string]string,
+	header http.Header) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, path, strings.NewReader(body))
 	for name, values := range header {
 		r.Header[name] = values
 	}
 	w := httptest.NewRecorder()
-	handler.ServeHTTP(w, r.WithContext(kit.WithInvocation(r.Context(), kit.Invocation{Claims: claims, SourceAddress: "203.0.113.7"})))
+	handler.ServeHTTP(w, r.WithContext(kit.WithInvocation(r.Context(),
+		kit.Invocation{Claims: claims, SourceAddress: "203.0.113.7"})))
 	return w
 }
 
 // The routes of administrators refuse every user outside the group, with any other claims, and do not
-// ask the service.
+// read the submission. To administrators they say that there is none.
 func TestAdministrators(t *testing.T) {
 	t.Parallel()
-	calls := 0
-	count := func() error { calls++; return nil }
+	w := lingibletest.New(t)
 	handler := kit.NewHTTPHandler((&api.API{
-		Users: stubUsers{count}, Moderation: stubModeration{count}, Keys: &httpapitest.Ledger{}, Limiter: httpapitest.Unlimited{},
-		Log: slog.New(slog.DiscardHandler), Now: began,
+		Service: w.Service, Keys: &httpapitest.Ledger{}, Limiter: httpapitest.Unlimited{},
+		Log: slog.New(slog.DiscardHandler), Now: w.Read,
 	}).Handler())
 	for _, decision := range []string{"approve", "reject"} {
 		for name, test := range map[string]struct {
@@ -46,25 +49,32 @@ func TestAdministrators(t *testing.T) {
 			status int
 			code   string
 		}{
-			"None":         {nil, 401, "AUTH_001"},
-			"Groups":       {map[string]any{"sub": "ann"}, 403, "AUTH_002"},
-			"Custom":       {map[string]any{"sub": "ann", "custom:groups": []string{"admin"}, "custom:role": "admin"}, 403, "AUTH_002"},
-			"Roles":        {map[string]any{"sub": "ann", "roles": []string{"admin"}, "role": "admin", "groups": []string{"admin"}}, 403, "AUTH_002"},
-			"CognitoRoles": {map[string]any{"sub": "ann", "cognito:roles": []string{"admin"}, "cognito:preferred_role": "admin"}, 403, "AUTH_002"},
-			"Scope":        {map[string]any{"sub": "ann", "scope": "admin aws.cognito.signin.user.admin"}, 403, "AUTH_002"},
-			"Name":         {map[string]any{"sub": "admin", "username": "admin", "cognito:username": "admin", "email": "admin"}, 403, "AUTH_002"},
-			"Longer":       {map[string]any{"sub": "ann", "cognito:groups": "administrators"}, 403, "AUTH_002"},
-			"Plural":       {map[string]any{"sub": "ann", "cognito:groups": []string{"staff", "admins"}}, 403, "AUTH_002"},
-			"Case":         {map[string]any{"sub": "ann", "cognito:groups": []string{"Admin", "ADMIN"}}, 403, "AUTH_002"},
-			"Commas":       {map[string]any{"sub": "ann", "cognito:groups": []string{"staff,admin"}}, 403, "AUTH_002"},
-			"Blank":        {map[string]any{"sub": "ann", "cognito:groups": []string{"site admin"}}, 403, "AUTH_002"},
-			"Claim":        {map[string]any{"sub": "ann", "Cognito:Groups": []string{"admin"}, "cognito:groups": []string{}}, 403, "AUTH_002"},
-			"Admin":        {map[string]any{"sub": "ann", "cognito:groups": []string{"admin"}}, 200, ""},
-			"AlsoAdmin":    {map[string]any{"sub": "ann", "cognito:groups": []string{"staff", "admin"}}, 200, ""},
+			"None":   {nil, 401, "AUTH_001"},
+			"Groups": {map[string]any{"sub": "ann"}, 403, "AUTH_002"},
+			"Custom": {map[string]any{"sub": "ann", "custom:groups": []string{"admin"}, "custom:role": "admin"},
+				403, "AUTH_002"},
+			"Roles": {map[string]any{"sub": "ann", "roles": []string{"admin"}, "role": "admin",
+				"groups": []string{"admin"}}, 403, "AUTH_002"},
+			"CognitoRoles": {map[string]any{"sub": "ann", "cognito:roles": []string{"admin"},
+				"cognito:preferred_role": "admin"}, 403, "AUTH_002"},
+			"Scope": {map[string]any{"sub": "ann", "scope": "admin aws.cognito.signin.user.admin"}, 403,
+				"AUTH_002"},
+			"Name": {map[string]any{"sub": "admin", "username": "admin", "cognito:username": "admin",
+				"email": "admin"}, 403, "AUTH_002"},
+			"Longer": {map[string]any{"sub": "ann", "cognito:groups": "administrators"}, 403, "AUTH_002"},
+			"Plural": {map[string]any{"sub": "ann", "cognito:groups": []string{"staff", "admins"}}, 403, "AUTH_002"},
+			"Case":   {map[string]any{"sub": "ann", "cognito:groups": []string{"Admin", "ADMIN"}}, 403, "AUTH_002"},
+			"Commas": {map[string]any{"sub": "ann", "cognito:groups": []string{"staff,admin"}}, 403, "AUTH_002"},
+			"Blank":  {map[string]any{"sub": "ann", "cognito:groups": []string{"site admin"}}, 403, "AUTH_002"},
+			"Claim": {map[string]any{"sub": "ann", "Cognito:Groups": []string{"admin"},
+				"cognito:groups": []string{}}, 403, "AUTH_002"},
+			"Admin":     {map[string]any{"sub": "ann", "cognito:groups": []string{"admin"}}, 404, "RES_001"},
+			"AlsoAdmin": {map[string]any{"sub": "ann", "cognito:groups": []string{"staff", "admin"}}, 404, "RES_001"},
 		} {
-			calls = 0
+			w.Tables.Recorder.Requests()
 			var event events.APIGatewayV2HTTPRequest
-			event.Version, event.RawPath, event.RequestContext.HTTP.Method = "2.0", "/slang/admin/"+decision+"/550e8400-e29b-41d4-a716-446655440000", http.MethodPost
+			event.Version, event.RawPath, event.RequestContext.HTTP.Method = "2.0",
+				"/slang/admin/"+decision+"/550e8400-e29b-41d4-a716-446655440000", http.MethodPost
 			event.Headers = map[string]string{"host": "api.example.com"}
 			if test.claims != nil {
 				authorization, claims := httpapitest.Verified(test.claims)
@@ -89,8 +99,12 @@ func TestAdministrators(t *testing.T) {
 			if err := json.Unmarshal([]byte(response.Body), &body); err != nil {
 				t.Fatal(err)
 			}
-			if asked := calls > 0; response.StatusCode != test.status || body.ErrorCode != test.code || asked != (test.status == 200) {
-				t.Errorf("%s %s: got %d %s, asked the service %v", decision, name, response.StatusCode, body.ErrorCode, asked)
+			isRead := slices.ContainsFunc(w.Tables.Recorder.Requests(), func(r dynamotest.Request) bool {
+				return r.Table == "Submissions"
+			})
+			if response.StatusCode != test.status || body.ErrorCode != test.code || isRead != (test.status == 404) {
+				t.Errorf("%s %s: got %d %s, read the submission %v", decision, name, response.StatusCode,
+					body.ErrorCode, isRead)
 			}
 		}
 	}
@@ -101,25 +115,24 @@ func TestSubmitOnce(t *testing.T) {
 	t.Parallel()
 	w := lingibletest.New(t)
 	w.Premium(t, "ann")
-	keys := w.Store.Keys()
+	keys := w.Keys()
 	keys.Now = w.Read
-	handler := (&api.API{
-		Users: w.Users, Keys: keys, Limiter: w.Store.Limiter(), Log: slog.New(slog.DiscardHandler), Now: w.Read,
-		Moderation: &lingible.Moderation{
-			Users: w.Users, Store: w.Store, Language: &lingibletest.Speaker{}, VotesToApprove: 1, Calendar: w.Users.Calendar, Log: slog.New(slog.DiscardHandler),
-		},
-	}).Handler()
+	w.VotesToApprove = 1
+	handler := (&api.API{Service: w.Service, Keys: keys, Limiter: w.Limiter(), Log: slog.New(slog.DiscardHandler),
+		Now: w.Read}).Handler()
 	claims := func(user string) map[string]string {
 		return map[string]string{"sub": user, "iat": fmt.Sprint(w.Read().Unix())}
 	}
 	const body = `{"slang_term":"no cap","meaning":"Honestly","example_usage":"No cap, it works.","context":"Music"}`
 	var first string
 	for i := range 2 {
-		answer := request(handler, http.MethodPost, "/slang/submit", body, claims("ann"), http.Header{"Idempotency-Key": {"key"}})
+		answer := request(handler, http.MethodPost, "/slang/submit", body, claims("ann"),
+			http.Header{"Idempotency-Key": {"key"}})
 		if first == "" {
 			first = answer.Body.String()
 		}
-		if answer.Code != http.StatusCreated || answer.Body.String() != first || (answer.Header().Get("Idempotency-Replayed") == "true") != (i == 1) ||
+		if answer.Code != http.StatusCreated || answer.Body.String() != first ||
+			(answer.Header().Get("Idempotency-Replayed") == "true") != (i == 1) ||
 			strings.Contains(first, "ann") {
 			t.Errorf("got %d %s", answer.Code, answer.Body)
 		}
@@ -149,7 +162,8 @@ func TestSubmitOnce(t *testing.T) {
 	} {
 		answer := request(handler, step.method, step.path, step.body, claims(step.user), nil)
 		var got api.ErrorResponse
-		if err := json.Unmarshal(answer.Body.Bytes(), &got); err != nil || answer.Code != step.status || got.ErrorCode != step.code {
+		if err := json.Unmarshal(answer.Body.Bytes(), &got); err != nil || answer.Code != step.status ||
+			got.ErrorCode != step.code {
 			t.Errorf("%s %s %s: got %d %s", step.user, step.method, step.path, answer.Code, answer.Body)
 		}
 	}
@@ -169,7 +183,8 @@ func TestTermPattern(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Go writes characters otherwise than JSON Schema does.
-	pattern := regexp.MustCompile(`\\u([0-9a-f]{4})`).ReplaceAllString(document.Components.Schemas["Proposal"].Properties["slang_term"].Pattern, `\x{$1}`)
+	pattern := regexp.MustCompile(`\\u([0-9a-f]{4})`).ReplaceAllString(
+		document.Components.Schemas["Proposal"].Properties["slang_term"].Pattern, `\x{$1}`)
 	allowed := regexp.MustCompile(pattern)
 	for r := rune(0); r < 256; r++ {
 		if got, want := allowed.MatchString(string(r)), lingible.Slug(string(r)) != ""; got != want {

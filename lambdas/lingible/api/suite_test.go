@@ -1,7 +1,6 @@
 package api_test
 
 import (
-	"context"
 	"log/slog"
 	"testing"
 	"time"
@@ -12,90 +11,24 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/model"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
-	"github.com/onesynth-cdk/onesynth/lambdas/lingible"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/api"
-	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/lambdas/lingible/lingibletest"
+	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 )
 
 // began is the moment at which these tests begin.
 func began() time.Time { return time.Date(2026, 2, 2, 15, 30, 0, 0, time.UTC) }
-
-// The stubs of the services, one for each room. Every method calls work once, but for Admit.
-type (
-	stubUsers      struct{ work func() error }
-	stubTranslator struct{ work func() error }
-	stubModeration struct{ work func() error }
-	stubTrends     struct{ work func() error }
-)
-
-func (stubUsers) Admit(caller lingible.Caller) (lingible.Caller, func(context.Context) error) {
-	return caller, func(context.Context) error { return nil }
-}
-func (s stubUsers) Balance(context.Context, lingible.Caller) (lingible.Balance, error) {
-	return lingible.Balance{Tier: lingible.Free, ResetDailyAt: began()}, s.work()
-}
-func (s stubUsers) Profile(context.Context, lingible.Caller) (lingible.User, error) {
-	return lingible.User{ID: "caller", Tier: lingible.Free, Status: lingible.Active, CreatedAt: began(), UpdatedAt: began()}, s.work()
-}
-func (s stubUsers) Upgrade(ctx context.Context, caller lingible.Caller) (lingible.User, error) {
-	return s.Profile(ctx, caller)
-}
-func (s stubUsers) Delete(context.Context, lingible.Caller) error { return s.work() }
-
-func (s stubTranslator) Translate(context.Context, lingible.Caller, lingible.TranslationInput) (lingible.ChargedTranslation, error) {
-	return lingible.ChargedTranslation{Translation: translation()}, s.work()
-}
-func (s stubTranslator) Translations(context.Context, lingible.Caller, int, string) (lingible.TranslationList, error) {
-	return lingible.TranslationList{Translations: []lingible.Translation{translation()}, NextCursor: "AQ"}, s.work()
-}
-func (s stubTranslator) Delete(context.Context, string, string) error { return s.work() }
-func (s stubTranslator) DeleteAll(context.Context, string) error      { return s.work() }
-
-func translation() lingible.Translation {
-	return lingible.Translation{
-		ID: "019d0000-0000-7000-8000-000000000000", OriginalText: "no cap", TranslatedText: "honestly", Direction: lingible.ToStandard,
-		Confidence: 1, ModelUsed: "stub", CreatedAt: began(),
-	}
-}
-
-func (s stubModeration) Submit(context.Context, lingible.Caller, lingible.Proposal) (lingible.Submission, error) {
-	return lingible.Submission{
-		ID: "550e8400-e29b-41d4-a716-446655440000", UserID: "caller", Proposal: lingible.Proposal{Term: "no cap", Meaning: "Honestly", Example: "No cap, it works."},
-		Status: lingible.Pending, CreatedAt: began(), ValidationStatus: lingible.Pending,
-	}, s.work()
-}
-func (s stubModeration) Mine(context.Context, string, int, string) (lingible.SubmissionList, error) {
-	return lingible.SubmissionList{Submissions: []lingible.Submission{}}, s.work()
-}
-func (s stubModeration) Pending(ctx context.Context, most int, from string) (lingible.SubmissionList, error) {
-	return s.Mine(ctx, "", most, from)
-}
-func (s stubModeration) Vote(_ context.Context, _ lingible.Caller, id string) (lingible.Vote, error) {
-	return lingible.Vote{SubmissionID: id, Upvotes: 1, Status: lingible.Validated}, s.work()
-}
-func (s stubModeration) Approve(ctx context.Context, _, _ string) (lingible.Submission, error) {
-	return s.Submit(ctx, lingible.Caller{}, lingible.Proposal{})
-}
-func (s stubModeration) Reject(ctx context.Context, _, _ string) (lingible.Submission, error) {
-	return s.Submit(ctx, lingible.Caller{}, lingible.Proposal{})
-}
-
-func (s stubTrends) List(context.Context, lingible.Caller, lingible.TrendQuery) ([]lingible.Trend, error) {
-	return nil, s.work()
-}
 
 // described is the document, read and parsed once.
 var described = httpapitest.Once(api.Document)
 
 func suite(t testing.TB) httpapitest.Suite {
 	t.Helper()
+	s := lingibletest.New(t).Service // It admits callers.
 	return httpapitest.Suite{
-		Platform: schema.Lingible(), Document: described(t).JSON,
-		Serve: func(work func() error, keys idempotency.Claims, log *slog.Logger) *kit.API {
-			return (&api.API{
-				Users: stubUsers{work}, Translator: stubTranslator{work}, Moderation: stubModeration{work}, Trends: stubTrends{work}, Quiz: stubQuiz{work},
-				Keys: keys, Limiter: httpapitest.Unlimited{}, Log: log, Now: began,
-			}).Handler()
+		Platform: lingible.Platform(), Document: described(t).JSON,
+		API: func(keys idempotency.Claims, log *slog.Logger) *kit.API {
+			return (&api.API{Service: s, Keys: keys, Limiter: httpapitest.Unlimited{}, Log: log, Now: began}).Handler()
 		},
 		Errors: append(httpapitest.KitErrors(), []httpapitest.ServiceError{
 			{Err: lingible.ErrTranslationNotFound, Status: 404},
@@ -113,7 +46,8 @@ func suite(t testing.TB) httpapitest.Suite {
 			{Err: lingible.ErrAnswered, Status: 409},
 			{Err: lingible.ErrUserDeleted, Status: 403, Passing: true},
 			{Err: &lingible.SubscriptionError{What: "this"}, Status: 403, Passing: true},
-			{Err: &lingible.UsageError{What: "translations a day", Limit: 10, Until: began().Add(time.Hour)}, Status: 429, Passing: true},
+			{Err: &lingible.UsageError{What: "translations a day", Limit: 10, Until: began().Add(time.Hour)},
+				Status: 429, Passing: true},
 			{Err: &model.Error{Failure: model.Throttled, Err: retry.ErrBusy}, Status: 503, Passing: true},
 			{Err: validate.Errorf("cursor", validate.RuleFormat, "is odd"), Status: 422},
 		}...),

@@ -7,16 +7,8 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/model"
-	"github.com/onesynth-cdk/onesynth/lambdas/lingible"
+	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 )
-
-// Translator is what the routes of translations call; [lingible.Translator] is one.
-type Translator interface {
-	Translate(ctx context.Context, caller lingible.Caller, in lingible.TranslationInput) (lingible.ChargedTranslation, error)
-	Translations(ctx context.Context, caller lingible.Caller, most int, from string) (lingible.TranslationList, error)
-	Delete(ctx context.Context, user, id string) error
-	DeleteAll(ctx context.Context, user string) error
-}
 
 // TranslationPath is the path of a translation. huma sees no parameters in a type that is not
 // exported.
@@ -26,12 +18,15 @@ type TranslationPath struct {
 
 func (s *server) registerTranslations() {
 	httpapi.Mutate(s.Server, httpapi.Operation{
-		Method: http.MethodPost, Path: "/translate", ID: "translate", Form: lingible.ChargedTranslation{}, KeyOptional: true,
+		Method: http.MethodPost, Path: "/translate", ID: "translate", Form: lingible.ChargedTranslation{},
+		KeyOptional: true,
 		Precisely:   httpapi.Forms{"body.text": httpapi.NotBlank},
-		Description: "Translates a text, charges the translation, and keeps it for 30 days for a premium user. A translation that fails, or is the text itself, is not charged.",
-		Errors:      []error{&lingible.UsageError{What: "translations a day", Limit: 10, Until: time.Date(2026, 2, 3, 6, 0, 0, 0, time.UTC)}, &model.Error{}},
+		Description: "Translates a text, charges the translation, and keeps it for 30 days for a premium user. A " +
+			"translation that fails, or is the text itself, is not charged.",
+		Errors: []error{&lingible.UsageError{What: "translations a day", Limit: 10,
+			Until: time.Date(2026, 2, 3, 6, 0, 0, 0, time.UTC)}, &model.Error{}},
 	}, func(ctx context.Context, input *httpapi.Input[lingible.TranslationInput]) (lingible.ChargedTranslation, error) {
-		return s.api.Translator.Translate(ctx, callerFrom(ctx), input.Body)
+		return s.api.Service.Translate(ctx, callerFrom(ctx), input.Body)
 	}, nil)
 
 	httpapi.Serve(s.Server, httpapi.Operation{
@@ -39,7 +34,7 @@ func (s *server) registerTranslations() {
 		Description: "Returns a page of the caller's translations of the last 30 days. It is for premium users.",
 		Errors:      []error{badQuery(), &lingible.SubscriptionError{What: "the history of translations"}},
 	}, func(ctx context.Context, page *Page) (lingible.TranslationList, error) {
-		return s.api.Translator.Translations(ctx, callerFrom(ctx), page.Limit, page.Cursor)
+		return s.api.Service.Translations(ctx, callerFrom(ctx), page.Limit, page.Cursor)
 	})
 
 	httpapi.Register(s.Server, httpapi.Operation{
@@ -48,13 +43,15 @@ func (s *server) registerTranslations() {
 		Precisely:   httpapi.Forms{"path.id": httpapi.Format("uuid")},
 		Errors:      []error{lingible.ErrTranslationNotFound},
 	}, func(ctx context.Context, input *TranslationPath) (*struct{}, error) {
-		return nil, s.api.Translator.Delete(ctx, httpapi.CallerFrom(ctx).ID, input.ID)
+		return nil, s.api.Service.DeleteTranslation(ctx, httpapi.CallerFrom(ctx).ID, input.ID)
 	})
 
 	httpapi.Register(s.Server, httpapi.Operation{
-		Method: http.MethodDelete, Path: "/translations", ID: "deleteTranslations", Status: http.StatusNoContent, Unhurried: true,
-		Description: "Deletes all translations of the caller. If there are more than there is time for, the answer is 503, and a repeat goes on.",
+		Method: http.MethodDelete, Path: "/translations", ID: "deleteTranslations", Status: http.StatusNoContent,
+		Unhurried: true,
+		Description: "Deletes all translations of the caller. If there are more than there is time for, the answer " +
+			"is 503, and a repeat goes on.",
 	}, func(ctx context.Context, _ *struct{}) (*struct{}, error) {
-		return nil, s.api.Translator.DeleteAll(ctx, httpapi.CallerFrom(ctx).ID)
+		return nil, s.api.Service.DeleteTranslations(ctx, httpapi.CallerFrom(ctx).ID)
 	})
 }

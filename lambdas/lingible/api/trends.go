@@ -5,13 +5,8 @@ import (
 	"net/http"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
-	"github.com/onesynth-cdk/onesynth/lambdas/lingible"
+	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 )
-
-// Trends is what the route of trends calls; [lingible.Trends] is one.
-type Trends interface {
-	List(ctx context.Context, caller lingible.Caller, query lingible.TrendQuery) ([]lingible.Trend, error)
-}
 
 // TrendList has trends.
 type TrendList struct {
@@ -27,10 +22,12 @@ type trendsInput struct {
 func (s *server) registerTrends() {
 	httpapi.Serve(s.Server, httpapi.Operation{
 		Method: http.MethodGet, Path: "/trending", ID: "listTrends",
-		Description: "Returns the terms that are in use, as of the last daily run. New terms have a score of 0 until then.",
-		Errors:      []error{badQuery(), &lingible.SubscriptionError{What: "the category meme of trends"}},
+		Description: "Returns the terms that are in use, as of the last daily run. New terms have a score of 0 until " +
+			"then.",
+		Errors: []error{badQuery(), &lingible.SubscriptionError{What: "the category meme of trends"}},
 	}, func(ctx context.Context, input *trendsInput) (TrendList, error) {
-		trends, err := s.api.Trends.List(ctx, callerFrom(ctx), lingible.TrendQuery{Category: input.Category, ActiveOnly: input.ActiveOnly, Most: input.Limit})
+		trends, err := s.api.Service.Trends(ctx, callerFrom(ctx),
+			lingible.TrendQuery{Category: input.Category, ActiveOnly: input.ActiveOnly, Most: input.Limit})
 		return TrendList{append([]lingible.Trend{}, trends...)}, err
 	})
 }

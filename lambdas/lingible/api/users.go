@@ -7,17 +7,8 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
-	"github.com/onesynth-cdk/onesynth/lambdas/lingible"
+	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 )
-
-// Users is what the routes of users call; [lingible.Users] is one.
-type Users interface {
-	Admit(caller lingible.Caller) (admitted lingible.Caller, check func(context.Context) error)
-	Balance(ctx context.Context, caller lingible.Caller) (lingible.Balance, error)
-	Profile(ctx context.Context, caller lingible.Caller) (lingible.User, error)
-	Upgrade(ctx context.Context, caller lingible.Caller) (lingible.User, error)
-	Delete(ctx context.Context, caller lingible.Caller) error
-}
 
 // AccountDeletion confirms the deletion of an account.
 type AccountDeletion struct {
@@ -37,28 +28,30 @@ func (s *server) registerUsers() {
 		Method: http.MethodGet, Path: "/user/profile", ID: "readUser",
 		Description: "Returns the caller's profile.",
 	}, func(ctx context.Context, _ *struct{}) (lingible.User, error) {
-		return s.api.Users.Profile(ctx, callerFrom(ctx))
+		return s.api.Service.Profile(ctx, callerFrom(ctx))
 	})
 
 	httpapi.Serve(s.Server, httpapi.Operation{
 		Method: http.MethodGet, Path: "/user/usage", ID: "readUsage",
 		Description: "Returns what the caller's tier allows, and what is left of it.",
 	}, func(ctx context.Context, _ *struct{}) (lingible.Balance, error) {
-		return s.api.Users.Balance(ctx, callerFrom(ctx))
+		return s.api.Service.Balance(ctx, callerFrom(ctx))
 	})
 
 	httpapi.Serve(s.Server, httpapi.Operation{
 		Method: http.MethodPost, Path: "/user/upgrade", ID: "upgradeUser",
 		Description: "Makes the caller a premium user. What is used today stays used. A premium user stays one.",
 	}, func(ctx context.Context, _ *struct{}) (lingible.User, error) {
-		return s.api.Users.Upgrade(ctx, callerFrom(ctx))
+		return s.api.Service.Upgrade(ctx, callerFrom(ctx))
 	})
 
 	httpapi.Serve(s.Server, httpapi.Operation{
 		Method: http.MethodDelete, Path: "/user/account", ID: deleteUser, Status: http.StatusAccepted, HasBody: true,
-		Description: "Deletes the caller's account. From then on it can do nothing, and everything of it is removed within minutes, in the background: translations, submissions, votes, quizzes and the profile. Approved terms stay in the lexicon, which names no user. A repeat has the same answer.",
+		Description: "Deletes the caller's account. From then on it can do nothing, and everything of it is removed " +
+			"within minutes, in the background: translations, submissions, votes, quizzes and the profile. Approved " +
+			"terms stay in the lexicon, which names no user. A repeat has the same answer.",
 	}, func(ctx context.Context, _ *httpapi.Input[AccountDeletion]) (AccountStatus, error) {
-		return AccountStatus{lingible.Deleting}, s.api.Users.Delete(ctx, callerFrom(ctx))
+		return AccountStatus{lingible.Deleting}, s.api.Service.DeleteAccount(ctx, callerFrom(ctx))
 	})
 }
 
@@ -67,7 +60,8 @@ func (s *server) registerUsers() {
 type userKeys struct{ idempotency.Claims }
 
 // Begin implements [idempotency.Claims].
-func (k userKeys) Begin(ctx context.Context, user, key string, request []byte, lease time.Duration) (*idempotency.Claim, *idempotency.Response, error) {
+func (k userKeys) Begin(ctx context.Context, user, key string, request []byte, lease time.Duration) (*idempotency.Claim,
+	*idempotency.Response, error) {
 	if err := callerFrom(ctx).Admitted(ctx); err != nil {
 		return nil, nil, err
 	}

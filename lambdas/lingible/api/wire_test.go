@@ -19,9 +19,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/ratelimit"
-	"github.com/onesynth-cdk/onesynth/lambdas/lingible"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/api"
-	"github.com/onesynth-cdk/onesynth/lambdas/lingible/language"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/lexicons"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/lingibletest"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -29,11 +27,10 @@ import (
 
 // stored is the API of users and translations on tables.
 func stored(w *lingibletest.World) *kit.API {
-	keys := w.Store.Keys()
+	keys := w.Keys()
 	keys.Now = w.Read
-	return (&api.API{
-		Users: w.Users, Translator: w.Translator, Keys: keys, Limiter: w.Store.Limiter(), Log: slog.New(slog.DiscardHandler), Now: w.Read,
-	}).Handler()
+	return (&api.API{Service: w.Service, Keys: keys, Limiter: w.Limiter(), Log: slog.New(slog.DiscardHandler),
+		Now: w.Read}).Handler()
 }
 
 // The answers of the routes of users and translations, in the very bytes of the wire. The command
@@ -41,7 +38,9 @@ func stored(w *lingibletest.World) *kit.API {
 func TestWire(t *testing.T) {
 	t.Parallel()
 	var w *lingibletest.World
-	httpapitest.Script(t, "testdata/wire.txt", func(by time.Duration) { w.Advance(by) }, func(t *testing.T, command string) http.Handler {
+	httpapitest.Script(t, "testdata/wire.txt", func(by time.Duration) {
+		w.Advance(by)
+	}, func(t *testing.T, command string) http.Handler {
 		if command != "stored" {
 			t.Fatalf("there is no command %s", command)
 		}
@@ -68,13 +67,14 @@ func TestRefusedTranslation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	known := language.NewLive(&lingible.Exporter{Store: w.Store}, initial, logger, w.Read)
-	w.Translator.Language, w.Translator.Terms = known, &lingible.Trends{Users: w.Users, Store: w.Store, Lexicon: known, Log: logger}
+	w.Know(initial...)
+	w.Language, w.Log = w.Lexicon, logger
 	ann := w.Premium(t, "ann")
-	handler := (&api.API{Users: w.Users, Translator: w.Translator, Limiter: refusing{}, Log: logger, Now: w.Read}).Handler()
+	handler := (&api.API{Service: w.Service, Limiter: refusing{}, Log: logger, Now: w.Read}).Handler()
 	got := request(handler, "POST", "/translate", `{"text":"no cap"}`, map[string]string{"sub": "ann"}, nil)
-	balance, err := w.Users.Balance(t.Context(), ann)
-	if got.Code != http.StatusTooManyRequests || err != nil || balance.DailyUsed != 0 || len(w.Items(t, "Translations")) != 0 || len(w.Items(t, "Trending")) != 0 || log.Len() > 0 {
+	balance, err := w.Balance(t.Context(), ann)
+	if got.Code != http.StatusTooManyRequests || err != nil || balance.DailyUsed != 0 ||
+		len(w.Items(t, "Translations")) != 0 || len(w.Items(t, "Trending")) != 0 || log.Len() > 0 {
 		t.Errorf("got %d %s, and %+v, %v; the log has %s", got.Code, got.Body, balance, err, &log)
 	}
 }
@@ -91,7 +91,8 @@ func TestLateRequests(t *testing.T) {
 	}
 	old := map[string]string{"sub": "ann", "iat": fmt.Sprint(w.Read().Unix())}
 	send := func(claims map[string]string, method, path, body string) int {
-		return request(handler, method, path, body, claims, http.Header{"Idempotency-Key": {method + path}, "Content-Type": {"application/json"}}).Code
+		return request(handler, method, path, body, claims,
+			http.Header{"Idempotency-Key": {method + path}, "Content-Type": {"application/json"}}).Code
 	}
 	if code := send(old, "POST", "/translate", `{"text":"no cap"}`); code != http.StatusOK {
 		t.Fatalf("got %d", code)
@@ -110,7 +111,8 @@ func TestLateRequests(t *testing.T) {
 	late := func(when string, claims map[string]string) {
 		t.Helper()
 		before := all()
-		for _, method := range []string{"GET /user/profile", "GET /user/usage", "POST /user/upgrade", "GET /translations"} {
+		for _, method := range []string{"GET /user/profile", "GET /user/usage", "POST /user/upgrade",
+			"GET /translations"} {
 			verb, path, _ := strings.Cut(method, " ")
 			if code := send(claims, verb, path, ""); code != http.StatusForbidden {
 				t.Errorf("%s, %s: got %d", when, method, code)
@@ -133,7 +135,7 @@ func TestLateRequests(t *testing.T) {
 	}
 	late("being deleted", old)
 	late("being deleted, with a new token", token())
-	if complete, err := w.Store.CleanAccount(t.Context(), "ann"); err != nil || !complete {
+	if complete, err := w.CleanAccount(t.Context(), "ann"); err != nil || !complete {
 		t.Fatalf("got %t, %v", complete, err)
 	}
 	late("deleted", old)
@@ -146,15 +148,17 @@ func TestLateRequests(t *testing.T) {
 func TestLease(t *testing.T) {
 	t.Parallel()
 	w := lingibletest.New(t)
-	keys := w.Store.Keys()
+	keys := w.Keys()
 	keys.Now = w.Read
-	handler := (&api.API{Users: w.Users, Translator: w.Translator, Keys: keys, Limiter: httpapitest.Unlimited{}, WorkTime: 9 * time.Second, Log: slog.New(slog.DiscardHandler), Now: w.Read}).Handler()
+	handler := (&api.API{Service: w.Service, Keys: keys, Limiter: httpapitest.Unlimited{}, WorkTime: 9 * time.Second,
+		Log: slog.New(slog.DiscardHandler), Now: w.Read}).Handler()
 	w.Premium(t, "ann")
 	translate := func(ctx context.Context) *httptest.ResponseRecorder {
 		r := httptest.NewRequestWithContext(ctx, "POST", "/translate", strings.NewReader(`{"text":"no cap"}`))
 		r.Header.Set("Idempotency-Key", "k")
 		recorder := httptest.NewRecorder()
-		handler.ServeHTTP(recorder, r.WithContext(kit.WithInvocation(ctx, kit.Invocation{Claims: map[string]string{"sub": "ann"}})))
+		handler.ServeHTTP(recorder, r.WithContext(
+			kit.WithInvocation(ctx, kit.Invocation{Claims: map[string]string{"sub": "ann"}})))
 		return recorder
 	}
 	errDead := errors.New("the process is dead")
@@ -174,7 +178,8 @@ func TestLease(t *testing.T) {
 	again := translate(t.Context())
 	after, err := strconv.Atoi(again.Header().Get("Retry-After"))
 	if again.Code != http.StatusConflict || err != nil || after > 11 {
-		t.Errorf("got %d %s, Retry-After %s; want 409, and 11 seconds at most", again.Code, again.Body, again.Header().Get("Retry-After"))
+		t.Errorf("got %d %s, Retry-After %s; want 409, and 11 seconds at most", again.Code, again.Body,
+			again.Header().Get("Retry-After"))
 	}
 	w.Advance(time.Duration(after) * time.Second)
 	if last := translate(t.Context()); last.Code != http.StatusOK {

@@ -16,7 +16,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/converse"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/model"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
-	"github.com/onesynth-cdk/onesynth/lambdas/lingible"
+	service "github.com/onesynth-cdk/onesynth/lambdas/lingible"
+	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 )
 
 const (
@@ -40,17 +41,17 @@ var (
 	trendsPrompt string
 )
 
-// Language is a [lingible.Language].
+// Language is a [service.Language].
 type Language struct {
 	client  *converse.Client
-	lexicon lingible.Language
+	lexicon service.Language
 }
 
-var _ lingible.Language = (*Language)(nil)
+var _ service.Language = (*Language)(nil)
 
 // Open returns the language for the model that the function finds in its environment. lexicon finds
 // the terms of the lexicon in texts. An error names a variable that is missing.
-func Open(environment kit.Environment, lexicon lingible.Language) (*Language, error) {
+func Open(environment kit.Environment, lexicon service.Language) (*Language, error) {
 	client, err := converse.Open(environment)
 	if err != nil {
 		return nil, err
@@ -70,7 +71,8 @@ func (l *Language) ask(ctx context.Context, q converse.Question, reply any, chec
 	check(&p)
 	// The messages of problems may quote the reply.
 	if wrong, ok := errors.AsType[*validate.Error](p.Err()); ok {
-		return model.Errorf(model.Unusable, "%s of the reply does not fit (%s)", wrong.Problems[0].Field, wrong.Problems[0].Constraint.Rule)
+		return model.Errorf(model.Unusable, "%s of the reply does not fit (%s)", wrong.Problems[0].Field,
+			wrong.Problems[0].Constraint.Rule)
 	}
 	return nil
 }
@@ -95,7 +97,8 @@ func (l *Language) Translate(ctx context.Context, text string, to lingible.Direc
 	within, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	var reply translation
-	if err := l.ask(within, converse.Question{System: translatePrompt, Data: sentence{text, to}, MaxTokens: shortReply}, &reply, reply.check); err != nil {
+	if err := l.ask(within, converse.Question{System: translatePrompt, Data: sentence{text, to}, MaxTokens: shortReply},
+		&reply, reply.check); err != nil {
 		return lingible.Rendering{}, err
 	}
 	rendering := lingible.Rendering{Text: reply.Translation, Confidence: stored(reply.Confidence)}
@@ -133,7 +136,8 @@ func (l *Language) Validate(ctx context.Context, submission lingible.Proposal) (
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	var reply verdict
-	if err := l.ask(ctx, converse.Question{System: validatePrompt, Data: submission, MaxTokens: shortReply}, &reply, reply.check); err != nil {
+	if err := l.ask(ctx, converse.Question{System: validatePrompt, Data: submission, MaxTokens: shortReply}, &reply,
+		reply.check); err != nil {
 		return lingible.Verdict{}, err
 	}
 	return lingible.Verdict{
@@ -179,7 +183,10 @@ func (t *trends) check(p *validate.Problems, most int) {
 func (l *Language) Trends(ctx context.Context, most int) ([]lingible.ProposedTrend, error) {
 	most = min(most, mostTrends)
 	var reply trends
-	err := l.ask(ctx, converse.Question{System: trendsPrompt, Data: request{most}, MaxTokens: longReply}, &reply, func(p *validate.Problems) { reply.check(p, most) })
+	err := l.ask(ctx, converse.Question{System: trendsPrompt, Data: request{most}, MaxTokens: longReply}, &reply,
+		func(p *validate.Problems) {
+			reply.check(p, most)
+		})
 	if err != nil {
 		return nil, err
 	}

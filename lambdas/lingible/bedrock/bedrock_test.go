@@ -16,8 +16,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/converse/conversetest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/model"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
-	"github.com/onesynth-cdk/onesynth/lambdas/lingible"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/language"
+	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 )
 
 // most is how many trends the tests ask for.
@@ -40,7 +40,8 @@ func open(t interface {
 		return &lingible.Plain{Text: text, PartOfSpeech: pos}
 	}
 	embedded, err := language.New([]lingible.Entry{
-		{Term: "fire", Plain: plain("excellent", lingible.Adjective)}, {Term: "rizz", Plain: plain("charm", lingible.Noun)},
+		{Term: "fire", Plain: plain("excellent", lingible.Adjective)},
+		{Term: "rizz", Plain: plain("charm", lingible.Noun)},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -59,7 +60,8 @@ func operations(text string) map[string]func(context.Context, *Language) (any, e
 			return l.Translate(ctx, text, lingible.ToStandard)
 		},
 		"Validate": func(ctx context.Context, l *Language) (any, error) {
-			return l.Validate(ctx, lingible.Proposal{Term: text, Meaning: text + "2", Example: text + "3", Context: text + "4"})
+			return l.Validate(ctx, lingible.Proposal{Term: text, Meaning: text + "2", Example: text + "3",
+				Context: text + "4"})
 		},
 		"Trends": func(ctx context.Context, l *Language) (any, error) { return l.Trends(ctx, most) },
 	}
@@ -83,7 +85,8 @@ func replies() map[string]said {
 	}
 	term := func(old, new string) string { return strings.Replace(goodTrends, old, new, 1) }
 	x := func(n int) string { return strings.Repeat("é", n) }
-	rizz := lingible.ProposedTrend{Term: "rizz", Definition: "Charm", Category: lingible.Slang, Popularity: 87.5, Example: "He has rizz.", Related: []string{"game"}}
+	rizz := lingible.ProposedTrend{Term: "rizz", Definition: "Charm", Category: lingible.Slang, Popularity: 87.5,
+		Example: "He has rizz.", Related: []string{"game"}}
 	second := rizz
 	second.Term = "r izz"
 	excellent := lingible.Rendering{Text: "That is excellent.", Confidence: 0.9, Terms: []string{"fire"}}
@@ -93,42 +96,51 @@ func replies() map[string]said {
 	long := excellent
 	long.Text = x(500)
 	return map[string]said{
-		"OKTranslation":          {"Translate", goodTranslation, excellent},
-		"OKUnchanged":            {"Translate", translation("It's fire."), unchanged},
-		"OKUnchangedInSpace":     {"Translate", translation(` It's fire.\n`), unchanged},
-		"OKLongTranslation":      {"Translate", translation(x(500)), long},
-		"ErrLongTranslation":     {"Translate", translation(x(501)), nil},
-		"ErrEmptyTranslation":    {"Translate", translation(""), nil},
-		"ErrBlankTranslation":    {"Translate", translation(` \n`), nil},
-		"ErrNUL":                 {"Translate", translation(`a\u0000`), nil},
-		"OKHardlyConfident":      {"Translate", strings.Replace(goodTranslation, "0.9", "1e-200", 1), doubtful},
-		"ErrConfident":           {"Translate", strings.Replace(goodTranslation, "0.9", "1.1", 1), nil},
-		"ErrConfidenceBelow":     {"Translate", strings.Replace(goodTranslation, "0.9", "-0.1", 1), nil},
-		"ErrConfidenceText":      {"Translate", strings.Replace(goodTranslation, "0.9", `"0.9"`, 1), nil},
-		"ErrConfidenceNull":      {"Translate", strings.Replace(goodTranslation, "0.9", "null", 1), nil},
-		"ErrTranslationMember":   {"Translate", strings.Replace(goodTranslation, "{", `{"terms":["cap"],`, 1), nil},
-		"ErrAnswer":              {"Translate", "That is excellent.", nil},
-		"ErrFence":               {"Translate", "```json\n" + goodTranslation + "\n```", nil},
-		"OKVerdict":              {"Validate", goodVerdict, lingible.Verdict{Valid: true, Confidence: 0.9, Usage: 7, Recommended: true, Reasons: []string{}}},
-		"OKUnsureVerdict":        {"Validate", verdict("0.9", "1e-200"), lingible.Verdict{Valid: true, Usage: 7, Recommended: true, Reasons: []string{}}},
-		"OKReasons":              {"Validate", reasons(5, 300), lingible.Verdict{Valid: true, Confidence: 0.9, Usage: 7, Reasons: []string{x(300), x(300), x(300), x(300), x(300)}}},
-		"OKInvalid":              {"Validate", strings.Replace(reasons(1, 1), "true", "false", 1), lingible.Verdict{Confidence: 0.9, Usage: 7, Reasons: []string{"é"}}},
-		"ErrInvalidWithoutWord":  {"Validate", verdict("true", "false"), nil},
-		"ErrSixReasons":          {"Validate", reasons(6, 1), nil},
-		"ErrLongReason":          {"Validate", reasons(1, 301), nil},
-		"ErrEmptyReason":         {"Validate", reasons(1, 0), nil},
-		"ErrUsageAbove":          {"Validate", verdict("7", "11"), nil},
-		"ErrUsageBelow":          {"Validate", verdict("7", "0"), nil},
-		"ErrUsageFraction":       {"Validate", verdict("7", "7.5"), nil},
-		"ErrVerdictConfident":    {"Validate", verdict("0.9", "1e9"), nil},
-		"ErrNoUsage":             {"Validate", verdict(`"usage_score":7,`, ""), nil},
-		"ErrValidText":           {"Validate", verdict("true", `"yes"`), nil},
-		"ErrRecommended":         {"Validate", verdict("{", `{"recommended":true,`), nil},
-		"OKTrends":               {"Trends", goodTrends, []lingible.ProposedTrend{rizz}},
-		"OKNoTrends":             {"Trends", `{"terms":[]}`, []lingible.ProposedTrend{}},
-		"OKTwoTrends":            {"Trends", `{"terms":[` + goodTerm + "," + strings.Replace(goodTerm, "rizz", "r izz", 1) + `]}`, []lingible.ProposedTrend{rizz, second}},
-		"ErrThreeTrends":         {"Trends", `{"terms":[` + strings.Join([]string{goodTerm, strings.Replace(goodTerm, "rizz", "a", 1), strings.Replace(goodTerm, "rizz", "b", 1)}, ",") + `]}`, nil},
-		"ErrTrendTwice":          {"Trends", `{"terms":[` + goodTerm + "," + strings.Replace(goodTerm, "rizz", "RIZZ!", 1) + `]}`, nil},
+		"OKTranslation":        {"Translate", goodTranslation, excellent},
+		"OKUnchanged":          {"Translate", translation("It's fire."), unchanged},
+		"OKUnchangedInSpace":   {"Translate", translation(` It's fire.\n`), unchanged},
+		"OKLongTranslation":    {"Translate", translation(x(500)), long},
+		"ErrLongTranslation":   {"Translate", translation(x(501)), nil},
+		"ErrEmptyTranslation":  {"Translate", translation(""), nil},
+		"ErrBlankTranslation":  {"Translate", translation(` \n`), nil},
+		"ErrNUL":               {"Translate", translation(`a\u0000`), nil},
+		"OKHardlyConfident":    {"Translate", strings.Replace(goodTranslation, "0.9", "1e-200", 1), doubtful},
+		"ErrConfident":         {"Translate", strings.Replace(goodTranslation, "0.9", "1.1", 1), nil},
+		"ErrConfidenceBelow":   {"Translate", strings.Replace(goodTranslation, "0.9", "-0.1", 1), nil},
+		"ErrConfidenceText":    {"Translate", strings.Replace(goodTranslation, "0.9", `"0.9"`, 1), nil},
+		"ErrConfidenceNull":    {"Translate", strings.Replace(goodTranslation, "0.9", "null", 1), nil},
+		"ErrTranslationMember": {"Translate", strings.Replace(goodTranslation, "{", `{"terms":["cap"],`, 1), nil},
+		"ErrAnswer":            {"Translate", "That is excellent.", nil},
+		"ErrFence":             {"Translate", "```json\n" + goodTranslation + "\n```", nil},
+		"OKVerdict": {"Validate", goodVerdict,
+			lingible.Verdict{Valid: true, Confidence: 0.9, Usage: 7, Recommended: true, Reasons: []string{}}},
+		"OKUnsureVerdict": {"Validate", verdict("0.9", "1e-200"),
+			lingible.Verdict{Valid: true, Usage: 7, Recommended: true, Reasons: []string{}}},
+		"OKReasons": {"Validate", reasons(5, 300),
+			lingible.Verdict{Valid: true, Confidence: 0.9, Usage: 7,
+				Reasons: []string{x(300), x(300), x(300), x(300), x(300)}}},
+		"OKInvalid": {"Validate", strings.Replace(reasons(1, 1), "true", "false", 1),
+			lingible.Verdict{Confidence: 0.9, Usage: 7, Reasons: []string{"é"}}},
+		"ErrInvalidWithoutWord": {"Validate", verdict("true", "false"), nil},
+		"ErrSixReasons":         {"Validate", reasons(6, 1), nil},
+		"ErrLongReason":         {"Validate", reasons(1, 301), nil},
+		"ErrEmptyReason":        {"Validate", reasons(1, 0), nil},
+		"ErrUsageAbove":         {"Validate", verdict("7", "11"), nil},
+		"ErrUsageBelow":         {"Validate", verdict("7", "0"), nil},
+		"ErrUsageFraction":      {"Validate", verdict("7", "7.5"), nil},
+		"ErrVerdictConfident":   {"Validate", verdict("0.9", "1e9"), nil},
+		"ErrNoUsage":            {"Validate", verdict(`"usage_score":7,`, ""), nil},
+		"ErrValidText":          {"Validate", verdict("true", `"yes"`), nil},
+		"ErrRecommended":        {"Validate", verdict("{", `{"recommended":true,`), nil},
+		"OKTrends":              {"Trends", goodTrends, []lingible.ProposedTrend{rizz}},
+		"OKNoTrends":            {"Trends", `{"terms":[]}`, []lingible.ProposedTrend{}},
+		"OKTwoTrends": {"Trends", `{"terms":[` + goodTerm + "," +
+			strings.Replace(goodTerm, "rizz", "r izz", 1) + `]}`, []lingible.ProposedTrend{rizz, second}},
+		"ErrThreeTrends": {"Trends", `{"terms":[` +
+			strings.Join([]string{goodTerm, strings.Replace(goodTerm, "rizz", "a", 1),
+				strings.Replace(goodTerm, "rizz", "b", 1)}, ",") + `]}`, nil},
+		"ErrTrendTwice": {"Trends", `{"terms":[` + goodTerm + "," +
+			strings.Replace(goodTerm, "rizz", "RIZZ!", 1) + `]}`, nil},
 		"ErrTrendWithoutLetters": {"Trends", term("rizz", "..."), nil},
 		"ErrLongTerm":            {"Trends", term("rizz", x(101)), nil},
 		"ErrLongSlug":            {"Trends", term("rizz", strings.Repeat("\ufdfa", 100)), nil},
@@ -180,7 +192,8 @@ func TestTermsToSlang(t *testing.T) {
 	server := conversetest.Start(t, conversetest.Says(`{"translation":"It's fire.","confidence":0.5}`, "end_turn"))
 	l := open(t, server.Environment(nil))
 	got, err := l.Translate(t.Context(), "That rizz is excellent.", lingible.ToSlang)
-	if diff := cmp.Diff(lingible.Rendering{Text: "It's fire.", Confidence: 0.5, Terms: []string{"fire"}}, got); err != nil || diff != "" {
+	if diff := cmp.Diff(lingible.Rendering{Text: "It's fire.", Confidence: 0.5, Terms: []string{"fire"}},
+		got); err != nil || diff != "" {
 		t.Errorf("got %v (-want +got):\n%s", err, diff)
 	}
 	if l.ModelID() != conversetest.Model {
@@ -211,10 +224,13 @@ func TestTextsStayInTheirPlace(t *testing.T) {
 	t.Parallel()
 	for name, question := range map[string]func(text string) converse.Question{
 		"Translate": func(text string) converse.Question {
-			return converse.Question{System: translatePrompt, Data: sentence{text, lingible.ToStandard}, MaxTokens: 1024}
+			return converse.Question{System: translatePrompt, Data: sentence{text, lingible.ToStandard},
+				MaxTokens: 1024}
 		},
 		"Validate": func(text string) converse.Question {
-			return converse.Question{System: validatePrompt, Data: lingible.Proposal{Term: text, Meaning: text + "2", Example: text + "3", Context: text + "4"}, MaxTokens: 1024}
+			return converse.Question{System: validatePrompt,
+				Data:      lingible.Proposal{Term: text, Meaning: text + "2", Example: text + "3", Context: text + "4"},
+				MaxTokens: 1024}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -250,7 +266,8 @@ func TestMostTrends(t *testing.T) {
 	if got, err := l.Trends(t.Context(), 50); len(got) != 20 || err != nil {
 		t.Errorf("got %d, %v", len(got), err)
 	}
-	if err := server.CheckAsked(converse.Question{System: trendsPrompt, Data: request{20}, MaxTokens: 4096}); err != nil {
+	if err := server.CheckAsked(converse.Question{System: trendsPrompt, Data: request{20},
+		MaxTokens: 4096}); err != nil {
 		t.Error(err)
 	}
 	if got, err := l.Trends(t.Context(), 50); err == nil {
@@ -283,7 +300,8 @@ func FuzzReply(f *testing.F) {
 			t.Errorf("got %+v", r)
 		}
 		var v verdict
-		if passes(text, &v, v.check) && !(v.Confidence >= 0 && v.Confidence <= 1 && v.UsageScore >= 1 && v.UsageScore <= 10 && len(v.Reasons) <= 5 && (v.Valid || len(v.Reasons) > 0)) {
+		if passes(text, &v, v.check) && !(v.Confidence >= 0 && v.Confidence <= 1 && v.UsageScore >= 1 &&
+			v.UsageScore <= 10 && len(v.Reasons) <= 5 && (v.Valid || len(v.Reasons) > 0)) {
 			t.Errorf("got %+v", v)
 		}
 		var all trends
@@ -291,7 +309,8 @@ func FuzzReply(f *testing.F) {
 			return
 		}
 		for _, trend := range all.Terms {
-			if len(all.Terms) > most || !isText(trend.Term, 100) || !isText(trend.Definition, 500) || !isText(trend.Example, 500) || trend.Popularity < 0 || trend.Popularity > 100 {
+			if len(all.Terms) > most || !isText(trend.Term, 100) || !isText(trend.Definition, 500) ||
+				!isText(trend.Example, 500) || trend.Popularity < 0 || trend.Popularity > 100 {
 				t.Errorf("got %+v", all)
 			}
 		}

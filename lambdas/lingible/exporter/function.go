@@ -8,32 +8,29 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream"
-	"github.com/onesynth-cdk/onesynth/lambdas/lingible"
-	"github.com/onesynth-cdk/onesynth/lambdas/lingible/dynamodb"
+	service "github.com/onesynth-cdk/onesynth/lambdas/lingible"
 )
 
 // function is the exporter.
 type function struct {
-	exporter interface {
-		// Export exports the lexicon, in which the terms with the slugs have changed, also with an
-		// [*lingible.UnreadableTermsError].
-		Export(ctx context.Context, changed []string) (terms int, err error)
-	}
+	// export exports the lexicon, in which the terms with the slugs have changed, also with an
+	// [*service.UnreadableTermsError].
+	export  func(ctx context.Context, changed []string) (terms int, err error)
 	batch   *stream.Batch
 	metrics *kit.Metrics
 }
 
-// handle makes one export for all changes of a batch, in any order: it has the terms as they are in the table. Without the export, the
-// whole batch comes again. A term that cannot be read keeps the others out of no export.
+// handle makes one export for all changes of a batch, in any order: it has the terms as they are in the table. Without
+// the export, the whole batch comes again. A term that cannot be read keeps the others out of no export.
 func (f *function) handle(ctx context.Context, event stream.Event) (response events.DynamoDBEventResponse, _ error) {
 	var slugs []string
 	for _, change := range event.Changes() {
-		if slug := dynamodb.ChangedTerm(change); slug != "" {
+		if slug := service.ChangedTerm(change); slug != "" {
 			slugs = append(slugs, slug)
 		}
 	}
-	terms, err := f.exporter.Export(ctx, slugs)
-	unreadable, ok := errors.AsType[*lingible.UnreadableTermsError](err)
+	terms, err := f.export(ctx, slugs)
+	unreadable, ok := errors.AsType[*service.UnreadableTermsError](err)
 	if err != nil && !ok {
 		return response, err
 	}
@@ -42,6 +39,6 @@ func (f *function) handle(ctx context.Context, event stream.Event) (response eve
 		if !ok {
 			return nil
 		}
-		return unreadable.Causes[dynamodb.ChangedTerm(change)]
+		return unreadable.Causes[service.ChangedTerm(change)]
 	})
 }

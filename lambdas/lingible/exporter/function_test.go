@@ -12,7 +12,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream/streamtest"
-	"github.com/onesynth-cdk/onesynth/lambdas/lingible"
+	service "github.com/onesynth-cdk/onesynth/lambdas/lingible"
 )
 
 // exporter notes the slugs that it is asked for, and answers with err.
@@ -31,16 +31,21 @@ func TestBatch(t *testing.T) {
 	t.Parallel()
 	var event stream.Event
 	for i, key := range []string{"TERM#no-cap", "TERM#rizz", "EXPORT"} {
-		event.Records = append(event.Records, json.RawMessage(fmt.Sprintf(`{"dynamodb":{"Keys":{"PK":{"S":%q}},"SequenceNumber":"%d"}}`, key, i)))
+		event.Records = append(event.Records, json.RawMessage(
+			fmt.Sprintf(`{"dynamodb":{"Keys":{"PK":{"S":%q}},"SequenceNumber":"%d"}}`, key, i)))
 	}
 	exports, failures := &exporter{}, &streamtest.Queue{}
-	f := &function{exporter: exports, batch: &stream.Batch{Failures: failures, Log: slog.New(slog.NewTextHandler(io.Discard, nil))}}
-	exports.err = lingible.ErrExportRunning
-	if _, err := f.handle(t.Context(), event); !errors.Is(err, lingible.ErrExportRunning) || !slices.Equal(exports.asked, []string{"no-cap", "rizz"}) {
+	f := &function{export: exports.Export, batch: &stream.Batch{Failures: failures,
+		Log: slog.New(slog.NewTextHandler(io.Discard, nil))}}
+	exports.err = service.ErrExportRunning
+	if _, err := f.handle(t.Context(), event); !errors.Is(err, service.ErrExportRunning) ||
+		!slices.Equal(exports.asked, []string{"no-cap", "rizz"}) {
 		t.Errorf("got %v, asked for %q", err, exports.asked)
 	}
-	exports.err = &lingible.UnreadableTermsError{Causes: map[string]error{"rizz": errors.New("it has no gloss"), "old": errors.New("nor has this one")}}
-	if response, err := f.handle(t.Context(), event); err != nil || response.BatchItemFailures != nil || len(failures.Failures()) != 1 || failures.Failures()["1"].Cause != "it has no gloss" {
+	exports.err = &service.UnreadableTermsError{
+		Causes: map[string]error{"rizz": errors.New("it has no gloss"), "old": errors.New("nor has this one")}}
+	if response, err := f.handle(t.Context(), event); err != nil || response.BatchItemFailures != nil ||
+		len(failures.Failures()) != 1 || failures.Failures()["1"].Cause != "it has no gloss" {
 		t.Errorf("got %v, %v, and the queue has %v", response, err, failures.Failures())
 	}
 }

@@ -8,19 +8,22 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/queue"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream"
-	"github.com/onesynth-cdk/onesynth/lambdas/lingible/dynamodb"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/setup"
+	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 )
 
 func main() {
-	kit.StartResponder("lingible", func(_ context.Context, environment kit.Environment) (func(context.Context, stream.Event) (events.DynamoDBEventResponse, error), error) {
-		store, err := dynamodb.Open(environment, "exporter")
+	kit.StartResponder("lingible", func(_ context.Context,
+		environment kit.Environment) (func(context.Context, stream.Event) (events.DynamoDBEventResponse, error),
+		error) {
+		db, err := dynamo.Open(environment, lingible.Platform(), "exporter")
 		if err != nil {
 			return nil, err
 		}
-		exporter, err := setup.Exporter(environment, store)
+		exporter, err := setup.Exporter(environment, db)
 		if err != nil {
 			return nil, err
 		}
@@ -29,7 +32,7 @@ func main() {
 			return nil, err
 		}
 		f := &function{
-			exporter: exporter, batch: &stream.Batch{Failures: failures, Log: environment.Log},
+			export: exporter.Export, batch: &stream.Batch{Failures: failures, Log: environment.Log},
 			metrics: environment.Metrics,
 		}
 		return f.handle, nil

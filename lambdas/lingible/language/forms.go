@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/lingible"
+	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 )
 
 // form is an inflection of a term or of its plain equivalent.
@@ -28,8 +28,8 @@ var formsOf = map[lingible.PartOfSpeech][]form{
 	lingible.Adjective: {comparative, superlative},
 }
 
-// inflect returns a phrase of a part of speech in a form. Verbs carry it at their first word, nouns at the last word before
-// a preposition, and adjectives of several words are compared with "more" and "most".
+// inflect returns a phrase of a part of speech in a form. Verbs carry it at their first word, nouns at the last word
+// before a preposition, and adjectives of several words are compared with "more" and "most".
 func inflect(phrase string, pos lingible.PartOfSpeech, f form) string {
 	if f == base || phrase == "" {
 		return phrase
@@ -42,7 +42,9 @@ func inflect(phrase string, pos lingible.PartOfSpeech, f form) string {
 		words[0] = verbForm(words[0], f)
 	default:
 		head := len(words) - 1
-		if at := slices.IndexFunc(words[1:], func(w string) bool { return prepositions[w] || w == "who" || w == "that" }); at >= 0 {
+		if at := slices.IndexFunc(words[1:], func(w string) bool {
+			return prepositions[w] || w == "who" || w == "that"
+		}); at >= 0 {
 			head = at
 		}
 		words[head] = pluralOf(words[head])
@@ -50,8 +52,8 @@ func inflect(phrase string, pos lingible.PartOfSpeech, f form) string {
 	return strings.Join(words, " ")
 }
 
-// inflections are the spellings of a term in a form. A verb of several words may have the form at the last one ("rage quit"),
-// and the g of -ing may be missing.
+// inflections are the spellings of a term in a form. A verb of several words may have the form at the last one ("rage
+// quit"), and the g of -ing may be missing.
 func inflections(term string, pos lingible.PartOfSpeech, f form) []string {
 	all := []string{inflect(term, pos, f)}
 	if at := strings.LastIndex(term, " "); at > 0 && pos == lingible.Verb && f != base {
@@ -67,7 +69,8 @@ func inflections(term string, pos lingible.PartOfSpeech, f form) []string {
 func formOf(variant, term string, pos lingible.PartOfSpeech) form {
 	for _, f := range formsOf[pos] {
 		first, _, _ := strings.Cut(variant, " ")
-		if head, _, many := strings.Cut(term, " "); many && first != head && pos == lingible.Verb && first == verbForm(head, f) ||
+		if head, _, many := strings.Cut(term, " "); many && first != head && pos == lingible.Verb &&
+			first == verbForm(head, f) ||
 			slices.Contains(inflections(term, pos, f)[1:], variant) {
 			return f
 		}
@@ -137,7 +140,8 @@ func compared(words []string, f form) string {
 // doubled doubles the last letter of a short word that ends in one vowel and one consonant.
 func doubled(w string) string {
 	n := len(w)
-	if n >= 3 && (syllables(w) == 1 || doubling[w]) && !strings.ContainsRune("aeiouwxy'", rune(w[n-1])) && isVowel(w, n-2) && !isVowel(w, n-3) && w[n-1] < 0x80 {
+	if n >= 3 && (syllables(w) == 1 || doubling[w]) && !strings.ContainsRune("aeiouwxy'", rune(w[n-1])) &&
+		isVowel(w, n-2) && !isVowel(w, n-3) && w[n-1] < 0x80 {
 		return w + w[n-1:]
 	}
 	return w
@@ -155,7 +159,8 @@ func isVowel(w string, i int) bool { return i >= 0 && strings.IndexByte("aeiou",
 // syllables counts the groups of vowels, without a silent e at the end.
 func syllables(w string) (n int) {
 	for i := range len(w) {
-		if v := isVowel(w, i) || w[i] == 'y' && i > 0; v && !(i > 0 && (isVowel(w, i-1) || w[i-1] == 'y' && i > 1)) && (i < len(w)-1 || w[i] != 'e' || n == 0) {
+		if v := isVowel(w, i) || w[i] == 'y' && i > 0; v && !(i > 0 && (isVowel(w, i-1) || w[i-1] == 'y' && i > 1)) &&
+			(i < len(w)-1 || w[i] != 'e' || n == 0) {
 			n++
 		}
 	}

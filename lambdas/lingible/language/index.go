@@ -15,7 +15,7 @@ import (
 
 	"github.com/blevesearch/vellum"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/lingible"
+	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 )
 
 // The index of a lexicon is one block of bytes that is searched where it lies: nothing of it is read at a start but its
@@ -87,8 +87,9 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // Build makes the index of entries.
 func Build(entries []lingible.Entry) ([]byte, error) {
 	b := &builder{
-		toStandard: map[string][]reference{}, slang: map[string][]reference{}, taken: map[string]bool{}, vocabulary: map[string]bool{},
-		slugs: map[string]uint64{}, synonyms: map[string][]uint32{}, quiz: map[string][]uint32{},
+		toStandard: map[string][]reference{}, slang: map[string][]reference{}, taken: map[string]bool{},
+		vocabulary: map[string]bool{},
+		slugs:      map[string]uint64{}, synonyms: map[string][]uint32{}, quiz: map[string][]uint32{},
 	}
 	// Where two entries could translate a text, the one with the higher score does.
 	entries = slices.SortedStableFunc(slices.Values(entries), func(a, b lingible.Entry) int {
@@ -107,7 +108,8 @@ func Build(entries []lingible.Entry) ([]byte, error) {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int {
-		return cmp.Or(cmp.Compare(entries[b].Momentum, entries[a].Momentum), strings.Compare(entries[a].Slug(), entries[b].Slug()))
+		return cmp.Or(cmp.Compare(entries[b].Momentum, entries[a].Momentum),
+			strings.Compare(entries[a].Slug(), entries[b].Slug()))
 	})
 	h := header{Quiz: map[string]uint32{}}
 	for _, i := range order[:min(mostTrends, len(order))] {
@@ -142,7 +144,8 @@ func Build(entries []lingible.Entry) ([]byte, error) {
 		return found
 	}
 	toStandard, slang := phrases(b.toStandard), phrases(b.slang)
-	parts := [sections][]byte{entriesSection: b.entries, lemmasSection: b.lemmas, listsSection: lists, sensesSection: senses}
+	parts := [sections][]byte{entriesSection: b.entries, lemmasSection: b.lemmas, listsSection: lists,
+		sensesSection: senses}
 	for section, of := range map[int]map[string]uint64{
 		slugsSection: b.slugs, standardSection: toStandard, slangSection: slang, synonymsSection: synonyms,
 		takenSection: numbered(b.taken), vocabularySection: numbered(b.vocabulary),
@@ -206,7 +209,8 @@ func (b *builder) add(e lingible.Entry) (offset uint32, err error) {
 	b.entries = append(binary.AppendUvarint(b.entries, uint64(len(encoded))), encoded...)
 	b.slugs[slug] = uint64(offset)
 	if e.IsQuizEligible {
-		for _, list := range []string{quizList("", ""), quizList(e.QuizDifficulty(), ""), quizList("", e.QuizCategory), quizList(e.QuizDifficulty(), e.QuizCategory)} {
+		for _, list := range []string{quizList("", ""), quizList(e.QuizDifficulty(), ""), quizList("", e.QuizCategory),
+			quizList(e.QuizDifficulty(), e.QuizCategory)} {
 			b.quiz[list] = append(b.quiz[list], offset)
 		}
 	}
@@ -279,7 +283,9 @@ func addPhrase(to map[string][]reference, phrase string, r reference) {
 		words = append(words, t.key)
 	}
 	key := strings.Join(words, string(rune(wordEnd)))
-	if len(words) > 0 && !slices.ContainsFunc(to[key], func(o reference) bool { return o.lemma == r.lemma && o.pos == r.pos && o.form == r.form }) {
+	if len(words) > 0 && !slices.ContainsFunc(to[key], func(o reference) bool {
+		return o.lemma == r.lemma && o.pos == r.pos && o.form == r.form
+	}) {
 		to[key] = append(to[key], r)
 	}
 }
@@ -351,7 +357,8 @@ func open(built []byte) (*Language, error) {
 		l.sections[i], rest = rest[:length], rest[length:]
 	}
 	for section, to := range map[int]**vellum.FST{
-		slugsSection: &l.slugs, standardSection: &l.toStandard.FST, slangSection: &l.toSlang.FST, takenSection: &l.taken, vocabularySection: &l.vocabulary, synonymsSection: &l.synonyms,
+		slugsSection: &l.slugs, standardSection: &l.toStandard.FST, slangSection: &l.toSlang.FST,
+		takenSection: &l.taken, vocabularySection: &l.vocabulary, synonymsSection: &l.synonyms,
 	} {
 		loaded, err := vellum.Load(l.sections[section])
 		if err != nil {

@@ -7,20 +7,16 @@ import (
 	"log/slog"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/lingible"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/language"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/lexicons"
+	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 )
 
-// indexed is an export with that index.
-type indexed []byte
-
-func (i indexed) Latest(context.Context, string) (lingible.Latest, string, error) {
-	return lingible.Latest{Index: i}, "digest", nil
-}
-
+// live is the language of an export with that index.
 func live(index []byte) *language.Live {
-	return language.NewLive(indexed(index), nil, slog.New(slog.DiscardHandler), nil)
+	return language.NewLive(func(context.Context, string) (language.Latest, string, error) {
+		return language.Latest{Index: index}, "digest", nil
+	}, nil, slog.New(slog.DiscardHandler), nil)
 }
 
 // TestIndexOfQuiz: the quiz finds the terms that it asks about by difficulty and category, and no others.
@@ -39,7 +35,8 @@ func TestIndexOfQuiz(t *testing.T) {
 		for _, category := range append(lingible.Categories(), "") {
 			want := map[string]bool{}
 			for _, e := range entries {
-				if e.IsQuizEligible && (difficulty == "" || e.QuizDifficulty() == difficulty) && (category == "" || e.QuizCategory == category) {
+				if e.IsQuizEligible && (difficulty == "" || e.QuizDifficulty() == difficulty) &&
+					(category == "" || e.QuizCategory == category) {
 					want[e.Slug()] = true
 				}
 			}
@@ -68,7 +65,8 @@ func FuzzIndex(f *testing.F) {
 	f.Add([]byte("lexicon1"))
 	f.Fuzz(func(t *testing.T, index []byte) {
 		_, err := live(index).Translate(t.Context(), "They flex.", lingible.ToStandard)
-		if isWhole := bytes.Equal(index, built); isWhole != (err == nil) || !isWhole && !errors.Is(err, language.ErrIndex) {
+		if isWhole := bytes.Equal(index, built); isWhole != (err == nil) ||
+			!isWhole && !errors.Is(err, language.ErrIndex) {
 			t.Errorf("got %v for an index that is whole: %t", err, isWhole)
 		}
 	})

@@ -1,6 +1,6 @@
-// Package language is the embedded language of Lingible: it translates slang into standard English and back over a lexicon,
-// and judges submitted terms, by the rules of docs/LANGUAGE.md, without a network or a model. The same input always gets the
-// same output.
+// Package language is the embedded language of Lingible: it translates slang into standard English and back over a
+// lexicon, and judges submitted terms, by the rules of docs/LANGUAGE.md, without a network or a model. The same input
+// always gets the same output.
 package language
 
 import (
@@ -10,13 +10,13 @@ import (
 
 	"github.com/blevesearch/vellum"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/lingible"
+	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 )
 
 // ModelID names the rules. It changes with them.
 const ModelID = "onesynth.language-2"
 
-// Language is a [lingible.Language] over a lexicon, whose methods always succeed. It is safe for concurrent use. The zero
+// Language is a language over a lexicon, whose methods always succeed. It is safe for concurrent use. The zero
 // value knows no terms.
 type Language struct {
 	header   header
@@ -28,8 +28,6 @@ type Language struct {
 	// plain equivalents to lists of entries.
 	taken, vocabulary, slugs, synonyms *vellum.FST
 }
-
-var _ lingible.Language = (*Language)(nil)
 
 // ModelID is [ModelID].
 func (*Language) ModelID() string { return ModelID }
@@ -73,7 +71,8 @@ func (l *Language) Trends(_ context.Context, most int) ([]lingible.ProposedTrend
 	return trends, nil
 }
 
-// Translate translates a text in time linear in its length. All that it does not translate stays as it is, byte for byte.
+// Translate translates a text in time linear in its length. All that it does not translate stays as it is, byte for
+// byte.
 func (l *Language) Translate(_ context.Context, text string, to lingible.Direction) (lingible.Rendering, error) {
 	r := l.newReading(text, to != lingible.ToSlang)
 	known, counted, isFound, least := 0, 0, false, certain

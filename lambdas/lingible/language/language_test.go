@@ -11,10 +11,11 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/onesynth-cdk/onesynth/lambdas/lingible"
+	"pgregory.net/rapid"
+
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/language"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/lexicons"
-	"pgregory.net/rapid"
+	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 )
 
 const document = "../../../docs/LANGUAGE.md"
@@ -145,12 +146,14 @@ func TestSenses(t *testing.T) {
 				t.Logf("%s\ngot\t%s (%.2f)\nwant\t%s", p.from, got.Text, got.Confidence, p.want)
 			}
 		}
-		t.Logf("%s: %d of %d slang right, %d of %d ordinary changed, %d with a confidence from 0.6", half, right, slang, changed, ordinary, sure)
+		t.Logf("%s: %d of %d slang right, %d of %d ordinary changed, %d with a confidence from 0.6", half, right, slang,
+			changed, ordinary, sure)
 		if slang < 60 || 100*right < 95*slang {
 			t.Errorf("%s: got %d of %d slang sentences right, want 95 per cent of 60 or more", half, right, slang)
 		}
 		if ordinary < 60 || 100*changed > 10*ordinary || sure > 0 {
-			t.Errorf("%s: got %d of %d ordinary sentences changed and %d with a confidence from 0.6, want 10 per cent and none", half, changed, ordinary, sure)
+			t.Errorf("%s: got %d of %d ordinary sentences changed and %d with a confidence from 0.6, want 10 per "+
+				"cent and none", half, changed, ordinary, sure)
 		}
 	}
 }
@@ -276,7 +279,8 @@ func TestTerms(t *testing.T) {
 			t.Errorf("%q: got %q, want %q", text, got.Terms, want)
 		}
 	}
-	if got := translate(l, "He ignores my charm, my charm.", lingible.ToSlang); !slices.Equal(got.Terms, []string{"ghost", "rizz"}) {
+	if got := translate(l, "He ignores my charm, my charm.", lingible.ToSlang); !slices.Equal(got.Terms,
+		[]string{"ghost", "rizz"}) {
 		t.Errorf("got %q", got.Terms)
 	}
 }
@@ -285,7 +289,8 @@ func TestTerms(t *testing.T) {
 func TestRank(t *testing.T) {
 	t.Parallel()
 	entry := func(term string, momentum float64) lingible.Entry {
-		return lingible.Entry{Term: term, Plain: &lingible.Plain{Text: "excellent", PartOfSpeech: lingible.Adjective}, Confidence: 1, Momentum: momentum}
+		return lingible.Entry{Term: term, Plain: &lingible.Plain{Text: "excellent", PartOfSpeech: lingible.Adjective},
+			Confidence: 1, Momentum: momentum}
 	}
 	for want, all := range map[string][]lingible.Entry{
 		"zonko": {entry("alpho", 0.5), entry("zonko", 0.9)},
@@ -305,7 +310,8 @@ func TestTrends(t *testing.T) {
 		{Term: "slow", Momentum: 0.004},
 		{Term: "even", Momentum: 0.5, Plain: plain(lingible.Phrase)},
 		{
-			Term: "meme", Variants: []string{"meem"}, Gloss: "A joke", Examples: []string{"A meme.", "Memes!"}, Tags: []string{"internet", "meme"},
+			Term: "meme", Variants: []string{"meem"}, Gloss: "A joke", Examples: []string{"A meme.", "Memes!"},
+			Tags:  []string{"internet", "meme"},
 			Plain: plain(lingible.Interjection), AttestationNote: "From a board", Momentum: 0.876, Confidence: 0.1,
 		},
 		{Term: "draw", Momentum: 0.5, Plain: plain(lingible.Interjection)},
@@ -313,7 +319,8 @@ func TestTrends(t *testing.T) {
 		{Term: "noun", Momentum: 0.304, Plain: plain(lingible.Noun)},
 	})
 	want := []lingible.ProposedTrend{
-		{Term: "meme", Definition: "A joke", Category: lingible.Meme, Popularity: 88, Example: "A meme.", Origin: "From a board", Related: []string{"meem"}},
+		{Term: "meme", Definition: "A joke", Category: lingible.Meme, Popularity: 88, Example: "A meme.",
+			Origin: "From a board", Related: []string{"meem"}},
 		{Term: "draw", Category: lingible.Expression, Popularity: 50},
 		{Term: "even", Category: lingible.PhraseLike, Popularity: 50},
 		{Term: "noun", Category: lingible.Slang, Popularity: 30},
@@ -334,12 +341,14 @@ func TestTrends(t *testing.T) {
 func holds(t interface{ Errorf(string, ...any) }, l *language.Language, text string) {
 	for _, to := range []lingible.Direction{lingible.ToStandard, lingible.ToSlang} {
 		got := translate(l, text, to)
-		if got.Unchanged != (got.Text == text) || got.Confidence < 0 || got.Confidence > 1 || len(got.Terms) == 0 && !got.Unchanged {
+		if got.Unchanged != (got.Text == text) || got.Confidence < 0 || got.Confidence > 1 ||
+			len(got.Terms) == 0 && !got.Unchanged {
 			t.Errorf("%q: got %+v", text, got)
 		}
 	}
 	v := validate(l, lingible.Proposal{Term: text, Meaning: text, Example: text})
-	if v.Confidence < 0 || v.Confidence > 1 || v.Usage < 1 || v.Usage > 10 || v.Recommended && !v.Valid || !v.Valid && len(v.Reasons) == 0 {
+	if v.Confidence < 0 || v.Confidence > 1 || v.Usage < 1 || v.Usage > 10 || v.Recommended && !v.Valid ||
+		!v.Valid && len(v.Reasons) == 0 {
 		t.Errorf("%q: got %+v", text, v)
 	}
 }
@@ -349,7 +358,8 @@ func TestAnyText(t *testing.T) {
 	t.Parallel()
 	l := initial(t)
 	rapid.Check(t, func(t *rapid.T) {
-		holds(t, l, rapid.OneOf(rapid.String(), rapid.StringMatching(`([a-zA-Z' .,-]{0,9}(cap|RIZZ|Fire|lit|I'm|is|a|an)[ .'’\n-]?){1,9}`)).Draw(t, "text"))
+		holds(t, l, rapid.OneOf(rapid.String(),
+			rapid.StringMatching(`([a-zA-Z' .,-]{0,9}(cap|RIZZ|Fire|lit|I'm|is|a|an)[ .'’\n-]?){1,9}`)).Draw(t, "text"))
 	})
 }
 
@@ -357,7 +367,8 @@ func TestAnyText(t *testing.T) {
 func TestUnknownText(t *testing.T) {
 	t.Parallel()
 	l := initial(t)
-	part := rapid.SampledFrom([]string{"qua", "zel", "Öx", "I'm", "the", "日本", "é", " ", "  ", "\t", "\r\n", ".", "…", "-", "'", "’", "@", "#", "\xff", "\xe2\x80", "\u200b", "👩‍🚀", "7"})
+	part := rapid.SampledFrom([]string{"qua", "zel", "Öx", "I'm", "the", "日本", "é", " ", "  ", "\t", "\r\n", ".", "…",
+		"-", "'", "’", "@", "#", "\xff", "\xe2\x80", "\u200b", "👩‍🚀", "7"})
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(part, 0, 40).Draw(t, "parts"), "")
 		for _, to := range []lingible.Direction{lingible.ToStandard, lingible.ToSlang} {
@@ -372,7 +383,8 @@ func TestUnknownText(t *testing.T) {
 func TestLinear(t *testing.T) {
 	l := initial(t)
 	for name, unit := range map[string]string{
-		"beginnings": "spill the spill the tea ", "one word": "rizz", "one chunk": "rizz.fire@", "homonyms": "the soup is lit and fire ", "quotes": "''’’", "drawn out": "sssuuusss ", "bytes": "\xff\xfe",
+		"beginnings": "spill the spill the tea ", "one word": "rizz", "one chunk": "rizz.fire@",
+		"homonyms": "the soup is lit and fire ", "quotes": "''’’", "drawn out": "sssuuusss ", "bytes": "\xff\xfe",
 	} {
 		work := func(n int) float64 {
 			text := strings.Repeat(unit, n)
@@ -406,7 +418,8 @@ func TestOwnExamples(t *testing.T) {
 	for _, e := range entries {
 		for _, example := range e.Examples {
 			all++
-			if got := translate(l, example, lingible.ToStandard); slices.Contains(got.Terms, e.Slug()) && got.Confidence >= lingible.LowConfidence {
+			if got := translate(l, example, lingible.ToStandard); slices.Contains(got.Terms, e.Slug()) &&
+				got.Confidence >= lingible.LowConfidence {
 				found++
 			} else {
 				t.Logf("%s: %s → %s", e.Term, example, got.Text)
@@ -418,7 +431,8 @@ func TestOwnExamples(t *testing.T) {
 	}
 }
 
-// Terms that are really used pass as submissions to a language that does not know them; a term that it knows never does.
+// Terms that are really used pass as submissions to a language that does not know them; a term that it knows never
+// does.
 func TestValidateRealTerms(t *testing.T) {
 	t.Parallel()
 	entries, err := lexicons.Initial()
@@ -451,7 +465,8 @@ func TestValidateRealTerms(t *testing.T) {
 		t.Errorf("got %d of %d valid", valid, len(others))
 	}
 	for _, e := range known {
-		if v := validate(l, lingible.Proposal{Term: strings.ToUpper(e.Term) + "!", Meaning: e.Gloss, Example: e.Examples[0]}); v.Valid {
+		if v := validate(l, lingible.Proposal{Term: strings.ToUpper(e.Term) + "!", Meaning: e.Gloss,
+			Example: e.Examples[0]}); v.Valid {
 			t.Errorf("%s: got a valid verdict on a term of the lexicon", e.Term)
 		}
 	}
@@ -460,8 +475,9 @@ func TestValidateRealTerms(t *testing.T) {
 func BenchmarkTranslate(b *testing.B) {
 	l := initial(b)
 	for name, text := range map[string]string{
-		"a sentence":     "No cap, she spilled the tea and he was lowkey salty.",
-		"100 characters": "Honestly that fit is drippy, the food was bussin, and we slayed until the opps were lowkey so salty.",
+		"a sentence": "No cap, she spilled the tea and he was lowkey salty.",
+		"100 characters": "Honestly that fit is drippy, the food was bussin, and we slayed until the opps were " +
+			"lowkey so salty.",
 	} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
@@ -500,7 +516,8 @@ func BenchmarkIndex(b *testing.B) {
 		})
 		b.Run(fmt.Sprintf("open %d terms and translate", len(entries)), func(b *testing.B) {
 			for b.Loop() {
-				if _, err := live(built).Translate(b.Context(), "No cap, that burger is bussin.", lingible.ToStandard); err != nil {
+				if _, err := live(built).Translate(b.Context(), "No cap, that burger is bussin.",
+					lingible.ToStandard); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -9,20 +9,22 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/cache"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/model"
-	"github.com/onesynth-cdk/onesynth/lambdas/lingible"
+	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 )
 
 // exportAge is how long a [Live] does not ask for a later export.
 const exportAge = 15 * time.Second
 
-// Exports are the exports of the lexicon; a [lingible.Exporter] has them.
-type Exports interface {
-	// Latest reads the latest export and its digest, or no terms and no index if the digest is the one given, or
-	// "".
-	Latest(ctx context.Context, have string) (latest lingible.Latest, digest string, err error)
+// Latest is what a reader gets of an export: its index, or the terms of one of an earlier version, which has none.
+type Latest struct {
+	Index []byte
+	Terms []lingible.Entry
 }
 
-// Live is a [lingible.Language] over the latest export of the lexicon, which it asks for when it is used, every 15 seconds at
+// Exports reads the latest export and its digest, or no terms and no index if the digest is the one given, or "".
+type Exports func(ctx context.Context, have string) (latest Latest, digest string, err error)
+
+// Live is a language over the latest export of the lexicon, which it asks for when it is used, every 15 seconds at
 // most. While no export can be read, it goes on with what it has; without any, its methods return a [*model.Error].
 // It is safe for concurrent use.
 type Live struct {
@@ -32,8 +34,6 @@ type Live struct {
 	asked   cache.Cache[*edition]
 	kept    atomic.Pointer[edition]
 }
-
-var _ lingible.Language = (*Live)(nil)
 
 // edition is the lexicon as of an export.
 type edition struct {
@@ -50,19 +50,19 @@ func NewLive(exports Exports, initial []lingible.Entry, log *slog.Logger, now fu
 	return l
 }
 
-// latest returns an error when the context has ended, or no export could be read yet: the initial terms would hide that the
-// lexicon has others.
+// latest returns an error when the context has ended, or no export could be read yet: the initial terms would hide that
+// the lexicon has others.
 func (l *Live) latest(ctx context.Context) (*edition, error) {
 	return l.asked.Get(ctx, "", func(ctx context.Context) (*edition, error) {
 		kept := l.kept.Load()
 		if kept == nil {
 			kept = &edition{Language: &Language{}}
 		}
-		latest, digest, err := l.exports.Latest(ctx, kept.digest)
+		latest, digest, err := l.exports(ctx, kept.digest)
 		switch next := kept; {
 		case err != nil:
 		case digest == "" && (!kept.isRead || kept.digest != ""):
-			next, err = newEdition(lingible.Latest{Terms: l.initial}, "")
+			next, err = newEdition(Latest{Terms: l.initial}, "")
 			kept = cmp.Or(next, kept)
 		case digest != kept.digest && digest != "":
 			next, err = newEdition(latest, digest)
@@ -72,7 +72,8 @@ func (l *Live) latest(ctx context.Context) (*edition, error) {
 			return nil, &model.Error{Failure: model.Unavailable, Err: err}
 		}
 		if err != nil {
-			l.log.WarnContext(ctx, "the latest export of the lexicon could not be read: an older one is used", "error", err.Error())
+			l.log.WarnContext(ctx, "the latest export of the lexicon could not be read: an older one is used", "error",
+				err.Error())
 		}
 		l.kept.Store(kept)
 		return kept, nil
@@ -81,7 +82,7 @@ func (l *Live) latest(ctx context.Context) (*edition, error) {
 
 // newEdition opens the index of an export. One of an earlier version of the code has none, and one that cannot be read
 // is made again from the terms.
-func newEdition(latest lingible.Latest, digest string) (made *edition, err error) {
+func newEdition(latest Latest, digest string) (made *edition, err error) {
 	made = &edition{digest: digest, isRead: true}
 	if latest.Index != nil {
 		made.Language, err = open(latest.Index)
@@ -94,10 +95,10 @@ func newEdition(latest lingible.Latest, digest string) (made *edition, err error
 	return made, nil
 }
 
-// ModelID implements [lingible.Language].
+// ModelID says what translates and judges.
 func (*Live) ModelID() string { return ModelID }
 
-// Translate implements [lingible.Language].
+// Translate translates a text.
 func (l *Live) Translate(ctx context.Context, text string, to lingible.Direction) (lingible.Rendering, error) {
 	latest, err := l.latest(ctx)
 	if err != nil {
@@ -106,7 +107,7 @@ func (l *Live) Translate(ctx context.Context, text string, to lingible.Direction
 	return latest.Translate(ctx, text, to)
 }
 
-// Validate implements [lingible.Language].
+// Validate judges a submission.
 func (l *Live) Validate(ctx context.Context, p lingible.Proposal) (lingible.Verdict, error) {
 	latest, err := l.latest(ctx)
 	if err != nil {
@@ -115,7 +116,7 @@ func (l *Live) Validate(ctx context.Context, p lingible.Proposal) (lingible.Verd
 	return latest.Validate(ctx, p)
 }
 
-// Trends implements [lingible.Language].
+// Trends proposes up to most terms that are in use.
 func (l *Live) Trends(ctx context.Context, most int) ([]lingible.ProposedTrend, error) {
 	latest, err := l.latest(ctx)
 	if err != nil {
@@ -164,7 +165,8 @@ func (l *Live) Synonyms(ctx context.Context, entry lingible.Entry) (synonyms []l
 
 // QuizTerms returns how many terms of a difficulty and category the quiz asks about, and reads one of them; either may
 // be empty: all.
-func (l *Live) QuizTerms(ctx context.Context, difficulty lingible.Difficulty, category lingible.Category) (count int, term func(int) (lingible.Entry, error), err error) {
+func (l *Live) QuizTerms(ctx context.Context, difficulty lingible.Difficulty, category lingible.Category) (count int,
+	term func(int) (lingible.Entry, error), err error) {
 	latest, err := l.latest(ctx)
 	if err != nil {
 		return 0, nil, err

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/model"
-	"github.com/onesynth-cdk/onesynth/lambdas/lingible"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/language"
+	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 )
 
 // exports are exports of one term each, whose digest is its name.
@@ -24,7 +24,7 @@ type exports struct {
 	takes time.Duration
 }
 
-func (e *exports) Latest(_ context.Context, have string) (latest lingible.Latest, digest string, err error) {
+func (e *exports) Latest(_ context.Context, have string) (latest language.Latest, digest string, err error) {
 	e.asked++
 	time.Sleep(e.takes)
 	switch {
@@ -39,7 +39,8 @@ func (e *exports) Latest(_ context.Context, have string) (latest lingible.Latest
 }
 
 func terms(name string) []lingible.Entry {
-	return []lingible.Entry{{Term: name, Plain: &lingible.Plain{Text: "plain " + name, PartOfSpeech: lingible.Noun}, Momentum: 1}}
+	return []lingible.Entry{{Term: name, Plain: &lingible.Plain{Text: "plain " + name, PartOfSpeech: lingible.Noun},
+		Momentum: 1}}
 }
 
 func failed(err error) bool {
@@ -54,7 +55,7 @@ func TestLive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		source := &exports{}
 		var log bytes.Buffer
-		l := language.NewLive(source, terms("initial"), slog.New(slog.NewTextHandler(&log, nil)), nil)
+		l := language.NewLive(source.Latest, terms("initial"), slog.New(slog.NewTextHandler(&log, nil)), nil)
 		check := func(term string, asked, warnings int) {
 			t.Helper()
 			got, err := l.Translate(t.Context(), term, lingible.ToStandard)
@@ -65,7 +66,8 @@ func TestLive(t *testing.T) {
 			if err != nil || len(trends) != 1 || trends[0].Term != term {
 				t.Errorf("got the trends %+v, %v", trends, err)
 			}
-			verdict, err := l.Validate(t.Context(), lingible.Proposal{Term: term, Meaning: "A word of the test", Example: "They say " + term + " all day."})
+			verdict, err := l.Validate(t.Context(),
+				lingible.Proposal{Term: term, Meaning: "A word of the test", Example: "They say " + term + " all day."})
 			if err != nil || verdict.Valid {
 				t.Errorf("got %+v, %v of a term of the lexicon", verdict, err)
 			}
@@ -73,7 +75,8 @@ func TestLive(t *testing.T) {
 				t.Errorf("got the entry %+v, %v, %v", entry, found, err)
 			}
 			for plain, want := range map[string]int{"Plain " + term: 1, "plain": 0} {
-				synonyms, err := l.Synonyms(t.Context(), lingible.Entry{Term: "another", Plain: &lingible.Plain{Text: plain}})
+				synonyms, err := l.Synonyms(t.Context(),
+					lingible.Entry{Term: "another", Plain: &lingible.Plain{Text: plain}})
 				if err != nil || len(synonyms) != want || want == 1 && synonyms[0].Term != term {
 					t.Errorf("%q: got the synonyms %+v, %v", plain, synonyms, err)
 				}
@@ -113,8 +116,9 @@ func TestLive(t *testing.T) {
 
 		// One that cannot read whether there is an export knows no terms.
 		source.asked, source.err = 0, errors.New("refused")
-		l = language.NewLive(source, terms("initial"), slog.New(slog.DiscardHandler), nil)
-		if got, err := l.Translate(t.Context(), "initial", lingible.ToStandard); !errors.Is(err, source.err) || !failed(err) {
+		l = language.NewLive(source.Latest, terms("initial"), slog.New(slog.DiscardHandler), nil)
+		if got, err := l.Translate(t.Context(), "initial", lingible.ToStandard); !errors.Is(err, source.err) ||
+			!failed(err) {
 			t.Errorf("got %+v, %v, want the error", got, err)
 		}
 		source.err = nil
@@ -127,7 +131,7 @@ func TestLiveAtOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		source := &exports{term: "first", takes: time.Second}
-		l := language.NewLive(source, nil, slog.New(slog.DiscardHandler), nil)
+		l := language.NewLive(source.Latest, nil, slog.New(slog.DiscardHandler), nil)
 		answers := make(chan error)
 		for range 10 {
 			go func() {

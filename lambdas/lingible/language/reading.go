@@ -9,7 +9,7 @@ import (
 
 	"github.com/kljensen/snowball/english"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/lingible"
+	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 )
 
 // longestWord bounds the words that are compared and stemmed, in bytes; no English word of use is longer.
@@ -21,7 +21,8 @@ var word = regexp.MustCompile(`[\p{L}\p{M}\p{N}]+(?:['’][\p{L}\p{M}\p{N}]+)*`)
 // token is a word of a text, or the end of one as the 's of "that's".
 type token struct {
 	from, to int
-	// key is the word in lower case without apostrophes; an end has its apostrophe. Stem is the stem of the key, where it is needed.
+	// key is the word in lower case without apostrophes; an end has its apostrophe. Stem is the stem of the key, where
+	// it is needed.
 	key, stem string
 	// joined says that a phrase may go on from the token before: only one space, hyphen or apostrophe stands between.
 	joined bool
@@ -50,13 +51,15 @@ func tokensOf(text string) (tokens []token) {
 				chunkEnd = from + n
 			}
 			chunk := text[start:chunkEnd]
-			next.skip = strings.ContainsAny(chunk, "@#") || strings.Contains(chunk, "://") || strings.HasPrefix(chunk, "www.")
+			next.skip = strings.ContainsAny(chunk, "@#") || strings.Contains(chunk, "://") ||
+				strings.HasPrefix(chunk, "www.")
 		}
 		if strings.ContainsAny(gap, ".!?;:…\n") {
 			next.sentence++
 		}
 		// Hyphens, apostrophes and quotes end nothing.
-		if strings.ContainsFunc(gap, func(r rune) bool { return r != ' ' && !strings.ContainsRune(`'’"“”*_&/-`, r) }) || strings.Contains(gap, " -") {
+		if strings.ContainsFunc(gap, func(r rune) bool { return r != ' ' && !strings.ContainsRune(`'’"“”*_&/-`, r) }) ||
+			strings.Contains(gap, " -") {
 			next.clause++
 		}
 		between := strings.TrimPrefix(strings.TrimPrefix(gap, "'"), "’")
@@ -69,7 +72,8 @@ func tokensOf(text string) (tokens []token) {
 			w = w[end:]
 		}
 		t := next.of(w)
-		if after := text[to:]; len(w) > 4 && strings.HasSuffix(w, "in") && (strings.HasPrefix(after, "'") || strings.HasPrefix(after, "’")) {
+		if after := text[to:]; len(w) > 4 && strings.HasSuffix(w, "in") &&
+			(strings.HasPrefix(after, "'") || strings.HasPrefix(after, "’")) {
 			_, size := utf8.DecodeRuneInString(after)
 			t.to += size
 		}
@@ -141,7 +145,8 @@ type reading struct {
 }
 
 func (l *Language) newReading(text string, ofSlang bool) *reading {
-	r := &reading{text: text, tokens: stemmed(text), phrases: l.toSlang, language: l, ofSlang: ofSlang, sentences: map[int]map[string]bool{}}
+	r := &reading{text: text, tokens: stemmed(text), phrases: l.toSlang, language: l, ofSlang: ofSlang,
+		sentences: map[int]map[string]bool{}}
 	if ofSlang {
 		r.phrases = l.toStandard
 	}
@@ -154,8 +159,8 @@ func (l *Language) newReading(text string, ofSlang bool) *reading {
 	return r
 }
 
-// longest returns the sense of the longest phrase that starts at a token and fits there, how many tokens it has, and how
-// certain it is. Without one that fits, the certainty says whether there is a phrase that stays.
+// longest returns the sense of the longest phrase that starts at a token and fits there, how many tokens it has, and
+// how certain it is. Without one that fits, the certainty says whether there is a phrase that stays.
 func (r *reading) longest(i int) (found sense, length int, sure certainty) {
 	for n, at := range r.phrases.startingAt(r.tokens, i) {
 		if length == 0 {
@@ -215,7 +220,8 @@ func (r *reading) isPartOfSpeech(s sense, i, n int) bool {
 func (r *reading) isName(i int) bool {
 	t := r.tokens[i]
 	first, _ := utf8.DecodeRuneInString(r.text[t.from:])
-	return unicode.IsUpper(first) && i > 0 && r.tokens[i-1].sentence == t.sentence && strings.ToUpper(r.text[t.from:t.to]) != r.text[t.from:t.to]
+	return unicode.IsUpper(first) && i > 0 && r.tokens[i-1].sentence == t.sentence &&
+		strings.ToUpper(r.text[t.from:t.to]) != r.text[t.from:t.to]
 }
 
 // write returns what stands for a sense of n tokens at i: inflected, and in the case of the original.
@@ -240,10 +246,12 @@ func (r *reading) write(s sense, i, n int) string {
 		return -1
 	}, original)
 	first, _ := utf8.DecodeRuneInString(original)
-	isUpper, written := letters == strings.ToUpper(letters) && letters != strings.ToLower(letters), strings.ToUpper(s.own) == s.own
+	isUpper, written := letters == strings.ToUpper(letters) && letters != strings.ToLower(letters),
+		strings.ToUpper(s.own) == s.own
 	starts := i == 0 || r.tokens[i-1].sentence != r.tokens[i].sentence
 	switch {
-	case isUpper && !written && len(letters) > 3 && syllables(strings.ToLower(letters)) > 0, isUpper && r.isShouted(i, n):
+	case isUpper && !written && len(letters) > 3 && syllables(strings.ToLower(letters)) > 0,
+		isUpper && r.isShouted(i, n):
 		return strings.ToUpper(with)
 	case unicode.IsUpper(first) && (starts || !isUpper):
 		c, size := utf8.DecodeRuneInString(with)
@@ -288,7 +296,8 @@ func (r *reading) article(i int, with string) (string, int) {
 
 // be returns the form of "be" after a word.
 func be(f form, prev string) string {
-	many := prev == "we" || prev == "you" || prev == "they" || prev == "these" || prev == "those" || strings.HasSuffix(prev, "s") && !strings.HasSuffix(prev, "ss") && prev != "this" && prev != "always"
+	many := prev == "we" || prev == "you" || prev == "they" || prev == "these" || prev == "those" ||
+		strings.HasSuffix(prev, "s") && !strings.HasSuffix(prev, "ss") && prev != "this" && prev != "always"
 	switch {
 	case f == gerund:
 		return "being"

@@ -4,13 +4,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/lingible"
+	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 )
 
 // certainty is how sure a reading is that a phrase has a sense, from 0, for not at all, to 1.
 type certainty float64
 
-// The certainties of a phrase that is an ordinary one, too. That of a text is never above that of its least certain phrase.
+// The certainties of a phrase that is an ordinary one, too. That of a text is never above that of its least certain
+// phrase.
 const (
 	byPlace certainty = 0.55 // the grammar of its place supports slang, and no word does
 	kept    certainty = 0.5  // the phrase stays, as its ordinary sense is likelier
@@ -94,12 +95,16 @@ type place func(site) bool
 
 // places are the places and signs of words.txt by their names.
 var places = map[string]place{
-	"adverb": site.isAdverb, "amount": site.isAmount, "aside": site.isAside, "bare": site.isBare, "be": site.isAfterBe, "closing": site.isClosing,
-	"det": site.hasDeterminer, "end": site.isEnd, "for": site.isThanks, "isa": site.isNamedSo, "it": site.isOfIt, "mass": site.isMass, "noun": site.isBeforeNoun,
-	"object": site.hasObject, "opening": site.isOpening, "person": site.isOfPerson, "said": site.isSaid, "very": site.isVery, "you": site.isOfYou,
+	"adverb": site.isAdverb, "amount": site.isAmount, "aside": site.isAside, "bare": site.isBare, "be": site.isAfterBe,
+	"closing": site.isClosing,
+	"det":     site.hasDeterminer, "end": site.isEnd, "for": site.isThanks, "isa": site.isNamedSo, "it": site.isOfIt,
+	"mass": site.isMass, "noun": site.isBeforeNoun,
+	"object": site.hasObject, "opening": site.isOpening, "person": site.isOfPerson, "said": site.isSaid,
+	"very": site.isVery, "you": site.isOfYou,
 }
 
-// before returns the kth word before the phrase, and after the word that follows it, in the same clause; "" is beyond it.
+// before returns the kth word before the phrase, and after the word that follows it, in the same clause; "" is beyond
+// it.
 func (s site) before(k int) string { return squeezed(s.key(s.i-k, s.i), 1) }
 func (s site) after() string       { return s.key(s.i+s.n, s.i+s.n-1) }
 
@@ -143,7 +148,8 @@ func (r *reading) hasOtherSlang() bool {
 
 // degrees counts the words of degree directly before the phrase.
 func (s site) degrees() (k int) {
-	for w := s.before(1); intensifiers[w] || len(w) > 4 && strings.HasSuffix(w, "ly") || k > 0 && w == "a" && (s.before(k) == "bit" || s.before(k) == "little"); w = s.before(k + 1) {
+	for w := s.before(1); intensifiers[w] || len(w) > 4 && strings.HasSuffix(w, "ly") ||
+		k > 0 && w == "a" && (s.before(k) == "bit" || s.before(k) == "little"); w = s.before(k + 1) {
 		k++
 	}
 	return k
@@ -168,7 +174,8 @@ func (s site) isAfterBe() bool {
 		return false
 	}
 	w := s.before(k)
-	return (w == "" || w == "why") && k > 1 || copulas[w] || subjects[w] && copulas[s.before(k+1)] || w == "out" && strings.HasPrefix(s.before(k+1), "turn")
+	return (w == "" || w == "why") && k > 1 || copulas[w] || subjects[w] && copulas[s.before(k+1)] ||
+		w == "out" && strings.HasPrefix(s.before(k+1), "turn")
 }
 
 // isOfPerson: who is said to be so is a person.
@@ -176,7 +183,8 @@ func (s site) isOfPerson() bool {
 	for k := s.degrees() + 1; ; k++ {
 		w := s.before(k)
 		switch {
-		case subjects[w], persons[w], w == "why", w == "" && k > 1 && (s.before(k-1) == "be" || modals[s.before(k-1)]), w != "" && s.isName(s.i-k):
+		case subjects[w], persons[w], w == "why", w == "" && k > 1 && (s.before(k-1) == "be" || modals[s.before(k-1)]),
+			w != "" && s.isName(s.i-k):
 			return true
 		case !copulas[w] && !modals[w] && !intensifiers[w]:
 			return false
@@ -250,14 +258,17 @@ func (s site) isAmount() bool { return isMany(s.before(1)) || s.before(1) == "1"
 // canBeVerb: a verb can stand here; a base form needs a word before that goes with it.
 func (s site) canBeVerb() bool {
 	w := s.before(1)
-	return s.form != base && !isMany(w) || isBoundary(w) || subjects[w] || persons[w] || modals[w] || intensifiers[w] || connectives[w] || w == "to" || w == "'s" && s.before(2) == "let" ||
+	return s.form != base && !isMany(w) || isBoundary(w) || subjects[w] || persons[w] || modals[w] || intensifiers[w] ||
+		connectives[w] || w == "to" || w == "'s" && s.before(2) == "let" ||
 		len(w) > 3 && strings.HasSuffix(w, "s") || strings.HasSuffix(w, "ly")
 }
 
 // isBare: a verb without an object, and without a way that it goes.
 func (s site) isBare() bool {
 	next := s.after()
-	return s.canBeVerb() && !(s.form == base && copulas[next]) && (next == "every" || next == "all" || !isContent(next) && !determiners[next] && !objects[next] && !ways[next] && !isMany(next))
+	return s.canBeVerb() && !(s.form == base && copulas[next]) &&
+		(next == "every" || next == "all" || !isContent(next) && !determiners[next] && !objects[next] && !ways[next] &&
+			!isMany(next))
 }
 
 // hasObject: a verb with an object.
@@ -269,7 +280,8 @@ func (s site) hasObject() bool {
 // isAdverb: it belongs to a verb or an adjective, not to a noun. Written in two, it is an adjective too often.
 func (s site) isAdverb() bool {
 	prev := s.before(1)
-	return !isDeterminer(prev) && (s.n == 1 && s.own != "totes" || isBoundary(prev) || subjects[prev] || copulas[prev] || modals[prev] || perfect[prev] || intensifiers[prev])
+	return !isDeterminer(prev) && (s.n == 1 && s.own != "totes" || isBoundary(prev) || subjects[prev] ||
+		copulas[prev] || modals[prev] || perfect[prev] || intensifiers[prev])
 }
 
 // isSaid: it is a clause of its own.
@@ -281,13 +293,15 @@ func (s site) isThanks() bool { return isBoundary(s.before(1)) && s.after() == "
 // isOpening: "NO CAP she did".
 func (s site) isOpening() bool {
 	next := s.after()
-	return isBoundary(s.before(1)) && (subjects[next] || next == "it" || (next == "this" || next == "that") && copulas[s.key(s.i+s.n+1, s.i)])
+	return isBoundary(s.before(1)) && (subjects[next] || next == "it" ||
+		(next == "this" || next == "that") && copulas[s.key(s.i+s.n+1, s.i)])
 }
 
 // isClosing: "it took an hour NO CAP", where no verb and no preposition before it has it as its object.
 func (s site) isClosing() bool {
 	prev := s.before(1)
-	return isBoundary(s.after()) && !perfect[prev] && !transitive[prev] && !strings.HasSuffix(prev, "s") && !strings.HasSuffix(prev, "ed") &&
+	return isBoundary(s.after()) && !perfect[prev] && !transitive[prev] && !strings.HasSuffix(prev, "s") &&
+		!strings.HasSuffix(prev, "ed") &&
 		(!functionWord(prev) || objects[prev])
 }
 

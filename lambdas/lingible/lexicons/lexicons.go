@@ -10,7 +10,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/seed"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
-	"github.com/onesynth-cdk/onesynth/lambdas/lingible"
+	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 )
 
 // MinWrongAnswers is how many entries a pool of wrong answers has at least.

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/lingible"
+	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 )
 
 // has reports whether a text has the words of a phrase, one after the other. Each may be inflected
@@ -93,7 +93,8 @@ func TestInitial(t *testing.T) {
 		}
 	}
 	if len(lingible.Categories()) != 9 || len(regions) < 8 || len(decades) < 15 {
-		t.Errorf("got %d categories, %d regions and %d decades; want 9, 8 and 15 or more", len(lingible.Categories()), len(regions), len(decades))
+		t.Errorf("got %d categories, %d regions and %d decades; want 9, 8 and 15 or more", len(lingible.Categories()),
+			len(regions), len(decades))
 	}
 }
 
@@ -151,11 +152,13 @@ func TestReadErr(t *testing.T) {
 	good := string(folder()[name].Data)
 	changed := func(old, new string) string { return strings.Replace(good, old, new, 1) }
 	for title, test := range map[string]struct{ content, says string }{
-		"Rule":         {changed(`"part_of_speech": "noun"`, `"part_of_speech": "pronoun"`), `plain.part_of_speech`},
-		"Form":         {changed(`"term": "buck"`, `"term": "Quid"`), `"Quid" of "Quid" is one of "quid"`},
-		"OtherFile":    {changed(`"term": "buck"`, `"term": "slay"`), `"slay" of "slay" is one of "slay"`},
-		"Category":     {changed(`"term": "buck"`, `"term": "buck", "quiz_category": "food"`), `"buck": has quiz_category or sources: leave them out`},
-		"Sources":      {changed(`"term": "buck"`, `"term": "buck", "sources": []`), `"buck": has quiz_category or sources: leave them out`},
+		"Rule":      {changed(`"part_of_speech": "noun"`, `"part_of_speech": "pronoun"`), `plain.part_of_speech`},
+		"Form":      {changed(`"term": "buck"`, `"term": "Quid"`), `"Quid" of "Quid" is one of "quid"`},
+		"OtherFile": {changed(`"term": "buck"`, `"term": "slay"`), `"slay" of "slay" is one of "slay"`},
+		"Category": {changed(`"term": "buck"`, `"term": "buck", "quiz_category": "food"`),
+			`"buck": has quiz_category or sources: leave them out`},
+		"Sources": {changed(`"term": "buck"`, `"term": "buck", "sources": []`),
+			`"buck": has quiz_category or sources: leave them out`},
 		"Pool":         {`{"wrong_answers": ["A song"], "entries": []}`, "wrong_answers: got 1, want 12 or more"},
 		"UnknownField": {changed(`"gloss"`, `"meaning"`), `unknown field "meaning"`},
 		"Type":         {changed(`"confidence": 0.98`, `"confidence": "0.98"`), "cannot unmarshal string"},
@@ -168,7 +171,8 @@ func TestReadErr(t *testing.T) {
 			changed := folder()
 			changed[name] = &fstest.MapFile{Data: []byte(test.content)}
 			_, _, err := read(changed)
-			if err == nil || !strings.HasPrefix(err.Error(), "money.json: ") || !strings.Contains(err.Error(), test.says) {
+			if err == nil || !strings.HasPrefix(err.Error(), "money.json: ") ||
+				!strings.Contains(err.Error(), test.says) {
 				t.Errorf("got %v, want %q", err, test.says)
 			}
 		})

@@ -6,17 +6,20 @@ import (
 	"context"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/seed"
-	"github.com/onesynth-cdk/onesynth/lambdas/lingible/dynamodb"
+	service "github.com/onesynth-cdk/onesynth/lambdas/lingible"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/lexicons"
+	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 )
 
 func main() {
-	kit.StartResponder("lingible", func(_ context.Context, environment kit.Environment) (func(context.Context, seed.Request) (seed.Progress, error), error) {
-		store, err := dynamodb.Open(environment, "lexiconseeder")
+	kit.StartResponder("lingible", func(_ context.Context,
+		environment kit.Environment) (func(context.Context, seed.Request) (seed.Progress, error), error) {
+		db, err := dynamo.Open(environment, lingible.Platform(), "lexiconseeder")
 		if err != nil {
 			return nil, err
 		}
-		return lexicons.Load(store)
+		return lexicons.Load(&service.Service{DB: db})
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"log/slog"
 	"sync"
 	"testing"
 	"time"
@@ -16,26 +17,21 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/model"
-	"github.com/onesynth-cdk/onesynth/lambdas/lingible"
-	"github.com/onesynth-cdk/onesynth/lambdas/lingible/dynamodb"
-	"github.com/onesynth-cdk/onesynth/lambdas/lingible/setup"
-	"github.com/onesynth-cdk/onesynth/schema"
+	service "github.com/onesynth-cdk/onesynth/lambdas/lingible"
+	"github.com/onesynth-cdk/onesynth/lambdas/lingible/language"
+	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 )
 
 // Began is the moment at which the clock of a [World] begins: 09:30 in Chicago.
 func Began() time.Time { return time.Date(2026, 2, 2, 15, 30, 0, 0, time.UTC) }
 
-// World is Lingible on tables of its own, in the zone of Chicago.
+// World is Lingible on tables of its own, in the zone of Chicago, with the language of a [Speaker].
 type World struct {
-	Users *lingible.Users
-	// Translator speaks the language of a [Speaker].
-	Translator *lingible.Translator
-	Store      *dynamodb.Store
-	Tables     *dynamotest.Tables
+	*service.Service
+	Tables *dynamotest.Tables
 
 	mu     sync.Mutex
 	now    time.Time
-	emit   kit.Metrics
 	output bytes.Buffer
 }
 
@@ -46,12 +42,13 @@ func New(t testing.TB) *World {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &World{Tables: dynamotest.Open(t, schema.Lingible().Database), now: Began()}
-	w.Store = dynamodb.New(w.Tables.DB)
-	w.Store.CursorKey = []byte("the key of these tests")
-	w.emit = kit.Metrics{Namespace: "Onesynth/lingible", Function: "test", Writer: &w.output}
-	w.Users = &lingible.Users{Store: w.Store, Calendar: lingible.Calendar{Zone: zone, Now: w.Read}}
-	w.Translator = &lingible.Translator{Users: w.Users, Store: w.Store, Language: &Speaker{}, Count: setup.Count(w.Emit())}
+	w := &World{Tables: dynamotest.Open(t, lingible.Platform().Database), now: Began()}
+	w.Service = &service.Service{
+		DB: w.Tables.DB, CursorKey: []byte("the key of these tests"), Language: &Speaker{},
+		VotesToApprove: lingible.DefaultVotesToApprove,
+		Calendar:       lingible.Calendar{Zone: zone, Now: w.Read}, Log: slog.New(slog.DiscardHandler),
+		Metrics: &kit.Metrics{Namespace: "Onesynth/lingible", Function: "test", Writer: &w.output},
+	}
 	return w
 }
 
@@ -69,22 +66,26 @@ func (w *World) Advance(by time.Duration) {
 	w.now = w.now.Add(by)
 }
 
-// Emit is for the metrics of services: [World.Metrics] has them.
-func (w *World) Emit() *kit.Metrics { return &w.emit }
+// Counted are the lines with the metrics so far.
+func (w *World) Counted() string { return w.output.String() }
 
-// Metrics are the lines with the metrics so far.
-func (w *World) Metrics() string { return w.output.String() }
+// Know gives the service a lexicon of these entries.
+func (w *World) Know(entries ...lingible.Entry) {
+	w.Lexicon = language.NewLive(func(context.Context, string) (latest language.Latest, digest string, err error) {
+		return latest, "", nil
+	}, entries, slog.New(slog.DiscardHandler), w.Read)
+}
 
 // Caller is a user with a token of this moment.
-func (w *World) Caller(id string) lingible.Caller {
-	return lingible.Caller{ID: id, Email: id + "@example.com", Issued: w.Read()}
+func (w *World) Caller(id string) service.Caller {
+	return service.Caller{ID: id, Email: id + "@example.com", Issued: w.Read()}
 }
 
 // Premium is a caller who is a premium user.
-func (w *World) Premium(t testing.TB, id string) lingible.Caller {
+func (w *World) Premium(t testing.TB, id string) service.Caller {
 	t.Helper()
 	caller := w.Caller(id)
-	if _, err := w.Users.Upgrade(t.Context(), caller); err != nil {
+	if _, err := w.Upgrade(t.Context(), caller); err != nil {
 		t.Fatal(err)
 	}
 	return caller
@@ -120,7 +121,7 @@ func Failure() error {
 	return &model.Error{Failure: model.Throttled, Err: errors.New("the model is busy")}
 }
 
-// Translate implements [lingible.Language].
+// Translate implements [service.Language].
 func (s *Speaker) Translate(ctx context.Context, text string, to lingible.Direction) (lingible.Rendering, error) {
 	switch text {
 	case "fail":
@@ -128,10 +129,11 @@ func (s *Speaker) Translate(ctx context.Context, text string, to lingible.Direct
 	case "same":
 		return lingible.Rendering{Text: text, Unchanged: true}, ctx.Err()
 	}
-	return lingible.Rendering{Text: string(to) + " " + text, Confidence: 0.75, Terms: []string{lingible.Slug(text)}}, ctx.Err()
+	return lingible.Rendering{Text: string(to) + " " + text, Confidence: 0.75, Terms: []string{lingible.Slug(text)}},
+		ctx.Err()
 }
 
-// Validate implements [lingible.Language].
+// Validate implements [service.Language].
 func (s *Speaker) Validate(ctx context.Context, submission lingible.Proposal) (lingible.Verdict, error) {
 	if s.Judge == nil {
 		return lingible.Verdict{Valid: true, Confidence: 0.8, Usage: 5, Reasons: []string{}}, ctx.Err()
@@ -139,10 +141,10 @@ func (s *Speaker) Validate(ctx context.Context, submission lingible.Proposal) (l
 	return s.Judge(submission)
 }
 
-// Trends implements [lingible.Language].
+// Trends implements [service.Language].
 func (s *Speaker) Trends(ctx context.Context, most int) ([]lingible.ProposedTrend, error) {
 	return s.Proposed[:min(most, len(s.Proposed))], ctx.Err()
 }
 
-// ModelID implements [lingible.Language].
+// ModelID implements [service.Language].
 func (s *Speaker) ModelID() string { return "speaker" }

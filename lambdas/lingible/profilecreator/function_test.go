@@ -12,16 +12,18 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
-	"github.com/onesynth-cdk/onesynth/lambdas/lingible"
-	"github.com/onesynth-cdk/onesynth/lambdas/lingible/dynamodb"
+	service "github.com/onesynth-cdk/onesynth/lambdas/lingible"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/lingibletest"
+	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 // event is one of Amazon Cognito ("Post confirmation Lambda trigger", Amazon Cognito developer
 // guide).
 func event(source, attributes string) string {
-	return fmt.Sprintf(`{"version":"1","triggerSource":%q,"region":"eu-central-1","userPoolId":"eu-central-1_x","callerContext":{"awsSdkVersion":"1","clientId":"c"},"userName":"ann","request":{"userAttributes":%s},"response":{}}`, source, attributes)
+	return fmt.Sprintf(
+		`{"version":"1","triggerSource":%q,"region":"eu-central-1","userPoolId":"eu-central-1_x","callerContext":{"awsSdkVersion":"1","clientId":"c"},"userName":"ann","request":{"userAttributes":%s},"response":{}}`,
+		source, attributes)
 }
 
 // Only a confirmed sign-up creates a profile, once, with the access patterns that the function has;
@@ -29,7 +31,7 @@ func event(source, attributes string) string {
 func TestSignUp(t *testing.T) {
 	t.Parallel()
 	w := lingibletest.New(t)
-	db, err := w.Tables.As(schema.Lingible(), "profilecreator")
+	db, err := w.Tables.As(lingible.Platform(), "profilecreator")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +40,7 @@ func TestSignUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &function{users: &lingible.Users{Store: dynamodb.New(db), Calendar: w.Users.Calendar}, log: log}
+	f := &function{service: &service.Service{DB: db, Calendar: w.Calendar}, log: log}
 	handler := kit.NewResponder(log, f.handle)
 	invoke := func(event string) {
 		t.Helper()
@@ -60,17 +62,19 @@ func TestSignUp(t *testing.T) {
 	w.Tables.Recorder.Faults(func(schema.Operation) error { return errors.New("no table") }, nil)
 	invoke(event(confirmed, ann))
 	w.Tables.Recorder.Faults(nil, nil)
-	if logged := output.String(); !strings.Contains(logged, "a confirmed user has no profile yet") || !strings.Contains(logged, "no table") || strings.Contains(logged, "example.com") {
+	if logged := output.String(); !strings.Contains(logged, "a confirmed user has no profile yet") ||
+		!strings.Contains(logged, "no table") || strings.Contains(logged, "example.com") {
 		t.Errorf("logged %s", logged)
 	}
 	invoke(event(confirmed, ann))
 	invoke(event(confirmed, strings.ReplaceAll(ann, "ann@", "another@")))
 	want := lingible.User{
-		ID: "ann-1", Email: "ann@example.com", Tier: lingible.Free, Status: lingible.Active, CreatedAt: lingibletest.Began(), UpdatedAt: lingibletest.Began(),
+		ID: "ann-1", Email: "ann@example.com", Tier: lingible.Free, Status: lingible.Active,
+		CreatedAt: lingibletest.Began(), UpdatedAt: lingibletest.Began(),
 	}
-	got, found, err := w.Store.User(t.Context(), "ann-1")
-	if diff := cmp.Diff(want, got); diff != "" || !found || err != nil {
-		t.Errorf("got %t, %v (-want +got):\n%s", found, err, diff)
+	got, err := w.Profile(t.Context(), service.Caller{ID: "ann-1"})
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("got %v (-want +got):\n%s", err, diff)
 	}
 	if items := w.Items(t, "Users"); len(items) != 2 {
 		t.Errorf("got %v", items)

@@ -12,12 +12,14 @@ import (
 )
 
 func main() {
-	kit.StartResponder("lingible", func(_ context.Context, environment kit.Environment) (func(context.Context, events.CognitoEventUserPoolsPostConfirmation) (events.CognitoEventUserPoolsPostConfirmation, error), error) {
-		users, _, err := setup.Users(environment, "profilecreator")
+	kit.StartResponder("lingible", func(_ context.Context,
+		environment kit.Environment) (func(context.Context,
+		events.CognitoEventUserPoolsPostConfirmation) (events.CognitoEventUserPoolsPostConfirmation, error), error) {
+		s, err := setup.Service(environment, "profilecreator")
 		if err != nil {
 			return nil, err
 		}
-		f := &function{users: users, log: environment.Log}
+		f := &function{service: s, log: environment.Log}
 		return f.handle, nil
 	})
 }

@@ -11,14 +11,16 @@ import (
 )
 
 func main() {
-	kit.StartEvent("lingible", func(_ context.Context, environment kit.Environment) (func(context.Context, json.RawMessage) error, error) {
-		moderation, err := setup.Validator(environment, "revalidator")
+	kit.StartEvent("lingible", func(_ context.Context,
+		environment kit.Environment) (func(context.Context, json.RawMessage) error, error) {
+		s, err := setup.Speaking(environment, "revalidator")
 		if err != nil {
 			return nil, err
 		}
 		return func(ctx context.Context, _ json.RawMessage) error {
-			run, err := moderation.Revalidate(ctx)
-			environment.Log.InfoContext(ctx, "revalidator run", "validated", run.Validated, "failed", run.Failed, "unfinished", run.Unfinished)
+			run, err := s.Revalidate(ctx)
+			environment.Log.InfoContext(ctx, "revalidator run", "validated", run.Validated, "failed", run.Failed,
+				"unfinished", run.Unfinished)
 			return err
 		}, nil
 	})

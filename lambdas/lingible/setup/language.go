@@ -5,21 +5,22 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/bucket"
-	"github.com/onesynth-cdk/onesynth/lambdas/lingible"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	service "github.com/onesynth-cdk/onesynth/lambdas/lingible"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/bedrock"
-	"github.com/onesynth-cdk/onesynth/lambdas/lingible/dynamodb"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/language"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/lexicons"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 // Exporter returns the exports of the lexicon, in the bucket that the variable EXPORTS_BUCKET names.
-func Exporter(environment kit.Environment, store *dynamodb.Store) (*lingible.Exporter, error) {
+func Exporter(environment kit.Environment, db *dynamo.DB) (*service.Exporter, error) {
 	values, err := environment.Require("EXPORTS_BUCKET")
 	if err != nil {
 		return nil, err
 	}
-	return &lingible.Exporter{Store: store, Objects: bucket.New(environment.AWS, values[0], "application/json"), Index: language.Build}, nil
+	return &service.Exporter{DB: db, Objects: bucket.New(environment.AWS, values[0], "application/json"),
+		Index: language.Build}, nil
 }
 
 // WorkTime is how long a request may take, at most, so that the claims of one that dies are short: the embedded
@@ -33,8 +34,8 @@ func WorkTime(environment kit.Environment) time.Duration {
 
 // Language returns what translates, validates and proposes trends, and the lexicon of the latest
 // export. It is the model that schema.ModelVariable names, or without it the embedded language.
-func Language(environment kit.Environment, store *dynamodb.Store) (lingible.Language, *language.Live, error) {
-	exports, err := Exporter(environment, store)
+func Language(environment kit.Environment, db *dynamo.DB) (service.Language, *language.Live, error) {
+	exports, err := Exporter(environment, db)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -42,7 +43,7 @@ func Language(environment kit.Environment, store *dynamodb.Store) (lingible.Lang
 	if err != nil {
 		return nil, nil, err
 	}
-	lexicon := language.NewLive(exports, initial, environment.Log, nil)
+	lexicon := language.NewLive(exports.Latest, initial, environment.Log, nil)
 	if environment.Getenv(schema.ModelVariable) == "" {
 		return lexicon, lexicon, nil
 	}

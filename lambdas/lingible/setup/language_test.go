@@ -20,15 +20,19 @@ func TestLanguage(t *testing.T) {
 		want      any
 		says      string
 	}{
-		"OK":          {map[string]string{"EXPORTS_BUCKET": "exports"}, &language.Live{}, ""},
-		"OKModel":     {map[string]string{"EXPORTS_BUCKET": "exports", schema.ModelVariable: "nova"}, &bedrock.Language{}, ""},
+		"OK": {map[string]string{"EXPORTS_BUCKET": "exports"}, &language.Live{}, ""},
+		"OKModel": {map[string]string{"EXPORTS_BUCKET": "exports", schema.ModelVariable: "nova"},
+			&bedrock.Language{}, ""},
 		"ErrNoBucket": {nil, nil, "EXPORTS_BUCKET"},
-		"ErrGuardrail": {map[string]string{"EXPORTS_BUCKET": "exports", schema.ModelVariable: "nova", schema.GuardrailVariable: "g"},
+		"ErrGuardrail": {map[string]string{"EXPORTS_BUCKET": "exports", schema.ModelVariable: "nova",
+			schema.GuardrailVariable: "g"},
 			nil, schema.GuardrailVersionVariable},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got, lexicon, err := Language(kit.Environment{Getenv: func(name string) string { return test.variables[name] }}, nil)
+			got, lexicon, err := Language(kit.Environment{Getenv: func(name string) string {
+				return test.variables[name]
+			}}, nil)
 			if test.says != "" {
 				if err == nil || !strings.Contains(err.Error(), test.says) {
 					t.Errorf("got %v, want %q", err, test.says)

@@ -3,14 +3,14 @@ package setup
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"time"
 	_ "time/tzdata" // provided.al2023 has no time zones of its own
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
-	"github.com/onesynth-cdk/onesynth/lambdas/lingible"
-	"github.com/onesynth-cdk/onesynth/lambdas/lingible/dynamodb"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	service "github.com/onesynth-cdk/onesynth/lambdas/lingible"
+	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 )
 
 // DefaultTimeZone is the zone of the days of limits, unless TIME_ZONE names another one.
@@ -21,22 +21,44 @@ func Calendar(environment kit.Environment) (lingible.Calendar, error) {
 	name := cmp.Or(environment.Getenv("TIME_ZONE"), DefaultTimeZone)
 	zone, err := time.LoadLocation(name)
 	if err != nil {
-		return lingible.Calendar{}, fmt.Errorf("TIME_ZONE is %q: write the IANA name of a time zone, such as %s", name, DefaultTimeZone)
+		return lingible.Calendar{}, fmt.Errorf("TIME_ZONE is %q: write the IANA name of a time zone, such as %s", name,
+			DefaultTimeZone)
 	}
 	return lingible.Calendar{Zone: zone}, nil
 }
 
-// Users returns the users and the store of a function of schema.Lingible.
-func Users(environment kit.Environment, function string) (*lingible.Users, *dynamodb.Store, error) {
-	store, err := dynamodb.Open(environment, function)
+// Service returns the service of a function of the platform that needs no language.
+func Service(environment kit.Environment, function string) (*service.Service, error) {
+	db, err := dynamo.Open(environment, lingible.Platform(), function)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	calendar, err := Calendar(environment)
-	return &lingible.Users{Store: store, Calendar: calendar}, store, err
+	if err != nil {
+		return nil, err
+	}
+	return &service.Service{DB: db, Calendar: calendar, Metrics: environment.Metrics, Log: environment.Log}, nil
 }
 
-// Count is the counter that emits metrics.
-func Count(metrics *kit.Metrics) lingible.Counter {
-	return func(ctx context.Context, metric string, n int) { metrics.Emit(ctx, kit.Count(metric, n)) }
+// Speaking returns the service of a function of the platform with its language and the lexicon of the latest export.
+func Speaking(environment kit.Environment, function string) (*service.Service, error) {
+	s, err := Service(environment, function)
+	if err != nil {
+		return nil, err
+	}
+	if s.Language, s.Lexicon, err = Language(environment, s.DB); err != nil {
+		return nil, err
+	}
+	s.VotesToApprove, err = VotesToApprove(environment)
+	return s, err
+}
+
+// VotesToApprove is how many votes approve a submission, as the variable of that name says: at least 1 and by default
+// [lingible.DefaultVotesToApprove].
+func VotesToApprove(environment kit.Environment) (int, error) {
+	const variable = "VOTES_TO_APPROVE"
+	if environment.Getenv(variable) == "" {
+		return lingible.DefaultVotesToApprove, nil
+	}
+	return environment.Int(variable, 1)
 }

@@ -13,7 +13,8 @@ import (
 func TestCalendar(t *testing.T) {
 	t.Parallel()
 	for value, midnight := range map[string]string{
-		"": "2026-02-03T06:00:00Z", "Europe/Vienna": "2026-02-02T23:00:00Z", "UTC": "2026-02-03T00:00:00Z", "Mars/Olympus": "", "../etc/passwd": "",
+		"": "2026-02-03T06:00:00Z", "Europe/Vienna": "2026-02-02T23:00:00Z", "UTC": "2026-02-03T00:00:00Z",
+		"Mars/Olympus": "", "../etc/passwd": "",
 	} {
 		calendar, err := setup.Calendar(kit.Environment{Getenv: func(name string) string {
 			if name != "TIME_ZONE" {
@@ -22,9 +23,11 @@ func TestCalendar(t *testing.T) {
 			return value
 		}})
 		switch {
-		case midnight == "" && (err == nil || !strings.Contains(err.Error(), "TIME_ZONE") || !strings.Contains(err.Error(), "America/Chicago")):
+		case midnight == "" && (err == nil || !strings.Contains(err.Error(), "TIME_ZONE") ||
+			!strings.Contains(err.Error(), "America/Chicago")):
 			t.Errorf("%s: got %v", value, err)
-		case midnight != "" && (err != nil || calendar.NextMidnight(lingibletest.Began()).Format("2006-01-02T15:04:05Z07:00") != midnight):
+		case midnight != "" && (err != nil || calendar.NextMidnight(lingibletest.Began()).Format(
+			"2006-01-02T15:04:05Z07:00") != midnight):
 			t.Errorf("%s: got %s, %v; want %s", value, calendar.NextMidnight(lingibletest.Began()), err, midnight)
 		}
 	}

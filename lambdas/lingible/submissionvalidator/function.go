@@ -10,16 +10,11 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream"
 )
 
-// validator is the moderation.
-type validator interface {
-	// Validate judges the submission of a term, by its slug, with an id.
-	Validate(ctx context.Context, slug, id string) error
-}
-
 // function is the submission validator.
 type function struct {
-	moderation validator
-	batch      *stream.Batch
+	// judge judges the submission of a term, by its slug, with an id.
+	judge func(ctx context.Context, slug, id string) error
+	batch *stream.Batch
 }
 
 // handle validates the submissions of a batch, all at once: none depends on another.
@@ -33,5 +28,5 @@ func (f *function) validate(ctx context.Context, change events.DynamoDBStreamRec
 	if !isTerm || !isSubmission {
 		return errors.New("the record has not the key of a submission")
 	}
-	return f.moderation.Validate(ctx, slug, id)
+	return f.judge(ctx, slug, id)
 }

@@ -31,8 +31,8 @@ func (j *judge) Validate(_ context.Context, slug, id string) error {
 	return map[string]error{"broken": errors.New("the item cannot be read"), "busy": retry.ErrBusy}[id]
 }
 
-// The records whose submission cannot be read are in the queue of failures, and those that may be validated later come again; the
-// others are validated.
+// The records whose submission cannot be read are in the queue of failures, and those that may be validated later come
+// again; the others are validated.
 func TestBatch(t *testing.T) {
 	t.Parallel()
 	keys := []string{
@@ -47,7 +47,9 @@ func TestBatch(t *testing.T) {
 	}
 	var records []string
 	for i, key := range keys {
-		records = append(records, fmt.Sprintf(`{"eventID":"e%d","eventName":"INSERT","dynamodb":{"Keys":%s,"SequenceNumber":"%d"}}`, i, key, i))
+		records = append(records,
+			fmt.Sprintf(`{"eventID":"e%d","eventName":"INSERT","dynamodb":{"Keys":%s,"SequenceNumber":"%d"}}`, i, key,
+				i))
 	}
 	var event stream.Event
 	if err := json.Unmarshal([]byte(`{"Records":[`+strings.Join(records, ",")+`]}`), &event); err != nil {
@@ -57,19 +59,21 @@ func TestBatch(t *testing.T) {
 	judge := &judge{}
 	failures := &streamtest.Queue{}
 	batch := &stream.Batch{Failures: failures, Parallel: true, Log: slog.New(slog.NewJSONHandler(&log, nil))}
-	response, err := (&function{moderation: judge, batch: batch}).handle(t.Context(), event)
+	response, err := (&function{judge: judge.Validate, batch: batch}).handle(t.Context(), event)
 	var failed []string
 	for _, failure := range response.BatchItemFailures {
 		failed = append(failed, failure.ItemIdentifier)
 	}
 	slices.Sort(judge.asked)
-	if err != nil || fmt.Sprint(failed) != "[7]" || fmt.Sprint(judge.asked) != "[a#b 3 no-cap 1 rizz broken rizz busy]" {
+	if err != nil || fmt.Sprint(failed) != "[7]" ||
+		fmt.Sprint(judge.asked) != "[a#b 3 no-cap 1 rizz broken rizz busy]" {
 		t.Errorf("got %v, failed %v, asked %q", err, failed, judge.asked)
 	}
 	if got := slices.Sorted(maps.Keys(failures.Failures())); fmt.Sprint(got) != "[1 2 3 4 5]" {
 		t.Errorf("the queue of failures has %v", got)
 	}
-	if lines := strings.Count(log.String(), "a change of a table is not handled"); lines != 6 || strings.Contains(log.String(), "zoe") {
+	if lines := strings.Count(log.String(), "a change of a table is not handled"); lines != 6 ||
+		strings.Contains(log.String(), "zoe") {
 		t.Errorf("logged %s", log.String())
 	}
 }

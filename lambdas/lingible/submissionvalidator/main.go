@@ -14,8 +14,10 @@ import (
 )
 
 func main() {
-	kit.StartResponder("lingible", func(_ context.Context, environment kit.Environment) (func(context.Context, stream.Event) (events.DynamoDBEventResponse, error), error) {
-		moderation, err := setup.Validator(environment, "submissionvalidator")
+	kit.StartResponder("lingible", func(_ context.Context,
+		environment kit.Environment) (func(context.Context, stream.Event) (events.DynamoDBEventResponse, error),
+		error) {
+		s, err := setup.Speaking(environment, "submissionvalidator")
 		if err != nil {
 			return nil, err
 		}
@@ -23,7 +25,8 @@ func main() {
 		if err != nil {
 			return nil, err
 		}
-		f := &function{moderation: moderation, batch: &stream.Batch{Failures: failures, Parallel: true, Log: environment.Log}}
+		f := &function{judge: s.Validate, batch: &stream.Batch{Failures: failures, Parallel: true,
+			Log: environment.Log}}
 		return f.handle, nil
 	})
 }

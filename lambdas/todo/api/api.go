@@ -16,33 +16,15 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
-	"github.com/onesynth-cdk/onesynth/lambdas/todo"
+	service "github.com/onesynth-cdk/onesynth/lambdas/todo"
+	"github.com/onesynth-cdk/onesynth/platforms/todo"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
-
-// Service is what the routes call; [todo.Service] is one.
-type Service interface {
-	CreateUser(ctx context.Context, id string, input todo.UserInput) (todo.User, error)
-	GetUser(ctx context.Context, id string) (todo.User, error)
-	UpdateUser(ctx context.Context, id string, input todo.UserInput) (todo.User, error)
-	DeleteUser(ctx context.Context, id string) (complete bool, err error)
-
-	CreateTask(ctx context.Context, user string, input todo.TaskInput) (todo.Task, error)
-	GetTask(ctx context.Context, user, id string) (todo.Task, error)
-	ListTasks(ctx context.Context, user string, filter todo.TaskFilter) (todo.TaskList, error)
-	ReplaceTask(ctx context.Context, user, id string, input todo.TaskInput, ifVersion int) (todo.Task, error)
-	ChangeTask(ctx context.Context, user, id string, change todo.TaskChange, ifVersion int) (todo.Task, error)
-	DeleteTask(ctx context.Context, user, id string, ifVersion int) error
-
-	SetStatuses(ctx context.Context, user string, ids []string, status todo.Status) (todo.BulkResult, error)
-	DeleteCompleted(ctx context.Context, user string) (deleted int, more bool, err error)
-	Stats(ctx context.Context, user string) (todo.Stats, error)
-}
 
 // API serves all routes of the platform.
 type API struct {
 	// Service carries requests out.
-	Service Service
+	Service *service.Service
 	// Keys are the idempotency keys, each user's a scope of its own.
 	Keys idempotency.Claims
 	// Log receives errors that callers do not see. Nil: [slog.Default].
@@ -54,7 +36,7 @@ type API struct {
 	Now func() time.Time
 }
 
-// CountCompleted is for [todo.Service]: it emits the metric TasksCompleted for the
+// CountCompleted is for [service.Service]: it emits the metric TasksCompleted for the
 // tasks that a write completes.
 func CountCompleted(metrics *kit.Metrics) func(context.Context, int) {
 	return func(ctx context.Context, tasks int) { metrics.Emit(ctx, kit.Count("TasksCompleted", tasks)) }
@@ -66,26 +48,32 @@ func (a *API) Handler() *kit.API { return newServer(a).Handler() }
 // server has the routes with their operations.
 type server struct {
 	*httpapi.Server
-	service Service
+	service *service.Service
 	metrics *kit.Metrics
 }
 
 func newServer(a *API) *server {
 	s := &server{service: a.Service, metrics: a.Metrics}
 	s.Server = httpapi.New(httpapi.Config{
-		Platform:    schema.Todo(),
-		Description: "Users keep tasks of their own. Unknown fields, fields that stand twice, and unknown, empty or repeated query parameters are refused. A body without a Content-Type is taken for JSON. Moments are whole seconds in UTC.",
-		Strict:      true,
+		Platform: todo.Platform(),
+		Description: "Users keep tasks of their own. Unknown fields, fields that stand twice, and unknown, empty or " +
+			"repeated query parameters are refused. A body without a Content-Type is taken for JSON. Moments are " +
+			"whole seconds in UTC.",
+		Strict: true,
 		Callers: map[schema.Caller]httpapi.Identity{
-			schema.CallerUser: httpapi.ByToken("userToken", "A token of this platform's issuer. The user is its subject."),
+			schema.CallerUser: httpapi.ByToken("userToken",
+				"A token of this platform's issuer. The user is its subject."),
 		},
 		Errors: failures(),
 		Idempotency: httpapi.Idempotency{
 			Keys: a.Keys, Claim: idempotency.WhileReading,
-			Description: "A key of the caller's choice, in printable ASCII. The same request with the same key is carried out once and answered alike for 24 hours; with another request the key is refused. " +
+			Description: "A key of the caller's choice, in printable ASCII. The same request with the same key is " +
+				"carried out once and answered alike for 24 hours; with another request the key is refused. " +
 				"Two requests are the same if method, path, If-Match and body are, byte for byte. " +
-				"The answer may be a refusal: of a task that is missing, completed or has another version, of a user who exists, or of an address that is taken. " +
-				"A request that fails validation does not use its key up, nor does one that fails for want of a user, or for a reason that passes (409 with Retry-After, 429, 5xx).",
+				"The answer may be a refusal: of a task that is missing, completed or has another version, of a user " +
+				"who exists, or of an address that is taken. " +
+				"A request that fails validation does not use its key up, nor does one that fails for want of a " +
+				"user, or for a reason that passes (409 with Retry-After, 429, 5xx).",
 			Passing: []error{todo.ErrUserNotFound, todo.ErrUserBeingDeleted},
 		},
 		Log: a.Log,

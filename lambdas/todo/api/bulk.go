@@ -6,7 +6,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
-	"github.com/onesynth-cdk/onesynth/lambdas/todo"
+	"github.com/onesynth-cdk/onesynth/platforms/todo"
 )
 
 // The actions on many tasks.
@@ -24,7 +24,7 @@ type BulkBody struct {
 	Status  todo.Status  `json:"status,omitempty" nullable:"true" enum:"pending,in_progress,completed,cancelled" doc:"With set_status: their new status."`
 }
 
-// Check implements [validate.Checker]: each action has fields of its own.
+// Check finds what does not go with the action: each has fields of its own.
 func (b BulkBody) Check(p *validate.Problems, _ string) {
 	switch b.Action {
 	case setStatus:
@@ -36,7 +36,8 @@ func (b BulkBody) Check(p *validate.Problems, _ string) {
 		}
 	case deleteCompleted:
 		if b.TaskIDs != nil {
-			p.Add("task_ids", validate.RuleConflict, "does not go with %s, which deletes all completed tasks: leave it out", deleteCompleted)
+			p.Add("task_ids", validate.RuleConflict,
+				"does not go with %s, which deletes all completed tasks: leave it out", deleteCompleted)
 		}
 		if b.Status != "" {
 			p.Add("status", validate.RuleConflict, "does not go with %s: leave it out", deleteCompleted)
@@ -68,18 +69,19 @@ type CompletedDeleted struct {
 func (s *server) registerBulk() {
 	httpapi.Mutate(s.Server, httpapi.Operation{
 		Method: http.MethodPost, Path: "/api/v1/tasks/bulk", ID: "changeTasks", Status: http.StatusOK,
-		Form:        httpapi.OneOf{StatusesSet{}, CompletedDeleted{}},
-		Description: "Changes the status of up to 50 tasks, of all for which that is allowed at once; or deletes all completed tasks.",
-		Precisely:   httpapi.Forms{"body.task_ids": httpapi.DistinctItems},
+		Form: httpapi.OneOf{StatusesSet{}, CompletedDeleted{}},
+		Description: "Changes the status of up to 50 tasks, of all for which that is allowed at once; or deletes all " +
+			"completed tasks.",
+		Precisely: httpapi.Forms{"body.task_ids": httpapi.DistinctItems},
 		Variants: []httpapi.Variant{
 			{Required: []string{"task_ids", "status"}, Fields: httpapi.Forms{"action": httpapi.Only(setStatus)}},
-			{Fields: httpapi.Forms{"action": httpapi.Only(deleteCompleted), "task_ids": httpapi.Absent, "status": httpapi.Absent}},
+			{Fields: httpapi.Forms{"action": httpapi.Only(deleteCompleted), "task_ids": httpapi.Absent,
+				"status": httpapi.Absent}},
 		},
 		Errors: []error{todo.ErrUserNotFound},
 	}, func(ctx context.Context, input *bulkInput) (any, error) {
 		if input.Body.Action == deleteCompleted {
-			count, more, err := s.service.DeleteCompleted(ctx, httpapi.CallerFrom(ctx).ID)
-			return todo.Deleted{Count: count, More: more}, err
+			return s.service.DeleteCompleted(ctx, httpapi.CallerFrom(ctx).ID)
 		}
 		return s.service.SetStatuses(ctx, httpapi.CallerFrom(ctx).ID, input.Body.TaskIDs, input.Body.Status)
 	}, func(ctx context.Context, input *bulkInput, result any) (int, any) {

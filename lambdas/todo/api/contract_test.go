@@ -2,7 +2,6 @@ package api_test
 
 import (
 	"bytes"
-	"context"
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
@@ -17,9 +16,9 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/metricstest"
-	"github.com/onesynth-cdk/onesynth/lambdas/todo"
+	service "github.com/onesynth-cdk/onesynth/lambdas/todo"
 	"github.com/onesynth-cdk/onesynth/lambdas/todo/api"
-	"github.com/onesynth-cdk/onesynth/lambdas/todo/dynamodb"
+	"github.com/onesynth-cdk/onesynth/platforms/todo"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -29,7 +28,7 @@ type platform struct {
 	api     *kit.API
 	served  func(*http.Request, *httptest.ResponseRecorder)
 	keys    *idempotency.Keys
-	store   *dynamodb.Store
+	tables  *dynamotest.Tables
 	metrics *bytes.Buffer
 
 	mu  sync.Mutex
@@ -38,12 +37,13 @@ type platform struct {
 
 func newPlatform(t testing.TB) *platform {
 	t.Helper()
-	p := &platform{store: dynamodb.New(dynamotest.Open(t, schema.Todo().Database).DB), metrics: &bytes.Buffer{}, now: began()}
-	p.keys = p.store.Keys()
+	p := &platform{tables: dynamotest.Open(t, todo.Platform().Database), metrics: &bytes.Buffer{}, now: began()}
+	p.keys = service.Keys(p.tables.DB)
 	p.keys.Now = p.read
 	metrics := &kit.Metrics{Namespace: "test", Writer: p.metrics}
 	p.api = (&api.API{
-		Service: &todo.Service{Store: p.store, CursorKey: []byte("the key of these tests"), Now: p.read, Completed: api.CountCompleted(metrics)},
+		Service: &service.Service{DB: p.tables.DB, CursorKey: []byte("the key of these tests"), Now: p.read,
+			Completed: api.CountCompleted(metrics)},
 		Keys:    p.keys,
 		Log:     discard(),
 		Metrics: metrics,
@@ -110,20 +110,11 @@ func TestPassingFailuresAreNotKept(t *testing.T) {
 	p.do(t, as("ann", "POST /api/v1/users/me", `{"email":"ann@example.com","name":"Ann"}`), 201)
 	p.do(t, task, 201)
 	// A request that never reached the rules is not kept either.
-	if got := invalidFields(t, as("ann", "POST /api/v1/tasks", `{"title":""}`).with("Idempotency-Key: k").do(p)); got != "title" {
+	if got := invalidFields(t, as("ann", "POST /api/v1/tasks",
+		`{"title":""}`).with("Idempotency-Key: k").do(p)); got != "title" {
 		t.Errorf("got %s", got)
 	}
 	p.do(t, as("ann", "POST /api/v1/tasks", `{"title":"y"}`).with("Idempotency-Key: k"), 201)
-}
-
-// dying is a service whose attempts do their work and die before they answer.
-type dying struct{ api.Service }
-
-func (d dying) CreateTask(ctx context.Context, user string, input todo.TaskInput) (todo.Task, error) {
-	if _, err := d.Service.CreateTask(ctx, user, input); err != nil {
-		return todo.Task{}, err
-	}
-	panic("dies")
 }
 
 // The answer of an attempt that died after its work is kept: the next attempt gets it at once, and
@@ -132,12 +123,16 @@ func TestDeathAfterCommit(t *testing.T) {
 	t.Parallel()
 	p := newUser(t)
 	r := as("ann", "POST /api/v1/tasks", `{"title":"x"}`)
-	dead := (&api.API{
-		Service: dying{&todo.Service{Store: p.store, Now: p.read}}, Keys: p.keys, Now: p.read, Log: discard(),
-	}).Handler()
-	if w := r.do(dead); w.Code != 500 {
+	p.tables.Recorder.Faults(nil, func(operation schema.Operation) error {
+		if operation == schema.TransactWriteItems {
+			panic("dies")
+		}
+		return nil
+	})
+	if w := r.do(p); w.Code != 500 {
 		t.Fatalf("got %d %s", w.Code, w.Body)
 	}
+	p.tables.Recorder.Faults(nil, nil)
 	w := r.do(p)
 	if w.Code != 201 || w.Header().Get("Idempotency-Replayed") != "true" || w.Header().Get("ETag") != `"1"` {
 		t.Errorf("got %d %v %s", w.Code, w.Header(), w.Body)
@@ -157,7 +152,8 @@ func TestRunning(t *testing.T) {
 	p := newUser(t)
 	path := p.create(t, "ann", `{"title":"x"}`)
 	missing := "/api/v1/tasks/0195c2a4-7b1e-7c3d-9a54-3f6f0d2b8e11"
-	bulk := `{"action":"set_status","status":"in_progress","task_ids":["` + strings.TrimPrefix(path, "/api/v1/tasks/") + `"]}`
+	bulk := `{"action":"set_status","status":"in_progress","task_ids":["` + strings.TrimPrefix(path, "/api/v1/tasks/") +
+		`"]}`
 	for _, test := range []struct {
 		line, body string
 		status     int
@@ -176,15 +172,18 @@ func TestRunning(t *testing.T) {
 	} {
 		method, target, _ := strings.Cut(test.line, " ")
 		key := rand.Text()
-		claim, _, err := p.keys.Begin(t.Context(), "ann", key, fmt.Appendf(nil, "%s\n%s\n\n%s", method, target, test.body), time.Minute)
+		claim, _, err := p.keys.Begin(t.Context(), "ann", key,
+			fmt.Appendf(nil, "%s\n%s\n\n%s", method, target, test.body), time.Minute)
 		if err != nil {
 			t.Fatal(err)
 		}
 		state := func() string {
-			return as("ann", "GET /api/v1/tasks", "").do(p).Body.String() + as("ann", "GET /api/v1/users/me", "").do(p).Body.String()
+			return as("ann", "GET /api/v1/tasks", "").do(p).Body.String() +
+				as("ann", "GET /api/v1/users/me", "").do(p).Body.String()
 		}
 		before, r := state(), as("ann", test.line, test.body).with("Idempotency-Key: "+key)
-		if w := r.do(p); w.Code != 409 || w.Header().Get("Retry-After") == "" || !strings.Contains(w.Body.String(), "another attempt") {
+		if w := r.do(p); w.Code != 409 || w.Header().Get("Retry-After") == "" ||
+			!strings.Contains(w.Body.String(), "another attempt") {
 			t.Errorf("%s: got %d %v %s while another attempt is running", test.line, w.Code, w.Header(), w.Body)
 		}
 		if after := state(); after != before {
@@ -215,9 +214,11 @@ func TestMetrics(t *testing.T) {
 	p.do(t, as("ann", "PATCH "+path, `{"status":"pending"}`), 400)
 	other := p.create(t, "ann", `{"title":"d"}`)
 	for range 2 { // the second time they were already
-		p.do(t, as("ann", "POST /api/v1/tasks/bulk", `{"action":"set_status","status":"completed","task_ids":["`+strings.TrimPrefix(other, "/api/v1/tasks/")+`","`+strings.TrimPrefix(path, "/api/v1/tasks/")+`"]}`), 200)
+		p.do(t, as("ann", "POST /api/v1/tasks/bulk",
+			`{"action":"set_status","status":"completed","task_ids":["`+strings.TrimPrefix(other, "/api/v1/tasks/")+
+				`","`+strings.TrimPrefix(path, "/api/v1/tasks/")+`"]}`), 200)
 	}
-	metricstest.Complete(t, p.metrics.String(), schema.MetricsOf("todoapi", schema.Todo().Metrics))
+	metricstest.Complete(t, p.metrics.String(), schema.MetricsOf("todoapi", todo.Platform().Metrics))
 	if sums := metricstest.Sums(t, p.metrics.String()); sums["TasksCreated"] != 3 || sums["TasksCompleted"] != 3 {
 		t.Errorf("got %v", sums)
 	}

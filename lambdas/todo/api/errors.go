@@ -8,7 +8,6 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
-	"github.com/onesynth-cdk/onesynth/lambdas/todo"
 )
 
 // ErrorResponse is the form of every error but 422.
@@ -25,17 +24,15 @@ type InvalidResponse struct {
 func failures() httpapi.Errors {
 	return httpapi.Errors{
 		Known: []httpapi.KnownError{
-			{Match: httpapi.As[*todo.VersionError], Status: http.StatusPreconditionFailed},
-			{Match: httpapi.Is(todo.ErrUserNotFound, todo.ErrTaskNotFound), Status: http.StatusNotFound},
-			{Match: httpapi.Is(todo.ErrUserExists, todo.ErrEmailTaken), Status: http.StatusConflict},
-			{Match: httpapi.Is(todo.ErrUserBeingDeleted), Status: http.StatusConflict, RetryAfter: 5 * time.Second},
-			{Match: httpapi.Is(todo.ErrTaskCompleted), Status: http.StatusBadRequest},
 			{
-				Match: httpapi.Is(retry.ErrBusy, retry.ErrUnanswered, retry.ErrStale, context.DeadlineExceeded), Status: http.StatusServiceUnavailable,
-				Message: "too much is going on at once: try again in a second, with the same idempotency key", RetryAfter: time.Second,
+				Match:      httpapi.Is(retry.ErrBusy, retry.ErrUnanswered, retry.ErrStale, context.DeadlineExceeded),
+				Status:     http.StatusServiceUnavailable,
+				Message:    "too much is going on at once: try again in a second, with the same idempotency key",
+				RetryAfter: time.Second,
 			},
 		},
-		Unknown: httpapi.KnownError{Message: "something went wrong on this side: try again with the same idempotency key; if it lasts, tell the operator when it happened"},
+		Unknown: httpapi.KnownError{Message: "something went wrong on this side: try again with the same idempotency " +
+			"key; if it lasts, tell the operator when it happened"},
 		Body: func(_ context.Context, f httpapi.Failure) any {
 			if problems := f.Problems(); problems != nil && f.Status == http.StatusUnprocessableEntity {
 				return InvalidResponse{problems}

@@ -1,89 +1,120 @@
 package api_test
 
 import (
-	"slices"
+	"fmt"
+	"maps"
 	"strings"
 	"testing"
+	"time"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
-	"github.com/onesynth-cdk/onesynth/lambdas/todo"
+	"github.com/google/go-cmp/cmp"
 )
 
+// Each parameter of a list narrows or orders it.
 func TestFilter(t *testing.T) {
 	t.Parallel()
-	service := &stub{}
-	api := newWire(service, nil, discard())
-	w := as("ann", "GET /api/v1/tasks?status=pending&priority=low&sort=due_date&limit=7&overdue=true&q=+x&category=a%23b&due_from=2026-02-01&due_to=2026-02-03&cursor=c", "").with("X-Timezone: Asia/Tokyo").do(api)
-	if w.Code != 200 {
-		t.Fatalf("got %d %s", w.Code, w.Body)
+	p := newUser(t)
+	for _, body := range []string{
+		`{"title":"One x","priority":"low","category":"a#b","due_date":"2026-02-01"}`,
+		`{"title":"Two","status":"completed","priority":"high","due_date":"2026-02-02"}`,
+		`{"title":"Three","description":"x","status":"in_progress","category":"a","due_date":"2026-02-10"}`,
+	} {
+		p.create(t, "ann", body)
+		p.advance(time.Second)
 	}
-	got := service.filter
-	if want := (todo.TaskFilter{
-		Status: todo.Pending, Priority: todo.Low, Category: "a#b", DueFrom: "2026-02-01", DueTo: "2026-02-03", Overdue: todo.Yes,
-		Search: " x", Sort: todo.ByDueDate, Limit: 7, Cursor: "c", Timezone: "Asia/Tokyo",
-	}); got != want {
-		t.Errorf("got %+v; want %+v", got, want)
+	list := func(query string, headers ...string) (titles, next string) {
+		r := as("ann", "GET /api/v1/tasks"+query, "")
+		r.headers = headers
+		body := p.do(t, r, 200)
+		var all []string
+		for _, task := range body["tasks"].([]any) {
+			all = append(all, task.(map[string]any)["title"].(string))
+		}
+		next, _ = body["next_cursor"].(string)
+		return strings.Join(all, ", "), next
 	}
-	if w := as("ann", "GET /api/v1/tasks", "").do(api); w.Code != 200 || service.filter != (todo.TaskFilter{Limit: 20}) {
-		t.Errorf("got %d, %+v", w.Code, service.filter)
+	for query, want := range map[string]string{
+		"":                     "Three, Two, One x",
+		"?status=completed":    "Two",
+		"?priority=low":        "One x",
+		"?category=a%23b":      "One x",
+		"?due_from=2026-02-02": "Two, Three",
+		"?due_to=2026-02-02":   "One x, Two",
+		"?overdue=true":        "One x",
+		"?q=+x":                "One x",
+		"?sort=due_date":       "One x, Two, Three",
+	} {
+		if got, next := list(query); got != want || next != "" {
+			t.Errorf("%s: got %s, and the cursor %q; want %s", query, got, next, want)
+		}
 	}
-	if strings.TrimSpace(w.Body.String()) != `{"tasks":[],"next_cursor":null}` {
-		t.Errorf("got %s", w.Body)
+	if got, _ := list("?overdue=true", "X-Timezone: Etc/GMT+12"); got != "" {
+		t.Errorf("got %s where it is still the first", got)
+	}
+	first, next := list("?limit=1")
+	if second, _ := list("?limit=1&cursor=" + next); first != "Three" || second != "Two" {
+		t.Errorf("got the pages %s and %s", first, second)
 	}
 	for _, zone := range []string{"Local", "../zone", "Mars/Olympus", strings.Repeat("z", 65), "Europe/Berlin, UTC"} {
-		if got := invalidFields(t, as("ann", "GET /api/v1/tasks?limit=0", "").with("X-Timezone: "+zone).do(api)); !strings.Contains(got, "limit") || !strings.Contains(got, "X-Timezone") {
+		got := invalidFields(t, as("ann", "GET /api/v1/tasks?limit=0", "").with("X-Timezone: "+zone).do(p))
+		if !strings.Contains(got, "limit") || !strings.Contains(got, "X-Timezone") {
 			t.Errorf("%s: got %s", zone, got)
 		}
 	}
 }
 
+const fullTask = `{"title":"t","description":"d","priority":"high","category":"c","due_date":"2026-02-01"}`
+
+// content is what users say of a task.
+func content(task map[string]any) map[string]any {
+	maps.DeleteFunc(task, func(field string, _ any) bool {
+		return field == "version" || field == "task_id" || strings.HasSuffix(field, "_at")
+	})
+	return task
+}
+
 // The optional fields of a whole task may be null, empty or left out.
 func TestOptionalFields(t *testing.T) {
 	t.Parallel()
+	p := newUser(t)
+	want := map[string]any{
+		"title": "x", "description": nil, "status": "pending", "priority": nil, "category": nil, "due_date": nil,
+	}
 	for _, body := range []string{
+		`{"title":"x"}`,
 		`{"title":"x","description":null,"status":null,"priority":null,"category":null,"due_date":null}`,
 		`{"title":"x","description":"","priority":"","category":"","due_date":""}`,
 	} {
-		for _, line := range []string{"POST /api/v1/tasks", "PUT /api/v1/tasks/x"} {
-			if w := as("ann", line, body).do(newWire(&stub{}, &httpapitest.Ledger{}, discard())); w.Code >= 300 {
-				t.Errorf("%s %s: got %d %s", line, body, w.Code, w.Body)
+		for line, status := range map[string]int{"POST /api/v1/tasks": 201,
+			"PUT " + p.create(t, "ann", fullTask): 200} {
+			if diff := cmp.Diff(want, content(p.do(t, as("ann", line, body), status))); diff != "" {
+				t.Errorf("%s %s (- want, + got):\n%s", line, body, diff)
 			}
 		}
 	}
-	if w := as("ann", "POST /api/v1/tasks/bulk", `{"action":"delete_completed","task_ids":null}`).do(newWire(&stub{}, &httpapitest.Ledger{}, discard())); w.Code != 200 {
-		t.Errorf("got %d %s", w.Code, w.Body)
-	}
+	p.do(t, as("ann", "POST /api/v1/tasks/bulk", `{"action":"delete_completed","task_ids":null}`), 200)
 }
 
 // A field that is left out stays, one that is null or "" is cleared.
 func TestChange(t *testing.T) {
 	t.Parallel()
-	set := func(c todo.TaskChange) (fields []string) {
-		for name, value := range map[string]*string{
-			"title": c.Title, "description": (*string)(c.Description), "category": (*string)(c.Category),
-			"status": (*string)(c.Status), "priority": (*string)(c.Priority), "due_date": (*string)(c.DueDate),
-		} {
-			if value != nil {
-				fields = append(fields, name+"="+*value)
-			}
-		}
-		slices.Sort(fields)
-		return fields
-	}
-	for body, want := range map[string]string{
-		`{}`:                                 "",
-		`{"title":"x"}`:                      "title=x",
-		`{"status":"completed"}`:             "status=completed",
-		`{"description":null,"category":""}`: "category= description=",
-		`{"priority":null,"due_date":null}`:  "due_date= priority=",
-		`{"priority":"low","due_date":"2026-02-14","description":" "}`: "description=  due_date=2026-02-14 priority=low",
+	p := newUser(t)
+	for body, changed := range map[string]map[string]any{
+		`{}`:                                 {},
+		`{"title":"x"}`:                      {"title": "x"},
+		`{"status":"completed"}`:             {"status": "completed"},
+		`{"description":null,"category":""}`: {"description": nil, "category": nil},
+		`{"priority":null,"due_date":null}`:  {"priority": nil, "due_date": nil},
+		`{"priority":"low","due_date":"2026-02-14","description":" "}`: {
+			"priority": "low", "due_date": "2026-02-14", "description": " ",
+		},
 	} {
-		service := &stub{}
-		if w := as("ann", "PATCH /api/v1/tasks/x", body).do(newWire(service, &httpapitest.Ledger{}, discard())); w.Code != 200 {
-			t.Errorf("%s: got %d %s", body, w.Code, w.Body)
-		}
-		if got := strings.Join(set(service.change), " "); got != want {
-			t.Errorf("%s: got %q; want %q", body, got, want)
+		created := p.do(t, as("ann", "POST /api/v1/tasks", fullTask), 201)
+		got := content(p.do(t, as("ann", fmt.Sprint("PATCH /api/v1/tasks/", created["task_id"]), body), 200))
+		want := content(created)
+		maps.Copy(want, changed)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (- want, + got):\n%s", body, diff)
 		}
 	}
 }

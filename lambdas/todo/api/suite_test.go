@@ -8,9 +8,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
-	"github.com/onesynth-cdk/onesynth/lambdas/todo"
 	"github.com/onesynth-cdk/onesynth/lambdas/todo/api"
-	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/platforms/todo"
 )
 
 // described is the document, read and parsed once.
@@ -21,10 +20,8 @@ func discard() *slog.Logger { return slog.New(slog.DiscardHandler) }
 func suite(t testing.TB) httpapitest.Suite {
 	t.Helper()
 	return httpapitest.Suite{
-		Platform: schema.Todo(), Document: described(t).JSON,
-		Serve: func(work func() error, keys idempotency.Claims, log *slog.Logger) *kit.API {
-			return newWire(&stub{work: work, id: "0195c2a4-7b1e-7c3d-9a54-3f6f0d2b8e11"}, keys, log)
-		},
+		Platform: todo.Platform(), Document: described(t).JSON,
+		API: func(keys idempotency.Claims, log *slog.Logger) *kit.API { return newWire(keys, log) },
 		Errors: append(httpapitest.KitErrors(), []httpapitest.ServiceError{
 			{Err: todo.ErrUserNotFound, Status: 404, Passing: true},
 			{Err: todo.ErrTaskNotFound, Status: 404},

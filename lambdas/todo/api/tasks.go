@@ -9,7 +9,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
-	"github.com/onesynth-cdk/onesynth/lambdas/todo"
+	"github.com/onesynth-cdk/onesynth/platforms/todo"
 )
 
 // TaskBody names a whole task in the document.
@@ -40,18 +40,14 @@ type (
 // Resolve checks the filter by the rules, for huma.
 func (i *listInput) Resolve(huma.Context) []error { return httpapi.Check(i.TaskFilter) }
 
-type taskOutput struct {
-	ETag string `header:"ETag" hidden:"true"`
-	Body todo.Task
-}
-
 func (s *server) registerTasks() {
 	versioned := map[string]string{"ETag": "The task's version, for If-Match."}
 	precisely := httpapi.Forms{
 		"path.task_id": httpapi.Format("uuid"), "body.title": httpapi.NotBlank, "body.due_date": httpapi.DayOrEmpty,
 	}
 	httpapi.Mutate(s.Server, httpapi.Operation{
-		Method: http.MethodPost, Path: "/api/v1/tasks", ID: "createTask", Status: http.StatusCreated, Form: todo.Task{}, Location: "/api/v1/tasks/{task_id}",
+		Method: http.MethodPost, Path: "/api/v1/tasks", ID: "createTask", Status: http.StatusCreated, Form: todo.Task{},
+		Location:    "/api/v1/tasks/{task_id}",
 		Headers:     map[string]string{"ETag": versioned["ETag"], "Location": created},
 		Description: "Creates a task.",
 		Precisely:   precisely,
@@ -62,12 +58,13 @@ func (s *server) registerTasks() {
 			s.metrics.Emit(ctx, kit.Count("TasksCreated", 1))
 		}
 		return t, err
-	}, func(_ context.Context, _ *taskInput, t todo.Task) (int, any) { return http.StatusCreated, t })
+	}, nil)
 
 	httpapi.Serve(s.Server, httpapi.Operation{
 		Method: http.MethodGet, Path: "/api/v1/tasks", ID: "listTasks", Status: http.StatusOK,
-		Description: "Returns a page of the caller's tasks that match all parameters. One page looks at 300 tasks at most. A list follows a change of a task within a moment; the task itself follows at once.",
-		Precisely:   httpapi.Forms{"header.X-Timezone": httpapi.Format(httpapi.TimezoneFormat)},
+		Description: "Returns a page of the caller's tasks that match all parameters. One page looks at 300 tasks at " +
+			"most. A list follows a change of a task within a moment; the task itself follows at once.",
+		Precisely: httpapi.Forms{"header.X-Timezone": httpapi.Format(httpapi.TimezoneFormat)},
 	}, func(ctx context.Context, input *listInput) (todo.TaskList, error) {
 		return s.service.ListTasks(ctx, httpapi.CallerFrom(ctx).ID, input.TaskFilter)
 	})
@@ -79,22 +76,21 @@ func (s *server) registerTasks() {
 		return s.service.Stats(ctx, httpapi.CallerFrom(ctx).ID)
 	})
 
-	httpapi.Register(s.Server, httpapi.Operation{
-		Method: http.MethodGet, Path: "/api/v1/tasks/{task_id}", ID: "readTask", Status: http.StatusOK, Headers: versioned,
+	httpapi.Serve(s.Server, httpapi.Operation{
+		Method: http.MethodGet, Path: "/api/v1/tasks/{task_id}", ID: "readTask", Status: http.StatusOK,
+		Headers:     versioned,
 		Description: "Returns a task.",
 		Precisely:   precisely,
 		Errors:      []error{todo.ErrTaskNotFound},
-	}, func(ctx context.Context, input *TaskPath) (*taskOutput, error) {
-		t, err := s.service.GetTask(ctx, httpapi.CallerFrom(ctx).ID, input.ID)
-		if err != nil {
-			return nil, err
-		}
-		return &taskOutput{ETag: httpapi.ETag(t.Version), Body: t}, nil
+	}, func(ctx context.Context, input *TaskPath) (todo.Task, error) {
+		return s.service.GetTask(ctx, httpapi.CallerFrom(ctx).ID, input.ID)
 	})
 
-	changeErrors := []error{todo.ErrTaskCompleted, todo.ErrUserNotFound, todo.ErrTaskNotFound, &todo.VersionError{Current: 4}}
+	changeErrors := []error{todo.ErrTaskCompleted, todo.ErrUserNotFound, todo.ErrTaskNotFound,
+		&todo.VersionError{Current: 4}}
 	httpapi.Mutate(s.Server, httpapi.Operation{
-		Method: http.MethodPut, Path: "/api/v1/tasks/{task_id}", ID: "replaceTask", Status: http.StatusOK, Form: todo.Task{}, Headers: versioned, IfMatch: "the task",
+		Method: http.MethodPut, Path: "/api/v1/tasks/{task_id}", ID: "replaceTask", Status: http.StatusOK,
+		Form: todo.Task{}, Headers: versioned, IfMatch: "the task",
 		Description: "Replaces a task: a field that is left out is cleared, but for the status.",
 		Precisely:   precisely,
 		Errors:      changeErrors,
@@ -104,10 +100,11 @@ func (s *server) registerTasks() {
 			return err
 		}, currentVersion)
 		return t, err
-	}, func(_ context.Context, _ *replaceInput, t todo.Task) (int, any) { return http.StatusOK, t })
+	}, nil)
 
 	httpapi.Mutate(s.Server, httpapi.Operation{
-		Method: http.MethodPatch, Path: "/api/v1/tasks/{task_id}", ID: "changeTask", Status: http.StatusOK, Form: todo.Task{}, Headers: versioned, IfMatch: "the task",
+		Method: http.MethodPatch, Path: "/api/v1/tasks/{task_id}", ID: "changeTask", Status: http.StatusOK,
+		Form: todo.Task{}, Headers: versioned, IfMatch: "the task",
 		Description: "Changes the fields that are given (RFC 7396): null clears one.",
 		Precisely:   precisely,
 		Errors:      changeErrors,
@@ -117,10 +114,11 @@ func (s *server) registerTasks() {
 			return err
 		}, currentVersion)
 		return t, err
-	}, func(_ context.Context, _ *changeInput, t todo.Task) (int, any) { return http.StatusOK, t })
+	}, nil)
 
 	httpapi.Mutate(s.Server, httpapi.Operation{
-		Method: http.MethodDelete, Path: "/api/v1/tasks/{task_id}", ID: "deleteTask", Status: http.StatusNoContent, IfMatch: "the task",
+		Method: http.MethodDelete, Path: "/api/v1/tasks/{task_id}", ID: "deleteTask", Status: http.StatusNoContent,
+		IfMatch:     "the task",
 		Description: "Deletes a task.",
 		Precisely:   precisely,
 		Errors:      []error{todo.ErrUserNotFound, todo.ErrTaskNotFound, &todo.VersionError{Current: 4}},
@@ -128,7 +126,7 @@ func (s *server) registerTasks() {
 		return nil, httpapi.IfMatch(ctx).Attempt(func(ifVersion int) error {
 			return s.service.DeleteTask(ctx, httpapi.CallerFrom(ctx).ID, input.ID, ifVersion)
 		}, currentVersion)
-	}, func(context.Context, *TaskPath, any) (int, any) { return http.StatusNoContent, nil })
+	}, nil)
 }
 
 // created describes the header Location.

@@ -5,7 +5,7 @@ import (
 	"net/http"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
-	"github.com/onesynth-cdk/onesynth/lambdas/todo"
+	"github.com/onesynth-cdk/onesynth/platforms/todo"
 )
 
 // UserBody names what users say about themselves in the document.
@@ -15,14 +15,15 @@ type userInput = httpapi.Input[UserBody]
 
 func (s *server) registerUsers() {
 	httpapi.Mutate(s.Server, httpapi.Operation{
-		Method: http.MethodPost, Path: "/api/v1/users/me", ID: "createUser", Status: http.StatusCreated, Form: todo.User{}, Location: "/api/v1/users/me",
+		Method: http.MethodPost, Path: "/api/v1/users/me", ID: "createUser", Status: http.StatusCreated,
+		Form: todo.User{}, Location: "/api/v1/users/me",
 		Headers:     map[string]string{"Location": created},
 		Description: "Makes the caller a user. Only users can have tasks.",
 		Precisely:   httpapi.Forms{"body.name": httpapi.NotBlank},
 		Errors:      []error{todo.ErrUserExists, todo.ErrEmailTaken, todo.ErrUserBeingDeleted},
 	}, func(ctx context.Context, input *userInput) (todo.User, error) {
 		return s.service.CreateUser(ctx, httpapi.CallerFrom(ctx).ID, input.Body.UserInput)
-	}, func(_ context.Context, _ *userInput, u todo.User) (int, any) { return http.StatusCreated, u })
+	}, nil)
 
 	httpapi.Serve(s.Server, httpapi.Operation{
 		Method: http.MethodGet, Path: "/api/v1/users/me", ID: "readUser", Status: http.StatusOK,
@@ -38,13 +39,15 @@ func (s *server) registerUsers() {
 		Errors:      []error{todo.ErrUserNotFound, todo.ErrEmailTaken},
 	}, func(ctx context.Context, input *userInput) (todo.User, error) {
 		return s.service.UpdateUser(ctx, httpapi.CallerFrom(ctx).ID, input.Body.UserInput)
-	}, func(_ context.Context, _ *userInput, u todo.User) (int, any) { return http.StatusOK, u })
+	}, nil)
 
 	httpapi.Mutate(s.Server, httpapi.Operation{
 		Method: http.MethodDelete, Path: "/api/v1/users/me", ID: "deleteUser", Status: http.StatusNoContent,
-		Description: "Deletes the caller's user and everything of it: tasks, counts and idempotency keys. When there is more of it than one transaction deletes, the answer is 202: the user is gone, and the rest follows without another request.",
-		Also:        map[int]any{http.StatusAccepted: ErrorResponse{stillErasing}},
-		Errors:      []error{todo.ErrUserNotFound},
+		Description: "Deletes the caller's user and everything of it: tasks, counts and idempotency keys. When there " +
+			"is more of it than one transaction deletes, the answer is 202: the user is gone, and the rest follows " +
+			"without another request.",
+		Also:   map[int]any{http.StatusAccepted: ErrorResponse{stillErasing}},
+		Errors: []error{todo.ErrUserNotFound},
 	}, func(ctx context.Context, _ *struct{}) (todo.Erased, error) {
 		complete, err := s.service.DeleteUser(ctx, httpapi.CallerFrom(ctx).ID)
 		return todo.Erased{Complete: complete}, err
@@ -57,4 +60,5 @@ func (s *server) registerUsers() {
 }
 
 // stillErasing is the detail of 202.
-const stillErasing = "the user is deleted; what is left of its tasks is being deleted in the background, until when a new user cannot be created"
+const stillErasing = "the user is deleted; what is left of its tasks is being deleted in the background, until when " +
+	"a new user cannot be created"

@@ -8,18 +8,18 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream"
-	"github.com/onesynth-cdk/onesynth/lambdas/todo"
+	service "github.com/onesynth-cdk/onesynth/lambdas/todo"
 )
 
 // function is the eraser.
 type function struct {
-	eraser  todo.Eraser
+	erase   func(context.Context, service.Deletion) (complete bool, err error)
 	batch   *stream.Batch
 	metrics *kit.Metrics
 }
 
-// handle completes the deletions of a batch. One that fails holds up no other: users have nothing in common. One for which there was
-// no time is delivered again.
+// handle completes the deletions of a batch. One that fails holds up no other: users have nothing in common. One for
+// which there was no time is delivered again.
 func (f *function) handle(ctx context.Context, event stream.Event) (events.DynamoDBEventResponse, error) {
 	erased, failed := 0, 0
 	response, err := f.batch.Each(ctx, event, func(ctx context.Context, change events.DynamoDBStreamRecord) error {
@@ -27,7 +27,7 @@ func (f *function) handle(ctx context.Context, event stream.Event) (events.Dynam
 		if !ok {
 			return nil
 		}
-		complete, err := f.eraser.Erase(ctx, deletion)
+		complete, err := f.erase(ctx, deletion)
 		switch {
 		case err != nil:
 			failed++
@@ -43,8 +43,8 @@ func (f *function) handle(ctx context.Context, event stream.Event) (events.Dynam
 }
 
 // deletionOf is the deletion in a change of a user's counts, if there is one.
-func deletionOf(change events.DynamoDBStreamRecord) (todo.Deletion, bool) {
+func deletionOf(change events.DynamoDBStreamRecord) (service.Deletion, bool) {
 	user, ok := strings.CutPrefix(stream.Text(change.Keys, "PK"), "COUNTS#")
 	id := stream.Text(change.NewImage, "deletion")
-	return todo.Deletion{User: user, ID: id}, ok && id != ""
+	return service.Deletion{User: user, ID: id}, ok && id != ""
 }

@@ -21,49 +21,47 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream/streamtest"
-	"github.com/onesynth-cdk/onesynth/lambdas/todo"
-	"github.com/onesynth-cdk/onesynth/lambdas/todo/dynamodb"
+	service "github.com/onesynth-cdk/onesynth/lambdas/todo"
+	"github.com/onesynth-cdk/onesynth/platforms/todo"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 // set is the function on a table with users who have tasks.
 type set struct {
 	handler  lambda.Handler
-	store    *dynamodb.Store
 	tables   *dynamotest.Tables
-	service  *todo.Service
+	service  *service.Service
 	failures streamtest.Queue
 	output   *bytes.Buffer
 }
 
-func newSet(t *testing.T, store todo.EraserStore) *set {
+func newSet(t *testing.T, erase func(context.Context, service.Deletion) (bool, error)) *set {
 	t.Helper()
-	s := &set{tables: dynamotest.Open(t, schema.Todo().Database), output: &bytes.Buffer{}}
-	s.store = dynamodb.New(s.tables.DB)
-	s.service = &todo.Service{Store: s.store, CursorKey: []byte("a secret of enough bytes")}
-	if store == nil {
-		db, err := s.tables.As(schema.Todo(), "eraser")
+	s := &set{tables: dynamotest.Open(t, todo.Platform().Database), output: &bytes.Buffer{}}
+	s.service = &service.Service{DB: s.tables.DB}
+	if erase == nil {
+		db, err := s.tables.As(todo.Platform(), "eraser")
 		if err != nil {
 			t.Fatal(err)
 		}
-		store = dynamodb.New(db)
+		erase = (&service.Service{DB: db}).Erase
 	}
 	log, err := kit.NewLogger(s.output, "", "eraser")
 	if err != nil {
 		t.Fatal(err)
 	}
 	batch := &stream.Batch{Failures: &s.failures, Log: log}
-	f := &function{eraser: todo.Eraser{Store: store}, batch: batch, metrics: &kit.Metrics{Namespace: "Onesynth/todo", Function: "eraser", Writer: s.output}}
+	f := &function{erase: erase, batch: batch,
+		metrics: &kit.Metrics{Namespace: "Onesynth/todo", Function: "eraser", Writer: s.output}}
 	s.handler = kit.NewResponder(log, f.handle)
 	return s
 }
 
 // begin stores a user with tasks, begins their deletion, and returns its id.
-func (s *set) begin(t *testing.T, user string) todo.Deletion {
+func (s *set) begin(t *testing.T, user string) service.Deletion {
 	t.Helper()
 	ctx := t.Context()
-	created, err := s.service.CreateUser(ctx, user, todo.UserInput{Email: user + "@example.com", Name: user})
-	if err != nil {
+	if _, err := s.service.CreateUser(ctx, user, todo.UserInput{Email: user + "@example.com", Name: user}); err != nil {
 		t.Fatal(err)
 	}
 	for range 3 {
@@ -71,23 +69,32 @@ func (s *set) begin(t *testing.T, user string) todo.Deletion {
 			t.Fatal(err)
 		}
 	}
-	deletion := todo.Deletion{User: user, ID: "deletion of " + user}
-	if err := s.store.BeginDeletion(ctx, created, deletion); err != nil {
-		t.Fatal(err)
+	if complete, err := s.service.DeleteUser(hurried{ctx}, user); err != nil || complete {
+		t.Fatalf("begin a deletion: %v, %v", complete, err)
 	}
-	return deletion
+	var counts struct {
+		Deletion string `dynamodbav:"deletion"`
+	}
+	if _, err := s.tables.DB.Get(ctx, "GetTaskCounts", &counts, "COUNTS#"+user, "METADATA"); err != nil ||
+		counts.Deletion == "" {
+		t.Fatalf("no deletion has begun: %v", err)
+	}
+	return service.Deletion{User: user, ID: counts.Deletion}
 }
 
 // record is one of the stream as Lambda delivers it.
 func record(sequence, partition, image string) string {
-	return fmt.Sprintf(`{"eventID":"e%[1]s","eventName":"MODIFY","eventVersion":"1.1","eventSource":"aws:dynamodb","awsRegion":"eu-central-1",
+	return fmt.Sprintf(
+		`{"eventID":"e%[1]s","eventName":"MODIFY","eventVersion":"1.1","eventSource":"aws:dynamodb","awsRegion":"eu-central-1",
 		"eventSourceARN":"arn:aws:dynamodb:eu-central-1:1:table/t/stream/s",
 		"dynamodb":{"ApproximateCreationDateTime":1774737000,"Keys":{"PK":{"S":%[2]q},"SK":{"S":"METADATA"}},%[3]s,"SequenceNumber":"%[1]s","SizeBytes":1,"StreamViewType":"NEW_AND_OLD_IMAGES"}}`,
 		sequence, partition, image)
 }
 
-func deletionRecord(sequence string, deletion todo.Deletion) string {
-	return record(sequence, "COUNTS#"+deletion.User, fmt.Sprintf(`"NewImage":{"PK":{"S":"COUNTS#%s"},"pending":{"N":"3"},"deletion":{"S":%q}}`, deletion.User, deletion.ID))
+func deletionRecord(sequence string, deletion service.Deletion) string {
+	return record(sequence, "COUNTS#"+deletion.User,
+		fmt.Sprintf(`"NewImage":{"PK":{"S":"COUNTS#%s"},"pending":{"N":"3"},"deletion":{"S":%q}}`, deletion.User,
+			deletion.ID))
 }
 
 func (s *set) handle(t *testing.T, ctx context.Context, records ...string) []string {
@@ -121,10 +128,12 @@ func TestErasesWhatIsBeingDeleted(t *testing.T) {
 	s := newSet(t, nil)
 	ada, bob := s.begin(t, "ada"), s.begin(t, "b#ob")
 	// Without time nothing fails, and all comes again.
-	if diff := cmp.Diff([]string{"1", "2"}, s.handle(t, hurried{t.Context()}, deletionRecord("1", ada), deletionRecord("2", bob))); diff != "" {
+	if diff := cmp.Diff([]string{"1", "2"}, s.handle(t, hurried{t.Context()}, deletionRecord("1", ada),
+		deletionRecord("2", bob))); diff != "" {
 		t.Errorf("- want, + got:\n%s", diff)
 	}
-	if failed := s.handle(t, t.Context(), deletionRecord("1", ada), deletionRecord("2", bob), deletionRecord("3", ada)); failed != nil {
+	if failed := s.handle(t, t.Context(), deletionRecord("1", ada), deletionRecord("2", bob),
+		deletionRecord("3", ada)); failed != nil {
 		t.Errorf("failed are %v", failed)
 	}
 	if n := s.items(t); n != 0 {
@@ -134,7 +143,8 @@ func TestErasesWhatIsBeingDeleted(t *testing.T) {
 		t.Errorf("wrote %s", s.output)
 	}
 	// A user who came back stays.
-	if _, err := s.service.CreateUser(t.Context(), "ada", todo.UserInput{Email: "ada@example.com", Name: "ada"}); err != nil {
+	if _, err := s.service.CreateUser(t.Context(), "ada",
+		todo.UserInput{Email: "ada@example.com", Name: "ada"}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.service.CreateTask(t.Context(), "ada", todo.TaskInput{Title: "new"}); err != nil {
@@ -167,49 +177,43 @@ func TestPassesOverOtherRecords(t *testing.T) {
 	}
 }
 
-// sick is busy for one user, and cannot read what another has.
-type sick struct {
-	todo.EraserStore
-	user   string
-	erased []string
-}
-
-func (s *sick) EraseItems(_ context.Context, deletion todo.Deletion) (bool, error) {
-	if deletion.User == s.user {
-		return false, fmt.Errorf("the table: %w", retry.ErrBusy)
-	}
-	if deletion.User == "spoiled" {
-		return false, errors.New("an item is not readable")
-	}
-	s.erased = append(s.erased, deletion.User)
-	return true, nil
-}
-
-func (s *sick) FinishDeletion(context.Context, todo.Deletion) error { return nil }
-
 // hurried is a context whose deadline is near, and never there.
 type hurried struct{ context.Context }
 
 func (hurried) Deadline() (time.Time, bool) { return time.Now().Add(2 * time.Second), true }
 
-// The answer names a record that may heal by its sequence number; one that cannot is in the queue of failures; the others are done.
+// The answer names a record that may heal by its sequence number; one that cannot is in the queue of failures; the
+// others are done.
 func TestReportsFailures(t *testing.T) {
 	t.Parallel()
-	store := &sick{user: "bob"}
-	s := newSet(t, store)
-	failed := s.handle(t, t.Context(), deletionRecord("10", todo.Deletion{User: "spoiled", ID: "0"}),
-		deletionRecord("11", todo.Deletion{User: "ada", ID: "1"}), deletionRecord("12", todo.Deletion{User: "bob", ID: "2"}), deletionRecord("13", todo.Deletion{User: "carol", ID: "3"}))
+	var erased []string
+	s := newSet(t, func(_ context.Context, deletion service.Deletion) (bool, error) {
+		switch deletion.User {
+		case "bob":
+			return false, fmt.Errorf("the table: %w", retry.ErrBusy)
+		case "spoiled":
+			return false, errors.New("an item is not readable")
+		}
+		erased = append(erased, deletion.User)
+		return true, nil
+	})
+	failed := s.handle(t, t.Context(), deletionRecord("10", service.Deletion{User: "spoiled", ID: "0"}),
+		deletionRecord("11", service.Deletion{User: "ada", ID: "1"}),
+		deletionRecord("12", service.Deletion{User: "bob", ID: "2"}),
+		deletionRecord("13", service.Deletion{User: "carol", ID: "3"}))
 	if diff := cmp.Diff([]string{"12"}, failed); diff != "" {
 		t.Errorf("- want, + got:\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"ada", "carol"}, store.erased); diff != "" {
+	if diff := cmp.Diff([]string{"ada", "carol"}, erased); diff != "" {
 		t.Errorf("- want, + got:\n%s", diff)
 	}
-	metricstest.Complete(t, s.output.String(), schema.MetricsOf("eraser", schema.Todo().Metrics))
-	if f := s.failures.Failures(); len(f) != 1 || !strings.Contains(f["10"].Cause, "not readable") || !strings.Contains(string(f["10"].Record), "COUNTS#spoiled") {
+	metricstest.Complete(t, s.output.String(), schema.MetricsOf("eraser", todo.Platform().Metrics))
+	if f := s.failures.Failures(); len(f) != 1 || !strings.Contains(f["10"].Cause, "not readable") ||
+		!strings.Contains(string(f["10"].Record), "COUNTS#spoiled") {
 		t.Errorf("the queue of failures has %+v", f)
 	}
-	if !strings.Contains(s.output.String(), `"EraserFailures":2`) || !strings.Contains(s.output.String(), "too much is going on") {
+	if !strings.Contains(s.output.String(), `"EraserFailures":2`) ||
+		!strings.Contains(s.output.String(), "too much is going on") {
 		t.Errorf("wrote %s", s.output)
 	}
 }

@@ -9,15 +9,18 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/queue"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream"
-	"github.com/onesynth-cdk/onesynth/lambdas/todo"
-	"github.com/onesynth-cdk/onesynth/lambdas/todo/dynamodb"
+	service "github.com/onesynth-cdk/onesynth/lambdas/todo"
+	"github.com/onesynth-cdk/onesynth/platforms/todo"
 )
 
 func main() {
-	kit.StartResponder("todo", func(_ context.Context, environment kit.Environment) (func(context.Context, stream.Event) (events.DynamoDBEventResponse, error), error) {
-		store, err := dynamodb.Open(environment, "eraser")
+	kit.StartResponder("todo", func(_ context.Context,
+		environment kit.Environment) (func(context.Context, stream.Event) (events.DynamoDBEventResponse, error),
+		error) {
+		db, err := dynamo.Open(environment, todo.Platform(), "eraser")
 		if err != nil {
 			return nil, err
 		}
@@ -26,7 +29,7 @@ func main() {
 			return nil, err
 		}
 		f := &function{
-			eraser: todo.Eraser{Store: store}, batch: &stream.Batch{Failures: failures, Log: environment.Log},
+			erase: (&service.Service{DB: db}).Erase, batch: &stream.Batch{Failures: failures, Log: environment.Log},
 			metrics: environment.Metrics,
 		}
 		return f.handle, nil

@@ -7,14 +7,15 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/cursor"
-	"github.com/onesynth-cdk/onesynth/lambdas/todo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	service "github.com/onesynth-cdk/onesynth/lambdas/todo"
 	"github.com/onesynth-cdk/onesynth/lambdas/todo/api"
-	"github.com/onesynth-cdk/onesynth/lambdas/todo/dynamodb"
+	"github.com/onesynth-cdk/onesynth/platforms/todo"
 )
 
 func main() {
 	kit.StartHTTP("todo", func(ctx context.Context, environment kit.Environment) (*kit.API, error) {
-		store, err := dynamodb.Open(environment, "todoapi")
+		db, err := dynamo.Open(environment, todo.Platform(), "todoapi")
 		if err != nil {
 			return nil, err
 		}
@@ -23,8 +24,8 @@ func main() {
 			return nil, err
 		}
 		tasks := &api.API{
-			Service: &todo.Service{Store: store, CursorKey: cursorKey, Completed: api.CountCompleted(environment.Metrics)},
-			Keys:    store.Keys(),
+			Service: &service.Service{DB: db, CursorKey: cursorKey, Completed: api.CountCompleted(environment.Metrics)},
+			Keys:    service.Keys(db),
 			Log:     environment.Log,
 			Metrics: environment.Metrics,
 		}

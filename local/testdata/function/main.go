@@ -43,14 +43,11 @@ type event struct {
 }
 
 func (c clients) put(ctx context.Context, id, value string) error {
-	lives := time.Hour
-	if id == "expired" {
-		lives = -lives
-	}
-	_, err := c.table.PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String(os.Getenv("TABLE")), Item: map[string]types.AttributeValue{
-		"id": &types.AttributeValueMemberS{Value: id}, "value": &types.AttributeValueMemberS{Value: value},
-		"expires_at": &types.AttributeValueMemberN{Value: fmt.Sprint(time.Now().Add(lives).Unix())},
-	}})
+	_, err := c.table.PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String(os.Getenv("TABLE")),
+		Item: map[string]types.AttributeValue{
+			"id": &types.AttributeValueMemberS{Value: id}, "value": &types.AttributeValueMemberS{Value: value},
+			"expires_at": &types.AttributeValueMemberN{Value: fmt.Sprint(time.Now().Add(time.Hour).Unix())},
+		}})
 	return err
 }
 
@@ -74,6 +71,10 @@ func (c clients) handle(ctx context.Context, e event) (any, error) {
 		return map[string]any{"response": map[string]any{}}, c.put(ctx, "user", e.TriggerSource+" "+email)
 	case e.Records != nil:
 		for _, record := range e.Records {
+			if record.EventID == "report" {
+				return map[string]any{"batchItemFailures": []any{
+					map[string]any{"itemIdentifier": record.Change.SequenceNumber}}}, nil
+			}
 			if id := record.Change.Keys["id"].String(); id != "seen" {
 				if err := c.put(ctx, "seen", record.EventName+" "+id); err != nil {
 					return nil, err
@@ -87,35 +88,42 @@ func (c clients) handle(ctx context.Context, e event) (any, error) {
 	case "PUT /items/{id}":
 		return answer(nil, c.put(ctx, id, e.Body))
 	case "GET /items/{id}":
-		output, err := c.table.GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String(os.Getenv("TABLE")), Key: map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: id}}})
+		output, err := c.table.GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String(os.Getenv("TABLE")),
+			Key: map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: id}}})
 		if err != nil || output.Item == nil {
 			return answer(nil, err)
 		}
 		return answer(output.Item["value"].(*types.AttributeValueMemberS).Value, nil)
 	case "DELETE /items/{id}":
-		_, err := c.table.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: aws.String(os.Getenv("TABLE")), Key: map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: id}}})
+		_, err := c.table.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: aws.String(os.Getenv("TABLE")),
+			Key: map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: id}}})
 		return answer(nil, err)
 	case "POST /messages":
-		_, err := c.queue.SendMessage(ctx, &sqs.SendMessageInput{QueueUrl: aws.String(os.Getenv("QUEUE")), MessageBody: aws.String(e.Body)})
+		_, err := c.queue.SendMessage(ctx, &sqs.SendMessageInput{QueueUrl: aws.String(os.Getenv("QUEUE")),
+			MessageBody: aws.String(e.Body)})
 		return answer(nil, err)
 	case "GET /secret":
-		output, err := c.secrets.GetSecretValue(ctx, &secretsmanager.GetSecretValueInput{SecretId: aws.String(os.Getenv("SECRET"))})
+		output, err := c.secrets.GetSecretValue(ctx,
+			&secretsmanager.GetSecretValueInput{SecretId: aws.String(os.Getenv("SECRET"))})
 		if err != nil {
 			return answer(nil, err)
 		}
 		return answer(output.SecretString, nil)
 	case "PUT /objects/{id}":
-		_, err := c.bucket.PutObject(ctx, &s3.PutObjectInput{Bucket: aws.String(os.Getenv("BUCKET")), Key: aws.String("events/" + id), Body: strings.NewReader(e.Body)})
+		_, err := c.bucket.PutObject(ctx, &s3.PutObjectInput{Bucket: aws.String(os.Getenv("BUCKET")),
+			Key: aws.String("events/" + id), Body: strings.NewReader(e.Body)})
 		return answer(nil, err)
 	case "GET /objects/{id}":
-		output, err := c.bucket.GetObject(ctx, &s3.GetObjectInput{Bucket: aws.String(os.Getenv("BUCKET")), Key: aws.String("events/" + id)})
+		output, err := c.bucket.GetObject(ctx, &s3.GetObjectInput{Bucket: aws.String(os.Getenv("BUCKET")),
+			Key: aws.String("events/" + id)})
 		if err != nil {
 			return answer(nil, err)
 		}
 		text, err := io.ReadAll(output.Body)
 		return answer(string(text), err)
 	case "GET /environment":
-		return answer(map[string]string{"push": os.Getenv("PUSH"), "pid": fmt.Sprint(os.Getpid()), "region": os.Getenv("AWS_REGION")}, nil)
+		return answer(map[string]string{"push": os.Getenv("PUSH"), "pid": fmt.Sprint(os.Getpid()),
+			"region": os.Getenv("AWS_REGION")}, nil)
 	case "GET /me":
 		return answer(e.RequestContext.Authorizer.JWT.Claims["sub"], nil)
 	case "GET /slow":
@@ -129,7 +137,8 @@ func answer(value any, err error) (any, error) {
 		return map[string]any{"statusCode": 502, "body": err.Error()}, nil
 	}
 	body, err := json.Marshal(value)
-	return map[string]any{"statusCode": 200, "headers": map[string]string{"content-type": "application/json"}, "body": string(body)}, err
+	return map[string]any{"statusCode": 200, "headers": map[string]string{"content-type": "application/json"},
+		"body": string(body)}, err
 }
 
 func main() {
@@ -138,7 +147,8 @@ func main() {
 		panic(err)
 	}
 	c := clients{
-		dynamodb.NewFromConfig(configuration), sqs.NewFromConfig(configuration), secretsmanager.NewFromConfig(configuration),
+		dynamodb.NewFromConfig(configuration), sqs.NewFromConfig(configuration),
+		secretsmanager.NewFromConfig(configuration),
 		s3.NewFromConfig(configuration),
 	}
 	lambda.Start(c.handle)

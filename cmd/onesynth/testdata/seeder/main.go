@@ -15,7 +15,8 @@ import (
 )
 
 func main() {
-	kit.StartResponder("links", func(_ context.Context, e kit.Environment) (func(context.Context, seed.Request) (seed.Progress, error), error) {
+	kit.StartResponder("links", func(_ context.Context,
+		e kit.Environment) (func(context.Context, seed.Request) (seed.Progress, error), error) {
 		client := dynamodb.NewFromConfig(e.AWS)
 		var ids []string
 		for i := range 60 {
@@ -23,7 +24,8 @@ func main() {
 		}
 		return seed.Load(ids, func(ctx context.Context, id string) (bool, error) {
 			_, err := client.PutItem(ctx, &dynamodb.PutItemInput{
-				TableName: aws.String("links"), Item: map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: id}},
+				TableName: aws.String("links"), Item: map[string]types.AttributeValue{
+					"id": &types.AttributeValueMemberS{Value: id}},
 				ConditionExpression: aws.String("attribute_not_exists(id)"),
 			})
 			if _, there := errors.AsType[*types.ConditionalCheckFailedException](err); there {

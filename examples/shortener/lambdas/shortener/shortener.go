@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"errors"
 	"time"
 	_ "time/tzdata" // provided.al2023 has no time zones of its own
 
@@ -19,26 +18,10 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 )
 
-// The errors that callers see.
-var (
-	ErrNotFound = errors.New("there is no such link")
-	ErrTaken    = errors.New("the code is taken: choose another one, or leave it out")
-)
-
-// Link is a link, in the form of both the table and the API.
-type Link struct {
-	Code      string    `json:"code,omitempty" dynamodbav:"code" pattern:"^[A-Za-z0-9_-]{3,40}$" doc:"What follows the host in the short address. Default: a random one." example:"home"`
-	URL       string    `json:"url" dynamodbav:"url" pattern:"^https?://[^/]" maxLength:"2000" doc:"Where it leads." example:"https://example.com/"`
-	ExpiresOn string    `json:"expires_on,omitempty" dynamodbav:"expires_on,omitempty" format:"date" doc:"Its last day, in Vienna. Default: none."`
-	Owner     string    `json:"-" dynamodbav:"owner"`
-	CreatedAt time.Time `json:"created_at,omitzero" dynamodbav:"created_at,unixtime" readOnly:"true"`
-	ExpiresAt int64     `json:"-" dynamodbav:"expires_at,omitempty"`
-}
-
 // Page is a part of a list.
 type Page struct {
-	Links      []Link `json:"links" nullable:"false"`
-	NextCursor string `json:"next_cursor,omitempty" doc:"Where the list goes on; absent at its end."`
+	Links      []links.Link `json:"links" nullable:"false"`
+	NextCursor string       `json:"next_cursor,omitempty" doc:"Where the list goes on; absent at its end."`
 }
 
 // Service makes and follows links.
@@ -47,27 +30,30 @@ type Service struct {
 	CursorKey cursor.Key // signs the cursors of lists
 }
 
-// Create stores a link of the owner. It returns [ErrTaken], or a [*validate.Error].
-func (s *Service) Create(ctx context.Context, owner string, link Link) (Link, error) {
+// Create stores a link of the owner. It returns [links.ErrTaken], or a [*validate.Error].
+func (s *Service) Create(ctx context.Context, owner string, link links.Link) (links.Link, error) {
 	if last, err := time.Parse(time.DateOnly, link.ExpiresOn); err == nil {
 		if first := day(0); link.ExpiresOn < first {
-			return link, validate.Errorf("expires_on", validate.RuleRange, "is %s, but at least %s, which is today, is needed", link.ExpiresOn, first)
+			return link, validate.Errorf("expires_on", validate.RuleRange,
+				"is %s, but at least %s, which is today, is needed", link.ExpiresOn, first)
 		}
 		link.ExpiresAt = dynamo.ExpiryAt(last.AddDate(0, 0, days))
 	}
-	link.Owner, link.CreatedAt, link.Code = owner, time.Now().UTC().Truncate(time.Second), cmp.Or(link.Code, rand.Text()[:8])
-	held, err := dynamo.Held(idempotency.Transact(ctx, s.DB, "CreateLink", link, dynamo.Put("Links", link, dynamo.Absent("code"))))
+	link.Owner, link.CreatedAt, link.Code = owner, time.Now().UTC().Truncate(time.Second),
+		cmp.Or(link.Code, rand.Text()[:8])
+	held, err := dynamo.Held(idempotency.Transact(ctx, s.DB, "CreateLink", link,
+		dynamo.Put("Links", link, dynamo.Absent("code"))))
 	if err == nil && !held {
-		err = ErrTaken
+		err = links.ErrTaken
 	}
 	return link, err
 }
 
-// Get returns a link of the owner, or [ErrNotFound].
-func (s *Service) Get(ctx context.Context, owner, code string) (link Link, err error) {
+// Get returns a link of the owner, or [links.ErrNotFound].
+func (s *Service) Get(ctx context.Context, owner, code string) (link links.Link, err error) {
 	found, err := s.DB.Get(ctx, "GetLink", &link, code)
 	if err == nil && (!found || link.Owner != owner) {
-		err = ErrNotFound
+		err = links.ErrNotFound
 	}
 	return link, err
 }
@@ -75,28 +61,29 @@ func (s *Service) Get(ctx context.Context, owner, code string) (link Link, err e
 // List returns links of the owner, the newest first, from a cursor on.
 func (s *Service) List(ctx context.Context, owner, from string, most int) (page Page, err error) {
 	list := dynamo.List{Pattern: "ListLinks", Values: []any{owner}, Key: s.CursorKey, Scope: []string{owner}}
-	page.Links, page.NextCursor, err = dynamo.ReadPage[Link](ctx, s.DB, list, from, most)
+	page.Links, page.NextCursor, err = dynamo.ReadPage[links.Link](ctx, s.DB, list, from, most)
 	return page, err
 }
 
-// Delete deletes a link of the owner. It returns [ErrNotFound].
+// Delete deletes a link of the owner. It returns [links.ErrNotFound].
 func (s *Service) Delete(ctx context.Context, owner, code string) error {
 	held, err := dynamo.Held(s.DB.Delete(ctx, "DeleteLink", []any{code}, dynamo.Equal("owner", owner)))
 	if err == nil && !held {
-		err = ErrNotFound
+		err = links.ErrNotFound
 	}
 	return err
 }
 
-// Follow returns where a link leads, and stores that it was used. It returns [ErrNotFound].
+// Follow returns where a link leads, and stores that it was used. It returns [links.ErrNotFound].
 func (s *Service) Follow(ctx context.Context, code string) (url string, err error) {
-	var link Link
+	var link links.Link
 	if found, err := s.DB.Get(ctx, "GetLink", &link, code); err != nil || !found {
-		return "", cmp.Or(err, ErrNotFound)
+		return "", cmp.Or(err, links.ErrNotFound)
 	}
 	now := time.Now()
-	return link.URL, s.DB.Put(ctx, "RecordClick", map[string]any{
-		"code": code, "id": uuid.Must(uuid.NewV7()).String(), "owner": link.Owner, "clicked_at": now.Unix(), "expires_at": dynamo.ExpiryAt(now.AddDate(0, 0, 30)),
+	return link.URL, s.DB.Put(ctx, "RecordClick", links.Click{
+		Code: code, ID: uuid.Must(uuid.NewV7()).String(), Owner: link.Owner, ClickedAt: now,
+		ExpiresAt: dynamo.ExpiryAt(now.AddDate(0, 0, 30)),
 	}, expression.ConditionBuilder{})
 }
 
@@ -108,7 +95,8 @@ func (s *Service) Expire(ctx context.Context) (expired int, err error) {
 	for back := 1; back <= days; back++ {
 		for item, err := range s.DB.Items(ctx, "ListExpired", dynamo.Query{Values: []any{day(-back)}}) {
 			if err == nil {
-				_, err = dynamo.Held(s.DB.Delete(ctx, "ExpireLink", []any{item["code"]}, dynamo.Equal("expires_on", day(-back))))
+				_, err = dynamo.Held(s.DB.Delete(ctx, "ExpireLink", []any{item["code"]},
+					dynamo.Equal("expires_on", day(-back))))
 			}
 			if err != nil {
 				return expired, err

@@ -34,13 +34,16 @@ func CheckFailures(t *testing.T, good string, ask func(context.Context, kit.Envi
 	}{
 		"OKThrottledFirst": {t.Context(), []Reply{throttled, Says(good, "end_turn")}, "", 2},
 		"ErrThrottled":     {t.Context(), []Reply{throttled}, model.Throttled, converse.Attempts},
-		"ErrFailed":        {t.Context(), []Reply{Fails(http.StatusInternalServerError, "InternalServerException", "")}, model.Unavailable, converse.Attempts},
-		"ErrDenied":        {t.Context(), []Reply{Fails(http.StatusForbidden, "AccessDeniedException", "")}, model.Unavailable, 1},
-		"ErrSlow":          {soon, []Reply{Hangs}, model.TimedOut, 1},
-		"ErrTruncated":     {t.Context(), []Reply{Says(good, "max_tokens")}, model.Unusable, 1},
-		"ErrOtherForm":     {t.Context(), []Reply{Says(`{"other": "form"}`, "end_turn")}, model.Unusable, 1},
-		"ErrGuardrail":     {t.Context(), []Reply{Says("I cannot answer that.", "guardrail_intervened")}, model.Declined, 1},
-		"ErrRefusal":       {t.Context(), []Reply{Says("", "refusal")}, model.Declined, 1},
+		"ErrFailed": {t.Context(), []Reply{Fails(http.StatusInternalServerError, "InternalServerException", "")},
+			model.Unavailable, converse.Attempts},
+		"ErrDenied": {t.Context(), []Reply{Fails(http.StatusForbidden, "AccessDeniedException", "")},
+			model.Unavailable, 1},
+		"ErrSlow":      {soon, []Reply{Hangs}, model.TimedOut, 1},
+		"ErrTruncated": {t.Context(), []Reply{Says(good, "max_tokens")}, model.Unusable, 1},
+		"ErrOtherForm": {t.Context(), []Reply{Says(`{"other": "form"}`, "end_turn")}, model.Unusable, 1},
+		"ErrGuardrail": {t.Context(), []Reply{Says("I cannot answer that.", "guardrail_intervened")}, model.Declined,
+			1},
+		"ErrRefusal": {t.Context(), []Reply{Says("", "refusal")}, model.Declined, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -86,7 +89,8 @@ func Texts(reply string) *rapid.Generator[string] {
 		rapid.StringOfN(rapid.RuneFrom([]rune(`"\/{}[]<>&:,`+"\n\t\x00\u2028")), 0, 40, -1),
 		rapid.Custom(func(t *rapid.T) string {
 			attack := rapid.SampledFrom(attacks).Draw(t, "attack")
-			return strings.ToValidUTF8(attack[:rapid.IntRange(0, len(attack)).Draw(t, "length")], "") + rapid.String().Draw(t, "rest")
+			return strings.ToValidUTF8(attack[:rapid.IntRange(0, len(attack)).Draw(t, "length")], "") +
+				rapid.String().Draw(t, "rest")
 		}))
 }
 

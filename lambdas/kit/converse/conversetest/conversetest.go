@@ -41,7 +41,8 @@ type Reply func(w http.ResponseWriter, r *http.Request)
 func Says(text, stopReason string) Reply {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		write(w, map[string]any{
-			"output":     map[string]any{"message": map[string]any{"role": "assistant", "content": []any{map[string]any{"text": text}}}},
+			"output": map[string]any{"message": map[string]any{"role": "assistant",
+				"content": []any{map[string]any{"text": text}}}},
 			"stopReason": stopReason,
 			"usage":      map[string]any{"inputTokens": 1, "outputTokens": 1, "totalTokens": 2},
 			"metrics":    map[string]any{"latencyMs": 1},
@@ -101,7 +102,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	model, err := url.PathUnescape(escaped)
 	var body map[string]any
 	if !ok || !ends || err != nil || r.Method != http.MethodPost || json.NewDecoder(r.Body).Decode(&body) != nil {
-		Fails(http.StatusNotFound, "UnknownOperationException", fmt.Sprintf("%s %s is not Converse", r.Method, r.URL.Path))(w, r)
+		Fails(http.StatusNotFound, "UnknownOperationException",
+			fmt.Sprintf("%s %s is not Converse", r.Method, r.URL.Path))(w, r)
 		return
 	}
 	messages, _ := body["messages"].([]any)
@@ -141,7 +143,8 @@ func (s *Server) Requests() []Request {
 // model's.
 func (s *Server) Environment(variables map[string]string) kit.Environment {
 	return kit.Environment{
-		AWS: aws.Config{Region: "eu-central-1", Credentials: credentials.NewStaticCredentialsProvider("key", "secret", ""), BaseEndpoint: &s.url},
+		AWS: aws.Config{Region: "eu-central-1",
+			Credentials: credentials.NewStaticCredentialsProvider("key", "secret", ""), BaseEndpoint: &s.url},
 		Getenv: func(name string) string {
 			if name == schema.ModelVariable {
 				return Model

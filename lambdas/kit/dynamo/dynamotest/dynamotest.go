@@ -15,9 +15,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go/middleware"
 
+	"github.com/onesynth-cdk/onesynth/internal/services/dynamodb/enginetest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
-	"github.com/onesynth-cdk/onesynth/local/engine/enginetest"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -44,39 +44,51 @@ func Open(t testing.TB, database schema.Database) *Tables {
 			t.Fatalf("create table %s: %v", table.Name, err)
 		}
 	}
-	options := client.Options()
+	tables := over(t, database, client.Options(), names)
+	tables.Client, tables.Recorder.covers = client, true
+	return tables
+}
+
+// Over returns tables whose requests an engine of the test answers. Its clock may be that of a bubble
+// (testing/synctest).
+func Over(t testing.TB, database schema.Database, engine dynamodb.HTTPClient) *Tables {
+	t.Helper()
+	names := map[string]string{}
+	for _, table := range database.Tables {
+		names[table.Name] = table.Name
+	}
+	return over(t, database, dynamodb.Options{
+		Region: "us-east-1", HTTPClient: engine,
+		Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
+	}, names)
+}
+
+// over returns the tables on a wire of their own.
+func over(t testing.TB, database schema.Database, options dynamodb.Options, names map[string]string) *Tables {
+	t.Helper()
 	wire := &Wire{Engine: options.HTTPClient}
 	recorder := &Recorder{}
 	recorder.Client = dynamodb.New(options, func(o *dynamodb.Options) {
 		o.HTTPClient, o.Retryer = wire, kit.Retryer()
 		o.APIOptions = append(o.APIOptions, func(stack *middleware.Stack) error {
-			return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("record", recorder.record), middleware.After)
+			return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("record", recorder.record),
+				middleware.After)
 		})
 	})
 	db, err := dynamo.New(recorder, database, names)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Tables{DB: db, Client: client, Recorder: recorder, Wire: wire}
+	return &Tables{DB: db, Client: recorder.Client, Recorder: recorder, Wire: wire}
 }
 
 // Refused returns a database whose requests reach no engine: each attempt gets the answer of its
 // operation. Its clock may be that of a bubble (testing/synctest).
 func Refused(t testing.TB, database schema.Database, answer func(operation string) Answer) (*dynamo.DB, *Wire) {
 	t.Helper()
-	names := map[string]string{}
-	for _, table := range database.Tables {
-		names[table.Name] = table.Name
-	}
-	wire := &Wire{Engine: empty{}}
-	wire.Answers(answer)
-	db, err := dynamo.New(dynamodb.New(dynamodb.Options{
-		Region: "us-east-1", HTTPClient: wire, Retryer: kit.Retryer(), Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
-	}), database, names)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return db, wire
+	tables := Over(t, database, empty{})
+	tables.Wire.Answers(answer)
+	return tables.DB, tables.Wire
 }
 
 func createTable(table schema.Table) *dynamodb.CreateTableInput {
@@ -118,16 +130,20 @@ func keySchema(index schema.Index) []types.KeySchemaElement {
 		elements = append(elements, types.KeySchemaElement{AttributeName: aws.String(name), KeyType: types.KeyTypeHash})
 	}
 	for _, name := range index.SortAttributes() {
-		elements = append(elements, types.KeySchemaElement{AttributeName: aws.String(name), KeyType: types.KeyTypeRange})
+		elements = append(elements, types.KeySchemaElement{AttributeName: aws.String(name),
+			KeyType: types.KeyTypeRange})
 	}
 	return elements
 }
 
 // Request is one request that was made.
 type Request struct {
+	// Pattern is the name of its access pattern.
+	Pattern   string
 	Operation schema.Operation
 	Table     string // of a request on one table
 	Index     string
+	Input     any // the SDK's
 	// Units are the consumed capacity units, of the tables and their indexes.
 	Units float64
 }
@@ -142,13 +158,15 @@ type Recorder struct {
 	PageSize int32
 
 	mu            sync.Mutex
+	covers        bool // an engine carries the requests out
 	requests      []Request
-	before, after func(schema.Operation) error
+	before, after func(context.Context, Request) error
 	around        observer
 }
 
 // observer is around a request and its answer.
-type observer func(context.Context, middleware.InitializeInput, middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error)
+type observer func(context.Context, middleware.InitializeInput,
+	middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error)
 
 // observe sets the observer of requests from now on; nil: none.
 func (r *Recorder) observe(around observer) {
@@ -161,6 +179,18 @@ func (r *Recorder) observe(around observer) {
 // simulates a request that never arrives, and an error of after an answer that is lost, or a
 // process that dies.
 func (r *Recorder) Faults(before, after func(schema.Operation) error) {
+	of := func(fault func(schema.Operation) error) func(context.Context, Request) error {
+		if fault == nil {
+			return nil
+		}
+		return func(_ context.Context, request Request) error { return fault(request.Operation) }
+	}
+	r.FaultsOf(of(before), of(after))
+}
+
+// FaultsOf is [Recorder.Faults] for functions that need the context or the table of a request. They may make requests
+// themselves.
+func (r *Recorder) FaultsOf(before, after func(context.Context, Request) error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.before, r.after = before, after
@@ -177,8 +207,10 @@ func (r *Recorder) Requests() []Request {
 
 // record wraps each request. The inputs and outputs of the client have their fields in common, and
 // no interface.
-func (r *Recorder) record(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
-	request := Request{Operation: schema.Operation(awsmiddleware.GetOperationName(ctx))}
+func (r *Recorder) record(ctx context.Context, in middleware.InitializeInput,
+	next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
+	request := Request{Operation: schema.Operation(awsmiddleware.GetOperationName(ctx)), Input: in.Parameters}
+	ctx = middleware.WithStackValue(ctx, requestKey{}, &request)
 	input := reflect.ValueOf(in.Parameters).Elem()
 	input.FieldByName("ReturnConsumedCapacity").SetString(string(types.ReturnConsumedCapacityTotal))
 	for name, to := range map[string]*string{"TableName": &request.Table, "IndexName": &request.Index} {
@@ -203,12 +235,13 @@ func (r *Recorder) record(ctx context.Context, in middleware.InitializeInput, ne
 	before, after, around := r.before, r.after, r.around
 	r.mu.Unlock()
 	if before != nil {
-		if err := before(request.Operation); err != nil {
+		if err := before(ctx, request); err != nil {
 			return middleware.InitializeOutput{}, middleware.Metadata{}, err
 		}
 	}
 	if around == nil {
-		around = func(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
+		around = func(ctx context.Context, in middleware.InitializeInput,
+			next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
 			return next.HandleInitialize(ctx, in)
 		}
 	}
@@ -229,8 +262,11 @@ func (r *Recorder) record(ctx context.Context, in middleware.InitializeInput, ne
 	r.mu.Lock()
 	r.requests = append(r.requests, request)
 	r.mu.Unlock()
+	if r.covers {
+		cover(request)
+	}
 	if after != nil {
-		err = after(request.Operation)
+		err = after(ctx, request)
 	}
 	return out, metadata, err
 }

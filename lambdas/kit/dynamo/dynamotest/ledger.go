@@ -82,7 +82,8 @@ func (l Ledger) String() string {
 func (t *Tables) Writes(tb testing.TB, database schema.Database, do func()) Ledger {
 	tb.Helper()
 	var ledger Ledger
-	t.Recorder.observe(func(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
+	t.Recorder.observe(func(ctx context.Context, in middleware.InitializeInput,
+		next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
 		writes := writesOf(in.Parameters, schema.Operation(awsmiddleware.GetOperationName(ctx)))
 		before := make([]map[string]types.AttributeValue, len(writes))
 		for i, w := range writes {
@@ -129,7 +130,8 @@ func writesOf(input any, operation schema.Operation) []written {
 			case i.Delete != nil:
 				w.table, w.operation, w.item = *i.Delete.TableName, schema.DeleteItem, i.Delete.Key
 			default:
-				w.table, w.operation, w.item = *i.ConditionCheck.TableName, schema.ConditionCheckItem, i.ConditionCheck.Key
+				w.table, w.operation, w.item = *i.ConditionCheck.TableName, schema.ConditionCheckItem,
+					i.ConditionCheck.Key
 			}
 			all = append(all, w)
 		}
@@ -146,7 +148,8 @@ func (w written) key(database schema.Database) map[string]types.AttributeValue {
 
 func (t *Tables) read(tb testing.TB, database schema.Database, w written) map[string]types.AttributeValue {
 	tb.Helper()
-	output, err := t.Client.GetItem(tb.Context(), &dynamodb.GetItemInput{TableName: &w.table, Key: w.key(database), ConsistentRead: aws.Bool(true)})
+	output, err := t.Client.GetItem(tb.Context(),
+		&dynamodb.GetItemInput{TableName: &w.table, Key: w.key(database), ConsistentRead: aws.Bool(true)})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -155,7 +158,8 @@ func (t *Tables) read(tb testing.TB, database schema.Database, w written) map[st
 
 func (w written) entry(database schema.Database, before, after map[string]types.AttributeValue) Entry {
 	table, _ := database.Table(w.table)
-	e := Entry{Operation: w.operation, InTransaction: w.inTransaction, Units: max(1, units(before), units(after)), Indexes: map[string]float64{}}
+	e := Entry{Operation: w.operation, InTransaction: w.inTransaction, Units: max(1, units(before), units(after)),
+		Indexes: map[string]float64{}}
 	var names []string
 	for _, name := range table.Key.Attributes() {
 		if text, ok := w.item[name].(*types.AttributeValueMemberS); ok {
@@ -180,7 +184,8 @@ func (w written) entry(database schema.Database, before, after map[string]types.
 }
 
 // copyIn is the index's copy of an item; nil if the index does not hold it.
-func copyIn(table schema.Table, index schema.Index, item map[string]types.AttributeValue) map[string]types.AttributeValue {
+func copyIn(table schema.Table, index schema.Index,
+	item map[string]types.AttributeValue) map[string]types.AttributeValue {
 	keys := append(table.Key.Attributes(), index.KeyAttributes()...)
 	copied := pick(item, keys)
 	for _, name := range keys {

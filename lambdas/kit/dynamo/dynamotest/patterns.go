@@ -20,7 +20,8 @@ type Cases map[string]func() (request func() error)
 //
 // own selects a pattern's own requests among those with its operation, table and index, where other
 // patterns have the same; nil: all are its own.
-func (t *Tables) Measure(tb testing.TB, patterns []schema.AccessPattern, cases Cases, own func(pattern string, made []Request) []Request) {
+func (t *Tables) Measure(tb testing.TB, patterns []schema.AccessPattern, cases Cases,
+	own func(pattern string, made []Request) []Request) {
 	tb.Helper()
 	var text strings.Builder
 	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
@@ -52,7 +53,8 @@ func (t *Tables) Measure(tb testing.TB, patterns []schema.AccessPattern, cases C
 		for _, r := range made {
 			units += r.Units
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%.1f\t%s\n", p.Name, p.Operation, strings.TrimSuffix(p.Table+"/"+p.Index, "/"), len(made), units, inSeed(p))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%.1f\t%s\n", p.Name, p.Operation, strings.TrimSuffix(p.Table+"/"+p.Index, "/"),
+			len(made), units, inSeed(p))
 	}
 	if err := w.Flush(); err != nil {
 		tb.Error(err)

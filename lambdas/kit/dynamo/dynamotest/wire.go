@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/smithy-go/middleware"
 )
 
 // Answer is what DynamoDB answers to a request. The zero value leaves it to the
@@ -71,6 +72,11 @@ func (w *Wire) Attempts() int {
 // Do makes one attempt.
 func (w *Wire) Do(r *http.Request) (*http.Response, error) {
 	_, operation, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
+	if request, ok := middleware.GetStackValue(r.Context(), requestKey{}).(*Request); ok {
+		if found := agent.FindStringSubmatch(r.Header.Get("User-Agent")); found != nil {
+			request.Pattern = found[1]
+		}
+	}
 	var answer Answer
 	w.mu.Lock()
 	w.attempts++
@@ -96,7 +102,9 @@ func (w *Wire) Do(r *http.Request) (*http.Response, error) {
 	for _, code := range answer.Reasons {
 		reasons = append(reasons, `{"Code":"`+code+`"}`)
 	}
-	return respond(r, http.StatusBadRequest, `{"__type":"com.amazonaws.dynamodb.v20120810#`+answer.Code+`","CancellationReasons":[`+strings.Join(reasons, ",")+`]}`), nil
+	return respond(r, http.StatusBadRequest,
+		`{"__type":"com.amazonaws.dynamodb.v20120810#`+answer.Code+`","CancellationReasons":[`+
+			strings.Join(reasons, ",")+`]}`), nil
 }
 
 // empty is an engine of empty tables, which does every write.

@@ -205,7 +205,8 @@ func (d Document) HasStatuses(t testing.TB, want map[string]string) {
 }
 
 // ofEveryAnswer are the headers that say how to treat an answer, of any status.
-var ofEveryAnswer = map[string]bool{"Cache-Control": true, "Content-Type": true, "Www-Authenticate": true, "X-Content-Type-Options": true}
+var ofEveryAnswer = map[string]bool{"Cache-Control": true, "Content-Type": true, "Www-Authenticate": true,
+	"X-Content-Type-Options": true}
 
 // States checks that the description of each place contains the statements. A place is info, an
 // operation such as "get /tasks", one of its parameters such as "get /tasks?limit", or a property
@@ -352,7 +353,8 @@ func (d Document) mismatches(at string, form map[string]any, value any) (found [
 	if !isList && form["type"] != nil {
 		kinds = []any{form["type"]}
 	}
-	if kinds != nil && !slices.Contains(kinds, any(kindOf(value))) && !(kindOf(value) == "integer" && slices.Contains(kinds, any("number"))) {
+	if kinds != nil && !slices.Contains(kinds, any(kindOf(value))) &&
+		!(kindOf(value) == "integer" && slices.Contains(kinds, any("number"))) {
 		add("is %s, but described as %v", kindOf(value), kinds)
 		return found
 	}

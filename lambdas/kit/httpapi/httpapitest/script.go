@@ -175,7 +175,8 @@ func (n names) known(text string) string {
 }
 
 // lines are the places of a document that begin a line in a file.
-var lines = regexp.MustCompile(`"(get|post|put|patch|delete|responses|schemas|properties|[0-9]{3}|/[^"]*|[A-Z][A-Za-z]+)":[\[{]`)
+var lines = regexp.MustCompile(
+	`"(get|post|put|patch|delete|responses|schemas|properties|[0-9]{3}|/[^"]*|[A-Z][A-Za-z]+)":[\[{]`)
 
 // SameAsFile compares an OpenAPI document with a file, byte for byte. The file has line feeds in
 // addition, so that people can read it. The flag -update writes the file.
@@ -192,7 +193,8 @@ func SameAsFile(t *testing.T, file string, document []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(strings.Split(strings.TrimSpace(string(want)), "\n"), strings.Split(string(got), "\n")); diff != "" {
+	if diff := cmp.Diff(strings.Split(strings.TrimSpace(string(want)), "\n"),
+		strings.Split(string(got), "\n")); diff != "" {
 		t.Errorf("%s (-file +run):\n%s", file, diff)
 	}
 }

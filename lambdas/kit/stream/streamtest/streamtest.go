@@ -10,7 +10,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream"
 )
 
-// Queue is a [stream.Failures] that keeps what it gets. The zero value is an empty queue. It is safe for concurrent use.
+// Queue is a [stream.Failures] that keeps what it gets. The zero value is an empty queue. It is safe for concurrent
+// use.
 type Queue struct {
 	// Err is what Send answers with instead of taking a message.
 	Err error

@@ -11,7 +11,8 @@ import (
 )
 
 func main() {
-	kit.StartEvent("shortener", func(_ context.Context, e kit.Environment) (func(context.Context, struct{}) error, error) {
+	kit.StartEvent("shortener", func(_ context.Context, e kit.Environment) (func(context.Context, struct{}) error,
+		error) {
 		db, err := dynamo.Open(e, links.Platform(), "expirer")
 		service := &shortener.Service{DB: db}
 		return func(ctx context.Context, _ struct{}) error {

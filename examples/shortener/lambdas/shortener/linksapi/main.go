@@ -17,7 +17,7 @@ import (
 )
 
 type (
-	createInput struct{ Body shortener.Link }
+	createInput struct{ Body links.Link }
 	codeInput   struct {
 		Code string `path:"code"`
 	}
@@ -43,31 +43,33 @@ func main() {
 		service := &shortener.Service{DB: db, CursorKey: key}
 		server := httpapi.New(httpapi.Config{
 			Platform: links.Platform(), Log: e.Log, Limiter: ratelimit.New(db, "Requests", nil), Strict: true,
-			Callers: map[schema.Caller]httpapi.Identity{schema.CallerUser: httpapi.ByToken("userToken", "The user is the token's subject.")},
-			Errors: httpapi.Errors{Known: []httpapi.KnownError{
-				{Match: httpapi.Is(shortener.ErrNotFound), Status: http.StatusNotFound},
-				{Match: httpapi.Is(shortener.ErrTaken), Status: http.StatusConflict},
-			}},
-			Idempotency: httpapi.Idempotency{Keys: idempotency.New(db, "Requests", nil), Description: "A key of the caller's choice: a repeat with it makes no second link."},
+			Callers: map[schema.Caller]httpapi.Identity{
+				schema.CallerUser: httpapi.ByToken("userToken", "The user is the token's subject.")},
+			Idempotency: httpapi.Idempotency{Keys: idempotency.New(db, "Requests", nil),
+				Description: "A key of the caller's choice: a repeat with it makes no second link."},
 		})
 		user := func(ctx context.Context) string { return httpapi.CallerFrom(ctx).ID }
-		httpapi.Mutate(server, httpapi.Operation{ID: "createLink", Method: "POST", Path: "/links", Status: http.StatusCreated, Form: shortener.Link{}, Errors: []error{shortener.ErrTaken}},
-			func(ctx context.Context, in *createInput) (shortener.Link, error) {
+		httpapi.Mutate(server, httpapi.Operation{ID: "createLink", Method: "POST", Path: "/links",
+			Status: http.StatusCreated, Form: links.Link{}, Errors: []error{links.ErrTaken}},
+			func(ctx context.Context, in *createInput) (links.Link, error) {
 				return service.Create(ctx, user(ctx), in.Body)
 			}, nil)
 		httpapi.Serve(server, httpapi.Operation{ID: "listLinks", Method: "GET", Path: "/links"},
 			func(ctx context.Context, in *listInput) (shortener.Page, error) {
 				return service.List(ctx, user(ctx), in.Cursor, in.Limit)
 			})
-		httpapi.Serve(server, httpapi.Operation{ID: "getLink", Method: "GET", Path: "/links/{code}", Errors: []error{shortener.ErrNotFound}},
-			func(ctx context.Context, in *codeInput) (shortener.Link, error) {
+		httpapi.Serve(server, httpapi.Operation{ID: "getLink", Method: "GET", Path: "/links/{code}",
+			Errors: []error{links.ErrNotFound}},
+			func(ctx context.Context, in *codeInput) (links.Link, error) {
 				return service.Get(ctx, user(ctx), in.Code)
 			})
-		httpapi.Register(server, httpapi.Operation{ID: "deleteLink", Method: "DELETE", Path: "/links/{code}", Status: http.StatusNoContent, Errors: []error{shortener.ErrNotFound}},
+		httpapi.Register(server, httpapi.Operation{ID: "deleteLink", Method: "DELETE", Path: "/links/{code}",
+			Status: http.StatusNoContent, Errors: []error{links.ErrNotFound}},
 			func(ctx context.Context, in *codeInput) (*struct{}, error) {
 				return nil, service.Delete(ctx, user(ctx), in.Code)
 			})
-		httpapi.Register(server, httpapi.Operation{ID: "followLink", Method: "GET", Path: "/{code}", Status: http.StatusFound, Errors: []error{shortener.ErrNotFound}},
+		httpapi.Register(server, httpapi.Operation{ID: "followLink", Method: "GET", Path: "/{code}",
+			Status: http.StatusFound, Errors: []error{links.ErrNotFound}},
 			func(ctx context.Context, in *codeInput) (*followOutput, error) {
 				url, err := service.Follow(ctx, in.Code)
 				return &followOutput{url}, err

@@ -1,0 +1,42 @@
+package gofunction
+
+import (
+	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
+
+	"github.com/onesynth-cdk/onesynth/constructs/key"
+	"github.com/onesynth-cdk/onesynth/constructs/props"
+	"github.com/onesynth-cdk/onesynth/finding"
+)
+
+// Settings are what the functions of a platform have in common.
+type Settings struct {
+	// LogLevel is "debug", "info", "warn" or "error": the function finds it in the
+	// variable LOG_LEVEL and leaves out what is below. AWS Lambda itself drops lines
+	// of debug unless LogLevel is "debug". It never filters above info, because lines
+	// without a level, such as those of metrics, would be lost. AWS Lambda's own report of an
+	// invocation is kept if that did not succeed, and with "debug" always. Default: "info".
+	LogLevel string
+	// LogRetention is how long logs are kept. Default: [props.OneMonth].
+	LogRetention props.LogRetention
+	// Tracing sends traces to AWS X-Ray. The permission that this takes cannot be
+	// limited to a resource ("Actions, resources, and condition keys for AWS
+	// X-Ray"), so the function's role then has one statement on all resources.
+	// Default: off.
+	Tracing bool
+	// Key is a customer managed key of AWS KMS that encrypts the environment variables
+	// and the logs. If the app does not declare it, its policy has to let Amazon
+	// CloudWatch Logs use it. Default: keys of AWS.
+	Key awskms.IKey
+	// Network is where in a VPC the function runs. AWS Lambda needs its permissions for this on all
+	// resources, so the function's role then has one statement on them, which applies to AWS Lambda
+	// and not to the function's code. Default: outside of any VPC.
+	Network Network
+}
+
+// Check adds a finding for each setting that is invalid. path leads to them.
+func (s Settings) Check(f *finding.List, path string) {
+	CheckLogLevel(f, path+".LogLevel", s.LogLevel)
+	s.LogRetention.Check(f, path+".LogRetention")
+	key.Check(f, path+".Key", s.Key, "")
+	s.Network.Check(f, path+".Network.VPC", path+".Network.Subnets", path+".Network.SecurityGroups", "")
+}

@@ -1,0 +1,157 @@
+package console
+
+// Failed messages, once more: what their queue says of them tells what failed, and so what to do again.
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/onesynth-cdk/onesynth/internal/cloud/assembly"
+	"github.com/onesynth-cdk/onesynth/internal/services/lambda"
+	"github.com/onesynth-cdk/onesynth/internal/services/sqs"
+)
+
+// again is what is done with a failed message. One of function and source is set, or why neither can be.
+type again struct {
+	function string
+	event    []byte
+	// source is the queue from which the message came.
+	source *sqs.Queue
+	why    string
+}
+
+// String says it to people.
+func (a again) String() string {
+	if a.source != nil {
+		return "send the message to " + a.source.Name + ", from which it came"
+	}
+	return "invoke " + a.function + " with the event"
+}
+
+// failure is the body of a message about an invocation or a batch that failed for good.
+type failure struct {
+	RequestContext struct {
+		FunctionARN string `json:"functionArn"`
+	} `json:"requestContext"`
+	RequestPayload json.RawMessage `json:"requestPayload"`
+	// Payload is the event of a stream's batch.
+	Payload string `json:"payload"`
+	// Record is a stream's, which its function gave up; Omitted says what the message lacks of it.
+	Record  json.RawMessage `json:"record"`
+	Omitted string          `json:"omitted"`
+}
+
+// planAgain reads a message of a queue.
+func (c *Console) planAgain(queue *sqs.Queue, message sqs.Message) again {
+	invoke := func(arn string, event []byte) again {
+		name, _ := assembly.SplitFunction(arn)
+		return again{function: name, event: event}
+	}
+	if target := message.Attributes["TARGET_ARN"]; message.Attributes["SCHEDULE_ARN"].StringValue != "" &&
+		target.StringValue != "" {
+		return invoke(target.StringValue, []byte(message.Body))
+	}
+	var failed failure
+	if json.Unmarshal([]byte(message.Body), &failed) == nil && failed.RequestContext.FunctionARN != "" {
+		arn := strings.TrimSuffix(failed.RequestContext.FunctionARN, ":$LATEST")
+		switch {
+		case failed.Payload != "":
+			return invoke(arn, []byte(failed.Payload))
+		case len(failed.RequestPayload) > 0:
+			return invoke(arn, failed.RequestPayload)
+		case failed.Omitted != "":
+			return again{why: "the message has not all of the record: it lacks " + failed.Omitted}
+		case len(failed.Record) > 0:
+			// The function fails on the record instead of sending another message (stream.Event of lambdas/kit).
+			return invoke(arn, slices.Concat([]byte(`{"Records":[`), failed.Record, []byte(`],"again":true}`)))
+		}
+	}
+	if message.Attributes["RequestID"].StringValue != "" {
+		switch functions := c.rooms.Functions.WithDeadLetter(queue.ARN); len(functions) {
+		case 1:
+			return again{function: functions[0], event: []byte(message.Body)}
+		case 0:
+		default:
+			return again{why: "this queue has the failed events of several functions, and the message does not say " +
+				"whose it is: " + strings.Join(functions, ", ")}
+		}
+	}
+	if deliveries := c.deliveries(queue.Name); len(deliveries) > 0 {
+		return again{why: "it is delivered to " + deliveries[0].Function + " by itself"}
+	}
+	switch sources := c.rooms.AWS.Sources(queue); len(sources) {
+	case 1:
+		return again{source: sources[0]}
+	case 0:
+		return again{why: "the message does not say what failed: it is neither the event of a schedule, nor the " +
+			"record of an invocation or of a batch of a stream"}
+	default:
+		return again{why: "several queues send what fails to this one, and the message does not say which did"}
+	}
+}
+
+// Again is what was done with a failed message.
+type Again struct {
+	// Did says it to people.
+	Did string `json:"did"`
+	// Function took the event; it is empty if the message went to another queue.
+	Function string `json:"function,omitempty"`
+	// Payload is the function's answer.
+	Payload json.RawMessage `json:"payload,omitempty"`
+}
+
+// again does what failed, according to a message, and then removes the message.
+func (c *Console) again(r *http.Request) (any, error) {
+	queue, err := c.queueOf(r)
+	if err != nil {
+		return nil, err
+	}
+	message, release, err := queue.Reserve(r.PathValue("id"))
+	if err != nil {
+		return nil, err
+	}
+	done := false
+	defer func() { release(done) }()
+	plan := c.planAgain(queue, message)
+	answer := Again{Did: plan.String(), Function: plan.function}
+	switch {
+	case plan.why != "":
+		return nil, &Problem{http.StatusConflict, plan.why}
+	case plan.source != nil:
+		plan.source.Send(message.Body, message.Attributes)
+	default:
+		result, err := c.rooms.Functions.Invoke(r.Context(), plan.function, plan.event)
+		if err != nil {
+			return nil, fmt.Errorf("the message stays in the queue: %w", err)
+		}
+		if result.FunctionError != "" {
+			return nil, fmt.Errorf("the message stays in the queue: function %s failed: %s", plan.function,
+				result.Payload)
+		}
+		// A function that reports the records of a stream that failed does not fail itself.
+		var response struct {
+			Failures []json.RawMessage `json:"batchItemFailures"`
+		}
+		if json.Unmarshal(result.Payload, &response) == nil && len(response.Failures) > 0 {
+			return nil, fmt.Errorf("the message stays in the queue: %s: some records failed: %s", plan.function,
+				result.Payload)
+		}
+		answer.Payload = answerOf(result)
+	}
+	done = true
+	return answer, nil
+}
+
+func answerOf(result lambda.Result) json.RawMessage {
+	if json.Valid(result.Payload) {
+		return result.Payload
+	}
+	text, err := json.Marshal(string(result.Payload))
+	if err != nil {
+		panic(err) // a text always encodes
+	}
+	return text
+}

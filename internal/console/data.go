@@ -1,0 +1,130 @@
+package console
+
+// What the run holds: items, objects, lakes and pushed messages.
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+
+	"github.com/onesynth-cdk/onesynth/internal/lake/catalog"
+	"github.com/onesynth-cdk/onesynth/internal/services/dynamodb"
+)
+
+const (
+	// mostListed is the default length of a page of folders and objects, and its limit.
+	mostListed, limitListed = 200, 1000
+	// mostRows is the default number of rows of an answer to SQL, and its limit.
+	mostRows, limitRows = 500, 10_000
+)
+
+// number reads a parameter that is a whole number, from 1 to most.
+func number(r *http.Request, name string, otherwise, most int) (int, error) {
+	given := r.URL.Query().Get(name)
+	if given == "" {
+		return otherwise, nil
+	}
+	n, err := strconv.Atoi(given)
+	if err != nil || n < 1 || n > most {
+		return 0, &Problem{http.StatusBadRequest,
+			fmt.Sprintf("%s: got %q: write a number from 1 to %d", name, given, most)}
+	}
+	return n, nil
+}
+
+func (c *Console) items(r *http.Request) (any, error) {
+	most, err := number(r, "limit", dynamodb.DefaultItems, dynamodb.MostItems)
+	if err != nil {
+		return nil, err
+	}
+	asked := r.URL.Query()
+	return c.rooms.Databases.Items(r.Context(), dynamodb.ItemsQuery{
+		Table: r.PathValue("name"), Stack: asked.Get("stack"), Index: asked.Get("index"),
+		Partition: asked.Get("partition"), Sort: asked.Get("sort"),
+		Text: asked.Get("text"), Most: most, After: asked.Get("after"),
+	})
+}
+
+// ItemChange is the body of POST /tables/{name}/items.
+type ItemChange struct {
+	// Stack declares the table, where several accounts or regions have one of the name.
+	Stack string `json:"stack,omitempty"`
+	// Was is the item as it was read, in DynamoDB's JSON; null adds an item.
+	Was map[string]json.RawMessage `json:"was"`
+	// Item replaces it, with the same key; null deletes it.
+	Item map[string]json.RawMessage `json:"item"`
+}
+
+func (c *Console) replaceItem(r *http.Request) (any, error) {
+	var change ItemChange
+	if err := decode(r, &change); err != nil {
+		return nil, err
+	}
+	return nil, c.rooms.AWS.DynamoDB.WithoutRequests(func() error {
+		return c.rooms.Databases.ReplaceItem(r.Context(), r.PathValue("name"), change.Stack, change.Was, change.Item)
+	})
+}
+
+func (c *Console) sweep(r *http.Request) (any, error) {
+	n, err := c.rooms.Databases.Sweep(r.Context())
+	return map[string]int{"deleted": n}, err
+}
+
+func (c *Console) flushStreams(r *http.Request) (any, error) {
+	if err := c.rooms.Mappings.Flush(r.Context()); err != nil {
+		return nil, err
+	}
+	return c.rooms.Mappings.Streams(), nil
+}
+
+func (c *Console) objects(r *http.Request) (any, error) {
+	return c.rooms.Buckets.Objects(r.PathValue("name"), r.URL.Query().Get("prefix"))
+}
+
+func (c *Console) browse(r *http.Request) (any, error) {
+	most, err := number(r, "limit", mostListed, limitListed)
+	if err != nil {
+		return nil, err
+	}
+	asked := r.URL.Query()
+	return c.rooms.Buckets.Browse(r.PathValue("name"), asked.Get("prefix"), asked.Get("after"), most)
+}
+
+func (c *Console) queryLake(r *http.Request) (any, error) {
+	var question catalog.Question
+	if err := decode(r, &question); err != nil {
+		return nil, err
+	}
+	// The server notices that nobody waits for the answer once it has read the request to its end.
+	_, _ = io.Copy(io.Discard, r.Body)
+	if c.rooms.QueryLake == nil {
+		return nil, &Problem{http.StatusNotImplemented,
+			"this program has no engine for SQL: the command onesynth has one"}
+	}
+	switch {
+	case question.Most == 0:
+		question.Most = mostRows
+	case question.Most < 0 || question.Most > limitRows:
+		return nil, &Problem{http.StatusBadRequest,
+			fmt.Sprintf("most: got %d: write a number of rows from 1 to %d", question.Most, limitRows)}
+	}
+	answer, err := c.rooms.QueryLake(r.Context(), question)
+	if err != nil {
+		return nil, &Problem{http.StatusBadRequest, err.Error()}
+	}
+	return answer, nil
+}
+
+func (c *Console) push(r *http.Request) (any, error) {
+	most, err := number(r, "limit", 0, limitListed)
+	if err != nil {
+		return nil, err
+	}
+	messages := c.rooms.Inbox.Messages()
+	if most > 0 {
+		messages = messages[max(0, len(messages)-most):]
+	}
+	return messages, nil
+}

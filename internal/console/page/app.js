@@ -1,0 +1,140 @@
+// The page: which view is seen, what is live, and what is being built.
+
+import {h, put, problem, say} from './dom.js';
+import {on, start} from './live.js';
+import {took} from './format.js';
+import * as buckets from './views/buckets.js';
+import * as faults from './views/faults.js';
+import * as functions from './views/functions.js';
+import * as lake from './views/lake.js';
+import * as permissions from './views/permissions.js';
+import * as platforms from './views/platforms.js';
+import * as push from './views/push.js';
+import * as webhooks from './views/webhooks.js';
+import * as queues from './views/queues.js';
+import * as requests from './views/requests.js';
+import * as schedules from './views/schedules.js';
+import * as streams from './views/streams.js';
+import * as tables from './views/tables.js';
+import * as trying from './views/try.js';
+
+// A view has a name, which is the first part of the address after the hash, a title, and show(context), which returns its content.
+const views = [
+  platforms, trying, requests, functions, tables, streams, queues, schedules, push, webhooks, buckets, lake,
+  permissions, faults,
+];
+
+const main = document.getElementById('main');
+const nav = document.getElementById('views');
+const menu = document.getElementById('menu');
+
+let leaving = new AbortController();
+
+/** address reads the hash: #/tables/NAME?text=x. */
+function address() {
+  const [path, query] = location.hash.replace(/^#\/?/, '').split(/\?(.*)/s);
+  return {parts: path.split('/').filter(Boolean).map(decodeURIComponent), parameters: new URLSearchParams(query ?? '')};
+}
+
+async function show() {
+  leaving.abort();
+  const left = leaving = new AbortController();
+  const {parts, parameters} = address();
+  const view = views.find((one) => one.name === (parts[0] ?? platforms.name)) ?? platforms;
+  for (const link of nav.querySelectorAll('a')) {
+    if (link.dataset.view === view.name) link.setAttribute('aria-current', 'page');
+    else link.removeAttribute('aria-current');
+  }
+  unfold(false);
+  for (const open of document.querySelectorAll('dialog')) open.close();
+  main.setAttribute('aria-busy', 'true');
+  try {
+    const content = await view.show({parts: parts.slice(1), parameters, signal: left.signal, go, reload: show});
+    if (left.signal.aborted) return;
+    put(main, content);
+  } catch (error) {
+    if (left.signal.aborted) return;
+    put(main, h('h1', {tabindex: '-1'}, view.title), problem(error, 'This view could not be read.'));
+  }
+  main.removeAttribute('aria-busy');
+  main.dataset.shown = location.hash || '#/';
+  const heading = main.querySelector('h1');
+  document.title = `${heading?.textContent ?? view.title} – Onesynth`;
+  // A reader that listens hears where it is. The first view leaves the focus where the browser has it.
+  if (moved) heading?.focus({preventScroll: true});
+  if (moved) scrollTo(0, 0);
+}
+
+let moved = false;
+
+/** go changes the address, as a new place, or in the place of this one. */
+function go(hash, {replace = false} = {}) {
+  if (replace) {
+    history.replaceState(null, '', hash);
+    return;
+  }
+  if (location.hash === hash) show();
+  else location.hash = hash;
+}
+
+function unfold(open) {
+  nav.classList.toggle('open', open);
+  menu.setAttribute('aria-expanded', String(open));
+}
+
+put(nav, h('ul', null, views.map((view) => h('li', null, h('a', {href: view === platforms ? '#/' : `#/${view.name}`, 'data-view': view.name}, view.title)))));
+menu.addEventListener('click', () => unfold(!nav.classList.contains('open')));
+nav.addEventListener('keydown', (event) => {
+  if (event.key === 'Escape' && nav.classList.contains('open')) {
+    unfold(false);
+    menu.focus();
+  }
+});
+document.getElementById('skip').addEventListener('click', (event) => {
+  event.preventDefault();
+  main.focus();
+});
+addEventListener('hashchange', () => {
+  moved = true;
+  show();
+});
+
+const live = document.getElementById('live');
+start((stands) => {
+  live.classList.toggle('on', stands);
+  document.getElementById('live-text').textContent = stands ? 'Live' : 'Not connected';
+});
+
+// What --watch does, in a banner.
+const banner = document.getElementById('change');
+let folding;
+let underWay = false;
+on('change', (change) => {
+  // A new connection hears of the newest change again: only one that was under way here has just ended.
+  const ended = change.state === 'done';
+  if (ended && !underWay) return;
+  underWay = !ended;
+  clearTimeout(folding);
+  const of = change.functions?.length ? change.functions.join(', ') : 'the functions';
+  const time = change.took_ms ? ` in ${took(change.took_ms)}` : '';
+  const what = {
+    build: {began: `Building ${of} …`, done: change.functions?.length ? `New code of ${of} runs, built${time}` : 'No function has changed', failed: `The build of ${of} failed: the former code runs on`},
+    apply: {began: 'Applying the change …', done: `The change is applied${time}`, failed: 'The change was not applied: the run is as it was'},
+  }[change.what]?.[change.state] ?? `${change.what}: ${change.state}`;
+  banner.className = `change ${change.state}`;
+  banner.hidden = false;
+  put(banner, h('strong', null, what), change.state === 'failed' && [
+    h('button', {type: 'button', onclick: () => { banner.hidden = true; }}, 'Hide'),
+    change.text && h('pre', {tabindex: '0', 'aria-label': 'What the compiler says'}, change.text)]);
+  if (!ended) return;
+  folding = setTimeout(() => { banner.hidden = true; }, 6000);
+  // There may be other routes and tables now. What someone writes stays.
+  if (change.what === 'apply' && !document.querySelector('dialog') && !document.activeElement?.matches('input, textarea, select')) show();
+});
+
+addEventListener('unhandledrejection', (event) => {
+  if (event.reason?.name === 'AbortError') event.preventDefault();
+  else say(event.reason?.message ?? 'That failed.');
+});
+
+show();

@@ -1,0 +1,75 @@
+package console_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/onesynth-cdk/onesynth/internal/console"
+)
+
+func TestTry(t *testing.T) {
+	t.Parallel()
+	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Apigw-Requestid", "request-1")
+		if r.URL.Path == "/old" {
+			http.Redirect(w, r, "/new", http.StatusFound)
+			return
+		}
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		w.WriteHeader(http.StatusTeapot)
+		fmt.Fprint(w, r.Method, " ", r.URL.RequestURI(), " ", r.Header.Get("X-Agent-Id"), " ", r.Header.Get("Origin"),
+			string(body))
+	}))
+	t.Cleanup(api.Close)
+	c := console.New(console.Rooms{APIs: []console.API{{URL: api.URL}}})
+	for name, test := range map[string]struct {
+		try    console.Try
+		status int
+		says   string
+		want   console.Tried
+	}{
+		"Sent": {
+			try: console.Try{API: api.URL, Method: "PUT", Path: "/a%2Fb?c=d",
+				Headers: map[string]string{"X-Agent-Id": "me"}, Body: "{}"},
+			status: 200, want: console.Tried{Status: http.StatusTeapot, Body: "PUT /a%2Fb?c=d me {}",
+				Request: "request-1"},
+		},
+		"NoRedirect": {try: console.Try{API: api.URL, Path: "/old"}, status: 200, want: console.Tried{
+			Status: http.StatusFound, Body: "<a href=\"/new\">Found</a>.\n\n", Request: "request-1",
+		}},
+		"Elsewhere": {try: console.Try{API: "http://127.0.0.1:1", Path: "/"}, status: 400, says: "an API of the run"},
+		"Longer":    {try: console.Try{API: api.URL + "@b.example", Path: "/"}, status: 400, says: "an API of the run"},
+		"NoPath":    {try: console.Try{API: api.URL, Path: "@b.example/"}, status: 400, says: "begins with /"},
+		"NoMethod":  {try: console.Try{API: api.URL, Path: "/", Method: "A B"}, status: 400, says: "method"},
+		"NoHeader": {try: console.Try{API: api.URL, Path: "/", Headers: map[string]string{"a b": "c"}}, status: 502,
+			says: "header"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			body, err := json.Marshal(test.try)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w := httptest.NewRecorder()
+			c.ServeHTTP(w, post("/try", string(body)))
+			if w.Code != test.status || !strings.Contains(w.Body.String(), test.says) {
+				t.Fatalf("got %d %s", w.Code, w.Body)
+			}
+			var got console.Tried
+			if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil {
+				t.Fatal(err)
+			}
+			if got.Status != test.want.Status || got.Body != test.want.Body || got.Request != test.want.Request {
+				t.Errorf("got %+v", got)
+			}
+		})
+	}
+}

@@ -1,0 +1,328 @@
+// Package dev is for those who change a run's source. A [Watcher] tells which files that programs may be made of were
+// saved: it watches the folders of Go modules, and compares contents, so that a file that was saved as it was does not
+// count, nor a test. A [Follower] builds what was saved, where the Go toolchain decides what a file makes necessary,
+// and replaces what runs. A [Debugger] runs one function under delve.
+package dev
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+
+	"github.com/onesynth-cdk/onesynth/gobuild"
+)
+
+const (
+	// DefaultQuiet is the time without further events after which saved files count. Editors write a file in several
+	// steps.
+	DefaultQuiet = 25 * time.Millisecond
+	// longest is the longest that events may come one after the other before they count.
+	longest = 20 * DefaultQuiet
+)
+
+// Change is what was saved.
+type Change struct {
+	// Files are the files whose content has changed: absolute, sorted.
+	Files []string
+	// Saved is when the first of them was saved, as far as events tell.
+	Saved time.Time
+}
+
+// Add merges another change into this one.
+func (c *Change) Add(other Change) {
+	c.Files = append(slices.Clone(c.Files), other.Files...)
+	slices.Sort(c.Files)
+	c.Files = slices.Compact(c.Files)
+	if c.Saved.IsZero() || !other.Saved.IsZero() && other.Saved.Before(c.Saved) {
+		c.Saved = other.Saved
+	}
+}
+
+// Watcher watches the files of programs. Make one with [New], and close it.
+type Watcher struct {
+	quiet  time.Duration
+	events *fsnotify.Watcher
+	signal chan struct{}
+	ended  sync.WaitGroup
+
+	mutex   sync.Mutex
+	modules []string
+	// embedded are the folders in which all files count.
+	embedded map[string]bool
+	// files count, too, such as cdk.json.
+	files map[string]bool
+	// known are the hashes of files; empty for one that does not exist.
+	known   map[string]string
+	pending Change
+	// watched are folders, and fresh those that are watched since the programs are being found.
+	watched, fresh map[string]bool
+}
+
+// New finds what the programs are made of, and watches it from then on, and the files, which need not exist. Quiet is
+// the time without further events after which files count; 0 is [DefaultQuiet].
+func New(ctx context.Context, programs []gobuild.Listing, files []string, quiet time.Duration) (*Watcher, error) {
+	if quiet == 0 {
+		quiet = DefaultQuiet
+	}
+	events, err := fsnotify.NewWatcher()
+	if err != nil {
+		return nil, fmt.Errorf("watch files: %w", err)
+	}
+	w := &Watcher{
+		quiet: quiet, events: events, signal: make(chan struct{}, 1),
+		files: map[string]bool{}, known: map[string]string{},
+		watched: map[string]bool{},
+	}
+	for _, path := range files {
+		w.files[path] = true
+	}
+	if err := w.Find(ctx, programs); err != nil {
+		_ = events.Close()
+		return nil, err
+	}
+	w.ended.Go(w.run)
+	return w, nil
+}
+
+// Close ends the watching.
+func (w *Watcher) Close() {
+	_ = w.events.Close()
+	w.ended.Wait()
+}
+
+// Changed gets a value when there may be something to take. It is not closed.
+func (w *Watcher) Changed() <-chan struct{} { return w.signal }
+
+// Take returns what was saved since the last call.
+func (w *Watcher) Take() Change {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	taken := w.pending
+	w.pending = Change{}
+	return taken
+}
+
+// Look looks at all files that are known now, without waiting for events.
+func (w *Watcher) Look() { w.look(nil, true, time.Now()) }
+
+// Find asks again what the programs are made of. Call it when they may have other packages or embedded files.
+func (w *Watcher) Find(ctx context.Context, programs []gobuild.Listing) error {
+	sources := make([]gobuild.Sources, len(programs))
+	failures := make([]error, len(programs))
+	var asking sync.WaitGroup
+	for i, program := range programs {
+		if len(program.Patterns) > 0 {
+			asking.Go(func() { sources[i], failures[i] = gobuild.FindSources(ctx, program) })
+		}
+	}
+	asking.Wait()
+	if err := errors.Join(failures...); err != nil {
+		return err
+	}
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	w.modules, w.embedded, w.fresh = nil, map[string]bool{}, map[string]bool{}
+	for _, found := range sources {
+		for _, module := range found.Modules {
+			w.modules = append(w.modules, module)
+			w.files[filepath.Join(module, "go.mod")], w.files[filepath.Join(module, "go.sum")] = true, true
+		}
+		for _, folder := range found.Embedded {
+			w.embedded[folder] = true
+		}
+		if found.Workspace != "" {
+			w.files[found.Workspace] = true
+		}
+	}
+	slices.Sort(w.modules)
+	w.modules = slices.Compact(w.modules)
+	for _, folder := range slices.Concat(w.modules, slices.Sorted(maps.Keys(w.embedded))) {
+		if err := w.enter(folder, nil); err != nil {
+			return err
+		}
+	}
+	for path := range w.files {
+		if err := w.watch(filepath.Dir(path)); err != nil {
+			return err
+		}
+		w.learn(path)
+	}
+	return nil
+}
+
+// enter watches a folder with those below, learns their files, and adds these to paths, which may be nil.
+func (w *Watcher) enter(folder string, paths map[string]bool) error {
+	return filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return nil
+		case !entry.IsDir():
+			if paths != nil {
+				paths[path] = true
+			} else if w.counts(path) {
+				w.learn(path)
+			}
+			return nil
+		case path != folder && ignored(path, entry.Name()):
+			return filepath.SkipDir
+		}
+		return w.watch(path)
+	})
+}
+
+// learn notes a file's content, if its folder was there before it was watched. Events tell of a file that comes later.
+func (w *Watcher) learn(path string) {
+	if _, known := w.known[path]; !known && w.fresh[filepath.Dir(path)] {
+		w.known[path] = hashOf(path)
+	}
+}
+
+func hashOf(path string) string {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return ""
+	}
+	hash := sha256.Sum256(text)
+	return string(hash[:])
+}
+
+// watch watches a folder. A folder that is gone counts as watched: its parent tells when it comes back.
+func (w *Watcher) watch(folder string) error {
+	if w.watched[folder] {
+		return nil
+	}
+	err := w.events.Add(folder)
+	switch {
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EMFILE):
+		return fmt.Errorf("watch %s: %w: the system watches no more files: raise its limit (on Linux: sysctl "+
+			"fs.inotify.max_user_watches=524288), or run without --watch", folder, err)
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return fmt.Errorf("watch %s: %w", folder, err)
+	}
+	// Events tell of a folder that comes into one that is watched, and so of its files.
+	parent := filepath.Dir(folder)
+	w.watched[folder], w.fresh[folder] = true, !w.watched[parent] || w.fresh[parent]
+	return nil
+}
+
+// ignored reports whether no package of the module is in the folder: the toolchain ignores it, or it is another
+// module's.
+func ignored(path, name string) bool {
+	if strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") ||
+		slices.Contains([]string{"testdata", "node_modules", "vendor", "cdk.out"}, name) {
+		return true
+	}
+	_, err := os.Stat(filepath.Join(path, "go.mod"))
+	return err == nil
+}
+
+// counts reports whether a program may be made of the file.
+func (w *Watcher) counts(path string) bool {
+	name := filepath.Base(path)
+	switch {
+	case w.files[path]:
+		return true
+	case strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") || strings.HasSuffix(name, "_test.go"):
+		return false
+	case filepath.Ext(name) == ".go":
+		return slices.ContainsFunc(w.modules, func(module string) bool {
+			return strings.HasPrefix(path, module+string(filepath.Separator))
+		})
+	}
+	return w.embedded[filepath.Dir(path)]
+}
+
+// run collects events until none has come for a while, and looks at the files then.
+func (w *Watcher) run() {
+	touched := map[string]bool{}
+	all := false
+	var timer <-chan time.Time
+	var first time.Time
+	for {
+		select {
+		case event, open := <-w.events.Events:
+			if !open {
+				return
+			}
+			// Chmod alone changes no content, and indexers cause it.
+			if event.Op == fsnotify.Chmod {
+				continue
+			}
+			touched[event.Name] = true
+		case _, open := <-w.events.Errors:
+			if !open {
+				return
+			}
+			// Events were lost.
+			all = true
+		case <-timer:
+			w.look(touched, all, first)
+			touched, all, timer = map[string]bool{}, false, nil
+			continue
+		}
+		if timer == nil {
+			first = time.Now()
+		}
+		timer = time.After(min(w.quiet, max(time.Until(first.Add(longest)), 0)))
+	}
+}
+
+// look compares the files that events name with what is known of them.
+func (w *Watcher) look(touched map[string]bool, all bool, first time.Time) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	paths := map[string]bool{}
+	for path := range touched {
+		paths[path] = true
+		info, err := os.Stat(path)
+		switch {
+		case err == nil && info.IsDir():
+			if !ignored(path, filepath.Base(path)) {
+				// A folder that cannot be watched has been removed, or the next search says why.
+				_ = w.enter(path, paths)
+			}
+		case err != nil:
+			// It may have been a folder.
+			delete(w.watched, path)
+			for known := range w.known {
+				if strings.HasPrefix(known, path+string(filepath.Separator)) {
+					paths[known] = true
+				}
+			}
+		}
+	}
+	if all {
+		for known := range w.known {
+			paths[known] = true
+		}
+	}
+	change := Change{Saved: first}
+	for path := range paths {
+		if now := hashOf(path); w.counts(path) && now != w.known[path] {
+			w.known[path] = now
+			change.Files = append(change.Files, path)
+		}
+	}
+	if len(change.Files) == 0 {
+		return
+	}
+	w.pending.Add(change)
+	select {
+	case w.signal <- struct{}{}:
+	default:
+	}
+}

@@ -1,0 +1,160 @@
+package eventsource
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/onesynth-cdk/onesynth/internal/cloud/assembly"
+	"github.com/onesynth-cdk/onesynth/internal/services/sqs"
+	"github.com/onesynth-cdk/onesynth/internal/trace"
+)
+
+// queue is a queue whose messages a function gets, several batches at once ("Using Lambda with Amazon SQS").
+type queue struct {
+	*mapping
+	concurrency int
+	// receiving is held by the reader that receives: together they gather one batch at a time.
+	receiving sync.Mutex
+}
+
+// Limits of AWS Lambda ("Using Lambda with Amazon SQS").
+const (
+	defaultMessages  = 10
+	mostMessages     = 10000
+	mostWithoutWait  = 10
+	longestWindow    = 300 * time.Second
+	leastConcurrency = 2
+	mostConcurrency  = 1000
+	// unlimited is how many invocations run at once where the mapping does not say: Lambda begins with five, and the
+	// run's functions have few instances.
+	unlimited = 5
+)
+
+func (m *mapping) readQueue(of *assembly.Assembly, declared declaration) ([]right, error) {
+	q := &queue{mapping: m, concurrency: unlimited}
+	m.source = q
+	if m.from = of.ByARN(declared.EventSourceArn); m.from == nil || m.from.Type != "AWS::SQS::Queue" {
+		return nil, fmt.Errorf("got event source %q: a local run reads the assembly's queues", declared.EventSourceArn)
+	}
+	m.delivery.Queue, m.origin = m.from.Name, trace.Origin{Kind: trace.Queue, Path: m.from.Name}
+	if len(declared.FilterCriteria.Filters) > 0 {
+		return nil, errors.New("got FilterCriteria on a queue, which a local run does not serve: " +
+			"leave them out, and let the function pass messages over")
+	}
+	if m.window < 0 || m.window > longestWindow {
+		return nil, fmt.Errorf("got MaximumBatchingWindowInSeconds %d: write 0 to %.0f",
+			declared.MaximumBatchingWindowInSeconds, longestWindow.Seconds())
+	}
+	m.batchSize = defaultMessages
+	if declared.BatchSize != nil {
+		m.batchSize = *declared.BatchSize
+	}
+	most := mostMessages
+	if m.window == 0 {
+		most = mostWithoutWait
+	}
+	if m.batchSize < 1 || m.batchSize > most {
+		return nil, fmt.Errorf("got BatchSize %d: write 1 to %d, and more than %d only with a "+
+			"MaximumBatchingWindowInSeconds",
+			m.batchSize, mostMessages, mostWithoutWait)
+	}
+	if most := declared.ScalingConfig.MaximumConcurrency; most != nil {
+		if q.concurrency = *most; *most < leastConcurrency || *most > mostConcurrency {
+			return nil, fmt.Errorf("got MaximumConcurrency %d: write %d to %d",
+				*most, leastConcurrency, mostConcurrency)
+		}
+	}
+	return []right{
+		{"sqs:ReceiveMessage", m.from.ARN}, {"sqs:DeleteMessage", m.from.ARN}, {"sqs:GetQueueAttributes", m.from.ARN},
+	}, nil
+}
+
+// open implements source: a queue knows itself which messages it has.
+func (q *queue) open(context.Context, *checkpoints, *mapping) error { return nil }
+
+func (q *queue) close() {}
+
+func (q *queue) run(_, _ context.Context, deliver func(reader)) {
+	var working sync.WaitGroup
+	for range q.concurrency {
+		working.Go(func() { deliver(&receiver{queue: q}) })
+	}
+	working.Wait()
+}
+
+// receiver receives batches of messages.
+type receiver struct {
+	*queue
+	// holding is the queue that the batch is from: another assembly may have put another one behind the name.
+	holding *sqs.Queue
+}
+
+func (r *receiver) next(_, reading context.Context) []record {
+	r.receiving.Lock()
+	defer r.receiving.Unlock()
+	if reading.Err() != nil {
+		return nil
+	}
+	if r.holding = r.options.Queue(r.from.ARN); r.holding == nil {
+		return nil
+	}
+	messages := r.gather(reading)
+	batch := make([]record, len(messages))
+	for i, message := range messages {
+		text, err := json.Marshal(message.Event(r.holding, r.from.Stack.Region))
+		if err != nil {
+			panic(err) // texts and numbers always encode
+		}
+		batch[i] = record{text: text, id: message.ID, read: time.Now(), receipt: message.Receipt}
+	}
+	r.note(func(d *Delivery) { d.Read += len(batch) })
+	r.noteWaiting(r, batch)
+	return batch
+}
+
+// gather receives a batch: what is there, or what comes within the window. None: ctx ended.
+func (r *receiver) gather(ctx context.Context) []sqs.Received {
+	batch := r.holding.Take(ctx, min(r.batchSize, mostWithoutWait))
+	if r.window == 0 || len(batch) == 0 {
+		return batch
+	}
+	waiting, cancel := context.WithTimeout(ctx, r.window)
+	defer cancel()
+	size := 0
+	for _, one := range batch {
+		size += len(one.Body)
+	}
+	for len(batch) < r.batchSize && size < largestEvent/2 {
+		more := r.holding.Take(waiting, min(r.batchSize-len(batch), mostWithoutWait))
+		if len(more) == 0 {
+			break
+		}
+		for _, one := range more {
+			size += len(one.Body)
+		}
+		batch = append(batch, more...)
+	}
+	return batch
+}
+
+// deliver implements reader. What the function does not take comes again when its visibility time-out ends.
+func (r *receiver) deliver(ctx context.Context, batch []record) {
+	failed, err := r.invoke(ctx, batch)
+	done := 0
+	for _, message := range batch {
+		handled := err == nil && !failed[message.id]
+		if handled {
+			done++
+		}
+		r.holding.Acknowledge(message.receipt, handled)
+	}
+	r.noteInvocation(batch, done, err)
+	r.noteWaiting(r, nil)
+	if err != nil {
+		r.log(ctx, "function failed on messages of its queue", err)
+	}
+}

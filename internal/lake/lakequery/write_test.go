@@ -1,0 +1,92 @@
+package lakequery_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/onesynth-cdk/onesynth/internal/lake/lakequery"
+)
+
+func TestWrite(t *testing.T) {
+	t.Parallel()
+	lake := small(nil).open(t)
+	const values = `SELECT 'a' AS text, 1 AS n, true AS yes, 0.5e0 AS x, CAST(1.50 AS decimal(10,2)) AS price, DATE '2026-01-31' AS day,
+		TIMESTAMP '2026-01-31 09:00:00.5' AS at, TIMESTAMP '2026-01-31 09:00:00' AT TIME ZONE 'Asia/Tokyo' AS zoned,
+		TIME '09:00:00' AS hour, CAST(9223372036854775807 AS hugeint) + 1 AS huge, CAST('NaN' AS double) AS nan,
+		CAST('6f0c1f0e-8c1d-4f9e-9d0b-000000000001' AS uuid) AS id, CAST('hi' AS blob) AS bytes, [1, 2] AS list, NULL AS none`
+	for name, test := range map[string]struct {
+		format      lakequery.Format
+		query, want string
+	}{
+		"Table": {lakequery.FormatTable, "SELECT 'über' AS a, 1 AS number UNION ALL SELECT NULL, NULL ORDER BY 2",
+			"a     number\n-     ------\nüber  1\nnull  null\n(2 rows)\n"},
+		"TableOfOne":  {lakequery.FormatTable, "SELECT 1 AS n", "n\n-\n1\n(1 row)\n"},
+		"TableOfNone": {lakequery.FormatTable, "SELECT 1 AS n WHERE false", "n\n-\n(0 rows)\n"},
+		"Terminal": {lakequery.FormatTable,
+			`SELECT 'a' || chr(10) || 'b' || chr(9) || chr(27) || '[2J' || chr(8238) || 'é' AS a`,
+			"a\n-\na\\nb\\t\\x1b[2J\\u202eé\n(1 row)\n"},
+		"CSV": {lakequery.FormatCSV, values,
+			"text,n,yes,x,price,day,at,zoned,hour,huge,nan,id,bytes,list,none\n" +
+				`a,1,true,0.5,1.5,2026-01-31,2026-01-31 09:00:00.500,2026-01-31 00:00:00.000 UTC,09:00:00.000,9223372036854775808,NaN,6f0c1f0e-8c1d-4f9e-9d0b-000000000001,6869,"[1,2]",` + "\n"},
+		"CSVQuotes": {lakequery.FormatCSV, `SELECT 'a "b", c' || chr(10) || 'd' AS a`, "a\n\"a \"\"b\"\", c\nd\"\n"},
+		"JSON": {lakequery.FormatJSON, "SELECT 1 AS b, NULL AS a UNION ALL SELECT 2, 'x\"y' ORDER BY 1",
+			"[\n{\"b\":1,\"a\":null},\n{\"b\":2,\"a\":\"x\\\"y\"}\n]\n"},
+		"JSONNone": {lakequery.FormatJSON, "SELECT 1 AS n WHERE false", "[]\n"},
+		"JSONLines": {lakequery.FormatJSONLines, values,
+			`{"text":"a","n":1,"yes":true,"x":0.5,"price":1.5,"day":"2026-01-31","at":"2026-01-31T09:00:00.5Z","zoned":"2026-01-31T00:00:00Z","hour":"09:00:00.000",` +
+				`"huge":9223372036854775808,"nan":"NaN","id":"6f0c1f0e-8c1d-4f9e-9d0b-000000000001","bytes":"6869","list":[1,2],"none":null}` + "\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			rows, err := lake.Query(t.Context(), test.query)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var b strings.Builder
+			if err := lakequery.Write(&b, test.format, rows); err != nil || b.String() != test.want {
+				t.Errorf("got %v\n%s\nwant\n%s", err, b.String(), test.want)
+			}
+		})
+	}
+}
+
+// broken is a writer that takes some bytes and then fails.
+type broken struct{ left int }
+
+var errBroken = errors.New("broken pipe")
+
+func (b *broken) Write(p []byte) (int, error) {
+	if b.left -= len(p); b.left < 0 {
+		return 0, errBroken
+	}
+	return len(p), nil
+}
+
+func TestWriteErrors(t *testing.T) {
+	t.Parallel()
+	lake := small(nil).open(t)
+	for name, test := range map[string]struct {
+		format      lakequery.Format
+		query, says string
+	}{
+		"UnknownFormat": {"xml", "SELECT 1", `format "xml"`},
+		"TwiceInJSON":   {lakequery.FormatJSON, "SELECT 1 AS a, 2 AS a", "column a is there twice"},
+		"Table":         {lakequery.FormatTable, "SELECT range FROM range(100000)", "broken"},
+		"CSV":           {lakequery.FormatCSV, "SELECT range FROM range(100000)", "broken"},
+		"JSON":          {lakequery.FormatJSON, "SELECT range FROM range(100000)", "broken"},
+		"JSONLines":     {lakequery.FormatJSONLines, "SELECT range FROM range(100000)", "broken"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			rows, err := lake.Query(t.Context(), test.query)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := lakequery.Write(&broken{50}, test.format, rows); err == nil ||
+				!strings.Contains(err.Error(), test.says) {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}

@@ -1,0 +1,327 @@
+// Package cognito is, of Amazon Cognito's user pools, the sign-up on this machine: a pool's PostConfirmation function
+// hears of each user who gets a first token. There are no passwords, and other triggers of a pool have no effect.
+package cognito
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"golang.org/x/sync/singleflight"
+
+	"github.com/onesynth-cdk/onesynth/internal/cloud/assembly"
+	"github.com/onesynth-cdk/onesynth/internal/cloud/policy"
+	"github.com/onesynth-cdk/onesynth/internal/services/lambda"
+	"github.com/onesynth-cdk/onesynth/internal/trace"
+)
+
+const (
+	// service is the name that resource-based policies know Amazon Cognito's user pools by.
+	service = "cognito-idp.amazonaws.com"
+	// trigger is the one trigger that runs here.
+	trigger = "PostConfirmation"
+
+	// Limits of Amazon Cognito ("Customizing user pool workflows with Lambda triggers", Amazon Cognito developer
+	// guide): a function has 5 seconds to answer, and a call that can be retried is made 3 times. The answer of a
+	// function that failed is final.
+	answerTime  = 5 * time.Second
+	maxAttempts = 3
+)
+
+// ErrNotConfirmed says that a user's sign-up is not confirmed: the pool's function failed, or Amazon Cognito may not
+// invoke it.
+var ErrNotConfirmed = errors.New("sign-up not confirmed")
+
+// Functions invokes functions (lambda.Service).
+type Functions interface {
+	Invoke(ctx context.Context, name string, payload []byte) (lambda.Result, error)
+}
+
+// Options of Pools. Functions is needed.
+type Options struct {
+	Functions Functions
+	// Debugged reports whether a function runs under a debugger: it may take any time. Default: none does.
+	Debugged func(function string) bool
+	// Log receives a line for each invocation that fails; nil drops it.
+	Log func(line string)
+}
+
+// Pools are the user pools of an assembly. Make them with New.
+type Pools struct {
+	options Options
+	pools   []*pool
+	// idle are triggers without effect, for people.
+	idle []string
+}
+
+// client is an app client of a pool. program says that its tokens are those of programs: it has the grant of client
+// credentials, which excludes all grants of users ("CreateUserPoolClient", Amazon Cognito API reference:
+// AllowedOAuthFlows).
+type client struct {
+	id      string
+	program bool
+}
+
+type pool struct {
+	resource *assembly.Resource
+	// function is the name of the function that hears of sign-ups; "" if no function of the run does.
+	function string
+	// refused says why Amazon Cognito may not invoke the function; "" if it may.
+	refused string
+	clients []client
+
+	confirming singleflight.Group
+	mu         sync.Mutex
+	confirmed  map[string]bool
+	failures   int
+}
+
+// New reads the user pools of the assembly. Its error names one whose properties are wrong.
+func New(a *assembly.Assembly, options Options) (*Pools, error) {
+	if options.Log == nil {
+		options.Log = func(string) {}
+	}
+	p := &Pools{options: options}
+	for _, resource := range a.Resources("AWS::Cognito::UserPool") {
+		var declared struct{ LambdaConfig map[string]any }
+		if err := resource.Decode(&declared); err != nil {
+			return nil, err
+		}
+		read := &pool{resource: resource, confirmed: map[string]bool{}}
+		invoked, _ := declared.LambdaConfig[trigger].(string)
+		if function := a.Function(invoked); function != nil {
+			delete(declared.LambdaConfig, trigger)
+			read.function = function.Name
+			if !policy.MayInvoke(a, service, invoked, resource.ARN) {
+				read.refused = fmt.Sprintf("no AWS::Lambda::Permission lets %s invoke %s from %s", service,
+					function.Name, resource.ARN)
+			}
+		}
+		for _, name := range slices.Sorted(maps.Keys(declared.LambdaConfig)) {
+			p.idle = append(p.idle, fmt.Sprintf("%s of %s", name, resource))
+		}
+		p.pools = append(p.pools, read)
+	}
+	return p, p.readClients(a)
+}
+
+func (p *Pools) readClients(a *assembly.Assembly) error {
+	for _, resource := range a.Resources("AWS::Cognito::UserPoolClient") {
+		var declared struct {
+			UserPoolId        string
+			AllowedOAuthFlows []string
+		}
+		if err := resource.Decode(&declared); err != nil {
+			return err
+		}
+		if of := p.pool(declared.UserPoolId); of != nil {
+			of.clients = append(of.clients, client{id: resource.Ref,
+				program: slices.Contains(declared.AllowedOAuthFlows, "client_credentials")})
+		}
+	}
+	return nil
+}
+
+func (p *Pools) pool(id string) *pool {
+	if i := slices.IndexFunc(p.pools, func(one *pool) bool { return one.resource.Ref == id }); i >= 0 {
+		return p.pools[i]
+	}
+	return nil
+}
+
+// Keep takes over whose sign-ups other pools of the same ids have confirmed, and their figures.
+func (p *Pools) Keep(former *Pools) {
+	for _, one := range p.pools {
+		other := former.pool(one.resource.Ref)
+		if other == nil || other == one {
+			continue
+		}
+		other.mu.Lock()
+		one.mu.Lock()
+		maps.Copy(one.confirmed, other.confirmed)
+		one.failures += other.failures
+		one.mu.Unlock()
+		other.mu.Unlock()
+	}
+}
+
+// WithoutEffect names the triggers of pools that the run does not serve, such as "PreSignUp of AWS::Cognito::UserPool
+// Users (App/Users)".
+func (p *Pools) WithoutEffect() []string { return p.idle }
+
+// Status is what has become of a pool's sign-ups since the start of the run.
+type Status struct {
+	ID    string `json:"id"`
+	Stack string `json:"stack"`
+	// PostConfirmation is the name of the function that hears of sign-ups, if there is one.
+	PostConfirmation string `json:"post_confirmation,omitempty"`
+	// SignUps are the users that the function has taken, Failures the sign-ups that it has not.
+	SignUps  int `json:"sign_ups"`
+	Failures int `json:"failures"`
+}
+
+// Pools returns the status of every pool.
+func (p *Pools) Pools() []Status {
+	all := []Status{}
+	for _, one := range p.pools {
+		one.mu.Lock()
+		all = append(all, Status{
+			ID: one.resource.Ref, Stack: one.resource.Stack.Name, PostConfirmation: one.function,
+			SignUps: len(one.confirmed), Failures: one.failures,
+		})
+		one.mu.Unlock()
+	}
+	return all
+}
+
+// User is whom a token is for.
+type User struct {
+	// Subject is the token's sub: the user's name in the pool, too.
+	Subject string
+	// Email is the user's address. Default: the subject if it is an address, else SUBJECT@example.com.
+	Email string
+	// Clients are the ids of app clients that the token is for, its client_id or aud.
+	Clients []string
+}
+
+// SignUp confirms the sign-up of a user who gets a token of the issuer, if this run has not done so yet: it invokes the
+// PostConfirmation function of the issuer's pool, and returns when the function has taken the event. Requests for one
+// user at the same time share an invocation. An issuer that is no pool of the run, a pool without such a function, and
+// programs need none. Errors: ErrNotConfirmed, and the next call tries again; that of ctx.
+func (p *Pools) SignUp(ctx context.Context, issuer string, u User) error {
+	of := p.pool(path.Base(issuer))
+	if of == nil || of.function == "" || !strings.HasPrefix(issuer, "https://cognito-idp.") {
+		return nil
+	}
+	through := of.client(u)
+	if through.program || through.id == u.Subject {
+		return nil
+	}
+	shared := of.confirming.DoChan(u.Subject, func() (any, error) {
+		// The invocation goes on when this request has gone: others may wait for it.
+		return nil, p.confirm(context.WithoutCancel(ctx), of, u, through)
+	})
+	select {
+	case result := <-shared:
+		return result.Err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// client returns the pool's app client that the token is for. A token that names none of them counts as one of the
+// pool's first.
+func (p *pool) client(u User) client {
+	for _, one := range p.clients {
+		if slices.Contains(u.Clients, one.id) {
+			return one
+		}
+	}
+	// The subject of a program's token is its client.
+	if slices.Contains(u.Clients, u.Subject) {
+		return client{id: u.Subject, program: true}
+	}
+	if len(p.clients) > 0 {
+		return p.clients[0]
+	}
+	return client{}
+}
+
+func (p *Pools) confirm(ctx context.Context, of *pool, u User, through client) error {
+	of.mu.Lock()
+	known := of.confirmed[u.Subject]
+	of.mu.Unlock()
+	if known {
+		return nil
+	}
+	err := p.invoke(ctx, of, u, through)
+	of.mu.Lock()
+	defer of.mu.Unlock()
+	if err != nil {
+		of.failures++
+		return fmt.Errorf("%w: %s at user pool %s (%s): %w", ErrNotConfirmed, u.Subject, of.resource.Ref,
+			of.resource.Path, err)
+	}
+	of.confirmed[u.Subject] = true
+	return nil
+}
+
+// invoke calls the function until it answers, at most as often as Amazon Cognito does.
+func (p *Pools) invoke(ctx context.Context, of *pool, u User, through client) error {
+	payload, err := json.Marshal(of.event(u, through))
+	if err != nil {
+		return err
+	}
+	for attempt := 1; ; attempt++ {
+		err := p.call(ctx, of, payload)
+		if err == nil {
+			return nil
+		}
+		p.options.Log(fmt.Sprintf("user pool %s: sign-up of %s, attempt %d: %v", of.resource.Ref, u.Subject, attempt,
+			err))
+		if retried := errors.Is(err, context.DeadlineExceeded) || errors.Is(err, lambda.ErrThrottled); !retried {
+			return err
+		}
+		if attempt == maxAttempts {
+			return fmt.Errorf("%d attempts failed: %w", attempt, err)
+		}
+	}
+}
+
+func (p *Pools) call(ctx context.Context, of *pool, payload []byte) error {
+	if of.refused != "" {
+		return errors.New(of.refused)
+	}
+	ctx = trace.About(ctx, trace.Origin{Kind: trace.SignUp, Path: of.resource.Ref})
+	if p.options.Debugged == nil || !p.options.Debugged(of.function) {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, answerTime)
+		defer cancel()
+	}
+	result, err := p.options.Functions.Invoke(ctx, of.function, payload)
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return fmt.Errorf("%s has not answered within %v: %w", of.function, answerTime, err)
+	case err != nil:
+		return err
+	case result.FunctionError != "":
+		return fmt.Errorf("%s failed: %s", of.function, bytes.TrimSpace(result.Payload))
+	}
+	var answer struct{ Response map[string]any }
+	if err := json.Unmarshal(result.Payload, &answer); err != nil || answer.Response == nil {
+		return fmt.Errorf(`%s answered %.100s: return the event, whose "response" is an object`, of.function,
+			result.Payload)
+	}
+	return nil
+}
+
+// event is what the function gets ("Post confirmation Lambda trigger", Amazon Cognito developer guide).
+func (p *pool) event(u User, through client) events.CognitoEventUserPoolsPostConfirmation {
+	email := u.Email
+	if email == "" {
+		email = u.Subject
+		if !strings.Contains(email, "@") {
+			email += "@example.com"
+		}
+	}
+	return events.CognitoEventUserPoolsPostConfirmation{
+		CognitoEventUserPoolsHeader: events.CognitoEventUserPoolsHeader{
+			Version: "1", TriggerSource: "PostConfirmation_ConfirmSignUp", Region: p.resource.Stack.Region,
+			UserPoolID: p.resource.Ref, UserName: u.Subject,
+			CallerContext: events.CognitoEventUserPoolsCallerContext{AWSSDKVersion: "aws-sdk-unknown-unknown",
+				ClientID: through.id},
+		},
+		Request: events.CognitoEventUserPoolsPostConfirmationRequest{UserAttributes: map[string]string{
+			"sub": u.Subject, "email": email, "email_verified": "true", "cognito:user_status": "CONFIRMED",
+		}},
+	}
+}

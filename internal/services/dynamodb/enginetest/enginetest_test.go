@@ -1,0 +1,35 @@
+package enginetest_test
+
+import (
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/onesynth-cdk/onesynth/internal/services/dynamodb/enginetest"
+)
+
+func TestEachClientHasItsOwnDatabase(t *testing.T) {
+	t.Parallel()
+	first, second := enginetest.Client(t), enginetest.Client(t)
+	_, err := first.CreateTable(t.Context(), &dynamodb.CreateTableInput{
+		TableName:   aws.String("things"),
+		BillingMode: types.BillingModePayPerRequest,
+		AttributeDefinitions: []types.AttributeDefinition{
+			{AttributeName: aws.String("id"), AttributeType: types.ScalarAttributeTypeS}},
+		KeySchema: []types.KeySchemaElement{{AttributeName: aws.String("id"), KeyType: types.KeyTypeHash}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[*dynamodb.Client]int{first: 1, second: 0} {
+		got, err := name.ListTables(t.Context(), &dynamodb.ListTablesInput{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(got.TableNames) != want {
+			t.Errorf("got tables %v, want %d", got.TableNames, want)
+		}
+	}
+}

@@ -1,0 +1,50 @@
+// Command share starts one DynamoDB Local for all tests of a command, such as those of
+// "share go test ./...", and ends with the status of the command. A package that starts
+// its own pays some ten seconds of processor time for it: the engine compiles itself as
+// it is used.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"syscall"
+
+	"github.com/onesynth-cdk/onesynth/internal/services/dynamodb"
+	"github.com/onesynth-cdk/onesynth/internal/services/dynamodb/enginetest"
+)
+
+func main() {
+	if len(os.Args) < 2 {
+		fmt.Fprintln(os.Stderr, "usage: share COMMAND [ARGUMENT ...]")
+		os.Exit(2)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	err := run(ctx, os.Args[1], os.Args[2:])
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		os.Exit(max(exit.ExitCode(), 1))
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "share:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, name string, arguments []string) error {
+	shared, err := dynamodb.Start(ctx, dynamodb.Options{})
+	if err != nil {
+		return err
+	}
+	defer shared.Close()
+	command := exec.CommandContext(ctx, name, arguments...)
+	command.Env = append(os.Environ(), enginetest.URLVariable+"="+shared.URL())
+	command.Stdin, command.Stdout, command.Stderr = os.Stdin, os.Stdout, os.Stderr
+	// The tests end what they started.
+	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) }
+	return command.Run()
+}

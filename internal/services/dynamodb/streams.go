@@ -1,0 +1,196 @@
+package dynamodb
+
+// The engine's streams, and the requests to it that need no client.
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/onesynth-cdk/onesynth/internal/cloud/assembly"
+)
+
+// call makes one request on the database of the access key. JSON within input and output passes as it is.
+func (e *Engine) call(ctx context.Context, accessKey, target string, input, output any) error {
+	body, err := json.Marshal(input)
+	if err != nil {
+		return fmt.Errorf("%s: %w", target, err)
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, e.url+"/", bytes.NewReader(body))
+	if err != nil {
+		return fmt.Errorf("%s: %w", target, err)
+	}
+	request.Header.Set("Content-Type", "application/x-amz-json-1.0")
+	request.Header.Set("X-Amz-Target", target)
+	date, authorization := Headers(accessKey, Region, time.Now())
+	request.Header.Set("X-Amz-Date", date)
+	request.Header.Set("Authorization", authorization)
+	response, err := e.transport.RoundTrip(request)
+	if err != nil {
+		return fmt.Errorf("%s: %w", target, err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	answer, err := io.ReadAll(response.Body)
+	if err != nil {
+		return fmt.Errorf("%s: %w", target, err)
+	}
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s: %w", target, &refusal{response.Status, string(answer)})
+	}
+	if err := json.Unmarshal(answer, output); err != nil {
+		return fmt.Errorf("%s: %w", target, err)
+	}
+	return nil
+}
+
+// Headers returns the values of X-Amz-Date and Authorization of a request at the time. The access key selects the
+// engine's database. The two have the form of Signature Version 4 of AWS, which some engines check. The signature
+// itself is none: no engine for one machine knows a secret key to check it with.
+func Headers(accessKey, region string, at time.Time) (date, authorization string) {
+	date = at.UTC().Format("20060102T150405Z")
+	day, _, _ := strings.Cut(date, "T")
+	return date, "AWS4-HMAC-SHA256 Credential=" + accessKey + "/" + day + "/" + region +
+		"/dynamodb/aws4_request, SignedHeaders=content-type;host;x-amz-date;x-amz-target, Signature=" + noSignature
+}
+
+// noSignature is as long as an SHA-256 in hexadecimal.
+const noSignature = "0000000000000000000000000000000000000000000000000000000000000000"
+
+// refusal is an answer of the engine other than success.
+type refusal struct{ status, answer string }
+
+func (r *refusal) Error() string { return r.status + ": " + r.answer }
+
+// Trimmed reports whether the engine says that a record is gone.
+func Trimmed(err error) bool {
+	var refused *refusal
+	return errors.As(err, &refused) && strings.Contains(refused.answer, "#TrimmedDataAccessException")
+}
+
+// Stream is the stream of a table.
+type Stream struct {
+	// ARN is the engine's: a table whose stream ended and began again has another.
+	ARN string
+
+	engine           *Engine
+	accessKey, table string
+	expired          *expiredKeys
+}
+
+// Shard is a part of a stream: it is read after its parent, if it has one.
+type Shard struct {
+	ID     string `json:"ShardId"`
+	Parent string `json:"ParentShardId"`
+}
+
+// StreamPage are records of a shard. Without a next iterator it is the shard's last page.
+type StreamPage struct {
+	Records  []json.RawMessage
+	Iterator string `json:"NextShardIterator"`
+}
+
+// MaxRecords is the most records of a page ("GetRecords", Amazon DynamoDB Streams API reference).
+const MaxRecords = 1000
+
+// Positions of iterators.
+const (
+	TrimHorizon = "TRIM_HORIZON"
+	AfterRecord = "AFTER_SEQUENCE_NUMBER"
+)
+
+// OpenStream opens the stream of a table, which must exist. Close ends it.
+func (d *Databases) OpenStream(ctx context.Context, table *assembly.Resource) (*Stream, error) {
+	for _, one := range d.all {
+		if one.environment() != table.Stack.Environment() {
+			continue
+		}
+		s := &Stream{engine: d.engine, accessKey: one.accessKey, table: table.Name}
+		var described struct {
+			Table struct{ LatestStreamArn string }
+		}
+		input := map[string]any{"TableName": table.Name}
+		if err := s.call(ctx, "DynamoDB_20120810.DescribeTable", input, &described); err != nil {
+			return nil, fmt.Errorf("stream of %s: %w", table, err)
+		}
+		if s.ARN = described.Table.LatestStreamArn; s.ARN == "" {
+			return nil, fmt.Errorf("stream of %s: the engine's table has none", table)
+		}
+		s.expired = one.watchers.watch(table.Name)
+		return s, nil
+	}
+	return nil, fmt.Errorf("stream of %s: %w", table, ErrNoTable)
+}
+
+// Close ends what Expired knows.
+func (s *Stream) Close() { s.expired.close() }
+
+// call makes one request to the engine. The JSON of records passes as it is: it is what functions get.
+func (s *Stream) call(ctx context.Context, target string, input, output any) error {
+	return s.engine.call(ctx, s.accessKey, target, input, output)
+}
+
+// Shards are all shards of the stream.
+func (s *Stream) Shards(ctx context.Context) (all []Shard, err error) {
+	start := ""
+	for {
+		input := map[string]any{"StreamArn": s.ARN}
+		if start != "" {
+			input["ExclusiveStartShardId"] = start
+		}
+		var described struct {
+			StreamDescription struct {
+				Shards               []Shard
+				LastEvaluatedShardId string
+			}
+		}
+		if err := s.call(ctx, "DynamoDBStreams_20120810.DescribeStream", input, &described); err != nil {
+			return nil, err
+		}
+		all = append(all, described.StreamDescription.Shards...)
+		if start = described.StreamDescription.LastEvaluatedShardId; start == "" {
+			return all, nil
+		}
+	}
+}
+
+// Iterator returns an iterator for a position in a shard, such as AfterRecord with a sequence number.
+func (s *Stream) Iterator(ctx context.Context, shard, position, sequence string) (string, error) {
+	input := map[string]any{"StreamArn": s.ARN, "ShardId": shard, "ShardIteratorType": position}
+	if sequence != "" {
+		input["SequenceNumber"] = sequence
+	}
+	var got struct{ ShardIterator string }
+	err := s.call(ctx, "DynamoDBStreams_20120810.GetShardIterator", input, &got)
+	return got.ShardIterator, err
+}
+
+// Records reads the records at an iterator.
+func (s *Stream) Records(ctx context.Context, iterator string) (page StreamPage, err error) {
+	input := map[string]any{"ShardIterator": iterator, "Limit": MaxRecords}
+	err = s.call(ctx, "DynamoDBStreams_20120810.GetRecords", input, &page)
+	return page, err
+}
+
+// Writes changes with each write to the table that the run knows of.
+func (s *Stream) Writes() uint64 {
+	return s.engine.writesTo(s.accessKey, s.table).Load() + s.engine.writesTo(s.accessKey, "").Load()
+}
+
+// Expired reports whether time to live has deleted an item since the stream was opened. It says so once for each time.
+// The key is in DynamoDB's JSON.
+func (s *Stream) Expired(key map[string]map[string]any) bool { return s.expired.add(keyName(key), -1) }
+
+// keyName writes a key in one way, for any order of its attributes.
+func keyName(key map[string]map[string]any) string {
+	text, err := json.Marshal(key)
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}

@@ -1,0 +1,663 @@
+// Package sqs is Amazon SQS at the endpoint of functions, with the queues that an assembly declares: standard queues,
+// their delays, visibility time-outs and dead-letter queues.
+package sqs
+
+import (
+	"cmp"
+	"context"
+	"crypto/md5"
+	"crypto/rand"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/onesynth-cdk/onesynth/internal/aws"
+	"github.com/onesynth-cdk/onesynth/internal/cloud/assembly"
+)
+
+// MessageAttribute is a message attribute of SQS.
+type MessageAttribute struct {
+	// DataType is String, Number or Binary, with an optional label after a dot.
+	DataType    string
+	StringValue string `json:",omitempty"`
+	BinaryValue []byte `json:",omitempty"`
+}
+
+// Message is a message in a queue.
+type Message struct {
+	ID         string                      `json:"id"`
+	Body       string                      `json:"body"`
+	Attributes map[string]MessageAttribute `json:"attributes,omitempty"`
+	Sent       time.Time                   `json:"sent"`
+	// Received is how often it was received.
+	Received int `json:"received"`
+	// VisibleAt is from when on it can be received.
+	VisibleAt time.Time `json:"visible_at"`
+
+	receipt string
+	first   time.Time
+	// inFlight says that a function has it, by a mapping, and reserved that the console has.
+	inFlight, reserved bool
+}
+
+// Queue is a standard queue, as far as failure destinations and their readers need one. It is safe for concurrent use.
+type Queue struct {
+	// Name, ARN and URL identify the queue.
+	Name, ARN, URL string
+
+	mutex    sync.Mutex
+	set      queueSettings
+	messages []*Message
+	arrived  chan struct{}
+}
+
+// queueSettings are what another assembly may change.
+type queueSettings struct {
+	visibility, retention, wait, delay time.Duration
+	most                               int
+	dead                               *Queue
+}
+
+func (q *Queue) settings() queueSettings {
+	q.mutex.Lock()
+	defer q.mutex.Unlock()
+	return q.set
+}
+
+// number is a JSON number that may be written as a text, as CloudFormation and redrive policies do.
+type number int
+
+func (n *number) UnmarshalJSON(text []byte) error {
+	value, err := strconv.Atoi(strings.Trim(string(text), `"`))
+	*n = number(value)
+	return err
+}
+
+// Service is SQS. Make one with New.
+type Service struct {
+	aws.Operations
+	// declared are those of the assembly, by ARN. Apply replaces them.
+	declared atomic.Pointer[map[string]*Queue]
+}
+
+// New makes the service, without queues.
+func New() *Service {
+	s := &Service{}
+	s.declared.Store(&map[string]*Queue{})
+	s.Operations = s.operations()
+	return s
+}
+
+// Prepare reads the queues of an assembly. A queue that the former assembly has, too, stays with its messages; what
+// Prepare returns gives it the properties of this one. An error names a queue that cannot be served.
+func (s *Service) Prepare(source *assembly.Assembly) (apply func(), err error) {
+	former, next := *s.declared.Load(), map[string]*Queue{}
+	type redrive struct {
+		DeadLetterTargetArn string `json:"deadLetterTargetArn"`
+		MaxReceiveCount     number `json:"maxReceiveCount"`
+	}
+	redrives, read := map[*Queue]redrive{}, map[string]*Queue{}
+	for _, resource := range source.Resources("AWS::SQS::Queue") {
+		var declared struct {
+			FifoQueue                     any
+			VisibilityTimeout             *number
+			MessageRetentionPeriod        *number
+			ReceiveMessageWaitTimeSeconds number
+			DelaySeconds                  number
+			RedrivePolicy                 *redrive
+		}
+		if err := resource.Decode(&declared); err != nil {
+			return nil, err
+		}
+		if declared.FifoQueue != nil && fmt.Sprint(declared.FifoQueue) != "false" {
+			return nil, fmt.Errorf("%s: FIFO queues are not served by a local run: use a standard queue", resource)
+		}
+		seconds := func(given *number, otherwise time.Duration) time.Duration {
+			if given == nil {
+				return otherwise
+			}
+			return time.Duration(*given) * time.Second
+		}
+		queue := &Queue{
+			Name: resource.Name, ARN: resource.ARN, URL: resource.Ref,
+			set: queueSettings{
+				visibility: seconds(declared.VisibilityTimeout, 30*time.Second),
+				retention:  seconds(declared.MessageRetentionPeriod, 4*24*time.Hour),
+				wait:       seconds(&declared.ReceiveMessageWaitTimeSeconds, 0),
+				delay:      seconds(&declared.DelaySeconds, 0),
+			},
+			arrived: make(chan struct{}),
+		}
+		if next[resource.ARN] = former[resource.ARN]; next[resource.ARN] == nil {
+			next[resource.ARN] = queue
+		}
+		read[resource.ARN] = queue
+		if declared.RedrivePolicy != nil {
+			redrives[queue] = *declared.RedrivePolicy
+		}
+	}
+	for queue, policy := range redrives {
+		queue.set.dead, queue.set.most = next[policy.DeadLetterTargetArn], int(policy.MaxReceiveCount)
+		if queue.set.dead == nil {
+			return nil, fmt.Errorf("queue %s: dead-letter queue %s is not in the assembly", queue.Name,
+				policy.DeadLetterTargetArn)
+		}
+	}
+	return func() {
+		for arn, queue := range next {
+			queue.configure(read[arn])
+		}
+		s.declared.Store(&next)
+	}, nil
+}
+
+// configure takes the properties of another queue, and keeps its messages.
+func (q *Queue) configure(other *Queue) {
+	if q == other {
+		return
+	}
+	next := other.settings()
+	q.mutex.Lock()
+	defer q.mutex.Unlock()
+	q.set = next
+}
+
+// Queue returns the queue with the ARN, URL or name, or nil.
+func (s *Service) Queue(id string) *Queue {
+	queues := *s.declared.Load()
+	if queue := queues[id]; queue != nil {
+		return queue
+	}
+	name := id[strings.LastIndexByte(id, '/')+1:]
+	for _, queue := range queues {
+		if queue.Name == name {
+			return queue
+		}
+	}
+	return nil
+}
+
+// Queues returns every queue, sorted by name.
+func (s *Service) Queues() []*Queue {
+	return slices.SortedFunc(maps.Values(*s.declared.Load()), func(a, b *Queue) int {
+		return strings.Compare(a.Name, b.Name)
+	})
+}
+
+// Send puts a message into the queue and returns its id.
+func (q *Queue) Send(body string, attributes map[string]MessageAttribute) string {
+	return q.send(body, attributes, q.settings().delay)
+}
+
+func (q *Queue) send(body string, attributes map[string]MessageAttribute, delay time.Duration) string {
+	now := time.Now()
+	message := &Message{ID: rand.Text(), Body: body, Attributes: attributes, Sent: now, VisibleAt: now.Add(delay)}
+	q.push(message)
+	return message.ID
+}
+
+func (q *Queue) push(message *Message) {
+	q.mutex.Lock()
+	defer q.mutex.Unlock()
+	q.messages = append(q.messages, message)
+	close(q.arrived)
+	q.arrived = make(chan struct{})
+}
+
+// Messages returns the messages in the queue, oldest first, with those that a reader has received and not deleted.
+func (q *Queue) Messages() []Message {
+	q.mutex.Lock()
+	defer q.mutex.Unlock()
+	messages := make([]Message, len(q.messages))
+	for i, message := range q.messages {
+		messages[i] = *message
+	}
+	return messages
+}
+
+// Purge removes every message.
+func (q *Queue) Purge() {
+	q.mutex.Lock()
+	defer q.mutex.Unlock()
+	q.messages = nil
+}
+
+// receive takes up to most messages, waiting up to wait for the first one.
+func (q *Queue) receive(ctx context.Context, most int, visibility, wait time.Duration) []Message {
+	deadline := time.Now().Add(wait)
+	for {
+		received, next, arrived := q.take(most, visibility, false)
+		left := time.Until(deadline)
+		if len(received) > 0 || left <= 0 {
+			return received
+		}
+		timer := time.NewTimer(min(left, next))
+		select {
+		case <-arrived:
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return nil
+		}
+		timer.Stop()
+	}
+}
+
+// take returns visible messages, or, if there are none, when to look again.
+func (q *Queue) take(most int, visibility time.Duration, inFlight bool) (received []Message, next time.Duration,
+	arrived <-chan struct{}) {
+	var dead []*Message
+	var to *Queue
+	// After the unlock, because two queues may be each other's dead-letter queue.
+	defer func() {
+		for _, message := range dead {
+			to.push(message)
+		}
+	}()
+	q.mutex.Lock()
+	defer q.mutex.Unlock()
+	to = q.set.dead
+	now, next := time.Now(), time.Minute
+	q.messages = slices.DeleteFunc(q.messages, func(message *Message) bool {
+		if now.Sub(message.Sent) > q.set.retention {
+			return true
+		}
+		if message.VisibleAt.After(now) {
+			next = min(next, message.VisibleAt.Sub(now))
+			return false
+		}
+		if to != nil && message.Received >= q.set.most {
+			message.VisibleAt, message.receipt, message.inFlight = now, "", false
+			dead = append(dead, message)
+			return true
+		}
+		if len(received) < most {
+			message.Received++
+			if message.first.IsZero() {
+				message.first = now
+			}
+			message.receipt, message.VisibleAt, message.inFlight = rand.Text(), now.Add(visibility), inFlight
+			received = append(received, *message)
+		}
+		return false
+	})
+	return received, next, q.arrived
+}
+
+// find runs change on the message of the receipt handle. A handle of an earlier receive is invalid.
+func (q *Queue) find(receipt string, change func(at int)) bool {
+	q.mutex.Lock()
+	defer q.mutex.Unlock()
+	at := slices.IndexFunc(q.messages, func(message *Message) bool {
+		return receipt != "" && message.receipt == receipt
+	})
+	if at >= 0 {
+		change(at)
+	}
+	return at >= 0
+}
+
+func (q *Queue) remove(receipt string) bool {
+	return q.find(receipt, func(at int) { q.messages = slices.Delete(q.messages, at, at+1) })
+}
+
+// entry is one message to send: of SendMessage or of a batch.
+type entry struct {
+	Id                string
+	MessageBody       string
+	DelaySeconds      *number
+	MessageAttributes map[string]MessageAttribute
+}
+
+type input struct {
+	entry
+	QueueUrl              string
+	QueueName             string
+	Entries               []json.RawMessage
+	ReceiptHandle         string
+	MaxNumberOfMessages   *number
+	VisibilityTimeout     *number
+	WaitTimeSeconds       *number
+	MessageAttributeNames []string
+	AttributeNames        []string
+}
+
+func (s *Service) operations() aws.Operations {
+	all := aws.Operations{}
+	for name, serve := range map[string]func(context.Context, *Queue, input) (any, error){
+		"SendMessage":             sendMessage,
+		"SendMessageBatch":        sendMessageBatch,
+		"ReceiveMessage":          receiveMessage,
+		"DeleteMessage":           deleteMessage,
+		"DeleteMessageBatch":      deleteMessageBatch,
+		"ChangeMessageVisibility": changeMessageVisibility,
+		"GetQueueAttributes":      getQueueAttributes,
+		"GetQueueUrl": func(_ context.Context, q *Queue, _ input) (any, error) {
+			return map[string]string{"QueueUrl": q.URL}, nil
+		},
+		"PurgeQueue": func(_ context.Context, q *Queue, _ input) (any, error) { q.Purge(); return struct{}{}, nil },
+	} {
+		all[name] = aws.Typed(s.needs, func(call *aws.Call, in input) (any, error) {
+			queue := s.Queue(in.queue())
+			if queue == nil {
+				return nil, &aws.Failure{Type: "com.amazonaws.sqs#QueueDoesNotExist",
+					Message:    "The specified queue does not exist.",
+					QueryError: "AWS.SimpleQueueService.NonExistentQueue"}
+			}
+			return serve(call.Request.Context(), queue, in)
+		})
+	}
+	return all
+}
+
+// queue is the URL or name of the queue that the input is for.
+func (in input) queue() string { return cmp.Or(in.QueueUrl, in.QueueName) }
+
+func (s *Service) needs(call *aws.Call, in input) ([]aws.Permission, error) {
+	// Batches are authorised as the operation they repeat ("Actions, resources, and condition keys for Amazon SQS").
+	needed := aws.Permission{Action: "sqs:" + strings.TrimSuffix(call.Operation, "Batch")}
+	if queue := s.Queue(in.queue()); queue != nil {
+		needed.Resource = queue.ARN
+	} else {
+		id := in.queue()
+		needed.Resource = fmt.Sprintf("arn:aws:sqs:%s:%s:%s", cmp.Or(call.Region, assembly.DefaultRegion), call.Account,
+			id[strings.LastIndexByte(id, '/')+1:])
+	}
+	return []aws.Permission{needed}, nil
+}
+
+// longest is SQS's limit on a message, body and attributes together: 1 MiB.
+const longest = 1 << 20
+
+func (e entry) check() error {
+	size := len(e.MessageBody)
+	for name, attribute := range e.MessageAttributes {
+		size += len(name) + len(attribute.DataType) + len(attribute.StringValue) + len(attribute.BinaryValue)
+	}
+	switch {
+	case e.MessageBody == "":
+		return &aws.Failure{Type: "com.amazonaws.sqs#MissingParameter",
+			Message: "The request must contain the parameter MessageBody.", QueryError: "MissingParameter"}
+	case size > longest:
+		return &aws.Failure{Type: "com.amazonaws.sqs#InvalidParameterValue", QueryError: "InvalidParameterValue",
+			Message: fmt.Sprintf("One or more parameters are invalid. Reason: Message must be shorter than %d bytes.",
+				longest)}
+	case e.DelaySeconds != nil && (*e.DelaySeconds < 0 || *e.DelaySeconds > 900):
+		return &aws.Failure{Type: "com.amazonaws.sqs#InvalidParameterValue", QueryError: "InvalidParameterValue",
+			Message: fmt.Sprintf("Value %d for parameter DelaySeconds is invalid. Reason: DelaySeconds must be >= 0 "+
+				"and <= 900.", *e.DelaySeconds)}
+	}
+	return nil
+}
+
+func (e entry) sendTo(queue *Queue) map[string]string {
+	delay := queue.settings().delay
+	if e.DelaySeconds != nil {
+		delay = time.Duration(*e.DelaySeconds) * time.Second
+	}
+	answer := map[string]string{"MessageId": queue.send(e.MessageBody, e.MessageAttributes, delay),
+		"MD5OfMessageBody": digest([]byte(e.MessageBody))}
+	if len(e.MessageAttributes) > 0 {
+		answer["MD5OfMessageAttributes"] = attributesDigest(e.MessageAttributes)
+	}
+	return answer
+}
+
+func sendMessage(_ context.Context, queue *Queue, in input) (any, error) {
+	if err := in.check(); err != nil {
+		return nil, err
+	}
+	return in.sendTo(queue), nil
+}
+
+// batch decodes the entries of a batch request: 1 to 10 with different ids.
+func batch[Entry any](in input, id func(Entry) string) ([]Entry, error) {
+	if len(in.Entries) == 0 {
+		return nil, &aws.Failure{Type: "com.amazonaws.sqs#EmptyBatchRequest",
+			Message:    "There should be at least one entry in the request.",
+			QueryError: "AWS.SimpleQueueService.EmptyBatchRequest"}
+	}
+	if len(in.Entries) > 10 {
+		return nil, &aws.Failure{Type: "com.amazonaws.sqs#TooManyEntriesInBatchRequest",
+			QueryError: "AWS.SimpleQueueService.TooManyEntriesInBatchRequest",
+			Message:    fmt.Sprintf("Maximum number of entries per request are 10. You have sent %d.", len(in.Entries))}
+	}
+	entries, ids := make([]Entry, len(in.Entries)), map[string]bool{}
+	for i, raw := range in.Entries {
+		if err := json.Unmarshal(raw, &entries[i]); err != nil {
+			return nil, &aws.Failure{Type: aws.Serialization, Message: err.Error()}
+		}
+		if ids[id(entries[i])] {
+			return nil, &aws.Failure{Type: "com.amazonaws.sqs#BatchEntryIdsNotDistinct",
+				QueryError: "AWS.SimpleQueueService.BatchEntryIdsNotDistinct",
+				Message:    fmt.Sprintf("Id %s repeated.", id(entries[i]))}
+		}
+		ids[id(entries[i])] = true
+	}
+	return entries, nil
+}
+
+type batchFailure struct {
+	Id, Code, Message string
+	SenderFault       bool
+}
+
+func sendMessageBatch(_ context.Context, queue *Queue, in input) (any, error) {
+	entries, err := batch(in, func(e entry) string { return e.Id })
+	if err != nil {
+		return nil, err
+	}
+	sent, failed := []map[string]string{}, []batchFailure{}
+	for _, entry := range entries {
+		if err := entry.check(); err != nil {
+			failed = append(failed, batchFailure{Id: entry.Id, Code: "InvalidParameterValue", Message: err.Error(),
+				SenderFault: true})
+			continue
+		}
+		answer := entry.sendTo(queue)
+		answer["Id"] = entry.Id
+		sent = append(sent, answer)
+	}
+	return map[string]any{"Successful": sent, "Failed": failed}, nil
+}
+
+func receiveMessage(ctx context.Context, queue *Queue, in input) (any, error) {
+	set := queue.settings()
+	most, visibility, wait := 1, set.visibility, set.wait
+	if in.MaxNumberOfMessages != nil {
+		if most = int(*in.MaxNumberOfMessages); most < 1 || most > 10 {
+			return nil, &aws.Failure{Type: "com.amazonaws.sqs#InvalidParameterValue",
+				QueryError: "InvalidParameterValue",
+				Message: fmt.Sprintf("Value %d for parameter MaxNumberOfMessages is invalid. Reason: Must be "+
+					"between 1 and 10, if provided.", most)}
+		}
+	}
+	if in.VisibilityTimeout != nil {
+		visibility = time.Duration(*in.VisibilityTimeout) * time.Second
+	}
+	if in.WaitTimeSeconds != nil {
+		wait = time.Duration(*in.WaitTimeSeconds) * time.Second
+	}
+	messages := []map[string]any{}
+	for _, message := range queue.receive(ctx, most, visibility, min(wait, 20*time.Second)) {
+		answer := map[string]any{"MessageId": message.ID, "ReceiptHandle": message.receipt, "Body": message.Body,
+			"MD5OfBody":  digest([]byte(message.Body)),
+			"Attributes": Received{Message: message, First: message.first}.attributes()}
+		wanted := map[string]MessageAttribute{}
+		for name, attribute := range message.Attributes {
+			if slices.ContainsFunc(in.MessageAttributeNames, func(want string) bool {
+				prefix, wildcard := strings.CutSuffix(want, ".*")
+				return want == "All" || want == name || wildcard && strings.HasPrefix(name, prefix)
+			}) {
+				wanted[name] = attribute
+			}
+		}
+		if len(wanted) > 0 {
+			answer["MessageAttributes"], answer["MD5OfMessageAttributes"] = wanted, attributesDigest(wanted)
+		}
+		messages = append(messages, answer)
+	}
+	return map[string]any{"Messages": messages}, nil
+}
+
+func deleteMessage(_ context.Context, queue *Queue, in input) (any, error) {
+	// Deleting a missing message succeeds, as in AWS.
+	queue.remove(in.ReceiptHandle)
+	return struct{}{}, nil
+}
+
+func deleteMessageBatch(_ context.Context, queue *Queue, in input) (any, error) {
+	type deletion struct{ Id, ReceiptHandle string }
+	entries, err := batch(in, func(d deletion) string { return d.Id })
+	if err != nil {
+		return nil, err
+	}
+	deleted := []map[string]string{}
+	for _, entry := range entries {
+		queue.remove(entry.ReceiptHandle)
+		deleted = append(deleted, map[string]string{"Id": entry.Id})
+	}
+	return map[string]any{"Successful": deleted, "Failed": []batchFailure{}}, nil
+}
+
+// longestVisibility is SQS's limit on a visibility time-out, 12 hours in seconds.
+const longestVisibility = 43200
+
+func changeMessageVisibility(_ context.Context, queue *Queue, in input) (any, error) {
+	if in.VisibilityTimeout == nil {
+		return nil, &aws.Failure{Type: "com.amazonaws.sqs#MissingParameter",
+			Message: "The request must contain the parameter VisibilityTimeout.", QueryError: "MissingParameter"}
+	}
+	if seconds := *in.VisibilityTimeout; seconds < 0 || seconds > longestVisibility {
+		return nil, &aws.Failure{Type: "com.amazonaws.sqs#InvalidParameterValue", QueryError: "InvalidParameterValue",
+			Message: fmt.Sprintf("Value %d for parameter VisibilityTimeout is invalid. Reason: VisibilityTimeout "+
+				"must be an integer between 0 and %d.", seconds, longestVisibility)}
+	}
+	found := queue.find(in.ReceiptHandle, func(at int) {
+		queue.messages[at].VisibleAt = time.Now().Add(time.Duration(*in.VisibilityTimeout) * time.Second)
+		close(queue.arrived)
+		queue.arrived = make(chan struct{})
+	})
+	if !found {
+		return nil, &aws.Failure{Type: "com.amazonaws.sqs#ReceiptHandleIsInvalid",
+			Message: "The input receipt handle is invalid.", QueryError: "ReceiptHandleIsInvalid"}
+	}
+	return struct{}{}, nil
+}
+
+func getQueueAttributes(_ context.Context, queue *Queue, in input) (any, error) {
+	set := queue.settings()
+	waiting, working, delayed := 0, 0, 0
+	now := time.Now()
+	for _, message := range queue.Messages() {
+		switch {
+		case !message.VisibleAt.After(now):
+			waiting++
+		case message.Received > 0:
+			working++
+		default:
+			delayed++
+		}
+	}
+	attributes := map[string]string{
+		"QueueArn":                              queue.ARN,
+		"ApproximateNumberOfMessages":           strconv.Itoa(waiting),
+		"ApproximateNumberOfMessagesNotVisible": strconv.Itoa(working),
+		"ApproximateNumberOfMessagesDelayed":    strconv.Itoa(delayed),
+		"VisibilityTimeout":                     strconv.Itoa(int(set.visibility / time.Second)),
+		"MessageRetentionPeriod":                strconv.Itoa(int(set.retention / time.Second)),
+	}
+	if set.dead != nil {
+		attributes["RedrivePolicy"] = fmt.Sprintf(`{"deadLetterTargetArn":%q,"maxReceiveCount":%d}`, set.dead.ARN,
+			set.most)
+	}
+	if !slices.Contains(in.AttributeNames, "All") {
+		maps.DeleteFunc(attributes, func(name, _ string) bool { return !slices.Contains(in.AttributeNames, name) })
+	}
+	return map[string]any{"Attributes": attributes}, nil
+}
+
+func digest(text []byte) string {
+	sum := md5.Sum(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// attributesDigest is described in "Calculating the MD5 message digest for message attributes" (AWS).
+func attributesDigest(attributes map[string]MessageAttribute) string {
+	var encoded []byte
+	add := func(part []byte) {
+		encoded = binary.BigEndian.AppendUint32(encoded, uint32(len(part)))
+		encoded = append(encoded, part...)
+	}
+	for _, name := range slices.Sorted(maps.Keys(attributes)) {
+		attribute := attributes[name]
+		add([]byte(name))
+		add([]byte(attribute.DataType))
+		if strings.HasPrefix(attribute.DataType, "Binary") {
+			encoded = append(encoded, 2)
+			add(attribute.BinaryValue)
+		} else {
+			encoded = append(encoded, 1)
+			add([]byte(attribute.StringValue))
+		}
+	}
+	return digest(encoded)
+}
+
+// Errors of Reserve, to be matched with errors.Is.
+var (
+	// ErrNoMessage says that a queue has no message of the id.
+	ErrNoMessage = errors.New("no such message in the queue")
+	// ErrMessageInUse says that a reader has received the message and may still delete it, or that another call holds
+	// it.
+	ErrMessageInUse = errors.New("the message is in use: a reader has received it, or it is being worked off")
+)
+
+// reservation is the longest that Reserve keeps a message from readers.
+const reservation = 24 * time.Hour
+
+// Reserve takes a message from the queue's readers until release is called, which removes it, or gives it back. Errors:
+// ErrNoMessage, ErrMessageInUse.
+func (q *Queue) Reserve(id string) (message Message, release func(remove bool), err error) {
+	q.mutex.Lock()
+	defer q.mutex.Unlock()
+	at := slices.IndexFunc(q.messages, func(message *Message) bool { return message.ID == id })
+	if at < 0 {
+		return Message{}, nil, fmt.Errorf("%w: got %q in queue %s", ErrNoMessage, id, q.Name)
+	}
+	reserved := q.messages[at]
+	if reserved.VisibleAt.After(time.Now()) {
+		return Message{}, nil, fmt.Errorf("%w: %s", ErrMessageInUse, id)
+	}
+	reserved.VisibleAt, reserved.receipt, reserved.reserved = time.Now().Add(reservation), "", true
+	return *reserved, func(remove bool) {
+		q.mutex.Lock()
+		defer q.mutex.Unlock()
+		if remove {
+			q.messages = slices.DeleteFunc(q.messages, func(message *Message) bool { return message == reserved })
+			return
+		}
+		reserved.VisibleAt, reserved.reserved = time.Now(), false
+		close(q.arrived)
+		q.arrived = make(chan struct{})
+	}, nil
+}
+
+// Sources are the queues whose dead-letter queue this is, sorted by name.
+func (s *Service) Sources(dead *Queue) (sources []*Queue) {
+	for _, queue := range s.Queues() {
+		if queue.settings().dead == dead {
+			sources = append(sources, queue)
+		}
+	}
+	return sources
+}

@@ -1,0 +1,83 @@
+package api
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
+)
+
+// byFingerprint distinguishes anonymous people by a browser fingerprint. The caller's ID is the fingerprint's keyed
+// hash, and its Address the IP address's. A missing fingerprint is refused where an operation needs the caller.
+func byFingerprint(hasher Hasher) httpapi.Identity {
+	const name, longest = askahuman.FingerprintHeader, askahuman.MaxFingerprintLength
+	refuse := func(constraint validate.Constraint, reason string) (httpapi.Caller, error) {
+		return httpapi.Caller{}, httpapi.Unreadable(name, constraint, reason)
+	}
+	header := httpapi.HeaderParameter(name, false, longest,
+		"Tells anonymous people apart. Only a keyed hash of it is stored.", "c1b9e0c5a2")
+	return httpapi.Identity{Header: header, Tag: "people",
+		Identify: func(ctx *httpapi.Context) (httpapi.Caller, error) {
+			fingerprint := ctx.Header(name)
+			switch length := utf8.RuneCountInString(fingerprint); {
+			case fingerprint == "" && ctx.Declared().NeedsCaller:
+				return refuse(validate.Constraint{Rule: validate.RuleRequired},
+					fmt.Sprintf("is missing; send the header with a fingerprint of the browser, 1 to %d characters; "+
+						"only a keyed hash of it is stored", longest))
+			case length > longest:
+				least, most := 1, longest
+				return refuse(validate.Constraint{Rule: validate.RuleLength, Min: &least, Max: &most, Got: fingerprint},
+					fmt.Sprintf("has %d characters; it needs 1 to %d", length, longest))
+			case strings.ContainsFunc(fingerprint, unicode.IsControl):
+				return refuse(validate.Constraint{}, "holds control characters; send printable ones")
+			}
+			return hasher.caller(ctx.Context(), fingerprint)
+		}}
+}
+
+// Hasher makes people and addresses anonymous: only an HMAC of either is ever
+// stored.
+type Hasher struct {
+	// Secret returns the key of the HMAC.
+	Secret func(context.Context) (string, error)
+}
+
+// Person is the HMAC-SHA-256 of a fingerprint, in hexadecimal.
+func (h Hasher) Person(ctx context.Context, fingerprint string) (string, error) {
+	return h.sum(ctx, fingerprint)
+}
+
+// Address is the HMAC-SHA-256 of an IP address, in hexadecimal. No fingerprint has the same hash:
+// none begins with the character NUL.
+func (h Hasher) Address(ctx context.Context, address string) (string, error) {
+	return h.sum(ctx, "\x00address\x00"+address)
+}
+
+func (h Hasher) caller(ctx context.Context, fingerprint string) (caller httpapi.Caller, err error) {
+	if fingerprint != "" {
+		if caller.ID, err = h.Person(ctx, fingerprint); err != nil {
+			return httpapi.Caller{}, err
+		}
+	}
+	caller.Address, err = h.Address(ctx, kit.InvocationFrom(ctx).SourceAddress)
+	return caller, err
+}
+
+func (h Hasher) sum(ctx context.Context, text string) (string, error) {
+	key, err := h.Secret(ctx)
+	if err != nil {
+		return "", fmt.Errorf("hashing who calls: %w", err)
+	}
+	mac := hmac.New(sha256.New, []byte(key))
+	mac.Write([]byte(text))
+	return hex.EncodeToString(mac.Sum(nil)), nil
+}

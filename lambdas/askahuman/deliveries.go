@@ -1,0 +1,52 @@
+package askahuman
+
+import (
+	"context"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
+)
+
+// deliveryKey is a key in the Guards table.
+func deliveryKey(questionID string) []any { return []any{"DELIVERY#" + questionID} }
+
+// delivery returns how far the webhook of a question is; nil: its agent wants none. Before the question has
+// ended, nothing is read.
+func (s *Service) delivery(ctx context.Context, question askahuman.Question) (*askahuman.Delivery, error) {
+	if question.CallbackURL == "" {
+		return nil, nil
+	}
+	var delivery askahuman.Delivery
+	if !question.Answerable() {
+		if _, err := s.DB.Get(ctx, "GetDelivery", &delivery, deliveryKey(question.ID)...); err != nil {
+			return nil, wrap(err, "read the delivery of question "+question.ID)
+		}
+	}
+	if delivery.State == "" {
+		delivery.State = askahuman.DeliveryWaiting
+	}
+	return &delivery, nil
+}
+
+// NoteDelivery notes how the last attempt at the webhook of a question ended, unless it was delivered before. The item
+// is kept for as long as a closed question.
+func (s *Service) NoteDelivery(ctx context.Context, questionID string, d askahuman.Delivery) error {
+	state, next := dynamo.Name("delivery"), dynamo.Name("next_attempt_at")
+	update := expression.Set(state, expression.Value(d.State)).
+		Set(dynamo.Name("attempts"), expression.Value(d.Attempts)).
+		Set(dynamo.Name("attempted_at"), expression.Value(FormatTime(d.AttemptedAt))).
+		Set(dynamo.Name("expires_at"), expression.Value(
+			dynamo.ExpiryAt(d.AttemptedAt.Add(askahuman.KeepClosed+24*time.Hour))))
+	if d.NextAttemptAt.IsZero() {
+		update = update.Remove(next)
+	} else {
+		update = update.Set(next, expression.Value(FormatTime(d.NextAttemptAt)))
+	}
+	// A duplicate of the message may fail later.
+	_, err := dynamo.Held(s.DB.Update(ctx, "NoteDelivery", deliveryKey(questionID), update,
+		state.NotEqual(expression.Value(askahuman.DeliveryDone)), nil))
+	return err
+}

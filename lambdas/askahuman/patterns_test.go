@@ -1,0 +1,218 @@
+package askahuman
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+var start = time.Date(2026, 2, 2, 9, 30, 0, 0, time.UTC)
+
+func newQuestion(agent string, required int) askahuman.Question {
+	return askahuman.Question{
+		ID: uuid.NewString(), Status: askahuman.StatusOpen, Prompt: "Should an error message apologise?",
+		Type:     askahuman.TypeText,
+		Audience: []string{"general"}, RequiredResponses: required, AgentID: agent,
+		CreatedAt: start, Deadline: start.Add(time.Hour), ExpiresAt: start.Add(25 * time.Hour), DueAt: start,
+	}
+}
+
+func newAnswer(q askahuman.Question, person string) (askahuman.Response, askahuman.Stats) {
+	r := askahuman.Response{
+		ID: askahuman.ResponseID(q.ID, person), QuestionID: q.ID, PersonHash: person,
+		Answer: "Only when it is at fault.",
+		Type:   askahuman.TypeText, ResponseTimeMS: -1, CreatedAt: start.Add(time.Minute), Points: 10,
+		ContentDigest: "d", ContentLength: 25,
+	}
+	st := askahuman.Stats{
+		PersonHash: person, TotalPoints: 10, TotalAnswers: 1, CreatedAt: start, UpdatedAt: start,
+		Day: "2026-02-02", DailyPoints: 10, DailyAnswers: 1, Week: "2026-02-02", WeeklyPoints: 10, WeeklyAnswers: 1,
+	}
+	return r, st
+}
+
+func subscriptionFor(token string) askahuman.Subscription {
+	return askahuman.Subscription{
+		ID: uuid.NewString(), Token: token, Interval: 30 * time.Minute, Active: true, PersonHash: "person-" + token,
+		CreatedAt: start, UpdatedAt: start,
+	}
+}
+
+// The tests of the package cover the access patterns, but for those of the secrets of webhooks, which package webhooks
+// has.
+func TestMain(m *testing.M) {
+	database := askahuman.With(askahuman.Parts{AgentKeys: true}).Database
+	database.AccessPatterns = slices.DeleteFunc(database.AccessPatterns, func(p schema.AccessPattern) bool {
+		return strings.HasSuffix(p.Name, "WebhookSecret")
+	})
+	os.Exit(dynamotest.Covering(m, database).Run())
+}
+
+// The pattern that is for functions that join the platform lists those who were last notified before a moment.
+func TestListByLastNotified(t *testing.T) {
+	t.Parallel()
+	p := newPlatform(t)
+	p.now = ten
+	before, after := p.device(t, "before", "token", 30), p.device(t, "after", "another-token", 30)
+	q := p.ask(t, textAsk())
+	mustClaim(t, p, before.ID, q.ID, p.now)
+	mustClaim(t, p, after.ID, q.ID, p.now.Add(time.Minute))
+	var listed []string
+	query := dynamo.Query{Values: []any{active, FormatTime(p.now.Add(time.Minute))}}
+	for item, err := range dynamo.Read[subscription](t.Context(), p.tables.DB, "ListByLastNotified", query) {
+		OK(t, err)
+		listed = append(listed, item.ID)
+	}
+	if !slices.Equal(listed, []string{before.ID}) {
+		t.Errorf("got %v; want %s alone", listed, before.ID)
+	}
+}
+
+// A page of a list is one request for each of its keys: what shows that there is a
+// further page costs no other.
+func TestPageIsOneRequest(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	tables := dynamotest.Open(t, askahuman.Platform().Database)
+	store := &Service{DB: tables.DB}
+	for i := range 8 {
+		q := newQuestion("agent", 3)
+		q.CreatedAt = start.Add(time.Duration(i) * time.Millisecond)
+		if err := store.createQuestion(ctx, q); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tables.Recorder.Requests()
+	var feed, own askahuman.Position
+	for _, page := range []struct {
+		length int
+		more   bool
+	}{{3, true}, {3, true}, {2, false}} {
+		questions, more, err := store.openQuestions(ctx, 3, feed, start)
+		if err != nil || len(questions) != page.length || more != page.more {
+			t.Fatalf("feed: got %d questions, %t, %v; want %+v", len(questions), more, err, page)
+		}
+		if n := len(tables.Recorder.Requests()); n != 2 { // OPEN and PARTIAL
+			t.Errorf("feed: got %d requests for %+v, want 2", n, page)
+		}
+		last := questions[len(questions)-1]
+		feed = askahuman.Position{CreatedAt: last.CreatedAt, ID: last.ID}
+
+		questions, own, more, err = store.agentQuestions(ctx, "agent", "", 3, own, start)
+		if err != nil || len(questions) != page.length || more != page.more {
+			t.Fatalf("agent's questions: got %d, %t, %v; want %+v", len(questions), more, err, page)
+		}
+		if n := len(tables.Recorder.Requests()); n != 1 {
+			t.Errorf("agent's questions: got %d requests for %+v, want 1", n, page)
+		}
+	}
+}
+
+// TestReadsPageToTheEnd makes pages of two items, so that every list crosses page
+// boundaries.
+func TestReadsPageToTheEnd(t *testing.T) {
+	t.Parallel()
+	for _, shards := range []Shards{{}, {Write: 3}} {
+		t.Run(fmt.Sprintf("%+v", shards), func(t *testing.T) {
+			t.Parallel()
+			ctx := t.Context()
+			tables := dynamotest.Open(t, askahuman.Platform().Database)
+			tables.Recorder.PageSize = 2
+			store := &Service{DB: tables.DB, Shards: shards}
+			const n = 11
+			want := map[string]bool{}
+			for i := range n {
+				q := newQuestion("agent", n+1)
+				// Several in one millisecond: their order is the index's own.
+				q.CreatedAt = start.Add(time.Duration(i/3) * time.Millisecond)
+				want[q.ID] = true
+				if err := store.createQuestion(ctx, q); err != nil {
+					t.Fatal(err)
+				}
+				r, st := newAnswer(q, fmt.Sprint("person", i))
+				if i%2 == 0 {
+					if _, err := store.submitResponse(ctx, q, r, st); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if _, err := storedSubscription(ctx, store, subscriptionFor(fmt.Sprint("token", i))); err != nil {
+					t.Fatal(err)
+				}
+			}
+			check := func(what string, got []string) {
+				t.Helper()
+				seen := map[string]bool{}
+				for _, id := range got {
+					if seen[id] || !want[id] {
+						t.Errorf("%s: %s came twice or unasked", what, id)
+					}
+					seen[id] = true
+				}
+				if len(seen) != n {
+					t.Errorf("%s: got %d, want %d", what, len(seen), n)
+				}
+			}
+			var ids []string
+			for _, limit := range []int{1, 2, 3, 4, 20} {
+				ids = nil
+				var after askahuman.Position
+				var last time.Time
+				for more := true; more; {
+					var page []askahuman.Question
+					var err error
+					page, more, err = store.openQuestions(ctx, limit, after, start)
+					if err != nil {
+						t.Fatal(err)
+					}
+					for _, q := range page {
+						if !last.IsZero() && q.CreatedAt.After(last) {
+							t.Errorf("limit %d: %s is newer than the one before it", limit, q.ID)
+						}
+						last = q.CreatedAt
+						ids = append(ids, q.ID)
+						after = askahuman.Position{CreatedAt: q.CreatedAt, ID: q.ID}
+					}
+				}
+				check(fmt.Sprintf("feed, limit %d", limit), ids)
+
+				ids, after = nil, askahuman.Position{}
+				for more := true; more; {
+					var page []askahuman.Question
+					var err error
+					page, after, more, err = store.agentQuestions(ctx, "agent", "", limit, after, start)
+					if err != nil {
+						t.Fatal(err)
+					}
+					for _, q := range page {
+						ids = append(ids, q.ID)
+					}
+				}
+				check(fmt.Sprintf("agent's questions, limit %d", limit), ids)
+			}
+			ids = nil
+			if err := store.dueQuestions(ctx, start, func(q askahuman.Question) bool {
+				ids = append(ids, q.ID)
+				return true
+			}); err != nil {
+				t.Fatal(err)
+			}
+			check("due questions", ids)
+			if subs, err := store.dueSubscriptions(ctx, start, 1000); err != nil || len(subs) != n {
+				t.Errorf("due subscriptions: got %d, %v; want %d", len(subs), err, n)
+			}
+			if top, err := store.top(ctx, askahuman.PeriodAllTime, "", 100); err != nil || len(top) != 6 {
+				t.Errorf("leaderboard: got %d, %v; want 6", len(top), err)
+			}
+		})
+	}
+}

@@ -1,0 +1,521 @@
+package askahuman
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/ratelimit"
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
+)
+
+// question is an item of the Questions table. Its status has the number of a shard.
+type question struct {
+	askahuman.Question
+	Status    string `dynamodbav:"status"`
+	ExpiresAt int64  `dynamodbav:"expires_at"`
+	Due       string `dynamodbav:"due,omitempty"`
+}
+
+// dueKey is the partition key of questions that the notifier has to look at.
+const dueKey = "DUE"
+
+// placesAtOnce is how many questions are read at once to find lost places of a quota.
+const placesAtOnce = 16
+
+func (s *Service) newQuestion(q askahuman.Question) question {
+	item := question{Question: q, Status: s.Shards.key(string(q.Status), q.ID), ExpiresAt: dynamo.ExpiryAt(q.ExpiresAt)}
+	if !q.DueAt.IsZero() {
+		item.Due = s.Shards.key(dueKey, q.ID)
+	}
+	return item
+}
+
+func (item question) domain() askahuman.Question {
+	q := item.Question
+	q.Status, q.ExpiresAt = askahuman.Status(unsharded(item.Status)), time.Unix(item.ExpiresAt, 0).UTC()
+	return q
+}
+
+func questionOf(item dynamo.Item) (askahuman.Question, error) {
+	var q question
+	if err := attributevalue.UnmarshalMap(item, &q); err != nil {
+		return askahuman.Question{}, fmt.Errorf("read question: %w", err)
+	}
+	return q.domain(), nil
+}
+
+// quota and the key of an idempotency key are keys in the Guards table. They contain a digest of
+// callers' text, which may be longer than a key can be.
+func quota(agentID string) []any { return []any{"OPEN#" + digest(agentID)} }
+
+// Keys returns the idempotency keys of agents' requests. Their scope is the agent.
+func (s *Service) Keys() *idempotency.Keys {
+	return idempotency.New(s.DB, "Guards", func(agentID, key string) []any {
+		return []any{"IDEMPOTENCY#" + digest(agentID, key)}
+	})
+}
+
+// openQuestions is the item of Guards that lists an agent's questions that are open or partial.
+// Each question uses one place of the quota. The item is a set instead of a count, so that repeated
+// returns free a place once, and a lost place can be found.
+type openQuestions struct {
+	IDs []string `dynamodbav:"open_question_ids,stringset"`
+	// BlockedAt is when an operator blocked the agent; empty: not blocked. It is here because each ask
+	// writes the item, so that a block costs nothing, and counts for an ask that is under way.
+	BlockedAt string `dynamodbav:"blocked_at"`
+}
+
+func idSet(ids ...string) expression.ValueBuilder {
+	return expression.Value(&types.AttributeValueMemberSS{Value: ids})
+}
+
+// quotaEnd is when the list of an agent's open questions may go: after every question
+// that was asked by then.
+func quotaEnd(now time.Time) expression.ValueBuilder {
+	return expression.Value(dynamo.ExpiryAt(now.Add(2 * askahuman.MaxTimeout)))
+}
+
+// placeTimeout is how long a place may be without its question, which is stored after it: an ask takes at
+// most half of it.
+const placeTimeout = 2 * time.Minute
+
+// createQuestion stores a question together with its place in the agent's quota. Questions that take no answers when
+// the new one is created use no place, even if nothing has marked them yet, so the agent need not wait for the
+// schedule. It returns [askahuman.ErrQuotaExceeded] or [askahuman.ErrBlocked]. Under a claim of [Service.Keys] it keeps
+// the answer to the ask, and may return [idempotency.ErrClaimLost].
+func (s *Service) createQuestion(ctx context.Context, q askahuman.Question) error {
+	ctx, cancel := context.WithTimeout(ctx, placeTimeout/2)
+	defer cancel()
+	for {
+		open, err := s.createOnce(ctx, q)
+		if !errors.Is(err, askahuman.ErrQuotaExceeded) {
+			return err
+		}
+		freed, freeErr := s.freePlaces(ctx, q.AgentID, open, q.CreatedAt)
+		if freeErr != nil {
+			return freeErr
+		}
+		if freed == 0 {
+			return err
+		}
+	}
+}
+
+// createOnce tries once. With [askahuman.ErrQuotaExceeded] it returns the ids of the
+// questions that have the agent's places.
+//
+// The write that takes the place counts the call, too, which is then not counted on its own.
+//
+// The place is taken before the question is stored, each by a write of its own, which costs half of a transaction. A
+// place without a question becomes free after placeTimeout. A claimed ask keeps its answer with its question, so
+// it is a transaction.
+func (s *Service) createOnce(ctx context.Context, q askahuman.Question) (open []string, err error) {
+	// Each attempt has an update of its own: the SDK's keep what is added to them.
+	place := func() expression.UpdateBuilder {
+		return expression.Add(dynamo.Name("open_question_ids"), idSet(q.ID)).
+			Set(dynamo.Name("expires_at"), quotaEnd(q.CreatedAt))
+	}
+	ids := dynamo.Name("open_question_ids")
+	// The first attempt at the write may have taken the place, and its answer may be lost.
+	free := dynamo.Absent("blocked_at").And(
+		dynamo.Absent("open_question_ids").Or(ids.Size().LessThan(
+			expression.Value(cmp.Or(s.Quota, askahuman.DefaultOpenQuestions))), ids.Contains(q.ID)))
+	var full dynamo.Item
+	if idempotency.ClaimFrom(ctx) == nil {
+		err = ratelimit.CallFrom(ctx).With(func(counting ratelimit.Counting) (int, error) {
+			var counted struct {
+				Requests int `dynamodbav:"requests"`
+			}
+			var out any
+			if counting.Counts() {
+				out = &counted
+			}
+			err := s.DB.Update(dynamo.WithoutWaiting(ctx), "TakePlace", quota(q.AgentID), counting.Update(place()),
+				counting.And(free), out)
+			return counted.Requests, err
+		})
+		refused, ok := errors.AsType[*dynamo.ConditionError](err)
+		if err == nil {
+			err = s.storeQuestion(ctx, q)
+		}
+		if !ok {
+			return nil, err
+		}
+		full = refused.Item
+	} else {
+		err = idempotency.Transact(ctx, s.DB, "CreateQuestion", q,
+			dynamo.Put("Questions", s.newQuestion(q), dynamo.Absent("question_id")),
+			dynamo.Update("Guards", quota(q.AgentID), place(), free))
+		refused, ok := errors.AsType[*dynamo.TransactionError](err)
+		if !ok {
+			return nil, err
+		}
+		if full, ok = refused.Failed(1); !ok {
+			return nil, questionExists(q.ID)
+		}
+	}
+	var listed openQuestions
+	if err := attributevalue.UnmarshalMap(full, &listed); err != nil {
+		return nil, fmt.Errorf("read the agent's open questions: %w", err)
+	}
+	if listed.BlockedAt != "" {
+		return nil, askahuman.ErrBlocked
+	}
+	return listed.IDs, askahuman.ErrQuotaExceeded
+}
+
+// storeQuestion stores a question that has its place.
+func (s *Service) storeQuestion(ctx context.Context, q askahuman.Question) error {
+	err := s.DB.Put(ctx, "StoreQuestion", s.newQuestion(q), dynamo.Absent("question_id"))
+	if refused, ok := errors.AsType[*dynamo.ConditionError](err); ok {
+		stored, err := questionOf(refused.Item)
+		if err != nil {
+			return err
+		}
+		// The answer to the write may have been lost.
+		if stored.AgentID != q.AgentID || !stored.CreatedAt.Equal(q.CreatedAt) || stored.Prompt != q.Prompt {
+			return questionExists(q.ID)
+		}
+		return nil
+	}
+	return err
+}
+
+func questionExists(id string) error { return fmt.Errorf("question %s exists already", id) }
+
+// freePlaces returns the places of questions that take no answers at now, and reports how many
+// these are. Nothing marked them expired, and DynamoDB may have deleted them since. A listed question that cannot be
+// read is gone, unless its ask may still be running.
+func (s *Service) freePlaces(ctx context.Context, agentID string, open []string, now time.Time) (int, error) {
+	var mu sync.Mutex
+	var lost []string
+	reading, readingCtx := errgroup.WithContext(ctx)
+	reading.SetLimit(placesAtOnce)
+	for _, id := range open {
+		reading.Go(func() error {
+			q, err := s.question(readingCtx, id, now)
+			switch {
+			case errors.Is(err, askahuman.ErrQuestionNotFound):
+				if now.Before(askahuman.AskedAt(id).Add(placeTimeout)) {
+					return nil
+				}
+			case err != nil:
+				return err
+			case q.AnswerableAt(now):
+				return nil
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			lost = append(lost, id)
+			return nil
+		})
+	}
+	if err := reading.Wait(); err != nil {
+		return 0, fmt.Errorf("look for lost places of the quota: %w", err)
+	}
+	if len(lost) == 0 {
+		return 0, nil
+	}
+	err := s.DB.Update(ctx, "FreePlaces", quota(agentID),
+		expression.Delete(dynamo.Name("open_question_ids"), idSet(lost...)),
+		expression.AttributeExists(dynamo.Name("open_question_ids")), nil)
+	_, err = dynamo.Held(err)
+	return len(lost), err
+}
+
+// question reads a question as it is now. It returns [askahuman.ErrQuestionNotFound], also when the retention has
+// ended.
+func (s *Service) question(ctx context.Context, id string, now time.Time) (askahuman.Question, error) {
+	var item question
+	found, err := s.DB.Get(ctx, "GetQuestion", &item, id)
+	if err != nil {
+		return askahuman.Question{}, err
+	}
+	return item.readAt(found, now)
+}
+
+// readAt returns the question as it was read at now, if it was found. DynamoDB deletes expired items late.
+func (item question) readAt(found bool, now time.Time) (askahuman.Question, error) {
+	if !found || item.ExpiresAt <= now.Unix() {
+		return askahuman.Question{}, askahuman.ErrQuestionNotFound
+	}
+	return item.domain(), nil
+}
+
+// How many of an agent's questions one page is chosen from, when few have its status: of all, and of those that take
+// answers, which are read one by one. Either is at most 25 read units for questions of the usual size.
+const agentExamined, openExamined = 300, 40
+
+// agentQuestions reads up to limit of an agent's questions after a position, newest first. status is the status at now;
+// empty means any. more says whether there may be further ones; next is where they begin. Questions that take answers
+// are in the list of the agent's quota. Ended ones are looked for among all, in pages that grow.
+func (s *Service) agentQuestions(ctx context.Context, agentID string, status askahuman.Status, limit int,
+	after askahuman.Position, now time.Time) (_ []askahuman.Question, next askahuman.Position, more bool, _ error) {
+	if status == askahuman.StatusOpen || status == askahuman.StatusPartial {
+		return s.agentOpenQuestions(ctx, agentID, status, limit, after, now)
+	}
+	filter := dynamo.Name("expires_at").GreaterThan(expression.Value(now.Unix()))
+	overdue := dynamo.Name("deadline").LessThanEqual(expression.Value(FormatTime(now)))
+	stored := dynamo.Name("status").BeginsWith(string(status))
+	switch status {
+	case "":
+	case askahuman.StatusExpired:
+		filter = filter.And(stored.Or(answerable().And(overdue)))
+	default:
+		filter = filter.And(stored)
+	}
+	query := dynamo.Query{Values: []any{agentID}, Filter: filter, PageSize: limit + 1}
+	if after != (askahuman.Position{}) {
+		query.StartAfter = dynamo.Item{
+			"agent_id":    &types.AttributeValueMemberS{Value: agentID},
+			"created_at":  &types.AttributeValueMemberS{Value: FormatTime(after.CreatedAt)},
+			"question_id": &types.AttributeValueMemberS{Value: after.ID},
+		}
+	}
+	var questions []askahuman.Question
+	for evaluated := 0; ; query.PageSize *= 2 {
+		page, err := s.DB.Page(ctx, "ListAgentQuestions", query)
+		if err != nil {
+			return nil, askahuman.Position{}, false, err
+		}
+		for _, item := range page.Items {
+			q, err := questionOf(item)
+			if err != nil {
+				return nil, askahuman.Position{}, false, err
+			}
+			if len(questions) == limit {
+				return questions, positionOf(questions[limit-1]), true, nil
+			}
+			questions = append(questions, q)
+		}
+		if page.Next == nil {
+			return questions, askahuman.Position{}, false, nil
+		}
+		if evaluated += page.Evaluated; evaluated >= agentExamined {
+			last, err := questionOf(page.Next)
+			return questions, positionOf(last), true, err
+		}
+		query.StartAfter = page.Next
+	}
+}
+
+// agentOpenQuestions is AgentQuestions for questions that take answers.
+func (s *Service) agentOpenQuestions(ctx context.Context, agentID string, status askahuman.Status, limit int,
+	after askahuman.Position, now time.Time) ([]askahuman.Question, askahuman.Position, bool, error) {
+	ids, _, err := s.openIDs(ctx, agentID)
+	if err != nil {
+		return nil, askahuman.Position{}, false, err
+	}
+	if after != (askahuman.Position{}) {
+		ids = slices.DeleteFunc(ids, func(id string) bool { return id >= after.ID })
+	}
+	var found []askahuman.Question
+	examined := 0
+	for chunk := range slices.Chunk(ids, limit+1) {
+		if examined >= openExamined {
+			last := ids[examined-1]
+			return found, askahuman.Position{CreatedAt: askahuman.AskedAt(last), ID: last}, true, nil
+		}
+		examined += len(chunk)
+		open, err := s.answerable(ctx, "GetAgentQuestions", chunk, now)
+		if err != nil {
+			return nil, askahuman.Position{}, false, err
+		}
+		for _, q := range open {
+			if q.Status != status {
+				continue
+			}
+			if len(found) == limit {
+				return found, positionOf(found[limit-1]), true, nil
+			}
+			found = append(found, q)
+		}
+	}
+	return found, askahuman.Position{}, false, nil
+}
+
+func positionOf(q askahuman.Question) askahuman.Position {
+	return askahuman.Position{CreatedAt: q.CreatedAt, ID: q.ID}
+}
+
+// openIDs returns the ids of the questions that have a place in the agent's quota, newest first, and whether the agent
+// is blocked. Each question that takes answers has a place.
+func (s *Service) openIDs(ctx context.Context, agentID string) (ids []string, blocked bool, err error) {
+	var listed openQuestions
+	_, err = s.DB.Get(ctx, "GetOpenQuestionIDs", &listed, quota(agentID)...)
+	// Ids begin with the moment.
+	slices.Sort(listed.IDs)
+	slices.Reverse(listed.IDs)
+	return listed.IDs, listed.BlockedAt != "", err
+}
+
+// answerable reads questions by a pattern, and returns those that take answers.
+func (s *Service) answerable(ctx context.Context, pattern string, ids []string,
+	now time.Time) (open []askahuman.Question, err error) {
+	keys := make([][]any, len(ids))
+	for i, id := range ids {
+		keys[i] = []any{id}
+	}
+	questions, err := dynamo.ReadBatch[question](ctx, s.DB, pattern, keys...)
+	for _, q := range questions {
+		if q != nil && q.domain().AnswerableAt(now) {
+			open = append(open, q.domain())
+		}
+	}
+	return open, err
+}
+
+// endQuestion closes an open or partial question (CLOSED), or marks an overdue one (EXPIRED), sets its retention and
+// gives back its place in the quota. It reports false when the question had ended already.
+func (s *Service) endQuestion(ctx context.Context, q askahuman.Question, status askahuman.Status, now time.Time) (bool,
+	error) {
+	update, condition := s.ending(q, status, now)
+	return dynamo.Held(s.DB.Transact(ctx, "EndQuestion",
+		dynamo.Update("Questions", []any{q.ID}, update, condition),
+		returnPlace(q, now)))
+}
+
+// ending returns the update that ends a question, and the condition that it is open or partial, and
+// overdue if and only if it expires.
+func (s *Service) ending(q askahuman.Question, status askahuman.Status, now time.Time) (expression.UpdateBuilder,
+	expression.ConditionBuilder) {
+	update := expression.Set(dynamo.Name("status"), expression.Value(s.Shards.key(string(status), q.ID))).
+		Remove(dynamo.Name("due")).Remove(dynamo.Name("due_at"))
+	deadline, moment := dynamo.Name("deadline"), expression.Value(FormatTime(now))
+	if status == askahuman.StatusClosed {
+		return update.Set(dynamo.Name("closed_at"), moment).
+				Set(dynamo.Name("expires_at"), expression.Value(dynamo.ExpiryAt(now.Add(askahuman.KeepClosed)))),
+			answerable().And(deadline.GreaterThan(moment))
+	}
+	return update.Set(dynamo.Name("expires_at"),
+			expression.Value(dynamo.ExpiryAt(q.Deadline.Add(askahuman.KeepExpired)))),
+		answerable().And(deadline.LessThanEqual(moment))
+}
+
+// returnPlace gives a question's place of its agent's quota back.
+func returnPlace(q askahuman.Question, now time.Time) dynamo.Write {
+	return dynamo.Update("Guards", quota(q.AgentID),
+		expression.Delete(dynamo.Name("open_question_ids"), idSet(q.ID)).
+			// An update creates a missing item, which must not stay for ever.
+			Set(dynamo.Name("expires_at"), dynamo.Name("expires_at").IfNotExists(quotaEnd(now))),
+		expression.ConditionBuilder{})
+}
+
+// openQuestions reads up to limit questions that are open or partial and before their deadline, newest first, after a
+// position: what a feed shows of them alone. It merges the open and the partial questions of all shards, so that none
+// of them waits behind another. more says whether there may be further ones.
+func (s *Service) openQuestions(ctx context.Context, limit int, after askahuman.Position,
+	now time.Time) (_ []askahuman.Question, more bool, _ error) {
+	// Any timestamp is below "9". One question more than the limit shows that there are further
+	// ones, and the question before the page is read again.
+	from, wanted := "9", limit+1
+	if after != (askahuman.Position{}) {
+		from, wanted = FormatTime(after.CreatedAt), wanted+1
+	}
+	var lists []list
+	for _, status := range []askahuman.Status{askahuman.StatusOpen, askahuman.StatusPartial} {
+		for _, key := range s.Shards.keys(string(status)) {
+			lists = append(lists, s.DB.Items(ctx, "ListOpenQuestions", dynamo.Query{
+				Values:   []any{key, from},
+				Filter:   dynamo.Name("deadline").GreaterThan(expression.Value(FormatTime(now))),
+				PageSize: s.Shards.pageSize(wanted),
+			}))
+		}
+	}
+	// The index returns questions of one millisecond in no order. They are sorted, from begun on,
+	// because the position of a page depends on their order.
+	questions, begun := make([]askahuman.Question, 0, limit+1), 0
+	sort := func() {
+		slices.SortFunc(questions[begun:], func(a, b askahuman.Question) int { return strings.Compare(b.ID, a.ID) })
+		begun = len(questions)
+	}
+	seen := make(map[string]bool, limit+1)
+	for item, err := range merge("created_at", true, lists...) {
+		if err != nil {
+			return nil, false, err
+		}
+		q, err := questionOf(item)
+		if err != nil {
+			return nil, false, err
+		}
+		if begun < len(questions) && !questions[begun].CreatedAt.Equal(q.CreatedAt) {
+			if sort(); begun >= limit {
+				return questions[:limit], true, nil
+			}
+		}
+		before := q.CreatedAt.Equal(after.CreatedAt) && q.ID >= after.ID
+		// A question that turns partial, or gets the key of another number of shards,
+		// meanwhile can be in two lists.
+		if !before && !seen[q.ID] {
+			seen[q.ID] = true
+			questions = append(questions, q)
+		}
+	}
+	sort()
+	if len(questions) > limit {
+		return questions[:limit], true, nil
+	}
+	return questions, false, nil
+}
+
+// dueQuestions reads the questions that are due at now, longest due first, page by page until yield returns false.
+func (s *Service) dueQuestions(ctx context.Context, now time.Time, yield func(askahuman.Question) bool) error {
+	var lists []list
+	for _, key := range s.Shards.keys(dueKey) {
+		lists = append(lists, s.DB.Items(ctx, "ListDueQuestions", dynamo.Query{
+			Values: []any{key, FormatTime(now)},
+		}))
+	}
+	for item, err := range merge("due_at", false, lists...) {
+		if err != nil {
+			return err
+		}
+		var key question
+		if err := attributevalue.UnmarshalMap(item, &key); err != nil {
+			return fmt.Errorf("read due question: %w", err)
+		}
+		// The index has only keys, and may be a moment behind.
+		q, err := s.question(ctx, key.ID, now)
+		if errors.Is(err, askahuman.ErrQuestionNotFound) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if q.DueAt.IsZero() || q.DueAt.After(now) {
+			continue
+		}
+		if !yield(q) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// claimQuestion makes the question due again at next, and sets when people were notified (zero: no one was), if it is
+// still open or partial and its due time is as it was read. It reports whether it did.
+func (s *Service) claimQuestion(ctx context.Context, q askahuman.Question, notifiedAt, next time.Time) (bool, error) {
+	update := expression.Set(dynamo.Name("due_at"), expression.Value(FormatTime(next)))
+	if notifiedAt.IsZero() {
+		update = update.Remove(dynamo.Name("notified_at"))
+	} else {
+		update = update.Set(dynamo.Name("notified_at"), expression.Value(FormatTime(notifiedAt)))
+	}
+	// One write in a transaction: by its token a retry recognises its own write after a lost
+	// answer. An update would take it for another run's.
+	return dynamo.Held(s.DB.Transact(ctx, "ClaimQuestion", dynamo.Update("Questions", []any{q.ID}, update,
+		answerable().And(dynamo.Equal("due_at", FormatTime(q.DueAt))))))
+}

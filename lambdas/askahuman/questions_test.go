@@ -1,0 +1,343 @@
+package askahuman
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
+
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
+)
+
+func checkCreateQuestion(t *testing.T, s *platform) {
+	text := questionAt("agent", ten)
+	text.Prompt = longText(2000)
+	choice := questionAt("agent", ten.Add(time.Millisecond))
+	choice.Type = askahuman.TypeMultipleChoice
+	choice.Options = []string{awkward, "yes", "0"}
+	choice.IdempotencyKey = awkward
+	choice.ExpiresAt = text.ExpiresAt
+	mustCreate(t, s, text, choice)
+	wantEqual(t, "text question", mustRead(t, s, text.ID), text)
+	wantEqual(t, "multiple choice question", mustRead(t, s, choice.ID), choice)
+	second := text
+	second.Prompt = longText(20)
+	if err := s.createQuestion(t.Context(), second); err == nil {
+		t.Error("a second question with the same id was stored")
+	}
+	wantEqual(t, "the first question", mustRead(t, s, text.ID), text)
+}
+
+func checkQuotaExceeded(t *testing.T, s *platform) {
+	first := questionAt("agent", ten)
+	mustCreate(t, s, first)
+	for range checkedQuota - 1 {
+		mustCreate(t, s, questionAt("agent", ten))
+	}
+	surplus := questionAt("agent", ten)
+	wantError(t, s.createQuestion(t.Context(), surplus), askahuman.ErrQuotaExceeded)
+	mustCreate(t, s, questionAt("another agent", ten))
+
+	if ended, err := s.notifying.endQuestion(t.Context(), first, askahuman.StatusClosed, ten); !ended || err != nil {
+		t.Fatalf("EndQuestion = %v, %v", ended, err)
+	}
+	// The refused question has left nothing.
+	mustCreate(t, s, surplus)
+}
+
+// checkQuotaLostPlaces has questions end without a mark: the next asks get their places, each once,
+// whenever the mark comes.
+func checkQuotaLostPlaces(t *testing.T, s *platform) {
+	const overdue = 3
+	var ended []askahuman.Question
+	for i := range checkedQuota {
+		q := questionAt("agent", ten)
+		if i < overdue {
+			q.Deadline = ten.Add(time.Minute)
+			q.ExpiresAt = q.Deadline.Add(askahuman.KeepExpired)
+			ended = append(ended, q)
+		}
+		mustCreate(t, s, q)
+	}
+	wantError(t, s.createQuestion(t.Context(), questionAt("agent", ten.Add(time.Minute-time.Millisecond))),
+		askahuman.ErrQuotaExceeded)
+	now := ten.Add(time.Minute)
+	counts := tally(t, atOnce(4*overdue, func(int) error {
+		return s.createQuestion(t.Context(), questionAt("agent", now))
+	}), askahuman.ErrQuotaExceeded)
+	if counts[nil] != overdue {
+		t.Errorf("%d questions were stored, want %d", counts[nil], overdue)
+	}
+	for _, q := range ended {
+		if marked, err := s.notifying.endQuestion(t.Context(), q, askahuman.StatusExpired, now); !marked || err != nil {
+			t.Fatalf("EndQuestion = %v, %v", marked, err)
+		}
+	}
+	wantError(t, s.createQuestion(t.Context(), questionAt("agent", now)), askahuman.ErrQuotaExceeded)
+
+	// All that is left of a day without marks and of the retention after it.
+	later := ten.Add(2 * (askahuman.MaxTimeout + askahuman.KeepExpired))
+	mustCreate(t, s, questionAt("agent", later), questionAt("agent", later))
+}
+
+func checkQuotaRace(t *testing.T, s *platform) {
+	const places = 5
+	for range checkedQuota - places {
+		mustCreate(t, s, questionAt("agent", ten))
+	}
+	errs := atOnce(24, func(int) error {
+		return s.createQuestion(t.Context(), questionAt("agent", ten))
+	})
+	counts := tally(t, errs, askahuman.ErrQuotaExceeded)
+	if counts[nil] != places {
+		t.Errorf("%d questions were stored, want %d", counts[nil], places)
+	}
+}
+
+func checkQuestionNotFound(t *testing.T, s *platform) {
+	_, err := s.people.question(t.Context(), uuid.NewString(), ten)
+	wantError(t, err, askahuman.ErrQuestionNotFound)
+
+	q := questionAt("agent", ten)
+	mustCreate(t, s, q)
+	if _, err := s.people.question(t.Context(), q.ID, q.ExpiresAt.Add(-time.Second)); err != nil {
+		t.Errorf("within the retention: %v", err)
+	}
+	_, err = s.people.question(t.Context(), q.ID, q.ExpiresAt)
+	wantError(t, err, askahuman.ErrQuestionNotFound)
+}
+
+// agentPages reads all of an agent's questions page by page.
+func agentPages(t *testing.T, s *platform, agentID string, status askahuman.Status, limit int, now time.Time) []string {
+	t.Helper()
+	var all []string
+	for after, more := (askahuman.Position{}), true; more; {
+		var page []askahuman.Question
+		var err error
+		page, after, more, err = s.agentQuestions(t.Context(), agentID, status, limit, after, now)
+		if err != nil {
+			t.Fatalf("AgentQuestions: %v", err)
+		}
+		if len(page) > limit {
+			t.Fatalf("a page has %d questions, want at most %d", len(page), limit)
+		}
+		all = append(all, idsOf(page)...)
+		if len(all) > 10_000 {
+			t.Fatal("the pages do not end")
+		}
+	}
+	return all
+}
+
+func checkAgentQuestions(t *testing.T, s *platform) {
+	var want []string
+	for i := range 7 {
+		q := questionAt("agent", ten.Add(time.Duration(i)*time.Minute))
+		mustCreate(t, s, q, questionAt("another agent", q.CreatedAt))
+		want = slices.Insert(want, 0, q.ID)
+	}
+	for limit := 1; limit <= 8; limit++ {
+		wantEqual(t, fmt.Sprintf("pages of %d", limit), agentPages(t, s, "agent", "", limit, ten), want)
+	}
+	wantEqual(t, "pages of an agent without questions", agentPages(t, s, "agen", "", 3, ten), nil)
+	wantEqual(t, "pages after the retention", agentPages(t, s, "agent", "", 3, ten.Add(48*time.Hour)), nil)
+}
+
+func checkAgentQuestionsByStatus(t *testing.T, s *platform) {
+	open, partial, closed, overdue, expired := questionAt("agent", ten), questionAt("agent", ten),
+		questionAt("agent", ten), questionAt("agent", ten), questionAt("agent", ten)
+	overdue.Deadline, expired.Deadline = ten.Add(time.Minute), ten.Add(time.Minute)
+	mustCreate(t, s, open, partial, closed, overdue, expired)
+	mustSubmit(t, s, partial.ID, person(0), ten)
+	now := ten.Add(time.Minute)
+	for q, status := range map[string]askahuman.Status{closed.ID: askahuman.StatusClosed,
+		expired.ID: askahuman.StatusExpired} {
+		if ended, err := s.notifying.endQuestion(t.Context(), mustRead(t, s, q), status, now); !ended || err != nil {
+			t.Fatalf("EndQuestion(%s) = %v, %v", status, ended, err)
+		}
+	}
+	for status, want := range map[askahuman.Status][]string{
+		askahuman.StatusOpen:    {open.ID},
+		askahuman.StatusPartial: {partial.ID},
+		askahuman.StatusClosed:  {closed.ID},
+		askahuman.StatusExpired: {overdue.ID, expired.ID},
+		"":                      {open.ID, partial.ID, closed.ID, overdue.ID, expired.ID},
+	} {
+		for _, limit := range []int{1, 10} {
+			got := agentPages(t, s, "agent", status, limit, now)
+			slices.Sort(got)
+			slices.Sort(want)
+			wantEqual(t, fmt.Sprintf("status %q in pages of %d", status, limit), got, want)
+		}
+	}
+}
+
+func checkAgentQuestionsOfOneMoment(t *testing.T, s *platform) {
+	var want []string
+	for range 9 {
+		q := questionAt("agent", ten)
+		mustCreate(t, s, q)
+		want = append(want, q.ID)
+	}
+	got := agentPages(t, s, "agent", "", 2, ten)
+	slices.Sort(got)
+	slices.Sort(want)
+	wantEqual(t, "questions of one moment, each once", got, want)
+}
+
+func checkEndQuestion(t *testing.T, s *platform) {
+	t.Run("Closed", func(t *testing.T) {
+		q := questionAt("agent", ten)
+		mustCreate(t, s, q)
+		now := ten.Add(10 * time.Minute)
+		if ended, err := s.notifying.endQuestion(t.Context(), q, askahuman.StatusClosed, now); !ended || err != nil {
+			t.Fatalf("EndQuestion = %v, %v", ended, err)
+		}
+		want := q
+		want.Status, want.ClosedAt, want.ExpiresAt, want.DueAt = askahuman.StatusClosed, now,
+			now.Add(askahuman.KeepClosed), time.Time{}
+		wantEqual(t, "question", mustRead(t, s, q.ID), want)
+		if ended, err := s.notifying.endQuestion(t.Context(), q, askahuman.StatusClosed, now.Add(time.Minute)); ended ||
+			err != nil {
+			t.Errorf("a second EndQuestion = %v, %v; want false and no error", ended, err)
+		}
+		wantEqual(t, "question after a second end", mustRead(t, s, q.ID), want)
+	})
+	t.Run("Expired", func(t *testing.T) {
+		q := questionAt("agent", ten)
+		mustCreate(t, s, q)
+		if ended, err := s.notifying.endQuestion(t.Context(), q, askahuman.StatusExpired,
+			q.Deadline.Add(5*time.Minute)); !ended || err != nil {
+			t.Fatalf("EndQuestion = %v, %v", ended, err)
+		}
+		want := q
+		want.Status, want.ExpiresAt, want.DueAt = askahuman.StatusExpired, q.Deadline.Add(askahuman.KeepExpired),
+			time.Time{}
+		wantEqual(t, "question", mustRead(t, s, q.ID), want)
+	})
+	t.Run("NotOverdue", func(t *testing.T) {
+		q := questionAt("agent", ten)
+		mustCreate(t, s, q)
+		if ended, err := s.notifying.endQuestion(t.Context(), q, askahuman.StatusExpired,
+			q.Deadline.Add(-time.Millisecond)); ended || err != nil {
+			t.Errorf("EndQuestion before the deadline = %v, %v; want false and no error", ended, err)
+		}
+		wantEqual(t, "question", mustRead(t, s, q.ID), q)
+	})
+}
+
+func checkEndingGivesPlaceBack(t *testing.T, s *platform) {
+	var last askahuman.Question
+	for range checkedQuota {
+		last = questionAt("agent", ten)
+		mustCreate(t, s, last)
+	}
+	for range 2 {
+		Must(s.notifying.endQuestion(t.Context(), last, askahuman.StatusClosed, ten))(t)
+	}
+	mustCreate(t, s, questionAt("agent", ten))
+	// Ending it twice gave one place.
+	wantError(t, s.createQuestion(t.Context(), questionAt("agent", ten)), askahuman.ErrQuotaExceeded)
+}
+
+func checkEndRace(t *testing.T, s *platform) {
+	q := questionAt("agent", ten)
+	mustCreate(t, s, q)
+	claimOnce(t, 16, func(int) (bool, error) {
+		return s.notifying.endQuestion(t.Context(), q, askahuman.StatusClosed, ten)
+	})
+}
+
+// openPages reads all open questions page by page.
+func openPages(t *testing.T, s *platform, limit int, now time.Time) []string {
+	t.Helper()
+	var all []string
+	for after, more := (askahuman.Position{}), true; more; {
+		var page []askahuman.Question
+		var err error
+		page, more, err = s.people.openQuestions(t.Context(), limit, after, now)
+		if err != nil {
+			t.Fatalf("OpenQuestions: %v", err)
+		}
+		if len(page) > limit || more && len(page) == 0 {
+			t.Fatalf("a page of %d has %d questions, and more is %v", limit, len(page), more)
+		}
+		for _, q := range page {
+			all = append(all, q.ID)
+			after = askahuman.Position{CreatedAt: q.CreatedAt, ID: q.ID}
+		}
+	}
+	return all
+}
+
+// checkOpenQuestions checks that open and partial questions are one list: nearly answered ones do not
+// wait behind new ones.
+func checkOpenQuestions(t *testing.T, s *platform) {
+	var want []string
+	for i := range 9 {
+		q := questionAt("agent", ten.Add(time.Duration(i)*time.Second))
+		q.Deadline = ten.Add(time.Hour)
+		mustCreate(t, s, q)
+		switch i % 3 {
+		case 1:
+			mustSubmit(t, s, q.ID, person(i), ten.Add(time.Minute))
+		case 2:
+			if i == 2 {
+				Must(s.notifying.endQuestion(t.Context(), q, askahuman.StatusClosed, ten))(t)
+				continue
+			}
+		}
+		want = slices.Insert(want, 0, q.ID)
+	}
+	overdue := questionAt("agent", ten)
+	overdue.Deadline = ten.Add(time.Minute)
+	mustCreate(t, s, overdue)
+	for limit := 1; limit <= 10; limit++ {
+		wantEqual(t, fmt.Sprintf("pages of %d", limit), openPages(t, s, limit, ten.Add(time.Minute)), want)
+	}
+	wantEqual(t, "when all deadlines have passed", openPages(t, s, 3, ten.Add(time.Hour)), nil)
+}
+
+func checkOpenQuestionsOfOneMoment(t *testing.T, s *platform) {
+	var want []string
+	for i := range 9 {
+		q := questionAt("agent", ten)
+		mustCreate(t, s, q)
+		if i%2 == 0 {
+			mustSubmit(t, s, q.ID, person(i), ten)
+		}
+		want = append(want, q.ID)
+	}
+	slices.Sort(want)
+	slices.Reverse(want)
+	for limit := 1; limit <= 4; limit++ {
+		wantEqual(t, fmt.Sprintf("questions of one moment in pages of %d, by id", limit), openPages(t, s, limit, ten),
+			want)
+	}
+}
+
+// delivery: what is noted last counts, but nothing after a delivery, and a question's alone.
+func checkDelivery(t *testing.T, s *platform) {
+	ctx := t.Context()
+	noted := func(id string) askahuman.Delivery {
+		return *Must(s.delivery(ctx, askahuman.Question{ID: id, CallbackURL: "https://agent.example.com/",
+			Status: askahuman.StatusClosed}))(t)
+	}
+	waiting := askahuman.Delivery{State: askahuman.DeliveryWaiting, Attempts: 1, AttemptedAt: ten,
+		NextAttemptAt: ten.Add(time.Minute)}
+	done := askahuman.Delivery{State: askahuman.DeliveryDone, Attempts: 1, AttemptedAt: ten.Add(time.Hour)}
+	givenUp := askahuman.Delivery{State: askahuman.DeliveryGivenUp, Attempts: 8, AttemptedAt: ten.Add(time.Minute)}
+	for _, step := range []struct{ note, want askahuman.Delivery }{{waiting, waiting}, {givenUp, givenUp},
+		{waiting, waiting}, {done, done}, {givenUp, done}, {waiting, done}} {
+		OK(t, s.sending.NoteDelivery(ctx, "a", step.note))
+		if diff := cmp.Diff(step.want, noted("a")); diff != "" {
+			t.Errorf("after %+v (-want +got):\n%s", step.note, diff)
+		}
+	}
+	if other := noted("b"); other != (askahuman.Delivery{State: askahuman.DeliveryWaiting}) {
+		t.Errorf("another question has %+v", other)
+	}
+}

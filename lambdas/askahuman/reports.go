@@ -1,0 +1,213 @@
+package askahuman
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
+)
+
+// untilLifted is the end of use of an item that has a block: the block outlives what else the item says.
+var untilLifted = time.Date(9999, time.December, 31, 0, 0, 0, 0, time.UTC)
+
+// reportKey is the key of the report of a question or, with a responseID, of an answer.
+func reportKey(questionID, responseID string) []any {
+	if responseID != "" {
+		return []any{responseID}
+	}
+	return []any{questionID}
+}
+
+// about returns the part of every write to a report that says what the report is about, and how long it
+// is kept.
+func about(questionID, responseID string, now time.Time) expression.UpdateBuilder {
+	update := expression.Set(dynamo.Name("question_id"), expression.Value(questionID)).
+		Set(dynamo.Name("expires_at"), expression.Value(dynamo.ExpiryAt(now.Add(askahuman.KeepReports))))
+	if responseID != "" {
+		update = update.Set(dynamo.Name("response_id"), expression.Value(responseID))
+	}
+	return update
+}
+
+// decide adds a decision to the update of a report.
+func decide(update expression.UpdateBuilder, state askahuman.ReportState,
+	decision askahuman.Decision) expression.UpdateBuilder {
+	at := expression.Value(FormatTime(decision.At))
+	return update.Set(dynamo.Name("state"), expression.Value(state)).
+		Set(dynamo.Name("decided_at"), at).
+		Set(dynamo.Name("decided_by"), expression.Value(decision.Operator)).
+		Set(dynamo.Name("reported_at"), dynamo.Name("reported_at").IfNotExists(at))
+}
+
+// keepReport adds a complaint to the report of a question or, with a responseID, of an answer, unless the reporter has
+// one there or there are [askahuman.MaxReporters].
+func (s *Service) keepReport(ctx context.Context, questionID, responseID, reporter string,
+	complaint askahuman.Complaint) error {
+	said, err := dynamo.Marshal(complaint)
+	if err != nil {
+		return err
+	}
+	reports, reporters, state, by := dynamo.Name("reports"), dynamo.Name("reporters"), dynamo.Name("state"),
+		digest(reporter)
+	none, one := &types.AttributeValueMemberL{},
+		&types.AttributeValueMemberL{Value: []types.AttributeValue{&types.AttributeValueMemberM{Value: said}}}
+	update := about(questionID, responseID, complaint.At).
+		Set(state, state.IfNotExists(expression.Value(askahuman.ReportOpen))).
+		Set(dynamo.Name("reported_at"), expression.Value(FormatTime(complaint.At))).
+		Set(reports, expression.ListAppend(expression.IfNotExists(reports, expression.Value(none)),
+			expression.Value(one))).
+		Add(reporters, idSet(by))
+	// A first attempt whose answer was lost has stored the reporter, too.
+	further := dynamo.Absent("reporters").Or(
+		expression.Not(reporters.Contains(by)).And(reporters.Size().LessThan(expression.Value(askahuman.MaxReporters))))
+	_, err = dynamo.Held(s.DB.Update(ctx, "KeepReport", reportKey(questionID, responseID), update, further, nil))
+	return err
+}
+
+// reports reads up to limit reports of a state with what they are about, newest first, after a position. more says
+// whether there may be further ones; next is where they begin.
+func (s *Service) reports(ctx context.Context, state askahuman.ReportState, limit int, after askahuman.Position,
+	now time.Time) (reports []askahuman.Case, next askahuman.Position, more bool, err error) {
+	query := dynamo.Query{
+		Values: []any{state}, PageSize: limit + 1,
+		Filter: dynamo.Name("expires_at").GreaterThan(expression.Value(now.Unix())),
+	}
+	if after != (askahuman.Position{}) {
+		query.StartAfter = dynamo.Item{
+			"state":       &types.AttributeValueMemberS{Value: string(state)},
+			"reported_at": &types.AttributeValueMemberS{Value: FormatTime(after.CreatedAt)},
+			"report_id":   &types.AttributeValueMemberS{Value: after.ID},
+		}
+	}
+	for report, err := range dynamo.Read[askahuman.Case](ctx, s.DB, "ListReports", query) {
+		if err != nil {
+			return nil, askahuman.Position{}, false, err
+		}
+		if len(reports) == limit {
+			last := reports[limit-1]
+			next, more = askahuman.Position{CreatedAt: last.ReportedAt, ID: last.ID}, true
+			break
+		}
+		reports = append(reports, report)
+	}
+	return reports, next, more, s.readContents(ctx, reports)
+}
+
+// readContents reads what the reports are about. What has been deleted stays zero.
+func (s *Service) readContents(ctx context.Context, reports []askahuman.Case) error {
+	var questionKeys, responseKeys [][]any
+	var answers []int // the reports of responseKeys
+	for i, report := range reports {
+		questionKeys = append(questionKeys, []any{report.QuestionID})
+		if report.ResponseID != "" {
+			responseKeys, answers = append(responseKeys, []any{report.QuestionID, report.ResponseID}),
+				append(answers, i)
+		}
+	}
+	var questions []*question
+	var responses []*response
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		questions, err = dynamo.ReadBatch[question](ctx, s.DB, "GetReportedQuestions", questionKeys...)
+		return err
+	})
+	group.Go(func() (err error) {
+		responses, err = dynamo.ReadBatch[response](ctx, s.DB, "GetReportedResponses", responseKeys...)
+		return err
+	})
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	for i, q := range questions {
+		if q != nil {
+			reports[i].Content = askahuman.Content{Prompt: q.Prompt, Options: q.Options, AgentID: q.AgentID,
+				Hidden: !q.HiddenAt.IsZero()}
+		}
+	}
+	for i, r := range responses {
+		if content := &reports[answers[i]].Content; r != nil {
+			answer := r.domain(r.QuestionID)
+			content.Response, content.Hidden = &answer, !r.HiddenAt.IsZero()
+		}
+	}
+	return nil
+}
+
+// hiding returns the update that hides a question or an answer, or shows it again, and the decision.
+func hiding(update expression.UpdateBuilder, questionID, responseID string, hidden bool,
+	decision askahuman.Decision) (content expression.UpdateBuilder, report dynamo.Write) {
+	hiddenAt, state := dynamo.Name("hidden_at"), askahuman.ReportDismissed
+	if hidden {
+		update, state = update.Set(hiddenAt, expression.IfNotExists(hiddenAt,
+			expression.Value(FormatTime(decision.At)))), askahuman.ReportHidden
+	} else {
+		update = update.Remove(hiddenAt)
+	}
+	return update, dynamo.Update("Reports", reportKey(questionID, responseID),
+		decide(about(questionID, responseID, decision.At), state, decision), expression.ConditionBuilder{})
+}
+
+// openOfAgent reads the questions of an agent that take answers at now, newest first, up to limit.
+func (s *Service) openOfAgent(ctx context.Context, agentID string, limit int, now time.Time) (open askahuman.OfAgent,
+	err error) {
+	var listed []string
+	if listed, open.Blocked, err = s.openIDs(ctx, agentID); err != nil {
+		return open, err
+	}
+	for ids := range slices.Chunk(listed, limit) {
+		if open.More = len(open.Questions) == limit; open.More {
+			break
+		}
+		questions, err := s.answerable(ctx, "GetOpenQuestions", ids, now)
+		if err != nil {
+			return open, err
+		}
+		open.Questions = append(open.Questions, questions...)
+		if open.More = len(open.Questions) > limit; open.More {
+			open.Questions = open.Questions[:limit]
+			break
+		}
+	}
+	return open, nil
+}
+
+// hideQuestion hides a question that was read, and ends it if it is open or partial; or it shows it again. It returns
+// [retry.ErrStale] if the question has changed since.
+func (s *Service) hideQuestion(ctx context.Context, q askahuman.Question, hidden bool,
+	decision askahuman.Decision) error {
+	var update expression.UpdateBuilder
+	condition := expression.AttributeExists(dynamo.Name("question_id"))
+	ends := hidden && q.Answerable()
+	switch {
+	case ends:
+		status := askahuman.StatusClosed
+		if q.StatusAt(decision.At) == askahuman.StatusExpired {
+			status = askahuman.StatusExpired
+		}
+		update, condition = s.ending(q, status, decision.At)
+	case hidden:
+		condition = condition.And(expression.Not(answerable()))
+	}
+	update, report := hiding(update, q.ID, "", hidden, decision)
+	writes := []dynamo.Write{dynamo.Update("Questions", []any{q.ID}, update, condition), report}
+	if ends {
+		writes = append(writes, returnPlace(q, decision.At))
+	}
+	return dynamo.UnlessStale(s.DB.Transact(ctx, "HideQuestion", writes...), dynamo.Means(0, retry.ErrStale))
+}
+
+// blocking returns the update that blocks, or lifts a block.
+func blocking(blocked bool, now time.Time) expression.UpdateBuilder {
+	at := dynamo.Name("blocked_at")
+	if !blocked {
+		return expression.Remove(at)
+	}
+	return expression.Set(at, expression.IfNotExists(at, expression.Value(FormatTime(now))))
+}

@@ -1,0 +1,194 @@
+package askahuman
+
+import (
+	"context"
+	"errors"
+	"sort"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
+)
+
+// response is an item of the Responses table. One to a multiple choice question has an option.
+type response struct {
+	askahuman.Response
+	SelectedOption *int   `dynamodbav:"selected_option,omitempty"`
+	ResponseTimeMS *int64 `dynamodbav:"response_time_ms,omitempty"`
+	ExpiresAt      int64  `dynamodbav:"expires_at"`
+}
+
+func newResponse(r askahuman.Response) response {
+	item := response{Response: r, ExpiresAt: dynamo.ExpiryAt(r.CreatedAt.Add(askahuman.KeepResponses))}
+	if r.Type == askahuman.TypeMultipleChoice {
+		item.SelectedOption = &r.SelectedOption
+	}
+	if r.ResponseTimeMS >= 0 {
+		item.ResponseTimeMS = &r.ResponseTimeMS
+	}
+	return item
+}
+
+// domain returns the answer to a question.
+func (item response) domain(questionID string) askahuman.Response {
+	r := item.Response
+	r.QuestionID, r.Type = questionID, askahuman.TypeText
+	if item.SelectedOption != nil {
+		r.Type, r.SelectedOption = askahuman.TypeMultipleChoice, *item.SelectedOption
+	}
+	return r
+}
+
+// responses reads all answers to a question, oldest first.
+func (s *Service) responses(ctx context.Context, questionID string) ([]askahuman.Response, error) {
+	var responses []askahuman.Response
+	for r, err := range dynamo.Read[response](ctx, s.DB, "ListResponses", dynamo.Query{Values: []any{questionID}}) {
+		if err != nil {
+			return nil, err
+		}
+		responses = append(responses, r.domain(questionID))
+	}
+	sort.SliceStable(responses, func(i, j int) bool { return responses[i].CreatedAt.Before(responses[j].CreatedAt) })
+	return responses, nil
+}
+
+// hasAnswered reports whether the person has answered the question.
+func (s *Service) hasAnswered(ctx context.Context, questionID, personHash string) (bool, error) {
+	var item response
+	return s.DB.Get(ctx, "GetOwnResponse", &item, questionID, askahuman.ResponseID(questionID, personHash))
+}
+
+// answerState reads what a person's answer to a question depends on, but the recent answers, as it is now. It returns
+// [askahuman.ErrQuestionNotFound].
+func (s *Service) answerState(ctx context.Context, questionID, personHash string,
+	now time.Time) (state askahuman.AnswerState, err error) {
+	var asked question
+	var answer response
+	var points stats
+	var notified guardNotified
+	found, err := s.DB.GetEach(ctx, "GetAnswerState",
+		[][]any{{questionID}, {questionID, askahuman.ResponseID(questionID, personHash)}, {personHash},
+			notifiedKey(personHash)},
+		&asked, &answer, &points, &notified)
+	if err != nil {
+		return state, err
+	}
+	if state.Question, err = asked.readAt(found[0], now); err != nil {
+		return state, err
+	}
+	state.Answered, state.Stats = found[1], points.domain(personHash)
+	if notified.QuestionID == questionID {
+		state.NotifiedAt = notified.NotifiedAt
+	}
+	return state, nil
+}
+
+// recentAnswers reads what a person answered since a moment, newest first, at most limit (0: all).
+func (s *Service) recentAnswers(ctx context.Context, personHash string, since time.Time,
+	limit int) ([]askahuman.RecentAnswer, error) {
+	var answers []askahuman.RecentAnswer
+	for answer, err := range dynamo.Read[askahuman.RecentAnswer](ctx, s.DB, "ListRecentAnswers", dynamo.Query{
+		Values: []any{personHash, FormatTime(since)}, PageSize: limit,
+	}) {
+		if err != nil {
+			return nil, err
+		}
+		answers = append(answers, answer)
+		if len(answers) == limit {
+			break
+		}
+	}
+	return answers, nil
+}
+
+// answerPlace is the place of an answer among those that its question needs. A single answer is both
+// first and last.
+type answerPlace struct{ first, last bool }
+
+// nextPlace is the place of the next answer.
+func nextPlace(q askahuman.Question) answerPlace {
+	return answerPlace{first: q.CurrentResponses == 0, last: q.CurrentResponses >= q.RequiredResponses-1}
+}
+
+// submitResponse stores the answer, counts it on the question (closing it with the last one) and stores the stats, all
+// or nothing. q is as it was read; stats are the new ones, with the Version that was read. It returns
+// [askahuman.ErrAlreadyAnswered], [askahuman.ErrQuestionClosed] (also when the deadline has passed at r.CreatedAt), or
+// [retry.ErrStale] when the stats changed meanwhile, or the question is no longer [askahuman.Question.UnderHalf].
+func (s *Service) submitResponse(ctx context.Context, q askahuman.Question, r askahuman.Response,
+	stats askahuman.Stats) (askahuman.Submitted, error) {
+	// The first answer is recorded as such, and the last closes the question; only the count shows
+	// which these are. A write succeeds only at the counts of its place, so a wrong guess costs a
+	// second try and never stores an answer too many.
+	next := nextPlace(q)
+	for {
+		status, err := s.submit(ctx, q, r, stats, next)
+		var refused *dynamo.TransactionError
+		if err == nil {
+			return askahuman.Submitted{Status: status, First: next.first}, nil
+		}
+		if !errors.As(err, &refused) {
+			return askahuman.Submitted{}, err
+		}
+		if _, answered := refused.Failed(0); answered {
+			return askahuman.Submitted{}, askahuman.ErrAlreadyAnswered
+		}
+		if item, ok := refused.Failed(1); ok {
+			if len(item) == 0 {
+				return askahuman.Submitted{}, askahuman.ErrQuestionNotFound
+			}
+			now, err := questionOf(item)
+			if err != nil {
+				return askahuman.Submitted{}, err
+			}
+			_, statsChanged := refused.Failed(2)
+			switch actual := nextPlace(now); {
+			case !now.AnswerableAt(r.CreatedAt):
+				return askahuman.Submitted{}, askahuman.ErrQuestionClosed
+			case !statsChanged && now.UnderHalf() == q.UnderHalf() && actual != next:
+				next = actual
+				continue
+			}
+		}
+		return askahuman.Submitted{}, retry.ErrStale
+	}
+}
+
+func (s *Service) submit(ctx context.Context, q askahuman.Question, r askahuman.Response, stats askahuman.Stats,
+	next answerPlace) (askahuman.Status, error) {
+	status := askahuman.StatusPartial
+	update := expression.Add(dynamo.Name("current_responses"), expression.Value(1))
+	below := q.RequiredResponses - 1
+	if q.UnderHalf() {
+		// The points depend on it.
+		below = min(below, (q.RequiredResponses+1)/2)
+	}
+	count := dynamo.Name("current_responses").LessThan(expression.Value(below))
+	switch {
+	case next.last:
+		status = askahuman.StatusClosed
+		update = update.Set(dynamo.Name("closed_at"), expression.Value(FormatTime(r.CreatedAt))).
+			Set(dynamo.Name("expires_at"), expression.Value(dynamo.ExpiryAt(r.CreatedAt.Add(askahuman.KeepClosed)))).
+			Remove(dynamo.Name("due")).Remove(dynamo.Name("due_at"))
+		count = dynamo.Equal("current_responses", q.RequiredResponses-1)
+	case next.first:
+		count = dynamo.Equal("current_responses", 0)
+	}
+	update = update.Set(dynamo.Name("status"), expression.Value(s.Shards.key(string(status), q.ID)))
+	unchanged := dynamo.Absent("fingerprint_hash")
+	if stats.Version > 0 {
+		unchanged = dynamo.Equal("version", stats.Version)
+	}
+	writes := []dynamo.Write{
+		dynamo.Put("Responses", newResponse(r), dynamo.Absent("response_id")),
+		dynamo.Update("Questions", []any{q.ID}, update,
+			answerable().And(dynamo.Name("deadline").GreaterThan(expression.Value(FormatTime(r.CreatedAt))), count)),
+		dynamo.Put("UserStats", s.newStats(stats), unchanged),
+	}
+	if next.last {
+		writes = append(writes, returnPlace(q, r.CreatedAt))
+	}
+	return status, s.DB.Transact(ctx, "SubmitResponse", writes...)
+}

@@ -1,0 +1,289 @@
+package askahuman
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/google/uuid"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
+)
+
+// platform is all sides on tables of their own, at a moment that tests move: agents' by itself. Each function has the
+// access patterns that are its own.
+type platform struct {
+	*Service
+	people, notifying, sending *Service
+
+	tables *dynamotest.Tables
+	now    time.Time
+}
+
+func newPlatform(t *testing.T) *platform {
+	t.Helper()
+	p := &platform{tables: dynamotest.Open(t, askahuman.Platform().Database),
+		now: time.Date(2026, 3, 4, 12, 0, 0, 123_456_789, time.UTC)}
+	p.Service, p.people, p.notifying, p.sending = p.as(t, "agentapi"), p.as(t, "humanapi"), p.as(t, "notifier"),
+		p.as(t, "webhooksender")
+	return p
+}
+
+// as is another instance of a function.
+func (p *platform) as(t *testing.T, function string) *Service {
+	t.Helper()
+	db := Must(p.tables.As(askahuman.Platform(), function))(t)
+	return &Service{DB: db, Shards: Shards{Write: 2, Read: 5}, Now: func() time.Time { return p.now }}
+}
+
+// faults has errors of before come in place of the answers to requests, from now on; nil: none.
+func (p *platform) faults(before func(dynamotest.Request) error) {
+	if before == nil {
+		p.tables.Recorder.FaultsOf(nil, nil)
+		return
+	}
+	p.tables.Recorder.FaultsOf(func(_ context.Context, r dynamotest.Request) error { return before(r) }, nil)
+}
+
+// checkedQuota is how many questions an agent may have open in the platforms that are checked. A refused question reads
+// each of them: with the default, this would be most of what the checks do.
+const checkedQuota = 10
+
+// What the operations need of the tables, one at a time and under concurrent callers.
+func TestTables(t *testing.T) {
+	t.Parallel()
+	for name, check := range map[string]func(t *testing.T, s *platform){
+		"CreateQuestion":                    checkCreateQuestion,
+		"CreateQuestion/QuotaExceeded":      checkQuotaExceeded,
+		"CreateQuestion/QuotaRace":          checkQuotaRace,
+		"CreateQuestion/LostPlaces":         checkQuotaLostPlaces,
+		"Question/NotFound":                 checkQuestionNotFound,
+		"AgentQuestions":                    checkAgentQuestions,
+		"AgentQuestions/Status":             checkAgentQuestionsByStatus,
+		"AgentQuestions/OneMoment":          checkAgentQuestionsOfOneMoment,
+		"EndQuestion":                       checkEndQuestion,
+		"EndQuestion/GivesPlaceBack":        checkEndingGivesPlaceBack,
+		"EndQuestion/Race":                  checkEndRace,
+		"OpenQuestions":                     checkOpenQuestions,
+		"OpenQuestions/OneMoment":           checkOpenQuestionsOfOneMoment,
+		"SubmitResponse":                    checkSubmitResponse,
+		"SubmitResponse/MultipleChoice":     checkSubmitMultipleChoice,
+		"SubmitResponse/Refused":            checkSubmitRefused,
+		"SubmitResponse/Stale":              checkSubmitStale,
+		"SubmitResponse/HalfWay":            checkSubmitHalfWay,
+		"SubmitResponse/LastGivesPlaceBack": checkLastAnswerGivesPlaceBack,
+		"RecentAnswers":                     checkRecentAnswers,
+		"Stats":                             checkStatsKept,
+		"Boards":                            checkBoards,
+		"Answer/64RaceFor5":                 checkRaceForPlaces,
+		"Answer/OnePersonRacesThemselves":   checkRaceOneself,
+		"Answer/OnePersonManyQuestions":     checkRaceManyQuestions,
+		"Answer/RaceWithClose":              checkRaceWithClose,
+		"Subscribe":                         checkSubscribe,
+		"Subscribe/SameToken":               checkSubscribeSameToken,
+		"Subscribe/Race":                    checkSubscribeRace,
+		"ChangeSubscription":                checkChangeSubscription,
+		"ChangeSubscription/TokenMoves":     checkTokenMoves,
+		"ChangeSubscription/Race":           checkTokenMoveRace,
+		"FindSubscription":                  checkFindSubscription,
+		"RenewSubscription":                 checkRenewSubscription,
+		"Unsubscribe":                       checkUnsubscribe,
+		"DueQuestions":                      checkDueQuestions,
+		"ClaimQuestion/Race":                checkClaimQuestionRace,
+		"DueSubscriptions":                  checkDueSubscriptions,
+		"ClaimSubscription":                 checkClaimSubscription,
+		"ClaimSubscription/Answered":        checkClaimSubscriptionAnswered,
+		"ClaimSubscription/Race":            checkClaimSubscriptionRace,
+		"ClaimSubscription/Person":          checkClaimPerson,
+		"ClaimSubscription/PersonRace":      checkClaimPersonRace,
+		"MarkNotified":                      checkMarkNotified,
+		"ReleaseSubscription":               checkReleaseSubscription,
+		"DeactivateSubscription":            checkDeactivateSubscription,
+		"Delivery":                          checkDelivery,
+		"Cancelled":                         checkCancelled,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPlatform(t)
+			p.now, p.Quota = ten, checkedQuota
+			check(t, p)
+		})
+	}
+}
+
+// ten is when the checks begin. A whole second: the tables keep no more of when something may be deleted.
+var ten = time.Date(2026, 3, 4, 10, 0, 0, 0, time.UTC)
+
+// storedSubscription stores a subscription as it is.
+func storedSubscription(ctx context.Context, s *Service, sub askahuman.Subscription) (stored askahuman.Subscription,
+	err error) {
+	err = retry.Do(ctx, func() (err error) {
+		stored, err = s.subscribe(ctx, sub)
+		return err
+	})
+	return stored, err
+}
+
+// awkward is text that a store must keep as it is.
+const awkward = "  Is \"naïve\" ☃ 👩‍👩‍👧 right-to-left עברית,\n\ttabs & <tags> {\"$ne\":1} #status :v ?  "
+
+// Must returns a function that fails the test on the error, or else returns the value.
+func Must[T any](value T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		OK(t, err)
+		return value
+	}
+}
+
+// OK fails the test on an error.
+func OK(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func questionAt(agentID string, createdAt time.Time) askahuman.Question {
+	return askahuman.Question{
+		ID:                askahuman.QuestionID(createdAt),
+		Status:            askahuman.StatusOpen,
+		Prompt:            awkward,
+		Type:              askahuman.TypeText,
+		Audience:          []string{"technical", "general"},
+		RequiredResponses: 3,
+		AgentID:           agentID,
+		CreatedAt:         createdAt,
+		Deadline:          createdAt.Add(time.Hour),
+		ExpiresAt:         createdAt.Add(time.Hour + askahuman.KeepExpired),
+		DueAt:             createdAt,
+	}
+}
+
+func mustCreate(t *testing.T, s *platform, questions ...askahuman.Question) {
+	t.Helper()
+	for _, q := range questions {
+		OK(t, s.createQuestion(t.Context(), q))
+	}
+}
+
+func mustRead(t *testing.T, s *platform, id string) askahuman.Question {
+	t.Helper()
+	q := Must(s.people.question(t.Context(), id, ten))(t)
+	return q
+}
+
+func responseTo(q askahuman.Question, person string, at time.Time) askahuman.Response {
+	return askahuman.Response{
+		ID:             askahuman.ResponseID(q.ID, person),
+		QuestionID:     q.ID,
+		PersonHash:     person,
+		Answer:         awkward,
+		Type:           askahuman.TypeText,
+		ResponseTimeMS: -1,
+		CreatedAt:      at,
+		Points:         10,
+		ContentDigest:  "digest of " + person,
+		ContentLength:  70,
+	}
+}
+
+func statsOf(t *testing.T, s *platform, person string) askahuman.Stats {
+	t.Helper()
+	stats := Must(s.people.stats(t.Context(), person))(t)
+	return stats
+}
+
+// counted are a person's stats with one more answer of some points.
+func counting(stats askahuman.Stats, points int, at time.Time) askahuman.Stats {
+	stats.TotalAnswers++
+	stats.TotalPoints += points
+	if stats.CreatedAt.IsZero() {
+		stats.CreatedAt = at
+	}
+	stats.UpdatedAt = at
+	return stats
+}
+
+func mustSubmit(t *testing.T, s *platform, questionID, person string, at time.Time) {
+	t.Helper()
+	q := mustRead(t, s, questionID)
+	Must(s.people.submitResponse(t.Context(), q, responseTo(q, person, at), counting(statsOf(t, s, person), 10, at)))(t)
+}
+
+func wantError(t *testing.T, err, want error) {
+	t.Helper()
+	if !errors.Is(err, want) {
+		t.Errorf("error = %v, want %v", err, want)
+	}
+}
+
+func wantEqual[T any](t *testing.T, what string, got, want T) {
+	t.Helper()
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}
+
+func idsOf(questions []askahuman.Question) []string {
+	list := make([]string, len(questions))
+	for i, q := range questions {
+		list[i] = q.ID
+	}
+	return list
+}
+
+// atOnce calls f n times at the same moment and returns what each returned.
+func atOnce[T any](n int, f func(i int) T) []T {
+	results := make([]T, n)
+	begin := make(chan struct{})
+	var group sync.WaitGroup
+	for i := range n {
+		group.Go(func() {
+			<-begin
+			results[i] = f(i)
+		})
+	}
+	close(begin)
+	group.Wait()
+	return results
+}
+
+// tally counts equal results, errors by the first of kinds that they are.
+func tally(t *testing.T, errs []error, kinds ...error) map[error]int {
+	t.Helper()
+	counts := map[error]int{}
+	for _, err := range errs {
+		i := slices.IndexFunc(kinds, func(kind error) bool { return errors.Is(err, kind) })
+		switch {
+		case err == nil:
+			counts[nil]++
+		case i >= 0:
+			counts[kinds[i]]++
+		default:
+			t.Errorf("unexpected error: %v", err)
+		}
+	}
+	return counts
+}
+
+func checkCancelled(t *testing.T, s *platform) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := s.people.question(ctx, uuid.NewString(), ten)
+	wantError(t, err, context.Canceled)
+	wantError(t, s.createQuestion(ctx, questionAt("agent", ten)), context.Canceled)
+}
+
+func person(i int) string { return fmt.Sprintf("%064x", i+1) }
+
+func longText(length int) string { return strings.Repeat("é", length) }

@@ -1,0 +1,36 @@
+package clarity_test
+
+import (
+	"testing"
+	"time"
+
+	service "github.com/onesynth-cdk/onesynth/lambdas/clarity"
+	"github.com/onesynth-cdk/onesynth/lambdas/clarity/claritytest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+)
+
+// A key that is claimed before the work keeps a refusal.
+func TestKeys(t *testing.T) {
+	t.Parallel()
+	w := claritytest.New(t)
+	keys := service.Keys(w.DB)
+	keys.Now = w.Read
+	begin := func() (*idempotency.Claim, *idempotency.Response) {
+		t.Helper()
+		claim, kept, err := keys.Begin(t.Context(), "ann", "a key", []byte("request"), time.Minute)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return claim, kept
+	}
+	claim, kept := begin()
+	if kept != nil {
+		t.Fatalf("got %+v", kept)
+	}
+	if err := keys.Settle(t.Context(), claim, idempotency.Response{Status: 409}); err != nil {
+		t.Fatal(err)
+	}
+	if _, kept := begin(); kept == nil || kept.Status != 409 {
+		t.Errorf("got %+v", kept)
+	}
+}

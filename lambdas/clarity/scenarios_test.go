@@ -1,0 +1,159 @@
+package clarity_test
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	awsdynamodb "github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sync/errgroup"
+
+	service "github.com/onesynth-cdk/onesynth/lambdas/clarity"
+	"github.com/onesynth-cdk/onesynth/lambdas/clarity/scenarios"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/seed"
+	"github.com/onesynth-cdk/onesynth/platforms/clarity"
+)
+
+// Loads of the initial scenarios, at the same time and one after the other, add each scenario once,
+// and leave one unchanged that is there.
+func TestSeedScenarios(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	tables := dynamotest.Open(t, clarity.Platform().Database)
+	store := service.ScenarioTable{DB: tables.DB}
+	initial, err := scenarios.Initial()
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := initial[3]
+	changed.Title, changed.Active, changed.Tags = "A title of the team's own", false, nil
+	if added, err := store.Add(ctx, changed); err != nil || !added {
+		t.Fatalf("got %t, %v", added, err)
+	}
+	load := seed.Load(initial, store.Add)
+	added := make([]int, 4)
+	var loads errgroup.Group
+	for i := range added {
+		loads.Go(func() error {
+			progress, err := load(ctx, seed.Request{})
+			added[i] = progress.Added
+			return err
+		})
+	}
+	if err := loads.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	if sum := added[0] + added[1] + added[2] + added[3]; sum != len(initial)-1 {
+		t.Errorf("concurrent loads added %v, want %d in all", added, len(initial)-1)
+	}
+	if progress, err := load(ctx, seed.Request{}); err != nil ||
+		progress != (seed.Progress{Next: len(initial), Total: len(initial)}) {
+		t.Errorf("a further load: got %+v, %v", progress, err)
+	}
+	for i, want := range initial {
+		if i == 3 {
+			want = changed
+			want.Tags = []string{}
+		}
+		if got, err := store.Scenario(ctx, want.ID); err != nil || !cmp.Equal(got, want) {
+			t.Errorf("%v, %s", err, cmp.Diff(want, got))
+		}
+	}
+	for difficulty, want := range map[clarity.Difficulty]int{"": len(initial) - 1, initial[3].Difficulty: 3} {
+		listed, err := store.Scenarios(ctx, difficulty)
+		if err != nil || len(listed) != want ||
+			slices.ContainsFunc(listed, func(s clarity.Scenario) bool { return s.ID == changed.ID || !s.Active }) {
+			t.Errorf("%q: got %d scenarios, %v; want %d, all active", difficulty, len(listed), err, want)
+		}
+	}
+	if got, err := store.Scenario(ctx, "unknown"); !errors.Is(err, clarity.ErrScenarioNotFound) {
+		t.Errorf("unknown: got %+v, %v", got, err)
+	}
+}
+
+// The item has its keys as text, no empty set, and a version.
+func TestScenarioItem(t *testing.T) {
+	t.Parallel()
+	tables := dynamotest.Open(t, clarity.Platform().Database)
+	store := service.ScenarioTable{DB: tables.DB}
+	initial, err := scenarios.Initial()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, tags := range [][]string{{"risk", "art"}, {}, nil} {
+		scenario := initial[i]
+		scenario.Tags = tags
+		if added, err := store.Add(t.Context(), scenario); err != nil || !added {
+			t.Fatalf("got %t, %v", added, err)
+		}
+		read, err := tables.Client.GetItem(t.Context(), &awsdynamodb.GetItemInput{
+			TableName: new("Scenarios"), Key: map[string]types.AttributeValue{
+				"scenarioId": &types.AttributeValueMemberS{Value: scenario.ID}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, want := range map[string]string{"active": "true", "schemaVersion": "1.0",
+			"createdAt": "2026-11-22T00:00:00.000Z"} {
+			if got, ok := read.Item[name].(*types.AttributeValueMemberS); !ok || got.Value != want {
+				t.Errorf("%s: got %#v, want the String %q", name, read.Item[name], want)
+			}
+		}
+		set, ok := read.Item["tags"].(*types.AttributeValueMemberSS)
+		if _, written := read.Item["tags"]; written != (len(tags) > 0) || ok != written ||
+			ok && len(set.Value) != len(tags) {
+			t.Errorf("tags %q: got %#v", tags, read.Item["tags"])
+		}
+	}
+}
+
+// oneScenario is an engine whose queries find a scenario.
+type oneScenario struct{}
+
+func (oneScenario) Do(r *http.Request) (*http.Response, error) {
+	body := `{"Items":[{"scenarioId":{"S":"a"}}]}`
+	return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil
+}
+
+// While DynamoDB throttles everything, a list that was read before is answered, for the attempts of
+// one read every five seconds; another one is refused as busy.
+func TestThrottledScenarios(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		throttled := false
+		db, wire := dynamotest.Refused(t, clarity.Platform().Database, func(string) (answer dynamotest.Answer) {
+			if throttled {
+				answer = dynamotest.Throttled()
+			}
+			return answer
+		})
+		wire.Engine = oneScenario{}
+		catalog := &service.Catalog{Store: service.ScenarioTable{DB: db}}
+		if _, err := catalog.Scenarios(t.Context(), ""); err != nil {
+			t.Fatal(err)
+		}
+		throttled = true
+		time.Sleep(time.Hour)
+		before := wire.Attempts()
+		for range 10 {
+			if _, err := catalog.Scenarios(t.Context(), ""); err != nil {
+				t.Errorf("read before: %v", err)
+			}
+		}
+		if n := wire.Attempts() - before; n != retry.Attempts {
+			t.Errorf("got %d attempts, want %d", n, retry.Attempts)
+		}
+		if _, err := catalog.Scenarios(t.Context(), clarity.Beginner); !errors.Is(err, retry.ErrBusy) {
+			t.Errorf("never read: got %v, want ErrBusy", err)
+		}
+	})
+}

@@ -1,0 +1,111 @@
+package dynamotest
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"text/tabwriter"
+
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// Tests are those of a package, such as [*testing.M].
+type Tests interface{ Run() (code int) }
+
+// Covering returns the tests of a package, for TestMain. They fail, though each passes, where they have not requested
+// an access pattern of the database as it is declared. With -v they print what its requests consumed. Some tests alone
+// (-run) need not cover anything.
+func Covering(tests Tests, database schema.Database) Tests {
+	return &covering{tests, database.AccessPatterns}
+}
+
+type covering struct {
+	Tests
+	patterns []schema.AccessPattern
+}
+
+// Run runs the tests.
+func (c *covering) Run() int {
+	code := c.Tests.Run()
+	if code != 0 || some() {
+		return code
+	}
+	made.Lock()
+	defer made.Unlock()
+	text, missing := consumed(c.patterns, made.requests)
+	for _, name := range missing {
+		fmt.Fprintf(os.Stderr, "FAIL: no test requests the access pattern %s as it is declared\n", name)
+		code = 1
+	}
+	if testing.Verbose() {
+		fmt.Print(text)
+	}
+	return code
+}
+
+// some reports whether some tests run, and not all.
+func some() bool {
+	for _, name := range []string{"test.run", "test.skip", "test.list", "test.fuzz", "test.bench"} {
+		if flag.Lookup(name).Value.String() != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// made are the requests of all tests that succeeded, by access pattern.
+var made struct {
+	sync.Mutex
+	requests map[string][]Request
+}
+
+func cover(r Request) {
+	made.Lock()
+	defer made.Unlock()
+	if made.requests == nil {
+		made.requests = map[string][]Request{}
+	}
+	made.requests[r.Pattern] = append(made.requests[r.Pattern], r)
+}
+
+// consumed is a table of what the requests of each pattern consumed, and the names of those that have none as declared.
+func consumed(patterns []schema.AccessPattern, made map[string][]Request) (table string, missing []string) {
+	var text strings.Builder
+	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "access pattern\toperation\ton\trequests\tconsumed units\tin the seed")
+	for _, p := range patterns {
+		requests := 0
+		var least, most float64
+		for _, r := range made[p.Name] {
+			if !r.declared(p) {
+				continue
+			}
+			if requests++; requests == 1 || r.Units < least {
+				least = r.Units
+			}
+			most = max(most, r.Units)
+		}
+		if requests == 0 {
+			missing = append(missing, p.Name)
+		}
+		on := strings.TrimSuffix(p.Table+"/"+p.Index, "/")
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%.1f to %.1f\t%s\n", p.Name, p.Operation, on, requests, least, most, inSeed(p))
+	}
+	w.Flush() // a strings.Builder takes everything
+	return text.String(), missing
+}
+
+// declared reports whether a request is that of the pattern.
+func (r Request) declared(p schema.AccessPattern) bool {
+	return r.Operation == p.Operation && r.Table == p.Table && r.Index == p.Index
+}
+
+// agent is where a request says which pattern it is for.
+var agent = regexp.MustCompile(`\baccess-pattern/(\S+)`)
+
+// requestKey is the key of the request in the context of its attempts.
+type requestKey struct{}

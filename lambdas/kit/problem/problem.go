@@ -1,0 +1,36 @@
+// Package problem has the errors that callers of an API are told: each says its status, its code and its text where it
+// is declared. Package httpapi answers with them, and documents them.
+package problem
+
+import "time"
+
+// Error is an error that callers are told. Declare one with [New], return it as it is or wrapped, and match it by
+// [errors.Is].
+type Error struct {
+	// Status is the HTTP status, 400 or above.
+	Status int
+	// Code is the platform's name of the error, for programs. Empty: it has none.
+	Code string
+	// Message is the text for people: what is wrong, and what to do.
+	Message string
+	// RetryAfter is when to try again. Zero: the answer does not say.
+	RetryAfter time.Duration
+}
+
+// New returns an [*Error] with a status, a code for programs ("" for none) and a text for people.
+func New(status int, code, message string) error {
+	return &Error{Status: status, Code: code, Message: message}
+}
+
+// Error is the text for people.
+func (e *Error) Error() string { return e.Message }
+
+// Problem implements [Problem].
+func (e *Error) Problem() *Error { return e }
+
+// Problem is an error with values of its own, such as the version that an item has, that tells callers what
+// Problem returns. Its text is that of Error.
+type Problem interface {
+	error
+	Problem() *Error
+}

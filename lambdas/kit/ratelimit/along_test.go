@@ -1,0 +1,220 @@
+package ratelimit_test
+
+import (
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/ratelimit"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// shared are tables with an item for each caller, which has places and a counter.
+type shared struct{ *dynamotest.Tables }
+
+type sharedItem struct {
+	Places   int   `dynamodbav:"places"`
+	Requests int   `dynamodbav:"requests"`
+	Since    int64 `dynamodbav:"counted_since"`
+	Expires  int64 `dynamodbav:"expires_at"`
+}
+
+func openShared(t *testing.T) shared {
+	return shared{dynamotest.Open(t, schema.Database{
+		Tables: []schema.Table{{
+			Name: "Counts", Key: schema.Key{Partition: "pk"}, TimeToLive: "expires_at",
+			Attributes: append([]schema.Attribute{
+				{Name: "pk", Type: schema.String}, {Name: "expires_at", Type: schema.Number},
+				{Name: "places", Type: schema.Number}, {Name: "counted_since", Type: schema.Number},
+			}, schema.RateLimitAttributes()...),
+		}},
+		AccessPatterns: append(schema.RateLimitPatterns("Counts"),
+			schema.AccessPattern{Name: "TakePlace", Operation: schema.UpdateItem, Table: "Counts"},
+			schema.AccessPattern{Name: "Get", Operation: schema.GetItem, Table: "Counts", Consistent: true}),
+	})}
+}
+
+func (s shared) counter() *ratelimit.Counter {
+	c := ratelimit.New(s.DB, "Counts", nil)
+	c.KeepIn("asks", func(caller string) []any { return []any{"CALLER#" + caller} })
+	return c
+}
+
+func (s shared) item(t *testing.T, caller string) (item sharedItem) {
+	t.Helper()
+	if _, err := s.DB.Get(t.Context(), "Get", &item, "CALLER#"+caller); err != nil {
+		t.Fatal(err)
+	}
+	return item
+}
+
+// take takes one of some places, and counts the call with the same write.
+func (s shared) take(t *testing.T, call *ratelimit.Call, caller string, places int) error {
+	return call.With(func(counting ratelimit.Counting) (int, error) {
+		var counted sharedItem
+		place := dynamo.Name("places")
+		err := s.DB.Update(t.Context(), "TakePlace", []any{"CALLER#" + caller},
+			counting.Update(expression.Add(place, expression.Value(1))),
+			counting.And(dynamo.Absent("places").Or(place.LessThan(expression.Value(places)))), &counted)
+		return counted.Requests, err
+	})
+}
+
+func asks(requests int) schema.RateLimit {
+	return schema.RateLimit{Name: "asks", Requests: requests, Window: time.Hour, Per: "agent"}
+}
+
+// Whatever instances serve a caller at the same time, and whether writes of their operations count their calls or
+// writes of their own, exactly as many as the limit are allowed; a place is taken once for each that took one, and
+// refused calls take none.
+func TestAlongRace(t *testing.T) {
+	t.Parallel()
+	s := openShared(t)
+	var counters []*ratelimit.Counter
+	for range 4 {
+		counters = append(counters, s.counter())
+	}
+	for window := range 3 {
+		now := start.Add(time.Duration(window) * time.Hour)
+		before := s.item(t, "racer").Places
+		var allowed, taken atomic.Int64
+		var group sync.WaitGroup
+		for i := range 48 {
+			group.Go(func() {
+				call := counters[i%len(counters)].Along(asks(30), "racer", now)
+				if i%3 != 0 {
+					err := s.take(t, call, "racer", 1000)
+					if _, limited := errors.AsType[*ratelimit.LimitedError](err); err != nil && !limited {
+						t.Error(err)
+					} else if !limited {
+						taken.Add(1)
+					}
+				}
+				state, err := call.Count(t.Context())
+				if _, limited := errors.AsType[*ratelimit.LimitedError](err); err != nil && !limited ||
+					state.Remaining < 0 || state.Limit != 30 ||
+					!state.Reset.Equal(now.Truncate(time.Hour).Add(time.Hour)) {
+					t.Errorf("got %+v, %v", state, err)
+				} else if !limited {
+					allowed.Add(1)
+				}
+			})
+		}
+		group.Wait()
+		item := s.item(t, "racer")
+		if allowed.Load() != 30 || item.Requests != 30 || item.Since != now.Truncate(time.Hour).Unix() ||
+			int64(item.Places-before) != taken.Load() {
+			t.Errorf("window %d: %d calls were allowed, %d took a place, and the item went from %d places to %+v",
+				window, allowed.Load(), taken.Load(), before, item)
+		}
+	}
+}
+
+// An instance that knows the window makes one write for a call; one that does not, two at most.
+func TestAlongWrites(t *testing.T) {
+	t.Parallel()
+	s := openShared(t)
+	first, second := s.counter(), s.counter()
+	for i, test := range []struct {
+		*ratelimit.Counter
+		after time.Duration
+		want  int
+	}{{first, 0, 1}, {first, 0, 1}, {second, 0, 2}, {second, 0, 1}, {first, time.Hour, 1}, {second, time.Hour, 2}} {
+		call, got := test.Along(asks(10), "writer", start.Add(test.after)), 0
+		err := call.With(func(counting ratelimit.Counting) (int, error) {
+			got++
+			var counted sharedItem
+			err := s.DB.Update(t.Context(), "TakePlace", []any{"CALLER#writer"},
+				counting.Update(expression.UpdateBuilder{}), counting.And(dynamo.Absent("never")), &counted)
+			return counted.Requests, err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Recorder.Requests()
+		if _, err := call.Count(t.Context()); err != nil || len(s.Recorder.Requests()) > 0 {
+			t.Errorf("call %d: it was counted again, %v", i, err)
+		}
+		if got != test.want {
+			t.Errorf("call %d: got %d writes, want %d", i, got, test.want)
+		}
+	}
+	if call := first.Along(schema.RateLimit{Name: "others", Requests: 10, Window: time.Hour}, "writer",
+		start); call != nil || s.take(t, call, "writer", 100) != nil {
+		t.Errorf("got %v for a limit with counters of their own", call)
+	}
+}
+
+// A write that its own condition refuses counts nothing, and the call is then counted alone.
+func TestAlongRefused(t *testing.T) {
+	t.Parallel()
+	s := openShared(t)
+	counter := s.counter()
+	for i := range 5 {
+		call := counter.Along(asks(4), "full", start)
+		err := s.take(t, call, "full", 2)
+		if _, refused := errors.AsType[*dynamo.ConditionError](err); i < 2 && err != nil ||
+			i >= 2 && i < 4 && !refused {
+			t.Errorf("call %d: got %v", i, err)
+		}
+		_, err = call.Count(t.Context())
+		if _, limited := errors.AsType[*ratelimit.LimitedError](err); limited != (i == 4) || err != nil && !limited {
+			t.Errorf("call %d: got %v", i, err)
+		}
+	}
+	if item := s.item(t, "full"); item.Requests != 4 || item.Places != 2 {
+		t.Errorf("got %+v", item)
+	}
+}
+
+// An attempt whose answer was lost is repeated by the client, and counts once.
+func TestAlongLost(t *testing.T) {
+	t.Parallel()
+	s := openShared(t)
+	counter := s.counter()
+	for i := range 2 {
+		err := counter.Along(asks(10), "lost", start).With(func(counting ratelimit.Counting) (int, error) {
+			write := func() error {
+				return s.DB.Update(t.Context(), "TakePlace", []any{"CALLER#lost"},
+					counting.Update(expression.Add(dynamo.Name("places"), expression.Value(1))),
+					counting.And(dynamo.Absent("never")), nil)
+			}
+			if err := write(); err != nil {
+				return 0, err
+			}
+			return 0, write()
+		})
+		if item := s.item(t, "lost"); err != nil || item.Requests != i+1 || item.Places != i+1 {
+			t.Errorf("got %+v, %v after %d calls", item, err, i+1)
+		}
+	}
+}
+
+// A counter outlasts its window, and what its item has for longer stays for as long.
+func TestAlongExpires(t *testing.T) {
+	t.Parallel()
+	s := openShared(t)
+	end := start.Truncate(time.Hour).Add(time.Hour).Unix()
+	for name, test := range map[string]struct{ had, want int64 }{"nothing": {0, end}, "sooner": {end - 1, end},
+		"later": {end + 1, end + 1}} {
+		if test.had != 0 {
+			update := expression.Set(dynamo.Name("expires_at"), expression.Value(test.had))
+			if err := s.DB.Update(t.Context(), "TakePlace", []any{"CALLER#" + name}, update,
+				expression.ConditionBuilder{}, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i := range 2 {
+			_, err := s.counter().CountRequest(t.Context(), asks(10), name, start)
+			if item := s.item(t, name); err != nil || item.Expires != test.want || item.Requests != i+1 {
+				t.Errorf("%s: got %+v, %v; want the end %d", name, item, err, test.want)
+			}
+		}
+	}
+}

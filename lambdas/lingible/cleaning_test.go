@@ -1,0 +1,253 @@
+package lingible_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	service "github.com/onesynth-cdk/onesynth/lambdas/lingible"
+	"github.com/onesynth-cdk/onesynth/platforms/lingible"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// naming are the items of all tables that have a text in any attribute.
+func (m *moderated) naming(text string) (found []string) {
+	for _, table := range lingible.Platform().Database.Tables {
+		for _, item := range m.Items(m.t, table.Name) {
+			var read map[string]any
+			err := attributevalue.UnmarshalMap(item, &read)
+			content, errJSON := json.Marshal(read)
+			if err := errors.Join(err, errJSON); err != nil {
+				m.t.Fatal(err)
+			}
+			if strings.Contains(string(content), text) {
+				found = append(found, table.Name+" "+string(content))
+			}
+		}
+	}
+	return found
+}
+
+// wrongVotes are the notes of votes for submissions that are gone, and the submissions whose count
+// of votes is wrong.
+func (m *moderated) wrongVotes() (found []string) {
+	there := map[string]bool{}
+	for _, item := range m.Items(m.t, "Submissions") {
+		var read lingible.Submission
+		if err := attributevalue.UnmarshalMap(item, &read); err != nil {
+			m.t.Fatal(err)
+		}
+		if there[read.ID] = true; read.Upvotes != len(read.UpvotedBy) {
+			found = append(found, fmt.Sprintf("%+v", read))
+		}
+	}
+	for _, item := range m.Items(m.t, "Users") {
+		var read struct {
+			PK, SK       string
+			SubmissionID string `dynamodbav:"submission_id"`
+		}
+		if err := attributevalue.UnmarshalMap(item, &read); err != nil {
+			m.t.Fatal(err)
+		}
+		if strings.HasPrefix(read.SK, "VOTE#") && !there[read.SubmissionID] {
+			found = append(found, fmt.Sprintf("%+v", read))
+		}
+	}
+	return found
+}
+
+// settled is the service of the cleaner, with the access patterns that its function has.
+func (m *moderated) settled() *service.Service {
+	db, err := m.Tables.As(lingible.Platform(), "accountcleaner")
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	return &service.Service{DB: db}
+}
+
+// leaves lets a user, who is an administrator, have something of each kind, which others have voted
+// for, and begin to leave.
+// It returns the term that the user has submitted, and brought into the lexicon if it is approved.
+func (m *moderated) leaves(id string, shared lingible.Submission, voters []service.Caller, isApproved,
+	isOld bool) (term string) {
+	m.t.Helper()
+	ctx, caller := m.t.Context(), m.Premium(m.t, id)
+	term = "term of " + strings.TrimLeft(id, "leavr-")
+	submission, err := m.Submit(ctx, caller, proposal(term))
+	if err == nil {
+		err = m.Validate(ctx, lingible.Slug(term), submission.ID)
+	}
+	for _, voter := range voters {
+		if err == nil {
+			_, err = m.Vote(ctx, voter, submission.ID)
+		}
+	}
+	if err == nil && isApproved {
+		_, err = m.Approve(ctx, "administrator", submission.ID)
+	}
+	if err == nil {
+		_, err = m.Vote(ctx, caller, shared.ID)
+	}
+	if err == nil {
+		_, err = m.Reject(ctx, id, m.submitted("rejected with "+term).ID)
+	}
+	for range 2 {
+		if err == nil {
+			_, err = m.Translate(ctx, caller, lingible.TranslationInput{Text: "no cap"})
+		}
+	}
+	if err == nil && isOld {
+		// 7 days later no item of the user names the submission.
+		err = m.Tables.Delete(ctx, "DeleteUserItem", []any{"USER#" + id, "SUBMITTED#" + lingible.Slug(term)},
+			dynamo.Equal("submission_id", submission.ID))
+	}
+	if err == nil {
+		_, _, err = m.Keys().Begin(ctx, id, "a key", []byte("request"), time.Second)
+	}
+	m.Advance(time.Hour)
+	if err == nil {
+		err = m.DeleteAccount(ctx, caller)
+	}
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	return term
+}
+
+// A cleaner that dies after any write, and is resumed, leaves no item that names the user in any
+// table, and no vote for a submission that is gone, not even in between. An approved term stays.
+func TestCleanerDies(t *testing.T) {
+	t.Parallel()
+	m := newModerated(t, 100)
+	ctx := t.Context()
+	shared := m.submitted("shared term")
+	if err := m.Validate(ctx, lingible.Slug(shared.Term), shared.ID); err != nil {
+		t.Fatal(err)
+	}
+	voters := []service.Caller{m.Caller("voter 1"), m.Caller("voter 2")}
+	cleaner := m.settled()
+	for died := 1; ; died++ {
+		id := fmt.Sprintf("leaver-%02d", died)
+		isApproved := died%2 == 0
+		term := m.leaves(id, shared, voters, isApproved, died%4 < 2)
+		var writes atomic.Int64
+		m.Tables.Recorder.Faults(func(schema.Operation) error {
+			if writes.Load() >= int64(died) {
+				return errors.New("the process is dead")
+			}
+			return nil
+		}, func(operation schema.Operation) error {
+			if operation == schema.DeleteItem || operation == schema.UpdateItem {
+				writes.Add(1)
+			}
+			return nil
+		})
+		complete, err := cleaner.CleanAccount(ctx, id)
+		m.Tables.Recorder.Faults(nil, nil)
+		if wrong := m.wrongVotes(); len(wrong) > 0 {
+			t.Errorf("died after write %d: %v", died, wrong)
+		}
+		if _, err := m.Usage(ctx, service.Caller{ID: id, Issued: m.Read().Add(-30 * time.Minute)}); !errors.Is(err,
+			lingible.ErrUserDeleted) {
+			t.Errorf("died after write %d: the user gets %v", died, err)
+		}
+		isLast := err == nil && complete
+		if !isLast {
+			if complete, err := cleaner.CleanAccount(ctx, id); err != nil || !complete {
+				t.Errorf("died after write %d: resumed: %t, %v", died, complete, err)
+			}
+			if left := m.naming(id); len(left) > 0 {
+				t.Errorf("died after write %d: left are %v", died, left)
+			}
+		}
+		if wrong := m.wrongVotes(); len(wrong) > 0 {
+			t.Errorf("resumed after write %d: %v", died, wrong)
+		}
+		if _, found, err := service.StoredEntry(m.Service, ctx, lingible.Slug(term)); err != nil ||
+			found != isApproved {
+			t.Errorf("died after write %d: the lexicon has the term: %t, %v", died, found, err)
+		}
+		if isLast {
+			if died < 9 {
+				t.Errorf("it makes %d writes", died-1)
+			}
+			break
+		}
+	}
+	if read, _, err := service.StoredSubmission(ctx, m.Service, lingible.Slug(shared.Term), shared.ID); err != nil ||
+		read.Upvotes != 0 {
+		t.Errorf("got %+v, %v", read, err)
+	}
+}
+
+// A vote that arrives while its submission is being deleted leaves nothing either, and a user who
+// has come back keeps what is new.
+func TestCleanerAmidOthers(t *testing.T) {
+	t.Parallel()
+	m := newModerated(t, 100)
+	ctx := t.Context()
+	shared := m.submitted("shared term")
+	if err := m.Validate(ctx, lingible.Slug(shared.Term), shared.ID); err != nil {
+		t.Fatal(err)
+	}
+	m.leaves("leaver-01", shared, []service.Caller{m.Caller("voter 1")}, false, false)
+	voters := m.Items(t, "Submissions")
+	var submission lingible.Submission
+	for _, item := range voters {
+		var read lingible.Submission
+		if err := attributevalue.UnmarshalMap(item, &read); err != nil {
+			t.Fatal(err)
+		}
+		if read.UserID == "leaver-01" {
+			submission = read
+		}
+	}
+	var once sync.Once
+	voted := false
+	m.Tables.Recorder.Faults(func(operation schema.Operation) error {
+		if operation == schema.DeleteItem {
+			isVoter := false
+			once.Do(func() { isVoter = true })
+			if isVoter {
+				_, err := m.Vote(ctx, m.Caller("voter 2"), submission.ID)
+				voted = err == nil
+			}
+		}
+		return nil
+	}, nil)
+	cleaner := m.settled()
+	complete, err := cleaner.CleanAccount(ctx, "leaver-01")
+	m.Tables.Recorder.Faults(nil, nil)
+	if err != nil || !complete || !voted || submission.ID == "" {
+		t.Errorf("got %t, %v; voted is %t", complete, err, voted)
+	}
+	if found := append(m.wrongVotes(), m.naming(submission.ID)...); len(found) > 0 {
+		t.Errorf("left are %v", found)
+	}
+	m.Advance(time.Hour)
+	back := m.Caller("leaver-01")
+	if _, err := m.Upgrade(ctx, back); err != nil {
+		t.Fatal(err)
+	}
+	before := m.naming("leaver-01")
+	if complete, err := cleaner.CleanAccount(ctx, "leaver-01"); err != nil || !complete {
+		t.Errorf("again: got %t, %v", complete, err)
+	}
+	if after := m.naming("leaver-01"); len(before) != 2 || !slices.Equal(before, after) {
+		t.Errorf("the user who has come back had %v, and has %v", before, after)
+	}
+	// Without time it is not complete, and nothing is lost.
+	m.leaves("leaver-02", shared, nil, false, false)
+	if complete, err := cleaner.CleanAccount(hurried{ctx}, "leaver-02"); err != nil || complete {
+		t.Errorf("without time: got %t, %v", complete, err)
+	}
+}

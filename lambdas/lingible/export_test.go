@@ -1,0 +1,516 @@
+package lingible_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	awsdynamodb "github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream"
+	service "github.com/onesynth-cdk/onesynth/lambdas/lingible"
+	"github.com/onesynth-cdk/onesynth/lambdas/lingible/language"
+	"github.com/onesynth-cdk/onesynth/platforms/lingible"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// objects is a bucket. Its zero value is empty.
+type objects struct {
+	mu   sync.Mutex
+	kept map[string][]byte
+}
+
+func (o *objects) Put(_ context.Context, key string, body io.ReadSeeker) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.kept == nil {
+		o.kept = map[string][]byte{}
+	}
+	kept, err := io.ReadAll(body)
+	o.kept[key] = kept
+	return err
+}
+
+func (o *objects) Read(_ context.Context, key string) ([]byte, bool, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	kept, found := o.kept[key]
+	return kept, found, nil
+}
+
+// process is an exporter's process: its tables and its bucket. It dies when step, which runs before
+// and after each request, says so; from then on no request of it arrives.
+type process struct {
+	dynamo.Client
+	service.ExportObjects
+	// isLate makes the index show nothing.
+	isLate bool
+	step   func() error
+}
+
+func (p *process) around(request func() error) error {
+	for _, run := range []func() error{p.step, request, p.step} {
+		if run == nil {
+			continue
+		}
+		if err := run(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *process) GetItem(ctx context.Context, input *awsdynamodb.GetItemInput,
+	options ...func(*awsdynamodb.Options)) (output *awsdynamodb.GetItemOutput, err error) {
+	err = p.around(func() error { output, err = p.Client.GetItem(ctx, input, options...); return err })
+	return output, err
+}
+
+func (p *process) UpdateItem(ctx context.Context, input *awsdynamodb.UpdateItemInput,
+	options ...func(*awsdynamodb.Options)) (output *awsdynamodb.UpdateItemOutput, err error) {
+	err = p.around(func() error { output, err = p.Client.UpdateItem(ctx, input, options...); return err })
+	return output, err
+}
+
+func (p *process) Query(ctx context.Context, input *awsdynamodb.QueryInput,
+	options ...func(*awsdynamodb.Options)) (output *awsdynamodb.QueryOutput, err error) {
+	if p.isLate {
+		return &awsdynamodb.QueryOutput{}, nil
+	}
+	err = p.around(func() error { output, err = p.Client.Query(ctx, input, options...); return err })
+	return output, err
+}
+
+func (p *process) BatchGetItem(ctx context.Context, input *awsdynamodb.BatchGetItemInput,
+	options ...func(*awsdynamodb.Options)) (output *awsdynamodb.BatchGetItemOutput, err error) {
+	err = p.around(func() error { output, err = p.Client.BatchGetItem(ctx, input, options...); return err })
+	return output, err
+}
+
+func (p *process) Put(ctx context.Context, key string, body io.ReadSeeker) error {
+	return p.around(func() error { return p.ExportObjects.Put(ctx, key, body) })
+}
+
+func (p *process) Read(ctx context.Context, key string) (body []byte, found bool, err error) {
+	err = p.around(func() error { body, found, err = p.ExportObjects.Read(ctx, key); return err })
+	return body, found, err
+}
+
+// lexicon is a lexicon with its exports, on tables of its own.
+type lexicon struct {
+	*service.Service
+	t       *testing.T
+	tables  *dynamotest.Tables
+	objects objects
+	now     time.Time
+}
+
+func newLexicon(t *testing.T) *lexicon {
+	t.Helper()
+	tables := dynamotest.Open(t, lingible.Platform().Database)
+	return &lexicon{Service: &service.Service{DB: tables.DB}, t: t, tables: tables,
+		now: time.Date(2026, 2, 2, 9, 0, 0, 0, time.UTC)}
+}
+
+// exporter is one in a process of its own, whose index shows nothing if isLate.
+func (l *lexicon) exporter(isLate bool, step func() error) *service.Exporter {
+	l.t.Helper()
+	p := &process{Client: l.tables.Recorder, ExportObjects: &l.objects, isLate: isLate, step: step}
+	names := map[string]string{}
+	for _, table := range lingible.Platform().Database.Tables {
+		names[table.Name] = table.Name
+	}
+	db, err := dynamo.New(p, lingible.Platform().Database, names)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return &service.Exporter{DB: db, Objects: p, Index: language.Build, Now: func() time.Time { return l.now }}
+}
+
+// approve stores a term, which is its own slug.
+func (l *lexicon) approve(t *testing.T, term, source string) {
+	t.Helper()
+	entry := lingible.Entry{Term: term, Gloss: "To be " + term, Examples: []string{"I " + term + "."},
+		Sources: []string{source}, Confidence: 0.9, Momentum: 0.5}
+	if added, err := l.AddEntry(t.Context(), entry); !added || err != nil {
+		t.Errorf("%s: got %v, %v", term, added, err)
+	}
+}
+
+func (l *lexicon) remove(t *testing.T, slug string) {
+	t.Helper()
+	text := func(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
+	if _, err := l.tables.Client.DeleteItem(t.Context(), &awsdynamodb.DeleteItemInput{
+		TableName: new("Lexicon"), Key: map[string]types.AttributeValue{"PK": text("TERM#" + slug),
+			"SK": text("METADATA#lexicon")},
+	}); err != nil {
+		t.Error(err)
+	}
+}
+
+// want checks that the latest export has these terms, and is settled.
+func (l *lexicon) want(t *testing.T, slugs ...string) {
+	t.Helper()
+	latest, digest, err := l.exporter(false, nil).Latest(t.Context(), "")
+	if settled, isIndexed, failed := service.ExportDigest(l.exporter(false, nil), t.Context()); settled != digest ||
+		!isIndexed || failed != nil {
+		t.Errorf("the table has the digest %s, %v; the object has %s", settled, failed, digest)
+	}
+	got := l.exported(t)
+	slices.Sort(slugs)
+	// The index has the same terms.
+	live := language.NewLive(func(context.Context, string) (language.Latest, string, error) {
+		return latest, "only", nil
+	}, nil, slog.New(slog.DiscardHandler), nil)
+	for _, slug := range slugs {
+		if entry, found, failed := live.Entry(t.Context(), slug); !found || entry.Slug() != slug || failed != nil {
+			t.Errorf("the index has %+v for %s, %v", entry, slug, failed)
+		}
+	}
+	if !slices.Equal(got, slugs) || err != nil {
+		t.Errorf("the export has %v, %v; want %v", got, err, slugs)
+	}
+}
+
+// exported are the slugs of the object that people read.
+func (l *lexicon) exported(t *testing.T) (slugs []string) {
+	t.Helper()
+	var export service.Export
+	body, _, err := l.objects.Read(t.Context(), service.ExportKey)
+	if err == nil {
+		err = json.Unmarshal(body, &export)
+	}
+	if err != nil {
+		t.Error(err)
+	}
+	for _, entry := range export.Terms {
+		slugs = append(slugs, entry.Slug())
+	}
+	return slugs
+}
+
+// However many exporters work at once on the changes of many, the last export has every term of the
+// table, also if the index shows none of them yet.
+func TestExportsAtOnce(t *testing.T) {
+	t.Parallel()
+	l := newLexicon(t)
+	changes := make(chan string, 60)
+	var exporters, users errgroup.Group
+	for range 4 {
+		exporters.Go(func() error {
+			exporter := l.exporter(true, nil)
+			for slug := range changes {
+				// A batch has all that is there, five at most. One that fails comes again.
+				batch := []string{slug}
+				for len(batch) < 5 && len(changes) > 0 {
+					if more, ok := <-changes; ok {
+						batch = append(batch, more)
+					}
+				}
+				_, err := exporter.Export(t.Context(), batch)
+				for errors.Is(err, service.ErrExportRunning) {
+					if err = retry.Pause(t.Context(), retry.Delay(1)); err == nil {
+						_, err = exporter.Export(t.Context(), batch)
+					}
+				}
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	var want []string
+	for i := range 40 {
+		slug := fmt.Sprintf("term%02d", i)
+		users.Go(func() error {
+			l.approve(t, slug, lingible.SourceCommunity)
+			changes <- slug
+			if i%4 == 0 {
+				l.remove(t, slug)
+				changes <- slug
+			}
+			return nil
+		})
+		if i%4 != 0 {
+			want = append(want, slug)
+		}
+	}
+	_ = users.Wait()
+	close(changes)
+	if err := exporters.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	l.want(t, want...)
+}
+
+// A term that cannot be read is exported as it was before, and named; a new one is left out. All others are exported.
+func TestExportOfUnreadableTerms(t *testing.T) {
+	t.Parallel()
+	l := newLexicon(t)
+	for _, term := range []string{"first", "second"} {
+		l.approve(t, term, lingible.SourceInitial)
+	}
+	if _, err := l.exporter(false, nil).Export(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	l.approve(t, "third", lingible.SourceCommunity)
+	l.approve(t, "fourth", lingible.SourceCommunity)
+	for _, slug := range []string{"second", "fourth"} {
+		text := func(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
+		if _, err := l.tables.Client.UpdateItem(t.Context(), &awsdynamodb.UpdateItemInput{
+			TableName: new("Lexicon"), Key: map[string]types.AttributeValue{"PK": text("TERM#" + slug),
+				"SK": text("METADATA#lexicon")},
+			AttributeUpdates: map[string]types.AttributeValueUpdate{
+				"examples": {Action: types.AttributeActionPut, Value: text("none")}},
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	terms, err := l.exporter(false, nil).Export(t.Context(), []string{"second", "third", "fourth"})
+	unreadable, ok := errors.AsType[*service.UnreadableTermsError](err)
+	if !ok || len(unreadable.Causes) != 2 || unreadable.Causes["second"] == nil || unreadable.Causes["fourth"] == nil ||
+		terms != 3 {
+		t.Errorf("got %d terms, %v", terms, err)
+	}
+	l.want(t, "first", "second", "third")
+}
+
+// An exporter that dies at any step leaves the export before or the next one, whole. When its claim
+// has ended, its batch comes again, and the export has everything.
+func TestExporterDies(t *testing.T) {
+	t.Parallel()
+	l := newLexicon(t)
+	dead := errors.New("the process is dead")
+	terms := []string{"first"}
+	l.approve(t, "first", lingible.SourceInitial)
+	if _, err := l.exporter(true, nil).Export(t.Context(), terms); err != nil {
+		t.Fatal(err)
+	}
+	for last := 1; ; last++ {
+		term := fmt.Sprintf("term%02d", last)
+		l.approve(t, term, lingible.SourceCommunity)
+		steps := 0
+		_, err := l.exporter(true, func() error {
+			if steps++; steps >= last {
+				return dead
+			}
+			return nil
+		}).Export(t.Context(), []string{term})
+		if err == nil {
+			if last < 10 {
+				t.Errorf("got %d steps", last)
+			}
+			break
+		}
+		if !errors.Is(err, dead) {
+			t.Fatal(err)
+		}
+		if got := len(l.exported(t)); got != len(terms) && got != len(terms)+1 {
+			t.Errorf("step %d: got %d terms, want %d or one more", last, got, len(terms))
+		}
+		again := func() error {
+			_, err := l.exporter(true, nil).Export(t.Context(), []string{term})
+			return err
+		}
+		if err := again(); err != nil && !errors.Is(err, service.ErrExportRunning) {
+			t.Errorf("step %d: %v", last, err)
+		}
+		l.now = l.now.Add(70 * time.Second)
+		if err := again(); err != nil {
+			t.Errorf("step %d: %v", last, err)
+		}
+		terms = append(terms, term)
+		l.want(t, terms...)
+	}
+}
+
+// An exporter that fails gives its claim back.
+func TestExportFails(t *testing.T) {
+	t.Parallel()
+	l := newLexicon(t)
+	l.approve(t, "first", lingible.SourceInitial)
+	refused := errors.New("refused")
+	steps := 0
+	if _, err := l.exporter(false, func() error {
+		if steps++; steps == 4 {
+			return refused
+		}
+		return nil
+	}).Export(t.Context(), nil); !errors.Is(err, refused) {
+		t.Fatal(err)
+	}
+	if terms, err := l.exporter(false, nil).Export(t.Context(), nil); terms != 1 || err != nil {
+		t.Errorf("got %d, %v", terms, err)
+	}
+}
+
+// An exporter whose claim has ended while it worked neither writes nor settles.
+func TestExportLosesItsClaim(t *testing.T) {
+	t.Parallel()
+	for name, until := range map[string]int{"ErrBeforePut": 6, "ErrBetweenPuts": 8, "ErrBeforeSettle": 10} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := newLexicon(t)
+			l.approve(t, "first", lingible.SourceInitial)
+			steps := 0
+			_, err := l.exporter(true, func() error {
+				if steps++; steps != until {
+					return nil
+				}
+				l.now = l.now.Add(70 * time.Second)
+				l.approve(t, "second", lingible.SourceCommunity)
+				_, err := l.exporter(true, nil).Export(t.Context(), []string{"first", "second"})
+				return err
+			}).Export(t.Context(), []string{"first"})
+			if !errors.Is(err, service.ErrExportLost) {
+				t.Errorf("got %v", err)
+			}
+			l.want(t, "first", "second")
+		})
+	}
+}
+
+// An export has the terms of each source of the export before, also one whose change never came. It
+// has what the lexicon says of a term, and nothing of a user.
+func TestExport(t *testing.T) {
+	t.Parallel()
+	l := newLexicon(t)
+	export := func(want int, slugs ...string) {
+		t.Helper()
+		if got, err := l.exporter(false, nil).Export(t.Context(), slugs); got != want || err != nil {
+			t.Errorf("got %d, %v, want %d", got, err, want)
+		}
+	}
+	if latest, digest, err := l.exporter(false, nil).Latest(t.Context(), ""); latest.Index != nil || digest != "" ||
+		err != nil {
+		t.Errorf("got %v, %q, %v before the first", latest, digest, err)
+	}
+	export(0)
+	l.approve(t, "beta", "club")
+	l.approve(t, "yeet", lingible.SourceInitial)
+	export(1)
+	export(2, "beta", "never")
+	l.approve(t, "alpha", "club")
+	if _, err := l.tables.Client.UpdateItem(t.Context(), &awsdynamodb.UpdateItemInput{
+		TableName: new("Lexicon"), UpdateExpression: new("SET reviewed_by = :ann"),
+		Key: map[string]types.AttributeValue{
+			"PK": &types.AttributeValueMemberS{Value: "TERM#alpha"},
+			"SK": &types.AttributeValueMemberS{Value: "METADATA#lexicon"}},
+		ExpressionAttributeValues: map[string]types.AttributeValue{":ann": &types.AttributeValueMemberS{Value: "ann"}},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	export(3)
+	l.want(t, "alpha", "beta", "yeet")
+	l.remove(t, "beta")
+	export(2)
+	l.want(t, "alpha", "yeet")
+	body, _, _ := l.objects.Read(t.Context(), "lexicon/lexicon.json")
+	if want := `{"exported_at":"2026-02-02T09:00:00Z","listed_at":"2026-02-02T09:00:00Z","terms":[{"term":"alpha","gloss":"To be alpha","examples":["I alpha."],"sources":["club"],"is_quiz_eligible":false,"confidence":0.9,"momentum":0.5},{"term":"yeet",`; !strings.HasPrefix(
+		string(body), want) {
+		t.Errorf("got %s", body)
+	}
+
+	// A reader takes an object only with the digest in the table.
+	_, digest, err := l.exporter(false, nil).Latest(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if latest, same, err := l.exporter(false, nil).Latest(t.Context(), digest); latest.Index != nil || same != digest ||
+		err != nil {
+		t.Errorf("got %v, %q, %v of the export that the reader has", latest, same, err)
+	}
+	for _, body := range []string{"", digest[1:], strings.Repeat("0", len(digest)) + "index"} {
+		if err := l.objects.Put(t.Context(), service.IndexKey, strings.NewReader(body)); err != nil {
+			t.Fatal(err)
+		}
+		if latest, got, err := l.exporter(false, nil).Latest(t.Context(), "older"); err == nil || latest.Index != nil ||
+			got != "older" {
+			t.Errorf("%.20q: got %v, %q, %v", body, latest, got, err)
+		}
+	}
+	if err := l.objects.Put(t.Context(), service.ExportKey, strings.NewReader("{")); err != nil {
+		t.Fatal(err)
+	}
+	// One that is spoiled or gone is made from the index.
+	export(1)
+	l.want(t, "yeet")
+	delete(l.objects.kept, service.ExportKey)
+	delete(l.objects.kept, service.IndexKey)
+	if latest, _, err := l.exporter(false, nil).Latest(t.Context(), "older"); err == nil {
+		t.Errorf("got %v from no object", latest)
+	}
+	export(1)
+	l.want(t, "yeet")
+}
+
+// TestExportOfOne: what an export reads for a changed term is the same, however many terms there are.
+func TestExportOfOne(t *testing.T) {
+	t.Parallel()
+	l := newLexicon(t)
+	for i := range 150 {
+		l.approve(t, fmt.Sprint("term", i), lingible.SourceCommunity)
+	}
+	if _, err := l.exporter(false, nil).Export(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 2 {
+		l.approve(t, fmt.Sprint("later", i), lingible.SourceCommunity)
+		l.tables.Recorder.Requests()
+		terms, err := l.exporter(false, nil).Export(t.Context(), []string{fmt.Sprint("later", i)})
+		units := 0.0
+		made := l.tables.Recorder.Requests()
+		for _, request := range made {
+			if request.Operation == schema.Query || request.Operation == schema.GetItem ||
+				request.Operation == schema.BatchGetItem {
+				units += request.Units
+			}
+		}
+		if err != nil || terms != 151+i || len(made) != 4 || units > 10 {
+			t.Errorf("got %d terms, %v, with %d requests and %.1f read units; want 4 and at most 10", terms, err,
+				len(made), units)
+		}
+		// A day later all are listed again.
+		if i == 1 {
+			l.now = l.now.Add(24 * time.Hour)
+			l.remove(t, "term0")
+			if terms, err := l.exporter(false, nil).Export(t.Context(), []string{"later1"}); err != nil ||
+				terms != 151 {
+				t.Errorf("the first export of another day has %d terms, %v; want 151", terms, err)
+			}
+		}
+	}
+}
+
+func TestChangedTerms(t *testing.T) {
+	t.Parallel()
+	var event stream.Event
+	if err := json.Unmarshal([]byte(`{"Records":[
+		{"eventName":"INSERT","dynamodb":{"Keys":{"PK":{"S":"TERM#no-cap"},"SK":{"S":"METADATA#lexicon"}}}},
+		{"eventName":"REMOVE","dynamodb":{"Keys":{"PK":{"S":"TERM#TERM#"},"SK":{"S":"METADATA#lexicon"}}}},
+		{"eventName":"MODIFY","dynamodb":{"Keys":{"PK":{"S":"EXPORT"},"SK":{"S":"METADATA#export"}}}},
+		{"eventName":"MODIFY","dynamodb":{"Keys":{"PK":{"N":"1"}}}}, {"dynamodb":{}}, {}]}`), &event); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, change := range event.Changes() {
+		got = append(got, service.ChangedTerm(change))
+	}
+	if !slices.Equal(got, []string{"no-cap", "TERM#", "", "", "", ""}) {
+		t.Errorf("got %q", got)
+	}
+}

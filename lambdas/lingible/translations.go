@@ -1,0 +1,253 @@
+package lingible
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+	"github.com/google/uuid"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/model"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
+	"github.com/onesynth-cdk/onesynth/platforms/lingible"
+)
+
+// Charge is what a translation changes of the usage of its user.
+type Charge struct {
+	// Usage is the usage as it was read.
+	Usage lingible.Usage
+	// Limit is how many translations the tier allows on a day.
+	Limit int
+	// NextMidnight is when the next day begins, if the day of Usage is over. Zero: it is not.
+	NextMidnight time.Time
+}
+
+// Translate translates a text. It charges the translation, unless that is the text itself, and
+// keeps it for as long as the tier says. It returns [lingible.ErrUserDeleted], a [*validate.Error] of a text
+// that is too long for the tier, a [*lingible.UsageError] or a [*model.Error].
+func (s *Service) Translate(ctx context.Context, caller Caller,
+	in lingible.TranslationInput) (lingible.ChargedTranslation, error) {
+	charge, err := s.charge(ctx, caller)
+	if err != nil {
+		return lingible.ChargedTranslation{}, err
+	}
+	if allowed, length := charge.Usage.Tier.Limits().TextLength, utf8.RuneCountInString(in.Text); length > allowed {
+		// An upgrade helps, so the answer is not kept; validation is what the caller sees.
+		return lingible.ChargedTranslation{}, fmt.Errorf("%w: %w",
+			&lingible.SubscriptionError{What: "a text of this length"}, validate.Errorf("text", validate.RuleLength,
+				"has %d characters; your tier allows %d: shorten it, or upgrade with POST /user/upgrade", length,
+				allowed))
+	}
+	direction := cmp.Or(in.Direction, lingible.ToStandard)
+	rendering, err := s.Language.Translate(ctx, in.Text, direction)
+	if err != nil {
+		if _, failed := errors.AsType[*model.Error](err); failed {
+			s.count(ctx, "LanguageFailures", 1)
+		}
+		return lingible.ChargedTranslation{}, err
+	}
+	made := lingible.ChargedTranslation{Translation: lingible.Translation{
+		OriginalText: in.Text, TranslatedText: rendering.Text, Direction: direction, Confidence: rendering.Confidence,
+		LowConfidence: rendering.Confidence < lingible.LowConfidence, ModelUsed: s.Language.ModelID(),
+		CreatedAt: s.Calendar.Time(),
+	}}
+	if rendering.Unchanged {
+		made.Unchanged, made.DailyUsed, made.DailyLimit = true, charge.Usage.Used(made.CreatedAt), charge.Limit
+		return made, nil
+	}
+	id, err := uuid.NewV7()
+	if err != nil {
+		return lingible.ChargedTranslation{}, fmt.Errorf("make an id: %w", err)
+	}
+	made.ID = id.String()
+	settle := s.countTerms(ctx, made.Translation, rendering.Terms)
+	isStale := false
+	err = retry.Do(ctx, func() error {
+		if isStale {
+			if charge, err = s.charge(ctx, caller); err != nil {
+				return err
+			}
+		}
+		isStale = true
+		made.DailyUsed, made.DailyLimit = charge.Usage.DailyUsed+1, charge.Limit
+		if !charge.NextMidnight.IsZero() {
+			made.DailyUsed = 1
+		}
+		var until time.Time
+		if history := charge.Usage.Tier.Limits().History; history > 0 {
+			until = made.CreatedAt.Add(history)
+		}
+		return s.storeTranslation(ctx, charge, made, until)
+	})
+	if wrong := settle(err == nil); wrong > 0 {
+		s.count(ctx, "TermsNotCounted", wrong)
+	}
+	if err != nil {
+		return lingible.ChargedTranslation{}, err
+	}
+	s.count(ctx, "Translations", 1)
+	return made, nil
+}
+
+// charge is what a translation would change at this moment. It returns a [*lingible.UsageError] if the limit
+// of the day is reached.
+func (s *Service) charge(ctx context.Context, caller Caller) (charge Charge, err error) {
+	if charge.Usage, err = s.Usage(ctx, caller); err != nil {
+		return charge, err
+	}
+	now := s.Calendar.Time()
+	charge.Limit = charge.Usage.Tier.Limits().DailyTranslations
+	if charge.Usage.Used(now) >= charge.Limit {
+		return charge, &lingible.UsageError{What: "translations a day", Limit: charge.Limit,
+			Until: charge.Usage.ResetDailyAt}
+	}
+	if !now.Before(charge.Usage.ResetDailyAt) {
+		charge.NextMidnight = s.Calendar.NextMidnight(now)
+	}
+	return charge, nil
+}
+
+// countTerms counts the terms of a translation, as [Service.CountTerms] does, while that is charged.
+func (s *Service) countTerms(ctx context.Context, made lingible.Translation,
+	terms []string) (settle func(isCharged bool) (wrong int)) {
+	if s.Lexicon == nil || len(terms) == 0 {
+		return func(bool) int { return 0 }
+	}
+	// A text with no more words than its only term is that term, in any of its forms.
+	words := func(slug string) int { return strings.Count(slug, "-") }
+	isLookUp := made.Direction == lingible.ToStandard && len(terms) == 1 &&
+		words(lingible.Slug(made.OriginalText)) <= words(terms[0])
+	return s.CountTerms(ctx, terms, isLookUp)
+}
+
+// Translations lists up to most translations of a caller that are kept, newest first, from a cursor on; "" is the
+// beginning. It returns a [*lingible.SubscriptionError] for a free user, and a [*validate.Error] for a cursor of
+// another list.
+func (s *Service) Translations(ctx context.Context, caller Caller, most int, from string) (lingible.TranslationList,
+	error) {
+	usage, err := s.Usage(ctx, caller)
+	if err == nil && usage.Tier.Limits().History == 0 {
+		err = &lingible.SubscriptionError{What: "the history of translations"}
+	}
+	if err != nil {
+		return lingible.TranslationList{}, err
+	}
+	list := lingible.TranslationList{Translations: []lingible.Translation{}}
+	read := dynamo.List{Pattern: "ListTranslations", Values: []any{userKey(caller.ID), translationPrefix},
+		Key: s.CursorKey, Scope: []string{caller.ID}}
+	items, next, err := dynamo.ReadPage[translationItem](ctx, s.DB, read, from, most)
+	now := s.Calendar.Time()
+	for _, item := range items {
+		// DynamoDB deletes expired items late.
+		if item.TTL > now.Unix() {
+			item.LowConfidence = item.Confidence < lingible.LowConfidence
+			list.Translations = append(list.Translations, item.Translation)
+		}
+	}
+	list.NextCursor = next
+	return list, err
+}
+
+// DeleteTranslation deletes a translation of a user. It returns [lingible.ErrTranslationNotFound].
+func (s *Service) DeleteTranslation(ctx context.Context, user, id string) error {
+	// Another spelling of the same UUID is another key to a store, so it is no id.
+	if parsed, err := uuid.Parse(id); err != nil || parsed.String() != id {
+		return lingible.ErrTranslationNotFound
+	}
+	found, err := dynamo.Held(s.DB.Delete(ctx, "DeleteTranslation", translationKey(user, id).values(),
+		expression.AttributeExists(dynamo.Name("PK"))))
+	if err == nil && !found {
+		err = lingible.ErrTranslationNotFound
+	}
+	return err
+}
+
+// DeleteTranslations deletes all translations of a user. It returns [context.DeadlineExceeded] if there are
+// more than there is time for; a repeat goes on.
+func (s *Service) DeleteTranslations(ctx context.Context, user string) error {
+	complete, err := s.eraseTranslations(ctx, user)
+	if err == nil && !complete {
+		err = fmt.Errorf("delete translations: %w", context.DeadlineExceeded)
+	}
+	return err
+}
+
+type translationItem struct {
+	key
+	lingible.Translation
+	TTL int64 `dynamodbav:"ttl"`
+}
+
+// translationPrefix begins the sort keys of translations.
+const translationPrefix = "TRANSLATION#"
+
+func translationKey(user, id string) key { return key{userKey(user), translationPrefix + id} }
+
+// storeTranslation charges a translation, and keeps it until a moment, unless that is zero. It returns [retry.ErrStale]
+// if the usage has another tier or day than the charge, or if its limit is reached.
+func (s *Service) storeTranslation(ctx context.Context, charge Charge, translation lingible.ChargedTranslation,
+	until time.Time) error {
+	read := charge.Usage
+	asRead := dynamo.Equal("tier", read.Tier).And(dynamo.Equal("reset_daily_at", dynamo.FormatTime(read.ResetDailyAt)))
+	used := dynamo.Name("daily_used")
+	var charged expression.UpdateBuilder
+	if charge.NextMidnight.IsZero() {
+		charged, asRead = expression.Add(used, expression.Value(1)),
+			asRead.And(used.LessThan(expression.Value(charge.Limit)))
+	} else {
+		charged = expression.Set(used, expression.Value(1)).Set(dynamo.Name("reset_daily_at"),
+			expression.Value(dynamo.FormatTime(charge.NextMidnight)))
+	}
+	if until.IsZero() && idempotency.ClaimFrom(ctx) == nil {
+		return s.chargeAlone(ctx, read, translation.ID, charged, asRead)
+	}
+	writes := []dynamo.Write{dynamo.Update(users, usageKey(read.UserID).values(), charged, asRead)}
+	if !until.IsZero() {
+		item := translationItem{translationKey(read.UserID, translation.ID), translation.Translation,
+			dynamo.ExpiryAt(until)}
+		writes = append(writes, dynamo.Put(translations, item, expression.ConditionBuilder{}))
+	}
+	return dynamo.UnlessStale(idempotency.Transact(ctx, s.DB, "StoreTranslation", translation, writes...))
+}
+
+// latestCharges is how many charges a usage names: those of a free user's day.
+const latestCharges = 10
+
+// chargeAlone charges a translation by a write of its own, which is half of what a transaction costs. A repeat of
+// a write whose answer was lost finds its id among the latest charges, which no one has changed unseen.
+func (s *Service) chargeAlone(ctx context.Context, read lingible.Usage, id string, charged expression.UpdateBuilder,
+	asRead expression.ConditionBuilder) error {
+	sameCharges := dynamo.Absent("charges")
+	if len(read.Charges) > 0 {
+		sameCharges = dynamo.Equal("charges", read.Charges)
+	}
+	latest := append(slices.Clone(read.Charges[max(0, len(read.Charges)-latestCharges+1):]), id)
+	err := s.DB.Update(ctx, "ChargeTranslation", usageKey(read.UserID).values(),
+		charged.Set(dynamo.Name("charges"), expression.Value(latest)), asRead.And(sameCharges), nil)
+	if refused, ok := errors.AsType[*dynamo.ConditionError](err); ok {
+		var stored lingible.Usage
+		if err := attributevalue.UnmarshalMap(refused.Item, &stored); err != nil {
+			return fmt.Errorf("read the usage: %w", err)
+		}
+		if slices.Contains(stored.Charges, id) {
+			return nil
+		}
+	}
+	return dynamo.UnlessStale(err)
+}
+
+// eraseTranslations deletes all translations of a user. It ends before the context does, and reports whether it has
+// deleted all.
+func (s *Service) eraseTranslations(ctx context.Context, user string) (complete bool, err error) {
+	return s.DB.Erase(ctx, dynamo.Erasure{List: "ListTranslationKeys", Delete: "DeleteTranslation"}, userKey(user))
+}

@@ -1,0 +1,524 @@
+package lingible_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/metricstest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/model"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
+	service "github.com/onesynth-cdk/onesynth/lambdas/lingible"
+	"github.com/onesynth-cdk/onesynth/lambdas/lingible/lingibletest"
+	"github.com/onesynth-cdk/onesynth/platforms/lingible"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// translates makes so many translations, one after the other.
+func translates(t *testing.T, w *lingibletest.World, caller service.Caller, n int) {
+	t.Helper()
+	for i := range n {
+		if _, err := w.Translate(t.Context(), caller,
+			lingible.TranslationInput{Text: fmt.Sprint("text ", i)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func dailyUsed(t *testing.T, w *lingibletest.World, caller service.Caller) int {
+	t.Helper()
+	balance, err := w.Balance(t.Context(), caller)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return balance.DailyUsed
+}
+
+// kept is what the history has, in pages.
+func kept(t *testing.T, w *lingibletest.World, caller service.Caller, page int) (all []lingible.Translation) {
+	t.Helper()
+	for from, first := "", true; first || from != ""; first = false {
+		list, err := w.Translations(t.Context(), caller, page, from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, from = append(all, list.Translations...), list.NextCursor
+	}
+	return all
+}
+
+// flexing finds the same term in each text.
+type flexing struct{ lingibletest.Speaker }
+
+func (f *flexing) Translate(ctx context.Context, text string, to lingible.Direction) (lingible.Rendering, error) {
+	rendering, err := f.Speaker.Translate(ctx, text, to)
+	rendering.Terms = []string{"flex"}
+	return rendering, err
+}
+
+// Of 100 translations at once by a free user with 3 left, 3 succeed, and 3 are charged. Failed ones
+// and unchanged ones among them cost nothing. The terms of those that are refused do not count.
+func TestLimitUnderConcurrency(t *testing.T) {
+	t.Parallel()
+	w := lingibletest.New(t)
+	newTrends(w, lingible.Entry{Term: "flex"})
+	w.Language = &flexing{}
+	ann := w.Caller("ann")
+	translates(t, w, ann, 7)
+	var made atomic.Int64
+	var all sync.WaitGroup
+	for i := range 100 {
+		all.Go(func() {
+			text := fmt.Sprint("text ", i)
+			if i%10 == 0 {
+				text = []string{"same", "fail"}[i/10%2]
+			}
+			got, err := w.Translate(t.Context(), ann, lingible.TranslationInput{Text: text})
+			used, limited := errors.AsType[*lingible.UsageError](err)
+			_, failed := errors.AsType[*model.Error](err)
+			switch {
+			case limited && used.Limit == 10 && used.Until.Equal(time.Date(2026, 2, 3, 6, 0, 0, 0, time.UTC)):
+			case text == "fail" && failed, text == "same" && err == nil && got.Unchanged &&
+				got.TranslatedText == "same" && got.ID == "":
+			case err == nil && !got.Unchanged && got.TranslatedText == "to_standard "+text && got.DailyUsed > 7 &&
+				got.DailyUsed <= 10 && got.DailyLimit == 10:
+				made.Add(1)
+			default:
+				t.Errorf("%s: got %+v, %v", text, got, err)
+			}
+		})
+	}
+	all.Wait()
+	if used := dailyUsed(t, w, ann); made.Load() != 3 || used != 10 {
+		t.Errorf("%d succeeded, and %d of 10 are used", made.Load(), used)
+	}
+	if items := w.Items(t, "Translations"); len(items) != 0 {
+		t.Errorf("a free user has a history: %v", items)
+	}
+	if sums := metricstest.Sums(t, w.Counted()); sums["Translations"] != 10 || sums["TermsNotCounted"] != 0 {
+		t.Errorf("got the metrics %v", sums)
+	}
+	if _, counted := trend(t, w, "flex"); counted.Translations != 10 || counted.LookUps != 0 {
+		t.Errorf("got %+v", counted)
+	}
+}
+
+// An upgrade amid translations gives the new limit at once, and loses no count: of 120, as many
+// succeed as are charged, and 100 in the end.
+func TestUpgradeAmidTranslations(t *testing.T) {
+	t.Parallel()
+	w := lingibletest.New(t)
+	ann := w.Caller("ann")
+	translates(t, w, ann, 4)
+	made, upgraded := 4, make(chan struct{})
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	for i := range 120 {
+		all.Go(func() {
+			if i == 5 {
+				if _, err := w.Upgrade(t.Context(), ann); err != nil {
+					t.Error(err)
+				}
+				close(upgraded)
+				return
+			}
+			if i > 20 {
+				<-upgraded
+			}
+			got, err := w.Translate(t.Context(), ann, lingible.TranslationInput{Text: fmt.Sprint("text ", i)})
+			if limited, ok := errors.AsType[*lingible.UsageError](err); ok && (limited.Limit == 100 || i <= 20) {
+				return
+			}
+			if err != nil || i > 20 && got.DailyLimit != 100 {
+				t.Errorf("%d: got %+v, %v", i, got, err)
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			made++
+		})
+	}
+	all.Wait()
+	used := dailyUsed(t, w, ann)
+	inHistory := len(kept(t, w, ann, 100))
+	if made != used || used != 100 || inHistory < 90 || inHistory > 96 {
+		t.Errorf("%d succeeded, %d are charged, and %d kept", made, used, inHistory)
+	}
+}
+
+// The first translations of a day count from 0, however many come at once, and the day is the zone's.
+func TestDayChanges(t *testing.T) {
+	t.Parallel()
+	w := lingibletest.New(t)
+	ann := w.Caller("ann")
+	translates(t, w, ann, 10)
+	midnight := time.Date(2026, 2, 3, 6, 0, 0, 0, time.UTC)
+	w.Advance(midnight.Add(-time.Millisecond).Sub(w.Read()))
+	if _, err := w.Translate(t.Context(), ann, lingible.TranslationInput{Text: "late"}); !errors.Is(err,
+		&lingible.UsageError{}) {
+		t.Errorf("before midnight: got %v", err)
+	}
+	w.Advance(time.Millisecond)
+	var made atomic.Int64
+	var all sync.WaitGroup
+	for i := range 30 {
+		all.Go(func() {
+			_, err := w.Translate(t.Context(), ann, lingible.TranslationInput{Text: fmt.Sprint("new ", i)})
+			if err == nil {
+				made.Add(1)
+			} else if !errors.Is(err, &lingible.UsageError{}) {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	balance, err := w.Balance(t.Context(), ann)
+	if err != nil || made.Load() != 10 || balance.DailyUsed != 10 ||
+		!balance.ResetDailyAt.Equal(midnight.Add(24*time.Hour)) {
+		t.Errorf("%d succeeded; got %+v, %v", made.Load(), balance, err)
+	}
+}
+
+// A text may be as long as the tier says, in characters.
+func TestTextLength(t *testing.T) {
+	t.Parallel()
+	w := lingibletest.New(t)
+	ann, bob := w.Caller("ann"), w.Premium(t, "bob")
+	text := func(n int) lingible.TranslationInput {
+		return lingible.TranslationInput{Text: string(slices.Repeat([]rune{'Ω'}, n)), Direction: lingible.ToSlang}
+	}
+	for name, test := range map[string]struct {
+		caller service.Caller
+		length int
+		ok     bool
+	}{"Free": {ann, 50, true}, "FreeBeyond": {ann, 51, false}, "Premium": {bob, 100, true}} {
+		got, err := w.Translate(t.Context(), test.caller, text(test.length))
+		if (err == nil) != test.ok || test.ok && got.Direction != lingible.ToSlang {
+			t.Errorf("%s: got %+v, %v", name, got, err)
+		}
+	}
+	_, err := w.Translate(t.Context(), ann, text(51))
+	wrong, ok := errors.AsType[*validate.Error](err)
+	if !ok || wrong.Error() != "text: has 51 characters; your tier allows 50: shorten it, or upgrade with POST "+
+		"/user/upgrade" {
+		t.Errorf("got %v", err)
+	}
+	if used := dailyUsed(t, w, ann); used != 1 {
+		t.Errorf("%d are charged", used)
+	}
+}
+
+// The history has the translations of a premium user, newest first, for 30 days, also while expired
+// items are not yet deleted; each item has its end.
+func TestHistory(t *testing.T) {
+	t.Parallel()
+	w := lingibletest.New(t)
+	ann, bob := w.Premium(t, "ann"), w.Premium(t, "ann#")
+	var want []lingible.Translation
+	for i := range 7 {
+		got, err := w.Translate(t.Context(), ann, lingible.TranslationInput{Text: fmt.Sprint("Text “", i, "”")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want = slices.Insert(want, 0, got.Translation)
+		translates(t, w, bob, 1)
+		w.Advance(time.Hour)
+	}
+	for _, page := range []int{1, 3, 7, 100} {
+		if diff := cmp.Diff(want, kept(t, w, ann, page)); diff != "" {
+			t.Errorf("in pages of %d (-want +got):\n%s", page, diff)
+		}
+	}
+	table, _ := lingible.Platform().Database.Table("Translations")
+	if table.TimeToLive != "ttl" {
+		t.Errorf("the time to live of the table is %q", table.TimeToLive)
+	}
+	for _, item := range w.Items(t, "Translations") {
+		var read struct {
+			CreatedAt time.Time `dynamodbav:"created_at"`
+			TTL       int64     `dynamodbav:"ttl"`
+		}
+		if err := attributevalue.UnmarshalMap(item, &read); err != nil ||
+			read.TTL != read.CreatedAt.Add(30*24*time.Hour).Unix() {
+			t.Errorf("got %+v, %v", read, err)
+		}
+		for name := range item {
+			if _, ok := table.Attribute(name); !ok {
+				t.Errorf("an item has %s, which the schema does not", name)
+			}
+		}
+	}
+	list, err := w.Translations(t.Context(), bob, 3, "")
+	if err != nil || len(list.Translations) != 3 {
+		t.Fatalf("got %+v, %v", list, err)
+	}
+	if _, err := w.Translations(t.Context(), ann, 3, list.NextCursor); !errors.As(err, new(*validate.Error)) {
+		t.Errorf("with the cursor of another user: got %v", err)
+	}
+	if _, err := w.Translations(t.Context(), w.Caller("free"), 3, ""); !errors.Is(err, &lingible.SubscriptionError{}) {
+		t.Errorf("of a free user: got %v", err)
+	}
+	// Deletions are of one's own.
+	ctx := t.Context()
+	for _, id := range []string{want[0].ID, "", "x", "019D0000-0000-7000-8000-000000000000",
+		"019d0000-0000-7000-8000-000000000000"} {
+		if err := w.DeleteTranslation(ctx, "ann#", id); !errors.Is(err, lingible.ErrTranslationNotFound) {
+			t.Errorf("delete %q: got %v", id, err)
+		}
+	}
+	if err := w.DeleteTranslation(ctx, "ann", want[0].ID); err != nil {
+		t.Error(err)
+	}
+	if err := w.DeleteTranslation(ctx, "ann", want[0].ID); !errors.Is(err, lingible.ErrTranslationNotFound) {
+		t.Errorf("delete again: got %v", err)
+	}
+	w.Advance(30*24*time.Hour - 5*time.Hour)
+	if diff := cmp.Diff(want[1:4], kept(t, w, ann, 2)); diff != "" {
+		t.Errorf("30 days later (-want +got):\n%s", diff)
+	}
+	// A request that ends too soon says so, and a repeat goes on.
+	if err := w.DeleteTranslations(hurried{ctx}, "ann"); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("without time: got %v", err)
+	}
+	if err := w.DeleteTranslations(ctx, "ann"); err != nil {
+		t.Error(err)
+	}
+	if items := w.Items(t, "Translations"); len(items) != 7 {
+		t.Errorf("%d items are left, want those of the other user", len(items))
+	}
+}
+
+// hurried is a context that ends so soon that no step begins.
+type hurried struct{ context.Context }
+
+func (hurried) Deadline() (time.Time, bool) { return time.Now().Add(2 * time.Second), true }
+
+// inflector finds one term, which may be in another form in the text.
+type inflector struct{ lingibletest.Speaker }
+
+func (*inflector) Translate(context.Context, string, lingible.Direction) (lingible.Rendering, error) {
+	return lingible.Rendering{Text: "showing off", Confidence: 0.25, Terms: []string{"flex"}}, nil
+}
+
+// The terms of a charged translation count once, those that are all of the text apart, and their loss fails no request.
+func TestTermsAreCounted(t *testing.T) {
+	t.Parallel()
+	w := lingibletest.New(t)
+	w.Know(lingible.Entry{Term: "no cap"}, lingible.Entry{Term: "flex"})
+	ann := w.Premium(t, "ann")
+	for _, text := range []string{"No cap!", "same", "fail"} {
+		_, _ = w.Translate(t.Context(), ann, lingible.TranslationInput{Text: text})
+	}
+	w.Language = &inflector{}
+	flexes := []lingible.TranslationInput{{Text: "they flex"}, {Text: "Flexing!"},
+		{Text: "boast", Direction: lingible.ToSlang}}
+	for _, isLost := range []bool{false, true} {
+		w.Tables.Recorder.Faults(func(operation schema.Operation) error {
+			if isLost && operation == schema.UpdateItem {
+				return errors.New("refused")
+			}
+			return nil
+		}, nil)
+		for _, in := range flexes {
+			got, err := w.Translate(t.Context(), ann, in)
+			if err != nil || !got.LowConfidence {
+				t.Errorf("got %+v, %v", got, err)
+			}
+		}
+	}
+	for slug, want := range map[string][2]int{"no-cap": {1, 0}, "flex": {1, 2}} {
+		if _, counted := trend(t, w, slug); [2]int{counted.LookUps, counted.Translations} != want {
+			t.Errorf("%s: got %+v, want %v", slug, counted, want)
+		}
+	}
+	want := map[string]float64{"Translations": 7, "LanguageFailures": 1, "TermsNotCounted": 3}
+	if diff := cmp.Diff(want, metricstest.Sums(t, w.Counted())); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// A charge that comes again, since the answer to it was lost, is one, also after others, and when
+// another day has begun.
+func TestLostCharge(t *testing.T) {
+	t.Parallel()
+	w := lingibletest.New(t)
+	ann := w.Caller("ann")
+	w.Tables.Wire.Lose(1)
+	translates(t, w, ann, 2)
+	midnight := time.Date(2026, 2, 3, 6, 0, 0, 0, time.UTC)
+	for i, between := range []func(){
+		func() {},
+		func() { translates(t, w, ann, 4) },
+		func() { w.Advance(midnight.Sub(w.Read())); translates(t, w, ann, 9) },
+	} {
+		usage, err := w.Usage(t.Context(), ann)
+		if err != nil {
+			t.Fatal(err)
+		}
+		charge := func() error {
+			made := lingible.ChargedTranslation{Translation: lingible.Translation{ID: fmt.Sprint("charge ", i)}}
+			return service.StoreTranslation(w.Service, t.Context(), service.Charge{Usage: usage, Limit: 10}, made,
+				time.Time{})
+		}
+		if err := charge(); err != nil {
+			t.Fatal(err)
+		}
+		between()
+		used := dailyUsed(t, w, ann)
+		if err := charge(); err != nil || dailyUsed(t, w, ann) != used || used != []int{3, 8, 9}[i] {
+			t.Errorf("%d: got %v; %d were charged, and %d are", i, err, used, dailyUsed(t, w, ann))
+		}
+	}
+}
+
+// The answer is kept under the idempotency key with the charge: whenever an answer is lost or the
+// process dies, the next attempt gets the kept answer or makes the translation, and one is charged.
+func TestTranslationIsChargedOnce(t *testing.T) {
+	t.Parallel()
+	w := lingibletest.New(t)
+	ann := w.Premium(t, "ann")
+	keys := w.Keys()
+	keys.Now = w.Read
+	dead := errors.New("the process is dead")
+	attempt := func(key string) (idempotency.Response, error) {
+		response, _, err := idempotency.Request{
+			Keys: keys, Scope: ann.ID, Key: key, Content: []byte("request"), Claim: idempotency.WhileReading,
+			Log: slog.New(slog.DiscardHandler),
+			Answer: func(result any) (idempotency.Response, error) {
+				return idempotency.Response{Status: 200, Body: []byte(result.(lingible.ChargedTranslation).ID)}, nil
+			},
+		}.Do(t.Context(), func(ctx context.Context) (any, error) {
+			return w.Translate(ctx, ann, lingible.TranslationInput{Text: "no cap"})
+		})
+		return response, err
+	}
+	for died := int64(1); ; died++ {
+		before, made := dailyUsed(t, w, ann), atomic.Int64{}
+		key := fmt.Sprint("key ", died)
+		w.Tables.Recorder.Faults(nil, func(schema.Operation) error {
+			if made.Add(1) >= died {
+				return dead
+			}
+			return nil
+		})
+		_, err := attempt(key)
+		w.Tables.Recorder.Faults(nil, nil)
+		if err == nil {
+			break
+		}
+		w.Advance(time.Minute) // its lease ends
+		first, err := attempt(key)
+		again, errAgain := attempt(key)
+		if err != nil || errAgain != nil || string(first.Body) != string(again.Body) ||
+			dailyUsed(t, w, ann) != before+1 || !slices.ContainsFunc(kept(t, w, ann, 100),
+			func(t lingible.Translation) bool {
+				return t.ID == string(first.Body)
+			}) {
+			t.Errorf("died after request %d: got %s, %v, and %s, %v; %d were charged", died, first.Body, err,
+				again.Body, errAgain, dailyUsed(t, w, ann)-before)
+		}
+	}
+}
+
+// Whatever users do, on whichever days, as much is charged on a day as was translated, never more
+// than the tier allows, and the history has what premium users translated.
+func TestRandomDays(t *testing.T) {
+	t.Parallel()
+	users := 0
+	w := lingibletest.New(t)
+	rapid.Check(t, func(r *rapid.T) {
+		users++
+		caller, tier := w.Caller(fmt.Sprint("user ", users)), lingible.Free
+		used, inHistory, day, began := 0, 0, "", w.Read()
+		today := func() {
+			if now := w.Calendar.Day(w.Read()); now != day {
+				used, day = 0, now
+			}
+		}
+		translate := func(r *rapid.T) {
+			today()
+			text := rapid.SampledFrom([]string{"no cap", "same", "fail"}).Draw(r, "text")
+			got, err := w.Translate(t.Context(), caller, lingible.TranslationInput{Text: text})
+			limit := tier.Limits().DailyTranslations
+			_, limited := errors.AsType[*lingible.UsageError](err)
+			switch {
+			case limited != (used >= limit), err == nil && got.DailyLimit != limit,
+				!limited && (err != nil) != (text == "fail"):
+				r.Fatalf("after %d of %d: %s got %+v, %v", used, limit, text, got, err)
+			case err == nil && !got.Unchanged:
+				if used++; tier == lingible.Premium {
+					inHistory++
+				}
+			}
+			if err == nil && got.DailyUsed != used {
+				r.Fatalf("%d are used; got %+v", used, got)
+			}
+		}
+		r.Repeat(map[string]func(*rapid.T){
+			"translate": translate, "translate more": translate, "translate again": translate,
+			"advance": func(r *rapid.T) {
+				w.Advance(rapid.SampledFrom([]time.Duration{time.Millisecond, time.Hour, 6 * time.Hour,
+					23 * time.Hour}).Draw(r, "by"))
+			},
+			"upgrade": func(r *rapid.T) {
+				if rapid.IntRange(0, 5).Draw(r, "now") > 0 {
+					return
+				}
+				if _, err := w.Upgrade(t.Context(), caller); err != nil {
+					r.Fatal(err)
+				}
+				tier = lingible.Premium
+			},
+			"": func(r *rapid.T) {
+				today()
+				if got := dailyUsed(t, w, caller); got != used {
+					r.Fatalf("%d are charged, want %d", got, used)
+				}
+			},
+		})
+		if tier == lingible.Premium && w.Read().Sub(began) < 30*24*time.Hour {
+			if got := len(kept(t, w, caller, 100)); got != inHistory {
+				r.Fatalf("the history has %d, want %d", got, inHistory)
+			}
+		}
+	})
+}
+
+// Nothing is charged or kept for a user whose account is deleted while the language is at work.
+func TestDeletionAmidTranslation(t *testing.T) {
+	t.Parallel()
+	w := lingibletest.New(t)
+	ann := w.Premium(t, "ann")
+	w.Language = &slow{during: func() {
+		if err := w.DeleteAccount(t.Context(), ann); err != nil {
+			t.Error(err)
+		}
+	}}
+	w.Advance(time.Hour)
+	got, err := w.Translate(t.Context(), ann, lingible.TranslationInput{Text: "no cap"})
+	if !errors.Is(err, lingible.ErrUserDeleted) || len(w.Items(t, "Translations")) != 0 {
+		t.Errorf("got %+v, %v", got, err)
+	}
+}
+
+// slow is a language during whose work something else happens.
+type slow struct {
+	lingibletest.Speaker
+	during func()
+}
+
+func (s *slow) Translate(ctx context.Context, text string, to lingible.Direction) (lingible.Rendering, error) {
+	s.during()
+	return s.Speaker.Translate(ctx, text, to)
+}

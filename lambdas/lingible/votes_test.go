@@ -1,0 +1,578 @@
+package lingible_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awsdynamodb "github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/uuid"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/metricstest"
+	service "github.com/onesynth-cdk/onesynth/lambdas/lingible"
+	"github.com/onesynth-cdk/onesynth/platforms/lingible"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// Of 200 votes of 120 users at once, 120 count. The one that reaches the threshold approves, once,
+// and the lexicon has the term once.
+func TestConcurrentVotes(t *testing.T) {
+	t.Parallel()
+	m := newModerated(t, 10)
+	ctx := t.Context()
+	m.voters(120)
+	for threshold, voters := range map[int]int{1: 6, 10: 120, 6: 6, 7: 6} {
+		m.VotesToApprove = threshold
+		term := fmt.Sprint("term of ", threshold)
+		submission, before := m.open(term), metricstest.Sums(t, m.Counted())["Approvals"]
+		var all sync.WaitGroup
+		var counted, again atomic.Int32
+		votes := voters * 5 / 3
+		for i := range votes {
+			all.Go(func() {
+				vote, err := m.Vote(ctx, m.Caller(fmt.Sprint("voter ", i%voters)), submission.ID)
+				switch {
+				case errors.Is(err, lingible.ErrAlreadyVoted):
+					again.Add(1)
+				case err != nil || vote.SubmissionID != submission.ID || vote.Upvotes < 1 ||
+					vote.Approved != (vote.Status == lingible.CommunityApproved) ||
+					vote.Approved != (vote.Upvotes >= threshold):
+					t.Errorf("got %+v, %v", vote, err)
+				default:
+					counted.Add(1)
+				}
+			})
+		}
+		all.Wait()
+		got := m.stored(submission)
+		if got.Upvotes != voters || len(got.UpvotedBy) != voters || int(counted.Load()) < voters ||
+			int(counted.Load()+again.Load()) != votes {
+			t.Errorf("%d: %d votes of %d users, %d answers", threshold, got.Upvotes, len(got.UpvotedBy), counted.Load())
+		}
+		approvals, status, approval := 1, lingible.CommunityApproved, "community_vote"
+		if threshold > voters {
+			approvals, status, approval = 0, lingible.Validated, ""
+		}
+		if got.Status != status || got.ApprovalType != approval || got.ReviewedAt.IsZero() != (approvals == 0) ||
+			m.terms()[term] != approvals {
+			t.Errorf("%d: got %+v, and the lexicon %v", threshold, got, m.terms())
+		}
+		if n := metricstest.Sums(t, m.Counted())["Approvals"] - before; n != float64(approvals) {
+			t.Errorf("%d: counted %v approvals", threshold, n)
+		}
+		for i := range 3 {
+			if _, err := m.Vote(ctx, m.Caller(fmt.Sprint("voter ", i)), submission.ID); !errors.Is(err,
+				lingible.ErrAlreadyVoted) {
+				t.Errorf("again: got %v", err)
+			}
+		}
+	}
+}
+
+// Who may vote for what.
+func TestVoteRules(t *testing.T) {
+	t.Parallel()
+	m := newModerated(t, 1)
+	ctx := t.Context()
+	decided := func(status lingible.SubmissionStatus) lingible.Submission {
+		submission := m.open("term " + string(status))
+		m.spoil(submission, "status", &types.AttributeValueMemberS{Value: string(status)})
+		return submission
+	}
+	open, full := m.open("open"), decided(lingible.CommunityApproved)
+	m.spoil(full, "upvotes", &types.AttributeValueMemberN{Value: fmt.Sprint(lingible.MaxVotes)})
+	for name, test := range map[string]struct {
+		user, id string
+		want     error
+	}{
+		"Own":           {open.UserID, open.ID, lingible.ErrOwnSubmission},
+		"Pending":       {"bob", decided(lingible.Pending).ID, lingible.ErrNotOpen},
+		"AutoApproved":  {"bob", decided(lingible.AutoApproved).ID, lingible.ErrNotOpen},
+		"AdminApproved": {"bob", decided(lingible.AdminApproved).ID, lingible.ErrNotOpen},
+		"Rejected":      {"bob", decided(lingible.Rejected).ID, lingible.ErrNotOpen},
+		"AdminRejected": {"bob", decided(lingible.AdminRejected).ID, lingible.ErrNotOpen},
+		"Full":          {"bob", full.ID, lingible.ErrNotOpen},
+		"None":          {"bob", uuid.NewString(), lingible.ErrSubmissionNotFound},
+		"Spelling":      {"bob", strings.ToUpper(open.ID), lingible.ErrSubmissionNotFound},
+		"NoID":          {"bob", strings.Repeat("x", 3000), lingible.ErrSubmissionNotFound},
+	} {
+		if _, err := m.Vote(ctx, m.Caller(test.user), test.id); !errors.Is(err, test.want) {
+			t.Errorf("%s: got %v, want %v", name, err, test.want)
+		}
+	}
+	if votes := m.references("bob", "VOTE#"); len(votes) != 0 {
+		t.Errorf("refused votes left %v", votes)
+	}
+	// The first vote approves, and later ones count.
+	for i, user := range []string{"bob", "cy", "dee"} {
+		vote, err := m.Vote(ctx, m.Caller(user), open.ID)
+		if err != nil || vote != (lingible.Vote{SubmissionID: open.ID, Upvotes: i + 1,
+			Status: lingible.CommunityApproved, Approved: true}) {
+			t.Errorf("got %+v, %v", vote, err)
+		}
+		if _, err := m.Vote(ctx, m.Caller(user), open.ID); !errors.Is(err, lingible.ErrAlreadyVoted) {
+			t.Errorf("again: got %v", err)
+		}
+	}
+	if n := metricstest.Sums(t, m.Counted())["Approvals"]; n != 1 {
+		t.Errorf("counted %v approvals", n)
+	}
+}
+
+var errKilled = errors.New("the process was killed")
+
+// kill lets requests of these operations, in this order, be the last ones of a process. It returns
+// a function that says whether it was killed, and starts the next process.
+func (m *moderated) kill(last schema.Operation) (killed func() bool) {
+	var dead atomic.Bool
+	stop := func(schema.Operation) error {
+		if dead.Load() {
+			return errKilled
+		}
+		return nil
+	}
+	m.Tables.Recorder.Faults(stop, func(operation schema.Operation) error {
+		if operation == last {
+			dead.Store(true)
+			return errKilled
+		}
+		return nil
+	})
+	return func() bool {
+		m.Tables.Recorder.Faults(nil, nil)
+		return dead.Load()
+	}
+}
+
+// A vote whose process dies before it is counted is counted by the repeat, also one that an earlier
+// version has noted; one that was counted is not counted again. Answers that are lost change nothing.
+func TestVoteKilled(t *testing.T) {
+	t.Parallel()
+	m := newModerated(t, 3)
+	ctx := t.Context()
+	m.voters(3)
+	submission := m.open("term")
+	voter := func(i int) service.Caller { return m.Caller(fmt.Sprint("voter ", i)) }
+	votes := func(want int) {
+		t.Helper()
+		if got := m.stored(submission); got.Upvotes != want || len(got.UpvotedBy) != want {
+			t.Errorf("got %d votes, want %d", got.Upvotes, want)
+		}
+	}
+	killed := m.kill(schema.Query)
+	if _, err := m.Vote(ctx, voter(0), submission.ID); !killed() || !errors.Is(err, errKilled) {
+		t.Fatalf("got %v", err)
+	}
+	votes(0)
+	note := "VOTE#" + submission.ID
+	if notes := m.references(voter(0).ID, "VOTE#"); len(notes) > 0 {
+		t.Errorf("killed before the vote: got %v", notes)
+	}
+	if _, err := m.Tables.Client.PutItem(ctx,
+		&awsdynamodb.PutItemInput{TableName: aws.String("Users"), Item: dynamo.Item{
+			"PK":            &types.AttributeValueMemberS{Value: "USER#" + voter(0).ID},
+			"SK":            &types.AttributeValueMemberS{Value: note},
+			"submission_id": &types.AttributeValueMemberS{Value: submission.ID},
+			"term_key":      &types.AttributeValueMemberS{Value: "TERM#term"},
+		}}); err != nil {
+		t.Fatal(err)
+	}
+	if vote, err := m.Vote(ctx, voter(0), submission.ID); err != nil || vote.Upvotes != 1 {
+		t.Errorf("the repeat: got %+v, %v", vote, err)
+	}
+	votes(1)
+	killed = m.kill(schema.TransactWriteItems)
+	if _, err := m.Vote(ctx, voter(1), submission.ID); !killed() || !errors.Is(err, errKilled) {
+		t.Fatalf("got %v", err)
+	}
+	votes(2)
+	for i := range 2 {
+		if notes := m.references(voter(i).ID, "VOTE#"); !slices.Equal(notes, []string{note}) {
+			t.Errorf("got the notes %v", notes)
+		}
+	}
+	if _, err := m.Vote(ctx, voter(1), submission.ID); !errors.Is(err, lingible.ErrAlreadyVoted) {
+		t.Errorf("the repeat: got %v", err)
+	}
+	// The answer to the approval is lost.
+	m.Tables.Wire.Lose(1)
+	if vote, err := m.Vote(ctx, voter(2), submission.ID); err != nil || vote.Upvotes != 3 || !vote.Approved {
+		t.Errorf("got %+v, %v", vote, err)
+	}
+	votes(3)
+	if m.terms()["term"] != 1 {
+		t.Errorf("the lexicon has %v", m.terms())
+	}
+	// The answer to the vote is lost.
+	other := m.open("other")
+	m.Tables.Wire.Lose(1)
+	if vote, err := m.Vote(ctx, voter(0), other.ID); err != nil || vote.Upvotes != 1 ||
+		vote.Status != lingible.Validated {
+		t.Errorf("got %+v, %v", vote, err)
+	}
+	if got := m.stored(other); got.Upvotes != 1 {
+		t.Errorf("got %+v", got)
+	}
+}
+
+// The index of ids may be behind the table. What is stored and answered follows from the table.
+func TestIndexIsBehind(t *testing.T) {
+	t.Parallel()
+	m := newModerated(t, 10)
+	ctx := t.Context()
+	m.voters(2)
+	// read lets something happen after a submission was read by the index.
+	read := func(happens func() error) {
+		m.Tables.Recorder.Faults(nil, func(operation schema.Operation) error {
+			if operation != schema.Query {
+				return nil
+			}
+			m.Tables.Recorder.Faults(nil, nil)
+			return happens()
+		})
+	}
+	pending := m.submitted("term")
+	read(func() error { return m.Validate(ctx, "term", pending.ID) })
+	if vote, err := m.Vote(ctx, m.Caller("voter 0"), pending.ID); err != nil || vote.Upvotes != 1 ||
+		vote.Status != lingible.Validated {
+		t.Errorf("read as pending: got %+v, %v", vote, err)
+	}
+	read(func() error { return second(m.Vote(ctx, m.Caller("voter 1"), pending.ID)) })
+	if got, err := m.Approve(ctx, "admin", pending.ID); err != nil || got.Upvotes != 2 ||
+		got.Status != lingible.AdminApproved {
+		t.Errorf("read without a vote: got %+v, %v", got, err)
+	}
+	rejected := m.submitted("other")
+	read(func() error { return second(m.Reject(ctx, "admin", rejected.ID)) })
+	if _, err := m.Approve(ctx, "admin", rejected.ID); !errors.Is(err, lingible.ErrDecided) || m.terms()["other"] != 0 {
+		t.Errorf("read as pending: got %v", err)
+	}
+}
+
+// A vote that becomes impossible after its submission was read leaves no note.
+func TestVoteTooLate(t *testing.T) {
+	t.Parallel()
+	m := newModerated(t, 10)
+	ctx := t.Context()
+	m.voters(2)
+	rejected, deleted := m.open("rejected"), m.open("deleted")
+	for i, test := range []struct {
+		submission lingible.Submission
+		happens    func() error
+		want       error
+	}{
+		{rejected, func() error { _, err := m.Reject(ctx, "admin", rejected.ID); return err }, lingible.ErrNotOpen},
+		{deleted, func() error { return m.delete(deleted) }, lingible.ErrSubmissionNotFound},
+	} {
+		m.Tables.Recorder.Faults(nil, func(operation schema.Operation) error {
+			if operation != schema.Query {
+				return nil
+			}
+			m.Tables.Recorder.Faults(nil, nil)
+			return test.happens()
+		})
+		user := fmt.Sprint("voter ", i)
+		if _, err := m.Vote(ctx, m.Caller(user), test.submission.ID); !errors.Is(err, test.want) {
+			t.Errorf("got %v, want %v", err, test.want)
+		}
+		if votes := m.references(user, "VOTE#"); len(votes) != 0 {
+			t.Errorf("left %v", votes)
+		}
+	}
+	if got := m.stored(rejected); got.Upvotes != 0 || got.Status != lingible.AdminRejected {
+		t.Errorf("got %+v", got)
+	}
+}
+
+// Of administrators who approve and reject, votes that reach the threshold and validations, all at
+// once, one decides. The lexicon has the term once if that approved, and never if it rejected.
+func TestOneDecision(t *testing.T) {
+	t.Parallel()
+	m := newModerated(t, 2)
+	ctx := t.Context()
+	m.voters(4)
+	for round := range 6 {
+		term := fmt.Sprint("term ", round)
+		var submission lingible.Submission
+		if round%3 == 0 {
+			submission = m.submitted(term)
+		} else {
+			submission = m.open(term)
+		}
+		before := metricstest.Sums(t, m.Counted())["Approvals"]
+		var all sync.WaitGroup
+		var decisions atomic.Int32
+		attempt := func(decide func() (bool, error)) {
+			all.Go(func() {
+				switch isMine, err := decide(); {
+				case isMine && err == nil:
+					decisions.Add(1)
+				case err != nil && !errors.Is(err, lingible.ErrDecided) && !errors.Is(err, lingible.ErrNotOpen):
+					t.Errorf("got %v", err)
+				}
+			})
+		}
+		for i := range 4 {
+			attempt(func() (bool, error) {
+				_, err := m.Vote(ctx, m.Caller(fmt.Sprint("voter ", i)), submission.ID)
+				return false, err
+			})
+			attempt(func() (bool, error) { return false, m.Validate(ctx, lingible.Slug(term), submission.ID) })
+			attempt(func() (bool, error) { _, err := m.Approve(ctx, "approver", submission.ID); return true, err })
+			attempt(func() (bool, error) { _, err := m.Reject(ctx, "rejecter", submission.ID); return true, err })
+		}
+		all.Wait()
+		got := m.stored(submission)
+		want, approved := int32(1), 1
+		switch got.Status {
+		case lingible.CommunityApproved:
+			want = 0
+		case lingible.AdminRejected:
+			approved = 0
+		case lingible.AdminApproved:
+		default:
+			t.Errorf("got %+v", got)
+		}
+		if decisions.Load() != want || m.terms()[term] != approved || (got.ApprovalType == "") != (approved == 0) {
+			t.Errorf("round %d: %d decisions by administrators, %+v, and the lexicon %v", round, decisions.Load(), got,
+				m.terms())
+		}
+		if n := metricstest.Sums(t, m.Counted())["Approvals"] - before; n != float64(approved) {
+			t.Errorf("round %d: counted %v approvals", round, n)
+		}
+		if got.ReviewedBy != "" && (got.ReviewedBy == digest("approver")) != (approved == 1) {
+			t.Errorf("round %d: got %+v", round, got)
+		}
+	}
+	// An administrator whose answer was lost on its way has decided, too.
+	approved, rejected := m.open("approved"), m.open("rejected")
+	m.Tables.Wire.Lose(1)
+	if got, err := m.Approve(ctx, "approver", approved.ID); err != nil || got.Status != lingible.AdminApproved ||
+		m.terms()["approved"] != 1 {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	m.Tables.Wire.Lose(1)
+	if got, err := m.Reject(ctx, "rejecter", rejected.ID); err != nil || got.Status != lingible.AdminRejected ||
+		m.terms()["rejected"] != 0 {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	for name, err := range map[string]error{
+		"again":     second(m.Approve(ctx, "approver", approved.ID)),
+		"otherwise": second(m.Reject(ctx, "rejecter", approved.ID)),
+		"after all": second(m.Approve(ctx, "approver", rejected.ID)),
+	} {
+		if !errors.Is(err, lingible.ErrDecided) {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}
+
+// The submissions of one term by several users, approved at once, make one entry, and all are
+// approved.
+func TestOneEntry(t *testing.T) {
+	t.Parallel()
+	m := newModerated(t, 10)
+	var same []lingible.Submission
+	for range 3 {
+		same = append(same, m.open("low-key"), m.open("Low Key!"))
+	}
+	var all sync.WaitGroup
+	for _, submission := range same {
+		all.Go(func() {
+			if got, err := m.Approve(t.Context(), "admin", submission.ID); err != nil ||
+				got.Status != lingible.AdminApproved {
+				t.Errorf("got %+v, %v", got, err)
+			}
+		})
+	}
+	all.Wait()
+	for _, submission := range same {
+		if got := m.stored(submission); got.Status != lingible.AdminApproved {
+			t.Errorf("got %+v", got)
+		}
+	}
+	if terms := m.terms(); len(m.Items(t, "Lexicon")) != 1 || terms["low-key"]+terms["Low Key!"] != 1 {
+		t.Errorf("the lexicon has %v", terms)
+	}
+}
+
+// A validation that comes again, at once or after its process died at any write, is one.
+func TestOneValidation(t *testing.T) {
+	t.Parallel()
+	m := newModerated(t, 10)
+	ctx := t.Context()
+	m.speaker.Judge = func(lingible.Proposal) (lingible.Verdict, error) {
+		return lingible.Verdict{Valid: true, Confidence: 0.9, Usage: 8}, nil
+	}
+	validate := func(submission lingible.Submission) error {
+		return m.Validate(ctx, lingible.Slug(submission.Term), submission.ID)
+	}
+	same := m.submitted("same")
+	var all sync.WaitGroup
+	for range 6 {
+		all.Go(func() {
+			if err := validate(same); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	killed := m.submitted("killed")
+	after := m.kill(schema.BatchGetItem)
+	if err := validate(killed); !after() || !errors.Is(err, errKilled) || m.stored(killed).Status != lingible.Pending {
+		t.Errorf("killed before its write: got %v", err)
+	}
+	after = m.kill(schema.TransactWriteItems)
+	if err := validate(killed); !after() || !errors.Is(err, errKilled) ||
+		m.stored(killed).Status != lingible.AutoApproved {
+		t.Errorf("killed after its write: got %v", err)
+	}
+	lost := m.submitted("lost")
+	m.Tables.Wire.Lose(1)
+	if err := validate(lost); err != nil {
+		t.Error(err)
+	}
+	for _, submission := range []lingible.Submission{same, killed, lost} {
+		before := m.stored(submission)
+		m.Advance(time.Minute)
+		if err := validate(submission); err != nil {
+			t.Error(err)
+		}
+		if got := m.stored(submission); got.Status != lingible.AutoApproved ||
+			!got.ReviewedAt.Equal(before.ReviewedAt) {
+			t.Errorf("got %+v", got)
+		}
+	}
+	for term, n := range m.terms() {
+		if n != 1 {
+			t.Errorf("the lexicon has %s %d times", term, n)
+		}
+	}
+	// The one that was killed after its write did not count.
+	if n := metricstest.Sums(t, m.Counted())["Approvals"]; n != 2 || len(m.terms()) != 3 {
+		t.Errorf("counted %v approvals of %v", n, m.terms())
+	}
+	// What an administrator decides during the validation stays.
+	rejected := m.submitted("rejected")
+	m.speaker.Judge = func(lingible.Proposal) (lingible.Verdict, error) {
+		_, err := m.Reject(ctx, "admin", rejected.ID)
+		return lingible.Verdict{Valid: true, Confidence: 0.9, Usage: 8}, err
+	}
+	if err := validate(rejected); err != nil || m.stored(rejected).Status != lingible.AdminRejected ||
+		m.terms()["rejected"] != 0 {
+		t.Errorf("got %v, %+v", err, m.stored(rejected))
+	}
+}
+
+// Lists have the submissions of one user, newest first, and those open to votes, oldest first, with
+// their meaning and votes, and go on where a page ends. They name no user.
+func TestSubmissionLists(t *testing.T) {
+	t.Parallel()
+	m := newModerated(t, 10)
+	ctx := t.Context()
+	var mine, open []string
+	ann := m.Premium(t, "ann")
+	for i := range 7 {
+		own, err := m.Submit(ctx, ann, proposal(fmt.Sprint("own ", i)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		mine = append([]string{own.ID}, mine...)
+		m.Advance(time.Millisecond)
+		other := m.open(fmt.Sprint("open ", i))
+		open = append(open, other.ID)
+		m.submitted(fmt.Sprint("pending ", i))
+	}
+	for _, test := range []struct {
+		name  string
+		pages func(most int, from string) (lingible.SubmissionList, error)
+		want  []string
+	}{
+		{"mine", func(most int, from string) (lingible.SubmissionList, error) {
+			return m.OwnSubmissions(ctx, "ann", most, from)
+		}, mine},
+		{"pending", func(most int, from string) (lingible.SubmissionList, error) {
+			return m.OpenSubmissions(ctx, most, from)
+		}, open},
+		{"nobody's", func(most int, from string) (lingible.SubmissionList, error) {
+			return m.OwnSubmissions(ctx, "bob", most, from)
+		}, nil},
+	} {
+		for _, most := range []int{1, 3, 7, 100} {
+			var got []string
+			for from, first := "", true; first || from != ""; first = false {
+				list, err := test.pages(most, from)
+				if err != nil || len(list.Submissions) > most {
+					t.Fatalf("%s: got %d, %v", test.name, len(list.Submissions), err)
+				}
+				for _, submission := range list.Submissions {
+					if submission.Meaning == "" || submission.Example == "" {
+						t.Errorf("%s: got %+v", test.name, submission)
+					}
+					got = append(got, submission.ID)
+				}
+				// A cursor is signed at random, and has any three letters now and then.
+				from, list.NextCursor = list.NextCursor, ""
+				text, err := json.Marshal(list)
+				if err != nil || strings.Contains(string(text), "author") || strings.Contains(string(text), "ann") {
+					t.Errorf("%s: got %v, %s", test.name, err, text)
+				}
+			}
+			if !slices.Equal(got, test.want) {
+				t.Errorf("%s in pages of %d: got %v, want %v", test.name, most, got, test.want)
+			}
+		}
+	}
+	list, err := m.OwnSubmissions(ctx, "ann", 1, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.OpenSubmissions(ctx, 1, list.NextCursor); err == nil {
+		t.Error("a cursor of another list was taken")
+	}
+}
+
+// Nothing is written for a user whose account is deleted.
+func TestDeletedSubmitter(t *testing.T) {
+	t.Parallel()
+	m := newModerated(t, 10)
+	ctx := t.Context()
+	submission := m.open("term")
+	for name, attempt := range map[string]func(service.Caller) error{
+		"submit": func(ann service.Caller) error { _, err := m.Submit(ctx, ann, proposal("other")); return err },
+		"vote":   func(ann service.Caller) error { _, err := m.Vote(ctx, ann, submission.ID); return err },
+	} {
+		before, during := m.Premium(t, name+" before"), m.Premium(t, name+" during")
+		remove := func(caller service.Caller) error { return m.DeleteAccount(ctx, caller) }
+		if err := remove(before); err != nil {
+			t.Fatal(err)
+		}
+		if err := attempt(before); !errors.Is(err, lingible.ErrUserDeleted) {
+			t.Errorf("%s after the deletion: got %v", name, err)
+		}
+		m.Tables.Recorder.Faults(nil, func(schema.Operation) error {
+			m.Tables.Recorder.Faults(nil, nil)
+			return remove(during)
+		})
+		if err := attempt(during); !errors.Is(err, lingible.ErrUserDeleted) {
+			t.Errorf("%s during the deletion: got %v", name, err)
+		}
+		for _, user := range []string{before.ID, during.ID} {
+			if left := append(m.references(user, "VOTE#"), m.references(user, "SUBMITTED#")...); len(left) != 0 {
+				t.Errorf("%s left %v", user, left)
+			}
+		}
+	}
+	if got := m.stored(submission); got.Upvotes != 0 || len(m.Items(t, "Submissions")) != 1 {
+		t.Errorf("got %+v", got)
+	}
+}

@@ -1,0 +1,405 @@
+package todo_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/rapidtest"
+	"github.com/onesynth-cdk/onesynth/platforms/todo"
+)
+
+// Each history has a table of its own and asks it a thousand times.
+func TestMain(m *testing.M) {
+	rapidtest.Main(dynamotest.Covering(m, todo.Platform().Database), 6)
+}
+
+// TestRandomHistories lets several users do anything in any order, with replays,
+// refused conditions, conflicts and processes that die before or after any of their
+// requests to DynamoDB.
+func TestRandomHistories(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(r *rapid.T) {
+		r.Repeat(rapid.StateMachineActions(&history{t: t, world: newWorld(t), model: newModel()}))
+	})
+}
+
+// history is a random history. Its exported methods are what may happen in it, each with what the
+// model expects.
+type history struct {
+	t     *testing.T
+	world *world
+	model model
+	// fault is what the next request meets.
+	fault string
+	// attempts counts requests: each has a key of its own.
+	attempts int
+	steps    int
+}
+
+// The generators.
+var (
+	everyone        = []string{"ada", "bob", "cy#"}
+	usersGenerator  = rapid.SampledFrom(everyone)
+	emailsGenerator = rapid.SampledFrom(
+		[]string{"a@example.com", "A@example.com", "b@example.com", "c@example.com", "d@example.com"})
+	categoriesGenerator = rapid.SampledFrom([]todo.Text{"", "work", "a#b", "50%", "#", "日本"})
+	daysGenerator       = rapid.SampledFrom([]todo.Date{"", "2026-03-27", "2026-03-28", "2026-04-01"})
+	titlesGenerator     = rapid.SampledFrom([]string{"milk", "Bread", "ship it"})
+	prioritiesGenerator = rapid.SampledFrom(append(todo.Priorities(), todo.NoPriority))
+	statusesGenerator   = rapid.SampledFrom(todo.Statuses())
+)
+
+func drawUser(r *rapid.T) (id string, in todo.UserInput) {
+	return usersGenerator.Draw(r, "user"), todo.UserInput{Email: emailsGenerator.Draw(r, "email"),
+		Name: titlesGenerator.Draw(r, "name")}
+}
+
+func drawInput(r *rapid.T) todo.TaskInput {
+	return todo.TaskInput{
+		Title:       titlesGenerator.Draw(r, "title"),
+		Description: rapid.SampledFrom([]todo.Text{"", "more"}).Draw(r, "description"),
+		Status:      rapid.OneOf(statusesGenerator, rapid.Just(todo.Status(""))).Draw(r, "status"),
+		Priority:    prioritiesGenerator.Draw(r, "priority"), Category: categoriesGenerator.Draw(r, "category"),
+		DueDate: daysGenerator.Draw(r, "due date"),
+	}
+}
+
+func drawChange(r *rapid.T) todo.TaskChange {
+	return todo.TaskChange{
+		Title: maybe(r, titlesGenerator, "title"), Status: maybe(r, statusesGenerator, "status"),
+		Priority: maybe(r, prioritiesGenerator, "priority"),
+		Category: maybe(r, categoriesGenerator, "category"), DueDate: maybe(r, daysGenerator, "due date"),
+	}
+}
+
+func maybe[T any](r *rapid.T, g *rapid.Generator[T], label string) *T {
+	if !rapid.Bool().Draw(r, "change "+label) {
+		return nil
+	}
+	return new(g.Draw(r, label))
+}
+
+// drawTask is the id of a task of anyone, or of none.
+func (h *history) drawTask(r *rapid.T) string {
+	all := []string{"019d0000-0000-7000-8000-000000000000"}
+	for _, tasks := range h.model.tasks {
+		all = slices.AppendSeq(all, maps.Keys(tasks))
+	}
+	slices.Sort(all)
+	return rapid.SampledFrom(all).Draw(r, "task")
+}
+
+// request sends a request as the API does: it claims a key, does the work, and
+// keeps the answer. died says that the process did not live to answer.
+func (h *history) request(r *rapid.T, user, key string, do func(context.Context) (any, error)) (answer string,
+	err error, died bool) {
+	claim, replay, err := h.world.keys.Begin(h.t.Context(), user, key, []byte(key), time.Second)
+	if err != nil {
+		r.Fatalf("%s of %s: claim: %v", key, user, err)
+	}
+	if replay != nil {
+		return string(replay.Body), nil, false
+	}
+	ctx := idempotency.WithClaim(h.t.Context(), claim, func(result any) (idempotency.Response, error) {
+		return idempotency.Response{Status: 200, Body: []byte(render(result))}, nil
+	})
+	fault := h.fault
+	if fault == "condition" && strings.HasPrefix(key, "create user") {
+		fault = "conflict" // a refused condition is final there, and would be a lie
+	}
+	switch fault {
+	case "conflict", "condition":
+		code := map[string]string{"conflict": "TransactionConflict", "condition": "ConditionalCheckFailed"}[fault]
+		h.world.tables.Wire.Answers(canceledOnce(code))
+	case "killed before":
+		h.world.tables.Recorder.Faults(killedAt(rapid.IntRange(0, 4).Draw(r, "requests until then")), nil)
+	case "killed after":
+		h.world.tables.Recorder.Faults(nil, killedAt(rapid.IntRange(0, 4).Draw(r, "requests until then")))
+	}
+	h.fault = ""
+	result, err := do(ctx)
+	answer = render(result)
+	h.world.tables.Recorder.Faults(nil, nil)
+	h.world.tables.Wire.Answers(nil)
+	if errors.Is(err, errKilled) {
+		h.world.advance(2 * time.Second) // its lease ends
+		return "", nil, true
+	}
+	kept, isKept := claim.Kept()
+	if isKept && err == nil && string(kept.Body) != answer {
+		r.Fatalf("%s of %s: answered %s, kept %s", key, user, answer, kept.Body)
+	}
+	if !isKept {
+		response := idempotency.Response{Status: 200, Body: []byte(answer)}
+		if err != nil {
+			response = idempotency.Response{Status: 400, Body: []byte("error: " + err.Error())}
+		}
+		if err := h.world.keys.Settle(h.t.Context(), claim, response); err != nil {
+			r.Fatalf("%s of %s: settle: %v", key, user, err)
+		}
+	}
+	return answer, err, false
+}
+
+// do sends a request, again if it dies, and once more later, and checks that the answers are the
+// same. It reports whether the request succeeded, which it must unless an error is expected.
+func (h *history) do(r *rapid.T, user, name string, want error, do func(context.Context) (any, error)) (answer string,
+	ok bool) {
+	h.attempts++
+	key := fmt.Sprint(name, " ", h.attempts)
+	answer, err, died := h.request(r, user, key, do)
+	for died {
+		answer, err, died = h.request(r, user, key, do)
+	}
+	if text, failed := strings.CutPrefix(answer, "error: "); failed {
+		err = errors.New(text)
+	}
+	if err == nil && !h.model.deleting[user] {
+		if again, err, died := h.request(r, user, key, do); again != answer || err != nil || died {
+			r.Fatalf("%s of %s: answered %s, and again %s, %v, %t", key, user, answer, again, err, died)
+		}
+	}
+	if want == nil && err != nil || want != nil && (err == nil || err.Error() != want.Error()) {
+		r.Fatalf("%s: got error %v, want %v", name, err, want)
+	}
+	return answer, err == nil
+}
+
+// render tells what a result is.
+func render(result any) string {
+	if bulk, ok := result.(todo.BulkResult); ok {
+		return fmt.Sprint(bulk.Changed, " ", len(bulk.Failed))
+	}
+	return fmt.Sprintf("%+v", result)
+}
+
+// Fault makes the next request meet one.
+func (h *history) Fault(r *rapid.T) {
+	h.fault = rapid.SampledFrom([]string{"conflict", "condition", "killed before", "killed after"}).Draw(r, "fault")
+}
+
+// Time passes.
+func (h *history) Time(*rapid.T) { h.world.advance(time.Hour) }
+
+// CreateUser makes someone a user.
+func (h *history) CreateUser(r *rapid.T) {
+	user, in := drawUser(r)
+	if _, ok := h.do(r, user, "create user", h.model.creates(user, in.Email), func(ctx context.Context) (any, error) {
+		return h.world.CreateUser(ctx, user, in)
+	}); ok {
+		h.model.tasks[user] = map[string]todo.Task{}
+		h.readUser(r, user, in)
+	}
+}
+
+// UpdateUser changes one.
+func (h *history) UpdateUser(r *rapid.T) {
+	user, in := drawUser(r)
+	want := h.model.needsUser(user)
+	if want == nil {
+		want = h.model.takes(user, in.Email)
+	}
+	if _, ok := h.do(r, user, "update user", want, func(ctx context.Context) (any, error) {
+		return h.world.UpdateUser(ctx, user, in)
+	}); ok {
+		h.readUser(r, user, in)
+	}
+}
+
+func (h *history) readUser(r *rapid.T, user string, want todo.UserInput) {
+	got, err := h.world.GetUser(h.t.Context(), user)
+	if err != nil || got.Email != want.Email || got.Name != want.Name {
+		r.Fatalf("%s is %+v, %v; want %+v", user, got, err, want)
+	}
+	h.model.users[user] = got
+}
+
+// DeleteUser deletes one, or begins to.
+func (h *history) DeleteUser(r *rapid.T) {
+	user, inHurry := usersGenerator.Draw(r, "user"), rapid.Bool().Draw(r, "without time")
+	answer, ok := h.do(r, user, "delete user", h.model.deletes(user, h.world.clock()),
+		func(ctx context.Context) (any, error) {
+			if inHurry {
+				ctx = hurried{ctx}
+			}
+			complete, err := h.world.DeleteUser(ctx, user)
+			return todo.Erased{Complete: complete}, err
+		})
+	if ok {
+		h.model.gone(user, answer == render(todo.Erased{Complete: true}), h.world.clock())
+	}
+}
+
+// Erase lets the eraser finish every deletion.
+func (h *history) Erase(r *rapid.T) {
+	for _, user := range everyone {
+		if deletion, ok := h.world.deletion(h.t, user); ok {
+			if complete, err := h.world.eraser.Erase(h.t.Context(), deletion); err != nil || !complete {
+				r.Fatalf("erase: %v, %v", complete, err)
+			}
+		}
+		h.model.deleting[user] = false
+	}
+}
+
+// CreateTask makes a task.
+func (h *history) CreateTask(r *rapid.T) {
+	user, in := usersGenerator.Draw(r, "user"), drawInput(r)
+	if _, ok := h.do(r, user, "create", h.model.needsUser(user), func(ctx context.Context) (any, error) {
+		return h.world.CreateTask(ctx, user, in)
+	}); !ok {
+		return
+	}
+	all := h.world.list(h.t, user, todo.TaskFilter{Limit: 100})
+	if len(all) != len(h.model.tasks[user])+1 {
+		r.Fatalf("create: %s has %d tasks, want %d", user, len(all), len(h.model.tasks[user])+1)
+	}
+	for _, got := range all {
+		if _, known := h.model.tasks[user][got.ID]; known {
+			continue
+		}
+		if want := created(got.ID, in, got.CreatedAt); got != want {
+			r.Fatalf("create: got %+v, want %+v", got, want)
+		}
+		h.model.tasks[user][got.ID] = got
+	}
+}
+
+// ReplaceTask replaces a task.
+func (h *history) ReplaceTask(r *rapid.T) {
+	in := drawInput(r)
+	h.change(r, "replace", replacing(in), func(ctx context.Context, user, id string, version int) (todo.Task, error) {
+		return h.world.ReplaceTask(ctx, user, id, in, version)
+	})
+}
+
+// ChangeTask changes fields of a task.
+func (h *history) ChangeTask(r *rapid.T) {
+	c := drawChange(r)
+	h.change(r, "change", patching(c), func(ctx context.Context, user, id string, version int) (todo.Task, error) {
+		return h.world.ChangeTask(ctx, user, id, c, version)
+	})
+}
+
+func (h *history) change(r *rapid.T, name string, with func(*todo.Task),
+	do func(ctx context.Context, user, id string, version int) (todo.Task, error)) {
+	user, id := usersGenerator.Draw(r, "user"), h.drawTask(r)
+	current := h.model.tasks[user][id].Version
+	version := rapid.SampledFrom([]int{0, 0, current, current + 1}).Draw(r, "if version")
+	before := todo.At(h.world.clock())
+	want, wantErr := h.model.change(user, id, version, before, with)
+	answer, ok := h.do(r, user, name, wantErr, func(ctx context.Context) (any, error) {
+		return do(ctx, user, id, version)
+	})
+	if !ok {
+		return
+	}
+	if got, err := h.world.GetTask(h.t.Context(), user, id); err == nil && want.UpdatedAt == before &&
+		todo.At(h.world.clock()) != before {
+		// It died, and may have been done at either moment.
+		if want.CompletedAt == want.UpdatedAt {
+			want.CompletedAt = got.UpdatedAt
+		}
+		want.UpdatedAt = got.UpdatedAt
+	}
+	if answer != render(want) {
+		r.Fatalf("%s: got %s, want %s", name, answer, render(want))
+	}
+	h.model.tasks[user][id] = want
+}
+
+// DeleteTask deletes a task.
+func (h *history) DeleteTask(r *rapid.T) {
+	user, id := usersGenerator.Draw(r, "user"), h.drawTask(r)
+	_, want := h.model.change(user, id, 0, todo.At(h.world.clock()), func(*todo.Task) {})
+	h.do(r, user, "delete", want, func(ctx context.Context) (any, error) {
+		return nil, h.world.DeleteTask(ctx, user, id, 0)
+	})
+	delete(h.model.tasks[user], id)
+}
+
+// SetStatuses gives some tasks a status.
+func (h *history) SetStatuses(r *rapid.T) {
+	user, status := usersGenerator.Draw(r, "user"), statusesGenerator.Draw(r, "status")
+	var all, changed []string
+	for range rapid.IntRange(1, 5).Draw(r, "tasks") {
+		if id := h.drawTask(r); !slices.Contains(all, id) {
+			all = append(all, id)
+		}
+	}
+	with := func(task *todo.Task) { task.Status = status }
+	for _, id := range all {
+		if _, err := h.model.change(user, id, 0, todo.At(h.world.clock()), with); err == nil {
+			changed = append(changed, id)
+		}
+	}
+	answer, _ := h.do(r, user, "set statuses", nil, func(ctx context.Context) (any, error) {
+		return h.world.SetStatuses(ctx, user, all, status)
+	})
+	if want := fmt.Sprint(changed, " ", len(all)-len(changed)); answer != want {
+		r.Fatalf("set statuses: got %s, want %s", answer, want)
+	}
+	for _, id := range changed {
+		got, err := h.world.GetTask(h.t.Context(), user, id)
+		want, _ := h.model.change(user, id, 0, got.UpdatedAt, with)
+		if err != nil || got != want {
+			r.Fatalf("set statuses: got %+v, %v; want %+v", got, err, want)
+		}
+		h.model.tasks[user][id] = got
+	}
+}
+
+// DeleteCompleted deletes a user's completed tasks.
+func (h *history) DeleteCompleted(r *rapid.T) {
+	user := usersGenerator.Draw(r, "user")
+	h.do(r, user, "delete completed", nil, func(ctx context.Context) (any, error) {
+		return h.world.DeleteCompleted(ctx, user)
+	})
+	maps.DeleteFunc(h.model.tasks[user], func(_ string, task todo.Task) bool { return task.Status == todo.Completed })
+}
+
+// Check is the oracle: after each step the model agrees with what is read, every index with the
+// table item by item, the counts with a recount, and nothing is left of deleted users.
+func (h *history) Check(r *rapid.T) {
+	for _, finding := range h.world.disagreements(h.t) {
+		r.Error(finding)
+	}
+	h.steps++
+	for i, user := range everyone {
+		if h.model.deleting[user] {
+			continue
+		}
+		got, want := map[string]todo.Task{}, h.model.tasks[user]
+		for _, task := range h.world.list(h.t, user, todo.TaskFilter{Limit: 100}) {
+			got[task.ID] = task
+		}
+		if !maps.Equal(got, want) {
+			r.Errorf("%s has %+v, want %+v", user, got, want)
+		}
+		if (h.steps+i)%len(everyone) != 0 {
+			continue // the others' turn comes
+		}
+		for _, f := range []todo.TaskFilter{
+			{Status: todo.Completed}, {Priority: todo.High}, {Category: "a#b"},
+			{DueFrom: "2026-03-27", DueTo: "2026-03-28"}, {Overdue: todo.Yes},
+			{Search: "BREAD"}, {Sort: todo.ByStatus}, {Sort: todo.ByCategory, Status: todo.Pending},
+		} {
+			f.Limit = 3
+			want := ids(matching(slices.Collect(maps.Values(want)), f,
+				todo.Date(h.world.clock().Format(time.DateOnly))))
+			if got := ids(h.world.list(h.t, user, f)); !slices.Equal(got, want) {
+				r.Errorf("%s lists with %+v: %v, want %v", user, f, got, want)
+			}
+		}
+	}
+}

@@ -1,0 +1,569 @@
+package todo_test
+
+import (
+	"cmp"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awsdynamodb "github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
+	service "github.com/onesynth-cdk/onesynth/lambdas/todo"
+	"github.com/onesynth-cdk/onesynth/platforms/todo"
+)
+
+// matching is what a list should have, by a reading of the filter of the test's
+// own.
+func matching(tasks []todo.Task, f todo.TaskFilter, today todo.Date) []todo.Task {
+	var found []todo.Task
+	for _, task := range tasks {
+		open := task.Status == todo.Pending || task.Status == todo.InProgress
+		text := strings.ToLower(task.Title + "\x00" + string(task.Description))
+		byDate := f.Sort == todo.ByDueDate || f.Sort == todo.ByDefault &&
+			(f.DueFrom != "" || f.DueTo != "" || f.Overdue == todo.Yes)
+		switch {
+		case f.Status != "" && task.Status != f.Status,
+			f.Priority != "" && task.Priority != f.Priority,
+			f.Category != "" && task.Category != f.Category,
+			f.DueFrom != "" && (task.DueDate == "" || task.DueDate < f.DueFrom),
+			f.DueTo != "" && (task.DueDate == "" || task.DueDate > f.DueTo),
+			f.Overdue == todo.Yes && (task.DueDate == "" || task.DueDate >= today || !open),
+			!strings.Contains(text, strings.ToLower(f.Search)),
+			byDate && task.DueDate == "",
+			f.Sort == todo.ByPriority && task.Priority == "",
+			f.Sort == todo.ByCategory && task.Category == "":
+			continue
+		}
+		found = append(found, task)
+	}
+	slices.SortFunc(found, func(a, b todo.Task) int {
+		byID := strings.Compare(b.ID, a.ID) // newest first
+		switch sort := f.Sort; {
+		case sort == todo.ByDueDate || sort == todo.ByDefault &&
+			(f.DueFrom != "" || f.DueTo != "" || f.Overdue == todo.Yes):
+			return cmp.Or(strings.Compare(string(a.DueDate), string(b.DueDate)), -byID)
+		case sort == todo.ByStatus && f.Status == "":
+			return cmp.Or(strings.Compare(string(a.Status), string(b.Status)), -byID)
+		case sort == todo.ByPriority && f.Priority == "":
+			return cmp.Or(strings.Compare(string(a.Priority), string(b.Priority)), -byID)
+		case sort == todo.ByCategory && f.Category == "":
+			return cmp.Or(cmp.Compare(a.Category+"#", b.Category+"#"), -byID)
+		}
+		return byID
+	})
+	return found
+}
+
+// Every combination of filters and orders lists what a filter in memory lists, in
+// order, over pages of every size.
+func TestFiltersAndOrders(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.user(t, "ada")
+	var all []todo.Task
+	days := []todo.Date{"", "2026-03-27", "2026-03-28", "2026-03-29", "2026-12-31"}
+	categories := []todo.Text{"", "work", "work item", "home"}
+	for i := range 120 {
+		w.advance(time.Second)
+		all = append(all, w.task(t, "ada", todo.TaskInput{
+			Title:       fmt.Sprintf("Task %d %s", i, []string{"Milk", "BREAD", "Ärger"}[i%3]),
+			Description: []todo.Text{"", "now, bread"}[i/3%2],
+			Status:      todo.Statuses()[i%4],
+			Priority:    append(todo.Priorities(), todo.NoPriority)[i%5],
+			Category:    categories[i/2%4], DueDate: days[i/4%5],
+		}))
+	}
+	now := start.Add(120 * time.Second)
+	today := todo.Date(now.Format(time.DateOnly))
+	n := 0
+	group, _ := errgroup.WithContext(t.Context())
+	group.SetLimit(8)
+	for _, status := range []todo.Status{"", todo.Pending, todo.Completed} {
+		for _, priority := range []todo.Priority{"", todo.High} {
+			for _, category := range []todo.Text{"", "work"} {
+				for _, due := range [][2]todo.Date{{}, {"2026-03-28", "2026-03-28"}, {"2026-03-27", "2026-03-29"},
+					{"2026-03-28", ""}, {"", "2026-03-28"}, {"2027-01-01", "2027-01-02"}} {
+					for _, overdue := range []todo.Flag{"", todo.Yes} {
+						for _, text := range []string{"", "bread", "ÄRGER"} {
+							for _, sort := range []todo.Sort{todo.ByDefault, todo.ByCreation, todo.ByStatus,
+								todo.ByDueDate, todo.ByPriority, todo.ByCategory} {
+								// Every eleventh of 2,592: it shares no factor with the loops, and
+								// so each pair of values occurs, with each limit.
+								if n++; n%11 != 0 {
+									continue
+								}
+								f := todo.TaskFilter{
+									Status: status, Priority: priority, Category: category, DueFrom: due[0],
+									DueTo:   due[1],
+									Overdue: overdue, Search: text, Sort: sort, Limit: []int{7, 20, 100}[n/11/7%3],
+								}
+								group.Go(func() error {
+									want, got := ids(matching(all, f, today)), ids(w.list(t, "ada", f))
+									if !slices.Equal(got, want) {
+										return fmt.Errorf("%+v:\ngot  %v\nwant %v", f, got, want)
+									}
+									return nil
+								})
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+	if err := group.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A range of days has its first and its last day; each bound may be open.
+func TestDueBounds(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.user(t, "ada")
+	for _, day := range []todo.Date{"2025-12-31", "2026-01-01", "2026-01-02", "2026-01-31", "2026-02-01", "9999-12-31",
+		"0001-01-01", ""} {
+		w.task(t, "ada", todo.TaskInput{Title: string(orElse(string(day), "none")), DueDate: day})
+	}
+	for _, test := range []struct {
+		from, to todo.Date
+		want     string
+	}{
+		{"2026-01-01", "2026-01-31", "2026-01-01 2026-01-02 2026-01-31"},
+		{"2026-01-31", "2026-01-31", "2026-01-31"},
+		{"2026-02-01", "", "2026-02-01 9999-12-31"},
+		{"", "2025-12-31", "0001-01-01 2025-12-31"},
+		{"2026-01-03", "2026-01-30", ""},
+		{"0001-01-01", "9999-12-31", "0001-01-01 2025-12-31 2026-01-01 2026-01-02 2026-01-31 2026-02-01 9999-12-31"},
+	} {
+		for _, limit := range []int{1, 2, 20} {
+			if got := titles(w.list(t, "ada", todo.TaskFilter{DueFrom: test.from, DueTo: test.to,
+				Limit: limit})); got != test.want {
+				t.Errorf("%s to %s, by %d: got %s, want %s", test.from, test.to, limit, got, test.want)
+			}
+		}
+	}
+}
+
+// A task is overdue on the day after its due date, where the user is, unless it is
+// completed or cancelled.
+func TestOverdue(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.user(t, "ada")
+	for _, day := range []todo.Date{"", "2026-03-27", "2026-03-28", "2026-03-29", "2026-03-30"} {
+		for _, status := range todo.Statuses() {
+			w.task(t, "ada", todo.TaskInput{Title: string(day) + string(status), DueDate: day, Status: status})
+		}
+	}
+	for _, test := range []struct {
+		now   time.Time
+		zone  string
+		today todo.Date
+	}{
+		{time.Date(2026, 3, 28, 0, 0, 0, 0, time.UTC), "", "2026-03-28"},
+		{time.Date(2026, 3, 28, 23, 59, 59, 999_999_999, time.UTC), "", "2026-03-28"},
+		{time.Date(2026, 3, 29, 0, 0, 0, 0, time.UTC), "", "2026-03-29"},
+		{time.Date(2026, 3, 28, 22, 59, 59, 0, time.UTC), "Europe/Berlin", "2026-03-28"},
+		{time.Date(2026, 3, 28, 23, 0, 0, 0, time.UTC), "Europe/Berlin", "2026-03-29"},
+		// The night in which clocks go forward there.
+		{time.Date(2026, 3, 29, 21, 59, 59, 0, time.UTC), "Europe/Berlin", "2026-03-29"},
+		{time.Date(2026, 3, 29, 22, 0, 0, 0, time.UTC), "Europe/Berlin", "2026-03-30"},
+		{time.Date(2026, 3, 28, 9, 59, 59, 0, time.UTC), "Pacific/Kiritimati", "2026-03-28"},
+		{time.Date(2026, 3, 28, 10, 0, 0, 0, time.UTC), "Pacific/Kiritimati", "2026-03-29"},
+		{time.Date(2026, 3, 29, 10, 59, 59, 0, time.UTC), "Pacific/Pago_Pago", "2026-03-28"},
+	} {
+		w.now = test.now
+		var want []string
+		for _, day := range []todo.Date{"2026-03-27", "2026-03-28", "2026-03-29"} {
+			if day < test.today {
+				want = append(want, string(day)+"pending", string(day)+"in_progress")
+			}
+		}
+		for _, sort := range []todo.Sort{todo.ByDefault, todo.ByCreation, todo.ByStatus} {
+			got := strings.Fields(titles(w.list(t, "ada",
+				todo.TaskFilter{Overdue: todo.Yes, Timezone: test.zone, Sort: sort, Limit: 1})))
+			slices.Sort(got)
+			slices.Sort(want)
+			if !slices.Equal(got, want) {
+				t.Errorf("%v in %q, by %q: got %v, want %v", test.now, test.zone, sort, got, want)
+			}
+		}
+	}
+}
+
+// A category is any text, also what looks like a key or an escape, and is found as
+// itself alone.
+func TestCategories(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.user(t, "ada")
+	categories := []todo.Text{
+		"a", "a#", "a#b", "#", "##", "%", "%23", "%25", "a%23", "%2523", "a%", "CATEGORY#a", "日本語", "日", "é", "e\u0301",
+		" ", "a ", "A", "~", "\U0010ffff",
+		todo.Text(strings.Repeat("#", 50)), todo.Text(strings.Repeat("\U0001f600", 50)), "none", "\u202e",
+	}
+	for _, category := range categories {
+		w.task(t, "ada", todo.TaskInput{Title: string(category) + "!", Category: category})
+	}
+	w.task(t, "ada", todo.TaskInput{Title: "without"})
+	for _, category := range categories {
+		got := w.list(t, "ada", todo.TaskFilter{Category: category})
+		if len(got) != 1 || got[0].Category != category || got[0].Title != string(category)+"!" {
+			t.Errorf("%q: got %+v", category, got)
+		}
+	}
+	for _, limit := range []int{1, 3, 100} {
+		if got := w.list(t, "ada", todo.TaskFilter{Sort: todo.ByCategory, Limit: limit}); len(got) != len(categories) {
+			t.Errorf("by %d: got %d tasks, want %d", limit, len(got), len(categories))
+		}
+	}
+	w.check(t)
+}
+
+// A search without time to go on returns what it has found, and a cursor.
+func TestSearchEndsInTime(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.user(t, "ada")
+	w.fill(t, "ada", 30, todo.TaskInput{}, func(i int) string {
+		if i%10 == 0 {
+			return "needle"
+		}
+		return "hay"
+	})
+	f := todo.TaskFilter{Search: "needle", Limit: 2}
+	pages, found := 0, 0
+	for more := true; more; pages++ {
+		page, err := w.ListTasks(hurried{t.Context()}, "ada", f)
+		must(t, err)
+		found += len(page.Tasks)
+		f.Cursor, more = page.Next, page.Next != ""
+	}
+	if found != 3 || pages < 10 {
+		t.Errorf("got %d tasks on %d pages, want 3, and three tasks looked at for each page", found, pages)
+	}
+}
+
+// DynamoDB ends a page at 1 MB: lists, searches and deletions go on.
+func TestPagesOfOneMegabyte(t *testing.T) {
+	t.Parallel()
+	ctx, w := t.Context(), newWorld(t)
+	w.user(t, "ada")
+	const n = 450 // of some 4 KB each: the second request of a search ends at 1 MB
+	large := todo.Text(strings.Repeat("\U0001f600", 1000))
+	w.fill(t, "ada", n, todo.TaskInput{Description: large, Status: todo.Completed, DueDate: "2026-01-01"},
+		func(i int) string {
+			if i%7 == 0 {
+				return "needle"
+			}
+			return "large"
+		})
+	for name, f := range map[string]struct {
+		todo.TaskFilter
+		want int
+	}{
+		"all":         {todo.TaskFilter{Limit: 100}, n},
+		"by status":   {todo.TaskFilter{Status: todo.Completed, Limit: 100}, n},
+		"by due date": {todo.TaskFilter{DueTo: "2026-02-01", Limit: 100}, n},
+		"search":      {todo.TaskFilter{Search: "NEEDLE", Limit: 100}, 65},
+		"filter":      {todo.TaskFilter{Priority: todo.Low, Sort: todo.ByDueDate}, 0},
+	} {
+		got := ids(w.list(t, "ada", f.TaskFilter))
+		slices.Sort(got)
+		if len(slices.Compact(got)) != f.want {
+			t.Errorf("%s: got %d tasks, want %d", name, len(slices.Compact(got)), f.want)
+		}
+	}
+	if page, err := w.ListTasks(ctx, "ada", todo.TaskFilter{Limit: 100}); err != nil || len(page.Tasks) != 100 {
+		t.Errorf("a full page: got %d, %v", len(page.Tasks), err)
+	}
+	if deleted, err := w.DeleteCompleted(ctx, "ada"); deleted.Count != n || err != nil {
+		t.Errorf("deleted %d, %v; want %d", deleted.Count, err, n)
+	}
+	w.check(t)
+}
+
+// fill stores n tasks of a user, a second apart, with titles of their own. The
+// first one comes from the store; the others are copies of its item, because so
+// many transactions would take a minute.
+func (w *world) fill(t testing.TB, user string, n int, in todo.TaskInput, title func(i int) string) []string {
+	t.Helper()
+	in.Title = title(0)
+	first, err := (&service.Service{DB: w.withoutFaults(t, "todoapi"), Now: func() time.Time {
+		return start
+	}}).CreateTask(t.Context(), user, in)
+	must(t, err)
+	text := func(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
+	stored, err := w.tables.Client.GetItem(t.Context(), &awsdynamodb.GetItemInput{
+		TableName: aws.String("AppData"), Key: dynamo.Item{"PK": text("TASK#" + user), "SK": text("TASK#" + first.ID)},
+	})
+	must(t, err)
+	all := []string{first.ID}
+	var puts []types.WriteRequest
+	for i := 1; i < n; i++ {
+		at := start.Add(time.Duration(i) * time.Second)
+		id := fmt.Sprintf("%08x-%04x-7000-8000-%012x", at.UnixMilli()>>16, at.UnixMilli()&0xffff, i)
+		all = append(all, id)
+		item := dynamo.Item{}
+		for attribute, value := range stored.Item {
+			if s, ok := value.(*types.AttributeValueMemberS); ok {
+				value = text(strings.ReplaceAll(s.Value, first.ID, id))
+			}
+			item[attribute] = value
+		}
+		item["title"] = text(title(i))
+		item["created_at"] = &types.AttributeValueMemberN{Value: fmt.Sprint(at.Unix())}
+		item["updated_at"] = item["created_at"]
+		puts = append(puts, types.WriteRequest{PutRequest: &types.PutRequest{Item: item}})
+	}
+	for batch := range slices.Chunk(puts, 25) {
+		output, err := w.tables.Client.BatchWriteItem(t.Context(),
+			&awsdynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{"AppData": batch}})
+		must(t, err)
+		if len(output.UnprocessedItems) > 0 {
+			t.Fatal("items were not stored")
+		}
+	}
+	_, err = w.tables.Client.UpdateItem(t.Context(), &awsdynamodb.UpdateItemInput{
+		TableName: aws.String("AppData"), Key: dynamo.Item{"PK": text("COUNTS#" + user), "SK": text("METADATA")},
+		UpdateExpression: aws.String("ADD #status :more, #priority :more"),
+		ExpressionAttributeNames: map[string]string{"#status": string(first.Status),
+			"#priority": orElse(string(first.Priority), "no_priority")},
+		ExpressionAttributeValues: dynamo.Item{":more": &types.AttributeValueMemberN{Value: fmt.Sprint(n - 1)}},
+	})
+	must(t, err)
+	return all
+}
+
+// A user of 1,000 tasks: with every filter a page reads what it needs, and a deletion of all carries on.
+func TestManyTasks(t *testing.T) {
+	t.Parallel()
+	ctx, w := t.Context(), newWorld(t)
+	w.user(t, "ada")
+	// More than a page, a search and a transaction take, several times.
+	const n = 1000
+	w.fill(t, "ada", n, todo.TaskInput{Priority: todo.Low, Category: "a#b", DueDate: "2026-01-01"}, func(i int) string {
+		if i == 10 {
+			return "needle"
+		}
+		return "task"
+	})
+	w.check(t)
+
+	w.tables.Recorder.Requests()
+	units := func() (requests int, units float64) {
+		for _, r := range w.tables.Recorder.Requests() {
+			requests++
+			units += r.Units
+		}
+		return requests, units
+	}
+	// An item has about 400 bytes, and 8 KiB are one unit read eventually consistent. Each list reads
+	// the user too, for one unit.
+	for name, f := range map[string]todo.TaskFilter{
+		"One": {Limit: 1}, "Twenty": {Limit: 20}, "Most": {Limit: 100}, "Status": {Limit: 100, Status: todo.Pending},
+		"DueDate":  {Limit: 100, Sort: todo.ByDueDate},
+		"Priority": {Limit: 100, Sort: todo.ByPriority}, "Category": {Limit: 100, Category: "a#b"},
+		"Search": {Limit: 20, Search: "task"},
+	} {
+		page, err := w.ListTasks(ctx, "ada", f)
+		must(t, err)
+		requests, consumed := units()
+		t.Logf("%s: a page of %d of %d tasks: %d requests, %.1f RCU", name, len(page.Tasks), n, requests, consumed)
+		if len(page.Tasks) != f.Limit || page.Next == "" || requests != 2 || consumed > 2+float64(f.Limit)/10 {
+			t.Errorf("%s: got %d tasks and the cursor %q for %d requests, %.1f RCU", name, len(page.Tasks), page.Next,
+				requests, consumed)
+		}
+	}
+
+	// The needle is further than one request looks.
+	page, err := w.ListTasks(ctx, "ada", todo.TaskFilter{Search: "needle"})
+	must(t, err)
+	requests, consumed := units()
+	t.Logf("a search that looks at 300 tasks: %d requests, %.1f RCU", requests, consumed)
+	if len(page.Tasks) != 0 || page.Next == "" || requests > 12 || consumed > 25 {
+		t.Errorf("got %d tasks and the cursor %q for %d requests and %.1f RCU; want at most 12 and 25", len(page.Tasks),
+			page.Next, requests, consumed)
+	}
+	pages := 1
+	for ; len(page.Tasks) == 0 && page.Next != ""; pages++ {
+		page, err = w.ListTasks(ctx, "ada", todo.TaskFilter{Search: "needle", Cursor: page.Next})
+		must(t, err)
+	}
+	if len(page.Tasks) != 1 || pages != 4 {
+		t.Errorf("found %d tasks on page %d; want one on page 4", len(page.Tasks), pages)
+	}
+	units()
+	// A filter that keeps nothing is bounded as well.
+	page, err = w.ListTasks(ctx, "ada", todo.TaskFilter{DueFrom: "2026-01-02", Sort: todo.ByStatus})
+	must(t, err)
+	requests, consumed = units()
+	if len(page.Tasks) != 0 || page.Next == "" || requests > 12 || consumed > 25 {
+		t.Errorf("got %d tasks and the cursor %q for %d requests and %.1f RCU; want at most 12 and 25", len(page.Tasks),
+			page.Next, requests, consumed)
+	}
+
+	// A deletion answers after one write. The erasure has to stop in between, and is carried through by another.
+	claimed, _ := w.claimed(t, ctx, "ada", "delete")
+	units()
+	if complete, err := w.DeleteUser(claimed, "ada"); err != nil || complete {
+		t.Fatalf("got %v, %v", complete, err)
+	}
+	if requests, _ = units(); requests != 5 {
+		t.Errorf("the deletion made %d requests; want four reads and a write", requests)
+	}
+	deletion, _ := w.deletion(t, "ada")
+	w.tables.Recorder.Faults(killedAt(30), nil)
+	if complete, err := w.eraser.Erase(ctx, deletion); err == nil || complete {
+		t.Fatalf("got %v, %v", complete, err)
+	}
+	w.tables.Recorder.Faults(nil, nil)
+	if complete, err := w.eraser.Erase(ctx, deletion); err != nil || !complete {
+		t.Fatalf("got %v, %v", complete, err)
+	}
+	if left := w.left(t, "ada"); len(left) != 1 || !strings.HasPrefix(left[0], "IDEMPOTENCY#") {
+		t.Errorf("left are %d items", len(left))
+	}
+}
+
+// Page after page, while the task at the cursor and tasks before and after it are deleted, and new
+// ones are created: none comes twice, and none is left out.
+func TestPagesWhileTasksChange(t *testing.T) {
+	t.Parallel()
+	ctx, w := t.Context(), newWorld(t)
+	w.user(t, "ada")
+	const n = 700
+	all := w.fill(t, "ada", n, todo.TaskInput{}, func(int) string { return "task" })
+	for _, f := range []todo.TaskFilter{{Limit: 100}, {Limit: 100, Status: todo.Pending}} {
+		seen := map[string]bool{}
+		gone := map[string]bool{}
+		w.now = start.Add(24 * time.Hour)
+		for i := 0; ; i++ {
+			page, err := w.ListTasks(ctx, "ada", f)
+			must(t, err)
+			for _, task := range page.Tasks {
+				if seen[task.ID] {
+					t.Fatalf("%s came twice", task.ID)
+				}
+				seen[task.ID] = true
+			}
+			if page.Next == "" {
+				break
+			}
+			f.Cursor = page.Next
+			last := page.Tasks[len(page.Tasks)-1].ID
+			at := slices.Index(all, last)
+			for _, id := range []string{last, all[max(at-1, 0)], all[max(at-150, 0)], all[min(at+3, n-1)]} {
+				if i%2 == 0 && !gone[id] {
+					gone[id] = true
+					if err := w.DeleteTask(ctx, "ada", id, 0); err != nil && !errors.Is(err, todo.ErrTaskNotFound) {
+						t.Fatal(err)
+					}
+				}
+			}
+			w.task(t, "ada", todo.TaskInput{})
+		}
+		missing := 0
+		for _, id := range all {
+			if !seen[id] && !gone[id] {
+				missing++
+			}
+		}
+		if missing > 0 {
+			t.Errorf("%d tasks are in no page", missing)
+		}
+		all = slices.DeleteFunc(all, func(id string) bool { return gone[id] })
+	}
+}
+
+// A cursor is valid for its user and its filter, and callers cannot forge one.
+func TestCursors(t *testing.T) {
+	t.Parallel()
+	ctx, w := t.Context(), newWorld(t)
+	for _, user := range []string{"ada", "bob"} {
+		w.user(t, user)
+		for range 5 {
+			w.task(t, user, todo.TaskInput{Category: "c", Priority: todo.Low, DueDate: "2026-01-01"})
+		}
+	}
+	f := todo.TaskFilter{Limit: 2, Status: todo.Pending, Priority: todo.Low, Category: "c", DueFrom: "2026-01-01",
+		DueTo: "2026-02-01", Overdue: todo.Yes, Search: "task", Sort: todo.ByStatus}
+	page, err := w.ListTasks(ctx, "ada", f)
+	if err != nil || page.Next == "" {
+		t.Fatalf("got %+v, %v", page, err)
+	}
+	f.Cursor = page.Next
+	refused := func(what, user string, service *service.Service, f todo.TaskFilter) {
+		t.Helper()
+		_, err := service.ListTasks(ctx, user, f)
+		invalid, ok := errors.AsType[*validate.Error](err)
+		if !ok || len(invalid.Problems) != 1 || invalid.Problems[0].Field != "cursor" {
+			t.Errorf("%s: got %v", what, err)
+		}
+	}
+	if next, err := w.ListTasks(ctx, "ada", f); err != nil || len(next.Tasks) != 2 {
+		t.Errorf("unchanged: %v", err)
+	}
+	more := f
+	more.Limit = 50
+	if next, err := w.ListTasks(ctx, "ada", more); err != nil || len(next.Tasks) != 3 {
+		t.Errorf("with another page size: got %+v, %v", next, err)
+	}
+	refused("another user's", "bob", w.Service, f)
+	for name, change := range map[string]func(*todo.TaskFilter){
+		"status": func(f *todo.TaskFilter) { f.Status = "" }, "priority": func(f *todo.TaskFilter) {
+			f.Priority = todo.High
+		},
+		"category": func(f *todo.TaskFilter) { f.Category = "" }, "from": func(f *todo.TaskFilter) { f.DueFrom = "" },
+		"to": func(f *todo.TaskFilter) {
+			f.DueTo = "2026-02-02"
+		}, "overdue": func(f *todo.TaskFilter) { f.Overdue = "" },
+		"search": func(f *todo.TaskFilter) { f.Search = "" }, "sort": func(f *todo.TaskFilter) {
+			f.Sort = todo.ByPriority
+		},
+		"zone": func(f *todo.TaskFilter) { f.Timezone = "Asia/Tokyo" },
+		// Fields that together read the same.
+		"shifted": func(f *todo.TaskFilter) { f.Status, f.Priority, f.Category = "", "", "pendinglowc" },
+	} {
+		changed := f
+		change(&changed)
+		if name == "shifted" {
+			changed.Priority = ""
+		}
+		refused("for another "+name, "ada", w.Service, changed)
+	}
+	raw, err := base64.RawURLEncoding.DecodeString(string(page.Next))
+	must(t, err)
+	for i := range raw {
+		forged := slices.Clone(raw)
+		forged[i] ^= 1
+		changed := f
+		changed.Cursor = todo.Text(base64.RawURLEncoding.EncodeToString(forged))
+		refused(fmt.Sprint("with byte ", i, " changed"), "ada", w.Service, changed)
+	}
+	for _, cursor := range []todo.Text{"x", "!", page.Next + "A", page.Next[:len(page.Next)-1], page.Next + "\n",
+		page.Next + "=", " " + page.Next, "AQ", todo.Text(strings.Repeat("A", 10_000))} {
+		changed := f
+		changed.Cursor = cursor
+		refused(fmt.Sprintf("%.20q", cursor), "ada", w.Service, changed)
+	}
+	other := *w.Service
+	other.CursorKey = []byte("another secret of enough bytes")
+	refused("signed with another secret", "ada", &other, f)
+	for _, key := range [][]byte{nil, []byte("short")} {
+		other.CursorKey = key
+		if _, err := other.ListTasks(ctx, "ada", todo.TaskFilter{}); err == nil {
+			t.Errorf("lists with the secret %q", key)
+		}
+	}
+}

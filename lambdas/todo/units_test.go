@@ -1,0 +1,70 @@
+package todo_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/onesynth-cdk/onesynth/platforms/todo"
+)
+
+// TestWriteUnits writes as the handlers do, under a claim on an idempotency key, and compares the
+// write units with those of docs/COST.md: as DynamoDB counts them, and with the indexes of a
+// transaction doubled, as DynamoDB Local counts them.
+func TestWriteUnits(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.user(t, "ada")
+	// In all four indexes, with some 0.6 KB.
+	full := todo.TaskInput{Title: "Write the report", Description: todo.Text(strings.Repeat("x", 300)),
+		Priority: todo.High, Category: "work", DueDate: "2026-03-01"}
+	made := func(n int) (made []string) {
+		for range n {
+			made = append(made, w.task(t, "ada", full).ID)
+		}
+		return made
+	}
+	for _, test := range []struct {
+		name         string
+		units, local float64
+		tasks        int
+		do           func(ctx context.Context, ids []string) error
+	}{
+		{"create", 11, 15, 0, func(ctx context.Context, _ []string) error {
+			return second(w.CreateTask(ctx, "ada", full))
+		}},
+		{"create in one index", 8, 9, 0, func(ctx context.Context, _ []string) error {
+			return second(w.CreateTask(ctx, "ada", todo.TaskInput{Title: "bare"}))
+		}},
+		{"change of the status", 12, 17, 1, func(ctx context.Context, ids []string) error {
+			return second(w.ChangeTask(ctx, "ada", ids[0], todo.TaskChange{Status: new(todo.InProgress)}, 0))
+		}},
+		{"change of the title", 11, 15, 1, func(ctx context.Context, ids []string) error {
+			return second(w.ChangeTask(ctx, "ada", ids[0], todo.TaskChange{Title: new("new")}, 0))
+		}},
+		{"delete", 11, 15, 1, func(ctx context.Context, ids []string) error {
+			return w.DeleteTask(ctx, "ada", ids[0], 0)
+		}},
+		{"bulk change of 10", 75, 125, 10, func(ctx context.Context, ids []string) error {
+			return second(w.SetStatuses(ctx, "ada", ids, todo.InProgress))
+		}},
+		{"bulk deletion of 10", 65, 105, 10, func(ctx context.Context, _ []string) error {
+			_, err := w.DeleteCompleted(ctx, "ada")
+			return err
+		}},
+	} {
+		ids := made(test.tasks)
+		if test.name == "bulk deletion of 10" {
+			_, err := w.SetStatuses(t.Context(), "ada", ids, todo.Completed)
+			must(t, err)
+		}
+		ledger := w.tables.Writes(t, todo.Platform().Database, func() {
+			ctx, _ := w.claimed(t, t.Context(), "ada", test.name)
+			must(t, test.do(ctx, ids))
+		})
+		if got, local := ledger.Units(false), ledger.Units(true); got != test.units || local != test.local {
+			t.Errorf("%s: got %v write units, and %v with doubled indexes; want %v and %v:\n%s", test.name, got, local,
+				test.units, test.local, ledger)
+		}
+	}
+}

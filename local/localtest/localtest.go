@@ -1,0 +1,183 @@
+// Package localtest is what tests do to a local run, and what they learn of it: faults of AWS, messages in queues, when
+// schedules run next, what functions called and logged, and what roles refused.
+package localtest
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/onesynth-cdk/onesynth/internal/aws"
+	"github.com/onesynth-cdk/onesynth/internal/console"
+	"github.com/onesynth-cdk/onesynth/internal/rooms"
+	"github.com/onesynth-cdk/onesynth/internal/services/sqs"
+	"github.com/onesynth-cdk/onesynth/internal/trace"
+	"github.com/onesynth-cdk/onesynth/local"
+)
+
+// Run is a local run under test. Of makes it.
+type Run struct{ runner *local.Runner }
+
+// Of returns what tests do to a run.
+func Of(runner *local.Runner) Run { return Run{runner} }
+
+func (r Run) rooms() console.Rooms { return rooms.Of(r.runner) }
+
+// Faults are probabilities, from 0 to 1, of faults that happen in AWS. The zero value does nothing.
+type Faults struct {
+	// Throttle refuses calls of DynamoDB and S3 before they are done, as AWS does.
+	Throttle float64
+	// TransactionConflict refuses writes and transactions of DynamoDB before they are done.
+	TransactionConflict float64
+	// DropResponse does a call of DynamoDB or S3, and then drops the connection without an answer.
+	DropResponse float64
+	// Hang takes a call of DynamoDB, carries out half of these calls, and answers none.
+	Hang float64
+	// Redeliver delivers a batch of a stream that is done once more, cut at another record.
+	Redeliver float64
+	// Seed makes the sequence of faults repeatable, for calls that come one after the other.
+	Seed uint64
+}
+
+// SetFaults replaces the faults of functions' calls. An error names a probability out of range.
+func (r Run) SetFaults(faults Faults) error { return r.rooms().AWS.SetFaults(aws.Faults(faults)) }
+
+// Kill ends the process of an instance of a function, a busy one if there is any. An error says that there is no such
+// function, or no instance.
+func (r Run) Kill(function string) error {
+	_, err := r.runner.Kill(function)
+	return err
+}
+
+// Message is a message of a queue.
+type Message struct {
+	ID, Body string
+	// Attributes are those of type String or Number.
+	Attributes map[string]string
+	// Received is how often it was received.
+	Received int
+}
+
+// Queues are the names of the queues, sorted.
+func (r Run) Queues() (names []string) {
+	for _, queue := range r.rooms().AWS.Queues() {
+		names = append(names, queue.Name)
+	}
+	return names
+}
+
+func (r Run) queue(name string) (*sqs.Queue, error) {
+	queue := r.rooms().AWS.Queue(name)
+	if queue == nil {
+		return nil, fmt.Errorf("the run has no queue %q: it has %v", name, r.Queues())
+	}
+	return queue, nil
+}
+
+// Messages returns the messages in a queue, by its name, ARN or URL, the oldest first; also those that a reader has
+// received and not deleted. An error says that there is no such queue.
+func (r Run) Messages(queue string) (messages []Message, err error) {
+	of, err := r.queue(queue)
+	if err != nil {
+		return nil, err
+	}
+	for _, one := range of.Messages() {
+		message := Message{ID: one.ID, Body: one.Body, Attributes: map[string]string{}, Received: one.Received}
+		for name, attribute := range one.Attributes {
+			message.Attributes[name] = attribute.StringValue
+		}
+		messages = append(messages, message)
+	}
+	return messages, nil
+}
+
+// Send puts a message into a queue, with attributes of type String. Errors are those of Messages.
+func (r Run) Send(queue, body string, attributes map[string]string) error {
+	of, err := r.queue(queue)
+	if err != nil {
+		return err
+	}
+	typed := map[string]sqs.MessageAttribute{}
+	for name, value := range attributes {
+		typed[name] = sqs.MessageAttribute{DataType: "String", StringValue: value}
+	}
+	of.Send(body, typed)
+	return nil
+}
+
+// MakeDue ends the delays and visibility time-outs of a queue's messages, and returns how many it ended: a plan of
+// retries over a day runs in seconds. Errors are those of Messages.
+func (r Run) MakeDue(queue string) (messages int, err error) {
+	of, err := r.queue(queue)
+	if err != nil {
+		return 0, err
+	}
+	return of.Due(), nil
+}
+
+// NextRun is when a schedule runs next; the zero time if it does not.
+func (r Run) NextRun(schedule string) (time.Time, error) {
+	names := []string{}
+	for _, status := range r.rooms().Schedules.Schedules() {
+		names = append(names, status.Name)
+		if status.Name != schedule {
+			continue
+		}
+		if status.Next == nil {
+			return time.Time{}, nil
+		}
+		return *status.Next, nil
+	}
+	return time.Time{}, fmt.Errorf("the run has no schedule %q: it has %v", schedule, names)
+}
+
+// Call is a call of AWS that a function made.
+type Call struct {
+	Function, Service, Operation string
+	// AccessPatterns are those that a call of DynamoDB names, and Table and Index what it is for first.
+	AccessPatterns []string
+	Table, Index   string
+	// ReadUnits and WriteUnits are what it consumed.
+	ReadUnits, WriteUnits float64
+	// Status is the HTTP status of the answer; 0 if there was no answer.
+	Status int
+}
+
+// Calls returns the calls of the newest request whose route, path or id contains a text, of all functions that it
+// invoked. It returns none if there is no such request.
+func (r Run) Calls(text string) (calls []Call) {
+	found, _ := r.rooms().Trace.Requests(trace.Search{Limit: 1, Text: text})
+	if len(found) == 0 {
+		return nil
+	}
+	details, _ := r.rooms().Trace.Request(found[0].ID)
+	for _, invocation := range details.Invocations {
+		for _, call := range invocation.Calls {
+			calls = append(calls, Call{
+				Function: invocation.Function, Service: call.Service, Operation: call.Operation,
+				AccessPatterns: call.Patterns, Table: call.Table, Index: call.Index,
+				ReadUnits: call.ReadUnits, WriteUnits: call.WriteUnits, Status: call.Status,
+			})
+		}
+	}
+	return calls
+}
+
+// Lines returns the newest lines that a function has logged, by its name or label, the oldest first; "" means all
+// functions.
+func (r Run) Lines(function string) (texts []string) {
+	for _, line := range r.rooms().Trace.Lines(trace.LineFilter{Function: function}) {
+		texts = append(texts, line.Text)
+	}
+	return texts
+}
+
+// Refusal is an action on a resource that a function's role did not allow.
+type Refusal struct{ Function, Action, Resource string }
+
+// Refused returns each action on each resource that was asked for and not allowed, sorted.
+func (r Run) Refused() (refusals []Refusal) {
+	for _, refusal := range r.rooms().AWS.Refused() {
+		refusals = append(refusals, Refusal{refusal.Function, refusal.Action, refusal.Resource})
+	}
+	return refusals
+}

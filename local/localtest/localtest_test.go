@@ -1,0 +1,82 @@
+package localtest_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/onesynth-cdk/onesynth/internal/services/dynamodb/enginetest"
+	"github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/local/localtest"
+)
+
+// start starts a run of two queues.
+func start(t *testing.T) localtest.Run {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"manifest.json": `{"artifacts": {"Stack": {"type": "aws:cloudformation:stack", "properties": {"templateFile": "Stack.json"}}}}`,
+		"Stack.json": `{"Resources": {
+			"Work": {"Type": "AWS::SQS::Queue", "Properties": {"QueueName": "work", "DelaySeconds": 900}},
+			"Failed": {"Type": "AWS::SQS::Queue", "Properties": {"QueueName": "failed"}}}}`,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	runner, err := local.Start(t.Context(), local.Options{
+		Assembly: dir, DynamoDB: enginetest.Engine(t).URL(), AccessKey: enginetest.AccessKey(), Log: t.Output(),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(runner.Close)
+	return localtest.Of(runner)
+}
+
+// A message is sent, is read, and its delay ends when a test says so.
+func TestMessages(t *testing.T) {
+	t.Parallel()
+	run := start(t)
+	if got := run.Queues(); !slices.Equal(got, []string{"failed", "work"}) {
+		t.Errorf("got the queues %v", got)
+	}
+	if err := run.Send("work", "ü", map[string]string{"Kind": "test"}); err != nil {
+		t.Fatal(err)
+	}
+	messages, err := run.Messages("work")
+	if err != nil || len(messages) != 1 || messages[0].Body != "ü" || messages[0].Attributes["Kind"] != "test" ||
+		messages[0].Received != 0 {
+		t.Errorf("got %+v, %v", messages, err)
+	}
+	for _, want := range []int{1, 0} {
+		if due, err := run.MakeDue("work"); err != nil || due != want {
+			t.Errorf("got %d messages whose delay ended, %v; want %d", due, err, want)
+		}
+	}
+}
+
+// What a run does not have is an error that says what it has; what did not happen is nothing.
+func TestUnknown(t *testing.T) {
+	t.Parallel()
+	run := start(t)
+	_, messages := run.Messages("other")
+	_, due := run.MakeDue("other")
+	_, next := run.NextRun("other")
+	for name, err := range map[string]error{
+		"Messages": messages, "MakeDue": due, "NextRun": next, "Send": run.Send("other", "body", nil),
+		"Kill":      run.Kill("other"),
+		"SetFaults": run.SetFaults(localtest.Faults{Throttle: 2}),
+	} {
+		if err == nil {
+			t.Errorf("%s: got no error", name)
+		}
+	}
+	if err := run.SetFaults(localtest.Faults{Throttle: 1, Seed: 1}); err != nil {
+		t.Error(err)
+	}
+	if calls, lines, refused := run.Calls("/"), run.Lines(""), run.Refused(); len(calls)+len(lines)+len(refused) > 0 {
+		t.Errorf("got the calls %v, the lines %v and the refusals %v", calls, lines, refused)
+	}
+}

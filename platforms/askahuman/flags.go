@@ -1,0 +1,89 @@
+package askahuman
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strings"
+	"time"
+)
+
+// The flags of a suspicious answer. The answer is still stored and earns its points;
+// the flags are for the agent, who judges it.
+const (
+	// FlagSuspiciousTiming: given faster than the question can be read, as the
+	// client says.
+	FlagSuspiciousTiming = "suspicious_timing"
+	// FlagDuplicateContent: the same text as one of the person's last
+	// RecentAnswersCompared answers, except for case and white space.
+	FlagDuplicateContent = "duplicate_content"
+	// FlagPatternMatch: this and the person's last texts are all minimal.
+	FlagPatternMatch = "pattern_match"
+)
+
+const (
+	// RecentAnswersCompared is how many of a person's recent answers are compared.
+	RecentAnswersCompared = 20
+
+	suspiciousText           = 5 * time.Second
+	suspiciousMultipleChoice = 2 * time.Second
+	minimalLength            = 10 // characters, at most
+	minimalTexts             = 5  // in a row, this one included
+)
+
+// FlagsFor returns an answer's flags, in the order above. recent has the person's answers before
+// it, newest first.
+func FlagsFor(response Response, recent []RecentAnswer) []string {
+	var flags []string
+	if isSuspiciouslyFast(response) {
+		flags = append(flags, FlagSuspiciousTiming)
+	}
+	if response.Type != TypeText {
+		return flags
+	}
+	if slices.ContainsFunc(recent, func(r RecentAnswer) bool { return r.ContentDigest == response.ContentDigest }) {
+		flags = append(flags, FlagDuplicateContent)
+	}
+	if onlyMinimalTexts(response, recent) {
+		flags = append(flags, FlagPatternMatch)
+	}
+	return flags
+}
+
+func isSuspiciouslyFast(response Response) bool {
+	least := suspiciousMultipleChoice
+	if response.Type == TypeText {
+		least = suspiciousText
+	}
+	return response.ResponseTimeMS >= 0 && response.ResponseTimeMS < least.Milliseconds()
+}
+
+// onlyMinimalTexts reports whether an answer and the text answers just before it, minimalTexts in
+// all, are each of minimalLength or less. Fewer texts prove nothing, because one word answers many
+// questions.
+func onlyMinimalTexts(response Response, recent []RecentAnswer) bool {
+	if response.ContentLength > minimalLength {
+		return false
+	}
+	texts := 1
+	for _, r := range recent {
+		if texts == minimalTexts {
+			break
+		}
+		if r.ContentDigest == "" {
+			continue
+		}
+		if r.ContentLength > minimalLength {
+			return false
+		}
+		texts++
+	}
+	return texts == minimalTexts
+}
+
+// contentDigest is SHA-256, in hexadecimal, of a text without its case and with
+// single blanks for its white space: texts that differ only in these are the same.
+func contentDigest(text string) string {
+	sum := sha256.Sum256([]byte(strings.Join(strings.Fields(strings.ToLower(text)), " ")))
+	return hex.EncodeToString(sum[:])
+}

@@ -1,0 +1,46 @@
+package askahuman
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// ResponseID returns the one id that a person's answer to a question can have: a UUID (version 8)
+// derived from both, so that a second answer has the same key as the first.
+func ResponseID(questionID, personHash string) string {
+	digest := sha256.Sum256([]byte("response\x00" + questionID + "\x00" + personHash))
+	id := uuid.UUID(digest[:16])
+	id[6] = id[6]&0x0f | 0x80
+	id[8] = id[8]&0x3f | 0x80
+	return id.String()
+}
+
+// QuestionID returns a new UUID (version 7), which begins with the moment, in milliseconds.
+func QuestionID(now time.Time) string {
+	id := uuid.New()
+	var moment [8]byte
+	binary.BigEndian.PutUint64(moment[:], uint64(now.UnixMilli()))
+	copy(id[:6], moment[2:])
+	id[6] = id[6]&0x0f | 0x70
+	return id.String()
+}
+
+// AskedAt is the moment at which a question was asked, by its id, in whole milliseconds. Ids of earlier releases do not
+// say: then it is zero.
+func AskedAt(questionID string) time.Time {
+	id, err := uuid.Parse(questionID)
+	if err != nil || id.Version() != 7 {
+		return time.Time{}
+	}
+	return time.UnixMilli(int64(binary.BigEndian.Uint64(id[:8]) >> 16)).UTC()
+}
+
+// IsID reports whether s is a UUID as the service writes it. Another spelling of the same UUID is
+// another key to a store, so it is no id.
+func IsID(s string) bool {
+	id, err := uuid.Parse(s)
+	return err == nil && id.String() == s
+}

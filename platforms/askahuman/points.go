@@ -1,0 +1,136 @@
+package askahuman
+
+import (
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// longText is how many characters a text has to exceed to earn
+// [PointsLongText].
+const longText = 100
+
+// Rewards are the points that people earn.
+type Rewards struct {
+	// Points are as in [Rules]; nil: the default ones.
+	Points map[string]int
+	// DailyPoints is the most that a person earns on one UTC day; 0: the default.
+	DailyPoints int
+}
+
+func (r Rewards) WithDefaults() Rewards {
+	byDefault := DefaultRules()
+	if r.Points == nil {
+		r.Points = byDefault.Points
+	}
+	if r.DailyPoints == 0 {
+		r.DailyPoints = byDefault.DailyPoints
+	}
+	return r
+}
+
+// pointsFor returns the points of an answer to a question on its own: without the bonus of a
+// streak, and before the limit of a day. question is as it was before the answer; notifiedAt is
+// when this person was notified of it, zero: never. The moment comes from the platform's own mark,
+// never from the client, so the bonus cannot be forged.
+func (r Rewards) pointsFor(question Question, response Response, notifiedAt time.Time) int {
+	points := r.Points[PointsMultipleChoice]
+	if question.Type == TypeText {
+		points = r.Points[PointsText]
+		if response.ContentLength > longText {
+			points += r.Points[PointsLongText]
+		}
+	}
+	if response.Confidence > 0 {
+		points += r.Points[PointsConfidence]
+	}
+	if !notifiedAt.IsZero() {
+		if since := response.CreatedAt.Sub(notifiedAt); since >= 0 && since <= NotificationBonusWindow {
+			points += r.Points[PointsNotified]
+		}
+	}
+	if question.UnderHalf() {
+		points += r.Points[PointsEarly]
+	}
+	return points
+}
+
+// Award gives a person the points, streak and badges of an answer. It returns
+// what the answer earned, which is less than its worth when the day's limit is
+// reached; the stats after it; and the badges that are new. stats are not changed.
+func (r Rewards) Award(stats Stats, question Question, response Response, notifiedAt time.Time,
+	zone *time.Location) (int, Stats, []EarnedBadge) {
+	now := response.CreatedAt
+	after := stats.startPeriods(now)
+
+	worth := r.pointsFor(question, response, notifiedAt)
+	if days, counted := after.streakAfter(now, zone); counted {
+		after.StreakDays, after.StreakLastDate = days, localDate(now, zone)
+		worth += r.streakBonus(days)
+	}
+	earned := min(worth, max(0, r.DailyPoints-after.DailyPoints))
+
+	after.TotalPoints += earned
+	after.DailyPoints += earned
+	after.WeeklyPoints += earned
+	after.TotalAnswers++
+	after.DailyAnswers++
+	after.WeeklyAnswers++
+	after.AnswersByCategory = countOne(stats.AnswersByCategory, category(question))
+	if isNight(now, zone) {
+		after.NightAnswers++
+	}
+	if response.ResponseTimeMS >= 0 && response.ResponseTimeMS < fastAnswer.Milliseconds() {
+		after.FastAnswers++
+	}
+	if response.Confidence == MaxConfidence {
+		after.ConfidentAnswers++
+	}
+	after.UpdatedAt = now
+	if after.CreatedAt.IsZero() {
+		after.CreatedAt = now
+	}
+	earnedBadges := newBadges(after, question, now)
+	after.Badges = append(append([]EarnedBadge(nil), stats.Badges...), earnedBadges...)
+	return earned, after, earnedBadges
+}
+
+// startPeriods sets the day's and the week's points to zero when a new one has begun. If the clock
+// is behind the last answer's, the points count in the last answer's day. Otherwise two clocks
+// would let a person earn the limit of a day twice.
+func (s Stats) startPeriods(now time.Time) Stats {
+	if day := Day(now); day > s.Day {
+		s.Day, s.DailyPoints, s.DailyAnswers = day, 0, 0
+	}
+	if week := Week(now); week > s.Week {
+		s.Week, s.WeeklyPoints, s.WeeklyAnswers = week, 0, 0
+	}
+	return s
+}
+
+// In is a person's points and answers of a period at a moment.
+func (s Stats) In(period Period, now time.Time) BoardEntry {
+	entry := BoardEntry{PersonHash: s.PersonHash}
+	switch {
+	case period == PeriodAllTime:
+		entry.Points, entry.Answers = s.TotalPoints, s.TotalAnswers
+	case period == PeriodDaily && s.Day == Day(now):
+		entry.Points, entry.Answers = s.DailyPoints, s.DailyAnswers
+	case period == PeriodWeekly && s.Week == Week(now):
+		entry.Points, entry.Answers = s.WeeklyPoints, s.WeeklyAnswers
+	}
+	return entry
+}
+
+func countOne(counts map[string]int, key string) map[string]int {
+	after := make(map[string]int, len(counts)+1)
+	for k, n := range counts {
+		after[k] = n
+	}
+	after[key]++
+	return after
+}
+
+// lengthOf is a text's length in characters without the white space around it:
+// blanks earn nothing.
+func lengthOf(text string) int { return utf8.RuneCountInString(strings.TrimSpace(text)) }

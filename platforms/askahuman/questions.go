@@ -1,0 +1,292 @@
+package askahuman
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
+)
+
+// Status is the state of a question.
+type Status string
+
+// The statuses (seed: Questions table).
+const (
+	StatusOpen    Status = "OPEN"
+	StatusPartial Status = "PARTIAL"
+	StatusClosed  Status = "CLOSED"
+	StatusExpired Status = "EXPIRED"
+)
+
+// Statuses are all statuses in the order of a question's life.
+func Statuses() []Status {
+	return []Status{StatusOpen, StatusPartial, StatusClosed, StatusExpired}
+}
+
+// QuestionType is how a question is answered.
+type QuestionType string
+
+// The question types.
+const (
+	TypeText           QuestionType = "text"
+	TypeMultipleChoice QuestionType = "multiple_choice"
+)
+
+// The limits that rules and stores build on; the tags of [Ask], [Answer] and the forms of
+// subscriptions state the limits of single fields. Lengths are in characters (Unicode code points).
+const (
+	MinOptions, MaxOptions           = 2, 10
+	DefaultResponses                 = 5
+	DefaultTimeout, MaxTimeout       = time.Hour, 24 * time.Hour
+	MaxConfidence                    = 5
+	DefaultListLimit, MaxListLimit   = 20, 50
+	DefaultBoardLimit, MaxBoardLimit = 10, 100
+	MinInterval, MaxInterval         = 5 * time.Minute, 24 * time.Hour
+	DefaultInterval                  = 30 * time.Minute
+	DefaultOpenQuestions             = 100
+	MaxAgentIDLength                 = 128
+	MaxFingerprintLength             = 512
+	// ranks beyond it are not shown: counting further would read the whole board
+	MaxRank                 = 1000
+	KeepClosed              = 7 * 24 * time.Hour
+	KeepExpired             = 24 * time.Hour
+	KeepResponses           = 30 * 24 * time.Hour
+	NotificationBonusWindow = 5 * time.Minute
+	RenotifyAfter           = 15 * time.Minute
+)
+
+// Audiences are the tags a question can be addressed to; the last is the
+// default.
+func Audiences() []string {
+	return []string{"technical", "product", "ethics", "creative", "general"}
+}
+
+// Question is a question and its state. Its tags, like the tags of [Response], [Stats], [Subscription] and [AgentKey],
+// are the names of the attributes in the table, and what these say.
+type Question struct {
+	ID                string       `dynamodbav:"question_id" attribute:"UUID, partition key"`
+	Status            Status       `dynamodbav:"status" attribute:"OPEN, PARTIAL, CLOSED or EXPIRED; with more than one shard followed by # and the shard's number"`
+	Prompt            string       `dynamodbav:"prompt" attribute:"The question text, 10 to 2000 characters"`
+	Type              QuestionType `dynamodbav:"type" attribute:"text or multiple_choice"`
+	Options           []string     `dynamodbav:"options,omitempty" attribute:"The options of a multiple choice question, 2 to 10 strings"`
+	Audience          []string     `dynamodbav:"audience" attribute:"Tags of technical, product, ethics, creative, general"`
+	RequiredResponses int          `dynamodbav:"required_responses" attribute:"Target number of responses, 1 to 50"`
+	CurrentResponses  int          `dynamodbav:"current_responses" attribute:"Number of responses stored, only ever counted up by the transaction that stores one"`
+	AgentID           string       `dynamodbav:"agent_id" attribute:"Identifier of the asking agent"`
+	// Empty: none.
+	IdempotencyKey string    `dynamodbav:"idempotency_key,omitempty" attribute:"The agent's key for duplicate request prevention, if it sent one"`
+	CallbackURL    string    `dynamodbav:"callback_url,omitempty"` // where a webhook goes when it ends; empty: nowhere
+	CreatedAt      time.Time `dynamodbav:"created_at" attribute:"{time}"`
+	Deadline       time.Time `dynamodbav:"deadline" attribute:"When answers stop being taken: {time}"`
+	ExpiresAt      time.Time `dynamodbav:"expires_at,unixtime" attribute:"End of retention in Unix seconds (TTL attribute): 24 hours after the deadline, or 7 days after closing"`
+	// Zero: not closed.
+	ClosedAt time.Time `dynamodbav:"closed_at,omitempty" attribute:"When it was closed: {time}"`
+	// When the notifier looks at it next; zero: never.
+	DueAt time.Time `dynamodbav:"due_at,omitempty" attribute:"When the notifier has to look at the question next: {time}"`
+	// Zero: no one was notified yet.
+	NotifiedAt time.Time `dynamodbav:"notified_at,omitempty" attribute:"When people were last notified of it: {time}"`
+	HiddenAt   time.Time `dynamodbav:"hidden_at,omitempty"` // when an operator hid it; zero: not hidden
+}
+
+// StatusAt is the status at a moment: an open or partial question is expired
+// from its deadline on, whether or not anything has rewritten it.
+func (q Question) StatusAt(now time.Time) Status {
+	if q.Answerable() && !now.Before(q.Deadline) {
+		return StatusExpired
+	}
+	return q.Status
+}
+
+// Answerable reports whether the stored status still takes answers.
+func (q Question) Answerable() bool {
+	return q.Status == StatusOpen || q.Status == StatusPartial
+}
+
+// AnswerableAt reports whether the question takes answers at a moment.
+func (q Question) AnswerableAt(now time.Time) bool {
+	return q.Answerable() && now.Before(q.Deadline)
+}
+
+// UnderHalf reports whether the question has less than half of its answers,
+// which makes the next one worth more.
+func (q Question) UnderHalf() bool { return 2*q.CurrentResponses < q.RequiredResponses }
+
+// Response is one person's answer to a question.
+type Response struct {
+	QuestionID     string       `dynamodbav:"question_id" attribute:"Links to Questions, partition key"`
+	ID             string       `dynamodbav:"response_id" attribute:"UUID, sort key, derived from the question and the person: one person has one key per question"`
+	Type           QuestionType `dynamodbav:"-"`
+	Answer         string       `dynamodbav:"answer,omitempty" attribute:"The answer to a text question, 1 to 5000 characters"`
+	SelectedOption int          `dynamodbav:"selected_option" attribute:"Index of the chosen option, from 0, if multiple choice"`
+	// Zero: not given.
+	Confidence int       `dynamodbav:"confidence,omitempty" attribute:"Optional confidence, 1 to 5"`
+	PersonHash string    `dynamodbav:"fingerprint_hash" attribute:"Anonymised person: HMAC-SHA-256 of the fingerprint, hexadecimal"`
+	CreatedAt  time.Time `dynamodbav:"created_at" attribute:"{time}"`
+	// As the client says; -1: not given.
+	ResponseTimeMS int64     `dynamodbav:"response_time_ms" attribute:"Milliseconds from page load to submission, as the client says"`
+	Points         int       `dynamodbav:"points_earned" attribute:"Points that the answer earned"`
+	Flags          []string  `dynamodbav:"flags,omitempty" attribute:"suspicious_timing, duplicate_content, pattern_match; absent when there are none"`
+	ContentDigest  string    `dynamodbav:"content_digest,omitempty" attribute:"SHA-256 of the normalised text answer, hexadecimal"`
+	ContentLength  int       `dynamodbav:"content_length,omitempty" attribute:"Length of the text answer in characters"`
+	HiddenAt       time.Time `dynamodbav:"hidden_at,omitempty"` // when an operator hid it; zero: not hidden
+}
+
+// RecentAnswer is the part of a person's earlier answer that the feed needs to leave out its
+// question, and that the flags need to find repetition.
+type RecentAnswer struct {
+	QuestionID    string    `dynamodbav:"question_id"`
+	ContentDigest string    `dynamodbav:"content_digest"` // empty: multiple choice
+	ContentLength int       `dynamodbav:"content_length"`
+	CreatedAt     time.Time `dynamodbav:"created_at"`
+}
+
+// Stats are a person's points, streak and badges. The zero value, with the
+// person's hash, is a person who never answered.
+type Stats struct {
+	PersonHash        string         `dynamodbav:"fingerprint_hash" attribute:"Anonymised person, partition key"`
+	TotalPoints       int            `dynamodbav:"total_points" attribute:"Cumulative points"`
+	TotalAnswers      int            `dynamodbav:"total_answers" attribute:"Total answers submitted"`
+	StreakDays        int            `dynamodbav:"streak_days" attribute:"Length of the answer streak that ended on streak_last_date"`
+	StreakLastDate    string         `dynamodbav:"streak_last_date,omitempty" attribute:"Date of the last streak-counted answer in the person's time zone, YYYY-MM-DD"`
+	Badges            []EarnedBadge  `dynamodbav:"badges" attribute:"Earned badge IDs"`
+	AnswersByCategory map[string]int `dynamodbav:"answers_by_category" attribute:"Count per category (technical, …)"`
+	NightAnswers      int            `dynamodbav:"night_answers" attribute:"Answers from 00:00 to 06:00 in the person's time zone"`
+	FastAnswers       int            `dynamodbav:"fast_answers" attribute:"Answers given in under 30 seconds"`
+	ConfidentAnswers  int            `dynamodbav:"confident_answers" attribute:"Answers with confidence 5"`
+	CreatedAt         time.Time      `dynamodbav:"created_at" attribute:"{time}"`
+	UpdatedAt         time.Time      `dynamodbav:"updated_at" attribute:"{time}"`
+	// Zero: not stored yet.
+	Version int64 `dynamodbav:"version" attribute:"Counted up by every write: a write holds only on the version that it read"`
+	// when an operator blocked the person; zero: not blocked
+	BlockedAt     time.Time `dynamodbav:"blocked_at,omitempty"`
+	Day           string    `dynamodbav:"daily_board" attribute:"UTC day of daily_points, YYYY-MM-DD, with the shard's number like _leaderboard"`
+	DailyPoints   int       `dynamodbav:"daily_points" attribute:"Points earned on that day"`
+	DailyAnswers  int       `dynamodbav:"daily_answers" attribute:"Answers on that day"`
+	Week          string    `dynamodbav:"weekly_board" attribute:"Monday of the UTC week of weekly_points, YYYY-MM-DD, with the shard's number like _leaderboard"`
+	WeeklyPoints  int       `dynamodbav:"weekly_points" attribute:"Points earned in that week"`
+	WeeklyAnswers int       `dynamodbav:"weekly_answers" attribute:"Answers in that week"`
+}
+
+// EarnedBadge is a badge and when it was earned.
+type EarnedBadge struct {
+	ID       string
+	EarnedAt time.Time
+}
+
+// Period is the time that a leaderboard covers.
+type Period string
+
+// The periods. Days and weeks are UTC; a week begins on Monday.
+const (
+	PeriodDaily   Period = "daily"
+	PeriodWeekly  Period = "weekly"
+	PeriodAllTime Period = "all_time"
+)
+
+// Subscription is a device that receives notifications.
+type Subscription struct {
+	ID    string `dynamodbav:"subscription_id" attribute:"UUID, partition key; or TOKEN# and the SHA-256 of a token; or PERSON# and the fingerprint_hash"`
+	Token string `dynamodbav:"fcm_token,omitempty" attribute:"Firebase Cloud Messaging token"`
+	// Least time between notifications, in whole minutes.
+	Interval time.Duration `dynamodbav:"min_interval_minutes" attribute:"The person's preferred least time between notifications, 5 to 1440"`
+	// Zero: never.
+	LastNotifiedAt     time.Time `dynamodbav:"last_notified_at,omitempty" attribute:"When the person was last notified, the Unix epoch if never: {time}"`
+	NextNotificationAt time.Time `dynamodbav:"next_notification_at,omitempty" attribute:"From when the person may be notified again: {time}"`
+	CreatedAt          time.Time `dynamodbav:"created_at,omitempty" attribute:"{time}"`
+	UpdatedAt          time.Time `dynamodbav:"updated_at,omitempty" attribute:"{time}"`
+	Active             bool      `dynamodbav:"active" attributetype:"String" attribute:"true while the subscription is active; absent otherwise"`
+	// Empty: subscribed without a fingerprint.
+	PersonHash string `dynamodbav:"fingerprint_hash,omitempty" attribute:"Anonymised person, if the subscription was made with a fingerprint"`
+}
+
+// Position is a place in a list that is sorted by creation, newest first: the
+// item after which the next page begins. The zero value is the beginning.
+type Position struct {
+	CreatedAt time.Time
+	ID        string
+}
+
+// Ask is a question as an agent asks it, on the wire, too. The tags are its limits.
+type Ask struct {
+	Prompt         string       `json:"prompt" minLength:"10" maxLength:"2000" doc:"The question. It is kept as written; white space around it counts towards the most characters, not towards the least." example:"Should error messages apologise to people?"`
+	Type           QuestionType `json:"type" enum:"text,multiple_choice" doc:"How it is answered."`
+	Options        []string     `json:"options,omitempty" nullable:"true" maxItems:"10" minLength:"1" maxLength:"200" doc:"What a multiple choice question offers: 2 to 10 distinct texts, each with more than white space. White space around a text does not make it distinct." example:"[\"Submit\",\"Send\"]"`
+	Audience       []string     `json:"audience,omitempty" nullable:"true" enum:"technical,product,ethics,creative,general" doc:"Whom it is for; general by default." example:"[\"product\",\"creative\"]"`
+	MinResponses   *int         `json:"min_responses,omitempty" nullable:"true" minimum:"1" maximum:"50" doc:"How many answers are wanted; 5 by default." example:"5"`
+	TimeoutSeconds *int         `json:"timeout_seconds,omitempty" nullable:"true" minimum:"60" maximum:"86400" doc:"For how long answers are taken; 3600 by default." example:"3600"`
+	CallbackURL    *string      `json:"callback_url,omitempty" nullable:"true" minLength:"1" maxLength:"2048" doc:"Where a webhook goes once the question has closed or expired: an https URL of the public Internet." example:"https://agent.example.com/webhooks"`
+	IdempotencyKey *string      `json:"idempotency_key,omitempty" nullable:"true" minLength:"1" maxLength:"255" doc:"Repeating a request with the same key within 24 hours makes no second question, but is answered as the first was. Defaults may be given or left out, and the key may be here or in the header: it is the same request. A request that is refused, for its content or for the quota, does not use its key up."`
+}
+
+// Timeout is for how long answers are taken.
+func (a Ask) Timeout() time.Duration { return time.Duration(*a.TimeoutSeconds) * time.Second }
+
+// WithDefaults returns the ask with its defaults filled in. Two asks are for the same question if
+// they are then equal, except for the idempotency key.
+func (a Ask) WithDefaults() Ask {
+	if len(a.Audience) == 0 {
+		a.Audience = []string{defaultCategory}
+	}
+	if a.MinResponses == nil {
+		a.MinResponses = new(DefaultResponses)
+	}
+	if a.TimeoutSeconds == nil {
+		a.TimeoutSeconds = new(int(DefaultTimeout / time.Second))
+	}
+	return a
+}
+
+// Validate returns an [*validate.Error] with all that is wrong. Call it on an ask with
+// its defaults.
+func (a Ask) Validate() error {
+	var p validate.Problems
+	p.Form(a)
+	switch a.Type {
+	case TypeText:
+		if len(a.Options) > 0 {
+			p.Add("options", validate.RuleConflict,
+				"has %d %s, but a text question takes none; leave them out, or ask with type %q", len(a.Options),
+				map[bool]string{true: "entry", false: "entries"}[len(a.Options) == 1], TypeMultipleChoice)
+		}
+	case TypeMultipleChoice:
+		a.validateOptions(&p)
+	}
+	for i := range a.Audience {
+		CheckRepeated(&p, a.Audience, i)
+	}
+	p.InOrder(a)
+	return p.Err()
+}
+
+func (a Ask) validateOptions(p *validate.Problems) {
+	if a.Options == nil {
+		p.Add("options", validate.RuleRequired, "is missing, but a multiple choice question needs %d to %d", MinOptions,
+			MaxOptions)
+	} else {
+		p.Count("options", len(a.Options), MinOptions, MaxOptions)
+	}
+	seen := map[string]int{}
+	for i, option := range a.Options {
+		// White space around an option is invisible, so it does not make two options different.
+		text := strings.TrimSpace(option)
+		if first, ok := seen[text]; ok {
+			p.Add(fmt.Sprintf("options[%d]", i), validate.RuleUnique,
+				"is the same as options[%d]; give each option once", first)
+			continue
+		}
+		seen[text] = i
+	}
+}
+
+// CheckRepeated checks that an audience has each tag once. It passes over values that are no tags, which
+// have their own problem.
+func CheckRepeated(p *validate.Problems, tags []string, i int) {
+	if slices.Contains(Audiences(), tags[i]) && slices.Contains(tags[:i], tags[i]) {
+		p.Add(fmt.Sprintf("audience[%d]", i), validate.RuleUnique, "is %q again; give each tag once", tags[i])
+	}
+}
+
+// PollURL is the path at which an agent reads a question and its answers.
+func PollURL(questionID string) string { return "/agent/questions/" + questionID }

@@ -1,0 +1,124 @@
+package askahuman
+
+import (
+	"slices"
+	"time"
+
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// The variables of Ask-a-Human's webhooks.
+const (
+	// WebhookSecretVariable has the ARN of the secret from which the secrets of agents are derived.
+	WebhookSecretVariable = "WEBHOOK_SECRET_ARN"
+	// WebhookQueueVariable has the address of the queue of webhooks.
+	WebhookQueueVariable = "WEBHOOK_QUEUE_URL"
+)
+
+// WebhookRetries is the plan of a webhook: how long after a failed attempt the next one follows. The last one is about
+// a day after the question ended ("Deliverability and reliability", Standard Webhooks).
+func WebhookRetries() []time.Duration {
+	return []time.Duration{5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour,
+		10 * time.Hour, 6 * time.Hour}
+}
+
+// withWebhooks adds the webhooks: from the stream of questions through a queue to the endpoints of agents.
+func withWebhooks(p *schema.Platform) {
+	ended := []any{map[string]any{"prefix": "CLOSED"}, map[string]any{"prefix": "EXPIRED"}}
+	there := []any{map[string]any{"exists": true}}
+	questions := slices.IndexFunc(p.Database.Tables, func(t schema.Table) bool { return t.Name == "Questions" })
+	p.Database.Tables[questions].Stream = schema.StreamNewAndOldImages
+	describe(p, "Questions", text("callback_url",
+		"Where a webhook goes when the question ends, if its agent wants one: an https URL of up to 2048 characters"))
+	describe(p, "Guards",
+		number("secret_version", "WEBHOOKS#: how often the agent has rotated the secret of its webhooks"),
+		list("rotated_at", "WEBHOOKS#: when the former secrets that may still be valid were replaced, the last one "+
+			"first: "+timestampFormat),
+		text("delivery", "DELIVERY#: how far the webhook of the question is: waiting, delivered or given_up"),
+		number("attempts", "DELIVERY#: attempts at the webhook"),
+		text("attempted_at", "DELIVERY#: when the last one was made: "+timestampFormat),
+		text("next_attempt_at", "DELIVERY#: when the next one follows; absent if none does: "+timestampFormat),
+	)
+	p.Database.AccessPatterns = append(p.Database.AccessPatterns,
+		schema.UpdateItem.Pattern("NoteDelivery", "Guards",
+			"Note how an attempt at a webhook ended, unless the webhook was delivered before."),
+		schema.GetItem.Pattern("GetDelivery", "Guards", "How far the webhook of an ended question is.").Eventually().
+			Returning("delivery", "attempts", "attempted_at", "next_attempt_at"),
+		schema.GetItem.Pattern("GetWebhookSecret", "Guards",
+			"Which secrets sign the webhooks of an agent. Consistent, so that a webhook after a rotation has the "+
+				"new signature, too.").Returning("secret_version", "rotated_at"),
+		schema.UpdateItem.Pattern("RotateWebhookSecret", "Guards",
+			"Make another secret the present one of an agent, if no other rotation came between."),
+	)
+	agents := function(p, "agentapi")
+	agents.AccessPatterns = append(agents.AccessPatterns, "GetDelivery", "GetWebhookSecret", "RotateWebhookSecret")
+	// Test events go to the queue: only the sender reaches the endpoints of strangers.
+	agents.Sends = append(agents.Sends, "webhooksender")
+	agents.Secrets = append(agents.Secrets, "WebhookSecret")
+	p.Secrets = append(p.Secrets, schema.Secret{
+		Name: "WebhookSecret", Variable: WebhookSecretVariable,
+		Description: "Key from which the secrets that sign the webhooks of agents are derived",
+	})
+	p.Functions = append(p.Functions,
+		schema.Function{
+			Name: "webhookqueuer", ID: "WebhookQueuer",
+			Description: "Puts a webhook into the queue when a question has ended whose agent wants one",
+			Sends:       []string{"webhooksender"},
+			Trigger: schema.OnStream{
+				ID: "WebhookStream", Table: "Questions", ReportItemFailures: true, Changes: "questions that have ended",
+				Filters: []map[string]any{{
+					"eventName": []any{"MODIFY"},
+					"dynamodb": map[string]any{"NewImage": map[string]any{"status": map[string]any{"S": ended},
+						"callback_url": map[string]any{"S": there}}},
+				}},
+				Failures: schema.Failures{ID: "WebhookStreamDeadLetters",
+					Description: "ended questions whose webhooks could not be queued"},
+			},
+		},
+		schema.Function{
+			Name: "webhooksender", ID: "WebhookSender",
+			Description:    "Sends webhooks to the endpoints of agents",
+			AccessPatterns: []string{"GetWebhookSecret", "NoteDelivery"},
+			Secrets:        []string{"WebhookSecret"},
+			// An attempt takes 5 seconds at most, and all of a batch are made at once.
+			Timeout: 15 * time.Second,
+			Trigger: schema.OnQueue{
+				ID: "Webhooks", Variable: WebhookQueueVariable, Retries: WebhookRetries(), MaximumConcurrency: 20,
+				Messages: "webhooks",
+				Failures: schema.Failures{ID: "WebhookDeadLetters",
+					Description: "webhooks that no endpoint took within a day"},
+			},
+		})
+	p.Metrics = append(p.Metrics,
+		schema.Metric{Name: "WebhooksQueued", Function: "webhookqueuer", Unit: schema.Count,
+			Description: "webhooks put into the queue"},
+		schema.Metric{Name: "WebhooksSent", Function: "webhooksender", Unit: schema.Count,
+			Description: "webhooks that an endpoint took"},
+		schema.Metric{Name: "TimeToWebhook", Function: "webhooksender", Unit: schema.Milliseconds,
+			Description: "from the end of a question until an endpoint has taken its webhook"},
+		schema.Metric{Name: "WebhooksUnwanted", Function: "webhooksender", Unit: schema.Count,
+			Description: "webhooks that an endpoint refused for good, with 410"},
+		schema.Metric{Name: "WebhookFailures", Function: "webhooksender", Unit: schema.Count,
+			Description: "attempts at a webhook that failed"},
+		schema.Metric{Name: "WebhooksGivenUp", Function: "webhooksender", Unit: schema.Count,
+			Description: "webhooks whose last attempt failed"},
+	)
+	p.Routes = slices.Insert(p.Routes, slices.IndexFunc(p.Routes, func(r schema.Route) bool {
+		return r.Function == "humanapi"
+	}),
+		schema.Route{Method: "GET", Path: "/agent/webhook-secrets", Function: "agentapi", Caller: CallerAgent,
+			RateLimit: "poll", Summary: "Read the secrets that sign the agent's webhooks"},
+		schema.Route{Method: "POST", Path: "/agent/webhook-secrets", Function: "agentapi", Caller: CallerAgent,
+			RateLimit: "poll", Summary: "Rotate the secret that signs the agent's webhooks"},
+		schema.Route{Method: "POST", Path: "/agent/webhook-tests", Function: "agentapi", Caller: CallerAgent,
+			RateLimit: "create", Summary: "Send a webhook to try an endpoint"})
+}
+
+// SecretVersion says which secret of an agent is the present one, and until when former ones are valid. The zero value
+// is the first.
+type SecretVersion struct {
+	// Number counts rotations.
+	Number int `dynamodbav:"secret_version"`
+	// Rotated are the times of the latest rotations, the last one first: the first time ended secret Number-1.
+	Rotated []time.Time `dynamodbav:"rotated_at"`
+}

@@ -1,0 +1,173 @@
+package clarity
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
+)
+
+// SchemaVersion is the schemaVersion of every item of the seed's tables.
+const SchemaVersion = "1.0"
+
+const (
+	// MinAnswerLength and MaxAnswerLength bound an answer of a completed attempt, in characters.
+	// Ten answers of the longest length fit into an item in any script.
+	MinAnswerLength, MaxAnswerLength = 10, 5000
+	// MaxDurationSeconds is a day.
+	MaxDurationSeconds = 24 * 60 * 60
+	// DefaultEvaluationsPerDay is how many evaluations of a user begin on a day unless an operator says.
+	DefaultEvaluationsPerDay = 20
+	// DefaultPageSize is how many attempts or profiles a page has unless the request says.
+	DefaultPageSize = 20
+	// MaxPageSize is the most.
+	MaxPageSize = 100
+)
+
+// Dimension is one of the eight dimensions of critical thinking.
+type Dimension string
+
+// The dimensions.
+const (
+	ClarityOfThought Dimension = "clarity"
+	Relevance        Dimension = "relevance"
+	Logic            Dimension = "logic"
+	Evidence         Dimension = "evidence"
+	Assumptions      Dimension = "assumptions"
+	Alternatives     Dimension = "alternatives"
+	Quantitative     Dimension = "quantitative-reasoning"
+	Humility         Dimension = "humility-uncertainty"
+)
+
+// Dimensions are all dimensions, in the order of every evaluation and profile.
+func Dimensions() []Dimension {
+	return []Dimension{ClarityOfThought, Relevance, Logic, Evidence, Assumptions, Alternatives, Quantitative, Humility}
+}
+
+// weightTenths is the weight of each dimension in the overall score, in tenths.
+func weightTenths(d Dimension) int {
+	switch d {
+	case ClarityOfThought, Assumptions, Alternatives:
+		return 12
+	case Relevance, Humility:
+		return 10
+	case Logic:
+		return 15
+	case Evidence:
+		return 13
+	case Quantitative:
+		return 8
+	}
+	return 0
+}
+
+// MaxScore is the highest score of a dimension; the lowest is 0.
+const MaxScore = 4
+
+// Question is a question of a scenario.
+type Question struct {
+	ID   string `json:"questionId" dynamodbav:"questionId" example:"q1"`
+	Text string `json:"text" dynamodbav:"text" example:"What are the key assumptions in this argument?"`
+	// Type is "short" or "long".
+	Type            string      `json:"type" dynamodbav:"type" enum:"short,long"`
+	TargetWordCount int         `json:"targetWordCount" dynamodbav:"targetWordCount" minimum:"1" example:"150"`
+	FocusAreas      []Dimension `json:"focusAreas" dynamodbav:"focusAreas" nullable:"false" doc:"The dimensions that the question trains, 1 to 3."`
+}
+
+// Answer is an answer to a question.
+type Answer struct {
+	QuestionID   string `json:"questionId" dynamodbav:"questionId"`
+	QuestionText string `json:"questionText" dynamodbav:"questionText"`
+	Text         string `json:"answer" dynamodbav:"answer"`
+	WordCount    int    `json:"wordCount" dynamodbav:"wordCount"`
+}
+
+// DimensionScore is the judgement of one dimension.
+type DimensionScore struct {
+	Name Dimension `json:"name" dynamodbav:"name"`
+	// Score is 0 to [MaxScore].
+	Score int `json:"score" dynamodbav:"score" minimum:"0" maximum:"4"`
+	// Rationale are 1 to 5 reasons, each at most [MaxReasonLength] characters.
+	Rationale []string `json:"rationale" dynamodbav:"rationale" nullable:"false"`
+	// Uncertain says that the evaluator could not judge the dimension.
+	Uncertain bool `json:"uncertain,omitempty" dynamodbav:"uncertain,omitempty" doc:"Whether the evaluator saw too little of the dimension to judge it: show the score as unknown rather than as a mark. Absent: false."`
+}
+
+const (
+	// MaxReasons is how many reasons a score has at most; it has at least one.
+	MaxReasons = 5
+	// MaxReasonLength bounds a reason, in characters.
+	MaxReasonLength = 500
+	// MaxFeedbackLength bounds the feedback, in characters; it has at least one.
+	MaxFeedbackLength = 2000
+)
+
+// Judgement is what an Evaluator says of the answers of an attempt.
+type Judgement struct {
+	// Dimensions has each of [Dimensions] once, in their order.
+	Dimensions []DimensionScore `json:"dimensions" dynamodbav:"dimensions" nullable:"false"`
+	// Feedback is a text for the user, never empty.
+	Feedback string `json:"feedback" dynamodbav:"feedback"`
+	// ModelID says what judged, such as "onesynth.rubric-1" or the id of a model of Amazon Bedrock.
+	ModelID string `json:"modelId" dynamodbav:"modelId" example:"onesynth.rubric-1"`
+}
+
+// Evaluation is a judgement with what the program makes of it, also on the wire.
+type Evaluation struct {
+	OverallScore int `json:"overallScore" dynamodbav:"overallScore" minimum:"0" maximum:"100" doc:"The weighted mean of the scores, from 0 to 100."`
+	Judgement
+	// EvaluatedAt is to the millisecond, in UTC.
+	EvaluatedAt wire.Time `json:"evaluatedAt" dynamodbav:"evaluatedAt" format:"date-time"`
+}
+
+// Check returns an error that says what is wrong with the judgement, or nil.
+func (j Judgement) Check() error {
+	if len(j.Dimensions) != len(Dimensions()) {
+		return fmt.Errorf("got %d dimensions, want %d", len(j.Dimensions), len(Dimensions()))
+	}
+	for i, d := range Dimensions() {
+		judged := j.Dimensions[i]
+		if judged.Name != d {
+			return fmt.Errorf("dimension %d: got %.40q, want %q", i+1, judged.Name, d)
+		}
+		if judged.Score < 0 || judged.Score > MaxScore {
+			return fmt.Errorf("%s: got score %d, want 0 to %d", d, judged.Score, MaxScore)
+		}
+		if n := len(judged.Rationale); n < 1 || n > MaxReasons {
+			return fmt.Errorf("%s: got %d reasons, want 1 to %d", d, n, MaxReasons)
+		}
+		for _, reason := range judged.Rationale {
+			if err := checkText(reason, MaxReasonLength); err != nil {
+				return fmt.Errorf("%s: reason: %w", d, err)
+			}
+		}
+	}
+	if err := checkText(j.Feedback, MaxFeedbackLength); err != nil {
+		return fmt.Errorf("feedback: %w", err)
+	}
+	if j.ModelID == "" {
+		return errors.New("modelId: got none")
+	}
+	return nil
+}
+
+func checkText(text string, most int) error {
+	if n := len([]rune(text)); n < 1 || n > most {
+		return fmt.Errorf("got %d characters, want 1 to %d", n, most)
+	}
+	return nil
+}
+
+// OverallScore is round(weighted mean × 25): 0 to 100. An evaluator never decides it.
+func (j Judgement) OverallScore() int {
+	sum, weights := 0, 0
+	for _, d := range j.Dimensions {
+		sum += weightTenths(d.Name) * d.Score
+		weights += weightTenths(d.Name)
+	}
+	if weights == 0 {
+		return 0
+	}
+	return int(math.Round(float64(sum) * 25 / float64(weights)))
+}

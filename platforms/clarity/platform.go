@@ -1,0 +1,287 @@
+// Package clarity is what Clarity is, for its construct, its functions and its tests.
+package clarity
+
+import (
+	"slices"
+	"time"
+
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// Platform is the platform on which people train critical thinking: the three tables of the
+// seed, and a fourth for items that only guard these. docs/DEVIATIONS.md gives the reason
+// for each addition.
+func Platform() schema.Platform {
+	return schema.Platform{
+		Name:        "clarity",
+		Title:       "Clarity",
+		Description: "People train critical thinking",
+		Database: schema.Database{
+			Prefix:         "clarity",
+			Tables:         []schema.Table{attempts(), profiles(), scenarios(), guards()},
+			AccessPatterns: accessPatterns(),
+		},
+		Functions: []schema.Function{
+			{
+				Name:        "clarityapi",
+				ID:          "ClarityAPI",
+				Description: "Serves the routes of attempts, scenarios and profiles",
+				// A request that completes an attempt waits for its evaluation, within the 30
+				// seconds of Amazon API Gateway.
+				Timeout:    29 * time.Second,
+				Secrets:    []string{"CursorSecret"},
+				CallsModel: true,
+				AccessPatterns: []string{
+					"GetAttempt", "ListUserAttempts", "StoreAttempt", "SubmitAttempt", "SaveAttempt", "ClaimEvaluation",
+					"SettleEvaluation", "AnswerEvaluation",
+					"GetScenario", "ListActiveScenarios", "ListScenariosByDifficulty", "GetLatestProfile",
+					"ListProfiles",
+					schema.ClaimIdempotencyKey, schema.SettleIdempotencyKey,
+				},
+			},
+			{
+				Name:        "evaluator",
+				Description: "Evaluates the attempts whose evaluation failed, was put off or died",
+				// A run ends before the next one begins.
+				Timeout:    4*time.Minute + 50*time.Second,
+				CallsModel: true,
+				Trigger: schema.OnSchedule{
+					Every:    5 * time.Minute,
+					Failures: schema.Failures{Description: "runs of the evaluator"},
+				},
+				AccessPatterns: []string{"ListPendingEvaluations", "GetAttempt", "GetScenario", "ClaimEvaluation",
+					"SettleEvaluation"},
+			},
+			{
+				Name:        "profiler",
+				Description: "Adds a profile for each evaluated attempt",
+				Timeout:     time.Minute,
+				// An attempt that has been evaluated does not change, so each comes here once.
+				Trigger: schema.OnStream{
+					Table: "Attempts", Changes: "evaluated attempts",
+					Filters: []map[string]any{{"dynamodb": map[string]any{"NewImage": map[string]any{
+						"status":           map[string]any{"S": []any{"completed"}},
+						"evaluationStatus": map[string]any{"S": []any{"done"}},
+					}}}},
+					BatchSize: 10, ReportItemFailures: true,
+					Failures: schema.Failures{Description: "evaluated attempts without a profile"},
+				},
+				AccessPatterns: []string{"GetLatestProfile", "AddProfile"},
+			},
+			{
+				Name:           "scenarioseeder",
+				ID:             "ScenarioSeeder",
+				Description:    "Loads the scenarios",
+				Timeout:        time.Minute,
+				Trigger:        schema.OnSeed{},
+				AccessPatterns: []string{"AddScenario"},
+			},
+		},
+		Secrets: []schema.Secret{
+			schema.CursorSecret(),
+		},
+		RequestHeaders:  []string{"Authorization", "Content-Type", "Idempotency-Key", "If-Match"},
+		ResponseHeaders: []string{"ETag", "Idempotency-Replayed", "Location", "Retry-After"},
+		Metrics: []schema.Metric{
+			{Name: "AttemptsCompleted", Function: "clarityapi", Unit: schema.Count,
+				Description: "attempts completed; a repeat with the same idempotency key is none"},
+			{Name: "Evaluations", Function: "clarityapi", Unit: schema.Count,
+				Description: "attempts evaluated during a request"},
+			{Name: "EvaluationFailures", Function: "clarityapi", Unit: schema.Count,
+				Description: "evaluations that failed during a request; the evaluator tries again"},
+			{Name: "Evaluations", Function: "evaluator", Unit: schema.Count, Description: "attempts evaluated later"},
+			{Name: "EvaluationFailures", Function: "evaluator", Unit: schema.Count,
+				Description: "later evaluations that failed: for those the second time at least", AlarmAt: 1},
+			{Name: "ProfilesAdded", Function: "profiler", Unit: schema.Count,
+				Description: "profiles added; a repeated change adds none"},
+		},
+		Routes: routes(),
+	}
+}
+
+func routes() []schema.Route {
+	var routes []schema.Route
+	add := func(method, path string, caller schema.Caller, summary string) {
+		routes = append(routes, schema.Route{Method: method, Path: path, Function: "clarityapi", Caller: caller,
+			Summary: summary})
+	}
+	add("POST", "/attempts", schema.CallerUser, "Begin an attempt, or submit a completed one")
+	add("GET", "/attempts", schema.CallerUser, "List one's attempts, newest first")
+	add("GET", "/attempts/{id}", schema.CallerUser, "Read an attempt")
+	add("PUT", "/attempts/{id}", schema.CallerUser, "Save, complete or abandon an attempt in progress")
+	add("POST", "/attempts/{id}/evaluate", schema.CallerUser, "Evaluate a completed attempt whose evaluation failed")
+	add("GET", "/scenarios", schema.CallerUser, "List the active scenarios")
+	add("GET", "/scenarios/{id}", schema.CallerUser, "Read a scenario")
+	add("GET", "/users/me/profile", schema.CallerUser, "Read one's latest profile")
+	add("GET", "/users/me/profile/history", schema.CallerUser, "List one's profiles, newest first")
+	add("GET", "/openapi.json", schema.CallerAnyone, "Read this API's OpenAPI document")
+	return routes
+}
+
+const moment = "RFC 3339 in UTC with milliseconds"
+
+// schemaVersion is on every item of the seed's tables.
+var schemaVersion = schema.Attribute{Name: "schemaVersion", Type: schema.String,
+	Description: "Version of the item's form: 1.0"}
+
+func attempts() schema.Table {
+	attributes := schema.After(schema.AttributesOf(Attempt{}), "timestamp",
+		schema.Attribute{Name: "answers", Type: schema.List, Description: "The user's answers, in the order of the " +
+			"questions: questionId, questionText, answer and wordCount of each"},
+		schema.Attribute{Name: "evaluation", Type: schema.Map, Description: "overallScore, dimensions, feedback, " +
+			"modelId and evaluatedAt; absent until the attempt is evaluated"})
+	attributes = schema.After(attributes, "claimedUntil",
+		schema.Attribute{Name: "pendingEvaluation", Type: schema.String,
+			Description: "\"pending\" while the attempt waits for an evaluation; absent otherwise"})
+	return schema.Table{
+		Name:         "Attempts",
+		PhysicalName: "attempts",
+		Description:  "Attempts of users at scenarios, with their evaluations.",
+		Key:          schema.Key{Partition: "attemptId"},
+		Stream:       schema.StreamNewImage,
+		Attributes:   append(attributes, schemaVersion),
+		Indexes: []schema.Index{
+			{Name: "UserAttempts", Key: schema.Key{Partition: "userId", Sort: "timestamp"},
+				Description: "A user's attempts by time."},
+			{Name: "PendingEvaluations", Key: schema.Key{Partition: "pendingEvaluation", Sort: "evaluateAfter"},
+				Projection: schema.ProjectKeysOnly, Description: "Attempts that wait for an evaluation. Sparse: only " +
+					"those."},
+		},
+	}
+}
+
+func profiles() schema.Table {
+	return schema.Table{
+		Name:         "Profiles",
+		PhysicalName: "profiles",
+		Description:  "Profiles of users over time: one for each evaluated attempt.",
+		Key:          schema.Key{Partition: "userId", Sort: "timestamp"},
+		TimeToLive:   "expiresAt",
+		Attributes: []schema.Attribute{
+			{Name: "userId", Type: schema.String, Description: "Partition key: subject of the user's token"},
+			{Name: "timestamp", Type: schema.String,
+				Description: "Sort key: when the attempt was evaluated, " + moment + ", then # and the attempt's id. " +
+					"\"#\" is the item before the first profile, and has schemaVersion alone"},
+			{Name: "attemptId", Type: schema.String, Description: "The attempt that the profile was made for"},
+			{Name: "attemptCount", Type: schema.Number,
+				Description: "Evaluated attempts of the user up to this one, all of them"},
+			{Name: "dimensions", Type: schema.List,
+				Description: "Of each dimension: name, movingAverage, standardDeviation, trend and recentScores"},
+			{Name: "recentOverallScores", Type: schema.List,
+				Description: "The overall scores of the attempts that recentScores are of, oldest first"},
+			{Name: "weaknesses", Type: schema.List,
+				Description: "Up to 3 dimensions: dimension, score and gap; may be empty"},
+			{Name: "improvements", Type: schema.List,
+				Description: "Up to 3 dimensions: dimension, improvement, from and to; may be empty"},
+			{Name: "recommendations", Type: schema.List, Description: "Texts, one for each weakness; may be empty"},
+			{Name: "overallAverage", Type: schema.Number, Description: "Mean of recentOverallScores, 0 to 100"},
+			{Name: "previous", Type: schema.String, Description: "Sort key of the profile before this one, or \"#\""},
+			{Name: "latest", Type: schema.Boolean,
+				Description: "true on the latest profile of a user; absent from the others"},
+			{Name: "expiresAt", Type: schema.Number,
+				Description: "End of retention in Unix seconds (TTL attribute); absent from the latest profile of a " +
+					"user"},
+			schemaVersion,
+		},
+	}
+}
+
+func scenarios() schema.Table {
+	return schema.Table{
+		Name:         "Scenarios",
+		PhysicalName: "scenarios",
+		Description:  "Scenarios with their questions.",
+		Key:          schema.Key{Partition: "scenarioId"},
+		Capacity:     schema.Capacity{ReadUnits: 5, WriteUnits: 1},
+		Attributes: append(schema.After(schema.AttributesOf(Scenario{}), "questions", schema.Attribute{
+			Name: "active", Type: schema.String,
+			Description: "\"true\" or \"false\": whether the scenario is available",
+		}), schemaVersion),
+		Indexes: []schema.Index{
+			{Name: "ActiveScenarios", Key: schema.Key{Partition: "active", Sort: "difficulty"},
+				Description: "Active scenarios by difficulty."},
+		},
+	}
+}
+
+func guards() schema.Table {
+	return schema.Table{
+		Name:         "Guards",
+		PhysicalName: "guards",
+		Description: "Short-lived items that guard the other tables: idempotency keys, and the evaluations of a " +
+			"user on a day.",
+		Key:        schema.Key{Partition: "guardKey"},
+		TimeToLive: "expiresAt",
+		Attributes: slices.Concat([]schema.Attribute{
+			{Name: "guardKey", Type: schema.String,
+				Description: "Partition key: KEY# and the digest of user and idempotency key, or EVALUATIONS#day#user"},
+			{Name: "evaluations", Type: schema.Number,
+				Description: "EVALUATIONS#: evaluations begun for the user on the day (UTC), failed ones included"},
+			{Name: "expiresAt", Type: schema.Number, Description: "End of use in Unix seconds (TTL attribute)"},
+		}, schema.IdempotencyAttributes()),
+	}
+}
+
+func accessPatterns() []schema.AccessPattern {
+	return slices.Concat([]schema.AccessPattern{
+		schema.GetItem.Pattern("GetAttempt", "Attempts", "An attempt as it is now.").InSeed("Get attempt by ID"),
+		schema.Query.Pattern("ListUserAttempts", "Attempts", "A user's attempts, newest first.").
+			By("UserAttempts", schema.Where("userId", schema.Equal)).Downwards().
+			InSeed("List user attempts; Get recent attempts for profile"),
+		schema.Transaction("SubmitAttempt",
+			"Store a completed attempt before it is evaluated, under the claim of its first try.",
+			schema.PutItem.On("Attempts",
+				"the attempt, unless its id exists; or a changed one, if it still has the version that was "+
+					"read, and is in progress"),
+			schema.UpdateItem.On("Guards",
+				"one more evaluation of the user on the day, if the limit is not reached"),
+			schema.ClaimKey("Guards")),
+		schema.PutItem.Pattern("StoreAttempt", "Attempts",
+			"Store a new attempt that is not evaluated now, without an idempotency key, unless its id exists."),
+		schema.Transaction("SaveAttempt", "Store an attempt that is not evaluated now.",
+			schema.PutItem.On("Attempts",
+				"the attempt, unless its id exists; or a changed one, if it still has the version that was "+
+					"read, and is in progress"),
+			schema.KeepAnswer("Guards")),
+		schema.Transaction("ClaimEvaluation", "Claim the evaluation of a completed attempt for one try.",
+			schema.UpdateItem.On("Attempts",
+				"the claim, if the attempt is not evaluated and no other try is running"),
+			schema.UpdateItem.On("Guards",
+				"one more evaluation of the user on the day, if the limit is not reached")),
+		schema.PutItem.Pattern("SettleEvaluation", "Attempts",
+			"End a try to evaluate an attempt: its evaluation, or why it failed and when to try again, if "+
+				"the claim is still this try's."),
+		schema.Transaction("AnswerEvaluation", "SettleEvaluation for a request with an idempotency key.",
+			schema.PutItem.On("Attempts",
+				"the attempt with its evaluation, or with why it failed and when to try again, if the claim "+
+					"is still this try's"),
+			schema.KeepAnswer("Guards")),
+		schema.Query.Pattern("ListPendingEvaluations", "Attempts",
+			"Attempts whose evaluation may be tried again now, longest overdue first.").
+			By("PendingEvaluations", schema.Where("pendingEvaluation", schema.Equal),
+				schema.Where("evaluateAfter", schema.LessOrEqual)),
+		schema.Query.Pattern("GetLatestProfile", "Profiles",
+			"The latest profile of a user, and before it those that are later than an attempt which comes "+
+				"out of order.").By("", schema.Where("userId", schema.Equal),
+			schema.Where("timestamp", schema.Greater)).
+			Downwards().Consistently().InSeed("Get latest profile"),
+		schema.Query.Pattern("ListProfiles", "Profiles", "A user's profiles, newest first.").
+			By("", schema.Where("userId", schema.Equal), schema.Where("timestamp", schema.Greater)).Downwards().
+			InSeed("Get profile history"),
+		schema.Transaction("AddProfile", "Add the profile of an evaluated attempt at its place in time.",
+			schema.UpdateItem.On("Profiles",
+				"the latest profile so far, if it is as it was read: its end of retention; or the item "+
+					"before the first one, if there is none").IfNeeded(),
+			schema.PutItem.On("Profiles", "the profile, unless there is one for the attempt"),
+			schema.PutItem.On("Profiles",
+				"a later profile with the attempt in it, if it is as it was read").ForEach().IfNeeded()).
+			InSeed("Update profile"),
+		schema.GetItem.Pattern("GetScenario", "Scenarios", "A scenario.").Eventually().InSeed("Get scenario by ID"),
+		schema.Query.Pattern("ListActiveScenarios", "Scenarios", "All active scenarios, by difficulty.").
+			By("ActiveScenarios", schema.Where("active", schema.Equal)).InSeed("List active scenarios"),
+		schema.Query.Pattern("ListScenariosByDifficulty", "Scenarios", "The active scenarios of one difficulty.").
+			By("ActiveScenarios", schema.Where("active", schema.Equal), schema.Where("difficulty", schema.Equal)).
+			InSeed("List scenarios by difficulty"),
+		schema.PutItem.Pattern("AddScenario", "Scenarios", "Store a scenario, unless its id exists."),
+	}, schema.IdempotencyPatterns("Guards"))
+}

@@ -1,0 +1,45 @@
+package lingible
+
+import (
+	"sort"
+	"time"
+)
+
+// Calendar says which day it is for users: one clock for every daily limit.
+type Calendar struct {
+	// Zone is the time zone of all users. Nil: UTC.
+	Zone *time.Location
+	// Now is the clock. Nil: [time.Now].
+	Now func() time.Time
+}
+
+// Time is the moment, in UTC and in whole milliseconds, as stores keep it.
+func (c Calendar) Time() time.Time {
+	now := c.Now
+	if now == nil {
+		now = time.Now
+	}
+	return now().UTC().Truncate(time.Millisecond)
+}
+
+// Day is the day of a moment, as YYYY-MM-DD.
+func (c Calendar) Day(at time.Time) string { return at.In(c.zone()).Format(time.DateOnly) }
+
+// longestDay is longer than any day that the time zone database has, in seconds.
+const longestDay = 50 * 60 * 60
+
+// NextMidnight is when the day after that of a moment begins, in UTC. In a zone that skips
+// midnight at a daylight-saving switch, the day begins with the first moment that it has; in one
+// that repeats midnight, with the first of the two.
+func (c Calendar) NextMidnight(at time.Time) time.Time {
+	day, from := c.Day(at), at.Unix()+1
+	seconds := sort.Search(longestDay, func(i int) bool { return c.Day(time.Unix(from+int64(i), 0)) != day })
+	return time.Unix(from+int64(seconds), 0).UTC()
+}
+
+func (c Calendar) zone() *time.Location {
+	if c.Zone == nil {
+		return time.UTC
+	}
+	return c.Zone
+}

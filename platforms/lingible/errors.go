@@ -1,0 +1,101 @@
+package lingible
+
+import (
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/problem"
+)
+
+// The contract names RES_001, BIZ_001 and BIZ_004; the other codes are for cases on which it is silent.
+const (
+	codeDeleted  = "AUTH_003"
+	codeNotFound = "RES_001"
+	codeConflict = "RES_002"
+)
+
+func notFound(message string) error { return problem.New(http.StatusNotFound, codeNotFound, message) }
+func conflict(message string) error { return problem.New(http.StatusConflict, codeConflict, message) }
+
+// The errors that callers see.
+var (
+	// ErrUserDeleted says that the caller's account is deleted, or is being deleted.
+	ErrUserDeleted = problem.New(http.StatusForbidden, codeDeleted,
+		"your account is deleted: sign in again to open a new one")
+	// ErrTranslationNotFound says that the caller has no such translation.
+	ErrTranslationNotFound = notFound("there is no such translation")
+	// ErrSubmissionNotFound says that there is no such submission.
+	ErrSubmissionNotFound = notFound("there is no such submission")
+	// ErrTermKnown says that the lexicon has the term.
+	ErrTermKnown = conflict("the lexicon has the term already")
+	// ErrAlreadySubmitted says that the caller has submitted the term in the last 7 days.
+	ErrAlreadySubmitted = conflict("you have submitted this term in the last 7 days")
+	// ErrOwnSubmission says that the caller has submitted what the vote is for.
+	ErrOwnSubmission = conflict("you cannot vote for your own submission")
+	// ErrAlreadyVoted says that the caller's vote counts already.
+	ErrAlreadyVoted = conflict("you have voted for this submission already")
+	// ErrNotOpen says that a submission takes no votes: it is not validated yet, it is decided otherwise than by votes,
+	// or it has [MaxVotes].
+	ErrNotOpen = conflict("the submission takes no votes: it is not validated yet, or it is decided")
+	// ErrDecided says that a submission is approved or rejected already.
+	ErrDecided = conflict("the submission is decided already")
+	// ErrNoQuiz says that the caller has no such quiz, or that it has ended.
+	ErrNoQuiz = notFound("there is no such quiz, or it has ended: get a question to begin one")
+	// ErrNoSuchQuestion says that the quiz's last question is another one.
+	ErrNoSuchQuestion = conflict("the quiz has not asked this question last: get its question")
+	// ErrAnswered says that the question has another answer already.
+	ErrAnswered = conflict("the question has another answer already: get the next question")
+	// ErrNoQuestion says that the lexicon has no further question.
+	ErrNoQuestion = notFound(
+		"there is no further question of this kind: end the quiz, or ask for another category or difficulty")
+	// ErrNoTerms says that the quiz has no term at all: the initial data is missing.
+	ErrNoTerms = notFound("there is no question, because the lexicon has no term: " +
+		"an operator loads the first ones with onesynth seed lingible")
+)
+
+// UsageError says that the caller has used up what the tier allows.
+type UsageError struct {
+	// What names what is used up, such as "translations".
+	What string
+	// Limit is how many of it the tier allows.
+	Limit int
+	// Until is when there is more.
+	Until time.Time
+}
+
+// Error says so.
+func (e *UsageError) Error() string {
+	return fmt.Sprintf("your tier allows %d %s: try again after %s, or upgrade", e.Limit, e.What,
+		e.Until.UTC().Format(time.RFC3339))
+}
+
+// Is matches every such error.
+func (e *UsageError) Is(target error) bool { _, ok := target.(*UsageError); return ok }
+
+// Problem is what callers are told.
+func (e *UsageError) Problem() *problem.Error {
+	return &problem.Error{Status: http.StatusTooManyRequests, Code: "BIZ_001"}
+}
+
+// RetryAt is when there is more.
+func (e *UsageError) RetryAt() time.Time { return e.Until }
+
+// SubscriptionError says that something is for premium users.
+type SubscriptionError struct {
+	// What names what it is, such as "the history of translations".
+	What string
+}
+
+// Error says so.
+func (e *SubscriptionError) Error() string {
+	return e.What + " is for premium users: upgrade with POST /user/upgrade"
+}
+
+// Is matches every such error.
+func (e *SubscriptionError) Is(target error) bool { _, ok := target.(*SubscriptionError); return ok }
+
+// Problem is what callers are told.
+func (e *SubscriptionError) Problem() *problem.Error {
+	return &problem.Error{Status: http.StatusForbidden, Code: "BIZ_004"}
+}

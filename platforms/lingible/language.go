@@ -1,0 +1,57 @@
+package lingible
+
+import "github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
+
+// Direction says which way a text is translated.
+type Direction string
+
+// The directions.
+const (
+	ToStandard Direction = "to_standard"
+	ToSlang    Direction = "to_slang"
+)
+
+// LowConfidence is the confidence below which a translation is not to be relied on.
+const LowConfidence = 0.3
+
+// Rendering is a text in the other language.
+type Rendering struct {
+	Text string
+	// Confidence is from 0 to 1: of the embedded language the share of the words of the original
+	// that it knows. A text without words has 0.
+	Confidence float64
+	// Unchanged says that the text is the original, byte for byte.
+	Unchanged bool
+	// Terms are the slugs of the terms of the lexicon that were found or put in, each once, in the
+	// order of the text. A term without a plain equivalent is found, and stays.
+	Terms []string
+}
+
+// Proposal is a term that somebody proposes for the lexicon, also on the wire.
+type Proposal struct {
+	Term    string `json:"slang_term" dynamodbav:"slang_term" minLength:"1" maxLength:"100" doc:"It needs a letter, digit or symbol." example:"parallel parked" attribute:"The term, as it was submitted"`
+	Meaning string `json:"meaning" dynamodbav:"meaning" minLength:"1" maxLength:"500" example:"Pleased with something small that one did well" attribute:"What it means, up to 500 characters"`
+	Example string `json:"example_usage" dynamodbav:"example_usage" minLength:"1" maxLength:"500" doc:"A sentence with the term." example:"She fixed the printer and was parallel parked all day." attribute:"A sentence with it, up to 500 characters"`
+	// Context may be empty.
+	Context string `json:"context,omitempty" dynamodbav:"context,omitempty" nullable:"true" maxLength:"500" doc:"Where the term is from, or who uses it." attribute:"Where it is from, up to 500 characters; absent when not given"`
+}
+
+// Check checks what the tags of the fields do not state.
+func (p Proposal) Check(problems *validate.Problems, _ string) {
+	if !validate.IsBlank(p.Term) {
+		checkSlug(problems, "slang_term", p.Term, nil)
+	}
+}
+
+// Verdict is what x.
+type Verdict struct {
+	Valid bool `json:"valid" dynamodbav:"valid"`
+	// Confidence says how sure the verdict is, from 0 to 1.
+	Confidence float64 `json:"confidence" dynamodbav:"confidence" minimum:"0" maximum:"1"`
+	// Usage says how much use the term promises, from 1 to 10.
+	Usage int `json:"usage_score" dynamodbav:"usage_score" minimum:"1" maximum:"10"`
+	// Recommended says that the submission is valid, and that no rule found a weakness.
+	Recommended bool `json:"-" dynamodbav:"-"`
+	// Reasons say for people which rules are broken, or what would make a valid submission better.
+	Reasons []string `json:"reasons" dynamodbav:"reasons" nullable:"false"`
+}

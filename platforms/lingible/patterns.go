@@ -1,0 +1,136 @@
+package lingible
+
+import (
+	"slices"
+
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+func accessPatterns() []schema.AccessPattern {
+	const (
+		submissions, lexicon, trending = "Submissions", "Lexicon", "Trending"
+		users, translations            = "Users", "Translations"
+	)
+	return slices.Concat([]schema.AccessPattern{
+		schema.GetItem.Pattern("GetUser", users, "A user's profile.").InSeed("Get user profile"),
+		schema.GetItem.Pattern("GetUsage", users,
+			"A user's tier, the translations and submissions that count, and the active quiz.").
+			InSeed("Get usage limits"),
+		schema.Transaction("CreateUser", "Create a user.",
+			schema.ConditionCheckItem.On(users, "no deletion of the user's account after the token was issued"),
+			schema.PutItem.On(users, "the profile, unless there is one"),
+			schema.PutItem.On(users, "the usage, unless there is some")),
+		schema.Transaction("UpgradeUser", "Change a user's tier, in both items that have it.",
+			schema.UpdateItem.On(users, "the profile, if it is active and has the tier that was read"),
+			schema.UpdateItem.On(users, "the usage, if it has the tier that was read")),
+		schema.Transaction("BeginAccountDeletion", "Delete a user's usage. From then on nothing can be added.",
+			schema.UpdateItem.On(users, "the profile: that it is being deleted"),
+			schema.DeleteItem.On(users, "the usage"),
+			schema.PutItem.On(users, "when the account was deleted, for a day: tokens from before make no new one")),
+		schema.Query.Pattern("ListUserItems", users, "All items of a user.").By("", schema.Where("PK", schema.Equal)).
+			Consistently().Returning("PK", "SK", "submission_id", "term_key"),
+		schema.DeleteItem.Pattern("DeleteUserItem", users,
+			"Delete one item of a deleted account, or the note of a vote whose submission is gone."),
+		schema.Query.Pattern("ListUsersByTier", users,
+			"The keys of the users of a tier, those first that changed last. For reports.").
+			By("UsersTierIndex", schema.Where("tier", schema.Equal)).Downwards().ForOthers().InSeed("Query by tier"),
+
+		schema.UpdateItem.Pattern("ChargeTranslation", users,
+			"Charge a translation that is neither kept nor has an idempotency key, if the tier is as read "+
+				"and its limit is not reached."),
+		schema.Transaction("StoreTranslation", "Charge a translation, and keep it for premium users.",
+			schema.UpdateItem.On(users, "one more translation, if the tier is as read and its limit is not reached"),
+			schema.PutItem.On(translations, "the translation").IfNeeded(),
+			schema.KeepAnswer(users)),
+		schema.Query.Pattern("ListTranslations", translations, "A user's translations, newest first.").
+			By("", schema.Where("PK", schema.Equal), schema.Where("SK", schema.BeginsWith)).Downwards().
+			InSeed("Get user translations"),
+		schema.GetItem.Pattern("GetTranslation", translations, "A translation. No route reads a single one.").
+			ForOthers().InSeed("Get single translation"),
+		schema.Query.Pattern("ListTranslationKeys", translations, "The keys of a user's translations.").
+			By("", schema.Where("PK", schema.Equal)).Consistently().Returning("PK", "SK"),
+		schema.DeleteItem.Pattern("DeleteTranslation", translations, "Delete a translation."),
+
+		schema.Transaction("Submit", "Store a submission.",
+			schema.PutItem.On(submissions, "the submission"),
+			schema.PutItem.On(users, "that the user has submitted the term, unless within 7 days"),
+			schema.UpdateItem.On(users, "the times of the user's submissions, if they and the tier are as read"),
+			schema.KeepAnswer(users)),
+		schema.BatchGetItem.Pattern("GetSubmissions", submissions, "A submission as it is now, or those of a list.").
+			Consistently(),
+		schema.Query.Pattern("GetSubmissionByID", submissions, "A submission by its id.").
+			By("SubmissionsByIdIndex", schema.Where("submission_id", schema.Equal)).InSeed("Get by ID"),
+		schema.Query.Pattern("ListSubmissionsByStatus", submissions, "Submissions of one status, oldest first.").
+			By("SubmissionsStatusIndex", schema.Where("status", schema.Equal)).InSeed("Query by status"),
+		schema.Query.Pattern("ListUserSubmissions", submissions, "The keys of a user's submissions, newest first.").
+			By("SubmissionsByUserIndex", schema.Where("user_id", schema.Equal)).Downwards().InSeed("Query by user"),
+		schema.Query.Pattern("ListByValidationStatus", submissions, "Submissions of one status of validation.").
+			By("ValidationStatusIndex", schema.Where("llm_validation_status", schema.Equal)).
+			InSeed("Query validation status"),
+		schema.UpdateItem.Pattern("JudgeSubmission", submissions,
+			"Store what a validation said that did not approve a submission, if that is as read."),
+		schema.Transaction("ReviewSubmission", "Approve or reject a submission.",
+			schema.UpdateItem.On(submissions, "the review, if the submission is as read"),
+			schema.PutItem.On(lexicon, "the term of an approved one, unless the lexicon has it").IfNeeded()),
+		schema.Transaction("Vote", "Count a user's vote for a submission.",
+			schema.UpdateItem.On(submissions,
+				"the vote, and the approval by the last one, if its status is as read and the user has not voted"),
+			schema.PutItem.On(lexicon, "the term of an approved one, unless the lexicon has it").IfNeeded(),
+			schema.ConditionCheckItem.On(users, "the usage: the user exists and is not being deleted"),
+			schema.PutItem.On(users, "that the user has voted")),
+		schema.UpdateItem.Pattern("WithdrawVote", submissions,
+			"Take back the vote of a user who has deleted the account."),
+		schema.DeleteItem.Pattern("DeleteSubmission", submissions,
+			"Delete a submission of a user who has deleted the account."),
+
+		schema.GetItem.Pattern("GetEntry", lexicon, "A term of the lexicon.").InSeed("Get by term"),
+		schema.BatchGetItem.Pattern("GetEntries", lexicon, "Terms of the lexicon.").Consistently(),
+		schema.Query.Pattern("ListEntriesBySource", lexicon, "The keys of the terms from a source, by term.").
+			By("LexiconSourceIndex", schema.Where("source", schema.Equal)).InSeed("Export by source"),
+		schema.Query.Pattern("ListQuizByDifficulty", lexicon,
+			"Terms that the quiz asks about, of one difficulty. The quiz has them in the index of the export.").
+			By("LexiconQuizDifficultyIndex", schema.Where("quiz_difficulty", schema.Equal)).ForOthers().
+			InSeed("Quiz by difficulty"),
+		schema.Query.Pattern("ListQuizByCategory", lexicon,
+			"Terms that the quiz asks about, of one category and a range of scores. The quiz has them in the "+
+				"index of the export.").
+			By("LexiconQuizCategoryIndex", schema.Where("quiz_category", schema.Equal),
+				schema.Where("quiz_score", schema.Between)).
+			ForOthers().InSeed("Quiz by category"),
+		schema.GetItem.Pattern("GetWrongAnswers", lexicon, "The wrong answers for a category."),
+		schema.PutItem.Pattern("AddEntry", lexicon,
+			"Store a term, or the wrong answers for a category, unless they are there."),
+		schema.GetItem.Pattern("GetExport", lexicon, "When the lexicon was last exported, and its digest."),
+		schema.UpdateItem.Pattern("ClaimExport", lexicon,
+			"Claim the export for one try, unless another one is running."),
+		schema.UpdateItem.Pattern("SettleExport", lexicon, "End a try to export, if the claim is still its own."),
+
+		schema.UpdateItem.Pattern("CountTerm", trending,
+			"Count a use of a term, or take it back if its translation is not charged."),
+		schema.Query.Pattern("ListTrending", trending, "Terms that are in use, or are not, most popular first.").
+			By("TrendingActiveIndex", schema.Where("is_active", schema.Equal)).Downwards().InSeed("Global trending"),
+		schema.Query.Pattern("ListTrendingByCategory", trending, "Terms of a category, most popular first.").
+			By("TrendingCategoryIndex", schema.Where("category", schema.Equal)).Downwards().Filtering("is_active").
+			InSeed("Category trending"),
+		schema.BatchGetItem.Pattern("GetTrends", trending, "Trending terms with their counts.").Consistently(),
+		schema.UpdateItem.Pattern("ScoreTrend", trending,
+			"Store the score of a term, if no other run has scored it meanwhile."),
+
+		schema.GetItem.Pattern("GetQuizSession", users, "A quiz.").InSeed("Get quiz session"),
+		schema.Query.Pattern("GetLatestQuizSession", users, "The quiz of a user that was begun last.").
+			By("", schema.Where("PK", schema.Equal), schema.Where("SK", schema.BeginsWith)).Downwards().
+			Consistently(),
+		schema.Transaction("AskQuestion", "Ask the next question of a quiz.",
+			schema.UpdateItem.On(users, "the usage: the active quiz, if the tier and the active quiz are as read"),
+			schema.UpdateItem.On(users, "one more question of the day, if the limit is not reached"),
+			schema.PutItem.On(users, "the quiz, if it is as it was read")),
+		schema.Transaction("AnswerQuestion", "Answer the question of a quiz.",
+			schema.PutItem.On(users, "the quiz, if it is as it was read"),
+			schema.UpdateItem.On(users, "answer and points of the day")),
+		schema.Transaction("EndQuiz", "End a quiz.",
+			schema.PutItem.On(users, "the quiz, if it is as it was read"),
+			schema.UpdateItem.On(users, "the usage: no active quiz, if it is this one").IfNeeded()),
+		schema.Query.Pattern("ListQuizDays", users, "The days on which a user was asked, newest first.").
+			By("", schema.Where("PK", schema.Equal), schema.Where("SK", schema.BeginsWith)).Downwards(),
+	}, schema.RateLimitPatterns(users), schema.IdempotencyPatterns(users))
+}

@@ -1,0 +1,36 @@
+package lingible
+
+import "time"
+
+// TranslationInput is what a caller wants translated.
+type TranslationInput struct {
+	Text string `json:"text" minLength:"1" maxLength:"100" doc:"Up to 50 characters of a free user, and up to 100 of a premium user." example:"no cap"`
+	// Direction is [ToStandard] if it is empty.
+	Direction Direction `json:"direction,omitempty" nullable:"true" enum:"to_standard,to_slang" default:"to_standard"`
+}
+
+// Translation is a text with its translation, also on the wire.
+type Translation struct {
+	ID             string    `json:"translation_id,omitempty" dynamodbav:"translation_id" format:"uuid" doc:"Absent of an unchanged text, which is not kept." attribute:"UUID of version 7, which sorts by time"`
+	OriginalText   string    `json:"original_text" dynamodbav:"original_text" attribute:"The text"`
+	TranslatedText string    `json:"translated_text" dynamodbav:"translated_text" attribute:"Its translation"`
+	Direction      Direction `json:"direction" dynamodbav:"direction" enum:"to_standard,to_slang" attribute:"to_standard or to_slang"`
+	Confidence     float64   `json:"confidence_score" dynamodbav:"confidence_score" minimum:"0" maximum:"1" attribute:"0 to 1"`
+	LowConfidence  bool      `json:"low_confidence" dynamodbav:"-" doc:"Whether confidence_score is under 0.3: the translation is not to be relied on. Of an unchanged text it says that no known term was found."`
+	ModelUsed      string    `json:"model_used" dynamodbav:"model_used" example:"onesynth.language-1" attribute:"What translated it, such as onesynth.language-1 or the id of a model of Amazon Bedrock"`
+	CreatedAt      time.Time `json:"created_at" dynamodbav:"created_at" attribute:"RFC 3339 in UTC with milliseconds"`
+}
+
+// ChargedTranslation is the answer to a request for a translation.
+type ChargedTranslation struct {
+	Translation
+	Unchanged  bool `json:"unchanged" doc:"Whether the translation is the text itself, which is not charged."`
+	DailyUsed  int  `json:"daily_used" doc:"Translations that are charged today, this one among them. Others that are made at the same moment may be missing."`
+	DailyLimit int  `json:"daily_limit"`
+}
+
+// TranslationList is a page of translations.
+type TranslationList struct {
+	Translations []Translation `json:"translations" nullable:"false"`
+	NextCursor   string        `json:"next_cursor,omitempty" doc:"For the parameter cursor, to get the next page. Absent on the last one."`
+}

@@ -1,0 +1,114 @@
+package lingible
+
+import (
+	"math"
+	"time"
+)
+
+const (
+	// TrendAge is how long a trend is kept after its last use or proposal.
+	TrendAge = 90 * 24 * time.Hour
+	// MaxProposed is how many trends a language proposes to a run of the trending job, at most.
+	MaxProposed = 50
+	// MaxTrends is how long a list of trends is, at most; of a user that of [Limits.Trends].
+	MaxTrends = 100
+
+	// halfLife is the time after which half of a use counts.
+	halfLife = 7 * 24 * time.Hour
+	// lookUpWeight is how many uses a look-up is.
+	lookUpWeight = 2
+	// halfPopular is the heat of a score of 50.
+	halfPopular = 50
+	// leastHeat is the heat from which a term is in use: one use within a week.
+	leastHeat = 0.5
+	// noHeat is the heat that is as none. DynamoDB stores no number that is much smaller.
+	noHeat = 1e-6
+)
+
+// TrendCategory is what kind of a term a trend is.
+type TrendCategory string
+
+// The categories of trends. Users of the free tier see [Slang] alone.
+const (
+	Slang      TrendCategory = "slang"
+	PhraseLike TrendCategory = "phrase"
+	Expression TrendCategory = "expression"
+	Meme       TrendCategory = "meme"
+	Hashtag    TrendCategory = "hashtag"
+)
+
+// TrendCategories are all categories of trends.
+func TrendCategories() []TrendCategory {
+	return []TrendCategory{Slang, PhraseLike, Expression, Meme, Hashtag}
+}
+
+// ProposedTrend is a term that a [Language] takes for one in use.
+type ProposedTrend struct {
+	Term       string
+	Definition string
+	Category   TrendCategory
+	// Popularity is from 0 to 100.
+	Popularity float64
+	Example    string
+	// Origin may be empty.
+	Origin  string
+	Related []string
+}
+
+// Trend is a trending term, also on the wire.
+type Trend struct {
+	Term       string        `json:"term" dynamodbav:"term" example:"flex"`
+	Definition string        `json:"definition" dynamodbav:"definition" example:"To show off what you have or can do"`
+	Category   TrendCategory `json:"category" dynamodbav:"category" enum:"slang,phrase,expression,meme,hashtag"`
+	Popularity float64       `json:"popularity_score" dynamodbav:"popularity_score" minimum:"0" maximum:"100" doc:"As of the last daily run; 0 before the first."`
+	IsActive   bool          `json:"is_active" dynamodbav:"-" doc:"Whether the term is in use."`
+}
+
+// CountedTrend is a trend with what its popularity follows from.
+type CountedTrend struct {
+	Trend
+	// Slug identifies it.
+	Slug string `dynamodbav:"-"`
+	// Translations and LookUps count its uses. A look-up is the translation of the term alone.
+	Translations int `dynamodbav:"translation_count"`
+	LookUps      int `dynamodbav:"search_count"`
+	// Heat has in it the first CountedUses of the uses, as of LastUpdated.
+	Heat        float64 `dynamodbav:"heat"`
+	CountedUses int     `dynamodbav:"counted_uses"`
+	// LastUpdated is when it was scored last, or begun. Zero: it is not stored.
+	LastUpdated time.Time `dynamodbav:"last_updated"`
+}
+
+// Scored is the trend as of a moment, in whole milliseconds. proposed is what the language says of
+// it; nil: nothing. The heat depends on the time that has passed and on the uses, and not on how
+// often it was scored.
+func (t CountedTrend) Scored(now time.Time, proposed *ProposedTrend) CountedTrend {
+	// Another process may have a clock that is ahead.
+	now = now.UTC().Truncate(time.Millisecond)
+	if now.Before(t.LastUpdated) {
+		now = t.LastUpdated
+	}
+	uses := t.Translations + lookUpWeight*t.LookUps
+	t.Heat = t.Heat*math.Exp2(-now.Sub(t.LastUpdated).Hours()/halfLife.Hours()) + float64(uses-t.CountedUses)
+	if t.Heat < noHeat {
+		t.Heat = 0
+	}
+	t.CountedUses, t.LastUpdated = uses, now
+	t.IsActive = t.Heat >= leastHeat
+	t.Popularity = math.Round(1000*t.Heat/(t.Heat+halfPopular)) / 10
+	if proposed != nil {
+		t.Term, t.Definition, t.Category, t.IsActive = proposed.Term, proposed.Definition, proposed.Category, true
+		t.Popularity = max(t.Popularity, math.Round(10*min(proposed.Popularity, 100))/10)
+	}
+	return t
+}
+
+// TrendQuery says which trends are listed.
+type TrendQuery struct {
+	// Category is the category; empty: all.
+	Category TrendCategory
+	// ActiveOnly leaves out those that are not in use.
+	ActiveOnly bool
+	// Most is how many are listed, at most.
+	Most int
+}

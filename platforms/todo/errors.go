@@ -1,0 +1,43 @@
+package todo
+
+import (
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/problem"
+)
+
+// What callers are told, to be matched with errors.Is.
+var (
+	// ErrUserNotFound says that the caller has no user.
+	ErrUserNotFound = problem.New(http.StatusNotFound, "", "there is no such user")
+	// ErrUserExists says that the caller has a user already.
+	ErrUserExists = problem.New(http.StatusConflict, "", "the user exists already")
+	// ErrUserBeingDeleted says that the caller's former user is still being deleted.
+	ErrUserBeingDeleted error = &problem.Error{
+		Status: http.StatusConflict, Message: "the user is still being deleted", RetryAfter: 5 * time.Second,
+	}
+	// ErrEmailTaken says that another user has the email address.
+	ErrEmailTaken = problem.New(http.StatusConflict, "", "another user has this email address")
+	// ErrTaskNotFound says that the caller has no such task.
+	ErrTaskNotFound = problem.New(http.StatusNotFound, "", "there is no such task")
+	// ErrTaskCompleted says that a completed task's status would change.
+	ErrTaskCompleted = problem.New(http.StatusBadRequest, "", "a completed task is not reopened")
+)
+
+// VersionError says that the task has another version than the caller expected.
+type VersionError struct {
+	// Current is the task's version.
+	Current int
+}
+
+// Error says which version the task has.
+func (e *VersionError) Error() string {
+	return fmt.Sprintf("the task has version %d: read it again, and make the change to what it is now", e.Current)
+}
+
+// Problem answers that the precondition failed.
+func (e *VersionError) Problem() *problem.Error {
+	return &problem.Error{Status: http.StatusPreconditionFailed, Message: e.Error()}
+}

@@ -1,0 +1,311 @@
+package todo
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
+)
+
+const (
+	// MaxBulkTasks is how many tasks one write changes.
+	MaxBulkTasks = 50
+	// DefaultPageSize is how many tasks a page has unless its filter says.
+	DefaultPageSize = 20
+)
+
+// Status is the progress of a task.
+type Status string
+
+// The statuses. A completed task stays completed.
+const (
+	Pending    Status = "pending"
+	InProgress Status = "in_progress"
+	Completed  Status = "completed"
+	Cancelled  Status = "cancelled"
+)
+
+// Statuses are all statuses.
+func Statuses() []Status { return []Status{Pending, InProgress, Completed, Cancelled} }
+
+// Priority is the importance of a task. The zero value is none.
+type Priority string
+
+// The priorities.
+const (
+	NoPriority Priority = ""
+	Low        Priority = "low"
+	Medium     Priority = "medium"
+	High       Priority = "high"
+	Urgent     Priority = "urgent"
+)
+
+// Priorities are all priorities but none.
+func Priorities() []Priority { return []Priority{Low, Medium, High, Urgent} }
+
+// MarshalJSON writes null for none.
+func (p Priority) MarshalJSON() ([]byte, error) { return nullable(string(p)) }
+
+// Date is a day as YYYY-MM-DD. The zero value is none.
+type Date string
+
+// MarshalJSON writes null for none.
+func (d Date) MarshalJSON() ([]byte, error) { return nullable(string(d)) }
+
+// Check finds what is no day.
+func (d Date) Check(p *validate.Problems, field string) { p.Date(field, string(d)) }
+
+// Text is an optional text. The zero value is none.
+type Text string
+
+// MarshalJSON writes null for none.
+func (t Text) MarshalJSON() ([]byte, error) { return nullable(string(t)) }
+
+func nullable(text string) ([]byte, error) {
+	if text == "" {
+		return []byte("null"), nil
+	}
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false) // the writer of the whole document escapes, or not
+	err := encoder.Encode(text)
+	return b.Bytes(), err
+}
+
+// Moment is a time in Unix seconds, as it is stored. On the wire it is RFC 3339 in UTC. The zero value is none.
+type Moment int64
+
+// At is the moment of a time, whose fraction of a second it leaves out.
+func At(t time.Time) Moment { return Moment(t.Unix()) }
+
+// MarshalJSON writes null for none.
+func (m Moment) MarshalJSON() ([]byte, error) {
+	if m == 0 {
+		return []byte("null"), nil
+	}
+	return time.Unix(int64(m), 0).UTC().MarshalJSON()
+}
+
+// UnmarshalText reads what MarshalJSON writes.
+func (m *Moment) UnmarshalText(text []byte) error {
+	var t time.Time
+	err := t.UnmarshalText(text)
+	*m = At(t)
+	return err
+}
+
+// User is a user, as they describe themselves: on the wire, and as an item.
+type User struct {
+	ID string `json:"user_id" dynamodbav:"-" doc:"The subject of the user's token."`
+	// Email is as given; the addresses of two users differ in more than case.
+	Email     string `json:"email" dynamodbav:"email" format:"email" example:"ann@example.com" attribute:"User's email address, as given"`
+	Name      string `json:"name" dynamodbav:"name" example:"Ann" attribute:"User's display name, 1 to 100 characters"`
+	CreatedAt Moment `json:"created_at" dynamodbav:"created_at" format:"date-time" example:"2026-02-02T09:30:00Z" column:"Creation" columntype:"timestamp"`
+	UpdatedAt Moment `json:"updated_at" dynamodbav:"updated_at" format:"date-time" example:"2026-02-02T09:30:00Z" column:"Last change" columntype:"timestamp"`
+}
+
+// Task is a task of one user: on the wire, as an item, and as a row of the lake.
+type Task struct {
+	// ID is a UUID that sorts by creation (version 7).
+	ID          string   `json:"task_id" dynamodbav:"-" format:"uuid" example:"0195c2a4-7b1e-7c3d-9a54-3f6f0d2b8e11"`
+	Title       string   `json:"title" dynamodbav:"title" example:"Water the plants" attribute:"Task title, 1 to 200 characters" column:"Title"`
+	Description Text     `json:"description" dynamodbav:"description,omitempty" nullable:"true" attribute:"Task description, up to 1000 characters; absent when empty" column:"Description, if any"`
+	Status      Status   `json:"status" dynamodbav:"status" enum:"pending,in_progress,completed,cancelled" attribute:"pending, in_progress, completed or cancelled" column:""`
+	Priority    Priority `json:"priority" dynamodbav:"priority,omitempty" nullable:"true" enum:"low,medium,high,urgent" attribute:"low, medium, high or urgent; absent when there is none" column:"low, medium, high or urgent, if any"`
+	Category    Text     `json:"category" dynamodbav:"category,omitempty" nullable:"true" attribute:"Task category, up to 50 characters; absent when there is none" column:"Category, if any"`
+	DueDate     Date     `json:"due_date" dynamodbav:"due_date,omitempty" nullable:"true" format:"date" example:"2026-02-14" attribute:"YYYY-MM-DD; absent when there is none" column:"Due date, if any" columntype:"date"`
+	CreatedAt   Moment   `json:"created_at" dynamodbav:"created_at" format:"date-time" example:"2026-02-02T09:30:00Z" attribute:"Creation, of an idempotency key its last claim, in Unix seconds" column:"Creation" columntype:"timestamp"`
+	UpdatedAt   Moment   `json:"updated_at" dynamodbav:"updated_at" format:"date-time" example:"2026-02-02T09:30:00Z" attribute:"Last change, in Unix seconds" column:"Last change" columntype:"timestamp"`
+	CompletedAt Moment   `json:"completed_at" dynamodbav:"completed_at,omitempty" nullable:"true" format:"date-time" doc:"When a completed task was completed, also one that was created so: later changes leave it. Null for any other." attribute:"Completion of a task, in Unix seconds; absent unless it is completed" column:"Completion, if completed" columntype:"timestamp"`
+	Version     int      `json:"version" dynamodbav:"version" minimum:"1" doc:"1 for a new task, and one more with each change; the ETag. A change to what the task is already leaves version and updated_at as they are." example:"1" attribute:"Of a task: 1, and one more with each change; a write holds only on the version that it read" column:"Version"`
+}
+
+// Next returns the version of the task that follows, with the content of wanted. It returns the task itself if the
+// content is the same. It returns [ErrTaskCompleted].
+func (t Task) Next(wanted Task, now Moment) (Task, error) {
+	if wanted == t {
+		return t, nil
+	}
+	if wanted.Status != t.Status {
+		if t.Status == Completed {
+			return Task{}, ErrTaskCompleted
+		}
+		if wanted.Status == Completed {
+			wanted.CompletedAt = now
+		}
+	}
+	wanted.UpdatedAt = max(now, t.UpdatedAt) // clocks may disagree
+	wanted.Version = t.Version + 1
+	return wanted, nil
+}
+
+// UserInput is what a user says about themselves, also on the wire.
+type UserInput struct {
+	Email string `json:"email" format:"email" maxLength:"254" doc:"Email address, kept as written. No two users have one that differs in case alone." example:"ann@example.com"`
+	Name  string `json:"name" minLength:"1" maxLength:"100" doc:"Name to be shown: more than white space. It is kept as written, and white space around it counts." example:"Ann"`
+}
+
+// TaskInput is a whole task as its user gives it, also on the wire. Status "" is Pending for
+// a new task, and what it was for one that is replaced.
+type TaskInput struct {
+	Title       string   `json:"title" minLength:"1" maxLength:"200" doc:"More than white space. It is kept as written, and white space around it counts." example:"Water the plants"`
+	Description Text     `json:"description,omitempty" nullable:"true" maxLength:"1000" example:"All but the cactus."`
+	Status      Status   `json:"status,omitempty" nullable:"true" enum:"pending,in_progress,completed,cancelled" doc:"Of a new task pending by default; a task that is replaced keeps the one it has. A completed task stays completed; a cancelled one may go on."`
+	Priority    Priority `json:"priority,omitempty" nullable:"true" enum:",low,medium,high,urgent" doc:"None by default." example:"high"`
+	Category    Text     `json:"category,omitempty" nullable:"true" maxLength:"50" doc:"Any text; none by default." example:"home"`
+	DueDate     Date     `json:"due_date,omitempty" nullable:"true" pattern:"^([0-9]{4}-[0-9]{2}-[0-9]{2})?$" patternDescription:"a date as YYYY-MM-DD" doc:"The day as YYYY-MM-DD, of the years 0001 to 9999; none by default." example:"2026-02-14"`
+}
+
+// Apply returns the task with the content of the input.
+func (in TaskInput) Apply(task Task) Task {
+	in.Status = cmp.Or(in.Status, task.Status)
+	validate.Apply(&task, in)
+	return task
+}
+
+// TaskChange is what changes of a task, also on the wire: nil stays as it is, and the zero
+// value of a field that may be empty clears it.
+type TaskChange struct {
+	Title       *string   `json:"title,omitzero" nullable:"false" minLength:"1" maxLength:"200" doc:"More than white space. It is kept as written, and white space around it counts." example:"Water all plants"`
+	Description *Text     `json:"description,omitzero" maxLength:"1000" doc:"Null or \"\" clears it."`
+	Status      *Status   `json:"status,omitzero" nullable:"false" enum:"pending,in_progress,completed,cancelled" doc:"A completed task stays completed; a cancelled one may go on."`
+	Priority    *Priority `json:"priority,omitzero" enum:",low,medium,high,urgent" doc:"Null or \"\" clears it."`
+	Category    *Text     `json:"category,omitzero" maxLength:"50" doc:"Null or \"\" clears it."`
+	DueDate     *Date     `json:"due_date,omitzero" pattern:"^([0-9]{4}-[0-9]{2}-[0-9]{2})?$" patternDescription:"a date as YYYY-MM-DD" doc:"The day as YYYY-MM-DD, of the years 0001 to 9999; null or \"\" clears it." example:"2026-02-14"`
+}
+
+// Apply returns the task with the change made.
+func (c TaskChange) Apply(task Task) Task {
+	validate.Apply(&task, c)
+	return task
+}
+
+// UnmarshalJSON reads a JSON merge patch.
+func (c *TaskChange) UnmarshalJSON(data []byte) error {
+	type fields TaskChange
+	return validate.MergePatch(data, (*fields)(c))
+}
+
+// TaskIDs are ids of different tasks.
+type TaskIDs []string
+
+// Check finds an id that stands twice. It accepts an id that no task can have: such a task is not
+// found. It leaves a list that is too long to the form, whose limit that breaks.
+func (ids TaskIDs) Check(p *validate.Problems, field string) {
+	if len(ids) > MaxBulkTasks {
+		return
+	}
+	for i, id := range ids {
+		if slices.Contains(ids[:i], id) {
+			p.Add(fmt.Sprintf("%s[%d]", field, i), validate.RuleUnique, "is %s again: give each id once",
+				validate.Quoted(id))
+		}
+	}
+}
+
+// Flag is a flag in a query: true, false or, as the zero value, not given.
+type Flag string
+
+// Yes is a flag that is set.
+const Yes Flag = "true"
+
+// Sort is the order of a list of tasks.
+type Sort string
+
+// The orders. All but ByCreation list only the tasks that have the attribute.
+const (
+	ByDefault  Sort = ""           // that of the filter that is looked up: ByDueDate for dates, else ByCreation
+	ByCreation Sort = "created_at" // newest first
+	ByStatus   Sort = "status"     // by name of the status
+	ByDueDate  Sort = "due_date"   // earliest first
+	ByPriority Sort = "priority"   // by name of the priority
+	ByCategory Sort = "category"   // by category
+)
+
+// TaskFilter says which tasks to list, also on the wire. A field's zero value does not narrow the
+// list; a zero limit is [DefaultPageSize].
+type TaskFilter struct {
+	Status   Status   `query:"status" enum:"pending,in_progress,completed,cancelled" doc:"Only tasks of this status."`
+	Priority Priority `query:"priority" enum:"low,medium,high,urgent" doc:"Only tasks of this priority."`
+	Category Text     `query:"category" maxLength:"50" doc:"Only tasks of exactly this category: case and white space count."`
+	DueFrom  Date     `query:"due_from" format:"date" doc:"Only tasks that are due on this day or later."`
+	DueTo    Date     `query:"due_to" format:"date" doc:"Only tasks that are due on this day or earlier."`
+	Overdue  Flag     `query:"overdue" enum:"true,false" doc:"true: only tasks that were due before today and are neither completed nor cancelled."`
+	Search   string   `query:"q" maxLength:"200" doc:"Only tasks whose title or description has this text, in any case."`
+	Sort     Sort     `query:"sort" enum:"created_at,status,due_date,priority,category" doc:"Order: created_at newest first, due_date earliest first, the others by name. All but created_at list only the tasks that have the field. By default due_date if the list is narrowed by dates, else created_at."`
+	Limit    int      `query:"limit" minimum:"1" maximum:"100" default:"20" doc:"How many to return at most. A page may have fewer and still be continued."`
+	Cursor   Text     `query:"cursor" doc:"The next_cursor of the page before, with the same parameters otherwise, but for limit, which may change."`
+	Timezone string   `header:"X-Timezone" maxLength:"64" doc:"IANA name of the time zone that says which day is today; UTC by default." example:"Europe/Berlin"`
+}
+
+// Check finds days that do not go together, and an unknown time zone. The cursor is checked when it is used.
+func (t TaskFilter) Check(p *validate.Problems, _ string) {
+	var ignored validate.Problems // of the fields themselves
+	from, to := ignored.Date("due_from", string(t.DueFrom)), ignored.Date("due_to", string(t.DueTo))
+	if from && to && t.DueTo < t.DueFrom {
+		p.Add("due_to", validate.RuleConflict, "is %s, before due_from, which is %s: exchange them",
+			validate.Quoted(string(t.DueTo)), validate.Quoted(string(t.DueFrom)))
+	}
+	p.Timezone(t.Timezone)
+}
+
+// TaskList is a part of a list of tasks, also on the wire. It may have fewer tasks than its
+// limit, even none, and still be continued.
+type TaskList struct {
+	Tasks []Task `json:"tasks" nullable:"false"`
+	Next  Text   `json:"next_cursor" nullable:"true" doc:"Where the next page begins; null: this is the last one."`
+}
+
+// Stats counts a user's tasks.
+type Stats struct {
+	ByStatus   StatusCounts   `json:"by_status"`
+	ByPriority PriorityCounts `json:"by_priority" doc:"Of tasks of any status."`
+	Total      int            `json:"total" example:"4"`
+}
+
+// StatusCounts counts tasks by status: on the wire, and in the item of a user's counts.
+type StatusCounts struct {
+	Pending    int `json:"pending" dynamodbav:"pending" example:"2" attribute:"On a COUNTS# item, as the following: the user's tasks with this status"`
+	InProgress int `json:"in_progress" dynamodbav:"in_progress" example:"0" attribute:"See pending"`
+	Completed  int `json:"completed" dynamodbav:"completed" example:"1" attribute:"See pending"`
+	Cancelled  int `json:"cancelled" dynamodbav:"cancelled" example:"1" attribute:"See pending"`
+}
+
+// Total is the number of all tasks.
+func (c StatusCounts) Total() int { return c.Pending + c.InProgress + c.Completed + c.Cancelled }
+
+// PriorityCounts counts tasks by priority: on the wire, and in the item of a user's counts.
+type PriorityCounts struct {
+	Low    int `json:"low" dynamodbav:"low" example:"1" attribute:"The user's tasks with this priority"`
+	Medium int `json:"medium" dynamodbav:"medium" example:"0" attribute:"See low"`
+	High   int `json:"high" dynamodbav:"high" example:"0" attribute:"See low"`
+	Urgent int `json:"urgent" dynamodbav:"urgent" example:"0" attribute:"See low"`
+	None   int `json:"none" dynamodbav:"no_priority" example:"3" attribute:"The user's tasks without a priority"`
+}
+
+// BulkResult has the outcome for each task of a bulk change.
+type BulkResult struct {
+	// Changed are the ids of the tasks changed or deleted, of a deletion of all
+	// completed tasks in no order.
+	Changed []string
+	// Failed are the others with the reason: an error of this package.
+	Failed map[string]error
+}
+
+// Deleted says how many completed tasks were deleted.
+type Deleted struct {
+	Count int
+	// More says that there was no time for the rest.
+	More bool
+}
+
+// Erased says how far the deletion of a user got.
+type Erased struct {
+	// Complete says that no item of the user is left; otherwise the rest is deleted in
+	// the background.
+	Complete bool
+}

@@ -1,0 +1,154 @@
+// Package todo says what To-Do is: the platform on which users keep tasks, and whose changes fill a lake. Its construct
+// and its handlers read it.
+package todo
+
+import (
+	"slices"
+	"time"
+
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// Platform returns the contract: the one table of the seed (ADR-003), and the additions that its requirements force.
+// docs/DEVIATIONS.md gives the reason for each addition.
+func Platform() schema.Platform {
+	type object = map[string]any
+	return schema.Platform{
+		Name:        "todo",
+		Title:       "To-Do",
+		Description: "Users keep tasks",
+		Database: schema.Database{
+			Prefix:         "todo",
+			Tables:         []schema.Table{table()},
+			AccessPatterns: accessPatterns(),
+		},
+		Functions: []schema.Function{
+			{
+				Name:        "todoapi",
+				ID:          "TodoAPI",
+				Description: "Serves the routes of users and their tasks",
+				// A deletion of a user that needs longer goes on in the eraser.
+				Timeout: 10 * time.Second,
+				Secrets: []string{"CursorSecret"},
+				AccessPatterns: []string{
+					"GetUser", "CreateUser", "UpdateUser", "GetTaskCounts",
+					"GetTask", "CreateTask", "UpdateTask", "DeleteTask",
+					"ListTasks", "SearchTasks",
+					"ListTasksByStatus", "ListTasksWithStatus", "ListCompletedTasks",
+					"ListTasksByDueDate", "ListTasksDueOn", "ListTasksDueBetween", "ListOverdueTasks",
+					"ListTasksByPriority", "ListTasksWithPriority",
+					"ListTasksByCategory", "ListTasksWithCategory",
+					"SetTaskStatuses", "DeleteCompletedTasks",
+					"DeleteUser", "BeginUserDeletion", "GetUserDeletion", "ListItemKeys", "EraseItem",
+					"AnswerUserDeletion",
+					schema.ClaimIdempotencyKey, schema.SettleIdempotencyKey,
+				},
+			},
+			{
+				Name:        "eraser",
+				Description: "Finishes the deletion of users whose request could not",
+				// Enough to erase some 20,000 items in one go.
+				Timeout: 5 * time.Minute,
+				// Every deletion of several writes. The request itself erases first.
+				Trigger: schema.OnStream{
+					ID: "Erasure", Table: "AppData", Changes: "deletions of users",
+					Filters: []object{{"dynamodb": object{
+						"NewImage": object{"deletion": object{"S": []any{object{"exists": true}}}}}}},
+					BatchSize: 10, After: "todoapi", BatchWindow: 5 * time.Second, ReportItemFailures: true,
+					Failures: schema.Failures{ID: "DeadLetters",
+						Description: "deletions of users that could not be finished"},
+				},
+				AccessPatterns: []string{"ListItemKeys", "GetTaskCounts", "EraseItem", "FinishUserDeletion"},
+			},
+		},
+		Secrets: []schema.Secret{
+			schema.CursorSecret(),
+		},
+		RequestHeaders:  []string{"Authorization", "Content-Type", "Idempotency-Key", "If-Match", "X-Timezone"},
+		ResponseHeaders: []string{"ETag", "Idempotency-Replayed", "Location", "Retry-After"},
+		Metrics: []schema.Metric{
+			{Name: "TasksCreated", Function: "todoapi", Unit: schema.Count,
+				Description: "tasks created; a repeat with the same idempotency key is none"},
+			{Name: "TasksCompleted", Function: "todoapi", Unit: schema.Count,
+				Description: "tasks completed, one by one or in bulk; one that was completed before is none"},
+			{Name: "UsersErased", Function: "eraser", Unit: schema.Count,
+				Description: "deletions of users in several writes that the eraser found done or finished"},
+			{Name: "EraserFailures", Function: "eraser", Unit: schema.Count,
+				Description: "deletions that failed, and come again"},
+		},
+		Routes: routes(),
+		Lakes:  []schema.Lake{lake()},
+	}
+}
+
+func routes() (all []schema.Route) {
+	add := func(method, path string, caller schema.Caller, summary string) {
+		all = append(all, schema.Route{Method: method, Path: path, Function: "todoapi", Caller: caller,
+			Summary: summary})
+	}
+	add("POST", "/api/v1/users/me", schema.CallerUser, "Create one's user")
+	add("GET", "/api/v1/users/me", schema.CallerUser, "Read one's user")
+	add("PUT", "/api/v1/users/me", schema.CallerUser, "Change one's name and email address")
+	add("DELETE", "/api/v1/users/me", schema.CallerUser, "Delete one's user and everything of it")
+	add("POST", "/api/v1/tasks", schema.CallerUser, "Create a task")
+	add("GET", "/api/v1/tasks", schema.CallerUser, "List, filter and search one's tasks")
+	add("GET", "/api/v1/tasks/stats", schema.CallerUser, "Count one's tasks by status and by priority")
+	add("POST", "/api/v1/tasks/bulk", schema.CallerUser,
+		"Change the status of many tasks, or delete the completed ones")
+	add("GET", "/api/v1/tasks/{task_id}", schema.CallerUser, "Read a task")
+	add("PUT", "/api/v1/tasks/{task_id}", schema.CallerUser, "Replace a task")
+	add("PATCH", "/api/v1/tasks/{task_id}", schema.CallerUser, "Change fields of a task")
+	add("DELETE", "/api/v1/tasks/{task_id}", schema.CallerUser, "Delete a task")
+	add("GET", "/api/v1/openapi.json", schema.CallerAnyone, "Read this API's OpenAPI document")
+	add("GET", "/health", schema.CallerAnyone, "See that the API answers")
+	return all
+}
+
+func table() schema.Table {
+	text := func(name, description string) schema.Attribute {
+		return schema.Attribute{Name: name, Type: schema.String, Description: description}
+	}
+	keys := []schema.Attribute{
+		text("PK", "Partition key: USER#user, TASK#user, COUNTS#user, EMAIL#address or IDEMPOTENCY#user"),
+		text("SK", "Sort key: METADATA; of a task TASK# and its id; of an idempotency key KEY# and the key's SHA-256"),
+		text("GSI1PK", "OWNER#user, on tasks"),
+		text("GSI1SK", "STATUS#status#task"),
+		text("GSI2PK", "OWNER#user, on tasks with a due date"),
+		text("GSI2SK", "DUEDATE#date#task"),
+		text("GSI3PK", "OWNER#user, on tasks with a priority"),
+		text("GSI3SK", "PRIORITY#priority#task"),
+		text("GSI4PK", "OWNER#user, on tasks with a category"),
+		text("GSI4SK", "CATEGORY#category#task, in the category %25 for % and %23 for #"),
+	}
+	owner := text("user_id", "On an EMAIL# item: the user whose address it is")
+	deletion := text("deletion", "On a COUNTS# item: random id of the deletion of the user that is going on; absent "+
+		"otherwise. "+
+		"On an idempotency key: that of the deletion which its request began")
+	expiry := schema.Attribute{
+		Name: "expiration_timestamp", Type: schema.Number,
+		Description: "End of use of an idempotency key, in Unix seconds, 24 hours after its claim (TTL attribute)",
+	}
+	index := func(name, description string) schema.Index {
+		return schema.Index{Name: name, Key: schema.Key{Partition: name + "PK", Sort: name + "SK"},
+			Description: description}
+	}
+	return schema.Table{
+		Name:         "AppData",
+		PhysicalName: "app-data",
+		Description:  "Users, their tasks, the counts of these, the owners of email addresses, and idempotency keys.",
+		Key:          schema.Key{Partition: "PK", Sort: "SK"},
+		TimeToLive:   "expiration_timestamp",
+		Stream:       schema.StreamNewAndOldImages,
+		Attributes: slices.Concat(
+			keys, schema.AttributesOf(User{}), []schema.Attribute{owner},
+			schema.AttributesOf(Task{}, StatusCounts{}, PriorityCounts{}), []schema.Attribute{deletion, expiry},
+			schema.IdempotencyAttributes(),
+		),
+		Indexes: []schema.Index{
+			index("GSI1", "User tasks by status."),
+			index("GSI2", "User tasks by due date. Sparse: only tasks that have one."),
+			index("GSI3", "User tasks by priority. Sparse: only tasks that have one."),
+			index("GSI4", "User tasks by category. Sparse: only tasks that have one."),
+		},
+	}
+}

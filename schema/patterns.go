@@ -1,0 +1,99 @@
+package schema
+
+// Pattern is an access pattern with this operation on a table. A GetItem is strongly consistent.
+func (o Operation) Pattern(name, table, description string) AccessPattern {
+	return AccessPattern{Name: name, Description: description, Operation: o, Table: table, Consistent: o == GetItem}
+}
+
+// Transaction is an access pattern with several writes.
+func Transaction(name, description string, writes ...Write) AccessPattern {
+	return AccessPattern{Name: name, Description: description, Operation: TransactWriteItems, Writes: writes}
+}
+
+// On is a part of a transaction with this operation on a table.
+func (o Operation) On(table, description string) Write {
+	return Write{Table: table, Operation: o, Description: description}
+}
+
+// IfNeeded is the write as one that only some of the transactions have.
+func (w Write) IfNeeded() Write {
+	w.Optional = true
+	return w
+}
+
+// ForEach is the write as one that a transaction may have several times, each for another item.
+func (w Write) ForEach() Write {
+	w.Repeated = true
+	return w
+}
+
+// By is the pattern of a Query by these conditions on the keys of an index; empty: of the table.
+func (p AccessPattern) By(index string, conditions ...KeyCondition) AccessPattern {
+	p.Index, p.KeyConditions = index, conditions
+	return p
+}
+
+// Where is a condition on an attribute of a key.
+func Where(attribute string, comparison Comparison) KeyCondition {
+	return KeyCondition{Attribute: attribute, Comparison: comparison}
+}
+
+// Downwards is the pattern of a Query from the highest sort key on, such as the newest item.
+func (p AccessPattern) Downwards() AccessPattern {
+	p.Descending = true
+	return p
+}
+
+// Consistently is the pattern of a read that is strongly consistent.
+func (p AccessPattern) Consistently() AccessPattern {
+	p.Consistent = true
+	return p
+}
+
+// Eventually is the pattern of a read that need not see the last writes.
+func (p AccessPattern) Eventually() AccessPattern {
+	p.Consistent = false
+	return p
+}
+
+// Returning is the pattern of a read of these attributes alone.
+func (p AccessPattern) Returning(attributes ...string) AccessPattern {
+	p.Attributes = attributes
+	return p
+}
+
+// Filtering is the pattern of a Query whose filter names these attributes.
+func (p AccessPattern) Filtering(attributes ...string) AccessPattern {
+	p.Filter = attributes
+	return p
+}
+
+// InSeed is the pattern with the seed's own wording of it.
+func (p AccessPattern) InSeed(wording string) AccessPattern {
+	p.Seed = wording
+	return p
+}
+
+// Costing is the pattern with its cost as the seed states it.
+func (p AccessPattern) Costing(cost string) AccessPattern {
+	p.SeedCost = cost
+	return p
+}
+
+// Across is the pattern of a BatchGetItem of an item in each of several tables.
+func (p AccessPattern) Across(tables ...string) AccessPattern {
+	p.Tables = tables
+	return p
+}
+
+// ForOthers is the pattern as one for functions that join the platform.
+func (p AccessPattern) ForOthers() AccessPattern {
+	p.Offered = true
+	return p
+}
+
+// ForOperators is the pattern as one for a command of operators.
+func (p AccessPattern) ForOperators() AccessPattern {
+	p.ByOperators = true
+	return p
+}

@@ -1,0 +1,127 @@
+package schema
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+)
+
+// AttributesOf returns the attributes that the fields of items have, in their order. Give a zero value of each struct
+// that is stored:
+//
+//	type Task struct {
+//		Title     string    `dynamodbav:"title" attribute:"Task title, 1 to 200 characters"`
+//		CreatedAt time.Time `dynamodbav:"created_at,unixtime" attribute:"Creation, in Unix seconds"`
+//	}
+//
+// The name is that of the tag dynamodbav, as in the AWS SDK, and the description that of the tag attribute. A field
+// without the tag attribute is left out, since another struct or the table describes it; so is a name that an earlier
+// field had. The fields of an embedded struct count as those of the struct around it.
+//
+// The type follows from the field's: text is a String, numbers are Numbers, and so is a [time.Time] with the option
+// unixtime; stringset and numberset are options, too. The tag attributetype says another one, such as that of a type
+// that marshals itself. AttributesOf panics for a field whose type neither says: that is a mistake in the source.
+func AttributesOf(items ...any) []Attribute {
+	var all []Attribute
+	seen := map[string]bool{}
+	for _, item := range items {
+		for _, field := range fieldsOf(item) {
+			name, options := storedAs(field)
+			description, described := field.Tag.Lookup("attribute")
+			if !described || seen[name] {
+				continue
+			}
+			seen[name] = true
+			stored := Type(field.Tag.Get("attributetype"))
+			if stored == "" {
+				stored = typeOf(field.Type, options)
+			}
+			if stored == "" {
+				panic(fmt.Sprintf("schema: field %s of %T: %s has no data type: say it with the tag attributetype",
+					field.Name, item, field.Type))
+			}
+			all = append(all, Attribute{Name: name, Type: stored, Description: description})
+		}
+	}
+	return all
+}
+
+// After returns attributes with further ones after that of a name: what a table has beside the fields of an item.
+func After(attributes []Attribute, name string, further ...Attribute) []Attribute {
+	at := slices.IndexFunc(attributes, func(a Attribute) bool { return a.Name == name })
+	return slices.Insert(attributes, at+1, further...)
+}
+
+// ColumnsOf returns the columns that the fields of an item have in the lake, in their order: those with the tag column,
+// which is the description; empty: that of the attribute. The tag columntype says a [ColumnType] that does not follow
+// from the attribute's, such as timestamp.
+func ColumnsOf(item any) []Column {
+	var all []Column
+	for _, field := range fieldsOf(item) {
+		if description, ok := field.Tag.Lookup("column"); ok {
+			name, _ := storedAs(field)
+			all = append(all, Column{Name: name, Type: ColumnType(field.Tag.Get("columntype")),
+				Description: description})
+		}
+	}
+	return all
+}
+
+// fieldsOf returns the fields that the AWS SDK stores.
+func fieldsOf(item any) []reflect.StructField {
+	var fields []reflect.StructField
+	for _, field := range reflect.VisibleFields(reflect.TypeOf(item)) {
+		_, named := field.Tag.Lookup("dynamodbav")
+		if field.IsExported() && (named || !field.Anonymous) {
+			fields = append(fields, field)
+		}
+	}
+	return fields
+}
+
+// storedAs is the name of the field's attribute, and the options of its tag.
+func storedAs(field reflect.StructField) (name, options string) {
+	name, options, _ = strings.Cut(field.Tag.Get("dynamodbav"), ",")
+	if name == "" {
+		name = field.Name
+	}
+	return name, options
+}
+
+func typeOf(t reflect.Type, options string) Type {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	for _, option := range strings.Split(options, ",") {
+		switch option {
+		case "unixtime":
+			return Number
+		case "stringset":
+			return StringSet
+		case "numberset":
+			return NumberSet
+		}
+	}
+	if t == reflect.TypeFor[time.Time]() {
+		return String
+	}
+	switch t.Kind() {
+	case reflect.String:
+		return String
+	case reflect.Bool:
+		return Boolean
+	case reflect.Slice, reflect.Array:
+		if t.Elem().Kind() == reflect.Uint8 {
+			return Binary
+		}
+		return List
+	case reflect.Map, reflect.Struct:
+		return Map
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
+		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Float32, reflect.Float64:
+		return Number
+	}
+	return ""
+}
