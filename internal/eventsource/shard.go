@@ -13,7 +13,8 @@ import (
 // shardReader reads one shard of a stream: its records become what AWS would deliver, and batches of them.
 type shardReader struct {
 	*stream
-	id       string
+	id string
+	// iterator is where the next page begins; "": at the first record that the shard has, which may still be to come.
 	iterator string
 	// pending records were read and not delivered; due is when they are, even if they fill no batch.
 	pending []record
@@ -106,11 +107,11 @@ func (r *shardReader) readPage(ctx, reading context.Context) {
 	}
 	read.took, read.records = time.Since(began), len(got.Records)
 	r.take(ctx, got.Records)
-	ended, finishing := got.Iterator == "", reading.Err() != nil
-	if finishing && !ended {
+	finishing := reading.Err() != nil
+	if finishing && !got.End {
 		r.leave(r.id, got.Iterator)
 	}
-	read.end = ended || finishing
+	read.end = got.End || finishing
 	read.all = read.end || asked > flushed
 	r.iterator, r.page = got.Iterator, read
 }
@@ -134,38 +135,30 @@ func (r *shardReader) rest(ctx, reading context.Context) {
 
 // read reads a page. False: it was not read, and the iterator may be a new one; or ctx ended.
 func (r *shardReader) read(ctx context.Context) (got dynamodb.StreamPage, ok bool) {
-	var err error
-	if r.iterator == "" {
-		// The shard was found after the start: it is new, and all of it counts.
-		if r.iterator, err = r.records.Iterator(ctx, r.id, dynamodb.TrimHorizon, ""); err != nil {
-			r.log(ctx, "begin shard", err)
-			recovery.Wait(ctx, time.Second)
+	if r.iterator != "" {
+		got, err := r.records.Records(ctx, r.iterator)
+		if err == nil {
+			return got, true
+		}
+		if !dynamodb.Trimmed(err) {
+			r.log(ctx, "read stream", err)
+			// Iterators live for 15 minutes: a batch may have been retried for longer.
+			if recovery.Wait(ctx, time.Second) && r.last != "" {
+				if renewed, err := r.records.Iterator(ctx, r.id, dynamodb.AfterRecord, r.last); err == nil {
+					r.iterator = renewed
+				}
+			}
 			return got, false
 		}
+		// What was behind the iterator is older than 24 hours, and all that is left comes after it.
 	}
-	got, err = r.records.Records(ctx, r.iterator)
-	if dynamodb.Trimmed(err) {
-		// DynamoDB Local counts the writes of all tables in one sequence. If writes to other tables precede the first
-		// record of a stream, it takes the stream's iterator for that of a record that is gone.
-		if r.iterator, err = r.records.Iterator(ctx, r.id, dynamodb.TrimHorizon, ""); err == nil {
-			got, err = r.records.Records(ctx, r.iterator)
-		}
-		// It says the same of a stream all of whose records are older than 24 hours.
-		if dynamodb.Trimmed(err) {
-			return dynamodb.StreamPage{Iterator: r.iterator}, true
-		}
+	got, err := r.records.Oldest(ctx, r.id)
+	if err != nil {
+		r.log(ctx, "begin shard", err)
+		recovery.Wait(ctx, time.Second)
+		return got, false
 	}
-	if err == nil {
-		return got, true
-	}
-	r.log(ctx, "read stream", err)
-	// Iterators live for 15 minutes: a batch may have been retried for longer.
-	if recovery.Wait(ctx, time.Second) && r.last != "" {
-		if renewed, err := r.records.Iterator(ctx, r.id, dynamodb.AfterRecord, r.last); err == nil {
-			r.iterator = renewed
-		}
-	}
-	return got, false
+	return got, true
 }
 
 // take adds the records that pass the filter to those that are pending.

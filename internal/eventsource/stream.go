@@ -32,7 +32,7 @@ type stream struct {
 
 	checkpoints *checkpoints
 	records     *dynamodb.Stream
-	// first are the shards that there are at the start, and iterators the places in them.
+	// first are the shards that there are at the start, and iterators the places in them, as a shardReader has them.
 	first     []dynamodb.Shard
 	iterators map[string]string
 
@@ -66,7 +66,7 @@ func (m *mapping) readStream(of *assembly.Assembly, declared declaration) ([]rig
 	if declared.TumblingWindowInSeconds > 0 {
 		return nil, errors.New("TumblingWindowInSeconds is not served by a local run: leave it out")
 	}
-	if !slices.Contains([]string{"LATEST", "TRIM_HORIZON"}, s.position) {
+	if !slices.Contains([]string{dynamodb.Latest, dynamodb.TrimHorizon}, s.position) {
 		return nil, fmt.Errorf("got StartingPosition %q: write LATEST or TRIM_HORIZON", s.position)
 	}
 	if declared.BatchSize != nil {
@@ -121,8 +121,8 @@ func (s *stream) open(ctx context.Context, kept *checkpoints, was *mapping) (err
 	}
 	s.iterators = map[string]string{}
 	for _, shard := range s.first {
-		iterator := left[shard.ID]
-		if iterator == "" {
+		iterator, known := left[shard.ID]
+		if !known {
 			if iterator, err = s.resume(ctx, shard.ID); err != nil {
 				return err
 			}
@@ -138,21 +138,38 @@ func (s *stream) close() { s.records.Close() }
 // place is the mapping's name in the checkpoints.
 func (s *stream) place() string { return s.function.Name + " " + s.from.Name }
 
-// resume returns an iterator for the place in the shard that an earlier run has reached. A shard that the earlier run
-// did not know is read from its beginning, and so is one whose place the engine has forgotten.
+// resume returns an iterator for the place in the shard that an earlier run has reached; "": the shard's first record. A
+// shard that the earlier run did not know is read from there, and so is one whose place is gone: all that is left comes
+// after it.
 func (s *stream) resume(ctx context.Context, shard string) (string, error) {
 	places := s.checkpoints.of(s.place())
 	if len(places) == 0 {
-		return s.records.Iterator(ctx, shard, s.position, "")
+		return s.begin(ctx, shard)
 	}
-	if place := places[shard]; place != "" {
-		iterator, err := s.records.Iterator(ctx, shard, dynamodb.AfterRecord, place)
-		if err == nil || ctx.Err() != nil {
-			return iterator, err
-		}
+	place := places[shard]
+	if place == "" {
+		return "", nil
+	}
+	there, err := s.records.Has(ctx, shard, place)
+	if err == nil && there {
+		return s.records.Iterator(ctx, shard, dynamodb.AfterRecord, place)
+	}
+	if err != nil && ctx.Err() == nil {
 		s.log(ctx, "go on where the last run ended", err)
 	}
-	return s.records.Iterator(ctx, shard, dynamodb.TrimHorizon, "")
+	return "", ctx.Err()
+}
+
+// begin returns an iterator for the starting position of the mapping. The latest record of a stream without any is the
+// first that comes.
+func (s *stream) begin(ctx context.Context, shard string) (string, error) {
+	if s.position != dynamodb.Latest {
+		return "", nil
+	}
+	if oldest, err := s.records.Oldest(ctx, shard); err != nil || len(oldest.Records) == 0 {
+		return "", err
+	}
+	return s.records.Iterator(ctx, shard, dynamodb.Latest, "")
 }
 
 // reached keeps a place for the next run. Without it that run repeats records, which functions must expect in any case.

@@ -67,7 +67,7 @@ type refusal struct{ status, answer string }
 
 func (r *refusal) Error() string { return r.status + ": " + r.answer }
 
-// Trimmed reports whether the engine says that a record is gone.
+// Trimmed reports whether the engine says that a record is gone: records live for 24 hours.
 func Trimmed(err error) bool {
 	var refused *refusal
 	return errors.As(err, &refused) && strings.Contains(refused.answer, "#TrimmedDataAccessException")
@@ -89,10 +89,11 @@ type Shard struct {
 	Parent string `json:"ParentShardId"`
 }
 
-// StreamPage are records of a shard. Without a next iterator it is the shard's last page.
+// StreamPage are records of a shard. Iterator is for the next page, and End says that there is none.
 type StreamPage struct {
 	Records  []json.RawMessage
 	Iterator string `json:"NextShardIterator"`
+	End      bool   `json:"-"`
 }
 
 // MaxRecords is the most records of a page ("GetRecords", Amazon DynamoDB Streams API reference).
@@ -101,7 +102,9 @@ const MaxRecords = 1000
 // Positions of iterators.
 const (
 	TrimHorizon = "TRIM_HORIZON"
+	Latest      = "LATEST"
 	AfterRecord = "AFTER_SEQUENCE_NUMBER"
+	atRecord    = "AT_SEQUENCE_NUMBER"
 )
 
 // OpenStream opens the stream of a table, which must exist. Close ends it.
@@ -162,8 +165,8 @@ func (s *Stream) Shards(ctx context.Context) (all []Shard, err error) {
 // Iterator returns an iterator for a position in a shard, such as AfterRecord with a sequence number.
 func (s *Stream) Iterator(ctx context.Context, shard, position, sequence string) (string, error) {
 	input := map[string]any{"StreamArn": s.ARN, "ShardId": shard, "ShardIteratorType": position}
-	if sequence != "" {
-		input["SequenceNumber"] = sequence
+	if len(sequence) > dayDigits {
+		input["SequenceNumber"] = strings.Repeat("0", dayDigits) + sequence[dayDigits:]
 	}
 	var got struct{ ShardIterator string }
 	err := s.call(ctx, "DynamoDBStreams_20120810.GetShardIterator", input, &got)
@@ -171,10 +174,93 @@ func (s *Stream) Iterator(ctx context.Context, shard, position, sequence string)
 }
 
 // Records reads the records at an iterator.
-func (s *Stream) Records(ctx context.Context, iterator string) (page StreamPage, err error) {
-	input := map[string]any{"ShardIterator": iterator, "Limit": MaxRecords}
+func (s *Stream) Records(ctx context.Context, iterator string) (StreamPage, error) {
+	return s.page(ctx, iterator, MaxRecords)
+}
+
+func (s *Stream) page(ctx context.Context, iterator string, limit int) (page StreamPage, err error) {
+	input := map[string]any{"ShardIterator": iterator, "Limit": limit}
 	err = s.call(ctx, "DynamoDBStreams_20120810.GetRecords", input, &page)
+	if err != nil {
+		return page, err
+	}
+	page.End = page.Iterator == ""
+	for i, record := range page.Records {
+		if page.Records[i], err = grown(record); err != nil {
+			return page, fmt.Errorf("record of %s: %w", s.ARN, err)
+		}
+	}
+	return page, nil
+}
+
+// dayDigits are the first of the digits of a sequence number, which DynamoDB Local leaves 0.
+const dayDigits = 6
+
+// grown is the record with a sequence number that is above those of all records before it, as on AWS: its day comes
+// first. DynamoDB Local counts from 1 again when it has removed all records, at a start 30 hours after the last.
+func grown(record json.RawMessage) (json.RawMessage, error) {
+	var event, change map[string]json.RawMessage
+	if err := json.Unmarshal(record, &event); err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(event["dynamodb"], &change); err != nil {
+		return nil, err
+	}
+	var number string
+	var created float64
+	if err := errors.Join(json.Unmarshal(change["SequenceNumber"], &number),
+		json.Unmarshal(change["ApproximateCreationDateTime"], &created)); err != nil {
+		return nil, err
+	}
+	number = fmt.Sprintf("%0*d%s", dayDigits, int(created/(24*time.Hour).Seconds()), number[min(dayDigits, len(number)):])
+	var err error
+	if change["SequenceNumber"], err = json.Marshal(number); err == nil {
+		event["dynamodb"], err = json.Marshal(change)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(event)
+}
+
+// Oldest reads the first records of a shard. The page of a shard without records has no iterator: where its first record
+// will be is known when there is one. DynamoDB Local counts the changes of all tables in one sequence, and from 1 again
+// after it has removed all: an iterator that it gives out before the first record may be behind it, or be refused.
+func (s *Stream) Oldest(ctx context.Context, shard string) (StreamPage, error) {
+	iterator, err := s.Iterator(ctx, shard, TrimHorizon, "")
+	if err != nil {
+		return StreamPage{}, err
+	}
+	page, err := s.Records(ctx, iterator)
+	if Trimmed(err) {
+		return StreamPage{}, nil
+	}
+	if len(page.Records) == 0 {
+		page.Iterator = ""
+	}
 	return page, err
+}
+
+// Has reports whether the shard still has the record of a sequence number.
+func (s *Stream) Has(ctx context.Context, shard, sequence string) (bool, error) {
+	iterator, err := s.Iterator(ctx, shard, atRecord, sequence)
+	if err != nil {
+		return false, err
+	}
+	page, err := s.page(ctx, iterator, 1)
+	if Trimmed(err) {
+		return false, nil
+	}
+	if err != nil || len(page.Records) == 0 {
+		return false, err
+	}
+	var first struct {
+		Change struct{ SequenceNumber string } `json:"dynamodb"`
+	}
+	if err := json.Unmarshal(page.Records[0], &first); err != nil {
+		return false, fmt.Errorf("record of %s: %w", s.ARN, err)
+	}
+	return first.Change.SequenceNumber == sequence, nil
 }
 
 // Writes changes with each write to the table that the run knows of.
