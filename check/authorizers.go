@@ -166,10 +166,10 @@ func (c *comparison) sameFunction(before, after *resource) bool {
 
 // issuers reports the issuers that an API loses, and the routes that this opens.
 func (c *comparison) issuers(old, changed access, opened []string) {
-	said := func(authorizer *resource) string { return say(authorizer.at("JwtConfiguration", "Issuer")) }
+	issuerOf := func(authorizer *resource) string { return say(authorizer.at("JwtConfiguration", "Issuer")) }
 	var left []string
 	for _, authorizer := range sorted(changed.issuers) {
-		left = append(left, said(authorizer))
+		left = append(left, issuerOf(authorizer))
 	}
 	for issuer, authorizer := range sorted(old.issuers) {
 		switch after := changed.issuers[issuer]; {
@@ -177,7 +177,7 @@ func (c *comparison) issuers(old, changed access, opened []string) {
 			c.audience(authorizer, after)
 		case len(left) > 0:
 			c.add(Refusal, "issuer", authorizer, fmt.Sprintf("the API takes no more tokens of %s, but of %s",
-				said(authorizer), join(left)),
+				issuerOf(authorizer), join(left)),
 				"Tokens that callers have are refused. With a token of another issuer each caller is somebody else: "+
 					"what is kept under the subject (sub) of the old tokens is lost to them, or belongs to a "+
 					"stranger with the same subject.",
@@ -189,7 +189,7 @@ func (c *comparison) issuers(old, changed access, opened []string) {
 			if len(opened) > 0 {
 				why = "API Gateway then lets everyone call " + join(opened) + ": it asks for no token."
 			}
-			c.add(Refusal, "issuer", authorizer, "the API loses its issuer of tokens, "+said(authorizer), why,
+			c.add(Refusal, "issuer", authorizer, "the API loses its issuer of tokens, "+issuerOf(authorizer), why,
 				do("Put the issuer back."), do("If everyone is to call these routes, or their functions check "+
 					"callers themselves: accept this finding."))
 		}
@@ -199,7 +199,7 @@ func (c *comparison) issuers(old, changed access, opened []string) {
 // audience reports whose tokens of an issuer an API takes newly, or no more.
 func (c *comparison) audience(old, changed *resource) {
 	before, after := values(old.at("JwtConfiguration", "Audience")), values(changed.at("JwtConfiguration", "Audience"))
-	by := "JwtConfiguration of " + changed.place()
+	by := "JwtConfiguration of " + changed.constructPath()
 	got := gains()(before, after)
 	if len(after) == 0 && len(before) > 0 {
 		got = "is no longer asked for"

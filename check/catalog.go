@@ -106,7 +106,7 @@ func (c *comparison) projection(old, changed *resource) {
 		}
 	}
 	if len(got) > 0 {
-		c.addBy("Parameters of "+changed.place(), Refusal, "projection", changed, join(got),
+		c.addBy("Parameters of "+changed.constructPath(), Refusal, "projection", changed, join(got),
 			"Queries skip partitions that they found: their rows seem lost, and nothing fails. The objects stay in "+
 				"the bucket.",
 			do("Leave it as deployed, or only widen the range."),

@@ -106,13 +106,13 @@ type comparison struct {
 
 // add adds a finding about a resource whose construct makes the change; what is the first part of the finding's id.
 func (c *comparison) add(severity Severity, what string, r *resource, got, why string, plan ...step) {
-	c.addBy("the construct "+r.place(), severity, what, r, got, why, plan...)
+	c.addBy("the construct "+r.constructPath(), severity, what, r, got, why, plan...)
 }
 
 // addBy adds a finding. by names what makes the change in the app.
 func (c *comparison) addBy(by string, severity Severity, what string, r *resource, got, why string, plan ...step) {
 	c.findings = append(c.findings, Change{
-		ID: what + ":" + r.id, Severity: severity, LogicalID: r.id, Type: r.kind, Path: r.place(),
+		ID: what + ":" + r.id, Severity: severity, LogicalID: r.id, Type: r.kind, Path: r.constructPath(),
 		Got: got, By: by, Why: why, Steps: sayPlan(plan, by),
 	})
 }

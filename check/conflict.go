@@ -311,7 +311,7 @@ func (c *comparison) conflict(clash conflict, without []string) {
 	switch stays := c.proposed[old.id]; {
 	case old.id == changed.id:
 		properties := join(replacing(old, changed))
-		by = properties + " of " + changed.place()
+		by = properties + " of " + changed.constructPath()
 		got = fmt.Sprintf("%s changes, which replaces the %s of %s", properties, u.noun, is)
 		plan = append(plan, do("Leave %s as deployed.", properties))
 	case stays != nil && stays.kind == changed.kind &&
@@ -370,8 +370,8 @@ func describeKey(u unique, r *resource) string {
 	var parts []string
 	for _, part := range u.key {
 		for _, way := range part.ways {
-			if said := say(r.at(way...)); said != "" {
-				parts = append(parts, way[len(way)-1]+" "+said)
+			if value := say(r.at(way...)); value != "" {
+				parts = append(parts, way[len(way)-1]+" "+value)
 				break
 			}
 		}

@@ -116,11 +116,11 @@ func (c *comparison) key(old, changed *resource) {
 	if before == after {
 		return
 	}
-	c.addBy("MultiRegion of "+changed.place(), Refusal, "multi-region", changed, turns("MultiRegion", before, after),
+	c.addBy("MultiRegion of "+changed.constructPath(), Refusal, "multi-region", changed, turns("MultiRegion", before, after),
 		"AWS KMS does not change it in a key: CloudFormation fails and rolls back.",
 		do("Leave MultiRegion as deployed (%s).", before),
 		do("If it has to be %s, only another key can be:", after),
-		deploy("a second construct beside "+changed.place(),
+		deploy("a second construct beside "+changed.constructPath(),
 			"the deployed template, and a second key with MultiRegion %s under another construct id.", after),
 		deploy("", "what encrypts uses the second key. The first one stays: what it has encrypted, and backups, "+
 			"need it."))

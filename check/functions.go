@@ -31,7 +31,7 @@ func (c *comparison) variables(old, changed *resource) {
 		}
 		now := cmp.Or(say(is[name]), "nothing")
 		got = append(got, fmt.Sprintf("the variable %s names %s, and named %s", name, now, say(value)))
-		by = append(by, name+" of "+changed.place())
+		by = append(by, name+" of "+changed.constructPath())
 	}
 	if len(got) > 0 {
 		c.warn(lines(by), "stops-variable", changed, join(got),
@@ -54,10 +54,10 @@ func (c *comparison) visibility() {
 		timeout, errTimeout := strconv.Atoi(cmp.Or(text(function.at("Timeout")), "3"))
 		return q, seconds, timeout, errSeconds == nil && errTimeout == nil && seconds < 6*timeout
 	}
-	said := map[string]bool{}
+	reported := map[string]bool{}
 	for mapping := range of(c.proposed, eventSourceMapping) {
 		q, seconds, timeout, is := short(c.proposed, mapping)
-		if !is || said[q.id] {
+		if !is || reported[q.id] {
 			continue
 		}
 		if old := c.deployed[mapping.id]; old != nil && old.kind == eventSourceMapping {
@@ -65,8 +65,8 @@ func (c *comparison) visibility() {
 				continue
 			}
 		}
-		said[q.id] = true
-		c.warn("VisibilityTimeout of "+q.place(), "stops-visibility", q,
+		reported[q.id] = true
+		c.warn("VisibilityTimeout of "+q.constructPath(), "stops-visibility", q,
 			fmt.Sprintf("messages are hidden for %d seconds, and the function may take %d", seconds, timeout),
 			"A message comes again while the function still has it, or waits for a free instance: "+
 				"it is handled twice, and counts as failed too early.",

@@ -27,17 +27,17 @@ func (g grant) String() string {
 	if g.action == "" {
 		return "what " + say(g.on) + " allows"
 	}
-	said := g.action
+	text := g.action
 	if on := say(g.on); on != "" {
-		said += " on " + on
+		text += " on " + on
 	}
 	if g.principal != "" {
-		said += " by " + g.principal
+		text += " by " + g.principal
 	}
 	if g.condition != "" {
-		said += " if " + g.condition
+		text += " if " + g.condition
 	}
-	return said
+	return text
 }
 
 // covers reports whether g includes other.
@@ -89,10 +89,10 @@ func principals(declared []any) []string {
 		}
 		for kind, named := range sorted(byKind) {
 			for _, who := range values(named) {
-				if said := say(who); said == "*" && kind == "AWS" {
+				if text := say(who); text == "*" && kind == "AWS" {
 					all = append(all, everyone)
 				} else {
-					all = append(all, kind+" "+said)
+					all = append(all, kind+" "+text)
 				}
 			}
 		}
@@ -224,8 +224,8 @@ func (c *comparison) grants() {
 		}
 		lost := uncovered(had, proposed[heir], func(g grant) bool { return !c.refersToRemoved(g.on) })
 		overlaps := func(d grant) bool { return slices.ContainsFunc(had, d.overlaps) }
-		for _, said := range uncovered(denies[heir], denied[id], overlaps) {
-			lost = append(lost, said+" (denied)")
+		for _, text := range uncovered(denies[heir], denied[id], overlaps) {
+			lost = append(lost, text+" (denied)")
 		}
 		if len(lost) == 0 {
 			continue

@@ -264,7 +264,7 @@ func (c *comparison) replacement(kind kind, old, changed *resource) {
 		return
 	}
 	for _, property := range replacing(old, changed) {
-		c.replace(property+" of "+changed.place(), kind, old, changed,
+		c.replace(property+" of "+changed.constructPath(), kind, old, changed,
 			turns(property, say(old.at(property)), say(changed.at(property))),
 			do("Leave %s as it is deployed, unless you want a new %s.", property, kind.noun))
 		return

@@ -83,7 +83,7 @@ func (c *comparison) permissions() {
 			}
 		}
 		if len(lost) > 0 {
-			c.addBy("the permissions (AWS::Lambda::Permission) of "+function.place(), Refusal, "permissions", function,
+			c.addBy("the permissions (AWS::Lambda::Permission) of "+function.constructPath(), Refusal, "permissions", function,
 				"the function may no longer be invoked by "+join(lost),
 				"AWS Lambda refuses them from then on. Callers of such a route get a 500.",
 				do("Put the permissions back."),

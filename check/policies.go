@@ -213,7 +213,7 @@ func (c *comparison) policies() {
 		if r == nil {
 			r = &resource{id: key.id, kind: "AWS::IAM::Policy"}
 		}
-		by := "the policy of " + r.place()
+		by := "the policy of " + r.constructPath()
 		opened := c.opened(had[key], has[key], denied[key], denies[key], func(g grant) bool {
 			return isNew && g.boundless() || !isNew && (key.kind == "trust" || c.widened(g, had[key]))
 		})

@@ -263,7 +263,7 @@ func (c *comparison) rules(kind, where string, old, changed *resource, before, a
 			if how == "" {
 				continue
 			}
-			got, by := fmt.Sprintf("%s (%s) %s", noun, p.path, how), p.path+" of "+changed.place()
+			got, by := fmt.Sprintf("%s (%s) %s", noun, p.path, how), p.path+" of "+changed.constructPath()
 			same := func(f Change) bool { return f.ID == id+":"+changed.id }
 			if i := slices.IndexFunc(c.findings[first:], same); i >= 0 {
 				f := &c.findings[first+i]

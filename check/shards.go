@@ -68,7 +68,7 @@ func (c *comparison) shards() {
 		if !ok || same || said[changed.function.id] {
 			continue
 		}
-		by := fmt.Sprintf("%s and %s of %s", writtenShards, readShards, changed.function.place())
+		by := fmt.Sprintf("%s and %s of %s", writtenShards, readShards, changed.function.constructPath())
 		writes := fmt.Sprintf("%s goes from %d to %d", writtenShards, old.written, changed.written)
 		reads := fmt.Sprintf("%s goes from %d to %d", readShards, old.most, changed.least)
 		switch {

@@ -16,7 +16,7 @@ type source struct {
 
 // source returns the source of a resource.
 func (c *comparison) source(r *resource) source {
-	s := source{path: r.place()}
+	s := source{path: r.constructPath()}
 	is := func(path string, m model) bool {
 		if m.Table == "" || m.Resource != r.id && path != r.id {
 			return false
@@ -72,7 +72,7 @@ func (c *comparison) grantsBy(role *resource, functions []string) string {
 	is := func(_ string, m model) bool { return m.Role == role.id && m.Function != "" }
 	deployed, had := find(c.deployedModels, is)
 	proposed, has := find(c.proposedModels, is)
-	switch path := role.place(); {
+	switch path := role.constructPath(); {
 	case had && has && !slices.Equal(deployed.Grants, proposed.Grants):
 		return "Functions[" + proposed.Function + "].AccessPatterns of the schema"
 	case has:
@@ -89,9 +89,9 @@ func (c *comparison) columnBy(table *resource, name, kind string) string {
 	m := catalogModelOf(c.proposedModels, table)
 	switch declared := m.Columns[name]; {
 	case m.Line == "":
-		return "Columns of " + table.place()
+		return "Columns of " + table.constructPath()
 	case declared != kind:
-		return "an override of Columns of " + table.place()
+		return "an override of Columns of " + table.constructPath()
 	case kind == "":
 		return m.Line + ".Columns, without " + name + ", of the schema"
 	default:
@@ -107,7 +107,7 @@ func (c *comparison) nameBy(kind kind, r *resource) string {
 	if had && has && deployed.Lake != proposed.Lake {
 		return "Lakes[" + proposed.Lake + "].Name of the schema"
 	}
-	return kind.name + " of " + r.place()
+	return kind.name + " of " + r.constructPath()
 }
 
 // madeBy returns what makes a resource: a line of the schema for a route, or its construct.
@@ -120,7 +120,7 @@ func (c *comparison) madeBy(models map[string]model, r *resource) string {
 			return "Routes[" + key + "] of the schema"
 		}
 	}
-	return "the construct " + r.place()
+	return "the construct " + r.constructPath()
 }
 
 // goneBy returns what removed a resource from the template.
@@ -131,7 +131,7 @@ func (c *comparison) goneBy(old *resource) string {
 	if m := catalogModelOf(c.deployedModels, old); m.Line != "" {
 		return "the schema, without " + m.Line
 	}
-	return "without the construct " + old.place()
+	return "without the construct " + old.constructPath()
 }
 
 // lines joins lines, each once.

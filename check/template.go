@@ -98,8 +98,8 @@ type resource struct {
 	deletion, replacement string
 }
 
-// place returns the construct path, or the logical id if the template has no paths.
-func (r *resource) place() string { return cmp.Or(r.path, r.id) }
+// constructPath returns the construct path, or the logical id if the template has no paths.
+func (r *resource) constructPath() string { return cmp.Or(r.path, r.id) }
 
 // at returns the value that the names lead to, or nil.
 func (r *resource) at(names ...string) any { return at(r.properties, names...) }

@@ -155,11 +155,11 @@ func build(ctx context.Context, source Source, target Target, cacheFolder string
 		return nil, err
 	}
 	defer os.RemoveAll(temporary)
-	place, err := locate(ctx, source, filepath.Join(temporary, "module"))
+	location, err := locate(ctx, source, filepath.Join(temporary, "module"))
 	if err != nil {
 		return nil, err
 	}
-	toolchain := toolchain{place: place, target: target, source: source}
+	toolchain := toolchain{location: location, target: target, source: source}
 	mains, err := toolchain.inspect(ctx)
 	if err != nil {
 		return nil, err
@@ -168,7 +168,7 @@ func build(ctx context.Context, source Source, target Target, cacheFolder string
 		named := func(m mainPackage) bool { return Name(p) == "." || m.name() == Name(p) }
 		if !slices.ContainsFunc(mains, named) {
 			return nil, fmt.Errorf("%s in %s is not a main package: a handler needs \"package main\" and a main "+
-				"function", p, place.directory)
+				"function", p, location.directory)
 		}
 	}
 	if former := cache.former(source.former, target, mains); former != nil {
@@ -230,15 +230,15 @@ func (s Source) check() error {
 
 // toolchain runs the Go toolchain on one source.
 type toolchain struct {
-	place  place
-	target Target
-	source Source
+	location location
+	target   Target
+	source   Source
 }
 
 // describe returns what must be equal for two builds of a module to share a folder.
 func (t toolchain) describe(module string) string {
-	flags := slices.Concat(t.source.Flags, t.place.flags)
-	return fmt.Sprintf("%s %s %s %q", module, cmp.Or(t.place.origin, t.place.directory), t.target, flags)
+	flags := slices.Concat(t.source.Flags, t.location.flags)
+	return fmt.Sprintf("%s %s %s %q", module, cmp.Or(t.location.origin, t.location.directory), t.target, flags)
 }
 
 // inspect returns the main packages among the packages.
@@ -262,7 +262,7 @@ func (t toolchain) inspect(ctx context.Context) ([]mainPackage, error) {
 // build writes one binary per package into the folder, unless the one that is there is up to date. The
 // temporary folder is on the same file system, so that the toolchain moves binaries instead of copying them.
 func (t toolchain) build(ctx context.Context, folder, temporary string, mains []mainPackage) error {
-	t.place.environment = append(slices.Clone(t.place.environment), "GOTMPDIR="+temporary)
+	t.location.environment = append(slices.Clone(t.location.environment), "GOTMPDIR="+temporary)
 	compiler, linker := t.flags()
 	// The trailing separator makes the toolchain treat the output as a folder
 	// even when there is only one package.
@@ -279,7 +279,7 @@ func (t toolchain) build(ctx context.Context, folder, temporary string, mains []
 
 // flags returns the flags of the build, and those of the linker.
 func (t toolchain) flags() (compiler []string, linker string) {
-	for _, flag := range slices.Concat(t.source.Flags, t.place.flags) {
+	for _, flag := range slices.Concat(t.source.Flags, t.location.flags) {
 		if text, ok := strings.CutPrefix(flag, linkFlags); ok {
 			linker = text
 		} else {
@@ -295,7 +295,7 @@ func (t toolchain) environment() []string {
 	return append([]string{
 		"CGO_ENABLED=0", "GOOS=" + t.target.System, "GOARCH=" + t.target.Processor,
 		"GOAMD64=v1", "GOARM64=v8.0", "GOEXPERIMENT=", "GOFIPS140=off", "GOFLAGS=",
-	}, t.place.environment...)
+	}, t.location.environment...)
 }
 
 func (t toolchain) run(ctx context.Context, arguments []string) ([]byte, error) {
@@ -305,7 +305,7 @@ func (t toolchain) run(ctx context.Context, arguments []string) ([]byte, error) 
 // runWith runs the toolchain with an environment added to that of this process.
 func (t toolchain) runWith(ctx context.Context, environment, arguments []string) ([]byte, error) {
 	command := exec.CommandContext(ctx, "go", arguments...)
-	command.Dir = t.place.directory
+	command.Dir = t.location.directory
 	command.Env = append(os.Environ(), environment...)
 	if t.source.OwnGroup {
 		ownGroup(command)
@@ -316,7 +316,7 @@ func (t toolchain) runWith(ctx context.Context, environment, arguments []string)
 	}
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
-		return nil, &CompileError{Packages: t.source.Packages, Directory: t.place.directory,
+		return nil, &CompileError{Packages: t.source.Packages, Directory: t.location.directory,
 			Output: string(exit.Stderr)}
 	}
 	if err != nil {

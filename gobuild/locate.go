@@ -14,8 +14,8 @@ import (
 	"strings"
 )
 
-// place says where, and with which flags, the toolchain finds the packages of a source.
-type place struct {
+// location says where, and with which flags, the toolchain finds the packages of a source.
+type location struct {
 	// directory is the working directory.
 	directory string
 	// prefix turns the folder of a package into a package pattern.
@@ -29,7 +29,7 @@ type place struct {
 // libraryModule returns the path of this package's module, which changes if the module is
 // published under another path.
 func libraryModule() string {
-	return strings.TrimSuffix(reflect.TypeFor[place]().PkgPath(), "/gobuild")
+	return strings.TrimSuffix(reflect.TypeFor[location]().PkgPath(), "/gobuild")
 }
 
 // locate finds the module of the source. It may write into the folder, which exists until the
@@ -38,17 +38,17 @@ func libraryModule() string {
 // Handlers are built in their module's own folder, with its own go.mod: built from an
 // importer's folder they would need go.sum entries that the importer does not have,
 // and would not be the same to the byte.
-func locate(ctx context.Context, source Source, folder string) (place, error) {
+func locate(ctx context.Context, source Source, folder string) (location, error) {
 	if source.Directory != "" {
 		directory, err := filepath.Abs(source.Directory)
 		if err != nil {
-			return place{}, fmt.Errorf("resolving Source.Directory: %w", err)
+			return location{}, fmt.Errorf("resolving Source.Directory: %w", err)
 		}
 		if !isFolder(directory) {
-			return place{}, fmt.Errorf("Source.Directory is %q, where there is no folder: name the folder of the "+
+			return location{}, fmt.Errorf("Source.Directory is %q, where there is no folder: name the folder of the "+
 				"handlers' Go module", source.Directory)
 		}
-		return place{directory: directory, prefix: "./"}, nil
+		return location{directory: directory, prefix: "./"}, nil
 	}
 	module := cmp.Or(source.Module, libraryModule())
 	from := source.From
@@ -70,7 +70,7 @@ func locate(ctx context.Context, source Source, folder string) (place, error) {
 			continue
 		}
 		if err != nil {
-			return place{}, err
+			return location{}, err
 		}
 		main, directory, _ := strings.Cut(strings.TrimSuffix(string(listing), "\n"), " ")
 		if directory == "" {
@@ -86,7 +86,7 @@ func locate(ctx context.Context, source Source, folder string) (place, error) {
 	}
 	directory, err := download(ctx, module)
 	if err != nil {
-		return place{}, fmt.Errorf("%w%s", err, strings.Join(refusals, ""))
+		return location{}, fmt.Errorf("%w%s", err, strings.Join(refusals, ""))
 	}
 	return inFolder(directory), nil
 }
@@ -97,8 +97,8 @@ func isFolder(name string) bool {
 }
 
 // inFolder returns the place of a module in a folder, without a workspace.
-func inFolder(directory string) place {
-	return place{directory: directory, prefix: "./", environment: []string{"GOWORK=off"}}
+func inFolder(directory string) location {
+	return location{directory: directory, prefix: "./", environment: []string{"GOWORK=off"}}
 }
 
 // download returns the folder in the module cache of the module's version in this program.

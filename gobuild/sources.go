@@ -22,7 +22,7 @@ type Sources struct {
 
 // FindSources asks the Go toolchain what programs are made of. Packages that do not compile count, too.
 func FindSources(ctx context.Context, of Listing) (found Sources, err error) {
-	t := toolchain{place: place{directory: of.Directory}, source: Source{Packages: of.Patterns}}
+	t := toolchain{location: location{directory: of.Directory}, source: Source{Packages: of.Patterns}}
 	text, err := t.runWith(ctx, of.Environment, []string{"env", "-json", "GOMODCACHE", "GOWORK"})
 	if err != nil {
 		return found, err

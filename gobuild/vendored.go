@@ -23,33 +23,33 @@ import (
 // would belong to a dependency of the importer's module, and the file names in the binaries would
 // differ. So the folder becomes a main module, with links to the packages, and with the
 // importer's other modules as its vendor folder. This needs neither network nor module cache.
-func vendored(ctx context.Context, from, wanted string, handlers []string, folder string) (place, error) {
+func vendored(ctx context.Context, from, wanted string, handlers []string, folder string) (location, error) {
 	// This package is always in the folder.
 	library := libraryModule()
 	command := exec.CommandContext(ctx, "go", "list", "-find", "-f={{.Dir}}", library+"/gobuild")
 	command.Dir = from
 	listing, err := output(command)
 	if err != nil {
-		return place{}, fmt.Errorf("finding the vendor folder: %w", failure(err))
+		return location{}, fmt.Errorf("finding the vendor folder: %w", failure(err))
 	}
 	packages := strings.TrimSpace(string(listing))
 	source, ok := strings.CutSuffix(packages, string(filepath.Separator)+filepath.FromSlash(library+"/gobuild"))
 	if !ok {
-		return place{}, fmt.Errorf("finding the vendor folder: %s is not in one", packages)
+		return location{}, fmt.Errorf("finding the vendor folder: %s is not in one", packages)
 	}
 	modules, err := readVendored(filepath.Join(source, "modules.txt"))
 	if err != nil {
-		return place{}, err
+		return location{}, err
 	}
 	i := slices.IndexFunc(modules, func(m vendoredModule) bool { return m.Path == wanted })
 	if i < 0 {
-		return place{}, fmt.Errorf("%s does not have %s: run go mod vendor", filepath.Join(source, "modules.txt"),
+		return location{}, fmt.Errorf("%s does not have %s: run go mod vendor", filepath.Join(source, "modules.txt"),
 			wanted)
 	}
 	own := modules[i]
 	for _, handler := range handlers {
 		if !slices.Contains(own.packages, path.Join(wanted, filepath.ToSlash(handler))) {
-			return place{}, fmt.Errorf("%s does not have %s of %s, which go mod vendor copies if a package that the "+
+			return location{}, fmt.Errorf("%s does not have %s of %s, which go mod vendor copies if a package that the "+
 				"app imports names it under some build tag: import _ %q in a file "+
 				"that begins with //go:build vendoring",
 				filepath.Join(source, "modules.txt"), handler, wanted, path.Join(wanted, filepath.ToSlash(handler)))
@@ -58,9 +58,9 @@ func vendored(ctx context.Context, from, wanted string, handlers []string, folde
 	modules = slices.Delete(modules, i, i+1)
 
 	if err := own.assemble(folder, source, modules); err != nil {
-		return place{}, fmt.Errorf("making a module of the vendor folder: %w", err)
+		return location{}, fmt.Errorf("making a module of the vendor folder: %w", err)
 	}
-	return place{directory: folder, prefix: "./", flags: []string{"-mod=vendor"}, environment: []string{"GOWORK=off"},
+	return location{directory: folder, prefix: "./", flags: []string{"-mod=vendor"}, environment: []string{"GOWORK=off"},
 		origin: source}, nil
 }
 

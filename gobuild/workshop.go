@@ -54,7 +54,7 @@ func OpenWorkshop(ctx context.Context, source Source, folder string) (*Workshop,
 		found.environment = append(slices.Clone(found.environment), "GOGC="+workshopGC)
 	}
 	w := &Workshop{
-		toolchain: toolchain{place: found, target: Host(), source: source},
+		toolchain: toolchain{location: found, target: Host(), source: source},
 		cache:     cache, seen: map[string]linkedBinary{},
 	}
 	if w.mains, err = w.toolchain.inspect(ctx); err != nil {
@@ -82,7 +82,7 @@ type Listing struct {
 // Listing is that of the source's packages.
 func (w *Workshop) Listing() Listing {
 	compiler, _ := w.toolchain.flags()
-	listing := Listing{Directory: w.toolchain.place.directory, Environment: w.toolchain.environment(), Flags: compiler}
+	listing := Listing{Directory: w.toolchain.location.directory, Environment: w.toolchain.environment(), Flags: compiler}
 	for _, p := range w.toolchain.source.Packages {
 		listing.Patterns = append(listing.Patterns, w.toolchain.pattern(p))
 	}
@@ -239,7 +239,7 @@ func Program(ctx context.Context, listing Listing) (name, id string, err error) 
 	}
 	defer unlock()
 	name = filepath.Join(folder, "program")
-	t := toolchain{place: place{directory: listing.Directory},
+	t := toolchain{location: location{directory: listing.Directory},
 		source: Source{Packages: listing.Patterns, OwnGroup: true}}
 	arguments := slices.Concat([]string{"build", "-o", name}, listing.Flags, listing.Patterns)
 	if _, err := t.runWith(ctx, listing.Environment, arguments); err != nil {
@@ -258,7 +258,7 @@ func Program(ctx context.Context, listing Listing) (name, id string, err error) 
 
 // pattern is the package as "go list" and "go build" take it.
 func (t toolchain) pattern(folder string) string {
-	return t.place.prefix + path.Clean(filepath.ToSlash(folder))
+	return t.location.prefix + path.Clean(filepath.ToSlash(folder))
 }
 
 // position is a file and a line in what the toolchain prints.

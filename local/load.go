@@ -193,7 +193,7 @@ func (r *Runner) checkLakes(ctx context.Context, d *design) error {
 func (r *Runner) refuseUnsupported(d *design) error {
 	var refused []string
 	custom := false
-	without := d.assembly.Neighbours()
+	without := d.assembly.WithoutEffect()
 	if without[rules] -= len(d.rules); without[rules] == 0 {
 		delete(without, rules)
 	}

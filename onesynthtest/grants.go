@@ -413,7 +413,7 @@ func (s *Suite) CheckUndelivered(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var scheduler string
-			target := s.Hurried(t, local.Options{Revoke: func(caller, action, _ string) bool {
+			target := s.FastSchedules(t, local.Options{Revoke: func(caller, action, _ string) bool {
 				if !strings.HasPrefix(caller, schedulePrefix) {
 					return false
 				}

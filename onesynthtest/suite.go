@@ -162,9 +162,9 @@ func running(t testing.TB, target *Target, err error) *Target {
 	return target
 }
 
-// Hurried returns a run whose schedules first run within moments and then every minute, and whose
+// FastSchedules returns a run whose schedules first run within moments and then every minute, and whose
 // streams' records expire after two seconds.
-func (s *Suite) Hurried(t testing.TB, options local.Options) *Target {
+func (s *Suite) FastSchedules(t testing.TB, options local.Options) *Target {
 	t.Helper()
 	return s.EditedRun(t, options, func(template []byte) []byte {
 		// The first time is a minute after the start date. A run that takes longer to start

@@ -42,8 +42,8 @@ Without --stack and --assembly the data is loaded into the running assembly. Wit
 // seedPermissions are the permissions that the command needs in AWS.
 const seedPermissions = "cloudformation:DescribeStacks on the stack, and lambda:InvokeFunction on the function"
 
-// place is a run, or a deployed stack, with its loaders.
-type place struct {
+// source is a run, or a deployed stack, with its loaders.
+type source struct {
 	// name is for people.
 	name    string
 	loaders []initial.Loader
@@ -52,21 +52,21 @@ type place struct {
 
 // Run loads the data, and says how many items are there now.
 func (c *seedCommand) Run(ctx context.Context) error {
-	places, err := c.places(ctx)
+	sources, err := c.sources(ctx)
 	if err != nil {
 		return err
 	}
-	if len(places) == 0 && c.Format.Format == "text" {
+	if len(sources) == 0 && c.Format.Format == "text" {
 		fmt.Printf("no stack of %s has initial data\n", c.Assembly)
 	}
 	var rows []seededRow
-	for _, place := range places {
-		chosen, err := c.choose(place)
+	for _, source := range sources {
+		chosen, err := c.choose(source)
 		if err != nil {
 			return err
 		}
 		for _, loader := range chosen {
-			loaded, err := loader.Load(ctx, place.invoke, func(done, total int) {
+			loaded, err := loader.Load(ctx, source.invoke, func(done, total int) {
 				fmt.Fprintf(os.Stderr, "onesynth: %s: %d of %d items\n", loader.Platform, done, total)
 			})
 			if err != nil {
@@ -91,8 +91,8 @@ type seededRow struct {
 	Added    int    `json:"added"`
 }
 
-// places returns the run or the deployed stacks that the flags name.
-func (c *seedCommand) places(ctx context.Context) ([]place, error) {
+// sources returns the run or the deployed stacks that the flags name.
+func (c *seedCommand) sources(ctx context.Context) ([]source, error) {
 	deployed, err := c.Deployed()
 	switch {
 	case c.Assembly != "" && (deployed || err != nil):
@@ -104,14 +104,14 @@ func (c *seedCommand) places(ctx context.Context) ([]place, error) {
 		return c.ofAssembly(ctx)
 	case deployed:
 		one, err := c.inStack(ctx, c.Stack)
-		return []place{one}, err
+		return []source{one}, err
 	}
 	one, err := c.ofRun(ctx)
-	return []place{one}, err
+	return []source{one}, err
 }
 
-// choose returns the loaders of the place that the flags name.
-func (c *seedCommand) choose(of place) ([]initial.Loader, error) {
+// choose returns the loaders of the source that the flags name.
+func (c *seedCommand) choose(of source) ([]initial.Loader, error) {
 	platforms := map[string][]string{}
 	for _, loader := range of.loaders {
 		platforms[loader.Platform] = append(platforms[loader.Platform], loader.Function)
@@ -140,12 +140,12 @@ func (c *seedCommand) choose(of place) ([]initial.Loader, error) {
 }
 
 // ofRun returns the running assembly.
-func (c *seedCommand) ofRun(ctx context.Context) (place, error) {
+func (c *seedCommand) ofRun(ctx context.Context) (source, error) {
 	stacks, err := c.RunningOutputs(ctx)
 	if err != nil {
-		return place{}, err
+		return source{}, err
 	}
-	run := place{name: c.Where(), invoke: func(ctx context.Context, function string, event []byte) ([]byte, string,
+	run := source{name: c.Where(), invoke: func(ctx context.Context, function string, event []byte) ([]byte, string,
 		error) {
 		var answer console.Invocation
 		err := c.Call(ctx, http.MethodPost, "/functions/"+url.PathEscape(function)+"/invoke", json.RawMessage(event),
@@ -159,7 +159,7 @@ func (c *seedCommand) ofRun(ctx context.Context) (place, error) {
 }
 
 // ofAssembly returns the deployed stacks of the assembly that have initial data.
-func (c *seedCommand) ofAssembly(ctx context.Context) (places []place, err error) {
+func (c *seedCommand) ofAssembly(ctx context.Context) (sources []source, err error) {
 	templates, err := assembly.Templates(c.Assembly)
 	if err != nil {
 		return nil, err
@@ -176,9 +176,9 @@ func (c *seedCommand) ofAssembly(ctx context.Context) (places []place, err error
 		if err != nil {
 			return nil, err
 		}
-		places = append(places, stack)
+		sources = append(sources, stack)
 	}
-	return places, nil
+	return sources, nil
 }
 
 // hasInitialData reports whether a template has an output with the name of a loader.
@@ -195,13 +195,13 @@ func hasInitialData(path string) (bool, error) {
 }
 
 // inStack returns the deployed stack.
-func (c *seedCommand) inStack(ctx context.Context, at target.Stack) (place, error) {
+func (c *seedCommand) inStack(ctx context.Context, at target.Stack) (source, error) {
 	configuration, outputs, err := at.DeployedOutputs(ctx, seedPermissions)
 	if err != nil {
-		return place{}, err
+		return source{}, err
 	}
 	client := lambda.NewFromConfig(configuration)
-	return place{at.Where(), initial.Loaders(at.Name, outputs),
+	return source{at.Where(), initial.Loaders(at.Name, outputs),
 		func(ctx context.Context, function string, event []byte) ([]byte, string, error) {
 			answer, err := client.Invoke(ctx, &lambda.InvokeInput{FunctionName: &function, Payload: event})
 			var missing *types.ResourceNotFoundException

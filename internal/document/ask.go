@@ -115,7 +115,7 @@ func refuseTables(w http.ResponseWriter, _ *http.Request) {
 func (s served) get(ctx context.Context, functions *lambda.Service, printed *printed) ([]byte, error) {
 	asked := &asking{Service: functions}
 	api, err := apigateway.New(s.api, apigateway.Options{Invoker: asked, Log: func(line string) {
-		asked.said = append(asked.said, line)
+		asked.log = append(asked.log, line)
 	}})
 	if err != nil {
 		return nil, err
@@ -133,9 +133,9 @@ func (s served) get(ctx context.Context, functions *lambda.Service, printed *pri
 	if answered.status != http.StatusOK {
 		// What a function has printed may come after its answer, but not after its end.
 		functions.Close()
-		asked.said = append(asked.said, printed.last(mostLines)...)
+		asked.log = append(asked.log, printed.last(mostLines)...)
 		return nil, fmt.Errorf("got status %d %s\n%s", answered.status, bytes.TrimSpace(answered.body.Bytes()),
-			strings.Join(asked.said, "\n"))
+			strings.Join(asked.log, "\n"))
 	}
 	var described struct{ OpenAPI string }
 	if err := json.Unmarshal(answered.body.Bytes(), &described); err != nil || described.OpenAPI == "" {
@@ -166,16 +166,16 @@ func (p *printed) last(most int) []string {
 // asking invokes functions, and keeps why one fails: API Gateway does not say that to callers.
 type asking struct {
 	*lambda.Service
-	said []string
+	log []string
 }
 
 // Invoke invokes a function.
 func (a *asking) Invoke(ctx context.Context, function string, payload []byte) (lambda.Result, error) {
 	result, err := a.Service.Invoke(ctx, function, payload)
 	if err != nil {
-		a.said = append(a.said, err.Error())
+		a.log = append(a.log, err.Error())
 	} else if result.FunctionError != "" {
-		a.said = append(a.said, string(result.Payload))
+		a.log = append(a.log, string(result.Payload))
 	}
 	return result, err
 }

@@ -135,14 +135,14 @@ func (s *stream) open(ctx context.Context, kept *checkpoints, was *mapping) (err
 
 func (s *stream) close() { s.records.Close() }
 
-// place is the mapping's name in the checkpoints.
-func (s *stream) place() string { return s.function.Name + " " + s.from.Name }
+// checkpoint is the mapping's name in the checkpoints.
+func (s *stream) checkpoint() string { return s.function.Name + " " + s.from.Name }
 
 // resume returns an iterator for the place in the shard that an earlier run has reached; "": the shard's first record. A
 // shard that the earlier run did not know is read from there, and so is one whose place is gone: all that is left comes
 // after it.
 func (s *stream) resume(ctx context.Context, shard string) (string, error) {
-	places := s.checkpoints.of(s.place())
+	places := s.checkpoints.of(s.checkpoint())
 	if len(places) == 0 {
 		return s.begin(ctx, shard)
 	}
@@ -174,7 +174,7 @@ func (s *stream) begin(ctx context.Context, shard string) (string, error) {
 
 // reached keeps a place for the next run. Without it that run repeats records, which functions must expect in any case.
 func (s *stream) reached(ctx context.Context, shard, sequence string) {
-	if err := s.checkpoints.reach(s.place(), shard, sequence); err != nil {
+	if err := s.checkpoints.reach(s.checkpoint(), shard, sequence); err != nil {
 		s.log(ctx, "keep the place in the stream", err)
 	}
 }

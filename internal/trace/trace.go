@@ -274,8 +274,8 @@ func (r *Recorder) Invoke(ctx context.Context, id, function, label string, memor
 	return &Function{recorder: r, kept: kept, ends: !ok}
 }
 
-// Handed says that an instance has the invocation, and whether it is the instance's first one.
-func (f *Function) Handed(cold bool) {
+// Begin says that an instance has the invocation, and whether it is the instance's first one.
+func (f *Function) Begin(cold bool) {
 	if f == nil {
 		return
 	}

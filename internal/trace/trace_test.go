@@ -35,7 +35,7 @@ func TestRecorder(t *testing.T) {
 		trace.Origin{Kind: trace.HTTP, Stack: "links", API: "Links", Method: "POST", Path: "/links?a=1",
 			Route: "POST /links"})
 	f := r.Invoke(ctx, id(1), "links-LinksAPI", "linksapi", 512)
-	f.Handed(true)
+	f.Begin(true)
 	header := trace.TraceID(time.Unix(1_800_000_000, 0), id(1))
 	if header != "Root=1-6b49d200-000000010000400080000000;Parent=8000000000000000;Sampled=0" {
 		t.Errorf("got %s", header)
@@ -121,7 +121,7 @@ func TestOrigins(t *testing.T) {
 	r := trace.New(trace.Options{})
 	f := r.Invoke(trace.About(t.Context(), trace.Origin{Kind: trace.Schedule, Path: "nightly"}), id(1), "sweeper-X",
 		"sweeper", 0)
-	f.Handed(false)
+	f.Begin(false)
 	f.End("Unhandled: no")
 	r.Invoke(t.Context(), id(2), "sweeper-X", "sweeper", 0)
 	list, more := r.Requests(trace.Search{})
@@ -276,7 +276,7 @@ func TestNothing(t *testing.T) {
 	var r *trace.Recorder
 	ctx, request := r.Begin(t.Context(), "id", trace.Origin{})
 	f := r.Invoke(ctx, id(1), "f", "f", 0)
-	f.Handed(true)
+	f.Begin(true)
 	f.End("")
 	request.End(200, "")
 	r.Call(trace.TraceID(time.Now(), id(1)), trace.Call{})
@@ -406,7 +406,7 @@ func BenchmarkRequest(b *testing.B) {
 		ctx, request := r.Begin(b.Context(), own+"g",
 			trace.Origin{Kind: trace.HTTP, API: "Links", Method: "POST", Path: "/links", Route: "POST /links"})
 		f := r.Invoke(ctx, own, "links-LinksAPI", "linksapi", 512)
-		f.Handed(false)
+		f.Begin(false)
 		header := trace.TraceID(time.Now(), own)
 		for range 3 {
 			r.Call(header, trace.Call{Service: "dynamodb", Operation: "UpdateItem", Table: "Links", WriteUnits: 1,

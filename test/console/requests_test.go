@@ -100,7 +100,7 @@ func TestStack(t *testing.T) {
 		trace.Origin{Kind: trace.HTTP, Method: "GET", Path: "/links", Route: "GET /links"})
 	id := "panicked-" + mark
 	function := rooms.Of(run).Trace.Invoke(ctx, id, "links", "linksapi", 256)
-	function.Handed(true)
+	function.Begin(true)
 	rooms.Of(run).Trace.Line("links", "linksapi", id, string(line))
 	function.End("Unhandled: the function has ended")
 	request.End(500, "")

@@ -58,7 +58,7 @@ func record(run *local.Runner) {
 		})
 		id := fmt.Sprintf("1-%08x-%024x", i, i)
 		function := rooms.Of(run).Trace.Invoke(ctx, id, "many", "things", 256)
-		function.Handed(false)
+		function.Begin(false)
 		for range 3 {
 			rooms.Of(run).Trace.Call("Root="+id, trace.Call{
 				Service: "dynamodb", Operation: "PutItem", Pattern: "PutThing", Table: "things", Began: time.Now(),

@@ -163,10 +163,10 @@ func (s *Suite) OwnRunOf(t testing.TB, environment string, options local.Options
 	return Local(s.Local(t, environment).OwnRun(t, options))
 }
 
-// Hurried is [onesynthtest.Suite.Hurried] of the environment dev.
-func (s *Suite) Hurried(t testing.TB, options local.Options) *Target {
+// FastSchedules is [onesynthtest.Suite.FastSchedules] of the environment dev.
+func (s *Suite) FastSchedules(t testing.TB, options local.Options) *Target {
 	t.Helper()
-	return Local(s.Local(t, "dev").Hurried(t, options))
+	return Local(s.Local(t, "dev").FastSchedules(t, options))
 }
 
 // ownArchitecture is what this machine can run without building it once more, unless

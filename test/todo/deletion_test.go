@@ -175,7 +175,7 @@ func TestLongDeletionGoesOn(t *testing.T) {
 // operators.
 func TestFailedErasureIsKept(t *testing.T) {
 	t.Parallel()
-	on := &target{suite.Hurried(t, local.Options{NoSchedules: true, Revoke: func(caller, action, _ string) bool {
+	on := &target{suite.FastSchedules(t, local.Options{NoSchedules: true, Revoke: func(caller, action, _ string) bool {
 		return strings.Contains(caller, "Eraser") && action == "dynamodb:Query"
 	}})}
 	id := on.abandon(t)

@@ -193,7 +193,7 @@ func (p Project) render() (map[string][]byte, error) {
 		if err != nil {
 			return err
 		}
-		name := place(source, n)
+		name := destination(source, n)
 		if name == "go.mod" && p.Checkout != "" {
 			content, err = replaceLibrary(content, p.Checkout)
 		}
@@ -227,9 +227,9 @@ func renderFile(source string, n names) ([]byte, error) {
 	return formatted, nil
 }
 
-// place returns where the file of a template goes. Names that begin with a dot, and main packages, have others among
+// destination returns where the file of a template goes. Names that begin with a dot, and main packages, have others among
 // the templates.
-func place(source string, n names) string {
+func destination(source string, n names) string {
 	name := strings.TrimSuffix(strings.TrimPrefix(source, "templates/"), ".tmpl")
 	folder, file := path.Split(name)
 	switch {

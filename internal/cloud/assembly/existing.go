@@ -69,10 +69,10 @@ func (a artifact) existingTables(at folder) (list []tableDescription, err error)
 // addExistingTables adds the described tables to the resources. A declaration wins over a description of the same
 // table.
 func (a *Assembly) addExistingTables() error {
-	type place struct{ environment, name string }
-	named := map[place]*Resource{}
+	type key struct{ environment, name string }
+	named := map[key]*Resource{}
 	for _, table := range a.Tables() {
-		named[place{table.Stack.Environment(), table.Name}] = table
+		named[key{table.Stack.Environment(), table.Name}] = table
 	}
 	declared := map[string]*Resource{}
 	for _, table := range a.Tables() {
@@ -90,7 +90,7 @@ func (a *Assembly) addExistingTables() error {
 					elsewhere.Stack.Environment()))
 				continue
 			}
-			at := place{stack.Environment(), table.Name}
+			at := key{stack.Environment(), table.Name}
 			switch known := named[at]; {
 			case known == nil:
 				named[at] = table

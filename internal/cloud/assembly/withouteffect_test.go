@@ -12,7 +12,7 @@ import (
 
 // A reference to a neighbour gives a value of AWS's form ("Return values" of each type, CloudFormation template
 // reference).
-func TestNeighbours(t *testing.T) {
+func TestWithoutEffect(t *testing.T) {
 	t.Parallel()
 	const uuid = `[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}`
 	for name, test := range map[string]struct {
@@ -93,7 +93,7 @@ func TestNeighbours(t *testing.T) {
 					t.Errorf("%q: got %q, want %s", attribute, got, want)
 				}
 			}
-			if diff := cmp.Diff(map[string]int{test.kind: 1}, loaded.Neighbours()); diff != "" {
+			if diff := cmp.Diff(map[string]int{test.kind: 1}, loaded.WithoutEffect()); diff != "" {
 				t.Errorf("withoutEffect (-want +got):\n%s", diff)
 			}
 			if len(loaded.Unsupported())+len(loaded.Accepted()) != 0 {

@@ -142,10 +142,10 @@ func (p program) build(ctx context.Context, log io.Writer) (string, error) {
 	command.Dir = folder
 	// Go moves what it has linked to its place, at once if both are in one file system.
 	command.Env = append(os.Environ(), "CGO_ENABLED=1", "GOWORK=off", "GOBIN="+into, "GOTMPDIR="+into)
-	var said bytes.Buffer
-	command.Stdout, command.Stderr = &said, &said
+	var output bytes.Buffer
+	command.Stdout, command.Stderr = &output, &output
 	if err := command.Run(); err != nil {
-		err = fmt.Errorf("go %s: %w\n%s", strings.Join(arguments, " "), err, bytes.TrimSpace(said.Bytes()))
+		err = fmt.Errorf("go %s: %w\n%s", strings.Join(arguments, " "), err, bytes.TrimSpace(output.Bytes()))
 		return "", errors.Join(ctx.Err(), p.explain(err))
 	}
 	if !p.fits(p.kept()) {

@@ -109,8 +109,8 @@ func (c *Command) run(ctx context.Context, request Request, to io.Writer) (err e
 	_, err = input.Write(text)
 	if err := errors.Join(err, command.Wait()); err == nil || ctx.Err() != nil {
 		return ctx.Err()
-	} else if said := strings.TrimSpace(problem.String()); said != "" {
-		return errors.New(said)
+	} else if message := strings.TrimSpace(problem.String()); message != "" {
+		return errors.New(message)
 	} else {
 		return fmt.Errorf("%s: %w", path, err)
 	}

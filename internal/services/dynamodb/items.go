@@ -123,7 +123,7 @@ func (d *Databases) Items(ctx context.Context, query ItemsQuery) (Items, error) 
 			}
 			page.Items = append(page.Items, item)
 			if len(page.Items) == most && (i+1 < len(answer.Items) || len(answer.LastEvaluatedKey) > 0) {
-				page.Next, err = place(item, placed)
+				page.Next, err = startKey(item, placed)
 				return page, err
 			}
 		}
@@ -234,8 +234,8 @@ func attributeNames(keys []types.KeySchemaElement) (names []string) {
 	return names
 }
 
-// place writes the place after an item.
-func place(item map[string]json.RawMessage, names []string) (string, error) {
+// startKey writes the key after an item.
+func startKey(item map[string]json.RawMessage, names []string) (string, error) {
 	key := map[string]json.RawMessage{}
 	for _, name := range names {
 		key[name] = item[name]

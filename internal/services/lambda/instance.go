@@ -237,7 +237,7 @@ func (inst *instance) next(w http.ResponseWriter, r *http.Request) {
 	inst.current = inv
 	inv.timer = time.AfterFunc(inst.of.time(), func() { inst.timeout(inv) })
 	inst.mu.Unlock()
-	inv.traced.Handed(inst.served.Add(1) == 1)
+	inv.traced.Begin(inst.served.Add(1) == 1)
 	inst.newest.Store(&inv.id)
 
 	h := w.Header()

@@ -162,7 +162,7 @@ func (f *function) offer(inst *instance) (work *invocation) {
 		inst.init = time.Since(inst.began)
 		f.lastInit = inst.init
 		if inst == f.successor {
-			f.succeedLocked()
+			f.replaceLocked()
 		} else {
 			f.starting--
 		}

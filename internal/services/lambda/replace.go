@@ -168,8 +168,8 @@ func (f *function) endDebugger(ctx context.Context) (release func(), err error) 
 	return release, nil
 }
 
-// succeedLocked puts the successor, which is ready, into the place of the former instances.
-func (f *function) succeedLocked() {
+// replaceLocked puts the successor, which is ready, into the place of the former instances.
+func (f *function) replaceLocked() {
 	successor := f.successor
 	f.successor = nil
 	f.takeOverLocked(successor.of, successor)

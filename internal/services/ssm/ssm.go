@@ -17,8 +17,8 @@ import (
 // parameter is a parameter of AWS Systems Manager. It changes with the assembly alone.
 type parameter struct{ name, kind, value, arn string }
 
-// place is a name with the account and region in which it is unique.
-type place struct{ environment, name string }
+// key is a name with the account and region in which it is unique.
+type key struct{ environment, name string }
 
 // Parameters are the service. Make one with New.
 type Parameters struct {
@@ -26,24 +26,24 @@ type Parameters struct {
 	// elsewhere are values of parameters that no assembly declares.
 	elsewhere map[string]string
 	started   time.Time
-	declared  atomic.Pointer[map[place]parameter]
+	declared  atomic.Pointer[map[key]parameter]
 }
 
 // New makes the service. Values by name are those of parameters that the assembly does not declare.
 func New(elsewhere map[string]string) *Parameters {
 	p := &Parameters{elsewhere: elsewhere, started: time.Now()}
-	p.declared.Store(&map[place]parameter{})
+	p.declared.Store(&map[key]parameter{})
 	p.Operations = p.operations()
 	return p
 }
 
 // Prepare reads the parameters of an assembly. What it returns makes the service serve them.
 func (p *Parameters) Prepare(source *assembly.Assembly) (apply func(), err error) {
-	next := map[place]parameter{}
+	next := map[key]parameter{}
 	for _, environment := range source.Environments() {
 		stack := environment.Stacks[0]
 		for name, value := range p.elsewhere {
-			next[place{stack.Environment(), name}] = parameter{name: name, kind: "String", value: value,
+			next[key{stack.Environment(), name}] = parameter{name: name, kind: "String", value: value,
 				arn: assembly.ParameterARN(stack.Account, stack.Region, name)}
 		}
 	}
@@ -52,7 +52,7 @@ func (p *Parameters) Prepare(source *assembly.Assembly) (apply func(), err error
 		if err := resource.Decode(&declared); err != nil {
 			return nil, err
 		}
-		next[place{resource.Stack.Environment(), resource.Name}] = parameter{name: resource.Name, kind: declared.Type,
+		next[key{resource.Stack.Environment(), resource.Name}] = parameter{name: resource.Name, kind: declared.Type,
 			value: declared.Value, arn: resource.ARN}
 	}
 	return func() { p.declared.Store(&next) }, nil
@@ -102,10 +102,10 @@ func needs(call *aws.Call, given ...string) (needed []aws.Permission) {
 func (p *Parameters) find(call *aws.Call, given string) (described map[string]any, ok bool) {
 	name, selector := nameOf(given)
 	known := *p.declared.Load()
-	found, ok := known[place{call.Environment(), name}]
+	found, ok := known[key{call.Environment(), name}]
 	if !ok {
 		// The name of one that is not in a path may have the ARN of one that is: /name and name.
-		found, ok = known[place{call.Environment(), "/" + name}]
+		found, ok = known[key{call.Environment(), "/" + name}]
 		ok = ok && strings.HasPrefix(given, "arn:")
 	}
 	return found.describe(p.started, selector), ok && (selector == "" || selector == "1")
@@ -196,7 +196,7 @@ func (p *Parameters) byPath(environment string, in byPath) (any, error) {
 	}
 	parameters := []any{}
 	for _, name := range names {
-		parameters = append(parameters, known[place{environment, name}].describe(p.started, ""))
+		parameters = append(parameters, known[key{environment, name}].describe(p.started, ""))
 	}
 	answer["Parameters"] = parameters
 	return answer, nil
