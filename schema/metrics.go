@@ -21,9 +21,9 @@ type Metric struct {
 	// AlarmAt is the sum over five minutes from which an alarm goes off. Its id is the
 	// function's ID, the metric's name and "Alarm". 0: no alarm.
 	AlarmAt int
-	// Held says that each one is a request of the API that took longer than a second on purpose: the alarm
+	// SlowOnPurpose says that each one is a request of the API that took longer than a second on purpose: the alarm
 	// on slow requests leaves as many out.
-	Held bool
+	SlowOnPurpose bool
 }
 
 // Unit is the unit of a metric ("MetricDatum", Amazon CloudWatch API reference).

@@ -240,7 +240,7 @@ func CheckLogLevel(f *finding.List, path, level string) {
 // Function is an AWS Lambda function with its own role and log group.
 type Function struct {
 	constructs.Construct
-	props.Place
+	props.Location
 	// Resource is the function.
 	Resource awslambda.Function
 	// Role is the function's role. It may write to its own log group and nothing
@@ -253,7 +253,7 @@ type Function struct {
 // New declares a function. It ends the program, by [props.Refuse], with the error
 // of [Props.Validate] or of [Build.Binary] before it declares anything.
 func New(scope constructs.Construct, id string, p Props) *Function {
-	place := props.Accept("gofunction", scope, id, p.Validate())
+	location := props.Accept("gofunction", scope, id, p.Validate())
 	build, name := p.Build, p.Name
 	if build == nil {
 		source, base := ownModule(p.Package, p.Architecture)
@@ -265,7 +265,7 @@ func New(scope constructs.Construct, id string, p Props) *Function {
 	}
 
 	build.prune(scope)
-	f := &Function{Place: place}
+	f := &Function{Location: location}
 	constructs.NewConstruct_Override(f, scope, &id)
 	f.LogGroup = awslogs.NewLogGroup(f, jsii.String("Logs"), &awslogs.LogGroupProps{
 		Retention:     p.LogRetention.Days(),

@@ -347,7 +347,7 @@ func CheckOrigins(f *finding.List, path string, origins []string) {
 // API is an API Gateway HTTP API.
 type API struct {
 	constructs.Construct
-	props.Place
+	props.Location
 	// Resource is the API. Pages may use the methods of Routes, and no others on routes
 	// that are added.
 	Resource awsapigatewayv2.HttpApi
@@ -396,8 +396,8 @@ var accessLogFields = map[string]string{
 // New declares an API. It ends the program, by [props.Refuse], with the error of
 // [Props.Validate] before it declares anything.
 func New(scope constructs.Construct, id string, p Props) *API {
-	place := props.Accept("httpapi", scope, id, p.Validate())
-	a := &API{Place: place}
+	location := props.Accept("httpapi", scope, id, p.Validate())
+	a := &API{Location: location}
 	constructs.NewConstruct_Override(a, scope, &id)
 	description := &awsapigatewayv2.HttpApiProps{
 		ApiName:            &p.Name,
@@ -493,7 +493,7 @@ func (a *API) tell(p Props) {
 	for _, r := range p.Routes {
 		routes = append(routes, r.Key())
 	}
-	props.Tell(a, map[string]any{"api": props.LogicalID(a, a.Resource.Node().DefaultChild().(awscdk.CfnElement)),
+	props.AddModel(a, map[string]any{"api": props.LogicalID(a, a.Resource.Node().DefaultChild().(awscdk.CfnElement)),
 		"routes": routes})
 }
 

@@ -125,7 +125,7 @@ func (l *Lake) tell() {
 	for _, v := range l.Schema.Views {
 		tables[v.Name] = map[string]any{"line": "Lake.Views[" + v.Name + "]", "columns": types(v.Columns)}
 	}
-	props.Tell(l, map[string]any{"lake": l.Schema.Name, "catalog": props.LogicalID(l, l.Catalog), "tables": tables})
+	props.AddModel(l, map[string]any{"lake": l.Schema.Name, "catalog": props.LogicalID(l, l.Catalog), "tables": tables})
 }
 
 func (l *Lake) addTable(name string, input *awsglue.CfnTable_TableInputProperty) {

@@ -74,7 +74,7 @@ const (
 // Lake holds the changes of a table's items as files, and the means to query them.
 type Lake struct {
 	constructs.Construct
-	props.Place
+	props.Location
 	// Schema is the lake's description. Its entities list all their columns.
 	Schema schema.Lake
 	// Bucket holds the changes and the results of queries.
@@ -107,9 +107,9 @@ type Lake struct {
 // New declares a lake. It ends the program, by [props.Refuse], with the error of
 // [Props.Validate] before it declares anything.
 func New(scope constructs.Construct, id string, p Props) *Lake {
-	place := props.Accept("lake", scope, id, p.Validate())
+	location := props.Accept("lake", scope, id, p.Validate())
 	p = p.withDefaults()
-	l := &Lake{Place: place, Schema: p.Lake, CatalogName: p.CatalogName, metricNamespace: p.MetricNamespace}
+	l := &Lake{Location: location, Schema: p.Lake, CatalogName: p.CatalogName, metricNamespace: p.MetricNamespace}
 	constructs.NewConstruct_Override(l, scope, &id)
 	if l.CatalogName == "" {
 		l.CatalogName = p.Lake.Name + "_" + unique(l)

@@ -135,7 +135,7 @@ func (d Declaration) check(region string, described schema.Platform) error {
 // port a local run is to serve the platform on.
 func (p *Platform) begin(of Construct, scope constructs.Construct, id string, described schema.Platform, own Props) {
 	*p = Platform{
-		Place:       props.PlaceBelow(scope, id),
+		Location:    props.LocationBelow(scope, id),
 		Schema:      described,
 		Functions:   map[string]*gofunction.Function{},
 		Secrets:     map[string]awssecretsmanager.ISecret{},

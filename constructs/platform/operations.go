@@ -166,7 +166,7 @@ func (p *Platform) watchAPI(serverErrorAlarm string) {
 	held := map[string]awscloudwatch.IMetric{}
 	for _, f := range p.declared {
 		for _, m := range schema.MetricsOf(f.name, p.Schema.Metrics) {
-			if m.Held {
+			if m.SlowOnPurpose {
 				held[fmt.Sprintf("held%d", len(held))] = p.counted(f, m)
 			}
 		}

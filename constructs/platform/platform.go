@@ -84,7 +84,7 @@ func Ready(scope constructs.Construct, name, id string, check func(region string
 // Platform is what [Declare] declared. A platform's struct embeds it, after
 // [constructs.Construct].
 type Platform struct {
-	props.Place
+	props.Location
 	// Schema describes the platform.
 	Schema schema.Platform
 	// Database is its tables.
@@ -205,7 +205,7 @@ func (p *Platform) tell(f *gofunction.Function, declared schema.Function) {
 		// The app brings its roles (Role_CustomizeRoles), and their policies.
 		return
 	}
-	props.Tell(f, map[string]any{"function": declared.Name, "role": props.LogicalID(f, role), "grants": grants})
+	props.AddModel(f, map[string]any{"function": declared.Name, "role": props.LogicalID(f, role), "grants": grants})
 }
 
 // addSecrets declares the secrets of the schema, except for those that exist already. They

@@ -38,10 +38,10 @@ func Refuse(err error) {
 // empty, or its scope is nil, in no stack, in a stack of a region that the CDK does not
 // know, or has a construct of that id already. One error has all that is wrong;
 // [errors.As] finds a [finding.List] in it. kind names the construct, such as "table". Accept returns
-// the place of the construct.
-func Accept(kind string, scope constructs.Construct, id string, errs ...error) Place {
+// the location of the construct.
+func Accept(kind string, scope constructs.Construct, id string, errs ...error) Location {
 	var f finding.List
-	place := checkPlace(&f, scope, id)
+	location := checkLocation(&f, scope, id)
 	if id == "" {
 		f.Add("id", id, "the name of the construct in its scope",
 			"choose one and keep it: logical ids, and with them what is deployed, depend on it")
@@ -60,13 +60,13 @@ func Accept(kind string, scope constructs.Construct, id string, errs ...error) P
 	if err := errors.Join(append([]error{f.Err()}, others...)...); err != nil {
 		Refuse(fmt.Errorf("%s: %w", kind, err))
 	}
-	return place.below(id)
+	return location.below(id)
 }
 
 // Region returns the region of the stack that a scope is in, or "" if the scope is
 // nil or in no stack.
 func Region(scope constructs.Construct) string {
-	return PlaceOf(scope).region
+	return LocationOf(scope).region
 }
 
 func stackOf(scope constructs.Construct) (stack awscdk.Stack) {
@@ -79,25 +79,25 @@ func stackOf(scope constructs.Construct) (stack awscdk.Stack) {
 	return awscdk.Stack_Of(scope)
 }
 
-// checkPlace adds a finding for each thing that is wrong with the place of a construct, and returns
-// the place of the scope. The caller checks for an empty id.
-func checkPlace(f *finding.List, scope constructs.Construct, id string) Place {
+// checkLocation adds a finding for each thing that is wrong with the location of a construct, and returns
+// the location of the scope. The caller checks for an empty id.
+func checkLocation(f *finding.List, scope constructs.Construct, id string) Location {
 	if IsNil(scope) {
 		f.Append(finding.Finding{Path: "scope", Got: "nil", Allowed: "a construct within a stack",
 			Remedy: "pass the stack"})
-		return Place{}
+		return Location{}
 	}
-	place := PlaceOf(scope)
-	if place.stack == nil {
+	location := LocationOf(scope)
+	if location.stack == nil {
 		f.Append(finding.Finding{Path: "scope", Got: "a construct of no stack",
 			Allowed: "a stack, or a construct within one", Remedy: "pass the stack"})
-		return place
+		return location
 	}
-	CheckRegion(f, "scope: Env.Region of the stack", place.region)
+	CheckRegion(f, "scope: Env.Region of the stack", location.region)
 	if id != "" && scope.Node().TryFindChild(&id) != nil {
 		f.Add("id", id, "one that no other construct of the scope has", "choose another")
 	}
-	return place
+	return location
 }
 
 // CheckRegion adds a finding at path if the CDK knows no region of that name. It accepts

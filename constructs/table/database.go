@@ -121,7 +121,7 @@ func (p DatabaseProps) names() string {
 // Database is the tables of a platform.
 type Database struct {
 	constructs.Construct
-	props.Place
+	props.Location
 	// Tables are in the order of the data model.
 	Tables []*Table
 }
@@ -152,8 +152,8 @@ func (p DatabaseProps) tables() []Props {
 // [DatabaseProps.Validate] before it declares anything; the error then includes what
 // depends on the stack's region.
 func NewDatabase(scope constructs.Construct, id string, p DatabaseProps) *Database {
-	place := props.Accept("database", scope, id, p.validate(props.Region(scope)), p.checkNames(scope))
-	d := &Database{Place: place}
+	location := props.Accept("database", scope, id, p.validate(props.Region(scope)), p.checkNames(scope))
+	d := &Database{Location: location}
 	constructs.NewConstruct_Override(d, scope, &id)
 	p.claimNames(d)
 	for _, t := range p.tables() {

@@ -36,7 +36,7 @@ func (t *Table) tell(declared awscdk.CfnElement) {
 	if declared != nil {
 		model["resource"] = props.LogicalID(t, declared)
 	}
-	props.Tell(t, model)
+	props.AddModel(t, model)
 }
 
 // modelKey is a key as "PK S HASH, SK S RANGE".

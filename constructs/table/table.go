@@ -121,7 +121,7 @@ func checkExisting(f *finding.List, path string, existing awsdynamodb.ITable, t 
 // Table is a DynamoDB table.
 type Table struct {
 	constructs.Construct
-	props.Place
+	props.Location
 	// Resource is the table: an [awsdynamodb.TableV2], unless it exists already.
 	Resource awsdynamodb.ITable
 	// Schema is the table's description.
@@ -141,8 +141,9 @@ type Table struct {
 // [Props.Validate] before it declares anything; the error then includes what depends on
 // the stack's region.
 func New(scope constructs.Construct, id string, p Props) *Table {
-	place := props.Accept("table", scope, id, p.validate(props.Region(scope)), p.Options.checkRegions(scope))
-	t := &Table{Place: place, Schema: p.Table, Key: p.Key, Replicated: p.Existing == nil && len(p.Options.Replicas) > 0}
+	location := props.Accept("table", scope, id, p.validate(props.Region(scope)), p.Options.checkRegions(scope))
+	t := &Table{Location: location, Schema: p.Table, Key: p.Key,
+		Replicated: p.Existing == nil && len(p.Options.Replicas) > 0}
 	constructs.NewConstruct_Override(t, scope, &id)
 	if p.Existing != nil {
 		t.Resource, t.Key = p.Existing, p.Existing.EncryptionKey()

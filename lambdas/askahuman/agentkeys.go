@@ -123,7 +123,7 @@ func (a *AgentKeys) Agent(ctx context.Context, key string) (agentID string, err 
 // did.
 func (a *AgentKeys) mark(ctx context.Context, hash string, since, now time.Time) (bool, error) {
 	used := dynamo.Name("last_used_at")
-	return dynamo.Held(a.DB.Update(ctx, "MarkAgentKeyUsed", []any{hash},
+	return dynamo.Satisfied(a.DB.Update(ctx, "MarkAgentKeyUsed", []any{hash},
 		expression.Set(used, expression.Value(dynamo.FormatTime(now))),
 		keyExists().And(dynamo.Absent("revoked_at"),
 			dynamo.Absent("last_used_at").Or(used.LessThanEqual(expression.Value(dynamo.FormatTime(since))))), nil))
@@ -193,7 +193,7 @@ func (a *AgentKeys) Revoke(ctx context.Context, id string) (askahuman.AgentKey, 
 // revoke keeps when a key was revoked; an earlier revocation stays.
 func (a *AgentKeys) revoke(ctx context.Context, hash string, now time.Time) error {
 	revoked := dynamo.Name("revoked_at")
-	found, err := dynamo.Held(a.DB.Update(ctx, "RevokeAgentKey", []any{hash},
+	found, err := dynamo.Satisfied(a.DB.Update(ctx, "RevokeAgentKey", []any{hash},
 		expression.Set(revoked, expression.IfNotExists(revoked, expression.Value(dynamo.FormatTime(now)))), keyExists(),
 		nil))
 	if err == nil && !found {

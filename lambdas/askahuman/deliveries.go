@@ -46,7 +46,7 @@ func (s *Service) NoteDelivery(ctx context.Context, questionID string, d askahum
 		update = update.Set(next, expression.Value(FormatTime(d.NextAttemptAt)))
 	}
 	// A duplicate of the message may fail later.
-	_, err := dynamo.Held(s.DB.Update(ctx, "NoteDelivery", deliveryKey(questionID), update,
+	_, err := dynamo.Satisfied(s.DB.Update(ctx, "NoteDelivery", deliveryKey(questionID), update,
 		state.NotEqual(expression.Value(askahuman.DeliveryDone)), nil))
 	return err
 }

@@ -149,7 +149,7 @@ func (s *Service) Dismiss(ctx context.Context, operator, reportID string, dismis
 	decision := s.decision(operator)
 	kept := expression.Value(dynamo.ExpiryAt(decision.At.Add(askahuman.KeepReports)))
 	update := decide(expression.Set(dynamo.Name("expires_at"), kept), state, decision)
-	found, err := dynamo.Held(s.DB.Update(ctx, "DecideReport", []any{reportID}, update,
+	found, err := dynamo.Satisfied(s.DB.Update(ctx, "DecideReport", []any{reportID}, update,
 		expression.AttributeExists(dynamo.Name("report_id")), nil))
 	if err == nil && !found {
 		err = askahuman.ErrReportNotFound
@@ -210,7 +210,7 @@ func (s *Service) HideResponse(ctx context.Context, operator, questionID, respon
 	err := dynamo.UnlessStale(s.DB.Transact(ctx, "HideResponse",
 		dynamo.Update("Responses", []any{questionID, responseID}, update,
 			expression.AttributeExists(dynamo.Name("response_id"))), report),
-		dynamo.Means(0, askahuman.ErrResponseNotFound))
+		dynamo.OnFailed(0, askahuman.ErrResponseNotFound))
 	return wrap(err, "hide answer "+responseID)
 }
 
@@ -218,7 +218,7 @@ func (s *Service) HideResponse(ctx context.Context, operator, questionID, respon
 // [askahuman.ErrPersonNotFound].
 func (s *Service) BlockPerson(ctx context.Context, personHash string, blocked bool) error {
 	update := blocking(blocked, clock(s.Now)).Add(dynamo.Name("version"), expression.Value(1))
-	found, err := dynamo.Held(s.DB.Update(ctx, "BlockPerson", []any{personHash}, update,
+	found, err := dynamo.Satisfied(s.DB.Update(ctx, "BlockPerson", []any{personHash}, update,
 		expression.AttributeExists(dynamo.Name("fingerprint_hash")), nil))
 	if err == nil && !found {
 		err = askahuman.ErrPersonNotFound

@@ -232,7 +232,7 @@ func (s *Service) freePlaces(ctx context.Context, agentID string, open []string,
 	err := s.DB.Update(ctx, "FreePlaces", quota(agentID),
 		expression.Delete(dynamo.Name("open_question_ids"), idSet(lost...)),
 		expression.AttributeExists(dynamo.Name("open_question_ids")), nil)
-	_, err = dynamo.Held(err)
+	_, err = dynamo.Satisfied(err)
 	return len(lost), err
 }
 
@@ -383,7 +383,7 @@ func (s *Service) answerable(ctx context.Context, pattern string, ids []string,
 func (s *Service) endQuestion(ctx context.Context, q askahuman.Question, status askahuman.Status, now time.Time) (bool,
 	error) {
 	update, condition := s.ending(q, status, now)
-	return dynamo.Held(s.DB.Transact(ctx, "EndQuestion",
+	return dynamo.Satisfied(s.DB.Transact(ctx, "EndQuestion",
 		dynamo.Update("Questions", []any{q.ID}, update, condition),
 		returnPlace(q, now)))
 }
@@ -516,6 +516,6 @@ func (s *Service) claimQuestion(ctx context.Context, q askahuman.Question, notif
 	}
 	// One write in a transaction: by its token a retry recognises its own write after a lost
 	// answer. An update would take it for another run's.
-	return dynamo.Held(s.DB.Transact(ctx, "ClaimQuestion", dynamo.Update("Questions", []any{q.ID}, update,
+	return dynamo.Satisfied(s.DB.Transact(ctx, "ClaimQuestion", dynamo.Update("Questions", []any{q.ID}, update,
 		answerable().And(dynamo.Equal("due_at", FormatTime(q.DueAt))))))
 }

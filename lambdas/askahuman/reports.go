@@ -67,7 +67,7 @@ func (s *Service) keepReport(ctx context.Context, questionID, responseID, report
 	// A first attempt whose answer was lost has stored the reporter, too.
 	further := dynamo.Absent("reporters").Or(
 		expression.Not(reporters.Contains(by)).And(reporters.Size().LessThan(expression.Value(askahuman.MaxReporters))))
-	_, err = dynamo.Held(s.DB.Update(ctx, "KeepReport", reportKey(questionID, responseID), update, further, nil))
+	_, err = dynamo.Satisfied(s.DB.Update(ctx, "KeepReport", reportKey(questionID, responseID), update, further, nil))
 	return err
 }
 
@@ -200,7 +200,7 @@ func (s *Service) hideQuestion(ctx context.Context, q askahuman.Question, hidden
 	if ends {
 		writes = append(writes, returnPlace(q, decision.At))
 	}
-	return dynamo.UnlessStale(s.DB.Transact(ctx, "HideQuestion", writes...), dynamo.Means(0, retry.ErrStale))
+	return dynamo.UnlessStale(s.DB.Transact(ctx, "HideQuestion", writes...), dynamo.OnFailed(0, retry.ErrStale))
 }
 
 // blocking returns the update that blocks, or lifts a block.

@@ -501,7 +501,8 @@ func (s *Service) deferSubscription(ctx context.Context, sub askahuman.Subscript
 	if !next.After(now) {
 		return nil
 	}
-	_, err := dynamo.Held(s.DB.Update(ctx, "DeferSubscription", []any{sub.ID}, setNotified(notified.NotifiedAt, next),
+	_, err := dynamo.Satisfied(s.DB.Update(ctx, "DeferSubscription", []any{sub.ID},
+		setNotified(notified.NotifiedAt, next),
 		dueAsRead(sub), nil))
 	return err
 }
@@ -522,21 +523,21 @@ func (s *Service) markNotified(ctx context.Context, personHash, questionID strin
 func (s *Service) releaseSubscription(ctx context.Context, sub askahuman.Subscription, claimedAt time.Time) error {
 	at := FormatTime(claimedAt)
 	before := newSubscription(sub)
-	_, err := dynamo.Held(s.DB.Update(ctx, "ReleaseSubscription", []any{sub.ID},
+	_, err := dynamo.Satisfied(s.DB.Update(ctx, "ReleaseSubscription", []any{sub.ID},
 		expression.Set(dynamo.Name("last_notified_at"), expression.Value(FormatTime(before.LastNotifiedAt))).
 			Set(dynamo.Name("next_notification_at"), expression.Value(FormatTime(sub.NextNotificationAt))),
 		dynamo.Equal("last_notified_at", at).And(sameInterval(sub.Interval)), nil))
 	if sub.PersonHash == "" {
 		return err
 	}
-	_, personErr := dynamo.Held(s.DB.Update(ctx, "ReleasePerson", notifiedKey(sub.PersonHash),
+	_, personErr := dynamo.Satisfied(s.DB.Update(ctx, "ReleasePerson", notifiedKey(sub.PersonHash),
 		expression.Set(dynamo.Name("claimed_at"), dynamo.Name("claimed_before")), dynamo.Equal("claimed_at", at), nil))
 	return errors.Join(err, personErr)
 }
 
 // deactivateSubscription takes a subscription out of use, if it still has this token.
 func (s *Service) deactivateSubscription(ctx context.Context, sub askahuman.Subscription, now time.Time) error {
-	_, err := dynamo.Held(s.DB.Update(ctx, "DeactivateSubscription", []any{sub.ID},
+	_, err := dynamo.Satisfied(s.DB.Update(ctx, "DeactivateSubscription", []any{sub.ID},
 		expression.Remove(dynamo.Name("active")).Set(dynamo.Name("updated_at"), expression.Value(FormatTime(now))),
 		dynamo.Equal("fcm_token", sub.Token), nil))
 	return err

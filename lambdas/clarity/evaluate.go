@@ -338,7 +338,7 @@ func (s *Service) storeClaim(ctx context.Context, claimed clarity.Attempt) error
 		dynamo.Name("claimedUntil").LessThanEqual(expression.Value(dynamo.FormatTime(now)))))
 	err = s.DB.Transact(ctx, "ClaimEvaluation", dynamo.Update("Attempts", []any{claimed.ID}, update, free),
 		s.counted(claimed.UserID, now))
-	return dynamo.UnlessStale(err, dynamo.Means(0, retry.ErrStale), dynamo.Means(1, beyond(now)))
+	return dynamo.UnlessStale(err, dynamo.OnFailed(0, retry.ErrStale), dynamo.OnFailed(1, beyond(now)))
 }
 
 // counted counts an evaluation of a user on the day of a moment, unless the limit is reached. It is the second write of

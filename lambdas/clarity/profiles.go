@@ -166,7 +166,7 @@ func (s *Service) addProfile(ctx context.Context, attempt clarity.Attempt, reten
 		}
 		writes = append(writes, dynamo.Put("Profiles", p, isAsRead))
 	}
-	added, err = dynamo.Held(s.DB.Transact(ctx, "AddProfile", writes...))
+	added, err = dynamo.Satisfied(s.DB.Transact(ctx, "AddProfile", writes...))
 	if err == nil && !added {
 		err = retry.ErrStale
 	}

@@ -69,5 +69,5 @@ func (t ScenarioTable) Add(ctx context.Context, scenario clarity.Scenario) (adde
 	if len(item.Tags) == 0 {
 		item.Tags = nil // an empty list that is not nil would become the value NULL
 	}
-	return dynamo.Held(t.DB.Put(ctx, "AddScenario", item, dynamo.Absent("scenarioId")))
+	return dynamo.Satisfied(t.DB.Put(ctx, "AddScenario", item, dynamo.Absent("scenarioId")))
 }

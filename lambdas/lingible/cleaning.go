@@ -53,7 +53,8 @@ func (s *Service) CleanAccount(ctx context.Context, user string) (complete bool,
 	if err != nil || !complete {
 		return false, err
 	}
-	_, err = dynamo.Held(s.DB.Delete(ctx, "DeleteUserItem", own.values(), dynamo.Equal("status", lingible.Deleting)))
+	_, err = dynamo.Satisfied(s.DB.Delete(ctx, "DeleteUserItem", own.values(),
+		dynamo.Equal("status", lingible.Deleting)))
 	return err == nil, err
 }
 
@@ -85,7 +86,7 @@ func (s *Service) cleanReferences(ctx context.Context, user string) error {
 func (s *Service) withdrawVote(ctx context.Context, submission key, user string) error {
 	update := expression.Add(dynamo.Name("upvotes"), expression.Value(-1)).
 		Delete(dynamo.Name("upvoted_by"), expression.Value(&types.AttributeValueMemberSS{Value: []string{user}}))
-	_, err := dynamo.Held(s.DB.Update(ctx, "WithdrawVote", submission.values(), update,
+	_, err := dynamo.Satisfied(s.DB.Update(ctx, "WithdrawVote", submission.values(), update,
 		dynamo.Name("upvoted_by").Contains(user), nil))
 	return err
 }

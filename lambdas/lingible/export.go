@@ -276,7 +276,7 @@ func (e *Exporter) claimExport(ctx context.Context, claim string, now, until tim
 	// The claim is its own when an attempt with a lost answer is repeated.
 	free := dynamo.Absent("claim").Or(dynamo.Equal("claim", claim),
 		dynamo.Name("claimed_until").LessThanEqual(expression.Value(dynamo.FormatTime(now))))
-	held, err := dynamo.Held(e.DB.Update(ctx, "ClaimExport", exportKey(), update, free, nil))
+	held, err := dynamo.Satisfied(e.DB.Update(ctx, "ClaimExport", exportKey(), update, free, nil))
 	if err == nil && !held {
 		err = ErrExportRunning
 	}
@@ -292,7 +292,8 @@ func (e *Exporter) settleExport(ctx context.Context, claim, digest string, now t
 			Set(dynamo.Name("index_key"), expression.Value(IndexKey)).
 			Set(dynamo.Name("exported_at"), expression.Value(dynamo.FormatTime(now)))
 	}
-	held, err := dynamo.Held(e.DB.Update(ctx, "SettleExport", exportKey(), update, dynamo.Equal("claim", claim), nil))
+	held, err := dynamo.Satisfied(e.DB.Update(ctx, "SettleExport", exportKey(), update,
+		dynamo.Equal("claim", claim), nil))
 	if err == nil && !held {
 		err = ErrExportLost
 	}

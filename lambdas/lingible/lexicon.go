@@ -64,5 +64,5 @@ func (s *Service) AddWrongAnswers(ctx context.Context, category lingible.Categor
 }
 
 func (s *Service) add(ctx context.Context, item any) (added bool, err error) {
-	return dynamo.Held(s.DB.Put(ctx, "AddEntry", item, dynamo.Absent("PK")))
+	return dynamo.Satisfied(s.DB.Put(ctx, "AddEntry", item, dynamo.Absent("PK")))
 }

@@ -338,7 +338,7 @@ func (s *Service) storeSubmission(ctx context.Context, submission lingible.Submi
 		dynamo.Put(users, submitted, longAgo),
 		dynamo.Update(users, usageKey(submission.UserID).values(),
 			expression.Set(dynamo.Name("submitted_at"), expression.Value(formatted(times))), asRead))
-	return dynamo.UnlessStale(err, dynamo.Means(1, lingible.ErrAlreadySubmitted))
+	return dynamo.UnlessStale(err, dynamo.OnFailed(1, lingible.ErrAlreadySubmitted))
 }
 
 // formatted are times as items have them.

@@ -164,7 +164,7 @@ func (s *Service) DeleteTranslation(ctx context.Context, user, id string) error 
 	if parsed, err := uuid.Parse(id); err != nil || parsed.String() != id {
 		return lingible.ErrTranslationNotFound
 	}
-	found, err := dynamo.Held(s.DB.Delete(ctx, "DeleteTranslation", translationKey(user, id).values(),
+	found, err := dynamo.Satisfied(s.DB.Delete(ctx, "DeleteTranslation", translationKey(user, id).values(),
 		expression.AttributeExists(dynamo.Name("PK"))))
 	if err == nil && !found {
 		err = lingible.ErrTranslationNotFound

@@ -222,7 +222,7 @@ func (s *Service) countTerm(ctx context.Context, term lingible.ProposedTrend, is
 // uncountTerm takes back a use that was counted.
 func (s *Service) uncountTerm(ctx context.Context, slug string, isLookUp bool) error {
 	counter, _ := countersOf(isLookUp)
-	_, err := dynamo.Held(s.DB.Update(ctx, "CountTerm", []any{termKey(slug), trendKind},
+	_, err := dynamo.Satisfied(s.DB.Update(ctx, "CountTerm", []any{termKey(slug), trendKind},
 		expression.Add(dynamo.Name(counter), expression.Value(-1)), expression.AttributeExists(dynamo.Name("PK")), nil))
 	return err
 }

@@ -230,7 +230,7 @@ func (s *Service) storeUser(ctx context.Context, user lingible.User, issued time
 		dynamo.Check(users, tombstoneKey(user.ID).values(), notDeleted),
 		dynamo.Put(users, profileItem{profileKey(user.ID), user}, isNew),
 		dynamo.Put(users, usageItem{usageKey(user.ID), usage}, isNew))
-	return dynamo.UnlessStale(err, dynamo.Means(0, lingible.ErrUserDeleted))
+	return dynamo.UnlessStale(err, dynamo.OnFailed(0, lingible.ErrUserDeleted))
 }
 
 // storeTier changes the tier of profile and usage from user.Tier. It returns [retry.ErrStale] if they have another one.

@@ -137,7 +137,7 @@ func (s *Service) beginDeletion(ctx context.Context, read todo.User, deletion De
 	}
 	// The answer is not kept yet, because the work is not done.
 	err := s.DB.Transact(ctx, "BeginUserDeletion", writes...)
-	return dynamo.UnlessStale(err, dynamo.Means(0, retry.ErrStale), dynamo.Means(3, idempotency.ErrClaimLost))
+	return dynamo.UnlessStale(err, dynamo.OnFailed(0, retry.ErrStale), dynamo.OnFailed(3, idempotency.ErrClaimLost))
 }
 
 // abandonedAfter is the age from which on no request carries out a deletion any more: no invocation
@@ -229,12 +229,13 @@ func (s *Service) eraseItems(ctx context.Context, deletion Deletion) (complete b
 func (s *Service) finishDeletion(ctx context.Context, deletion Deletion) error {
 	key, goesOn := countsKey(deletion.User), dynamo.Equal("deletion", deletion.ID)
 	if idempotency.ClaimFrom(ctx) == nil {
-		_, err := dynamo.Held(s.DB.Delete(ctx, "FinishUserDeletion", key, goesOn))
+		_, err := dynamo.Satisfied(s.DB.Delete(ctx, "FinishUserDeletion", key, goesOn))
 		return err
 	}
 	const pattern = "AnswerUserDeletion"
 	erased := todo.Erased{Complete: true}
-	finished, err := dynamo.Held(idempotency.Transact(ctx, s.DB, pattern, erased, dynamo.Delete(table, key, goesOn)))
+	finished, err := dynamo.Satisfied(idempotency.Transact(ctx, s.DB, pattern, erased,
+		dynamo.Delete(table, key, goesOn)))
 	if err == nil && !finished {
 		// Another attempt was faster; only the answer remains to be kept.
 		return idempotency.Transact(ctx, s.DB, pattern, erased)

@@ -212,7 +212,7 @@ func (s *Service) write(ctx context.Context, w write) error {
 				dynamo.Equal("version", task.Version)))
 		}
 	}
-	noUser := dynamo.Means(len(writes), todo.ErrUserNotFound)
+	noUser := dynamo.OnFailed(len(writes), todo.ErrUserNotFound)
 	writes = append(writes, recount(w.user, w.read, w.tasks))
 	if w.goesOn {
 		return dynamo.UnlessStale(s.DB.Transact(ctx, w.pattern, writes...), noUser)

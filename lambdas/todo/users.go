@@ -60,8 +60,8 @@ func (s *Service) CreateUser(ctx context.Context, id string, in todo.UserInput) 
 		dynamo.Put(table, counts{PK: countsPrefix + id, SK: metadata}, dynamo.Absent("PK")))
 	if err != nil {
 		return todo.User{}, dynamo.UnlessStale(err,
-			dynamo.Means(0, todo.ErrUserExists), dynamo.Means(2, todo.ErrUserBeingDeleted),
-			dynamo.Means(1, todo.ErrEmailTaken))
+			dynamo.OnFailed(0, todo.ErrUserExists), dynamo.OnFailed(2, todo.ErrUserBeingDeleted),
+			dynamo.OnFailed(1, todo.ErrEmailTaken))
 	}
 	return user, nil
 }
@@ -100,7 +100,7 @@ func (s *Service) UpdateUser(ctx context.Context, id string, in todo.UserInput) 
 			writes = append(writes, putEmail(user), deleteEmail(read))
 		}
 		err = idempotency.Transact(ctx, s.DB, "UpdateUser", user, writes...)
-		return dynamo.UnlessStale(err, dynamo.Means(0, retry.ErrStale), dynamo.Means(1, todo.ErrEmailTaken))
+		return dynamo.UnlessStale(err, dynamo.OnFailed(0, retry.ErrStale), dynamo.OnFailed(1, todo.ErrEmailTaken))
 	})
 	if err != nil {
 		return todo.User{}, err

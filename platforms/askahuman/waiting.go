@@ -11,7 +11,7 @@ import (
 func withWaiting(p *schema.Platform) {
 	function(p, "agentapi").Timeout = 25 * time.Second
 	p.Metrics = append(p.Metrics, schema.Metric{
-		Name: "Waited", Function: "agentapi", Unit: schema.Count, Held: true,
+		Name: "Waited", Function: "agentapi", Unit: schema.Count, SlowOnPurpose: true,
 		Description: "reads that waited a second or longer for news of a question",
 	})
 }

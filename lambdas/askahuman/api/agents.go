@@ -180,7 +180,7 @@ func (a *AgentAPI) register(s *httpapi.Server) {
 			"idempotency key it answers as it did the first time; while the first request is running, a repeat waits "+
 			"for it for 2 seconds.", a.rules().OpenQuestions),
 		// At least 10 characters, not counting the white space around them.
-		Precisely: httpapi.Forms{"body.prompt": httpapi.Pattern(`\S[^\u0000]{8,}\S`),
+		Stricter: httpapi.Forms{"body.prompt": httpapi.Pattern(`\S[^\u0000]{8,}\S`),
 			"body.options[0]": httpapi.NotBlank, "body.audience": httpapi.DistinctItems,
 			"body.callback_url": a.callbackForm()},
 		Variants: []httpapi.Variant{
@@ -202,8 +202,8 @@ func (a *AgentAPI) register(s *httpapi.Server) {
 		Method: http.MethodGet, Path: "/agent/questions/{question_id}", ID: "readQuestion", Status: http.StatusOK,
 		Description: "Returns one of the agent's own questions with the answers it has so far. Questions are kept " +
 			"for 7 days after they close and for 24 hours after they expire; another agent's is not found.",
-		Precisely: questionID,
-		Errors:    []error{askahuman.ErrQuestionNotFound},
+		Stricter: questionID,
+		Errors:   []error{askahuman.ErrQuestionNotFound},
 	})
 
 	httpapi.Serve(s, httpapi.Operation{
@@ -225,8 +225,8 @@ func (a *AgentAPI) register(s *httpapi.Server) {
 		Status: http.StatusNoContent,
 		Description: "Closes one of the agent's own questions before its deadline. Its answers stay readable. One " +
 			"that has ended already stays as it is.",
-		Precisely: questionID,
-		Errors:    []error{askahuman.ErrQuestionNotFound},
+		Stricter: questionID,
+		Errors:   []error{askahuman.ErrQuestionNotFound},
 	}, func(ctx context.Context, input *questionInput) (*struct{}, error) {
 		return nil, a.Service.Close(ctx, caller(ctx), input.ID)
 	})

@@ -196,7 +196,7 @@ func (o *OperatorAPI) register(s *httpapi.Server) {
 	httpapi.Register(s, httpapi.Operation{
 		Method: http.MethodPut, Path: "/operator/reports/{report_id}", ID: "decideReport", Status: http.StatusNoContent,
 		Description: "Dismisses a report, so that it is open no more, or opens it again. It hides and shows nothing.",
-		Precisely:   httpapi.Forms{"path.report_id": uuid},
+		Stricter:    httpapi.Forms{"path.report_id": uuid},
 		Errors:      []error{askahuman.ErrReportNotFound},
 	}, func(ctx context.Context, input *dismissInput) (*struct{}, error) {
 		return nil, o.Service.Dismiss(ctx, caller(ctx), input.ID, input.Body.Dismissed)
@@ -232,8 +232,8 @@ func (o *OperatorAPI) register(s *httpapi.Server) {
 		Status: http.StatusNoContent,
 		Description: "Hides a question: people no longer find it, it takes no more answers, and its agent sees that " +
 			"it is closed and hidden. Its answers stay readable. Shown again, it stays closed.",
-		Precisely: httpapi.Forms{"path.question_id": uuid},
-		Errors:    []error{askahuman.ErrQuestionNotFound},
+		Stricter: httpapi.Forms{"path.question_id": uuid},
+		Errors:   []error{askahuman.ErrQuestionNotFound},
 	}, func(ctx context.Context, input *hideQuestionInput) (*struct{}, error) {
 		return nil, o.hid(ctx, input.Body, o.Service.HideQuestion(ctx, caller(ctx), input.ID, input.Body.Hidden))
 	})
@@ -243,8 +243,8 @@ func (o *OperatorAPI) register(s *httpapi.Server) {
 		Status: http.StatusNoContent,
 		Description: "Hides an answer from the agent that asked, or shows it again. It still counts towards the " +
 			"answers that the question wanted.",
-		Precisely: httpapi.Forms{"path.question_id": uuid, "path.response_id": uuid},
-		Errors:    []error{askahuman.ErrResponseNotFound},
+		Stricter: httpapi.Forms{"path.question_id": uuid, "path.response_id": uuid},
+		Errors:   []error{askahuman.ErrResponseNotFound},
 	}, func(ctx context.Context, input *hideResponseInput) (*struct{}, error) {
 		return nil, o.hid(ctx, input.Body, o.Service.HideResponse(ctx, caller(ctx), input.ID, input.ResponseID,
 			input.Body.Hidden))

@@ -118,7 +118,7 @@ func (h *HumanAPI) register(s *httpapi.Server) {
 			"person has answered. A page may have fewer questions than its limit, even none, and still a " +
 			"next_cursor: one request looks at 120 questions. One that the person answered a moment ago may still be " +
 			"there.",
-		Precisely: httpapi.Forms{"query.audience": httpapi.DistinctItems,
+		Stricter: httpapi.Forms{"query.audience": httpapi.DistinctItems,
 			"query.audience[0]": httpapi.Only(askahuman.Audiences()...)},
 	}, func(ctx context.Context, input *feedInput) (HumanQuestionList, error) {
 		var audience []string
@@ -140,7 +140,7 @@ func (h *HumanAPI) register(s *httpapi.Server) {
 	httpapi.Serve(s, httpapi.Operation{
 		Method: http.MethodGet, Path: "/human/questions/{question_id}", ID: "readOpenQuestion", Status: http.StatusOK,
 		Description: "Returns a question that still wants answers, and whether this person can give one.",
-		Precisely:   httpapi.Forms{"path.question_id": uuid},
+		Stricter:    httpapi.Forms{"path.question_id": uuid},
 		Errors:      []error{askahuman.ErrQuestionNotFound, askahuman.ErrQuestionClosed},
 	}, func(ctx context.Context, input *questionInput) (AnswerableQuestion, error) {
 		question, canAnswer, err := h.Service.Question(ctx, caller(ctx), input.ID)
@@ -156,7 +156,7 @@ func (h *HumanAPI) register(s *httpapi.Server) {
 			"of the person's last notification if that was of this question, and an answer to a question that has " +
 			"less than half of its answers. Points stop at the most of a UTC day; the answer, its day in a row and " +
 			"its badges still count.",
-		Precisely: httpapi.Forms{"header.X-Timezone": zone, "body.answer": httpapi.NotBlank},
+		Stricter: httpapi.Forms{"header.X-Timezone": zone, "body.answer": httpapi.NotBlank},
 		Variants: []httpapi.Variant{
 			{Required: []string{"answer"}, Fields: httpapi.Forms{"selected_option": httpapi.Absent}},
 			{Required: []string{"selected_option"}, Fields: httpapi.Forms{"answer": httpapi.Absent}},
@@ -189,7 +189,7 @@ func (h *HumanAPI) register(s *httpapi.Server) {
 			"keeps its subscription, with the new interval, and the person of this request if X-Fingerprint names " +
 			"one. Without X-Fingerprint a new subscription is an unknown person's, who earns nothing more for an " +
 			"answer to a notification.",
-		Precisely: httpapi.Forms{"body.fcm_token": token},
+		Stricter: httpapi.Forms{"body.fcm_token": token},
 	}, func(ctx context.Context, input *subscribeInput) (Subscription, error) {
 		subscription, err := h.Service.Subscribe(ctx, caller(ctx), askahuman.NewSubscription(input.Body))
 		if err == nil {
@@ -203,8 +203,8 @@ func (h *HumanAPI) register(s *httpapi.Server) {
 		Description: "Gives a device's subscription its new token, for apps that do not keep the subscription's id. " +
 			"It is the one that has the old token, or else the one that has the new token already, or else the last " +
 			"one that the person made.",
-		Precisely: httpapi.Forms{"body.fcm_token": token, "body.old_fcm_token": token},
-		Errors:    []error{askahuman.ErrSubscriptionNotFound},
+		Stricter: httpapi.Forms{"body.fcm_token": token, "body.old_fcm_token": token},
+		Errors:   []error{askahuman.ErrSubscriptionNotFound},
 	}, func(ctx context.Context, input *renewInput) (Subscription, error) {
 		id, err := h.Service.RenewSubscription(ctx, caller(ctx), askahuman.SubscriptionRenewal(input.Body))
 		return subscribed(id), err
@@ -215,7 +215,7 @@ func (h *HumanAPI) register(s *httpapi.Server) {
 		Status: http.StatusOK,
 		Description: "Gives a subscription a new token, a new interval, or both, and makes it active again. A token " +
 			"of another subscription moves here, and that one ends.",
-		Precisely: httpapi.Forms{"path.subscription_id": uuid, "body.fcm_token": token},
+		Stricter: httpapi.Forms{"path.subscription_id": uuid, "body.fcm_token": token},
 		Variants: []httpapi.Variant{
 			{Required: []string{"fcm_token"}},
 			{Required: []string{"min_interval_minutes"}, Fields: httpapi.Forms{"fcm_token": httpapi.Absent}},
@@ -230,7 +230,7 @@ func (h *HumanAPI) register(s *httpapi.Server) {
 		Method: http.MethodDelete, Path: "/human/push/subscribe/{subscription_id}", ID: "unsubscribe",
 		Status:      http.StatusNoContent,
 		Description: "Ends a subscription.",
-		Precisely:   httpapi.Forms{"path.subscription_id": uuid},
+		Stricter:    httpapi.Forms{"path.subscription_id": uuid},
 		Errors:      []error{askahuman.ErrSubscriptionNotFound},
 	}, func(ctx context.Context, input *subscriptionInput) (*struct{}, error) {
 		return nil, h.Service.Unsubscribe(ctx, input.ID)
@@ -239,7 +239,7 @@ func (h *HumanAPI) register(s *httpapi.Server) {
 	httpapi.Serve(s, httpapi.Operation{
 		Method: http.MethodGet, Path: "/human/stats", ID: "readStats", NeedsCaller: true, Status: http.StatusOK,
 		Description: "Returns the person's own points, streak and badges.",
-		Precisely:   httpapi.Forms{"header.X-Timezone": zone},
+		Stricter:    httpapi.Forms{"header.X-Timezone": zone},
 	}, func(ctx context.Context, input *ZonedInput) (Stats, error) {
 		location, err := validate.Timezone(input.Timezone)
 		if err != nil {

@@ -49,7 +49,7 @@ func (a *AgentAPI) registerRead(s *httpapi.Server, op httpapi.Operation) {
 		})
 		return
 	}
-	op.Unhurried = true
+	op.NoWorkTime = true
 	httpapi.Serve(s, op, func(ctx context.Context, input *newsInput) (AgentQuestionWithResponses, error) {
 		if input.Wait == 0 {
 			question, err := a.Service.Read(ctx, caller(ctx), input.ID)

@@ -79,7 +79,7 @@ func (a *AgentAPI) registerWebhooks(s *httpapi.Server) {
 		Method: http.MethodPost, Path: "/agent/webhook-tests", ID: "testWebhook", Status: http.StatusAccepted,
 		Description: "Sends a webhook of the type webhook.test to an endpoint, signed as any other. It is sent once, " +
 			"whatever the endpoint answers.",
-		Precisely: httpapi.Forms{"body.callback_url": a.callbackForm()},
+		Stricter: httpapi.Forms{"body.callback_url": a.callbackForm()},
 	}, func(ctx context.Context, input *webhookTestInput) (WebhookTestSent, error) {
 		id, err := a.WebhookTests.Test(ctx, caller(ctx), input.Body.CallbackURL)
 		return WebhookTestSent{WebhookID: id}, err

@@ -89,7 +89,7 @@ func (s *Secrets) keep(ctx context.Context, agentID string, next askahuman.Secre
 	}
 	update := expression.Set(number, expression.Value(next.Number)).Set(dynamo.Name("rotated_at"),
 		expression.Value(times))
-	kept, err := dynamo.Held(s.DB.Update(ctx, "RotateWebhookSecret", versionKey(agentID), update, former, nil))
+	kept, err := dynamo.Satisfied(s.DB.Update(ctx, "RotateWebhookSecret", versionKey(agentID), update, former, nil))
 	if err == nil && !kept {
 		err = retry.ErrStale
 	}

@@ -71,7 +71,7 @@ func (s *server) registerAttempts() {
 		Headers: versioned, IfMatch: "the attempt",
 		Description: "Changes an attempt in progress. Completing it evaluates it, and makes the time of submission " +
 			"its timestamp." + evaluated,
-		Precisely: precisely,
+		Stricter: precisely,
 		Errors: append(of, clarity.ErrScenarioNotFound, clarity.ErrNotInProgress, &clarity.RunningError{},
 			&clarity.VersionError{Current: 4}),
 	}, func(ctx context.Context, input *saveInput) (a clarity.Attempt, err error) {
@@ -96,7 +96,7 @@ func (s *server) registerAttempts() {
 	httpapi.Register(s.Server, httpapi.Operation{
 		Method: http.MethodGet, Path: "/attempts/{id}", ID: "readAttempt", Headers: versioned,
 		Description: "Returns an attempt.",
-		Precisely:   precisely,
+		Stricter:    precisely,
 		Errors:      of,
 	}, func(ctx context.Context, input *AttemptPath) (*attemptOutput, error) {
 		a, err := s.api.Service.Attempt(ctx, httpapi.CallerFrom(ctx).ID, input.ID)
@@ -110,8 +110,8 @@ func (s *server) registerAttempts() {
 		Method: http.MethodPost, Path: "/attempts/{id}/evaluate", ID: "evaluateAttempt",
 		Description: "Evaluates a completed attempt that has no evaluation. An attempt that has one keeps it. If the " +
 			"evaluation fails, the answer has none, and says why.",
-		Precisely: precisely,
-		Errors:    append(of, clarity.ErrNotCompleted, &clarity.RunningError{}, &clarity.LimitError{}),
+		Stricter: precisely,
+		Errors:   append(of, clarity.ErrNotCompleted, &clarity.RunningError{}, &clarity.LimitError{}),
 	}, func(ctx context.Context, input *AttemptPath) (clarity.Attempt, error) {
 		a, err := s.api.Service.Evaluate(ctx, httpapi.CallerFrom(ctx).ID, input.ID)
 		return withoutAnswers(a), err

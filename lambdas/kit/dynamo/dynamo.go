@@ -75,9 +75,9 @@ func (e *TransactionError) Failed(i int) (Item, bool) {
 	return item, ok
 }
 
-// Held turns the error of a write into whether its condition, or all conditions of a transaction,
+// Satisfied turns the error of a write into whether its condition, or all conditions of a transaction,
 // were true. It returns any other error unchanged.
-func Held(err error) (bool, error) {
+func Satisfied(err error) (bool, error) {
 	_, condition := errors.AsType[*ConditionError](err)
 	if _, transaction := errors.AsType[*TransactionError](err); condition || transaction {
 		return false, nil
@@ -91,14 +91,14 @@ type Refusal struct {
 	means error
 }
 
-// Means says what it means that the condition of the write with an index, from 0, was false.
-func Means(write int, err error) Refusal { return Refusal{write, err} }
+// OnFailed says what it means that the condition of the write with an index, from 0, was false.
+func OnFailed(write int, err error) Refusal { return Refusal{write, err} }
 
 // UnlessStale returns [retry.ErrStale] for a write whose condition, or one of a transaction, was
 // false; for a transaction, the first of the refusals that is true comes before it. It returns any
 // other error unchanged.
 func UnlessStale(err error, refusals ...Refusal) error {
-	if held, err := Held(err); held || err != nil {
+	if held, err := Satisfied(err); held || err != nil {
 		return err
 	}
 	if refused, ok := errors.AsType[*TransactionError](err); ok {

@@ -196,7 +196,7 @@ func TestReadsAndWrites(t *testing.T) {
 			{"a delete of nothing", func() error { return db.Delete(ctx, "Drop", key(90), none) }, true},
 		} {
 			err := step.do()
-			held, other := dynamo.Held(err)
+			held, other := dynamo.Satisfied(err)
 			refused, isRefused := errors.AsType[*dynamo.ConditionError](err)
 			if held != step.holds || other != nil || !held && (!isRefused || refused.Item["size"] == nil) {
 				t.Errorf("%s: got %v; want it to hold: %t", step.name, err, step.holds)
@@ -250,7 +250,7 @@ func TestReadsAndWrites(t *testing.T) {
 			dynamo.Delete("Notes", key(99), size.Equal(expression.Value(1))),
 			dynamo.Update("Notes", key(4), expression.Set(size, expression.Value(0)), size.Equal(expression.Value(1))))
 		var refused *dynamo.TransactionError
-		if held, other := dynamo.Held(err); !errors.As(err, &refused) || held || other != nil {
+		if held, other := dynamo.Satisfied(err); !errors.As(err, &refused) || held || other != nil {
 			t.Fatalf("got %v, want a transaction error", err)
 		}
 		if _, failed := refused.Failed(0); failed {
@@ -263,14 +263,14 @@ func TestReadsAndWrites(t *testing.T) {
 			t.Errorf("of an item: got %v, %v", item, failed)
 		}
 		first, second := errors.New("first"), errors.New("second")
-		if got := dynamo.UnlessStale(err, dynamo.Means(0, first), dynamo.Means(2, second),
-			dynamo.Means(1, first)); got != second {
+		if got := dynamo.UnlessStale(err, dynamo.OnFailed(0, first), dynamo.OnFailed(2, second),
+			dynamo.OnFailed(1, first)); got != second {
 			t.Errorf("it means %v, want the first refusal that is true", got)
 		}
-		if got := dynamo.UnlessStale(err, dynamo.Means(0, first)); got != retry.ErrStale {
+		if got := dynamo.UnlessStale(err, dynamo.OnFailed(0, first)); got != retry.ErrStale {
 			t.Errorf("it means %v, want that it is stale", got)
 		}
-		if got := dynamo.UnlessStale(first, dynamo.Means(1, second)); got != first {
+		if got := dynamo.UnlessStale(first, dynamo.OnFailed(1, second)); got != first {
 			t.Errorf("got %v of another error", got)
 		}
 		if found, _ := db.Get(ctx, "Get", &note{}, "moved", 1); found {

@@ -98,7 +98,7 @@ func (db *DB) eraseItem(ctx context.Context, e Erasure, table schema.Table, item
 			condition = condition.And(further)
 		}
 	}
-	_, err := Held(db.Delete(ctx, e.Delete, key, condition))
+	_, err := Satisfied(db.Delete(ctx, e.Delete, key, condition))
 	return err
 }
 

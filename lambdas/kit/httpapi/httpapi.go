@@ -54,7 +54,7 @@ type Config struct {
 	// what waits.
 	CountWhileReading bool
 	// WorkTime ends the context of an operation, where the function has more time for operations that
-	// are Unhurried. Zero: the context ends with the time of the invocation.
+	// are NoWorkTime. Zero: the context ends with the time of the invocation.
 	WorkTime time.Duration
 	// Idempotency is for the operations of [Mutate].
 	Idempotency Idempotency
@@ -189,7 +189,7 @@ func (s *operations) admit(inner huma.Context, next func(huma.Context)) {
 	route, _ := s.Route(inner.Operation().Method, inner.Operation().Path)
 	ctx := &Context{humaContext: inner, Route: route}
 	ctx.context = context.WithValue(inner.Context(), requestKey{}, ctx)
-	if s.config.WorkTime > 0 && !ctx.Declared().Unhurried {
+	if s.config.WorkTime > 0 && !ctx.Declared().NoWorkTime {
 		hurried, cancel := context.WithTimeout(ctx.context, s.config.WorkTime)
 		defer cancel()
 		ctx.context = hurried

@@ -37,7 +37,7 @@ type Idempotency struct {
 	// Keys remember requests; each caller's are a scope of their own.
 	Keys idempotency.Claims
 	// Claim says when a request claims its key.
-	Claim idempotency.Moment
+	Claim idempotency.Timing
 	// Wait is how long a repeat waits while the first attempt is running. Zero: not at all. It needs
 	// [idempotency.BeforeWork].
 	Wait time.Duration

@@ -30,8 +30,8 @@ type Operation struct {
 	// Form is a value of the form of success, or [OneOf], unless the type of the output is that
 	// form.
 	Form any
-	// Also are the bodies of further successful answers, by status.
-	Also map[int]any
+	// OtherAnswers are the bodies of further successful answers, by status.
+	OtherAnswers map[int]any
 	// Headers describe the headers of success, by name. With ETag, [Serve] and [Mutate] send the entity tag of
 	// the answer's field version.
 	Headers map[string]string
@@ -40,10 +40,10 @@ type Operation struct {
 	Location string
 	// Parameters are the parameters that the type of the input lacks.
 	Parameters []*huma.Param
-	// Precisely is what the document says where the rules allow less than the form that the type of
+	// Stricter is what the document says where the rules allow less than the form that the type of
 	// the input states: by place, such as "path.task_id", "header.X-Timezone" and "body.due_date".
 	// It does not change what is checked.
-	Precisely Forms
+	Stricter Forms
 	// Variants are the forms of the body, which has exactly one of them. Empty: the form of the
 	// input's type.
 	Variants []Variant
@@ -64,8 +64,8 @@ type Operation struct {
 	// CountsAlong says that the operation may count its call towards the rate limit with a write of its own
 	// ([ratelimit.CallFrom]). A call that it has not counted is counted before its next write, and before the answer.
 	CountsAlong bool
-	// Unhurried gives the operation all the time of its invocation: [Config.WorkTime] does not bound it.
-	Unhurried bool
+	// NoWorkTime gives the operation all the time of its invocation: [Config.WorkTime] does not bound it.
+	NoWorkTime bool
 
 	// read reads the headers of a request before its body, and describe completes the description:
 	// [Mutate] sets both.
@@ -145,7 +145,7 @@ func (s *operations) huma(op Operation, route schema.Route) huma.Operation {
 		success.Content = JSON(s.form(op.Form), nil)
 	}
 	described.Responses[strconv.Itoa(op.Status)] = success
-	for status, body := range op.Also {
+	for status, body := range op.OtherAnswers {
 		described.Responses[strconv.Itoa(status)] = &huma.Response{
 			Description: http.StatusText(status), Headers: success.Headers, Content: JSON(s.form(body), body),
 		}

@@ -22,9 +22,9 @@ type Variant struct {
 // checks allows more.
 func (s *operations) precise(operation *huma.Operation) {
 	op, _ := operation.Metadata[operationKey].(Operation)
-	for _, place := range slices.Sorted(maps.Keys(op.Precisely)) {
+	for _, place := range slices.Sorted(maps.Keys(op.Stricter)) {
 		if form := s.formAt(operation, place); form != nil {
-			op.Precisely[place](form)
+			op.Stricter[place](form)
 		}
 	}
 	for _, parameter := range operation.Parameters {

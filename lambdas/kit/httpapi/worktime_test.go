@@ -29,7 +29,7 @@ func TestWorkTime(t *testing.T) {
 			s := httpapi.New(httpapi.Config{Platform: shop(), WorkTime: test.workTime})
 			var left time.Duration
 			httpapi.Serve(s, httpapi.Operation{Method: http.MethodGet, Path: "/prices", ID: "prices",
-				Unhurried: test.unhurried}, func(ctx context.Context, _ *struct{}) (struct{}, error) {
+				NoWorkTime: test.unhurried}, func(ctx context.Context, _ *struct{}) (struct{}, error) {
 				deadline, _ := ctx.Deadline()
 				left = time.Until(deadline)
 				return struct{}{}, nil

@@ -298,7 +298,7 @@ func (c *Claim) release(ctx context.Context) error {
 	}
 	ctx, cancel := retry.ToRelease(dynamo.WithoutWaiting(ctx), end)
 	defer cancel()
-	_, err := dynamo.Held(c.keys.db.Update(ctx, schema.SettleIdempotencyKey, c.key,
+	_, err := dynamo.Satisfied(c.keys.db.Update(ctx, schema.SettleIdempotencyKey, c.key,
 		expression.Remove(dynamo.Name(claimToken)).Remove(dynamo.Name(claimedUntil)), c.holds(), nil))
 	return err
 }

@@ -21,13 +21,13 @@ type Claims interface {
 	Release(ctx context.Context, claim *Claim) error
 }
 
-// Moment says when an attempt claims its key. Whichever it is, no write of the work is made without
+// Timing says when an attempt claims its key. Whichever it is, no write of the work is made without
 // the claim.
-type Moment int
+type Timing int
 
 const (
 	// BeforeWork claims the key, and then begins the work.
-	BeforeWork Moment = iota
+	BeforeWork Timing = iota
 	// WhileReading begins the work at once. It may read tables meanwhile; its writes to tables wait for
 	// the claim, and so does its outcome, which is dropped if the request has been carried out, is
 	// running or is another one's. It costs what BeforeWork does, and no round trip.
@@ -56,7 +56,7 @@ type Request struct {
 	Now func() time.Time
 	// Claim says when the key is claimed. But for [BeforeWork], the work does nothing before its first
 	// write that could not be done twice, and no attempt waits.
-	Claim Moment
+	Claim Timing
 	// Answer makes the answer from the result of the work. A store that keeps answers with
 	// its work passes the same result to [Transact].
 	Answer func(result any) (Response, error)

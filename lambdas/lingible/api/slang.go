@@ -29,7 +29,7 @@ func (s *server) registerSlang() {
 	httpapi.Mutate(s.Server, httpapi.Operation{
 		Method: http.MethodPost, Path: "/slang/submit", ID: "submitTerm", Status: http.StatusCreated,
 		Form: lingible.Submission{}, KeyOptional: true,
-		Precisely: httpapi.Forms{"body.slang_term": hasSlug, "body.meaning": httpapi.NotBlank,
+		Stricter: httpapi.Forms{"body.slang_term": hasSlug, "body.meaning": httpapi.NotBlank,
 			"body.example_usage": httpapi.NotBlank},
 		Description: "Stores a term that a premium user proposes for the lexicon, up to ten in 24 hours. It is " +
 			"validated within a moment: then it is approved, rejected, or open to votes.",
@@ -58,7 +58,7 @@ func (s *server) registerSlang() {
 
 	of := httpapi.Forms{"path.submission_id": httpapi.Format("uuid")}
 	httpapi.Serve(s.Server, httpapi.Operation{
-		Method: http.MethodPost, Path: "/slang/upvote/{submission_id}", ID: "voteForSubmission", Precisely: of,
+		Method: http.MethodPost, Path: "/slang/upvote/{submission_id}", ID: "voteForSubmission", Stricter: of,
 		Description: "Counts the caller's vote, once. The last vote that a submission needs approves it, and its " +
 			"term is in the lexicon at once; later votes count, too.",
 		Errors: []error{lingible.ErrSubmissionNotFound, lingible.ErrOwnSubmission, lingible.ErrNotOpen,
@@ -69,14 +69,14 @@ func (s *server) registerSlang() {
 
 	decided := []error{lingible.ErrSubmissionNotFound, lingible.ErrDecided}
 	httpapi.Serve(s.Server, httpapi.Operation{
-		Method: http.MethodPost, Path: "/slang/admin/approve/{submission_id}", ID: "approveSubmission", Precisely: of,
+		Method: http.MethodPost, Path: "/slang/admin/approve/{submission_id}", ID: "approveSubmission", Stricter: of,
 		Errors:      decided,
 		Description: "Approves a submission that is pending or open to votes. Its term is in the lexicon at once.",
 	}, func(ctx context.Context, path *SubmissionPath) (lingible.Submission, error) {
 		return s.api.Service.Approve(ctx, httpapi.CallerFrom(ctx).ID, path.ID)
 	})
 	httpapi.Serve(s.Server, httpapi.Operation{
-		Method: http.MethodPost, Path: "/slang/admin/reject/{submission_id}", ID: "rejectSubmission", Precisely: of,
+		Method: http.MethodPost, Path: "/slang/admin/reject/{submission_id}", ID: "rejectSubmission", Stricter: of,
 		Errors:      decided,
 		Description: "Rejects a submission that is pending or open to votes. It is kept for 90 days.",
 	}, func(ctx context.Context, path *SubmissionPath) (lingible.Submission, error) {

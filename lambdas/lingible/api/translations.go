@@ -20,7 +20,7 @@ func (s *server) registerTranslations() {
 	httpapi.Mutate(s.Server, httpapi.Operation{
 		Method: http.MethodPost, Path: "/translate", ID: "translate", Form: lingible.ChargedTranslation{},
 		KeyOptional: true,
-		Precisely:   httpapi.Forms{"body.text": httpapi.NotBlank},
+		Stricter:    httpapi.Forms{"body.text": httpapi.NotBlank},
 		Description: "Translates a text, charges the translation, and keeps it for 30 days for a premium user. A " +
 			"translation that fails, or is the text itself, is not charged.",
 		Errors: []error{&lingible.UsageError{What: "translations a day", Limit: 10,
@@ -40,7 +40,7 @@ func (s *server) registerTranslations() {
 	httpapi.Register(s.Server, httpapi.Operation{
 		Method: http.MethodDelete, Path: "/translations/{id}", ID: "deleteTranslation", Status: http.StatusNoContent,
 		Description: "Deletes a translation of the caller.",
-		Precisely:   httpapi.Forms{"path.id": httpapi.Format("uuid")},
+		Stricter:    httpapi.Forms{"path.id": httpapi.Format("uuid")},
 		Errors:      []error{lingible.ErrTranslationNotFound},
 	}, func(ctx context.Context, input *TranslationPath) (*struct{}, error) {
 		return nil, s.api.Service.DeleteTranslation(ctx, httpapi.CallerFrom(ctx).ID, input.ID)
@@ -48,7 +48,7 @@ func (s *server) registerTranslations() {
 
 	httpapi.Register(s.Server, httpapi.Operation{
 		Method: http.MethodDelete, Path: "/translations", ID: "deleteTranslations", Status: http.StatusNoContent,
-		Unhurried: true,
+		NoWorkTime: true,
 		Description: "Deletes all translations of the caller. If there are more than there is time for, the answer " +
 			"is 503, and a repeat goes on.",
 	}, func(ctx context.Context, _ *struct{}) (*struct{}, error) {

@@ -72,7 +72,7 @@ func (s *server) registerBulk() {
 		Form: httpapi.OneOf{StatusesSet{}, CompletedDeleted{}},
 		Description: "Changes the status of up to 50 tasks, of all for which that is allowed at once; or deletes all " +
 			"completed tasks.",
-		Precisely: httpapi.Forms{"body.task_ids": httpapi.DistinctItems},
+		Stricter: httpapi.Forms{"body.task_ids": httpapi.DistinctItems},
 		Variants: []httpapi.Variant{
 			{Required: []string{"task_ids", "status"}, Fields: httpapi.Forms{"action": httpapi.Only(setStatus)}},
 			{Fields: httpapi.Forms{"action": httpapi.Only(deleteCompleted), "task_ids": httpapi.Absent,

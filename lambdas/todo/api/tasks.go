@@ -50,7 +50,7 @@ func (s *server) registerTasks() {
 		Location:    "/api/v1/tasks/{task_id}",
 		Headers:     map[string]string{"ETag": versioned["ETag"], "Location": created},
 		Description: "Creates a task.",
-		Precisely:   precisely,
+		Stricter:    precisely,
 		Errors:      []error{todo.ErrUserNotFound},
 	}, func(ctx context.Context, input *taskInput) (todo.Task, error) {
 		t, err := s.service.CreateTask(ctx, httpapi.CallerFrom(ctx).ID, input.Body.TaskInput)
@@ -64,7 +64,7 @@ func (s *server) registerTasks() {
 		Method: http.MethodGet, Path: "/api/v1/tasks", ID: "listTasks", Status: http.StatusOK,
 		Description: "Returns a page of the caller's tasks that match all parameters. One page looks at 300 tasks at " +
 			"most. A list follows a change of a task within a moment; the task itself follows at once.",
-		Precisely: httpapi.Forms{"header.X-Timezone": httpapi.Format(httpapi.TimezoneFormat)},
+		Stricter: httpapi.Forms{"header.X-Timezone": httpapi.Format(httpapi.TimezoneFormat)},
 	}, func(ctx context.Context, input *listInput) (todo.TaskList, error) {
 		return s.service.ListTasks(ctx, httpapi.CallerFrom(ctx).ID, input.TaskFilter)
 	})
@@ -80,7 +80,7 @@ func (s *server) registerTasks() {
 		Method: http.MethodGet, Path: "/api/v1/tasks/{task_id}", ID: "readTask", Status: http.StatusOK,
 		Headers:     versioned,
 		Description: "Returns a task.",
-		Precisely:   precisely,
+		Stricter:    precisely,
 		Errors:      []error{todo.ErrTaskNotFound},
 	}, func(ctx context.Context, input *TaskPath) (todo.Task, error) {
 		return s.service.GetTask(ctx, httpapi.CallerFrom(ctx).ID, input.ID)
@@ -92,7 +92,7 @@ func (s *server) registerTasks() {
 		Method: http.MethodPut, Path: "/api/v1/tasks/{task_id}", ID: "replaceTask", Status: http.StatusOK,
 		Form: todo.Task{}, Headers: versioned, IfMatch: "the task",
 		Description: "Replaces a task: a field that is left out is cleared, but for the status.",
-		Precisely:   precisely,
+		Stricter:    precisely,
 		Errors:      changeErrors,
 	}, func(ctx context.Context, input *replaceInput) (t todo.Task, err error) {
 		err = httpapi.IfMatch(ctx).Attempt(func(ifVersion int) (err error) {
@@ -106,7 +106,7 @@ func (s *server) registerTasks() {
 		Method: http.MethodPatch, Path: "/api/v1/tasks/{task_id}", ID: "changeTask", Status: http.StatusOK,
 		Form: todo.Task{}, Headers: versioned, IfMatch: "the task",
 		Description: "Changes the fields that are given (RFC 7396): null clears one.",
-		Precisely:   precisely,
+		Stricter:    precisely,
 		Errors:      changeErrors,
 	}, func(ctx context.Context, input *changeInput) (t todo.Task, err error) {
 		err = httpapi.IfMatch(ctx).Attempt(func(ifVersion int) (err error) {
@@ -120,7 +120,7 @@ func (s *server) registerTasks() {
 		Method: http.MethodDelete, Path: "/api/v1/tasks/{task_id}", ID: "deleteTask", Status: http.StatusNoContent,
 		IfMatch:     "the task",
 		Description: "Deletes a task.",
-		Precisely:   precisely,
+		Stricter:    precisely,
 		Errors:      []error{todo.ErrUserNotFound, todo.ErrTaskNotFound, &todo.VersionError{Current: 4}},
 	}, func(ctx context.Context, input *TaskPath) (any, error) {
 		return nil, httpapi.IfMatch(ctx).Attempt(func(ifVersion int) error {

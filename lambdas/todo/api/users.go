@@ -19,7 +19,7 @@ func (s *server) registerUsers() {
 		Form: todo.User{}, Location: "/api/v1/users/me",
 		Headers:     map[string]string{"Location": created},
 		Description: "Makes the caller a user. Only users can have tasks.",
-		Precisely:   httpapi.Forms{"body.name": httpapi.NotBlank},
+		Stricter:    httpapi.Forms{"body.name": httpapi.NotBlank},
 		Errors:      []error{todo.ErrUserExists, todo.ErrEmailTaken, todo.ErrUserBeingDeleted},
 	}, func(ctx context.Context, input *userInput) (todo.User, error) {
 		return s.service.CreateUser(ctx, httpapi.CallerFrom(ctx).ID, input.Body.UserInput)
@@ -46,8 +46,8 @@ func (s *server) registerUsers() {
 		Description: "Deletes the caller's user and everything of it: tasks, counts and idempotency keys. When there " +
 			"is more of it than one transaction deletes, the answer is 202: the user is gone, and the rest follows " +
 			"without another request.",
-		Also:   map[int]any{http.StatusAccepted: ErrorResponse{stillErasing}},
-		Errors: []error{todo.ErrUserNotFound},
+		OtherAnswers: map[int]any{http.StatusAccepted: ErrorResponse{stillErasing}},
+		Errors:       []error{todo.ErrUserNotFound},
 	}, func(ctx context.Context, _ *struct{}) (todo.Erased, error) {
 		complete, err := s.service.DeleteUser(ctx, httpapi.CallerFrom(ctx).ID)
 		return todo.Erased{Complete: complete}, err

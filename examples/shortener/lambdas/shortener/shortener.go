@@ -41,7 +41,7 @@ func (s *Service) Create(ctx context.Context, owner string, link links.Link) (li
 	}
 	link.Owner, link.CreatedAt, link.Code = owner, time.Now().UTC().Truncate(time.Second),
 		cmp.Or(link.Code, rand.Text()[:8])
-	held, err := dynamo.Held(idempotency.Transact(ctx, s.DB, "CreateLink", link,
+	held, err := dynamo.Satisfied(idempotency.Transact(ctx, s.DB, "CreateLink", link,
 		dynamo.Put("Links", link, dynamo.Absent("code"))))
 	if err == nil && !held {
 		err = links.ErrTaken
@@ -67,7 +67,7 @@ func (s *Service) List(ctx context.Context, owner, from string, most int) (page 
 
 // Delete deletes a link of the owner. It returns [links.ErrNotFound].
 func (s *Service) Delete(ctx context.Context, owner, code string) error {
-	held, err := dynamo.Held(s.DB.Delete(ctx, "DeleteLink", []any{code}, dynamo.Equal("owner", owner)))
+	held, err := dynamo.Satisfied(s.DB.Delete(ctx, "DeleteLink", []any{code}, dynamo.Equal("owner", owner)))
 	if err == nil && !held {
 		err = links.ErrNotFound
 	}
@@ -95,7 +95,7 @@ func (s *Service) Expire(ctx context.Context) (expired int, err error) {
 	for back := 1; back <= days; back++ {
 		for item, err := range s.DB.Items(ctx, "ListExpired", dynamo.Query{Values: []any{day(-back)}}) {
 			if err == nil {
-				_, err = dynamo.Held(s.DB.Delete(ctx, "ExpireLink", []any{item["code"]},
+				_, err = dynamo.Satisfied(s.DB.Delete(ctx, "ExpireLink", []any{item["code"]},
 					dynamo.Equal("expires_on", day(-back))))
 			}
 			if err != nil {

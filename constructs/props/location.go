@@ -8,60 +8,62 @@ import (
 	"github.com/aws/constructs-go/constructs/v10"
 )
 
-// Place is where a construct of this module is: its stack, and its path below it. A construct embeds
+// Location is where a construct of this module is: its stack, and its path below it. A construct embeds
 // it as [Accept] returns it, so that what is declared below reads none of it again: each reading is a
 // call to the process of the CDK, and a platform made hundreds.
-type Place struct {
+type Location struct {
 	stack  awscdk.Stack
 	region string
 	// path is the construct's path below the stack, without a slash at the start.
 	path string
 }
 
-// PlaceOf returns the place of a scope. It is the zero value if the scope is nil or in no stack.
-func PlaceOf(scope constructs.Construct) Place {
+// LocationOf returns the location of a scope. It is the zero value if the scope is nil or in no stack.
+func LocationOf(scope constructs.Construct) Location {
 	if IsNil(scope) {
-		return Place{}
+		return Location{}
 	}
 	if known := embedded(scope); known.stack != nil {
 		return known
 	}
 	if stack, ok := scope.(awscdk.Stack); ok {
-		return Place{stack: stack, region: *stack.Region()}
+		return Location{stack: stack, region: *stack.Region()}
 	}
 	stack := stackOf(scope)
 	if stack == nil {
-		return Place{}
+		return Location{}
 	}
 	path := strings.TrimPrefix(*scope.Node().Path(), *stack.Node().Path())
-	return Place{stack: stack, region: *stack.Region(), path: strings.TrimPrefix(path, "/")}
+	return Location{stack: stack, region: *stack.Region(), path: strings.TrimPrefix(path, "/")}
 }
 
-// embedded returns the place that the struct of a scope embeds, or the zero value. The place of a
+// embedded returns the location that the struct of a scope embeds, or the zero value. The location of a
 // construct that the struct embeds is not its own.
-func embedded(scope constructs.Construct) Place {
+func embedded(scope constructs.Construct) Location {
 	v := reflect.Indirect(reflect.ValueOf(scope))
 	if v.Kind() != reflect.Struct {
-		return Place{}
+		return Location{}
 	}
-	field, ok := v.Type().FieldByName("Place")
+	field, ok := v.Type().FieldByName("Location")
 	if !ok || !field.Anonymous {
-		return Place{}
+		return Location{}
 	}
 	for i := 1; i < len(field.Index); i++ {
 		within := v.Type().FieldByIndex(field.Index[:i]).Type
 		if within.Kind() != reflect.Struct || within.Implements(reflect.TypeFor[constructs.Construct]()) {
-			return Place{}
+			return Location{}
 		}
 	}
-	place, _ := v.FieldByIndex(field.Index).Interface().(Place)
-	return place
+	location, _ := v.FieldByIndex(field.Index).Interface().(Location)
+	return location
 }
 
-// PlaceBelow returns the place of the scope's child of that id.
-func PlaceBelow(scope constructs.Construct, id string) Place { return PlaceOf(scope).below(id) }
+// LocationBelow returns the location of the scope's child of that id.
+func LocationBelow(scope constructs.Construct, id string) Location {
+	return LocationOf(scope).below(id)
+}
 
-func (p Place) below(id string) Place {
+func (p Location) below(id string) Location {
 	// The CDK writes a slash within an id as two hyphens.
 	id = strings.ReplaceAll(id, "/", "--")
 	if p.path != "" {
@@ -73,5 +75,5 @@ func (p Place) below(id string) Place {
 
 // LogicalID returns the logical id of a resource in the stack of a construct.
 func LogicalID(of constructs.Construct, resource awscdk.CfnElement) string {
-	return *PlaceOf(of).stack.GetLogicalId(resource)
+	return *LocationOf(of).stack.GetLogicalId(resource)
 }

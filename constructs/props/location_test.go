@@ -8,7 +8,7 @@ import (
 )
 
 // part is what a construct may embed beside itself.
-type part struct{ Place }
+type part struct{ Location }
 
 type whole struct {
 	constructs.Construct
@@ -20,7 +20,7 @@ func TestEmbedded(t *testing.T) {
 	t.Parallel()
 	type own struct {
 		constructs.Construct
-		Place
+		Location
 	}
 	type wrapping struct {
 		constructs.Construct
@@ -28,29 +28,29 @@ func TestEmbedded(t *testing.T) {
 	}
 	type other struct {
 		constructs.Construct
-		Place string
+		Location string
 	}
-	place := Place{stack: struct{ awscdk.Stack }{}, region: "eu-west-1", path: "A/B"}
+	location := Location{stack: struct{ awscdk.Stack }{}, region: "eu-west-1", path: "A/B"}
 	for name, test := range map[string]struct {
 		scope constructs.Construct
 		want  string
 	}{
-		"OK":          {&own{Place: place}, "A/B"},
-		"OKPart":      {&whole{part: part{place}}, "A/B"},
+		"OK":          {&own{Location: location}, "A/B"},
+		"OKPart":      {&whole{part: part{location}}, "A/B"},
 		"NotYet":      {&own{}, ""},
-		"Wrapping":    {&wrapping{own: &own{Place: place}}, ""},
+		"Wrapping":    {&wrapping{own: &own{Location: location}}, ""},
 		"WrappingNil": {&wrapping{}, ""},
-		"Other":       {&other{Place: "elsewhere"}, ""},
+		"Other":       {&other{Location: "elsewhere"}, ""},
 		"Interface":   {struct{ constructs.Construct }{}, ""},
 	} {
 		if got := embedded(test.scope).path; got != test.want {
 			t.Errorf("%s: path: got %q, want %q", name, got, test.want)
 		}
 	}
-	if got, want := place.below("GET /x").path, "A/B/GET --x"; got != want {
+	if got, want := location.below("GET /x").path, "A/B/GET --x"; got != want {
 		t.Errorf("below: got %q, want %q", got, want)
 	}
-	if got, want := (Place{}).below("A").path, "A"; got != want {
+	if got, want := (Location{}).below("A").path, "A"; got != want {
 		t.Errorf("below a stack: got %q, want %q", got, want)
 	}
 }
