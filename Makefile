@@ -7,7 +7,7 @@ CDK = npx --no-install cdk --app bin/cdk-app -c env=$(ENV) $(if $(ARCH),-c arch=
 # Node.js 20 is at its end of life, which jsii says at every synth and npm at every installation. The target node says it once.
 export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION = 20
 # Functions are built without cgo and with these flags. What is built likewise is compiled once, the CDK and AWS's SDK too.
-export GOFLAGS := $(GOFLAGS) -trimpath -buildvcs=false -tags=lambda.norpc
+export GOFLAGS := $(GOFLAGS) -trimpath -buildvcs=false -tags=lambda.norpc,timetzdata
 run synth compiled modules lint bin/cdk-app bin/onesynth bin/lint: export CGO_ENABLED = 0
 # The targets with a dot or an underscore are files.
 .PHONY: $(shell sed -n 's,^\([a-z][a-z/-]*\):.*,\1,p' Makefile)

@@ -29,6 +29,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/constructs/askahuman"
 	shared "github.com/onesynth-cdk/onesynth/constructs/platform"
+	"github.com/onesynth-cdk/onesynth/constructs/props"
 	"github.com/onesynth-cdk/onesynth/constructs/todo"
 	"github.com/onesynth-cdk/onesynth/internal/aws"
 	"github.com/onesynth-cdk/onesynth/internal/rooms"
@@ -58,7 +59,7 @@ var apps = map[string]struct {
 
 // synthesiseApps writes the assembly of each app into a folder of its name, below the folder that is its argument.
 func synthesiseApps(arguments []string) {
-	defer jsii.Close()
+	defer props.Close()
 	for name, described := range apps {
 		outdir := filepath.Join(arguments[0], name)
 		values := maps.Clone(described.context)

@@ -30,6 +30,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
+	"github.com/onesynth-cdk/onesynth/constructs/props"
 	"github.com/onesynth-cdk/onesynth/platforms"
 )
 
@@ -64,7 +65,7 @@ func run(ctx context.Context, arguments []string) error {
 	// The handlers build while the CDK starts: each takes about a second.
 	platforms.Build(ctx, chosen)
 
-	defer jsii.Close()
+	defer props.Close()
 	app := awscdk.NewApp(&awscdk.AppProps{
 		Context:            &values,
 		AnalyticsReporting: jsii.Bool(false),

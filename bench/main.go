@@ -140,7 +140,7 @@ func (b *bench) run(ctx context.Context, only, platform string) error {
 
 // compile builds a program of the repository, with further variables of the environment.
 func (b *bench) compile(ctx context.Context, name, source string, variables ...string) error {
-	cmd := exec.CommandContext(ctx, "go", "build", "-tags=lambda.norpc", "-o", b.path(name), source)
+	cmd := exec.CommandContext(ctx, "go", "build", "-tags=lambda.norpc,timetzdata", "-o", b.path(name), source)
 	cmd.Dir, cmd.Stderr, cmd.Env = b.root, os.Stderr, append(os.Environ(), variables...)
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("build %s: %w", source, err)

@@ -116,7 +116,8 @@ func (c *comparison) key(old, changed *resource) {
 	if before == after {
 		return
 	}
-	c.addBy("MultiRegion of "+changed.constructPath(), Refusal, "multi-region", changed, turns("MultiRegion", before, after),
+	c.addBy("MultiRegion of "+changed.constructPath(), Refusal, "multi-region", changed,
+		turns("MultiRegion", before, after),
 		"AWS KMS does not change it in a key: CloudFormation fails and rolls back.",
 		do("Leave MultiRegion as deployed (%s).", before),
 		do("If it has to be %s, only another key can be:", after),

@@ -83,8 +83,8 @@ func (c *comparison) permissions() {
 			}
 		}
 		if len(lost) > 0 {
-			c.addBy("the permissions (AWS::Lambda::Permission) of "+function.constructPath(), Refusal, "permissions", function,
-				"the function may no longer be invoked by "+join(lost),
+			c.addBy("the permissions (AWS::Lambda::Permission) of "+function.constructPath(), Refusal, "permissions",
+				function, "the function may no longer be invoked by "+join(lost),
 				"AWS Lambda refuses them from then on. Callers of such a route get a 500.",
 				do("Put the permissions back."),
 				do("If these are to invoke the function no more: accept this finding."))

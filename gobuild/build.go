@@ -60,10 +60,10 @@ const FormerVariable = "ONESYNTH_FORMER_HANDLERS"
 
 // Flags returns the flags that make a build reproducible and small, and leave out
 // the RPC mode that only the retired go1.x runtime used ("Define Lambda function
-// handlers in Go", AWS Lambda developer guide). They keep the build id, by which the toolchain
-// knows what it has linked. [Build] clears it in the copy that it returns.
+// handlers in Go", AWS Lambda developer guide). They link the time zones, because provided.al2023 has none. They keep
+// the build id, by which the toolchain knows what it has linked. [Build] clears it in the copy that it returns.
 func Flags() []string {
-	return []string{"-trimpath", "-buildvcs=false", "-tags=lambda.norpc", linkFlags + "-s -w"}
+	return []string{"-trimpath", "-buildvcs=false", "-tags=lambda.norpc,timetzdata", linkFlags + "-s -w"}
 }
 
 // linkFlags is the start of the flag with the linker's flags.

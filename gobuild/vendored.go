@@ -49,7 +49,7 @@ func vendored(ctx context.Context, from, wanted string, handlers []string, folde
 	own := modules[i]
 	for _, handler := range handlers {
 		if !slices.Contains(own.packages, path.Join(wanted, filepath.ToSlash(handler))) {
-			return location{}, fmt.Errorf("%s does not have %s of %s, which go mod vendor copies if a package that the "+
+			return location{}, fmt.Errorf("%s does not have %s of %s, which go mod vendor copies if a package that "+
 				"app imports names it under some build tag: import _ %q in a file "+
 				"that begins with //go:build vendoring",
 				filepath.Join(source, "modules.txt"), handler, wanted, path.Join(wanted, filepath.ToSlash(handler)))
@@ -60,8 +60,9 @@ func vendored(ctx context.Context, from, wanted string, handlers []string, folde
 	if err := own.assemble(folder, source, modules); err != nil {
 		return location{}, fmt.Errorf("making a module of the vendor folder: %w", err)
 	}
-	return location{directory: folder, prefix: "./", flags: []string{"-mod=vendor"}, environment: []string{"GOWORK=off"},
-		origin: source}, nil
+	return location{directory: folder, prefix: "./", flags: []string{"-mod=vendor"},
+		environment: []string{"GOWORK=off"},
+		origin:      source}, nil
 }
 
 // failure returns an error with the output of the toolchain, if there is any.

@@ -82,7 +82,8 @@ type Listing struct {
 // Listing is that of the source's packages.
 func (w *Workshop) Listing() Listing {
 	compiler, _ := w.toolchain.flags()
-	listing := Listing{Directory: w.toolchain.location.directory, Environment: w.toolchain.environment(), Flags: compiler}
+	listing := Listing{Directory: w.toolchain.location.directory, Environment: w.toolchain.environment(),
+		Flags: compiler}
 	for _, p := range w.toolchain.source.Packages {
 		listing.Patterns = append(listing.Patterns, w.toolchain.pattern(p))
 	}

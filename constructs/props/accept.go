@@ -9,7 +9,6 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/regioninfo"
 	"github.com/aws/constructs-go/constructs/v10"
-	"github.com/aws/jsii-runtime-go"
 
 	"github.com/onesynth-cdk/onesynth/finding"
 )
@@ -26,11 +25,7 @@ func Refuse(err error) {
 		panic(err)
 	}
 	fmt.Fprintln(os.Stderr, err)
-	// The CDK often reports an error when it ends, without a cause.
-	if nowhere, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0); err == nil {
-		os.Stderr = nowhere
-	}
-	jsii.Close()
+	Close()
 	os.Exit(1)
 }
 

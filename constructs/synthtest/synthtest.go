@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
+	"github.com/onesynth-cdk/onesynth/constructs/props"
 )
 
 // ValidationVariable tells the CDK whether to check templates by the rules of AWS CloudFormation,
@@ -47,7 +48,7 @@ func Main(m *testing.M, declare func(awscdk.App), use func(folder string) error)
 }
 
 func synthesise(folder string, declare func(awscdk.App)) {
-	defer jsii.Close()
+	defer props.Close()
 	app := awscdk.NewApp(&awscdk.AppProps{Outdir: &folder, AnalyticsReporting: jsii.Bool(false)})
 	declare(app)
 	app.Synth(nil)

@@ -6,10 +6,11 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"example.com/shortener/constructs/shortener"
+	"github.com/onesynth-cdk/onesynth/constructs/props"
 )
 
 func main() {
-	defer jsii.Close()
+	defer props.Close()
 	app := awscdk.NewApp(nil)
 	shortener.New(awscdk.NewStack(app, jsii.String("shortener"), nil), "Shortener", shortener.Props{})
 	app.Synth(nil)

@@ -138,9 +138,9 @@ func (s *stream) close() { s.records.Close() }
 // checkpoint is the mapping's name in the checkpoints.
 func (s *stream) checkpoint() string { return s.function.Name + " " + s.from.Name }
 
-// resume returns an iterator for the place in the shard that an earlier run has reached; "": the shard's first record. A
-// shard that the earlier run did not know is read from there, and so is one whose place is gone: all that is left comes
-// after it.
+// resume returns an iterator for the place in the shard that an earlier run has reached; "": the shard's first record.
+// A shard that the earlier run did not know is read from there, and so is one whose place is gone: all that is left
+// comes after it.
 func (s *stream) resume(ctx context.Context, shard string) (string, error) {
 	places := s.checkpoints.of(s.checkpoint())
 	if len(places) == 0 {

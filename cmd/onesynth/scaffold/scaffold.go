@@ -227,8 +227,8 @@ func renderFile(source string, n names) ([]byte, error) {
 	return formatted, nil
 }
 
-// destination returns where the file of a template goes. Names that begin with a dot, and main packages, have others among
-// the templates.
+// destination returns where the file of a template goes. Names that begin with a dot, and main packages, have others
+// among the templates.
 func destination(source string, n names) string {
 	name := strings.TrimSuffix(strings.TrimPrefix(source, "templates/"), ".tmpl")
 	folder, file := path.Split(name)

@@ -40,7 +40,8 @@ func (d *duck) findings(ctx context.Context, connection *sql.Conn, lake catalog.
 	var broken, unchecked []string
 	find := func(subject string, err error) {
 		failure, ok := errors.AsType[*duckdb.Error](err)
-		unknown := ok && failure.Type == duckdb.ErrorTypeCatalog && strings.Contains(failure.Msg, "Function with name") ||
+		unknown := ok && failure.Type == duckdb.ErrorTypeCatalog &&
+			strings.Contains(failure.Msg, "Function with name") ||
 			errors.Is(err, errNamesUnchecked)
 		findings = append(findings, catalog.Failure{Stack: lake.Stack, Database: lake.Database, Subject: subject,
 			Problem: err.Error(), Unchecked: unknown})

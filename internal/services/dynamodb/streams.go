@@ -212,7 +212,8 @@ func grown(record json.RawMessage) (json.RawMessage, error) {
 		json.Unmarshal(change["ApproximateCreationDateTime"], &created)); err != nil {
 		return nil, err
 	}
-	number = fmt.Sprintf("%0*d%s", dayDigits, int(created/(24*time.Hour).Seconds()), number[min(dayDigits, len(number)):])
+	day := int(created / (24 * time.Hour).Seconds())
+	number = fmt.Sprintf("%0*d%s", dayDigits, day, number[min(dayDigits, len(number)):])
 	var err error
 	if change["SequenceNumber"], err = json.Marshal(number); err == nil {
 		event["dynamodb"], err = json.Marshal(change)
@@ -223,9 +224,10 @@ func grown(record json.RawMessage) (json.RawMessage, error) {
 	return json.Marshal(event)
 }
 
-// Oldest reads the first records of a shard. The page of a shard without records has no iterator: where its first record
-// will be is known when there is one. DynamoDB Local counts the changes of all tables in one sequence, and from 1 again
-// after it has removed all: an iterator that it gives out before the first record may be behind it, or be refused.
+// Oldest reads the first records of a shard. The page of a shard without records has no iterator: where its first
+// record will be is known when there is one. DynamoDB Local counts the changes of all tables in one sequence, and from
+// 1 again after it has removed all: an iterator that it gives out before the first record may be behind it, or be
+// refused.
 func (s *Stream) Oldest(ctx context.Context, shard string) (StreamPage, error) {
 	iterator, err := s.Iterator(ctx, shard, TrimHorizon, "")
 	if err != nil {

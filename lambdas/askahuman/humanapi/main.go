@@ -4,7 +4,6 @@ package main
 import (
 	"context"
 	"time"
-	_ "time/tzdata" // provided.al2023 has no time zones of its own
 
 	service "github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/api"

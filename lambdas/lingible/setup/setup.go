@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"fmt"
 	"time"
-	_ "time/tzdata" // provided.al2023 has no time zones of its own
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"

@@ -3,7 +3,6 @@ package main
 
 import (
 	"context"
-	_ "time/tzdata" // provided.al2023 has no time zones of its own
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/cursor"

@@ -6,7 +6,6 @@ import (
 	"context"
 	"crypto/rand"
 	"time"
-	_ "time/tzdata" // provided.al2023 has no time zones of its own
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 	"github.com/google/uuid"

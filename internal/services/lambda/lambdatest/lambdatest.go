@@ -19,8 +19,8 @@ func Build(t testing.TB, packagePath, dir string) {
 			t.Fatal(err)
 		}
 	}
-	command := exec.Command("go", "build", "-tags", "lambda.norpc", "-trimpath", "-buildvcs=false", "-ldflags=-s -w",
-		"-o", filepath.Join(dir, "bootstrap"), packagePath)
+	command := exec.Command("go", "build", "-tags", "lambda.norpc,timetzdata", "-trimpath", "-buildvcs=false",
+		"-ldflags=-s -w", "-o", filepath.Join(dir, "bootstrap"), packagePath)
 	command.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if output, err := command.CombinedOutput(); err != nil {
 		t.Fatalf("go build %s: %v\n%s", packagePath, err, output)

@@ -517,6 +517,8 @@ func (s Suite) testErrors(t *testing.T, api *run, c call) {
 	errs := append([]ServiceError{{Err: errors.New("a secret"), Status: http.StatusInternalServerError, Passing: true}},
 		s.Errors...)
 	for _, test := range errs {
+		// A request waits for a read that the one before it began and left, where an instance has one read for both.
+		api := s.serve(api.Document)
 		w := api.do(c, func() error { return fmt.Errorf("doing it: %w", test.Err) })
 		if api.calls == 0 {
 			continue // The operation needs no service.
