@@ -27,8 +27,8 @@ type Client struct {
 	HTTP *http.Client
 	// Header are headers of every request. A request's own headers replace them.
 	Header http.Header
-	// Retry are statuses of replies. When a reply of such a status has Retry-After, the
-	// client makes the request again after that time. Default: none.
+	// Retry are statuses of replies after which the client makes the request again: after the time of Retry-After, or
+	// after a second, where API Gateway answers by itself. Default: none.
 	Retry []int
 	// Keyed gives each request but a GET an Idempotency-Key of its own, unless its headers have one.
 	Keyed bool
@@ -105,8 +105,14 @@ func (c *Client) Send(ctx context.Context, method, path string, header http.Head
 		r, err := c.sendOnce(ctx, method, path, header, body)
 		r.Retries = retries
 		after, told := r.RetryAfter()
-		if err != nil || !told || !slices.Contains(c.Retry, r.Status) || retries == mostRetries {
+		if err != nil || !slices.Contains(c.Retry, r.Status) || retries == mostRetries {
 			return r, err
+		}
+		if !told {
+			if r.Status != http.StatusServiceUnavailable {
+				return r, nil
+			}
+			after = time.Second
 		}
 		select {
 		case <-time.After(after):

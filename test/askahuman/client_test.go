@@ -239,8 +239,12 @@ func (a agent) try(t testing.TB, method, path string, body any) onesynthtest.Rep
 	return a.MustSend(t, method, path, a.header(), body)
 }
 
+// ask asks a question; with a key, if the client makes requests again.
 func (a agent) ask(t testing.TB, question ask) submission {
 	t.Helper()
+	if len(a.Retry) > 0 && question.IdempotencyKey == "" {
+		question.IdempotencyKey = onesynthtest.Unique("key")
+	}
 	return onesynthtest.Read[submission](t, a.try(t, http.MethodPost, "/agent/questions", question), http.StatusCreated)
 }
 

@@ -13,6 +13,7 @@ import (
 func TestAgentListPagesWhileMoreAreAsked(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, shared(t))
+	c.Retry = onesynthtest.Busy
 	asker := c.newAgent()
 	var asked []string
 	for range 7 {
@@ -44,6 +45,7 @@ func TestAgentListPagesWhileMoreAreAsked(t *testing.T) {
 func TestFeedPagesWhileOthersWrite(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, shared(t))
+	c.Retry = onesynthtest.Busy
 	asker, reader := c.newAgent(), c.newPerson()
 	// An audience keeps the feed short that all tests share.
 	question := textQuestion(3)

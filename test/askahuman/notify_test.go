@@ -304,8 +304,12 @@ func TestOverlappingRunsNotifyOnce(t *testing.T) {
 					t.Error("no run has died: the test has shown nothing")
 				}
 			}
-			if err := overlapping(); err != nil {
-				t.Fatal(err)
+			// A run ends with its time. On a busy machine it leaves people to the next one.
+			for sent := -1; sent < len(target.pushes(t)); {
+				sent = len(target.pushes(t))
+				if err := overlapping(); err != nil {
+					t.Fatal(err)
+				}
 			}
 
 			perPerson, perQuestion := map[int]int{}, map[string]int{}

@@ -30,7 +30,7 @@ const (
 func fill(ctx context.Context, run *local.Runner, table engine.Table) error {
 	const atOnce = 25
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(8)
+	group.SetLimit(2)
 	for first := 0; first < manyItems; first += atOnce {
 		group.Go(func() error {
 			var requests []types.WriteRequest

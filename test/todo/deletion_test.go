@@ -38,6 +38,7 @@ func TestKilledDeletionIsFinished(t *testing.T) {
 			return batchingWindow.ReplaceAll(template, []byte(`"MaximumBatchingWindowInSeconds": 1`))
 		}))}
 	one, neighbour := newUser(t, on), newUser(t, on)
+	one.Retry = []int{http.StatusServiceUnavailable}
 	kept := neighbour.create(t, input{"title": "Another user's"})
 	function := on.Function(t, "Eraser")
 	const tasks = 1000
