@@ -30,7 +30,8 @@ type command struct {
 // cdkJSON is a cdk.json whose app writes the assembly in the folder next, with the present code. A child of it would
 // outlive it.
 func cdkJSON(version string) string {
-	build := "CGO_ENABLED=0 GOFLAGS= go build -trimpath -buildvcs=false -tags=lambda.norpc,timetzdata '-ldflags=-s -w' -o " +
+	build := "CGO_ENABLED=0 GOFLAGS= go build -trimpath -buildvcs=false -tags=lambda.norpc,timetzdata " +
+		"'-ldflags=-s -w' -o " +
 		"$CDK_OUTDIR/asset.code/bootstrap ./lambdas/worker"
 	script := "test ! -e broken || { echo the construct is wrong; exit 3; }; sleep 600 & cp -R next $CDK_OUTDIR && " +
 		build

@@ -121,9 +121,21 @@ func (r *Runner) readFunctions(ctx context.Context, d *design, folder string) er
 	if err := lambda.BuildForThisMachine(ctx, functions, r.searched(), compare, r.log.line); err != nil {
 		return errors.Join(append(problems, err)...)
 	}
+	for _, wanted := range slices.Sorted(maps.Keys(r.options.Environment)) {
+		if _, err := dev.Find(functions, wanted); err != nil {
+			problems = append(problems, fmt.Errorf("environment: %w", err))
+		}
+	}
 	d.roles = map[string]*policy.Role{}
 	for i := range functions {
 		f := &functions[i]
+		for _, name := range []string{f.Label, f.Name} {
+			if given := r.options.Environment[name]; len(given) > 0 && f.Environment == nil {
+				f.Environment = maps.Clone(given)
+			} else {
+				maps.Copy(f.Environment, given)
+			}
+		}
 		f.AccessKeyID, f.SecretAccessKey = accessKey(), secretKey
 		for name, value := range f.Environment {
 			if value == fcmAddress {
@@ -205,6 +217,15 @@ func (r *Runner) refuseUnsupported(d *design) error {
 		refused = append(refused, "  "+resource.String())
 		custom = custom || strings.HasPrefix(resource.Type, "Custom::") ||
 			resource.Type == "AWS::CloudFormation::CustomResource"
+	}
+	for _, unserved := range d.assembly.Unserved() {
+		property := unserved.Property
+		if !property.Refused || slices.Contains(r.options.AllowUnsupported, property.String()) {
+			without[property.String()]++
+			continue
+		}
+		refused = append(refused, fmt.Sprintf("  %s: %s: %s, or go on without it by --allow-unsupported %s",
+			unserved.Resource, property.Name, property.Instead, property))
 	}
 	if len(refused) == 0 {
 		if r.design.Load() == nil {

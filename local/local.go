@@ -93,8 +93,11 @@ type Options struct {
 	// WebhookEndpoints are addresses on this machine to which functions may send webhooks, with all below them, such as
 	// http://127.0.0.1:9000/hooks. Default: webhooks go to Runner.WebhooksURL alone, and past this machine.
 	WebhookEndpoints []string
-	// AllowUnsupported are resource types that may stay without effect.
+	// AllowUnsupported are resource types, and properties as TYPE.PROPERTY, that may stay without effect.
 	AllowUnsupported []string
+	// Environment are further variables of functions, by the function as Debug names it: addresses and test keys of
+	// this machine, which no template has. They replace variables of the template. Default: none.
+	Environment map[string]map[string]string
 	// MaxInstances is the most processes of one function. Default: four per processor, at least eight.
 	MaxInstances int
 	// SweepInterval is the time from one walk over the tables, which deletes expired items, to the next. Default: 30 s;

@@ -709,6 +709,13 @@ func TestStartRefuses(t *testing.T) {
 			is: local.ErrUnsupported, says: []string{"AWS::ElastiCache::CacheCluster", "Items/Cache",
 				"AWS::EKS::Cluster", "--allow-unsupported"},
 		},
+		"UnsupportedProperty": {
+			change: func(t object) {
+				properties(t, "Function")["Layers"] = []any{"arn:aws:lambda:eu-west-1:1:layer:x:1"}
+			},
+			is: local.ErrUnsupported, says: []string{"Layers: put what the layers hold into the function's code",
+				"--allow-unsupported AWS::Lambda::Function.Layers"},
+		},
 		"CustomResource": {
 			change: func(t object) {
 				t["Resources"].(object)["Own"] = object{"Type": "Custom::Own",
@@ -716,6 +723,9 @@ func TestStartRefuses(t *testing.T) {
 			},
 			is: local.ErrUnsupported, says: []string{"Custom::Own", "runs during a deployment", "--stack"},
 		},
+		"Environment": {options: func(o *local.Options) {
+			o.Environment = map[string]map[string]string{"wroker": {"OWN": "x"}}
+		}, says: []string{`environment: got "wroker", which is no function of the run: write one of worker`}},
 		"NoAssembly": {options: func(o *local.Options) {
 			o.Assembly = os.TempDir()
 		}, is: assembly.ErrNoAssembly, says: []string{"make synth"}},
@@ -987,9 +997,14 @@ func TestWithoutEffect(t *testing.T) {
 		"Action": "lambda:InvokeFunction", "FunctionName": arn("Function"), "Principal": "events.amazonaws.com",
 		"SourceArn": arn("Beside4"),
 	}}
-	_, printed := start(t, changed, func(o *local.Options) { o.AllowUnsupported = []string{"AWS::EKS::Cluster"} })
+	properties(changed, "Function")["Layers"] = []string{"arn:aws:lambda:eu-west-1:1:layer:x:1"}
+	properties(changed, "Function")["VpcConfig"] = object{"SubnetIds": []string{"subnet-1"}}
+	_, printed := start(t, changed, func(o *local.Options) {
+		o.AllowUnsupported = []string{"AWS::EKS::Cluster", "AWS::Lambda::Function.Layers"}
+	})
 	const line = "without effect here: AWS::EKS::Cluster (1), AWS::Events::Rule (1, which fire nothing), " +
-		"AWS::Route53::HostedZone (1), AWS::Route53::RecordSet (2)\n"
+		"AWS::Lambda::Function.Layers (1), AWS::Lambda::Function.VpcConfig (1), AWS::Route53::HostedZone (1), " +
+		"AWS::Route53::RecordSet (2)\n"
 	if got := printed.String(); strings.Count(got, line) != 1 || strings.Count(got, "without effect") != 1 {
 		t.Errorf("printed %s", got)
 	}
@@ -1031,6 +1046,18 @@ func TestPlatformPorts(t *testing.T) {
 	if apis := rooms.Of(r).APIs; len(apis) != 2 || apis[0].Name != "items" ||
 		apis[0].URL != fmt.Sprint("http://127.0.0.1:", port) || apis[1].URL == apis[0].URL {
 		t.Errorf("got %+v", apis)
+	}
+}
+
+// A function has the variables that only this machine has, beside those of its template.
+func TestEnvironmentOfThisMachine(t *testing.T) {
+	t.Parallel()
+	r, _ := start(t, template(), func(o *local.Options) {
+		o.Environment = map[string]map[string]string{"worker": {"OWN": "of this machine"}}
+	})
+	code, body := call(t, "GET", rooms.Of(r).APIs[0].URL+"/environment", "")
+	if code != 200 || !strings.Contains(body, `"own":"of this machine"`) || strings.Contains(body, `"table":""`) {
+		t.Errorf("got %d %s", code, body)
 	}
 }
 

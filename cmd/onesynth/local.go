@@ -42,7 +42,7 @@ type localCommand struct {
 	AccessKey        string            `help:"Access key of the database within DynamoDB Local, which has one for each: letters and digits." default:"onesynth" placeholder:"KEY"`
 	Bedrock          string            `help:"URL of a server to which functions' requests to models of Amazon Bedrock (Converse) are forwarded. Default: they fail." env:"AWS_ENDPOINT_URL_BEDROCK_RUNTIME" placeholder:"URL"`
 	WebhookEndpoint  []string          `help:"Address on this machine to which webhooks may go, with all below it, besides the console's; may be repeated." placeholder:"URL"`
-	AllowUnsupported []string          `help:"Resource type that may stay without effect; may be repeated." placeholder:"TYPE"`
+	AllowUnsupported []string          `help:"Resource type, or property of one (TYPE.PROPERTY), that may stay without effect; may be repeated." placeholder:"TYPE"`
 	SSMParameter     map[string]string `name:"ssm-parameter" help:"Value of a parameter of Systems Manager that exists elsewhere; may be repeated." placeholder:"NAME=VALUE"`
 	MaxInstances     int               `help:"Most processes of one function. Default: four per processor, at least eight." placeholder:"N"`
 	SweepInterval    time.Duration     `help:"Time from one walk over the tables, which deletes expired items, to the next; negative: they stay until POST /sweep of the console." default:"30s"`
@@ -59,7 +59,7 @@ type localCommand struct {
 
 // Help returns the text of --help below the summary.
 func (c *localCommand) Help() string {
-	return `The cdk.json of the working folder may say the same under the context key onesynth, as {"context": {"onesynth": {"ports": {"STACK": 9001}}}}; its members are stacks, port, consolePort, ports, allowUnsupported and ssmParameters. Flags win.`
+	return `The cdk.json of the working folder may say the same under the context key onesynth, as {"context": {"onesynth": {"ports": {"STACK": 9001}}}}; its members are stacks, port, consolePort, ports, allowUnsupported, ssmParameters and environment. Flags win.`
 }
 
 // Run runs the assembly until it is interrupted.
@@ -81,7 +81,7 @@ func (c *localCommand) options(set target.Settings) local.Options {
 		Port:             *cmp.Or((*int)(c.Port), set.Port, &platform),
 		ConsolePort:      *cmp.Or((*int)(c.ConsolePort), set.ConsolePort, &console),
 		AllowUnsupported: append(c.AllowUnsupported, set.AllowUnsupported...), SSMParameters: map[string]string{},
-		ModelsURL: c.Bedrock, WebhookEndpoints: c.WebhookEndpoint,
+		Environment: set.Environment, ModelsURL: c.Bedrock, WebhookEndpoints: c.WebhookEndpoint,
 		MaxInstances: c.MaxInstances, SweepInterval: c.SweepInterval, InitialData: !c.NoInitialData,
 		NoSchedules: c.NoSchedules, Watch: c.Watch, App: c.App, Context: c.Context, Debug: c.Debug,
 		DebugPort: c.DebugPort,

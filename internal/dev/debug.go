@@ -35,9 +35,9 @@ type Debugger struct {
 // Attach gives the function a debugger, and code for it, and returns its name. Errors: [ErrNoDelve], and those of a
 // build.
 func (d Debugger) Attach(ctx context.Context, functions []lambda.Declared) (name string, err error) {
-	f, err := chooseDebugged(functions, d.Function)
+	f, err := Find(functions, d.Function)
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("debug: %w", err)
 	}
 	delve, err := findDelve(ctx)
 	if err != nil {
@@ -64,8 +64,8 @@ func (d Debugger) Attach(ctx context.Context, functions []lambda.Declared) (name
 	return f.Name, nil
 }
 
-// chooseDebugged finds the function that a person means.
-func chooseDebugged(functions []lambda.Declared, wanted string) (*lambda.Declared, error) {
+// Find returns the function that a person means: by its name, or by the last part of its package.
+func Find(functions []lambda.Declared, wanted string) (*lambda.Declared, error) {
 	var all []string
 	for i := range functions {
 		f := &functions[i]
@@ -79,8 +79,7 @@ func chooseDebugged(functions []lambda.Declared, wanted string) (*lambda.Declare
 		all = append(all, one)
 	}
 	slices.Sort(all)
-	return nil, fmt.Errorf("debug: got %q, which is no function of the run: write one of %s", wanted,
-		strings.Join(all, ", "))
+	return nil, fmt.Errorf("got %q, which is no function of the run: write one of %s", wanted, strings.Join(all, ", "))
 }
 
 // findDelve finds delve on the PATH, or where "go install" puts it.

@@ -7,7 +7,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/internal/services/lambda"
 )
 
-func TestChooseDebugged(t *testing.T) {
+func TestFind(t *testing.T) {
 	t.Parallel()
 	functions := []lambda.Declared{
 		{Function: lambda.Function{Name: "stack-One", Label: "one"}},
@@ -16,12 +16,12 @@ func TestChooseDebugged(t *testing.T) {
 	}
 	for i, names := range [][]string{{"one", "stack-One"}, {"two", "stack-Two"}, {"three"}} {
 		for _, name := range names {
-			if got, err := chooseDebugged(functions, name); err != nil || got != &functions[i] {
+			if got, err := Find(functions, name); err != nil || got != &functions[i] {
 				t.Errorf("%s: got %+v, %v", name, got, err)
 			}
 		}
 	}
-	if _, err := chooseDebugged(functions, "One"); err == nil ||
+	if _, err := Find(functions, "One"); err == nil ||
 		!strings.Contains(err.Error(),
 			`got "One", which is no function of the run: write one of one (stack-One), three, two (stack-Two)`) {
 		t.Errorf("got %v", err)

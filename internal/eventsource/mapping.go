@@ -87,7 +87,6 @@ type declaration struct {
 	Enabled                        *bool
 	BatchSize                      *int
 	MaximumBatchingWindowInSeconds int
-	TumblingWindowInSeconds        int
 	StartingPosition               string
 	FunctionResponseTypes          []string
 	BisectBatchOnFunctionError     bool

@@ -63,9 +63,6 @@ func (m *mapping) readStream(of *assembly.Assembly, declared declaration) ([]rig
 			declared.EventSourceArn)
 	}
 	m.delivery.Table, m.origin = m.from.Name, trace.Origin{Kind: trace.Stream, Path: m.from.Name}
-	if declared.TumblingWindowInSeconds > 0 {
-		return nil, errors.New("TumblingWindowInSeconds is not served by a local run: leave it out")
-	}
 	if !slices.Contains([]string{dynamodb.Latest, dynamodb.TrimHorizon}, s.position) {
 		return nil, fmt.Errorf("got StartingPosition %q: write LATEST or TRIM_HORIZON", s.position)
 	}

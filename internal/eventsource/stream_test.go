@@ -839,8 +839,6 @@ func TestMappingErrors(t *testing.T) {
 			"no such function"},
 		"no position": {source, "LATEST or TRIM_HORIZON"},
 		"batch size":  {source + `, "StartingPosition": "LATEST", "BatchSize": 0`, "write 1 to 10000"},
-		"tumbling window": {source + `, "StartingPosition": "LATEST", "TumblingWindowInSeconds": 5`,
-			"TumblingWindowInSeconds"},
 		"unknown destination": {source +
 			`, "StartingPosition": "LATEST", "DestinationConfig": {"OnFailure": {"Destination": "arn:aws:sns:us-east-1:1:x"}}`,
 			"failure destination"},

@@ -821,28 +821,6 @@ func TestConcurrentRequests(t *testing.T) {
 	}
 }
 
-func TestFIFOQueuesAreRefused(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	for name, text := range map[string]string{
-		"manifest.json": `{"artifacts": {"Stack": {"type": "aws:cloudformation:stack", "properties": {"templateFile": "t.json"}}}}`,
-		"t.json":        `{"Resources": {"Q": {"Type": "AWS::SQS::Queue", "Properties": {"FifoQueue": true}}}}`,
-	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	loaded, err := assembly.Load(dir, assembly.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := services.New(services.Options{Assembly: loaded,
-		DynamoDB: tables.ServiceOptions{EngineURL: "http://127.0.0.1:1"}}); err == nil ||
-		!strings.Contains(err.Error(), "FIFO") {
-		t.Errorf("got %v", err)
-	}
-}
-
 // BenchmarkGetItem compares reading through the endpoint with reading from the engine directly.
 func BenchmarkGetItem(b *testing.B) {
 	f := start(b, everything)

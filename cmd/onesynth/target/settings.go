@@ -26,10 +26,12 @@ type Settings struct {
 	Port, ConsolePort *int
 	// Ports are the ports of the first HTTP APIs of stacks, by the stack's name or display id.
 	Ports map[string]int
-	// AllowUnsupported are resource types, as --allow-unsupported takes them.
+	// AllowUnsupported are resource types and properties, as --allow-unsupported takes them.
 	AllowUnsupported []string
 	// SSMParameters are values of parameters of AWS Systems Manager that exist elsewhere, by name.
 	SSMParameters map[string]string
+	// Environment are variables of functions on this machine, by function.
+	Environment map[string]map[string]string
 }
 
 // ReadSettings reads the cdk.json of the working folder. It returns the zero settings if the file or the key is
@@ -72,6 +74,8 @@ func parseSettings(text []byte) (Settings, error) {
 		"allowUnsupported": {&read.AllowUnsupported, `a list of resource types, such as ["AWS::EKS::Cluster"]`},
 		"ssmParameters": {&read.SSMParameters,
 			`an object of names and values, such as {"/company/vpc": "vpc-0a1b2c3d"}`},
+		"environment": {&read.Environment,
+			`an object of functions and their variables, such as {"notesapi": {"HOTEL_WEBHOOK": "http://localhost:9000"}}`},
 	}
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal(given, &object); err != nil || object == nil {

@@ -20,22 +20,23 @@ func TestParseSettings(t *testing.T) {
 	}{
 		"All": {
 			text: `{"app": "go run .", "context": {"other": 1, "onesynth": {"stacks": ["Dev/*"], "port": 9000, "consolePort": 0, "ports": {"Dev/Ask": 9001},
-			"allowUnsupported": ["AWS::EKS::Cluster"], "ssmParameters": {"/company/vpc": "vpc-1"}}}}`,
+			"allowUnsupported": ["AWS::EKS::Cluster"], "ssmParameters": {"/company/vpc": "vpc-1"}, "environment": {"api": {"KEY": "test"}}}}}`,
 			want: Settings{Stacks: []string{"Dev/*"}, Port: &port, ConsolePort: &console,
 				Ports:            map[string]int{"Dev/Ask": 9001},
 				AllowUnsupported: []string{"AWS::EKS::Cluster"},
-				SSMParameters:    map[string]string{"/company/vpc": "vpc-1"}}},
+				SSMParameters:    map[string]string{"/company/vpc": "vpc-1"},
+				Environment:      map[string]map[string]string{"api": {"KEY": "test"}}}},
 		"Empty":     {text: `{"context": {"onesynth": {}}}`},
 		"NoContext": {text: `{"app": "go run ."}`},
 		"NoKey":     {text: `{"context": {}}`},
 		"NoJSON":    {text: `{`, problem: []string{"got no JSON object"}},
 		"NoObject": {text: `{"context": {"onesynth": ["AWS::EKS::Cluster"]}}`,
 			problem: []string{
-				`context.onesynth: got ["AWS::EKS::Cluster"]: write an object with any of allowUnsupported, consolePort, port, ports, ssmParameters, stacks`}},
+				`context.onesynth: got ["AWS::EKS::Cluster"]: write an object with any of allowUnsupported, consolePort, environment, port, ports, ssmParameters, stacks`}},
 		"Null": {text: `{"context": {"onesynth": null}}`, problem: []string{"context.onesynth: got null"}},
 		"Unknown": {text: `{"context": {"onesynth": {"prot": 1, "allow-unsupported": []}}}`,
 			problem: []string{
-				`context.onesynth: got "prot": allowed are allowUnsupported, consolePort, port, ports, ssmParameters, stacks; remove or rename it`,
+				`context.onesynth: got "prot": allowed are allowUnsupported, consolePort, environment, port, ports, ssmParameters, stacks; remove or rename it`,
 				`got "allow-unsupported"`}},
 		"OtherType": {text: `{"context": {"onesynth": {"port": "9000", "stacks": "Dev"}}}`,
 			problem: []string{`context.onesynth.port: got "9000": write a port from 0 to 65535`,

@@ -275,8 +275,9 @@ func entryOf(kind string) typeEntry {
 	return types[kind]
 }
 
-// WithoutEffect counts, by type, the resources that companies put beside a platform. A local run takes them without their
-// effect, and should say so. Resources without effect that platforms themselves have, such as alarms, do not count.
+// WithoutEffect counts, by type, the resources that companies put beside a platform. A local run takes them without
+// their effect, and should say so. Resources without effect that platforms themselves have, such as alarms, do not
+// count.
 func (a *Assembly) WithoutEffect() map[string]int {
 	counts := map[string]int{}
 	for _, resource := range a.Resources(slices.Collect(maps.Keys(withoutEffect))...) {

@@ -30,9 +30,7 @@ type functionProperties struct {
 	LoggingConfig                struct{ LogGroup string }
 	TracingConfig                struct{ Mode string }
 	DeadLetterConfig             struct{ TargetArn string }
-	Layers                       []string
 	Architectures                []string
-	VpcConfig                    map[string]any
 }
 
 // Declared is a function of the assembly.
@@ -55,14 +53,11 @@ func Read(a *assembly.Assembly, folder string) (functions []Declared, problems [
 			FunctionName             string
 			MaximumEventAgeInSeconds int
 			MaximumRetryAttempts     *int
-			DestinationConfig        struct{ OnFailure, OnSuccess struct{ Destination string } }
+			DestinationConfig        struct{ OnFailure struct{ Destination string } }
 		}
 		if err := resource.Decode(&p); err != nil {
 			problems = append(problems, err)
 			continue
-		}
-		if p.DestinationConfig.OnSuccess.Destination != "" {
-			problems = append(problems, fmt.Errorf("%s: OnSuccess destinations are not run locally", resource))
 		}
 		if d := p.DestinationConfig.OnFailure.Destination; d != "" && !a.IsQueue(d) {
 			problems = append(problems, fmt.Errorf(
@@ -112,8 +107,6 @@ func readFunction(a *assembly.Assembly, resource *assembly.Resource, async Async
 			resource, p.Runtime)
 	case p.Code.S3Key == "":
 		return Declared{}, fmt.Errorf("%s: its code is not an asset of the assembly", resource)
-	case len(p.Layers) > 0:
-		return Declared{}, fmt.Errorf("%s: layers are not run locally", resource)
 	}
 	asset, err := a.Asset(p.Code.S3Key)
 	if err != nil {

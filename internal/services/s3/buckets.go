@@ -133,23 +133,13 @@ func (s *Store) Prepare(source *assembly.Assembly) (apply func(), err error) {
 	next, events := map[string]*bucket{}, map[string]bool{}
 	for _, resource := range source.Resources("AWS::S3::Bucket") {
 		var declared struct {
-			NotificationConfiguration, WebsiteConfiguration, ReplicationConfiguration map[string]any
+			NotificationConfiguration struct{ EventBridgeConfiguration map[string]any }
 		}
 		if err := resource.Decode(&declared); err != nil {
 			return nil, err
 		}
-		bridge, sends := declared.NotificationConfiguration["EventBridgeConfiguration"].(map[string]any)
-		events[resource.Name] = sends && bridge["EventBridgeEnabled"] != false
-		delete(declared.NotificationConfiguration, "EventBridgeConfiguration")
-		for property, given := range map[string]map[string]any{
-			"NotificationConfiguration": declared.NotificationConfiguration,
-			"WebsiteConfiguration":      declared.WebsiteConfiguration,
-			"ReplicationConfiguration":  declared.ReplicationConfiguration,
-		} {
-			if len(given) > 0 {
-				return nil, fmt.Errorf("%s: %s is not served by a local run: leave it out", resource, property)
-			}
-		}
+		bridge := declared.NotificationConfiguration.EventBridgeConfiguration
+		events[resource.Name] = bridge != nil && bridge["EventBridgeEnabled"] != false
 		if next[resource.Name] = former[resource.Name]; next[resource.Name] != nil {
 			continue
 		}

@@ -221,12 +221,6 @@ func TestNewRefuses(t *testing.T) {
 	for name, test := range map[string]struct{ resources, file, says string }{
 		"Damaged": {resources, "short", "is not an object of an earlier run"},
 		"Foreign": {resources, strings.Repeat("x", 100), "remove it and start again"},
-		"Notification": {
-			`{"Events": {"Type": "AWS::S3::Bucket", "Properties": {"BucketName": "events", "NotificationConfiguration": {"QueueConfigurations": []}}}}`,
-			"", "NotificationConfiguration"},
-		"Website": {
-			`{"Events": {"Type": "AWS::S3::Bucket", "Properties": {"BucketName": "events", "WebsiteConfiguration": {"IndexDocument": "x"}}}}`,
-			"", "WebsiteConfiguration"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

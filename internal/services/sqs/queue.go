@@ -108,7 +108,6 @@ func (s *Service) Prepare(source *assembly.Assembly) (apply func(), err error) {
 	redrives, read := map[*Queue]redrive{}, map[string]*Queue{}
 	for _, resource := range source.Resources("AWS::SQS::Queue") {
 		var declared struct {
-			FifoQueue                     any
 			VisibilityTimeout             *number
 			MessageRetentionPeriod        *number
 			ReceiveMessageWaitTimeSeconds number
@@ -117,9 +116,6 @@ func (s *Service) Prepare(source *assembly.Assembly) (apply func(), err error) {
 		}
 		if err := resource.Decode(&declared); err != nil {
 			return nil, err
-		}
-		if declared.FifoQueue != nil && fmt.Sprint(declared.FifoQueue) != "false" {
-			return nil, fmt.Errorf("%s: FIFO queues are not served by a local run: use a standard queue", resource)
 		}
 		seconds := func(given *number, otherwise time.Duration) time.Duration {
 			if given == nil {
