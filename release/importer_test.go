@@ -55,7 +55,7 @@ func TestImporters(t *testing.T) {
 		t.Cleanup(func() { makeWritable(t, cache) })
 		linkModule(t, cache, "github.com/aws/aws-cdk-go/awscdk/v2")
 		i.Environment = append(i.Environment, "GOMODCACHE="+cache,
-			"GOPROXY=file://"+proxy(t, library, "v0.1.0")+","+importertest.CacheProxy(t))
+			"GOPROXY=file://"+proxy(t, importertest.ModulePath, library, "v0.1.0")+","+importertest.CacheProxy(t))
 		get := []string{"go", "get"}
 		for _, p := range platforms.All() {
 			get = append(get, importertest.ModulePath+"/constructs/"+p.Name()+"@v0.1.0")
@@ -160,11 +160,11 @@ func reportWeight(t *testing.T, i *importertest.Importer, cache string) {
 	}
 }
 
-// proxy writes a module proxy that has the library in that version.
-func proxy(t *testing.T, library, version string) string {
+// proxy writes a module proxy that has the library under that path in that version.
+func proxy(t *testing.T, path, library, version string) string {
 	t.Helper()
 	folder := t.TempDir()
-	versions := filepath.Join(folder, filepath.FromSlash(importertest.ModulePath), "@v")
+	versions := filepath.Join(folder, filepath.FromSlash(path), "@v")
 	if err := os.MkdirAll(versions, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +173,7 @@ func proxy(t *testing.T, library, version string) string {
 		t.Fatal(err)
 	}
 	defer archive.Close()
-	if err := modzip.CreateFromDir(archive, module.Version{Path: importertest.ModulePath, Version: version},
+	if err := modzip.CreateFromDir(archive, module.Version{Path: path, Version: version},
 		library); err != nil {
 		t.Fatal(err)
 	}

@@ -95,17 +95,20 @@ func first(t *testing.T) (commands []string, answer string) {
 	return []string{parts[0], parts[1], last}, "{" + answer
 }
 
-// newProject carries out README.md's first command, with this checkout.
+// newProject carries out README.md's first command, in another folder.
 func newProject(t *testing.T, init string) *project {
 	t.Helper()
 	root, onesynth := platform.Root(t), commandtest.Path(t)
-	words := strings.Fields(init)
-	if want := "go run " + scaffold.LibraryModule() + "/cmd/onesynth@latest init"; len(words) != 5 ||
-		strings.Join(words[:4], " ") != want {
-		t.Fatalf("README.md: got %q, want %s NAME", init, want)
+	name, ok := strings.CutPrefix(init, "make init NAME=")
+	made := exec.CommandContext(t.Context(), "make", "-n", "-o", "bin/onesynth", "init", "NAME="+name)
+	made.Dir = root
+	carried, err := made.Output()
+	if want := "bin/onesynth init " + name + " --dir ../" + name; !ok || err != nil ||
+		strings.TrimSpace(string(carried)) != want {
+		t.Fatalf("README.md: %s does %q, %v; want %q", init, carried, err, want)
 	}
 	stand := programs(t, map[string]string{"npm": fmt.Sprintf(npm, filepath.Join(root, "node_modules"))})
-	p := &project{name: words[4], folder: filepath.Join(t.TempDir(), words[4])}
+	p := &project{name: name, folder: filepath.Join(t.TempDir(), name)}
 	p.environment = append(os.Environ(), "GOWORK=off", "CDK_VALIDATION=false",
 		"PATH="+stand+string(filepath.ListSeparator)+os.Getenv("PATH"))
 	command := exec.CommandContext(t.Context(), onesynth, "init", p.name, "--onesynth", root)
@@ -146,14 +149,14 @@ func TestProject(t *testing.T) {
 
 // checkRun carries out README.md's second and third command, and compares the answer up to what is new each time.
 func (p *project) checkRun(t *testing.T, run, request, answer string) {
-	if want := "make -C " + p.name + " run"; run != want {
+	if want := "make -C ../" + p.name + " run"; run != want {
 		t.Fatalf("README.md: got %q, want %q", run, want)
 	}
 	api, console := p.start(t)
 	asked := strings.NewReplacer("localhost:8080", strings.TrimPrefix(api, "http://"), "onesynth token",
 		"onesynth token --console "+console).Replace(request)
 	curl := p.command(t.Context(), "bash", "-c", asked)
-	curl.Dir = filepath.Dir(p.folder)
+	curl.Dir = p.folder // as any folder beside it
 	got, err := curl.Output()
 	if want := anew.ReplaceAllString(answer, ""); err != nil ||
 		strings.TrimSpace(anew.ReplaceAllString(string(got), "")) != want {
@@ -228,7 +231,7 @@ func (p *project) freePorts(t *testing.T) {
 	if err := json.Unmarshal(content, &settings); err != nil {
 		t.Fatal(err)
 	}
-	settings["context"] = map[string]any{"onesynth": map[string]any{"port": 0, "consolePort": 0}}
+	settings["context"].(map[string]any)["onesynth"] = map[string]any{"port": 0, "consolePort": 0}
 	if content, err = json.Marshal(settings); err != nil {
 		t.Fatal(err)
 	}

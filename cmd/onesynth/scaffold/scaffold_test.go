@@ -91,6 +91,24 @@ func TestWrite(t *testing.T) {
 	}
 }
 
+// The cdk.json has the feature flags that the CDK recommends for a new app: what `cdk flags` reports is what it did not
+// have.
+func TestFeatureFlags(t *testing.T) {
+	t.Parallel()
+	const file = "node_modules/aws-cdk/lib/init-templates/.recommended-feature-flags.json"
+	var recommended map[string]any
+	var settings struct{ Context map[string]any }
+	for text, into := range map[string]any{read(t, filepath.Join(root, file)): &recommended,
+		written(t, scaffold.Project{Name: "links", Version: "v0.3.1"})["cdk.json"]: &settings} {
+		if err := json.Unmarshal([]byte(text), into); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff(recommended, settings.Context); diff != "" {
+		t.Errorf("cdk.json has other flags than %s (-CDK +cdk.json):\n%s", file, diff)
+	}
+}
+
 // The go.mod requires the version of the command. With a checkout, it takes the library from there.
 func TestGoMod(t *testing.T) {
 	t.Parallel()
