@@ -72,8 +72,10 @@ type Table struct {
 	Description string
 	// Key is the primary key.
 	Key Key
-	// Attributes are all attributes that items may have, keys included.
+	// Attributes are all attributes that items may have, keys included: a function's write of another one is refused.
 	Attributes []Attribute
+	// Open lets items have further attributes.
+	Open bool
 	// Indexes are the global secondary indexes.
 	Indexes []Index
 	// TimeToLive names the attribute that holds the second, in Unix time, after

@@ -16,6 +16,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 
@@ -640,7 +641,9 @@ func (db *DB) prepare(w Write) (part prepared, err error) {
 	table, _ := db.database.Table(w.table)
 	part.table = aws.String(db.names[w.table])
 	if w.operation == schema.PutItem {
-		part.item, err = Marshal(w.item)
+		if part.item, err = Marshal(w.item); err == nil {
+			err = allDeclared(table, maps.Keys(part.item))
+		}
 	} else {
 		part.key, err = keyOf(table, w.key)
 	}
@@ -658,7 +661,44 @@ func (db *DB) prepare(w Write) (part prepared, err error) {
 	if built {
 		part.Expression, err = builder.Build()
 	}
+	if err == nil && w.operation == schema.UpdateItem {
+		err = allDeclared(table, updated(part.Expression))
+	}
 	return part, err
+}
+
+// allDeclared returns an error for an attribute that the table does not declare. Nothing else would find a name that is
+// misspelt: DynamoDB stores it.
+func allDeclared(table schema.Table, names iter.Seq[string]) error {
+	if table.Open {
+		return nil
+	}
+	for name := range names {
+		if !slices.ContainsFunc(table.Attributes, func(a schema.Attribute) bool { return a.Name == name }) {
+			return fmt.Errorf("the table %s has no attribute %q: spell it as in the schema, add it to Attributes "+
+				"there, or set Open", table.Name, name)
+		}
+	}
+	return nil
+}
+
+// updated are the attributes of an item that an update changes. What follows a point is within one.
+func updated(e expression.Expression) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		text, names := aws.ToString(e.Update()), e.Names()
+		for i := range len(text) {
+			if text[i] != '#' || i > 0 && text[i-1] == '.' {
+				continue
+			}
+			end := i + 1
+			for end < len(text) && text[end] >= '0' && text[end] <= '9' {
+				end++
+			}
+			if !yield(names[text[i:end]]) {
+				return
+			}
+		}
+	}
 }
 
 func (db *DB) pattern(name string, operation schema.Operation) (*access, error) {

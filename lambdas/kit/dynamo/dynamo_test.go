@@ -303,6 +303,39 @@ func TestOnlyDeclaredRequests(t *testing.T) {
 	}
 }
 
+// Items have the attributes that their table declares, unless it is open. What is within one is the item's own matter.
+func TestOnlyDeclaredAttributes(t *testing.T) {
+	t.Parallel()
+	ctx, db := t.Context(), dynamotest.Open(t, notes())
+	sized := func(attribute string) expression.UpdateBuilder {
+		return expression.Set(size, expression.Value(1)).Set(expression.Name(attribute), expression.Value(1))
+	}
+	for name, err := range map[string]error{
+		"put": db.Put(ctx, "Store", map[string]any{"status": "kept", "_at": 1, "siez": 1}, none),
+		"put in a transaction": db.Transact(ctx, "Fill",
+			dynamo.Put("Notes", map[string]any{"status": "kept", "_at": 1, "siez": 1}, none)),
+		"update": db.Update(ctx, "Grow", key(1), sized("siez"), none, nil),
+		"remove": db.Update(ctx, "Grow", key(1), expression.Remove(expression.Name("siez")), none, nil),
+		"within": db.Update(ctx, "Grow", key(1), sized("siez.size"), none, nil),
+	} {
+		if err == nil ||
+			!strings.Contains(err.Error(), `the table Notes has no attribute "siez": spell it as in the schema`) {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+	if got := db.Recorder.Requests(); len(got) != 0 {
+		t.Errorf("requests were made: %v", got)
+	}
+	open := notes()
+	open.Tables[0].Open = true
+	db = dynamotest.Open(t, open)
+	item := map[string]any{"status": "kept", "_at": 1, "siez": map[string]int{}}
+	if err := errors.Join(db.Put(ctx, "Store", item, none),
+		db.Update(ctx, "Grow", key(1), sized("siez.size"), none, nil)); err != nil {
+		t.Error(err)
+	}
+}
+
 // A function makes the requests of its own access patterns. The error of any other says what to add
 // to the schema, and no request is made.
 func TestOnlyTheFunctionsOwnPatterns(t *testing.T) {

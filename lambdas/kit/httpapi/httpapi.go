@@ -72,6 +72,8 @@ type Server struct {
 	mux    *http.ServeMux
 	// registered are the operations, each as it is registered with huma.
 	registered []func(*operations)
+	// routes are their routes.
+	routes []schema.Route
 	// uncounted are the registered routes whose rate limit is not counted.
 	uncounted []string
 }
@@ -135,7 +137,7 @@ func (s *Server) operation(op Operation, register func(*operations)) {
 	if _, limited := s.config.Platform.RateLimit(route.RateLimit); limited && s.config.Limiter == nil {
 		s.uncounted = append(s.uncounted, route.Key())
 	}
-	s.registered = append(s.registered, register)
+	s.registered, s.routes = append(s.registered, register), append(s.routes, route)
 	made := sync.OnceValue(func() *operations {
 		o := s.operations()
 		register(o)
@@ -145,11 +147,16 @@ func (s *Server) operation(op Operation, register func(*operations)) {
 }
 
 // Handler is the API ready to be served. It panics if a registered route has a rate limit
-// that is not counted, since the platform would promise a limit that it does not keep.
+// that is not counted, since the platform would promise a limit that it does not keep, and if a route of a function
+// that has operations has none: callers would get 405.
 func (s *Server) Handler() *kit.API {
 	if len(s.uncounted) > 0 {
 		panic(fmt.Sprintf("httpapi: the rate limits of %s are not counted: set Config.Limiter, or take RateLimit "+
 			"from these routes of the schema", strings.Join(s.uncounted, ", ")))
+	}
+	if missing := s.missing(); len(missing) > 0 {
+		panic(fmt.Sprintf("httpapi: no operation serves %s: register one for each, or take them from the Routes of "+
+			"the schema", strings.Join(missing, ", ")))
 	}
 	var protected []string
 	for _, route := range s.config.Platform.Routes {
@@ -167,6 +174,18 @@ func (s *Server) Handler() *kit.API {
 		Log:          s.config.Log,
 		MaxBodyBytes: s.config.MaxBodyBytes,
 	}
+}
+
+// missing are the routes without an operation, of functions that have some.
+func (s *Server) missing() (keys []string) {
+	for _, route := range s.config.Platform.Operations() {
+		ofOurs := func(r schema.Route) bool { return r.Function != "" && r.Function == route.Function }
+		served := func(r schema.Route) bool { return r.Key() == route.Key() }
+		if slices.ContainsFunc(s.routes, ofOurs) && !slices.ContainsFunc(s.routes, served) {
+			keys = append(keys, route.Key())
+		}
+	}
+	return keys
 }
 
 // needsToken reports whether the route is only for callers with a verified token.

@@ -162,6 +162,15 @@ func TestErrDeclaration(t *testing.T) {
 			httpapi.Register(s, httpapi.Operation{ID: "prices", Method: "GET", Path: "/prices"}, cancel)
 			s.Handler()
 		}, "the rate limits of GET /prices are not counted"},
+		"ErrOperation": {func() {
+			orders := shop()
+			for i := range 2 {
+				orders.Routes[i].Function = "orders"
+			}
+			s := httpapi.New(httpapi.Config{Platform: orders})
+			httpapi.Register(s, httpapi.Operation{ID: "cancel", Method: "DELETE", Path: "/orders/{order_id}"}, cancel)
+			s.Handler()
+		}, "no operation serves POST /orders/{order_id}: register one"},
 		"ErrMethod": {func() {
 			httpapi.Register(server(true, &bytes.Buffer{}),
 				httpapi.Operation{ID: "look", Method: "GET", Path: "/orders/{order_id}"}, cancel)
