@@ -185,8 +185,9 @@ func proxy(t *testing.T, path, library, version string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for suffix, content := range map[string][]byte{".mod": description, ".info": information} {
-		if err := os.WriteFile(filepath.Join(versions, version+suffix), content, 0o644); err != nil {
+	for name, content := range map[string][]byte{version + ".mod": description, version + ".info": information,
+		"list": []byte(version + "\n")} {
+		if err := os.WriteFile(filepath.Join(versions, name), content, 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -25,10 +25,10 @@ func TestPublishAs(t *testing.T) {
 		command.Dir, command.Env = folder, append(os.Environ(), environment...)
 		return importertest.Output(t, command)
 	}
-	if found := in(folder, nil, "sh", "-c", "grep -rl onesynth-cdk . || true"); found != "" {
+	if found := in(folder, nil, "sh", "-c", "grep -rlF "+importertest.ModulePath+" . || true"); found != "" {
 		t.Errorf("the former path is left in %s", found)
 	}
-	in(folder, nil, "go", "test", "-vet=off", "./schema", "./gobuild", "./cmd/onesynth/scaffold")
+	in(folder, nil, "go", "test", "-vet=off", "./schema", "./gobuild", "./cmd/onesynth/target")
 
 	cache := filepath.Join(t.TempDir(), "modcache")
 	t.Cleanup(func() { makeWritable(t, cache) })
