@@ -140,7 +140,7 @@ type Secret struct {
 // CursorSecretVariable is the Variable of [CursorSecret].
 const CursorSecretVariable = "CURSOR_SECRET_ARN"
 
-// CursorSecret is the secret "CursorSecret", which lambdas/kit/cursor signs with.
+// CursorSecret is the secret "CursorSecret", which lambdas/kit/dynamo signs cursors with.
 func CursorSecret() Secret {
 	return Secret{Name: "CursorSecret", Variable: CursorSecretVariable,
 		Description: "Key that signs the cursors of lists"}

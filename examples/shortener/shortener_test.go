@@ -9,7 +9,6 @@ import (
 
 	"example.com/shortener/lambdas/shortener"
 	"example.com/shortener/links"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/cursor"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
@@ -255,7 +254,7 @@ func probes(t testing.TB, target *onesynthtest.Target) ([]onesynthtest.Probe, fu
 func TestAccessPatterns(t *testing.T) {
 	t.Parallel()
 	tables := dynamotest.Open(t, links.Platform().Database)
-	service := &shortener.Service{DB: tables.DB, CursorKey: cursor.Key("0123456789abcdef")}
+	service := &shortener.Service{DB: tables.DB, CursorKey: dynamo.CursorKey("0123456789abcdef")}
 	keys, limit := idempotency.New(tables.DB, "Requests", nil), links.Platform().RateLimits[0]
 	ctx := t.Context()
 	claim := func() *idempotency.Claim {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/backlog"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/model"
@@ -87,7 +87,7 @@ type Run struct {
 func (s *Service) EvaluatePending(ctx context.Context) (run Run, err error) {
 	overdue := dynamo.Read[clarity.Attempt](ctx, s.DB, "ListPendingEvaluations",
 		dynamo.Query{Values: []any{pending, dynamo.FormatTime(s.now())}})
-	run.Unfinished, err = backlog.Work(ctx, overdue, concurrentEvaluations, s.leastTime()+s.settleTime(),
+	run.Unfinished, err = kit.Work(ctx, overdue, concurrentEvaluations, s.leastTime()+s.settleTime(),
 		func(ctx context.Context, found clarity.Attempt) (*int, error) {
 			ctx, cancel := context.WithTimeout(ctx, s.WorkTime())
 			defer cancel()

@@ -13,7 +13,6 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	service "github.com/onesynth-cdk/onesynth/lambdas/clarity"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/cursor"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
@@ -61,7 +60,7 @@ func different(want, got []clarity.Profile) string {
 func TestReadProfiles(t *testing.T) {
 	t.Parallel()
 	s := &service.Service{DB: dynamotest.Open(t, clarity.Platform().Database).DB,
-		CursorKey: cursor.Key("a secret of thirty-two bytes....")}
+		CursorKey: dynamo.CursorKey("a secret of thirty-two bytes....")}
 	attempts := map[string][]clarity.Attempt{}
 	for _, user := range []string{"ada", "ada2"} {
 		for i := range 5 {
@@ -161,7 +160,7 @@ func TestAddProfileToHalfAChain(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := &service.Service{DB: db, CursorKey: cursor.Key("a secret of thirty-two bytes....")}
+			s := &service.Service{DB: db, CursorKey: dynamo.CursorKey("a secret of thirty-two bytes....")}
 			// read is the answer to the query of an addition, of up to ten profiles.
 			read := func() (items []dynamo.Item) {
 				for item, err := range db.Items(t.Context(), "GetLatestProfile",

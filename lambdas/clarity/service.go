@@ -20,7 +20,6 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/cursor"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
@@ -36,7 +35,7 @@ type Service struct {
 	// DB are the tables.
 	DB *dynamo.DB
 	// CursorKey signs the cursors of lists.
-	CursorKey cursor.Key
+	CursorKey dynamo.CursorKey
 	// Scenarios reads scenarios.
 	Scenarios ScenarioStore
 	// Evaluator judges answers.

@@ -21,7 +21,6 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/cache"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/cursor"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/ratelimit"
@@ -37,7 +36,7 @@ type Service struct {
 	// DB are the tables.
 	DB *dynamo.DB
 	// CursorKey signs the cursors of lists.
-	CursorKey cursor.Key
+	CursorKey dynamo.CursorKey
 	// Language translates, judges submissions and proposes trends.
 	Language Language
 	// Lexicon has the terms of the quiz, and those whose uses are counted, as of some seconds ago. Nil: none are.

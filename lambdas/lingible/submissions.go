@@ -12,7 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/uuid"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/backlog"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/model"
@@ -132,7 +132,7 @@ type Revalidation struct {
 func (s *Service) Revalidate(ctx context.Context) (run Revalidation, err error) {
 	unvalidated := dynamo.Read[lingible.Submission](ctx, s.DB, "ListByValidationStatus",
 		dynamo.Query{Values: []any{lingible.Pending}})
-	run.Unfinished, err = backlog.Work(ctx, unvalidated, concurrentValidations, leastValidationTime,
+	run.Unfinished, err = kit.Work(ctx, unvalidated, concurrentValidations, leastValidationTime,
 		func(ctx context.Context, listed lingible.Submission) (*int, error) {
 			// The index has neither the age nor the texts, and may be behind the table.
 			read, found, err := s.submissionAt(ctx, submissionKey(lingible.Slug(listed.Term), listed.ID))

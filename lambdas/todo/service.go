@@ -16,7 +16,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/cursor"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
@@ -34,7 +33,7 @@ type Service struct {
 	// DB is the platform's table, as the function may use it.
 	DB *dynamo.DB
 	// CursorKey signs the cursors of lists.
-	CursorKey cursor.Key
+	CursorKey dynamo.CursorKey
 	// Now is the clock; nil is [time.Now].
 	Now func() time.Time
 	// Completed is called with the number of tasks that a write has completed, if any: each task once. Nil is allowed.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/cmd/onesynth/commandtest"
 	"github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/onesynthtest"
 )
 
 // command is a command of a document, with its documented output in shown, which is empty if the
@@ -26,8 +27,14 @@ type command struct{ line, output string }
 // be printed, depending on the hour.
 func (s *Suite) CheckWalkthrough(t *testing.T, document string, varies *regexp.Regexp) {
 	t.Helper()
+	// InitialData is as make run does.
+	Walk(t, document, s.OwnRun(t, local.Options{InitialData: true}).Target, varies)
+}
+
+// Walk is [Suite.CheckWalkthrough] of any platform that runs.
+func Walk(t *testing.T, document string, target *onesynthtest.Target, varies *regexp.Regexp) {
+	t.Helper()
 	commands := walkthrough(t, document)
-	target := s.OwnRun(t, local.Options{InitialData: true}) // as make run does
 	var also []string
 	if slices.ContainsFunc(commands, func(c command) bool { return strings.Contains(c.line, "onesynth lake") }) {
 		also = append(also, commandtest.Lake)
@@ -47,7 +54,7 @@ func (s *Suite) CheckWalkthrough(t *testing.T, document string, varies *regexp.R
 		// free ports here.
 		line := strings.ReplaceAll(c.line, "localhost:8079", host(target.Run.ConsoleURL()))
 		line = addressOfAPI.ReplaceAllLiteralString(line, host(target.URL))
-		line = strings.ReplaceAll(line, "bin/onesynth ", onesynth+" ")
+		line = ownCommand.ReplaceAllLiteralString(line, onesynth+" ")
 		for of, is := range ids {
 			line = strings.ReplaceAll(line, of, is)
 		}
@@ -84,6 +91,7 @@ func (s *Suite) CheckWalkthrough(t *testing.T, document string, varies *regexp.R
 
 var (
 	addressOfAPI = regexp.MustCompile(`localhost:808\d`)
+	ownCommand   = regexp.MustCompile(`(\.\./)*bin/onesynth `)
 	definition   = regexp.MustCompile(`^\w+(=|\(\))`)
 	anyID        = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|\b[0-9a-f]{32}\b`)
 	anyTime      = regexp.MustCompile(`\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z`)

@@ -100,7 +100,8 @@ func newProject(t *testing.T, init string) *project {
 	t.Helper()
 	root, onesynth := platform.Root(t), commandtest.Path(t)
 	name, ok := strings.CutPrefix(init, "make init NAME=")
-	made := exec.CommandContext(t.Context(), "make", "-n", "-o", "bin/onesynth", "init", "NAME="+name)
+	made := exec.CommandContext(t.Context(), "make", "-n", "--no-print-directory", "-o", "bin/onesynth", "init",
+		"NAME="+name)
 	made.Dir = root
 	carried, err := made.Output()
 	if want := "bin/onesynth init " + name + " --dir ../" + name; !ok || err != nil ||

@@ -8,7 +8,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/clarity/api"
 	"github.com/onesynth-cdk/onesynth/lambdas/clarity/setup"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/cursor"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 )
 
 func main() {
@@ -17,7 +17,7 @@ func main() {
 		if err != nil {
 			return nil, err
 		}
-		if s.CursorKey, err = cursor.ReadKey(ctx, environment); err != nil {
+		if s.CursorKey, err = dynamo.ReadCursorKey(ctx, environment); err != nil {
 			return nil, err
 		}
 		routes := &api.API{Service: s, Keys: service.Keys(s.DB), WorkTime: s.WorkTime(), Log: environment.Log}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/cursor"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 )
 
@@ -20,7 +19,7 @@ type List struct {
 	Parameter string
 	// Key signs the cursors. Scope identifies the list, by its owner and all filters: a cursor is
 	// valid for no other list.
-	Key   cursor.Key
+	Key   CursorKey
 	Scope []string
 }
 

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/cursor"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
@@ -20,7 +19,7 @@ func TestReadPage(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	list := dynamo.List{Pattern: "Range", Values: []any{"kept", 0, 9}, Key: cursor.Key("0123456789abcdef"),
+	list := dynamo.List{Pattern: "Range", Values: []any{"kept", 0, 9}, Key: dynamo.CursorKey("0123456789abcdef"),
 		Scope: []string{"alice"}}
 	var got []int
 	var last string
@@ -52,7 +51,7 @@ func TestReadPage(t *testing.T) {
 		}
 	}
 	list.Key = nil
-	if _, _, err := dynamo.ReadPage[note](ctx, db.DB, list, "", 2); !errors.Is(err, cursor.ErrKey) {
+	if _, _, err := dynamo.ReadPage[note](ctx, db.DB, list, "", 2); !errors.Is(err, dynamo.ErrCursorKey) {
 		t.Errorf("without a key: got %v", err)
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"context"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/cursor"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/api"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/setup"
 )
@@ -16,7 +16,7 @@ func main() {
 		if err != nil {
 			return nil, err
 		}
-		if s.CursorKey, err = cursor.ReadKey(ctx, environment); err != nil {
+		if s.CursorKey, err = dynamo.ReadCursorKey(ctx, environment); err != nil {
 			return nil, err
 		}
 		routes := &api.API{Service: s, Keys: s.Keys(), Limiter: s.Limiter(), WorkTime: setup.WorkTime(environment),

@@ -5,7 +5,6 @@ import (
 	"context"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/cursor"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	service "github.com/onesynth-cdk/onesynth/lambdas/todo"
 	"github.com/onesynth-cdk/onesynth/lambdas/todo/api"
@@ -18,7 +17,7 @@ func main() {
 		if err != nil {
 			return nil, err
 		}
-		cursorKey, err := cursor.ReadKey(ctx, environment)
+		cursorKey, err := dynamo.ReadCursorKey(ctx, environment)
 		if err != nil {
 			return nil, err
 		}

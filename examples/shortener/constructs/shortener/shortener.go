@@ -2,6 +2,9 @@
 package shortener
 
 import (
+	"cmp"
+	"time"
+
 	"github.com/aws/constructs-go/constructs/v10"
 
 	"example.com/shortener/links"
@@ -23,6 +26,8 @@ type Shortener struct {
 
 // New declares the shortener. It ends the program with all that is wrong in the props.
 func New(scope constructs.Construct, id string, p Props) *Shortener {
+	// A click is in the lake within five seconds. A longer window makes fewer objects, which cost less.
+	p.LakeBatchWindow = cmp.Or(p.LakeBatchWindow, 5*time.Second)
 	s := &Shortener{}
 	platform.Declare(s, scope, id, links.Platform(), platform.Declaration{
 		Module: "example.com/shortener", Props: p.Props, UserProps: p.UserProps, LakeProps: p.LakeProps,

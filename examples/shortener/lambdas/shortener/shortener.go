@@ -11,7 +11,6 @@ import (
 	"github.com/google/uuid"
 
 	"example.com/shortener/links"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/cursor"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
@@ -26,7 +25,7 @@ type Page struct {
 // Service makes and follows links.
 type Service struct {
 	DB        *dynamo.DB
-	CursorKey cursor.Key // signs the cursors of lists
+	CursorKey dynamo.CursorKey // signs the cursors of lists
 }
 
 // Create stores a link of the owner. It returns [links.ErrTaken], or a [*validate.Error].

@@ -8,7 +8,6 @@ import (
 	"example.com/shortener/lambdas/shortener"
 	"example.com/shortener/links"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/cursor"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
@@ -36,7 +35,7 @@ func main() {
 		if err != nil {
 			return nil, err
 		}
-		key, err := cursor.ReadKey(ctx, e)
+		key, err := dynamo.ReadCursorKey(ctx, e)
 		if err != nil {
 			return nil, err
 		}

@@ -1,4 +1,4 @@
-package backlog_test
+package kit_test
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/backlog"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 )
 
 var errBroken, errList = errors.New("broken"), errors.New("the list broke")
@@ -51,7 +51,7 @@ func TestWork(t *testing.T) {
 				defer cancel()
 				var even, odd int
 				var running, most atomic.Int64
-				unfinished, err := backlog.Work(ctx, numbers(test.items, test.last), 3, 10*time.Second,
+				unfinished, err := kit.Work(ctx, numbers(test.items, test.last), 3, 10*time.Second,
 					func(_ context.Context, i int) (*int, error) {
 						most.Store(max(most.Load(), running.Add(1)))
 						defer running.Add(-1)

@@ -1,4 +1,4 @@
-package cursor_test
+package dynamo_test
 
 import (
 	"fmt"
@@ -7,12 +7,12 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/cursor"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 )
 
 // A page ends with a cursor, and the next one begins where it points.
-func ExampleKey_Sign() {
-	key := cursor.Key("0123456789abcdef")
+func ExampleCursorKey_Sign() {
+	key := dynamo.CursorKey("0123456789abcdef")
 	next := key.Sign("2026-02-02", "alice", "status=pending")
 	fmt.Println(next)
 	fmt.Println(key.Position(next, "alice", "status=pending"))
@@ -25,9 +25,9 @@ func ExampleKey_Sign() {
 }
 
 // A cursor is valid for its own list alone, and no other text is valid.
-func TestPosition(t *testing.T) {
+func TestCursorPosition(t *testing.T) {
 	t.Parallel()
-	key := cursor.Key("0123456789abcdef")
+	key := dynamo.CursorKey("0123456789abcdef")
 	rapid.Check(t, func(t *rapid.T) {
 		list := rapid.SliceOf(rapid.String()).Draw(t, "list")
 		position := rapid.StringN(1, 50, -1).Draw(t, "position")
@@ -54,7 +54,7 @@ func TestPosition(t *testing.T) {
 			t.Errorf("%q is a cursor", wrong)
 		}
 	}
-	if key.Check() != nil || key[1:].Check() != cursor.ErrKey {
+	if key.Check() != nil || key[1:].Check() != dynamo.ErrCursorKey {
 		t.Error("a key of 16 bytes is long enough, and one of 15 is not")
 	}
 }
@@ -62,7 +62,7 @@ func TestPosition(t *testing.T) {
 // FuzzPosition: what callers send for a cursor is refused or understood, and nothing
 // is understood that was not signed for this list.
 func FuzzPosition(f *testing.F) {
-	key := cursor.Key("a secret of enough bytes")
+	key := dynamo.CursorKey("a secret of enough bytes")
 	signed := key.Sign("STATUS#pending#x", "ada", "pending")
 	f.Add(signed, "STATUS#pending#x")
 	f.Add("", "")

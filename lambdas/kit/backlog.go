@@ -1,5 +1,4 @@
-// Package backlog works off what waits for a function that a schedule invokes.
-package backlog
+package kit
 
 import (
 	"context"
