@@ -25,8 +25,10 @@ func TestExampleWalk(t *testing.T) {
 	if output, err := synth.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, output)
 	}
-	run, err := local.Start(t.Context(), local.Options{Assembly: assembly, InitialData: true,
-		DynamoDB: enginetest.Engine(t).URL(), AccessKey: enginetest.AccessKey()})
+	engine := enginetest.Engine(t).URL()
+	t.Chdir(synth.Dir) // a run finds the module of the functions in its folder
+	run, err := local.Start(t.Context(), local.Options{Assembly: assembly, InitialData: true, DynamoDB: engine,
+		AccessKey: enginetest.AccessKey()})
 	if err != nil {
 		t.Fatal(err)
 	}
