@@ -83,7 +83,7 @@ type Options struct {
 	// Replicas are copies of the table in other regions that are read and written like the table: a
 	// global table, eventually consistent, where the last writer wins. A transaction or condition
 	// sees one region only, so write to one region at a time. The stack needs a region of its own.
-	// The table gets a stream of new and old images if it is described without one, and capacity
+	// The table gets a stream of new and old images, whatever it is described with, and capacity
 	// that is not on-demand counts for each region. Removing a replica from the list deletes its
 	// data. Default: none.
 	Replicas []Replica
@@ -325,10 +325,6 @@ func (o Options) checkReplicas(f *finding.List, path string, e environment) {
 	if props.IsToken(e.region) {
 		f.Add(path+".Replicas", len(o.Replicas), "none in a stack for any region",
 			"give the stack an environment with a region")
-	}
-	if e.table.Stream != schema.StreamNone && e.table.Stream != schema.StreamNewAndOldImages {
-		f.Add(path+".Replicas", len(o.Replicas), "none for "+e.table.Name+" with a stream of "+string(e.table.Stream),
-			"replication needs a stream of new and old images: set Stream in the table's schema to NEW_AND_OLD_IMAGES")
 	}
 	read, _ := o.scaling(e.table)
 	regions := map[string]bool{}

@@ -142,6 +142,9 @@ type Table struct {
 // the stack's region.
 func New(scope constructs.Construct, id string, p Props) *Table {
 	location := props.Accept("table", scope, id, p.validate(props.Region(scope)), p.Options.checkRegions(scope))
+	if len(p.Options.Replicas) > 0 && p.Table.Stream != schema.StreamNone {
+		p.Table.Stream = schema.StreamNewAndOldImages // replication needs them
+	}
 	t := &Table{Location: location, Schema: p.Table, Key: p.Key,
 		Replicated: p.Existing == nil && len(p.Options.Replicas) > 0}
 	constructs.NewConstruct_Override(t, scope, &id)
