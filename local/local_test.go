@@ -27,6 +27,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/internal/services/lambda/lambdatest"
 	"github.com/onesynth-cdk/onesynth/internal/trace"
 	"github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/local/localtest"
 )
 
 type object = map[string]any
@@ -371,6 +372,9 @@ func TestRun(t *testing.T) {
 		want(t, 404, `no such object`)(call(t, "GET", r.ConsoleURL()+"/buckets/"+name+"/objects/events/b", ""))
 		want(t, 404, `no such bucket`)(call(t, "GET", r.ConsoleURL()+"/buckets/none/objects/events/a", ""))
 		want(t, 404, `no such bucket`)(call(t, "GET", r.ConsoleURL()+"/buckets/none", ""))
+		if content, err := localtest.Of(r).Object(name, "events/a"); err != nil || string(content) != "content" {
+			t.Errorf("got the content %q, %v", content, err)
+		}
 	})
 	t.Run("Created", func(t *testing.T) {
 		queue := rooms.Of(r).AWS.Queues()[0]

@@ -59,13 +59,23 @@ func NewClient(t testing.TB, target *Target) *Client {
 }
 
 // As returns a client that calls as a user: with a token of the run's issuer whose subject is
-// id.
-func (p *Target) As(t testing.TB, id string) *Client {
+// id, and with further claims, such as [Groups].
+func (p *Target) As(t testing.TB, id string, claims ...map[string]any) *Client {
 	t.Helper()
+	request, all := map[string]any{"sub": id}, map[string]any{}
+	for _, some := range claims {
+		maps.Copy(all, some)
+	}
+	if len(all) > 0 {
+		request["claims"] = all
+	}
 	client := NewClient(t, p)
-	client.Header = http.Header{"Authorization": {"Bearer " + p.Token(t, map[string]any{"sub": id})}}
+	client.Header = http.Header{"Authorization": {"Bearer " + p.Token(t, request)}}
 	return client
 }
+
+// Groups are the claims of a user who is in these groups of the user pool.
+func Groups(names ...string) map[string]any { return map[string]any{"cognito:groups": names} }
 
 // Reply is what the platform answered.
 type Reply struct {

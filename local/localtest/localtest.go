@@ -4,6 +4,8 @@ package localtest
 
 import (
 	"fmt"
+	"io/fs"
+	"os"
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/internal/aws"
@@ -112,6 +114,29 @@ func (r Run) MakeDue(queue string) (messages int, err error) {
 		return 0, err
 	}
 	return of.Due(), nil
+}
+
+// Objects returns the keys of a bucket that begin so, sorted. Its name is an output of the stack.
+func (r Run) Objects(bucket, prefix string) (keys []string, err error) {
+	found, err := r.rooms().Buckets.Objects(bucket, prefix)
+	for _, object := range found {
+		keys = append(keys, object.Key)
+	}
+	return keys, err
+}
+
+// Object returns the content of an object. The error is [fs.ErrNotExist] where there is none.
+func (r Run) Object(bucket, key string) ([]byte, error) {
+	found, err := r.rooms().Buckets.Objects(bucket, key)
+	if err != nil {
+		return nil, err
+	}
+	for _, object := range found {
+		if object.Key == key {
+			return os.ReadFile(object.File)
+		}
+	}
+	return nil, fmt.Errorf("bucket %s has no object %q: %w", bucket, key, fs.ErrNotExist)
 }
 
 // NextRun is when a schedule runs next; the zero time if it does not.

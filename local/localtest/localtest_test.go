@@ -1,6 +1,8 @@
 package localtest_test
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,7 +21,8 @@ func start(t *testing.T) localtest.Run {
 		"manifest.json": `{"artifacts": {"Stack": {"type": "aws:cloudformation:stack", "properties": {"templateFile": "Stack.json"}}}}`,
 		"Stack.json": `{"Resources": {
 			"Work": {"Type": "AWS::SQS::Queue", "Properties": {"QueueName": "work", "DelaySeconds": 900}},
-			"Failed": {"Type": "AWS::SQS::Queue", "Properties": {"QueueName": "failed"}}}}`,
+			"Failed": {"Type": "AWS::SQS::Queue", "Properties": {"QueueName": "failed"}},
+			"Reports": {"Type": "AWS::S3::Bucket", "Properties": {"BucketName": "reports"}}}}`,
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -54,6 +57,21 @@ func TestMessages(t *testing.T) {
 		if due, err := run.MakeDue("work"); err != nil || due != want {
 			t.Errorf("got %d messages whose delay ended, %v; want %d", due, err, want)
 		}
+	}
+}
+
+// A bucket's objects are read by their keys.
+func TestObjects(t *testing.T) {
+	t.Parallel()
+	run := start(t)
+	if keys, err := run.Objects("reports", ""); err != nil || len(keys) != 0 {
+		t.Errorf("got the objects %v, %v of an empty bucket", keys, err)
+	}
+	if _, err := run.Object("reports", "daily"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("got %v of an object that is not there", err)
+	}
+	if _, err := run.Objects("nothing", ""); err == nil {
+		t.Error("got no error of a bucket that is not there")
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/internal/lake/lakequery"
 	"github.com/onesynth-cdk/onesynth/internal/rooms"
 	"github.com/onesynth-cdk/onesynth/internal/services/sqs"
+	"github.com/onesynth-cdk/onesynth/local/localtest"
 	"github.com/onesynth-cdk/onesynth/onesynthtest/laketest"
 )
 
@@ -53,13 +54,9 @@ func (l *lake) compact(t testing.TB) {
 // objects returns the keys of the lake's objects.
 func (l *lake) objects(t testing.TB) []string {
 	t.Helper()
-	all, err := rooms.Of(l.Run).Buckets.Objects(l.bucket, "")
+	keys, err := localtest.Of(l.Run).Objects(l.bucket, "")
 	if err != nil {
 		t.Fatal(err)
-	}
-	var keys []string
-	for _, o := range all {
-		keys = append(keys, o.Key)
 	}
 	return keys
 }
