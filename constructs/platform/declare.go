@@ -94,7 +94,8 @@ func Declare(of Construct, scope constructs.Construct, id string, described sche
 		props.Refuse(fmt.Errorf("%s %s: %T: got a nil *platform.Platform, allowed is a platform.Platform: embed the "+
 			"struct itself", described.Name, id, of))
 	}
-	if err := described.Validate(); err != nil {
+	joined := described.Join(d.Own.Own)
+	if err := joined.Validate(); err != nil {
 		props.Refuse(fmt.Errorf("%s: %w", described.Name, err))
 	}
 	if d.Module != "" {
@@ -104,8 +105,10 @@ func Declare(of Construct, scope constructs.Construct, id string, described sche
 			return d.check(region, described)
 		}, d.Build, source)
 	}
+	own := d.Own.build(described.Name, id, d.Architecture)
+	described = joined
 	p.begin(of, scope, id, described, d.Props)
-	p.model = d.Model
+	p.model, p.own = d.Model, own
 	p.addSecrets(d.Secrets)
 	p.addBuckets()
 	p.addQueues()

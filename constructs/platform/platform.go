@@ -25,6 +25,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
@@ -120,7 +121,9 @@ type Platform struct {
 
 	construct constructs.Construct
 	props     Props
-	model     model.Props
+	// own is the build of the functions that the props add.
+	own   *gofunction.Build
+	model model.Props
 	// declared are the functions in the order of their declaration.
 	declared []function
 	// topic is the topic of all alarms, or nil. alarmIDs has the ids of all alarms, including those
@@ -159,8 +162,12 @@ func (p *Platform) addFunction(id string, declared schema.Function, variables ma
 	if memory == 0 {
 		memory = declared.MemoryMegabytes
 	}
+	build := p.props.Build
+	if slices.ContainsFunc(p.props.Own.Functions, func(f schema.Function) bool { return f.Name == name }) {
+		build = p.own
+	}
 	f := gofunction.New(p.construct, id, gofunction.Props{
-		Build:               p.props.Build,
+		Build:               build,
 		Name:                name,
 		Description:         p.Schema.Title + ": " + declared.Description,
 		Environment:         environment,

@@ -27,7 +27,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-var template, signUp, large, quiet, callers, exporting, models, queued, refused synthtest.Template
+var template, signUp, large, quiet, callers, exporting, models, queued, joined, refused synthtest.Template
 
 func TestMain(m *testing.M) {
 	synthtest.Main(m, declare, func(folder string) (err error) {
@@ -53,6 +53,9 @@ func TestMain(m *testing.M) {
 			return err
 		}
 		if queued, err = synthtest.Load(folder, "queued"); err != nil {
+			return err
+		}
+		if joined, err = synthtest.Load(folder, "joined"); err != nil {
 			return err
 		}
 		refused, err = synthtest.Load(folder, "refused")
@@ -115,6 +118,7 @@ func declare(app awscdk.App) {
 	declareExporting(app, build)
 	declareModels(app, build)
 	declareQueued(app, build)
+	declareJoined(app, build, source)
 	declareRefused(app, build)
 }
 

@@ -42,6 +42,10 @@ type Props struct {
 	// JWTIssuer.
 	JWTAudience []string
 
+	// Own are functions and routes that you add to the platform. They are declared, watched and limited as its own.
+	// Default: none.
+	Own Own
+
 	// Prefix begins the physical names of the tables: "aah" gives "aah-questions". It also
 	// names the catalog and the workgroup of a lake. An account and region takes each
 	// once, also after tables have outlived their stack: pass those as Tables.Existing, or
@@ -230,6 +234,7 @@ func (p Props) Check(f *finding.List, path, region string, described schema.Plat
 	props.CheckMetricNamespace(f, path+".MetricNamespace", p.MetricNamespace)
 	props.CheckLocalPort(f, path+".LocalPort", p.LocalPort)
 	p.Build.Check(f, path+".Build", p.Architecture, functions...)
+	p.Own.check(f, path+".Own", p.Architecture)
 }
 
 // longestRunbook leaves room in the description of an alarm, in bytes.

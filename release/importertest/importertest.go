@@ -25,9 +25,9 @@ import (
 // ModulePath is the path of the module of this package.
 const ModulePath = "github.com/onesynth-cdk/onesynth"
 
-// HandlersOfOwn is how many functions the importer's own platform has, beside those of its
-// lake.
-const HandlersOfOwn = 2
+// HandlersOfOwn is how many functions the importer has: those of its own platform, beside those of its lake, and the one
+// that it adds to To-Do.
+const HandlersOfOwn = 3
 
 // program returns the importer's CDK app that README.md shows.
 func (i *Importer) program(t *testing.T) string {
@@ -81,7 +81,7 @@ func New(t *testing.T) *Importer {
 const outsideVariable = "ONESYNTH_OUTSIDE"
 
 // AddPlatform gives the importer's module a platform of its own: that of examples/shortener,
-// in a stack of its own beside those of README.md.
+// in a stack of its own beside those of README.md. It also adds a function and a route to To-Do.
 func (i *Importer) AddPlatform(t *testing.T) {
 	t.Helper()
 	example := filepath.Join(i.root, "examples", "shortener")
@@ -89,6 +89,12 @@ func (i *Importer) AddPlatform(t *testing.T) {
 		if err := os.CopyFS(filepath.Join(i.Folder, folder), os.DirFS(filepath.Join(example, folder))); err != nil {
 			t.Fatal(err)
 		}
+	}
+	for name, text := range map[string]string{"tasks/tasks.go": tasks, "lambdas/todo/taskreport/main.go": taskReport} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(i.Folder, name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		i.Write(t, name, text)
 	}
 	i.Write(t, "go.mod", "module example.com/shortener\n\ngo 1.26\n")
 	own, err := os.ReadFile(filepath.Join(example, "main.go"))
@@ -100,7 +106,10 @@ func (i *Importer) AddPlatform(t *testing.T) {
 		"shortener.Props{})\n"
 	for _, insert := range []struct{ before, line string }{
 		{"\t\"github.com/aws/aws-cdk-go/awscdk/v2\"\n",
-			"\t\"os\"\n\n\t\"example.com/shortener/constructs/shortener\"\n"},
+			"\t\"os\"\n\n\t\"example.com/shortener/constructs/shortener\"\n\t\"example.com/shortener/tasks\"\n" +
+				"\t\"" + ModulePath + "/constructs/platform\"\n"},
+		{"\tapp := awscdk.NewApp(nil)\n", "\tvar own platform.Own\n\tif os.Getenv(\"" + outsideVariable +
+			"\") == \"\" {\n\t\town.Own = tasks.Own()\n\t}\n"},
 		// The app finds its own module where that is.
 		{"\tapp.Synth(nil)\n", "\tif os.Getenv(\"" + outsideVariable + "\") == \"\" {\n" + declared + "\t}\n"},
 	} {
@@ -109,7 +118,76 @@ func (i *Importer) AddPlatform(t *testing.T) {
 		}
 		program = strings.Replace(program, insert.before, insert.line+insert.before, 1)
 	}
-	i.Write(t, "main.go", program)
+	i.Write(t, "main.go", strings.Replace(program, "todo.Props{}", "todo.Props{Props: platform.Props{Own: own}}", 1))
+}
+
+// tasks is what the importer adds to To-Do, and taskReport the function.
+const (
+	tasks = `package tasks
+
+import "github.com/onesynth-cdk/onesynth/schema"
+
+func Own() schema.Own {
+	return schema.Own{
+		Module: "example.com/shortener",
+		Functions: []schema.Function{{Name: "taskreport", Description: "counts tasks",
+			AccessPatterns: []string{"GetTaskCounts"}}},
+		Routes: []schema.Route{{Method: "GET", Path: "/api/v1/report", Function: "taskreport", Caller: schema.CallerUser,
+			Summary: "How much is left"}},
+	}
+}
+`
+	taskReport = `package main
+
+import (
+	"context"
+
+	"example.com/shortener/tasks"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
+	"github.com/onesynth-cdk/onesynth/platforms/todo"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+type report struct {
+	Pending int ` + "`" + `json:"pending" dynamodbav:"pending"` + "`" + `
+}
+
+func main() {
+	kit.StartHTTP("todo", func(_ context.Context, e kit.Environment) (*kit.API, error) {
+		joined := todo.Platform().Join(tasks.Own())
+		db, err := dynamo.Open(e, joined, "taskreport")
+		if err != nil {
+			return nil, err
+		}
+		server := httpapi.New(httpapi.Config{Platform: joined, Log: e.Log, Callers: map[schema.Caller]httpapi.Identity{
+			schema.CallerUser: httpapi.ByToken("userToken", "The user is the token's subject.")}})
+		httpapi.Serve(server, httpapi.Operation{ID: "report", Method: "GET", Path: "/api/v1/report"},
+			func(ctx context.Context, _ *struct{}) (counts report, err error) {
+				_, err = db.Get(ctx, "GetTaskCounts", &counts, "COUNTS#"+httpapi.CallerFrom(ctx).ID, "METADATA")
+				return counts, err
+			})
+		return server.Handler(), nil
+	})
+}
+`
+)
+
+// checkOwn makes a task, and reads the report that the importer has added to To-Do.
+func (i *Importer) checkOwn(t *testing.T, address, token string) {
+	t.Helper()
+	header := http.Header{"Authorization": {"Bearer " + token}, "Content-Type": {"application/json"},
+		"Idempotency-Key": {"user"}}
+	Send(t, http.MethodPost, address+"/api/v1/users/me", header, `{"email":"alice@example.com","name":"Alice"}`,
+		http.StatusCreated)
+	header.Set("Idempotency-Key", "task")
+	Send(t, http.MethodPost, address+"/api/v1/tasks", header, `{"title":"Water the plants"}`, http.StatusCreated)
+	if got := Send(t, http.MethodGet, address+"/api/v1/report", header, "", http.StatusOK); !strings.Contains(got,
+		`"pending":1`) {
+		t.Errorf("the report of a team's own says %s", got)
+	}
+	Send(t, http.MethodGet, address+"/api/v1/report", http.Header{}, "", http.StatusUnauthorized)
 }
 
 // checkPlatform makes a link and follows it.

@@ -91,6 +91,7 @@ func (i *Importer) CheckRun(t *testing.T, onesynth string) {
 		i.checkReads(t, addresses, p, token.AccessToken)
 	}
 	i.checkPlatform(t, addresses["shortener"], token.AccessToken)
+	i.checkOwn(t, addresses["todo"], token.AccessToken)
 	i.firstRequest(t, onesynth, addresses)
 
 	stop()

@@ -1,0 +1,48 @@
+package platform
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
+	"github.com/onesynth-cdk/onesynth/constructs/props"
+	"github.com/onesynth-cdk/onesynth/finding"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// Own is what a team adds to a platform.
+type Own struct {
+	schema.Own
+	// Build is the build of the functions. Default: one of Module.
+	Build *gofunction.Build
+}
+
+func (o Own) check(f *finding.List, path string, architecture gofunction.Architecture) {
+	if len(o.Functions) > 0 && o.Module == "" && o.Build == nil {
+		f.Add(path+".Module", o.Module, "the path of the Go module with the functions' packages",
+			"set it, such as \"example.com/ours\": each function is the package lambdas/PLATFORM/FUNCTION of it")
+	}
+	var names []string
+	for _, declared := range o.Functions {
+		names = append(names, declared.Name)
+	}
+	o.Build.Check(f, path+".Build", architecture, names...)
+}
+
+// build returns the build of the functions, or nil without any. It ends the program, by [props.Refuse], if they do not
+// build.
+func (o Own) build(platform, id string, architecture gofunction.Architecture) *gofunction.Build {
+	if len(o.Functions) == 0 {
+		return nil
+	}
+	build := o.Build
+	if build == nil {
+		source := Handlers(schema.Platform{Name: platform, Functions: o.Functions}, architecture)
+		source.Module = o.Module
+		build = gofunction.Start(context.Background(), source)
+	}
+	if err := build.Wait(); err != nil {
+		props.Refuse(fmt.Errorf("%s %s: Props.Own: %w", platform, id, err))
+	}
+	return build
+}
