@@ -25,8 +25,8 @@ import (
 // ModulePath is the path of the module of this package.
 const ModulePath = "github.com/onesynth-cdk/onesynth"
 
-// HandlersOfOwn is how many functions the importer has: those of its own platform, beside those of its lake, and the one
-// that it adds to To-Do.
+// HandlersOfOwn is how many functions the importer has: those of its own platform, beside those of its lake, and the
+// one that it adds to To-Do.
 const HandlersOfOwn = 3
 
 // program returns the importer's CDK app that README.md shows.
