@@ -21,7 +21,8 @@ func reports(source gofunction.Source) platform.Own {
 	source.Packages = []string{"lambdas/own/report"}
 	return platform.Own{Build: gofunction.Start(context.Background(), source), Own: schema.Own{
 		AccessPatterns: []schema.AccessPattern{schema.GetItem.Pattern("GetThing", "Things", "A thing")},
-		Functions:      []schema.Function{{Name: "report", Description: "reports", AccessPatterns: []string{"GetThing"}}},
+		Functions: []schema.Function{{Name: "report", Description: "reports",
+			AccessPatterns: []string{"GetThing"}}},
 		Routes: []schema.Route{{Method: "GET", Path: "/reports/{id}", Function: "report", Caller: schema.CallerUser,
 			Summary: "A report"}},
 	}}
