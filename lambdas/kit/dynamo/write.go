@@ -1,0 +1,356 @@
+package dynamo
+
+// Writes, each alone or as a part of a transaction.
+
+import (
+	"context"
+	cryptorand "crypto/rand"
+	"errors"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// Put stores one item, replacing the item with its key, if the condition (the zero value: always)
+// is true. It costs half as much as a transaction of one write. It returns a [*ConditionError] when
+// the condition is false.
+//
+// An attempt whose answer was lost is repeated. A condition that the write itself makes false, such
+// as [Absent], then refuses the repeat, and ConditionError.Item is what this call has written. Use
+// [DB.Transact], which recognises its own writes, if you cannot tell such an item from another
+// caller's.
+func (db *DB) Put(ctx context.Context, pattern string, item any, condition expression.ConditionBuilder) error {
+	if err := Await(ctx); err != nil {
+		return err
+	}
+	w, err := db.alone(pattern, Write{operation: schema.PutItem, item: item, condition: condition})
+	if err != nil {
+		return err
+	}
+	_, err = db.client.PutItem(ctx, &dynamodb.PutItemInput{
+		TableName: w.table, Item: w.item, ConditionExpression: w.Condition(),
+		ExpressionAttributeNames: w.Names(), ExpressionAttributeValues: w.Values(),
+		ReturnValuesOnConditionCheckFailure: allOld,
+	}, db.accesses[pattern].named)
+	return failure(pattern, err)
+}
+
+// Delete removes the item with this key, as [DB.Put] stores one. It is no error if there is none,
+// unless the condition requires one.
+func (db *DB) Delete(ctx context.Context, pattern string, key []any, condition expression.ConditionBuilder) error {
+	if err := Await(ctx); err != nil {
+		return err
+	}
+	w, err := db.alone(pattern, Write{operation: schema.DeleteItem, key: key, condition: condition})
+	if err != nil {
+		return err
+	}
+	_, err = db.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{
+		TableName: w.table, Key: w.key, ConditionExpression: w.Condition(),
+		ExpressionAttributeNames: w.Names(), ExpressionAttributeValues: w.Values(),
+		ReturnValuesOnConditionCheckFailure: allOld,
+	}, db.accesses[pattern].named)
+	return failure(pattern, err)
+}
+
+// Update changes one item, as [DB.Put] stores one. It reads the new values of the attributes that
+// it changed into out, unless out is nil.
+func (db *DB) Update(ctx context.Context, pattern string, key []any, update expression.UpdateBuilder,
+	condition expression.ConditionBuilder, out any) error {
+	if err := Await(ctx); err != nil {
+		return err
+	}
+	w, err := db.alone(pattern, Write{operation: schema.UpdateItem, key: key, update: update, condition: condition})
+	if err != nil {
+		return err
+	}
+	input := &dynamodb.UpdateItemInput{
+		TableName: w.table, Key: w.key, UpdateExpression: w.Update(), ConditionExpression: w.Condition(),
+		ExpressionAttributeNames: w.Names(), ExpressionAttributeValues: w.Values(),
+		ReturnValuesOnConditionCheckFailure: allOld,
+	}
+	if out != nil {
+		input.ReturnValues = types.ReturnValueUpdatedNew
+	}
+	output, err := db.client.UpdateItem(ctx, input, db.accesses[pattern].named)
+	if err != nil || out == nil {
+		return failure(pattern, err)
+	}
+	if err := attributevalue.UnmarshalMap(output.Attributes, out); err != nil {
+		return fmt.Errorf("%s: read attributes: %w", pattern, err)
+	}
+	return nil
+}
+
+type waitKey struct{}
+
+// BeforeWrites returns a context under which every write waits until wait returns, and is not sent if wait
+// returns an error: the write then returns that error as it is. It waits for what the context has it wait
+// for already, first. Reads do not wait.
+func BeforeWrites(ctx context.Context, wait func(context.Context) error) context.Context {
+	first, _ := ctx.Value(waitKey{}).(func(context.Context) error)
+	return context.WithValue(ctx, waitKey{}, func(ctx context.Context) error {
+		if first != nil {
+			if err := first(ctx); err != nil {
+				return err
+			}
+		}
+		return wait(ctx)
+	})
+}
+
+// WithoutWaiting returns a context whose writes do not wait for what [BeforeWrites] says. It is for a write
+// that means nothing without a later one, such as a claim.
+func WithoutWaiting(ctx context.Context) context.Context {
+	return context.WithValue(ctx, waitKey{}, (func(context.Context) error)(nil))
+}
+
+// Await waits as [BeforeWrites] says, as writes do, and returns its error as it is. Call it before other work that a
+// refused request must not cause, such as asking a model.
+func Await(ctx context.Context) error {
+	if wait, _ := ctx.Value(waitKey{}).(func(context.Context) error); wait != nil {
+		return wait(ctx)
+	}
+	return nil
+}
+
+// failure is the error of a write on its own.
+func failure(pattern string, err error) error {
+	if failed, ok := errors.AsType[*types.ConditionalCheckFailedException](err); ok {
+		return &ConditionError{Item: failed.Item}
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", pattern, kit.Failure(err))
+	}
+	return nil
+}
+
+// Write is one part of a transaction.
+type Write struct {
+	table     string
+	operation schema.Operation
+	item      any
+	key       []any
+	update    expression.UpdateBuilder
+	condition expression.ConditionBuilder
+}
+
+// Put stores an item in a table, replacing the item with its key, if the condition (the zero value:
+// always) is true.
+func Put(table string, item any, condition expression.ConditionBuilder) Write {
+	return Write{table: table, operation: schema.PutItem, item: item, condition: condition}
+}
+
+// Update changes the item with this key, or creates it, if the condition is true.
+func Update(table string, key []any, update expression.UpdateBuilder, condition expression.ConditionBuilder) Write {
+	return Write{table: table, operation: schema.UpdateItem, key: key, update: update, condition: condition}
+}
+
+// Delete removes the item with this key, if the condition is true.
+func Delete(table string, key []any, condition expression.ConditionBuilder) Write {
+	return Write{table: table, operation: schema.DeleteItem, key: key, condition: condition}
+}
+
+// Check lets a transaction succeed only if the condition is true of the item with this key, which
+// it does not change.
+func Check(table string, key []any, condition expression.ConditionBuilder) Write {
+	return Write{table: table, operation: schema.ConditionCheckItem, key: key, condition: condition}
+}
+
+// Transact does all of the writes or none. They are the pattern's, in its order; optional ones may
+// be left out. Conflicts with other transactions are retried by the client. It returns a
+// [*TransactionError] when conditions fail.
+func (db *DB) Transact(ctx context.Context, pattern string, writes ...Write) error {
+	p, err := db.pattern(pattern, schema.TransactWriteItems)
+	if err != nil {
+		return err
+	}
+	if err := declared(p.AccessPattern, writes); err != nil {
+		return fmt.Errorf("%s: %w", pattern, err)
+	}
+	items := make([]types.TransactWriteItem, len(writes))
+	for i, w := range writes {
+		if items[i], err = db.transactItem(w); err != nil {
+			return fmt.Errorf("%s: write %d, %s %s: %w", pattern, i, w.operation, w.table, err)
+		}
+	}
+	if err := Await(ctx); err != nil {
+		return err
+	}
+	// One token for all attempts: if the answer to one was lost, the next does not conflict with
+	// its writes, but reports their success ("Idempotency", TransactWriteItems).
+	token := cryptorand.Text()
+	_, err = db.client.TransactWriteItems(ctx,
+		&dynamodb.TransactWriteItemsInput{TransactItems: items, ClientRequestToken: &token}, p.named)
+	var canceled *types.TransactionCanceledException
+	if errors.As(err, &canceled) {
+		failed := map[int]Item{}
+		for i, reason := range canceled.CancellationReasons {
+			if aws.ToString(reason.Code) == "ConditionalCheckFailed" {
+				failed[i] = reason.Item
+			}
+		}
+		if len(failed) > 0 {
+			return &TransactionError{failed: failed}
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", pattern, kit.Failure(err))
+	}
+	return nil
+}
+
+func declared(p schema.AccessPattern, writes []Write) error {
+	i := 0
+	for _, d := range p.Writes {
+		is := func() bool {
+			return i < len(writes) && writes[i].table == d.Table && writes[i].operation == d.Operation
+		}
+		if is() {
+			i++
+			for d.Repeated && is() {
+				i++
+			}
+		} else if !d.Optional {
+			return fmt.Errorf("the pattern declares %s %s, which the call leaves out", d.Operation, d.Table)
+		}
+	}
+	if i < len(writes) {
+		return fmt.Errorf("%s %s is not declared by the pattern, or not at this place", writes[i].operation,
+			writes[i].table)
+	}
+	return nil
+}
+
+func (db *DB) transactItem(w Write) (converted types.TransactWriteItem, err error) {
+	part, err := db.prepare(w)
+	if err != nil {
+		return converted, err
+	}
+	switch w.operation {
+	case schema.PutItem:
+		converted.Put = &types.Put{
+			TableName: part.table, Item: part.item, ConditionExpression: part.Condition(),
+			ExpressionAttributeNames: part.Names(), ExpressionAttributeValues: part.Values(),
+			ReturnValuesOnConditionCheckFailure: allOld,
+		}
+	case schema.UpdateItem:
+		converted.Update = &types.Update{
+			TableName: part.table, Key: part.key, UpdateExpression: part.Update(),
+			ConditionExpression:      part.Condition(),
+			ExpressionAttributeNames: part.Names(), ExpressionAttributeValues: part.Values(),
+			ReturnValuesOnConditionCheckFailure: allOld,
+		}
+	case schema.DeleteItem:
+		converted.Delete = &types.Delete{
+			TableName: part.table, Key: part.key, ConditionExpression: part.Condition(),
+			ExpressionAttributeNames: part.Names(), ExpressionAttributeValues: part.Values(),
+			ReturnValuesOnConditionCheckFailure: allOld,
+		}
+	case schema.ConditionCheckItem:
+		converted.ConditionCheck = &types.ConditionCheck{
+			TableName: part.table, Key: part.key, ConditionExpression: part.Condition(),
+			ExpressionAttributeNames: part.Names(), ExpressionAttributeValues: part.Values(),
+			ReturnValuesOnConditionCheckFailure: allOld,
+		}
+	}
+	return converted, nil
+}
+
+// allOld makes the error of a failed condition carry the item.
+const allOld = types.ReturnValuesOnConditionCheckFailureAllOld
+
+// prepared is a write as DynamoDB takes it, on its own or in a transaction.
+type prepared struct {
+	table     *string
+	item, key Item
+	expression.Expression
+}
+
+// alone prepares the single write of a pattern.
+func (db *DB) alone(pattern string, w Write) (prepared, error) {
+	p, err := db.pattern(pattern, w.operation)
+	if err != nil {
+		return prepared{}, err
+	}
+	w.table = p.Table
+	part, err := db.prepare(w)
+	if err != nil {
+		return part, fmt.Errorf("%s: %w", pattern, err)
+	}
+	return part, nil
+}
+
+func (db *DB) prepare(w Write) (part prepared, err error) {
+	table, _ := db.database.Table(w.table)
+	part.table = aws.String(db.names[w.table])
+	if w.operation == schema.PutItem {
+		if part.item, err = Marshal(w.item); err == nil {
+			err = allDeclared(table, maps.Keys(part.item))
+		}
+	} else {
+		part.key, err = keyOf(table, w.key)
+	}
+	if err != nil {
+		return part, err
+	}
+	// An empty builder is an error.
+	builder, built := expression.NewBuilder(), false
+	if w.operation == schema.UpdateItem {
+		builder, built = builder.WithUpdate(w.update), true
+	}
+	if w.condition.IsSet() {
+		builder, built = builder.WithCondition(w.condition), true
+	}
+	if built {
+		part.Expression, err = builder.Build()
+	}
+	if err == nil && w.operation == schema.UpdateItem {
+		err = allDeclared(table, updated(part.Expression))
+	}
+	return part, err
+}
+
+// allDeclared returns an error for an attribute that the table does not declare. Nothing else would find a name that is
+// misspelt: DynamoDB stores it.
+func allDeclared(table schema.Table, names iter.Seq[string]) error {
+	if table.Open {
+		return nil
+	}
+	for name := range names {
+		if !slices.ContainsFunc(table.Attributes, func(a schema.Attribute) bool { return a.Name == name }) {
+			return fmt.Errorf("the table %s has no attribute %q: spell it as in the schema, add it to Attributes "+
+				"there, or set Open", table.Name, name)
+		}
+	}
+	return nil
+}
+
+// updated are the attributes of an item that an update changes. What follows a point is within one.
+func updated(e expression.Expression) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		text, names := aws.ToString(e.Update()), e.Names()
+		for i := range len(text) {
+			if text[i] != '#' || i > 0 && text[i-1] == '.' {
+				continue
+			}
+			end := i + 1
+			for end < len(text) && text[end] >= '0' && text[end] <= '9' {
+				end++
+			}
+			if !yield(names[text[i:end]]) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,131 @@
+package httpapitest
+
+// Examples of what a document describes, and what is none.
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+)
+
+func (d Document) resolved(form map[string]any) map[string]any {
+	reference, ok := form["$ref"].(string)
+	if !ok {
+		return form
+	}
+	target, _ := d.Components.Schemas[strings.TrimPrefix(reference, "#/components/schemas/")].(map[string]any)
+	return target
+}
+
+// example is a value of the form: its own example, or a least one.
+func (d Document) example(form map[string]any) any {
+	form = d.resolved(form)
+	if examples := asList(form["examples"]); len(examples) > 0 {
+		return examples[0]
+	}
+	if enum := asList(form["enum"]); len(enum) > 0 {
+		return enum[0]
+	}
+	if alternatives := append(asList(form["oneOf"]), asList(form["anyOf"])...); len(alternatives) > 0 {
+		first, _ := alternatives[0].(map[string]any)
+		return d.example(first)
+	}
+	switch typeOf(form) {
+	case "integer", "number":
+		return max(1, number(form, "minimum", 1))
+	case "boolean":
+		return true
+	case "array":
+		items, _ := form["items"].(map[string]any)
+		return []any{d.example(items)}
+	case "object":
+		object := map[string]any{}
+		properties, _ := form["properties"].(map[string]any)
+		for _, name := range asList(form["required"]) {
+			property, _ := properties[name.(string)].(map[string]any)
+			object[name.(string)] = d.example(property)
+		}
+		return object
+	}
+	switch form["format"] {
+	case "date-time":
+		return "2026-02-02T15:30:00Z"
+	case "date":
+		return "2026-02-02"
+	case "uuid":
+		return "550e8400-e29b-41d4-a716-446655440000"
+	}
+	return strings.Repeat("x", max(1, number(form, "minLength", 1)))
+}
+
+// typeOf is the type of a form, apart from null.
+func typeOf(form map[string]any) string {
+	for _, each := range append(asList(form["type"]), form["type"]) {
+		if name, ok := each.(string); ok && name != "null" {
+			return name
+		}
+	}
+	return ""
+}
+
+func number(form map[string]any, name string, otherwise int) int {
+	if n, ok := form[name].(float64); ok {
+		return int(n)
+	}
+	return otherwise
+}
+
+func asJSON(value any) string {
+	body, err := json.Marshal(value)
+	if err != nil {
+		panic(err)
+	}
+	return string(body)
+}
+
+// bad are values that the form does not allow, and most is the longest text that it does;
+// "" if it does not say.
+func (d Document) bad(form map[string]any) (bad []any, most string) {
+	form = d.resolved(form)
+	types := append(asList(form["type"]), form["type"])
+	for _, each := range asList(form["anyOf"]) {
+		types = append(types, each.(map[string]any)["type"])
+	}
+	if !slices.Contains(types, any("null")) {
+		bad = append(bad, nil)
+	}
+	switch typeOf(form) {
+	case "string":
+		bad = append(bad, 7, []any{})
+		longest := number(form, "maxLength", -1)
+		if longest >= 0 {
+			bad = append(bad, strings.Repeat("Ω", longest+1))
+		}
+		if number(form, "minLength", 0) > 0 {
+			bad = append(bad, "")
+		}
+		switch {
+		case form["enum"] != nil || form["pattern"] != nil || form["format"] != nil:
+			bad = append(bad, "\u0001")
+		case longest > 0:
+			most = strings.Repeat("Ω", longest)
+		}
+	case "integer":
+		bad = append(bad, "x", 1.5)
+		if _, ok := form["minimum"]; ok {
+			bad = append(bad, number(form, "minimum", 0)-1)
+		}
+		if _, ok := form["maximum"]; ok {
+			bad = append(bad, number(form, "maximum", 0)+1)
+		}
+	case "array":
+		bad = append(bad, "x")
+		items, _ := form["items"].(map[string]any)
+		if _, ok := form["maxItems"]; ok {
+			bad = append(bad, slices.Repeat([]any{d.example(items)}, number(form, "maxItems", 0)+1))
+		}
+	default:
+		bad = append(bad, "x")
+	}
+	return bad, most
+}

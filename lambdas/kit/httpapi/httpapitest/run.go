@@ -1,0 +1,250 @@
+package httpapitest
+
+// What requests of a suite run on, and how they are made.
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/internal/standin"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/ratelimit"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// Unlimited counts calls towards rate limits, and allows all.
+type Unlimited struct{}
+
+// CountRequest implements [httpapi.RateLimiter].
+func (Unlimited) CountRequest(_ context.Context, limit schema.RateLimit, _ string, now time.Time) (ratelimit.State,
+	error) {
+	return ratelimit.State{Limit: limit.Requests, Remaining: 1, Reset: now.Add(limit.Window)}, nil
+}
+
+// CountRead implements [httpapi.RateLimiter].
+func (u Unlimited) CountRead(ctx context.Context, limit schema.RateLimit, caller string,
+	now time.Time) (ratelimit.State, error) {
+	return u.CountRequest(ctx, limit, caller, now)
+}
+
+// GiveBack implements [httpapi.RateLimiter].
+func (Unlimited) GiveBack(schema.RateLimit, string, time.Time) {}
+
+// Ledger are idempotency keys that grant every claim and note what becomes of it. The zero
+// value is ready to use.
+type Ledger struct {
+	// Refusal is the error of each claim.
+	Refusal error
+
+	mu                       sync.Mutex
+	begun, settled, released int
+	last                     idempotency.Response
+}
+
+// Begin implements [idempotency.Claims].
+func (l *Ledger) Begin(context.Context, string, string, []byte, time.Duration) (*idempotency.Claim,
+	*idempotency.Response, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.begun++
+	return &idempotency.Claim{}, nil, l.Refusal
+}
+
+// Settle implements [idempotency.Claims].
+func (l *Ledger) Settle(_ context.Context, _ *idempotency.Claim, response idempotency.Response) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.settled++
+	l.last = response
+	return nil
+}
+
+// Release implements [idempotency.Claims].
+func (l *Ledger) Release(ctx context.Context, _ *idempotency.Claim) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.released++
+	return ctx.Err()
+}
+
+// Verified returns a token of those claims, without a signature, as the header Authorization, and the claims
+// as API Gateway hands them on.
+func Verified(claims map[string]any) (authorization string, verified map[string]string) {
+	verified = map[string]string{}
+	for name, value := range claims {
+		verified[name] = fmt.Sprint(value)
+	}
+	return "Bearer e30." + base64.RawURLEncoding.EncodeToString([]byte(asJSON(claims))) + ".", verified
+}
+
+// call is a request of an operation.
+type call struct {
+	Operation
+	method, path, body string
+	header             http.Header
+	query              url.Values
+	// subject and groups are the verified token's; no subject: there is no token.
+	subject string
+	groups  []string
+	form    map[string]any
+}
+
+func (c call) String() string { return c.OperationID + " " + c.method + " " + c.path }
+
+// isOnce reports whether the operation is carried out once for each idempotency key.
+func (c call) isOnce() bool { return c.header.Get(httpapi.KeyHeader) != "" }
+
+func (c call) with(name, value string) call {
+	c.header = c.header.Clone()
+	c.header.Set(name, value)
+	return c
+}
+
+func (c call) request() *http.Request {
+	target := c.path
+	if len(c.query) > 0 {
+		target += "?" + c.query.Encode()
+	}
+	r := httptest.NewRequest(c.method, target, strings.NewReader(c.body))
+	r.Header = c.header
+	invocation := kit.Invocation{SourceAddress: "203.0.113.7"}
+	if c.subject != "" {
+		invocation.Claims, invocation.Groups = map[string]string{"sub": c.subject}, c.groups
+	}
+	return r.WithContext(kit.WithInvocation(r.Context(), invocation))
+}
+
+// run is an API, and what its last request has done.
+type run struct {
+	*kit.API
+	Document
+	Ledger
+	log   bytes.Buffer
+	calls int
+	work  func() error
+	// standsIn says that the run does the work of operations.
+	standsIn bool
+}
+
+func (s Suite) serve(d Document) *run {
+	r := &run{Document: d, standsIn: s.API != nil}
+	log := slog.New(slog.NewJSONHandler(&r.log, nil))
+	if r.standsIn {
+		r.API = s.API(&r.Ledger, log)
+	} else {
+		r.API = s.Serve(r.call, &r.Ledger, log)
+	}
+	return r
+}
+
+// call does the work of an operation, and counts that.
+func (r *run) call() error {
+	r.calls++
+	return r.work()
+}
+
+// standIn returns the context of a request whose operation the run stands in for.
+func (r *run) standIn(request *http.Request) context.Context {
+	if !r.standsIn {
+		return context.WithValue(request.Context(), working{}, sync.OnceValue(r.call))
+	}
+	return standin.With(request.Context(), func(result any) error {
+		if err := r.call(); err != nil {
+			return err
+		}
+		return r.fill(request, result)
+	})
+}
+
+// Instead returns the handler with operations that do not do their work: work does, and puts what the operation would
+// return where result points to.
+func Instead(handler http.Handler, work func(result any) error) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		handler.ServeHTTP(w, r.WithContext(standin.With(r.Context(), work)))
+	})
+}
+
+// fill makes result what a request is answered with: the example of the form of success. The body is a field of an
+// operation's output that has headers, too.
+func (d Document) fill(request *http.Request, result any) error {
+	operation, _ := d.operation(request)
+	into := reflect.ValueOf(result)
+	if output := into.Elem(); output.Kind() == reflect.Pointer {
+		output.Set(reflect.New(output.Type().Elem()))
+		body := output.Elem().FieldByName("Body")
+		if !body.IsValid() {
+			return nil
+		}
+		into = body.Addr()
+	}
+	for status, response := range operation.Responses {
+		if content, ok := response.Content["application/json"]; ok && strings.HasPrefix(status, "2") {
+			if err := json.Unmarshal([]byte(asJSON(d.example(content.Schema))), into.Interface()); err != nil {
+				return fmt.Errorf("make an answer: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+// do makes a request with the given work of the service.
+func (r *run) do(c call, work func() error) *httptest.ResponseRecorder {
+	r.begun, r.settled, r.released, r.calls, r.work = 0, 0, 0, 0, work
+	r.log.Reset()
+	w := httptest.NewRecorder()
+	request := c.request()
+	r.ServeHTTP(w, request.WithContext(r.standIn(request)))
+	return w
+}
+
+// working is the key of a request's work in its context.
+type working struct{}
+
+// Work does the work of the request of a [Suite] whose context it is, once, and returns its error each time: a service
+// calls it by whatever all of its operations need, such as its tables.
+func Work(ctx context.Context) error {
+	if work, ok := ctx.Value(working{}).(func() error); ok {
+		return work()
+	}
+	return nil
+}
+
+// good is the work of a service that succeeds.
+func good() error { return nil }
+
+// answers checks that a good request is answered with success.
+func (r *run) answers(t *testing.T, c call, what string) {
+	t.Helper()
+	if w := r.do(c, good); w.Code >= 300 {
+		t.Errorf("%s with %s: got %d %s", c, what, w.Code, w.Body)
+	}
+}
+
+// finds reports whether what a good request names is there.
+func (r *run) finds(c call) bool { return r.do(c, good).Code != http.StatusNotFound }
+
+// refuses checks that a request is refused as described before anything is done, with an
+// error that names what is wrong.
+func (r *run) refuses(t *testing.T, c call, what, named string) {
+	t.Helper()
+	w := r.do(c, good)
+	if w.Code < 400 || w.Code >= 500 || r.calls+r.begun > 0 || !strings.Contains(w.Body.String(), named) {
+		t.Errorf("%s with %s: got %d %.300s after %d claims and %d calls; want a refusal that names %q", c, what,
+			w.Code, w.Body, r.begun, r.calls, named)
+	}
+	r.IsKept(t, c.request(), w)
+}

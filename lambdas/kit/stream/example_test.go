@@ -1,0 +1,36 @@
+package stream_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream/streamtest"
+)
+
+// A function handles the changes of a table. One that fails comes again, and holds up no other.
+func ExampleBatch_Each() {
+	event := stream.Event{Records: []json.RawMessage{
+		json.RawMessage(`{"dynamodb": {"SequenceNumber": "1", "NewImage": {"guest": {"S": "Ann"}, "nights": {"N": "2"}}}}`),
+	}}
+	batch := &stream.Batch{Failures: &streamtest.Queue{}}
+	response, err := batch.Each(context.Background(), event,
+		func(_ context.Context, change events.DynamoDBStreamRecord) error {
+			var booking struct {
+				Guest  string `dynamodbav:"guest"`
+				Nights int    `dynamodbav:"nights"`
+			}
+			if err := stream.Read(change.NewImage, &booking); err != nil {
+				return err
+			}
+			fmt.Println(booking.Guest, "stays", booking.Nights, "nights")
+			return nil
+		})
+	fmt.Println(len(response.BatchItemFailures), err)
+	// Output:
+	// Ann stays 2 nights
+	// 0 <nil>
+}
