@@ -3,6 +3,10 @@ package importertest
 
 import (
 	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -25,8 +29,8 @@ import (
 // ModulePath is the path of the module of this package.
 const ModulePath = "github.com/onesynth-cdk/onesynth"
 
-// HandlersOfOwn is how many functions the importer has: those of its own platform, beside those of its lake, and the
-// one that it adds to To-Do.
+// HandlersOfOwn is how many functions the importer has: those of its own platform, beside those of its lake, and those
+// that it adds to platforms.
 const HandlersOfOwn = 3
 
 // program returns the importer's CDK app that README.md shows.
@@ -81,7 +85,8 @@ func New(t *testing.T) *Importer {
 const outsideVariable = "ONESYNTH_OUTSIDE"
 
 // AddPlatform gives the importer's module a platform of its own: that of examples/shortener,
-// in a stack of its own beside those of README.md. It also adds a function and a route to To-Do.
+// in a stack of its own beside those of README.md. It also adds functions and
+// routes of its own to platforms.
 func (i *Importer) AddPlatform(t *testing.T) {
 	t.Helper()
 	example := filepath.Join(i.root, "examples", "shortener")
@@ -90,26 +95,34 @@ func (i *Importer) AddPlatform(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for name, text := range map[string]string{"tasks/tasks.go": tasks, "lambdas/todo/taskreport/main.go": taskReport} {
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(i.Folder, name)), 0o755); err != nil {
+	var imports, additions string
+	program := i.program(t)
+	for _, p := range platforms.All() {
+		added := os.DirFS(filepath.Join(i.root, "constructs", p.Name(), ownFolder))
+		if _, err := fs.Stat(added, "."); err != nil {
+			continue
+		}
+		if err := os.CopyFS(i.Folder, added); err != nil {
 			t.Fatal(err)
 		}
-		i.Write(t, name, text)
+		imports += "\town" + p.Name() + " \"example.com/shortener/own/" + p.Name() + "\"\n"
+		additions += "\tvar add" + p.Name() + " platform.Own\n\tif os.Getenv(\"" + outsideVariable + "\") == \"\" {\n" +
+			"\t\tadd" + p.Name() + ".Own = own" + p.Name() + ".Own()\n\t}\n"
+		program = strings.Replace(program, p.Name()+".Props{}",
+			p.Name()+".Props{Props: platform.Props{Own: add"+p.Name()+"}}", 1)
 	}
 	i.Write(t, "go.mod", "module example.com/shortener\n\ngo 1.26\n")
 	own, err := os.ReadFile(filepath.Join(example, "main.go"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	program := i.program(t)
 	const declared = "\tshortener.New(awscdk.NewStack(app, jsii.String(\"shortener\"), nil), \"Shortener\", " +
 		"shortener.Props{})\n"
 	for _, insert := range []struct{ before, line string }{
 		{"\t\"github.com/aws/aws-cdk-go/awscdk/v2\"\n",
-			"\t\"os\"\n\n\t\"example.com/shortener/constructs/shortener\"\n\t\"example.com/shortener/tasks\"\n" +
+			"\t\"os\"\n\n\t\"example.com/shortener/constructs/shortener\"\n" + imports +
 				"\t\"" + ModulePath + "/constructs/platform\"\n"},
-		{"\tapp := awscdk.NewApp(nil)\n", "\tvar own platform.Own\n\tif os.Getenv(\"" + outsideVariable +
-			"\") == \"\" {\n\t\town.Own = tasks.Own()\n\t}\n"},
+		{"\tapp := awscdk.NewApp(nil)\n", additions},
 		// The app finds its own module where that is.
 		{"\tapp.Synth(nil)\n", "\tif os.Getenv(\"" + outsideVariable + "\") == \"\" {\n" + declared + "\t}\n"},
 	} {
@@ -118,76 +131,41 @@ func (i *Importer) AddPlatform(t *testing.T) {
 		}
 		program = strings.Replace(program, insert.before, insert.line+insert.before, 1)
 	}
-	i.Write(t, "main.go", strings.Replace(program, "todo.Props{}", "todo.Props{Props: platform.Props{Own: own}}", 1))
+	i.Write(t, "main.go", program)
 }
 
-// tasks is what the importer adds to To-Do, and taskReport the function.
-const (
-	tasks = `package tasks
+// ownFolder is the folder of a platform's construct with what an importer adds to the platform: the package
+// own/PLATFORM with the function Own, the main packages of its functions, and requests.json.
+const ownFolder = "testdata/own"
 
-import "github.com/onesynth-cdk/onesynth/schema"
-
-func Own() schema.Own {
-	return schema.Own{
-		Module: "example.com/shortener",
-		Functions: []schema.Function{{Name: "taskreport", Description: "counts tasks",
-			AccessPatterns: []string{"GetTaskCounts"}}},
-		Routes: []schema.Route{{Method: "GET", Path: "/api/v1/report", Function: "taskreport", Caller: schema.CallerUser,
-			Summary: "How much is left"}},
-	}
-}
-`
-	taskReport = `package main
-
-import (
-	"context"
-
-	"example.com/shortener/tasks"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
-	"github.com/onesynth-cdk/onesynth/platforms/todo"
-	"github.com/onesynth-cdk/onesynth/schema"
-)
-
-type report struct {
-	Pending int ` + "`" + `json:"pending" dynamodbav:"pending"` + "`" + `
-}
-
-func main() {
-	kit.StartHTTP("todo", func(_ context.Context, e kit.Environment) (*kit.API, error) {
-		joined := todo.Platform().Join(tasks.Own())
-		db, err := dynamo.Open(e, joined, "taskreport")
-		if err != nil {
-			return nil, err
-		}
-		server := httpapi.New(httpapi.Config{Platform: joined, Log: e.Log, Callers: map[schema.Caller]httpapi.Identity{
-			schema.CallerUser: httpapi.ByToken("userToken", "The user is the token's subject.")}})
-		httpapi.Serve(server, httpapi.Operation{ID: "report", Method: "GET", Path: "/api/v1/report"},
-			func(ctx context.Context, _ *struct{}) (counts report, err error) {
-				_, err = db.Get(ctx, "GetTaskCounts", &counts, "COUNTS#"+httpapi.CallerFrom(ctx).ID, "METADATA")
-				return counts, err
-			})
-		return server.Handler(), nil
-	})
-}
-`
-)
-
-// checkOwn makes a task, and reads the report that the importer has added to To-Do.
-func (i *Importer) checkOwn(t *testing.T, address, token string) {
+// checkOwn makes the requests of what the importer has added to a platform.
+func (i *Importer) checkOwn(t *testing.T, platform, address, token string) {
 	t.Helper()
-	header := http.Header{"Authorization": {"Bearer " + token}, "Content-Type": {"application/json"},
-		"Idempotency-Key": {"user"}}
-	Send(t, http.MethodPost, address+"/api/v1/users/me", header, `{"email":"alice@example.com","name":"Alice"}`,
-		http.StatusCreated)
-	header.Set("Idempotency-Key", "task")
-	Send(t, http.MethodPost, address+"/api/v1/tasks", header, `{"title":"Water the plants"}`, http.StatusCreated)
-	if got := Send(t, http.MethodGet, address+"/api/v1/report", header, "", http.StatusOK); !strings.Contains(got,
-		`"pending":1`) {
-		t.Errorf("the report of a team's own says %s", got)
+	text, err := os.ReadFile(filepath.Join(i.root, "constructs", platform, ownFolder, "requests.json"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return
 	}
-	Send(t, http.MethodGet, address+"/api/v1/report", http.Header{}, "", http.StatusUnauthorized)
+	var requests []struct {
+		Method, Path, Says string
+		Body               json.RawMessage
+		Status             int
+		Anonymous          bool
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &requests)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n, r := range requests {
+		header := http.Header{"Content-Type": {"application/json"}, "Idempotency-Key": {fmt.Sprint("request", n)}}
+		if !r.Anonymous {
+			header.Set("Authorization", "Bearer "+token)
+		}
+		if got := Send(t, r.Method, address+r.Path, header, string(r.Body), r.Status); !strings.Contains(got, r.Says) {
+			t.Errorf("%s %s, of a team's own: got %s; want %s in it", r.Method, r.Path, got, r.Says)
+		}
+	}
 }
 
 // checkPlatform makes a link and follows it.

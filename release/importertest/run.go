@@ -89,9 +89,9 @@ func (i *Importer) CheckRun(t *testing.T, onesynth string) {
 	}
 	for _, p := range platforms.All() {
 		i.checkReads(t, addresses, p, token.AccessToken)
+		i.checkOwn(t, p.Name(), addresses[p.Name()], token.AccessToken)
 	}
 	i.checkPlatform(t, addresses["shortener"], token.AccessToken)
-	i.checkOwn(t, addresses["todo"], token.AccessToken)
 	i.firstRequest(t, onesynth, addresses)
 
 	stop()

@@ -1,0 +1,35 @@
+// Command taskreport is a function of a team's own.
+package main
+
+import (
+	"context"
+
+	own "example.com/shortener/own/todo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
+	"github.com/onesynth-cdk/onesynth/platforms/todo"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+type report struct {
+	Pending int `json:"pending" dynamodbav:"pending"`
+}
+
+func main() {
+	kit.StartHTTP("todo", func(_ context.Context, e kit.Environment) (*kit.API, error) {
+		joined := todo.Platform().Join(own.Own())
+		db, err := dynamo.Open(e, joined, "taskreport")
+		if err != nil {
+			return nil, err
+		}
+		server := httpapi.New(httpapi.Config{Platform: joined, Log: e.Log, Callers: map[schema.Caller]httpapi.Identity{
+			schema.CallerUser: httpapi.ByToken("userToken", "The user is the token's subject.")}})
+		httpapi.Serve(server, httpapi.Operation{ID: "report", Method: "GET", Path: "/api/v1/report"},
+			func(ctx context.Context, _ *struct{}) (counts report, err error) {
+				_, err = db.Get(ctx, "GetTaskCounts", &counts, "COUNTS#"+httpapi.CallerFrom(ctx).ID, "METADATA")
+				return counts, err
+			})
+		return server.Handler(), nil
+	})
+}
