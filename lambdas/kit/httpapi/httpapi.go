@@ -178,10 +178,13 @@ func (s *Server) Handler() *kit.API {
 
 // missing are the routes without an operation, of functions that have some.
 func (s *Server) missing() (keys []string) {
+	ours := map[string]bool{}
+	served := map[[2]string]bool{}
+	for _, route := range s.routes {
+		ours[route.Function], served[[2]string{route.Method, route.Path}] = true, true
+	}
 	for _, route := range s.config.Platform.Operations() {
-		ofOurs := func(r schema.Route) bool { return r.Function != "" && r.Function == route.Function }
-		served := func(r schema.Route) bool { return r.Key() == route.Key() }
-		if slices.ContainsFunc(s.routes, ofOurs) && !slices.ContainsFunc(s.routes, served) {
+		if route.Function != "" && ours[route.Function] && !served[[2]string{route.Method, route.Path}] {
 			keys = append(keys, route.Key())
 		}
 	}
