@@ -199,29 +199,24 @@ const dayDigits = 6
 // grown is the record with a sequence number that is above those of all records before it, as on AWS: its day comes
 // first. DynamoDB Local counts from 1 again when it has removed all records, at a start 30 hours after the last.
 func grown(record json.RawMessage) (json.RawMessage, error) {
-	var event, change map[string]json.RawMessage
+	var event struct {
+		Change struct {
+			SequenceNumber              string
+			ApproximateCreationDateTime float64
+		} `json:"dynamodb"`
+	}
 	if err := json.Unmarshal(record, &event); err != nil {
 		return nil, err
 	}
-	if err := json.Unmarshal(event["dynamodb"], &change); err != nil {
-		return nil, err
+	number := event.Change.SequenceNumber
+	day := int(event.Change.ApproximateCreationDateTime / (24 * time.Hour).Seconds())
+	member := func(number string) []byte { return []byte(`"SequenceNumber":"` + number + `"`) }
+	// An attribute of that name has an object, and quotes within a text are escaped.
+	if bytes.Count(record, member(number)) != 1 {
+		return nil, fmt.Errorf("got no member SequenceNumber of %q", number)
 	}
-	var number string
-	var created float64
-	if err := errors.Join(json.Unmarshal(change["SequenceNumber"], &number),
-		json.Unmarshal(change["ApproximateCreationDateTime"], &created)); err != nil {
-		return nil, err
-	}
-	day := int(created / (24 * time.Hour).Seconds())
-	number = fmt.Sprintf("%0*d%s", dayDigits, day, number[min(dayDigits, len(number)):])
-	var err error
-	if change["SequenceNumber"], err = json.Marshal(number); err == nil {
-		event["dynamodb"], err = json.Marshal(change)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return json.Marshal(event)
+	return bytes.Replace(record, member(number),
+		member(fmt.Sprintf("%0*d%s", dayDigits, day, number[min(dayDigits, len(number)):])), 1), nil
 }
 
 // Oldest reads the first records of a shard. The page of a shard without records has no iterator: where its first
