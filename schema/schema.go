@@ -340,6 +340,9 @@ type Function struct {
 
 // Route is an HTTP operation.
 type Route struct {
+	// ID names its operation, such as "askQuestion": in the function that serves it, and in the OpenAPI document.
+	// Empty: none, for a route that no operation of a Go function serves.
+	ID string
 	// Method is the HTTP method, in capitals.
 	Method string
 	// Path is the path with parameters in braces, such as

@@ -225,6 +225,14 @@ func TestValidate(t *testing.T) {
 		"ErrUnknownLimit": {func(p *schema.Platform) {
 			p.Routes[0].RateLimit = "nope"
 		}, "Routes[GET /notes/{id}].RateLimit", "declared"},
+		"ErrRouteID": {func(p *schema.Platform) {
+			p.Routes[0].ID = "Read note"
+		}, "Routes[GET /notes/{id}].ID", "askQuestion"},
+		"ErrRouteIDTwice": {func(p *schema.Platform) {
+			other := p.Routes[0]
+			p.Routes[0].ID, other.ID, other.Path = "readNote", "readNote", "/note"
+			p.Routes = append(p.Routes, other)
+		}, "Routes[GET /note].ID", "once"},
 		"ErrMethod": {func(p *schema.Platform) {
 			p.Routes[0].Method = "get"
 		}, "Routes[get /notes/{id}].Method", "GET"},

@@ -27,6 +27,7 @@ var (
 	functionName  = expression(`^[a-z][a-z0-9]*$`)
 	pathParameter = expression(`^\{[a-z][a-z0-9_]*\+?\}$`)
 	pathSegment   = expression(`^[a-zA-Z0-9._~:@-]*$`)
+	operationID   = expression(`^[a-z][A-Za-z0-9]*$`)
 )
 
 // pattern is a regular expression that is compiled when it is first used.
@@ -144,8 +145,13 @@ func ValidateRoutes(routes []Route) error {
 
 func validateRoutes(f *findings, routes []Route) {
 	unique(f, "Routes", routes, func(r Route) string { return r.Method + " " + parametersUnnamed(r.Path) })
+	ids := map[string]bool{}
 	for _, r := range routes {
 		r.validate(f)
+		if r.ID != "" && ids[r.ID] {
+			f.add(r.path()+".ID", quoted(r.ID), "name each operation once")
+		}
+		ids[r.ID] = true
 	}
 	validateCallers(f, routes)
 }
@@ -155,6 +161,9 @@ func (r Route) path() string { return "Routes[" + r.Key() + "]" }
 
 func (r Route) validate(f *findings) {
 	path := r.path()
+	if r.ID != "" && !matches(operationID, r.ID) {
+		f.add(path+".ID", quoted(r.ID), "write letters and digits, a lower-case letter first, such as askQuestion")
+	}
 	if !slices.Contains([]string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"}, r.Method) {
 		f.add(path+".Method", quoted(r.Method), "write one of GET, HEAD, POST, PUT, PATCH, DELETE")
 	}

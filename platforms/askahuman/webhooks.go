@@ -106,11 +106,11 @@ func withWebhooks(p *schema.Platform) {
 	p.Routes = slices.Insert(p.Routes, slices.IndexFunc(p.Routes, func(r schema.Route) bool {
 		return r.Function == "humanapi"
 	}),
-		schema.Route{Method: "GET", Path: "/agent/webhook-secrets", Function: "agentapi", Caller: CallerAgent,
+		schema.Route{ID: "readWebhookSecrets", Method: "GET", Path: "/agent/webhook-secrets", Function: "agentapi", Caller: CallerAgent,
 			RateLimit: "poll", Summary: "Read the secrets that sign the agent's webhooks"},
-		schema.Route{Method: "POST", Path: "/agent/webhook-secrets", Function: "agentapi", Caller: CallerAgent,
+		schema.Route{ID: "rotateWebhookSecret", Method: "POST", Path: "/agent/webhook-secrets", Function: "agentapi", Caller: CallerAgent,
 			RateLimit: "poll", Summary: "Rotate the secret that signs the agent's webhooks"},
-		schema.Route{Method: "POST", Path: "/agent/webhook-tests", Function: "agentapi", Caller: CallerAgent,
+		schema.Route{ID: "testWebhook", Method: "POST", Path: "/agent/webhook-tests", Function: "agentapi", Caller: CallerAgent,
 			RateLimit: "create", Summary: "Send a webhook to try an endpoint"})
 }
 

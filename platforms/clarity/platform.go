@@ -101,20 +101,20 @@ func Platform() schema.Platform {
 
 func routes() []schema.Route {
 	var routes []schema.Route
-	add := func(method, path string, caller schema.Caller, summary string) {
-		routes = append(routes, schema.Route{Method: method, Path: path, Function: "clarityapi", Caller: caller,
+	add := func(id, method, path string, caller schema.Caller, summary string) {
+		routes = append(routes, schema.Route{ID: id, Method: method, Path: path, Function: "clarityapi", Caller: caller,
 			Summary: summary})
 	}
-	add("POST", "/attempts", schema.CallerUser, "Begin an attempt, or submit a completed one")
-	add("GET", "/attempts", schema.CallerUser, "List one's attempts, newest first")
-	add("GET", "/attempts/{id}", schema.CallerUser, "Read an attempt")
-	add("PUT", "/attempts/{id}", schema.CallerUser, "Save, complete or abandon an attempt in progress")
-	add("POST", "/attempts/{id}/evaluate", schema.CallerUser, "Evaluate a completed attempt whose evaluation failed")
-	add("GET", "/scenarios", schema.CallerUser, "List the active scenarios")
-	add("GET", "/scenarios/{id}", schema.CallerUser, "Read a scenario")
-	add("GET", "/users/me/profile", schema.CallerUser, "Read one's latest profile")
-	add("GET", "/users/me/profile/history", schema.CallerUser, "List one's profiles, newest first")
-	add("GET", "/openapi.json", schema.CallerAnyone, "Read this API's OpenAPI document")
+	add("createAttempt", "POST", "/attempts", schema.CallerUser, "Begin an attempt, or submit a completed one")
+	add("listAttempts", "GET", "/attempts", schema.CallerUser, "List one's attempts, newest first")
+	add("readAttempt", "GET", "/attempts/{id}", schema.CallerUser, "Read an attempt")
+	add("saveAttempt", "PUT", "/attempts/{id}", schema.CallerUser, "Save, complete or abandon an attempt in progress")
+	add("evaluateAttempt", "POST", "/attempts/{id}/evaluate", schema.CallerUser, "Evaluate a completed attempt whose evaluation failed")
+	add("listScenarios", "GET", "/scenarios", schema.CallerUser, "List the active scenarios")
+	add("readScenario", "GET", "/scenarios/{id}", schema.CallerUser, "Read a scenario")
+	add("readProfile", "GET", "/users/me/profile", schema.CallerUser, "Read one's latest profile")
+	add("listProfiles", "GET", "/users/me/profile/history", schema.CallerUser, "List one's profiles, newest first")
+	add("readDocument", "GET", "/openapi.json", schema.CallerAnyone, "Read this API's OpenAPI document")
 	return routes
 }
 

@@ -172,8 +172,7 @@ type AgentQuestionList struct {
 // register declares the routes of the function agentapi.
 func (a *AgentAPI) register(s *httpapi.Server) {
 	questionID := httpapi.Forms{"path.question_id": httpapi.Format("uuid")}
-	httpapi.ServeOnce(s, httpapi.Operation{
-		Method: http.MethodPost, Path: "/agent/questions", ID: "askQuestion", Status: http.StatusCreated,
+	httpapi.ServeOnce(s, httpapi.Operation{ID: "askQuestion", Status: http.StatusCreated,
 		CountsAlong: true,
 		Description: fmt.Sprintf("Stores a question and shows it to people. At most %d questions of one agent are "+
 			"open or partial at a time; one whose deadline has passed does not count. Repeated with the same "+
@@ -198,16 +197,14 @@ func (a *AgentAPI) register(s *httpapi.Server) {
 		return question, err
 	}, submission)
 
-	a.registerRead(s, httpapi.Operation{
-		Method: http.MethodGet, Path: "/agent/questions/{question_id}", ID: "readQuestion", Status: http.StatusOK,
+	a.registerRead(s, httpapi.Operation{ID: "readQuestion",
 		Description: "Returns one of the agent's own questions with the answers it has so far. Questions are kept " +
 			"for 7 days after they close and for 24 hours after they expire; another agent's is not found.",
 		Stricter: questionID,
 		Errors:   []error{askahuman.ErrQuestionNotFound},
 	})
 
-	httpapi.Serve(s, httpapi.Operation{
-		Method: http.MethodGet, Path: "/agent/questions", ID: "listQuestions", Status: http.StatusOK,
+	httpapi.Serve(s, httpapi.Operation{ID: "listQuestions",
 		Description: "Returns a page of the agent's own questions, newest first. With a status, a page may have " +
 			"fewer questions than its limit, even none, and still a next_cursor.",
 	}, func(ctx context.Context, input *agentListInput) (AgentQuestionList, error) {
@@ -220,8 +217,7 @@ func (a *AgentAPI) register(s *httpapi.Server) {
 		return page, err
 	})
 
-	httpapi.Register(s, httpapi.Operation{
-		Method: http.MethodDelete, Path: "/agent/questions/{question_id}", ID: "closeQuestion",
+	httpapi.Register(s, httpapi.Operation{ID: "closeQuestion",
 		Status: http.StatusNoContent,
 		Description: "Closes one of the agent's own questions before its deadline. Its answers stay readable. One " +
 			"that has ended already stays as it is.",
@@ -239,8 +235,7 @@ func (a *AgentAPI) register(s *httpapi.Server) {
 		a.registerReports(s)
 	}
 
-	httpapi.RegisterDocument(s, httpapi.Operation{
-		Method: http.MethodGet, Path: "/openapi.json", ID: "readDocument", Status: http.StatusOK,
+	httpapi.RegisterDocument(s, httpapi.Operation{ID: "readDocument",
 		Description: "Returns the description of all routes, those of people included.",
 	}, a.Document)
 }

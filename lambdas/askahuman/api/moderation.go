@@ -47,8 +47,7 @@ type ResponseReportBody askahuman.ResponseReport
 
 // registerReports declares the route by which people report.
 func (h *HumanAPI) registerReports(s *httpapi.Server) {
-	httpapi.Serve(s, httpapi.Operation{
-		Method: http.MethodPost, Path: "/human/reports", ID: "reportQuestion", NeedsCaller: true,
+	httpapi.Serve(s, httpapi.Operation{ID: "reportQuestion", NeedsCaller: true,
 		Status: http.StatusCreated,
 		Description: "Reports a question to the platform's operators. One person reports a question once: a repeat " +
 			"changes nothing. Of a question, 50 reports are kept.",
@@ -64,8 +63,7 @@ func (h *HumanAPI) registerReports(s *httpapi.Server) {
 
 // registerReports declares the route by which agents report.
 func (a *AgentAPI) registerReports(s *httpapi.Server) {
-	httpapi.Serve(s, httpapi.Operation{
-		Method: http.MethodPost, Path: "/agent/reports", ID: "reportResponse", Status: http.StatusCreated,
+	httpapi.Serve(s, httpapi.Operation{ID: "reportResponse", Status: http.StatusCreated,
 		Description: "Reports an answer to one of the agent's own questions to the platform's operators. A repeat " +
 			"changes nothing.",
 		Errors: []error{askahuman.ErrQuestionNotFound, askahuman.ErrResponseNotFound},
@@ -180,8 +178,7 @@ type Block struct {
 // register declares the routes of the function moderationapi.
 func (o *OperatorAPI) register(s *httpapi.Server) {
 	uuid := httpapi.Format("uuid")
-	httpapi.Serve(s, httpapi.Operation{
-		Method: http.MethodGet, Path: "/operator/reports", ID: "listReports", Status: http.StatusOK,
+	httpapi.Serve(s, httpapi.Operation{ID: "listReports",
 		Description: "Returns a page of the questions and answers that were reported, with their texts. Reports are " +
 			"kept for 90 days after the last report or decision.",
 	}, func(ctx context.Context, input *reportListInput) (ReportList, error) {
@@ -193,8 +190,7 @@ func (o *OperatorAPI) register(s *httpapi.Server) {
 		return page, err
 	})
 
-	httpapi.Register(s, httpapi.Operation{
-		Method: http.MethodPut, Path: "/operator/reports/{report_id}", ID: "decideReport", Status: http.StatusNoContent,
+	httpapi.Register(s, httpapi.Operation{ID: "decideReport", Status: http.StatusNoContent,
 		Description: "Dismisses a report, so that it is open no more, or opens it again. It hides and shows nothing.",
 		Stricter:    httpapi.Forms{"path.report_id": uuid},
 		Errors:      []error{askahuman.ErrReportNotFound},
@@ -202,8 +198,7 @@ func (o *OperatorAPI) register(s *httpapi.Server) {
 		return nil, o.Service.Dismiss(ctx, caller(ctx), input.ID, input.Body.Dismissed)
 	})
 
-	httpapi.Serve(s, httpapi.Operation{
-		Method: http.MethodGet, Path: "/operator/questions", ID: "listOpenOfAgent", Status: http.StatusOK,
+	httpapi.Serve(s, httpapi.Operation{ID: "listOpenOfAgent",
 		Description: "Returns the questions of an agent that take answers, with their texts.",
 	}, func(ctx context.Context, input *openQuestionsInput) (OpenQuestionList, error) {
 		open, err := o.Service.OpenQuestions(ctx, input.AgentID)
@@ -215,8 +210,7 @@ func (o *OperatorAPI) register(s *httpapi.Server) {
 		return list, err
 	})
 
-	httpapi.Serve(s, httpapi.Operation{
-		Method: http.MethodPut, Path: "/operator/questions", ID: "hideOpenOfAgent", Status: http.StatusOK,
+	httpapi.Serve(s, httpapi.Operation{ID: "hideOpenOfAgent",
 		Description: "Hides the questions of an agent that take answers, 100 at most, each as hideQuestion does. " +
 			"Block the agent first, so that it asks no more meanwhile.",
 	}, func(ctx context.Context, input *hideOpenQuestionsInput) (HiddenQuestions, error) {
@@ -227,8 +221,7 @@ func (o *OperatorAPI) register(s *httpapi.Server) {
 		return HiddenQuestions{Hidden: hidden, More: more}, err
 	})
 
-	httpapi.Register(s, httpapi.Operation{
-		Method: http.MethodPut, Path: "/operator/questions/{question_id}", ID: "hideQuestion",
+	httpapi.Register(s, httpapi.Operation{ID: "hideQuestion",
 		Status: http.StatusNoContent,
 		Description: "Hides a question: people no longer find it, it takes no more answers, and its agent sees that " +
 			"it is closed and hidden. Its answers stay readable. Shown again, it stays closed.",
@@ -238,8 +231,7 @@ func (o *OperatorAPI) register(s *httpapi.Server) {
 		return nil, o.hid(ctx, input.Body, o.Service.HideQuestion(ctx, caller(ctx), input.ID, input.Body.Hidden))
 	})
 
-	httpapi.Register(s, httpapi.Operation{
-		Method: http.MethodPut, Path: "/operator/questions/{question_id}/responses/{response_id}", ID: "hideResponse",
+	httpapi.Register(s, httpapi.Operation{ID: "hideResponse",
 		Status: http.StatusNoContent,
 		Description: "Hides an answer from the agent that asked, or shows it again. It still counts towards the " +
 			"answers that the question wanted.",
@@ -250,8 +242,7 @@ func (o *OperatorAPI) register(s *httpapi.Server) {
 			input.Body.Hidden))
 	})
 
-	httpapi.Register(s, httpapi.Operation{
-		Method: http.MethodPut, Path: "/operator/blocks", ID: "block", Status: http.StatusNoContent,
+	httpapi.Register(s, httpapi.Operation{ID: "block", Status: http.StatusNoContent,
 		Description: "Blocks a person, who then can neither answer nor report, or an agent, which then cannot ask; " +
 			"or lifts the block. What they wrote before stays, until it is hidden. A block also stops what is under " +
 			"way.",

@@ -112,8 +112,7 @@ type leaderboardInput struct {
 func (h *HumanAPI) register(s *httpapi.Server) {
 	uuid, zone, token := httpapi.Format("uuid"), httpapi.Format(httpapi.TimezoneFormat),
 		httpapi.Pattern(`^[^\s\u0085]*[^\u0000-\u0020\u007f-\u00a0\u00ad][^\s\u0085]*$`)
-	httpapi.Serve(s, httpapi.Operation{
-		Method: http.MethodGet, Path: "/human/questions", ID: "listOpenQuestions", Status: http.StatusOK,
+	httpapi.Serve(s, httpapi.Operation{ID: "listOpenQuestions",
 		Description: "Returns a page of questions that still want answers, newest first, without those that the " +
 			"person has answered. A page may have fewer questions than its limit, even none, and still a " +
 			"next_cursor: one request looks at 120 questions. One that the person answered a moment ago may still be " +
@@ -137,8 +136,7 @@ func (h *HumanAPI) register(s *httpapi.Server) {
 		return page, err
 	})
 
-	httpapi.Serve(s, httpapi.Operation{
-		Method: http.MethodGet, Path: "/human/questions/{question_id}", ID: "readOpenQuestion", Status: http.StatusOK,
+	httpapi.Serve(s, httpapi.Operation{ID: "readOpenQuestion",
 		Description: "Returns a question that still wants answers, and whether this person can give one.",
 		Stricter:    httpapi.Forms{"path.question_id": uuid},
 		Errors:      []error{askahuman.ErrQuestionNotFound, askahuman.ErrQuestionClosed},
@@ -147,8 +145,7 @@ func (h *HumanAPI) register(s *httpapi.Server) {
 		return AnswerableQuestion{humanQuestion(question), canAnswer}, err
 	})
 
-	httpapi.Serve(s, httpapi.Operation{
-		Method: http.MethodPost, Path: "/human/responses", ID: "answerQuestion", NeedsCaller: true,
+	httpapi.Serve(s, httpapi.Operation{ID: "answerQuestion", NeedsCaller: true,
 		Status: http.StatusCreated,
 		Description: "Stores a person's answer to a question and gives points for it. One person answers a question " +
 			"once, and is told ALREADY_ANSWERED also when the question has ended since. A text of more than 100 " +
@@ -183,8 +180,7 @@ func (h *HumanAPI) register(s *httpapi.Server) {
 		return receipt, nil
 	})
 
-	httpapi.Serve(s, httpapi.Operation{
-		Method: http.MethodPost, Path: "/human/push/subscribe", ID: "subscribe", Status: http.StatusCreated,
+	httpapi.Serve(s, httpapi.Operation{ID: "subscribe", Status: http.StatusCreated,
 		Description: "Subscribes a device to notifications of new questions. A token that is subscribed already " +
 			"keeps its subscription, with the new interval, and the person of this request if X-Fingerprint names " +
 			"one. Without X-Fingerprint a new subscription is an unknown person's, who earns nothing more for an " +
@@ -198,8 +194,7 @@ func (h *HumanAPI) register(s *httpapi.Server) {
 		return subscribed(subscription.ID), err
 	})
 
-	httpapi.Serve(s, httpapi.Operation{
-		Method: http.MethodPut, Path: "/human/push/subscribe", ID: "renewSubscription", Status: http.StatusOK,
+	httpapi.Serve(s, httpapi.Operation{ID: "renewSubscription",
 		Description: "Gives a device's subscription its new token, for apps that do not keep the subscription's id. " +
 			"It is the one that has the old token, or else the one that has the new token already, or else the last " +
 			"one that the person made.",
@@ -210,8 +205,7 @@ func (h *HumanAPI) register(s *httpapi.Server) {
 		return subscribed(id), err
 	})
 
-	httpapi.Serve(s, httpapi.Operation{
-		Method: http.MethodPut, Path: "/human/push/subscribe/{subscription_id}", ID: "changeSubscription",
+	httpapi.Serve(s, httpapi.Operation{ID: "changeSubscription",
 		Status: http.StatusOK,
 		Description: "Gives a subscription a new token, a new interval, or both, and makes it active again. A token " +
 			"of another subscription moves here, and that one ends.",
@@ -226,8 +220,7 @@ func (h *HumanAPI) register(s *httpapi.Server) {
 		return subscribed(subscription.ID), err
 	})
 
-	httpapi.Register(s, httpapi.Operation{
-		Method: http.MethodDelete, Path: "/human/push/subscribe/{subscription_id}", ID: "unsubscribe",
+	httpapi.Register(s, httpapi.Operation{ID: "unsubscribe",
 		Status:      http.StatusNoContent,
 		Description: "Ends a subscription.",
 		Stricter:    httpapi.Forms{"path.subscription_id": uuid},
@@ -236,8 +229,7 @@ func (h *HumanAPI) register(s *httpapi.Server) {
 		return nil, h.Service.Unsubscribe(ctx, input.ID)
 	})
 
-	httpapi.Serve(s, httpapi.Operation{
-		Method: http.MethodGet, Path: "/human/stats", ID: "readStats", NeedsCaller: true, Status: http.StatusOK,
+	httpapi.Serve(s, httpapi.Operation{ID: "readStats", NeedsCaller: true,
 		Description: "Returns the person's own points, streak and badges.",
 		Stricter:    httpapi.Forms{"header.X-Timezone": zone},
 	}, func(ctx context.Context, input *ZonedInput) (Stats, error) {
@@ -249,8 +241,7 @@ func (h *HumanAPI) register(s *httpapi.Server) {
 		return Stats(stats), err
 	})
 
-	httpapi.Serve(s, httpapi.Operation{
-		Method: http.MethodGet, Path: "/human/leaderboard", ID: "readLeaderboard", Status: http.StatusOK,
+	httpapi.Serve(s, httpapi.Operation{ID: "readLeaderboard",
 		Description: "Returns the people with the most points, and where the person stands among them.",
 	}, func(ctx context.Context, input *leaderboardInput) (service.Leaderboard, error) {
 		return h.Service.Leaderboard(ctx, caller(ctx), askahuman.Period(input.Period), input.Limit)

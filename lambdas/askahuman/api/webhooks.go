@@ -61,22 +61,19 @@ func secretList(secrets []webhook.Secret, err error) (WebhookSecretList, error) 
 
 // registerWebhooks declares the routes of webhooks.
 func (a *AgentAPI) registerWebhooks(s *httpapi.Server) {
-	httpapi.Serve(s, httpapi.Operation{
-		Method: http.MethodGet, Path: "/agent/webhook-secrets", ID: "readWebhookSecrets", Status: http.StatusOK,
+	httpapi.Serve(s, httpapi.Operation{ID: "readWebhookSecrets",
 		Description: "Returns the secrets with which the agent's webhooks are signed, as Standard Webhooks 1.0.0 " +
 			"says. Each agent has secrets of its own.",
 	}, func(ctx context.Context, _ *struct{}) (WebhookSecretList, error) {
 		return secretList(a.Webhooks.Valid(ctx, caller(ctx)))
 	})
-	httpapi.Serve(s, httpapi.Operation{
-		Method: http.MethodPost, Path: "/agent/webhook-secrets", ID: "rotateWebhookSecret", Status: http.StatusOK,
+	httpapi.Serve(s, httpapi.Operation{ID: "rotateWebhookSecret",
 		Description: "Makes another secret the present one. The former one is valid for 24 hours more: until then " +
 			"webhooks have a signature by each. At most six former ones are valid.",
 	}, func(ctx context.Context, _ *struct{}) (WebhookSecretList, error) {
 		return secretList(a.Webhooks.Rotate(ctx, caller(ctx)))
 	})
-	httpapi.Serve(s, httpapi.Operation{
-		Method: http.MethodPost, Path: "/agent/webhook-tests", ID: "testWebhook", Status: http.StatusAccepted,
+	httpapi.Serve(s, httpapi.Operation{ID: "testWebhook", Status: http.StatusAccepted,
 		Description: "Sends a webhook of the type webhook.test to an endpoint, signed as any other. It is sent once, " +
 			"whatever the endpoint answers.",
 		Stricter: httpapi.Forms{"body.callback_url": a.callbackForm()},

@@ -48,8 +48,7 @@ func (s *server) registerAttempts() {
 	of := []error{clarity.ErrAttemptNotFound, clarity.ErrForbidden}
 	versioned := map[string]string{"ETag": "The attempt's version, for If-Match."}
 
-	httpapi.Mutate(s.Server, httpapi.Operation{
-		Method: http.MethodPost, Path: "/attempts", ID: "createAttempt", Status: http.StatusCreated,
+	httpapi.Mutate(s.Server, httpapi.Operation{ID: "createAttempt", Status: http.StatusCreated,
 		Form: clarity.Attempt{}, KeyOptional: true,
 		Headers:     map[string]string{"ETag": versioned["ETag"], "Location": "The path of the attempt."},
 		Location:    "/attempts/{attemptId}",
@@ -66,8 +65,7 @@ func (s *server) registerAttempts() {
 		return http.StatusCreated, withoutAnswers(a)
 	})
 
-	httpapi.Mutate(s.Server, httpapi.Operation{
-		Method: http.MethodPut, Path: "/attempts/{id}", ID: "saveAttempt", Form: clarity.Attempt{}, KeyOptional: true,
+	httpapi.Mutate(s.Server, httpapi.Operation{ID: "saveAttempt", Form: clarity.Attempt{}, KeyOptional: true,
 		Headers: versioned, IfMatch: "the attempt",
 		Description: "Changes an attempt in progress. Completing it evaluates it, and makes the time of submission " +
 			"its timestamp." + evaluated,
@@ -85,16 +83,14 @@ func (s *server) registerAttempts() {
 		return http.StatusOK, withoutAnswers(a)
 	})
 
-	httpapi.Serve(s.Server, httpapi.Operation{
-		Method: http.MethodGet, Path: "/attempts", ID: "listAttempts",
+	httpapi.Serve(s.Server, httpapi.Operation{ID: "listAttempts",
 		Description: "Returns a page of the caller's attempts. A list follows a change of an attempt within a " +
 			"moment; the attempt itself follows at once.",
 	}, func(ctx context.Context, page *Page) (clarity.AttemptList, error) {
 		return s.api.Service.Attempts(ctx, httpapi.CallerFrom(ctx).ID, page.Limit, page.NextToken)
 	})
 
-	httpapi.Register(s.Server, httpapi.Operation{
-		Method: http.MethodGet, Path: "/attempts/{id}", ID: "readAttempt", Headers: versioned,
+	httpapi.Register(s.Server, httpapi.Operation{ID: "readAttempt", Headers: versioned,
 		Description: "Returns an attempt.",
 		Stricter:    precisely,
 		Errors:      of,
@@ -106,8 +102,7 @@ func (s *server) registerAttempts() {
 		return &attemptOutput{ETag: httpapi.ETag(a.Version), Body: a}, nil
 	})
 
-	httpapi.Serve(s.Server, httpapi.Operation{
-		Method: http.MethodPost, Path: "/attempts/{id}/evaluate", ID: "evaluateAttempt",
+	httpapi.Serve(s.Server, httpapi.Operation{ID: "evaluateAttempt",
 		Description: "Evaluates a completed attempt that has no evaluation. An attempt that has one keeps it. If the " +
 			"evaluation fails, the answer has none, and says why.",
 		Stricter: precisely,

@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"errors"
-	"net/http"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
@@ -24,8 +23,7 @@ type (
 )
 
 func (s *server) registerOthers() {
-	httpapi.Serve(s.Server, httpapi.Operation{
-		Method: http.MethodGet, Path: "/scenarios", ID: "listScenarios",
+	httpapi.Serve(s.Server, httpapi.Operation{ID: "listScenarios",
 		Description: "Returns all active scenarios.",
 	}, func(ctx context.Context, input *scenariosInput) (ScenarioList, error) {
 		found, err := s.api.Service.Scenarios.Scenarios(ctx, input.Difficulty)
@@ -36,8 +34,7 @@ func (s *server) registerOthers() {
 		return list, err
 	})
 
-	httpapi.Serve(s.Server, httpapi.Operation{
-		Method: http.MethodGet, Path: "/scenarios/{id}", ID: "readScenario",
+	httpapi.Serve(s.Server, httpapi.Operation{ID: "readScenario",
 		Description: "Returns a scenario, also one that is not active any more.",
 		Errors:      []error{clarity.ErrScenarioNotFound},
 	}, func(ctx context.Context, input *scenarioInput) (clarity.Scenario, error) {
@@ -45,23 +42,20 @@ func (s *server) registerOthers() {
 		return withTags(scenario), s.orNone(ctx, err)
 	})
 
-	httpapi.Serve(s.Server, httpapi.Operation{
-		Method: http.MethodGet, Path: "/users/me/profile", ID: "readProfile",
+	httpapi.Serve(s.Server, httpapi.Operation{ID: "readProfile",
 		Description: "Returns the caller's latest profile. It follows the evaluation of an attempt within a moment.",
 		Errors:      []error{clarity.ErrNoProfile},
 	}, func(ctx context.Context, _ *struct{}) (clarity.Profile, error) {
 		return s.api.Service.LatestProfile(ctx, httpapi.CallerFrom(ctx).ID)
 	})
 
-	httpapi.Serve(s.Server, httpapi.Operation{
-		Method: http.MethodGet, Path: "/users/me/profile/history", ID: "listProfiles",
+	httpapi.Serve(s.Server, httpapi.Operation{ID: "listProfiles",
 		Description: "Returns a page of the caller's profiles, one for each evaluated attempt.",
 	}, func(ctx context.Context, page *Page) (clarity.ProfileList, error) {
 		return s.api.Service.Profiles(ctx, httpapi.CallerFrom(ctx).ID, page.Limit, page.NextToken)
 	})
 
-	httpapi.RegisterDocument(s.Server, httpapi.Operation{
-		Method: http.MethodGet, Path: "/openapi.json", ID: "readDocument",
+	httpapi.RegisterDocument(s.Server, httpapi.Operation{ID: "readDocument",
 		Description: "Returns the description of all routes.",
 	}, Document)
 }

@@ -47,11 +47,11 @@ func TestCallers(t *testing.T) {
 	limiter := &counted{}
 	s := httpapi.New(httpapi.Config{
 		Platform: schema.Platform{Name: "club", Title: "Club", Routes: []schema.Route{
-			{Method: "GET", Path: "/user", Caller: schema.CallerUser},
-			{Method: "GET", Path: "/admin", Caller: schema.Caller{Name: "admin", Token: schema.TokenOfUser,
+			{ID: "user", Method: "GET", Path: "/user", Caller: schema.CallerUser},
+			{ID: "admin", Method: "GET", Path: "/admin", Caller: schema.Caller{Name: "admin", Token: schema.TokenOfUser,
 				Group: "admin"}, RateLimit: "admin"},
-			{Method: "GET", Path: "/agent", Caller: agent},
-			{Method: "GET", Path: "/anyone", Caller: schema.CallerAnyone},
+			{ID: "agent", Method: "GET", Path: "/agent", Caller: agent},
+			{ID: "anyone", Method: "GET", Path: "/anyone", Caller: schema.CallerAnyone},
 		}, RateLimits: []schema.RateLimit{{Name: "admin", Requests: 2, Window: time.Hour, Per: schema.PerUser}}},
 		Callers: map[schema.Caller]httpapi.Identity{
 			agent: httpapi.ByHeader(httpapi.HeaderParameter(agentHeader, true, 10, "Who asks.", "me"),
@@ -65,12 +65,8 @@ func TestCallers(t *testing.T) {
 		Errors:  httpapi.Errors{Known: []httpapi.KnownError{{Match: httpapi.Is(errName), Status: 400}}},
 		Limiter: limiter,
 	})
-	for _, op := range []httpapi.Operation{
-		{ID: "user", Path: "/user"}, {ID: "admin", Path: "/admin"}, {ID: "agent", Path: "/agent"},
-		{ID: "anyone", Path: "/anyone"},
-	} {
-		op.Method = "GET"
-		httpapi.Register(s, op, func(ctx context.Context, _ *struct{}) (*whoOutput, error) {
+	for _, id := range []string{"user", "admin", "agent", "anyone"} {
+		httpapi.Register(s, httpapi.Operation{ID: id}, func(ctx context.Context, _ *struct{}) (*whoOutput, error) {
 			return &whoOutput{httpapi.CallerFrom(ctx).ID}, nil
 		})
 	}

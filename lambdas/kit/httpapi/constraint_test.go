@@ -42,7 +42,7 @@ func TestConstraints(t *testing.T) {
 	var found []validate.Problem
 	s := httpapi.New(httpapi.Config{
 		Platform: schema.Platform{Name: "post", Title: "Post",
-			Routes: []schema.Route{{Method: "POST", Path: "/parcels"}}},
+			Routes: []schema.Route{{ID: "post", Method: "POST", Path: "/parcels"}}},
 		Errors: httpapi.Errors{Body: func(_ context.Context, f httpapi.Failure) any {
 			if wrong, ok := f.Err.(*validate.Error); ok {
 				found = wrong.Problems
@@ -50,7 +50,7 @@ func TestConstraints(t *testing.T) {
 			return struct{}{}
 		}},
 	})
-	httpapi.Register(s, httpapi.Operation{ID: "post", Method: "POST", Path: "/parcels"},
+	httpapi.Register(s, httpapi.Operation{ID: "post"},
 		func(context.Context, *parcelInput) (*struct{}, error) { return nil, nil })
 	handler := s.Handler()
 	one, two, three, four, five, most := 1, 2, 3, 4, 5, 500

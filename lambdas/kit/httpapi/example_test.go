@@ -29,7 +29,7 @@ type greetOutput struct {
 // One declaration gives routing, validation and documentation.
 func Example() {
 	platform := schema.Platform{Name: "hello", Title: "Hello", Routes: []schema.Route{
-		{Method: "POST", Path: "/greetings", Function: "hello", Caller: schema.CallerAnyone, Summary: "Be greeted"},
+		{ID: "greet", Method: "POST", Path: "/greetings", Function: "hello", Caller: schema.CallerAnyone, Summary: "Be greeted"},
 	}}
 	server := httpapi.New(httpapi.Config{
 		Platform: platform,
@@ -41,7 +41,7 @@ func Example() {
 		}},
 		Log: slog.New(slog.DiscardHandler),
 	})
-	httpapi.Register(server, httpapi.Operation{ID: "greet", Method: "POST", Path: "/greetings"},
+	httpapi.Register(server, httpapi.Operation{ID: "greet"},
 		func(_ context.Context, input *greetInput) (*greetOutput, error) {
 			output := &greetOutput{}
 			output.Body.Greeting = "Hello " + input.Body.Name

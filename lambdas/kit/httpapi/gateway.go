@@ -26,7 +26,7 @@ const ofGateway = ` Amazon API Gateway answers some requests itself, with {"mess
 // expect. Where the platform has an error of the same status, the response has both forms.
 func (s *operations) describeGateway(operation *huma.Operation) {
 	statuses := []int{http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusServiceUnavailable}
-	if route, _ := s.Route(operation.Method, operation.Path); s.needsToken(route) {
+	if route, _ := s.route(operation.OperationID); s.needsToken(route) {
 		statuses = append(statuses, http.StatusUnauthorized)
 	}
 	if hasBody(operation.Method) || operation.RequestBody != nil {

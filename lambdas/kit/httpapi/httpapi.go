@@ -129,10 +129,10 @@ func (s *Server) operations() *operations {
 // operation notes an operation, which register registers with huma. It panics if the operation is no route of the
 // platform.
 func (s *Server) operation(op Operation, register func(*operations)) {
-	route, ok := s.Route(op.Method, op.Path)
+	route, ok := s.route(op.ID)
 	if !ok {
-		panic(fmt.Sprintf("httpapi: %s %s is no route of %s: add it to the Routes of the schema, or spell it as there",
-			op.Method, op.Path, s.config.Platform.Name))
+		panic(fmt.Sprintf("httpapi: no route of %s has the ID %q: add it to the Routes of the schema, or spell it as there",
+			s.config.Platform.Name, op.ID))
 	}
 	if _, limited := s.config.Platform.RateLimit(route.RateLimit); limited && s.config.Limiter == nil {
 		s.uncounted = append(s.uncounted, route.Key())
@@ -143,7 +143,7 @@ func (s *Server) operation(op Operation, register func(*operations)) {
 		register(o)
 		return o
 	})
-	s.mux.HandleFunc(op.Method+" "+op.Path, func(w http.ResponseWriter, r *http.Request) { made().serve(w, r) })
+	s.mux.HandleFunc(route.Key(), func(w http.ResponseWriter, r *http.Request) { made().serve(w, r) })
 }
 
 // Handler is the API ready to be served. It panics if a registered route has a rate limit
@@ -179,12 +179,12 @@ func (s *Server) Handler() *kit.API {
 // missing are the routes without an operation, of functions that have some.
 func (s *Server) missing() (keys []string) {
 	ours := map[string]bool{}
-	served := map[[2]string]bool{}
+	served := map[string]bool{}
 	for _, route := range s.routes {
-		ours[route.Function], served[[2]string{route.Method, route.Path}] = true, true
+		ours[route.Function], served[route.ID] = true, true
 	}
 	for _, route := range s.config.Platform.Operations() {
-		if route.Function != "" && ours[route.Function] && !served[[2]string{route.Method, route.Path}] {
+		if route.Function != "" && ours[route.Function] && !served[route.ID] {
 			keys = append(keys, route.Key())
 		}
 	}
@@ -196,19 +196,18 @@ func (s *Server) needsToken(route schema.Route) bool {
 	return route.Caller.Authenticated() && s.config.Callers[route.Caller].Identify == nil
 }
 
-// Route is the platform's route of that method and path.
-func (s *Server) Route(method, path string) (schema.Route, bool) {
-	for _, route := range s.config.Platform.Routes {
-		if route.Method == method && route.Path == path {
-			return route, true
-		}
+// route is the platform's route of that operation.
+func (s *Server) route(id string) (schema.Route, bool) {
+	i := slices.IndexFunc(s.config.Platform.Routes, func(r schema.Route) bool { return r.ID == id })
+	if i < 0 || id == "" {
+		return schema.Route{}, false
 	}
-	return schema.Route{Method: method, Path: path}, false
+	return s.config.Platform.Routes[i], true
 }
 
 // admit runs before every operation.
 func (s *operations) admit(inner huma.Context, next func(huma.Context)) {
-	route, _ := s.Route(inner.Operation().Method, inner.Operation().Path)
+	route, _ := s.route(inner.Operation().OperationID)
 	ctx := &Context{humaContext: inner, Route: route}
 	ctx.context = context.WithValue(inner.Context(), requestKey{}, ctx)
 	if s.config.WorkTime > 0 && !ctx.Declared().NoWorkTime {

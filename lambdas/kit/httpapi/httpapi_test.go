@@ -29,10 +29,10 @@ var program = schema.Caller{Name: "agent", Token: schema.TokenOfProgram}
 // shop is a platform that is small enough to see through.
 func shop() schema.Platform {
 	return schema.Platform{Name: "shop", Title: "Shop", Routes: []schema.Route{
-		{Method: "POST", Path: "/orders/{order_id}", Caller: schema.CallerUser, Summary: "Order"},
-		{Method: "DELETE", Path: "/orders/{order_id}", Caller: schema.CallerUser, Summary: "Cancel"},
-		{Method: "GET", Path: "/agents", Caller: program, Summary: "Be told apart by the function"},
-		{Method: "GET", Path: "/prices", Caller: schema.CallerAnyone, Summary: "Read the prices"},
+		{ID: "order", Method: "POST", Path: "/orders/{order_id}", Caller: schema.CallerUser, Summary: "Order"},
+		{ID: "cancel", Method: "DELETE", Path: "/orders/{order_id}", Caller: schema.CallerUser, Summary: "Cancel"},
+		{ID: "agents", Method: "GET", Path: "/agents", Caller: program, Summary: "Be told apart by the function"},
+		{ID: "prices", Method: "GET", Path: "/prices", Caller: schema.CallerAnyone, Summary: "Read the prices"},
 	}}
 }
 
@@ -97,7 +97,7 @@ func server(strict bool, log *bytes.Buffer) *httpapi.Server {
 			Body:    func(_ context.Context, f httpapi.Failure) any { return map[string]string{"error": f.Message} },
 		},
 	})
-	httpapi.Register(s, httpapi.Operation{ID: "order", Method: "POST", Path: "/orders/{order_id}"},
+	httpapi.Register(s, httpapi.Operation{ID: "order"},
 		func(ctx context.Context, input *orderInput) (*orderOutput, error) {
 			switch input.ID {
 			case "sold":
@@ -110,14 +110,14 @@ func server(strict bool, log *bytes.Buffer) *httpapi.Server {
 				input.Colours, " ", input.resolved)
 			return &output, nil
 		})
-	httpapi.Register(s, httpapi.Operation{ID: "cancel", Method: "DELETE", Path: "/orders/{order_id}", Status: 204},
+	httpapi.Register(s, httpapi.Operation{ID: "cancel", Status: 204},
 		func(_ context.Context, input *struct {
 			ID string `path:"order_id"`
 		}) (*cancelOutput, error) {
 			return &cancelOutput{Status: 204}, nil
 		})
-	for path, id := range map[string]string{"/agents": "agents", "/prices": "prices"} {
-		httpapi.Register(s, httpapi.Operation{ID: id, Method: "GET", Path: path, Status: 204},
+	for _, id := range []string{"agents", "prices"} {
+		httpapi.Register(s, httpapi.Operation{ID: id, Status: 204},
 			func(context.Context, *struct{}) (*cancelOutput, error) { return &cancelOutput{Status: 204}, nil })
 	}
 	return s
@@ -159,7 +159,7 @@ func TestErrDeclaration(t *testing.T) {
 			limited.Routes[3].RateLimit, limited.RateLimits = "read",
 				[]schema.RateLimit{{Name: "read", Requests: 1, Window: time.Hour, Per: schema.PerAddress}}
 			s := httpapi.New(httpapi.Config{Platform: limited})
-			httpapi.Register(s, httpapi.Operation{ID: "prices", Method: "GET", Path: "/prices"}, cancel)
+			httpapi.Register(s, httpapi.Operation{ID: "prices"}, cancel)
 			s.Handler()
 		}, "the rate limits of GET /prices are not counted"},
 		"ErrOperation": {func() {
@@ -168,19 +168,14 @@ func TestErrDeclaration(t *testing.T) {
 				orders.Routes[i].Function = "orders"
 			}
 			s := httpapi.New(httpapi.Config{Platform: orders})
-			httpapi.Register(s, httpapi.Operation{ID: "cancel", Method: "DELETE", Path: "/orders/{order_id}"}, cancel)
+			httpapi.Register(s, httpapi.Operation{ID: "cancel"}, cancel)
 			s.Handler()
 		}, "no operation serves POST /orders/{order_id}: register one"},
-		"ErrMethod": {func() {
-			httpapi.Register(server(true, &bytes.Buffer{}),
-				httpapi.Operation{ID: "look", Method: "GET", Path: "/orders/{order_id}"}, cancel)
-		}, "GET /orders/{order_id} is no route of shop"},
-		"ErrPath": {func() {
-			httpapi.Register(server(true, &bytes.Buffer{}),
-				httpapi.Operation{ID: "all", Method: "DELETE", Path: "/orders"}, cancel)
-		}, "DELETE /orders is no route of shop"},
+		"ErrRoute": {func() {
+			httpapi.Register(server(true, &bytes.Buffer{}), httpapi.Operation{ID: "look"}, cancel)
+		}, `no route of shop has the ID "look"`},
 		"ErrLocation": {func() {
-			op := httpapi.Operation{ID: "cancel", Method: "DELETE", Path: "/orders/{order_id}",
+			op := httpapi.Operation{ID: "cancel",
 				Form: httpapi.GatewayError{}, Location: "/orders/{id}"}
 			httpapi.Mutate(server(true, &bytes.Buffer{}), op, func(context.Context, *struct{}) (any, error) {
 				return nil, nil

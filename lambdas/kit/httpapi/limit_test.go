@@ -80,11 +80,11 @@ func TestCountWhileReading(t *testing.T) {
 				Platform: schema.Platform{Name: "club", Title: "Club",
 					RateLimits: []schema.RateLimit{{Name: "all", Requests: 2, Window: time.Hour,
 						Per: schema.PerAddress}},
-					Routes: []schema.Route{{Method: "POST", Path: "/things", Caller: schema.CallerAnyone,
+					Routes: []schema.Route{{ID: "do", Method: "POST", Path: "/things", Caller: schema.CallerAnyone,
 						RateLimit: "all"}}},
 				Limiter: limiter, CountWhileReading: true, Log: logger,
 			})
-			httpapi.Register(s, httpapi.Operation{Method: "POST", Path: "/things", ID: "do", Status: 204,
+			httpapi.Register(s, httpapi.Operation{ID: "do", Status: 204,
 				Errors: []error{httpapi.ErrForbidden}}, func(ctx context.Context, _ *struct{}) (*struct{}, error) {
 				var item map[string]any
 				if _, err := db.Get(ctx, "Read", &item, "x"); err != nil {
@@ -124,13 +124,13 @@ func TestCountedInTime(t *testing.T) {
 		s := httpapi.New(httpapi.Config{
 			Platform: schema.Platform{Name: "club", Title: "Club",
 				RateLimits: []schema.RateLimit{{Name: "all", Requests: 2, Window: time.Hour, Per: schema.PerAddress}},
-				Routes: []schema.Route{{Method: "POST", Path: "/things", Caller: schema.CallerAnyone,
+				Routes: []schema.Route{{ID: "do", Method: "POST", Path: "/things", Caller: schema.CallerAnyone,
 					RateLimit: "all"}}},
 			Limiter: limiter, CountWhileReading: true,
 		})
 		close(limiter.read)
 		ctx, cancel := context.WithCancel(kit.WithInvocation(t.Context(), kit.Invocation{SourceAddress: "203.0.113.7"}))
-		httpapi.Register(s, httpapi.Operation{Method: "POST", Path: "/things", ID: "do", Status: 204,
+		httpapi.Register(s, httpapi.Operation{ID: "do", Status: 204,
 			Errors: []error{httpapi.ErrForbidden}}, func(ctx context.Context, _ *struct{}) (*struct{}, error) {
 			// The write has waited for the count.
 			err := db.Update(ctx, schema.CountRequest, []any{"x"},

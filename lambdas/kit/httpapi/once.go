@@ -231,7 +231,7 @@ func (s *Server) readAttempt(ctx *Context) error {
 	address := ctx.URL()
 	// Different requests have different contents: only the body, which is last, can contain a line
 	// feed.
-	ctx.content = append(fmt.Appendf(nil, "%s\n%s\n%s\n", op.Method, address.EscapedPath(), ifMatch), body...)
+	ctx.content = append(fmt.Appendf(nil, "%s\n%s\n%s\n", ctx.Route.Method, address.EscapedPath(), ifMatch), body...)
 	return nil
 }
 

@@ -45,7 +45,7 @@ func cancelling(keys idempotency.Claims, log *bytes.Buffer,
 		Callers:     map[schema.Caller]httpapi.Identity{schema.CallerUser: httpapi.ByToken("token", "A token.")},
 		Idempotency: httpapi.Idempotency{Keys: keys},
 	})
-	httpapi.Mutate(s, httpapi.Operation{Method: "DELETE", Path: "/orders/{order_id}", ID: "cancel",
+	httpapi.Mutate(s, httpapi.Operation{ID: "cancel",
 		Status: http.StatusNoContent, IfMatch: "the order"},
 		func(ctx context.Context, _ *struct {
 			ID string `path:"order_id"`
@@ -133,7 +133,7 @@ func TestKeyOptional(t *testing.T) {
 		Callers:     map[schema.Caller]httpapi.Identity{schema.CallerUser: httpapi.ByToken("token", "A token.")},
 		Idempotency: httpapi.Idempotency{Keys: &httpapitest.Ledger{Refusal: idempotency.ErrOtherRequest}},
 	})
-	httpapi.Mutate(s, httpapi.Operation{Method: "DELETE", Path: "/orders/{order_id}", ID: "cancel",
+	httpapi.Mutate(s, httpapi.Operation{ID: "cancel",
 		Status: http.StatusOK, Form: 0, KeyOptional: true},
 		func(context.Context, *struct {
 			ID string `path:"order_id"`

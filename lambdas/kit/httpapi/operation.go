@@ -19,9 +19,7 @@ import (
 
 // Operation declares what one route does.
 type Operation struct {
-	// Method and Path name a route of the platform.
-	Method, Path string
-	// ID names the operation in the OpenAPI document.
+	// ID is that of a route of the platform, which gives method, path, callers, rate limit and summary.
 	ID string
 	// Description says what it does, for people.
 	Description string
@@ -95,7 +93,7 @@ func (s *operations) huma(op Operation, route schema.Route) huma.Operation {
 		op.Status = http.StatusOK
 	}
 	described := huma.Operation{
-		OperationID: op.ID, Method: op.Method, Path: op.Path, Summary: route.Summary, Description: op.Description,
+		OperationID: op.ID, Method: route.Method, Path: route.Path, Summary: route.Summary, Description: op.Description,
 		DefaultStatus: op.Status,
 		Metadata:      map[string]any{operationKey: op}, Responses: map[string]*huma.Response{},
 	}
@@ -124,7 +122,7 @@ func (s *operations) huma(op Operation, route schema.Route) huma.Operation {
 			errs = append(errs, retry.ErrBusy)
 		}
 	}
-	if op.HasBody || hasBody(op.Method) {
+	if op.HasBody || hasBody(route.Method) {
 		errs = append(append(errs, s.config.Errors.OfBodies...), kit.TooLarge(s.config.MaxBodyBytes),
 			&validate.Error{Status: http.StatusUnsupportedMediaType,
 				Problems: []validate.Problem{{Field: "Content-Type", Message: "is not application/json"}}})
@@ -174,9 +172,8 @@ func (s *operations) form(value any) *huma.Schema {
 	}
 }
 
-// Register declares an operation and the function that serves it. The platform's route with the
-// same method and path gives its summary. Register panics if there is no such route, because the
-// API would pass no request on and the caller would be undefined.
+// Register declares an operation and the function that serves it. It panics if the platform has no route with its ID,
+// because the API would pass no request on and the caller would be undefined.
 func Register[I, O any](s *Server, op Operation, serve func(context.Context, *I) (*O, error)) {
 	s.operation(op, func(all *operations) {
 		huma.Register(all.api, all.declare(op), func(ctx context.Context, input *I) (*O, error) {
@@ -233,7 +230,7 @@ func setHeadersOf(ctx context.Context, op Operation, body any) error {
 
 // declare is the operation as huma has it.
 func (s *operations) declare(op Operation) huma.Operation {
-	route, _ := s.Route(op.Method, op.Path)
+	route, _ := s.route(op.ID)
 	return s.huma(op, route)
 }
 

@@ -28,7 +28,7 @@ func TestWorkTime(t *testing.T) {
 			t.Parallel()
 			s := httpapi.New(httpapi.Config{Platform: shop(), WorkTime: test.workTime})
 			var left time.Duration
-			httpapi.Serve(s, httpapi.Operation{Method: http.MethodGet, Path: "/prices", ID: "prices",
+			httpapi.Serve(s, httpapi.Operation{ID: "prices",
 				NoWorkTime: test.unhurried}, func(ctx context.Context, _ *struct{}) (struct{}, error) {
 				deadline, _ := ctx.Deadline()
 				left = time.Until(deadline)

@@ -102,12 +102,10 @@ func newServer(a *API) *server {
 	s.registerSlang()
 	s.registerTrends()
 	s.registerQuiz()
-	httpapi.Serve(s.Server, httpapi.Operation{
-		Method: "GET", Path: "/health", ID: "readHealth",
+	httpapi.Serve(s.Server, httpapi.Operation{ID: "readHealth",
 		Description: "Answers while the API is up.",
 	}, func(context.Context, *struct{}) (Health, error) { return Health{Status: "ok"}, nil })
-	httpapi.RegisterDocument(s.Server, httpapi.Operation{
-		Method: "GET", Path: "/openapi.json", ID: "readDocument",
+	httpapi.RegisterDocument(s.Server, httpapi.Operation{ID: "readDocument",
 		Description: "Returns the description of all routes.",
 	}, Document)
 	return s

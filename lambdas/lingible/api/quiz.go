@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"net/http"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
@@ -31,8 +30,7 @@ type (
 )
 
 func (s *server) registerQuiz() {
-	httpapi.Serve(s.Server, httpapi.Operation{
-		Method: http.MethodGet, Path: "/quiz/question", ID: "askQuestion",
+	httpapi.Serve(s.Server, httpapi.Operation{ID: "askQuestion",
 		Description: "Returns the next question of the caller's quiz, and begins a quiz if none is active. A quiz is " +
 			"active until it is ended, or for 15 minutes after its last question or answer, and asks about no term " +
 			"twice. A question without an answer is returned again as it is, also to a request for another " +
@@ -43,8 +41,7 @@ func (s *server) registerQuiz() {
 		return s.api.Service.AskQuestion(ctx, callerFrom(ctx), input.Difficulty, input.Category)
 	})
 
-	httpapi.Serve(s.Server, httpapi.Operation{
-		Method: http.MethodPost, Path: "/quiz/answer", ID: "answerQuestion",
+	httpapi.Serve(s.Server, httpapi.Operation{ID: "answerQuestion",
 		Description: "Answers the question that was asked last. A right answer earns 10 points at once, less by 0.3 " +
 			"with each second since the question was asked first, and 1 from 30 seconds on. A repeat has the same " +
 			"answer, and counts nothing.",
@@ -54,24 +51,21 @@ func (s *server) registerQuiz() {
 			input.Body.Selected)
 	})
 
-	httpapi.Serve(s.Server, httpapi.Operation{
-		Method: http.MethodGet, Path: "/quiz/progress", ID: "readQuiz",
+	httpapi.Serve(s.Server, httpapi.Operation{ID: "readQuiz",
 		Description: "Returns how a quiz stands, until 48 hours after its last question or answer.",
 		Errors:      []error{badQuery(), lingible.ErrNoQuiz},
 	}, func(ctx context.Context, input *progressInput) (lingible.QuizProgress, error) {
 		return s.api.Service.QuizProgress(ctx, callerFrom(ctx), input.SessionID)
 	})
 
-	httpapi.Serve(s.Server, httpapi.Operation{
-		Method: http.MethodPost, Path: "/quiz/end", ID: "endQuiz",
+	httpapi.Serve(s.Server, httpapi.Operation{ID: "endQuiz",
 		Description: "Ends a quiz, and returns how it stands. One that has ended stays as it is.",
 		Errors:      []error{lingible.ErrNoQuiz},
 	}, func(ctx context.Context, input *httpapi.Input[QuizID]) (lingible.QuizProgress, error) {
 		return s.api.Service.EndQuiz(ctx, callerFrom(ctx), input.Body.SessionID)
 	})
 
-	httpapi.Serve(s.Server, httpapi.Operation{
-		Method: http.MethodGet, Path: "/quiz/history", ID: "readQuizHistory",
+	httpapi.Serve(s.Server, httpapi.Operation{ID: "readQuizHistory",
 		Description: "Returns the caller's days with questions, and how many questions are left today.",
 	}, func(ctx context.Context, _ *struct{}) (lingible.QuizHistory, error) {
 		return s.api.Service.QuizHistory(ctx, callerFrom(ctx))

@@ -26,8 +26,7 @@ var hasSlug = httpapi.Pattern(slugPattern)
 const slugPattern = `[^\u0000-#%-*,-/:;?@[-\]_\u0060{}\u007f-\u00a1\u00a7\u00ab\u00ad\u00b4\u00b6\u00b7\u00bb\u00bf]`
 
 func (s *server) registerSlang() {
-	httpapi.Mutate(s.Server, httpapi.Operation{
-		Method: http.MethodPost, Path: "/slang/submit", ID: "submitTerm", Status: http.StatusCreated,
+	httpapi.Mutate(s.Server, httpapi.Operation{ID: "submitTerm", Status: http.StatusCreated,
 		Form: lingible.Submission{}, KeyOptional: true,
 		Stricter: httpapi.Forms{"body.slang_term": hasSlug, "body.meaning": httpapi.NotBlank,
 			"body.example_usage": httpapi.NotBlank},
@@ -42,23 +41,20 @@ func (s *server) registerSlang() {
 		return s.api.Service.Submit(ctx, callerFrom(ctx), input.Body)
 	}, nil)
 
-	httpapi.Serve(s.Server, httpapi.Operation{
-		Method: http.MethodGet, Path: "/slang/mine", ID: "listOwnSubmissions", Errors: []error{badQuery()},
+	httpapi.Serve(s.Server, httpapi.Operation{ID: "listOwnSubmissions", Errors: []error{badQuery()},
 		Description: "Returns a page of the caller's submissions. A new one is in the list within a moment.",
 	}, func(ctx context.Context, page *Page) (lingible.SubmissionList, error) {
 		return s.api.Service.OwnSubmissions(ctx, httpapi.CallerFrom(ctx).ID, page.Limit, page.Cursor)
 	})
 
-	httpapi.Serve(s.Server, httpapi.Operation{
-		Method: http.MethodGet, Path: "/slang/pending", ID: "listOpenSubmissions", Errors: []error{badQuery()},
+	httpapi.Serve(s.Server, httpapi.Operation{ID: "listOpenSubmissions", Errors: []error{badQuery()},
 		Description: "Returns a page of the submissions that are open to votes.",
 	}, func(ctx context.Context, page *Page) (lingible.SubmissionList, error) {
 		return s.api.Service.OpenSubmissions(ctx, page.Limit, page.Cursor)
 	})
 
 	of := httpapi.Forms{"path.submission_id": httpapi.Format("uuid")}
-	httpapi.Serve(s.Server, httpapi.Operation{
-		Method: http.MethodPost, Path: "/slang/upvote/{submission_id}", ID: "voteForSubmission", Stricter: of,
+	httpapi.Serve(s.Server, httpapi.Operation{ID: "voteForSubmission", Stricter: of,
 		Description: "Counts the caller's vote, once. The last vote that a submission needs approves it, and its " +
 			"term is in the lexicon at once; later votes count, too.",
 		Errors: []error{lingible.ErrSubmissionNotFound, lingible.ErrOwnSubmission, lingible.ErrNotOpen,
@@ -68,15 +64,13 @@ func (s *server) registerSlang() {
 	})
 
 	decided := []error{lingible.ErrSubmissionNotFound, lingible.ErrDecided}
-	httpapi.Serve(s.Server, httpapi.Operation{
-		Method: http.MethodPost, Path: "/slang/admin/approve/{submission_id}", ID: "approveSubmission", Stricter: of,
+	httpapi.Serve(s.Server, httpapi.Operation{ID: "approveSubmission", Stricter: of,
 		Errors:      decided,
 		Description: "Approves a submission that is pending or open to votes. Its term is in the lexicon at once.",
 	}, func(ctx context.Context, path *SubmissionPath) (lingible.Submission, error) {
 		return s.api.Service.Approve(ctx, httpapi.CallerFrom(ctx).ID, path.ID)
 	})
-	httpapi.Serve(s.Server, httpapi.Operation{
-		Method: http.MethodPost, Path: "/slang/admin/reject/{submission_id}", ID: "rejectSubmission", Stricter: of,
+	httpapi.Serve(s.Server, httpapi.Operation{ID: "rejectSubmission", Stricter: of,
 		Errors:      decided,
 		Description: "Rejects a submission that is pending or open to votes. It is kept for 90 days.",
 	}, func(ctx context.Context, path *SubmissionPath) (lingible.Submission, error) {

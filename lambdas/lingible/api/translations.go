@@ -17,8 +17,7 @@ type TranslationPath struct {
 }
 
 func (s *server) registerTranslations() {
-	httpapi.Mutate(s.Server, httpapi.Operation{
-		Method: http.MethodPost, Path: "/translate", ID: "translate", Form: lingible.ChargedTranslation{},
+	httpapi.Mutate(s.Server, httpapi.Operation{ID: "translate", Form: lingible.ChargedTranslation{},
 		KeyOptional: true,
 		Stricter:    httpapi.Forms{"body.text": httpapi.NotBlank},
 		Description: "Translates a text, charges the translation, and keeps it for 30 days for a premium user. A " +
@@ -29,16 +28,14 @@ func (s *server) registerTranslations() {
 		return s.api.Service.Translate(ctx, callerFrom(ctx), input.Body)
 	}, nil)
 
-	httpapi.Serve(s.Server, httpapi.Operation{
-		Method: http.MethodGet, Path: "/translations", ID: "listTranslations",
+	httpapi.Serve(s.Server, httpapi.Operation{ID: "listTranslations",
 		Description: "Returns a page of the caller's translations of the last 30 days. It is for premium users.",
 		Errors:      []error{badQuery(), &lingible.SubscriptionError{What: "the history of translations"}},
 	}, func(ctx context.Context, page *Page) (lingible.TranslationList, error) {
 		return s.api.Service.Translations(ctx, callerFrom(ctx), page.Limit, page.Cursor)
 	})
 
-	httpapi.Register(s.Server, httpapi.Operation{
-		Method: http.MethodDelete, Path: "/translations/{id}", ID: "deleteTranslation", Status: http.StatusNoContent,
+	httpapi.Register(s.Server, httpapi.Operation{ID: "deleteTranslation", Status: http.StatusNoContent,
 		Description: "Deletes a translation of the caller.",
 		Stricter:    httpapi.Forms{"path.id": httpapi.Format("uuid")},
 		Errors:      []error{lingible.ErrTranslationNotFound},
@@ -46,8 +43,7 @@ func (s *server) registerTranslations() {
 		return nil, s.api.Service.DeleteTranslation(ctx, httpapi.CallerFrom(ctx).ID, input.ID)
 	})
 
-	httpapi.Register(s.Server, httpapi.Operation{
-		Method: http.MethodDelete, Path: "/translations", ID: "deleteTranslations", Status: http.StatusNoContent,
+	httpapi.Register(s.Server, httpapi.Operation{ID: "deleteTranslations", Status: http.StatusNoContent,
 		NoWorkTime: true,
 		Description: "Deletes all translations of the caller. If there are more than there is time for, the answer " +
 			"is 503, and a repeat goes on.",

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"net/http"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
@@ -20,8 +19,7 @@ type trendsInput struct {
 }
 
 func (s *server) registerTrends() {
-	httpapi.Serve(s.Server, httpapi.Operation{
-		Method: http.MethodGet, Path: "/trending", ID: "listTrends",
+	httpapi.Serve(s.Server, httpapi.Operation{ID: "listTrends",
 		Description: "Returns the terms that are in use, as of the last daily run. New terms have a score of 0 until " +
 			"then.",
 		Errors: []error{badQuery(), &lingible.SubscriptionError{What: "the category meme of trends"}},

@@ -24,29 +24,25 @@ type AccountStatus struct {
 const deleteUser = "deleteUser"
 
 func (s *server) registerUsers() {
-	httpapi.Serve(s.Server, httpapi.Operation{
-		Method: http.MethodGet, Path: "/user/profile", ID: "readUser",
+	httpapi.Serve(s.Server, httpapi.Operation{ID: "readUser",
 		Description: "Returns the caller's profile.",
 	}, func(ctx context.Context, _ *struct{}) (lingible.User, error) {
 		return s.api.Service.Profile(ctx, callerFrom(ctx))
 	})
 
-	httpapi.Serve(s.Server, httpapi.Operation{
-		Method: http.MethodGet, Path: "/user/usage", ID: "readUsage",
+	httpapi.Serve(s.Server, httpapi.Operation{ID: "readUsage",
 		Description: "Returns what the caller's tier allows, and what is left of it.",
 	}, func(ctx context.Context, _ *struct{}) (lingible.Balance, error) {
 		return s.api.Service.Balance(ctx, callerFrom(ctx))
 	})
 
-	httpapi.Serve(s.Server, httpapi.Operation{
-		Method: http.MethodPost, Path: "/user/upgrade", ID: "upgradeUser",
+	httpapi.Serve(s.Server, httpapi.Operation{ID: "upgradeUser",
 		Description: "Makes the caller a premium user. What is used today stays used. A premium user stays one.",
 	}, func(ctx context.Context, _ *struct{}) (lingible.User, error) {
 		return s.api.Service.Upgrade(ctx, callerFrom(ctx))
 	})
 
-	httpapi.Serve(s.Server, httpapi.Operation{
-		Method: http.MethodDelete, Path: "/user/account", ID: deleteUser, Status: http.StatusAccepted, HasBody: true,
+	httpapi.Serve(s.Server, httpapi.Operation{ID: deleteUser, Status: http.StatusAccepted, HasBody: true,
 		Description: "Deletes the caller's account. From then on it can do nothing, and everything of it is removed " +
 			"within minutes, in the background: translations, submissions, votes, quizzes and the profile. Approved " +
 			"terms stay in the lexicon, which names no user. A repeat has the same answer.",

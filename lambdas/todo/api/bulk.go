@@ -67,8 +67,7 @@ type CompletedDeleted struct {
 }
 
 func (s *server) registerBulk() {
-	httpapi.Mutate(s.Server, httpapi.Operation{
-		Method: http.MethodPost, Path: "/api/v1/tasks/bulk", ID: "changeTasks", Status: http.StatusOK,
+	httpapi.Mutate(s.Server, httpapi.Operation{ID: "changeTasks",
 		Form: httpapi.OneOf{StatusesSet{}, CompletedDeleted{}},
 		Description: "Changes the status of up to 50 tasks, of all for which that is allowed at once; or deletes all " +
 			"completed tasks.",

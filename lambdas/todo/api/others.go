@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"net/http"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 )
@@ -16,13 +15,11 @@ type Health struct {
 }
 
 func (s *server) registerOthers() {
-	httpapi.RegisterDocument(s.Server, httpapi.Operation{
-		Method: http.MethodGet, Path: "/api/v1/openapi.json", ID: "readDocument", Status: http.StatusOK,
+	httpapi.RegisterDocument(s.Server, httpapi.Operation{ID: "readDocument",
 		Description: "Returns the description of all routes.",
 	}, Document)
 
-	httpapi.Serve(s.Server, httpapi.Operation{
-		Method: http.MethodGet, Path: "/health", ID: "readHealth", Status: http.StatusOK,
+	httpapi.Serve(s.Server, httpapi.Operation{ID: "readHealth",
 		Description: "Answers, without looking at the table.",
 	}, func(context.Context, *struct{}) (Health, error) {
 		return Health{Status: "ok"}, nil

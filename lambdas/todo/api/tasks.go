@@ -45,8 +45,7 @@ func (s *server) registerTasks() {
 	precisely := httpapi.Forms{
 		"path.task_id": httpapi.Format("uuid"), "body.title": httpapi.NotBlank, "body.due_date": httpapi.DayOrEmpty,
 	}
-	httpapi.Mutate(s.Server, httpapi.Operation{
-		Method: http.MethodPost, Path: "/api/v1/tasks", ID: "createTask", Status: http.StatusCreated, Form: todo.Task{},
+	httpapi.Mutate(s.Server, httpapi.Operation{ID: "createTask", Status: http.StatusCreated, Form: todo.Task{},
 		Location:    "/api/v1/tasks/{task_id}",
 		Headers:     map[string]string{"ETag": versioned["ETag"], "Location": created},
 		Description: "Creates a task.",
@@ -60,8 +59,7 @@ func (s *server) registerTasks() {
 		return t, err
 	}, nil)
 
-	httpapi.Serve(s.Server, httpapi.Operation{
-		Method: http.MethodGet, Path: "/api/v1/tasks", ID: "listTasks", Status: http.StatusOK,
+	httpapi.Serve(s.Server, httpapi.Operation{ID: "listTasks",
 		Description: "Returns a page of the caller's tasks that match all parameters. One page looks at 300 tasks at " +
 			"most. A list follows a change of a task within a moment; the task itself follows at once.",
 		Stricter: httpapi.Forms{"header.X-Timezone": httpapi.Format(httpapi.TimezoneFormat)},
@@ -69,15 +67,13 @@ func (s *server) registerTasks() {
 		return s.service.ListTasks(ctx, httpapi.CallerFrom(ctx).ID, input.TaskFilter)
 	})
 
-	httpapi.Serve(s.Server, httpapi.Operation{
-		Method: http.MethodGet, Path: "/api/v1/tasks/stats", ID: "readStats", Status: http.StatusOK,
+	httpapi.Serve(s.Server, httpapi.Operation{ID: "readStats",
 		Description: "Counts the caller's tasks. A caller without a user has none.",
 	}, func(ctx context.Context, _ *struct{}) (todo.Stats, error) {
 		return s.service.Stats(ctx, httpapi.CallerFrom(ctx).ID)
 	})
 
-	httpapi.Serve(s.Server, httpapi.Operation{
-		Method: http.MethodGet, Path: "/api/v1/tasks/{task_id}", ID: "readTask", Status: http.StatusOK,
+	httpapi.Serve(s.Server, httpapi.Operation{ID: "readTask",
 		Headers:     versioned,
 		Description: "Returns a task.",
 		Stricter:    precisely,
@@ -88,8 +84,7 @@ func (s *server) registerTasks() {
 
 	changeErrors := []error{todo.ErrTaskCompleted, todo.ErrUserNotFound, todo.ErrTaskNotFound,
 		&todo.VersionError{Current: 4}}
-	httpapi.Mutate(s.Server, httpapi.Operation{
-		Method: http.MethodPut, Path: "/api/v1/tasks/{task_id}", ID: "replaceTask", Status: http.StatusOK,
+	httpapi.Mutate(s.Server, httpapi.Operation{ID: "replaceTask",
 		Form: todo.Task{}, Headers: versioned, IfMatch: "the task",
 		Description: "Replaces a task: a field that is left out is cleared, but for the status.",
 		Stricter:    precisely,
@@ -102,8 +97,7 @@ func (s *server) registerTasks() {
 		return t, err
 	}, nil)
 
-	httpapi.Mutate(s.Server, httpapi.Operation{
-		Method: http.MethodPatch, Path: "/api/v1/tasks/{task_id}", ID: "changeTask", Status: http.StatusOK,
+	httpapi.Mutate(s.Server, httpapi.Operation{ID: "changeTask",
 		Form: todo.Task{}, Headers: versioned, IfMatch: "the task",
 		Description: "Changes the fields that are given (RFC 7396): null clears one.",
 		Stricter:    precisely,
@@ -116,8 +110,7 @@ func (s *server) registerTasks() {
 		return t, err
 	}, nil)
 
-	httpapi.Mutate(s.Server, httpapi.Operation{
-		Method: http.MethodDelete, Path: "/api/v1/tasks/{task_id}", ID: "deleteTask", Status: http.StatusNoContent,
+	httpapi.Mutate(s.Server, httpapi.Operation{ID: "deleteTask", Status: http.StatusNoContent,
 		IfMatch:     "the task",
 		Description: "Deletes a task.",
 		Stricter:    precisely,

@@ -14,8 +14,7 @@ type UserBody struct{ todo.UserInput }
 type userInput = httpapi.Input[UserBody]
 
 func (s *server) registerUsers() {
-	httpapi.Mutate(s.Server, httpapi.Operation{
-		Method: http.MethodPost, Path: "/api/v1/users/me", ID: "createUser", Status: http.StatusCreated,
+	httpapi.Mutate(s.Server, httpapi.Operation{ID: "createUser", Status: http.StatusCreated,
 		Form: todo.User{}, Location: "/api/v1/users/me",
 		Headers:     map[string]string{"Location": created},
 		Description: "Makes the caller a user. Only users can have tasks.",
@@ -25,24 +24,21 @@ func (s *server) registerUsers() {
 		return s.service.CreateUser(ctx, httpapi.CallerFrom(ctx).ID, input.Body.UserInput)
 	}, nil)
 
-	httpapi.Serve(s.Server, httpapi.Operation{
-		Method: http.MethodGet, Path: "/api/v1/users/me", ID: "readUser", Status: http.StatusOK,
+	httpapi.Serve(s.Server, httpapi.Operation{ID: "readUser",
 		Description: "Returns the caller's user.",
 		Errors:      []error{todo.ErrUserNotFound},
 	}, func(ctx context.Context, _ *struct{}) (todo.User, error) {
 		return s.service.GetUser(ctx, httpapi.CallerFrom(ctx).ID)
 	})
 
-	httpapi.Mutate(s.Server, httpapi.Operation{
-		Method: http.MethodPut, Path: "/api/v1/users/me", ID: "replaceUser", Status: http.StatusOK, Form: todo.User{},
+	httpapi.Mutate(s.Server, httpapi.Operation{ID: "replaceUser", Form: todo.User{},
 		Description: "Replaces name and email address.",
 		Errors:      []error{todo.ErrUserNotFound, todo.ErrEmailTaken},
 	}, func(ctx context.Context, input *userInput) (todo.User, error) {
 		return s.service.UpdateUser(ctx, httpapi.CallerFrom(ctx).ID, input.Body.UserInput)
 	}, nil)
 
-	httpapi.Mutate(s.Server, httpapi.Operation{
-		Method: http.MethodDelete, Path: "/api/v1/users/me", ID: "deleteUser", Status: http.StatusNoContent,
+	httpapi.Mutate(s.Server, httpapi.Operation{ID: "deleteUser", Status: http.StatusNoContent,
 		Description: "Deletes the caller's user and everything of it: tasks, counts and idempotency keys. When there " +
 			"is more of it than one transaction deletes, the answer is 202: the user is gone, and the rest follows " +
 			"without another request.",

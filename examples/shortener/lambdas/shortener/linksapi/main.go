@@ -48,26 +48,26 @@ func main() {
 				Description: "A key of the caller's choice: a repeat with it makes no second link."},
 		})
 		user := func(ctx context.Context) string { return httpapi.CallerFrom(ctx).ID }
-		httpapi.Mutate(server, httpapi.Operation{ID: "createLink", Method: "POST", Path: "/links",
+		httpapi.Mutate(server, httpapi.Operation{ID: "createLink",
 			Status: http.StatusCreated, Form: links.Link{}, Errors: []error{links.ErrTaken}},
 			func(ctx context.Context, in *createInput) (links.Link, error) {
 				return service.Create(ctx, user(ctx), in.Body)
 			}, nil)
-		httpapi.Serve(server, httpapi.Operation{ID: "listLinks", Method: "GET", Path: "/links"},
+		httpapi.Serve(server, httpapi.Operation{ID: "listLinks"},
 			func(ctx context.Context, in *listInput) (shortener.Page, error) {
 				return service.List(ctx, user(ctx), in.Cursor, in.Limit)
 			})
-		httpapi.Serve(server, httpapi.Operation{ID: "getLink", Method: "GET", Path: "/links/{code}",
+		httpapi.Serve(server, httpapi.Operation{ID: "getLink",
 			Errors: []error{links.ErrNotFound}},
 			func(ctx context.Context, in *codeInput) (links.Link, error) {
 				return service.Get(ctx, user(ctx), in.Code)
 			})
-		httpapi.Register(server, httpapi.Operation{ID: "deleteLink", Method: "DELETE", Path: "/links/{code}",
+		httpapi.Register(server, httpapi.Operation{ID: "deleteLink",
 			Status: http.StatusNoContent, Errors: []error{links.ErrNotFound}},
 			func(ctx context.Context, in *codeInput) (*struct{}, error) {
 				return nil, service.Delete(ctx, user(ctx), in.Code)
 			})
-		httpapi.Register(server, httpapi.Operation{ID: "followLink", Method: "GET", Path: "/{code}",
+		httpapi.Register(server, httpapi.Operation{ID: "followLink",
 			Status: http.StatusFound, Errors: []error{links.ErrNotFound}},
 			func(ctx context.Context, in *codeInput) (*followOutput, error) {
 				url, err := service.Follow(ctx, in.Code)

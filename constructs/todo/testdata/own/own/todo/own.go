@@ -9,7 +9,7 @@ func Own() schema.Own {
 		Module: "example.com/shortener",
 		Functions: []schema.Function{{Name: "taskreport", Description: "counts tasks",
 			AccessPatterns: []string{"GetTaskCounts"}}},
-		Routes: []schema.Route{{Method: "GET", Path: "/api/v1/report", Function: "taskreport", Caller: schema.CallerUser,
-			Summary: "How much is left"}},
+		Routes: []schema.Route{{ID: "report", Method: "GET", Path: "/api/v1/report", Function: "taskreport",
+			Caller: schema.CallerUser, Summary: "How much is left"}},
 	}
 }

@@ -25,7 +25,7 @@ func main() {
 		}
 		server := httpapi.New(httpapi.Config{Platform: joined, Log: e.Log, Callers: map[schema.Caller]httpapi.Identity{
 			schema.CallerUser: httpapi.ByToken("userToken", "The user is the token's subject.")}})
-		httpapi.Serve(server, httpapi.Operation{ID: "report", Method: "GET", Path: "/api/v1/report"},
+		httpapi.Serve(server, httpapi.Operation{ID: "report"},
 			func(ctx context.Context, _ *struct{}) (counts report, err error) {
 				_, err = db.Get(ctx, "GetTaskCounts", &counts, "COUNTS#"+httpapi.CallerFrom(ctx).ID, "METADATA")
 				return counts, err
