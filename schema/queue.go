@@ -22,6 +22,11 @@ type OnQueue struct {
 	// Retries is the plan: how long after a failed attempt the next one follows. Each is whole
 	// seconds, up to 11 hours. Default: a message is tried once.
 	Retries []time.Duration
+	// Delay is how long a message waits before its first attempt: whole seconds up to 15 minutes. Default: none.
+	Delay time.Duration `min:"0s" max:"15m" step:"1s" default:"none"`
+	// After names a function whose time-out is added to Delay, so that its requests have ended when their messages are
+	// handled. Default: none.
+	After string
 	// BatchSize is how many messages one invocation gets at most: 1 to 10. Default: 10.
 	BatchSize int `min:"1" max:"10" default:"10"`
 	// MaximumConcurrency is how many invocations run at once at most: 2 to 1,000. Default: as many as
@@ -94,6 +99,9 @@ func (q OnQueue) validate(f *findings, path string, p Platform, fn Function) {
 	q.Check(&f.list, at)
 	if !slices.ContainsFunc(p.Functions, func(other Function) bool { return slices.Contains(other.Sends, fn.Name) }) {
 		f.add(at, "OnQueue", "name the function in the Sends of another: no function fills its queue")
+	}
+	if _, ok := p.Function(q.After); q.After != "" && (!ok || q.After == fn.Name) {
+		f.add(at+".After", quoted(q.After), "name another declared function, or none")
 	}
 	validateTriggerIDs(f, at, q.ID, q.Failures)
 }

@@ -47,6 +47,8 @@ type Platform struct {
 	// Lakes say how the changes of its tables become files to query. Default: none. The
 	// first keeps its construct ids, so add others after it: see [Platform.LakeID].
 	Lakes []Lake
+	// Events are what it tells others by a bus, if its props say so. Default: none.
+	Events []Event
 }
 
 // Database is a data model: tables, and the only ways in which they are used.

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -12,7 +13,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/finding"
 )
 
-// Trigger is what invokes a function beside the routes that it serves: [OnStream],
+// Trigger is what invokes a function beside the routes that it serves: [OnStream], [OnStreams],
 // [OnSchedule], [OnQueue], [OnObjects], [OnSignUp], [OnSeed] or [OnOther].
 type Trigger interface {
 	// validate adds what is wrong with the trigger of function fn of the platform.
@@ -61,6 +62,17 @@ type OnStream struct {
 	// Changes names the records for people, such as "deletions of users". Default:
 	// "changes of" and the table's name.
 	Changes string
+	// Failures describe the queue of the changes that the function gave up.
+	Failures Failures
+}
+
+// OnStreams invokes a function with the changes of several tables. They have one queue of failures.
+type OnStreams struct {
+	// ID begins the construct ids of the mappings: each is ID, the name of the table and "Stream". Default: the
+	// function's ID.
+	ID string
+	// Streams are the tables, each with what is to be read of it. Their own ID and Failures are not looked at.
+	Streams []OnStream
 	// Failures describe the queue of the changes that the function gave up.
 	Failures Failures
 }
@@ -177,6 +189,26 @@ func (s OnStream) WithDefaults(of Function) OnStream {
 	return s
 }
 
+// Streams are the tables whose changes invoke the function, with defaults filled in.
+func (f Function) Streams() []OnStream {
+	switch trigger := f.Trigger.(type) {
+	case OnStream:
+		return []OnStream{trigger.WithDefaults(f)}
+	case OnStreams:
+		all := slices.Clone(trigger.Streams)
+		for i, s := range all {
+			all[i].ID, all[i].Failures = cmp.Or(trigger.ID, f.ConstructID())+s.Table+"Stream", trigger.failures(f)
+			all[i] = all[i].WithDefaults(f)
+		}
+		return all
+	}
+	return nil
+}
+
+func (s OnStreams) failures(of Function) Failures {
+	return s.Failures.withDefaults(cmp.Or(s.ID, of.ConstructID()), "changes that could not be handled")
+}
+
 // WithDefaults returns the trigger of a function with its defaults filled in.
 func (s OnSchedule) WithDefaults(of Function) OnSchedule {
 	if s.ID == "" {
@@ -186,13 +218,15 @@ func (s OnSchedule) WithDefaults(of Function) OnSchedule {
 	return s
 }
 
-// Failures returns the construct id of the function's trigger, and the queue of what the
-// function could not handle, with defaults filled in; false if there is no queue.
+// Failures returns the construct id of the function's trigger, "" where it has several, and the queue of
+// what the function could not handle, with defaults filled in; false if there is no queue.
 func (f Function) Failures() (id string, failures Failures, ok bool) {
 	switch trigger := f.Trigger.(type) {
 	case OnStream:
 		trigger = trigger.WithDefaults(f)
 		return trigger.ID, trigger.Failures, true
+	case OnStreams:
+		return "", trigger.failures(f), true
 	case OnSchedule:
 		trigger = trigger.WithDefaults(f)
 		return trigger.ID, trigger.Failures, true
@@ -267,6 +301,17 @@ func (s OnStream) validateFilter(f *findings, path string, filter map[string]any
 			}
 		}
 	}
+}
+
+func (s OnStreams) validate(f *findings, path string, p Platform, fn Function) {
+	if len(s.Streams) == 0 {
+		f.add(path+".Trigger.Streams", "", "name the tables whose changes invoke the function")
+	}
+	unique(f, path+".Trigger.Streams", s.Streams, func(one OnStream) string { return one.Table })
+	for i, one := range s.Streams {
+		one.validate(f, fmt.Sprintf("%s.Trigger.Streams[%d]", path, i), p, fn)
+	}
+	validateTriggerIDs(f, path+".Trigger", s.ID, s.Failures)
 }
 
 func (s OnSchedule) validate(f *findings, path string, _ Platform, _ Function) {
@@ -371,8 +416,8 @@ func (p Platform) validateFunction(f *findings, fn Function) {
 		return
 	}
 	if !slices.ContainsFunc(p.Routes, func(r Route) bool { return r.Function == fn.Name }) {
-		f.add(path+".Trigger", "", "say what invokes it (OnStream, OnSchedule, OnQueue, OnObjects, OnSignUp, OnSeed "+
-			"or OnOther), let it serve a route, or leave the function out")
+		f.add(path+".Trigger", "", "say what invokes it (OnStream, OnStreams, OnSchedule, OnQueue, OnObjects, OnSignUp, "+
+			"OnSeed or OnOther), let it serve a route, or leave the function out")
 	}
 }
 
@@ -450,7 +495,7 @@ func (p Platform) Secret(name string) (Secret, bool) {
 }
 
 // constructIDs are the ids that constructs/platform uses below a platform's construct.
-var constructIDs = []string{"Agents", "AlarmTopic", "API", "Dashboard", "Database", "Lake", "Users"}
+var constructIDs = []string{"Agents", "AlarmTopic", "API", "Dashboard", "Database", "EventBus", "Lake", "Users"}
 
 // validateIDs checks that no two parts of the platform have the same construct id.
 func (p Platform) validateIDs(f *findings) {
@@ -482,6 +527,11 @@ func (p Platform) validateIDs(f *findings) {
 		if id, failures, ok := fn.Failures(); ok {
 			take(path+".Trigger.ID", id)
 			take(path+".Trigger.Failures.ID", failures.ID)
+		}
+		if _, several := fn.Trigger.(OnStreams); several {
+			for _, s := range fn.Streams() {
+				take(path+".Trigger.Streams["+s.Table+"]", s.ID)
+			}
 		}
 	}
 }

@@ -109,6 +109,7 @@ func (p Platform) Validate() error {
 	p.validateSecrets(f)
 	p.validateBuckets(f)
 	p.validateQueues(f)
+	p.validateEvents(f)
 	p.validateModelVariables(f)
 	p.validateIDs(f)
 	for _, pattern := range p.Database.AccessPatterns {

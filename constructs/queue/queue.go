@@ -80,14 +80,18 @@ func New(scope constructs.Construct, id string, p Props) *Queue {
 	if p.Key != nil {
 		encryption = awssqs.QueueEncryption_KMS
 	}
-	q.Resource = awssqs.NewQueue(q, jsii.String("Resource"), &awssqs.QueueProps{
+	described := &awssqs.QueueProps{
 		Encryption:          encryption,
 		EncryptionMasterKey: p.Key,
 		EnforceSSL:          jsii.Bool(true),
 		RetentionPeriod:     awscdk.Duration_Seconds(jsii.Number(kept.Seconds())),
 		VisibilityTimeout:   awscdk.Duration_Seconds(jsii.Number((visible * p.Timeout).Seconds())),
 		DeadLetterQueue:     &awssqs.DeadLetterQueue{Queue: p.OnFailure, MaxReceiveCount: jsii.Number(p.On.Attempts())},
-	})
+	}
+	if p.On.Delay > 0 {
+		described.DeliveryDelay = awscdk.Duration_Seconds(jsii.Number(p.On.Delay.Seconds()))
+	}
+	q.Resource = awssqs.NewQueue(q, jsii.String("Resource"), described)
 	return q
 }
 

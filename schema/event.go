@@ -1,0 +1,286 @@
+package schema
+
+import (
+	"encoding"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Event is something that happened to an item of a table, and that the platform tells others by a bus of Amazon
+// EventBridge, if its props say so. The function [EventPublisher] makes it from the table's stream: an event is
+// published at least once, and none for what was rolled back.
+type Event struct {
+	// Name says what happened, in the past, such as "TaskCompleted". It is the detail-type of the bus.
+	Name string
+	// Version is that of Detail: 1, and one more when a field goes or means something else. A further field changes no
+	// version.
+	Version int
+	// Description says when it is published.
+	Description string
+	// Table is the logical name of the table whose changes it is made from.
+	Table string
+	// Changes are patterns of the stream's records that it is made from ("Lambda event filtering"). The publisher is
+	// not invoked for records that no event of the table has a pattern for. Default: every record of the table.
+	Changes []map[string]any
+	// Detail is the zero value of the struct with the event's fields, which follow those of [EventHead]. The tags of a
+	// field are those of a form on the wire: json, doc, and limits such as maxLength, which a text has unless it has an
+	// enum, a format or a pattern. The tag personal:"true" marks what is about a person.
+	Detail any
+}
+
+// EventHead begins the detail of each event.
+type EventHead struct {
+	// ID follows from the change that the event was made from.
+	ID string `json:"event_id" format:"uuid" doc:"The same for each repeat of the event: whoever has handled it once is done."`
+	// Version is that of the event.
+	Version int `json:"event_version" minimum:"1" doc:"Version of the event's fields. A further field changes no version."`
+	// ItemVersion is the place of the change among those of its item.
+	ItemVersion string `json:"item_version" pattern:"^[0-9]{40}$" doc:"Version of the item. Of two events about one item the later one has the text that sorts later, in whichever order they come."`
+}
+
+// EventField is a field of an event's detail.
+type EventField struct {
+	// Name is its name in the detail.
+	Name string
+	// Type says what its value is: text, number, flag, list or object.
+	Type string
+	// Description says what it means.
+	Description string
+	// Personal says that it is about a person.
+	Personal bool
+
+	tag reflect.StructTag
+}
+
+const (
+	// EventPublisher is the name of the function that publishes a platform's events: its main package is
+	// lambdas/PLATFORM/eventpublisher.
+	EventPublisher = "eventpublisher"
+	// EventBusVariable is the environment variable in which it finds the name of the bus.
+	EventBusVariable = "EVENT_BUS_NAME"
+	// streamReaders is how many functions may read a stream at once ("Using AWS Lambda with Amazon DynamoDB",
+	// simultaneous readers).
+	streamReaders = 2
+	// passedAgain is how long a change that was passed on waits after an attempt that did not finish it.
+	passedAgain = 10 * time.Second
+)
+
+// PassedQueueVariable is the environment variable in which a function finds the address of the queue by which the
+// publisher of events passes changes on to it. It is empty for a function that reads the stream itself.
+func PassedQueueVariable(function string) string { return strings.ToUpper(function) + "_QUEUE_URL" }
+
+// Event returns the event of that name.
+func (p Platform) Event(name string) (Event, bool) {
+	return named(p.Events, name, func(x Event) string { return x.Name })
+}
+
+// Fields are the fields of the event's detail after those of [EventHead].
+func (e Event) Fields() []EventField { return eventFields(reflect.TypeOf(e.Detail)) }
+
+func eventFields(detail reflect.Type) (fields []EventField) {
+	if detail == nil || detail.Kind() != reflect.Struct {
+		return nil
+	}
+	for _, f := range reflect.VisibleFields(detail) {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if f.Anonymous || !f.IsExported() || name == "-" {
+			continue
+		}
+		fields = append(fields, EventField{Name: name, Type: eventType(f.Type), Description: f.Tag.Get("doc"),
+			Personal: f.Tag.Get("personal") == "true", tag: f.Tag})
+	}
+	return fields
+}
+
+var textUnmarshaler = reflect.TypeFor[encoding.TextUnmarshaler]()
+
+// eventType says what a value is in JSON.
+func eventType(t reflect.Type) string {
+	if reflect.PointerTo(t).Implements(textUnmarshaler) {
+		return "text"
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return eventType(t.Elem())
+	case reflect.String:
+		return "text"
+	case reflect.Bool:
+		return "flag"
+	case reflect.Slice, reflect.Array:
+		return "list of " + eventType(t.Elem())
+	case reflect.Struct, reflect.Map:
+		return "object"
+	}
+	return "number"
+}
+
+// Publishing returns the platform with its events on: with the function that publishes them, and streams of all tables
+// that it reads. Where a stream would have more than two readers, the functions that read it get their changes by a
+// queue, which the publisher fills; a lake stays the stream's own reader.
+func (p Platform) Publishing() Platform {
+	if _, on := p.Function(EventPublisher); on || len(p.Events) == 0 {
+		return p
+	}
+	publisher := Function{
+		Name: EventPublisher, ID: "EventPublisher", Description: "Publishes what happened to the bus of events",
+		Timeout: 30 * time.Second,
+	}
+	trigger := OnStreams{ID: "Events", Failures: Failures{ID: "EventDeadLetters",
+		Description: "changes whose events could not be published"}}
+	p.Database.Tables, p.Functions = slices.Clone(p.Database.Tables), slices.Clone(p.Functions)
+	for i, t := range p.Database.Tables {
+		filters, published := p.eventFilters(t.Name)
+		if !published {
+			continue
+		}
+		if t.Stream == StreamNone {
+			p.Database.Tables[i].Stream = StreamNewAndOldImages
+		}
+		for at, f := range p.Functions {
+			read, reads := f.Trigger.(OnStream)
+			if !reads || read.Table != t.Name || p.readers(t.Name) < streamReaders {
+				continue
+			}
+			p.Functions[at].Trigger = passed(read.WithDefaults(f), f.Name)
+			publisher.Sends = append(publisher.Sends, f.Name)
+			if len(read.Filters) == 0 {
+				filters = nil
+			} else if filters != nil {
+				filters = distinct(append(filters, read.Filters...))
+			}
+		}
+		if len(filters) > maxFilters {
+			filters = nil
+		}
+		trigger.Streams = append(trigger.Streams, OnStream{Table: t.Name, Filters: filters, ReportItemFailures: true,
+			Changes: "changes of " + t.Name + " for events"})
+	}
+	publisher.Trigger = trigger
+	p.Functions = append(p.Functions, publisher)
+	p.Metrics = slices.Concat(p.Metrics, []Metric{
+		{Name: "EventsPublished", Function: EventPublisher, Unit: Count,
+			Description: "events that the bus took, repeats included"},
+		{Name: "EventFailures", Function: EventPublisher, Unit: Count,
+			Description: "changes whose events the bus did not take; they come again"},
+	})
+	return p
+}
+
+// readers is how many functions read the stream of a table, beside the publisher of events.
+func (p Platform) readers(table string) int {
+	readers := 0
+	for _, f := range p.Functions {
+		if read, ok := f.Trigger.(OnStream); ok && read.Table == table {
+			readers++
+		}
+	}
+	for _, l := range p.Lakes {
+		if l.Table == table {
+			readers++
+		}
+	}
+	return readers
+}
+
+// passed is how a function gets the changes that it read from a stream when the publisher passes them on.
+func passed(read OnStream, function string) OnQueue {
+	return OnQueue{
+		ID: read.ID + "Queue", Variable: PassedQueueVariable(function), Messages: read.Changes,
+		Delay: read.BatchWindow, After: read.After,
+		// lambdas/kit/stream gives a change up long before.
+		Retries:   slices.Repeat([]time.Duration{passedAgain}, maxReceives-1),
+		BatchSize: min(read.BatchSize, maxMessages), Failures: read.Failures,
+	}
+}
+
+// eventFilters are the patterns of a table's records that events are made from, nil for all, and whether there is such
+// an event.
+func (p Platform) eventFilters(table string) (filters []map[string]any, published bool) {
+	whole := false
+	for _, e := range p.Events {
+		if e.Table == table {
+			published = true
+			whole = whole || len(e.Changes) == 0
+			filters = append(filters, e.Changes...)
+		}
+	}
+	if whole {
+		return nil, published
+	}
+	return distinct(filters), published
+}
+
+// distinct leaves out patterns that are there already.
+func distinct(patterns []map[string]any) (all []map[string]any) {
+	seen := map[string]bool{}
+	for _, pattern := range patterns {
+		text, _ := json.Marshal(pattern) // validate refuses what cannot be written
+		if !seen[string(text)] {
+			seen[string(text)] = true
+			all = append(all, pattern)
+		}
+	}
+	return all
+}
+
+func (p Platform) validateEvents(f *findings) {
+	unique(f, "Events", p.Events, func(e Event) string { return e.Name })
+	for _, e := range p.Events {
+		path := "Events[" + e.Name + "]"
+		if !matches(logicalName, e.Name) {
+			f.add(path+".Name", quoted(e.Name), `say in letters what happened, beginning with a capital, such as `+
+				`"TaskCompleted"`)
+		}
+		if e.Version < 1 {
+			f.add(path+".Version", fmt.Sprint(e.Version), "begin with 1, and add 1 when a field goes or means something else")
+		}
+		if e.Description == "" {
+			f.add(path+".Description", "", "say when the event is published")
+		}
+		table, ok := p.Database.Table(e.Table)
+		if !ok {
+			f.add(path+".Table", quoted(e.Table), "name a declared table")
+		} else if table.Stream == StreamKeysOnly || table.Stream == StreamOldImage {
+			f.add(path+".Table", quoted(e.Table), "its stream is %q: an event is made from the item after the change, "+
+				"so write NEW_IMAGE or NEW_AND_OLD_IMAGES", table.Stream)
+		}
+		for i, pattern := range e.Changes {
+			at := fmt.Sprintf("%s.Changes[%d]", path, i)
+			OnStream{Filters: []map[string]any{pattern}}.Check(&f.list, at)
+			OnStream{}.validateFilter(f, at, pattern, table)
+		}
+		e.validateDetail(f, path+".Detail")
+	}
+}
+
+func (e Event) validateDetail(f *findings, path string) {
+	fields := e.Fields()
+	if len(fields) == 0 {
+		f.add(path, fmt.Sprintf("a %T", e.Detail), "write the zero value of a struct with the event's fields")
+		return
+	}
+	head := eventFields(reflect.TypeFor[EventHead]())
+	unique(f, path, append(head, fields...), func(field EventField) string { return field.Name })
+	for _, field := range fields {
+		at := path + "." + field.Name
+		if field.Name == "" {
+			f.add(at, "a field without a name", "name it by the tag json")
+		}
+		if field.Description == "" {
+			f.add(at, "no description", "say what it means by the tag doc")
+		}
+		limited := slices.ContainsFunc([]string{"maxLength", "enum", "format", "pattern"}, func(limit string) bool {
+			return field.tag.Get(limit) != ""
+		})
+		if strings.HasSuffix(field.Type, "text") && !limited {
+			f.add(at, "a text of any length", "limit it by the tag maxLength, enum, format or pattern")
+		}
+		if strings.HasPrefix(field.Type, "list") && field.tag.Get("maxItems") == "" {
+			f.add(at, "a list of any length", "limit it by the tag maxItems")
+		}
+	}
+}
