@@ -850,7 +850,7 @@ func TestMappingErrors(t *testing.T) {
 		"pattern, $or": {source +
 			`, "StartingPosition": "LATEST", "FilterCriteria": {"Filters": [{"Pattern": "{\"$or\": []}"}]}`, "$or"},
 		"numeric on N": {source +
-			`, "StartingPosition": "LATEST", "FilterCriteria": {"Filters": [{"Pattern": "{\"N\": [{\"numeric\": [\">\", 1]}]}"}]}`,
+			`, "StartingPosition": "LATEST", "FilterCriteria": {"Filters": [{"Pattern": "{\"dynamodb\": {\"Keys\": {\"n\": {\"N\": [{\"numeric\": [\">\", 1]}]}}}}"}]}`,
 			"as text"},
 		"pattern, scalar": {source +
 			`, "StartingPosition": "LATEST", "FilterCriteria": {"Filters": [{"Pattern": "{\"a\": 1}"}]}`,

@@ -1,203 +1,151 @@
-// Package pattern decides which events a pattern lets through: those of stream mappings ("Control which events Lambda
-// sends to your function", AWS), and of rules of Amazon EventBridge, whose syntax is the same.
+// Package pattern decides which events a pattern lets through: those of rules of Amazon EventBridge ("Creating Amazon
+// EventBridge event patterns", EventBridge user guide), and those of event source mappings, whose syntax is the same
+// ("Control which events Lambda sends to your function", Lambda developer guide).
+//
+// Where the guides leave a question open, it does as Event Ruler does, the library that AWS has published of its
+// matcher.
 package pattern
 
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"io"
+	"maps"
 	"slices"
 	"strings"
 )
 
 // Filter is a list of patterns: an event passes when one of them matches, or when there is none.
-type Filter []pattern
+type Filter []way
 
-// pattern has the shape of the record it matches.
-type pattern map[string]rule
+// way is one of the ways in which a pattern matches: a pattern without $or has one. All conditions must hold. They are
+// in the order of their paths.
+type way []condition
 
-// rule is either a pattern of the members below, or a list of alternatives for one value.
-type rule struct {
-	members      pattern
+// condition is on the values at a path: the names of members, joined with dots. One of the alternatives must hold.
+type condition struct {
+	path         string
 	alternatives []alternative
 }
 
-// alternative decides on a value. present is false when the record has no such member.
-type alternative func(value any, present bool) bool
+// alternative decides on a value. absent is one that holds where there is no value.
+type alternative struct {
+	absent bool
+	passes func(value any) bool
+}
 
-// New reads patterns in JSON. Its error names the part that a local run does not know.
+const (
+	or = "$or"
+	// mostWays is how many combinations EventBridge takes ("Creating Amazon EventBridge event patterns", $or).
+	mostWays = 1000
+)
+
+// New reads patterns in JSON. Its error names the part that AWS does not take.
 func New(texts ...string) (Filter, error) {
-	var patterns Filter
+	var filter Filter
 	for _, text := range texts {
-		decoder := json.NewDecoder(strings.NewReader(text))
-		decoder.UseNumber()
-		var raw map[string]any
-		if err := decoder.Decode(&raw); err != nil {
-			return nil, fmt.Errorf("filter pattern %q: %w", text, err)
-		}
-		read, err := newPattern(raw, "")
+		ways, err := read(text)
 		if err != nil {
 			return nil, fmt.Errorf("filter pattern %q: %w", text, err)
 		}
-		patterns = append(patterns, read)
+		for _, conditions := range ways {
+			var one way
+			for _, path := range slices.Sorted(maps.Keys(conditions)) {
+				one = append(one, condition{path, conditions[path]})
+			}
+			filter = append(filter, one)
+		}
 	}
-	return patterns, nil
+	return filter, nil
 }
 
-func newPattern(raw map[string]any, path string) (pattern, error) {
-	read := pattern{}
-	for name, value := range raw {
-		at := strings.TrimPrefix(path+"."+name, ".")
-		if strings.HasPrefix(name, "$") {
-			return nil, fmt.Errorf("%s: got an operator that a local run does not know: write a list of patterns "+
-				"instead", at)
-		}
-		switch value := value.(type) {
+// conditions are those of a way that is being read, by their paths.
+type conditions map[string][]alternative
+
+func read(text string) ([]conditions, error) {
+	decoder := json.NewDecoder(strings.NewReader(text))
+	decoder.UseNumber()
+	var members map[string]any
+	if err := decoder.Decode(&members); err != nil {
+		return nil, err
+	}
+	if _, err := decoder.Token(); err != io.EOF {
+		return nil, fmt.Errorf("got more than one JSON value: write one object")
+	}
+	return extend([]conditions{{}}, members, "")
+}
+
+// extend adds the conditions of the members below a path to each of the ways.
+func extend(ways []conditions, members map[string]any, path string) ([]conditions, error) {
+	if len(members) == 0 {
+		return nil, fmt.Errorf("%s: got an empty object: write members", at(path))
+	}
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		below := strings.TrimPrefix(path+"."+name, ".")
+		var err error
+		switch value := members[name].(type) {
 		case map[string]any:
-			members, err := newPattern(value, at)
-			if err != nil {
-				return nil, err
-			}
-			read[name] = rule{members: members}
+			ways, err = extend(ways, value, below)
 		case []any:
+			if name == or {
+				ways, err = branch(ways, value, path)
+				break
+			}
 			var alternatives []alternative
-			for _, element := range value {
-				entry, err := newAlternative(element, name)
-				if err != nil {
-					return nil, fmt.Errorf("%s: %w", at, err)
+			if alternatives, err = readAlternatives(value, below); err == nil {
+				for _, one := range ways {
+					one[below] = alternatives
 				}
-				alternatives = append(alternatives, entry)
 			}
-			read[name] = rule{alternatives: alternatives}
 		default:
-			return nil, fmt.Errorf("%s: got %v: write a list of values, or an object", at, value)
+			err = fmt.Errorf("%s: got %v: write a list of values, or an object", below, value)
 		}
-	}
-	return read, nil
-}
-
-func newAlternative(element any, member string) (alternative, error) {
-	operator, ok := element.(map[string]any)
-	if !ok {
-		return equalTo(element), nil
-	}
-	if len(operator) != 1 {
-		return nil, fmt.Errorf("got %d operators in one object: write one", len(operator))
-	}
-	for name, argument := range operator {
-		switch name {
-		case "exists":
-			want, ok := argument.(bool)
-			if !ok {
-				return nil, fmt.Errorf("exists: got %v: write true or false", argument)
-			}
-			return func(_ any, present bool) bool { return present == want }, nil
-		case "prefix", "suffix", "equals-ignore-case":
-			want, ok := argument.(string)
-			if !ok {
-				return nil, fmt.Errorf("%s: got %v: write a text", name, argument)
-			}
-			compare := map[string]func(string, string) bool{"prefix": strings.HasPrefix, "suffix": strings.HasSuffix,
-				"equals-ignore-case": strings.EqualFold}[name]
-			return func(value any, _ bool) bool {
-				text, ok := value.(string)
-				return ok && compare(text, want)
-			}, nil
-		case "anything-but":
-			return anythingBut(argument, member)
-		case "numeric":
-			if member == "N" {
-				return nil, errors.New("numeric: it compares JSON numbers, but stream records carry DynamoDB's " +
-					"Numbers as text: filter in the function")
-			}
-			return numeric(argument)
-		}
-		return nil, fmt.Errorf("got operator %q: a local run knows exists, prefix, suffix, equals-ignore-case, "+
-			"anything-but and numeric", name)
-	}
-	return nil, errors.New("got an empty object: write an operator")
-}
-
-func equalTo(want any) alternative {
-	return func(value any, present bool) bool { return present && same(value, want) }
-}
-
-func same(a, b any) bool {
-	x, isNumber := a.(json.Number)
-	y, bothNumbers := b.(json.Number)
-	if isNumber && bothNumbers {
-		left, errLeft := x.Float64()
-		right, errRight := y.Float64()
-		return errLeft == nil && errRight == nil && left == right
-	}
-	return a == b
-}
-
-func anythingBut(argument any, member string) (alternative, error) {
-	var refused []alternative
-	elements, ok := argument.([]any)
-	if !ok {
-		elements = []any{argument}
-	}
-	for _, element := range elements {
-		entry, err := newAlternative(element, member)
 		if err != nil {
-			return nil, fmt.Errorf("anything-but: %w", err)
+			return nil, err
 		}
-		refused = append(refused, entry)
 	}
-	return func(value any, present bool) bool {
-		return present && !slices.ContainsFunc(refused, func(refuse alternative) bool { return refuse(value, present) })
-	}, nil
+	return ways, nil
 }
 
-func numeric(argument any) (alternative, error) {
-	parts, ok := argument.([]any)
-	if !ok || len(parts) == 0 || len(parts)%2 != 0 {
-		return nil, fmt.Errorf("numeric: got %v: write pairs of a comparison and a number", argument)
+// branch combines each of the ways with each of the objects of an $or.
+func branch(ways []conditions, objects []any, path string) ([]conditions, error) {
+	if len(objects) < 2 {
+		return nil, fmt.Errorf("%s: got %d objects in %s: write two or more", at(path), len(objects), or)
 	}
-	var tests []func(float64) bool
-	for i := 0; i < len(parts); i += 2 {
-		number, ok := parts[i+1].(json.Number)
+	var branches []conditions
+	for _, object := range objects {
+		members, ok := object.(map[string]any)
 		if !ok {
-			return nil, fmt.Errorf("numeric: got %v: write a number", parts[i+1])
+			return nil, fmt.Errorf("%s: got %v in %s: write an object", at(path), object, or)
 		}
-		limit, err := number.Float64()
-		if err != nil {
-			return nil, fmt.Errorf("numeric: %w", err)
-		}
-		switch parts[i] {
-		case "=":
-			tests = append(tests, func(n float64) bool { return n == limit })
-		case "<":
-			tests = append(tests, func(n float64) bool { return n < limit })
-		case "<=":
-			tests = append(tests, func(n float64) bool { return n <= limit })
-		case ">":
-			tests = append(tests, func(n float64) bool { return n > limit })
-		case ">=":
-			tests = append(tests, func(n float64) bool { return n >= limit })
-		default:
-			return nil, fmt.Errorf("numeric: got comparison %v: write =, <, <=, > or >=", parts[i])
-		}
-	}
-	return func(value any, _ bool) bool {
-		number, ok := value.(json.Number)
-		if !ok {
-			return false
-		}
-		n, err := number.Float64()
-		if err != nil {
-			return false
-		}
-		for _, test := range tests {
-			if !test(n) {
-				return false
+		for name := range members {
+			if isOperator(name) {
+				return nil, fmt.Errorf("%s: got the operator %q in %s: write a member with a list of operators",
+					at(path), name, or)
 			}
 		}
-		return true
-	}, nil
+		copies := make([]conditions, len(ways))
+		for i, one := range ways {
+			copies[i] = maps.Clone(one)
+		}
+		extended, err := extend(copies, members, path)
+		if err != nil {
+			return nil, err
+		}
+		if branches = append(branches, extended...); len(branches) > mostWays {
+			return nil, fmt.Errorf("%s: got more than %d combinations of %s: write fewer", at(path), mostWays, or)
+		}
+	}
+	return branches, nil
+}
+
+// at is a path for people.
+func at(path string) string {
+	if path == "" {
+		return "the pattern"
+	}
+	return path
 }
 
 // Passes tells whether the event, in JSON, goes to the function.
@@ -207,33 +155,81 @@ func (f Filter) Passes(event []byte) (bool, error) {
 	}
 	decoder := json.NewDecoder(bytes.NewReader(event))
 	decoder.UseNumber()
-	var value map[string]any
-	if err := decoder.Decode(&value); err != nil {
+	var members map[string]any
+	if err := decoder.Decode(&members); err != nil {
 		return false, fmt.Errorf("read event: %w", err)
 	}
-	return slices.ContainsFunc(f, func(p pattern) bool { return p.matches(value) }), nil
+	all := fields{values: map[string][]field{}}
+	all.add("", members, nil)
+	return slices.ContainsFunc(f, func(w way) bool { return w.matches(all.values, nil) }), nil
 }
 
-func (p pattern) matches(value map[string]any) bool {
-	for name, rule := range p {
-		member, present := value[name]
-		if rule.members != nil {
-			// A missing member has no members: exists false below it still matches.
-			below, ok := member.(map[string]any)
-			if present && !ok || !rule.members.matches(below) {
-				return false
-			}
-			continue
+// fields are the values of an event that are no objects and no arrays, by their paths. An array is not part of a path.
+type fields struct {
+	values map[string][]field
+	arrays int
+}
+
+// field is a value, with its places in the arrays that it is within.
+type field struct {
+	value  any
+	places []place
+}
+
+// place is an element of an array. Arrays of an event are numbered, the outer ones first.
+type place struct{ array, element int }
+
+func (f *fields) add(path string, value any, places []place) {
+	switch value := value.(type) {
+	case map[string]any:
+		for name, member := range value {
+			f.add(strings.TrimPrefix(path+"."+name, "."), member, places)
 		}
-		candidates := []any{member}
-		if list, ok := member.([]any); ok {
-			candidates = list
+	case []any:
+		f.arrays++
+		array := f.arrays
+		for i, element := range value {
+			f.add(path, element, append(slices.Clone(places), place{array, i}))
 		}
-		if !slices.ContainsFunc(rule.alternatives, func(matches alternative) bool {
-			return slices.ContainsFunc(candidates, func(candidate any) bool { return matches(candidate, present) })
-		}) {
-			return false
+	default:
+		f.values[path] = append(f.values[path], field{value, places})
+	}
+}
+
+// matches reports whether the conditions hold for values that are within the places, and in no two elements of one
+// array.
+func (w way) matches(values map[string][]field, within []place) bool {
+	if len(w) == 0 {
+		return true
+	}
+	there := false
+	for _, one := range values[w[0].path] {
+		both, consistent := join(within, one.places)
+		there = there || consistent
+		if consistent && slices.ContainsFunc(w[0].alternatives, func(a alternative) bool {
+			return !a.absent && a.passes(one.value)
+		}) && w[1:].matches(values, both) {
+			return true
 		}
 	}
-	return true
+	absent := func(a alternative) bool { return a.absent }
+	return !there && slices.ContainsFunc(w[0].alternatives, absent) && w[1:].matches(values, within)
+}
+
+// join returns the places of both, unless they are in two elements of one array.
+func join(a, b []place) (both []place, consistent bool) {
+	if len(b) == 0 {
+		return a, true
+	}
+	both = slices.Clone(a)
+	for _, one := range b {
+		known := slices.IndexFunc(a, func(p place) bool { return p.array == one.array })
+		switch {
+		case known < 0:
+			both = append(both, one)
+		case a[known].element != one.element:
+			return nil, false
+		}
+	}
+	return both, true
 }
