@@ -52,11 +52,12 @@ var (
 	usersGenerator  = rapid.SampledFrom(everyone)
 	emailsGenerator = rapid.SampledFrom(
 		[]string{"a@example.com", "A@example.com", "b@example.com", "c@example.com", "d@example.com"})
-	categoriesGenerator = rapid.SampledFrom([]todo.Text{"", "work", "a#b", "50%", "#", "日本"})
-	daysGenerator       = rapid.SampledFrom([]todo.Date{"", "2026-03-27", "2026-03-28", "2026-04-01"})
-	titlesGenerator     = rapid.SampledFrom([]string{"milk", "Bread", "ship it"})
-	prioritiesGenerator = rapid.SampledFrom(append(todo.Priorities(), todo.NoPriority))
-	statusesGenerator   = rapid.SampledFrom(todo.Statuses())
+	categoriesGenerator   = rapid.SampledFrom([]todo.Text{"", "work", "a#b", "50%", "#", "日本"})
+	daysGenerator         = rapid.SampledFrom([]todo.Date{"", "2026-03-27", "2026-03-28", "2026-04-01"})
+	titlesGenerator       = rapid.SampledFrom([]string{"milk", "Bread", "ship it"})
+	descriptionsGenerator = rapid.SampledFrom([]todo.Text{"", "more"})
+	prioritiesGenerator   = rapid.SampledFrom(append(todo.Priorities(), todo.NoPriority))
+	statusesGenerator     = rapid.SampledFrom(todo.Statuses())
 )
 
 func drawUser(r *rapid.T) (id string, in todo.UserInput) {
@@ -67,7 +68,7 @@ func drawUser(r *rapid.T) (id string, in todo.UserInput) {
 func drawInput(r *rapid.T) todo.TaskInput {
 	return todo.TaskInput{
 		Title:       titlesGenerator.Draw(r, "title"),
-		Description: rapid.SampledFrom([]todo.Text{"", "more"}).Draw(r, "description"),
+		Description: descriptionsGenerator.Draw(r, "description"),
 		Status:      rapid.OneOf(statusesGenerator, rapid.Just(todo.Status(""))).Draw(r, "status"),
 		Priority:    prioritiesGenerator.Draw(r, "priority"), Category: categoriesGenerator.Draw(r, "category"),
 		DueDate: daysGenerator.Draw(r, "due date"),
@@ -76,7 +77,8 @@ func drawInput(r *rapid.T) todo.TaskInput {
 
 func drawChange(r *rapid.T) todo.TaskChange {
 	return todo.TaskChange{
-		Title: maybe(r, titlesGenerator, "title"), Status: maybe(r, statusesGenerator, "status"),
+		Title: maybe(r, titlesGenerator, "title"), Description: maybe(r, descriptionsGenerator, "description"),
+		Status:   maybe(r, statusesGenerator, "status"),
 		Priority: maybe(r, prioritiesGenerator, "priority"),
 		Category: maybe(r, categoriesGenerator, "category"), DueDate: maybe(r, daysGenerator, "due date"),
 	}
@@ -278,7 +280,7 @@ func (h *history) CreateTask(r *rapid.T) {
 // ReplaceTask replaces a task.
 func (h *history) ReplaceTask(r *rapid.T) {
 	in := drawInput(r)
-	h.change(r, "replace", replacing(in), func(ctx context.Context, user, id string, version int) (todo.Task, error) {
+	h.change(r, "replace", in.Apply, func(ctx context.Context, user, id string, version int) (todo.Task, error) {
 		return h.world.ReplaceTask(ctx, user, id, in, version)
 	})
 }
@@ -286,18 +288,18 @@ func (h *history) ReplaceTask(r *rapid.T) {
 // ChangeTask changes fields of a task.
 func (h *history) ChangeTask(r *rapid.T) {
 	c := drawChange(r)
-	h.change(r, "change", patching(c), func(ctx context.Context, user, id string, version int) (todo.Task, error) {
+	h.change(r, "change", c.Apply, func(ctx context.Context, user, id string, version int) (todo.Task, error) {
 		return h.world.ChangeTask(ctx, user, id, c, version)
 	})
 }
 
-func (h *history) change(r *rapid.T, name string, with func(*todo.Task),
+func (h *history) change(r *rapid.T, name string, edit func(todo.Task) todo.Task,
 	do func(ctx context.Context, user, id string, version int) (todo.Task, error)) {
 	user, id := usersGenerator.Draw(r, "user"), h.drawTask(r)
 	current := h.model.tasks[user][id].Version
 	version := rapid.SampledFrom([]int{0, 0, current, current + 1}).Draw(r, "if version")
 	before := todo.At(h.world.clock())
-	want, wantErr := h.model.change(user, id, version, before, with)
+	want, wantErr := h.model.change(user, id, version, before, edit)
 	answer, ok := h.do(r, user, name, wantErr, func(ctx context.Context) (any, error) {
 		return do(ctx, user, id, version)
 	})
@@ -321,7 +323,7 @@ func (h *history) change(r *rapid.T, name string, with func(*todo.Task),
 // DeleteTask deletes a task.
 func (h *history) DeleteTask(r *rapid.T) {
 	user, id := usersGenerator.Draw(r, "user"), h.drawTask(r)
-	_, want := h.model.change(user, id, 0, todo.At(h.world.clock()), func(*todo.Task) {})
+	_, want := h.model.change(user, id, 0, todo.At(h.world.clock()), func(t todo.Task) todo.Task { return t })
 	h.do(r, user, "delete", want, func(ctx context.Context) (any, error) {
 		return nil, h.world.DeleteTask(ctx, user, id, 0)
 	})
@@ -337,7 +339,10 @@ func (h *history) SetStatuses(r *rapid.T) {
 			all = append(all, id)
 		}
 	}
-	with := func(task *todo.Task) { task.Status = status }
+	with := func(task todo.Task) todo.Task {
+		task.Status = status
+		return task
+	}
 	for _, id := range all {
 		if _, err := h.model.change(user, id, 0, todo.At(h.world.clock()), with); err == nil {
 			changed = append(changed, id)

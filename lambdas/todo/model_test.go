@@ -7,7 +7,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
 )
 
-// model is what users should find: the rules once more, without concurrency, storage or
+// model is what users should find: the rules of the platform without concurrency, storage or
 // failure.
 type model struct {
 	users map[string]todo.User
@@ -77,9 +77,11 @@ func (m *model) gone(id string, complete bool, now time.Time) {
 	m.deleting[id] = !complete
 }
 
-// change is a user's task after a change, or why there is none. version is the one that the
+// change is a user's task after an edit, or why there is none. version is the one that the
 // task should have; 0: any.
-func (m *model) change(user, id string, version int, now todo.Moment, with func(*todo.Task)) (todo.Task, error) {
+func (m *model) change(
+	user, id string, version int, now todo.Moment, edit func(todo.Task) todo.Task,
+) (todo.Task, error) {
 	old, ok := m.tasks[user][id]
 	if !ok {
 		return todo.Task{}, todo.ErrTaskNotFound
@@ -87,53 +89,12 @@ func (m *model) change(user, id string, version int, now todo.Moment, with func(
 	if version != 0 && version != old.Version {
 		return todo.Task{}, &todo.VersionError{Current: old.Version}
 	}
-	task := old
-	with(&task)
-	if task == old {
-		return old, nil
-	}
-	if old.Status == todo.Completed && task.Status != todo.Completed {
-		return old, todo.ErrTaskCompleted
-	}
-	if old.Status != todo.Completed && task.Status == todo.Completed {
-		task.CompletedAt = now
-	}
-	task.UpdatedAt, task.Version = now, old.Version+1
-	return task, nil
-}
-
-// replacing is the change that gives a task that content.
-func replacing(in todo.TaskInput) func(*todo.Task) {
-	return func(task *todo.Task) {
-		task.Title, task.Description, task.Priority, task.Category, task.DueDate = in.Title, in.Description,
-			in.Priority, in.Category, in.DueDate
-		if in.Status != "" {
-			task.Status = in.Status
-		}
-	}
-}
-
-// patching is the change of the fields that are given.
-func patching(c todo.TaskChange) func(*todo.Task) {
-	return func(task *todo.Task) {
-		given(&task.Title, c.Title)
-		given(&task.Status, c.Status)
-		given(&task.Priority, c.Priority)
-		given(&task.Category, c.Category)
-		given(&task.DueDate, c.DueDate)
-	}
-}
-
-func given[T any](field, value *T) {
-	if value != nil {
-		*field = *value
-	}
+	return old.Next(edit(old), now)
 }
 
 // created is a new task.
 func created(id string, in todo.TaskInput, at todo.Moment) todo.Task {
-	task := todo.Task{ID: id, Status: todo.Pending, CreatedAt: at, UpdatedAt: at, Version: 1}
-	replacing(in)(&task)
+	task := in.Apply(todo.Task{ID: id, Status: todo.Pending, CreatedAt: at, UpdatedAt: at, Version: 1})
 	if task.Status == todo.Completed {
 		task.CompletedAt = at
 	}

@@ -492,7 +492,7 @@ func deletionDies(t *testing.T, step int, by string, lost bool) (died bool) {
 // deletion is what the stream tells of a deletion that goes on.
 func (w *world) deletion(t testing.TB, user string) (service.Deletion, bool) {
 	t.Helper()
-	for _, item := range w.items(t, "") {
+	for _, item := range w.items(t) {
 		if item["PK"] == "COUNTS#"+user && textOf(item, "deletion") != "" {
 			return service.Deletion{User: user, ID: textOf(item, "deletion")}, true
 		}
@@ -599,7 +599,7 @@ func TestUserBeingDeletedIsNone(t *testing.T) {
 	if complete, err := w.DeleteUser(hurried{ctx}, "ada"); err != nil || complete {
 		t.Fatalf("got %v, %v", complete, err)
 	}
-	stored := w.items(t, "")
+	stored := w.items(t)
 
 	type method func(user string) (any, error)
 	change := func(id string, c todo.TaskChange, ifVersion int) method {
@@ -655,7 +655,7 @@ func TestUserBeingDeletedIsNone(t *testing.T) {
 	if err != nil || len(page.Tasks) != 0 || page.Next != "" {
 		t.Errorf("the second page: got %+v, %v", page, err)
 	}
-	if diff := cmp.Diff(sorted(stored), sorted(w.items(t, ""))); diff != "" {
+	if diff := cmp.Diff(sorted(stored), sorted(w.items(t))); diff != "" {
 		t.Errorf("the table has changed:\n%s", diff)
 	}
 }

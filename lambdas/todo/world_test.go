@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -13,12 +12,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	awsdynamodb "github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	service "github.com/onesynth-cdk/onesynth/lambdas/todo"
+	"github.com/onesynth-cdk/onesynth/lambdas/todo/todotest"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -143,29 +142,18 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// items reads everything, of the table or of an index.
-func (w *world) items(t testing.TB, index string) []map[string]any {
+// items reads the whole table.
+func (w *world) items(t testing.TB) (all []map[string]any) {
 	t.Helper()
-	input := &awsdynamodb.ScanInput{TableName: aws.String("AppData")}
-	if index != "" {
-		input.IndexName = aws.String(index)
-	}
-	var all []map[string]any
-	for {
-		output, err := w.tables.Client.Scan(context.Background(), input)
-		if err != nil {
-			t.Fatal(err)
-		}
+	pages := awsdynamodb.NewScanPaginator(w.tables.Client, &awsdynamodb.ScanInput{TableName: aws.String("AppData")})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(context.Background())
+		must(t, err)
 		var items []map[string]any
-		if err := attributevalue.UnmarshalListOfMaps(output.Items, &items); err != nil {
-			t.Fatal(err)
-		}
+		must(t, attributevalue.UnmarshalListOfMaps(page.Items, &items))
 		all = append(all, items...)
-		if len(output.LastEvaluatedKey) == 0 {
-			return all
-		}
-		input.ExclusiveStartKey = output.LastEvaluatedKey
 	}
+	return all
 }
 
 func orElse(value, other string) string {
@@ -180,127 +168,10 @@ func textOf(item map[string]any, attribute string) string {
 	return value
 }
 
-// index is, for the test's own idea of the keys, how an index's sort key is made
-// of an attribute.
-type index struct{ name, attribute, prefix string }
-
-var indexes = []index{
-	{"GSI1", "status", "STATUS#"}, {"GSI2", "due_date", "DUEDATE#"}, {"GSI3", "priority", "PRIORITY#"},
-	{"GSI4", "category", "CATEGORY#"},
-}
-
-// disagreements compares all stored items with each other: each index with the table, the counts
-// with a recount, addresses with users, and each item with its owner.
+// disagreements are those of all stored items with each other.
 func (w *world) disagreements(t testing.TB) []string {
 	t.Helper()
-	var found []string
-	add := func(format string, arguments ...any) { found = append(found, fmt.Sprintf(format, arguments...)) }
-
-	table := w.items(t, "")
-	users, owners, deletions := map[string]map[string]any{}, map[string]string{}, map[string]bool{}
-	stored, recounted := map[string]map[string]any{}, map[string]map[string]float64{}
-	count := func(user, attribute string) {
-		if recounted[user] == nil {
-			recounted[user] = map[string]float64{}
-		}
-		recounted[user][attribute]++
-	}
-	expected := map[string]map[string]map[string]any{}
-	for _, item := range table {
-		kind, owner, _ := strings.Cut(textOf(item, "PK"), "#")
-		switch kind {
-		case "USER":
-			users[owner] = item
-		case "EMAIL":
-			owners[owner] = textOf(item, "user_id")
-		case "COUNTS":
-			stored[owner] = item
-			deletions[owner] = textOf(item, "deletion") != ""
-		case "IDEMPOTENCY":
-			// The seed: the time to live is created_at + 86400.
-			created, _ := item["created_at"].(float64)
-			if expiry, _ := item["expiration_timestamp"].(float64); created == 0 || expiry != created+86400 {
-				add("a key of %s was created at %v and expires at %v, want 86,400 seconds between", owner,
-					item["created_at"], item["expiration_timestamp"])
-			}
-		case "TASK":
-			count(owner, textOf(item, "status"))
-			count(owner, orElse(textOf(item, "priority"), "no_priority"))
-			id := strings.TrimPrefix(textOf(item, "SK"), "TASK#")
-			for _, i := range indexes {
-				value := textOf(item, i.attribute)
-				want := ""
-				if value != "" {
-					want = i.prefix + strings.ReplaceAll(strings.ReplaceAll(value, "%", "%25"), "#", "%23") + "#" + id
-					if expected[i.name] == nil {
-						expected[i.name] = map[string]map[string]any{}
-					}
-					expected[i.name][owner+"/"+id] = item
-				}
-				_, hasPartition := item[i.name+"PK"]
-				if got := textOf(item, i.name+"SK"); got != want || hasPartition != (value != "") ||
-					hasPartition && textOf(item, i.name+"PK") != "OWNER#"+owner {
-					add("task %s has in %s the key %q, want %q", id, i.name, got, want)
-				}
-			}
-			if _, completed := item["completed_at"]; completed != (item["status"] == "completed") {
-				add("task %s is %s, and completed_at is there: %t", id, item["status"], completed)
-			}
-			for attribute, value := range item {
-				if value == "" || value == nil {
-					add("task %s has an empty %s", id, attribute)
-				}
-			}
-		default:
-			add("an item has the key %q", textOf(item, "PK"))
-		}
-	}
-	for _, i := range indexes {
-		inIndex := w.items(t, i.name)
-		for _, item := range inIndex {
-			key := strings.TrimPrefix(textOf(item, "PK"), "TASK#") + "/" +
-				strings.TrimPrefix(textOf(item, "SK"), "TASK#")
-			if diff := cmp.Diff(expected[i.name][key], item); diff != "" {
-				add("%s has of task %s (- table, + index):\n%s", i.name, key, diff)
-			}
-		}
-		if len(inIndex) != len(expected[i.name]) {
-			add("%s has %d items, want %d", i.name, len(inIndex), len(expected[i.name]))
-		}
-	}
-	for user := range users {
-		if stored[user] == nil || deletions[user] {
-			add("user %s has no counts, or is being deleted", user)
-		}
-		if address := strings.ToLower(textOf(users[user], "email")); owners[address] != user {
-			add("%s of user %s belongs to %q", address, user, owners[address])
-		}
-	}
-	if len(owners) != len(users) {
-		add("%d addresses have an owner; there are %d users: %v", len(owners), len(users), owners)
-	}
-	for user, counts := range stored {
-		if deletions[user] {
-			continue
-		}
-		if users[user] == nil {
-			add("counts are left of user %s", user)
-		}
-		for _, attribute := range []string{"pending", "in_progress", "completed", "cancelled", "low", "medium", "high",
-			"urgent", "no_priority"} {
-			if got := counts[attribute]; got != recounted[user][attribute] {
-				add("user %s has %v tasks counted as %s; a recount finds %v", user, got, attribute,
-					recounted[user][attribute])
-			}
-		}
-	}
-	for user := range recounted {
-		if users[user] == nil && !deletions[user] {
-			add("tasks are left of user %s", user)
-		}
-	}
-	slices.Sort(found)
-	return found
+	return todotest.Disagreements(w.items(t))
 }
 
 func (w *world) check(t testing.TB) {
@@ -314,7 +185,7 @@ func (w *world) check(t testing.TB) {
 func (w *world) left(t testing.TB, user string) []string {
 	t.Helper()
 	var keys []string
-	for _, item := range w.items(t, "") {
+	for _, item := range w.items(t) {
 		_, owner, _ := strings.Cut(textOf(item, "PK"), "#")
 		if owner == user || item["user_id"] == user {
 			keys = append(keys, textOf(item, "PK")+" "+textOf(item, "SK"))

@@ -3,8 +3,6 @@ package todo
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -73,8 +71,8 @@ type storedTask struct {
 	task
 }
 
-// name identifies a task.
-func (s storedTask) name() string { return s.UserID + " " + s.TaskID }
+// version identifies the version of a task.
+func (s storedTask) version() string { return fmt.Sprint(s.UserID, " ", s.TaskID, " ", s.Version) }
 
 // String has every field, for comparison and for failure messages.
 func (s storedTask) String() string {
@@ -83,28 +81,6 @@ func (s storedTask) String() string {
 		panic(fmt.Sprintf("a task is always JSON: %v", err))
 	}
 	return string(text)
-}
-
-// taskEvent is a row of task_events.
-type taskEvent struct {
-	storedTask
-	EventID        string    `json:"event_id"`
-	EventName      string    `json:"event_name"`
-	EventTime      time.Time `json:"event_time"`
-	SequenceNumber string    `json:"sequence_number"`
-	PreviousStatus *string   `json:"previous_status"`
-}
-
-// userEvent is a row of user_changes.
-type userEvent struct {
-	EventID        string    `json:"event_id"`
-	EventName      string    `json:"event_name"`
-	EventTime      time.Time `json:"event_time"`
-	EventDate      string    `json:"event_date"`
-	SequenceNumber string    `json:"sequence_number"`
-	UserID         string    `json:"user_id"`
-	CreatedAt      string    `json:"created_at"`
-	UpdatedAt      string    `json:"updated_at"`
 }
 
 // failure is a message of the failure queue.
@@ -150,58 +126,6 @@ func count(t testing.TB, from *lakequery.Lake, text string) int {
 		t.Fatalf("%s: got %d rows; want 1", text, len(rows))
 	}
 	return rows[0].N
-}
-
-// compareTasks returns the differences between the two sides.
-func compareTasks(t testing.TB, what string, got, want []storedTask) {
-	t.Helper()
-	wanted := map[string]string{}
-	for _, task := range want {
-		wanted[task.name()] = task.String()
-	}
-	seen := map[string]bool{}
-	for _, task := range got {
-		if seen[task.name()] {
-			t.Errorf("%s: %s is there twice", what, task.name())
-		}
-		seen[task.name()] = true
-		if expected, ok := wanted[task.name()]; !ok {
-			t.Errorf("%s: got %v, which should not be there", what, task)
-		} else if expected != task.String() {
-			t.Errorf("%s: got  %v\nwant %s", what, task, expected)
-		}
-	}
-	for name, task := range wanted {
-		if !seen[name] {
-			t.Errorf("%s: %s is missing", what, task)
-		}
-	}
-}
-
-// eventsOf are the events by task, in the order of their sequence numbers. Each event
-// must be there once, with the status of the one before it.
-func eventsOf(t testing.TB, from *lakequery.Lake) map[string][]taskEvent {
-	t.Helper()
-	all := map[string][]taskEvent{}
-	seen := map[string]bool{}
-	for _, e := range laketest.Query[taskEvent](t, from, "SELECT * FROM task_events") {
-		if seen[e.EventID] {
-			t.Errorf("task_events has %s twice", e.EventID)
-		}
-		seen[e.EventID] = true
-		all[e.name()] = append(all[e.name()], e)
-	}
-	for name, events := range all {
-		slices.SortFunc(events, func(a, b taskEvent) int { return strings.Compare(a.SequenceNumber, b.SequenceNumber) })
-		previous := ""
-		for _, e := range events {
-			if text(e.PreviousStatus) != previous {
-				t.Errorf("%s: %s follows status %q; it says %q", name, e.EventID, previous, text(e.PreviousStatus))
-			}
-			previous = e.Status
-		}
-	}
-	return all
 }
 
 // onceInFiles checks that the files themselves have each event once.

@@ -3,6 +3,7 @@ package todo
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -16,34 +17,26 @@ import (
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
 )
 
-// member is one user, and what must be true of them.
+// member is one user who does things at random.
 type member struct {
 	*history
 	caller
 	random *rand.Rand
-	// alive says that there is a user; address is theirs, addresses are all they had.
-	alive     bool
-	address   string
-	addresses []string
-	// tasks are the tasks that may exist, and past the tasks of the user's former lives, whose last
-	// changes no answer reports.
-	tasks, past map[string]*known
-	// comes, leaves and renames are the user's own changes. maybe is how many renames may
-	// have been made before the user was gone.
-	comes, leaves, renames, maybe int
-	// keys are the keys since the user came, or went: no other ones may be stored.
-	keys map[string]bool
+	// alive says that there is a user.
+	alive bool
+	// tasks are the tasks that may exist, with the last version that an answer has told.
+	tasks map[string]int
+	// answers are the versions of tasks that answers have told, by user, id and version.
+	answers map[string]storedTask
 	// answered are the last requests, to be repeated.
 	answered []step
 	number   int
 	// contested is the one task of a whole burst; empty: there is none.
 	contested string
-	// failed says that a check failed, which the last check need not repeat.
-	failed bool
 }
 
 func newMember(h *history, c caller, random *rand.Rand) *member {
-	return &member{history: h, caller: c, random: random, keys: map[string]bool{}, past: map[string]*known{}}
+	return &member{history: h, caller: c, random: random, answers: map[string]storedTask{}}
 }
 
 // step is a request with its key and its final answer.
@@ -53,7 +46,6 @@ type step struct {
 	body               any
 	copies             int
 	task               string
-	fields             map[string]any
 	key                string
 	reply              onesynthtest.Reply
 }
@@ -87,7 +79,7 @@ func (m *member) do(ctx context.Context, s step) (onesynthtest.Reply, error) {
 	return onesynthtest.Reply{}, fmt.Errorf("%s %s had no final answer in %d attempts", s.method, s.path, maxAttempts)
 }
 
-// burst does some things at once, waits for all answers, and checks.
+// burst does some things at once, waits for all answers, and repeats some.
 func (m *member) burst(ctx context.Context) error {
 	m.bursts.Add(1)
 	var steps []step
@@ -107,7 +99,6 @@ func (m *member) burst(ctx context.Context) error {
 	}
 	leaving := slices.ContainsFunc(steps, func(s step) bool { return s.kind == "leave" })
 	if leaving {
-		m.keys = map[string]bool{}
 		m.answered = nil
 	}
 	var attempts sync.WaitGroup
@@ -115,7 +106,6 @@ func (m *member) burst(ctx context.Context) error {
 	failures := make([][]error, len(steps))
 	for i := range steps {
 		steps[i].key = onesynthtest.Unique("key")
-		m.keys[steps[i].key] = true
 		steps[i].copies = 1 + m.random.IntN(3)/2
 		m.requests.Add(1)
 		replies[i], failures[i] = make([]onesynthtest.Reply, steps[i].copies), make([]error, steps[i].copies)
@@ -137,13 +127,51 @@ func (m *member) burst(ctx context.Context) error {
 			}
 		}
 	}
-	if err := m.learn(ctx, steps, leaving); err != nil {
-		return err
-	}
-	if err := m.check(ctx); err != nil {
-		return err
+	for _, s := range steps {
+		if err := m.learn(ctx, s, leaving); err != nil {
+			return err
+		}
 	}
 	return m.repeat(ctx, steps, leaving)
+}
+
+// final are the statuses of answers that no further attempt changes, by kind of step.
+var final = map[string][]int{
+	"come": {http.StatusCreated}, "leave": {http.StatusNoContent, http.StatusAccepted}, "rename": {http.StatusOK},
+	"create": {http.StatusCreated}, "set": {http.StatusOK}, "clear": {http.StatusOK},
+	"edit":   {http.StatusOK, http.StatusBadRequest, http.StatusNotFound, http.StatusPreconditionFailed},
+	"delete": {http.StatusNoContent, http.StatusNotFound},
+}
+
+// learn keeps what the answer to a step says. A user who leaves at the same time is not found.
+func (m *member) learn(ctx context.Context, s step, leaving bool) error {
+	if !slices.Contains(final[s.kind], s.reply.Status) && !(leaving && s.reply.Status == http.StatusNotFound) {
+		return fmt.Errorf("got %v for %v", s.reply, s.body)
+	}
+	switch {
+	case s.kind == "come":
+		m.alive = true
+	case s.kind == "leave":
+		m.deletions.Add(1)
+		m.alive, m.tasks = false, map[string]int{}
+		return m.Run.FlushStreams(ctx)
+	case s.reply.Status == http.StatusPreconditionFailed:
+		m.stale.Add(1)
+	case s.kind == "delete" && s.reply.Status == http.StatusNoContent:
+		delete(m.tasks, s.task)
+	case s.reply.Status < http.StatusBadRequest && (s.kind == "create" || s.kind == "edit"):
+		got := storedTask{UserID: m.ID}
+		if err := json.Unmarshal(s.reply.Body, &got.task); err != nil {
+			return fmt.Errorf("got %v for %v: %w", s.reply, s.body, err)
+		}
+		m.edits.Add(1)
+		m.tasks[got.TaskID] = max(m.tasks[got.TaskID], got.Version)
+		if _, told := m.answers[got.version()]; told {
+			return fmt.Errorf("got %v for %v: another edit has that version", s.reply, s.body)
+		}
+		m.answers[got.version()] = got
+	}
+	return nil
 }
 
 func sameAnswer(a, b onesynthtest.Reply) bool {
@@ -176,7 +204,7 @@ func (m *member) repeat(ctx context.Context, steps []step, leaving bool) error {
 
 func (m *member) come() step {
 	m.number++
-	m.tasks = map[string]*known{}
+	m.tasks = map[string]int{}
 	return step{kind: "come", method: http.MethodPost, path: "/api/v1/users/me",
 		body: profile{fmt.Sprintf("%s.%d@example.com", m.ID, m.number), "Ann"}}
 }
@@ -187,13 +215,7 @@ func (m *member) anyTask() string {
 	if m.contested != "" {
 		return m.contested
 	}
-	var there []string
-	for id, one := range m.tasks {
-		if !one.gone {
-			there = append(there, id)
-		}
-	}
-	slices.Sort(there)
+	there := slices.Sorted(maps.Keys(m.tasks))
 	if len(there) == 0 || m.random.IntN(20) == 0 {
 		return "0195c2a4-7b1e-7c3d-9a54-3f6f0d2b8e11"
 	}
@@ -228,31 +250,22 @@ func (m *member) next() step {
 	path := "/api/v1/tasks/" + id
 	switch n := m.random.IntN(20); {
 	case n < 5 || len(m.tasks) < 3:
-		fields := m.someFields(true)
-		body := maps.Clone(fields)
+		body := m.someFields(true)
 		if status := m.oneOf(nil, "in_progress", "completed", "cancelled"); status != nil {
 			body["status"] = status
 		}
-		return step{kind: "create", method: http.MethodPost, path: "/api/v1/tasks", body: body, fields: fields}
+		return step{kind: "create", method: http.MethodPost, path: "/api/v1/tasks", body: body}
 	case n < 10:
-		fields := m.someFields(false)
-		body := maps.Clone(fields)
+		body := m.someFields(false)
 		if status := m.oneOf(nil, nil, "pending", "in_progress", "completed", "cancelled"); status != nil {
 			body["status"] = status
 		}
-		return step{kind: "edit", method: http.MethodPatch, path: path, body: body, task: id, fields: fields}
+		return step{kind: "edit", method: http.MethodPatch, path: path, body: body, task: id}
 	case n < 12:
-		fields := m.someFields(true)
-		return step{kind: "edit", method: http.MethodPut, path: path, body: fields, task: id, fields: fields}
+		return step{kind: "edit", method: http.MethodPut, path: path, body: m.someFields(true), task: id}
 	case n < 14:
-		version := 1
-		if one := m.tasks[id]; one != nil {
-			versions := slices.Sorted(maps.Keys(one.edits))
-			version = versions[max(0, len(versions)-1-m.random.IntN(2))]
-		}
-		fields := m.someFields(false)
-		return step{kind: "edit", method: http.MethodPatch, path: path, body: fields, further: ifMatch(version),
-			task: id, fields: fields}
+		with := ifMatch(max(1, m.tasks[id]-m.random.IntN(2)))
+		return step{kind: "edit", method: http.MethodPatch, path: path, body: m.someFields(false), further: with, task: id}
 	case n < 15:
 		return step{kind: "delete", method: http.MethodDelete, path: path, task: id}
 	case n < 17:

@@ -4,240 +4,163 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/onesynth-cdk/onesynth/internal/lake/lakequery"
+	"github.com/onesynth-cdk/onesynth/lambdas/todo/todotest"
 	"github.com/onesynth-cdk/onesynth/onesynthtest/laketest"
 )
 
-// check compares what is stored with what the answers say.
-func (m *member) check(ctx context.Context) error {
-	keys, err := m.partition(ctx, "IDEMPOTENCY#"+m.ID)
-	if err != nil {
-		return err
-	}
-	if len(keys) > len(m.keys) {
-		return fmt.Errorf("got %d idempotency keys; %d can be there", len(keys), len(m.keys))
-	}
-	for _, address := range m.addresses {
-		item, err := m.get(ctx, "EMAIL#"+address, "METADATA")
-		if err != nil {
-			return err
-		}
-		if owned := item != nil; owned != (m.alive && address == m.address) {
-			return fmt.Errorf("the address %s is taken: %v", address, owned)
-		}
-	}
-	tasks, err := m.partition(ctx, "TASK#"+m.ID)
-	if err != nil {
-		return err
-	}
-	counts, err := m.get(ctx, "COUNTS#"+m.ID, "METADATA")
-	if err != nil {
-		return err
-	}
-	profile, err := m.get(ctx, "USER#"+m.ID, "METADATA")
-	if err != nil {
-		return err
-	}
-	if !m.alive {
-		if len(tasks) > 0 || counts != nil || profile != nil {
-			return fmt.Errorf("got %v, %v and %d tasks of a user who is gone", profile, counts, len(tasks))
-		}
-	} else if profile == nil || counts == nil || counts["deletion"] != nil {
-		return fmt.Errorf("got user %v and counts %v", profile, counts)
-	}
-	recount := map[string]float64{}
-	for _, item := range tasks {
-		id := strings.TrimPrefix(item["SK"].(string), "TASK#")
-		if err := m.tasks[id].check(item); err != nil {
-			return fmt.Errorf("got task %v: %w", item, err)
-		}
-		recount[item["status"].(string)]++
-		if priority, ok := item["priority"].(string); ok {
-			recount[priority]++
-		} else {
-			recount["no_priority"]++
-		}
-	}
-	for _, name := range []string{"pending", "in_progress", "completed", "cancelled", "low", "medium", "high", "urgent",
-		"no_priority"} {
-		if n, _ := counts[name].(float64); n != recount[name] {
-			return fmt.Errorf("%s: %v are counted, %v are there", name, n, recount[name])
-		}
-	}
-	return m.compareIndexes(ctx, tasks, m.ID)
+// taskChange is a change of a task, in the lake and in the table's stream.
+type taskChange struct {
+	EventID   string `json:"event_id"`
+	EventName string `json:"event_name"`
+	storedTask
 }
 
-// check compares a stored task with what the answers said of it.
-func (k *known) check(item map[string]any) error {
-	if k == nil || k.gone {
-		return errors.New("it should not be there")
+// userChange is a change of a user, in the lake and in the table's stream.
+type userChange struct {
+	EventID   string `json:"event_id"`
+	EventName string `json:"event_name"`
+	UserID    string `json:"user_id"`
+	CreatedAt string `json:"created_at"`
+	UpdatedAt string `json:"updated_at"`
+}
+
+// changes are all changes of tasks and of users by event.
+type changes struct {
+	tasks map[string]string
+	users map[string]userChange
+}
+
+func (c *changes) task(t testing.TB, change taskChange) {
+	t.Helper()
+	if c.tasks[change.EventID] != "" {
+		t.Errorf("the event %s is there twice", change.EventID)
 	}
-	versions := slices.Sorted(maps.Keys(k.edits))
-	version := int(item["version"].(float64))
-	if last := versions[len(versions)-1]; version < last || version > last && !k.also {
-		return fmt.Errorf("the last edit made it version %d", last)
-	}
-	if versions[0] != 1 || !k.also && len(versions) != version {
-		return fmt.Errorf("edits made it versions %v", versions)
-	}
-	// The last edit of each field is the one that is there: no edit undid another.
-	want := map[string]any{}
-	for _, version := range versions {
-		maps.Copy(want, k.edits[version])
-	}
-	for name, value := range want {
-		asked, _ := value.(string)
-		if stored, _ := item[name].(string); stored != asked {
-			return fmt.Errorf("the last edit of %s made it %q", name, asked)
+	c.tasks[change.EventID] = change.EventName + " " + change.String()
+}
+
+// streamed are the changes that the table's stream has.
+func (l *lake) streamed(t testing.TB) changes {
+	t.Helper()
+	all := changes{tasks: map[string]string{}, users: map[string]userChange{}}
+	for _, record := range l.records(t) {
+		change := record.Dynamodb.NewImage
+		if record.EventName == types.OperationTypeRemove {
+			change = record.Dynamodb.OldImage
 		}
-		if _, kept := item[name]; kept && asked == "" {
-			return fmt.Errorf("%s was cleared", name)
+		id, name, image := *record.EventID, string(record.EventName), plain(change)
+		switch prefixOf(image) {
+		case "TASK":
+			all.task(t, taskChange{id, name, taskOf(image)})
+		case "USER":
+			all.users[id] = userChange{id, name, of(image), text(at(image, "created_at")), text(at(image, "updated_at"))}
 		}
 	}
-	if done := item["status"] == "completed"; k.completed && !done || done != (item["completed_at"] != nil) {
-		return fmt.Errorf("completed before: %v", k.completed)
+	return all
+}
+
+// landed are the changes that the lake has. Each change of a task must be there once.
+func landed(t testing.TB, from *lakequery.Lake) changes {
+	t.Helper()
+	all := changes{tasks: map[string]string{}, users: map[string]userChange{}}
+	for _, change := range laketest.Query[taskChange](t, from,
+		"SELECT * EXCLUDE (event_time, sequence_number, previous_status) FROM task_events") {
+		all.task(t, change)
+	}
+	for _, change := range laketest.Query[userChange](t, from,
+		"SELECT event_id, event_name, user_id, created_at, updated_at FROM user_changes") {
+		all.users[change.EventID] = change
+	}
+	return all
+}
+
+// records are all records of the table's stream.
+func (l *lake) records(t testing.TB) (all []types.Record) {
+	t.Helper()
+	table, err := l.Database.DescribeTable(t.Context(),
+		&dynamodb.DescribeTableInput{TableName: aws.String(l.Tables["AppData"])})
+	if err != nil {
+		t.Fatal(err)
+	}
+	options := l.Database.Options()
+	streams := dynamodbstreams.New(dynamodbstreams.Options{
+		Region: options.Region, Credentials: options.Credentials, BaseEndpoint: options.BaseEndpoint})
+	arn := table.Table.LatestStreamArn
+	stream, err := streams.DescribeStream(t.Context(), &dynamodbstreams.DescribeStreamInput{StreamArn: arn})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, shard := range stream.StreamDescription.Shards {
+		from, err := streams.GetShardIterator(t.Context(), &dynamodbstreams.GetShardIteratorInput{
+			StreamArn: arn, ShardId: shard.ShardId, ShardIteratorType: types.ShardIteratorTypeTrimHorizon})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for next := from.ShardIterator; next != nil; {
+			page, err := streams.GetRecords(t.Context(), &dynamodbstreams.GetRecordsInput{ShardIterator: next})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(page.Records) == 0 {
+				break // the shard's end so far
+			}
+			all, next = append(all, page.Records...), page.NextShardIterator
+		}
+	}
+	return all
+}
+
+// plain is an image with texts and numbers alone.
+func plain(image map[string]types.AttributeValue) map[string]any {
+	item := map[string]any{}
+	for name, value := range image {
+		switch value := value.(type) {
+		case *types.AttributeValueMemberS:
+			item[name] = value.Value
+		case *types.AttributeValueMemberN:
+			item[name], _ = strconv.ParseFloat(value.Value, 64)
+		}
+	}
+	return item
+}
+
+// at is a time of an item as the API has it; nil if it has none.
+func at(item map[string]any, name string) *string {
+	if seconds, ok := item[name].(float64); ok {
+		return aws.String(moment(time.Unix(int64(seconds), 0)))
 	}
 	return nil
 }
 
-// keysOf returns the keys of all four indexes by a task's attributes.
-func keysOf(item map[string]any) map[string]any {
-	owner := "OWNER#" + of(item)
-	id := strings.TrimPrefix(item["SK"].(string), "TASK#")
-	keys := map[string]any{"GSI1PK": owner, "GSI1SK": fmt.Sprintf("STATUS#%s#%s", item["status"], id)}
-	for index, attribute := range map[string]string{"GSI2": "due_date", "GSI3": "priority", "GSI4": "category"} {
-		value, ok := item[attribute].(string)
-		if !ok {
-			continue
+// taskOf is the task in an item. What cannot be a task's attribute is left out.
+func taskOf(item map[string]any) storedTask {
+	words := func(name string) *string {
+		if s, ok := item[name].(string); ok {
+			return &s
 		}
-		prefix := map[string]string{"GSI2": "DUEDATE#", "GSI3": "PRIORITY#", "GSI4": "CATEGORY#"}[index]
-		keys[index+"PK"] = owner
-		keys[index+"SK"] = prefix + strings.NewReplacer("%", "%25", "#", "%23").Replace(value) + "#" + id
+		return nil
 	}
-	return keys
-}
-
-var indexes = []string{"GSI1", "GSI2", "GSI3", "GSI4"}
-
-// compareIndexes compares the indexes with tasks, item by item: one owner's tasks, or all if owner
-// is empty.
-func (h *history) compareIndexes(ctx context.Context, tasks []map[string]any, owner string) error {
-	for _, index := range indexes {
-		want := map[string]map[string]any{}
-		for _, item := range tasks {
-			keys := keysOf(item)
-			for _, key := range []string{index + "PK", index + "SK"} {
-				if item[key] != keys[key] {
-					return fmt.Errorf("task %v: got %s %v; want %v", item, key, item[key], keys[key])
-				}
-			}
-			if keys[index+"PK"] != nil {
-				want[fmt.Sprint(item["PK"], item["SK"])] = item
-			}
-		}
-		var found []map[string]any
-		var err error
-		if owner == "" {
-			found, err = h.scan(ctx, &index)
-		} else {
-			found, err = h.query(ctx, aws.String(index), index+"PK", "OWNER#"+owner)
-		}
-		if err != nil {
-			return err
-		}
-		if len(found) != len(want) {
-			return fmt.Errorf("index %s: got %d items; want %d", index, len(found), len(want))
-		}
-		for _, item := range found {
-			if stored := want[fmt.Sprint(item["PK"], item["SK"])]; fmt.Sprint(item) != fmt.Sprint(stored) {
-				return fmt.Errorf("index %s: got %v; the table has %v", index, item, stored)
-			}
-		}
-	}
-	return nil
-}
-
-// checkIndexes compares the whole indexes with the whole table, without the tasks of the poisoner.
-func (h *history) checkIndexes(ctx context.Context, without string) error {
-	all, err := h.scan(ctx, nil)
-	if err != nil {
-		return err
-	}
-	return h.compareIndexes(ctx, slices.DeleteFunc(all, func(item map[string]any) bool {
-		return prefixOf(item) != "TASK" || of(item) == without
-	}), "")
-}
-
-// partition reads all items with a partition key.
-func (h *history) partition(ctx context.Context, key string) ([]map[string]any, error) {
-	return h.query(ctx, nil, "PK", key)
-}
-
-func (h *history) query(ctx context.Context, index *string, attribute, key string) ([]map[string]any, error) {
-	pages := dynamodb.NewQueryPaginator(h.Database, &dynamodb.QueryInput{
-		TableName: aws.String(h.Tables["AppData"]), IndexName: index, ConsistentRead: aws.Bool(index == nil),
-		KeyConditionExpression:    aws.String("#key = :key"),
-		ExpressionAttributeNames:  map[string]string{"#key": attribute},
-		ExpressionAttributeValues: map[string]types.AttributeValue{":key": &types.AttributeValueMemberS{Value: key}},
-	})
-	return readAll(ctx, pages, func(page *dynamodb.QueryOutput) []map[string]types.AttributeValue { return page.Items })
-}
-
-// scan reads the table, or an index.
-func (h *history) scan(ctx context.Context, index *string) ([]map[string]any, error) {
-	pages := dynamodb.NewScanPaginator(h.Database,
-		&dynamodb.ScanInput{TableName: aws.String(h.Tables["AppData"]), IndexName: index,
-			ConsistentRead: aws.Bool(index == nil)})
-	return readAll(ctx, pages, func(page *dynamodb.ScanOutput) []map[string]types.AttributeValue { return page.Items })
-}
-
-// paginator is one of the SDK.
-type paginator[Page any] interface {
-	HasMorePages() bool
-	NextPage(context.Context, ...func(*dynamodb.Options)) (Page, error)
-}
-
-// readAll reads the items of all pages.
-func readAll[Page any](ctx context.Context, pages paginator[Page],
-	itemsOf func(Page) []map[string]types.AttributeValue) (all []map[string]any, err error) {
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx)
-		if err != nil {
-			return nil, err
-		}
-		var items []map[string]any
-		if err := attributevalue.UnmarshalListOfMaps(itemsOf(page), &items); err != nil {
-			return nil, err
-		}
-		all = append(all, items...)
-	}
-	return all, nil
-}
-
-// get reads an item; nil if there is none.
-func (h *history) get(ctx context.Context, partition, sort string) (map[string]any, error) {
-	output, err := h.Database.GetItem(ctx, &dynamodb.GetItemInput{
-		TableName: aws.String(h.Tables["AppData"]), ConsistentRead: aws.Bool(true),
-		Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: partition},
-			"SK": &types.AttributeValueMemberS{Value: sort}},
-	})
-	if err != nil || output.Item == nil {
-		return nil, err
-	}
-	var item map[string]any
-	err = attributevalue.UnmarshalMap(output.Item, &item)
-	return item, err
+	version, _ := item["version"].(float64)
+	return storedTask{of(item), task{
+		TaskID: strings.TrimPrefix(text(words("SK")), "TASK#"),
+		Title:  text(words("title")), Description: words("description"), Status: text(words("status")),
+		Priority: words("priority"), Category: words("category"), DueDate: words("due_date"),
+		CreatedAt: text(at(item, "created_at")), UpdatedAt: text(at(item, "updated_at")),
+		CompletedAt: at(item, "completed_at"), Version: int(version),
+	}}
 }
 
 // events are the ids in task_events; each must be there once.
@@ -266,10 +189,34 @@ func events(ctx context.Context, l *lake) (_ map[string]bool, err error) {
 	return ids, rows.Err()
 }
 
+// compareTable checks that the items agree, that there are the users whom the answers made, and that no deletion
+// is left.
+func compareTable(t *testing.T, l *lake, members []*member, bad *poisoner) {
+	t.Helper()
+	items := slices.DeleteFunc(l.items(t), func(item map[string]any) bool { return of(item) == bad.user })
+	for _, finding := range todotest.Disagreements(items) {
+		t.Error(finding)
+	}
+	got, want := map[string]bool{}, map[string]bool{}
+	for _, item := range items {
+		if prefixOf(item) == "COUNTS" {
+			got[of(item)] = item["deletion"] == nil
+		}
+	}
+	for _, m := range members {
+		if m.alive {
+			want[m.ID] = true
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("users who are not being deleted (- answers, + table):\n%s", diff)
+	}
+}
+
 var objectKey = regexp.MustCompile(`^events/entity=(task|user)/event_date=\d{4}-\d{2}-\d{2}/[^/]+\.parquet$`)
 
-// compareLake compares the lake with the table, which the members have compared with what they did, and its
-// events with the answers.
+// compareLake checks that the lake has each change that the table's stream has, but for those that cannot be rows, which
+// are in the failure queue; and that it has the versions of tasks that were answered.
 func compareLake(t *testing.T, l *lake, members []*member, bad *poisoner) {
 	t.Helper()
 	for _, key := range l.objects(t) {
@@ -277,228 +224,35 @@ func compareLake(t *testing.T, l *lake, members []*member, bad *poisoner) {
 			t.Errorf("the lake has the object %s", key)
 		}
 	}
-	from := l.copied(t)
-
-	stored, users := l.stored(t)
-	stored = slices.DeleteFunc(stored, func(task storedTask) bool {
-		return task.UserID == bad.user && slices.Contains(bad.kept, task.TaskID)
-	})
-	own := slices.DeleteFunc(slices.Clone(stored), func(task storedTask) bool { return task.UserID != bad.user })
-	compareTasks(t, "the table", own, bad.current)
-	compareTasks(t, "tasks_current", laketest.Query[storedTask](t, from, "SELECT * FROM tasks_current"), stored)
-	compareEvents(t, eventsOf(t, from), members, bad)
-	compareUsers(t, laketest.Query[userEvent](t, from, "SELECT * FROM user_changes"), users, members)
-	compareMetrics(t, from, members, len(users))
-
+	want, got := l.streamed(t), landed(t, l.copied(t))
 	refused := map[string]string{}
 	for id, f := range l.failed(t) {
-		keys := f.Record.Change.Keys
-		if user := strings.TrimPrefix(keys["PK"]["S"], "TASK#"); user != bad.user || f.Entity != "task" ||
-			f.SequenceNumber == "" {
+		delete(want.tasks, id)
+		keys, image := f.Record.Change.Keys, f.Record.Change.NewImage
+		if f.Entity != "task" || f.SequenceNumber == "" || keys["PK"]["S"] != "TASK#"+bad.user ||
+			image["status"]["S"] != "pending" {
 			t.Errorf("the failure queue has %+v", f)
 		}
-		name := strings.TrimPrefix(keys["SK"]["S"], "TASK#") + " " + f.EventName
-		if refused[name] != "" {
-			t.Errorf("the failure queue has %s of several events, such as %s", name, id)
-		}
-		refused[name] = f.Cause
-		image := f.Record.Change.NewImage
-		if f.EventName == "REMOVE" {
-			image = f.Record.Change.OldImage
-		}
-		if image["status"]["S"] != "pending" {
-			t.Errorf("the failure queue has %s without the item: %v", name, image)
+		column, _, _ := strings.Cut(strings.TrimPrefix(f.Cause, "the column "), " cannot show")
+		refused[strings.TrimPrefix(keys["SK"]["S"], "TASK#")+" "+f.EventName] = column
+	}
+	for what, diff := range map[string]string{
+		"changes of tasks": cmp.Diff(want.tasks, got.tasks), "changes of users": cmp.Diff(want.users, got.users),
+		"events in the failure queue": cmp.Diff(bad.refused, refused),
+	} {
+		if diff != "" {
+			t.Errorf("%s (- want, + got):\n%s", what, diff)
 		}
 	}
-	for name, cause := range bad.refused {
-		if !strings.Contains(refused[name], "the column "+cause+" cannot show") {
-			t.Errorf("the failure queue has of %s the cause %q; want one about %s", name, refused[name], cause)
-		}
-		delete(refused, name)
+	versions := map[string]bool{}
+	for _, change := range got.tasks {
+		versions[change] = true
 	}
-	for name, cause := range refused {
-		t.Errorf("the failure queue has %s, which could be a row: %s", name, cause)
-	}
-}
-
-// stored are the table's tasks, and its users by id with their last change. What
-// cannot be a task's attribute is left out.
-func (l *lake) stored(t *testing.T) (tasks []storedTask, users map[string]string) {
-	t.Helper()
-	users = map[string]string{}
-	for _, item := range l.Items(t, "AppData") {
-		words := func(name string) *string {
-			if s, ok := item[name].(string); ok {
-				return &s
-			}
-			return nil
-		}
-		at := func(name string) *string {
-			if seconds, ok := item[name].(float64); ok {
-				return aws.String(moment(time.Unix(int64(seconds), 0)))
-			}
-			return nil
-		}
-		key := text(words("PK"))
-		if id, ok := strings.CutPrefix(key, "USER#"); ok {
-			users[id] = text(at("updated_at"))
-		}
-		user, ok := strings.CutPrefix(key, "TASK#")
-		if !ok {
-			continue
-		}
-		version, _ := item["version"].(float64)
-		tasks = append(tasks, storedTask{user, task{
-			TaskID: strings.TrimPrefix(text(words("SK")), "TASK#"),
-			Title:  text(words("title")), Description: words("description"), Status: text(words("status")),
-			Priority: words("priority"), Category: words("category"), DueDate: words("due_date"),
-			CreatedAt: text(at("created_at")), UpdatedAt: text(at("updated_at")), CompletedAt: at("completed_at"),
-			Version: int(version),
-		}})
-	}
-	return tasks, users
-}
-
-// compareEvents checks that each change of each task is there once, as it was answered.
-func compareEvents(t *testing.T, events map[string][]taskEvent, members []*member, bad *poisoner) {
-	t.Helper()
 	for _, m := range members {
-		known := maps.Clone(m.past)
-		maps.Copy(known, m.tasks)
-		for id := range known {
-			events[m.ID+" "+id] = append(events[m.ID+" "+id], []taskEvent{}...)
-		}
-		for name, found := range events {
-			id, own := strings.CutPrefix(name, m.ID+" ")
-			if !own {
-				continue
-			}
-			delete(events, name)
-			if err := m.checkEvents(id, found); err != nil && !m.failed {
-				t.Errorf("task_events of %s: %v: got %v; the answers told %+v", name, err, found, known[id])
+		for name, answered := range m.answers {
+			if !versions["INSERT "+answered.String()] && !versions["MODIFY "+answered.String()] {
+				t.Errorf("the lake lacks the version %s as it was answered: %v", name, answered)
 			}
 		}
-	}
-	for id, want := range bad.landed {
-		name := bad.user + " " + id
-		var got []string
-		for _, e := range events[name] {
-			got = append(got, e.EventName)
-		}
-		if !slices.Equal(got, want) {
-			t.Errorf("task_events of %s: got %v; want %v", name, got, want)
-		}
-		delete(events, name)
-	}
-	for name := range events {
-		t.Errorf("task_events has %s, which never was", name)
-	}
-}
-
-// checkEvents compares the changes of a task with what the answers said of it.
-func (m *member) checkEvents(id string, events []taskEvent) error {
-	k, past := m.tasks[id], m.past[id] != nil
-	exists := k != nil && !k.gone
-	if past {
-		k = m.past[id]
-	}
-	if k == nil {
-		if m.leaves == 0 {
-			return errors.New("it never was")
-		}
-		// It was made while the user was deleted.
-		k, past = &known{}, true
-	}
-	versions := 0
-	for i, e := range events {
-		if e.EventName == "REMOVE" {
-			if exists || i == 0 || i != len(events)-1 || e.storedTask.String() != events[i-1].storedTask.String() {
-				return errors.New("it is removed as another one, or while it is there")
-			}
-			continue
-		}
-		versions++
-		if (e.EventName == "INSERT") != (i == 0) || e.Version != versions {
-			return fmt.Errorf("%s of version %d is number %d", e.EventName, e.Version, i+1)
-		}
-		if want, told := k.versions[e.Version]; told && want.String() != e.storedTask.String() ||
-			!told && !k.also && !past {
-			return fmt.Errorf("version %d is none that was answered", e.Version)
-		}
-	}
-	if removed := len(events) > versions; removed == exists {
-		return fmt.Errorf("it is there: %v, and its last change removes it: %v", exists, removed)
-	}
-	for version := range k.versions {
-		if version > versions {
-			return fmt.Errorf("version %d is missing", version)
-		}
-	}
-	return nil
-}
-
-// compareUsers checks that each change of each user is there, and that the last one
-// is what the table has.
-func compareUsers(t *testing.T, rows []userEvent, stored map[string]string, members []*member) {
-	t.Helper()
-	byUser := map[string][]userEvent{}
-	seen := map[string]bool{}
-	for _, e := range rows {
-		if !seen[e.EventID] {
-			byUser[e.UserID] = append(byUser[e.UserID], e)
-		}
-		seen[e.EventID] = true
-	}
-	if len(byUser) != len(members) {
-		t.Errorf("got %d users in user_changes; want %d", len(byUser), len(members))
-	}
-	for _, k := range members {
-		events := byUser[k.ID]
-		slices.SortFunc(events, func(a, b userEvent) int { return strings.Compare(a.SequenceNumber, b.SequenceNumber) })
-		got := map[string]int{}
-		for _, e := range events {
-			got[e.EventName]++
-		}
-		if got["INSERT"] != k.comes || got["MODIFY"] < k.renames || got["MODIFY"] > k.renames+k.maybe ||
-			got["REMOVE"] != k.leaves {
-			t.Errorf("user_changes of %s: got %v; want %d, %d to %d, %d", k.ID, got, k.comes, k.renames,
-				k.renames+k.maybe, k.leaves)
-			continue
-		}
-		last := events[len(events)-1]
-		updated, exists := stored[k.ID]
-		if exists != k.alive || exists != (last.EventName != "REMOVE") || exists && last.UpdatedAt != updated {
-			t.Errorf("user_changes of %s ends with %+v; the table has %q", k.ID, last, updated)
-		}
-	}
-}
-
-// compareMetrics compares the figures of the lake with the API's.
-func compareMetrics(t *testing.T, from *lakequery.Lake, members []*member, users int) {
-	t.Helper()
-	type metrics struct {
-		UserID    string `json:"user_id"`
-		Tasks     int    `json:"tasks"`
-		Open      int    `json:"open_tasks"`
-		Completed int    `json:"completed_tasks"`
-	}
-	got := map[string]metrics{}
-	for _, m := range laketest.Query[metrics](t, from,
-		"SELECT user_id, tasks, open_tasks, completed_tasks FROM user_metrics") {
-		got[m.UserID] = m
-	}
-	for _, k := range members {
-		counts := k.stats(t)
-		want := metrics{k.ID, counts.Total, counts.ByStatus["pending"] + counts.ByStatus["in_progress"],
-			counts.ByStatus["completed"]}
-		if counts.Total == 0 {
-			want = metrics{} // Only users with tasks have a row.
-		}
-		if got[k.ID] != want {
-			t.Errorf("user_metrics: got %+v; the API says %+v", got[k.ID], want)
-		}
-	}
-	if n := count(t, from, "SELECT users AS n FROM kpis"); n != users {
-		t.Errorf("kpis: got %d users; want %d", n, users)
 	}
 }

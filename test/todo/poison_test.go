@@ -16,19 +16,16 @@ import (
 type poisoner struct {
 	l    *lake
 	user string
-	// current are the tasks that must be in the lake, landed the events by task.
-	current []storedTask
-	landed  map[string][]string
 	// refused are the events that must be in the failure queue: task and event, and what
 	// the cause says.
 	refused map[string]string
-	// kept are tasks that are in the table and nowhere in the lake.
-	kept []string
 }
 
 func newPoisoner(l *lake) *poisoner {
-	return &poisoner{l: l, user: onesynthtest.Unique("poisoner"), landed: map[string][]string{},
-		refused: map[string]string{}}
+	return &poisoner{l: l, user: onesynthtest.Unique("poisoner"), refused: map[string]string{
+		"repaired INSERT": "due_date", "removed INSERT": "title", "spoilt MODIFY": "created_at",
+		"turned MODIFY": "version", "kept INSERT": "completed_at",
+	}}
 }
 
 func (p *poisoner) put(ctx context.Context, id string, attributes map[string]any) error {
@@ -57,26 +54,13 @@ func (p *poisoner) remove(ctx context.Context, id string) error {
 }
 
 func (p *poisoner) work(ctx context.Context) error {
-	const at, day = "2026-01-01T00:00:00Z", "2026-01-02"
-	p.current = []storedTask{
-		{p.user, task{TaskID: "repaired", Title: "by hand", Status: "pending", DueDate: aws.String(day), CreatedAt: at,
-			UpdatedAt: at, Version: 2}},
-		{p.user, task{TaskID: "turned", Title: "by hand", Status: "pending", CreatedAt: at, UpdatedAt: at, Version: 3}},
-	}
-	p.landed = map[string][]string{"repaired": {"MODIFY"}, "turned": {"INSERT", "MODIFY"}, "removed": {"REMOVE"},
-		"spoilt": {"INSERT", "REMOVE"}}
-	p.refused = map[string]string{
-		"repaired INSERT": "due_date", "removed INSERT": "title", "spoilt MODIFY": "created_at",
-		"turned MODIFY": "version", "kept INSERT": "completed_at",
-	}
-	p.kept = []string{"kept"}
 	for _, write := range []func() error{
 		func() error { return p.put(ctx, "repaired", map[string]any{"due_date": "soon"}) },
 		func() error { return p.put(ctx, "removed", map[string]any{"title": 5}) },
 		func() error { return p.put(ctx, "turned", nil) },
 		func() error { return p.put(ctx, "kept", map[string]any{"completed_at": "yesterday"}) },
 		func() error { return p.put(ctx, "turned", map[string]any{"version": 1.5}) },
-		func() error { return p.put(ctx, "repaired", map[string]any{"due_date": day, "version": 2}) },
+		func() error { return p.put(ctx, "repaired", map[string]any{"due_date": "2026-01-02", "version": 2}) },
 		func() error { return p.remove(ctx, "removed") },
 		func() error { return p.put(ctx, "spoilt", nil) },
 		func() error { return p.put(ctx, "spoilt", map[string]any{"created_at": "yesterday"}) },
