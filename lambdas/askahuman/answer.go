@@ -94,7 +94,7 @@ func (s *Service) answer(ctx context.Context, personHash string, zone *time.Loca
 		NewBadges:    withNames(earned),
 		TotalPoints:  stats.TotalPoints,
 		Submitted:    submitted,
-		SinceAsked:   now.Sub(known.Question.CreatedAt),
+		SinceAsked:   now.Sub(time.Time(known.Question.CreatedAt)),
 	}, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
@@ -47,7 +48,7 @@ func checkSubmitResponse(t *testing.T, s *platform) {
 		answers = append(answers, seen(response))
 		want.Status, want.CurrentResponses = status, i+1
 		if status == askahuman.StatusClosed {
-			want.ClosedAt, want.ExpiresAt, want.DueAt = at, at.Add(askahuman.KeepClosed), time.Time{}
+			want.ClosedAt, want.ExpiresAt, want.DueAt = wire.Time(at), at.Add(askahuman.KeepClosed), time.Time{}
 		}
 		wantEqual(t, fmt.Sprintf("question after answer %d", i), mustRead(t, s, q.ID), want)
 		for p := range 3 {
@@ -83,10 +84,10 @@ func checkSubmitRefused(t *testing.T, s *platform) {
 	}{
 		"AtTheDeadline": {at: time.Hour, want: askahuman.ErrQuestionClosed},
 		"Closed": {want: askahuman.ErrQuestionClosed, prepare: func(t *testing.T, q askahuman.Question) {
-			Must(s.notifying.endQuestion(t.Context(), q, askahuman.StatusClosed, ten))(t)
+			Must(s.notifying.endQuestion(t.Context(), q, ten))(t)
 		}},
 		"Expired": {want: askahuman.ErrQuestionClosed, prepare: func(t *testing.T, q askahuman.Question) {
-			Must(s.notifying.endQuestion(t.Context(), q, askahuman.StatusExpired, q.Deadline))(t)
+			Must(s.notifying.endQuestion(t.Context(), q, time.Time(q.Deadline)))(t)
 		}},
 		"Full": {want: askahuman.ErrQuestionClosed, prepare: func(t *testing.T, q askahuman.Question) {
 			for i := range q.RequiredResponses {
@@ -98,7 +99,7 @@ func checkSubmitRefused(t *testing.T, s *platform) {
 		}},
 		"AnsweredAndClosed": {want: askahuman.ErrAlreadyAnswered, prepare: func(t *testing.T, q askahuman.Question) {
 			mustSubmit(t, s, q.ID, person(99), ten)
-			Must(s.notifying.endQuestion(t.Context(), q, askahuman.StatusClosed, ten))(t)
+			Must(s.notifying.endQuestion(t.Context(), q, ten))(t)
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {

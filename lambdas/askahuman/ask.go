@@ -21,27 +21,7 @@ func (s *Service) Ask(ctx context.Context, agentID string, ask askahuman.Ask) (a
 	if err := s.checkCallback(ask); err != nil {
 		return askahuman.Question{}, err
 	}
-	now := clock(s.Now)
-	question := askahuman.Question{
-		ID:                askahuman.QuestionID(now),
-		Status:            askahuman.StatusOpen,
-		Prompt:            ask.Prompt,
-		Type:              ask.Type,
-		Options:           slices.Clone(ask.Options),
-		Audience:          slices.Clone(ask.Audience),
-		RequiredResponses: *ask.MinResponses,
-		AgentID:           agentID,
-		CreatedAt:         now,
-		Deadline:          now.Add(ask.Timeout()),
-		ExpiresAt:         now.Add(ask.Timeout() + askahuman.KeepExpired),
-		DueAt:             now,
-	}
-	if ask.IdempotencyKey != nil {
-		question.IdempotencyKey = *ask.IdempotencyKey
-	}
-	if ask.CallbackURL != nil {
-		question.CallbackURL = *ask.CallbackURL
-	}
+	question := ask.Question(agentID, clock(s.Now))
 	if err := s.createQuestion(ctx, question); err != nil {
 		return askahuman.Question{}, wrap(err, "create question")
 	}
@@ -125,10 +105,9 @@ func (s *Service) withResponses(ctx context.Context, question askahuman.Question
 	if err != nil {
 		return QuestionWithResponses{}, err
 	}
-	question.Status = question.StatusAt(now)
 	shown := slices.DeleteFunc(slices.Clone(responses), func(r askahuman.Response) bool { return !r.HiddenAt.IsZero() })
 	return QuestionWithResponses{
-		Question: question, Responses: shown, HiddenResponses: len(responses) - len(shown), Delivery: delivery,
+		Question: question.At(now), Responses: shown, HiddenResponses: len(responses) - len(shown), Delivery: delivery,
 		Summary: summary(question, shown),
 	}, nil
 }
@@ -185,7 +164,7 @@ func (s *Service) List(ctx context.Context, agentID string, status askahuman.Sta
 		return nil, "", fmt.Errorf("list questions: %w", err)
 	}
 	for i := range questions {
-		questions[i].Status = questions[i].StatusAt(now)
+		questions[i] = questions[i].At(now)
 	}
 	if more {
 		next = formatCursor(position)
@@ -204,21 +183,9 @@ func (s *Service) Close(ctx context.Context, agentID, questionID string) error {
 	if !question.Answerable() {
 		return nil
 	}
-	status := askahuman.StatusClosed
-	if question.StatusAt(now) == askahuman.StatusExpired {
-		status = askahuman.StatusExpired
-	}
-	if err := s.end(ctx, question, status, now); err != nil {
-		return fmt.Errorf("close question %s: %w", questionID, err)
-	}
-	return nil
-}
-
-// end ends a question, unless it has ended already, and reports it to Ended.
-func (s *Service) end(ctx context.Context, question askahuman.Question, status askahuman.Status, now time.Time) error {
-	ended, err := s.endQuestion(ctx, question, status, now)
+	ended, err := s.endQuestion(ctx, question, now)
 	if ended && s.Ended != nil {
-		s.Ended(ctx, status)
+		s.Ended(ctx, question.Ended(now).Status)
 	}
-	return err
+	return wrap(err, "close question "+questionID)
 }

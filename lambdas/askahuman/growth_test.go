@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
@@ -27,8 +28,8 @@ func TestGrowth(t *testing.T) {
 	group.SetLimit(16)
 	for i := range asked {
 		q := newQuestion("agent", 3)
-		q.CreatedAt = start.Add(time.Duration(i) * time.Second)
-		q.ID = askahuman.QuestionID(q.CreatedAt)
+		q.CreatedAt = wire.Time(start.Add(time.Duration(i) * time.Second))
+		q.ID = askahuman.QuestionID(time.Time(q.CreatedAt))
 		if i < partial {
 			q.Status, q.CurrentResponses = askahuman.StatusPartial, 1
 		}

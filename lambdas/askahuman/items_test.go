@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
@@ -19,13 +20,13 @@ func TestItems(t *testing.T) {
 	q := askahuman.Question{
 		ID: "q", Status: askahuman.StatusOpen, Prompt: "p", Type: askahuman.TypeText, Audience: []string{"general"},
 		RequiredResponses: 3,
-		AgentID:           "a", CreatedAt: at, Deadline: at.Add(time.Hour), ExpiresAt: at.Add(25 * time.Hour),
-		DueAt: at,
+		AgentID:           "a", CreatedAt: wire.Time(at), Deadline: wire.Time(at.Add(time.Hour)),
+		ExpiresAt: time.Unix(1770114601, 0), DueAt: at,
 	}
 	closed := q
 	closed.Status, closed.Type, closed.Options, closed.CurrentResponses, closed.IdempotencyKey = askahuman.StatusClosed,
 		askahuman.TypeMultipleChoice, []string{"x", "y"}, 3, "k"
-	closed.ClosedAt, closed.NotifiedAt, closed.DueAt = at, at.Add(time.Second), time.Time{}
+	closed.ClosedAt, closed.NotifiedAt, closed.DueAt = wire.Time(at), at.Add(time.Second), time.Time{}
 	r := askahuman.Response{
 		ID: "r", QuestionID: "q", PersonHash: "p", Type: askahuman.TypeText, Answer: "yes", Confidence: 4,
 		ResponseTimeMS: 0, CreatedAt: at,
@@ -53,9 +54,9 @@ func TestItems(t *testing.T) {
 		"Notified": {newSubscription(notified),
 			`{"created_at":"2026-02-02T09:30:00.005Z","fcm_token":"t","fingerprint_hash":"p","last_notified_at":"2026-02-02T09:30:00.005Z","min_interval_minutes":30,"next_notification_at":"2026-02-02T10:00:00.005Z","subscription_id":"s","updated_at":"2026-02-02T09:30:00.005Z"}`},
 		"Token": {named("TOKEN#t", "s"), `{"subscription_id":"TOKEN#t","token_owner":"s"}`},
-		"Question": {store.newQuestion(q),
+		"Question": {store.stored(q),
 			`{"agent_id":"a","audience":["general"],"created_at":"2026-02-02T09:30:00.005Z","current_responses":0,"deadline":"2026-02-02T10:30:00.005Z","due":"DUE#4","due_at":"2026-02-02T09:30:00.005Z","expires_at":1770114601,"prompt":"p","question_id":"q","required_responses":3,"status":"OPEN#4","type":"text"}`},
-		"Closed": {store.newQuestion(closed),
+		"Closed": {store.stored(closed),
 			`{"agent_id":"a","audience":["general"],"closed_at":"2026-02-02T09:30:00.005Z","created_at":"2026-02-02T09:30:00.005Z","current_responses":3,"deadline":"2026-02-02T10:30:00.005Z","expires_at":1770114601,"idempotency_key":"k","notified_at":"2026-02-02T09:30:01.005Z","options":["x","y"],"prompt":"p","question_id":"q","required_responses":3,"status":"CLOSED#4","type":"multiple_choice"}`},
 		"Text": {newResponse(r),
 			`{"answer":"yes","confidence":4,"content_digest":"d","content_length":3,"created_at":"2026-02-02T09:30:00.005Z","expires_at":1772616601,"fingerprint_hash":"p","flags":["f"],"points_earned":12,"question_id":"q","response_id":"r","response_time_ms":0}`},

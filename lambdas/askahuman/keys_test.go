@@ -59,7 +59,7 @@ func TestCreateQuestionUnderClaim(t *testing.T) {
 		askahuman.ErrQuotaExceeded) || stored(q) {
 		t.Errorf("beyond the quota: got %v, stored %v; want ErrQuotaExceeded", err, stored(q))
 	}
-	Must(store.endQuestion(ctx, places[0], askahuman.StatusClosed, start))(t)
+	Must(store.endQuestion(ctx, places[0], start))(t)
 	if err := store.createQuestion(idempotency.WithClaim(ctx, heir, created), q); err != nil || !stored(q) {
 		t.Errorf("with a place: got %v, stored %v", err, stored(q))
 	}

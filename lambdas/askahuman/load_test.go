@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
@@ -113,16 +114,17 @@ func writesOfQuestion(t *testing.T, answers int) map[indexKey]int {
 	q := askahuman.Question{
 		ID: "question", AgentID: "agent", Status: askahuman.StatusOpen, Prompt: strings.Repeat("a", 500),
 		RequiredResponses: answers,
-		CreatedAt:         at, Deadline: at.Add(time.Hour), ExpiresAt: at.Add(25 * time.Hour), DueAt: at,
+		CreatedAt:         wire.Time(at), Deadline: wire.Time(at.Add(time.Hour)),
+		ExpiresAt: at.Add(25 * time.Hour), DueAt: at,
 	}
-	writes := indexWrites(t, "Questions", nil, store.newQuestion(q))
+	writes := indexWrites(t, "Questions", nil, store.stored(q))
 	for n := range answers {
-		before := store.newQuestion(q)
+		before := store.stored(q)
 		q.Status, q.CurrentResponses = askahuman.StatusPartial, n+1
 		if n == answers-1 {
-			q.Status, q.ClosedAt, q.DueAt = askahuman.StatusClosed, at, time.Time{}
+			q.Status, q.ClosedAt, q.DueAt = askahuman.StatusClosed, wire.Time(at), time.Time{}
 		}
-		for key, count := range indexWrites(t, "Questions", before, store.newQuestion(q)) {
+		for key, count := range indexWrites(t, "Questions", before, store.stored(q)) {
 			writes[key] += count
 		}
 	}

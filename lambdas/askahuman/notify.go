@@ -142,7 +142,7 @@ func (r *notifierRun) expireOverdue() ([]askahuman.Question, error) {
 			return false
 		case question.Answerable() && !question.AnswerableAt(now):
 			expiring.Go(func() error {
-				ended, err := r.Service.endQuestion(r.ctx, question, askahuman.StatusExpired, now)
+				ended, err := r.Service.endQuestion(r.ctx, question, now)
 				r.record(func(report *Report) {
 					if ended {
 						report.Expired++
@@ -249,8 +249,8 @@ func (r *notifierRun) shuffle(subscriptions []askahuman.Subscription) {
 func (r *notifierRun) claim(question askahuman.Question) *claimedQuestion {
 	now := clock(r.Now)
 	next := now.Add(askahuman.RenotifyAfter)
-	if question.Deadline.Before(next) {
-		next = question.Deadline
+	if deadline := time.Time(question.Deadline); deadline.Before(next) {
+		next = deadline
 	}
 	ok, err := r.Service.claimQuestion(r.ctx, question, now, next)
 	if err != nil || !ok {

@@ -201,11 +201,11 @@ func TestRunExpires(t *testing.T) {
 			}
 			n.subscribe(t, 3)
 			q := n.askFor(t, 5)
-			n.now = q.Deadline.Add(-time.Second)
+			n.now = time.Time(q.Deadline).Add(-time.Second)
 			if first := n.run(t); first.Expired != 0 || (first.Notified > 0) != push {
 				t.Errorf("before the deadline: %+v", first)
 			}
-			n.now = q.Deadline
+			n.now = time.Time(q.Deadline)
 			report := n.run(t)
 			if report.Expired != 1 || report.Notified != 0 {
 				t.Errorf("at the deadline: %+v", report)

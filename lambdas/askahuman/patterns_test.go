@@ -12,6 +12,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -23,7 +24,8 @@ func newQuestion(agent string, required int) askahuman.Question {
 		ID: uuid.NewString(), Status: askahuman.StatusOpen, Prompt: "Should an error message apologise?",
 		Type:     askahuman.TypeText,
 		Audience: []string{"general"}, RequiredResponses: required, AgentID: agent,
-		CreatedAt: start, Deadline: start.Add(time.Hour), ExpiresAt: start.Add(25 * time.Hour), DueAt: start,
+		CreatedAt: wire.Time(start), Deadline: wire.Time(start.Add(time.Hour)),
+		ExpiresAt: start.Add(25 * time.Hour), DueAt: start,
 	}
 }
 
@@ -87,7 +89,7 @@ func TestPageIsOneRequest(t *testing.T) {
 	store := &Service{DB: tables.DB}
 	for i := range 8 {
 		q := newQuestion("agent", 3)
-		q.CreatedAt = start.Add(time.Duration(i) * time.Millisecond)
+		q.CreatedAt = wire.Time(start.Add(time.Duration(i) * time.Millisecond))
 		if err := store.createQuestion(ctx, q); err != nil {
 			t.Fatal(err)
 		}
@@ -106,7 +108,7 @@ func TestPageIsOneRequest(t *testing.T) {
 			t.Errorf("feed: got %d requests for %+v, want 2", n, page)
 		}
 		last := questions[len(questions)-1]
-		feed = askahuman.Position{CreatedAt: last.CreatedAt, ID: last.ID}
+		feed = askahuman.Position{CreatedAt: time.Time(last.CreatedAt), ID: last.ID}
 
 		questions, own, more, err = store.agentQuestions(ctx, "agent", "", 3, own, start)
 		if err != nil || len(questions) != page.length || more != page.more {
@@ -134,7 +136,7 @@ func TestReadsPageToTheEnd(t *testing.T) {
 			for i := range n {
 				q := newQuestion("agent", n+1)
 				// Several in one millisecond: their order is the index's own.
-				q.CreatedAt = start.Add(time.Duration(i/3) * time.Millisecond)
+				q.CreatedAt = wire.Time(start.Add(time.Duration(i/3) * time.Millisecond))
 				want[q.ID] = true
 				if err := store.createQuestion(ctx, q); err != nil {
 					t.Fatal(err)
@@ -175,12 +177,12 @@ func TestReadsPageToTheEnd(t *testing.T) {
 						t.Fatal(err)
 					}
 					for _, q := range page {
-						if !last.IsZero() && q.CreatedAt.After(last) {
+						if !last.IsZero() && time.Time(q.CreatedAt).After(last) {
 							t.Errorf("limit %d: %s is newer than the one before it", limit, q.ID)
 						}
-						last = q.CreatedAt
+						last = time.Time(q.CreatedAt)
 						ids = append(ids, q.ID)
-						after = askahuman.Position{CreatedAt: q.CreatedAt, ID: q.ID}
+						after = askahuman.Position{CreatedAt: time.Time(q.CreatedAt), ID: q.ID}
 					}
 				}
 				check(fmt.Sprintf("feed, limit %d", limit), ids)

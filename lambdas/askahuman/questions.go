@@ -21,40 +21,33 @@ import (
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
-// question is an item of the Questions table. Its status has the number of a shard.
-type question struct {
-	askahuman.Question
-	Status    string `dynamodbav:"status"`
-	ExpiresAt int64  `dynamodbav:"expires_at"`
-	Due       string `dynamodbav:"due,omitempty"`
-}
-
 // dueKey is the partition key of questions that the notifier has to look at.
 const dueKey = "DUE"
 
 // placesAtOnce is how many questions are read at once to find lost places of a quota.
 const placesAtOnce = 16
 
-func (s *Service) newQuestion(q askahuman.Question) question {
-	item := question{Question: q, Status: s.Shards.key(string(q.Status), q.ID), ExpiresAt: dynamo.ExpiryAt(q.ExpiresAt)}
+// stored is a question as the table has it: the keys of the indexes have the number of a shard.
+func (s *Service) stored(q askahuman.Question) askahuman.Question {
 	if !q.DueAt.IsZero() {
-		item.Due = s.Shards.key(dueKey, q.ID)
+		q.Due = s.Shards.key(dueKey, q.ID)
 	}
-	return item
+	q.Status = askahuman.Status(s.Shards.key(string(q.Status), q.ID))
+	return q
 }
 
-func (item question) domain() askahuman.Question {
-	q := item.Question
-	q.Status, q.ExpiresAt = askahuman.Status(unsharded(item.Status)), time.Unix(item.ExpiresAt, 0).UTC()
+// unstored is a question of the table without the number of its shard.
+func unstored(q askahuman.Question) askahuman.Question {
+	q.Status, q.Due = askahuman.Status(unsharded(string(q.Status))), ""
 	return q
 }
 
 func questionOf(item dynamo.Item) (askahuman.Question, error) {
-	var q question
+	var q askahuman.Question
 	if err := attributevalue.UnmarshalMap(item, &q); err != nil {
 		return askahuman.Question{}, fmt.Errorf("read question: %w", err)
 	}
-	return q.domain(), nil
+	return unstored(q), nil
 }
 
 // quota and the key of an idempotency key are keys in the Guards table. They contain a digest of
@@ -104,7 +97,7 @@ func (s *Service) createQuestion(ctx context.Context, q askahuman.Question) erro
 		if !errors.Is(err, askahuman.ErrQuotaExceeded) {
 			return err
 		}
-		freed, freeErr := s.freePlaces(ctx, q.AgentID, open, q.CreatedAt)
+		freed, freeErr := s.freePlaces(ctx, q.AgentID, open, time.Time(q.CreatedAt))
 		if freeErr != nil {
 			return freeErr
 		}
@@ -126,7 +119,7 @@ func (s *Service) createOnce(ctx context.Context, q askahuman.Question) (open []
 	// Each attempt has an update of its own: the SDK's keep what is added to them.
 	place := func() expression.UpdateBuilder {
 		return expression.Add(dynamo.Name("open_question_ids"), idSet(q.ID)).
-			Set(dynamo.Name("expires_at"), quotaEnd(q.CreatedAt))
+			Set(dynamo.Name("expires_at"), quotaEnd(time.Time(q.CreatedAt)))
 	}
 	ids := dynamo.Name("open_question_ids")
 	// The first attempt at the write may have taken the place, and its answer may be lost.
@@ -157,7 +150,7 @@ func (s *Service) createOnce(ctx context.Context, q askahuman.Question) (open []
 		full = refused.Item
 	} else {
 		err = idempotency.Transact(ctx, s.DB, "CreateQuestion", q,
-			dynamo.Put("Questions", s.newQuestion(q), dynamo.Absent("question_id")),
+			dynamo.Put("Questions", s.stored(q), dynamo.Absent("question_id")),
 			dynamo.Update("Guards", quota(q.AgentID), place(), free))
 		refused, ok := errors.AsType[*dynamo.TransactionError](err)
 		if !ok {
@@ -179,7 +172,7 @@ func (s *Service) createOnce(ctx context.Context, q askahuman.Question) (open []
 
 // storeQuestion stores a question that has its place.
 func (s *Service) storeQuestion(ctx context.Context, q askahuman.Question) error {
-	err := s.DB.Put(ctx, "StoreQuestion", s.newQuestion(q), dynamo.Absent("question_id"))
+	err := s.DB.Put(ctx, "StoreQuestion", s.stored(q), dynamo.Absent("question_id"))
 	if refused, ok := errors.AsType[*dynamo.ConditionError](err); ok {
 		stored, err := questionOf(refused.Item)
 		if err != nil {
@@ -239,20 +232,20 @@ func (s *Service) freePlaces(ctx context.Context, agentID string, open []string,
 // question reads a question as it is now. It returns [askahuman.ErrQuestionNotFound], also when the retention has
 // ended.
 func (s *Service) question(ctx context.Context, id string, now time.Time) (askahuman.Question, error) {
-	var item question
-	found, err := s.DB.Get(ctx, "GetQuestion", &item, id)
+	var q askahuman.Question
+	found, err := s.DB.Get(ctx, "GetQuestion", &q, id)
 	if err != nil {
 		return askahuman.Question{}, err
 	}
-	return item.readAt(found, now)
+	return readAt(q, found, now)
 }
 
 // readAt returns the question as it was read at now, if it was found. DynamoDB deletes expired items late.
-func (item question) readAt(found bool, now time.Time) (askahuman.Question, error) {
-	if !found || item.ExpiresAt <= now.Unix() {
+func readAt(q askahuman.Question, found bool, now time.Time) (askahuman.Question, error) {
+	if !found || !q.ExpiresAt.After(now) {
 		return askahuman.Question{}, askahuman.ErrQuestionNotFound
 	}
-	return item.domain(), nil
+	return unstored(q), nil
 }
 
 // How many of an agent's questions one page is chosen from, when few have its status: of all, and of those that take
@@ -348,7 +341,7 @@ func (s *Service) agentOpenQuestions(ctx context.Context, agentID string, status
 }
 
 func positionOf(q askahuman.Question) askahuman.Position {
-	return askahuman.Position{CreatedAt: q.CreatedAt, ID: q.ID}
+	return askahuman.Position{CreatedAt: time.Time(q.CreatedAt), ID: q.ID}
 }
 
 // openIDs returns the ids of the questions that have a place in the agent's quota, newest first, and whether the agent
@@ -369,41 +362,29 @@ func (s *Service) answerable(ctx context.Context, pattern string, ids []string,
 	for i, id := range ids {
 		keys[i] = []any{id}
 	}
-	questions, err := dynamo.ReadBatch[question](ctx, s.DB, pattern, keys...)
+	questions, err := dynamo.ReadBatch[askahuman.Question](ctx, s.DB, pattern, keys...)
 	for _, q := range questions {
-		if q != nil && q.domain().AnswerableAt(now) {
-			open = append(open, q.domain())
+		if q != nil && unstored(*q).AnswerableAt(now) {
+			open = append(open, unstored(*q))
 		}
 	}
 	return open, err
 }
 
-// endQuestion closes an open or partial question (CLOSED), or marks an overdue one (EXPIRED), sets its retention and
-// gives back its place in the quota. It reports false when the question had ended already.
-func (s *Service) endQuestion(ctx context.Context, q askahuman.Question, status askahuman.Status, now time.Time) (bool,
-	error) {
-	update, condition := s.ending(q, status, now)
+// endQuestion closes an open or partial question, or marks an overdue one expired, sets its retention and gives back
+// its place in the quota. It reports false when the question had ended already.
+func (s *Service) endQuestion(ctx context.Context, q askahuman.Question, now time.Time) (bool, error) {
+	update, err := dynamo.Changes(s.stored(q.Ended(now)), ending...)
+	if err != nil {
+		return false, err
+	}
 	return dynamo.Satisfied(s.DB.Transact(ctx, "EndQuestion",
-		dynamo.Update("Questions", []any{q.ID}, update, condition),
+		dynamo.Update("Questions", []any{q.ID}, update, answerable()),
 		returnPlace(q, now)))
 }
 
-// ending returns the update that ends a question, and the condition that it is open or partial, and
-// overdue if and only if it expires.
-func (s *Service) ending(q askahuman.Question, status askahuman.Status, now time.Time) (expression.UpdateBuilder,
-	expression.ConditionBuilder) {
-	update := expression.Set(dynamo.Name("status"), expression.Value(s.Shards.key(string(status), q.ID))).
-		Remove(dynamo.Name("due")).Remove(dynamo.Name("due_at"))
-	deadline, moment := dynamo.Name("deadline"), expression.Value(FormatTime(now))
-	if status == askahuman.StatusClosed {
-		return update.Set(dynamo.Name("closed_at"), moment).
-				Set(dynamo.Name("expires_at"), expression.Value(dynamo.ExpiryAt(now.Add(askahuman.KeepClosed)))),
-			answerable().And(deadline.GreaterThan(moment))
-	}
-	return update.Set(dynamo.Name("expires_at"),
-			expression.Value(dynamo.ExpiryAt(q.Deadline.Add(askahuman.KeepExpired)))),
-		answerable().And(deadline.LessThanEqual(moment))
-}
+// ending are the attributes of a question that its end changes.
+var ending = []string{"status", "due", "due_at", "closed_at", "expires_at"}
 
 // returnPlace gives a question's place of its agent's quota back.
 func returnPlace(q askahuman.Question, now time.Time) dynamo.Write {
@@ -456,7 +437,7 @@ func (s *Service) openQuestions(ctx context.Context, limit int, after askahuman.
 				return questions[:limit], true, nil
 			}
 		}
-		before := q.CreatedAt.Equal(after.CreatedAt) && q.ID >= after.ID
+		before := time.Time(q.CreatedAt).Equal(after.CreatedAt) && q.ID >= after.ID
 		// A question that turns partial, or gets the key of another number of shards,
 		// meanwhile can be in two lists.
 		if !before && !seen[q.ID] {
@@ -483,7 +464,7 @@ func (s *Service) dueQuestions(ctx context.Context, now time.Time, yield func(as
 		if err != nil {
 			return err
 		}
-		var key question
+		var key askahuman.Question
 		if err := attributevalue.UnmarshalMap(item, &key); err != nil {
 			return fmt.Errorf("read due question: %w", err)
 		}
@@ -508,11 +489,11 @@ func (s *Service) dueQuestions(ctx context.Context, now time.Time, yield func(as
 // claimQuestion makes the question due again at next, and sets when people were notified (zero: no one was), if it is
 // still open or partial and its due time is as it was read. It reports whether it did.
 func (s *Service) claimQuestion(ctx context.Context, q askahuman.Question, notifiedAt, next time.Time) (bool, error) {
-	update := expression.Set(dynamo.Name("due_at"), expression.Value(FormatTime(next)))
-	if notifiedAt.IsZero() {
-		update = update.Remove(dynamo.Name("notified_at"))
-	} else {
-		update = update.Set(dynamo.Name("notified_at"), expression.Value(FormatTime(notifiedAt)))
+	claimed := q
+	claimed.NotifiedAt, claimed.DueAt = notifiedAt, next
+	update, err := dynamo.Changes(claimed, "due_at", "notified_at")
+	if err != nil {
+		return false, err
 	}
 	// One write in a transaction: by its token a retry recognises its own write after a lost
 	// answer. An update would take it for another run's.

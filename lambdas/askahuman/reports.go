@@ -111,11 +111,11 @@ func (s *Service) readContents(ctx context.Context, reports []askahuman.Case) er
 				append(answers, i)
 		}
 	}
-	var questions []*question
+	var questions []*askahuman.Question
 	var responses []*response
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
-		questions, err = dynamo.ReadBatch[question](ctx, s.DB, "GetReportedQuestions", questionKeys...)
+		questions, err = dynamo.ReadBatch[askahuman.Question](ctx, s.DB, "GetReportedQuestions", questionKeys...)
 		return err
 	})
 	group.Go(func() (err error) {
@@ -187,11 +187,11 @@ func (s *Service) hideQuestion(ctx context.Context, q askahuman.Question, hidden
 	ends := hidden && q.Answerable()
 	switch {
 	case ends:
-		status := askahuman.StatusClosed
-		if q.StatusAt(decision.At) == askahuman.StatusExpired {
-			status = askahuman.StatusExpired
+		var err error
+		if update, err = dynamo.Changes(s.stored(q.Ended(decision.At)), ending...); err != nil {
+			return err
 		}
-		update, condition = s.ending(q, status, decision.At)
+		condition = answerable()
 	case hidden:
 		condition = condition.And(expression.Not(answerable()))
 	}

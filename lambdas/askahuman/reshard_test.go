@@ -14,6 +14,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
@@ -116,7 +117,7 @@ func TestChangeOfShardsUnderLoad(t *testing.T) {
 			store := stores[n%2]
 			for i := range perWriter {
 				q := newQuestion(fmt.Sprintf("agent%d", n), 3)
-				q.CreatedAt = start.Add(time.Duration(i%7) * time.Millisecond)
+				q.CreatedAt = wire.Time(start.Add(time.Duration(i%7) * time.Millisecond))
 				if err := store.createQuestion(w.ctx, q); err != nil {
 					t.Error(err)
 					return
@@ -151,7 +152,7 @@ func TestChangeOfShardsUnderLoad(t *testing.T) {
 					}
 					for _, q := range page {
 						seen[q.ID]++
-						after = askahuman.Position{CreatedAt: q.CreatedAt, ID: q.ID}
+						after = askahuman.Position{CreatedAt: time.Time(q.CreatedAt), ID: q.ID}
 					}
 				}
 				once(t, "feed", seen, quiet)
@@ -261,7 +262,7 @@ func (w *world) ask(store *Service) {
 	w.t.Helper()
 	q := newQuestion(fmt.Sprintf("agent%d", w.asked%5), answersWanted)
 	// Several in one millisecond: their order is the index's own.
-	q.CreatedAt = start.Add(time.Duration(w.asked/3) * time.Millisecond)
+	q.CreatedAt = wire.Time(start.Add(time.Duration(w.asked/3) * time.Millisecond))
 	w.asked++
 	w.must(store.createQuestion(w.ctx, q))
 	w.open[q.ID] = 0
@@ -284,7 +285,7 @@ func (w *world) end(store *Service, id string) {
 	w.t.Helper()
 	q, err := store.question(w.ctx, id, start)
 	w.must(err)
-	ended, err := store.endQuestion(w.ctx, q, askahuman.StatusClosed, start)
+	ended, err := store.endQuestion(w.ctx, q, start)
 	w.must(err)
 	if !ended {
 		w.t.Fatalf("question %s was not open", id)
@@ -335,11 +336,11 @@ func (w *world) walkFeed(reader *Service, writers []*Service) {
 			if _, open := w.open[q.ID]; !open {
 				w.t.Errorf("feed: %s is not open", q.ID)
 			}
-			if !last.IsZero() && q.CreatedAt.After(last) {
+			if !last.IsZero() && time.Time(q.CreatedAt).After(last) {
 				w.t.Errorf("feed: %s is newer than the one before it", q.ID)
 			}
 			seen[q.ID]++
-			last, after = q.CreatedAt, askahuman.Position{CreatedAt: q.CreatedAt, ID: q.ID}
+			last, after = time.Time(q.CreatedAt), askahuman.Position{CreatedAt: time.Time(q.CreatedAt), ID: q.ID}
 		}
 		for _, writer := range writers {
 			w.step(writer)

@@ -65,7 +65,7 @@ func (s *Service) hasAnswered(ctx context.Context, questionID, personHash string
 // [askahuman.ErrQuestionNotFound].
 func (s *Service) answerState(ctx context.Context, questionID, personHash string,
 	now time.Time) (state askahuman.AnswerState, err error) {
-	var asked question
+	var asked askahuman.Question
 	var answer response
 	var points stats
 	var notified guardNotified
@@ -76,7 +76,7 @@ func (s *Service) answerState(ctx context.Context, questionID, personHash string
 	if err != nil {
 		return state, err
 	}
-	if state.Question, err = asked.readAt(found[0], now); err != nil {
+	if state.Question, err = readAt(asked, found[0], now); err != nil {
 		return state, err
 	}
 	state.Answered, state.Stats = found[1], points.domain(personHash)
@@ -158,25 +158,26 @@ func (s *Service) submitResponse(ctx context.Context, q askahuman.Question, r as
 
 func (s *Service) submit(ctx context.Context, q askahuman.Question, r askahuman.Response, stats askahuman.Stats,
 	next answerPlace) (askahuman.Status, error) {
-	status := askahuman.StatusPartial
-	update := expression.Add(dynamo.Name("current_responses"), expression.Value(1))
 	below := q.RequiredResponses - 1
 	if q.UnderHalf() {
 		// The points depend on it.
 		below = min(below, (q.RequiredResponses+1)/2)
 	}
 	count := dynamo.Name("current_responses").LessThan(expression.Value(below))
+	after, changed := q, []string{"status"}
+	after.Status = askahuman.StatusPartial
 	switch {
 	case next.last:
-		status = askahuman.StatusClosed
-		update = update.Set(dynamo.Name("closed_at"), expression.Value(FormatTime(r.CreatedAt))).
-			Set(dynamo.Name("expires_at"), expression.Value(dynamo.ExpiryAt(r.CreatedAt.Add(askahuman.KeepClosed)))).
-			Remove(dynamo.Name("due")).Remove(dynamo.Name("due_at"))
+		after, changed = q.Ended(r.CreatedAt), ending
 		count = dynamo.Equal("current_responses", q.RequiredResponses-1)
 	case next.first:
 		count = dynamo.Equal("current_responses", 0)
 	}
-	update = update.Set(dynamo.Name("status"), expression.Value(s.Shards.key(string(status), q.ID)))
+	update, err := dynamo.Changes(s.stored(after), changed...)
+	if err != nil {
+		return "", err
+	}
+	update = update.Add(dynamo.Name("current_responses"), expression.Value(1))
 	unchanged := dynamo.Absent("fingerprint_hash")
 	if stats.Version > 0 {
 		unchanged = dynamo.Equal("version", stats.Version)
@@ -190,5 +191,5 @@ func (s *Service) submit(ctx context.Context, q askahuman.Question, r askahuman.
 	if next.last {
 		writes = append(writes, returnPlace(q, r.CreatedAt))
 	}
-	return status, s.DB.Transact(ctx, "SubmitResponse", writes...)
+	return after.Status, s.DB.Transact(ctx, "SubmitResponse", writes...)
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
@@ -162,8 +163,8 @@ func questionAt(agentID string, createdAt time.Time) askahuman.Question {
 		Audience:          []string{"technical", "general"},
 		RequiredResponses: 3,
 		AgentID:           agentID,
-		CreatedAt:         createdAt,
-		Deadline:          createdAt.Add(time.Hour),
+		CreatedAt:         wire.Time(createdAt),
+		Deadline:          wire.Time(createdAt.Add(time.Hour)),
 		ExpiresAt:         createdAt.Add(time.Hour + askahuman.KeepExpired),
 		DueAt:             createdAt,
 	}

@@ -24,6 +24,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -109,7 +110,8 @@ func TestAsk(t *testing.T) {
 	want := askahuman.Question{
 		ID: got.ID, Status: askahuman.StatusOpen, Prompt: textAsk().Prompt, Type: askahuman.TypeText,
 		Audience: []string{"general"}, RequiredResponses: 5, AgentID: "agent",
-		CreatedAt: now, Deadline: now.Add(time.Hour), ExpiresAt: now.Add(25 * time.Hour), DueAt: now,
+		CreatedAt: wire.Time(now), Deadline: wire.Time(now.Add(time.Hour)), DueAt: now,
+		ExpiresAt: now.Add(25*time.Hour + time.Second).Truncate(time.Second),
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -245,7 +247,7 @@ func TestNoSuchQuestion(t *testing.T) {
 	_, err := p.Read(t.Context(), "another agent", q.ID)
 	wantErr(t, err, askahuman.ErrQuestionNotFound)
 	wantErr(t, p.Close(t.Context(), "another agent", q.ID), askahuman.ErrQuestionNotFound)
-	p.now = q.Deadline
+	p.now = time.Time(q.Deadline)
 	_, _, err = p.people.Question(t.Context(), "me", q.ID)
 	wantErr(t, err, askahuman.ErrQuestionClosed)
 	// Closed after its deadline, it has expired.

@@ -129,14 +129,14 @@ func TestQuotaAfterTimeToLive(t *testing.T) {
 	expire("Questions", "question_id", lost.ID)
 	ask()
 	full()
-	if ended, err := store.endQuestion(ctx, lost, askahuman.StatusClosed, start); ended || err != nil {
+	if ended, err := store.endQuestion(ctx, lost, start); ended || err != nil {
 		t.Errorf("ended a question that is gone: %v, %v", ended, err)
 	}
 	full()
 
 	list := lists()[0]
 	expire("Guards", "guard_key", list["guard_key"].(*types.AttributeValueMemberS).Value)
-	if ended, err := store.endQuestion(ctx, kept, askahuman.StatusClosed, start); !ended || err != nil {
+	if ended, err := store.endQuestion(ctx, kept, start); !ended || err != nil {
 		t.Fatalf("EndQuestion: %v, %v", ended, err)
 	}
 	for _, item := range lists() {

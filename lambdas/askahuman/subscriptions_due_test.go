@@ -337,7 +337,7 @@ func checkDueQuestions(t *testing.T, s *platform) {
 	first, second, later, closed := questionAt("agent", ten), questionAt("agent", ten.Add(time.Second)),
 		questionAt("agent", ten.Add(time.Minute)), questionAt("agent", ten)
 	mustCreate(t, s, second, first, later, closed)
-	Must(s.notifying.endQuestion(t.Context(), closed, askahuman.StatusClosed, ten))(t)
+	Must(s.notifying.endQuestion(t.Context(), closed, ten))(t)
 	now := ten.Add(30 * time.Second)
 	wantEqual(t, "due", dueQuestionIDs(t, s, now, 100), []string{first.ID, second.ID})
 	wantEqual(t, "the first due", dueQuestionIDs(t, s, now, 1), []string{first.ID})

@@ -138,9 +138,9 @@ func TestReadNews(t *testing.T) {
 				w.at[at] = map[string]func(){
 					"answer": func() { w.answer(t, "another", text(question.ID, "news")) },
 					"close": func() {
-						Must(w.notifying.endQuestion(t.Context(), question, askahuman.StatusClosed, w.now))(t)
+						Must(w.notifying.endQuestion(t.Context(), question, w.now))(t)
 					},
-					"deadline": func() { w.now = question.Deadline },
+					"deadline": func() { w.now = time.Time(question.Deadline) },
 				}[what]
 			}
 			ctx := test.ctx

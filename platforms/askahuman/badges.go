@@ -42,7 +42,7 @@ func badges() []badge {
 		{"creative_mind", "Creative Mind", answeredIn("creative")},
 		{"generalist", "Generalist", answeredIn(defaultCategory)},
 		{"early_bird", "Early Bird", func(_ Stats, question Question, now time.Time) bool {
-			return now.Sub(question.CreatedAt) <= earlyBird
+			return now.Sub(time.Time(question.CreatedAt)) <= earlyBird
 		}},
 		{"night_owl", "Night Owl", func(stats Stats, _ Question, _ time.Time) bool {
 			return stats.NightAnswers >= nightAnswers

@@ -10,6 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 	"pgregory.net/rapid"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 )
 
 // noon is an ordinary Wednesday.
@@ -77,8 +79,9 @@ func TestPointsFor(t *testing.T) {
 
 // awardAt gives a person the points of one plain text answer (10).
 func awardAt(stats Stats, at time.Time, zone *time.Location) (int, Stats, []EarnedBadge) {
-	question := Question{Type: TypeText, RequiredResponses: 2, CurrentResponses: 1, CreatedAt: at.Add(-time.Hour),
-		Audience: []string{"product", "ethics"}}
+	question := Question{Type: TypeText, RequiredResponses: 2, CurrentResponses: 1,
+		CreatedAt: wire.Time(at.Add(-time.Hour)),
+		Audience:  []string{"product", "ethics"}}
 	return defaultRewards().Award(stats, question, Response{CreatedAt: at, ResponseTimeMS: -1}, time.Time{}, zone)
 }
 
@@ -169,7 +172,7 @@ func TestAwardProperties(t *testing.T) {
 			question := Question{
 				Type:              rapid.SampledFrom([]QuestionType{TypeText, TypeMultipleChoice}).Draw(t, "type"),
 				RequiredResponses: 50, CurrentResponses: rapid.IntRange(0, 49).Draw(t, "current"),
-				CreatedAt: now.Add(-time.Hour),
+				CreatedAt: wire.Time(now.Add(-time.Hour)),
 			}
 			response := Response{
 				CreatedAt:      now,
@@ -325,7 +328,7 @@ func TestStreakBonus(t *testing.T) {
 
 func TestBadges(t *testing.T) {
 	t.Parallel()
-	old := Question{CreatedAt: noon.Add(-time.Hour)}
+	old := Question{CreatedAt: wire.Time(noon.Add(-time.Hour))}
 	tests := map[string]struct {
 		name            string
 		before, reached Stats
@@ -360,7 +363,7 @@ func TestBadges(t *testing.T) {
 	// The points for being early follow from the question.
 	for after, want := range map[time.Duration]bool{0: true, 2 * time.Minute: true,
 		2*time.Minute + time.Millisecond: false} {
-		earned := newBadges(Stats{}, Question{CreatedAt: noon.Add(-after)}, noon)
+		earned := newBadges(Stats{}, Question{CreatedAt: wire.Time(noon.Add(-after))}, noon)
 		if got := slices.Contains(earned, EarnedBadge{"early_bird", noon}); got != want {
 			t.Errorf("%v after creation: earned %v, want %v", after, got, want)
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 )
 
 // Status is the state of a question.
@@ -24,6 +25,9 @@ const (
 func Statuses() []Status {
 	return []Status{StatusOpen, StatusPartial, StatusClosed, StatusExpired}
 }
+
+// TakesAnswers reports whether the stored status still takes answers.
+func (s Status) TakesAnswers() bool { return s == StatusOpen || s == StatusPartial }
 
 // QuestionType is how a question is answered.
 type QuestionType string
@@ -63,50 +67,76 @@ func Audiences() []string {
 	return []string{"technical", "product", "ethics", "creative", "general"}
 }
 
-// Question is a question and its state. Its tags, like the tags of [Response], [Stats], [Subscription] and [AgentKey],
-// are the names of the attributes in the table, and what these say.
+// Question is a question and its state: as its agent sees it on the wire, and as the table has it. Its tags, like the
+// tags of [Response], [Stats], [Subscription] and [AgentKey], are the names in both, and what documents say of them.
 type Question struct {
-	ID                string       `dynamodbav:"question_id" attribute:"UUID, partition key"`
-	Status            Status       `dynamodbav:"status" attribute:"OPEN, PARTIAL, CLOSED or EXPIRED; with more than one shard followed by # and the shard's number"`
-	Prompt            string       `dynamodbav:"prompt" attribute:"The question text, 10 to 2000 characters"`
-	Type              QuestionType `dynamodbav:"type" attribute:"text or multiple_choice"`
-	Options           []string     `dynamodbav:"options,omitempty" attribute:"The options of a multiple choice question, 2 to 10 strings"`
-	Audience          []string     `dynamodbav:"audience" attribute:"Tags of technical, product, ethics, creative, general"`
-	RequiredResponses int          `dynamodbav:"required_responses" attribute:"Target number of responses, 1 to 50"`
-	CurrentResponses  int          `dynamodbav:"current_responses" attribute:"Number of responses stored, only ever counted up by the transaction that stores one"`
-	AgentID           string       `dynamodbav:"agent_id" attribute:"Identifier of the asking agent"`
+	ID                string       `json:"question_id" dynamodbav:"question_id" format:"uuid" attribute:"UUID, partition key"`
+	Status            Status       `json:"status" dynamodbav:"status" enum:"OPEN,PARTIAL,CLOSED,EXPIRED" example:"PARTIAL" attribute:"OPEN, PARTIAL, CLOSED or EXPIRED; with more than one shard followed by # and the shard's number"`
+	Prompt            string       `json:"prompt" dynamodbav:"prompt" attribute:"The question text, 10 to 2000 characters"`
+	Type              QuestionType `json:"type" dynamodbav:"type" enum:"text,multiple_choice" attribute:"text or multiple_choice"`
+	Options           []string     `json:"options,omitempty" dynamodbav:"options,omitempty" nullable:"false" doc:"Of a multiple choice question." attribute:"The options of a multiple choice question, 2 to 10 strings"`
+	Audience          []string     `json:"audience" dynamodbav:"audience" nullable:"false" example:"[\"general\"]" attribute:"Tags of technical, product, ethics, creative, general"`
+	RequiredResponses int          `json:"required_responses" dynamodbav:"required_responses" example:"5" attribute:"Target number of responses, 1 to 50"`
+	CurrentResponses  int          `json:"current_responses" dynamodbav:"current_responses" example:"2" attribute:"Number of responses stored, only ever counted up by the transaction that stores one"`
+	AgentID           string       `json:"-" dynamodbav:"agent_id" attribute:"Identifier of the asking agent"`
 	// Empty: none.
-	IdempotencyKey string    `dynamodbav:"idempotency_key,omitempty" attribute:"The agent's key for duplicate request prevention, if it sent one"`
-	CallbackURL    string    `dynamodbav:"callback_url,omitempty"` // where a webhook goes when it ends; empty: nowhere
-	CreatedAt      time.Time `dynamodbav:"created_at" attribute:"{time}"`
-	Deadline       time.Time `dynamodbav:"deadline" attribute:"When answers stop being taken: {time}"`
-	ExpiresAt      time.Time `dynamodbav:"expires_at,unixtime" attribute:"End of retention in Unix seconds (TTL attribute): 24 hours after the deadline, or 7 days after closing"`
+	IdempotencyKey string    `json:"-" dynamodbav:"idempotency_key,omitempty" attribute:"The agent's key for duplicate request prevention, if it sent one"`
+	CallbackURL    string    `json:"-" dynamodbav:"callback_url,omitempty"` // where a webhook goes when it ends; empty: nowhere
+	CreatedAt      wire.Time `json:"created_at" dynamodbav:"created_at" format:"date-time" example:"2026-02-02T09:30:00.000Z" attributetype:"String" attribute:"{time}"`
+	Deadline       wire.Time `json:"expires_at" dynamodbav:"deadline" format:"date-time" doc:"When answers stop being taken." example:"2026-02-02T10:30:00.000Z" attributetype:"String" attribute:"When answers stop being taken: {time}"`
+	// ExpiredAt and Hidden follow from the other fields ([Question.At]).
+	ExpiredAt wire.Time `json:"expired_at,omitzero" dynamodbav:"-" format:"date-time" doc:"Of an expired question: when it did, which is expires_at." example:"2026-02-02T10:30:00.000Z"`
+	ExpiresAt time.Time `json:"-" dynamodbav:"expires_at,unixtime" attribute:"End of retention in Unix seconds (TTL attribute): 24 hours after the deadline, or 7 days after closing"`
 	// Zero: not closed.
-	ClosedAt time.Time `dynamodbav:"closed_at,omitempty" attribute:"When it was closed: {time}"`
+	ClosedAt wire.Time `json:"closed_at,omitzero" dynamodbav:"closed_at,omitempty" format:"date-time" doc:"Of a closed question." example:"2026-02-02T09:45:00.000Z" attributetype:"String" attribute:"When it was closed: {time}"`
+	// The key of the index in which the notifier finds it; empty: it need not.
+	Due string `json:"-" dynamodbav:"due,omitempty" attribute:"DUE while the notifier has something left to do for the question, with the shard's number like status; absent after that"`
 	// When the notifier looks at it next; zero: never.
-	DueAt time.Time `dynamodbav:"due_at,omitempty" attribute:"When the notifier has to look at the question next: {time}"`
+	DueAt time.Time `json:"-" dynamodbav:"due_at,omitempty" attribute:"When the notifier has to look at the question next: {time}"`
 	// Zero: no one was notified yet.
-	NotifiedAt time.Time `dynamodbav:"notified_at,omitempty" attribute:"When people were last notified of it: {time}"`
-	HiddenAt   time.Time `dynamodbav:"hidden_at,omitempty"` // when an operator hid it; zero: not hidden
+	NotifiedAt time.Time `json:"-" dynamodbav:"notified_at,omitempty" attribute:"When people were last notified of it: {time}"`
+	HiddenAt   time.Time `json:"-" dynamodbav:"hidden_at,omitempty"` // when an operator hid it; zero: not hidden
+	Hidden     bool      `json:"hidden,omitempty" dynamodbav:"-" doc:"true: an operator has hidden it from people, and so ended it."`
 }
 
 // StatusAt is the status at a moment: an open or partial question is expired
 // from its deadline on, whether or not anything has rewritten it.
 func (q Question) StatusAt(now time.Time) Status {
-	if q.Answerable() && !now.Before(q.Deadline) {
+	if q.Answerable() && !q.AnswerableAt(now) {
 		return StatusExpired
 	}
 	return q.Status
 }
 
-// Answerable reports whether the stored status still takes answers.
-func (q Question) Answerable() bool {
-	return q.Status == StatusOpen || q.Status == StatusPartial
+// At is the question as its agent sees it at a moment.
+func (q Question) At(now time.Time) Question {
+	q.Status, q.Hidden = q.StatusAt(now), !q.HiddenAt.IsZero()
+	if q.Status == StatusExpired {
+		q.ExpiredAt = q.Deadline
+	}
+	return q
 }
+
+// Ended is an answerable question that ends at a moment: as [StatusExpired] if its deadline has passed.
+func (q Question) Ended(now time.Time) Question {
+	q.Status, q.Due, q.DueAt = StatusClosed, "", time.Time{}
+	if q.ExpiresAt = keptUntil(now.Add(KeepClosed)); now.Before(time.Time(q.Deadline)) {
+		q.ClosedAt = wire.Time(now)
+	} else {
+		q.Status, q.ExpiresAt = StatusExpired, keptUntil(time.Time(q.Deadline).Add(KeepExpired))
+	}
+	return q
+}
+
+// keptUntil is the end of a retention: a time to live has whole seconds, and ends nothing early.
+func keptUntil(t time.Time) time.Time { return t.Add(time.Second - 1).Truncate(time.Second) }
+
+// Answerable reports whether the stored status still takes answers.
+func (q Question) Answerable() bool { return q.Status.TakesAnswers() }
 
 // AnswerableAt reports whether the question takes answers at a moment.
 func (q Question) AnswerableAt(now time.Time) bool {
-	return q.Answerable() && now.Before(q.Deadline)
+	return q.Answerable() && now.Before(time.Time(q.Deadline))
 }
 
 // UnderHalf reports whether the question has less than half of its answers,
@@ -220,8 +250,22 @@ type Ask struct {
 	IdempotencyKey *string      `json:"idempotency_key,omitempty" nullable:"true" minLength:"1" maxLength:"255" doc:"Repeating a request with the same key within 24 hours makes no second question, but is answered as the first was. Defaults may be given or left out, and the key may be here or in the header: it is the same request. A request that is refused, for its content or for the quota, does not use its key up."`
 }
 
-// Timeout is for how long answers are taken.
-func (a Ask) Timeout() time.Duration { return time.Duration(*a.TimeoutSeconds) * time.Second }
+// Question is the question that an agent asks at a moment. The ask has its defaults.
+func (a Ask) Question(agentID string, now time.Time) Question {
+	deadline := now.Add(time.Duration(*a.TimeoutSeconds) * time.Second)
+	q := Question{
+		ID: QuestionID(now), Status: StatusOpen, Prompt: a.Prompt, Type: a.Type, Options: a.Options,
+		Audience: a.Audience, RequiredResponses: *a.MinResponses, AgentID: agentID, CreatedAt: wire.Time(now),
+		Deadline: wire.Time(deadline), ExpiresAt: keptUntil(deadline.Add(KeepExpired)), DueAt: now,
+	}
+	if a.IdempotencyKey != nil {
+		q.IdempotencyKey = *a.IdempotencyKey
+	}
+	if a.CallbackURL != nil {
+		q.CallbackURL = *a.CallbackURL
+	}
+	return q
+}
 
 // WithDefaults returns the ask with its defaults filled in. Two asks are for the same question if
 // they are then equal, except for the idempotency key.

@@ -18,9 +18,7 @@ func tables() []schema.Table {
 			Description:  "Question metadata and status.",
 			Key:          schema.Key{Partition: "question_id"},
 			TimeToLive:   "expires_at",
-			Attributes: schema.After(attributesOf(Question{}), "closed_at",
-				text("due", "DUE while the notifier has something left to do for the question, with the shard's "+
-					"number like status; absent after that")),
+			Attributes:   attributesOf(Question{}),
 			Indexes: []schema.Index{
 				{Name: "ByStatus", Key: schema.Key{Partition: "status", Sort: "created_at"},
 					Description: "Fetch open questions for humans."},

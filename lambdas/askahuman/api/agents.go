@@ -16,6 +16,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
@@ -84,28 +85,22 @@ type AskBody askahuman.Ask
 
 // Submission is a question that was stored.
 type Submission struct {
-	QuestionID string `json:"question_id" format:"uuid"`
-	Status     string `json:"status" enum:"OPEN,PARTIAL,CLOSED,EXPIRED" example:"OPEN"`
-	PollURL    string `json:"poll_url" doc:"The path to read the answers at." example:"/agent/questions/6f1ed002-ab5f-4e0c-9c25-2f8f4b1e9d3a"`
-	ExpiresAt  string `json:"expires_at" format:"date-time" doc:"When answers stop being taken." example:"2026-02-02T10:30:00.000Z"`
-	CreatedAt  string `json:"created_at" format:"date-time" example:"2026-02-02T09:30:00.000Z"`
+	QuestionID string           `json:"question_id" format:"uuid"`
+	Status     askahuman.Status `json:"status" enum:"OPEN,PARTIAL,CLOSED,EXPIRED" example:"OPEN"`
+	PollURL    string           `json:"poll_url" doc:"The path to read the answers at." example:"/agent/questions/6f1ed002-ab5f-4e0c-9c25-2f8f4b1e9d3a"`
+	ExpiresAt  wire.Time        `json:"expires_at" format:"date-time" doc:"When answers stop being taken." example:"2026-02-02T10:30:00.000Z"`
+	CreatedAt  wire.Time        `json:"created_at" format:"date-time" example:"2026-02-02T09:30:00.000Z"`
 }
 
 // AgentQuestion is a question as its agent sees it.
-type AgentQuestion struct {
-	QuestionID        string   `json:"question_id" format:"uuid"`
-	Status            string   `json:"status" enum:"OPEN,PARTIAL,CLOSED,EXPIRED" example:"PARTIAL"`
-	Prompt            string   `json:"prompt"`
-	Type              string   `json:"type" enum:"text,multiple_choice"`
-	Options           []string `json:"options,omitempty" nullable:"false" doc:"Of a multiple choice question."`
-	Audience          []string `json:"audience" nullable:"false" example:"[\"general\"]"`
-	RequiredResponses int      `json:"required_responses" example:"5"`
-	CurrentResponses  int      `json:"current_responses" example:"2"`
-	CreatedAt         string   `json:"created_at" format:"date-time" example:"2026-02-02T09:30:00.000Z"`
-	ExpiresAt         string   `json:"expires_at" format:"date-time" doc:"When answers stop being taken." example:"2026-02-02T10:30:00.000Z"`
-	ExpiredAt         string   `json:"expired_at,omitempty" format:"date-time" doc:"Of an expired question: when it did, which is expires_at." example:"2026-02-02T10:30:00.000Z"`
-	ClosedAt          string   `json:"closed_at,omitempty" format:"date-time" doc:"Of a closed question." example:"2026-02-02T09:45:00.000Z"`
-	Hidden            bool     `json:"hidden,omitempty" doc:"true: an operator has hidden it from people, and so ended it."`
+type AgentQuestion askahuman.Question
+
+func agentQuestions(questions []askahuman.Question) []AgentQuestion {
+	all := make([]AgentQuestion, len(questions))
+	for i, question := range questions {
+		all[i] = AgentQuestion(question)
+	}
+	return all
 }
 
 // AgentQuestionWithResponses is a question with its answers.
@@ -210,11 +205,7 @@ func (a *AgentAPI) register(s *httpapi.Server) {
 	}, func(ctx context.Context, input *agentListInput) (AgentQuestionList, error) {
 		questions, next, err := a.Service.List(ctx, caller(ctx), askahuman.Status(input.Status), input.Limit,
 			input.Cursor)
-		page := AgentQuestionList{Questions: make([]AgentQuestion, len(questions)), NextCursor: next}
-		for i, question := range questions {
-			page.Questions[i] = agentQuestion(question)
-		}
-		return page, err
+		return AgentQuestionList{Questions: agentQuestions(questions), NextCursor: next}, err
 	})
 
 	httpapi.Register(s, httpapi.Operation{ID: "closeQuestion",
@@ -276,44 +267,14 @@ func (i *askInput) key() (key string, content []byte, err error) {
 	return *ask.IdempotencyKey, content, err
 }
 
-func submission(question askahuman.Question) Submission {
-	return Submission{
-		QuestionID: question.ID,
-		Status:     string(question.Status),
-		PollURL:    askahuman.PollURL(question.ID),
-		ExpiresAt:  service.FormatTime(question.Deadline),
-		CreatedAt:  service.FormatTime(question.CreatedAt),
-	}
-}
-
-func agentQuestion(question askahuman.Question) AgentQuestion {
-	wire := AgentQuestion{
-		QuestionID:        question.ID,
-		Status:            string(question.Status),
-		Prompt:            question.Prompt,
-		Type:              string(question.Type),
-		Audience:          append([]string{}, question.Audience...),
-		RequiredResponses: question.RequiredResponses,
-		CurrentResponses:  question.CurrentResponses,
-		CreatedAt:         service.FormatTime(question.CreatedAt),
-		ExpiresAt:         service.FormatTime(question.Deadline),
-		Hidden:            !question.HiddenAt.IsZero(),
-	}
-	if question.Type == askahuman.TypeMultipleChoice {
-		wire.Options = question.Options
-	}
-	if question.Status == askahuman.StatusClosed && !question.ClosedAt.IsZero() {
-		wire.ClosedAt = service.FormatTime(question.ClosedAt)
-	}
-	if question.Status == askahuman.StatusExpired {
-		wire.ExpiredAt = service.FormatTime(question.Deadline)
-	}
-	return wire
+func submission(q askahuman.Question) Submission {
+	return Submission{QuestionID: q.ID, Status: q.Status, PollURL: askahuman.PollURL(q.ID), ExpiresAt: q.Deadline,
+		CreatedAt: q.CreatedAt}
 }
 
 func agentQuestionWithResponses(question service.QuestionWithResponses) AgentQuestionWithResponses {
 	wire := AgentQuestionWithResponses{
-		AgentQuestion: agentQuestion(question.Question),
+		AgentQuestion: AgentQuestion(question.Question),
 		Responses:     make([]AgentResponse, len(question.Responses)),
 		Hidden:        question.HiddenResponses,
 		Webhook:       delivery(question.Delivery),

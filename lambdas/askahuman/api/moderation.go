@@ -202,12 +202,8 @@ func (o *OperatorAPI) register(s *httpapi.Server) {
 		Description: "Returns the questions of an agent that take answers, with their texts.",
 	}, func(ctx context.Context, input *openQuestionsInput) (OpenQuestionList, error) {
 		open, err := o.Service.OpenQuestions(ctx, input.AgentID)
-		list := OpenQuestionList{Blocked: open.Blocked, Questions: make([]AgentQuestion, len(open.Questions)),
-			More: open.More}
-		for i, question := range open.Questions {
-			list.Questions[i] = agentQuestion(question)
-		}
-		return list, err
+		return OpenQuestionList{Blocked: open.Blocked, Questions: agentQuestions(open.Questions), More: open.More},
+			err
 	})
 
 	httpapi.Serve(s, httpapi.Operation{ID: "hideOpenOfAgent",

@@ -107,7 +107,7 @@ func TestOperators(t *testing.T) {
 	// What the blocked agent has asked before is seen and hidden, each in one call.
 	var open api.OpenQuestionList
 	as("operators", "GET /operator/questions?agent_id=agent-1", "", 200, &open)
-	if !open.Blocked || len(open.Questions) != 2 || open.Questions[0].QuestionID != others[1] ||
+	if !open.Blocked || len(open.Questions) != 2 || open.Questions[0].ID != others[1] ||
 		open.Questions[0].Prompt != "Was that the second?" || open.More {
 		t.Errorf("got %+v; want the questions %v of a blocked agent", open, others)
 	}

@@ -259,7 +259,7 @@ func humanQuestion(question askahuman.Question) HumanQuestion {
 		Type:            string(question.Type),
 		Audience:        append([]string{}, question.Audience...),
 		ResponsesNeeded: max(0, question.RequiredResponses-question.CurrentResponses),
-		CreatedAt:       service.FormatTime(question.CreatedAt),
+		CreatedAt:       question.CreatedAt.String(),
 	}
 	if question.Type == askahuman.TypeMultipleChoice {
 		wire.Options = question.Options

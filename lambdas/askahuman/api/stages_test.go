@@ -66,7 +66,7 @@ const questionID, choiceID = "6f1ed002-ab5f-4e0c-9c25-2f8f4b1e9d3a", "6f1ed002-a
 func oneOfEach(agent string, now time.Time) map[string]string {
 	return map[string]string{
 		"Questions": fmt.Sprintf(
-			`{"question_id":{"S":"6f1ed002-ab5f-4e0c-9c25-2f8f4b1e9d3a"},"agent_id":{"S":%q},"status":{"S":"OPEN"},"type":{"S":"text"},"required_responses":{"N":"3"},"current_responses":{"N":"1"},"created_at":{"S":%q},"deadline":{"S":%q},"expires_at":{"N":"%d"}}`,
+			`{"question_id":{"S":"6f1ed002-ab5f-4e0c-9c25-2f8f4b1e9d3a"},"agent_id":{"S":%q},"status":{"S":"OPEN"},"type":{"S":"text"},"audience":{"L":[]},"required_responses":{"N":"3"},"current_responses":{"N":"1"},"created_at":{"S":%q},"deadline":{"S":%q},"expires_at":{"N":"%d"}}`,
 			agent, service.FormatTime(now), service.FormatTime(now.Add(time.Hour)), now.Add(24*time.Hour).Unix()),
 		"Responses": fmt.Sprintf(
 			`{"question_id":{"S":"6f1ed002-ab5f-4e0c-9c25-2f8f4b1e9d3a"},"response_id":{"S":"0b7d2f0e-52a1-8a0d-b6f5-0d9a4c2f7e11"},"answer":{"S":"I am."},"created_at":{"S":%q}}`,

@@ -21,7 +21,7 @@ const askedBefore = time.Minute
 func (s *Server) askedText(asked api.Submission) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "question_id: %s\nIt takes answers until %s.\n", asked.QuestionID, asked.ExpiresAt)
-	if created, err := time.Parse(time.RFC3339, asked.CreatedAt); err == nil && s.now().Sub(created) > askedBefore {
+	if s.now().Sub(time.Time(asked.CreatedAt)) > askedBefore {
 		fmt.Fprintf(&b, "This same question was asked at %s already, and was not asked again: it may have answers. "+
 			"To ask it once more, call ask_human with another idempotency_key.\n", asked.CreatedAt)
 	}
@@ -38,7 +38,7 @@ func (s *Server) askedText(asked api.Submission) string {
 func endedText(question api.AgentQuestionWithResponses) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "question_id: %s\nstatus: %s, %d of %d answers\nThis same question was asked at %s already. It "+
-		"was not asked again, and takes no more answers.\nNext: ", question.QuestionID, question.Status,
+		"was not asked again, and takes no more answers.\nNext: ", question.ID, question.Status,
 		question.CurrentResponses, question.RequiredResponses, question.CreatedAt)
 	if question.CurrentResponses > 0 {
 		b.WriteString("call check_question to read its answers. ")
@@ -51,7 +51,7 @@ func endedText(question api.AgentQuestionWithResponses) string {
 // author could not know.
 func (s *Server) answersText(question api.AgentQuestionWithResponses) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "question_id: %s\nstatus: %s, %d of %d answers\n", question.QuestionID, question.Status,
+	fmt.Fprintf(&b, "question_id: %s\nstatus: %s, %d of %d answers\n", question.ID, question.Status,
 		question.CurrentResponses, question.RequiredResponses)
 	for _, votes := range question.Summary {
 		fmt.Fprintf(&b, "%d for %s\n", votes.Count, visible(votes.Option))
@@ -111,9 +111,9 @@ func (s *Server) next(question api.AgentQuestionWithResponses) string {
 		wait = "call check_question in a few minutes"
 	}
 	switch {
-	case !ended(question.Status) && question.CurrentResponses == 0:
+	case question.Status.TakesAnswers() && question.CurrentResponses == 0:
 		return fmt.Sprintf("Next: no one has answered yet. Do other work and %s, until %s.", wait, question.ExpiresAt)
-	case !ended(question.Status):
+	case question.Status.TakesAnswers():
 		return fmt.Sprintf("Next: more answers may come until %s. Go on with these and call close_question if they "+
 			"are enough, or %s.", question.ExpiresAt, wait)
 	case question.CurrentResponses == 0:
@@ -130,7 +130,7 @@ func listText(page api.AgentQuestionList) string {
 	}
 	var b strings.Builder
 	for _, question := range page.Questions {
-		fmt.Fprintf(&b, "%s %s, %d of %d answers, asked %s: %s\n", question.QuestionID, question.Status,
+		fmt.Fprintf(&b, "%s %s, %d of %d answers, asked %s: %s\n", question.ID, question.Status,
 			question.CurrentResponses, question.RequiredResponses, question.CreatedAt,
 			visible(oneLine(question.Prompt)))
 	}

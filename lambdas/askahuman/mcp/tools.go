@@ -330,15 +330,14 @@ func (s *Server) ask(ctx context.Context, c call) (any, string, error) {
 	}
 	// The answer to a repeat is the first one, whatever has become of the question since. A clock that
 	// differs from the API's costs a read, and hides nothing.
-	if created, err := time.Parse(time.RFC3339, asked.CreatedAt); err == nil && !created.Before(began) &&
-		!created.After(s.now()) {
+	if created := time.Time(asked.CreatedAt); !created.Before(began) && !created.After(s.now()) {
 		return asked, s.askedText(asked), nil
 	}
 	question, err := c.client.Question(ctx, asked.QuestionID, "", "")
 	if err != nil {
 		return nil, "", err
 	}
-	if asked.Status = question.Status; ended(asked.Status) {
+	if asked.Status = question.Status; !asked.Status.TakesAnswers() {
 		return asked, endedText(question), nil
 	}
 	return asked, s.askedText(asked), nil

@@ -15,7 +15,6 @@ import (
 
 	service "github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/api"
-	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
 const (
@@ -186,11 +185,7 @@ func (c call) checkAwaited(questions []awaited) error {
 }
 
 func isNews(question api.AgentQuestionWithResponses, seen int) bool {
-	return ended(question.Status) || question.CurrentResponses > seen
-}
-
-func ended(status string) bool {
-	return status != string(askahuman.StatusOpen) && status != string(askahuman.StatusPartial)
+	return !question.Status.TakesAnswers() || question.CurrentResponses > seen
 }
 
 // progressStep is the time between two reports of progress.

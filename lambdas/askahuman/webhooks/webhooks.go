@@ -38,20 +38,20 @@ const (
 type Event struct {
 	// Type is Closed or Expired.
 	Type string `json:"type"`
-	// Timestamp is when the question ended, in ISO 8601.
-	Timestamp string `json:"timestamp"`
-	Data      Data   `json:"data"`
+	// Timestamp is when the question ended.
+	Timestamp wire.Time `json:"timestamp"`
+	Data      Data      `json:"data"`
 }
 
 // Data is what an agent reads of its question, but its prompt and answers: an endpoint's logs have neither.
 type Data struct {
-	QuestionID        string `json:"question_id"`
-	Status            string `json:"status"`
-	RequiredResponses int    `json:"required_responses"`
-	CurrentResponses  int    `json:"current_responses"`
-	CreatedAt         string `json:"created_at"`
-	ClosedAt          string `json:"closed_at,omitempty"`
-	ExpiredAt         string `json:"expired_at,omitempty"`
+	QuestionID        string           `json:"question_id"`
+	Status            askahuman.Status `json:"status"`
+	RequiredResponses int              `json:"required_responses"`
+	CurrentResponses  int              `json:"current_responses"`
+	CreatedAt         wire.Time        `json:"created_at"`
+	ClosedAt          wire.Time        `json:"closed_at,omitzero"`
+	ExpiredAt         wire.Time        `json:"expired_at,omitzero"`
 	// PollURL is the path at which the agent reads the answers.
 	PollURL string `json:"poll_url"`
 }
@@ -85,7 +85,7 @@ func status(image stream.Image) askahuman.Status {
 func Of(change events.DynamoDBStreamRecord) (m Message, ok bool, err error) {
 	was, is := status(change.OldImage), status(change.NewImage)
 	if stream.Text(change.NewImage, "callback_url") == "" ||
-		was != askahuman.StatusOpen && was != askahuman.StatusPartial ||
+		!was.TakesAnswers() ||
 		is != askahuman.StatusClosed && is != askahuman.StatusExpired {
 		return Message{}, false, nil
 	}
@@ -93,25 +93,22 @@ func Of(change events.DynamoDBStreamRecord) (m Message, ok bool, err error) {
 	if err := stream.Read(change.NewImage, &q); err != nil {
 		return Message{}, false, err
 	}
-	event := Event{Type: Closed, Data: Data{
-		QuestionID: q.ID, Status: string(is), RequiredResponses: q.RequiredResponses,
-		CurrentResponses: q.CurrentResponses,
-		CreatedAt:        wire.Time(q.CreatedAt).String(), PollURL: askahuman.PollURL(q.ID),
+	q.Status = is
+	q = q.At(time.Time{})
+	event := Event{Type: Closed, Timestamp: q.ClosedAt, Data: Data{
+		QuestionID: q.ID, Status: is, RequiredResponses: q.RequiredResponses, CurrentResponses: q.CurrentResponses,
+		CreatedAt: q.CreatedAt, ClosedAt: q.ClosedAt, ExpiredAt: q.ExpiredAt, PollURL: askahuman.PollURL(q.ID),
 	}}
-	ended := q.ClosedAt
 	if is == askahuman.StatusExpired {
-		ended, event.Type, event.Data.ExpiredAt = q.Deadline, Expired, wire.Time(q.Deadline).String()
-	} else {
-		event.Data.ClosedAt = wire.Time(ended).String()
+		event.Type, event.Timestamp = Expired, q.ExpiredAt
 	}
-	event.Timestamp = wire.Time(ended).String()
 	body, err := json.Marshal(event)
 	if err != nil {
 		return Message{}, false, fmt.Errorf("write the webhook: %w", err)
 	}
 	id := sha256.Sum256([]byte(q.ID + "\x00" + event.Type))
 	return Message{ID: "msg_" + hex.EncodeToString(id[:16]), AgentID: q.AgentID, QuestionID: q.ID, URL: q.CallbackURL,
-		Ended: ended, Body: body}, true, nil
+		Ended: time.Time(event.Timestamp), Body: body}, true, nil
 }
 
 // Poster sends one attempt of a webhook; [webhook.Client] is one.
