@@ -167,8 +167,8 @@ type AgentQuestionList struct {
 // register declares the routes of the function agentapi.
 func (a *AgentAPI) register(s *httpapi.Server) {
 	questionID := httpapi.Forms{"path.question_id": httpapi.Format("uuid")}
-	httpapi.ServeOnce(s, httpapi.Operation{ID: "askQuestion", Status: http.StatusCreated,
-		CountsAlong: true,
+	httpapi.Mutate(s, httpapi.Operation{ID: "askQuestion", Status: http.StatusCreated,
+		Form: Submission{}, CountsAlong: true,
 		Description: fmt.Sprintf("Stores a question and shows it to people. At most %d questions of one agent are "+
 			"open or partial at a time; one whose deadline has passed does not count. Repeated with the same "+
 			"idempotency key it answers as it did the first time; while the first request is running, a repeat waits "+
@@ -184,13 +184,15 @@ func (a *AgentAPI) register(s *httpapi.Server) {
 				"options": httpapi.AtLeast(askahuman.MinOptions)}},
 		},
 		Errors: []error{askahuman.ErrQuotaExceeded, askahuman.ErrBlocked},
-	}, (*askInput).key, func(ctx context.Context, input *askInput) (askahuman.Question, error) {
+	}, func(ctx context.Context, input *askInput) (askahuman.Question, error) {
 		question, err := a.Service.Ask(ctx, caller(ctx), askahuman.Ask(input.Body))
 		if err == nil {
 			a.Metrics.Emit(ctx, kit.Count("Asked", 1))
 		}
 		return question, err
-	}, submission)
+	}, func(_ context.Context, _ *askInput, question askahuman.Question) (int, any) {
+		return http.StatusCreated, submission(question)
+	})
 
 	a.registerRead(s, httpapi.Operation{ID: "readQuestion",
 		Description: "Returns one of the agent's own questions with the answers it has so far. Questions are kept " +
@@ -208,13 +210,13 @@ func (a *AgentAPI) register(s *httpapi.Server) {
 		return AgentQuestionList{Questions: agentQuestions(questions), NextCursor: next}, err
 	})
 
-	httpapi.Register(s, httpapi.Operation{ID: "closeQuestion",
+	httpapi.Serve(s, httpapi.Operation{ID: "closeQuestion",
 		Status: http.StatusNoContent,
 		Description: "Closes one of the agent's own questions before its deadline. Its answers stay readable. One " +
 			"that has ended already stays as it is.",
 		Stricter: questionID,
 		Errors:   []error{askahuman.ErrQuestionNotFound},
-	}, func(ctx context.Context, input *questionInput) (*struct{}, error) {
+	}, func(ctx context.Context, input *questionInput) (any, error) {
 		return nil, a.Service.Close(ctx, caller(ctx), input.ID)
 	})
 
@@ -236,11 +238,11 @@ func (a *AgentAPI) register(s *httpapi.Server) {
 // that has not ended by then has most likely died.
 const repeatWait = 2 * time.Second
 
-// key returns the idempotency key, which may come in the header, in the body, or in both if equal,
-// and the bytes that identify the ask. They are the same wherever the key is, and whether or not
+// Key implements [httpapi.Keyed]. The idempotency key may come in the header, in the body, or in both if equal. The
+// content is the bytes that identify the ask. They are the same wherever the key is, and whether or not
 // defaults are spelled out. JSON separates fields of any content. Never change the form: keys of
 // the last 24 hours have a digest of these bytes.
-func (i *askInput) key() (key string, content []byte, err error) {
+func (i *askInput) Key() (key string, content []byte, err error) {
 	switch inBody := i.Body.IdempotencyKey; {
 	case inBody == nil && i.IdempotencyKey == "":
 		return "", nil, nil

@@ -190,11 +190,11 @@ func (o *OperatorAPI) register(s *httpapi.Server) {
 		return page, err
 	})
 
-	httpapi.Register(s, httpapi.Operation{ID: "decideReport", Status: http.StatusNoContent,
+	httpapi.Serve(s, httpapi.Operation{ID: "decideReport", Status: http.StatusNoContent,
 		Description: "Dismisses a report, so that it is open no more, or opens it again. It hides and shows nothing.",
 		Stricter:    httpapi.Forms{"path.report_id": uuid},
 		Errors:      []error{askahuman.ErrReportNotFound},
-	}, func(ctx context.Context, input *dismissInput) (*struct{}, error) {
+	}, func(ctx context.Context, input *dismissInput) (any, error) {
 		return nil, o.Service.Dismiss(ctx, caller(ctx), input.ID, input.Body.Dismissed)
 	})
 
@@ -217,28 +217,28 @@ func (o *OperatorAPI) register(s *httpapi.Server) {
 		return HiddenQuestions{Hidden: hidden, More: more}, err
 	})
 
-	httpapi.Register(s, httpapi.Operation{ID: "hideQuestion",
+	httpapi.Serve(s, httpapi.Operation{ID: "hideQuestion",
 		Status: http.StatusNoContent,
 		Description: "Hides a question: people no longer find it, it takes no more answers, and its agent sees that " +
 			"it is closed and hidden. Its answers stay readable. Shown again, it stays closed.",
 		Stricter: httpapi.Forms{"path.question_id": uuid},
 		Errors:   []error{askahuman.ErrQuestionNotFound},
-	}, func(ctx context.Context, input *hideQuestionInput) (*struct{}, error) {
+	}, func(ctx context.Context, input *hideQuestionInput) (any, error) {
 		return nil, o.hid(ctx, input.Body, o.Service.HideQuestion(ctx, caller(ctx), input.ID, input.Body.Hidden))
 	})
 
-	httpapi.Register(s, httpapi.Operation{ID: "hideResponse",
+	httpapi.Serve(s, httpapi.Operation{ID: "hideResponse",
 		Status: http.StatusNoContent,
 		Description: "Hides an answer from the agent that asked, or shows it again. It still counts towards the " +
 			"answers that the question wanted.",
 		Stricter: httpapi.Forms{"path.question_id": uuid, "path.response_id": uuid},
 		Errors:   []error{askahuman.ErrResponseNotFound},
-	}, func(ctx context.Context, input *hideResponseInput) (*struct{}, error) {
+	}, func(ctx context.Context, input *hideResponseInput) (any, error) {
 		return nil, o.hid(ctx, input.Body, o.Service.HideResponse(ctx, caller(ctx), input.ID, input.ResponseID,
 			input.Body.Hidden))
 	})
 
-	httpapi.Register(s, httpapi.Operation{ID: "block", Status: http.StatusNoContent,
+	httpapi.Serve(s, httpapi.Operation{ID: "block", Status: http.StatusNoContent,
 		Description: "Blocks a person, who then can neither answer nor report, or an agent, which then cannot ask; " +
 			"or lifts the block. What they wrote before stays, until it is hidden. A block also stops what is under " +
 			"way.",
@@ -247,7 +247,7 @@ func (o *OperatorAPI) register(s *httpapi.Server) {
 			{Required: []string{"agent_id"}, Fields: httpapi.Forms{"person": httpapi.Absent}},
 		},
 		Errors: []error{askahuman.ErrPersonNotFound},
-	}, func(ctx context.Context, input *blockInput) (*struct{}, error) {
+	}, func(ctx context.Context, input *blockInput) (any, error) {
 		err := o.block(ctx, input.Body)
 		if err == nil && input.Body.Blocked {
 			o.Metrics.Emit(ctx, kit.Count("Blocked", 1))

@@ -220,12 +220,12 @@ func (h *HumanAPI) register(s *httpapi.Server) {
 		return subscribed(subscription.ID), err
 	})
 
-	httpapi.Register(s, httpapi.Operation{ID: "unsubscribe",
+	httpapi.Serve(s, httpapi.Operation{ID: "unsubscribe",
 		Status:      http.StatusNoContent,
 		Description: "Ends a subscription.",
 		Stricter:    httpapi.Forms{"path.subscription_id": uuid},
 		Errors:      []error{askahuman.ErrSubscriptionNotFound},
-	}, func(ctx context.Context, input *subscriptionInput) (*struct{}, error) {
+	}, func(ctx context.Context, input *subscriptionInput) (any, error) {
 		return nil, h.Service.Unsubscribe(ctx, input.ID)
 	})
 

@@ -32,10 +32,6 @@ type (
 		AttemptPath
 		httpapi.Input[clarity.Save]
 	}
-	attemptOutput struct {
-		ETag string `header:"ETag" hidden:"true"`
-		Body clarity.Attempt
-	}
 )
 
 // evaluated says how requests that complete an attempt evaluate it.
@@ -90,16 +86,12 @@ func (s *server) registerAttempts() {
 		return s.api.Service.Attempts(ctx, httpapi.CallerFrom(ctx).ID, page.Limit, page.NextToken)
 	})
 
-	httpapi.Register(s.Server, httpapi.Operation{ID: "readAttempt", Headers: versioned,
+	httpapi.Serve(s.Server, httpapi.Operation{ID: "readAttempt", Headers: versioned,
 		Description: "Returns an attempt.",
 		Stricter:    precisely,
 		Errors:      of,
-	}, func(ctx context.Context, input *AttemptPath) (*attemptOutput, error) {
-		a, err := s.api.Service.Attempt(ctx, httpapi.CallerFrom(ctx).ID, input.ID)
-		if err != nil {
-			return nil, err
-		}
-		return &attemptOutput{ETag: httpapi.ETag(a.Version), Body: a}, nil
+	}, func(ctx context.Context, input *AttemptPath) (clarity.Attempt, error) {
+		return s.api.Service.Attempt(ctx, httpapi.CallerFrom(ctx).ID, input.ID)
 	})
 
 	httpapi.Serve(s.Server, httpapi.Operation{ID: "evaluateAttempt",

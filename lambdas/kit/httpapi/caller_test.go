@@ -14,8 +14,6 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-type whoOutput struct{ Body string }
-
 // counted are the callers that a limiter has counted; the call after the second is refused.
 type counted struct{ callers []string }
 
@@ -66,8 +64,8 @@ func TestCallers(t *testing.T) {
 		Limiter: limiter,
 	})
 	for _, id := range []string{"user", "admin", "agent", "anyone"} {
-		httpapi.Register(s, httpapi.Operation{ID: id}, func(ctx context.Context, _ *struct{}) (*whoOutput, error) {
-			return &whoOutput{httpapi.CallerFrom(ctx).ID}, nil
+		httpapi.Serve(s, httpapi.Operation{ID: id}, func(ctx context.Context, _ *struct{}) (string, error) {
+			return httpapi.CallerFrom(ctx).ID, nil
 		})
 	}
 	handler := s.Handler()

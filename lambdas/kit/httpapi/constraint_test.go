@@ -50,8 +50,8 @@ func TestConstraints(t *testing.T) {
 			return struct{}{}
 		}},
 	})
-	httpapi.Register(s, httpapi.Operation{ID: "post"},
-		func(context.Context, *parcelInput) (*struct{}, error) { return nil, nil })
+	httpapi.Serve(s, httpapi.Operation{ID: "post"},
+		func(context.Context, *parcelInput) (any, error) { return nil, nil })
 	handler := s.Handler()
 	one, two, three, four, five, most := 1, 2, 3, 4, 5, 500
 	for name, test := range map[string]struct {

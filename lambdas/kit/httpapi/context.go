@@ -14,6 +14,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -207,6 +208,16 @@ func (c *Context) BodyWriter() io.Writer {
 		return io.Discard
 	}
 	return c.humaContext.BodyWriter()
+}
+
+// write writes an answer.
+func (c *Context) write(response idempotency.Response) {
+	if len(response.Body) > 0 {
+		c.SetHeader("Content-Type", "application/json")
+	}
+	c.SetStatus(response.Status)
+	// A caller who is gone gets nothing.
+	_, _ = c.BodyWriter().Write(response.Body)
 }
 
 // refusal waits until all checks have ended, and returns the error of the first that refuses the request.

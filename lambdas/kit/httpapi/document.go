@@ -5,10 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 )
 
 // Document is the OpenAPI 3.1 document of the operations registered so far, as JSON.
@@ -68,22 +71,14 @@ func allowNull(form *huma.Schema) {
 	}
 }
 
-type documentOutput struct {
-	ContentType string `header:"Content-Type" hidden:"true"`
-	Body        []byte
-}
-
 // RegisterDocument declares the operation that answers with the OpenAPI document. The first request
 // for the document makes it, so no other request waits for it.
 func RegisterDocument(s *Server, operation Operation, document func() ([]byte, error)) {
-	operation.Form, operation.ownWork = &huma.Schema{Type: huma.TypeObject}, true
+	operation.Form = &huma.Schema{Type: huma.TypeObject}
 	made := sync.OnceValues(document)
-	Register(s, operation, func(context.Context, *struct{}) (*documentOutput, error) {
+	register(s, operation, func(context.Context, *struct{}) (idempotency.Response, error) {
 		body, err := made()
-		if err != nil {
-			return nil, err
-		}
-		return &documentOutput{ContentType: "application/json", Body: body}, nil
+		return idempotency.Response{Status: http.StatusOK, Body: body}, err
 	})
 }
 

@@ -20,16 +20,15 @@ type greetInput struct {
 	}
 }
 
-type greetOutput struct {
-	Body struct {
-		Greeting string `json:"greeting"`
-	}
+type greeting struct {
+	Text string `json:"greeting"`
 }
 
 // One declaration gives routing, validation and documentation.
 func Example() {
 	platform := schema.Platform{Name: "hello", Title: "Hello", Routes: []schema.Route{
-		{ID: "greet", Method: "POST", Path: "/greetings", Function: "hello", Caller: schema.CallerAnyone, Summary: "Be greeted"},
+		{ID: "greet", Method: "POST", Path: "/greetings", Function: "hello", Caller: schema.CallerAnyone,
+			Summary: "Be greeted"},
 	}}
 	server := httpapi.New(httpapi.Config{
 		Platform: platform,
@@ -41,11 +40,9 @@ func Example() {
 		}},
 		Log: slog.New(slog.DiscardHandler),
 	})
-	httpapi.Register(server, httpapi.Operation{ID: "greet"},
-		func(_ context.Context, input *greetInput) (*greetOutput, error) {
-			output := &greetOutput{}
-			output.Body.Greeting = "Hello " + input.Body.Name
-			return output, nil
+	httpapi.Serve(server, httpapi.Operation{ID: "greet"},
+		func(_ context.Context, input *greetInput) (greeting, error) {
+			return greeting{"Hello " + input.Body.Name}, nil
 		})
 
 	handler := server.Handler()

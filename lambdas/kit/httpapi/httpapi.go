@@ -131,8 +131,8 @@ func (s *Server) operations() *operations {
 func (s *Server) operation(op Operation, register func(*operations)) {
 	route, ok := s.route(op.ID)
 	if !ok {
-		panic(fmt.Sprintf("httpapi: no route of %s has the ID %q: add it to the Routes of the schema, or spell it as there",
-			s.config.Platform.Name, op.ID))
+		panic(fmt.Sprintf("httpapi: no route of %s has the ID %q: add it to the Routes of the schema, or spell it as "+
+			"there", s.config.Platform.Name, op.ID))
 	}
 	if _, limited := s.config.Platform.RateLimit(route.RateLimit); limited && s.config.Limiter == nil {
 		s.uncounted = append(s.uncounted, route.Key())
@@ -291,23 +291,11 @@ func problemsFrom(ctx context.Context) []validate.Problem {
 	return problems
 }
 
-// failed is a failure on its way through huma.
-type failed struct{ Failure }
-
-// Error has only the status: the answer has the body.
-func (e *failed) Error() string { return http.StatusText(e.Status) }
-
-// GetStatus returns the status, for huma.
-func (e *failed) GetStatus() int { return e.Status }
-
-// GetHeaders returns the headers, for huma.
-func (e *failed) GetHeaders() http.Header { return e.Header }
-
 // statusGone is the status in the log of a request whose caller did not wait for the answer. HTTP has none.
 const statusGone = 499
 
-// failure is err as huma is to write it.
-func (s *Server) failure(ctx context.Context, err error) *failed {
+// failure is the answer to an error of a request. It logs what is wrong on this side.
+func (s *Server) failure(ctx context.Context, err error) Failure {
 	failure := s.Failure(ctx, err)
 	if errors.Is(err, context.Canceled) && errors.Is(ctx.Err(), context.Canceled) {
 		// No one waits for the answer, and nothing is wrong on this side.
@@ -318,41 +306,34 @@ func (s *Server) failure(ctx context.Context, err error) *failed {
 	if failure.Status >= http.StatusInternalServerError && (request == nil || request.refusal() == nil) {
 		s.config.Log.ErrorContext(ctx, "request failed", "error", err.Error())
 	}
-	return &failed{failure}
+	return failure
 }
 
-// fail answers a request that reaches no operation.
+// fail answers a request that failed.
 func (s *Server) fail(ctx *Context, err error) {
-	s.write(ctx, s.failure(ctx.Context(), err).Failure)
-}
-
-func (s *Server) write(ctx *Context, failure Failure) {
+	failure := s.failure(ctx.Context(), err)
 	ctx.setHeaders(failure.Header)
-	ctx.SetHeader("Content-Type", "application/json")
-	ctx.SetStatus(failure.Status)
-	if err := WriteJSON(ctx.BodyWriter(), failure.Body); err != nil {
+	response, err := kept(failure.Status, failure.Body)
+	if err != nil {
 		s.config.Log.ErrorContext(ctx.Context(), "an error could not be written", "error", err.Error())
 	}
+	ctx.write(response)
 }
 
-// transform gives errors the platform's form, both those that operations return and those that huma
-// finds in a request.
+// transform gives the errors that huma finds in a request the platform's form.
 func (s *operations) transform(ctx huma.Context, _ string, value any) (any, error) {
-	switch value := value.(type) {
-	case *failed:
-		return value.Body, nil
-	case *huma.ErrorModel:
-		var err error = value
-		if value.Status < http.StatusInternalServerError {
-			err = s.invalid(ctx.Operation(), value, problemsFrom(ctx.Context()))
-		}
-		failure := s.failure(ctx.Context(), err)
-		if ours, ok := ctx.(*Context); ok {
-			ours.setHeaders(failure.Header)
-		}
-		ctx.SetStatus(failure.Status)
-		return failure.Body, nil
-	default:
+	model, ok := value.(*huma.ErrorModel)
+	if !ok {
 		return value, nil
 	}
+	var err error = model
+	if model.Status < http.StatusInternalServerError {
+		err = s.invalid(ctx.Operation(), model, problemsFrom(ctx.Context()))
+	}
+	failure := s.failure(ctx.Context(), err)
+	if ours, ok := ctx.(*Context); ok {
+		ours.setHeaders(failure.Header)
+	}
+	ctx.SetStatus(failure.Status)
+	return failure.Body, nil
 }

@@ -64,15 +64,8 @@ func (o Order) Check(p *validate.Problems, _ string) {
 	}
 }
 
-type orderOutput struct {
-	Body struct {
-		Text string `json:"text"`
-	}
-}
-
-type cancelOutput struct {
-	Status int
-	Body   []byte
+type said struct {
+	Text string `json:"text"`
 }
 
 var errSoldOut = errors.New("sold out")
@@ -97,28 +90,26 @@ func server(strict bool, log *bytes.Buffer) *httpapi.Server {
 			Body:    func(_ context.Context, f httpapi.Failure) any { return map[string]string{"error": f.Message} },
 		},
 	})
-	httpapi.Register(s, httpapi.Operation{ID: "order"},
-		func(ctx context.Context, input *orderInput) (*orderOutput, error) {
+	httpapi.Serve(s, httpapi.Operation{ID: "order"},
+		func(ctx context.Context, input *orderInput) (said, error) {
 			switch input.ID {
 			case "sold":
-				return nil, fmt.Errorf("ordering: %w", errSoldOut)
+				return said{}, fmt.Errorf("ordering: %w", errSoldOut)
 			case "secret":
-				return nil, errors.New("a secret")
+				return said{}, errors.New("a secret")
 			}
-			var output orderOutput
-			output.Body.Text = fmt.Sprint(ctx.Value(admitted{}), " ", input.ID, " ", input.Body.Name, " ",
-				input.Colours, " ", input.resolved)
-			return &output, nil
+			return said{fmt.Sprint(ctx.Value(admitted{}), " ", input.ID, " ", input.Body.Name, " ",
+				input.Colours, " ", input.resolved)}, nil
 		})
-	httpapi.Register(s, httpapi.Operation{ID: "cancel", Status: 204},
+	httpapi.Serve(s, httpapi.Operation{ID: "cancel", Status: 204},
 		func(_ context.Context, input *struct {
 			ID string `path:"order_id"`
-		}) (*cancelOutput, error) {
-			return &cancelOutput{Status: 204}, nil
+		}) (any, error) {
+			return nil, nil
 		})
 	for _, id := range []string{"agents", "prices"} {
-		httpapi.Register(s, httpapi.Operation{ID: id, Status: 204},
-			func(context.Context, *struct{}) (*cancelOutput, error) { return &cancelOutput{Status: 204}, nil })
+		httpapi.Serve(s, httpapi.Operation{ID: id, Status: 204},
+			func(context.Context, *struct{}) (any, error) { return nil, nil })
 	}
 	return s
 }
@@ -149,7 +140,7 @@ func serveTo(subject string, handler http.Handler, line, body string, headers ..
 // A mistake that requests would reveal too late stops the function's start.
 func TestErrDeclaration(t *testing.T) {
 	t.Parallel()
-	cancel := func(context.Context, *struct{}) (*cancelOutput, error) { return &cancelOutput{}, nil }
+	cancel := func(context.Context, *struct{}) (any, error) { return nil, nil }
 	for name, test := range map[string]struct {
 		declare func()
 		want    string
@@ -159,7 +150,7 @@ func TestErrDeclaration(t *testing.T) {
 			limited.Routes[3].RateLimit, limited.RateLimits = "read",
 				[]schema.RateLimit{{Name: "read", Requests: 1, Window: time.Hour, Per: schema.PerAddress}}
 			s := httpapi.New(httpapi.Config{Platform: limited})
-			httpapi.Register(s, httpapi.Operation{ID: "prices"}, cancel)
+			httpapi.Serve(s, httpapi.Operation{ID: "prices"}, cancel)
 			s.Handler()
 		}, "the rate limits of GET /prices are not counted"},
 		"ErrOperation": {func() {
@@ -168,11 +159,11 @@ func TestErrDeclaration(t *testing.T) {
 				orders.Routes[i].Function = "orders"
 			}
 			s := httpapi.New(httpapi.Config{Platform: orders})
-			httpapi.Register(s, httpapi.Operation{ID: "cancel"}, cancel)
+			httpapi.Serve(s, httpapi.Operation{ID: "cancel"}, cancel)
 			s.Handler()
 		}, "no operation serves POST /orders/{order_id}: register one"},
 		"ErrRoute": {func() {
-			httpapi.Register(server(true, &bytes.Buffer{}), httpapi.Operation{ID: "look"}, cancel)
+			httpapi.Serve(server(true, &bytes.Buffer{}), httpapi.Operation{ID: "look"}, cancel)
 		}, `no route of shop has the ID "look"`},
 		"ErrLocation": {func() {
 			op := httpapi.Operation{ID: "cancel",

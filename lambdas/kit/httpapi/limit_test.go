@@ -84,8 +84,8 @@ func TestCountWhileReading(t *testing.T) {
 						RateLimit: "all"}}},
 				Limiter: limiter, CountWhileReading: true, Log: logger,
 			})
-			httpapi.Register(s, httpapi.Operation{ID: "do", Status: 204,
-				Errors: []error{httpapi.ErrForbidden}}, func(ctx context.Context, _ *struct{}) (*struct{}, error) {
+			httpapi.Serve(s, httpapi.Operation{ID: "do", Status: 204,
+				Errors: []error{httpapi.ErrForbidden}}, func(ctx context.Context, _ *struct{}) (any, error) {
 				var item map[string]any
 				if _, err := db.Get(ctx, "Read", &item, "x"); err != nil {
 					t.Error(err)
@@ -130,8 +130,8 @@ func TestCountedInTime(t *testing.T) {
 		})
 		close(limiter.read)
 		ctx, cancel := context.WithCancel(kit.WithInvocation(t.Context(), kit.Invocation{SourceAddress: "203.0.113.7"}))
-		httpapi.Register(s, httpapi.Operation{ID: "do", Status: 204,
-			Errors: []error{httpapi.ErrForbidden}}, func(ctx context.Context, _ *struct{}) (*struct{}, error) {
+		httpapi.Serve(s, httpapi.Operation{ID: "do", Status: 204,
+			Errors: []error{httpapi.ErrForbidden}}, func(ctx context.Context, _ *struct{}) (any, error) {
 			// The write has waited for the count.
 			err := db.Update(ctx, schema.CountRequest, []any{"x"},
 				expression.Set(dynamo.Name("requests"), expression.Value(1)), expression.ConditionBuilder{}, nil)

@@ -17,7 +17,6 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/internal/standin"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/ratelimit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
@@ -32,7 +31,7 @@ const (
 	maxKeyLength = 255
 )
 
-// Idempotency says how the operations of [Mutate] and [ServeOnce] are carried out once.
+// Idempotency says how the operations of [Mutate] are carried out once.
 type Idempotency struct {
 	// Keys remember requests; each caller's are a scope of their own.
 	Keys idempotency.Claims
@@ -48,6 +47,13 @@ type Idempotency struct {
 	Passing []error
 }
 
+// Keyed is an input that has the idempotency key of its request, which need not have one.
+type Keyed interface {
+	// Key returns the key, "" for a request that is carried out each time, and the content that identifies the request.
+	// Its error refuses the request, which uses no key up.
+	Key() (key string, content []byte, err error)
+}
+
 // Mutate declares an operation that is carried out once for each idempotency key. Its requests must
 // have one, unless the key is optional ([Operation.KeyOptional]). work does it, and answer gives
 // status and body from its result, nil for no body; a store passes the same result to
@@ -56,91 +62,60 @@ type Idempotency struct {
 // Two requests with a key are the same if method, path, If-Match and body are. A repeat has
 // the first answer; while the first attempt is running, it waits for [Idempotency.Wait] at most, and
 // is then refused with a [*idempotency.RunningError].
+//
+// An input that is [Keyed] has the key in place of the header, and says itself what is the same. The answer to an error
+// is then not kept, nor does an answer say that it was given before.
 func Mutate[I, R any](s *Server, op Operation, work func(context.Context, *I) (R, error),
 	answer func(context.Context, *I, R) (status int, body any)) {
 	if answer == nil {
 		answer = func(_ context.Context, _ *I, result R) (int, any) { return cmp.Or(op.Status, http.StatusOK), result }
+		if op.Form == nil {
+			var form R
+			op.Form = form
+		}
 	}
 	work = instead(work)
-	Register(s, s.once(op), func(ctx context.Context, input *I) (*mutated, error) {
-		request := requestFrom(ctx)
-		response, replayed, err := idempotency.Request{
-			Keys: s.config.Idempotency.Keys, Scope: request.caller.ID, Key: request.key, Content: request.content,
-			Wait: s.config.Idempotency.Wait, Now: s.config.Now, Claim: s.config.Idempotency.Claim, Log: s.config.Log,
-			Answer: answered(func(result R) (int, any) { return answer(ctx, input, result) }),
-			Refusal: func(err error) (idempotency.Response, bool) {
-				if !s.isFinal(err) {
-					return idempotency.Response{}, false
-				}
-				failure := s.Failure(ctx, err)
-				response, err := kept(failure.Status, failure.Body)
-				return response, err == nil
-			},
-		}.Do(ctx, func(ctx context.Context) (any, error) { return work(ctx, input) })
-		if errors.Is(err, idempotency.ErrOtherRequest) {
-			return nil, validate.Errorf(KeyHeader, validate.RuleConflict, "%s", idempotency.ErrOtherRequest)
-		}
-		if err != nil {
-			return nil, err
-		}
-		request.setHeaders(op.headersOf(response))
-		if replayed {
-			request.SetHeader(ReplayedHeader, "true")
-		}
-		output := &mutated{Status: response.Status, Body: response.Body}
-		if len(response.Body) > 0 {
-			output.ContentType = "application/json"
-		}
-		return output, nil
+	_, isKeyed := any(new(I)).(Keyed)
+	register(s, s.once(op, isKeyed), func(ctx context.Context, input *I) (idempotency.Response, error) {
+		keyed, _ := any(input).(Keyed)
+		return s.mutate(ctx, keyed, answered(func(result R) (int, any) { return answer(ctx, input, result) }),
+			func(ctx context.Context) (any, error) { return work(ctx, input) })
 	})
 }
 
-// ServeOnce is [Serve] for an operation that is carried out once for each idempotency key, where the
-// input has the key, and need not have one. key returns it, or "" for a request that is carried out
-// each time, and the content that identifies the request; its error refuses the request, which uses
-// no key up. work and answer are as in [Mutate]. The answer to an error is not kept.
-func ServeOnce[I, R, B any](s *Server, op Operation, key func(*I) (key string, content []byte, err error),
-	work func(context.Context, *I) (R, error), answer func(R) B) {
-	status := cmp.Or(op.Status, http.StatusOK)
-	op.Errors, op.ownWork = append(slices.Clone(op.Errors), &idempotency.RunningError{}), true
-	work = instead(work)
-	Serve(s, op, func(ctx context.Context, input *I) (body B, err error) {
-		request := idempotency.Request{
-			Keys: s.config.Idempotency.Keys, Scope: CallerFrom(ctx).ID, Wait: s.config.Idempotency.Wait,
-			Now: s.config.Now, Claim: s.config.Idempotency.Claim, Log: s.config.Log,
-			Answer: answered(func(result R) (int, any) { return status, answer(result) }),
-		}
-		if request.Key, request.Content, err = key(input); err != nil {
-			return body, err
-		}
-		if request.Key == "" {
-			result, err := work(ctx, input)
-			if err != nil {
-				return body, err
+// mutate carries a request of [Mutate] out, or returns the answer that it had before.
+func (s *Server) mutate(ctx context.Context, keyed Keyed, answer func(any) (idempotency.Response, error),
+	work func(context.Context) (any, error)) (idempotency.Response, error) {
+	request, config := requestFrom(ctx), s.config.Idempotency
+	attempt := idempotency.Request{Keys: config.Keys, Scope: request.caller.ID, Key: request.key,
+		Content: request.content, Wait: config.Wait, Now: s.config.Now, Claim: config.Claim, Log: s.config.Log,
+		Answer: answer, Refusal: func(err error) (idempotency.Response, bool) {
+			if !s.isFinal(err) {
+				return idempotency.Response{}, false
 			}
-			return answer(result), nil
+			failure := s.Failure(ctx, err)
+			response, err := kept(failure.Status, failure.Body)
+			return response, err == nil
+		}}
+	if keyed != nil {
+		var err error
+		if attempt.Key, attempt.Content, err = keyed.Key(); err != nil {
+			return idempotency.Response{}, err
 		}
-		// The call is counted while the key is claimed.
-		requestFrom(ctx).now()
-		response, _, err := request.Do(ctx, func(ctx context.Context) (any, error) { return work(ctx, input) })
-		if err != nil {
-			return body, err
-		}
-		if err := json.Unmarshal(response.Body, &body); err != nil {
-			return body, fmt.Errorf("reading the kept answer: %w", err)
-		}
-		return body, nil
-	})
-}
-
-// instead is the work, unless something stands in for it.
-func instead[I, R any](work func(context.Context, *I) (R, error)) func(context.Context, *I) (R, error) {
-	return func(ctx context.Context, input *I) (result R, err error) {
-		if done, err := standin.Work(ctx, &result); done {
-			return result, err
-		}
-		return work(ctx, input)
+		attempt.Refusal = nil
 	}
+	if attempt.Key != "" {
+		// The call is counted while the key is claimed.
+		request.now()
+	}
+	response, replayed, err := attempt.Do(ctx, work)
+	if keyed == nil && errors.Is(err, idempotency.ErrOtherRequest) {
+		err = validate.Errorf(KeyHeader, validate.RuleConflict, "%s", idempotency.ErrOtherRequest)
+	}
+	if keyed == nil && replayed {
+		request.SetHeader(ReplayedHeader, "true")
+	}
+	return response, err
 }
 
 // answered returns the function that makes the answer from the result of the work.
@@ -162,7 +137,8 @@ var parameter = regexp.MustCompile(`{\w+}`)
 func (op Operation) headersOf(response idempotency.Response) http.Header {
 	header := http.Header{}
 	var fields map[string]any
-	if response.Status >= http.StatusMultipleChoices || json.Unmarshal(response.Body, &fields) != nil {
+	if op.Headers["ETag"]+op.Location == "" || response.Status >= http.StatusMultipleChoices ||
+		json.Unmarshal(response.Body, &fields) != nil {
 		return header
 	}
 	if version, ok := fields["version"].(float64); ok && op.Headers["ETag"] != "" {
@@ -174,13 +150,6 @@ func (op Operation) headersOf(response idempotency.Response) http.Header {
 		}))
 	}
 	return header
-}
-
-// mutated is the answer of an operation of [Mutate].
-type mutated struct {
-	Status      int
-	ContentType string `header:"Content-Type" hidden:"true"`
-	Body        []byte
 }
 
 // kept is an answer in the bytes in which it is sent, and kept.
@@ -252,10 +221,13 @@ func readKey(header string) (string, error) {
 	return "", Unreadable(KeyHeader, validate.Constraint{}, wrong)
 }
 
-// once is an operation with the headers of its idempotency key.
-func (s *Server) once(op Operation) Operation {
+// once is an operation with the headers of its idempotency key, unless its input is [Keyed].
+func (s *Server) once(op Operation, isKeyed bool) Operation {
 	final := slices.Clone(op.Errors)
-	op.Errors, op.ownWork = append(slices.Clone(op.Errors), &idempotency.RunningError{}), true
+	op.Errors = append(slices.Clone(op.Errors), &idempotency.RunningError{})
+	if isKeyed {
+		return op
+	}
 	key := HeaderParameter(KeyHeader, !op.KeyOptional, maxKeyLength, s.config.Idempotency.Description,
 		"8e03978e-40d5-43dd-bc93-6894a57f9324")
 	key.Schema.Pattern = `^[ -~]*$`

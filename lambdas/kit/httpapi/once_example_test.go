@@ -50,7 +50,8 @@ var errTaken = problem.New(http.StatusConflict, "", "the name is taken")
 func ExampleMutate() {
 	server := httpapi.New(httpapi.Config{
 		Platform: schema.Platform{Name: "links", Title: "Links", Routes: []schema.Route{
-			{ID: "makeLink", Method: "POST", Path: "/links", Function: "links", Caller: schema.CallerUser, Summary: "Make a link"},
+			{ID: "makeLink", Method: "POST", Path: "/links", Function: "links", Caller: schema.CallerUser,
+				Summary: "Make a link"},
 		}},
 		Callers: map[schema.Caller]httpapi.Identity{
 			schema.CallerUser: httpapi.ByToken("token", "A token of the user.")},
@@ -60,7 +61,7 @@ func ExampleMutate() {
 	})
 	type input struct{ Body Link }
 	links := map[string]Link{}
-	httpapi.Mutate(server, httpapi.Operation{ID: "makeLink", Status: http.StatusCreated, Form: Link{},
+	httpapi.Mutate(server, httpapi.Operation{ID: "makeLink", Status: http.StatusCreated,
 		Errors: []error{errTaken},
 	}, func(_ context.Context, in *input) (Link, error) {
 		if _, taken := links[in.Body.Name]; taken {

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"net/http"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/internal/standin"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -25,16 +27,16 @@ type Operation struct {
 	Description string
 	// Status is the status of success. Zero: 200.
 	Status int
-	// Form is a value of the form of success, or [OneOf], unless the type of the output is that
-	// form.
+	// Form is a value of the form of success, or [OneOf]. Nil: it is that of the work's result, unless [Mutate] has a
+	// function that answers.
 	Form any
 	// OtherAnswers are the bodies of further successful answers, by status.
 	OtherAnswers map[int]any
-	// Headers describe the headers of success, by name. With ETag, [Serve] and [Mutate] send the entity tag of
-	// the answer's field version.
+	// Headers describe the headers of success, by name. With ETag, the answer has the entity tag of its field
+	// version.
 	Headers map[string]string
-	// Location is the path of what an operation of [Mutate] creates, such as "/tasks/{task_id}",
-	// with fields of the answer. It is the header Location of 201. Empty: none.
+	// Location is the path of what an operation creates, such as "/tasks/{task_id}", with fields of the answer. It is
+	// the header Location of 201. Empty: none.
 	Location string
 	// Parameters are the parameters that the type of the input lacks.
 	Parameters []*huma.Param
@@ -69,16 +71,6 @@ type Operation struct {
 	// [Mutate] sets both.
 	read     func(*Context) error
 	describe func(*huma.Operation)
-	// ownWork says that what is registered is no work of a service, but has it or needs none.
-	ownWork bool
-}
-
-// standIn does the work of the operation in its place, where a test asks for that (package standin).
-func (op Operation) standIn(ctx context.Context, result any) (done bool, err error) {
-	if op.ownWork {
-		return false, nil
-	}
-	return standin.Work(ctx, result)
 }
 
 // OneOf has a value of each form that an answer may have.
@@ -172,73 +164,71 @@ func (s *operations) form(value any) *huma.Schema {
 	}
 }
 
-// Register declares an operation and the function that serves it. It panics if the platform has no route with its ID,
-// because the API would pass no request on and the caller would be undefined.
-func Register[I, O any](s *Server, op Operation, serve func(context.Context, *I) (*O, error)) {
-	s.operation(op, func(all *operations) {
-		huma.Register(all.api, all.declare(op), func(ctx context.Context, input *I) (*O, error) {
-			if err := s.refused(ctx); err != nil {
-				return nil, err
-			}
-			var output *O
-			done, err := op.standIn(ctx, &output)
-			if !done {
-				output, err = serve(ctx, input)
-			}
-			if err != nil {
-				return nil, s.failure(ctx, err)
-			}
-			return output, nil
-		})
-	})
-}
-
-type bodyOutput[B any] struct{ Body B }
-
-// Serve is [Register] for an operation whose answer is a body alone. It does not call
-// Register: each generic layer has the whole form of the input in the names of the binary.
-func Serve[I, B any](s *Server, op Operation, serve func(context.Context, *I) (B, error)) {
-	s.operation(op, func(all *operations) {
-		huma.Register(all.api, all.declare(op), func(ctx context.Context, input *I) (*bodyOutput[B], error) {
-			if err := s.refused(ctx); err != nil {
-				return nil, err
-			}
-			var body B
-			done, err := op.standIn(ctx, &body)
-			if !done {
-				body, err = serve(ctx, input)
-			}
-			if err == nil && op.Headers["ETag"] != "" {
-				err = setHeadersOf(ctx, op, body)
-			}
-			if err != nil {
-				return nil, s.failure(ctx, err)
-			}
-			return &bodyOutput[B]{body}, nil
-		})
-	})
-}
-
-// setHeadersOf sets the headers that follow from a body.
-func setHeadersOf(ctx context.Context, op Operation, body any) error {
-	response, err := kept(http.StatusOK, body)
-	if err == nil {
-		requestFrom(ctx).setHeaders(op.headersOf(response))
+// Serve declares an operation. The result of work is the body of the answer, as JSON; nil is none. Serve panics if the
+// platform has no route with the operation's ID, because the API would pass no request on and the caller would be
+// undefined.
+func Serve[I, R any](s *Server, op Operation, work func(context.Context, *I) (R, error)) {
+	var form R
+	if op.Form == nil {
+		op.Form = form
 	}
-	return err
+	work = instead(work)
+	register(s, op, func(ctx context.Context, input *I) (idempotency.Response, error) {
+		result, err := work(ctx, input)
+		if err != nil {
+			return idempotency.Response{}, err
+		}
+		return kept(cmp.Or(op.Status, http.StatusOK), result)
+	})
+}
+
+// register declares an operation: huma reads its requests, and the server writes the answers of serve.
+func register[I any](s *Server, op Operation, serve func(context.Context, *I) (idempotency.Response, error)) {
+	s.operation(op, func(all *operations) {
+		huma.Register(all.api, all.declare(op), func(ctx context.Context, input *I) (*struct{}, error) {
+			s.serve(ctx, op, func() (idempotency.Response, error) { return serve(ctx, input) })
+			return nil, nil
+		})
+	})
+}
+
+// serve answers a request that huma has read.
+func (s *Server) serve(ctx context.Context, op Operation, serve func() (idempotency.Response, error)) {
+	request := requestFrom(ctx)
+	if problems := problemsFrom(ctx); len(problems) > 0 {
+		// A strict server has found undeclared or repeated input.
+		s.fail(request, &validate.Error{Problems: problems})
+		return
+	}
+	response, err := serve()
+	if err != nil {
+		s.fail(request, err)
+		return
+	}
+	request.setHeaders(op.headersOf(response))
+	request.write(response)
+}
+
+// instead is the work, unless something stands in for it (package standin).
+func instead[I, R any](work func(context.Context, *I) (R, error)) func(context.Context, *I) (R, error) {
+	return func(ctx context.Context, input *I) (result R, err error) {
+		if done, err := standin.Work(ctx, &result); done {
+			return result, err
+		}
+		return work(ctx, input)
+	}
+}
+
+// SetHeader sets a header of the answer to the request that the context belongs to. A repeat of a request of [Mutate]
+// is answered without it.
+func SetHeader(ctx context.Context, name, value string) {
+	if request := requestFrom(ctx); request != nil {
+		request.SetHeader(name, value)
+	}
 }
 
 // declare is the operation as huma has it.
 func (s *operations) declare(op Operation) huma.Operation {
 	route, _ := s.route(op.ID)
 	return s.huma(op, route)
-}
-
-// refused is the answer to a request in which a strict server found undeclared or repeated
-// input.
-func (s *Server) refused(ctx context.Context) error {
-	if problems := problemsFrom(ctx); len(problems) > 0 {
-		return s.failure(ctx, &validate.Error{Problems: problems})
-	}
-	return nil
 }

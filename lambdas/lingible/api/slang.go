@@ -27,7 +27,7 @@ const slugPattern = `[^\u0000-#%-*,-/:;?@[-\]_\u0060{}\u007f-\u00a1\u00a7\u00ab\
 
 func (s *server) registerSlang() {
 	httpapi.Mutate(s.Server, httpapi.Operation{ID: "submitTerm", Status: http.StatusCreated,
-		Form: lingible.Submission{}, KeyOptional: true,
+		KeyOptional: true,
 		Stricter: httpapi.Forms{"body.slang_term": hasSlug, "body.meaning": httpapi.NotBlank,
 			"body.example_usage": httpapi.NotBlank},
 		Description: "Stores a term that a premium user proposes for the lexicon, up to ten in 24 hours. It is " +

@@ -17,7 +17,7 @@ type TranslationPath struct {
 }
 
 func (s *server) registerTranslations() {
-	httpapi.Mutate(s.Server, httpapi.Operation{ID: "translate", Form: lingible.ChargedTranslation{},
+	httpapi.Mutate(s.Server, httpapi.Operation{ID: "translate",
 		KeyOptional: true,
 		Stricter:    httpapi.Forms{"body.text": httpapi.NotBlank},
 		Description: "Translates a text, charges the translation, and keeps it for 30 days for a premium user. A " +
@@ -35,19 +35,19 @@ func (s *server) registerTranslations() {
 		return s.api.Service.Translations(ctx, callerFrom(ctx), page.Limit, page.Cursor)
 	})
 
-	httpapi.Register(s.Server, httpapi.Operation{ID: "deleteTranslation", Status: http.StatusNoContent,
+	httpapi.Serve(s.Server, httpapi.Operation{ID: "deleteTranslation", Status: http.StatusNoContent,
 		Description: "Deletes a translation of the caller.",
 		Stricter:    httpapi.Forms{"path.id": httpapi.Format("uuid")},
 		Errors:      []error{lingible.ErrTranslationNotFound},
-	}, func(ctx context.Context, input *TranslationPath) (*struct{}, error) {
+	}, func(ctx context.Context, input *TranslationPath) (any, error) {
 		return nil, s.api.Service.DeleteTranslation(ctx, httpapi.CallerFrom(ctx).ID, input.ID)
 	})
 
-	httpapi.Register(s.Server, httpapi.Operation{ID: "deleteTranslations", Status: http.StatusNoContent,
+	httpapi.Serve(s.Server, httpapi.Operation{ID: "deleteTranslations", Status: http.StatusNoContent,
 		NoWorkTime: true,
 		Description: "Deletes all translations of the caller. If there are more than there is time for, the answer " +
 			"is 503, and a repeat goes on.",
-	}, func(ctx context.Context, _ *struct{}) (*struct{}, error) {
+	}, func(ctx context.Context, _ *struct{}) (any, error) {
 		return nil, s.api.Service.DeleteTranslations(ctx, httpapi.CallerFrom(ctx).ID)
 	})
 }

@@ -45,7 +45,7 @@ func (s *server) registerTasks() {
 	precisely := httpapi.Forms{
 		"path.task_id": httpapi.Format("uuid"), "body.title": httpapi.NotBlank, "body.due_date": httpapi.DayOrEmpty,
 	}
-	httpapi.Mutate(s.Server, httpapi.Operation{ID: "createTask", Status: http.StatusCreated, Form: todo.Task{},
+	httpapi.Mutate(s.Server, httpapi.Operation{ID: "createTask", Status: http.StatusCreated,
 		Location:    "/api/v1/tasks/{task_id}",
 		Headers:     map[string]string{"ETag": versioned["ETag"], "Location": created},
 		Description: "Creates a task.",
@@ -85,7 +85,7 @@ func (s *server) registerTasks() {
 	changeErrors := []error{todo.ErrTaskCompleted, todo.ErrUserNotFound, todo.ErrTaskNotFound,
 		&todo.VersionError{Current: 4}}
 	httpapi.Mutate(s.Server, httpapi.Operation{ID: "replaceTask",
-		Form: todo.Task{}, Headers: versioned, IfMatch: "the task",
+		Headers: versioned, IfMatch: "the task",
 		Description: "Replaces a task: a field that is left out is cleared, but for the status.",
 		Stricter:    precisely,
 		Errors:      changeErrors,
@@ -98,7 +98,7 @@ func (s *server) registerTasks() {
 	}, nil)
 
 	httpapi.Mutate(s.Server, httpapi.Operation{ID: "changeTask",
-		Form: todo.Task{}, Headers: versioned, IfMatch: "the task",
+		Headers: versioned, IfMatch: "the task",
 		Description: "Changes the fields that are given (RFC 7396): null clears one.",
 		Stricter:    precisely,
 		Errors:      changeErrors,

@@ -15,7 +15,7 @@ type userInput = httpapi.Input[UserBody]
 
 func (s *server) registerUsers() {
 	httpapi.Mutate(s.Server, httpapi.Operation{ID: "createUser", Status: http.StatusCreated,
-		Form: todo.User{}, Location: "/api/v1/users/me",
+		Location:    "/api/v1/users/me",
 		Headers:     map[string]string{"Location": created},
 		Description: "Makes the caller a user. Only users can have tasks.",
 		Stricter:    httpapi.Forms{"body.name": httpapi.NotBlank},
@@ -31,7 +31,7 @@ func (s *server) registerUsers() {
 		return s.service.GetUser(ctx, httpapi.CallerFrom(ctx).ID)
 	})
 
-	httpapi.Mutate(s.Server, httpapi.Operation{ID: "replaceUser", Form: todo.User{},
+	httpapi.Mutate(s.Server, httpapi.Operation{ID: "replaceUser",
 		Description: "Replaces name and email address.",
 		Errors:      []error{todo.ErrUserNotFound, todo.ErrEmailTaken},
 	}, func(ctx context.Context, input *userInput) (todo.User, error) {

@@ -12,7 +12,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -178,22 +177,12 @@ func Instead(handler http.Handler, work func(result any) error) http.Handler {
 	})
 }
 
-// fill makes result what a request is answered with: the example of the form of success. The body is a field of an
-// operation's output that has headers, too.
+// fill makes result what a request is answered with: the example of the form of success.
 func (d Document) fill(request *http.Request, result any) error {
 	operation, _ := d.operation(request)
-	into := reflect.ValueOf(result)
-	if output := into.Elem(); output.Kind() == reflect.Pointer {
-		output.Set(reflect.New(output.Type().Elem()))
-		body := output.Elem().FieldByName("Body")
-		if !body.IsValid() {
-			return nil
-		}
-		into = body.Addr()
-	}
 	for status, response := range operation.Responses {
 		if content, ok := response.Content["application/json"]; ok && strings.HasPrefix(status, "2") {
-			if err := json.Unmarshal([]byte(asJSON(d.example(content.Schema))), into.Interface()); err != nil {
+			if err := json.Unmarshal([]byte(asJSON(d.example(content.Schema))), result); err != nil {
 				return fmt.Errorf("make an answer: %w", err)
 			}
 		}

@@ -24,9 +24,6 @@ type (
 		Cursor string `query:"cursor"`
 		Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"20"`
 	}
-	followOutput struct {
-		Location string `header:"Location"`
-	}
 )
 
 func main() {
@@ -49,7 +46,7 @@ func main() {
 		})
 		user := func(ctx context.Context) string { return httpapi.CallerFrom(ctx).ID }
 		httpapi.Mutate(server, httpapi.Operation{ID: "createLink",
-			Status: http.StatusCreated, Form: links.Link{}, Errors: []error{links.ErrTaken}},
+			Status: http.StatusCreated, Errors: []error{links.ErrTaken}},
 			func(ctx context.Context, in *createInput) (links.Link, error) {
 				return service.Create(ctx, user(ctx), in.Body)
 			}, nil)
@@ -62,16 +59,17 @@ func main() {
 			func(ctx context.Context, in *codeInput) (links.Link, error) {
 				return service.Get(ctx, user(ctx), in.Code)
 			})
-		httpapi.Register(server, httpapi.Operation{ID: "deleteLink",
+		httpapi.Serve(server, httpapi.Operation{ID: "deleteLink",
 			Status: http.StatusNoContent, Errors: []error{links.ErrNotFound}},
-			func(ctx context.Context, in *codeInput) (*struct{}, error) {
+			func(ctx context.Context, in *codeInput) (any, error) {
 				return nil, service.Delete(ctx, user(ctx), in.Code)
 			})
-		httpapi.Register(server, httpapi.Operation{ID: "followLink",
+		httpapi.Serve(server, httpapi.Operation{ID: "followLink",
 			Status: http.StatusFound, Errors: []error{links.ErrNotFound}},
-			func(ctx context.Context, in *codeInput) (*followOutput, error) {
+			func(ctx context.Context, in *codeInput) (any, error) {
 				url, err := service.Follow(ctx, in.Code)
-				return &followOutput{url}, err
+				httpapi.SetHeader(ctx, "Location", url)
+				return nil, err
 			})
 		return server.Handler(), nil
 	})
