@@ -28,28 +28,27 @@ func lake() schema.Lake {
 		}, schema.ColumnsOf(User{})...),
 	}
 	columns := slices.DeleteFunc(task.ColumnsOf(table()), func(c schema.Column) bool { return c.Before })
-	events := append(schema.ChangeColumns(), columns...)
-	change, fields := names(schema.ChangeColumns()), names(columns)
-	events = append(events, schema.Column{
-		Name: "previous_status", Type: schema.ColumnText, Description: "Status before the change, if there was one",
-	})
-	progress := []schema.Column{
-		{Name: "completed_tasks", Type: schema.ColumnInteger, Description: "Completed"},
-		{Name: "overdue_tasks", Type: schema.ColumnInteger, Description: "Open and due before today (UTC)"},
-		{Name: "completion_rate", Type: schema.ColumnDecimal,
-			Description: "Completed of those not cancelled, 0 to 1; null without any"},
-		{Name: "average_hours_to_complete", Type: schema.ColumnDecimal,
-			Description: "From creation to completion; null when none is completed"},
-	}
 	return schema.Lake{
 		Name:     "todo",
 		Table:    "AppData",
 		Entities: []schema.Entity{task, user},
-		Views: []schema.View{
-			{
-				Name: "task_events", Columns: events,
-				Description: "Each change of a task once, with the status before it.",
-				SQL: `SELECT
+		Views:    append(taskViews(columns), metricViews()...),
+		Queries:  savedQueries(),
+	}
+}
+
+// taskViews are the changes of tasks, and the tasks as they are, in the columns of a task.
+func taskViews(columns []schema.Column) []schema.View {
+	change, fields := names(schema.ChangeColumns()), names(columns)
+	return []schema.View{
+		{
+			Name: "task_events",
+			Columns: slices.Concat(schema.ChangeColumns(), columns, []schema.Column{
+				{Name: "previous_status", Type: schema.ColumnText,
+					Description: "Status before the change, if there was one"},
+			}),
+			Description: "Each change of a task once, with the status before it.",
+			SQL: `SELECT
   ` + change + `,
   ` + fields + `,
   previous_status
@@ -62,11 +61,11 @@ FROM (
   FROM task_changes
 ) AS changes
 WHERE previous_number IS NULL OR previous_number <> sequence_number`,
-			},
-			{
-				Name: "tasks_current", Columns: columns,
-				Description: "Each task that exists, as its latest change left it.",
-				SQL: `SELECT
+		},
+		{
+			Name: "tasks_current", Columns: columns,
+			Description: "Each task that exists, as its latest change left it.",
+			SQL: `SELECT
   ` + fields + `
 FROM (
   SELECT
@@ -76,74 +75,110 @@ FROM (
   FROM task_changes
 ) AS changes
 WHERE recency = 1 AND event_name <> 'REMOVE'`,
-			},
-			{
-				Name: "user_metrics",
-				Columns: slices.Concat([]schema.Column{
-					{Name: "user_id", Type: schema.ColumnText, Description: "The user's id"},
-					{Name: "tasks", Type: schema.ColumnInteger, Description: "Tasks that exist"},
-					{Name: "open_tasks", Type: schema.ColumnInteger, Description: "Pending or in progress"},
-				}, progress, []schema.Column{
-					{Name: "last_change", Type: schema.ColumnTimestamp, Description: "Last change of a task"},
-				}),
-				Description: "Each user with tasks.",
-				SQL: `SELECT
-  user_id,
-  count(*) AS tasks,
-  count(CASE WHEN status IN ('pending', 'in_progress') THEN 1 END) AS open_tasks,
-` + progressSQL + `,
-  max(updated_at) AS last_change
-FROM tasks_current
-GROUP BY user_id`,
-			},
-			{
-				Name: "category_trends",
-				Columns: []schema.Column{
-					{Name: "day", Type: schema.ColumnDate, Description: "Day (UTC) of the changes"},
-					{Name: "category", Type: schema.ColumnText, Description: "Category at the change; null for none"},
-					{Name: "created_tasks", Type: schema.ColumnInteger, Description: "Tasks created"},
-					{Name: "completed_tasks", Type: schema.ColumnInteger, Description: "Tasks completed"},
-					{Name: "deleted_tasks", Type: schema.ColumnInteger, Description: "Tasks deleted"},
-				},
-				Description: "Each day and category with changes.",
-				SQL: `SELECT
-  CAST(event_time AS date) AS day,
-  category,
-  count(CASE WHEN event_name = 'INSERT' THEN 1 END) AS created_tasks,
-  count(CASE WHEN event_name <> 'REMOVE' AND status = 'completed' AND coalesce(previous_status, '') <> 'completed' THEN 1 END) AS completed_tasks,
-  count(CASE WHEN event_name = 'REMOVE' THEN 1 END) AS deleted_tasks
-FROM task_events
-GROUP BY CAST(event_time AS date), category`,
-			},
-			{
-				Name: "kpis",
-				Columns: append([]schema.Column{
-					{Name: "users", Type: schema.ColumnInteger, Description: "Users that exist"},
-					{Name: "tasks", Type: schema.ColumnInteger, Description: "Tasks that exist"},
-				}, progress...),
-				Description: "One row: the platform in figures.",
-				SQL: `SELECT
-  (SELECT count(*) FROM (
-    SELECT event_name, row_number() OVER (PARTITION BY user_id ORDER BY sequence_number DESC) AS recency FROM user_changes
-  ) AS changes WHERE recency = 1 AND event_name <> 'REMOVE') AS users,
-  count(*) AS tasks,
-` + progressSQL + `
-FROM tasks_current`,
-			},
 		},
-		Queries: []schema.SavedQuery{
-			{Name: "Overdue tasks", Description: "Open tasks that were due before today, longest overdue first. " +
-				"Reads all days",
-				SQL: "SELECT user_id, task_id, title, due_date FROM tasks_current\nWHERE status IN ('pending', " +
-					"'in_progress') AND due_date < current_date\nORDER BY due_date, user_id, task_id\nLIMIT 100"},
-			{Name: "Most active users", Description: "Users by tasks completed. Reads all days",
-				SQL: "SELECT user_id, completed_tasks, completion_rate FROM user_metrics\nORDER BY completed_tasks " +
-					"DESC, user_id\nLIMIT 20"},
-			// As category_trends, which has to read all days to know each task's former status:
-			// a change completes its task if it was made on the day of the completion.
-			{Name: "Category trends of the last 30 days",
-				Description: "What was created, completed and deleted by day and category. Reads 30 days",
-				SQL: `SELECT
+	}
+}
+
+// names lists columns as SQL does.
+func names(columns []schema.Column) string {
+	var all []string
+	for _, column := range columns {
+		all = append(all, column.Name)
+	}
+	return strings.Join(all, ", ")
+}
+
+// metric is a column of a view, and the SQL that gives it.
+type metric struct {
+	name        string
+	kind        schema.ColumnType
+	description string
+	sql         string
+}
+
+// metricViews are views in figures.
+func metricViews() []schema.View {
+	const integer = schema.ColumnInteger
+	return []schema.View{
+		metricView("user_metrics", "Each user with tasks.", slices.Concat([]metric{
+			{"user_id", schema.ColumnText, "The user's id", "user_id"},
+			{"tasks", integer, "Tasks that exist", "count(*)"},
+			{"open_tasks", integer, "Pending or in progress", countIf(isOpen)},
+		}, progress(), []metric{
+			{"last_change", schema.ColumnTimestamp, "Last change of a task", "max(updated_at)"},
+		}), "FROM tasks_current\nGROUP BY user_id"),
+
+		metricView("category_trends", "Each day and category with changes.", []metric{
+			{"day", schema.ColumnDate, "Day (UTC) of the changes", "CAST(event_time AS date)"},
+			{"category", schema.ColumnText, "Category at the change; null for none", "category"},
+			{"created_tasks", integer, "Tasks created", countIf("event_name = 'INSERT'")},
+			{"completed_tasks", integer, "Tasks completed", countIf("event_name <> 'REMOVE' AND " + isCompleted +
+				" AND coalesce(previous_status, '') <> 'completed'")},
+			{"deleted_tasks", integer, "Tasks deleted", countIf("event_name = 'REMOVE'")},
+		}, "FROM task_events\nGROUP BY CAST(event_time AS date), category"),
+
+		metricView("kpis", "One row: the platform in figures.", append([]metric{
+			{"users", integer, "Users that exist", `(SELECT count(*) FROM (
+    SELECT event_name, row_number() OVER (PARTITION BY user_id ORDER BY sequence_number DESC) AS recency FROM user_changes
+  ) AS changes WHERE recency = 1 AND event_name <> 'REMOVE')`},
+			{"tasks", integer, "Tasks that exist", "count(*)"},
+		}, progress()...), "FROM tasks_current"),
+	}
+}
+
+// progress says how far tasks are.
+func progress() []metric {
+	return []metric{
+		{"completed_tasks", schema.ColumnInteger, "Completed", countIf(isCompleted)},
+		{"overdue_tasks", schema.ColumnInteger, "Open and due before today (UTC)",
+			countIf(isOpen + " AND due_date < current_date")},
+		{"completion_rate", schema.ColumnDecimal, "Completed of those not cancelled, 0 to 1; null without any",
+			"CAST(" + countIf(isCompleted) + " AS double) / nullif(" + countIf("status <> 'cancelled'") + ", 0)"},
+		{"average_hours_to_complete", schema.ColumnDecimal, "From creation to completion; null when none is completed",
+			"avg(CAST(date_diff('second', created_at, completed_at) AS double)) / 3600"},
+	}
+}
+
+// Conditions of SQL on a task.
+const (
+	isOpen      = "status IN ('pending', 'in_progress')"
+	isCompleted = "status = 'completed'"
+)
+
+func countIf(condition string) string { return "count(CASE WHEN " + condition + " THEN 1 END)" }
+
+// metricView is the view with these columns. source is its SQL from FROM on.
+func metricView(name, description string, metrics []metric, source string) schema.View {
+	view := schema.View{Name: name, Description: description}
+	var terms []string
+	for _, m := range metrics {
+		view.Columns = append(view.Columns, schema.Column{Name: m.name, Type: m.kind, Description: m.description})
+		if m.sql != m.name {
+			m.sql += " AS " + m.name
+		}
+		terms = append(terms, "  "+m.sql)
+	}
+	view.SQL = "SELECT\n" + strings.Join(terms, ",\n") + "\n" + source
+	return view
+}
+
+func savedQueries() []schema.SavedQuery {
+	return []schema.SavedQuery{
+		{Name: "Overdue tasks",
+			Description: "Open tasks that were due before today, longest overdue first. Reads all days",
+			SQL: `SELECT user_id, task_id, title, due_date FROM tasks_current
+WHERE ` + isOpen + ` AND due_date < current_date
+ORDER BY due_date, user_id, task_id
+LIMIT 100`},
+		{Name: "Most active users", Description: "Users by tasks completed. Reads all days",
+			SQL: `SELECT user_id, completed_tasks, completion_rate FROM user_metrics
+ORDER BY completed_tasks DESC, user_id
+LIMIT 20`},
+		// As category_trends, which has to read all days to know each task's former status:
+		// a change completes its task if it was made on the day of the completion.
+		{Name: "Category trends of the last 30 days",
+			Description: "What was created, completed and deleted by day and category. Reads 30 days",
+			SQL: `SELECT
   event_date AS day,
   category,
   count(DISTINCT CASE WHEN event_name = 'INSERT' THEN task_id END) AS created_tasks,
@@ -153,26 +188,11 @@ FROM task_changes
 WHERE event_date >= current_date - INTERVAL '30' DAY
 GROUP BY event_date, category
 ORDER BY day, category`},
-			{Name: "Status changes of a day", Description: "How tasks moved from status to status today. Reads one day",
-				SQL: "SELECT status_before AS previous_status, status, count(DISTINCT event_id) AS changes FROM " +
-					"task_changes\nWHERE event_date = current_date AND event_name <> 'REMOVE'\nGROUP BY " +
-					"status_before, status\nORDER BY changes DESC, status"},
-			{Name: "Key figures", Description: "The platform in figures. Reads all days", SQL: "SELECT * FROM kpis"},
-		},
+		{Name: "Status changes of a day", Description: "How tasks moved from status to status today. Reads one day",
+			SQL: `SELECT status_before AS previous_status, status, count(DISTINCT event_id) AS changes FROM task_changes
+WHERE event_date = current_date AND event_name <> 'REMOVE'
+GROUP BY status_before, status
+ORDER BY changes DESC, status`},
+		{Name: "Key figures", Description: "The platform in figures. Reads all days", SQL: "SELECT * FROM kpis"},
 	}
-}
-
-// progressSQL says how far tasks are, in figures.
-const progressSQL = `  count(CASE WHEN status = 'completed' THEN 1 END) AS completed_tasks,
-  count(CASE WHEN status IN ('pending', 'in_progress') AND due_date < current_date THEN 1 END) AS overdue_tasks,
-  CAST(count(CASE WHEN status = 'completed' THEN 1 END) AS double) / nullif(count(CASE WHEN status <> 'cancelled' THEN 1 END), 0) AS completion_rate,
-  avg(CAST(date_diff('second', created_at, completed_at) AS double)) / 3600 AS average_hours_to_complete`
-
-// names lists columns as SQL does.
-func names(columns []schema.Column) string {
-	var all []string
-	for _, column := range columns {
-		all = append(all, column.Name)
-	}
-	return strings.Join(all, ", ")
 }
