@@ -1,7 +1,6 @@
 package platform
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -94,6 +93,7 @@ func Declare(of Construct, scope constructs.Construct, id string, described sche
 		props.Refuse(fmt.Errorf("%s %s: %T: got a nil *platform.Platform, allowed is a platform.Platform: embed the "+
 			"struct itself", described.Name, id, of))
 	}
+	described = d.Publishing(described)
 	joined := described.Join(d.Own.Own)
 	if err := joined.Validate(); err != nil {
 		props.Refuse(fmt.Errorf("%s: %w", described.Name, err))
@@ -112,6 +112,7 @@ func Declare(of Construct, scope constructs.Construct, id string, described sche
 	p.addSecrets(d.Secrets)
 	p.addBuckets()
 	p.addQueues()
+	p.addEventBus()
 	for _, f := range described.Functions {
 		p.addFunction(f.ConstructID(), f, d.Environment[f.Name])
 	}
@@ -221,19 +222,29 @@ func (p *Platform) addUsers(own UserProps) {
 	})
 }
 
+// streamName is the name of a mapping among the platform's.
+func streamName(f schema.Function, read schema.OnStream) string {
+	if _, several := f.Trigger.(schema.OnStreams); several {
+		return f.Name + "." + read.Table
+	}
+	return f.Name
+}
+
 // addTrigger declares what invokes the function, beside routes and sign-ups.
 func (p *Platform) addTrigger(f schema.Function) {
 	switch trigger := f.Trigger.(type) {
-	case schema.OnStream:
-		trigger = trigger.WithDefaults(f)
-		queue := deadletter.NewQueue(p.construct, trigger.Failures.ID, deadletter.Props{Key: p.props.Key})
-		if after, ok := p.Schema.Function(trigger.After); ok {
-			trigger.BatchWindow += p.props.sizes().Timeout(after.Name, cmp.Or(after.Timeout, gofunction.DefaultTimeout))
-		}
+	case schema.OnStream, schema.OnStreams:
+		_, failures, _ := f.Failures()
+		queue := deadletter.NewQueue(p.construct, failures.ID, deadletter.Props{Key: p.props.Key})
 		p.DeadLetters[f.Name] = queue
-		p.Streams[f.Name] = stream.New(p.construct, trigger.ID, stream.Props{
-			Table: p.Database.Table(trigger.Table), Function: p.Functions[f.Name], OnFailure: queue, On: trigger,
-		})
+		for _, read := range f.Streams() {
+			if after, ok := p.Schema.Function(read.After); ok {
+				read.BatchWindow += p.timeout(after)
+			}
+			p.Streams[streamName(f, read)] = stream.New(p.construct, read.ID, stream.Props{
+				Table: p.Database.Table(read.Table), Function: p.Functions[f.Name], OnFailure: queue, On: read,
+			})
+		}
 	case schema.OnSchedule:
 		trigger = trigger.WithDefaults(f)
 		p.Schedules[f.Name] = schedule.New(p.construct, trigger.ID, schedule.Props{

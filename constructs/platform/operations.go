@@ -54,12 +54,12 @@ func (p *Platform) operate(serverErrorAlarm string) {
 		p.watchFunctions()
 		p.watchTables()
 		for _, f := range p.Schema.Functions {
+			for _, read := range f.Streams() {
+				p.watchStream(read.ID, p.Streams[streamName(f, read)], read.Changes, "the "+f.Name)
+			}
 			switch trigger := f.Trigger.(type) {
 			case schema.OnSchedule:
 				p.watchSchedule(f.ConstructID(), p.Schedules[f.Name])
-			case schema.OnStream:
-				trigger = trigger.WithDefaults(f)
-				p.watchStream(trigger.ID, p.Streams[f.Name], trigger.Changes, "the "+f.Name)
 			case schema.OnQueue:
 				p.watchQueue(trigger.WithDefaults(f), f.Name)
 			}
@@ -340,9 +340,9 @@ func (p *Platform) show() awscloudwatch.Dashboard {
 			dashboard.Table{Table: t, Operations: p.Schema.Database.Operations(t.Schema.Name)})
 	}
 	for _, f := range p.Schema.Functions {
-		if trigger, ok := f.Trigger.(schema.OnStream); ok {
+		for _, read := range f.Streams() {
 			contents.Streams = append(contents.Streams,
-				dashboard.Stream{Name: trigger.WithDefaults(f).ID, Mapping: p.Streams[f.Name]})
+				dashboard.Stream{Name: read.ID, Mapping: p.Streams[streamName(f, read)]})
 		}
 	}
 	for _, f := range p.Schema.Functions {

@@ -27,6 +27,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
@@ -38,6 +39,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/constructs/bucket"
 	"github.com/onesynth-cdk/onesynth/constructs/deadletter"
+	"github.com/onesynth-cdk/onesynth/constructs/eventbus"
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/constructs/httpapi"
 	"github.com/onesynth-cdk/onesynth/constructs/identity"
@@ -102,8 +104,10 @@ type Platform struct {
 	// schema has no such callers, or if others issue the tokens.
 	Users  *identity.Users
 	Agents *identity.Machines
-	// Streams, by the name of the function that handles the changes, and Schedules, by
-	// the name of the function that runs.
+	// Events is the bus on which it publishes what happened. It is nil unless Props.Events is set.
+	Events *eventbus.Bus
+	// Streams, by the name of the function that handles the changes, with the table's after a dot where it handles
+	// those of several tables, and Schedules, by the name of the function that runs.
 	Streams   map[string]*stream.Mapping
 	Schedules map[string]*schedule.Schedule
 	// Queues are the queues of the functions that handle messages, by the name of the function.
@@ -138,7 +142,7 @@ type Platform struct {
 func (p *Platform) addFunction(id string, declared schema.Function, variables map[string]string) {
 	name := declared.Name
 	environment := map[string]string{}
-	if len(declared.AccessPatterns) > 0 {
+	if len(declared.AccessPatterns) > 0 || name == schema.EventPublisher {
 		environment = p.Database.Environment()
 	}
 	for _, secret := range declared.Secrets {
@@ -191,6 +195,9 @@ func (p *Platform) addFunction(id string, declared schema.Function, variables ma
 	}
 	if declared.CallsModel {
 		p.model.Allow(f)
+	}
+	if p.Events != nil && name == schema.EventPublisher {
+		p.Events.AllowPut(f)
 	}
 	p.tell(f, declared)
 	p.declared = append(p.declared, function{id: id, name: name, function: f})
@@ -262,15 +269,23 @@ func (p *Platform) addQueues() {
 			continue
 		}
 		trigger = trigger.WithDefaults(f)
+		if after, ok := p.Schema.Function(trigger.After); ok {
+			trigger.Delay += p.timeout(after)
+		}
 		p.DeadLetters[f.Name] = deadletter.NewQueue(p.construct, trigger.Failures.ID,
 			deadletter.Props{Key: p.props.Key})
 		p.Queues[f.Name] = queue.New(p.construct, trigger.ID, queue.Props{
 			OnFailure: p.DeadLetters[f.Name],
-			Timeout:   p.props.sizes().Timeout(f.Name, cmp.Or(f.Timeout, gofunction.DefaultTimeout)),
+			Timeout:   p.timeout(f),
 			On:        trigger,
 			Key:       p.props.Key,
 		})
 	}
+}
+
+// timeout is when an invocation of a function ends.
+func (p *Platform) timeout(f schema.Function) time.Duration {
+	return p.props.sizes().Timeout(f.Name, cmp.Or(f.Timeout, gofunction.DefaultTimeout))
 }
 
 // allowRead lets a function read a secret, with the key that encrypts it if that
@@ -378,6 +393,9 @@ func (p *Platform) addOutputs(scope constructs.Construct, id string) {
 	}
 	for _, b := range p.Schema.Buckets {
 		o.Add(b.Name+"BucketName", "Bucket of "+b.Description, p.Buckets[b.Name].Resource.BucketName())
+	}
+	if p.Events != nil {
+		o.Add("EventBusName", "Name of the bus of events", p.Events.Resource.EventBusName())
 	}
 	for _, q := range p.queues() {
 		o.Add(strings.TrimSuffix(q.id, "s")+"QueueUrl", "Address of the queue of "+q.holds, q.queue.QueueUrl())

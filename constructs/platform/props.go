@@ -46,6 +46,10 @@ type Props struct {
 	// Default: none.
 	Own Own
 
+	// Events publishes what happened to a bus of Amazon EventBridge, from the streams of the tables: docs/EVENTS.md has
+	// the events. Turned on, it begins with the changes of the last 24 hours. Default: off.
+	Events bool
+
 	// Prefix begins the physical names of the tables: "aah" gives "aah-questions". It also
 	// names the catalog and the workgroup of a lake. An account and region takes each
 	// once, also after tables have outlived their stack: pass those as Tables.Existing, or
@@ -172,6 +176,14 @@ type Props struct {
 	Build *gofunction.Build `json:"-"`
 }
 
+// Publishing returns the platform with the publisher of its events, if Events is set.
+func (p Props) Publishing(described schema.Platform) schema.Platform {
+	if p.Events {
+		return described.Publishing()
+	}
+	return described
+}
+
 func (p Props) jwt() httpapi.JWT { return httpapi.JWT{Issuer: p.JWTIssuer, Audience: p.JWTAudience} }
 
 func (p Props) domain() httpapi.Domain {
@@ -199,6 +211,10 @@ func (p Props) sizes() gofunction.Sizes {
 // too. path leads to the props as an importer writes it: "Props" for a platform that embeds them.
 // The region is the stack's, or "" while it is not known.
 func (p Props) Check(f *finding.List, path, region string, described schema.Platform, others ...string) {
+	if p.Events && len(described.Events) == 0 {
+		f.Add(path+".Events", true, "false: the platform has no events", "declare Events in its schema, or leave it out")
+	}
+	described = p.Publishing(described)
 	var functions []string
 	for _, folder := range Handlers(described, "", others...).Packages {
 		functions = append(functions, folder[strings.LastIndexByte(folder, '/')+1:])

@@ -31,7 +31,7 @@ type Todo struct {
 	// CursorSecret is the generated key that signs the cursors of lists. With
 	// another key, cursors that were handed out are refused.
 	CursorSecret awssecretsmanager.ISecret
-	// Erasure hands deletions to the eraser. DeadLetters receives the places in the stream of the
+	// Erasure hands deletions to the eraser; it is nil with Props.Events. DeadLetters receives the places in the stream of the
 	// deletions that the eraser could not finish.
 	Erasure     *stream.Mapping
 	DeadLetters awssqs.Queue
@@ -47,7 +47,8 @@ func Handlers(architecture gofunction.Architecture) gofunction.Source {
 // error of [Props.Validate], or of [gofunction.Build.Wait], before it declares
 // anything.
 func New(scope constructs.Construct, id string, p Props) *Todo {
-	p.Build = platform.Ready(scope, "todo", id, p.validate, p.Build, Handlers(p.Architecture))
+	p.Build = platform.Ready(scope, "todo", id, p.validate, p.Build,
+		platform.Handlers(p.Publishing(todo.Platform()), p.Architecture, lake.Packages()...))
 	p = p.withDefaults()
 	t := &Todo{}
 	platform.Declare(t, scope, id, todo.Platform(),

@@ -7,5 +7,6 @@ package todo
 // it looks for under every build tag.
 import (
 	_ "github.com/onesynth-cdk/onesynth/lambdas/todo/eraser"
+	_ "github.com/onesynth-cdk/onesynth/lambdas/todo/eventpublisher"
 	_ "github.com/onesynth-cdk/onesynth/lambdas/todo/todoapi"
 )

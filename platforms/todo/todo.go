@@ -78,6 +78,7 @@ func Platform() schema.Platform {
 		},
 		Routes: routes(),
 		Lakes:  []schema.Lake{lake()},
+		Events: Events(),
 	}
 }
 

@@ -35,10 +35,13 @@ const (
 	sendTime = 800 * time.Millisecond
 	// mostRemembered bounds the memory for records that have failed and were then handled by another process.
 	mostRemembered = 10_000
+	// passedAgain is how long a change from a queue waits after an attempt that did not finish it.
+	passedAgain = 10 * time.Second
 )
 
 // Event is a batch of a stream's records, as Lambda delivers it. They are read one by one, so that one that cannot be
-// read does not stop the others.
+// read does not stop the others. Records may also be messages of a queue, by which another function passes records on:
+// a record is then the body of a message.
 type Event struct {
 	Records []json.RawMessage `json:"Records"`
 	// Again says that the records come from the queue of failures, by hand. If one fails, the invocation does, and
@@ -49,6 +52,7 @@ type Event struct {
 // Changes are the changes of the records that can be read.
 func (e Event) Changes() (changes []events.DynamoDBStreamRecord) {
 	for _, raw := range e.Records {
+		raw, _ := passed(raw)
 		if record, err := read(raw); err == nil {
 			changes = append(changes, record.Change)
 		}
@@ -71,6 +75,9 @@ type Batch struct {
 	// Parallel handles all records at once. Otherwise one follows the other, each in at most half of the time that is
 	// left.
 	Parallel bool
+	// Defer makes a received message come again after that time; the method of a queue of package queue does. Records
+	// that are messages of a queue need it. Nil: they come again when the queue shows them.
+	Defer func(ctx context.Context, receipt string, wait time.Duration) error
 	// Log gets a line for each record that failed. Nil: [slog.Default].
 	Log *slog.Logger
 	// Now is the clock. Nil: [time.Now].
@@ -88,12 +95,14 @@ type Batch struct {
 // error is that of an event with Again.
 func (b *Batch) Each(ctx context.Context, event Event, handle Handler) (response events.DynamoDBEventResponse,
 	_ error) {
-	sequences, failed := make([]string, len(event.Records)), make([]error, len(event.Records))
+	names, failed := make([]string, len(event.Records)), make([]error, len(event.Records))
+	messages := make([]message, len(event.Records))
 	var all sync.WaitGroup
 	waits := map[string]bool{} // by item
 	for i, raw := range event.Records {
+		raw, messages[i] = passed(raw)
 		failure, item := failureOf(raw)
-		sequences[i] = failure.SequenceNumber
+		names[i] = cmp.Or(messages[i].ID, failure.SequenceNumber)
 		if b.Parallel {
 			all.Go(func() { failed[i] = b.one(ctx, raw, failure, event.Again, handle) })
 			continue
@@ -114,10 +123,41 @@ func (b *Batch) Each(ctx context.Context, event Event, handle Handler) (response
 	for i, err := range failed {
 		if err != nil {
 			response.BatchItemFailures = append(response.BatchItemFailures,
-				events.DynamoDBBatchItemFailure{ItemIdentifier: sequences[i]})
+				events.DynamoDBBatchItemFailure{ItemIdentifier: names[i]})
+			b.putOff(ctx, messages[i])
 		}
 	}
 	return response, nil
+}
+
+// message is what a message of a queue says beside the record in it; the zero value is no message.
+type message struct {
+	Source  string `json:"eventSource"`
+	ID      string `json:"messageId"`
+	Receipt string `json:"receiptHandle"`
+	Body    string `json:"body"`
+}
+
+// passed is the record in a message of a queue, or else the record itself.
+func passed(raw json.RawMessage) (json.RawMessage, message) {
+	var m message
+	if json.Unmarshal(raw, &m) != nil || m.Source != "aws:sqs" {
+		return raw, message{}
+	}
+	return json.RawMessage(m.Body), m
+}
+
+// putOff makes a message come again soon; a queue hides it for longer.
+func (b *Batch) putOff(ctx context.Context, m message) {
+	if b.Defer == nil || m.ID == "" {
+		return
+	}
+	ctx, cancel := retry.ToRelease(ctx, time.Now().Add(sendTime))
+	defer cancel()
+	if err := b.Defer(ctx, m.Receipt, passedAgain); err != nil {
+		cmp.Or(b.Log, slog.Default()).WarnContext(ctx, "a message comes again later than it could", "message_id", m.ID,
+			"error", err.Error())
+	}
 }
 
 // share returns a context with half of the time that is left, unless the record is the last: one that hangs, or that

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"strings"
 
 	"github.com/aws/aws-lambda-go/events"
 
@@ -23,7 +22,7 @@ type function struct {
 func (f *function) handle(ctx context.Context, event stream.Event) (events.DynamoDBEventResponse, error) {
 	erased, failed := 0, 0
 	response, err := f.batch.Each(ctx, event, func(ctx context.Context, change events.DynamoDBStreamRecord) error {
-		deletion, ok := deletionOf(change)
+		deletion, ok := service.DeletionOf(change)
 		if !ok {
 			return nil
 		}
@@ -40,11 +39,4 @@ func (f *function) handle(ctx context.Context, event stream.Event) (events.Dynam
 	})
 	f.metrics.Emit(ctx, kit.Count("UsersErased", erased), kit.Count("EraserFailures", failed))
 	return response, err
-}
-
-// deletionOf is the deletion in a change of a user's counts, if there is one.
-func deletionOf(change events.DynamoDBStreamRecord) (service.Deletion, bool) {
-	user, ok := strings.CutPrefix(stream.Text(change.Keys, "PK"), "COUNTS#")
-	id := stream.Text(change.NewImage, "deletion")
-	return service.Deletion{User: user, ID: id}, ok && id != ""
 }

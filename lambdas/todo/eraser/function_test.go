@@ -158,6 +158,23 @@ func TestErasesWhatIsBeingDeleted(t *testing.T) {
 	}
 }
 
+// Where events are published, their publisher passes deletions on by a queue. They are erased as those of the stream.
+func TestErasesWhatIsPassedOn(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, nil)
+	message, err := json.Marshal(map[string]string{"eventSource": "aws:sqs", "messageId": "m", "receiptHandle": "r",
+		"body": deletionRecord("1", s.begin(t, "ada"))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if failed := s.handle(t, hurried{t.Context()}, string(message)); len(failed) != 1 || failed[0] != "m" {
+		t.Errorf("without time, failed are %v", failed)
+	}
+	if failed := s.handle(t, t.Context(), string(message)); failed != nil || s.items(t) != 0 {
+		t.Errorf("failed are %v; %d items are left", failed, s.items(t))
+	}
+}
+
 // The eraser ignores records without a deletion, with any content.
 func TestPassesOverOtherRecords(t *testing.T) {
 	t.Parallel()

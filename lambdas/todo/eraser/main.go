@@ -1,6 +1,6 @@
 // Command eraser is the Lambda function that finishes deletions of users whose
-// request died or ran out of time. From the table's stream it gets the counts of
-// users who are being deleted.
+// request died or ran out of time. From the table's stream, or from the publisher of
+// events, it gets the counts of users who are being deleted.
 package main
 
 import (
@@ -14,6 +14,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream"
 	service "github.com/onesynth-cdk/onesynth/lambdas/todo"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
+	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 func main() {
@@ -28,8 +29,11 @@ func main() {
 		if err != nil {
 			return nil, err
 		}
+		// Where events are published, the publisher passes deletions on by a queue.
+		passed := queue.New(environment.AWS, environment.Getenv(schema.PassedQueueVariable("eraser")))
 		f := &function{
-			erase: (&service.Service{DB: db}).Erase, batch: &stream.Batch{Failures: failures, Log: environment.Log},
+			erase:   (&service.Service{DB: db}).Erase,
+			batch:   &stream.Batch{Failures: failures, Log: environment.Log, Defer: passed.Defer},
 			metrics: environment.Metrics,
 		}
 		return f.handle, nil

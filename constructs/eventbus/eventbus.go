@@ -1,0 +1,175 @@
+// Package eventbus declares a bus of Amazon EventBridge, and rules that hand its events to functions and queues. What no
+// target took ends in a queue of failures.
+package eventbus
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsevents"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
+	"github.com/aws/constructs-go/constructs/v10"
+	"github.com/aws/jsii-runtime-go"
+
+	"github.com/onesynth-cdk/onesynth/constructs/deadletter"
+	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
+	"github.com/onesynth-cdk/onesynth/constructs/key"
+	"github.com/onesynth-cdk/onesynth/constructs/props"
+	"github.com/onesynth-cdk/onesynth/finding"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// A function that fails is tried again for as long as AWS Lambda keeps an event ("How Lambda handles errors and retries
+// with asynchronous invocation").
+const (
+	longest = 6 * time.Hour
+	retries = 2
+	// mostPattern is how long a pattern may be ("Amazon EventBridge quotas").
+	mostPattern = 4096
+)
+
+// Props describe a bus. The zero value is right.
+type Props struct {
+	// Description is shown in the AWS console. Default: none.
+	Description string
+	// Key is a customer managed key of AWS KMS that encrypts the queues of failures of the rules. The bus itself keeps
+	// events for the time of their delivery, with a key of AWS. Default: a key of Amazon SQS.
+	Key awskms.IKey
+}
+
+// Bus is a bus of events.
+type Bus struct {
+	constructs.Construct
+	// Resource is the bus.
+	Resource awsevents.EventBus
+
+	key awskms.IKey
+}
+
+// New declares a bus.
+func New(scope constructs.Construct, id string, p Props) *Bus {
+	b := &Bus{key: p.Key}
+	constructs.NewConstruct_Override(b, scope, &id)
+	described := &awsevents.EventBusProps{}
+	if p.Description != "" {
+		described.Description = &p.Description
+	}
+	b.Resource = awsevents.NewEventBus(b, jsii.String("Resource"), described)
+	return b
+}
+
+// AllowPut lets a function put events on the bus, and tells it the bus's name.
+func (b *Bus) AllowPut(f *gofunction.Function) {
+	f.Allow([]string{"events:PutEvents"}, *b.Resource.EventBusArn())
+	f.AddEnvironment(map[string]string{schema.EventBusVariable: *b.Resource.EventBusName()})
+}
+
+// Target is what receives events: a function or a queue.
+type Target struct {
+	// Function gets each event as an event of Amazon EventBridge. One that it fails to handle three times, or that
+	// could not be handed over within a day, is in the queue of failures.
+	Function *gofunction.Function
+	// Queue gets each event as a message.
+	Queue awssqs.IQueue
+	// Detail is a pattern of the event's detail that narrows what the target gets, such as
+	// {"priority": []any{"high"}} ("Creating Amazon EventBridge event patterns"). Default: each event of the name.
+	Detail map[string]any
+	// ID is the construct id of the rule. Default: "On" and the name of the event; a second target of an event needs
+	// another.
+	ID string
+}
+
+// Check adds a finding for each part of the target that is invalid. path leads to it.
+func (t Target) Check(f *finding.List, path string) {
+	if (t.Function == nil) == props.IsNil(t.Queue) {
+		f.Add(path, "neither, or both, of Function and Queue", "one of them", "say what gets the event")
+	}
+	if t.Function != nil {
+		t.Function.Check(f, path+".Function")
+	}
+	if text, err := json.Marshal(t.Detail); err != nil || len(text) > mostPattern {
+		f.Add(path+".Detail", fmt.Sprint(t.Detail), fmt.Sprintf("a pattern of up to %d bytes of JSON", mostPattern),
+			`write it as in {"priority": []any{"high"}}`)
+	}
+}
+
+// Rule hands events to a target.
+type Rule struct {
+	constructs.Construct
+	// Resource is the rule.
+	Resource awsevents.CfnRule
+	// DeadLetters receives the events that the target did not take.
+	DeadLetters awssqs.Queue
+}
+
+// On declares a rule that hands the events of a source and of a name to a target. The target's Function or Queue lets
+// only this rule in. It ends the program, by [props.Refuse], if the target is invalid.
+func (b *Bus) On(scope constructs.Construct, source, event string, to Target) *Rule {
+	var f finding.List
+	to.Check(&f, "Target")
+	if err := f.Err(); err != nil {
+		props.Refuse(fmt.Errorf("%s: %w", event, err))
+	}
+	if to.ID == "" {
+		to.ID = "On" + event
+	}
+	r := &Rule{}
+	constructs.NewConstruct_Override(r, scope, &to.ID)
+	r.DeadLetters = deadletter.NewQueue(r, "DeadLetters", deadletter.Props{Key: b.key})
+	key.AllowRules(r, b.key)
+	pattern := map[string]any{"source": []any{source}, "detail-type": []any{event}}
+	if len(to.Detail) > 0 {
+		pattern["detail"] = to.Detail
+	}
+	target := &awsevents.CfnRule_TargetProperty{
+		Id: jsii.String("Target"), DeadLetterConfig: &awsevents.CfnRule_DeadLetterConfigProperty{
+			Arn: r.DeadLetters.QueueArn()},
+	}
+	if to.Function != nil {
+		target.Arn = to.Function.Resource.FunctionArn()
+	} else {
+		target.Arn = to.Queue.QueueArn()
+	}
+	r.Resource = awsevents.NewCfnRule(r, jsii.String("Resource"), &awsevents.CfnRuleProps{
+		State: jsii.String("ENABLED"), EventBusName: b.Resource.EventBusName(), EventPattern: pattern, Targets: []any{target},
+	})
+	if to.Function != nil {
+		r.invoke(to.Function)
+	} else {
+		r.allowSend(to.Queue)
+		key.AllowRules(r, to.Queue.EncryptionMasterKey())
+	}
+	r.allowSend(r.DeadLetters)
+	return r
+}
+
+// invoke lets the rule invoke a function, whose failures end in the queue of the first rule that it has.
+func (r *Rule) invoke(f *gofunction.Function) {
+	awslambda.NewCfnPermission(r, jsii.String("Permission"), &awslambda.CfnPermissionProps{
+		Action: jsii.String("lambda:InvokeFunction"), FunctionName: f.Resource.FunctionArn(),
+		Principal: jsii.String("events.amazonaws.com"), SourceArn: r.Resource.AttrArn(),
+	})
+	if id := jsii.String("Events"); f.Node().TryFindChild(id) == nil {
+		deadletter.OnFailure(constructs.NewConstruct(f, id), f, r.DeadLetters, longest, retries)
+	}
+}
+
+func (r *Rule) allowSend(queue awssqs.IQueue) {
+	queue.AddToResourcePolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
+		Principals: &[]awsiam.IPrincipal{awsiam.NewServicePrincipal(jsii.String("events.amazonaws.com"), nil)},
+		Actions:    jsii.Strings("sqs:SendMessage"),
+		Resources:  jsii.Strings(*queue.QueueArn()),
+		Conditions: &map[string]any{"ArnEquals": map[string]any{"aws:SourceArn": r.Resource.AttrArn()}},
+	}))
+}
+
+// MetricDeadLetters is how many events wait in the queue: a maximum over five minutes unless options say otherwise;
+// options may be nil.
+func (r *Rule) MetricDeadLetters(options *awscloudwatch.MetricOptions) awscloudwatch.Metric {
+	return r.DeadLetters.MetricApproximateNumberOfMessagesVisible(options)
+}

@@ -1,0 +1,316 @@
+// Package eventbustest has what tests of events need: a loopback server that speaks the API operation PutEvents of Amazon
+// EventBridge, the changes of a table as its stream has them, and the JSON Schemas of events.
+package eventbustest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
+	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
+	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/eventbus"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream/streamtest"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// Event is an event as the bus got it.
+type Event struct {
+	Source     string
+	DetailType string
+	Time       float64
+	Detail     string
+	// Bus is the name of the bus.
+	Bus string `json:"EventBusName"`
+}
+
+// Fields are the fields of the detail.
+func (e Event) Fields() map[string]any {
+	var fields map[string]any
+	_ = json.Unmarshal([]byte(e.Detail), &fields) // the bus has read it
+	return fields
+}
+
+// ID is the event's id.
+func (e Event) ID() string { return fmt.Sprint(e.Fields()["event_id"]) }
+
+// Bus is a bus that takes the events of a platform, and fails the test for one that is not as the schema says.
+type Bus struct {
+	// Refuse returns an error code for an event that the bus does not take; nil, or "": it takes it.
+	Refuse func(Event) (code string)
+	// Down makes requests fail as a whole.
+	Down bool
+	// Requests counts the requests that were answered.
+	Requests int
+
+	t       testing.TB
+	source  string
+	schemas map[string]*jsonschema.Resolved
+	server  *httptest.Server
+
+	mutex  sync.Mutex
+	events []Event
+}
+
+// NewBus starts a bus for the time of the test.
+func NewBus(t testing.TB, platform schema.Platform) *Bus {
+	t.Helper()
+	b := &Bus{t: t, source: platform.Name, schemas: map[string]*jsonschema.Resolved{}}
+	for _, event := range platform.Events {
+		var form jsonschema.Schema
+		if err := json.Unmarshal(JSONSchema(t, platform, event), &form); err != nil {
+			t.Fatalf("the JSON Schema of %s: %v", event.Name, err)
+		}
+		resolved, err := form.Resolve(nil)
+		if err != nil {
+			t.Fatalf("the JSON Schema of %s: %v", event.Name, err)
+		}
+		b.schemas[event.Name] = resolved
+	}
+	b.server = httptest.NewServer(b)
+	t.Cleanup(b.server.Close)
+	return b
+}
+
+// Client returns a client of the bus that tries requests again as a function's does.
+func (b *Bus) Client() *eventbridge.Client {
+	return eventbridge.New(eventbridge.Options{Region: "eu-central-1", BaseEndpoint: &b.server.URL,
+		Credentials: credentials.NewStaticCredentialsProvider("test", "test", ""), Retryer: kit.Retryer()})
+}
+
+// Events are those that the bus took, in their order, repeats included.
+func (b *Bus) Events() []Event {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	return slices.Clone(b.events)
+}
+
+// ServeHTTP answers PutEvents ("PutEvents", Amazon EventBridge API reference).
+func (b *Bus) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	w.Header().Set("Content-Type", "application/x-amz-json-1.1")
+	var request struct{ Entries []Event }
+	if err := json.NewDecoder(r.Body).Decode(&request); err != nil || b.Down ||
+		r.Header.Get("X-Amz-Target") != "AWSEvents.PutEvents" || len(request.Entries) == 0 || len(request.Entries) > 10 {
+		if !b.Down {
+			b.t.Errorf("got the request %s with %d entries, %v; want PutEvents with 1 to 10", r.Header.Get("X-Amz-Target"),
+				len(request.Entries), err)
+		}
+		w.WriteHeader(http.StatusInternalServerError)
+		fmt.Fprint(w, `{"__type":"InternalException"}`)
+		return
+	}
+	b.Requests++
+	var answer struct {
+		FailedEntryCount int
+		Entries          []map[string]string
+	}
+	for i, event := range request.Entries {
+		b.check(event)
+		if b.Refuse != nil {
+			if code := b.Refuse(event); code != "" {
+				answer.FailedEntryCount++
+				answer.Entries = append(answer.Entries, map[string]string{"ErrorCode": code, "ErrorMessage": "refused"})
+				continue
+			}
+		}
+		answer.Entries = append(answer.Entries, map[string]string{"EventId": fmt.Sprint("entry-", i)})
+		b.events = append(b.events, event)
+	}
+	_ = json.NewEncoder(w).Encode(answer)
+}
+
+// check fails the test for an event that is not as the schema says.
+func (b *Bus) check(e Event) {
+	form := b.schemas[e.DetailType]
+	if e.Source != b.source || form == nil || e.Time == 0 {
+		b.t.Errorf("got an event %q of %q at %v, want one that %s declares, with its time", e.DetailType, e.Source, e.Time,
+			b.source)
+		return
+	}
+	var detail any
+	err := json.Unmarshal([]byte(e.Detail), &detail)
+	if err == nil {
+		err = form.Validate(detail)
+	}
+	if err != nil {
+		b.t.Errorf("the event %s is not as its schema says: %v\n%s", e.DetailType, err, e.Detail)
+	}
+}
+
+// Passed are the changes that a publisher passed on to a function.
+type Passed struct {
+	mutex   sync.Mutex
+	records []json.RawMessage
+}
+
+// Send implements [stream.Failures].
+func (p *Passed) Send(_ context.Context, message string) error {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	p.records = append(p.records, json.RawMessage(message))
+	return nil
+}
+
+// Event returns the changes as the function gets them from its queue.
+func (p *Passed) Event(t testing.TB) (event stream.Event) {
+	t.Helper()
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	for i, record := range p.records {
+		message, err := json.Marshal(map[string]string{"eventSource": "aws:sqs", "messageId": fmt.Sprint("message-", i),
+			"receiptHandle": fmt.Sprint("receipt-", i), "body": string(record)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		event.Records = append(event.Records, message)
+	}
+	return event
+}
+
+// Publisher is the publisher of a platform, with tables that have their logical names.
+type Publisher struct {
+	*eventbus.Publisher
+	// Failures has what it gave up, and Passed what it passed on, by function.
+	Failures *streamtest.Queue
+	Passed   map[string]*Passed
+}
+
+// NewPublisher returns a publisher on the bus.
+func NewPublisher(platform schema.Platform, bus *Bus, happened eventbus.Happened, pass eventbus.Pass) *Publisher {
+	p := &Publisher{Failures: &streamtest.Queue{}, Passed: map[string]*Passed{}}
+	tables, queues := map[string]string{}, map[string]stream.Failures{}
+	for _, table := range platform.Database.Tables {
+		tables[table.Name] = table.Name
+	}
+	for function := range pass {
+		p.Passed[function] = &Passed{}
+		queues[function] = p.Passed[function]
+	}
+	p.Publisher = &eventbus.Publisher{Platform: platform, Tables: tables, Happened: happened, Pass: pass, Queues: queues,
+		Client: bus.Client(), Bus: "bus-of-the-test", Batch: &stream.Batch{Failures: p.Failures, Log: slog.New(slog.DiscardHandler)}}
+	return p
+}
+
+// Stream turns on the stream of a table, and returns a function that reads its records so far, as AWS Lambda delivers
+// them.
+func Stream(t testing.TB, tables *dynamotest.Tables, table string) func() []json.RawMessage {
+	t.Helper()
+	enabled, err := tables.Client.UpdateTable(t.Context(), &dynamodb.UpdateTableInput{TableName: &table,
+		StreamSpecification: &types.StreamSpecification{StreamEnabled: aws.Bool(true),
+			StreamViewType: types.StreamViewTypeNewAndOldImages}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	arn := enabled.TableDescription.LatestStreamArn
+	options := tables.Client.Options()
+	kept := &keeping{}
+	client := dynamodbstreams.New(dynamodbstreams.Options{Region: options.Region, Credentials: options.Credentials,
+		BaseEndpoint: options.BaseEndpoint, HTTPClient: kept})
+	return func() (all []json.RawMessage) {
+		t.Helper()
+		described, err := client.DescribeStream(t.Context(), &dynamodbstreams.DescribeStreamInput{StreamArn: arn})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, shard := range described.StreamDescription.Shards {
+			from, err := client.GetShardIterator(t.Context(), &dynamodbstreams.GetShardIteratorInput{StreamArn: arn,
+				ShardId: shard.ShardId, ShardIteratorType: streamtypes.ShardIteratorTypeTrimHorizon})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for next, more := from.ShardIterator, true; more && next != nil; {
+				page, err := client.GetRecords(t.Context(), &dynamodbstreams.GetRecordsInput{ShardIterator: next})
+				if err != nil {
+					t.Fatal(err)
+				}
+				next, more = page.NextShardIterator, len(page.Records) > 0
+				all = append(all, kept.records(t, *arn)...)
+			}
+		}
+		return all
+	}
+}
+
+// keeping is a client that keeps the last answer: its records are those that AWS Lambda delivers, but for the ARN of the
+// stream.
+type keeping struct{ answer []byte }
+
+// Do implements the client of the SDK.
+func (k *keeping) Do(r *http.Request) (*http.Response, error) {
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return nil, err
+	}
+	k.answer, err = io.ReadAll(response.Body)
+	response.Body.Close()
+	response.Body = io.NopCloser(bytes.NewReader(k.answer))
+	return response, err
+}
+
+func (k *keeping) records(t testing.TB, arn string) (all []json.RawMessage) {
+	t.Helper()
+	var answer struct{ Records []map[string]json.RawMessage }
+	if err := json.Unmarshal(k.answer, &answer); err != nil {
+		t.Fatal(err)
+	}
+	// Local engines give ARNs without an account.
+	physical, _, _ := strings.Cut(arn[strings.Index(arn, ":table/")+len(":table/"):], "/")
+	source, err := json.Marshal("arn:aws:dynamodb:eu-central-1:111111111111:table/" + physical + "/stream/s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, record := range answer.Records {
+		record["eventSourceARN"] = source
+		text, err := json.Marshal(record)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, text)
+	}
+	return all
+}
+
+// Deliver hands records to a publisher as AWS Lambda does: in batches of the given sizes, which repeat from the first, and
+// from the first record that failed again, up to a number of times. It returns how many records are left.
+func Deliver(t testing.TB, p *Publisher, records []json.RawMessage, attempts int, sizes ...int) (left int) {
+	t.Helper()
+	for n := 0; len(records) > 0 && n < attempts; n++ {
+		batch := records[:min(len(records), sizes[n%len(sizes)])]
+		answer, err := p.Handle(t.Context(), stream.Event{Records: batch})
+		if err != nil {
+			t.Fatal(err)
+		}
+		done := len(batch)
+		for _, failure := range answer.BatchItemFailures {
+			for i, record := range batch[:done] {
+				if bytes.Contains(record, []byte(`"SequenceNumber":"`+failure.ItemIdentifier+`"`)) {
+					done = i
+					break
+				}
+			}
+		}
+		records = records[done:]
+	}
+	return len(records)
+}

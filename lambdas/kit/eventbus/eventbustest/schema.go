@@ -1,0 +1,100 @@
+package eventbustest
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+var update = flag.Bool("update", false, "write the JSON Schemas of events that CheckSchemas compares")
+
+// CheckSchemas compares the JSON Schema of each event of a platform with the file in a folder that has the event's name
+// and ends with .json. With the flag -update it writes the files instead.
+func CheckSchemas(t testing.TB, platform schema.Platform, folder string) {
+	t.Helper()
+	if *update {
+		if err := os.MkdirAll(folder, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var files []string
+	for _, event := range platform.Events {
+		file := filepath.Join(folder, event.Name+".json")
+		files = append(files, file)
+		want := JSONSchema(t, platform, event)
+		if *update {
+			if err := os.WriteFile(file, want, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(string(want), string(got)); diff != "" {
+			t.Errorf("%s is not the schema of the event: run the test with -update, and raise the event's version if a "+
+				"field went or means something else (- schema, + file):\n%s", file, diff)
+		}
+	}
+	found, err := filepath.Glob(filepath.Join(folder, "*.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range found {
+		if !slices.Contains(files, file) {
+			t.Errorf("%s is of no event: remove it", file)
+		}
+	}
+}
+
+// JSONSchema describes the detail of an event by JSON Schema 2020-12. A field about a person has x-personal-data. Fields
+// that it does not name may come.
+func JSONSchema(t testing.TB, platform schema.Platform, event schema.Event) []byte {
+	t.Helper()
+	registry := huma.NewMapRegistry("#/$defs/", huma.DefaultSchemaNamer)
+	root := &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{},
+		Title: platform.Title + ": " + event.Name, Description: event.Description,
+		Extensions: map[string]any{"$schema": "https://json-schema.org/draft/2020-12/schema"}}
+	for _, part := range []reflect.Type{reflect.TypeFor[schema.EventHead](), reflect.TypeOf(event.Detail)} {
+		form := huma.SchemaFromType(registry, part)
+		root.Required = append(root.Required, form.Required...)
+		for name, field := range form.Properties {
+			root.Properties[name] = field
+		}
+	}
+	if forms := registry.Map(); len(forms) > 0 {
+		root.Extensions["$defs"] = forms
+		for _, form := range forms {
+			form.AdditionalProperties = nil
+		}
+	}
+	root.Properties["event_version"].Enum = []any{event.Version}
+	for _, field := range event.Fields() {
+		form := root.Properties[field.Name]
+		if form.Nullable && len(form.Enum) > 0 {
+			form.Enum = append(form.Enum, nil)
+		}
+		if field.Personal {
+			form.Extensions = map[string]any{"x-personal-data": true}
+		}
+	}
+	text, err := json.Marshal(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var indented bytes.Buffer
+	if err := json.Indent(&indented, text, "", "  "); err != nil {
+		t.Fatal(err)
+	}
+	return append(indented.Bytes(), '\n')
+}
