@@ -14,10 +14,10 @@ import (
 
 // Receipt is what a person gets for an answer.
 type Receipt struct {
-	ResponseID   string  `json:"response_id" format:"uuid"`
-	PointsEarned int     `json:"points_earned" example:"12"`
-	NewBadges    []Badge `json:"new_badges" nullable:"false"`
-	TotalPoints  int     `json:"total_points" example:"112"`
+	ResponseID   string            `json:"response_id" format:"uuid"`
+	PointsEarned int               `json:"points_earned" example:"12"`
+	NewBadges    []askahuman.Badge `json:"new_badges" nullable:"false"`
+	TotalPoints  int               `json:"total_points" example:"112"`
 	// Submitted is the state of the question after the answer, and SinceAsked the age of the
 	// question.
 	Submitted  askahuman.Submitted `json:"-"`
@@ -61,27 +61,27 @@ func (s *Service) answer(ctx context.Context, personHash string, zone *time.Loca
 		return Receipt{}, err
 	}
 	switch {
-	case known.Answered:
+	case known.answered:
 		return Receipt{}, askahuman.ErrAlreadyAnswered
-	case !known.Stats.BlockedAt.IsZero():
+	case !known.stats.BlockedAt.IsZero():
 		return Receipt{}, askahuman.ErrBlocked
-	case !known.Question.HiddenAt.IsZero():
+	case !known.question.HiddenAt.IsZero():
 		return Receipt{}, askahuman.ErrQuestionNotFound
 	}
-	if !known.Question.AnswerableAt(now) {
+	if !known.question.AnswerableAt(now) {
 		return Receipt{}, s.refusal(ctx, personHash, answer.QuestionID)
 	}
-	if err := answer.ValidateFor(known.Question); err != nil {
+	if err := answer.ValidateFor(known.question); err != nil {
 		return Receipt{}, err
 	}
 
-	response := answer.ResponseTo(known.Question, personHash, now)
+	response := answer.ResponseTo(known.question, personHash, now)
 	response.Flags = askahuman.FlagsFor(response, known.recent)
-	points, stats, earned := s.Rewards.WithDefaults().Award(known.Stats, known.Question, response, known.NotifiedAt,
+	points, stats, earned := s.Rewards.WithDefaults().Award(known.stats, known.question, response, known.notifiedAt,
 		zone)
 	response.Points = points
 
-	submitted, err := s.submitResponse(ctx, known.Question, response, stats)
+	submitted, err := s.submitResponse(ctx, known.question, response, stats)
 	if errors.Is(err, askahuman.ErrQuestionClosed) {
 		return Receipt{}, s.refusal(ctx, personHash, answer.QuestionID)
 	}
@@ -91,10 +91,10 @@ func (s *Service) answer(ctx context.Context, personHash string, zone *time.Loca
 	return Receipt{
 		ResponseID:   response.ID,
 		PointsEarned: points,
-		NewBadges:    withNames(earned),
+		NewBadges:    earned,
 		TotalPoints:  stats.TotalPoints,
 		Submitted:    submitted,
-		SinceAsked:   now.Sub(time.Time(known.Question.CreatedAt)),
+		SinceAsked:   now.Sub(time.Time(known.question.CreatedAt)),
 	}, nil
 }
 
@@ -113,24 +113,31 @@ func (s *Service) refusal(ctx context.Context, personHash, questionID string) er
 
 // known is all that an answer's points depend on.
 type known struct {
-	askahuman.AnswerState
-	recent []askahuman.RecentAnswer
+	question askahuman.Question
+	// answered says that the person has answered the question.
+	answered bool
+	// stats are the person's, zero, but for the hash, if the person never answered.
+	stats askahuman.Stats
+	// notifiedAt is when the person was notified of the question; zero: never, or of another one since.
+	notifiedAt time.Time
+	// recent are the person's answers before, the newest first.
+	recent []askahuman.Response
 }
 
 func (s *Service) knownFor(ctx context.Context, personHash, questionID string, now time.Time) (known, error) {
 	var k known
+	var recent []askahuman.Response
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
-		k.AnswerState, err = s.answerState(ctx, questionID, personHash, now)
+		k, err = s.answerState(ctx, questionID, personHash, now)
 		return wrap(err, "read question "+questionID+" and what is the person's")
 	})
 	group.Go(func() (err error) {
-		k.recent, err = s.recentAnswers(ctx, personHash, now.Add(-askahuman.KeepResponses),
+		recent, err = s.recentAnswers(ctx, personHash, now.Add(-askahuman.KeepResponses),
 			askahuman.RecentAnswersCompared)
 		return wrap(err, "list recent answers")
 	})
-	if err := group.Wait(); err != nil {
-		return known{}, err
-	}
-	return k, nil
+	err := group.Wait()
+	k.recent = recent
+	return k, err
 }

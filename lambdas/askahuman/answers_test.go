@@ -24,7 +24,7 @@ func answersOf(t *testing.T, s *platform, questionID string) []askahuman.Respons
 // seen is what an agent sees of an answer: nothing of the person.
 func seen(r askahuman.Response) askahuman.Response {
 	return askahuman.Response{
-		ID: r.ID, QuestionID: r.QuestionID, Type: r.Type, Answer: r.Answer, SelectedOption: r.SelectedOption,
+		ID: r.ID, QuestionID: r.QuestionID, Answer: r.Answer, SelectedOption: r.SelectedOption,
 		Confidence: r.Confidence, CreatedAt: r.CreatedAt, Flags: r.Flags,
 	}
 }
@@ -39,7 +39,7 @@ func checkSubmitResponse(t *testing.T, s *platform) {
 		at := ten.Add(time.Duration(i+1) * time.Minute)
 		before := mustRead(t, s, q.ID)
 		response := responseTo(before, person(i), at)
-		response.Confidence, response.ResponseTimeMS = i+1, int64(i)
+		response.Confidence, response.ResponseTimeMS = new(i+1), new(int64(i))
 		response.Flags = []string{askahuman.FlagSuspiciousTiming, askahuman.FlagDuplicateContent}
 		got, err := s.people.submitResponse(t.Context(), before, response, counting(statsOf(t, s, person(i)), 10, at))
 		if err != nil || got != (askahuman.Submitted{Status: status, First: i == 0}) {
@@ -67,8 +67,7 @@ func checkSubmitMultipleChoice(t *testing.T, s *platform) {
 	q.Type, q.Options, q.RequiredResponses = askahuman.TypeMultipleChoice, []string{"a", "b", "c"}, 1
 	mustCreate(t, s, q)
 	response := responseTo(q, person(0), ten)
-	response.Type, response.Answer, response.ContentDigest, response.ContentLength = q.Type, "", "", 0
-	response.SelectedOption = 0
+	response.Answer, response.ContentDigest, response.ContentLength, response.SelectedOption = nil, "", 0, new(0)
 	got, err := s.people.submitResponse(t.Context(), q, response, counting(statsOf(t, s, person(0)), 5, ten))
 	if err != nil || got != (askahuman.Submitted{Status: askahuman.StatusClosed, First: true}) {
 		t.Fatalf("SubmitResponse of the only answer = %+v, %v; want CLOSED, first", got, err)
@@ -192,21 +191,21 @@ func checkLastAnswerGivesPlaceBack(t *testing.T, s *platform) {
 }
 
 func checkRecentAnswers(t *testing.T, s *platform) {
-	var want []askahuman.RecentAnswer
+	var want []askahuman.Response
 	for i := range 6 {
 		q := questionAt("agent", ten)
 		mustCreate(t, s, q)
 		at := ten.Add(time.Duration(i) * time.Minute)
 		mustSubmit(t, s, q.ID, person(0), at)
 		mustSubmit(t, s, q.ID, person(1), at)
-		want = append([]askahuman.RecentAnswer{{
+		want = append([]askahuman.Response{{
 			QuestionID: q.ID, ContentDigest: "digest of " + person(0), ContentLength: 70, CreatedAt: at,
 		}}, want...)
 	}
 	for _, test := range []struct {
 		since time.Duration
 		limit int
-		want  []askahuman.RecentAnswer
+		want  []askahuman.Response
 	}{
 		{0, 0, want},
 		{0, 4, want[:4]},
@@ -227,8 +226,8 @@ func checkStatsKept(t *testing.T, s *platform) {
 	mustCreate(t, s, q)
 	stats := askahuman.Stats{
 		PersonHash: person(0), TotalPoints: 1234, TotalAnswers: 56, StreakDays: 7, StreakLastDate: "2026-03-04",
-		Badges: []askahuman.EarnedBadge{{ID: "first_answer", EarnedAt: ten.Add(-time.Hour)},
-			{ID: "confident", EarnedAt: ten}},
+		Badges:            []string{"first_answer", "confident"},
+		BadgesEarnedAt:    map[string]time.Time{"first_answer": ten.Add(-time.Hour), "confident": ten},
 		AnswersByCategory: map[string]int{"technical": 50, "general": 6},
 		NightAnswers:      1, FastAnswers: 2, ConfidentAnswers: 3,
 		CreatedAt: ten.Add(-time.Hour), UpdatedAt: ten,

@@ -121,8 +121,8 @@ func summary(question askahuman.Question, responses []askahuman.Response) []Vote
 		votes[i].Option = option
 	}
 	for _, response := range responses {
-		if i := response.SelectedOption; i >= 0 && i < len(question.Options) {
-			votes[i].Count++
+		if i := response.SelectedOption; i != nil && *i >= 0 && *i < len(question.Options) {
+			votes[*i].Count++
 		}
 	}
 	return votes

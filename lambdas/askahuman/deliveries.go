@@ -34,19 +34,14 @@ func (s *Service) delivery(ctx context.Context, question askahuman.Question) (*a
 // NoteDelivery notes how the last attempt at the webhook of a question ended, unless it was delivered before. The item
 // is kept for as long as a closed question.
 func (s *Service) NoteDelivery(ctx context.Context, questionID string, d askahuman.Delivery) error {
-	state, next := dynamo.Name("delivery"), dynamo.Name("next_attempt_at")
-	update := expression.Set(state, expression.Value(d.State)).
-		Set(dynamo.Name("attempts"), expression.Value(d.Attempts)).
-		Set(dynamo.Name("attempted_at"), expression.Value(FormatTime(d.AttemptedAt))).
-		Set(dynamo.Name("expires_at"), expression.Value(
-			dynamo.ExpiryAt(d.AttemptedAt.Add(askahuman.KeepClosed+24*time.Hour))))
-	if d.NextAttemptAt.IsZero() {
-		update = update.Remove(next)
-	} else {
-		update = update.Set(next, expression.Value(FormatTime(d.NextAttemptAt)))
+	update, err := dynamo.Changes(d, "delivery", "attempts", "attempted_at", "next_attempt_at")
+	if err != nil {
+		return err
 	}
+	update = update.Set(dynamo.Name("expires_at"),
+		expression.Value(dynamo.ExpiryAt(time.Time(d.AttemptedAt).Add(askahuman.KeepClosed+24*time.Hour))))
 	// A duplicate of the message may fail later.
-	_, err := dynamo.Satisfied(s.DB.Update(ctx, "NoteDelivery", deliveryKey(questionID), update,
-		state.NotEqual(expression.Value(askahuman.DeliveryDone)), nil))
+	_, err = dynamo.Satisfied(s.DB.Update(ctx, "NoteDelivery", deliveryKey(questionID), update,
+		dynamo.Name("delivery").NotEqual(expression.Value(askahuman.DeliveryDone)), nil))
 	return err
 }

@@ -28,44 +28,43 @@ func TestItems(t *testing.T) {
 		askahuman.TypeMultipleChoice, []string{"x", "y"}, 3, "k"
 	closed.ClosedAt, closed.NotifiedAt, closed.DueAt = wire.Time(at), at.Add(time.Second), time.Time{}
 	r := askahuman.Response{
-		ID: "r", QuestionID: "q", PersonHash: "p", Type: askahuman.TypeText, Answer: "yes", Confidence: 4,
-		ResponseTimeMS: 0, CreatedAt: at,
+		ID: "r", QuestionID: "q", PersonHash: "p", Answer: new("yes"), Confidence: new(4),
+		ResponseTimeMS: new(int64(0)), CreatedAt: at, ExpiresAt: time.Unix(1772616601, 0),
 		Points: 12, Flags: []string{"f"}, ContentDigest: "d", ContentLength: 3,
 	}
-	choice := askahuman.Response{ID: "r", QuestionID: "q", PersonHash: "p", Type: askahuman.TypeMultipleChoice,
-		SelectedOption: 0, ResponseTimeMS: -1, CreatedAt: at}
+	choice := askahuman.Response{ID: "r", QuestionID: "q", PersonHash: "p", SelectedOption: new(0), CreatedAt: at,
+		ExpiresAt: time.Unix(1772616601, 0)}
 	stats := askahuman.Stats{
 		PersonHash: "p", TotalPoints: 12, TotalAnswers: 1, StreakDays: 1, StreakLastDate: "2026-02-02",
-		Badges:            []askahuman.EarnedBadge{{ID: "b", EarnedAt: at}},
+		Badges: []string{"b"}, BadgesEarnedAt: map[string]time.Time{"b": at},
 		AnswersByCategory: map[string]int{"general": 1}, NightAnswers: 1, FastAnswers: 2, ConfidentAnswers: 3,
 		CreatedAt: at, UpdatedAt: at, Version: 4,
 		Day: "2026-02-02", DailyPoints: 5, DailyAnswers: 6, Week: "2026-02-02", WeeklyPoints: 7, WeeklyAnswers: 8,
 	}
-	sub := askahuman.Subscription{ID: "s", Token: "t", Interval: 30 * time.Minute, NextNotificationAt: at, Active: true,
-		CreatedAt: at, UpdatedAt: at}
+	sub := askahuman.Subscription{ID: "s", Token: "t", Minutes: 30, LastNotifiedAt: never, NextNotificationAt: never,
+		Active: askahuman.SubscriptionActive, CreatedAt: at, UpdatedAt: at}
 	notified := sub
-	notified.LastNotifiedAt, notified.PersonHash, notified.Active = at, "p", false
+	notified.LastNotifiedAt, notified.NextNotificationAt = at, at.Add(30*time.Minute)
+	notified.PersonHash, notified.Active = "p", ""
 	for name, test := range map[string]struct {
 		item any
 		want string
 	}{
-		"Subscription": {newSubscription(sub),
+		"Subscription": {sub,
 			`{"active":"true","created_at":"2026-02-02T09:30:00.005Z","fcm_token":"t","last_notified_at":"1970-01-01T00:00:00.000Z","min_interval_minutes":30,"next_notification_at":"1970-01-01T00:00:00.000Z","subscription_id":"s","updated_at":"2026-02-02T09:30:00.005Z"}`},
-		"Notified": {newSubscription(notified),
+		"Notified": {notified,
 			`{"created_at":"2026-02-02T09:30:00.005Z","fcm_token":"t","fingerprint_hash":"p","last_notified_at":"2026-02-02T09:30:00.005Z","min_interval_minutes":30,"next_notification_at":"2026-02-02T10:00:00.005Z","subscription_id":"s","updated_at":"2026-02-02T09:30:00.005Z"}`},
 		"Token": {named("TOKEN#t", "s"), `{"subscription_id":"TOKEN#t","token_owner":"s"}`},
 		"Question": {store.stored(q),
 			`{"agent_id":"a","audience":["general"],"created_at":"2026-02-02T09:30:00.005Z","current_responses":0,"deadline":"2026-02-02T10:30:00.005Z","due":"DUE#4","due_at":"2026-02-02T09:30:00.005Z","expires_at":1770114601,"prompt":"p","question_id":"q","required_responses":3,"status":"OPEN#4","type":"text"}`},
 		"Closed": {store.stored(closed),
 			`{"agent_id":"a","audience":["general"],"closed_at":"2026-02-02T09:30:00.005Z","created_at":"2026-02-02T09:30:00.005Z","current_responses":3,"deadline":"2026-02-02T10:30:00.005Z","expires_at":1770114601,"idempotency_key":"k","notified_at":"2026-02-02T09:30:01.005Z","options":["x","y"],"prompt":"p","question_id":"q","required_responses":3,"status":"CLOSED#4","type":"multiple_choice"}`},
-		"Text": {newResponse(r),
+		"Text": {r,
 			`{"answer":"yes","confidence":4,"content_digest":"d","content_length":3,"created_at":"2026-02-02T09:30:00.005Z","expires_at":1772616601,"fingerprint_hash":"p","flags":["f"],"points_earned":12,"question_id":"q","response_id":"r","response_time_ms":0}`},
-		"Choice": {newResponse(choice),
+		"Choice": {choice,
 			`{"created_at":"2026-02-02T09:30:00.005Z","expires_at":1772616601,"fingerprint_hash":"p","points_earned":0,"question_id":"q","response_id":"r","selected_option":0}`},
-		"Stats": {store.newStats(stats),
+		"Stats": {store.storedStats(stats),
 			`{"_leaderboard":"_leaderboard#7","answers_by_category":{"general":1},"badges":["b"],"badges_earned_at":{"b":"2026-02-02T09:30:00.005Z"},"confident_answers":3,"created_at":"2026-02-02T09:30:00.005Z","daily_answers":6,"daily_board":"2026-02-02#7","daily_points":5,"fast_answers":2,"fingerprint_hash":"p","night_answers":1,"streak_days":1,"streak_last_date":"2026-02-02","total_answers":1,"total_points":12,"updated_at":"2026-02-02T09:30:00.005Z","version":5,"weekly_answers":8,"weekly_board":"2026-02-02#7","weekly_points":7}`},
-		"New": {store.newStats(askahuman.Stats{PersonHash: "p", CreatedAt: at, UpdatedAt: at}),
-			`{"_leaderboard":"_leaderboard#7","answers_by_category":{},"badges":[],"badges_earned_at":{},"confident_answers":0,"created_at":"2026-02-02T09:30:00.005Z","daily_answers":0,"daily_points":0,"fast_answers":0,"fingerprint_hash":"p","night_answers":0,"streak_days":0,"total_answers":0,"total_points":0,"updated_at":"2026-02-02T09:30:00.005Z","version":1,"weekly_answers":0,"weekly_points":0}`},
 	} {
 		item, err := dynamo.Marshal(test.item)
 		var values map[string]any

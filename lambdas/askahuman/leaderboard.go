@@ -16,12 +16,12 @@ import (
 
 // Standing is a person's points, streak and badges.
 type Standing struct {
-	TotalPoints       int            `json:"total_points" example:"112"`
-	TotalAnswers      int            `json:"total_answers" example:"9"`
-	StreakDays        int            `json:"streak_days" doc:"Days in a row with an answer, up to today or yesterday. An answer counts a new day if its date is later than that of the last day that counted, and in its own time zone the person's last answer was on an earlier date. So a day may not count when the zone changes: two answers within an hour are on one day, in any zones. The row goes on if the day before was the last that counted, or that of the last answer, in the zone of the new one." example:"3"`
-	Badges            []Badge        `json:"badges" nullable:"false"`
-	Rank              *int           `json:"rank" doc:"Rank of all time; null for a person without points, and beyond rank 1000." example:"17"`
-	AnswersByCategory map[string]int `json:"answers_by_category" doc:"A question's category is the first tag of its audience." example:"{\"technical\":7,\"general\":2}"`
+	TotalPoints       int               `json:"total_points" example:"112"`
+	TotalAnswers      int               `json:"total_answers" example:"9"`
+	StreakDays        int               `json:"streak_days" doc:"Days in a row with an answer, up to today or yesterday. An answer counts a new day if its date is later than that of the last day that counted, and in its own time zone the person's last answer was on an earlier date. So a day may not count when the zone changes: two answers within an hour are on one day, in any zones. The row goes on if the day before was the last that counted, or that of the last answer, in the zone of the new one." example:"3"`
+	Badges            []askahuman.Badge `json:"badges" nullable:"false"`
+	Rank              *int              `json:"rank" doc:"Rank of all time; null for a person without points, and beyond rank 1000." example:"17"`
+	AnswersByCategory map[string]int    `json:"answers_by_category" doc:"A question's category is the first tag of its audience." example:"{\"technical\":7,\"general\":2}"`
 }
 
 // Stats reads a person's standing; zone decides when the person's days begin and
@@ -42,7 +42,7 @@ func (s *Service) Stats(ctx context.Context, personHash string, zone *time.Locat
 	_, rank := place(top, stats, askahuman.PeriodAllTime, now)
 	standing := Standing{
 		TotalPoints: stats.TotalPoints, TotalAnswers: stats.TotalAnswers, StreakDays: stats.StreakAsOf(now, zone),
-		Badges: withNames(stats.Badges), Rank: rank, AnswersByCategory: stats.AnswersByCategory,
+		Badges: stats.EarnedBadges(), Rank: rank, AnswersByCategory: stats.AnswersByCategory,
 	}
 	if standing.AnswersByCategory == nil {
 		standing.AnswersByCategory = map[string]int{}
@@ -90,11 +90,10 @@ func (s *Service) standings(ctx context.Context, personHash string, period askah
 // of people with more points. The rank is nil for a person who has not answered in the period, and beyond MaxRank.
 func place(top []askahuman.BoardEntry, stats askahuman.Stats, period askahuman.Period,
 	now time.Time) ([]askahuman.BoardEntry, *int) {
-	own := stats.In(period, now)
-	if own.Answers == 0 {
+	entry := stats.In(period, now)
+	if entry.Answers == 0 {
 		return top, nil
 	}
-	entry := askahuman.BoardEntry{PersonHash: stats.PersonHash, Points: own.Points, Answers: own.Answers}
 	if !slices.Contains(top, entry) {
 		top = slices.DeleteFunc(slices.Clone(top), func(e askahuman.BoardEntry) bool {
 			return e.PersonHash == entry.PersonHash
@@ -165,20 +164,4 @@ func (s *Service) Leaderboard(ctx context.Context, personHash string, period ask
 		}
 	}
 	return board, nil
-}
-
-// Badge is an earned badge.
-type Badge struct {
-	ID       string `json:"id" doc:"Badges are for numbers of answers and days in a row, and: 25 answers in a category (tech_expert, product_pro, ethics_advocate, creative_mind, generalist), an answer within 2 minutes of the question (early_bird), 10 answers from 00:00 to 06:00 in the person's time zone (night_owl), 5 with response_time_ms under 30000 (speed_demon), 10 with confidence 5 (confident). A badge stays once it is earned. More may come." example:"first_answer"`
-	Name     string `json:"name" example:"First Steps"`
-	EarnedAt string `json:"earned_at" format:"date-time" example:"2026-02-02T09:45:00.000Z"`
-}
-
-// withNames adds each badge's name.
-func withNames(earned []askahuman.EarnedBadge) []Badge {
-	named := make([]Badge, len(earned))
-	for i, e := range earned {
-		named[i] = Badge{ID: e.ID, Name: e.Name(), EarnedAt: FormatTime(e.EarnedAt)}
-	}
-	return named
 }

@@ -103,7 +103,7 @@ func writesOfAnswer(t *testing.T) map[indexKey]int {
 	after := before
 	after.TotalPoints, after.TotalAnswers, after.Version = 110, 10, 10
 	after.DailyPoints, after.DailyAnswers, after.WeeklyPoints, after.WeeklyAnswers = 30, 3, 60, 6
-	return indexWrites(t, "UserStats", store.newStats(before), store.newStats(after))
+	return indexWrites(t, "UserStats", store.storedStats(before), store.storedStats(after))
 }
 
 // writesOfQuestion are the index writes of a question from its beginning to its

@@ -166,7 +166,7 @@ func TestReports(t *testing.T) {
 		t.Errorf("got %+v", c)
 	}
 	if c := open[1]; len(c.Complaints) != 1 || c.Content.Response == nil ||
-		c.Content.Response.Answer != "Forty-two, you fool." || c.Content.Response.PersonHash != "ann" {
+		*c.Content.Response.Answer != "Forty-two, you fool." || c.Content.Response.PersonHash != "ann" {
 		t.Errorf("got %+v", c)
 	}
 	m.must(m.Dismiss(ctx, "olga", q.ID, true))

@@ -297,8 +297,8 @@ func TestRunMarksWhatWasSent(t *testing.T) {
 				t.Errorf("%d attempts, %d released; want one attempt", n.inbox.attempts, report.Released)
 			}
 			if state, err := n.people.answerState(t.Context(), q.ID, "me", time.Time{}); err != nil ||
-				state.NotifiedAt.IsZero() == test.marked {
-				t.Errorf("notified at %v, %v; want a mark: %t", state.NotifiedAt, err, test.marked)
+				state.notifiedAt.IsZero() == test.marked {
+				t.Errorf("notified at %v, %v; want a mark: %t", state.notifiedAt, err, test.marked)
 			}
 			want := 15
 			if test.marked {

@@ -32,8 +32,7 @@ func newQuestion(agent string, required int) askahuman.Question {
 func newAnswer(q askahuman.Question, person string) (askahuman.Response, askahuman.Stats) {
 	r := askahuman.Response{
 		ID: askahuman.ResponseID(q.ID, person), QuestionID: q.ID, PersonHash: person,
-		Answer: "Only when it is at fault.",
-		Type:   askahuman.TypeText, ResponseTimeMS: -1, CreatedAt: start.Add(time.Minute), Points: 10,
+		Answer: new("Only when it is at fault."), CreatedAt: start.Add(time.Minute), Points: 10,
 		ContentDigest: "d", ContentLength: 25,
 	}
 	st := askahuman.Stats{
@@ -45,7 +44,8 @@ func newAnswer(q askahuman.Question, person string) (askahuman.Response, askahum
 
 func subscriptionFor(token string) askahuman.Subscription {
 	return askahuman.Subscription{
-		ID: uuid.NewString(), Token: token, Interval: 30 * time.Minute, Active: true, PersonHash: "person-" + token,
+		ID: uuid.NewString(), Token: token, Minutes: 30, LastNotifiedAt: never, NextNotificationAt: never,
+		Active: askahuman.SubscriptionActive, PersonHash: "person-" + token,
 		CreatedAt: start, UpdatedAt: start,
 	}
 }
@@ -70,8 +70,8 @@ func TestListByLastNotified(t *testing.T) {
 	mustClaim(t, p, before.ID, q.ID, p.now)
 	mustClaim(t, p, after.ID, q.ID, p.now.Add(time.Minute))
 	var listed []string
-	query := dynamo.Query{Values: []any{active, FormatTime(p.now.Add(time.Minute))}}
-	for item, err := range dynamo.Read[subscription](t.Context(), p.tables.DB, "ListByLastNotified", query) {
+	query := dynamo.Query{Values: []any{askahuman.SubscriptionActive, FormatTime(p.now.Add(time.Minute))}}
+	for item, err := range dynamo.Read[askahuman.Subscription](t.Context(), p.tables.DB, "ListByLastNotified", query) {
 		OK(t, err)
 		listed = append(listed, item.ID)
 	}

@@ -214,8 +214,8 @@ func checkEndQuestion(t *testing.T, s *platform) {
 			t.Fatalf("EndQuestion = %v, %v", ended, err)
 		}
 		want := q
-		want.Status, want.ExpiresAt, want.DueAt = askahuman.StatusExpired, time.Time(q.Deadline).Add(askahuman.KeepExpired),
-			time.Time{}
+		want.Status, want.DueAt = askahuman.StatusExpired, time.Time{}
+		want.ExpiresAt = time.Time(q.Deadline).Add(askahuman.KeepExpired)
 		wantEqual(t, "question", mustRead(t, s, q.ID), want)
 	})
 }
@@ -317,10 +317,11 @@ func checkDelivery(t *testing.T, s *platform) {
 		return *Must(s.delivery(ctx, askahuman.Question{ID: id, CallbackURL: "https://agent.example.com/",
 			Status: askahuman.StatusClosed}))(t)
 	}
-	waiting := askahuman.Delivery{State: askahuman.DeliveryWaiting, Attempts: 1, AttemptedAt: ten,
-		NextAttemptAt: ten.Add(time.Minute)}
-	done := askahuman.Delivery{State: askahuman.DeliveryDone, Attempts: 1, AttemptedAt: ten.Add(time.Hour)}
-	givenUp := askahuman.Delivery{State: askahuman.DeliveryGivenUp, Attempts: 8, AttemptedAt: ten.Add(time.Minute)}
+	waiting := askahuman.Delivery{State: askahuman.DeliveryWaiting, Attempts: 1, AttemptedAt: wire.Time(ten),
+		NextAttemptAt: wire.Time(ten.Add(time.Minute))}
+	done := askahuman.Delivery{State: askahuman.DeliveryDone, Attempts: 1, AttemptedAt: wire.Time(ten.Add(time.Hour))}
+	givenUp := askahuman.Delivery{State: askahuman.DeliveryGivenUp, Attempts: 8,
+		AttemptedAt: wire.Time(ten.Add(time.Minute))}
 	for _, step := range []struct{ note, want askahuman.Delivery }{{waiting, waiting}, {givenUp, givenUp},
 		{waiting, waiting}, {done, done}, {givenUp, done}, {waiting, done}} {
 		OK(t, s.sending.NoteDelivery(ctx, "a", step.note))

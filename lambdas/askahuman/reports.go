@@ -112,14 +112,14 @@ func (s *Service) readContents(ctx context.Context, reports []askahuman.Case) er
 		}
 	}
 	var questions []*askahuman.Question
-	var responses []*response
+	var responses []*askahuman.Response
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
 		questions, err = dynamo.ReadBatch[askahuman.Question](ctx, s.DB, "GetReportedQuestions", questionKeys...)
 		return err
 	})
 	group.Go(func() (err error) {
-		responses, err = dynamo.ReadBatch[response](ctx, s.DB, "GetReportedResponses", responseKeys...)
+		responses, err = dynamo.ReadBatch[askahuman.Response](ctx, s.DB, "GetReportedResponses", responseKeys...)
 		return err
 	})
 	if err := group.Wait(); err != nil {
@@ -133,8 +133,7 @@ func (s *Service) readContents(ctx context.Context, reports []askahuman.Case) er
 	}
 	for i, r := range responses {
 		if content := &reports[answers[i]].Content; r != nil {
-			answer := r.domain(r.QuestionID)
-			content.Response, content.Hidden = &answer, !r.HiddenAt.IsZero()
+			content.Response, content.Hidden = r, !r.HiddenAt.IsZero()
 		}
 	}
 	return nil

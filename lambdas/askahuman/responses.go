@@ -13,43 +13,16 @@ import (
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
-// response is an item of the Responses table. One to a multiple choice question has an option.
-type response struct {
-	askahuman.Response
-	SelectedOption *int   `dynamodbav:"selected_option,omitempty"`
-	ResponseTimeMS *int64 `dynamodbav:"response_time_ms,omitempty"`
-	ExpiresAt      int64  `dynamodbav:"expires_at"`
-}
-
-func newResponse(r askahuman.Response) response {
-	item := response{Response: r, ExpiresAt: dynamo.ExpiryAt(r.CreatedAt.Add(askahuman.KeepResponses))}
-	if r.Type == askahuman.TypeMultipleChoice {
-		item.SelectedOption = &r.SelectedOption
-	}
-	if r.ResponseTimeMS >= 0 {
-		item.ResponseTimeMS = &r.ResponseTimeMS
-	}
-	return item
-}
-
-// domain returns the answer to a question.
-func (item response) domain(questionID string) askahuman.Response {
-	r := item.Response
-	r.QuestionID, r.Type = questionID, askahuman.TypeText
-	if item.SelectedOption != nil {
-		r.Type, r.SelectedOption = askahuman.TypeMultipleChoice, *item.SelectedOption
-	}
-	return r
-}
-
 // responses reads all answers to a question, oldest first.
 func (s *Service) responses(ctx context.Context, questionID string) ([]askahuman.Response, error) {
 	var responses []askahuman.Response
-	for r, err := range dynamo.Read[response](ctx, s.DB, "ListResponses", dynamo.Query{Values: []any{questionID}}) {
+	for r, err := range dynamo.Read[askahuman.Response](ctx, s.DB, "ListResponses",
+		dynamo.Query{Values: []any{questionID}}) {
 		if err != nil {
 			return nil, err
 		}
-		responses = append(responses, r.domain(questionID))
+		r.QuestionID = questionID
+		responses = append(responses, r)
 	}
 	sort.SliceStable(responses, func(i, j int) bool { return responses[i].CreatedAt.Before(responses[j].CreatedAt) })
 	return responses, nil
@@ -57,17 +30,17 @@ func (s *Service) responses(ctx context.Context, questionID string) ([]askahuman
 
 // hasAnswered reports whether the person has answered the question.
 func (s *Service) hasAnswered(ctx context.Context, questionID, personHash string) (bool, error) {
-	var item response
+	var item askahuman.Response
 	return s.DB.Get(ctx, "GetOwnResponse", &item, questionID, askahuman.ResponseID(questionID, personHash))
 }
 
 // answerState reads what a person's answer to a question depends on, but the recent answers, as it is now. It returns
 // [askahuman.ErrQuestionNotFound].
 func (s *Service) answerState(ctx context.Context, questionID, personHash string,
-	now time.Time) (state askahuman.AnswerState, err error) {
+	now time.Time) (state known, err error) {
 	var asked askahuman.Question
-	var answer response
-	var points stats
+	var answer askahuman.Response
+	var points askahuman.Stats
 	var notified guardNotified
 	found, err := s.DB.GetEach(ctx, "GetAnswerState",
 		[][]any{{questionID}, {questionID, askahuman.ResponseID(questionID, personHash)}, {personHash},
@@ -76,21 +49,21 @@ func (s *Service) answerState(ctx context.Context, questionID, personHash string
 	if err != nil {
 		return state, err
 	}
-	if state.Question, err = readAt(asked, found[0], now); err != nil {
+	if state.question, err = readAt(asked, found[0], now); err != nil {
 		return state, err
 	}
-	state.Answered, state.Stats = found[1], points.domain(personHash)
+	state.answered, state.stats = found[1], unstoredStats(points, personHash)
 	if notified.QuestionID == questionID {
-		state.NotifiedAt = notified.NotifiedAt
+		state.notifiedAt = notified.NotifiedAt
 	}
 	return state, nil
 }
 
 // recentAnswers reads what a person answered since a moment, newest first, at most limit (0: all).
 func (s *Service) recentAnswers(ctx context.Context, personHash string, since time.Time,
-	limit int) ([]askahuman.RecentAnswer, error) {
-	var answers []askahuman.RecentAnswer
-	for answer, err := range dynamo.Read[askahuman.RecentAnswer](ctx, s.DB, "ListRecentAnswers", dynamo.Query{
+	limit int) ([]askahuman.Response, error) {
+	var answers []askahuman.Response
+	for answer, err := range dynamo.Read[askahuman.Response](ctx, s.DB, "ListRecentAnswers", dynamo.Query{
 		Values: []any{personHash, FormatTime(since)}, PageSize: limit,
 	}) {
 		if err != nil {
@@ -183,10 +156,10 @@ func (s *Service) submit(ctx context.Context, q askahuman.Question, r askahuman.
 		unchanged = dynamo.Equal("version", stats.Version)
 	}
 	writes := []dynamo.Write{
-		dynamo.Put("Responses", newResponse(r), dynamo.Absent("response_id")),
+		dynamo.Put("Responses", r, dynamo.Absent("response_id")),
 		dynamo.Update("Questions", []any{q.ID}, update,
 			answerable().And(dynamo.Name("deadline").GreaterThan(expression.Value(FormatTime(r.CreatedAt))), count)),
-		dynamo.Put("UserStats", s.newStats(stats), unchanged),
+		dynamo.Put("UserStats", s.storedStats(stats), unchanged),
 	}
 	if next.last {
 		writes = append(writes, returnPlace(q, r.CreatedAt))

@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
@@ -13,20 +12,6 @@ import (
 
 // noon is an ordinary Wednesday.
 var noon = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
-
-func TestWithNames(t *testing.T) {
-	t.Parallel()
-	got := withNames([]askahuman.EarnedBadge{{ID: "answers_100", EarnedAt: noon},
-		{ID: "of_a_later_version", EarnedAt: noon}})
-	want := []Badge{{"answers_100", "Century", FormatTime(noon)},
-		{"of_a_later_version", "of_a_later_version", FormatTime(noon)}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	if withNames(nil) == nil {
-		t.Error("no badges are nil, want an empty list")
-	}
-}
 
 func TestCursor(t *testing.T) {
 	t.Parallel()

@@ -185,16 +185,14 @@ func mustRead(t *testing.T, s *platform, id string) askahuman.Question {
 
 func responseTo(q askahuman.Question, person string, at time.Time) askahuman.Response {
 	return askahuman.Response{
-		ID:             askahuman.ResponseID(q.ID, person),
-		QuestionID:     q.ID,
-		PersonHash:     person,
-		Answer:         awkward,
-		Type:           askahuman.TypeText,
-		ResponseTimeMS: -1,
-		CreatedAt:      at,
-		Points:         10,
-		ContentDigest:  "digest of " + person,
-		ContentLength:  70,
+		ID:            askahuman.ResponseID(q.ID, person),
+		QuestionID:    q.ID,
+		PersonHash:    person,
+		Answer:        new(awkward),
+		CreatedAt:     at,
+		Points:        10,
+		ContentDigest: "digest of " + person,
+		ContentLength: 70,
 	}
 }
 

@@ -159,7 +159,8 @@ func TestLostClaims(t *testing.T) {
 	q := newQuestion("agent", 1)
 	OK(t, store.createQuestion(ctx, q))
 	sub, err := storedSubscription(ctx, store, askahuman.Subscription{
-		ID: uuid.NewString(), Token: "token", Interval: time.Hour, NextNotificationAt: time.Unix(0, 0), Active: true,
+		ID: uuid.NewString(), Token: "token", Minutes: 60, LastNotifiedAt: never, NextNotificationAt: never,
+		Active:    askahuman.SubscriptionActive,
 		CreatedAt: start, UpdatedAt: start,
 	})
 	if err != nil {
@@ -206,7 +207,8 @@ func TestPersonIsGivenBack(t *testing.T) {
 	tables := dynamotest.Open(t, askahuman.Platform().Database)
 	store := &Service{DB: tables.DB}
 	sub := Must(storedSubscription(ctx, store, askahuman.Subscription{
-		ID: uuid.NewString(), Token: "token", Interval: time.Hour, NextNotificationAt: time.Unix(0, 0), Active: true,
+		ID: uuid.NewString(), Token: "token", Minutes: 60, LastNotifiedAt: never, NextNotificationAt: never,
+		Active:     askahuman.SubscriptionActive,
 		PersonHash: "person", CreatedAt: start, UpdatedAt: start,
 	}))(t)
 	broken := errors.New("broken")
@@ -233,7 +235,7 @@ func TestPersonIsGivenBack(t *testing.T) {
 		}
 		tables.Recorder.Faults(nil, nil)
 		at := Must(store.dueSubscriptions(ctx, start, 10))(t)
-		if len(at) != 1 || !at[0].LastNotifiedAt.IsZero() {
+		if len(at) != 1 || !at[0].LastNotifiedAt.Equal(never) {
 			t.Errorf("%s: due %+v; want the subscription as it was", name, at)
 		}
 		if claimed, err := store.claimSubscription(ctx, sub, uuid.NewString(), start); !claimed || err != nil {

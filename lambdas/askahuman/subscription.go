@@ -3,7 +3,6 @@ package askahuman
 import (
 	"context"
 	"strings"
-	"time"
 	"unicode"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
@@ -22,13 +21,10 @@ func (s *Service) Subscribe(ctx context.Context, personHash string,
 	if err := validateDevice(device, &device.Token, nil); err != nil {
 		return askahuman.Subscription{}, err
 	}
-	interval := askahuman.DefaultInterval
-	if device.Interval != nil {
-		interval = minutes(device.Interval)
-	}
 	now := clock(s.Now)
 	made := askahuman.Subscription{
-		ID: newID(), Token: device.Token, Interval: interval, NextNotificationAt: now, Active: true,
+		ID: newID(), Token: device.Token, Minutes: or(device.Interval, askahuman.DefaultIntervalMinutes),
+		LastNotifiedAt: never, NextNotificationAt: never, Active: askahuman.SubscriptionActive,
 		PersonHash: personHash,
 		CreatedAt:  now, UpdatedAt: now,
 	}
@@ -58,7 +54,7 @@ func (s *Service) ChangeSubscription(ctx context.Context, id string,
 	if change.Token != nil {
 		token = *change.Token
 	}
-	subscription, err := s.changeSubscription(ctx, id, token, minutes(change.Interval), clock(s.Now))
+	subscription, err := s.changeSubscription(ctx, id, token, or(change.Interval, 0), clock(s.Now))
 	return subscription, wrap(err, "change subscription "+id)
 }
 
@@ -80,7 +76,7 @@ func (s *Service) RenewSubscription(ctx context.Context, personHash string,
 	if err != nil {
 		return "", wrap(err, "find the subscription")
 	}
-	return id, wrap(s.renewSubscription(ctx, id, from, device.Token, minutes(device.Interval), clock(s.Now)),
+	return id, wrap(s.renewSubscription(ctx, id, from, device.Token, or(device.Interval, 0), clock(s.Now)),
 		"renew subscription "+id)
 }
 
@@ -122,10 +118,10 @@ func validateDevice(form any, token, oldToken *string) error {
 	return p.Err()
 }
 
-// minutes is a number of minutes; zero when there is none.
-func minutes(n *int) time.Duration {
+// or is the number of a form, or the default where the form has none.
+func or(n *int, byDefault int) int {
 	if n == nil {
-		return 0
+		return byDefault
 	}
-	return time.Duration(*n) * time.Minute
+	return *n
 }

@@ -17,20 +17,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
-// subscription is an item of the Subscriptions table.
-type subscription struct {
-	askahuman.Subscription
-	Interval       int       `dynamodbav:"min_interval_minutes,omitempty"`
-	LastNotifiedAt time.Time `dynamodbav:"last_notified_at,omitempty"`
-	Active         string    `dynamodbav:"active,omitempty"`
-	TokenOwner     string    `dynamodbav:"token_owner,omitempty"`
-}
-
-// active is the key of active subscriptions: a Boolean cannot be one.
-const active = "true"
-
-// never is the last_notified_at of a person who was never notified: the index leaves
-// out items without it.
+// never is the last_notified_at of a person who was never notified.
 var never = time.Unix(0, 0)
 
 func tokenKey(token string) string { return "TOKEN#" + digest(token) }
@@ -50,7 +37,7 @@ func ofPerson(personHash, subscriptionID string) []dynamo.Write {
 // notOfPerson returns the write that removes a subscription, which ends or becomes another
 // person's, from its person's item. heir is then their last one; empty: the item is deleted. The write
 // holds if the item names the subscription; none for an unknown person. Give it to [Service.transact].
-func notOfPerson(sub subscription, heir string) []dynamo.Write {
+func notOfPerson(sub askahuman.Subscription, heir string) []dynamo.Write {
 	if sub.PersonHash == "" {
 		return nil
 	}
@@ -95,11 +82,9 @@ func (s *Service) update(ctx context.Context, id string, update expression.Updat
 }
 
 // named is an item that names a subscription.
-func named(key, subscriptionID string) subscription {
-	return subscription{Subscription: askahuman.Subscription{ID: key}, TokenOwner: subscriptionID}
+func named(key, subscriptionID string) askahuman.Subscription {
+	return askahuman.Subscription{ID: key, TokenOwner: subscriptionID}
 }
-
-func inMinutes(interval time.Duration) int { return int(interval / time.Minute) }
 
 // nextNotification is when a person may be notified again.
 func nextNotification(last time.Time, interval time.Duration) time.Time {
@@ -109,30 +94,9 @@ func nextNotification(last time.Time, interval time.Duration) time.Time {
 	return last.Add(interval)
 }
 
-func newSubscription(sub askahuman.Subscription) subscription {
-	item := subscription{Subscription: sub, Interval: inMinutes(sub.Interval), LastNotifiedAt: sub.LastNotifiedAt}
-	item.NextNotificationAt = nextNotification(sub.LastNotifiedAt, sub.Interval)
-	if sub.LastNotifiedAt.IsZero() {
-		item.LastNotifiedAt = never
-	}
-	if sub.Active {
-		item.Active = active
-	}
-	return item
-}
-
-func (item subscription) domain() askahuman.Subscription {
-	sub := item.Subscription
-	sub.Interval, sub.Active = time.Duration(item.Interval)*time.Minute, item.Active == active
-	if item.LastNotifiedAt.After(never) {
-		sub.LastNotifiedAt = item.LastNotifiedAt
-	}
-	return sub
-}
-
 // subscriptionItem reads one item of the table; nil if there is none.
-func (s *Service) subscriptionItem(ctx context.Context, id string) (*subscription, error) {
-	var item subscription
+func (s *Service) subscriptionItem(ctx context.Context, id string) (*askahuman.Subscription, error) {
+	var item askahuman.Subscription
 	found, err := s.DB.Get(ctx, "GetSubscription", &item, id)
 	if err != nil || !found {
 		return nil, err
@@ -141,8 +105,8 @@ func (s *Service) subscriptionItem(ctx context.Context, id string) (*subscriptio
 }
 
 // subscriptionItems reads items of the table at the same time; nil in place of one that is not there.
-func (s *Service) subscriptionItems(ctx context.Context, ids ...string) ([]*subscription, error) {
-	items := make([]*subscription, len(ids))
+func (s *Service) subscriptionItems(ctx context.Context, ids ...string) ([]*askahuman.Subscription, error) {
+	items := make([]*askahuman.Subscription, len(ids))
 	group, ctx := errgroup.WithContext(ctx)
 	for i, id := range ids {
 		group.Go(func() (err error) {
@@ -165,7 +129,7 @@ func (s *Service) subscribe(ctx context.Context, sub askahuman.Subscription) (as
 		return s.subscribeAgain(ctx, owner.TokenOwner, sub)
 	}
 	err = s.DB.Transact(ctx, "CreateSubscription", append([]dynamo.Write{
-		dynamo.Put("Subscriptions", newSubscription(sub), dynamo.Absent("subscription_id")),
+		dynamo.Put("Subscriptions", sub, dynamo.Absent("subscription_id")),
 		dynamo.Put("Subscriptions", named(tokenKey(sub.Token), sub.ID), dynamo.Absent("subscription_id")),
 	}, ofPerson(sub.PersonHash, sub.ID)...)...)
 	refused, ok := errors.AsType[*dynamo.TransactionError](err)
@@ -183,34 +147,34 @@ func (s *Service) subscribe(ctx context.Context, sub askahuman.Subscription) (as
 func (s *Service) subscribeAgain(ctx context.Context, id string, sub askahuman.Subscription) (askahuman.Subscription,
 	error) {
 	item, err := s.update(ctx, id, activation(sub.UpdatedAt),
-		dynamo.Equal("fcm_token", sub.Token).And(samePerson(sub.PersonHash), sameInterval(sub.Interval)),
+		dynamo.Equal("fcm_token", sub.Token).And(samePerson(sub.PersonHash), sameInterval(sub.Minutes)),
 		ofPerson(sub.PersonHash, id), nil)
 	sub.ID = id
 	if !errors.Is(err, retry.ErrStale) {
 		return sub, err
 	}
-	var existing subscription
+	var existing askahuman.Subscription
 	if err := attributevalue.UnmarshalMap(item, &existing); err != nil {
 		return sub, fmt.Errorf("read subscription %s: %w", id, err)
 	}
 	if existing.Token != sub.Token {
 		return sub, retry.ErrStale
 	}
-	return s.renew(ctx, existing, sub.Interval, sub.PersonHash, sub.UpdatedAt)
+	return s.renew(ctx, existing, sub.Minutes, sub.PersonHash, sub.UpdatedAt)
 }
 
 // activation is the change that makes a subscription active and keeps its interval.
 func activation(now time.Time) expression.UpdateBuilder {
-	return expression.Set(dynamo.Name("active"), expression.Value(active)).
+	return expression.Set(dynamo.Name("active"), expression.Value(askahuman.SubscriptionActive)).
 		Set(dynamo.Name("updated_at"), expression.Value(FormatTime(now)))
 }
 
 // renew makes a subscription active with an interval, and with a person unless
 // that is empty. It returns [retry.ErrStale] when the subscription's token
 // has changed meanwhile.
-func (s *Service) renew(ctx context.Context, existing subscription, interval time.Duration, personHash string,
+func (s *Service) renew(ctx context.Context, existing askahuman.Subscription, minutes int, personHash string,
 	now time.Time) (askahuman.Subscription, error) {
-	update, renewed := renewal(existing, interval, personHash, now)
+	update, renewed := renewal(existing, minutes, personHash, now)
 	var left []dynamo.Write
 	if renewed.PersonHash != existing.PersonHash {
 		left = notOfPerson(existing, "")
@@ -222,7 +186,7 @@ func (s *Service) renew(ctx context.Context, existing subscription, interval tim
 
 // unchangedSubscription is true while a subscription is as it was read: with the same token and
 // person, and neither changed nor notified since.
-func unchangedSubscription(existing subscription) expression.ConditionBuilder {
+func unchangedSubscription(existing askahuman.Subscription) expression.ConditionBuilder {
 	return dynamo.Equal("fcm_token", existing.Token).And(
 		samePerson(existing.PersonHash),
 		dynamo.Equal("updated_at", FormatTime(existing.UpdatedAt)),
@@ -238,24 +202,24 @@ func samePerson(personHash string) expression.ConditionBuilder {
 }
 
 // sameInterval is true of the subscriptions with an interval.
-func sameInterval(interval time.Duration) expression.ConditionBuilder {
-	return dynamo.Equal("min_interval_minutes", inMinutes(interval))
+func sameInterval(minutes int) expression.ConditionBuilder {
+	return dynamo.Equal("min_interval_minutes", minutes)
 }
 
-func renewal(existing subscription, interval time.Duration, personHash string, now time.Time) (expression.UpdateBuilder,
-	askahuman.Subscription) {
-	renewed := existing.domain()
-	if interval > 0 {
-		renewed.Interval = interval
+func renewal(existing askahuman.Subscription, minutes int, personHash string,
+	now time.Time) (expression.UpdateBuilder, askahuman.Subscription) {
+	renewed := existing
+	if minutes > 0 {
+		renewed.Minutes = minutes
 	}
 	if personHash != "" {
 		renewed.PersonHash = personHash
 	}
-	renewed.Active = true
+	renewed.Active = askahuman.SubscriptionActive
 	renewed.UpdatedAt = now
-	renewed.NextNotificationAt = nextNotification(renewed.LastNotifiedAt, renewed.Interval)
+	renewed.NextNotificationAt = nextNotification(renewed.LastNotifiedAt, renewed.Interval())
 	update := activation(now).
-		Set(dynamo.Name("min_interval_minutes"), expression.Value(inMinutes(renewed.Interval))).
+		Set(dynamo.Name("min_interval_minutes"), expression.Value(renewed.Minutes)).
 		Set(dynamo.Name("next_notification_at"), expression.Value(FormatTime(renewed.NextNotificationAt)))
 	if personHash != "" {
 		update = update.Set(dynamo.Name("fingerprint_hash"), expression.Value(personHash))
@@ -301,11 +265,11 @@ func (s *Service) findSubscription(ctx context.Context, personHash string, token
 // renewSubscription is changeSubscription with a token for a subscription that was found: from is the token that it
 // had. Its conditions say what is known of the
 // subscription, so that it need not be read.
-func (s *Service) renewSubscription(ctx context.Context, id, from, token string, interval time.Duration,
+func (s *Service) renewSubscription(ctx context.Context, id, from, token string, minutes int,
 	now time.Time) error {
 	known, update := dynamo.Equal("fcm_token", from), activation(now)
-	if interval > 0 {
-		known = known.And(sameInterval(interval))
+	if minutes > 0 {
+		known = known.And(sameInterval(minutes))
 	}
 	var moved []dynamo.Write
 	if token != from {
@@ -317,14 +281,15 @@ func (s *Service) renewSubscription(ctx context.Context, id, from, token string,
 	}
 	_, err := s.update(ctx, id, update, known, moved, nil)
 	if errors.Is(err, retry.ErrStale) {
-		_, err = s.changeSubscription(ctx, id, token, interval, now)
+		_, err = s.changeSubscription(ctx, id, token, minutes, now)
 	}
 	return err
 }
 
-// changeSubscription sets a subscription's token (empty: as it is) and interval (zero: as it is) and makes it active. A
-// token that another subscription has moves here and ends that one. It returns [askahuman.ErrSubscriptionNotFound].
-func (s *Service) changeSubscription(ctx context.Context, id, token string, interval time.Duration,
+// changeSubscription sets a subscription's token (empty: as it is) and interval (0 minutes: as it is) and makes it
+// active. A token that another subscription has moves here and ends that one. It returns
+// [askahuman.ErrSubscriptionNotFound].
+func (s *Service) changeSubscription(ctx context.Context, id, token string, minutes int,
 	now time.Time) (changed askahuman.Subscription, err error) {
 	err = retry.Do(ctx, func() error {
 		keys := []string{id}
@@ -340,9 +305,9 @@ func (s *Service) changeSubscription(ctx context.Context, id, token string, inte
 			return askahuman.ErrSubscriptionNotFound
 		}
 		if token == "" || token == existing.Token {
-			changed, err = s.renew(ctx, *existing, interval, "", now)
+			changed, err = s.renew(ctx, *existing, minutes, "", now)
 		} else {
-			changed, err = s.moveToken(ctx, *existing, items[1], token, interval, now)
+			changed, err = s.moveToken(ctx, *existing, items[1], token, minutes, now)
 		}
 		return err
 	})
@@ -350,9 +315,9 @@ func (s *Service) changeSubscription(ctx context.Context, id, token string, inte
 }
 
 // moveToken gives a subscription a token, whose owner is as it was read.
-func (s *Service) moveToken(ctx context.Context, existing subscription, owner *subscription, token string,
-	interval time.Duration, now time.Time) (askahuman.Subscription, error) {
-	update, changed := renewal(existing, interval, "", now)
+func (s *Service) moveToken(ctx context.Context, existing askahuman.Subscription, owner *askahuman.Subscription,
+	token string, minutes int, now time.Time) (askahuman.Subscription, error) {
+	update, changed := renewal(existing, minutes, "", now)
 	changed.Token = token
 	ownerUnchanged := dynamo.Absent("subscription_id")
 	if owner != nil {
@@ -386,13 +351,13 @@ func (s *Service) moveToken(ctx context.Context, existing subscription, owner *s
 // dueSubscriptions reads active subscriptions whose interval has passed at now, longest ago first, at most limit.
 func (s *Service) dueSubscriptions(ctx context.Context, now time.Time, limit int) ([]askahuman.Subscription, error) {
 	var subscriptions []askahuman.Subscription
-	for record, err := range dynamo.Read[subscription](ctx, s.DB, "ListDueSubscriptions", dynamo.Query{
-		Values: []any{active, FormatTime(now)}, PageSize: limit,
+	for record, err := range dynamo.Read[askahuman.Subscription](ctx, s.DB, "ListDueSubscriptions", dynamo.Query{
+		Values: []any{askahuman.SubscriptionActive, FormatTime(now)}, PageSize: limit,
 	}) {
 		if err != nil {
 			return nil, err
 		}
-		subscriptions = append(subscriptions, record.domain())
+		subscriptions = append(subscriptions, record)
 		if len(subscriptions) == limit {
 			break
 		}
@@ -416,10 +381,10 @@ func notifiedEnd(at time.Time) expression.ValueBuilder {
 
 // dueAsRead is true while a subscription is as due as it was read.
 func dueAsRead(sub askahuman.Subscription) expression.ConditionBuilder {
-	return dynamo.Equal("active", active).And(
+	return dynamo.Equal("active", askahuman.SubscriptionActive).And(
 		dynamo.Equal("fcm_token", sub.Token),
 		samePerson(sub.PersonHash),
-		sameInterval(sub.Interval),
+		sameInterval(sub.Minutes),
 		dynamo.Equal("next_notification_at", FormatTime(sub.NextNotificationAt)))
 }
 
@@ -446,7 +411,7 @@ func (s *Service) claimSubscription(ctx context.Context, sub askahuman.Subscript
 			return false, s.deferSubscription(ctx, sub, person, now)
 		}
 	}
-	claimed, _, err := s.claim(ctx, "ClaimSubscription", []any{sub.ID}, setNotified(now, now.Add(sub.Interval)),
+	claimed, _, err := s.claim(ctx, "ClaimSubscription", []any{sub.ID}, setNotified(now, now.Add(sub.Interval())),
 		dueAsRead(sub))
 	if !claimed && sub.PersonHash != "" {
 		ctx, cancel := retry.ToRelease(ctx, time.Now().Add(releaseTime))
@@ -465,7 +430,7 @@ func (s *Service) claimPerson(ctx context.Context, sub askahuman.Subscription, n
 		expression.Set(claimedAt, expression.Value(FormatTime(now))).
 			Set(dynamo.Name("claimed_before"), claimedAt.IfNotExists(expression.Value(FormatTime(never)))).
 			Set(dynamo.Name("expires_at"), notifiedEnd(now)),
-		dynamo.Absent("claimed_at").Or(claimedAt.LessThanEqual(expression.Value(FormatTime(now.Add(-sub.Interval))))))
+		dynamo.Absent("claimed_at").Or(claimedAt.LessThanEqual(expression.Value(FormatTime(now.Add(-sub.Interval()))))))
 }
 
 // claim makes a write on a condition that the write itself ends, so that one run alone makes it. The write leaves a
@@ -497,7 +462,7 @@ func (s *Service) deferSubscription(ctx context.Context, sub askahuman.Subscript
 	if err := attributevalue.UnmarshalMap(person, &notified); err != nil {
 		return fmt.Errorf("read when the person was notified: %w", err)
 	}
-	next := notified.NotifiedAt.Add(sub.Interval)
+	next := notified.NotifiedAt.Add(sub.Interval())
 	if !next.After(now) {
 		return nil
 	}
@@ -522,11 +487,10 @@ func (s *Service) markNotified(ctx context.Context, personHash, questionID strin
 // each is right on its own, even if the other's item has changed.
 func (s *Service) releaseSubscription(ctx context.Context, sub askahuman.Subscription, claimedAt time.Time) error {
 	at := FormatTime(claimedAt)
-	before := newSubscription(sub)
 	_, err := dynamo.Satisfied(s.DB.Update(ctx, "ReleaseSubscription", []any{sub.ID},
-		expression.Set(dynamo.Name("last_notified_at"), expression.Value(FormatTime(before.LastNotifiedAt))).
+		expression.Set(dynamo.Name("last_notified_at"), expression.Value(FormatTime(sub.LastNotifiedAt))).
 			Set(dynamo.Name("next_notification_at"), expression.Value(FormatTime(sub.NextNotificationAt))),
-		dynamo.Equal("last_notified_at", at).And(sameInterval(sub.Interval)), nil))
+		dynamo.Equal("last_notified_at", at).And(sameInterval(sub.Minutes)), nil))
 	if sub.PersonHash == "" {
 		return err
 	}

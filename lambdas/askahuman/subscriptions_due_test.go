@@ -14,9 +14,10 @@ func subscriptionAt(token, personHash string, createdAt time.Time) askahuman.Sub
 	return askahuman.Subscription{
 		ID:                 uuid.NewString(),
 		Token:              token,
-		Interval:           30 * time.Minute,
-		NextNotificationAt: createdAt,
-		Active:             true,
+		Minutes:            30,
+		LastNotifiedAt:     never,
+		NextNotificationAt: never,
+		Active:             askahuman.SubscriptionActive,
 		PersonHash:         personHash,
 		CreatedAt:          createdAt,
 		UpdatedAt:          createdAt,
@@ -67,15 +68,15 @@ func mustClaim(t *testing.T, s *platform, id, questionID string, now time.Time) 
 func checkSubscribe(t *testing.T, s *platform) {
 	subscription := subscriptionAt("token", person(0), ten)
 	stored := mustSubscribe(t, s, subscription)
-	if stored.ID != subscription.ID || !stored.Active {
+	if stored.ID != subscription.ID || stored.Active == "" {
 		t.Errorf("stored id %s, active %v; want %s, true", stored.ID, stored.Active, subscription.ID)
 	}
 	got, ok := due(t, s, ten)[subscription.ID]
 	if !ok {
 		t.Fatal("a new subscription is not due")
 	}
-	if got.Token != "token" || got.Interval != 30*time.Minute || got.PersonHash != person(0) ||
-		!got.LastNotifiedAt.IsZero() {
+	if got.Token != "token" || got.Minutes != 30 || got.PersonHash != person(0) ||
+		!got.LastNotifiedAt.Equal(never) {
 		t.Errorf("due subscription = %+v", got)
 	}
 }
@@ -87,15 +88,15 @@ func checkSubscribeSameToken(t *testing.T, s *platform) {
 	OK(t, s.notifying.deactivateSubscription(t.Context(), first, now))
 
 	again := subscriptionAt("token", person(0), ten.Add(2*time.Minute))
-	again.Interval = 10 * time.Minute
+	again.Minutes = 10
 	stored := mustSubscribe(t, s, again)
-	if stored.ID != first.ID || stored.Interval != 10*time.Minute || stored.PersonHash != person(0) || !stored.Active {
+	if stored.ID != first.ID || stored.Minutes != 10 || stored.PersonHash != person(0) || stored.Active == "" {
 		t.Errorf("subscribed again = %+v; want subscription %s with the new interval and person, active", stored,
 			first.ID)
 	}
 	// A request without a person leaves the subscription to the one it has.
 	if stored := mustSubscribe(t, s, subscriptionAt("token", "", ten.Add(3*time.Minute))); stored.PersonHash != person(
-		0) || stored.Interval != 30*time.Minute {
+		0) || stored.Minutes != 30 {
 		t.Errorf("subscribed without a person = %+v; want the person from before, and the new interval", stored)
 	}
 	mustSubscribe(t, s, again)
@@ -171,29 +172,30 @@ func checkRenewSubscription(t *testing.T, s *platform) {
 	mustClaim(t, s, subscription.ID, uuid.NewString(), now)
 	OK(t, s.notifying.deactivateSubscription(t.Context(), subscription, now))
 	taken := mustSubscribe(t, s, subscriptionAt("taken", person(1), ten))
-	wait := 30 * time.Minute
+	wait := 30
 	for _, test := range []struct {
 		from, to string
-		interval time.Duration
+		minutes  int
 	}{
 		{"token", "second", 0},
-		{"second", "third", 30 * time.Minute},
+		{"second", "third", 30},
 		{"third", "third", 0},
 		// It has another interval, and then another token than it had.
-		{"third", "fourth", 10 * time.Minute},
+		{"third", "fourth", 10},
 		{"token", "fifth", 0},
-		{"token", "fifth", 20 * time.Minute},
+		{"token", "fifth", 20},
 		// Another subscription has the token, and ends.
 		{"fifth", "taken", 0},
 	} {
-		OK(t, s.people.renewSubscription(t.Context(), subscription.ID, test.from, test.to, test.interval, now))
-		if test.interval > 0 {
-			wait = test.interval
+		OK(t, s.people.renewSubscription(t.Context(), subscription.ID, test.from, test.to, test.minutes, now))
+		if test.minutes > 0 {
+			wait = test.minutes
 		}
-		if _, early := due(t, s, now.Add(wait-time.Millisecond))[subscription.ID]; early {
+		from := now.Add(time.Duration(wait) * time.Minute)
+		if _, early := due(t, s, from.Add(-time.Millisecond))[subscription.ID]; early {
 			t.Errorf("%+v: due before the interval has passed", test)
 		}
-		if got := due(t, s, now.Add(wait))[subscription.ID]; got.Token != test.to || got.Interval != wait ||
+		if got := due(t, s, from)[subscription.ID]; got.Token != test.to || got.Minutes != wait ||
 			got.PersonHash != person(0) {
 			t.Errorf("%+v: due %+v", test, got)
 		}
@@ -236,15 +238,15 @@ func checkChangeSubscription(t *testing.T, s *platform) {
 	now := ten.Add(time.Minute)
 	mustClaim(t, s, subscription.ID, uuid.NewString(), now)
 
-	changed, err := s.people.changeSubscription(t.Context(), subscription.ID, "", 5*time.Minute, now)
-	if err != nil || changed.Token != "token" || changed.Interval != 5*time.Minute {
+	changed, err := s.people.changeSubscription(t.Context(), subscription.ID, "", 5, now)
+	if err != nil || changed.Token != "token" || changed.Minutes != 5 {
 		t.Errorf("new interval: %+v, %v", changed, err)
 	}
 	wantDue(t, s, now.Add(5*time.Minute-time.Millisecond))
 	wantDue(t, s, now.Add(5*time.Minute), subscription.ID)
 
 	changed, err = s.people.changeSubscription(t.Context(), subscription.ID, "new token", 0, now)
-	if err != nil || changed.Token != "new token" || changed.Interval != 5*time.Minute {
+	if err != nil || changed.Token != "new token" || changed.Minutes != 5 {
 		t.Errorf("new token: %+v, %v", changed, err)
 	}
 	if got := due(t, s, now.Add(time.Hour))[subscription.ID].Token; got != "new token" {
@@ -260,7 +262,7 @@ func checkChangeSubscription(t *testing.T, s *platform) {
 
 	OK(t, s.notifying.deactivateSubscription(t.Context(), changed, now))
 	changed, err = s.people.changeSubscription(t.Context(), subscription.ID, "", 0, now)
-	if err != nil || !changed.Active {
+	if err != nil || changed.Active == "" {
 		t.Errorf("changing makes active: %+v, %v", changed, err)
 	}
 
@@ -276,7 +278,7 @@ func checkTokenMoves(t *testing.T, s *platform) {
 		t.Fatalf("ChangeSubscription = %+v, %v", changed, err)
 	}
 	wantDue(t, s, ten, second.ID)
-	_, err = s.people.changeSubscription(t.Context(), first.ID, "", time.Hour, ten)
+	_, err = s.people.changeSubscription(t.Context(), first.ID, "", 60, ten)
 	wantError(t, err, askahuman.ErrSubscriptionNotFound)
 	if free := mustSubscribe(t, s, subscriptionAt("second", "", ten)); free.ID == second.ID {
 		t.Error("the old token still belongs to the subscription")
@@ -446,8 +448,8 @@ func checkClaimSubscription(t *testing.T, s *platform) {
 func wantNotified(t *testing.T, s *platform, questionID, personHash string, want time.Time) {
 	t.Helper()
 	if got, err := s.people.answerState(t.Context(), questionID, personHash, ten); err != nil ||
-		!got.NotifiedAt.Equal(want) {
-		t.Errorf("notified at %v, %v; want %v", got.NotifiedAt, err, want)
+		!got.notifiedAt.Equal(want) {
+		t.Errorf("notified at %v, %v; want %v", got.notifiedAt, err, want)
 	}
 }
 
@@ -500,7 +502,7 @@ func checkMarkNotified(t *testing.T, s *platform) {
 // for the other.
 func checkClaimPerson(t *testing.T, s *platform) {
 	often, seldom := subscriptionAt("often", person(0), ten), subscriptionAt("seldom", person(0), ten)
-	often.Interval, seldom.Interval = 5*time.Minute, time.Hour
+	often.Minutes, seldom.Minutes = 5, 60
 	mustSubscribe(t, s, often)
 	mustSubscribe(t, s, seldom)
 	other := mustSubscribe(t, s, subscriptionAt("another person's", person(1), ten))

@@ -48,7 +48,7 @@ func TestItemsOfSubscriptionsGoWithThem(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			return store.renewSubscription(ctx, id, from, token, time.Duration(random.IntN(2))*time.Hour, now())
+			return store.renewSubscription(ctx, id, from, token, 60*random.IntN(2), now())
 		case 0:
 			return store.Unsubscribe(ctx, any(random))
 		case 1, 2:
@@ -57,7 +57,8 @@ func TestItemsOfSubscriptionsGoWithThem(t *testing.T) {
 		default:
 			at := now()
 			sub, err := storedSubscription(ctx, store, askahuman.Subscription{
-				ID: uuid.NewString(), Token: token, Interval: time.Hour, NextNotificationAt: at, Active: true,
+				ID: uuid.NewString(), Token: token, Minutes: 60, LastNotifiedAt: never, NextNotificationAt: never,
+				Active:     askahuman.SubscriptionActive,
 				PersonHash: fmt.Sprint("person-", random.IntN(2)), CreatedAt: at, UpdatedAt: at,
 			})
 			mu.Lock()

@@ -59,38 +59,14 @@ func (a Answer) ValidateFor(question Question) error {
 // ResponseTo returns the answer in its stored form.
 func (a Answer) ResponseTo(question Question, personHash string, now time.Time) Response {
 	response := Response{
-		ID:             ResponseID(question.ID, personHash),
-		QuestionID:     question.ID,
-		PersonHash:     personHash,
-		Type:           question.Type,
-		ResponseTimeMS: -1,
-		CreatedAt:      now,
+		ID: ResponseID(question.ID, personHash), QuestionID: question.ID, PersonHash: personHash, Answer: a.Text,
+		SelectedOption: a.Option, Confidence: a.Confidence, ResponseTimeMS: a.ResponseTimeMS, CreatedAt: now,
+		ExpiresAt: keptUntil(now.Add(KeepResponses)),
 	}
-	if a.Confidence != nil {
-		response.Confidence = *a.Confidence
+	if a.Text != nil {
+		response.ContentDigest, response.ContentLength = contentDigest(*a.Text), lengthOf(*a.Text)
 	}
-	if a.ResponseTimeMS != nil {
-		response.ResponseTimeMS = *a.ResponseTimeMS
-	}
-	if question.Type == TypeMultipleChoice {
-		response.SelectedOption = *a.Option
-		return response
-	}
-	response.Answer = *a.Text
-	response.ContentDigest = contentDigest(*a.Text)
-	response.ContentLength = lengthOf(*a.Text)
 	return response
-}
-
-// AnswerState is what a person's answer to a question depends on.
-type AnswerState struct {
-	Question Question
-	// Answered says that the person has answered the question.
-	Answered bool
-	// Stats are the person's, zero, but for the hash, if the person never answered.
-	Stats Stats
-	// NotifiedAt is when the person was notified of the question; zero: never, or of another one since.
-	NotifiedAt time.Time
 }
 
 // Submitted is the state of a question after an answer.

@@ -3,6 +3,8 @@ package askahuman
 import (
 	"slices"
 	"time"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 )
 
 const (
@@ -15,6 +17,13 @@ const (
 	fastAnswers      = 5
 	confidentAnswers = 10
 )
+
+// Badge is an earned badge.
+type Badge struct {
+	ID       string    `json:"id" doc:"Badges are for numbers of answers and days in a row, and: 25 answers in a category (tech_expert, product_pro, ethics_advocate, creative_mind, generalist), an answer within 2 minutes of the question (early_bird), 10 answers from 00:00 to 06:00 in the person's time zone (night_owl), 5 with response_time_ms under 30000 (speed_demon), 10 with confidence 5 (confident). A badge stays once it is earned. More may come." example:"first_answer"`
+	Name     string    `json:"name" example:"First Steps"`
+	EarnedAt wire.Time `json:"earned_at" format:"date-time" example:"2026-02-02T09:45:00.000Z"`
+}
 
 // badge is a badge and the rule for earning it.
 type badge struct {
@@ -71,12 +80,11 @@ func answeredIn(category string) func(Stats, Question, time.Time) bool {
 }
 
 // newBadges returns the badges that a person earns by an answer at now.
-func newBadges(stats Stats, question Question, now time.Time) []EarnedBadge {
-	var earned []EarnedBadge
+func newBadges(stats Stats, question Question, now time.Time) []Badge {
+	earned := []Badge{}
 	for _, b := range badges() {
-		has := slices.ContainsFunc(stats.Badges, func(e EarnedBadge) bool { return e.ID == b.id })
-		if !has && b.earned(stats, question, now) {
-			earned = append(earned, EarnedBadge{ID: b.id, EarnedAt: now})
+		if !slices.Contains(stats.Badges, b.id) && b.earned(stats, question, now) {
+			earned = append(earned, Badge{b.id, b.name, wire.Time(now)})
 		}
 	}
 	return earned
@@ -92,12 +100,16 @@ func category(question Question) string {
 
 func isNight(t time.Time, zone *time.Location) bool { return t.In(zone).Hour() < nightEnds }
 
-// Name is what people call the badge; a badge of a later version has its id as the name.
-func (e EarnedBadge) Name() string {
-	for _, b := range badges() {
-		if b.id == e.ID {
-			return b.name
+// EarnedBadges are the person's badges. One of a later version has its id as the name.
+func (s Stats) EarnedBadges() []Badge {
+	all := make([]Badge, len(s.Badges))
+	for i, id := range s.Badges {
+		all[i] = Badge{id, id, wire.Time(s.BadgesEarnedAt[id])}
+		for _, b := range badges() {
+			if b.id == id {
+				all[i].Name = b.name
+			}
 		}
 	}
-	return e.ID
+	return all
 }

@@ -1,8 +1,6 @@
 package askahuman
 
-import (
-	"time"
-)
+import "github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 
 // DeliveryState says whether an endpoint has the webhook of a question.
 type DeliveryState string
@@ -17,14 +15,14 @@ const (
 	DeliveryGivenUp DeliveryState = "given_up"
 )
 
-// Delivery says how far the webhook of a question is. It says nothing of what the endpoint answered, which
-// is the business of whoever runs it.
+// Delivery says how far the webhook of a question is, on the wire, too. It says nothing of what the endpoint answered,
+// which is the business of whoever runs it.
 type Delivery struct {
-	State DeliveryState `dynamodbav:"delivery"`
+	State DeliveryState `json:"state" dynamodbav:"delivery" enum:"waiting,delivered,given_up" doc:"waiting: the question has not ended, or another attempt follows. delivered: the endpoint has taken it. given_up: the last attempt failed, or the endpoint answered 410."`
 	// Attempts counts those that have ended, of the webhook that was queued last.
-	Attempts int `dynamodbav:"attempts"`
+	Attempts int `json:"attempts" dynamodbav:"attempts" doc:"How many attempts were made." example:"1"`
 	// AttemptedAt is when the last one ended; zero: none has.
-	AttemptedAt time.Time `dynamodbav:"attempted_at,omitempty"`
+	AttemptedAt wire.Time `json:"attempted_at,omitzero" dynamodbav:"attempted_at,omitempty" format:"date-time" doc:"When the last one was made." example:"2026-02-02T09:45:01.000Z"`
 	// NextAttemptAt is when the next one follows a failed one, at the soonest; zero: none does.
-	NextAttemptAt time.Time `dynamodbav:"next_attempt_at,omitempty"`
+	NextAttemptAt wire.Time `json:"next_attempt_at,omitzero" dynamodbav:"next_attempt_at,omitempty" format:"date-time" doc:"When the next one follows." example:"2026-02-02T09:50:01.000Z"`
 }

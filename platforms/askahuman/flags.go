@@ -33,15 +33,15 @@ const (
 
 // FlagsFor returns an answer's flags, in the order above. recent has the person's answers before
 // it, newest first.
-func FlagsFor(response Response, recent []RecentAnswer) []string {
+func FlagsFor(response Response, recent []Response) []string {
 	var flags []string
 	if isSuspiciouslyFast(response) {
 		flags = append(flags, FlagSuspiciousTiming)
 	}
-	if response.Type != TypeText {
+	if response.Answer == nil {
 		return flags
 	}
-	if slices.ContainsFunc(recent, func(r RecentAnswer) bool { return r.ContentDigest == response.ContentDigest }) {
+	if slices.ContainsFunc(recent, func(r Response) bool { return r.ContentDigest == response.ContentDigest }) {
 		flags = append(flags, FlagDuplicateContent)
 	}
 	if onlyMinimalTexts(response, recent) {
@@ -52,16 +52,21 @@ func FlagsFor(response Response, recent []RecentAnswer) []string {
 
 func isSuspiciouslyFast(response Response) bool {
 	least := suspiciousMultipleChoice
-	if response.Type == TypeText {
+	if response.Answer != nil {
 		least = suspiciousText
 	}
-	return response.ResponseTimeMS >= 0 && response.ResponseTimeMS < least.Milliseconds()
+	return response.givenWithin(least)
+}
+
+// givenWithin reports whether the answer was given in less than that time, as the client says.
+func (r Response) givenWithin(d time.Duration) bool {
+	return r.ResponseTimeMS != nil && *r.ResponseTimeMS < d.Milliseconds()
 }
 
 // onlyMinimalTexts reports whether an answer and the text answers just before it, minimalTexts in
 // all, are each of minimalLength or less. Fewer texts prove nothing, because one word answers many
 // questions.
-func onlyMinimalTexts(response Response, recent []RecentAnswer) bool {
+func onlyMinimalTexts(response Response, recent []Response) bool {
 	if response.ContentLength > minimalLength {
 		return false
 	}

@@ -1,6 +1,7 @@
 package askahuman
 
 import (
+	"maps"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -41,7 +42,7 @@ func (r Rewards) pointsFor(question Question, response Response, notifiedAt time
 			points += r.Points[PointsLongText]
 		}
 	}
-	if response.Confidence > 0 {
+	if response.Confidence != nil {
 		points += r.Points[PointsConfidence]
 	}
 	if !notifiedAt.IsZero() {
@@ -59,7 +60,7 @@ func (r Rewards) pointsFor(question Question, response Response, notifiedAt time
 // what the answer earned, which is less than its worth when the day's limit is
 // reached; the stats after it; and the badges that are new. stats are not changed.
 func (r Rewards) Award(stats Stats, question Question, response Response, notifiedAt time.Time,
-	zone *time.Location) (int, Stats, []EarnedBadge) {
+	zone *time.Location) (int, Stats, []Badge) {
 	now := response.CreatedAt
 	after := stats.startPeriods(now)
 
@@ -76,14 +77,15 @@ func (r Rewards) Award(stats Stats, question Question, response Response, notifi
 	after.TotalAnswers++
 	after.DailyAnswers++
 	after.WeeklyAnswers++
-	after.AnswersByCategory = countOne(stats.AnswersByCategory, category(question))
+	after.AnswersByCategory = maps.Collect(maps.All(stats.AnswersByCategory))
+	after.AnswersByCategory[category(question)]++
 	if isNight(now, zone) {
 		after.NightAnswers++
 	}
-	if response.ResponseTimeMS >= 0 && response.ResponseTimeMS < fastAnswer.Milliseconds() {
+	if response.givenWithin(fastAnswer) {
 		after.FastAnswers++
 	}
-	if response.Confidence == MaxConfidence {
+	if response.Confidence != nil && *response.Confidence == MaxConfidence {
 		after.ConfidentAnswers++
 	}
 	after.UpdatedAt = now
@@ -91,7 +93,12 @@ func (r Rewards) Award(stats Stats, question Question, response Response, notifi
 		after.CreatedAt = now
 	}
 	earnedBadges := newBadges(after, question, now)
-	after.Badges = append(append([]EarnedBadge(nil), stats.Badges...), earnedBadges...)
+	after.Badges = append([]string{}, stats.Badges...)
+	after.BadgesEarnedAt = maps.Collect(maps.All(stats.BadgesEarnedAt))
+	for _, badge := range earnedBadges {
+		after.Badges = append(after.Badges, badge.ID)
+		after.BadgesEarnedAt[badge.ID] = now
+	}
 	return earned, after, earnedBadges
 }
 
@@ -110,25 +117,22 @@ func (s Stats) startPeriods(now time.Time) Stats {
 
 // In is a person's points and answers of a period at a moment.
 func (s Stats) In(period Period, now time.Time) BoardEntry {
-	entry := BoardEntry{PersonHash: s.PersonHash}
-	switch {
-	case period == PeriodAllTime:
-		entry.Points, entry.Answers = s.TotalPoints, s.TotalAnswers
-	case period == PeriodDaily && s.Day == Day(now):
-		entry.Points, entry.Answers = s.DailyPoints, s.DailyAnswers
-	case period == PeriodWeekly && s.Week == Week(now):
-		entry.Points, entry.Answers = s.WeeklyPoints, s.WeeklyAnswers
+	if period == PeriodDaily && s.Day != Day(now) || period == PeriodWeekly && s.Week != Week(now) {
+		return BoardEntry{PersonHash: s.PersonHash}
 	}
-	return entry
+	return s.On(period)
 }
 
-func countOne(counts map[string]int, key string) map[string]int {
-	after := make(map[string]int, len(counts)+1)
-	for k, n := range counts {
-		after[k] = n
+// On is a person's entry on the last leaderboard of a period that they are on.
+func (s Stats) On(period Period) BoardEntry {
+	switch period {
+	case PeriodDaily:
+		return BoardEntry{s.PersonHash, s.DailyPoints, s.DailyAnswers}
+	case PeriodWeekly:
+		return BoardEntry{s.PersonHash, s.WeeklyPoints, s.WeeklyAnswers}
+	default:
+		return BoardEntry{s.PersonHash, s.TotalPoints, s.TotalAnswers}
 	}
-	after[key]++
-	return after
 }
 
 // lengthOf is a text's length in characters without the white space around it:

@@ -26,6 +26,14 @@ func zoneOf(t testing.TB, name string) *time.Location {
 	return zone
 }
 
+// unless is a value, or nil for the one that stands for none.
+func unless[T comparable](none, value T) *T {
+	if value == none {
+		return nil
+	}
+	return &value
+}
+
 func TestPointsFor(t *testing.T) {
 	t.Parallel()
 	text, choice := Question{Type: TypeText, RequiredResponses: 4, CurrentResponses: 2},
@@ -65,7 +73,7 @@ func TestPointsFor(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			response := Response{ContentLength: test.length, Confidence: test.confidence, CreatedAt: noon}
+			response := Response{ContentLength: test.length, Confidence: unless(0, test.confidence), CreatedAt: noon}
 			var notifiedAt time.Time
 			if test.notified != 0 {
 				notifiedAt = noon.Add(-test.notified)
@@ -78,11 +86,20 @@ func TestPointsFor(t *testing.T) {
 }
 
 // awardAt gives a person the points of one plain text answer (10).
-func awardAt(stats Stats, at time.Time, zone *time.Location) (int, Stats, []EarnedBadge) {
+func awardAt(stats Stats, at time.Time, zone *time.Location) (int, Stats, []Badge) {
 	question := Question{Type: TypeText, RequiredResponses: 2, CurrentResponses: 1,
 		CreatedAt: wire.Time(at.Add(-time.Hour)),
 		Audience:  []string{"product", "ethics"}}
-	return defaultRewards().Award(stats, question, Response{CreatedAt: at, ResponseTimeMS: -1}, time.Time{}, zone)
+	return defaultRewards().Award(stats, question, Response{CreatedAt: at}, time.Time{}, zone)
+}
+
+// A person has no lists that are null in the table, even without badges.
+func TestAwardHasLists(t *testing.T) {
+	t.Parallel()
+	_, after, _ := awardAt(Stats{Badges: nil, TotalAnswers: 1}, noon, time.UTC)
+	if after.Badges == nil || after.BadgesEarnedAt == nil || after.AnswersByCategory == nil {
+		t.Errorf("got %+v", after)
+	}
 }
 
 func TestAwardLimitsTheDay(t *testing.T) {
@@ -123,7 +140,7 @@ func TestAwardLimitsTheDay(t *testing.T) {
 }
 
 func has(stats Stats, id string) bool {
-	return slices.ContainsFunc(stats.Badges, func(b EarnedBadge) bool { return b.ID == id })
+	return slices.Contains(stats.Badges, id)
 }
 
 func TestAwardCutsAStreakBonusToTheDay(t *testing.T) {
@@ -134,7 +151,7 @@ func TestAwardCutsAStreakBonusToTheDay(t *testing.T) {
 	if points != 470 || after.DailyPoints != 500 {
 		t.Errorf("earned %d, daily %d; want 470 and 500", points, after.DailyPoints)
 	}
-	if after.StreakDays != 100 || !slices.ContainsFunc(badges, func(b EarnedBadge) bool {
+	if after.StreakDays != 100 || !slices.ContainsFunc(badges, func(b Badge) bool {
 		return b.ID == "streak_100"
 	}) {
 		t.Errorf("streak %d, badges %v", after.StreakDays, badges)
@@ -152,9 +169,11 @@ func TestAwardOnABackwardClock(t *testing.T) {
 
 func TestAwardNeverChangesItsInput(t *testing.T) {
 	t.Parallel()
-	stats := Stats{Badges: make([]EarnedBadge, 1, 10), AnswersByCategory: map[string]int{"product": 1}}
+	stats := Stats{Badges: make([]string, 1, 10), BadgesEarnedAt: map[string]time.Time{},
+		AnswersByCategory: map[string]int{"product": 1}}
 	awardAt(stats, noon, time.UTC)
-	if stats.AnswersByCategory["product"] != 1 || stats.Badges[:2][1] != (EarnedBadge{}) {
+	if stats.AnswersByCategory["product"] != 1 || stats.Badges[:2][1] != "" ||
+		len(stats.BadgesEarnedAt) > 0 {
 		t.Errorf("the stats that were read have changed: %+v", stats)
 	}
 }
@@ -177,8 +196,8 @@ func TestAwardProperties(t *testing.T) {
 			response := Response{
 				CreatedAt:      now,
 				ContentLength:  rapid.IntRange(1, 200).Draw(t, "length"),
-				Confidence:     rapid.IntRange(0, 5).Draw(t, "confidence"),
-				ResponseTimeMS: rapid.Int64Range(-1, 60_000).Draw(t, "took"),
+				Confidence:     unless(0, rapid.IntRange(0, 5).Draw(t, "confidence")),
+				ResponseTimeMS: unless(-1, rapid.Int64Range(-1, 60_000).Draw(t, "took")),
 			}
 			zone := rapid.SampledFrom(zones).Draw(t, "zone")
 			points, after, earned := defaultRewards().Award(stats, question, response, now.Add(-time.Minute), zone)
@@ -199,10 +218,10 @@ func TestAwardProperties(t *testing.T) {
 			}
 			ids := map[string]bool{}
 			for _, b := range after.Badges {
-				if ids[b.ID] {
-					t.Fatalf("badge %s twice", b.ID)
+				if ids[b] {
+					t.Fatalf("badge %s twice", b)
 				}
-				ids[b.ID] = true
+				ids[b] = true
 			}
 			if after.StreakLastDate < stats.StreakLastDate || after.StreakDays < 1 {
 				t.Fatalf("streak went from %d on %s to %d on %s", stats.StreakDays, stats.StreakLastDate,
@@ -326,6 +345,20 @@ func TestStreakBonus(t *testing.T) {
 	}
 }
 
+func TestEarnedBadges(t *testing.T) {
+	t.Parallel()
+	got := Stats{Badges: []string{"answers_100", "of_a_later_version"},
+		BadgesEarnedAt: map[string]time.Time{"answers_100": noon}}.EarnedBadges()
+	want := []Badge{{"answers_100", "Century", wire.Time(noon)},
+		{"of_a_later_version", "of_a_later_version", wire.Time{}}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if (Stats{}).EarnedBadges() == nil {
+		t.Error("no badges are nil, want an empty list")
+	}
+}
+
 func TestBadges(t *testing.T) {
 	t.Parallel()
 	old := Question{CreatedAt: wire.Time(noon.Add(-time.Hour))}
@@ -352,9 +385,11 @@ func TestBadges(t *testing.T) {
 		"confident":       {"Confident", Stats{ConfidentAnswers: 9}, Stats{ConfidentAnswers: 10}},
 	}
 	for id, test := range tests {
-		earns := func(stats Stats) bool { return slices.Contains(newBadges(stats, old, noon), EarnedBadge{id, noon}) }
+		earns := func(stats Stats) bool {
+			return slices.Contains(newBadges(stats, old, noon), Badge{id, test.name, wire.Time(noon)})
+		}
 		again := test.reached
-		again.Badges = []EarnedBadge{{ID: id}}
+		again.Badges = []string{id}
 		if earns(test.before) || !earns(test.reached) || earns(again) {
 			t.Errorf("%s: earned %v before, %v when reached, %v again; want it once, when reached", id,
 				earns(test.before), earns(test.reached), earns(again))
@@ -364,7 +399,7 @@ func TestBadges(t *testing.T) {
 	for after, want := range map[time.Duration]bool{0: true, 2 * time.Minute: true,
 		2*time.Minute + time.Millisecond: false} {
 		earned := newBadges(Stats{}, Question{CreatedAt: wire.Time(noon.Add(-after))}, noon)
-		if got := slices.Contains(earned, EarnedBadge{"early_bird", noon}); got != want {
+		if got := slices.Contains(earned, Badge{"early_bird", "Early Bird", wire.Time(noon)}); got != want {
 			t.Errorf("%v after creation: earned %v, want %v", after, got, want)
 		}
 	}
@@ -410,7 +445,8 @@ func TestAwardCounts(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, after, _ := defaultRewards().Award(Stats{}, Question{RequiredResponses: 1},
-				Response{CreatedAt: at, Confidence: test.confidence, ResponseTimeMS: test.took}, time.Time{}, test.zone)
+				Response{CreatedAt: at, Confidence: unless(0, test.confidence),
+					ResponseTimeMS: unless(-1, test.took)}, time.Time{}, test.zone)
 			if after.NightAnswers != test.night || after.FastAnswers != test.fast ||
 				after.ConfidentAnswers != test.confident {
 				t.Errorf("night %d, fast %d, confident %d; want %d, %d, %d", after.NightAnswers, after.FastAnswers,
@@ -425,12 +461,12 @@ func TestAwardCounts(t *testing.T) {
 
 func TestFlags(t *testing.T) {
 	t.Parallel()
-	texts := func(lengths ...int) []RecentAnswer {
-		var recent []RecentAnswer
+	texts := func(lengths ...int) []Response {
+		var recent []Response
 		for i, length := range lengths {
-			answer := RecentAnswer{ContentDigest: fmt.Sprint(i), ContentLength: length}
+			answer := Response{ContentDigest: fmt.Sprint(i), ContentLength: length}
 			if length < 0 {
-				answer = RecentAnswer{} // multiple choice
+				answer = Response{} // multiple choice
 			}
 			recent = append(recent, answer)
 		}
@@ -439,7 +475,7 @@ func TestFlags(t *testing.T) {
 	for name, test := range map[string]struct {
 		text   string // empty: multiple choice
 		took   int64
-		recent []RecentAnswer
+		recent []Response
 		want   []string
 	}{
 		"nothing":        {text: "a thoughtful answer", took: 20_000},
@@ -450,10 +486,10 @@ func TestFlags(t *testing.T) {
 		"choice under 2 s": {took: 1999, want: []string{FlagSuspiciousTiming}},
 		"choice of 2 s":    {took: 2000},
 		"same text": {text: "The SAME\n  text", took: -1,
-			recent: []RecentAnswer{{ContentDigest: contentDigest("the same text "), ContentLength: 13}},
+			recent: []Response{{ContentDigest: contentDigest("the same text "), ContentLength: 13}},
 			want:   []string{FlagDuplicateContent}},
 		"another text": {text: "the same text!", took: -1,
-			recent: []RecentAnswer{{ContentDigest: contentDigest("the same text"), ContentLength: 13}}},
+			recent: []Response{{ContentDigest: contentDigest("the same text"), ContentLength: 13}}},
 		"choices are not the same text": {took: -1, recent: texts(-1, -1)},
 		"fifth minimal text": {text: "yes", took: -1, recent: texts(1, 10, 2, 10),
 			want: []string{FlagPatternMatch}},
@@ -467,16 +503,13 @@ func TestFlags(t *testing.T) {
 			want: []string{FlagPatternMatch}},
 		"this one is longer": {text: "eleven char", took: -1, recent: texts(1, 2, 3, 4, 5)},
 		"all flags": {text: "ok", took: 100, recent: append(texts(1, 2, 3),
-			RecentAnswer{ContentDigest: contentDigest("OK"), ContentLength: 2}),
+			Response{ContentDigest: contentDigest("OK"), ContentLength: 2}),
 			want: []string{FlagSuspiciousTiming, FlagDuplicateContent, FlagPatternMatch}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			response := Response{Type: TypeMultipleChoice, ResponseTimeMS: test.took}
-			if test.text != "" {
-				response.Type, response.ContentDigest, response.ContentLength = TypeText, contentDigest(test.text),
-					lengthOf(test.text)
-			}
+			answer := Answer{Text: unless("", test.text), ResponseTimeMS: unless(-1, test.took)}
+			response := answer.ResponseTo(Question{}, "", noon)
 			if diff := cmp.Diff(test.want, FlagsFor(response, test.recent)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
@@ -544,7 +577,7 @@ func TestRewards(t *testing.T) {
 		PointsStreak3: 10000,
 	}
 	rewards := Rewards{Points: points, DailyPoints: 11000}.WithDefaults()
-	text := Response{Type: TypeText, ContentLength: 101, Confidence: 5, CreatedAt: at, ResponseTimeMS: -1}
+	text := Response{ContentLength: 101, Confidence: new(5), CreatedAt: at}
 	if got := rewards.pointsFor(Question{Type: TypeText, RequiredResponses: 5}, text, at); got != 1137 {
 		t.Errorf("a text earns %d; want 1137", got)
 	}

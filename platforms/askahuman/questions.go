@@ -48,7 +48,7 @@ const (
 	DefaultListLimit, MaxListLimit   = 20, 50
 	DefaultBoardLimit, MaxBoardLimit = 10, 100
 	MinInterval, MaxInterval         = 5 * time.Minute, 24 * time.Hour
-	DefaultInterval                  = 30 * time.Minute
+	DefaultIntervalMinutes           = 30
 	DefaultOpenQuestions             = 100
 	MaxAgentIDLength                 = 128
 	MaxFingerprintLength             = 512
@@ -143,66 +143,55 @@ func (q Question) AnswerableAt(now time.Time) bool {
 // which makes the next one worth more.
 func (q Question) UnderHalf() bool { return 2*q.CurrentResponses < q.RequiredResponses }
 
-// Response is one person's answer to a question.
+// Response is one person's answer to a question: as the question's agent sees it on the wire, and as the table has it.
 type Response struct {
-	QuestionID     string       `dynamodbav:"question_id" attribute:"Links to Questions, partition key"`
-	ID             string       `dynamodbav:"response_id" attribute:"UUID, sort key, derived from the question and the person: one person has one key per question"`
-	Type           QuestionType `dynamodbav:"-"`
-	Answer         string       `dynamodbav:"answer,omitempty" attribute:"The answer to a text question, 1 to 5000 characters"`
-	SelectedOption int          `dynamodbav:"selected_option" attribute:"Index of the chosen option, from 0, if multiple choice"`
-	// Zero: not given.
-	Confidence int       `dynamodbav:"confidence,omitempty" attribute:"Optional confidence, 1 to 5"`
-	PersonHash string    `dynamodbav:"fingerprint_hash" attribute:"Anonymised person: HMAC-SHA-256 of the fingerprint, hexadecimal"`
-	CreatedAt  time.Time `dynamodbav:"created_at" attribute:"{time}"`
-	// As the client says; -1: not given.
-	ResponseTimeMS int64     `dynamodbav:"response_time_ms" attribute:"Milliseconds from page load to submission, as the client says"`
-	Points         int       `dynamodbav:"points_earned" attribute:"Points that the answer earned"`
-	Flags          []string  `dynamodbav:"flags,omitempty" attribute:"suspicious_timing, duplicate_content, pattern_match; absent when there are none"`
-	ContentDigest  string    `dynamodbav:"content_digest,omitempty" attribute:"SHA-256 of the normalised text answer, hexadecimal"`
-	ContentLength  int       `dynamodbav:"content_length,omitempty" attribute:"Length of the text answer in characters"`
-	HiddenAt       time.Time `dynamodbav:"hidden_at,omitempty"` // when an operator hid it; zero: not hidden
-}
-
-// RecentAnswer is the part of a person's earlier answer that the feed needs to leave out its
-// question, and that the flags need to find repetition.
-type RecentAnswer struct {
-	QuestionID    string    `dynamodbav:"question_id"`
-	ContentDigest string    `dynamodbav:"content_digest"` // empty: multiple choice
-	ContentLength int       `dynamodbav:"content_length"`
-	CreatedAt     time.Time `dynamodbav:"created_at"`
+	QuestionID     string  `json:"-" dynamodbav:"question_id" attribute:"Links to Questions, partition key"`
+	ID             string  `json:"response_id" dynamodbav:"response_id" format:"uuid" doc:"What a report of the answer names." attribute:"UUID, sort key, derived from the question and the person: one person has one key per question"`
+	Answer         *string `json:"answer,omitempty" dynamodbav:"answer,omitempty" doc:"To a text question." attribute:"The answer to a text question, 1 to 5000 characters"`
+	SelectedOption *int    `json:"selected_option,omitempty" dynamodbav:"selected_option,omitempty" doc:"To a multiple choice question: the option's index, from 0." attribute:"Index of the chosen option, from 0, if multiple choice"`
+	// Nil: not given.
+	Confidence *int      `json:"confidence,omitempty" dynamodbav:"confidence,omitempty" minimum:"1" maximum:"5" doc:"If the person gave it." attribute:"Optional confidence, 1 to 5"`
+	PersonHash string    `json:"-" dynamodbav:"fingerprint_hash" attribute:"Anonymised person: HMAC-SHA-256 of the fingerprint, hexadecimal"`
+	CreatedAt  time.Time `json:"-" dynamodbav:"created_at" attribute:"{time}"`
+	// As the client says; nil: not given.
+	ResponseTimeMS *int64 `json:"-" dynamodbav:"response_time_ms,omitempty" attribute:"Milliseconds from page load to submission, as the client says"`
+	Points         int    `json:"-" dynamodbav:"points_earned" attribute:"Points that the answer earned"`
+	// No enum: a client must take flags that it does not know.
+	Flags []string `json:"flags,omitempty" dynamodbav:"flags,omitempty" nullable:"false" doc:"What makes the answer suspicious, if anything does; it is for the agent to judge. suspicious_timing: response_time_ms was given, and is under 5000 for a text or under 2000 for an option. duplicate_content: the text is that of one of the person's last 20 answers, except for case and white space. pattern_match: the text has at most 10 characters without the white space around it, and so has each of the four texts before it among the person's last 20 answers; answers to multiple choice questions in between do not matter. So the fifth such text in a row is the first with the flag. Answers older than 30 days count for neither. More flags may come." example:"[\"suspicious_timing\"]" attribute:"suspicious_timing, duplicate_content, pattern_match; absent when there are none"`
+	// Empty for an option.
+	ContentDigest string    `json:"-" dynamodbav:"content_digest,omitempty" attribute:"SHA-256 of the normalised text answer, hexadecimal"`
+	ContentLength int       `json:"-" dynamodbav:"content_length,omitempty" attribute:"Length of the text answer in characters"`
+	ExpiresAt     time.Time `json:"-" dynamodbav:"expires_at,unixtime" attribute:"End of retention in Unix seconds (TTL attribute): 30 days after the answer"`
+	HiddenAt      time.Time `json:"-" dynamodbav:"hidden_at,omitempty"` // when an operator hid it; zero: not hidden
 }
 
 // Stats are a person's points, streak and badges. The zero value, with the
 // person's hash, is a person who never answered.
 type Stats struct {
-	PersonHash        string         `dynamodbav:"fingerprint_hash" attribute:"Anonymised person, partition key"`
-	TotalPoints       int            `dynamodbav:"total_points" attribute:"Cumulative points"`
-	TotalAnswers      int            `dynamodbav:"total_answers" attribute:"Total answers submitted"`
-	StreakDays        int            `dynamodbav:"streak_days" attribute:"Length of the answer streak that ended on streak_last_date"`
-	StreakLastDate    string         `dynamodbav:"streak_last_date,omitempty" attribute:"Date of the last streak-counted answer in the person's time zone, YYYY-MM-DD"`
-	Badges            []EarnedBadge  `dynamodbav:"badges" attribute:"Earned badge IDs"`
-	AnswersByCategory map[string]int `dynamodbav:"answers_by_category" attribute:"Count per category (technical, …)"`
-	NightAnswers      int            `dynamodbav:"night_answers" attribute:"Answers from 00:00 to 06:00 in the person's time zone"`
-	FastAnswers       int            `dynamodbav:"fast_answers" attribute:"Answers given in under 30 seconds"`
-	ConfidentAnswers  int            `dynamodbav:"confident_answers" attribute:"Answers with confidence 5"`
-	CreatedAt         time.Time      `dynamodbav:"created_at" attribute:"{time}"`
-	UpdatedAt         time.Time      `dynamodbav:"updated_at" attribute:"{time}"`
+	PersonHash        string               `dynamodbav:"fingerprint_hash" attribute:"Anonymised person, partition key"`
+	TotalPoints       int                  `dynamodbav:"total_points" attribute:"Cumulative points"`
+	TotalAnswers      int                  `dynamodbav:"total_answers" attribute:"Total answers submitted"`
+	StreakDays        int                  `dynamodbav:"streak_days" attribute:"Length of the answer streak that ended on streak_last_date"`
+	StreakLastDate    string               `dynamodbav:"streak_last_date,omitempty" attribute:"Date of the last streak-counted answer in the person's time zone, YYYY-MM-DD"`
+	Badges            []string             `dynamodbav:"badges" attribute:"Earned badge IDs"`
+	BadgesEarnedAt    map[string]time.Time `dynamodbav:"badges_earned_at" attribute:"When each badge was earned, by ID: {time}"`
+	AnswersByCategory map[string]int       `dynamodbav:"answers_by_category" attribute:"Count per category (technical, …)"`
+	NightAnswers      int                  `dynamodbav:"night_answers" attribute:"Answers from 00:00 to 06:00 in the person's time zone"`
+	FastAnswers       int                  `dynamodbav:"fast_answers" attribute:"Answers given in under 30 seconds"`
+	ConfidentAnswers  int                  `dynamodbav:"confident_answers" attribute:"Answers with confidence 5"`
+	CreatedAt         time.Time            `dynamodbav:"created_at" attribute:"{time}"`
+	UpdatedAt         time.Time            `dynamodbav:"updated_at" attribute:"{time}"`
 	// Zero: not stored yet.
 	Version int64 `dynamodbav:"version" attribute:"Counted up by every write: a write holds only on the version that it read"`
 	// when an operator blocked the person; zero: not blocked
 	BlockedAt     time.Time `dynamodbav:"blocked_at,omitempty"`
-	Day           string    `dynamodbav:"daily_board" attribute:"UTC day of daily_points, YYYY-MM-DD, with the shard's number like _leaderboard"`
+	Leaderboard   string    `dynamodbav:"_leaderboard" attribute:"The constant _leaderboard; with more than one shard followed by # and the shard's number"`
+	Day           string    `dynamodbav:"daily_board,omitempty" attribute:"UTC day of daily_points, YYYY-MM-DD, with the shard's number like _leaderboard"`
 	DailyPoints   int       `dynamodbav:"daily_points" attribute:"Points earned on that day"`
 	DailyAnswers  int       `dynamodbav:"daily_answers" attribute:"Answers on that day"`
-	Week          string    `dynamodbav:"weekly_board" attribute:"Monday of the UTC week of weekly_points, YYYY-MM-DD, with the shard's number like _leaderboard"`
+	Week          string    `dynamodbav:"weekly_board,omitempty" attribute:"Monday of the UTC week of weekly_points, YYYY-MM-DD, with the shard's number like _leaderboard"`
 	WeeklyPoints  int       `dynamodbav:"weekly_points" attribute:"Points earned in that week"`
 	WeeklyAnswers int       `dynamodbav:"weekly_answers" attribute:"Answers in that week"`
-}
-
-// EarnedBadge is a badge and when it was earned.
-type EarnedBadge struct {
-	ID       string
-	EarnedAt time.Time
 }
 
 // Period is the time that a leaderboard covers.
@@ -215,21 +204,30 @@ const (
 	PeriodAllTime Period = "all_time"
 )
 
-// Subscription is a device that receives notifications.
+// Subscription is a device that receives notifications, or the item that names the subscription of a token or a person.
 type Subscription struct {
 	ID    string `dynamodbav:"subscription_id" attribute:"UUID, partition key; or TOKEN# and the SHA-256 of a token; or PERSON# and the fingerprint_hash"`
 	Token string `dynamodbav:"fcm_token,omitempty" attribute:"Firebase Cloud Messaging token"`
-	// Least time between notifications, in whole minutes.
-	Interval time.Duration `dynamodbav:"min_interval_minutes" attribute:"The person's preferred least time between notifications, 5 to 1440"`
-	// Zero: never.
+	// Minutes are the least time between notifications.
+	Minutes int `dynamodbav:"min_interval_minutes,omitempty" attribute:"The person's preferred least time between notifications, 5 to 1440"`
+	// The Unix epoch: never, since the index leaves out items without it.
 	LastNotifiedAt     time.Time `dynamodbav:"last_notified_at,omitempty" attribute:"When the person was last notified, the Unix epoch if never: {time}"`
 	NextNotificationAt time.Time `dynamodbav:"next_notification_at,omitempty" attribute:"From when the person may be notified again: {time}"`
 	CreatedAt          time.Time `dynamodbav:"created_at,omitempty" attribute:"{time}"`
 	UpdatedAt          time.Time `dynamodbav:"updated_at,omitempty" attribute:"{time}"`
-	Active             bool      `dynamodbav:"active" attributetype:"String" attribute:"true while the subscription is active; absent otherwise"`
+	Claim              string    `dynamodbav:"claim,omitempty" attribute:"Random token of the notifier's write that claimed it last"`
+	// SubscriptionActive, or empty.
+	Active string `dynamodbav:"active,omitempty" attribute:"true while the subscription is active; absent otherwise"`
 	// Empty: subscribed without a fingerprint.
 	PersonHash string `dynamodbav:"fingerprint_hash,omitempty" attribute:"Anonymised person, if the subscription was made with a fingerprint"`
+	TokenOwner string `dynamodbav:"token_owner,omitempty" attribute:"On a TOKEN# item: the subscription that has the token; on a PERSON# item: the person's last one"`
 }
+
+// SubscriptionActive is the key of active subscriptions: a Boolean cannot be one.
+const SubscriptionActive = "true"
+
+// Interval is the least time between notifications.
+func (s Subscription) Interval() time.Duration { return time.Duration(s.Minutes) * time.Minute }
 
 // Position is a place in a list that is sorted by creation, newest first: the
 // item after which the next page begins. The zero value is the beginning.

@@ -35,8 +35,7 @@ func tables() []schema.Table {
 			Description:  "Individual human responses.",
 			Key:          schema.Key{Partition: "question_id", Sort: "response_id"},
 			TimeToLive:   "expires_at",
-			Attributes: schema.After(attributesOf(Response{}), "content_length",
-				number("expires_at", "End of retention in Unix seconds (TTL attribute): 30 days after the answer")),
+			Attributes:   attributesOf(Response{}),
 			Indexes: []schema.Index{
 				{Name: "ByFingerprint", Key: schema.Key{Partition: "fingerprint_hash", Sort: "created_at"},
 					Projection: schema.ProjectInclude, Include: []string{"content_digest", "content_length"},
@@ -48,11 +47,8 @@ func tables() []schema.Table {
 			PhysicalName: "subscriptions",
 			Description: "Push notification subscriptions, for each token in use an item TOKEN#digest that makes it " +
 				"unique, and for each known person an item PERSON#hash that names their last one.",
-			Key: schema.Key{Partition: "subscription_id"},
-			Attributes: schema.After(schema.After(attributesOf(Subscription{}), "updated_at",
-				text("claim", "Random token of the notifier's write that claimed it last")), "fingerprint_hash",
-				text("token_owner", "On a TOKEN# item: the subscription that has the token; on a PERSON# item: the "+
-					"person's last one")),
+			Key:        schema.Key{Partition: "subscription_id"},
+			Attributes: attributesOf(Subscription{}),
 			Indexes: []schema.Index{
 				{Name: "ByLastNotified", Key: schema.Key{Partition: "active", Sort: "last_notified_at"},
 					Description: "Users by last notification. Sparse: only active subscriptions."},
@@ -67,11 +63,7 @@ func tables() []schema.Table {
 			PhysicalName: "user-stats",
 			Description:  "Gamification data, anonymous, keyed by fingerprint.",
 			Key:          schema.Key{Partition: "fingerprint_hash"},
-			Attributes: schema.After(schema.After(attributesOf(Stats{}), "badges",
-				schema.Attribute{Name: "badges_earned_at", Type: schema.Map,
-					Description: "When each badge was earned, by ID: " + timestampFormat}), "version",
-				text("_leaderboard", "The constant _leaderboard; with more than one shard followed by # and the "+
-					"shard's number")),
+			Attributes:   attributesOf(Stats{}),
 			Indexes: []schema.Index{
 				{Name: "ByTotalPoints", Key: schema.Key{Partition: "_leaderboard", Sort: "total_points"},
 					Projection: schema.ProjectInclude, Include: []string{"total_answers"},

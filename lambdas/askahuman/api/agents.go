@@ -106,21 +106,14 @@ func agentQuestions(questions []askahuman.Question) []AgentQuestion {
 // AgentQuestionWithResponses is a question with its answers.
 type AgentQuestionWithResponses struct {
 	AgentQuestion
-	Responses []AgentResponse `json:"responses" nullable:"false" doc:"The answers, oldest first."`
-	Hidden    int             `json:"hidden_responses,omitempty" minimum:"1" doc:"How many answers operators have hidden: they are neither here nor in the summary." example:"1"`
-	Webhook   *Delivery       `json:"webhook,omitempty" doc:"Of a question with a callback_url: how far its webhook is."`
-	Summary   Summary         `json:"summary,omitempty" doc:"Of a multiple choice question: how many chose each option, in the order of the options." example:"{\"Submit\":2,\"Send\":0}"`
+	Responses []AgentResponse     `json:"responses" nullable:"false" doc:"The answers, oldest first."`
+	Hidden    int                 `json:"hidden_responses,omitempty" minimum:"1" doc:"How many answers operators have hidden: they are neither here nor in the summary." example:"1"`
+	Webhook   *askahuman.Delivery `json:"webhook,omitempty" doc:"Of a question with a callback_url: how far its webhook is."`
+	Summary   Summary             `json:"summary,omitempty" doc:"Of a multiple choice question: how many chose each option, in the order of the options." example:"{\"Submit\":2,\"Send\":0}"`
 }
 
 // AgentResponse is an answer as the question's agent sees it.
-type AgentResponse struct {
-	ResponseID     string  `json:"response_id" format:"uuid" doc:"What a report of the answer names."`
-	Answer         *string `json:"answer,omitempty" doc:"To a text question."`
-	SelectedOption *int    `json:"selected_option,omitempty" doc:"To a multiple choice question: the option's index, from 0."`
-	Confidence     *int    `json:"confidence,omitempty" minimum:"1" maximum:"5" doc:"If the person gave it."`
-	// No enum: a client must take flags that it does not know.
-	Flags []string `json:"flags,omitempty" nullable:"false" doc:"What makes the answer suspicious, if anything does; it is for the agent to judge. suspicious_timing: response_time_ms was given, and is under 5000 for a text or under 2000 for an option. duplicate_content: the text is that of one of the person's last 20 answers, except for case and white space. pattern_match: the text has at most 10 characters without the white space around it, and so has each of the four texts before it among the person's last 20 answers; answers to multiple choice questions in between do not matter. So the fifth such text in a row is the first with the flag. Answers older than 30 days count for neither. More flags may come." example:"[\"suspicious_timing\"]"`
-}
+type AgentResponse askahuman.Response
 
 // Summary is an object with the number of votes by the option's text, in the order
 // of the options: a map would sort it.
@@ -279,20 +272,11 @@ func agentQuestionWithResponses(question service.QuestionWithResponses) AgentQue
 		AgentQuestion: AgentQuestion(question.Question),
 		Responses:     make([]AgentResponse, len(question.Responses)),
 		Hidden:        question.HiddenResponses,
-		Webhook:       delivery(question.Delivery),
+		Webhook:       question.Delivery,
 		Summary:       question.Summary,
 	}
 	for i, response := range question.Responses {
-		wire.Responses[i].ResponseID = response.ID
-		if question.Type == askahuman.TypeMultipleChoice {
-			wire.Responses[i].SelectedOption = &response.SelectedOption
-		} else {
-			wire.Responses[i].Answer = &response.Answer
-		}
-		if response.Confidence != 0 {
-			wire.Responses[i].Confidence = &response.Confidence
-		}
-		wire.Responses[i].Flags = response.Flags
+		wire.Responses[i] = AgentResponse(response)
 	}
 	return wire
 }

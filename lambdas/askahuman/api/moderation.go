@@ -97,7 +97,7 @@ type OperatorReport struct {
 	Prompt         string           `json:"prompt,omitempty" doc:"The question's text, as a stranger wrote it; absent once it has been deleted."`
 	Options        []string         `json:"options,omitempty" nullable:"false"`
 	AgentID        string           `json:"agent_id,omitempty" doc:"Who asked."`
-	Answer         string           `json:"answer,omitempty" doc:"The answer's text, as a stranger wrote it."`
+	Answer         *string          `json:"answer,omitempty" doc:"The answer's text, as a stranger wrote it."`
 	SelectedOption *int             `json:"selected_option,omitempty" doc:"The index of the option that was chosen, from 0."`
 	Person         string           `json:"person,omitempty" doc:"Who answered: a keyed hash, to block the person by."`
 	Hidden         bool             `json:"hidden"`
@@ -289,10 +289,7 @@ func operatorReport(c askahuman.Case) OperatorReport {
 		wire.DecidedAt = service.FormatTime(c.DecidedAt)
 	}
 	if r := c.Content.Response; r != nil {
-		wire.Answer, wire.Person = r.Answer, r.PersonHash
-		if r.Type == askahuman.TypeMultipleChoice {
-			wire.SelectedOption = &r.SelectedOption
-		}
+		wire.Answer, wire.SelectedOption, wire.Person = r.Answer, r.SelectedOption, r.PersonHash
 	}
 	for i, complaint := range c.Complaints {
 		wire.Complaints[i] = ComplaintEntry{Reason: complaint.Reason, Comment: complaint.Comment, By: complaint.By,

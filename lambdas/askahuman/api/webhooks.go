@@ -6,33 +6,9 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	service "github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/webhook"
-	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
-
-// Delivery says how far the webhook of a question is.
-type Delivery struct {
-	State         string `json:"state" enum:"waiting,delivered,given_up" doc:"waiting: the question has not ended, or another attempt follows. delivered: the endpoint has taken it. given_up: the last attempt failed, or the endpoint answered 410."`
-	Attempts      int    `json:"attempts" doc:"How many attempts were made." example:"1"`
-	AttemptedAt   string `json:"attempted_at,omitempty" format:"date-time" doc:"When the last one was made." example:"2026-02-02T09:45:01.000Z"`
-	NextAttemptAt string `json:"next_attempt_at,omitempty" format:"date-time" doc:"When the next one follows." example:"2026-02-02T09:50:01.000Z"`
-}
-
-func delivery(d *askahuman.Delivery) *Delivery {
-	if d == nil {
-		return nil
-	}
-	wire := &Delivery{State: string(d.State), Attempts: d.Attempts}
-	if !d.AttemptedAt.IsZero() {
-		wire.AttemptedAt = service.FormatTime(d.AttemptedAt)
-	}
-	if !d.NextAttemptAt.IsZero() {
-		wire.NextAttemptAt = service.FormatTime(d.NextAttemptAt)
-	}
-	return wire
-}
 
 type webhookTestInput struct{ Body WebhookTest }
 

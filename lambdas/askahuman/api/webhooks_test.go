@@ -10,6 +10,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/webhooks"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/webhook"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
@@ -85,12 +86,12 @@ func TestWebhookDelivery(t *testing.T) {
 		note askahuman.Delivery
 		want string
 	}{
-		{askahuman.Delivery{State: askahuman.DeliveryWaiting, Attempts: 1, AttemptedAt: at,
-			NextAttemptAt: at.Add(5 * time.Second)},
+		{askahuman.Delivery{State: askahuman.DeliveryWaiting, Attempts: 1, AttemptedAt: wire.Time(at),
+			NextAttemptAt: wire.Time(at.Add(5 * time.Second))},
 			`{"attempted_at":"2026-02-02T09:30:03.000Z","attempts":1,"next_attempt_at":"2026-02-02T09:30:08.000Z","state":"waiting"}`},
-		{askahuman.Delivery{State: askahuman.DeliveryGivenUp, Attempts: 8, AttemptedAt: at},
+		{askahuman.Delivery{State: askahuman.DeliveryGivenUp, Attempts: 8, AttemptedAt: wire.Time(at)},
 			`{"attempted_at":"2026-02-02T09:30:03.000Z","attempts":8,"state":"given_up"}`},
-		{askahuman.Delivery{State: askahuman.DeliveryDone, Attempts: 1, AttemptedAt: at.Add(time.Second)},
+		{askahuman.Delivery{State: askahuman.DeliveryDone, Attempts: 1, AttemptedAt: wire.Time(at.Add(time.Second))},
 			`{"attempted_at":"2026-02-02T09:30:04.000Z","attempts":1,"state":"delivered"}`},
 	} {
 		if err := p.service.NoteDelivery(t.Context(), with, step.note); err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/queue"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/webhook"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
@@ -102,7 +103,7 @@ func (f *function) tell(ctx context.Context, m webhooks.Message, d askahuman.Del
 	if m.QuestionID == "" {
 		return
 	}
-	d.AttemptedAt = time.Now()
+	d.AttemptedAt = wire.At(time.Now())
 	if err := f.deliveries.NoteDelivery(ctx, m.QuestionID, d); err != nil {
 		f.log.WarnContext(ctx, "the state of a webhook was not kept", "question_id", m.QuestionID, "error", err.Error())
 	}
@@ -130,7 +131,7 @@ func (f *function) failed(ctx context.Context, message events.SQSMessage, attemp
 	if json.Unmarshal([]byte(message.Body), &m) == nil {
 		d := askahuman.Delivery{State: askahuman.DeliveryGivenUp, Attempts: attempt.Number}
 		if !attempt.Last {
-			d.State, d.NextAttemptAt = askahuman.DeliveryWaiting, time.Now().Add(attempt.Wait)
+			d.State, d.NextAttemptAt = askahuman.DeliveryWaiting, wire.At(time.Now().Add(attempt.Wait))
 		}
 		f.tell(ctx, m, d)
 	}

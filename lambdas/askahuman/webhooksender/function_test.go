@@ -350,7 +350,7 @@ func TestAnswers(t *testing.T) {
 		t.Errorf("the next attempt is in %s, want 10 minutes", wait)
 	}
 	if d := r.delivery(t, "question at "+r.endpoint.URL+"/busy"); d.State != askahuman.DeliveryWaiting ||
-		d.Attempts != 1 || visible.Sub(d.NextAttemptAt).Abs() > time.Minute {
+		d.Attempts != 1 || visible.Sub(time.Time(d.NextAttemptAt)).Abs() > time.Minute {
 		t.Errorf("got %+v; want the next attempt at %s", d, visible)
 	}
 	// What is tried comes once, whatever its endpoint says, and is no webhook of a question.
