@@ -1,6 +1,7 @@
 package platforms_test
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -81,7 +82,7 @@ func declare(app awscdk.App) {
 			platformtest.Bring(app, all[environment])
 		}
 		for _, p := range all[environment] {
-			key := p.Name() + string(p.Common().Architecture)
+			key := fmt.Sprint(p.Name(), p.Common().Architecture, p.Common().Events)
 			if builds[key] == nil {
 				builds[key] = platformtest.Build("..", p)
 			}
@@ -98,7 +99,7 @@ func declare(app awscdk.App) {
 		p.Declare(stack)
 		p.Declare(constructs.NewConstruct(stack, jsii.String("Below")))
 		for id, declare := range specials[p.Name()] {
-			declare(awscdk.NewStack(app, jsii.String(p.Name()+"-"+id), nil), builds[p.Name()])
+			declare(awscdk.NewStack(app, jsii.String(p.Name()+"-"+id), nil), builds[p.Name()+"false"])
 		}
 	}
 }
@@ -114,7 +115,7 @@ func use(folder string) error {
 			if err != nil {
 				return err
 			}
-			v := variant{p, environment, template, p.Schema}
+			v := variant{p, environment, template, p.Common().Publishing(p.Schema)}
 			if parts, ok := p.Props.(interface{ Described() schema.Platform }); ok {
 				v.described = parts.Described()
 			}

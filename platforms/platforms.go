@@ -107,7 +107,13 @@ func (p *Platform) Common() *platform.Props { return p.common }
 
 // Handlers returns the source of the platform's functions for [gofunction.Start], for the processor
 // of the props.
-func (p *Platform) Handlers() gofunction.Source { return p.handlers(p.common.Architecture) }
+func (p *Platform) Handlers() gofunction.Source {
+	source := p.handlers(p.common.Architecture)
+	if p.common.Events {
+		source.Packages = append(source.Packages, "lambdas/"+p.Name()+"/"+schema.EventPublisher)
+	}
+	return source
+}
 
 // Build begins to build the functions of the platforms, as [gofunction.Start] does, and sets the
 // Build of their props. One run of the Go toolchain builds all functions for a processor: most of a
