@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
@@ -35,7 +36,7 @@ func (s *Service) Answer(ctx context.Context, personHash string, zone *time.Loca
 	if zone == nil {
 		zone = time.UTC
 	}
-	if err := answer.Validate(personHash); err != nil {
+	if err := validate.Form(answer); err != nil {
 		return Receipt{}, err
 	}
 	if !askahuman.IsID(answer.QuestionID) {

@@ -11,17 +11,13 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Ask stores a question and returns it. It returns an [*validate.Error] with every
-// problem, [askahuman.ErrQuotaExceeded] or [askahuman.ErrBlocked].
+// Ask stores a question and returns it. The ask has been checked ([validate.Form]). It returns an [*validate.Error] if
+// no webhook can go where the ask says, [askahuman.ErrQuotaExceeded] or [askahuman.ErrBlocked].
 func (s *Service) Ask(ctx context.Context, agentID string, ask askahuman.Ask) (askahuman.Question, error) {
-	ask = ask.WithDefaults()
-	if err := ask.Validate(); err != nil {
-		return askahuman.Question{}, err
-	}
 	if err := s.checkCallback(ask); err != nil {
 		return askahuman.Question{}, err
 	}
-	question := ask.Question(agentID, clock(s.Now))
+	question := ask.WithDefaults().Question(agentID, clock(s.Now))
 	if err := s.createQuestion(ctx, question); err != nil {
 		return askahuman.Question{}, wrap(err, "create question")
 	}
@@ -144,22 +140,18 @@ func (s *Service) own(ctx context.Context, agentID, questionID string, now time.
 }
 
 // List reads a page of the agent's own questions, newest first, with their Status
-// at this moment. status empty is any; limit is 1 or more; a
-// page has at most MaxListLimit; 0 is DefaultListLimit; cursor is the next of the
-// page before. next is empty when there are no more. It returns an [*validate.Error].
+// at this moment. status empty is any; a page has at most limit questions, and MaxListLimit;
+// cursor is the next of the page before. next is empty when there are no more. It returns an
+// [*validate.Error] for a cursor of another list.
 func (s *Service) List(ctx context.Context, agentID string, status askahuman.Status, limit int,
 	cursor string) (questions []askahuman.Question, next string, err error) {
-	var p problems
-	if status != "" && !slices.Contains(askahuman.Statuses(), status) {
-		validate.OneOf(&p.Problems, "status", status, askahuman.Statuses())
-	}
-	limit = p.limit(limit, askahuman.DefaultListLimit, askahuman.MaxListLimit)
-	after := p.cursor(cursor)
-	if err := p.Err(); err != nil {
+	after, err := parseCursor(cursor)
+	if err != nil {
 		return nil, "", err
 	}
 	now := clock(s.Now)
-	questions, position, more, err := s.agentQuestions(ctx, agentID, status, limit, after, now)
+	questions, position, more, err := s.agentQuestions(ctx, agentID, status, min(limit, askahuman.MaxListLimit), after,
+		now)
 	if err != nil {
 		return nil, "", fmt.Errorf("list questions: %w", err)
 	}

@@ -55,7 +55,7 @@ func TestAsksRace(t *testing.T) {
 	group.Wait()
 	var questions []askahuman.Question
 	for cursor, more := "", true; more; more = cursor != "" {
-		page, next, err := asks.List(t.Context(), "racer", askahuman.StatusOpen, 0, cursor)
+		page, next, err := asks.List(t.Context(), "racer", askahuman.StatusOpen, 20, cursor)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,11 +3,11 @@ package askahuman
 import (
 	"encoding/base64"
 	"encoding/binary"
-	"errors"
 	"time"
 
 	"github.com/google/uuid"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
@@ -17,7 +17,8 @@ const cursorVersion = 1
 // cursorSize is the version, the moment in Unix milliseconds and the id.
 const cursorSize = 1 + 8 + 16
 
-var errCursor = errors.New("malformed cursor")
+var errCursor = validate.Errorf("cursor", validate.RuleFormat, "is not a cursor of this list; send the next_cursor of "+
+	"the page before unchanged, or none for the first page")
 
 // latestCursorTime is the last moment that still sorts as text: five-digit years do not.
 var latestCursorTime = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)
@@ -36,7 +37,7 @@ func formatCursor(p askahuman.Position) string {
 	return base64.RawURLEncoding.EncodeToString(b[:])
 }
 
-// parseCursor reads what [formatCursor] wrote; an empty cursor is the beginning.
+// parseCursor reads what [formatCursor] wrote; an empty cursor is the beginning. It returns an [*validate.Error].
 func parseCursor(cursor string) (askahuman.Position, error) {
 	if cursor == "" {
 		return askahuman.Position{}, nil

@@ -1,6 +1,7 @@
 package askahuman
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -23,25 +24,24 @@ const (
 
 // Feed reads a page of the questions that take answers, newest first, without
 // those that the person has answered; personHash empty is an unknown person.
-// audience keeps questions with any of the tags; empty keeps all. limit is 1 or
-// more; a page has at most MaxListLimit; 0 is DefaultListLimit; cursor is the next of
-// the page before.
+// audience keeps questions with any of the tags; empty keeps all. A page has at most limit questions, and
+// MaxListLimit; cursor is the next of the page before.
 //
 // next is empty when there are no more. A page may be short, even empty, and still have a next one.
 // A question answered within the last moments may still be offered. Feed returns an
 // [*validate.Error].
 func (s *Service) Feed(ctx context.Context, personHash string, audience []string, limit int,
 	cursor string) (questions []askahuman.Question, next string, err error) {
-	var invalid problems
+	var invalid validate.Problems
 	for i, tag := range audience {
-		validate.OneOf(&invalid.Problems, fmt.Sprintf("audience[%d]", i), tag, askahuman.Audiences())
-		askahuman.CheckRepeated(&invalid.Problems, audience, i)
+		validate.OneOf(&invalid, fmt.Sprintf("audience[%d]", i), tag, askahuman.Audiences())
+		askahuman.CheckRepeated(&invalid, audience, i)
 	}
-	limit = invalid.limit(limit, askahuman.DefaultListLimit, askahuman.MaxListLimit)
-	after := invalid.cursor(cursor)
-	if err := invalid.Err(); err != nil {
+	after, err := parseCursor(cursor)
+	if err := cmp.Or(invalid.Err(), err); err != nil {
 		return nil, "", err
 	}
+	limit = min(limit, askahuman.MaxListLimit)
 	now := clock(s.Now)
 	pageSize := limit + feedSpare
 

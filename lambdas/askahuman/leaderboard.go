@@ -10,7 +10,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/cache"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
@@ -29,10 +28,6 @@ type Standing struct {
 func (s *Service) Stats(ctx context.Context, personHash string, zone *time.Location) (Standing, error) {
 	if zone == nil {
 		zone = time.UTC
-	}
-	if personHash == "" {
-		return Standing{}, validate.Errorf("X-Fingerprint", validate.RuleRequired,
-			"is missing; send the device's fingerprint in this header to read your own stats")
 	}
 	now := clock(s.Now)
 	top, stats, err := s.standings(ctx, personHash, askahuman.PeriodAllTime, now)
@@ -124,25 +119,10 @@ type LeaderboardEntry struct {
 	IsCurrentUser bool `json:"is_current_user"`
 }
 
-// Leaderboard reads the highest points of a period; empty is PeriodAllTime. limit
-// is 1 or more; a board has at most MaxBoardLimit; 0 is DefaultBoardLimit. personHash
-// empty is an unknown person. It returns an [*validate.Error]. Entries of others may lag their last answers by half a
-// minute.
+// Leaderboard reads the highest points of a period, at most limit and MaxBoardLimit of them. personHash empty is an
+// unknown person. Entries of others may lag their last answers by half a minute.
 func (s *Service) Leaderboard(ctx context.Context, personHash string, period askahuman.Period, limit int) (Leaderboard,
 	error) {
-	if period == "" {
-		period = askahuman.PeriodAllTime
-	}
-	var invalid problems
-	if !slices.Contains([]askahuman.Period{askahuman.PeriodDaily, askahuman.PeriodWeekly, askahuman.PeriodAllTime},
-		period) {
-		validate.OneOf(&invalid.Problems, "period", period,
-			[]askahuman.Period{askahuman.PeriodDaily, askahuman.PeriodWeekly, askahuman.PeriodAllTime})
-	}
-	limit = invalid.limit(limit, askahuman.DefaultBoardLimit, askahuman.MaxBoardLimit)
-	if err := invalid.Err(); err != nil {
-		return Leaderboard{}, err
-	}
 	now := clock(s.Now)
 	board := Leaderboard{Period: period}
 	top, stats, err := s.standings(ctx, personHash, period, now)
@@ -151,7 +131,7 @@ func (s *Service) Leaderboard(ctx context.Context, personHash string, period ask
 	}
 	board.YourPoints = stats.In(period, now).Points
 	top, board.YourRank = place(top, stats, period, now)
-	top = top[:min(limit, len(top))]
+	top = top[:min(limit, askahuman.MaxBoardLimit, len(top))]
 	board.Entries = make([]LeaderboardEntry, len(top))
 	for i, entry := range top {
 		rank := i + 1

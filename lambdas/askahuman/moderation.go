@@ -20,13 +20,7 @@ import (
 // returns an [*validate.Error], [askahuman.ErrQuestionNotFound] or [askahuman.ErrBlocked].
 func (s *Service) ReportQuestion(ctx context.Context, personHash string,
 	report askahuman.QuestionReport) (askahuman.Reported, error) {
-	var p problems
-	if personHash == "" {
-		p.Add("X-Fingerprint", validate.RuleRequired,
-			"is missing; send the device's fingerprint in this header, so that one person reports a question once")
-	}
-	p.Form(report)
-	if err := p.Err(); err != nil {
+	if err := validate.Form(report); err != nil {
 		return askahuman.Reported{}, err
 	}
 	if !askahuman.IsID(report.QuestionID) {
@@ -56,9 +50,7 @@ func (s *Service) ReportQuestion(ctx context.Context, personHash string,
 // It returns an [*validate.Error], [askahuman.ErrQuestionNotFound] or [askahuman.ErrResponseNotFound].
 func (s *Service) ReportResponse(ctx context.Context, agentID string,
 	report askahuman.ResponseReport) (askahuman.Reported, error) {
-	var p problems
-	p.Form(report)
-	if err := p.Err(); err != nil {
+	if err := validate.Form(report); err != nil {
 		return askahuman.Reported{}, err
 	}
 	if !askahuman.IsID(report.QuestionID) {
@@ -110,23 +102,16 @@ func reportID(questionID, responseID string) string {
 	return questionID
 }
 
-// Reports reads a page of the reports of a state, newest first; empty is ReportOpen. limit and cursor
-// are as in [Service.List]. It returns an [*validate.Error].
+// Reports reads a page of the reports of a state, newest first. limit and cursor are as in [Service.List]. It returns
+// an [*validate.Error].
 func (s *Service) Reports(ctx context.Context, state askahuman.ReportState, limit int,
 	cursor string) (reports []askahuman.Case, next string, err error) {
-	var p problems
-	if state == "" {
-		state = askahuman.ReportOpen
-	}
-	if !slices.Contains(askahuman.ReportStates(), state) {
-		validate.OneOf(&p.Problems, "state", state, askahuman.ReportStates())
-	}
-	limit = p.limit(limit, askahuman.DefaultListLimit, askahuman.MaxListLimit)
-	after := p.cursor(cursor)
-	if err := p.Err(); err != nil {
+	after, err := parseCursor(cursor)
+	if err != nil {
 		return nil, "", err
 	}
-	reports, position, more, err := s.reports(ctx, state, limit, after, clock(s.Now))
+	reports, position, more, err := s.reports(ctx, state, min(limit, askahuman.MaxListLimit), after,
+		clock(s.Now))
 	if err != nil {
 		return nil, "", fmt.Errorf("list reports: %w", err)
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -11,6 +13,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/problem"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/ratelimit"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
@@ -86,4 +89,17 @@ func (s *Service) Limiter() *ratelimit.Counter {
 	counter := ratelimit.New(s.DB, "Guards", func(counter string) []any { return []any{"RATE#" + counter} })
 	counter.KeepIn("create", quota)
 	return counter
+}
+
+// wrap wraps an error with the action that failed. It returns the errors that callers
+// distinguish unchanged, because their text is for people, and nil for nil.
+func wrap(err error, doing string) error {
+	if err == nil {
+		return nil
+	}
+	var known problem.Problem
+	if errors.As(err, &known) {
+		return known
+	}
+	return fmt.Errorf("%s: %w", doing, err)
 }

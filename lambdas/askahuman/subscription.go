@@ -2,8 +2,6 @@ package askahuman
 
 import (
 	"context"
-	"strings"
-	"unicode"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 
@@ -18,7 +16,7 @@ import (
 // points for being quick. It returns an [*validate.Error].
 func (s *Service) Subscribe(ctx context.Context, personHash string,
 	device askahuman.NewSubscription) (askahuman.Subscription, error) {
-	if err := validateDevice(device, &device.Token, nil); err != nil {
+	if err := validate.Form(device); err != nil {
 		return askahuman.Subscription{}, err
 	}
 	now := clock(s.Now)
@@ -40,11 +38,7 @@ func (s *Service) Subscribe(ctx context.Context, personHash string,
 // active again. It returns an [*validate.Error] or [askahuman.ErrSubscriptionNotFound].
 func (s *Service) ChangeSubscription(ctx context.Context, id string,
 	change askahuman.SubscriptionChange) (askahuman.Subscription, error) {
-	if change == (askahuman.SubscriptionChange{}) {
-		return askahuman.Subscription{}, validate.Errorf("body", validate.RuleRequired,
-			"changes nothing; send fcm_token, min_interval_minutes, or both")
-	}
-	if err := validateDevice(change, change.Token, nil); err != nil {
+	if err := validate.Form(change); err != nil {
 		return askahuman.Subscription{}, err
 	}
 	if !askahuman.IsID(id) {
@@ -65,7 +59,7 @@ func (s *Service) ChangeSubscription(ctx context.Context, id string,
 // person. It returns an [*validate.Error] or [askahuman.ErrSubscriptionNotFound].
 func (s *Service) RenewSubscription(ctx context.Context, personHash string,
 	device askahuman.SubscriptionRenewal) (id string, err error) {
-	if err := validateDevice(device, &device.Token, device.OldToken); err != nil {
+	if err := validate.Form(device); err != nil {
 		return "", err
 	}
 	tokens := []string{device.Token}
@@ -99,23 +93,6 @@ func (s *Service) Unsubscribe(ctx context.Context, id string) error {
 		}, notOfPerson(*existing, ""))
 		return err
 	}), "end subscription "+id)
-}
-
-func (p *problems) token(field string, token *string) {
-	if token != nil && strings.ContainsFunc(*token, unicode.IsSpace) && !validate.IsBlank(*token) {
-		p.Add(field, validate.RuleFormat, "contains white space; send the token exactly as Firebase Cloud Messaging "+
-			"gave it")
-	}
-}
-
-// validateDevice returns an [*validate.Error] with all that is wrong with a form and its tokens.
-func validateDevice(form any, token, oldToken *string) error {
-	var p problems
-	p.Form(form)
-	p.token("fcm_token", token)
-	p.token("old_fcm_token", oldToken)
-	p.InOrder(form)
-	return p.Err()
 }
 
 // or is the number of a form, or the default where the form has none.

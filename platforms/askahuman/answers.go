@@ -15,13 +15,8 @@ type Answer struct {
 	ResponseTimeMS *int64  `json:"response_time_ms,omitempty" nullable:"true" minimum:"0" doc:"Milliseconds from seeing the question to sending the answer." example:"42000"`
 }
 
-// Validate returns an [*validate.Error] with all that would be wrong as an answer to any question.
-func (a Answer) Validate(personHash string) error {
-	var p validate.Problems
-	if personHash == "" {
-		p.Add("X-Fingerprint", validate.RuleRequired,
-			"is missing; send the device's fingerprint in this header, so that one person answers a question once")
-	}
+// Check finds an answer that has neither a text nor an option, or both.
+func (a Answer) Check(p *validate.Problems, _ string) {
 	switch {
 	case a.Text == nil && a.Option == nil:
 		p.Add("answer", validate.RuleRequired, "is missing; send answer for a text question, or selected_option for "+
@@ -30,8 +25,6 @@ func (a Answer) Validate(personHash string) error {
 		p.Add("answer", validate.RuleConflict, "was sent together with selected_option; send answer for a text "+
 			"question, or selected_option for a multiple choice question")
 	}
-	p.Form(a)
-	return p.Err()
 }
 
 // ValidateFor returns an [*validate.Error] when the answer does not fit the

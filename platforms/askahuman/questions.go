@@ -41,17 +41,17 @@ const (
 // The limits that rules and stores build on; the tags of [Ask], [Answer] and the forms of
 // subscriptions state the limits of single fields. Lengths are in characters (Unicode code points).
 const (
-	MinOptions, MaxOptions           = 2, 10
-	DefaultResponses                 = 5
-	DefaultTimeout, MaxTimeout       = time.Hour, 24 * time.Hour
-	MaxConfidence                    = 5
-	DefaultListLimit, MaxListLimit   = 20, 50
-	DefaultBoardLimit, MaxBoardLimit = 10, 100
-	MinInterval, MaxInterval         = 5 * time.Minute, 24 * time.Hour
-	DefaultIntervalMinutes           = 30
-	DefaultOpenQuestions             = 100
-	MaxAgentIDLength                 = 128
-	MaxFingerprintLength             = 512
+	MinOptions, MaxOptions         = 2, 10
+	DefaultResponses               = 5
+	DefaultTimeout, MaxTimeout     = time.Hour, 24 * time.Hour
+	MaxConfidence                  = 5
+	DefaultListLimit, MaxListLimit = 20, 50
+	MaxBoardLimit                  = 100
+	MinInterval, MaxInterval       = 5 * time.Minute, 24 * time.Hour
+	DefaultIntervalMinutes         = 30
+	DefaultOpenQuestions           = 100
+	MaxAgentIDLength               = 128
+	MaxFingerprintLength           = 512
 	// ranks beyond it are not shown: counting further would read the whole board
 	MaxRank                 = 1000
 	KeepClosed              = 7 * 24 * time.Hour
@@ -280,11 +280,8 @@ func (a Ask) WithDefaults() Ask {
 	return a
 }
 
-// Validate returns an [*validate.Error] with all that is wrong. Call it on an ask with
-// its defaults.
-func (a Ask) Validate() error {
-	var p validate.Problems
-	p.Form(a)
+// Check finds what no tag states: options that do not go with the type, and what is there twice.
+func (a Ask) Check(p *validate.Problems, _ string) {
 	switch a.Type {
 	case TypeText:
 		if len(a.Options) > 0 {
@@ -293,16 +290,14 @@ func (a Ask) Validate() error {
 				map[bool]string{true: "entry", false: "entries"}[len(a.Options) == 1], TypeMultipleChoice)
 		}
 	case TypeMultipleChoice:
-		a.validateOptions(&p)
+		a.checkOptions(p)
 	}
 	for i := range a.Audience {
-		CheckRepeated(&p, a.Audience, i)
+		CheckRepeated(p, a.Audience, i)
 	}
-	p.InOrder(a)
-	return p.Err()
 }
 
-func (a Ask) validateOptions(p *validate.Problems) {
+func (a Ask) checkOptions(p *validate.Problems) {
 	if a.Options == nil {
 		p.Add("options", validate.RuleRequired, "is missing, but a multiple choice question needs %d to %d", MinOptions,
 			MaxOptions)

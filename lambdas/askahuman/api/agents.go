@@ -231,22 +231,21 @@ func (a *AgentAPI) register(s *httpapi.Server) {
 // that has not ended by then has most likely died.
 const repeatWait = 2 * time.Second
 
-// Key implements [httpapi.Keyed]. The idempotency key may come in the header, in the body, or in both if equal. The
-// content is the bytes that identify the ask. They are the same wherever the key is, and whether or not
-// defaults are spelled out. JSON separates fields of any content. Never change the form: keys of
-// the last 24 hours have a digest of these bytes.
+// Key implements [httpapi.Keyed]. It checks the ask, which is refused before it claims a key. The key may come in the
+// header, in the body, or in both if equal. The content is the bytes that identify the ask. They are the same wherever
+// the key is, and whether or not defaults are spelled out. JSON separates fields of any content. Never change the form:
+// keys of the last 24 hours have a digest of these bytes.
 func (i *askInput) Key() (key string, content []byte, err error) {
-	switch inBody := i.Body.IdempotencyKey; {
-	case inBody == nil && i.IdempotencyKey == "":
-		return "", nil, nil
-	case inBody == nil:
-		i.Body.IdempotencyKey = &i.IdempotencyKey
-	case i.IdempotencyKey != "" && *inBody != i.IdempotencyKey:
+	ask := askahuman.Ask(i.Body).WithDefaults()
+	switch {
+	case ask.IdempotencyKey != nil && i.IdempotencyKey != "" && *ask.IdempotencyKey != i.IdempotencyKey:
 		return "", nil, validate.Errorf("idempotency_key", validate.RuleConflict,
 			"differs from the header X-Idempotency-Key; send the key once, or the same in both")
+	case ask.IdempotencyKey == nil && i.IdempotencyKey != "":
+		ask.IdempotencyKey = &i.IdempotencyKey
 	}
-	ask := askahuman.Ask(i.Body).WithDefaults()
-	if err := ask.Validate(); err != nil {
+	i.Body = AskBody(ask)
+	if err := validate.Form(ask); err != nil || ask.IdempotencyKey == nil {
 		return "", nil, err
 	}
 	content, err = json.Marshal(struct {

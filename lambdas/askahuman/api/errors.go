@@ -91,7 +91,7 @@ func failures(openQuestions int) httpapi.Errors {
 		},
 		Unknown: httpapi.KnownError{Code: "SERVER_ERROR"},
 		Body:    body,
-		Always:  []error{askahuman.Ask{Prompt: "Why?", Type: askahuman.TypeText}.WithDefaults().Validate()},
+		Always:  []error{validate.Form(askahuman.Ask{Prompt: "Why?", Type: askahuman.TypeText})},
 		OfCallers: []error{
 			&ratelimit.LimitedError{State: ratelimit.State{Limit: 60,
 				Reset: time.Date(2026, 2, 2, 10, 0, 0, 0, time.UTC)}},

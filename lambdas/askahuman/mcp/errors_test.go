@@ -199,7 +199,7 @@ func TestAsksOnceThroughFaults(t *testing.T) {
 					id, _ = field(t, result, "question_id").(string)
 				}
 			}
-			questions, _, err := p.service.List(t.Context(), "me", "", 0, "")
+			questions, _, err := p.service.List(t.Context(), "me", "", 20, "")
 			if err != nil || len(questions) != 1 || questions[0].ID != id {
 				t.Errorf("got the questions %v, %v after %d requests; want %s alone", questions, err, sent.Load(), id)
 			}
