@@ -28,7 +28,7 @@ func apply(t *testing.T, r *local.Runner, template object) local.Applied {
 }
 
 // next is the template with another design: an index, a table, a function behind an API of its own, a route and a queue
-// more; a route, a grant and the schedule less; another time-out, variable and batch size.
+// more; a route, a grant and the schedule less; another time-out, variable, batch size and pattern of a rule.
 func next() object {
 	t := template()
 	resources := t["Resources"].(object)
@@ -54,6 +54,7 @@ func next() object {
 	properties(t, "Function")["Timeout"] = 7
 	properties(t, "Function")["Environment"].(object)["Variables"].(object)["PUSH"] = "changed"
 	properties(t, "Mapping")["BatchSize"] = 7
+	properties(t, "Noted")["EventPattern"] = object{"detail-type": []string{"Changed"}}
 	delete(resources, "Schedule")
 	for id, resource := range resources {
 		p, _ := resource.(object)["Properties"].(object)
@@ -107,8 +108,12 @@ func TestApply(t *testing.T) {
 	want(t, 200, "alice")(call(t, "GET", url+"/me", "", "Authorization", "Bearer "+token))
 	want(t, 502, "is not authorized to perform: sqs:SendMessage")(call(t, "POST", url+"/messages", "refused"))
 	if messages := rooms.Of(r).AWS.Queue(rooms.Of(r).AWS.Queues()[1].ARN).Messages(); len(
-		rooms.Of(r).AWS.Queues()) != 2 || len(messages) != 1 || messages[0].Body != "kept" {
+		rooms.Of(r).AWS.Queues()) != 3 || len(messages) != 1 || messages[0].Body != "kept" {
 		t.Errorf("got queues %+v with messages %+v", rooms.Of(r).AWS.Queues(), messages)
+	}
+	if rules := rooms.Of(r).AWS.Events.Buses()[1].Rules; len(rules) != 1 ||
+		string(rules[0].Pattern) != `{"detail-type":["Changed"]}` {
+		t.Errorf("got rules %+v", rules)
 	}
 	if len(rooms.Of(r).Schedules.Schedules()) != 0 {
 		t.Errorf("got %+v", rooms.Of(r).Schedules.Schedules())

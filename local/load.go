@@ -37,7 +37,6 @@ type design struct {
 	// code has the SHA-256 of each function's program.
 	code      map[string]string
 	schedules []scheduler.Schedule
-	rules     events.Rules
 	lakes     []catalog.Lake
 	users     *cognito.Pools
 	gateways  map[apiName]*apigateway.Gateway
@@ -86,10 +85,11 @@ func (r *Runner) load(folder string) (*design, error) {
 			return d, fmt.Errorf("port of stack %q: the assembly has no stack of that name or display id", stack)
 		}
 	}
-	if d.rules, err = events.Read(a); err != nil {
+	rules, err := events.Read(a)
+	if err != nil {
 		return d, err
 	}
-	if err := r.refuseUnsupported(d); err != nil {
+	if err := r.refuseUnsupported(d, rules); err != nil {
 		return d, err
 	}
 	if err := refuseSameNames(a); err != nil {
@@ -202,12 +202,15 @@ func (r *Runner) checkLakes(ctx context.Context, d *design) error {
 	return errors.Join(problems...)
 }
 
-func (r *Runner) refuseUnsupported(d *design) error {
+func (r *Runner) refuseUnsupported(d *design, fired *events.Rules) error {
 	var refused []string
 	custom := false
 	without := d.assembly.WithoutEffect()
-	if without[rules] -= len(d.rules); without[rules] == 0 {
-		delete(without, rules)
+	if fired.Idle > 0 {
+		without[rules] = fired.Idle
+	}
+	if fired.Elsewhere > 0 {
+		without[rules+".Targets"] = fired.Elsewhere
 	}
 	for _, resource := range d.assembly.Unsupported() {
 		if slices.Contains(r.options.AllowUnsupported, resource.Type) {
@@ -242,7 +245,7 @@ func (r *Runner) refuseUnsupported(d *design) error {
 	return fmt.Errorf("the assembly has %w:\n%s\n%s", ErrUnsupported, strings.Join(refused, "\n"), remedy)
 }
 
-// rules is the type of the rules of Amazon EventBridge. Those on events of buckets have an effect.
+// rules is the type of the rules of Amazon EventBridge.
 const rules = "AWS::Events::Rule"
 
 // nameWithoutEffect prints one line with the types of resources that have no effect here, and how many there are.

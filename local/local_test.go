@@ -77,6 +77,30 @@ func template() object {
 			"Action": "lambda:InvokeFunction", "FunctionName": arn("Function"), "Principal": "events.amazonaws.com",
 			"SourceArn": arn("Rule"),
 		}},
+		"Bus": object{"Type": "AWS::Events::EventBus", "Properties": object{"Name": "own"}},
+		"Noted": object{"Type": "AWS::Events::Rule", "Properties": object{
+			"EventBusName": ref("Bus"), "EventPattern": object{"detail-type": []string{"Noted"}},
+			"Targets": []object{
+				{"Id": "Function", "Arn": arn("Function"), "DeadLetterConfig": object{"Arn": arn("Queue")}},
+				{"Id": "Told", "Arn": arn("Told"), "InputPath": "$.detail"},
+				{"Id": "Texts", "Arn": arn("Told"), "DeadLetterConfig": object{"Arn": arn("Queue")},
+					"InputTransformer": object{"InputPathsMap": object{"note": "$.detail.note"},
+						"InputTemplate": `"noted <note>"`}},
+			},
+		}},
+		"NotedPermission": object{"Type": "AWS::Lambda::Permission", "Properties": object{
+			"Action": "lambda:InvokeFunction", "FunctionName": arn("Function"), "Principal": "events.amazonaws.com",
+			"SourceArn": arn("Noted"),
+		}},
+		"Told": object{"Type": "AWS::SQS::Queue"},
+		"QueuePolicy": object{"Type": "AWS::SQS::QueuePolicy", "Properties": object{
+			"Queues": []any{ref("Queue"), ref("Told")},
+			"PolicyDocument": object{"Statement": []object{{
+				"Effect": "Allow", "Principal": object{"Service": "events.amazonaws.com"}, "Action": "sqs:SendMessage",
+				"Resource":  []any{arn("Queue"), arn("Told")},
+				"Condition": object{"ArnEquals": object{"aws:SourceArn": []any{arn("Rule"), arn("Noted")}}},
+			}}},
+		}},
 		"BucketPolicy": object{"Type": "AWS::S3::BucketPolicy",
 			"Properties": object{"Bucket": ref("Bucket"), "PolicyDocument": object{"Statement": []object{{
 				"Effect": "Deny", "Principal": "*", "Action": "s3:*", "Resource": "*",
@@ -90,6 +114,7 @@ func template() object {
 				"dynamodb:GetRecords", "dynamodb:GetShardIterator"),
 			allow("*", "dynamodb:ListStreams"),
 			allow(arn("Queue"), "sqs:SendMessage"),
+			allow(arn("Bus"), "events:PutEvents"),
 			allow(ref("Secret"), "secretsmanager:GetSecretValue"),
 			allow(join(arn("Bucket"), "/events/*"), "s3:PutObject", "s3:GetObject"),
 		),
@@ -99,7 +124,7 @@ func template() object {
 			"Role": arn("Role"), "Timeout": 6, "MemorySize": 256, "LoggingConfig": object{"LogGroup": ref("Logs")},
 			"Architectures": []string{map[string]string{"amd64": "x86_64", "arm64": "arm64"}[runtime.GOARCH]},
 			"Environment": object{"Variables": object{"TABLE": ref("Table"), "QUEUE": ref("Queue"),
-				"SECRET": ref("Secret"), "BUCKET": ref("Bucket"), "PUSH": "https://fcm.googleapis.com"}},
+				"SECRET": ref("Secret"), "BUCKET": ref("Bucket"), "BUS": ref("Bus"), "PUSH": "https://fcm.googleapis.com"}},
 		}},
 		"Mapping": object{"Type": "AWS::Lambda::EventSourceMapping", "Properties": object{
 			"FunctionName": ref("Function"), "EventSourceArn": object{"Fn::GetAtt": []string{"Table", "StreamArn"}},
@@ -141,7 +166,7 @@ func template() object {
 		}},
 	}
 	for i, key := range []string{"PUT /items/{id}", "GET /items/{id}", "DELETE /items/{id}", "POST /messages",
-		"GET /secret", "GET /environment", "GET /slow", "PUT /objects/{id}", "GET /objects/{id}", "GET /me"} {
+		"GET /secret", "GET /environment", "GET /slow", "PUT /objects/{id}", "GET /objects/{id}", "GET /me", "POST /events"} {
 		properties := object{"ApiId": ref("Api"), "RouteKey": key, "AuthorizationType": "NONE",
 			"Target": join("integrations/", ref("Integration"))}
 		if key == "GET /me" {
@@ -708,11 +733,15 @@ func TestStartRefuses(t *testing.T) {
 			change: func(t object) {
 				t["Resources"].(object)["Cache"] = object{"Type": "AWS::ElastiCache::CacheCluster",
 					"Metadata": object{"aws:cdk:path": "Items/Cache"}}
-				t["Resources"].(object)["Bus"] = object{"Type": "AWS::EKS::Cluster"}
+				t["Resources"].(object)["Cluster"] = object{"Type": "AWS::EKS::Cluster"}
 			},
 			is: local.ErrUnsupported, says: []string{"AWS::ElastiCache::CacheCluster", "Items/Cache",
 				"AWS::EKS::Cluster", "--allow-unsupported"},
 		},
+		"EventsToFunction": {change: func(t object) { delete(t["Resources"].(object), "NotedPermission") },
+			says: []string{"no AWS::Lambda::Permission lets events.amazonaws.com invoke worker from"}},
+		"EventsToQueue": {change: func(t object) { delete(t["Resources"].(object), "QueuePolicy") },
+			says: []string{"no AWS::SQS::QueuePolicy lets events.amazonaws.com send to Items-Queue from"}},
 		"UnsupportedProperty": {
 			change: func(t object) {
 				properties(t, "Function")["Layers"] = []any{"arn:aws:lambda:eu-west-1:1:layer:x:1"}
@@ -788,12 +817,12 @@ func TestStartRefuses(t *testing.T) {
 			delete(t["Resources"].(object), "RulePermission")
 		}, says: []string{"Rule", "no AWS::Lambda::Permission lets events.amazonaws.com invoke worker"}},
 		"RuleInput": {change: func(t object) {
-			properties(t, "Rule")["Targets"].([]object)[0]["InputPath"] = "$.detail"
-		}, says: []string{"Rule", "leave Input, InputPath and InputTransformer out"}},
+			properties(t, "Rule")["Targets"].([]object)[0]["InputPath"] = "$..detail"
+		}, says: []string{"Rule", `InputPath: got "$..detail"`}},
 		"RulePattern": {change: func(t object) {
 			properties(t, "Rule")["EventPattern"].(object)["detail"].(object)["object"] = object{
-				"size": []object{{"cidr": "10.0.0.0/24"}}}
-		}, says: []string{"Rule", `got operator "cidr"`}},
+				"size": []object{{"contains": "1"}}}
+		}, says: []string{"Rule", `got operator "contains"`}},
 		"RuleDeadLetters": {change: func(t object) {
 			properties(t, "Rule")["Targets"].([]object)[0]["DeadLetterConfig"] = object{
 				"Arn": "arn:aws:sqs:us-east-1:000000000000:none"}

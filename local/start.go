@@ -31,7 +31,6 @@ import (
 	"github.com/onesynth-cdk/onesynth/internal/services/dynamodb"
 	"github.com/onesynth-cdk/onesynth/internal/services/fcm"
 	"github.com/onesynth-cdk/onesynth/internal/services/lambda"
-	"github.com/onesynth-cdk/onesynth/internal/services/s3"
 	"github.com/onesynth-cdk/onesynth/internal/services/scheduler"
 	"github.com/onesynth-cdk/onesynth/internal/services/secrets"
 	"github.com/onesynth-cdk/onesynth/internal/trace"
@@ -279,7 +278,9 @@ func (r *Runner) startServices(d *design) (err error) {
 	if idle := d.users.WithoutEffect(); len(idle) > 0 {
 		r.log.printf("without effect here: %s", strings.Join(idle, ", "))
 	}
-	r.buckets.OnCreated(func(created s3.Created) { r.design.Load().rules.Deliver(created, r.functions, r.log.line) })
+	r.aws.Events.DeliverTo(r.functions)
+	r.group.onStop(r.aws.Events.Close)
+	r.buckets.OnCreated(r.aws.Events.Created)
 	return nil
 }
 

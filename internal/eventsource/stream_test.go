@@ -845,8 +845,8 @@ func TestMappingErrors(t *testing.T) {
 		"pattern, no JSON": {source +
 			`, "StartingPosition": "LATEST", "FilterCriteria": {"Filters": [{"Pattern": "{"}]}`, "filter pattern"},
 		"pattern, operator": {source +
-			`, "StartingPosition": "LATEST", "FilterCriteria": {"Filters": [{"Pattern": "{\"a\": [{\"cidr\": \"x\"}]}"}]}`,
-			`operator "cidr"`},
+			`, "StartingPosition": "LATEST", "FilterCriteria": {"Filters": [{"Pattern": "{\"a\": [{\"contains\": \"x\"}]}"}]}`,
+			`operator "contains"`},
 		"pattern, $or": {source +
 			`, "StartingPosition": "LATEST", "FilterCriteria": {"Filters": [{"Pattern": "{\"$or\": []}"}]}`, "$or"},
 		"numeric on N": {source +

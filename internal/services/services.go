@@ -1,6 +1,6 @@
 // Package services is what functions reach through the AWS endpoint of a run: DynamoDB with an engine behind it, S3
-// with gofakes3, Secrets Manager, SQS, the parameters of Systems Manager, and the models of Amazon Bedrock. Every other
-// request is refused by name.
+// with gofakes3, Secrets Manager, SQS, EventBridge, the parameters of Systems Manager, and the models of Amazon Bedrock.
+// Every other request is refused by name.
 package services
 
 import (
@@ -11,6 +11,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/internal/cloud/assembly"
 	"github.com/onesynth-cdk/onesynth/internal/services/bedrock"
 	"github.com/onesynth-cdk/onesynth/internal/services/dynamodb"
+	"github.com/onesynth-cdk/onesynth/internal/services/events"
 	"github.com/onesynth-cdk/onesynth/internal/services/s3"
 	"github.com/onesynth-cdk/onesynth/internal/services/secrets"
 	"github.com/onesynth-cdk/onesynth/internal/services/sqs"
@@ -46,7 +47,9 @@ type Options struct {
 type Services struct {
 	*aws.Server
 	*sqs.Service
-	DynamoDB   *dynamodb.Service
+	DynamoDB *dynamodb.Service
+	// Events delivers to no function before [events.Service.DeliverTo].
+	Events     *events.Service
 	secrets    *secrets.Store
 	parameters *ssm.Parameters
 }
@@ -66,8 +69,10 @@ func New(options Options) (*Services, error) {
 		return nil, err
 	}
 	s := &Services{Service: sqs.New(), DynamoDB: tables, secrets: store, parameters: ssm.New(options.SSMParameters)}
+	s.Events = events.New(events.Options{Queue: s.Service.Queue, Trace: options.Trace, Log: options.Log,
+		Redeliver: func() bool { return s.Redeliver() }})
 	served := map[string]aws.Service{"dynamodb": tables, "secretsmanager": store, "ssm": s.parameters,
-		"bedrock": models, "sqs": s.Service}
+		"bedrock": models, "sqs": s.Service, "events": s.Events}
 	if options.Buckets != nil {
 		served["s3"] = s3.NewService(options.Buckets)
 	}
@@ -88,7 +93,8 @@ func (s *Services) Prepare(source *assembly.Assembly, accessKeys map[string]stri
 	queues, failedQueues := s.Service.Prepare(source)
 	values, failedSecrets := s.secrets.Prepare(source)
 	parameters, failedParameters := s.parameters.Prepare(source)
-	if err := errors.Join(failedQueues, failedSecrets, failedParameters); err != nil {
+	rules, failedRules := s.Events.Prepare(source)
+	if err := errors.Join(failedQueues, failedSecrets, failedParameters, failedRules); err != nil {
 		return nil, err
 	}
 	return func() {
@@ -96,5 +102,6 @@ func (s *Services) Prepare(source *assembly.Assembly, accessKeys map[string]stri
 		queues()
 		values()
 		parameters()
+		rules()
 	}, nil
 }

@@ -23,6 +23,7 @@ const (
 	Stream     Kind = "stream"
 	Queue      Kind = "queue"
 	Objects    Kind = "objects"
+	Bus        Kind = "event"
 	SignUp     Kind = "sign-up"
 	Invocation Kind = "invocation"
 )
@@ -33,10 +34,13 @@ type Origin struct {
 	// Stack and API are the stack's name and the API's; empty unless Kind is HTTP.
 	Stack, API string
 	// Method and Path are the request's. Other kinds have the name of the schedule, table, queue, bucket, user pool or
-	// function as Path.
+	// function as Path, and an event of a bus the bus and the event's type.
 	Method, Path string
 	// Route is the route's key, such as "GET /links/{id}"; empty if none matched.
 	Route string
+	// Event is the id of the event of Amazon EventBridge that it is about, and From that of the request that published
+	// the event; empty if there is none.
+	Event, From string
 }
 
 // Bounds of a Recorder: what it keeps at most.
@@ -189,7 +193,7 @@ func (r *Recorder) Begin(ctx context.Context, id string, origin Origin) (context
 func (r *Recorder) beginLocked(id string, origin Origin) *request {
 	r.seq++
 	kept := &request{Origin: origin, seq: r.seq, id: id, at: r.now(), running: true,
-		size: 300 + len(id) + len(origin.Path) + len(origin.Route)}
+		size: 300 + len(id) + len(origin.Path) + len(origin.Route) + len(origin.Event) + len(origin.From)}
 	r.requests = append(r.requests, kept)
 	r.byRequest[id] = kept
 	r.size += kept.size
@@ -324,6 +328,20 @@ func (r *Recorder) Call(traceID string, call Call) {
 	}
 	kept.calls = append(kept.calls, &call)
 	r.growLocked(kept.of, 250+len(call.Body)+len(call.Error))
+}
+
+// RequestOf returns the id of the request, and the label of the function, of the invocation that an X-Amzn-Trace-Id
+// names; empty if it is not among the newest.
+func (r *Recorder) RequestOf(traceID string) (request, function string) {
+	if r == nil {
+		return "", ""
+	}
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	if kept := r.byInvocation[rootOf(traceID)]; kept != nil {
+		return kept.of.id, kept.label
+	}
+	return "", ""
 }
 
 // TraceID returns the X-Ray trace header of an invocation; its sampling decision is 0, as there is no X-Ray here.

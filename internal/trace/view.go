@@ -21,9 +21,14 @@ type Summary struct {
 	Stack  string    `json:"stack,omitempty"`
 	API    string    `json:"api,omitempty"`
 	Method string    `json:"method,omitempty"`
-	// Path is that of an HTTP request; other kinds have the name of the schedule, table, bucket, user pool or function.
+	// Path is that of an HTTP request; other kinds have the name of the schedule, table, bucket, user pool or function,
+	// and an event of a bus the bus and the event's type.
 	Path  string `json:"path"`
 	Route string `json:"route,omitempty"`
+	// Event is the id of the event of Amazon EventBridge that it is about, and From that of the request that published
+	// the event.
+	Event string `json:"event,omitempty"`
+	From  string `json:"from,omitempty"`
 	// Status is that of the answer; 0 while there is none, and for other kinds.
 	Status       int     `json:"status,omitempty"`
 	Milliseconds float64 `json:"took_ms"`
@@ -43,6 +48,8 @@ type Summary struct {
 // Details are a request with all that it did.
 type Details struct {
 	Summary
+	// Led are the requests about events that this one published, the oldest first.
+	Led         []Summary           `json:"led,omitempty"`
 	Invocations []InvocationDetails `json:"invocations"`
 	// CostPerMillion is what a million such requests would cost on AWS.
 	CostPerMillion Cost `json:"cost_per_million"`
@@ -105,8 +112,8 @@ type Search struct {
 	Limit int
 	// Before leaves out this request and those after it. 0: none.
 	Before int64
-	// Text is what the method and path, the route, the id, a function's label, the status or the error contains, in any
-	// case.
+	// Text is what the method and path, the route, the id, that of its event or of the request that published it, a
+	// function's label, the status or the error contains, in any case.
 	Text string
 }
 
@@ -144,6 +151,7 @@ func (r *Recorder) Requests(search Search) (found []Summary, more bool) {
 func (q *request) matches(text string) bool {
 	in := func(value string) bool { return strings.Contains(strings.ToLower(value), text) }
 	return in(q.Method+" "+q.Path) || in(q.Route) || in(q.API) || in(string(q.Kind)) || in(q.id) || in(q.problem) ||
+		in(q.Event) || in(q.From) ||
 		q.status > 0 && in(fmt.Sprint(q.status)) ||
 		slices.ContainsFunc(q.invocations, func(i *invocation) bool { return in(i.label) || in(i.id) })
 }
@@ -151,7 +159,7 @@ func (q *request) matches(text string) bool {
 func (q *request) summary() Summary {
 	s := Summary{
 		Seq: q.seq, ID: q.id, At: q.at, Kind: q.Kind, Stack: q.Stack, API: q.API, Method: q.Method, Path: q.Path,
-		Route: q.Route, Status: q.status,
+		Route: q.Route, Event: q.Event, From: q.From, Status: q.status,
 		Milliseconds: milliseconds(q.took), Functions: []string{}, Error: q.problem, Running: q.running,
 	}
 	for _, i := range q.invocations {
@@ -190,6 +198,11 @@ func (r *Recorder) Request(id string) (Details, bool) {
 		return Details{}, false
 	}
 	details := Details{Summary: kept.summary(), Invocations: []InvocationDetails{}}
+	for _, other := range r.requests {
+		if other.From == kept.id {
+			details.Led = append(details.Led, other.summary())
+		}
+	}
 	// What a call was does not change: reading its input needs no lock.
 	calls := make([][]*Call, len(kept.invocations))
 	lines := map[string][]Line{}

@@ -159,6 +159,27 @@ func scheduleARN(r *Resource) (string, error) {
 	return fmt.Sprintf("arn:aws:scheduler:%s:%s:schedule/%s/%s", r.Stack.Region, r.Stack.Account, group, r.Name), nil
 }
 
+// eventBus is that of a rule, by its name.
+func eventBus(r *Resource) string {
+	bus := cmp.Or(r.naming["EventBusName"], "default")
+	return bus[strings.LastIndex(bus, "/")+1:]
+}
+
+func ruleRef(r *Resource) (string, error) {
+	if bus := eventBus(r); bus != "default" {
+		return bus + "|" + r.Name, nil
+	}
+	return r.Name, nil
+}
+
+func ruleARN(r *Resource) (string, error) {
+	path := r.Name
+	if bus := eventBus(r); bus != "default" {
+		path = bus + "/" + r.Name
+	}
+	return fmt.Sprintf("arn:aws:events:%s:%s:rule/%s", r.Stack.Region, r.Stack.Account, path), nil
+}
+
 // tableOfCatalogARN is described in "Resource ARNs" of the AWS Glue Developer Guide.
 func tableOfCatalogARN(r *Resource) (string, error) {
 	return fmt.Sprintf("arn:aws:glue:%s:%s:table/%s/%s", r.Stack.Region, r.Stack.Account, r.naming["DatabaseName"],
@@ -295,6 +316,12 @@ var types = map[string]typeEntry{
 	"AWS::Scheduler::ScheduleGroup": {support: running, nameProperty: "Name", limit: 64,
 		arn:        arn("scheduler", "schedule-group/"),
 		attributes: map[string]give{"Arn": ownARN}},
+
+	"AWS::Events::Rule": {support: running, nameProperty: "Name", naming: []string{"EventBusName"}, limit: 64,
+		ref: ruleRef, arn: ruleARN,
+		attributes: map[string]give{"Arn": ownARN, "RuleName": name}},
+	"AWS::Events::EventBus": {support: running, nameProperty: "Name", arn: arn("events", "event-bus/"),
+		attributes: map[string]give{"Arn": ownARN, "Name": name}},
 
 	"AWS::SQS::Queue": {support: running, nameProperty: "QueueName", limit: 80, addressed: true, ref: queueURL,
 		arn:        arn("sqs", ""),

@@ -1,7 +1,6 @@
 package assembly
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -58,10 +57,6 @@ var withoutEffect = map[string]typeEntry{
 	"AWS::RAM::Permission": {nameProperty: "Name", arn: arn("ram", "permission/"), ref: ownARN,
 		attributes: map[string]give{"Arn": ownARN, "Version": fixed("1")}},
 
-	"AWS::Events::Rule": {nameProperty: "Name", naming: []string{"EventBusName"}, limit: 64, ref: ruleRef, arn: ruleARN,
-		attributes: map[string]give{"Arn": ownARN, "RuleName": name}},
-	"AWS::Events::EventBus": {nameProperty: "Name", arn: arn("events", "event-bus/"),
-		attributes: map[string]give{"Arn": ownARN, "Name": name}},
 	"AWS::Events::EventBusPolicy": {naming: []string{"EventBusName", "StatementId"},
 		ref: func(r *Resource) (string, error) {
 			return r.naming["EventBusName"] + "|" + r.naming["StatementId"], nil
@@ -237,27 +232,6 @@ func nameServers(r *Resource) []any {
 func selectionID(r *Resource) (string, error) {
 	own, err := ownUUID(r)
 	return r.naming["BackupPlanId"] + "_" + own, err
-}
-
-// eventBus is that of a rule, by its name.
-func eventBus(r *Resource) string {
-	bus := cmp.Or(r.naming["EventBusName"], "default")
-	return bus[strings.LastIndex(bus, "/")+1:]
-}
-
-func ruleRef(r *Resource) (string, error) {
-	if bus := eventBus(r); bus != "default" {
-		return bus + "|" + r.Name, nil
-	}
-	return r.Name, nil
-}
-
-func ruleARN(r *Resource) (string, error) {
-	path := r.Name
-	if bus := eventBus(r); bus != "default" {
-		path = bus + "/" + r.Name
-	}
-	return fmt.Sprintf("arn:aws:events:%s:%s:rule/%s", r.Stack.Region, r.Stack.Account, path), nil
 }
 
 func chat(kind string) give {

@@ -53,12 +53,6 @@ func TestWithoutEffect(t *testing.T) {
 		"share": {"AWS::RAM::ResourceShare", `{"Name": "tables"}`,
 			map[string]string{"": "arn:aws:ram:us-east-1:000000000000:resource-share/" + uuid,
 				"OwningAccountId": "000000000000"}},
-		"rule": {"AWS::Events::Rule", `{"Name": "nightly"}`,
-			map[string]string{"": "nightly", "Arn": "arn:aws:events:us-east-1:000000000000:rule/nightly"}},
-		"rule of a bus": {"AWS::Events::Rule",
-			`{"Name": "nightly", "EventBusName": "arn:aws:events:us-east-1:000000000000:event-bus/own"}`,
-			map[string]string{
-				"": `own\|nightly`, "Arn": "arn:aws:events:us-east-1:000000000000:rule/own/nightly"}},
 		"pipeline": {"AWS::CodePipeline::Pipeline", `{"Name": "deploy"}`,
 			map[string]string{"": "deploy", "Version": "1"}},
 		"project": {"AWS::CodeBuild::Project", `{}`,

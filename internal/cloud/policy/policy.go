@@ -359,40 +359,48 @@ func (d document) rules(source string) (rules []rule, err error) {
 		if len(statement.Principal) > 0 || len(statement.NotPrincipal) > 0 {
 			return nil, &UnsupportedError{Source: source, Element: "Principal"}
 		}
-		conditions, err := statement.check(source)
-		for _, resource := range slices.Concat(statement.Resource, statement.NotResource) {
-			if err == nil && strings.Contains(resource, "${") {
-				err = &UnsupportedError{Source: source, Element: "policy variable in resource " + resource}
-			}
-		}
+		read, err := statement.rules(source, i)
 		if _, unsupported := errors.AsType[*UnsupportedError](err); unsupported && statement.elsewhere() {
 			continue
 		}
 		if err != nil {
 			return nil, err
 		}
-		read := rule{conditions: conditions, exceptedActions: statement.NotAction,
-			exceptedResources: statement.NotResource}
-		actions, resources := statement.Action, statement.Resource
-		if statement.NotAction != nil {
-			actions = oneOrMany[string]{"*"}
+		rules = append(rules, read...)
+	}
+	return rules, nil
+}
+
+// rules are the grants of the statement at a place of its policy, to whomever it is for.
+func (s statement) rules(source string, place int) (rules []rule, err error) {
+	conditions, err := s.check(source)
+	for _, resource := range slices.Concat(s.Resource, s.NotResource) {
+		if err == nil && strings.Contains(resource, "${") {
+			err = &UnsupportedError{Source: source, Element: "policy variable in resource " + resource}
 		}
-		if statement.NotResource != nil {
-			resources = oneOrMany[string]{"*"}
-		}
-		for _, action := range actions {
-			for _, resource := range resources {
-				read.grant = Grant{Source: source, Statement: i, Effect: statement.Effect, Action: action,
-					Resource: resource}
-				rules = append(rules, read)
-			}
+	}
+	if err != nil {
+		return nil, err
+	}
+	read := rule{conditions: conditions, exceptedActions: s.NotAction, exceptedResources: s.NotResource}
+	actions, resources := s.Action, s.Resource
+	if s.NotAction != nil {
+		actions = oneOrMany[string]{"*"}
+	}
+	if s.NotResource != nil {
+		resources = oneOrMany[string]{"*"}
+	}
+	for _, action := range actions {
+		for _, resource := range resources {
+			read.grant = Grant{Source: source, Statement: place, Effect: s.Effect, Action: action, Resource: resource}
+			rules = append(rules, read)
 		}
 	}
 	return rules, nil
 }
 
 // asked are the services whose actions a local run asks roles for.
-var asked = []string{"dynamodb", "kms", "lambda", "logs", "s3", "secretsmanager", "sqs", "ssm", "xray"}
+var asked = []string{"dynamodb", "events", "kms", "lambda", "logs", "s3", "secretsmanager", "sqs", "ssm", "xray"}
 
 // elsewhere reports whether all actions of the statement are those of services that a local run has no requests to,
 // such as iam in the permissions boundaries of companies. Such a statement need not be decided.

@@ -1,172 +1,286 @@
-// Package events is Amazon EventBridge on this machine, for the events of buckets: a rule of the default bus whose
-// pattern is on aws.s3 invokes its functions when an object is created. Other rules fire nothing.
+// Package events is Amazon EventBridge on this machine: buses, with the events that functions put on them and those of
+// buckets; rules, whose patterns choose among the events of a bus; and their targets, which are functions and queues.
+//
+// An event reaches each target at least once, and a bus keeps no order ("Event buses in Amazon EventBridge",
+// EventBridge user guide).
 package events
 
 import (
+	"bytes"
+	"cmp"
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
+	"github.com/google/uuid"
+
+	"github.com/onesynth-cdk/onesynth/internal/aws"
 	"github.com/onesynth-cdk/onesynth/internal/cloud/assembly"
-	"github.com/onesynth-cdk/onesynth/internal/cloud/pattern"
-	"github.com/onesynth-cdk/onesynth/internal/cloud/policy"
-	"github.com/onesynth-cdk/onesynth/internal/services/s3"
+	"github.com/onesynth-cdk/onesynth/internal/services/sqs"
 	"github.com/onesynth-cdk/onesynth/internal/trace"
 )
-
-// service is the name that resource-based policies know Amazon EventBridge by.
-const service = "events.amazonaws.com"
 
 // Functions takes events without waiting for what becomes of them (lambda.Service).
 type Functions interface {
 	InvokeAsync(ctx context.Context, name string, payload []byte) (requestID string, err error)
 }
 
-// Rules are the rules on events of buckets that invoke functions. They do not change.
-type Rules []rule
-
-type rule struct {
-	name            string
-	account, region string
-	filter          pattern.Filter
-	targets         []string
+// Options of a Service. Queue is required.
+type Options struct {
+	// Queue is the queue of an ARN, or nil.
+	Queue func(arn string) *sqs.Queue
+	// Redeliver is asked after each delivery: true delivers the event once more. Default: never.
+	Redeliver func() bool
+	// Trace has the requests that publish events. Default: none.
+	Trace *trace.Recorder
+	// Log gets what is not delivered. Default: none.
+	Log *slog.Logger
+	// Sleep waits; nil waits on a timer. It returns early with an error when ctx ends.
+	Sleep func(ctx context.Context, d time.Duration) error
 }
 
-// properties are those of AWS::Events::Rule that a local run reads.
-type properties struct {
-	EventBusName, State string
-	EventPattern        map[string]any
-	Targets             []target
+// Service is Amazon EventBridge at the endpoint of functions. Make one with New.
+type Service struct {
+	aws.Operations
+	options Options
+	rules   atomic.Pointer[Rules]
+	// functions are set before any event comes.
+	functions Functions
+	history   history
+
+	ctx     context.Context
+	cancel  context.CancelFunc
+	running sync.WaitGroup
+	// closing is held to begin a delivery, and to end all.
+	closing sync.RWMutex
 }
 
-type target struct {
-	Arn, Input, InputPath string
-	InputTransformer      map[string]any
-	DeadLetterConfig      struct{ Arn string }
-}
-
-// Read reads the rules on events of buckets that invoke functions of the assembly. Its error names a rule that cannot
-// be run, or that AWS would let invoke nothing.
-func Read(a *assembly.Assembly) (Rules, error) {
-	var rules Rules
-	for _, resource := range a.Resources("AWS::Events::Rule") {
-		var declared properties
-		if err := resource.Decode(&declared); err != nil {
-			return nil, err
-		}
-		if !onBuckets(declared) || !slices.ContainsFunc(declared.Targets, func(t target) bool {
-			return a.Function(t.Arn) != nil
-		}) {
-			continue
-		}
-		read, err := readRule(a, resource, declared)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", resource, err)
-		}
-		rules = append(rules, read)
+// New makes the service, without buses.
+func New(options Options) *Service {
+	if options.Redeliver == nil {
+		options.Redeliver = func() bool { return false }
 	}
-	return rules, nil
+	if options.Log == nil {
+		options.Log = slog.New(slog.DiscardHandler)
+	}
+	if options.Sleep == nil {
+		options.Sleep = sleep
+	}
+	s := &Service{options: options}
+	s.rules.Store(&Rules{})
+	s.ctx, s.cancel = context.WithCancel(context.Background())
+	s.Operations = aws.Operations{"PutEvents": aws.Typed(needs, s.putEvents)}
+	return s
 }
 
-// onBuckets reports whether the rule is on events of buckets alone.
-func onBuckets(declared properties) bool {
-	sources, _ := declared.EventPattern["source"].([]any)
-	return len(sources) == 1 && sources[0] == "aws.s3" && declared.State != "DISABLED" &&
-		(declared.EventBusName == "" || declared.EventBusName == "default")
+// DeliverTo names the functions that targets invoke. Call it before any event comes.
+func (s *Service) DeliverTo(functions Functions) { s.functions = functions }
+
+// Prepare reads the buses and rules of an assembly. What it returns makes the service have these. Errors as of Read.
+func (s *Service) Prepare(source *assembly.Assembly) (apply func(), err error) {
+	rules, err := Read(source)
+	return func() { s.rules.Store(rules) }, err
 }
 
-func readRule(a *assembly.Assembly, resource *assembly.Resource, declared properties) (rule, error) {
-	read := rule{name: resource.Name, account: resource.Stack.Account, region: resource.Stack.Region}
-	text, err := json.Marshal(declared.EventPattern)
-	if err != nil {
-		return read, fmt.Errorf("pattern: %w", err)
-	}
-	if read.filter, err = pattern.New(string(text)); err != nil {
-		return read, err
-	}
-	for _, target := range declared.Targets {
-		function := a.Function(target.Arn)
-		switch {
-		case function == nil:
-			return read, fmt.Errorf("target %s: functions of the assembly are run locally", target.Arn)
-		case target.Input+target.InputPath != "" || len(target.InputTransformer) > 0:
-			return read, fmt.Errorf("target %s: a local run hands over the event as it is: leave Input, InputPath "+
-				"and InputTransformer out", target.Arn)
-		case !policy.MayInvoke(a, service, target.Arn, resource.ARN):
-			return read, fmt.Errorf("no AWS::Lambda::Permission lets %s invoke %s from %s: AWS would deliver no event",
-				service, function.Name, resource.ARN)
-		case target.DeadLetterConfig.Arn != "" && !a.IsQueue(target.DeadLetterConfig.Arn):
-			return read, fmt.Errorf("dead-letter queue %s is not in the assembly", target.DeadLetterConfig.Arn)
-		}
-		read.targets = append(read.targets, function.Name)
-	}
-	slices.Sort(read.targets)
-	read.targets = slices.Compact(read.targets)
-	return read, nil
+// Close ends deliveries that wait for another attempt, and returns when all have ended.
+func (s *Service) Close() {
+	s.closing.Lock()
+	s.cancel()
+	s.closing.Unlock()
+	s.running.Wait()
 }
 
-// event is "Object Created" ("EventBridge event message structure", Amazon S3 user guide), without reason and
-// requester.
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// defaultBus is the bus that each account has in each region.
+const defaultBus = "default"
+
+// bus is an event bus.
+type bus struct{ account, region, name string }
+
+func (b bus) arn() string {
+	return fmt.Sprintf("arn:aws:events:%s:%s:event-bus/%s", b.region, b.account, b.name)
+}
+
+// busOf is the bus of a name, in the account and region, or that of an ARN.
+func busOf(account, region, id string) bus {
+	if parts := strings.SplitN(id, ":", 6); len(parts) == 6 {
+		return bus{account: parts[4], region: parts[3], name: strings.TrimPrefix(parts[5], "event-bus/")}
+	}
+	return bus{account, region, cmp.Or(id, defaultBus)}
+}
+
+// event is an event on a bus ("Events in Amazon EventBridge", metadata).
 type event struct {
-	Version    string    `json:"version"`
-	ID         string    `json:"id"`
-	DetailType string    `json:"detail-type"`
-	Source     string    `json:"source"`
-	Account    string    `json:"account"`
-	Time       time.Time `json:"time"`
-	Region     string    `json:"region"`
-	Resources  []string  `json:"resources"`
-	Detail     detail    `json:"detail"`
+	Version    string          `json:"version"`
+	ID         string          `json:"id"`
+	DetailType string          `json:"detail-type"`
+	Source     string          `json:"source"`
+	Account    string          `json:"account"`
+	Time       time.Time       `json:"time"`
+	Region     string          `json:"region"`
+	Resources  []string        `json:"resources"`
+	Detail     json.RawMessage `json:"detail"`
 }
 
-type detail struct {
-	Version string `json:"version"`
-	Bucket  struct {
-		Name string `json:"name"`
-	} `json:"bucket"`
-	Object struct {
-		Key       string `json:"key"`
-		Size      int64  `json:"size"`
-		ETag      string `json:"etag"`
-		Sequencer string `json:"sequencer"`
-	} `json:"object"`
-	RequestID string `json:"request-id"`
+// encode is JSON as it came, without escapes for HTML.
+func encode(value any) []byte {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		panic(err) // texts, times and JSON that was read before always encode
+	}
+	return bytes.TrimSuffix(text.Bytes(), []byte("\n"))
 }
 
-// Deliver delivers the event of a new object to the targets of all rules that let it through, which are of functions.
-// It logs what a function does not take.
-func (rules Rules) Deliver(created s3.Created, functions Functions, log func(line string)) {
-	e := event{
-		Version: "0", ID: rand.Text(), DetailType: "Object Created", Source: "aws.s3", Account: created.Account,
-		Region: created.Region,
-		Time:   created.Object.LastModified, Resources: []string{created.ARN},
-		Detail: detail{Version: "0", RequestID: rand.Text()},
+// entry is an event to put on a bus.
+type entry struct {
+	Source, DetailType, Detail, EventBusName string
+	Resources                                []string
+	Time                                     *float64
+}
+
+type putEventsInput struct {
+	Entries []entry
+}
+
+// Limits of PutEvents ("PutEvents", EventBridge API reference; "Amazon EventBridge quotas": 1 MB since January 2026).
+const (
+	mostEntries = 10
+	longest     = 1 << 20
+	sizeOfTime  = 14
+)
+
+func needs(call *aws.Call, in putEventsInput) (needed []aws.Permission, err error) {
+	for _, one := range in.Entries {
+		permission := aws.Permission{Action: "events:PutEvents", Resource: busOf(call.Account,
+			cmp.Or(call.Region, assembly.DefaultRegion), one.EventBusName).arn()}
+		if !slices.ContainsFunc(needed, func(p aws.Permission) bool { return p.Resource == permission.Resource }) {
+			needed = append(needed, permission)
+		}
 	}
-	e.Detail.Bucket.Name = created.Bucket
-	e.Detail.Object.Key, e.Detail.Object.Size, e.Detail.Object.ETag = created.Object.Key, created.Object.Size,
-		created.Object.ETag
-	e.Detail.Object.Sequencer = fmt.Sprintf("%016X", created.Sequence)
-	text, err := json.Marshal(e)
-	if err != nil {
-		panic(err) // texts, numbers and a time of this century always encode
+	return needed, nil
+}
+
+// size is that of "Calculating Amazon EventBridge PutEvents event entry size".
+func (e entry) size() int {
+	size := len(e.Source) + len(e.DetailType) + len(e.Detail)
+	if e.Time != nil {
+		size += sizeOfTime
 	}
-	ctx := trace.About(context.Background(),
-		trace.Origin{Kind: trace.Objects, Path: created.Bucket + "/" + created.Object.Key})
-	for _, r := range rules {
-		if r.account != created.Account || r.region != created.Region {
+	for _, resource := range e.Resources {
+		size += len(resource)
+	}
+	return size
+}
+
+// outcome is what became of an entry ("PutEventsResultEntry").
+type outcome struct {
+	EventId      string `json:",omitempty"`
+	ErrorCode    string `json:",omitempty"`
+	ErrorMessage string `json:",omitempty"`
+}
+
+// check returns why EventBridge does not take the entry; nil: it does.
+func (e entry) check() *outcome {
+	for _, required := range [][2]string{{"Source", e.Source}, {"DetailType", e.DetailType}, {"Detail", e.Detail}} {
+		if required[1] == "" {
+			return &outcome{ErrorCode: "InvalidArgument", ErrorMessage: fmt.Sprintf(
+				"Parameter %[1]s is not valid. Reason: %[1]s is a required argument.", required[0])}
+		}
+	}
+	var detail map[string]json.RawMessage
+	switch {
+	case strings.HasPrefix(e.Source, "aws."):
+		return &outcome{ErrorCode: "NotAuthorizedForSourceException", ErrorMessage: "Not authorized for the source."}
+	case json.Unmarshal([]byte(e.Detail), &detail) != nil || detail == nil:
+		return &outcome{ErrorCode: "MalformedDetail", ErrorMessage: "Detail is malformed."}
+	}
+	return nil
+}
+
+func (s *Service) putEvents(call *aws.Call, in putEventsInput) (any, error) {
+	size := 0
+	for _, one := range in.Entries {
+		size += one.size()
+	}
+	const constraint = "1 validation error detected: Value at 'entries' failed to satisfy constraint: Member must have " +
+		"length %s than or equal to %d"
+	switch {
+	case len(in.Entries) == 0:
+		return nil, aws.Invalid(fmt.Sprintf(constraint, "greater", 1))
+	case len(in.Entries) > mostEntries:
+		return nil, aws.Invalid(fmt.Sprintf(constraint, "less", mostEntries))
+	case size > longest:
+		return nil, aws.Invalid("Total size of the entries in the request is over the limit.")
+	}
+	from := publisher{function: call.Function}
+	from.request, from.label = s.options.Trace.RequestOf(call.Request.Header.Get("X-Amzn-Trace-Id"))
+	outcomes, failed := make([]outcome, len(in.Entries)), 0
+	for i, one := range in.Entries {
+		if refused := one.check(); refused != nil {
+			outcomes[i] = *refused
+			failed++
 			continue
 		}
-		if passes, err := r.filter.Passes(text); err != nil || !passes {
-			continue
+		to := busOf(call.Account, cmp.Or(call.Region, assembly.DefaultRegion), one.EventBusName)
+		now := time.Now()
+		at := now
+		if one.Time != nil {
+			at = time.UnixMilli(int64(*one.Time * 1000))
 		}
-		for _, function := range r.targets {
-			if _, err := functions.InvokeAsync(ctx, function, text); err != nil {
-				log(fmt.Sprintf("rule %s: the event of %s in bucket %s did not reach %s: %v", r.name,
-					created.Object.Key, created.Bucket, function, err))
-			}
+		e := event{Version: "0", ID: uuid.NewString(), DetailType: one.DetailType, Source: one.Source,
+			Account: call.Account, Time: at.UTC().Truncate(time.Second), Region: to.region, Resources: one.Resources,
+			Detail: json.RawMessage(one.Detail)}
+		if e.Resources == nil {
+			e.Resources = []string{}
 		}
+		outcomes[i].EventId = e.ID
+		s.publish(to, e, from, trace.Origin{Kind: trace.Bus, Path: to.name + " " + e.DetailType})
+	}
+	return map[string]any{"FailedEntryCount": failed, "Entries": outcomes}, nil
+}
+
+// publisher is the request that has published an event, and its function; zero for an event of a bucket.
+type publisher struct{ function, label, request string }
+
+// publish delivers an event to the targets of all rules of the bus that let it through. The origin is that of the
+// requests that it leads to.
+func (s *Service) publish(to bus, e event, by publisher, origin trace.Origin) {
+	text := encode(e)
+	origin.Event, origin.From = e.ID, by.request
+	rules := s.rules.Load()
+	matched := rules.matching(to, text)
+	kept := s.history.add(to, e, by, matched, rules.has(to))
+	if !rules.has(to) {
+		s.options.Log.Warn("an event is dropped, as on AWS: the assembly has no such bus", "bus", to.arn(),
+			"detail-type", e.DetailType, "function", by.function)
+	}
+	published := time.Now()
+	s.closing.RLock()
+	defer s.closing.RUnlock()
+	for i, t := range matched {
+		if s.ctx.Err() != nil {
+			return
+		}
+		s.running.Go(func() {
+			s.deliver(trace.About(s.ctx, origin), t, transformed{e, text, published}, kept.deliveries[i])
+		})
 	}
 }

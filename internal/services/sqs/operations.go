@@ -85,8 +85,8 @@ func (s *Service) needs(call *aws.Call, in input) ([]aws.Permission, error) {
 	return []aws.Permission{needed}, nil
 }
 
-// longest is SQS's limit on a message, body and attributes together: 1 MiB.
-const longest = 1 << 20
+// Longest is SQS's limit on a message, body and attributes together, in bytes: 1 MiB.
+const Longest = 1 << 20
 
 func (e entry) check() error {
 	size := len(e.MessageBody)
@@ -97,10 +97,10 @@ func (e entry) check() error {
 	case e.MessageBody == "":
 		return &aws.Failure{Type: "com.amazonaws.sqs#MissingParameter",
 			Message: "The request must contain the parameter MessageBody.", QueryError: "MissingParameter"}
-	case size > longest:
+	case size > Longest:
 		return &aws.Failure{Type: "com.amazonaws.sqs#InvalidParameterValue", QueryError: "InvalidParameterValue",
 			Message: fmt.Sprintf("One or more parameters are invalid. Reason: Message must be shorter than %d bytes.",
-				longest)}
+				Longest)}
 	case e.DelaySeconds != nil && (*e.DelaySeconds < 0 || *e.DelaySeconds > 900):
 		return &aws.Failure{Type: "com.amazonaws.sqs#InvalidParameterValue", QueryError: "InvalidParameterValue",
 			Message: fmt.Sprintf("Value %d for parameter DelaySeconds is invalid. Reason: DelaySeconds must be >= 0 "+

@@ -1,4 +1,4 @@
-// A function that uses a table, a queue, a secret and a bucket through the AWS SDK, for the tests of whole runs.
+// A function that uses a table, a queue, a secret, a bucket and a bus through the AWS SDK, for the tests of whole runs.
 package main
 
 import (
@@ -16,6 +16,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
+	bustypes "github.com/aws/aws-sdk-go-v2/service/eventbridge/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
@@ -26,6 +28,7 @@ type clients struct {
 	queue   *sqs.Client
 	secrets *secretsmanager.Client
 	bucket  *s3.Client
+	bus     *eventbridge.Client
 }
 
 type event struct {
@@ -37,6 +40,7 @@ type event struct {
 			Key  string
 			Size int
 		}
+		Note string
 	}
 	TriggerSource string
 	Request       struct{ UserAttributes map[string]string }
@@ -63,6 +67,10 @@ func (c clients) handle(ctx context.Context, e event) (any, error) {
 	case e.Detail.Object.Key != "":
 		fmt.Println("created", e.Detail.Object.Key, e.Detail.Object.Size)
 		return nil, nil
+	case e.Detail.Note == "fail":
+		return nil, fmt.Errorf("note failed")
+	case e.Detail.Note != "":
+		return nil, c.put(ctx, "noted", e.Detail.Note)
 	case e.TriggerSource != "":
 		email := e.Request.UserAttributes["email"]
 		if strings.HasPrefix(email, "fail@") {
@@ -101,6 +109,14 @@ func (c clients) handle(ctx context.Context, e event) (any, error) {
 	case "POST /messages":
 		_, err := c.queue.SendMessage(ctx, &sqs.SendMessageInput{QueueUrl: aws.String(os.Getenv("QUEUE")),
 			MessageBody: aws.String(e.Body)})
+		return answer(nil, err)
+	case "POST /events":
+		output, err := c.bus.PutEvents(ctx, &eventbridge.PutEventsInput{Entries: []bustypes.PutEventsRequestEntry{{
+			EventBusName: aws.String(os.Getenv("BUS")), Source: aws.String("items"), DetailType: aws.String("Noted"),
+			Detail: aws.String(e.Body)}}})
+		if err == nil && output.FailedEntryCount > 0 {
+			err = fmt.Errorf("%s", *output.Entries[0].ErrorCode)
+		}
 		return answer(nil, err)
 	case "GET /secret":
 		output, err := c.secrets.GetSecretValue(ctx,
@@ -149,7 +165,7 @@ func main() {
 	c := clients{
 		dynamodb.NewFromConfig(configuration), sqs.NewFromConfig(configuration),
 		secretsmanager.NewFromConfig(configuration),
-		s3.NewFromConfig(configuration),
+		s3.NewFromConfig(configuration), eventbridge.NewFromConfig(configuration),
 	}
 	lambda.Start(c.handle)
 }
