@@ -19,11 +19,11 @@ const readsAtOnce = 10
 // It returns [todo.ErrUserNotFound] when the user is deleted at the same time.
 func (s *Service) SetStatuses(
 	ctx context.Context, user string, ids []string, status todo.Status,
-) (todo.BulkResult, error) {
-	var result todo.BulkResult
+) (todo.StatusesSet, error) {
+	var result todo.StatusesSet
 	written := 0
 	err := retry.Do(ctx, func() error {
-		result = todo.BulkResult{Failed: map[string]error{}}
+		result = todo.StatusesSet{Action: todo.SetStatus, Changed: []string{}, Failed: []todo.StatusFailure{}}
 		found, err := s.readAll(ctx, user, ids)
 		if err != nil {
 			return err
@@ -33,14 +33,14 @@ func (s *Service) SetStatuses(
 		for _, id := range ids {
 			task, ok := found[id]
 			if !ok {
-				result.Failed[id] = todo.ErrTaskNotFound
+				result.Failed = append(result.Failed, todo.Refused(id, todo.ErrTaskNotFound))
 				continue
 			}
 			wanted := task
 			wanted.Status = status
 			wanted, err := task.Next(wanted, now)
 			if err != nil {
-				result.Failed[id] = err
+				result.Failed = append(result.Failed, todo.Refused(id, err))
 				continue
 			}
 			result.Changed = append(result.Changed, id)
@@ -55,7 +55,7 @@ func (s *Service) SetStatuses(
 		return s.write(ctx, write{pattern: "SetTaskStatuses", user: user, read: read, tasks: tasks, result: result})
 	})
 	if err != nil {
-		return todo.BulkResult{}, err
+		return todo.StatusesSet{}, err
 	}
 	if status == todo.Completed {
 		s.tellCompleted(ctx, written)
@@ -67,8 +67,8 @@ func (s *Service) SetStatuses(
 // invocation ends; then there are more: call it again. It counts the tasks that this call deleted.
 //
 // It returns [todo.ErrUserNotFound] when the user is deleted at the same time.
-func (s *Service) DeleteCompleted(ctx context.Context, user string) (todo.Deleted, error) {
-	var result todo.Deleted
+func (s *Service) DeleteCompleted(ctx context.Context, user string) (todo.CompletedDeleted, error) {
+	result := todo.CompletedDeleted{Action: todo.DeleteCompleted}
 	tasks, after, err := s.completed(ctx, user, "")
 	for err == nil && len(tasks) > 0 {
 		// The last write is known to be the last before it is made, because it keeps the request's
@@ -81,13 +81,13 @@ func (s *Service) DeleteCompleted(ctx context.Context, user string) (todo.Delete
 		}
 		result.More = len(following) > 0
 		last := !result.More || outOfTime(ctx)
-		if result.Count, err = s.deleteTasks(ctx, user, tasks, result, last); err != nil || last {
+		if result.Deleted, err = s.deleteTasks(ctx, user, tasks, result, last); err != nil || last {
 			break
 		}
 		tasks = following
 	}
 	if err != nil {
-		return todo.Deleted{}, err
+		return todo.CompletedDeleted{}, err
 	}
 	return result, nil
 }
@@ -109,13 +109,13 @@ func (s *Service) completed(ctx context.Context, user, after string) ([]todo.Tas
 // deleteTasks deletes the tasks that still exist and are completed, and returns how many the request has deleted with
 // them. result is the request's result before that; last says that it is the request's result but for the count.
 func (s *Service) deleteTasks(
-	ctx context.Context, user string, tasks []todo.Task, result todo.Deleted, last bool,
+	ctx context.Context, user string, tasks []todo.Task, result todo.CompletedDeleted, last bool,
 ) (int, error) {
 	ids := make([]string, len(tasks))
 	for i, task := range tasks {
 		ids[i] = task.ID
 	}
-	before, stale := result.Count, false
+	before, stale := result.Deleted, false
 	err := retry.Do(ctx, func() error {
 		if stale {
 			found, err := s.readAll(ctx, user, ids)
@@ -130,14 +130,14 @@ func (s *Service) deleteTasks(
 			}
 		}
 		stale = true
-		result.Count = before + len(tasks)
+		result.Deleted = before + len(tasks)
 		if len(tasks) == 0 {
 			return nil
 		}
 		return s.write(ctx, write{pattern: "DeleteCompletedTasks", user: user, read: tasks, result: result,
 			goesOn: !last})
 	})
-	return result.Count, err
+	return result.Deleted, err
 }
 
 // readAll reads the tasks of these ids that exist.

@@ -60,13 +60,13 @@ var (
 	statusesGenerator     = rapid.SampledFrom(todo.Statuses())
 )
 
-func drawUser(r *rapid.T) (id string, in todo.UserInput) {
-	return usersGenerator.Draw(r, "user"), todo.UserInput{Email: emailsGenerator.Draw(r, "email"),
+func drawUser(r *rapid.T) (id string, in todo.UserBody) {
+	return usersGenerator.Draw(r, "user"), todo.UserBody{Email: emailsGenerator.Draw(r, "email"),
 		Name: titlesGenerator.Draw(r, "name")}
 }
 
-func drawInput(r *rapid.T) todo.TaskInput {
-	return todo.TaskInput{
+func drawInput(r *rapid.T) todo.TaskBody {
+	return todo.TaskBody{
 		Title:       titlesGenerator.Draw(r, "title"),
 		Description: descriptionsGenerator.Draw(r, "description"),
 		Status:      rapid.OneOf(statusesGenerator, rapid.Just(todo.Status(""))).Draw(r, "status"),
@@ -75,8 +75,8 @@ func drawInput(r *rapid.T) todo.TaskInput {
 	}
 }
 
-func drawChange(r *rapid.T) todo.TaskChange {
-	return todo.TaskChange{
+func drawChange(r *rapid.T) todo.TaskChangeBody {
+	return todo.TaskChangeBody{
 		Title: maybe(r, titlesGenerator, "title"), Description: maybe(r, descriptionsGenerator, "description"),
 		Status:   maybe(r, statusesGenerator, "status"),
 		Priority: maybe(r, prioritiesGenerator, "priority"),
@@ -179,7 +179,7 @@ func (h *history) do(r *rapid.T, user, name string, want error, do func(context.
 
 // render tells what a result is.
 func render(result any) string {
-	if bulk, ok := result.(todo.BulkResult); ok {
+	if bulk, ok := result.(todo.StatusesSet); ok {
 		return fmt.Sprint(bulk.Changed, " ", len(bulk.Failed))
 	}
 	return fmt.Sprintf("%+v", result)
@@ -218,7 +218,7 @@ func (h *history) UpdateUser(r *rapid.T) {
 	}
 }
 
-func (h *history) readUser(r *rapid.T, user string, want todo.UserInput) {
+func (h *history) readUser(r *rapid.T, user string, want todo.UserBody) {
 	got, err := h.world.GetUser(h.t.Context(), user)
 	if err != nil || got.Email != want.Email || got.Name != want.Name {
 		r.Fatalf("%s is %+v, %v; want %+v", user, got, err, want)

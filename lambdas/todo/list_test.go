@@ -74,7 +74,7 @@ func TestFiltersAndOrders(t *testing.T) {
 	categories := []todo.Text{"", "work", "work item", "home"}
 	for i := range 120 {
 		w.advance(time.Second)
-		all = append(all, w.task(t, "ada", todo.TaskInput{
+		all = append(all, w.task(t, "ada", todo.TaskBody{
 			Title:       fmt.Sprintf("Task %d %s", i, []string{"Milk", "BREAD", "Ärger"}[i%3]),
 			Description: []todo.Text{"", "now, bread"}[i/3%2],
 			Status:      todo.Statuses()[i%4],
@@ -132,7 +132,7 @@ func TestDueBounds(t *testing.T) {
 	w.user(t, "ada")
 	for _, day := range []todo.Date{"2025-12-31", "2026-01-01", "2026-01-02", "2026-01-31", "2026-02-01", "9999-12-31",
 		"0001-01-01", ""} {
-		w.task(t, "ada", todo.TaskInput{Title: string(orElse(string(day), "none")), DueDate: day})
+		w.task(t, "ada", todo.TaskBody{Title: string(orElse(string(day), "none")), DueDate: day})
 	}
 	for _, test := range []struct {
 		from, to todo.Date
@@ -162,7 +162,7 @@ func TestOverdue(t *testing.T) {
 	w.user(t, "ada")
 	for _, day := range []todo.Date{"", "2026-03-27", "2026-03-28", "2026-03-29", "2026-03-30"} {
 		for _, status := range todo.Statuses() {
-			w.task(t, "ada", todo.TaskInput{Title: string(day) + string(status), DueDate: day, Status: status})
+			w.task(t, "ada", todo.TaskBody{Title: string(day) + string(status), DueDate: day, Status: status})
 		}
 	}
 	for _, test := range []struct {
@@ -213,9 +213,9 @@ func TestCategories(t *testing.T) {
 		todo.Text(strings.Repeat("#", 50)), todo.Text(strings.Repeat("\U0001f600", 50)), "none", "\u202e",
 	}
 	for _, category := range categories {
-		w.task(t, "ada", todo.TaskInput{Title: string(category) + "!", Category: category})
+		w.task(t, "ada", todo.TaskBody{Title: string(category) + "!", Category: category})
 	}
-	w.task(t, "ada", todo.TaskInput{Title: "without"})
+	w.task(t, "ada", todo.TaskBody{Title: "without"})
 	for _, category := range categories {
 		got := w.list(t, "ada", todo.TaskFilter{Category: category})
 		if len(got) != 1 || got[0].Category != category || got[0].Title != string(category)+"!" {
@@ -235,7 +235,7 @@ func TestSearchEndsInTime(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.user(t, "ada")
-	w.fill(t, "ada", 30, todo.TaskInput{}, func(i int) string {
+	w.fill(t, "ada", 30, todo.TaskBody{}, func(i int) string {
 		if i%10 == 0 {
 			return "needle"
 		}
@@ -261,7 +261,7 @@ func TestPagesOfOneMegabyte(t *testing.T) {
 	w.user(t, "ada")
 	const n = 450 // of some 4 KB each: the second request of a search ends at 1 MB
 	large := todo.Text(strings.Repeat("\U0001f600", 1000))
-	w.fill(t, "ada", n, todo.TaskInput{Description: large, Status: todo.Completed, DueDate: "2026-01-01"},
+	w.fill(t, "ada", n, todo.TaskBody{Description: large, Status: todo.Completed, DueDate: "2026-01-01"},
 		func(i int) string {
 			if i%7 == 0 {
 				return "needle"
@@ -287,8 +287,8 @@ func TestPagesOfOneMegabyte(t *testing.T) {
 	if page, err := w.ListTasks(ctx, "ada", todo.TaskFilter{Limit: 100}); err != nil || len(page.Tasks) != 100 {
 		t.Errorf("a full page: got %d, %v", len(page.Tasks), err)
 	}
-	if deleted, err := w.DeleteCompleted(ctx, "ada"); deleted.Count != n || err != nil {
-		t.Errorf("deleted %d, %v; want %d", deleted.Count, err, n)
+	if deleted, err := w.DeleteCompleted(ctx, "ada"); deleted.Deleted != n || err != nil {
+		t.Errorf("deleted %d, %v; want %d", deleted.Deleted, err, n)
 	}
 	w.check(t)
 }
@@ -296,7 +296,7 @@ func TestPagesOfOneMegabyte(t *testing.T) {
 // fill stores n tasks of a user, a second apart, with titles of their own. The
 // first one comes from the store; the others are copies of its item, because so
 // many transactions would take a minute.
-func (w *world) fill(t testing.TB, user string, n int, in todo.TaskInput, title func(i int) string) []string {
+func (w *world) fill(t testing.TB, user string, n int, in todo.TaskBody, title func(i int) string) []string {
 	t.Helper()
 	in.Title = title(0)
 	first, err := (&service.Service{DB: w.withoutFaults(t, "todoapi"), Now: func() time.Time {
@@ -352,7 +352,7 @@ func TestManyTasks(t *testing.T) {
 	w.user(t, "ada")
 	// More than a page, a search and a transaction take, several times.
 	const n = 1000
-	w.fill(t, "ada", n, todo.TaskInput{Priority: todo.Low, Category: "a#b", DueDate: "2026-01-01"}, func(i int) string {
+	w.fill(t, "ada", n, todo.TaskBody{Priority: todo.Low, Category: "a#b", DueDate: "2026-01-01"}, func(i int) string {
 		if i == 10 {
 			return "needle"
 		}
@@ -443,7 +443,7 @@ func TestPagesWhileTasksChange(t *testing.T) {
 	ctx, w := t.Context(), newWorld(t)
 	w.user(t, "ada")
 	const n = 700
-	all := w.fill(t, "ada", n, todo.TaskInput{}, func(int) string { return "task" })
+	all := w.fill(t, "ada", n, todo.TaskBody{}, func(int) string { return "task" })
 	for _, f := range []todo.TaskFilter{{Limit: 100}, {Limit: 100, Status: todo.Pending}} {
 		seen := map[string]bool{}
 		gone := map[string]bool{}
@@ -471,7 +471,7 @@ func TestPagesWhileTasksChange(t *testing.T) {
 					}
 				}
 			}
-			w.task(t, "ada", todo.TaskInput{})
+			w.task(t, "ada", todo.TaskBody{})
 		}
 		missing := 0
 		for _, id := range all {
@@ -493,7 +493,7 @@ func TestCursors(t *testing.T) {
 	for _, user := range []string{"ada", "bob"} {
 		w.user(t, user)
 		for range 5 {
-			w.task(t, user, todo.TaskInput{Category: "c", Priority: todo.Low, DueDate: "2026-01-01"})
+			w.task(t, user, todo.TaskBody{Category: "c", Priority: todo.Low, DueDate: "2026-01-01"})
 		}
 	}
 	f := todo.TaskFilter{Limit: 2, Status: todo.Pending, Priority: todo.Low, Category: "c", DueFrom: "2026-01-01",

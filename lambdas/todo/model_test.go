@@ -93,7 +93,7 @@ func (m *model) change(
 }
 
 // created is a new task.
-func created(id string, in todo.TaskInput, at todo.Moment) todo.Task {
+func created(id string, in todo.TaskBody, at todo.Moment) todo.Task {
 	task := in.Apply(todo.Task{ID: id, Status: todo.Pending, CreatedAt: at, UpdatedAt: at, Version: 1})
 	if task.Status == todo.Completed {
 		task.CompletedAt = at

@@ -64,7 +64,7 @@ func categoryKey(category todo.Text) string {
 }
 
 // CreateTask stores a new task. It returns [todo.ErrUserNotFound].
-func (s *Service) CreateTask(ctx context.Context, user string, in todo.TaskInput) (todo.Task, error) {
+func (s *Service) CreateTask(ctx context.Context, user string, in todo.TaskBody) (todo.Task, error) {
 	var task todo.Task
 	err := retry.Do(ctx, func() error {
 		now := s.now()
@@ -98,14 +98,14 @@ func (s *Service) GetTask(ctx context.Context, user, id string) (todo.Task, erro
 //
 // It returns [todo.ErrTaskNotFound], a [*todo.VersionError], [todo.ErrTaskCompleted] or [todo.ErrUserNotFound].
 func (s *Service) ReplaceTask(
-	ctx context.Context, user, id string, in todo.TaskInput, ifVersion int,
+	ctx context.Context, user, id string, in todo.TaskBody, ifVersion int,
 ) (todo.Task, error) {
 	return s.change(ctx, user, id, ifVersion, in.Apply)
 }
 
 // ChangeTask changes fields of a task. It takes ifVersion and returns errors as [Service.ReplaceTask] does.
 func (s *Service) ChangeTask(
-	ctx context.Context, user, id string, c todo.TaskChange, ifVersion int,
+	ctx context.Context, user, id string, c todo.TaskChangeBody, ifVersion int,
 ) (todo.Task, error) {
 	return s.change(ctx, user, id, ifVersion, c.Apply)
 }

@@ -19,39 +19,39 @@ import (
 // key stays, and no key of an absent attribute makes a sparse index dense.
 func TestIndexesFollowEveryChange(t *testing.T) {
 	t.Parallel()
-	full := todo.TaskInput{Title: "full", Description: "d", Status: todo.InProgress, Priority: todo.High,
+	full := todo.TaskBody{Title: "full", Description: "d", Status: todo.InProgress, Priority: todo.High,
 		Category: "work", DueDate: "2026-04-01"}
 	steps := []struct {
 		name    string
-		replace *todo.TaskInput
-		change  todo.TaskChange
-		want    todo.TaskInput
+		replace *todo.TaskBody
+		change  todo.TaskChangeBody
+		want    todo.TaskBody
 	}{
 		{name: "PUT everything", replace: &full, want: full},
-		{name: "PATCH status", change: todo.TaskChange{Status: new(todo.Cancelled)},
-			want: todo.TaskInput{Title: "full", Description: "d", Status: todo.Cancelled, Priority: todo.High,
+		{name: "PATCH status", change: todo.TaskChangeBody{Status: new(todo.Cancelled)},
+			want: todo.TaskBody{Title: "full", Description: "d", Status: todo.Cancelled, Priority: todo.High,
 				Category: "work", DueDate: "2026-04-01"}},
-		{name: "PATCH date", change: todo.TaskChange{DueDate: new(todo.Date("2027-01-31"))},
-			want: todo.TaskInput{Title: "full", Description: "d", Status: todo.Cancelled, Priority: todo.High,
+		{name: "PATCH date", change: todo.TaskChangeBody{DueDate: new(todo.Date("2027-01-31"))},
+			want: todo.TaskBody{Title: "full", Description: "d", Status: todo.Cancelled, Priority: todo.High,
 				Category: "work", DueDate: "2027-01-31"}},
-		{name: "PATCH priority and category", change: todo.TaskChange{Priority: new(todo.Low),
+		{name: "PATCH priority and category", change: todo.TaskChangeBody{Priority: new(todo.Low),
 			Category: new(todo.Text("50%#home#"))},
-			want: todo.TaskInput{Title: "full", Description: "d", Status: todo.Cancelled, Priority: todo.Low,
+			want: todo.TaskBody{Title: "full", Description: "d", Status: todo.Cancelled, Priority: todo.Low,
 				Category: "50%#home#", DueDate: "2027-01-31"}},
-		{name: "PATCH clears", change: todo.TaskChange{Description: new(todo.Text("")), Priority: new(todo.NoPriority),
+		{name: "PATCH clears", change: todo.TaskChangeBody{Description: new(todo.Text("")), Priority: new(todo.NoPriority),
 			Category: new(todo.Text("")), DueDate: new(todo.Date(""))},
-			want: todo.TaskInput{Title: "full", Status: todo.Cancelled}},
-		{name: "PATCH title", change: todo.TaskChange{Title: new("☃ new")},
-			want: todo.TaskInput{Title: "☃ new", Status: todo.Cancelled}},
+			want: todo.TaskBody{Title: "full", Status: todo.Cancelled}},
+		{name: "PATCH title", change: todo.TaskChangeBody{Title: new("☃ new")},
+			want: todo.TaskBody{Title: "☃ new", Status: todo.Cancelled}},
 		{name: "PUT everything again", replace: &full, want: full},
-		{name: "PUT clears, status stays", replace: &todo.TaskInput{Title: "bare"},
-			want: todo.TaskInput{Title: "bare", Status: todo.InProgress}},
-		{name: "PUT completes", replace: &todo.TaskInput{Title: "bare", Status: todo.Completed},
-			want: todo.TaskInput{Title: "bare", Status: todo.Completed}},
+		{name: "PUT clears, status stays", replace: &todo.TaskBody{Title: "bare"},
+			want: todo.TaskBody{Title: "bare", Status: todo.InProgress}},
+		{name: "PUT completes", replace: &todo.TaskBody{Title: "bare", Status: todo.Completed},
+			want: todo.TaskBody{Title: "bare", Status: todo.Completed}},
 	}
 	w := newWorld(t)
 	w.user(t, "ada")
-	task := w.task(t, "ada", todo.TaskInput{Title: "bare"})
+	task := w.task(t, "ada", todo.TaskBody{Title: "bare"})
 	for i, step := range steps {
 		w.advance(time.Hour)
 		before := task
@@ -62,7 +62,7 @@ func TestIndexesFollowEveryChange(t *testing.T) {
 			task, err = w.ChangeTask(t.Context(), "ada", task.ID, step.change, 0)
 		}
 		must(t, err)
-		got := todo.TaskInput{Title: task.Title, Description: task.Description, Status: task.Status,
+		got := todo.TaskBody{Title: task.Title, Description: task.Description, Status: task.Status,
 			Priority: task.Priority, Category: task.Category, DueDate: task.DueDate}
 		if got != step.want || task.Version != i+2 || task.UpdatedAt != todo.At(w.now) ||
 			task.CreatedAt != before.CreatedAt {
@@ -83,12 +83,12 @@ func TestCompletedAt(t *testing.T) {
 	t.Parallel()
 	ctx, w := t.Context(), newWorld(t)
 	w.user(t, "ada")
-	pending := w.task(t, "ada", todo.TaskInput{})
+	pending := w.task(t, "ada", todo.TaskBody{})
 	complete := map[string]func() string{
-		"PATCH":  func() string { return w.changed(t, pending.ID, todo.TaskChange{Status: new(todo.Completed)}) },
-		"create": func() string { return w.task(t, "ada", todo.TaskInput{Status: todo.Completed}).ID },
+		"PATCH":  func() string { return w.changed(t, pending.ID, todo.TaskChangeBody{Status: new(todo.Completed)}) },
+		"create": func() string { return w.task(t, "ada", todo.TaskBody{Status: todo.Completed}).ID },
 		"bulk": func() string {
-			task := w.task(t, "ada", todo.TaskInput{Status: todo.Cancelled})
+			task := w.task(t, "ada", todo.TaskBody{Status: todo.Cancelled})
 			_, err := w.SetStatuses(ctx, "ada", []string{task.ID}, todo.Completed)
 			must(t, err)
 			return task.ID
@@ -99,27 +99,27 @@ func TestCompletedAt(t *testing.T) {
 		at := w.now
 		id := do()
 		w.advance(time.Minute)
-		w.changed(t, id, todo.TaskChange{Title: new("later"), Status: new(todo.Completed)})
+		w.changed(t, id, todo.TaskChangeBody{Title: new("later"), Status: new(todo.Completed)})
 		task, err := w.GetTask(ctx, "ada", id)
 		if err != nil || task.CompletedAt != todo.At(at) || task.UpdatedAt != todo.At(w.now) || task.Title != "later" {
 			t.Errorf("%s: got %+v, %v; want it completed at %v", name, task, err, at)
 		}
 		for _, status := range []todo.Status{todo.Pending, todo.InProgress, todo.Cancelled} {
-			_, err := w.ChangeTask(ctx, "ada", id, todo.TaskChange{Status: &status}, 0)
+			_, err := w.ChangeTask(ctx, "ada", id, todo.TaskChangeBody{Status: &status}, 0)
 			is(t, err, todo.ErrTaskCompleted)
-			_, err = w.ReplaceTask(ctx, "ada", id, todo.TaskInput{Title: "x", Status: status}, 0)
+			_, err = w.ReplaceTask(ctx, "ada", id, todo.TaskBody{Title: "x", Status: status}, 0)
 			is(t, err, todo.ErrTaskCompleted)
 			result, err := w.SetStatuses(ctx, "ada", []string{id}, status)
 			must(t, err)
-			is(t, result.Failed[id], todo.ErrTaskCompleted)
+			refused(t, result, id, todo.ErrTaskCompleted)
 		}
 	}
-	reopened := w.task(t, "ada", todo.TaskInput{Status: todo.Cancelled})
-	w.changed(t, reopened.ID, todo.TaskChange{Status: new(todo.Pending)})
+	reopened := w.task(t, "ada", todo.TaskBody{Status: todo.Cancelled})
+	w.changed(t, reopened.ID, todo.TaskChangeBody{Status: new(todo.Pending)})
 	w.check(t)
 }
 
-func (w *world) changed(t testing.TB, id string, c todo.TaskChange) string {
+func (w *world) changed(t testing.TB, id string, c todo.TaskChangeBody) string {
 	t.Helper()
 	_, err := w.ChangeTask(t.Context(), "ada", id, c, 0)
 	must(t, err)
@@ -131,7 +131,7 @@ func TestNoChange(t *testing.T) {
 	t.Parallel()
 	ctx, w := t.Context(), newWorld(t)
 	w.user(t, "ada")
-	in := todo.TaskInput{Title: "t", Description: "d", Status: todo.Completed, Priority: todo.Urgent, Category: "c",
+	in := todo.TaskBody{Title: "t", Description: "d", Status: todo.Completed, Priority: todo.Urgent, Category: "c",
 		DueDate: "2026-01-01"}
 	task := w.task(t, "ada", in)
 	w.advance(time.Hour)
@@ -139,9 +139,9 @@ func TestNoChange(t *testing.T) {
 	for name, do := range map[string]func() (todo.Task, error){
 		"PUT": func() (todo.Task, error) { return w.ReplaceTask(ctx, "ada", task.ID, in, 1) },
 		"PATCH": func() (todo.Task, error) {
-			return w.ChangeTask(ctx, "ada", task.ID, todo.TaskChange{Title: &in.Title}, 1)
+			return w.ChangeTask(ctx, "ada", task.ID, todo.TaskChangeBody{Title: &in.Title}, 1)
 		},
-		"empty PATCH": func() (todo.Task, error) { return w.ChangeTask(ctx, "ada", task.ID, todo.TaskChange{}, 0) },
+		"empty PATCH": func() (todo.Task, error) { return w.ChangeTask(ctx, "ada", task.ID, todo.TaskChangeBody{}, 0) },
 		"bulk": func() (todo.Task, error) {
 			result, err := w.SetStatuses(ctx, "ada", []string{task.ID}, todo.Completed)
 			if len(result.Changed) != 1 || len(result.Failed) != 0 {
@@ -150,7 +150,7 @@ func TestNoChange(t *testing.T) {
 			return task, err
 		},
 		"user": func() (todo.Task, error) {
-			_, err := w.UpdateUser(ctx, "ada", todo.UserInput{Email: "ada@example.com", Name: "ada"})
+			_, err := w.UpdateUser(ctx, "ada", todo.UserBody{Email: "ada@example.com", Name: "ada"})
 			return task, err
 		},
 	} {
@@ -170,7 +170,7 @@ func TestTaskIDsAreNotOverwritten(t *testing.T) {
 	t.Parallel()
 	ctx, w := t.Context(), newWorld(t)
 	w.user(t, "ada")
-	first := w.task(t, "ada", todo.TaskInput{Title: "first"})
+	first := w.task(t, "ada", todo.TaskBody{Title: "first"})
 	second := first
 	second.Title = "second"
 	is(t, w.CreateTaskAs(ctx, "ada", second), retry.ErrStale)
@@ -179,12 +179,12 @@ func TestTaskIDsAreNotOverwritten(t *testing.T) {
 	}
 	// The service takes another id.
 	w.tables.Wire.Answers(canceledOnce("ConditionalCheckFailed"))
-	if third := w.task(t, "ada", todo.TaskInput{}); third.ID == first.ID {
+	if third := w.task(t, "ada", todo.TaskBody{}); third.ID == first.ID {
 		t.Error("the same id again")
 	}
 	seen := map[string]bool{}
 	for range 200 {
-		id := w.task(t, "ada", todo.TaskInput{}).ID // all in the same millisecond
+		id := w.task(t, "ada", todo.TaskBody{}).ID // all in the same millisecond
 		if seen[id] {
 			t.Fatalf("%s came twice", id)
 		}
@@ -200,23 +200,23 @@ func TestMissingAndForeignTasks(t *testing.T) {
 	ctx, w := t.Context(), newWorld(t)
 	w.user(t, "ada")
 	w.user(t, "bob")
-	adas := w.task(t, "ada", todo.TaskInput{Title: "ada's", Category: "c", Priority: todo.Low, DueDate: "2026-01-01"})
+	adas := w.task(t, "ada", todo.TaskBody{Title: "ada's", Category: "c", Priority: todo.Low, DueDate: "2026-01-01"})
 	for _, id := range []string{
 		adas.ID, "019d0000-0000-7000-8000-000000000000", "", "x", strings.ToUpper(adas.ID), "{" + adas.ID + "}",
 		strings.Repeat("a", 3000), "\x00", "TASK#" + adas.ID,
 	} {
 		_, err := w.GetTask(ctx, "bob", id)
 		is(t, err, todo.ErrTaskNotFound)
-		_, err = w.ReplaceTask(ctx, "bob", id, todo.TaskInput{Title: "x"}, 0)
+		_, err = w.ReplaceTask(ctx, "bob", id, todo.TaskBody{Title: "x"}, 0)
 		is(t, err, todo.ErrTaskNotFound)
-		_, err = w.ReplaceTask(ctx, "bob", id, todo.TaskInput{Title: "x"}, 1)
+		_, err = w.ReplaceTask(ctx, "bob", id, todo.TaskBody{Title: "x"}, 1)
 		is(t, err, todo.ErrTaskNotFound)
-		_, err = w.ChangeTask(ctx, "bob", id, todo.TaskChange{Title: new("x")}, 0)
+		_, err = w.ChangeTask(ctx, "bob", id, todo.TaskChangeBody{Title: new("x")}, 0)
 		is(t, err, todo.ErrTaskNotFound)
 		is(t, w.DeleteTask(ctx, "bob", id, 0), todo.ErrTaskNotFound)
 		result, err := w.SetStatuses(ctx, "bob", []string{id}, todo.Completed)
 		must(t, err)
-		is(t, result.Failed[id], todo.ErrTaskNotFound)
+		refused(t, result, id, todo.ErrTaskNotFound)
 	}
 	if got, err := w.GetTask(ctx, "ada", adas.ID); err != nil || got != adas {
 		t.Errorf("ada's task is now %+v, %v", got, err)
@@ -238,10 +238,10 @@ func TestUsersNamespaces(t *testing.T) {
 	ctx, w := t.Context(), newWorld(t)
 	users := []string{"ada", "ada#", "ada#METADATA", "#ada", "TASK#ada", "USER#ada", "OWNER#ada", "ADA", "ä|da", "a da"}
 	for i, user := range users {
-		_, err := w.CreateUser(ctx, user, todo.UserInput{Email: fmt.Sprintf("user%d@example.com", i), Name: user})
+		_, err := w.CreateUser(ctx, user, todo.UserBody{Email: fmt.Sprintf("user%d@example.com", i), Name: user})
 		must(t, err)
 		for range i + 1 {
-			w.task(t, user, todo.TaskInput{Title: user, Priority: todo.Low, Category: "c", DueDate: "2026-01-01"})
+			w.task(t, user, todo.TaskBody{Title: user, Priority: todo.Low, Category: "c", DueDate: "2026-01-01"})
 		}
 	}
 	for i, user := range users {
@@ -270,9 +270,9 @@ func TestStats(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.user(t, "ada")
-	w.task(t, "ada", todo.TaskInput{})
-	w.task(t, "ada", todo.TaskInput{Status: todo.Cancelled, Priority: todo.Urgent})
-	w.task(t, "ada", todo.TaskInput{Status: todo.Completed, Priority: todo.Urgent})
+	w.task(t, "ada", todo.TaskBody{})
+	w.task(t, "ada", todo.TaskBody{Status: todo.Cancelled, Priority: todo.Urgent})
+	w.task(t, "ada", todo.TaskBody{Status: todo.Completed, Priority: todo.Urgent})
 	got, err := w.Stats(t.Context(), "ada")
 	must(t, err)
 	want := todo.Stats{
@@ -289,13 +289,13 @@ func TestVersions(t *testing.T) {
 	t.Parallel()
 	ctx, w := t.Context(), newWorld(t)
 	w.user(t, "ada")
-	task := w.task(t, "ada", todo.TaskInput{})
-	w.changed(t, task.ID, todo.TaskChange{Title: new("second")})
+	task := w.task(t, "ada", todo.TaskBody{})
+	w.changed(t, task.ID, todo.TaskChangeBody{Title: new("second")})
 	for _, version := range []int{1, 3, 99} {
 		for name, err := range map[string]error{
-			"PUT": second(w.ReplaceTask(ctx, "ada", task.ID, todo.TaskInput{Title: "x"}, version)),
+			"PUT": second(w.ReplaceTask(ctx, "ada", task.ID, todo.TaskBody{Title: "x"}, version)),
 			// This is so even if it would change nothing, or would be refused.
-			"PATCH":  second(w.ChangeTask(ctx, "ada", task.ID, todo.TaskChange{Title: new("second")}, version)),
+			"PATCH":  second(w.ChangeTask(ctx, "ada", task.ID, todo.TaskChangeBody{Title: new("second")}, version)),
 			"DELETE": w.DeleteTask(ctx, "ada", task.ID, version),
 		} {
 			if got, ok := err.(*todo.VersionError); !ok || got.Current != 2 {
@@ -303,7 +303,7 @@ func TestVersions(t *testing.T) {
 			}
 		}
 	}
-	if _, err := w.ReplaceTask(ctx, "ada", task.ID, todo.TaskInput{Title: "third"}, 2); err != nil {
+	if _, err := w.ReplaceTask(ctx, "ada", task.ID, todo.TaskBody{Title: "third"}, 2); err != nil {
 		t.Error(err)
 	}
 	must(t, w.DeleteTask(ctx, "ada", task.ID, 3))
@@ -319,9 +319,9 @@ func TestSetStatuses(t *testing.T) {
 	w.user(t, "ada")
 	var all []string
 	for i := range todo.MaxBulkTasks {
-		all = append(all, w.task(t, "ada", todo.TaskInput{Priority: todo.Priorities()[i%4]}).ID)
+		all = append(all, w.task(t, "ada", todo.TaskBody{Priority: todo.Priorities()[i%4]}).ID)
 	}
-	w.changed(t, all[3], todo.TaskChange{Status: new(todo.Completed)})
+	w.changed(t, all[3], todo.TaskChangeBody{Status: new(todo.Completed)})
 	must(t, w.DeleteTask(ctx, "ada", all[7], 0))
 	w.tables.Recorder.Requests()
 	result, err := w.SetStatuses(ctx, "ada", all, todo.InProgress)
@@ -329,8 +329,8 @@ func TestSetStatuses(t *testing.T) {
 	if len(result.Changed) != 48 || result.Changed[0] != all[0] || len(result.Failed) != 2 {
 		t.Errorf("changed %d, failed %v", len(result.Changed), result.Failed)
 	}
-	is(t, result.Failed[all[3]], todo.ErrTaskCompleted)
-	is(t, result.Failed[all[7]], todo.ErrTaskNotFound)
+	refused(t, result, all[3], todo.ErrTaskCompleted)
+	refused(t, result, all[7], todo.ErrTaskNotFound)
 	transactions := 0
 	for _, request := range w.tables.Recorder.Requests() {
 		if request.Operation == "TransactWriteItems" {
@@ -355,22 +355,22 @@ func TestDeleteCompleted(t *testing.T) {
 			ctx, w := t.Context(), newWorld(t)
 			w.user(t, "ada")
 			for i := range n {
-				w.task(t, "ada", todo.TaskInput{Status: todo.Completed, Priority: todo.Priorities()[i%4],
+				w.task(t, "ada", todo.TaskBody{Status: todo.Completed, Priority: todo.Priorities()[i%4],
 					Category: "c"})
 			}
-			kept := w.task(t, "ada", todo.TaskInput{Title: "kept"})
+			kept := w.task(t, "ada", todo.TaskBody{Title: "kept"})
 			want := n
 			if n > 50 {
 				// Without time it makes one write, and asks the caller to go on.
 				deleted, err := w.DeleteCompleted(hurried{t.Context()}, "ada")
-				if err != nil || deleted != (todo.Deleted{Count: 50, More: true}) {
+				if err != nil || deleted != (todo.CompletedDeleted{Action: todo.DeleteCompleted, Deleted: 50, More: true}) {
 					t.Errorf("without time: got %+v, %v", deleted, err)
 				}
-				want -= deleted.Count
+				want -= deleted.Deleted
 			}
 			claimed, claim := w.claimed(t, ctx, "ada", "key")
 			deleted, err := w.DeleteCompleted(claimed, "ada")
-			if err != nil || deleted != (todo.Deleted{Count: want}) {
+			if err != nil || deleted != (todo.CompletedDeleted{Action: todo.DeleteCompleted, Deleted: want}) {
 				t.Errorf("got %+v, %v; want %d", deleted, err, want)
 			}
 			if _, ok := claim.Kept(); ok != (want > 0) {
@@ -392,20 +392,20 @@ func TestDeleteCompletedMeetsOthers(t *testing.T) {
 	w.user(t, "ada")
 	var all []string
 	for range 5 {
-		all = append(all, w.task(t, "ada", todo.TaskInput{Status: todo.Completed}).ID)
+		all = append(all, w.task(t, "ada", todo.TaskBody{Status: todo.Completed}).ID)
 	}
 	other := &service.Service{DB: w.withoutFaults(t, "todoapi"), CursorKey: cursorKey}
 	done := false
 	w.tables.Recorder.Faults(func(operation schema.Operation) error {
 		if operation == "TransactWriteItems" && !done {
 			done = true
-			must(t, second(other.ChangeTask(ctx, "ada", all[0], todo.TaskChange{Priority: new(todo.High)}, 0)))
+			must(t, second(other.ChangeTask(ctx, "ada", all[0], todo.TaskChangeBody{Priority: new(todo.High)}, 0)))
 			must(t, other.DeleteTask(ctx, "ada", all[1], 0))
 		}
 		return nil
 	}, nil)
 	deleted, err := w.DeleteCompleted(ctx, "ada")
-	if err != nil || deleted != (todo.Deleted{Count: 4}) {
+	if err != nil || deleted != (todo.CompletedDeleted{Action: todo.DeleteCompleted, Deleted: 4}) {
 		t.Errorf("got %+v, %v; want 4", deleted, err)
 	}
 	w.check(t)

@@ -16,7 +16,7 @@ func TestWriteUnits(t *testing.T) {
 	w := newWorld(t)
 	w.user(t, "ada")
 	// In all four indexes, with some 0.6 KB.
-	full := todo.TaskInput{Title: "Write the report", Description: todo.Text(strings.Repeat("x", 300)),
+	full := todo.TaskBody{Title: "Write the report", Description: todo.Text(strings.Repeat("x", 300)),
 		Priority: todo.High, Category: "work", DueDate: "2026-03-01"}
 	made := func(n int) (made []string) {
 		for range n {
@@ -34,13 +34,13 @@ func TestWriteUnits(t *testing.T) {
 			return second(w.CreateTask(ctx, "ada", full))
 		}},
 		{"create in one index", 8, 9, 0, func(ctx context.Context, _ []string) error {
-			return second(w.CreateTask(ctx, "ada", todo.TaskInput{Title: "bare"}))
+			return second(w.CreateTask(ctx, "ada", todo.TaskBody{Title: "bare"}))
 		}},
 		{"change of the status", 12, 17, 1, func(ctx context.Context, ids []string) error {
-			return second(w.ChangeTask(ctx, "ada", ids[0], todo.TaskChange{Status: new(todo.InProgress)}, 0))
+			return second(w.ChangeTask(ctx, "ada", ids[0], todo.TaskChangeBody{Status: new(todo.InProgress)}, 0))
 		}},
 		{"change of the title", 11, 15, 1, func(ctx context.Context, ids []string) error {
-			return second(w.ChangeTask(ctx, "ada", ids[0], todo.TaskChange{Title: new("new")}, 0))
+			return second(w.ChangeTask(ctx, "ada", ids[0], todo.TaskChangeBody{Title: new("new")}, 0))
 		}},
 		{"delete", 11, 15, 1, func(ctx context.Context, ids []string) error {
 			return w.DeleteTask(ctx, "ada", ids[0], 0)

@@ -51,7 +51,7 @@ func deleteEmail(u todo.User) dynamo.Write {
 
 // CreateUser stores a user under the id, which is the subject of the user's token. It returns [todo.ErrUserExists],
 // [todo.ErrUserBeingDeleted] or [todo.ErrEmailTaken].
-func (s *Service) CreateUser(ctx context.Context, id string, in todo.UserInput) (todo.User, error) {
+func (s *Service) CreateUser(ctx context.Context, id string, in todo.UserBody) (todo.User, error) {
 	now := s.moment()
 	user := todo.User{ID: id, Email: in.Email, Name: in.Name, CreatedAt: now, UpdatedAt: now}
 	err := idempotency.Transact(ctx, s.DB, "CreateUser", user,
@@ -82,7 +82,7 @@ func (s *Service) GetUser(ctx context.Context, id string) (todo.User, error) {
 
 // UpdateUser changes a user's name and email address. A user who has them already stays unchanged. It returns
 // [todo.ErrUserNotFound] or [todo.ErrEmailTaken].
-func (s *Service) UpdateUser(ctx context.Context, id string, in todo.UserInput) (todo.User, error) {
+func (s *Service) UpdateUser(ctx context.Context, id string, in todo.UserBody) (todo.User, error) {
 	var user todo.User
 	err := retry.Do(ctx, func() error {
 		read, err := s.GetUser(ctx, id)

@@ -24,7 +24,7 @@ import (
 func TestUsers(t *testing.T) {
 	t.Parallel()
 	ctx, w := t.Context(), newWorld(t)
-	ada := todo.UserInput{Email: "Ada@Example.com", Name: "Ada"}
+	ada := todo.UserBody{Email: "Ada@Example.com", Name: "Ada"}
 	created, err := w.CreateUser(ctx, "ada", ada)
 	want := todo.User{ID: "ada", Email: "Ada@Example.com", Name: "Ada", CreatedAt: todo.At(start),
 		UpdatedAt: todo.At(start)}
@@ -33,17 +33,17 @@ func TestUsers(t *testing.T) {
 	}
 	_, err = w.CreateUser(ctx, "ada", ada)
 	is(t, err, todo.ErrUserExists)
-	_, err = w.CreateUser(ctx, "ada", todo.UserInput{Email: "new@example.com", Name: "Ada"})
+	_, err = w.CreateUser(ctx, "ada", todo.UserBody{Email: "new@example.com", Name: "Ada"})
 	is(t, err, todo.ErrUserExists)
-	_, err = w.CreateUser(ctx, "bob", todo.UserInput{Email: "aDA@exAMPLE.com", Name: "Bob"})
+	_, err = w.CreateUser(ctx, "bob", todo.UserBody{Email: "aDA@exAMPLE.com", Name: "Bob"})
 	is(t, err, todo.ErrEmailTaken)
-	_, err = w.CreateUser(ctx, "bob", todo.UserInput{Email: "bob@example.com", Name: "Bob"})
+	_, err = w.CreateUser(ctx, "bob", todo.UserBody{Email: "bob@example.com", Name: "Bob"})
 	must(t, err)
-	_, err = w.UpdateUser(ctx, "bob", todo.UserInput{Email: "ADA@example.com", Name: "Bob"})
+	_, err = w.UpdateUser(ctx, "bob", todo.UserBody{Email: "ADA@example.com", Name: "Bob"})
 	is(t, err, todo.ErrEmailTaken)
 
 	w.advance(time.Hour)
-	for _, in := range []todo.UserInput{
+	for _, in := range []todo.UserBody{
 		{Email: "Ada@Example.com", Name: "Ada King"},
 		{Email: "ada@example.com", Name: "Ada King"}, // the case alone
 		{Email: "countess@example.com", Name: "Ada"},
@@ -60,7 +60,7 @@ func TestUsers(t *testing.T) {
 		w.check(t)
 	}
 	// An address that was given up is free.
-	_, err = w.UpdateUser(ctx, "bob", todo.UserInput{Email: "countess@example.com", Name: "Bob"})
+	_, err = w.UpdateUser(ctx, "bob", todo.UserBody{Email: "countess@example.com", Name: "Bob"})
 	must(t, err)
 	w.check(t)
 }
@@ -77,7 +77,7 @@ func TestEmailRace(t *testing.T) {
 	var wait sync.WaitGroup
 	for i := range n {
 		wait.Go(func() {
-			in := todo.UserInput{Email: []string{"Wanted@example.com", "wanted@EXAMPLE.com"}[i%2], Name: "x"}
+			in := todo.UserBody{Email: []string{"Wanted@example.com", "wanted@EXAMPLE.com"}[i%2], Name: "x"}
 			do := w.CreateUser
 			if i < n/2 {
 				do = w.UpdateUser
@@ -103,7 +103,7 @@ func TestUserMeetsOthers(t *testing.T) {
 	t.Parallel()
 	for name, do := range map[string]func(ctx context.Context, w *world) error{
 		"change": func(ctx context.Context, w *world) error {
-			return second(w.UpdateUser(ctx, "ada", todo.UserInput{Email: "second@example.com", Name: "Second"}))
+			return second(w.UpdateUser(ctx, "ada", todo.UserBody{Email: "second@example.com", Name: "Second"}))
 		},
 		"deletion": func(ctx context.Context, w *world) error { return second(w.DeleteUser(ctx, "ada")) },
 	} {
@@ -115,7 +115,7 @@ func TestUserMeetsOthers(t *testing.T) {
 			other := &service.Service{DB: w.withoutFaults(t, "todoapi")}
 			change := sync.OnceFunc(func() {
 				must(t, second(other.UpdateUser(t.Context(), "ada",
-					todo.UserInput{Email: "first@example.com", Name: "First"})))
+					todo.UserBody{Email: "first@example.com", Name: "First"})))
 			})
 			w.tables.Recorder.Faults(func(operation schema.Operation) error {
 				if operation == schema.TransactWriteItems {
@@ -137,9 +137,9 @@ func TestNoLostUpdate(t *testing.T) {
 	t.Parallel()
 	ctx, w := t.Context(), newWorld(t)
 	w.user(t, "ada")
-	task := w.task(t, "ada", todo.TaskInput{})
+	task := w.task(t, "ada", todo.TaskBody{})
 	const n = 6
-	changes := []todo.TaskChange{
+	changes := []todo.TaskChangeBody{
 		{Title: new("new title")}, {Description: new(todo.Text("new description"))}, {Priority: new(todo.Urgent)},
 		{Category: new(todo.Text("new"))}, {DueDate: new(todo.Date("2026-05-05"))}, {Status: new(todo.InProgress)},
 	}
@@ -165,7 +165,7 @@ func TestNoLostUpdate(t *testing.T) {
 	var through atomic.Int32
 	for i := range 10 {
 		wait.Go(func() {
-			_, err := w.ChangeTask(ctx, "ada", task.ID, todo.TaskChange{Title: new(fmt.Sprint("title ", i))}, 1+n)
+			_, err := w.ChangeTask(ctx, "ada", task.ID, todo.TaskChangeBody{Title: new(fmt.Sprint("title ", i))}, 1+n)
 			if _, conflict := errors.AsType[*todo.VersionError](err); err == nil {
 				through.Add(1)
 			} else if !conflict {
@@ -187,7 +187,7 @@ func TestConcurrentWritesAgree(t *testing.T) {
 	w.user(t, "ada")
 	var shared []string
 	for range 6 {
-		shared = append(shared, w.task(t, "ada", todo.TaskInput{Priority: todo.Low}).ID)
+		shared = append(shared, w.task(t, "ada", todo.TaskBody{Priority: todo.Low}).ID)
 	}
 	var wait sync.WaitGroup
 	for worker := range 8 {
@@ -200,9 +200,9 @@ func TestConcurrentWritesAgree(t *testing.T) {
 					_, err = w.SetStatuses(ctx, "ada", shared, todo.Statuses()[i%4])
 				case 1:
 					_, err = w.ChangeTask(ctx, "ada", id,
-						todo.TaskChange{Priority: &todo.Priorities()[i%4], Category: new(todo.Text(fmt.Sprint(i)))}, 0)
+						todo.TaskChangeBody{Priority: &todo.Priorities()[i%4], Category: new(todo.Text(fmt.Sprint(i)))}, 0)
 				case 2:
-					_, err = w.CreateTask(ctx, "ada", todo.TaskInput{Title: "t", Status: todo.Completed})
+					_, err = w.CreateTask(ctx, "ada", todo.TaskBody{Title: "t", Status: todo.Completed})
 				case 3:
 					_, err = w.DeleteCompleted(ctx, "ada")
 				case 4:
@@ -224,10 +224,10 @@ func TestConflicts(t *testing.T) {
 	t.Parallel()
 	ctx, w := t.Context(), newWorld(t)
 	w.user(t, "ada")
-	task := w.task(t, "ada", todo.TaskInput{})
+	task := w.task(t, "ada", todo.TaskBody{})
 	for _, code := range []string{"TransactionConflict", "ConditionalCheckFailed", "ThrottlingError"} {
 		w.tables.Wire.Answers(canceledOnce(code))
-		if _, err := w.ChangeTask(ctx, "ada", task.ID, todo.TaskChange{Title: new(code)}, 0); err != nil {
+		if _, err := w.ChangeTask(ctx, "ada", task.ID, todo.TaskChangeBody{Title: new(code)}, 0); err != nil {
 			t.Errorf("%s: %v", code, err)
 		}
 	}
@@ -240,7 +240,7 @@ func TestConflicts(t *testing.T) {
 	hurried, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	// The time may end while a read waits for its answer.
-	_, err := w.ChangeTask(hurried, "ada", task.ID, todo.TaskChange{Title: new("x")}, 0)
+	_, err := w.ChangeTask(hurried, "ada", task.ID, todo.TaskChangeBody{Title: new("x")}, 0)
 	if !errors.Is(err, retry.ErrStale) && !errors.Is(err, retry.ErrUnanswered) {
 		t.Errorf("got %v", err)
 	}
@@ -258,7 +258,7 @@ func TestConflicts(t *testing.T) {
 // along, in further writes.
 func TestDeletionAtOnce(t *testing.T) {
 	t.Parallel()
-	in := todo.TaskInput{Title: "a", Category: "c", Priority: todo.High, DueDate: "2026-01-01"}
+	in := todo.TaskBody{Title: "a", Category: "c", Priority: todo.High, DueDate: "2026-01-01"}
 	type meanwhile func(ctx context.Context, other *service.Service, task todo.Task) error
 	create := func(ctx context.Context, other *service.Service, _ todo.Task) error {
 		return second(other.CreateTask(ctx, "ada", in))
@@ -267,7 +267,7 @@ func TestDeletionAtOnce(t *testing.T) {
 		return other.DeleteTask(ctx, "ada", task.ID, 0)
 	}
 	rename := func(ctx context.Context, other *service.Service, _ todo.Task) error {
-		return second(other.UpdateUser(ctx, "ada", todo.UserInput{Email: "new@example.com", Name: "Ada"}))
+		return second(other.UpdateUser(ctx, "ada", todo.UserBody{Email: "new@example.com", Name: "Ada"}))
 	}
 	for name, test := range map[string]struct {
 		tasks int
@@ -282,7 +282,7 @@ func TestDeletionAtOnce(t *testing.T) {
 		"more":    {95, nil, false},
 		"created": {3, []meanwhile{create}, false},
 		"changed": {3, []meanwhile{func(ctx context.Context, other *service.Service, task todo.Task) error {
-			return second(other.ChangeTask(ctx, "ada", task.ID, todo.TaskChange{Title: new("b")}, 0))
+			return second(other.ChangeTask(ctx, "ada", task.ID, todo.TaskChangeBody{Title: new("b")}, 0))
 		}}, false},
 		"removed": {3, []meanwhile{remove}, false},
 		"exchanged": {3, []meanwhile{func(ctx context.Context, other *service.Service, task todo.Task) error {
@@ -305,7 +305,7 @@ func TestDeletionAtOnce(t *testing.T) {
 			}
 			for _, key := range []string{"first", "second"} {
 				claimed, _ := w.claimed(t, ctx, "ada", key)
-				must(t, second(w.UpdateUser(claimed, "ada", todo.UserInput{Email: "ada@example.com", Name: key})))
+				must(t, second(w.UpdateUser(claimed, "ada", todo.UserBody{Email: "ada@example.com", Name: key})))
 			}
 			if next := test.meanwhile; next != nil {
 				task := w.list(t, "ada", todo.TaskFilter{Limit: 1})[0]
@@ -362,12 +362,12 @@ func TestDeletionAtOnceRace(t *testing.T) {
 	for i := range 8 {
 		user := fmt.Sprint("user", i)
 		w.user(t, user)
-		task := w.task(t, user, todo.TaskInput{Title: "first"})
+		task := w.task(t, user, todo.TaskBody{Title: "first"})
 		claimed, _ := w.claimed(t, ctx, user, "delete")
 		for _, do := range []func() error{
-			func() error { return second(w.CreateTask(ctx, user, todo.TaskInput{Title: "late"})) },
+			func() error { return second(w.CreateTask(ctx, user, todo.TaskBody{Title: "late"})) },
 			func() error {
-				return second(w.ChangeTask(ctx, user, task.ID, todo.TaskChange{Title: new("late")}, 0))
+				return second(w.ChangeTask(ctx, user, task.ID, todo.TaskChangeBody{Title: new("late")}, 0))
 			},
 			func() error { return w.DeleteTask(ctx, user, task.ID, 0) },
 			func() error { return second(w.DeleteUser(claimed, user)) },
@@ -394,20 +394,20 @@ func deletable(t testing.TB, w *world) {
 	t.Helper()
 	w.user(t, "ada")
 	w.user(t, "bob")
-	w.task(t, "bob", todo.TaskInput{Title: "bob's"})
-	in := todo.TaskInput{Title: "ada's", Category: "c", Priority: todo.High, DueDate: "2026-01-01"}
+	w.task(t, "bob", todo.TaskBody{Title: "bob's"})
+	in := todo.TaskBody{Title: "ada's", Category: "c", Priority: todo.High, DueDate: "2026-01-01"}
 	for _, in.Status = range todo.Statuses() {
 		w.task(t, "ada", in)
 	}
 	w.fill(t, "ada", 106, in, func(int) string { return in.Title })
 	for i := range 3 {
 		ctx, _ := w.claimed(t, t.Context(), "ada", fmt.Sprint("old ", i))
-		if _, err := w.CreateTask(ctx, "ada", todo.TaskInput{Title: "with a key"}); err != nil {
+		if _, err := w.CreateTask(ctx, "ada", todo.TaskBody{Title: "with a key"}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	ctx, _ := w.claimed(t, t.Context(), "bob", "bob's")
-	_, err := w.CreateTask(ctx, "bob", todo.TaskInput{Title: "with a key"})
+	_, err := w.CreateTask(ctx, "bob", todo.TaskBody{Title: "with a key"})
 	must(t, err)
 }
 
@@ -452,7 +452,7 @@ func deletionDies(t *testing.T, step int, by string, lost bool) (died bool) {
 	_, err = w.GetUser(t.Context(), "ada")
 	begun := errors.Is(err, todo.ErrUserNotFound)
 	if begun {
-		_, err := w.CreateTask(t.Context(), "ada", todo.TaskInput{Title: "x"})
+		_, err := w.CreateTask(t.Context(), "ada", todo.TaskBody{Title: "x"})
 		is(t, err, todo.ErrUserNotFound)
 		if stats, err := w.Stats(t.Context(), "ada"); err != nil || stats.Total != 0 {
 			t.Errorf("at %d: stats %+v, %v", step, stats, err)
@@ -531,7 +531,7 @@ func TestDeletionGoesOn(t *testing.T) {
 	t.Parallel()
 	ctx, w := t.Context(), newWorld(t)
 	deletable(t, w)
-	in := todo.UserInput{Email: "ada@example.com", Name: "Ada"}
+	in := todo.UserBody{Email: "ada@example.com", Name: "Ada"}
 
 	claimed, claim := w.claimed(t, hurried{t.Context()}, "ada", "delete")
 	if complete, err := w.DeleteUser(claimed, "ada"); err != nil || complete {
@@ -572,9 +572,9 @@ func TestDeletionGoesOn(t *testing.T) {
 	is(t, err, todo.ErrUserNotFound)
 
 	// The old deletion does not touch a user who comes back, at any point of the deletion.
-	_, err = w.CreateUser(ctx, "ada", todo.UserInput{Email: "back@example.com", Name: "Ada"})
+	_, err = w.CreateUser(ctx, "ada", todo.UserBody{Email: "back@example.com", Name: "Ada"})
 	must(t, err)
-	kept := w.task(t, "ada", todo.TaskInput{Title: "after"})
+	kept := w.task(t, "ada", todo.TaskBody{Title: "after"})
 	if complete, err := eraser.Erase(ctx, deletion); !complete || err != nil {
 		t.Errorf("the old deletion again: %v, %v", complete, err)
 	}
@@ -590,7 +590,7 @@ func TestUserBeingDeletedIsNone(t *testing.T) {
 	t.Parallel()
 	ctx, w := t.Context(), newWorld(t)
 	w.user(t, "ada")
-	in := todo.TaskInput{Title: "a", Priority: todo.High, Category: "home", DueDate: "2026-01-01"}
+	in := todo.TaskBody{Title: "a", Priority: todo.High, Category: "home", DueDate: "2026-01-01"}
 	open, another := w.task(t, "ada", in), w.task(t, "ada", in)
 	in.Status = todo.Completed
 	done := w.task(t, "ada", in)
@@ -602,25 +602,25 @@ func TestUserBeingDeletedIsNone(t *testing.T) {
 	stored := w.items(t)
 
 	type method func(user string) (any, error)
-	change := func(id string, c todo.TaskChange, ifVersion int) method {
+	change := func(id string, c todo.TaskChangeBody, ifVersion int) method {
 		return func(user string) (any, error) { return w.ChangeTask(ctx, user, id, c, ifVersion) }
 	}
 	methods := map[string]method{
 		"GetUser": func(user string) (any, error) { return w.GetUser(ctx, user) },
 		"UpdateUser": func(user string) (any, error) {
-			return w.UpdateUser(ctx, user, todo.UserInput{Email: "new@example.com", Name: "Ada"})
+			return w.UpdateUser(ctx, user, todo.UserBody{Email: "new@example.com", Name: "Ada"})
 		},
 		"CreateTask": func(user string) (any, error) { return w.CreateTask(ctx, user, in) },
 		"GetTask":    func(user string) (any, error) { return w.GetTask(ctx, user, open.ID) },
 		"ReplaceTask": func(user string) (any, error) {
-			return w.ReplaceTask(ctx, user, open.ID, todo.TaskInput{Title: "b"}, 0)
+			return w.ReplaceTask(ctx, user, open.ID, todo.TaskBody{Title: "b"}, 0)
 		},
 		"ReplaceTask by itself": func(user string) (any, error) { return w.ReplaceTask(ctx, user, done.ID, in, 0) },
-		"ChangeTask, title":     change(open.ID, todo.TaskChange{Title: new("b")}, 0),
-		"ChangeTask, status":    change(open.ID, todo.TaskChange{Status: new(todo.Completed)}, 0),
-		"ChangeTask, nothing":   change(open.ID, todo.TaskChange{}, 0),
-		"ChangeTask, version":   change(open.ID, todo.TaskChange{Title: new("b")}, 7),
-		"ChangeTask, completed": change(done.ID, todo.TaskChange{Status: new(todo.Pending)}, 0),
+		"ChangeTask, title":     change(open.ID, todo.TaskChangeBody{Title: new("b")}, 0),
+		"ChangeTask, status":    change(open.ID, todo.TaskChangeBody{Status: new(todo.Completed)}, 0),
+		"ChangeTask, nothing":   change(open.ID, todo.TaskChangeBody{}, 0),
+		"ChangeTask, version":   change(open.ID, todo.TaskChangeBody{Title: new("b")}, 7),
+		"ChangeTask, completed": change(done.ID, todo.TaskChangeBody{Status: new(todo.Pending)}, 0),
 		"DeleteTask":            func(user string) (any, error) { return nil, w.DeleteTask(ctx, user, open.ID, 0) },
 		"DeleteTask, version":   func(user string) (any, error) { return nil, w.DeleteTask(ctx, user, open.ID, 7) },
 		"SetStatuses": func(user string) (any, error) {
@@ -673,13 +673,13 @@ func TestWriteMeetsDeletion(t *testing.T) {
 	quick := &service.Service{DB: w.withoutFaults(t, "todoapi"), Now: w.clock}
 	for name, do := range map[string]func(user string, task todo.Task) error{
 		"title": func(user string, task todo.Task) error {
-			return second(w.ChangeTask(ctx, user, task.ID, todo.TaskChange{Title: new("late")}, 0))
+			return second(w.ChangeTask(ctx, user, task.ID, todo.TaskChangeBody{Title: new("late")}, 0))
 		},
 		"status": func(user string, task todo.Task) error {
-			return second(w.ChangeTask(ctx, user, task.ID, todo.TaskChange{Status: new(todo.InProgress)}, 0))
+			return second(w.ChangeTask(ctx, user, task.ID, todo.TaskChangeBody{Status: new(todo.InProgress)}, 0))
 		},
 		"replace": func(user string, task todo.Task) error {
-			return second(w.ReplaceTask(ctx, user, task.ID, todo.TaskInput{Title: "late"}, 0))
+			return second(w.ReplaceTask(ctx, user, task.ID, todo.TaskBody{Title: "late"}, 0))
 		},
 		"delete": func(user string, task todo.Task) error { return w.DeleteTask(ctx, user, task.ID, 0) },
 		"bulk": func(user string, task todo.Task) error {
@@ -687,7 +687,7 @@ func TestWriteMeetsDeletion(t *testing.T) {
 		},
 	} {
 		w.user(t, name)
-		task := w.task(t, name, todo.TaskInput{})
+		task := w.task(t, name, todo.TaskBody{})
 		begin := sync.OnceFunc(func() {
 			if complete, err := quick.DeleteUser(hurried{ctx}, name); err != nil || complete {
 				t.Errorf("%s: got %v, %v", name, complete, err)
@@ -716,10 +716,10 @@ func TestRequestsMeetDeletion(t *testing.T) {
 	for name, do := range map[string]func(ctx context.Context, user string) error{
 		"delete": func(ctx context.Context, user string) error { return second(w.DeleteUser(ctx, user)) },
 		"create": func(ctx context.Context, user string) error {
-			return second(w.CreateTask(ctx, user, todo.TaskInput{Title: "late"}))
+			return second(w.CreateTask(ctx, user, todo.TaskBody{Title: "late"}))
 		},
 		"rename": func(ctx context.Context, user string) error {
-			return second(w.UpdateUser(ctx, user, todo.UserInput{Email: "late@example.com", Name: "Late"}))
+			return second(w.UpdateUser(ctx, user, todo.UserBody{Email: "late@example.com", Name: "Late"}))
 		},
 	} {
 		w.user(t, name)
@@ -807,10 +807,10 @@ func TestEraserMeetsReturnedUser(t *testing.T) {
 					t.Errorf("got %v, %v", complete, err)
 				}
 				w.advance(15 * time.Second)
-				must(t, second(quick.CreateUser(ctx, "ada", todo.UserInput{Email: "back@example.com", Name: "Ada"})))
+				must(t, second(quick.CreateUser(ctx, "ada", todo.UserBody{Email: "back@example.com", Name: "Ada"})))
 				for i := range keys {
 					ctx, _ := w.claimed(t, ctx, "ada", fmt.Sprint("old ", i))
-					task, err := quick.CreateTask(ctx, "ada", todo.TaskInput{Title: "after"})
+					task, err := quick.CreateTask(ctx, "ada", todo.TaskBody{Title: "after"})
 					must(t, err)
 					kept = append(kept, task)
 				}
@@ -856,9 +856,9 @@ func TestDeletionRace(t *testing.T) {
 				task := tasks[(worker*15+i)%len(tasks)]
 				switch i % 4 {
 				case 0:
-					_, err = w.CreateTask(ctx, "ada", todo.TaskInput{Title: "late"})
+					_, err = w.CreateTask(ctx, "ada", todo.TaskBody{Title: "late"})
 				case 1:
-					_, err = w.ChangeTask(ctx, "ada", task.ID, todo.TaskChange{Title: new("late")}, 0)
+					_, err = w.ChangeTask(ctx, "ada", task.ID, todo.TaskChangeBody{Title: new("late")}, 0)
 				case 2:
 					_, err = w.SetStatuses(ctx, "ada", []string{task.ID}, todo.Completed)
 				case 3:
@@ -902,40 +902,40 @@ func TestAnswersAreKeptWithTheWork(t *testing.T) {
 		want string
 	}{
 		"create user": {func(ctx context.Context, w *world, _ todo.Task) error {
-			return second(w.CreateUser(ctx, "bob", todo.UserInput{Email: "bob@example.com", Name: "b"}))
+			return second(w.CreateUser(ctx, "bob", todo.UserBody{Email: "bob@example.com", Name: "b"}))
 		}, "todo.User"},
 		"update user": {func(ctx context.Context, w *world, _ todo.Task) error {
-			return second(w.UpdateUser(ctx, "ada", todo.UserInput{Email: "new@example.com", Name: "b"}))
+			return second(w.UpdateUser(ctx, "ada", todo.UserBody{Email: "new@example.com", Name: "b"}))
 		}, "todo.User"},
 		"delete user": {func(ctx context.Context, w *world, _ todo.Task) error {
 			return second(w.DeleteUser(ctx, "ada"))
 		}, "todo.Erased"},
 		"create": {func(ctx context.Context, w *world, _ todo.Task) error {
-			return second(w.CreateTask(ctx, "ada", todo.TaskInput{Title: "x"}))
+			return second(w.CreateTask(ctx, "ada", todo.TaskBody{Title: "x"}))
 		}, "todo.Task"},
 		"PUT": {func(ctx context.Context, w *world, task todo.Task) error {
-			return second(w.ReplaceTask(ctx, "ada", task.ID, todo.TaskInput{Title: "x"}, 0))
+			return second(w.ReplaceTask(ctx, "ada", task.ID, todo.TaskBody{Title: "x"}, 0))
 		}, "todo.Task"},
 		"PATCH": {func(ctx context.Context, w *world, task todo.Task) error {
-			return second(w.ChangeTask(ctx, "ada", task.ID, todo.TaskChange{Title: new("x")}, 0))
+			return second(w.ChangeTask(ctx, "ada", task.ID, todo.TaskChangeBody{Title: new("x")}, 0))
 		}, "todo.Task"},
 		"DELETE": {func(ctx context.Context, w *world, task todo.Task) error {
 			return w.DeleteTask(ctx, "ada", task.ID, 0)
 		}, "<nil>"},
 		"set statuses": {func(ctx context.Context, w *world, task todo.Task) error {
 			return second(w.SetStatuses(ctx, "ada", []string{task.ID}, todo.InProgress))
-		}, "todo.BulkResult"},
+		}, "todo.StatusesSet"},
 		"delete completed": {func(ctx context.Context, w *world, _ todo.Task) error {
 			_, err := w.DeleteCompleted(ctx, "ada")
 			return err
-		}, "todo.Deleted"},
+		}, "todo.CompletedDeleted"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			ctx, w := t.Context(), newWorld(t)
 			w.user(t, "ada")
-			task := w.task(t, "ada", todo.TaskInput{})
-			w.task(t, "ada", todo.TaskInput{Status: todo.Completed})
+			task := w.task(t, "ada", todo.TaskBody{})
+			w.task(t, "ada", todo.TaskBody{Status: todo.Completed})
 
 			zombie, _ := w.claimed(t, ctx, "ada", "key")
 			w.advance(2 * time.Minute)

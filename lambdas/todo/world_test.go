@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -73,13 +74,13 @@ func (w *world) advance(d time.Duration) {
 // user registers one.
 func (w *world) user(t testing.TB, id string) {
 	t.Helper()
-	if _, err := w.CreateUser(t.Context(), id, todo.UserInput{Email: id + "@example.com", Name: id}); err != nil {
+	if _, err := w.CreateUser(t.Context(), id, todo.UserBody{Email: id + "@example.com", Name: id}); err != nil {
 		t.Fatal(err)
 	}
 }
 
 // task creates one.
-func (w *world) task(t testing.TB, user string, in todo.TaskInput) todo.Task {
+func (w *world) task(t testing.TB, user string, in todo.TaskBody) todo.Task {
 	t.Helper()
 	if in.Title == "" {
 		in.Title = "a task"
@@ -132,6 +133,14 @@ func is(t testing.TB, err, want error) {
 	t.Helper()
 	if !errors.Is(err, want) || (want == nil) != (err == nil) {
 		t.Errorf("got error %v, want %v", err, want)
+	}
+}
+
+// refused fails the test unless the status of a task was not set, for that reason.
+func refused(t testing.TB, result todo.StatusesSet, id string, reason error) {
+	t.Helper()
+	if !slices.Contains(result.Failed, todo.Refused(id, reason)) {
+		t.Errorf("got %+v, want %s refused: %v", result.Failed, id, reason)
 	}
 }
 

@@ -4,19 +4,13 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"fmt"
-	"slices"
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 )
 
-const (
-	// MaxBulkTasks is how many tasks one write changes.
-	MaxBulkTasks = 50
-	// DefaultPageSize is how many tasks a page has unless its filter says.
-	DefaultPageSize = 20
-)
+// DefaultPageSize is how many tasks a page has unless its filter says.
+const DefaultPageSize = 20
 
 // Status is the progress of a task.
 type Status string
@@ -143,15 +137,15 @@ func (t Task) Next(wanted Task, now Moment) (Task, error) {
 	return wanted, nil
 }
 
-// UserInput is what a user says about themselves, also on the wire.
-type UserInput struct {
+// UserBody is what a user says about themselves.
+type UserBody struct {
 	Email string `json:"email" format:"email" maxLength:"254" doc:"Email address, kept as written. No two users have one that differs in case alone." example:"ann@example.com"`
 	Name  string `json:"name" minLength:"1" maxLength:"100" doc:"Name to be shown: more than white space. It is kept as written, and white space around it counts." example:"Ann"`
 }
 
-// TaskInput is a whole task as its user gives it, also on the wire. Status "" is Pending for
+// TaskBody is a whole task as its user gives it. Status "" is Pending for
 // a new task, and what it was for one that is replaced.
-type TaskInput struct {
+type TaskBody struct {
 	Title       string   `json:"title" minLength:"1" maxLength:"200" doc:"More than white space. It is kept as written, and white space around it counts." example:"Water the plants"`
 	Description Text     `json:"description,omitempty" nullable:"true" maxLength:"1000" example:"All but the cactus."`
 	Status      Status   `json:"status,omitempty" nullable:"true" enum:"pending,in_progress,completed,cancelled" doc:"Of a new task pending by default; a task that is replaced keeps the one it has. A completed task stays completed; a cancelled one may go on."`
@@ -161,15 +155,15 @@ type TaskInput struct {
 }
 
 // Apply returns the task with the content of the input.
-func (in TaskInput) Apply(task Task) Task {
+func (in TaskBody) Apply(task Task) Task {
 	in.Status = cmp.Or(in.Status, task.Status)
 	validate.Apply(&task, in)
 	return task
 }
 
-// TaskChange is what changes of a task, also on the wire: nil stays as it is, and the zero
+// TaskChangeBody is what changes of a task: nil stays as it is, and the zero
 // value of a field that may be empty clears it.
-type TaskChange struct {
+type TaskChangeBody struct {
 	Title       *string   `json:"title,omitzero" nullable:"false" minLength:"1" maxLength:"200" doc:"More than white space. It is kept as written, and white space around it counts." example:"Water all plants"`
 	Description *Text     `json:"description,omitzero" maxLength:"1000" doc:"Null or \"\" clears it."`
 	Status      *Status   `json:"status,omitzero" nullable:"false" enum:"pending,in_progress,completed,cancelled" doc:"A completed task stays completed; a cancelled one may go on."`
@@ -179,32 +173,15 @@ type TaskChange struct {
 }
 
 // Apply returns the task with the change made.
-func (c TaskChange) Apply(task Task) Task {
+func (c TaskChangeBody) Apply(task Task) Task {
 	validate.Apply(&task, c)
 	return task
 }
 
 // UnmarshalJSON reads a JSON merge patch.
-func (c *TaskChange) UnmarshalJSON(data []byte) error {
-	type fields TaskChange
+func (c *TaskChangeBody) UnmarshalJSON(data []byte) error {
+	type fields TaskChangeBody
 	return validate.MergePatch(data, (*fields)(c))
-}
-
-// TaskIDs are ids of different tasks.
-type TaskIDs []string
-
-// Check finds an id that stands twice. It accepts an id that no task can have: such a task is not
-// found. It leaves a list that is too long to the form, whose limit that breaks.
-func (ids TaskIDs) Check(p *validate.Problems, field string) {
-	if len(ids) > MaxBulkTasks {
-		return
-	}
-	for i, id := range ids {
-		if slices.Contains(ids[:i], id) {
-			p.Add(fmt.Sprintf("%s[%d]", field, i), validate.RuleUnique, "is %s again: give each id once",
-				validate.Quoted(id))
-		}
-	}
 }
 
 // Flag is a flag in a query: true, false or, as the zero value, not given.
@@ -285,22 +262,6 @@ type PriorityCounts struct {
 	High   int `json:"high" dynamodbav:"high" example:"0" attribute:"See low"`
 	Urgent int `json:"urgent" dynamodbav:"urgent" example:"0" attribute:"See low"`
 	None   int `json:"none" dynamodbav:"no_priority" example:"3" attribute:"The user's tasks without a priority"`
-}
-
-// BulkResult has the outcome for each task of a bulk change.
-type BulkResult struct {
-	// Changed are the ids of the tasks changed or deleted, of a deletion of all
-	// completed tasks in no order.
-	Changed []string
-	// Failed are the others with the reason: an error of this package.
-	Failed map[string]error
-}
-
-// Deleted says how many completed tasks were deleted.
-type Deleted struct {
-	Count int
-	// More says that there was no time for the rest.
-	More bool
 }
 
 // Erased says how far the deletion of a user got.

@@ -35,52 +35,52 @@ func long(n int) string { return strings.Repeat("ß", n) }
 
 func TestTaskInput(t *testing.T) {
 	t.Parallel()
-	good := todo.TaskInput{Title: "t", Description: "d", Status: todo.Pending, Priority: todo.Low, Category: "c",
+	good := todo.TaskBody{Title: "t", Description: "d", Status: todo.Pending, Priority: todo.Low, Category: "c",
 		DueDate: "2026-02-28"}
 	for name, test := range map[string]struct {
-		change func(*todo.TaskInput)
+		change func(*todo.TaskBody)
 		want   []string
 	}{
-		"OK":                      {func(*todo.TaskInput) {}, nil},
-		"OK, the title alone":     {func(in *todo.TaskInput) { *in = todo.TaskInput{Title: "t"} }, nil},
-		"OK, title of 200":        {func(in *todo.TaskInput) { in.Title = long(200) }, nil},
-		"OK, 200 with its blanks": {func(in *todo.TaskInput) { in.Title = " " + long(198) + " " }, nil},
-		"title of 199 and blanks": {func(in *todo.TaskInput) { in.Title = " " + long(199) + " " }, []string{"title"}},
-		"title of 201":            {func(in *todo.TaskInput) { in.Title = long(201) }, []string{"title"}},
-		"no title":                {func(in *todo.TaskInput) { in.Title = "" }, []string{"title"}},
-		"blank title":             {func(in *todo.TaskInput) { in.Title = " \t\n\u200b\u2003" }, []string{"title"}},
-		"title that is no UTF-8":  {func(in *todo.TaskInput) { in.Title = "a\xff" }, []string{"title"}},
-		"title with NUL":          {func(in *todo.TaskInput) { in.Title = "a\x00" }, []string{"title"}},
-		"OK, description of 1000": {func(in *todo.TaskInput) { in.Description = todo.Text(long(1000)) }, nil},
-		"OK, blank description":   {func(in *todo.TaskInput) { in.Description = " " }, nil},
-		"description of 1001": {func(in *todo.TaskInput) {
+		"OK":                      {func(*todo.TaskBody) {}, nil},
+		"OK, the title alone":     {func(in *todo.TaskBody) { *in = todo.TaskBody{Title: "t"} }, nil},
+		"OK, title of 200":        {func(in *todo.TaskBody) { in.Title = long(200) }, nil},
+		"OK, 200 with its blanks": {func(in *todo.TaskBody) { in.Title = " " + long(198) + " " }, nil},
+		"title of 199 and blanks": {func(in *todo.TaskBody) { in.Title = " " + long(199) + " " }, []string{"title"}},
+		"title of 201":            {func(in *todo.TaskBody) { in.Title = long(201) }, []string{"title"}},
+		"no title":                {func(in *todo.TaskBody) { in.Title = "" }, []string{"title"}},
+		"blank title":             {func(in *todo.TaskBody) { in.Title = " \t\n\u200b\u2003" }, []string{"title"}},
+		"title that is no UTF-8":  {func(in *todo.TaskBody) { in.Title = "a\xff" }, []string{"title"}},
+		"title with NUL":          {func(in *todo.TaskBody) { in.Title = "a\x00" }, []string{"title"}},
+		"OK, description of 1000": {func(in *todo.TaskBody) { in.Description = todo.Text(long(1000)) }, nil},
+		"OK, blank description":   {func(in *todo.TaskBody) { in.Description = " " }, nil},
+		"description of 1001": {func(in *todo.TaskBody) {
 			in.Description = todo.Text(long(1001))
 		}, []string{"description"}},
-		"OK, category of 50":  {func(in *todo.TaskInput) { in.Category = todo.Text(long(50)) }, nil},
-		"OK, category with #": {func(in *todo.TaskInput) { in.Category = "#%~" }, nil},
-		"category of 51":      {func(in *todo.TaskInput) { in.Category = todo.Text(long(51)) }, []string{"category"}},
-		"category with NUL":   {func(in *todo.TaskInput) { in.Category = "\x00" }, []string{"category"}},
-		"unknown status":      {func(in *todo.TaskInput) { in.Status = "done" }, []string{"status"}},
-		"status in capitals":  {func(in *todo.TaskInput) { in.Status = "Pending" }, []string{"status"}},
-		"unknown priority":    {func(in *todo.TaskInput) { in.Priority = "none" }, []string{"priority"}},
-		"OK, leap day":        {func(in *todo.TaskInput) { in.DueDate = "2028-02-29" }, nil},
-		"OK, first day":       {func(in *todo.TaskInput) { in.DueDate = "0001-01-01" }, nil},
-		"OK, last day":        {func(in *todo.TaskInput) { in.DueDate = "9999-12-31" }, nil},
-		"no leap day":         {func(in *todo.TaskInput) { in.DueDate = "2026-02-29" }, []string{"due_date"}},
-		"month 13":            {func(in *todo.TaskInput) { in.DueDate = "2026-13-01" }, []string{"due_date"}},
-		"year 0":              {func(in *todo.TaskInput) { in.DueDate = "0000-12-31" }, []string{"due_date"}},
-		"year of five digits": {func(in *todo.TaskInput) { in.DueDate = "10000-01-01" }, []string{"due_date"}},
-		"negative year":       {func(in *todo.TaskInput) { in.DueDate = "-001-01-01" }, []string{"due_date"}},
-		"short date":          {func(in *todo.TaskInput) { in.DueDate = "2026-1-1" }, []string{"due_date"}},
-		"date with time": {func(in *todo.TaskInput) {
+		"OK, category of 50":  {func(in *todo.TaskBody) { in.Category = todo.Text(long(50)) }, nil},
+		"OK, category with #": {func(in *todo.TaskBody) { in.Category = "#%~" }, nil},
+		"category of 51":      {func(in *todo.TaskBody) { in.Category = todo.Text(long(51)) }, []string{"category"}},
+		"category with NUL":   {func(in *todo.TaskBody) { in.Category = "\x00" }, []string{"category"}},
+		"unknown status":      {func(in *todo.TaskBody) { in.Status = "done" }, []string{"status"}},
+		"status in capitals":  {func(in *todo.TaskBody) { in.Status = "Pending" }, []string{"status"}},
+		"unknown priority":    {func(in *todo.TaskBody) { in.Priority = "none" }, []string{"priority"}},
+		"OK, leap day":        {func(in *todo.TaskBody) { in.DueDate = "2028-02-29" }, nil},
+		"OK, first day":       {func(in *todo.TaskBody) { in.DueDate = "0001-01-01" }, nil},
+		"OK, last day":        {func(in *todo.TaskBody) { in.DueDate = "9999-12-31" }, nil},
+		"no leap day":         {func(in *todo.TaskBody) { in.DueDate = "2026-02-29" }, []string{"due_date"}},
+		"month 13":            {func(in *todo.TaskBody) { in.DueDate = "2026-13-01" }, []string{"due_date"}},
+		"year 0":              {func(in *todo.TaskBody) { in.DueDate = "0000-12-31" }, []string{"due_date"}},
+		"year of five digits": {func(in *todo.TaskBody) { in.DueDate = "10000-01-01" }, []string{"due_date"}},
+		"negative year":       {func(in *todo.TaskBody) { in.DueDate = "-001-01-01" }, []string{"due_date"}},
+		"short date":          {func(in *todo.TaskBody) { in.DueDate = "2026-1-1" }, []string{"due_date"}},
+		"date with time": {func(in *todo.TaskBody) {
 			in.DueDate = "2026-01-01T00:00:00Z"
 		}, []string{"due_date"}},
-		"date with blank":      {func(in *todo.TaskInput) { in.DueDate = "2026-01-01 " }, []string{"due_date"}},
-		"date of other digits": {func(in *todo.TaskInput) { in.DueDate = "２０２６-01-01" }, []string{"due_date"}},
-		"everything, in this order": {func(in *todo.TaskInput) {
-			*in = todo.TaskInput{"", todo.Text(long(1001)), "x", "x", todo.Text(long(51)), "x"}
+		"date with blank":      {func(in *todo.TaskBody) { in.DueDate = "2026-01-01 " }, []string{"due_date"}},
+		"date of other digits": {func(in *todo.TaskBody) { in.DueDate = "２０２６-01-01" }, []string{"due_date"}},
+		"everything, in this order": {func(in *todo.TaskBody) {
+			*in = todo.TaskBody{"", todo.Text(long(1001)), "x", "x", todo.Text(long(51)), "x"}
 		}, []string{"title", "description", "status", "priority", "category", "due_date"}},
-		"priority that is endless": {func(in *todo.TaskInput) {
+		"priority that is endless": {func(in *todo.TaskBody) {
 			in.Priority = todo.Priority(long(10_000))
 		}, []string{"priority"}},
 	} {
@@ -96,7 +96,7 @@ func TestTaskInput(t *testing.T) {
 				t.Errorf("the message has %d bytes", len(err.Error()))
 			}
 			// A change to the same is as good or bad, but for a status left out.
-			c := todo.TaskChange{Title: &in.Title, Description: &in.Description, Status: &in.Status,
+			c := todo.TaskChangeBody{Title: &in.Title, Description: &in.Description, Status: &in.Status,
 				Priority: &in.Priority, Category: &in.Category, DueDate: &in.DueDate}
 			if in.Status == "" {
 				c.Status = nil
@@ -133,7 +133,7 @@ func TestUserInput(t *testing.T) {
 		if !ok {
 			want = []string{"email"}
 		}
-		if got := fieldsOf(t, validate.Form(todo.UserInput{Email: email, Name: "Ada"})); !slices.Equal(got, want) {
+		if got := fieldsOf(t, validate.Form(todo.UserBody{Email: email, Name: "Ada"})); !slices.Equal(got, want) {
 			t.Errorf("%.80q: got the fields %v, want %v", email, got, want)
 		}
 	}
@@ -142,11 +142,11 @@ func TestUserInput(t *testing.T) {
 	}
 	for name, ok := range map[string]bool{"A": true, long(100): true, long(101): false, "": false, "\u00a0": false,
 		"a\x00b": false, " A ": true, long(100) + " ": false} {
-		if err := validate.Form(todo.UserInput{Email: "a@b.c", Name: name}); (err == nil) != ok {
+		if err := validate.Form(todo.UserBody{Email: "a@b.c", Name: name}); (err == nil) != ok {
 			t.Errorf("name %.20q: got %v", name, err)
 		}
 	}
-	if got := fieldsOf(t, validate.Form(todo.UserInput{})); !slices.Equal(got, []string{"email", "name"}) {
+	if got := fieldsOf(t, validate.Form(todo.UserBody{})); !slices.Equal(got, []string{"email", "name"}) {
 		t.Errorf("got %v", got)
 	}
 }

@@ -12,12 +12,6 @@ import (
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
 )
 
-// TaskBody names a whole task in the document.
-type TaskBody struct{ todo.TaskInput }
-
-// TaskChangeBody names a change of a task in the document.
-type TaskChangeBody struct{ todo.TaskChange }
-
 // TaskPath is the path of a task. huma sees no parameters in a type that is not
 // exported.
 type TaskPath struct {
@@ -25,14 +19,14 @@ type TaskPath struct {
 }
 
 type (
-	taskInput    = httpapi.Input[TaskBody]
+	taskInput    = httpapi.Input[todo.TaskBody]
 	replaceInput struct {
 		TaskPath
-		httpapi.Input[TaskBody]
+		httpapi.Input[todo.TaskBody]
 	}
 	changeInput struct {
 		TaskPath
-		httpapi.Input[TaskChangeBody]
+		httpapi.Input[todo.TaskChangeBody]
 	}
 	listInput struct{ todo.TaskFilter }
 )
@@ -52,7 +46,7 @@ func (s *server) registerTasks() {
 		Stricter:    precisely,
 		Errors:      []error{todo.ErrUserNotFound},
 	}, func(ctx context.Context, input *taskInput) (todo.Task, error) {
-		t, err := s.service.CreateTask(ctx, httpapi.CallerFrom(ctx).ID, input.Body.TaskInput)
+		t, err := s.service.CreateTask(ctx, httpapi.CallerFrom(ctx).ID, input.Body)
 		if err == nil {
 			s.metrics.Emit(ctx, kit.Count("TasksCreated", 1))
 		}
@@ -91,7 +85,7 @@ func (s *server) registerTasks() {
 		Errors:      changeErrors,
 	}, func(ctx context.Context, input *replaceInput) (t todo.Task, err error) {
 		err = httpapi.IfMatch(ctx).Attempt(func(ifVersion int) (err error) {
-			t, err = s.service.ReplaceTask(ctx, httpapi.CallerFrom(ctx).ID, input.ID, input.Body.TaskInput, ifVersion)
+			t, err = s.service.ReplaceTask(ctx, httpapi.CallerFrom(ctx).ID, input.ID, input.Body, ifVersion)
 			return err
 		}, currentVersion)
 		return t, err
@@ -104,7 +98,7 @@ func (s *server) registerTasks() {
 		Errors:      changeErrors,
 	}, func(ctx context.Context, input *changeInput) (t todo.Task, err error) {
 		err = httpapi.IfMatch(ctx).Attempt(func(ifVersion int) (err error) {
-			t, err = s.service.ChangeTask(ctx, httpapi.CallerFrom(ctx).ID, input.ID, input.Body.TaskChange, ifVersion)
+			t, err = s.service.ChangeTask(ctx, httpapi.CallerFrom(ctx).ID, input.ID, input.Body, ifVersion)
 			return err
 		}, currentVersion)
 		return t, err

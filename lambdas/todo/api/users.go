@@ -8,10 +8,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
 )
 
-// UserBody names what users say about themselves in the document.
-type UserBody struct{ todo.UserInput }
-
-type userInput = httpapi.Input[UserBody]
+type userInput = httpapi.Input[todo.UserBody]
 
 func (s *server) registerUsers() {
 	httpapi.Mutate(s.Server, httpapi.Operation{ID: "createUser", Status: http.StatusCreated,
@@ -21,7 +18,7 @@ func (s *server) registerUsers() {
 		Stricter:    httpapi.Forms{"body.name": httpapi.NotBlank},
 		Errors:      []error{todo.ErrUserExists, todo.ErrEmailTaken, todo.ErrUserBeingDeleted},
 	}, func(ctx context.Context, input *userInput) (todo.User, error) {
-		return s.service.CreateUser(ctx, httpapi.CallerFrom(ctx).ID, input.Body.UserInput)
+		return s.service.CreateUser(ctx, httpapi.CallerFrom(ctx).ID, input.Body)
 	}, nil)
 
 	httpapi.Serve(s.Server, httpapi.Operation{ID: "readUser",
@@ -35,7 +32,7 @@ func (s *server) registerUsers() {
 		Description: "Replaces name and email address.",
 		Errors:      []error{todo.ErrUserNotFound, todo.ErrEmailTaken},
 	}, func(ctx context.Context, input *userInput) (todo.User, error) {
-		return s.service.UpdateUser(ctx, httpapi.CallerFrom(ctx).ID, input.Body.UserInput)
+		return s.service.UpdateUser(ctx, httpapi.CallerFrom(ctx).ID, input.Body)
 	}, nil)
 
 	httpapi.Mutate(s.Server, httpapi.Operation{ID: "deleteUser", Status: http.StatusNoContent,

@@ -48,7 +48,7 @@ func TestWire(t *testing.T) {
 			return httpapitest.Instead(newWire(&httpapitest.Ledger{}, discard()), func(any) error { return err })
 		case what == "more":
 			return httpapitest.Instead(stored, func(result any) error {
-				*result.(*any) = todo.Deleted{More: true}
+				*result.(*any) = todo.CompletedDeleted{Action: todo.DeleteCompleted, More: true}
 				return nil
 			})
 		case what == "keys" && known:

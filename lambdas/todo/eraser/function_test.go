@@ -61,11 +61,11 @@ func newSet(t *testing.T, erase func(context.Context, service.Deletion) (bool, e
 func (s *set) begin(t *testing.T, user string) service.Deletion {
 	t.Helper()
 	ctx := t.Context()
-	if _, err := s.service.CreateUser(ctx, user, todo.UserInput{Email: user + "@example.com", Name: user}); err != nil {
+	if _, err := s.service.CreateUser(ctx, user, todo.UserBody{Email: user + "@example.com", Name: user}); err != nil {
 		t.Fatal(err)
 	}
 	for range 3 {
-		if _, err := s.service.CreateTask(ctx, user, todo.TaskInput{Title: "secret"}); err != nil {
+		if _, err := s.service.CreateTask(ctx, user, todo.TaskBody{Title: "secret"}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -144,10 +144,10 @@ func TestErasesWhatIsBeingDeleted(t *testing.T) {
 	}
 	// A user who came back stays.
 	if _, err := s.service.CreateUser(t.Context(), "ada",
-		todo.UserInput{Email: "ada@example.com", Name: "ada"}); err != nil {
+		todo.UserBody{Email: "ada@example.com", Name: "ada"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.service.CreateTask(t.Context(), "ada", todo.TaskInput{Title: "new"}); err != nil {
+	if _, err := s.service.CreateTask(t.Context(), "ada", todo.TaskBody{Title: "new"}); err != nil {
 		t.Fatal(err)
 	}
 	if failed := s.handle(t, t.Context(), deletionRecord("1", ada)); failed != nil {
