@@ -129,13 +129,13 @@ func TestEventsOfOperations(t *testing.T) {
 	w := newWorld(t)
 	records := eventbustest.Stream(t, w.tables, "AppData")
 	w.user(t, "ada")
-	task := w.task(t, "ada", todo.TaskInput{Title: "done", Status: todo.Completed})
+	task := w.task(t, "ada", todo.TaskBody{Title: "done", Status: todo.Completed})
 	for _, title := range []string{"<done>", "<done>"} { // the second time changes nothing
-		if _, err := w.ChangeTask(t.Context(), "ada", task.ID, todo.TaskChange{Title: &title}, 0); err != nil {
+		if _, err := w.ChangeTask(t.Context(), "ada", task.ID, todo.TaskChangeBody{Title: &title}, 0); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := w.UpdateUser(t.Context(), "ada", todo.UserInput{Email: "b@example.com", Name: "Ada"}); err != nil {
+	if _, err := w.UpdateUser(t.Context(), "ada", todo.UserBody{Email: "b@example.com", Name: "Ada"}); err != nil {
 		t.Fatal(err)
 	}
 	if complete, err := w.DeleteUser(t.Context(), "ada"); err != nil || !complete {
