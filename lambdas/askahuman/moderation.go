@@ -13,6 +13,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
@@ -84,7 +85,7 @@ func (s *Service) ReportResponse(ctx context.Context, agentID string,
 // report keeps the report of a question or, with a responseID, of an answer.
 func (s *Service) report(ctx context.Context, report askahuman.QuestionReport, responseID, by, reporter string,
 	now time.Time) (askahuman.Reported, error) {
-	complaint := askahuman.Complaint{Reason: report.Reason, By: by, At: now}
+	complaint := askahuman.ComplaintEntry{Reason: report.Reason, By: by, At: wire.Time(now)}
 	if report.Comment != nil {
 		complaint.Comment = *report.Comment
 	}
@@ -105,7 +106,7 @@ func reportID(questionID, responseID string) string {
 // Reports reads a page of the reports of a state, newest first. limit and cursor are as in [Service.List]. It returns
 // an [*validate.Error].
 func (s *Service) Reports(ctx context.Context, state askahuman.ReportState, limit int,
-	cursor string) (reports []askahuman.Case, next string, err error) {
+	cursor string) (reports []askahuman.OperatorReport, next string, err error) {
 	after, err := parseCursor(cursor)
 	if err != nil {
 		return nil, "", err

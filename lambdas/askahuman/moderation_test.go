@@ -14,11 +14,12 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
-func complaint() askahuman.Complaint {
-	return askahuman.Complaint{Reason: "abuse", Comment: "It calls me names.", By: "person", At: start}
+func complaint() askahuman.ComplaintEntry {
+	return askahuman.ComplaintEntry{Reason: "abuse", Comment: "It calls me names.", By: "person", At: wire.Time(start)}
 }
 
 // moderated is a service on a clock that stands still.
@@ -62,7 +63,7 @@ func (m *moderated) wants(want, got error) {
 }
 
 // list returns the cases of a state, in pages of two.
-func (m *moderated) list(state askahuman.ReportState) (cases []askahuman.Case) {
+func (m *moderated) list(state askahuman.ReportState) (cases []askahuman.OperatorReport) {
 	m.Helper()
 	for cursor := ""; ; {
 		page, next, err := m.Reports(m.Context(), state, 2, cursor)
@@ -156,17 +157,18 @@ func TestReports(t *testing.T) {
 	}
 
 	open := m.list(askahuman.ReportOpen)
-	slices.SortFunc(open, func(a, b askahuman.Case) int { return len(a.ResponseID) - len(b.ResponseID) })
+	slices.SortFunc(open, func(a, b askahuman.OperatorReport) int { return len(a.ResponseID) - len(b.ResponseID) })
 	if len(open) != 2 || open[0].ID != q.ID || open[1].ID != answerID {
 		t.Fatalf("got %+v", open)
 	}
 	if c := open[0]; len(c.Complaints) != 2 ||
-		c.Complaints[1] != (askahuman.Complaint{Reason: "abuse", Comment: "rude", By: "person", At: start}) ||
-		c.Content.Prompt != q.Prompt || c.Content.AgentID != "a" {
+		c.Complaints[1] != (askahuman.ComplaintEntry{Reason: "abuse", Comment: "rude", By: "person",
+			At: wire.Time(start)}) ||
+		c.Prompt != q.Prompt || c.AgentID != "a" {
 		t.Errorf("got %+v", c)
 	}
-	if c := open[1]; len(c.Complaints) != 1 || c.Content.Response == nil ||
-		*c.Content.Response.Answer != "Forty-two, you fool." || c.Content.Response.PersonHash != "ann" {
+	if c := open[1]; len(c.Complaints) != 1 || c.Answer == nil ||
+		*c.Answer != "Forty-two, you fool." || c.Person != "ann" {
 		t.Errorf("got %+v", c)
 	}
 	m.must(m.Dismiss(ctx, "olga", q.ID, true))
@@ -181,7 +183,7 @@ func TestReports(t *testing.T) {
 	if d := m.list(askahuman.ReportDismissed); len(d) != 1 || d[0].DecidedBy != "olga" || len(d[0].Complaints) != 3 {
 		t.Errorf("dismissed: %+v", d)
 	}
-	if h := m.list(askahuman.ReportHidden); len(h) != 1 || h[0].ID != answerID || !h[0].Content.Hidden {
+	if h := m.list(askahuman.ReportHidden); len(h) != 1 || h[0].ID != answerID || !h[0].Hidden {
 		t.Errorf("hidden: %+v", h)
 	}
 	m.must(m.Dismiss(ctx, "olga", q.ID, false))
@@ -199,13 +201,13 @@ func TestReportPages(t *testing.T) {
 		q := m.ask("a", 1)
 		c := complaint()
 		// Two have one moment.
-		c.At = start.Add(time.Duration(i/2) * time.Second)
+		c.At = wire.Time(start.Add(time.Duration(i/2) * time.Second))
 		m.must(m.keepReport(t.Context(), q.ID, "", "bob", c))
 		want[q.ID] = true
 	}
 	cases := m.list(askahuman.ReportOpen)
 	for i, c := range cases {
-		if !want[c.ID] || i > 0 && c.ReportedAt.After(cases[i-1].ReportedAt) {
+		if !want[c.ID] || i > 0 && time.Time(c.ReportedAt).After(time.Time(cases[i-1].ReportedAt)) {
 			t.Errorf("%d: got %+v", i, c)
 		}
 		delete(want, c.ID)

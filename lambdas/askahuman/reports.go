@@ -49,7 +49,7 @@ func decide(update expression.UpdateBuilder, state askahuman.ReportState,
 // keepReport adds a complaint to the report of a question or, with a responseID, of an answer, unless the reporter has
 // one there or there are [askahuman.MaxReporters].
 func (s *Service) keepReport(ctx context.Context, questionID, responseID, reporter string,
-	complaint askahuman.Complaint) error {
+	complaint askahuman.ComplaintEntry) error {
 	said, err := dynamo.Marshal(complaint)
 	if err != nil {
 		return err
@@ -58,9 +58,9 @@ func (s *Service) keepReport(ctx context.Context, questionID, responseID, report
 		digest(reporter)
 	none, one := &types.AttributeValueMemberL{},
 		&types.AttributeValueMemberL{Value: []types.AttributeValue{&types.AttributeValueMemberM{Value: said}}}
-	update := about(questionID, responseID, complaint.At).
+	update := about(questionID, responseID, time.Time(complaint.At)).
 		Set(state, state.IfNotExists(expression.Value(askahuman.ReportOpen))).
-		Set(dynamo.Name("reported_at"), expression.Value(FormatTime(complaint.At))).
+		Set(dynamo.Name("reported_at"), expression.Value(complaint.At.String())).
 		Set(reports, expression.ListAppend(expression.IfNotExists(reports, expression.Value(none)),
 			expression.Value(one))).
 		Add(reporters, idSet(by))
@@ -74,7 +74,8 @@ func (s *Service) keepReport(ctx context.Context, questionID, responseID, report
 // reports reads up to limit reports of a state with what they are about, newest first, after a position. more says
 // whether there may be further ones; next is where they begin.
 func (s *Service) reports(ctx context.Context, state askahuman.ReportState, limit int, after askahuman.Position,
-	now time.Time) (reports []askahuman.Case, next askahuman.Position, more bool, err error) {
+	now time.Time) (_ []askahuman.OperatorReport, next askahuman.Position, more bool, err error) {
+	reports := []askahuman.OperatorReport{}
 	query := dynamo.Query{
 		Values: []any{state}, PageSize: limit + 1,
 		Filter: dynamo.Name("expires_at").GreaterThan(expression.Value(now.Unix())),
@@ -86,14 +87,17 @@ func (s *Service) reports(ctx context.Context, state askahuman.ReportState, limi
 			"report_id":   &types.AttributeValueMemberS{Value: after.ID},
 		}
 	}
-	for report, err := range dynamo.Read[askahuman.Case](ctx, s.DB, "ListReports", query) {
+	for report, err := range dynamo.Read[askahuman.OperatorReport](ctx, s.DB, "ListReports", query) {
 		if err != nil {
 			return nil, askahuman.Position{}, false, err
 		}
 		if len(reports) == limit {
 			last := reports[limit-1]
-			next, more = askahuman.Position{CreatedAt: last.ReportedAt, ID: last.ID}, true
+			next, more = askahuman.Position{CreatedAt: time.Time(last.ReportedAt), ID: last.ID}, true
 			break
+		}
+		if report.Complaints == nil {
+			report.Complaints = []askahuman.ComplaintEntry{}
 		}
 		reports = append(reports, report)
 	}
@@ -101,7 +105,7 @@ func (s *Service) reports(ctx context.Context, state askahuman.ReportState, limi
 }
 
 // readContents reads what the reports are about. What has been deleted stays zero.
-func (s *Service) readContents(ctx context.Context, reports []askahuman.Case) error {
+func (s *Service) readContents(ctx context.Context, reports []askahuman.OperatorReport) error {
 	var questionKeys, responseKeys [][]any
 	var answers []int // the reports of responseKeys
 	for i, report := range reports {
@@ -126,14 +130,14 @@ func (s *Service) readContents(ctx context.Context, reports []askahuman.Case) er
 		return err
 	}
 	for i, q := range questions {
-		if q != nil {
-			reports[i].Content = askahuman.Content{Prompt: q.Prompt, Options: q.Options, AgentID: q.AgentID,
-				Hidden: !q.HiddenAt.IsZero()}
+		if r := &reports[i]; q != nil {
+			r.Prompt, r.Options, r.AgentID, r.Hidden = q.Prompt, q.Options, q.AgentID, !q.HiddenAt.IsZero()
 		}
 	}
-	for i, r := range responses {
-		if content := &reports[answers[i]].Content; r != nil {
-			content.Response, content.Hidden = r, !r.HiddenAt.IsZero()
+	for i, answer := range responses {
+		if r := &reports[answers[i]]; answer != nil {
+			r.Answer, r.SelectedOption, r.Person = answer.Answer, answer.SelectedOption, answer.PersonHash
+			r.Hidden = !answer.HiddenAt.IsZero()
 		}
 	}
 	return nil

@@ -43,48 +43,7 @@ func api() schema.Platform {
 			AccessPatterns: accessPatterns(),
 		},
 		RateLimits: DefaultRules().RateLimits,
-		Functions: []schema.Function{
-			{
-				Name:        "agentapi",
-				ID:          "AgentAPI",
-				Description: "Serves the routes that AI agents call",
-				AccessPatterns: []string{
-					schema.CountRequest, schema.ClaimIdempotencyKey, "TakePlace", "StoreQuestion", "CreateQuestion",
-					"FreePlaces", schema.SettleIdempotencyKey, "GetQuestion",
-					"ListResponses", "ListAgentQuestions", "GetOpenQuestionIDs", "GetAgentQuestions", "EndQuestion",
-				},
-			},
-			{
-				Name:        "humanapi",
-				ID:          "HumanAPI",
-				Description: "Serves the routes that people call",
-				Secrets:     []string{"FingerprintSecret"},
-				AccessPatterns: []string{
-					schema.CountRequest, "ListOpenQuestions", "GetQuestion", "GetOwnResponse",
-					"ListRecentAnswers", "GetAnswerState", "GetUserStats", "SubmitResponse",
-					"ListTopTotal", "ListTopDaily", "ListTopWeekly",
-					"GetSubscription", "CreateSubscription", "ChangeSubscription", "UpdateSubscription",
-					"DeleteSubscription",
-				},
-			},
-			{
-				Name:        "notifier",
-				Description: "Notifies people of questions short of answers, and marks overdue ones expired",
-				// A run ends before the next one begins by default.
-				Timeout: 55 * time.Second,
-				Trigger: schema.OnSchedule{
-					ID: "Schedule", Every: time.Minute,
-					Failures: schema.Failures{ID: "DeadLetters", Description: "runs of the notifier"},
-				},
-				Secrets: []string{"FCMCredentials"},
-				AccessPatterns: []string{
-					"ListDueQuestions", "GetQuestion", "EndQuestion", "ClaimQuestion",
-					"ListDueSubscriptions", "GetOwnResponse", "ClaimPerson", "ClaimSubscription", "DeferSubscription",
-					"MarkNotified",
-					"ReleaseSubscription", "ReleasePerson", "DeactivateSubscription",
-				},
-			},
-		},
+		Functions:  functions(),
 		Secrets: []schema.Secret{
 			{Name: "FingerprintSecret", Variable: "FINGERPRINT_SECRET_ARN",
 				Description: "Key under which fingerprints and addresses of people are hashed"},
@@ -100,59 +59,108 @@ func api() schema.Platform {
 		RequestHeaders: []string{"Authorization", "Content-Type", AgentHeader, FingerprintHeader, "X-Idempotency-Key",
 			"X-Timezone"},
 		ResponseHeaders: []string{"Retry-After", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"},
-		Metrics: []schema.Metric{
-			{Name: "Asked", Function: "agentapi", Unit: schema.Count,
-				Description: "questions asked; a repeat with the same idempotency key is none"},
-			{Name: "ClosedByAgent", Function: "agentapi", Unit: schema.Count,
-				Description: "questions that their agent closed before they had all answers"},
-			{Name: "Expired", Function: "agentapi", Unit: schema.Count,
-				Description: "overdue questions that a request of their agent marked expired"},
-			{Name: "Answered", Function: "humanapi", Unit: schema.Count, Description: "answers given"},
-			{Name: "Closed", Function: "humanapi", Unit: schema.Count,
-				Description: "questions that got the last answer they wanted"},
-			{Name: "TimeToFirstAnswer", Function: "humanapi", Unit: schema.Milliseconds,
-				Description: "from a question to its first answer"},
-			{Name: "Subscribed", Function: "humanapi", Unit: schema.Count,
-				Description: "subscriptions to notifications, made or renewed"},
-			{Name: "Expired", Function: "notifier", Unit: schema.Count,
-				Description: "overdue questions that a run marked expired"},
-			{Name: "Notified", Function: "notifier", Unit: schema.Count, Description: "notifications sent"},
-			{Name: "SubscriptionsDeactivated", Function: "notifier", Unit: schema.Count,
-				Description: "subscriptions whose token the push service knows no more"},
-			{Name: "NotificationsReleased", Function: "notifier", Unit: schema.Count,
-				Description: "notifications that could not be sent, to people who may be notified again at once"},
-			{Name: "NotifierFailures", Function: "notifier", Unit: schema.Count,
-				Description: "what a run could not do, and left to the next"},
+		Metrics:         metrics(),
+		Routes:          routes(),
+	}
+}
+
+func functions() []schema.Function {
+	return []schema.Function{
+		{
+			Name:        "agentapi",
+			ID:          "AgentAPI",
+			Description: "Serves the routes that AI agents call",
+			AccessPatterns: []string{
+				schema.CountRequest, schema.ClaimIdempotencyKey, "TakePlace", "StoreQuestion", "CreateQuestion",
+				"FreePlaces", schema.SettleIdempotencyKey, "GetQuestion",
+				"ListResponses", "ListAgentQuestions", "GetOpenQuestionIDs", "GetAgentQuestions", "EndQuestion",
+			},
 		},
-		Routes: []schema.Route{
-			{ID: "askQuestion", Method: "POST", Path: "/agent/questions", Function: "agentapi", Caller: CallerAgent, RateLimit: "create",
-				Summary: "Ask a question"},
-			{ID: "listQuestions", Method: "GET", Path: "/agent/questions", Function: "agentapi", Caller: CallerAgent, RateLimit: "poll",
-				Summary: "List the agent's own questions"},
-			{ID: "readQuestion", Method: "GET", Path: "/agent/questions/{question_id}", Function: "agentapi", Caller: CallerAgent,
-				RateLimit: "poll", Summary: "Read a question and its answers"},
-			{ID: "closeQuestion", Method: "DELETE", Path: "/agent/questions/{question_id}", Function: "agentapi", Caller: CallerAgent,
-				RateLimit: "poll", Summary: "Close a question early"},
-			{ID: "listOpenQuestions", Method: "GET", Path: "/human/questions", Function: "humanapi", Caller: CallerPerson, RateLimit: "read",
-				Summary: "List questions that want answers"},
-			{ID: "readOpenQuestion", Method: "GET", Path: "/human/questions/{question_id}", Function: "humanapi", Caller: CallerPerson,
-				RateLimit: "read", Summary: "Read a question that wants answers"},
-			{ID: "answerQuestion", Method: "POST", Path: "/human/responses", Function: "humanapi", Caller: CallerPerson, RateLimit: "answer",
-				Summary: "Answer a question"},
-			{ID: "subscribe", Method: "POST", Path: "/human/push/subscribe", Function: "humanapi", Caller: CallerPerson,
-				RateLimit: "subscribe", Summary: "Subscribe to push notifications"},
-			{ID: "renewSubscription", Method: "PUT", Path: "/human/push/subscribe", Function: "humanapi", Caller: CallerPerson,
-				RateLimit: "subscribe", Summary: "Renew a device's token"},
-			{ID: "changeSubscription", Method: "PUT", Path: "/human/push/subscribe/{subscription_id}", Function: "humanapi", Caller: CallerPerson,
-				RateLimit: "subscribe", Summary: "Change a subscription"},
-			{ID: "unsubscribe", Method: "DELETE", Path: "/human/push/subscribe/{subscription_id}", Function: "humanapi",
-				Caller: CallerPerson, Summary: "End a subscription"},
-			{ID: "readStats", Method: "GET", Path: "/human/stats", Function: "humanapi", Caller: CallerPerson, RateLimit: "read",
-				Summary: "Read one's own points, streak and badges"},
-			{ID: "readLeaderboard", Method: "GET", Path: "/human/leaderboard", Function: "humanapi", Caller: CallerPerson, RateLimit: "read",
-				Summary: "Read the leaderboard"},
-			{ID: "readDocument", Method: "GET", Path: "/openapi.json", Function: "agentapi", Caller: schema.CallerAnyone,
-				Summary: "Read this API's OpenAPI document"},
+		{
+			Name:        "humanapi",
+			ID:          "HumanAPI",
+			Description: "Serves the routes that people call",
+			Secrets:     []string{"FingerprintSecret"},
+			AccessPatterns: []string{
+				schema.CountRequest, "ListOpenQuestions", "GetQuestion", "GetOwnResponse",
+				"ListRecentAnswers", "GetAnswerState", "GetUserStats", "SubmitResponse",
+				"ListTopTotal", "ListTopDaily", "ListTopWeekly",
+				"GetSubscription", "CreateSubscription", "ChangeSubscription", "UpdateSubscription",
+				"DeleteSubscription",
+			},
+		},
+		{
+			Name:        "notifier",
+			Description: "Notifies people of questions short of answers, and marks overdue ones expired",
+			// A run ends before the next one begins by default.
+			Timeout: 55 * time.Second,
+			Trigger: schema.OnSchedule{
+				ID: "Schedule", Every: time.Minute,
+				Failures: schema.Failures{ID: "DeadLetters", Description: "runs of the notifier"},
+			},
+			Secrets: []string{"FCMCredentials"},
+			AccessPatterns: []string{
+				"ListDueQuestions", "GetQuestion", "EndQuestion", "ClaimQuestion",
+				"ListDueSubscriptions", "GetOwnResponse", "ClaimPerson", "ClaimSubscription", "DeferSubscription",
+				"MarkNotified",
+				"ReleaseSubscription", "ReleasePerson", "DeactivateSubscription",
+			},
 		},
 	}
+}
+
+func metrics() []schema.Metric {
+	return []schema.Metric{
+		count("agentapi", "Asked", "questions asked; a repeat with the same idempotency key is none"),
+		count("agentapi", "ClosedByAgent", "questions that their agent closed before they had all answers"),
+		count("agentapi", "Expired", "overdue questions that a request of their agent marked expired"),
+		count("humanapi", "Answered", "answers given"),
+		count("humanapi", "Closed", "questions that got the last answer they wanted"),
+		{Name: "TimeToFirstAnswer", Function: "humanapi", Unit: schema.Milliseconds,
+			Description: "from a question to its first answer"},
+		count("humanapi", "Subscribed", "subscriptions to notifications, made or renewed"),
+		count("notifier", "Expired", "overdue questions that a run marked expired"),
+		count("notifier", "Notified", "notifications sent"),
+		count("notifier", "SubscriptionsDeactivated", "subscriptions whose token the push service knows no more"),
+		count("notifier", "NotificationsReleased",
+			"notifications that could not be sent, to people who may be notified again at once"),
+		count("notifier", "NotifierFailures", "what a run could not do, and left to the next"),
+	}
+}
+
+func routes() []schema.Route {
+	return []schema.Route{
+		agentRoute("askQuestion", "POST", "/agent/questions", "create", "Ask a question"),
+		agentRoute("listQuestions", "GET", "/agent/questions", "poll", "List the agent's own questions"),
+		agentRoute("readQuestion", "GET", "/agent/questions/{question_id}", "poll",
+			"Read a question and its answers"),
+		agentRoute("closeQuestion", "DELETE", "/agent/questions/{question_id}", "poll", "Close a question early"),
+		personRoute("listOpenQuestions", "GET", "/human/questions", "read", "List questions that want answers"),
+		personRoute("readOpenQuestion", "GET", "/human/questions/{question_id}", "read",
+			"Read a question that wants answers"),
+		personRoute("answerQuestion", "POST", "/human/responses", "answer", "Answer a question"),
+		personRoute("subscribe", "POST", "/human/push/subscribe", "subscribe", "Subscribe to push notifications"),
+		personRoute("renewSubscription", "PUT", "/human/push/subscribe", "subscribe", "Renew a device's token"),
+		personRoute("changeSubscription", "PUT", "/human/push/subscribe/{subscription_id}", "subscribe",
+			"Change a subscription"),
+		personRoute("unsubscribe", "DELETE", "/human/push/subscribe/{subscription_id}", "", "End a subscription"),
+		personRoute("readStats", "GET", "/human/stats", "read", "Read one's own points, streak and badges"),
+		personRoute("readLeaderboard", "GET", "/human/leaderboard", "read", "Read the leaderboard"),
+		{ID: "readDocument", Method: "GET", Path: "/openapi.json", Function: "agentapi", Caller: schema.CallerAnyone,
+			Summary: "Read this API's OpenAPI document"},
+	}
+}
+
+func agentRoute(id, method, path, limit, summary string) schema.Route {
+	return schema.Route{ID: id, Method: method, Path: path, Function: "agentapi", Caller: CallerAgent, RateLimit: limit,
+		Summary: summary}
+}
+
+func personRoute(id, method, path, limit, summary string) schema.Route {
+	return schema.Route{ID: id, Method: method, Path: path, Function: "humanapi", Caller: CallerPerson,
+		RateLimit: limit, Summary: summary}
+}
+
+func count(function, name, description string) schema.Metric {
+	return schema.Metric{Function: function, Name: name, Unit: schema.Count, Description: description}
 }

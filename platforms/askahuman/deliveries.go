@@ -18,11 +18,11 @@ const (
 // Delivery says how far the webhook of a question is, on the wire, too. It says nothing of what the endpoint answered,
 // which is the business of whoever runs it.
 type Delivery struct {
-	State DeliveryState `json:"state" dynamodbav:"delivery" enum:"waiting,delivered,given_up" doc:"waiting: the question has not ended, or another attempt follows. delivered: the endpoint has taken it. given_up: the last attempt failed, or the endpoint answered 410."`
+	State DeliveryState `json:"state" dynamodbav:"delivery" enum:"waiting,delivered,given_up" doc:"waiting: the question has not ended, or another attempt follows. delivered: the endpoint has taken it. given_up: the last attempt failed, or the endpoint answered 410." attribute:"DELIVERY#: how far the webhook of the question is: waiting, delivered or given_up"`
 	// Attempts counts those that have ended, of the webhook that was queued last.
-	Attempts int `json:"attempts" dynamodbav:"attempts" doc:"How many attempts were made." example:"1"`
+	Attempts int `json:"attempts" dynamodbav:"attempts" doc:"How many attempts were made." example:"1" attribute:"DELIVERY#: attempts at the webhook"`
 	// AttemptedAt is when the last one ended; zero: none has.
-	AttemptedAt wire.Time `json:"attempted_at,omitzero" dynamodbav:"attempted_at,omitempty" format:"date-time" doc:"When the last one was made." example:"2026-02-02T09:45:01.000Z"`
+	AttemptedAt wire.Time `json:"attempted_at,omitzero" dynamodbav:"attempted_at,omitempty" format:"date-time" doc:"When the last one was made." example:"2026-02-02T09:45:01.000Z" attributetype:"String" attribute:"DELIVERY#: when the last one was made: {time}"`
 	// NextAttemptAt is when the next one follows a failed one, at the soonest; zero: none does.
-	NextAttemptAt wire.Time `json:"next_attempt_at,omitzero" dynamodbav:"next_attempt_at,omitempty" format:"date-time" doc:"When the next one follows." example:"2026-02-02T09:50:01.000Z"`
+	NextAttemptAt wire.Time `json:"next_attempt_at,omitzero" dynamodbav:"next_attempt_at,omitempty" format:"date-time" doc:"When the next one follows." example:"2026-02-02T09:50:01.000Z" attributetype:"String" attribute:"DELIVERY#: when the next one follows; absent if none does: {time}"`
 }

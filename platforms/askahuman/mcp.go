@@ -51,16 +51,14 @@ func withMCP(p *schema.Platform) {
 		}
 	}
 	p.RequestHeaders = append(p.RequestHeaders, "Mcp-Method", "Mcp-Name", "Mcp-Protocol-Version")
-	p.Routes = append(p.Routes,
-		schema.Route{Method: "POST", Path: MCPPath, Function: "mcpapi", Caller: CallerAgent, OutsideAPI: true,
-			Summary: "Call a tool, by the Model Context Protocol"},
-		schema.Route{Method: "GET", Path: MCPPath, Function: "mcpapi", Caller: CallerAgent, OutsideAPI: true,
-			Summary: "Answers that there is no stream to listen to"},
-		schema.Route{Method: "DELETE", Path: MCPPath, Function: "mcpapi", Caller: CallerAgent, OutsideAPI: true,
-			Summary: "Answers that there is no session to end"},
-		schema.Route{Method: "GET", Path: rootMetadataPath, Function: "mcpapi", Caller: schema.CallerAnyone,
-			OutsideAPI: true, Summary: "Read who issues tokens for this host"},
-		schema.Route{Method: "GET", Path: rootMetadataPath + MCPPath, Function: "mcpapi", Caller: schema.CallerAnyone,
-			OutsideAPI: true, Summary: "Read who issues tokens for the Model Context Protocol"},
-	)
+	add := func(method, path string, caller schema.Caller, summary string) {
+		p.Routes = append(p.Routes, schema.Route{Method: method, Path: path, Function: "mcpapi", Caller: caller,
+			OutsideAPI: true, Summary: summary})
+	}
+	add("POST", MCPPath, CallerAgent, "Call a tool, by the Model Context Protocol")
+	add("GET", MCPPath, CallerAgent, "Answers that there is no stream to listen to")
+	add("DELETE", MCPPath, CallerAgent, "Answers that there is no session to end")
+	add("GET", rootMetadataPath, schema.CallerAnyone, "Read who issues tokens for this host")
+	add("GET", rootMetadataPath+MCPPath, schema.CallerAnyone,
+		"Read who issues tokens for the Model Context Protocol")
 }

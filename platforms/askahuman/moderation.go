@@ -28,8 +28,7 @@ func withModeration(p *schema.Platform) {
 	for _, name := range []string{"agentapi", "humanapi"} {
 		f := function(p, name)
 		f.AccessPatterns = append(f.AccessPatterns, "KeepReport")
-		p.Metrics = append(p.Metrics, schema.Metric{Name: "Reported", Function: name, Unit: schema.Count,
-			Description: "reports of questions and answers"})
+		p.Metrics = append(p.Metrics, count(name, "Reported", "reports of questions and answers"))
 	}
 	p.Functions = append(p.Functions, schema.Function{
 		Name:        "moderationapi",
@@ -40,30 +39,28 @@ func withModeration(p *schema.Platform) {
 			"BlockAgent"},
 	})
 	p.Metrics = append(p.Metrics,
-		schema.Metric{Name: "Hidden", Function: "moderationapi", Unit: schema.Count,
-			Description: "questions and answers that operators hid"},
-		schema.Metric{Name: "Blocked", Function: "moderationapi", Unit: schema.Count,
-			Description: "people and agents that operators blocked"})
+		count("moderationapi", "Hidden", "questions and answers that operators hid"),
+		count("moderationapi", "Blocked", "people and agents that operators blocked"))
 	p.Routes = append(p.Routes,
-		schema.Route{ID: "reportQuestion", Method: "POST", Path: "/human/reports", Function: "humanapi", Caller: CallerPerson,
-			RateLimit: "subscribe", Summary: "Report a question"},
-		schema.Route{ID: "reportResponse", Method: "POST", Path: "/agent/reports", Function: "agentapi", Caller: CallerAgent,
-			RateLimit: "poll", Summary: "Report an answer"},
-		schema.Route{ID: "listReports", Method: "GET", Path: "/operator/reports", Function: "moderationapi", Caller: CallerOperator,
-			Summary: "List what was reported"},
-		schema.Route{ID: "decideReport", Method: "PUT", Path: "/operator/reports/{report_id}", Function: "moderationapi",
-			Caller: CallerOperator, Summary: "Dismiss a report, or open it again"},
-		schema.Route{ID: "listOpenOfAgent", Method: "GET", Path: "/operator/questions", Function: "moderationapi", Caller: CallerOperator,
-			Summary: "List an agent's questions that take answers"},
-		schema.Route{ID: "hideOpenOfAgent", Method: "PUT", Path: "/operator/questions", Function: "moderationapi", Caller: CallerOperator,
-			Summary: "Hide all of an agent's questions that take answers"},
-		schema.Route{ID: "hideQuestion", Method: "PUT", Path: "/operator/questions/{question_id}", Function: "moderationapi",
-			Caller: CallerOperator, Summary: "Hide a question, or show it again"},
-		schema.Route{ID: "hideResponse", Method: "PUT", Path: "/operator/questions/{question_id}/responses/{response_id}",
-			Function: "moderationapi", Caller: CallerOperator, Summary: "Hide an answer, or show it again"},
-		schema.Route{ID: "block", Method: "PUT", Path: "/operator/blocks", Function: "moderationapi", Caller: CallerOperator,
-			Summary: "Block a person or an agent, or lift the block"},
+		personRoute("reportQuestion", "POST", "/human/reports", "subscribe", "Report a question"),
+		agentRoute("reportResponse", "POST", "/agent/reports", "poll", "Report an answer"),
+		operatorRoute("listReports", "GET", "/operator/reports", "List what was reported"),
+		operatorRoute("decideReport", "PUT", "/operator/reports/{report_id}", "Dismiss a report, or open it again"),
+		operatorRoute("listOpenOfAgent", "GET", "/operator/questions",
+			"List an agent's questions that take answers"),
+		operatorRoute("hideOpenOfAgent", "PUT", "/operator/questions",
+			"Hide all of an agent's questions that take answers"),
+		operatorRoute("hideQuestion", "PUT", "/operator/questions/{question_id}",
+			"Hide a question, or show it again"),
+		operatorRoute("hideResponse", "PUT", "/operator/questions/{question_id}/responses/{response_id}",
+			"Hide an answer, or show it again"),
+		operatorRoute("block", "PUT", "/operator/blocks", "Block a person or an agent, or lift the block"),
 	)
+}
+
+func operatorRoute(id, method, path, summary string) schema.Route {
+	return schema.Route{ID: id, Method: method, Path: path, Function: "moderationapi", Caller: CallerOperator,
+		Summary: summary}
 }
 
 // reportsTable has one item for each question or answer that was reported or hidden, however many
@@ -75,11 +72,13 @@ func reportsTable() schema.Table {
 		Description:  "Questions and answers that people or agents reported, or that operators hid.",
 		Key:          schema.Key{Partition: "report_id"},
 		TimeToLive:   "expires_at",
-		Attributes: append(schema.After(attributesOf(Case{}), "reported_at", schema.Attribute{
-			Name: "reporters", Type: schema.StringSet,
-			Description: "Digests of those who reported it: each counts once, and the first 50 alone",
-		}), number("expires_at", "End of retention in Unix seconds (TTL attribute): 90 days after the last report or "+
-			"decision")),
+		Attributes: append(schema.After(schema.After(attributesOf(OperatorReport{}), "response_id",
+			text("state", "open until an operator decides; then dismissed or hidden")), "reported_at",
+			schema.Attribute{Name: "reporters", Type: schema.StringSet,
+				Description: "Digests of those who reported it: each counts once, and the first 50 alone"},
+			list("reports", "What they said, oldest first: reason, comment, by (person or agent) and at")),
+			number("expires_at", "End of retention in Unix seconds (TTL attribute): 90 days after the last report or "+
+				"decision")),
 		Indexes: []schema.Index{
 			{Name: "ByState", Key: schema.Key{Partition: "state", Sort: "reported_at"},
 				Description: "What operators have to decide, and what they decided, newest first."},

@@ -96,10 +96,16 @@ func function(p *schema.Platform, name string) *schema.Function {
 	return &p.Functions[slices.IndexFunc(p.Functions, func(f schema.Function) bool { return f.Name == name })]
 }
 
+// table returns the table of that name, to add to.
+func table(p *schema.Platform, name string) *schema.Table {
+	tables := p.Database.Tables
+	return &tables[slices.IndexFunc(tables, func(t schema.Table) bool { return t.Name == name })]
+}
+
 // describe adds attributes to the table of that name.
-func describe(p *schema.Platform, table string, attributes ...schema.Attribute) {
-	i := slices.IndexFunc(p.Database.Tables, func(t schema.Table) bool { return t.Name == table })
-	p.Database.Tables[i].Attributes = append(p.Database.Tables[i].Attributes, attributes...)
+func describe(p *schema.Platform, name string, attributes ...schema.Attribute) {
+	t := table(p, name)
+	t.Attributes = append(t.Attributes, attributes...)
 }
 
 // pattern returns the access pattern of that name, to change.

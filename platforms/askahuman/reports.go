@@ -2,6 +2,8 @@ package askahuman
 
 import (
 	"time"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 )
 
 // What a report may have at most.
@@ -40,36 +42,34 @@ type ResponseReport struct {
 	ResponseID string `json:"response_id" maxLength:"64" doc:"The answer, as the question's answers name it." example:"0b7d2f0e-52a1-8a0d-b6f5-0d9a4c2f7e11"`
 }
 
-// Complaint is what one person or agent said about a question or answer.
-type Complaint struct {
-	Reason  string    `dynamodbav:"reason"`
-	Comment string    `dynamodbav:"comment,omitempty"`
-	By      string    `dynamodbav:"by"` // person or agent
-	At      time.Time `dynamodbav:"at"`
+// ComplaintEntry is what one person or agent said about a question or answer, on the wire, too.
+type ComplaintEntry struct {
+	Reason  string    `json:"reason" dynamodbav:"reason" enum:"spam,abuse,personal_data,illegal,other"`
+	Comment string    `json:"comment,omitempty" dynamodbav:"comment,omitempty"`
+	By      string    `json:"by" dynamodbav:"by" enum:"person,agent"`
+	At      wire.Time `json:"at" dynamodbav:"at" format:"date-time" example:"2026-02-02T09:30:00.000Z"`
 }
 
-// Case is a question or an answer that was reported or hidden.
-type Case struct {
-	// ID is that of the answer, or else of the question.
-	ID         string      `dynamodbav:"report_id" attribute:"The question_id, or the response_id of an answer: partition key"`
-	QuestionID string      `dynamodbav:"question_id" attribute:"The question, or that of the answer"`
-	ResponseID string      `dynamodbav:"response_id,omitempty" attribute:"The answer; absent for a question"`
-	State      ReportState `dynamodbav:"state" attribute:"open until an operator decides; then dismissed or hidden"`
-	ReportedAt time.Time   `dynamodbav:"reported_at" attribute:"When it was last reported, or else hidden: {time}"`
-	Complaints []Complaint `dynamodbav:"reports" attribute:"What they said, oldest first: reason, comment, by (person or agent) and at"`
-	DecidedAt  time.Time   `dynamodbav:"decided_at,omitempty" attribute:"When an operator last decided: {time}"`
-	DecidedBy  string      `dynamodbav:"decided_by,omitempty" attribute:"The subject of that operator's token"`
-	// Content is what it is about. It is zero if that has been deleted since.
-	Content Content `dynamodbav:"-"`
-}
-
-// Content is the text of a question or of an answer.
-type Content struct {
-	Prompt   string
-	Options  []string
-	AgentID  string
-	Response *Response // nil: the question is meant
-	Hidden   bool
+// OperatorReport is a question or an answer that was reported or hidden: as operators see it on the wire, and as the
+// table has it.
+type OperatorReport struct {
+	ID         string      `json:"report_id" dynamodbav:"report_id" format:"uuid" attribute:"The question_id, or the response_id of an answer: partition key"`
+	State      ReportState `json:"state" dynamodbav:"state" enum:"open,dismissed,hidden"`
+	QuestionID string      `json:"question_id" dynamodbav:"question_id" format:"uuid" attribute:"The question, or that of the answer"`
+	ResponseID string      `json:"response_id,omitempty" dynamodbav:"response_id,omitempty" format:"uuid" doc:"The answer; without it the question was reported." attribute:"The answer; absent for a question"`
+	// What it is about, from Prompt to Hidden, is in the tables of questions and answers. It is zero if that has been
+	// deleted since.
+	Prompt         string           `json:"prompt,omitempty" dynamodbav:"-" doc:"The question's text, as a stranger wrote it; absent once it has been deleted."`
+	Options        []string         `json:"options,omitempty" dynamodbav:"-" nullable:"false"`
+	AgentID        string           `json:"agent_id,omitempty" dynamodbav:"-" doc:"Who asked."`
+	Answer         *string          `json:"answer,omitempty" dynamodbav:"-" doc:"The answer's text, as a stranger wrote it."`
+	SelectedOption *int             `json:"selected_option,omitempty" dynamodbav:"-" doc:"The index of the option that was chosen, from 0."`
+	Person         string           `json:"person,omitempty" dynamodbav:"-" doc:"Who answered: a keyed hash, to block the person by."`
+	Hidden         bool             `json:"hidden" dynamodbav:"-"`
+	Complaints     []ComplaintEntry `json:"complaints" dynamodbav:"reports" nullable:"false" doc:"What people and agents said, oldest first; empty if an operator hid it unreported."`
+	ReportedAt     wire.Time        `json:"reported_at" dynamodbav:"reported_at" format:"date-time" example:"2026-02-02T09:30:00.000Z" attributetype:"String" attribute:"When it was last reported, or else hidden: {time}"`
+	DecidedAt      wire.Time        `json:"decided_at,omitzero" dynamodbav:"decided_at,omitempty" format:"date-time" example:"2026-02-02T09:45:00.000Z" attributetype:"String" attribute:"When an operator last decided: {time}"`
+	DecidedBy      string           `json:"decided_by,omitempty" dynamodbav:"decided_by,omitempty" doc:"The operator: the subject of the token." attribute:"The subject of that operator's token"`
 }
 
 // Decision is who decides, and when.

@@ -26,19 +26,10 @@ func WebhookRetries() []time.Duration {
 func withWebhooks(p *schema.Platform) {
 	ended := []any{map[string]any{"prefix": "CLOSED"}, map[string]any{"prefix": "EXPIRED"}}
 	there := []any{map[string]any{"exists": true}}
-	questions := slices.IndexFunc(p.Database.Tables, func(t schema.Table) bool { return t.Name == "Questions" })
-	p.Database.Tables[questions].Stream = schema.StreamNewAndOldImages
+	table(p, "Questions").Stream = schema.StreamNewAndOldImages
 	describe(p, "Questions", text("callback_url",
 		"Where a webhook goes when the question ends, if its agent wants one: an https URL of up to 2048 characters"))
-	describe(p, "Guards",
-		number("secret_version", "WEBHOOKS#: how often the agent has rotated the secret of its webhooks"),
-		list("rotated_at", "WEBHOOKS#: when the former secrets that may still be valid were replaced, the last one "+
-			"first: "+timestampFormat),
-		text("delivery", "DELIVERY#: how far the webhook of the question is: waiting, delivered or given_up"),
-		number("attempts", "DELIVERY#: attempts at the webhook"),
-		text("attempted_at", "DELIVERY#: when the last one was made: "+timestampFormat),
-		text("next_attempt_at", "DELIVERY#: when the next one follows; absent if none does: "+timestampFormat),
-	)
+	describe(p, "Guards", attributesOf(SecretVersion{}, Delivery{})...)
 	p.Database.AccessPatterns = append(p.Database.AccessPatterns,
 		schema.UpdateItem.Pattern("NoteDelivery", "Guards",
 			"Note how an attempt at a webhook ended, unless the webhook was delivered before."),
@@ -90,35 +81,29 @@ func withWebhooks(p *schema.Platform) {
 			},
 		})
 	p.Metrics = append(p.Metrics,
-		schema.Metric{Name: "WebhooksQueued", Function: "webhookqueuer", Unit: schema.Count,
-			Description: "webhooks put into the queue"},
-		schema.Metric{Name: "WebhooksSent", Function: "webhooksender", Unit: schema.Count,
-			Description: "webhooks that an endpoint took"},
+		count("webhookqueuer", "WebhooksQueued", "webhooks put into the queue"),
+		count("webhooksender", "WebhooksSent", "webhooks that an endpoint took"),
 		schema.Metric{Name: "TimeToWebhook", Function: "webhooksender", Unit: schema.Milliseconds,
 			Description: "from the end of a question until an endpoint has taken its webhook"},
-		schema.Metric{Name: "WebhooksUnwanted", Function: "webhooksender", Unit: schema.Count,
-			Description: "webhooks that an endpoint refused for good, with 410"},
-		schema.Metric{Name: "WebhookFailures", Function: "webhooksender", Unit: schema.Count,
-			Description: "attempts at a webhook that failed"},
-		schema.Metric{Name: "WebhooksGivenUp", Function: "webhooksender", Unit: schema.Count,
-			Description: "webhooks whose last attempt failed"},
+		count("webhooksender", "WebhooksUnwanted", "webhooks that an endpoint refused for good, with 410"),
+		count("webhooksender", "WebhookFailures", "attempts at a webhook that failed"),
+		count("webhooksender", "WebhooksGivenUp", "webhooks whose last attempt failed"),
 	)
 	p.Routes = slices.Insert(p.Routes, slices.IndexFunc(p.Routes, func(r schema.Route) bool {
 		return r.Function == "humanapi"
 	}),
-		schema.Route{ID: "readWebhookSecrets", Method: "GET", Path: "/agent/webhook-secrets", Function: "agentapi", Caller: CallerAgent,
-			RateLimit: "poll", Summary: "Read the secrets that sign the agent's webhooks"},
-		schema.Route{ID: "rotateWebhookSecret", Method: "POST", Path: "/agent/webhook-secrets", Function: "agentapi", Caller: CallerAgent,
-			RateLimit: "poll", Summary: "Rotate the secret that signs the agent's webhooks"},
-		schema.Route{ID: "testWebhook", Method: "POST", Path: "/agent/webhook-tests", Function: "agentapi", Caller: CallerAgent,
-			RateLimit: "create", Summary: "Send a webhook to try an endpoint"})
+		agentRoute("readWebhookSecrets", "GET", "/agent/webhook-secrets", "poll",
+			"Read the secrets that sign the agent's webhooks"),
+		agentRoute("rotateWebhookSecret", "POST", "/agent/webhook-secrets", "poll",
+			"Rotate the secret that signs the agent's webhooks"),
+		agentRoute("testWebhook", "POST", "/agent/webhook-tests", "create", "Send a webhook to try an endpoint"))
 }
 
 // SecretVersion says which secret of an agent is the present one, and until when former ones are valid. The zero value
 // is the first.
 type SecretVersion struct {
 	// Number counts rotations.
-	Number int `dynamodbav:"secret_version"`
+	Number int `dynamodbav:"secret_version" attribute:"WEBHOOKS#: how often the agent has rotated the secret of its webhooks"`
 	// Rotated are the times of the latest rotations, the last one first: the first time ended secret Number-1.
-	Rotated []time.Time `dynamodbav:"rotated_at"`
+	Rotated []time.Time `dynamodbav:"rotated_at" attribute:"WEBHOOKS#: when the former secrets that may still be valid were replaced, the last one first: {time}"`
 }

@@ -84,35 +84,8 @@ type reportListInput struct {
 
 // ReportList is a page of what was reported or hidden.
 type ReportList struct {
-	Reports    []OperatorReport `json:"reports" nullable:"false" doc:"The last reported first."`
-	NextCursor string           `json:"next_cursor,omitempty" doc:"Where the next page begins, if there is one."`
-}
-
-// OperatorReport is a question or an answer that was reported or hidden.
-type OperatorReport struct {
-	ReportID       string           `json:"report_id" format:"uuid"`
-	State          string           `json:"state" enum:"open,dismissed,hidden"`
-	QuestionID     string           `json:"question_id" format:"uuid"`
-	ResponseID     string           `json:"response_id,omitempty" format:"uuid" doc:"The answer; without it the question was reported."`
-	Prompt         string           `json:"prompt,omitempty" doc:"The question's text, as a stranger wrote it; absent once it has been deleted."`
-	Options        []string         `json:"options,omitempty" nullable:"false"`
-	AgentID        string           `json:"agent_id,omitempty" doc:"Who asked."`
-	Answer         *string          `json:"answer,omitempty" doc:"The answer's text, as a stranger wrote it."`
-	SelectedOption *int             `json:"selected_option,omitempty" doc:"The index of the option that was chosen, from 0."`
-	Person         string           `json:"person,omitempty" doc:"Who answered: a keyed hash, to block the person by."`
-	Hidden         bool             `json:"hidden"`
-	Complaints     []ComplaintEntry `json:"complaints" nullable:"false" doc:"What people and agents said, oldest first; empty if an operator hid it unreported."`
-	ReportedAt     string           `json:"reported_at" format:"date-time" example:"2026-02-02T09:30:00.000Z"`
-	DecidedAt      string           `json:"decided_at,omitempty" format:"date-time" example:"2026-02-02T09:45:00.000Z"`
-	DecidedBy      string           `json:"decided_by,omitempty" doc:"The operator: the subject of the token."`
-}
-
-// ComplaintEntry is what one person or agent said.
-type ComplaintEntry struct {
-	Reason  string `json:"reason" enum:"spam,abuse,personal_data,illegal,other"`
-	Comment string `json:"comment,omitempty"`
-	By      string `json:"by" enum:"person,agent"`
-	At      string `json:"at" format:"date-time" example:"2026-02-02T09:30:00.000Z"`
+	Reports    []askahuman.OperatorReport `json:"reports" nullable:"false" doc:"The last reported first."`
+	NextCursor string                     `json:"next_cursor,omitempty" doc:"Where the next page begins, if there is one."`
 }
 
 type dismissInput struct {
@@ -182,12 +155,8 @@ func (o *OperatorAPI) register(s *httpapi.Server) {
 		Description: "Returns a page of the questions and answers that were reported, with their texts. Reports are " +
 			"kept for 90 days after the last report or decision.",
 	}, func(ctx context.Context, input *reportListInput) (ReportList, error) {
-		cases, next, err := o.Service.Reports(ctx, askahuman.ReportState(input.State), input.Limit, input.Cursor)
-		page := ReportList{Reports: make([]OperatorReport, len(cases)), NextCursor: next}
-		for i, c := range cases {
-			page.Reports[i] = operatorReport(c)
-		}
-		return page, err
+		reports, next, err := o.Service.Reports(ctx, askahuman.ReportState(input.State), input.Limit, input.Cursor)
+		return ReportList{Reports: reports, NextCursor: next}, err
 	})
 
 	httpapi.Serve(s, httpapi.Operation{ID: "decideReport", Status: http.StatusNoContent,
@@ -276,24 +245,4 @@ func (o *OperatorAPI) hid(ctx context.Context, v Visibility, err error) error {
 		o.Metrics.Emit(ctx, kit.Count("Hidden", 1))
 	}
 	return err
-}
-
-func operatorReport(c askahuman.Case) OperatorReport {
-	wire := OperatorReport{
-		ReportID: c.ID, State: string(c.State), QuestionID: c.QuestionID, ResponseID: c.ResponseID,
-		Prompt: c.Content.Prompt, Options: c.Content.Options, AgentID: c.Content.AgentID, Hidden: c.Content.Hidden,
-		Complaints: make([]ComplaintEntry, len(c.Complaints)), ReportedAt: service.FormatTime(c.ReportedAt),
-		DecidedBy: c.DecidedBy,
-	}
-	if !c.DecidedAt.IsZero() {
-		wire.DecidedAt = service.FormatTime(c.DecidedAt)
-	}
-	if r := c.Content.Response; r != nil {
-		wire.Answer, wire.SelectedOption, wire.Person = r.Answer, r.SelectedOption, r.PersonHash
-	}
-	for i, complaint := range c.Complaints {
-		wire.Complaints[i] = ComplaintEntry{Reason: complaint.Reason, Comment: complaint.Comment, By: complaint.By,
-			At: service.FormatTime(complaint.At)}
-	}
-	return wire
 }

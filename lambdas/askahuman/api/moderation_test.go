@@ -66,7 +66,7 @@ func TestOperators(t *testing.T) {
 	if answer.ResponseID == "" {
 		answer = page.Reports[1]
 	}
-	if answer.ReportID != responseID || answer.SelectedOption == nil || *answer.SelectedOption != 1 ||
+	if answer.ID != responseID || answer.SelectedOption == nil || *answer.SelectedOption != 1 ||
 		len(answer.Person) != 64 || answer.AgentID != "agent-1" ||
 		len(answer.Complaints) != 1 || answer.Complaints[0].Comment != "<script>" ||
 		answer.Complaints[0].By != "agent" {
