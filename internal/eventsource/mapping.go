@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/internal/cloud/assembly"
+	"github.com/onesynth-cdk/onesynth/internal/cloud/pattern"
 	"github.com/onesynth-cdk/onesynth/internal/recovery"
 	"github.com/onesynth-cdk/onesynth/internal/trace"
 )
@@ -25,6 +26,8 @@ type mapping struct {
 	origin    trace.Origin
 	batchSize int
 	window    time.Duration
+	// filter decides which records the function gets.
+	filter pattern.Filter
 	// partial says that the function reports the records of a batch that failed.
 	partial bool
 	// declared is all that the assembly says of it: a mapping that says the same goes on when the assembly changes.
@@ -110,6 +113,14 @@ func readMapping(of *assembly.Assembly, resource *assembly.Resource, options Opt
 		options: options, window: time.Duration(declared.MaximumBatchingWindowInSeconds) * time.Second,
 		partial: slices.Contains(declared.FunctionResponseTypes, "ReportBatchItemFailures"),
 		ended:   make(chan struct{}), waiting: map[reader]waiting{},
+	}
+	var patterns []string
+	for _, filter := range declared.FilterCriteria.Filters {
+		patterns = append(patterns, filter.Pattern)
+	}
+	var err error
+	if m.filter, err = pattern.New(patterns...); err != nil {
+		return nil, err
 	}
 	read := m.readStream
 	if strings.Contains(declared.EventSourceArn, ":sqs:") {

@@ -3,7 +3,6 @@ package eventsource
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -41,10 +40,6 @@ func (m *mapping) readQueue(of *assembly.Assembly, declared declaration) ([]righ
 		return nil, fmt.Errorf("got event source %q: a local run reads the assembly's queues", declared.EventSourceArn)
 	}
 	m.delivery.Queue, m.origin = m.from.Name, trace.Origin{Kind: trace.Queue, Path: m.from.Name}
-	if len(declared.FilterCriteria.Filters) > 0 {
-		return nil, errors.New("got FilterCriteria on a queue, which a local run does not serve: " +
-			"leave them out, and let the function pass messages over")
-	}
 	if m.window < 0 || m.window > longestWindow {
 		return nil, fmt.Errorf("got MaximumBatchingWindowInSeconds %d: write 0 to %.0f",
 			declared.MaximumBatchingWindowInSeconds, longestWindow.Seconds())
@@ -102,18 +97,47 @@ func (r *receiver) next(_, reading context.Context) []record {
 	if r.holding = r.options.Queue(r.from.ARN); r.holding == nil {
 		return nil
 	}
-	messages := r.gather(reading)
-	batch := make([]record, len(messages))
-	for i, message := range messages {
-		text, err := json.Marshal(message.Event(r.holding, r.from.Stack.Region))
-		if err != nil {
-			panic(err) // texts and numbers always encode
+	for reading.Err() == nil {
+		messages := r.gather(reading)
+		var batch []record
+		for _, message := range messages {
+			event := message.Event(r.holding, r.from.Stack.Region)
+			text := encoded(event)
+			if r.passes(event, message.Body) {
+				batch = append(batch, record{text: text, id: message.ID, read: time.Now(), receipt: message.Receipt})
+				continue
+			}
+			r.holding.Acknowledge(message.Receipt, true)
 		}
-		batch[i] = record{text: text, id: message.ID, read: time.Now(), receipt: message.Receipt}
+		r.note(func(d *Delivery) {
+			d.Read += len(messages)
+			d.Filtered += len(messages) - len(batch)
+		})
+		r.noteWaiting(r, batch)
+		if len(batch) > 0 || len(messages) == 0 {
+			return batch
+		}
 	}
-	r.note(func(d *Delivery) { d.Read += len(batch) })
-	r.noteWaiting(r, batch)
-	return batch
+	return nil
+}
+
+func encoded(event map[string]any) []byte {
+	text, err := json.Marshal(event)
+	if err != nil {
+		panic(err) // texts, numbers and JSON that was read before always encode
+	}
+	return text
+}
+
+// passes reports whether the function gets a message. Lambda deletes the others. It reads a body that is JSON ("Using
+// event filtering with an Amazon SQS event source").
+func (r *receiver) passes(event map[string]any, body string) bool {
+	var within json.RawMessage
+	if len(r.filter) > 0 && json.Unmarshal([]byte(body), &within) == nil && (within[0] == '{' || within[0] == '[') {
+		event["body"] = within
+	}
+	passes, err := r.filter.Passes(encoded(event))
+	return err == nil && passes
 }
 
 // gather receives a batch: what is there, or what comes within the window. None: ctx ended.

@@ -156,6 +156,48 @@ func (f *fixture) left(name string) (bodies []string) {
 	return bodies
 }
 
+// A function gets the messages that pass a filter, and the others are deleted. These are what "Using event filtering
+// with an Amazon SQS event source" says of bodies and patterns.
+func TestQueueFilters(t *testing.T) {
+	t.Parallel()
+	bodies := []string{`{"size": 7, "name": "x"}`, ` {"size": 9}`, `plain`, `{"name": "y"}`, `7`}
+	for name, test := range map[string]struct {
+		patterns []string
+		want     []string
+	}{
+		"JSON":            {[]string{`{"body": {"size": [{"numeric": ["<", 9]}]}}`}, bodies[:1]},
+		"one of two":      {[]string{`{"body": {"size": [9]}}`, `{"body": {"name": ["y"]}}`}, []string{bodies[1], bodies[3]}},
+		"text":            {[]string{`{"body": ["plain"]}`}, bodies[2:3]},
+		"metadata":        {[]string{`{"messageAttributes": {"Kind": {"stringValue": ["test"]}}}`}, bodies},
+		"metadata, other": {[]string{`{"messageAttributes": {"Kind": {"stringValue": ["x"]}}}`}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var filters []map[string]string
+			for _, pattern := range test.patterns {
+				filters = append(filters, map[string]string{"Pattern": pattern})
+			}
+			criteria, err := json.Marshal(map[string]any{"Filters": filters})
+			if err != nil {
+				t.Fatal(err)
+			}
+			f := start(t, `, "FilterCriteria": `+string(criteria),
+				func(context.Context, []string) ([]string, error) { return nil, nil })
+			f.send(bodies...)
+			until(t, "all messages are done", func() bool {
+				return len(f.left("work")) == 0 && f.mappings.Queues()[0].Waiting == 0
+			})
+			if got := f.worker.delivered(); !slices.Equal(got, slices.Sorted(slices.Values(test.want))) {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+			if got := f.mappings.Queues()[0]; got.Read != len(bodies) || got.Filtered != len(bodies)-len(test.want) ||
+				got.Done != len(test.want) {
+				t.Errorf("got %+v", got)
+			}
+		})
+	}
+}
+
 // The messages that a function names come again when their time has come, and are then in the queue of failures. The
 // others are done.
 func TestDelivers(t *testing.T) {
@@ -390,7 +432,7 @@ func TestReadErr(t *testing.T) {
 		`, "BatchSize": 0`:                                                  "got BatchSize 0",
 		`, "MaximumBatchingWindowInSeconds": 301`:                           "got MaximumBatchingWindowInSeconds 301",
 		`, "ScalingConfig": {"MaximumConcurrency": 1}`:                      "got MaximumConcurrency 1",
-		`, "FilterCriteria": {"Filters": [{"Pattern": "{}"}]}`:              "FilterCriteria",
+		`, "FilterCriteria": {"Filters": [{"Pattern": "{}"}]}`:              "filter pattern",
 		`, "EventSourceArn": "arn:aws:sqs:us-east-1:000000000000:other"`:    "got event source",
 		`, "FunctionName": "nobody"`:                                        `got function "nobody"`,
 		`, "BatchSize": 10000, "MaximumBatchingWindowInSeconds": 1, "A": 1`: "denied",

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/internal/cloud/assembly"
-	"github.com/onesynth-cdk/onesynth/internal/cloud/pattern"
 	"github.com/onesynth-cdk/onesynth/internal/recovery"
 	"github.com/onesynth-cdk/onesynth/internal/services/dynamodb"
 	"github.com/onesynth-cdk/onesynth/internal/trace"
@@ -22,7 +21,6 @@ import (
 // DynamoDB").
 type stream struct {
 	*mapping
-	filter   pattern.Filter
 	position string
 	retries  int           // -1 is without end
 	age      time.Duration // 0 is without end
@@ -77,14 +75,6 @@ func (m *mapping) readStream(of *assembly.Assembly, declared declaration) ([]rig
 	}
 	if declared.MaximumRecordAgeInSeconds != nil && *declared.MaximumRecordAgeInSeconds > 0 {
 		s.age = time.Duration(*declared.MaximumRecordAgeInSeconds) * time.Second
-	}
-	var patterns []string
-	for _, filter := range declared.FilterCriteria.Filters {
-		patterns = append(patterns, filter.Pattern)
-	}
-	var err error
-	if s.filter, err = pattern.New(patterns...); err != nil {
-		return nil, err
 	}
 	var rights []right
 	for _, action := range []string{"DescribeStream", "GetRecords", "GetShardIterator", "ListStreams"} {
