@@ -74,7 +74,7 @@ func (c *comparison) grantsBy(role *resource, functions []string) string {
 	proposed, has := find(c.proposedModels, is)
 	switch path := role.constructPath(); {
 	case had && has && !slices.Equal(deployed.Grants, proposed.Grants):
-		return "Functions[" + proposed.Function + "].AccessPatterns of the schema"
+		return "AccessPatterns of the schema that are UsedBy " + proposed.Function
 	case has:
 		return "an override of the policies of " + path
 	case len(functions) > 0:

@@ -179,7 +179,7 @@ func TestSources(t *testing.T) {
 		"Grants": {func(r resources, m models) {
 			policy(r)
 			m["TodoAPI"]["grants"] = []any{"GetItem AppData"}
-		}, "grants:TodoTodoAPIRoleCD20C334", "Functions[todoapi].AccessPatterns of the schema", nil},
+		}, "grants:TodoTodoAPIRoleCD20C334", "AccessPatterns of the schema that are UsedBy todoapi", nil},
 		"GrantsOverridden": {func(r resources, m models) {
 			policy(r)
 		}, "grants:TodoTodoAPIRoleCD20C334", "an override of the policies of " + stack + "TodoAPI/Role/Resource", nil},

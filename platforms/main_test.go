@@ -119,12 +119,8 @@ func use(folder string) error {
 			if parts, ok := p.Props.(interface{ Described() schema.Platform }); ok {
 				v.described = parts.Described()
 			}
-			if _, ok := v.described.SignUpHandler(); ok && p.Common().JWTIssuer != "" {
-				v.described.Functions = slices.DeleteFunc(slices.Clone(v.described.Functions),
-					func(f schema.Function) bool {
-						_, ok := f.Trigger.(schema.OnSignUp)
-						return ok
-					})
+			if handler, ok := v.described.SignUpHandler(); ok && p.Common().JWTIssuer != "" {
+				v.described = v.described.Without(handler.Name)
 			}
 			if variants[p.Name()] == nil {
 				variants[p.Name()] = map[string]variant{}

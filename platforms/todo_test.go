@@ -129,7 +129,7 @@ func TestCheckNamesTheSchema(t *testing.T) {
 		"drop: the schema, without Lakes[todo].Views[kpis]": func(resources, metadata object) {
 			delete(resources, "TodoLakeCatalogkpisDFC72755")
 		},
-		"grants: Functions[todoapi].AccessPatterns of the schema": func(resources, metadata object) {
+		"grants: AccessPatterns of the schema that are UsedBy todoapi": func(resources, metadata object) {
 			delete(resources, "TodoTodoAPIRoleDefaultPolicy8D9151A4")
 			at(metadata, "onesynth:Todo/TodoAPI")["grants"] = []any{}
 		},

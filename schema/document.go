@@ -44,7 +44,7 @@ func (p Platform) document(b *strings.Builder) {
 		if pattern.SeedCost != "" {
 			seed += " (" + pattern.SeedCost + ")"
 		}
-		users := p.users(pattern.Name)
+		users := slices.Clone(pattern.Functions)
 		if pattern.Offered {
 			users = append(users, "functions that join")
 		}
@@ -64,7 +64,7 @@ func (p Platform) document(b *strings.Builder) {
 	row(b, "Function", "Action", "On")
 	row(b, "---", "---", "---")
 	for _, f := range p.Functions {
-		for _, g := range p.Grants(f) {
+		for _, g := range p.Grants(p.PatternsOf(f.Name)...) {
 			on := g.Table
 			if g.Index != "" {
 				on += "/index/" + g.Index
@@ -139,18 +139,6 @@ func (i Index) key() string {
 		parts = append(parts, strings.Join(sort, "` + `"))
 	}
 	return "`" + strings.Join(parts, "`, `") + "`"
-}
-
-func (p Platform) users(pattern string) []string {
-	var names []string
-	for _, f := range p.Functions {
-		for _, name := range f.AccessPatterns {
-			if name == pattern {
-				names = append(names, f.Name)
-			}
-		}
-	}
-	return names
 }
 
 // tables are the tables that the pattern's request names, each once.

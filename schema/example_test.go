@@ -24,17 +24,16 @@ func notes() schema.Platform {
 				Indexes: []schema.Index{{Name: "ByTopic", Key: schema.Key{Partition: "topic", Sort: "id"},
 					Description: "Notes on a topic."}},
 			}},
-			AccessPatterns: []schema.AccessPattern{
+			AccessPatterns: schema.UsedBy("notesapi", []schema.AccessPattern{
 				{Name: "AddNote", Description: "Add a note.", Operation: schema.UpdateItem, Table: "Notes"},
 				{
 					Name: "ListByTopic", Description: "The notes on a topic, the newest first.",
 					Operation: schema.Query, Table: "Notes", Index: "ByTopic", Descending: true,
 					KeyConditions: []schema.KeyCondition{{Attribute: "topic", Comparison: schema.Equal}},
 				},
-			},
+			}...),
 		},
-		Functions: []schema.Function{{Name: "notesapi", Description: "Serves notes",
-			AccessPatterns: []string{"AddNote", "ListByTopic"}}},
+		Functions: []schema.Function{{Name: "notesapi", Description: "Serves notes"}},
 		Routes: []schema.Route{
 			{Method: "POST", Path: "/notes", Function: "notesapi", Caller: schema.CallerAnyone, Summary: "Add a note"},
 			{Method: "GET", Path: "/topics/{topic}/notes", Function: "notesapi", Caller: schema.CallerAnyone,
@@ -46,7 +45,7 @@ func notes() schema.Platform {
 // A function's role may do exactly what the function declares.
 func ExamplePlatform_Grants() {
 	platform := notes()
-	for _, grant := range platform.Grants(platform.Functions[0]) {
+	for _, grant := range platform.Grants(platform.PatternsOf("notesapi")...) {
 		fmt.Printf("%s on %s, index %q\n", grant.Operation, grant.Table, grant.Index)
 	}
 	// Output:

@@ -21,22 +21,22 @@ func IdempotencyAttributes() []Attribute {
 }
 
 // IdempotencyPatterns are the access patterns that keep idempotency keys in a
-// table, which has a time to live and the [IdempotencyAttributes]. The transaction that does a request's work ends with
+// table, which has a time to live and the [IdempotencyAttributes], as these functions use them. The transaction that does a request's work ends with
 // an optional UpdateItem of that table, which keeps its answer.
-func IdempotencyPatterns(table string) []AccessPattern {
+func IdempotencyPatterns(table string, functions ...string) []AccessPattern {
 	return []AccessPattern{
 		{
 			Name: ClaimIdempotencyKey,
 			Description: "Claim a key for one attempt at its request, unless the request is answered, or another " +
 				"attempt is running, or the key " +
 				"belongs to another request.",
-			Operation: UpdateItem, Table: table,
+			Operation: UpdateItem, Table: table, Functions: functions,
 		},
 		{
 			Name: SettleIdempotencyKey,
 			Description: "Keep the answer to a request that changed nothing, or give the claim back, if it is still " +
 				"this attempt's.",
-			Operation: UpdateItem, Table: table,
+			Operation: UpdateItem, Table: table, Functions: functions,
 		},
 	}
 }

@@ -7,7 +7,8 @@ import "slices"
 type Own struct {
 	// Module is the path of the Go module with the main packages of the functions, lambdas/PLATFORM/FUNCTION.
 	Module string
-	// AccessPatterns are further requests to the platform's tables.
+	// AccessPatterns are further requests to the platform's tables, and those of the platform's patterns ([Existing])
+	// that the functions use.
 	AccessPatterns []AccessPattern
 	// RateLimits, Functions and Routes are as a platform's own. Names must differ from the platform's.
 	RateLimits []RateLimit
@@ -15,9 +16,29 @@ type Own struct {
 	Routes     []Route
 }
 
+// Without returns the platform without a function, which no access pattern then names.
+func (p Platform) Without(function string) Platform {
+	p.Functions = slices.DeleteFunc(slices.Clone(p.Functions), func(f Function) bool { return f.Name == function })
+	p.Database.AccessPatterns = slices.Clone(p.Database.AccessPatterns)
+	for i, pattern := range p.Database.AccessPatterns {
+		p.Database.AccessPatterns[i].Functions = slices.DeleteFunc(slices.Clone(pattern.Functions),
+			func(name string) bool { return name == function })
+	}
+	return p
+}
+
 // Join returns the platform with what a team has added to it.
 func (p Platform) Join(own Own) Platform {
-	p.Database.AccessPatterns = slices.Concat(p.Database.AccessPatterns, own.AccessPatterns)
+	p.Database.AccessPatterns = slices.Clone(p.Database.AccessPatterns)
+	for _, pattern := range own.AccessPatterns {
+		is := func(other AccessPattern) bool { return other.Name == pattern.Name && pattern.Operation == "" }
+		if i := slices.IndexFunc(p.Database.AccessPatterns, is); i >= 0 {
+			existing := &p.Database.AccessPatterns[i]
+			existing.Functions = slices.Concat(existing.Functions, pattern.Functions)
+		} else {
+			p.Database.AccessPatterns = append(p.Database.AccessPatterns, pattern)
+		}
+	}
 	p.RateLimits = slices.Concat(p.RateLimits, own.RateLimits)
 	p.Functions = slices.Concat(p.Functions, own.Functions)
 	p.Routes = slices.Concat(p.Routes, own.Routes)

@@ -1,5 +1,7 @@
 package schema
 
+import "slices"
+
 // Pattern is an access pattern with this operation on a table. A GetItem is strongly consistent.
 func (o Operation) Pattern(name, table, description string) AccessPattern {
 	return AccessPattern{Name: name, Description: description, Operation: o, Table: table, Consistent: o == GetItem}
@@ -97,3 +99,25 @@ func (p AccessPattern) ForOperators() AccessPattern {
 	p.ByOperators = true
 	return p
 }
+
+// UsedBy is the pattern as one that these functions use, beside those that it names already.
+func (p AccessPattern) UsedBy(functions ...string) AccessPattern {
+	p.Functions = slices.Concat(p.Functions, functions)
+	return p
+}
+
+// UsedBy returns the patterns, where each that names no function, and is neither for functions to come nor for
+// operators, is used by this one.
+func UsedBy(function string, patterns ...AccessPattern) []AccessPattern {
+	used := slices.Clone(patterns)
+	for i, p := range used {
+		if len(p.Functions) == 0 && !p.Offered && !p.ByOperators {
+			used[i] = p.UsedBy(function)
+		}
+	}
+	return used
+}
+
+// Existing is the pattern of that name of the platform that [Own] joins, for functions of one's own:
+// Existing("GetTask").UsedBy("report").
+func Existing(name string) AccessPattern { return AccessPattern{Name: name} }

@@ -16,12 +16,12 @@ func RateLimitAttributes() []Attribute {
 }
 
 // RateLimitPatterns are the access patterns that count requests towards rate limits in a
-// table, which has a time to live and the [RateLimitAttributes]. Each function that
-// serves a route with a limit uses [CountRequest].
-func RateLimitPatterns(table string) []AccessPattern {
+// table, which has a time to live and the [RateLimitAttributes]. The functions are those that serve a route with a
+// limit.
+func RateLimitPatterns(table string, functions ...string) []AccessPattern {
 	return []AccessPattern{{
 		Name:        CountRequest,
 		Description: "Count a call towards a rate limit, unless the limit is reached.",
-		Operation:   UpdateItem, Table: table,
+		Operation:   UpdateItem, Table: table, Functions: functions,
 	}}
 }

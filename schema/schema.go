@@ -258,6 +258,8 @@ type AccessPattern struct {
 	Filter []string
 	// Writes are the parts of a TransactWriteItems.
 	Writes []Write
+	// Functions are the functions that use it, by name: their roles are granted exactly what it needs.
+	Functions []string
 	// Offered says that the pattern is for functions that join the platform: no function of its own
 	// has to use it.
 	Offered bool
@@ -315,9 +317,6 @@ type Function struct {
 	Name string
 	// Description is shown in the AWS console.
 	Description string
-	// AccessPatterns are the patterns it uses, by name: its role is granted
-	// exactly what these need.
-	AccessPatterns []string
 	// ID is its construct id: the alarm on its failures is <ID>Alarm. Default: Name with a
 	// capital.
 	ID string
@@ -505,11 +504,20 @@ type Grant struct {
 	Index string
 }
 
-// Grants returns what the function's access patterns need, each once, in the
+// PatternsOf returns the names of the access patterns that a function uses, in the order of the patterns.
+func (p Platform) PatternsOf(function string) (names []string) {
+	for _, pattern := range p.Database.AccessPatterns {
+		if slices.Contains(pattern.Functions, function) {
+			names = append(names, pattern.Name)
+		}
+	}
+	return names
+}
+
+// Grants returns what the named access patterns need, such as those of [Platform.PatternsOf], each once, in the
 // order of the patterns. A transaction needs the actions of its parts ("IAM and
-// transactions", DynamoDB developer guide). Patterns that the database does not
-// have are left out: [Platform.Validate] reports them.
-func (p Platform) Grants(f Function) []Grant {
+// transactions", DynamoDB developer guide). Patterns that the database does not have are left out.
+func (p Platform) Grants(patterns ...string) []Grant {
 	var grants []Grant
 	seen := map[Grant]bool{}
 	add := func(g Grant) {
@@ -518,7 +526,7 @@ func (p Platform) Grants(f Function) []Grant {
 			grants = append(grants, g)
 		}
 	}
-	for _, name := range f.AccessPatterns {
+	for _, name := range patterns {
 		pattern, ok := p.Database.AccessPattern(name)
 		if !ok {
 			continue

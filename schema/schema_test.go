@@ -49,7 +49,7 @@ func TestEnvironmentVariable(t *testing.T) {
 func TestGrantsOfTransactions(t *testing.T) {
 	t.Parallel()
 	p := askahuman.Platform()
-	got := p.Grants(schema.Function{AccessPatterns: []string{"SubmitResponse", "ListTopTotal", "CountAboveTotal"}})
+	got := p.Grants("SubmitResponse", "ListTopTotal", "CountAboveTotal")
 	want := []schema.Grant{
 		{Operation: "PutItem", Table: "Responses"}, {Operation: "UpdateItem", Table: "Questions"},
 		{Operation: "PutItem", Table: "UserStats"}, {Operation: "UpdateItem", Table: "Guards"},
@@ -86,13 +86,13 @@ func minimal() schema.Platform {
 				Indexes: []schema.Index{{Name: "ByText", Key: schema.Key{Partition: "text", Sort: "at"},
 					Projection: schema.ProjectKeysOnly}},
 			}},
-			AccessPatterns: []schema.AccessPattern{
+			AccessPatterns: schema.UsedBy("api", []schema.AccessPattern{
 				{Name: "GetNote", Operation: schema.GetItem, Table: "Notes"},
 				{Name: "ListByText", Operation: schema.Query, Table: "Notes", Index: "ByText",
 					KeyConditions: []schema.KeyCondition{{Attribute: "text", Comparison: schema.Equal}}},
 				{Name: "Move", Operation: schema.TransactWriteItems,
 					Writes: []schema.Write{{Table: "Notes", Operation: schema.PutItem}}},
-			},
+			}...),
 		},
 		Lakes: []schema.Lake{{
 			Name: "notes", Table: "Notes",
@@ -104,7 +104,7 @@ func minimal() schema.Platform {
 			Queries: []schema.SavedQuery{{Name: "Bodies", SQL: "SELECT * FROM bodies"}},
 		}},
 		RateLimits: []schema.RateLimit{{Name: "read", Requests: 1, Window: time.Hour, Per: schema.PerUser}},
-		Functions:  []schema.Function{{Name: "api", AccessPatterns: []string{"GetNote", "ListByText", "Move"}}},
+		Functions:  []schema.Function{{Name: "api"}},
 		Routes: []schema.Route{{Method: "GET", Path: "/notes/{id}", Function: "api", Caller: schema.CallerUser,
 			RateLimit: "read"}},
 	}
@@ -207,12 +207,18 @@ func TestValidate(t *testing.T) {
 		"ErrTransactedRead": {func(p *schema.Platform) {
 			pattern(p, 2).Writes[0].Operation = schema.GetItem
 		}, "AccessPatterns[Move].Writes[0].Operation", "PutItem"},
-		"ErrUnknownPattern": {func(p *schema.Platform) {
-			p.Functions[0].AccessPatterns[0] = "Nope"
-		}, "Functions[api].AccessPatterns[0]", "declared"},
+		"ErrPatternOfUnknown": {func(p *schema.Platform) {
+			pattern(p, 0).Functions = []string{"nope"}
+		}, "AccessPatterns[GetNote].Functions[0]", "declared"},
+		"ErrPatternTwice": {func(p *schema.Platform) {
+			*pattern(p, 0) = pattern(p, 0).UsedBy("api")
+		}, "AccessPatterns[GetNote].Functions[1]", "once"},
 		"ErrUnusedPattern": {func(p *schema.Platform) {
-			p.Functions[0].AccessPatterns = []string{"GetNote", "Move"}
+			pattern(p, 1).Functions = nil
 		}, "AccessPatterns[ListByText]", "Offered"},
+		"ErrNotExisting": {func(p *schema.Platform) {
+			*p = p.Join(schema.Own{AccessPatterns: []schema.AccessPattern{schema.Existing("Nope").UsedBy("api")}})
+		}, "AccessPatterns[Nope]", "name a pattern of the platform"},
 		"ErrUnknownPer": {func(p *schema.Platform) {
 			p.RateLimits[0].Per = "colour"
 		}, "RateLimits[read].Per", "PerUser"},
@@ -355,8 +361,7 @@ func TestValidate(t *testing.T) {
 func TestValidateTakesWhatIsMeant(t *testing.T) {
 	t.Parallel()
 	p := minimal()
-	p.Functions[0].AccessPatterns = []string{"GetNote", "Move"}
-	p.Database.AccessPatterns[1].Offered = true
+	p.Database.AccessPatterns[1].Functions, p.Database.AccessPatterns[1].Offered = nil, true
 	for name, trigger := range triggers {
 		p.Functions = append(p.Functions, schema.Function{Name: name, Trigger: trigger, Timeout: 5 * time.Second})
 	}

@@ -96,14 +96,6 @@ func (p Platform) Validate() error {
 			f.add(path+".Name", quoted(fn.Name), "write lower-case letters and digits: it names the function's main "+
 				"package")
 		}
-		for i, name := range fn.AccessPatterns {
-			if _, ok := p.Database.AccessPattern(name); !ok {
-				f.add(fmt.Sprintf("%s.AccessPatterns[%d]", path, i), quoted(name), "name a declared access pattern")
-			}
-			if slices.Index(fn.AccessPatterns, name) < i {
-				f.add(fmt.Sprintf("%s.AccessPatterns[%d]", path, i), quoted(name), "name each pattern once")
-			}
-		}
 		p.validateFunction(f, fn)
 	}
 	p.validateSecrets(f)
@@ -113,10 +105,18 @@ func (p Platform) Validate() error {
 	p.validateModelVariables(f)
 	p.validateIDs(f)
 	for _, pattern := range p.Database.AccessPatterns {
-		if !pattern.Offered && !pattern.ByOperators && len(p.users(pattern.Name)) == 0 {
-			f.add("AccessPatterns["+pattern.Name+"]", "a pattern that no function uses", "name it in the "+
-				"AccessPatterns of a function, leave it out, set Offered if it is for functions that join the "+
-				"platform, or ByOperators if it is for a command of operators")
+		path := "AccessPatterns[" + pattern.Name + "]"
+		for i, name := range pattern.Functions {
+			if !functions[name] {
+				f.add(fmt.Sprintf("%s.Functions[%d]", path, i), quoted(name), "name a declared function")
+			}
+			if slices.Index(pattern.Functions, name) < i {
+				f.add(fmt.Sprintf("%s.Functions[%d]", path, i), quoted(name), "name each function once")
+			}
+		}
+		if !pattern.Offered && !pattern.ByOperators && len(pattern.Functions) == 0 {
+			f.add(path, "a pattern that no function uses", "say by UsedBy which functions use it, leave it out, set "+
+				"Offered if it is for functions that join the platform, or ByOperators if it is for a command of operators")
 		}
 	}
 	p.validateMetrics(f, functions)
@@ -338,8 +338,13 @@ func (p AccessPattern) validate(f *findings, d Database) {
 	if !matches(logicalName, p.Name) {
 		f.add(path+".Name", quoted(p.Name), "write letters and digits beginning with a capital")
 	}
-	if p.Operation == TransactWriteItems {
+	switch p.Operation {
+	case TransactWriteItems:
 		p.validateTransaction(f, path, d)
+		return
+	case "":
+		f.add(path, "a pattern without an operation", "name a pattern of the platform, or write what it does: GetItem, "+
+			"BatchGetItem, Query, PutItem, UpdateItem, DeleteItem or TransactWriteItems")
 		return
 	}
 	if len(p.Writes) > 0 {

@@ -7,7 +7,6 @@
 package lingible
 
 import (
-	"slices"
 	"strconv"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssecretsmanager"
@@ -92,9 +91,7 @@ func New(scope constructs.Construct, id string, p Props) *Lingible {
 func (p Props) described() schema.Platform {
 	described := lingible.Platform()
 	if p.JWTIssuer != "" || p.UserPool != nil {
-		described.Functions = slices.DeleteFunc(described.Functions, func(f schema.Function) bool {
-			return f.Name == profileCreator
-		})
+		return described.Without(profileCreator)
 	}
 	return described
 }

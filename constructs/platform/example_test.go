@@ -33,10 +33,10 @@ func ExampleDeclare() {
 			AccessPatterns: []schema.AccessPattern{{
 				Name: "ListBookings", Description: "A guest's bookings", Operation: schema.Query, Table: "Bookings",
 				KeyConditions: []schema.KeyCondition{{Attribute: "guest", Comparison: schema.Equal}},
+				Functions:     []string{"bookingsapi"},
 			}},
 		},
-		Functions: []schema.Function{{Name: "bookingsapi", Description: "serves bookings",
-			AccessPatterns: []string{"ListBookings"}}},
+		Functions: []schema.Function{{Name: "bookingsapi", Description: "serves bookings"}},
 		Routes: []schema.Route{
 			{Method: "GET", Path: "/bookings", Function: "bookingsapi", Caller: schema.CallerUser,
 				Summary: "One's own bookings"},

@@ -20,9 +20,8 @@ import (
 func reports(source gofunction.Source) platform.Own {
 	source.Packages = []string{"lambdas/own/report"}
 	return platform.Own{Build: gofunction.Start(context.Background(), source), Own: schema.Own{
-		AccessPatterns: []schema.AccessPattern{schema.GetItem.Pattern("GetThing", "Things", "A thing")},
-		Functions: []schema.Function{{Name: "report", Description: "reports",
-			AccessPatterns: []string{"GetThing"}}},
+		AccessPatterns: schema.UsedBy("report", schema.GetItem.Pattern("GetThing", "Things", "A thing")),
+		Functions:      []schema.Function{{Name: "report", Description: "reports"}},
 		Routes: []schema.Route{{Method: "GET", Path: "/reports/{id}", Function: "report", Caller: schema.CallerUser,
 			Summary: "A report"}},
 	}}

@@ -142,7 +142,7 @@ type Platform struct {
 func (p *Platform) addFunction(id string, declared schema.Function, variables map[string]string) {
 	name := declared.Name
 	environment := map[string]string{}
-	if len(declared.AccessPatterns) > 0 || name == schema.EventPublisher {
+	if len(p.Schema.PatternsOf(declared.Name)) > 0 || name == schema.EventPublisher {
 		environment = p.Database.Environment()
 	}
 	for _, secret := range declared.Secrets {
@@ -180,7 +180,7 @@ func (p *Platform) addFunction(id string, declared schema.Function, variables ma
 		ReservedConcurrency: p.props.ReservedConcurrency[name],
 		Settings:            p.props.settings(),
 	})
-	p.Database.Grant(f.Role, p.Schema.Grants(declared)...)
+	p.Database.Grant(f.Role, p.Schema.Grants(p.Schema.PatternsOf(declared.Name)...)...)
 	for _, secret := range declared.Secrets {
 		allowRead(f, p.Secrets[secret])
 	}
@@ -207,7 +207,7 @@ func (p *Platform) addFunction(id string, declared schema.Function, variables ma
 // tell writes which access patterns the schema grants the function into the template's metadata.
 func (p *Platform) tell(f *gofunction.Function, declared schema.Function) {
 	var grants []string
-	for _, g := range p.Schema.Grants(declared) {
+	for _, g := range p.Schema.Grants(p.Schema.PatternsOf(declared.Name)...) {
 		on := g.Table
 		if g.Index != "" {
 			on += "." + g.Index
@@ -446,7 +446,7 @@ func (p *Platform) GrantAccessPatterns(grantee awsiam.IGrantable, patterns ...st
 				p.Schema.Name, name))
 		}
 	}
-	p.Database.Grant(grantee, p.Schema.Grants(schema.Function{AccessPatterns: patterns})...)
+	p.Database.Grant(grantee, p.Schema.Grants(patterns...)...)
 }
 
 // MetricServerErrors counts the API's responses from 500 up: a sum over five

@@ -437,10 +437,10 @@ func TestSignUpsOfOthers(t *testing.T) {
 func TestNewErrSchema(t *testing.T) {
 	t.Parallel()
 	wrong := own()
-	wrong.Functions[0].AccessPatterns = []string{"GetThing"}
+	wrong = wrong.Join(schema.Own{AccessPatterns: schema.UsedBy("hello", schema.Existing("GetThing"))})
 	err := synthtest.PanicOf(func() { platform.Declare(&others{}, nil, "Own", wrong, platform.Declaration{}) })
 	if _, ok := errors.AsType[finding.List](err); !ok ||
-		!strings.Contains(err.Error(), "Functions[hello].AccessPatterns[0]") {
+		!strings.Contains(err.Error(), "AccessPatterns[GetThing]") {
 		t.Errorf("got %v, want a finding about the access pattern", err)
 	}
 	var pointing struct {

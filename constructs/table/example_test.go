@@ -20,7 +20,6 @@ func ExampleNewDatabase() {
 	role := awsiam.NewRole(stack, jsii.String("Notifier"), &awsiam.RoleProps{
 		AssumedBy: awsiam.NewServicePrincipal(jsii.String("lambda.amazonaws.com"), nil),
 	})
-	notifier, _ := platform.Function("notifier")
-	database.Grant(role, platform.Grants(notifier)...)
+	database.Grant(role, platform.Grants(platform.PatternsOf("notifier")...)...)
 	app.Synth(nil)
 }

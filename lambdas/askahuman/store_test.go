@@ -34,8 +34,8 @@ func TestQuota(t *testing.T) {
 func TestPlaceWithoutQuestion(t *testing.T) {
 	t.Parallel()
 	tables := dynamotest.Open(t, askahuman.Platform().Database)
-	dying := askahuman.Platform()
-	dying.Functions = append(dying.Functions, schema.Function{Name: "dying", AccessPatterns: []string{"TakePlace"}})
+	dying := askahuman.Platform().Join(schema.Own{Functions: []schema.Function{{Name: "dying"}},
+		AccessPatterns: []schema.AccessPattern{schema.Existing("TakePlace").UsedBy("dying")}})
 	db, err := tables.As(dying, "dying")
 	if err != nil {
 		t.Fatal(err)

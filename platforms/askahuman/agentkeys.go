@@ -13,8 +13,6 @@ func withAgentKeys(p *schema.Platform) {
 	keys := AgentKeys()
 	p.Database.Tables = append(p.Database.Tables, keys.Tables...)
 	p.Database.AccessPatterns = append(p.Database.AccessPatterns, keys.AccessPatterns...)
-	function(p, "agentapi").AccessPatterns = append(function(p, "agentapi").AccessPatterns, "GetAgentKey",
-		"MarkAgentKeyUsed")
 }
 
 // AgentKeys is the data model of issued keys. Operators issue, list and revoke them
@@ -33,7 +31,7 @@ func AgentKeys() schema.Database {
 					Description: "All keys, in the order of their agents, for operators."},
 			},
 		}},
-		AccessPatterns: []schema.AccessPattern{
+		AccessPatterns: schema.UsedBy("agentapi",
 			schema.GetItem.Pattern("GetAgentKey", "AgentKeys",
 				"Whose key a request shows, if it is one. Consistent, so that a revoked key is refused at once.").
 				Returning("agent_id", "last_used_at", "revoked_at"),
@@ -46,7 +44,7 @@ func AgentKeys() schema.Database {
 				By("ByAgent", schema.Where("listed", schema.Equal)).ForOperators(),
 			schema.UpdateItem.Pattern("RevokeAgentKey", "AgentKeys",
 				"Refuse a key from now on, if it is there. By the command `onesynth agent revoke`.").ForOperators(),
-		},
+		),
 	}
 }
 

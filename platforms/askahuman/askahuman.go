@@ -70,24 +70,12 @@ func functions() []schema.Function {
 			Name:        "agentapi",
 			ID:          "AgentAPI",
 			Description: "Serves the routes that AI agents call",
-			AccessPatterns: []string{
-				schema.CountRequest, schema.ClaimIdempotencyKey, "TakePlace", "StoreQuestion", "CreateQuestion",
-				"FreePlaces", schema.SettleIdempotencyKey, "GetQuestion",
-				"ListResponses", "ListAgentQuestions", "GetOpenQuestionIDs", "GetAgentQuestions", "EndQuestion",
-			},
 		},
 		{
 			Name:        "humanapi",
 			ID:          "HumanAPI",
 			Description: "Serves the routes that people call",
 			Secrets:     []string{"FingerprintSecret"},
-			AccessPatterns: []string{
-				schema.CountRequest, "ListOpenQuestions", "GetQuestion", "GetOwnResponse",
-				"ListRecentAnswers", "GetAnswerState", "GetUserStats", "SubmitResponse",
-				"ListTopTotal", "ListTopDaily", "ListTopWeekly",
-				"GetSubscription", "CreateSubscription", "ChangeSubscription", "UpdateSubscription",
-				"DeleteSubscription",
-			},
 		},
 		{
 			Name:        "notifier",
@@ -99,12 +87,6 @@ func functions() []schema.Function {
 				Failures: schema.Failures{ID: "DeadLetters", Description: "runs of the notifier"},
 			},
 			Secrets: []string{"FCMCredentials"},
-			AccessPatterns: []string{
-				"ListDueQuestions", "GetQuestion", "EndQuestion", "ClaimQuestion",
-				"ListDueSubscriptions", "GetOwnResponse", "ClaimPerson", "ClaimSubscription", "DeferSubscription",
-				"MarkNotified",
-				"ReleaseSubscription", "ReleasePerson", "DeactivateSubscription",
-			},
 		},
 	}
 }

@@ -39,11 +39,13 @@ func withMCP(p *schema.Platform) {
 		Name:        "mcpapi",
 		ID:          "MCPAPI",
 		Description: "Serves the Model Context Protocol to AI agents",
-		AccessPatterns: slices.DeleteFunc(slices.Clone(agent.AccessPatterns), func(name string) bool {
-			return slices.Contains(patternsWithoutTool, name)
-		}),
-		Timeout: agent.Timeout,
+		Timeout:     agent.Timeout,
 	})
+	for i, pattern := range p.Database.AccessPatterns {
+		if slices.Contains(pattern.Functions, agent.Name) && !slices.Contains(patternsWithoutTool, pattern.Name) {
+			p.Database.AccessPatterns[i] = pattern.UsedBy("mcpapi")
+		}
+	}
 	for _, metric := range schema.MetricsOf(agent.Name, p.Metrics) {
 		if !slices.Contains(metricsWithoutTool, metric.Name) {
 			metric.Function = "mcpapi"

@@ -24,19 +24,14 @@ func withModeration(p *schema.Platform) {
 		"OPEN#: when an operator blocked the agent; absent otherwise: "+timestampFormat))
 	listed := pattern(p, "ListResponses")
 	listed.Attributes = append(slices.Clone(listed.Attributes), "hidden_at")
-	p.Database.AccessPatterns = append(p.Database.AccessPatterns, moderationPatterns()...)
+	*p = p.Join(schema.Own{AccessPatterns: moderationPatterns()})
 	for _, name := range []string{"agentapi", "humanapi"} {
-		f := function(p, name)
-		f.AccessPatterns = append(f.AccessPatterns, "KeepReport")
 		p.Metrics = append(p.Metrics, count(name, "Reported", "reports of questions and answers"))
 	}
 	p.Functions = append(p.Functions, schema.Function{
 		Name:        "moderationapi",
 		ID:          "ModerationAPI",
 		Description: "Serves the routes that operators call",
-		AccessPatterns: []string{"ListReports", "GetReportedQuestions", "GetReportedResponses", "GetOpenQuestionIDs",
-			"GetOpenQuestions", "GetQuestion", "HideQuestion", "HideResponse", "DecideReport", "BlockPerson",
-			"BlockAgent"},
 	})
 	p.Metrics = append(p.Metrics,
 		count("moderationapi", "Hidden", "questions and answers that operators hid"),
@@ -89,8 +84,10 @@ func reportsTable() schema.Table {
 func moderationPatterns() []schema.AccessPattern {
 	decided := schema.Write{Table: "Reports", Operation: schema.UpdateItem,
 		Description: "the decision, also if no one reported it"}
-	return []schema.AccessPattern{
-		schema.UpdateItem.Pattern("KeepReport", "Reports", "Keep what someone reported, unless they did before."),
+	return schema.UsedBy("moderationapi",
+		schema.Existing("GetQuestion"), schema.Existing("GetOpenQuestionIDs"),
+		schema.UpdateItem.Pattern("KeepReport", "Reports", "Keep what someone reported, unless they did before.").
+			UsedBy("agentapi", "humanapi"),
 		schema.Query.Pattern("ListReports", "Reports", "What was reported, of one state, newest first.").
 			By("ByState", schema.Where("state", schema.Equal)).Downwards().Filtering("expires_at"),
 		schema.BatchGetItem.Pattern("GetReportedQuestions", "Questions", "The questions of a page of reports.").
@@ -113,5 +110,5 @@ func moderationPatterns() []schema.AccessPattern {
 				"under way can be stored."),
 		schema.UpdateItem.Pattern("BlockAgent", "Guards",
 			"Block an agent, or lift the block: the item is the one that every ask writes."),
-	}
+	)
 }

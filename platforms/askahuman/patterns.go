@@ -8,13 +8,15 @@ import (
 
 func accessPatterns() []schema.AccessPattern {
 	return slices.Concat(
-		reads(), writes(), notifications(), schema.RateLimitPatterns("Guards"), schema.IdempotencyPatterns("Guards"))
+		reads(), writes(), subscriptions(), notifications(),
+		schema.RateLimitPatterns("Guards", "agentapi", "humanapi"), schema.IdempotencyPatterns("Guards", "agentapi"))
 }
 
 // reads are what agents and people read.
 func reads() []schema.AccessPattern {
-	return []schema.AccessPattern{
-		schema.GetItem.Pattern("GetQuestion", "Questions", "A question as it is now.").InSeed("Get question by ID"),
+	return schema.UsedBy("humanapi",
+		schema.GetItem.Pattern("GetQuestion", "Questions", "A question as it is now.").InSeed("Get question by ID").
+			UsedBy("agentapi", "humanapi", "notifier"),
 		schema.Query.Pattern("ListOpenQuestions", "Questions",
 			"Questions of one status and shard, newest first; the feed merges OPEN and PARTIAL by creation.").
 			By("ByStatus", schema.Where("status", schema.Equal), schema.Where("created_at", schema.LessOrEqual)).
@@ -24,15 +26,15 @@ func reads() []schema.AccessPattern {
 			InSeed("List open questions"),
 		schema.Query.Pattern("ListAgentQuestions", "Questions", "An agent's own questions, newest first.").
 			By("ByAgentId", schema.Where("agent_id", schema.Equal)).Downwards().
-			Filtering("status", "deadline", "expires_at").InSeed("Agent's questions"),
+			Filtering("status", "deadline", "expires_at").InSeed("Agent's questions").UsedBy("agentapi"),
 		schema.GetItem.Pattern("GetOpenQuestionIDs", "Guards",
-			"Which questions of an agent take answers, and whether it is blocked."),
+			"Which questions of an agent take answers, and whether it is blocked.").UsedBy("agentapi"),
 		schema.BatchGetItem.Pattern("GetAgentQuestions", "Questions",
-			"An agent's own questions that take answers, by their ids."),
+			"An agent's own questions that take answers, by their ids.").UsedBy("agentapi"),
 		schema.Query.Pattern("ListResponses", "Responses", "All answers to a question.").
 			By("", schema.Where("question_id", schema.Equal)).Consistently().
 			Returning("response_id", "answer", "selected_option", "confidence", "created_at", "flags").
-			InSeed("Get responses for question"),
+			InSeed("Get responses for question").UsedBy("agentapi"),
 		schema.Query.Pattern("ListRecentAnswers", "Responses",
 			"What a person answered since a moment, newest first: to leave it out of the feed and to flag "+
 				"repetition.").
@@ -42,7 +44,7 @@ func reads() []schema.AccessPattern {
 			InSeed("User's recent answers"),
 		schema.GetItem.Pattern("GetOwnResponse", "Responses",
 			"Whether a person answered a question: a read of the one key that their answer can have.").
-			Returning("response_id").InSeed("Check duplicate answer"),
+			Returning("response_id").InSeed("Check duplicate answer").UsedBy("humanapi", "notifier"),
 		schema.Query.Pattern("ListByLastNotified", "Subscriptions",
 			"Active subscriptions last notified before a moment, longest ago first. The notifier reads "+
 				"ListDueSubscriptions instead, because the interval is each person's own.").
@@ -59,12 +61,12 @@ func reads() []schema.AccessPattern {
 		schema.Query.Pattern("ListTopWeekly", "UserStats", "The highest points of one week and shard.").
 			By("ByWeeklyPoints", schema.Where("weekly_board", schema.Equal)).Downwards().
 			Returning("fingerprint_hash", "weekly_points", "weekly_answers"),
-	}
+	)
 }
 
 // writes are asks, answers, and what ends a question.
 func writes() []schema.AccessPattern {
-	return []schema.AccessPattern{
+	return schema.UsedBy("agentapi",
 		schema.UpdateItem.Pattern("TakePlace", "Guards",
 			"Take a place for a new question among the agent's open questions, if under the quota, and count the "+
 				"ask towards its rate limit."),
@@ -79,23 +81,25 @@ func writes() []schema.AccessPattern {
 			"Give the places back of an agent's questions that ended unmarked, when the quota is full."),
 		schema.Transaction("EndQuestion", "Close a question early, or mark it expired.",
 			schema.UpdateItem.On("Questions", "status, end and retention, if it is open or partial"),
-			schema.UpdateItem.On("Guards", "its place among the agent's open questions")),
+			schema.UpdateItem.On("Guards", "its place among the agent's open questions")).
+			UsedBy("agentapi", "notifier"),
 		schema.Transaction("SubmitResponse", "Store an answer, count it, and give its points, all or nothing.",
 			schema.PutItem.On("Responses", "the answer, unless the person has answered"),
 			schema.UpdateItem.On("Questions",
 				"one more response, if it is open or partial, in time and short of answers; the last one closes it"),
 			schema.PutItem.On("UserStats", "the person's new points, if they are still those that were read"),
 			schema.UpdateItem.On("Guards",
-				"its place among the agent's open questions, when the answer closes it").IfNeeded()),
+				"its place among the agent's open questions, when the answer closes it").IfNeeded()).UsedBy("humanapi"),
 		schema.BatchGetItem.Pattern("GetAnswerState", "",
 			"What an answer depends on: the question, the person's answer to it, the person's points, and the "+
-				"last notification.").Across("Questions", "Responses", "UserStats", "Guards").Consistently(),
-	}
+				"last notification.").Across("Questions", "Responses", "UserStats", "Guards").Consistently().
+			UsedBy("humanapi"),
+	)
 }
 
 // notifications are subscriptions, and what the notifier does.
-func notifications() []schema.AccessPattern {
-	return []schema.AccessPattern{
+func subscriptions() []schema.AccessPattern {
+	return schema.UsedBy("humanapi",
 		schema.GetItem.Pattern("GetSubscription", "Subscriptions",
 			"A subscription, or the one that has a token, or that a person made last."),
 		schema.Transaction("CreateSubscription", "Store a subscription for a token that no other one has.",
@@ -120,6 +124,11 @@ func notifications() []schema.AccessPattern {
 			schema.DeleteItem.On("Subscriptions", "the token's owner"),
 			schema.DeleteItem.On("Subscriptions",
 				"the person's last subscription, if it is still this one").IfNeeded()),
+	)
+}
+
+func notifications() []schema.AccessPattern {
+	return schema.UsedBy("notifier",
 		schema.Query.Pattern("ListDueQuestions", "Questions",
 			"Questions of one shard that the notifier has to look at by now, longest due first.").
 			By("ByDue", schema.Where("due", schema.Equal), schema.Where("due_at", schema.LessOrEqual)),
@@ -148,5 +157,5 @@ func notifications() []schema.AccessPattern {
 			"Undo a claim on a person whose notification was not sent."),
 		schema.UpdateItem.Pattern("DeactivateSubscription", "Subscriptions",
 			"Take a subscription with a dead token out of use, if it still has that token."),
-	}
+	)
 }

@@ -32,17 +32,16 @@ func withWebhooks(p *schema.Platform) {
 	describe(p, "Guards", attributesOf(SecretVersion{}, Delivery{})...)
 	p.Database.AccessPatterns = append(p.Database.AccessPatterns,
 		schema.UpdateItem.Pattern("NoteDelivery", "Guards",
-			"Note how an attempt at a webhook ended, unless the webhook was delivered before."),
+			"Note how an attempt at a webhook ended, unless the webhook was delivered before.").UsedBy("webhooksender"),
 		schema.GetItem.Pattern("GetDelivery", "Guards", "How far the webhook of an ended question is.").Eventually().
-			Returning("delivery", "attempts", "attempted_at", "next_attempt_at"),
+			Returning("delivery", "attempts", "attempted_at", "next_attempt_at").UsedBy("agentapi"),
 		schema.GetItem.Pattern("GetWebhookSecret", "Guards",
 			"Which secrets sign the webhooks of an agent. Consistent, so that a webhook after a rotation has the "+
-				"new signature, too.").Returning("secret_version", "rotated_at"),
+				"new signature, too.").Returning("secret_version", "rotated_at").UsedBy("agentapi", "webhooksender"),
 		schema.UpdateItem.Pattern("RotateWebhookSecret", "Guards",
-			"Make another secret the present one of an agent, if no other rotation came between."),
+			"Make another secret the present one of an agent, if no other rotation came between.").UsedBy("agentapi"),
 	)
 	agents := function(p, "agentapi")
-	agents.AccessPatterns = append(agents.AccessPatterns, "GetDelivery", "GetWebhookSecret", "RotateWebhookSecret")
 	// Test events go to the queue: only the sender reaches the endpoints of strangers.
 	agents.Sends = append(agents.Sends, "webhooksender")
 	agents.Secrets = append(agents.Secrets, "WebhookSecret")
@@ -68,9 +67,8 @@ func withWebhooks(p *schema.Platform) {
 		},
 		schema.Function{
 			Name: "webhooksender", ID: "WebhookSender",
-			Description:    "Sends webhooks to the endpoints of agents",
-			AccessPatterns: []string{"GetWebhookSecret", "NoteDelivery"},
-			Secrets:        []string{"WebhookSecret"},
+			Description: "Sends webhooks to the endpoints of agents",
+			Secrets:     []string{"WebhookSecret"},
 			// An attempt takes 5 seconds at most, and all of a batch are made at once.
 			Timeout: 15 * time.Second,
 			Trigger: schema.OnQueue{

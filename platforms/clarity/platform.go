@@ -31,13 +31,6 @@ func Platform() schema.Platform {
 				Timeout:    29 * time.Second,
 				Secrets:    []string{"CursorSecret"},
 				CallsModel: true,
-				AccessPatterns: []string{
-					"GetAttempt", "ListUserAttempts", "StoreAttempt", "SubmitAttempt", "SaveAttempt", "ClaimEvaluation",
-					"SettleEvaluation", "AnswerEvaluation",
-					"GetScenario", "ListActiveScenarios", "ListScenariosByDifficulty", "GetLatestProfile",
-					"ListProfiles",
-					schema.ClaimIdempotencyKey, schema.SettleIdempotencyKey,
-				},
 			},
 			{
 				Name:        "evaluator",
@@ -49,8 +42,6 @@ func Platform() schema.Platform {
 					Every:    5 * time.Minute,
 					Failures: schema.Failures{Description: "runs of the evaluator"},
 				},
-				AccessPatterns: []string{"ListPendingEvaluations", "GetAttempt", "GetScenario", "ClaimEvaluation",
-					"SettleEvaluation"},
 			},
 			{
 				Name:        "profiler",
@@ -66,15 +57,13 @@ func Platform() schema.Platform {
 					BatchSize: 10, ReportItemFailures: true,
 					Failures: schema.Failures{Description: "evaluated attempts without a profile"},
 				},
-				AccessPatterns: []string{"GetLatestProfile", "AddProfile"},
 			},
 			{
-				Name:           "scenarioseeder",
-				ID:             "ScenarioSeeder",
-				Description:    "Loads the scenarios",
-				Timeout:        time.Minute,
-				Trigger:        schema.OnSeed{},
-				AccessPatterns: []string{"AddScenario"},
+				Name:        "scenarioseeder",
+				ID:          "ScenarioSeeder",
+				Description: "Loads the scenarios",
+				Timeout:     time.Minute,
+				Trigger:     schema.OnSeed{},
 			},
 		},
 		Secrets: []schema.Secret{
@@ -223,8 +212,9 @@ func guards() schema.Table {
 }
 
 func accessPatterns() []schema.AccessPattern {
-	return slices.Concat([]schema.AccessPattern{
-		schema.GetItem.Pattern("GetAttempt", "Attempts", "An attempt as it is now.").InSeed("Get attempt by ID"),
+	return schema.UsedBy("clarityapi", slices.Concat([]schema.AccessPattern{
+		schema.GetItem.Pattern("GetAttempt", "Attempts", "An attempt as it is now.").InSeed("Get attempt by ID").
+			UsedBy("clarityapi", "evaluator"),
 		schema.Query.Pattern("ListUserAttempts", "Attempts", "A user's attempts, newest first.").
 			By("UserAttempts", schema.Where("userId", schema.Equal)).Downwards().
 			InSeed("List user attempts; Get recent attempts for profile"),
@@ -247,10 +237,11 @@ func accessPatterns() []schema.AccessPattern {
 			schema.UpdateItem.On("Attempts",
 				"the claim, if the attempt is not evaluated and no other try is running"),
 			schema.UpdateItem.On("Guards",
-				"one more evaluation of the user on the day, if the limit is not reached")),
+				"one more evaluation of the user on the day, if the limit is not reached")).
+			UsedBy("clarityapi", "evaluator"),
 		schema.PutItem.Pattern("SettleEvaluation", "Attempts",
 			"End a try to evaluate an attempt: its evaluation, or why it failed and when to try again, if "+
-				"the claim is still this try's."),
+				"the claim is still this try's.").UsedBy("clarityapi", "evaluator"),
 		schema.Transaction("AnswerEvaluation", "SettleEvaluation for a request with an idempotency key.",
 			schema.PutItem.On("Attempts",
 				"the attempt with its evaluation, or with why it failed and when to try again, if the claim "+
@@ -259,12 +250,12 @@ func accessPatterns() []schema.AccessPattern {
 		schema.Query.Pattern("ListPendingEvaluations", "Attempts",
 			"Attempts whose evaluation may be tried again now, longest overdue first.").
 			By("PendingEvaluations", schema.Where("pendingEvaluation", schema.Equal),
-				schema.Where("evaluateAfter", schema.LessOrEqual)),
+				schema.Where("evaluateAfter", schema.LessOrEqual)).UsedBy("evaluator"),
 		schema.Query.Pattern("GetLatestProfile", "Profiles",
 			"The latest profile of a user, and before it those that are later than an attempt which comes "+
 				"out of order.").By("", schema.Where("userId", schema.Equal),
 			schema.Where("timestamp", schema.Greater)).
-			Downwards().Consistently().InSeed("Get latest profile"),
+			Downwards().Consistently().InSeed("Get latest profile").UsedBy("clarityapi", "profiler"),
 		schema.Query.Pattern("ListProfiles", "Profiles", "A user's profiles, newest first.").
 			By("", schema.Where("userId", schema.Equal), schema.Where("timestamp", schema.Greater)).Downwards().
 			InSeed("Get profile history"),
@@ -275,13 +266,15 @@ func accessPatterns() []schema.AccessPattern {
 			schema.PutItem.On("Profiles", "the profile, unless there is one for the attempt"),
 			schema.PutItem.On("Profiles",
 				"a later profile with the attempt in it, if it is as it was read").ForEach().IfNeeded()).
-			InSeed("Update profile"),
-		schema.GetItem.Pattern("GetScenario", "Scenarios", "A scenario.").Eventually().InSeed("Get scenario by ID"),
+			InSeed("Update profile").UsedBy("profiler"),
+		schema.GetItem.Pattern("GetScenario", "Scenarios", "A scenario.").Eventually().InSeed("Get scenario by ID").
+			UsedBy("clarityapi", "evaluator"),
 		schema.Query.Pattern("ListActiveScenarios", "Scenarios", "All active scenarios, by difficulty.").
 			By("ActiveScenarios", schema.Where("active", schema.Equal)).InSeed("List active scenarios"),
 		schema.Query.Pattern("ListScenariosByDifficulty", "Scenarios", "The active scenarios of one difficulty.").
 			By("ActiveScenarios", schema.Where("active", schema.Equal), schema.Where("difficulty", schema.Equal)).
 			InSeed("List scenarios by difficulty"),
-		schema.PutItem.Pattern("AddScenario", "Scenarios", "Store a scenario, unless its id exists."),
-	}, schema.IdempotencyPatterns("Guards"))
+		schema.PutItem.Pattern("AddScenario", "Scenarios", "Store a scenario, unless its id exists.").
+			UsedBy("scenarioseeder"),
+	}, schema.IdempotencyPatterns("Guards"))...)
 }

@@ -4,7 +4,6 @@
 package lingible
 
 import (
-	"slices"
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -14,8 +13,6 @@ import (
 // docs/DEVIATIONS.md gives the reason for each addition.
 func Platform() schema.Platform {
 	lexicon := []schema.Objects{{Bucket: "Exports", Prefix: "lexicon/"}}
-	// What every use of the language needs: the latest export of the lexicon.
-	language := []string{"GetExport"}
 	return schema.Platform{
 		Name:        "lingible",
 		Title:       "Lingible",
@@ -36,25 +33,13 @@ func Platform() schema.Platform {
 				Secrets:     []string{"CursorSecret"},
 				Gets:        lexicon,
 				CallsModel:  true,
-				AccessPatterns: slices.Concat(language, []string{
-					"GetUser", "GetUsage", "CreateUser", "UpgradeUser", "BeginAccountDeletion",
-					"ChargeTranslation", "StoreTranslation", "ListTranslations", "ListTranslationKeys",
-					"DeleteTranslation",
-					"GetEntry", "Submit", "GetSubmissions", "GetSubmissionByID", "ListSubmissionsByStatus",
-					"ListUserSubmissions", "ReviewSubmission", "Vote",
-					"CountTerm", "ListTrending", "ListTrendingByCategory",
-					"GetWrongAnswers", "GetQuizSession", "GetLatestQuizSession", "AskQuestion", "AnswerQuestion",
-					"EndQuiz", "ListQuizDays",
-					schema.CountRequest, schema.ClaimIdempotencyKey, schema.SettleIdempotencyKey,
-				}),
 			},
 			{
-				Name:           "profilecreator",
-				ID:             "ProfileCreator",
-				Description:    "Creates the profile of a user whose sign-up is confirmed",
-				Timeout:        4 * time.Second, // Amazon Cognito waits 5
-				Trigger:        schema.OnSignUp{},
-				AccessPatterns: []string{"CreateUser"},
+				Name:        "profilecreator",
+				ID:          "ProfileCreator",
+				Description: "Creates the profile of a user whose sign-up is confirmed",
+				Timeout:     4 * time.Second, // Amazon Cognito waits 5
+				Trigger:     schema.OnSignUp{},
 			},
 			{
 				Name:        "submissionvalidator",
@@ -74,8 +59,6 @@ func Platform() schema.Platform {
 					Failures: schema.Failures{Description: "new submissions that could not be read; the revalidator " +
 						"validates them"},
 				},
-				AccessPatterns: slices.Concat(language, []string{"GetSubmissions", "JudgeSubmission",
-					"ReviewSubmission"}),
 			},
 			{
 				Name:        "revalidator",
@@ -88,8 +71,6 @@ func Platform() schema.Platform {
 					Every:    5 * time.Minute,
 					Failures: schema.Failures{Description: "runs of the revalidator"},
 				},
-				AccessPatterns: slices.Concat(language, []string{"ListByValidationStatus", "GetSubmissions",
-					"JudgeSubmission", "ReviewSubmission"}),
 			},
 			{
 				Name:        "exporter",
@@ -104,8 +85,6 @@ func Platform() schema.Platform {
 					BatchSize: 1000, BatchWindow: 2 * time.Second, ReportItemFailures: true,
 					Failures: schema.Failures{Description: "changes of terms that no export has"},
 				},
-				AccessPatterns: []string{"GetExport", "ClaimExport", "SettleExport", "ListEntriesBySource",
-					"GetEntries"},
 			},
 			{
 				Name:        "trendingjob",
@@ -118,7 +97,6 @@ func Platform() schema.Platform {
 					Cron:     "0 6 * * ? *",
 					Failures: schema.Failures{Description: "runs of the trending job"},
 				},
-				AccessPatterns: slices.Concat(language, []string{"ListTrending", "GetTrends", "ScoreTrend"}),
 			},
 			{
 				Name:        "accountcleaner",
@@ -135,19 +113,13 @@ func Platform() schema.Platform {
 					BatchSize: 10, After: "lingibleapi", BatchWindow: 2 * time.Second, ReportItemFailures: true,
 					Failures: schema.Failures{Description: "deletions of accounts that could not be finished"},
 				},
-				AccessPatterns: []string{
-					"GetUser", "ListUserItems", "DeleteUserItem", "WithdrawVote", "ListUserSubmissions",
-					"GetSubmissions", "DeleteSubmission",
-					"ListTranslationKeys", "DeleteTranslation",
-				},
 			},
 			{
-				Name:           "lexiconseeder",
-				ID:             "LexiconSeeder",
-				Description:    "Loads the terms and the wrong answers of the quiz",
-				Timeout:        time.Minute,
-				Trigger:        schema.OnSeed{},
-				AccessPatterns: []string{"AddEntry"},
+				Name:        "lexiconseeder",
+				ID:          "LexiconSeeder",
+				Description: "Loads the terms and the wrong answers of the quiz",
+				Timeout:     time.Minute,
+				Trigger:     schema.OnSeed{},
 			},
 		},
 		Secrets: []schema.Secret{

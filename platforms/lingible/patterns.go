@@ -11,15 +11,16 @@ func accessPatterns() []schema.AccessPattern {
 		submissions, lexicon, trending = "Submissions", "Lexicon", "Trending"
 		users, translations            = "Users", "Translations"
 	)
-	return slices.Concat([]schema.AccessPattern{
-		schema.GetItem.Pattern("GetUser", users, "A user's profile.").InSeed("Get user profile"),
+	return schema.UsedBy("lingibleapi", slices.Concat([]schema.AccessPattern{
+		schema.GetItem.Pattern("GetUser", users, "A user's profile.").InSeed("Get user profile").
+			UsedBy("lingibleapi", "accountcleaner"),
 		schema.GetItem.Pattern("GetUsage", users,
 			"A user's tier, the translations and submissions that count, and the active quiz.").
 			InSeed("Get usage limits"),
 		schema.Transaction("CreateUser", "Create a user.",
 			schema.ConditionCheckItem.On(users, "no deletion of the user's account after the token was issued"),
 			schema.PutItem.On(users, "the profile, unless there is one"),
-			schema.PutItem.On(users, "the usage, unless there is some")),
+			schema.PutItem.On(users, "the usage, unless there is some")).UsedBy("lingibleapi", "profilecreator"),
 		schema.Transaction("UpgradeUser", "Change a user's tier, in both items that have it.",
 			schema.UpdateItem.On(users, "the profile, if it is active and has the tier that was read"),
 			schema.UpdateItem.On(users, "the usage, if it has the tier that was read")),
@@ -28,9 +29,10 @@ func accessPatterns() []schema.AccessPattern {
 			schema.DeleteItem.On(users, "the usage"),
 			schema.PutItem.On(users, "when the account was deleted, for a day: tokens from before make no new one")),
 		schema.Query.Pattern("ListUserItems", users, "All items of a user.").By("", schema.Where("PK", schema.Equal)).
-			Consistently().Returning("PK", "SK", "submission_id", "term_key"),
+			Consistently().Returning("PK", "SK", "submission_id", "term_key").UsedBy("accountcleaner"),
 		schema.DeleteItem.Pattern("DeleteUserItem", users,
-			"Delete one item of a deleted account, or the note of a vote whose submission is gone."),
+			"Delete one item of a deleted account, or the note of a vote whose submission is gone.").
+			UsedBy("accountcleaner"),
 		schema.Query.Pattern("ListUsersByTier", users,
 			"The keys of the users of a tier, those first that changed last. For reports.").
 			By("UsersTierIndex", schema.Where("tier", schema.Equal)).Downwards().ForOthers().InSeed("Query by tier"),
@@ -48,8 +50,10 @@ func accessPatterns() []schema.AccessPattern {
 		schema.GetItem.Pattern("GetTranslation", translations, "A translation. No route reads a single one.").
 			ForOthers().InSeed("Get single translation"),
 		schema.Query.Pattern("ListTranslationKeys", translations, "The keys of a user's translations.").
-			By("", schema.Where("PK", schema.Equal)).Consistently().Returning("PK", "SK"),
-		schema.DeleteItem.Pattern("DeleteTranslation", translations, "Delete a translation."),
+			By("", schema.Where("PK", schema.Equal)).Consistently().Returning("PK", "SK").
+			UsedBy("lingibleapi", "accountcleaner"),
+		schema.DeleteItem.Pattern("DeleteTranslation", translations, "Delete a translation.").
+			UsedBy("lingibleapi", "accountcleaner"),
 
 		schema.Transaction("Submit", "Store a submission.",
 			schema.PutItem.On(submissions, "the submission"),
@@ -57,21 +61,24 @@ func accessPatterns() []schema.AccessPattern {
 			schema.UpdateItem.On(users, "the times of the user's submissions, if they and the tier are as read"),
 			schema.KeepAnswer(users)),
 		schema.BatchGetItem.Pattern("GetSubmissions", submissions, "A submission as it is now, or those of a list.").
-			Consistently(),
+			Consistently().UsedBy("lingibleapi", "submissionvalidator", "revalidator", "accountcleaner"),
 		schema.Query.Pattern("GetSubmissionByID", submissions, "A submission by its id.").
 			By("SubmissionsByIdIndex", schema.Where("submission_id", schema.Equal)).InSeed("Get by ID"),
 		schema.Query.Pattern("ListSubmissionsByStatus", submissions, "Submissions of one status, oldest first.").
 			By("SubmissionsStatusIndex", schema.Where("status", schema.Equal)).InSeed("Query by status"),
 		schema.Query.Pattern("ListUserSubmissions", submissions, "The keys of a user's submissions, newest first.").
-			By("SubmissionsByUserIndex", schema.Where("user_id", schema.Equal)).Downwards().InSeed("Query by user"),
+			By("SubmissionsByUserIndex", schema.Where("user_id", schema.Equal)).Downwards().InSeed("Query by user").
+			UsedBy("lingibleapi", "accountcleaner"),
 		schema.Query.Pattern("ListByValidationStatus", submissions, "Submissions of one status of validation.").
 			By("ValidationStatusIndex", schema.Where("llm_validation_status", schema.Equal)).
-			InSeed("Query validation status"),
+			InSeed("Query validation status").UsedBy("revalidator"),
 		schema.UpdateItem.Pattern("JudgeSubmission", submissions,
-			"Store what a validation said that did not approve a submission, if that is as read."),
+			"Store what a validation said that did not approve a submission, if that is as read.").
+			UsedBy("submissionvalidator", "revalidator"),
 		schema.Transaction("ReviewSubmission", "Approve or reject a submission.",
 			schema.UpdateItem.On(submissions, "the review, if the submission is as read"),
-			schema.PutItem.On(lexicon, "the term of an approved one, unless the lexicon has it").IfNeeded()),
+			schema.PutItem.On(lexicon, "the term of an approved one, unless the lexicon has it").IfNeeded()).
+			UsedBy("lingibleapi", "submissionvalidator", "revalidator"),
 		schema.Transaction("Vote", "Count a user's vote for a submission.",
 			schema.UpdateItem.On(submissions,
 				"the vote, and the approval by the last one, if its status is as read and the user has not voted"),
@@ -79,14 +86,15 @@ func accessPatterns() []schema.AccessPattern {
 			schema.ConditionCheckItem.On(users, "the usage: the user exists and is not being deleted"),
 			schema.PutItem.On(users, "that the user has voted")),
 		schema.UpdateItem.Pattern("WithdrawVote", submissions,
-			"Take back the vote of a user who has deleted the account."),
+			"Take back the vote of a user who has deleted the account.").UsedBy("accountcleaner"),
 		schema.DeleteItem.Pattern("DeleteSubmission", submissions,
-			"Delete a submission of a user who has deleted the account."),
+			"Delete a submission of a user who has deleted the account.").UsedBy("accountcleaner"),
 
 		schema.GetItem.Pattern("GetEntry", lexicon, "A term of the lexicon.").InSeed("Get by term"),
-		schema.BatchGetItem.Pattern("GetEntries", lexicon, "Terms of the lexicon.").Consistently(),
+		schema.BatchGetItem.Pattern("GetEntries", lexicon, "Terms of the lexicon.").Consistently().UsedBy("exporter"),
 		schema.Query.Pattern("ListEntriesBySource", lexicon, "The keys of the terms from a source, by term.").
-			By("LexiconSourceIndex", schema.Where("source", schema.Equal)).InSeed("Export by source"),
+			By("LexiconSourceIndex", schema.Where("source", schema.Equal)).InSeed("Export by source").
+			UsedBy("exporter"),
 		schema.Query.Pattern("ListQuizByDifficulty", lexicon,
 			"Terms that the quiz asks about, of one difficulty. The quiz has them in the index of the export.").
 			By("LexiconQuizDifficultyIndex", schema.Where("quiz_difficulty", schema.Equal)).ForOthers().
@@ -99,22 +107,26 @@ func accessPatterns() []schema.AccessPattern {
 			ForOthers().InSeed("Quiz by category"),
 		schema.GetItem.Pattern("GetWrongAnswers", lexicon, "The wrong answers for a category."),
 		schema.PutItem.Pattern("AddEntry", lexicon,
-			"Store a term, or the wrong answers for a category, unless they are there."),
-		schema.GetItem.Pattern("GetExport", lexicon, "When the lexicon was last exported, and its digest."),
+			"Store a term, or the wrong answers for a category, unless they are there.").UsedBy("lexiconseeder"),
+		schema.GetItem.Pattern("GetExport", lexicon, "When the lexicon was last exported, and its digest.").
+			UsedBy("lingibleapi", "submissionvalidator", "revalidator", "exporter", "trendingjob"),
 		schema.UpdateItem.Pattern("ClaimExport", lexicon,
-			"Claim the export for one try, unless another one is running."),
-		schema.UpdateItem.Pattern("SettleExport", lexicon, "End a try to export, if the claim is still its own."),
+			"Claim the export for one try, unless another one is running.").UsedBy("exporter"),
+		schema.UpdateItem.Pattern("SettleExport", lexicon, "End a try to export, if the claim is still its own.").
+			UsedBy("exporter"),
 
 		schema.UpdateItem.Pattern("CountTerm", trending,
 			"Count a use of a term, or take it back if its translation is not charged."),
 		schema.Query.Pattern("ListTrending", trending, "Terms that are in use, or are not, most popular first.").
-			By("TrendingActiveIndex", schema.Where("is_active", schema.Equal)).Downwards().InSeed("Global trending"),
+			By("TrendingActiveIndex", schema.Where("is_active", schema.Equal)).Downwards().InSeed("Global trending").
+			UsedBy("lingibleapi", "trendingjob"),
 		schema.Query.Pattern("ListTrendingByCategory", trending, "Terms of a category, most popular first.").
 			By("TrendingCategoryIndex", schema.Where("category", schema.Equal)).Downwards().Filtering("is_active").
 			InSeed("Category trending"),
-		schema.BatchGetItem.Pattern("GetTrends", trending, "Trending terms with their counts.").Consistently(),
+		schema.BatchGetItem.Pattern("GetTrends", trending, "Trending terms with their counts.").Consistently().
+			UsedBy("trendingjob"),
 		schema.UpdateItem.Pattern("ScoreTrend", trending,
-			"Store the score of a term, if no other run has scored it meanwhile."),
+			"Store the score of a term, if no other run has scored it meanwhile.").UsedBy("trendingjob"),
 
 		schema.GetItem.Pattern("GetQuizSession", users, "A quiz.").InSeed("Get quiz session"),
 		schema.Query.Pattern("GetLatestQuizSession", users, "The quiz of a user that was begun last.").
@@ -132,5 +144,5 @@ func accessPatterns() []schema.AccessPattern {
 			schema.UpdateItem.On(users, "the usage: no active quiz, if it is this one").IfNeeded()),
 		schema.Query.Pattern("ListQuizDays", users, "The days on which a user was asked, newest first.").
 			By("", schema.Where("PK", schema.Equal), schema.Where("SK", schema.BeginsWith)).Downwards(),
-	}, schema.RateLimitPatterns(users), schema.IdempotencyPatterns(users))
+	}, schema.RateLimitPatterns(users), schema.IdempotencyPatterns(users))...)
 }

@@ -22,7 +22,7 @@ func accessPatterns() []schema.AccessPattern {
 			InSeed("Fetch task by task_id").Costing("0.5 RCU"),
 		schema.GetItem.Pattern("GetTaskCounts", table, "How many tasks a user has, by status and by priority.").
 			InSeed("Task analytics: Count by status; Task analytics: Count by priority").
-			Costing("~50-200 RCU for large datasets"),
+			Costing("~50-200 RCU for large datasets").UsedBy("todoapi", "eraser"),
 
 		list("ListTasks", "", schema.BeginsWith, "A user's tasks, newest first.",
 			"Fetch all tasks for user; Pagination support", few).Downwards(),
@@ -116,11 +116,12 @@ func accessPatterns() []schema.AccessPattern {
 		schema.Query.Pattern("ListItemKeys", table,
 			"The keys of all items with a user's partition key: tasks, or idempotency keys.").
 			By("", schema.Where("PK", schema.Equal)).Consistently().
-			Returning("PK", "SK", "deletion", "version", "expiration_timestamp"),
+			Returning("PK", "SK", "deletion", "version", "expiration_timestamp").UsedBy("todoapi", "eraser"),
 		schema.DeleteItem.Pattern("EraseItem", table,
-			"Delete a task or an idempotency key of a user that is being deleted, if it is as it was read."),
+			"Delete a task or an idempotency key of a user that is being deleted, if it is as it was read.").
+			UsedBy("todoapi", "eraser"),
 		schema.DeleteItem.Pattern("FinishUserDeletion", table,
-			"Delete the counts, the last item of a user, if this deletion is still going on."),
+			"Delete the counts, the last item of a user, if this deletion is still going on.").UsedBy("eraser"),
 		schema.Transaction("AnswerUserDeletion", "FinishUserDeletion for the request that asked for it.",
 			schema.DeleteItem.On(table, "the counts, if this deletion is still going on").IfNeeded(),
 			schema.KeepAnswer(table)),
@@ -131,5 +132,5 @@ func accessPatterns() []schema.AccessPattern {
 		}
 		patterns = append(patterns, p)
 	}
-	return patterns
+	return schema.UsedBy("todoapi", patterns...)
 }

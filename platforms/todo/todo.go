@@ -30,19 +30,6 @@ func Platform() schema.Platform {
 				// A deletion of a user that needs longer goes on in the eraser.
 				Timeout: 10 * time.Second,
 				Secrets: []string{"CursorSecret"},
-				AccessPatterns: []string{
-					"GetUser", "CreateUser", "UpdateUser", "GetTaskCounts",
-					"GetTask", "CreateTask", "UpdateTask", "DeleteTask",
-					"ListTasks", "SearchTasks",
-					"ListTasksByStatus", "ListTasksWithStatus", "ListCompletedTasks",
-					"ListTasksByDueDate", "ListTasksDueOn", "ListTasksDueBetween", "ListOverdueTasks",
-					"ListTasksByPriority", "ListTasksWithPriority",
-					"ListTasksByCategory", "ListTasksWithCategory",
-					"SetTaskStatuses", "DeleteCompletedTasks",
-					"DeleteUser", "BeginUserDeletion", "GetUserDeletion", "ListItemKeys", "EraseItem",
-					"AnswerUserDeletion",
-					schema.ClaimIdempotencyKey, schema.SettleIdempotencyKey,
-				},
 			},
 			{
 				Name:        "eraser",
@@ -58,7 +45,6 @@ func Platform() schema.Platform {
 					Failures: schema.Failures{ID: "DeadLetters",
 						Description: "deletions of users that could not be finished"},
 				},
-				AccessPatterns: []string{"ListItemKeys", "GetTaskCounts", "EraseItem", "FinishUserDeletion"},
 			},
 		},
 		Secrets: []schema.Secret{

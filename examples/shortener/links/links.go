@@ -47,13 +47,10 @@ func Platform() schema.Platform {
 		Functions: []schema.Function{
 			{
 				Name: "linksapi", Description: "Serves the routes of links", Secrets: []string{"CursorSecret"},
-				AccessPatterns: []string{"CreateLink", "GetLink", "ListLinks", "DeleteLink", "RecordClick",
-					schema.CountRequest, schema.ClaimIdempotencyKey, schema.SettleIdempotencyKey},
 			},
 			{
 				Name: "expirer", Description: "Deletes the links whose last day is over", Timeout: 5 * time.Minute,
-				Trigger:        schema.OnSchedule{Cron: "0 3 * * ? *", TimeZone: Zone},
-				AccessPatterns: []string{"ListExpired", "ExpireLink"},
+				Trigger: schema.OnSchedule{Cron: "0 3 * * ? *", TimeZone: Zone},
 			},
 		},
 		Secrets:    []schema.Secret{schema.CursorSecret()},
@@ -111,7 +108,7 @@ func tables() []schema.Table {
 }
 
 func accessPatterns() []schema.AccessPattern {
-	return append([]schema.AccessPattern{
+	return schema.UsedBy("linksapi", append([]schema.AccessPattern{
 		schema.Transaction("CreateLink", "Store a link under a new code, with the answer to the request.",
 			schema.PutItem.On("Links", "the link, unless its code is taken"), schema.KeepAnswer("Requests")),
 		schema.GetItem.Pattern("GetLink", "Links", "A link as it is now."),
@@ -120,9 +117,10 @@ func accessPatterns() []schema.AccessPattern {
 		schema.PutItem.Pattern("RecordClick", "Clicks", "Store the use of a link."),
 		schema.DeleteItem.Pattern("DeleteLink", "Links", "Delete a link, if it is the caller's."),
 		schema.Query.Pattern("ListExpired", "Links", "The links of one last day.").
-			By("ByLastDay", schema.Where("expires_on", schema.Equal)),
-		schema.DeleteItem.Pattern("ExpireLink", "Links", "Delete a link, if it still has the last day."),
-	}, append(schema.IdempotencyPatterns("Requests"), schema.RateLimitPatterns("Requests")...)...)
+			By("ByLastDay", schema.Where("expires_on", schema.Equal)).UsedBy("expirer"),
+		schema.DeleteItem.Pattern("ExpireLink", "Links", "Delete a link, if it still has the last day.").
+			UsedBy("expirer"),
+	}, append(schema.IdempotencyPatterns("Requests"), schema.RateLimitPatterns("Requests")...)...)...)
 }
 
 func lake() schema.Lake {

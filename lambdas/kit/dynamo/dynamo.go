@@ -116,7 +116,8 @@ type DB struct {
 	database schema.Database
 	accesses map[string]*access
 	names    map[string]string
-	function *schema.Function // nil: every pattern may be used
+	function string   // empty: every pattern may be used
+	patterns []string // those of function
 }
 
 // New returns the tables of a database. names gives each table's physical name
@@ -143,7 +144,7 @@ func New(client Client, database schema.Database, names map[string]string) (*DB,
 // Open returns the tables of a platform as one of its functions may use them ([DB.As]). Their
 // physical names are in the environment variables that the construct sets
 // ([schema.Table.EnvironmentVariable]). A function that joins a platform by GrantAccessPatterns
-// opens a platform to whose Functions it has added itself.
+// opens what [schema.Platform.Join] returns for it.
 func Open(environment kit.Environment, platform schema.Platform, function string) (*DB, error) {
 	names := map[string]string{}
 	for _, t := range platform.Database.Tables {
@@ -161,8 +162,7 @@ func Open(environment kit.Environment, platform schema.Platform, function string
 // to add to the schema. The function's role would refuse the request, or allow it by chance because
 // of another pattern.
 func (db *DB) As(platform schema.Platform, function string) (*DB, error) {
-	f, ok := platform.Function(function)
-	if !ok {
+	if _, ok := platform.Function(function); !ok {
 		var names []string
 		for _, f := range platform.Functions {
 			names = append(names, f.Name)
@@ -171,7 +171,7 @@ func (db *DB) As(platform schema.Platform, function string) (*DB, error) {
 			"it to Functions", platform.Name, function, strings.Join(names, ", "))
 	}
 	restricted := *db
-	restricted.function = &f
+	restricted.function, restricted.patterns = function, platform.PatternsOf(function)
 	return &restricted, nil
 }
 
@@ -370,9 +370,9 @@ func (db *DB) pattern(name string, operation schema.Operation) (*access, error) 
 	if !ok {
 		return nil, fmt.Errorf("access pattern %q is not declared in the schema", name)
 	}
-	if f := db.function; f != nil && !slices.Contains(f.AccessPatterns, name) {
-		return nil, fmt.Errorf("the function %s may not use the access pattern %[2]q: add %[2]q to AccessPatterns of "+
-			"the function %[1]q in the schema, so that its role is granted what the pattern needs", f.Name, name)
+	if db.function != "" && !slices.Contains(db.patterns, name) {
+		return nil, fmt.Errorf("the function %s may not use the access pattern %q: let the pattern say UsedBy(%[1]q) in "+
+			"the schema, so that the function's role is granted what the pattern needs", db.function, name)
 	}
 	if p.Operation != operation {
 		return nil, fmt.Errorf("access pattern %q is a %s, not a %s", name, p.Operation, operation)

@@ -340,8 +340,10 @@ func TestOnlyDeclaredAttributes(t *testing.T) {
 // to the schema, and no request is made.
 func TestOnlyTheFunctionsOwnPatterns(t *testing.T) {
 	t.Parallel()
-	platform := schema.Platform{Name: "notes", Database: notes(),
-		Functions: []schema.Function{{Name: "reader", AccessPatterns: []string{"Get"}}}}
+	platform := schema.Platform{Name: "notes", Database: notes()}.Join(schema.Own{
+		Functions:      []schema.Function{{Name: "reader"}},
+		AccessPatterns: []schema.AccessPattern{schema.Existing("Get").UsedBy("reader")},
+	})
 	tables := dynamotest.Open(t, platform.Database)
 	db, err := tables.As(platform, "reader")
 	if err != nil {
@@ -358,8 +360,8 @@ func TestOnlyTheFunctionsOwnPatterns(t *testing.T) {
 		"Range ": second(db.Erase(ctx, erasure, "kept")),
 	} {
 		pattern = strings.TrimSpace(pattern)
-		want := fmt.Sprintf("the function reader may not use the access pattern %[1]q: add %[1]q to AccessPatterns "+
-			"of the function \"reader\" in the schema", pattern)
+		want := fmt.Sprintf("the function reader may not use the access pattern %q: let the pattern say "+
+			`UsedBy("reader") in the schema`, pattern)
 		if err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: got %v; want %s", pattern, err, want)
 		}

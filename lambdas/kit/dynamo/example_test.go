@@ -21,9 +21,10 @@ import (
 
 // A function that joins a platform says which access patterns it was granted.
 func ExampleOpen() {
-	platform := askahuman.Platform()
-	platform.Functions = append(platform.Functions,
-		schema.Function{Name: "report", AccessPatterns: []string{"GetQuestion", "ListResponses"}})
+	platform := askahuman.Platform().Join(schema.Own{
+		Functions:      []schema.Function{{Name: "report"}},
+		AccessPatterns: schema.UsedBy("report", schema.Existing("GetQuestion"), schema.Existing("ListResponses")),
+	})
 	environment := kit.Environment{Getenv: func(variable string) string { return "the name for " + variable }}
 	db, err := dynamo.Open(environment, platform, "report")
 	if err != nil {
@@ -33,8 +34,8 @@ func ExampleOpen() {
 	fmt.Println(strings.NewReplacer(": ", ":\n", ", so", ",\nso").Replace(err.Error()))
 	// Output:
 	// the function report may not use the access pattern "DeleteSubscription":
-	// add "DeleteSubscription" to AccessPatterns of the function "report" in the schema,
-	// so that its role is granted what the pattern needs
+	// let the pattern say UsedBy("report") in the schema,
+	// so that the function's role is granted what the pattern needs
 }
 
 // Requests are made by the name of an access pattern: table, index, order and
