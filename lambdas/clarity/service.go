@@ -22,6 +22,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/problem"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
@@ -115,7 +116,7 @@ func (s *Service) exists(ctx context.Context, user, id string) bool {
 // completed with the same answers counts as completed by this request.
 //
 // An attempt that is stored is returned, also when it could not be evaluated. Save returns
-// [clarity.ErrAttemptNotFound], [clarity.ErrForbidden], [clarity.ErrNotInProgress], a [*clarity.VersionError], a
+// [clarity.ErrAttemptNotFound], [clarity.ErrForbidden], [clarity.ErrNotInProgress], a [*problem.VersionError], a
 // [*validate.Error], [clarity.ErrScenarioNotFound] or a [*clarity.RunningError].
 func (s *Service) Save(ctx context.Context, user, id string, in clarity.Save, ifVersion int,
 	again bool) (clarity.Attempt, error) {
@@ -146,7 +147,7 @@ func (s *Service) Save(ctx context.Context, user, id string, in clarity.Save, if
 		case read.Status != clarity.InProgress:
 			return clarity.ErrNotInProgress
 		case ifVersion != 0 && read.Version != ifVersion:
-			return &clarity.VersionError{Current: read.Version}
+			return &problem.VersionError{What: "the attempt", Current: read.Version}
 		case invalid != nil:
 			return invalid
 		}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/problem"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
 )
 
@@ -87,7 +88,7 @@ func (m *model) change(
 		return todo.Task{}, todo.ErrTaskNotFound
 	}
 	if version != 0 && version != old.Version {
-		return todo.Task{}, &todo.VersionError{Current: old.Version}
+		return todo.Task{}, &problem.VersionError{What: "the task", Current: old.Version}
 	}
 	return old.Next(edit(old), now)
 }

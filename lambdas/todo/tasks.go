@@ -10,6 +10,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/problem"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
 )
@@ -96,7 +97,7 @@ func (s *Service) GetTask(ctx context.Context, user, id string) (todo.Task, erro
 // ReplaceTask gives a task the content of in. It clears the fields that in leaves out, except the status, which stays.
 // ifVersion is the version that the task must have; 0: any. A task that has the content already stays as it is.
 //
-// It returns [todo.ErrTaskNotFound], a [*todo.VersionError], [todo.ErrTaskCompleted] or [todo.ErrUserNotFound].
+// It returns [todo.ErrTaskNotFound], a [*problem.VersionError], [todo.ErrTaskCompleted] or [todo.ErrUserNotFound].
 func (s *Service) ReplaceTask(
 	ctx context.Context, user, id string, in todo.TaskBody, ifVersion int,
 ) (todo.Task, error) {
@@ -135,7 +136,7 @@ func (s *Service) change(
 }
 
 // DeleteTask deletes a task. ifVersion is the version that it must have; 0: any. It returns [todo.ErrTaskNotFound], a
-// [*todo.VersionError] or [todo.ErrUserNotFound].
+// [*problem.VersionError] or [todo.ErrUserNotFound].
 func (s *Service) DeleteTask(ctx context.Context, user, id string, ifVersion int) error {
 	return retry.Do(ctx, func() error {
 		task, err := s.read(ctx, user, id, ifVersion)
@@ -170,7 +171,7 @@ func (s *Service) read(ctx context.Context, user, id string, ifVersion int) (tod
 	case !exists || !found:
 		return todo.Task{}, todo.ErrTaskNotFound
 	case ifVersion != 0 && task.Version != ifVersion:
-		return todo.Task{}, &todo.VersionError{Current: task.Version}
+		return todo.Task{}, &problem.VersionError{What: "the task", Current: task.Version}
 	}
 	return task, nil
 }

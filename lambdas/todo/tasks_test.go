@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/problem"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	service "github.com/onesynth-cdk/onesynth/lambdas/todo"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
@@ -298,7 +299,7 @@ func TestVersions(t *testing.T) {
 			"PATCH":  second(w.ChangeTask(ctx, "ada", task.ID, todo.TaskChangeBody{Title: new("second")}, version)),
 			"DELETE": w.DeleteTask(ctx, "ada", task.ID, version),
 		} {
-			if got, ok := err.(*todo.VersionError); !ok || got.Current != 2 {
+			if got, ok := err.(*problem.VersionError); !ok || got.Current != 2 {
 				t.Errorf("%s of version %d: got %v", name, version, err)
 			}
 		}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/problem"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	service "github.com/onesynth-cdk/onesynth/lambdas/todo"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
@@ -166,7 +167,7 @@ func TestNoLostUpdate(t *testing.T) {
 	for i := range 10 {
 		wait.Go(func() {
 			_, err := w.ChangeTask(ctx, "ada", task.ID, todo.TaskChangeBody{Title: new(fmt.Sprint("title ", i))}, 1+n)
-			if _, conflict := errors.AsType[*todo.VersionError](err); err == nil {
+			if _, conflict := errors.AsType[*problem.VersionError](err); err == nil {
 				through.Add(1)
 			} else if !conflict {
 				t.Error(err)

@@ -1,7 +1,6 @@
 package clarity
 
 import (
-	"fmt"
 	"net/http"
 	"time"
 
@@ -74,19 +73,3 @@ func (e *LimitError) Is(target error) bool { _, ok := target.(*LimitError); retu
 
 // RetryAt is when the next day begins.
 func (e *LimitError) RetryAt() time.Time { return e.Until }
-
-// VersionError says that the attempt has another version than the caller expected.
-type VersionError struct {
-	// Current is the attempt's version.
-	Current int
-}
-
-// Error says which version the attempt has.
-func (e *VersionError) Error() string {
-	return fmt.Sprintf("the attempt has version %d: read it again, and make the change to what it is now", e.Current)
-}
-
-// Problem implements [problem.Problem].
-func (e *VersionError) Problem() *problem.Error {
-	return &problem.Error{Status: http.StatusPreconditionFailed}
-}

@@ -1,7 +1,6 @@
 package todo
 
 import (
-	"fmt"
 	"net/http"
 	"time"
 
@@ -25,19 +24,3 @@ var (
 	// ErrTaskCompleted says that a completed task's status would change.
 	ErrTaskCompleted = problem.New(http.StatusBadRequest, "", "a completed task is not reopened")
 )
-
-// VersionError says that the task has another version than the caller expected.
-type VersionError struct {
-	// Current is the task's version.
-	Current int
-}
-
-// Error says which version the task has.
-func (e *VersionError) Error() string {
-	return fmt.Sprintf("the task has version %d: read it again, and make the change to what it is now", e.Current)
-}
-
-// Problem answers that the precondition failed.
-func (e *VersionError) Problem() *problem.Error {
-	return &problem.Error{Status: http.StatusPreconditionFailed, Message: e.Error()}
-}

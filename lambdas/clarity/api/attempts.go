@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 
@@ -66,15 +65,12 @@ func (s *server) registerAttempts() {
 		Description: "Changes an attempt in progress. Completing it evaluates it, and makes the time of submission " +
 			"its timestamp." + evaluated,
 		Stricter: precisely,
-		Errors: append(of, clarity.ErrScenarioNotFound, clarity.ErrNotInProgress, &clarity.RunningError{},
-			&clarity.VersionError{Current: 4}),
-	}, func(ctx context.Context, input *saveInput) (a clarity.Attempt, err error) {
-		err = httpapi.IfMatch(ctx).Attempt(func(ifVersion int) (err error) {
-			a, err = s.api.Service.Save(ctx, httpapi.CallerFrom(ctx).ID, input.ID, input.Body, ifVersion,
+		Errors:   append(of, clarity.ErrScenarioNotFound, clarity.ErrNotInProgress, &clarity.RunningError{}),
+	}, func(ctx context.Context, input *saveInput) (clarity.Attempt, error) {
+		return httpapi.IfMatch(ctx, func(version int) (clarity.Attempt, error) {
+			return s.api.Service.Save(ctx, httpapi.CallerFrom(ctx).ID, input.ID, input.Body, version,
 				idempotency.ClaimFrom(ctx) != nil)
-			return err
-		}, currentVersion)
-		return a, err
+		})
 	}, func(_ context.Context, _ *saveInput, a clarity.Attempt) (int, any) {
 		return http.StatusOK, withoutAnswers(a)
 	})
@@ -126,14 +122,4 @@ func attemptID(ctx context.Context, in clarity.Submission) (string, error) {
 func withoutAnswers(a clarity.Attempt) clarity.Attempt {
 	a.Answers = nil
 	return a
-}
-
-// currentVersion returns the current version of an attempt, from the error of a change that was
-// meant for another one.
-func currentVersion(err error) (int, bool) {
-	other, ok := errors.AsType[*clarity.VersionError](err)
-	if !ok {
-		return 0, false
-	}
-	return other.Current, true
 }

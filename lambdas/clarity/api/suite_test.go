@@ -9,6 +9,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/problem"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 )
@@ -30,7 +31,7 @@ func suite(t testing.TB) httpapitest.Suite {
 			{Err: clarity.ErrAttemptNotFound, Status: 404},
 			{Err: &clarity.RunningError{Until: began().Add(time.Second)}, Status: 409, Passing: true},
 			{Err: &clarity.LimitError{Until: began().Add(time.Hour)}, Status: 429, Passing: true},
-			{Err: &clarity.VersionError{Current: 7}, Status: 412},
+			{Err: &problem.VersionError{What: "the attempt", Current: 7}, Status: 412},
 			{Err: validate.Errorf("nextToken", validate.RuleFormat, "is odd"), Status: 400},
 		}...),
 	}

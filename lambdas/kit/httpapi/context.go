@@ -31,7 +31,7 @@ type Context struct {
 	// the request.
 	key     string
 	content []byte
-	ifMatch Precondition
+	ifMatch precondition
 
 	context context.Context
 	query   url.Values

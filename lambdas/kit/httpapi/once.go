@@ -18,6 +18,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/problem"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/ratelimit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 )
@@ -224,7 +225,10 @@ func readKey(header string) (string, error) {
 // once is an operation with the headers of its idempotency key, unless its input is [Keyed].
 func (s *Server) once(op Operation, isKeyed bool) Operation {
 	final := slices.Clone(op.Errors)
-	op.Errors = append(slices.Clone(op.Errors), &idempotency.RunningError{})
+	if op.IfMatch != "" {
+		final = append(final, &problem.VersionError{What: op.IfMatch, Current: 4})
+	}
+	op.Errors = append(slices.Clone(final), &idempotency.RunningError{})
 	if isKeyed {
 		return op
 	}

@@ -27,15 +27,6 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// versionError says which version an order has.
-type versionError int
-
-func (e versionError) Error() string { return fmt.Sprintf("the order has version %d", int(e)) }
-
-func (e versionError) Problem() *problem.Error {
-	return &problem.Error{Status: http.StatusPreconditionFailed}
-}
-
 // cancelling is an API that cancels an order by work, which has the version that the order
 // should have.
 func cancelling(keys idempotency.Claims, log *bytes.Buffer,
@@ -50,12 +41,7 @@ func cancelling(keys idempotency.Claims, log *bytes.Buffer,
 		func(ctx context.Context, _ *struct {
 			ID string `path:"order_id"`
 		}) (any, error) {
-			return nil, httpapi.IfMatch(ctx).Attempt(func(version int) error {
-				return work(ctx, version)
-			}, func(err error) (int, bool) {
-				other, ok := errors.AsType[versionError](err)
-				return int(other), ok
-			})
+			return httpapi.IfMatch(ctx, func(version int) (any, error) { return nil, work(ctx, version) })
 		}, func(context.Context, *struct {
 			ID string `path:"order_id"`
 		}, any) (int, any) {
@@ -111,7 +97,7 @@ func TestIfMatch(t *testing.T) {
 		var versions []int
 		api := cancelling(&httpapitest.Ledger{}, &bytes.Buffer{}, func(_ context.Context, version int) error {
 			if versions = append(versions, version); version != 0 && version != 3 {
-				return versionError(3)
+				return &problem.VersionError{What: "the order", Current: 3}
 			}
 			return nil
 		})

@@ -50,7 +50,7 @@ type Operation struct {
 	// Errors are examples of the errors that only this operation has.
 	Errors []error
 	// IfMatch names what the header If-Match protects, such as "the task", for an operation of
-	// [Mutate]. [IfMatch] then returns the precondition. Empty: the operation has none.
+	// [Mutate], which makes its change by [IfMatch]. Empty: the operation has none.
 	IfMatch string
 	// KeyOptional lets a request of [Mutate] leave the idempotency key out. It is then carried out
 	// each time.

@@ -2,11 +2,13 @@ package httpapi
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/problem"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 )
 
@@ -18,35 +20,48 @@ const noVersion = -1
 // ETag is the entity tag of a version (RFC 9110, section 8.8.3).
 func ETag(version int) string { return strconv.Quote(strconv.Itoa(version)) }
 
-// Precondition is an If-Match header (RFC 9110, section 13.1.1). The zero value matches any
+// precondition is an If-Match header (RFC 9110, section 13.1.1). The zero value matches any
 // version.
-type Precondition struct {
+type precondition struct {
 	given    bool
 	versions []int
 }
 
-// IfMatch returns the precondition of the context's request, for an operation with
-// [Operation.IfMatch].
-func IfMatch(ctx context.Context) Precondition {
-	if request := requestFrom(ctx); request != nil {
-		return request.ifMatch
+// IfMatch makes a change under the header If-Match of the context's request, for an operation with
+// [Operation.IfMatch]. It tries the change on each version that the header allows, until one of them is the current
+// version; 0 is any. Where the thing has another version, the change returns a [*problem.VersionError].
+func IfMatch[R any](ctx context.Context, change func(version int) (R, error)) (R, error) {
+	request := requestFrom(ctx)
+	if request == nil || !request.ifMatch.given {
+		return change(0)
 	}
-	return Precondition{}
+	version, allowed := noVersion, request.ifMatch.versions
+	if len(allowed) > 0 {
+		version = allowed[0]
+	}
+	for {
+		result, err := change(version)
+		other, ok := errors.AsType[*problem.VersionError](err)
+		if !ok || other.Current == version || !slices.Contains(allowed, other.Current) {
+			return result, err
+		}
+		version = other.Current
+	}
 }
 
 // parseIfMatch reads a header: nothing, *, or a list of entity tags. A weak tag
 // matches nothing, nor does one that is no version, which is 1 or above.
-func parseIfMatch(what, header string) (Precondition, error) {
+func parseIfMatch(what, header string) (precondition, error) {
 	rest := strings.Trim(header, " \t")
 	if rest == "" || rest == "*" {
-		return Precondition{}, nil
+		return precondition{}, nil
 	}
-	p := Precondition{given: true}
+	p := precondition{given: true}
 	for {
 		var tag string
 		var weak, ok bool
 		if tag, weak, rest, ok = cutTag(strings.TrimLeft(rest, " \t,")); !ok {
-			return Precondition{}, Unreadable(ifMatchHeader, validate.Constraint{},
+			return precondition{}, Unreadable(ifMatchHeader, validate.Constraint{},
 				fmt.Sprintf(`is %s: write the ETag of %s, such as "3" with its quotation marks, a list of these, or *`,
 					validate.Excerpt(header), what))
 		}
@@ -74,25 +89,4 @@ func cutTag(list string) (tag string, weak bool, rest string, ok bool) {
 		return "", false, "", false
 	}
 	return tag, weak, rest, ok
-}
-
-// Attempt tries a change on each version that the header allows, until one of them is the
-// current version. attempt changes the given version, 0 for any. Where the thing has another
-// version, attempt returns an error from which current reads it.
-func (p Precondition) Attempt(attempt func(version int) error, current func(error) (version int, ok bool)) error {
-	if !p.given {
-		return attempt(0)
-	}
-	version := noVersion
-	if len(p.versions) > 0 {
-		version = p.versions[0]
-	}
-	for {
-		err := attempt(version)
-		other, ok := current(err)
-		if !ok || other == version || !slices.Contains(p.versions, other) {
-			return err
-		}
-		version = other
-	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/problem"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 	"github.com/onesynth-cdk/onesynth/lambdas/todo/api"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
@@ -29,7 +30,7 @@ func suite(t testing.TB) httpapitest.Suite {
 			{Err: todo.ErrEmailTaken, Status: 409},
 			{Err: todo.ErrUserBeingDeleted, Status: 409, Passing: true},
 			{Err: todo.ErrTaskCompleted, Status: 400},
-			{Err: &todo.VersionError{Current: 7}, Status: 412},
+			{Err: &problem.VersionError{What: "the task", Current: 7}, Status: 412},
 			{Err: validate.Errorf("cursor", validate.RuleFormat, "is odd"), Status: 422},
 		}...),
 	}

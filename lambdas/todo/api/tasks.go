@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"errors"
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -76,19 +75,16 @@ func (s *server) registerTasks() {
 		return s.service.GetTask(ctx, httpapi.CallerFrom(ctx).ID, input.ID)
 	})
 
-	changeErrors := []error{todo.ErrTaskCompleted, todo.ErrUserNotFound, todo.ErrTaskNotFound,
-		&todo.VersionError{Current: 4}}
+	changeErrors := []error{todo.ErrTaskCompleted, todo.ErrUserNotFound, todo.ErrTaskNotFound}
 	httpapi.Mutate(s.Server, httpapi.Operation{ID: "replaceTask",
 		Headers: versioned, IfMatch: "the task",
 		Description: "Replaces a task: a field that is left out is cleared, but for the status.",
 		Stricter:    precisely,
 		Errors:      changeErrors,
-	}, func(ctx context.Context, input *replaceInput) (t todo.Task, err error) {
-		err = httpapi.IfMatch(ctx).Attempt(func(ifVersion int) (err error) {
-			t, err = s.service.ReplaceTask(ctx, httpapi.CallerFrom(ctx).ID, input.ID, input.Body, ifVersion)
-			return err
-		}, currentVersion)
-		return t, err
+	}, func(ctx context.Context, input *replaceInput) (todo.Task, error) {
+		return httpapi.IfMatch(ctx, func(version int) (todo.Task, error) {
+			return s.service.ReplaceTask(ctx, httpapi.CallerFrom(ctx).ID, input.ID, input.Body, version)
+		})
 	}, nil)
 
 	httpapi.Mutate(s.Server, httpapi.Operation{ID: "changeTask",
@@ -96,35 +92,23 @@ func (s *server) registerTasks() {
 		Description: "Changes the fields that are given (RFC 7396): null clears one.",
 		Stricter:    precisely,
 		Errors:      changeErrors,
-	}, func(ctx context.Context, input *changeInput) (t todo.Task, err error) {
-		err = httpapi.IfMatch(ctx).Attempt(func(ifVersion int) (err error) {
-			t, err = s.service.ChangeTask(ctx, httpapi.CallerFrom(ctx).ID, input.ID, input.Body, ifVersion)
-			return err
-		}, currentVersion)
-		return t, err
+	}, func(ctx context.Context, input *changeInput) (todo.Task, error) {
+		return httpapi.IfMatch(ctx, func(version int) (todo.Task, error) {
+			return s.service.ChangeTask(ctx, httpapi.CallerFrom(ctx).ID, input.ID, input.Body, version)
+		})
 	}, nil)
 
 	httpapi.Mutate(s.Server, httpapi.Operation{ID: "deleteTask", Status: http.StatusNoContent,
 		IfMatch:     "the task",
 		Description: "Deletes a task.",
 		Stricter:    precisely,
-		Errors:      []error{todo.ErrUserNotFound, todo.ErrTaskNotFound, &todo.VersionError{Current: 4}},
+		Errors:      []error{todo.ErrUserNotFound, todo.ErrTaskNotFound},
 	}, func(ctx context.Context, input *TaskPath) (any, error) {
-		return nil, httpapi.IfMatch(ctx).Attempt(func(ifVersion int) error {
-			return s.service.DeleteTask(ctx, httpapi.CallerFrom(ctx).ID, input.ID, ifVersion)
-		}, currentVersion)
+		return httpapi.IfMatch(ctx, func(version int) (any, error) {
+			return nil, s.service.DeleteTask(ctx, httpapi.CallerFrom(ctx).ID, input.ID, version)
+		})
 	}, nil)
 }
 
 // created describes the header Location.
 const created = "The path of what was created."
-
-// currentVersion returns the current version of a task, from the error of a change that was meant
-// for another one.
-func currentVersion(err error) (int, bool) {
-	other, ok := errors.AsType[*todo.VersionError](err)
-	if !ok {
-		return 0, false
-	}
-	return other.Current, true
-}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/problem"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
 )
@@ -25,7 +26,7 @@ func TestWire(t *testing.T) {
 		"no user": todo.ErrUserNotFound, "no task": todo.ErrTaskNotFound, "user exists": todo.ErrUserExists,
 		"email taken":        todo.ErrEmailTaken,
 		"user being deleted": todo.ErrUserBeingDeleted, "task completed": todo.ErrTaskCompleted,
-		"version":    &todo.VersionError{Current: 7},
+		"version":    &problem.VersionError{What: "the task", Current: 7},
 		"claim lost": idempotency.ErrClaimLost, "busy": retry.ErrBusy, "unanswered": retry.ErrUnanswered,
 		"stale":         retry.ErrStale,
 		"running":       &idempotency.RunningError{Until: began().Add(1500 * time.Millisecond)},

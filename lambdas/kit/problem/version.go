@@ -1,0 +1,24 @@
+package problem
+
+import (
+	"fmt"
+	"net/http"
+)
+
+// VersionError says that a thing has another version than the caller expected.
+type VersionError struct {
+	// What names the thing, such as "the task".
+	What string
+	// Current is its version.
+	Current int
+}
+
+// Error says which version the thing has.
+func (e *VersionError) Error() string {
+	return fmt.Sprintf("%s has version %d: read it again, and make the change to what it is now", e.What, e.Current)
+}
+
+// Problem implements [Problem].
+func (e *VersionError) Problem() *Error {
+	return &Error{Status: http.StatusPreconditionFailed, Message: e.Error()}
+}
