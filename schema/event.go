@@ -156,8 +156,7 @@ func (p Platform) Publishing() Platform {
 		if len(filters) > maxFilters {
 			filters = nil
 		}
-		trigger.Streams = append(trigger.Streams, OnStream{Table: t.Name, Filters: filters, ReportItemFailures: true,
-			Changes: "changes of " + t.Name + " for events"})
+		trigger.Streams = append(trigger.Streams, OnStream{Table: t.Name, Filters: filters, ReportItemFailures: true})
 	}
 	publisher.Trigger = trigger
 	p.Functions = append(p.Functions, publisher)

@@ -200,7 +200,7 @@ func (p Props) described() schema.Platform {
 			described.Functions[i].Trigger = runs
 		}
 	}
-	return described
+	return p.Publishing(described)
 }
 
 // withDefaults returns the props with their defaults filled in, except for the defaults that

@@ -7,6 +7,7 @@ package askahuman
 // it looks for under every build tag.
 import (
 	_ "github.com/onesynth-cdk/onesynth/lambdas/askahuman/agentapi"
+	_ "github.com/onesynth-cdk/onesynth/lambdas/askahuman/eventpublisher"
 	_ "github.com/onesynth-cdk/onesynth/lambdas/askahuman/humanapi"
 	_ "github.com/onesynth-cdk/onesynth/lambdas/askahuman/mcpapi"
 	_ "github.com/onesynth-cdk/onesynth/lambdas/askahuman/moderationapi"

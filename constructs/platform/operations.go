@@ -54,8 +54,8 @@ func (p *Platform) operate(serverErrorAlarm string) {
 		p.watchFunctions()
 		p.watchTables()
 		for _, f := range p.Schema.Functions {
-			for _, read := range f.Streams() {
-				p.watchStream(read.ID, p.Streams[streamName(f, read)], read.Changes, "the "+f.Name)
+			for _, read := range aged(f) {
+				p.watchStream(read.id, p.Streams[read.name], read.changes, "the "+f.Name)
 			}
 			switch trigger := f.Trigger.(type) {
 			case schema.OnSchedule:
@@ -288,6 +288,22 @@ func unmissed(every time.Duration) (period time.Duration, periods int) {
 	return period, int((every+period-1)/period) + 1
 }
 
+// age is what AWS Lambda reports the age of records of, by function.
+type age struct{ id, name, changes string }
+
+// aged are the streams whose age is watched, one for each function: AWS Lambda reports the age by function.
+func aged(f schema.Function) []age {
+	streams := f.Streams()
+	if len(streams) == 0 {
+		return nil
+	}
+	one := age{streams[0].ID, streamName(f, streams[0]), streams[0].Changes}
+	if several, ok := f.Trigger.(schema.OnStreams); ok {
+		one.id, one.changes = cmp.Or(several.ID, f.ConstructID()), "changes"
+	}
+	return []age{one}
+}
+
 // watchStream watches that no change waits much longer than records are gathered
 // for a batch.
 func (p *Platform) watchStream(id string, m *stream.Mapping, changes, handler string) {
@@ -340,9 +356,9 @@ func (p *Platform) show() awscloudwatch.Dashboard {
 			dashboard.Table{Table: t, Operations: p.Schema.Database.Operations(t.Schema.Name)})
 	}
 	for _, f := range p.Schema.Functions {
-		for _, read := range f.Streams() {
+		for _, read := range aged(f) {
 			contents.Streams = append(contents.Streams,
-				dashboard.Stream{Name: read.ID, Mapping: p.Streams[streamName(f, read)]})
+				dashboard.Stream{Name: read.id, Mapping: p.Streams[read.name]})
 		}
 	}
 	for _, f := range p.Schema.Functions {

@@ -44,6 +44,7 @@ func api() schema.Platform {
 		},
 		RateLimits: DefaultRules().RateLimits,
 		Functions:  functions(),
+		Events:     questionEvents(),
 		Secrets: []schema.Secret{
 			{Name: "FingerprintSecret", Variable: "FINGERPRINT_SECRET_ARN",
 				Description: "Key under which fingerprints and addresses of people are hashed"},

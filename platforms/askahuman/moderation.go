@@ -16,6 +16,7 @@ var CallerOperator = schema.Caller{Name: "operator", Token: schema.TokenOfUser, 
 // questions and answers, and block people and agents.
 func withModeration(p *schema.Platform) {
 	p.Database.Tables = append(p.Database.Tables, reportsTable())
+	p.Events = append(p.Events, reportEvents()...)
 	describe(p, "Questions", text("hidden_at", "When an operator hid it; absent otherwise: "+timestampFormat))
 	describe(p, "Responses", text("hidden_at", "When an operator hid it; absent otherwise: "+timestampFormat))
 	describe(p, "UserStats", text("blocked_at",

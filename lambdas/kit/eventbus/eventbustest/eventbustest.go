@@ -4,11 +4,14 @@ package eventbustest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -52,6 +55,9 @@ func (e Event) Fields() map[string]any {
 
 // ID is the event's id.
 func (e Event) ID() string { return fmt.Sprint(e.Fields()["event_id"]) }
+
+// ItemVersion is the version of the event's item.
+func (e Event) ItemVersion() string { return fmt.Sprint(e.Fields()["item_version"]) }
 
 // Bus is a bus that takes the events of a platform, and fails the test for one that is not as the schema says.
 type Bus struct {
@@ -291,26 +297,57 @@ func (k *keeping) records(t testing.TB, arn string) (all []json.RawMessage) {
 	return all
 }
 
-// Deliver hands records to a publisher as AWS Lambda does: in batches of the given sizes, which repeat from the first, and
-// from the first record that failed again, up to a number of times. It returns how many records are left.
-func Deliver(t testing.TB, p *Publisher, records []json.RawMessage, attempts int, sizes ...int) (left int) {
+// Deliver hands records to a publisher as AWS Lambda does: in batches of sizes that repeat from the first, and again from
+// the first record that failed. It fails the test if a record is left after many attempts.
+func (p *Publisher) Deliver(t testing.TB, records []json.RawMessage, sizes ...int) {
 	t.Helper()
-	for n := 0; len(records) > 0 && n < attempts; n++ {
+	for n := 0; len(records) > 0; n++ {
 		batch := records[:min(len(records), sizes[n%len(sizes)])]
 		answer, err := p.Handle(t.Context(), stream.Event{Records: batch})
-		if err != nil {
-			t.Fatal(err)
+		if err != nil || n > 10_000 {
+			t.Fatalf("%d records are left: %v", len(records), err)
 		}
 		done := len(batch)
 		for _, failure := range answer.BatchItemFailures {
-			for i, record := range batch[:done] {
-				if bytes.Contains(record, []byte(`"SequenceNumber":"`+failure.ItemIdentifier+`"`)) {
-					done = i
-					break
-				}
-			}
+			done = min(done, slices.IndexFunc(batch, func(record json.RawMessage) bool {
+				return bytes.Contains(record, []byte(`"SequenceNumber":"`+failure.ItemIdentifier+`"`))
+			}))
 		}
 		records = records[done:]
 	}
-	return len(records)
+}
+
+// Tell publishes the events of records as badly as it may come, and returns each once, in the order of the versions of
+// their items: batches are of any size, everything is delivered twice, and the bus refuses any event once. It fails the
+// test if a repeat differs, or if a change is given up.
+func (p *Publisher) Tell(t testing.TB, bus *Bus, random *rand.Rand, records []json.RawMessage) []Event {
+	t.Helper()
+	refused := map[string]bool{}
+	bus.Refuse = func(e Event) string {
+		if refused[e.ID()] || random.IntN(10) > 0 {
+			return ""
+		}
+		refused[e.ID()] = true
+		return "ThrottlingException"
+	}
+	var sizes []int
+	for range 1 + random.IntN(4) {
+		sizes = append(sizes, 1+random.IntN(40))
+	}
+	for range 2 {
+		p.Deliver(t, records, sizes...)
+	}
+	if failures := p.Failures.Failures(); len(failures) > 0 {
+		t.Fatalf("gave up %v", failures)
+	}
+	known := map[string]Event{}
+	for _, e := range bus.Events() {
+		if before, repeated := known[e.ID()]; repeated && before != e {
+			t.Fatalf("a repeat differs:\n%+v\n%+v", before, e)
+		}
+		known[e.ID()] = e
+	}
+	return slices.SortedFunc(maps.Values(known), func(a, b Event) int {
+		return cmp.Or(strings.Compare(a.ItemVersion(), b.ItemVersion()), strings.Compare(a.DetailType, b.DetailType))
+	})
 }

@@ -1,0 +1,10 @@
+// Command eventpublisher is the Lambda function that publishes what happened to questions, and what was reported.
+package main
+
+import (
+	service "github.com/onesynth-cdk/onesynth/lambdas/askahuman"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/eventbus"
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
+)
+
+func main() { eventbus.Start(askahuman.Platform(), service.Happened, nil) }

@@ -1,0 +1,162 @@
+package askahuman
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/eventbus/eventbustest"
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
+)
+
+func TestEventSchemas(t *testing.T) {
+	t.Parallel()
+	eventbustest.CheckSchemas(t, askahuman.Platform(), "../../docs/events/askahuman")
+}
+
+// A history of questions yields exactly its events, however its changes are cut into batches, and whatever the bus
+// refuses.
+func TestHistoriesYieldTheirEvents(t *testing.T) {
+	t.Parallel()
+	told := map[string]bool{}
+	for seed := range uint64(3) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			h := &questionHistory{platform: newPlatform(t), random: rand.New(rand.NewPCG(seed, 1))}
+			questions := eventbustest.Stream(t, h.tables, "Questions")
+			reports := eventbustest.Stream(t, h.tables, "Reports")
+			for range 60 {
+				h.step(t)
+			}
+			bus := eventbustest.NewBus(t, askahuman.Platform())
+			publisher := eventbustest.NewPublisher(askahuman.Platform(), bus, Happened, nil)
+			var got []string
+			for _, e := range publisher.Tell(t, bus, h.random, append(questions(), reports()...)) {
+				var f struct {
+					Question string `json:"question_id"`
+					Response string `json:"response_id"`
+					Status   askahuman.Status
+					Current  int `json:"current_responses"`
+					Hidden   bool
+					Reason   string
+					By       string
+					Reports  int
+				}
+				OK(t, json.Unmarshal([]byte(e.Detail), &f))
+				got, told[e.DetailType] = append(got, fmt.Sprint(e.DetailType, f)), true
+			}
+			slices.Sort(got)
+			slices.Sort(h.want)
+			if diff := cmp.Diff(h.want, got); diff != "" {
+				t.Errorf("- want, + got:\n%s", diff)
+			}
+		})
+	}
+	if len(told) != len(askahuman.Platform().Events) {
+		t.Errorf("the histories have only the events %v", told)
+	}
+}
+
+// questionHistory does anything to a few questions, and notes which events that has by what the operations answer.
+type questionHistory struct {
+	*platform
+	random *rand.Rand
+	asked  []string
+	open   map[string]int // answers of those that take further ones
+	done   map[string]bool
+	counts map[string]int // reports
+	want   []string
+}
+
+func (h *questionHistory) note(name, question, response string, status askahuman.Status, current int, hidden bool,
+	reason, by string, reports int) {
+	h.want = append(h.want, name+fmt.Sprint(struct {
+		Question, Response string
+		Status             askahuman.Status
+		Current            int
+		Hidden             bool
+		Reason, By         string
+		Reports            int
+	}{question, response, status, current, hidden, reason, by, reports}))
+}
+
+func (h *questionHistory) step(t *testing.T) {
+	t.Helper()
+	if h.open == nil {
+		h.open, h.done, h.counts = map[string]int{}, map[string]bool{}, map[string]int{}
+	}
+	ctx := t.Context()
+	h.now = h.now.Add(time.Duration(h.random.IntN(4)) * time.Minute)
+	action := h.random.IntN(12)
+	if len(h.asked) == 0 || action < 3 {
+		ask := askahuman.Ask{Prompt: awkward, Type: askahuman.TypeText, MinResponses: new(2),
+			TimeoutSeconds: new(600)}.WithDefaults()
+		if h.random.IntN(2) == 0 {
+			ask.Type, ask.Options = askahuman.TypeMultipleChoice, []string{"one", "<two>"}
+		}
+		q := Must(h.Ask(ctx, "agent", ask))(t)
+		h.asked, h.open[q.ID] = append(h.asked, q.ID), 0
+		h.note(askahuman.QuestionAsked, q.ID, "", "", 0, false, "", "", 0)
+		return
+	}
+	id, by := h.asked[h.random.IntN(len(h.asked))], person(h.random.IntN(4))
+	q := Must(h.people.question(ctx, id, h.now))(t)
+	current, answers := h.open[id]
+	due := answers && !h.now.Before(time.Time(q.Deadline))
+	switch action {
+	case 3, 4, 5, 6:
+		answer := askahuman.Answer{QuestionID: id, Text: new("yes")}
+		if q.Type == askahuman.TypeMultipleChoice {
+			answer = askahuman.Answer{QuestionID: id, Option: new(1)}
+		}
+		receipt, err := h.people.Answer(ctx, by, nil, answer)
+		if err != nil {
+			return // answered before, or too late
+		}
+		h.open[id] = current + 1
+		h.note(askahuman.QuestionAnswered, id, "", receipt.Submitted.Status, current+1, false, "", "", 0)
+		if receipt.Submitted.Status == askahuman.StatusClosed {
+			delete(h.open, id)
+			h.note(askahuman.QuestionClosed, id, "", askahuman.StatusClosed, current+1, false, "", "", 0)
+		}
+	case 7:
+		if h.Close(ctx, "agent", id) == nil && answers && !due {
+			delete(h.open, id)
+			h.note(askahuman.QuestionClosed, id, "", askahuman.StatusClosed, current, false, "", "", 0)
+		} else if due {
+			delete(h.open, id)
+			h.note(askahuman.QuestionExpired, id, "", askahuman.StatusExpired, current, false, "", "", 0)
+		}
+	case 8, 9:
+		if !due {
+			return
+		}
+		if ended := Must(h.notifying.endQuestion(ctx, Must(h.notifying.question(ctx, id, h.now))(t), h.now))(t); ended {
+			delete(h.open, id)
+			h.note(askahuman.QuestionExpired, id, "", askahuman.StatusExpired, current, false, "", "", 0)
+		}
+	case 10:
+		Must(h.people.ReportQuestion(ctx, by, askahuman.QuestionReport{QuestionID: id, Reason: "spam",
+			Comment: new("secret")}))(t)
+		if !h.done[id+by] {
+			h.done[id+by] = true
+			h.counts[id]++
+			h.note(askahuman.ContentReported, id, "", "", 0, false, "spam", "person", h.counts[id])
+		}
+	case 11:
+		if due {
+			return
+		}
+		OK(t, h.moderating(t).HideQuestion(ctx, "operator", id, true))
+		if answers {
+			delete(h.open, id)
+			h.note(askahuman.QuestionClosed, id, "", askahuman.StatusClosed, current, true, "", "", 0)
+		}
+	}
+}
+
+func (h *questionHistory) moderating(t *testing.T) *Service { return h.as(t, "moderationapi") }
