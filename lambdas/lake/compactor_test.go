@@ -310,7 +310,7 @@ func TestCompactOlderObjects(t *testing.T) {
 	m := newMemory()
 	older := definition(t)
 	older.Entities[0].Columns = slices.Clone(older.Entities[0].Columns[:4])
-	w := NewWriter(older, m, m)
+	w := NewWriter(older, m.Put, m)
 	w.Log = slog.New(slog.DiscardHandler)
 	if err := w.Handle(t.Context(), batchOf(t, insert("e1", "1", "1", nil))); err != nil {
 		t.Fatal(err)

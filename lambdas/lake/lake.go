@@ -32,17 +32,12 @@ var ErrNoObject = bucket.ErrNoObject
 // Object is an object in the listing of a bucket.
 type Object = bucket.Object
 
-// ObjectWriter has the methods of a bucket that the [Writer] needs.
-type ObjectWriter interface {
-	// Put writes an object, replacing the one with this key if there is one. No reader sees a part
-	// of it.
-	Put(ctx context.Context, key string, body io.ReadSeeker) error
-}
-
 // Bucket has the methods of a bucket that the [Compactor] needs. Their effects are
 // immediate: a listing has the objects that were put before it. A [bucket.Bucket] is one.
 type Bucket interface {
-	ObjectWriter
+	// Put writes an object, replacing the one with this key if there is one. No reader sees a part
+	// of it.
+	Put(ctx context.Context, key string, body io.ReadSeeker) error
 	// List gives the objects whose keys begin with prefix, in the order of their
 	// keys as bytes. After an error it gives nothing more.
 	List(ctx context.Context, prefix string) iter.Seq2[Object, error]

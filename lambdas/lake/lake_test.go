@@ -255,7 +255,7 @@ func failuresOf(t rapid.TB, m *memory) []stream.Failure {
 
 func writerTo(t testing.TB, m *memory) *Writer {
 	t.Helper()
-	w := NewWriter(definition(t), m, m)
+	w := NewWriter(definition(t), m.Put, m)
 	w.Log = slog.New(slog.DiscardHandler)
 	return w
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"slices"
 	"strings"
@@ -32,7 +33,7 @@ const (
 
 // Writer writes the changes of a table as Parquet objects.
 type Writer struct {
-	bucket    ObjectWriter
+	put       func(ctx context.Context, key string, body io.ReadSeeker) error
 	failures  stream.Failures
 	converter converter
 	// Log is the log. Nil: slog.Default().
@@ -45,9 +46,10 @@ type Writer struct {
 	Now func() time.Time
 }
 
-// NewWriter returns a writer of the definition's entities.
-func NewWriter(d schema.LakeDefinition, bucket ObjectWriter, failures stream.Failures) *Writer {
-	return &Writer{bucket: bucket, failures: failures, converter: converter{definition: d, tables: tablesOf(d)}}
+// NewWriter returns a writer of the definition's entities. put writes an object of the bucket, as [Bucket] does.
+func NewWriter(d schema.LakeDefinition, put func(ctx context.Context, key string, body io.ReadSeeker) error,
+	failures stream.Failures) *Writer {
+	return &Writer{put: put, failures: failures, converter: converter{definition: d, tables: tablesOf(d)}}
 }
 
 // Handle writes a batch and reports on it. An error is of the whole batch: the stream delivers the
@@ -99,7 +101,7 @@ func (w *Writer) write(ctx context.Context, batch stream.Event) (written, error)
 		return all, ErrDeadline
 	}
 	for _, o := range objects {
-		if err := w.bucket.Put(ctx, o.key, bytes.NewReader(o.body)); err != nil {
+		if err := w.put(ctx, o.key, bytes.NewReader(o.body)); err != nil {
 			return all, fmt.Errorf("write %s: %w", o.key, err)
 		}
 	}

@@ -56,7 +56,7 @@ func newPlatform(t testing.TB, changes ...func(*platform)) *platform {
 	p.agentAPI = &api.AgentAPI{
 		Service: p.service, Keys: keys, OpenAgents: true, Options: options,
 		Webhooks:     &webhooks.Secrets{Key: webhookKey, DB: p.tables.DB, Now: p.clock.read},
-		WebhookTests: &webhooks.Tester{Check: webhook.Addresses{}.CheckURL, Queue: &messages{}, Now: p.clock.read},
+		WebhookTests: &webhooks.Tester{Check: webhook.Addresses{}.CheckURL, Send: new(messages).Send, Now: p.clock.read},
 	}
 	p.humanAPI = &api.HumanAPI{Service: p.service, Hasher: testHasher(), Options: options}
 	return p.with(changes...)

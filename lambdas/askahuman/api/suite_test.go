@@ -99,7 +99,7 @@ func suite(t testing.TB, function string, serve func(*service.Service, idempoten
 func agentSuite(t testing.TB) httpapitest.Suite {
 	return suite(t, "agentapi", func(s *service.Service, keys idempotency.Claims, options api.Options) *kit.API {
 		secrets := &webhooks.Secrets{Key: webhookKey, DB: s.DB, Now: began}
-		tests := &webhooks.Tester{Check: webhook.Addresses{}.CheckURL, Queue: &messages{}, Now: began}
+		tests := &webhooks.Tester{Check: webhook.Addresses{}.CheckURL, Send: new(messages).Send, Now: began}
 		return (&api.AgentAPI{Service: s, Keys: keys, Options: options, Webhooks: secrets,
 			WebhookTests: tests}).Handler()
 	})

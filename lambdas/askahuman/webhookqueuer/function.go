@@ -14,7 +14,7 @@ import (
 )
 
 type function struct {
-	queue   webhooks.Queue
+	send    func(ctx context.Context, body string) error
 	batch   *stream.Batch
 	metrics *kit.Metrics
 }
@@ -32,7 +32,7 @@ func (f *function) handle(ctx context.Context, event stream.Event) (events.Dynam
 		if err != nil {
 			return fmt.Errorf("write the message: %w", err)
 		}
-		if err := f.queue.Send(ctx, string(body)); err != nil {
+		if err := f.send(ctx, string(body)); err != nil {
 			return err
 		}
 		queued.Add(1)

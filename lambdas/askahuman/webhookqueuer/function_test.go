@@ -66,7 +66,7 @@ func TestHandle(t *testing.T) {
 	queue := &full{refused: "q3"}
 	failures := &streamtest.Queue{}
 	batch := &stream.Batch{Failures: failures, Parallel: true, Log: log}
-	f := &function{queue: queue, batch: batch,
+	f := &function{send: queue.Send, batch: batch,
 		metrics: &kit.Metrics{Namespace: "Onesynth/askahuman", Function: "webhookqueuer", Writer: &output}}
 	// Its time of creation is no time.
 	spoiled := strings.Replace(record(5, "OPEN", "CLOSED"), `"agent_id":`, `"created_at":{"S":"yesterday"},"agent_id":`,

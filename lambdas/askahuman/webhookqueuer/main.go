@@ -26,7 +26,7 @@ func main() {
 			return nil, err
 		}
 		f := &function{
-			queue:   queue.New(environment.AWS, url[0]),
+			send:    queue.New(environment.AWS, url[0]).Send,
 			batch:   &stream.Batch{Failures: failures, Parallel: true, Log: environment.Log},
 			metrics: environment.Metrics,
 		}

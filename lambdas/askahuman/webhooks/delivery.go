@@ -12,18 +12,12 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 )
 
-// Queue takes messages for the sender; [queue.Queue] is one.
-//
-// [queue.Queue]: https://pkg.go.dev/github.com/onesynth-cdk/onesynth/lambdas/kit/queue#Queue
-type Queue interface {
-	Send(ctx context.Context, body string) error
-}
-
-// Tester sends webhooks that try an endpoint. Check and Queue are required.
+// Tester sends webhooks that try an endpoint. Check and Send are required.
 type Tester struct {
 	// Check returns what is wrong with the address of an endpoint, as what follows the field's name.
 	Check func(url string) error
-	Queue Queue
+	// Send puts a message into the queue of the sender.
+	Send func(ctx context.Context, body string) error
 	// Now is the clock; nil is [time.Now].
 	Now func() time.Time
 }
@@ -50,7 +44,7 @@ func (t *Tester) Test(ctx context.Context, agentID, url string) (id string, err 
 	if err != nil {
 		return "", fmt.Errorf("write the message: %w", err)
 	}
-	if err := t.Queue.Send(ctx, string(message)); err != nil {
+	if err := t.Send(ctx, string(message)); err != nil {
 		return "", fmt.Errorf("queue a test: %w", err)
 	}
 	return id, nil

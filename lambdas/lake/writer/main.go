@@ -28,7 +28,7 @@ func main() {
 		if err != nil {
 			return nil, err
 		}
-		writer := lake.NewWriter(definition, bucket.New(environment.AWS, values[1], lake.ContentType), failures)
+		writer := lake.NewWriter(definition, bucket.New(environment.AWS, values[1], lake.ContentType).Put, failures)
 		writer.Log, writer.Metrics = environment.Log, environment.Metrics
 		return writer.Handle, nil
 	})
