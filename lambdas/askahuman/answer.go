@@ -78,7 +78,7 @@ func (s *Service) answer(ctx context.Context, personHash string, zone *time.Loca
 
 	response := answer.ResponseTo(known.question, personHash, now)
 	response.Flags = askahuman.FlagsFor(response, known.recent)
-	points, stats, earned := s.Rewards.WithDefaults().Award(known.stats, known.question, response, known.notifiedAt,
+	points, stats, earned := s.rules().Award(known.stats, known.question, response, known.notifiedAt,
 		zone)
 	response.Points = points
 

@@ -24,7 +24,9 @@ func TestAsksRace(t *testing.T) {
 	limit, _ := askahuman.Platform().RateLimit("create")
 	start := time.Date(2026, 2, 2, 9, 30, 0, 0, time.UTC)
 	clock := func() time.Time { return start }
-	asks := &service.Service{DB: tables.DB, Quota: limit.Requests / 3, Now: clock}
+	rules := askahuman.DefaultRules()
+	rules.OpenQuestions = limit.Requests / 3
+	asks := &service.Service{DB: tables.DB, Rules: &rules, Now: clock}
 	var handlers []*kit.API
 	for range 3 {
 		options := api.Options{RateLimiter: asks.Limiter(), Log: slog.New(slog.DiscardHandler), Now: clock}
@@ -72,9 +74,9 @@ func TestAsksRace(t *testing.T) {
 		}
 	}
 	if counted > limit.Requests || answers[503] == 0 && counted != limit.Requests || len(questions) < answers[201] ||
-		len(questions) > answers[201]+answers[503] || answers[201] > asks.Quota {
+		len(questions) > answers[201]+answers[503] || answers[201] > rules.OpenQuestions {
 		t.Errorf("got the answers %v and %d questions; want %d that are not limited, at most %d of them with 201",
-			answers, len(questions), limit.Requests, asks.Quota)
+			answers, len(questions), limit.Requests, rules.OpenQuestions)
 	}
 	t.Log(answers)
 }

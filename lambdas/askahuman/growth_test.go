@@ -22,7 +22,7 @@ func TestGrowth(t *testing.T) {
 	ctx := t.Context()
 	tables := dynamotest.Open(t, askahuman.Platform().Database)
 	store := &Service{DB: tables.DB}
-	store.Quota = 1000
+	store.Rules = quotaOf(1000)
 	const asked, partial, people = 420, 3, 1200
 	var group errgroup.Group
 	group.SetLimit(16)

@@ -41,8 +41,9 @@ func TestItems(t *testing.T) {
 		CreatedAt: at, UpdatedAt: at, Version: 4,
 		Day: "2026-02-02", DailyPoints: 5, DailyAnswers: 6, Week: "2026-02-02", WeeklyPoints: 7, WeeklyAnswers: 8,
 	}
-	sub := askahuman.Subscription{ID: "s", Token: "t", Minutes: 30, LastNotifiedAt: never, NextNotificationAt: never,
-		Active: askahuman.SubscriptionActive, CreatedAt: at, UpdatedAt: at}
+	sub := askahuman.Subscription{ID: "s", Token: "t", Minutes: 30, LastNotifiedAt: askahuman.Never,
+		NextNotificationAt: askahuman.Never,
+		Active:             askahuman.SubscriptionActive, CreatedAt: at, UpdatedAt: at}
 	notified := sub
 	notified.LastNotifiedAt, notified.NextNotificationAt = at, at.Add(30*time.Minute)
 	notified.PersonHash, notified.Active = "p", ""

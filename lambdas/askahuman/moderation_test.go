@@ -231,7 +231,7 @@ func TestReportPages(t *testing.T) {
 func TestHideQuestion(t *testing.T) {
 	t.Parallel()
 	ctx, m := t.Context(), newModerated(t)
-	m.Quota = 1
+	m.Rules = quotaOf(1)
 	q := m.ask("a", 3)
 	m.must(m.answer("ann", q.ID, "An answer from before."))
 	read, err := m.question(ctx, q.ID, start)
@@ -371,7 +371,7 @@ func TestBlockAgent(t *testing.T) {
 	m.must(err)
 	_, err = m.Ask(idempotency.WithClaim(ctx, claim, created), "a", ask)
 	m.wants(askahuman.ErrBlocked, err)
-	m.Quota = 1
+	m.Rules = quotaOf(1)
 	m.ask("full", 1)
 	m.must(m.BlockAgent(ctx, "full", true))
 	_, err = m.Ask(ctx, "full", ask)

@@ -44,8 +44,9 @@ func newAnswer(q askahuman.Question, person string) (askahuman.Response, askahum
 
 func subscriptionFor(token string) askahuman.Subscription {
 	return askahuman.Subscription{
-		ID: uuid.NewString(), Token: token, Minutes: 30, LastNotifiedAt: never, NextNotificationAt: never,
-		Active: askahuman.SubscriptionActive, PersonHash: "person-" + token,
+		ID: uuid.NewString(), Token: token, Minutes: 30, LastNotifiedAt: askahuman.Never,
+		NextNotificationAt: askahuman.Never,
+		Active:             askahuman.SubscriptionActive, PersonHash: "person-" + token,
 		CreatedAt: start, UpdatedAt: start,
 	}
 }

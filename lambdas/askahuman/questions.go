@@ -1,7 +1,6 @@
 package askahuman
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -125,7 +124,7 @@ func (s *Service) createOnce(ctx context.Context, q askahuman.Question) (open []
 	// The first attempt at the write may have taken the place, and its answer may be lost.
 	free := dynamo.Absent("blocked_at").And(
 		dynamo.Absent("open_question_ids").Or(ids.Size().LessThan(
-			expression.Value(cmp.Or(s.Quota, askahuman.DefaultOpenQuestions))), ids.Contains(q.ID)))
+			expression.Value(s.rules().OpenQuestions)), ids.Contains(q.ID)))
 	var full dynamo.Item
 	if idempotency.ClaimFrom(ctx) == nil {
 		err = ratelimit.CallFrom(ctx).With(func(counting ratelimit.Counting) (int, error) {

@@ -28,10 +28,8 @@ type Service struct {
 	Shards Shards
 	// Parts says what the platform has besides. The zero value: the parts of [askahuman.Platform].
 	Parts askahuman.Parts
-	// Quota is how many questions of one agent may be open or partial; 0 is [askahuman.DefaultOpenQuestions].
-	Quota int
-	// Rewards are the points of answers. The zero value is the default.
-	Rewards askahuman.Rewards
+	// Rules have the quota of open questions and the points of answers. Nil: [askahuman.DefaultRules].
+	Rules *askahuman.Rules
 	// CheckCallback returns what is wrong with the address of an endpoint for webhooks, as what follows the field's
 	// name. Nil: no webhooks are sent, and an ask that wants one is refused.
 	CheckCallback func(url string) error
@@ -50,7 +48,7 @@ type Service struct {
 // Open returns the service of a function of askahuman.Platform, on the tables that its
 // environment names.
 // Its variables SHARDS and READ_SHARDS are [Shards.Write], 1 by default, and
-// [Shards.Read], by default the same. LEFT_OUT names the parts that the stack has not.
+// [Shards.Read], by default the same. LEFT_OUT names the parts that the stack has not, and RULES has the rules.
 func Open(environment kit.Environment, function string) (*Service, error) {
 	parts, err := askahuman.ParseParts(environment.Getenv("LEFT_OUT"))
 	if err != nil {
@@ -68,7 +66,18 @@ func Open(environment kit.Environment, function string) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Service{DB: tables, Shards: Shards{Write: shards, Read: read}, Parts: parts}, nil
+	rules, err := askahuman.ParseRules(environment.Getenv("RULES"))
+	if err != nil {
+		return nil, err
+	}
+	return &Service{DB: tables, Shards: Shards{Write: shards, Read: read}, Parts: parts, Rules: &rules}, nil
+}
+
+func (s *Service) rules() askahuman.Rules {
+	if s.Rules == nil {
+		return askahuman.DefaultRules()
+	}
+	return *s.Rules
 }
 
 func digest(parts ...string) string {

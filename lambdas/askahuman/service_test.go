@@ -55,6 +55,13 @@ func (p *platform) faults(before func(dynamotest.Request) error) {
 	p.tables.Recorder.FaultsOf(func(_ context.Context, r dynamotest.Request) error { return before(r) }, nil)
 }
 
+// quotaOf are rules by which an agent may have that many questions open.
+func quotaOf(questions int) *askahuman.Rules {
+	rules := askahuman.DefaultRules()
+	rules.OpenQuestions = questions
+	return &rules
+}
+
 // checkedQuota is how many questions an agent may have open in the platforms that are checked. A refused question reads
 // each of them: with the default, this would be most of what the checks do.
 const checkedQuota = 10
@@ -115,7 +122,7 @@ func TestTables(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := newPlatform(t)
-			p.now, p.Quota = ten, checkedQuota
+			p.now, p.Rules = ten, quotaOf(checkedQuota)
 			check(t, p)
 		})
 	}

@@ -646,7 +646,7 @@ func TestSubscriptions(t *testing.T) {
 	p := newPlatform(t)
 	sub, err := p.people.Subscribe(t.Context(), "me", askahuman.NewSubscription{Token: "token"})
 	if err != nil || sub.Minutes != askahuman.DefaultIntervalMinutes || sub.Active == "" || sub.PersonHash != "me" ||
-		!sub.NextNotificationAt.Equal(never) {
+		!sub.NextNotificationAt.Equal(askahuman.Never) {
 		t.Errorf("Subscribe = %+v, %v", sub, err)
 	}
 	change := func(token *string, minutes *int) (askahuman.Subscription, error) {

@@ -21,7 +21,7 @@ import (
 func TestQuota(t *testing.T) {
 	t.Parallel()
 	store := &Service{DB: dynamotest.Open(t, askahuman.Platform().Database).DB}
-	store.Quota = 2
+	store.Rules = quotaOf(2)
 	for i, want := range []error{nil, nil, askahuman.ErrQuotaExceeded} {
 		if err := store.createQuestion(t.Context(), newQuestion("agent", i)); !errors.Is(err, want) {
 			t.Errorf("question %d: got %v; want %v", i+1, err, want)
@@ -42,7 +42,7 @@ func TestPlaceWithoutQuestion(t *testing.T) {
 	}
 	at := start
 	ask := func(store *Service) error {
-		store.Quota = 1
+		store.Rules = quotaOf(1)
 		store.Now = func() time.Time { return at }
 		_, err := store.Ask(t.Context(), "agent",
 			askahuman.Ask{Prompt: "Is anybody out there?", Type: askahuman.TypeText})
@@ -69,7 +69,7 @@ func TestLostAsk(t *testing.T) {
 	t.Parallel()
 	tables := dynamotest.Open(t, askahuman.Platform().Database)
 	store := &Service{DB: tables.DB}
-	store.Quota = 1
+	store.Rules = quotaOf(1)
 	lost := map[string]bool{}
 	tables.Wire.Answers(func(operation string) dynamotest.Answer {
 		if lost[operation] {
@@ -97,7 +97,7 @@ func TestQuotaAfterTimeToLive(t *testing.T) {
 	ctx := t.Context()
 	tables := dynamotest.Open(t, askahuman.Platform().Database)
 	store := &Service{DB: tables.DB}
-	store.Quota = 2
+	store.Rules = quotaOf(2)
 	ask := func() askahuman.Question {
 		t.Helper()
 		q := newQuestion("agent", 1)
@@ -159,9 +159,10 @@ func TestLostClaims(t *testing.T) {
 	q := newQuestion("agent", 1)
 	OK(t, store.createQuestion(ctx, q))
 	sub, err := storedSubscription(ctx, store, askahuman.Subscription{
-		ID: uuid.NewString(), Token: "token", Minutes: 60, LastNotifiedAt: never, NextNotificationAt: never,
-		Active:    askahuman.SubscriptionActive,
-		CreatedAt: start, UpdatedAt: start,
+		ID: uuid.NewString(), Token: "token", Minutes: 60, LastNotifiedAt: askahuman.Never,
+		NextNotificationAt: askahuman.Never,
+		Active:             askahuman.SubscriptionActive,
+		CreatedAt:          start, UpdatedAt: start,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -207,9 +208,10 @@ func TestPersonIsGivenBack(t *testing.T) {
 	tables := dynamotest.Open(t, askahuman.Platform().Database)
 	store := &Service{DB: tables.DB}
 	sub := Must(storedSubscription(ctx, store, askahuman.Subscription{
-		ID: uuid.NewString(), Token: "token", Minutes: 60, LastNotifiedAt: never, NextNotificationAt: never,
-		Active:     askahuman.SubscriptionActive,
-		PersonHash: "person", CreatedAt: start, UpdatedAt: start,
+		ID: uuid.NewString(), Token: "token", Minutes: 60, LastNotifiedAt: askahuman.Never,
+		NextNotificationAt: askahuman.Never,
+		Active:             askahuman.SubscriptionActive,
+		PersonHash:         "person", CreatedAt: start, UpdatedAt: start,
 	}))(t)
 	broken := errors.New("broken")
 	second := func() func(schema.Operation) error {
@@ -235,7 +237,7 @@ func TestPersonIsGivenBack(t *testing.T) {
 		}
 		tables.Recorder.Faults(nil, nil)
 		at := Must(store.dueSubscriptions(ctx, start, 10))(t)
-		if len(at) != 1 || !at[0].LastNotifiedAt.Equal(never) {
+		if len(at) != 1 || !at[0].LastNotifiedAt.Equal(askahuman.Never) {
 			t.Errorf("%s: due %+v; want the subscription as it was", name, at)
 		}
 		if claimed, err := store.claimSubscription(ctx, sub, uuid.NewString(), start); !claimed || err != nil {

@@ -22,7 +22,7 @@ func (s *Service) Subscribe(ctx context.Context, personHash string,
 	now := clock(s.Now)
 	made := askahuman.Subscription{
 		ID: newID(), Token: device.Token, Minutes: or(device.Interval, askahuman.DefaultIntervalMinutes),
-		LastNotifiedAt: never, NextNotificationAt: never, Active: askahuman.SubscriptionActive,
+		LastNotifiedAt: askahuman.Never, NextNotificationAt: askahuman.Never, Active: askahuman.SubscriptionActive,
 		PersonHash: personHash,
 		CreatedAt:  now, UpdatedAt: now,
 	}

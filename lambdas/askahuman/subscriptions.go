@@ -17,9 +17,6 @@ import (
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
-// never is the last_notified_at of a person who was never notified.
-var never = time.Unix(0, 0)
-
 func tokenKey(token string) string { return "TOKEN#" + digest(token) }
 
 func personKey(personHash string) string { return "PERSON#" + personHash }
@@ -66,32 +63,35 @@ func (s *Service) transact(ctx context.Context, pattern string, writes, left []d
 	return item, retry.ErrStale
 }
 
-// update is transact with a change of a subscription as the first write. The change alone costs half: a repeat after
-// a lost answer changes the same again.
-func (s *Service) update(ctx context.Context, id string, update expression.UpdateBuilder,
+// update is transact with a change of a subscription's attributes as the first write. The change alone costs half: a
+// repeat after a lost answer changes the same again.
+func (s *Service) update(ctx context.Context, changed askahuman.Subscription, attributes []string,
 	condition expression.ConditionBuilder, others, left []dynamo.Write) (dynamo.Item, error) {
+	update, err := dynamo.Changes(changed, attributes...)
+	if err != nil {
+		return nil, err
+	}
+	key := []any{changed.ID}
 	if len(others)+len(left) > 0 {
 		return s.transact(ctx, "UpdateSubscription",
-			append([]dynamo.Write{dynamo.Update("Subscriptions", []any{id}, update, condition)}, others...), left)
+			append([]dynamo.Write{dynamo.Update("Subscriptions", key, update, condition)}, others...), left)
 	}
-	err := s.DB.Update(ctx, "ChangeSubscription", []any{id}, update, condition, nil)
+	err = s.DB.Update(ctx, "ChangeSubscription", key, update, condition, nil)
 	if refused, ok := errors.AsType[*dynamo.ConditionError](err); ok {
 		return refused.Item, retry.ErrStale
 	}
 	return nil, err
 }
 
+// What changes of a subscription that becomes active, and of one that was read.
+var (
+	activated = []string{"active", "updated_at"}
+	renewed   = append(slices.Clone(activated), "min_interval_minutes", "next_notification_at", "fingerprint_hash")
+)
+
 // named is an item that names a subscription.
 func named(key, subscriptionID string) askahuman.Subscription {
 	return askahuman.Subscription{ID: key, TokenOwner: subscriptionID}
-}
-
-// nextNotification is when a person may be notified again.
-func nextNotification(last time.Time, interval time.Duration) time.Time {
-	if last.Unix() <= 0 {
-		return time.Unix(0, 0)
-	}
-	return last.Add(interval)
 }
 
 // subscriptionItem reads one item of the table; nil if there is none.
@@ -146,10 +146,10 @@ func (s *Service) subscribe(ctx context.Context, sub askahuman.Subscription) (as
 // the first write has that as its condition and needs no read: what it refuses it returns.
 func (s *Service) subscribeAgain(ctx context.Context, id string, sub askahuman.Subscription) (askahuman.Subscription,
 	error) {
-	item, err := s.update(ctx, id, activation(sub.UpdatedAt),
+	sub.ID = id
+	item, err := s.update(ctx, sub, activated,
 		dynamo.Equal("fcm_token", sub.Token).And(samePerson(sub.PersonHash), sameInterval(sub.Minutes)),
 		ofPerson(sub.PersonHash, id), nil)
-	sub.ID = id
 	if !errors.Is(err, retry.ErrStale) {
 		return sub, err
 	}
@@ -163,25 +163,18 @@ func (s *Service) subscribeAgain(ctx context.Context, id string, sub askahuman.S
 	return s.renew(ctx, existing, sub.Minutes, sub.PersonHash, sub.UpdatedAt)
 }
 
-// activation is the change that makes a subscription active and keeps its interval.
-func activation(now time.Time) expression.UpdateBuilder {
-	return expression.Set(dynamo.Name("active"), expression.Value(askahuman.SubscriptionActive)).
-		Set(dynamo.Name("updated_at"), expression.Value(FormatTime(now)))
-}
-
 // renew makes a subscription active with an interval, and with a person unless
 // that is empty. It returns [retry.ErrStale] when the subscription's token
 // has changed meanwhile.
 func (s *Service) renew(ctx context.Context, existing askahuman.Subscription, minutes int, personHash string,
 	now time.Time) (askahuman.Subscription, error) {
-	update, renewed := renewal(existing, minutes, personHash, now)
+	changed := existing.Renewed(minutes, personHash, now)
 	var left []dynamo.Write
-	if renewed.PersonHash != existing.PersonHash {
+	if changed.PersonHash != existing.PersonHash {
 		left = notOfPerson(existing, "")
 	}
-	_, err := s.update(ctx, existing.ID, update, unchangedSubscription(existing), ofPerson(personHash, existing.ID),
-		left)
-	return renewed, err
+	_, err := s.update(ctx, changed, renewed, unchangedSubscription(existing), ofPerson(personHash, existing.ID), left)
+	return changed, err
 }
 
 // unchangedSubscription is true while a subscription is as it was read: with the same token and
@@ -204,27 +197,6 @@ func samePerson(personHash string) expression.ConditionBuilder {
 // sameInterval is true of the subscriptions with an interval.
 func sameInterval(minutes int) expression.ConditionBuilder {
 	return dynamo.Equal("min_interval_minutes", minutes)
-}
-
-func renewal(existing askahuman.Subscription, minutes int, personHash string,
-	now time.Time) (expression.UpdateBuilder, askahuman.Subscription) {
-	renewed := existing
-	if minutes > 0 {
-		renewed.Minutes = minutes
-	}
-	if personHash != "" {
-		renewed.PersonHash = personHash
-	}
-	renewed.Active = askahuman.SubscriptionActive
-	renewed.UpdatedAt = now
-	renewed.NextNotificationAt = nextNotification(renewed.LastNotifiedAt, renewed.Interval())
-	update := activation(now).
-		Set(dynamo.Name("min_interval_minutes"), expression.Value(renewed.Minutes)).
-		Set(dynamo.Name("next_notification_at"), expression.Value(FormatTime(renewed.NextNotificationAt)))
-	if personHash != "" {
-		update = update.Set(dynamo.Name("fingerprint_hash"), expression.Value(personHash))
-	}
-	return update, renewed
 }
 
 // findSubscription returns the id of the subscription that has the first of the tokens that any has, or else of the
@@ -267,19 +239,20 @@ func (s *Service) findSubscription(ctx context.Context, personHash string, token
 // subscription, so that it need not be read.
 func (s *Service) renewSubscription(ctx context.Context, id, from, token string, minutes int,
 	now time.Time) error {
-	known, update := dynamo.Equal("fcm_token", from), activation(now)
+	known, attributes := dynamo.Equal("fcm_token", from), activated
 	if minutes > 0 {
 		known = known.And(sameInterval(minutes))
 	}
 	var moved []dynamo.Write
 	if token != from {
-		update = update.Set(dynamo.Name("fcm_token"), expression.Value(token))
+		attributes = append(slices.Clone(activated), "fcm_token")
 		moved = []dynamo.Write{
 			dynamo.Put("Subscriptions", named(tokenKey(token), id), dynamo.Absent("subscription_id")),
 			dynamo.Delete("Subscriptions", []any{tokenKey(from)}, expression.ConditionBuilder{}),
 		}
 	}
-	_, err := s.update(ctx, id, update, known, moved, nil)
+	changed := askahuman.Subscription{ID: id, Token: token, Active: askahuman.SubscriptionActive, UpdatedAt: now}
+	_, err := s.update(ctx, changed, attributes, known, moved, nil)
 	if errors.Is(err, retry.ErrStale) {
 		_, err = s.changeSubscription(ctx, id, token, minutes, now)
 	}
@@ -317,7 +290,7 @@ func (s *Service) changeSubscription(ctx context.Context, id, token string, minu
 // moveToken gives a subscription a token, whose owner is as it was read.
 func (s *Service) moveToken(ctx context.Context, existing askahuman.Subscription, owner *askahuman.Subscription,
 	token string, minutes int, now time.Time) (askahuman.Subscription, error) {
-	update, changed := renewal(existing, minutes, "", now)
+	changed := existing.Renewed(minutes, "", now)
 	changed.Token = token
 	ownerUnchanged := dynamo.Absent("subscription_id")
 	if owner != nil {
@@ -343,8 +316,8 @@ func (s *Service) moveToken(ctx context.Context, existing askahuman.Subscription
 		others = append(others, dynamo.Delete("Subscriptions", []any{ended.ID}, unchangedSubscription(*ended)))
 		left = notOfPerson(*ended, heir)
 	}
-	_, err := s.update(ctx, existing.ID, update.Set(dynamo.Name("fcm_token"), expression.Value(token)),
-		unchangedSubscription(existing), others, left)
+	_, err := s.update(ctx, changed, append(slices.Clone(renewed), "fcm_token"), unchangedSubscription(existing),
+		others, left)
 	return changed, err
 }
 
@@ -428,7 +401,7 @@ func (s *Service) claimPerson(ctx context.Context, sub askahuman.Subscription, n
 	claimedAt := dynamo.Name("claimed_at")
 	return s.claim(ctx, "ClaimPerson", notifiedKey(sub.PersonHash),
 		expression.Set(claimedAt, expression.Value(FormatTime(now))).
-			Set(dynamo.Name("claimed_before"), claimedAt.IfNotExists(expression.Value(FormatTime(never)))).
+			Set(dynamo.Name("claimed_before"), claimedAt.IfNotExists(expression.Value(FormatTime(askahuman.Never)))).
 			Set(dynamo.Name("expires_at"), notifiedEnd(now)),
 		dynamo.Absent("claimed_at").Or(claimedAt.LessThanEqual(expression.Value(FormatTime(now.Add(-sub.Interval()))))))
 }
@@ -488,8 +461,7 @@ func (s *Service) markNotified(ctx context.Context, personHash, questionID strin
 func (s *Service) releaseSubscription(ctx context.Context, sub askahuman.Subscription, claimedAt time.Time) error {
 	at := FormatTime(claimedAt)
 	_, err := dynamo.Satisfied(s.DB.Update(ctx, "ReleaseSubscription", []any{sub.ID},
-		expression.Set(dynamo.Name("last_notified_at"), expression.Value(FormatTime(sub.LastNotifiedAt))).
-			Set(dynamo.Name("next_notification_at"), expression.Value(FormatTime(sub.NextNotificationAt))),
+		setNotified(sub.LastNotifiedAt, sub.NextNotificationAt),
 		dynamo.Equal("last_notified_at", at).And(sameInterval(sub.Minutes)), nil))
 	if sub.PersonHash == "" {
 		return err

@@ -15,8 +15,8 @@ func subscriptionAt(token, personHash string, createdAt time.Time) askahuman.Sub
 		ID:                 uuid.NewString(),
 		Token:              token,
 		Minutes:            30,
-		LastNotifiedAt:     never,
-		NextNotificationAt: never,
+		LastNotifiedAt:     askahuman.Never,
+		NextNotificationAt: askahuman.Never,
 		Active:             askahuman.SubscriptionActive,
 		PersonHash:         personHash,
 		CreatedAt:          createdAt,
@@ -76,7 +76,7 @@ func checkSubscribe(t *testing.T, s *platform) {
 		t.Fatal("a new subscription is not due")
 	}
 	if got.Token != "token" || got.Minutes != 30 || got.PersonHash != person(0) ||
-		!got.LastNotifiedAt.Equal(never) {
+		!got.LastNotifiedAt.Equal(askahuman.Never) {
 		t.Errorf("due subscription = %+v", got)
 	}
 }

@@ -57,9 +57,10 @@ func TestItemsOfSubscriptionsGoWithThem(t *testing.T) {
 		default:
 			at := now()
 			sub, err := storedSubscription(ctx, store, askahuman.Subscription{
-				ID: uuid.NewString(), Token: token, Minutes: 60, LastNotifiedAt: never, NextNotificationAt: never,
-				Active:     askahuman.SubscriptionActive,
-				PersonHash: fmt.Sprint("person-", random.IntN(2)), CreatedAt: at, UpdatedAt: at,
+				ID: uuid.NewString(), Token: token, Minutes: 60, LastNotifiedAt: askahuman.Never,
+				NextNotificationAt: askahuman.Never,
+				Active:             askahuman.SubscriptionActive,
+				PersonHash:         fmt.Sprint("person-", random.IntN(2)), CreatedAt: at, UpdatedAt: at,
 			})
 			mu.Lock()
 			defer mu.Unlock()

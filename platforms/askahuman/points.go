@@ -11,30 +11,11 @@ import (
 // [PointsLongText].
 const longText = 100
 
-// Rewards are the points that people earn.
-type Rewards struct {
-	// Points are as in [Rules]; nil: the default ones.
-	Points map[string]int
-	// DailyPoints is the most that a person earns on one UTC day; 0: the default.
-	DailyPoints int
-}
-
-func (r Rewards) WithDefaults() Rewards {
-	byDefault := DefaultRules()
-	if r.Points == nil {
-		r.Points = byDefault.Points
-	}
-	if r.DailyPoints == 0 {
-		r.DailyPoints = byDefault.DailyPoints
-	}
-	return r
-}
-
 // pointsFor returns the points of an answer to a question on its own: without the bonus of a
 // streak, and before the limit of a day. question is as it was before the answer; notifiedAt is
 // when this person was notified of it, zero: never. The moment comes from the platform's own mark,
 // never from the client, so the bonus cannot be forged.
-func (r Rewards) pointsFor(question Question, response Response, notifiedAt time.Time) int {
+func (r Rules) pointsFor(question Question, response Response, notifiedAt time.Time) int {
 	points := r.Points[PointsMultipleChoice]
 	if question.Type == TypeText {
 		points = r.Points[PointsText]
@@ -59,7 +40,7 @@ func (r Rewards) pointsFor(question Question, response Response, notifiedAt time
 // Award gives a person the points, streak and badges of an answer. It returns
 // what the answer earned, which is less than its worth when the day's limit is
 // reached; the stats after it; and the badges that are new. stats are not changed.
-func (r Rewards) Award(stats Stats, question Question, response Response, notifiedAt time.Time,
+func (r Rules) Award(stats Stats, question Question, response Response, notifiedAt time.Time,
 	zone *time.Location) (int, Stats, []Badge) {
 	now := response.CreatedAt
 	after := stats.startPeriods(now)

@@ -78,7 +78,7 @@ func TestPointsFor(t *testing.T) {
 			if test.notified != 0 {
 				notifiedAt = noon.Add(-test.notified)
 			}
-			if got := defaultRewards().pointsFor(test.question, response, notifiedAt); got != test.want {
+			if got := DefaultRules().pointsFor(test.question, response, notifiedAt); got != test.want {
 				t.Errorf("points = %d, want %d", got, test.want)
 			}
 		})
@@ -90,7 +90,7 @@ func awardAt(stats Stats, at time.Time, zone *time.Location) (int, Stats, []Badg
 	question := Question{Type: TypeText, RequiredResponses: 2, CurrentResponses: 1,
 		CreatedAt: wire.Time(at.Add(-time.Hour)),
 		Audience:  []string{"product", "ethics"}}
-	return defaultRewards().Award(stats, question, Response{CreatedAt: at}, time.Time{}, zone)
+	return DefaultRules().Award(stats, question, Response{CreatedAt: at}, time.Time{}, zone)
 }
 
 // A person has no lists that are null in the table, even without badges.
@@ -200,7 +200,7 @@ func TestAwardProperties(t *testing.T) {
 				ResponseTimeMS: unless(-1, rapid.Int64Range(-1, 60_000).Draw(t, "took")),
 			}
 			zone := rapid.SampledFrom(zones).Draw(t, "zone")
-			points, after, earned := defaultRewards().Award(stats, question, response, now.Add(-time.Minute), zone)
+			points, after, earned := DefaultRules().Award(stats, question, response, now.Add(-time.Minute), zone)
 			if points < 0 || points > 500 {
 				t.Fatalf("earned %d", points)
 			}
@@ -339,7 +339,7 @@ func TestStreakBonus(t *testing.T) {
 	t.Parallel()
 	want := map[int]int{3: 10, 7: 25, 30: 100, 100: 500}
 	for days := range 400 {
-		if got := defaultRewards().streakBonus(days); got != want[days] {
+		if got := DefaultRules().streakBonus(days); got != want[days] {
 			t.Errorf("streakBonus(%d) = %d, want %d", days, got, want[days])
 		}
 	}
@@ -444,7 +444,7 @@ func TestAwardCounts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, after, _ := defaultRewards().Award(Stats{}, Question{RequiredResponses: 1},
+			_, after, _ := DefaultRules().Award(Stats{}, Question{RequiredResponses: 1},
 				Response{CreatedAt: at, Confidence: unless(0, test.confidence),
 					ResponseTimeMS: unless(-1, test.took)}, time.Time{}, test.zone)
 			if after.NightAnswers != test.night || after.FastAnswers != test.fast ||
@@ -565,8 +565,6 @@ func TestIDs(t *testing.T) {
 	}
 }
 
-func defaultRewards() Rewards { return Rewards{}.WithDefaults() }
-
 // A team chooses the points that answers earn; zero is allowed.
 func TestRewards(t *testing.T) {
 	t.Parallel()
@@ -576,7 +574,7 @@ func TestRewards(t *testing.T) {
 		PointsEarly:   1000,
 		PointsStreak3: 10000,
 	}
-	rewards := Rewards{Points: points, DailyPoints: 11000}.WithDefaults()
+	rewards := Rules{Points: points, DailyPoints: 11000}
 	text := Response{ContentLength: 101, Confidence: new(5), CreatedAt: at}
 	if got := rewards.pointsFor(Question{Type: TypeText, RequiredResponses: 5}, text, at); got != 1137 {
 		t.Errorf("a text earns %d; want 1137", got)

@@ -204,31 +204,6 @@ const (
 	PeriodAllTime Period = "all_time"
 )
 
-// Subscription is a device that receives notifications, or the item that names the subscription of a token or a person.
-type Subscription struct {
-	ID    string `dynamodbav:"subscription_id" attribute:"UUID, partition key; or TOKEN# and the SHA-256 of a token; or PERSON# and the fingerprint_hash"`
-	Token string `dynamodbav:"fcm_token,omitempty" attribute:"Firebase Cloud Messaging token"`
-	// Minutes are the least time between notifications.
-	Minutes int `dynamodbav:"min_interval_minutes,omitempty" attribute:"The person's preferred least time between notifications, 5 to 1440"`
-	// The Unix epoch: never, since the index leaves out items without it.
-	LastNotifiedAt     time.Time `dynamodbav:"last_notified_at,omitempty" attribute:"When the person was last notified, the Unix epoch if never: {time}"`
-	NextNotificationAt time.Time `dynamodbav:"next_notification_at,omitempty" attribute:"From when the person may be notified again: {time}"`
-	CreatedAt          time.Time `dynamodbav:"created_at,omitempty" attribute:"{time}"`
-	UpdatedAt          time.Time `dynamodbav:"updated_at,omitempty" attribute:"{time}"`
-	Claim              string    `dynamodbav:"claim,omitempty" attribute:"Random token of the notifier's write that claimed it last"`
-	// SubscriptionActive, or empty.
-	Active string `dynamodbav:"active,omitempty" attribute:"true while the subscription is active; absent otherwise"`
-	// Empty: subscribed without a fingerprint.
-	PersonHash string `dynamodbav:"fingerprint_hash,omitempty" attribute:"Anonymised person, if the subscription was made with a fingerprint"`
-	TokenOwner string `dynamodbav:"token_owner,omitempty" attribute:"On a TOKEN# item: the subscription that has the token; on a PERSON# item: the person's last one"`
-}
-
-// SubscriptionActive is the key of active subscriptions: a Boolean cannot be one.
-const SubscriptionActive = "true"
-
-// Interval is the least time between notifications.
-func (s Subscription) Interval() time.Duration { return time.Duration(s.Minutes) * time.Minute }
-
 // Position is a place in a list that is sorted by creation, newest first: the
 // item after which the next page begins. The zero value is the beginning.
 type Position struct {

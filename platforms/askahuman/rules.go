@@ -64,7 +64,7 @@ func DefaultRules() Rules {
 			{Name: "subscribe", Requests: 10, Window: time.Hour, Per: PerPerson,
 				AddressRequests: 10 * AddressesPerPerson},
 		},
-		OpenQuestions: 100,
+		OpenQuestions: DefaultOpenQuestions,
 		Points: map[string]int{
 			PointsText: 10, PointsMultipleChoice: 5, PointsConfidence: 2, PointsLongText: 5, PointsNotified: 3,
 			PointsEarly:   5,

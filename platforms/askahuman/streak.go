@@ -5,7 +5,7 @@ import (
 )
 
 // streakBonus is what reaching a streak earns.
-func (r Rewards) streakBonus(days int) int {
+func (r Rules) streakBonus(days int) int {
 	switch days {
 	case 3:
 		return r.Points[PointsStreak3]

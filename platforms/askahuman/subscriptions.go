@@ -1,11 +1,52 @@
 package askahuman
 
 import (
+	"cmp"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 )
+
+// Subscription is a device that receives notifications, or the item that names the subscription of a token or a person.
+type Subscription struct {
+	ID    string `dynamodbav:"subscription_id" attribute:"UUID, partition key; or TOKEN# and the SHA-256 of a token; or PERSON# and the fingerprint_hash"`
+	Token string `dynamodbav:"fcm_token,omitempty" attribute:"Firebase Cloud Messaging token"`
+	// Minutes are the least time between notifications.
+	Minutes int `dynamodbav:"min_interval_minutes,omitempty" attribute:"The person's preferred least time between notifications, 5 to 1440"`
+	// The Unix epoch: never, since the index leaves out items without it.
+	LastNotifiedAt     time.Time `dynamodbav:"last_notified_at,omitempty" attribute:"When the person was last notified, the Unix epoch if never: {time}"`
+	NextNotificationAt time.Time `dynamodbav:"next_notification_at,omitempty" attribute:"From when the person may be notified again: {time}"`
+	CreatedAt          time.Time `dynamodbav:"created_at,omitempty" attribute:"{time}"`
+	UpdatedAt          time.Time `dynamodbav:"updated_at,omitempty" attribute:"{time}"`
+	Claim              string    `dynamodbav:"claim,omitempty" attribute:"Random token of the notifier's write that claimed it last"`
+	// SubscriptionActive, or empty.
+	Active string `dynamodbav:"active,omitempty" attribute:"true while the subscription is active; absent otherwise"`
+	// Empty: subscribed without a fingerprint.
+	PersonHash string `dynamodbav:"fingerprint_hash,omitempty" attribute:"Anonymised person, if the subscription was made with a fingerprint"`
+	TokenOwner string `dynamodbav:"token_owner,omitempty" attribute:"On a TOKEN# item: the subscription that has the token; on a PERSON# item: the person's last one"`
+}
+
+// SubscriptionActive is the key of active subscriptions: a Boolean cannot be one.
+const SubscriptionActive = "true"
+
+// Interval is the least time between notifications.
+func (s Subscription) Interval() time.Duration { return time.Duration(s.Minutes) * time.Minute }
+
+// Never is the last notification of a person who had none.
+var Never = time.Unix(0, 0)
+
+// Renewed is the subscription as it becomes at a moment: active, with an interval (0: as it is), and with a person
+// (empty: as it is).
+func (s Subscription) Renewed(minutes int, personHash string, now time.Time) Subscription {
+	s.Minutes, s.PersonHash = cmp.Or(minutes, s.Minutes), cmp.Or(personHash, s.PersonHash)
+	s.Active, s.UpdatedAt, s.NextNotificationAt = SubscriptionActive, now, Never
+	if s.LastNotifiedAt.After(Never) {
+		s.NextNotificationAt = s.LastNotifiedAt.Add(s.Interval())
+	}
+	return s
+}
 
 // NewSubscription is a request to notify a device.
 type NewSubscription struct {

@@ -162,7 +162,7 @@ func TestRules(t *testing.T) {
 			t.Errorf("the document does not say %q", want)
 		}
 	}
-	p := newPlatform(t, func(p *platform) { p.service.Quota, p.agentAPI.Rules = rules.OpenQuestions, &rules })
+	p := newPlatform(t, func(p *platform) { p.service.Rules, p.agentAPI.Rules = &rules, &rules })
 	for i, want := range []int{201, 201, 201, 403, 429} {
 		w := p.serve(asAgent("POST /agent/questions", `{"prompt":"Is anybody out there?","type":"text"}`))
 		if w.Code != want || want == 403 && !strings.Contains(w.Body.String(),

@@ -9,16 +9,11 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/api"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/secret"
-	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
 func main() {
 	kit.StartHTTP("askahuman", func(ctx context.Context, environment kit.Environment) (*kit.API, error) {
 		people, err := service.Open(environment, "humanapi")
-		if err != nil {
-			return nil, err
-		}
-		rules, err := askahuman.ParseRules(environment.Getenv("RULES"))
 		if err != nil {
 			return nil, err
 		}
@@ -34,10 +29,9 @@ func main() {
 			defer cancel()
 			_, _ = key.Value(ctx)
 		}()
-		people.Rewards = askahuman.Rewards{Points: rules.Points, DailyPoints: rules.DailyPoints}
 		human := &api.HumanAPI{
 			Service: people,
-			Options: api.Options{Parts: people.Parts, RateLimiter: people.Limiter(), Rules: &rules,
+			Options: api.Options{Parts: people.Parts, RateLimiter: people.Limiter(), Rules: people.Rules,
 				Log: environment.Log, Metrics: environment.Metrics},
 			Hasher: api.Hasher{Secret: key.Value},
 		}

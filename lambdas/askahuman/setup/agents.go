@@ -20,18 +20,14 @@ func AgentAPI(environment kit.Environment, function string) (*api.AgentAPI, erro
 	if err != nil {
 		return nil, err
 	}
-	rules, err := askahuman.ParseRules(environment.Getenv("RULES"))
-	if err != nil {
-		return nil, err
-	}
-	asks.Quota, asks.Ended = rules.OpenQuestions, api.CountEnded(environment.Metrics)
+	asks.Ended = api.CountEnded(environment.Metrics)
 	open, err := environment.Bool("OPEN_AGENTS")
 	if err != nil {
 		return nil, err
 	}
 	agents := &api.AgentAPI{
 		Service: asks,
-		Options: api.Options{Parts: asks.Parts, RateLimiter: asks.Limiter(), Rules: &rules, Log: environment.Log,
+		Options: api.Options{Parts: asks.Parts, RateLimiter: asks.Limiter(), Rules: asks.Rules, Log: environment.Log,
 			Metrics: environment.Metrics},
 		Keys:       asks.Keys(),
 		OpenAgents: open,
