@@ -52,7 +52,7 @@ func Events() []schema.Event {
 	}
 	tasks := of("TASK#", "TASK#")
 	event := func(name, description string, changes []map[string]any, detail any) schema.Event {
-		return schema.Event{Name: name, Version: 1, Description: description, Table: "AppData", Changes: changes,
+		return schema.Event{Name: name, Version: 1, Description: description, Table: appData, Changes: changes,
 			Detail: detail}
 	}
 	return []schema.Event{

@@ -30,7 +30,7 @@ func lake() schema.Lake {
 	columns := slices.DeleteFunc(task.ColumnsOf(table()), func(c schema.Column) bool { return c.Before })
 	return schema.Lake{
 		Name:     "todo",
-		Table:    "AppData",
+		Table:    appData,
 		Entities: []schema.Entity{task, user},
 		Views:    append(taskViews(columns), metricViews()...),
 		Queries:  savedQueries(),

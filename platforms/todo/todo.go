@@ -38,7 +38,7 @@ func Platform() schema.Platform {
 				Timeout: 5 * time.Minute,
 				// Every deletion of several writes. The request itself erases first.
 				Trigger: schema.OnStream{
-					ID: "Erasure", Table: "AppData", Changes: "deletions of users",
+					ID: "Erasure", Table: appData, Changes: "deletions of users",
 					Filters: []object{{"dynamodb": object{
 						"NewImage": object{"deletion": object{"S": []any{object{"exists": true}}}}}}},
 					BatchSize: 10, After: "todoapi", BatchWindow: 5 * time.Second, ReportItemFailures: true,
@@ -120,7 +120,7 @@ func table() schema.Table {
 			Description: description}
 	}
 	return schema.Table{
-		Name:         "AppData",
+		Name:         appData,
 		PhysicalName: "app-data",
 		Description:  "Users, their tasks, the counts of these, the owners of email addresses, and idempotency keys.",
 		Key:          schema.Key{Partition: "PK", Sort: "SK"},
