@@ -5,6 +5,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
 )
@@ -58,7 +59,7 @@ func (s *Service) SetStatuses(
 		return todo.StatusesSet{}, err
 	}
 	if status == todo.Completed {
-		s.tellCompleted(ctx, written)
+		s.Metrics.Emit(ctx, kit.Count("TasksCompleted", written))
 	}
 	return result, nil
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
@@ -36,8 +37,8 @@ type Service struct {
 	CursorKey dynamo.CursorKey
 	// Now is the clock; nil is [time.Now].
 	Now func() time.Time
-	// Completed is called with the number of tasks that a write has completed, if any: each task once. Nil is allowed.
-	Completed func(ctx context.Context, tasks int)
+	// Metrics receives TasksCreated and TasksCompleted, after the write. Nil: none.
+	Metrics *kit.Metrics
 }
 
 // Keys are the idempotency keys in the platform's table. Their scope is the user's id.

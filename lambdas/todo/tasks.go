@@ -8,6 +8,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/problem"
@@ -83,8 +84,9 @@ func (s *Service) CreateTask(ctx context.Context, user string, in todo.TaskBody)
 	if err != nil {
 		return todo.Task{}, err
 	}
+	s.Metrics.Emit(ctx, kit.Count("TasksCreated", 1))
 	if task.Status == todo.Completed {
-		s.tellCompleted(ctx, 1)
+		s.Metrics.Emit(ctx, kit.Count("TasksCompleted", 1))
 	}
 	return task, nil
 }
@@ -130,7 +132,7 @@ func (s *Service) change(
 		return todo.Task{}, err
 	}
 	if read.Status != todo.Completed && task.Status == todo.Completed {
-		s.tellCompleted(ctx, 1)
+		s.Metrics.Emit(ctx, kit.Count("TasksCompleted", 1))
 	}
 	return task, nil
 }
@@ -145,13 +147,6 @@ func (s *Service) DeleteTask(ctx context.Context, user, id string, ifVersion int
 		}
 		return s.write(ctx, write{pattern: "DeleteTask", user: user, read: []todo.Task{task}})
 	})
-}
-
-// tellCompleted reports the completed tasks. Call it after the write.
-func (s *Service) tellCompleted(ctx context.Context, tasks int) {
-	if tasks > 0 && s.Completed != nil {
-		s.Completed(ctx, tasks)
-	}
 }
 
 // read reads a task of a user who exists, as it is now.

@@ -82,6 +82,16 @@ func RegisterDocument(s *Server, operation Operation, document func() ([]byte, e
 	})
 }
 
+// Health says that an API answers.
+type Health struct {
+	Status string `json:"status" enum:"ok"`
+}
+
+// RegisterHealth declares the operation that answers while the API is up.
+func RegisterHealth(s *Server, operation Operation) {
+	Serve(s, operation, func(context.Context, *struct{}) (Health, error) { return Health{Status: "ok"}, nil })
+}
+
 // JSON is content of that form.
 func JSON(form *huma.Schema, example any) map[string]*huma.MediaType {
 	return map[string]*huma.MediaType{"application/json": {Schema: form, Example: example}}

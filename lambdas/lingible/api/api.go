@@ -102,18 +102,11 @@ func newServer(a *API) *server {
 	s.registerSlang()
 	s.registerTrends()
 	s.registerQuiz()
-	httpapi.Serve(s.Server, httpapi.Operation{ID: "readHealth",
-		Description: "Answers while the API is up.",
-	}, func(context.Context, *struct{}) (Health, error) { return Health{Status: "ok"}, nil })
+	httpapi.RegisterHealth(s.Server, httpapi.Operation{ID: "readHealth", Description: "Answers while the API is up."})
 	httpapi.RegisterDocument(s.Server, httpapi.Operation{ID: "readDocument",
 		Description: "Returns the description of all routes.",
 	}, Document)
 	return s
-}
-
-// Health says that the API answers.
-type Health struct {
-	Status string `json:"status" enum:"ok"`
 }
 
 type callerKey struct{}

@@ -9,7 +9,6 @@
 package api
 
 import (
-	"context"
 	"log/slog"
 	"time"
 
@@ -29,32 +28,24 @@ type API struct {
 	Keys idempotency.Claims
 	// Log receives errors that callers do not see. Nil: [slog.Default].
 	Log *slog.Logger
-	// Metrics receives the metric TasksCreated; TasksCompleted comes from
-	// [CountCompleted]. Nil: none.
-	Metrics *kit.Metrics
 	// Now is the clock. Nil: [time.Now].
 	Now func() time.Time
-}
-
-// CountCompleted is for [service.Service]: it emits the metric TasksCompleted for the
-// tasks that a write completes.
-func CountCompleted(metrics *kit.Metrics) func(context.Context, int) {
-	return func(ctx context.Context, tasks int) { metrics.Emit(ctx, kit.Count("TasksCompleted", tasks)) }
 }
 
 // Handler returns the handler of the routes.
 func (a *API) Handler() *kit.API { return newServer(a).Handler() }
 
+// Document returns the OpenAPI 3.1 document of all routes, as JSON.
+func Document() ([]byte, error) { return newServer(&API{}).Document() }
+
 // server has the routes with their operations.
 type server struct {
 	*httpapi.Server
 	service *service.Service
-	metrics *kit.Metrics
 }
 
 func newServer(a *API) *server {
-	s := &server{service: a.Service, metrics: a.Metrics}
-	s.Server = httpapi.New(httpapi.Config{
+	s := &server{service: a.Service, Server: httpapi.New(httpapi.Config{
 		Platform: todo.Platform(),
 		Description: "Users keep tasks of their own. Unknown fields, fields that stand twice, and unknown, empty or " +
 			"repeated query parameters are refused. A body without a Content-Type is taken for JSON. Moments are " +
@@ -78,10 +69,14 @@ func newServer(a *API) *server {
 		},
 		Log: a.Log,
 		Now: a.Now,
-	})
+	})}
 	s.registerUsers()
 	s.registerTasks()
+	s.registerTaskChanges()
 	s.registerBulk()
-	s.registerOthers()
+	httpapi.RegisterDocument(s.Server, httpapi.Operation{ID: "readDocument",
+		Description: "Returns the description of all routes."}, Document)
+	httpapi.RegisterHealth(s.Server, httpapi.Operation{ID: "readHealth",
+		Description: "Answers, without looking at the table."})
 	return s
 }

@@ -43,11 +43,10 @@ func newPlatform(t testing.TB) *platform {
 	metrics := &kit.Metrics{Namespace: "test", Writer: p.metrics}
 	p.api = (&api.API{
 		Service: &service.Service{DB: p.tables.DB, CursorKey: []byte("the key of these tests"), Now: p.read,
-			Completed: api.CountCompleted(metrics)},
-		Keys:    p.keys,
-		Log:     discard(),
-		Metrics: metrics,
-		Now:     p.read,
+			Metrics: metrics},
+		Keys: p.keys,
+		Log:  discard(),
+		Now:  p.read,
 	}).Handler()
 	d := described(t)
 	p.served = func(r *http.Request, w *httptest.ResponseRecorder) { d.IsKept(t, r, w) }

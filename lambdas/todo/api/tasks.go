@@ -6,7 +6,6 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
 )
@@ -33,23 +32,28 @@ type (
 // Resolve checks the filter by the rules, for huma.
 func (i *listInput) Resolve(huma.Context) []error { return httpapi.Check(i.TaskFilter) }
 
-func (s *server) registerTasks() {
-	versioned := map[string]string{"ETag": "The task's version, for If-Match."}
-	precisely := httpapi.Forms{
+const (
+	// versioned and created describe the headers ETag and Location.
+	versioned = "The task's version, for If-Match."
+	created   = "The path of what was created."
+)
+
+// precisely is what the document says of a task beside the forms that are checked.
+func precisely() httpapi.Forms {
+	return httpapi.Forms{
 		"path.task_id": httpapi.Format("uuid"), "body.title": httpapi.NotBlank, "body.due_date": httpapi.DayOrEmpty,
 	}
+}
+
+func (s *server) registerTasks() {
 	httpapi.Mutate(s.Server, httpapi.Operation{ID: "createTask", Status: http.StatusCreated,
 		Location:    "/api/v1/tasks/{task_id}",
-		Headers:     map[string]string{"ETag": versioned["ETag"], "Location": created},
+		Headers:     map[string]string{"ETag": versioned, "Location": created},
 		Description: "Creates a task.",
-		Stricter:    precisely,
+		Stricter:    precisely(),
 		Errors:      []error{todo.ErrUserNotFound},
 	}, func(ctx context.Context, input *taskInput) (todo.Task, error) {
-		t, err := s.service.CreateTask(ctx, httpapi.CallerFrom(ctx).ID, input.Body)
-		if err == nil {
-			s.metrics.Emit(ctx, kit.Count("TasksCreated", 1))
-		}
-		return t, err
+		return s.service.CreateTask(ctx, httpapi.CallerFrom(ctx).ID, input.Body)
 	}, nil)
 
 	httpapi.Serve(s.Server, httpapi.Operation{ID: "listTasks",
@@ -67,19 +71,22 @@ func (s *server) registerTasks() {
 	})
 
 	httpapi.Serve(s.Server, httpapi.Operation{ID: "readTask",
-		Headers:     versioned,
+		Headers:     map[string]string{"ETag": versioned},
 		Description: "Returns a task.",
-		Stricter:    precisely,
+		Stricter:    precisely(),
 		Errors:      []error{todo.ErrTaskNotFound},
 	}, func(ctx context.Context, input *TaskPath) (todo.Task, error) {
 		return s.service.GetTask(ctx, httpapi.CallerFrom(ctx).ID, input.ID)
 	})
 
+}
+
+func (s *server) registerTaskChanges() {
 	changeErrors := []error{todo.ErrTaskCompleted, todo.ErrUserNotFound, todo.ErrTaskNotFound}
 	httpapi.Mutate(s.Server, httpapi.Operation{ID: "replaceTask",
-		Headers: versioned, IfMatch: "the task",
+		Headers: map[string]string{"ETag": versioned}, IfMatch: "the task",
 		Description: "Replaces a task: a field that is left out is cleared, but for the status.",
-		Stricter:    precisely,
+		Stricter:    precisely(),
 		Errors:      changeErrors,
 	}, func(ctx context.Context, input *replaceInput) (todo.Task, error) {
 		return httpapi.IfMatch(ctx, func(version int) (todo.Task, error) {
@@ -88,9 +95,9 @@ func (s *server) registerTasks() {
 	}, nil)
 
 	httpapi.Mutate(s.Server, httpapi.Operation{ID: "changeTask",
-		Headers: versioned, IfMatch: "the task",
+		Headers: map[string]string{"ETag": versioned}, IfMatch: "the task",
 		Description: "Changes the fields that are given (RFC 7396): null clears one.",
-		Stricter:    precisely,
+		Stricter:    precisely(),
 		Errors:      changeErrors,
 	}, func(ctx context.Context, input *changeInput) (todo.Task, error) {
 		return httpapi.IfMatch(ctx, func(version int) (todo.Task, error) {
@@ -101,7 +108,7 @@ func (s *server) registerTasks() {
 	httpapi.Mutate(s.Server, httpapi.Operation{ID: "deleteTask", Status: http.StatusNoContent,
 		IfMatch:     "the task",
 		Description: "Deletes a task.",
-		Stricter:    precisely,
+		Stricter:    precisely(),
 		Errors:      []error{todo.ErrUserNotFound, todo.ErrTaskNotFound},
 	}, func(ctx context.Context, input *TaskPath) (any, error) {
 		return httpapi.IfMatch(ctx, func(version int) (any, error) {
@@ -109,6 +116,3 @@ func (s *server) registerTasks() {
 		})
 	}, nil)
 }
-
-// created describes the header Location.
-const created = "The path of what was created."

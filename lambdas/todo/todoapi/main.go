@@ -22,10 +22,9 @@ func main() {
 			return nil, err
 		}
 		tasks := &api.API{
-			Service: &service.Service{DB: db, CursorKey: cursorKey, Completed: api.CountCompleted(environment.Metrics)},
+			Service: &service.Service{DB: db, CursorKey: cursorKey, Metrics: environment.Metrics},
 			Keys:    service.Keys(db),
 			Log:     environment.Log,
-			Metrics: environment.Metrics,
 		}
 		return tasks.Handler(), nil
 	})
