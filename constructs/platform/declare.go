@@ -249,7 +249,7 @@ func (p *Platform) addTrigger(f schema.Function) {
 		trigger = trigger.WithDefaults(f)
 		p.Schedules[f.Name] = schedule.New(p.construct, trigger.ID, schedule.Props{
 			Function: p.Functions[f.Name], On: trigger, Key: p.props.Key,
-			Description: p.Schema.Title + ": runs the " + f.Name,
+			Description: p.Schema.Title + ": runs the " + f.Name, Off: p.props.Standby,
 		})
 		p.DeadLetters[f.Name] = p.Schedules[f.Name].DeadLetters
 	case schema.OnQueue:

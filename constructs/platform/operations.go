@@ -59,6 +59,9 @@ func (p *Platform) operate(serverErrorAlarm string) {
 			}
 			switch trigger := f.Trigger.(type) {
 			case schema.OnSchedule:
+				if p.props.Standby {
+					break
+				}
 				p.watchSchedule(f.ConstructID(), p.Schedules[f.Name])
 			case schema.OnQueue:
 				p.watchQueue(trigger.WithDefaults(f), f.Name)

@@ -70,6 +70,10 @@ type Props struct {
 	// "Questions". Default: on-demand tables of the construct's own, that can be
 	// restored to any time of the last 35 days.
 	Tables table.DatabaseOptions
+	// Standby makes the stack that of a second region, whose tables are replicas: its schedules are declared, and off,
+	// so that the work of each is done once. Take it from this stack, and set it in the other one, at a failover.
+	// Default: the schedules are on.
+	Standby bool
 	// Key is a customer managed key of AWS KMS, not an alias, that encrypts tables,
 	// secrets, queues, lake, logs and the functions' variables.
 	// Roles may use it through the services that encrypt, and the role that deploys needs

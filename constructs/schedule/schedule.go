@@ -38,6 +38,8 @@ type Props struct {
 	On schema.OnSchedule
 	// Description is shown in the AWS console. Default: none.
 	Description string
+	// Off declares the schedule without running the function. Default: it runs.
+	Off bool
 	// Key is as in [deadletter.Props]. Default: a key of Amazon SQS.
 	Key awskms.IKey
 }
@@ -96,6 +98,9 @@ func New(scope constructs.Construct, id string, p Props) *Schedule {
 		Schedule:   s.when(p),
 		TimeWindow: awsscheduler.TimeWindow_Off(),
 		Target:     &target{s},
+	}
+	if p.Off {
+		description.Enabled = jsii.Bool(false)
 	}
 	if p.Description != "" {
 		description.Description = &p.Description
