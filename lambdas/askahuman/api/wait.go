@@ -2,10 +2,7 @@ package api
 
 import (
 	"context"
-	"reflect"
 	"time"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
@@ -18,27 +15,10 @@ import (
 const workTime = 9 * time.Second
 
 type newsInput struct {
-	ID   string      `path:"question_id" doc:"The question's id." example:"6f1ed002-ab5f-4e0c-9c25-2f8f4b1e9d3a"`
-	Wait int         `query:"wait" minimum:"0" maximum:"20" doc:"For how many seconds the answer may wait for news: until the question has ended, or has more answers than were seen. Without news, it is the question as it is then. A call counts once, however long it waits." example:"20"`
-	Seen optionalInt `query:"seen" minimum:"0" maximum:"50" doc:"With wait: how many answers are no news, such as the current_responses of the read before. By default, those that there are when the wait begins." example:"2"`
+	ID   string `path:"question_id" doc:"The question's id." example:"6f1ed002-ab5f-4e0c-9c25-2f8f4b1e9d3a"`
+	Wait int    `query:"wait" minimum:"0" maximum:"20" doc:"For how many seconds the answer may wait for news: until the question has ended, or has more answers than were seen. Without news, it is the question as it is then. A call counts once, however long it waits." example:"20"`
+	Seen *int   `query:"seen" minimum:"0" maximum:"50" doc:"With wait: how many answers are no news, such as the current_responses of the read before. By default, those that there are when the wait begins." example:"2"`
 }
-
-// optionalInt is a number in a query that may be left out, which is not the same as 0.
-type optionalInt struct {
-	number int
-	given  bool
-}
-
-// Schema says that it is a number, for huma.
-func (optionalInt) Schema(registry huma.Registry) *huma.Schema {
-	return huma.SchemaFromType(registry, reflect.TypeFor[int]())
-}
-
-// Receiver is where huma puts the number.
-func (o *optionalInt) Receiver() reflect.Value { return reflect.ValueOf(&o.number).Elem() }
-
-// OnParamSet notes that there is one, for huma, which calls it for a parameter that is there.
-func (o *optionalInt) OnParamSet(given bool, _ any) { o.given = given }
 
 // registerRead declares the route on which an agent reads a question, with or without waiting.
 func (a *AgentAPI) registerRead(s *httpapi.Server, op httpapi.Operation) {
@@ -59,10 +39,7 @@ func (a *AgentAPI) registerRead(s *httpapi.Server, op httpapi.Operation) {
 		if err := dynamo.Await(ctx); err != nil {
 			return AgentQuestionWithResponses{}, err
 		}
-		wait := askahuman.Wait{Longest: time.Duration(input.Wait) * time.Second}
-		if input.Seen.given {
-			wait.Seen = &input.Seen.number
-		}
+		wait := askahuman.Wait{Longest: time.Duration(input.Wait) * time.Second, Seen: input.Seen}
 		question, waited, err := a.Service.ReadNews(ctx, caller(ctx), input.ID, wait)
 		if waited > 0 {
 			a.Metrics.Emit(ctx, kit.Count("Waited", 1))

@@ -14,7 +14,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 )
 
-// AttemptPath is the path of an attempt. huma sees no parameters in a type that is not exported.
+// AttemptPath is the path of an attempt.
 type AttemptPath struct {
 	ID string `path:"id" doc:"The attempt's id." example:"550e8400-e29b-41d4-a716-446655440000"`
 }

@@ -1,32 +1,29 @@
 package httpapi
 
 import (
-	"bytes"
+	"cmp"
 	"context"
-	"fmt"
-	"io"
 	"mime"
 	"net/http"
 	"net/url"
 	"strings"
 	"sync"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// Context is a request that has matched a route. As a [huma.Context] it reads
-// requests as the wire format has them, and writes a status no sooner than the
-// body, so that an error's form decides on it.
+// Context is a request that has matched a route.
 type Context struct {
-	humaContext
+	// Request is the request as it came.
+	Request *http.Request
 	// Route is the route.
 	Route schema.Route
 
-	caller Caller
+	operation Operation
+	writer    http.ResponseWriter
+	caller    Caller
 	// key, content and ifMatch are set for an operation of [Mutate]. content is all that identifies
 	// the request.
 	key     string
@@ -36,9 +33,6 @@ type Context struct {
 	context context.Context
 	query   url.Values
 	body    []byte
-	hasBody bool
-	status  int
-	begun   bool
 	// checks run while the operation reads.
 	checks []*check
 }
@@ -116,83 +110,25 @@ func requestFrom(ctx context.Context) *Context {
 	return request
 }
 
-// humaContext can be embedded, because its name differs from the names of its methods.
-type humaContext = huma.Context
-
-// Unwrap returns the context within.
-func (c *Context) Unwrap() huma.Context { return c.humaContext }
-
 // Context returns the context of the operation.
 func (c *Context) Context() context.Context { return c.context }
 
 // Declared is the operation that the route was registered with.
-func (c *Context) Declared() Operation {
-	op, _ := c.Operation().Metadata[operationKey].(Operation)
-	return op
-}
-
-// Query reads the query as net/url does.
-func (c *Context) Query(name string) string { return c.query.Get(name) }
+func (c *Context) Declared() Operation { return c.operation }
 
 // Header returns a header. A repeated header becomes one list, as from API Gateway. A media type is
-// reduced to its name in lower case, for comparison; Accept is always JSON.
+// reduced to its name in lower case, for comparison.
 func (c *Context) Header(name string) string {
-	var values []string
-	c.EachHeader(func(each, value string) {
-		if strings.EqualFold(each, name) {
-			values = append(values, value)
-		}
-	})
-	value := strings.Join(values, ",")
-	switch {
-	case strings.EqualFold(name, "Accept"):
-		return ""
-	case strings.EqualFold(name, "Content-Type") && value != "":
-		if mediaType, _, err := mime.ParseMediaType(value); err == nil {
-			return mediaType
-		}
+	value := strings.Join(c.Request.Header.Values(name), ",")
+	if strings.EqualFold(name, "Content-Type") {
+		mediaType, _, _ := mime.ParseMediaType(value)
+		return cmp.Or(mediaType, value)
 	}
 	return value
 }
 
-// Body returns the body. [kit.API] has read it and checked its size.
-func (c *Context) Body() ([]byte, error) {
-	if c.hasBody {
-		return c.body, nil
-	}
-	reader := c.humaContext.BodyReader()
-	if reader != nil {
-		body, err := io.ReadAll(reader)
-		if err != nil {
-			return nil, fmt.Errorf("reading the body: %w", err)
-		}
-		c.body = body
-	}
-	c.hasBody = true
-	return c.body, nil
-}
-
-// BodyReader reads the body from its beginning.
-func (c *Context) BodyReader() io.Reader {
-	if c.hasBody {
-		return bytes.NewReader(c.body)
-	}
-	return c.humaContext.BodyReader()
-}
-
-// SetStatus says which status will be written.
-func (c *Context) SetStatus(status int) { c.status = status }
-
-// Status returns the status that will be, or was, written.
-func (c *Context) Status() int { return c.status }
-
-// SetHeader sets a header: errors are plain JSON.
-func (c *Context) SetHeader(name, value string) {
-	if value == "application/problem+json" {
-		value = "application/json"
-	}
-	c.humaContext.SetHeader(name, value)
-}
+// SetHeader sets a header of the answer.
+func (c *Context) SetHeader(name, value string) { c.writer.Header().Set(name, value) }
 
 func (c *Context) setHeaders(header http.Header) {
 	for name, values := range header {
@@ -200,24 +136,20 @@ func (c *Context) setHeaders(header http.Header) {
 	}
 }
 
-// BodyWriter writes the status, once, and then the body. It waits for the checks. The answer to a request
-// that one refuses is dropped.
-func (c *Context) BodyWriter() io.Writer {
-	c.begin()
-	if c.refusal() != nil {
-		return io.Discard
-	}
-	return c.humaContext.BodyWriter()
-}
-
-// write writes an answer.
+// write writes an answer. It waits for the checks. The answer to a request that one refuses is dropped.
 func (c *Context) write(response idempotency.Response) {
+	if c.refusal() != nil {
+		return
+	}
+	for _, check := range c.checks {
+		c.setHeaders(check.header)
+	}
 	if len(response.Body) > 0 {
 		c.SetHeader("Content-Type", "application/json")
 	}
-	c.SetStatus(response.Status)
+	c.writer.WriteHeader(response.Status)
 	// A caller who is gone gets nothing.
-	_, _ = c.BodyWriter().Write(response.Body)
+	_, _ = c.writer.Write(response.Body)
 }
 
 // refusal waits until all checks have ended, and returns the error of the first that refuses the request.
@@ -228,14 +160,4 @@ func (c *Context) refusal() error {
 		}
 	}
 	return nil
-}
-
-func (c *Context) begin() {
-	if !c.begun && c.status != 0 && c.refusal() == nil {
-		c.begun = true
-		for _, check := range c.checks {
-			c.setHeaders(check.header)
-		}
-		c.humaContext.SetStatus(c.status)
-	}
 }

@@ -17,10 +17,11 @@ import (
 // Document is the OpenAPI 3.1 document of the operations registered so far, as JSON.
 func (s *Server) Document() ([]byte, error) {
 	all := s.operations()
-	for _, register := range s.registered {
-		register(all)
+	var inputs []*inputForm
+	for _, each := range s.registered {
+		inputs = append(inputs, all.describe(each))
 	}
-	document := all.api.OpenAPI()
+	document := all.document
 	if s.config.Complete != nil {
 		s.config.Complete(document)
 	}
@@ -30,29 +31,16 @@ func (s *Server) Document() ([]byte, error) {
 		maps.Copy(document.Components.SecuritySchemes, identity.Schemes)
 	}
 	schemas := document.Components.Schemas.Map()
-	// huma registers its own form of errors, which nothing here has.
-	delete(schemas, "ErrorModel")
-	delete(schemas, "ErrorDetail")
 	for _, form := range schemas {
 		allowNull(form)
 	}
-	for _, path := range document.Paths {
-		for _, operation := range []*huma.Operation{path.Get, path.Post, path.Put, path.Patch, path.Delete} {
-			if operation == nil {
-				continue
-			}
-			delete(operation.Responses, "default")
-			// huma describes a body for all answers of an operation or for none.
-			if none := operation.Responses["204"]; none != nil {
-				none.Content = nil
-			}
-			if form := all.bodyForm(operation); form != nil && len(form.Properties) > 0 {
-				operation.RequestBody.Description = "Fields that this form does not name are " +
-					map[bool]string{true: "refused.", false: "ignored."}[s.config.Strict]
-			}
-			all.describeGateway(operation)
-			all.precise(operation)
+	for i, in := range inputs {
+		if in.form != nil && len(in.form.Properties) > 0 {
+			in.operation.RequestBody.Description = "Fields that this form does not name are " +
+				map[bool]string{true: "refused.", false: "ignored."}[s.config.Strict]
 		}
+		all.describeGateway(in.operation)
+		s.precise(s.registered[i].Operation, in)
 	}
 	body, err := json.Marshal(document)
 	if err != nil {

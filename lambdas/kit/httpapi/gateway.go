@@ -29,10 +29,10 @@ func (s *operations) describeGateway(operation *huma.Operation) {
 	if route, _ := s.route(operation.OperationID); s.needsToken(route) {
 		statuses = append(statuses, http.StatusUnauthorized)
 	}
-	if hasBody(operation.Method) || operation.RequestBody != nil {
+	if hasBody(operation) {
 		statuses = append(statuses, http.StatusRequestEntityTooLarge)
 	}
-	form := s.api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[GatewayError](), true, "")
+	form := s.document.Components.Schemas.Schema(reflect.TypeFor[GatewayError](), true, "")
 	for _, status := range statuses {
 		name := http.StatusText(status)
 		response := operation.Responses[strconv.Itoa(status)]
@@ -46,7 +46,7 @@ func (s *operations) describeGateway(operation *huma.Operation) {
 		if content := response.Content["application/json"]; content != nil && content.Schema.Ref != form.Ref {
 			forms := []*huma.Schema{content.Schema, form}
 			content.Schema = &huma.Schema{OneOf: forms}
-			if own := s.api.OpenAPI().Components.Schemas.SchemaFromRef(forms[0].Ref); own != nil &&
+			if own := s.document.Components.Schemas.SchemaFromRef(forms[0].Ref); own != nil &&
 				own.Properties["message"] != nil {
 				// An error of the platform has the gateway's form, too.
 				content.Schema = &huma.Schema{AnyOf: forms}

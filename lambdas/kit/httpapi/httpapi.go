@@ -1,25 +1,26 @@
 // Package httpapi turns the routes of a platform into HTTP operations: one
 // declaration per operation gives its routing, its validation and its part of the
-// OpenAPI document. It uses huma, and replaces huma's own answers: every error has the
-// platform's form.
+// OpenAPI document. huma describes the types; requests are judged by what it describes.
 package httpapi
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/url"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
-	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -65,34 +66,29 @@ type Config struct {
 	Log *slog.Logger
 }
 
-// Server serves the operations that are registered with it. What huma needs of an operation is made when it is asked
+// Server serves the operations that are registered with it. The form of an operation's input is made when it is asked
 // for the first time, so that a function starts without.
 type Server struct {
-	config Config
-	mux    *http.ServeMux
-	// registered are the operations, each as it is registered with huma.
-	registered []func(*operations)
-	// routes are their routes.
-	routes []schema.Route
+	config     Config
+	mux        *http.ServeMux
+	registered []registered
 	// uncounted are the registered routes whose rate limit is not counted.
 	uncounted []string
 }
 
-// operations are operations of a server as huma has them: the one of a route, or all, for the document.
+// registered is an operation of a route.
+type registered struct {
+	Operation
+	route schema.Route
+	// input is the type of its input.
+	input reflect.Type
+}
+
+// operations describe operations of a server: the one of a route, or all, for the document.
 type operations struct {
 	*Server
-	api huma.API
-	// serve serves the operation that was registered last.
-	serve http.HandlerFunc
+	document *huma.OpenAPI
 }
-
-// HandleFunc takes an operation's handler from huma.
-func (s *operations) HandleFunc(_ string, serve func(http.ResponseWriter, *http.Request)) {
-	s.serve = serve
-}
-
-// ServeHTTP serves the operation.
-func (s *operations) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.serve(w, r) }
 
 // New returns a server without operations.
 func New(config Config) *Server {
@@ -107,28 +103,29 @@ func New(config Config) *Server {
 
 // operations returns no operations yet.
 func (s *Server) operations() *operations {
-	config, o := s.config, &operations{Server: s}
-	format := huma.Format{Marshal: WriteJSON, Unmarshal: s.unmarshal}
-	settings := huma.Config{
-		OpenAPI: &huma.OpenAPI{
-			OpenAPI: "3.1.0",
-			Info:    &huma.Info{Title: config.Platform.Title, Version: "1.0.0", Description: config.Description},
-			Components: &huma.Components{Schemas: huma.NewMapRegistry("#/components/schemas/",
-				huma.DefaultSchemaNamer)},
-		},
-		Formats:       map[string]huma.Format{"application/json": format, "json": format},
-		DefaultFormat: "application/json",
-		Transformers:  []huma.Transformer{o.transform},
-	}
-	settings.AllowAdditionalPropertiesByDefault = !config.Strict
-	o.api = humago.New(o, settings)
-	o.api.UseMiddleware(o.admit)
-	return o
+	settings := huma.Config{OpenAPI: &huma.OpenAPI{
+		OpenAPI:    "3.1.0",
+		Info:       &huma.Info{Title: s.config.Platform.Title, Version: "1.0.0", Description: s.config.Description},
+		Components: &huma.Components{Schemas: huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)},
+	}}
+	settings.AllowAdditionalPropertiesByDefault = !s.config.Strict
+	return &operations{s, huma.NewAPI(settings, nil).OpenAPI()}
 }
 
-// operation notes an operation, which register registers with huma. It panics if the operation is no route of the
-// platform.
-func (s *Server) operation(op Operation, register func(*operations)) {
+// register declares an operation: serve answers its requests, with what was read into an input.
+func register[I any](s *Server, op Operation, serve func(context.Context, *I) (idempotency.Response, error)) {
+	s.register(op, reflect.TypeFor[I](), func(ctx *Context, form *inputForm) (idempotency.Response, error) {
+		var input I
+		if err := s.read(ctx, form, &input); err != nil {
+			return idempotency.Response{}, err
+		}
+		return serve(ctx.Context(), &input)
+	})
+}
+
+// register panics if the operation is no route of the platform.
+func (s *Server) register(op Operation, input reflect.Type,
+	serve func(*Context, *inputForm) (idempotency.Response, error)) {
 	route, ok := s.route(op.ID)
 	if !ok {
 		panic(fmt.Sprintf("httpapi: no route of %s has the ID %q: add it to the Routes of the schema, or spell it as "+
@@ -137,13 +134,13 @@ func (s *Server) operation(op Operation, register func(*operations)) {
 	if _, limited := s.config.Platform.RateLimit(route.RateLimit); limited && s.config.Limiter == nil {
 		s.uncounted = append(s.uncounted, route.Key())
 	}
-	s.registered, s.routes = append(s.registered, register), append(s.routes, route)
-	made := sync.OnceValue(func() *operations {
-		o := s.operations()
-		register(o)
-		return o
+	each := registered{op, route, input}
+	s.registered = append(s.registered, each)
+	form := sync.OnceValue(func() *inputForm { return s.operations().describe(each) })
+	s.mux.HandleFunc(route.Key(), func(w http.ResponseWriter, r *http.Request) {
+		ctx := &Context{Request: r, Route: route, operation: op, writer: w}
+		s.admit(ctx, func() (idempotency.Response, error) { return serve(ctx, form()) })
 	})
-	s.mux.HandleFunc(route.Key(), func(w http.ResponseWriter, r *http.Request) { made().serve(w, r) })
 }
 
 // Handler is the API ready to be served. It panics if a registered route has a rate limit
@@ -180,8 +177,8 @@ func (s *Server) Handler() *kit.API {
 func (s *Server) missing() (keys []string) {
 	ours := map[string]bool{}
 	served := map[string]bool{}
-	for _, route := range s.routes {
-		ours[route.Function], served[route.ID] = true, true
+	for _, each := range s.registered {
+		ours[each.route.Function], served[each.ID] = true, true
 	}
 	for _, route := range s.config.Platform.Operations() {
 		if route.Function != "" && ours[route.Function] && !served[route.ID] {
@@ -205,17 +202,15 @@ func (s *Server) route(id string) (schema.Route, bool) {
 	return s.config.Platform.Routes[i], true
 }
 
-// admit runs before every operation.
-func (s *operations) admit(inner huma.Context, next func(huma.Context)) {
-	route, _ := s.route(inner.Operation().OperationID)
-	ctx := &Context{humaContext: inner, Route: route}
-	ctx.context = context.WithValue(inner.Context(), requestKey{}, ctx)
-	if s.config.WorkTime > 0 && !ctx.Declared().NoWorkTime {
+// admit answers a request, which serve does once it is admitted.
+func (s *Server) admit(ctx *Context, serve func() (idempotency.Response, error)) {
+	ctx.context = context.WithValue(ctx.Request.Context(), requestKey{}, ctx)
+	if s.config.WorkTime > 0 && !ctx.operation.NoWorkTime {
 		hurried, cancel := context.WithTimeout(ctx.context, s.config.WorkTime)
 		defer cancel()
 		ctx.context = hurried
 	}
-	s.answer(ctx, next)
+	s.answer(ctx, serve)
 	if err := ctx.refusal(); err != nil {
 		// The answer has the headers of the checks that the request has passed.
 		ctx.checks = slices.DeleteFunc(ctx.checks, (*check).refuses)
@@ -224,71 +219,44 @@ func (s *operations) admit(inner huma.Context, next func(huma.Context)) {
 }
 
 // answer answers a request, unless a check refuses it.
-func (s *operations) answer(ctx *Context, next func(huma.Context)) {
-	inner := ctx.humaContext
-	address := inner.URL()
-	query, err := url.ParseQuery(address.RawQuery)
-	if err != nil {
-		s.fail(ctx, Unreadable("query", validate.Constraint{},
-			"cannot be read: "+err.Error()+"; percent-encode values"))
-		return
+func (s *Server) answer(ctx *Context, serve func() (idempotency.Response, error)) {
+	err := s.begin(ctx)
+	var response idempotency.Response
+	if err == nil {
+		response, err = serve()
 	}
-	ctx.query = query
-	if err := s.identify(ctx); err != nil {
+	if err != nil {
 		s.fail(ctx, err)
 		return
 	}
-	if read := ctx.Declared().read; read != nil {
-		if err := read(ctx); err != nil {
-			s.fail(ctx, err)
-			return
+	ctx.setHeaders(ctx.operation.headersOf(response))
+	ctx.write(response)
+}
+
+// begin does what comes before an operation reads its input.
+func (s *Server) begin(ctx *Context) (err error) {
+	if ctx.query, err = url.ParseQuery(ctx.Request.URL.RawQuery); err != nil {
+		return Unreadable("query", validate.Constraint{}, "cannot be read: "+err.Error()+"; percent-encode values")
+	}
+	if err := s.identify(ctx); err != nil {
+		return err
+	}
+	if ctx.body, err = io.ReadAll(ctx.Request.Body); err != nil {
+		return fmt.Errorf("reading the body: %w", err)
+	}
+	if ctx.operation.read != nil {
+		if err := ctx.operation.read(ctx); err != nil {
+			return err
 		}
 	}
 	if s.config.Admit != nil {
 		admitted, err := s.config.Admit(ctx)
 		if err != nil {
-			s.fail(ctx, err)
-			return
+			return err
 		}
 		ctx.context = admitted
 	}
-	if s.config.Strict {
-		problems := undeclared(query, inner.Operation())
-		if form := s.bodyForm(inner.Operation()); form != nil {
-			body, err := ctx.Body()
-			if err != nil {
-				s.fail(ctx, err)
-				return
-			}
-			problems = append(problems, miscased(body, form)...)
-		}
-		ctx.context = context.WithValue(ctx.context, problemsKey{}, problems)
-	}
-	next(ctx)
-	ctx.begin()
-}
-
-// bodyForm is the form of an operation's JSON body; nil if it has none.
-func (s *operations) bodyForm(operation *huma.Operation) *huma.Schema {
-	if operation.RequestBody == nil {
-		return nil
-	}
-	content := operation.RequestBody.Content["application/json"]
-	if content == nil || content.Schema == nil {
-		return nil
-	}
-	if content.Schema.Ref == "" {
-		return content.Schema
-	}
-	return s.api.OpenAPI().Components.Schemas.SchemaFromRef(content.Schema.Ref)
-}
-
-type problemsKey struct{}
-
-// problemsFrom returns the problems that only a strict server finds.
-func problemsFrom(ctx context.Context) []validate.Problem {
-	problems, _ := ctx.Value(problemsKey{}).([]validate.Problem)
-	return problems
+	return nil
 }
 
 // statusGone is the status in the log of a request whose caller did not wait for the answer. HTTP has none.
@@ -318,22 +286,4 @@ func (s *Server) fail(ctx *Context, err error) {
 		s.config.Log.ErrorContext(ctx.Context(), "an error could not be written", "error", err.Error())
 	}
 	ctx.write(response)
-}
-
-// transform gives the errors that huma finds in a request the platform's form.
-func (s *operations) transform(ctx huma.Context, _ string, value any) (any, error) {
-	model, ok := value.(*huma.ErrorModel)
-	if !ok {
-		return value, nil
-	}
-	var err error = model
-	if model.Status < http.StatusInternalServerError {
-		err = s.invalid(ctx.Operation(), model, problemsFrom(ctx.Context()))
-	}
-	failure := s.failure(ctx.Context(), err)
-	if ours, ok := ctx.(*Context); ok {
-		ours.setHeaders(failure.Header)
-	}
-	ctx.SetStatus(failure.Status)
-	return failure.Body, nil
 }

@@ -14,8 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
@@ -51,9 +49,10 @@ type Order struct {
 	Size  *string `json:"size,omitempty" nullable:"true" enum:"small,large"`
 }
 
-func (i *orderInput) Resolve(huma.Context) []error {
+// Validate implements [httpapi.Validated].
+func (i *orderInput) Validate() error {
 	i.resolved = true
-	return httpapi.Check(i.Body)
+	return validate.Form(i.Body)
 }
 
 // Check implements [validate.Checker].

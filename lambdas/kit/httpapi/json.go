@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,33 +18,33 @@ import (
 // are.
 func WriteJSON(w io.Writer, v any) error { return huma.DefaultJSONFormat.Marshal(w, v) }
 
-// unmarshal reads a JSON body. Its errors say where and what, in the words of the
-// wire format rather than in Go's.
-func (s *Server) unmarshal(data []byte, v any) error {
+// decode reads JSON into any.
+func (s *Server) decode(data []byte) (value any, err error) {
 	if !utf8.Valid(data) {
-		return errors.New("the body is not valid UTF-8")
+		return nil, errors.New("the body is not valid UTF-8")
 	}
 	if bytes.HasPrefix(data, []byte("\xef\xbb\xbf")) {
-		return errors.New("the body begins with a byte order mark: leave it out (RFC 8259, section 8.1)")
+		return nil, errors.New("the body begins with a byte order mark: leave it out (RFC 8259, section 8.1)")
 	}
+	if err := unmarshal(data, &value); err != nil {
+		return nil, err
+	}
+	if name, ok := repeatedName(data); s.config.Strict && ok {
+		return nil, fmt.Errorf("the field %s stands twice in one object: send it once, because readers differ in "+
+			"which one they take (RFC 8259, section 4)", quote(name))
+	}
+	return value, nil
+}
+
+// unmarshal reads JSON. Its errors say where and what, in the words of the wire format rather than in Go's.
+func unmarshal(data []byte, v any) error {
 	err := unmarshalWhole(data, v)
 	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 		return fmt.Errorf("the body is not valid JSON: %s at byte %d", syntax.Error(), syntax.Offset)
 	}
 	if mismatch, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		field := mismatch.Field
-		if field == "" {
-			field = "a field"
-		}
-		return fmt.Errorf(
-			"%s cannot be the %s: write whole numbers without fraction and exponent, of at most 18 digits", field,
-			mismatch.Value)
-	}
-	if err == nil && s.config.Strict {
-		if name, ok := repeatedName(data); ok {
-			return fmt.Errorf("the field %s stands twice in one object: send it once, because readers differ in "+
-				"which one they take (RFC 8259, section 4)", quote(name))
-		}
+		return fmt.Errorf("%s cannot be the %s: write whole numbers without fraction and exponent, of at most 18 "+
+			"digits", cmp.Or(mismatch.Field, "a field"), mismatch.Value)
 	}
 	return err
 }

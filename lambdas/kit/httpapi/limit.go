@@ -62,7 +62,7 @@ func (s *Server) along(ctx *Context, limit schema.RateLimit, caller Caller) *rat
 	counter, ok := s.config.Limiter.(interface {
 		Along(limit schema.RateLimit, caller string, now time.Time) *ratelimit.Call
 	})
-	if !ok || !ctx.Declared().CountsAlong || limit.Per == schema.PerAddress || limit.AddressRequests != 0 ||
+	if !ok || !ctx.operation.CountsAlong || limit.Per == schema.PerAddress || limit.AddressRequests != 0 ||
 		caller.ID == "" {
 		return nil
 	}

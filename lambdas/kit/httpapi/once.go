@@ -181,7 +181,7 @@ func (s *Server) isFinal(err error) bool {
 
 // readAttempt reads the headers that count before the body.
 func (s *Server) readAttempt(ctx *Context) error {
-	op := ctx.Declared()
+	op := ctx.operation
 	var err error
 	if header := ctx.Header(KeyHeader); header != "" || !op.KeyOptional {
 		if ctx.key, err = readKey(header); err != nil {
@@ -194,14 +194,9 @@ func (s *Server) readAttempt(ctx *Context) error {
 			return err
 		}
 	}
-	body, err := ctx.Body()
-	if err != nil {
-		return err
-	}
-	address := ctx.URL()
 	// Different requests have different contents: only the body, which is last, can contain a line
 	// feed.
-	ctx.content = append(fmt.Appendf(nil, "%s\n%s\n%s\n", ctx.Route.Method, address.EscapedPath(), ifMatch), body...)
+	ctx.content = fmt.Appendf(nil, "%s\n%s\n%s\n%s", ctx.Route.Method, ctx.Request.URL.EscapedPath(), ifMatch, ctx.body)
 	return nil
 }
 
@@ -250,7 +245,7 @@ func (s *Server) once(op Operation, isKeyed bool) Operation {
 	}
 	op.read = s.readAttempt
 	op.describe = func(described *huma.Operation) {
-		statuses := []int{described.DefaultStatus}
+		statuses := []int{cmp.Or(op.Status, http.StatusOK)}
 		for _, err := range final {
 			if s.isFinal(err) {
 				statuses = append(statuses, s.known(err).Status)

@@ -55,9 +55,6 @@ type Operation struct {
 	// KeyOptional lets a request of [Mutate] leave the idempotency key out. It is then carried out
 	// each time.
 	KeyOptional bool
-	// HasBody says that an operation of DELETE has a body. Those of POST, PUT and PATCH have one
-	// without it.
-	HasBody bool
 	// NeedsCaller refuses unidentified callers on a route whose callers need not identify
 	// themselves.
 	NeedsCaller bool
@@ -76,18 +73,13 @@ type Operation struct {
 // OneOf has a value of each form that an answer may have.
 type OneOf []any
 
-// operationKey is the key of our operation in the metadata of huma's.
-const operationKey = "operation"
-
-// huma returns huma's form of the operation, with that route.
-func (s *operations) huma(op Operation, route schema.Route) huma.Operation {
-	if op.Status == 0 {
-		op.Status = http.StatusOK
-	}
+// describe adds an operation to the document, and returns the form of its input.
+func (s *operations) describe(each registered) *inputForm {
+	op, route := each.Operation, each.route
+	op.Status = cmp.Or(op.Status, http.StatusOK)
 	described := huma.Operation{
 		OperationID: op.ID, Method: route.Method, Path: route.Path, Summary: route.Summary, Description: op.Description,
-		DefaultStatus: op.Status,
-		Metadata:      map[string]any{operationKey: op}, Responses: map[string]*huma.Response{},
+		Responses: map[string]*huma.Response{},
 	}
 	errs := append([]error{Unreadable("query", validate.Constraint{},
 		`cannot be read: invalid URL escape "%zz"; percent-encode values`)}, s.config.Errors.Always...)
@@ -102,6 +94,8 @@ func (s *operations) huma(op Operation, route schema.Route) huma.Operation {
 		header.Required, header.Schema = header.Required || op.NeedsCaller, &form
 		described.Parameters = append(described.Parameters, &header)
 	}
+	described.Parameters = append(described.Parameters, op.Parameters...)
+	form := s.input(each.input, &described)
 	for _, name := range slices.Sorted(maps.Keys(caller.Schemes)) {
 		described.Security = append(described.Security, map[string][]string{name: {}})
 	}
@@ -114,7 +108,7 @@ func (s *operations) huma(op Operation, route schema.Route) huma.Operation {
 			errs = append(errs, retry.ErrBusy)
 		}
 	}
-	if op.HasBody || hasBody(route.Method) {
+	if hasBody(&described) {
 		errs = append(append(errs, s.config.Errors.OfBodies...), kit.TooLarge(s.config.MaxBodyBytes),
 			&validate.Error{Status: http.StatusUnsupportedMediaType,
 				Problems: []validate.Problem{{Field: "Content-Type", Message: "is not application/json"}}})
@@ -122,7 +116,6 @@ func (s *operations) huma(op Operation, route schema.Route) huma.Operation {
 	if route.Caller.Group != "" {
 		errs = append(errs, ErrForbidden)
 	}
-	described.Parameters = append(described.Parameters, op.Parameters...)
 	headers := map[string]*huma.Header{}
 	s.describeLimit(&described, route, headers)
 	s.describeErrors(&described, errs, headers)
@@ -143,10 +136,13 @@ func (s *operations) huma(op Operation, route schema.Route) huma.Operation {
 	if op.describe != nil {
 		op.describe(&described)
 	}
-	return described
+	s.document.AddOperation(&described)
+	return form
 }
 
-func hasBody(method string) bool { return method != http.MethodGet && method != http.MethodDelete }
+func hasBody(operation *huma.Operation) bool {
+	return operation.RequestBody != nil || operation.Method != http.MethodGet && operation.Method != http.MethodDelete
+}
 
 // form is the form of a value, which the document then has.
 func (s *operations) form(value any) *huma.Schema {
@@ -160,13 +156,20 @@ func (s *operations) form(value any) *huma.Schema {
 		}
 		return &union
 	default:
-		return s.api.OpenAPI().Components.Schemas.Schema(reflect.TypeOf(value), true, "")
+		return s.document.Components.Schemas.Schema(reflect.TypeOf(value), true, "")
 	}
 }
 
-// Serve declares an operation. The result of work is the body of the answer, as JSON; nil is none. Serve panics if the
-// platform has no route with the operation's ID, because the API would pass no request on and the caller would be
-// undefined.
+// Serve declares an operation. The result of work is the body of the answer, as JSON; nil is none.
+//
+// The input is a struct. Its field Body is the JSON body, and a field with the tag path, query or header a parameter: a
+// text, a number, a bool, an [encoding.TextUnmarshaler], a pointer to one of these, which is nil without the parameter,
+// or a list of these, separated by commas. Tags describe fields, as huma has them: what they state is in the document,
+// and is checked, and so is what an input that is [Validated] finds. The tag default has the value of a parameter that
+// is left out; of a field of the body it only says what the operation takes for it.
+//
+// Serve panics if the platform has no route with the operation's ID, because the API would pass no request on and the
+// caller would be undefined.
 func Serve[I, R any](s *Server, op Operation, work func(context.Context, *I) (R, error)) {
 	var form R
 	if op.Form == nil {
@@ -180,33 +183,6 @@ func Serve[I, R any](s *Server, op Operation, work func(context.Context, *I) (R,
 		}
 		return kept(cmp.Or(op.Status, http.StatusOK), result)
 	})
-}
-
-// register declares an operation: huma reads its requests, and the server writes the answers of serve.
-func register[I any](s *Server, op Operation, serve func(context.Context, *I) (idempotency.Response, error)) {
-	s.operation(op, func(all *operations) {
-		huma.Register(all.api, all.declare(op), func(ctx context.Context, input *I) (*struct{}, error) {
-			s.serve(ctx, op, func() (idempotency.Response, error) { return serve(ctx, input) })
-			return nil, nil
-		})
-	})
-}
-
-// serve answers a request that huma has read.
-func (s *Server) serve(ctx context.Context, op Operation, serve func() (idempotency.Response, error)) {
-	request := requestFrom(ctx)
-	if problems := problemsFrom(ctx); len(problems) > 0 {
-		// A strict server has found undeclared or repeated input.
-		s.fail(request, &validate.Error{Problems: problems})
-		return
-	}
-	response, err := serve()
-	if err != nil {
-		s.fail(request, err)
-		return
-	}
-	request.setHeaders(op.headersOf(response))
-	request.write(response)
 }
 
 // instead is the work, unless something stands in for it (package standin).
@@ -225,10 +201,4 @@ func SetHeader(ctx context.Context, name, value string) {
 	if request := requestFrom(ctx); request != nil {
 		request.SetHeader(name, value)
 	}
-}
-
-// declare is the operation as huma has it.
-func (s *operations) declare(op Operation) huma.Operation {
-	route, _ := s.route(op.ID)
-	return s.huma(op, route)
 }

@@ -3,6 +3,8 @@ package httpapi
 import (
 	"maps"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 )
@@ -20,14 +22,13 @@ type Variant struct {
 
 // precise makes the document of an operation as strict as its rules, where the form that huma
 // checks allows more.
-func (s *operations) precise(operation *huma.Operation) {
-	op, _ := operation.Metadata[operationKey].(Operation)
+func (s *Server) precise(op Operation, in *inputForm) {
 	for _, place := range slices.Sorted(maps.Keys(op.Stricter)) {
-		if form := s.formAt(operation, place); form != nil {
+		if form := in.at(place); form != nil {
 			op.Stricter[place](form)
 		}
 	}
-	for _, parameter := range operation.Parameters {
+	for _, parameter := range in.operation.Parameters {
 		// An empty query parameter counts as left out, unless it is a list.
 		parameter.AllowEmptyValue = parameter.In == "query" && !parameter.Required && !s.config.Strict &&
 			parameter.Schema.Type != huma.TypeArray
@@ -46,7 +47,7 @@ func (s *operations) precise(operation *huma.Operation) {
 	if len(op.Variants) == 0 {
 		return
 	}
-	base := s.bodyForm(operation)
+	base := in.form
 	var union huma.Schema
 	for _, variant := range op.Variants {
 		form := *base
@@ -62,7 +63,31 @@ func (s *operations) precise(operation *huma.Operation) {
 		}
 		union.OneOf = append(union.OneOf, &form)
 	}
-	operation.RequestBody.Content["application/json"].Schema = &union
+	in.operation.RequestBody.Content["application/json"].Schema = &union
+}
+
+// at is the form of the value at a place such as "body.options[1]" or "query.limit"; nil: there is none.
+func (in *inputForm) at(place string) *huma.Schema {
+	form, steps := in.form, strings.FieldsFunc(place, func(r rune) bool { return strings.ContainsRune(".[]", r) })
+	if steps[0] != "body" {
+		form = nil
+		for _, p := range in.operation.Parameters {
+			if p.In == steps[0] && p.Name == steps[1] {
+				form, steps = p.Schema, steps[1:]
+			}
+		}
+	}
+	for _, step := range steps[1:] {
+		switch _, err := strconv.Atoi(step); {
+		case form == nil:
+			return nil
+		case err == nil:
+			form = in.resolved(form.Items)
+		default:
+			form = in.resolved(form.Properties[step])
+		}
+	}
+	return form
 }
 
 func changedForm(form *huma.Schema, change func(*huma.Schema)) *huma.Schema {

@@ -14,7 +14,7 @@ type Page struct {
 	Cursor string `query:"cursor" doc:"The next_cursor of the page before."`
 }
 
-// SubmissionPath is the path of a submission. huma sees no parameters in a type that is not exported.
+// SubmissionPath is the path of a submission.
 type SubmissionPath struct {
 	ID string `path:"submission_id" doc:"The submission's id." example:"550e8400-e29b-41d4-a716-446655440000"`
 }

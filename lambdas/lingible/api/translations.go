@@ -10,8 +10,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 )
 
-// TranslationPath is the path of a translation. huma sees no parameters in a type that is not
-// exported.
+// TranslationPath is the path of a translation.
 type TranslationPath struct {
 	ID string `path:"id" doc:"The translation's id." example:"019d0000-0000-7000-8000-000000000000"`
 }

@@ -42,7 +42,7 @@ func (s *server) registerUsers() {
 		return s.api.Service.Upgrade(ctx, callerFrom(ctx))
 	})
 
-	httpapi.Serve(s.Server, httpapi.Operation{ID: deleteUser, Status: http.StatusAccepted, HasBody: true,
+	httpapi.Serve(s.Server, httpapi.Operation{ID: deleteUser, Status: http.StatusAccepted,
 		Description: "Deletes the caller's account. From then on it can do nothing, and everything of it is removed " +
 			"within minutes, in the background: translations, submissions, votes, quizzes and the profile. Approved " +
 			"terms stay in the lexicon, which names no user. A repeat has the same answer.",

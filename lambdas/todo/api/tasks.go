@@ -4,14 +4,12 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
 )
 
-// TaskPath is the path of a task. huma sees no parameters in a type that is not
-// exported.
+// TaskPath is the path of a task.
 type TaskPath struct {
 	ID string `path:"task_id" doc:"The task's id." example:"0195c2a4-7b1e-7c3d-9a54-3f6f0d2b8e11"`
 }
@@ -29,8 +27,8 @@ type (
 	listInput struct{ todo.TaskFilter }
 )
 
-// Resolve checks the filter by the rules, for huma.
-func (i *listInput) Resolve(huma.Context) []error { return httpapi.Check(i.TaskFilter) }
+// Validate implements [httpapi.Validated].
+func (i *listInput) Validate() error { return validate.Form(i.TaskFilter) }
 
 const (
 	// versioned and created describe the headers ETag and Location.

@@ -1,0 +1,246 @@
+package httpapi
+
+import (
+	"cmp"
+	"encoding"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
+)
+
+// Input is the input of an operation whose body is checked by its rules ([validate.Form]).
+type Input[B any] struct{ Body B }
+
+// Validate implements [Validated].
+func (i *Input[B]) Validate() error { return validate.Form(i.Body) }
+
+// Validated is an input with rules that its form does not state. They are checked once for each request, and before its
+// key is claimed.
+type Validated interface {
+	// Validate returns nil or a [*validate.Error]. Of a field in which the form finds a problem, only that counts.
+	Validate() error
+}
+
+// inputForm is the form of an operation's input.
+type inputForm struct {
+	huma.Registry
+	operation  *huma.Operation
+	parameters []inputParameter
+	// body is the place of the field Body, and form its form; nil: there is none.
+	body []int
+	form *huma.Schema
+	// rest are forms without what the judge judges itself.
+	rest sync.Map
+}
+
+type inputParameter struct {
+	*huma.Param
+	field reflect.StructField
+}
+
+// input describes an operation's input, and returns its form.
+func (s *operations) input(of reflect.Type, operation *huma.Operation) *inputForm {
+	in := &inputForm{Registry: s.document.Components.Schemas, operation: operation}
+	for _, field := range reflect.VisibleFields(of) {
+		if field.Name == "Body" {
+			form := huma.SchemaFromField(in, field, of.Name()+field.Name)
+			operation.RequestBody = &huma.RequestBody{Required: field.Type.Kind() != reflect.Pointer,
+				Content: JSON(form, nil)}
+			in.body, in.form = field.Index, in.resolved(form)
+		}
+		for _, place := range []string{"path", "query", "header"} {
+			name, options, _ := strings.Cut(field.Tag.Get(place), ",")
+			if name == "" {
+				continue
+			}
+			form := huma.SchemaFromField(in, field, "")
+			form.Nullable = form.Nullable && field.Type.Kind() != reflect.Pointer
+			p := &huma.Param{Name: name, In: place, Description: form.Description, Schema: form,
+				Required: place == "path" || field.Tag.Get("required") == "true"}
+			if place == "query" {
+				explode := options == "explode"
+				p.Explode = &explode
+			}
+			operation.Parameters = append(operation.Parameters, p)
+			in.parameters = append(in.parameters, inputParameter{p, field})
+		}
+	}
+	return in
+}
+
+// resolved is the form that a reference leads to.
+func (in *inputForm) resolved(form *huma.Schema) *huma.Schema {
+	for form != nil && form.Ref != "" {
+		form = in.SchemaFromRef(form.Ref)
+	}
+	return form
+}
+
+// read reads a request into an input, and returns all that is wrong with it.
+func (s *Server) read(ctx *Context, in *inputForm, input any) error {
+	value, j := reflect.ValueOf(input).Elem(), &judge{inputForm: in, wrong: map[string]bool{}}
+	body, parsed, err := s.readBody(ctx, in)
+	if err != nil {
+		return err
+	}
+	if s.config.Strict {
+		j.undeclared(ctx.query, parsed)
+	}
+	for _, p := range in.parameters {
+		j.parameter(ctx, p, value.FieldByIndex(p.field.Index))
+	}
+	if len(body) > 0 {
+		field, before := value.FieldByIndex(in.body), len(j.found)
+		j.value("", in.form, parsed)
+		if err := unmarshal(body, field.Addr().Interface()); err != nil && len(j.found) == before {
+			j.add("", validate.Constraint{}, err.Error())
+		}
+	}
+	if own, ok := input.(Validated); ok {
+		if err := j.rules(own.Validate()); err != nil {
+			return err
+		}
+	}
+	return j.err()
+}
+
+// readBody returns the body of a request, and what JSON decodes it into.
+func (s *Server) readBody(ctx *Context, in *inputForm) (body []byte, parsed any, err error) {
+	if in.body == nil {
+		return nil, nil, nil
+	}
+	if body = ctx.body; len(body) == 0 {
+		if in.operation.RequestBody.Required {
+			err = Unreadable("body", validate.Constraint{Rule: validate.RuleRequired}, "request body is required")
+		}
+		return nil, nil, err
+	}
+	if format := ctx.Header("Content-Type"); format != "" && format != "application/json" &&
+		!strings.HasSuffix(format, "+json") {
+		return nil, nil, &validate.Error{Status: http.StatusUnsupportedMediaType, Problems: []validate.Problem{{
+			Field:      "Content-Type",
+			Message:    "is not application/json: send JSON with the header Content-Type: application/json",
+			Constraint: validate.Constraint{Rule: validate.RuleEnum, Allowed: []string{"application/json"}}}}}
+	}
+	if parsed, err = s.decode(body); err != nil {
+		return nil, nil, Unreadable("body", validate.Constraint{}, err.Error())
+	}
+	return body, parsed, nil
+}
+
+// parameter reads a parameter into its field, and judges it.
+func (j *judge) parameter(ctx *Context, p inputParameter, field reflect.Value) {
+	text := ""
+	switch p.In {
+	case "path":
+		text = ctx.Request.PathValue(p.Name)
+	case "query":
+		text = ctx.query.Get(p.Name)
+	case "header":
+		text = ctx.Header(p.Name)
+	}
+	texts := []string{cmp.Or(text, p.field.Tag.Get("default"))}
+	switch {
+	case texts[0] == "" && p.Required:
+		j.add(p.Name, validate.Constraint{Rule: validate.RuleRequired}, "required "+p.In+` parameter is missing; got ""`)
+		return
+	case texts[0] == "":
+		return
+	case p.Explode != nil && *p.Explode && text != "":
+		texts = ctx.query[p.Name]
+	case p.Schema.Type == huma.TypeArray:
+		texts = strings.Split(texts[0], ",")
+	}
+	got, err := parse(field, texts...)
+	if err != nil {
+		j.add(p.Name, validate.Constraint{Rule: validate.RuleType, Type: p.Schema.Type, Got: text},
+			"invalid "+p.Schema.Type+"; got "+quote(text))
+		return
+	}
+	j.value(p.Name, p.Schema, got)
+}
+
+// parse reads the text of a parameter, or the texts of a list, into its field, and returns what is judged.
+func parse(field reflect.Value, texts ...string) (got any, err error) {
+	if own, ok := field.Addr().Interface().(encoding.TextUnmarshaler); ok {
+		return texts[0], own.UnmarshalText([]byte(texts[0]))
+	}
+	switch kind := field.Kind(); {
+	case kind == reflect.Pointer:
+		field.Set(reflect.New(field.Type().Elem()))
+		return parse(field.Elem(), texts...)
+	case kind == reflect.Slice:
+		field.Set(reflect.MakeSlice(field.Type(), len(texts), len(texts)))
+		list := make([]any, len(texts))
+		for i, text := range texts {
+			if list[i], err = parse(field.Index(i), text); err != nil {
+				return nil, err
+			}
+		}
+		return list, nil
+	case kind == reflect.String:
+		field.SetString(texts[0])
+		return texts[0], nil
+	case kind == reflect.Bool:
+		is, err := strconv.ParseBool(texts[0])
+		field.SetBool(is)
+		return is, err
+	case field.CanInt():
+		n, err := strconv.ParseInt(texts[0], 10, field.Type().Bits())
+		field.SetInt(n)
+		return n, err
+	case field.CanUint():
+		n, err := strconv.ParseUint(texts[0], 10, field.Type().Bits())
+		field.SetUint(n)
+		return float64(n), err
+	case field.CanFloat():
+		n, err := strconv.ParseFloat(texts[0], field.Type().Bits())
+		field.SetFloat(n)
+		return n, err
+	}
+	panic(fmt.Sprintf("httpapi: a parameter cannot be a %s: see Serve", field.Type()))
+}
+
+// undeclared finds the parameters of a query that the operation does not declare or that stand twice, and the fields of
+// a body whose names differ from the form's only in case.
+func (j *judge) undeclared(query url.Values, body any) {
+	var known []string
+	for _, parameter := range j.operation.Parameters {
+		if parameter.In == "query" {
+			known = append(known, parameter.Name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(query)) {
+		add := func(message string) { j.add(clipped(name), validate.Constraint{}, message) }
+		values := query[name]
+		switch {
+		case !slices.Contains(known, name) && len(known) == 0:
+			add("is no query parameter of this route, which has none")
+		case !slices.Contains(known, name):
+			add("is no query parameter of this route: use " + strings.Join(known, ", "))
+		case len(values) > 1:
+			add(fmt.Sprintf("stands %d times: give it once", len(values)))
+		case values[0] == "":
+			add("is empty: give it a value, or leave it out")
+		case !utf8.ValidString(values[0]):
+			add("is not valid UTF-8")
+		}
+	}
+	fields, _ := body.(map[string]any)
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		if _, ok := inOtherCase(name, j.form.Properties); ok && j.form.Properties[name] == nil {
+			j.unknown(name)
+		}
+	}
+}

@@ -1,0 +1,87 @@
+package httpapi_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+type parcelPath struct {
+	ID string `path:"id"`
+}
+
+// searchInput has a parameter of each kind.
+type searchInput struct {
+	parcelPath
+	Limit  int       `query:"limit" default:"20" maximum:"100"`
+	Seen   *int      `query:"seen" minimum:"0"`
+	Bits   uint8     `query:"bits"`
+	Share  float64   `query:"share"`
+	Open   bool      `query:"open"`
+	Since  time.Time `query:"since"`
+	Sizes  []int     `query:"sizes"`
+	Words  []string  `query:"words,explode"`
+	Token  string    `header:"X-Token" required:"true"`
+	Broken error
+}
+
+// Validate implements [httpapi.Validated].
+func (i *searchInput) Validate() error {
+	if i.Limit == 13 {
+		return fmt.Errorf("the rules cannot be read")
+	}
+	if i.Limit == 14 {
+		return validate.Errorf("limit", validate.RuleConflict, "is odd to some")
+	}
+	return nil
+}
+
+// Parameters are read by the types of their fields, and refused with what was got.
+func TestParameters(t *testing.T) {
+	t.Parallel()
+	s := httpapi.New(httpapi.Config{Platform: schema.Platform{Name: "post", Title: "Post",
+		Routes: []schema.Route{{ID: "search", Method: "GET", Path: "/parcels/{id}"}}}})
+	httpapi.Serve(s, httpapi.Operation{ID: "search"}, func(_ context.Context, in *searchInput) (string, error) {
+		seen := "none"
+		if in.Seen != nil {
+			seen = fmt.Sprint(*in.Seen)
+		}
+		return fmt.Sprint(in.ID, " ", in.Limit, " ", seen, " ", in.Bits, " ", in.Share, " ", in.Open, " ",
+			in.Since.Format(time.DateOnly), " ", in.Sizes, " ", in.Words, " ", in.Token), nil
+	})
+	handler := s.Handler()
+	for query, want := range map[string]string{
+		"":                          "200 7 20 none 0 0 false 0001-01-01 [] [] t",
+		"?seen=0&limit=3&open=true": "200 7 3 0 0 0 true 0001-01-01 [] [] t",
+		"?bits=255&share=0.5&since=2026-02-03T00:00:00Z": "200 7 20 none 255 0.5 false 2026-02-03 [] [] t",
+		"?sizes=1,2&words=a,b&words=c":                   "200 7 20 none 0 0 false 0001-01-01 [1 2] [a,b c] t",
+		"?seen=&sizes=":                                  "200 7 20 none 0 0 false 0001-01-01 [] [] t",
+		"?bits=256":                                      "422 bits: invalid integer; got 256",
+		"?share=x":                                       "422 share: invalid number; got x",
+		"?open=maybe":                                    "422 open: invalid boolean; got maybe",
+		"?since=today":                                   "422 since: invalid string; got today",
+		"?sizes=1,x":                                     "422 sizes: invalid array; got 1,x",
+		"?seen=-1":                                       "422 seen: expected number >= 0; got -1",
+		"?limit=0x1":                                     "422 limit: invalid integer; got 0x1",
+		"?limit=13":                                      "500 something went wrong",
+		"?limit=14":                                      "422 limit: is odd to some",
+		"?limit=14&bits=x":                               "422 bits: invalid integer; got x; limit: is odd to some",
+	} {
+		w := serve(handler, "GET /parcels/7"+query, "", "X-Token: t")
+		body := strings.NewReplacer(`{"message":"`, "", `\"`, "", `"`, "", "}", "").Replace(w.Body.String())
+		if got := fmt.Sprint(w.Code, " ", strings.TrimSpace(body)); got != want &&
+			(w.Code != http.StatusInternalServerError || !strings.HasPrefix(got, want)) {
+			t.Errorf("%s: got %s; want %s", query, got, want)
+		}
+	}
+	if w := serve(handler, "GET /parcels/7", ""); !strings.Contains(w.Body.String(), "X-Token: required header") {
+		t.Errorf("without a header: got %d %s", w.Code, w.Body)
+	}
+}
