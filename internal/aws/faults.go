@@ -23,7 +23,7 @@ type Faults struct {
 	// Hang takes a request to DynamoDB, carries out half of these requests, and answers none.
 	Hang float64 `json:"hang"`
 	// Redeliver loses the position of an event source mapping after a batch that is done. The batch is delivered again,
-	// cut at another item.
+	// cut at another item. An event of a bus is delivered once more.
 	Redeliver float64 `json:"redeliver"`
 	// Seed makes the sequence of faults repeatable, for requests that come one after the other.
 	Seed uint64 `json:"seed"`

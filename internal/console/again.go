@@ -10,23 +10,27 @@ import (
 	"strings"
 
 	"github.com/onesynth-cdk/onesynth/internal/cloud/assembly"
+	"github.com/onesynth-cdk/onesynth/internal/services/events"
 	"github.com/onesynth-cdk/onesynth/internal/services/lambda"
 	"github.com/onesynth-cdk/onesynth/internal/services/sqs"
 )
 
-// again is what is done with a failed message. One of function and source is set, or why neither can be.
+// again is what is done with a failed message. One of function, source and target is set, or why none can be.
 type again struct {
 	function string
 	event    []byte
-	// source is the queue from which the message came.
-	source *sqs.Queue
-	why    string
+	// source is the queue from which the message came, and target one that a rule did not reach.
+	source, target *sqs.Queue
+	why            string
 }
 
 // String says it to people.
 func (a again) String() string {
-	if a.source != nil {
+	switch {
+	case a.source != nil:
 		return "send the message to " + a.source.Name + ", from which it came"
+	case a.target != nil:
+		return "send the event to " + a.target.Name
 	}
 	return "invoke " + a.function + " with the event"
 }
@@ -50,9 +54,17 @@ func (c *Console) planAgain(queue *sqs.Queue, message sqs.Message) again {
 		name, _ := assembly.SplitFunction(arn)
 		return again{function: name, event: event}
 	}
-	if target := message.Attributes["TARGET_ARN"]; message.Attributes["SCHEDULE_ARN"].StringValue != "" &&
-		target.StringValue != "" {
-		return invoke(target.StringValue, []byte(message.Body))
+	switch target := message.Attributes["TARGET_ARN"].StringValue; {
+	case target == "":
+	case message.Attributes["SCHEDULE_ARN"].StringValue != "":
+		return invoke(target, []byte(message.Body))
+	case message.Attributes["ERROR_CODE"].StringValue == events.InvalidJSON:
+		return again{why: "the rule's template makes no JSON of the event: mend the template"}
+	case message.Attributes["RULE_ARN"].StringValue == "":
+	case c.rooms.AWS.Queue(target) != nil:
+		return again{target: c.rooms.AWS.Queue(target)}
+	default:
+		return invoke(target, []byte(message.Body))
 	}
 	var failed failure
 	if json.Unmarshal([]byte(message.Body), &failed) == nil && failed.RequestContext.FunctionARN != "" {
@@ -86,7 +98,7 @@ func (c *Console) planAgain(queue *sqs.Queue, message sqs.Message) again {
 	case 1:
 		return again{source: sources[0]}
 	case 0:
-		return again{why: "the message does not say what failed: it is neither the event of a schedule, nor the " +
+		return again{why: "the message does not say what failed: it is neither the event of a schedule or a rule, nor the " +
 			"record of an invocation or of a batch of a stream"}
 	default:
 		return again{why: "several queues send what fails to this one, and the message does not say which did"}
@@ -122,6 +134,8 @@ func (c *Console) again(r *http.Request) (any, error) {
 		return nil, &Problem{http.StatusConflict, plan.why}
 	case plan.source != nil:
 		plan.source.Send(message.Body, message.Attributes)
+	case plan.target != nil:
+		plan.target.Send(message.Body, nil)
 	default:
 		result, err := c.rooms.Functions.Invoke(r.Context(), plan.function, plan.event)
 		if err != nil {

@@ -23,6 +23,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/internal/services/apigateway"
 	"github.com/onesynth-cdk/onesynth/internal/services/cognito"
 	"github.com/onesynth-cdk/onesynth/internal/services/dynamodb"
+	"github.com/onesynth-cdk/onesynth/internal/services/events"
 	"github.com/onesynth-cdk/onesynth/internal/services/fcm"
 	"github.com/onesynth-cdk/onesynth/internal/services/lambda"
 	"github.com/onesynth-cdk/onesynth/internal/services/s3"
@@ -182,6 +183,9 @@ func New(rooms Rooms) *Console {
 	c.serve("POST /queues/{name}/messages/{id}/again", c.again)
 	c.serve("POST /queues/{name}/due", c.dueMessages)
 	c.serve("DELETE /queues/{name}/messages/{id}", c.dropMessage)
+	show(c, "GET /buses", func() []events.Bus { return rooms.AWS.Events.Buses() })
+	c.serve("GET /buses/events?search=TEXT&limit=N", c.published)
+	c.serve("POST /buses/{name}/events", c.publish)
 	show(c, "GET /streams", rooms.Mappings.Streams)
 	c.serve("POST /streams/flush", c.flushStreams)
 	show(c, "GET /buckets", rooms.Buckets.Buckets)

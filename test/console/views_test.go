@@ -20,7 +20,7 @@ import (
 func views(t *testing.T, run *local.Runner) []string {
 	t.Helper()
 	all := []string{
-		"#/", "#/try", "#/requests", "#/functions", "#/tables", "#/streams", "#/queues", "#/schedules", "#/push",
+		"#/", "#/try", "#/requests", "#/functions", "#/tables", "#/streams", "#/buses", "#/queues", "#/schedules", "#/push",
 		"#/webhooks",
 		"#/buckets", "#/lake", "#/permissions", "#/faults",
 	}
@@ -84,6 +84,9 @@ func TestAccessibility(t *testing.T) {
 		}
 		rooms.Of(run).Webhooks.Know([]string{"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"})
 		if err := rooms.Of(run).Webhooks.Behave("/down", fcm.Fails); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := rooms.Of(run).AWS.Events.Put("default", "test", "Tried", []byte(`{"a":1}`)); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := call(t, "POST", run.WebhooksURL()+"me", "", `{"type":"question.closed"}`); err != nil {

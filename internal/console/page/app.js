@@ -4,6 +4,7 @@ import {h, put, problem, say} from './dom.js';
 import {on, start} from './live.js';
 import {took} from './format.js';
 import * as buckets from './views/buckets.js';
+import * as buses from './views/buses.js';
 import * as faults from './views/faults.js';
 import * as functions from './views/functions.js';
 import * as lake from './views/lake.js';
@@ -20,7 +21,7 @@ import * as trying from './views/try.js';
 
 // A view has a name, which is the first part of the address after the hash, a title, and show(context), which returns its content.
 const views = [
-  platforms, trying, requests, functions, tables, streams, queues, schedules, push, webhooks, buckets, lake,
+  platforms, trying, requests, functions, tables, streams, buses, queues, schedules, push, webhooks, buckets, lake,
   permissions, faults,
 ];
 

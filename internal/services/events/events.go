@@ -10,6 +10,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -240,21 +241,43 @@ func (s *Service) putEvents(call *aws.Call, in putEventsInput) (any, error) {
 			continue
 		}
 		to := busOf(call.Account, cmp.Or(call.Region, assembly.DefaultRegion), one.EventBusName)
-		now := time.Now()
-		at := now
-		if one.Time != nil {
-			at = time.UnixMilli(int64(*one.Time * 1000))
-		}
-		e := event{Version: "0", ID: uuid.NewString(), DetailType: one.DetailType, Source: one.Source,
-			Account: call.Account, Time: at.UTC().Truncate(time.Second), Region: to.region, Resources: one.Resources,
-			Detail: json.RawMessage(one.Detail)}
-		if e.Resources == nil {
-			e.Resources = []string{}
-		}
-		outcomes[i].EventId = e.ID
-		s.publish(to, e, from, trace.Origin{Kind: trace.Bus, Path: to.name + " " + e.DetailType})
+		outcomes[i].EventId = s.take(to, call.Account, one, from)
 	}
 	return map[string]any{"FailedEntryCount": failed, "Entries": outcomes}, nil
+}
+
+// ErrNoBus says that the assembly has no such bus.
+var ErrNoBus = errors.New("no such bus in the assembly")
+
+// Put puts an event on the bus of a name or ARN, for no function and past all roles, and returns its id. Errors:
+// ErrNoBus, or why EventBridge would not take the event.
+func (s *Service) Put(name, source, detailType string, detail []byte) (id string, err error) {
+	buses := s.rules.Load().buses
+	at := slices.IndexFunc(buses, func(b bus) bool { return b.name == name || b.arn() == name })
+	if at < 0 {
+		return "", fmt.Errorf("%w: got %q", ErrNoBus, name)
+	}
+	one := entry{Source: source, DetailType: detailType, Detail: string(detail)}
+	if refused := one.check(); refused != nil {
+		return "", fmt.Errorf("%s: %s", refused.ErrorCode, refused.ErrorMessage)
+	}
+	return s.take(buses[at], buses[at].account, one, publisher{}), nil
+}
+
+// take makes an event of an entry that is right, publishes it, and returns its id.
+func (s *Service) take(to bus, account string, one entry, by publisher) (id string) {
+	at := time.Now()
+	if one.Time != nil {
+		at = time.UnixMilli(int64(*one.Time * 1000))
+	}
+	e := event{Version: "0", ID: uuid.NewString(), DetailType: one.DetailType, Source: one.Source, Account: account,
+		Time: at.UTC().Truncate(time.Second), Region: to.region, Resources: one.Resources,
+		Detail: json.RawMessage(one.Detail)}
+	if e.Resources == nil {
+		e.Resources = []string{}
+	}
+	s.publish(to, e, by, trace.Origin{Kind: trace.Bus, Path: to.name + " " + e.DetailType})
+	return e.ID
 }
 
 // publisher is the request that has published an event, and its function; zero for an event of a bucket.

@@ -41,7 +41,7 @@ function outcome(one) {
 
 function matches(one, text) {
   const wanted = text.toLowerCase();
-  return !wanted || [one.method, one.path, one.route, one.kind, one.id, one.stack, one.api, one.error, String(one.status ?? ''), ...(one.functions ?? [])]
+  return !wanted || [one.method, one.path, one.route, one.kind, one.id, one.event, one.from, one.stack, one.api, one.error, String(one.status ?? ''), ...(one.functions ?? [])]
     .some((value) => (value ?? '').toLowerCase().includes(wanted));
 }
 
@@ -168,6 +168,7 @@ async function trace({parts, signal, reload}) {
       figure('A million cost in AWS', money(cost.total))),
     one.error && h('div', {class: 'problem'}, h('strong', null, 'Error '), one.error),
     waterfall(one),
+    one.led && [h('h2', null, 'Its events led to'), h('ul', null, one.led.map((other) => h('li', null, h('a', {href: `#/requests${at(other.id)}`}, ...nameOf(other)), ' ', outcome(other), ' ', (other.functions ?? []).join(', '))))],
     h('h2', null, 'Log lines'), lines(all, {named: (one.invocations ?? []).length > 1}),
     h('div', {class: 'split'},
       h('section', {class: 'card', 'aria-label': 'Details'}, h('h2', {style: {'margin-top': '0'}}, 'Details'), h('dl', null,
@@ -175,6 +176,8 @@ async function trace({parts, signal, reload}) {
         h('dt', null, 'Began'), h('dd', null, new Date(one.at).toLocaleString()),
         one.route && [h('dt', null, 'Route'), h('dd', null, h('code', null, one.route))],
         one.stack && [h('dt', null, 'Stack'), h('dd', null, one.stack)],
+        one.event && [h('dt', null, 'Event'), h('dd', null, h('a', {href: `#/buses?search=${encodeURIComponent(one.event)}`}, one.event))],
+        one.from && [h('dt', null, 'Published by'), h('dd', null, h('a', {href: `#/requests${at(one.from)}`}, one.from))],
         h('dt', null, 'Logs in a terminal'), h('dd', null, h('code', null, `onesynth logs --request ${one.id}`)))),
       h('section', {class: 'card', 'aria-label': 'Cost'}, h('h2', {style: {'margin-top': '0'}}, 'A million such requests'), h('dl', null,
         Object.entries(cost).filter(([part]) => part !== 'total').map(([part, dollars]) => [h('dt', null, part.replaceAll('_', ' ')), h('dd', null, money(dollars))]),
