@@ -28,7 +28,6 @@ func suite(t testing.TB) httpapitest.Suite {
 			return (&api.API{Keys: keys, Log: log, Now: began}).Handler()
 		},
 		Errors: append(httpapitest.KitErrors(), []httpapitest.ServiceError{
-			{Err: clarity.ErrAttemptNotFound, Status: 404},
 			{Err: &clarity.RunningError{Until: began().Add(time.Second)}, Status: 409, Passing: true},
 			{Err: &clarity.LimitError{Until: began().Add(time.Hour)}, Status: 429, Passing: true},
 			{Err: &problem.VersionError{What: "the attempt", Current: 7}, Status: 412},

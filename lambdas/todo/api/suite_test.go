@@ -25,11 +25,7 @@ func suite(t testing.TB) httpapitest.Suite {
 		API: func(keys idempotency.Claims, log *slog.Logger) *kit.API { return newWire(keys, log) },
 		Errors: append(httpapitest.KitErrors(), []httpapitest.ServiceError{
 			{Err: todo.ErrUserNotFound, Status: 404, Passing: true},
-			{Err: todo.ErrTaskNotFound, Status: 404},
-			{Err: todo.ErrUserExists, Status: 409},
-			{Err: todo.ErrEmailTaken, Status: 409},
 			{Err: todo.ErrUserBeingDeleted, Status: 409, Passing: true},
-			{Err: todo.ErrTaskCompleted, Status: 400},
 			{Err: &problem.VersionError{What: "the task", Current: 7}, Status: 412},
 			{Err: validate.Errorf("cursor", validate.RuleFormat, "is odd"), Status: 422},
 		}...),

@@ -23,6 +23,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/problem"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -47,7 +48,8 @@ type Suite struct {
 	// Adapt changes the body of a good request for a service that knows its own items alone: it may answer 404 to the
 	// longest id. Nil: none is changed.
 	Adapt func(body string) string
-	// Errors are what the service may return.
+	// Errors are what the service may return: those of [KitErrors], and each that has values of its own or whose answer
+	// is not kept.
 	Errors []ServiceError
 }
 
@@ -61,9 +63,10 @@ type ServiceError struct {
 }
 
 // KitErrors are errors of the kit that the operations of every service may return, in the statuses
-// of [httpapi.Errors].
+// of [httpapi.Errors], and one for all that a platform declares by [problem.New].
 func KitErrors() []ServiceError {
 	return []ServiceError{
+		{Err: problem.New(http.StatusGone, "GONE", "it is gone"), Status: http.StatusGone},
 		{Err: idempotency.ErrClaimLost, Status: http.StatusConflict, Passing: true},
 		{Err: retry.ErrBusy, Status: http.StatusServiceUnavailable, Passing: true},
 		{Err: retry.ErrUnanswered, Status: http.StatusServiceUnavailable, Passing: true},
