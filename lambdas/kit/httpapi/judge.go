@@ -73,12 +73,14 @@ func (j *judge) value(field string, form *huma.Schema, got any) {
 	if got == nil && form.Nullable {
 		return
 	}
-	wrong := func(broken validate.Constraint, message string) {
+	wrong := func(broken validate.Constraint, messages ...string) {
 		broken.Type, broken.Got = form.Type, got
-		if quoted := quote(got); quoted != "" && field != "" {
-			message += "; got " + quoted
+		for _, message := range messages {
+			if quoted := quote(got); quoted != "" && field != "" {
+				message += "; got " + quoted
+			}
+			j.add(field, broken, message)
 		}
-		j.add(field, broken, message)
 	}
 	isNumber := form.Type == huma.TypeInteger || form.Type == huma.TypeNumber
 	if kind := types[reflect.ValueOf(got).Kind()]; form.Type != "" && kind != form.Type &&
@@ -93,19 +95,13 @@ func (j *judge) value(field string, form *huma.Schema, got any) {
 			wrong(validate.Constraint{Rule: validate.RuleType}, "expected integer")
 		}
 		allowed := validate.Constraint{Rule: validate.RuleRange, Min: whole(form.Minimum), Max: whole(form.Maximum)}
-		for _, message := range beyond("number", n, form.Minimum, form.Maximum) {
-			wrong(allowed, message)
-		}
+		wrong(allowed, beyond("number", n, form.Minimum, form.Maximum)...)
 	case string:
 		allowed := validate.Constraint{Rule: validate.RuleLength, Min: form.MinLength, Max: form.MaxLength}
-		for _, message := range beyond("length", utf8.RuneCountInString(value), form.MinLength, form.MaxLength) {
-			wrong(allowed, message)
-		}
+		wrong(allowed, beyond("length", utf8.RuneCountInString(value), form.MinLength, form.MaxLength)...)
 	case []any:
 		allowed := validate.Constraint{Rule: validate.RuleLength, Min: form.MinItems, Max: form.MaxItems}
-		for _, message := range beyond("array length", len(value), form.MinItems, form.MaxItems) {
-			wrong(allowed, message)
-		}
+		wrong(allowed, beyond("array length", len(value), form.MinItems, form.MaxItems)...)
 		if form.UniqueItems && hasTwins(value) {
 			wrong(validate.Constraint{Rule: validate.RuleUnique}, "expected array items to be unique")
 		}

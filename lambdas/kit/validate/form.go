@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Checker is a value with rules that no tag states.
@@ -38,18 +39,17 @@ func Form(form any) error {
 // fields of other types.
 func (p *Problems) Form(form any) {
 	value := reflect.ValueOf(form)
-	for _, field := range reflect.VisibleFields(value.Type()) {
+	for _, field := range fieldsOf(value.Type()) {
 		part := value.FieldByIndex(field.Index)
-		name, isOptional := nameOf(field)
-		if name == "" || isOptional && part.IsZero() {
+		if field.isOptional && part.IsZero() {
 			continue
 		}
 		part = reflect.Indirect(part)
 		if part.IsValid() && part.Type().Implements(reflect.TypeFor[Checker]()) {
-			part.Interface().(Checker).Check(p, name)
+			part.Interface().(Checker).Check(p, field.name)
 			continue
 		}
-		p.field(name, field.Tag, part)
+		p.field(field.name, field.Tag, part)
 	}
 }
 
@@ -62,9 +62,9 @@ func MergePatch(data []byte, form any) error {
 		return err
 	}
 	value := reflect.ValueOf(form).Elem()
-	for i := range value.NumField() {
-		if name, _ := nameOf(value.Type().Field(i)); string(given[name]) == "null" {
-			value.Field(i).Set(reflect.New(value.Field(i).Type().Elem()))
+	for _, field := range fieldsOf(value.Type()) {
+		if string(given[field.name]) == "null" {
+			value.FieldByIndex(field.Index).Set(reflect.New(field.Type.Elem()))
 		}
 	}
 	return err
@@ -76,15 +76,12 @@ func MergePatch(data []byte, form any) error {
 func Apply(target, form any) {
 	into, given := reflect.ValueOf(target).Elem(), reflect.ValueOf(form)
 	names := map[string]reflect.Value{}
-	for _, field := range reflect.VisibleFields(into.Type()) {
-		if name, _ := nameOf(field); name != "" {
-			names[name] = into.FieldByIndex(field.Index)
-		}
+	for _, field := range fieldsOf(into.Type()) {
+		names[field.name] = into.FieldByIndex(field.Index)
 	}
-	for _, field := range reflect.VisibleFields(given.Type()) {
-		value := reflect.Indirect(given.FieldByIndex(field.Index))
-		if name, _ := nameOf(field); name != "" && value.IsValid() {
-			names[name].Set(value)
+	for _, field := range fieldsOf(given.Type()) {
+		if value := reflect.Indirect(given.FieldByIndex(field.Index)); value.IsValid() {
+			names[field.name].Set(value)
 		}
 	}
 }
@@ -92,17 +89,17 @@ func Apply(target, form any) {
 // InOrder sorts the problems as the form has their fields and, of a list, its entries. Problems of
 // other parts, such as a header, come first.
 func (p *Problems) InOrder(form any) {
-	fields := reflect.VisibleFields(reflect.TypeOf(form))
+	if len(p.found) < 2 {
+		return
+	}
+	fields := fieldsOf(reflect.TypeOf(form))
 	place := func(problem Problem) (field, entry int) {
 		name, index, _ := strings.Cut(problem.Field, "[")
 		entry, err := strconv.Atoi(strings.TrimSuffix(index, "]"))
 		if err != nil {
 			entry = -1
 		}
-		return slices.IndexFunc(fields, func(f reflect.StructField) bool {
-			known, _ := nameOf(f)
-			return known == name
-		}), entry
+		return slices.IndexFunc(fields, func(f formField) bool { return f.name == name }), entry
 	}
 	slices.SortStableFunc(p.found, func(a, b Problem) int {
 		fieldA, entryA := place(a)
@@ -111,17 +108,35 @@ func (p *Problems) InOrder(form any) {
 	})
 }
 
-// nameOf returns the name of a field on the wire, and whether it may be left out. A field that is
-// not on the wire has no name.
-func nameOf(field reflect.StructField) (name string, isOptional bool) {
-	switch name, options, _ := strings.Cut(field.Tag.Get("json"), ","); name {
-	case "-":
-		return "", true
-	case "":
-	default:
-		return name, options != ""
+// formField is one of a form that is on the wire.
+type formField struct {
+	reflect.StructField
+	name string
+	// isOptional says that it may be left out.
+	isOptional bool
+}
+
+// known are the fields of forms, by their types.
+var known sync.Map
+
+// fieldsOf are the fields of a form.
+func fieldsOf(form reflect.Type) []formField {
+	if fields, ok := known.Load(form); ok {
+		return fields.([]formField)
 	}
-	return field.Tag.Get("query") + field.Tag.Get("header"), true
+	var fields []formField
+	for _, each := range reflect.VisibleFields(form) {
+		name, options, _ := strings.Cut(each.Tag.Get("json"), ",")
+		isOptional := name == "" || options != ""
+		if name == "" {
+			name = each.Tag.Get("query") + each.Tag.Get("header")
+		}
+		if name != "" && name != "-" {
+			fields = append(fields, formField{each, name, isOptional})
+		}
+	}
+	known.Store(form, fields)
+	return fields
 }
 
 func (p *Problems) field(name string, tag reflect.StructTag, value reflect.Value) {
