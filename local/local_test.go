@@ -124,7 +124,8 @@ func template() object {
 			"Role": arn("Role"), "Timeout": 6, "MemorySize": 256, "LoggingConfig": object{"LogGroup": ref("Logs")},
 			"Architectures": []string{map[string]string{"amd64": "x86_64", "arm64": "arm64"}[runtime.GOARCH]},
 			"Environment": object{"Variables": object{"TABLE": ref("Table"), "QUEUE": ref("Queue"),
-				"SECRET": ref("Secret"), "BUCKET": ref("Bucket"), "BUS": ref("Bus"), "PUSH": "https://fcm.googleapis.com"}},
+				"SECRET": ref("Secret"), "BUCKET": ref("Bucket"), "BUS": ref("Bus"),
+				"PUSH": "https://fcm.googleapis.com"}},
 		}},
 		"Mapping": object{"Type": "AWS::Lambda::EventSourceMapping", "Properties": object{
 			"FunctionName": ref("Function"), "EventSourceArn": object{"Fn::GetAtt": []string{"Table", "StreamArn"}},
@@ -166,7 +167,8 @@ func template() object {
 		}},
 	}
 	for i, key := range []string{"PUT /items/{id}", "GET /items/{id}", "DELETE /items/{id}", "POST /messages",
-		"GET /secret", "GET /environment", "GET /slow", "PUT /objects/{id}", "GET /objects/{id}", "GET /me", "POST /events"} {
+		"GET /secret", "GET /environment", "GET /slow", "PUT /objects/{id}", "GET /objects/{id}", "GET /me",
+		"POST /events"} {
 		properties := object{"ApiId": ref("Api"), "RouteKey": key, "AuthorizationType": "NONE",
 			"Target": join("integrations/", ref("Integration"))}
 		if key == "GET /me" {

@@ -98,8 +98,8 @@ func (c *Console) planAgain(queue *sqs.Queue, message sqs.Message) again {
 	case 1:
 		return again{source: sources[0]}
 	case 0:
-		return again{why: "the message does not say what failed: it is neither the event of a schedule or a rule, nor the " +
-			"record of an invocation or of a batch of a stream"}
+		return again{why: "the message does not say what failed: it is neither the event of a schedule or a rule, " +
+			"nor the record of an invocation or of a batch of a stream"}
 	default:
 		return again{why: "several queues send what fails to this one, and the message does not say which did"}
 	}

@@ -122,7 +122,7 @@ func TestLakeObjectsByRate(t *testing.T) {
 				deliver()
 			})
 			put := &objects{}
-			writer := lake.NewWriter(definition, put, put)
+			writer := lake.NewWriter(definition, put.Put, put)
 			writer.Log = slog.New(slog.DiscardHandler)
 			landed := 0
 			for _, batch := range to.batches {

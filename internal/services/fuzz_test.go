@@ -22,6 +22,7 @@ func FuzzRequests(f *testing.F) {
 		{"sqs", "AmazonSQS.ReceiveMessage", `{"QueueUrl":"/work","MaxNumberOfMessages":"x","VisibilityTimeout":-5}`},
 		{"sqs", "AmazonSQS.ChangeMessageVisibility",
 			`{"QueueUrl":"work","ReceiptHandle":"","VisibilityTimeout":99999999999999999999}`},
+		{"events", "AWSEvents.PutEvents", `{"Entries":[{"Source":"s","DetailType":"d","Detail":"{}","Time":-1e300}]}`},
 		{"", "", "null"},
 	} {
 		f.Add(seed[0], seed[1], seed[2])

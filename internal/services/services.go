@@ -1,6 +1,6 @@
 // Package services is what functions reach through the AWS endpoint of a run: DynamoDB with an engine behind it, S3
-// with gofakes3, Secrets Manager, SQS, EventBridge, the parameters of Systems Manager, and the models of Amazon Bedrock.
-// Every other request is refused by name.
+// with gofakes3, Secrets Manager, SQS, EventBridge, the parameters of Systems Manager, and the models of Amazon
+// Bedrock. Every other request is refused by name.
 package services
 
 import (

@@ -47,8 +47,8 @@ func TestMaySend(t *testing.T) {
 			unsupported != test.unsupported || !unsupported && err != nil {
 			t.Errorf("%s: got %v, %v", name, may, err)
 		}
-		if may, err := policy.MaySend(a, "events.amazonaws.com", a.ByName("Stack-Other", "AWS::SQS::Queue"), rule); may ||
-			err != nil {
+		other := a.ByName("Stack-Other", "AWS::SQS::Queue")
+		if may, err := policy.MaySend(a, "events.amazonaws.com", other, rule); may || err != nil {
 			t.Errorf("%s: another queue: got %v, %v", name, may, err)
 		}
 	}

@@ -221,8 +221,8 @@ func (s *Service) putEvents(call *aws.Call, in putEventsInput) (any, error) {
 	for _, one := range in.Entries {
 		size += one.size()
 	}
-	const constraint = "1 validation error detected: Value at 'entries' failed to satisfy constraint: Member must have " +
-		"length %s than or equal to %d"
+	const constraint = "1 validation error detected: Value at 'entries' failed to satisfy constraint: Member must " +
+		"have length %s than or equal to %d"
 	switch {
 	case len(in.Entries) == 0:
 		return nil, aws.Invalid(fmt.Sprintf(constraint, "greater", 1))

@@ -219,7 +219,7 @@ func TestPutEventsFails(t *testing.T) {
 		"over 1 MiB":   {[]string{large(1<<19 - least), large(1<<19 - least + 1)}, 400, `Total size of the entries in the request is over the limit.`},
 		"time counts":  {[]string{strings.Replace(large(1<<20-least), "{", `{"Time": 1, `, 1)}, 400, `over the limit`},
 		"not allowed": {[]string{asked, strings.Replace(asked, `"own"`, `"theirs"`, 1)}, 400,
-			"is not authorized to perform: events:PutEvents on resource: arn:aws:events:us-east-1:000000000000:event-bus/theirs"},
+			"events:PutEvents on resource: arn:aws:events:us-east-1:000000000000:event-bus/theirs"},
 	} {
 		if status, answer := f.put(t, test.entries...); status != test.status || !strings.Contains(answer, test.want) {
 			t.Errorf("%s: got %d %s, want %d %s", name, status, answer, test.status, test.want)

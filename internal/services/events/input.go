@@ -69,7 +69,7 @@ func readInput(declared declaredTarget) (read input, err error) {
 	case declared.Input != "":
 		read.constant = declared.Input
 		if !json.Valid([]byte(declared.Input)) {
-			err = fmt.Errorf("Input: got %s: write JSON", declared.Input)
+			err = fmt.Errorf("property Input: got %s: write JSON", declared.Input)
 		}
 		return read, err
 	case declared.InputPath != "":
@@ -110,8 +110,8 @@ func readTemplate(text string, variables map[string]path) (parts []part, err err
 		case text[i] == '<' && end > 0:
 			name := text[i+1 : i+end]
 			if _, known := variables[name]; !known && !slices.Contains(reserved, name) {
-				return nil, fmt.Errorf("InputTemplate: got the variable <%s>: EventBridge knows those of InputPathsMap, "+
-					"%s, and %s", name, strings.Join(slices.Sorted(maps.Keys(variables)), ", "),
+				return nil, fmt.Errorf("InputTemplate: got the variable <%s>: EventBridge knows those of "+
+					"InputPathsMap, %s, and %s", name, strings.Join(slices.Sorted(maps.Keys(variables)), ", "),
 					strings.Join(reserved, ", "))
 			}
 			sample.WriteString(plain.String())
