@@ -78,7 +78,8 @@ func TestTaskInput(t *testing.T) {
 		"date with blank":      {func(in *todo.TaskBody) { in.DueDate = "2026-01-01 " }, []string{"due_date"}},
 		"date of other digits": {func(in *todo.TaskBody) { in.DueDate = "２０２６-01-01" }, []string{"due_date"}},
 		"everything, in this order": {func(in *todo.TaskBody) {
-			*in = todo.TaskBody{"", todo.Text(long(1001)), "x", "x", todo.Text(long(51)), "x"}
+			*in = todo.TaskBody{Description: todo.Text(long(1001)), Status: "x", Priority: "x",
+				Category: todo.Text(long(51)), DueDate: "x"}
 		}, []string{"title", "description", "status", "priority", "category", "due_date"}},
 		"priority that is endless": {func(in *todo.TaskBody) {
 			in.Priority = todo.Priority(long(10_000))
