@@ -68,7 +68,8 @@ func suite(t testing.TB, function string, serve func(*service.Service, idempoten
 			}
 			return body
 		},
-		Serve: func(_ func() error, keys idempotency.Claims, log *slog.Logger) *kit.API {
+		CarriedOut: true,
+		API: func(keys idempotency.Claims, log *slog.Logger) *kit.API {
 			tables := dynamotest.Over(t, askahuman.Platform().Database, canned{items: oneOfEach("caller", began())})
 			tables.Recorder.FaultsOf(work, nil)
 			real := &service.Service{DB: tables.DB, Now: began, CheckCallback: webhook.Addresses{}.CheckURL}
@@ -117,7 +118,7 @@ func TestOperatorSuite(t *testing.T) { operatorSuite(t).Run(t) }
 // FuzzAgentAPI and FuzzHumanAPI send events to a service with its tables.
 func FuzzAgentAPI(f *testing.F) {
 	s, p := agentSuite(f), newPlatform(f, withTokens)
-	s.Serve = func(_ func() error, keys idempotency.Claims, _ *slog.Logger) *kit.API {
+	s.API = func(keys idempotency.Claims, _ *slog.Logger) *kit.API {
 		return p.with(func(p *platform) { p.agentAPI.Keys = claims{keys, p.service.Keys()} }).agents
 	}
 	s.Fuzz(f)
@@ -125,6 +126,6 @@ func FuzzAgentAPI(f *testing.F) {
 
 func FuzzHumanAPI(f *testing.F) {
 	s, p := humanSuite(f), newPlatform(f)
-	s.Serve = func(func() error, idempotency.Claims, *slog.Logger) *kit.API { return p.people }
+	s.API = func(idempotency.Claims, *slog.Logger) *kit.API { return p.people }
 	s.Fuzz(f)
 }

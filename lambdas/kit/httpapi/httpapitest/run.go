@@ -135,18 +135,13 @@ type run struct {
 	log   bytes.Buffer
 	calls int
 	work  func() error
-	// standsIn says that the run does the work of operations.
-	standsIn bool
+	// carriedOut is that of the suite.
+	carriedOut bool
 }
 
 func (s Suite) serve(d Document) *run {
-	r := &run{Document: d, standsIn: s.API != nil}
-	log := slog.New(slog.NewJSONHandler(&r.log, nil))
-	if r.standsIn {
-		r.API = s.API(&r.Ledger, log)
-	} else {
-		r.API = s.Serve(r.call, &r.Ledger, log)
-	}
+	r := &run{Document: d, carriedOut: s.CarriedOut}
+	r.API = s.API(&r.Ledger, slog.New(slog.NewJSONHandler(&r.log, nil)))
 	return r
 }
 
@@ -158,7 +153,7 @@ func (r *run) call() error {
 
 // standIn returns the context of a request whose operation the run stands in for.
 func (r *run) standIn(request *http.Request) context.Context {
-	if !r.standsIn {
+	if r.carriedOut {
 		return context.WithValue(request.Context(), working{}, sync.OnceValue(r.call))
 	}
 	return standin.With(request.Context(), func(result any) error {

@@ -38,13 +38,12 @@ type Suite struct {
 	Function string
 	// Document is the OpenAPI document, as JSON.
 	Document []byte
-	// API is the API with those keys. Its operations are not carried out: the suite answers in their place, with an
-	// error or with the example of the form of success.
+	// API is the API with those keys, which an API without idempotency keys ignores.
 	API func(keys idempotency.Claims, log *slog.Logger) *kit.API
-	// Serve is what an API has in place of API whose operations refuse more than the document describes: it is the API
-	// over a service whose operations call work, or [Work], once each and return its error. keys are nil-safe to ignore
-	// for a platform without idempotency keys.
-	Serve func(work func() error, keys idempotency.Claims, log *slog.Logger) *kit.API
+	// CarriedOut says that operations are carried out, because they refuse more than their forms: what each needs, such
+	// as its tables, calls [Work] and returns its error. Otherwise the suite answers in their place, with an error or
+	// with the example of the form of success.
+	CarriedOut bool
 	// Adapt changes the body of a good request for a service that knows its own items alone: it may answer 404 to the
 	// longest id. Nil: none is changed.
 	Adapt func(body string) string
