@@ -8,13 +8,3 @@
 // second; uniqueness is a condition on a key that only one item can have, and no count is ever read to be written back,
 // except a person's own stats, whose write has their version as a condition.
 package askahuman
-
-import (
-	"time"
-
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
-)
-
-// FormatTime writes a moment in the form of the wire format and the stores: in UTC with
-// milliseconds. The text has one width, so that it sorts by time.
-func FormatTime(t time.Time) string { return wire.Time(t).String() }

@@ -1,8 +1,6 @@
 package askahuman
 
 import (
-	"strings"
-
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/eventbus"
@@ -29,7 +27,8 @@ func Happened(change eventbus.Change) ([]eventbus.Event, error) {
 	if err := stream.Read(change.NewImage, &after); err != nil {
 		return nil, err
 	}
-	before.Status, after.Status = statusIn(change.OldImage), statusIn(change.NewImage)
+	before.Status = askahuman.StatusOf(stream.Text(change.OldImage, "status"))
+	after.Status = askahuman.StatusOf(stream.Text(change.NewImage, "status"))
 	after.Hidden = stream.Text(change.NewImage, "hidden_at") != ""
 	var happened []eventbus.Event
 	if after.CurrentResponses > before.CurrentResponses {
@@ -40,12 +39,6 @@ func Happened(change eventbus.Change) ([]eventbus.Event, error) {
 		happened = append(happened, eventbus.Event{Name: name, Detail: after})
 	}
 	return happened, nil
-}
-
-// statusIn is the status of a question without the number of its shard.
-func statusIn(image stream.Image) askahuman.Status {
-	status, _, _ := strings.Cut(stream.Text(image, "status"), "#")
-	return askahuman.Status(status)
 }
 
 // reported is the event of a report that has one complaint more than before.
@@ -59,7 +52,7 @@ func reported(change eventbus.Change) ([]eventbus.Event, error) {
 	}
 	last := after.Complaints[len(after.Complaints)-1]
 	return []eventbus.Event{{Name: askahuman.ContentReported, Detail: askahuman.ContentReportedEvent{
-		ReportID: after.ID, QuestionID: after.QuestionID, ResponseID: after.ResponseID, Reason: last.Reason, By: last.By,
-		Reports: len(after.Complaints),
+		ReportID: after.ID, QuestionID: after.QuestionID, ResponseID: after.ResponseID, Reason: last.Reason,
+		By: last.By, Reports: len(after.Complaints),
 	}}}, nil
 }

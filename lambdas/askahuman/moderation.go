@@ -1,6 +1,7 @@
 package askahuman
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -92,15 +93,8 @@ func (s *Service) report(ctx context.Context, report askahuman.QuestionReport, r
 	if err := s.keepReport(ctx, report.QuestionID, responseID, by+"\x00"+reporter, complaint); err != nil {
 		return askahuman.Reported{}, wrap(err, "keep the report")
 	}
-	return askahuman.Reported{ReportID: reportID(report.QuestionID, responseID), Status: string(askahuman.ReportOpen)},
+	return askahuman.Reported{ReportID: cmp.Or(responseID, report.QuestionID), Status: string(askahuman.ReportOpen)},
 		nil
-}
-
-func reportID(questionID, responseID string) string {
-	if responseID != "" {
-		return responseID
-	}
-	return questionID
 }
 
 // Reports reads a page of the reports of a state, newest first. limit and cursor are as in [Service.List]. It returns
@@ -203,7 +197,8 @@ func (s *Service) HideResponse(ctx context.Context, operator, questionID, respon
 // BlockPerson makes a person who has answered unable to answer and to report, or able again. It returns
 // [askahuman.ErrPersonNotFound].
 func (s *Service) BlockPerson(ctx context.Context, personHash string, blocked bool) error {
-	update := blocking(blocked, clock(s.Now)).Add(dynamo.Name("version"), expression.Value(1))
+	update := since(expression.UpdateBuilder{}, "blocked_at", blocked, clock(s.Now)).
+		Add(dynamo.Name("version"), expression.Value(1))
 	found, err := dynamo.Satisfied(s.DB.Update(ctx, "BlockPerson", []any{personHash}, update,
 		expression.AttributeExists(dynamo.Name("fingerprint_hash")), nil))
 	if err == nil && !found {
@@ -219,7 +214,7 @@ func (s *Service) BlockAgent(ctx context.Context, agentID string, blocked bool) 
 	if blocked {
 		end = expression.Value(dynamo.ExpiryAt(untilLifted))
 	}
-	update := blocking(blocked, now).Set(dynamo.Name("expires_at"), end)
+	update := since(expression.UpdateBuilder{}, "blocked_at", blocked, now).Set(dynamo.Name("expires_at"), end)
 	return wrap(s.DB.Update(ctx, "BlockAgent", quota(agentID), update, expression.ConditionBuilder{}, nil),
 		"block an agent")
 }

@@ -19,6 +19,7 @@ import (
 	sdk "github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/uuid"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -548,7 +549,7 @@ func TestRunEndsWhileTheTablesHang(t *testing.T) {
 		var questions, subscriptions []string
 		for i := range 40 {
 			questions = append(questions, fmt.Sprintf(`{"question_id":{"S":%q},"due_at":{"S":%q}}`, uuid.NewString(),
-				FormatTime(now.Add(time.Duration(i-60)*time.Second))))
+				dynamo.FormatTime(now.Add(time.Duration(i-60)*time.Second))))
 		}
 		for i := range 200 {
 			subscriptions = append(subscriptions,
@@ -557,7 +558,8 @@ func TestRunEndsWhileTheTablesHang(t *testing.T) {
 		}
 		question := fmt.Sprintf(
 			`{"Item":{"question_id":{"S":"%%s"},"status":{"S":"OPEN"},"required_responses":{"N":"1"},"due_at":{"S":%q},"deadline":{"S":%q},"expires_at":{"N":"%d"}}}`,
-			FormatTime(now.Add(-time.Minute)), FormatTime(now.Add(time.Hour)), now.Add(2*time.Hour).Unix())
+			dynamo.FormatTime(now.Add(-time.Minute)), dynamo.FormatTime(now.Add(time.Hour)),
+			now.Add(2*time.Hour).Unix())
 		list := func(items []string) string { return `{"Items":[` + strings.Join(items, ",") + `]}` }
 		tables := dynamotest.Over(t, askahuman.Platform().Database,
 			hanging{list(questions), list(subscriptions), question, &sync.Map{}})

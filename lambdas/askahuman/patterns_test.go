@@ -71,7 +71,7 @@ func TestListByLastNotified(t *testing.T) {
 	mustClaim(t, p, before.ID, q.ID, p.now)
 	mustClaim(t, p, after.ID, q.ID, p.now.Add(time.Minute))
 	var listed []string
-	query := dynamo.Query{Values: []any{askahuman.SubscriptionActive, FormatTime(p.now.Add(time.Minute))}}
+	query := dynamo.Query{Values: []any{askahuman.SubscriptionActive, dynamo.FormatTime(p.now.Add(time.Minute))}}
 	for item, err := range dynamo.Read[askahuman.Subscription](t.Context(), p.tables.DB, "ListByLastNotified", query) {
 		OK(t, err)
 		listed = append(listed, item.ID)

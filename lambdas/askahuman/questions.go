@@ -37,7 +37,7 @@ func (s *Service) stored(q askahuman.Question) askahuman.Question {
 
 // unstored is a question of the table without the number of its shard.
 func unstored(q askahuman.Question) askahuman.Question {
-	q.Status, q.Due = askahuman.Status(unsharded(string(q.Status))), ""
+	q.Status, q.Due = askahuman.StatusOf(string(q.Status)), ""
 	return q
 }
 
@@ -260,7 +260,7 @@ func (s *Service) agentQuestions(ctx context.Context, agentID string, status ask
 		return s.agentOpenQuestions(ctx, agentID, status, limit, after, now)
 	}
 	filter := dynamo.Name("expires_at").GreaterThan(expression.Value(now.Unix()))
-	overdue := dynamo.Name("deadline").LessThanEqual(expression.Value(FormatTime(now)))
+	overdue := dynamo.Name("deadline").LessThanEqual(moment(now))
 	stored := dynamo.Name("status").BeginsWith(string(status))
 	switch status {
 	case "":
@@ -273,7 +273,7 @@ func (s *Service) agentQuestions(ctx context.Context, agentID string, status ask
 	if after != (askahuman.Position{}) {
 		query.StartAfter = dynamo.Item{
 			"agent_id":    &types.AttributeValueMemberS{Value: agentID},
-			"created_at":  &types.AttributeValueMemberS{Value: FormatTime(after.CreatedAt)},
+			"created_at":  &types.AttributeValueMemberS{Value: dynamo.FormatTime(after.CreatedAt)},
 			"question_id": &types.AttributeValueMemberS{Value: after.ID},
 		}
 	}
@@ -403,14 +403,14 @@ func (s *Service) openQuestions(ctx context.Context, limit int, after askahuman.
 	// ones, and the question before the page is read again.
 	from, wanted := "9", limit+1
 	if after != (askahuman.Position{}) {
-		from, wanted = FormatTime(after.CreatedAt), wanted+1
+		from, wanted = dynamo.FormatTime(after.CreatedAt), wanted+1
 	}
 	var lists []list
 	for _, status := range []askahuman.Status{askahuman.StatusOpen, askahuman.StatusPartial} {
 		for _, key := range s.Shards.keys(string(status)) {
 			lists = append(lists, s.DB.Items(ctx, "ListOpenQuestions", dynamo.Query{
 				Values:   []any{key, from},
-				Filter:   dynamo.Name("deadline").GreaterThan(expression.Value(FormatTime(now))),
+				Filter:   dynamo.Name("deadline").GreaterThan(moment(now)),
 				PageSize: s.Shards.pageSize(wanted),
 			}))
 		}
@@ -456,7 +456,7 @@ func (s *Service) dueQuestions(ctx context.Context, now time.Time, yield func(as
 	var lists []list
 	for _, key := range s.Shards.keys(dueKey) {
 		lists = append(lists, s.DB.Items(ctx, "ListDueQuestions", dynamo.Query{
-			Values: []any{key, FormatTime(now)},
+			Values: []any{key, dynamo.FormatTime(now)},
 		}))
 	}
 	for item, err := range merge("due_at", false, lists...) {
@@ -497,5 +497,5 @@ func (s *Service) claimQuestion(ctx context.Context, q askahuman.Question, notif
 	// One write in a transaction: by its token a retry recognises its own write after a lost
 	// answer. An update would take it for another run's.
 	return dynamo.Satisfied(s.DB.Transact(ctx, "ClaimQuestion", dynamo.Update("Questions", []any{q.ID}, update,
-		answerable().And(dynamo.Equal("due_at", FormatTime(q.DueAt))))))
+		answerable().And(dynamo.Equal("due_at", dynamo.FormatTime(q.DueAt))))))
 }

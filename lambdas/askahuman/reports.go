@@ -1,6 +1,7 @@
 package askahuman
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -17,14 +18,6 @@ import (
 // untilLifted is the end of use of an item that has a block: the block outlives what else the item says.
 var untilLifted = time.Date(9999, time.December, 31, 0, 0, 0, 0, time.UTC)
 
-// reportKey is the key of the report of a question or, with a responseID, of an answer.
-func reportKey(questionID, responseID string) []any {
-	if responseID != "" {
-		return []any{responseID}
-	}
-	return []any{questionID}
-}
-
 // about returns the part of every write to a report that says what the report is about, and how long it
 // is kept.
 func about(questionID, responseID string, now time.Time) expression.UpdateBuilder {
@@ -39,7 +32,7 @@ func about(questionID, responseID string, now time.Time) expression.UpdateBuilde
 // decide adds a decision to the update of a report.
 func decide(update expression.UpdateBuilder, state askahuman.ReportState,
 	decision askahuman.Decision) expression.UpdateBuilder {
-	at := expression.Value(FormatTime(decision.At))
+	at := moment(decision.At)
 	return update.Set(dynamo.Name("state"), expression.Value(state)).
 		Set(dynamo.Name("decided_at"), at).
 		Set(dynamo.Name("decided_by"), expression.Value(decision.Operator)).
@@ -67,7 +60,8 @@ func (s *Service) keepReport(ctx context.Context, questionID, responseID, report
 	// A first attempt whose answer was lost has stored the reporter, too.
 	further := dynamo.Absent("reporters").Or(
 		expression.Not(reporters.Contains(by)).And(reporters.Size().LessThan(expression.Value(askahuman.MaxReporters))))
-	_, err = dynamo.Satisfied(s.DB.Update(ctx, "KeepReport", reportKey(questionID, responseID), update, further, nil))
+	key := []any{cmp.Or(responseID, questionID)}
+	_, err = dynamo.Satisfied(s.DB.Update(ctx, "KeepReport", key, update, further, nil))
 	return err
 }
 
@@ -83,7 +77,7 @@ func (s *Service) reports(ctx context.Context, state askahuman.ReportState, limi
 	if after != (askahuman.Position{}) {
 		query.StartAfter = dynamo.Item{
 			"state":       &types.AttributeValueMemberS{Value: string(state)},
-			"reported_at": &types.AttributeValueMemberS{Value: FormatTime(after.CreatedAt)},
+			"reported_at": &types.AttributeValueMemberS{Value: dynamo.FormatTime(after.CreatedAt)},
 			"report_id":   &types.AttributeValueMemberS{Value: after.ID},
 		}
 	}
@@ -146,14 +140,12 @@ func (s *Service) readContents(ctx context.Context, reports []askahuman.Operator
 // hiding returns the update that hides a question or an answer, or shows it again, and the decision.
 func hiding(update expression.UpdateBuilder, questionID, responseID string, hidden bool,
 	decision askahuman.Decision) (content expression.UpdateBuilder, report dynamo.Write) {
-	hiddenAt, state := dynamo.Name("hidden_at"), askahuman.ReportDismissed
+	state := askahuman.ReportDismissed
 	if hidden {
-		update, state = update.Set(hiddenAt, expression.IfNotExists(hiddenAt,
-			expression.Value(FormatTime(decision.At)))), askahuman.ReportHidden
-	} else {
-		update = update.Remove(hiddenAt)
+		state = askahuman.ReportHidden
 	}
-	return update, dynamo.Update("Reports", reportKey(questionID, responseID),
+	key := []any{cmp.Or(responseID, questionID)}
+	return since(update, "hidden_at", hidden, decision.At), dynamo.Update("Reports", key,
 		decide(about(questionID, responseID, decision.At), state, decision), expression.ConditionBuilder{})
 }
 
@@ -206,11 +198,11 @@ func (s *Service) hideQuestion(ctx context.Context, q askahuman.Question, hidden
 	return dynamo.UnlessStale(s.DB.Transact(ctx, "HideQuestion", writes...), dynamo.OnFailed(0, retry.ErrStale))
 }
 
-// blocking returns the update that blocks, or lifts a block.
-func blocking(blocked bool, now time.Time) expression.UpdateBuilder {
-	at := dynamo.Name("blocked_at")
-	if !blocked {
-		return expression.Remove(at)
+// since adds to an update that an attribute says since when something is so, or, if it is not, that there is none.
+func since(update expression.UpdateBuilder, attribute string, isSo bool, now time.Time) expression.UpdateBuilder {
+	at := dynamo.Name(attribute)
+	if !isSo {
+		return update.Remove(at)
 	}
-	return expression.Set(at, expression.IfNotExists(at, expression.Value(FormatTime(now))))
+	return update.Set(at, at.IfNotExists(moment(now)))
 }

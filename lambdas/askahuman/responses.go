@@ -64,7 +64,7 @@ func (s *Service) recentAnswers(ctx context.Context, personHash string, since ti
 	limit int) ([]askahuman.Response, error) {
 	var answers []askahuman.Response
 	for answer, err := range dynamo.Read[askahuman.Response](ctx, s.DB, "ListRecentAnswers", dynamo.Query{
-		Values: []any{personHash, FormatTime(since)}, PageSize: limit,
+		Values: []any{personHash, dynamo.FormatTime(since)}, PageSize: limit,
 	}) {
 		if err != nil {
 			return nil, err
@@ -158,7 +158,7 @@ func (s *Service) submit(ctx context.Context, q askahuman.Question, r askahuman.
 	writes := []dynamo.Write{
 		dynamo.Put("Responses", r, dynamo.Absent("response_id")),
 		dynamo.Update("Questions", []any{q.ID}, update,
-			answerable().And(dynamo.Name("deadline").GreaterThan(expression.Value(FormatTime(r.CreatedAt))), count)),
+			answerable().And(dynamo.Name("deadline").GreaterThan(moment(r.CreatedAt)), count)),
 		dynamo.Put("UserStats", s.storedStats(stats), unchanged),
 	}
 	if next.last {

@@ -80,6 +80,9 @@ func (s *Service) rules() askahuman.Rules {
 	return *s.Rules
 }
 
+// moment is a moment in an expression.
+func moment(t time.Time) expression.ValueBuilder { return expression.Value(dynamo.FormatTime(t)) }
+
 func digest(parts ...string) string {
 	hash := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
 	return hex.EncodeToString(hash[:])

@@ -182,8 +182,8 @@ func (s *Service) renew(ctx context.Context, existing askahuman.Subscription, mi
 func unchangedSubscription(existing askahuman.Subscription) expression.ConditionBuilder {
 	return dynamo.Equal("fcm_token", existing.Token).And(
 		samePerson(existing.PersonHash),
-		dynamo.Equal("updated_at", FormatTime(existing.UpdatedAt)),
-		dynamo.Equal("last_notified_at", FormatTime(existing.LastNotifiedAt)))
+		dynamo.Equal("updated_at", dynamo.FormatTime(existing.UpdatedAt)),
+		dynamo.Equal("last_notified_at", dynamo.FormatTime(existing.LastNotifiedAt)))
 }
 
 // samePerson is true of a person's subscriptions; empty: of an unknown person's.
@@ -325,7 +325,7 @@ func (s *Service) moveToken(ctx context.Context, existing askahuman.Subscription
 func (s *Service) dueSubscriptions(ctx context.Context, now time.Time, limit int) ([]askahuman.Subscription, error) {
 	var subscriptions []askahuman.Subscription
 	for record, err := range dynamo.Read[askahuman.Subscription](ctx, s.DB, "ListDueSubscriptions", dynamo.Query{
-		Values: []any{askahuman.SubscriptionActive, FormatTime(now)}, PageSize: limit,
+		Values: []any{askahuman.SubscriptionActive, dynamo.FormatTime(now)}, PageSize: limit,
 	}) {
 		if err != nil {
 			return nil, err
@@ -358,12 +358,12 @@ func dueAsRead(sub askahuman.Subscription) expression.ConditionBuilder {
 		dynamo.Equal("fcm_token", sub.Token),
 		samePerson(sub.PersonHash),
 		sameInterval(sub.Minutes),
-		dynamo.Equal("next_notification_at", FormatTime(sub.NextNotificationAt)))
+		dynamo.Equal("next_notification_at", dynamo.FormatTime(sub.NextNotificationAt)))
 }
 
 func setNotified(last, next time.Time) expression.UpdateBuilder {
-	return expression.Set(dynamo.Name("last_notified_at"), expression.Value(FormatTime(last))).
-		Set(dynamo.Name("next_notification_at"), expression.Value(FormatTime(next)))
+	return expression.Set(dynamo.Name("last_notified_at"), moment(last)).
+		Set(dynamo.Name("next_notification_at"), moment(next))
 }
 
 // claimSubscription takes a subscription, and the person who made it, for one notification of a question at now. It
@@ -400,10 +400,10 @@ func (s *Service) claimPerson(ctx context.Context, sub askahuman.Subscription, n
 	error) {
 	claimedAt := dynamo.Name("claimed_at")
 	return s.claim(ctx, "ClaimPerson", notifiedKey(sub.PersonHash),
-		expression.Set(claimedAt, expression.Value(FormatTime(now))).
-			Set(dynamo.Name("claimed_before"), claimedAt.IfNotExists(expression.Value(FormatTime(askahuman.Never)))).
+		expression.Set(claimedAt, moment(now)).
+			Set(dynamo.Name("claimed_before"), claimedAt.IfNotExists(moment(askahuman.Never))).
 			Set(dynamo.Name("expires_at"), notifiedEnd(now)),
-		dynamo.Absent("claimed_at").Or(claimedAt.LessThanEqual(expression.Value(FormatTime(now.Add(-sub.Interval()))))))
+		dynamo.Absent("claimed_at").Or(claimedAt.LessThanEqual(moment(now.Add(-sub.Interval())))))
 }
 
 // claim makes a write on a condition that the write itself ends, so that one run alone makes it. The write leaves a
@@ -449,7 +449,7 @@ func (s *Service) deferSubscription(ctx context.Context, sub askahuman.Subscript
 // under the claim that was made at claimedAt.
 func (s *Service) markNotified(ctx context.Context, personHash, questionID string, claimedAt time.Time) error {
 	return s.DB.Update(ctx, "MarkNotified", notifiedKey(personHash),
-		expression.Set(dynamo.Name("notified_at"), expression.Value(FormatTime(claimedAt))).
+		expression.Set(dynamo.Name("notified_at"), moment(claimedAt)).
 			Set(dynamo.Name("question_id"), expression.Value(questionID)).
 			Set(dynamo.Name("expires_at"), notifiedEnd(claimedAt)),
 		expression.ConditionBuilder{}, nil)
@@ -459,7 +459,7 @@ func (s *Service) markNotified(ctx context.Context, personHash, questionID strin
 // was read before the claim. The two writes need no transaction:
 // each is right on its own, even if the other's item has changed.
 func (s *Service) releaseSubscription(ctx context.Context, sub askahuman.Subscription, claimedAt time.Time) error {
-	at := FormatTime(claimedAt)
+	at := dynamo.FormatTime(claimedAt)
 	_, err := dynamo.Satisfied(s.DB.Update(ctx, "ReleaseSubscription", []any{sub.ID},
 		setNotified(sub.LastNotifiedAt, sub.NextNotificationAt),
 		dynamo.Equal("last_notified_at", at).And(sameInterval(sub.Minutes)), nil))
@@ -474,7 +474,7 @@ func (s *Service) releaseSubscription(ctx context.Context, sub askahuman.Subscri
 // deactivateSubscription takes a subscription out of use, if it still has this token.
 func (s *Service) deactivateSubscription(ctx context.Context, sub askahuman.Subscription, now time.Time) error {
 	_, err := dynamo.Satisfied(s.DB.Update(ctx, "DeactivateSubscription", []any{sub.ID},
-		expression.Remove(dynamo.Name("active")).Set(dynamo.Name("updated_at"), expression.Value(FormatTime(now))),
+		expression.Remove(dynamo.Name("active")).Set(dynamo.Name("updated_at"), moment(now)),
 		dynamo.Equal("fcm_token", sub.Token), nil))
 	return err
 }

@@ -26,6 +26,12 @@ func Statuses() []Status {
 	return []Status{StatusOpen, StatusPartial, StatusClosed, StatusExpired}
 }
 
+// StatusOf is the status as the table has it, without the number of its shard.
+func StatusOf(stored string) Status {
+	status, _, _ := strings.Cut(stored, "#")
+	return Status(status)
+}
+
 // TakesAnswers reports whether the stored status still takes answers.
 func (s Status) TakesAnswers() bool { return s == StatusOpen || s == StatusPartial }
 

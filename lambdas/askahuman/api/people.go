@@ -110,8 +110,16 @@ type leaderboardInput struct {
 
 // register declares the routes of the function humanapi.
 func (h *HumanAPI) register(s *httpapi.Server) {
-	uuid, zone, token := httpapi.Format("uuid"), httpapi.Format(httpapi.TimezoneFormat),
-		httpapi.Pattern(`^[^\s\u0085]*[^\u0000-\u0020\u007f-\u00a0\u00ad][^\s\u0085]*$`)
+	h.registerQuestions(s)
+	h.registerSubscriptions(s)
+	h.registerPoints(s)
+	if !h.Parts.WithoutModeration {
+		h.registerReports(s)
+	}
+}
+
+// registerQuestions declares the routes of questions and answers.
+func (h *HumanAPI) registerQuestions(s *httpapi.Server) {
 	httpapi.Serve(s, httpapi.Operation{ID: "listOpenQuestions",
 		Description: "Returns a page of questions that still want answers, newest first, without those that the " +
 			"person has answered. A page may have fewer questions than its limit, even none, and still a " +
@@ -138,7 +146,7 @@ func (h *HumanAPI) register(s *httpapi.Server) {
 
 	httpapi.Serve(s, httpapi.Operation{ID: "readOpenQuestion",
 		Description: "Returns a question that still wants answers, and whether this person can give one.",
-		Stricter:    httpapi.Forms{"path.question_id": uuid},
+		Stricter:    httpapi.Forms{"path.question_id": httpapi.Format("uuid")},
 		Errors:      []error{askahuman.ErrQuestionNotFound, askahuman.ErrQuestionClosed},
 	}, func(ctx context.Context, input *questionInput) (AnswerableQuestion, error) {
 		question, canAnswer, err := h.Service.Question(ctx, caller(ctx), input.ID)
@@ -153,7 +161,8 @@ func (h *HumanAPI) register(s *httpapi.Server) {
 			"of the person's last notification if that was of this question, and an answer to a question that has " +
 			"less than half of its answers. Points stop at the most of a UTC day; the answer, its day in a row and " +
 			"its badges still count.",
-		Stricter: httpapi.Forms{"header.X-Timezone": zone, "body.answer": httpapi.NotBlank},
+		Stricter: httpapi.Forms{"header.X-Timezone": httpapi.Format(httpapi.TimezoneFormat),
+			"body.answer": httpapi.NotBlank},
 		Variants: []httpapi.Variant{
 			{Required: []string{"answer"}, Fields: httpapi.Forms{"selected_option": httpapi.Absent}},
 			{Required: []string{"selected_option"}, Fields: httpapi.Forms{"answer": httpapi.Absent}},
@@ -179,7 +188,12 @@ func (h *HumanAPI) register(s *httpapi.Server) {
 		h.Metrics.Emit(ctx, metrics...)
 		return receipt, nil
 	})
+}
 
+// registerSubscriptions declares the routes of notifications.
+func (h *HumanAPI) registerSubscriptions(s *httpapi.Server) {
+	uuid, token := httpapi.Format("uuid"),
+		httpapi.Pattern(`^[^\s\u0085]*[^\u0000-\u0020\u007f-\u00a0\u00ad][^\s\u0085]*$`)
 	httpapi.Serve(s, httpapi.Operation{ID: "subscribe", Status: http.StatusCreated,
 		Description: "Subscribes a device to notifications of new questions. A token that is subscribed already " +
 			"keeps its subscription, with the new interval, and the person of this request if X-Fingerprint names " +
@@ -228,10 +242,13 @@ func (h *HumanAPI) register(s *httpapi.Server) {
 	}, func(ctx context.Context, input *subscriptionInput) (any, error) {
 		return nil, h.Service.Unsubscribe(ctx, input.ID)
 	})
+}
 
+// registerPoints declares the routes of points.
+func (h *HumanAPI) registerPoints(s *httpapi.Server) {
 	httpapi.Serve(s, httpapi.Operation{ID: "readStats", NeedsCaller: true,
 		Description: "Returns the person's own points, streak and badges.",
-		Stricter:    httpapi.Forms{"header.X-Timezone": zone},
+		Stricter:    httpapi.Forms{"header.X-Timezone": httpapi.Format(httpapi.TimezoneFormat)},
 	}, func(ctx context.Context, input *ZonedInput) (Stats, error) {
 		location, err := validate.Timezone(input.Timezone)
 		if err != nil {
@@ -246,10 +263,6 @@ func (h *HumanAPI) register(s *httpapi.Server) {
 	}, func(ctx context.Context, input *leaderboardInput) (service.Leaderboard, error) {
 		return h.Service.Leaderboard(ctx, caller(ctx), askahuman.Period(input.Period), input.Limit)
 	})
-
-	if !h.Parts.WithoutModeration {
-		h.registerReports(s)
-	}
 }
 
 func humanQuestion(question askahuman.Question) HumanQuestion {

@@ -16,6 +16,7 @@ import (
 	service "github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/api"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
@@ -67,13 +68,13 @@ func oneOfEach(agent string, now time.Time) map[string]string {
 	return map[string]string{
 		"Questions": fmt.Sprintf(
 			`{"question_id":{"S":"6f1ed002-ab5f-4e0c-9c25-2f8f4b1e9d3a"},"agent_id":{"S":%q},"status":{"S":"OPEN"},"type":{"S":"text"},"audience":{"L":[]},"required_responses":{"N":"3"},"current_responses":{"N":"1"},"created_at":{"S":%q},"deadline":{"S":%q},"expires_at":{"N":"%d"}}`,
-			agent, service.FormatTime(now), service.FormatTime(now.Add(time.Hour)), now.Add(24*time.Hour).Unix()),
+			agent, dynamo.FormatTime(now), dynamo.FormatTime(now.Add(time.Hour)), now.Add(24*time.Hour).Unix()),
 		"Responses": fmt.Sprintf(
 			`{"question_id":{"S":"6f1ed002-ab5f-4e0c-9c25-2f8f4b1e9d3a"},"response_id":{"S":"0b7d2f0e-52a1-8a0d-b6f5-0d9a4c2f7e11"},"answer":{"S":"I am."},"created_at":{"S":%q}}`,
-			service.FormatTime(now)),
+			dynamo.FormatTime(now)),
 		"Subscriptions": fmt.Sprintf(
 			`{"subscription_id":{"S":"6f1ed002-ab5f-4e0c-9c25-2f8f4b1e9d3a"},"fcm_token":{"S":"token"},"token_owner":{"S":"6f1ed002-ab5f-4e0c-9c25-2f8f4b1e9d3a"},"fingerprint_hash":{"S":"p"},"min_interval_minutes":{"N":"30"},"created_at":{"S":%[1]q},"updated_at":{"S":%[1]q},"last_notified_at":{"S":%[1]q}}`,
-			service.FormatTime(now)),
+			dynamo.FormatTime(now)),
 		"UserStats": `{"fingerprint_hash":{"S":"p"},"total_points":{"N":"5"},"total_answers":{"N":"1"},"version":{"N":"1"}}`,
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -74,16 +73,11 @@ type Message struct {
 	Body json.RawMessage `json:"body"`
 }
 
-// status is the status of an image, without the number of a shard.
-func status(image stream.Image) askahuman.Status {
-	text, _, _ := strings.Cut(stream.Text(image, "status"), "#")
-	return askahuman.Status(text)
-}
-
 // Of returns the webhook that a change of the table of questions makes necessary, if it does: a question that was open
 // has ended, and its agent has named an endpoint. The same change always gives the same webhook.
 func Of(change events.DynamoDBStreamRecord) (m Message, ok bool, err error) {
-	was, is := status(change.OldImage), status(change.NewImage)
+	was := askahuman.StatusOf(stream.Text(change.OldImage, "status"))
+	is := askahuman.StatusOf(stream.Text(change.NewImage, "status"))
 	if stream.Text(change.NewImage, "callback_url") == "" ||
 		!was.TakesAnswers() ||
 		is != askahuman.StatusClosed && is != askahuman.StatusExpired {
