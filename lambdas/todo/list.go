@@ -1,6 +1,7 @@
 package todo
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -133,86 +134,71 @@ func fold(text string) string {
 	}, text)
 }
 
-// plan says how to read a list: which part the key conditions of a pattern express, and which part
-// the filter.
+// plan says how to read a list.
 type plan struct {
 	pattern string
 	// index is the index that the pattern reads; empty: the table.
 	index string
 	// bounds are the values of the sort key's condition.
 	bounds []any
+	// filter says again what the key conditions say already.
 	filter expression.ConditionBuilder
 }
 
 // planOf is the plan for a filter, whose order is never ByDefault. dueBefore keeps tasks that were due before that day
 // and are neither completed nor cancelled; empty: all.
 func planOf(f todo.TaskFilter, dueBefore todo.Date) plan {
-	// Key conditions remove their part from rest; the filter expresses what remains.
-	var p plan
-	rest := f
-	withStatus := func() {
-		p.pattern, p.index, p.bounds, rest.Status = "ListTasksWithStatus", "GSI1", []any{statusKey(f.Status)}, ""
-		if f.Status == todo.Completed {
-			p.pattern = "ListCompletedTasks"
-		}
+	filter := filterOf(f, dueBefore)
+	if f.Sort == todo.ByDueDate {
+		pattern, bounds := dueDates(f, dueBefore)
+		return plan{pattern, "GSI2", bounds, filter}
 	}
-	withPriority := func() {
-		p.pattern, p.index, p.bounds, rest.Priority = "ListTasksWithPriority", "GSI3", []any{priorityKey(f.Priority)},
-			""
+	withStatus := "ListTasksWithStatus"
+	if f.Status == todo.Completed {
+		withStatus = "ListCompletedTasks"
 	}
-	withCategory := func() {
-		p.pattern, p.index, p.bounds, rest.Category = "ListTasksWithCategory", "GSI4", []any{categoryKey(f.Category)},
-			""
-	}
-	switch {
-	case f.Sort == todo.ByStatus && f.Status != "":
-		withStatus()
-	case f.Sort == todo.ByStatus:
-		p.pattern, p.index, p.bounds = "ListTasksByStatus", "GSI1", []any{"STATUS#"}
-	case f.Sort == todo.ByPriority && f.Priority != todo.NoPriority:
-		withPriority()
-	case f.Sort == todo.ByPriority:
-		p.pattern, p.index, p.bounds = "ListTasksByPriority", "GSI3", []any{"PRIORITY#"}
-	case f.Sort == todo.ByCategory && f.Category != "":
-		withCategory()
-	case f.Sort == todo.ByCategory:
-		p.pattern, p.index, p.bounds = "ListTasksByCategory", "GSI4", []any{"CATEGORY#"}
-	case f.Sort == todo.ByDueDate:
-		p.index = "GSI2"
+	for _, a := range []struct {
+		sort  todo.Sort
+		given bool
+		index string
+		// all is how all values are listed, and one how the given one is.
+		all, one, allKeys, oneKey string
+	}{
+		// The category comes first because it narrows most.
+		{todo.ByCategory, f.Category != "", "GSI4",
+			"ListTasksByCategory", "ListTasksWithCategory", "CATEGORY#", categoryKey(f.Category)},
+		{todo.ByPriority, f.Priority != todo.NoPriority, "GSI3",
+			"ListTasksByPriority", "ListTasksWithPriority", "PRIORITY#", priorityKey(f.Priority)},
+		{todo.ByStatus, f.Status != "", "GSI1", "ListTasksByStatus", withStatus, "STATUS#", statusKey(f.Status)},
+	} {
 		switch {
-		case dueBefore != "":
-			p.pattern, p.bounds = "ListOverdueTasks", []any{dueDateKey(dueBefore)}
-		case f.DueFrom == "" && f.DueTo == "":
-			p.pattern, p.bounds = "ListTasksByDueDate", []any{"DUEDATE#"}
-		case f.DueFrom == f.DueTo:
-			p.pattern, p.bounds = "ListTasksDueOn", []any{dueDateKey(f.DueFrom)}
-			rest.DueFrom, rest.DueTo = "", ""
-		default:
-			// Every id is under ~, so the last day is in the range.
-			p.pattern, p.bounds = "ListTasksDueBetween", []any{dueDateKey(f.DueFrom), dueDateKey(f.DueTo) + "~"}
-			if f.DueFrom == "" {
-				p.bounds[0] = "DUEDATE#"
-			}
-			if f.DueTo == "" {
-				p.bounds[1] = "DUEDATE#~"
-			}
-			rest.DueFrom, rest.DueTo = "", ""
+		// Newest first, too: of one value the id alone decides the order.
+		case a.given && (f.Sort == a.sort || f.Sort == todo.ByCreation):
+			return plan{a.one, a.index, []any{a.oneKey}, filter}
+		case f.Sort == a.sort:
+			return plan{a.all, a.index, []any{a.allKeys}, filter}
 		}
-	// Newest first: in each of these the id alone decides the order. The category comes first
-	// because it narrows most.
-	case f.Category != "":
-		withCategory()
-	case f.Priority != todo.NoPriority:
-		withPriority()
-	case f.Status != "":
-		withStatus()
-	case f.Search != "":
-		p.pattern, p.bounds = "SearchTasks", []any{taskPrefix}
-	default:
-		p.pattern, p.bounds = "ListTasks", []any{taskPrefix}
 	}
-	p.filter = filterOf(rest, dueBefore)
-	return p
+	pattern := "ListTasks"
+	if f.Search != "" {
+		pattern = "SearchTasks"
+	}
+	return plan{pattern, "", []any{taskPrefix}, filter}
+}
+
+// dueDates are the pattern and the bounds of a list in the order of due dates.
+func dueDates(f todo.TaskFilter, dueBefore todo.Date) (pattern string, bounds []any) {
+	switch {
+	case dueBefore != "":
+		return "ListOverdueTasks", []any{dueDateKey(dueBefore)}
+	case f.DueFrom == "" && f.DueTo == "":
+		return "ListTasksByDueDate", []any{"DUEDATE#"}
+	case f.DueFrom == f.DueTo:
+		return "ListTasksDueOn", []any{dueDateKey(f.DueFrom)}
+	default:
+		// No day is under every day. Every day and every id is under ~, so the last day is in the range.
+		return "ListTasksDueBetween", []any{dueDateKey(f.DueFrom), dueDateKey(cmp.Or(f.DueTo, "~")) + "~"}
+	}
 }
 
 func filterOf(f todo.TaskFilter, dueBefore todo.Date) expression.ConditionBuilder {
