@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"encoding"
 	"encoding/json"
 	"fmt"
@@ -26,6 +27,9 @@ type Event struct {
 	// Changes are patterns of the stream's records that it is made from ("Lambda event filtering"). The publisher is
 	// not invoked for records that no event of the table has a pattern for. Default: every record of the table.
 	Changes []map[string]any
+	// Before says that it is made from the item before the change, too: the table's stream then has both images. An event
+	// of a removal needs it. Default: from the item after the change alone.
+	Before bool
 	// Detail is the zero value of the struct with the event's fields, which follow those of [EventHead]. The tags of a
 	// field are those of a form on the wire: json, doc, and limits such as maxLength, which a text has unless it has an
 	// enum, a format or a pattern. The tag personal:"true" marks what is about a person.
@@ -137,9 +141,7 @@ func (p Platform) Publishing() Platform {
 		if !published {
 			continue
 		}
-		if t.Stream == StreamNone {
-			p.Database.Tables[i].Stream = StreamNewAndOldImages
-		}
+		p.Database.Tables[i].Stream = p.eventStream(t)
 		for at, f := range p.Functions {
 			read, reads := f.Trigger.(OnStream)
 			if !reads || read.Table != t.Name || p.readers(t.Name) < streamReaders {
@@ -167,6 +169,16 @@ func (p Platform) Publishing() Platform {
 			Description: "changes whose events the bus did not take; they come again"},
 	})
 	return p
+}
+
+// eventStream is what the stream of a table has for events to be made of it.
+func (p Platform) eventStream(t Table) StreamView {
+	for _, e := range p.Events {
+		if e.Table == t.Name && e.Before {
+			return StreamNewAndOldImages
+		}
+	}
+	return cmp.Or(t.Stream, StreamNewImage)
 }
 
 // readers is how many functions read the stream of a table, beside the publisher of events.
@@ -243,7 +255,7 @@ func (p Platform) validateEvents(f *findings) {
 		table, ok := p.Database.Table(e.Table)
 		if !ok {
 			f.add(path+".Table", quoted(e.Table), "name a declared table")
-		} else if table.Stream == StreamKeysOnly || table.Stream == StreamOldImage {
+		} else if !e.Before && (table.Stream == StreamKeysOnly || table.Stream == StreamOldImage) {
 			f.add(path+".Table", quoted(e.Table), "its stream is %q: an event is made from the item after the change, "+
 				"so write NEW_IMAGE or NEW_AND_OLD_IMAGES", table.Stream)
 		}

@@ -55,7 +55,8 @@ func Handlers(architecture gofunction.Architecture) gofunction.Source {
 // New declares the platform. It ends the program, by [props.Refuse], with the error of
 // [Props.Validate], or of [gofunction.Build.Wait], before it declares anything.
 func New(scope constructs.Construct, id string, p Props) *Clarity {
-	p.Build = platform.Ready(scope, "clarity", id, p.validate, p.Build, Handlers(p.Architecture))
+	p.Build = platform.Ready(scope, "clarity", id, p.validate, p.Build,
+		platform.Handlers(p.Publishing(clarity.Platform()), p.Architecture))
 	p = p.withDefaults()
 	c := &Clarity{}
 	platform.Declare(c, scope, id, clarity.Platform(), platform.Declaration{

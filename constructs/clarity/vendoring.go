@@ -8,6 +8,7 @@ package clarity
 import (
 	_ "github.com/onesynth-cdk/onesynth/lambdas/clarity/clarityapi"
 	_ "github.com/onesynth-cdk/onesynth/lambdas/clarity/evaluator"
+	_ "github.com/onesynth-cdk/onesynth/lambdas/clarity/eventpublisher"
 	_ "github.com/onesynth-cdk/onesynth/lambdas/clarity/profiler"
 	_ "github.com/onesynth-cdk/onesynth/lambdas/clarity/scenarioseeder"
 )

@@ -69,7 +69,8 @@ func Handlers(architecture gofunction.Architecture) gofunction.Source {
 // New declares the platform. It ends the program, by [props.Refuse], with the error of
 // [Props.Validate], or of [gofunction.Build.Wait], before it declares anything.
 func New(scope constructs.Construct, id string, p Props) *Lingible {
-	p.Build = platform.Ready(scope, "lingible", id, p.validate, p.Build, Handlers(p.Architecture))
+	p.Build = platform.Ready(scope, "lingible", id, p.validate, p.Build,
+		platform.Handlers(p.Publishing(lingible.Platform()), p.Architecture))
 	p = p.withDefaults()
 	l := &Lingible{}
 	platform.Declare(l, scope, id, p.described(), platform.Declaration{

@@ -7,6 +7,7 @@ package lingible
 // it looks for under every build tag.
 import (
 	_ "github.com/onesynth-cdk/onesynth/lambdas/lingible/accountcleaner"
+	_ "github.com/onesynth-cdk/onesynth/lambdas/lingible/eventpublisher"
 	_ "github.com/onesynth-cdk/onesynth/lambdas/lingible/exporter"
 	_ "github.com/onesynth-cdk/onesynth/lambdas/lingible/lexiconseeder"
 	_ "github.com/onesynth-cdk/onesynth/lambdas/lingible/lingibleapi"

@@ -27,8 +27,8 @@ func TestHistoriesYieldTheirEvents(t *testing.T) {
 	for seed := range uint64(3) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			h := &questionHistory{platform: newPlatform(t), random: rand.New(rand.NewPCG(seed, 1))}
-			questions := eventbustest.Stream(t, h.tables, "Questions")
-			reports := eventbustest.Stream(t, h.tables, "Reports")
+			questions := eventbustest.Stream(t, askahuman.Platform(), h.tables, "Questions")
+			reports := eventbustest.Stream(t, askahuman.Platform(), h.tables, "Reports")
 			for range 60 {
 				h.step(t)
 			}

@@ -76,7 +76,7 @@ func TestHistoriesYieldTheirEvents(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		h := &telling{history: &history{t: t, world: newWorld(t), model: newModel()}, users: map[string]bool{},
 			tasks: map[string]map[string]todo.Task{}}
-		records := eventbustest.Stream(t, h.world.tables, "AppData")
+		records := eventbustest.Stream(t, todo.Platform(), h.world.tables, "AppData")
 		r.Repeat(rapid.StateMachineActions(h))
 		unfinished := map[string]bool{}
 		for _, user := range everyone {
@@ -112,7 +112,7 @@ func TestHistoriesYieldTheirEvents(t *testing.T) {
 func TestEventsOfOperations(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	records := eventbustest.Stream(t, w.tables, "AppData")
+	records := eventbustest.Stream(t, todo.Platform(), w.tables, "AppData")
 	w.user(t, "ada")
 	task := w.task(t, "ada", todo.TaskBody{Title: "done", Status: todo.Completed})
 	for _, title := range []string{"<done>", "<done>"} { // the second time changes nothing

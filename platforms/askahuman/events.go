@@ -51,7 +51,7 @@ func questionEvents() []schema.Event {
 	changes := []map[string]any{{"eventName": []any{"INSERT", "MODIFY"}}}
 	event := func(name, description string, detail any) schema.Event {
 		return schema.Event{Name: name, Version: 1, Description: description, Table: "Questions", Changes: changes,
-			Detail: detail}
+			Before: true, Detail: detail}
 	}
 	return []schema.Event{
 		event(QuestionAsked, "An agent asked a question.", QuestionAskedEvent{}),
@@ -68,5 +68,6 @@ func questionEvents() []schema.Event {
 func reportEvents() []schema.Event {
 	return []schema.Event{{Name: ContentReported, Version: 1, Table: "Reports",
 		Description: "A person reported a question, or an agent an answer.",
-		Changes:     []map[string]any{{"eventName": []any{"INSERT", "MODIFY"}}}, Detail: ContentReportedEvent{}}}
+		Changes:     []map[string]any{{"eventName": []any{"INSERT", "MODIFY"}}}, Before: true,
+		Detail: ContentReportedEvent{}}}
 }

@@ -85,6 +85,7 @@ func Platform() schema.Platform {
 				Description: "profiles added; a repeated change adds none"},
 		},
 		Routes: routes(),
+		Events: Events(),
 	}
 }
 

@@ -160,6 +160,7 @@ func Platform() schema.Platform {
 				Description: "deletions of accounts finished"},
 		},
 		Routes: routes(),
+		Events: Events(),
 	}
 }
 

@@ -53,7 +53,7 @@ func Events() []schema.Event {
 	tasks := of("TASK#", "TASK#")
 	event := func(name, description string, changes []map[string]any, detail any) schema.Event {
 		return schema.Event{Name: name, Version: 1, Description: description, Table: appData, Changes: changes,
-			Detail: detail}
+			Before: true, Detail: detail}
 	}
 	return []schema.Event{
 		event(TaskCreated, "A task was created.", tasks, TaskEvent{}),

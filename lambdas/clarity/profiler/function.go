@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"time"
 
@@ -11,7 +10,6 @@ import (
 	service "github.com/onesynth-cdk/onesynth/lambdas/clarity"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream"
-	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 )
 
 // function is the profiler.
@@ -40,7 +38,7 @@ func (f *function) handle(ctx context.Context, event stream.Event) (events.Dynam
 }
 
 func (f *function) add(ctx context.Context, image stream.Image) (added bool, err error) {
-	attempt, evaluated, err := attemptOf(image)
+	attempt, evaluated, err := service.EvaluatedIn(image)
 	if err != nil || !evaluated {
 		return false, err
 	}
@@ -51,25 +49,4 @@ func (f *function) add(ctx context.Context, image stream.Image) (added bool, err
 		return false, nil
 	}
 	return f.service.AddProfile(ctx, attempt, f.retention)
-}
-
-// attemptOf reads an attempt, if it is completed and evaluated.
-func attemptOf(image stream.Image) (attempt clarity.Attempt, evaluated bool, err error) {
-	var state struct {
-		Status     clarity.Status           `dynamodbav:"status"`
-		Evaluation clarity.EvaluationStatus `dynamodbav:"evaluationStatus"`
-	}
-	if err := stream.Read(image, &state); err != nil {
-		return attempt, false, fmt.Errorf("read the status of the attempt: %w", err)
-	}
-	if state.Status != clarity.Completed || state.Evaluation != clarity.EvaluationDone {
-		return attempt, false, nil
-	}
-	if err := stream.Read(image, &attempt); err != nil {
-		return attempt, false, fmt.Errorf("read the attempt: %w", err)
-	}
-	if err := attempt.CheckEvaluated(); err != nil {
-		return attempt, false, fmt.Errorf("read the attempt %q: %w", attempt.ID, err)
-	}
-	return attempt, true, nil
 }

@@ -218,13 +218,14 @@ func NewPublisher(platform schema.Platform, bus *Bus, happened eventbus.Happened
 	return p
 }
 
-// Stream turns on the stream of a table, and returns a function that reads its records so far, as AWS Lambda delivers
-// them.
-func Stream(t testing.TB, tables *dynamotest.Tables, table string) func() []json.RawMessage {
+// Stream turns on the stream of a table as it is where events are on, and returns a function that reads its records so
+// far, as AWS Lambda delivers them.
+func Stream(t testing.TB, platform schema.Platform, tables *dynamotest.Tables, table string) func() []json.RawMessage {
 	t.Helper()
+	described, _ := platform.Publishing().Database.Table(table)
 	enabled, err := tables.Client.UpdateTable(t.Context(), &dynamodb.UpdateTableInput{TableName: &table,
 		StreamSpecification: &types.StreamSpecification{StreamEnabled: aws.Bool(true),
-			StreamViewType: types.StreamViewTypeNewAndOldImages}})
+			StreamViewType: types.StreamViewType(described.Stream)}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,10 @@
+// Command eventpublisher is the Lambda function that publishes what happened to attempts and profiles.
+package main
+
+import (
+	service "github.com/onesynth-cdk/onesynth/lambdas/clarity"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/eventbus"
+	"github.com/onesynth-cdk/onesynth/platforms/clarity"
+)
+
+func main() { eventbus.Start(clarity.Platform(), service.Happened, nil) }

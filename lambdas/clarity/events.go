@@ -1,0 +1,63 @@
+package clarity
+
+import (
+	"fmt"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/eventbus"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream"
+	"github.com/onesynth-cdk/onesynth/platforms/clarity"
+)
+
+// EvaluatedIn reads an attempt in an image, if it is completed and evaluated.
+func EvaluatedIn(image stream.Image) (attempt clarity.Attempt, evaluated bool, err error) {
+	var state struct {
+		Status     clarity.Status           `dynamodbav:"status"`
+		Evaluation clarity.EvaluationStatus `dynamodbav:"evaluationStatus"`
+	}
+	if err := stream.Read(image, &state); err != nil {
+		return attempt, false, fmt.Errorf("read the status of the attempt: %w", err)
+	}
+	if state.Status != clarity.Completed || state.Evaluation != clarity.EvaluationDone {
+		return attempt, false, nil
+	}
+	if err := stream.Read(image, &attempt); err != nil {
+		return attempt, false, fmt.Errorf("read the attempt: %w", err)
+	}
+	if err := attempt.CheckEvaluated(); err != nil {
+		return attempt, false, fmt.Errorf("read the attempt %q: %w", attempt.ID, err)
+	}
+	return attempt, true, nil
+}
+
+// Happened are the events of a change of attempts or of profiles.
+func Happened(change eventbus.Change) ([]eventbus.Event, error) {
+	if change.Table == "Profiles" {
+		return profileChanged(change)
+	}
+	attempt, evaluated, err := EvaluatedIn(change.NewImage)
+	if err != nil || !evaluated {
+		return nil, err
+	}
+	detail := clarity.AttemptEvaluatedEvent{UserID: attempt.UserID, AttemptID: attempt.ID,
+		ScenarioID: attempt.ScenarioID, OverallScore: attempt.Evaluation.OverallScore,
+		SubmittedAt: attempt.Timestamp.String(), EvaluatedAt: attempt.Evaluation.EvaluatedAt.String()}
+	for _, d := range attempt.Evaluation.Dimensions {
+		detail.Scores = append(detail.Scores, clarity.ScoreEvent{Dimension: d.Name, Score: d.Score})
+	}
+	return []eventbus.Event{{Name: clarity.AttemptEvaluated, Detail: detail}}, nil
+}
+
+// profileChanged is the event of a profile that is a user's latest.
+func profileChanged(change eventbus.Change) ([]eventbus.Event, error) {
+	var p profile
+	if err := stream.Read(change.NewImage, &p); err != nil || !p.Latest {
+		return nil, err
+	}
+	detail := clarity.ProfileChangedEvent{UserID: p.UserID, AttemptID: p.AttemptID, AttemptCount: p.AttemptCount,
+		OverallAverage: p.OverallAverage}
+	for _, d := range p.Dimensions {
+		detail.Averages = append(detail.Averages, clarity.AverageEvent{Dimension: d.Name, MovingAverage: d.MovingAverage,
+			Trend: d.Trend})
+	}
+	return []eventbus.Event{{Name: clarity.ProfileChanged, Detail: detail}}, nil
+}

@@ -1,0 +1,10 @@
+// Command eventpublisher is the Lambda function that publishes what happened to translations, submissions and quizzes.
+package main
+
+import (
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/eventbus"
+	service "github.com/onesynth-cdk/onesynth/lambdas/lingible"
+	"github.com/onesynth-cdk/onesynth/platforms/lingible"
+)
+
+func main() { eventbus.Start(lingible.Platform(), service.Happened, nil) }
