@@ -5,9 +5,11 @@ package local
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/onesynth-cdk/onesynth/internal/aws"
 	"github.com/onesynth-cdk/onesynth/internal/cloud/assembly"
@@ -45,6 +47,9 @@ func (t target) authorise(s scheduler.Schedule, action, resource string) error {
 
 // Deliver invokes the function asynchronously.
 func (t target) Deliver(ctx context.Context, s scheduler.Schedule, event []byte) error {
+	if s.Rule {
+		return t.fire(s, event)
+	}
 	if err := t.authorise(s, "lambda:InvokeFunction", s.Target); err != nil {
 		return err
 	}
@@ -57,6 +62,9 @@ func (t target) Deliver(ctx context.Context, s scheduler.Schedule, event []byte)
 
 // DeliverAndWait invokes the function and returns its failure.
 func (t target) DeliverAndWait(ctx context.Context, s scheduler.Schedule, event []byte) error {
+	if s.Rule {
+		return t.fire(s, event)
+	}
 	if err := t.authorise(s, "lambda:InvokeFunction", s.Target); err != nil {
 		return err
 	}
@@ -68,6 +76,15 @@ func (t target) DeliverAndWait(ctx context.Context, s scheduler.Schedule, event 
 		return fmt.Errorf("function %s failed: %s", functionName(s), strings.TrimSpace(string(result.Payload)))
 	}
 	return nil
+}
+
+// fire makes a rule deliver its own event, at the time of the scheduler's.
+func (t target) fire(s scheduler.Schedule, event []byte) error {
+	var scheduled struct{ Time time.Time }
+	if err := json.Unmarshal(event, &scheduled); err != nil {
+		return err
+	}
+	return t.aws.Events.Fire(s.ARN, scheduled.Time)
 }
 
 // DeadLetter sends the event to the schedule's queue.

@@ -84,6 +84,32 @@ func TestEvents(t *testing.T) {
 	want(t, 400, "limit")(call(t, "GET", r.ConsoleURL()+"/buses/events?limit=0", ""))
 }
 
+// A rule that fires by time is a schedule of the run.
+func TestRuleByTime(t *testing.T) {
+	t.Parallel()
+	changed := template()
+	resources := changed["Resources"].(object)
+	resources["Nightly"] = object{"Type": "AWS::Events::Rule", "Properties": object{
+		"Name": "nightly", "ScheduleExpression": "cron(0 3 * * ? *)",
+		"Targets": []object{{"Id": "Function", "Arn": arn("Function"), "Input": `{"detail": {"note": "night"}}`}},
+	}}
+	resources["NightlyPermission"] = object{"Type": "AWS::Lambda::Permission", "Properties": object{
+		"Action": "lambda:InvokeFunction", "FunctionName": arn("Function"), "Principal": "events.amazonaws.com",
+		"SourceArn": arn("Nightly"),
+	}}
+	r, printed := start(t, changed, nil)
+	if !strings.Contains(printed.String(), "nightly  cron(0 3 * * ? *)") {
+		t.Errorf("printed %s", printed)
+	}
+	want(t, 200, "nightly")(call(t, "POST", r.ConsoleURL()+"/schedules/nightly/run", ""))
+	eventually(t, "the function takes the event", func() bool {
+		_, body := call(t, "GET", r.URL("")+"/items/noted", "")
+		return body == `"night"`
+	})
+	want(t, 200, `"kind": "schedule"`)(call(t, "GET", r.ConsoleURL()+"/requests?search=nightly", ""))
+	want(t, 200, `"path": "nightly"`)(call(t, "GET", r.ConsoleURL()+"/requests?search=nightly", ""))
+}
+
 // An event that no target took can be delivered again, to a function or a queue.
 func TestEventsAgain(t *testing.T) {
 	t.Parallel()

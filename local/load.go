@@ -37,6 +37,7 @@ type design struct {
 	// code has the SHA-256 of each function's program.
 	code      map[string]string
 	schedules []scheduler.Schedule
+	rules     *events.Rules
 	lakes     []catalog.Lake
 	users     *cognito.Pools
 	gateways  map[apiName]*apigateway.Gateway
@@ -85,11 +86,10 @@ func (r *Runner) load(folder string) (*design, error) {
 			return d, fmt.Errorf("port of stack %q: the assembly has no stack of that name or display id", stack)
 		}
 	}
-	rules, err := events.Read(a)
-	if err != nil {
+	if d.rules, err = events.Read(a); err != nil {
 		return d, err
 	}
-	if err := r.refuseUnsupported(d, rules); err != nil {
+	if err := r.refuseUnsupported(d); err != nil {
 		return d, err
 	}
 	if err := refuseSameNames(a); err != nil {
@@ -202,15 +202,15 @@ func (r *Runner) checkLakes(ctx context.Context, d *design) error {
 	return errors.Join(problems...)
 }
 
-func (r *Runner) refuseUnsupported(d *design, fired *events.Rules) error {
+func (r *Runner) refuseUnsupported(d *design) error {
 	var refused []string
 	custom := false
 	without := d.assembly.WithoutEffect()
-	if fired.Idle > 0 {
-		without[rules] = fired.Idle
+	if d.rules.Idle > 0 {
+		without[rules] = d.rules.Idle
 	}
-	if fired.Elsewhere > 0 {
-		without[rules+".Targets"] = fired.Elsewhere
+	if d.rules.Elsewhere > 0 {
+		without[rules+".Targets"] = d.rules.Elsewhere
 	}
 	for _, resource := range d.assembly.Unsupported() {
 		if slices.Contains(r.options.AllowUnsupported, resource.Type) {
@@ -280,6 +280,11 @@ func refuseSameNames(a *assembly.Assembly) error {
 			one.place = resource.Stack.Account
 		case "AWS::Lambda::Function", "AWS::SQS::Queue", "AWS::SecretsManager::Secret", "AWS::S3::Bucket",
 			"AWS::Scheduler::Schedule":
+		case rules:
+			if resource.Properties["ScheduleExpression"] == nil {
+				continue
+			}
+			one.kind = "AWS::Scheduler::Schedule"
 		default:
 			continue
 		}

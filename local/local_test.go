@@ -1026,12 +1026,8 @@ func TestWithoutEffect(t *testing.T) {
 		"AWS::Route53::RecordSet", "AWS::Events::Rule"} {
 		resources[fmt.Sprint("Beside", i)] = object{"Type": kind}
 	}
-	resources["Beside4"].(object)["Properties"] = object{"ScheduleExpression": "rate(1 minute)",
+	resources["Beside4"].(object)["Properties"] = object{"EventPattern": object{"source": []string{"aws.ec2"}},
 		"Targets": []object{{"Id": "Target", "Arn": arn("Function")}}}
-	resources["BesidePermission"] = object{"Type": "AWS::Lambda::Permission", "Properties": object{
-		"Action": "lambda:InvokeFunction", "FunctionName": arn("Function"), "Principal": "events.amazonaws.com",
-		"SourceArn": arn("Beside4"),
-	}}
 	properties(changed, "Function")["Layers"] = []string{"arn:aws:lambda:eu-west-1:1:layer:x:1"}
 	properties(changed, "Function")["VpcConfig"] = object{"SubnetIds": []string{"subnet-1"}}
 	_, printed := start(t, changed, func(o *local.Options) {

@@ -304,6 +304,9 @@ func (r *Runner) register(f lambda.Declared, d *design) {
 
 func (r *Runner) registerSchedules(d *design) {
 	for _, s := range d.schedules {
+		if s.Rule {
+			continue
+		}
 		r.aws.Register(accessKey(), scheduleCaller+s.Name, d.roles[scheduleCaller+s.Name])
 	}
 }
@@ -445,6 +448,13 @@ func (r *Runner) readSchedules(d *design) error {
 			err = r.schedules.Check(definition)
 		}
 		problems = append(problems, err)
+	}
+	for _, rule := range d.rules.Timed() {
+		none := 0
+		definition := scheduler.Schedule{Name: rule.Name, ARN: rule.ARN, Expression: rule.Expression,
+			Disabled: rule.Disabled, Target: rule.Target, Rule: true, MaxAttempts: &none}
+		d.schedules = append(d.schedules, definition)
+		problems = append(problems, r.schedules.Check(definition))
 	}
 	return errors.Join(problems...)
 }

@@ -24,6 +24,7 @@ func (p Property) String() string { return p.Type + "." + p.Name }
 // Unhonoured returns the properties that a local run does not honour.
 func Unhonoured() []Property {
 	return []Property{
+		{"AWS::Events::EventBus", "EventSourceName", false, "no partner of AWS sends events to this machine"},
 		{"AWS::Lambda::Function", "FileSystemConfigs", true, "keep files in a bucket"},
 		{"AWS::Lambda::Function", "Layers", true, "put what the layers hold into the function's code"},
 		{"AWS::Lambda::Function", "VpcConfig", false, "functions reach the addresses of this machine"},

@@ -286,15 +286,19 @@ type publisher struct{ function, label, request string }
 // publish delivers an event to the targets of all rules of the bus that let it through. The origin is that of the
 // requests that it leads to.
 func (s *Service) publish(to bus, e event, by publisher, origin trace.Origin) {
-	text := encode(e)
-	origin.Event, origin.From = e.ID, by.request
-	rules := s.rules.Load()
-	matched := rules.matching(to, text)
-	kept := s.history.add(to, e, by, matched, rules.has(to))
+	text, rules := encode(e), s.rules.Load()
+	s.spread(to, e, by, origin, rules.matching(to, text), rules.has(to))
 	if !rules.has(to) {
 		s.options.Log.Warn("an event is dropped, as on AWS: the assembly has no such bus", "bus", to.arn(),
 			"detail-type", e.DetailType, "function", by.function)
 	}
+}
+
+// spread delivers an event to targets. known says that its bus is there.
+func (s *Service) spread(to bus, e event, by publisher, origin trace.Origin, matched []*target, known bool) {
+	text := encode(e)
+	origin.Event, origin.From = e.ID, by.request
+	kept := s.history.add(to, e, by, matched, known)
 	published := time.Now()
 	s.closing.RLock()
 	defer s.closing.RUnlock()

@@ -440,6 +440,40 @@ func TestRetries(t *testing.T) {
 	}
 }
 
+// A rule that fires by time delivers an event of its own to its targets, and to no other rule's.
+func TestFire(t *testing.T) {
+	t.Parallel()
+	f := start(t, `, "Nightly": {"Type": "AWS::Events::Rule", "Properties": {"Name": "nightly",
+			"ScheduleExpression": "cron(0 3 * * ? *)", "State": "DISABLED", "Targets": [`+worker+`}, `+inbox+`, "Input": "{\"night\": true}"}]}},
+		"All": {"Type": "AWS::Events::Rule", "Properties": {"EventPattern": {"version": ["0"]}, "Targets": [`+worker+`}]}}`)
+	const arn = "arn:aws:events:us-east-1:000000000000:rule/nightly"
+	at := time.Date(2026, 11, 26, 3, 0, 0, 1, time.UTC)
+	if err := f.service.Fire(arn, at); err != nil {
+		t.Fatal(err)
+	}
+	f.settle(t)
+	var got lambdaevents.EventBridgeEvent
+	if len(f.functions.got) != 1 || json.Unmarshal([]byte(f.functions.got[0]), &got) != nil {
+		t.Fatalf("got %q", f.functions.got)
+	}
+	want := lambdaevents.EventBridgeEvent{Version: "0", ID: got.ID, DetailType: "Scheduled Event", Source: "aws.events",
+		AccountID: account, Region: "us-east-1", Time: at.Truncate(time.Second), Resources: []string{arn},
+		Detail: json.RawMessage("{}")}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("event (-want +got):\n%s", diff)
+	}
+	if got := f.bodies("inbox"); !slices.Equal(got, []string{`{"night": true}`}) {
+		t.Errorf("the queue got %q", got)
+	}
+	if err := f.service.Fire(arn+"2", at); err == nil {
+		t.Error("a rule that is not there fires")
+	}
+	f.put(t, `{"Source": "s", "DetailType": "d", "Detail": "{}"}`)
+	if len(f.functions.got) != 2 {
+		t.Errorf("an event of the bus: got %q", f.functions.got)
+	}
+}
+
 // An event may come once more, with its id.
 func TestRedeliver(t *testing.T) {
 	t.Parallel()
@@ -518,18 +552,24 @@ func TestRead(t *testing.T) {
 		resources       string
 		idle, elsewhere int
 	}{
-		"by time":        {`"Rule": {"Type": "AWS::Events::Rule", "Properties": {"ScheduleExpression": "rate(1 day)", "Targets": [` + worker + `}]}}`, 1, 0},
-		"other services": {rule(`{"source": ["aws.ec2", "aws.ecs"]}`, topic), 1, 0},
-		"only a topic":   {rule(`{"source": ["platform"]}`, topic), 1, 0},
-		"also a topic":   {rule(`{"source": ["platform"]}`, topic+","+worker+"}"), 0, 1},
-		"any prefix":     {rule(`{"source": [{"prefix": "aws."}]}`, worker+"}"), 0, 0},
+		"by time":          {`"Rule": {"Type": "AWS::Events::Rule", "Properties": {"ScheduleExpression": "rate(1 day)", "Targets": [` + worker + `}]}}`, 0, 0},
+		"other services":   {rule(`{"source": ["aws.ec2", "aws.ecs"]}`, topic), 1, 0},
+		"by time, a topic": {`"Rule": {"Type": "AWS::Events::Rule", "Properties": {"ScheduleExpression": "rate(1 day)", "Targets": [` + topic + `]}}`, 1, 0},
+		"only a topic":     {rule(`{"source": ["platform"]}`, topic), 1, 0},
+		"also a topic":     {rule(`{"source": ["platform"]}`, topic+","+worker+"}"), 0, 1},
+		"any prefix":       {rule(`{"source": [{"prefix": "aws."}]}`, worker+"}"), 0, 0},
 	} {
 		if got, err := read(test.resources); err != nil || got.Idle != test.idle || got.Elsewhere != test.elsewhere {
 			t.Errorf("%s: got %+v, %v", name, got, err)
 		}
 	}
 	const everything = `{"source": ["platform"]}`
+	timed := func(properties string) string {
+		return `"Rule": {"Type": "AWS::Events::Rule", "Properties": {` + properties + `, "Targets": [` + worker + `}]}}`
+	}
 	for problem, resources := range map[string]string{
+		"default bus alone":            timed(`"ScheduleExpression": "rate(1 day)", "EventBusName": "own"`),
+		"write rate(…) or cron(…)":     timed(`"ScheduleExpression": "at(2030-01-01T00:00:00)"`),
 		"cidr":                         rule(`{"source": [{"cidr": "x"}]}`, worker+"}"),
 		"write one":                    rule(everything, worker+`, "Input": "{}", "InputPath": "$"}`),
 		"Input: got x: write JSON":     rule(everything, worker+`, "Input": "x"}`),

@@ -29,10 +29,12 @@ type Bus struct {
 
 // Rule is a rule that fires here.
 type Rule struct {
-	Name    string          `json:"name"`
-	ARN     string          `json:"arn"`
-	Pattern json.RawMessage `json:"pattern"`
-	Targets []Target        `json:"targets"`
+	Name string `json:"name"`
+	ARN  string `json:"arn"`
+	// Pattern is that of the events that fire it, and Expression that of the times.
+	Pattern    json.RawMessage `json:"pattern,omitempty"`
+	Expression string          `json:"expression,omitempty"`
+	Targets    []Target        `json:"targets"`
 }
 
 // Target is a function or a queue.
@@ -165,7 +167,7 @@ func (s *Service) Buses() []Bus {
 			if r.bus != b {
 				continue
 			}
-			shown := Rule{Name: r.name, ARN: r.arn, Pattern: r.pattern}
+			shown := Rule{Name: r.name, ARN: r.arn, Pattern: r.pattern, Expression: r.expression}
 			for _, t := range r.targets {
 				shown.Targets = append(shown.Targets, Target{Name: t.name, Kind: t.kind(), ARN: t.arn,
 					DeadLetter: t.deadLetter})

@@ -20,18 +20,21 @@ const service = "events.amazonaws.com"
 type Rules struct {
 	buses []bus
 	rules []*rule
-	// Idle is how many rules fire nothing here: they are disabled, wait for a time or for events of other services than
-	// Amazon S3, or have only targets that a run does not have. Elsewhere is how many such targets others have.
+	// Idle is how many rules fire nothing here: they are disabled, wait for events of other services than Amazon S3, or
+	// have only targets that a run does not have. Elsewhere is how many such targets others have.
 	Idle, Elsewhere int
 }
 
 type rule struct {
 	name, arn string
 	bus       bus
-	// pattern is as the template has it.
-	pattern json.RawMessage
-	filter  pattern.Filter
-	targets []*target
+	// pattern is as the template has it; nil for a rule that no event fires. expression is that of a rule that fires by
+	// time, which is off if disabled.
+	pattern    json.RawMessage
+	expression string
+	disabled   bool
+	filter     pattern.Filter
+	targets    []*target
 }
 
 // target is a function or a queue.
@@ -58,6 +61,7 @@ const (
 // properties are those of AWS::Events::Rule that a local run reads.
 type properties struct {
 	EventBusName, State string
+	ScheduleExpression  string
 	EventPattern        map[string]any
 	Targets             []declaredTarget
 }
@@ -106,7 +110,7 @@ func (r *Rules) has(b bus) bool { return slices.Contains(r.buses, b) }
 // matching returns the targets of the rules of the bus that let an event through.
 func (r *Rules) matching(b bus, event []byte) (targets []*target) {
 	for _, one := range r.rules {
-		if one.bus != b {
+		if one.bus != b || one.pattern == nil {
 			continue
 		}
 		if passes, err := one.filter.Passes(event); err == nil && passes {
@@ -122,16 +126,26 @@ func (r *Rules) addRule(a *assembly.Assembly, resource *assembly.Resource) error
 		return err
 	}
 	here := func(t declaredTarget) bool { return a.Function(t.Arn) != nil || a.IsQueue(t.Arn) }
-	if !declared.fires() || !slices.ContainsFunc(declared.Targets, here) {
+	if !declared.fires() && declared.ScheduleExpression == "" || !slices.ContainsFunc(declared.Targets, here) {
 		r.Idle++
 		return nil
 	}
-	text := encode(declared.EventPattern)
-	read := &rule{name: resource.Name, arn: resource.ARN, pattern: text,
-		bus: busOf(resource.Stack.Account, resource.Stack.Region, declared.EventBusName)}
-	var err error
-	if read.filter, err = pattern.New(string(text)); err != nil {
-		return err
+	read := &rule{name: resource.Name, arn: resource.ARN, expression: declared.ScheduleExpression,
+		disabled: declared.State == "DISABLED",
+		bus:      busOf(resource.Stack.Account, resource.Stack.Region, declared.EventBusName)}
+	if read.expression != "" && read.bus.name != defaultBus {
+		return fmt.Errorf("got ScheduleExpression on bus %s: EventBridge takes it on the default bus alone",
+			read.bus.name)
+	}
+	if strings.HasPrefix(read.expression, "at(") {
+		return fmt.Errorf("got ScheduleExpression %s: write rate(…) or cron(…)", read.expression)
+	}
+	if declared.fires() {
+		var err error
+		read.pattern = encode(declared.EventPattern)
+		if read.filter, err = pattern.New(string(read.pattern)); err != nil {
+			return err
+		}
 	}
 	for _, one := range declared.Targets {
 		if !here(one) {

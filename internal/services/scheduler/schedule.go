@@ -51,6 +51,8 @@ type Schedule struct {
 	Window time.Duration
 	// Target and Role are ARNs; Role is assumed to reach target and dead-letter queue.
 	Target, Role string
+	// Rule says that it is a rule of Amazon EventBridge, which has no role, and delivers by itself.
+	Rule bool
 	// Input is the event; "" sends Scheduler's own.
 	Input string
 	// MaxAttempts is the retries after the first; nil means DefaultMaxAttempts.

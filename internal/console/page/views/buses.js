@@ -50,7 +50,7 @@ export async function show({parameters, signal, go}) {
         {label: 'Rule', cell: (rule) => named(rule.name)},
         {label: 'Bus', cell: (rule) => named(rule.bus.name)},
         {label: 'Targets', cell: (rule) => rule.targets.map((one) => brief(one.name)).join(', ')},
-        {label: 'Pattern', cell: (rule) => h('code', null, JSON.stringify(rule.pattern))},
+        {label: 'Fires on', cell: (rule) => [rule.pattern && h('code', null, JSON.stringify(rule.pattern)), ' ', rule.expression && h('code', null, rule.expression)]},
       ]}));
     for (const one of place.querySelectorAll('details')) one.open = open.has(one.dataset.key);
   };
