@@ -166,6 +166,8 @@ const (
 	mostEntries = 10
 	longest     = 1 << 20
 	sizeOfTime  = 14
+	// endOfTime is the year 10000, in seconds since 1970: JSON has no later time.
+	endOfTime = 253402300800
 )
 
 func needs(call *aws.Call, in putEventsInput) (needed []aws.Permission, err error) {
@@ -208,6 +210,8 @@ func (e entry) check() *outcome {
 	}
 	var detail map[string]json.RawMessage
 	switch {
+	case e.Time != nil && (*e.Time < 0 || *e.Time >= endOfTime):
+		return &outcome{ErrorCode: "InvalidArgument", ErrorMessage: "Parameter Time is not valid."}
 	case strings.HasPrefix(e.Source, "aws."):
 		return &outcome{ErrorCode: "NotAuthorizedForSourceException", ErrorMessage: "Not authorized for the source."}
 	case json.Unmarshal([]byte(e.Detail), &detail) != nil || detail == nil:
