@@ -27,7 +27,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-var template, signUp, large, quiet, callers, exporting, models, queued, joined, refused synthtest.Template
+var template, signUp, large, quiet, callers, exporting, models, queued, joined, told,
+	refused synthtest.Template
 
 func TestMain(m *testing.M) {
 	synthtest.Main(m, declare, func(folder string) (err error) {
@@ -56,6 +57,9 @@ func TestMain(m *testing.M) {
 			return err
 		}
 		if joined, err = synthtest.Load(folder, "joined"); err != nil {
+			return err
+		}
+		if told, err = synthtest.Load(folder, "telling"); err != nil {
 			return err
 		}
 		refused, err = synthtest.Load(folder, "refused")
@@ -118,6 +122,7 @@ func declare(app awscdk.App) {
 	declareExporting(app, build)
 	declareModels(app, build)
 	declareQueued(app, build)
+	declareTelling(app, source)
 	declareJoined(app, build, source)
 	declareRefused(app, build)
 }
