@@ -48,7 +48,8 @@ func TestParameters(t *testing.T) {
 	t.Parallel()
 	s := httpapi.New(httpapi.Config{Platform: schema.Platform{Name: "post", Title: "Post",
 		Routes: []schema.Route{{ID: "search", Method: "GET", Path: "/parcels/{id}"}}}})
-	httpapi.Serve(s, httpapi.Operation{ID: "search"}, func(_ context.Context, in *searchInput) (string, error) {
+	httpapi.Serve(s, httpapi.Operation{ID: "search"}, func(ctx context.Context, in *searchInput) (string, error) {
+		httpapi.SetHeader(ctx, "X-Seen", in.ID)
 		seen := "none"
 		if in.Seen != nil {
 			seen = fmt.Sprint(*in.Seen)
@@ -80,8 +81,37 @@ func TestParameters(t *testing.T) {
 			(w.Code != http.StatusInternalServerError || !strings.HasPrefix(got, want)) {
 			t.Errorf("%s: got %s; want %s", query, got, want)
 		}
+		if seen := w.Header().Get("X-Seen"); (seen == "7") != (w.Code == http.StatusOK) {
+			t.Errorf("%s: got %d with the header %q", query, w.Code, seen)
+		}
 	}
 	if w := serve(handler, "GET /parcels/7", ""); !strings.Contains(w.Body.String(), "X-Token: required header") {
 		t.Errorf("without a header: got %d %s", w.Code, w.Body)
+	}
+}
+
+// A body that is a pointer may be left out.
+func TestOptionalBody(t *testing.T) {
+	t.Parallel()
+	type optional struct {
+		Body *struct {
+			Name string `json:"name" maxLength:"3"`
+		}
+	}
+	s := httpapi.New(httpapi.Config{Platform: schema.Platform{Name: "post", Title: "Post",
+		Routes: []schema.Route{{ID: "name", Method: "POST", Path: "/names"}}}})
+	httpapi.Serve(s, httpapi.Operation{ID: "name"}, func(_ context.Context, in *optional) (string, error) {
+		if in.Body == nil {
+			return "none", nil
+		}
+		return in.Body.Name, nil
+	})
+	handler := s.Handler()
+	for body, want := range map[string]string{"": "200 \"none\"", `{"name":"ann"}`: "200 \"ann\"",
+		`{"name":"anna"}`: `422 {"message":"name: expected length <= 3; got \"anna\""}`} {
+		w := serve(handler, "POST /names", body)
+		if got := fmt.Sprint(w.Code, " ", strings.TrimSpace(w.Body.String())); got != want {
+			t.Errorf("%s: got %s; want %s", body, got, want)
+		}
 	}
 }

@@ -139,8 +139,8 @@ func (j *judge) object(field string, form *huma.Schema, fields map[string]any) {
 		if !ok {
 			value, ok = inOtherCase(name, fields)
 		}
-		switch required := slices.Contains(form.Required, name) && !property.ReadOnly; {
-		case !ok && required:
+		switch required := slices.Contains(form.Required, name); {
+		case !ok && required && !property.ReadOnly:
 			j.add(within(name), validate.Constraint{Rule: validate.RuleRequired}, "is missing, but required")
 		case ok && (value != nil || required && !form.Nullable):
 			j.value(within(name), property, value)

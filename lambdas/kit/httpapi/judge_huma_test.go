@@ -14,6 +14,7 @@ import (
 
 // cargo has a field of each kind, and each rule that a tag states.
 type cargo struct {
+	Number   string             `json:"number" readOnly:"true"`
 	Label    string             `json:"label" minLength:"2" maxLength:"4"`
 	Code     *string            `json:"code,omitempty" pattern:"^[A-Z]+$"`
 	Day      string             `json:"day,omitempty" format:"date"`

@@ -15,7 +15,7 @@ import (
 // Parcel states every rule that a form can.
 type Parcel struct {
 	Label   string          `json:"label" minLength:"2" maxLength:"4"`
-	Code    string          `json:"code,omitempty" pattern:"^[A-Z]+$"`
+	Code    string          `json:"code,omitempty" pattern:"^[A-Z]+$" dependentRequired:"day"`
 	Day     string          `json:"day,omitempty" format:"date"`
 	Grams   *int            `json:"grams,omitempty" nullable:"true" minimum:"1" maximum:"500"`
 	Speed   *string         `json:"speed,omitempty" nullable:"true" enum:"slow,fast"`
@@ -70,7 +70,9 @@ func TestConstraints(t *testing.T) {
 			want: validate.Constraint{Rule: validate.RuleLength, Type: "string", Min: &two, Max: &four, Got: "a"}},
 		"Long": {body: `{"label":"abcde","sender":{}}`, field: "label",
 			want: validate.Constraint{Rule: validate.RuleLength, Type: "string", Min: &two, Max: &four, Got: "abcde"}},
-		"Pattern": {body: `{"label":"ab","sender":{},"code":"a"}`, field: "code",
+		"Dependent": {body: `{"label":"ab","sender":{},"code":"A"}`, field: "day",
+			want: validate.Constraint{Rule: validate.RuleRequired}},
+		"Pattern": {body: `{"label":"ab","sender":{},"code":"a","day":"2026-02-03"}`, field: "code",
 			want: validate.Constraint{Rule: validate.RulePattern, Type: "string", Got: "a"}},
 		"Format": {body: `{"label":"ab","sender":{},"day":"today"}`, field: "day",
 			want: validate.Constraint{Rule: validate.RuleFormat, Type: "string", Got: "today"}},
