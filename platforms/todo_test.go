@@ -19,6 +19,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/check"
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
+	"github.com/onesynth-cdk/onesynth/constructs/httpapi"
 	"github.com/onesynth-cdk/onesynth/constructs/platform"
 	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
 	"github.com/onesynth-cdk/onesynth/constructs/table"
@@ -37,6 +38,7 @@ var _ = ofPlatform("todo", stacks{
 			Props: platform.Props{
 				Build:      build,
 				DomainName: "tasks.example.com", HostedZone: zone,
+				TrustStore: httpapi.TrustStore{URI: "s3://trust/authorities.pem", Version: "3"},
 				Certificate: awscertificatemanager.NewCertificate(stack, jsii.String("Certificate"),
 					&awscertificatemanager.CertificateProps{
 						DomainName: jsii.String("tasks.example.com"),

@@ -9,17 +9,14 @@ import (
 	"maps"
 	"regexp"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigatewayv2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigatewayv2authorizers"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigatewayv2integrations"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awscertificatemanager"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awsroute53"
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
 
@@ -53,25 +50,6 @@ type JWT struct {
 	// Audience are the accepted values of "aud", or of "client_id" in a token
 	// without it. Required with Issuer.
 	Audience []string
-}
-
-// Domain is a domain name of an API.
-type Domain struct {
-	// Name is the domain name, such as "api.example.com". Its DNS record has to point
-	// to what [API.Domain] says is its regional domain name. Default: none.
-	Name string
-	// CertificateARN or Certificate is the certificate of AWS Certificate Manager for it,
-	// in the region of the API. One of the two is required with Name.
-	CertificateARN string
-	Certificate    awscertificatemanager.ICertificate
-	// Zone is the hosted zone of Amazon Route 53 that gets the domain name's records, for
-	// IPv4 and IPv6. Default: there are no records.
-	Zone awsroute53.IHostedZone
-	// KeepDefaultEndpoint leaves the API reachable also under the name that Amazon
-	// API Gateway gives it. Default: with a Name it does not, so that no caller
-	// bypasses a firewall in front of the domain ("Disable the default endpoint for HTTP
-	// APIs", API Gateway developer guide).
-	KeepDefaultEndpoint bool
 }
 
 // Props describe an API. Name, Routes and Functions are required.
@@ -188,7 +166,7 @@ func (p Props) Validate() error {
 	}
 	CheckRouteThrottles(&f, "Props.RouteThrottles", p.RouteThrottles, p.Routes)
 	p.Domain.Check(&f, "Props.Domain.Name", "Props.Domain.CertificateARN", "Props.Domain.Zone",
-		"Props.Domain.KeepDefaultEndpoint", "")
+		"Props.Domain.KeepDefaultEndpoint", "Props.Domain.TrustStore", "")
 	p.LogRetention.Check(&f, "Props.LogRetention")
 	key.Check(&f, "Props.Key", p.Key, "")
 	return f.Err()
@@ -288,48 +266,6 @@ func CheckRouteThrottles(f *finding.List, path string, throttles map[string]Thro
 	}
 }
 
-// Check adds a finding for each value that is wrong; the arguments give the paths of the fields.
-// The region is the API's, or "" while it is not known.
-func (d Domain) Check(f *finding.List, name, certificate, zone, keep, region string) {
-	if d.Name == "" {
-		if d.CertificateARN != "" || d.Certificate != nil {
-			f.Add(certificate, "a certificate", "none without a domain name", "set the domain name, or leave both out")
-		}
-		if d.Zone != nil {
-			f.Add(zone, "a hosted zone", "none without a domain name", "set the domain name, or leave both out")
-		}
-		if d.KeepDefaultEndpoint {
-			f.Add(keep, true, "false without a domain name", "there is no other endpoint then: leave it out")
-		}
-		return
-	}
-	if (!domainName.MatchString(d.Name) || len(d.Name) > longestDomain) && !props.IsToken(d.Name) {
-		f.Add(name, d.Name, "a domain name in lower-case letters, without a wildcard",
-			`write it as in "api.example.com"`)
-	}
-	if !props.IsNil(d.Zone) && !props.IsToken(d.Name) && !props.IsToken(*d.Zone.ZoneName()) &&
-		d.Name != *d.Zone.ZoneName() && !strings.HasSuffix(d.Name, "."+*d.Zone.ZoneName()) {
-		f.Add(zone, *d.Zone.ZoneName(), "the hosted zone of "+d.Name, "pass the zone whose name ends the domain name")
-	} else {
-		props.CheckResource(f, zone, d.Zone, "")
-	}
-	if d.Certificate != nil {
-		if d.CertificateARN != "" {
-			f.Add(certificate, d.CertificateARN, "empty with a Certificate", "leave one of the two out")
-		}
-		props.CheckResource(f, certificate, d.Certificate, region)
-		return
-	}
-	if props.IsToken(d.CertificateARN) {
-		return
-	}
-	match := certificateARN.FindStringSubmatch(d.CertificateARN)
-	if match == nil || region != "" && !props.IsToken(region) && match[1] != region {
-		f.Add(certificate, d.CertificateARN, "the ARN of a certificate of AWS Certificate Manager",
-			"copy it from the certificate of the domain name in the API's region")
-	}
-}
-
 // CheckOrigins adds a finding for each origin that no browser would send.
 func CheckOrigins(f *finding.List, path string, origins []string) {
 	for i, o := range origins {
@@ -419,43 +355,6 @@ func New(scope constructs.Construct, id string, p Props) *API {
 		a.addDomain(p.Domain)
 	}
 	return a
-}
-
-func (a *API) addDomain(d Domain) {
-	certificate := d.Certificate
-	if certificate == nil {
-		certificate = awscertificatemanager.Certificate_FromCertificateArn(a, jsii.String("Certificate"),
-			&d.CertificateARN)
-	}
-	a.Domain = awsapigatewayv2.NewDomainName(a, jsii.String("Domain"), &awsapigatewayv2.DomainNameProps{
-		DomainName:     &d.Name,
-		Certificate:    certificate,
-		SecurityPolicy: awsapigatewayv2.SecurityPolicy_TLS_1_2,
-	})
-	awsapigatewayv2.NewApiMapping(a, jsii.String("Mapping"), &awsapigatewayv2.ApiMappingProps{
-		Api:        a.Resource,
-		DomainName: a.Domain,
-		Stage:      a.Stage,
-	})
-	a.url = "https://" + d.Name
-	if d.Zone == nil {
-		return
-	}
-	target := awsroute53.RecordTarget_FromAlias(&alias{a.Domain})
-	awsroute53.NewARecord(a, jsii.String("IPv4"),
-		&awsroute53.ARecordProps{Zone: d.Zone, RecordName: &d.Name, Target: target})
-	awsroute53.NewAaaaRecord(a, jsii.String("IPv6"),
-		&awsroute53.AaaaRecordProps{Zone: d.Zone, RecordName: &d.Name, Target: target})
-}
-
-// alias is what records of the API's domain name point to. For the CDK's own, an importer's app would
-// compile 24 packages of the CDK, for targets of other kinds.
-type alias struct{ domain awsapigatewayv2.DomainName }
-
-// Bind returns the target for AWS CloudFormation. The CDK calls it.
-func (t *alias) Bind(awsroute53.IRecordSet, awsroute53.IHostedZone) *awsroute53.AliasRecordTargetConfig {
-	return &awsroute53.AliasRecordTargetConfig{DnsName: t.domain.RegionalDomainName(),
-		HostedZoneId: t.domain.RegionalHostedZoneId()}
 }
 
 func (p Props) cors() *awsapigatewayv2.CorsPreflightOptions {

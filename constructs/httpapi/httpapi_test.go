@@ -142,6 +142,25 @@ func TestPropsValidate(t *testing.T) {
 			p.Domain = httpapi.Domain{Name: "api.example.com",
 				CertificateARN: "arn:aws:acm:eu-west-1:123456789012:certificate/1a-2b", KeepDefaultEndpoint: true}
 		}), nil},
+		"TrustStore": {right(func(p *httpapi.Props) {
+			p.Domain = httpapi.Domain{Name: "api.example.com", Certificate: certificate{},
+				TrustStore: httpapi.TrustStore{URI: "s3://trust/authorities.pem", Version: "3"}}
+		}), nil},
+		"ErrTrustStoreURI": {right(func(p *httpapi.Props) {
+			p.Domain = httpapi.Domain{Name: "api.example.com", Certificate: certificate{},
+				TrustStore: httpapi.TrustStore{URI: "trust/authorities.pem"}}
+		}), []string{"Props.Domain.TrustStore.URI"}},
+		"ErrTrustStoreOfNoDomain": {right(func(p *httpapi.Props) {
+			p.Domain.TrustStore = httpapi.TrustStore{URI: "s3://trust/authorities.pem"}
+		}), []string{"Props.Domain.TrustStore"}},
+		"ErrTrustStoreBypassed": {right(func(p *httpapi.Props) {
+			p.Domain = httpapi.Domain{Name: "api.example.com", Certificate: certificate{}, KeepDefaultEndpoint: true,
+				TrustStore: httpapi.TrustStore{URI: "s3://trust/authorities.pem"}}
+		}), []string{"Props.Domain.TrustStore"}},
+		"ErrTrustStoreVersion": {right(func(p *httpapi.Props) {
+			p.Domain = httpapi.Domain{Name: "api.example.com", Certificate: certificate{},
+				TrustStore: httpapi.TrustStore{Version: "3"}}
+		}), []string{"Props.Domain.TrustStore.Version"}},
 		"DomainByConstructs": {right(func(p *httpapi.Props) {
 			p.Domain = httpapi.Domain{Name: "api.example.com", Certificate: certificate{}, Zone: zone("example.com")}
 		}), nil},

@@ -136,6 +136,8 @@ type Props struct {
 	// KeepDefaultEndpoint leaves the API reachable also under the name that Amazon
 	// API Gateway gives it: see [httpapi.Domain]. Default: not with a DomainName.
 	KeepDefaultEndpoint bool
+	// TrustStore makes callers of DomainName show a certificate, too: see [httpapi.TrustStore]. Default: none.
+	TrustStore httpapi.TrustStore
 
 	// LogLevel is "debug", "info", "warn" or "error". Default: "info".
 	LogLevel string
@@ -192,7 +194,7 @@ func (p Props) jwt() httpapi.JWT { return httpapi.JWT{Issuer: p.JWTIssuer, Audie
 
 func (p Props) domain() httpapi.Domain {
 	return httpapi.Domain{Name: p.DomainName, CertificateARN: p.CertificateARN, Certificate: p.Certificate,
-		Zone: p.HostedZone, KeepDefaultEndpoint: p.KeepDefaultEndpoint}
+		Zone: p.HostedZone, KeepDefaultEndpoint: p.KeepDefaultEndpoint, TrustStore: p.TrustStore}
 }
 
 func (p Props) network() gofunction.Network {
@@ -240,7 +242,7 @@ func (p Props) Check(f *finding.List, path, region string, described schema.Plat
 	p.Throttle.Check(f, path+".Throttle")
 	httpapi.CheckRouteThrottles(f, path+".RouteThrottles", p.RouteThrottles, described.Routes)
 	p.domain().Check(f, path+".DomainName", path+".CertificateARN", path+".HostedZone", path+".KeepDefaultEndpoint",
-		region)
+		path+".TrustStore", region)
 	gofunction.CheckLogLevel(f, path+".LogLevel", p.LogLevel)
 	p.LogRetention.Check(f, path+".LogRetention")
 	key.Check(f, path+".Key", p.Key, region)

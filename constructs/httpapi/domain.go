@@ -1,0 +1,144 @@
+package httpapi
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigatewayv2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscertificatemanager"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsroute53"
+	"github.com/aws/jsii-runtime-go"
+
+	"github.com/onesynth-cdk/onesynth/constructs/props"
+	"github.com/onesynth-cdk/onesynth/finding"
+)
+
+// trustStoreURI is what "AWS::ApiGatewayV2::DomainName MutualTlsAuthentication" takes.
+var trustStoreURI = regexp.MustCompile(`^s3://[a-z0-9.-]{3,63}/.+$`)
+
+// Domain is a domain name of an API.
+type Domain struct {
+	// Name is the domain name, such as "api.example.com". Its DNS record has to point
+	// to what [API.Domain] says is its regional domain name. Default: none.
+	Name string
+	// CertificateARN or Certificate is the certificate of AWS Certificate Manager for it,
+	// in the region of the API. One of the two is required with Name.
+	CertificateARN string
+	Certificate    awscertificatemanager.ICertificate
+	// Zone is the hosted zone of Amazon Route 53 that gets the domain name's records, for
+	// IPv4 and IPv6. Default: there are no records.
+	Zone awsroute53.IHostedZone
+	// KeepDefaultEndpoint leaves the API reachable also under the name that Amazon
+	// API Gateway gives it. Default: with a Name it does not, so that no caller
+	// bypasses a firewall in front of the domain ("Disable the default endpoint for HTTP
+	// APIs", API Gateway developer guide).
+	KeepDefaultEndpoint bool
+	// TrustStore has the authorities whose clients may call. Default: every client may.
+	TrustStore TrustStore
+}
+
+// TrustStore makes callers show a certificate, too, by mutual TLS: one that an authority of the store has signed
+// ("Configuring mutual TLS authentication for an HTTP API", API Gateway developer guide). A token is still needed where
+// a route says so. Certificates are not looked up in lists of revoked ones.
+type TrustStore struct {
+	// URI is the object with the certificates of the authorities, in PEM, such as "s3://trust/authorities.pem". Who
+	// deploys needs s3:GetObject on it.
+	URI string
+	// Version is the object's version, which a change of its content changes. Default: the one of the first deployment.
+	Version string
+}
+
+// Check adds a finding for each value that is wrong; the arguments give the paths of the fields.
+// The region is the API's, or "" while it is not known.
+func (d Domain) Check(f *finding.List, name, certificate, zone, keep, trust, region string) {
+	switch {
+	case d.TrustStore.URI != "" && !trustStoreURI.MatchString(d.TrustStore.URI) && !props.IsToken(d.TrustStore.URI):
+		f.Add(trust+".URI", d.TrustStore.URI, "an object of Amazon S3", `write it as in "s3://trust/authorities.pem"`)
+	case d.TrustStore.URI != "" && (d.Name == "" || d.KeepDefaultEndpoint):
+		f.Add(trust, d.TrustStore.URI, "a trust store on a domain name that is the only endpoint", "set a domain name, and "+
+			"leave KeepDefaultEndpoint out: the other endpoint asks for no certificate")
+	case d.TrustStore.URI == "" && d.TrustStore.Version != "":
+		f.Add(trust+".Version", d.TrustStore.Version, "empty without a URI", "set the URI, or leave both out")
+	}
+	if d.Name == "" {
+		if d.CertificateARN != "" || d.Certificate != nil {
+			f.Add(certificate, "a certificate", "none without a domain name", "set the domain name, or leave both out")
+		}
+		if d.Zone != nil {
+			f.Add(zone, "a hosted zone", "none without a domain name", "set the domain name, or leave both out")
+		}
+		if d.KeepDefaultEndpoint {
+			f.Add(keep, true, "false without a domain name", "there is no other endpoint then: leave it out")
+		}
+		return
+	}
+	if (!domainName.MatchString(d.Name) || len(d.Name) > longestDomain) && !props.IsToken(d.Name) {
+		f.Add(name, d.Name, "a domain name in lower-case letters, without a wildcard",
+			`write it as in "api.example.com"`)
+	}
+	if !props.IsNil(d.Zone) && !props.IsToken(d.Name) && !props.IsToken(*d.Zone.ZoneName()) &&
+		d.Name != *d.Zone.ZoneName() && !strings.HasSuffix(d.Name, "."+*d.Zone.ZoneName()) {
+		f.Add(zone, *d.Zone.ZoneName(), "the hosted zone of "+d.Name, "pass the zone whose name ends the domain name")
+	} else {
+		props.CheckResource(f, zone, d.Zone, "")
+	}
+	if d.Certificate != nil {
+		if d.CertificateARN != "" {
+			f.Add(certificate, d.CertificateARN, "empty with a Certificate", "leave one of the two out")
+		}
+		props.CheckResource(f, certificate, d.Certificate, region)
+		return
+	}
+	if props.IsToken(d.CertificateARN) {
+		return
+	}
+	match := certificateARN.FindStringSubmatch(d.CertificateARN)
+	if match == nil || region != "" && !props.IsToken(region) && match[1] != region {
+		f.Add(certificate, d.CertificateARN, "the ARN of a certificate of AWS Certificate Manager",
+			"copy it from the certificate of the domain name in the API's region")
+	}
+}
+
+func (a *API) addDomain(d Domain) {
+	certificate := d.Certificate
+	if certificate == nil {
+		certificate = awscertificatemanager.Certificate_FromCertificateArn(a, jsii.String("Certificate"),
+			&d.CertificateARN)
+	}
+	a.Domain = awsapigatewayv2.NewDomainName(a, jsii.String("Domain"), &awsapigatewayv2.DomainNameProps{
+		DomainName:     &d.Name,
+		Certificate:    certificate,
+		SecurityPolicy: awsapigatewayv2.SecurityPolicy_TLS_1_2,
+	})
+	if store := d.TrustStore; store.URI != "" {
+		trusted := &awsapigatewayv2.CfnDomainName_MutualTlsAuthenticationProperty{TruststoreUri: &store.URI}
+		if store.Version != "" {
+			trusted.TruststoreVersion = &store.Version
+		}
+		a.Domain.Node().DefaultChild().(awsapigatewayv2.CfnDomainName).SetMutualTlsAuthentication(trusted)
+	}
+	awsapigatewayv2.NewApiMapping(a, jsii.String("Mapping"), &awsapigatewayv2.ApiMappingProps{
+		Api:        a.Resource,
+		DomainName: a.Domain,
+		Stage:      a.Stage,
+	})
+	a.url = "https://" + d.Name
+	if d.Zone == nil {
+		return
+	}
+	target := awsroute53.RecordTarget_FromAlias(&alias{a.Domain})
+	awsroute53.NewARecord(a, jsii.String("IPv4"),
+		&awsroute53.ARecordProps{Zone: d.Zone, RecordName: &d.Name, Target: target})
+	awsroute53.NewAaaaRecord(a, jsii.String("IPv6"),
+		&awsroute53.AaaaRecordProps{Zone: d.Zone, RecordName: &d.Name, Target: target})
+}
+
+// alias is what records of the API's domain name point to. For the CDK's own, an importer's app would
+// compile 24 packages of the CDK, for targets of other kinds.
+type alias struct{ domain awsapigatewayv2.DomainName }
+
+// Bind returns the target for AWS CloudFormation. The CDK calls it.
+func (t *alias) Bind(awsroute53.IRecordSet, awsroute53.IHostedZone) *awsroute53.AliasRecordTargetConfig {
+	return &awsroute53.AliasRecordTargetConfig{DnsName: t.domain.RegionalDomainName(),
+		HostedZoneId: t.domain.RegionalHostedZoneId()}
+}
