@@ -253,8 +253,8 @@ func TestApps(t *testing.T) {
 		"Domain": {assembly: "domain", asks: []string{"ask"},
 			says: "without effect here: AWS::Backup::BackupPlan (1), AWS::Backup::BackupSelection (1), " +
 				"AWS::Backup::BackupVault (1), AWS::Budgets::Budget (1), " +
-				"AWS::CertificateManager::Certificate (1), AWS::RAM::ResourceShare (1), AWS::Route53::HostedZone (1), " +
-				"AWS::Route53::RecordSet (2), AWS::WAFv2::WebACL (1)\n"},
+				"AWS::CertificateManager::Certificate (1), AWS::RAM::ResourceShare (1), " +
+				"AWS::Route53::HostedZone (1), AWS::Route53::RecordSet (2), AWS::WAFv2::WebACL (1)\n"},
 		"Regions": {assembly: "regions", uses: func(t *testing.T, run *localrun.Runner) {
 			for _, stack := range []string{"todo-eu-west-1", "todo-us-east-1"} {
 				checkHistory(t, run, stack)
