@@ -26,9 +26,6 @@ const (
 	ReportHidden    ReportState = "hidden"
 )
 
-// ReportStates are all states.
-func ReportStates() []ReportState { return []ReportState{ReportOpen, ReportDismissed, ReportHidden} }
-
 // QuestionReport is a report of a question, on the wire, too. The tags are its limits.
 type QuestionReport struct {
 	QuestionID string  `json:"question_id" maxLength:"64" doc:"The question." example:"6f1ed002-ab5f-4e0c-9c25-2f8f4b1e9d3a"`

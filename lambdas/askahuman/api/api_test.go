@@ -55,8 +55,9 @@ func newPlatform(t testing.TB, changes ...func(*platform)) *platform {
 	options := api.Options{RateLimiter: p.limiter, Log: slog.New(slog.NewJSONHandler(&p.log, nil)), Now: p.clock.read}
 	p.agentAPI = &api.AgentAPI{
 		Service: p.service, Keys: keys, OpenAgents: true, Options: options,
-		Webhooks:     &webhooks.Secrets{Key: webhookKey, DB: p.tables.DB, Now: p.clock.read},
-		WebhookTests: &webhooks.Tester{Check: webhook.Addresses{}.CheckURL, Send: new(messages).Send, Now: p.clock.read},
+		Webhooks: &webhooks.Secrets{Key: webhookKey, DB: p.tables.DB, Now: p.clock.read},
+		WebhookTests: &webhooks.Tester{Check: webhook.Addresses{}.CheckURL, Send: new(messages).Send,
+			Now: p.clock.read},
 	}
 	p.humanAPI = &api.HumanAPI{Service: p.service, Hasher: testHasher(), Options: options}
 	return p.with(changes...)
