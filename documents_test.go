@@ -14,7 +14,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-var update = flag.Bool("update", false, "write docs/ACCESS-PATTERNS.md")
+var update = flag.Bool("update", false, "write docs/ACCESS-PATTERNS.md and the events of docs/EVENTS.md")
 
 // The schemas of all platforms are valid, with all parts that props add, and
 // docs/ACCESS-PATTERNS.md shows them.

@@ -66,6 +66,8 @@ func TestAlarms(t *testing.T) {
 		case v.environment == platformtest.Zero:
 			checkExplained(t, v.Platform, ids)
 			checkAlarmCost(t, v.Platform, len(ids), watched)
+		case v.environment == "events":
+			checkExplainedWithEvents(t, v.Platform, ids)
 		}
 	})
 }
@@ -101,6 +103,24 @@ func checkExplained(t *testing.T, p *platforms.Platform, alarms []string) {
 		if !explained[id] {
 			t.Errorf("docs/OPERATIONS.md does not explain the alarm %s of %s", id, p.Schema.Title)
 		}
+	}
+}
+
+// checkExplainedWithEvents checks that docs/OPERATIONS.md explains each alarm of the platform with events.
+func checkExplainedWithEvents(t *testing.T, p *platforms.Platform, alarms []string) {
+	t.Helper()
+	for line := range strings.Lines(document(t, "OPERATIONS.md")) {
+		cells := strings.Split(line, "|")
+		if len(cells) < 6 || !strings.Contains(cells[2], p.Schema.Title) && !strings.Contains(cells[2], "`Events`") {
+			continue
+		}
+		alarms = slices.DeleteFunc(alarms, func(id string) bool {
+			explained, _ := path.Match(strings.Trim(strings.TrimSpace(cells[1]), "`"), id)
+			return explained
+		})
+	}
+	if len(alarms) > 0 {
+		t.Errorf("docs/OPERATIONS.md does not explain the alarms %v of %s with events", alarms, p.Schema.Title)
 	}
 }
 

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/onesynth-cdk/onesynth/platforms"
+)
+
+// docs/EVENTS.md ends with the events of all platforms, as their schemas have them.
+func TestEventsDocument(t *testing.T) {
+	t.Parallel()
+	const file, heading = "docs/EVENTS.md", "## The events\n"
+	content, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want strings.Builder
+	want.WriteString(heading)
+	for _, p := range platforms.All() {
+		fmt.Fprintf(&want, "\n### %s\n\n| Event | Made of | When | Fields; *about a person* |\n| --- | --- | --- | --- |\n",
+			p.Schema.Title)
+		for _, e := range p.Whole.Events {
+			var fields []string
+			for _, f := range e.Fields() {
+				if name := "`" + f.Name + "`"; f.Personal {
+					fields = append(fields, "*"+name+"*")
+				} else {
+					fields = append(fields, name)
+				}
+			}
+			fmt.Fprintf(&want, "| [`%s`](events/%s/%s.json) %d | %s | %s | %s |\n", e.Name, p.Name(), e.Name, e.Version, e.Table,
+				e.Description, strings.Join(fields, ", "))
+		}
+	}
+	before, got, _ := strings.Cut(string(content), heading)
+	got = heading + got
+	if *update {
+		if err := os.WriteFile(file, []byte(before+want.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if diff := cmp.Diff(want.String(), got); diff != "" {
+		t.Errorf("%s: run the test with -update (- schema, + document):\n%s", file, diff)
+	}
+}
