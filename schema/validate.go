@@ -116,7 +116,8 @@ func (p Platform) Validate() error {
 		}
 		if !pattern.Offered && !pattern.ByOperators && len(pattern.Functions) == 0 {
 			f.add(path, "a pattern that no function uses", "say by UsedBy which functions use it, leave it out, set "+
-				"Offered if it is for functions that join the platform, or ByOperators if it is for a command of operators")
+				"Offered if it is for functions that join the platform, or ByOperators if it is for a command of "+
+				"operators")
 		}
 	}
 	p.validateMetrics(f, functions)
@@ -343,8 +344,8 @@ func (p AccessPattern) validate(f *findings, d Database) {
 		p.validateTransaction(f, path, d)
 		return
 	case "":
-		f.add(path, "a pattern without an operation", "name a pattern of the platform, or write what it does: GetItem, "+
-			"BatchGetItem, Query, PutItem, UpdateItem, DeleteItem or TransactWriteItems")
+		f.add(path, "a pattern without an operation", "name a pattern of the platform, or write what it does: "+
+			"GetItem, BatchGetItem, Query, PutItem, UpdateItem, DeleteItem or TransactWriteItems")
 		return
 	}
 	if len(p.Writes) > 0 {

@@ -55,8 +55,8 @@ func (d Domain) Check(f *finding.List, name, certificate, zone, keep, trust, reg
 	case d.TrustStore.URI != "" && !trustStoreURI.MatchString(d.TrustStore.URI) && !props.IsToken(d.TrustStore.URI):
 		f.Add(trust+".URI", d.TrustStore.URI, "an object of Amazon S3", `write it as in "s3://trust/authorities.pem"`)
 	case d.TrustStore.URI != "" && (d.Name == "" || d.KeepDefaultEndpoint):
-		f.Add(trust, d.TrustStore.URI, "a trust store on a domain name that is the only endpoint", "set a domain name, and "+
-			"leave KeepDefaultEndpoint out: the other endpoint asks for no certificate")
+		f.Add(trust, d.TrustStore.URI, "a trust store on a domain name that is the only endpoint",
+			"set a domain name, and leave KeepDefaultEndpoint out: the other endpoint asks for no certificate")
 	case d.TrustStore.URI == "" && d.TrustStore.Version != "":
 		f.Add(trust+".Version", d.TrustStore.Version, "empty without a URI", "set the URI, or leave both out")
 	}

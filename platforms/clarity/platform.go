@@ -99,7 +99,8 @@ func routes() []schema.Route {
 	add("listAttempts", "GET", "/attempts", schema.CallerUser, "List one's attempts, newest first")
 	add("readAttempt", "GET", "/attempts/{id}", schema.CallerUser, "Read an attempt")
 	add("saveAttempt", "PUT", "/attempts/{id}", schema.CallerUser, "Save, complete or abandon an attempt in progress")
-	add("evaluateAttempt", "POST", "/attempts/{id}/evaluate", schema.CallerUser, "Evaluate a completed attempt whose evaluation failed")
+	add("evaluateAttempt", "POST", "/attempts/{id}/evaluate", schema.CallerUser,
+		"Evaluate a completed attempt whose evaluation failed")
 	add("listScenarios", "GET", "/scenarios", schema.CallerUser, "List the active scenarios")
 	add("readScenario", "GET", "/scenarios/{id}", schema.CallerUser, "Read a scenario")
 	add("readProfile", "GET", "/users/me/profile", schema.CallerUser, "Read one's latest profile")

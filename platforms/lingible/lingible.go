@@ -170,7 +170,8 @@ var callerAdmin = schema.Caller{Name: "admin", Token: schema.TokenOfUser, Group:
 func routes() []schema.Route {
 	var routes []schema.Route
 	add := func(id, method, path string, caller schema.Caller, summary string) {
-		route := schema.Route{ID: id, Method: method, Path: path, Function: "lingibleapi", Caller: caller, Summary: summary}
+		route := schema.Route{ID: id, Method: method, Path: path, Function: "lingibleapi", Caller: caller,
+			Summary: summary}
 		if path == "/translate" {
 			route.RateLimit = "translate"
 		}
@@ -186,7 +187,8 @@ func routes() []schema.Route {
 	add("deleteUser", "DELETE", "/user/account", schema.CallerUser, "Delete one's account and everything of it")
 	add("submitTerm", "POST", "/slang/submit", schema.CallerUser, "Submit a term for the lexicon")
 	add("listOwnSubmissions", "GET", "/slang/mine", schema.CallerUser, "List one's submissions, newest first")
-	add("listOpenSubmissions", "GET", "/slang/pending", schema.CallerUser, "List the submissions to vote on, oldest first")
+	add("listOpenSubmissions", "GET", "/slang/pending", schema.CallerUser,
+		"List the submissions to vote on, oldest first")
 	add("voteForSubmission", "POST", "/slang/upvote/{submission_id}", schema.CallerUser, "Vote for a submission")
 	add("approveSubmission", "POST", "/slang/admin/approve/{submission_id}", callerAdmin, "Approve a submission")
 	add("rejectSubmission", "POST", "/slang/admin/reject/{submission_id}", callerAdmin, "Reject a submission")
