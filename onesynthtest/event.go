@@ -1,0 +1,38 @@
+package onesynthtest
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"github.com/onesynth-cdk/onesynth/internal/rooms"
+)
+
+// mostEvents is how many of the newest events are looked at.
+const mostEvents = 1000
+
+// Event waits for an event of that name (its detail-type) on a bus of the run, whose detail has these fields, and
+// returns its detail. A number is compared as JSON has it. The test fails if none comes within minutes.
+func (p *Target) Event(t testing.TB, name string, fields map[string]any) (detail map[string]any) {
+	t.Helper()
+	Settled(t, fmt.Sprintf("the event %s with %v", name, fields), func() bool {
+		for _, event := range rooms.Of(p.Run).AWS.Events.Events(mostEvents, name) {
+			var found map[string]any
+			if event.DetailType == name && json.Unmarshal([]byte(event.Detail), &found) == nil && has(found, fields) {
+				detail = found
+				return true
+			}
+		}
+		return false
+	})
+	return detail
+}
+
+func has(detail, fields map[string]any) bool {
+	for name, want := range fields {
+		if fmt.Sprint(detail[name]) != fmt.Sprint(want) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,75 @@
+package todo
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/local/localtest"
+	"github.com/onesynth-cdk/onesynth/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/platforms/todo"
+)
+
+// What happens to tasks comes to a function and to a queue, by rules that narrow it, and a deletion of a user that its
+// request did not finish comes to the eraser through the publisher.
+func TestEvents(t *testing.T) {
+	t.Parallel()
+	events := onesynthtest.Suite{Platform: todo.Platform().Publishing(), Construct: "Todo", App: "eventsapp"}
+	t.Cleanup(func() { events.Close() })
+	on := events.OwnRun(t, local.Options{})
+	id := onesynthtest.Unique("user")
+	user := on.As(t, id)
+	user.MustSend(t, http.MethodPost, "/api/v1/users/me", onesynthtest.Key("user"),
+		map[string]any{"email": "ann@example.com", "name": "Ann"})
+	ids := map[string]string{}
+	for _, priority := range []string{"urgent", "low"} {
+		made := user.MustSend(t, http.MethodPost, "/api/v1/tasks", onesynthtest.Key(priority),
+			map[string]any{"title": "a task that is " + priority, "priority": priority})
+		ids[priority] = onesynthtest.Field(made.Body, "task_id")
+	}
+	user.MustSend(t, http.MethodPatch, "/api/v1/tasks/"+ids["low"], onesynthtest.Key("done"),
+		map[string]any{"status": "completed"})
+
+	on.Event(t, todo.TaskCreated, map[string]any{"task_id": ids["urgent"], "priority": "urgent", "version": 1})
+	completed := on.Event(t, todo.TaskCompleted, map[string]any{"task_id": ids["low"], "version": 2})
+	onesynthtest.Settled(t, "the function gets the completed task", func() bool {
+		return slices.ContainsFunc(localtest.Of(on.Run).Lines("congratulator"), func(line string) bool {
+			return strings.Contains(line, completed["event_id"].(string)) && strings.Contains(line, "TaskCompleted")
+		})
+	})
+	onesynthtest.Settled(t, "the queue gets the urgent task alone", func() bool {
+		messages, err := localtest.Of(on.Run).Messages("urgent")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, message := range messages {
+			if !strings.Contains(message.Body, ids["urgent"]) {
+				t.Fatalf("the queue got %s", message.Body)
+			}
+		}
+		return len(messages) > 0
+	})
+
+	// As a request leaves it that has died.
+	deletion := map[string]types.AttributeValue{":d": &types.AttributeValueMemberS{Value: ids["low"]}}
+	if _, err := on.Database.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
+		TableName: aws.String(on.Tables["AppData"]), UpdateExpression: aws.String("SET deletion = :d"),
+		Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "COUNTS#" + id},
+			"SK": &types.AttributeValueMemberS{Value: "METADATA"}}, ExpressionAttributeValues: deletion,
+	}); err != nil {
+		t.Fatal(err)
+	}
+	on.Event(t, todo.TaskDeleted, map[string]any{"user_id": id, "task_id": ids["urgent"]})
+	onesynthtest.Settled(t, "the eraser finishes the deletion", func() bool {
+		return on.Item(t, "AppData", "PK", "COUNTS#"+id, "SK", "METADATA") == nil
+	})
+	if refused := localtest.Of(on.Run).Refused(); len(refused) > 0 {
+		t.Errorf("roles refused %v", refused)
+	}
+}
