@@ -22,7 +22,8 @@ func TestEventsDocument(t *testing.T) {
 	var want strings.Builder
 	want.WriteString(heading)
 	for _, p := range platforms.All() {
-		fmt.Fprintf(&want, "\n### %s\n\n| Event | Made of | When | Fields; *about a person* |\n| --- | --- | --- | --- |\n",
+		fmt.Fprintf(&want,
+			"\n### %s\n\n| Event | Made of | When | Fields; *about a person* |\n| --- | --- | --- | --- |\n",
 			p.Schema.Title)
 		for _, e := range p.Whole.Events {
 			var fields []string
@@ -33,7 +34,8 @@ func TestEventsDocument(t *testing.T) {
 					fields = append(fields, name)
 				}
 			}
-			fmt.Fprintf(&want, "| [`%s`](events/%s/%s.json) %d | %s | %s | %s |\n", e.Name, p.Name(), e.Name, e.Version, e.Table,
+			fmt.Fprintf(&want, "| [`%s`](events/%s/%s.json) %d | %s | %s | %s |\n", e.Name, p.Name(), e.Name,
+				e.Version, e.Table,
 				e.Description, strings.Join(fields, ", "))
 		}
 	}

@@ -27,8 +27,8 @@ type Event struct {
 	// Changes are patterns of the stream's records that it is made from ("Lambda event filtering"). The publisher is
 	// not invoked for records that no event of the table has a pattern for. Default: every record of the table.
 	Changes []map[string]any
-	// Before says that it is made from the item before the change, too: the table's stream then has both images. An event
-	// of a removal needs it. Default: from the item after the change alone.
+	// Before says that it is made from the item before the change, too: the table's stream then has both images. An
+	// event of a removal needs it. Default: from the item after the change alone.
 	Before bool
 	// Detail is the zero value of the struct with the event's fields, which follow those of [EventHead]. The tags of a
 	// field are those of a form on the wire: json, doc, and limits such as maxLength, which a text has unless it has an
@@ -247,7 +247,8 @@ func (p Platform) validateEvents(f *findings) {
 				`"TaskCompleted"`)
 		}
 		if e.Version < 1 {
-			f.add(path+".Version", fmt.Sprint(e.Version), "begin with 1, and add 1 when a field goes or means something else")
+			f.add(path+".Version", fmt.Sprint(e.Version),
+				"begin with 1, and add 1 when a field goes or means something else")
 		}
 		if e.Description == "" {
 			f.add(path+".Description", "", "say when the event is published")

@@ -96,7 +96,8 @@ func TestPublishingStreams(t *testing.T) {
 			[]schema.StreamView{schema.StreamNewImage, schema.StreamNewImage}},
 		"Before": {func(p *schema.Platform) { p.Events[1].Before = true },
 			[]schema.StreamView{schema.StreamNewAndOldImages, schema.StreamNone}},
-		"None": {func(p *schema.Platform) { p.Events = nil }, []schema.StreamView{schema.StreamNewImage, schema.StreamNone}},
+		"None": {func(p *schema.Platform) { p.Events = nil }, []schema.StreamView{schema.StreamNewImage,
+			schema.StreamNone}},
 	} {
 		p := telling(0)
 		test.change(&p)

@@ -1,5 +1,5 @@
-// Package eventbus declares a bus of Amazon EventBridge, and rules that hand its events to functions and queues. What no
-// target took ends in a queue of failures.
+// Package eventbus declares a bus of Amazon EventBridge, and rules that hand its events to functions and queues. What
+// no target took ends in a queue of failures.
 package eventbus
 
 import (
@@ -136,7 +136,8 @@ func (b *Bus) On(scope constructs.Construct, source, event string, to Target) *R
 		target.Arn = to.Queue.QueueArn()
 	}
 	r.Resource = awsevents.NewCfnRule(r, jsii.String("Resource"), &awsevents.CfnRuleProps{
-		State: jsii.String("ENABLED"), EventBusName: b.Resource.EventBusName(), EventPattern: pattern, Targets: []any{target},
+		State: jsii.String("ENABLED"), EventBusName: b.Resource.EventBusName(), EventPattern: pattern,
+		Targets: []any{target},
 	})
 	if to.Function != nil {
 		r.invoke(to.Function)

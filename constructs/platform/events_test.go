@@ -126,7 +126,8 @@ func TestOnErr(t *testing.T) {
 		event    string
 		want     string
 	}{
-		"NoEvents": {&platform.Platform{Schema: telling()}, "ThingMade", "publishes no events: set Events of its props"},
+		"NoEvents": {&platform.Platform{Schema: telling()}, "ThingMade",
+			"publishes no events: set Events of its props"},
 		"Unknown":  {publishing, "ThingLost", `got "ThingLost", allowed are the events of own: ThingMade`},
 		"NoTarget": {publishing, "ThingMade", "Target: got "},
 	} {

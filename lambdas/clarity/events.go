@@ -56,8 +56,9 @@ func profileChanged(change eventbus.Change) ([]eventbus.Event, error) {
 	detail := clarity.ProfileChangedEvent{UserID: p.UserID, AttemptID: p.AttemptID, AttemptCount: p.AttemptCount,
 		OverallAverage: p.OverallAverage}
 	for _, d := range p.Dimensions {
-		detail.Averages = append(detail.Averages, clarity.AverageEvent{Dimension: d.Name, MovingAverage: d.MovingAverage,
-			Trend: d.Trend})
+		detail.Averages = append(detail.Averages, clarity.AverageEvent{Dimension: d.Name,
+			MovingAverage: d.MovingAverage,
+			Trend:         d.Trend})
 	}
 	return []eventbus.Event{{Name: clarity.ProfileChanged, Detail: detail}}, nil
 }

@@ -24,7 +24,8 @@ func Happened(change eventbus.Change) ([]eventbus.Event, error) {
 		return term(lingible.TermSubmitted, change.NewImage)
 	case change.Table == submissions && isChanged && approval(change.NewImage) != "" && approval(change.OldImage) == "":
 		return term(lingible.TermApproved, change.NewImage)
-	case change.Table == users && isChanged && stream.Text(change.NewImage, "session_status") == string(lingible.QuizEnded):
+	case change.Table == users && isChanged && stream.Text(change.NewImage,
+		"session_status") == string(lingible.QuizEnded):
 		// A quiz that has ended does not change.
 		quiz := lingible.QuizFinishedEvent{UserID: owner}
 		err := stream.Read(change.NewImage, &quiz)

@@ -47,12 +47,15 @@ func Events() []schema.Event {
 		return []map[string]any{{"dynamodb": map[string]any{"NewImage": attributes}}}
 	}
 	return []schema.Event{
-		{Name: AttemptEvaluated, Version: 1, Description: "An attempt was evaluated, which it is once.", Table: "Attempts",
+		{Name: AttemptEvaluated, Version: 1, Description: "An attempt was evaluated, which it is once.",
+			Table: "Attempts",
 			Changes: image(map[string]any{"status": map[string]any{"S": []any{string(Completed)}},
 				"evaluationStatus": map[string]any{"S": []any{string(EvaluationDone)}}}),
 			Detail: AttemptEvaluatedEvent{}},
-		{Name: ProfileChanged, Version: 1, Table: "Profiles", Description: "The latest profile of a user has an evaluated " +
-			"attempt more, also one that came out of order.",
-			Changes: image(map[string]any{"latest": map[string]any{"BOOL": []any{true}}}), Detail: ProfileChangedEvent{}},
+		{Name: ProfileChanged, Version: 1, Table: "Profiles",
+			Description: "The latest profile of a user has an evaluated " +
+				"attempt more, also one that came out of order.",
+			Changes: image(map[string]any{"latest": map[string]any{"BOOL": []any{true}}}),
+			Detail:  ProfileChangedEvent{}},
 	}
 }

@@ -47,16 +47,20 @@ type QuizFinishedEvent struct {
 func Events() []schema.Event {
 	only := func(kinds ...any) []map[string]any { return []map[string]any{{"eventName": kinds}} }
 	return []schema.Event{
-		{Name: TranslationKept, Version: 1, Table: "Translations", Changes: only("INSERT"), Detail: TranslationKeptEvent{},
-			Description: "A translation of a premium user was kept. One of a free user leaves no record, and has no event."},
+		{Name: TranslationKept, Version: 1, Table: "Translations", Changes: only("INSERT"),
+			Detail: TranslationKeptEvent{},
+			Description: "A translation of a premium user was kept. One of a free user leaves no record, and " +
+				"has no event."},
 		{Name: TermSubmitted, Version: 1, Table: "Submissions", Changes: only("INSERT"), Detail: TermEvent{},
 			Description: "A user submitted a term."},
-		{Name: TermApproved, Version: 1, Table: "Submissions", Changes: only("MODIFY"), Detail: TermEvent{}, Before: true,
+		{Name: TermApproved, Version: 1, Table: "Submissions", Changes: only("MODIFY"), Detail: TermEvent{},
+			Before:      true,
 			Description: "A submitted term was approved, by its validation, by votes or by an administrator."},
 		{Name: QuizFinished, Version: 1, Table: "Users", Detail: QuizFinishedEvent{},
-			Description: "A user ended a quiz. One that ends since nothing was answered leaves no record of its end, and " +
-				"has no event.",
-			Changes: []map[string]any{{"eventName": []any{"MODIFY"}, "dynamodb": map[string]any{"NewImage": map[string]any{
-				"session_status": map[string]any{"S": []any{string(QuizEnded)}}}}}}},
+			Description: "A user ended a quiz. One that ends since nothing was answered leaves no record of its " +
+				"end, and has no event.",
+			Changes: []map[string]any{{"eventName": []any{"MODIFY"},
+				"dynamodb": map[string]any{"NewImage": map[string]any{
+					"session_status": map[string]any{"S": []any{string(QuizEnded)}}}}}}},
 	}
 }

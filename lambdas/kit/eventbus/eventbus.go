@@ -1,5 +1,5 @@
-// Package eventbus publishes what happened to a platform's items: it makes events of the changes of its tables, and puts
-// them on a bus of Amazon EventBridge, at least once. It is all that a platform's function eventpublisher does:
+// Package eventbus publishes what happened to a platform's items: it makes events of the changes of its tables, and
+// puts them on a bus of Amazon EventBridge, at least once. It is all that a platform's function eventpublisher does:
 //
 //	func main() { eventbus.Start(todo.Platform(), service.Happened, nil) }
 package eventbus
@@ -87,10 +87,11 @@ type Publisher struct {
 }
 
 // Start runs the function eventpublisher of a platform. It ends the process unless pass has each function that
-// [schema.Platform.Publishing] lets it send to, and no other.
+// [schema.Platform.Publishing] lets it send to.
 func Start(platform schema.Platform, happened Happened, pass Pass) {
 	kit.StartResponder(platform.Name, func(_ context.Context,
-		environment kit.Environment) (func(context.Context, stream.Event) (events.DynamoDBEventResponse, error), error) {
+		environment kit.Environment) (func(context.Context, stream.Event) (events.DynamoDBEventResponse, error),
+		error) {
 		p, err := open(environment, platform, happened, pass)
 		if err != nil {
 			return nil, err
@@ -103,8 +104,9 @@ func open(environment kit.Environment, platform schema.Platform, happened Happen
 	publisher, _ := platform.Publishing().Function(schema.EventPublisher)
 	for _, name := range publisher.Sends {
 		if pass[name] == nil {
-			return nil, fmt.Errorf("the publisher of events passes nothing on to %s, which reads no stream: say by Pass "+
-				"which changes it gets", name)
+			return nil,
+				fmt.Errorf("the publisher of events passes nothing on to %s, which reads no stream: say by Pass "+
+					"which changes it gets", name)
 		}
 	}
 	bus, err := environment.Require(schema.EventBusVariable)

@@ -139,7 +139,8 @@ func TestFailures(t *testing.T) {
 		t.Errorf("got the failures %v and %d events, want 6 and 2", causes, len(bus.Events()))
 	}
 	bus.Refuse, bus.Down = nil, true
-	if diff := cmp.Diff([]string{"100", "101"}, handle(t, p, stream.Event{Records: records("a", "b", "quiet")})); diff != "" {
+	if diff := cmp.Diff([]string{"100", "101"}, handle(t, p, stream.Event{Records: records("a", "b",
+		"quiet")})); diff != "" {
 		t.Errorf("without the bus: - want, + got:\n%s", diff)
 	}
 	if _, err := p.Handle(t.Context(), stream.Event{Records: records("a"), Again: true}); err == nil {
@@ -167,7 +168,8 @@ func TestPassesOn(t *testing.T) {
 		t.Errorf("- want, + got:\n%s", diff)
 	}
 	p.Queues["reader"] = busy{}
-	if diff := cmp.Diff([]string{"100"}, handle(t, p, stream.Event{Records: all[:2]})); diff != "" || len(bus.Events()) != 3 {
+	if diff := cmp.Diff([]string{"100"}, handle(t, p, stream.Event{Records: all[:2]})); diff != "" ||
+		len(bus.Events()) != 3 {
 		t.Errorf("with %d events, - want, + got:\n%s", len(bus.Events()), diff)
 	}
 }
@@ -182,7 +184,8 @@ func TestStartsWithAllThatItNeeds(t *testing.T) {
 	t.Parallel()
 	platform := links
 	platform.Functions = []schema.Function{
-		{Name: "one", Trigger: schema.OnStream{Table: "Links"}}, {Name: "two", Trigger: schema.OnStream{Table: "Links"}},
+		{Name: "one", Trigger: schema.OnStream{Table: "Links"}}, {Name: "two",
+			Trigger: schema.OnStream{Table: "Links"}},
 	}
 	pass := eventbus.Pass{"one": func(eventbus.Change) bool { return true }}
 	variables := map[string]string{"LINKS_TABLE": "physical", schema.EventBusVariable: "bus",
@@ -203,7 +206,8 @@ func TestStartsWithAllThatItNeeds(t *testing.T) {
 			}
 			return variables[asked]
 		}}
-		if _, err := eventbus.Open(without, platform, happened, pass); err == nil || !strings.Contains(err.Error(), name) {
+		if _, err := eventbus.Open(without, platform, happened, pass); err == nil || !strings.Contains(err.Error(),
+			name) {
 			t.Errorf("without %s: got %v", name, err)
 		}
 	}

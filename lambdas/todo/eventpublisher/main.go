@@ -1,5 +1,5 @@
-// Command eventpublisher is the Lambda function that publishes what happened to users and tasks, and passes deletions of
-// users on to the eraser.
+// Command eventpublisher is the Lambda function that publishes what happened to users and tasks, and passes deletions
+// of users on to the eraser.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Package eventbustest has what tests of events need: a loopback server that speaks the API operation PutEvents of Amazon
-// EventBridge, the changes of a table as its stream has them, and the JSON Schemas of events.
+// Package eventbustest has what tests of events need: a loopback server that speaks the API operation PutEvents of
+// Amazon EventBridge, the changes of a table as its stream has them, and the JSON Schemas of events.
 package eventbustest
 
 import (
@@ -117,9 +117,11 @@ func (b *Bus) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/x-amz-json-1.1")
 	var request struct{ Entries []Event }
 	if err := json.NewDecoder(r.Body).Decode(&request); err != nil || b.Down ||
-		r.Header.Get("X-Amz-Target") != "AWSEvents.PutEvents" || len(request.Entries) == 0 || len(request.Entries) > 10 {
+		r.Header.Get("X-Amz-Target") != "AWSEvents.PutEvents" || len(request.Entries) == 0 ||
+		len(request.Entries) > 10 {
 		if !b.Down {
-			b.t.Errorf("got the request %s with %d entries, %v; want PutEvents with 1 to 10", r.Header.Get("X-Amz-Target"),
+			b.t.Errorf("got the request %s with %d entries, %v; want PutEvents with 1 to 10",
+				r.Header.Get("X-Amz-Target"),
 				len(request.Entries), err)
 		}
 		w.WriteHeader(http.StatusInternalServerError)
@@ -150,7 +152,8 @@ func (b *Bus) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (b *Bus) check(e Event) {
 	form := b.schemas[e.DetailType]
 	if e.Source != b.source || form == nil || e.Time == 0 {
-		b.t.Errorf("got an event %q of %q at %v, want one that %s declares, with its time", e.DetailType, e.Source, e.Time,
+		b.t.Errorf("got an event %q of %q at %v, want one that %s declares, with its time", e.DetailType, e.Source,
+			e.Time,
 			b.source)
 		return
 	}
@@ -213,8 +216,10 @@ func NewPublisher(platform schema.Platform, bus *Bus, happened eventbus.Happened
 		p.Passed[function] = &Passed{}
 		queues[function] = p.Passed[function]
 	}
-	p.Publisher = &eventbus.Publisher{Platform: platform, Tables: tables, Happened: happened, Pass: pass, Queues: queues,
-		Client: bus.Client(), Bus: "bus-of-the-test", Batch: &stream.Batch{Failures: p.Failures, Log: slog.New(slog.DiscardHandler)}}
+	p.Publisher = &eventbus.Publisher{Platform: platform, Tables: tables, Happened: happened, Pass: pass,
+		Queues: queues,
+		Client: bus.Client(), Bus: "bus-of-the-test", Batch: &stream.Batch{Failures: p.Failures,
+			Log: slog.New(slog.DiscardHandler)}}
 	return p
 }
 
@@ -259,8 +264,8 @@ func Stream(t testing.TB, platform schema.Platform, tables *dynamotest.Tables, t
 	}
 }
 
-// keeping is a client that keeps the last answer: its records are those that AWS Lambda delivers, but for the ARN of the
-// stream.
+// keeping is a client that keeps the last answer: its records are those that AWS Lambda delivers, but for the ARN of
+// the stream.
 type keeping struct{ answer []byte }
 
 // Do implements the client of the SDK.
@@ -298,8 +303,8 @@ func (k *keeping) records(t testing.TB, arn string) (all []json.RawMessage) {
 	return all
 }
 
-// Deliver hands records to a publisher as AWS Lambda does: in batches of sizes that repeat from the first, and again from
-// the first record that failed. It fails the test if a record is left after many attempts.
+// Deliver hands records to a publisher as AWS Lambda does: in batches of sizes that repeat from the first, and again
+// from the first record that failed. It fails the test if a record is left after many attempts.
 func (p *Publisher) Deliver(t testing.TB, records []json.RawMessage, sizes ...int) {
 	t.Helper()
 	for n := 0; len(records) > 0; n++ {

@@ -42,8 +42,8 @@ func CheckSchemas(t testing.TB, platform schema.Platform, folder string) {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(string(want), string(got)); diff != "" {
-			t.Errorf("%s is not the schema of the event: run the test with -update, and raise the event's version if a "+
-				"field went or means something else (- schema, + file):\n%s", file, diff)
+			t.Errorf("%s is not the schema of the event: run the test with -update, and raise the event's version "+
+				"if a field went or means something else (- schema, + file):\n%s", file, diff)
 		}
 	}
 	found, err := filepath.Glob(filepath.Join(folder, "*.json"))
@@ -57,8 +57,8 @@ func CheckSchemas(t testing.TB, platform schema.Platform, folder string) {
 	}
 }
 
-// JSONSchema describes the detail of an event by JSON Schema 2020-12. A field about a person has x-personal-data. Fields
-// that it does not name may come.
+// JSONSchema describes the detail of an event by JSON Schema 2020-12. A field about a person has x-personal-data.
+// Fields that it does not name may come.
 func JSONSchema(t testing.TB, platform schema.Platform, event schema.Event) []byte {
 	t.Helper()
 	registry := huma.NewMapRegistry("#/$defs/", huma.DefaultSchemaNamer)
