@@ -164,3 +164,39 @@ func TestValidateEvents(t *testing.T) {
 }
 
 func detail(of any) func(*schema.Event) { return func(e *schema.Event) { e.Detail = of } }
+
+// A function of several streams names each table once, and its ids are its own. A queue waits for a function that there
+// is.
+func TestValidateStreams(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		trigger schema.Trigger
+		want    []string
+	}{
+		"OK":   {schema.OnStreams{Streams: []schema.OnStream{{Table: "Things"}}}, nil},
+		"None": {schema.OnStreams{}, []string{"Functions[several].Trigger.Streams"}},
+		"Twice": {schema.OnStreams{Streams: []schema.OnStream{{Table: "Things"}, {Table: "Things"}}},
+			[]string{"Functions[several].Trigger.Streams[1]", "Functions[several].Trigger.Streams[Things]"}},
+		"NoStream": {schema.OnStreams{Streams: []schema.OnStream{{Table: "Others"}}},
+			[]string{"Functions[several].Trigger.Streams[0].Trigger.Table"}},
+		"ID": {schema.OnStreams{ID: "several", Streams: []schema.OnStream{{Table: "Things"}}},
+			[]string{"Functions[several].Trigger.ID"}},
+		"After": {schema.OnQueue{Variable: "SEVERAL_QUEUE_URL", After: "lost"},
+			[]string{"Functions[several].Trigger.After"}},
+	} {
+		p := telling(0)
+		p.Functions = []schema.Function{{Name: "several", Description: "several", Trigger: test.trigger}}
+		if _, ok := test.trigger.(schema.OnQueue); ok {
+			p.Functions[0].Sends = []string{"several"}
+		}
+		var got []string
+		if err := p.Validate(); err != nil {
+			for _, f := range err.(finding.List) {
+				got = append(got, f.Path)
+			}
+		}
+		if diff := cmp.Diff(test.want, got); diff != "" {
+			t.Errorf("%s: - want, + got:\n%s", name, diff)
+		}
+	}
+}

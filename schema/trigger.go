@@ -416,8 +416,9 @@ func (p Platform) validateFunction(f *findings, fn Function) {
 		return
 	}
 	if !slices.ContainsFunc(p.Routes, func(r Route) bool { return r.Function == fn.Name }) {
-		f.add(path+".Trigger", "", "say what invokes it (OnStream, OnStreams, OnSchedule, OnQueue, OnObjects, OnSignUp, "+
-			"OnSeed or OnOther), let it serve a route, or leave the function out")
+		f.add(path+".Trigger", "",
+			"say what invokes it (OnStream, OnStreams, OnSchedule, OnQueue, OnObjects, OnSignUp, "+
+				"OnSeed or OnOther), let it serve a route, or leave the function out")
 	}
 }
 

@@ -218,7 +218,8 @@ func (p Props) sizes() gofunction.Sizes {
 // The region is the stack's, or "" while it is not known.
 func (p Props) Check(f *finding.List, path, region string, described schema.Platform, others ...string) {
 	if p.Events && len(described.Events) == 0 {
-		f.Add(path+".Events", true, "false: the platform has no events", "declare Events in its schema, or leave it out")
+		f.Add(path+".Events", true, "false: the platform has no events",
+			"declare Events in its schema, or leave it out")
 	}
 	described = p.Publishing(described)
 	var functions []string
