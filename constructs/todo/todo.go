@@ -31,8 +31,8 @@ type Todo struct {
 	// CursorSecret is the generated key that signs the cursors of lists. With
 	// another key, cursors that were handed out are refused.
 	CursorSecret awssecretsmanager.ISecret
-	// Erasure hands deletions to the eraser; it is nil with Props.Events. DeadLetters receives the places in the stream of the
-	// deletions that the eraser could not finish.
+	// Erasure hands deletions to the eraser; it is nil with Props.Events. DeadLetters receives the places in the stream
+	// of the deletions that the eraser could not finish.
 	Erasure     *stream.Mapping
 	DeadLetters awssqs.Queue
 }

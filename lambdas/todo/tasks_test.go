@@ -39,8 +39,8 @@ func TestIndexesFollowEveryChange(t *testing.T) {
 			Category: new(todo.Text("50%#home#"))},
 			want: todo.TaskBody{Title: "full", Description: "d", Status: todo.Cancelled, Priority: todo.Low,
 				Category: "50%#home#", DueDate: "2027-01-31"}},
-		{name: "PATCH clears", change: todo.TaskChangeBody{Description: new(todo.Text("")), Priority: new(todo.NoPriority),
-			Category: new(todo.Text("")), DueDate: new(todo.Date(""))},
+		{name: "PATCH clears", change: todo.TaskChangeBody{Description: new(todo.Text("")),
+			Priority: new(todo.NoPriority), Category: new(todo.Text("")), DueDate: new(todo.Date(""))},
 			want: todo.TaskBody{Title: "full", Status: todo.Cancelled}},
 		{name: "PATCH title", change: todo.TaskChangeBody{Title: new("☃ new")},
 			want: todo.TaskBody{Title: "☃ new", Status: todo.Cancelled}},
@@ -364,7 +364,8 @@ func TestDeleteCompleted(t *testing.T) {
 			if n > 50 {
 				// Without time it makes one write, and asks the caller to go on.
 				deleted, err := w.DeleteCompleted(hurried{t.Context()}, "ada")
-				if err != nil || deleted != (todo.CompletedDeleted{Action: todo.DeleteCompleted, Deleted: 50, More: true}) {
+				want := todo.CompletedDeleted{Action: todo.DeleteCompleted, Deleted: 50, More: true}
+				if err != nil || deleted != want {
 					t.Errorf("without time: got %+v, %v", deleted, err)
 				}
 				want -= deleted.Deleted

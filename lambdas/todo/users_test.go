@@ -201,7 +201,8 @@ func TestConcurrentWritesAgree(t *testing.T) {
 					_, err = w.SetStatuses(ctx, "ada", shared, todo.Statuses()[i%4])
 				case 1:
 					_, err = w.ChangeTask(ctx, "ada", id,
-						todo.TaskChangeBody{Priority: &todo.Priorities()[i%4], Category: new(todo.Text(fmt.Sprint(i)))}, 0)
+						todo.TaskChangeBody{Priority: &todo.Priorities()[i%4],
+							Category: new(todo.Text(fmt.Sprint(i)))}, 0)
 				case 2:
 					_, err = w.CreateTask(ctx, "ada", todo.TaskBody{Title: "t", Status: todo.Completed})
 				case 3:

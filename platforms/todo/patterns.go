@@ -76,7 +76,8 @@ func userWrites() []schema.AccessPattern {
 			put("the user, unless there is one"), put("the address's owner, unless it has one"),
 			put("the counts, all zero, unless there are some")),
 		answering("UpdateUser", "Change a user's name or email address.",
-			put("the user, if it is still as it was read"), put("the new address's owner, unless it has one").IfNeeded(),
+			put("the user, if it is still as it was read"),
+			put("the new address's owner, unless it has one").IfNeeded(),
 			remove("the old address's owner").IfNeeded()),
 	}
 }
@@ -89,7 +90,8 @@ func taskWrites() []schema.AccessPattern {
 			InSeed("Create/Update task").Costing("1 WCU"),
 		answering("UpdateTask",
 			"Store a task's new version, with the keys of all four indexes, and update the counts.",
-			put("the task"+asRead), update("the counts that change, if the user exists and is not being deleted").IfNeeded(),
+			put("the task"+asRead),
+			update("the counts that change, if the user exists and is not being deleted").IfNeeded(),
 			schema.ConditionCheckItem.On(appData,
 				"the counts, when none changes: the user exists and is not being deleted").IfNeeded()).
 			InSeed("Create/Update task").Costing("1 WCU"),

@@ -372,7 +372,8 @@ func (db *DB) pattern(name string, operation schema.Operation) (*access, error) 
 	}
 	if db.function != "" && !slices.Contains(db.patterns, name) {
 		return nil, fmt.Errorf("the function %s may not use the access pattern %q: let the pattern say "+
-			"UsedBy(%[1]q) in the schema, so that the function's role is granted what the pattern needs", db.function, name)
+			"UsedBy(%[1]q) in the schema, so that the function's role is granted what the pattern needs",
+			db.function, name)
 	}
 	if p.Operation != operation {
 		return nil, fmt.Errorf("access pattern %q is a %s, not a %s", name, p.Operation, operation)
