@@ -364,8 +364,8 @@ func TestDeleteCompleted(t *testing.T) {
 			if n > 50 {
 				// Without time it makes one write, and asks the caller to go on.
 				deleted, err := w.DeleteCompleted(hurried{t.Context()}, "ada")
-				want := todo.CompletedDeleted{Action: todo.DeleteCompleted, Deleted: 50, More: true}
-				if err != nil || deleted != want {
+				fifty := todo.CompletedDeleted{Action: todo.DeleteCompleted, Deleted: 50, More: true}
+				if err != nil || deleted != fifty {
 					t.Errorf("without time: got %+v, %v", deleted, err)
 				}
 				want -= deleted.Deleted
