@@ -49,7 +49,7 @@ func TestMCPOverStdio(t *testing.T) {
 				w.WriteHeader(http.StatusCreated)
 				fmt.Fprintf(w,
 					`{"question_id":"6f1ed002-ab5f-4e0c-9c25-2f8f4b1e9d3a","status":"OPEN","poll_url":"/x","expires_at":"2026-02-02T10:30:00.000Z","created_at":%q}`,
-					askahuman.FormatTime(time.Now()))
+					wire.Time(time.Now()))
 			}))
 			defer server.Close()
 			run := exec.CommandContext(t.Context(), command,
