@@ -10,6 +10,7 @@ import (
 
 // Events of the source "shop" that say that something was sold for much come to a queue.
 func Example() {
+	defer jsii.Close()
 	app := awscdk.NewApp(nil)
 	stack := awscdk.NewStack(app, jsii.String("shop"), nil)
 	bus := eventbus.New(stack, "Bus", eventbus.Props{Description: "What happens in the shop"})
