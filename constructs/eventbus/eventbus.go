@@ -3,35 +3,24 @@
 package eventbus
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
-	"time"
 
-	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsevents"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
 
-	"github.com/onesynth-cdk/onesynth/constructs/deadletter"
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
-	"github.com/onesynth-cdk/onesynth/constructs/key"
 	"github.com/onesynth-cdk/onesynth/constructs/props"
 	"github.com/onesynth-cdk/onesynth/finding"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// A function that fails is tried again for as long as AWS Lambda keeps an event ("How Lambda handles errors and retries
-// with asynchronous invocation").
-const (
-	longest = 6 * time.Hour
-	retries = 2
-	// mostPattern is how long a pattern may be ("Amazon EventBridge quotas").
-	mostPattern = 4096
-)
+// mostPattern is how long a pattern may be ("Amazon EventBridge quotas").
+const mostPattern = 4096
 
 // Props describe a bus. The zero value is right.
 type Props struct {
@@ -98,15 +87,6 @@ func (t Target) Check(f *finding.List, path string) {
 	}
 }
 
-// Rule hands events to a target.
-type Rule struct {
-	constructs.Construct
-	// Resource is the rule.
-	Resource awsevents.CfnRule
-	// DeadLetters receives the events that the target did not take.
-	DeadLetters awssqs.Queue
-}
-
 // On declares a rule that hands the events of a source and of a name to a target. The target's Function or Queue lets
 // only this rule in. It ends the program, by [props.Refuse], if the target is invalid.
 func (b *Bus) On(scope constructs.Construct, source, event string, to Target) *Rule {
@@ -115,62 +95,18 @@ func (b *Bus) On(scope constructs.Construct, source, event string, to Target) *R
 	if err := f.Err(); err != nil {
 		props.Refuse(fmt.Errorf("%s: %w", event, err))
 	}
-	if to.ID == "" {
-		to.ID = "On" + event
-	}
-	r := &Rule{}
-	constructs.NewConstruct_Override(r, scope, &to.ID)
-	r.DeadLetters = deadletter.NewQueue(r, "DeadLetters", deadletter.Props{Key: b.key})
-	key.AllowRules(r, b.key)
 	pattern := map[string]any{"source": []any{source}, "detail-type": []any{event}}
 	if len(to.Detail) > 0 {
 		pattern["detail"] = to.Detail
 	}
-	target := &awsevents.CfnRule_TargetProperty{
-		Id: jsii.String("Target"), DeadLetterConfig: &awsevents.CfnRule_DeadLetterConfigProperty{
-			Arn: r.DeadLetters.QueueArn()},
+	r := NewRule(scope, cmp.Or(to.ID, "On"+event), RuleProps{Bus: b, Pattern: pattern, Function: to.Function,
+		Queue: to.Queue, Key: b.key})
+	if to.Function == nil {
+		return r
 	}
-	if to.Function != nil {
-		target.Arn = to.Function.Resource.FunctionArn()
-	} else {
-		target.Arn = to.Queue.QueueArn()
+	// The failures of a function end in the queue of the first rule that it has.
+	if id := jsii.String("Events"); to.Function.Node().TryFindChild(id) == nil {
+		r.KeepFailures(constructs.NewConstruct(to.Function, id), to.Function)
 	}
-	r.Resource = awsevents.NewCfnRule(r, jsii.String("Resource"), &awsevents.CfnRuleProps{
-		State: jsii.String("ENABLED"), EventBusName: b.Resource.EventBusName(), EventPattern: pattern,
-		Targets: []any{target},
-	})
-	if to.Function != nil {
-		r.invoke(to.Function)
-	} else {
-		r.allowSend(to.Queue)
-		key.AllowRules(r, to.Queue.EncryptionMasterKey())
-	}
-	r.allowSend(r.DeadLetters)
 	return r
-}
-
-// invoke lets the rule invoke a function, whose failures end in the queue of the first rule that it has.
-func (r *Rule) invoke(f *gofunction.Function) {
-	awslambda.NewCfnPermission(r, jsii.String("Permission"), &awslambda.CfnPermissionProps{
-		Action: jsii.String("lambda:InvokeFunction"), FunctionName: f.Resource.FunctionArn(),
-		Principal: jsii.String("events.amazonaws.com"), SourceArn: r.Resource.AttrArn(),
-	})
-	if id := jsii.String("Events"); f.Node().TryFindChild(id) == nil {
-		deadletter.OnFailure(constructs.NewConstruct(f, id), f, r.DeadLetters, longest, retries)
-	}
-}
-
-func (r *Rule) allowSend(queue awssqs.IQueue) {
-	queue.AddToResourcePolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
-		Principals: &[]awsiam.IPrincipal{awsiam.NewServicePrincipal(jsii.String("events.amazonaws.com"), nil)},
-		Actions:    jsii.Strings("sqs:SendMessage"),
-		Resources:  jsii.Strings(*queue.QueueArn()),
-		Conditions: &map[string]any{"ArnEquals": map[string]any{"aws:SourceArn": r.Resource.AttrArn()}},
-	}))
-}
-
-// MetricDeadLetters is how many events wait in the queue: a maximum over five minutes unless options say otherwise;
-// options may be nil.
-func (r *Rule) MetricDeadLetters(options *awscloudwatch.MetricOptions) awscloudwatch.Metric {
-	return r.DeadLetters.MetricApproximateNumberOfMessagesVisible(options)
 }

@@ -1,0 +1,102 @@
+package eventbus
+
+import (
+	"time"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsevents"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
+	"github.com/aws/constructs-go/constructs/v10"
+	"github.com/aws/jsii-runtime-go"
+
+	"github.com/onesynth-cdk/onesynth/constructs/deadletter"
+	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
+	"github.com/onesynth-cdk/onesynth/constructs/key"
+)
+
+// service is Amazon EventBridge, to policies.
+const service = "events.amazonaws.com"
+
+// RuleProps describe a rule. Pattern, and one of Function and Queue, are required.
+type RuleProps struct {
+	// Bus has the events. Default: the bus of the account, which has those of AWS.
+	Bus *Bus
+	// Pattern lets events through ("Creating Amazon EventBridge event patterns").
+	Pattern map[string]any
+	// Description is shown in the AWS console. Default: none.
+	Description string
+	// Function or Queue gets the events.
+	Function *gofunction.Function
+	Queue    awssqs.IQueue
+	// Key is as in [deadletter.Props]. Default: a key of Amazon SQS.
+	Key awskms.IKey
+}
+
+// Rule hands events to a target.
+type Rule struct {
+	constructs.Construct
+	// Resource is the rule.
+	Resource awsevents.CfnRule
+	// DeadLetters receives the events that the target did not take.
+	DeadLetters awssqs.Queue
+}
+
+// NewRule declares a rule. Its target lets only this rule in.
+func NewRule(scope constructs.Construct, id string, p RuleProps) *Rule {
+	r := &Rule{}
+	constructs.NewConstruct_Override(r, scope, &id)
+	r.DeadLetters = deadletter.NewQueue(r, "DeadLetters", deadletter.Props{Key: p.Key})
+	key.AllowRules(r, p.Key)
+	target := &awsevents.CfnRule_TargetProperty{
+		DeadLetterConfig: &awsevents.CfnRule_DeadLetterConfigProperty{Arn: r.DeadLetters.QueueArn()}}
+	if p.Function != nil {
+		target.Id, target.Arn = jsii.String("Function"), p.Function.Resource.FunctionArn()
+	} else {
+		target.Id, target.Arn = jsii.String("Queue"), p.Queue.QueueArn()
+	}
+	described := &awsevents.CfnRuleProps{State: jsii.String("ENABLED"), EventPattern: p.Pattern, Targets: []any{target}}
+	if p.Bus != nil {
+		described.EventBusName = p.Bus.Resource.EventBusName()
+	}
+	if p.Description != "" {
+		described.Description = &p.Description
+	}
+	r.Resource = awsevents.NewCfnRule(r, jsii.String("Resource"), described)
+	if p.Function != nil {
+		awslambda.NewCfnPermission(r, jsii.String("Permission"), &awslambda.CfnPermissionProps{
+			Action: jsii.String("lambda:InvokeFunction"), FunctionName: p.Function.Resource.FunctionArn(),
+			Principal: jsii.String(service), SourceArn: r.Resource.AttrArn(),
+		})
+	} else {
+		r.allowSend(p.Queue)
+		key.AllowRules(r, p.Queue.EncryptionMasterKey())
+	}
+	r.allowSend(r.DeadLetters)
+	return r
+}
+
+// KeepFailures sends the events that a function has failed to handle three times to the queue of failures, too. It is
+// tried again for as long as AWS Lambda keeps an event ("How Lambda handles errors and retries with asynchronous
+// invocation"). A function has one such queue, which is declared in scope.
+func (r *Rule) KeepFailures(scope constructs.Construct, f *gofunction.Function) {
+	const longest, retries = 6 * time.Hour, 2
+	deadletter.OnFailure(scope, f, r.DeadLetters, longest, retries)
+}
+
+func (r *Rule) allowSend(queue awssqs.IQueue) {
+	queue.AddToResourcePolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
+		Principals: &[]awsiam.IPrincipal{awsiam.NewServicePrincipal(jsii.String(service), nil)},
+		Actions:    jsii.Strings("sqs:SendMessage"),
+		Resources:  jsii.Strings(*queue.QueueArn()),
+		Conditions: &map[string]any{"ArnEquals": map[string]any{"aws:SourceArn": r.Resource.AttrArn()}},
+	}))
+}
+
+// MetricDeadLetters is how many events wait in the queue: a maximum over five minutes unless options say otherwise;
+// options may be nil.
+func (r *Rule) MetricDeadLetters(options *awscloudwatch.MetricOptions) awscloudwatch.Metric {
+	return r.DeadLetters.MetricApproximateNumberOfMessagesVisible(options)
+}
