@@ -32,13 +32,16 @@ func Call(work func() error) (err error) {
 }
 
 // Wait waits between two rounds. It reports whether the time has passed; otherwise ctx ended first.
-func Wait(ctx context.Context, duration time.Duration) bool {
+func Wait(ctx context.Context, duration time.Duration) bool { return Sleep(ctx, duration) == nil }
+
+// Sleep waits. It returns the error of a context that ends first.
+func Sleep(ctx context.Context, duration time.Duration) error {
 	timer := time.NewTimer(duration)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-		return true
+		return nil
 	case <-ctx.Done():
-		return false
+		return ctx.Err()
 	}
 }

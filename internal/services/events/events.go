@@ -23,6 +23,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/internal/aws"
 	"github.com/onesynth-cdk/onesynth/internal/cloud/assembly"
+	"github.com/onesynth-cdk/onesynth/internal/recovery"
 	"github.com/onesynth-cdk/onesynth/internal/services/sqs"
 	"github.com/onesynth-cdk/onesynth/internal/trace"
 )
@@ -71,7 +72,7 @@ func New(options Options) *Service {
 		options.Log = slog.New(slog.DiscardHandler)
 	}
 	if options.Sleep == nil {
-		options.Sleep = sleep
+		options.Sleep = recovery.Sleep
 	}
 	s := &Service{options: options}
 	s.rules.Store(&Rules{})
@@ -95,17 +96,6 @@ func (s *Service) Close() {
 	s.cancel()
 	s.closing.Unlock()
 	s.running.Wait()
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // defaultBus is the bus that each account has in each region.

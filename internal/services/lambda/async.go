@@ -94,7 +94,7 @@ func (s *Service) deliver(origin context.Context, f *function, id string, payloa
 				s.abandon(f, id, payload, "EventAgeExceeded", attempt, result)
 				return
 			}
-			if s.sleep(ctx, backoff) != nil {
+			if recovery.Sleep(ctx, backoff) != nil {
 				return
 			}
 			backoff = min(2*backoff, 5*time.Minute)
@@ -114,7 +114,7 @@ func (s *Service) deliver(origin context.Context, f *function, id string, payloa
 			s.abandon(f, id, payload, "EventAgeExceeded", attempt, result)
 			return
 		}
-		if s.sleep(ctx, wait) != nil {
+		if recovery.Sleep(ctx, wait) != nil {
 			return
 		}
 	}

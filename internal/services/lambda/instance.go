@@ -2,7 +2,6 @@ package lambda
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -426,17 +425,5 @@ func (s *Service) log(f *function, invocation, text string) {
 	s.options.Trace.Line(f.Name, f.definition().Label, invocation, text)
 	if s.options.Log != nil {
 		s.options.Log(f.Name, text)
-	}
-}
-
-// sleep waits for d or until the service closes.
-func (s *Service) sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
 	}
 }

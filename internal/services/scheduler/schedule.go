@@ -123,7 +123,7 @@ func New(options Options) *Scheduler {
 		options.Now = time.Now
 	}
 	if options.Sleep == nil {
-		options.Sleep = sleep
+		options.Sleep = recovery.Sleep
 	}
 	if options.Log == nil {
 		options.Log = func(string) {}
@@ -131,17 +131,6 @@ func New(options Options) *Scheduler {
 	s := &Scheduler{options: options, began: options.Now(), schedules: map[string]*entry{}}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	return s
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // Add makes a schedule known. A bad expression (cron.ErrExpression), time zone or name is refused.
