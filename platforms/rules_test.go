@@ -92,7 +92,7 @@ func TestFunctions(t *testing.T) {
 		for _, f := range v.described.Functions {
 			id := v.ID + f.ConstructID()
 			var got, want []string
-			for _, g := range v.described.Grants(v.described.PatternsOf(f.Name)...) {
+			for _, g := range v.described.GrantsOf(f.Name) {
 				line := "dynamodb:" + string(g.Operation) + " " + v.ID + "Database" + g.Table + ".Arn"
 				if g.Index != "" {
 					line += "/index/" + g.Index

@@ -64,7 +64,7 @@ func (p Platform) document(b *strings.Builder) {
 	row(b, "Function", "Action", "On")
 	row(b, "---", "---", "---")
 	for _, f := range p.Functions {
-		for _, g := range p.Grants(p.PatternsOf(f.Name)...) {
+		for _, g := range p.GrantsOf(f.Name) {
 			on := g.Table
 			if g.Index != "" {
 				on += "/index/" + g.Index

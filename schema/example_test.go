@@ -43,9 +43,9 @@ func notes() schema.Platform {
 }
 
 // A function's role may do exactly what the function declares.
-func ExamplePlatform_Grants() {
+func ExamplePlatform_GrantsOf() {
 	platform := notes()
-	for _, grant := range platform.Grants(platform.PatternsOf("notesapi")...) {
+	for _, grant := range platform.GrantsOf("notesapi") {
 		fmt.Printf("%s on %s, index %q\n", grant.Operation, grant.Table, grant.Index)
 	}
 	// Output:

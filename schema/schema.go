@@ -514,7 +514,10 @@ func (p Platform) PatternsOf(function string) (names []string) {
 	return names
 }
 
-// Grants returns what the named access patterns need, such as those of [Platform.PatternsOf], each once, in the
+// GrantsOf returns what the access patterns of a function need, as [Platform.Grants] does.
+func (p Platform) GrantsOf(function string) []Grant { return p.Grants(p.PatternsOf(function)...) }
+
+// Grants returns what the named access patterns need, each once, in the
 // order of the patterns. A transaction needs the actions of its parts ("IAM and
 // transactions", DynamoDB developer guide). Patterns that the database does not have are left out.
 func (p Platform) Grants(patterns ...string) []Grant {

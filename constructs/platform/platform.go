@@ -180,7 +180,7 @@ func (p *Platform) addFunction(id string, declared schema.Function, variables ma
 		ReservedConcurrency: p.props.ReservedConcurrency[name],
 		Settings:            p.props.settings(),
 	})
-	p.Database.Grant(f.Role, p.Schema.Grants(p.Schema.PatternsOf(declared.Name)...)...)
+	p.Database.Grant(f.Role, p.Schema.GrantsOf(declared.Name)...)
 	for _, secret := range declared.Secrets {
 		allowRead(f, p.Secrets[secret])
 	}
@@ -207,7 +207,7 @@ func (p *Platform) addFunction(id string, declared schema.Function, variables ma
 // tell writes which access patterns the schema grants the function into the template's metadata.
 func (p *Platform) tell(f *gofunction.Function, declared schema.Function) {
 	var grants []string
-	for _, g := range p.Schema.Grants(p.Schema.PatternsOf(declared.Name)...) {
+	for _, g := range p.Schema.GrantsOf(declared.Name) {
 		on := g.Table
 		if g.Index != "" {
 			on += "." + g.Index

@@ -20,6 +20,6 @@ func ExampleNewDatabase() {
 	role := awsiam.NewRole(stack, jsii.String("Notifier"), &awsiam.RoleProps{
 		AssumedBy: awsiam.NewServicePrincipal(jsii.String("lambda.amazonaws.com"), nil),
 	})
-	database.Grant(role, platform.Grants(platform.PatternsOf("notifier")...)...)
+	database.Grant(role, platform.GrantsOf("notifier")...)
 	app.Synth(nil)
 }
