@@ -7,142 +7,169 @@ import (
 )
 
 func accessPatterns() []schema.AccessPattern {
-	const (
-		submissions, lexicon, trending = "Submissions", "Lexicon", "Trending"
-		users, translations            = "Users", "Translations"
-	)
-	return schema.UsedBy("lingibleapi", slices.Concat([]schema.AccessPattern{
-		schema.GetItem.Pattern("GetUser", users, "A user's profile.").InSeed("Get user profile").
+	return schema.UsedBy("lingibleapi", slices.Concat(accountPatterns(), translationPatterns(), submissionPatterns(),
+		lexiconPatterns(), trendPatterns(), quizPatterns(), schema.RateLimitPatterns(usersName),
+		schema.IdempotencyPatterns(usersName))...)
+}
+
+func accountPatterns() []schema.AccessPattern {
+	return []schema.AccessPattern{
+		schema.GetItem.Pattern("GetUser", usersName, "A user's profile.").InSeed("Get user profile").
 			UsedBy("lingibleapi", "accountcleaner"),
-		schema.GetItem.Pattern("GetUsage", users,
+		schema.GetItem.Pattern("GetUsage", usersName,
 			"A user's tier, the translations and submissions that count, and the active quiz.").
 			InSeed("Get usage limits"),
 		schema.Transaction("CreateUser", "Create a user.",
-			schema.ConditionCheckItem.On(users, "no deletion of the user's account after the token was issued"),
-			schema.PutItem.On(users, "the profile, unless there is one"),
-			schema.PutItem.On(users, "the usage, unless there is some")).UsedBy("lingibleapi", "profilecreator"),
+			schema.ConditionCheckItem.On(usersName, "no deletion of the user's account after the token was issued"),
+			schema.PutItem.On(usersName, "the profile, unless there is one"),
+			schema.PutItem.On(usersName, "the usage, unless there is some")).UsedBy("lingibleapi", "profilecreator"),
 		schema.Transaction("UpgradeUser", "Change a user's tier, in both items that have it.",
-			schema.UpdateItem.On(users, "the profile, if it is active and has the tier that was read"),
-			schema.UpdateItem.On(users, "the usage, if it has the tier that was read")),
+			schema.UpdateItem.On(usersName, "the profile, if it is active and has the tier that was read"),
+			schema.UpdateItem.On(usersName, "the usage, if it has the tier that was read")),
 		schema.Transaction("BeginAccountDeletion", "Delete a user's usage. From then on nothing can be added.",
-			schema.UpdateItem.On(users, "the profile: that it is being deleted"),
-			schema.DeleteItem.On(users, "the usage"),
-			schema.PutItem.On(users, "when the account was deleted, for a day: tokens from before make no new one")),
-		schema.Query.Pattern("ListUserItems", users, "All items of a user.").By("", schema.Where("PK", schema.Equal)).
-			Consistently().Returning("PK", "SK", "submission_id", "term_key").UsedBy("accountcleaner"),
-		schema.DeleteItem.Pattern("DeleteUserItem", users,
+			schema.UpdateItem.On(usersName, "the profile: that it is being deleted"),
+			schema.DeleteItem.On(usersName, "the usage"),
+			schema.PutItem.On(usersName,
+				"when the account was deleted, for a day: tokens from before make no new one")),
+		schema.Query.Pattern("ListUserItems", usersName, "All items of a user.").
+			By("", schema.Where("PK", schema.Equal)).Consistently().
+			Returning("PK", "SK", "submission_id", "term_key").UsedBy("accountcleaner"),
+		schema.DeleteItem.Pattern("DeleteUserItem", usersName,
 			"Delete one item of a deleted account, or the note of a vote whose submission is gone.").
 			UsedBy("accountcleaner"),
-		schema.Query.Pattern("ListUsersByTier", users,
+		schema.Query.Pattern("ListUsersByTier", usersName,
 			"The keys of the users of a tier, those first that changed last. For reports.").
 			By("UsersTierIndex", schema.Where("tier", schema.Equal)).Downwards().ForOthers().InSeed("Query by tier"),
+	}
+}
 
-		schema.UpdateItem.Pattern("ChargeTranslation", users,
+func translationPatterns() []schema.AccessPattern {
+	return []schema.AccessPattern{
+		schema.UpdateItem.Pattern("ChargeTranslation", usersName,
 			"Charge a translation that is neither kept nor has an idempotency key, if the tier is as read "+
 				"and its limit is not reached."),
 		schema.Transaction("StoreTranslation", "Charge a translation, and keep it for premium users.",
-			schema.UpdateItem.On(users, "one more translation, if the tier is as read and its limit is not reached"),
-			schema.PutItem.On(translations, "the translation").IfNeeded(),
-			schema.KeepAnswer(users)),
-		schema.Query.Pattern("ListTranslations", translations, "A user's translations, newest first.").
+			schema.UpdateItem.On(usersName,
+				"one more translation, if the tier is as read and its limit is not reached"),
+			schema.PutItem.On(translationsName, "the translation").IfNeeded(),
+			schema.KeepAnswer(usersName)),
+		schema.Query.Pattern("ListTranslations", translationsName, "A user's translations, newest first.").
 			By("", schema.Where("PK", schema.Equal), schema.Where("SK", schema.BeginsWith)).Downwards().
 			InSeed("Get user translations"),
-		schema.GetItem.Pattern("GetTranslation", translations, "A translation. No route reads a single one.").
+		schema.GetItem.Pattern("GetTranslation", translationsName, "A translation. No route reads a single one.").
 			ForOthers().InSeed("Get single translation"),
-		schema.Query.Pattern("ListTranslationKeys", translations, "The keys of a user's translations.").
+		schema.Query.Pattern("ListTranslationKeys", translationsName, "The keys of a user's translations.").
 			By("", schema.Where("PK", schema.Equal)).Consistently().Returning("PK", "SK").
 			UsedBy("lingibleapi", "accountcleaner"),
-		schema.DeleteItem.Pattern("DeleteTranslation", translations, "Delete a translation.").
+		schema.DeleteItem.Pattern("DeleteTranslation", translationsName, "Delete a translation.").
 			UsedBy("lingibleapi", "accountcleaner"),
+	}
+}
 
+func submissionPatterns() []schema.AccessPattern {
+	return []schema.AccessPattern{
 		schema.Transaction("Submit", "Store a submission.",
-			schema.PutItem.On(submissions, "the submission"),
-			schema.PutItem.On(users, "that the user has submitted the term, unless within 7 days"),
-			schema.UpdateItem.On(users, "the times of the user's submissions, if they and the tier are as read"),
-			schema.KeepAnswer(users)),
-		schema.BatchGetItem.Pattern("GetSubmissions", submissions, "A submission as it is now, or those of a list.").
+			schema.PutItem.On(submissionsName, "the submission"),
+			schema.PutItem.On(usersName, "that the user has submitted the term, unless within 7 days"),
+			schema.UpdateItem.On(usersName, "the times of the user's submissions, if they and the tier are as read"),
+			schema.KeepAnswer(usersName)),
+		schema.BatchGetItem.Pattern("GetSubmissions", submissionsName,
+			"A submission as it is now, or those of a list.").
 			Consistently().UsedBy("lingibleapi", "submissionvalidator", "revalidator", "accountcleaner"),
-		schema.Query.Pattern("GetSubmissionByID", submissions, "A submission by its id.").
+		schema.Query.Pattern("GetSubmissionByID", submissionsName, "A submission by its id.").
 			By("SubmissionsByIdIndex", schema.Where("submission_id", schema.Equal)).InSeed("Get by ID"),
-		schema.Query.Pattern("ListSubmissionsByStatus", submissions, "Submissions of one status, oldest first.").
+		schema.Query.Pattern("ListSubmissionsByStatus", submissionsName, "Submissions of one status, oldest first.").
 			By("SubmissionsStatusIndex", schema.Where("status", schema.Equal)).InSeed("Query by status"),
-		schema.Query.Pattern("ListUserSubmissions", submissions, "The keys of a user's submissions, newest first.").
+		schema.Query.Pattern("ListUserSubmissions", submissionsName, "The keys of a user's submissions, newest first.").
 			By("SubmissionsByUserIndex", schema.Where("user_id", schema.Equal)).Downwards().InSeed("Query by user").
 			UsedBy("lingibleapi", "accountcleaner"),
-		schema.Query.Pattern("ListByValidationStatus", submissions, "Submissions of one status of validation.").
+		schema.Query.Pattern("ListByValidationStatus", submissionsName, "Submissions of one status of validation.").
 			By("ValidationStatusIndex", schema.Where("llm_validation_status", schema.Equal)).
 			InSeed("Query validation status").UsedBy("revalidator"),
-		schema.UpdateItem.Pattern("JudgeSubmission", submissions,
+		schema.UpdateItem.Pattern("JudgeSubmission", submissionsName,
 			"Store what a validation said that did not approve a submission, if that is as read.").
 			UsedBy("submissionvalidator", "revalidator"),
 		schema.Transaction("ReviewSubmission", "Approve or reject a submission.",
-			schema.UpdateItem.On(submissions, "the review, if the submission is as read"),
-			schema.PutItem.On(lexicon, "the term of an approved one, unless the lexicon has it").IfNeeded()).
+			schema.UpdateItem.On(submissionsName, "the review, if the submission is as read"),
+			schema.PutItem.On(lexiconName, "the term of an approved one, unless the lexicon has it").IfNeeded()).
 			UsedBy("lingibleapi", "submissionvalidator", "revalidator"),
 		schema.Transaction("Vote", "Count a user's vote for a submission.",
-			schema.UpdateItem.On(submissions,
+			schema.UpdateItem.On(submissionsName,
 				"the vote, and the approval by the last one, if its status is as read and the user has not voted"),
-			schema.PutItem.On(lexicon, "the term of an approved one, unless the lexicon has it").IfNeeded(),
-			schema.ConditionCheckItem.On(users, "the usage: the user exists and is not being deleted"),
-			schema.PutItem.On(users, "that the user has voted")),
-		schema.UpdateItem.Pattern("WithdrawVote", submissions,
+			schema.PutItem.On(lexiconName, "the term of an approved one, unless the lexicon has it").IfNeeded(),
+			schema.ConditionCheckItem.On(usersName, "the usage: the user exists and is not being deleted"),
+			schema.PutItem.On(usersName, "that the user has voted")),
+		schema.UpdateItem.Pattern("WithdrawVote", submissionsName,
 			"Take back the vote of a user who has deleted the account.").UsedBy("accountcleaner"),
-		schema.DeleteItem.Pattern("DeleteSubmission", submissions,
+		schema.DeleteItem.Pattern("DeleteSubmission", submissionsName,
 			"Delete a submission of a user who has deleted the account.").UsedBy("accountcleaner"),
+	}
+}
 
-		schema.GetItem.Pattern("GetEntry", lexicon, "A term of the lexicon.").InSeed("Get by term"),
-		schema.BatchGetItem.Pattern("GetEntries", lexicon, "Terms of the lexicon.").Consistently().UsedBy("exporter"),
-		schema.Query.Pattern("ListEntriesBySource", lexicon, "The keys of the terms from a source, by term.").
+func lexiconPatterns() []schema.AccessPattern {
+	return []schema.AccessPattern{
+		schema.GetItem.Pattern("GetEntry", lexiconName, "A term of the lexicon.").InSeed("Get by term"),
+		schema.BatchGetItem.Pattern("GetEntries", lexiconName, "Terms of the lexicon.").Consistently().
+			UsedBy("exporter"),
+		schema.Query.Pattern("ListEntriesBySource", lexiconName, "The keys of the terms from a source, by term.").
 			By("LexiconSourceIndex", schema.Where("source", schema.Equal)).InSeed("Export by source").
 			UsedBy("exporter"),
-		schema.Query.Pattern("ListQuizByDifficulty", lexicon,
+		schema.Query.Pattern("ListQuizByDifficulty", lexiconName,
 			"Terms that the quiz asks about, of one difficulty. The quiz has them in the index of the export.").
 			By("LexiconQuizDifficultyIndex", schema.Where("quiz_difficulty", schema.Equal)).ForOthers().
 			InSeed("Quiz by difficulty"),
-		schema.Query.Pattern("ListQuizByCategory", lexicon,
+		schema.Query.Pattern("ListQuizByCategory", lexiconName,
 			"Terms that the quiz asks about, of one category and a range of scores. The quiz has them in the "+
 				"index of the export.").
 			By("LexiconQuizCategoryIndex", schema.Where("quiz_category", schema.Equal),
 				schema.Where("quiz_score", schema.Between)).
 			ForOthers().InSeed("Quiz by category"),
-		schema.GetItem.Pattern("GetWrongAnswers", lexicon, "The wrong answers for a category."),
-		schema.PutItem.Pattern("AddEntry", lexicon,
+		schema.GetItem.Pattern("GetWrongAnswers", lexiconName, "The wrong answers for a category."),
+		schema.PutItem.Pattern("AddEntry", lexiconName,
 			"Store a term, or the wrong answers for a category, unless they are there.").UsedBy("lexiconseeder"),
-		schema.GetItem.Pattern("GetExport", lexicon, "When the lexicon was last exported, and its digest.").
+		schema.GetItem.Pattern("GetExport", lexiconName, "When the lexicon was last exported, and its digest.").
 			UsedBy("lingibleapi", "submissionvalidator", "revalidator", "exporter", "trendingjob"),
-		schema.UpdateItem.Pattern("ClaimExport", lexicon,
+		schema.UpdateItem.Pattern("ClaimExport", lexiconName,
 			"Claim the export for one try, unless another one is running.").UsedBy("exporter"),
-		schema.UpdateItem.Pattern("SettleExport", lexicon, "End a try to export, if the claim is still its own.").
+		schema.UpdateItem.Pattern("SettleExport", lexiconName, "End a try to export, if the claim is still its own.").
 			UsedBy("exporter"),
+	}
+}
 
-		schema.UpdateItem.Pattern("CountTerm", trending,
+func trendPatterns() []schema.AccessPattern {
+	return []schema.AccessPattern{
+		schema.UpdateItem.Pattern("CountTerm", trendingName,
 			"Count a use of a term, or take it back if its translation is not charged."),
-		schema.Query.Pattern("ListTrending", trending, "Terms that are in use, or are not, most popular first.").
+		schema.Query.Pattern("ListTrending", trendingName, "Terms that are in use, or are not, most popular first.").
 			By("TrendingActiveIndex", schema.Where("is_active", schema.Equal)).Downwards().InSeed("Global trending").
 			UsedBy("lingibleapi", "trendingjob"),
-		schema.Query.Pattern("ListTrendingByCategory", trending, "Terms of a category, most popular first.").
+		schema.Query.Pattern("ListTrendingByCategory", trendingName, "Terms of a category, most popular first.").
 			By("TrendingCategoryIndex", schema.Where("category", schema.Equal)).Downwards().Filtering("is_active").
 			InSeed("Category trending"),
-		schema.BatchGetItem.Pattern("GetTrends", trending, "Trending terms with their counts.").Consistently().
+		schema.BatchGetItem.Pattern("GetTrends", trendingName, "Trending terms with their counts.").Consistently().
 			UsedBy("trendingjob"),
-		schema.UpdateItem.Pattern("ScoreTrend", trending,
+		schema.UpdateItem.Pattern("ScoreTrend", trendingName,
 			"Store the score of a term, if no other run has scored it meanwhile.").UsedBy("trendingjob"),
+	}
+}
 
-		schema.GetItem.Pattern("GetQuizSession", users, "A quiz.").InSeed("Get quiz session"),
-		schema.Query.Pattern("GetLatestQuizSession", users, "The quiz of a user that was begun last.").
+func quizPatterns() []schema.AccessPattern {
+	return []schema.AccessPattern{
+		schema.GetItem.Pattern("GetQuizSession", usersName, "A quiz.").InSeed("Get quiz session"),
+		schema.Query.Pattern("GetLatestQuizSession", usersName, "The quiz of a user that was begun last.").
 			By("", schema.Where("PK", schema.Equal), schema.Where("SK", schema.BeginsWith)).Downwards().
 			Consistently(),
 		schema.Transaction("AskQuestion", "Ask the next question of a quiz.",
-			schema.UpdateItem.On(users, "the usage: the active quiz, if the tier and the active quiz are as read"),
-			schema.UpdateItem.On(users, "one more question of the day, if the limit is not reached"),
-			schema.PutItem.On(users, "the quiz, if it is as it was read")),
+			schema.UpdateItem.On(usersName, "the usage: the active quiz, if the tier and the active quiz are as read"),
+			schema.UpdateItem.On(usersName, "one more question of the day, if the limit is not reached"),
+			schema.PutItem.On(usersName, "the quiz, if it is as it was read")),
 		schema.Transaction("AnswerQuestion", "Answer the question of a quiz.",
-			schema.PutItem.On(users, "the quiz, if it is as it was read"),
-			schema.UpdateItem.On(users, "answer and points of the day")),
+			schema.PutItem.On(usersName, "the quiz, if it is as it was read"),
+			schema.UpdateItem.On(usersName, "answer and points of the day")),
 		schema.Transaction("EndQuiz", "End a quiz.",
-			schema.PutItem.On(users, "the quiz, if it is as it was read"),
-			schema.UpdateItem.On(users, "the usage: no active quiz, if it is this one").IfNeeded()),
-		schema.Query.Pattern("ListQuizDays", users, "The days on which a user was asked, newest first.").
+			schema.PutItem.On(usersName, "the quiz, if it is as it was read"),
+			schema.UpdateItem.On(usersName, "the usage: no active quiz, if it is this one").IfNeeded()),
+		schema.Query.Pattern("ListQuizDays", usersName, "The days on which a user was asked, newest first.").
 			By("", schema.Where("PK", schema.Equal), schema.Where("SK", schema.BeginsWith)).Downwards(),
-	}, schema.RateLimitPatterns(users), schema.IdempotencyPatterns(users))...)
+	}
 }

@@ -16,9 +16,18 @@ const (
 	categories  = "praise, criticism, feelings, people, talk, effort, money, food or outings"
 )
 
+// The names of the tables.
+const (
+	submissionsName  = "Submissions"
+	lexiconName      = "Lexicon"
+	trendingName     = "Trending"
+	usersName        = "Users"
+	translationsName = "Translations"
+)
+
 func submissionsTable() schema.Table {
 	return schema.Table{
-		Name:         "Submissions",
+		Name:         submissionsName,
 		PhysicalName: "submissions",
 		Description:  "Terms that users have submitted, with their votes and reviews.",
 		Key:          tableKey,
@@ -61,7 +70,7 @@ func lexiconTable() schema.Table {
 		Description: "confidence × momentum; absent unless the quiz asks about it",
 	})
 	return schema.Table{
-		Name:         "Lexicon",
+		Name:         lexiconName,
 		PhysicalName: "lexicon",
 		Description:  "Terms of the lexicon, the wrong answers of the quiz, and what was exported.",
 		Key:          tableKey,
@@ -109,7 +118,7 @@ func lexiconTable() schema.Table {
 
 func trendingTable() schema.Table {
 	return schema.Table{
-		Name:         "Trending",
+		Name:         trendingName,
 		PhysicalName: "trending",
 		Description:  "How much terms are used.",
 		Key:          tableKey,
@@ -158,7 +167,7 @@ func trendingTable() schema.Table {
 
 func usersTable() schema.Table {
 	return schema.Table{
-		Name:         "Users",
+		Name:         usersName,
 		PhysicalName: "users",
 		Description:  "Profiles, usage and quizzes of users, and the short-lived items that guard these.",
 		Key:          tableKey,
@@ -197,7 +206,7 @@ func usersTable() schema.Table {
 
 func translationsTable() schema.Table {
 	return schema.Table{
-		Name:         "Translations",
+		Name:         translationsName,
 		PhysicalName: "translations",
 		Description:  "Translations of premium users, for 30 days.",
 		Key:          tableKey,
