@@ -40,7 +40,7 @@ type Event struct {
 type EventHead struct {
 	// ID follows from the change that the event was made from.
 	ID string `json:"event_id" format:"uuid" doc:"The same for each repeat of the event: whoever has handled it once is done."`
-	// Version is that of the event.
+	// Version is that of [Event].
 	Version int `json:"event_version" minimum:"1" doc:"Version of the event's fields. A further field changes no version."`
 	// ItemVersion is the place of the change among those of its item.
 	ItemVersion string `json:"item_version" pattern:"^[0-9]{40}$" doc:"Version of the item. Of two events about one item the later one has the text that sorts later, in whichever order they come."`

@@ -15,8 +15,8 @@ const (
 	DeliveryGivenUp DeliveryState = "given_up"
 )
 
-// Delivery says how far the webhook of a question is, on the wire, too. It says nothing of what the endpoint answered,
-// which is the business of whoever runs it.
+// Delivery says how far the webhook of a question is, on the wire, too. It does not say what the
+// endpoint answered: that concerns only who runs the endpoint.
 type Delivery struct {
 	State DeliveryState `json:"state" dynamodbav:"delivery" enum:"waiting,delivered,given_up" doc:"waiting: the question has not ended, or another attempt follows. delivered: the endpoint has taken it. given_up: the last attempt failed, or the endpoint answered 410." attribute:"DELIVERY#: how far the webhook of the question is: waiting, delivered or given_up"`
 	// Attempts counts those that have ended, of the webhook that was queued last.

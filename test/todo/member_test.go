@@ -265,7 +265,8 @@ func (m *member) next() step {
 		return step{kind: "edit", method: http.MethodPut, path: path, body: m.someFields(true), task: id}
 	case n < 14:
 		with := ifMatch(max(1, m.tasks[id]-m.random.IntN(2)))
-		return step{kind: "edit", method: http.MethodPatch, path: path, body: m.someFields(false), further: with, task: id}
+		return step{kind: "edit", method: http.MethodPatch, path: path, body: m.someFields(false), further: with,
+			task: id}
 	case n < 15:
 		return step{kind: "delete", method: http.MethodDelete, path: path, task: id}
 	case n < 17:

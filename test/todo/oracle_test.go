@@ -66,7 +66,8 @@ func (l *lake) streamed(t testing.TB) changes {
 		case "TASK":
 			all.task(t, taskChange{id, name, taskOf(image)})
 		case "USER":
-			all.users[id] = userChange{id, name, of(image), text(at(image, "created_at")), text(at(image, "updated_at"))}
+			all.users[id] = userChange{id, name, of(image), text(at(image, "created_at")),
+				text(at(image, "updated_at"))}
 		}
 	}
 	return all

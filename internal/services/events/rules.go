@@ -80,8 +80,8 @@ type declaredTarget struct {
 	DeadLetterConfig struct{ Arn string }
 }
 
-// Read reads the buses and rules of an assembly. Its error names a rule that AWS would not create, or whose targets it
-// would let the rule reach in vain.
+// Read reads the buses and rules of an assembly. Its error names a rule that AWS would not create, or one whose
+// target does not let the rule in.
 func Read(a *assembly.Assembly) (*Rules, error) {
 	read := &Rules{}
 	for _, stack := range a.Stacks {
