@@ -64,6 +64,8 @@ func declare(app awscdk.App) {
 	}
 	builds := map[string]*gofunction.Build{}
 	for _, p := range platforms.All() {
+		// One build serves the environments with events and those without.
+		p.Common().Events = true
 		builds[p.Name()] = platformtest.Build("../..", p)
 	}
 	for _, name := range slices.Sorted(maps.Keys(all)) {

@@ -56,8 +56,8 @@ func Platform() schema.Platform {
 		Secrets:    []schema.Secret{schema.CursorSecret()},
 		RateLimits: []schema.RateLimit{{Name: "create", Requests: 60, Window: time.Hour, Per: schema.PerUser}},
 		Routes: []schema.Route{
-			{ID: "createLink", Method: "POST", Path: "/links", Function: "linksapi", Caller: schema.CallerUser, RateLimit: "create",
-				Summary: "Make a link"},
+			{ID: "createLink", Method: "POST", Path: "/links", Function: "linksapi", Caller: schema.CallerUser,
+				RateLimit: "create", Summary: "Make a link"},
 			{ID: "listLinks", Method: "GET", Path: "/links", Function: "linksapi", Caller: schema.CallerUser,
 				Summary: "List one's own links, the newest first"},
 			{ID: "getLink", Method: "GET", Path: "/links/{code}", Function: "linksapi", Caller: schema.CallerUser,
