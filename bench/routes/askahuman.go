@@ -125,7 +125,7 @@ func (a *asker) turn() {
 	if a.calls%callsPerPerson == 0 || a.person == "" {
 		a.person = rand.Text()
 	}
-	if a.calls%callsPerAddress == 0 {
+	if a.calls%callsPerAddress == 0 || a.HTTP == http.DefaultClient {
 		// From a loopback address that no other client has.
 		a.HTTP.CloseIdleConnections()
 		n := a.addresses.Add(1)
