@@ -107,6 +107,8 @@ var errUnknown = errors.New("an unknown error")
 func known() []KnownError {
 	return []KnownError{
 		{Match: As[*idempotency.RunningError], Status: http.StatusConflict},
+		// Of an input that is [Keyed]; for others it names the header.
+		{Match: Is(idempotency.ErrOtherRequest), Status: http.StatusUnprocessableEntity},
 		{Match: Is(idempotency.ErrClaimLost), Status: http.StatusConflict, RetryAfter: time.Second},
 		{Match: As[*ratelimit.LimitedError], Status: http.StatusTooManyRequests},
 		{Match: Is(ErrForbidden), Status: http.StatusForbidden},
@@ -152,7 +154,7 @@ func (s *Server) Failure(ctx context.Context, err error) Failure {
 		failure.Header = with.Header()
 	}
 	if at, ok := failure.Err.(interface{ RetryAt() time.Time }); ok && failure.RetryAfter == 0 {
-		failure.RetryAfter = max(1, at.RetryAt().Sub(s.config.Now()))
+		failure.RetryAfter = max(1, at.RetryAt().Sub(s.config.Clock.Now()))
 	}
 	if failure.RetryAfter > 0 {
 		failure.Header.Set("Retry-After", RetryAfter(failure.RetryAfter))

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -87,6 +88,37 @@ func TestParameters(t *testing.T) {
 	}
 	if w := serve(handler, "GET /parcels/7", ""); !strings.Contains(w.Body.String(), "X-Token: required header") {
 		t.Errorf("without a header: got %d %s", w.Code, w.Body)
+	}
+	document, err := s.Document()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range httpapitest.Parse(t, document).Paths["/parcels/{id}"]["get"].Parameters {
+		if p.Name == "seen" && p.Schema["type"] != "integer" {
+			t.Errorf("a parameter that may be left out is of type %v; null is no text", p.Schema["type"])
+		}
+	}
+}
+
+// An answer names a hundred problems, and counts the others.
+func TestManyProblems(t *testing.T) {
+	t.Parallel()
+	type list struct {
+		Body struct {
+			Sizes []int `json:"sizes" maximum:"9"`
+		}
+	}
+	s := httpapi.New(httpapi.Config{Platform: schema.Platform{Name: "post", Title: "Post",
+		Routes: []schema.Route{{ID: "sizes", Method: "POST", Path: "/sizes"}}}})
+	httpapi.Serve(s, httpapi.Operation{ID: "sizes"}, func(context.Context, *list) (string, error) { return "", nil })
+	for sizes, want := range map[int]string{100: "sizes[99]: expected number <= 9; got 10",
+		101: "sizes[99]: expected number <= 9; got 10; body: has 1 more problems: correct these first"} {
+		body := `{"sizes":[10` + strings.Repeat(",10", sizes-1) + `]}`
+		w := serve(s.Handler(), "POST /sizes", body)
+		if got := strings.TrimSpace(w.Body.String()); w.Code != http.StatusUnprocessableEntity ||
+			!strings.HasSuffix(got, want+`"}`) {
+			t.Errorf("%d sizes: got %d %s; want the end %s", sizes, w.Code, got, want)
+		}
 	}
 }
 

@@ -23,6 +23,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/problem"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -148,6 +149,87 @@ func TestKeyOptional(t *testing.T) {
 	for _, p := range httpapitest.Parse(t, document).Paths["/orders/{order_id}"]["delete"].Parameters {
 		if p.Name == "Idempotency-Key" && p.Required {
 			t.Error("the document requires the key")
+		}
+	}
+}
+
+// gift has its key in its body.
+type gift struct {
+	Body struct {
+		Key string `json:"key,omitempty"`
+		To  string `json:"to"`
+	}
+}
+
+// Key implements [httpapi.Keyed].
+func (g *gift) Key() (string, []byte, error) {
+	if g.Body.To == "nobody" {
+		return "", nil, validate.Errorf("to", validate.RuleConflict, "takes no gifts")
+	}
+	return g.Body.Key, []byte(g.Body.To), nil
+}
+
+// oneKey are the keys of one request.
+type oneKey struct {
+	httpapitest.Ledger
+	content string
+	answer  *idempotency.Response
+}
+
+func (r *oneKey) Begin(_ context.Context, _, _ string, content []byte, _ time.Duration) (*idempotency.Claim,
+	*idempotency.Response, error) {
+	if r.answer != nil && string(content) != r.content {
+		return nil, nil, idempotency.ErrOtherRequest
+	}
+	r.content = string(content)
+	return &idempotency.Claim{}, r.answer, nil
+}
+
+func (r *oneKey) Settle(_ context.Context, _ *idempotency.Claim, response idempotency.Response) error {
+	r.answer = &response
+	return nil
+}
+
+// An input may have the key itself: no header asks for it, and no answer tells of a repeat. Refusals are not kept.
+func TestKeyed(t *testing.T) {
+	t.Parallel()
+	full := problem.New(http.StatusConflict, "FULL", "the van is full")
+	s := httpapi.New(httpapi.Config{
+		Platform: schema.Platform{Name: "post", Title: "Post",
+			Routes: []schema.Route{{ID: "give", Method: "POST", Path: "/gifts"}}},
+		Idempotency: httpapi.Idempotency{Keys: &oneKey{}},
+	})
+	given := 0
+	httpapi.Mutate(s, httpapi.Operation{ID: "give", Form: 0, Errors: []error{full}},
+		func(_ context.Context, g *gift) (int, error) {
+			if given++; given == 1 {
+				return 0, full
+			}
+			return given, nil
+		}, nil)
+	for _, step := range []struct{ name, body, want string }{
+		{"Refused", `{"to":"nobody","key":"k"}`, "422 to: takes no gifts, 0 times"},
+		{"Failed", `{"to":"ann","key":"k"}`, "409 the van is full, 1 times"},
+		{"First", `{"to":"ann","key":"k"}`, "200 2, 2 times"},
+		{"Repeat", `{"to":"ann","key":"k"}`, "200 2, 2 times"},
+		{"Other", `{"to":"bob","key":"k"}`, "422 " + idempotency.ErrOtherRequest.Error() + ", 2 times"},
+		{"NoKey", `{"to":"ann"}`, "200 3, 3 times"},
+		{"NoKeyAgain", `{"to":"ann"}`, "200 4, 4 times"},
+	} {
+		w := serve(s.Handler(), "POST /gifts", step.body)
+		message := strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(w.Body.String()), `{"message":"`), `"}`)
+		if got := fmt.Sprint(w.Code, " ", message, ", ", given, " times"); got != step.want ||
+			w.Header().Get(httpapi.ReplayedHeader) != "" {
+			t.Errorf("%s: got %s, %v; want %s", step.name, got, w.Header(), step.want)
+		}
+	}
+	document, err := s.Document()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{httpapi.KeyHeader, httpapi.ReplayedHeader} {
+		if strings.Contains(string(document), name) {
+			t.Errorf("the document names %s", name)
 		}
 	}
 }
