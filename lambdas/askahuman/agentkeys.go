@@ -15,6 +15,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
@@ -53,8 +54,7 @@ type AgentKeys struct {
 	// Unmarked is called when the last use of a key could not be stored, which does not fail the request. Nil is
 	// allowed.
 	Unmarked func(context.Context, error)
-	// Now is the clock. Nil: [time.Now].
-	Now func() time.Time
+	Clock    wire.Clock
 }
 
 // OpenAgentKeys returns the keys of a function in the table that its environment names, or nil if it names none: then
@@ -85,7 +85,7 @@ func (a *AgentKeys) Issue(ctx context.Context, agentID string) (key string, kept
 			"begins with %s, as keys do; give the agent's name, which is no secret", AgentKeyPrefix)
 	}
 	key = AgentKeyPrefix + rand.Text() + rand.Text()
-	kept = askahuman.AgentKey{Hash: askahuman.HashAgentKey(key), AgentID: agentID, CreatedAt: clock(a.Now)}
+	kept = askahuman.AgentKey{Hash: askahuman.HashAgentKey(key), AgentID: agentID, CreatedAt: a.Clock.Now()}
 	// Without a condition: no other key has the hash, and one would fail a repeat after a lost answer.
 	err = a.DB.Update(ctx, "CreateAgentKey", []any{kept.Hash},
 		expression.Set(dynamo.Name("agent_id"), expression.Value(agentID)).
@@ -108,7 +108,7 @@ func (a *AgentKeys) Agent(ctx context.Context, key string) (agentID string, err 
 	case !found || !kept.RevokedAt.IsZero():
 		return "", askahuman.ErrUnknownAgentKey
 	}
-	now := clock(a.Now)
+	now := a.Clock.Now()
 	if since := now.Add(-markEvery); !kept.LastUsedAt.After(since) {
 		marking, cancel := context.WithTimeout(ctx, markTimeout)
 		defer cancel()
@@ -156,7 +156,7 @@ func (a *AgentKeys) List(ctx context.Context) ([]askahuman.AgentKey, error) {
 // hash, or the key itself, for one that leaked. To revoke it again changes nothing. It
 // returns [askahuman.ErrAgentKeyNotFound], or an [*validate.Error] for an id of several keys.
 func (a *AgentKeys) Revoke(ctx context.Context, id string) (askahuman.AgentKey, error) {
-	now := clock(a.Now)
+	now := a.Clock.Now()
 	if strings.HasPrefix(id, AgentKeyPrefix) {
 		id = askahuman.HashAgentKey(id)
 	}

@@ -28,7 +28,7 @@ var keyForm = regexp.MustCompile(`^aah_[A-Z2-7]{52}$`)
 func TestAgentKeys(t *testing.T) {
 	t.Parallel()
 	ctx, now := t.Context(), time.Date(2026, 2, 2, 9, 30, 0, 0, time.UTC)
-	keys := &AgentKeys{DB: dynamotest.Open(t, askahuman.AgentKeys()).DB, Now: func() time.Time { return now }}
+	keys := &AgentKeys{DB: dynamotest.Open(t, askahuman.AgentKeys()).DB, Clock: func() time.Time { return now }}
 	issue := func(agent string) (string, askahuman.AgentKey) {
 		t.Helper()
 		key, kept, err := keys.Issue(ctx, agent)
@@ -209,7 +209,7 @@ func TestIssueAfterLostAnswer(t *testing.T) {
 func TestMarkTaken(t *testing.T) {
 	t.Parallel()
 	tables := dynamotest.Open(t, askahuman.AgentKeys())
-	keys := &AgentKeys{DB: tables.DB, Now: func() time.Time {
+	keys := &AgentKeys{DB: tables.DB, Clock: func() time.Time {
 		return noon
 	}, Unmarked: func(_ context.Context, err error) {
 		t.Error(err)
@@ -242,7 +242,7 @@ func TestMarkTaken(t *testing.T) {
 func TestMarkAndRevokeAtOnce(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	keys := &AgentKeys{DB: dynamotest.Open(t, askahuman.AgentKeys()).DB, Now: func() time.Time { return noon }}
+	keys := &AgentKeys{DB: dynamotest.Open(t, askahuman.AgentKeys()).DB, Clock: func() time.Time { return noon }}
 	_, key, err := keys.Issue(ctx, "ann")
 	if err != nil {
 		t.Fatal(err)
@@ -310,7 +310,7 @@ func TestAgentKeyReads(t *testing.T) {
 	ctx := t.Context()
 	tables := dynamotest.Open(t, askahuman.AgentKeys())
 	now := noon
-	keys := &AgentKeys{DB: tables.DB, Now: func() time.Time { return now }}
+	keys := &AgentKeys{DB: tables.DB, Clock: func() time.Time { return now }}
 	good, _, err := keys.Issue(ctx, "agent")
 	if err != nil {
 		t.Fatal(err)

@@ -56,7 +56,7 @@ func (s *Service) Answer(ctx context.Context, personHash string, zone *time.Loca
 // answer tries once.
 func (s *Service) answer(ctx context.Context, personHash string, zone *time.Location, answer askahuman.Answer) (Receipt,
 	error) {
-	now := clock(s.Now)
+	now := s.Clock.Now()
 	known, err := s.knownFor(ctx, personHash, answer.QuestionID, now)
 	if err != nil {
 		return Receipt{}, err

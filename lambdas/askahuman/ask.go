@@ -6,9 +6,10 @@ import (
 	"slices"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
-	"golang.org/x/sync/errgroup"
 )
 
 // Ask stores a question and returns it. The ask has been checked ([validate.Form]). It returns an [*validate.Error] if
@@ -17,7 +18,7 @@ func (s *Service) Ask(ctx context.Context, agentID string, ask askahuman.Ask) (a
 	if err := s.checkCallback(ask); err != nil {
 		return askahuman.Question{}, err
 	}
-	question := ask.WithDefaults().Question(agentID, clock(s.Now))
+	question := ask.WithDefaults().Question(agentID, s.Clock.Now())
 	if err := s.createQuestion(ctx, question); err != nil {
 		return askahuman.Question{}, wrap(err, "create question")
 	}
@@ -62,7 +63,7 @@ type Votes struct {
 // Read reads one of the agent's questions with its answers. Its Status is the one
 // at this moment. It returns [askahuman.ErrQuestionNotFound], also for another agent's.
 func (s *Service) Read(ctx context.Context, agentID, questionID string) (QuestionWithResponses, error) {
-	now := clock(s.Now)
+	now := s.Clock.Now()
 	if !askahuman.IsID(questionID) {
 		return QuestionWithResponses{}, askahuman.ErrQuestionNotFound
 	}
@@ -149,7 +150,7 @@ func (s *Service) List(ctx context.Context, agentID string, status askahuman.Sta
 	if err != nil {
 		return nil, "", err
 	}
-	now := clock(s.Now)
+	now := s.Clock.Now()
 	questions, position, more, err := s.agentQuestions(ctx, agentID, status, min(limit, askahuman.MaxListLimit), after,
 		now)
 	if err != nil {
@@ -167,7 +168,7 @@ func (s *Service) List(ctx context.Context, agentID string, status askahuman.Sta
 // Close ends one of the agent's questions early; its answers stay readable. A question that has
 // ended already stays as it is. It returns [askahuman.ErrQuestionNotFound], also for another agent's.
 func (s *Service) Close(ctx context.Context, agentID, questionID string) error {
-	now := clock(s.Now)
+	now := s.Clock.Now()
 	question, err := s.own(ctx, agentID, questionID, now)
 	if err != nil {
 		return err

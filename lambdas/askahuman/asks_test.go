@@ -26,10 +26,10 @@ func TestAsksRace(t *testing.T) {
 	clock := func() time.Time { return start }
 	rules := askahuman.DefaultRules()
 	rules.OpenQuestions = limit.Requests / 3
-	asks := &service.Service{DB: tables.DB, Rules: &rules, Now: clock}
+	asks := &service.Service{DB: tables.DB, Rules: &rules, Clock: clock}
 	var handlers []*kit.API
 	for range 3 {
-		options := api.Options{RateLimiter: asks.Limiter(), Log: slog.New(slog.DiscardHandler), Now: clock}
+		options := api.Options{RateLimiter: asks.Limiter(), Log: slog.New(slog.DiscardHandler), Clock: clock}
 		handlers = append(handlers, (&api.AgentAPI{Service: asks, Keys: asks.Keys(), OpenAgents: true,
 			Options: options}).Handler())
 	}

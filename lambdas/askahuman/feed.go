@@ -42,7 +42,7 @@ func (s *Service) Feed(ctx context.Context, personHash string, audience []string
 		return nil, "", err
 	}
 	limit = min(limit, askahuman.MaxListLimit)
-	now := clock(s.Now)
+	now := s.Clock.Now()
 	pageSize := limit + feedSpare
 
 	var answered map[string]bool
@@ -118,7 +118,7 @@ func (s *Service) Question(ctx context.Context, personHash, questionID string) (
 	if !askahuman.IsID(questionID) {
 		return askahuman.Question{}, false, askahuman.ErrQuestionNotFound
 	}
-	now := clock(s.Now)
+	now := s.Clock.Now()
 	var answered bool
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {

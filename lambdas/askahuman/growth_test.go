@@ -84,7 +84,7 @@ func TestGrowth(t *testing.T) {
 			t.Errorf("status %q: found %d questions, want %d", status, len(found), want)
 		}
 	}
-	instance := &Service{DB: tables.DB, Now: func() time.Time { return start }}
+	instance := &Service{DB: tables.DB, Clock: func() time.Time { return start }}
 	for what, audience := range map[string][]string{"the feed": nil,
 		"the feed of an audience that nobody asks": {"ethics"}} {
 		cost(what, func() error {

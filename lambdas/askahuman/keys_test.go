@@ -23,7 +23,7 @@ func TestCreateQuestionUnderClaim(t *testing.T) {
 	store := &Service{DB: dynamotest.Open(t, askahuman.Platform().Database).DB}
 	keys := store.Keys()
 	now := start
-	keys.Now = func() time.Time { return now }
+	keys.Clock = func() time.Time { return now }
 	// Callers' own text may be longer than a key of a table.
 	agent, key := strings.Repeat("é", askahuman.MaxAgentIDLength), strings.Repeat("☃", 255)
 	begin := func() (*idempotency.Claim, *idempotency.Response) {

@@ -29,7 +29,7 @@ func (s *Service) Stats(ctx context.Context, personHash string, zone *time.Locat
 	if zone == nil {
 		zone = time.UTC
 	}
-	now := clock(s.Now)
+	now := s.Clock.Now()
 	top, stats, err := s.standings(ctx, personHash, askahuman.PeriodAllTime, now)
 	if err != nil {
 		return Standing{}, err
@@ -60,7 +60,7 @@ func (s *Service) standings(ctx context.Context, personHash string, period askah
 	now time.Time) (top []askahuman.BoardEntry, stats askahuman.Stats, err error) {
 	s.boards.once.Do(func() {
 		// Two of each period, when a day or a week has just ended.
-		s.boards.kept.Age, s.boards.kept.Most, s.boards.kept.Now = boardAge, 6, s.Now
+		s.boards.kept.Age, s.boards.kept.Most, s.boards.kept.Clock = boardAge, 6, s.Clock
 	})
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
@@ -123,7 +123,7 @@ type LeaderboardEntry struct {
 // unknown person. Entries of others may lag their last answers by half a minute.
 func (s *Service) Leaderboard(ctx context.Context, personHash string, period askahuman.Period, limit int) (Leaderboard,
 	error) {
-	now := clock(s.Now)
+	now := s.Clock.Now()
 	board := Leaderboard{Period: period}
 	top, stats, err := s.standings(ctx, personHash, period, now)
 	if err != nil {

@@ -28,7 +28,7 @@ func (s *Service) ReportQuestion(ctx context.Context, personHash string,
 	if !askahuman.IsID(report.QuestionID) {
 		return askahuman.Reported{}, askahuman.ErrQuestionNotFound
 	}
-	now := clock(s.Now)
+	now := s.Clock.Now()
 	var stats askahuman.Stats
 	group, reading := errgroup.WithContext(ctx)
 	group.Go(func() error {
@@ -58,7 +58,7 @@ func (s *Service) ReportResponse(ctx context.Context, agentID string,
 	if !askahuman.IsID(report.QuestionID) {
 		return askahuman.Reported{}, askahuman.ErrQuestionNotFound
 	}
-	now := clock(s.Now)
+	now := s.Clock.Now()
 	var responses []askahuman.Response
 	group, reading := errgroup.WithContext(ctx)
 	group.Go(func() error {
@@ -106,7 +106,7 @@ func (s *Service) Reports(ctx context.Context, state askahuman.ReportState, limi
 		return nil, "", err
 	}
 	reports, position, more, err := s.reports(ctx, state, min(limit, askahuman.MaxListLimit), after,
-		clock(s.Now))
+		s.Clock.Now())
 	if err != nil {
 		return nil, "", fmt.Errorf("list reports: %w", err)
 	}
@@ -155,7 +155,7 @@ func (s *Service) HideQuestion(ctx context.Context, operator, questionID string,
 
 // OpenQuestions reads the questions of an agent that take answers, newest first, [askahuman.MaxOpenShown] at most.
 func (s *Service) OpenQuestions(ctx context.Context, agentID string) (askahuman.OfAgent, error) {
-	open, err := s.openOfAgent(ctx, agentID, askahuman.MaxOpenShown, clock(s.Now))
+	open, err := s.openOfAgent(ctx, agentID, askahuman.MaxOpenShown, s.Clock.Now())
 	return open, wrap(err, "read an agent's open questions")
 }
 
@@ -197,7 +197,7 @@ func (s *Service) HideResponse(ctx context.Context, operator, questionID, respon
 // BlockPerson makes a person who has answered unable to answer and to report, or able again. It returns
 // [askahuman.ErrPersonNotFound].
 func (s *Service) BlockPerson(ctx context.Context, personHash string, blocked bool) error {
-	update := since(expression.UpdateBuilder{}, "blocked_at", blocked, clock(s.Now)).
+	update := since(expression.UpdateBuilder{}, "blocked_at", blocked, s.Clock.Now()).
 		Add(dynamo.Name("version"), expression.Value(1))
 	found, err := dynamo.Satisfied(s.DB.Update(ctx, "BlockPerson", []any{personHash}, update,
 		expression.AttributeExists(dynamo.Name("fingerprint_hash")), nil))
@@ -209,7 +209,7 @@ func (s *Service) BlockPerson(ctx context.Context, personHash string, blocked bo
 
 // BlockAgent makes an agent unable to ask, or able again. What the agent has asked stays.
 func (s *Service) BlockAgent(ctx context.Context, agentID string, blocked bool) error {
-	now := clock(s.Now)
+	now := s.Clock.Now()
 	end := quotaEnd(now)
 	if blocked {
 		end = expression.Value(dynamo.ExpiryAt(untilLifted))
@@ -220,5 +220,5 @@ func (s *Service) BlockAgent(ctx context.Context, agentID string, blocked bool) 
 }
 
 func (s *Service) decision(operator string) askahuman.Decision {
-	return askahuman.Decision{Operator: operator, At: clock(s.Now)}
+	return askahuman.Decision{Operator: operator, At: s.Clock.Now()}
 }

@@ -30,7 +30,7 @@ type moderated struct {
 
 func newModerated(t *testing.T) *moderated {
 	t.Helper()
-	return &moderated{t, &Service{DB: dynamotest.Open(t, askahuman.Platform().Database).DB, Now: func() time.Time {
+	return &moderated{t, &Service{DB: dynamotest.Open(t, askahuman.Platform().Database).DB, Clock: func() time.Time {
 		return start
 	}}}
 }

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
@@ -28,8 +29,7 @@ type Notifier struct {
 	// QuestionURL is where people answer a question, with [QuestionIDPlaceholder] for
 	// its id. Empty: [DefaultQuestionURL].
 	QuestionURL string
-	// Now is the clock; nil is [time.Now].
-	Now func() time.Time
+	Clock       wire.Clock
 	// Rand draws the people to notify; nil is a source of its own.
 	Rand *rand.Rand
 	// Sleep waits between attempts, or returns the context's error; nil waits for the
@@ -135,7 +135,7 @@ func (r *notifierRun) expireOverdue() ([]askahuman.Question, error) {
 	var short []askahuman.Question
 	var expiring errgroup.Group
 	expiring.SetLimit(workers)
-	now := clock(r.Now)
+	now := r.Clock.Now()
 	err := r.Service.dueQuestions(r.ctx, now, func(question askahuman.Question) bool {
 		switch {
 		case r.outOfTime():
@@ -186,7 +186,7 @@ func (r *notifierRun) notify(short []askahuman.Question) error {
 	for _, question := range short {
 		places += peoplePerAnswer * missing(question)
 	}
-	pool, err := r.Service.dueSubscriptions(r.ctx, clock(r.Now), min(poolSize, samplesPerPlace*places))
+	pool, err := r.Service.dueSubscriptions(r.ctx, r.Clock.Now(), min(poolSize, samplesPerPlace*places))
 	if err != nil {
 		return fmt.Errorf("list due subscriptions: %w", err)
 	}
@@ -247,7 +247,7 @@ func (r *notifierRun) shuffle(subscriptions []askahuman.Subscription) {
 // claim takes a question for this run, until it is due again; nil: another run
 // has, or it has ended.
 func (r *notifierRun) claim(question askahuman.Question) *claimedQuestion {
-	now := clock(r.Now)
+	now := r.Clock.Now()
 	next := now.Add(askahuman.RenotifyAfter)
 	if deadline := time.Time(question.Deadline); deadline.Before(next) {
 		next = deadline
@@ -293,7 +293,7 @@ func (r *notifierRun) notifyNext(question *claimedQuestion) {
 		if !ok {
 			return
 		}
-		now := clock(r.Now)
+		now := r.Clock.Now()
 		claimed, err := r.Service.claimSubscription(r.ctx, subscription, question.ID, now)
 		if err != nil {
 			r.fail("claim a subscription for question "+question.ID, err)
@@ -395,7 +395,7 @@ func (r *notifierRun) mark(subscription askahuman.Subscription, question *claime
 // because the person's next token has not been notified.
 func (r *notifierRun) deactivate(subscription askahuman.Subscription, claimedAt time.Time) {
 	r.release(subscription, claimedAt)
-	err := r.Service.deactivateSubscription(r.ctx, subscription, clock(r.Now))
+	err := r.Service.deactivateSubscription(r.ctx, subscription, r.Clock.Now())
 	r.fail("deactivate a subscription with a dead token", err)
 	if err == nil {
 		r.record(func(report *Report) { report.Deactivated++ })

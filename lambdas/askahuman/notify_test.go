@@ -69,8 +69,8 @@ func newNotifying(t *testing.T) *notifying {
 	var mu sync.Mutex
 	n.notifier = &Notifier{
 		Service: n.notifying, Push: n.inbox, QuestionURL: "https://example.com/questions/{question_id}?from=push",
-		Now:  n.Now,
-		Rand: rand.New(rand.NewPCG(1, 2)),
+		Clock: n.Clock,
+		Rand:  rand.New(rand.NewPCG(1, 2)),
 		Sleep: func(ctx context.Context, d time.Duration) error {
 			mu.Lock()
 			defer mu.Unlock()

@@ -7,6 +7,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/google/uuid"
+
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
@@ -17,7 +19,7 @@ func TestCursor(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		want := askahuman.Position{CreatedAt: time.UnixMilli(
-			rapid.Int64Range(0, 253402300799000).Draw(t, "moment")).UTC(), ID: newID()}
+			rapid.Int64Range(0, 253402300799000).Draw(t, "moment")).UTC(), ID: uuid.NewString()}
 		cursor := formatCursor(want)
 		got, err := parseCursor(cursor)
 		if err != nil || got != want {
@@ -30,7 +32,7 @@ func TestCursor(t *testing.T) {
 			t.Fatalf("error = %v", err)
 		}
 	})
-	valid := formatCursor(askahuman.Position{CreatedAt: noon, ID: newID()})
+	valid := formatCursor(askahuman.Position{CreatedAt: noon, ID: uuid.NewString()})
 	for _, cursor := range []string{"x", "null", valid + "A", valid[1:], valid[:len(valid)-1], "B" + valid[1:],
 		valid + "\n", strings.Repeat("A", 34), strings.Repeat("_", 34), "{}", "AQ"} {
 		if _, err := parseCursor(cursor); err == nil {

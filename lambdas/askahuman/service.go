@@ -15,6 +15,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/problem"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/ratelimit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
@@ -36,8 +37,7 @@ type Service struct {
 	// Ended is called once for each question that an agent's request ends, with its new status, possibly from several
 	// goroutines at once. Nil is allowed.
 	Ended func(ctx context.Context, status askahuman.Status)
-	// Now is the clock; nil is [time.Now].
-	Now func() time.Time
+	Clock wire.Clock
 	// Pause lets time pass while [Service.ReadNews] waits, and returns the error of a context that ends first. Nil is
 	// [retry.Pause].
 	Pause func(ctx context.Context, d time.Duration) error

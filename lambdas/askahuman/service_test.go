@@ -43,7 +43,7 @@ func newPlatform(t *testing.T) *platform {
 func (p *platform) as(t *testing.T, function string) *Service {
 	t.Helper()
 	db := Must(p.tables.As(askahuman.Platform(), function))(t)
-	return &Service{DB: db, Shards: Shards{Write: 2, Read: 5}, Now: func() time.Time { return p.now }}
+	return &Service{DB: db, Shards: Shards{Write: 2, Read: 5}, Clock: func() time.Time { return p.now }}
 }
 
 // faults has errors of before come in place of the answers to requests, from now on; nil: none.

@@ -43,7 +43,7 @@ func TestPlaceWithoutQuestion(t *testing.T) {
 	at := start
 	ask := func(store *Service) error {
 		store.Rules = quotaOf(1)
-		store.Now = func() time.Time { return at }
+		store.Clock = func() time.Time { return at }
 		_, err := store.Ask(t.Context(), "agent",
 			askahuman.Ask{Prompt: "Is anybody out there?", Type: askahuman.TypeText})
 		return err

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+	"github.com/google/uuid"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
@@ -19,9 +20,9 @@ func (s *Service) Subscribe(ctx context.Context, personHash string,
 	if err := validate.Form(device); err != nil {
 		return askahuman.Subscription{}, err
 	}
-	now := clock(s.Now)
+	now := s.Clock.Now()
 	made := askahuman.Subscription{
-		ID: newID(), Token: device.Token, Minutes: or(device.Interval, askahuman.DefaultIntervalMinutes),
+		ID: uuid.NewString(), Token: device.Token, Minutes: or(device.Interval, askahuman.DefaultIntervalMinutes),
 		LastNotifiedAt: askahuman.Never, NextNotificationAt: askahuman.Never, Active: askahuman.SubscriptionActive,
 		PersonHash: personHash,
 		CreatedAt:  now, UpdatedAt: now,
@@ -48,7 +49,7 @@ func (s *Service) ChangeSubscription(ctx context.Context, id string,
 	if change.Token != nil {
 		token = *change.Token
 	}
-	subscription, err := s.changeSubscription(ctx, id, token, or(change.Interval, 0), clock(s.Now))
+	subscription, err := s.changeSubscription(ctx, id, token, or(change.Interval, 0), s.Clock.Now())
 	return subscription, wrap(err, "change subscription "+id)
 }
 
@@ -70,7 +71,7 @@ func (s *Service) RenewSubscription(ctx context.Context, personHash string,
 	if err != nil {
 		return "", wrap(err, "find the subscription")
 	}
-	return id, wrap(s.renewSubscription(ctx, id, from, device.Token, or(device.Interval, 0), clock(s.Now)),
+	return id, wrap(s.renewSubscription(ctx, id, from, device.Token, or(device.Interval, 0), s.Clock.Now()),
 		"renew subscription "+id)
 }
 

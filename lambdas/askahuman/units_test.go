@@ -27,7 +27,7 @@ func TestUnits(t *testing.T) {
 	store := &Service{DB: tables.DB}
 	now := start
 	clock := func() time.Time { now = now.Add(time.Second); return now }
-	store.Now = clock
+	store.Clock = clock
 	limiter := store.Limiter()
 	count := func(name, caller string) {
 		limit, _ := askahuman.Platform().RateLimit(name)
@@ -55,7 +55,7 @@ func TestUnits(t *testing.T) {
 			Must(store.Subscribe(ctx, person, askahuman.NewSubscription{Token: "token-of-" + person}))(t)
 		}
 	}
-	notifier := &Notifier{Service: store, Push: sending{}, Now: clock}
+	notifier := &Notifier{Service: store, Push: sending{}, Clock: clock}
 	notify := func() {
 		if report := Must(notifier.Run(ctx))(t); report.Notified != 1 {
 			t.Errorf("got %+v; want one notification", report)

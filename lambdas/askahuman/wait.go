@@ -35,7 +35,7 @@ type Wait struct {
 // It returns [askahuman.ErrQuestionNotFound], also for another agent's question.
 func (s *Service) ReadNews(ctx context.Context, agentID, questionID string, wait Wait) (read QuestionWithResponses,
 	waited time.Duration, err error) {
-	began := clock(s.Now)
+	began := s.Clock.Now()
 	question, err := s.own(ctx, agentID, questionID, began)
 	if err != nil {
 		return read, 0, err
@@ -47,7 +47,7 @@ func (s *Service) ReadNews(ctx context.Context, agentID, questionID string, wait
 	now := began
 	for !isNews(question, seen, now) {
 		// Looks are at whole seconds from the beginning, so that one that takes long puts no others off.
-		elapsed := clock(s.Now).Sub(began)
+		elapsed := s.Clock.Now().Sub(began)
 		next := max(waited, elapsed.Truncate(waitStep)) + waitStep
 		if next > min(wait.Longest, MaxWait) || endsBefore(ctx, next-elapsed+lastLook) {
 			break
@@ -55,7 +55,7 @@ func (s *Service) ReadNews(ctx context.Context, agentID, questionID string, wait
 		if err := s.pause(ctx, next-elapsed); err != nil {
 			return read, waited, fmt.Errorf("wait for news of question %s: %w", questionID, err)
 		}
-		waited, now = next, clock(s.Now)
+		waited, now = next, s.Clock.Now()
 		if question, err = s.own(ctx, agentID, questionID, now); err != nil {
 			return read, waited, err
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/cache"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 )
 
@@ -27,8 +28,7 @@ var _ ScenarioStore = (*Catalog)(nil)
 // or lists that it read, and nothing for an unknown id. It is safe for concurrent use.
 type Catalog struct {
 	Store ScenarioStore
-	// Now is the clock; nil is [time.Now].
-	Now func() time.Time
+	Clock wire.Clock
 
 	begin sync.Once
 	kept  *cache.Cache[[]clarity.Scenario]
@@ -77,14 +77,7 @@ func (c *Catalog) Scenarios(ctx context.Context, difficulty clarity.Difficulty) 
 func (c *Catalog) scenarios() *cache.Cache[[]clarity.Scenario] {
 	c.begin.Do(func() {
 		c.kept = &cache.Cache[[]clarity.Scenario]{Age: scenarioAge, Most: maxCatalogued,
-			Gone: clarity.ErrScenarioNotFound, Now: c.now}
+			Gone: clarity.ErrScenarioNotFound, Clock: c.Clock}
 	})
 	return c.kept
-}
-
-func (c *Catalog) now() time.Time {
-	if c.Now == nil {
-		return time.Now()
-	}
-	return c.Now()
 }

@@ -282,7 +282,7 @@ func TestCatalogIsBounded(t *testing.T) {
 		}
 		now := time.Now()
 		// all within the minute
-		catalog.Now = func() time.Time { return now.Add(time.Duration(time.Since(now) / 1000)) }
+		catalog.Clock = func() time.Time { return now.Add(time.Duration(time.Since(now) / 1000)) }
 		for _, step := range []struct {
 			ids  []string
 			want int

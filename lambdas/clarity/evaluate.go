@@ -86,7 +86,7 @@ type Run struct {
 // keep it from the others; the error has all of these.
 func (s *Service) EvaluatePending(ctx context.Context) (run Run, err error) {
 	overdue := dynamo.Read[clarity.Attempt](ctx, s.DB, "ListPendingEvaluations",
-		dynamo.Query{Values: []any{pending, dynamo.FormatTime(s.now())}})
+		dynamo.Query{Values: []any{pending, dynamo.FormatTime(s.Clock.Now())}})
 	run.Unfinished, err = kit.Work(ctx, overdue, concurrentEvaluations, s.leastTime()+s.settleTime(),
 		func(ctx context.Context, found clarity.Attempt) (*int, error) {
 			ctx, cancel := context.WithTimeout(ctx, s.WorkTime())
@@ -111,7 +111,7 @@ func (s *Service) resume(ctx context.Context, id string) (attempt clarity.Attemp
 		return attempt, false, err
 	}
 	switch {
-	case attempt.EvaluateAfter.IsZero() || attempt.EvaluateAfter.After(s.now()):
+	case attempt.EvaluateAfter.IsZero() || attempt.EvaluateAfter.After(s.Clock.Now()):
 		return attempt, false, nil
 	case attempt.EvaluationTries >= maxTries():
 		// Its tries died before they could say so.
@@ -201,7 +201,7 @@ func (s *Service) lease(ctx context.Context) time.Time {
 	if deadline, ok := ctx.Deadline(); ok {
 		left = time.Until(deadline)
 	}
-	return s.now().Add(left + leaseMargin).Truncate(time.Millisecond)
+	return s.Clock.Now().Add(left + leaseMargin).Truncate(time.Millisecond)
 }
 
 // end is when a try has to end, so that the invocation has time to store what it came to. It returns
@@ -253,7 +253,7 @@ func (s *Service) try(ctx context.Context, scenario clarity.Scenario, claimed cl
 	judgement, failed := s.judge(ctx, scenario, claimed.Answers)
 	if failed == nil {
 		settled.Evaluation = &clarity.Evaluation{OverallScore: judgement.OverallScore(), Judgement: judgement,
-			EvaluatedAt: wire.Time(s.now())}
+			EvaluatedAt: wire.Time(s.Clock.Now())}
 		settled.EvaluationStatus, settled.EvaluationFailure = clarity.EvaluationDone, ""
 	} else {
 		metric = "EvaluationFailures"
@@ -262,7 +262,7 @@ func (s *Service) try(ctx context.Context, scenario clarity.Scenario, claimed cl
 		settled.EvaluationStatus, settled.EvaluationFailure = clarity.EvaluationFailed, string(failed.Failure)
 		if claimed.EvaluationTries < maxTries() {
 			settled.EvaluationStatus, settled.EvaluateAfter = clarity.EvaluationPending,
-				s.now().Add(delays()[claimed.EvaluationTries-1])
+				s.Clock.Now().Add(delays()[claimed.EvaluationTries-1])
 		}
 	}
 	err := s.settle(ctx, settled)
@@ -328,7 +328,7 @@ func (s *Service) claim(ctx context.Context, attempt clarity.Attempt) (clarity.A
 // storeClaim stores the claim of an attempt, if it has no evaluation and no claim that lasts. It returns
 // [retry.ErrStale] or a [*clarity.LimitError].
 func (s *Service) storeClaim(ctx context.Context, claimed clarity.Attempt) error {
-	now := s.now()
+	now := s.Clock.Now()
 	update, err := dynamo.Changes(newAttemptItem(claimed), "claim", "claimedUntil", "evaluationStatus",
 		"evaluationTries", "pendingEvaluation", "evaluateAfter")
 	if err != nil {
@@ -383,7 +383,7 @@ func (s *Service) current(ctx context.Context, attempt clarity.Attempt) (clarity
 	if err != nil {
 		return attempt, err
 	}
-	if read.Claim != "" && read.ClaimedUntil.After(s.now()) {
+	if read.Claim != "" && read.ClaimedUntil.After(s.Clock.Now()) {
 		return read, &clarity.RunningError{Until: read.ClaimedUntil}
 	}
 	return read, nil

@@ -14,7 +14,7 @@ func TestKeys(t *testing.T) {
 	t.Parallel()
 	w := claritytest.New(t)
 	keys := service.Keys(w.DB)
-	keys.Now = w.Read
+	keys.Clock = w.Read
 	begin := func() (*idempotency.Claim, *idempotency.Response) {
 		t.Helper()
 		claim, kept, err := keys.Begin(t.Context(), "ann", "a key", []byte("request"), time.Minute)

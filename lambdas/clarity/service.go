@@ -45,8 +45,7 @@ type Service struct {
 	EvaluationTime time.Duration
 	// EvaluationsPerDay is how many evaluations are begun for a user on a day (UTC), at most.
 	EvaluationsPerDay int
-	// Now is the clock; nil is [time.Now].
-	Now func() time.Time
+	Clock             wire.Clock
 	// Metrics count what happened. Nil: nothing is counted.
 	Metrics *kit.Metrics
 	// Log receives what callers need not know. Nil: [slog.Default].
@@ -85,7 +84,7 @@ func (s *Service) Submit(ctx context.Context, user, id string, in clarity.Submis
 		id = random.String()
 	}
 	attempt := clarity.Attempt{
-		ID: id, UserID: user, ScenarioID: scenario.ID, Timestamp: wire.Time(s.now()),
+		ID: id, UserID: user, ScenarioID: scenario.ID, Timestamp: wire.Time(s.Clock.Now()),
 		DurationSeconds: in.DurationSeconds,
 		Status:          cmp.Or(in.Status, clarity.Completed), Version: 1,
 	}
@@ -151,7 +150,7 @@ func (s *Service) Save(ctx context.Context, user, id string, in clarity.Save, if
 		case invalid != nil:
 			return invalid
 		}
-		now := s.now()
+		now := s.Clock.Now()
 		switch {
 		case in.DurationSeconds != nil:
 			attempt.DurationSeconds = in.DurationSeconds
@@ -268,16 +267,6 @@ func (s *Service) write(ctx context.Context, attempt clarity.Attempt,
 		return clarity.Attempt{}, false, fmt.Errorf("read the stored attempt: %w", err)
 	}
 	return existing, false, nil
-}
-
-// now returns the moment in whole milliseconds, as stores keep it, so that values before a write and
-// after a read agree.
-func (s *Service) now() time.Time {
-	clock := s.Now
-	if clock == nil {
-		clock = time.Now
-	}
-	return clock().UTC().Truncate(time.Millisecond)
 }
 
 func (s *Service) count(ctx context.Context, metric string) {

@@ -41,7 +41,7 @@ func failure(_ context.Context, err error) (status int, body any) {
 func ExampleMetrics_Emit() {
 	metrics := &kit.Metrics{
 		Namespace: "Onesynth/orders", Function: "orders-api", Writer: os.Stdout,
-		Now: func() time.Time { return time.UnixMilli(1_767_225_600_000) },
+		Clock: func() time.Time { return time.UnixMilli(1_767_225_600_000) },
 	}
 	metrics.Emit(context.Background(), kit.Count("Ordered", 1), kit.Milliseconds("Packing", 1500*time.Microsecond))
 	// Output:

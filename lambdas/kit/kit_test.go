@@ -298,7 +298,7 @@ func TestLogger(t *testing.T) {
 func TestMetrics(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	m := &Metrics{Namespace: "Onesynth/x", Function: "f", Writer: &out, Now: func() time.Time {
+	m := &Metrics{Namespace: "Onesynth/x", Function: "f", Writer: &out, Clock: func() time.Time {
 		return time.UnixMilli(1770026400123)
 	}}
 	m.Emit(WithInvocation(t.Context(), Invocation{RequestID: "r"}), Count("Asked", 2), Count("Closed", 0),

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -21,8 +22,7 @@ type Metrics struct {
 	Function string
 	// Writer is where the lines go: the function's standard output.
 	Writer io.Writer
-	// Now is the clock. Nil: time.Now.
-	Now func() time.Time
+	Clock  wire.Clock
 
 	mu sync.Mutex
 }
@@ -68,10 +68,6 @@ func (m *Metrics) Emit(ctx context.Context, metrics ...Metric) {
 	if m == nil || m.Writer == nil || len(metrics) == 0 {
 		return
 	}
-	now := time.Now
-	if m.Now != nil {
-		now = m.Now
-	}
 	definitions := make([]metricDefinition, len(metrics))
 	line := map[string]any{schema.MetricDimension: m.Function, "request_id": InvocationFrom(ctx).RequestID}
 	for i, metric := range metrics {
@@ -79,7 +75,7 @@ func (m *Metrics) Emit(ctx context.Context, metrics ...Metric) {
 		line[metric.name] = metric.value
 	}
 	line["_aws"] = metricMetadata{
-		Timestamp: now().UnixMilli(),
+		Timestamp: m.Clock.Now().UnixMilli(),
 		CloudWatchMetrics: []metricDirective{{
 			Namespace:  m.Namespace,
 			Dimensions: [][]string{{schema.MetricDimension}},

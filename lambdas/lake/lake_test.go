@@ -287,7 +287,7 @@ func TestWriter(t *testing.T) {
 	batch := batchOf(t, user, removed, insert("e1", "100", "1", nil), counts, poison, removed)
 	var reported bytes.Buffer
 	w.Metrics = &kit.Metrics{Writer: &reported}
-	w.Now = func() time.Time { return time.Unix(1795132800, 0).Add(time.Minute) }
+	w.Clock = func() time.Time { return time.Unix(1795132800, 0).Add(time.Minute) }
 	if err := w.Handle(t.Context(), batch); err != nil {
 		t.Fatal(err)
 	}

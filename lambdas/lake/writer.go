@@ -15,6 +15,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -42,8 +43,7 @@ type Writer struct {
 	// written; LakeFailures, the records that could not be converted; and LakeWriteFailures, 1 when
 	// the batch failed. Nil: none.
 	Metrics *kit.Metrics
-	// Now is the clock. Nil: time.Now.
-	Now func() time.Time
+	Clock   wire.Clock
 }
 
 // NewWriter returns a writer of the definition's entities. put writes an object of the bucket, as [Bucket] does.
@@ -67,12 +67,8 @@ func (w *Writer) Handle(ctx context.Context, batch stream.Event) error {
 		return err
 	}
 	metrics := []kit.Metric{kit.Count("LakeRows", written.rows), kit.Count("LakeFailures", written.failures)}
-	now := time.Now
-	if w.Now != nil {
-		now = w.Now
-	}
 	if !written.oldest.IsZero() {
-		metrics = append(metrics, kit.Milliseconds("LakeDelay", max(0, now().Sub(written.oldest))))
+		metrics = append(metrics, kit.Milliseconds("LakeDelay", max(0, w.Clock.Now().Sub(written.oldest))))
 	}
 	w.Metrics.Emit(ctx, metrics...)
 	log.InfoContext(ctx, "batch", "records", len(batch.Records), "rows", written.rows, "objects", written.objects,

@@ -21,6 +21,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/language"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 )
@@ -83,8 +84,7 @@ type Exporter struct {
 	Objects ExportObjects
 	// Index makes the index of terms. Nil: for a reader.
 	Index func(terms []lingible.Entry) ([]byte, error)
-	// Now is the clock. Nil: [time.Now].
-	Now func() time.Time
+	Clock wire.Clock
 }
 
 // Export exports the lexicon, in which the terms with the slugs have changed, and returns how many terms it has. If it
@@ -96,7 +96,7 @@ type Exporter struct {
 // before. The first one of a day, one without changes, and one without a readable one before read all terms, of the
 // export before and of the index by source: so a change that never came is in it, too.
 func (e *Exporter) Export(ctx context.Context, changed []string) (terms int, err error) {
-	now, claim := e.now(), rand.Text()
+	now, claim := e.Clock.Now(), rand.Text()
 	until := now.Add(exportLease)
 	if err := e.claimExport(ctx, claim, now, until); err != nil {
 		return 0, err
@@ -129,9 +129,9 @@ func (e *Exporter) write(ctx context.Context, changed []string, until time.Time)
 	for _, slug := range changed {
 		slugs[slug] = true
 	}
-	export := Export{ExportedAt: e.now(), ListedAt: before.ListedAt}
-	if !found || len(changed) == 0 || e.now().Sub(before.ListedAt) >= listingAge {
-		export.ListedAt = e.now()
+	export := Export{ExportedAt: e.Clock.Now(), ListedAt: before.ListedAt}
+	if !found || len(changed) == 0 || e.Clock.Now().Sub(before.ListedAt) >= listingAge {
+		export.ListedAt = e.Clock.Now()
 		sources := map[string]bool{lingible.SourceInitial: true, lingible.SourceCommunity: true}
 		for _, entry := range before.Terms {
 			slugs[entry.Slug()] = true
@@ -177,7 +177,7 @@ func (e *Exporter) write(ctx context.Context, changed []string, until time.Time)
 		key  string
 		body []byte
 	}{{IndexKey, append([]byte(digestOf(body)), index...)}, {ExportKey, body}} {
-		if !e.now().Before(until) {
+		if !e.Clock.Now().Before(until) {
 			return "", 0, ErrExportLost
 		}
 		if err := e.Objects.Put(ctx, object.key, bytes.NewReader(object.body)); err != nil {
@@ -253,8 +253,6 @@ func (e *Exporter) Latest(ctx context.Context, have string) (latest language.Lat
 	}
 	return latest, got, err
 }
-
-func (e *Exporter) now() time.Time { return lingible.Calendar{Now: e.Now}.Time() }
 
 // exportKey is the key of the item with the latest export.
 func exportKey() []any { return []any{"EXPORT", "METADATA#export"} }

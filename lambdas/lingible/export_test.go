@@ -137,7 +137,7 @@ func (l *lexicon) exporter(isLate bool, step func() error) *service.Exporter {
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	return &service.Exporter{DB: db, Objects: p, Index: language.Build, Now: func() time.Time { return l.now }}
+	return &service.Exporter{DB: db, Objects: p, Index: language.Build, Clock: func() time.Time { return l.now }}
 }
 
 // approve stores a term, which is its own slug.

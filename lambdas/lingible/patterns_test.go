@@ -67,7 +67,7 @@ func TestGuards(t *testing.T) {
 		}
 	}
 	keys := w.Keys()
-	keys.Now = w.Read
+	keys.Clock = w.Read
 	begin := func() (*idempotency.Claim, *idempotency.Response) {
 		t.Helper()
 		claim, kept, err := keys.Begin(t.Context(), "ann", "a key", []byte("request"), time.Minute)

@@ -43,7 +43,7 @@ func (s *Service) AskQuestion(ctx context.Context, caller Caller, difficulty lin
 		if err != nil {
 			return err
 		}
-		now := s.Calendar.Time()
+		now := s.Calendar.Clock.Now()
 		quiz, err := s.activeQuiz(ctx, usage, latest, now)
 		switch {
 		case err != nil && !errors.Is(err, lingible.ErrNoQuiz):
@@ -255,7 +255,7 @@ func (s *Service) QuizHistory(ctx context.Context, caller Caller) (lingible.Quiz
 	today := 0
 	for _, day := range days {
 		history.Days, history.Totals = append(history.Days, day), history.Totals.Plus(day.QuizTotals)
-		if day.Date == s.Calendar.Day(s.Calendar.Time()) {
+		if day.Date == s.Calendar.Day(s.Calendar.Clock.Now()) {
 			today = day.Questions
 		}
 	}
@@ -276,7 +276,7 @@ func (s *Service) readQuiz(ctx context.Context, caller Caller, sessionID string)
 	if err != nil {
 		return lingible.QuizSession{}, now, err
 	}
-	now = s.Calendar.Time()
+	now = s.Calendar.Clock.Now()
 	quiz, err = quiz.At(now, usage)
 	return quiz, now, err
 }
@@ -317,7 +317,7 @@ var errNone = errors.New("there is none")
 func (s *Service) kept(ctx context.Context, key string, load func(context.Context) ([]string, error)) ([]string,
 	error) {
 	s.begin.Do(func() {
-		s.texts = &cache.Cache[[]string]{Age: termsAge, Most: 100, Gone: errNone, Now: s.Calendar.Now}
+		s.texts = &cache.Cache[[]string]{Age: termsAge, Most: 100, Gone: errNone, Clock: s.Calendar.Clock}
 	})
 	texts, err := s.texts.Get(ctx, key, func(ctx context.Context) ([]string, error) {
 		texts, err := load(ctx)

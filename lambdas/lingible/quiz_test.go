@@ -605,7 +605,7 @@ func TestQuizClientLies(t *testing.T) {
 	w := lingibletest.New(t)
 	quiz, ann := newQuiz(t, w, some(30, lingible.Praise)...), w.Premium(t, "ann")
 	handler := (&api.API{Service: quiz, Keys: w.Keys(), Limiter: w.Limiter(), Log: slog.New(slog.DiscardHandler),
-		Now: w.Read}).Handler()
+		Clock: w.Read}).Handler()
 	for _, lie := range []string{
 		``, `,"time_taken_seconds":0.1`, `,"time_taken":0`, `,"asked_at":"2030-01-01T00:00:00Z"`,
 		`,"answered_at":"2026-02-02T15:30:00Z"`,

@@ -48,7 +48,7 @@ func (s *Service) Submit(ctx context.Context, caller Caller,
 		if err != nil {
 			return err
 		}
-		now, limit := s.Calendar.Time(), usage.Tier.Limits().Submissions
+		now, limit := s.Calendar.Clock.Now(), usage.Tier.Limits().Submissions
 		recent := usage.Submitted(now)
 		switch {
 		case limit == 0:
@@ -99,9 +99,9 @@ func (s *Service) validate(ctx context.Context, read lingible.Submission) (isJud
 	switch {
 	case !verdict.Valid:
 		judged.ValidationStatus = lingible.Rejected
-		judged = judged.Decided(lingible.Rejected, s.Calendar.Time())
+		judged = judged.Decided(lingible.Rejected, s.Calendar.Clock.Now())
 	case verdict.Confidence >= autoConfidence && verdict.Usage >= autoUsage:
-		judged = judged.Decided(lingible.AutoApproved, s.Calendar.Time())
+		judged = judged.Decided(lingible.AutoApproved, s.Calendar.Clock.Now())
 	default:
 		judged.Status = lingible.Validated
 	}
@@ -140,7 +140,7 @@ func (s *Service) Revalidate(ctx context.Context) (run Revalidation, err error) 
 				return nil, fmt.Errorf("submission %s: %w", listed.ID, err)
 			}
 			if !found || read.ValidationStatus != lingible.Pending ||
-				read.CreatedAt.After(s.Calendar.Time().Add(-revalidateAfter)) {
+				read.CreatedAt.After(s.Calendar.Clock.Now().Add(-revalidateAfter)) {
 				return nil, nil
 			}
 			isJudged, err := s.validate(ctx, read)
@@ -178,7 +178,7 @@ func (s *Service) Vote(ctx context.Context, caller Caller, id string) (vote ling
 		case now.Upvotes < s.VotesToApprove:
 			return s.storeVote(ctx, caller.ID, submission, s.VotesToApprove-1)
 		}
-		now = now.Decided(lingible.CommunityApproved, s.Calendar.Time())
+		now = now.Decided(lingible.CommunityApproved, s.Calendar.Clock.Now())
 		return s.review(ctx, submission, now, func(ctx context.Context, read, reviewed lingible.Submission,
 			entry *lingible.Entry) error {
 			return s.storeApproval(ctx, caller.ID, read, reviewed, entry)
@@ -212,7 +212,7 @@ func (s *Service) decide(ctx context.Context, administrator, id string,
 		if submission.Status != lingible.Pending && submission.Status != lingible.Validated {
 			return lingible.ErrDecided
 		}
-		decided = submission.Decided(status, s.Calendar.Time())
+		decided = submission.Decided(status, s.Calendar.Clock.Now())
 		decided.ReviewedBy = digestOf([]byte(administrator))
 		if decided.ValidationStatus == lingible.Pending {
 			decided.ValidationStatus = ""

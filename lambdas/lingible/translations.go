@@ -59,7 +59,7 @@ func (s *Service) Translate(ctx context.Context, caller Caller,
 	made := lingible.ChargedTranslation{Translation: lingible.Translation{
 		OriginalText: in.Text, TranslatedText: rendering.Text, Direction: direction, Confidence: rendering.Confidence,
 		LowConfidence: rendering.Confidence < lingible.LowConfidence, ModelUsed: s.Language.ModelID(),
-		CreatedAt: s.Calendar.Time(),
+		CreatedAt: s.Calendar.Clock.Now(),
 	}}
 	if rendering.Unchanged {
 		made.Unchanged, made.DailyUsed, made.DailyLimit = true, charge.Usage.Used(made.CreatedAt), charge.Limit
@@ -105,7 +105,7 @@ func (s *Service) charge(ctx context.Context, caller Caller) (charge Charge, err
 	if charge.Usage, err = s.Usage(ctx, caller); err != nil {
 		return charge, err
 	}
-	now := s.Calendar.Time()
+	now := s.Calendar.Clock.Now()
 	charge.Limit = charge.Usage.Tier.Limits().DailyTranslations
 	if charge.Usage.Used(now) >= charge.Limit {
 		return charge, &lingible.UsageError{What: "translations a day", Limit: charge.Limit,
@@ -146,7 +146,7 @@ func (s *Service) Translations(ctx context.Context, caller Caller, most int, fro
 	read := dynamo.List{Pattern: "ListTranslations", Values: []any{userKey(caller.ID), translationPrefix},
 		Key: s.CursorKey, Scope: []string{caller.ID}}
 	items, next, err := dynamo.ReadPage[translationItem](ctx, s.DB, read, from, most)
-	now := s.Calendar.Time()
+	now := s.Calendar.Clock.Now()
 	for _, item := range items {
 		// DynamoDB deletes expired items late.
 		if item.TTL > now.Unix() {

@@ -389,7 +389,7 @@ func TestTranslationIsChargedOnce(t *testing.T) {
 	w := lingibletest.New(t)
 	ann := w.Premium(t, "ann")
 	keys := w.Keys()
-	keys.Now = w.Read
+	keys.Clock = w.Read
 	dead := errors.New("the process is dead")
 	attempt := func(key string) (idempotency.Response, error) {
 		response, _, err := idempotency.Request{

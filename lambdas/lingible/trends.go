@@ -39,7 +39,7 @@ func (s *Service) CountTerms(ctx context.Context, slugs []string,
 		counted, wrong, err = each(slugs, func(slug string) (bool, error) {
 			entry, ok, err := s.Lexicon.Entry(ctx, slug)
 			if err == nil && ok {
-				err = s.countTerm(ctx, entry.Trend(), isLookUp, s.Calendar.Time())
+				err = s.countTerm(ctx, entry.Trend(), isLookUp, s.Calendar.Clock.Now())
 			}
 			return ok, err
 		})
@@ -162,7 +162,7 @@ func (s *Service) score(ctx context.Context, read lingible.CountedTrend, propose
 		if stored = !read.LastUpdated.IsZero() || proposed != nil; !stored {
 			return nil
 		}
-		next := read.Scored(s.Calendar.Time(), proposed)
+		next := read.Scored(s.Calendar.Clock.Now(), proposed)
 		stored = proposed != nil || next.CountedUses != read.CountedUses || next.Popularity != read.Popularity ||
 			next.IsActive != read.IsActive
 		if !stored {

@@ -90,7 +90,7 @@ func (s *Service) Balance(ctx context.Context, caller Caller) (lingible.Balance,
 	if err != nil {
 		return lingible.Balance{}, err
 	}
-	now, limits := s.Calendar.Time(), usage.Tier.Limits()
+	now, limits := s.Calendar.Clock.Now(), usage.Tier.Limits()
 	balance := lingible.Balance{
 		Tier: usage.Tier, DailyLimit: limits.DailyTranslations, DailyUsed: usage.Used(now),
 		ResetDailyAt: usage.ResetDailyAt,
@@ -120,7 +120,7 @@ func (s *Service) Upgrade(ctx context.Context, caller Caller) (user lingible.Use
 		if user, err = s.profile(ctx, caller); err != nil || user.Tier == lingible.Premium {
 			return err
 		}
-		now := s.Calendar.Time()
+		now := s.Calendar.Clock.Now()
 		err := s.storeTier(ctx, user, lingible.Premium, now)
 		user.Tier, user.UpdatedAt = lingible.Premium, now
 		return err
@@ -135,7 +135,7 @@ func (s *Service) DeleteAccount(ctx context.Context, caller Caller) error {
 		if _, err := s.profile(ctx, caller); err != nil {
 			return err
 		}
-		return s.beginDeletion(ctx, caller.ID, s.Calendar.Time())
+		return s.beginDeletion(ctx, caller.ID, s.Calendar.Clock.Now())
 	})
 	if errors.Is(err, lingible.ErrUserDeleted) {
 		return nil
@@ -167,7 +167,7 @@ func (s *Service) profile(ctx context.Context, caller Caller) (lingible.User, er
 }
 
 func (s *Service) create(ctx context.Context, caller Caller) (lingible.User, error) {
-	now := s.Calendar.Time()
+	now := s.Calendar.Clock.Now()
 	issued := caller.Issued
 	if issued.IsZero() {
 		issued = now

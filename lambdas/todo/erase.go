@@ -52,7 +52,7 @@ func (s *Service) DeleteUser(ctx context.Context, id string) (complete bool, err
 			return err
 		}
 		begun := Deletion{User: id}
-		if begun.ID, err = newID(s.now()); err != nil {
+		if begun.ID, err = newID(s.Clock.Now()); err != nil {
 			return err
 		}
 		if err := s.beginDeletion(ctx, read, begun); err != nil {
@@ -166,7 +166,7 @@ func (s *Service) resumeDeletion(ctx context.Context, user string) (deletion Del
 	}
 	own := claim == nil || stored.Deletion == "" || mark.Deletion == stored.Deletion
 	id, err := uuid.Parse(stored.Deletion)
-	going = err == nil && s.now().Sub(time.Unix(id.Time().UnixTime())) < abandonedAfter
+	going = err == nil && s.Clock.Now().Sub(time.Unix(id.Time().UnixTime())) < abandonedAfter
 	if going && !own {
 		return Deletion{}, false, todo.ErrUserBeingDeleted
 	}

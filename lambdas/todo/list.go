@@ -45,7 +45,7 @@ func (s *Service) ListTasks(ctx context.Context, user string, f todo.TaskFilter)
 	}
 	var dueBefore todo.Date
 	if f.Overdue == todo.Yes {
-		dueBefore = todo.Date(s.now().In(zone).Format(time.DateOnly))
+		dueBefore = todo.Date(s.Clock.Now().In(zone).Format(time.DateOnly))
 	}
 	plan, matches := planOf(f, dueBefore), search(f.Search)
 	listed := todo.TaskList{Tasks: []todo.Task{}}

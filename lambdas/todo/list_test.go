@@ -299,7 +299,7 @@ func TestPagesOfOneMegabyte(t *testing.T) {
 func (w *world) fill(t testing.TB, user string, n int, in todo.TaskBody, title func(i int) string) []string {
 	t.Helper()
 	in.Title = title(0)
-	first, err := (&service.Service{DB: w.withoutFaults(t, "todoapi"), Now: func() time.Time {
+	first, err := (&service.Service{DB: w.withoutFaults(t, "todoapi"), Clock: func() time.Time {
 		return start
 	}}).CreateTask(t.Context(), user, in)
 	must(t, err)

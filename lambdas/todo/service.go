@@ -19,6 +19,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
 )
 
@@ -35,8 +36,7 @@ type Service struct {
 	DB *dynamo.DB
 	// CursorKey signs the cursors of lists.
 	CursorKey dynamo.CursorKey
-	// Now is the clock; nil is [time.Now].
-	Now func() time.Time
+	Clock     wire.Clock
 	// Metrics receives TasksCreated and TasksCompleted, after the write. Nil: none.
 	Metrics *kit.Metrics
 }
@@ -76,14 +76,7 @@ func outOfTime(ctx context.Context) bool {
 	return ctx.Err() != nil || ok && time.Until(deadline) < stopTime
 }
 
-func (s *Service) now() time.Time {
-	if s.Now == nil {
-		return time.Now()
-	}
-	return s.Now()
-}
-
-func (s *Service) moment() todo.Moment { return todo.At(s.now()) }
+func (s *Service) moment() todo.Moment { return todo.At(s.Clock.Now()) }
 
 // newID returns a UUID (version 7) of the moment: ids sort by the service's clock.
 func newID(moment time.Time) (string, error) {

@@ -69,7 +69,7 @@ func categoryKey(category todo.Text) string {
 func (s *Service) CreateTask(ctx context.Context, user string, in todo.TaskBody) (todo.Task, error) {
 	var task todo.Task
 	err := retry.Do(ctx, func() error {
-		now := s.now()
+		now := s.Clock.Now()
 		id, err := newID(now)
 		if err != nil {
 			return err

@@ -311,7 +311,7 @@ func TestDeletionAtOnce(t *testing.T) {
 			}
 			if next := test.meanwhile; next != nil {
 				task := w.list(t, "ada", todo.TaskFilter{Limit: 1})[0]
-				other := &service.Service{DB: w.withoutFaults(t, "todoapi"), Now: w.clock}
+				other := &service.Service{DB: w.withoutFaults(t, "todoapi"), Clock: w.clock}
 				w.tables.Recorder.Faults(func(operation schema.Operation) error {
 					if operation == schema.TransactWriteItems && len(next) > 0 {
 						must(t, next[0](ctx, other, task))
@@ -672,7 +672,7 @@ func sorted(items []map[string]any) []map[string]any {
 func TestWriteMeetsDeletion(t *testing.T) {
 	t.Parallel()
 	ctx, w := t.Context(), newWorld(t)
-	quick := &service.Service{DB: w.withoutFaults(t, "todoapi"), Now: w.clock}
+	quick := &service.Service{DB: w.withoutFaults(t, "todoapi"), Clock: w.clock}
 	for name, do := range map[string]func(user string, task todo.Task) error{
 		"title": func(user string, task todo.Task) error {
 			return second(w.ChangeTask(ctx, user, task.ID, todo.TaskChangeBody{Title: new("late")}, 0))
@@ -714,7 +714,7 @@ func TestWriteMeetsDeletion(t *testing.T) {
 func TestRequestsMeetDeletion(t *testing.T) {
 	t.Parallel()
 	ctx, w := t.Context(), newWorld(t)
-	other := &service.Service{DB: w.withoutFaults(t, "todoapi"), Now: w.clock}
+	other := &service.Service{DB: w.withoutFaults(t, "todoapi"), Clock: w.clock}
 	for name, do := range map[string]func(ctx context.Context, user string) error{
 		"delete": func(ctx context.Context, user string) error { return second(w.DeleteUser(ctx, user)) },
 		"create": func(ctx context.Context, user string) error {
@@ -801,7 +801,7 @@ func TestEraserMeetsReturnedUser(t *testing.T) {
 				t.Fatalf("got %v, %v", complete, err)
 			}
 			deletion, _ := w.deletion(t, "ada")
-			quick := &service.Service{DB: w.withoutFaults(t, "todoapi"), Now: w.clock}
+			quick := &service.Service{DB: w.withoutFaults(t, "todoapi"), Clock: w.clock}
 			var kept []todo.Task
 			back := sync.OnceFunc(func() {
 				eraser := service.Service{DB: w.withoutFaults(t, "eraser")}

@@ -42,10 +42,10 @@ type world struct {
 func newWorld(t testing.TB) *world {
 	t.Helper()
 	w := &world{tables: dynamotest.Open(t, todo.Platform().Database), now: start}
-	w.eraser = &service.Service{DB: as(t, w.tables.DB, "eraser"), Now: w.clock}
-	w.Service = &service.Service{DB: as(t, w.tables.DB, "todoapi"), CursorKey: cursorKey, Now: w.clock}
+	w.eraser = &service.Service{DB: as(t, w.tables.DB, "eraser"), Clock: w.clock}
+	w.Service = &service.Service{DB: as(t, w.tables.DB, "todoapi"), CursorKey: cursorKey, Clock: w.clock}
 	w.keys = service.Keys(w.DB)
-	w.keys.Now = w.clock
+	w.keys.Clock = w.clock
 	return w
 }
 

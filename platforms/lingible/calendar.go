@@ -3,23 +3,15 @@ package lingible
 import (
 	"sort"
 	"time"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 )
 
 // Calendar says which day it is for users: one clock for every daily limit.
 type Calendar struct {
 	// Zone is the time zone of all users. Nil: UTC.
-	Zone *time.Location
-	// Now is the clock. Nil: [time.Now].
-	Now func() time.Time
-}
-
-// Time is the moment, in UTC and in whole milliseconds, as stores keep it.
-func (c Calendar) Time() time.Time {
-	now := c.Now
-	if now == nil {
-		now = time.Now
-	}
-	return now().UTC().Truncate(time.Millisecond)
+	Zone  *time.Location
+	Clock wire.Clock
 }
 
 // Day is the day of a moment, as YYYY-MM-DD.

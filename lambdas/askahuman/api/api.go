@@ -17,6 +17,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -33,8 +34,7 @@ type Options struct {
 	Log *slog.Logger
 	// Metrics receives the metrics of the routes. Nil: none.
 	Metrics *kit.Metrics
-	// Now is the clock. Nil: [time.Now].
-	Now func() time.Time
+	Clock   wire.Clock
 }
 
 // rules returns the rules.
@@ -67,7 +67,7 @@ func (o Options) server(agents httpapi.Identity, hasher Hasher, keys httpapi.Ide
 		// The operations read and write tables, and nothing else.
 		CountWhileReading: true,
 		Log:               o.Log,
-		Now:               o.Now,
+		Clock:             o.Clock,
 	})
 }
 

@@ -48,16 +48,16 @@ func newPlatform(t testing.TB, changes ...func(*platform)) *platform {
 	t.Helper()
 	p := &platform{tables: dynamotest.Open(t, askahuman.Platform().Database), limiter: &limiter{used: map[string]int{}},
 		clock: &clock{now: began()}}
-	p.service = &service.Service{DB: p.tables.DB, Now: p.clock.read, Pause: p.pause,
+	p.service = &service.Service{DB: p.tables.DB, Clock: p.clock.read, Pause: p.pause,
 		CheckCallback: webhook.Addresses{}.CheckURL}
 	keys := p.service.Keys()
-	keys.Now = p.clock.read
-	options := api.Options{RateLimiter: p.limiter, Log: slog.New(slog.NewJSONHandler(&p.log, nil)), Now: p.clock.read}
+	keys.Clock = p.clock.read
+	options := api.Options{RateLimiter: p.limiter, Log: slog.New(slog.NewJSONHandler(&p.log, nil)), Clock: p.clock.read}
 	p.agentAPI = &api.AgentAPI{
 		Service: p.service, Keys: keys, OpenAgents: true, Options: options,
-		Webhooks: &webhooks.Secrets{Key: webhookKey, DB: p.tables.DB, Now: p.clock.read},
+		Webhooks: &webhooks.Secrets{Key: webhookKey, DB: p.tables.DB, Clock: p.clock.read},
 		WebhookTests: &webhooks.Tester{Check: webhook.Addresses{}.CheckURL, Send: new(messages).Send,
-			Now: p.clock.read},
+			Clock: p.clock.read},
 	}
 	p.humanAPI = &api.HumanAPI{Service: p.service, Hasher: testHasher(), Options: options}
 	return p.with(changes...)
@@ -107,7 +107,7 @@ func (p *platform) with(changes ...func(*platform)) *platform {
 func withKeys(t *testing.T) func(*platform) {
 	tables := dynamotest.Open(t, askahuman.AgentKeys())
 	return func(p *platform) {
-		p.keys = &service.AgentKeys{DB: tables.DB, Now: p.clock.read}
+		p.keys = &service.AgentKeys{DB: tables.DB, Clock: p.clock.read}
 		p.agentAPI.OpenAgents, p.agentAPI.AgentKeys = false, p.keys
 	}
 }

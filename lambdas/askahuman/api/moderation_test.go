@@ -24,7 +24,7 @@ func TestOperators(t *testing.T) {
 	var out bytes.Buffer
 	operators := (&api.OperatorAPI{
 		Service: p.service,
-		Options: api.Options{Metrics: &kit.Metrics{Namespace: "Onesynth/askahuman", Writer: &out}, Now: p.clock.read},
+		Options: api.Options{Metrics: &kit.Metrics{Namespace: "Onesynth/askahuman", Writer: &out}, Clock: p.clock.read},
 	}).Handler()
 	as := func(group, line, body string, status int, into any) {
 		t.Helper()

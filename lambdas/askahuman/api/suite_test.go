@@ -72,9 +72,9 @@ func suite(t testing.TB, function string, serve func(*service.Service, idempoten
 		API: func(keys idempotency.Claims, log *slog.Logger) *kit.API {
 			tables := dynamotest.Over(t, askahuman.Platform().Database, canned{items: oneOfEach("caller", began())})
 			tables.Recorder.FaultsOf(work, nil)
-			real := &service.Service{DB: tables.DB, Now: began, CheckCallback: webhook.Addresses{}.CheckURL}
+			real := &service.Service{DB: tables.DB, Clock: began, CheckCallback: webhook.Addresses{}.CheckURL}
 			return serve(real, claims{keys, real.Keys()},
-				api.Options{RateLimiter: httpapitest.Unlimited{}, Log: log, Now: began})
+				api.Options{RateLimiter: httpapitest.Unlimited{}, Log: log, Clock: began})
 		},
 		// A read that is stale is made again, which takes a service with real tables its time.
 		Errors: append(slices.DeleteFunc(httpapitest.KitErrors(), func(e httpapitest.ServiceError) bool {
@@ -91,8 +91,8 @@ func suite(t testing.TB, function string, serve func(*service.Service, idempoten
 
 func agentSuite(t testing.TB) httpapitest.Suite {
 	return suite(t, "agentapi", func(s *service.Service, keys idempotency.Claims, options api.Options) *kit.API {
-		secrets := &webhooks.Secrets{Key: webhookKey, DB: s.DB, Now: began}
-		tests := &webhooks.Tester{Check: webhook.Addresses{}.CheckURL, Send: new(messages).Send, Now: began}
+		secrets := &webhooks.Secrets{Key: webhookKey, DB: s.DB, Clock: began}
+		tests := &webhooks.Tester{Check: webhook.Addresses{}.CheckURL, Send: new(messages).Send, Clock: began}
 		return (&api.AgentAPI{Service: s, Keys: keys, Options: options, Webhooks: secrets,
 			WebhookTests: tests}).Handler()
 	})

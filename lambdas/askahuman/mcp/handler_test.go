@@ -232,7 +232,7 @@ func TestToolsEndWithTheRequest(t *testing.T) {
 // Each request is a line of the log, with the route that it was for, and without what was asked.
 func TestLog(t *testing.T) {
 	t.Parallel()
-	p := newPlatform(t, func(p *platform) { p.service.Now = nil })
+	p := newPlatform(t, func(p *platform) { p.service.Clock = nil })
 	handler := p.handler.Serve()
 	send(handler, "POST", "/mcp",
 		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask_human","arguments":{"prompt":"`+prompt+

@@ -70,12 +70,12 @@ func newPlatform(t testing.TB, changes ...func(*platform)) *platform {
 	t.Helper()
 	p := &platform{tables: dynamotest.Open(t, askahuman.Platform().Database),
 		now: time.Date(2026, 2, 2, 9, 30, 0, 0, time.UTC)}
-	p.service = &service.Service{DB: p.tables.DB, Now: p.clock, Pause: p.pass}
+	p.service = &service.Service{DB: p.tables.DB, Clock: p.clock, Pause: p.pass}
 	keys := p.service.Keys()
-	keys.Now = p.clock
+	keys.Clock = p.clock
 	log := slog.New(slog.NewJSONHandler(&p.log, nil))
 	p.api = &api.AgentAPI{Service: p.service, Keys: keys, OpenAgents: true,
-		Options: api.Options{RateLimiter: httpapitest.Unlimited{}, Log: log, Now: p.clock}}
+		Options: api.Options{RateLimiter: httpapitest.Unlimited{}, Log: log, Clock: p.clock}}
 	p.handler = &mcp.Handler{Log: log}
 	for _, change := range changes {
 		change(p)
@@ -305,7 +305,7 @@ func TestAsksOnce(t *testing.T) {
 func TestAskedBefore(t *testing.T) {
 	t.Parallel()
 	p := newPlatform(t)
-	server := &mcp.Server{Now: func() time.Time {
+	server := &mcp.Server{Clock: func() time.Time {
 		return p.clock()
 	}, Client: func(context.Context, http.Header) *mcp.Client {
 		return &mcp.Client{URL: p.url, Transport: apiOf(p), Header: http.Header{"X-Agent-Id": {"me"}}}
@@ -350,7 +350,7 @@ func TestAskedAgainAfterTheEnd(t *testing.T) {
 			t.Parallel()
 			p := newPlatform(t)
 			reads := 0
-			session := inMemory(t, &mcp.Server{Now: p.clock, Client: func(context.Context, http.Header) *mcp.Client {
+			session := inMemory(t, &mcp.Server{Clock: p.clock, Client: func(context.Context, http.Header) *mcp.Client {
 				return &mcp.Client{Header: http.Header{"X-Agent-Id": {"me"}},
 					Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
 						if r.Method == http.MethodGet {
@@ -513,7 +513,7 @@ func TestProgress(t *testing.T) {
 				}
 				return apiOf(p).RoundTrip(r)
 			})
-			server := &mcp.Server{Live: true, Now: p.clock, Client: func(context.Context, http.Header) *mcp.Client {
+			server := &mcp.Server{Live: true, Clock: p.clock, Client: func(context.Context, http.Header) *mcp.Client {
 				return &mcp.Client{Transport: counting, Header: http.Header{"X-Agent-Id": {"me"}}}
 			}, Pause: func(ctx context.Context, d time.Duration) error {
 				if d < 5*time.Second {

@@ -21,7 +21,7 @@ const askedBefore = time.Minute
 func (s *Server) askedText(asked api.Submission) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "question_id: %s\nIt takes answers until %s.\n", asked.QuestionID, asked.ExpiresAt)
-	if s.now().Sub(time.Time(asked.CreatedAt)) > askedBefore {
+	if s.Clock.Now().Sub(time.Time(asked.CreatedAt)) > askedBefore {
 		fmt.Fprintf(&b, "This same question was asked at %s already, and was not asked again: it may have answers. "+
 			"To ask it once more, call ask_human with another idempotency_key.\n", asked.CreatedAt)
 	}
@@ -232,7 +232,7 @@ func (s *Server) limitedText(t tool, refusal *Refusal) string {
 	if after <= 0 {
 		after = time.Second
 	}
-	at := s.now().Add(after).UTC().Truncate(time.Second).Add(time.Second)
+	at := s.Clock.Now().Add(after).UTC().Truncate(time.Second).Add(time.Second)
 	return fmt.Sprintf("%s.\nNext: call %s again in %d seconds, at %s, and not before. Do other work until then.",
 		strings.TrimSuffix(refusal.Error(), "."), t.name, int(after/time.Second), at.Format(time.RFC3339))
 }

@@ -25,6 +25,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/api"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
@@ -49,8 +50,7 @@ type Server struct {
 	Live bool
 	// Version is the server's. Default: "1.0.0".
 	Version string
-	// Now is the clock. Nil: [time.Now].
-	Now func() time.Time
+	Clock   wire.Clock
 	// Pause waits. Nil: [retry.Pause].
 	Pause func(context.Context, time.Duration) error
 }
@@ -330,14 +330,14 @@ func (s *Server) ask(ctx context.Context, c call) (any, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	began := s.now().Truncate(time.Millisecond)
+	began := s.Clock.Now()
 	asked, err := c.client.Ask(ctx, body)
 	if err != nil {
 		return nil, "", err
 	}
 	// The answer to a repeat is the first one, whatever has become of the question since. A clock that
 	// differs from the API's costs a read, and hides nothing.
-	if created := time.Time(asked.CreatedAt); !created.Before(began) && !created.After(s.now()) {
+	if created := time.Time(asked.CreatedAt); !created.Before(began) && !created.After(s.Clock.Now()) {
 		return asked, s.askedText(asked), nil
 	}
 	question, err := c.client.Question(ctx, asked.QuestionID, "", "")
@@ -440,13 +440,6 @@ func (s *Server) close(ctx context.Context, c call) (any, string, error) {
 	}
 	return closed{id, true},
 		fmt.Sprintf("Question %s takes no more answers. check_question still returns those it has.", id), nil
-}
-
-func (s *Server) now() time.Time {
-	if s.Now != nil {
-		return s.Now()
-	}
-	return time.Now()
 }
 
 func (s *Server) pause(ctx context.Context, d time.Duration) error {

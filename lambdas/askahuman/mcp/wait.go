@@ -73,7 +73,7 @@ func (s *Server) news(ctx context.Context, c call, id string, seen *int, seconds
 	if seen != nil {
 		told = strconv.Itoa(*seen)
 	}
-	began := s.now()
+	began := s.Clock.Now()
 	question, err := c.client.Question(ctx, id, strconv.Itoa(seconds), told)
 	if err != nil {
 		return question, err
@@ -83,7 +83,7 @@ func (s *Server) news(ctx context.Context, c call, id string, seen *int, seconds
 		known = *seen
 	}
 	// An API without waiting answers at once. The tool then waits itself, so that no model polls in a loop.
-	if left := time.Duration(seconds)*time.Second - s.now().Sub(began); left >= time.Second &&
+	if left := time.Duration(seconds)*time.Second - s.Clock.Now().Sub(began); left >= time.Second &&
 		!isNews(question, known) && s.Live {
 		if err := s.pause(ctx, left); err != nil {
 			return question, err
@@ -202,9 +202,9 @@ func (s *Server) report(ctx context.Context, c call, seconds int) (stop func()) 
 	finished := make(chan struct{})
 	go func() {
 		defer close(finished)
-		began := s.now()
+		began := s.Clock.Now()
 		for s.pause(ctx, progressStep) == nil {
-			waited := s.now().Sub(began)
+			waited := s.Clock.Now().Sub(began)
 			if c.request.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{
 				ProgressToken: token, Progress: min(waited.Seconds(), float64(seconds)), Total: float64(seconds),
 				Message: "waiting for people to answer",

@@ -13,6 +13,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/fcm"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/secret"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 )
 
 // credentialsAge is how long the push credentials are used before the secret is read again: new
@@ -27,7 +28,7 @@ type function struct {
 	questionURL string         // where people answer a question
 	log         *slog.Logger
 	metrics     *kit.Metrics
-	now         func() time.Time // nil: time.Now
+	clock       wire.Clock
 
 	used string         // the credentials that push was made of
 	push askahuman.Push // nil: push is not configured
@@ -36,7 +37,7 @@ type function struct {
 // handle does one run. It ignores the schedule's event.
 func (f *function) handle(ctx context.Context, _ json.RawMessage) error {
 	unread := f.refresh(ctx)
-	notifier := &askahuman.Notifier{Service: f.service, Push: f.push, QuestionURL: f.questionURL, Now: f.now,
+	notifier := &askahuman.Notifier{Service: f.service, Push: f.push, QuestionURL: f.questionURL, Clock: f.clock,
 		Log: f.log}
 	report, err := notifier.Run(ctx)
 	if slices.ContainsFunc(report.Failures, func(err error) bool { return errors.Is(err, fcm.ErrUnauthorized) }) {

@@ -142,7 +142,7 @@ func newSet(t *testing.T) *set {
 	t.Helper()
 	now := time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 	clock := func() time.Time { return now }
-	all := &service.Service{DB: dynamotest.Open(t, askahuman.Platform().Database).DB, Now: clock}
+	all := &service.Service{DB: dynamotest.Open(t, askahuman.Platform().Database).DB, Clock: clock}
 	ask := askahuman.Ask{Prompt: "Is this a good name?", Type: askahuman.TypeText, MinResponses: new(1),
 		TimeoutSeconds: new(60)}
 	must(all.Ask(t.Context(), "agent", ask))(t)
@@ -155,7 +155,7 @@ func newSet(t *testing.T) *set {
 	log := must(kit.NewLogger(&s.output, "", "notifier"))(t)
 	s.function = &function{
 		service: all, credentials: s.vault.secret(time.Nanosecond), endpoint: s.push.URL,
-		questionURL: "https://example.com/q/{question_id}", log: log, now: clock,
+		questionURL: "https://example.com/q/{question_id}", log: log, clock: clock,
 		metrics: &kit.Metrics{Namespace: "Onesynth/askahuman", Function: "notifier", Writer: &s.output},
 	}
 	return s

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"time"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
@@ -17,9 +16,8 @@ type Tester struct {
 	// Check returns what is wrong with the address of an endpoint, as what follows the field's name.
 	Check func(url string) error
 	// Send puts a message into the queue of the sender.
-	Send func(ctx context.Context, body string) error
-	// Now is the clock; nil is [time.Now].
-	Now func() time.Time
+	Send  func(ctx context.Context, body string) error
+	Clock wire.Clock
 }
 
 // Test queues a webhook of the type [Test] to the endpoint, with the agent's signatures, and returns its id. It is sent
@@ -28,14 +26,10 @@ func (t *Tester) Test(ctx context.Context, agentID, url string) (id string, err 
 	if err := t.Check(url); err != nil {
 		return "", validate.Errorf("callback_url", validate.RuleFormat, "%s", err)
 	}
-	now := time.Now
-	if t.Now != nil {
-		now = t.Now
-	}
 	var random [16]byte
 	_, _ = rand.Read(random[:]) // It never fails.
 	id = "msg_" + hex.EncodeToString(random[:])
-	body, err := json.Marshal(map[string]any{"type": Test, "timestamp": wire.Time(now()).String(),
+	body, err := json.Marshal(map[string]any{"type": Test, "timestamp": wire.Time(t.Clock.Now()).String(),
 		"data": map[string]any{}})
 	if err != nil {
 		return "", fmt.Errorf("write the webhook: %w", err)

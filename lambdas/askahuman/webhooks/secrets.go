@@ -13,6 +13,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/webhook"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
@@ -28,9 +29,8 @@ type Secrets struct {
 	// Key reads the platform's key. Required.
 	Key func(ctx context.Context) (string, error)
 	// DB has the versions. Required.
-	DB *dynamo.DB
-	// Now is the clock; nil is [time.Now].
-	Now func() time.Time
+	DB    *dynamo.DB
+	Clock wire.Clock
 }
 
 // versionKey is a key in the Guards table.
@@ -62,9 +62,9 @@ func (s *Secrets) Rotate(ctx context.Context, agentID string) (secrets []webhook
 		if err != nil {
 			return err
 		}
-		now := s.now()
+		now := s.Clock.Now()
 		next := askahuman.SecretVersion{
-			Number: version.Number + 1, Rotated: append([]time.Time{now.UTC().Truncate(time.Millisecond)},
+			Number: version.Number + 1, Rotated: append([]time.Time{now},
 				valid(version, now)...),
 		}
 		if err := s.keep(ctx, agentID, next); err != nil {
@@ -113,7 +113,7 @@ func (s *Secrets) derive(ctx context.Context, agentID string, version askahuman.
 		return nil, fmt.Errorf("read the key of webhook secrets: %w", err)
 	}
 	secrets := make([]webhook.Secret, 0, 1+len(version.Rotated))
-	for i := range 1 + len(valid(version, s.now())) {
+	for i := range 1 + len(valid(version, s.Clock.Now())) {
 		mac := hmac.New(sha256.New, []byte(key))
 		fmt.Fprintf(mac, "webhook secret\x00%d\x00%s", version.Number-i, agentID)
 		secret, err := webhook.NewSecret(mac.Sum(nil))
@@ -123,11 +123,4 @@ func (s *Secrets) derive(ctx context.Context, agentID string, version askahuman.
 		secrets = append(secrets, secret)
 	}
 	return secrets, nil
-}
-
-func (s *Secrets) now() time.Time {
-	if s.Now == nil {
-		return time.Now()
-	}
-	return s.Now()
 }

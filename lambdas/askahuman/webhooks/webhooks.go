@@ -114,8 +114,7 @@ type Poster interface {
 type Sender struct {
 	Keys   *Secrets
 	Poster Poster
-	// Now is the clock; nil is [time.Now].
-	Now func() time.Time
+	Clock  wire.Clock
 }
 
 // ErrUnsigned says that a webhook was not sent, since the secrets of its agent could not be read.
@@ -141,7 +140,7 @@ func (s *Sender) Send(ctx context.Context, m Message) (Outcome, error) {
 		return Outcome{}, fmt.Errorf("%w: %w", ErrUnsigned, err)
 	}
 	header := http.Header{"Content-Type": {"application/json"}, "User-Agent": {"Ask-a-Human-Webhooks/1.0"}}
-	webhook.Sign(header, m.ID, s.now(), m.Body, secrets...)
+	webhook.Sign(header, m.ID, s.Clock.Now(), m.Body, secrets...)
 	answer, err := s.Poster.Post(ctx, m.URL, header, m.Body)
 	switch {
 	case err != nil:
@@ -150,7 +149,7 @@ func (s *Sender) Send(ctx context.Context, m Message) (Outcome, error) {
 		}
 		return Outcome{}, fmt.Errorf("the endpoint gave no answer: %w", err)
 	case answer.OK():
-		return Outcome{Took: s.now().Sub(m.Ended)}, nil
+		return Outcome{Took: s.Clock.Now().Sub(m.Ended)}, nil
 	case answer.Gone():
 		return Outcome{Gone: true}, nil
 	}
@@ -159,11 +158,4 @@ func (s *Sender) Send(ctx context.Context, m Message) (Outcome, error) {
 		return Outcome{}, &queue.LaterError{After: answer.RetryAfter, Err: err}
 	}
 	return Outcome{}, err
-}
-
-func (s *Sender) now() time.Time {
-	if s.Now == nil {
-		return time.Now()
-	}
-	return s.Now()
 }

@@ -121,7 +121,7 @@ func (p *poster) Post(_ context.Context, url string, header http.Header, _ []byt
 func now() time.Time { return time.Date(2026, 2, 2, 9, 45, 1, 0, time.UTC) }
 
 func secretsOf(db *dynamo.DB) *webhooks.Secrets {
-	return &webhooks.Secrets{Key: func(context.Context) (string, error) { return "key", nil }, DB: db, Now: now}
+	return &webhooks.Secrets{Key: func(context.Context) (string, error) { return "key", nil }, DB: db, Clock: now}
 }
 
 // tables are those of the platform.
@@ -150,7 +150,7 @@ func TestSend(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := &poster{answer: webhook.Answer{Status: 204}}
-	outcome, err := (&webhooks.Sender{Keys: keys, Poster: p, Now: now}).Send(t.Context(), m)
+	outcome, err := (&webhooks.Sender{Keys: keys, Poster: p, Clock: now}).Send(t.Context(), m)
 	if err != nil || outcome.Gone || outcome.Took != 875*time.Millisecond {
 		t.Errorf("got %+v, %v", outcome, err)
 	}
@@ -194,7 +194,7 @@ func TestSendErr(t *testing.T) {
 		"TimedOut": {poster{err: &url.Error{Op: "Post", URL: endpoint, Err: context.DeadlineExceeded}},
 			context.DeadlineExceeded, 0},
 	} {
-		_, err := (&webhooks.Sender{Keys: secretsOf(none(t)), Poster: &test.poster, Now: now}).Send(t.Context(), m)
+		_, err := (&webhooks.Sender{Keys: secretsOf(none(t)), Poster: &test.poster, Clock: now}).Send(t.Context(), m)
 		later, _ := errors.AsType[*queue.LaterError](err)
 		if !errors.Is(err, test.want) || strings.Contains(err.Error(), "t0ken") || (later != nil) != (test.later > 0) ||
 			later != nil && later.After != test.later {
@@ -202,7 +202,7 @@ func TestSendErr(t *testing.T) {
 		}
 	}
 	outcome, err := (&webhooks.Sender{Keys: secretsOf(none(t)), Poster: &poster{answer: webhook.Answer{Status: 410}},
-		Now: now}).Send(t.Context(), m)
+		Clock: now}).Send(t.Context(), m)
 	if err != nil || !outcome.Gone {
 		t.Errorf("410: got %+v, %v", outcome, err)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -30,9 +31,8 @@ type API struct {
 	// WorkTime is that of [httpapi.Config]: the leases of keys and evaluations follow from it.
 	WorkTime time.Duration
 	// Log receives errors that callers do not see. Nil: [slog.Default].
-	Log *slog.Logger
-	// Now is the clock. Nil: [time.Now].
-	Now func() time.Time
+	Log   *slog.Logger
+	Clock wire.Clock
 }
 
 // maxBody is how many bytes a body has at most: ten answers of the longest length fit in, also with
@@ -76,8 +76,8 @@ func newServer(a *API) *server {
 				"passes (409 with Retry-After, 5xx).",
 			Passing: []error{&clarity.RunningError{}, &clarity.LimitError{}},
 		},
-		Log: a.Log,
-		Now: a.Now,
+		Log:   a.Log,
+		Clock: a.Clock,
 	})}
 	s.registerAttempts()
 	s.registerOthers()

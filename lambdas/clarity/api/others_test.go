@@ -29,7 +29,7 @@ func TestWithoutInitialData(t *testing.T) {
 	const command = "onesynth seed clarity"
 	for others, want := range []bool{true, false} {
 		s := &service.Service{Scenarios: shelf(others)}
-		handler := (&api.API{Service: s, Keys: &httpapitest.Ledger{}, Now: began}).Handler()
+		handler := (&api.API{Service: s, Keys: &httpapitest.Ledger{}, Clock: began}).Handler()
 		attempt := map[string]any{"scenarioId": "washing-machine-repair", "status": "in-progress", "answers": []any{}}
 		for line, body := range map[string]any{"GET /scenarios/washing-machine-repair": nil,
 			"POST /attempts": attempt} {

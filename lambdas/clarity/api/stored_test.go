@@ -268,9 +268,9 @@ func TestLease(t *testing.T) {
 			w := claritytest.New(t)
 			w.EvaluationTime = test.evaluation
 			keys := service.Keys(w.DB)
-			keys.Now = w.Read
+			keys.Clock = w.Read
 			handler := (&api.API{Service: w.Service, Keys: keys, WorkTime: w.WorkTime(),
-				Log: slog.New(slog.DiscardHandler), Now: w.Read}).Handler()
+				Log: slog.New(slog.DiscardHandler), Clock: w.Read}).Handler()
 			ctx, cancel := context.WithTimeout(t.Context(), 28*time.Second)
 			defer cancel()
 			var dead atomic.Bool

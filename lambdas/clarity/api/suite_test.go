@@ -25,7 +25,7 @@ func suite(t testing.TB) httpapitest.Suite {
 	return httpapitest.Suite{
 		Platform: clarity.Platform(), Document: described(t).JSON,
 		API: func(keys idempotency.Claims, log *slog.Logger) *kit.API {
-			return (&api.API{Keys: keys, Log: log, Now: began}).Handler()
+			return (&api.API{Keys: keys, Log: log, Clock: began}).Handler()
 		},
 		Errors: append(httpapitest.KitErrors(), []httpapitest.ServiceError{
 			{Err: &clarity.RunningError{Until: began().Add(time.Second)}, Status: 409, Passing: true},

@@ -109,8 +109,8 @@ func New(t testing.TB) *World {
 	}
 	w.Service = &service.Service{
 		DB: w.Tables.DB, CursorKey: []byte("the key of these tests"),
-		Scenarios: &service.Catalog{Store: table, Now: w.Read}, Evaluator: w.Judge,
-		EvaluationsPerDay: 20, Now: w.Read, Log: slog.New(slog.DiscardHandler),
+		Scenarios: &service.Catalog{Store: table, Clock: w.Read}, Evaluator: w.Judge,
+		EvaluationsPerDay: 20, Clock: w.Read, Log: slog.New(slog.DiscardHandler),
 		Metrics: &kit.Metrics{Namespace: "Onesynth/clarity", Function: "test", Writer: &w.metrics},
 	}
 	return w
@@ -161,6 +161,6 @@ func (w *World) Metrics() string { return w.metrics.String() }
 // API is the handler of the routes.
 func (w *World) API() *kit.API {
 	keys := service.Keys(w.DB)
-	keys.Now = w.Read
-	return (&api.API{Service: w.Service, Keys: keys, Log: slog.New(slog.DiscardHandler), Now: w.Read}).Handler()
+	keys.Clock = w.Read
+	return (&api.API{Service: w.Service, Keys: keys, Log: slog.New(slog.DiscardHandler), Clock: w.Read}).Handler()
 }

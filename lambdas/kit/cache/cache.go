@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 )
 
 const (
@@ -31,9 +32,8 @@ type Cache[V any] struct {
 	// Most is how many values are kept, those that were read last.
 	Most int
 	// Gone is the error of a read that says that there is no value any more. Nil: there is none.
-	Gone error
-	// Now is the clock. Nil: [time.Now].
-	Now func() time.Time
+	Gone  error
+	Clock wire.Clock
 
 	reads singleflight.Group
 	mu    sync.Mutex
@@ -77,7 +77,7 @@ func (c *Cache[V]) fresh(key string) (none V, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	kept, ok := c.kept[key]
-	if !ok || !c.now().Before(kept.until) {
+	if !ok || !c.Clock.Now().Before(kept.until) {
 		return none, false
 	}
 	return kept.value, true
@@ -90,22 +90,15 @@ func (c *Cache[V]) settle(key string, found V, err error) (V, error) {
 	before, known := c.kept[key]
 	switch {
 	case err == nil:
-		c.keep(key, &entry[V]{found, c.now().Add(c.Age)})
+		c.keep(key, &entry[V]{found, c.Clock.Now().Add(c.Age)})
 	case known && (errors.Is(err, retry.ErrBusy) || errors.Is(err, retry.ErrUnanswered) ||
 		errors.Is(err, context.DeadlineExceeded)):
-		before.until = c.now().Add(rest)
+		before.until = c.Clock.Now().Add(rest)
 		return before.value, nil
 	case c.Gone != nil && errors.Is(err, c.Gone):
 		delete(c.kept, key)
 	}
 	return found, err
-}
-
-func (c *Cache[V]) now() time.Time {
-	if c.Now == nil {
-		return time.Now()
-	}
-	return c.Now()
 }
 
 // keep stores an entry in place of the oldest if there are too many.

@@ -22,6 +22,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -59,8 +60,7 @@ type Config struct {
 	WorkTime time.Duration
 	// Idempotency is for the operations of [Mutate].
 	Idempotency Idempotency
-	// Now is the clock. Nil: [time.Now].
-	Now func() time.Time
+	Clock       wire.Clock
 	// Log receives the errors that are answered with 500 and above. They are logged nowhere else.
 	// Nil: [slog.Default].
 	Log *slog.Logger
@@ -94,9 +94,6 @@ type operations struct {
 func New(config Config) *Server {
 	if config.Log == nil {
 		config.Log = slog.Default()
-	}
-	if config.Now == nil {
-		config.Now = time.Now
 	}
 	return &Server{config: config, mux: http.NewServeMux()}
 }

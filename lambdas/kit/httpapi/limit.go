@@ -66,12 +66,12 @@ func (s *Server) along(ctx *Context, limit schema.RateLimit, caller Caller) *rat
 		caller.ID == "" {
 		return nil
 	}
-	return counter.Along(limit, caller.ID, s.config.Now())
+	return counter.Along(limit, caller.ID, s.config.Clock.Now())
 }
 
 func (s *Server) countCall(ctx context.Context, route schema.Route, limit schema.RateLimit,
 	caller Caller) (ratelimit.State, error) {
-	now, who := s.config.Now(), caller.ID
+	now, who := s.config.Clock.Now(), caller.ID
 	if who == "" || limit.Per == schema.PerAddress {
 		who = caller.Address
 	}

@@ -89,7 +89,7 @@ func (s *Server) mutate(ctx context.Context, keyed Keyed, answer func(any) (idem
 	work func(context.Context) (any, error)) (idempotency.Response, error) {
 	request, config := requestFrom(ctx), s.config.Idempotency
 	attempt := idempotency.Request{Keys: config.Keys, Scope: request.caller.ID, Key: request.key,
-		Content: request.content, Wait: config.Wait, Now: s.config.Now, Claim: config.Claim, Log: s.config.Log,
+		Content: request.content, Wait: config.Wait, Clock: s.config.Clock, Claim: config.Claim, Log: s.config.Log,
 		Answer: answer, Refusal: func(err error) (idempotency.Response, bool) {
 			if !s.isFinal(err) {
 				return idempotency.Response{}, false

@@ -35,6 +35,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -96,8 +97,8 @@ type Response struct {
 
 // Keys are the idempotency keys of a table. They are safe for concurrent use.
 type Keys struct {
-	// Now is the clock; nil is [time.Now]. Set it before the first request.
-	Now func() time.Time
+	// Clock is set before the first request.
+	Clock wire.Clock
 	// CreatedAt is the name of a Number attribute of the table that says when a key was
 	// last claimed, in Unix seconds: [Retention] before its time to live. Empty: none.
 	// Set it before the first request.
@@ -185,7 +186,7 @@ func (c *Claim) claiming(lease time.Duration) (update expression.UpdateBuilder, 
 		return update, free, fmt.Errorf("claim idempotency key: %w", err)
 	}
 	return update.Set(dynamo.Name(claimToken), expression.Value(c.token)).
-		Set(dynamo.Name(claimedUntil), expression.Value(now(c.keys.Now).Add(lease).UnixMilli())).
+		Set(dynamo.Name(claimedUntil), expression.Value(c.keys.Clock.Now().Add(lease).UnixMilli())).
 		Remove(dynamo.Name(responseCode)).Remove(dynamo.Name(responseData)), free, nil
 }
 
@@ -209,7 +210,7 @@ func (c *Claim) taken() (update expression.UpdateBuilder, free expression.Condit
 	if err != nil {
 		return update, free, err
 	}
-	now := now(c.keys.Now)
+	now := c.keys.Clock.Now()
 	fresh := dynamo.Absent(requestDigest)
 	// DynamoDB deletes expired items late.
 	expired := dynamo.Name(timeToLive).LessThanEqual(expression.Value(now.Unix()))
@@ -507,11 +508,4 @@ func leaseOf(ctx context.Context) time.Duration {
 		return DefaultLease
 	}
 	return time.Until(deadline) + leaseGrace
-}
-
-func now(clock func() time.Time) time.Time {
-	if clock == nil {
-		return time.Now()
-	}
-	return clock()
 }

@@ -80,7 +80,7 @@ func open(t testing.TB) *till {
 	t.Helper()
 	s := &till{Tables: dynamotest.Open(t, shop()), now: start}
 	s.keys = idempotency.New(s.DB, "Keys", itemKey)
-	s.keys.Now = func() time.Time { return s.now }
+	s.keys.Clock = func() time.Time { return s.now }
 	s.keys.CreatedAt = "made_at"
 	return s
 }
@@ -498,7 +498,7 @@ func TestTransact(t *testing.T) {
 func TestLeaseOfTheInvocation(t *testing.T) {
 	t.Parallel()
 	s := open(t)
-	s.keys.Now = nil
+	s.keys.Clock = nil
 	deadline := time.Now().Add(time.Hour)
 	ctx, cancel := context.WithDeadline(t.Context(), deadline)
 	defer cancel()
@@ -640,7 +640,7 @@ func TestRandomAttempts(t *testing.T) {
 		histories++
 		s := &till{Tables: tables, now: start}
 		s.keys = idempotency.New(s.DB, "Keys", itemKey)
-		s.keys.Now = func() time.Time { return s.now }
+		s.keys.Clock = func() time.Time { return s.now }
 		key := fmt.Sprint("key", histories)
 		order := fmt.Sprint("order", histories)
 		ctx := context.Background()
@@ -755,7 +755,7 @@ func TestRacingAttempts(t *testing.T) {
 	defer cancel()
 	const people, slow, lease = 24, 5, time.Minute
 	var elapsed atomic.Int64
-	s.keys.Now = func() time.Time { return start.Add(time.Duration(elapsed.Add(int64(time.Millisecond)))) }
+	s.keys.Clock = func() time.Time { return start.Add(time.Duration(elapsed.Add(int64(time.Millisecond)))) }
 	var mu sync.Mutex
 	var claims []chan struct{} // closed when the next attempt has claimed the key
 	claimed := func() (overtaken chan struct{}, isSlow bool) {

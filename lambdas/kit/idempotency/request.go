@@ -9,6 +9,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 )
 
 // Claims are the keys that [Request.Do] needs; [*Keys] are such.
@@ -52,8 +53,8 @@ type Request struct {
 	// Wait is how long an attempt waits for another one that is running. Zero: not
 	// at all.
 	Wait time.Duration
-	// Now is the clock by which Wait ends. Nil: [time.Now].
-	Now func() time.Time
+	// Clock says when Wait ends.
+	Clock wire.Clock
 	// Claim says when the key is claimed. But for [BeforeWork], the work does nothing before its first
 	// write that could not be done twice, and no attempt waits.
 	Claim Timing
@@ -153,10 +154,10 @@ func (r Request) begin(ctx context.Context) (*Claim, *Response, error) {
 	if r.Claim != BeforeWork {
 		return r.Keys.Begin(ctx, r.Scope, r.Key, r.Content, Deferred)
 	}
-	end := now(r.Now).Add(r.Wait)
+	end := r.Clock.Now().Add(r.Wait)
 	for interval := firstInterval; ; interval = min(2*interval, lastInterval) {
 		claim, replay, err := r.Keys.Begin(ctx, r.Scope, r.Key, r.Content, 0)
-		if _, running := errors.AsType[*RunningError](err); !running || now(r.Now).Add(interval).After(end) {
+		if _, running := errors.AsType[*RunningError](err); !running || r.Clock.Now().Add(interval).After(end) {
 			return claim, replay, err
 		}
 		if retry.Pause(ctx, interval) != nil {

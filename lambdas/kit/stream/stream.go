@@ -21,6 +21,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 )
 
 // ErrUnfinished says that a record has not failed, and has to come again.
@@ -79,9 +80,8 @@ type Batch struct {
 	// that are messages of a queue need it. Nil: they come again when the queue shows them.
 	Defer func(ctx context.Context, receipt string, wait time.Duration) error
 	// Log gets a line for each record that failed. Nil: [slog.Default].
-	Log *slog.Logger
-	// Now is the clock. Nil: [time.Now].
-	Now func() time.Time
+	Log   *slog.Logger
+	Clock wire.Clock
 
 	mutex sync.Mutex
 	since map[string]time.Time // the first failure, by sequence number
@@ -228,19 +228,15 @@ func (b *Batch) mayHeal(sequence string, err error) bool {
 	if !heals(err) {
 		return false
 	}
-	now := time.Now
-	if b.Now != nil {
-		now = b.Now
-	}
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
 	if b.since == nil || len(b.since) >= mostRemembered {
 		b.since = map[string]time.Time{}
 	}
 	if b.since[sequence].IsZero() {
-		b.since[sequence] = now()
+		b.since[sequence] = b.Clock.Now()
 	}
-	return now().Sub(b.since[sequence]) < Patience
+	return b.Clock.Now().Sub(b.since[sequence]) < Patience
 }
 
 func (b *Batch) forget(sequence string) {

@@ -137,7 +137,7 @@ func TestPatience(t *testing.T) {
 	now := time.Now()
 	var queue streamtest.Queue
 	var failure error
-	b := &stream.Batch{Failures: &queue, Log: silent, Now: func() time.Time { return now }}
+	b := &stream.Batch{Failures: &queue, Log: silent, Clock: func() time.Time { return now }}
 	attempt := func(err error) []string {
 		failure = err
 		response, err := b.Each(t.Context(), batchOf("a"), func(context.Context, events.DynamoDBStreamRecord) error {

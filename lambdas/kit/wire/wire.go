@@ -1,4 +1,4 @@
-// Package wire has forms of values that platforms write alike.
+// Package wire has forms of values that platforms write alike, and their clock.
 package wire
 
 import "time"
@@ -29,3 +29,15 @@ func (t Time) IsZero() bool { return time.Time(t).IsZero() }
 
 // Equal reports whether two moments are the same.
 func (t Time) Equal(other Time) bool { return time.Time(t).Equal(time.Time(other)) }
+
+// Clock tells the time. Nil: [time.Now].
+type Clock func() time.Time
+
+// Now is the moment in UTC and in whole milliseconds, as stores keep it: a value before its write is equal to the
+// value that is read.
+func (c Clock) Now() time.Time {
+	if c == nil {
+		c = time.Now
+	}
+	return c().UTC().Truncate(time.Millisecond)
+}

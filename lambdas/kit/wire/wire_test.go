@@ -35,3 +35,17 @@ func TestTime(t *testing.T) {
 		}
 	})
 }
+
+// A clock that is not set is the machine's, and every clock is in UTC and in whole milliseconds.
+func TestClock(t *testing.T) {
+	t.Parallel()
+	before := time.Now().Truncate(time.Millisecond)
+	if now := wire.Clock(nil).Now(); now.Before(before) || now.After(time.Now()) {
+		t.Errorf("got %s; it was %s", now, before)
+	}
+	set := time.Date(2026, 2, 2, 9, 30, 0, 123_456_789, time.FixedZone("", 3600))
+	clock := wire.Clock(func() time.Time { return set })
+	if got := clock.Now().String(); got != "2026-02-02 08:30:00.123 +0000 UTC" {
+		t.Errorf("got %s", got)
+	}
+}

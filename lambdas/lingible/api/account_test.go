@@ -35,7 +35,7 @@ func TestNoRouteWithoutAccount(t *testing.T) {
 	w.Know(initial...)
 	w.Language, w.VotesToApprove = w.Lexicon, 1
 	handler := (&api.API{Service: w.Service, Keys: w.Keys(), Limiter: httpapitest.Unlimited{}, Log: log,
-		Now: w.Read}).Handler()
+		Clock: w.Read}).Handler()
 	ann := w.Premium(t, "ann")
 	translated, err := w.Translate(t.Context(), ann, lingible.TranslationInput{Text: "no cap"})
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 	service "github.com/onesynth-cdk/onesynth/lambdas/lingible"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -31,9 +32,8 @@ type API struct {
 	// WorkTime is that of [httpapi.Config]: the leases of idempotency keys follow from it.
 	WorkTime time.Duration
 	// Log receives errors that callers do not see. Nil: [slog.Default].
-	Log *slog.Logger
-	// Now is the clock. Nil: [time.Now].
-	Now func() time.Time
+	Log   *slog.Logger
+	Clock wire.Clock
 }
 
 // maxBody is how many bytes a body has at most: a submission of the longest texts fits in, also with
@@ -46,7 +46,7 @@ func (a *API) Handler() *kit.API { return newServer(a).Handler() }
 // Document returns the OpenAPI 3.1 document of all routes, as JSON.
 func Document() ([]byte, error) {
 	// The examples of errors have a time.
-	return newServer(&API{Now: func() time.Time { return time.Date(2026, 2, 2, 9, 30, 0, 0, time.UTC) }}).Document()
+	return newServer(&API{Clock: func() time.Time { return time.Date(2026, 2, 2, 9, 30, 0, 0, time.UTC) }}).Document()
 }
 
 // server has the routes with their operations.
@@ -79,7 +79,7 @@ func newServer(a *API) *server {
 		Admit:        a.admit,
 		MaxBodyBytes: maxBody,
 		WorkTime:     a.WorkTime,
-		Errors:       failures(a.Now),
+		Errors:       failures(a.Clock),
 		Limiter:      a.Limiter,
 		// The operations read and write tables, ask models, and read the lexicon of Amazon S3.
 		CountWhileReading: true,
@@ -94,8 +94,8 @@ func newServer(a *API) *server {
 				"caller's tier, or fails for a reason that passes (409 with Retry-After, 429, 5xx).",
 			Passing: []error{&lingible.UsageError{}, &lingible.SubscriptionError{}, lingible.ErrUserDeleted},
 		},
-		Log: a.Log,
-		Now: a.Now,
+		Log:   a.Log,
+		Clock: a.Clock,
 	})}
 	s.registerUsers()
 	s.registerTranslations()

@@ -13,6 +13,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/ratelimit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 )
 
 // ErrorResponse is the form of every error.
@@ -28,10 +29,7 @@ type ErrorResponse struct {
 
 // failures returns the answers to the kit's errors; those of package lingible say their own. The contract names
 // AUTH_001, VAL_001, SYS_001 and RATE_001; the other codes are for cases on which it is silent.
-func failures(now func() time.Time) httpapi.Errors {
-	if now == nil {
-		now = time.Now
-	}
+func failures(clock wire.Clock) httpapi.Errors {
 	answer := func(code string, status int, match func(error) error) httpapi.KnownError {
 		return httpapi.KnownError{Code: code, Status: status, Match: match}
 	}
@@ -65,7 +63,7 @@ func failures(now func() time.Time) httpapi.Errors {
 		Body: func(ctx context.Context, f httpapi.Failure) any {
 			return ErrorResponse{
 				Message: f.Message, ErrorCode: f.Code, Status: f.Status,
-				Details: append([]validate.Problem{}, f.Problems()...), Timestamp: now().UTC(),
+				Details: append([]validate.Problem{}, f.Problems()...), Timestamp: clock.Now(),
 				RequestID: cmp.Or(kit.InvocationFrom(ctx).RequestID, "none"),
 			}
 		},

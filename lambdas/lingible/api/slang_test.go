@@ -41,7 +41,7 @@ func TestAdministrators(t *testing.T) {
 	w := lingibletest.New(t)
 	handler := kit.NewHTTPHandler((&api.API{
 		Service: w.Service, Keys: &httpapitest.Ledger{}, Limiter: httpapitest.Unlimited{},
-		Log: slog.New(slog.DiscardHandler), Now: w.Read,
+		Log: slog.New(slog.DiscardHandler), Clock: w.Read,
 	}).Handler())
 	for _, decision := range []string{"approve", "reject"} {
 		for name, test := range map[string]struct {
@@ -116,10 +116,10 @@ func TestSubmitOnce(t *testing.T) {
 	w := lingibletest.New(t)
 	w.Premium(t, "ann")
 	keys := w.Keys()
-	keys.Now = w.Read
+	keys.Clock = w.Read
 	w.VotesToApprove = 1
 	handler := (&api.API{Service: w.Service, Keys: keys, Limiter: w.Limiter(), Log: slog.New(slog.DiscardHandler),
-		Now: w.Read}).Handler()
+		Clock: w.Read}).Handler()
 	claims := func(user string) map[string]string {
 		return map[string]string{"sub": user, "iat": fmt.Sprint(w.Read().Unix())}
 	}

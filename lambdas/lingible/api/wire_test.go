@@ -28,9 +28,9 @@ import (
 // stored is the API of users and translations on tables.
 func stored(w *lingibletest.World) *kit.API {
 	keys := w.Keys()
-	keys.Now = w.Read
+	keys.Clock = w.Read
 	return (&api.API{Service: w.Service, Keys: keys, Limiter: w.Limiter(), Log: slog.New(slog.DiscardHandler),
-		Now: w.Read}).Handler()
+		Clock: w.Read}).Handler()
 }
 
 // The answers of the routes of users and translations, in the very bytes of the wire. The command
@@ -70,7 +70,7 @@ func TestRefusedTranslation(t *testing.T) {
 	w.Know(initial...)
 	w.Language, w.Log = w.Lexicon, logger
 	ann := w.Premium(t, "ann")
-	handler := (&api.API{Service: w.Service, Limiter: refusing{}, Log: logger, Now: w.Read}).Handler()
+	handler := (&api.API{Service: w.Service, Limiter: refusing{}, Log: logger, Clock: w.Read}).Handler()
 	got := request(handler, "POST", "/translate", `{"text":"no cap"}`, map[string]string{"sub": "ann"}, nil)
 	balance, err := w.Balance(t.Context(), ann)
 	if got.Code != http.StatusTooManyRequests || err != nil || balance.DailyUsed != 0 ||
@@ -149,9 +149,9 @@ func TestLease(t *testing.T) {
 	t.Parallel()
 	w := lingibletest.New(t)
 	keys := w.Keys()
-	keys.Now = w.Read
+	keys.Clock = w.Read
 	handler := (&api.API{Service: w.Service, Keys: keys, Limiter: httpapitest.Unlimited{}, WorkTime: 9 * time.Second,
-		Log: slog.New(slog.DiscardHandler), Now: w.Read}).Handler()
+		Log: slog.New(slog.DiscardHandler), Clock: w.Read}).Handler()
 	w.Premium(t, "ann")
 	translate := func(ctx context.Context) *httptest.ResponseRecorder {
 		r := httptest.NewRequestWithContext(ctx, "POST", "/translate", strings.NewReader(`{"text":"no cap"}`))

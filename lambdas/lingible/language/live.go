@@ -9,6 +9,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/cache"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/model"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 )
 
@@ -43,10 +44,10 @@ type edition struct {
 	isRead bool
 }
 
-// NewLive returns a language that has the initial terms until there is an export. A nil clock is [time.Now].
-func NewLive(exports Exports, initial []lingible.Entry, log *slog.Logger, now func() time.Time) *Live {
+// NewLive returns a language that has the initial terms until there is an export.
+func NewLive(exports Exports, initial []lingible.Entry, log *slog.Logger, clock wire.Clock) *Live {
 	l := &Live{exports: exports, initial: initial, log: log}
-	l.asked.Age, l.asked.Most, l.asked.Now = exportAge, 1, now
+	l.asked.Age, l.asked.Most, l.asked.Clock = exportAge, 1, clock
 	return l
 }
 

@@ -46,7 +46,7 @@ func New(t testing.TB) *World {
 	w.Service = &service.Service{
 		DB: w.Tables.DB, CursorKey: []byte("the key of these tests"), Language: &Speaker{},
 		VotesToApprove: lingible.DefaultVotesToApprove,
-		Calendar:       lingible.Calendar{Zone: zone, Now: w.Read}, Log: slog.New(slog.DiscardHandler),
+		Calendar:       lingible.Calendar{Zone: zone, Clock: w.Read}, Log: slog.New(slog.DiscardHandler),
 		Metrics: &kit.Metrics{Namespace: "Onesynth/lingible", Function: "test", Writer: &w.output},
 	}
 	return w

@@ -10,11 +10,11 @@ package api
 
 import (
 	"log/slog"
-	"time"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 	service "github.com/onesynth-cdk/onesynth/lambdas/todo"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -27,9 +27,8 @@ type API struct {
 	// Keys are the idempotency keys, each user's a scope of its own.
 	Keys idempotency.Claims
 	// Log receives errors that callers do not see. Nil: [slog.Default].
-	Log *slog.Logger
-	// Now is the clock. Nil: [time.Now].
-	Now func() time.Time
+	Log   *slog.Logger
+	Clock wire.Clock
 }
 
 // Handler returns the handler of the routes.
@@ -67,8 +66,8 @@ func newServer(a *API) *server {
 				"user, or for a reason that passes (409 with Retry-After, 429, 5xx).",
 			Passing: []error{todo.ErrUserNotFound, todo.ErrUserBeingDeleted},
 		},
-		Log: a.Log,
-		Now: a.Now,
+		Log:   a.Log,
+		Clock: a.Clock,
 	})}
 	s.registerUsers()
 	s.registerTasks()

@@ -89,5 +89,5 @@ func invalidFields(t *testing.T, w *httptest.ResponseRecorder) string {
 
 // newWire is the API without a service.
 func newWire(keys idempotency.Claims, log *slog.Logger) *kit.API {
-	return (&api.API{Keys: keys, Now: began, Log: log}).Handler()
+	return (&api.API{Keys: keys, Clock: began, Log: log}).Handler()
 }

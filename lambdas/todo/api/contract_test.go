@@ -39,14 +39,14 @@ func newPlatform(t testing.TB) *platform {
 	t.Helper()
 	p := &platform{tables: dynamotest.Open(t, todo.Platform().Database), metrics: &bytes.Buffer{}, now: began()}
 	p.keys = service.Keys(p.tables.DB)
-	p.keys.Now = p.read
+	p.keys.Clock = p.read
 	metrics := &kit.Metrics{Namespace: "test", Writer: p.metrics}
 	p.api = (&api.API{
-		Service: &service.Service{DB: p.tables.DB, CursorKey: []byte("the key of these tests"), Now: p.read,
+		Service: &service.Service{DB: p.tables.DB, CursorKey: []byte("the key of these tests"), Clock: p.read,
 			Metrics: metrics},
-		Keys: p.keys,
-		Log:  discard(),
-		Now:  p.read,
+		Keys:  p.keys,
+		Log:   discard(),
+		Clock: p.read,
 	}).Handler()
 	d := described(t)
 	p.served = func(r *http.Request, w *httptest.ResponseRecorder) { d.IsKept(t, r, w) }
