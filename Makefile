@@ -115,7 +115,7 @@ bench: node_modules ## Measure, and print figures and ratios
 	go run ./bench -arch $(OWN_ARCH)
 	cd test && go test -run - -bench FirstView -benchtime 20x ./page
 golden: ## Write the golden files of templates, after a change that is meant or an upgrade of the CDK
-	go test ./platforms ./constructs/gofunction ./constructs/lake ./constructs/stream ./constructs/table -run Golden -update
+	go test ./platforms ./constructs/edge ./constructs/gofunction ./constructs/lake ./constructs/stream ./constructs/table -run Golden -update
 access-patterns: ## Generate docs/ACCESS-PATTERNS.md
 	go test . -run TestAccessPatterns -update
 calls: node_modules ## Generate docs/CALLS.md

@@ -96,6 +96,13 @@ var withoutEffect = map[string]typeEntry{
 	"AWS::Chatbot::MicrosoftTeamsChannelConfiguration": {nameProperty: "ConfigurationName",
 		arn: chat("microsoft-teams-channel"), ref: ownARN, attributes: map[string]give{"Arn": ownARN}},
 
+	"AWS::ApiGateway::RestApi": {nameProperty: "Name", ref: id(10),
+		attributes: map[string]give{"RestApiId": ref, "RootResourceId": id(9)}},
+	"AWS::ApiGateway::Resource":   {ref: id(6), attributes: map[string]give{"ResourceId": ref}},
+	"AWS::ApiGateway::Method":     {ref: id(12)},
+	"AWS::ApiGateway::Deployment": {ref: id(6), attributes: map[string]give{"DeploymentId": ref}},
+	"AWS::ApiGateway::Stage":      {nameProperty: "StageName"},
+
 	"AWS::CloudFront::Distribution": {ref: edgeID, attributes: map[string]give{
 		"Id": ref, "DomainName": func(r *Resource) (string, error) {
 			return "d" + identifier(r, 13) + ".cloudfront.net", nil

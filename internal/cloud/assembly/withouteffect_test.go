@@ -63,6 +63,8 @@ func TestWithoutEffect(t *testing.T) {
 				"RepositoryUri": `000000000000\.dkr\.ecr\.us-east-1\.amazonaws\.com/company/ask`}},
 		"distribution": {"AWS::CloudFront::Distribution", `{}`,
 			map[string]string{"": "E[0-9A-Z]{13}", "DomainName": `d[0-9a-z]{13}\.cloudfront\.net`}},
+		"private API": {"AWS::ApiGateway::RestApi", `{"Name": "entry"}`,
+			map[string]string{"": "[0-9a-z]{10}", "RootResourceId": "[0-9a-z]{9}"}},
 		"config rule": {"AWS::Config::ConfigRule", `{"ConfigRuleName": "encrypted"}`,
 			map[string]string{"": "encrypted", "Compliance.Type": "INSUFFICIENT_DATA"}},
 	} {

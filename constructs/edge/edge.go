@@ -1,0 +1,142 @@
+// Package edge puts before a platform's API what an HTTP API of Amazon API Gateway cannot have: a firewall of AWS WAF,
+// or an entry from a VPC alone.
+//
+// Both call the API by its domain name, and show a certificate there. The platform's props name the authority of that
+// certificate ([httpapi.TrustStore]), so that no one passes them by: API Gateway answers no one else. A header with a
+// secret would do as much, but stands in templates and logs.
+package edge
+
+import (
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudfront"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awswafv2"
+	"github.com/aws/constructs-go/constructs/v10"
+	"github.com/aws/jsii-runtime-go"
+
+	"github.com/onesynth-cdk/onesynth/constructs/httpapi"
+	"github.com/onesynth-cdk/onesynth/constructs/props"
+	"github.com/onesynth-cdk/onesynth/finding"
+)
+
+const (
+	// global is where Amazon CloudFront finds certificates and web ACLs.
+	global = "us-east-1"
+	// The policies that AWS manages: nothing is cached, and all but the header Host is passed on ("Use managed cache
+	// policies", "Use managed origin request policies").
+	noCaching, allButHost = "4135ea2d-6df8-44a3-9df3-4b5a84be39ad", "b689b0a8-53d0-40ab-baf2-68738e2966ac"
+)
+
+// Origin is the API that is called.
+type Origin struct {
+	// DomainName is that of the platform's props, which have a TrustStore. Required.
+	DomainName string
+	// ClientCertificateARN is the certificate of AWS Certificate Manager that is shown there: for clients, of an
+	// authority in the TrustStore, as AWS Private CA issues or as you import it. Required.
+	ClientCertificateARN string
+}
+
+func (o Origin) check(f *finding.List, region string) {
+	if o.DomainName == "" {
+		f.Add("Props.Origin.DomainName", "", "the DomainName of the platform's props", "set both, and a TrustStore")
+	}
+	httpapi.Domain{Name: o.DomainName, CertificateARN: o.ClientCertificateARN}.Check(f, "Props.Origin.DomainName",
+		"Props.Origin.ClientCertificateARN", "", "", "", region)
+}
+
+// FirewallProps describe a [Firewall].
+type FirewallProps struct {
+	// Origin is the API. Its certificate is in us-east-1. Required.
+	Origin Origin
+	// DomainName is what clients call, such as "api.example.com". Its DNS record has to point to the distribution.
+	// Required.
+	DomainName string
+	// CertificateARN is its certificate of AWS Certificate Manager, in us-east-1. Required.
+	CertificateARN string
+	// RequestsPerAddress is how many requests of one address pass in five minutes. It takes the place of rate limits
+	// of addresses in a platform, which then see Amazon CloudFront's. Default: 2,000.
+	RequestsPerAddress int `min:"10" max:"2000000000" default:"2,000"`
+	// WebACLARN is a web ACL of your own, of the scope CLOUDFRONT. Default: one with the rules that AWS manages against
+	// common attacks and known bad inputs, and with RequestsPerAddress.
+	WebACLARN string
+}
+
+// Validate returns a [finding.List] with all invalid props, or nil.
+func (p FirewallProps) Validate() error {
+	var f finding.List
+	p.Origin.check(&f, global)
+	if p.DomainName == "" {
+		f.Add("Props.DomainName", "", "the name that clients call", `write it as in "api.example.com"`)
+	}
+	httpapi.Domain{Name: p.DomainName, CertificateARN: p.CertificateARN}.Check(&f, "Props.DomainName",
+		"Props.CertificateARN", "", "", "", global)
+	f.Limits("Props", p)
+	if p.WebACLARN != "" && p.RequestsPerAddress != 0 {
+		f.Add("Props.RequestsPerAddress", p.RequestsPerAddress, "0 with a WebACLARN", "write the limit into that web ACL")
+	}
+	return f.Err()
+}
+
+// Firewall is a distribution of Amazon CloudFront with a web ACL of AWS WAF. It caches nothing.
+type Firewall struct {
+	constructs.Construct
+	// Distribution passes requests on.
+	Distribution awscloudfront.CfnDistribution
+	// WebACL is nil with FirewallProps.WebACLARN.
+	WebACL awswafv2.CfnWebACL
+}
+
+// NewFirewall declares a firewall, in a stack of us-east-1; the platform may be in another region. It ends the program,
+// by [props.Refuse], with the error of [FirewallProps.Validate], or if the region is another one, before it declares
+// anything.
+func NewFirewall(scope constructs.Construct, id string, p FirewallProps) *Firewall {
+	var wrong finding.List
+	if region := props.Region(scope); region != global && region != "" && !props.IsToken(region) {
+		wrong.Add("scope: Env.Region of the stack", region, global,
+			"declare it in a stack of its own: Amazon CloudFront takes no web ACL of another region")
+	}
+	props.Accept("firewall", scope, id, p.Validate(), wrong.Err())
+	f := &Firewall{}
+	constructs.NewConstruct_Override(f, scope, &id)
+	acl := &p.WebACLARN
+	if p.WebACLARN == "" {
+		f.WebACL = newWebACL(f, p.RequestsPerAddress)
+		acl = f.WebACL.AttrArn()
+	}
+	f.Distribution = awscloudfront.NewCfnDistribution(f, jsii.String("Distribution"),
+		&awscloudfront.CfnDistributionProps{
+			DistributionConfig: &awscloudfront.CfnDistribution_DistributionConfigProperty{
+				Enabled: true, Ipv6Enabled: true, HttpVersion: jsii.String("http2and3"), WebAclId: acl,
+				Comment: jsii.String("Firewall of " + p.Origin.DomainName), Aliases: jsii.Strings(p.DomainName),
+				ViewerCertificate: &awscloudfront.CfnDistribution_ViewerCertificateProperty{
+					AcmCertificateArn: &p.CertificateARN, SslSupportMethod: jsii.String("sni-only"),
+					MinimumProtocolVersion: jsii.String("TLSv1.2_2021"),
+				},
+				Origins: []any{&awscloudfront.CfnDistribution_OriginProperty{
+					Id: jsii.String("API"), DomainName: &p.Origin.DomainName,
+					CustomOriginConfig: &awscloudfront.CfnDistribution_CustomOriginConfigProperty{
+						OriginProtocolPolicy: jsii.String("https-only"), OriginSslProtocols: jsii.Strings("TLSv1.2"),
+						OriginMtlsConfig: &awscloudfront.CfnDistribution_OriginMtlsConfigProperty{
+							ClientCertificateArn: &p.Origin.ClientCertificateARN},
+					},
+				}},
+				DefaultCacheBehavior: &awscloudfront.CfnDistribution_DefaultCacheBehaviorProperty{
+					TargetOriginId: jsii.String("API"), ViewerProtocolPolicy: jsii.String("https-only"),
+					AllowedMethods: jsii.Strings("GET", "HEAD", "OPTIONS", "PUT", "PATCH", "POST", "DELETE"),
+					CachePolicyId:  jsii.String(noCaching), OriginRequestPolicyId: jsii.String(allButHost),
+				},
+			},
+		})
+	return f
+}
+
+// MetricRequests is how many requests the distribution took: a sum over five minutes unless options say otherwise;
+// options may be nil. Amazon CloudFront counts in us-east-1.
+func (f *Firewall) MetricRequests(options *awscloudwatch.MetricOptions) awscloudwatch.Metric {
+	if options == nil {
+		options = &awscloudwatch.MetricOptions{}
+	}
+	return awscloudwatch.NewMetric(&awscloudwatch.MetricProps{Namespace: jsii.String("AWS/CloudFront"),
+		MetricName: jsii.String("Requests"), Statistic: jsii.String("Sum"), Region: jsii.String(global),
+		DimensionsMap: &map[string]*string{"DistributionId": f.Distribution.AttrId(), "Region": jsii.String("Global")},
+	}).With(options)
+}
