@@ -71,7 +71,8 @@ func (p FirewallProps) Validate() error {
 		"Props.CertificateARN", "", "", "", global)
 	f.Limits("Props", p)
 	if p.WebACLARN != "" && p.RequestsPerAddress != 0 {
-		f.Add("Props.RequestsPerAddress", p.RequestsPerAddress, "0 with a WebACLARN", "write the limit into that web ACL")
+		f.Add("Props.RequestsPerAddress", p.RequestsPerAddress, "0 with a WebACLARN",
+			"write the limit into that web ACL")
 	}
 	return f.Err()
 }
