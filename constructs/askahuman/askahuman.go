@@ -23,6 +23,9 @@ import (
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
+// module is the path of the module with the main packages of the functions.
+const module = "github.com/onesynth-cdk/onesynth"
+
 // The functions, as askahuman.Platform names them.
 const (
 	agentAPI      = "agentapi"
@@ -73,7 +76,7 @@ type AskAHuman struct {
 
 // Handlers are the platform's functions as [gofunction.Start] builds them.
 func Handlers(architecture gofunction.Architecture) gofunction.Source {
-	return platform.Handlers(askahuman.Platform(), architecture)
+	return platform.Handlers(module, askahuman.Platform(), architecture)
 }
 
 // New declares the platform. It ends the program, by [props.Refuse], with the
@@ -81,7 +84,7 @@ func Handlers(architecture gofunction.Architecture) gofunction.Source {
 // anything.
 func New(scope constructs.Construct, id string, p Props) *AskAHuman {
 	p.Build = platform.Ready(scope, "askahuman", id, p.validate, p.Build,
-		platform.Handlers(p.described(), p.Architecture))
+		platform.Handlers(module, p.described(), p.Architecture))
 	p = p.withDefaults()
 	described := p.described()
 	var open []string

@@ -20,6 +20,9 @@ import (
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 )
 
+// module is the path of the module with the main packages of the functions.
+const module = "github.com/onesynth-cdk/onesynth"
+
 // The functions, as platforms/clarity names them.
 const (
 	clarityAPI = "clarityapi"
@@ -49,14 +52,14 @@ type Clarity struct {
 
 // Handlers are the functions of the platform as [gofunction.Start] builds them.
 func Handlers(architecture gofunction.Architecture) gofunction.Source {
-	return platform.Handlers(clarity.Platform(), architecture)
+	return platform.Handlers(module, clarity.Platform(), architecture)
 }
 
 // New declares the platform. It ends the program, by [props.Refuse], with the error of
 // [Props.Validate], or of [gofunction.Build.Wait], before it declares anything.
 func New(scope constructs.Construct, id string, p Props) *Clarity {
 	p.Build = platform.Ready(scope, "clarity", id, p.validate, p.Build,
-		platform.Handlers(p.Publishing(clarity.Platform()), p.Architecture))
+		platform.Handlers(module, p.Publishing(clarity.Platform()), p.Architecture))
 	p = p.withDefaults()
 	c := &Clarity{}
 	platform.Declare(c, scope, id, clarity.Platform(), platform.Declaration{

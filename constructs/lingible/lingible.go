@@ -21,6 +21,9 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
+// module is the path of the module with the main packages of the functions.
+const module = "github.com/onesynth-cdk/onesynth"
+
 // The functions, as the platform names them.
 const (
 	lingibleAPI    = "lingibleapi"
@@ -63,14 +66,14 @@ type Lingible struct {
 
 // Handlers are the functions of the platform as [gofunction.Start] builds them.
 func Handlers(architecture gofunction.Architecture) gofunction.Source {
-	return platform.Handlers(lingible.Platform(), architecture)
+	return platform.Handlers(module, lingible.Platform(), architecture)
 }
 
 // New declares the platform. It ends the program, by [props.Refuse], with the error of
 // [Props.Validate], or of [gofunction.Build.Wait], before it declares anything.
 func New(scope constructs.Construct, id string, p Props) *Lingible {
 	p.Build = platform.Ready(scope, "lingible", id, p.validate, p.Build,
-		platform.Handlers(p.Publishing(lingible.Platform()), p.Architecture))
+		platform.Handlers(module, p.Publishing(lingible.Platform()), p.Architecture))
 	p = p.withDefaults()
 	l := &Lingible{}
 	platform.Declare(l, scope, id, p.described(), platform.Declaration{

@@ -99,11 +99,9 @@ func Declare(of Construct, scope constructs.Construct, id string, described sche
 		props.Refuse(fmt.Errorf("%s: %w", described.Name, err))
 	}
 	if d.Module != "" {
-		source := Handlers(described, d.Architecture)
-		source.Module = d.Module
 		d.Build = Ready(scope, described.Name, id, func(region string) error {
 			return d.check(region, described)
-		}, d.Build, source)
+		}, d.Build, Handlers(d.Module, described, d.Architecture))
 	}
 	own := d.Own.build(described.Name, id, d.Architecture)
 	described = joined

@@ -36,7 +36,7 @@ func telling() schema.Platform {
 
 // declareTelling declares it with a function and a queue as targets, encrypted with a key of the app.
 func declareTelling(app awscdk.App, source gofunction.Source) {
-	source.Packages = platform.Handlers(telling().Publishing(), source.Architecture).Packages
+	source.Packages = platform.Handlers("", telling().Publishing(), source.Architecture).Packages
 	stack := awscdk.NewStack(app, jsii.String("telling"), nil)
 	o := &others{}
 	platform.Declare(o, stack, "Own", telling(), platform.Declaration{Props: platform.Props{Events: true,

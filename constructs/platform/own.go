@@ -37,9 +37,8 @@ func (o Own) build(platform, id string, architecture gofunction.Architecture) *g
 	}
 	build := o.Build
 	if build == nil {
-		source := Handlers(schema.Platform{Name: platform, Functions: o.Functions}, architecture)
-		source.Module = o.Module
-		build = gofunction.Start(context.Background(), source)
+		build = gofunction.Start(context.Background(),
+			Handlers(o.Module, schema.Platform{Name: platform, Functions: o.Functions}, architecture))
 	}
 	if err := build.Wait(); err != nil {
 		props.Refuse(fmt.Errorf("%s %s: Props.Own: %w", platform, id, err))

@@ -56,16 +56,20 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// Handlers returns what [gofunction.Start] builds for a platform: its functions, and other packages
-// of the module that it needs. They are in the module of this library. For a platform of your own,
-// set the Module of what it returns, and leave out the packages of a lake, which are then built for
-// [Platform.Lakes].
-func Handlers(described schema.Platform, architecture gofunction.Architecture, others ...string) gofunction.Source {
+// Handlers returns what [gofunction.Start] builds for a platform: its functions, which are main packages of the module.
+// Those of its lakes are in the module of this library. They are built with the functions of a platform that is there,
+// too, and otherwise for [Platform.Lakes].
+func Handlers(module string, described schema.Platform, architecture gofunction.Architecture) gofunction.Source {
 	source := gofunction.Source{Architecture: architecture}
 	for _, f := range described.Functions {
 		source.Packages = append(source.Packages, "lambdas/"+described.Name+"/"+f.Name)
 	}
-	source.Packages = append(source.Packages, others...)
+	switch {
+	case module != library:
+		source.Module = module
+	case len(described.Lakes) > 0:
+		source.Packages = append(source.Packages, lake.Packages()...)
+	}
 	return source
 }
 

@@ -91,7 +91,7 @@ func own() schema.Platform {
 }
 
 func declare(app awscdk.App) {
-	source := platform.Handlers(own(), gofunction.X86_64)
+	source := platform.Handlers("", own(), gofunction.X86_64)
 	source.Directory = "testdata/handlers"
 	build := gofunction.Start(context.Background(), source)
 	stack := awscdk.NewStack(app, jsii.String("own"), nil)

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscertificatemanager"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsec2"
@@ -212,22 +211,21 @@ func (p Props) sizes() gofunction.Sizes {
 		TimeoutSeconds: p.TimeoutSeconds}
 }
 
-// Check adds a finding for each of the props that is invalid for the platform. Its functions are
-// the ones that [Handlers] returns for the same arguments; sizes may name its lakes' functions,
-// too. path leads to the props as an importer writes it: "Props" for a platform that embeds them.
+// Check adds a finding for each of the props that is invalid for the platform. Sizes may name its lakes' functions,
+// too, which Build may lack. path leads to the props as an importer writes it: "Props" for a platform that embeds them.
 // The region is the stack's, or "" while it is not known.
-func (p Props) Check(f *finding.List, path, region string, described schema.Platform, others ...string) {
+func (p Props) Check(f *finding.List, path, region string, described schema.Platform) {
 	if p.Events && len(described.Events) == 0 {
 		f.Add(path+".Events", true, "false: the platform has no events",
 			"declare Events in its schema, or leave it out")
 	}
 	described = p.Publishing(described)
 	var functions []string
-	for _, folder := range Handlers(described, "", others...).Packages {
-		functions = append(functions, folder[strings.LastIndexByte(folder, '/')+1:])
+	for _, declared := range described.Functions {
+		functions = append(functions, declared.Name)
 	}
 	sized := slices.Clone(functions)
-	if len(described.Lakes) > 0 && !slices.Contains(sized, schema.LakeWriter) {
+	if len(described.Lakes) > 0 {
 		sized = append(sized, schema.LakeWriter, schema.LakeCompactor)
 	}
 	p.jwt().Check(f, path+".JWTIssuer", path+".JWTAudience")

@@ -74,13 +74,13 @@ func TestPropsCheck(t *testing.T) {
 			[]string{"Props.Throttle.RequestsPerSecond", "Props.Throttle.Burst"}},
 		"ErrLogLevel":     {platform.Props{LogLevel: "verbose"}, []string{"Props.LogLevel"}},
 		"ErrLogRetention": {platform.Props{LogRetention: 31}, []string{"Props.LogRetention"}},
-		"Sizes": {platform.Props{MemoryMegabytes: map[string]int{"agentapi": 10240, "compactor": 128},
+		"Sizes": {platform.Props{MemoryMegabytes: map[string]int{"agentapi": 10240, "mcpapi": 128},
 			ReservedConcurrency: map[string]int{"notifier": 1}}, nil},
 		"Timeouts": {platform.Props{TimeoutSeconds: map[string]int{"agentapi": 3, "humanapi": 30, "notifier": 900}},
 			nil},
 		"ErrTimeouts": {platform.Props{TimeoutSeconds: map[string]int{"agentapi": 2, "humanapi": 31, "notifier": 901,
-			"compactor": 0, "nobody": 1}}, []string{
-			`Props.TimeoutSeconds["agentapi"]`, `Props.TimeoutSeconds["compactor"]`, `Props.TimeoutSeconds["humanapi"]`,
+			"mcpapi": 0, "nobody": 1}}, []string{
+			`Props.TimeoutSeconds["agentapi"]`, `Props.TimeoutSeconds["humanapi"]`, `Props.TimeoutSeconds["mcpapi"]`,
 			`Props.TimeoutSeconds["nobody"]`, `Props.TimeoutSeconds["notifier"]`,
 		}},
 		"ErrZeroSizes": {platform.Props{MemoryMegabytes: map[string]int{"agentapi": 0},
@@ -91,9 +91,8 @@ func TestPropsCheck(t *testing.T) {
 			Key: (*noKey)(nil), AlarmTopic: (*topic)(nil), VPC: (*noVPC)(nil),
 			Tables: table.DatabaseOptions{Existing: map[string]awsdynamodb.ITable{"Guards": (*noTable)(nil)}},
 		}, []string{`Props.Tables.Existing["Guards"]`, "Props.Key", "Props.VPC", "Props.AlarmTopic"}},
-		"ErrAlias": {platform.Props{Key: struct{ awskms.IAlias }{}}, []string{"Props.Key"}},
-		"Build": {platform.Props{Build: built(gofunction.X86_64,
-			append(functions(askahuman.Platform()), "compactor")...)}, nil},
+		"ErrAlias":   {platform.Props{Key: struct{ awskms.IAlias }{}}, []string{"Props.Key"}},
+		"Build":      {platform.Props{Build: built(gofunction.X86_64, functions(askahuman.Platform())...)}, nil},
 		"ErrNoBuild": {platform.Props{Build: &gofunction.Build{}}, []string{"Props.Build"}},
 		"ErrHalfBuild": {platform.Props{Build: built("", "agentapi"), Architecture: gofunction.X86_64},
 			[]string{"Props.Build", "Props.Build"}},
@@ -140,7 +139,7 @@ func TestPropsCheck(t *testing.T) {
 			// An importer may have the props in a field of another name.
 			for _, path := range []string{"Props", "Settings.Asks"} {
 				var f finding.List
-				test.props.Check(&f, path, "", askahuman.Platform(), "lambdas/lake/compactor")
+				test.props.Check(&f, path, "", askahuman.Platform())
 				var want []string
 				for _, p := range test.paths {
 					want = append(want, path+strings.TrimPrefix(p, "Props"))

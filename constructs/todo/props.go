@@ -2,7 +2,7 @@ package todo
 
 import (
 	"cmp"
-	"github.com/onesynth-cdk/onesynth/constructs/lake"
+
 	"github.com/onesynth-cdk/onesynth/constructs/platform"
 	"github.com/onesynth-cdk/onesynth/finding"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
@@ -27,7 +27,7 @@ func (p Props) Validate() error { return p.validate("") }
 
 func (p Props) validate(region string) error {
 	var f finding.List
-	p.Props.Check(&f, "Props", region, todo.Platform(), lake.Packages()...)
+	p.Props.Check(&f, "Props", region, todo.Platform())
 	p.UserProps.Check(&f, "Props", p.JWTIssuer, todo.Platform())
 	p.LakeProps.Check(&f, "Props")
 	return f.Err()

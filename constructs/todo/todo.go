@@ -14,11 +14,13 @@ import (
 	"github.com/aws/constructs-go/constructs/v10"
 
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
-	"github.com/onesynth-cdk/onesynth/constructs/lake"
 	"github.com/onesynth-cdk/onesynth/constructs/platform"
 	"github.com/onesynth-cdk/onesynth/constructs/stream"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
 )
+
+// module is the path of the module with the main packages of the functions.
+const module = "github.com/onesynth-cdk/onesynth"
 
 // Todo is the platform.
 type Todo struct {
@@ -40,7 +42,7 @@ type Todo struct {
 // Handlers are the functions of the platform and of its lake as
 // [gofunction.Start] builds them.
 func Handlers(architecture gofunction.Architecture) gofunction.Source {
-	return platform.Handlers(todo.Platform(), architecture, lake.Packages()...)
+	return platform.Handlers(module, todo.Platform(), architecture)
 }
 
 // New declares the platform. It ends the program, by [props.Refuse], with the
@@ -48,7 +50,7 @@ func Handlers(architecture gofunction.Architecture) gofunction.Source {
 // anything.
 func New(scope constructs.Construct, id string, p Props) *Todo {
 	p.Build = platform.Ready(scope, "todo", id, p.validate, p.Build,
-		platform.Handlers(p.Publishing(todo.Platform()), p.Architecture, lake.Packages()...))
+		platform.Handlers(module, p.Publishing(todo.Platform()), p.Architecture))
 	p = p.withDefaults()
 	t := &Todo{}
 	platform.Declare(t, scope, id, todo.Platform(),
