@@ -20,12 +20,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
-	"github.com/onesynth-cdk/onesynth/internal/cloud/assembly/assemblytest"
-	"github.com/onesynth-cdk/onesynth/internal/cloud/policy"
-	"github.com/onesynth-cdk/onesynth/internal/eventsource"
-	"github.com/onesynth-cdk/onesynth/internal/services"
-	"github.com/onesynth-cdk/onesynth/internal/services/dynamodb"
-	"github.com/onesynth-cdk/onesynth/internal/services/sqs"
 	service "github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/webhooks"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
@@ -33,36 +27,14 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/metricstest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/queue"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/webhook"
+	"github.com/onesynth-cdk/onesynth/onesynthtest/queuetest"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// resources are the queues as the construct declares them.
-const resources = `{
-  "Failed": {"Type": "AWS::SQS::Queue", "Properties": {"QueueName": "failed"}},
-  "Webhooks": {"Type": "AWS::SQS::Queue", "Properties": {"QueueName": "webhooks", "VisibilityTimeout": 90,
-    "RedrivePolicy": {"deadLetterTargetArn": {"Fn::GetAtt": ["Failed", "Arn"]}, "maxReceiveCount": ATTEMPTS}}},
-  "Role": {"Type": "AWS::IAM::Role", "Properties": {"RoleName": "sender"}},
-  "Policy": {"Type": "AWS::IAM::Policy", "Properties": {"Roles": [{"Ref": "Role"}], "PolicyDocument": {"Statement": [{"Effect": "Allow",
-    "Action": ["sqs:ChangeMessageVisibility", "sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage"], "Resource": {"Fn::GetAtt": ["Webhooks", "Arn"]}},
-    {"Effect": "Allow", "Action": "sqs:SendMessage", "Resource": {"Fn::GetAtt": ["Failed", "Arn"]}}]}}},
-  "Function": {"Type": "AWS::Lambda::Function", "Properties": {"FunctionName": "sender", "Runtime": "provided.al2023", "Handler": "bootstrap",
-    "Code": {"S3Bucket": "b", "S3Key": "k"}, "Role": {"Fn::GetAtt": ["Role", "Arn"]}}},
-  "Mapping": {"Type": "AWS::Lambda::EventSourceMapping", "Properties": {"FunctionName": {"Ref": "Function"}, "EventSourceArn": {"Fn::GetAtt": ["Webhooks", "Arn"]},
-    "BatchSize": 10, "FunctionResponseTypes": ["ReportBatchItemFailures"], "ScalingConfig": {"MaximumConcurrency": 100}}}
-}`
-
-// invoker runs the function in this process.
-type invoker struct{ handler lambda.Handler }
-
-func (i invoker) Invoke(ctx context.Context, _ string, payload []byte) ([]byte, error) {
-	return i.handler.Invoke(ctx, payload)
-}
-
 // run is the function behind a queue of the local run, and the endpoints of agents.
 type run struct {
-	server   *services.Services
-	mappings *eventsource.Mappings
+	*queuetest.Queues
 	output   *lines
 	endpoint *httptest.Server
 	secrets  *webhooks.Secrets
@@ -103,25 +75,10 @@ func start(t *testing.T) *run {
 	r.endpoint = httptest.NewServer(http.HandlerFunc(r.answer))
 	t.Cleanup(r.endpoint.Close)
 	plan := askahuman.WebhookRetries()
-	source := assemblytest.Load(t, strings.Replace(resources, "ATTEMPTS", fmt.Sprint(len(plan)+1), 1))
-	var err error
-	if r.server, err = services.New(services.Options{Assembly: source,
-		DynamoDB: dynamodb.ServiceOptions{EngineURL: "http://127.0.0.1:1"}}); err != nil {
-		t.Fatal(err)
-	}
-	role, err := policy.ForRole(source, "arn:aws:iam::000000000000:role/sender")
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.server.Register("KEY", "sender", role)
-	endpoint := httptest.NewServer(r.server)
-	t.Cleanup(endpoint.Close)
 	log, err := kit.NewLogger(r.output, "", "webhooksender")
 	if err != nil {
 		t.Fatal(err)
 	}
-	config := aws.Config{Region: "us-east-1", BaseEndpoint: &endpoint.URL,
-		Credentials: credentials.NewStaticCredentialsProvider("KEY", "local", "")}
 	f := &function{
 		sender: &webhooks.Sender{Keys: r.secrets, Poster: impatient{r, &webhook.Client{
 			Addresses: webhook.Addresses{Local: []string{r.endpoint.URL}}, Timeout: time.Minute,
@@ -135,26 +92,12 @@ func start(t *testing.T) *run {
 				}
 			},
 		}}},
-		deliveries: r.service, plan: plan, queue: queue.New(config, r.server.Queue("webhooks").URL),
-		failures: queue.New(config, r.server.Queue("failed").URL), log: log,
+		deliveries: r.service, plan: plan, log: log,
 		metrics: &kit.Metrics{Namespace: "Onesynth/askahuman", Function: "webhooksender", Writer: r.output},
 	}
-	r.mappings, err = eventsource.Read(source,
-		eventsource.Options{Invoke: invoker{kit.NewResponder(log, f.handle)}, Queue: r.server.Queue,
-			Authorise: func(function, action, resource string) error {
-				return r.server.Authorise(function, action, resource)
-			}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithCancel(t.Context())
-	ended, err := r.mappings.Start(ctx, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		stop()
-		<-ended
+	r.Queues = queuetest.Start(t, len(plan)+1, func(c aws.Config, messages, failures string) lambda.Handler {
+		f.queue, f.failures = queue.New(c, messages), queue.New(c, failures)
+		return kit.NewResponder(log, f.handle)
 	})
 	return r
 }
@@ -235,18 +178,18 @@ func (r *run) send(t *testing.T, address string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.server.Queue("webhooks").Send(string(body), nil)
+	r.Send(string(body))
 }
 
 // settled waits until all messages that are left wait for their next attempt, and have been tried that often, or more
 // often where a slow machine lets the first pause of the plan pass. left counts those that are given up, too, unless it
 // is zero.
-func (r *run) settled(t *testing.T, attempts, left int) []sqs.Message {
+func (r *run) settled(t *testing.T, attempts, left int) []queuetest.Message {
 	t.Helper()
 	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(5 * time.Millisecond) {
 		// Counted first: what was returned by then has its next time in what is read after it.
-		back := r.mappings.Queues()[0].Returned
-		messages, failed := r.server.Queue("webhooks").Messages(), len(r.server.Queue("failed").Messages())
+		back := r.Returned()
+		messages, failed := r.Messages(), len(r.Failures())
 		tried, returned := true, failed*(len(askahuman.WebhookRetries())+1)
 		for _, m := range messages {
 			tried = tried && m.Received >= attempts && m.VisibleAt.After(time.Now())
@@ -261,8 +204,8 @@ func (r *run) settled(t *testing.T, attempts, left int) []sqs.Message {
 			return messages
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("attempt %d: %d messages are left, want %d; %+v", attempts, len(messages), left,
-				r.mappings.Queues())
+			t.Fatalf("attempt %d: %d messages are left, want %d; %d were returned", attempts, len(messages), left,
+				r.Returned())
 		}
 	}
 }
@@ -308,10 +251,10 @@ func TestBadEndpoints(t *testing.T) {
 				t.Fatalf("attempt %d: the next one is in %s, want %s", attempt, wait, planned)
 			}
 		}
-		r.server.Queue("webhooks").Due()
+		r.Due()
 	}
 	r.settled(t, 0, 0)
-	if failed := len(r.server.Queue("failed").Messages()); failed != bad || good+bad != all {
+	if failed := len(r.Failures()); failed != bad || good+bad != all {
 		t.Errorf("%d webhooks are given up, want %d", failed, bad)
 	}
 	arrived := 0
@@ -360,26 +303,26 @@ func TestAnswers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.server.Queue("webhooks").Send(string(body), nil)
+		r.Send(string(body))
 	}
 	// What is no webhook is given up at once, with the cause.
-	r.server.Queue("webhooks").Send("no webhook", nil)
-	for deadline := time.Now().Add(20 * time.Second); len(r.server.Queue("failed").Messages()) == 0; time.Sleep(
+	r.Send("no webhook")
+	for deadline := time.Now().Add(20 * time.Second); len(r.Failures()) == 0; time.Sleep(
 		time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("it is not given up at once")
 		}
 	}
-	if m := r.server.Queue("failed").Messages()[0]; m.Body != "no webhook" ||
+	if m := r.Failures()[0]; m.Body != "no webhook" ||
 		!strings.Contains(m.Attributes["Cause"].StringValue, "read the message") {
 		t.Errorf("the queue of failures has %+v", m)
 	}
 	r.send(t, r.endpoint.URL+"/takes")
-	for deadline := time.Now().Add(20 * time.Second); len(r.server.Queue("failed").Messages()) < 2; time.Sleep(5 *
+	for deadline := time.Now().Add(20 * time.Second); len(r.Failures()) < 2; time.Sleep(5 *
 		time.Millisecond) {
-		r.server.Queue("webhooks").Due()
+		r.Due()
 		if time.Now().After(deadline) {
-			t.Fatalf("%d messages failed, want 2", len(r.server.Queue("failed").Messages()))
+			t.Fatalf("%d messages failed, want 2", len(r.Failures()))
 		}
 	}
 	for kind, want := range map[string]askahuman.DeliveryState{"/gone": askahuman.DeliveryGivenUp,

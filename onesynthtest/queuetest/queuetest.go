@@ -1,0 +1,106 @@
+// Package queuetest gives tests a function behind a queue and a queue of failures, as a local run has them.
+package queuetest
+
+import (
+	"context"
+	"fmt"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+
+	"github.com/onesynth-cdk/onesynth/internal/cloud/assembly/assemblytest"
+	"github.com/onesynth-cdk/onesynth/internal/cloud/policy"
+	"github.com/onesynth-cdk/onesynth/internal/eventsource"
+	"github.com/onesynth-cdk/onesynth/internal/services"
+	"github.com/onesynth-cdk/onesynth/internal/services/dynamodb"
+	"github.com/onesynth-cdk/onesynth/internal/services/sqs"
+)
+
+// resources are the queues, the function and its role as the constructs declare them.
+const resources = `{
+  "Failed": {"Type": "AWS::SQS::Queue", "Properties": {"QueueName": "failed"}},
+  "Messages": {"Type": "AWS::SQS::Queue", "Properties": {"QueueName": "messages", "VisibilityTimeout": 90,
+    "RedrivePolicy": {"deadLetterTargetArn": {"Fn::GetAtt": ["Failed", "Arn"]}, "maxReceiveCount": ATTEMPTS}}},
+  "Role": {"Type": "AWS::IAM::Role", "Properties": {"RoleName": "function"}},
+  "Policy": {"Type": "AWS::IAM::Policy", "Properties": {"Roles": [{"Ref": "Role"}], "PolicyDocument": {"Statement": [{"Effect": "Allow",
+    "Action": ["sqs:ChangeMessageVisibility", "sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage"], "Resource": {"Fn::GetAtt": ["Messages", "Arn"]}},
+    {"Effect": "Allow", "Action": "sqs:SendMessage", "Resource": {"Fn::GetAtt": ["Failed", "Arn"]}}]}}},
+  "Function": {"Type": "AWS::Lambda::Function", "Properties": {"FunctionName": "function", "Runtime": "provided.al2023", "Handler": "bootstrap",
+    "Code": {"S3Bucket": "b", "S3Key": "k"}, "Role": {"Fn::GetAtt": ["Role", "Arn"]}}},
+  "Mapping": {"Type": "AWS::Lambda::EventSourceMapping", "Properties": {"FunctionName": {"Ref": "Function"}, "EventSourceArn": {"Fn::GetAtt": ["Messages", "Arn"]},
+    "BatchSize": 10, "FunctionResponseTypes": ["ReportBatchItemFailures"], "ScalingConfig": {"MaximumConcurrency": 100}}}
+}`
+
+// Message is a message in a queue.
+type Message = sqs.Message
+
+// Queues are a queue with a function behind it, and its queue of failures.
+type Queues struct {
+	messages, failures *sqs.Queue
+	mappings           *eventsource.Mappings
+}
+
+// Start runs a function behind an empty queue until the test ends. A message that it has not handled after so many
+// attempts goes to the queue of failures. The function reaches both queues at these addresses, with the configuration.
+func Start(t testing.TB, attempts int,
+	function func(configuration aws.Config, messages, failures string) lambda.Handler) *Queues {
+	t.Helper()
+	source := assemblytest.Load(t, strings.Replace(resources, "ATTEMPTS", fmt.Sprint(attempts), 1))
+	server, err := services.New(services.Options{Assembly: source,
+		DynamoDB: dynamodb.ServiceOptions{EngineURL: "http://127.0.0.1:1"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	role, err := policy.ForRole(source, "arn:aws:iam::000000000000:role/function")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server.Register("KEY", "function", role)
+	endpoint := httptest.NewServer(server)
+	t.Cleanup(endpoint.Close)
+	configuration := aws.Config{Region: "us-east-1", BaseEndpoint: &endpoint.URL,
+		Credentials: credentials.NewStaticCredentialsProvider("KEY", "local", "")}
+	q := &Queues{messages: server.Queue("messages"), failures: server.Queue("failed")}
+	handler := function(configuration, q.messages.URL, q.failures.URL)
+	if q.mappings, err = eventsource.Read(source, eventsource.Options{
+		Invoke: invoker{handler}, Queue: server.Queue, Authorise: server.Authorise}); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ended, err := q.mappings.Start(ctx, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		stop()
+		<-ended
+	})
+	return q
+}
+
+// invoker runs the function in this process.
+type invoker struct{ handler lambda.Handler }
+
+// Invoke implements [eventsource.Invoker].
+func (i invoker) Invoke(ctx context.Context, _ string, payload []byte) ([]byte, error) {
+	return i.handler.Invoke(ctx, payload)
+}
+
+// Send puts a message into the queue.
+func (q *Queues) Send(body string) { q.messages.Send(body, nil) }
+
+// Messages are those that the queue has, those that wait or are with the function included.
+func (q *Queues) Messages() []Message { return q.messages.Messages() }
+
+// Failures are the messages of the queue of failures.
+func (q *Queues) Failures() []Message { return q.failures.Messages() }
+
+// Due ends the waits of all messages, and returns how many did wait.
+func (q *Queues) Due() int { return q.messages.Due() }
+
+// Returned is how often the function has returned a message as not handled.
+func (q *Queues) Returned() int { return q.mappings.Queues()[0].Returned }
