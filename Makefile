@@ -60,8 +60,8 @@ run: export CDK_VALIDATION = false
 run: ## Run the platforms on this machine: install what is missing, synthesise, start; WATCH=1 follows the source
 	@$(MAKE) --no-print-directory -j 3 node_modules synth bin/onesynth
 	@bin/onesynth local $(if $(WATCH),--watch -c env=$(ENV) -c arch=$(or $(ARCH),$(OWN_ARCH)))
-init: bin/onesynth ## Write a platform of your own, NAME=links, into DIR, by default beside this checkout
-	@bin/onesynth init $(or $(NAME),$(error name the platform: make init NAME=links)) --dir $(or $(DIR),../$(NAME))
+init: bin/onesynth ## Write a platform of your own, NAME=links, or one taken over, FROM=todo, into DIR, by default beside this checkout
+	@bin/onesynth init $(or $(NAME),$(error name the platform: make init NAME=links)) --dir $(or $(DIR),../$(NAME)) $(if $(FROM),--from $(FROM))
 publish-as: ## Write this module as MODULE=example.com/team/onesynth into DIR=../ours, for a repository of your own
 	@go run ./release/publish -module "$(MODULE)" -dir "$(DIR)"
 check: bin/cdk-app bin/onesynth node_modules ## Synthesise, and refuse what would fail or lose data in what is deployed

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -18,19 +19,28 @@ type initCommand struct {
 	Name     string `arg:"" help:"Name of the platform, such as short-links: lower-case letters, digits and single hyphens."`
 	Dir      string `help:"Folder to write, which is not there yet, or empty. Default: NAME." type:"path" placeholder:"DIR"`
 	Module   string `help:"Path of the Go module. Default: example.com/NAME." placeholder:"PATH"`
+	From     string `help:"Platform of Onesynth to take over, by the name of its package: its contract, construct, functions, tests and page. Default: none, a small one that keeps notes." placeholder:"PLATFORM"`
 	Onesynth string `help:"Checkout of Onesynth that the platform takes the library from. Default: none, or where this command was built, if no module proxy has its version." type:"path" placeholder:"DIR"`
 }
 
 // Help returns the text of --help below the summary.
 func (c *initCommand) Help() string {
-	return `The platform keeps notes of users: one table, one function with four routes, tests, a Makefile and workflows of GitHub Actions. It builds, passes its tests and runs; its README.md says what to change next. Nothing is overwritten.`
+	return `The platform keeps notes of users: one table, one function with four routes, tests, a Makefile and workflows of GitHub Actions. It builds, passes its tests and runs; its README.md says what to change next. Nothing is overwritten.
+With --from, it is a platform of Onesynth in packages of your own, to change as you like; what platforms share still comes from the library. Deployed with the same names and props, it takes the place of the library's and loses nothing.`
 }
 
 // Run writes the platform, and resolves the modules that it requires.
 func (c *initCommand) Run(ctx context.Context) error {
-	project := scaffold.Project{Name: c.Name, Folder: cmp.Or(c.Dir, c.Name), Module: c.Module, Checkout: c.Onesynth}
+	project := scaffold.Project{Name: c.Name, Folder: cmp.Or(c.Dir, c.Name), Module: c.Module, From: c.From,
+		Checkout: c.Onesynth}
 	if project.Checkout == "" {
 		project.Version, project.Checkout = ownVersion()
+	}
+	if project.From != "" && project.Version != "" {
+		var err error
+		if project.Library, err = librarySource(ctx, project.Version); err != nil {
+			return err
+		}
 	}
 	files, err := project.Write()
 	if err != nil {
@@ -62,6 +72,20 @@ func ownVersion() (version, checkout string) {
 		checkout = checkoutAbove(working)
 	}
 	return "", checkout
+}
+
+// librarySource returns the folder in which the Go toolchain keeps the source of a version of the library.
+func librarySource(ctx context.Context, version string) (string, error) {
+	wanted := scaffold.LibraryModule() + "@" + version
+	download := exec.CommandContext(ctx, "go", "mod", "download", "-json", wanted)
+	download.Dir = os.TempDir() // no module's own requirements matter
+	printed, failed := download.Output()
+	var found struct{ Dir, Error string }
+	if err := json.Unmarshal(printed, &found); err == nil && found.Dir != "" {
+		return found.Dir, nil
+	}
+	return "", fmt.Errorf("library: no source of %s: %s: name the folder of a checkout with --onesynth DIR", wanted,
+		cmp.Or(found.Error, fmt.Sprint(failed)))
 }
 
 // publishedVersion returns the version of the library in a program, or "" if the program has it from a folder.

@@ -1,5 +1,6 @@
-// Package scaffold writes a platform of one's own: a Go module with a contract, a construct, a function, tests, a CDK
-// app, and workflows of GitHub Actions, which builds, passes its tests and runs.
+// Package scaffold writes a platform of one's own: a Go module with a contract, a construct, functions, tests, a CDK
+// app, and workflows of GitHub Actions, which builds, passes its tests and runs. It is a small one to change, or one of
+// this library's.
 package scaffold
 
 import (
@@ -22,7 +23,8 @@ import (
 	"golang.org/x/mod/module"
 )
 
-// templates are the files of a platform. The delimiters of their actions are [[ and ]].
+// templates are the files of all platforms, of the small one, and of one that is taken over. The delimiters of their
+// actions are [[ and ]].
 //
 //go:embed templates
 var templates embed.FS
@@ -55,6 +57,11 @@ type Project struct {
 	Checkout string
 	// Version is the version of this library, such as v0.1.0. With Checkout it is left out.
 	Version string
+	// From is the platform of this library that the project takes over, such as todo. Default: none, the project keeps
+	// notes.
+	From string
+	// Library is the folder with the source of the version, which From requires. With Checkout it is left out.
+	Library string
 }
 
 // names are what the templates use.
@@ -62,6 +69,10 @@ type names struct {
 	Name, Module, Library, Version string
 	// Title is the name as people write it, Platform as packages do, and ID as constructs do.
 	Title, Platform, ID string
+	// Construct is the folder of the construct, and Package its last element.
+	Construct, Package string
+	// From is the platform that is taken over, or "", and Page its page.
+	From, Page string
 }
 
 // LibraryModule is the path of this library's module, which changes if the module is published under another path.
@@ -133,17 +144,24 @@ func (p Project) check() error {
 			"with --onesynth DIR")
 	case p.Checkout == "" && module.Check(LibraryModule(), p.Version) != nil:
 		add("library: got version %q: write one that a module proxy has, such as v0.1.0", p.Version)
-	case p.Checkout != "":
-		if found, err := os.ReadFile(filepath.Join(p.Checkout, "go.mod")); err != nil ||
-			modfile.ModulePath(found) != LibraryModule() {
-			add("library: got %q, which has no go.mod of %s: name the folder of a checkout with --onesynth DIR",
-				p.Checkout, LibraryModule())
+	case p.Checkout != "" && !isLibrary(p.Checkout):
+		add("library: got %q, which has no go.mod of %s: name the folder of a checkout with --onesynth DIR",
+			p.Checkout, LibraryModule())
+	case p.From != "":
+		if err := p.checkFrom(); err != nil {
+			problems = append(problems, err)
 		}
 	}
 	if err := checkFolder(p.Folder); err != nil {
 		add("folder: %w", err)
 	}
 	return errors.Join(problems...)
+}
+
+// isLibrary reports whether a folder has this library.
+func isLibrary(folder string) bool {
+	found, err := os.ReadFile(filepath.Join(folder, "go.mod"))
+	return err == nil && modfile.ModulePath(found) == LibraryModule()
 }
 
 // pathProblem is why a path is none, without the path.
@@ -176,7 +194,7 @@ func checkFolder(folder string) error {
 func (p Project) render() (map[string][]byte, error) {
 	words := strings.Split(p.Name, "-")
 	n := names{Name: p.Name, Module: p.Module, Library: LibraryModule(), Version: p.Version,
-		Platform: strings.Join(words, "")}
+		Platform: strings.Join(words, ""), Construct: "construct", Package: "construct", From: p.From}
 	for _, word := range words {
 		n.ID += strings.ToUpper(word[:1]) + word[1:]
 	}
@@ -184,23 +202,36 @@ func (p Project) render() (map[string][]byte, error) {
 	if p.Checkout != "" {
 		n.Version = DevelopmentVersion
 	}
-	contents := map[string][]byte{}
-	err := fs.WalkDir(templates, ".", func(source string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
+	contents, own := map[string][]byte{}, "notes"
+	if p.From != "" {
+		var err error
+		if contents, n.ID, err = p.takeOver(); err != nil {
+			return nil, fmt.Errorf("taking over %s: %w", p.From, err)
 		}
-		content, err := renderFile(source, n)
+		own, n.Construct, n.Package, n.Page = "taken", "constructs/"+p.From, p.From, pageOf(p.From)
+	}
+	for _, part := range []string{"all", own} {
+		part = "templates/" + part
+		err := fs.WalkDir(templates, part, func(source string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() {
+				return err
+			}
+			content, err := renderFile(source, n)
+			if err != nil {
+				return err
+			}
+			name := destination(strings.TrimPrefix(source, part+"/"), n)
+			if name == "go.mod" && p.Checkout != "" {
+				content, err = replaceLibrary(content, p.Checkout)
+			}
+			contents[name] = content
+			return err
+		})
 		if err != nil {
-			return err
+			return nil, err
 		}
-		name := destination(source, n)
-		if name == "go.mod" && p.Checkout != "" {
-			content, err = replaceLibrary(content, p.Checkout)
-		}
-		contents[name] = content
-		return err
-	})
-	return contents, err
+	}
+	return contents, nil
 }
 
 // renderFile returns the content of a file.
@@ -227,11 +258,10 @@ func renderFile(source string, n names) ([]byte, error) {
 	return formatted, nil
 }
 
-// destination returns where the file of a template goes. Names that begin with a dot, and main packages, have others
-// among the templates.
+// destination returns where the file of a template goes. Names that begin with a dot, and packages below a platform's
+// name, have others among the templates.
 func destination(source string, n names) string {
-	name := strings.TrimSuffix(strings.TrimPrefix(source, "templates/"), ".tmpl")
-	folder, file := path.Split(name)
+	folder, file := path.Split(strings.TrimSuffix(source, ".tmpl"))
 	switch {
 	case file == "gitignore" || file == "npmrc":
 		file = "." + file
@@ -239,6 +269,8 @@ func destination(source string, n names) string {
 		folder = "." + folder
 	case strings.HasPrefix(folder, "lambdas/"):
 		folder = path.Join("lambdas", n.Platform, strings.TrimPrefix(folder, "lambdas/"))
+	case folder == "constructs/":
+		folder = n.Construct
 	}
 	return path.Join(folder, file)
 }

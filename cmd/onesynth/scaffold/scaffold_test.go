@@ -5,8 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"go/format"
+	"go/parser"
+	"go/token"
+	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -65,9 +71,8 @@ func TestWrite(t *testing.T) {
 				if strings.Contains(content, "[[.") || strings.Contains(content, "<no value>") {
 					t.Errorf("%s has an action of a template", file)
 				}
-				if formatted, err := format.Source([]byte(content)); strings.HasSuffix(file, ".go") &&
-					(err != nil || string(formatted) != content) {
-					t.Errorf("%s is not formatted: %v", file, err)
+				if strings.HasSuffix(file, ".go") {
+					checkFormat(t, file, content)
 				}
 			}
 			for file, says := range map[string]string{
@@ -88,6 +93,117 @@ func TestWrite(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// platforms are the names of this library's platforms.
+func platforms(t *testing.T) (names []string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(root, "constructs", "*", "testdata", "environments.json"))
+	if err != nil || len(files) < 2 {
+		t.Fatalf("got the platforms %v, %v", files, err)
+	}
+	for _, file := range files {
+		names = append(names, filepath.Base(filepath.Dir(filepath.Dir(file))))
+	}
+	return names
+}
+
+// A platform that is taken over has all files of its rooms, in packages of the project. They import nothing of the
+// library that others may not, or that knows its platforms. Links lead to files of the project or of the library.
+func TestTakeOver(t *testing.T) {
+	t.Parallel()
+	const module = "example.com/ours"
+	library := scaffold.LibraryModule()
+	for _, name := range platforms(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			files := written(t, scaffold.Project{Name: "ours", From: name, Version: "v0.1.0", Library: root})
+			for _, room := range []string{"platforms", "constructs", "lambdas"} {
+				source := os.DirFS(filepath.Join(root, room, name))
+				if err := fs.WalkDir(source, ".", func(file string, entry fs.DirEntry, err error) error {
+					if err == nil && room == "constructs" && file == "testdata" {
+						return fs.SkipDir
+					}
+					if _, there := files[path.Join(room, name, file)]; err == nil && !entry.IsDir() && !there {
+						t.Errorf("%s/%s/%s is left out", room, name, file)
+					}
+					return err
+				}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			folders := map[string]bool{}
+			for file := range files {
+				folders[path.Dir(file)] = true
+			}
+			link := regexp.MustCompile(`\]\(([^)#:\s]+)[)#]|https://` + regexp.QuoteMeta(library) +
+				`/(?:blob|tree)/main/([\w./-]+)`)
+			for file, content := range files {
+				if strings.HasSuffix(file, ".go") {
+					checkFormat(t, file, content)
+					for _, imported := range imports(t, file, content) {
+						folder, ours := strings.CutPrefix(imported, module+"/")
+						shared, theirs := strings.CutPrefix(imported, library+"/")
+						first, _, _ := strings.Cut(shared, "/")
+						if ours && !folders[folder] {
+							t.Errorf("%s imports %s, which is not there", file, imported)
+						}
+						if theirs && (path.Base(shared) == name ||
+							slices.Contains([]string{"internal", "platforms", "release", "test", "cmd"}, first)) {
+							t.Errorf("%s imports %s, which is not for others", file, imported)
+						}
+					}
+				}
+				if !strings.HasPrefix(file, "docs/") && file != "README.md" {
+					continue
+				}
+				for _, found := range link.FindAllStringSubmatch(content, -1) {
+					to := path.Join(path.Dir(file), found[1])
+					if _, there := files[to]; found[1] != "" && !there && !folders[to] {
+						t.Errorf("%s leads to %s, which is not there", file, found[1])
+					}
+					if _, err := os.Stat(filepath.Join(root, found[2])); found[2] != "" && err != nil {
+						t.Errorf("%s leads to %s of the library: %v", file, found[2], err)
+					}
+				}
+			}
+			golden := "constructs/" + name + "/testdata/golden/tokens.txt"
+			whole := read(t, filepath.Join(root, golden))
+			for line := range strings.Lines(whole) {
+				if of := strings.Contains(line, "Metadata.onesynth"); of == strings.Contains(files[golden], line) {
+					t.Errorf("%s: got %s; want all lines but those of builds", golden, line)
+				}
+			}
+			if page := "docs/" + strings.ToUpper(name) + ".md"; files[page] == "" || files["LICENSE"] == "" {
+				t.Errorf("got no %s, or no licence", page)
+			}
+			if says := name + `.New(stack, "`; !strings.Contains(files["main.go"], says) ||
+				!strings.Contains(files["constructs/"+name+"/"+name+".go"], `const module = "`+module+`"`) {
+				t.Errorf("main.go does not say %s, or its construct has another module", says)
+			}
+		})
+	}
+}
+
+// imports are the import paths of a file.
+func imports(t *testing.T, file, content string) (paths []string) {
+	t.Helper()
+	parsed, err := parser.ParseFile(token.NewFileSet(), file, content, parser.ImportsOnly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, i := range parsed.Imports {
+		paths = append(paths, strings.Trim(i.Path.Value, `"`))
+	}
+	return paths
+}
+
+// checkFormat checks that a file of Go is formatted.
+func checkFormat(t *testing.T, file, content string) {
+	t.Helper()
+	if formatted, err := format.Source([]byte(content)); err != nil || string(formatted) != content {
+		t.Errorf("%s is not formatted: %v", file, err)
 	}
 }
 
@@ -250,6 +366,10 @@ func TestWriteErr(t *testing.T) {
 			[]string{"which has notes.txt in it", "name another one"}, scaffold.ErrExists},
 		"File": {scaffold.Project{Name: "links", Version: "v0.1.0", Folder: filepath.Join(full, "notes.txt")},
 			[]string{"folder: got "}, nil},
+		"From": {scaffold.Project{Name: "links", From: "notes", Checkout: root},
+			[]string{`from: got "notes": write one of ` + strings.Join(platforms(t), ", ")}, nil},
+		"NoSource": {scaffold.Project{Name: "links", From: "notes", Version: "v0.1.0", Library: full},
+			[]string{"which has no platforms"}, nil},
 		"Everything": {scaffold.Project{Name: "Links", Module: "x y", Checkout: full, Folder: full},
 			[]string{"name: got", "module: got", "library: got", "folder: got"}, scaffold.ErrExists},
 	} {
