@@ -3,7 +3,7 @@
 // nothing else.
 //
 // modules/app.js says which view an address shows; a view is a module of its own. A browser gets all modules as one
-// file, files/app.js, which TestBundle of test/page makes of them. files/texts has all texts that people read, a file
+// file, files/app.js, which go generate makes of them. files/texts has all texts that people read, a file
 // for each language.
 package page
 
@@ -23,6 +23,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/site"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 )
+
+//go:generate go run github.com/evanw/esbuild/cmd/esbuild@v0.25.0 modules/app.js --outfile=files/app.js --bundle --format=esm --target=es2022 --charset=utf8 --minify "--banner:js=// Made of ../modules by go generate."
 
 //go:embed files
 var files embed.FS
