@@ -104,7 +104,7 @@ modules:
 browser: ## Install Debian's Chromium, for the tests of pages; needs root
 	@apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium fonts-dejavu-core >/dev/null
 lint: bin/lint ## Check what go vet and staticcheck.conf look for
-	@for module in . test examples/shortener; do (cd $$module && $(CURDIR)/bin/lint ./...) || exit 1; done
+	@for module in . test examples/shortener examples/booking; do (cd $$module && $(CURDIR)/bin/lint ./...) || exit 1; done
 	@CGO_ENABLED=1 bin/lint ./internal/lake/lakequery ./cmd/onesynth-lake
 
 screenshots: node_modules test/console/node_modules ## Write the pictures of the console and of Ask-a-Human's page into docs

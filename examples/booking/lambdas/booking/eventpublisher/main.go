@@ -1,0 +1,12 @@
+// Command eventpublisher is the Lambda function that publishes the platform's events.
+package main
+
+import (
+	"example.com/booking/hotel"
+	"example.com/booking/lambdas/booking"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/eventbus"
+)
+
+func main() {
+	eventbus.Start(hotel.Platform(), booking.Happened, nil)
+}
