@@ -200,7 +200,10 @@ func (r *Runner) replace(ctx context.Context, name, code, hash string) error {
 	}
 	definition := f.Function
 	definition.Code, definition.Architecture = code, ""
-	if err := r.functions.Replace(ctx, definition); err != nil {
+	started := definition
+	// The code may be for routes of the next assembly.
+	started.Routes = nil
+	if err := r.functions.Replace(ctx, started); err != nil {
 		return err
 	}
 	r.changing.Lock()

@@ -127,8 +127,10 @@ func (r *Runner) readFunctions(ctx context.Context, d *design, folder string) er
 		}
 	}
 	d.roles = map[string]*policy.Role{}
+	routes := apigateway.RoutesTo(d.assembly)
 	for i := range functions {
 		f := &functions[i]
+		f.Routes = routes[f.Name]
 		for _, name := range []string{f.Label, f.Name} {
 			if given := r.options.Environment[name]; len(given) > 0 && f.Environment == nil {
 				f.Environment = maps.Clone(given)

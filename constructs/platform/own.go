@@ -3,6 +3,7 @@ package platform
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/constructs/props"
@@ -25,6 +26,12 @@ func (o Own) check(f *finding.List, path string, architecture gofunction.Archite
 	var names []string
 	for _, declared := range o.Functions {
 		names = append(names, declared.Name)
+	}
+	for _, r := range o.Routes {
+		if !slices.Contains(names, r.Function) {
+			f.Add(path+".Routes["+r.Key()+"].Function", r.Function, "a function of "+path+".Functions",
+				"the platform's functions serve its own routes alone: declare a function for this one")
+		}
 	}
 	o.Build.Check(f, path+".Build", architecture, names...)
 }

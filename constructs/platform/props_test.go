@@ -91,8 +91,11 @@ func TestPropsCheck(t *testing.T) {
 			Key: (*noKey)(nil), AlarmTopic: (*topic)(nil), VPC: (*noVPC)(nil),
 			Tables: table.DatabaseOptions{Existing: map[string]awsdynamodb.ITable{"Guards": (*noTable)(nil)}},
 		}, []string{`Props.Tables.Existing["Guards"]`, "Props.Key", "Props.VPC", "Props.AlarmTopic"}},
-		"ErrAlias":   {platform.Props{Key: struct{ awskms.IAlias }{}}, []string{"Props.Key"}},
-		"Build":      {platform.Props{Build: built(gofunction.X86_64, functions(askahuman.Platform())...)}, nil},
+		"ErrAlias": {platform.Props{Key: struct{ awskms.IAlias }{}}, []string{"Props.Key"}},
+		"Build":    {platform.Props{Build: built(gofunction.X86_64, functions(askahuman.Platform())...)}, nil},
+		"ErrOwn": {platform.Props{Own: platform.Own{Own: schema.Own{
+			Routes: []schema.Route{{Method: "GET", Path: "/mine", Function: "agentapi", Caller: schema.CallerAnyone}},
+		}}}, []string{"Props.Own.Routes[GET /mine].Function"}},
 		"ErrNoBuild": {platform.Props{Build: &gofunction.Build{}}, []string{"Props.Build"}},
 		"ErrHalfBuild": {platform.Props{Build: built("", "agentapi"), Architecture: gofunction.X86_64},
 			[]string{"Props.Build", "Props.Build"}},

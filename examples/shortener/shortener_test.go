@@ -53,6 +53,12 @@ func follow(t testing.TB, target *onesynthtest.Target, code string) (onesynthtes
 	return r, r.Header.Get("Location")
 }
 
+// The routes of the contract, of the stack and of the handlers are the same.
+func TestRoutes(t *testing.T) {
+	t.Parallel()
+	suite.CheckRoutes(t, suite.Shared(t))
+}
+
 // A link is created once. Anyone may follow it; only its owner may read and delete it.
 func TestLink(t *testing.T) {
 	t.Parallel()

@@ -37,6 +37,9 @@ type API struct {
 	// Protected are the routes, as Routes have them, that only callers with a verified
 	// token may call: others get [ErrNoToken]. Default: none.
 	Protected []string
+	// NotAllowed are routes to the function that it answers with 405, as a protocol demands. Without them, a function
+	// of a local run does not start with a route that it does not serve. Default: none.
+	NotAllowed []string
 	// Error is the platform's form of an error, written as JSON. The error is a [*validate.Error],
 	// or, when a handler panicked, any other; the form must not reveal such an error to the caller.
 	// The Status of a [*validate.Error] is 400 for a request that cannot be read, 401 for one

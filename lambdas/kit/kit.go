@@ -45,12 +45,16 @@ type Environment struct {
 }
 
 // StartHTTP sets the function up and serves API Gateway requests in payload
-// format 2.0 until the process ends. When setup fails, it reports why to Lambda
+// format 2.0 until the process ends. When setup fails, or when the API of a local run
+// has a route to the function that it does not serve, it reports why to Lambda
 // and to the log, and ends the process.
 func StartHTTP(platform string, setup func(context.Context, Environment) (*API, error)) {
 	start(platform, func(ctx context.Context, environment Environment) (lambda.Handler, error) {
 		api, err := setup(ctx, environment)
 		if err != nil {
+			return nil, err
+		}
+		if err := api.checkRoutes(environment.Getenv(routesVariable)); err != nil {
 			return nil, err
 		}
 		if api.Log == nil {

@@ -38,7 +38,11 @@ func (s *Suite) Check(t *testing.T, p Scenario) {
 		"CORS": func(t *testing.T) {
 			s.CheckCORS(t, p.Open, s.Platform.RequestHeaders, s.Platform.ResponseHeaders)
 		},
-		"Document":      func(t *testing.T) { s.CheckDocument(t, s.Document()) },
+		"Document": func(t *testing.T) { s.CheckDocument(t, s.Document()) },
+		"Routes": func(t *testing.T) {
+			own := s.Local(t, "dev")
+			own.CheckRoutes(t, own.Shared(t))
+		},
 		"UnknownRoutes": s.checkUnknownRoutes,
 		// The deployed template passes the check that comes before a deployment.
 		"Deployed":    func(t *testing.T) { s.CheckDeployed(t) },

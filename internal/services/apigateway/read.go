@@ -3,6 +3,7 @@ package apigateway
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -54,6 +55,26 @@ func Read(a *assembly.Assembly, api *assembly.Resource, keys KeySource) (API, er
 		result.Routes = append(result.Routes, route)
 	}
 	return result, errors.Join(problems...)
+}
+
+// RoutesTo returns the keys of the routes of all HTTP APIs of an assembly, by the name of their function, as far as they
+// can be read.
+func RoutesTo(a *assembly.Assembly) map[string][]string {
+	keys := map[string][]string{}
+	for _, resource := range a.APIs() {
+		api, err := Read(a, resource, nil)
+		if err != nil {
+			// [Read] says so of the whole run.
+			continue
+		}
+		for _, route := range api.Routes {
+			keys[route.Function] = append(keys[route.Function], route.Key)
+		}
+	}
+	for _, of := range keys {
+		slices.Sort(of)
+	}
+	return keys
 }
 
 type throttleProperties struct {

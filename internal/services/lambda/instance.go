@@ -387,6 +387,10 @@ func (f *Function) environment(options Options, runtimeAPI, stream string) []str
 		env = append(env, "AWS_ENDPOINT_URL="+options.Endpoint)
 	}
 	env = append(env, options.Variables...)
+	if len(f.Routes) > 0 {
+		// Handlers of lambdas/kit that do not serve one of them refuse to start.
+		env = append(env, "ONESYNTH_ROUTES="+strings.Join(f.Routes, "\n"))
+	}
 	for name, value := range f.Environment {
 		env = append(env, name+"="+value)
 	}

@@ -81,6 +81,8 @@ type Function struct {
 	Label string
 	// LogGroup is the CloudWatch log group that the function's lines belong to; "" means /aws/lambda/NAME.
 	LogGroup string
+	// Routes are the keys of the routes by which APIs call the function. It learns them, beside its own variables.
+	Routes []string
 	// Async says what happens to asynchronous invocations that fail.
 	Async Async
 	// Debugger is a command that runs the program whose path follows as the last argument, and ends it on SIGTERM. The

@@ -395,7 +395,7 @@ func TestEnvironment(t *testing.T) {
 	t.Setenv("AWS_PROFILE", "must not leak")
 	s := newService(t, lambda.Options{Endpoint: "http://127.0.0.1:1", Region: "eu-central-1"}, lambda.Function{
 		AccessKeyID: "KEY", SecretAccessKey: "SECRET", Handler: "bootstrap",
-		Environment: map[string]string{"TABLE": "t=1"},
+		Environment: map[string]string{"TABLE": "t=1"}, Routes: []string{"GET /a", "PUT /b"},
 	})
 	var env []string
 	if err := json.Unmarshal(invoke(t, s, `{"env":true}`).Payload, &env); err != nil {
@@ -406,7 +406,7 @@ func TestEnvironment(t *testing.T) {
 		"AWS_SECRET_ACCESS_KEY=SECRET",
 		"AWS_ENDPOINT_URL=http://127.0.0.1:1", "AWS_LAMBDA_FUNCTION_NAME=fn", "AWS_LAMBDA_FUNCTION_MEMORY_SIZE=128",
 		"AWS_LAMBDA_FUNCTION_VERSION=$LATEST", "_HANDLER=bootstrap", "TZ=:UTC",
-		"AWS_LAMBDA_LOG_GROUP_NAME=/aws/lambda/fn",
+		"AWS_LAMBDA_LOG_GROUP_NAME=/aws/lambda/fn", "ONESYNTH_ROUTES=GET /a\nPUT /b",
 	} {
 		if !slices.Contains(env, want) {
 			t.Errorf("missing %s in %q", want, env)

@@ -58,7 +58,8 @@ func (h *Handler) Serve() *kit.API {
 			h.metadata(w, r, route.resource)
 		})
 	}
-	return &kit.API{Routes: routes, Error: h.API.Error, Log: h.Log}
+	return &kit.API{Routes: routes, Error: h.API.Error, Log: h.Log,
+		NotAllowed: []string{"GET " + askahuman.MCPPath, "DELETE " + askahuman.MCPPath}}
 }
 
 // longestBatch is how many messages a request has at most. Protocol versions since 2025-06-18 have no batches,

@@ -1,0 +1,50 @@
+package onesynthtest
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/onesynth-cdk/onesynth/internal/rooms"
+	"github.com/onesynth-cdk/onesynth/internal/services/apigateway"
+	"github.com/onesynth-cdk/onesynth/internal/services/lambda"
+	"github.com/onesynth-cdk/onesynth/local/localtest"
+)
+
+// CheckRoutes checks that the routes of the platform, of the run's APIs and of the handlers are the same: each of the
+// platform's is one of an API, and each function starts, which a handler of lambdas/kit refuses if it does not serve a
+// route that leads to it, or serves an operation that no route of the platform has.
+func (s *Suite) CheckRoutes(t testing.TB, target *Target) {
+	t.Helper()
+	run := rooms.Of(target.Run)
+	led := apigateway.RoutesTo(run.Assembly)
+	var keys []string
+	for _, of := range led {
+		keys = append(keys, of...)
+	}
+	slices.Sort(keys)
+	for _, route := range s.Platform.Routes {
+		if !slices.Contains(keys, route.Key()) {
+			t.Errorf("routes of %s: got %s, which no API of the run has, allowed are %s: take it from the Routes of the "+
+				"schema, or declare it in the stack", cmp.Or(s.Platform.Title, s.Platform.Name), route.Key(),
+				strings.Join(keys, ", "))
+		}
+	}
+	for name := range led {
+		var status lambda.Status
+		Settled(t, name+" starts, or fails to", func() bool {
+			all := run.Functions.Functions()
+			status = all[slices.IndexFunc(all, func(f lambda.Status) bool { return f.Name == name })]
+			return status.Deaths > 0 || started(status)
+		})
+		if !started(status) {
+			t.Errorf("%s does not start:\n%s", status.Label,
+				strings.Join(localtest.Of(target.Run).Lines(name), "\n"))
+		}
+	}
+}
+
+func started(f lambda.Status) bool {
+	return slices.ContainsFunc(f.Instances, func(i lambda.Instance) bool { return i.Ready })
+}
