@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/onesynth-cdk/onesynth/internal/aws"
 	"github.com/onesynth-cdk/onesynth/internal/cloud/assembly"
 	"github.com/onesynth-cdk/onesynth/internal/cloud/policy"
 	"github.com/onesynth-cdk/onesynth/internal/console"
@@ -138,7 +139,7 @@ func (r *Runner) readFunctions(ctx context.Context, d *design, folder string) er
 				maps.Copy(f.Environment, given)
 			}
 		}
-		f.AccessKeyID, f.SecretAccessKey = accessKey(), secretKey
+		f.AccessKeyID, f.SecretAccessKey = accessKey(), aws.Secret
 		for name, value := range f.Environment {
 			if value == fcmAddress {
 				f.Environment[name] = r.inbox.URL()

@@ -810,7 +810,7 @@ func TestStartRefuses(t *testing.T) {
 		}, says: []string{"METHOD /path"}},
 		"Authorizer": {change: func(t object) {
 			properties(t, "Authorizer")["AuthorizerType"] = "REQUEST"
-		}, says: []string{"REQUEST"}},
+		}, says: []string{"AWS::ApiGatewayV2::Authorizer Authorizer", "no function of the assembly"}},
 		"Notification": {change: func(t object) {
 			properties(t, "Bucket")["NotificationConfiguration"] = object{
 				"QueueConfigurations": []object{{"Event": "s3:ObjectCreated:*"}}}
@@ -833,9 +833,9 @@ func TestStartRefuses(t *testing.T) {
 			t["Resources"].(object)["Query"] = object{"Type": "AWS::Athena::NamedQuery",
 				"Properties": object{"Database": "nowhere", "QueryString": "SELECT 1"}}
 		}, says: []string{"nowhere"}},
-		"IAMRoute": {change: func(t object) {
-			properties(t, "Route0")["AuthorizationType"] = "AWS_IAM"
-		}, says: []string{"AWS_IAM"}},
+		"OtherAuthorization": {change: func(t object) {
+			properties(t, "Route0")["AuthorizationType"] = "API_KEY"
+		}, says: []string{`authorization "API_KEY"`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

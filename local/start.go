@@ -73,8 +73,6 @@ var (
 const (
 	// engineStart is the longest that DynamoDB Local may take to start, the first time with the archive of its classes.
 	engineStart = 2 * time.Minute
-	// secretKey is every function's: its access key says who calls.
-	secretKey = "local"
 	// bucketsFolder is the folder of the objects, in the folder of the run's data.
 	bucketsFolder = "s3"
 	// scheduleCaller begins the names under which schedules call AWS.
@@ -358,7 +356,7 @@ func (r *Runner) readAPIs(d *design) error {
 		name := api.Name
 		g, err := apigateway.New(api, apigateway.Options{
 			Invoker: r.functions, Debugged: r.isDebugged, Stack: resource.Stack.Name, Trace: r.trace, Log: r.log.line,
-			AccessLog: func(line string) { r.log.function(name, line) },
+			AccessLog: func(line string) { r.log.function(name, line) }, Principal: r.principal,
 		})
 		if err != nil {
 			problems = append(problems, fmt.Errorf("%s: %w", resource, err))
@@ -373,7 +371,8 @@ func (r *Runner) readAPIs(d *design) error {
 			if path, ok := strings.CutPrefix(route.Key, "GET "); ok && strings.HasSuffix(path, "/openapi.json") {
 				entry.OpenAPI = entry.URL + path
 			}
-			entry.Admit(route.Authorizer)
+			jwt, _ := route.Authorizer.(*apigateway.Authorizer)
+			entry.Admit(jwt)
 		}
 		d.apis = append(d.apis, entry)
 	}

@@ -116,6 +116,20 @@ func (s *Server) ChangeRole(function string, role *policy.Role) {
 	}
 }
 
+// Secret is the secret of every access key of a run: the key itself says who calls.
+const Secret = "local"
+
+// Caller returns the name and the role of the function, or of another that was registered, with an access key; nil if
+// there is none.
+func (s *Server) Caller(accessKey string) (name string, role *policy.Role) {
+	s.mutex.RLock()
+	defer s.mutex.RUnlock()
+	if caller := s.keys[accessKey]; caller != nil {
+		return caller.function, caller.role
+	}
+	return "", nil
+}
+
 // Role returns the role of a function or another that was registered, or nil.
 func (s *Server) Role(function string) *policy.Role {
 	s.mutex.RLock()
@@ -233,9 +247,7 @@ func (c *caller) principal() string {
 // account is the account of the caller's role.
 func (c *caller) account() string {
 	if c.role != nil {
-		if parts := strings.Split(c.role.ARN, ":"); len(parts) > 4 {
-			return parts[4]
-		}
+		return assembly.AccountOf(c.role.ARN)
 	}
 	return assembly.DefaultAccount
 }

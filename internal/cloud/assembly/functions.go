@@ -18,6 +18,14 @@ func qualified(qualifier give) give {
 	}
 }
 
+// AccountOf is the account in an ARN, and the default one if it has none.
+func AccountOf(arn string) string {
+	if parts := strings.Split(arn, ":"); len(parts) > 4 {
+		return parts[4]
+	}
+	return DefaultAccount
+}
+
 // SplitFunction reads the name of a function, or its ARN or a part of it, with or without a version or an alias. The
 // qualifier is empty for $LATEST.
 func SplitFunction(text string) (name, qualifier string) {

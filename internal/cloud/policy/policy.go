@@ -211,6 +211,20 @@ func ForRole(source *assembly.Assembly, arn string) (*Role, error) {
 	return role, nil
 }
 
+// Document returns a role that has a policy alone, a JSON document. Its source is what errors call it. Errors:
+// *UnsupportedError, or one that says what is no policy.
+func Document(source string, text []byte) (*Role, error) {
+	var read document
+	if err := json.Unmarshal(text, &read); err != nil {
+		return nil, fmt.Errorf("policy %s: %w", source, err)
+	}
+	rules, err := read.rules(source)
+	if err != nil {
+		return nil, err
+	}
+	return &Role{Name: source, rules: rules}, nil
+}
+
 // limit reads the role's permissions boundary, which any stack of the assembly may declare.
 func (r *Role) limit(source *assembly.Assembly, boundary string) error {
 	if boundary == "" {
@@ -400,7 +414,7 @@ func (s statement) rules(source string, place int) (rules []rule, err error) {
 }
 
 // asked are the services whose actions a local run asks roles for.
-var asked = []string{"dynamodb", "events", "kms", "lambda", "logs", "s3", "secretsmanager", "sqs", "ssm", "xray"}
+var asked = []string{"dynamodb", "events", "execute-api", "kms", "lambda", "logs", "s3", "secretsmanager", "sqs", "ssm", "xray"}
 
 // elsewhere reports whether all actions of the statement are those of services that a local run has no requests to,
 // such as iam in the permissions boundaries of companies. Such a statement need not be decided.

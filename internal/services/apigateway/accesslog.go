@@ -99,10 +99,7 @@ func (g *Gateway) variable(name string, r *http.Request, c *call) string {
 	case "domainName":
 		return r.Host
 	}
-	if claim, ok := strings.CutPrefix(name, "authorizer.claims."); ok && c.token != nil {
-		return escape(c.token.claims[claim])
-	}
-	return ""
+	return escape(c.properties[strings.TrimPrefix(name, "authorizer.")])
 }
 
 func latency(d time.Duration) string {

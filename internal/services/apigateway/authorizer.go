@@ -10,6 +10,13 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 )
 
+// Admission is what a route asks of a request before the function behind it gets it: an [Authorizer], a
+// [FunctionAuthorizer] or [Signed].
+type Admission interface {
+	// admit reports whether it lets the request in. Else it has answered it.
+	admit(g *Gateway, w http.ResponseWriter, r *http.Request, c *call) bool
+}
+
 // Authorizer is a JWT authorizer ("Control access to HTTP APIs with JWT authorizers").
 type Authorizer struct {
 	Name string
@@ -31,15 +38,9 @@ type KeySource interface {
 	PublicKey(issuer, keyID string) (any, error)
 }
 
-type token struct {
-	claims map[string]string
-	// granted is the token's scopes on a route that asks for scopes, else nil.
-	granted []string
-}
-
-// authorise lets a request through or answers it with 401 or 403.
-func (g *Gateway) authorise(w http.ResponseWriter, r *http.Request, c *call) bool {
-	token, scopes, err := c.route.Authorizer.verify(r, g.options)
+// admit implements Admission: it lets a request through or answers it with 401 or 403.
+func (a *Authorizer) admit(g *Gateway, w http.ResponseWriter, r *http.Request, c *call) bool {
+	claims, scopes, err := a.verify(r, g.options)
 	if err != nil {
 		c.failed = err.Error()
 		scope := strings.Join(c.route.Scopes, " ")
@@ -51,7 +52,12 @@ func (g *Gateway) authorise(w http.ResponseWriter, r *http.Request, c *call) boo
 		g.refuse(w, c, http.StatusUnauthorized, "Unauthorized")
 		return false
 	}
-	c.token = token
+	// The function learns of scopes on a route that asks for some.
+	c.authorizer = &eventAuthorizer{JWT: &eventJWT{Claims: claims}}
+	c.properties = map[string]string{}
+	for name, value := range claims {
+		c.properties["claims."+name] = value
+	}
 	if len(c.route.Scopes) == 0 {
 		return true
 	}
@@ -62,7 +68,7 @@ func (g *Gateway) authorise(w http.ResponseWriter, r *http.Request, c *call) boo
 		g.refuse(w, c, http.StatusForbidden, "Forbidden")
 		return false
 	}
-	token.granted = scopes
+	c.authorizer.JWT.Scopes = scopes
 	return true
 }
 
@@ -74,7 +80,7 @@ var (
 // algorithms are only RSA's: JWT authorizers support no others, and "none" must never pass.
 var algorithms = jwt.WithValidMethods([]string{"RS256", "RS384", "RS512"})
 
-func (a *Authorizer) verify(r *http.Request, options Options) (*token, []string, error) {
+func (a *Authorizer) verify(r *http.Request, options Options) (map[string]string, []string, error) {
 	text := a.find(r)
 	if text == "" {
 		return nil, nil, errNoToken
@@ -108,15 +114,15 @@ func (a *Authorizer) verify(r *http.Request, options Options) (*token, []string,
 	if !slices.ContainsFunc(audience, func(s string) bool { return slices.Contains(a.Audience, s) }) {
 		return nil, nil, errAudience
 	}
-	result := &token{claims: make(map[string]string, len(claims))}
+	texts := make(map[string]string, len(claims))
 	for name, value := range claims {
 		// API Gateway writes claims as Go does: a list as "[a b]" (aws-lambda-go, issue 591), an object as
 		// "map[key:value]" (issue 570). It leaves null out.
 		if value != nil {
-			result.claims[name] = fmt.Sprint(value)
+			texts[name] = fmt.Sprint(value)
 		}
 	}
-	return result, scopesOf(claims), nil
+	return texts, scopesOf(claims), nil
 }
 
 func (a *Authorizer) find(r *http.Request) string {

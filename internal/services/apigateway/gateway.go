@@ -63,8 +63,8 @@ type Route struct {
 	Function string
 	// Timeout is TimeoutInMillis; 0 means MaxTimeout.
 	Timeout time.Duration
-	// Authorizer is the JWT authorizer; nil admits every request.
-	Authorizer *Authorizer
+	// Authorizer says who may call it; nil admits every request.
+	Authorizer Admission
 	// Scopes are AuthorizationScopes: a token needs one of them. None asks for no scope.
 	Scopes []string
 	// Refused says why API Gateway may not invoke the function (no AWS::Lambda::Permission); "" if it may.
@@ -91,6 +91,8 @@ type Options struct {
 	// Log receives the lines that API Gateway writes only to its execution log, such as a missing permission; nil drops
 	// them.
 	Log func(line string)
+	// Principal returns who signs with an access key, for routes that are [Signed]. An error says that no one does.
+	Principal func(accessKey string) (Principal, error)
 	// Debugged reports whether a function runs under a debugger: its routes have no time-out. Default: none does.
 	Debugged func(function string) bool
 	// Now is the clock; nil means time.Now.
@@ -165,13 +167,19 @@ func (a API) SourceARN(routeKey string) string {
 
 // call is one request on its way through the gateway.
 type call struct {
-	requestID   string
-	began       time.Time
-	route       *Route
-	parameters  map[string]string
-	path        string
-	sourceIP    string
-	token       *token
+	requestID  string
+	began      time.Time
+	route      *Route
+	parameters map[string]string
+	path       string
+	sourceIP   string
+	// authorizer is what the route's has found out, and properties are variables of the access log: those of it, and
+	// of who has signed.
+	authorizer  *eventAuthorizer
+	properties  map[string]string
+	body        []byte
+	bodyError   error
+	hasRead     bool
 	status      int
 	length      int
 	message     string
@@ -209,10 +217,10 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		g.refuse(w, c, http.StatusTooManyRequests, "Too Many Requests")
 		return
 	}
-	if c.route.Authorizer != nil && !g.authorise(w, r, c) {
+	if c.route.Authorizer != nil && !c.route.Authorizer.admit(g, w, r.WithContext(ctx), c) {
 		return
 	}
-	body, err := readBody(r)
+	_, err := c.read(r)
 	switch {
 	case errors.Is(err, errBodyTooLarge):
 		w.Header().Set("Connection", "close")
@@ -231,7 +239,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		g.refuse(w, c, http.StatusInternalServerError, "Internal Server Error")
 		return
 	}
-	event := g.event(r, c, body)
+	event := g.event(r, c)
 	if len(event) > lambda.MaxPayload {
 		g.refuse(w, c, http.StatusRequestEntityTooLarge, "Request Entity Too Large")
 		return
@@ -306,6 +314,15 @@ func (g *Gateway) refuse(w http.ResponseWriter, c *call, status int, message str
 }
 
 var errBodyTooLarge = errors.New("request body is over 10 MB")
+
+// read reads the body, once.
+func (c *call) read(r *http.Request) ([]byte, error) {
+	if !c.hasRead {
+		c.body, c.bodyError = readBody(r)
+		c.hasRead = true
+	}
+	return c.body, c.bodyError
+}
 
 func readBody(r *http.Request) ([]byte, error) {
 	if r.ContentLength > MaxBody {

@@ -16,8 +16,15 @@ import (
 	"unicode/utf8"
 )
 
-// event builds a request in payload format 2.0 ("Create AWS Lambda proxy integrations for HTTP APIs").
+// event is a request in payload format 2.0 ("Create AWS Lambda proxy integrations for HTTP APIs").
 type event struct {
+	request
+	Body            *string `json:"body,omitempty"`
+	IsBase64Encoded bool    `json:"isBase64Encoded"`
+}
+
+// request is what authorizers see of it, too.
+type request struct {
 	Version               string            `json:"version"`
 	RouteKey              string            `json:"routeKey"`
 	RawPath               string            `json:"rawPath"`
@@ -27,8 +34,6 @@ type event struct {
 	QueryStringParameters map[string]string `json:"queryStringParameters,omitempty"`
 	RequestContext        eventContext      `json:"requestContext"`
 	PathParameters        map[string]string `json:"pathParameters,omitempty"`
-	Body                  *string           `json:"body,omitempty"`
-	IsBase64Encoded       bool              `json:"isBase64Encoded"`
 }
 
 type eventContext struct {
@@ -45,11 +50,17 @@ type eventContext struct {
 	TimeEpoch    int64            `json:"timeEpoch"`
 }
 
+// eventAuthorizer is what the authorizer of the route has found out.
 type eventAuthorizer struct {
-	JWT struct {
-		Claims map[string]string `json:"claims"`
-		Scopes []string          `json:"scopes"`
-	} `json:"jwt"`
+	JWT *eventJWT `json:"jwt,omitempty"`
+	// Lambda is the context of a function's answer, null without one.
+	Lambda *map[string]any `json:"lambda,omitempty"`
+	IAM    *eventIAM       `json:"iam,omitempty"`
+}
+
+type eventJWT struct {
+	Claims map[string]string `json:"claims"`
+	Scopes []string          `json:"scopes"`
 }
 
 type eventHTTP struct {
@@ -62,13 +73,26 @@ type eventHTTP struct {
 
 const commonLogTime = "02/Jan/2006:15:04:05 -0700"
 
-func (g *Gateway) event(r *http.Request, c *call, body []byte) []byte {
+func (g *Gateway) event(r *http.Request, c *call) []byte {
+	e := event{request: g.request(r, c)}
+	e.RequestContext.Authorizer = c.authorizer
+	if body := c.body; len(body) > 0 {
+		text := string(body)
+		if !textual(r.Header.Get("Content-Type")) || !utf8.Valid(body) {
+			text, e.IsBase64Encoded = base64.StdEncoding.EncodeToString(body), true
+		}
+		e.Body = &text
+	}
+	return encode(e)
+}
+
+func (g *Gateway) request(r *http.Request, c *call) request {
 	host, port := r.Host, "80"
 	if name, number, ok := strings.Cut(r.Host, ":"); ok {
 		host, port = name, number
 	}
 	prefix, _, _ := strings.Cut(host, ".")
-	e := event{
+	e := request{
 		Version: "2.0", RouteKey: c.route.Key, RawPath: c.path, RawQueryString: r.URL.RawQuery,
 		Headers: headers(r, c, port), QueryStringParameters: query(r.URL.RawQuery), PathParameters: c.parameters,
 		RequestContext: eventContext{
@@ -86,23 +110,15 @@ func (g *Gateway) event(r *http.Request, c *call, body []byte) []byte {
 			}
 		}
 	}
-	if c.token != nil {
-		e.RequestContext.Authorizer = &eventAuthorizer{}
-		e.RequestContext.Authorizer.JWT.Claims = c.token.claims
-		e.RequestContext.Authorizer.JWT.Scopes = c.token.granted
-	}
-	if len(body) > 0 {
-		text := string(body)
-		if !textual(r.Header.Get("Content-Type")) || !utf8.Valid(body) {
-			text, e.IsBase64Encoded = base64.StdEncoding.EncodeToString(body), true
-		}
-		e.Body = &text
-	}
+	return e
+}
+
+func encode(e any) []byte {
 	var buffer bytes.Buffer
 	encoder := json.NewEncoder(&buffer)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(e); err != nil {
-		// Strings, integers and maps of strings always encode.
+		// Strings, integers, and maps of them and of what was JSON always encode.
 		panic(err)
 	}
 	return buffer.Bytes()

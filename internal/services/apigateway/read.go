@@ -34,20 +34,21 @@ func Read(a *assembly.Assembly, api *assembly.Resource, keys KeySource) (API, er
 		result.Name = api.Name
 	}
 	problems := []error{readStage(api, &result)}
-	integrations, authorizers := map[string]*assembly.Resource{}, map[string]*assembly.Resource{}
+	parts := reader{assembly: a, api: result, keys: keys, integrations: map[string]*assembly.Resource{},
+		authorizers: map[string]*assembly.Resource{}, read: map[string]Admission{}}
 	for _, resource := range api.Stack.Resources {
 		switch resource.Type {
 		case "AWS::ApiGatewayV2::Integration":
-			integrations[resource.Ref] = resource
+			parts.integrations[resource.Ref] = resource
 		case "AWS::ApiGatewayV2::Authorizer":
-			authorizers[resource.Ref] = resource
+			parts.authorizers[resource.Ref] = resource
 		}
 	}
 	for _, resource := range api.Stack.Resources {
 		if resource.Type != "AWS::ApiGatewayV2::Route" || resource.Properties["ApiId"] != api.Ref {
 			continue
 		}
-		route, err := readRoute(a, resource, result, integrations, authorizers, keys)
+		route, err := parts.route(resource)
 		if err != nil {
 			problems = append(problems, err)
 			continue
@@ -55,6 +56,17 @@ func Read(a *assembly.Assembly, api *assembly.Resource, keys KeySource) (API, er
 		result.Routes = append(result.Routes, route)
 	}
 	return result, errors.Join(problems...)
+}
+
+// reader reads the routes of an API.
+type reader struct {
+	assembly *assembly.Assembly
+	api      API
+	keys     KeySource
+	// integrations and authorizers of the stack, by reference.
+	integrations, authorizers map[string]*assembly.Resource
+	// read are the authorizers that have been read.
+	read map[string]Admission
 }
 
 // RoutesTo returns the keys of the routes of all HTTP APIs of an assembly, by the name of their function, as far as they
@@ -120,8 +132,7 @@ func readStage(api *assembly.Resource, result *API) error {
 	return nil
 }
 
-func readRoute(a *assembly.Assembly, resource *assembly.Resource, api API, integrations,
-	authorizers map[string]*assembly.Resource, keys KeySource) (Route, error) {
+func (r *reader) route(resource *assembly.Resource) (Route, error) {
 	var p struct {
 		RouteKey, Target, AuthorizationType, AuthorizerId string
 		AuthorizationScopes                               []string
@@ -129,7 +140,7 @@ func readRoute(a *assembly.Assembly, resource *assembly.Resource, api API, integ
 	if err := resource.Decode(&p); err != nil {
 		return Route{}, err
 	}
-	integration := integrations[strings.TrimPrefix(p.Target, "integrations/")]
+	integration := r.integrations[strings.TrimPrefix(p.Target, "integrations/")]
 	if integration == nil {
 		return Route{}, fmt.Errorf("%s: target %q is no integration of the stack", resource, p.Target)
 	}
@@ -152,36 +163,53 @@ func readRoute(a *assembly.Assembly, resource *assembly.Resource, api API, integ
 		Key: p.RouteKey, Function: function, Scopes: p.AuthorizationScopes,
 		Timeout: time.Duration(i.TimeoutInMillis) * time.Millisecond,
 	}
-	if a.ByName(route.Function, "AWS::Lambda::Function") == nil {
+	if r.assembly.ByName(route.Function, "AWS::Lambda::Function") == nil {
 		return Route{}, fmt.Errorf("%s: %q is no function of the assembly", integration, i.IntegrationUri)
 	}
-	if source := api.SourceARN(p.RouteKey); !policy.MayInvoke(a, "apigateway.amazonaws.com", invoked, source) {
-		route.Refused = fmt.Sprintf("no AWS::Lambda::Permission lets apigateway.amazonaws.com invoke %s from %s",
-			route.Function, source)
-	}
+	route.Refused = r.refused(invoked, r.api.SourceARN(p.RouteKey))
+	var err error
 	switch p.AuthorizationType {
 	case "", "NONE":
-	case "JWT":
-		authorizer, err := readAuthorizer(authorizers[p.AuthorizerId], keys)
-		if err != nil {
+	case "AWS_IAM":
+		route.Authorizer = Signed{}
+	case "JWT", "CUSTOM":
+		if route.Authorizer, err = r.authorizer(p.AuthorizerId); err != nil {
 			return Route{}, fmt.Errorf("%s: %w", resource, err)
 		}
-		route.Authorizer = authorizer
 	default:
-		return Route{}, fmt.Errorf("%s: authorization %q: JWT authorizers are run locally", resource,
+		return Route{}, fmt.Errorf("%s: authorization %q: an HTTP API has NONE, JWT, CUSTOM and AWS_IAM", resource,
 			p.AuthorizationType)
 	}
 	return route, nil
 }
 
-func readAuthorizer(resource *assembly.Resource, keys KeySource) (*Authorizer, error) {
+// refused says why API Gateway may not invoke a function from a source; "" if it may.
+func (r *reader) refused(invoked, source string) string {
+	if policy.MayInvoke(r.assembly, gateway, invoked, source) {
+		return ""
+	}
+	name, _ := assembly.SplitFunction(invoked)
+	return fmt.Sprintf("no AWS::Lambda::Permission lets %s invoke %s from %s", gateway, name, source)
+}
+
+// gateway is API Gateway, as policies name it.
+const gateway = "apigateway.amazonaws.com"
+
+// authorizer returns the authorizer of a reference, the same for all routes.
+func (r *reader) authorizer(ref string) (Admission, error) {
+	if known, ok := r.read[ref]; ok {
+		return known, nil
+	}
+	resource := r.authorizers[ref]
 	if resource == nil {
 		return nil, errors.New("its authorizer is not in the stack")
 	}
 	var p struct {
-		Name, AuthorizerType string
-		IdentitySource       []string
-		JwtConfiguration     struct {
+		Name, AuthorizerType, AuthorizerUri, AuthorizerCredentialsArn, AuthorizerPayloadFormatVersion string
+		AuthorizerResultTtlInSeconds                                                                  int
+		EnableSimpleResponses                                                                         bool
+		IdentitySource                                                                                []string
+		JwtConfiguration                                                                              struct {
 			Issuer   string
 			Audience []string
 		}
@@ -189,15 +217,54 @@ func readAuthorizer(resource *assembly.Resource, keys KeySource) (*Authorizer, e
 	if err := resource.Decode(&p); err != nil {
 		return nil, err
 	}
-	if p.AuthorizerType != "JWT" {
-		return nil, fmt.Errorf("%s: type %q: JWT authorizers are run locally", resource, p.AuthorizerType)
+	switch p.AuthorizerType {
+	case "JWT":
+		authorizer := &Authorizer{Name: p.Name, Issuer: p.JwtConfiguration.Issuer, AlsoIssuer: RunIssuer,
+			Audience: p.JwtConfiguration.Audience, Keys: r.keys}
+		if len(p.IdentitySource) > 0 {
+			authorizer.IdentitySource = p.IdentitySource[0]
+		}
+		r.read[ref] = authorizer
+	case "REQUEST":
+		invoked := functionOfIntegration(p.AuthorizerUri)
+		function, _ := assembly.SplitFunction(invoked)
+		if r.assembly.ByName(function, "AWS::Lambda::Function") == nil {
+			return nil, fmt.Errorf("%s: %q is no function of the assembly", resource, p.AuthorizerUri)
+		}
+		authorizer := &FunctionAuthorizer{Name: p.Name, Function: function, Identity: p.IdentitySource,
+			Format: p.AuthorizerPayloadFormatVersion, Simple: p.EnableSimpleResponses,
+			CacheFor: time.Duration(p.AuthorizerResultTtlInSeconds) * time.Second}
+		if authorizer.CacheFor > 0 && len(authorizer.Identity) == 0 {
+			return nil, fmt.Errorf("%s: got AuthorizerResultTtlInSeconds %d without an IdentitySource, by which answers "+
+				"are kept: API Gateway refuses it", resource, p.AuthorizerResultTtlInSeconds)
+		}
+		var err error
+		if authorizer.Refused, err = r.maybeAs(p.AuthorizerCredentialsArn, invoked, fmt.Sprintf(
+			"arn:aws:execute-api:%s:%s:%s/authorizers/%s", r.api.Region, r.api.Account, r.api.ID, ref)); err != nil {
+			return nil, fmt.Errorf("%s: %w", resource, err)
+		}
+		r.read[ref] = authorizer
+	default:
+		return nil, fmt.Errorf("%s: type %q: an HTTP API has authorizers of the types JWT and REQUEST", resource,
+			p.AuthorizerType)
 	}
-	authorizer := &Authorizer{Name: p.Name, Issuer: p.JwtConfiguration.Issuer, AlsoIssuer: RunIssuer,
-		Audience: p.JwtConfiguration.Audience, Keys: keys}
-	if len(p.IdentitySource) > 0 {
-		authorizer.IdentitySource = p.IdentitySource[0]
+	return r.read[ref], nil
+}
+
+// maybeAs is refused for an invocation under a role, if there is one.
+func (r *reader) maybeAs(role, invoked, source string) (string, error) {
+	if role == "" {
+		return r.refused(invoked, source), nil
 	}
-	return authorizer, nil
+	credentials, err := policy.ForRole(r.assembly, role)
+	if err != nil {
+		return "", err
+	}
+	if !credentials.Trusts(gateway, map[string]string{policy.SourceAccount: r.api.Account,
+		policy.SourceARN: source}) || !credentials.Allows("lambda:InvokeFunction", invoked) {
+		return fmt.Sprintf("the role %s does not let %s invoke %s", credentials.Name, gateway, invoked), nil
+	}
+	return "", nil
 }
 
 // functionOfIntegration returns the ARN of the function, or of its version or alias, that an integration URI names. The

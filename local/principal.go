@@ -1,0 +1,49 @@
+package local
+
+import (
+	"fmt"
+
+	"github.com/onesynth-cdk/onesynth/internal/aws"
+	"github.com/onesynth-cdk/onesynth/internal/cloud/assembly"
+	"github.com/onesynth-cdk/onesynth/internal/cloud/policy"
+	"github.com/onesynth-cdk/onesynth/internal/services/apigateway"
+)
+
+// principal returns who signs with an access key: a function with its role, the role of the assembly with that name, or
+// else a user of that name, whose policies the assembly does not have, and who may do all.
+func (r *Runner) principal(accessKey string) (apigateway.Principal, error) {
+	if function, role := r.aws.Caller(accessKey); role != nil {
+		p := assumed(role, function)
+		p.Allows = func(action, resource string) error { return r.aws.Authorise(function, action, resource) }
+		return p, nil
+	}
+	of := r.design.Load().assembly
+	for _, resource := range of.Resources("AWS::IAM::Role") {
+		if resource.Name != accessKey {
+			continue
+		}
+		role, err := policy.ForRole(of, resource.ARN)
+		if err != nil {
+			return apigateway.Principal{}, err
+		}
+		p := assumed(role, "local")
+		p.Allows = func(action, resource string) error {
+			if !role.Allows(action, resource) {
+				return fmt.Errorf("the role %s does not allow %s on %s", role.Name, action, resource)
+			}
+			return nil
+		}
+		return p, nil
+	}
+	account := of.Stacks[0].Account
+	return apigateway.Principal{Secret: aws.Secret, Account: account, ID: accessKey,
+		ARN:    fmt.Sprintf("arn:aws:iam::%s:user/%s", account, accessKey),
+		Allows: func(string, string) error { return nil }}, nil
+}
+
+// assumed is a role in a session.
+func assumed(role *policy.Role, session string) apigateway.Principal {
+	account := assembly.AccountOf(role.ARN)
+	return apigateway.Principal{Secret: aws.Secret, Account: account, ID: role.Name + ":" + session,
+		ARN: fmt.Sprintf("arn:aws:sts::%s:assumed-role/%s/%s", account, role.Name, session)}
+}
