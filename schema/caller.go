@@ -126,11 +126,13 @@ func (c Caller) validate(f *findings, path string) {
 func validateCallers(f *findings, routes []Route) {
 	callers := callersOf(routes)
 	for _, r := range routes {
-		if i := slices.IndexFunc(callers, func(c Caller) bool {
-			return c.Name == r.Caller.Name
-		}); callers[i] != r.Caller {
-			f.add(r.path()+".Caller", quoted(r.Caller.Name),
-				"name each kind of callers once: another route's Caller of that name differs")
+		i := slices.IndexFunc(callers, func(c Caller) bool { return c.Name == r.Caller.Name })
+		if other := callers[i]; other != r.Caller {
+			remedy := "name each kind of callers once: another route's Caller of that name differs"
+			if other.Group != r.Caller.Group {
+				remedy += fmt.Sprintf(", it has the group %q and this one %q", other.Group, r.Caller.Group)
+			}
+			f.add(r.path()+".Caller", quoted(r.Caller.Name), "%s", remedy)
 		}
 	}
 }

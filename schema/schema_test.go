@@ -228,6 +228,19 @@ func TestValidate(t *testing.T) {
 		"ErrUnknownFunction": {func(p *schema.Platform) {
 			p.Routes[0].Function = "nope"
 		}, "Routes[GET /notes/{id}].Function", "declared"},
+		"ErrLimitNotCounted": {func(p *schema.Platform) {
+			p.Database.AccessPatterns = append(p.Database.AccessPatterns, schema.RateLimitPatterns("Notes", "other")...)
+		}, "Routes[GET /notes/{id}].RateLimit", `let the function "api" count calls: name it in RateLimitPatterns`},
+		"ErrCallersOfOneName": {func(p *schema.Platform) {
+			route := p.Routes[0]
+			route.Path, route.Caller.Group = "/notes", "admin"
+			p.Routes = append(p.Routes, route)
+		}, "Routes[GET /notes].Caller", `it has the group "" and this one "admin"`},
+		"ErrKeyOfTwoTypes": {func(p *schema.Platform) {
+			p.Database.Tables = append(p.Database.Tables, schema.Table{Name: "Words", PhysicalName: "words",
+				Key:        schema.Key{Partition: "text"},
+				Attributes: []schema.Attribute{{Name: "text", Type: schema.Number}}})
+		}, "Tables[Words].Attributes[text].Type", "a key of the table Notes, where it is a String"},
 		"ErrUnknownLimit": {func(p *schema.Platform) {
 			p.Routes[0].RateLimit = "nope"
 		}, "Routes[GET /notes/{id}].RateLimit", "declared"},

@@ -133,6 +133,12 @@ func (p Platform) Validate() error {
 		if r.RateLimit != "" && !limits[r.RateLimit] {
 			f.add(path+".RateLimit", quoted(r.RateLimit), "name a declared rate limit, or none")
 		}
+		// A platform without the pattern counts calls in a way of its own.
+		if counts, ok := p.Database.AccessPattern(CountRequest); ok && r.RateLimit != "" && functions[r.Function] &&
+			!slices.Contains(counts.Functions, r.Function) {
+			f.add(path+".RateLimit", quoted(r.RateLimit), "let the function %s count calls: name it in "+
+				"RateLimitPatterns, or the access pattern %s in UsedBy", quoted(r.Function), CountRequest)
+		}
 	}
 	return f.err()
 }
@@ -204,10 +210,43 @@ func (d Database) validate(f *findings) {
 	for _, t := range d.Tables {
 		t.validate(f, d.Prefix)
 	}
+	d.validateKeyTypes(f)
 	unique(f, "AccessPatterns", d.AccessPatterns, func(p AccessPattern) string { return p.Name })
 	for _, p := range d.AccessPatterns {
 		p.validate(f, d)
 	}
+}
+
+// validateKeyTypes checks that a key attribute has one type in all tables: a request with a value of another type
+// fails, and so does a write of such an item.
+func (d Database) validateKeyTypes(f *findings) {
+	types, first := map[string]Type{}, map[string]string{}
+	for _, t := range d.Tables {
+		for _, name := range t.keyAttributes() {
+			a, ok := t.Attribute(name)
+			if !ok {
+				continue
+			}
+			if types[name] == "" {
+				types[name], first[name] = a.Type, t.Name
+			}
+			if a.Type != types[name] {
+				f.add("Tables["+t.Name+"].Attributes["+name+"].Type", quoted(string(a.Type)),
+					"it is a key here, and a key of the table %s, where it is a %s: give it one type, or two names",
+					first[name], types[name])
+			}
+		}
+	}
+}
+
+// keyAttributes are the attributes of the table's key and of its indexes' keys, each once.
+func (t Table) keyAttributes() []string {
+	names := t.Key.Attributes()
+	for _, index := range t.Indexes {
+		names = append(names, index.KeyAttributes()...)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 func (t Table) validate(f *findings, prefix string) {

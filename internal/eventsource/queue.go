@@ -3,6 +3,7 @@ package eventsource
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -28,6 +29,9 @@ const (
 	longestWindow    = 300 * time.Second
 	leastConcurrency = 2
 	mostConcurrency  = 1000
+	// What queues and functions have that do not say otherwise, in seconds, and how many time-outs of its function AWS
+	// recommends for a queue.
+	defaultHidden, defaultTimeout, recommendedTimeouts = 30, 3, 6
 	// unlimited is how many invocations run at once where the mapping does not say: Lambda begins with five, and the
 	// run's functions have few instances.
 	unlimited = 5
@@ -40,6 +44,9 @@ func (m *mapping) readQueue(of *assembly.Assembly, declared declaration) ([]righ
 		return nil, fmt.Errorf("got event source %q: a local run reads the assembly's queues", declared.EventSourceArn)
 	}
 	m.delivery.Queue, m.origin = m.from.Name, trace.Origin{Kind: trace.Queue, Path: m.from.Name}
+	if err := m.checkHidden(); err != nil {
+		return nil, err
+	}
 	if m.window < 0 || m.window > longestWindow {
 		return nil, fmt.Errorf("got MaximumBatchingWindowInSeconds %d: write 0 to %.0f",
 			declared.MaximumBatchingWindowInSeconds, longestWindow.Seconds())
@@ -66,6 +73,27 @@ func (m *mapping) readQueue(of *assembly.Assembly, declared declaration) ([]righ
 	return []right{
 		{"sqs:ReceiveMessage", m.from.ARN}, {"sqs:DeleteMessage", m.from.ARN}, {"sqs:GetQueueAttributes", m.from.ARN},
 	}, nil
+}
+
+// checkHidden checks that the queue hides a message for as long as the function may work on it: AWS Lambda makes no
+// other mapping ("Using Lambda with Amazon SQS").
+func (m *mapping) checkHidden() error {
+	queue, function := struct{ VisibilityTimeout *int }{}, struct{ Timeout *int }{}
+	if err := errors.Join(m.from.Decode(&queue), m.function.Decode(&function)); err != nil {
+		return err
+	}
+	hidden, works := defaultHidden, defaultTimeout
+	if queue.VisibilityTimeout != nil {
+		hidden = *queue.VisibilityTimeout
+	}
+	if function.Timeout != nil {
+		works = *function.Timeout
+	}
+	if hidden < works {
+		return fmt.Errorf("the queue %s: got VisibilityTimeout %d, below the Timeout of its function %s: write %d or "+
+			"more, better %d", m.from.Name, hidden, m.function.Name, works, recommendedTimeouts*works)
+	}
+	return nil
 }
 
 // open implements source: a queue knows itself which messages it has.

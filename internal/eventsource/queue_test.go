@@ -449,6 +449,20 @@ func TestReadErr(t *testing.T) {
 			t.Errorf("%s: got %v, want %q", mapping, err, want)
 		}
 	}
+	for _, mistake := range []struct{ old, new, want string }{
+		{`"VisibilityTimeout": 3600`, `"VisibilityTimeout": 2`, "the queue work: got VisibilityTimeout 2, below the " +
+			"Timeout of its function worker: write 3 or more, better 18"},
+		{`"VisibilityTimeout": 3600,`, "", ""},
+		{`"Handler": "bootstrap",`, `"Handler": "bootstrap", "Timeout": 3601,`, "write 3601 or more"},
+		{`"Handler": "bootstrap",`, `"Handler": "bootstrap", "Timeout": 3600,`, ""},
+	} {
+		text := strings.Replace(strings.Replace(resources, "MAPPING", "", 1), mistake.old, mistake.new, 1)
+		_, err := eventsource.Read(assemblytest.Load(t, text), eventsource.Options{
+			Authorise: func(string, string, string) error { return nil }})
+		if (err == nil) != (mistake.want == "") || err != nil && !strings.Contains(err.Error(), mistake.want) {
+			t.Errorf("%s: got %v, want %q", mistake.new, err, mistake.want)
+		}
+	}
 	disabled := assemblytest.Load(t, strings.Replace(resources, "MAPPING", `, "Enabled": false`, 1))
 	if mappings, err := eventsource.Read(disabled, eventsource.Options{}); err != nil || len(mappings.Queues()) != 0 {
 		t.Errorf("a mapping that is off: got %v, %v", mappings, err)
