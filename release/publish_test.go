@@ -11,7 +11,7 @@ import (
 )
 
 // A module under a path of a team's own passes tests, and is installed and imported from a module proxy: its command
-// writes a platform, whose synth builds the handlers.
+// writes a platform, whose synth builds the handlers, and takes one over.
 func TestPublishAs(t *testing.T) {
 	t.Parallel()
 	const path, version = "example.com/team/onesynth", "v0.1.0"
@@ -37,6 +37,9 @@ func TestPublishAs(t *testing.T) {
 		"GOPROXY=file://" + proxy(t, path, folder, version) + "," + importertest.CacheProxy(t)}
 	beside := t.TempDir()
 	in(beside, published, "go", "run", path+"/cmd/onesynth@"+version, "init", "links")
+	// A platform that is taken over comes from the module cache.
+	in(beside, published, "go", "run", path+"/cmd/onesynth@"+version, "init", "tasks", "--from", "todo")
+	in(filepath.Join(beside, "tasks"), published, "go", "test", "-vet=off", "./platforms/...", "./constructs/...")
 	own := filepath.Join(beside, "links")
 	if required := in(own, published, "go", "list", "-m", path); required != path+" "+version+"\n" {
 		t.Errorf("the platform requires %q", required)

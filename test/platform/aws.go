@@ -129,7 +129,7 @@ func synthesise(t testing.TB, ctx context.Context, folder, stack, environment st
 		"env=" + environment, "--quiet"}
 	if os.Getenv(endpoint) != "" {
 		// An emulator runs the functions on this machine.
-		synth = append(synth, "-c", "arch="+ownArchitecture())
+		synth = append(synth, "-c", "arch="+OwnArchitecture())
 	}
 	run := func(name string, args ...string) (string, error) {
 		return shell.RunCommandContextAndGetOutputE(t, ctx,

@@ -137,7 +137,7 @@ func (s *Suite) of(t testing.TB, environment string) *onesynthtest.Suite {
 	}
 	made := &onesynthtest.Suite{
 		Platform: s.Platform, Construct: s.Construct, Stack: s.stack(environment),
-		App: Root(t), Arguments: []string{"-c", "env=" + environment, "-c", "arch=" + ownArchitecture()},
+		App: Root(t), Arguments: []string{"-c", "env=" + environment, "-c", "arch=" + OwnArchitecture()},
 	}
 	_ = os.Getenv("ONESYNTH_STACK_" + s.Platform.Name)
 	if folder := os.Getenv("ONESYNTH_TEST_ASSEMBLIES"); folder != "" {
@@ -169,9 +169,9 @@ func (s *Suite) FastSchedules(t testing.TB, options local.Options) *Target {
 	return Local(s.Local(t, "dev").FastSchedules(t, options))
 }
 
-// ownArchitecture is what this machine can run without building it once more, unless
+// OwnArchitecture is what this machine can run without building it once more, unless
 // its system is another.
-func ownArchitecture() string {
+func OwnArchitecture() string {
 	if runtime.GOARCH == "amd64" {
 		return "x86_64"
 	}

@@ -40,8 +40,8 @@ func (p Project) checkFrom() error {
 	names, err := platformsOf(os.DirFS(p.source()))
 	switch {
 	case err != nil:
-		return fmt.Errorf("library: got %q, which has no platforms: %w: name the folder of a checkout with --onesynth DIR",
-			p.source(), err)
+		return fmt.Errorf("library: got %q, which has no platforms: %w: name the folder of a checkout with "+
+			"--onesynth DIR", p.source(), err)
 	case !slices.Contains(names, p.From):
 		return fmt.Errorf("from: got %q: write one of %s", p.From, strings.Join(names, ", "))
 	}
