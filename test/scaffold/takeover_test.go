@@ -69,4 +69,3 @@ func (p *project) edit(t *testing.T, name string, change func(string) string) {
 		t.Fatal(err)
 	}
 }
-
