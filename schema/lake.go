@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Lake says how the stream of one table becomes files that can be queried. It has
@@ -167,6 +168,9 @@ type View struct {
 	Columns []Column
 	// SQL is the SELECT. It names tables and views of the lake without a database.
 	SQL string
+	// Lists names an entity all of whose own columns, but for those of before a change, the SELECT lists in their
+	// order, separated by ", ". It then lists those of attributes that a team adds, too. Default: it does not.
+	Lists string
 }
 
 // SavedQuery is a SELECT for people to begin with.
@@ -247,6 +251,9 @@ func (l Lake) validate(f *findings, at string, d Database) {
 		relations[v.Name] = true
 		if v.SQL == "" {
 			f.add(path+".SQL", "", "write a SELECT")
+		}
+		if e, ok := l.Entity(v.Lists); v.Lists != "" && (!ok || !strings.Contains(v.SQL, e.listed())) {
+			f.add(path+".Lists", quoted(v.Lists), "name an entity all of whose columns the SELECT lists")
 		}
 		if len(v.Columns) == 0 {
 			f.add(path+".Columns", "", "name the columns of the SELECT: the catalog needs their types")

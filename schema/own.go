@@ -41,6 +41,10 @@ func (p Platform) Join(own Own) Platform {
 	}
 	p.RateLimits = slices.Concat(p.RateLimits, own.RateLimits)
 	p.Functions = slices.Concat(p.Functions, own.Functions)
+	p.joined = slices.Clone(p.joined)
+	for _, f := range own.Functions {
+		p.joined = append(p.joined, f.Name)
+	}
 	p.Routes = slices.Concat(p.Routes, own.Routes)
 	return p
 }

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/onesynth-cdk/onesynth/finding"
 )
 
 // Platform is everything that the constructs and the handlers of one platform share:
@@ -49,6 +51,13 @@ type Platform struct {
 	Lakes []Lake
 	// Events are what it tells others by a bus, if its props say so. Default: none.
 	Events []Event
+	// Records are the kinds of items that teams can add attributes to. Default: none.
+	Records []Record
+	// Extra is what a team has added to Records, by [Platform.Extended].
+	Extra []Extra
+
+	unextended finding.List // what of Extra could not be added
+	joined     []string     // functions that came by Join
 }
 
 // Database is a data model: tables, and the only ways in which they are used.
@@ -76,6 +85,8 @@ type Table struct {
 	Key Key
 	// Attributes are all attributes that items may have, keys included: a function's write of another one is refused.
 	Attributes []Attribute
+	// Extra are those of Attributes that a team has added, by [Platform.Extended].
+	Extra []ExtraAttribute
 	// Open lets items have further attributes.
 	Open bool
 	// Indexes are the global secondary indexes.
@@ -519,14 +530,19 @@ func (p Platform) GrantsOf(function string) []Grant { return p.Grants(p.Patterns
 
 // Grants returns what the named access patterns need, each once, in the
 // order of the patterns. A transaction needs the actions of its parts ("IAM and
-// transactions", DynamoDB developer guide). Patterns that the database does not have are left out.
+// transactions", DynamoDB developer guide). A PutItem on a table with attributes that a team has added needs
+// UpdateItem, too, since it keeps them. Patterns that the database does not have are left out.
 func (p Platform) Grants(patterns ...string) []Grant {
 	var grants []Grant
 	seen := map[Grant]bool{}
-	add := func(g Grant) {
+	var add func(g Grant)
+	add = func(g Grant) {
 		if !seen[g] {
 			seen[g] = true
 			grants = append(grants, g)
+		}
+		if t, _ := p.Database.Table(g.Table); g.Operation == PutItem && len(t.Extra) > 0 {
+			add(Grant{Operation: UpdateItem, Table: g.Table})
 		}
 	}
 	for _, name := range patterns {

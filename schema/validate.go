@@ -102,6 +102,7 @@ func (p Platform) Validate() error {
 	p.validateBuckets(f)
 	p.validateQueues(f)
 	p.validateEvents(f)
+	p.validateExtra(f)
 	p.validateModelVariables(f)
 	p.validateIDs(f)
 	for _, pattern := range p.Database.AccessPatterns {

@@ -93,7 +93,7 @@ func Declare(of Construct, scope constructs.Construct, id string, described sche
 		props.Refuse(fmt.Errorf("%s %s: %T: got a nil *platform.Platform, allowed is a platform.Platform: embed the "+
 			"struct itself", described.Name, id, of))
 	}
-	described = d.Publishing(described)
+	described = d.Publishing(described).Extended(d.Extra...)
 	joined := described.Join(d.Own.Own)
 	if err := joined.Validate(); err != nil {
 		props.Refuse(fmt.Errorf("%s: %w", described.Name, err))

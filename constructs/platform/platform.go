@@ -148,6 +148,9 @@ func (p *Platform) addFunction(id string, declared schema.Function, variables ma
 	environment := map[string]string{}
 	if len(p.Schema.PatternsOf(declared.Name)) > 0 || name == schema.EventPublisher {
 		environment = p.Database.Environment()
+		if len(p.Schema.Extra) > 0 {
+			environment[schema.ExtraVariable] = schema.EncodeExtra(p.Schema.Extra)
+		}
 	}
 	for _, secret := range declared.Secrets {
 		described, _ := p.Schema.Secret(secret)

@@ -45,6 +45,10 @@ type Props struct {
 	// Default: none.
 	Own Own
 
+	// Extra are attributes that you add to records of the platform, with indexes over them. Its own functions keep
+	// them, and never write them. Default: none.
+	Extra []schema.Extra
+
 	// Events publishes what happened to a bus of Amazon EventBridge, from the streams of the tables: docs/EVENTS.md has
 	// the events. Turned on, it begins with the changes of the last 24 hours. Default: off.
 	Events bool
@@ -219,7 +223,7 @@ func (p Props) Check(f *finding.List, path, region string, described schema.Plat
 		f.Add(path+".Events", true, "false: the platform has no events",
 			"declare Events in its schema, or leave it out")
 	}
-	described = p.Publishing(described)
+	described = p.Publishing(described).Extended(p.Extra...)
 	var functions []string
 	for _, declared := range described.Functions {
 		functions = append(functions, declared.Name)

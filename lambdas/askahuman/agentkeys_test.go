@@ -358,7 +358,10 @@ func TestAgentKeyReads(t *testing.T) {
 // A function has keys if its environment names the table.
 func TestOpenAgentKeys(t *testing.T) {
 	for name, want := range map[string]bool{"": false, "aah-agent-keys": true} {
-		environment := kit.Environment{AWS: aws.Config{Region: "eu-west-1"}, Getenv: func(string) string {
+		environment := kit.Environment{AWS: aws.Config{Region: "eu-west-1"}, Getenv: func(asked string) string {
+			if !strings.HasSuffix(asked, "_TABLE") {
+				return ""
+			}
 			return name
 		}}
 		store, err := OpenAgentKeys(environment, "agentapi")

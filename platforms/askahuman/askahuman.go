@@ -62,6 +62,14 @@ func api() schema.Platform {
 		ResponseHeaders: []string{"Retry-After", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"},
 		Metrics:         metrics(),
 		Routes:          routes(),
+		Records: []schema.Record{
+			{Name: "Question", Table: "Questions", Form: Question{},
+				Forms:  []string{"AgentQuestion", "AgentQuestionWithResponses"},
+				Beside: []string{"responses", "hidden_responses", "webhook", "summary"}},
+			{Name: "Response", Table: "Responses", Form: Response{}, Forms: []string{"AgentResponse"}},
+			{Name: "Subscription", Table: "Subscriptions"},
+			{Name: "Stats", Table: "UserStats"},
+		},
 	}
 }
 

@@ -103,6 +103,7 @@ type Question struct {
 	NotifiedAt time.Time `json:"-" dynamodbav:"notified_at,omitempty" attribute:"When people were last notified of it: {time}"`
 	HiddenAt   time.Time `json:"-" dynamodbav:"hidden_at,omitempty"` // when an operator hid it; zero: not hidden
 	Hidden     bool      `json:"hidden,omitempty" dynamodbav:"-" doc:"true: an operator has hidden it from people, and so ended it."`
+	wire.Extended
 }
 
 // StatusAt is the status at a moment: an open or partial question is expired
@@ -169,6 +170,7 @@ type Response struct {
 	ContentLength int       `json:"-" dynamodbav:"content_length,omitempty" attribute:"Length of the text answer in characters"`
 	ExpiresAt     time.Time `json:"-" dynamodbav:"expires_at,unixtime" attribute:"End of retention in Unix seconds (TTL attribute): 30 days after the answer"`
 	HiddenAt      time.Time `json:"-" dynamodbav:"hidden_at,omitempty"` // when an operator hid it; zero: not hidden
+	wire.Extended
 }
 
 // Stats are a person's points, streak and badges. The zero value, with the

@@ -68,6 +68,7 @@ type Attempt struct {
 	ClaimedUntil time.Time `json:"-" dynamodbav:"claimedUntil,omitempty" attribute:"Until when that try may be running: RFC 3339 in UTC with milliseconds"`
 	// EvaluateAfter is when its evaluation may be tried next without a request; zero: never.
 	EvaluateAfter time.Time `json:"-" dynamodbav:"evaluateAfter,omitempty" attribute:"When the evaluator may try next: RFC 3339 in UTC with milliseconds; absent with pendingEvaluation"`
+	wire.Extended
 }
 
 // AttemptList is a part of a list of attempts, also on the wire.

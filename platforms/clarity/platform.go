@@ -86,6 +86,11 @@ func Platform() schema.Platform {
 		},
 		Routes: routes(),
 		Events: Events(),
+		Records: []schema.Record{
+			{Name: "Attempt", Table: "Attempts", Form: Attempt{}},
+			{Name: "Profile", Table: "Profiles", Form: Profile{}},
+			{Name: "Scenario", Table: "Scenarios", Form: Scenario{}},
+		},
 	}
 }
 

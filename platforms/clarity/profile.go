@@ -73,6 +73,7 @@ type Profile struct {
 	Weaknesses          []Weakness            `json:"weaknesses" dynamodbav:"weaknesses" nullable:"false" doc:"Up to 3 dimensions with a moving average under 2.0, lowest first; the lowest one when none is."`
 	Improvements        []Improvement         `json:"improvements" dynamodbav:"improvements" nullable:"false" doc:"The 3 largest rises at most, largest first."`
 	Recommendations     []string              `json:"recommendations" dynamodbav:"recommendations" nullable:"false" doc:"What to practise: one for each weakness, in their order."`
+	wire.Extended
 }
 
 // ProfileList is a page of profiles, newest first, also on the wire.

@@ -33,6 +33,7 @@ type Scenario struct {
 	Active           bool       `json:"active" dynamodbav:"-"` // an index key, which cannot be a Boolean
 	CreatedAt        wire.Time  `json:"createdAt" dynamodbav:"createdAt" format:"date-time" attributetype:"String" attribute:"Creation: RFC 3339 in UTC with milliseconds"`
 	EstimatedMinutes int        `json:"estimatedMinutes" dynamodbav:"estimatedMinutes" minimum:"1" attribute:"Expected time to complete"`
+	wire.Extended
 }
 
 // The least lengths of the texts of a scenario, and the most of everything, in characters. The

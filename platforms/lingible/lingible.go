@@ -35,6 +35,12 @@ func Platform() schema.Platform {
 		Metrics: metrics(),
 		Routes:  routes(),
 		Events:  Events(),
+		Records: []schema.Record{
+			{Name: "User", Table: usersName, Form: User{}},
+			{Name: "Submission", Table: submissionsName, Form: Submission{}},
+			{Name: "Translation", Table: translationsName, Form: Translation{}},
+			{Name: "Entry", Table: lexiconName},
+		},
 	}
 }
 

@@ -1,6 +1,10 @@
 package lingible
 
-import "time"
+import (
+	"time"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
+)
 
 const (
 	// DefaultVotesToApprove is how many votes approve a submission.
@@ -66,6 +70,7 @@ type Submission struct {
 	Validation       *Validation      `json:"llm_validation_result,omitempty" dynamodbav:"llm_validation_result,omitempty" attribute:"valid, confidence, usage_score, reasons and model_used; absent until it is validated"`
 	Upvotes          int              `json:"upvotes" dynamodbav:"upvotes" attribute:"Votes"`
 	UpvotedBy        []string         `json:"-" dynamodbav:"upvoted_by,stringset,omitempty" attribute:"Subjects of the tokens of those who voted; absent when there is none"`
+	wire.Extended
 }
 
 // Validation is what a language said about a submission.

@@ -1,6 +1,10 @@
 package lingible
 
-import "time"
+import (
+	"time"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
+)
 
 // TranslationInput is what a caller wants translated.
 type TranslationInput struct {
@@ -19,6 +23,7 @@ type Translation struct {
 	LowConfidence  bool      `json:"low_confidence" dynamodbav:"-" doc:"Whether confidence_score is under 0.3: the translation is not to be relied on. Of an unchanged text it says that no known term was found."`
 	ModelUsed      string    `json:"model_used" dynamodbav:"model_used" example:"onesynth.language-1" attribute:"What translated it, such as onesynth.language-1 or the id of a model of Amazon Bedrock"`
 	CreatedAt      time.Time `json:"created_at" dynamodbav:"created_at" attribute:"RFC 3339 in UTC with milliseconds"`
+	wire.Extended
 }
 
 // ChargedTranslation is the answer to a request for a translation.

@@ -3,6 +3,8 @@ package lingible
 import (
 	"slices"
 	"time"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 )
 
 // Tier is what a user has subscribed to.
@@ -52,6 +54,7 @@ type User struct {
 	Status    UserStatus `json:"status" dynamodbav:"status" enum:"active" attribute:"PROFILE: active or deleting"`
 	CreatedAt time.Time  `json:"created_at" dynamodbav:"created_at" attribute:"Creation: RFC 3339 in UTC with milliseconds"`
 	UpdatedAt time.Time  `json:"updated_at" dynamodbav:"updated_at" attribute:"PROFILE: last change: RFC 3339 in UTC with milliseconds"`
+	wire.Extended
 }
 
 // UserStatus says whether a user's account is being deleted.

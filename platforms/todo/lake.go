@@ -47,7 +47,7 @@ func taskViews(columns []schema.Column) []schema.View {
 				{Name: "previous_status", Type: schema.ColumnText,
 					Description: "Status before the change, if there was one"},
 			}),
-			Description: "Each change of a task once, with the status before it.",
+			Lists: "task", Description: "Each change of a task once, with the status before it.",
 			SQL: `SELECT
   ` + change + `,
   ` + fields + `,
@@ -63,7 +63,7 @@ FROM (
 WHERE previous_number IS NULL OR previous_number <> sequence_number`,
 		},
 		{
-			Name: "tasks_current", Columns: columns,
+			Name: "tasks_current", Columns: columns, Lists: "task",
 			Description: "Each task that exists, as its latest change left it.",
 			SQL: `SELECT
   ` + fields + `

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 )
 
 // DefaultPageSize is how many tasks a page has unless its filter says.
@@ -100,6 +101,7 @@ type User struct {
 	Name      string `json:"name" dynamodbav:"name" example:"Ann" attribute:"User's display name, 1 to 100 characters"`
 	CreatedAt Moment `json:"created_at" dynamodbav:"created_at" format:"date-time" example:"2026-02-02T09:30:00Z" column:"Creation" columntype:"timestamp"`
 	UpdatedAt Moment `json:"updated_at" dynamodbav:"updated_at" format:"date-time" example:"2026-02-02T09:30:00Z" column:"Last change" columntype:"timestamp"`
+	wire.Extended
 }
 
 // Task is a task of one user: on the wire, as an item, and as a row of the lake.
@@ -116,6 +118,7 @@ type Task struct {
 	UpdatedAt   Moment   `json:"updated_at" dynamodbav:"updated_at" format:"date-time" example:"2026-02-02T09:30:00Z" attribute:"Last change, in Unix seconds" column:"Last change" columntype:"timestamp"`
 	CompletedAt Moment   `json:"completed_at" dynamodbav:"completed_at,omitempty" nullable:"true" format:"date-time" doc:"When a completed task was completed, also one that was created so: later changes leave it. Null for any other." attribute:"Completion of a task, in Unix seconds; absent unless it is completed" column:"Completion, if completed" columntype:"timestamp"`
 	Version     int      `json:"version" dynamodbav:"version" minimum:"1" doc:"1 for a new task, and one more with each change; the ETag. A change to what the task is already leaves version and updated_at as they are." example:"1" attribute:"Of a task: 1, and one more with each change; a write holds only on the version that it read" column:"Version"`
+	wire.Extended
 }
 
 // Next returns the version of the task that follows, with the content of wanted. It returns the task itself if the

@@ -65,6 +65,10 @@ func Platform() schema.Platform {
 		Routes: routes(),
 		Lakes:  []schema.Lake{lake()},
 		Events: Events(),
+		Records: []schema.Record{
+			{Name: "Task", Table: appData, Form: Task{}, Entity: "task"},
+			{Name: "User", Table: appData, Form: User{}, Entity: "user"},
+		},
 	}
 }
 

@@ -30,6 +30,8 @@ type Options struct {
 	Parts askahuman.Parts
 	// Rules have the rate limits and the quota. Nil: [askahuman.DefaultRules].
 	Rules *askahuman.Rules
+	// Extra is what a team has added to records, for the OpenAPI document.
+	Extra []schema.Extra
 	// Log receives errors that callers do not see. Nil: [slog.Default].
 	Log *slog.Logger
 	// Metrics receives the metrics of the routes. Nil: none.
@@ -54,6 +56,7 @@ func (o Options) server(agents httpapi.Identity, hasher Hasher, keys httpapi.Ide
 	agents.Tag = "agents"
 	return httpapi.New(httpapi.Config{
 		Platform: platform,
+		Extra:    o.Extra,
 		Description: "AI agents post questions; people answer them anonymously; agents read the answers. Fields that " +
 			"this description does not name are ignored, null is the same as a field left out, and a body without a " +
 			"Content-Type is taken for JSON.",

@@ -28,7 +28,7 @@ func AgentAPI(environment kit.Environment, function string) (*api.AgentAPI, erro
 	agents := &api.AgentAPI{
 		Service: asks,
 		Options: api.Options{Parts: asks.Parts, RateLimiter: asks.Limiter(), Rules: asks.Rules, Log: environment.Log,
-			Metrics: environment.Metrics},
+			Metrics: environment.Metrics, Extra: asks.DB.Extra()},
 		Keys:       asks.Keys(),
 		OpenAgents: open,
 	}

@@ -30,6 +30,8 @@ type API struct {
 	Keys idempotency.Claims
 	// WorkTime is that of [httpapi.Config]: the leases of keys and evaluations follow from it.
 	WorkTime time.Duration
+	// Extra is what a team has added to records, for the OpenAPI document.
+	Extra []schema.Extra
 	// Log receives errors that callers do not see. Nil: [slog.Default].
 	Log   *slog.Logger
 	Clock wire.Clock
@@ -54,6 +56,7 @@ type server struct {
 func newServer(a *API) *server {
 	s := &server{api: a, Server: httpapi.New(httpapi.Config{
 		Platform: clarity.Platform(),
+		Extra:    a.Extra,
 		Description: "People work through a scenario's questions, a rubric of eight dimensions evaluates their " +
 			"answers, and a profile shows how they develop. Fields and query parameters that this description does " +
 			"not name are ignored, null is the same as an optional field left out, and a body without a Content-Type " +

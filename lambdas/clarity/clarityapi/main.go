@@ -20,7 +20,8 @@ func main() {
 		if s.CursorKey, err = dynamo.ReadCursorKey(ctx, environment); err != nil {
 			return nil, err
 		}
-		routes := &api.API{Service: s, Keys: service.Keys(s.DB), WorkTime: s.WorkTime(), Log: environment.Log}
+		routes := &api.API{Service: s, Keys: service.Keys(s.DB), WorkTime: s.WorkTime(), Extra: s.DB.Extra(),
+			Log: environment.Log}
 		return routes.Handler(), nil
 	})
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
+	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 // Judge is an evaluator that counts what it is asked. Its zero value finds every attempt good.
@@ -100,7 +101,13 @@ type World struct {
 // New makes a world.
 func New(t testing.TB) *World {
 	t.Helper()
-	w := &World{Tables: dynamotest.Open(t, clarity.Platform().Database), Judge: &Judge{}, now: Began()}
+	return Of(t, clarity.Platform())
+}
+
+// Of makes a world of the platform with what a team has added.
+func Of(t testing.TB, platform schema.Platform) *World {
+	t.Helper()
+	w := &World{Tables: dynamotest.Open(t, platform.Database), Judge: &Judge{}, now: Began()}
 	table := service.ScenarioTable{DB: w.Tables.DB}
 	for _, id := range []string{"bridge", "inactive"} {
 		if _, err := table.Add(t.Context(), Scenario(id)); err != nil {

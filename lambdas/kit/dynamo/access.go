@@ -74,6 +74,13 @@ func accessOf(p schema.AccessPattern, table schema.Table) (*access, error) {
 		})
 		attributes = slices.Concat(attributes, own)
 	}
+	for _, a := range table.Extra {
+		index, ok := table.Index(p.Index)
+		if len(attributes) > 0 && a.Shown && (!ok || table.Projects(index, a.Name)) &&
+			!slices.Contains(attributes, a.Name) {
+			attributes = append(slices.Clone(attributes), a.Name)
+		}
+	}
 	if len(attributes) > 0 {
 		var projected []string
 		for _, attribute := range attributes {

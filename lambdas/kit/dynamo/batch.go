@@ -55,6 +55,7 @@ func (db *DB) BatchGet(ctx context.Context, pattern string, keys ...[]any) ([]It
 				return nil, fmt.Errorf("%s: %w", pattern, kit.Failure(err))
 			}
 			for _, item := range output.Responses[name] {
+				show(p.table, item)
 				found[keyText(p.table, item)] = item
 			}
 			if batch = output.UnprocessedKeys[name].Keys; len(batch) == 0 {
@@ -104,6 +105,8 @@ func (db *DB) GetEach(ctx context.Context, pattern string, keys [][]any, values 
 		for name, items := range output.Responses {
 			for _, item := range items {
 				found[places[name]] = true
+				table, _ := db.database.Table(p.Tables[places[name]])
+				show(table, item)
 				if err := attributevalue.UnmarshalMap(item, values[places[name]]); err != nil {
 					return nil, fmt.Errorf("%s: read item of %s: %w", pattern, name, err)
 				}

@@ -114,6 +114,7 @@ func UnlessStale(err error, refusals ...Refusal) error {
 type DB struct {
 	client   Client
 	database schema.Database
+	extra    []schema.Extra
 	accesses map[string]*access
 	names    map[string]string
 	function string   // empty: every pattern may be used
@@ -143,9 +144,16 @@ func New(client Client, database schema.Database, names map[string]string) (*DB,
 
 // Open returns the tables of a platform as one of its functions may use them ([DB.As]). Their
 // physical names are in the environment variables that the construct sets
-// ([schema.Table.EnvironmentVariable]). A function that joins a platform by GrantAccessPatterns
-// opens what [schema.Platform.Join] returns for it.
+// ([schema.Table.EnvironmentVariable]), and so is what a team has added to the platform's records ([schema.Extra]). A
+// function that joins a platform opens what [schema.Platform.Join] returns for it.
 func Open(environment kit.Environment, platform schema.Platform, function string) (*DB, error) {
+	if len(platform.Records) > 0 {
+		extra, err := schema.ReadExtra(environment.Getenv(schema.ExtraVariable))
+		if err != nil {
+			return nil, err
+		}
+		platform = platform.Extended(extra...)
+	}
 	names := map[string]string{}
 	for _, t := range platform.Database.Tables {
 		names[t.Name] = environment.Getenv(t.EnvironmentVariable())
@@ -171,6 +179,7 @@ func (db *DB) As(platform schema.Platform, function string) (*DB, error) {
 			"it to Functions", platform.Name, function, strings.Join(names, ", "))
 	}
 	restricted := *db
+	restricted.extra = platform.Extra
 	restricted.function, restricted.patterns = function, platform.PatternsOf(function)
 	return &restricted, nil
 }
@@ -205,6 +214,7 @@ func (db *DB) Get(ctx context.Context, pattern string, out any, key ...any) (boo
 	if output.Item == nil {
 		return false, nil
 	}
+	show(p.table, output.Item)
 	if err := attributevalue.UnmarshalMap(output.Item, out); err != nil {
 		return false, fmt.Errorf("%s: read item: %w", pattern, err)
 	}
@@ -323,6 +333,9 @@ func (db *DB) query(ctx context.Context, pattern string, input *dynamodb.QueryIn
 	err error) {
 	if output, err = db.client.Query(ctx, input, db.accesses[pattern].named); err != nil {
 		return nil, fmt.Errorf("%s: %w", pattern, kit.Failure(err))
+	}
+	for _, item := range output.Items {
+		show(db.accesses[pattern].table, item)
 	}
 	return output, nil
 }

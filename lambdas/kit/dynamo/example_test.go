@@ -25,7 +25,12 @@ func ExampleOpen() {
 		Functions:      []schema.Function{{Name: "report"}},
 		AccessPatterns: schema.UsedBy("report", schema.Existing("GetQuestion"), schema.Existing("ListResponses")),
 	})
-	environment := kit.Environment{Getenv: func(variable string) string { return "the name for " + variable }}
+	environment := kit.Environment{Getenv: func(variable string) string {
+		if !strings.HasSuffix(variable, "_TABLE") {
+			return ""
+		}
+		return "the name for " + variable
+	}}
 	db, err := dynamo.Open(environment, platform, "report")
 	if err != nil {
 		log.Fatal(err)

@@ -9,7 +9,7 @@ import (
 	"fmt"
 	"iter"
 	"maps"
-	"slices"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
@@ -18,12 +18,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 // Put stores one item, replacing the item with its key, if the condition (the zero value: always)
 // is true. It costs half as much as a transaction of one write. It returns a [*ConditionError] when
-// the condition is false.
+// the condition is false. What a team has added to the item that is replaced stays ([schema.Extra]).
 //
 // An attempt whose answer was lost is repeated. A condition that the write itself makes false, such
 // as [Absent], then refuses the repeat, and ConditionError.Item is what this call has written. Use
@@ -37,12 +38,15 @@ func (db *DB) Put(ctx context.Context, pattern string, item any, condition expre
 	if err != nil {
 		return err
 	}
+	if w.operation == schema.UpdateItem {
+		return db.update(ctx, pattern, w, nil)
+	}
 	_, err = db.client.PutItem(ctx, &dynamodb.PutItemInput{
 		TableName: w.table, Item: w.item, ConditionExpression: w.Condition(),
 		ExpressionAttributeNames: w.Names(), ExpressionAttributeValues: w.Values(),
 		ReturnValuesOnConditionCheckFailure: allOld,
 	}, db.accesses[pattern].named)
-	return failure(pattern, err)
+	return db.failure(pattern, err)
 }
 
 // Delete removes the item with this key, as [DB.Put] stores one. It is no error if there is none,
@@ -60,11 +64,12 @@ func (db *DB) Delete(ctx context.Context, pattern string, key []any, condition e
 		ExpressionAttributeNames: w.Names(), ExpressionAttributeValues: w.Values(),
 		ReturnValuesOnConditionCheckFailure: allOld,
 	}, db.accesses[pattern].named)
-	return failure(pattern, err)
+	return db.failure(pattern, err)
 }
 
 // Update changes one item, as [DB.Put] stores one. It reads the new values of the attributes that
-// it changed into out, unless out is nil.
+// it changed into out, unless out is nil. An update of what a team has added to a record makes no item: its condition
+// is false if there is none.
 func (db *DB) Update(ctx context.Context, pattern string, key []any, update expression.UpdateBuilder,
 	condition expression.ConditionBuilder, out any) error {
 	if err := Await(ctx); err != nil {
@@ -74,6 +79,10 @@ func (db *DB) Update(ctx context.Context, pattern string, key []any, update expr
 	if err != nil {
 		return err
 	}
+	return db.update(ctx, pattern, w, out)
+}
+
+func (db *DB) update(ctx context.Context, pattern string, w prepared, out any) error {
 	input := &dynamodb.UpdateItemInput{
 		TableName: w.table, Key: w.key, UpdateExpression: w.Update(), ConditionExpression: w.Condition(),
 		ExpressionAttributeNames: w.Names(), ExpressionAttributeValues: w.Values(),
@@ -84,7 +93,7 @@ func (db *DB) Update(ctx context.Context, pattern string, key []any, update expr
 	}
 	output, err := db.client.UpdateItem(ctx, input, db.accesses[pattern].named)
 	if err != nil || out == nil {
-		return failure(pattern, err)
+		return db.failure(pattern, err)
 	}
 	if err := attributevalue.UnmarshalMap(output.Attributes, out); err != nil {
 		return fmt.Errorf("%s: read attributes: %w", pattern, err)
@@ -125,8 +134,9 @@ func Await(ctx context.Context) error {
 }
 
 // failure is the error of a write on its own.
-func failure(pattern string, err error) error {
+func (db *DB) failure(pattern string, err error) error {
 	if failed, ok := errors.AsType[*types.ConditionalCheckFailedException](err); ok {
+		show(db.accesses[pattern].table, failed.Item)
 		return &ConditionError{Item: failed.Item}
 	}
 	if err != nil {
@@ -145,7 +155,7 @@ type Write struct {
 	condition expression.ConditionBuilder
 }
 
-// Put stores an item in a table, replacing the item with its key, if the condition (the zero value:
+// Put stores an item in a table, replacing the item with its key, as [DB.Put] does, if the condition (the zero value:
 // always) is true.
 func Put(table string, item any, condition expression.ConditionBuilder) Write {
 	return Write{table: table, operation: schema.PutItem, item: item, condition: condition}
@@ -200,6 +210,10 @@ func (db *DB) Transact(ctx context.Context, pattern string, writes ...Write) err
 				failed[i] = reason.Item
 			}
 		}
+		for i, w := range writes {
+			table, _ := db.database.Table(w.table)
+			show(table, failed[i])
+		}
 		if len(failed) > 0 {
 			return &TransactionError{failed: failed}
 		}
@@ -237,7 +251,7 @@ func (db *DB) transactItem(w Write) (converted types.TransactWriteItem, err erro
 	if err != nil {
 		return converted, err
 	}
-	switch w.operation {
+	switch part.operation {
 	case schema.PutItem:
 		converted.Put = &types.Put{
 			TableName: part.table, Item: part.item, ConditionExpression: part.Condition(),
@@ -272,6 +286,7 @@ const allOld = types.ReturnValuesOnConditionCheckFailureAllOld
 
 // prepared is a write as DynamoDB takes it, on its own or in a transaction.
 type prepared struct {
+	operation schema.Operation
 	table     *string
 	item, key Item
 	expression.Expression
@@ -294,16 +309,32 @@ func (db *DB) alone(pattern string, w Write) (prepared, error) {
 func (db *DB) prepare(w Write) (part prepared, err error) {
 	table, _ := db.database.Table(w.table)
 	part.table = aws.String(db.names[w.table])
+	given := w.operation
 	if w.operation == schema.PutItem {
-		if part.item, err = Marshal(w.item); err == nil {
-			err = allDeclared(table, maps.Keys(part.item))
+		if part.item, err = Marshal(w.item); err != nil {
+			return part, err
 		}
-	} else {
+		delete(part.item, wire.ExtraName)
+		if err = db.writable(table, maps.All(part.item)); err == nil && replaces(table, w) {
+			w = keeping(table, w, part.item)
+		}
+	}
+	if part.operation = w.operation; w.operation != schema.PutItem && err == nil {
 		part.key, err = keyOf(table, w.key)
 	}
 	if err != nil {
 		return part, err
 	}
+	if part.Expression, err = w.expression(); err == nil && given == schema.UpdateItem {
+		if err = db.writable(table, updated(part.Expression)); err == nil && extends(table, part.Expression) {
+			w.condition = and(w.condition, expression.AttributeExists(Name(table.Key.Partition)))
+			part.Expression, err = w.expression()
+		}
+	}
+	return part, err
+}
+
+func (w Write) expression() (expression.Expression, error) {
 	// An empty builder is an error.
 	builder, built := expression.NewBuilder(), false
 	if w.operation == schema.UpdateItem {
@@ -312,45 +343,38 @@ func (db *DB) prepare(w Write) (part prepared, err error) {
 	if w.condition.IsSet() {
 		builder, built = builder.WithCondition(w.condition), true
 	}
-	if built {
-		part.Expression, err = builder.Build()
+	if !built {
+		return expression.Expression{}, nil
 	}
-	if err == nil && w.operation == schema.UpdateItem {
-		err = allDeclared(table, updated(part.Expression))
-	}
-	return part, err
+	return builder.Build()
 }
 
-// allDeclared returns an error for an attribute that the table does not declare. Nothing else would find a name that is
-// misspelt: DynamoDB stores it.
-func allDeclared(table schema.Table, names iter.Seq[string]) error {
-	if table.Open {
-		return nil
-	}
-	for name := range names {
-		if !slices.ContainsFunc(table.Attributes, func(a schema.Attribute) bool { return a.Name == name }) {
-			return fmt.Errorf("the table %s has no attribute %q: spell it as in the schema, add it to Attributes "+
-				"there, or set Open", table.Name, name)
-		}
-	}
-	return nil
-}
-
-// updated are the attributes of an item that an update changes. What follows a point is within one.
-func updated(e expression.Expression) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		text, names := aws.ToString(e.Update()), e.Names()
+// updated are the attributes of an item that an update changes, each with its new value; nil where the update computes
+// it, or removes the attribute. What follows a point is within one.
+func updated(e expression.Expression) iter.Seq2[string, types.AttributeValue] {
+	return func(yield func(string, types.AttributeValue) bool) {
+		text, names, values := aws.ToString(e.Update()), e.Names(), e.Values()
 		for i := range len(text) {
 			if text[i] != '#' || i > 0 && text[i-1] == '.' {
 				continue
 			}
-			end := i + 1
-			for end < len(text) && text[end] >= '0' && text[end] <= '9' {
-				end++
+			name := placeholderAt(text[i:])
+			var value types.AttributeValue
+			if set, ok := strings.CutPrefix(text[i+len(name):], " = "); ok {
+				value = values[placeholderAt(set)]
 			}
-			if !yield(names[text[i:end]]) {
+			if !yield(names[name], value) {
 				return
 			}
 		}
 	}
+}
+
+// placeholderAt is the placeholder that a text begins with, such as #0.
+func placeholderAt(text string) string {
+	end := 1
+	for end < len(text) && text[end] >= '0' && text[end] <= '9' {
+		end++
+	}
+	return text[:min(end, len(text))]
 }

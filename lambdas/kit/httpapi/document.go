@@ -63,7 +63,13 @@ func allowNull(form *huma.Schema) {
 // for the document makes it, so no other request waits for it.
 func RegisterDocument(s *Server, operation Operation, document func() ([]byte, error)) {
 	operation.Form = &huma.Schema{Type: huma.TypeObject}
-	made := sync.OnceValues(document)
+	made := sync.OnceValues(func() ([]byte, error) {
+		body, err := document()
+		if err != nil || len(s.config.Extra) == 0 {
+			return body, err
+		}
+		return withExtra(body, s.config.Platform, s.config.Extra)
+	})
 	register(s, operation, func(context.Context, *struct{}) (idempotency.Response, error) {
 		body, err := made()
 		return idempotency.Response{Status: http.StatusOK, Body: body}, err

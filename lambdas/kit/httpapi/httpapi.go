@@ -32,6 +32,8 @@ type Config struct {
 	Platform schema.Platform
 	// Description says in the OpenAPI document what the platform is for.
 	Description string
+	// Extra is what a team has added to the platform's records: the OpenAPI document has what the API shows of it.
+	Extra []schema.Extra
 	// Complete completes the OpenAPI document, with all operations, before the server does. Nil: nothing is to add.
 	Complete func(*huma.OpenAPI)
 	// Strict refuses undeclared input: unknown and repeated fields, and unknown, empty and repeated

@@ -12,11 +12,20 @@ import (
 	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 )
 
-// WriteJSON writes a body: with a newline at its end, and with <, > and & as they
-// are.
-func WriteJSON(w io.Writer, v any) error { return huma.DefaultJSONFormat.Marshal(w, v) }
+// WriteJSON writes a body: with a newline at its end, with <, > and & as they are, and with the fields of each
+// [wire.Extended] beside those of its form.
+func WriteJSON(w io.Writer, v any) error {
+	var body bytes.Buffer
+	if err := huma.DefaultJSONFormat.Marshal(&body, v); err != nil {
+		return err
+	}
+	_, err := w.Write(wire.Inline(body.Bytes()))
+	return err
+}
 
 // decode reads JSON into any.
 func (s *Server) decode(data []byte) (value any, err error) {

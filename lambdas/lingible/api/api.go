@@ -31,6 +31,8 @@ type API struct {
 	Limiter httpapi.RateLimiter
 	// WorkTime is that of [httpapi.Config]: the leases of idempotency keys follow from it.
 	WorkTime time.Duration
+	// Extra is what a team has added to records, for the OpenAPI document.
+	Extra []schema.Extra
 	// Log receives errors that callers do not see. Nil: [slog.Default].
 	Log   *slog.Logger
 	Clock wire.Clock
@@ -71,6 +73,7 @@ func newServer(a *API) *server {
 	}
 	s := &server{api: a, Server: httpapi.New(httpapi.Config{
 		Platform: lingible.Platform(),
+		Extra:    a.Extra,
 		Description: "People translate slang into standard English and back, submit terms to a lexicon and vote on " +
 			"them, see what is trending, and take a quiz. Fields and query parameters that this description does not " +
 			"name are ignored, null is the same as an optional field left out, and a body without a Content-Type is " +

@@ -20,7 +20,7 @@ func main() {
 			return nil, err
 		}
 		routes := &api.API{Service: s, Keys: s.Keys(), Limiter: s.Limiter(), WorkTime: setup.WorkTime(environment),
-			Log: environment.Log}
+			Extra: s.DB.Extra(), Log: environment.Log}
 		return routes.Handler(), nil
 	})
 }

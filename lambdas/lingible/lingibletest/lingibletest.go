@@ -20,6 +20,7 @@ import (
 	service "github.com/onesynth-cdk/onesynth/lambdas/lingible"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/language"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
+	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 // Began is the moment at which the clock of a [World] begins: 09:30 in Chicago.
@@ -38,11 +39,17 @@ type World struct {
 // New makes a world.
 func New(t testing.TB) *World {
 	t.Helper()
+	return Of(t, lingible.Platform())
+}
+
+// Of makes a world of the platform with what a team has added.
+func Of(t testing.TB, platform schema.Platform) *World {
+	t.Helper()
 	zone, err := time.LoadLocation("America/Chicago")
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &World{Tables: dynamotest.Open(t, lingible.Platform().Database), now: Began()}
+	w := &World{Tables: dynamotest.Open(t, platform.Database), now: Began()}
 	w.Service = &service.Service{
 		DB: w.Tables.DB, CursorKey: []byte("the key of these tests"), Language: &Speaker{},
 		VotesToApprove: lingible.DefaultVotesToApprove,

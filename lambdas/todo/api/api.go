@@ -26,6 +26,8 @@ type API struct {
 	Service *service.Service
 	// Keys are the idempotency keys, each user's a scope of its own.
 	Keys idempotency.Claims
+	// Extra is what a team has added to records, for the OpenAPI document.
+	Extra []schema.Extra
 	// Log receives errors that callers do not see. Nil: [slog.Default].
 	Log   *slog.Logger
 	Clock wire.Clock
@@ -46,6 +48,7 @@ type server struct {
 func newServer(a *API) *server {
 	s := &server{service: a.Service, Server: httpapi.New(httpapi.Config{
 		Platform: todo.Platform(),
+		Extra:    a.Extra,
 		Description: "Users keep tasks of their own. Unknown fields, fields that stand twice, and unknown, empty or " +
 			"repeated query parameters are refused. A body without a Content-Type is taken for JSON. Moments are " +
 			"whole seconds in UTC.",

@@ -24,6 +24,7 @@ func main() {
 		tasks := &api.API{
 			Service: &service.Service{DB: db, CursorKey: cursorKey, Metrics: environment.Metrics},
 			Keys:    service.Keys(db),
+			Extra:   db.Extra(),
 			Log:     environment.Log,
 		}
 		return tasks.Handler(), nil

@@ -1,0 +1,60 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// withExtra is an OpenAPI document whose forms have the fields that a team has added to records, and that the API
+// shows.
+func withExtra(document []byte, platform schema.Platform, extra []schema.Extra) ([]byte, error) {
+	var all map[string]any
+	if err := json.Unmarshal(document, &all); err != nil {
+		return nil, fmt.Errorf("reading the OpenAPI document: %w", err)
+	}
+	components, _ := all["components"].(map[string]any)
+	forms, _ := components["schemas"].(map[string]any)
+	for _, e := range extra {
+		record, _ := platform.Record(e.Record)
+		names := record.Forms
+		if len(names) == 0 {
+			names = []string{record.Name}
+		}
+		for _, name := range names {
+			form, _ := forms[name].(map[string]any)
+			fields, ok := form["properties"].(map[string]any)
+			for _, a := range e.Attributes {
+				if a.Shown && !ok {
+					return nil, fmt.Errorf("the OpenAPI document has no form %q, in which the API shows the attribute "+
+						"%q: name it in Forms of the Record %s", name, a.Name, e.Record)
+				}
+				if a.Shown {
+					fields[a.Name] = formOfExtra(a)
+				}
+			}
+		}
+	}
+	return json.Marshal(all)
+}
+
+// formOfExtra is the form of an attribute that a team has added. Absent attributes are absent in answers.
+func formOfExtra(a schema.ExtraAttribute) *huma.Schema {
+	form := &huma.Schema{Description: a.Description}
+	switch a.Type {
+	case schema.Boolean:
+		form.Type = huma.TypeBoolean
+	case schema.Number:
+		form.Type, form.Minimum, form.Maximum = huma.TypeNumber, a.Minimum, a.Maximum
+	case schema.StringSet, schema.NumberSet:
+		form.Type, form.MaxItems, form.UniqueItems = huma.TypeArray, &a.MaxLength, true
+		form.Items = &huma.Schema{Type: map[schema.Type]string{
+			schema.StringSet: huma.TypeString, schema.NumberSet: huma.TypeNumber}[a.Type]}
+	default:
+		form.Type, form.MaxLength = huma.TypeString, &a.MaxLength
+	}
+	return form
+}

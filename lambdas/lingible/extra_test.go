@@ -1,0 +1,64 @@
+package lingible_test
+
+import (
+	"testing"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/lingible/lingibletest"
+	"github.com/onesynth-cdk/onesynth/platforms/lingible"
+)
+
+// Every change of a submission and of a user keeps what a team has added to them, and records have it where they are
+// read.
+func TestWritesKeepExtra(t *testing.T) {
+	t.Parallel()
+	ctx, platform := t.Context(), dynamotest.Extended(lingible.Platform())
+	m := &moderated{World: lingibletest.Of(t, platform), t: t, speaker: &lingibletest.Speaker{}}
+	m.Language, m.VotesToApprove = m.speaker, 2
+	ann, voter := m.Premium(t, "ann"), m.Premium(t, "voter")
+	submission, err := m.Submit(ctx, ann, proposal("measured"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	slug := lingible.Slug(submission.Term)
+	key, added := []string{"TERM#" + slug, "SUBMISSION#" + submission.ID}, ""
+	for _, change := range []func() error{
+		func() error { return m.Validate(ctx, slug, submission.ID) },
+		func() error { return second(m.Vote(ctx, voter, submission.ID)) },
+		func() error { return second(m.Approve(ctx, "admin", submission.ID)) },
+	} {
+		added = m.Tables.KeepsExtra(t, platform, "Submission", key, change)
+	}
+	list, err := m.OwnSubmissions(ctx, ann.ID, 10, "")
+	if want := `{"addedSubmission":"` + added + `"}`; err != nil || len(list.Submissions) != 1 ||
+		string(list.Submissions[0].Extra) != want || list.Submissions[0].Status != lingible.AdminApproved {
+		t.Errorf("the list has %+v, %v, want it approved, with %s", list.Submissions, err, want)
+	}
+
+	translation, err := m.Translate(ctx, ann, lingible.TranslationInput{Text: "no cap"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	key = []string{"USER#ann", "TRANSLATION#" + translation.ID}
+	m.Tables.KeepsExtra(t, platform, "Translation", key, func() error {
+		return second(m.Translate(ctx, ann, lingible.TranslationInput{Text: "cap"}))
+	})
+	kept, err := m.Translations(ctx, ann, 10, "")
+	history := kept.Translations
+	if err != nil || len(history) != 2 || history[0].Extra != "" || history[1].Extra == "" {
+		t.Errorf("the history has %+v, %v, want what was added with the older one alone", history, err)
+	}
+
+	bob := m.Caller("bob")
+	if _, err := m.Profile(ctx, bob); err != nil {
+		t.Fatal(err)
+	}
+	added = m.Tables.KeepsExtra(t, platform, "User", []string{"USER#bob", "PROFILE"}, func() error {
+		return second(m.Upgrade(ctx, bob))
+	})
+	user, err := m.Profile(ctx, bob)
+	want := `{"addedUser":"` + added + `"}`
+	if err != nil || string(user.Extra) != want || user.Tier != lingible.Premium {
+		t.Errorf("the user is %+v, %v, want a premium user with %s", user, err, want)
+	}
+}
