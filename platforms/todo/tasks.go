@@ -113,7 +113,6 @@ type Task struct {
 	Status      Status   `json:"status" dynamodbav:"status" enum:"pending,in_progress,completed,cancelled" attribute:"pending, in_progress, completed or cancelled" column:""`
 	Priority    Priority `json:"priority" dynamodbav:"priority,omitempty" nullable:"true" enum:"low,medium,high,urgent" attribute:"low, medium, high or urgent; absent when there is none" column:"low, medium, high or urgent, if any"`
 	Category    Text     `json:"category" dynamodbav:"category,omitempty" nullable:"true" attribute:"Task category, up to 50 characters; absent when there is none" column:"Category, if any"`
-	Place       Text     `json:"place" dynamodbav:"place,omitempty" nullable:"true" attribute:"Where it is done, up to 100 characters; absent when there is none" column:"Place, if any"`
 	DueDate     Date     `json:"due_date" dynamodbav:"due_date,omitempty" nullable:"true" format:"date" example:"2026-02-14" attribute:"YYYY-MM-DD; absent when there is none" column:"Due date, if any" columntype:"date"`
 	CreatedAt   Moment   `json:"created_at" dynamodbav:"created_at" format:"date-time" example:"2026-02-02T09:30:00Z" attribute:"Creation, of an idempotency key its last claim, in Unix seconds" column:"Creation" columntype:"timestamp"`
 	UpdatedAt   Moment   `json:"updated_at" dynamodbav:"updated_at" format:"date-time" example:"2026-02-02T09:30:00Z" attribute:"Last change, in Unix seconds" column:"Last change" columntype:"timestamp"`
@@ -155,7 +154,6 @@ type TaskBody struct {
 	Status      Status   `json:"status,omitempty" nullable:"true" enum:"pending,in_progress,completed,cancelled" doc:"Of a new task pending by default; a task that is replaced keeps the one it has. A completed task stays completed; a cancelled one may go on."`
 	Priority    Priority `json:"priority,omitempty" nullable:"true" enum:",low,medium,high,urgent" doc:"None by default." example:"high"`
 	Category    Text     `json:"category,omitempty" nullable:"true" maxLength:"50" doc:"Any text; none by default." example:"home"`
-	Place       Text     `json:"place,omitempty" nullable:"true" maxLength:"100" doc:"Where it is done; none by default." example:"balcony"`
 	DueDate     Date     `json:"due_date,omitempty" nullable:"true" pattern:"^([0-9]{4}-[0-9]{2}-[0-9]{2})?$" patternDescription:"a date as YYYY-MM-DD" doc:"The day as YYYY-MM-DD, of the years 0001 to 9999; none by default." example:"2026-02-14"`
 }
 
@@ -174,7 +172,6 @@ type TaskChangeBody struct {
 	Status      *Status   `json:"status,omitzero" nullable:"false" enum:"pending,in_progress,completed,cancelled" doc:"A completed task stays completed; a cancelled one may go on."`
 	Priority    *Priority `json:"priority,omitzero" enum:",low,medium,high,urgent" doc:"Null or \"\" clears it."`
 	Category    *Text     `json:"category,omitzero" maxLength:"50" doc:"Null or \"\" clears it."`
-	Place       *Text     `json:"place,omitzero" maxLength:"100" doc:"Null or \"\" clears it."`
 	DueDate     *Date     `json:"due_date,omitzero" pattern:"^([0-9]{4}-[0-9]{2}-[0-9]{2})?$" patternDescription:"a date as YYYY-MM-DD" doc:"The day as YYYY-MM-DD, of the years 0001 to 9999; null or \"\" clears it." example:"2026-02-14"`
 }
 
