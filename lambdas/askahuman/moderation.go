@@ -116,22 +116,6 @@ func (s *Service) Reports(ctx context.Context, state askahuman.ReportState, limi
 	return reports, next, nil
 }
 
-// Report reads a report, with what it is about. It returns [askahuman.ErrReportNotFound].
-func (s *Service) Report(ctx context.Context, reportID string) (askahuman.OperatorReport, error) {
-	if !askahuman.IsID(reportID) {
-		return askahuman.OperatorReport{}, askahuman.ErrReportNotFound
-	}
-	reports := make([]askahuman.OperatorReport, 1)
-	found, err := s.DB.Get(ctx, "GetReport", &reports[0], reportID)
-	if err == nil && !found {
-		err = askahuman.ErrReportNotFound
-	}
-	if err == nil {
-		err = s.readContents(ctx, reports)
-	}
-	return reports[0], wrap(err, "read report "+reportID)
-}
-
 // Dismiss says that nothing is wrong with what was reported, or opens the report again. It returns
 // [askahuman.ErrReportNotFound].
 func (s *Service) Dismiss(ctx context.Context, operator, reportID string, dismissed bool) error {

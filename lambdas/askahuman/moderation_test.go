@@ -171,12 +171,6 @@ func TestReports(t *testing.T) {
 		*c.Answer != "Forty-two, you fool." || c.Person != "ann" {
 		t.Errorf("got %+v", c)
 	}
-	one, err := m.Report(ctx, answerID)
-	if m.must(err); one.Answer == nil || *one.Answer != *open[1].Answer || one.ID != answerID {
-		t.Errorf("got %+v", one)
-	}
-	_, err = m.Report(ctx, other.ID)
-	m.wants(askahuman.ErrReportNotFound, err)
 	m.must(m.Dismiss(ctx, "olga", q.ID, true))
 	m.must(m.HideResponse(ctx, "olga", q.ID, answerID, true))
 	m.wants(askahuman.ErrReportNotFound, m.Dismiss(ctx, "olga", other.ID, true))

@@ -90,6 +90,9 @@ func (s *Service) reports(ctx context.Context, state askahuman.ReportState, limi
 			next, more = askahuman.Position{CreatedAt: time.Time(last.ReportedAt), ID: last.ID}, true
 			break
 		}
+		if report.Complaints == nil {
+			report.Complaints = []askahuman.ComplaintEntry{}
+		}
 		reports = append(reports, report)
 	}
 	return reports, next, more, s.readContents(ctx, reports)
@@ -100,7 +103,6 @@ func (s *Service) readContents(ctx context.Context, reports []askahuman.Operator
 	var questionKeys, responseKeys [][]any
 	var answers []int // the reports of responseKeys
 	for i, report := range reports {
-		reports[i].Complaints = append([]askahuman.ComplaintEntry{}, report.Complaints...)
 		questionKeys = append(questionKeys, []any{report.QuestionID})
 		if report.ResponseID != "" {
 			responseKeys, answers = append(responseKeys, []any{report.QuestionID, report.ResponseID}),

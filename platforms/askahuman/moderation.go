@@ -41,7 +41,6 @@ func withModeration(p *schema.Platform) {
 		personRoute("reportQuestion", "POST", "/human/reports", "subscribe", "Report a question"),
 		agentRoute("reportResponse", "POST", "/agent/reports", "poll", "Report an answer"),
 		operatorRoute("listReports", "GET", "/operator/reports", "List what was reported"),
-		operatorRoute("readReport", "GET", "/operator/reports/{report_id}", "Read a report"),
 		operatorRoute("decideReport", "PUT", "/operator/reports/{report_id}", "Dismiss a report, or open it again"),
 		operatorRoute("listOpenOfAgent", "GET", "/operator/questions",
 			"List an agent's questions that take answers"),
@@ -92,7 +91,6 @@ func moderationPatterns() []schema.AccessPattern {
 			UsedBy("agentapi", "humanapi"),
 		schema.Query.Pattern("ListReports", "Reports", "What was reported, of one state, newest first.").
 			By("ByState", schema.Where("state", schema.Equal)).Downwards().Filtering("expires_at"),
-		schema.GetItem.Pattern("GetReport", "Reports", "What was reported once."),
 		schema.BatchGetItem.Pattern("GetReportedQuestions", "Questions", "The questions of a page of reports.").
 			Returning("question_id", "prompt", "options", "agent_id", "hidden_at"),
 		schema.BatchGetItem.Pattern("GetReportedResponses", "Responses", "The answers of a page of reports.").

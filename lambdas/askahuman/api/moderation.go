@@ -159,16 +159,6 @@ func (o *OperatorAPI) register(s *httpapi.Server) {
 		return ReportList{Reports: reports, NextCursor: next}, err
 	})
 
-	httpapi.Serve(s, httpapi.Operation{ID: "readReport",
-		Description: "Returns what was reported, with its texts.",
-		Stricter:    httpapi.Forms{"path.report_id": uuid},
-		Errors:      []error{askahuman.ErrReportNotFound},
-	}, func(ctx context.Context, input *struct {
-		ID string `path:"report_id" doc:"The report's id." example:"6f1ed002-ab5f-4e0c-9c25-2f8f4b1e9d3a"`
-	}) (askahuman.OperatorReport, error) {
-		return o.Service.Report(ctx, input.ID)
-	})
-
 	httpapi.Serve(s, httpapi.Operation{ID: "decideReport", Status: http.StatusNoContent,
 		Description: "Dismisses a report, so that it is open no more, or opens it again. It hides and shows nothing.",
 		Stricter:    httpapi.Forms{"path.report_id": uuid},

@@ -75,7 +75,6 @@ func oneOfEach(agent string, now time.Time) map[string]string {
 		"Subscriptions": fmt.Sprintf(
 			`{"subscription_id":{"S":"6f1ed002-ab5f-4e0c-9c25-2f8f4b1e9d3a"},"fcm_token":{"S":"token"},"token_owner":{"S":"6f1ed002-ab5f-4e0c-9c25-2f8f4b1e9d3a"},"fingerprint_hash":{"S":"p"},"min_interval_minutes":{"N":"30"},"created_at":{"S":%[1]q},"updated_at":{"S":%[1]q},"last_notified_at":{"S":%[1]q}}`,
 			dynamo.FormatTime(now)),
-		"Reports":   `{"report_id":{"S":"6f1ed002-ab5f-4e0c-9c25-2f8f4b1e9d3a"},"question_id":{"S":"6f1ed002-ab5f-4e0c-9c25-2f8f4b1e9d3a"},"state":{"S":"open"}}`,
 		"UserStats": `{"fingerprint_hash":{"S":"p"},"total_points":{"N":"5"},"total_answers":{"N":"1"},"version":{"N":"1"}}`,
 	}
 }
