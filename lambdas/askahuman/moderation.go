@@ -163,9 +163,6 @@ func (s *Service) OpenQuestions(ctx context.Context, agentID string) (askahuman.
 // the context leaves time for. more says whether there may be further ones: then a repeat goes on. Block
 // the agent first, for else it may ask meanwhile. With an error, hidden are those before it.
 func (s *Service) HideOpenQuestions(ctx context.Context, operator, agentID string) (hidden int, more bool, err error) {
-	if agentID == operator {
-		return 0, false, askahuman.ErrOwnAgent
-	}
 	open, err := s.OpenQuestions(ctx, agentID)
 	if err != nil {
 		return 0, false, err

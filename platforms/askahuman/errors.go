@@ -39,9 +39,6 @@ var (
 	// ErrReportNotFound: no one reported or hid what has that id.
 	ErrReportNotFound = problem.New(http.StatusNotFound, "REPORT_NOT_FOUND",
 		"no such report: GET /operator/reports lists those that there are; reports are kept for 90 days")
-	// ErrOwnAgent: operators do not hide what an agent of their own name asks.
-	ErrOwnAgent = problem.New(http.StatusConflict, "OWN_AGENT",
-		"this agent has your name: let another operator hide its questions")
 	// ErrPersonNotFound: no person of that hash has answered.
 	ErrPersonNotFound = problem.New(http.StatusNotFound, "PERSON_NOT_FOUND",
 		"no such person: send the person of a report of an answer; a person who has never answered cannot "+

@@ -178,7 +178,6 @@ func (o *OperatorAPI) register(s *httpapi.Server) {
 	httpapi.Serve(s, httpapi.Operation{ID: "hideOpenOfAgent",
 		Description: "Hides the questions of an agent that take answers, 100 at most, each as hideQuestion does. " +
 			"Block the agent first, so that it asks no more meanwhile.",
-		Errors: []error{askahuman.ErrOwnAgent},
 	}, func(ctx context.Context, input *hideOpenQuestionsInput) (HiddenQuestions, error) {
 		hidden, more, err := o.Service.HideOpenQuestions(ctx, caller(ctx), input.Body.AgentID)
 		if hidden > 0 {
