@@ -94,9 +94,6 @@ type Props struct {
 	// waits for news. Default: reads can wait, for 20 seconds at most.
 	WithoutWaiting bool
 
-	// WithoutLeaderboard leaves out GET /human/leaderboard. Default: there is one.
-	WithoutLeaderboard bool
-
 	// WithoutPage leaves out the page for people, and the function that serves it. Default: the API
 	// serves the page at "/", and the questions at "/q/{question_id}".
 	WithoutPage bool
@@ -189,7 +186,7 @@ func (p Props) validate(region string) error {
 func (p Props) parts() askahuman.Parts {
 	return askahuman.Parts{
 		AgentKeys: p.AgentKeys, WithoutWaiting: p.WithoutWaiting, WithoutModeration: p.WithoutModeration,
-		WithoutPage: p.WithoutPage, WithoutLeaderboard: p.WithoutLeaderboard,
+		WithoutPage:     p.WithoutPage,
 		WithoutWebhooks: p.WithoutWebhooks, WithoutMCP: p.WithoutMCP,
 	}
 }

@@ -136,6 +136,7 @@ func routes() []schema.Route {
 			"Change a subscription"),
 		personRoute("unsubscribe", "DELETE", "/human/push/subscribe/{subscription_id}", "", "End a subscription"),
 		personRoute("readStats", "GET", "/human/stats", "read", "Read one's own points, streak and badges"),
+		personRoute("readLeaderboard", "GET", "/human/leaderboard", "read", "Read the leaderboard"),
 		{ID: "readDocument", Method: "GET", Path: "/openapi.json", Function: "agentapi", Caller: schema.CallerAnyone,
 			Summary: "Read this API's OpenAPI document"},
 	}

@@ -21,8 +21,6 @@ type Parts struct {
 	WithoutWebhooks bool
 	// WithoutModeration leaves out reports, and operators who hide and block.
 	WithoutModeration bool
-	// WithoutLeaderboard leaves out the list of those with the most points.
-	WithoutLeaderboard bool
 	// WithoutPage leaves the page for people out.
 	WithoutPage bool
 }
@@ -61,7 +59,7 @@ func ParseParts(leftOut string) (Parts, error) {
 
 func (p *Parts) leftOut() map[string]*bool {
 	return map[string]*bool{"moderation": &p.WithoutModeration, "waiting": &p.WithoutWaiting,
-		"webhooks": &p.WithoutWebhooks, "leaderboard": &p.WithoutLeaderboard}
+		"webhooks": &p.WithoutWebhooks}
 }
 
 // Platform is the platform on which AI agents ask and people answer, with every part that a stack has
@@ -79,10 +77,6 @@ func With(parts Parts) schema.Platform {
 	}
 	if !parts.WithoutWaiting {
 		withWaiting(&p)
-	}
-	if !parts.WithoutLeaderboard {
-		p.Routes = append(p.Routes,
-			personRoute("readLeaderboard", "GET", "/human/leaderboard", "read", "Read the leaderboard"))
 	}
 	if !parts.WithoutPage {
 		withPage(&p)

@@ -258,9 +258,6 @@ func (h *HumanAPI) registerPoints(s *httpapi.Server) {
 		return Stats(stats), err
 	})
 
-	if h.Parts.WithoutLeaderboard {
-		return
-	}
 	httpapi.Serve(s, httpapi.Operation{ID: "readLeaderboard",
 		Description: "Returns the people with the most points, and where the person stands among them.",
 	}, func(ctx context.Context, input *leaderboardInput) (service.Leaderboard, error) {
