@@ -19,7 +19,6 @@ type QuestionAskedEvent struct {
 	Type              QuestionType `json:"type" dynamodbav:"type" enum:"text,multiple_choice" doc:"How it is answered."`
 	Options           []string     `json:"options,omitempty" dynamodbav:"options" nullable:"false" maxItems:"10" maxLength:"200" personal:"true" doc:"Of a multiple choice question, as the agent wrote them."`
 	Audience          []string     `json:"audience" dynamodbav:"audience" nullable:"false" maxItems:"5" enum:"technical,product,ethics,creative,general" doc:"Whom it is for."`
-	Context           string       `json:"context,omitempty" dynamodbav:"context" maxLength:"500" personal:"true" doc:"What people should know before they answer."`
 	RequiredResponses int          `json:"required_responses" dynamodbav:"required_responses" minimum:"1" maximum:"50" doc:"How many answers are wanted."`
 	CreatedAt         string       `json:"created_at" dynamodbav:"created_at" format:"date-time" doc:"When it was asked."`
 	Deadline          string       `json:"expires_at" dynamodbav:"deadline" format:"date-time" doc:"When answers stop being taken."`

@@ -82,7 +82,6 @@ type Question struct {
 	Type              QuestionType `json:"type" dynamodbav:"type" enum:"text,multiple_choice" attribute:"text or multiple_choice"`
 	Options           []string     `json:"options,omitempty" dynamodbav:"options,omitempty" nullable:"false" doc:"Of a multiple choice question." attribute:"The options of a multiple choice question, 2 to 10 strings"`
 	Audience          []string     `json:"audience" dynamodbav:"audience" nullable:"false" example:"[\"general\"]" attribute:"Tags of technical, product, ethics, creative, general"`
-	Context           string       `json:"context,omitempty" dynamodbav:"context,omitempty" doc:"What people should know before they answer." attribute:"What people should know, up to 500 characters; absent when there is nothing"`
 	RequiredResponses int          `json:"required_responses" dynamodbav:"required_responses" example:"5" attribute:"Target number of responses, 1 to 50"`
 	CurrentResponses  int          `json:"current_responses" dynamodbav:"current_responses" example:"2" attribute:"Number of responses stored, only ever counted up by the transaction that stores one"`
 	AgentID           string       `json:"-" dynamodbav:"agent_id" attribute:"Identifier of the asking agent"`
@@ -226,7 +225,6 @@ type Ask struct {
 	Type           QuestionType `json:"type" enum:"text,multiple_choice" doc:"How it is answered."`
 	Options        []string     `json:"options,omitempty" nullable:"true" maxItems:"10" minLength:"1" maxLength:"200" doc:"What a multiple choice question offers: 2 to 10 distinct texts, each with more than white space. White space around a text does not make it distinct." example:"[\"Submit\",\"Send\"]"`
 	Audience       []string     `json:"audience,omitempty" nullable:"true" enum:"technical,product,ethics,creative,general" doc:"Whom it is for; general by default." example:"[\"product\",\"creative\"]"`
-	Context        string       `json:"context,omitempty" nullable:"true" maxLength:"500" doc:"What people should know before they answer." example:"The app is for nurses."`
 	MinResponses   *int         `json:"min_responses,omitempty" nullable:"true" minimum:"1" maximum:"50" doc:"How many answers are wanted; 5 by default." example:"5"`
 	TimeoutSeconds *int         `json:"timeout_seconds,omitempty" nullable:"true" minimum:"60" maximum:"86400" doc:"For how long answers are taken; 3600 by default." example:"3600"`
 	CallbackURL    *string      `json:"callback_url,omitempty" nullable:"true" minLength:"1" maxLength:"2048" doc:"Where a webhook goes once the question has closed or expired: an https URL of the public Internet." example:"https://agent.example.com/webhooks"`
@@ -238,7 +236,7 @@ func (a Ask) Question(agentID string, now time.Time) Question {
 	deadline := now.Add(time.Duration(*a.TimeoutSeconds) * time.Second)
 	q := Question{
 		ID: QuestionID(now), Status: StatusOpen, Prompt: a.Prompt, Type: a.Type, Options: a.Options,
-		Audience: a.Audience, RequiredResponses: *a.MinResponses, Context: a.Context, AgentID: agentID, CreatedAt: wire.Time(now),
+		Audience: a.Audience, RequiredResponses: *a.MinResponses, AgentID: agentID, CreatedAt: wire.Time(now),
 		Deadline: wire.Time(deadline), ExpiresAt: keptUntil(deadline.Add(KeepExpired)), DueAt: now,
 	}
 	if a.IdempotencyKey != nil {

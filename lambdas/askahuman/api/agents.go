@@ -256,9 +256,8 @@ func (i *askInput) Key() (key string, content []byte, err error) {
 		Timeout           time.Duration
 		IdempotencyKey    string
 		CallbackURL       *string `json:",omitempty"`
-		Context           string  `json:",omitempty"`
 	}{ask.Prompt, ask.Type, ask.Options, ask.Audience, *ask.MinResponses,
-		time.Duration(*ask.TimeoutSeconds) * time.Second, "", ask.CallbackURL, ask.Context})
+		time.Duration(*ask.TimeoutSeconds) * time.Second, "", ask.CallbackURL})
 	return *ask.IdempotencyKey, content, err
 }
 

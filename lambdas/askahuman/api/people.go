@@ -43,7 +43,6 @@ type HumanQuestion struct {
 	Type            string   `json:"type" enum:"text,multiple_choice"`
 	Options         []string `json:"options,omitempty" nullable:"false" doc:"Of a multiple choice question."`
 	Audience        []string `json:"audience" nullable:"false" example:"[\"general\"]"`
-	Context         string   `json:"context,omitempty" doc:"What to know before answering."`
 	ResponsesNeeded int      `json:"responses_needed" doc:"How many answers are still wanted." example:"3"`
 	CreatedAt       string   `json:"created_at" format:"date-time" example:"2026-02-02T09:30:00.000Z"`
 }
@@ -272,7 +271,6 @@ func humanQuestion(question askahuman.Question) HumanQuestion {
 		Prompt:          question.Prompt,
 		Type:            string(question.Type),
 		Audience:        append([]string{}, question.Audience...),
-		Context:         question.Context,
 		ResponsesNeeded: max(0, question.RequiredResponses-question.CurrentResponses),
 		CreatedAt:       question.CreatedAt.String(),
 	}
