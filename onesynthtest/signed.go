@@ -45,8 +45,8 @@ func (s *signing) RoundTrip(r *http.Request) (*http.Response, error) {
 	signed := r.Clone(r.Context())
 	signed.Body = io.NopCloser(bytes.NewReader(body))
 	sum := sha256.Sum256(body)
-	if err := v4.NewSigner().SignHTTP(r.Context(), s.by, signed, hex.EncodeToString(sum[:]), apigateway.Service, s.region,
-		time.Now()); err != nil {
+	if err := v4.NewSigner().SignHTTP(r.Context(), s.by, signed, hex.EncodeToString(sum[:]), apigateway.Service,
+		s.region, time.Now()); err != nil {
 		return nil, err
 	}
 	return s.RoundTripper.RoundTrip(signed)

@@ -25,6 +25,12 @@ type Caller struct {
 	// answers others with 403 (lambdas/kit/httpapi), because API Gateway does not read groups. The
 	// platform's own user pool has the group. Default: any user is accepted.
 	Group string
+	// Authorizer is the name of a function that Amazon API Gateway asks whether to let a request in: its Trigger is
+	// [OnAuthorize]. Default: none.
+	Authorizer string
+	// IAM says that callers sign their requests with credentials of AWS (Signature Version 4), and that IAM has to
+	// allow them execute-api:Invoke on the route. API Gateway answers others with 403. Default: it does not ask.
+	IAM bool
 	// Header is the request header by which functions identify callers without a token, such as
 	// "X-Fingerprint". Default: they are not identified.
 	Header string
@@ -54,6 +60,9 @@ func (c Caller) String() string { return c.Name }
 
 // Authenticated reports whether such a caller has to show a token.
 func (c Caller) Authenticated() bool { return c.Token != NoToken }
+
+// Verified reports whether Amazon API Gateway finds out who calls: by a token, an authorizer or a signature.
+func (c Caller) Verified() bool { return c.Authenticated() || c.Authorizer != "" || c.IAM }
 
 var (
 	callerName = expression(`^[a-z][a-z0-9-]*$`)
@@ -116,6 +125,13 @@ func (c Caller) validate(f *findings, path string) {
 	if c.Group != "" && (c.Token != TokenOfUser || !matches(groupName, c.Group)) {
 		f.add(path+".Group", quoted(c.Group),
 			`write the name of a group, such as "admin", with TokenOfUser; else leave it out`)
+	}
+	if c.Authorizer != "" && (!matches(functionName, c.Authorizer) || c.Authenticated()) {
+		f.add(path+".Authorizer", quoted(c.Authorizer),
+			"write the name of a function whose Trigger is OnAuthorize, without a Token; else leave it out")
+	}
+	if c.IAM && (c.Authenticated() || c.Authorizer != "") {
+		f.add(path+".IAM", "true", "leave it out with a Token or an Authorizer: API Gateway asks for one of them")
 	}
 	if c.Header != "" && !matches(headerName, c.Header) {
 		f.add(path+".Header", quoted(c.Header), `write the name of a header, such as "X-Fingerprint", or leave it out`)

@@ -14,6 +14,10 @@ type Own struct {
 	RateLimits []RateLimit
 	Functions  []Function
 	Routes     []Route
+	// Callers are who may call routes of the platform, by method and path such as "GET /api/v1/tasks", instead of whom
+	// it says: each has an Authorizer, one of Functions, or IAM. The platform takes the ID that this gives a caller for
+	// the subject of a token. Default: none are replaced.
+	Callers map[string]Caller
 }
 
 // Without returns the platform without a function, which no access pattern then names.
@@ -46,5 +50,10 @@ func (p Platform) Join(own Own) Platform {
 		p.joined = append(p.joined, f.Name)
 	}
 	p.Routes = slices.Concat(p.Routes, own.Routes)
+	for i, r := range p.Routes {
+		if caller, ok := own.Callers[r.Key()]; ok {
+			p.Routes[i].Caller = caller
+		}
+	}
 	return p
 }

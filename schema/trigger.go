@@ -14,7 +14,7 @@ import (
 )
 
 // Trigger is what invokes a function beside the routes that it serves: [OnStream], [OnStreams],
-// [OnSchedule], [OnQueue], [OnObjects], [OnSignUp], [OnSeed] or [OnOther].
+// [OnSchedule], [OnQueue], [OnObjects], [OnAuthorize], [OnSignUp], [OnSeed] or [OnOther].
 type Trigger interface {
 	// validate adds what is wrong with the trigger of function fn of the platform.
 	validate(f *findings, path string, p Platform, fn Function)
@@ -417,8 +417,8 @@ func (p Platform) validateFunction(f *findings, fn Function) {
 	}
 	if !slices.ContainsFunc(p.Routes, func(r Route) bool { return r.Function == fn.Name }) {
 		f.add(path+".Trigger", "",
-			"say what invokes it (OnStream, OnStreams, OnSchedule, OnQueue, OnObjects, OnSignUp, "+
-				"OnSeed or OnOther), let it serve a route, or leave the function out")
+			"say what invokes it (OnStream, OnStreams, OnSchedule, OnQueue, OnObjects, OnAuthorize, "+
+				"OnSignUp, OnSeed or OnOther), let it serve a route, or leave the function out")
 	}
 }
 

@@ -123,10 +123,15 @@ func (p Platform) Validate() error {
 	}
 	p.validateMetrics(f, functions)
 	validateRoutes(f, p.Routes)
+	authorizers := p.Authorizers()
 	for _, r := range p.Routes {
 		path := r.path()
 		if !functions[r.Function] {
 			f.add(path+".Function", quoted(r.Function), "name a declared function")
+		}
+		if _, ok := authorizers[r.Caller.Authorizer]; r.Caller.Authorizer != "" && !ok {
+			f.add(path+".Caller.Authorizer", quoted(r.Caller.Authorizer),
+				"name a function whose Trigger is OnAuthorize")
 		}
 		if scope := r.Caller.Scope; scope != "" && !strings.HasPrefix(scope, p.Name+"/") {
 			f.add(path+".Caller.Scope", quoted(scope), "begin it with the platform's name: %s/", p.Name)

@@ -1,6 +1,6 @@
 // Package httpapi makes an API Gateway HTTP API from the routes that package
-// schema describes, with a JWT authorizer, throttling, CORS and access logs, and
-// optionally a domain name of its own.
+// schema describes, with authorizers by JWT, function or IAM, throttling, CORS and access
+// logs, and optionally a domain name of its own.
 package httpapi
 
 import (
@@ -15,7 +15,9 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigatewayv2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigatewayv2authorizers"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigatewayv2integrations"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
@@ -69,6 +71,9 @@ type Props struct {
 	// UserJWT is the authorizer of the routes whose callers show a token of a user, if others than
 	// those of JWT issue these. Default: JWT.
 	UserJWT JWT
+	// Authorizers say how the functions that let callers in do so, by the name in Functions. Required with
+	// routes whose Caller has an Authorizer.
+	Authorizers map[string]schema.OnAuthorize
 	// OpenRoutes are the routes among these that the API serves without a token, by method and
 	// path, such as "GET /notes": their function checks callers itself, or accepts what they say of
 	// themselves. The function has to be configured for it, too: by default it refuses a request
@@ -154,6 +159,14 @@ func (p Props) Validate() error {
 		if function := p.Functions[r.Function]; function == nil || function.Resource == nil {
 			f.Add(fmt.Sprintf("Props.Routes[%d].Function", i), r.Function, "a key of Props.Functions",
 				"declare the function, or correct the route")
+		}
+	}
+	for _, r := range p.Routes {
+		name := r.Caller.Authorizer
+		if _, ok := p.Authorizers[name]; name != "" && (!ok || p.Functions[name] == nil) {
+			f.Add("Props.Routes["+r.Key()+"].Caller.Authorizer", name,
+				"a key of Props.Authorizers and of Props.Functions",
+				"declare the function, and say how it lets callers in")
 		}
 	}
 	p.JWT.Check(&f, "Props.JWT.Issuer", "Props.JWT.Audience")
@@ -302,7 +315,9 @@ type API struct {
 	// DNS record has to point to.
 	Domain awsapigatewayv2.DomainName
 
-	url string
+	// byFunction are the authorizers that ask a function, by its name.
+	byFunction map[string]awsapigatewayv2.IHttpRouteAuthorizer
+	url        string
 }
 
 // accessLogFields say who called what, how it ended, and where the time went ("Customize HTTP API
@@ -405,6 +420,7 @@ func (a *API) addRoutes(p Props) {
 	if a.UserAuthorizer == nil {
 		a.UserAuthorizer = a.Authorizer
 	}
+	a.byFunction = map[string]awsapigatewayv2.IHttpRouteAuthorizer{}
 	integrations := map[string]awsapigatewayv2.HttpRouteIntegration{}
 	for _, r := range p.Routes {
 		if integrations[r.Function] == nil {
@@ -418,7 +434,12 @@ func (a *API) addRoutes(p Props) {
 			Integration: integrations[r.Function],
 			RouteKey:    awsapigatewayv2.HttpRouteKey_With(&r.Path, awsapigatewayv2.HttpMethod(r.Method)),
 		}
-		if p.takesToken(r) {
+		switch {
+		case r.Caller.IAM:
+			route.Authorizer = awsapigatewayv2authorizers.NewHttpIamAuthorizer()
+		case r.Caller.Authorizer != "":
+			route.Authorizer = a.authorizedBy(r.Caller.Authorizer, p)
+		case p.takesToken(r):
 			route.Authorizer = a.Authorizer
 			if r.Caller.Token == schema.TokenOfUser {
 				route.Authorizer = a.UserAuthorizer
@@ -429,6 +450,35 @@ func (a *API) addRoutes(p Props) {
 		}
 		a.Routes = append(a.Routes, awsapigatewayv2.NewHttpRoute(a, jsii.String(r.Key()), route))
 	}
+}
+
+// authorizedBy returns the authorizer that asks a function. Amazon API Gateway may invoke the function for this
+// authorizer alone.
+func (a *API) authorizedBy(name string, p Props) awsapigatewayv2.IHttpRouteAuthorizer {
+	if known := a.byFunction[name]; known != nil {
+		return known
+	}
+	// The CDK's HttpLambdaAuthorizer has payload format 1.0 for policies.
+	function, asks, id := p.Functions[name].Resource, p.Authorizers[name], "Authorizer-"+name
+	stack := awscdk.Stack_Of(a)
+	own := awsapigatewayv2.NewHttpAuthorizer(a, &id, &awsapigatewayv2.HttpAuthorizerProps{
+		HttpApi: a.Resource, Type: awsapigatewayv2.HttpAuthorizerType_LAMBDA, AuthorizerName: &name,
+		IdentitySource: jsii.Strings(asks.Identity...),
+		AuthorizerUri: jsii.String(fmt.Sprintf("arn:%s:apigateway:%s:lambda:path/2015-03-31/functions/%s/invocations",
+			*stack.Partition(), *stack.Region(), *function.FunctionArn())),
+		PayloadFormatVersion:  awsapigatewayv2.AuthorizerPayloadVersion_VERSION_2_0,
+		EnableSimpleResponses: jsii.Bool(!asks.Policies),
+		ResultsCacheTtl:       awscdk.Duration_Seconds(jsii.Number(asks.CacheFor.Seconds())),
+	})
+	function.AddPermission(jsii.String("Permission-"+name), &awslambda.Permission{
+		Scope: a, Principal: awsiam.NewServicePrincipal(jsii.String("apigateway.amazonaws.com"), nil),
+		SourceArn: stack.FormatArn(&awscdk.ArnComponents{Service: jsii.String("execute-api"),
+			Resource: a.Resource.ApiId(), ResourceName: jsii.String("authorizers/" + *own.AuthorizerId())}),
+	})
+	a.byFunction[name] = awsapigatewayv2.HttpAuthorizer_FromHttpAuthorizerAttributes(a, jsii.String("Authorized-"+name),
+		&awsapigatewayv2.HttpAuthorizerAttributes{AuthorizerId: own.AuthorizerId(),
+			AuthorizerType: jsii.String("CUSTOM")})
+	return a.byFunction[name]
 }
 
 // authorizer returns an authorizer that takes these tokens, or nil if they are no one's. An API has it

@@ -74,6 +74,17 @@ func TestPropsValidate(t *testing.T) {
 				of(schema.CallerUser, "/open"))
 			p.OpenRoutes = []string{"GET /open"}
 		}), []string{"Props.Routes[GET /agent].Caller", "Props.Routes[GET /user].Caller"}},
+		"Authorizers": {right(func(p *httpapi.Props) {
+			p.Functions["gate"] = p.Functions["root"]
+			p.Authorizers = map[string]schema.OnAuthorize{"gate": {}}
+			p.Routes = append(p.Routes, of(schema.Caller{Name: "partner", Authorizer: "gate"}, "/partner"),
+				of(schema.Caller{Name: "service", IAM: true}, "/service"))
+		}), nil},
+		"ErrAuthorizer": {right(func(p *httpapi.Props) {
+			p.Authorizers = map[string]schema.OnAuthorize{"gate": {}}
+			p.Routes = append(p.Routes, of(schema.Caller{Name: "partner", Authorizer: "gate"}, "/partner"),
+				of(schema.Caller{Name: "other", Authorizer: "door"}, "/other"))
+		}), []string{"Props.Routes[GET /partner].Caller.Authorizer", "Props.Routes[GET /other].Caller.Authorizer"}},
 		"ErrOpenRoutes": {right(func(p *httpapi.Props) {
 			p.Routes = append(p.Routes, of(schema.CallerUser, "/user"))
 			p.OpenRoutes = []string{"GET /user", "GET /", "GET /none", "GET /user"}

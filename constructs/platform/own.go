@@ -3,6 +3,7 @@ package platform
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
@@ -18,7 +19,7 @@ type Own struct {
 	Build *gofunction.Build
 }
 
-func (o Own) check(f *finding.List, path string, architecture gofunction.Architecture) {
+func (o Own) check(f *finding.List, path string, described schema.Platform, architecture gofunction.Architecture) {
 	if len(o.Functions) > 0 && o.Module == "" && o.Build == nil {
 		f.Add(path+".Module", o.Module, "the path of the Go module with the functions' packages",
 			"set it, such as \"example.com/ours\": each function is the package lambdas/PLATFORM/FUNCTION of it")
@@ -31,6 +32,15 @@ func (o Own) check(f *finding.List, path string, architecture gofunction.Archite
 		if !slices.Contains(names, r.Function) {
 			f.Add(path+".Routes["+r.Key()+"].Function", r.Function, "a function of "+path+".Functions",
 				"the platform's functions serve its own routes alone: declare a function for this one")
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(o.Callers)) {
+		at := path + ".Callers[" + key + "]"
+		if !slices.ContainsFunc(described.Routes, func(r schema.Route) bool { return r.Key() == key }) {
+			f.Add(at, key, "method and path of a route of the platform", `write it as in "GET /openapi.json"`)
+		}
+		if c := o.Callers[key]; c.Authenticated() || !c.Verified() {
+			f.Add(at, c.Name, "a Caller with an Authorizer or with IAM", "leave it out for whom the platform says")
 		}
 	}
 	o.Build.Check(f, path+".Build", architecture, names...)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/jsii-runtime-go"
@@ -16,14 +17,19 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// reports are a team's own function and route, with a request of its own to a table of the platform.
+// reports are a team's own function and routes, with a request of its own to a table of the platform. A function lets
+// in who calls one of the routes, and IAM who calls one of the platform's.
 func reports(source gofunction.Source) platform.Own {
-	source.Packages = []string{"lambdas/own/report"}
+	source.Packages = []string{"lambdas/own/report", "lambdas/own/gate"}
 	return platform.Own{Build: gofunction.Start(context.Background(), source), Own: schema.Own{
 		AccessPatterns: schema.UsedBy("report", schema.GetItem.Pattern("GetThing", "Things", "A thing")),
-		Functions:      []schema.Function{{Name: "report", Description: "reports"}},
+		Functions: []schema.Function{{Name: "report", Description: "reports"}, {Name: "gate",
+			Description: "lets partners in", Trigger: schema.OnAuthorize{CacheFor: time.Minute,
+				Identity: []string{"$request.header.X-Partner-Key"}}}},
 		Routes: []schema.Route{{Method: "GET", Path: "/reports/{id}", Function: "report", Caller: schema.CallerUser,
-			Summary: "A report"}},
+			Summary: "A report"}, {Method: "GET", Path: "/partners", Function: "report",
+			Caller: schema.Caller{Name: "partner", Authorizer: "gate"}, Summary: "All reports"}},
+		Callers: map[string]schema.Caller{"GET /hello": {Name: "service", IAM: true}},
 	}}
 }
 
@@ -53,8 +59,40 @@ func TestDeclareOwn(t *testing.T) {
 			synthtest.At(route.Properties, "AuthorizationType").(string))
 	}
 	slices.Sort(authorized)
-	if diff := cmp.Diff([]string{"GET /hello JWT", "GET /reports/{id} JWT"}, authorized); diff != "" {
+	if diff := cmp.Diff([]string{"GET /hello AWS_IAM", "GET /partners CUSTOM", "GET /reports/{id} JWT"},
+		authorized); diff != "" {
 		t.Errorf("routes (-want +got):\n%s", diff)
 	}
 	joined.One(t, "AWS::CloudWatch::Alarm", "OwnReportAlarm")
+}
+
+// A function that lets callers in is an authorizer of payload format 2.0, which alone may invoke it.
+func TestDeclareAuthorizer(t *testing.T) {
+	t.Parallel()
+	function, _ := joined.One(t, "AWS::Lambda::Function", "OwnGate")
+	id, authorizer := joined.One(t, "AWS::ApiGatewayV2::Authorizer", "OwnAPIAuthorizergate")
+	got := map[string]any{}
+	for _, name := range []string{"AuthorizerType", "AuthorizerPayloadFormatVersion", "AuthorizerResultTtlInSeconds",
+		"EnableSimpleResponses", "IdentitySource", "Name"} {
+		got[name] = authorizer.Properties[name]
+	}
+	if diff := cmp.Diff(map[string]any{"AuthorizerType": "REQUEST", "AuthorizerPayloadFormatVersion": "2.0",
+		"AuthorizerResultTtlInSeconds": 60.0, "EnableSimpleResponses": true, "Name": "gate",
+		"IdentitySource": []any{"$request.header.X-Partner-Key"}}, got); diff != "" {
+		t.Errorf("authorizer (-want +got):\n%s", diff)
+	}
+	if uri := synthtest.Text(authorizer.Properties["AuthorizerUri"]); !strings.Contains(uri, function) ||
+		!strings.Contains(uri, ":lambda:path/2015-03-31/functions/") {
+		t.Errorf("got the URI %s", uri)
+	}
+	var sources []string
+	for _, p := range joined.OfType("AWS::Lambda::Permission") {
+		if strings.Contains(synthtest.Text(p.Properties["FunctionName"]), function) {
+			sources = append(sources, synthtest.Text(p.Properties["SourceArn"]))
+		}
+	}
+	if len(sources) != 1 || !strings.Contains(sources[0], "/authorizers/") || !strings.Contains(sources[0], id) ||
+		strings.Contains(sources[0], "*") {
+		t.Errorf("the function may be invoked from %v", sources)
+	}
 }

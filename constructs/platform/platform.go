@@ -309,6 +309,11 @@ func (p *Platform) addAPI(d Declaration) {
 		return
 	}
 	jwt, userJWT := p.issuers(d)
+	// Props.Own.Callers may have closed a route that the platform opens.
+	open := slices.DeleteFunc(slices.Clone(d.OpenRoutes), func(key string) bool {
+		_, closed := d.Own.Callers[key]
+		return closed
+	})
 	p.API = httpapi.New(p.construct, "API", httpapi.Props{
 		Name:           p.Schema.Title,
 		Description:    p.Schema.Description,
@@ -316,7 +321,8 @@ func (p *Platform) addAPI(d Declaration) {
 		Functions:      p.Functions,
 		JWT:            jwt,
 		UserJWT:        userJWT,
-		OpenRoutes:     d.OpenRoutes,
+		Authorizers:    p.Schema.Authorizers(),
+		OpenRoutes:     open,
 		AllowedOrigins: p.props.AllowedOrigins,
 		AllowedHeaders: p.Schema.RequestHeaders,
 		ExposedHeaders: p.Schema.ResponseHeaders,

@@ -259,7 +259,7 @@ func (p Props) Check(f *finding.List, path, region string, described schema.Plat
 	props.CheckMetricNamespace(f, path+".MetricNamespace", p.MetricNamespace)
 	props.CheckLocalPort(f, path+".LocalPort", p.LocalPort)
 	p.Build.Check(f, path+".Build", p.Architecture, functions...)
-	p.Own.check(f, path+".Own", p.Architecture)
+	p.Own.check(f, path+".Own", described, p.Architecture)
 }
 
 // longestRunbook leaves room in the description of an alarm, in bytes.

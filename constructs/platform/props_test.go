@@ -94,8 +94,10 @@ func TestPropsCheck(t *testing.T) {
 		"ErrAlias": {platform.Props{Key: struct{ awskms.IAlias }{}}, []string{"Props.Key"}},
 		"Build":    {platform.Props{Build: built(gofunction.X86_64, functions(askahuman.Platform())...)}, nil},
 		"ErrOwn": {platform.Props{Own: platform.Own{Own: schema.Own{
-			Routes: []schema.Route{{Method: "GET", Path: "/mine", Function: "agentapi", Caller: schema.CallerAnyone}},
-		}}}, []string{"Props.Own.Routes[GET /mine].Function"}},
+			Routes:  []schema.Route{{Method: "GET", Path: "/mine", Function: "agentapi", Caller: schema.CallerAnyone}},
+			Callers: map[string]schema.Caller{"GET /openapi.json": schema.CallerAnyone, "GET /nowhere": {IAM: true}},
+		}}}, []string{"Props.Own.Routes[GET /mine].Function", "Props.Own.Callers[GET /nowhere]",
+			"Props.Own.Callers[GET /openapi.json]"}},
 		"ErrNoBuild": {platform.Props{Build: &gofunction.Build{}}, []string{"Props.Build"}},
 		"ErrHalfBuild": {platform.Props{Build: built("", "agentapi"), Architecture: gofunction.X86_64},
 			[]string{"Props.Build", "Props.Build"}},

@@ -35,7 +35,7 @@ type API struct {
 	// none of them matches is a [*validate.Error].
 	Routes *http.ServeMux
 	// Protected are the routes, as Routes have them, that only callers with a verified
-	// token may call: others get [ErrNoToken]. Default: none.
+	// token, or whom API Gateway knows otherwise, may call: others get [ErrNoToken]. Default: none.
 	Protected []string
 	// NotAllowed are routes to the function that it answers with 405, as a protocol demands. Without them, a function
 	// of a local run does not start with a route that it does not serve. Default: none.
@@ -72,10 +72,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if event, ok := algnhsa.APIGatewayV2RequestFromContext(ctx); ok {
 		invocation.SourceAddress = event.RequestContext.HTTP.SourceIP
-		if authorizer := event.RequestContext.Authorizer; authorizer != nil && authorizer.JWT != nil {
-			invocation.Claims = authorizer.JWT.Claims
-			invocation.Groups = groupsOf(invocation.Claims, r.Header.Values("Authorization"))
-		}
+		invocation.authorised(event.RequestContext.Authorizer, r.Header.Values("Authorization"))
 	}
 	r = r.WithContext(ctx)
 	recorder := &statusRecorder{ResponseWriter: w}

@@ -10,6 +10,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -103,7 +104,7 @@ func TestHTTPHandler(t *testing.T) {
 	if response.StatusCode != http.StatusCreated {
 		t.Errorf("status is %d", response.StatusCode)
 	}
-	want := `{"body":"{\"ü\":1}","header":"yes","id":"a b","invocation":{"RequestID":"r","ColdStart":true,"Route":"POST /echo/{id}","SourceAddress":"203.0.113.7","Claims":{"sub":"me"},"Groups":null},"query":"x=1\u0026x=2"}`
+	want := `{"body":"{\"ü\":1}","header":"yes","id":"a b","invocation":{"RequestID":"r","ColdStart":true,"Route":"POST /echo/{id}","SourceAddress":"203.0.113.7","Claims":{"sub":"me"},"Groups":null,"Context":null,"Signer":{"Account":"","ARN":"","ID":""}},"query":"x=1\u0026x=2"}`
 	if got := strings.TrimSpace(response.Body); got != want {
 		t.Errorf("handlers see %s\nwant         %s", got, want)
 	}
@@ -239,6 +240,44 @@ func TestProtectedRoute(t *testing.T) {
 	claiming("me")(&e)
 	if response := invoke(t, NewHTTPHandler(testAPI(t, io.Discard)), e); response.StatusCode != http.StatusNoContent {
 		t.Errorf("got %+v", response)
+	}
+}
+
+// A handler learns what an authorizer of another kind has found out, as API Gateway says it.
+func TestAuthorizers(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		authorizer, subject string
+		want                Invocation
+	}{
+		{`null`, "", Invocation{}},
+		{`{"lambda":null}`, "", Invocation{}},
+		{`{"lambda":{"sub":"ann","tier":"gold","cognito:groups":["admin","staff",3]}}`, "ann", Invocation{
+			Groups:  []string{"admin", "staff"},
+			Context: map[string]any{"sub": "ann", "tier": "gold", "cognito:groups": []any{"admin", "staff", 3.0}}}},
+		{`{"lambda":{"sub":3,"cognito:groups":"site admin"}}`, "", Invocation{Groups: []string{"site admin"},
+			Context: map[string]any{"sub": 3.0, "cognito:groups": "site admin"}}},
+		{`{"iam":{"accessKey":"k","accountId":"1","callerId":"AROA:x","cognitoIdentity":null,"principalOrgId":null,` +
+			`"userArn":"arn:aws:sts::1:assumed-role/r/x","userId":"AROA:x"}}`, "AROA:x",
+			Invocation{Signer: Signer{Account: "1", ARN: "arn:aws:sts::1:assumed-role/r/x", ID: "AROA:x"}}},
+	} {
+		e := event("POST", "/echo/1")
+		if err := json.Unmarshal([]byte(test.authorizer), &e.RequestContext.Authorizer); err != nil {
+			t.Fatal(err)
+		}
+		var body struct{ Invocation Invocation }
+		response := invoke(t, NewHTTPHandler(testAPI(t, io.Discard)), e)
+		if err := json.Unmarshal([]byte(response.Body), &body); err != nil {
+			t.Fatal(err)
+		}
+		got := body.Invocation
+		if got.Subject() != test.subject {
+			t.Errorf("%s: got the subject %q; want %q", test.authorizer, got.Subject(), test.subject)
+		}
+		if got = (Invocation{Groups: got.Groups, Context: got.Context, Signer: got.Signer,
+			Claims: got.Claims}); !reflect.DeepEqual(got, test.want) {
+			t.Errorf("%s: got %+v; want %+v", test.authorizer, got, test.want)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package kit
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -9,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambdacontext"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
@@ -32,7 +34,22 @@ type Invocation struct {
 	// claim itself if it is a text. API Gateway hands a list on as "[admin staff]", which may be two names
 	// or one with a blank. So the names come from the token in the header Authorization. Nil: it names
 	// none, or is not there.
+	//
+	// Of a request that a Lambda authorizer has let in, they are those of its context, in the member of that name.
 	Groups []string
+	// Context is what the Lambda authorizer of the route has said of the caller. Nil: it has said nothing, or there is
+	// none.
+	Context map[string]any
+	// Signer is who signed the request with credentials of AWS, on a route that IAM guards.
+	Signer Signer
+}
+
+// Signer is who signs requests with credentials of AWS (Signature Version 4).
+type Signer struct {
+	// Account is the AWS account, and ARN the name of the user, or of the role and its session, there.
+	Account, ARN string
+	// ID is what no later user or role is called by: for a role, its id and the name of the session.
+	ID string
 }
 
 // maxSubjectLength is how long a JWT's subject may be (OpenID Connect Core 1.0,
@@ -43,14 +60,43 @@ const maxSubjectLength = 255
 // Developer Guide).
 const groupsClaim = "cognito:groups"
 
-// Subject is the verified token's subject: 1 to 255 bytes. Empty: there
-// is no token, or none with such a subject.
+// Subject is who calls: the verified token's subject, the ID of the Signer, or the member sub of
+// what a Lambda authorizer has said. It has 1 to 255 bytes. Empty: there is none, or none of such a length.
 func (i Invocation) Subject() string {
-	subject := i.Claims["sub"]
+	subject := cmp.Or(i.Claims["sub"], i.Signer.ID)
+	if subject == "" {
+		subject, _ = i.Context["sub"].(string)
+	}
 	if len(subject) > maxSubjectLength {
 		return ""
 	}
 	return subject
+}
+
+// authorised reads what the authorizer of the route has found out. authorization are the values of the header that a
+// token is in.
+func (i *Invocation) authorised(by *events.APIGatewayV2HTTPRequestContextAuthorizerDescription,
+	authorization []string) {
+	switch {
+	case by == nil:
+	case by.JWT != nil:
+		i.Claims = by.JWT.Claims
+		i.Groups = groupsOf(i.Claims, authorization)
+	case by.IAM != nil:
+		i.Signer = Signer{Account: by.IAM.AccountID, ARN: by.IAM.UserARN, ID: by.IAM.UserID}
+	default:
+		i.Context = by.Lambda
+		switch groups := i.Context[groupsClaim].(type) {
+		case string:
+			i.Groups = []string{groups}
+		case []any:
+			for _, group := range groups {
+				if name, ok := group.(string); ok {
+					i.Groups = append(i.Groups, name)
+				}
+			}
+		}
+	}
 }
 
 // groupsOf reads the groups of a token that API Gateway has verified. authorization are the values of the

@@ -414,7 +414,8 @@ func (s statement) rules(source string, place int) (rules []rule, err error) {
 }
 
 // asked are the services whose actions a local run asks roles for.
-var asked = []string{"dynamodb", "events", "execute-api", "kms", "lambda", "logs", "s3", "secretsmanager", "sqs", "ssm", "xray"}
+var asked = []string{"dynamodb", "events", "execute-api", "kms", "lambda", "logs", "s3", "secretsmanager", "sqs",
+	"ssm", "xray"}
 
 // elsewhere reports whether all actions of the statement are those of services that a local run has no requests to,
 // such as iam in the permissions boundaries of companies. Such a statement need not be decided.

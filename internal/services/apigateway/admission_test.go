@@ -93,18 +93,20 @@ func TestFunctionAuthorizer(t *testing.T) {
 			t.Parallel()
 			functions := &gated{answer: test.answer, err: test.err}
 			var line, logged string
-			h := serve(t, apigateway.API{AccessLogFormat: "$context.authorizer.n $context.authorizer.principalId $context.authorizer.error",
+			h := serve(t, apigateway.API{
+				AccessLogFormat: "$context.authorizer.n $context.authorizer.principalId $context.authorizer.error",
 				Routes: []apigateway.Route{{Key: "GET /a/{id}", Authorizer: &apigateway.FunctionAuthorizer{Name: "keys",
-					Function: "gate", Simple: test.simple, Format: "2.0", Refused: test.refused}}}},
-				apigateway.Options{Invoker: functions, AccessLog: func(s string) { line = s }, Log: func(s string) { logged = s }})
+					Function: "gate", Simple: test.simple, Format: "2.0", Refused: test.refused}}},
+			}, apigateway.Options{Invoker: functions, AccessLog: func(s string) { line = s },
+				Log: func(s string) { logged = s }})
 			w := do(h, request("GET", "/a/1", ""))
 			want := map[int]string{200: test.body, 403: `{"message":"Forbidden"}`,
 				500: `{"message":"Internal Server Error"}`}[test.status]
 			if w.Code != test.status || w.Body.String() != want {
 				t.Errorf("got %d %s; want %d %s", w.Code, w.Body, test.status, want)
 			}
-			if told := strings.Contains(line, "authorizer keys: ") && strings.Contains(logged, "authorizer keys: "); told !=
-				(test.status == 500) {
+			const says = "authorizer keys: "
+			if told := strings.Contains(line, says) && strings.Contains(logged, says); told != (test.status == 500) {
 				t.Errorf("the access log has %s, the execution log %s", line, logged)
 			}
 			if test.body == `{"lambda":{"n":1}}` && line != "1 p -" {
@@ -128,7 +130,8 @@ func TestIdentitySources(t *testing.T) {
 	perRoute := &apigateway.FunctionAuthorizer{Name: "routes", Function: "gate", Simple: true, Format: "2.0",
 		CacheFor: time.Minute, Identity: []string{"$request.header.X-Key", "$context.routeKey"}}
 	h := serve(t, apigateway.API{Routes: []apigateway.Route{{Key: "GET /a", Authorizer: authorizer},
-		{Key: "GET /b", Authorizer: authorizer}, {Key: "GET /c", Authorizer: perRoute}, {Key: "GET /d", Authorizer: perRoute},
+		{Key: "GET /b", Authorizer: authorizer}, {Key: "GET /c", Authorizer: perRoute},
+		{Key: "GET /d", Authorizer: perRoute},
 	}}, apigateway.Options{Invoker: functions, Now: func() time.Time { return now }})
 	for _, step := range []struct {
 		name, target, key string
@@ -165,8 +168,8 @@ func TestIdentitySources(t *testing.T) {
 		}
 		if w := do(h, r); w.Code != step.status || w.Code == 401 && w.Body.String() != `{"message":"Unauthorized"}` ||
 			len(functions.asked) != step.asked {
-			t.Errorf("%s: got %d %s after %d questions; want %d after %d", step.name, w.Code, w.Body, len(functions.asked),
-				step.status, step.asked)
+			t.Errorf("%s: got %d %s after %d questions; want %d after %d", step.name, w.Code, w.Body,
+				len(functions.asked), step.status, step.asked)
 		}
 	}
 }
@@ -258,6 +261,11 @@ func TestSigned(t *testing.T) {
 		target          string
 		body            string
 	}
+	// sent changes the request after it was signed.
+	sent := func(change func(*http.Request)) func(*signing) { return func(s *signing) { s.change = change } }
+	header := func(name, value string) func(*signing) {
+		return sent(func(r *http.Request) { r.Header.Set(name, value) })
+	}
 	for name, test := range map[string]struct {
 		change func(*signing)
 		status int
@@ -266,21 +274,17 @@ func TestSigned(t *testing.T) {
 		"Empty":             {func(s *signing) { s.body = "" }, 200},
 		"Escaped":           {func(s *signing) { s.target = "/a/x%20y?q=%C3%BC&p=a%2Fb&p=" }, 200},
 		"SignedContentType": {func(s *signing) { s.body = `{"a":1}` }, 200},
-		"NotSignedLater":    {func(s *signing) { s.change = func(r *http.Request) { r.Header.Set("X-Further", "yes") } }, 200},
-		"NotSigned":         {func(s *signing) { s.change = func(r *http.Request) { r.Header.Del("Authorization") } }, 403},
-		"Bearer": {func(s *signing) {
-			s.change = func(r *http.Request) { r.Header.Set("Authorization", "Bearer x") }
-		}, 403},
-		"NoDate": {func(s *signing) { s.change = func(r *http.Request) { r.Header.Del("X-Amz-Date") } }, 403},
-		"OtherBody": {func(s *signing) {
-			s.change = func(r *http.Request) { r.Body = io.NopCloser(strings.NewReader("ydob")) }
-		}, 403},
-		"OtherQuery": {func(s *signing) { s.change = func(r *http.Request) { r.URL.RawQuery = "q=2" } }, 403},
-		"OtherHeader": {func(s *signing) {
-			s.change = func(r *http.Request) { r.Header.Set("X-Signed", "no") }
-		}, 403},
-		"OtherHost":    {func(s *signing) { s.change = func(r *http.Request) { r.Host = "other.example" } }, 403},
-		"OtherToken":   {func(s *signing) { s.change = func(r *http.Request) { r.Header.Set("X-Amz-Security-Token", "x") } }, 403},
+		"NotSignedLater":    {header("X-Further", "yes"), 200},
+		"NotSigned":         {sent(func(r *http.Request) { r.Header.Del("Authorization") }), 403},
+		"Bearer":            {header("Authorization", "Bearer x"), 403},
+		"NoDate":            {sent(func(r *http.Request) { r.Header.Del("X-Amz-Date") }), 403},
+		"OtherBody": {sent(func(r *http.Request) {
+			r.Body = io.NopCloser(strings.NewReader("ydob"))
+		}), 403},
+		"OtherQuery":   {sent(func(r *http.Request) { r.URL.RawQuery = "q=2" }), 403},
+		"OtherHeader":  {header("X-Signed", "no"), 403},
+		"OtherHost":    {sent(func(r *http.Request) { r.Host = "other.example" }), 403},
+		"OtherToken":   {header("X-Amz-Security-Token", "x"), 403},
 		"OtherSecret":  {func(s *signing) { s.by.SecretAccessKey = "guess" }, 403},
 		"UnknownKey":   {func(s *signing) { s.by.AccessKeyID = "nobody" }, 403},
 		"OtherService": {func(s *signing) { s.service = "lambda" }, 403},
@@ -292,7 +296,8 @@ func TestSigned(t *testing.T) {
 	} {
 		s := signing{ann, "execute-api", "us-east-1", clock, func(*http.Request) {}, "/a/1?q=1", "body"}
 		test.change(&s)
-		r := request("POST", s.target, s.body, "X-Signed", "yes", "X-Signed", "twice", "Content-Type", "application/json")
+		r := request("POST", s.target, s.body, "X-Signed", "yes", "X-Signed", "twice", "Content-Type",
+			"application/json")
 		sum := sha256.Sum256([]byte(s.body))
 		if err := v4.NewSigner().SignHTTP(t.Context(), s.by, r, hex.EncodeToString(sum[:]), s.service, s.region,
 			s.at); err != nil {
@@ -309,7 +314,8 @@ func TestSigned(t *testing.T) {
 			t.Errorf("%s: got %d %s; want %d %s", name, w.Code, w.Body, test.status, want)
 		}
 	}
-	if !strings.HasPrefix(asked, "execute-api:Invoke arn:aws:execute-api:us-east-1:000000000000:abc123/$default/POST/a/") {
+	if !strings.HasPrefix(asked,
+		"execute-api:Invoke arn:aws:execute-api:us-east-1:000000000000:abc123/$default/POST/a/") {
 		t.Errorf("asked for %s", asked)
 	}
 	if w := do(h, request("POST", "/a/1", string(bytes.Repeat([]byte("x"), apigateway.MaxBody+1)))); w.Code != 413 {
@@ -355,10 +361,11 @@ func TestReadAuthorizers(t *testing.T) {
 	byRole := strings.Replace(simple, `"ApiId"`, `"AuthorizerCredentialsArn": {"Fn::GetAtt": ["Role", "Arn"]}, "ApiId"`, 1)
 	const byPolicies, bySimple = "keys gate [$request.header.Authorization] 5m0s 1.0 false", "keys gate [] 0s 2.0 true"
 	for name, test := range map[string]struct{ authorization, authorizer, permission, want, refused, err string }{
-		"Policies":     {"CUSTOM", policies, "/authorizers/", byPolicies, "", ""},
-		"Simple":       {"CUSTOM", simple, "/authorizers/", bySimple, "", ""},
-		"ByRole":       {"CUSTOM", byRole, "/other/", bySimple, "", ""},
-		"NoPermission": {"CUSTOM", simple, "/other/", bySimple, "invoke gate from arn:aws:execute-api:us-east-1:000000000000:", ""},
+		"Policies": {"CUSTOM", policies, "/authorizers/", byPolicies, "", ""},
+		"Simple":   {"CUSTOM", simple, "/authorizers/", bySimple, "", ""},
+		"ByRole":   {"CUSTOM", byRole, "/other/", bySimple, "", ""},
+		"NoPermission": {"CUSTOM", simple, "/other/", bySimple,
+			"invoke gate from arn:aws:execute-api:us-east-1:000000000000:", ""},
 		"ErrNoIdentity": {"CUSTOM", strings.Replace(policies, `["$request.header.Authorization"]`, "[]", 1), "/authorizers/",
 			"", "", "got AuthorizerResultTtlInSeconds 300 without an IdentitySource"},
 		"ErrNoFunction": {"CUSTOM", strings.Replace(simple, uri, `"AuthorizerUri": "arn:aws:lambda:::function:other"`, 1),
@@ -385,7 +392,7 @@ func TestReadAuthorizers(t *testing.T) {
 			if (got.Refused == "") != (test.refused == "") || !strings.Contains(got.Refused, test.refused) {
 				t.Errorf("refused: got %q; want %q", got.Refused, test.refused)
 			}
-			if got := fmt.Sprint(got.Name, " ", got.Function, " ", got.Identity, " ", got.CacheFor, " ", got.Format, " ",
+			if got := fmt.Sprintf("%s %s %s %s %s %t", got.Name, got.Function, got.Identity, got.CacheFor, got.Format,
 				got.Simple); got != test.want {
 				t.Errorf("got %s; want %s", got, test.want)
 			}

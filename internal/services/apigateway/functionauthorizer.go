@@ -115,7 +115,8 @@ func (g *Gateway) identity(source string, r *http.Request, c *call) string {
 }
 
 // ask returns the answer for the values of Identity: one that is kept, or the function's.
-func (a *FunctionAuthorizer) ask(g *Gateway, r *http.Request, c *call, values []string) (answer authorization, err error) {
+func (a *FunctionAuthorizer) ask(g *Gateway, r *http.Request, c *call, values []string) (answer authorization,
+	err error) {
 	key, now := strings.Join(values, "\x00"), g.options.Now()
 	if a.CacheFor > 0 {
 		a.mutex.Lock()

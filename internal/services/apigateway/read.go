@@ -69,8 +69,8 @@ type reader struct {
 	read map[string]Admission
 }
 
-// RoutesTo returns the keys of the routes of all HTTP APIs of an assembly, by the name of their function, as far as they
-// can be read.
+// RoutesTo returns the keys of the routes of all HTTP APIs of an assembly, by the name of their function, as far as
+// they can be read.
 func RoutesTo(a *assembly.Assembly) map[string][]string {
 	keys := map[string][]string{}
 	for _, resource := range a.APIs() {
@@ -235,8 +235,8 @@ func (r *reader) authorizer(ref string) (Admission, error) {
 			Format: p.AuthorizerPayloadFormatVersion, Simple: p.EnableSimpleResponses,
 			CacheFor: time.Duration(p.AuthorizerResultTtlInSeconds) * time.Second}
 		if authorizer.CacheFor > 0 && len(authorizer.Identity) == 0 {
-			return nil, fmt.Errorf("%s: got AuthorizerResultTtlInSeconds %d without an IdentitySource, by which answers "+
-				"are kept: API Gateway refuses it", resource, p.AuthorizerResultTtlInSeconds)
+			return nil, fmt.Errorf("%s: got AuthorizerResultTtlInSeconds %d without an IdentitySource, by which "+
+				"answers are kept: API Gateway refuses it", resource, p.AuthorizerResultTtlInSeconds)
 		}
 		var err error
 		if authorizer.Refused, err = r.maybeAs(p.AuthorizerCredentialsArn, invoked, fmt.Sprintf(

@@ -87,28 +87,29 @@ func (g *Gateway) signer(r *http.Request, c *call) (key string, by Principal, er
 	credential := strings.Split(fields["Credential"], "/")
 	at, err := time.Parse(signatureTime, r.Header.Get("X-Amz-Date"))
 	if err != nil || len(credential) != 5 {
-		return "", by, fmt.Errorf("the signature has Credential=%s and X-Amz-Date %q: write both as Signature Version 4 "+
-			"has them", fields["Credential"], r.Header.Get("X-Amz-Date"))
+		return "", by, fmt.Errorf("the signature has Credential=%s and X-Amz-Date %q: write both as Signature "+
+			"Version 4 has them", fields["Credential"], r.Header.Get("X-Amz-Date"))
 	}
 	if credential[2] != g.api.Region || credential[3] != Service {
 		return "", by, fmt.Errorf("the request is signed for %s in %s: sign it for %s in %s", credential[3],
 			credential[2], Service, g.api.Region)
 	}
 	if skew := g.options.Now().Sub(at).Abs(); skew > mostSkew {
-		return "", by, fmt.Errorf("the time of the signature differs by %s, and may by %s: sign each request anew", skew,
-			mostSkew)
+		return "", by, fmt.Errorf("the time of the signature differs by %s, and may by %s: sign each request anew",
+			skew, mostSkew)
 	}
 	if by, err = g.options.Principal(credential[0]); err != nil {
 		return "", by, err
 	}
 	again, err := sign(r, c.body, aws.Credentials{AccessKeyID: credential[0], SecretAccessKey: by.Secret,
-		SessionToken: r.Header.Get("X-Amz-Security-Token")}, strings.Split(fields["SignedHeaders"], ";"), g.api.Region, at)
+		SessionToken: r.Header.Get("X-Amz-Security-Token")}, strings.Split(fields["SignedHeaders"], ";"), g.api.Region,
+		at)
 	if err != nil {
 		return "", by, err
 	}
 	if subtle.ConstantTimeCompare([]byte(again), []byte(fields["Signature"])) == 0 {
-		return "", by, fmt.Errorf("the signature by the access key %s does not match the request: check the secret, and "+
-			"that nothing changes what was signed", credential[0])
+		return "", by, fmt.Errorf("the signature by the access key %s does not match the request: check the secret, "+
+			"and that nothing changes what was signed", credential[0])
 	}
 	return credential[0], by, nil
 }
@@ -134,7 +135,8 @@ func sign(r *http.Request, body []byte, by aws.Credentials, headers []string, re
 		}
 	}
 	sum := sha256.Sum256(body)
-	if err := v4.NewSigner().SignHTTP(r.Context(), by, again, hex.EncodeToString(sum[:]), Service, region, at); err != nil {
+	if err := v4.NewSigner().SignHTTP(r.Context(), by, again, hex.EncodeToString(sum[:]), Service, region,
+		at); err != nil {
 		return "", err
 	}
 	_, signature, _ := strings.Cut(again.Header.Get("Authorization"), "Signature=")

@@ -12,8 +12,9 @@ import (
 
 // Caller is who sent a request.
 type Caller struct {
-	// ID identifies the caller: the subject of a token, or the result of [Identity.Identify].
-	// Empty: the caller is unknown.
+	// ID identifies the caller: the subject of a token, the member sub of what a Lambda authorizer says, who has signed
+	// the request ([kit.Signer]), or the result of [Identity.Identify]. Empty: the caller is unknown. The rest of what
+	// API Gateway has found out is in [kit.InvocationFrom].
 	ID string
 	// Address is what rate limits count unknown callers by, and all callers of one address
 	// together. Empty: nothing is counted by address.
@@ -32,8 +33,8 @@ func CallerFrom(ctx context.Context) Caller {
 // need not.
 type Identity struct {
 	// Identify returns the caller, or an error that refuses the request. Nil: callers with
-	// [schema.Caller.Authenticated] are the subject of the verified token, which they must have;
-	// other callers are unknown.
+	// [schema.Caller.Verified] are whom API Gateway has found out. Those with a token or IAM must be
+	// someone; a Lambda authorizer may let in who has no name. Other callers are unknown.
 	Identify func(*Context) (Caller, error)
 	// Schemes are the security schemes of the OpenAPI document, by name. Each alone is enough.
 	Schemes map[string]*huma.SecurityScheme
@@ -94,7 +95,7 @@ func (s *Server) identify(ctx *Context) (err error) {
 	switch identity := s.config.Callers[ctx.Route.Caller]; {
 	case identity.Identify != nil:
 		caller, err = identity.Identify(ctx)
-	case ctx.Route.Caller.Authenticated():
+	case ctx.Route.Caller.Verified():
 		caller.ID = kit.InvocationFrom(ctx.Context()).Subject()
 	}
 	if err != nil {

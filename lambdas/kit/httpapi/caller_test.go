@@ -50,6 +50,9 @@ func TestCallers(t *testing.T) {
 				Group: "admin"}, RateLimit: "admin"},
 			{ID: "agent", Method: "GET", Path: "/agent", Caller: agent},
 			{ID: "anyone", Method: "GET", Path: "/anyone", Caller: schema.CallerAnyone},
+			{ID: "partner", Method: "GET", Path: "/partner", Caller: schema.Caller{Name: "partner",
+				Authorizer: "gate"}},
+			{ID: "service", Method: "GET", Path: "/service", Caller: schema.Caller{Name: "service", IAM: true}},
 		}, RateLimits: []schema.RateLimit{{Name: "admin", Requests: 2, Window: time.Hour, Per: schema.PerUser}}},
 		Callers: map[schema.Caller]httpapi.Identity{
 			agent: httpapi.ByHeader(httpapi.HeaderParameter(agentHeader, true, 10, "Who asks.", "me"),
@@ -63,7 +66,7 @@ func TestCallers(t *testing.T) {
 		Errors:  httpapi.Errors{Known: []httpapi.KnownError{{Match: httpapi.Is(errName), Status: 400}}},
 		Limiter: limiter,
 	})
-	for _, id := range []string{"user", "admin", "agent", "anyone"} {
+	for _, id := range []string{"user", "admin", "agent", "anyone", "partner", "service"} {
 		httpapi.Serve(s, httpapi.Operation{ID: id}, func(ctx context.Context, _ *struct{}) (string, error) {
 			return httpapi.CallerFrom(ctx).ID, nil
 		})
@@ -73,6 +76,7 @@ func TestCallers(t *testing.T) {
 		name, path, subject, group, header string
 		status                             int
 		body                               string
+		authorized                         kit.Invocation
 	}{
 		{name: "Subject", path: "/user", subject: "ann", status: 200, body: `"ann"`},
 		{name: "NoToken", path: "/user", status: 401, body: `no verified token`},
@@ -85,13 +89,23 @@ func TestCallers(t *testing.T) {
 		{name: "Header", path: "/agent", header: agentHeader + ": bob", status: 200, body: `"bob"`},
 		{name: "ErrHeader", path: "/agent", status: 400, body: `a bad name`},
 		{name: "Anyone", path: "/anyone", subject: "ann", status: 200, body: `""`},
+		{name: "Partner", path: "/partner", authorized: kit.Invocation{Context: map[string]any{"sub": "bob"}},
+			status: 200, body: `"bob"`},
+		{name: "PartnerOfNoName", path: "/partner", status: 200, body: `""`},
+		{name: "Service", path: "/service", authorized: kit.Invocation{Signer: kit.Signer{ID: "AIDA"}}, status: 200,
+			body: `"AIDA"`},
+		{name: "NoSignature", path: "/service", status: 401, body: `no verified token`},
+		// The team has given a route of users another authorizer.
+		{name: "UserByAuthorizer", path: "/user", authorized: kit.Invocation{Context: map[string]any{"sub": "bob"}},
+			status: 200, body: `"bob"`},
 	} {
 		// One after the other: the limiter counts them all.
 		r := httptest.NewRequest("GET", test.path, nil)
 		if name, value, ok := strings.Cut(test.header, ": "); ok {
 			r.Header.Set(name, value)
 		}
-		invocation := kit.Invocation{SourceAddress: "203.0.113.7"}
+		invocation := test.authorized
+		invocation.SourceAddress = "203.0.113.7"
 		if test.subject != "" {
 			invocation.Claims, invocation.Groups = map[string]string{"sub": test.subject}, []string{"staff", test.group}
 		}

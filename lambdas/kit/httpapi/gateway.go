@@ -26,8 +26,12 @@ const ofGateway = ` Amazon API Gateway answers some requests itself, with {"mess
 // expect. Where the platform has an error of the same status, the response has both forms.
 func (s *operations) describeGateway(operation *huma.Operation) {
 	statuses := []int{http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusServiceUnavailable}
-	if route, _ := s.route(operation.OperationID); s.needsToken(route) {
+	route, _ := s.route(operation.OperationID)
+	if s.needsToken(route) || route.Caller.Authorizer != "" {
 		statuses = append(statuses, http.StatusUnauthorized)
+	}
+	if route.Caller.Authorizer != "" || route.Caller.IAM {
+		statuses = append(statuses, http.StatusForbidden)
 	}
 	if hasBody(operation) {
 		statuses = append(statuses, http.StatusRequestEntityTooLarge)

@@ -156,7 +156,7 @@ func (s *Server) Handler() *kit.API {
 	}
 	var protected []string
 	for _, route := range s.config.Platform.Routes {
-		if s.needsToken(route) {
+		if s.needsCaller(route) {
 			protected = append(protected, route.Key())
 		}
 	}
@@ -190,6 +190,11 @@ func (s *Server) missing() (keys []string) {
 // needsToken reports whether the route is only for callers with a verified token.
 func (s *Server) needsToken(route schema.Route) bool {
 	return route.Caller.Authenticated() && s.config.Callers[route.Caller].Identify == nil
+}
+
+// needsCaller reports whether the route is only for callers whom API Gateway has found out.
+func (s *Server) needsCaller(route schema.Route) bool {
+	return s.needsToken(route) || route.Caller.IAM && s.config.Callers[route.Caller].Identify == nil
 }
 
 // route is the platform's route of that operation.

@@ -1,0 +1,74 @@
+package schema
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// OnAuthorize invokes a function before the routes of the callers that name it as their [Caller.Authorizer]: a Lambda
+// authorizer of Amazon API Gateway, with payload format 2.0 ("Control access to HTTP APIs with AWS Lambda
+// authorizers"). It gets an events.APIGatewayV2CustomAuthorizerV2Request, and answers with an
+// events.APIGatewayV2CustomAuthorizerSimpleResponse or, with Policies, with an
+// events.APIGatewayV2CustomAuthorizerIAMPolicyResponse. API Gateway answers a request that is not let in with 403, and
+// one whose authorizer fails with 500.
+//
+// The answer's context reaches the function behind the route. Its member sub is the caller's ID (lambdas/kit/httpapi).
+type OnAuthorize struct {
+	// Identity are the parts of a request that say who calls: "$request.header.X-Partner-Key",
+	// "$request.querystring.key" or "$context.routeKey". API Gateway answers a request that lacks one of them with 401,
+	// without the function. Default: the function is asked about every request.
+	Identity []string
+	// CacheFor is how long an answer is taken for all requests of the same Identity, whole seconds up to an hour: a
+	// caller who is shut out meanwhile still gets in. With "$context.routeKey" in Identity, each route has answers of
+	// its own. Default: the function is asked each time.
+	CacheFor time.Duration `min:"0s" max:"1h" step:"1s" default:"no cache"`
+	// Policies lets the function answer with an IAM policy, which allows some routes and not others. Default: it
+	// answers with isAuthorized.
+	Policies bool
+}
+
+// maxAuthorizing is how long Amazon API Gateway waits for an authorizer ("Quotas for configuring and running an HTTP
+// API").
+const maxAuthorizing = 10 * time.Second
+
+var identitySource = expression(`^\$(request\.(header|querystring)\.[A-Za-z0-9._-]+|context\.[A-Za-z0-9.]+)$`)
+
+func (o OnAuthorize) validate(f *findings, path string, p Platform, fn Function) {
+	for i, source := range o.Identity {
+		at := fmt.Sprintf("%s.Trigger.Identity[%d]", path, i)
+		if !matches(identitySource, source) {
+			f.add(at, quoted(source), `write "$request.header.NAME", "$request.querystring.NAME" or "$context.routeKey"`)
+		} else if slices.Index(o.Identity, source) < i {
+			f.add(at, quoted(source), "name each part once")
+		}
+	}
+	f.list.Limits(path+".Trigger", o)
+	if o.CacheFor > 0 && len(o.Identity) == 0 {
+		f.add(path+".Trigger.CacheFor", o.CacheFor.String(),
+			"name the Identity by which answers are kept, or leave it out")
+	}
+	if fn.Timeout > maxAuthorizing {
+		f.add(path+".Timeout", fn.Timeout.String(), "write at most %s: Amazon API Gateway waits no longer for an "+
+			"authorizer", maxAuthorizing)
+	}
+	if !slices.ContainsFunc(p.Routes, func(r Route) bool { return r.Caller.Authorizer == fn.Name }) {
+		f.add(path+".Trigger", "OnAuthorize", "let the Caller of a route name it as its Authorizer, or leave the "+
+			"function out")
+	}
+	if slices.ContainsFunc(p.Routes, func(r Route) bool { return r.Function == fn.Name }) {
+		f.add(path+".Trigger", "OnAuthorize", "let another function serve the routes: requests of an authorizer have "+
+			"another form")
+	}
+}
+
+// Authorizers returns how the functions with [OnAuthorize] let callers in, by name.
+func (p Platform) Authorizers() map[string]OnAuthorize {
+	all := map[string]OnAuthorize{}
+	for _, f := range p.Functions {
+		if trigger, ok := f.Trigger.(OnAuthorize); ok {
+			all[f.Name] = trigger
+		}
+	}
+	return all
+}

@@ -1,0 +1,76 @@
+package todo
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/local/localtest"
+	"github.com/onesynth-cdk/onesynth/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/platforms/todo"
+	"github.com/onesynth-cdk/onesynth/test/todo/guardedapp/own"
+)
+
+// A team guards routes of its own, and one of the platform's, by a function and by IAM.
+func TestGuarded(t *testing.T) {
+	t.Parallel()
+	guarded := onesynthtest.Suite{Platform: todo.Platform().Join(own.Own()), Construct: "Todo", App: "guardedapp"}
+	t.Cleanup(func() { guarded.Close() })
+	on := guarded.OwnRun(t, local.Options{})
+	guarded.CheckRoutes(t, on)
+	ann := on.As(t, "ann")
+	ann.MustSend(t, http.MethodPost, "/api/v1/users/me", onesynthtest.Key("user"),
+		map[string]any{"email": "ann@example.com", "name": "Ann"})
+	ann.MustSend(t, http.MethodPost, "/api/v1/tasks", onesynthtest.Key("task"),
+		map[string]any{"title": "Water the plants"})
+
+	anyone := onesynthtest.NewClient(t, on)
+	asPartner := func(key, path string) onesynthtest.Reply {
+		return anyone.MustSend(t, http.MethodGet, path, http.Header{"X-Partner-Key": {key}}, nil)
+	}
+	asked := func() (times int) {
+		for _, line := range localtest.Of(on.Run).Lines("gate") {
+			if strings.Contains(line, `"message":"invocation`) {
+				times++
+			}
+		}
+		return times
+	}
+	const forbidden = `{"message":"Forbidden"}`
+	for _, step := range []struct {
+		name   string
+		reply  onesynthtest.Reply
+		status int
+		body   string
+	}{
+		{"NoKey", ann.MustSend(t, http.MethodGet, "/partners/report", nil, nil), 401, `{"message":"Unauthorized"}`},
+		{"WrongKey", asPartner("key", "/partners/report"), 403, forbidden},
+		{"BrokenGate", asPartner("broken", "/partners/report"), 500, `{"message":"Internal Server Error"}`},
+		{"Partner", asPartner("ann's key", "/partners/report"), 200,
+			`{"pending":1,"caller":"ann","tier":"gold","signer":""}`},
+		// The answer is kept for all routes.
+		{"PartnerAgain", asPartner("ann's key", "/partners/report"), 200, `"pending":1`},
+		{"Platform", asPartner("ann's key", "/api/v1/tasks"), 200, `"title":"Water the plants"`},
+		{"PlatformByToken", ann.MustSend(t, http.MethodGet, "/api/v1/tasks", nil, nil), 401, `Unauthorized`},
+		{"Unsigned", ann.MustSend(t, http.MethodGet, "/users/ann/report", nil, nil), 403, forbidden},
+		{"Signed", on.AsSigned(t, "billing").MustSend(t, http.MethodGet, "/users/ann/report", nil, nil), 200,
+			`{"pending":1,"caller":"billing","tier":"","signer":"arn:aws:iam::000000000000:user/billing"}`},
+		{"Role", on.AsSigned(t, "auditor").MustSend(t, http.MethodGet, "/users/ann/report", nil, nil), 200,
+			`"signer":"arn:aws:sts::000000000000:assumed-role/auditor/local"`},
+		{"RoleOfOther", on.AsSigned(t, "auditor").MustSend(t, http.MethodGet, "/users/bob/report", nil, nil), 403,
+			forbidden},
+		{"RoleWithout", on.AsSigned(t, "visitor").MustSend(t, http.MethodGet, "/users/ann/report", nil, nil), 403,
+			forbidden},
+	} {
+		if step.reply.Status != step.status || !strings.Contains(string(step.reply.Body), step.body) {
+			t.Errorf("%s: got %v; want %d %s", step.name, step.reply, step.status, step.body)
+		}
+	}
+	if got := asked(); got != 3 {
+		t.Errorf("the gate was asked %d times; want 3", got)
+	}
+	if refused := localtest.Of(on.Run).Refused(); len(refused) > 0 {
+		t.Errorf("roles refused %v", refused)
+	}
+}
