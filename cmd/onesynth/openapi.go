@@ -21,7 +21,7 @@ type openapiCommand struct {
 
 // Help returns the text of --help below the summary.
 func (c *openapiCommand) Help() string {
-	return `It starts the function that serves the document, and no other: tables, ports and an AWS account are not needed. The document is as the API answers it, indented.`
+	return `It starts the function that serves the document, and no other: tables, ports and an AWS account are not needed. The document is as the API answers it, indented. Where several functions of an API serve one, it is all of them in one.`
 }
 
 // Run prints the document.

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/onesynth-cdk/onesynth/internal/cloud/assembly"
@@ -22,7 +23,7 @@ const fileName = "openapi.json"
 // ErrNotFound says that no API of the assembly has a route for a document.
 var ErrNotFound = errors.New("no OpenAPI document")
 
-// ErrAmbiguous says that several routes of the assembly serve a document.
+// ErrAmbiguous says that several APIs of the assembly serve a document.
 var ErrAmbiguous = errors.New("several OpenAPI documents")
 
 // Options choose a document. The zero value reads the only one of the assembly in cdk.out.
@@ -45,9 +46,10 @@ type Options struct {
 type Document struct {
 	// Stack and API are the names of the stack and of its API.
 	Stack, API string
-	// Path is where the API serves the document.
+	// Path is where the API serves the document, the first if its functions serve several.
 	Path string
-	// Content is the document in JSON, as the function writes it.
+	// Content is the document in JSON, as the function writes it. Of several functions, each with a document of its own
+	// operations, it is one with all of these.
 	Content []byte
 }
 
@@ -69,11 +71,22 @@ func Read(ctx context.Context, options Options) (Document, error) {
 	if err != nil {
 		return Document{}, err
 	}
-	content, err := found.ask(ctx, loaded, options)
-	if err != nil {
-		return Document{}, fmt.Errorf("stack %s: GET %s of API %s: %w", found.stack, found.path(), found.api.Name, err)
+	first := found[0]
+	var contents [][]byte
+	for _, one := range found {
+		content, err := one.ask(ctx, loaded, options)
+		if err != nil {
+			return Document{}, fmt.Errorf("stack %s: GET %s of API %s: %w", one.stack, one.path(), one.api.Name, err)
+		}
+		contents = append(contents, content)
 	}
-	return Document{Stack: found.stack, API: found.api.Name, Path: found.path(), Content: content}, nil
+	read := Document{Stack: first.stack, API: first.api.Name, Path: first.path(), Content: contents[0]}
+	if len(contents) > 1 {
+		if read.Content, err = join(contents); err != nil {
+			return Document{}, fmt.Errorf("stack %s: API %s: %w", first.stack, first.api.Name, err)
+		}
+	}
+	return read, nil
 }
 
 // served is a route that serves a document.
@@ -88,8 +101,8 @@ func (s served) path() string { return s.api.Routes[0].Key[len(prefix)-1:] }
 // prefix begins the keys of routes that can serve a document.
 const prefix = "GET /"
 
-// find returns the only route that serves a document.
-func find(loaded *assembly.Assembly, wanted string) (served, error) {
+// find returns the routes that serve a document, of the only API that has one.
+func find(loaded *assembly.Assembly, wanted string) ([]served, error) {
 	var found []served
 	var has []string
 	var problems []error
@@ -113,14 +126,16 @@ func find(loaded *assembly.Assembly, wanted string) (served, error) {
 		}
 	}
 	switch {
-	case len(found) == 1:
-		return found[0], nil
+	case len(found) > 0 && !slices.ContainsFunc(found, func(s served) bool {
+		return s.stack != found[0].stack || s.api.ID != found[0].api.ID
+	}):
+		return found, nil
 	case len(found) > 1:
 		var all []string
 		for _, one := range found {
 			all = append(all, one.stack+" "+one.path())
 		}
-		return served{}, fmt.Errorf("%w: the assembly has %s: choose one by its stack, or by its path", ErrAmbiguous,
+		return nil, fmt.Errorf("%w: the assembly has %s: choose one by its stack, or by its path", ErrAmbiguous,
 			strings.Join(all, ", "))
 	}
 	err := errors.Join(problems...)
@@ -135,6 +150,6 @@ func find(loaded *assembly.Assembly, wanted string) (served, error) {
 	if wanted != "" {
 		looked = "no route GET " + wanted
 	}
-	return served{}, fmt.Errorf("%w: %s: %w: add the route to the schema and declare its operation with "+
+	return nil, fmt.Errorf("%w: %s: %w: add the route to the schema and declare its operation with "+
 		"httpapi.RegisterDocument, or name another path", ErrNotFound, looked, err)
 }

@@ -131,6 +131,15 @@ func TestRead(t *testing.T) {
 			}
 		})
 	}
+	t.Run("Joined", func(t *testing.T) {
+		t.Parallel()
+		both := map[string]stack{"Links": {routes: []string{"GET /v1/openapi.json", "GET /v2/openapi.json"}}}
+		got, err := document.Read(t.Context(), document.Options{Assembly: write(t, code, both)})
+		if err != nil || got.Path != "/v1/openapi.json" || !strings.Contains(string(got.Content), `"paths":{}`) ||
+			!strings.Contains(string(got.Content), `"title":"GET /v1/openapi.json known only here"`) {
+			t.Errorf("got %+v %s, %v", got, got.Content, err)
+		}
+	})
 	t.Run("ErrEnded", func(t *testing.T) {
 		t.Parallel()
 		ctx, cancel := context.WithCancel(t.Context())
