@@ -45,6 +45,16 @@ func TestPublishedVersion(t *testing.T) {
 	}
 }
 
+// A version whose source is not to be had is named, with what to do.
+func TestLibrarySource(t *testing.T) {
+	t.Setenv("GOPROXY", "off")
+	_, err := librarySource(t.Context(), "v0.0.1")
+	if wanted := scaffold.LibraryModule() + "@v0.0.1"; err == nil || !strings.Contains(err.Error(), wanted) ||
+		!strings.Contains(err.Error(), "--onesynth DIR") {
+		t.Errorf("got %v; want an error that names %s and --onesynth", err, wanted)
+	}
+}
+
 // A command that was built from a checkout takes the library from there, wherever it is called, or asks for the folder.
 func TestInit(t *testing.T) {
 	t.Parallel()
@@ -78,6 +88,7 @@ func TestInit(t *testing.T) {
 		"Again":   {[]string{"init", "short-links", "--dir", folder}, "the folder is not empty"},
 		"NoName":  {[]string{"init"}, "<name>"},
 		"Names":   {[]string{"init", "Links", "--module", "links"}, "name: got \"Links\""},
+		"From":    {[]string{"init", "links", "--from", "notes", "--onesynth", root}, "from: got \"notes\": write one of "},
 		"Nowhere": {[]string{"init", "links"}, "name the checkout with --onesynth DIR"},
 	} {
 		t.Run(name, func(t *testing.T) {
