@@ -33,28 +33,29 @@ type (
 
 func main() {
 	kit.StartHTTP("booking", func(ctx context.Context, e kit.Environment) (*kit.API, error) {
-		db, err := dynamo.Open(e, hotel.Platform(), hotel.GuestAPI)
-		if err != nil {
-			return nil, err
-		}
 		key, err := dynamo.ReadCursorKey(ctx, e)
 		if err != nil {
 			return nil, err
 		}
-		server := httpapi.New(httpapi.Config{
-			Platform: hotel.Platform(), Log: e.Log, Limiter: ratelimit.New(db, "Requests", nil), Strict: true,
-			Callers: map[schema.Caller]httpapi.Identity{
-				schema.CallerUser: httpapi.ByToken("userToken", "The guest is the token's subject.")},
-			Idempotency: httpapi.Idempotency{Keys: idempotency.New(db, "Requests", nil),
-				Description: "A key of the caller's choice: a repeat with it books no second room.",
-				Passing:     []error{hotel.ErrFull, hotel.ErrFree}},
-		})
-		declare(server, &booking.Service{DB: db, CursorKey: key})
-		return server.Handler(), nil
+		return serve(e, hotel.Platform(), key)
 	})
 }
 
-func declare(server *httpapi.Server, service *booking.Service) {
+// serve serves the routes of the platform that the function has.
+func serve(e kit.Environment, platform schema.Platform, key dynamo.CursorKey) (*kit.API, error) {
+	db, err := dynamo.Open(e, platform, hotel.GuestAPI)
+	if err != nil {
+		return nil, err
+	}
+	service := &booking.Service{DB: db, CursorKey: key}
+	server := httpapi.New(httpapi.Config{
+		Platform: platform, Log: e.Log, Limiter: ratelimit.New(db, "Requests", nil), Strict: true,
+		Callers: map[schema.Caller]httpapi.Identity{
+			schema.CallerUser: httpapi.ByToken("userToken", "The guest is the token's subject.")},
+		Idempotency: httpapi.Idempotency{Keys: idempotency.New(db, "Requests", nil),
+			Description: "A key of the caller's choice: a repeat with it books no second room.",
+			Passing:     []error{hotel.ErrFull, hotel.ErrFree}},
+	})
 	guest := func(ctx context.Context) string { return httpapi.CallerFrom(ctx).ID }
 	httpapi.Serve(server, httpapi.Operation{ID: "listRooms"},
 		func(ctx context.Context, _ *struct{}) ([]hotel.Room, error) { return service.Rooms(ctx) })
@@ -93,4 +94,5 @@ func declare(server *httpapi.Server, service *booking.Service) {
 		func(ctx context.Context, in *listInput) (booking.Messages, error) {
 			return service.Messages(ctx, guest(ctx), in.Cursor, in.Limit)
 		})
+	return server.Handler(), nil
 }
