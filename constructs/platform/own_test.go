@@ -22,7 +22,8 @@ import (
 func reports(source gofunction.Source) platform.Own {
 	source.Packages = []string{"lambdas/own/report", "lambdas/own/gate"}
 	return platform.Own{Build: gofunction.Start(context.Background(), source), Own: schema.Own{
-		AccessPatterns: schema.UsedBy("report", schema.GetItem.Pattern("GetThing", "Things", "A thing")),
+		AccessPatterns: schema.UsedBy("report", schema.GetItem.Pattern("GetThing", "Things", "A thing"),
+			schema.UpdateItem.Pattern("LabelThing", "Things", "Labels a thing")),
 		Functions: []schema.Function{{Name: "report", Description: "reports"}, {Name: "gate",
 			Description: "lets partners in", Trigger: schema.OnAuthorize{CacheFor: time.Minute,
 				Identity: []string{"$request.header.X-Partner-Key"}}}},
@@ -34,9 +35,18 @@ func reports(source gofunction.Source) platform.Own {
 }
 
 func declareJoined(app awscdk.App, build *gofunction.Build, source gofunction.Source) {
-	platform.Declare(&others{}, awscdk.NewStack(app, jsii.String("joined"), nil), "Own", own(), platform.Declaration{
-		Props: platform.Props{Build: build, Own: reports(source)},
-	})
+	described := own()
+	described.Records = []schema.Record{{Name: "Thing", Table: "Things", Entity: "thing"}}
+	platform.Declare(&others{}, awscdk.NewStack(app, jsii.String("joined"), nil), "Own", described,
+		platform.Declaration{Props: platform.Props{Build: build, Own: reports(source), Extra: labels("label")}})
+}
+
+// labels add an attribute to things, with an index over it.
+func labels(name string) []schema.Extra {
+	return []schema.Extra{{Record: "Thing", Attributes: []schema.ExtraAttribute{{
+		Attribute: schema.Attribute{Name: name, Type: schema.String, Description: "Label"}, MaxLength: 20,
+		Writers: []string{"report"},
+	}}, Indexes: []schema.Index{{Name: "ByLabel", Key: schema.Key{Partition: name}}}}}
 }
 
 // A function of a team's own has what the platform's have: its own grants and no more, a route behind the platform's
@@ -50,7 +60,8 @@ func TestDeclareOwn(t *testing.T) {
 			allowed = append(allowed, line)
 		}
 	}
-	if diff := cmp.Diff([]string{"dynamodb:GetItem OwnDatabaseThings.Arn"}, slices.Compact(allowed)); diff != "" {
+	want := []string{"dynamodb:GetItem OwnDatabaseThings.Arn", "dynamodb:UpdateItem OwnDatabaseThings.Arn"}
+	if diff := cmp.Diff(want, slices.Compact(allowed)); diff != "" {
 		t.Errorf("the role may (-want +got):\n%s", diff)
 	}
 	var authorized []string
@@ -94,5 +105,27 @@ func TestDeclareAuthorizer(t *testing.T) {
 	if len(sources) != 1 || !strings.Contains(sources[0], "/authorizers/") || !strings.Contains(sources[0], id) ||
 		strings.Contains(sources[0], "*") {
 		t.Errorf("the function may be invoked from %v", sources)
+	}
+}
+
+// What a team adds to a record is in the table, in the functions that use it, and in the lake.
+func TestDeclareExtra(t *testing.T) {
+	t.Parallel()
+	_, things := joined.One(t, "AWS::DynamoDB::GlobalTable", "OwnDatabaseThings")
+	indexes := synthtest.At(things.Properties, "GlobalSecondaryIndexes")
+	if got := synthtest.At(indexes, 0, "IndexName"); got != "ByLabel" {
+		t.Errorf("the table has the indexes %v", indexes)
+	}
+	variable := func(function, name string) string {
+		_, f := joined.One(t, "AWS::Lambda::Function", function)
+		return synthtest.Text(synthtest.At(f.Properties, "Environment", "Variables", name))
+	}
+	for name, got := range map[string]string{
+		"the team's function": variable("OwnReport", schema.ExtraVariable),
+		"the lake's writer":   variable("OwnLakeWriter", "LAKE_DEFINITION"),
+	} {
+		if !strings.Contains(got, `"Name":"label"`) {
+			t.Errorf("%s finds %q, want the attribute in it", name, got)
+		}
 	}
 }

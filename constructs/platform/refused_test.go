@@ -73,6 +73,12 @@ var refusals = map[string]struct {
 		database(stack, "Second", "acme")
 	}, `database Second: 1 finding:
   Props.Prefix: got "acme", allowed is one that names no other tables of the stack, `},
+	"ErrTakenAttribute": {func(_ awscdk.App, stack awscdk.Stack, build *gofunction.Build) {
+		described := own()
+		described.Records = []schema.Record{{Name: "Thing", Table: "Things"}}
+		platform.Declare(&others{}, stack, "Own", described,
+			platform.Declaration{Props: platform.Props{Build: build, Extra: labels("id")}})
+	}, `Extra[Thing].Attributes[id].Name: got "id", allowed is `},
 	"ErrSamePrefixNested": {func(_ awscdk.App, stack awscdk.Stack, _ *gofunction.Build) {
 		database(awscdk.NewNestedStack(stack, jsii.String("Within"), nil), "First", "acme")
 		database(stack, "Second", "acme")

@@ -129,3 +129,11 @@ func FuzzHumanAPI(f *testing.F) {
 	s.API = func(idempotency.Claims, *slog.Logger) *kit.API { return p.people }
 	s.Fuzz(f)
 }
+
+// The document shows what a team adds to records.
+func TestDocumentShowsExtra(t *testing.T) {
+	t.Parallel()
+	httpapitest.ShowsExtra(t, askahuman.Platform(), func(extra []schema.Extra) *kit.API {
+		return (&api.AgentAPI{Options: api.Options{Extra: extra, RateLimiter: httpapitest.Unlimited{}}}).Handler()
+	})
+}

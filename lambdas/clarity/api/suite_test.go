@@ -12,6 +12,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/problem"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
+	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 // began is the moment at which these tests begin.
@@ -55,5 +56,13 @@ func TestDocument(t *testing.T) {
 		"get /users/me/profile":         "200 400 401 404 429 500 503",
 		"get /users/me/profile/history": "200 400 401 429 500 503",
 		"get /openapi.json":             "200 400 429 500 503",
+	})
+}
+
+// The document shows what a team adds to records.
+func TestDocumentShowsExtra(t *testing.T) {
+	t.Parallel()
+	httpapitest.ShowsExtra(t, clarity.Platform(), func(extra []schema.Extra) *kit.API {
+		return (&api.API{Extra: extra}).Handler()
 	})
 }

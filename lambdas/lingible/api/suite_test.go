@@ -14,6 +14,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/api"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/lingibletest"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
+	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 // began is the moment at which these tests begin.
@@ -73,5 +74,13 @@ func TestDocument(t *testing.T) {
 		"get /quiz/history":                         "200 400 401 403 429 500 503",
 		"get /openapi.json":                         "200 400 429 500 503",
 		"get /health":                               "200 400 429 500 503",
+	})
+}
+
+// The document shows what a team adds to records.
+func TestDocumentShowsExtra(t *testing.T) {
+	t.Parallel()
+	httpapitest.ShowsExtra(t, lingible.Platform(), func(extra []schema.Extra) *kit.API {
+		return (&api.API{Extra: extra, Limiter: httpapitest.Unlimited{}, Clock: began}).Handler()
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 	"github.com/onesynth-cdk/onesynth/lambdas/todo/api"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
+	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 // described is the document, read and parsed once.
@@ -36,3 +37,11 @@ func suite(t testing.TB) httpapitest.Suite {
 func TestSuite(t *testing.T) { suite(t).Run(t) }
 
 func FuzzAPI(f *testing.F) { suite(f).Fuzz(f) }
+
+// The document shows what a team adds to records.
+func TestDocumentShowsExtra(t *testing.T) {
+	t.Parallel()
+	httpapitest.ShowsExtra(t, todo.Platform(), func(extra []schema.Extra) *kit.API {
+		return (&api.API{Extra: extra}).Handler()
+	})
+}
