@@ -26,8 +26,8 @@ func (s *Suite) CheckRoutes(t testing.TB, target *Target) {
 	slices.Sort(keys)
 	for _, route := range s.Platform.Routes {
 		if !slices.Contains(keys, route.Key()) {
-			t.Errorf("routes of %s: got %s, which no API of the run has, allowed are %s: take it from the Routes of the "+
-				"schema, or declare it in the stack", cmp.Or(s.Platform.Title, s.Platform.Name), route.Key(),
+			t.Errorf("routes of %s: got %s, which no API of the run has, allowed are %s: take it from the Routes of "+
+				"the schema, or declare it in the stack", cmp.Or(s.Platform.Title, s.Platform.Name), route.Key(),
 				strings.Join(keys, ", "))
 		}
 	}

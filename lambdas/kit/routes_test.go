@@ -10,7 +10,8 @@ import (
 func TestCheckRoutes(t *testing.T) {
 	t.Parallel()
 	mux := http.NewServeMux()
-	for _, pattern := range []string{"GET /{$}", "GET /notes", "GET /notes/{id}", "PUT /notes/{id}", "GET /files/{path...}"} {
+	for _, pattern := range []string{"GET /{$}", "GET /notes", "GET /notes/{id}", "PUT /notes/{id}",
+		"GET /files/{path...}"} {
 		mux.HandleFunc(pattern, func(http.ResponseWriter, *http.Request) {})
 	}
 	for list, want := range map[string]string{
