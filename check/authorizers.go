@@ -67,6 +67,11 @@ func isOpen(route *resource) bool {
 	return cmp.Or(text(route.at("AuthorizationType")), "NONE") == "NONE"
 }
 
+// guardOf is what API Gateway asks who calls a route.
+func guardOf(route *resource) string {
+	return map[string]string{"AWS_IAM": "IAM", "CUSTOM": "a function", "JWT": "an issuer of tokens"}[text(route.at("AuthorizationType"))]
+}
+
 // authorizers reports routes that the deployment would open to everyone or to tokens of any scope, and APIs that would
 // no longer take the tokens of an issuer.
 func (c *comparison) authorizers() {
@@ -101,6 +106,11 @@ func (c *comparison) authorizers() {
 							"user, the API's props have an issuer, and OpenRoutes does not name the route."),
 						do("If everyone is to call it, or its function checks callers itself: accept this finding."))
 				}
+			case guardOf(before) != guardOf(after):
+				c.warn(c.madeBy(c.proposedModels, after), "stops-callers", finding,
+					fmt.Sprintf("%s asks %s who calls, and asked %s", what, guardOf(after), guardOf(before)),
+					"Callers who got through are refused, and others get through.",
+					"Tell its callers before, or leave it as deployed.")
 			case len(list(before.at("AuthorizationScopes"))) > 0 && len(list(after.at("AuthorizationScopes"))) == 0:
 				c.addBy(c.madeBy(c.proposedModels, after), Refusal, "scopes", finding,
 					fmt.Sprintf("%s asks for none of the scopes %s", what, say(before.at("AuthorizationScopes"))),

@@ -200,6 +200,29 @@ func TestAuthorizers(t *testing.T) {
 	}
 }
 
+// Another kind of callers is a warning: those of before are refused.
+func TestOtherCallers(t *testing.T) {
+	t.Parallel()
+	as := func(kind string) []func(map[string]part) {
+		return []func(map[string]part){withProperty("Read", "AuthorizationType", kind)}
+	}
+	for name, test := range map[string]struct{ deployed, proposed, want string }{
+		"IAM":      {"JWT", "AWS_IAM", "the route GET /orders/{id} asks IAM who calls, and asked an issuer of tokens"},
+		"Function": {"AWS_IAM", "CUSTOM", "the route GET /orders/{id} asks a function who calls, and asked IAM"},
+		"Same":     {"CUSTOM", "CUSTOM", ""},
+	} {
+		var got string
+		for _, f := range check.Compare(gated(t, as(test.deployed)...), gated(t, as(test.proposed)...), here) {
+			if strings.HasPrefix(f.ID, "stops-callers:") && f.Severity == check.Warning {
+				got += f.Got
+			}
+		}
+		if got != test.want {
+			t.Errorf("%s: got %q, want %q", name, got, test.want)
+		}
+	}
+}
+
 // Each route of To-Do that needs a token is missed, and so is the issuer of all.
 func TestAuthorizersOfPlatform(t *testing.T) {
 	t.Parallel()

@@ -9,7 +9,7 @@ import (
 func WarningIDs() []string {
 	all := map[string]bool{
 		"opens-grants": true, "opens-audience": true, "stops-audience": true, "opens-tokens": true,
-		"opens-scopes": true, "stops-open": true,
+		"opens-scopes": true, "stops-open": true, "stops-callers": true,
 		"stops-variable": true, "stops-visibility": true,
 	}
 	for _, r := range propertyRules {
