@@ -85,9 +85,9 @@ func TestInit(t *testing.T) {
 		arguments []string
 		says      string
 	}{
-		"Again":   {[]string{"init", "short-links", "--dir", folder}, "the folder is not empty"},
-		"NoName":  {[]string{"init"}, "<name>"},
-		"Names":   {[]string{"init", "Links", "--module", "links"}, "name: got \"Links\""},
+		"Again":  {[]string{"init", "short-links", "--dir", folder}, "the folder is not empty"},
+		"NoName": {[]string{"init"}, "<name>"},
+		"Names":  {[]string{"init", "Links", "--module", "links"}, "name: got \"Links\""},
 		"From": {[]string{"init", "links", "--from", "notes", "--onesynth", root},
 			"from: got \"notes\": write one of "},
 		"Nowhere": {[]string{"init", "links"}, "name the checkout with --onesynth DIR"},
