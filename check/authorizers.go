@@ -69,7 +69,8 @@ func isOpen(route *resource) bool {
 
 // guardOf is what API Gateway asks who calls a route.
 func guardOf(route *resource) string {
-	return map[string]string{"AWS_IAM": "IAM", "CUSTOM": "a function", "JWT": "an issuer of tokens"}[text(route.at("AuthorizationType"))]
+	ways := map[string]string{"AWS_IAM": "IAM", "CUSTOM": "a function", "JWT": "an issuer of tokens"}
+	return ways[text(route.at("AuthorizationType"))]
 }
 
 // authorizers reports routes that the deployment would open to everyone or to tokens of any scope, and APIs that would

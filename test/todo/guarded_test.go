@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/internal/document"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
 	"github.com/onesynth-cdk/onesynth/local"
 	"github.com/onesynth-cdk/onesynth/local/localtest"
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
@@ -73,4 +75,11 @@ func TestGuarded(t *testing.T) {
 	if refused := localtest.Of(on.Run).Refused(); len(refused) > 0 {
 		t.Errorf("roles refused %v", refused)
 	}
+
+	// The OpenAPI document for a deployment has the operations of the platform and those of the team.
+	read, err := document.Read(t.Context(), document.Options{Assembly: guarded.Assembly(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	httpapitest.Parse(t, read.Content).HasRoutes(t, guarded.Platform)
 }

@@ -27,6 +27,8 @@ func Own() schema.Own {
 				Summary: "How much is left of one's own"},
 			{ID: "serviceReport", Method: "GET", Path: "/users/{user_id}/report", Function: "report", Caller: Service,
 				Summary: "How much is left of a user's"},
+			{ID: "readReports", Method: "GET", Path: "/reports/openapi.json", Function: "report",
+				Caller: schema.CallerAnyone, Summary: "Read the OpenAPI document of the reports"},
 		},
 		Callers: map[string]schema.Caller{"GET /api/v1/tasks": Partner},
 	}

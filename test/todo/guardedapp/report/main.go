@@ -42,6 +42,7 @@ func main() {
 			func(ctx context.Context, _ *struct{}) (report, error) { return count(ctx, httpapi.CallerFrom(ctx).ID) })
 		httpapi.Serve(server, httpapi.Operation{ID: "serviceReport"},
 			func(ctx context.Context, of *ofUser) (report, error) { return count(ctx, of.User) })
+		httpapi.RegisterDocument(server, httpapi.Operation{ID: "readReports"}, server.Document)
 		return server.Handler(), nil
 	})
 }
