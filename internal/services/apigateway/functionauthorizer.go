@@ -117,7 +117,7 @@ func (g *Gateway) identity(source string, r *http.Request, c *call) string {
 // ask returns the answer for the values of Identity: one that is kept, or the function's.
 func (a *FunctionAuthorizer) ask(g *Gateway, r *http.Request, c *call, values []string) (answer authorization,
 	err error) {
-	key, now := strings.Join(values, "\x00"), g.options.Now()
+	key, now := string(encode(values)), g.options.Now()
 	if a.CacheFor > 0 {
 		a.mutex.Lock()
 		found, ok := a.kept[key]

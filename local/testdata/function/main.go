@@ -139,7 +139,8 @@ func (c clients) handle(ctx context.Context, e event) (any, error) {
 		return answer(string(text), err)
 	case "GET /environment":
 		return answer(map[string]string{"push": os.Getenv("PUSH"), "pid": fmt.Sprint(os.Getpid()),
-			"region": os.Getenv("AWS_REGION"), "table": os.Getenv("TABLE"), "own": os.Getenv("OWN")}, nil)
+			"region": os.Getenv("AWS_REGION"), "table": os.Getenv("TABLE"), "own": os.Getenv("OWN"),
+			"key": os.Getenv("AWS_ACCESS_KEY_ID")}, nil)
 	case "GET /me":
 		return answer(e.RequestContext.Authorizer.JWT.Claims["sub"], nil)
 	case "GET /slow":
