@@ -222,7 +222,38 @@ func ReadExtra(text string) (extra []Extra, err error) {
 	return extra, nil
 }
 
+func (p Platform) validateRecords(f *findings) {
+	unique(f, "Records", p.Records, func(r Record) string { return r.Name })
+	for _, r := range p.Records {
+		path := "Records[" + r.Name + "]"
+		if _, ok := p.Database.Table(r.Table); !ok {
+			f.add(path+".Table", quoted(r.Table), "name a declared table")
+		}
+		if r.Form != nil && !slices.Contains(jsonNames(r.Form), extraField) {
+			f.add(path+".Form", fmt.Sprintf("a %T", r.Form), "embed wire.Extended of lambdas/kit/wire in the struct, "+
+				"or leave Form out: the API would show nothing that a team adds")
+		}
+	}
+}
+
+// extraField is the JSON name of the field of wire.Extended.
+const extraField = "$extra"
+
+// jsonNames are the names of a struct's fields on the wire.
+func jsonNames(form any) (names []string) {
+	t := reflect.TypeOf(form)
+	if t.Kind() != reflect.Struct {
+		return nil
+	}
+	for _, field := range reflect.VisibleFields(t) {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		names = append(names, name)
+	}
+	return names
+}
+
 func (p Platform) validateExtra(f *findings) {
+	p.validateRecords(f)
 	f.list = append(f.list, p.unextended...)
 	for _, e := range p.Extra {
 		record, ok := p.Record(e.Record)
@@ -286,12 +317,7 @@ func (p Platform) validateShown(f *findings, path string, record Record, a Extra
 		f.add(path, "a "+string(a.Type), "the API shows a String, Number, Boolean, StringSet or NumberSet: leave it "+
 			"out, or choose another type")
 	}
-	taken := slices.Contains(record.Beside, a.Name)
-	for _, field := range reflect.VisibleFields(reflect.TypeOf(record.Form)) {
-		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		taken = taken || name == a.Name
-	}
-	if taken {
+	if slices.Contains(append(jsonNames(record.Form), record.Beside...), a.Name) {
 		f.add(path, "true", "%s has a field %q already: choose another name", record.Name, a.Name)
 	}
 }

@@ -11,7 +11,8 @@ import (
 )
 
 type extendable struct {
-	ID string `json:"id"`
+	ID    string `json:"id"`
+	Extra string `json:"$extra,omitempty"` // as that of wire.Extended
 }
 
 // extending is a platform with records, a lake, and a function that a team has added.
@@ -183,5 +184,22 @@ func TestExtraRefused(t *testing.T) {
 	twice := extending(of(nil), ofNote).Validate()
 	if twice == nil || !strings.Contains(twice.Error(), "Extra[Note].Attributes[label].Name") {
 		t.Errorf("one name in two records of a table: got %v", twice)
+	}
+}
+
+// A record that could not show what a team adds, or has no table, is refused.
+func TestRecordsRefused(t *testing.T) {
+	t.Parallel()
+	p := extending()
+	p.Records = append(p.Records, schema.Record{Name: "Note", Table: "Things", Form: struct{}{}},
+		schema.Record{Name: "Other", Table: "Others", Form: 1})
+	found, _ := errors.AsType[finding.List](p.Validate())
+	var paths []string
+	for _, f := range found {
+		paths = append(paths, f.Path)
+	}
+	want := "Records[2] Records[Note].Form Records[Other].Table Records[Other].Form"
+	if got := strings.Join(paths, " "); got != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
 }

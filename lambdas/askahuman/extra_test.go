@@ -30,14 +30,14 @@ func TestWritesKeepExtra(t *testing.T) {
 	})
 	read, err = m.Read(ctx, "agent", q.ID)
 	m.must(err)
-	want := `{"addedQuestion":"` + ofQuestion + `"}`
+	want := `{"added_question":"` + ofQuestion + `"}`
 	if string(read.Extra) != want || read.Status != askahuman.StatusClosed {
 		t.Errorf("the question is %+v, want it closed, with %s", read.Question, want)
 	}
 	for _, r := range read.Responses {
 		want := ""
 		if r.ID == response {
-			want = `{"addedResponse":"` + added + `"}`
+			want = `{"added_response":"` + added + `"}`
 		}
 		if string(r.Extra) != want {
 			t.Errorf("the answer is %+v, want %q of what was added", r, want)

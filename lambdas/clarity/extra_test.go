@@ -43,7 +43,7 @@ func TestWritesKeepExtra(t *testing.T) {
 		added = w.Tables.KeepsExtra(t, platform, "Attempt", []string{attempt.ID}, change)
 	}
 	read, err := w.Attempt(t.Context(), "ann", attempt.ID)
-	want := `{"addedAttempt":"` + added + `"}`
+	want := `{"added_attempt":"` + added + `"}`
 	if err != nil || string(read.Extra) != want || read.Evaluation == nil {
 		t.Errorf("the attempt is %+v, %v, want it evaluated, with %s", read, err, want)
 	}
@@ -62,7 +62,7 @@ func TestWritesKeepExtra(t *testing.T) {
 		return second(w.AddProfile(t.Context(), evaluatedAttempt("ada", 0), 7*24*time.Hour))
 	})
 	latest, err = w.LatestProfile(t.Context(), "ada")
-	want = `{"addedProfile":"` + added + `"}`
+	want = `{"added_profile":"` + added + `"}`
 	if err != nil || string(latest.Extra) != want || latest.AttemptCount != 2 {
 		t.Errorf("the profile is %+v, %v, want two attempts, and %s", latest, err, want)
 	}

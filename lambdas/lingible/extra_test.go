@@ -30,7 +30,7 @@ func TestWritesKeepExtra(t *testing.T) {
 		added = m.Tables.KeepsExtra(t, platform, "Submission", key, change)
 	}
 	list, err := m.OwnSubmissions(ctx, ann.ID, 10, "")
-	if want := `{"addedSubmission":"` + added + `"}`; err != nil || len(list.Submissions) != 1 ||
+	if want := `{"added_submission":"` + added + `"}`; err != nil || len(list.Submissions) != 1 ||
 		string(list.Submissions[0].Extra) != want || list.Submissions[0].Status != lingible.AdminApproved {
 		t.Errorf("the list has %+v, %v, want it approved, with %s", list.Submissions, err, want)
 	}
@@ -57,7 +57,7 @@ func TestWritesKeepExtra(t *testing.T) {
 		return second(m.Upgrade(ctx, bob))
 	})
 	user, err := m.Profile(ctx, bob)
-	want := `{"addedUser":"` + added + `"}`
+	want := `{"added_user":"` + added + `"}`
 	if err != nil || string(user.Extra) != want || user.Tier != lingible.Premium {
 		t.Errorf("the user is %+v, %v, want a premium user with %s", user, err, want)
 	}

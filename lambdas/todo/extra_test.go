@@ -58,7 +58,7 @@ func TestWritesKeepExtra(t *testing.T) {
 		_, err := w.UpdateUser(ctx, "ann", todo.UserBody{Email: "ann@example.com", Name: "Ann the second"})
 		return err
 	})
-	want := `{"addedTask":"` + added + `"}`
+	want := `{"added_task":"` + added + `"}`
 	if got, err := w.GetTask(ctx, "ann", task.ID); err != nil || string(got.Extra) != want {
 		t.Errorf("the task has %s, %v, want %s", got.Extra, err, want)
 	}
@@ -73,7 +73,7 @@ func TestWritesKeepExtra(t *testing.T) {
 	if complete, err := w.DeleteUser(ctx, "ann"); !complete || err != nil {
 		t.Fatal(complete, err)
 	}
-	late := expression.Set(dynamo.Name("addedTask"), expression.Value("late"))
+	late := expression.Set(dynamo.Name("added_task"), expression.Value("late"))
 	written, err := dynamo.Satisfied(as(dynamotest.Team).Update(ctx, "SetExtra", []any{taskKey[0], taskKey[1]}, late,
 		expression.ConditionBuilder{}, nil))
 	if written || err != nil {

@@ -3,6 +3,7 @@ package dynamotest
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -16,13 +17,15 @@ import (
 // Team is the function that writes what [Extended] adds.
 const Team = "team"
 
-// Extended is a platform to each of whose records a team has added a text, "added" and the name of the record, such as
-// addedTask. The API shows it where it has a form of the record.
+// Added is the name of the text that [Extended] adds to a record, such as added_task.
+func Added(record string) string { return "added_" + strings.ToLower(record) }
+
+// Extended is a platform to each of whose records a team has added the text [Added]. The API shows it where it has a form of the record.
 func Extended(p schema.Platform) schema.Platform {
 	var extra []schema.Extra
 	for _, r := range p.Records {
 		extra = append(extra, schema.Extra{Record: r.Name, Attributes: []schema.ExtraAttribute{{
-			Attribute: schema.Attribute{Name: "added" + r.Name, Type: schema.String, Description: "What a team adds"},
+			Attribute: schema.Attribute{Name: Added(r.Name), Type: schema.String, Description: "What a team adds"},
 			MaxLength: 100, Writers: []string{Team}, Shown: r.Form != nil,
 		}}})
 	}
@@ -36,7 +39,7 @@ func (t *Tables) KeepsExtra(tb testing.TB, p schema.Platform, record string, key
 	tb.Helper()
 	r, _ := p.Record(record)
 	table, _ := p.Database.Table(r.Table)
-	name, item := "added"+record, map[string]string{}
+	name, item := Added(record), map[string]string{}
 	for i, attribute := range table.Key.Attributes() {
 		item[attribute] = key[i]
 	}

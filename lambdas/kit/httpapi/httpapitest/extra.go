@@ -34,15 +34,15 @@ func ShowsExtra(t testing.TB, platform schema.Platform, api func(extra []schema.
 		}
 		for _, name := range names {
 			if r.Form != nil {
-				wanted[name] = "added" + r.Name
+				wanted[name] = dynamotest.Added(r.Name)
 			}
 		}
 	}
 	for name, form := range forms {
 		fields, _ := form.(map[string]any)["properties"].(map[string]any)
 		for _, r := range platform.Records {
-			if _, has := fields["added"+r.Name]; has != (wanted[name] == "added"+r.Name) {
-				t.Errorf("the form %s has the field added%s: %t", name, r.Name, has)
+			if _, has := fields[dynamotest.Added(r.Name)]; has != (wanted[name] == dynamotest.Added(r.Name)) {
+				t.Errorf("the form %s has the field of the %s: %t", name, r.Name, has)
 			}
 		}
 		delete(wanted, name)
