@@ -19,7 +19,8 @@
 //   - A run has one stage of each API, Lambda proxy integrations of payload format 2.0 and JWT authorizers. An API that
 //     declares anything else ends the run by name.
 //   - Schedules invoke functions of the assembly. A rate counts from the start of the run.
-//   - Rules of Amazon EventBridge on new objects of a bucket invoke functions. Other rules fire nothing.
+//   - Rules of Amazon EventBridge hand events to functions and queues: those of functions, of new objects of a bucket,
+//     and of schedules. Targets of other kinds, and events of other services of AWS, have no effect.
 //   - Objects have no versions; lifecycle rules and bucket policies have no effect. The endpoints of AWS that functions
 //     get are plain HTTP on loopback and stand in for AWS's TLS endpoints: aws:SecureTransport is true.
 //   - The console shows catalogs and saved queries. `onesynth lake` runs queries.

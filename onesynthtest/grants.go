@@ -180,8 +180,8 @@ func immediate(int) time.Duration { return 0 }
 //
 // As proof that runs refuse what the decision denies, each function and schedule that a probe names then does its work
 // without one of its grants. isFailure checks the answer to a request that its function could not carry out. Every
-// function of the platform needs a probe. [Suite.CheckUndelivered] checks the grants by which schedules report what
-// they cannot deliver.
+// function of the platform needs a probe; that of a function behind a queue or a bus makes new work each time.
+// [Suite.CheckUndelivered] checks the grants by which schedules report what they cannot deliver.
 func (s *Suite) CheckGrants(t *testing.T, scene Scene, isFailure func(testing.TB, Reply)) {
 	t.Helper()
 	target := s.OwnRun(t, local.Options{RetryDelay: immediate})

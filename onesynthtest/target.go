@@ -51,7 +51,7 @@ func NewTarget(construct string, outputs map[string]string, database *dynamodb.C
 }
 
 // Item reads an item of a table by its key, given as name and value by turns, as
-// plain values; nil if there is none.
+// plain values, each number as a float64; nil if there is none.
 func (p *Target) Item(t testing.TB, table string, key ...string) map[string]any {
 	t.Helper()
 	got, err := p.Database.GetItem(t.Context(), &dynamodb.GetItemInput{

@@ -341,7 +341,7 @@ type Function struct {
 	// Secrets are the secrets that it reads, by name: its role may read no other.
 	Secrets []string
 	// Puts are the objects that it puts, and Gets those that it reads: its role may do no
-	// more with a bucket, and list none.
+	// more with a bucket, and list none. So it is refused an object that is not there.
 	Puts, Gets []Objects
 	// Sends are the functions to whose queues it sends messages, by name: their Trigger is [OnQueue].
 	Sends []string

@@ -114,7 +114,7 @@ type OnSignUp struct{}
 type OnSeed struct{}
 
 // OnOther is anything that the construct of the platform connects itself, such as a
-// topic.
+// topic, or events of the platform's own bus (Platform.On of constructs/platform).
 type OnOther struct{}
 
 // Failures describe the queue of what a function could not handle.

@@ -17,7 +17,11 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 )
 
-// ErrNoObject is the error of reading an object that does not exist, or no longer exists.
+// ErrNoObject is the error of reading an object that does not exist, or no longer exists. Amazon S3 says so only to a
+// role that may list the bucket ("GetObject", Amazon S3 API reference), which roles of [schema.Function.Gets] may not:
+// they are refused. Let a table say which objects there are.
+//
+// [schema.Function.Gets]: https://pkg.go.dev/github.com/onesynth-cdk/onesynth/schema#Function
 var ErrNoObject = errors.New("there is no such object")
 
 // Object is what a listing says of an object.
@@ -53,7 +57,7 @@ func (b *Bucket) Put(ctx context.Context, key string, body io.ReadSeeker) error 
 	return nil
 }
 
-// Read reads an object, and reports whether it exists.
+// Read reads an object, and reports whether it exists, as [ErrNoObject] says.
 func (b *Bucket) Read(ctx context.Context, key string) (body []byte, found bool, err error) {
 	opened, size, err := b.open(ctx, key, nil)
 	if errors.Is(err, ErrNoObject) {

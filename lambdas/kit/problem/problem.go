@@ -9,7 +9,8 @@ import "time"
 type Error struct {
 	// Status is the HTTP status, 400 or above.
 	Status int
-	// Code is the platform's name of the error, for programs. Empty: it has none.
+	// Code is the platform's name of the error, for programs. Empty: it has none. The form of errors shows it, as
+	// Errors.Body of package httpapi makes one; the one of Amazon API Gateway, which is the default, does not.
 	Code string
 	// Message is the text for people: what is wrong, and what to do.
 	Message string
