@@ -146,3 +146,9 @@ func TestAccessPatterns(t *testing.T) {
 		},
 	}, nil)
 }
+
+// Schema, stack and functions have the same routes.
+func TestRoutes(t *testing.T) {
+	t.Parallel()
+	suite.CheckRoutes(t, suite.Shared(t))
+}
