@@ -32,7 +32,8 @@ func TestPrincipals(t *testing.T) {
 		environment.Key == "" {
 		t.Fatalf("got %s", body)
 	}
-	for key, status := range map[string]int{"billing": 200, "caller": 200, "other": 403, environment.Key: 403, "": 403} {
+	for key, status := range map[string]int{"billing": 200, "caller": 200, "other": 403, environment.Key: 403,
+		"": 403} {
 		signed, err := http.NewRequestWithContext(t.Context(), "GET", url+"/secret", nil)
 		if err != nil {
 			t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
@@ -88,7 +89,7 @@ type Props struct {
 	AllowedOrigins []string
 	// AllowedHeaders are the request headers that pages may send: "Authorization", where
 	// they need a token, and "Content-Type", where they send JSON, are among them.
-	// Default: none but those that CORS always allows.
+	// Default: none but those that CORS always allows, and those of Authorizers.
 	AllowedHeaders []string
 	// ExposedHeaders are the response headers that pages may read. Default: none
 	// but those that CORS always exposes.
@@ -388,10 +389,24 @@ func (p Props) cors() *awsapigatewayv2.CorsPreflightOptions {
 	return &awsapigatewayv2.CorsPreflightOptions{
 		AllowOrigins:  jsii.Strings(origins...),
 		AllowMethods:  &methods,
-		AllowHeaders:  jsii.Strings(p.AllowedHeaders...),
+		AllowHeaders:  jsii.Strings(p.allowedHeaders()...),
 		ExposeHeaders: jsii.Strings(p.ExposedHeaders...),
 		MaxAge:        awscdk.Duration_Seconds(jsii.Number(preflightAge.Seconds())),
 	}
+}
+
+// allowedHeaders are those of the props, and those by which authorizers know callers.
+func (p Props) allowedHeaders() []string {
+	headers := slices.Clone(p.AllowedHeaders)
+	for _, name := range slices.Sorted(maps.Keys(p.Authorizers)) {
+		for _, source := range p.Authorizers[name].Identity {
+			header, ok := strings.CutPrefix(source, "$request.header.")
+			if ok && !slices.ContainsFunc(headers, func(h string) bool { return strings.EqualFold(h, header) }) {
+				headers = append(headers, header)
+			}
+		}
+	}
+	return headers
 }
 
 // mostScoped is the largest number of routes for which a function gets a permission each. All of a

@@ -96,6 +96,11 @@ func TestDeclareAuthorizer(t *testing.T) {
 		!strings.Contains(uri, ":lambda:path/2015-03-31/functions/") {
 		t.Errorf("got the URI %s", uri)
 	}
+	_, api := joined.One(t, "AWS::ApiGatewayV2::Api", "OwnAPI")
+	if diff := cmp.Diff([]any{"X-Partner-Key"}, synthtest.At(api.Properties, "CorsConfiguration",
+		"AllowHeaders")); diff != "" {
+		t.Errorf("headers of pages (-want +got):\n%s", diff)
+	}
 	var sources []string
 	for _, p := range joined.OfType("AWS::Lambda::Permission") {
 		if strings.Contains(synthtest.Text(p.Properties["FunctionName"]), function) {
