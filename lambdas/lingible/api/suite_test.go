@@ -29,7 +29,8 @@ func suite(t testing.TB) httpapitest.Suite {
 	return httpapitest.Suite{
 		Platform: lingible.Platform(), Document: described(t).JSON,
 		API: func(keys idempotency.Claims, log *slog.Logger) *kit.API {
-			return (&api.API{Service: s, Keys: keys, Limiter: httpapitest.Unlimited{}, Log: log, Clock: began}).Handler()
+			return (&api.API{Service: s, Keys: keys, Limiter: httpapitest.Unlimited{}, Log: log,
+				Clock: began}).Handler()
 		},
 		Errors: append(httpapitest.KitErrors(), []httpapitest.ServiceError{
 			{Err: lingible.ErrUserDeleted, Status: 403, Passing: true},
