@@ -170,7 +170,8 @@ func TestExtraRefused(t *testing.T) {
 		"Extra[Thing].Indexes[ByName].Name":              {index("ByName", "key"), "an index of this name"},
 		"Tables[Things].Indexes[ByColour].Key.Partition": {index("ByColour", "colour"), "declare the attribute"},
 		"Tables[Things].Indexes":                         {many, "DynamoDB allows 20"},
-		"Extra":                                          {schema.Extra{Record: "Thing", Attributes: long}, "has room for 2048"},
+		"Extra": {schema.Extra{Record: "Thing", Attributes: long},
+			"has room for 2048"},
 	} {
 		err := extending(c.extra).Validate()
 		found, ok := errors.AsType[finding.List](err)
