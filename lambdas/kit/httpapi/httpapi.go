@@ -74,8 +74,9 @@ type Server struct {
 	config     Config
 	mux        *http.ServeMux
 	registered []registered
-	// uncounted are the registered routes whose rate limit is not counted.
-	uncounted []string
+	// uncounted are the registered routes whose rate limit is not counted, and unclaimed those with an idempotency key
+	// that their function may not claim.
+	uncounted, unclaimed []string
 }
 
 // registered is an operation of a route.
@@ -133,6 +134,10 @@ func (s *Server) register(op Operation, input reflect.Type,
 	if _, limited := s.config.Platform.RateLimit(route.RateLimit); limited && s.config.Limiter == nil {
 		s.uncounted = append(s.uncounted, route.Key())
 	}
+	claim, kept := s.config.Platform.Database.AccessPattern(schema.ClaimIdempotencyKey)
+	if kept && op.read != nil && !slices.Contains(claim.Functions, route.Function) {
+		s.unclaimed = append(s.unclaimed, route.Key())
+	}
 	each := registered{op, route, input}
 	s.registered = append(s.registered, each)
 	form := sync.OnceValue(func() *inputForm { return s.operations().describe(each) })
@@ -143,12 +148,17 @@ func (s *Server) register(op Operation, input reflect.Type,
 }
 
 // Handler is the API ready to be served. It panics if a registered route has a rate limit
-// that is not counted, since the platform would promise a limit that it does not keep, and if a route of a function
-// that has operations has none: callers would get 405.
+// that is not counted, since the platform would promise a limit that it does not keep, if the schema does not let the
+// function of a [Mutate] claim idempotency keys, and if a route of a function that has operations has none: callers
+// would get 405.
 func (s *Server) Handler() *kit.API {
 	if len(s.uncounted) > 0 {
 		panic(fmt.Sprintf("httpapi: the rate limits of %s are not counted: set Config.Limiter, or take RateLimit "+
 			"from these routes of the schema", strings.Join(s.uncounted, ", ")))
+	}
+	if len(s.unclaimed) > 0 {
+		panic(fmt.Sprintf("httpapi: the function of %s may not claim idempotency keys: name it in "+
+			"IdempotencyPatterns of the schema", strings.Join(s.unclaimed, ", ")))
 	}
 	if missing := s.missing(); len(missing) > 0 {
 		panic(fmt.Sprintf("httpapi: no operation serves %s: register one for each, or take them from the Routes of "+

@@ -152,6 +152,16 @@ func TestErrDeclaration(t *testing.T) {
 			httpapi.Serve(s, httpapi.Operation{ID: "prices"}, cancel)
 			s.Handler()
 		}, "the rate limits of GET /prices are not counted"},
+		"ErrKeys": {func() {
+			keyed := shop()
+			for i := range keyed.Routes {
+				keyed.Routes[i].Function = "shop"
+			}
+			keyed.Database.AccessPatterns = schema.IdempotencyPatterns("Keys", "other")
+			s := httpapi.New(httpapi.Config{Platform: keyed})
+			httpapi.Mutate(s, httpapi.Operation{ID: "cancel"}, cancel, nil)
+			s.Handler()
+		}, "may not claim idempotency keys: name it in IdempotencyPatterns"},
 		"ErrOperation": {func() {
 			orders := shop()
 			for i := range 2 {
