@@ -16,7 +16,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// The function does not start when its operations and its routes differ.
+// The function does not start when its operations and its routes differ, nor when it may not do what its operations need.
 func TestMistakes(t *testing.T) {
 	t.Parallel()
 	for name, mistake := range map[string]struct {
@@ -28,6 +28,13 @@ func TestMistakes(t *testing.T) {
 			p.Routes = append(p.Routes, schema.Route{ID: "rate", Method: http.MethodPost, Path: "/ratings",
 				Function: hotel.GuestAPI, Caller: schema.CallerUser, Summary: "Rate a stay"})
 		}, []string{"no operation serves POST /ratings", "Routes of the schema"}},
+		"keys that the function may not claim": {func(p *schema.Platform) {
+			for i, pattern := range p.Database.AccessPatterns {
+				if pattern.Name == schema.ClaimIdempotencyKey {
+					p.Database.AccessPatterns[i].Functions = []string{hotel.StaffAPI}
+				}
+			}
+		}, []string{"POST /bookings", "may not claim idempotency keys", "IdempotencyPatterns"}},
 		"an operation without a route": {func(p *schema.Platform) {
 			p.Routes = slices.DeleteFunc(p.Routes, func(r schema.Route) bool { return r.ID == "wait" })
 		}, []string{`no route of booking has the ID "wait"`, "Routes of the schema"}},
