@@ -20,12 +20,14 @@ const Team = "team"
 // Added is the name of the text that [Extended] adds to a record, such as added_task.
 func Added(record string) string { return "added_" + strings.ToLower(record) }
 
-// Extended is a platform to each of whose records a team has added the text [Added]. The API shows it where it has a form of the record.
+// Extended is a platform to each of whose records a team has added the text [Added]. The API shows it where it has a
+// form of the record.
 func Extended(p schema.Platform) schema.Platform {
 	var extra []schema.Extra
 	for _, r := range p.Records {
 		extra = append(extra, schema.Extra{Record: r.Name, Attributes: []schema.ExtraAttribute{{
-			Attribute: schema.Attribute{Name: Added(r.Name), Type: schema.String, Description: "What a team adds"},
+			Attribute: schema.Attribute{Name: Added(r.Name), Type: schema.String,
+				Description: "What a team adds"},
 			MaxLength: 100, Writers: []string{Team}, Shown: r.Form != nil,
 		}}})
 	}
