@@ -6,6 +6,7 @@
 package gofunction
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -282,13 +283,14 @@ func New(scope constructs.Construct, id string, p Props) *Function {
 	// AWS Lambda gives the role this permission by a grant, which does not outlive the role.
 	key.Allow(f, f.Role, p.Key, "lambda", key.Read)
 
-	timeout, memory := p.Timeout, p.MemoryMegabytes
-	if timeout == 0 {
-		timeout = DefaultTimeout
-	}
-	if memory == 0 {
-		memory = defaultMemory
-	}
+	f.Resource = awslambda.NewFunction(f, jsii.String("Resource"), f.described(p, binary))
+	metadata, recipe := build.recipe(binary).Metadata()
+	f.Resource.Node().DefaultChild().(awslambda.CfnFunction).AddMetadata(&metadata, recipe)
+	return f
+}
+
+// described is the function for the CDK.
+func (f *Function) described(p Props, binary Binary) *awslambda.FunctionProps {
 	description := &awslambda.FunctionProps{
 		Code: awslambda.Code_FromAsset(&binary.Directory, &awss3assets.AssetOptions{
 			AssetHash:     &binary.Hash,
@@ -296,8 +298,8 @@ func New(scope constructs.Construct, id string, p Props) *Function {
 		}),
 		Runtime:       awslambda.Runtime_PROVIDED_AL2023(),
 		Handler:       jsii.String("bootstrap"),
-		MemorySize:    jsii.Number(memory),
-		Timeout:       awscdk.Duration_Seconds(jsii.Number(timeout.Seconds())),
+		MemorySize:    jsii.Number(cmp.Or(p.MemoryMegabytes, defaultMemory)),
+		Timeout:       awscdk.Duration_Seconds(jsii.Number(cmp.Or(p.Timeout, DefaultTimeout).Seconds())),
 		Role:          f.Role,
 		LogGroup:      f.LogGroup,
 		LoggingFormat: awslambda.LoggingFormat_JSON,
@@ -320,10 +322,7 @@ func New(scope constructs.Construct, id string, p Props) *Function {
 	if p.ReservedConcurrency > 0 {
 		description.ReservedConcurrentExecutions = jsii.Number(p.ReservedConcurrency)
 	}
-	level := p.LogLevel
-	if level == "" {
-		level = "info"
-	}
+	level := cmp.Or(p.LogLevel, "info")
 	// AWS Lambda takes a line without a level, such as one of metrics, for INFO
 	// ("Log-level filtering"): its own filter must not drop these.
 	description.ApplicationLogLevelV2 = awslambda.ApplicationLogLevel_INFO
@@ -338,10 +337,7 @@ func New(scope constructs.Construct, id string, p Props) *Function {
 		environment[k] = &v
 	}
 	description.Environment = &environment
-	f.Resource = awslambda.NewFunction(f, jsii.String("Resource"), description)
-	metadata, recipe := build.recipe(binary).Metadata()
-	f.Resource.Node().DefaultChild().(awslambda.CfnFunction).AddMetadata(&metadata, recipe)
-	return f
+	return description
 }
 
 // Allow lets the function's role do the actions, such as

@@ -21,76 +21,82 @@ func Platform() schema.Platform {
 			Tables:         []schema.Table{attempts(), profiles(), scenarios(), guards()},
 			AccessPatterns: accessPatterns(),
 		},
-		Functions: []schema.Function{
-			{
-				Name:        "clarityapi",
-				ID:          "ClarityAPI",
-				Description: "Serves the routes of attempts, scenarios and profiles",
-				// A request that completes an attempt waits for its evaluation, within the 30
-				// seconds of Amazon API Gateway.
-				Timeout:    29 * time.Second,
-				Secrets:    []string{"CursorSecret"},
-				CallsModel: true,
-			},
-			{
-				Name:        "evaluator",
-				Description: "Evaluates the attempts whose evaluation failed, was put off or died",
-				// A run ends before the next one begins.
-				Timeout:    4*time.Minute + 50*time.Second,
-				CallsModel: true,
-				Trigger: schema.OnSchedule{
-					Every:    5 * time.Minute,
-					Failures: schema.Failures{Description: "runs of the evaluator"},
-				},
-			},
-			{
-				Name:        "profiler",
-				Description: "Adds a profile for each evaluated attempt",
-				Timeout:     time.Minute,
-				// An attempt that has been evaluated does not change, so each comes here once.
-				Trigger: schema.OnStream{
-					Table: "Attempts", Changes: "evaluated attempts",
-					Filters: []map[string]any{{"dynamodb": map[string]any{"NewImage": map[string]any{
-						"status":           map[string]any{"S": []any{"completed"}},
-						"evaluationStatus": map[string]any{"S": []any{"done"}},
-					}}}},
-					BatchSize: 10, ReportItemFailures: true,
-					Failures: schema.Failures{Description: "evaluated attempts without a profile"},
-				},
-			},
-			{
-				Name:        "scenarioseeder",
-				ID:          "ScenarioSeeder",
-				Description: "Loads the scenarios",
-				Timeout:     time.Minute,
-				Trigger:     schema.OnSeed{},
-			},
-		},
-		Secrets: []schema.Secret{
-			schema.CursorSecret(),
-		},
+		Functions:       functions(),
+		Secrets:         []schema.Secret{schema.CursorSecret()},
 		RequestHeaders:  []string{"Authorization", "Content-Type", "Idempotency-Key", "If-Match"},
 		ResponseHeaders: []string{"ETag", "Idempotency-Replayed", "Location", "Retry-After"},
-		Metrics: []schema.Metric{
-			{Name: "AttemptsCompleted", Function: "clarityapi", Unit: schema.Count,
-				Description: "attempts completed; a repeat with the same idempotency key is none"},
-			{Name: "Evaluations", Function: "clarityapi", Unit: schema.Count,
-				Description: "attempts evaluated during a request"},
-			{Name: "EvaluationFailures", Function: "clarityapi", Unit: schema.Count,
-				Description: "evaluations that failed during a request; the evaluator tries again"},
-			{Name: "Evaluations", Function: "evaluator", Unit: schema.Count, Description: "attempts evaluated later"},
-			{Name: "EvaluationFailures", Function: "evaluator", Unit: schema.Count,
-				Description: "later evaluations that failed: for those the second time at least", AlarmAt: 1},
-			{Name: "ProfilesAdded", Function: "profiler", Unit: schema.Count,
-				Description: "profiles added; a repeated change adds none"},
-		},
-		Routes: routes(),
-		Events: Events(),
+		Metrics:         metrics(),
+		Routes:          routes(),
+		Events:          Events(),
 		Records: []schema.Record{
 			{Name: "Attempt", Table: "Attempts", Form: Attempt{}},
 			{Name: "Profile", Table: "Profiles", Form: Profile{}},
 			{Name: "Scenario", Table: "Scenarios", Form: Scenario{}},
 		},
+	}
+}
+
+func functions() []schema.Function {
+	return []schema.Function{
+		{
+			Name:        "clarityapi",
+			ID:          "ClarityAPI",
+			Description: "Serves the routes of attempts, scenarios and profiles",
+			// A request that completes an attempt waits for its evaluation, within the 30
+			// seconds of Amazon API Gateway.
+			Timeout:    29 * time.Second,
+			Secrets:    []string{"CursorSecret"},
+			CallsModel: true,
+		},
+		{
+			Name:        "evaluator",
+			Description: "Evaluates the attempts whose evaluation failed, was put off or died",
+			// A run ends before the next one begins.
+			Timeout:    4*time.Minute + 50*time.Second,
+			CallsModel: true,
+			Trigger: schema.OnSchedule{
+				Every:    5 * time.Minute,
+				Failures: schema.Failures{Description: "runs of the evaluator"},
+			},
+		},
+		{
+			Name:        "profiler",
+			Description: "Adds a profile for each evaluated attempt",
+			Timeout:     time.Minute,
+			// An attempt that has been evaluated does not change, so each comes here once.
+			Trigger: schema.OnStream{
+				Table: "Attempts", Changes: "evaluated attempts",
+				Filters: []map[string]any{{"dynamodb": map[string]any{"NewImage": map[string]any{
+					"status":           map[string]any{"S": []any{"completed"}},
+					"evaluationStatus": map[string]any{"S": []any{"done"}},
+				}}}},
+				BatchSize: 10, ReportItemFailures: true,
+				Failures: schema.Failures{Description: "evaluated attempts without a profile"},
+			},
+		},
+		{
+			Name:        "scenarioseeder",
+			ID:          "ScenarioSeeder",
+			Description: "Loads the scenarios",
+			Timeout:     time.Minute,
+			Trigger:     schema.OnSeed{},
+		},
+	}
+}
+
+func metrics() []schema.Metric {
+	return []schema.Metric{
+		{Name: "AttemptsCompleted", Function: "clarityapi", Unit: schema.Count,
+			Description: "attempts completed; a repeat with the same idempotency key is none"},
+		{Name: "Evaluations", Function: "clarityapi", Unit: schema.Count,
+			Description: "attempts evaluated during a request"},
+		{Name: "EvaluationFailures", Function: "clarityapi", Unit: schema.Count,
+			Description: "evaluations that failed during a request; the evaluator tries again"},
+		{Name: "Evaluations", Function: "evaluator", Unit: schema.Count, Description: "attempts evaluated later"},
+		{Name: "EvaluationFailures", Function: "evaluator", Unit: schema.Count,
+			Description: "later evaluations that failed: for those the second time at least", AlarmAt: 1},
+		{Name: "ProfilesAdded", Function: "profiler", Unit: schema.Count,
+			Description: "profiles added; a repeated change adds none"},
 	}
 }
 
