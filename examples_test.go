@@ -26,22 +26,47 @@ func TestExampleShortener(t *testing.T) {
 	if lines := linesOfGo(t, example); lines > examplesLimit {
 		t.Errorf("%s: got %d lines of Go, want at most %d", example, lines, examplesLimit)
 	}
-	content, err := os.ReadFile(filepath.Join(example, "shortener_test.go"))
+	if imported := importedForTests(t, example); imported != len(publicForTests) {
+		t.Errorf("the tests of %s import %d packages for tests, want all of %v", example, imported, publicForTests)
+	}
+}
+
+// The tests of examples/booking use the same support of tests, and its own start runs.
+func TestExampleBooking(t *testing.T) {
+	t.Parallel()
+	example := filepath.Join("examples", "booking")
+	if imported := importedForTests(t, example, "/local"); imported < len(publicForTests) {
+		t.Errorf("the tests of %s import %d packages for tests, want all of %v", example, imported, publicForTests)
+	}
+}
+
+// publicForTests are the packages for tests that importers have.
+var publicForTests = []string{"/local/localtest", "/onesynthtest", "/onesynthtest/laketest",
+	"/lambdas/kit/dynamo/dynamotest"}
+
+// importedForTests checks that the tests of an example's app import no other packages for tests than the public ones
+// and further ones, and returns how many they import, each once.
+func importedForTests(t *testing.T, example string, further ...string) int {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(example, "*_test.go"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	public := []string{"/local/localtest", "/onesynthtest", "/onesynthtest/laketest", "/lambdas/kit/dynamo/dynamotest"}
-	imported := 0
-	for _, found := range regexp.MustCompile(`"`+importertest.ModulePath+
-		`(/[a-z/]*test[a-z/]*|/local[a-z/]*)"`).FindAllSubmatch(content, -1) {
-		imported++
-		if !slices.Contains(public, string(found[1])) {
-			t.Errorf("the tests of %s import %s, allowed are %v: make what they need public", example, found[1], public)
+	imported := map[string]bool{}
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, found := range regexp.MustCompile(`"`+importertest.ModulePath+
+			`(/[a-z/]*test[a-z/]*|/local[a-z/]*)"`).FindAllSubmatch(content, -1) {
+			imported[string(found[1])] = true
+			if allowed := slices.Concat(publicForTests, further); !slices.Contains(allowed, string(found[1])) {
+				t.Errorf("%s imports %s, allowed are %v: make what it needs public", file, found[1], allowed)
+			}
 		}
 	}
-	if imported != len(public) {
-		t.Errorf("the tests of %s import %d packages for tests, want all of %v", example, imported, public)
-	}
+	return len(imported)
 }
 
 // The CDK command, which the example's README installs beside it, has template files that

@@ -123,8 +123,14 @@ func TestAccessPatterns(t *testing.T) {
 			return func() error { return wait(stay) }
 		},
 		"ListOwnWaiting": ready(func() error { _, err := service.Waiting(ctx, "bob"); return err }),
-		"ListWaiting":    promotion("list-waiting"),
-		"BookWaiting":    promotion("book-waiting"),
+		"LeaveWaiting": func() func() error {
+			stay, _ := full("leave")
+			waiting, err := service.Wait(ctx, "bob", stay)
+			must(err)
+			return func() error { return service.Leave(ctx, "bob", stay.Kind, stay.Arrival, waiting.ID) }
+		},
+		"ListWaiting": promotion("list-waiting"),
+		"BookWaiting": promotion("book-waiting"),
 		"PutMessage": ready(func() error {
 			return service.Tell(ctx, "ReminderDue", "1", time.Now(), hotel.BookingEvent{Guest: "alice", BookingID: "1"})
 		}),

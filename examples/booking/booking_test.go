@@ -224,6 +224,10 @@ func TestWaitingList(t *testing.T) {
 	if len(waiting(bob)) != 0 || len(waiting(carol)) != 1 {
 		t.Errorf("got %v and %v waiting; want Carol alone", waiting(bob), waiting(carol))
 	}
+	place := "/waiting/" + stay.Kind + "/" + stay.Arrival + "/" + waiting(carol)[0].ID
+	refused(t, bob.Try(t, "DELETE", place, nil), http.StatusNotFound, "do not wait")
+	onesynthtest.Read[struct{}](t, carol.Try(t, "DELETE", place, nil), http.StatusNoContent)
+	refused(t, carol.Try(t, "DELETE", place, nil), http.StatusNotFound, "do not wait")
 	onesynthtest.Settled(t, "the guest has a message by the bus", func() bool {
 		page := onesynthtest.Read[booking.Messages](t, bob.Try(t, "GET", "/messages", nil), http.StatusOK)
 		return len(page.Messages) == 1 && page.Messages[0].BookingID == got[0].ID &&

@@ -34,6 +34,7 @@ func probes(t testing.TB, target *onesynthtest.Target) ([]onesynthtest.Probe, fu
 	if err := target.Flush(t); err != nil {
 		t.Fatal(err)
 	}
+	left := onesynthtest.Read[hotel.Waiting](t, bob.Try(t, "POST", "/waiting", stay), http.StatusCreated)
 	now := time.Now().UTC()
 	target.Set(t, "Bookings", "id", kept.ID,
 		map[string]any{"due_on": now.Format(time.DateOnly), "due_at": now.Unix() - 1})
@@ -96,6 +97,7 @@ func probes(t testing.TB, target *onesynthtest.Target) ([]onesynthtest.Probe, fu
 			request("Guestapi", "Booking", alice, "GET", "/bookings/"+kept.ID, nil),
 			request("Guestapi", "Wait", bob, "POST", "/waiting", stay),
 			request("Guestapi", "Waiting", bob, "GET", "/waiting", nil),
+			request("Guestapi", "Leave", bob, "DELETE", "/waiting/"+left.Kind+"/"+left.Arrival+"/"+left.ID, nil),
 			request("Guestapi", "Messages", bob, "GET", "/messages", nil),
 			request("Guestapi", "Cancel", alice, "DELETE", "/bookings/"+freed.ID, nil),
 			request("Staffapi", "Room", manager, "PUT", "/rooms/other", map[string]any{"title": "Other", "units": 1}),

@@ -33,6 +33,7 @@ const (
 var (
 	ErrNoRoom    = problem.New(http.StatusNotFound, "", "the hotel has no rooms of this kind")
 	ErrNoBooking = problem.New(http.StatusNotFound, "", "you have no such booking")
+	ErrNoWaiting = problem.New(http.StatusNotFound, "", "you do not wait for this")
 	ErrNoReport  = problem.New(http.StatusNotFound, "", "there is no report of this day")
 	ErrFull      = problem.New(http.StatusConflict, "",
 		"no room of this kind is free in all of these nights: choose others, or join the waiting list")
@@ -163,10 +164,13 @@ type Waiting struct {
 	ExpiresAt int64 `json:"-" dynamodbav:"expires_at" attribute:"Unix seconds after which the item may be deleted (TTL attribute): the day after the arrival"`
 }
 
+// PlaceOf is where a guest of that id waits.
+func PlaceOf(arrival, id string) string { return arrival + "#" + id }
+
 // NewWaiting is the last place on the waiting list.
 func NewWaiting(guest string, stay Stay) (Waiting, error) {
 	id, err := uuid.NewV7()
-	return Waiting{Place: stay.Arrival + "#" + id.String(), ID: id.String(), Guest: guest, Stay: stay,
+	return Waiting{Place: PlaceOf(stay.Arrival, id.String()), ID: id.String(), Guest: guest, Stay: stay,
 		ExpiresAt: Expiry(stay.Arrival, 1)}, err
 }
 

@@ -129,6 +129,7 @@ func routes() []schema.Route {
 		guest("cancel", "DELETE", "/bookings/{id}", "Cancel one of one's own bookings"),
 		limited(guest("wait", "POST", "/waiting", "Join the waiting list")),
 		guest("listWaiting", "GET", "/waiting", "List what one waits for"),
+		guest("leave", "DELETE", "/waiting/{kind}/{arrival}/{id}", "Leave the waiting list"),
 		guest("listMessages", "GET", "/messages", "List one's own messages, the newest first"),
 		staff("putRoom", "PUT", "/rooms/{kind}", Manager, "Set how many rooms of a kind there are"),
 		staff("listArrivals", "GET", "/arrivals/{day}", Reception, "List who arrives on a day"),
@@ -230,6 +231,7 @@ func accessPatterns() []schema.AccessPattern {
 		schema.Query.Pattern("ListWaiting", "Waiting", "Who waits for rooms of a kind, by arrival.").
 			By("", schema.Where("kind", schema.Equal), schema.Where("place", schema.Between)).Consistently().
 			UsedBy(WaitList),
+		schema.DeleteItem.Pattern("LeaveWaiting", "Waiting", "Leave the waiting list, if the place is the caller's."),
 		schema.Transaction("BookWaiting", "Give a guest who waits the nights of the stay.",
 			take, schema.PutItem.On("Bookings", "the booking"),
 			schema.DeleteItem.On("Waiting", "the place on the list, if it is still there")).UsedBy(WaitList),

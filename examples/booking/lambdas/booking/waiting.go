@@ -53,6 +53,16 @@ func (s *Service) Waiting(ctx context.Context, guest string) (waiting []hotel.Wa
 	return waiting, nil
 }
 
+// Leave takes the guest off the waiting list. It returns [hotel.ErrNoWaiting].
+func (s *Service) Leave(ctx context.Context, guest, kind, arrival, id string) error {
+	held, err := dynamo.Satisfied(s.DB.Delete(ctx, "LeaveWaiting", []any{kind, hotel.PlaceOf(arrival, id)},
+		dynamo.Equal("guest", guest)))
+	if err == nil && !held {
+		err = hotel.ErrNoWaiting
+	}
+	return err
+}
+
 // Freed are nights that were given back.
 type Freed struct {
 	Kind string `json:"kind"`

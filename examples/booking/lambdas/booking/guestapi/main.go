@@ -20,6 +20,11 @@ type (
 	idInput   struct {
 		ID string `path:"id" format:"uuid"`
 	}
+	placeInput struct {
+		Kind    string `path:"kind"`
+		Arrival string `path:"arrival" format:"date"`
+		ID      string `path:"id" format:"uuid"`
+	}
 	nightsInput struct {
 		Kind   string `path:"kind"`
 		From   string `query:"from" format:"date" required:"true"`
@@ -89,6 +94,11 @@ func serve(e kit.Environment, platform schema.Platform, key dynamo.CursorKey) (*
 	httpapi.Serve(server, httpapi.Operation{ID: "listWaiting"},
 		func(ctx context.Context, _ *struct{}) ([]hotel.Waiting, error) {
 			return service.Waiting(ctx, guest(ctx))
+		})
+	httpapi.Serve(server, httpapi.Operation{ID: "leave", Status: http.StatusNoContent,
+		Errors: []error{hotel.ErrNoWaiting}},
+		func(ctx context.Context, in *placeInput) (any, error) {
+			return nil, service.Leave(ctx, guest(ctx), in.Kind, in.Arrival, in.ID)
 		})
 	httpapi.Serve(server, httpapi.Operation{ID: "listMessages"},
 		func(ctx context.Context, in *listInput) (booking.Messages, error) {
