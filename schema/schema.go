@@ -87,6 +87,9 @@ type Table struct {
 	Attributes []Attribute
 	// Extra are those of Attributes that a team has added, by [Platform.Extended].
 	Extra []ExtraAttribute
+	// OwnKeyTypes says that keys of this table have other types, on purpose, than keys of the same names in other
+	// tables. Default: that is a mistake.
+	OwnKeyTypes bool
 	// Open lets items have further attributes.
 	Open bool
 	// Indexes are the global secondary indexes.

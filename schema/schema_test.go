@@ -241,6 +241,13 @@ func TestValidate(t *testing.T) {
 				Key:        schema.Key{Partition: "text"},
 				Attributes: []schema.Attribute{{Name: "text", Type: schema.Number}}})
 		}, "Tables[Words].Attributes[text].Type", "a key of the table Notes, where it is a String"},
+		"ErrKeyOfThreeTypes": {func(p *schema.Platform) {
+			for name, own := range map[string]bool{"Words": true, "Signs": false} {
+				p.Database.Tables = append(p.Database.Tables, schema.Table{Name: name, OwnKeyTypes: own,
+					PhysicalName: strings.ToLower(name), Key: schema.Key{Partition: "text"},
+					Attributes: []schema.Attribute{{Name: "text", Type: schema.Number}}})
+			}
+		}, "Tables[Signs].Attributes[text].Type", "say OwnKeyTypes"},
 		"ErrUnknownLimit": {func(p *schema.Platform) {
 			p.Routes[0].RateLimit = "nope"
 		}, "Routes[GET /notes/{id}].RateLimit", "declared"},

@@ -228,6 +228,9 @@ func (d Database) validate(f *findings) {
 func (d Database) validateKeyTypes(f *findings) {
 	types, first := map[string]Type{}, map[string]string{}
 	for _, t := range d.Tables {
+		if t.OwnKeyTypes {
+			continue
+		}
 		for _, name := range t.keyAttributes() {
 			a, ok := t.Attribute(name)
 			if !ok {
@@ -238,8 +241,8 @@ func (d Database) validateKeyTypes(f *findings) {
 			}
 			if a.Type != types[name] {
 				f.add("Tables["+t.Name+"].Attributes["+name+"].Type", quoted(string(a.Type)),
-					"it is a key here, and a key of the table %s, where it is a %s: give it one type, or two names",
-					first[name], types[name])
+					"it is a key here, and a key of the table %s, where it is a %s: give it one type, or say "+
+						"OwnKeyTypes", first[name], types[name])
 			}
 		}
 	}

@@ -16,7 +16,7 @@ import (
 var database = schema.Database{
 	Tables: []schema.Table{
 		{
-			Name: "Plain", PhysicalName: "plain",
+			Name: "Plain", PhysicalName: "plain", OwnKeyTypes: true,
 			Key:        schema.Key{Partition: "id"},
 			Attributes: []schema.Attribute{{Name: "id", Type: schema.Binary}},
 		},
