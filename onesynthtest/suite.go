@@ -211,6 +211,10 @@ func (s *Suite) run(t testing.TB, folder string, options local.Options) (*Target
 		run.Close()
 		return nil, err
 	}
+	if strings.HasPrefix(target.URL, "https://") {
+		// Its domain name leads elsewhere.
+		target.URL = run.URL(s.stack())
+	}
 	target.Run = run
 	return target, nil
 }

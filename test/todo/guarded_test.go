@@ -2,6 +2,8 @@ package todo
 
 import (
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -74,6 +76,18 @@ func TestGuarded(t *testing.T) {
 	}
 	if refused := localtest.Of(on.Run).Refused(); len(refused) > 0 {
 		t.Errorf("roles refused %v", refused)
+	}
+
+	// The run goes on beside what stands before the API, which answers no one else.
+	template, err := os.ReadFile(filepath.Join(guarded.Assembly(t), "todo.template.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{`"TruststoreUri": "s3://trust/authorities.pem"`, `"DisableExecuteApiEndpoint": true`,
+		`"Type": "AWS::WAFv2::WebACL"`, `"OriginMtlsConfig": {`, `"Uri": "https://origin.example.com/{path}"`} {
+		if !strings.Contains(string(template), part) {
+			t.Errorf("the template has no %s", part)
+		}
 	}
 
 	// The OpenAPI document for a deployment has the operations of the platform and those of the team.
