@@ -1,0 +1,60 @@
+package clarity
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/local/localtest"
+	"github.com/onesynth-cdk/onesynth/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/platforms/clarity"
+	"github.com/onesynth-cdk/onesynth/test/clarity/extraapp/own"
+)
+
+// A team puts attempts into courses by a route of its own. Saving and evaluating an attempt keeps its course, which the
+// platform's API shows.
+func TestExtra(t *testing.T) {
+	t.Parallel()
+	extended := onesynthtest.Suite{
+		Platform:  clarity.Platform().Extended(own.Extra()...).Join(own.Own()),
+		Construct: "Clarity", App: "extraapp",
+	}
+	t.Cleanup(func() { extended.Close() })
+	on := extended.OwnRun(t, local.Options{})
+	if err := on.Run.LoadInitialData(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	user := on.As(t, onesynthtest.Unique("user"))
+	scenario := onesynthtest.Read[struct{ Scenarios []scenario }](t, user.MustSend(t, http.MethodGet, "/scenarios", nil,
+		nil), http.StatusOK).Scenarios[0]
+	var answers []answer
+	for _, q := range scenario.Questions {
+		answers = append(answers, answer{QuestionID: q.QuestionID,
+			Answer: strings.Repeat("It depends on who pays for the bridge. ", 3)})
+	}
+	begun := user.MustSend(t, http.MethodPost, "/attempts", nil,
+		input{"scenarioId": scenario.ScenarioID, "answers": answers, "status": "in-progress"})
+	path := "/attempts/" + onesynthtest.Field(begun.Body, "attemptId")
+	user.MustSend(t, http.MethodPut, path+"/course", nil, input{"course": "bridges"})
+	for _, status := range []string{"in-progress", "completed"} {
+		saved := user.MustSend(t, http.MethodPut, path, nil, input{"status": status})
+		read := user.MustSend(t, http.MethodGet, path, nil, nil)
+		for _, got := range []onesynthtest.Reply{saved, read} {
+			if onesynthtest.Field(got.Body, "course") != "bridges" || onesynthtest.Field(got.Body, "status") != status {
+				t.Errorf("got %s, want it %s, with its course", got, status)
+			}
+		}
+	}
+	if list := user.MustSend(t, http.MethodGet, "/attempts", nil, nil); !strings.Contains(string(list.Body),
+		`"evaluationStatus":"done"`) || !strings.Contains(string(list.Body), `"course":"bridges"`) {
+		t.Errorf("the list is %s, want the attempt evaluated, with its course", list)
+	}
+	if document := user.MustSend(t, http.MethodGet, "/openapi.json", nil, nil); !strings.Contains(string(document.Body),
+		`"description":"Course of the attempt"`) {
+		t.Error("the OpenAPI document does not have the course")
+	}
+	if refused := localtest.Of(on.Run).Refused(); len(refused) > 0 {
+		t.Errorf("roles refused %v", refused)
+	}
+}

@@ -1,0 +1,42 @@
+// Command courses is a function of a team's own: it puts attempts into courses.
+package main
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
+	"github.com/onesynth-cdk/onesynth/platforms/clarity"
+	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/test/clarity/extraapp/own"
+)
+
+type setInput struct {
+	ID   string `path:"id"`
+	Body struct {
+		Course string `json:"course" minLength:"1" maxLength:"50"`
+	}
+}
+
+func main() {
+	kit.StartHTTP("clarity", func(_ context.Context, e kit.Environment) (*kit.API, error) {
+		joined := clarity.Platform().Join(own.Own())
+		db, err := dynamo.Open(e, joined, "courses")
+		if err != nil {
+			return nil, err
+		}
+		server := httpapi.New(httpapi.Config{Platform: joined, Log: e.Log, Callers: map[schema.Caller]httpapi.Identity{
+			schema.CallerUser: httpapi.ByToken("userToken", "The user is the token's subject.")}})
+		httpapi.Serve(server, httpapi.Operation{ID: "setCourse", Status: http.StatusNoContent},
+			func(ctx context.Context, in *setInput) (any, error) {
+				return nil, dynamo.UnlessStale(db.Update(ctx, "SetCourse", []any{in.ID},
+					expression.Set(dynamo.Name("course"), expression.Value(in.Body.Course)),
+					dynamo.Equal("userId", httpapi.CallerFrom(ctx).ID), nil))
+			})
+		return server.Handler(), nil
+	})
+}

@@ -1,0 +1,23 @@
+// Package own is what a team adds to Clarity: the course that an attempt belongs to.
+package own
+
+import "github.com/onesynth-cdk/onesynth/schema"
+
+// Extra is the course of an attempt.
+func Extra() []schema.Extra {
+	return []schema.Extra{{Record: "Attempt", Attributes: []schema.ExtraAttribute{{
+		Attribute: schema.Attribute{Name: "course", Type: schema.String, Description: "Course of the attempt"},
+		MaxLength: 50, Writers: []string{"courses"}, Shown: true,
+	}}}}
+}
+
+// Own is the function that writes it.
+func Own() schema.Own {
+	return schema.Own{
+		Functions: []schema.Function{{Name: "courses", Description: "Puts attempts into courses"}},
+		AccessPatterns: []schema.AccessPattern{
+			schema.UpdateItem.Pattern("SetCourse", "Attempts", "Set the course of an attempt.").UsedBy("courses")},
+		Routes: []schema.Route{{ID: "setCourse", Method: "PUT", Path: "/attempts/{id}/course", Function: "courses",
+			Caller: schema.CallerUser, Summary: "Put an attempt into a course"}},
+	}
+}
