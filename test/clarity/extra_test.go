@@ -2,6 +2,8 @@ package clarity
 
 import (
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -13,7 +15,7 @@ import (
 )
 
 // A team puts attempts into courses by a route of its own. Saving and evaluating an attempt keeps its course, which the
-// platform's API shows.
+// platform's API shows. The run goes on beside a network and a layer, and a second region's schedules are off.
 func TestExtra(t *testing.T) {
 	t.Parallel()
 	extended := onesynthtest.Suite{
@@ -21,7 +23,7 @@ func TestExtra(t *testing.T) {
 		Construct: "Clarity", App: "extraapp",
 	}
 	t.Cleanup(func() { extended.Close() })
-	on := extended.OwnRun(t, local.Options{})
+	on := extended.OwnRun(t, local.Options{AllowUnsupported: []string{"AWS::Lambda::Function.Layers"}})
 	if err := on.Run.LoadInitialData(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -53,6 +55,11 @@ func TestExtra(t *testing.T) {
 	if document := user.MustSend(t, http.MethodGet, "/openapi.json", nil, nil); !strings.Contains(string(document.Body),
 		`"description":"Course of the attempt"`) {
 		t.Error("the OpenAPI document does not have the course")
+	}
+	template, err := os.ReadFile(filepath.Join(extended.Assembly(t), "clarity.template.json"))
+	if err != nil || strings.Contains(string(template), `"State": "ENABLED"`) ||
+		!strings.Contains(string(template), `"State": "DISABLED"`) {
+		t.Errorf("the schedules of a second region are on, or %v", err)
 	}
 	if refused := localtest.Of(on.Run).Refused(); len(refused) > 0 {
 		t.Errorf("roles refused %v", refused)

@@ -1,10 +1,12 @@
-// Command extraapp is an app with Clarity, whose attempts have an attribute of a team's own.
+// Command extraapp is an app with Clarity for a second region, whose attempts have an attribute of a team's own, and
+// whose function has a network and a layer.
 package main
 
 import (
 	"context"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/jsii-runtime-go"
 
 	"github.com/onesynth-cdk/onesynth/constructs/clarity"
@@ -17,10 +19,15 @@ import (
 func main() {
 	defer props.Close()
 	app := awscdk.NewApp(nil)
-	clarity.New(awscdk.NewStack(app, jsii.String("clarity"), nil), "Clarity", clarity.Props{Props: platform.Props{
-		RemoveWithStack: true, NoAlarms: true, NoDashboard: true, Extra: own.Extra(),
+	p := clarity.New(awscdk.NewStack(app, jsii.String("clarity"), nil), "Clarity", clarity.Props{Props: platform.Props{
+		RemoveWithStack: true, NoAlarms: true, NoDashboard: true, Extra: own.Extra(), Standby: true,
 		Own: platform.Own{Own: own.Own(), Build: gofunction.Start(context.Background(),
 			gofunction.Source{Directory: ".", Packages: []string{"courses"}})},
 	}})
+	// What a run cannot honour.
+	function := p.Functions["courses"].Resource.Node().DefaultChild().(awslambda.CfnFunction)
+	function.AddPropertyOverride(jsii.String("VpcConfig"), map[string]any{
+		"SubnetIds": []string{"subnet-0a1b"}, "SecurityGroupIds": []string{"sg-0a1b"}})
+	function.AddPropertyOverride(jsii.String("Layers"), []string{"arn:aws:lambda:us-east-1:123456789012:layer:agent:1"})
 	app.Synth(nil)
 }
