@@ -109,6 +109,7 @@ type asker struct {
 	calls     int
 	// agent and person are who asks and who answers; empty: another one from the next call on.
 	agent, person string
+	address       net.IP // nil: that of all
 
 	unnamed    bool // sends no agent id
 	left       int  // answers that the question still takes
@@ -125,11 +126,12 @@ func (a *asker) turn() {
 	if a.calls%callsPerPerson == 0 || a.person == "" {
 		a.person = rand.Text()
 	}
-	if a.calls%callsPerAddress == 0 || a.HTTP == http.DefaultClient {
+	if a.calls%callsPerAddress == 0 || a.address == nil {
 		// From a loopback address that no other client has.
 		a.HTTP.CloseIdleConnections()
 		n := a.addresses.Add(1)
-		dialer := &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, byte(1+n>>16), byte(n>>8), byte(n))}}
+		a.address = net.IPv4(127, byte(1+n>>16), byte(n>>8), byte(n))
+		dialer := &net.Dialer{LocalAddr: &net.TCPAddr{IP: a.address}}
 		a.HTTP = &http.Client{Transport: &http.Transport{DialContext: dialer.DialContext}}
 	}
 	a.calls++
