@@ -1,6 +1,7 @@
 package eventsource
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/internal/cloud/assembly"
+	"github.com/onesynth-cdk/onesynth/internal/services/lambda"
 	"github.com/onesynth-cdk/onesynth/internal/services/sqs"
 	"github.com/onesynth-cdk/onesynth/internal/trace"
 )
@@ -29,9 +31,8 @@ const (
 	longestWindow    = 300 * time.Second
 	leastConcurrency = 2
 	mostConcurrency  = 1000
-	// What queues and functions have that do not say otherwise, in seconds, and how many time-outs of its function AWS
-	// recommends for a queue.
-	defaultHidden, defaultTimeout, recommendedTimeouts = 30, 3, 6
+	// recommendedTimeouts is how many time-outs of its function a queue is to hide a message for, as AWS recommends.
+	recommendedTimeouts = 6
 	// unlimited is how many invocations run at once where the mapping does not say: Lambda begins with five, and the
 	// run's functions have few instances.
 	unlimited = 5
@@ -78,17 +79,13 @@ func (m *mapping) readQueue(of *assembly.Assembly, declared declaration) ([]righ
 // checkHidden checks that the queue hides a message for as long as the function may work on it: AWS Lambda makes no
 // other mapping ("Using Lambda with Amazon SQS").
 func (m *mapping) checkHidden() error {
-	queue, function := struct{ VisibilityTimeout *int }{}, struct{ Timeout *int }{}
-	if err := errors.Join(m.from.Decode(&queue), m.function.Decode(&function)); err != nil {
+	var function struct{ Timeout int }
+	visible, err := sqs.VisibilityTimeout(m.from)
+	if err = errors.Join(err, m.function.Decode(&function)); err != nil {
 		return err
 	}
-	hidden, works := defaultHidden, defaultTimeout
-	if queue.VisibilityTimeout != nil {
-		hidden = *queue.VisibilityTimeout
-	}
-	if function.Timeout != nil {
-		works = *function.Timeout
-	}
+	hidden := int(visible / time.Second)
+	works := cmp.Or(function.Timeout, int(lambda.DefaultTimeout/time.Second))
 	if hidden < works {
 		return fmt.Errorf("the queue %s: got VisibilityTimeout %d, below the Timeout of its function %s: write %d or "+
 			"more, better %d", m.from.Name, hidden, m.function.Name, works, recommendedTimeouts*works)

@@ -453,6 +453,8 @@ func TestReadErr(t *testing.T) {
 		{`"VisibilityTimeout": 3600`, `"VisibilityTimeout": 2`, "the queue work: got VisibilityTimeout 2, below the " +
 			"Timeout of its function worker: write 3 or more, better 18"},
 		{`"VisibilityTimeout": 3600,`, "", ""},
+		// CloudFormation takes a number as a text, too.
+		{`"VisibilityTimeout": 3600`, `"VisibilityTimeout": "3"`, ""},
 		{`"Handler": "bootstrap",`, `"Handler": "bootstrap", "Timeout": 3601,`, "write 3601 or more"},
 		{`"Handler": "bootstrap",`, `"Handler": "bootstrap", "Timeout": 3600,`, ""},
 	} {

@@ -92,6 +92,20 @@ func New() *Service {
 	return s
 }
 
+// VisibilityTimeout is how long a queue of an assembly hides a message that was received, unless a request says.
+func VisibilityTimeout(queue *assembly.Resource) (time.Duration, error) {
+	var declared struct{ VisibilityTimeout *number }
+	err := queue.Decode(&declared)
+	return seconds(declared.VisibilityTimeout, 30*time.Second), err
+}
+
+func seconds(given *number, otherwise time.Duration) time.Duration {
+	if given == nil {
+		return otherwise
+	}
+	return time.Duration(*given) * time.Second
+}
+
 // Prepare reads the queues of an assembly. A queue that the former assembly has, too, stays with its messages; what
 // Prepare returns gives it the properties of this one. An error names a queue that cannot be served.
 func (s *Service) Prepare(source *assembly.Assembly) (apply func(), err error) {
@@ -103,7 +117,6 @@ func (s *Service) Prepare(source *assembly.Assembly) (apply func(), err error) {
 	redrives, read := map[*Queue]redrive{}, map[string]*Queue{}
 	for _, resource := range source.Resources("AWS::SQS::Queue") {
 		var declared struct {
-			VisibilityTimeout             *number
 			MessageRetentionPeriod        *number
 			ReceiveMessageWaitTimeSeconds number
 			DelaySeconds                  number
@@ -112,16 +125,14 @@ func (s *Service) Prepare(source *assembly.Assembly) (apply func(), err error) {
 		if err := resource.Decode(&declared); err != nil {
 			return nil, err
 		}
-		seconds := func(given *number, otherwise time.Duration) time.Duration {
-			if given == nil {
-				return otherwise
-			}
-			return time.Duration(*given) * time.Second
+		visibility, err := VisibilityTimeout(resource)
+		if err != nil {
+			return nil, err
 		}
 		queue := &Queue{
 			Name: resource.Name, ARN: resource.ARN, URL: resource.Ref,
 			set: queueSettings{
-				visibility: seconds(declared.VisibilityTimeout, 30*time.Second),
+				visibility: visibility,
 				retention:  seconds(declared.MessageRetentionPeriod, 4*24*time.Hour),
 				wait:       seconds(&declared.ReceiveMessageWaitTimeSeconds, 0),
 				delay:      seconds(&declared.DelaySeconds, 0),
