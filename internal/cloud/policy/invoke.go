@@ -7,12 +7,12 @@ import "github.com/onesynth-cdk/onesynth/internal/cloud/assembly"
 func MayInvoke(a *assembly.Assembly, service, function, sourceARN string) bool {
 	name, qualifier := assembly.SplitFunction(function)
 	for _, resource := range a.Resources("AWS::Lambda::Permission") {
-		var p struct{ Action, FunctionName, Principal, SourceArn string }
-		if err := resource.Decode(&p); err != nil {
+		allowed, _ := resource.Properties["FunctionName"].(string)
+		if of, qualified := assembly.SplitFunction(allowed); of != name || qualified != qualifier {
 			continue
 		}
-		if of, qualified := assembly.SplitFunction(p.FunctionName); of != name || qualified != qualifier ||
-			p.Principal != service {
+		var p struct{ Action, Principal, SourceArn string }
+		if err := resource.Decode(&p); err != nil || p.Principal != service {
 			continue
 		}
 		if p.SourceArn == "" {
