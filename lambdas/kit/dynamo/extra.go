@@ -61,6 +61,9 @@ func keeping(table schema.Table, w Write, item Item) Write {
 
 // extends reports whether an update changes what a team has added.
 func extends(table schema.Table, e expression.Expression) bool {
+	if len(table.Extra) == 0 {
+		return false
+	}
 	for name := range updated(e) {
 		if _, ok := extraOf(table, name); ok {
 			return true
@@ -146,6 +149,9 @@ func beyond(a schema.ExtraAttribute, value types.AttributeValue) string {
 
 // show adds what a team has added to an item, and lets the API show, as [wire.Extended] reads it.
 func show(table schema.Table, item Item) {
+	if len(table.Extra) == 0 {
+		return
+	}
 	var object bytes.Buffer
 	encoder := json.NewEncoder(&object)
 	encoder.SetEscapeHTML(false) // as answers are written
