@@ -18,10 +18,7 @@ func (r *Runner) principal(accessKey string) (apigateway.Principal, error) {
 		return p, nil
 	}
 	of := r.design.Load().assembly
-	for _, resource := range of.Resources("AWS::IAM::Role") {
-		if resource.Name != accessKey {
-			continue
-		}
+	if resource := of.ByName(accessKey, "AWS::IAM::Role"); resource != nil {
 		role, err := policy.ForRole(of, resource.ARN)
 		if err != nil {
 			return apigateway.Principal{}, err

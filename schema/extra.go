@@ -25,6 +25,14 @@ type Record struct {
 	Entity string
 }
 
+// FormNames are the names of its forms in the OpenAPI document.
+func (r Record) FormNames() []string {
+	if len(r.Forms) == 0 {
+		return []string{r.Name}
+	}
+	return r.Forms
+}
+
 // Extra is what a team adds to a record of a platform of somebody else's: attributes, and indexes over them. The
 // construct takes it as Props.Extra. The platform's own functions keep the attributes when they write the record, and
 // never write them.

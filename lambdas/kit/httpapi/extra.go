@@ -20,11 +20,7 @@ func withExtra(document []byte, platform schema.Platform, extra []schema.Extra) 
 	forms, _ := components["schemas"].(map[string]any)
 	for _, e := range extra {
 		record, _ := platform.Record(e.Record)
-		names := record.Forms
-		if len(names) == 0 {
-			names = []string{record.Name}
-		}
-		for _, name := range names {
+		for _, name := range record.FormNames() {
 			form, _ := forms[name].(map[string]any)
 			fields, ok := form["properties"].(map[string]any)
 			for _, a := range e.Attributes {

@@ -28,11 +28,7 @@ func ShowsExtra(t testing.TB, platform schema.Platform, api func(extra []schema.
 	forms := Parse(t, answer.Body.Bytes()).Components.Schemas
 	wanted := map[string]string{}
 	for _, r := range platform.Records {
-		names := r.Forms
-		if len(names) == 0 {
-			names = []string{r.Name}
-		}
-		for _, name := range names {
+		for _, name := range r.FormNames() {
 			if r.Form != nil {
 				wanted[name] = dynamotest.Added(r.Name)
 			}
