@@ -9,8 +9,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/internal/services/apigateway"
 )
 
-// principal returns who signs with an access key: a function with its role, the role of the assembly with that name, or
-// else a user of that name, whose policies the assembly does not have, and who may do all.
+// principal returns the owner of an access key: a function with its role, or the role of the assembly with that name.
+// Any other key belongs to a user of that name, who may do all: the assembly does not have the user's policies.
 func (r *Runner) principal(accessKey string) (apigateway.Principal, error) {
 	if function, role := r.aws.Caller(accessKey); role != nil {
 		p := assumed(role, function)

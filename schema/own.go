@@ -14,9 +14,9 @@ type Own struct {
 	RateLimits []RateLimit
 	Functions  []Function
 	Routes     []Route
-	// Callers are who may call routes of the platform, by method and path such as "GET /api/v1/tasks", instead of whom
-	// it says: each has an Authorizer, one of Functions, or IAM. The platform takes the ID that this gives a caller for
-	// the subject of a token. Default: none are replaced.
+	// Callers replace the callers of the platform's own routes, by method and path such as "GET /api/v1/tasks". Each
+	// has an Authorizer, one of Functions, or IAM. The platform takes the caller's ID for the subject of a token.
+	// Default: the platform's callers stay.
 	Callers map[string]Caller
 }
 

@@ -2,8 +2,8 @@
 // or an entry from a VPC alone.
 //
 // Both call the API by its domain name, and show a certificate there. The platform's props name the authority of that
-// certificate ([httpapi.TrustStore]), so that no one passes them by: API Gateway answers no one else. A header with a
-// secret would do as much, but stands in templates and logs.
+// certificate ([httpapi.TrustStore]). API Gateway refuses every other caller, so no one can go around them. A header
+// with a secret would do the same, but it would stand in templates and logs.
 package edge
 
 import (

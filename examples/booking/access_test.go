@@ -42,7 +42,7 @@ func TestAccessPatterns(t *testing.T) {
 	room := func(kind string) func() error {
 		return func() error { _, err := service.PutRoom(ctx, kind, hotel.Room{Title: "Room", Units: 1}); return err }
 	}
-	// full makes a kind of rooms of which no room is free, and returns a stay in one.
+	// full makes a kind with one room and books it. It returns the stay and the booking.
 	full := func(kind string) (hotel.Stay, hotel.Booking) {
 		must(room(kind)())
 		stay := stay

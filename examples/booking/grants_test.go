@@ -57,7 +57,7 @@ func probes(t testing.TB, target *onesynthtest.Target) ([]onesynthtest.Probe, fu
 	}
 	free := rooms(t, target, 1, 1)
 	freed := book(t, alice, rooms(t, target, 1, 1))
-	// pass lets a room go from one guest to another, of which all learn who are behind the bus.
+	// pass moves a room from one guest to another. Every function behind the bus learns of it.
 	pass := func(t testing.TB) (onesynthtest.Reply, error) {
 		hook(target.Run.WebhooksURL() + "hotel")
 		stay := rooms(t, target, 1, 1)

@@ -30,8 +30,8 @@ func parse(content []byte) (document object, err error) {
 	return document, err
 }
 
-// join returns the document of an API of which several functions serve one, each of its own operations. The one with
-// the most paths gives the title and all else. A component that differs from another of its name gets a number.
+// join merges the documents of an API's functions. Each describes the operations of its function. The document with the
+// most paths gives the title and all else. A component that differs from another of its name gets a number.
 func join(contents [][]byte) ([]byte, error) {
 	documents := make([]object, len(contents))
 	for i, content := range contents {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The routes of an API have to be those of its function, whatever their parameters are called.
+// A function serves the routes of its API. The names of their parameters may differ.
 func TestCheckRoutes(t *testing.T) {
 	t.Parallel()
 	mux := http.NewServeMux()

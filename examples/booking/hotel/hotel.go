@@ -41,7 +41,7 @@ var (
 	ErrLate = problem.New(http.StatusConflict, "", "the stay has begun: ask at the reception")
 )
 
-// Room is a kind of rooms, of which the hotel has several alike.
+// Room is a kind of room. The hotel has several rooms of each kind.
 type Room struct {
 	Hotel string `json:"-" dynamodbav:"hotel" attribute:"Always the same: the rooms are one list"`
 	Kind  string `json:"kind" dynamodbav:"kind" attribute:"Name of the kind, such as double" readOnly:"true"`
@@ -137,7 +137,7 @@ type Booking struct {
 	ExpiresAt       int64     `json:"-" dynamodbav:"expires_at" attribute:"Unix seconds after which the item may be deleted (TTL attribute): a year after the departure"`
 }
 
-// NewBooking is a booking of a stay. A stay whose reminder would be in the past has none.
+// NewBooking is a booking of a stay. It has no reminder if the time of the reminder has passed.
 func NewBooking(guest string, stay Stay, now time.Time) (Booking, error) {
 	if stay.RemindAt == "" {
 		stay.RemindAt = usualReminder

@@ -234,7 +234,7 @@ func TestAuthorizerEvent(t *testing.T) {
 	}
 }
 
-// A route with IAM lets in who has signed the request as it came, lately, and may invoke the route.
+// A route with IAM admits a caller whose signature is recent and fits the request, and who may invoke the route.
 func TestSigned(t *testing.T) {
 	t.Parallel()
 	ann := aws.Credentials{AccessKeyID: "ann", SecretAccessKey: "secret", SessionToken: "session"}

@@ -61,7 +61,7 @@ func (a *authorization) lets(resource string) bool {
 	return a.authorized
 }
 
-// invoke is the action of who calls a route.
+// invoke is the action by which policies let a caller call a route.
 const invoke = "execute-api:Invoke"
 
 // admit implements Admission.

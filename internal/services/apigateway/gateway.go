@@ -91,7 +91,7 @@ type Options struct {
 	// Log receives the lines that API Gateway writes only to its execution log, such as a missing permission; nil drops
 	// them.
 	Log func(line string)
-	// Principal returns who signs with an access key, for routes that are [Signed]. An error says that no one does.
+	// Principal returns the user or role of an access key, for routes that are [Signed].
 	Principal func(accessKey string) (Principal, error)
 	// Debugged reports whether a function runs under a debugger: its routes have no time-out. Default: none does.
 	Debugged func(function string) bool
@@ -173,8 +173,8 @@ type call struct {
 	parameters map[string]string
 	path       string
 	sourceIP   string
-	// authorizer is what the route's has found out, and properties are variables of the access log: those of it, and
-	// of who has signed.
+	// authorizer is what the route's authorizer knows of the caller. properties are the variables of the access log
+	// that say so.
 	authorizer  *eventAuthorizer
 	properties  map[string]string
 	body        []byte

@@ -16,7 +16,7 @@ import (
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 )
 
-// Principal is who signs with an access key.
+// Principal is the user or role that an access key belongs to.
 type Principal struct {
 	// Secret is the access key's.
 	Secret string
@@ -26,8 +26,8 @@ type Principal struct {
 	Allows func(action, resource string) error
 }
 
-// Signed lets in who signs with credentials of AWS, and may invoke the route ("Control access to HTTP APIs with IAM
-// authorization").
+// Signed admits callers that sign with credentials of AWS and may invoke the route ("Control access to HTTP APIs with
+// IAM authorization").
 type Signed struct{}
 
 type eventIAM struct {
@@ -73,7 +73,7 @@ const (
 	mostSkew = 5 * time.Minute
 )
 
-// signer returns who has signed the request, with the access key.
+// signer returns the principal that signed the request, and its access key.
 func (g *Gateway) signer(r *http.Request, c *call) (key string, by Principal, err error) {
 	form, rest, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if form != signatureForm {

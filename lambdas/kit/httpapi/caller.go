@@ -12,9 +12,9 @@ import (
 
 // Caller is who sent a request.
 type Caller struct {
-	// ID identifies the caller: the subject of a token, the member sub of what a Lambda authorizer says, who has signed
-	// the request ([kit.Signer]), or the result of [Identity.Identify]. Empty: the caller is unknown. The rest of what
-	// API Gateway has found out is in [kit.InvocationFrom].
+	// ID identifies the caller: the subject of a token, the member sub of a Lambda authorizer's context, the ID of the
+	// [kit.Signer], or the result of [Identity.Identify]. Empty: the caller is unknown. [kit.InvocationFrom] has what
+	// else API Gateway knows of the caller.
 	ID string
 	// Address is what rate limits count unknown callers by, and all callers of one address
 	// together. Empty: nothing is counted by address.
@@ -32,9 +32,9 @@ func CallerFrom(ctx context.Context) Caller {
 // Identity says how the callers of one kind identify themselves. The zero value is for callers who
 // need not.
 type Identity struct {
-	// Identify returns the caller, or an error that refuses the request. Nil: callers with
-	// [schema.Caller.Verified] are whom API Gateway has found out. Those with a token or IAM must be
-	// someone; a Lambda authorizer may let in who has no name. Other callers are unknown.
+	// Identify returns the caller, or an error that refuses the request. Nil: API Gateway identifies the
+	// callers with [schema.Caller.Verified], and other callers are unknown. A caller with a token or IAM
+	// must have an ID; a Lambda authorizer may admit a caller without one.
 	Identify func(*Context) (Caller, error)
 	// Schemes are the security schemes of the OpenAPI document, by name. Each alone is enough.
 	Schemes map[string]*huma.SecurityScheme

@@ -13,8 +13,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 )
 
-// Wait puts the guest on the waiting list. It returns [hotel.ErrNoRoom], or [hotel.ErrFree]: nobody waits for what is
-// free, so a night that is given back meets everybody who waits for it.
+// Wait puts the guest on the waiting list. It returns [hotel.ErrNoRoom], or [hotel.ErrFree] if the nights are free. So
+// the list has all guests who want a night when that night becomes free.
 func (s *Service) Wait(ctx context.Context, guest string, stay hotel.Stay) (waiting hotel.Waiting, err error) {
 	room, err := s.room(ctx, stay.Kind)
 	if err != nil {
