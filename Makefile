@@ -108,7 +108,7 @@ lint: bin/lint ## Check what go vet and staticcheck.conf look for
 	@CGO_ENABLED=1 bin/lint ./internal/lake/lakequery ./cmd/onesynth-lake
 
 screenshots: node_modules test/console/node_modules ## Write the pictures of the console and of Ask-a-Human's page into docs
-	cd test && for of in console page; do go test -count=1 -run TestPictures ./$$of -pictures $(CURDIR)/docs/$$of || exit 1; done
+	cd test && for of in guide/console platforms/page; do go test -count=1 -run TestPictures ./$${of#*/} -pictures $(CURDIR)/docs/$$of || exit 1; done
 bench: node_modules ## Measure, and print figures and ratios
 	go test -count=1 -run TestHottestKey -v ./lambdas/askahuman
 	go test -run - -bench . ./lambdas/lake ./lambdas/clarity/rubric ./lambdas/lingible/language ./internal/lake/lakequery ./internal/trace
@@ -116,9 +116,9 @@ bench: node_modules ## Measure, and print figures and ratios
 	cd test && go test -run - -bench FirstView -benchtime 20x ./page
 golden: ## Write the golden files of templates, after a change that is meant or an upgrade of the CDK
 	go test ./platforms ./constructs/edge ./constructs/gofunction ./constructs/lake ./constructs/stream ./constructs/table -run Golden -update
-access-patterns: ## Generate docs/ACCESS-PATTERNS.md
+access-patterns: ## Generate docs/reference/access-patterns.md
 	go test . -run TestAccessPatterns -update
-calls: node_modules ## Generate docs/CALLS.md
+calls: node_modules ## Generate docs/reference/calls.md
 	cd test && go test ./askahuman ./todo ./clarity ./lingible -p 1 -count=1 -run '^TestShared/^Calls$$' -write-calls
-cost: node_modules ## Measure what a million requests of each route cost, and write it into docs/COST.md
+cost: node_modules ## Measure what a million requests of each route cost, and write it into docs/operate/cost.md
 	go run ./bench -arch $(OWN_ARCH) -only prices -load 500ms -write

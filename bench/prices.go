@@ -12,9 +12,9 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// prices prints what a million requests of each route cost, and writes it into docs/COST.md if b.write says so.
+// prices prints what a million requests of each route cost, and writes it into docs/operate/cost.md if b.write says so.
 func (b *bench) prices(ctx context.Context) error {
-	return b.document(ctx, "docs/COST.md", "## A million requests of each route\n", b.pricesOf)
+	return b.document(ctx, "docs/operate/cost.md", "## A million requests of each route\n", b.pricesOf)
 }
 
 func (b *bench) pricesOf(ctx context.Context, l *local, p platform, document *strings.Builder) error {
@@ -40,7 +40,7 @@ func (b *bench) pricesOf(ctx context.Context, l *local, p platform, document *st
 		cost := result.each()
 		writes := writeUnits(r, cost)
 		// DynamoDB Local counts indexes twice in a transaction, as it does the items. DynamoDB counts them once
-		// (docs/COST.md).
+		// (docs/operate/cost.md).
 		once := writes - max(r.Transaction.Indexed, 1)*cost.TransactIndexes/2
 		c := trace.PriceOf(cost.Read, writes, milliseconds(slices.Min(result.times)), memory)
 		row := fmt.Sprintf("%.1f\t%.1f\t%.1f\t%s", cost.Read, writes, once, c)

@@ -395,16 +395,16 @@ func TestProjection(t *testing.T) {
 	}
 }
 
-// TestIDsDocumented: docs/CHECK.md lists what the ids of warnings about openings and stops begin with.
+// TestIDsDocumented: docs/guide/check.md lists what the ids of warnings about openings and stops begin with.
 func TestIDsDocumented(t *testing.T) {
 	t.Parallel()
-	document, err := os.ReadFile("../docs/CHECK.md")
+	document, err := os.ReadFile("../docs/guide/check.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, id := range check.WarningIDs() {
 		if !strings.Contains(string(document), "`"+id+"`") {
-			t.Errorf("docs/CHECK.md does not have %s", id)
+			t.Errorf("docs/guide/check.md does not have %s", id)
 		}
 	}
 }

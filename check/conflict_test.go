@@ -346,10 +346,10 @@ func TestOppositeConditions(t *testing.T) {
 		"StartingPosition changes")
 }
 
-// TestUniqueTypesDocumented: docs/CHECK.md lists the types.
+// TestUniqueTypesDocumented: docs/guide/check.md lists the types.
 func TestUniqueTypesDocumented(t *testing.T) {
 	t.Parallel()
-	document, err := os.ReadFile("../docs/CHECK.md")
+	document, err := os.ReadFile("../docs/guide/check.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,8 @@ import (
 )
 
 // The variables of functions that spread their writes over several partition keys: the number of keys that they write,
-// and the number that they read. docs/SCALE.md has the rules. They apply to every function with these variables.
+// and the number that they read. docs/operate/scale.md has the rules. They apply to every function with these
+// variables.
 const (
 	writtenShards = "SHARDS"
 	readShards    = "READ_SHARDS"
@@ -79,7 +80,7 @@ func (c *comparison) shards() {
 					"have written. After a rollback they do not find it either.",
 				deploy("", "this template, but with %s %d and %s %d: all functions read what any will write.",
 					writtenShards, min(old.written, old.least), readShards, max(changed.most, old.most)),
-				do("Wait until it is complete. docs/SCALE.md has the props of these variables, and the rules."),
+				do("Wait until it is complete. docs/operate/scale.md has the props of these variables, and the rules."),
 				deploy("", "this template."))
 		case changed.least < old.written:
 			c.addBy(by, Refusal, "shards", changed.function,
@@ -88,13 +89,13 @@ func (c *comparison) shards() {
 					"and rankings.",
 				deploy("", "this template, but with %s %d and %s %d: nothing new is written under the keys of "+
 					"higher numbers, and all are read.", writtenShards, changed.written, readShards, old.most),
-				do("Wait until nothing is left under the keys of higher numbers: docs/SCALE.md says when that is, "+
+				do("Wait until nothing is left under the keys of higher numbers: docs/operate/scale.md says when that is, "+
 					"and how to count it."),
 				deploy("", "this template."))
 		case changed.least < old.most:
 			c.addBy(by, Warning, "shards", changed.function, reads,
 				"Functions no longer read items that are still under the keys of higher numbers.",
-				do("Make sure that nothing is left under them: docs/SCALE.md says when that is, and how to count it."))
+				do("Make sure that nothing is left under them: docs/operate/scale.md says when that is, and how to count it."))
 		default:
 			continue
 		}

@@ -102,17 +102,17 @@ func TestCheckEarlierVersion(t *testing.T) {
 	}
 }
 
-// What the check has against a move from tokens to keys is what docs/DEPLOY.md explains, and no more.
+// What the check has against a move from tokens to keys is what docs/guide/deploy.md explains, and no more.
 func TestTokensToKeys(t *testing.T) {
 	t.Parallel()
-	document, err := os.ReadFile("../docs/DEPLOY.md")
+	document, err := os.ReadFile("../docs/guide/deploy.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, section, found := strings.Cut(string(document), "\n## From tokens to keys\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	if !found {
-		t.Fatal("docs/DEPLOY.md has no section From tokens to keys")
+		t.Fatal("docs/guide/deploy.md has no section From tokens to keys")
 	}
 	var explained []string
 	for _, id := range regexp.MustCompile("`((?:issuer|open|drop):[A-Za-z0-9]+)`").FindAllStringSubmatch(section, -1) {
@@ -130,6 +130,6 @@ func TestTokensToKeys(t *testing.T) {
 	slices.Sort(explained)
 	slices.Sort(got)
 	if diff := cmp.Diff(got, slices.Compact(explained)); diff != "" {
-		t.Errorf("findings that docs/DEPLOY.md explains (-want +got):\n%s", diff)
+		t.Errorf("findings that docs/guide/deploy.md explains (-want +got):\n%s", diff)
 	}
 }

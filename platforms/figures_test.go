@@ -25,9 +25,9 @@ import (
 // The figures in the documents are those of the templates. make golden writes them.
 func TestGoldenFigures(t *testing.T) {
 	t.Parallel()
-	figuresIn(t, "COST.md", func(text string) string { return withTable(t, withTable(t, text, atRest(t)), abuse()) })
-	figuresIn(t, "OPERATIONS.md", func(text string) string { return withTable(t, text, alarmsOfProd(t)) })
-	figuresIn(t, "PLATFORMS.md", func(text string) string {
+	figuresIn(t, "operate/cost.md", func(text string) string { return withTable(t, withTable(t, text, atRest(t)), abuse()) })
+	figuresIn(t, "operate/alarms.md", func(text string) string { return withTable(t, text, alarmsOfProd(t)) })
+	figuresIn(t, "reference/provisioned.md", func(text string) string {
 		for _, row := range provisioned(t) {
 			text = withRow(t, text, row)
 		}
@@ -41,7 +41,7 @@ func figuresIn(t *testing.T, name string, change func(string) string) {
 	text := document(t, name)
 	want := change(text)
 	if flag.Lookup("update").Value.String() == "true" {
-		if err := os.WriteFile(filepath.Join("..", "docs", name), []byte(want), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join("..", "docs", filepath.FromSlash(name)), []byte(want), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		return
@@ -374,10 +374,10 @@ func monthly(t *testing.T) []row {
 	}
 	sums := regexp.MustCompile(`\| \*\*Sum\*\* \| \| \| \*\*([0-9.]+)\*\* \|`)
 	for _, p := range platforms.All() {
-		_, section, _ := strings.Cut(document(t, "COST.md"), "\n## "+p.Schema.Title+"\n")
+		_, section, _ := strings.Cut(document(t, "operate/cost.md"), "\n## "+p.Schema.Title+"\n")
 		match := sums.FindStringSubmatch(section)
 		if match == nil {
-			t.Fatalf("docs/COST.md has no sum of %s", p.Schema.Title)
+			t.Fatalf("docs/operate/cost.md has no sum of %s", p.Schema.Title)
 		}
 		table[0], table[1] = append(table[0], p.Schema.Title), append(table[1], match[1])
 		for i, stage := range stages {

@@ -157,7 +157,7 @@ func each(t *testing.T, test func(t *testing.T, v variant)) {
 }
 
 // The golden files have the whole of each platform's templates: tables, grants, routes, alarms,
-// outputs, and the logical ids that docs/VERSIONS.md promises to keep.
+// outputs, and the logical ids that docs/project/versions.md promises to keep.
 func TestGolden(t *testing.T) {
 	t.Parallel()
 	for name, environments := range variants {
@@ -188,7 +188,7 @@ func TestLogicalIDs(t *testing.T) {
 	}
 }
 
-// The golden files of all platforms contain every logical id that docs/VERSIONS.md promises to
+// The golden files of all platforms contain every logical id that docs/project/versions.md promises to
 // keep, and -update removes none.
 func TestGone(t *testing.T) {
 	t.Parallel()

@@ -23,7 +23,7 @@ import (
 // document returns a document of the folder docs.
 func document(t *testing.T, name string) string {
 	t.Helper()
-	content, err := os.ReadFile(filepath.Join("..", "docs", name))
+	content, err := os.ReadFile(filepath.Join("..", "docs", filepath.FromSlash(name)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,12 +31,12 @@ func document(t *testing.T, name string) string {
 }
 
 // Each alarm names its platform and links to the explanation of what to do, which
-// docs/OPERATIONS.md has. Missing data means that all is well, except for alarms that expect data.
+// docs/operate/alarms.md has. Missing data means that all is well, except for alarms that expect data.
 func TestAlarms(t *testing.T) {
 	each(t, func(t *testing.T, v variant) {
 		explained := v.Common().Runbook
 		if explained == "" {
-			explained = "https://github.com/onesynth-cdk/onesynth/blob/main/docs/OPERATIONS.md#alarms"
+			explained = "https://github.com/onesynth-cdk/onesynth/blob/main/docs/operate/alarms.md#alarms"
 		}
 		var ids []string
 		watched := 0
@@ -72,12 +72,12 @@ func TestAlarms(t *testing.T) {
 	})
 }
 
-// checkExplained checks that docs/OPERATIONS.md explains each alarm of the
+// checkExplained checks that docs/operate/alarms.md explains each alarm of the
 // platform, and no other.
 func checkExplained(t *testing.T, p *platforms.Platform, alarms []string) {
 	t.Helper()
 	explained := map[string]bool{}
-	for line := range strings.Lines(document(t, "OPERATIONS.md")) {
+	for line := range strings.Lines(document(t, "operate/alarms.md")) {
 		cells := strings.Split(line, "|")
 		if len(cells) < 6 || !strings.Contains(cells[1], "Alarm`") || !strings.Contains(cells[2], p.Schema.Title) {
 			continue
@@ -92,24 +92,24 @@ func checkExplained(t *testing.T, p *platforms.Platform, alarms []string) {
 			}
 		}
 		if len(explained) == before {
-			t.Errorf("docs/OPERATIONS.md explains %s, which %s does not have, or explains it twice", pattern,
+			t.Errorf("docs/operate/alarms.md explains %s, which %s does not have, or explains it twice", pattern,
 				p.Schema.Title)
 		}
 		if strings.TrimSpace(cells[3]) == "" || strings.TrimSpace(cells[4]) == "" {
-			t.Errorf("docs/OPERATIONS.md does not say what %s means and what to do", pattern)
+			t.Errorf("docs/operate/alarms.md does not say what %s means and what to do", pattern)
 		}
 	}
 	for _, id := range alarms {
 		if !explained[id] {
-			t.Errorf("docs/OPERATIONS.md does not explain the alarm %s of %s", id, p.Schema.Title)
+			t.Errorf("docs/operate/alarms.md does not explain the alarm %s of %s", id, p.Schema.Title)
 		}
 	}
 }
 
-// checkExplainedWithEvents checks that docs/OPERATIONS.md explains each alarm of the platform with events.
+// checkExplainedWithEvents checks that docs/operate/alarms.md explains each alarm of the platform with events.
 func checkExplainedWithEvents(t *testing.T, p *platforms.Platform, alarms []string) {
 	t.Helper()
-	for line := range strings.Lines(document(t, "OPERATIONS.md")) {
+	for line := range strings.Lines(document(t, "operate/alarms.md")) {
 		cells := strings.Split(line, "|")
 		if len(cells) < 6 || !strings.Contains(cells[2], p.Schema.Title) && !strings.Contains(cells[2], "`Events`") {
 			continue
@@ -120,7 +120,7 @@ func checkExplainedWithEvents(t *testing.T, p *platforms.Platform, alarms []stri
 		})
 	}
 	if len(alarms) > 0 {
-		t.Errorf("docs/OPERATIONS.md does not explain the alarms %v of %s with events", alarms, p.Schema.Title)
+		t.Errorf("docs/operate/alarms.md does not explain the alarms %v of %s with events", alarms, p.Schema.Title)
 	}
 }
 
@@ -223,39 +223,39 @@ func checkDashboard(t *testing.T, v variant) {
 	}
 }
 
-// checkAlarmCost checks that docs/COST.md says what the alarms cost: US$ 0.10 for each metric.
+// checkAlarmCost checks that docs/operate/cost.md says what the alarms cost: US$ 0.10 for each metric.
 func checkAlarmCost(t *testing.T, p *platforms.Platform, alarms, metrics int) {
 	t.Helper()
-	_, section, _ := strings.Cut(document(t, "COST.md"), "\n## "+p.Schema.Title+"\n")
+	_, section, _ := strings.Cut(document(t, "operate/cost.md"), "\n## "+p.Schema.Title+"\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	want := fmt.Sprintf("The %d alarms watch %d metrics: US$ %.2f.", alarms, metrics, 0.10*float64(metrics))
 	if said := strings.ReplaceAll(strings.Join(strings.Fields(section), " "), " of `prod` watch",
 		" watch"); !strings.Contains(said, want) {
-		t.Errorf("docs/COST.md does not say of %s: %s", p.Schema.Title, want)
+		t.Errorf("docs/operate/cost.md does not say of %s: %s", p.Schema.Title, want)
 	}
 }
 
-// checkDashboardCost checks that docs/COST.md says how many metrics the dashboard shows, on
+// checkDashboardCost checks that docs/operate/cost.md says how many metrics the dashboard shows, on
 // which its price depends.
 func checkDashboardCost(t *testing.T, p *platforms.Platform, metrics int) {
 	t.Helper()
-	_, section, _ := strings.Cut(document(t, "COST.md"), "\n## "+p.Schema.Title+"\n")
+	_, section, _ := strings.Cut(document(t, "operate/cost.md"), "\n## "+p.Schema.Title+"\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	_, dashboard, _ := strings.Cut(strings.ReplaceAll(section, "\n", " "), "The dashboard ")
 	said := regexp.MustCompile(`\d+`).FindAllString(dashboard, 2)
 	if !slices.Contains(said, strconv.Itoa(metrics)) {
-		t.Errorf("docs/COST.md says that the dashboard of %s shows %v metrics, and it shows %d", p.Schema.Title, said,
-			metrics)
+		t.Errorf("docs/operate/cost.md says that the dashboard of %s shows %v metrics, and it shows %d", p.Schema.Title,
+			said, metrics)
 	}
 }
 
-// documentedAccessLog returns the fields of the access log that docs/OPERATIONS.md names.
+// documentedAccessLog returns the fields of the access log that docs/operate/alarms.md names.
 func documentedAccessLog(t *testing.T) []string {
 	t.Helper()
-	_, below, found := strings.Cut(document(t, "OPERATIONS.md"), "access log (`AccessLogs`) has, for each request:")
+	_, below, found := strings.Cut(document(t, "operate/alarms.md"), "access log (`AccessLogs`) has, for each request:")
 	below, _, ended := strings.Cut(below, ".\n")
 	if !found || !ended {
-		t.Fatal("docs/OPERATIONS.md does not list the fields of the access log")
+		t.Fatal("docs/operate/alarms.md does not list the fields of the access log")
 	}
 	var fields []string
 	for i, part := range strings.Split(below, "`") {

@@ -141,12 +141,12 @@ func reportWeight(t *testing.T, i *importertest.Importer, cache string) {
 	t.Logf("an importer's go.mod names %d modules, its go.sum has %d lines, and building, synthesising included, "+
 		"fetches %d modules of %d MB",
 		len(requirements.Require), bytes.Count(sums, []byte("\n")), len(archives), size/1_000_000)
-	document, err := os.ReadFile(filepath.Join("..", "docs", "IMPORT.md"))
+	document, err := os.ReadFile(filepath.Join("..", "docs", "guide", "import.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if says := fmt.Sprintf("names %d modules", len(requirements.Require)); !bytes.Contains(document, []byte(says)) {
-		t.Errorf("docs/IMPORT.md does not say that an importer's go.mod %s", says)
+		t.Errorf("docs/guide/import.md does not say that an importer's go.mod %s", says)
 	}
 	for _, unwanted := range []string{"terratest", "duckdb", "gofakes3", "kong", "cdk-nag", "rapid"} {
 		if bytes.Contains(sums, []byte(unwanted)) {

@@ -19,7 +19,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/release/importertest"
 )
 
-var update = flag.Bool("update", false, "write docs/LICENSES.md")
+var update = flag.Bool("update", false, "write docs/reference/licenses.md")
 
 // allowed are the licences, by SPDX identifier, that require only notices. Code under them
 // may be distributed together with code under Apache-2.0.
@@ -82,7 +82,7 @@ func license(folder string) (string, error) {
 	return strings.Join(slices.Sorted(maps.Keys(found)), ", "), nil
 }
 
-// docs/LICENSES.md lists the licences of all modules that importers fetch, and all are allowed.
+// docs/reference/licenses.md lists the licences of all modules that importers fetch, and all are allowed.
 func TestLicenses(t *testing.T) {
 	t.Parallel()
 	if own, err := license(".."); err != nil || own != "Apache-2.0" {
@@ -121,7 +121,7 @@ func TestLicenses(t *testing.T) {
 		fmt.Fprintf(&table, "| `%s` | %s |\n", r.Mod.Path, licence)
 	}
 
-	file := filepath.Join("..", "docs", "LICENSES.md")
+	file := filepath.Join("..", "docs", "reference", "licenses.md")
 	document, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)

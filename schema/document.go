@@ -7,7 +7,7 @@ import (
 )
 
 // Document is the platforms' tables, access patterns, grants and routes as
-// Markdown, such as docs/ACCESS-PATTERNS.md.
+// Markdown, such as docs/reference/access-patterns.md.
 func Document(platforms ...Platform) string {
 	var b strings.Builder
 	b.WriteString("# Access patterns\n\n")

@@ -12,7 +12,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// Document returns what docs/CALLS.md has of a platform, from a traced run: for each of its routes, the
+// Document returns what docs/reference/calls.md has of a platform, from a traced run: for each of its routes, the
 // calls of DynamoDB that a request makes at least, by stage. missing are the routes of the schema that no
 // request was made of.
 func (m Measured) Document(ctx context.Context, platform schema.Platform, run *Run, tracer *Tracer) (text string,

@@ -89,7 +89,7 @@ func New(scope constructs.Construct, id string, p Props) *AskAHuman {
 	described := p.described()
 	var open []string
 	if p.OpenAgents || p.AgentKeys {
-		// The function itself checks keys: docs/SECURITY.md says why.
+		// The function itself checks keys: docs/operate/security.md says why.
 		open = described.RoutesOf(askahuman.CallerAgent)
 	}
 	a := &AskAHuman{}

@@ -20,7 +20,7 @@ import (
 )
 
 // maximumShards is how many partitions a request may have to read: enough for
-// 100,000 answers a second (docs/SCALE.md).
+// 100,000 answers a second (docs/operate/scale.md).
 const maximumShards = 256
 
 // Props configure the platform. The zero value gives all of it with secure
@@ -61,7 +61,7 @@ type Props struct {
 
 	// Shards is the number of partitions over which each shared key is spread: the open questions
 	// and the leaderboards. One partition takes 1,000 writes a second; a feed or a leaderboard
-	// reads every one. docs/SCALE.md says how to change it on a live table. Allowed: 1 to 256.
+	// reads every one. docs/operate/scale.md says how to change it on a live table. Allowed: 1 to 256.
 	// Default: 1, as in the seed.
 	Shards int
 	// ReadShards is the number of shards that functions read: the highest number that the tables

@@ -132,7 +132,8 @@ func texts(l *schema.Lake, more int) {
 		SQL: strings.Repeat("s", 262144+more)}}
 }
 
-// TestBatches: the mapping gathers as docs/LAKE.md says, and the test of its rates (internal/services/dynamodb).
+// TestBatches: the mapping gathers as docs/platforms/lake.md says, and the test of its rates
+// (internal/services/dynamodb).
 func TestBatches(t *testing.T) {
 	t.Parallel()
 	_, mapping := templates["one"].One(t, "AWS::Lambda::EventSourceMapping", "")

@@ -68,14 +68,14 @@ type Options struct {
 	// LakeBatchWindow is how long changes are gathered for one object, and so the longest that
 	// one takes to land while there are few: whole seconds, 1 second to 5 minutes. Many land
 	// sooner: 10,000 changes or 6 MB end the gathering. A longer window makes fewer and
-	// larger objects (docs/LAKE.md). Default: 2 minutes.
+	// larger objects (docs/platforms/lake.md). Default: 2 minutes.
 	LakeBatchWindow time.Duration `min:"1s" max:"5m" step:"1s" default:"2 minutes"`
 	// CompactEvery is how often small objects are merged, in whole minutes: 15
 	// minutes to a day. Default: 1 hour.
 	CompactEvery time.Duration `min:"15m" max:"24h" step:"1m" default:"an hour"`
 	// LakeFirstDay is the day (UTC) of the lake's first change, such as "2026-12-24": the day
 	// of its first deployment. A query that names no days lists those since then, each at
-	// the price of a request to Amazon S3 (docs/COST.md), and sees no change from before.
+	// the price of a request to Amazon S3 (docs/operate/cost.md), and sees no change from before.
 	// Allowed: 2020-01-01 to today; empty with LakeRetentionDays, which say it as well.
 	// Default: 2026-11-01, which is before any lake of this library.
 	LakeFirstDay string

@@ -49,8 +49,9 @@ type Props struct {
 	// them, and never write them. Default: none.
 	Extra []schema.Extra
 
-	// Events publishes what happened to a bus of Amazon EventBridge, from the streams of the tables: docs/EVENTS.md has
-	// the events. Turned on, it begins with the changes of the last 24 hours. Default: off.
+	// Events publishes what happened to a bus of Amazon EventBridge, from the streams of the tables:
+	// docs/reference/events.md has the events. Turned on, it begins with the changes of the last 24 hours. Default:
+	// off.
 	Events bool
 
 	// Prefix begins the physical names of the tables: "aah" gives "aah-questions". It also
@@ -162,16 +163,16 @@ type Props struct {
 	// none: without any of the three the alarms notify no one, and the synth warns of it.
 	AlarmEmail string
 	// Alarms change single alarms or leave them out, by id, such as "SlowAlarm": threshold,
-	// periods and topic. docs/OPERATIONS.md has all ids. Default: none is changed.
+	// periods and topic. docs/operate/alarms.md has all ids. Default: none is changed.
 	Alarms map[string]alarm.Options
 	// Runbook is the https address where your operators read what an alarm means: each
-	// alarm's description ends with it and the alarm's id. Default: docs/OPERATIONS.md of the
+	// alarm's description ends with it and the alarm's id. Default: docs/operate/alarms.md of the
 	// version of this library.
 	Runbook string
 	// MetricNamespace begins the namespace in Amazon CloudWatch of what the functions
 	// report: "Acme" gives "Acme/" and the platform's name. Default: "Onesynth".
 	MetricNamespace string
-	// NoAlarms leaves the alarms out. docs/OPERATIONS.md says what each means, and what
+	// NoAlarms leaves the alarms out. docs/operate/alarms.md says what each means, and what
 	// to do about it. Default: the construct declares them.
 	NoAlarms bool
 	// NoDashboard leaves the dashboard out. Default: the construct declares it.

@@ -12,7 +12,7 @@ const library = "github.com/onesynth-cdk/onesynth"
 // Reference).
 var commit = regexp.MustCompile(`-([0-9a-f]{12})$`)
 
-// runbook is the address of docs/OPERATIONS.md of the version of this library that a program was
+// runbook is the address of docs/operate/alarms.md of the version of this library that a program was
 // built with. In the library's own module, and where a folder replaces it, there is no version that
 // others could look up; the address then leads to the main branch.
 func runbook(info *debug.BuildInfo) string {
@@ -28,5 +28,5 @@ func runbook(info *debug.BuildInfo) string {
 			}
 		}
 	}
-	return "https://" + library + "/blob/" + version + "/docs/OPERATIONS.md#alarms"
+	return "https://" + library + "/blob/" + version + "/docs/operate/alarms.md#alarms"
 }

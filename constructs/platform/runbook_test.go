@@ -54,7 +54,7 @@ func TestRunbook(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			want := "https://github.com/onesynth-cdk/onesynth/blob/" + test.want + "/docs/OPERATIONS.md#alarms"
+			want := "https://github.com/onesynth-cdk/onesynth/blob/" + test.want + "/docs/operate/alarms.md#alarms"
 			if got := runbook(test.info); got != want {
 				t.Errorf("got %s, want %s", got, want)
 			}

@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// List prices of us-east-1 in US$, November 2026. docs/COST.md has no others for requests.
+// List prices of us-east-1 in US$, November 2026. docs/operate/cost.md has no others for requests.
 const (
 	// A million units of on-demand capacity ("Amazon DynamoDB pricing").
 	priceOfReads, priceOfWrites = 0.125, 0.625

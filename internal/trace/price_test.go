@@ -23,10 +23,10 @@ func TestPriceOf(t *testing.T) {
 	}
 }
 
-// The prices of routes in docs/COST.md follow from the units and times beside them, by the prices here.
+// The prices of routes in docs/operate/cost.md follow from the units and times beside them, by the prices here.
 func TestCostDocument(t *testing.T) {
 	t.Parallel()
-	content, err := os.ReadFile(filepath.Join("..", "..", "docs", "COST.md"))
+	content, err := os.ReadFile(filepath.Join("..", "..", "docs", "operate", "cost.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 
 func TestEventSchemas(t *testing.T) {
 	t.Parallel()
-	eventbustest.CheckSchemas(t, askahuman.Platform(), "../../docs/events/askahuman")
+	eventbustest.CheckSchemas(t, askahuman.Platform(), "../../docs/reference/events/askahuman")
 }
 
 // A history of questions yields exactly its events, however its changes are cut into batches, and whatever the bus

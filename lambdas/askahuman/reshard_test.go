@@ -19,7 +19,7 @@ import (
 )
 
 // changes of a live table's shards, each with the configurations that are deployed
-// one after the other, as docs/SCALE.md describes.
+// one after the other, as docs/operate/scale.md describes.
 var changes = map[string][]Shards{
 	"1 to 8":  {{}, {Read: 8}, {Write: 8}},
 	"8 to 1":  {{Write: 8}, {Write: 1, Read: 8}},

@@ -20,7 +20,7 @@ import (
 
 func TestEventSchemas(t *testing.T) {
 	t.Parallel()
-	eventbustest.CheckSchemas(t, clarity.Platform(), "../../docs/events/clarity")
+	eventbustest.CheckSchemas(t, clarity.Platform(), "../../docs/reference/events/clarity")
 }
 
 // A history of attempts yields exactly its events, however its changes are cut into batches, and whatever the bus

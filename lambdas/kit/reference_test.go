@@ -20,16 +20,16 @@ import (
 )
 
 // section returns the rows of the first table below a heading of
-// docs/OPERATIONS.md, as their cells.
+// docs/operate/alarms.md, as their cells.
 func section(t *testing.T, heading string) [][]string {
 	t.Helper()
-	content, err := os.ReadFile(filepath.Join("..", "..", "docs", "OPERATIONS.md"))
+	content, err := os.ReadFile(filepath.Join("..", "..", "docs", "operate", "alarms.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, below, found := strings.Cut(string(content), heading+"\n")
 	if !found {
-		t.Fatalf("docs/OPERATIONS.md has no %q", heading)
+		t.Fatalf("docs/operate/alarms.md has no %q", heading)
 	}
 	var rows [][]string
 	for line := range strings.Lines(below) {
@@ -46,7 +46,7 @@ func section(t *testing.T, heading string) [][]string {
 		rows = append(rows, cells)
 	}
 	if len(rows) < 3 {
-		t.Fatalf("docs/OPERATIONS.md: %q has no table", heading)
+		t.Fatalf("docs/operate/alarms.md: %q has no table", heading)
 	}
 	return rows[2:]
 }
@@ -67,7 +67,7 @@ func TestFieldReference(t *testing.T) {
 	}
 	slices.Sort(documented)
 	if diff := cmp.Diff(slices.Sorted(maps.Keys(lines(t, &out)[0])), documented); diff != "" {
-		t.Errorf("fields in docs/OPERATIONS.md (-logger +documented):\n%s", diff)
+		t.Errorf("fields in docs/operate/alarms.md (-logger +documented):\n%s", diff)
 	}
 }
 
@@ -129,7 +129,7 @@ func TestMessageReference(t *testing.T) {
 		got[row[1]+" "+strings.Trim(row[0], "`")] = row[2]
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("messages in docs/OPERATIONS.md (-written +documented):\n%s", diff)
+		t.Errorf("messages in docs/operate/alarms.md (-written +documented):\n%s", diff)
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 
 func TestEventSchemas(t *testing.T) {
 	t.Parallel()
-	eventbustest.CheckSchemas(t, lingible.Platform(), "../../docs/events/lingible")
+	eventbustest.CheckSchemas(t, lingible.Platform(), "../../docs/reference/events/lingible")
 }
 
 // A history yields exactly its events, however its changes are cut into batches, and whatever the bus refuses: free

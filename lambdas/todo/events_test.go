@@ -22,7 +22,7 @@ import (
 // TestEventSchemas compares the schemas of the events with those that receivers read.
 func TestEventSchemas(t *testing.T) {
 	t.Parallel()
-	eventbustest.CheckSchemas(t, todo.Platform(), "../../docs/events/todo")
+	eventbustest.CheckSchemas(t, todo.Platform(), "../../docs/reference/events/todo")
 }
 
 // telling is a history that notes what its events have to be, by the model alone.

@@ -31,7 +31,7 @@ const (
 
 // api is the platform's API and its notifier: the four tables of the seed (ADR-02), the
 // indexes and attributes that its requirements force in addition, and a fifth table for items that
-// only guard the other four. docs/DEVIATIONS.md gives the reason for each addition.
+// only guard the other four. docs/project/deviations.md gives the reason for each addition.
 func api() schema.Platform {
 	return schema.Platform{
 		Name:        "askahuman",

@@ -9,7 +9,7 @@ import (
 )
 
 // Platform is the platform on which people train critical thinking: the three tables of the
-// seed, and a fourth for items that only guard these. docs/DEVIATIONS.md gives the reason
+// seed, and a fourth for items that only guard these. docs/project/deviations.md gives the reason
 // for each addition.
 func Platform() schema.Platform {
 	return schema.Platform{

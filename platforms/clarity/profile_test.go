@@ -248,10 +248,10 @@ func TestCheckEvaluated(t *testing.T) {
 	}
 }
 
-// The example in docs/CLARITY.md was computed by hand.
+// The example in docs/platforms/clarity.md was computed by hand.
 func TestProfileByHand(t *testing.T) {
 	t.Parallel()
-	document, err := os.ReadFile("../../docs/CLARITY.md")
+	document, err := os.ReadFile("../../docs/platforms/clarity.md")
 	if err != nil {
 		t.Fatal(err)
 	}

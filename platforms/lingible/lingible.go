@@ -9,7 +9,7 @@ import (
 )
 
 // Platform is the platform that translates slang: the five tables of the seed and its ten indexes.
-// docs/DEVIATIONS.md gives the reason for each addition.
+// docs/project/deviations.md gives the reason for each addition.
 func Platform() schema.Platform {
 	return schema.Platform{
 		Name:        "lingible",

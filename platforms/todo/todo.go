@@ -10,7 +10,7 @@ import (
 )
 
 // Platform returns the contract: the one table of the seed (ADR-003), and the additions that its requirements force.
-// docs/DEVIATIONS.md gives the reason for each addition.
+// docs/project/deviations.md gives the reason for each addition.
 func Platform() schema.Platform {
 	type object = map[string]any
 	return schema.Platform{

@@ -18,7 +18,7 @@ func TestShared(t *testing.T) {
 	suite.Check(t, platform.Scenario{
 		Open: "/human/questions?limit=1",
 		// An answer at night earns one badge more.
-		Walkthrough: "docs/ASKAHUMAN.md", Varies: regexp.MustCompile(`,\{"id":"night_owl"[^}]*\}`),
+		Walkthrough: "docs/platforms/askahuman.md", Varies: regexp.MustCompile(`,\{"id":"night_owl"[^}]*\}`),
 		Language: language,
 		Statuses: []int{http.StatusOK, http.StatusCreated, http.StatusBadRequest, http.StatusNotFound},
 		LargeBodies: map[string][]byte{

@@ -16,7 +16,7 @@ import (
 func TestShared(t *testing.T) {
 	t.Parallel()
 	suite.Check(t, platform.Scenario{
-		Open: "/openapi.json", Walkthrough: "docs/CLARITY.md",
+		Open: "/openapi.json", Walkthrough: "docs/platforms/clarity.md",
 		Language: language,
 		Statuses: []int{http.StatusOK, http.StatusCreated, http.StatusBadRequest, http.StatusUnauthorized,
 			http.StatusNotFound},

@@ -18,7 +18,7 @@ import (
 func TestShared(t *testing.T) {
 	t.Parallel()
 	suite.Check(t, platform.Scenario{
-		Open: "/health", Walkthrough: "docs/LINGIBLE.md",
+		Open: "/health", Walkthrough: "docs/platforms/lingible.md",
 		Language: language,
 		Statuses: []int{http.StatusOK, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound,
 			http.StatusUnprocessableEntity},

@@ -19,9 +19,9 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-var writeCalls = flag.Bool("write-calls", false, "write the platform's part of docs/CALLS.md")
+var writeCalls = flag.Bool("write-calls", false, "write the platform's part of docs/reference/calls.md")
 
-// checkCalls checks that docs/CALLS.md shows the calls of DynamoDB that each route makes.
+// checkCalls checks that docs/reference/calls.md shows the calls of DynamoDB that each route makes.
 func (s *Suite) checkCalls(t *testing.T) {
 	tracer := &routes.Tracer{Delay: 20 * time.Millisecond}
 	target := s.OwnRun(t, local.Options{Observe: tracer.Observe})
@@ -40,7 +40,7 @@ func (s *Suite) checkCalls(t *testing.T) {
 		}
 	}
 	s.checkTraces(t, rooms.Of(target.Run).Trace)
-	path := filepath.Join(Root(t), "docs", "CALLS.md")
+	path := filepath.Join(Root(t), "docs", "reference", "calls.md")
 	document, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)

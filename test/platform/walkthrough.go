@@ -22,7 +22,7 @@ import (
 // document leaves it out.
 type command struct{ line, output string }
 
-// CheckWalkthrough checks that the commands of a document, such as "docs/TODO.md", print
+// CheckWalkthrough checks that the commands of a document, such as "docs/platforms/todo.md", print
 // what it shows, one after the other, but for ids and times. varies matches what may also
 // be printed, depending on the hour.
 func (s *Suite) CheckWalkthrough(t *testing.T, document string, varies *regexp.Regexp) {

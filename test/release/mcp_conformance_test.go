@@ -19,7 +19,7 @@ var suite = platform.Suite{Platform: askahuman.Platform(), Construct: "AskAHuman
 func TestMain(m *testing.M) { suite.Main(m) }
 
 // inapplicable are the official scenarios for servers that ours fails, each with a part of what the scenario says
-// then. docs/MCP.md says why.
+// then. docs/platforms/agents.md says why.
 var inapplicable = map[string]string{
 	"tools-call-simple-text":        `unknown tool "test_`,
 	"tools-call-image":              `unknown tool "test_`,
@@ -66,7 +66,7 @@ func TestMCPConformance(t *testing.T) {
 	if len(files) == 0 {
 		t.Fatalf("the conformance tests have no results: %v\n%.500s", err, output)
 	}
-	document, err := os.ReadFile(filepath.Join(platform.Root(t), "docs", "MCP.md"))
+	document, err := os.ReadFile(filepath.Join(platform.Root(t), "docs", "platforms", "agents.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +107,7 @@ func TestMCPConformance(t *testing.T) {
 			t.Errorf("%s: got no failure: it applies after all", scenario)
 		}
 		if !strings.Contains(string(document), "`"+scenario+"`") {
-			t.Errorf("docs/MCP.md does not say why %s does not apply", scenario)
+			t.Errorf("docs/platforms/agents.md does not say why %s does not apply", scenario)
 		}
 	}
 }

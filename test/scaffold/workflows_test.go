@@ -83,10 +83,10 @@ func (p *project) checkWorkflows(t *testing.T) {
 	p.checkRole(t, slices.Compact(environments))
 }
 
-// checkPage checks that what docs/CI.md shows of the files is what they say, and carries out what it shows for other
-// systems.
+// checkPage checks that what docs/guide/test-and-ci.md shows of the files is what they say, and carries out what it
+// shows for other systems.
 func (p *project) checkPage(t *testing.T) {
-	content, err := os.ReadFile(filepath.Join(platform.Root(t), "docs", "CI.md"))
+	content, err := os.ReadFile(filepath.Join(platform.Root(t), "docs", "guide", "test-and-ci.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,33 +95,33 @@ func (p *project) checkPage(t *testing.T) {
 		"role.yml"} {
 		written, err := os.ReadFile(filepath.Join(p.folder, ".github", filepath.FromSlash(file)))
 		if err != nil || !strings.Contains(string(content), ".github/"+file) {
-			t.Errorf("docs/CI.md does not name .github/%s: %v", file, err)
+			t.Errorf("docs/guide/test-and-ci.md does not name .github/%s: %v", file, err)
 		}
 		files.Write(written)
 	}
 	shown := yamlBlock.FindAllStringSubmatch(string(content), -1)
 	for _, block := range shown {
 		if !strings.Contains(files.String(), block[1]) {
-			t.Errorf("docs/CI.md shows what no file says:\n%s", block[1])
+			t.Errorf("docs/guide/test-and-ci.md shows what no file says:\n%s", block[1])
 		}
 	}
 	if len(shown) != 3 {
-		t.Errorf("docs/CI.md shows %d parts of files, want 3", len(shown))
+		t.Errorf("docs/guide/test-and-ci.md shows %d parts of files, want 3", len(shown))
 	}
 	_, section, _ := strings.Cut(string(content), "\n## Elsewhere\n")
 	_, script, _ := strings.Cut(section, "\n```sh\n")
 	script, _, ok := strings.Cut(script, "\n```\n")
 	if !ok {
-		t.Fatal(`docs/CI.md shows no commands below "Elsewhere"`)
+		t.Fatal(`docs/guide/test-and-ci.md shows no commands below "Elsewhere"`)
 	}
 	// The run has free ports here.
 	script = strings.ReplaceAll(script, "localhost:8080", "$(awk '/^API/ {print $2}' local.log)")
 	if printed := p.run(t, "bash", "-e", "-c", script); !strings.Contains(printed, `"openapi":"3.1.0"`) {
-		t.Errorf("docs/CI.md: the commands below \"Elsewhere\" print %s", printed)
+		t.Errorf("docs/guide/test-and-ci.md: the commands below \"Elsewhere\" print %s", printed)
 	}
 }
 
-// yamlBlock matches what docs/CI.md shows of the files.
+// yamlBlock matches what docs/guide/test-and-ci.md shows of the files.
 var yamlBlock = regexp.MustCompile("(?ms)^```yaml\n(.*?)^```$")
 
 // lintWorkflows looks for what GitHub would refuse.

@@ -141,7 +141,7 @@ var everywhere = map[string]struct {
 	"ThreatProtection": {
 		regexp.MustCompile(`^AwsSolutions-COG8$`), func(s stack, id, _ string) bool { return s.signsIn(id) },
 		"Threat protection comes with Amazon Cognito's Plus plan, which costs for every active user: the owner's " +
-			"choice, as docs/SECURITY.md says.",
+			"choice, as docs/operate/security.md says.",
 	},
 }
 

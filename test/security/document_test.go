@@ -18,10 +18,10 @@ var (
 	prop = regexp.MustCompile("`Props\\.(\\w+)`")
 )
 
-// The code, tests and props that docs/SECURITY.md names exist.
+// The code, tests and props that docs/operate/security.md names exist.
 func TestDocument(t *testing.T) {
 	t.Parallel()
-	content, err := os.ReadFile("../../docs/SECURITY.md")
+	content, err := os.ReadFile("../../docs/operate/security.md")
 	if err != nil {
 		t.Fatal(err)
 	}

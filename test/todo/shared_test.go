@@ -16,7 +16,7 @@ import (
 func TestShared(t *testing.T) {
 	t.Parallel()
 	suite.Check(t, platform.Scenario{
-		Open: "/health", Walkthrough: "docs/TODO.md",
+		Open: "/health", Walkthrough: "docs/platforms/todo.md",
 		Language: language,
 		Statuses: []int{http.StatusOK, http.StatusCreated, http.StatusBadRequest, http.StatusUnauthorized,
 			http.StatusNotFound, http.StatusUnprocessableEntity},

@@ -25,13 +25,13 @@ var block = regexp.MustCompile("(?ms)^```(\\w+)\n(.*?)^```$")
 // source is a block that says which file it is.
 var source = regexp.MustCompile(`(?s)^// (\S+)\n(.*)$`)
 
-// prepares matches a command of docs/CLIENTS.md that the test replaces by what it has already.
+// prepares matches a command of docs/guide/clients.md that the test replaces by what it has already.
 var prepares = regexp.MustCompile(`^(npm install|go get|npx cdk synth|export) `)
 
-// The commands of docs/CLIENTS.md make typed clients of the assembly, and the clients work.
+// The commands of docs/guide/clients.md make typed clients of the assembly, and the clients work.
 func TestTypedClients(t *testing.T) {
 	t.Parallel()
-	content, err := os.ReadFile(filepath.Join(platform.Root(t), "docs", "CLIENTS.md"))
+	content, err := os.ReadFile(filepath.Join(platform.Root(t), "docs", "guide", "clients.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func TestTypedClients(t *testing.T) {
 		if found[1] != "console" {
 			file := source.FindStringSubmatch(found[2])
 			if file == nil {
-				t.Fatalf("a block of docs/CLIENTS.md names no file in its first line:\n%s", found[2])
+				t.Fatalf("a block of docs/guide/clients.md names no file in its first line:\n%s", found[2])
 			}
 			if err := os.WriteFile(filepath.Join(folder, file[1]), []byte(file[2]), 0o600); err != nil {
 				t.Fatal(err)
@@ -63,7 +63,7 @@ func TestTypedClients(t *testing.T) {
 			if prepares.MatchString(command) {
 				for _, word := range strings.Fields(command) {
 					if i := strings.LastIndex(word, "@"); i > 0 && !slices.Contains(pinned, word) {
-						t.Errorf("docs/CLIENTS.md installs %s; the tests have %s", word, strings.Join(pinned, ", "))
+						t.Errorf("docs/guide/clients.md installs %s; the tests have %s", word, strings.Join(pinned, ", "))
 					}
 				}
 				continue
@@ -76,18 +76,18 @@ func TestTypedClients(t *testing.T) {
 			}
 			// What a tool says of its own work is its own.
 			if want = strings.TrimSpace(want); want != "" && strings.TrimSpace(string(got)) != want {
-				t.Errorf("%s\nprints %s; docs/CLIENTS.md shows %s", command, got, want)
+				t.Errorf("%s\nprints %s; docs/guide/clients.md shows %s", command, got, want)
 			}
 			carriedOut++
 		}
 	}
 	if carriedOut != 6 {
-		t.Errorf("docs/CLIENTS.md: carried out %d commands, want 6", carriedOut)
+		t.Errorf("docs/guide/clients.md: carried out %d commands, want 6", carriedOut)
 	}
 }
 
-// typedClients returns a folder that has what docs/CLIENTS.md installs: the Go module example.com/client, node_modules,
-// and the assembly.
+// typedClients returns a folder that has what docs/guide/clients.md installs: the Go module example.com/client,
+// node_modules, and the assembly.
 func typedClients(t *testing.T) string {
 	t.Helper()
 	assembly, err := filepath.Abs(suite.Local(t, "dev").Assembly(t))

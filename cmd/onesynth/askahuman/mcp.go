@@ -26,7 +26,7 @@ type mcpCommand struct {
 func (c *mcpCommand) Help() string {
 	return `It speaks the Model Context Protocol on standard input and output, until its input ends; what it has to tell you is on standard error.
 The tools are those of POST /mcp of the same API. Where agents show tokens or keys, ASK_A_HUMAN_TOKEN has one; where they are open, --agent names the agent.
-docs/MCP.md says how to add it to a desktop agent.`
+docs/platforms/agents.md says how to add it to a desktop agent.`
 }
 
 // mcpAttempts is how often a tool sends a request that had no answer.

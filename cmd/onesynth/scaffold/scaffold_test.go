@@ -311,11 +311,11 @@ func TestPackages(t *testing.T) {
 	}
 }
 
-// The workflows install the versions that docs/VERSIONS.md says everything is tested with.
+// The workflows install the versions that docs/project/versions.md says everything is tested with.
 func TestWorkflowVersions(t *testing.T) {
 	t.Parallel()
 	action := written(t, scaffold.Project{Name: "links", Version: "v0.3.1"})[".github/actions/setup/action.yml"]
-	versions := read(t, filepath.Join(root, "docs", "VERSIONS.md"))
+	versions := read(t, filepath.Join(root, "docs", "project", "versions.md"))
 	for tool, setting := range map[string]string{"Java": "java-version", "Node.js": "node-version"} {
 		_, after, _ := strings.Cut(action, setting+": ")
 		version, _, _ := strings.Cut(after, "\n")
@@ -326,7 +326,7 @@ func TestWorkflowVersions(t *testing.T) {
 			}
 		}
 		if version == "" || !strings.HasSuffix(row, " "+version+" |") {
-			t.Errorf("action.yml installs %s %q; docs/VERSIONS.md says %q", tool, version, row)
+			t.Errorf("action.yml installs %s %q; docs/project/versions.md says %q", tool, version, row)
 		}
 	}
 }

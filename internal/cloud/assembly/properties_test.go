@@ -13,7 +13,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/internal/cloud/assembly/assemblytest"
 )
 
-var update = flag.Bool("update", false, "write the table of properties into docs/LOCAL.md")
+var update = flag.Bool("update", false, "write the table of properties into docs/guide/run.md")
 
 // A property counts where it asks for something, and not where it is empty or off.
 func TestUnserved(t *testing.T) {
@@ -46,7 +46,7 @@ func TestUnserved(t *testing.T) {
 // The documents have the properties that a run does not honour.
 func TestUnhonouredAreDocumented(t *testing.T) {
 	t.Parallel()
-	const file, begin, end = "../../../docs/LOCAL.md", "| Property | A run | Instead, or why |\n", "\n\n"
+	const file, begin, end = "../../../docs/guide/run.md", "| Property | A run | Instead, or why |\n", "\n\n"
 	table := begin + "| --- | --- | --- |"
 	for _, p := range assembly.Unhonoured() {
 		does := "goes on, and says that it has no effect"

@@ -86,8 +86,8 @@ func TestAnyOrder(t *testing.T) {
 	})
 }
 
-// What a read costs, by the limit and the number of instances, in the most expensive of four spreads: docs/COST.md has
-// the table.
+// What a read costs, by the limit and the number of instances, in the most expensive of four spreads:
+// docs/operate/cost.md has the table.
 func TestWritesPerRead(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
@@ -126,11 +126,11 @@ func TestWritesPerRead(t *testing.T) {
 		}
 		table.WriteString("\n")
 	}
-	page, err := os.ReadFile("../../../docs/COST.md")
+	page, err := os.ReadFile("../../../docs/operate/cost.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(string(page), table.String()) {
-		t.Errorf("docs/COST.md does not have these lines:\n%s", table.String())
+		t.Errorf("docs/operate/cost.md does not have these lines:\n%s", table.String())
 	}
 }

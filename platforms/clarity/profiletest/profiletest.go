@@ -1,4 +1,4 @@
-// Package profiletest computes profiles for tests from the definitions in docs/CLARITY.md, in
+// Package profiletest computes profiles for tests from the definitions in docs/platforms/clarity.md, in
 // another way than package clarity does: each from all attempts, in fractions.
 package profiletest
 

@@ -41,7 +41,7 @@ type Entry struct {
 type Ledger []Entry
 
 // Units are the ledger's write units. A transaction doubles the items of the table; indexesTwice
-// says that it doubles the indexes, too, as DynamoDB Local reports. DynamoDB does not (docs/COST.md).
+// says that it doubles the indexes, too, as DynamoDB Local reports. DynamoDB does not (docs/operate/cost.md).
 func (l Ledger) Units(indexesTwice bool) float64 {
 	var units float64
 	for _, e := range l {
