@@ -116,6 +116,8 @@ bench: node_modules ## Measure, and print figures and ratios
 	cd test && go test -run - -bench FirstView -benchtime 20x ./page
 golden: ## Write the golden files of templates, after a change that is meant or an upgrade of the CDK
 	go test ./platforms ./constructs/edge ./constructs/gofunction ./constructs/lake ./constructs/stream ./constructs/table -run Golden -update
+reference: bin/onesynth ## Generate docs/reference of the code
+	ONESYNTH_COMMAND=$(CURDIR)/bin/onesynth go test ./cmd/onesynth ./constructs ./internal/console -run Reference -update
 access-patterns: ## Generate docs/reference/access-patterns.md
 	go test . -run TestAccessPatterns -update
 calls: node_modules ## Generate docs/reference/calls.md

@@ -23,15 +23,15 @@ type checkCommand struct {
 	Stack    []string `help:"Stack to check, by name, by display id (Dev/Ask) or by a pattern (Dev/*); may be repeated. Default: all." placeholder:"STACK"`
 	Against  string   `help:"Template in JSON to compare with, instead of the deployed one; for one stack." type:"path" placeholder:"FILE"`
 	Accept   []string `help:"Id of a refused finding to accept; may be repeated." placeholder:"ID"`
-	Strict   bool     `help:"Refuse warnings, too: what opens, stops, or has an effect that one may not expect."`
+	Strict   bool     `help:"Refuse warnings, too: changes that open something, stop something, or have an effect that you may not expect."`
 	output.Format
 }
 
 // Help returns the text of --help below the summary.
 func (c *checkCommand) Help() string {
-	return `Exit codes: 0 when nothing speaks against the deployment, also when it is the first of a stack; 1 when it is refused; 2 when a stack could not be checked.
+	return `Exit codes: 0 if nothing speaks against the deployment, also if the stack is not deployed yet; 1 if the deployment is refused; 2 if a stack could not be checked.
 Credentials and Region are those of the AWS command line (AWS_PROFILE, AWS_REGION, AWS_ENDPOINT_URL); they need cloudformation:DescribeStacks and cloudformation:GetTemplate.
-The Region of a stack that is synthesised for one comes first.`
+A stack that is synthesised for a Region is checked in that Region.`
 }
 
 // Exit codes other than 0.

@@ -23,7 +23,7 @@ compdef _onesynth onesynth
 }
 
 type completionCommand struct {
-	Shell string `arg:"" enum:"bash,zsh,fish" help:"Shell: ${enum}."`
+	Shell string `arg:"" enum:"bash, zsh, fish" help:"Shell: ${enum}."`
 }
 
 // Help returns the text of --help below the summary.

@@ -17,16 +17,16 @@ import (
 
 type initCommand struct {
 	Name     string `arg:"" help:"Name of the platform, such as short-links: lower-case letters, digits and single hyphens."`
-	Dir      string `help:"Folder to write, which is not there yet, or empty. Default: NAME." type:"path" placeholder:"DIR"`
+	Dir      string `help:"Folder to write: a new or an empty one. Default: NAME." type:"path" placeholder:"DIR"`
 	Module   string `help:"Path of the Go module. Default: example.com/NAME." placeholder:"PATH"`
-	From     string `help:"Platform of Onesynth to take over, by the name of its package: its contract, construct, functions, tests and page. Default: none, a small one that keeps notes." placeholder:"PLATFORM"`
-	Onesynth string `help:"Checkout of Onesynth that the platform takes the library from. Default: none, or where this command was built, if no module proxy has its version." type:"path" placeholder:"DIR"`
+	From     string `help:"Platform of Onesynth to take over, by the name of its package, with its contract, construct, functions, tests and page. Default: none; you get a small platform that keeps notes." placeholder:"PLATFORM"`
+	Onesynth string `help:"Checkout of Onesynth from which the platform takes the library. Default: none; a module proxy serves the version of this command. If no proxy has it: the checkout where this command was built." type:"path" placeholder:"DIR"`
 }
 
 // Help returns the text of --help below the summary.
 func (c *initCommand) Help() string {
 	return `The platform keeps notes of users: one table, one function with four routes, tests, a Makefile and workflows of GitHub Actions. It builds, passes its tests and runs; its README.md says what to change next. Nothing is overwritten.
-With --from, it is a platform of Onesynth in packages of your own, to change as you like; what platforms share still comes from the library. Deployed with the same names and props, it takes the place of the library's and loses nothing.`
+With --from, you get a platform of Onesynth in packages of your own, to change as you like. What platforms share still comes from the library. Deployed with the same names and props, your platform takes the place of the library's and loses no data.`
 }
 
 // Run writes the platform, and resolves the modules that it requires.

@@ -20,12 +20,12 @@ import (
 
 type lakeCommand struct {
 	Query lakeQueryCommand `cmd:"" default:"withargs" help:"Query the lake, or list what is in it."`
-	Check lakeCheckCommand `cmd:"" help:"Check that all views and saved queries of an assembly run. It needs neither a run nor data; the exit status is 1 when one does not."`
+	Check lakeCheckCommand `cmd:"" help:"Check that every view and saved query of an assembly works, without a run and without data. The exit code is 1 if one does not."`
 }
 
 // Help returns the text of --help below the summary.
 func (c *lakeCommand) Help() string {
-	return `onesynth lake SQL is onesynth lake query SQL: onesynth lake query --help has its flags.`
+	return `onesynth lake SQL is short for onesynth lake query SQL: onesynth lake query --help has the flags.`
 }
 
 type lakeQueryCommand struct {
@@ -33,15 +33,15 @@ type lakeQueryCommand struct {
 	output.Format
 	SQL       string `arg:"" optional:"" name:"sql" help:"SELECT, SHOW, DESCRIBE or EXPLAIN. Default: list the lake's tables, views and saved queries."`
 	Query     string `help:"Run the saved query of that name." placeholder:"NAME"`
-	Database  string `help:"Database of the lake, where the run has several." placeholder:"NAME"`
-	Stack     string `help:"Stack that declares the lake, where several stacks have a database of the name." placeholder:"NAME"`
+	Database  string `help:"Database of the lake, if the run has several." placeholder:"NAME"`
+	Stack     string `help:"Stack that declares the lake, if several stacks have a database of that name." placeholder:"NAME"`
 	CheckFlag bool   `name:"check" hidden:""`
 	Assembly  string `hidden:"" default:"cdk.out" type:"path"`
 }
 
 type lakeCheckCommand struct {
 	Database string `help:"Database to check. Default: all." placeholder:"NAME"`
-	Stack    string `help:"Stacks to check, as --stack of onesynth local." placeholder:"NAME"`
+	Stack    string `help:"Stacks to check, as for --stack of onesynth local." placeholder:"NAME"`
 	Assembly string `help:"Folder of the cloud assembly." default:"cdk.out" type:"path"`
 }
 

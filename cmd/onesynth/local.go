@@ -35,31 +35,31 @@ func (p *port) UnmarshalText(text []byte) error {
 type localCommand struct {
 	Assembly         string            `help:"Folder of the cloud assembly." default:"cdk.out" type:"path"`
 	Stack            []string          `help:"Stack to run, by name, by display id (Dev/Ask) or by a pattern (Dev/*); may be repeated. Default: all." placeholder:"STACK"`
-	Port             *port             `help:"Port of the first HTTP API, further ones take the ports above it, in the order that the run prints; auto takes any free ones, -1 those that the stacks ask for. Default: -1." placeholder:"PORT"`
-	ConsolePort      *port             `help:"Port of the console; auto takes any free one. Default: 8079." placeholder:"PORT"`
+	Port             *port             `help:"Port of the first HTTP API; further APIs take the ports above it, in the order that the run prints. auto takes free ports, -1 the ports that the stacks ask for. Default: -1." placeholder:"PORT"`
+	ConsolePort      *port             `help:"Port of the console; auto takes a free port. Default: 8079." placeholder:"PORT"`
 	Data             string            `help:"Folder that keeps tables, objects, secrets and keys between runs. Default: nothing is kept." type:"path" placeholder:"DIR"`
 	DynamoDB         string            `name:"dynamodb" help:"URL of a DynamoDB to use instead of starting DynamoDB Local." placeholder:"URL"`
-	AccessKey        string            `help:"Access key of the database within DynamoDB Local, which has one for each: letters and digits." default:"onesynth" placeholder:"KEY"`
-	Bedrock          string            `help:"URL of a server to which functions' requests to models of Amazon Bedrock (Converse) are forwarded. Default: they fail." env:"AWS_ENDPOINT_URL_BEDROCK_RUNTIME" placeholder:"URL"`
-	WebhookEndpoint  []string          `help:"Address on this machine to which webhooks may go, with all below it, besides the console's; may be repeated." placeholder:"URL"`
-	AllowUnsupported []string          `help:"Resource type, or property of one (TYPE.PROPERTY), that may stay without effect; may be repeated." placeholder:"TYPE"`
+	AccessKey        string            `help:"Access key, of letters and digits. DynamoDB Local keeps a database for each access key." default:"onesynth" placeholder:"KEY"`
+	Bedrock          string            `help:"URL of a server that answers functions' requests to models of Amazon Bedrock (Converse). Default: these requests fail." env:"AWS_ENDPOINT_URL_BEDROCK_RUNTIME" placeholder:"URL"`
+	WebhookEndpoint  []string          `help:"Address on this machine that may get webhooks, and all addresses below it, besides the console's; may be repeated." placeholder:"URL"`
+	AllowUnsupported []string          `help:"Resource type, or property of a type (TYPE.PROPERTY), that may stay without effect; may be repeated." placeholder:"TYPE"`
 	SSMParameter     map[string]string `name:"ssm-parameter" help:"Value of a parameter of Systems Manager that exists elsewhere; may be repeated." placeholder:"NAME=VALUE"`
-	MaxInstances     int               `help:"Most processes of one function. Default: four per processor, at least eight." placeholder:"N"`
-	SweepInterval    time.Duration     `help:"Time from one walk over the tables, which deletes expired items, to the next; negative: they stay until POST /sweep of the console." default:"30s"`
-	Watch            bool              `help:"Follow the source: a saved Go file builds the functions again that it is part of; one of the app synthesises again, and the run takes over what has changed."`
-	Log              string            `help:"Form of the log: ${enum}. text has a line for each request, json the lines of functions as they wrote them." enum:"text,json" default:"text"`
-	LogLevel         string            `help:"Lowest level of functions' lines in the form text: ${enum}." enum:"debug,info,warn,error" default:"info"`
+	MaxInstances     int               `help:"Most processes that one function may have. Default: four per processor, at least eight." placeholder:"N"`
+	SweepInterval    time.Duration     `help:"Time between two sweeps, which delete expired items from the tables. If it is negative, they stay until POST /sweep of the console." default:"30s"`
+	Watch            bool              `help:"Follow the source: a change of a Go file rebuilds the functions that have it; a change of the app synthesises again, and the run takes over what has changed."`
+	Log              string            `help:"Form of the log: ${enum}. text has a line for each request, json the lines of functions as they wrote them." enum:"text, json" default:"text"`
+	LogLevel         string            `help:"Lowest level of functions' lines in the form text: ${enum}." enum:"debug, info, warn, error" default:"info"`
 	App              string            `help:"Command that synthesises, for --watch. Default: the app of cdk.json." placeholder:"COMMAND"`
 	Context          map[string]string `short:"c" help:"Value of the app's context, for --watch; may be repeated." placeholder:"NAME=VALUE"`
 	Debug            string            `help:"Function to run under delve, with debug information, one instance and no time-outs: its name, or the last part of its package." placeholder:"FUNCTION"`
 	DebugPort        int               `help:"Port on which delve listens." default:"2345" placeholder:"PORT"`
-	NoInitialData    bool              `help:"Leave out the initial data of platforms, which the first run loads otherwise; onesynth seed still loads it."`
+	NoInitialData    bool              `help:"Do not load the initial data of platforms at the first start; onesynth seed still loads it."`
 	NoSchedules      bool              `help:"Keep schedules from firing by themselves; onesynth schedule run still runs them."`
 }
 
 // Help returns the text of --help below the summary.
 func (c *localCommand) Help() string {
-	return `The cdk.json of the working folder may say the same under the context key onesynth, as {"context": {"onesynth": {"ports": {"STACK": 9001}}}}; its members are stacks, port, consolePort, ports, allowUnsupported, ssmParameters and environment. Flags win.`
+	return `The cdk.json of the working folder may set the same under the context key onesynth, such as {"context": {"onesynth": {"ports": {"STACK": 9001}}}}; its members are stacks, port, consolePort, ports, allowUnsupported, ssmParameters and environment. Flags win.`
 }
 
 // Run runs the assembly until it is interrupted.

@@ -24,12 +24,12 @@ import (
 
 type logsCommand struct {
 	target.Console
-	Function string `arg:"" optional:"" help:"Function, by its name or by the short one that the log shows. Default: all."`
-	Follow   bool   `short:"f" help:"Go on with what happens from now on, until Ctrl-C."`
-	Request  string `help:"Id of a request or of an invocation: its line, and what functions logged meanwhile." placeholder:"ID"`
-	Format   string `help:"Form of the output: ${enum}. text has a line for each request, jsonlines the lines of functions as they wrote them; table, json and csv say of each line where it is from." enum:"text,table,json,jsonlines,csv" default:"text"`
-	Log      string `hidden:"" enum:"text,json" default:"text"`
-	LogLevel string `help:"Lowest level of functions' lines in the form text: ${enum}." enum:"debug,info,warn,error" default:"info"`
+	Function string `arg:"" optional:"" help:"Function, by its name or by the short name that the log shows. Default: all."`
+	Follow   bool   `short:"f" help:"Go on and print what happens, until Ctrl-C."`
+	Request  string `help:"Id of a request or of an invocation: print its line and what functions logged meanwhile." placeholder:"ID"`
+	Format   string `help:"Form of the output: ${enum}. text has a line for each request, jsonlines the lines of functions as they wrote them; table, json and csv say where each line is from." enum:"text, table, json, jsonlines, csv" default:"text"`
+	Log      string `hidden:"" enum:"text, json" default:"text"`
+	LogLevel string `help:"Lowest level of functions' lines in the form text: ${enum}." enum:"debug, info, warn, error" default:"info"`
 }
 
 // Help returns the text of --help below the summary.

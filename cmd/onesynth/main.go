@@ -19,17 +19,17 @@ import (
 type commands struct {
 	Init       initCommand       `cmd:"" group:"Start" help:"Write a platform of your own, which builds, passes its tests and runs."`
 	Local      localCommand      `cmd:"" group:"Start" help:"Run a cloud assembly on this machine: functions, HTTP APIs, tables, streams, buckets, schedules, queues, secrets."`
-	Completion completionCommand `cmd:"" group:"Start" help:"Print what completes commands and flags in a shell."`
+	Completion completionCommand `cmd:"" group:"Start" help:"Print a script with which a shell completes commands and flags."`
 	Help       helpCommand       `cmd:"" group:"Start" help:"Show the help of a command."`
 	Version    versionCommand    `cmd:"" group:"Start" help:"Print the version."`
 	Token      tokenCommand      `cmd:"" group:"Run" help:"Mint a token that the JWT authorizers of the running assembly accept."`
 	Schedule   scheduleCommand   `cmd:"" group:"Run" help:"List the schedules of the running assembly, or run one now."`
 	Push       pushCommand       `cmd:"" group:"Run" help:"List or clear the push messages that the running assembly has sent."`
-	Logs       logsCommand       `cmd:"" group:"Look" help:"Print the requests of the running assembly with what functions logged, and go on with -f."`
+	Logs       logsCommand       `cmd:"" group:"Look" help:"Print the requests of the running assembly and what their functions logged; -f goes on."`
 	Lake       lakeCommand       `cmd:"" group:"Look" help:"Query a lake of the running assembly with SQL, list what is in it, or check its views."`
-	OpenAPI    openapiCommand    `cmd:"" group:"Look" name:"openapi" help:"Print the OpenAPI document of an API of a cloud assembly, without a run."`
+	OpenAPI    openapiCommand    `cmd:"" group:"Look" name:"openapi" help:"Print the OpenAPI document of an API in a cloud assembly, without a run."`
 	Check      checkCommand      `cmd:"" group:"Deploy" help:"Compare a cloud assembly with what is deployed, and refuse what would fail or lose data."`
-	Seed       seedCommand       `cmd:"" group:"Deploy" help:"Load the initial data of a platform, of the running assembly or of a deployed stack. Repeating it adds nothing twice."`
+	Seed       seedCommand       `cmd:"" group:"Deploy" help:"Load the initial data of platforms into the running assembly or a deployed stack; repeating it adds nothing twice."`
 
 	RunSchedule runScheduleCommand `cmd:"" hidden:""`
 	Complete    completeCommand    `cmd:"" hidden:""`
@@ -65,11 +65,12 @@ func main() {
 	os.Exit(run(ctx, os.Args[1:]))
 }
 
-func run(ctx context.Context, arguments []string) int {
+// newParser returns the parser of all commands.
+func newParser(ctx context.Context) (*kong.Kong, error) {
 	options := []kong.Option{
 		kong.Name("onesynth"),
-		kong.Description("Runs the cloud assembly that cdk synth writes on this machine, without an AWS account and " +
-			"without Docker, and checks it before it is deployed."),
+		kong.Description("Runs a cloud assembly, as cdk synth writes it, on this machine, without an AWS account and " +
+			"without Docker, and checks it before you deploy it."),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
 		kong.Vars{"version": version()},
 		kong.BindTo(ctx, (*context.Context)(nil)),
@@ -77,8 +78,17 @@ func run(ctx context.Context, arguments []string) int {
 	for _, of := range platformCommands {
 		options = append(options, kong.Embed(of.commands, `group:"`+of.platform+`"`))
 	}
-	var c commands
-	parser, err := kong.New(&c, options...)
+	parser, err := kong.New(&commands{}, options...)
+	if err != nil {
+		return nil, err
+	}
+	parser.Model.Detail = fmt.Sprintf("Exit codes: 0 if the command succeeded; %d if its arguments or flags are "+
+		"wrong; 1 if it failed otherwise. The help of a command says if it has others.", exitUsage)
+	return parser, nil
+}
+
+func run(ctx context.Context, arguments []string) int {
+	parser, err := newParser(ctx)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "onesynth:", err)
 		return 1

@@ -21,7 +21,7 @@ type openapiCommand struct {
 
 // Help returns the text of --help below the summary.
 func (c *openapiCommand) Help() string {
-	return `It starts the function that serves the document, and no other: tables, ports and an AWS account are not needed. The document is as the API answers it, indented. Where several functions of an API serve one, it is all of them in one.`
+	return `It starts the function that serves the document, and no other; it needs no tables, no ports and no AWS account. It prints the document that the API answers with, indented. If several functions of an API serve one, it joins their documents.`
 }
 
 // Run prints the document.

@@ -20,11 +20,11 @@ type tokenCommand struct {
 	Sub     string            `help:"Subject: who the token is for." required:""`
 	Stack   string            `help:"Stack whose API the token is for. Default: all APIs of the run." placeholder:"NAME"`
 	Aud     string            `help:"Audience. Default: the first one of each API."`
-	Iss     string            `help:"Issuer. Default: the APIs' own, or the run's when they have several." placeholder:"URL"`
+	Iss     string            `help:"Issuer. Default: that of the APIs, or that of the run if the APIs have several." placeholder:"URL"`
 	Scope   string            `help:"Scopes, separated by spaces."`
 	Claim   map[string]string `help:"Further claim; may be repeated." placeholder:"NAME=VALUE"`
-	Expires time.Duration     `help:"Life of the token." default:"1h"`
-	Format  string            `help:"Form of the output: ${enum}. text is the token alone." enum:"text,table,json,jsonlines,csv" default:"text"`
+	Expires time.Duration     `help:"Time until the token expires." default:"1h"`
+	Format  string            `help:"Form of the output: ${enum}. text is the token alone." enum:"text, table, json, jsonlines, csv" default:"text"`
 }
 
 // Run prints the token alone, so that it fits into a shell variable.
@@ -105,13 +105,13 @@ type pushCommand struct {
 
 // Help returns the text of --help below the summary.
 func (c *pushCommand) Help() string {
-	return `onesynth push is onesynth push list: onesynth push list --help has its flags.`
+	return `onesynth push is short for onesynth push list: onesynth push list --help has the flags.`
 }
 
 type pushListCommand struct {
 	target.Console
 	// A message is a document, so JSON is the form for people, too.
-	Format string `help:"Form of the output: ${enum}." enum:"text,table,json,jsonlines,csv" default:"json"`
+	Format string `help:"Form of the output: ${enum}." enum:"text, table, json, jsonlines, csv" default:"json"`
 	Clear  bool   `hidden:"" help:"Remove the messages after listing them."`
 }
 

@@ -27,16 +27,16 @@ type seedCommand struct {
 	target.Stack
 	output.Format
 	Platform string `arg:"" name:"name" optional:"" help:"Platform, by the name in its schema, such as links. Default: all that have initial data."`
-	Function string `help:"Function that loads the data, where several stacks have the platform." placeholder:"NAME"`
-	Assembly string `help:"Folder of a cloud assembly that is deployed: loads into each of its stacks that has initial data." type:"path" placeholder:"DIR"`
+	Function string `help:"Function that loads the data, if several stacks have the platform." placeholder:"NAME"`
+	Assembly string `help:"Folder of a cloud assembly that is deployed: load into each of its stacks that has initial data." type:"path" placeholder:"DIR"`
 }
 
 // Help returns the text of --help below the summary.
 func (c *seedCommand) Help() string {
-	return `The platform's own function has the data and puts it into the tables, some items in each invocation: the trigger of the function is OnSeed in the platform's schema.
-Items that are there already stay as they are, so the command can be repeated, also after a failure. A run loads the data itself at its first start.
-Without --stack and --assembly the data is loaded into the running assembly. With them it is loaded into deployed stacks: credentials and Region are those of the AWS command line
-(AWS_PROFILE, AWS_REGION, AWS_ENDPOINT_URL), and the Region of a stack that is synthesised for one comes first; they need ` + seedPermissions + `.`
+	return `A function of the platform, whose trigger in the schema is OnSeed, has the data and puts it into the tables, some items in each invocation.
+Items that are there already stay as they are, so you can repeat the command, also after a failure. A run loads the data itself at its first start.
+Without --stack and --assembly, the command loads the data into the running assembly. With one of them, it loads into deployed stacks. Credentials and Region are those of the AWS command line
+(AWS_PROFILE, AWS_REGION, AWS_ENDPOINT_URL), unless --assembly has a stack that is synthesised for a Region. The credentials need ` + seedPermissions + `.`
 }
 
 // seedPermissions are the permissions that the command needs in AWS.

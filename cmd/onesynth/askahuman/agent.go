@@ -34,8 +34,8 @@ type Commands struct {
 }
 
 type agentCommand struct {
-	Create agentCreateCommand `cmd:"" help:"Issue a key to an agent, and print it: it is kept as a hash, so this is the only time."`
-	List   agentListCommand   `cmd:"" help:"List the keys: ids, agents and last uses, never a key."`
+	Create agentCreateCommand `cmd:"" help:"Issue a key to an agent, and print it this once: the table keeps its hash alone."`
+	List   agentListCommand   `cmd:"" help:"List the ids, agents and last uses of the keys, never a key."`
 	Revoke agentRevokeCommand `cmd:"" help:"Refuse a key from now on."`
 }
 
@@ -44,14 +44,14 @@ func (c *agentCommand) Help() string {
 	return `For Ask-a-Human with the prop AgentKeys. Without --stack the keys are those of the running assembly.
 With --stack they are those of a deployed stack: credentials and Region are those of the AWS command line (AWS_PROFILE, AWS_REGION, AWS_ENDPOINT_URL); they need
 cloudformation:DescribeStacks on the stack, dynamodb:UpdateItem on its table of keys (create, revoke), and dynamodb:Query on the table's index ByAgent (list, revoke).
-Where a customer managed key of AWS KMS (the prop Key) encrypts the table, DynamoDB needs that they may use it, too, by way of DynamoDB alone
+If a customer managed key of AWS KMS (the prop Key) encrypts the table, they also need, by way of DynamoDB alone
 (condition kms:ViaService): ` + agentKeyActions + `.`
 }
 
 // keyTable has the flags with which commands find the table of keys.
 type keyTable struct {
 	target.Stack
-	Table string `help:"Table of the keys, where there are several platforms." placeholder:"NAME"`
+	Table string `help:"Table of the keys, if there are several platforms." placeholder:"NAME"`
 }
 
 // agentKeyActions are the actions on a customer managed key that a user of the table needs
@@ -232,7 +232,7 @@ func optional(t time.Time) *time.Time {
 
 type agentRevokeCommand struct {
 	keyTable
-	ID string `arg:"" name:"id" help:"Id of the key, as list shows it; or the key, where it was found."`
+	ID string `arg:"" name:"id" help:"Id of the key, as onesynth agent list shows it; or the key itself, if it was found somewhere."`
 }
 
 // Run revokes the key, and prints its agent.

@@ -18,14 +18,14 @@ import (
 
 type mcpCommand struct {
 	API   string `required:"" help:"Address of the API of Ask-a-Human, such as https://api.example.com or http://localhost:8080." env:"ASK_A_HUMAN_BASE_URL" placeholder:"URL"`
-	Agent string `help:"Who asks, where agents are open: an id of your choice." env:"ASK_A_HUMAN_AGENT_ID" placeholder:"ID"`
-	Token string `help:"Token of the API's issuer, or a key that was issued to the agent. Give it in the variable: other users of the machine can read a flag." env:"ASK_A_HUMAN_TOKEN" placeholder:"SECRET"`
+	Agent string `help:"Who asks, if agents are open: an id of your choice." env:"ASK_A_HUMAN_AGENT_ID" placeholder:"ID"`
+	Token string `help:"Token of the API's issuer, or a key that was issued to the agent. Give it by the variable: other users of the machine can read a flag." env:"ASK_A_HUMAN_TOKEN" placeholder:"SECRET"`
 }
 
 // Help returns the text of --help below the summary.
 func (c *mcpCommand) Help() string {
-	return `It speaks the Model Context Protocol on standard input and output, until its input ends; what it has to tell you is on standard error.
-The tools are those of POST /mcp of the same API. Where agents show tokens or keys, ASK_A_HUMAN_TOKEN has one; where they are open, --agent names the agent.
+	return `It speaks the Model Context Protocol on standard input and output, until its input ends, and reports problems on standard error.
+The tools are those of POST /mcp of the same API. If agents show tokens or keys, set ASK_A_HUMAN_TOKEN to one; if they are open, name the agent with --agent.
 docs/platforms/agents.md says how to add it to a desktop agent.`
 }
 

@@ -15,7 +15,7 @@ import (
 // Format is the flag of commands that answer with rows. Text is the form for people, which is a table unless the
 // command says otherwise.
 type Format struct {
-	Format string `help:"Form of the output: ${enum}." enum:"text,table,json,jsonlines,csv" default:"text"`
+	Format string `help:"Form of the output: ${enum}." enum:"text, table, json, jsonlines, csv" default:"text"`
 }
 
 // Rows writes rows, which are structs whose exported fields have JSON names: a table with a column for each field, a
