@@ -33,9 +33,9 @@ func (r Record) FormNames() []string {
 	return r.Forms
 }
 
-// Extra is what a team adds to a record of a platform of somebody else's: attributes, and indexes over them. The
-// construct takes it as Props.Extra. The platform's own functions keep the attributes when they write the record, and
-// never write them.
+// Extra is what a team adds to a record of a platform that it imports: attributes, and indexes over them. The construct
+// takes it as Props.Extra. The platform's own functions keep the attributes when they write the record, and never
+// change them.
 type Extra struct {
 	// Record is the name of one of the platform's Records, such as "Task".
 	Record string
@@ -49,7 +49,7 @@ type Extra struct {
 type ExtraAttribute struct {
 	Attribute
 	// MaxLength is how long a value is at most: characters of a String, bytes of a Binary, members of a set, list or
-	// map. Required of these.
+	// map. Required for these.
 	MaxLength int `json:",omitempty"`
 	// Minimum and Maximum are the limits of a Number. Default: any number.
 	Minimum *float64 `json:",omitempty"`

@@ -251,8 +251,8 @@ type AccessPattern struct {
 	// Table is the logical name of the table. Empty with TransactWriteItems,
 	// whose Writes name theirs.
 	Table string
-	// Tables are the logical names of several tables of which a BatchGetItem reads an item each, with one request.
-	// Empty: it reads items of Table.
+	// Tables are the logical names of several tables: one BatchGetItem reads an item of each. Empty: it reads items of
+	// Table.
 	Tables []string
 	// Index is the index that a Query reads. Empty: the table.
 	Index string
@@ -343,8 +343,8 @@ type Function struct {
 	MemoryMegabytes int `min:"128" max:"10240" default:"256"`
 	// Secrets are the secrets that it reads, by name: its role may read no other.
 	Secrets []string
-	// Puts are the objects that it puts, and Gets those that it reads: its role may do no
-	// more with a bucket, and list none. So it is refused an object that is not there.
+	// Puts are the objects that it puts, and Gets those that it reads. Its role may do no more with a bucket. It cannot
+	// list one, so that AWS refuses a read of an object that is not there.
 	Puts, Gets []Objects
 	// Sends are the functions to whose queues it sends messages, by name: their Trigger is [OnQueue].
 	Sends []string
@@ -400,9 +400,9 @@ type RateLimit struct {
 	// Per is the identity that calls are counted by. Calls of callers who show no token, and
 	// are not known, are counted by address instead.
 	Per Identity
-	// AddressRequests is, with Per a kind of callers without a token, how many calls a window allows all known
-	// persons of one address together, Requests or more: a caller can invent persons
-	// more easily than addresses. 0: any number.
+	// AddressRequests is how many calls a window allows to all known persons of one address together, Requests or more,
+	// if Per is a kind of callers without a token: a caller can invent persons more easily than addresses. Default: any
+	// number.
 	AddressRequests int
 }
 

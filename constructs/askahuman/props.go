@@ -23,23 +23,22 @@ import (
 // 100,000 answers a second (docs/operate/scale.md).
 const maximumShards = 256
 
-// Props configure the platform. The zero value gives all of it with secure
+// Props configure Ask-a-Human. The zero value gives all of it with secure
 // defaults.
 type Props struct {
-	// Props are the props of every platform, where the docs and defaults are. Agents show their
-	// tokens of JWTIssuer, and LocalPort is 8080 by default. Where people subscribe, the default
-	// throttle is 100 requests a second with bursts of 200. Functions are "agentapi", "humanapi",
-	// "notifier", "moderationapi", "webpage", "mcpapi", "webhookqueuer" and "webhooksender". By default the notifier
-	// has 55 seconds, "agentapi" and "mcpapi" have 25, and "webhooksender" has 15.
+	// Props are the props of every platform. JWTIssuer issues the tokens of agents. LocalPort is 8080 by default. The
+	// route on which people subscribe has a default throttle of 100 requests a second with bursts of 200. Functions are
+	// "agentapi", "humanapi", "notifier", "moderationapi", "webpage", "mcpapi", "webhookqueuer" and "webhooksender". By
+	// default the notifier has 55 seconds, "agentapi" and "mcpapi" have 25, and "webhooksender" has 15.
 	platform.Props
 
 	// OpenAgents lets anyone ask, and takes the agent's identity from the
 	// X-Agent-Id header. It is meant for development. Default: agents need a JSON
 	// Web Token, and the agent is its subject.
 	OpenAgents bool
-	// AgentKeys admits the agents that show a key, as X-Agent-Id, which is all that published
-	// clients send, or as a bearer token. The command "onesynth agent" issues keys, lists them and
-	// revokes them; the table AgentKeys has their hashes. Default: the default of OpenAgents.
+	// AgentKeys admits the agents that show a key, as X-Agent-Id, which is all that published clients send, or as a
+	// bearer token. The command "onesynth agent" issues keys, lists them and revokes them; the table AgentKeys has
+	// their hashes. Default: as without OpenAgents.
 	AgentKeys bool
 	// Agents are the agents that the construct's own user pool has clients for, by
 	// name: at most 50. Default: one, called "agent".
@@ -48,9 +47,9 @@ type Props struct {
 	// WithoutModeration leaves out reports, the routes of operators and their user pool. Default: people
 	// and agents report, and operators hide and block.
 	WithoutModeration bool
-	// Operators say how those sign in who moderate. Their issuer has to name the group "operators" in
-	// their tokens. Default: a user pool of the construct's own, into which administrators alone
-	// invite people, or the JWTIssuer.
+	// Operators says how the people who moderate sign in. Their issuer has to name the group "operators" in their
+	// tokens. Default: a user pool of the construct's own, to which only administrators invite people, or the
+	// JWTIssuer.
 	Operators platform.UserProps
 
 	// FCMCredentials is a secret that exists already and holds the service account key for

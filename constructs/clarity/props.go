@@ -11,11 +11,11 @@ import (
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 )
 
-// Props configure the platform. The zero value gives all of it with secure defaults.
+// Props configure Clarity. The zero value gives all of it with secure defaults.
 type Props struct {
-	// Props are the props of every platform, where the docs and defaults are. Users show their
-	// tokens of JWTIssuer, and LocalPort is 8082 by default. Functions are "clarityapi", which
-	// has 29 seconds by default, "evaluator" with 290, "profiler" and "scenarioseeder" with 60.
+	// Props are the props of every platform. JWTIssuer issues the tokens of users. LocalPort is 8082 by default.
+	// Functions are "clarityapi", which has 29 seconds by default, "evaluator" with 290, "profiler" and
+	// "scenarioseeder" with 60.
 	platform.Props
 	// UserProps are the props of every platform that people sign in to.
 	platform.UserProps
@@ -24,9 +24,8 @@ type Props struct {
 	// one, the default of SlowAlarm is 25 seconds. Default: none, the functions evaluate by the
 	// rules of docs/platforms/rubric.md.
 	Model model.Props
-	// EvaluationsPerDay is how many evaluations of one user begin on a UTC day at most, failed
-	// ones included: 1 to 10,000. Attempts beyond are stored, and evaluated on the next day.
-	// Default: 20.
+	// EvaluationsPerDay is how many evaluations of one user begin on a UTC day at most, failed ones included: 1 to
+	// 10,000. Further attempts are stored, and evaluated on the next day. Default: 20.
 	EvaluationsPerDay int `min:"1" max:"10000" default:"20"`
 	// ProfileRetentionDays is after how many days a profile is deleted, but for the latest of
 	// each user: 7 to 36,500. Default: 365.

@@ -22,7 +22,7 @@ import (
 // quotas").
 const kept = 14 * 24 * time.Hour
 
-// Props describe a queue. The zero value is right.
+// Props describe a queue. The zero value is valid.
 type Props struct {
 	// Retain keeps the queue and its messages when the stack is deleted. Default:
 	// they go with the stack.

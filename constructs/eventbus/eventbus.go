@@ -22,7 +22,7 @@ import (
 // mostPattern is how long a pattern may be ("Amazon EventBridge quotas").
 const mostPattern = 4096
 
-// Props describe a bus. The zero value is right.
+// Props describe a bus. The zero value is valid.
 type Props struct {
 	// Description is shown in the AWS console. Default: none.
 	Description string

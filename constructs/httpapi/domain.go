@@ -39,10 +39,10 @@ type Domain struct {
 
 // TrustStore makes callers show a certificate, too, by mutual TLS: one that an authority of the store has signed
 // ("Configuring mutual TLS authentication for an HTTP API", API Gateway developer guide). A token is still needed where
-// a route says so. Certificates are not looked up in lists of revoked ones.
+// a route says so. No list of revoked certificates is read.
 type TrustStore struct {
-	// URI is the object with the certificates of the authorities, in PEM, such as "s3://trust/authorities.pem". Who
-	// deploys needs s3:GetObject on it.
+	// URI is the object with the certificates of the authorities, in PEM, such as "s3://trust/authorities.pem". The
+	// role that deploys needs s3:GetObject on it.
 	URI string
 	// Version is the object's version, which a change of its content changes. Default: the one of the first deployment.
 	Version string

@@ -10,13 +10,12 @@ import (
 	"github.com/onesynth-cdk/onesynth/finding"
 )
 
-// Props configure the platform. The zero value gives all of it with secure defaults.
+// Props configure Lingible. The zero value gives all of it with secure defaults.
 type Props struct {
-	// Props are the props of every platform, where the docs and defaults are. Users show their
-	// tokens of JWTIssuer, and LocalPort is 8083 by default. Functions are "lingibleapi", which has
-	// 15 seconds by default, "profilecreator" with 4, "submissionvalidator", "exporter" and
-	// "lexiconseeder" with 60, "trendingjob" with 120, "revalidator" with 290 and "accountcleaner"
-	// with 300.
+	// Props are the props of every platform. JWTIssuer issues the tokens of users. LocalPort is 8083 by default.
+	// Functions are "lingibleapi", which has 15 seconds by default, "profilecreator" with 4, "submissionvalidator",
+	// "exporter" and "lexiconseeder" with 60, "trendingjob" with 120, "revalidator" with 290 and "accountcleaner" with
+	// 300.
 	platform.Props
 	// UserProps are the props of every platform that people sign in to.
 	platform.UserProps

@@ -45,8 +45,8 @@ type Props struct {
 	// Default: none.
 	Own Own
 
-	// Extra are attributes that you add to records of the platform, with indexes over them. Its own functions keep
-	// them, and never write them. Default: none.
+	// Extra are attributes that you add to records of the platform, with indexes over them. The platform's own
+	// functions keep them, and never change them. Default: none.
 	Extra []schema.Extra
 
 	// Events publishes what happened to a bus of Amazon EventBridge, from the streams of the tables:
@@ -54,13 +54,11 @@ type Props struct {
 	// off.
 	Events bool
 
-	// Prefix begins the physical names of the tables: "aah" gives "aah-questions". It also
-	// names the catalog and the workgroup of a lake. An account and region takes each
-	// once, also after tables have outlived their stack: pass those as Tables.Existing, or
-	// import them. Allowed: 2 to 32 lower-case letters, digits and hyphens; with a lake not
-	// "default" and "primary", which Amazon Athena has itself. Default: names that AWS
-	// CloudFormation makes up, and for the lake one with a hash of the stack's name and of
-	// the construct's path.
+	// Prefix begins the physical names of the tables: "aah" gives "aah-questions". It also names the catalog and the
+	// workgroup of a lake. An account and region has each name once. Tables that have outlived their stack keep theirs:
+	// pass them as Tables.Existing, or import them. Allowed: 2 to 32 lower-case letters, digits and hyphens; with a
+	// lake not "default" and "primary", which Amazon Athena has itself. Default: names that AWS CloudFormation makes
+	// up, and for the lake one with a hash of the stack's name and of the construct's path.
 	Prefix string
 	// RemoveWithStack deletes tables, secrets, user pool and lake, and all that is in
 	// them, with the stack; the bucket of a lake has to be empty then. It is meant for
@@ -74,16 +72,14 @@ type Props struct {
 	// "Questions". Default: on-demand tables of the construct's own, that can be
 	// restored to any time of the last 35 days.
 	Tables table.DatabaseOptions
-	// Standby makes the stack that of a second region, whose tables are replicas: its schedules are declared, and off,
-	// so that the work of each is done once. Take it from this stack, and set it in the other one, at a failover.
-	// Default: the schedules are on.
+	// Standby makes the stack the standby in a second region, whose tables are replicas. Its schedules are declared but
+	// off, so that each runs in one region alone. At a failover, leave it out of this stack, and set it in the other
+	// one. Default: the schedules are on.
 	Standby bool
-	// Key is a customer managed key of AWS KMS, not an alias, that encrypts tables,
-	// secrets, queues, lake, logs and the functions' variables.
-	// Roles may use it through the services that encrypt, and the role that deploys needs
-	// kms:CreateGrant on it. The policy of one that the app does not declare has to let
-	// Amazon CloudWatch Logs use it ("Encrypt log data in CloudWatch Logs using AWS Key
-	// Management Service"). Default: keys of AWS.
+	// Key is a customer managed key of AWS KMS, not an alias, that encrypts tables, secrets, queues, lake, logs and the
+	// functions' variables. Roles may use it through the services that encrypt, and the role that deploys needs
+	// kms:CreateGrant on it. The policy of a key that the app does not declare has to let Amazon CloudWatch Logs use it
+	// ("Encrypt log data in CloudWatch Logs using AWS Key Management Service"). Default: keys of AWS.
 	Key awskms.IKey `json:"-"`
 	// VPC is the network that the functions run in. Its subnets need a way to all that the
 	// functions call: Amazon DynamoDB and, as far as the platform has them, AWS Secrets
@@ -105,9 +101,8 @@ type Props struct {
 	// the schema gives them, and of a lake's "writer" and "compactor". Processor time grows
 	// with it. Default: 256, writer 512, compactor 1,024.
 	MemoryMegabytes map[string]int
-	// ReservedConcurrency limits how many invocations of a function run at once, and
-	// keeps as many of the account's for it, by the same names: 1 or more. Default:
-	// no limit and no reserve.
+	// ReservedConcurrency limits how many invocations of a function run at once, and reserves as many of the account's
+	// for it, by the same names: 1 or more. Default: no limit and no reserve.
 	ReservedConcurrency map[string]int
 	// TimeoutSeconds ends an invocation of a function that takes longer, in seconds, by the same
 	// names: 3 to 30 for a function of the API, 1 to 900 for others. Default: the platform's, or
@@ -137,8 +132,8 @@ type Props struct {
 	// point to the API. Default: none; the output ApiDomainTarget says where yours has to
 	// point to.
 	HostedZone awsroute53.IHostedZone `json:"-"`
-	// KeepDefaultEndpoint leaves the API reachable also under the name that Amazon
-	// API Gateway gives it: see [httpapi.Domain]. Default: not with a DomainName.
+	// KeepDefaultEndpoint leaves the API reachable also under the name that Amazon API Gateway gives it: see
+	// [httpapi.Domain]. Default: with a DomainName it is not reachable so.
 	KeepDefaultEndpoint bool
 	// TrustStore makes callers of DomainName show a certificate, too: see [httpapi.TrustStore]. Default: none.
 	TrustStore httpapi.TrustStore
@@ -155,12 +150,12 @@ type Props struct {
 	// encrypted topic's key has to let it use the key; the construct sees to that for a key that
 	// the app declares. Default: the topic of AlarmTopicARN or AlarmEmail.
 	AlarmTopic awssns.ITopic `json:"-"`
-	// AlarmTopicARN is the ARN of a topic that is there already, in the region of the
-	// stack, to be notified instead. Default: none.
+	// AlarmTopicARN is the ARN of an existing topic, in the region of the stack, that is notified instead. Default:
+	// none.
 	AlarmTopicARN string
-	// AlarmEmail is the address of someone to be notified instead, by a topic of the
-	// construct's own, once they have confirmed it by the link in the first email. Default:
-	// none: without any of the three the alarms notify no one, and the synth warns of it.
+	// AlarmEmail is an email address that a topic of the construct's own notifies instead, once its owner has followed
+	// the link in the first email. Default: none. Without any of the three, the alarms notify no one, and the synth
+	// warns of it.
 	AlarmEmail string
 	// Alarms change single alarms or leave them out, by id, such as "SlowAlarm": threshold,
 	// periods and topic. docs/operate/alarms.md has all ids. Default: none is changed.
@@ -181,8 +176,8 @@ type Props struct {
 	// machine: 1024 to 65535. Default: the platform's.
 	LocalPort int
 
-	// Build is a build of the platform's functions, begun earlier so that it runs beside
-	// the start of the CDK. Default: the construct builds them.
+	// Build is a build of the platform's functions that you started earlier, so that it runs while the CDK starts.
+	// Default: the construct builds them.
 	Build *gofunction.Build `json:"-"`
 }
 

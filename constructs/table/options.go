@@ -38,8 +38,7 @@ const (
 // Options are settings of DynamoDB for a table beyond its description.
 // The zero value is the safe default.
 type Options struct {
-	// OnDemand pays by the request, also if the description provisions capacity.
-	// Default: as described.
+	// OnDemand makes you pay by the request, also if the description provisions capacity. Default: as described.
 	OnDemand bool
 	// MaximumReadUnits and MaximumWriteUnits are the most request units in a second
 	// that an on-demand table serves, and each of its indexes: a limit on cost. DynamoDB
@@ -61,8 +60,8 @@ type Options struct {
 	// RecoveryDays is how far back point-in-time recovery reaches: 1 to 35 days. It
 	// cannot be switched off. Default: as described, or else 35.
 	RecoveryDays int `min:"1" max:"35" default:"what the table's description says"`
-	// InfrequentAccess stores at a lower and reads at a higher price: the table class
-	// DynamoDB Standard-Infrequent Access. Default: DynamoDB Standard.
+	// InfrequentAccess makes storage cheaper and requests more expensive: the table class DynamoDB Standard-Infrequent
+	// Access. Default: DynamoDB Standard.
 	InfrequentAccess bool
 	// ContributorInsights counts, in Amazon CloudWatch, which keys of the table and of
 	// its indexes are used most. Default: [NoInsights].

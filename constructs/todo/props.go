@@ -8,12 +8,11 @@ import (
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
 )
 
-// Props configure the platform. The zero value gives all of it with secure
+// Props configure To-Do. The zero value gives all of it with secure
 // defaults.
 type Props struct {
-	// Props are the props of every platform, where the docs and defaults are. Users show their
-	// tokens of JWTIssuer, and LocalPort is 8081 by default. Functions are "todoapi" and "eraser",
-	// which has 300 seconds by default.
+	// Props are the props of every platform. JWTIssuer issues the tokens of users. LocalPort is 8081 by default.
+	// Functions are "todoapi" and "eraser", which has 300 seconds by default.
 	platform.Props
 	// UserProps are the props of every platform that people sign in to.
 	platform.UserProps
