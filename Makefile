@@ -117,7 +117,7 @@ bench: node_modules ## Measure, and print figures and ratios
 golden: ## Write the golden files of templates, after a change that is meant or an upgrade of the CDK
 	go test ./platforms ./constructs/edge ./constructs/gofunction ./constructs/lake ./constructs/stream ./constructs/table -run Golden -update
 reference: bin/onesynth ## Generate docs/reference of the code
-	ONESYNTH_COMMAND=$(CURDIR)/bin/onesynth go test ./cmd/onesynth ./constructs ./internal/console -run Reference -update
+	ONESYNTH_COMMAND=$(CURDIR)/bin/onesynth go test ./cmd/onesynth ./constructs ./internal/console ./internal/cloud/assembly -run Reference -update
 access-patterns: ## Generate docs/reference/access-patterns.md
 	go test . -run TestAccessPatterns -update
 calls: node_modules ## Generate docs/reference/calls.md
