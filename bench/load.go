@@ -123,7 +123,7 @@ func (b *bench) requests(ctx context.Context) error { return b.each(ctx, b.route
 func (b *bench) routes(ctx context.Context, l *local, p platform) error {
 	b.title("%s: requests, %s each", p.Schema.Title, b.load)
 	b.cells("route", "clients", "requests/s", "p50", "p99", "in DynamoDB", "DynamoDB busy")
-	alone, inSeed := map[string]loaded{}, map[string]string{}
+	alone, inOrigin := map[string]loaded{}, map[string]string{}
 	for _, r := range p.Routes {
 		// The first requests start processes and create items.
 		if _, err := b.loadRoute(ctx, l, r, min(8, slices.Max(r.Clients))); err != nil {
@@ -138,7 +138,7 @@ func (b *bench) routes(ctx context.Context, l *local, p platform) error {
 			if clients == 1 {
 				inDynamoDB = said(median(result.times) - median(result.added))
 				alone[r.String()] = result
-				if inSeed[r.String()], err = p.inSeed(ctx, l, r); err != nil {
+				if inOrigin[r.String()], err = p.inOrigin(ctx, l, r); err != nil {
 					return err
 				}
 			}
@@ -165,11 +165,11 @@ func (b *bench) routes(ctx context.Context, l *local, p platform) error {
 		return err
 	}
 	b.title("%s: DynamoDB's part of a request, with write units as AWS counts them", p.Schema.Title)
-	b.cells("route", "calls", "read units", "write units", "in the seed")
+	b.cells("route", "calls", "read units", "write units", "in the origin")
 	for _, r := range p.Routes {
 		cost := alone[r.String()].each()
 		b.cells(r.String(), fmt.Sprintf("%.1f", cost.Calls), fmt.Sprintf("%.1f", cost.Read),
-			fmt.Sprintf("%.1f", writeUnits(r, cost)), inSeed[r.String()])
+			fmt.Sprintf("%.1f", writeUnits(r, cost)), inOrigin[r.String()])
 	}
 	return b.functions(ctx, l, p)
 }

@@ -50,8 +50,8 @@ func writeUnits(r routes.Route, c routes.Cost) float64 {
 		1)*c.TransactIndexes
 }
 
-// inSeed is the seed's cost of the access patterns that the newest request of a route has made.
-func (p platform) inSeed(ctx context.Context, l *local, r routes.Route) (string, error) {
+// inOrigin is the origin's cost of the access patterns that the newest request of a route has made.
+func (p platform) inOrigin(ctx context.Context, l *local, r routes.Route) (string, error) {
 	var found console.Requests
 	search := url.QueryEscape(r.Method + " " + r.Path)
 	if err := l.Get(ctx, "/requests?limit=1&search="+search, &found); err != nil || len(found.Requests) == 0 {
@@ -69,8 +69,8 @@ func (p platform) inSeed(ctx context.Context, l *local, r routes.Route) (string,
 	}
 	slices.Sort(made)
 	for _, name := range slices.Compact(made) {
-		if pattern, ok := p.Schema.Database.AccessPattern(name); ok && pattern.SeedCost != "" {
-			costs = append(costs, pattern.SeedCost)
+		if pattern, ok := p.Schema.Database.AccessPattern(name); ok && pattern.OriginCost != "" {
+			costs = append(costs, pattern.OriginCost)
 		}
 	}
 	return strings.Join(costs, " + "), nil

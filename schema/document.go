@@ -24,25 +24,25 @@ func (p Platform) document(b *strings.Builder) {
 	fmt.Fprintf(b, "\n## %s\n", p.Title)
 
 	b.WriteString("\n### Access patterns\n\n")
-	seeded := slices.ContainsFunc(p.Database.AccessPatterns, func(pattern AccessPattern) bool {
-		return pattern.Seed != ""
+	original := slices.ContainsFunc(p.Database.AccessPatterns, func(pattern AccessPattern) bool {
+		return pattern.Origin != ""
 	})
-	patternRow := func(seed, users string, cells ...string) {
-		if seeded {
-			cells = append(cells, seed)
+	patternRow := func(origin, users string, cells ...string) {
+		if original {
+			cells = append(cells, origin)
 		}
 		row(b, append(cells, users)...)
 	}
-	patternRow("In the seed", "Used by", "Access pattern", "Operation", "Table", "Index", "Key condition or writes")
+	patternRow("In the origin", "Used by", "Access pattern", "Operation", "Table", "Index", "Key condition or writes")
 	patternRow("---", "---", "---", "---", "---", "---", "---")
 	for _, pattern := range p.Database.AccessPatterns {
 		table, key := pattern.Table, pattern.key(p.Database)
 		if pattern.Operation == TransactWriteItems {
 			table = strings.Join(pattern.tables(), ", ")
 		}
-		seed := pattern.Seed
-		if pattern.SeedCost != "" {
-			seed += " (" + pattern.SeedCost + ")"
+		origin := pattern.Origin
+		if pattern.OriginCost != "" {
+			origin += " (" + pattern.OriginCost + ")"
 		}
 		users := slices.Clone(pattern.Functions)
 		if pattern.Offered {
@@ -51,7 +51,7 @@ func (p Platform) document(b *strings.Builder) {
 		if pattern.ByOperators {
 			users = append(users, "operators")
 		}
-		patternRow(seed, strings.Join(users, ", "), fmt.Sprintf("**%s** %s", pattern.Name, pattern.Description),
+		patternRow(origin, strings.Join(users, ", "), fmt.Sprintf("**%s** %s", pattern.Name, pattern.Description),
 			string(pattern.Operation), table, pattern.Index, key)
 	}
 

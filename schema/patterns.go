@@ -70,15 +70,15 @@ func (p AccessPattern) Filtering(attributes ...string) AccessPattern {
 	return p
 }
 
-// InSeed is the pattern with the seed's own wording of it.
-func (p AccessPattern) InSeed(wording string) AccessPattern {
-	p.Seed = wording
+// InOrigin is the pattern with the origin's own wording of it.
+func (p AccessPattern) InOrigin(wording string) AccessPattern {
+	p.Origin = wording
 	return p
 }
 
-// Costing is the pattern with its cost as the seed states it.
+// Costing is the pattern with its cost as the origin states it.
 func (p AccessPattern) Costing(cost string) AccessPattern {
-	p.SeedCost = cost
+	p.OriginCost = cost
 	return p
 }
 

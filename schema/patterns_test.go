@@ -11,9 +11,9 @@ import (
 func TestPatterns(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ got, want schema.AccessPattern }{
-		{schema.GetItem.Pattern("Get", "T", "An item.").InSeed("Read it").Costing("1 RCU").Returning("a"),
+		{schema.GetItem.Pattern("Get", "T", "An item.").InOrigin("Read it").Costing("1 RCU").Returning("a"),
 			schema.AccessPattern{Name: "Get", Description: "An item.", Operation: schema.GetItem, Table: "T",
-				Consistent: true, Seed: "Read it", SeedCost: "1 RCU", Attributes: []string{"a"}}},
+				Consistent: true, Origin: "Read it", OriginCost: "1 RCU", Attributes: []string{"a"}}},
 		{schema.GetItem.Pattern("Get", "T", "An item.").Eventually(),
 			schema.AccessPattern{Name: "Get", Description: "An item.", Operation: schema.GetItem, Table: "T"}},
 		{schema.Query.Pattern("List", "T", "Items.").By("I",

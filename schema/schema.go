@@ -62,10 +62,10 @@ type Platform struct {
 
 // Database is a data model: tables, and the only ways in which they are used.
 type Database struct {
-	// Prefix begins the physical table names of the seed: "aah" gives
+	// Prefix begins the physical table names of the origin: "aah" gives
 	// "aah-questions".
 	Prefix string
-	// Tables are listed in the order in which the seed describes them.
+	// Tables are listed in the order in which the origin describes them.
 	Tables []Table
 	// AccessPatterns are all the requests that anything makes of the tables.
 	AccessPatterns []AccessPattern
@@ -280,11 +280,11 @@ type AccessPattern struct {
 	// ByOperators says that the pattern is for a command of operators: no function has
 	// to use it.
 	ByOperators bool
-	// Seed is the seed's own wording of the pattern, or of several with semicolons
-	// between them. Empty: the seed has none.
-	Seed string
-	// SeedCost is the seed's expected cost. Empty: the seed names none.
-	SeedCost string
+	// Origin is the origin's own wording of the pattern, or of several with semicolons
+	// between them. Empty: the origin has none.
+	Origin string
+	// OriginCost is the origin's expected cost. Empty: the origin names none.
+	OriginCost string
 }
 
 // KeyCondition is one term of a key condition expression.
@@ -416,7 +416,7 @@ const (
 )
 
 // EnvironmentVariable is the variable in which functions find the table's
-// physical name: "UserStats" gives "USER_STATS_TABLE" (seed: Lingible's
+// physical name: "UserStats" gives "USER_STATS_TABLE" (origin: Lingible's
 // configuration section; the other platforms follow it).
 func (t Table) EnvironmentVariable() string {
 	var b strings.Builder

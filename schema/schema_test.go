@@ -13,7 +13,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// A platform that has neither seed nor prefix is documented without.
+// A platform that has neither origin nor prefix is documented without.
 func TestDocumentOfAnother(t *testing.T) {
 	t.Parallel()
 	p := minimal()

@@ -61,7 +61,7 @@ type Props struct {
 	// Shards is the number of partitions over which each shared key is spread: the open questions
 	// and the leaderboards. One partition takes 1,000 writes a second; a feed or a leaderboard
 	// reads every one. docs/operate/scale.md says how to change it on a live table. Allowed: 1 to 256.
-	// Default: 1, as in the seed.
+	// Default: 1, as in the origin.
 	Shards int
 	// ReadShards is the number of shards that functions read: the highest number that the tables
 	// were written with, or will be written with next. Allowed: Shards to 256. Default: Shards.

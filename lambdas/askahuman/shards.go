@@ -16,7 +16,7 @@ import (
 // Shards is the number of partition keys over which the busiest index keys are spread:
 // the statuses of questions, the questions that are due, and the leaderboards. One key
 // takes 1,000 writes a second ("Best practices for designing and using partition
-// keys effectively", DynamoDB). The zero value is one key, as in the seed.
+// keys effectively", DynamoDB). The zero value is one key, as in the origin.
 //
 // A key is value itself for one shard, and value#0, value#1, … for several. So a higher number
 // includes the keys of every lower one, except value itself, which is always read. Stores whose

@@ -10,7 +10,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
-// leaderboard is the constant key of the all-time board (seed: ByTotalPoints).
+// leaderboard is the constant key of the all-time board (origin: ByTotalPoints).
 const leaderboard = "_leaderboard"
 
 // storedStats are the stats that replace the version at which st was read, as the table has them: the keys of the

@@ -29,7 +29,7 @@ const (
 	PerPerson schema.Identity = "person"
 )
 
-// api is the platform's API and its notifier: the four tables of the seed (ADR-02), the
+// api is the platform's API and its notifier: the four tables of the origin (ADR-02), the
 // indexes and attributes that its requirements force in addition, and a fifth table for items that
 // only guard the other four. docs/project/deviations.md gives the reason for each addition.
 func api() schema.Platform {

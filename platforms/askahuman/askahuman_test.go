@@ -10,8 +10,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// TestPlatformIsTheSeed compares the model with the seed (ADR-02), whose values are repeated here.
-func TestPlatformIsTheSeed(t *testing.T) {
+// TestAskAHumanIsTheOrigin compares the model with the origin (ADR-02), whose values are repeated here.
+func TestAskAHumanIsTheOrigin(t *testing.T) {
 	t.Parallel()
 	d := askahuman.Platform().Database
 	for _, want := range []struct {
@@ -87,7 +87,7 @@ func TestPlatformIsTheSeed(t *testing.T) {
 	}
 	rows := map[string]bool{}
 	for _, p := range d.AccessPatterns {
-		rows[p.Seed] = true
+		rows[p.Origin] = true
 	}
 	for _, row := range []string{
 		"Get question by ID", "List open questions", "Agent's questions", "Get responses for question",
@@ -95,7 +95,7 @@ func TestPlatformIsTheSeed(t *testing.T) {
 		"Check duplicate answer", "Get eligible for notification", "Get user stats", "Leaderboard",
 	} {
 		if !rows[row] {
-			t.Errorf("no access pattern for the seed's row %q", row)
+			t.Errorf("no access pattern for the origin's row %q", row)
 		}
 	}
 }

@@ -15,7 +15,7 @@ func accessPatterns() []schema.AccessPattern {
 // reads are what agents and people read.
 func reads() []schema.AccessPattern {
 	return schema.UsedBy("humanapi",
-		schema.GetItem.Pattern("GetQuestion", "Questions", "A question as it is now.").InSeed("Get question by ID").
+		schema.GetItem.Pattern("GetQuestion", "Questions", "A question as it is now.").InOrigin("Get question by ID").
 			UsedBy("agentapi", "humanapi", "notifier"),
 		schema.Query.Pattern("ListOpenQuestions", "Questions",
 			"Questions of one status and shard, newest first; the feed merges OPEN and PARTIAL by creation.").
@@ -23,10 +23,10 @@ func reads() []schema.AccessPattern {
 			Downwards().Filtering("deadline").
 			Returning("question_id", "prompt", "type", "options", "audience",
 				"required_responses", "current_responses", "created_at").
-			InSeed("List open questions"),
+			InOrigin("List open questions"),
 		schema.Query.Pattern("ListAgentQuestions", "Questions", "An agent's own questions, newest first.").
 			By("ByAgentId", schema.Where("agent_id", schema.Equal)).Downwards().
-			Filtering("status", "deadline", "expires_at").InSeed("Agent's questions").UsedBy("agentapi"),
+			Filtering("status", "deadline", "expires_at").InOrigin("Agent's questions").UsedBy("agentapi"),
 		schema.GetItem.Pattern("GetOpenQuestionIDs", "Guards",
 			"Which questions of an agent take answers, and whether it is blocked.").UsedBy("agentapi"),
 		schema.BatchGetItem.Pattern("GetAgentQuestions", "Questions",
@@ -34,27 +34,27 @@ func reads() []schema.AccessPattern {
 		schema.Query.Pattern("ListResponses", "Responses", "All answers to a question.").
 			By("", schema.Where("question_id", schema.Equal)).Consistently().
 			Returning("response_id", "answer", "selected_option", "confidence", "created_at", "flags").
-			InSeed("Get responses for question").UsedBy("agentapi"),
+			InOrigin("Get responses for question").UsedBy("agentapi"),
 		schema.Query.Pattern("ListRecentAnswers", "Responses",
 			"What a person answered since a moment, newest first: to leave it out of the feed and to flag "+
 				"repetition.").
 			By("ByFingerprint", schema.Where("fingerprint_hash", schema.Equal),
 				schema.Where("created_at", schema.GreaterOrEqual)).
 			Downwards().Returning("question_id", "content_digest", "content_length", "created_at").
-			InSeed("User's recent answers"),
+			InOrigin("User's recent answers"),
 		schema.GetItem.Pattern("GetOwnResponse", "Responses",
 			"Whether a person answered a question: a read of the one key that their answer can have.").
-			Returning("response_id").InSeed("Check duplicate answer").UsedBy("humanapi", "notifier"),
+			Returning("response_id").InOrigin("Check duplicate answer").UsedBy("humanapi", "notifier"),
 		schema.Query.Pattern("ListByLastNotified", "Subscriptions",
 			"Active subscriptions last notified before a moment, longest ago first. The notifier reads "+
 				"ListDueSubscriptions instead, because the interval is each person's own.").
 			By("ByLastNotified", schema.Where("active", schema.Equal), schema.Where("last_notified_at", schema.Less)).
-			InSeed("Get eligible for notification").ForOthers(),
+			InOrigin("Get eligible for notification").ForOthers(),
 		schema.GetItem.Pattern("GetUserStats", "UserStats", "A person's points, streak and badges.").
-			InSeed("Get user stats"),
+			InOrigin("Get user stats"),
 		schema.Query.Pattern("ListTopTotal", "UserStats", "The highest all-time points of one shard.").
 			By("ByTotalPoints", schema.Where("_leaderboard", schema.Equal)).Downwards().
-			Returning("fingerprint_hash", "total_points", "total_answers").InSeed("Leaderboard"),
+			Returning("fingerprint_hash", "total_points", "total_answers").InOrigin("Leaderboard"),
 		schema.Query.Pattern("ListTopDaily", "UserStats", "The highest points of one day and shard.").
 			By("ByDailyPoints", schema.Where("daily_board", schema.Equal)).Downwards().
 			Returning("fingerprint_hash", "daily_points", "daily_answers"),

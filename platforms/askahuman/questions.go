@@ -13,7 +13,7 @@ import (
 // Status is the state of a question.
 type Status string
 
-// The statuses (seed: Questions table).
+// The statuses (origin: Questions table).
 const (
 	StatusOpen    Status = "OPEN"
 	StatusPartial Status = "PARTIAL"

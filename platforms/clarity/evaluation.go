@@ -8,7 +8,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 )
 
-// SchemaVersion is the schemaVersion of every item of the seed's tables.
+// SchemaVersion is the schemaVersion of every item of the origin's tables.
 const SchemaVersion = "1.0"
 
 const (

@@ -9,7 +9,7 @@ import (
 )
 
 // Platform is the platform on which people train critical thinking: the three tables of the
-// seed, and a fourth for items that only guard these. docs/project/deviations.md gives the reason
+// origin, and a fourth for items that only guard these. docs/project/deviations.md gives the reason
 // for each addition.
 func Platform() schema.Platform {
 	return schema.Platform{
@@ -122,7 +122,7 @@ func routes() []schema.Route {
 
 const moment = "RFC 3339 in UTC with milliseconds"
 
-// schemaVersion is on every item of the seed's tables.
+// schemaVersion is on every item of the origin's tables.
 var schemaVersion = schema.Attribute{Name: "schemaVersion", Type: schema.String,
 	Description: "Version of the item's form: 1.0"}
 
@@ -226,11 +226,11 @@ func guards() schema.Table {
 
 func accessPatterns() []schema.AccessPattern {
 	return schema.UsedBy("clarityapi", slices.Concat([]schema.AccessPattern{
-		schema.GetItem.Pattern("GetAttempt", "Attempts", "An attempt as it is now.").InSeed("Get attempt by ID").
+		schema.GetItem.Pattern("GetAttempt", "Attempts", "An attempt as it is now.").InOrigin("Get attempt by ID").
 			UsedBy("clarityapi", "evaluator"),
 		schema.Query.Pattern("ListUserAttempts", "Attempts", "A user's attempts, newest first.").
 			By("UserAttempts", schema.Where("userId", schema.Equal)).Downwards().
-			InSeed("List user attempts; Get recent attempts for profile"),
+			InOrigin("List user attempts; Get recent attempts for profile"),
 		schema.Transaction("SubmitAttempt",
 			"Store a completed attempt before it is evaluated, under the claim of its first try.",
 			schema.PutItem.On("Attempts",
@@ -268,10 +268,10 @@ func accessPatterns() []schema.AccessPattern {
 			"The latest profile of a user, and before it those that are later than an attempt which comes "+
 				"out of order.").By("", schema.Where("userId", schema.Equal),
 			schema.Where("timestamp", schema.Greater)).
-			Downwards().Consistently().InSeed("Get latest profile").UsedBy("clarityapi", "profiler"),
+			Downwards().Consistently().InOrigin("Get latest profile").UsedBy("clarityapi", "profiler"),
 		schema.Query.Pattern("ListProfiles", "Profiles", "A user's profiles, newest first.").
 			By("", schema.Where("userId", schema.Equal), schema.Where("timestamp", schema.Greater)).Downwards().
-			InSeed("Get profile history"),
+			InOrigin("Get profile history"),
 		schema.Transaction("AddProfile", "Add the profile of an evaluated attempt at its place in time.",
 			schema.UpdateItem.On("Profiles",
 				"the latest profile so far, if it is as it was read: its end of retention; or the item "+
@@ -279,14 +279,14 @@ func accessPatterns() []schema.AccessPattern {
 			schema.PutItem.On("Profiles", "the profile, unless there is one for the attempt"),
 			schema.PutItem.On("Profiles",
 				"a later profile with the attempt in it, if it is as it was read").ForEach().IfNeeded()).
-			InSeed("Update profile").UsedBy("profiler"),
-		schema.GetItem.Pattern("GetScenario", "Scenarios", "A scenario.").Eventually().InSeed("Get scenario by ID").
+			InOrigin("Update profile").UsedBy("profiler"),
+		schema.GetItem.Pattern("GetScenario", "Scenarios", "A scenario.").Eventually().InOrigin("Get scenario by ID").
 			UsedBy("clarityapi", "evaluator"),
 		schema.Query.Pattern("ListActiveScenarios", "Scenarios", "All active scenarios, by difficulty.").
-			By("ActiveScenarios", schema.Where("active", schema.Equal)).InSeed("List active scenarios"),
+			By("ActiveScenarios", schema.Where("active", schema.Equal)).InOrigin("List active scenarios"),
 		schema.Query.Pattern("ListScenariosByDifficulty", "Scenarios", "The active scenarios of one difficulty.").
 			By("ActiveScenarios", schema.Where("active", schema.Equal), schema.Where("difficulty", schema.Equal)).
-			InSeed("List scenarios by difficulty"),
+			InOrigin("List scenarios by difficulty"),
 		schema.PutItem.Pattern("AddScenario", "Scenarios", "Store a scenario, unless its id exists.").
 			UsedBy("scenarioseeder"),
 	}, schema.IdempotencyPatterns("Guards"))...)

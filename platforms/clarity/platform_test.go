@@ -8,9 +8,9 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// TestClarityIsTheSeed checks the model against the seed, whose values are written out here
+// TestClarityIsTheOrigin checks the model against the origin, whose values are written out here
 // once more.
-func TestClarityIsTheSeed(t *testing.T) {
+func TestClarityIsTheOrigin(t *testing.T) {
 	t.Parallel()
 	d := clarity.Platform().Database
 	if err := clarity.Platform().Validate(); err != nil {
@@ -38,7 +38,7 @@ func TestClarityIsTheSeed(t *testing.T) {
 		"Scenarios": {
 			schema.Key{Partition: "scenarioId"}, schema.Capacity{ReadUnits: 5, WriteUnits: 1}, "", "ActiveScenarios",
 			schema.Key{Partition: "active", Sort: "difficulty"},
-			// The seed says Boolean for active, which no index takes as a key.
+			// The origin says Boolean for active, which no index takes as a key.
 			"title:String description:String difficulty:String tags:StringSet questions:List active:String " +
 				"createdAt:String estimatedMinutes:Number schemaVersion:String",
 		},
@@ -62,7 +62,7 @@ func TestClarityIsTheSeed(t *testing.T) {
 	}
 	var rows []string
 	for _, p := range d.AccessPatterns {
-		rows = append(rows, strings.Split(p.Seed, "; ")...)
+		rows = append(rows, strings.Split(p.Origin, "; ")...)
 	}
 	for _, row := range []string{
 		"Get attempt by ID", "List user attempts", "Get recent attempts for profile", "Get latest profile",
@@ -70,7 +70,7 @@ func TestClarityIsTheSeed(t *testing.T) {
 		"Update profile", "Get scenario by ID", "List active scenarios", "List scenarios by difficulty",
 	} {
 		if !strings.Contains("; "+strings.Join(rows, "; ")+"; ", "; "+row+"; ") {
-			t.Errorf("no access pattern for the seed's row %q", row)
+			t.Errorf("no access pattern for the origin's row %q", row)
 		}
 	}
 }

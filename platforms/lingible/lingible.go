@@ -8,7 +8,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// Platform is the platform that translates slang: the five tables of the seed and its ten indexes.
+// Platform is the platform that translates slang: the five tables of the origin and its ten indexes.
 // docs/project/deviations.md gives the reason for each addition.
 func Platform() schema.Platform {
 	return schema.Platform{

@@ -9,9 +9,9 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// TestLingibleIsTheSeed checks the model against the seed, whose values are written out here
+// TestLingibleIsTheOrigin checks the model against the origin, whose values are written out here
 // once more.
-func TestLingibleIsTheSeed(t *testing.T) {
+func TestLingibleIsTheOrigin(t *testing.T) {
 	t.Parallel()
 	d := lingible.Platform().Database
 	if err := lingible.Platform().Validate(); err != nil {
@@ -73,14 +73,14 @@ func TestLingibleIsTheSeed(t *testing.T) {
 		of, _ := d.Table(table)
 		for name := range strings.FieldsSeq(names) {
 			if _, ok := of.Attribute(name); !ok {
-				t.Errorf("%s: the seed's attribute %s is missing", table, name)
+				t.Errorf("%s: the origin's attribute %s is missing", table, name)
 			}
 		}
 	}
 	var rows []string
 	for _, p := range d.AccessPatterns {
-		if p.Seed != "" {
-			rows = append(rows, p.Seed)
+		if p.Origin != "" {
+			rows = append(rows, p.Origin)
 		}
 	}
 	for _, row := range []string{
@@ -91,7 +91,7 @@ func TestLingibleIsTheSeed(t *testing.T) {
 		"Get user translations", "Get single translation",
 	} {
 		if !slices.Contains(rows, row) {
-			t.Errorf("no access pattern for the seed's row %q", row)
+			t.Errorf("no access pattern for the origin's row %q", row)
 		}
 	}
 }

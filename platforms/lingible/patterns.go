@@ -14,11 +14,11 @@ func accessPatterns() []schema.AccessPattern {
 
 func accountPatterns() []schema.AccessPattern {
 	return []schema.AccessPattern{
-		schema.GetItem.Pattern("GetUser", usersName, "A user's profile.").InSeed("Get user profile").
+		schema.GetItem.Pattern("GetUser", usersName, "A user's profile.").InOrigin("Get user profile").
 			UsedBy("lingibleapi", "accountcleaner"),
 		schema.GetItem.Pattern("GetUsage", usersName,
 			"A user's tier, the translations and submissions that count, and the active quiz.").
-			InSeed("Get usage limits"),
+			InOrigin("Get usage limits"),
 		schema.Transaction("CreateUser", "Create a user.",
 			schema.ConditionCheckItem.On(usersName, "no deletion of the user's account after the token was issued"),
 			schema.PutItem.On(usersName, "the profile, unless there is one"),
@@ -39,7 +39,7 @@ func accountPatterns() []schema.AccessPattern {
 			UsedBy("accountcleaner"),
 		schema.Query.Pattern("ListUsersByTier", usersName,
 			"The keys of the users of a tier, those first that changed last. For reports.").
-			By("UsersTierIndex", schema.Where("tier", schema.Equal)).Downwards().ForOthers().InSeed("Query by tier"),
+			By("UsersTierIndex", schema.Where("tier", schema.Equal)).Downwards().ForOthers().InOrigin("Query by tier"),
 	}
 }
 
@@ -55,9 +55,9 @@ func translationPatterns() []schema.AccessPattern {
 			schema.KeepAnswer(usersName)),
 		schema.Query.Pattern("ListTranslations", translationsName, "A user's translations, newest first.").
 			By("", schema.Where("PK", schema.Equal), schema.Where("SK", schema.BeginsWith)).Downwards().
-			InSeed("Get user translations"),
+			InOrigin("Get user translations"),
 		schema.GetItem.Pattern("GetTranslation", translationsName, "A translation. No route reads a single one.").
-			ForOthers().InSeed("Get single translation"),
+			ForOthers().InOrigin("Get single translation"),
 		schema.Query.Pattern("ListTranslationKeys", translationsName, "The keys of a user's translations.").
 			By("", schema.Where("PK", schema.Equal)).Consistently().Returning("PK", "SK").
 			UsedBy("lingibleapi", "accountcleaner"),
@@ -77,15 +77,15 @@ func submissionPatterns() []schema.AccessPattern {
 			"A submission as it is now, or those of a list.").
 			Consistently().UsedBy("lingibleapi", "submissionvalidator", "revalidator", "accountcleaner"),
 		schema.Query.Pattern("GetSubmissionByID", submissionsName, "A submission by its id.").
-			By("SubmissionsByIdIndex", schema.Where("submission_id", schema.Equal)).InSeed("Get by ID"),
+			By("SubmissionsByIdIndex", schema.Where("submission_id", schema.Equal)).InOrigin("Get by ID"),
 		schema.Query.Pattern("ListSubmissionsByStatus", submissionsName, "Submissions of one status, oldest first.").
-			By("SubmissionsStatusIndex", schema.Where("status", schema.Equal)).InSeed("Query by status"),
+			By("SubmissionsStatusIndex", schema.Where("status", schema.Equal)).InOrigin("Query by status"),
 		schema.Query.Pattern("ListUserSubmissions", submissionsName, "The keys of a user's submissions, newest first.").
-			By("SubmissionsByUserIndex", schema.Where("user_id", schema.Equal)).Downwards().InSeed("Query by user").
+			By("SubmissionsByUserIndex", schema.Where("user_id", schema.Equal)).Downwards().InOrigin("Query by user").
 			UsedBy("lingibleapi", "accountcleaner"),
 		schema.Query.Pattern("ListByValidationStatus", submissionsName, "Submissions of one status of validation.").
 			By("ValidationStatusIndex", schema.Where("llm_validation_status", schema.Equal)).
-			InSeed("Query validation status").UsedBy("revalidator"),
+			InOrigin("Query validation status").UsedBy("revalidator"),
 		schema.UpdateItem.Pattern("JudgeSubmission", submissionsName,
 			"Store what a validation said that did not approve a submission, if that is as read.").
 			UsedBy("submissionvalidator", "revalidator"),
@@ -108,22 +108,22 @@ func submissionPatterns() []schema.AccessPattern {
 
 func lexiconPatterns() []schema.AccessPattern {
 	return []schema.AccessPattern{
-		schema.GetItem.Pattern("GetEntry", lexiconName, "A term of the lexicon.").InSeed("Get by term"),
+		schema.GetItem.Pattern("GetEntry", lexiconName, "A term of the lexicon.").InOrigin("Get by term"),
 		schema.BatchGetItem.Pattern("GetEntries", lexiconName, "Terms of the lexicon.").Consistently().
 			UsedBy("exporter"),
 		schema.Query.Pattern("ListEntriesBySource", lexiconName, "The keys of the terms from a source, by term.").
-			By("LexiconSourceIndex", schema.Where("source", schema.Equal)).InSeed("Export by source").
+			By("LexiconSourceIndex", schema.Where("source", schema.Equal)).InOrigin("Export by source").
 			UsedBy("exporter"),
 		schema.Query.Pattern("ListQuizByDifficulty", lexiconName,
 			"Terms that the quiz asks about, of one difficulty. The quiz has them in the index of the export.").
 			By("LexiconQuizDifficultyIndex", schema.Where("quiz_difficulty", schema.Equal)).ForOthers().
-			InSeed("Quiz by difficulty"),
+			InOrigin("Quiz by difficulty"),
 		schema.Query.Pattern("ListQuizByCategory", lexiconName,
 			"Terms that the quiz asks about, of one category and a range of scores. The quiz has them in the "+
 				"index of the export.").
 			By("LexiconQuizCategoryIndex", schema.Where("quiz_category", schema.Equal),
 				schema.Where("quiz_score", schema.Between)).
-			ForOthers().InSeed("Quiz by category"),
+			ForOthers().InOrigin("Quiz by category"),
 		schema.GetItem.Pattern("GetWrongAnswers", lexiconName, "The wrong answers for a category."),
 		schema.PutItem.Pattern("AddEntry", lexiconName,
 			"Store a term, or the wrong answers for a category, unless they are there.").UsedBy("lexiconseeder"),
@@ -141,11 +141,11 @@ func trendPatterns() []schema.AccessPattern {
 		schema.UpdateItem.Pattern("CountTerm", trendingName,
 			"Count a use of a term, or take it back if its translation is not charged."),
 		schema.Query.Pattern("ListTrending", trendingName, "Terms that are in use, or are not, most popular first.").
-			By("TrendingActiveIndex", schema.Where("is_active", schema.Equal)).Downwards().InSeed("Global trending").
+			By("TrendingActiveIndex", schema.Where("is_active", schema.Equal)).Downwards().InOrigin("Global trending").
 			UsedBy("lingibleapi", "trendingjob"),
 		schema.Query.Pattern("ListTrendingByCategory", trendingName, "Terms of a category, most popular first.").
 			By("TrendingCategoryIndex", schema.Where("category", schema.Equal)).Downwards().Filtering("is_active").
-			InSeed("Category trending"),
+			InOrigin("Category trending"),
 		schema.BatchGetItem.Pattern("GetTrends", trendingName, "Trending terms with their counts.").Consistently().
 			UsedBy("trendingjob"),
 		schema.UpdateItem.Pattern("ScoreTrend", trendingName,
@@ -155,7 +155,7 @@ func trendPatterns() []schema.AccessPattern {
 
 func quizPatterns() []schema.AccessPattern {
 	return []schema.AccessPattern{
-		schema.GetItem.Pattern("GetQuizSession", usersName, "A quiz.").InSeed("Get quiz session"),
+		schema.GetItem.Pattern("GetQuizSession", usersName, "A quiz.").InOrigin("Get quiz session"),
 		schema.Query.Pattern("GetLatestQuizSession", usersName, "The quiz of a user that was begun last.").
 			By("", schema.Where("PK", schema.Equal), schema.Where("SK", schema.BeginsWith)).Downwards().
 			Consistently(),

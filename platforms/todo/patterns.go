@@ -12,7 +12,7 @@ func accessPatterns() []schema.AccessPattern {
 	idempotency := schema.IdempotencyPatterns(appData)
 	for i, p := range idempotency {
 		if p.Name == schema.ClaimIdempotencyKey {
-			idempotency[i] = p.InSeed("Idempotency check; Idempotency cleanup").Costing("0.5 RCU")
+			idempotency[i] = p.InOrigin("Idempotency check; Idempotency cleanup").Costing("0.5 RCU")
 		}
 	}
 	return schema.UsedBy("todoapi",
@@ -21,20 +21,20 @@ func accessPatterns() []schema.AccessPattern {
 
 func reads() []schema.AccessPattern {
 	return []schema.AccessPattern{
-		get("GetUser", "A user as it is now.").InSeed("Fetch user by user_id").Costing("0.5 RCU"),
-		get("GetTask", "A task as it is now.").InSeed("Fetch task by task_id").Costing("0.5 RCU"),
+		get("GetUser", "A user as it is now.").InOrigin("Fetch user by user_id").Costing("0.5 RCU"),
+		get("GetTask", "A task as it is now.").InOrigin("Fetch task by task_id").Costing("0.5 RCU"),
 		get("GetTaskCounts", "How many tasks a user has, by status and by priority.").
-			InSeed("Task analytics: Count by status; Task analytics: Count by priority").
+			InOrigin("Task analytics: Count by status; Task analytics: Count by priority").
 			Costing("~50-200 RCU for large datasets").UsedBy("todoapi", "eraser"),
 	}
 }
 
 func lists() []schema.AccessPattern {
-	list := func(name, index string, comparison schema.Comparison, description, seed string) schema.AccessPattern {
+	list := func(name, index string, comparison schema.Comparison, description, origin string) schema.AccessPattern {
 		return schema.Query.Pattern(name, appData, description).
 			By(index, schema.Where(index+"PK", schema.Equal), schema.Where(index+"SK", comparison)).
 			Filtering("status", "priority", "category", "due_date").
-			InSeed(seed).Costing("~1-5 RCU depending on result size")
+			InOrigin(origin).Costing("~1-5 RCU depending on result size")
 	}
 	const begins, byRange = schema.BeginsWith, "~1-5 RCU depending on range"
 	return []schema.AccessPattern{
@@ -87,22 +87,22 @@ func taskWrites() []schema.AccessPattern {
 	counts := update("the counts, if the user exists and is not being deleted")
 	return []schema.AccessPattern{
 		answering("CreateTask", "Store a task and count it.", put("the task, unless its id exists"), counts).
-			InSeed("Create/Update task").Costing("1 WCU"),
+			InOrigin("Create/Update task").Costing("1 WCU"),
 		answering("UpdateTask",
 			"Store a task's new version, with the keys of all four indexes, and update the counts.",
 			put("the task"+asRead),
 			update("the counts that change, if the user exists and is not being deleted").IfNeeded(),
 			schema.ConditionCheckItem.On(appData,
 				"the counts, when none changes: the user exists and is not being deleted").IfNeeded()).
-			InSeed("Create/Update task").Costing("1 WCU"),
+			InOrigin("Create/Update task").Costing("1 WCU"),
 		answering("DeleteTask", "Delete a task and take it from the counts.", remove("the task"+asRead), counts).
-			InSeed("Delete task").Costing("0.5 WCU"),
+			InOrigin("Delete task").Costing("0.5 WCU"),
 		answering("SetTaskStatuses", "Change the status of up to 50 tasks, all or none.",
 			put("a task"+asRead).ForEach().IfNeeded(), counts.IfNeeded()).
-			InSeed("Bulk update task status").Costing("1.5 WCU per item"),
+			InOrigin("Bulk update task status").Costing("1.5 WCU per item"),
 		answering("DeleteCompletedTasks", "Delete up to 50 tasks that are completed.",
 			remove("a task"+asRead).ForEach().IfNeeded(), counts.IfNeeded()).
-			InSeed("Bulk delete completed tasks").Costing("0.5 WCU per item"),
+			InOrigin("Bulk delete completed tasks").Costing("0.5 WCU per item"),
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// Platform returns the contract: the one table of the seed (ADR-003), and the additions that its requirements force.
+// Platform returns the contract: the one table of the origin (ADR-003), and the additions that its requirements force.
 // docs/project/deviations.md gives the reason for each addition.
 func Platform() schema.Platform {
 	type object = map[string]any

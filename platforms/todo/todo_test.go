@@ -8,13 +8,13 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// TestTodoIsTheSeed holds the model against the seed (ADR-003), whose values are
+// TestTodoIsTheOrigin holds the model against the origin (ADR-003), whose values are
 // written out here once more.
-func TestTodoIsTheSeed(t *testing.T) {
+func TestTodoIsTheOrigin(t *testing.T) {
 	t.Parallel()
 	d := todo.Platform().Database
 	if len(d.Tables) != 1 {
-		t.Fatalf("got %d tables, want the seed's one", len(d.Tables))
+		t.Fatalf("got %d tables, want the origin's one", len(d.Tables))
 	}
 	table := d.Tables[0]
 	if got := d.Prefix + "-" + table.PhysicalName; got != "todo-app-data" {
@@ -38,7 +38,7 @@ func TestTodoIsTheSeed(t *testing.T) {
 		}
 	}
 	if len(table.Indexes) != 4 {
-		t.Errorf("got %d indexes, want the seed's four", len(table.Indexes))
+		t.Errorf("got %d indexes, want the origin's four", len(table.Indexes))
 	}
 	for _, name := range []string{"GSI1", "GSI2", "GSI3", "GSI4"} {
 		want := schema.Key{Partition: name + "PK", Sort: name + "SK"}
@@ -48,7 +48,7 @@ func TestTodoIsTheSeed(t *testing.T) {
 	}
 	rows := map[string]bool{}
 	for _, p := range d.AccessPatterns {
-		for row := range strings.SplitSeq(p.Seed, "; ") {
+		for row := range strings.SplitSeq(p.Origin, "; ") {
 			rows[row] = true
 		}
 	}
@@ -66,7 +66,7 @@ func TestTodoIsTheSeed(t *testing.T) {
 		"Idempotency cleanup",
 	} {
 		if !rows[row] {
-			t.Errorf("no access pattern for the seed's row %q", row)
+			t.Errorf("no access pattern for the origin's row %q", row)
 		}
 	}
 }

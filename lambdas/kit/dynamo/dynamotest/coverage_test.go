@@ -12,7 +12,7 @@ import (
 func TestConsumed(t *testing.T) {
 	t.Parallel()
 	patterns := []schema.AccessPattern{
-		{Name: "Get", Operation: schema.GetItem, Table: "T", Seed: "Read it"},
+		{Name: "Get", Operation: schema.GetItem, Table: "T", Origin: "Read it"},
 		{Name: "Elsewhere", Operation: schema.GetItem, Table: "T"},
 		{Name: "List", Operation: schema.Query, Table: "T", Index: "I"},
 		{Name: "Never", Operation: schema.PutItem, Table: "T"},

@@ -25,7 +25,7 @@ func (t *Tables) Measure(tb testing.TB, patterns []schema.AccessPattern, cases C
 	tb.Helper()
 	var text strings.Builder
 	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "access pattern\toperation\ton\trequests\tconsumed units\tin the seed")
+	fmt.Fprintln(w, "access pattern\toperation\ton\trequests\tconsumed units\tin the origin")
 	for _, p := range patterns {
 		prepare, ok := cases[p.Name]
 		if !ok {
@@ -54,7 +54,7 @@ func (t *Tables) Measure(tb testing.TB, patterns []schema.AccessPattern, cases C
 			units += r.Units
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%.1f\t%s\n", p.Name, p.Operation, strings.TrimSuffix(p.Table+"/"+p.Index, "/"),
-			len(made), units, inSeed(p))
+			len(made), units, inOrigin(p))
 	}
 	if err := w.Flush(); err != nil {
 		tb.Error(err)
@@ -62,14 +62,14 @@ func (t *Tables) Measure(tb testing.TB, patterns []schema.AccessPattern, cases C
 	tb.Logf("measured on DynamoDB Local; reads of lists include all their pages:\n%s", text.String())
 }
 
-// inSeed is the seed's wording of a pattern.
-func inSeed(p schema.AccessPattern) string {
+// inOrigin is the origin's wording of a pattern.
+func inOrigin(p schema.AccessPattern) string {
 	switch {
-	case p.Seed == "":
+	case p.Origin == "":
 		return "-"
-	case p.SeedCost == "":
-		return p.Seed
+	case p.OriginCost == "":
+		return p.Origin
 	default:
-		return p.Seed + " (" + p.SeedCost + ")"
+		return p.Origin + " (" + p.OriginCost + ")"
 	}
 }
