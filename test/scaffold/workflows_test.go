@@ -1,7 +1,6 @@
 package scaffold
 
 import (
-	"bytes"
 	"encoding/json"
 	"io"
 	"maps"
@@ -16,6 +15,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/onesynth-cdk/onesynth/test/platform"
+	"github.com/onesynth-cdk/onesynth/test/workflows"
 )
 
 // needAccount are the steps, as FILE/JOB/STEP, that need an AWS account. A new step with a command runs in the tests
@@ -28,9 +28,6 @@ var expressions = map[string]string{"github.event.number": "17", "github.token":
 // expression matches an expression of a workflow.
 var expression = regexp.MustCompile(`\$\{\{ *(.*?) *\}\}`)
 
-// pinned matches an action of one major version, or of one commit.
-var pinned = regexp.MustCompile(`^[\w.-]+/[\w./-]+@(v\d+|[0-9a-f]{40})$`)
-
 // step is a step with a command.
 type step struct {
 	name, command, shell string
@@ -39,23 +36,17 @@ type step struct {
 
 // checkWorkflows checks the workflows, and carries out their commands.
 func (p *project) checkWorkflows(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join(p.folder, ".github", "workflows", "*.yml"))
-	if err != nil || len(files) != 2 {
-		t.Fatalf("workflows: got %v, %v", files, err)
+	// The checks look for local actions in the repository around the folder.
+	p.run(t, "git", "init", "--quiet")
+	all := workflows.Read(t, p.folder)
+	if len(all) != 2 {
+		t.Errorf("got %d workflows, want 2", len(all))
 	}
-	p.lintWorkflows(t, files)
 	p.run(t, "bash", "-e", "-c", setUp(t, p))
 	var environments, skipped []string
-	for _, file := range files {
-		content, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		workflow, problems := actionlint.Parse(content)
-		if len(problems) > 0 {
-			t.Fatalf("%s: %v", file, problems)
-		}
-		checkPermission(t, file, workflow)
+	for _, file := range slices.Sorted(maps.Keys(all)) {
+		workflow := all[file]
+		workflows.CheckPermissions(t, file, workflow, nil)
 		// In the order of the file, a job comes after those that it needs.
 		inOrder := slices.SortedFunc(maps.Values(workflow.Jobs), func(a, b *actionlint.Job) int {
 			return a.Pos.Line - b.Pos.Line
@@ -64,7 +55,7 @@ func (p *project) checkWorkflows(t *testing.T) {
 			if job.Environment != nil {
 				environments = append(environments, job.Environment.Name.Value)
 			}
-			for _, s := range steps(t, filepath.Base(file)+"/"+job.ID.Value, workflow, job) {
+			for _, s := range steps(t, file+"/"+job.ID.Value, workflow, job) {
 				if slices.Contains(needAccount, s.name) {
 					skipped = append(skipped, s.name)
 					if strings.HasPrefix(s.command, "make ") {
@@ -124,96 +115,14 @@ func (p *project) checkPage(t *testing.T) {
 // yamlBlock matches what docs/guide/test-and-ci.md shows of the files.
 var yamlBlock = regexp.MustCompile("(?ms)^```yaml\n(.*?)^```$")
 
-// lintWorkflows looks for what GitHub would refuse.
-func (p *project) lintWorkflows(t *testing.T, files []string) {
-	t.Helper()
-	var found bytes.Buffer
-	// It looks for local actions in the repository around the working folder.
-	p.run(t, "git", "init", "--quiet")
-	repository, err := actionlint.NewProject(p.folder)
-	if err != nil {
-		t.Fatal(err)
-	}
-	linter, err := actionlint.NewLinter(&found, &actionlint.LinterOptions{WorkingDir: p.folder})
-	if err != nil {
-		t.Fatal(err)
-	}
-	problems, err := linter.LintFiles(files, repository)
-	if err != nil || len(problems) > 0 {
-		t.Errorf("actionlint: %v\n%s", err, &found)
-	}
-}
-
 // setUp returns the commands of the action that all jobs begin with.
 func setUp(t *testing.T, p *project) string {
 	t.Helper()
-	content, err := os.ReadFile(filepath.Join(p.folder, ".github", "actions", "setup", "action.yml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var action struct {
-		Runs struct {
-			Steps []struct{ Uses, Run, Shell string }
-		}
-	}
-	if err := yaml.Unmarshal(content, &action); err != nil {
-		t.Fatal(err)
-	}
 	var commands []string
-	for _, one := range action.Runs.Steps {
-		if one.Uses != "" && !pinned.MatchString(one.Uses) {
-			t.Errorf("action.yml uses %s; want one major version, or a commit", one.Uses)
-		}
-		if one.Run != "" && one.Shell == "" {
-			t.Errorf("action.yml: %q has no shell", one.Run)
-		}
+	for _, one := range workflows.ReadAction(t, filepath.Join(p.folder, ".github", "actions", "setup", "action.yml")) {
 		commands = append(commands, one.Run)
 	}
 	return strings.Join(commands, "\n")
-}
-
-// checkPermission checks that a workflow may only read, and that exactly the jobs that take the role may ask for a
-// token.
-func checkPermission(t *testing.T, file string, workflow *actionlint.Workflow) {
-	t.Helper()
-	allowed := func(of *actionlint.Permissions) map[string]string {
-		if of == nil {
-			return nil
-		}
-		if of.All != nil {
-			return map[string]string{"all": of.All.Value}
-		}
-		scopes := map[string]string{}
-		for name, scope := range of.Scopes {
-			scopes[name] = scope.Value.Value
-		}
-		return scopes
-	}
-	if got := allowed(workflow.Permissions); len(got) != 1 || got["contents"] != "read" {
-		t.Errorf("%s: got the permissions %v; want contents: read", file, got)
-	}
-	for id, job := range workflow.Jobs {
-		takesRole := false
-		for _, one := range job.Steps {
-			if action, ok := one.Exec.(*actionlint.ExecAction); ok {
-				uses := action.Uses.Value
-				takesRole = takesRole || strings.HasPrefix(uses, "aws-actions/")
-				if !strings.HasPrefix(uses, "./") && !pinned.MatchString(uses) {
-					t.Errorf("%s, job %s uses %s; want one major version, or a commit", file, id, uses)
-				}
-			}
-		}
-		scopes := allowed(job.Permissions)
-		for name, value := range scopes {
-			if value != "read" && (name != "id-token" || value != "write") {
-				t.Errorf("%s, job %s: got the permission %s: %s", file, id, name, value)
-			}
-		}
-		if takesRole != (scopes["id-token"] == "write") || takesRole != (job.Environment != nil) {
-			t.Errorf("%s, job %s: takes a role: %t; permissions %v, environment %v", file, id, takesRole, scopes,
-				job.Environment)
-		}
-	}
 }
 
 // steps are the steps of a job with commands.
