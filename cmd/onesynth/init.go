@@ -11,6 +11,8 @@ import (
 	"runtime/debug"
 
 	"golang.org/x/mod/modfile"
+	"golang.org/x/mod/module"
+	"golang.org/x/mod/semver"
 
 	"github.com/onesynth-cdk/onesynth/cmd/onesynth/scaffold"
 )
@@ -91,12 +93,17 @@ func librarySource(ctx context.Context, version string) (string, error) {
 // publishedVersion returns the version of the library in a program, or "" if the program has it from a folder.
 func publishedVersion(info *debug.BuildInfo) string {
 	for _, m := range append(info.Deps, &info.Main) {
-		// A build in a checkout has a version, too, but no checksum.
-		if m.Path == scaffold.LibraryModule() && m.Replace == nil && m.Sum != "" {
+		// A build in a checkout has a version, too, but no checksum. That of a tag is published.
+		if m.Path == scaffold.LibraryModule() && m.Replace == nil && (m.Sum != "" || isTag(m.Version)) {
 			return m.Version
 		}
 	}
 	return ""
+}
+
+// isTag reports whether a version is a tag: no commit between tags, and no checkout with changes.
+func isTag(version string) bool {
+	return semver.Canonical(version) == version && semver.IsValid(version) && !module.IsPseudoVersion(version)
 }
 
 // checkoutAbove returns the folder of the library's module that a folder is in, or "".
