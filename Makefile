@@ -64,6 +64,14 @@ init: bin/onesynth ## Write a platform of your own, NAME=links, or one taken ove
 	@bin/onesynth init $(or $(NAME),$(error name the platform: make init NAME=links)) --dir $(or $(DIR),../$(NAME)) $(if $(FROM),--from $(FROM))
 publish-as: ## Write this module as MODULE=example.com/team/onesynth into DIR=../ours, for a repository of your own
 	@go run ./release/publish -module "$(MODULE)" -dir "$(DIR)"
+binaries: ## Build both commands for this system as a release has them, into bin/release; in a checkout of a tag, of its version
+	@rm -rf bin/release
+	CGO_ENABLED=0 go build -buildvcs=true -ldflags="-s -w" -o bin/release/ ./cmd/onesynth
+	CGO_ENABLED=1 go build -buildvcs=true -ldflags="-s -w" -o bin/release/ ./cmd/onesynth-lake
+	cp LICENSE bin/release
+	CGO_ENABLED=1 go run ./release/notices ./cmd/onesynth ./cmd/onesynth-lake >bin/release/NOTICES
+release: ## Prepare the tag of VERSION=0.1.0 in this checkout, and print what is promised then and what is left to do
+	@go run ./release/prepare -version "$(VERSION)"
 check: bin/cdk-app bin/onesynth node_modules ## Synthesise, and refuse what would fail or lose data in what is deployed
 	@rm -rf cdk.out
 	$(CDK) synth --quiet
