@@ -124,11 +124,11 @@ bench: node_modules ## Measure, and print figures and ratios
 	cd test && go test -run - -bench FirstView -benchtime 20x ./page
 golden: ## Write the golden files of templates, after a change that is meant or an upgrade of the CDK
 	go test ./platforms ./constructs/edge ./constructs/gofunction ./constructs/lake ./constructs/stream ./constructs/table -run Golden -update
-reference: bin/onesynth ## Generate docs/reference of the code
-	ONESYNTH_COMMAND=$(CURDIR)/bin/onesynth go test ./cmd/onesynth ./constructs ./internal/console ./internal/cloud/assembly -run Reference -update
-access-patterns: ## Generate docs/reference/access-patterns.md
-	go test . -run TestAccessPatterns -update
-calls: node_modules ## Generate docs/reference/calls.md
+reference: bin/onesynth ## Generate what docs/reference has of code and schemas
+	ONESYNTH_COMMAND=$(CURDIR)/bin/onesynth go test . ./cmd/onesynth ./constructs ./internal/console ./internal/cloud/assembly -run Reference -update
+calls: node_modules ## Generate the calls of DynamoDB in docs/reference/routes
 	cd test && go test ./askahuman ./todo ./clarity ./lingible -p 1 -count=1 -run '^TestShared/^Calls$$' -write-calls
-cost: node_modules ## Measure what a million requests of each route cost, and write it into docs/operate/cost.md
+cost: node_modules ## Measure what a million requests of each route cost, and write it into docs/reference/routes
 	go run ./bench -arch $(OWN_ARCH) -only prices -load 500ms -write
+growth: node_modules ## Measure what each route costs with more items, and write it into docs/reference/routes
+	go run ./bench -arch $(OWN_ARCH) -only growth -write

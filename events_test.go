@@ -12,7 +12,7 @@ import (
 )
 
 // docs/reference/events.md ends with the events of all platforms, as their schemas have them.
-func TestEventsDocument(t *testing.T) {
+func TestEventReference(t *testing.T) {
 	t.Parallel()
 	const file, heading = "docs/reference/events.md", "## The events\n"
 	content, err := os.ReadFile(file)

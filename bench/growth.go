@@ -6,12 +6,14 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"github.com/onesynth-cdk/onesynth/bench/routes"
 )
 
 // growth prints what each route costs of DynamoDB with 1, 10 and 50 times the items, and writes it into
-// docs/operate/scale.md if b.write says so.
+// docs/reference/routes if b.write says so.
 func (b *bench) growth(ctx context.Context) error {
-	return b.document(ctx, "docs/operate/scale.md", "## What each route costs with more items\n", b.growthOf)
+	return b.document(ctx, routes.SectionGrowth, b.growthOf)
 }
 
 func (b *bench) growthOf(ctx context.Context, l *local, p platform, document *strings.Builder) error {
@@ -23,8 +25,8 @@ func (b *bench) growthOf(ctx context.Context, l *local, p platform, document *st
 	b.title("%s: calls, read and write units of a client's first and second request, after %v requests of each route",
 		p.Schema.Title, fillings)
 	b.cells("route", "first", "second", "10 times", "50 times", "grows")
-	fmt.Fprintf(document, "\n### %s, with more items\n\n| Request | First: calls, read, write | Second | Second, 10 "+
-		"× | Second, 50 × |\n| --- | --- | --- | --- | --- |\n", p.Schema.Title)
+	document.WriteString("| Request | First: calls, read, write | Second | Second, 10 × | Second, 50 × |\n" +
+		"| --- | --- | --- | --- | --- |\n")
 	growing := 0
 	for _, g := range grown {
 		cells := []string{g.Route.String()}

@@ -31,8 +31,7 @@ func main() {
 		"runs need not build the handlers again (default arm64)")
 	flag.IntVar(&b.filling, "filling", 5, "number of requests of each route before it is measured, and then 10 and "+
 		"50 times as many")
-	flag.BoolVar(&b.write, "write", false, "write the prices of routes into docs/operate/cost.md, and their growth into "+
-		"docs/operate/scale.md")
+	flag.BoolVar(&b.write, "write", false, "write the prices and the growth of routes into docs/reference/routes")
 	platformName := flag.String("platform", "", "measure the platform of this `name` only (default all)")
 	only := flag.String("only", "", "measure one `part`: "+names(b.parts())+" (default all)")
 	flag.Parse()
@@ -49,7 +48,7 @@ type bench struct {
 	arch  string
 	// filling is the number of requests of each route in the first measurement of growth.
 	filling int
-	write   bool // the prices into docs/operate/cost.md, and the growth into docs/operate/scale.md
+	write   bool // the prices and the growth into docs/reference/routes
 	// compared is the number of requests of a turn.
 	compared int
 	// askCount is the number of requests in a row.

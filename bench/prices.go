@@ -4,17 +4,17 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/onesynth-cdk/onesynth/bench/routes"
 	"github.com/onesynth-cdk/onesynth/internal/trace"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// prices prints what a million requests of each route cost, and writes it into docs/operate/cost.md if b.write says so.
+// prices prints what a million requests of each route cost, and writes it into docs/reference/routes if b.write says so.
 func (b *bench) prices(ctx context.Context) error {
-	return b.document(ctx, "docs/operate/cost.md", "## A million requests of each route\n", b.pricesOf)
+	return b.document(ctx, routes.SectionPrices, b.pricesOf)
 }
 
 func (b *bench) pricesOf(ctx context.Context, l *local, p platform, document *strings.Builder) error {
@@ -22,9 +22,8 @@ func (b *bench) pricesOf(ctx context.Context, l *local, p platform, document *st
 	b.title("%s: US$ for a million requests, with %d MB", p.Schema.Title, memory)
 	b.cells("route", "read units", "write units", "if indexes count once", "ms", "DynamoDB", "Lambda", "gateway",
 		"logs", "sum")
-	fmt.Fprintf(document, "\n### %s, a million\n\n| Request | Read units each | Write units each | If indexes count "+
-		"once | ms | DynamoDB | Lambda | HTTP API | Logs | US$ |\n"+
-		"| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n", p.Schema.Title)
+	document.WriteString("| Request | Read units each | Write units each | If indexes count once | ms | DynamoDB | " +
+		"Lambda | HTTP API | Logs | US$ |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n")
 	for _, r := range p.Routes {
 		if r.Waits {
 			continue
@@ -61,29 +60,24 @@ func memoryOf(platform schema.Platform) int {
 	return memory
 }
 
-// document measures each platform, and writes the tables that measure makes into a section of a document if b.write
-// says so.
-func (b *bench) document(ctx context.Context, file, section string,
+// document measures each platform, and writes the table that measure makes into a section of the page of its routes if
+// b.write says so.
+func (b *bench) document(ctx context.Context, section string,
 	measure func(context.Context, *local, platform, *strings.Builder) error) error {
-	var tables strings.Builder
-	err := b.each(ctx, func(ctx context.Context, l *local, p platform) error { return measure(ctx, l, p, &tables) })
-	if err != nil || !b.write {
-		return err
-	}
-	return writeSection(filepath.Join(b.root, file), section, tables.String())
-}
-
-// writeSection replaces the tables of a section of a document: what is below its text, from the first heading on.
-func writeSection(file, title, tables string) error {
-	content, err := os.ReadFile(file)
-	if err != nil {
-		return err
-	}
-	before, after, ok := strings.Cut(string(content), title)
-	text, rest, more := strings.Cut(after, "\n## ")
-	if !ok || !more {
-		return fmt.Errorf("%s has no section %q before another section", file, strings.TrimSpace(title))
-	}
-	text, _, _ = strings.Cut(text, "\n### ")
-	return os.WriteFile(file, []byte(before+title+text+tables+"\n## "+rest), 0o644)
+	return b.each(ctx, func(ctx context.Context, l *local, p platform) error {
+		var table strings.Builder
+		if err := measure(ctx, l, p, &table); err != nil || !b.write {
+			return err
+		}
+		page := routes.Page(b.root, p.Name())
+		content, err := os.ReadFile(page)
+		if err != nil {
+			return err
+		}
+		written, err := routes.Replace(string(content), section, table.String())
+		if err != nil {
+			return fmt.Errorf("%s: %w", page, err)
+		}
+		return os.WriteFile(page, []byte(written), 0o644)
+	})
 }

@@ -6,76 +6,44 @@ import (
 	"strings"
 )
 
-// Document is the platforms' tables, access patterns, grants and routes as
-// Markdown, such as docs/reference/access-patterns.md.
-func Document(platforms ...Platform) string {
+// Document is the platform's access patterns, tables, grants and routes as Markdown, such as
+// docs/reference/access-patterns/todo.md.
+func (p Platform) Document() string {
 	var b strings.Builder
-	b.WriteString("# Access patterns\n\n")
-	b.WriteString("Printed from the schema by `schema.Document`.\n")
-	b.WriteString("Every request that a handler makes of a table is one of these. None is a Scan, and a role is " +
-		"granted what its function's patterns need, no more.\n")
-	for _, p := range platforms {
-		p.document(&b)
+	fmt.Fprintf(&b, "# %s: access patterns\n\n", p.Title)
+	b.WriteString("`make reference` prints this page from the schema.\n\n")
+	b.WriteString("Every request that a handler makes of a table is one of these. None is a Scan. A role is granted what " +
+		"its\nfunction's patterns need, and no more.\n")
+	if slices.ContainsFunc(p.Database.AccessPatterns, func(a AccessPattern) bool { return a.Origin != "" }) {
+		b.WriteString("*In the origin* is how the owner of the data model words a pattern, and what it costs there.\n")
 	}
-	return b.String()
-}
 
-func (p Platform) document(b *strings.Builder) {
-	fmt.Fprintf(b, "\n## %s\n", p.Title)
-
-	b.WriteString("\n### Access patterns\n\n")
-	original := slices.ContainsFunc(p.Database.AccessPatterns, func(pattern AccessPattern) bool {
-		return pattern.Origin != ""
-	})
-	patternRow := func(origin, users string, cells ...string) {
-		if original {
-			cells = append(cells, origin)
-		}
-		row(b, append(cells, users)...)
-	}
-	patternRow("In the origin", "Used by", "Access pattern", "Operation", "Table", "Index", "Key condition or writes")
-	patternRow("---", "---", "---", "---", "---", "---", "---")
+	b.WriteString("\n## Access patterns\n")
 	for _, pattern := range p.Database.AccessPatterns {
-		table, key := pattern.Table, pattern.key(p.Database)
-		if pattern.Operation == TransactWriteItems {
-			table = strings.Join(pattern.tables(), ", ")
-		}
-		origin := pattern.Origin
-		if pattern.OriginCost != "" {
-			origin += " (" + pattern.OriginCost + ")"
-		}
-		users := slices.Clone(pattern.Functions)
-		if pattern.Offered {
-			users = append(users, "functions that join")
-		}
-		if pattern.ByOperators {
-			users = append(users, "operators")
-		}
-		patternRow(origin, strings.Join(users, ", "), fmt.Sprintf("**%s** %s", pattern.Name, pattern.Description),
-			string(pattern.Operation), table, pattern.Index, key)
+		pattern.document(&b, p.Database)
 	}
 
-	b.WriteString("\n### Tables\n")
+	b.WriteString("\n## Tables\n")
 	for _, t := range p.Database.Tables {
-		t.document(b, p.Database.Prefix)
+		t.document(&b, p.Database.Prefix)
 	}
 
-	b.WriteString("\n### Grants\n\n")
-	row(b, "Function", "Action", "On")
-	row(b, "---", "---", "---")
+	b.WriteString("\n## Grants\n\n")
+	row(&b, "Function", "Action", "On")
+	row(&b, "---", "---", "---")
 	for _, f := range p.Functions {
 		for _, g := range p.GrantsOf(f.Name) {
 			on := g.Table
 			if g.Index != "" {
 				on += "/index/" + g.Index
 			}
-			row(b, f.Name, "`dynamodb:"+string(g.Operation)+"`", on)
+			row(&b, f.Name, "`dynamodb:"+string(g.Operation)+"`", on)
 		}
 	}
 
-	b.WriteString("\n### Routes\n\n")
-	row(b, "Route", "Served by", "Caller", "Limit", "")
-	row(b, "---", "---", "---", "---", "---")
+	b.WriteString("\n## Routes\n\n")
+	row(&b, "Route", "Served by", "Caller", "Limit", "")
+	row(&b, "---", "---", "---", "---", "---")
 	for _, r := range p.Routes {
 		limit := ""
 		if l, ok := p.RateLimit(r.RateLimit); ok {
@@ -85,12 +53,52 @@ func (p Platform) document(b *strings.Builder) {
 				limit += fmt.Sprintf(", %d per address", l.AddressRequests)
 			}
 		}
-		row(b, "`"+r.Key()+"`", r.Function, r.Caller.Name, limit, r.Summary)
+		row(&b, "`"+r.Key()+"`", r.Function, r.Caller.Name, limit, r.Summary)
+	}
+	return b.String()
+}
+
+func (p AccessPattern) document(b *strings.Builder, d Database) {
+	fmt.Fprintf(b, "\n### %s\n\n%s\n\n", p.Name, p.Description)
+	on := strings.Join(p.tables(), ", ")
+	if p.Index != "" {
+		on += "/" + p.Index
+	}
+	fmt.Fprintf(b, "- `%s` of %s", p.Operation, on)
+	if p.Operation == TransactWriteItems {
+		b.WriteString(":\n")
+		for _, w := range p.Writes {
+			fmt.Fprintf(b, "  - `%s` %s: %s", w.Operation, w.Table, w.Description)
+			if w.Repeated {
+				b.WriteString(" (each)")
+			}
+			if w.Optional {
+				b.WriteString(" (when needed)")
+			}
+			b.WriteString("\n")
+		}
+	} else {
+		fmt.Fprintf(b, ": %s\n", p.key(d))
+	}
+	users := slices.Clone(p.Functions)
+	if p.Offered {
+		users = append(users, "functions that join")
+	}
+	if p.ByOperators {
+		users = append(users, "operators")
+	}
+	fmt.Fprintf(b, "- Used by %s\n", strings.Join(users, ", "))
+	if p.Origin != "" {
+		fmt.Fprintf(b, "- In the origin: %s", p.Origin)
+		if p.OriginCost != "" {
+			fmt.Fprintf(b, " (%s)", p.OriginCost)
+		}
+		b.WriteString("\n")
 	}
 }
 
 func (t Table) document(b *strings.Builder, prefix string) {
-	fmt.Fprintf(b, "\n#### %s (`%s`)\n\n%s", t.Name, t.physicalName(prefix), t.Description)
+	fmt.Fprintf(b, "\n### %s (`%s`)\n\n%s", t.Name, t.physicalName(prefix), t.Description)
 	capacity := "On-demand."
 	if !t.Capacity.OnDemand() {
 		capacity = fmt.Sprintf("Provisioned: %d read and %d write units.", t.Capacity.ReadUnits, t.Capacity.WriteUnits)
@@ -155,22 +163,10 @@ func (p AccessPattern) tables() []string {
 	return names
 }
 
-// key says in one line what the pattern's request names.
+// key says in one line what the pattern's request names, which is no transaction.
 func (p AccessPattern) key(d Database) string {
 	var parts []string
 	switch p.Operation {
-	case TransactWriteItems:
-		for _, w := range p.Writes {
-			part := fmt.Sprintf("%s %s: %s", w.Operation, w.Table, w.Description)
-			if w.Repeated {
-				part += " (each)"
-			}
-			if w.Optional {
-				part += " (when needed)"
-			}
-			parts = append(parts, part)
-		}
-		return strings.Join(parts, "<br>")
 	case Query:
 		for _, c := range p.KeyConditions {
 			parts = append(parts, fmt.Sprintf("`%s` %s", c.Attribute, c.Comparison))

@@ -110,7 +110,7 @@ func TestIndexOfSeveralAttributes(t *testing.T) {
 	})
 	t.Run("Document", func(t *testing.T) {
 		t.Parallel()
-		if got := schema.Document(wide()); !strings.Contains(got,
+		if got := wide().Document(); !strings.Contains(got,
 			"| ByText | `text` + `a`, `at` + `b` + `c` | KEYS_ONLY |") {
 			t.Errorf("the index is not described:\n%s", got)
 		}

@@ -3,7 +3,7 @@
 // routes, metrics, and the lake.
 //
 // The constructs turn a [Platform] into tables, routes and grants; the handlers build
-// their requests from it; docs/reference/access-patterns.md is printed from it. [Todo],
+// their requests from it; docs/reference/access-patterns is printed from it. [Todo],
 // [Clarity] and [Lingible] are platforms of this module, and one of your own is a
 // value like them.
 // The package imports nothing of this module, and nothing of AWS.

@@ -12,16 +12,15 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// Document returns what docs/reference/calls.md has of a platform, from a traced run: for each of its routes, the
+// Calls returns the table of [SectionCalls] of a platform, from a traced run: for each of its routes, the
 // calls of DynamoDB that a request makes at least, by stage. missing are the routes of the schema that no
 // request was made of.
-func (m Measured) Document(ctx context.Context, platform schema.Platform, run *Run, tracer *Tracer) (text string,
+func (m Measured) Calls(ctx context.Context, platform schema.Platform, run *Run, tracer *Tracer) (text string,
 	missing []string, err error) {
 	const compared = 3
 	serve, seen := Serving(platform), map[string]bool{}
 	var b strings.Builder
-	fmt.Fprintf(&b, "## %s\n\n| Request | Calls | Stages | First | Second | Further |\n| --- | --- | --- | --- | --- "+
-		"| --- |\n", platform.Title)
+	b.WriteString("| Request | Calls | Stages | First | Second | Further |\n| --- | --- | --- | --- | --- | --- |\n")
 	for _, r := range m.Routes {
 		if r.Waits {
 			continue

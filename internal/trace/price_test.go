@@ -23,17 +23,25 @@ func TestPriceOf(t *testing.T) {
 	}
 }
 
-// The prices of routes in docs/operate/cost.md follow from the units and times beside them, by the prices here.
+// The prices of routes in docs/reference/routes follow from the units and times beside them, by the prices here.
 func TestCostDocument(t *testing.T) {
 	t.Parallel()
-	content, err := os.ReadFile(filepath.Join("..", "..", "docs", "operate", "cost.md"))
+	pages, err := filepath.Glob("../../docs/reference/routes/*.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, section, _ := strings.Cut(string(content), "## A million requests of each route\n")
-	section, _, _ = strings.Cut(section, "\n## ")
+	var all strings.Builder
+	for _, page := range pages {
+		content, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, section, _ := strings.Cut(string(content), "\n## A million requests\n")
+		section, _, _ = strings.Cut(section, "\n## ")
+		all.WriteString(section)
+	}
 	rows := 0
-	for line := range strings.Lines(section) {
+	for line := range strings.Lines(all.String()) {
 		cells := strings.Split(strings.Trim(line, "| \n"), " | ")
 		var numbers []float64
 		for _, cell := range cells[1:] {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"flag"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -19,9 +18,9 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-var writeCalls = flag.Bool("write-calls", false, "write the platform's part of docs/reference/calls.md")
+var writeCalls = flag.Bool("write-calls", false, "write the calls of docs/reference/routes")
 
-// checkCalls checks that docs/reference/calls.md shows the calls of DynamoDB that each route makes.
+// checkCalls checks that docs/reference/routes shows the calls of DynamoDB that each route makes.
 func (s *Suite) checkCalls(t *testing.T) {
 	tracer := &routes.Tracer{Delay: 20 * time.Millisecond}
 	target := s.OwnRun(t, local.Options{Observe: tracer.Observe})
@@ -30,7 +29,7 @@ func (s *Suite) checkCalls(t *testing.T) {
 		t.Fatal(err)
 	}
 	run := s.measured(t, target)
-	want, missing, err := measured.Document(t.Context(), s.Platform, run, tracer)
+	table, missing, err := measured.Calls(t.Context(), s.Platform, run, tracer)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,27 +39,22 @@ func (s *Suite) checkCalls(t *testing.T) {
 		}
 	}
 	s.checkTraces(t, rooms.Of(target.Run).Trace)
-	path := filepath.Join(Root(t), "docs", "reference", "calls.md")
-	document, err := os.ReadFile(path)
+	path := routes.Page(Root(t), s.Construct)
+	got, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	title := "## " + s.Platform.Title + "\n"
-	before, after, found := strings.Cut(string(document), title)
-	got, rest, more := strings.Cut(after, "\n## ")
-	if more {
-		rest = "\n## " + rest
+	want, err := routes.Replace(string(got), routes.SectionCalls, table)
+	if err != nil {
+		t.Fatal(err)
 	}
 	if *writeCalls {
-		if !found {
-			before += "\n"
-		}
-		if err := os.WriteFile(path, []byte(before+want+rest), 0o644); err != nil {
+		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		return
 	}
-	if diff := cmp.Diff(want, title+got); diff != "" {
+	if diff := cmp.Diff(want, string(got)); diff != "" {
 		t.Errorf("%s is stale: run `make calls` (-want +got):\n%s", path, diff)
 	}
 }
