@@ -18,12 +18,6 @@ import (
 // root is the folder of this repository.
 const root = "../.."
 
-func TestMain(m *testing.M) {
-	// Go does not know that the tests read files outside of their module. It runs them again when this variable changes.
-	_ = os.Getenv("ONESYNTH_SOURCES")
-	os.Exit(m.Run())
-}
-
 // GitHub takes the workflows of this repository. Each tier of tests has a job, and each command is a target of the
 // Makefile. One job may write: the one that publishes.
 func TestWorkflows(t *testing.T) {
