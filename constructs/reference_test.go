@@ -25,7 +25,8 @@ func TestPropsReference(t *testing.T) {
 		return names
 	}
 	pages := []*propsPage{
-		{name: "props", title: "Props of the platforms", roots: []string{"platform.Props", "platform.UserProps", "platform.LakeProps"},
+		{name: "props", title: "Props of the platforms",
+			roots: []string{"platform.Props", "platform.UserProps", "platform.LakeProps"},
 			about: "What you may set on a platform. A field that you leave out has its default. cdk.json sets the " +
 				"fields by the same names with a small first letter, such as jwtIssuer, except for those that are " +
 				"for Go alone."},
@@ -91,9 +92,12 @@ func (p *propsPage) linkMembers(source reference.Source, name, declares string) 
 			_, short, _ := strings.Cut(field.Name, ".")
 			p.text.Links[name+"."+short] = p.text.Links[field.Name]
 			p.linkMembers(source, name, field.Name)
-			continue
 		}
-		p.text.Links[name+"."+field.Name] = page + reference.Anchor(declares+"."+field.Name)
+	}
+	for _, group := range source[declares].Described() {
+		for _, field := range group {
+			p.text.Links[name+"."+field.Name] = page + reference.Anchor(heading(declares, group))
+		}
 	}
 }
 
@@ -110,7 +114,7 @@ func (p *propsPage) write(source reference.Source) {
 		p.text.Heading(2, name)
 		kind := ""
 		if of.Underlying != "struct" {
-			kind = p.typed(of.Underlying, of.Of)
+			kind = p.typed(of.Underlying, of.Of) + "."
 		}
 		p.text.Text(kind, of.Doc, of.Package)
 		for i, value := range of.Values {
@@ -128,18 +132,30 @@ func (p *propsPage) write(source reference.Source) {
 				p.text.Text("Has the fields of "+p.text.Link(field.Name)+".", field.Doc, of.Package)
 			}
 		}
-		for _, field := range of.Fields {
-			if field.Embedded {
-				continue
+		for _, group := range of.Described() {
+			p.text.Heading(3, heading(name, group))
+			var kinds []string
+			for _, field := range group {
+				if kind := p.typed(field.Type, field.Of); !slices.Contains(kinds, kind) {
+					kinds = append(kinds, kind)
+				}
 			}
-			p.text.Heading(3, name+"."+field.Name)
-			kind := p.typed(field.Type, field.Of)
-			if field.JSON == "-" {
+			kind := strings.Join(kinds, ", ") + "."
+			if group[0].JSON == "-" {
 				kind += " For Go alone."
 			}
-			p.text.Text(kind, field.Doc, of.Package)
+			p.text.Text(kind, group[0].Doc, of.Package)
 		}
 	}
+}
+
+// heading is that of fields which one comment describes.
+func heading(declares string, group []reference.Field) string {
+	var names []string
+	for _, field := range group {
+		names = append(names, field.Name)
+	}
+	return declares + "." + strings.Join(names, ", ")
 }
 
 // typed returns a type, with links to those that it names.
@@ -150,5 +166,5 @@ func (p *propsPage) typed(text string, names []string) string {
 			text = strings.Replace(text, name, "`[`"+name+"`]("+address+")`", 1)
 		}
 	}
-	return strings.ReplaceAll(text, "``", "") + "."
+	return strings.ReplaceAll(text, "``", "")
 }

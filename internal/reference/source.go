@@ -1,6 +1,7 @@
 package reference
 
 import (
+	"cmp"
 	"go/ast"
 	"go/doc"
 	"go/parser"
@@ -35,11 +36,26 @@ type Field struct {
 	Name, Doc string
 	// Type is the type as Go writes it, with the package of each name.
 	Type string
-	// JSON is its name in JSON; "" without a tag, "-" if it has none.
+	// JSON is its name in JSON; "-" if it has none. Optional says that JSON leaves out its zero value.
 	JSON     string
+	Optional bool
 	Embedded bool
 	// Of are the types of the packages that were read and that Type names.
 	Of []string
+}
+
+// Described returns the fields that are not embedded, in groups: one comment describes all of a group.
+func (t Type) Described() (groups [][]Field) {
+	for i, field := range t.Fields {
+		switch {
+		case field.Embedded:
+		case i > 0 && field.Doc != "" && field.Doc == t.Fields[i-1].Doc:
+			groups[len(groups)-1] = append(groups[len(groups)-1], field)
+		default:
+			groups = append(groups, []Field{field})
+		}
+	}
+	return groups
 }
 
 // Value is a constant.
@@ -140,17 +156,18 @@ func (r reader) typeOf(declared *doc.Type, one *ast.TypeSpec) Type {
 		}
 		one := Field{Doc: text, Embedded: len(field.Names) == 0}
 		one.Type = r.print(field.Type, &one.Of)
+		tag, options := "", ""
 		if field.Tag != nil {
-			tag, _, _ := strings.Cut(reflect.StructTag(strings.Trim(field.Tag.Value, "`")).Get("json"), ",")
-			one.JSON = tag
+			tag, options, _ = strings.Cut(reflect.StructTag(strings.Trim(field.Tag.Value, "`")).Get("json"), ",")
 		}
+		one.Optional = strings.HasPrefix(options, "omit")
 		if one.Embedded {
-			one.Name = strings.TrimLeft(one.Type, "*")
+			one.Name, one.JSON = strings.TrimLeft(one.Type, "*"), tag
 			found.Fields = append(found.Fields, one)
 		}
 		for _, name := range field.Names {
 			if name.IsExported() {
-				one.Name = name.Name
+				one.Name, one.JSON = name.Name, cmp.Or(tag, name.Name)
 				found.Fields = append(found.Fields, one)
 			}
 		}
