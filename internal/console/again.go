@@ -116,14 +116,14 @@ type Again struct {
 }
 
 // again does what failed, according to a message, and then removes the message.
-func (c *Console) again(r *http.Request) (any, error) {
+func (c *Console) again(r *http.Request) (Again, error) {
 	queue, err := c.queueOf(r)
 	if err != nil {
-		return nil, err
+		return Again{}, err
 	}
 	message, release, err := queue.Reserve(r.PathValue("id"))
 	if err != nil {
-		return nil, err
+		return Again{}, err
 	}
 	done := false
 	defer func() { release(done) }()
@@ -131,7 +131,7 @@ func (c *Console) again(r *http.Request) (any, error) {
 	answer := Again{Did: plan.String(), Function: plan.function}
 	switch {
 	case plan.why != "":
-		return nil, &Problem{http.StatusConflict, plan.why}
+		return Again{}, &Problem{http.StatusConflict, plan.why}
 	case plan.source != nil:
 		plan.source.Send(message.Body, message.Attributes)
 	case plan.target != nil:
@@ -139,10 +139,10 @@ func (c *Console) again(r *http.Request) (any, error) {
 	default:
 		result, err := c.rooms.Functions.Invoke(r.Context(), plan.function, plan.event)
 		if err != nil {
-			return nil, fmt.Errorf("the message stays in the queue: %w", err)
+			return Again{}, fmt.Errorf("the message stays in the queue: %w", err)
 		}
 		if result.FunctionError != "" {
-			return nil, fmt.Errorf("the message stays in the queue: function %s failed: %s", plan.function,
+			return Again{}, fmt.Errorf("the message stays in the queue: function %s failed: %s", plan.function,
 				result.Payload)
 		}
 		// A function that reports the records of a stream that failed does not fail itself.
@@ -150,7 +150,7 @@ func (c *Console) again(r *http.Request) (any, error) {
 			Failures []json.RawMessage `json:"batchItemFailures"`
 		}
 		if json.Unmarshal(result.Payload, &response) == nil && len(response.Failures) > 0 {
-			return nil, fmt.Errorf("the message stays in the queue: %s: some records failed: %s", plan.function,
+			return Again{}, fmt.Errorf("the message stays in the queue: %s: some records failed: %s", plan.function,
 				result.Payload)
 		}
 		answer.Payload = answerOf(result)

@@ -5,7 +5,6 @@ package console
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 
 	"github.com/onesynth-cdk/onesynth/internal/services/events"
@@ -16,31 +15,38 @@ type Published struct {
 	Events []events.Event `json:"events"`
 }
 
-func (c *Console) published(r *http.Request) (any, error) {
+func (c *Console) published(r *http.Request) (Published, error) {
 	most, err := number(r, "limit", mostListed, limitListed)
 	if err != nil {
-		return nil, err
+		return Published{}, err
 	}
 	return Published{c.rooms.AWS.Events.Events(most, r.URL.Query().Get("search"))}, nil
 }
 
+// Publication is the body of POST /buses/{name}/events.
+type Publication struct {
+	// Source is who publishes, such as "todo".
+	Source string `json:"source"`
+	// DetailType says what happened, such as "TaskCompleted".
+	DetailType string `json:"detail_type"`
+	// Detail is an object.
+	Detail json.RawMessage `json:"detail"`
+}
+
+// PublishedID is the answer to POST /buses/{name}/events.
+type PublishedID struct {
+	// ID is that of the event.
+	ID string `json:"id"`
+}
+
 // publish puts an event on a bus, past all roles.
-func (c *Console) publish(r *http.Request) (any, error) {
-	var request struct {
-		Source     string          `json:"source"`
-		DetailType string          `json:"detail_type"`
-		Detail     json.RawMessage `json:"detail"`
-	}
-	if err := decode(r, &request); err != nil {
-		return nil, &Problem{http.StatusBadRequest, fmt.Sprintf(
-			`%v: write {"source": "platform", "detail_type": "Asked", "detail": {}}`, err)}
-	}
+func (c *Console) publish(r *http.Request, request Publication) (PublishedID, error) {
 	id, err := c.rooms.AWS.Events.Put(r.PathValue("name"), request.Source, request.DetailType, request.Detail)
 	switch {
 	case errors.Is(err, events.ErrNoBus):
-		return nil, &Problem{http.StatusNotFound, err.Error()}
+		return PublishedID{}, &Problem{http.StatusNotFound, err.Error()}
 	case err != nil:
-		return nil, &Problem{http.StatusBadRequest, err.Error()}
+		return PublishedID{}, &Problem{http.StatusBadRequest, err.Error()}
 	}
-	return map[string]string{"id": id}, nil
+	return PublishedID{id}, nil
 }

@@ -23,7 +23,6 @@ import (
 	"github.com/onesynth-cdk/onesynth/internal/services/apigateway"
 	"github.com/onesynth-cdk/onesynth/internal/services/cognito"
 	"github.com/onesynth-cdk/onesynth/internal/services/dynamodb"
-	"github.com/onesynth-cdk/onesynth/internal/services/events"
 	"github.com/onesynth-cdk/onesynth/internal/services/fcm"
 	"github.com/onesynth-cdk/onesynth/internal/services/lambda"
 	"github.com/onesynth-cdk/onesynth/internal/services/s3"
@@ -141,98 +140,8 @@ type Console struct {
 	rooms Rooms
 	mux   *http.ServeMux
 	pages assets
-	// links are the requests that the index lists.
-	links []string
-}
-
-// New returns the console of a run.
-func New(rooms Rooms) *Console {
-	c := &Console{rooms: rooms, mux: http.NewServeMux(), pages: readAssets()}
-	c.mux.HandleFunc("GET /{$}", c.home)
-	c.mux.Handle("GET /page/", c.pages)
-	c.mux.Handle("POST "+WebhooksPath, http.StripPrefix(strings.TrimSuffix(WebhooksPath, "/"), rooms.Webhooks))
-	show(c, "GET /functions", rooms.Functions.Functions)
-	c.serve("POST /functions/{name}/kill", c.kill)
-	c.serve("POST /functions/{name}/invoke", c.invoke)
-	c.serve("GET /lines?function=NAME&request=ID&after=SEQ", c.lines)
-	c.serve("GET /requests?search=TEXT&limit=N&before=SEQ", c.requests)
-	c.serve("GET /requests/{id}", c.request)
-	c.handle("GET /events", c.events)
-	show(c, "GET /engine", func() dynamodb.EngineUse { return rooms.AWS.DynamoDB.EngineUse() })
-	show(c, "GET /capacity", func() []aws.CapacityRow { return rooms.AWS.Capacity() })
-	do(c, "DELETE /capacity", func() { rooms.AWS.ResetCapacity() })
-	show(c, "GET /outputs", c.outputs)
-	show(c, "GET /dynamodb", c.database)
-	c.serve("GET /tables", func(r *http.Request) (any, error) { return rooms.Databases.Tables(r.Context()) })
-	c.serve("GET /tables/{name}/items?index=&partition=&sort=&text=&limit=&after=", c.items)
-	c.serve("POST /tables/{name}/items", c.replaceItem)
-	c.serve("POST /sweep", c.sweep)
-	show(c, "GET /schedules", rooms.Schedules.Schedules)
-	c.serve("POST /schedules/{name}/run", c.runSchedule)
-	show(c, "GET /user-pools", func() []cognito.Status { return rooms.Users.Pools() })
-	c.serve("GET /push?limit=", c.push)
-	do(c, "DELETE /push", rooms.Inbox.Clear)
-	c.serve("POST /push/faults", c.pushFault)
-	c.serve("GET /webhooks?limit=", c.webhooks)
-	do(c, "DELETE /webhooks", rooms.Webhooks.Clear)
-	c.serve("POST /webhooks/behaviours", c.behave)
-	c.serve("POST /webhooks/secrets", c.knowSecrets)
-	show(c, "GET /queues", c.queues)
-	c.serve("GET /queues/{name}?limit=", c.queue)
-	c.serve("GET /queues/{name}/messages/{id}", c.message)
-	c.serve("POST /queues/{name}/messages/{id}/again", c.again)
-	c.serve("POST /queues/{name}/due", c.dueMessages)
-	c.serve("DELETE /queues/{name}/messages/{id}", c.dropMessage)
-	show(c, "GET /buses", func() []events.Bus { return rooms.AWS.Events.Buses() })
-	c.serve("GET /buses/events?search=TEXT&limit=N", c.published)
-	c.serve("POST /buses/{name}/events", c.publish)
-	show(c, "GET /streams", rooms.Mappings.Streams)
-	c.serve("POST /streams/flush", c.flushStreams)
-	show(c, "GET /buckets", rooms.Buckets.Buckets)
-	c.serve("GET /buckets/{name}?prefix=PREFIX", c.objects)
-	c.serve("GET /buckets/{name}/browse?prefix=&after=&limit=", c.browse)
-	c.handle("GET /buckets/{name}/objects/{key...}?first=BYTES", c.object)
-	show(c, "GET /lakes", func() []catalog.Lake { return rooms.Lakes })
-	c.serve("POST /lakes/query", c.queryLake)
-	show(c, "GET /faults", func() aws.Faults { return rooms.AWS.Faults() })
-	c.serve("POST /faults", c.setFaults)
-	show(c, "GET /used-permissions", func() []aws.Use { return rooms.AWS.Used() })
-	show(c, "GET /refused", func() []aws.Refusal { return rooms.AWS.Refused() })
-	show(c, "GET /permissions", c.permissions)
-	c.serve("POST /token", c.token)
-	c.serve("POST /try", c.try)
-	c.serve("GET /.well-known/openid-configuration", c.discovery)
-	c.serve("GET /.well-known/jwks.json", func(*http.Request) (any, error) { return rooms.Issuer.JWKS() })
-	c.mux.HandleFunc("/", c.answer(func(r *http.Request) (any, error) {
-		return nil, &Problem{http.StatusNotFound,
-			fmt.Sprintf("no %s %s here: GET / lists what there is", r.Method, r.URL.Path)}
-	}))
-	return c
-}
-
-// handle lists a request, and answers it. What follows a question mark is for the list alone.
-func (c *Console) handle(request string, handler http.HandlerFunc) {
-	c.links = append(c.links, request)
-	pattern, _, _ := strings.Cut(request, "?")
-	c.mux.HandleFunc(pattern, handler)
-}
-
-// serve answers a request with what the handler returns, as JSON.
-func (c *Console) serve(request string, handler func(*http.Request) (any, error)) {
-	c.handle(request, c.answer(handler))
-}
-
-// show answers a request with what a part of the run says at that moment.
-func show[T any](c *Console, request string, read func() T) {
-	c.serve(request, func(*http.Request) (any, error) { return read(), nil })
-}
-
-// do answers a request that changes something, and has no more to say.
-func do(c *Console, request string, change func()) {
-	c.serve(request, func(*http.Request) (any, error) {
-		change()
-		return nil, nil
-	})
+	// routes are the requests that the console answers, as the index lists them.
+	routes []route
 }
 
 // Header is what requests need that change something, with any value: all but GET, HEAD and what comes to the endpoint
@@ -304,10 +213,23 @@ func writeJSON(w http.ResponseWriter, status int, document any) {
 	encoder.Encode(document)
 }
 
+// Index is the answer to GET / for programs.
+type Index struct {
+	// APIs are the HTTP APIs of the run.
+	APIs []API `json:"apis"`
+	// Endpoint is the address of the run's AWS endpoint, DynamoDB that of the engine behind it.
+	Endpoint string `json:"aws_endpoint"`
+	DynamoDB string `json:"dynamodb"`
+	// Links are the requests that the console answers.
+	Links []string `json:"links"`
+}
+
 func (c *Console) index(*http.Request) (any, error) {
-	return map[string]any{
-		"apis": c.rooms.APIs, "aws_endpoint": c.rooms.Endpoint, "dynamodb": c.rooms.Engine, "links": c.links,
-	}, nil
+	index := Index{APIs: c.rooms.APIs, Endpoint: c.rooms.Endpoint, DynamoDB: c.rooms.Engine}
+	for _, route := range c.routes {
+		index.Links = append(index.Links, route.request)
+	}
+	return index, nil
 }
 
 func (c *Console) outputs() []StackOutputs {
@@ -336,9 +258,15 @@ func (c *Console) database() Database {
 	return all
 }
 
-func (c *Console) kill(r *http.Request) (any, error) {
+// Killed is the answer to POST /functions/{name}/kill.
+type Killed struct {
+	// Killed is the id of the process that was killed.
+	Killed int `json:"killed"`
+}
+
+func (c *Console) kill(r *http.Request) (Killed, error) {
 	pid, err := c.rooms.Functions.Kill(r.PathValue("name"))
-	return map[string]int{"killed": pid}, err
+	return Killed{pid}, err
 }
 
 // Invocation is the answer to POST /functions/{name}/invoke.
@@ -349,32 +277,26 @@ type Invocation struct {
 	Payload json.RawMessage `json:"payload"`
 }
 
-func (c *Console) invoke(r *http.Request) (any, error) {
+func (c *Console) invoke(r *http.Request) (Invocation, error) {
 	event, err := io.ReadAll(r.Body)
 	if err != nil || !json.Valid(event) {
-		return nil, &Problem{http.StatusBadRequest,
+		return Invocation{}, &Problem{http.StatusBadRequest,
 			fmt.Sprintf("body: write the function's event as JSON, up to %d bytes", maxBody)}
 	}
 	result, err := c.rooms.Functions.Invoke(r.Context(), r.PathValue("name"), event)
 	if err != nil {
-		return nil, err
+		return Invocation{}, err
 	}
 	if !json.Valid(result.Payload) {
-		return nil, fmt.Errorf("function %s answered with what is no JSON: %q", r.PathValue("name"), result.Payload)
+		return Invocation{}, fmt.Errorf("function %s answered with what is no JSON: %q", r.PathValue("name"),
+			result.Payload)
 	}
 	return Invocation{Error: result.FunctionError, Payload: result.Payload}, nil
 }
 
-func (c *Console) setFaults(r *http.Request) (any, error) {
-	var faults aws.Faults
-	if err := decode(r, &faults); err != nil {
-		return nil, &Problem{http.StatusBadRequest,
-			fmt.Sprintf(`%v: write {"throttle": 0.05, "transaction_conflict": 0.05, `+
-				`"drop_response": 0.01, "hang": 0.001, "redeliver": 0.1, "seed": 1}, each but the seed a probability from 0 to 1`,
-				err)}
-	}
+func (c *Console) setFaults(_ *http.Request, faults aws.Faults) (aws.Faults, error) {
 	if err := c.rooms.AWS.SetFaults(faults); err != nil {
-		return nil, &Problem{http.StatusBadRequest, err.Error()}
+		return aws.Faults{}, &Problem{http.StatusBadRequest, err.Error()}
 	}
 	return c.rooms.AWS.Faults(), nil
 }
@@ -402,30 +324,34 @@ func (c *Console) object(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.CopyN(w, content, size)
 }
 
-func (c *Console) runSchedule(r *http.Request) (any, error) {
-	name := r.PathValue("name")
-	if err := c.rooms.Schedules.Run(r.Context(), name); err != nil {
-		return nil, err
-	}
-	return map[string]string{"ran": name}, nil
+// Ran is the answer to POST /schedules/{name}/run.
+type Ran struct {
+	// Ran is the name of the schedule.
+	Ran string `json:"ran"`
 }
 
-func (c *Console) pushFault(r *http.Request) (any, error) {
-	var request struct {
-		Token string
-		Error fcm.Fault
-	}
-	if err := decode(r, &request); err != nil {
-		return nil, err
-	}
-	if request.Token == "" {
-		return nil, &Problem{http.StatusBadRequest,
+func (c *Console) runSchedule(r *http.Request) (Ran, error) {
+	name := r.PathValue("name")
+	return Ran{name}, c.rooms.Schedules.Run(r.Context(), name)
+}
+
+// PushFault is the body of POST /push/faults.
+type PushFault struct {
+	// Token is the token of a device.
+	Token string `json:"token"`
+	// Error is what messages to the device fail with; "" lets them pass again.
+	Error fcm.Fault `json:"error"`
+}
+
+func (c *Console) pushFault(_ *http.Request, fault PushFault) (nothing, error) {
+	if fault.Token == "" {
+		return nothing{}, &Problem{http.StatusBadRequest,
 			`write {"token": DEVICE_TOKEN, "error": "UNREGISTERED"}; error "" lets the token pass again`}
 	}
-	if err := c.rooms.Inbox.Fail(request.Token, request.Error); err != nil {
-		return nil, &Problem{http.StatusBadRequest, err.Error()}
+	if err := c.rooms.Inbox.Fail(fault.Token, fault.Error); err != nil {
+		return nothing{}, &Problem{http.StatusBadRequest, err.Error()}
 	}
-	return nil, nil
+	return nothing{}, nil
 }
 
 // TokenRequest is the body of POST /token.
@@ -455,35 +381,31 @@ type Token struct {
 	Audience []string `json:"audience"`
 }
 
-func (c *Console) token(r *http.Request) (any, error) {
-	var request TokenRequest
-	if err := decode(r, &request); err != nil {
-		return nil, err
-	}
+func (c *Console) token(r *http.Request, request TokenRequest) (Token, error) {
 	if request.Subject == "" {
-		return nil, &Problem{http.StatusBadRequest, "sub: a token needs a subject"}
+		return Token{}, &Problem{http.StatusBadRequest, "sub: a token needs a subject"}
 	}
 	var lifetime time.Duration
 	if request.Expires != "" {
 		var err error
 		if lifetime, err = time.ParseDuration(request.Expires); err != nil || lifetime == 0 {
-			return nil, &Problem{http.StatusBadRequest,
+			return Token{}, &Problem{http.StatusBadRequest,
 				fmt.Sprintf("expires %q: want a duration such as 30m or 1h", request.Expires)}
 		}
 	}
 	audience, apis, err := c.fill(&request)
 	if err != nil {
-		return nil, err
+		return Token{}, err
 	}
 	if err := c.signUp(r.Context(), request, audience, apis); err != nil {
-		return nil, fmt.Errorf("no token: %w: the next request tries again", err)
+		return Token{}, fmt.Errorf("no token: %w: the next request tries again", err)
 	}
 	signed, err := c.rooms.Issuer.Mint(apigateway.Request{
 		Issuer: request.Issuer, Subject: request.Subject, Audience: audience, Scope: request.Scope, Lifetime: lifetime,
 		Claims: request.Claims,
 	})
 	if err != nil {
-		return nil, err
+		return Token{}, err
 	}
 	return Token{AccessToken: signed, TokenType: "Bearer", Issuer: request.Issuer, Audience: audience}, nil
 }
@@ -571,16 +493,7 @@ func (c *Console) fill(request *TokenRequest) (audience []string, matching []API
 	return audience, matching, nil
 }
 
-func decode(r *http.Request, into any) error {
-	decoder := json.NewDecoder(r.Body)
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(into); err != nil {
-		return &Problem{http.StatusBadRequest, "body: " + err.Error()}
-	}
-	return nil
-}
-
-func (c *Console) discovery(r *http.Request) (any, error) {
+func (c *Console) discovery(r *http.Request) (map[string]any, error) {
 	base := "http://" + r.Host
 	return map[string]any{
 		"issuer": base, "jwks_uri": base + "/.well-known/jwks.json", "token_endpoint": base + "/token",

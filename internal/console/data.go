@@ -5,12 +5,14 @@ package console
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"strconv"
 
+	"github.com/onesynth-cdk/onesynth/internal/eventsource"
 	"github.com/onesynth-cdk/onesynth/internal/lake/catalog"
 	"github.com/onesynth-cdk/onesynth/internal/services/dynamodb"
+	"github.com/onesynth-cdk/onesynth/internal/services/fcm"
+	"github.com/onesynth-cdk/onesynth/internal/services/s3"
 )
 
 const (
@@ -34,10 +36,10 @@ func number(r *http.Request, name string, otherwise, most int) (int, error) {
 	return n, nil
 }
 
-func (c *Console) items(r *http.Request) (any, error) {
+func (c *Console) items(r *http.Request) (dynamodb.Items, error) {
 	most, err := number(r, "limit", dynamodb.DefaultItems, dynamodb.MostItems)
 	if err != nil {
-		return nil, err
+		return dynamodb.Items{}, err
 	}
 	asked := r.URL.Query()
 	return c.rooms.Databases.Items(r.Context(), dynamodb.ItemsQuery{
@@ -57,67 +59,63 @@ type ItemChange struct {
 	Item map[string]json.RawMessage `json:"item"`
 }
 
-func (c *Console) replaceItem(r *http.Request) (any, error) {
-	var change ItemChange
-	if err := decode(r, &change); err != nil {
-		return nil, err
-	}
-	return nil, c.rooms.AWS.DynamoDB.WithoutRequests(func() error {
+func (c *Console) replaceItem(r *http.Request, change ItemChange) (nothing, error) {
+	return nothing{}, c.rooms.AWS.DynamoDB.WithoutRequests(func() error {
 		return c.rooms.Databases.ReplaceItem(r.Context(), r.PathValue("name"), change.Stack, change.Was, change.Item)
 	})
 }
 
-func (c *Console) sweep(r *http.Request) (any, error) {
-	n, err := c.rooms.Databases.Sweep(r.Context())
-	return map[string]int{"deleted": n}, err
+// Swept is the answer to POST /sweep.
+type Swept struct {
+	// Deleted is how many items had expired.
+	Deleted int `json:"deleted"`
 }
 
-func (c *Console) flushStreams(r *http.Request) (any, error) {
+func (c *Console) sweep(r *http.Request) (Swept, error) {
+	n, err := c.rooms.Databases.Sweep(r.Context())
+	return Swept{n}, err
+}
+
+func (c *Console) flushStreams(r *http.Request) ([]eventsource.Delivery, error) {
 	if err := c.rooms.Mappings.Flush(r.Context()); err != nil {
 		return nil, err
 	}
 	return c.rooms.Mappings.Streams(), nil
 }
 
-func (c *Console) objects(r *http.Request) (any, error) {
+func (c *Console) objects(r *http.Request) ([]s3.Object, error) {
 	return c.rooms.Buckets.Objects(r.PathValue("name"), r.URL.Query().Get("prefix"))
 }
 
-func (c *Console) browse(r *http.Request) (any, error) {
+func (c *Console) browse(r *http.Request) (s3.Page, error) {
 	most, err := number(r, "limit", mostListed, limitListed)
 	if err != nil {
-		return nil, err
+		return s3.Page{}, err
 	}
 	asked := r.URL.Query()
 	return c.rooms.Buckets.Browse(r.PathValue("name"), asked.Get("prefix"), asked.Get("after"), most)
 }
 
-func (c *Console) queryLake(r *http.Request) (any, error) {
-	var question catalog.Question
-	if err := decode(r, &question); err != nil {
-		return nil, err
-	}
-	// The server notices that nobody waits for the answer once it has read the request to its end.
-	_, _ = io.Copy(io.Discard, r.Body)
+func (c *Console) queryLake(r *http.Request, question catalog.Question) (catalog.Answer, error) {
 	if c.rooms.QueryLake == nil {
-		return nil, &Problem{http.StatusNotImplemented,
+		return catalog.Answer{}, &Problem{http.StatusNotImplemented,
 			"this program has no engine for SQL: the command onesynth has one"}
 	}
 	switch {
 	case question.Most == 0:
 		question.Most = mostRows
 	case question.Most < 0 || question.Most > limitRows:
-		return nil, &Problem{http.StatusBadRequest,
+		return catalog.Answer{}, &Problem{http.StatusBadRequest,
 			fmt.Sprintf("most: got %d: write a number of rows from 1 to %d", question.Most, limitRows)}
 	}
 	answer, err := c.rooms.QueryLake(r.Context(), question)
 	if err != nil {
-		return nil, &Problem{http.StatusBadRequest, err.Error()}
+		return catalog.Answer{}, &Problem{http.StatusBadRequest, err.Error()}
 	}
 	return answer, nil
 }
 
-func (c *Console) push(r *http.Request) (any, error) {
+func (c *Console) push(r *http.Request) ([]fcm.Message, error) {
 	most, err := number(r, "limit", 0, limitListed)
 	if err != nil {
 		return nil, err

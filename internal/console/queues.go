@@ -70,14 +70,14 @@ func (c *Console) queueOf(r *http.Request) (*sqs.Queue, error) {
 }
 
 // queue answers with a queue and its oldest messages. With a limit there are no more, and their bodies are cut.
-func (c *Console) queue(r *http.Request) (any, error) {
+func (c *Console) queue(r *http.Request) (queueView, error) {
 	most, err := number(r, "limit", 0, limitListed)
 	if err != nil {
-		return nil, err
+		return queueView{}, err
 	}
 	queue, err := c.queueOf(r)
 	if err != nil {
-		return nil, err
+		return queueView{}, err
 	}
 	view := c.queueView(queue)
 	messages := queue.Messages()
@@ -104,36 +104,42 @@ func (c *Console) deliveries(name string) (to []eventsource.Delivery) {
 	return to
 }
 
-func (c *Console) dueMessages(r *http.Request) (any, error) {
-	queue, err := c.queueOf(r)
-	if err != nil {
-		return nil, err
-	}
-	return map[string]int{"messages": queue.Due()}, nil
+// MadeDue is the answer to POST /queues/{name}/due.
+type MadeDue struct {
+	// Messages is how many messages no longer wait.
+	Messages int `json:"messages"`
 }
 
-func (c *Console) message(r *http.Request) (any, error) {
+func (c *Console) dueMessages(r *http.Request) (MadeDue, error) {
 	queue, err := c.queueOf(r)
 	if err != nil {
-		return nil, err
+		return MadeDue{}, err
+	}
+	return MadeDue{queue.Due()}, nil
+}
+
+func (c *Console) message(r *http.Request) (messageView, error) {
+	queue, err := c.queueOf(r)
+	if err != nil {
+		return messageView{}, err
 	}
 	messages := queue.Messages()
 	at := slices.IndexFunc(messages, func(message sqs.Message) bool { return message.ID == r.PathValue("id") })
 	if at < 0 {
-		return nil, &Problem{http.StatusNotFound,
+		return messageView{}, &Problem{http.StatusNotFound,
 			fmt.Sprintf("no message %q in queue %q", r.PathValue("id"), queue.Name)}
 	}
 	return c.messageView(queue, messages[at]), nil
 }
 
-func (c *Console) dropMessage(r *http.Request) (any, error) {
+func (c *Console) dropMessage(r *http.Request) (nothing, error) {
 	queue, err := c.queueOf(r)
 	if err != nil {
-		return nil, err
+		return nothing{}, err
 	}
 	_, release, err := queue.Reserve(r.PathValue("id"))
 	if err == nil {
 		release(true)
 	}
-	return nil, err
+	return nothing{}, err
 }

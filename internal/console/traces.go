@@ -23,14 +23,14 @@ type Requests struct {
 	Next int64 `json:"next,omitempty"`
 }
 
-func (c *Console) requests(r *http.Request) (any, error) {
+func (c *Console) requests(r *http.Request) (Requests, error) {
 	before, err := number(r, "before", 0, math.MaxInt)
 	if err != nil {
-		return nil, err
+		return Requests{}, err
 	}
 	limit, err := number(r, "limit", defaultRequests, trace.MostRequests)
 	if err != nil {
-		return nil, err
+		return Requests{}, err
 	}
 	found, more := c.rooms.Trace.Requests(trace.Search{Limit: limit, Before: int64(before),
 		Text: r.URL.Query().Get("search")})
@@ -41,17 +41,17 @@ func (c *Console) requests(r *http.Request) (any, error) {
 	return answer, nil
 }
 
-func (c *Console) request(r *http.Request) (any, error) {
+func (c *Console) request(r *http.Request) (trace.Details, error) {
 	id := r.PathValue("id")
 	details, ok := c.rooms.Trace.Request(id)
 	if !ok {
-		return nil, &Problem{http.StatusNotFound,
+		return trace.Details{}, &Problem{http.StatusNotFound,
 			fmt.Sprintf("no request %q: the run keeps the newest %d (GET /requests)", id, trace.MaxRequests)}
 	}
 	return details, nil
 }
 
-func (c *Console) lines(r *http.Request) (any, error) {
+func (c *Console) lines(r *http.Request) ([]trace.Line, error) {
 	filter, err := lineFilter(r)
 	if err != nil {
 		return nil, err

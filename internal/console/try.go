@@ -39,24 +39,20 @@ var trying = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) er
 
 // try sends a request to an API of the run. The page may send none itself: its policy lets it reach the console alone,
 // and an API takes requests of those pages that its CORS configuration names.
-func (c *Console) try(r *http.Request) (any, error) {
-	var wanted Try
-	if err := decode(r, &wanted); err != nil {
-		return nil, err
-	}
+func (c *Console) try(r *http.Request, wanted Try) (Tried, error) {
 	if !slices.ContainsFunc(c.rooms.APIs, func(api API) bool { return api.URL == wanted.API }) {
-		return nil, &Problem{http.StatusBadRequest,
+		return Tried{}, &Problem{http.StatusBadRequest,
 			fmt.Sprintf("api: got %q: write the address of an API of the run (GET / lists them)", wanted.API)}
 	}
 	if !strings.HasPrefix(wanted.Path, "/") {
-		return nil, &Problem{http.StatusBadRequest,
+		return Tried{}, &Problem{http.StatusBadRequest,
 			fmt.Sprintf("path: got %q: write one that begins with /", wanted.Path)}
 	}
 	method := cmp.Or(wanted.Method, http.MethodGet)
 	request, err := http.NewRequestWithContext(r.Context(), method, wanted.API+wanted.Path,
 		strings.NewReader(wanted.Body))
 	if err != nil {
-		return nil, &Problem{http.StatusBadRequest, err.Error()}
+		return Tried{}, &Problem{http.StatusBadRequest, err.Error()}
 	}
 	for name, value := range wanted.Headers {
 		request.Header.Set(name, value)
@@ -64,12 +60,12 @@ func (c *Console) try(r *http.Request) (any, error) {
 	began := time.Now()
 	response, err := trying.Do(request)
 	if err != nil {
-		return nil, err
+		return Tried{}, err
 	}
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)
 	if err != nil {
-		return nil, err
+		return Tried{}, err
 	}
 	return Tried{
 		Status: response.StatusCode, Headers: response.Header, Body: string(body),

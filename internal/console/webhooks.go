@@ -19,10 +19,10 @@ type Webhooks struct {
 	Path string `json:"path"`
 }
 
-func (c *Console) webhooks(r *http.Request) (any, error) {
+func (c *Console) webhooks(r *http.Request) (Webhooks, error) {
 	most, err := number(r, "limit", 0, limitListed)
 	if err != nil {
-		return nil, err
+		return Webhooks{}, err
 	}
 	all := Webhooks{Webhooks: c.rooms.Webhooks.Webhooks(), Behaviours: c.rooms.Webhooks.Behaviours(),
 		Path: WebhooksPath}
@@ -35,25 +35,28 @@ func (c *Console) webhooks(r *http.Request) (any, error) {
 	return all, nil
 }
 
-func (c *Console) behave(r *http.Request) (any, error) {
-	var request struct {
-		Path      string
-		Behaviour fcm.Behaviour
-	}
-	if err := decode(r, &request); err != nil {
-		return nil, err
-	}
-	if err := c.rooms.Webhooks.Behave(request.Path, request.Behaviour); err != nil {
-		return nil, &Problem{http.StatusBadRequest, err.Error()}
-	}
-	return nil, nil
+// PathBehaviour is the body of POST /webhooks/behaviours.
+type PathBehaviour struct {
+	// Path is a path of the endpoint, without what all of them begin with.
+	Path string `json:"path"`
+	// Behaviour is what the path does with webhooks from now on.
+	Behaviour fcm.Behaviour `json:"behaviour"`
 }
 
-func (c *Console) knowSecrets(r *http.Request) (any, error) {
-	var request struct{ Secrets []string }
-	if err := decode(r, &request); err != nil {
-		return nil, err
+func (c *Console) behave(_ *http.Request, wanted PathBehaviour) (nothing, error) {
+	if err := c.rooms.Webhooks.Behave(wanted.Path, wanted.Behaviour); err != nil {
+		return nothing{}, &Problem{http.StatusBadRequest, err.Error()}
 	}
-	c.rooms.Webhooks.Know(request.Secrets)
-	return nil, nil
+	return nothing{}, nil
+}
+
+// Secrets is the body of POST /webhooks/secrets.
+type Secrets struct {
+	// Secrets are those that sign webhooks.
+	Secrets []string `json:"secrets"`
+}
+
+func (c *Console) knowSecrets(_ *http.Request, known Secrets) (nothing, error) {
+	c.rooms.Webhooks.Know(known.Secrets)
+	return nothing{}, nil
 }
