@@ -8,9 +8,9 @@ import (
 	"github.com/onesynth-cdk/onesynth/test/browser"
 )
 
-var pictures = flag.String("pictures", "", "write a picture of each view, light and dark, into the `folder`")
+var pictures = flag.String("pictures", "", "write pictures of views, light and dark, into the `folder`")
 
-// The pictures of docs/guide/console.md, by make screenshots.
+// The pictures of docs/guide/run.md, by make screenshots.
 func TestPictures(t *testing.T) {
 	if *pictures == "" {
 		t.Skip("pictures are written with -pictures FOLDER")
@@ -26,9 +26,6 @@ func TestPictures(t *testing.T) {
 				step(tab)
 			}
 			tab.Picture(filepath.Join(*pictures, shot.name+"-"+scheme+".webp"), 50)
-			if shot.after != nil {
-				shot.after(tab)
-			}
 		}
 	}
 }
@@ -37,6 +34,4 @@ func TestPictures(t *testing.T) {
 type shot struct {
 	name, view string
 	steps      []func(*browser.Tab)
-	// after leaves the view as others need it.
-	after func(*browser.Tab)
 }

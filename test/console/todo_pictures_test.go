@@ -10,8 +10,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/local"
 )
 
-// useForPictures keeps tasks in To-Do.
-func useForPictures(t *testing.T, run *local.Runner) platformPictures {
+// useForPictures keeps tasks in To-Do, and returns the views of its items and of a request.
+func useForPictures(t *testing.T, run *local.Runner) (items, trace string) {
 	t.Helper()
 	alice := clientOf(t, run, "todo", "alice")
 	alice.send("POST", "/api/v1/users/me", map[string]string{"email": "alice@example.com", "name": "Alice"},
@@ -37,42 +37,25 @@ func useForPictures(t *testing.T, run *local.Runner) platformPictures {
 			}
 		}
 	}
-	alice.send("GET", "/api/v1/tasks?overdue=true&priority=high", nil)
 	alice.send("PATCH", "/api/v1/tasks/"+first, map[string]string{"status": "in_progress"}, "Idempotency-Key", "begin",
 		"If-Match", `"1"`)
 	alice.send("PATCH", "/api/v1/tasks/"+first, map[string]string{"title": "Write reports"}, "Idempotency-Key",
 		"rename", "If-Match", `"1"`)
-	alice.send("GET", "/api/v1/tasks/stats", nil)
-	alice.send("GET", "/api/v1/tasks/none", nil)
 	if err := run.FlushStreams(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	alice.send("POST", "/api/v1/tasks", map[string]string{"title": "Send the invoices", "category": "work",
 		"priority": "high"}, "Idempotency-Key", "invoices")
-	of := platformPictures{
-		trace: "#/requests/" + newestRequest(t, run), key: "TASK#alice",
-		sql: "SELECT category, count(*) AS tasks\nFROM tasks_current\nGROUP BY category\nORDER BY tasks DESC",
-	}
-	alice.send("GET", "/api/v1/tasks?sort=due_date", nil)
+	trace = "#/requests/" + newestRequest(t, run)
 	tables, err := rooms.Of(run).Databases.Tables(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, table := range tables {
 		if strings.Contains(table.Stack, "todo") {
-			of.table = "#/tables/" + url.PathEscape(table.Name) + "?stack=" + url.QueryEscape(table.Stack) +
+			items = "#/tables/" + url.PathEscape(table.Name) + "?stack=" + url.QueryEscape(table.Stack) +
 				"&partition=" + url.QueryEscape("TASK#alice")
 		}
 	}
-	for _, function := range rooms.Of(run).Functions.Functions() {
-		if function.Label == "todoapi" {
-			of.function = function.Name
-		}
-	}
-	for _, queue := range rooms.Of(run).AWS.Queues() {
-		if strings.Contains(queue.Name, "askahuman") && of.queue == "" {
-			of.queue = queue.Name
-		}
-	}
-	return of
+	return items, trace
 }
