@@ -39,7 +39,7 @@ func (b *bench) pricesOf(ctx context.Context, l *local, p platform, document *st
 		cost := result.each()
 		writes := writeUnits(r, cost)
 		// DynamoDB Local counts indexes twice in a transaction, as it does the items. DynamoDB counts them once
-		// (docs/operate/cost.md).
+		// (docs/operate/cost.md#a-million-requests).
 		once := writes - max(r.Transaction.Indexed, 1)*cost.TransactIndexes/2
 		c := trace.PriceOf(cost.Read, writes, milliseconds(slices.Min(result.times)), memory)
 		row := fmt.Sprintf("%.1f\t%.1f\t%.1f\t%s", cost.Read, writes, once, c)

@@ -25,14 +25,14 @@ import (
 // The figures in the documents are those of the templates. make golden writes them.
 func TestGoldenFigures(t *testing.T) {
 	t.Parallel()
-	figuresIn(t, "operate/cost.md", func(text string) string { return withTable(t, withTable(t, text, atRest(t)), abuse()) })
-	figuresIn(t, "operate/alarms.md", func(text string) string { return withTable(t, text, alarmsOfProd(t)) })
-	figuresIn(t, "reference/provisioned.md", func(text string) string {
-		for _, row := range provisioned(t) {
-			text = withRow(t, text, row)
+	figuresIn(t, "operate/cost.md", func(text string) string {
+		for _, table := range [][]row{atRest(t), abuse(), monthly(t)} {
+			text = withTable(t, text, table)
 		}
-		return withTable(t, text, monthly(t))
+		return text
 	})
+	figuresIn(t, "operate/alarms.md", func(text string) string { return withTable(t, text, alarmsOfProd(t)) })
+	figuresIn(t, "reference/provisioned.md", func(string) string { return provisioned(t) })
 }
 
 // figuresIn compares a document of the folder docs with what change makes of it, or writes that with -update.
@@ -74,20 +74,6 @@ func withTable(t *testing.T, text string, table []row) string {
 		made = append(made, r.String())
 	}
 	return strings.Join(slices.Replace(lines, begin, end, made...), "\n")
-}
-
-// withRow replaces the row whose first cell begins as this one's does.
-func withRow(t *testing.T, text string, r row) string {
-	t.Helper()
-	lines := strings.Split(text, "\n")
-	at := slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, "| "+r[0]) })
-	if at < 0 {
-		t.Fatalf("there is no row %q", r[0])
-	}
-	// The rest of the first cell is text of the document.
-	first, _, _ := strings.Cut(strings.TrimPrefix(lines[at], "| "), " |")
-	lines[at] = append(row{first}, r[1:]...).String()
-	return strings.Join(lines, "\n")
 }
 
 // List prices of us-east-1 in US$, November 2026, for a month of 730 hours.
@@ -300,23 +286,35 @@ func alarmsOfProd(t *testing.T) []row {
 	return table
 }
 
-// provisioned are rows of the table of what platforms provision.
-func provisioned(t *testing.T) []row {
+// provisioned is the page of what each platform has without props: how many resources of each type, and their names
+// where these fit.
+func provisioned(t *testing.T) string {
 	t.Helper()
-	functions, mappings, alarms := row{"Lambda in Go"}, row{"Stream mappings"}, row{"Alarms, and a dashboard"}
+	const longest = 150
+	var b strings.Builder
+	b.WriteString("# What a platform has\n\n`make golden` writes this page from the templates of zero props: every " +
+		"resource, by type.\n")
 	for _, p := range platforms.All() {
 		zero := variants[p.Name()][platformtest.Zero]
-		functions = append(functions, sizes(t, zero))
-		mappings = append(mappings, handed(p.Schema))
-		few, _ := watched(zero)
-		some, _ := watched(variants[p.Name()]["prod"])
-		cell := fmt.Sprint(few)
-		if some != few {
-			cell += fmt.Sprintf(", in `prod` %d", some)
+		fmt.Fprintf(&b, "\n## %s\n\nMemory of functions: %s.\n\n", p.Schema.Title, sizes(t, zero))
+		if mappings := handed(p.Schema); mappings != "" {
+			fmt.Fprintf(&b, "What streams and queues invoke: %s.\n\n", mappings)
 		}
-		alarms = append(alarms, cell)
+		fmt.Fprintf(&b, "%s\n%s\n", row{"Type", "How many", "Which"}, row{"---", "---", "---"})
+		names := map[string][]string{}
+		for id, r := range zero.template.Resources {
+			names[r.Type] = append(names[r.Type], "`"+strings.TrimPrefix(synthtest.Stable(id), p.ID)+"`")
+		}
+		for _, kind := range slices.Sorted(maps.Keys(names)) {
+			slices.Sort(names[kind])
+			which := strings.Join(names[kind], ", ")
+			if len(which) > longest {
+				which = ""
+			}
+			fmt.Fprintln(&b, row{"`" + kind + "`", fmt.Sprint(len(names[kind])), which})
+		}
 	}
-	return []row{functions, mappings, alarms}
+	return b.String()
 }
 
 // sizes lists the functions of a template, with the memory of each.
@@ -374,10 +372,9 @@ func monthly(t *testing.T) []row {
 	}
 	sums := regexp.MustCompile(`\| \*\*Sum\*\* \| \| \| \*\*([0-9.]+)\*\* \|`)
 	for _, p := range platforms.All() {
-		_, section, _ := strings.Cut(document(t, "operate/cost.md"), "\n## "+p.Schema.Title+"\n")
-		match := sums.FindStringSubmatch(section)
+		match := sums.FindStringSubmatch(document(t, costsOf(p)))
 		if match == nil {
-			t.Fatalf("docs/operate/cost.md has no sum of %s", p.Schema.Title)
+			t.Fatalf("docs/%s has no sum", costsOf(p))
 		}
 		table[0], table[1] = append(table[0], p.Schema.Title), append(table[1], match[1])
 		for i, stage := range stages {

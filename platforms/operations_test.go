@@ -223,29 +223,29 @@ func checkDashboard(t *testing.T, v variant) {
 	}
 }
 
-// checkAlarmCost checks that docs/operate/cost.md says what the alarms cost: US$ 0.10 for each metric.
+// costsOf is the page of what a platform costs, in the folder docs.
+func costsOf(p *platforms.Platform) string { return "reference/costs/" + p.Name() + ".md" }
+
+// checkAlarmCost checks that docs/reference/costs says what the alarms cost: US$ 0.10 for each metric.
 func checkAlarmCost(t *testing.T, p *platforms.Platform, alarms, metrics int) {
 	t.Helper()
-	_, section, _ := strings.Cut(document(t, "operate/cost.md"), "\n## "+p.Schema.Title+"\n")
-	section, _, _ = strings.Cut(section, "\n## ")
+	section := document(t, costsOf(p))
 	want := fmt.Sprintf("The %d alarms watch %d metrics: US$ %.2f.", alarms, metrics, 0.10*float64(metrics))
 	if said := strings.ReplaceAll(strings.Join(strings.Fields(section), " "), " of `prod` watch",
 		" watch"); !strings.Contains(said, want) {
-		t.Errorf("docs/operate/cost.md does not say of %s: %s", p.Schema.Title, want)
+		t.Errorf("docs/%s does not say: %s", costsOf(p), want)
 	}
 }
 
-// checkDashboardCost checks that docs/operate/cost.md says how many metrics the dashboard shows, on
+// checkDashboardCost checks that docs/reference/costs says how many metrics the dashboard shows, on
 // which its price depends.
 func checkDashboardCost(t *testing.T, p *platforms.Platform, metrics int) {
 	t.Helper()
-	_, section, _ := strings.Cut(document(t, "operate/cost.md"), "\n## "+p.Schema.Title+"\n")
-	section, _, _ = strings.Cut(section, "\n## ")
+	section := document(t, costsOf(p))
 	_, dashboard, _ := strings.Cut(strings.ReplaceAll(section, "\n", " "), "The dashboard ")
 	said := regexp.MustCompile(`\d+`).FindAllString(dashboard, 2)
 	if !slices.Contains(said, strconv.Itoa(metrics)) {
-		t.Errorf("docs/operate/cost.md says that the dashboard of %s shows %v metrics, and it shows %d", p.Schema.Title,
-			said, metrics)
+		t.Errorf("docs/%s says that the dashboard shows %v metrics, and it shows %d", costsOf(p), said, metrics)
 	}
 }
 

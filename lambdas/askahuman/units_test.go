@@ -18,7 +18,7 @@ type sending struct{}
 
 func (sending) Send(context.Context, PushMessage) error { return nil }
 
-// The table of write units in docs/operate/cost.md is what an ask, the answers to it and its notifications cost.
+// The table of write units in docs/reference/costs/askahuman.md is what an ask, the answers to it and its notifications cost.
 func TestUnits(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -79,11 +79,11 @@ func TestUnits(t *testing.T) {
 			fmt.Fprintf(&got, "| %s | %v | %v |\n", line.what, ledger.Units(false), ledger.Units(true))
 		}
 	}
-	page, err := os.ReadFile("../../docs/operate/cost.md")
+	page, err := os.ReadFile("../../docs/reference/costs/askahuman.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(string(page), got.String()) {
-		t.Errorf("docs/operate/cost.md does not have these lines:\n%s", got.String())
+		t.Errorf("docs/reference/costs/askahuman.md does not have these lines:\n%s", got.String())
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 )
 
-// TestWriteUnits writes attempts whose texts have 4.5 KB, as in docs/operate/cost.md, with an idempotency key
+// TestWriteUnits writes attempts whose texts have 4.5 KB, as in docs/reference/costs/clarity.md, with an idempotency key
 // unless it says otherwise, and compares the write units: as DynamoDB counts them, and with the indexes of a
 // transaction doubled, as DynamoDB Local counts them. The evaluations are shorter than those there.
 func TestWriteUnits(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 )
 
 // TestWriteUnits compares the write units of requests that write indexed items with those of
-// docs/operate/cost.md: as DynamoDB counts them, and with the indexes of a transaction doubled, as
+// docs/reference/costs/lingible.md: as DynamoDB counts them, and with the indexes of a transaction doubled, as
 // DynamoDB Local counts them.
 func TestWriteUnits(t *testing.T) {
 	t.Parallel()

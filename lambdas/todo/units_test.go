@@ -9,7 +9,7 @@ import (
 )
 
 // TestWriteUnits writes as the handlers do, under a claim on an idempotency key, and compares the
-// write units with those of docs/operate/cost.md: as DynamoDB counts them, and with the indexes of a
+// write units with those of docs/reference/costs/todo.md: as DynamoDB counts them, and with the indexes of a
 // transaction doubled, as DynamoDB Local counts them.
 func TestWriteUnits(t *testing.T) {
 	t.Parallel()

@@ -43,7 +43,7 @@ func call(t *testing.T, c *ratelimit.Counter, read bool, limit schema.RateLimit)
 }
 
 // In any spread of a caller's reads over any number of instances, none is refused before 95 % of the limit is used, no
-// more than 105 % are allowed, and a read costs no more write units than docs/operate/cost.md says.
+// more than 105 % are allowed, and a read costs no more write units than docs/reference/costs says.
 func TestReadsRace(t *testing.T) {
 	t.Parallel()
 	tables := open(t)

@@ -87,7 +87,7 @@ func TestAnyOrder(t *testing.T) {
 }
 
 // What a read costs, by the limit and the number of instances, in the most expensive of four spreads:
-// docs/operate/cost.md has the table.
+// docs/reference/costs/askahuman.md has the table.
 func TestWritesPerRead(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
@@ -126,11 +126,11 @@ func TestWritesPerRead(t *testing.T) {
 		}
 		table.WriteString("\n")
 	}
-	page, err := os.ReadFile("../../../docs/operate/cost.md")
+	page, err := os.ReadFile("../../../docs/reference/costs/askahuman.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(string(page), table.String()) {
-		t.Errorf("docs/operate/cost.md does not have these lines:\n%s", table.String())
+		t.Errorf("docs/reference/costs/askahuman.md does not have these lines:\n%s", table.String())
 	}
 }
