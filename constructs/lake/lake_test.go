@@ -132,7 +132,7 @@ func texts(l *schema.Lake, more int) {
 		SQL: strings.Repeat("s", 262144+more)}}
 }
 
-// TestBatches: the mapping gathers as docs/platforms/lake.md says, and the test of its rates
+// TestBatches: the mapping gathers as docs/platforms/todo.md says, and the test of its rates
 // (internal/services/dynamodb).
 func TestBatches(t *testing.T) {
 	t.Parallel()

@@ -67,7 +67,7 @@ type Props struct {
 type Options struct {
 	// LakeBatchWindow is how long changes are gathered for one object, whole seconds from 1 second to 5 minutes. A
 	// change arrives in the lake after that time at the latest, and sooner if there are many: 10,000 changes or 6 MB
-	// make an object. A longer window makes fewer and larger objects (docs/platforms/lake.md). Default: 2 minutes.
+	// make an object. A longer window makes fewer and larger objects (docs/platforms/todo.md#the-lake). Default: 2 minutes.
 	LakeBatchWindow time.Duration `min:"1s" max:"5m" step:"1s" default:"2 minutes"`
 	// CompactEvery is how often small objects are merged, in whole minutes: 15
 	// minutes to a day. Default: 1 hour.

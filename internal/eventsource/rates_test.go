@@ -56,7 +56,7 @@ func (g *gathering) Invoke(_ context.Context, _ string, payload []byte) ([]byte,
 }
 
 // TestLakeObjectsByRate: a lake's batches adapt to the rate of changes. A few changes wait for the window, and share an
-// object; many fill a batch sooner. The rates and objects are those of docs/platforms/lake.md, for one shard.
+// object; many fill a batch sooner. The rates and objects are those of docs/platforms/todo.md, for one shard.
 func TestLakeObjectsByRate(t *testing.T) {
 	t.Parallel()
 	const (
