@@ -213,7 +213,7 @@ func TestExamplesOfPackages(t *testing.T) {
 	write("module example.com/app\n\ngo 1.26\n\nrequire "+importertest.ModulePath+" v0.0.0\n\nreplace "+
 		importertest.ModulePath+" => "+root+"\n", "app", "go.mod")
 	for _, handler := range []string{"handlers/invoices", "handlers/orders", "handlers/packer", "handlers/report",
-		"handlers/shop", "lambdas/bookings/bookingsapi"} {
+		"lambdas/bookings/bookingsapi"} {
 		write("package main\n\nfunc main() {}\n", "app", handler, "main.go")
 	}
 	assemblies := filepath.Join(folder, "assemblies")

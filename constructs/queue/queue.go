@@ -1,5 +1,5 @@
 // Package queue lets functions send messages to another by a queue of Amazon SQS, and keeps the messages that
-// it could not handle in a queue of failures.
+// it could not handle in a queue of failures: see examples/recipes/queue.go.
 package queue
 
 import (

@@ -1,5 +1,6 @@
 // Package schedule runs a function at intervals or at times of a calendar, by Amazon
-// EventBridge Scheduler, and keeps failed runs in a dead-letter queue.
+// EventBridge Scheduler, and keeps failed runs in a dead-letter queue. Functions of platforms have schedules by
+// their contract: see examples/recipes/schedule.go.
 package schedule
 
 import (

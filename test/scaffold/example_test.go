@@ -4,10 +4,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/internal/services/dynamodb/enginetest"
 	"github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/local/localtest"
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
@@ -19,12 +21,14 @@ func TestExampleWalk(t *testing.T) {
 		t.Skip("links the CDK apps of the examples")
 	}
 	root := platform.Root(t)
-	for _, example := range []string{"shortener", "booking"} {
+	// An app is the package that cdk.json names.
+	for example, app := range map[string]string{"shortener": ".", "booking": ".", "recipes": "./app"} {
 		t.Run(example, func(t *testing.T) {
 			assembly := filepath.Join(t.TempDir(), "cdk.out")
-			synth := exec.Command("go", "run", ".")
+			synth := exec.Command("go", "run", app)
 			synth.Dir = filepath.Join(root, "examples", example)
-			synth.Env = append(os.Environ(), "CDK_OUTDIR="+assembly, "CDK_VALIDATION=false", "GOWORK=off")
+			synth.Env = append(os.Environ(), "CDK_OUTDIR="+assembly, "CDK_VALIDATION=false", "GOWORK=off",
+				`CDK_CONTEXT_JSON={"stage":"dev-pr-17"}`)
 			if output, err := synth.CombinedOutput(); err != nil {
 				t.Fatalf("%v\n%s", err, output)
 			}
@@ -36,8 +40,38 @@ func TestExampleWalk(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(run.Close)
+			if example == "recipes" {
+				checkTemplates(t, assembly)
+			}
 			platform.Walk(t, "examples/"+example+"/README.md",
 				&onesynthtest.Target{URL: run.URL(""), Run: run}, nil)
+			if refused := localtest.Of(run).Refused(); len(refused) > 0 {
+				t.Errorf("refused requests: got %+v, want none", refused)
+			}
 		})
+	}
+}
+
+// checkTemplates checks that the stack of each recipe has what the recipe is about, by a text of its template.
+func checkTemplates(t *testing.T, assembly string) {
+	t.Helper()
+	const pool, table = `"AWS::Cognito::UserPool"`, `"AWS::DynamoDB::GlobalTable"`
+	for recipe, test := range map[string]struct{ has, lacks string }{
+		"queue":            {`"maxReceiveCount": 3`, ""},
+		"bucket":           {`"ExpirationInDays": 730`, ""},
+		"issuer":           {`"Issuer": "https://login.example.com/"`, pool},
+		"existing":         {`"arn:aws:dynamodb:eu-central-1:123456789012:table/company-tasks/index/`, table},
+		"schedule":         {`"ScheduleExpressionTimezone": "Europe/Vienna"`, ""},
+		"page":             {`"GET /assets/{path+}"`, ""},
+		"language":         {`"GET /greeting"`, pool},
+		"stages-dev-pr-17": {table, `"DeletionPolicy": "Retain"`},
+	} {
+		template, err := os.ReadFile(filepath.Join(assembly, "recipe-"+recipe+".template.json"))
+		if err != nil {
+			t.Error(err)
+		} else if text := string(template); !strings.Contains(text, test.has) ||
+			test.lacks != "" && strings.Contains(text, test.lacks) {
+			t.Errorf("recipe-%s: want %s in the template, and nothing of %s", recipe, test.has, test.lacks)
+		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/constructs/nag"
 	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
+	"github.com/onesynth-cdk/onesynth/platforms"
 	"github.com/onesynth-cdk/onesynth/platforms/platformtest"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -190,12 +191,11 @@ func (s stack) acceptedEverywhere(id, rule string) []string {
 	return names
 }
 
-// accepted returns the further findings that the platform of the stack accepts, with paths below
-// the stack.
-func (s stack) accepted() []nag.Accepted {
-	all := s.platform.Props.Accepted()
+// acceptedBy returns the further findings that a platform accepts, with paths below its stack.
+func acceptedBy(p *platforms.Platform) []nag.Accepted {
+	all := p.Props.Accepted()
 	for i := range all {
-		all[i].Resource = s.platform.ID + "/" + all[i].Resource
+		all[i].Resource = p.ID + "/" + all[i].Resource
 	}
 	return all
 }
@@ -206,7 +206,7 @@ func references(value any, id string) bool {
 	return text == id || text == id+".Arn"
 }
 
-// takesFailures reports whether a queue gets the failures of mappings, functions or schedules.
+// takesFailures reports whether a queue gets the failures of mappings, functions, schedules or rules.
 func (s stack) takesFailures(queue, _ string) bool {
 	for _, kind := range []string{"AWS::Lambda::EventSourceMapping", "AWS::Lambda::EventInvokeConfig"} {
 		for _, r := range s.template.OfType(kind) {
@@ -222,6 +222,11 @@ func (s stack) takesFailures(queue, _ string) bool {
 	}
 	for _, r := range s.template.OfType("AWS::Scheduler::Schedule") {
 		if references(synthtest.At(r.Properties, "Target", "DeadLetterConfig", "Arn"), queue) {
+			return true
+		}
+	}
+	for _, r := range s.template.OfType("AWS::Events::Rule") {
+		if references(synthtest.At(r.Properties, "Targets", 0, "DeadLetterConfig", "Arn"), queue) {
 			return true
 		}
 	}

@@ -31,7 +31,7 @@ func TestFindings(t *testing.T) {
 				findings = append(findings, finding{Rule: synthtest.Stable(f.Rule), Resource: f.Resource})
 			}
 		}
-		own := s.accepted()
+		own := s.accepted
 		unneeded := slices.Clone(own)
 		for _, f := range findings {
 			path := s.paths[f.Resource]

@@ -16,7 +16,9 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
+	"github.com/onesynth-cdk/onesynth/constructs/nag"
 	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
+	"github.com/onesynth-cdk/onesynth/examples/recipes"
 	"github.com/onesynth-cdk/onesynth/platforms"
 	"github.com/onesynth-cdk/onesynth/platforms/platformtest"
 )
@@ -31,6 +33,8 @@ type stack struct {
 	template    synthtest.Template
 	// paths are the construct paths below the stack, by logical id.
 	paths map[string]string
+	// accepted are findings that are accepted, beside those that are accepted everywhere, with paths below the stack.
+	accepted []nag.Accepted
 }
 
 // finding says that a resource breaks a rule.
@@ -77,6 +81,7 @@ func declare(app awscdk.App) {
 			p.Declare(awscdk.NewStack(app, jsii.String(p.Name()+"-"+name), nil))
 		}
 	}
+	recipes.Declare(app, "../..")
 }
 
 func use(folder string) error {
@@ -93,10 +98,15 @@ func use(folder string) error {
 			if err != nil {
 				return err
 			}
-			s.platform, s.environment = p, environment
+			s.platform, s.environment, s.accepted = p, environment, acceptedBy(p)
 			stacks[name] = s
-			files = append(files, filepath.Join(folder, name+".template.json"))
 		}
+	}
+	if err := useRecipes(folder); err != nil {
+		return err
+	}
+	for name := range stacks {
+		files = append(files, filepath.Join(folder, name+".template.json"))
 	}
 	written, err := filepath.Glob("testdata/*.template.json")
 	if err != nil {
