@@ -31,7 +31,7 @@ func TestGoldenFigures(t *testing.T) {
 		}
 		return text
 	})
-	figuresIn(t, "operate/alarms.md", func(text string) string { return withTable(t, text, alarmsOfProd(t)) })
+	figuresIn(t, "reference/alarms.md", func(string) string { return alarmReference(t) })
 	figuresIn(t, "reference/provisioned.md", func(string) string { return provisioned(t) })
 }
 
@@ -69,11 +69,16 @@ func withTable(t *testing.T, text string, table []row) string {
 	for end < len(lines) && strings.HasPrefix(lines[end], "|") {
 		end++
 	}
-	made := []string{table[0].String(), "|" + strings.Repeat(" --- |", len(table[0]))}
+	return strings.Join(slices.Replace(lines, begin, end, markdown(table)...), "\n")
+}
+
+// markdown returns the lines of a table, whose first row is its heading.
+func markdown(table []row) []string {
+	lines := []string{table[0].String(), "|" + strings.Repeat(" --- |", len(table[0]))}
 	for _, r := range table[1:] {
-		made = append(made, r.String())
+		lines = append(lines, r.String())
 	}
-	return strings.Join(slices.Replace(lines, begin, end, made...), "\n")
+	return lines
 }
 
 // List prices of us-east-1 in US$, November 2026, for a month of 730 hours.

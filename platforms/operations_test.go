@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -30,8 +29,8 @@ func document(t *testing.T, name string) string {
 	return string(content)
 }
 
-// Each alarm names its platform and links to the explanation of what to do, which
-// docs/operate/alarms.md has. Missing data means that all is well, except for alarms that expect data.
+// Each alarm names its platform and links to the explanation of what to do. Missing data means that all is well, except
+// for alarms that expect data.
 func TestAlarms(t *testing.T) {
 	each(t, func(t *testing.T, v variant) {
 		explained := v.Common().Runbook
@@ -64,64 +63,9 @@ func TestAlarms(t *testing.T) {
 				t.Errorf("got the alarms %v, although the props leave them out", ids)
 			}
 		case v.environment == platformtest.Zero:
-			checkExplained(t, v.Platform, ids)
 			checkAlarmCost(t, v.Platform, len(ids), watched)
-		case v.environment == "events":
-			checkExplainedWithEvents(t, v.Platform, ids)
 		}
 	})
-}
-
-// checkExplained checks that docs/operate/alarms.md explains each alarm of the
-// platform, and no other.
-func checkExplained(t *testing.T, p *platforms.Platform, alarms []string) {
-	t.Helper()
-	explained := map[string]bool{}
-	for line := range strings.Lines(document(t, "operate/alarms.md")) {
-		cells := strings.Split(line, "|")
-		if len(cells) < 6 || !strings.Contains(cells[1], "Alarm`") || !strings.Contains(cells[2], p.Schema.Title) {
-			continue
-		}
-		pattern := strings.Trim(strings.TrimSpace(cells[1]), "`")
-		before := len(explained)
-		for _, id := range alarms {
-			if ok, err := path.Match(pattern, id); err != nil {
-				t.Fatalf("%s: %v", pattern, err)
-			} else if ok {
-				explained[id] = true
-			}
-		}
-		if len(explained) == before {
-			t.Errorf("docs/operate/alarms.md explains %s, which %s does not have, or explains it twice", pattern,
-				p.Schema.Title)
-		}
-		if strings.TrimSpace(cells[3]) == "" || strings.TrimSpace(cells[4]) == "" {
-			t.Errorf("docs/operate/alarms.md does not say what %s means and what to do", pattern)
-		}
-	}
-	for _, id := range alarms {
-		if !explained[id] {
-			t.Errorf("docs/operate/alarms.md does not explain the alarm %s of %s", id, p.Schema.Title)
-		}
-	}
-}
-
-// checkExplainedWithEvents checks that docs/operate/alarms.md explains each alarm of the platform with events.
-func checkExplainedWithEvents(t *testing.T, p *platforms.Platform, alarms []string) {
-	t.Helper()
-	for line := range strings.Lines(document(t, "operate/alarms.md")) {
-		cells := strings.Split(line, "|")
-		if len(cells) < 6 || !strings.Contains(cells[2], p.Schema.Title) && !strings.Contains(cells[2], "`Events`") {
-			continue
-		}
-		alarms = slices.DeleteFunc(alarms, func(id string) bool {
-			explained, _ := path.Match(strings.Trim(strings.TrimSpace(cells[1]), "`"), id)
-			return explained
-		})
-	}
-	if len(alarms) > 0 {
-		t.Errorf("docs/operate/alarms.md does not explain the alarms %v of %s with events", alarms, p.Schema.Title)
-	}
 }
 
 // resource is the resource among the dimensions of a metric.
@@ -247,22 +191,4 @@ func checkDashboardCost(t *testing.T, p *platforms.Platform, metrics int) {
 	if !slices.Contains(said, strconv.Itoa(metrics)) {
 		t.Errorf("docs/%s says that the dashboard shows %v metrics, and it shows %d", costsOf(p), said, metrics)
 	}
-}
-
-// documentedAccessLog returns the fields of the access log that docs/operate/alarms.md names.
-func documentedAccessLog(t *testing.T) []string {
-	t.Helper()
-	_, below, found := strings.Cut(document(t, "operate/alarms.md"), "access log (`AccessLogs`) has, for each request:")
-	below, _, ended := strings.Cut(below, ".\n")
-	if !found || !ended {
-		t.Fatal("docs/operate/alarms.md does not list the fields of the access log")
-	}
-	var fields []string
-	for i, part := range strings.Split(below, "`") {
-		if i%2 == 1 {
-			fields = append(fields, part)
-		}
-	}
-	slices.Sort(fields)
-	return slices.Compact(fields)
 }

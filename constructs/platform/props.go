@@ -158,7 +158,7 @@ type Props struct {
 	// warns of it.
 	AlarmEmail string
 	// Alarms change single alarms or leave them out, by id, such as "SlowAlarm": threshold,
-	// periods and topic. docs/operate/alarms.md has all ids. Default: none is changed.
+	// periods and topic. docs/reference/alarms.md has all ids. Default: none is changed.
 	Alarms map[string]alarm.Options
 	// Runbook is the https address where your operators read what an alarm means: each
 	// alarm's description ends with it and the alarm's id. Default: docs/operate/alarms.md of the
