@@ -38,7 +38,7 @@ func (c *comparison) catalogTable(old, changed *resource) {
 		}
 	}
 	for _, before := range deployed {
-		n, id := find(proposed, before.name), "column-"+before.name
+		n := find(proposed, before.name)
 		showed, shows := was.Attributes[before.name], is.Attributes[before.name]
 		switch {
 		case n < 0:
@@ -52,22 +52,24 @@ func (c *comparison) catalogTable(old, changed *resource) {
 				got += fmt.Sprintf(", and %s is new: it looks renamed", added[alike].name)
 				step = "Leave the column, and add " + added[alike].name + " beside it."
 			}
-			c.addBy(c.columnBy(changed, before.name, ""), Refusal, id, changed, got, why, do("%s", step))
+			c.addBy(c.columnBy(changed, before.name, ""), Refusal, "column-"+before.name, changed, got, why,
+				do("%s", step))
 		case proposed[n].kind != before.kind:
 			by := c.columnBy(changed, before.name, proposed[n].kind)
 			got := turns("the type of the column "+before.name, before.kind, proposed[n].kind)
 			if view {
-				c.addBy(by, Warning, id, changed, got, "SQL that takes the column for the old type fails, or gives "+
-					"other values.", do("Make sure that saved queries and dashboards take the new type."))
+				c.addBy(by, Warning, "column-"+before.name, changed, got, "SQL that takes the column for the old "+
+					"type fails, or gives other values.",
+					do("Make sure that saved queries and dashboards take the new type."))
 				continue
 			}
-			c.addBy(by, Refusal, id, changed, got,
+			c.addBy(by, Refusal, "column-"+before.name, changed, got,
 				"Objects from before have the old type: queries that read both fail (HIVE_BAD_DATA), or get other "+
 					"values.",
 				do("Leave the column %s as deployed, and add one of the type %s under another name.", before.name,
 					proposed[n].kind))
 		case showed != "" && shows != "" && showed != shows:
-			c.addBy(is.Line+".Columns["+before.name+"] of the schema", Refusal, id, changed,
+			c.addBy(is.Line+".Columns["+before.name+"] of the schema", Refusal, "column-"+before.name, changed,
 				fmt.Sprintf("the column %s shows the attribute %s, and showed %s", before.name, shows, showed),
 				fmt.Sprintf("Objects from before keep the values of %s: the history has both in one column, and no "+
 					"query tells them apart.", showed),

@@ -2,7 +2,6 @@ package check_test
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -392,19 +391,5 @@ func TestProjection(t *testing.T) {
 			wantOne(t, check.Compare(parse(t, test.deployed), parse(t, test.proposed), here), "projection:R",
 				test.severity, test.says)
 		})
-	}
-}
-
-// TestIDsDocumented: docs/guide/check.md lists what the ids of warnings about openings and stops begin with.
-func TestIDsDocumented(t *testing.T) {
-	t.Parallel()
-	document, err := os.ReadFile("../docs/guide/check.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, id := range check.WarningIDs() {
-		if !strings.Contains(string(document), "`"+id+"`") {
-			t.Errorf("docs/guide/check.md does not have %s", id)
-		}
 	}
 }

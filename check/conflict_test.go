@@ -3,13 +3,10 @@ package check_test
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/check"
 )
@@ -344,21 +341,4 @@ func TestOppositeConditions(t *testing.T) {
 	}
 	wantOne(t, check.Compare(mappings("LATEST"), mappings("TRIM_HORIZON"), here), "conflict:A", check.Refusal,
 		"StartingPosition changes")
-}
-
-// TestUniqueTypesDocumented: docs/guide/check.md lists the types.
-func TestUniqueTypesDocumented(t *testing.T) {
-	t.Parallel()
-	document, err := os.ReadFile("../docs/guide/check.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var listed []string
-	for _, row := range regexp.MustCompile("(?m)^\\| `(AWS::[A-Za-z0-9:]+)` \\|").FindAllStringSubmatch(
-		string(document), -1) {
-		listed = append(listed, row[1])
-	}
-	if diff := cmp.Diff(check.UniqueTypes(), listed); diff != "" {
-		t.Errorf("types (-want +got):\n%s", diff)
-	}
 }

@@ -89,13 +89,14 @@ func (c *comparison) shards() {
 					"and rankings.",
 				deploy("", "this template, but with %s %d and %s %d: nothing new is written under the keys of "+
 					"higher numbers, and all are read.", writtenShards, changed.written, readShards, old.most),
-				do("Wait until nothing is left under the keys of higher numbers: docs/operate/scale.md says when that is, "+
-					"and how to count it."),
+				do("Wait until nothing is left under the keys of higher numbers: docs/operate/scale.md says when "+
+					"that is, and how to count it."),
 				deploy("", "this template."))
 		case changed.least < old.most:
 			c.addBy(by, Warning, "shards", changed.function, reads,
 				"Functions no longer read items that are still under the keys of higher numbers.",
-				do("Make sure that nothing is left under them: docs/operate/scale.md says when that is, and how to count it."))
+				do("Make sure that nothing is left under them: docs/operate/scale.md says when that is, and how to "+
+					"count it."))
 		default:
 			continue
 		}

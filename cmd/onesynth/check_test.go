@@ -376,17 +376,17 @@ func TestCheckRegion(t *testing.T) {
 	}
 }
 
-// TestCheckDocument: what docs/guide/check.md shows is what the command prints.
+// TestCheckDocument: what docs/guide/deploy.md shows is what the command prints.
 func TestCheckDocument(t *testing.T) {
 	t.Parallel()
-	document, err := os.ReadFile("../../docs/guide/check.md")
+	document, err := os.ReadFile("../../docs/guide/deploy.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, documented, found := strings.Cut(string(document), "$ onesynth check --assembly cdk.out\n")
 	documented, _, closed := strings.Cut(documented, "```")
 	if !found || !closed {
-		t.Fatal("docs/guide/check.md shows no check")
+		t.Fatal("docs/guide/deploy.md shows no check")
 	}
 	const deployed = "../../check/testdata/todo.template.json"
 	text, err := os.ReadFile(deployed)

@@ -1,0 +1,275 @@
+package check
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/onesynth-cdk/onesynth/internal/reference"
+)
+
+// explained has what each id stands for, by the sections of docs/reference/check.md.
+var explained = []struct {
+	heading, about string
+	ids            [][2]string
+}{
+	{"Resources", "", [][2]string{
+		{"conflict", "A logical id changes, or a property that replaces the resource, and AWS takes only one such " +
+			"resource: see [what AWS has once](#what-aws-has-once)."},
+		{"drop", "A resource [that holds something](#what-holds-something) leaves the template, or its logical id " +
+			"changes."},
+		{"rename", "The physical name of such a resource changes, also when a prefix is given or taken away. " +
+			"CloudFormation makes a new, empty one."},
+		{"replace", "Another property changes that makes a new one: keys and their types, local indexes, the source " +
+			"of an import or of a mapping; in `AWS::DynamoDB::Table`, the type of any attribute."},
+		{"type", "One logical id gets another type, such as `Table` and `GlobalTable`."},
+		{"condition", "The condition on which such a resource exists is another."},
+		{"policy", "The policy that keeps a resource, `DeletionPolicy` or `UpdateReplacePolicy`, goes."},
+		{"protection", "Deletion protection goes."},
+		{"nested", "The template of a nested stack is another. The check does not compare it."},
+	}},
+	{"Tables", "With several replicas, the id of a finding about one of them has its Region, as in " +
+		"`recovery-eu-west-1`.", [][2]string{
+		{"attribute", "An attribute that items still have gets another type or, it seems, another name: refused. " +
+			"It leaves the schema: a warning."},
+		{"indexes", "More than one global secondary index of a table is created or deleted, or one gets other keys, " +
+			"another type of a key, or another projection."},
+		{"index-drop", "An index is deleted."},
+		{"ttl", "The attribute by which items expire changes."},
+		{"ttl-on", "Items of a deployed table begin to expire."},
+		{"ttl-off", "Items of a deployed table no longer expire."},
+		{"stream", "The view of a stream changes, or the stream ends; any change of it with several replicas of " +
+			"eventual consistency."},
+		{"replicas", "Refused: more than one replica of eventual consistency is added or removed, or the stack's own " +
+			"is removed, or one is added with a policy of its own; a global table with strong consistency gets " +
+			"another Region, or loses its witness or one Region, but not all others at once. Warnings: replicas are " +
+			"added or removed together with other changes of the table or the stack."},
+		{"consistency", "The consistency of a global table changes, or a table with items becomes a global one with " +
+			"strong consistency."},
+		{"shards", "Refused: functions would write more shards than deployed ones read, or read fewer than deployed " +
+			"ones write ([scale](../operate/scale.md)). A warning: they read fewer than deployed ones read."},
+		{"recovery", "Point-in-time recovery is switched off."},
+		{"recovery-period", "Point-in-time recovery reaches back less far."},
+		{"warm", "The warm throughput of a table or an index falls."},
+		{"kinesis", "Changes of items go to another Kinesis stream, or to none."},
+		{"key", "The key of a table changes."},
+		{"encryption", "The kind of encryption of a table changes."},
+		{"billing", "The billing mode of a table changes."},
+		{"class", "The class of a table changes."},
+	}},
+	{"The lake", "", [][2]string{
+		{"column", "A column of a table or view gets another name, or goes; a column of a table gets another type, " +
+			"or shows another attribute: refused. A column of a view gets another type: a warning."},
+		{"location", "The place of a table's objects changes."},
+		{"projection", "Queries no longer compute partitions of a table: the projection is switched off, its range " +
+			"begins later or ends earlier, or another of its parameters changes."},
+	}},
+	{"Rights", "", [][2]string{
+		{"grants", "A role may no longer do what it could: a statement or a managed policy goes, or a new statement " +
+			"denies it. Refused; a warning if the code of all functions with the role changes, too."},
+		{"permissions", "A function that stays may no longer be invoked by a route that leads to it, or by another " +
+			"service."},
+		{"open", "A route loses its authorizer, so that everyone may call it; or it goes, and an open route for more " +
+			"paths or methods leads its requests to the same function."},
+		{"scopes", "A route loses all the scopes that it asked for."},
+		{"issuer", "An API takes no more tokens of an issuer. The finding names the routes that this opens."},
+		{"users", "A property of a user pool changes that Cognito never changes: sign-in, case, attributes."},
+	}},
+	{"Other content", "", [][2]string{
+		{"secret-value", "CloudFormation would generate another value for a secret."},
+		{"multi-region", "A KMS key becomes a multi-Region one, or no longer is one."},
+		{"former", "A bucket keeps former versions of objects for fewer days."},
+		{"versioning", "A bucket keeps no versions any more."},
+		{"expiry", "A bucket begins to delete objects, or deletes others."},
+		{"retention", "A log group keeps events for fewer days."},
+	}},
+	{"What opens something", "These changes succeed. They let somebody in, or do less against misuse.", [][2]string{
+		{"opens-grants", "A deployed role, user or group may do more: by a wildcard (`*` or `?`) in an action or a " +
+			"resource, by `NotAction` or `NotResource`, without a condition that it had, without a statement that " +
+			"denied, or by `AdministratorAccess`, `PowerUserAccess` or a `…FullAccess` of AWS. A new one has such " +
+			"a policy, or an action `*` or `service:*`."},
+		{"opens-trust", "A deployed role lets in another service, account or caller, or a new one lets in everyone."},
+		{"opens-policy", "The policy of a queue, topic, bucket, table, stream, secret, key, repository or function " +
+			"allows more: to everyone, to another account, to a service without a condition, by a wildcard, without " +
+			"a condition that it had (`SourceArn` of a function's permission), or without a statement that denied. " +
+			"A new resource lets in everyone without a condition."},
+		{"opens-stream-policy", "The same of the stream of a table."},
+		{"opens-url", "A function URL asks for no authorization, also a new one, or takes every origin."},
+		{"opens-public", "The block of a bucket's public access is weaker, its access list or a website makes it " +
+			"public, or access lists count again."},
+		{"opens-encryption", "Something is no longer encrypted under its key."},
+		{"opens-sign-up", "Everyone may sign up, where only administrators made accounts."},
+		{"opens-mfa", "A user pool asks for a second factor less, or protects less against threats."},
+		{"opens-passwords", "A user pool takes weaker passwords."},
+		{"opens-sign-in", "An app client gets another way to sign in, flow, scope, address for tokens or identity " +
+			"provider; it tells which accounts there are; or its tokens can no longer be revoked."},
+		{"opens-audience", "An API takes tokens for further app clients of an issuer, or for any."},
+		{"opens-tokens", "A route takes tokens of another issuer."},
+		{"opens-scopes", "A route takes a further scope."},
+		{"opens-throttle", "The throttle of a stage or a route goes."},
+		{"opens-origins", "An API takes calls of pages of every site, or with credentials."},
+		{"opens-endpoint", "The other address of an API, or callers without a certificate, get through."},
+		{"opens-boundary", "A role loses its permissions boundary."},
+		{"opens-queries", "A query may read more bytes, or the settings of a workgroup no longer count."},
+	}},
+	{"What stops something", "These changes succeed. What worked no longer does, or fails unseen.", [][2]string{
+		{"stops-function", "The reserved concurrency of a function is 0, also of a new one; its time-out is shorter; " +
+			"or a key is disabled."},
+		{"stops-trust", "A role no longer lets in who had it."},
+		{"stops-policy", "The policy of a resource no longer allows something, or newly denies it."},
+		{"stops-stream-policy", "The same of the stream of a table."},
+		{"stops-boundary", "A role gets a permissions boundary, or another."},
+		{"stops-mapping", "An event source mapping is disabled, begins to filter, or loses a pattern of its filter."},
+		{"stops-schedule", "A schedule or rule is disabled, ends, starts something else or less, or has another " +
+			"pattern."},
+		{"stops-failures", "A failure destination, dead-letter queue or redrive policy goes; failures are tried less " +
+			"often or less long, take a whole batch with them, or are not seen; a queue keeps messages less long."},
+		{"stops-visibility", "The visibility time-out of a queue is below six times the time-out of its function."},
+		{"stops-trigger", "A trigger of a user pool goes."},
+		{"stops-sign-in", "An app client loses a way to sign in, a flow, a scope or an address."},
+		{"stops-audience", "An API no longer takes the tokens of an app client."},
+		{"stops-open", "A route that everyone may call asks for a token."},
+		{"stops-callers", "A route asks another who calls: an issuer of tokens, a function, or IAM."},
+		{"stops-api", "The throttle of a stage is 0, or the address that API Gateway gives is switched off."},
+		{"stops-notice", "The actions of an alarm are switched off, or it tells fewer; a subscription gets a filter."},
+		{"stops-variable", "A variable of a function names another table, bucket, secret, queue or stream than it " +
+			"did; or none, and the code stays. Texts count in variables whose names end in `TABLE`, `BUCKET`, " +
+			"`SECRET`, `QUEUE` or `STREAM`, also before `_NAME`, `_ARN`, `_URL` or `_ID`."},
+	}},
+}
+
+// docs/reference/check.md explains every id that a finding can have, and has the types that the check knows.
+func TestReference(t *testing.T) {
+	t.Parallel()
+	page, found := &reference.Page{}, severities(t)
+	page.Heading(1, "What onesynth check finds")
+	page.Text("The id of a finding is the stack, one of the words below, and the logical id of the resource, such as "+
+		"`onesynth-todo-prod/ttl:TodoDatabaseAppDataA1556560`. A name may follow the word, as in "+
+		"`attribute-due_date`. [Check a deployment](../guide/deploy.md#check-a-deployment) says how to go on.", "", "")
+	for _, section := range explained {
+		page.Heading(2, section.heading)
+		page.Text(section.about, "", "")
+		for i, entry := range section.ids {
+			id, text := entry[0], entry[1]
+			if found[id] == nil {
+				t.Errorf("the page explains %s, which begins no id", id)
+			}
+			severity := strings.Join(found[id], " or ")
+			page.Item(i == 0, fmt.Sprintf("`%s` (%s): %s%s", id, severity, text, properties(id)), "", "")
+			delete(found, id)
+		}
+	}
+	for id := range found {
+		t.Errorf("no text explains the finding %s", id)
+	}
+
+	page.Heading(2, "What holds something")
+	page.Text("The check refuses that such a resource goes, is renamed or replaced, or gets another condition:", "", "")
+	first := true
+	for _, severity := range []Severity{Refusal, Warning} {
+		for kind, k := range sorted(kinds) {
+			if k.severity == severity {
+				page.Item(first, fmt.Sprintf("`%s`: %s.", kind, k.loss), "", "")
+				first = false
+			}
+		}
+		if first = severity == Refusal; first {
+			page.Text("It warns of the same for these:", "", "")
+		}
+	}
+
+	page.Heading(2, "What AWS has once")
+	page.Text("CloudFormation creates what is new before it deletes what is gone, and a replacement before what it "+
+		"replaces. Of the types below, AWS takes one resource with the same key. So the deployment fails halfway if "+
+		"the key gets another logical id, or if the resource is replaced. The check refuses that, and lists the two "+
+		"deployments that lead there. It is better to keep the logical id, as the constructs of this library do. "+
+		"The keys:", "", "")
+	for i, kind := range UniqueTypes() {
+		var names []string
+		for _, p := range uniques[kind].key {
+			names = append(names, "`"+strings.Join(p.ways[0], ".")+"`")
+		}
+		page.Item(i == 0, fmt.Sprintf("`%s`: %s. %s", kind, strings.Join(names, ", "), uniques[kind].why), "", "")
+	}
+	page.Text("In the key of a route, names of path variables make no difference: `GET /tasks/{task_id}` is "+
+		"`GET /tasks/{id}`.", "", "")
+	page.Text("The same is true of every other resource to which a template gives a physical name, such as a "+
+		"function, a role or an alarm. [The check knows each name](../../check/names.go); of a type that is not "+
+		"there, it is the property `ThingName` of `AWS::Service::Thing`. Another name, or none, is enough then.", "", "")
+	page.Check(t, "check")
+}
+
+// finding matches the severity of a finding and what begins its id, or what begins the id of a warning about what opens
+// or stops.
+var finding = regexp.MustCompile(`(?:(Refusal|Warning|kind\.severity),\s+"([a-z-]+)"|"((?:opens|stops)-[a-z-]*)")`)
+
+// severities returns the severities of findings by what begins their ids, from the rules and from the source.
+func severities(t *testing.T) map[string][]string {
+	t.Helper()
+	all := map[string][]string{}
+	add := func(id, severity string) {
+		if !slices.Contains(all[id], severity) {
+			all[id] = append(all[id], severity)
+		}
+	}
+	for _, r := range propertyRules {
+		add(r.id, string(cmp.Or(r.severity, Warning)))
+	}
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range files {
+		content, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		for _, found := range finding.FindAllStringSubmatch(string(content), -1) {
+			switch id := found[2] + found[3]; {
+			case strings.HasSuffix(found[3], "-"):
+				for _, p := range policyKinds {
+					add(found[3]+p.id, string(Warning))
+				}
+			case found[1] == "kind.severity":
+				add(id, string(Refusal))
+				add(id, string(Warning))
+			default:
+				add(strings.TrimSuffix(id, "-"), strings.ToLower(cmp.Or(found[1], string(Warning))))
+			}
+		}
+	}
+	for _, severities := range all {
+		slices.Sort(severities)
+	}
+	return all
+}
+
+// properties names the properties in which the rules look for a change, by the types of resources.
+func properties(id string) string {
+	paths := map[string][]string{}
+	for _, r := range propertyRules {
+		if r.id == id {
+			kind := r.kind
+			if strings.HasPrefix(kind, "AWS::") {
+				kind = "`" + kind + "`"
+			}
+			paths[kind] = append(paths[kind], "`"+r.path+"`")
+		}
+	}
+	var all []string
+	for kind, of := range sorted(paths) {
+		all = append(all, fmt.Sprintf("%s of %s", strings.Join(slices.Compact(of), ", "), kind))
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return " It looks at " + strings.Join(all, "; ") + "."
+}
