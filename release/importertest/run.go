@@ -102,20 +102,13 @@ func (i *Importer) CheckRun(t *testing.T, onesynth string) {
 	}
 }
 
-// firstRequest carries out the commands that README.md shows below "Import it", with the
-// addresses of the run, and checks that they print what it shows, up to the first id.
+// firstRequest carries out the commands that the page shows for the importer's app, with the addresses of the run, and
+// checks that they print what it shows, up to the first id.
 func (i *Importer) firstRequest(t *testing.T, onesynth string, addresses map[string]string) {
 	t.Helper()
-	readme, err := os.ReadFile(filepath.Join(i.root, "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, section, _ := strings.Cut(string(readme), "\n## Import it\n")
-	_, block, _ := strings.Cut(section, "\n```console\n")
-	block, _, ok := strings.Cut(block, "\n```\n")
-	commands, answered, more := strings.Cut(block, "\n{")
-	if !ok || !more {
-		t.Fatal(`README.md shows no request and its answer below "Import it"`)
+	commands, answered, ok := strings.Cut(i.block(t, startPage, startHeading, "console"), "\n{")
+	if !ok {
+		t.Fatalf("%s shows no answer to its request", startPage)
 	}
 	script := strings.NewReplacer(
 		"$ ", "", "onesynth token", onesynth+" token --console "+addresses["console"],
@@ -129,7 +122,7 @@ func (i *Importer) firstRequest(t *testing.T, onesynth string, addresses map[str
 		t.Fatalf("%s\n%v", script, err)
 	}
 	if want, _, _ := strings.Cut("{"+answered, `"3`); !strings.HasPrefix(string(answer), want) {
-		t.Errorf("%s\nprints %s; README.md shows %s", script, answer, want)
+		t.Errorf("%s\nprints %s; %s shows %s", script, answer, startPage, want)
 	}
 }
 
@@ -139,7 +132,7 @@ func (i *Importer) firstRequest(t *testing.T, onesynth string, addresses map[str
 func (i *Importer) checkReads(t *testing.T, addresses map[string]string, p *platforms.Platform, token string) {
 	t.Helper()
 	if addresses[p.Name()] == "" {
-		t.Fatalf("the app of README.md has no stack %s with an API: got %v", p.Name(), addresses)
+		t.Fatalf("the app of %s has no stack %s with an API: got %v", startPage, p.Name(), addresses)
 	}
 	capacity := addresses["console"] + "/capacity"
 	Call(t, http.MethodDelete, capacity, toConsole(), "")
