@@ -249,7 +249,7 @@ func TestApps(t *testing.T) {
 			}},
 		"BoundaryOfAccount": {assembly: "existingboundary", asks: []string{"ask"},
 			says: "warning: the assembly does not declare the permissions boundary " +
-				"arn:aws:iam::000000000000:policy/company-boundary: roles are checked without it\n"},
+				"arn:aws:iam::000000000000:policy/company-boundary: it limits no role here\n"},
 		"Domain": {assembly: "domain", asks: []string{"ask"},
 			says: "without effect here: AWS::Backup::BackupPlan (1), AWS::Backup::BackupSelection (1), " +
 				"AWS::Backup::BackupVault (1), AWS::Budgets::Budget (1), " +

@@ -117,7 +117,7 @@ func TestAgain(t *testing.T) {
 	want(t, 200, `"MODIFY mended"`)(call(t, "GET", r.URL("")+"/items/seen", ""))
 	queue.Send(fmt.Sprintf(gaveUp, `,"omitted":"its images"`), nil)
 	message = failed(t, r, "Queue")
-	want(t, 409, "it lacks its images")(call(t, "POST", message+"/again", ""))
+	want(t, 409, "lacks a part of the record: its images")(call(t, "POST", message+"/again", ""))
 	want(t, 204, "")(call(t, "DELETE", message, ""))
 
 	// A batch with a record that the function reports.

@@ -239,11 +239,11 @@ func (r *Runner) refuseUnsupported(d *design) error {
 		}
 		return nil
 	}
-	remedy := "run with --allow-unsupported TYPE to leave a type without effect"
+	remedy := "--allow-unsupported TYPE leaves a type without effect"
 	if custom {
-		remedy += "\na custom resource is made by code that runs during a deployment: keep it in a stack of its own, " +
+		remedy += "\ncode makes a custom resource during a deployment: keep it in a stack of its own, " +
 			"such as that of the network, and name the others with --stack; " +
-			"a VPC of the CDK has none with RestrictDefaultSecurityGroup set to false"
+			"a VPC of the CDK does without when RestrictDefaultSecurityGroup is false"
 	}
 	return fmt.Errorf("the assembly has %w:\n%s\n%s", ErrUnsupported, strings.Join(refused, "\n"), remedy)
 }
@@ -292,9 +292,9 @@ func refuseSameNames(a *assembly.Assembly) error {
 			continue
 		}
 		if other := known[one]; other != nil {
-			problems = append(problems, fmt.Errorf("stack %s: %s and, of stack %s, %s have one name, %s: a run has "+
-				"one of it; choose one of the stacks with --stack %s",
-				resource.Stack.DisplayID, resource, other.Stack.DisplayID, other, resource.Name, other.Stack.DisplayID))
+			problems = append(problems, fmt.Errorf("stack %s: %s has the same name as %s of stack %s, %s: a run "+
+				"can have only one of them; choose a stack with --stack %s",
+				resource.Stack.DisplayID, resource, other, other.Stack.DisplayID, resource.Name, other.Stack.DisplayID))
 			continue
 		}
 		known[one] = resource

@@ -16,8 +16,8 @@
 //     PostConfirmation function, and other triggers have no effect.
 //   - Firebase Cloud Messaging is the inbox: a variable of a function whose value is FCM's address gets the
 //     inbox's, and a generated secret whose template is a service account gets a key for it.
-//   - A run has one stage of each API, Lambda proxy integrations of payload format 2.0 and JWT authorizers. An API that
-//     declares anything else ends the run by name.
+//   - A run has one stage of each HTTP API, Lambda proxy integrations of payload format 2.0, and authorizers by JWT,
+//     Lambda and IAM. An API that declares anything else ends the run by name.
 //   - Schedules invoke functions of the assembly. A rate counts from the start of the run.
 //   - Rules of Amazon EventBridge hand events to functions and queues: those of functions, of new objects of a bucket,
 //     and of schedules. Targets of other kinds, and events of other services of AWS, have no effect.
@@ -69,8 +69,8 @@ type Options struct {
 	// Stacks are the stacks to run: names, display ids of stacks in stages (Dev/Ask), or patterns of these (Dev/*).
 	// Default: all.
 	Stacks []string
-	// Port is the port of the first HTTP API; further APIs take the ports above it, in the order of . 0 takes any
-	// free ports. PlatformPorts takes, for a stack's first API, the port of its template (Metadata: {"onesynth":
+	// Port is the port of the first HTTP API; further APIs take the ports above it, in the order that the log says. 0
+	// takes free ports. PlatformPorts takes, for a stack's first API, the port of its template (Metadata: {"onesynth":
 	// {"localPort": 8080}}), or the first free one from 8080 up if the template names none, and for its other APIs the
 	// next free ones.
 	Port int

@@ -760,7 +760,7 @@ func TestStartRefuses(t *testing.T) {
 		},
 		"Environment": {options: func(o *local.Options) {
 			o.Environment = map[string]map[string]string{"wroker": {"OWN": "x"}}
-		}, says: []string{`environment: got "wroker", which is no function of the run: write one of worker`}},
+		}, says: []string{`environment: got "wroker", which is not a function of the run: write one of worker`}},
 		"NoAssembly": {options: func(o *local.Options) {
 			o.Assembly = os.TempDir()
 		}, is: assembly.ErrNoAssembly, says: []string{"make synth"}},

@@ -108,13 +108,13 @@ func TestSameNames(t *testing.T) {
 	}{
 		"functions of two regions": {[]string{"aws://111122223333/eu-west-1", "aws://111122223333/us-east-1"},
 			func(object) {},
-			[]string{"stack Items2: AWS::Lambda::Function Function (Function) and, of stack Items, " +
-				"AWS::Lambda::Function Function (Function) have one name, worker", "--stack Items",
-				"have one name, tick"}},
+			[]string{"stack Items2: AWS::Lambda::Function Function (Function) has the same name as " +
+				"AWS::Lambda::Function Function (Function) of stack Items, worker", "--stack Items",
+				"of stack Items, tick"}},
 		"tables of one region": {[]string{"aws://111122223333/eu-west-1", "aws://111122223333/eu-west-1"},
 			func(changed object) {
 				properties(changed, "Table")["TableName"] = "items"
-			}, []string{"AWS::DynamoDB::Table Table (Table) have one name, items"}},
+			}, []string{"AWS::DynamoDB::Table Table (Table) of stack Items, items"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

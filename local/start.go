@@ -43,7 +43,7 @@ var (
 	// ErrPort says that a port is taken.
 	ErrPort = errors.New("port in use")
 	// ErrWebhookEndpoint says that no webhook of a run can go to an address.
-	ErrWebhookEndpoint = errors.New("no address of an endpoint for webhooks on this machine: write it such as " +
+	ErrWebhookEndpoint = errors.New("not an address of this machine that may get webhooks: write one such as " +
 		"http://127.0.0.1:9000/hooks")
 	// ErrNoAssembly says that the folder has no cloud assembly.
 	ErrNoAssembly = assembly.ErrNoAssembly
@@ -469,7 +469,7 @@ func (r *Runner) readUsers(d *design) (err error) {
 func (r *Runner) role(caller string, role *policy.Role) *policy.Role {
 	if boundary := role.UnknownBoundary; boundary != "" && !slices.Contains(r.boundaries, boundary) {
 		r.boundaries = append(r.boundaries, boundary)
-		r.log.printf("warning: the assembly does not declare the permissions boundary %s: roles are checked without it",
+		r.log.printf("warning: the assembly does not declare the permissions boundary %s: it limits no role here",
 			boundary)
 	}
 	if r.options.Revoke == nil {

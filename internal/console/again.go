@@ -59,7 +59,7 @@ func (c *Console) planAgain(queue *sqs.Queue, message sqs.Message) again {
 	case message.Attributes["SCHEDULE_ARN"].StringValue != "":
 		return invoke(target, []byte(message.Body))
 	case message.Attributes["ERROR_CODE"].StringValue == events.InvalidJSON:
-		return again{why: "the rule's template makes no JSON of the event: mend the template"}
+		return again{why: "the rule's template does not make JSON of the event: mend the template"}
 	case message.Attributes["RULE_ARN"].StringValue == "":
 	case c.rooms.AWS.Queue(target) != nil:
 		return again{target: c.rooms.AWS.Queue(target)}
@@ -75,7 +75,7 @@ func (c *Console) planAgain(queue *sqs.Queue, message sqs.Message) again {
 		case len(failed.RequestPayload) > 0:
 			return invoke(arn, failed.RequestPayload)
 		case failed.Omitted != "":
-			return again{why: "the message has not all of the record: it lacks " + failed.Omitted}
+			return again{why: "the message lacks a part of the record: " + failed.Omitted}
 		case len(failed.Record) > 0:
 			// The function fails on the record instead of sending another message (stream.Event of lambdas/kit).
 			return invoke(arn, slices.Concat([]byte(`{"Records":[`), failed.Record, []byte(`],"again":true}`)))
@@ -92,7 +92,7 @@ func (c *Console) planAgain(queue *sqs.Queue, message sqs.Message) again {
 		}
 	}
 	if deliveries := c.deliveries(queue.Name); len(deliveries) > 0 {
-		return again{why: "it is delivered to " + deliveries[0].Function + " by itself"}
+		return again{why: "the queue delivers it to " + deliveries[0].Function}
 	}
 	switch sources := c.rooms.AWS.Sources(queue); len(sources) {
 	case 1:
@@ -101,7 +101,7 @@ func (c *Console) planAgain(queue *sqs.Queue, message sqs.Message) again {
 		return again{why: "the message does not say what failed: it is neither the event of a schedule or a rule, " +
 			"nor the record of an invocation or of a batch of a stream"}
 	default:
-		return again{why: "several queues send what fails to this one, and the message does not say which did"}
+		return again{why: "several queues send failed messages here, and the message does not say which did"}
 	}
 }
 

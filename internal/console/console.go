@@ -288,7 +288,7 @@ func (c *Console) invoke(r *http.Request) (Invocation, error) {
 		return Invocation{}, err
 	}
 	if !json.Valid(result.Payload) {
-		return Invocation{}, fmt.Errorf("function %s answered with what is no JSON: %q", r.PathValue("name"),
+		return Invocation{}, fmt.Errorf("function %s did not answer with JSON: %q", r.PathValue("name"),
 			result.Payload)
 	}
 	return Invocation{Error: result.FunctionError, Payload: result.Payload}, nil

@@ -79,7 +79,8 @@ func Find(functions []lambda.Declared, wanted string) (*lambda.Declared, error) 
 		all = append(all, one)
 	}
 	slices.Sort(all)
-	return nil, fmt.Errorf("got %q, which is no function of the run: write one of %s", wanted, strings.Join(all, ", "))
+	return nil, fmt.Errorf("got %q, which is not a function of the run: write one of %s", wanted,
+		strings.Join(all, ", "))
 }
 
 // findDelve finds delve on the PATH, or where "go install" puts it.

@@ -23,7 +23,7 @@ func TestFind(t *testing.T) {
 	}
 	if _, err := Find(functions, "One"); err == nil ||
 		!strings.Contains(err.Error(),
-			`got "One", which is no function of the run: write one of one (stack-One), three, two (stack-Two)`) {
+			`got "One", which is not a function of the run: write one of one (stack-One), three, two (stack-Two)`) {
 		t.Errorf("got %v", err)
 	}
 }

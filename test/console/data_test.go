@@ -120,7 +120,7 @@ func TestEditItem(t *testing.T) {
 	}
 	tab.Fill("Item as JSON", "{")
 	tab.Click("Save")
-	tab.See("The text is no JSON")
+	tab.See("The text is not JSON")
 	tab.Excuse("400")
 	tab.Fill("Item as JSON", `{"note": "without a key"}`)
 	tab.Click("Save")

@@ -285,7 +285,7 @@ func processes(t *testing.T) []string {
 func refuses(t *testing.T, onesynth, folder string) {
 	for name, test := range map[string]struct{ function, path, want string }{
 		"Unknown": {"none", os.Getenv("PATH"),
-			`got "none", which is no function of the run: write one of echo (greeter)`},
+			`got "none", which is not a function of the run: write one of echo (greeter)`},
 		"NoDelve": {"greeter", filepath.Dir(lookup(t, "go")) + string(os.PathListSeparator) +
 			filepath.Dir(lookup(t, "java")), "go install github.com/go-delve/delve/cmd/dlv@latest"},
 	} {

@@ -32,7 +32,7 @@ async function one({parts, parameters, signal}) {
   const draw = async () => {
     const page = await get(`/buckets${at(bucket)}/browse`, {prefix, after: after.at(-1), limit: perPage}, signal);
     const rows = [...page.folders.map((folder) => ({folder})), ...page.objects];
-    put(place, table({caption: prefix ? `Below ${prefix}` : 'At the top', rows, empty: 'No object here.', columns: [
+    put(place, table({caption: prefix ? `Below ${prefix}` : 'At the top', rows, empty: 'There is no object here.', columns: [
       {label: 'Name', cell: (row) => (row.folder
         ? h('a', {href: link(row.folder)}, row.folder.slice(prefix.length))
         : h('button', {type: 'button', class: 'link mono', onclick: () => look(bucket, row)}, row.key.slice(prefix.length) || row.key))},
@@ -87,5 +87,5 @@ function seen(content, whole) {
     const part = [...content.slice(start, start + 16)];
     rows.push(`${start.toString(16).padStart(4, '0')}  ${part.map((byte) => byte.toString(16).padStart(2, '0')).join(' ').padEnd(48)}  ${part.map((byte) => (byte > 31 && byte < 127 ? String.fromCharCode(byte) : '.')).join('')}`);
   }
-  return [h('p', null, 'These bytes are no text.'), h('pre', {tabindex: '0', 'aria-label': 'First bytes'}, rows.join('\n'))];
+  return [h('p', null, 'The object is not text. These are its first bytes.'), h('pre', {tabindex: '0', 'aria-label': 'First bytes'}, rows.join('\n'))];
 }

@@ -25,10 +25,10 @@ function received(one) {
 function card(one) {
   return h('section', {class: 'card', 'aria-label': `Event ${one.id}`},
     h('h2', {style: {'margin-top': '0'}}, one.detail_type, ' ', when(one.at)),
-    h('p', {class: 'muted'}, 'On ', named(one.bus), ', of ', h('code', null, one.source),
+    h('p', {class: 'muted'}, 'On ', named(one.bus), ', from ', h('code', null, one.source),
       one.function && [', by ', one.from ? h('a', {href: `#/requests/${encodeURIComponent(one.from)}`}, one.function) : one.function], '. ',
       h('a', {href: `#/requests?search=${encodeURIComponent(one.id)}`}, 'What it led to')),
-    one.dropped && h('p', {class: 'bad'}, 'The assembly has no such bus: the event is dropped, as on AWS.'),
+    one.dropped && h('p', {class: 'bad'}, 'The assembly has no such bus, so the event was dropped, as on AWS.'),
     one.deliveries.length > 0 ? h('ul', null, one.deliveries.map(received)) : !one.dropped && h('p', null, 'No rule matched.'),
     h('details', {'data-key': one.id}, h('summary', null, 'Detail'), h('pre', {tabindex: '0', 'aria-label': 'Detail'}, pretty(one.detail), one.cut && '…')));
 }

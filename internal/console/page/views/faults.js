@@ -7,11 +7,11 @@ export const name = 'faults';
 export const title = 'Faults';
 
 const kinds = [
-  ['throttle', 'Throttle', 'DynamoDB and S3 refuse requests before they are done, as when capacity is used up.', 0.05],
-  ['transaction_conflict', 'Transaction conflict', 'Writes and transactions are refused, as when another transaction has the item.', 0.05],
-  ['drop_response', 'Drop response', 'The request is done, and the connection breaks before the answer.', 0.01],
-  ['hang', 'Hang', 'The request may be done, and is never answered.', 0.001],
-  ['redeliver', 'Redeliver', 'A finished batch of a stream comes again, cut at another place.', 0.1],
+  ['throttle', 'Throttle', 'DynamoDB and S3 refuse requests, as they do when capacity is used up.', 0.05],
+  ['transaction_conflict', 'Transaction conflict', 'DynamoDB refuses writes and transactions, as it does when another transaction has the item.', 0.05],
+  ['drop_response', 'Drop response', 'DynamoDB or S3 carries the request out, and the connection breaks before the answer.', 0.01],
+  ['hang', 'Hang', 'DynamoDB never answers the request, and may have carried it out.', 0.001],
+  ['redeliver', 'Redeliver', 'A finished batch of a stream comes again, cut at another place. An event of a bus comes twice.', 0.1],
 ];
 
 // The slider is finer where probabilities are small: its cube is the probability.
@@ -60,8 +60,8 @@ export async function show({signal}) {
   draw();
   return [
     h('h1', {tabindex: '-1'}, title),
-    h('p', {class: 'muted'}, 'What AWS does now and then happens here by chance, to requests of functions.'),
-    h('div', {class: 'bar'}, action('Turn all off', () => change(Object.fromEntries(kinds.map(([key]) => [key, 0]))), {kind: 'primary', key: 'all'}), field('Seed, for the same sequence again', seed), state),
+    h('p', {class: 'muted'}, 'AWS does this now and then. Here you say how often it happens to requests of functions.'),
+    h('div', {class: 'bar'}, action('Turn all off', () => change(Object.fromEntries(kinds.map(([key]) => [key, 0]))), {kind: 'primary', key: 'all'}), field('Seed, which repeats a sequence', seed), state),
     h('div', {class: 'faults'}, controls.map((control) => control.element)),
   ];
 }

@@ -60,7 +60,7 @@ export async function show({parameters, signal, go}) {
       }));
     } catch (error) {
       if (running !== own) return;
-      if (error.name !== 'AbortError') put(result, problem(error, 'The query does not run.'));
+      if (error.name !== 'AbortError') put(result, problem(error, 'The query failed.'));
       else if (own.signal.aborted) put(result, h('p', {class: 'muted'}, `The query was cancelled after ${took(performance.now() - began)}.`));
     } finally {
       if (running === own) {
@@ -83,7 +83,7 @@ export async function show({parameters, signal, go}) {
         event.preventDefault();
         run();
       }}, field('Lake', chosen, 'wide'), field('Saved query', saved, 'wide'), h('div', {style: {flex: '1 1 100%'}}, described, sql),
-      h('button', {class: 'primary'}, 'Run'), cancel, h('span', {class: 'muted'}, 'or Ctrl+Enter. The lake is read as it is now; it answers as Amazon Athena does.')),
+      h('button', {class: 'primary'}, 'Run'), cancel, h('span', {class: 'muted'}, 'or Ctrl+Enter. A query reads the lake as it is now, and answers as Amazon Athena does.')),
       h('section', {class: 'card', 'aria-label': 'Tables and views'}, content)),
     result,
   ];

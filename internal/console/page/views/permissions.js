@@ -27,7 +27,7 @@ export async function show({parameters, signal}) {
   draw();
   return [
     h('h1', {tabindex: '-1'}, title),
-    h('p', {class: 'muted'}, 'By what functions asked of their roles since the start. A grant that is unused here may still be needed: send the requests that need it.'),
+    h('p', {class: 'muted'}, 'What functions have asked of their roles since the start of the run. A request that you have not sent may need a grant that is unused here.'),
     h('div', {class: 'bar', role: 'search'}, field('Search', search, 'wide')), place,
   ];
 }

@@ -58,7 +58,7 @@ function tokens(apis) {
       put(result, text, h('p', {class: 'muted'}, `For ${token.audience.join(', ') || 'any audience'}, by ${token.issuer}.`),
         h('div', {class: 'bar'}, copy(() => token.access_token, 'Copy token'), copy(() => command, 'Copy as curl')));
     } catch (error) {
-      put(result, problem(error, 'There is no token.'));
+      put(result, problem(error, 'No token was made.'));
     }
   }}, field('Subject', subject), field('Stack', stack), field('Scope', scope), field('Valid for', expires), h('button', {class: 'primary'}, 'Make a token'));
   return [h('h2', null, 'Token'), h('div', {class: 'card'}, form, result)];

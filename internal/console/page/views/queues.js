@@ -45,7 +45,7 @@ async function one({parts, signal}) {
         const due = await post(`${path}/due`, {});
         say(`${plural(due.messages, 'message')} made due`);
         await draw();
-      }, {key: 'due'}), h('span', {class: 'muted'}, 'As if the time until their next attempt had passed.')),
+      }, {key: 'due'}), h('span', {class: 'muted'}, 'Messages no longer wait for their next attempt.')),
       messages.length === 0 && h('p', {class: 'empty'}, 'The queue is empty.'),
       messages.map((message) => card(path, message, draw)));
   };

@@ -53,7 +53,7 @@ async function list({parameters, signal, go}) {
   let paused = false;
   let held = new Map();
   const body = h('tbody');
-  const empty = h('p', {class: 'empty'}, 'No request yet. Send one to an address of the first view, and it is here at once.');
+  const empty = h('p', {class: 'empty'}, 'No request yet. Send one to an API: the view Platforms has the addresses.');
   const count = h('span', {class: 'muted', role: 'status'});
   const older = action('Older requests', async () => {
     const more = await get('/requests', {limit: page, before: next, search: text}, signal);
@@ -165,10 +165,10 @@ async function trace({parts, signal, reload}) {
     h('dl', {class: 'figures'},
       figure('Status', outcome(one)), figure('Took', one.running ? '…' : took(one.took_ms)),
       figure('Reads', `${number(one.reads)} (${plural(one.read_units ?? 0, 'unit')})`), figure('Writes', `${number(one.writes)} (${plural(one.write_units ?? 0, 'unit')})`),
-      figure('A million cost in AWS', money(cost.total))),
+      figure('Cost of a million in AWS', money(cost.total))),
     one.error && h('div', {class: 'problem'}, h('strong', null, 'Error '), one.error),
     waterfall(one),
-    one.led && [h('h2', null, 'Its events led to'), h('ul', null, one.led.map((other) => h('li', null, h('a', {href: `#/requests${at(other.id)}`}, ...nameOf(other)), ' ', outcome(other), ' ', (other.functions ?? []).join(', '))))],
+    one.led && [h('h2', null, 'What its events led to'), h('ul', null, one.led.map((other) => h('li', null, h('a', {href: `#/requests${at(other.id)}`}, ...nameOf(other)), ' ', outcome(other), ' ', (other.functions ?? []).join(', '))))],
     h('h2', null, 'Log lines'), lines(all, {named: (one.invocations ?? []).length > 1}),
     h('div', {class: 'split'},
       h('section', {class: 'card', 'aria-label': 'Details'}, h('h2', {style: {'margin-top': '0'}}, 'Details'), h('dl', null,

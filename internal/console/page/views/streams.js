@@ -28,10 +28,10 @@ export async function show({signal}) {
     ]}));
   await draw();
   every(1500, draw, signal);
-  return [h('h1', {tabindex: '-1'}, title), h('p', {class: 'muted'}, 'What was given up is in a queue, where it can be delivered again.'), place,
+  return [h('h1', {tabindex: '-1'}, title), h('p', {class: 'muted'}, 'Records that were given up are in a queue, which can deliver them again.'), place,
     h('div', {class: 'bar'}, action('Deliver now', async () => {
       await post('/streams/flush', {}, signal);
-      say('What was written is delivered');
+      say('All that was written is delivered');
       await draw();
     }, {key: 'flush'}), h('span', {class: 'muted'}, 'without waiting for full batches'))];
 }

@@ -62,7 +62,7 @@ async function one({parts, parameters, signal, go}) {
     put(place,
       table({
         caption: `${plural(read.items.length, 'item')}${first ? '' : `, page ${after.length}`}, ${number(read.examined)} read to find them`, rows: read.items,
-        empty: read.next ? `None of ${plural(read.examined, 'item')} that were read has it. There are more.` : 'No item.',
+        empty: read.next ? `None of the ${plural(read.examined, 'item')} read so far has it. There are more.` : 'No item.',
         columns: [
           ...keys.map((attribute, i) => ({label: attribute, class: 'key', cell: (item) => (i === 0
             ? h('button', {type: 'button', class: 'link mono', 'aria-label': keys.length > 1 ? keys.map((key) => cut(value(item[key]), 60)).join(' / ') : null, onclick: () => edit(item)}, cut(value(item[attribute]), 60))
@@ -116,7 +116,7 @@ async function one({parts, parameters, signal, go}) {
         put(faults);
       } catch (error) {
         types.checked = !types.checked;
-        put(faults, problem(error, 'The text is no item.'));
+        put(faults, problem(error, 'The text is not an item.'));
       }
     });
     fill(item ?? Object.fromEntries(described.keys.map((key) => [key.attribute, {[key.type]: ''}])));
@@ -125,7 +125,7 @@ async function one({parts, parameters, signal, go}) {
         await work();
         close();
       } catch (error) {
-        if (error.name !== 'AbortError') put(faults, problem(error, error instanceof SyntaxError ? 'The text is no JSON.' : 'Nothing was changed.'));
+        if (error.name !== 'AbortError') put(faults, problem(error, error instanceof SyntaxError ? 'The text is not JSON.' : 'Nothing was changed.'));
       }
     };
     const close = dialog(item === null ? 'Add an item' : `Item ${described.keys.map((key) => cut(value(item[key.attribute]), 60)).join(' / ')}`,

@@ -10,7 +10,7 @@ export const title = 'Webhooks';
 
 const most = 100;
 
-const behaviours = [['', 'takes webhooks'], ['fail', 'fails with 500'], ['hang', 'hangs'], ['redirect', 'redirects to 169.254.169.254'], ['gone', 'wants no more: 410']];
+const behaviours = [['', 'takes webhooks'], ['fail', 'fails with 500'], ['hang', 'hangs'], ['redirect', 'redirects to 169.254.169.254'], ['gone', 'answers 410: it wants no more']];
 
 export async function show({signal}) {
   const place = h('div');
