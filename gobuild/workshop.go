@@ -61,7 +61,7 @@ func OpenWorkshop(ctx context.Context, source Source, folder string) (*Workshop,
 		return nil, err
 	}
 	if len(w.mains) == 0 {
-		return nil, fmt.Errorf("%s in %s are no main packages", strings.Join(source.Packages, ", "), found.directory)
+		return nil, fmt.Errorf("%s in %s are not main packages", strings.Join(source.Packages, ", "), found.directory)
 	}
 	return w, nil
 }

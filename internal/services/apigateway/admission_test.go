@@ -369,7 +369,7 @@ func TestReadAuthorizers(t *testing.T) {
 		"ErrNoIdentity": {"CUSTOM", strings.Replace(policies, `["$request.header.Authorization"]`, "[]", 1), "/authorizers/",
 			"", "", "got AuthorizerResultTtlInSeconds 300 without an IdentitySource"},
 		"ErrNoFunction": {"CUSTOM", strings.Replace(simple, uri, `"AuthorizerUri": "arn:aws:lambda:::function:other"`, 1),
-			"/authorizers/", "", "", `"arn:aws:lambda:::function:other" is no function`},
+			"/authorizers/", "", "", `"arn:aws:lambda:::function:other" is not a function`},
 		"ErrAuthorization": {"API_KEY", simple, "/authorizers/", "", "", `authorization "API_KEY": an HTTP API has`},
 	} {
 		t.Run(name, func(t *testing.T) {

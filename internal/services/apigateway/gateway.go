@@ -143,7 +143,7 @@ func New(api API, options Options) (*Gateway, error) {
 	for key := range api.RouteThrottles {
 		if !table.has(key) {
 			problems = append(problems, fmt.Errorf(
-				"route settings name %q, which is no route of API %s: API Gateway refuses the deployment", key,
+				"route settings name %q, which is not a route of API %s: API Gateway refuses the deployment", key,
 				api.Name))
 		}
 	}

@@ -142,7 +142,7 @@ func (r *reader) route(resource *assembly.Resource) (Route, error) {
 	}
 	integration := r.integrations[strings.TrimPrefix(p.Target, "integrations/")]
 	if integration == nil {
-		return Route{}, fmt.Errorf("%s: target %q is no integration of the stack", resource, p.Target)
+		return Route{}, fmt.Errorf("%s: target %q is not an integration of the stack", resource, p.Target)
 	}
 	var i struct {
 		IntegrationType, IntegrationUri, PayloadFormatVersion string
@@ -164,7 +164,7 @@ func (r *reader) route(resource *assembly.Resource) (Route, error) {
 		Timeout: time.Duration(i.TimeoutInMillis) * time.Millisecond,
 	}
 	if r.assembly.ByName(route.Function, "AWS::Lambda::Function") == nil {
-		return Route{}, fmt.Errorf("%s: %q is no function of the assembly", integration, i.IntegrationUri)
+		return Route{}, fmt.Errorf("%s: %q is not a function of the assembly", integration, i.IntegrationUri)
 	}
 	route.Refused = r.refused(invoked, r.api.SourceARN(p.RouteKey))
 	var err error
@@ -229,7 +229,7 @@ func (r *reader) authorizer(ref string) (Admission, error) {
 		invoked := functionOfIntegration(p.AuthorizerUri)
 		function, _ := assembly.SplitFunction(invoked)
 		if r.assembly.ByName(function, "AWS::Lambda::Function") == nil {
-			return nil, fmt.Errorf("%s: %q is no function of the assembly", resource, p.AuthorizerUri)
+			return nil, fmt.Errorf("%s: %q is not a function of the assembly", resource, p.AuthorizerUri)
 		}
 		authorizer := &FunctionAuthorizer{Name: p.Name, Function: function, Identity: p.IdentitySource,
 			Format: p.AuthorizerPayloadFormatVersion, Simple: p.EnableSimpleResponses,

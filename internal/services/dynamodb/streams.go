@@ -122,7 +122,7 @@ func (d *Databases) OpenStream(ctx context.Context, table *assembly.Resource) (*
 			return nil, fmt.Errorf("stream of %s: %w", table, err)
 		}
 		if s.ARN = described.Table.LatestStreamArn; s.ARN == "" {
-			return nil, fmt.Errorf("stream of %s: the engine's table has none", table)
+			return nil, fmt.Errorf("stream of %s: the engine's table has no stream", table)
 		}
 		s.expired = one.watchers.watch(table.Name)
 		return s, nil

@@ -198,7 +198,7 @@ func (i *Inbox) Fail(token string, fault Fault) error {
 func (i *Inbox) token(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, MaxMessage)
 	if err := r.ParseForm(); err != nil {
-		oauthError(w, "invalid_request", "the request is no form")
+		oauthError(w, "invalid_request", "the request is not a form")
 		return
 	}
 	if got := r.PostForm.Get("grant_type"); got != grantType {
