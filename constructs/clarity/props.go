@@ -22,7 +22,7 @@ type Props struct {
 
 	// Model is the model of Amazon Bedrock that evaluates attempts. A model takes its time: with
 	// one, the default of SlowAlarm is 25 seconds. Default: none, the functions evaluate by the
-	// rules of docs/platforms/rubric.md.
+	// rules of docs/platforms/clarity.md.
 	Model model.Props
 	// EvaluationsPerDay is how many evaluations of one user begin on a UTC day at most, failed ones included: 1 to
 	// 10,000. Further attempts are stored, and evaluated on the next day. Default: 20.

@@ -175,7 +175,7 @@ func TestTakeOver(t *testing.T) {
 					t.Errorf("%s: got %s; want all lines but those of builds", golden, line)
 				}
 			}
-			if page := "docs/" + strings.ToUpper(name) + ".md"; files[page] == "" || files["LICENSE"] == "" {
+			if page := "docs/platforms/" + name + ".md"; files[page] == "" || files["LICENSE"] == "" {
 				t.Errorf("got no %s, or no licence", page)
 			}
 			if says := name + `.New(stack, "`; !strings.Contains(files["main.go"], says) ||

@@ -86,7 +86,7 @@ func (p Project) takeOver() (files map[string][]byte, id string, err error) {
 }
 
 // pageOf is the name of a platform's page among the documents.
-func pageOf(platform string) string { return strings.ToUpper(platform) + ".md" }
+func pageOf(platform string) string { return "platforms/" + platform + ".md" }
 
 // taking is a platform on its way into a project.
 type taking struct {
@@ -133,11 +133,13 @@ func (t taking) pages() []string {
 
 var (
 	// documented matches a page that a comment names.
-	documented = regexp.MustCompile(`(^|[^\w./])(docs/[\w-]+\.md)`)
+	documented = regexp.MustCompile(`(^|[^\w./])(docs/[\w/-]+\.md)`)
 	// built matches a line of a golden file that says what a function was built from.
 	built = regexp.MustCompile(`(?m)^  Metadata\.onesynth(?:\.build[.:]|: \{build:).*\n`)
 	// linked matches a link of a page to another file: the path and the place in it.
 	linked = regexp.MustCompile(`\]\(([^)#:\s]+)(#[^)\s]*)?\)`)
+	// pictures matches the pictures of a page, which a project has no need of.
+	pictures = regexp.MustCompile(`(?m)^<img .*\n\n`)
 )
 
 // rewrite gives packages their new paths, and links their new addresses.
@@ -170,6 +172,7 @@ func (t taking) rewrite() error {
 			}
 			// The library's app names its stacks so.
 			text = strings.ReplaceAll(text, "onesynth-"+t.name+"-dev", t.project.Name+"-dev")
+			text = pictures.ReplaceAllString(text, "")
 			text = linked.ReplaceAllStringFunc(text, func(found string) string {
 				parts := linked.FindStringSubmatch(found)
 				if to := path.Join(path.Dir(name), parts[1]); !t.has(to) {

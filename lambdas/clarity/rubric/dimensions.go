@@ -79,7 +79,7 @@ func (s *sentence) says(does signal) string {
 	return fmt.Sprintf(" (“%s”)", s.marks[at].text)
 }
 
-// judge scores the dimensions of an answer by the rules of docs/platforms/rubric.md.
+// judge scores the dimensions of an answer by the rules of docs/platforms/clarity.md.
 func (a *answer) judge() map[clarity.Dimension]finding {
 	a.substance = a.weigh()
 	found := map[clarity.Dimension]finding{

@@ -1,5 +1,5 @@
 // Package rubric is the embedded evaluator: it judges the answers of an attempt by the rules of
-// docs/platforms/rubric.md, without a network or a model. The same answers always get the same judgement.
+// docs/platforms/clarity.md, without a network or a model. The same answers always get the same judgement.
 package rubric
 
 import (

@@ -20,7 +20,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 )
 
-const document = "../../../docs/platforms/rubric.md"
+const document = "testdata/examples.md"
 
 // text is an answer in a document, below the scenario and the question that it answers.
 type text struct {
