@@ -12,8 +12,8 @@ func (p Platform) Document() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s: access patterns\n\n", p.Title)
 	b.WriteString("`make reference` prints this page from the schema.\n\n")
-	b.WriteString("Every request that a handler makes of a table is one of these. None is a Scan. A role is granted what " +
-		"its\nfunction's patterns need, and no more.\n")
+	b.WriteString("Every request that a handler makes of a table is one of these. None is a Scan. A role is granted " +
+		"what its\nfunction's patterns need, and no more.\n")
 	if slices.ContainsFunc(p.Database.AccessPatterns, func(a AccessPattern) bool { return a.Origin != "" }) {
 		b.WriteString("*In the origin* is how the owner of the data model words a pattern, and what it costs there.\n")
 	}

@@ -455,7 +455,8 @@ func (p *Platform) addOutputs(scope constructs.Construct, id string) {
 func (p *Platform) GrantAccessPatterns(grantee awsiam.IGrantable, patterns ...string) {
 	for _, name := range patterns {
 		if _, ok := p.Schema.Database.AccessPattern(name); !ok {
-			props.Refuse(fmt.Errorf("%s has no access pattern %q: docs/reference/access-patterns lists those that it has",
+			props.Refuse(fmt.Errorf(
+				"%s has no access pattern %q: docs/reference/access-patterns lists those that it has",
 				p.Schema.Name, name))
 		}
 	}

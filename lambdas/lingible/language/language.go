@@ -1,5 +1,5 @@
 // Package language is the embedded language of Lingible: it translates slang into standard English and back over a
-// lexicon, and judges submitted terms, by the rules of docs/platforms/language.md, without a network or a model. The
+// lexicon, and judges submitted terms, by the rules of docs/platforms/lingible.md, without a network or a model. The
 // same input always gets the same output.
 package language
 

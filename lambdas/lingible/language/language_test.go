@@ -18,7 +18,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 )
 
-const document = "../../../docs/platforms/language.md"
+const document = "testdata/examples.md"
 
 // pair is a sentence and its translation.
 type pair struct {
