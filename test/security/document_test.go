@@ -12,8 +12,10 @@ import (
 )
 
 var (
-	// codeLink is a link to the code that stops a threat: [`name`](../file).
-	codeLink = regexp.MustCompile("\\[`([^`]+)`\\]\\(\\.\\./([^)]+)\\)")
+	// codeLink is a link to the code that stops a threat, with one name or several: [`name`](../file).
+	codeLink = regexp.MustCompile("\\[(`[^\\]]+`)\\]\\((\\.\\./[^)]+)\\)")
+	// codeName is a name in such a link.
+	codeName = regexp.MustCompile("`([^`]+)`")
 	// prop is the name of a prop in a text.
 	prop = regexp.MustCompile("`Props\\.(\\w+)`")
 )
@@ -28,19 +30,21 @@ func TestDocument(t *testing.T) {
 	document := string(content)
 	links := codeLink.FindAllStringSubmatch(document, -1)
 	for _, link := range links {
-		name, file := link[1], link[2]
-		code, err := os.ReadFile(filepath.Join("../..", file))
+		file := filepath.Join("../../docs/operate", link[2])
+		code, err := os.ReadFile(file)
 		if err != nil {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: %v", link[1], err)
 			continue
 		}
-		if name == filepath.Base(file) {
-			continue
-		}
-		// A test and a function are declared; a rule is a key, and a variable a name.
-		declared := regexp.MustCompile(`(?m)^(func (\([^)]*\) )?|type |var |	)"?` + regexp.QuoteMeta(name) + `\b`)
-		if !declared.Match(code) {
-			t.Errorf("%s declares no %s", file, name)
+		for _, name := range codeName.FindAllStringSubmatch(link[1], -1) {
+			if name[1] == filepath.Base(file) {
+				continue
+			}
+			// A test and a function are declared; a rule is a key, and a variable a name.
+			declared := regexp.MustCompile(`(?m)^(func (\([^)]*\) )?|type |var |	)"?` + regexp.QuoteMeta(name[1]) + `\b`)
+			if !declared.Match(code) {
+				t.Errorf("%s declares no %s", link[2], name[1])
+			}
 		}
 	}
 	props := prop.FindAllStringSubmatch(document, -1)
