@@ -107,8 +107,8 @@ func guardsTable() schema.Table {
 					"agent's quota"},
 			number("counted_since", "OPEN#: the beginning of the window in which requests counts the agent's "+
 				"asks, in Unix seconds"),
-			text("claimed_at", "NOTIFIED#: when a run last claimed the person, on any of their devices, and did "+
-				"not give the claim back: "+timestampFormat+"; claim is the random token of that write"),
+			text("claimed_at", "NOTIFIED#: when a run last claimed the person, for any device, and kept the claim: "+
+				timestampFormat+"; claim is the random token of that write"),
 			text("claimed_before", "NOTIFIED#: what claimed_at was before that claim, the Unix epoch if there "+
 				"was none: "+timestampFormat),
 			text("notified_at", "NOTIFIED#: when the claim was made of the last notification that was sent to "+
