@@ -84,7 +84,7 @@ func (r *Runner) load(folder string) (*design, error) {
 	d.assembly = a
 	for _, stack := range slices.Sorted(maps.Keys(r.options.Ports)) {
 		if !a.Has(stack) {
-			return d, fmt.Errorf("port of stack %q: the assembly has no stack of that name or display id", stack)
+			return d, assembly.Stackf("port of stack %q: the assembly has no stack of that name or display id", stack)
 		}
 	}
 	if d.rules, err = events.Read(a); err != nil {
@@ -292,7 +292,7 @@ func refuseSameNames(a *assembly.Assembly) error {
 			continue
 		}
 		if other := known[one]; other != nil {
-			problems = append(problems, fmt.Errorf("stack %s: %s has the same name as %s of stack %s, %s: a run "+
+			problems = append(problems, assembly.Stackf("stack %s: %s has the same name as %s of stack %s, %s: a run "+
 				"can have only one of them; choose a stack with --stack %s",
 				resource.Stack.DisplayID, resource, other, other.Stack.DisplayID, resource.Name, other.Stack.DisplayID))
 			continue

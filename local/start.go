@@ -49,8 +49,8 @@ var (
 	ErrNoAssembly = assembly.ErrNoAssembly
 	// ErrArchitecture says that a function that this library has not built is for another processor or system.
 	ErrArchitecture = lambda.ErrArchitecture
-	// ErrNoJava and ErrNoJar say what DynamoDB Local needs and is not there.
-	ErrNoJava, ErrNoJar = dynamodb.ErrNoJava, dynamodb.ErrNoJar
+	// ErrNoJava and ErrNoJar say what DynamoDB Local needs and is not there, and ErrJava that Java could not run it.
+	ErrNoJava, ErrNoJar, ErrJava = dynamodb.ErrNoJava, dynamodb.ErrNoJar, dynamodb.ErrJava
 	// ErrNoDelve says that the debugger was not found.
 	ErrNoDelve = dev.ErrNoDelve
 	// ErrTableDiffers says that a table of the data folder cannot become as the assembly declares it, and ErrUnfitItems

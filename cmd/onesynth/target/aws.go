@@ -17,6 +17,18 @@ import (
 const signIn = "sign in (aws sso login, or as you do), or choose a profile with AWS_PROFILE (aws configure " +
 	"list-profiles shows them)"
 
+// Errors of [Connect] and [Advise].
+var (
+	// ErrNoCredentials says that there are no credentials of AWS.
+	ErrNoCredentials = errors.New("got no AWS credentials")
+	// ErrNoProfile says that the profile that AWS_PROFILE names is not there.
+	ErrNoProfile = errors.New("got an unknown profile")
+	// ErrCredentials says that AWS does not take the credentials.
+	ErrCredentials = errors.New("AWS does not take the credentials")
+	// ErrPermission says that the credentials lack a permission.
+	ErrPermission = errors.New("a permission is missing")
+)
+
 // Connect returns the configuration of the AWS command line, for the Region unless that is empty. Its errors say what
 // to do.
 func Connect(ctx context.Context, region string) (aws.Config, error) {
@@ -28,13 +40,13 @@ func Connect(ctx context.Context, region string) (aws.Config, error) {
 	var noProfile config.SharedConfigProfileNotExistError
 	switch {
 	case errors.As(err, &noProfile):
-		return aws.Config{}, fmt.Errorf("got an unknown profile: set AWS_PROFILE to one of aws configure "+
-			"list-profiles: %w", err)
+		return aws.Config{}, fmt.Errorf("%w: set AWS_PROFILE to one of aws configure list-profiles: %w",
+			ErrNoProfile, err)
 	case err != nil:
 		return aws.Config{}, fmt.Errorf("AWS configuration: %w", err)
 	}
 	if _, err := configuration.Credentials.Retrieve(ctx); err != nil {
-		return aws.Config{}, fmt.Errorf("got no AWS credentials: %s: %w", signIn, err)
+		return aws.Config{}, fmt.Errorf("%w: %s: %w", ErrNoCredentials, signIn, err)
 	}
 	return configuration, nil
 }
@@ -52,10 +64,10 @@ func Advise(err error, region, permissions string) error {
 	}
 	switch code := refusal.ErrorCode(); {
 	case strings.HasPrefix(code, "AccessDenied"):
-		return fmt.Errorf("a permission is missing: %s are needed: %w", permissions, err)
+		return fmt.Errorf("%w: %s are needed: %w", ErrPermission, permissions, err)
 	case slices.Contains([]string{"ExpiredToken", "ExpiredTokenException", "RequestExpired", "InvalidClientTokenId",
 		"UnrecognizedClientException", "SignatureDoesNotMatch"}, code):
-		return fmt.Errorf("AWS does not take the credentials: %s: %w", signIn, err)
+		return fmt.Errorf("%w: %s: %w", ErrCredentials, signIn, err)
 	}
 	return err
 }

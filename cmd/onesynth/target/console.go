@@ -15,6 +15,9 @@ import (
 	"github.com/onesynth-cdk/onesynth/local"
 )
 
+// ErrNoRun says that no run answers.
+var ErrNoRun = errors.New("nothing runs")
+
 // Console has the flag with which commands find the console of a run.
 type Console struct {
 	URL string `name:"console" env:"ONESYNTH_CONSOLE" help:"Address of the run's console. Default: http://127.0.0.1:8079, or the port that cdk.json says (onesynth.consolePort)." placeholder:"URL"`
@@ -77,7 +80,7 @@ func (c Console) Call(ctx context.Context, method, path string, body, into any) 
 // Explain adds a remedy to an error of the connection.
 func (c Console) Explain(err error) error {
 	if errors.Is(err, syscall.ECONNREFUSED) {
-		return fmt.Errorf("nothing runs at %s: start it with onesynth local, or name its console with --console", c.URL)
+		return fmt.Errorf("%w at %s: start it with onesynth local, or name its console with --console", ErrNoRun, c.URL)
 	}
 	return err
 }

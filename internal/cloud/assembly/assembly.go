@@ -229,7 +229,7 @@ func (a *Assembly) choose(wanted []string) error {
 	named := map[string]*Stack{}
 	for _, stack := range chosen {
 		if other := named[stack.Name]; other != nil {
-			return fmt.Errorf("stacks %s and %s have one name, %s: choose one of them, with --stack %s",
+			return Stackf("stacks %s and %s have one name, %s: choose one of them, with --stack %s",
 				other.DisplayID, stack.DisplayID, stack.Name, other.DisplayID)
 		}
 		named[stack.Name] = stack

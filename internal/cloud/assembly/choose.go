@@ -6,9 +6,20 @@ import (
 	"strings"
 )
 
+// StackError says that the stacks that someone named are not clear: there is none of that name, or several.
+type StackError struct{ message string }
+
+// Error names the stacks that there are.
+func (e *StackError) Error() string { return e.message }
+
+// Stackf returns a [StackError] with a text as of fmt.Sprintf.
+func Stackf(format string, arguments ...any) error {
+	return &StackError{fmt.Sprintf(format, arguments...)}
+}
+
 // Choose returns the wanted stacks, or all when none is named. A stack is named by its name, its display id or a
 // pattern of display ids, as the CDK's command takes them: Dev/Ask, Dev/*, **. One star matches no slash, two do.
-// Errors: one of the texts chooses nothing, or several stacks have the name.
+// Errors: *StackError.
 func Choose[S any](all []S, wanted []string, id func(S) (name, displayID string)) ([]S, error) {
 	if len(wanted) == 0 {
 		return all, nil
@@ -34,15 +45,15 @@ func Choose[S any](all []S, wanted []string, id func(S) (name, displayID string)
 			found = named
 			if len(named) > 1 {
 				_, first := id(all[named[0]])
-				return nil, fmt.Errorf("stack %q: got the name of %d stacks: write which, such as %s; the assembly "+
-					"has %s", text, len(named), first, strings.Join(known, ", "))
+				return nil, Stackf("stack %q: got the name of %d stacks: write which, such as %s; the assembly has %s",
+					text, len(named), first, strings.Join(known, ", "))
 			}
 		}
 		if len(found) == 0 {
 			found = like
 		}
 		if len(found) == 0 {
-			return nil, fmt.Errorf("stack %q: the assembly has %s", text, strings.Join(known, ", "))
+			return nil, Stackf("stack %q: the assembly has %s", text, strings.Join(known, ", "))
 		}
 		for _, i := range found {
 			chosen[i] = true

@@ -1,10 +1,14 @@
 package assembly
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
 )
+
+// ErrNoParameter says that a template uses a parameter of AWS Systems Manager whose value is not known here.
+var ErrNoParameter = errors.New("the value of a parameter is missing")
 
 const parameterType = "AWS::SSM::Parameter"
 
@@ -43,8 +47,9 @@ func (s *Stack) ssmParameter(name, path string) (string, error) {
 	if value, ok := s.options.SSMParameters[name]; ok {
 		return value, nil
 	}
-	return "", s.problem(path, "got the parameter %s of Systems Manager, which no stack of the assembly declares in "+
-		"%s: give its value with --ssm-parameter %[1]s=VALUE, or in cdk.json", name, s.Environment())
+	return "", &ResolveError{Stack: s.Name, Path: path, Problem: fmt.Sprintf("got the parameter %s of Systems Manager, "+
+		"which no stack of the assembly declares in %s: give its value with --ssm-parameter %[1]s=VALUE, or in cdk.json",
+		name, s.Environment()), cause: ErrNoParameter}
 }
 
 // dynamicReference is described in "Get a plaintext value from Systems Manager Parameter Store" (AWS CloudFormation

@@ -51,12 +51,17 @@ type ResolveError struct {
 
 	// dangling says that the value refers to what the template does not have.
 	dangling bool
+	// cause is [ErrNoParameter], or nil.
+	cause error
 }
 
 // Error names the stack, the value and the problem.
 func (e *ResolveError) Error() string {
 	return fmt.Sprintf("stack %s: %s: %s", e.Stack, e.Path, e.Problem)
 }
+
+// Unwrap returns [ErrNoParameter] if that is the problem.
+func (e *ResolveError) Unwrap() error { return e.cause }
 
 func (s *Stack) problem(path, format string, arguments ...any) error {
 	return &ResolveError{Stack: s.Name, Path: path, Problem: fmt.Sprintf(format, arguments...)}

@@ -171,12 +171,27 @@ func (p program) source(ctx context.Context) (string, error) {
 	return folder, nil
 }
 
+// MissingError says that the command is not there, and could not be built.
+type MissingError struct {
+	// Err says why it could not be built.
+	Err error
+	// Install is the command that gets it.
+	Install string
+}
+
+// Error says why, and how people get the command.
+func (e *MissingError) Error() string {
+	return fmt.Sprintf("%v\nWith Go and a C compiler, such as gcc, this gets it: %s", e.Err, e.Install)
+}
+
+// Unwrap returns why it could not be built.
+func (e *MissingError) Unwrap() error { return e.Err }
+
 // explain adds how people get the command.
 func (p program) explain(err error) error {
 	version := "latest"
 	if p.published() {
 		version = p.version
 	}
-	return fmt.Errorf("%w\nWith Go and a C compiler, such as gcc, this gets it: CGO_ENABLED=1 go install %s/cmd/%s@%s",
-		err, p.module, name, version)
+	return &MissingError{err, fmt.Sprintf("CGO_ENABLED=1 go install %s/cmd/%s@%s", p.module, name, version)}
 }

@@ -51,8 +51,7 @@ func (c *Command) Built() bool {
 	return c.path != "" || c.program.installed().path != "" || c.program.fits(c.program.kept())
 }
 
-// Write writes the rows of the answer in the format. Errors: those of finding or building the command, and what it
-// says.
+// Write writes the rows of the answer in the format. Errors: *MissingError, and what the command says.
 func (c *Command) Write(
 	ctx context.Context, to io.Writer, console string, question catalog.Question, format string,
 ) error {

