@@ -32,10 +32,11 @@ bin/onesynth: $(FIRST)
 	@go build -o $@ ./cmd/onesynth
 bin/onesynth-lake:
 	@CGO_ENABLED=1 go build -o $@ ./cmd/onesynth-lake
+TROUBLESHOOTING = https://github.com/onesynth-cdk/onesynth/blob/main/docs/guide/troubleshooting.md
 node:
-	@command -v node >/dev/null || { echo "Node.js is missing: install version 22 or later" >&2; exit 1; }
-	@node -e 'process.exit(parseInt(process.versions.node) < 22 ? 1 : 0)' || \
-		echo "Node.js $$(node --version) is older than 22, which the CDK supports: it may fail; install 22 or later"
+	@command -v node >/dev/null || { printf '%s\n' "Node.js is missing: install version 22 or later" "see $(TROUBLESHOOTING)#no-nodejs" >&2; exit 1; }
+	@node -e 'process.exit(parseInt(process.versions.node) < 22 ? 1 : 0)' || printf '%s\n' \
+		"Node.js $$(node --version) is older than 22, which the CDK supports: it may fail; install 22 or later" "see $(TROUBLESHOOTING)#old-nodejs"
 bin/lint:
 	@cd lint && go build -o ../bin/ . gotest.tools/gotestsum
 node_modules: package-lock.json | node

@@ -118,6 +118,9 @@ func run(ctx context.Context, arguments []string) int {
 		}
 	}
 	fmt.Fprintln(os.Stderr, "onesynth:", err)
+	for _, address := range explanations(err) {
+		fmt.Fprintln(os.Stderr, "see", address)
+	}
 	var coded *exitError
 	switch {
 	case wrong != nil || usage != nil:
