@@ -221,13 +221,14 @@ type Capacity struct {
 // OnDemand reports whether capacity is paid by the request.
 func (c Capacity) OnDemand() bool { return c == Capacity{} }
 
-// Operation is a DynamoDB API operation that an access pattern makes.
+// Operation is a DynamoDB API operation that an access pattern makes. A read costs half a unit for each 4 KB of an
+// item, and a whole one if it is consistent; a Query counts all items that it reads together. A write costs a unit for
+// each KB of the item, and for each index that it changes. In a transaction both cost twice as much ("Read and write
+// operations", DynamoDB developer guide).
 type Operation string
 
-// The operations. There is no Scan: a pattern that needs one is not an access
-// pattern. ConditionCheckItem is a part of transactions only. A PutItem, UpdateItem or
-// DeleteItem costs 1 WCU for each KB of the item, and as a part of a transaction 2
-// ("Read and write operations", DynamoDB developer guide).
+// The operations. There is no Scan: a pattern that needs one is not an access pattern. ConditionCheckItem is a part of
+// transactions only.
 const (
 	GetItem            Operation = "GetItem"
 	BatchGetItem       Operation = "BatchGetItem"
