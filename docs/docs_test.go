@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 	"unicode"
+	"unicode/utf8"
 )
 
 var (
@@ -17,7 +18,9 @@ var (
 	inline  = regexp.MustCompile("`[^`\n]*`")
 	heading = regexp.MustCompile(`(?m)^#{1,6} +(.+)$`)
 	target  = regexp.MustCompile(`\]\(([^)\s]+)\)|(?:src|srcset|href)="([^"]+)"`)
-	text    = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
+	// paragraph matches a line that can be broken: no HTML, no heading, and more than one word.
+	paragraph = regexp.MustCompile(`^ *[^ <#]\S* +\S`)
+	text      = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
 )
 
 // page is a document without its blocks of code.
@@ -104,5 +107,45 @@ func TestLinks(t *testing.T) {
 				t.Errorf("%s: %s has no heading %q", p.path, path, link.Fragment)
 			}
 		}
+	}
+}
+
+// A page is short enough to be read: at most 250 lines, written by hand, and 45,000 words in all pages of docs. Its
+// paragraphs end at column 120, and a cell of a table has at most 200 characters. References are generated, and as long
+// and wide as what they list.
+func TestSizes(t *testing.T) {
+	t.Parallel()
+	const (
+		mostLines, mostColumns, mostCell, mostWords = 250, 120, 200, 45_000
+	)
+	words := 0
+	for _, p := range pages(t) {
+		content, err := os.ReadFile(p.path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		reference := strings.HasPrefix(filepath.ToSlash(p.path), "../docs/reference/")
+		if !reference && strings.HasPrefix(filepath.ToSlash(p.path), "../docs/") {
+			words += len(strings.Fields(string(content)))
+			if lines := strings.Count(string(content), "\n"); lines > mostLines {
+				t.Errorf("%s has %d lines, more than %d: say less, or make a page of a part", p.path, lines, mostLines)
+			}
+		}
+		for line := range strings.Lines(p.content) {
+			line = strings.TrimSuffix(line, "\n")
+			if cells, ok := strings.CutPrefix(line, "|"); ok {
+				for cell := range strings.SplitSeq(cells, " | ") {
+					if n := utf8.RuneCountInString(cell); n > mostCell {
+						t.Errorf("%s: a cell has %d characters, more than %d: make it a list: %.40s…", p.path, n,
+							mostCell, cell)
+					}
+				}
+			} else if n := utf8.RuneCountInString(line); n > mostColumns && !reference && paragraph.MatchString(line) {
+				t.Errorf("%s: a line has %d characters, more than %d: %.40s…", p.path, n, mostColumns, line)
+			}
+		}
+	}
+	if words > mostWords {
+		t.Errorf("the pages of docs have %d words, more than %d", words, mostWords)
 	}
 }
