@@ -61,8 +61,8 @@ func a[E error](err error) bool {
 	return ok
 }
 
-// explanations returns the addresses where the page explains the error, of the version of this command. Without a version
-// that others could look up, the addresses lead to the main branch.
+// explanations returns the addresses where the page explains the error, of the version of this command. Without a
+// version that others could look up, the addresses lead to the main branch.
 func explanations(err error) (addresses []string) {
 	revision := "main"
 	if info, ok := debug.ReadBuildInfo(); ok {

@@ -217,7 +217,8 @@ func TestTroubleshooting(t *testing.T) {
 			// Only a newer page could explain a flag that the command does not know.
 			ours := strings.HasPrefix(text, "onesynth: ") || strings.HasPrefix(text, "Node.js ")
 			if ours && anchor != "an-old-onesynth" {
-				text += fmt.Sprintf("see https://%s/blob/main/%s#%s\n", scaffold.LibraryModule(), troubleshooting, anchor)
+				text += fmt.Sprintf("see https://%s/blob/main/%s#%s\n", scaffold.LibraryModule(), troubleshooting,
+					anchor)
 			}
 			if diff := cmp.Diff(text, provoke(t)); diff != "" {
 				t.Errorf("(-page +printed):\n%s", diff)

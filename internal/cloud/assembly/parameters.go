@@ -47,9 +47,9 @@ func (s *Stack) ssmParameter(name, path string) (string, error) {
 	if value, ok := s.options.SSMParameters[name]; ok {
 		return value, nil
 	}
-	return "", &ResolveError{Stack: s.Name, Path: path, Problem: fmt.Sprintf("got the parameter %s of Systems Manager, "+
-		"which no stack of the assembly declares in %s: give its value with --ssm-parameter %[1]s=VALUE, or in cdk.json",
-		name, s.Environment()), cause: ErrNoParameter}
+	return "", &ResolveError{Stack: s.Name, Path: path, cause: ErrNoParameter,
+		Problem: fmt.Sprintf("got the parameter %s of Systems Manager, which no stack of the assembly declares in "+
+			"%s: give its value with --ssm-parameter %[1]s=VALUE, or in cdk.json", name, s.Environment())}
 }
 
 // dynamicReference is described in "Get a plaintext value from Systems Manager Parameter Store" (AWS CloudFormation
