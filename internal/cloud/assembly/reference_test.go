@@ -14,9 +14,9 @@ func TestLocalRunReference(t *testing.T) {
 	t.Parallel()
 	page := &reference.Page{}
 	page.Heading(1, "What a local run takes")
-	page.Text("", "These are the resource types that a run of `onesynth local` knows. Any other type ends the run, which "+
-		"names the resource, unless `--allow-unsupported TYPE` leaves it without effect. docs/guide/run.md says how "+
-		"a run behaves.", "")
+	page.Text("", "These are the resource types that a run of `onesynth local` knows. Any other type ends the run, "+
+		"which names the resource, unless `--allow-unsupported TYPE` leaves it without effect. docs/guide/run.md says "+
+		"how a run behaves.", "")
 	entries := maps.Clone(types)
 	for kind := range withoutEffect {
 		entries[kind] = entryOf(kind)

@@ -200,7 +200,8 @@ func (s *Scheduler) read(definition Schedule) (*entry, error) {
 	if definition.Timezone != "" {
 		var err error
 		if location, err = time.LoadLocation(definition.Timezone); err != nil {
-			return nil, fmt.Errorf("schedule %s: time zone %q is not an IANA name", definition.Name, definition.Timezone)
+			return nil, fmt.Errorf("schedule %s: time zone %q is not an IANA name", definition.Name,
+				definition.Timezone)
 		}
 	}
 	anchor := s.began
