@@ -63,7 +63,7 @@ func TestTry(t *testing.T) {
 	if err != nil || again.Title != title || again.Priority != "high" {
 		t.Errorf("got %s, %v of\n%s", output, err, command)
 	}
-	requests, _ := rooms.Of(run).Trace.Requests(trace.Search{Limit: 1})
+	requests, _ := rooms.Of(run).Trace.Requests(trace.Search{Text: "POST /api/v1/tasks", Limit: 1})
 	if len(requests) != 1 || requests[0].Method != http.MethodPost || requests[0].Status != http.StatusCreated ||
 		requests[0].Writes > 1 {
 		t.Errorf("got %+v", requests)
