@@ -43,7 +43,7 @@ node_modules: package-lock.json | node
 	@echo "installing npm packages (about 10 s)"
 	@npm ci --no-audit --no-fund --loglevel=error
 	@touch $@
-test/%/node_modules: test/%/package-lock.json
+%/node_modules: %/package-lock.json
 	@cd $(@D) && npm ci --no-audit --no-fund --loglevel=error
 	@touch $@
 # Pinned to the byte, for tests alone. An interrupted installation leaves the folder without this file.
@@ -100,7 +100,7 @@ test-all: ## Run what every change has to pass
 	@$(if $(CI_PYTHON),ONESYNTH_TEST_PYTHON=$(PYTHON)) test/tier all
 test-release: test-all ## Run everything, before a tag and each night; needs Python 3.11 or later
 	@test/tier release
-	@$(MAKE) -k test-documents test-emulator bench
+	@$(MAKE) -k site test-documents test-emulator bench
 test-aws: node_modules test/security/node_modules test/conformance/node_modules ## Run the end-to-end tests on AWS: deploys ENV=dev first
 	cd test && ONESYNTH_TEST_TARGET=aws ONESYNTH_TEST_ENVIRONMENT=$(ENV) go test -count=1 -timeout 40m ./...
 test-emulator: node_modules $(LOCKED) bin/python/.installed ## Deploy to an emulator of AWS, and run the end-to-end tests there
@@ -116,6 +116,8 @@ lint: bin/lint ## Check what go vet and staticcheck.conf look for
 	@for module in . test examples/shortener examples/booking; do (cd $$module && $(CURDIR)/bin/lint ./...) || exit 1; done
 	@CGO_ENABLED=1 bin/lint ./internal/lake/lakequery ./cmd/onesynth-lake
 
+site: site/node_modules ## Build the documents as a site, into bin/site
+	@cd site && npx --no-install vitepress build
 screenshots: node_modules test/console/node_modules ## Write the pictures of the console and of Ask-a-Human's page into docs
 	cd test && for of in guide/console platforms/page; do go test -count=1 -run TestPictures ./$${of#*/} -pictures $(CURDIR)/docs/$$of || exit 1; done
 bench: node_modules ## Measure, and print figures and ratios

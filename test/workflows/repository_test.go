@@ -19,10 +19,13 @@ import (
 const root = "../.."
 
 // GitHub takes the workflows of this repository. Each tier of tests has a job, and each command is a target of the
-// Makefile. One job may write: the one that publishes.
+// Makefile. Two jobs may write: the one that publishes a release, and the one that publishes the site.
 func TestWorkflows(t *testing.T) {
 	t.Parallel()
-	writes := map[string]map[string][]string{"release.yml": {"publish": {"contents", "id-token", "attestations"}}}
+	writes := map[string]map[string][]string{
+		"release.yml": {"publish": {"contents", "id-token", "attestations"}},
+		"site.yml":    {"publish": {"pages", "id-token"}},
+	}
 	makefile := string(read(t, filepath.Join(root, "Makefile")))
 	var got []string
 	for file, workflow := range Read(t, root) {
@@ -50,7 +53,7 @@ func TestWorkflows(t *testing.T) {
 		}
 	}
 	want := []string{"aws.yml test-aws test-aws", "change.yml test test", "change.yml test-all test-all",
-		"night.yml test-release test-release", "release.yml build binaries"}
+		"night.yml test-release test-release", "release.yml build binaries", "site.yml build site"}
 	if slices.Sort(got); !slices.Equal(got, want) {
 		t.Errorf("got the jobs %q, want %q", got, want)
 	}

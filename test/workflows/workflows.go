@@ -108,20 +108,25 @@ func checkPinned(t testing.TB, place, action string) {
 	}
 }
 
-// CheckPermissions checks that a workflow may only read. A job that takes a role in AWS may also ask for a token, and
-// runs in an environment. Any other job may write what writes has under its id.
+// CheckPermissions checks that a workflow may only read. A job that takes a role in AWS may also ask for a token. Any
+// other job may write what writes has under its id. Jobs that take a role or deploy pages run in an environment, and no
+// others do.
 func CheckPermissions(t testing.TB, file string, workflow *actionlint.Workflow, writes map[string][]string) {
 	t.Helper()
 	if got := scopes(workflow.Permissions); len(got) != 1 || got["contents"] != "read" {
 		t.Errorf("%s: got the permissions %v; want contents: read", file, got)
 	}
 	for id, job := range workflow.Jobs {
-		takesRole := slices.ContainsFunc(job.Steps, func(step *actionlint.Step) bool {
-			action, ok := step.Exec.(*actionlint.ExecAction)
-			return ok && strings.HasPrefix(action.Uses.Value, "aws-actions/")
-		})
-		if takesRole != (job.Environment != nil) {
-			t.Errorf("%s, job %s: takes a role: %t; environment %v", file, id, takesRole, job.Environment)
+		uses := func(prefix string) bool {
+			return slices.ContainsFunc(job.Steps, func(step *actionlint.Step) bool {
+				action, ok := step.Exec.(*actionlint.ExecAction)
+				return ok && strings.HasPrefix(action.Uses.Value, prefix)
+			})
+		}
+		takesRole, deploysPages := uses("aws-actions/"), uses("actions/deploy-pages@")
+		if (takesRole || deploysPages) != (job.Environment != nil) {
+			t.Errorf("%s, job %s: takes a role: %t; deploys pages: %t; environment %v", file, id, takesRole, deploysPages,
+				job.Environment)
 		}
 		want := slices.Sorted(slices.Values(writes[id]))
 		if takesRole {
