@@ -6,22 +6,21 @@ import (
 	"time"
 )
 
-// OnAuthorize invokes a function before the routes of the callers that name it as their [Caller.Authorizer]: a Lambda
-// authorizer of Amazon API Gateway, with payload format 2.0 ("Control access to HTTP APIs with AWS Lambda
-// authorizers"). It gets an events.APIGatewayV2CustomAuthorizerV2Request, and answers with an
-// events.APIGatewayV2CustomAuthorizerSimpleResponse or, with Policies, with an
-// events.APIGatewayV2CustomAuthorizerIAMPolicyResponse. API Gateway answers a request that is not let in with 403, and
-// one whose authorizer fails with 500.
+// OnAuthorize makes a function the Lambda authorizer of the callers that name it as their [Caller.Authorizer], with
+// payload format 2.0 ("Control access to HTTP APIs with AWS Lambda authorizers"). The function gets an
+// events.APIGatewayV2CustomAuthorizerV2Request, and answers with an events.APIGatewayV2CustomAuthorizerSimpleResponse
+// or, with Policies, with an events.APIGatewayV2CustomAuthorizerIAMPolicyResponse. Amazon API Gateway answers 403 to a
+// request that the function does not let in, and 500 if the function fails.
 //
 // The answer's context reaches the function behind the route. Its member sub is the caller's ID (lambdas/kit/httpapi).
 type OnAuthorize struct {
-	// Identity are the parts of a request that say who calls: "$request.header.X-Partner-Key",
+	// Identity names the parts of a request that say who calls: "$request.header.X-Partner-Key",
 	// "$request.querystring.key" or "$context.routeKey". API Gateway answers a request that lacks one of them with 401,
-	// without the function. Default: the function is asked about every request.
+	// without the function. Default: it asks the function about every request.
 	Identity []string
-	// CacheFor is how long an answer is taken for all requests of the same Identity, whole seconds up to an hour: a
-	// caller who is shut out meanwhile still gets in. With "$context.routeKey" in Identity, each route has answers of
-	// its own. Default: the function is asked each time.
+	// CacheFor is how long API Gateway keeps an answer for all requests of the same Identity: whole seconds, up to an
+	// hour. A caller who is shut out meanwhile still gets in. With "$context.routeKey" in Identity, each route has
+	// answers of its own. Default: it asks the function each time.
 	CacheFor time.Duration `min:"0s" max:"1h" step:"1s" default:"no cache"`
 	// Policies lets the function answer with an IAM policy, which allows some routes and not others. Default: it
 	// answers with isAuthorized.

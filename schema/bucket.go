@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Bucket is an Amazon S3 bucket of a platform: private, encrypted, over TLS only, with
-// former versions of objects for a week. It outlives the stack.
+// Bucket is an Amazon S3 bucket of a platform. It is private and encrypted, takes requests over TLS only, keeps former
+// versions of objects for a week, and outlives the stack.
 type Bucket struct {
 	// Name is the construct id, such as "Exports".
 	Name string
@@ -16,7 +16,7 @@ type Bucket struct {
 	// Variable is the environment variable in which functions find the bucket's name, such as
 	// "EXPORTS_BUCKET".
 	Variable string
-	// RetentionDays is after how many days objects are deleted. Default: they stay.
+	// RetentionDays is how many days Amazon S3 keeps objects. Default: they stay.
 	RetentionDays int
 }
 
@@ -29,17 +29,16 @@ type Objects struct {
 	Prefix string
 }
 
-// OnObjects invokes a function for each object that is created in a bucket. The function
-// gets an event of Amazon EventBridge (events.EventBridgeEvent), whose detail names bucket
-// and object ("Object Created", Amazon S3 user guide), and gets it more than once at times.
-// It needs Gets to read the object.
+// OnObjects invokes a function for each object that is created in a bucket. The function gets an event of Amazon
+// EventBridge (events.EventBridgeEvent), whose detail names bucket and object ("Object Created", Amazon S3 user guide).
+// The same event may come more than once. The function needs Gets to read the object.
 type OnObjects struct {
 	// ID is the construct id of the trigger. Default: the function's ID and "Objects".
 	ID string
 	// Objects are the objects whose creation invokes the function.
 	Objects
-	// Failures describe the queue of the events that the function did not handle, in three
-	// attempts. The queue is part of the trigger.
+	// Failures describe the queue of the events that the function failed to handle in three attempts. The queue is part
+	// of the trigger.
 	Failures Failures
 }
 

@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// Caller is a kind of caller of a platform's routes, such as users, administrators, programs
-// or anonymous people. A platform's callers are values of its own; two are the same kind if all
-// of their fields are equal.
+// Caller is a kind of caller of a platform's routes, such as users, administrators, programs or anonymous people. Each
+// platform declares its own; two are the same kind if all of their fields are equal.
 type Caller struct {
 	// Name is what documents, findings and [RateLimit.Per] call them, such as "user": small
 	// letters, digits and -.

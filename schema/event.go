@@ -11,28 +11,29 @@ import (
 	"time"
 )
 
-// Event is something that happened to an item of a table, and that the platform tells others by a bus of Amazon
-// EventBridge, if its props say so. The function [EventPublisher] makes it from the table's stream: an event is
-// published at least once, and none for what was rolled back.
+// Event is something that happened to an item of a table. If its props say so, the platform tells others over a bus of
+// Amazon EventBridge. The function [EventPublisher] makes events from the table's stream. It publishes each at least
+// once, and nothing that was rolled back.
 type Event struct {
 	// Name says what happened, in the past, such as "TaskCompleted". It is the detail-type of the bus.
 	Name string
-	// Version is that of Detail: 1, and one more when a field goes or means something else. A further field changes no
-	// version.
+	// Version is Detail's version: 1, and one more when a field goes or changes its meaning. A further field does not
+	// change it.
 	Version int
 	// Description says when it is published.
 	Description string
 	// Table is the logical name of the table whose changes it is made from.
 	Table string
-	// Changes are patterns of the stream's records that it is made from ("Lambda event filtering"). The publisher is
-	// not invoked for records that no event of the table has a pattern for. Default: every record of the table.
+	// Changes are patterns of the stream's records that the publisher makes it from ("Lambda event filtering"). AWS
+	// Lambda does not invoke the publisher for a record that matches no event of the table. Default: every record of
+	// the table.
 	Changes []map[string]any
-	// Before says that it is made from the item before the change, too: the table's stream then has both images. An
-	// event of a removal needs it. Default: from the item after the change alone.
+	// Before shows the publisher the item before the change, too: the table's stream then carries both images. An event
+	// about a removal needs it. Default: the item after the change alone.
 	Before bool
-	// Detail is the zero value of the struct with the event's fields, which follow those of [EventHead]. The tags of a
-	// field are those of a form on the wire: json, doc, and limits such as maxLength, which a text has unless it has an
-	// enum, a format or a pattern. The tag personal:"true" marks what is about a person.
+	// Detail is the zero value of the struct with the event's fields, which follow those of [EventHead]. A field has
+	// the tags of a form on the wire: json, doc, and limits such as maxLength. A text needs maxLength unless it has an
+	// enum, a format or a pattern. The tag personal:"true" marks a field about a person.
 	Detail any
 }
 
@@ -40,9 +41,9 @@ type Event struct {
 type EventHead struct {
 	// ID follows from the change that the event was made from.
 	ID string `json:"event_id" format:"uuid" doc:"The same for each repeat of the event: whoever has handled it once is done."`
-	// Version is that of [Event].
+	// Version is the [Event]'s.
 	Version int `json:"event_version" minimum:"1" doc:"Version of the event's fields. A further field changes no version."`
-	// ItemVersion is the place of the change among those of its item.
+	// ItemVersion puts the changes of one item in order.
 	ItemVersion string `json:"item_version" pattern:"^[0-9]{40}$" doc:"Version of the item. Of two events about one item the later one has the text that sorts later, in whichever order they come."`
 }
 
@@ -73,8 +74,8 @@ const (
 	passedAgain = 10 * time.Second
 )
 
-// PassedQueueVariable is the environment variable in which a function finds the address of the queue by which the
-// publisher of events passes changes on to it. It is empty for a function that reads the stream itself.
+// PassedQueueVariable names the environment variable with the address of the queue over which the publisher of events
+// passes changes on to a function. It is empty for a function that reads the stream itself.
 func PassedQueueVariable(function string) string { return strings.ToUpper(function) + "_QUEUE_URL" }
 
 // Event returns the event of that name.
@@ -122,9 +123,9 @@ func eventType(t reflect.Type) string {
 	return "number"
 }
 
-// Publishing returns the platform with its events on: with the function that publishes them, and streams of all tables
-// that it reads. Where a stream would have more than two readers, the functions that read it get their changes by a
-// queue, which the publisher fills; a lake stays the stream's own reader.
+// Publishing returns the platform with its events on: it adds the function that publishes them, and the streams that
+// this function reads. Where a stream would have more than two readers, the publisher passes the changes on to the
+// functions by queues; a lake still reads the stream itself.
 func (p Platform) Publishing() Platform {
 	if _, on := p.Function(EventPublisher); on || len(p.Events) == 0 {
 		return p

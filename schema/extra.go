@@ -14,14 +14,14 @@ type Record struct {
 	Name string
 	// Table is the logical name of its table.
 	Table string
-	// Form is the zero value of the struct in which the API answers with it. The struct embeds
-	// wire.Extended (lambdas/kit/wire). Default: the API has no form of it.
+	// Form is the zero value of the struct with which the API shows it. The struct embeds wire.Extended
+	// (lambdas/kit/wire). Default: the API has no form of it.
 	Form any
 	// Forms are the names that the form has in the OpenAPI document. Default: Name.
 	Forms []string
 	// Beside are the fields that such forms have beside those of Form. Default: none.
 	Beside []string
-	// Entity is the name of its kind of item in a lake over the table. Default: it is in none.
+	// Entity is the name of its kind of item in a lake over the table. Default: no lake has it.
 	Entity string
 }
 
@@ -48,8 +48,8 @@ type Extra struct {
 // ExtraAttribute is an attribute that a team adds to a record.
 type ExtraAttribute struct {
 	Attribute
-	// MaxLength is how long a value is at most: characters of a String, bytes of a Binary, members of a set, list or
-	// map. Required for these.
+	// MaxLength is how long a value may be: characters of a String, bytes of a Binary, members of a set, list or map.
+	// Required for these.
 	MaxLength int `json:",omitempty"`
 	// Minimum and Maximum are the limits of a Number. Default: any number.
 	Minimum *float64 `json:",omitempty"`
@@ -93,7 +93,7 @@ func (p Platform) Record(name string) (Record, bool) {
 }
 
 // Extended returns the platform with what a team has added to its records: tables, grants, lakes and documents have it.
-// What cannot be added is left out, and refused by [Platform.Validate]. A platform is extended once.
+// It leaves out what cannot be added, and [Platform.Validate] refuses that. Extend a platform once.
 func (p Platform) Extended(extra ...Extra) Platform {
 	if len(extra) == 0 || len(p.Extra) > 0 {
 		return p
@@ -197,7 +197,7 @@ func (e Entity) listed() string {
 	return strings.Join(names, ", ")
 }
 
-// EncodeExtra is what functions need of it, as the value of [ExtraVariable].
+// EncodeExtra returns what functions need of extra, as the value of [ExtraVariable].
 func EncodeExtra(extra []Extra) string {
 	var needed []Extra
 	for _, e := range extra {
@@ -219,7 +219,7 @@ func EncodeExtra(extra []Extra) string {
 	return string(text)
 }
 
-// ReadExtra reads what [EncodeExtra] wrote; the empty text is nothing.
+// ReadExtra reads what [EncodeExtra] wrote; an empty text gives nothing.
 func ReadExtra(text string) (extra []Extra, err error) {
 	if text == "" {
 		return nil, nil

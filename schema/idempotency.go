@@ -20,9 +20,9 @@ func IdempotencyAttributes() []Attribute {
 	}
 }
 
-// IdempotencyPatterns are the access patterns that keep idempotency keys in a
-// table, which has a time to live and the [IdempotencyAttributes], as these functions use them. The transaction that
-// does a request's work ends with an optional UpdateItem of that table, which keeps its answer.
+// IdempotencyPatterns are the access patterns by which these functions keep idempotency keys in a table. The table has
+// a time to live and the [IdempotencyAttributes]. The transaction that does a request's work ends with an optional
+// UpdateItem of that table, which keeps the answer.
 func IdempotencyPatterns(table string, functions ...string) []AccessPattern {
 	return []AccessPattern{
 		{

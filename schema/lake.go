@@ -7,12 +7,11 @@ import (
 	"strings"
 )
 
-// Lake says how the stream of one table becomes files that can be queried. It has
-// the items that become rows, their tables, and the views and queries over them.
+// Lake says how the stream of one table becomes files that can be queried: which items become rows, in which tables,
+// with which views and queries over them.
 //
-// Each change of an item is one row of the table <entity>_changes, with the
-// columns of [ChangeColumns] and then the entity's own, whose values are the
-// item's after the change, or its last ones when it was removed.
+// Each change of an item is one row of the table <entity>_changes: the columns of [ChangeColumns], then the entity's
+// own. These show the item after the change, or, if the change removed it, as it last was.
 type Lake struct {
 	// Name is the name of the catalog's database: lower-case letters, digits and
 	// underscores, such as "todo".
@@ -40,8 +39,8 @@ type Entity struct {
 	// table's attributes, see [Entity.ColumnsOf]. An entity with a prefix shares its table
 	// with others, so it has only the columns that are listed here.
 	Columns []Column
-	// Omit are the attributes that have no column, of an entity without a prefix.
-	// Default: each attribute of the table has one.
+	// Omit names the attributes without a column, for an entity without a prefix. Default: each attribute of the table
+	// has one.
 	Omit []string
 }
 
@@ -49,12 +48,10 @@ type Entity struct {
 // "task_changes".
 func (e Entity) ChangeTable() string { return e.Name + "_changes" }
 
-// ColumnsOf returns the columns of the entity's table beside [ChangeColumns], as they
-// follow from the attributes of t. An entity without a prefix has a column for each
-// attribute that Omit does not name, in the table's order, then the listed columns of
-// other attributes. Type and Description of a column are those of its attribute where the column
-// states none: a String becomes text, a Number an integer and a Boolean a boolean. Lists, maps,
-// sets and binaries have no column type.
+// ColumnsOf returns the columns of the entity's table beside [ChangeColumns], as they follow from the attributes of t.
+// An entity without a prefix has a column for each attribute that Omit does not name, in the table's order, then the
+// listed columns of other attributes. A column that states no Type or Description takes its attribute's: a String
+// becomes text, a Number an integer and a Boolean a boolean. Lists, maps, sets and binaries have no column type.
 func (e Entity) ColumnsOf(t Table) []Column {
 	listed := map[string][]Column{}
 	var order []string
@@ -101,11 +98,10 @@ type Column struct {
 	Name string
 	// Attribute is the item's attribute that it shows. Empty: the one of its name.
 	Attribute string
-	// TrimPrefix is left out of the attribute's text where it begins with it, such
-	// as "TASK#" of a key.
+	// TrimPrefix is cut off where the attribute's text begins with it, such as "TASK#" of a key.
 	TrimPrefix string
-	// Before shows the attribute as it was before the change: null for a new item, and in objects of a version without
-	// the column.
+	// Before shows the attribute as it was before the change. It is null for a new item, and in objects that a version
+	// without the column wrote.
 	Before bool
 	// Type is its type, such as [ColumnTimestamp] of a Number.
 	Type ColumnType
@@ -124,8 +120,8 @@ func (c Column) Source() string {
 // ColumnType is the type of a column.
 type ColumnType string
 
-// The column types. An attribute that does not convert, such as the text "soon"
-// to a date, makes its record one for the failure queue.
+// The column types. A record goes to the failure queue if an attribute does not convert, such as the text "soon" to a
+// date.
 const (
 	// ColumnText is text, of a String.
 	ColumnText ColumnType = "text"
@@ -133,7 +129,7 @@ const (
 	ColumnInteger ColumnType = "integer"
 	// ColumnDecimal is a floating-point number of 64 bits, of a Number.
 	ColumnDecimal ColumnType = "decimal"
-	// ColumnBoolean is of a Boolean.
+	// ColumnBoolean is true or false, of a Boolean.
 	ColumnBoolean ColumnType = "boolean"
 	// ColumnDate is a day, of a String as YYYY-MM-DD.
 	ColumnDate ColumnType = "date"
@@ -163,13 +159,12 @@ type View struct {
 	Name string
 	// Description says what a row is.
 	Description string
-	// Columns are those of the SELECT, in its order; of them Name, Type and
-	// Description are used.
+	// Columns are the columns of the SELECT, in its order. Each needs Name, Type and Description alone.
 	Columns []Column
 	// SQL is the SELECT. It names tables and views of the lake without a database.
 	SQL string
-	// Lists names an entity all of whose own columns, but for those of before a change, the SELECT lists in their
-	// order, separated by ", ". It then lists those of attributes that a team adds, too. Default: it does not.
+	// Lists names an entity if the SELECT lists all of its own columns, except those with Before, in their order,
+	// separated by ", ". The SELECT then lists the columns of attributes that a team adds, too. Default: it does not.
 	Lists string
 }
 

@@ -18,8 +18,7 @@ const MaxLakeDefinitionBytes = 3 << 10
 type LakeDefinition struct {
 	// Key names the attributes of the table's primary key.
 	Key Key
-	// Entities are the lake's, with columns of their own; [ChangeColumns] go before
-	// these.
+	// Entities are the lake's entities with their own columns; [ChangeColumns] go before these.
 	Entities []LakeEntity
 }
 
@@ -35,8 +34,8 @@ type LakeEntity struct {
 	Columns []LakeColumn
 }
 
-// Matches reports whether an item with these keys, as text, is one of the entity.
-// A key that is no String is given as empty text: only an empty prefix matches it.
+// Matches reports whether an item with these keys, as text, is one of the entity. Give a key that is no String as empty
+// text: only an empty prefix matches it.
 func (e LakeEntity) Matches(partition, sort string) bool {
 	return strings.HasPrefix(partition, e.PartitionPrefix) && strings.HasPrefix(sort, e.SortPrefix)
 }
@@ -47,7 +46,7 @@ type LakeColumn struct {
 	Name string
 	// Attribute is the attribute that it shows. Empty: the one of its name.
 	Attribute string `json:",omitempty"`
-	// TrimPrefix is left out of the attribute's text where it begins with it.
+	// TrimPrefix is cut off where the attribute's text begins with it.
 	TrimPrefix string `json:",omitempty"`
 	// Before shows the attribute as it was before the change.
 	Before bool `json:",omitempty"`
@@ -65,10 +64,8 @@ func (c LakeColumn) Source() string {
 	return c.Attribute
 }
 
-// Definition returns what the lake's functions must know of it. The error is of
-// the type [finding.List] when the lake is not one of the database's, as
-// [Platform.Validate] would say, or when the definition is longer than
-// [MaxLakeDefinitionBytes].
+// Definition returns what the lake's functions must know of it. The error is a [finding.List] if the lake does not suit
+// the database, as [Platform.Validate] would say, or if the definition is longer than [MaxLakeDefinitionBytes].
 func (l Lake) Definition(d Database) (LakeDefinition, error) {
 	f := &findings{}
 	l.validate(f, "Lake", d)
@@ -117,8 +114,8 @@ func (d LakeDefinition) Encode() string {
 	return string(text)
 }
 
-// ParseLakeDefinition reads what [LakeDefinition.Encode] wrote. It refuses what
-// that does not write: unknown fields, no entities, unknown types.
+// ParseLakeDefinition reads what [LakeDefinition.Encode] wrote. It refuses what Encode never writes: unknown fields, no
+// entities, unknown types.
 func ParseLakeDefinition(text string) (LakeDefinition, error) {
 	var d LakeDefinition
 	decoder := json.NewDecoder(strings.NewReader(text))

@@ -16,13 +16,13 @@ type Metric struct {
 	Function string
 	// Unit is its unit.
 	Unit Unit
-	// Description says what one of it is, and when it is counted.
+	// Description says what the metric counts, and when.
 	Description string
 	// AlarmAt is the sum over five minutes from which an alarm goes off. Its id is the
 	// function's ID, the metric's name and "Alarm". 0: no alarm.
 	AlarmAt int
-	// SlowOnPurpose says that each one is a request of the API that took longer than a second on purpose: the alarm
-	// on slow requests leaves as many out.
+	// SlowOnPurpose says that it counts API requests that took longer than a second on purpose: the alarm on slow
+	// requests leaves that many out.
 	SlowOnPurpose bool
 }
 
@@ -42,9 +42,8 @@ const (
 // an account apart.
 const MetricDimension = "FunctionName"
 
-// MetricNamespace is the namespace of the metrics of the functions in
-// lambdas/<room>, such as "Acme/askahuman" for the prefix "Acme". Without a prefix, "",
-// it is one such as "Onesynth/askahuman".
+// MetricNamespace is the namespace of the metrics of the functions in lambdas/<room>, such as "Acme/askahuman" for the
+// prefix "Acme", and "Onesynth/askahuman" for the empty prefix.
 func MetricNamespace(prefix, room string) string {
 	if prefix == "" {
 		prefix = "Onesynth"
@@ -76,7 +75,7 @@ const (
 	LakeCompactor = "compactor"
 )
 
-// LakeMetrics are what the functions of every lake report.
+// LakeMetrics are the metrics that the functions of every lake report.
 func LakeMetrics() []Metric {
 	return []Metric{
 		{Name: "LakeRows", Function: LakeWriter, Unit: Count,
@@ -115,8 +114,8 @@ func (p Platform) validateMetrics(f *findings, functions map[string]bool) {
 	}
 }
 
-// Operations are the API operations that requests of the access patterns make of a
-// table, in the order of the patterns: those that DynamoDB counts its errors by.
+// Operations are the API operations that the access patterns use on a table, in the order of the patterns. DynamoDB
+// counts its errors by them.
 func (d Database) Operations(table string) []Operation {
 	var made []Operation
 	for _, p := range d.AccessPatterns {

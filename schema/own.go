@@ -3,12 +3,13 @@ package schema
 import "slices"
 
 // Own is what a team adds to a platform that it imports: functions on its tables, with access patterns, routes and rate
-// limits. The construct takes it as Props.Own, and a function opens the tables of [Platform.Join].
+// limits. The construct takes it as Props.Own. A function opens the tables of the platform that [Platform.Join]
+// returns.
 type Own struct {
 	// Module is the path of the Go module with the main packages of the functions, lambdas/PLATFORM/FUNCTION.
 	Module string
-	// AccessPatterns are further requests to the platform's tables, and those of the platform's patterns ([Existing])
-	// that the functions use.
+	// AccessPatterns are further requests to the platform's tables, and the platform's own patterns that Functions use
+	// ([Existing]).
 	AccessPatterns []AccessPattern
 	// RateLimits, Functions and Routes are declared as a platform declares its own. Their names must differ from the
 	// platform's.

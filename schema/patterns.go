@@ -106,8 +106,8 @@ func (p AccessPattern) UsedBy(functions ...string) AccessPattern {
 	return p
 }
 
-// UsedBy returns the patterns, where each that names no function, and is neither for functions to come nor for
-// operators, is used by this one.
+// UsedBy returns the patterns, where this function uses each that names no function and is neither ForOthers nor
+// ForOperators.
 func UsedBy(function string, patterns ...AccessPattern) []AccessPattern {
 	used := slices.Clone(patterns)
 	for i, p := range used {
@@ -118,6 +118,6 @@ func UsedBy(function string, patterns ...AccessPattern) []AccessPattern {
 	return used
 }
 
-// Existing is the pattern of that name of the platform that [Own] joins, for functions of one's own:
+// Existing names a pattern of the platform that [Own] joins, for the team's functions:
 // Existing("GetTask").UsedBy("report").
 func Existing(name string) AccessPattern { return AccessPattern{Name: name} }

@@ -8,10 +8,10 @@ import (
 	"github.com/onesynth-cdk/onesynth/finding"
 )
 
-// OnQueue invokes a function with the messages of a queue of Amazon SQS, which functions that name it
-// in their Sends fill. A message that the function fails to handle comes again by a plan, which
-// lambdas/kit/queue keeps. Then the queue of [Failures] gets it, from which it can be sent again. Each
-// message comes at least once, and in no order.
+// OnQueue invokes a function with the messages of a queue of Amazon SQS. Functions that name it in their Sends fill the
+// queue. A message that the function fails to handle comes again after each of Retries, which lambdas/kit/queue sees
+// to. Then it goes to the queue of [Failures], from where it can be sent again. Each message comes at least once, in no
+// order.
 type OnQueue struct {
 	// ID is the construct id of the queue. The alarm on late messages is <ID>AgeAlarm.
 	// Default: the function's ID and "Queue".
@@ -19,8 +19,8 @@ type OnQueue struct {
 	// Variable is the environment variable in which the function, and those that send to it, find the
 	// address of the queue, such as "WEBHOOK_QUEUE_URL". Required.
 	Variable string
-	// Retries is the plan: how long after a failed attempt the next one follows. Each is whole
-	// seconds, up to 11 hours. Default: a message is tried once.
+	// Retries says how long after each failed attempt the next one follows. Each is whole seconds, up to 11 hours.
+	// Default: a message is tried once.
 	Retries []time.Duration
 	// Delay is how long a message waits before its first attempt: whole seconds up to 15 minutes. Default: none.
 	Delay time.Duration `min:"0s" max:"15m" step:"1s" default:"none"`

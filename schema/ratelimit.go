@@ -15,9 +15,8 @@ func RateLimitAttributes() []Attribute {
 	}
 }
 
-// RateLimitPatterns are the access patterns that count requests towards rate limits in a
-// table, which has a time to live and the [RateLimitAttributes]. The functions are those that serve a route with a
-// limit.
+// RateLimitPatterns are the access patterns by which the functions that serve a route with a limit count requests in a
+// table. The table has a time to live and the [RateLimitAttributes].
 func RateLimitPatterns(table string, functions ...string) []AccessPattern {
 	return []AccessPattern{{
 		Name:        CountRequest,

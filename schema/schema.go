@@ -83,12 +83,12 @@ type Table struct {
 	Description string
 	// Key is the primary key.
 	Key Key
-	// Attributes are all attributes that items may have, keys included: a function's write of another one is refused.
+	// Attributes are all attributes that items may have, keys included: functions cannot write others.
 	Attributes []Attribute
 	// Extra are those of Attributes that a team has added, by [Platform.Extended].
 	Extra []ExtraAttribute
-	// OwnKeyTypes says that keys of this table have other types, on purpose, than keys of the same names in other
-	// tables. Default: that is a mistake.
+	// OwnKeyTypes allows keys of this table other types than keys of the same names in other tables have. Default:
+	// Validate refuses that.
 	OwnKeyTypes bool
 	// Open lets items have further attributes.
 	Open bool
@@ -281,8 +281,8 @@ type AccessPattern struct {
 	// ByOperators says that the pattern is for a command of operators: no function has
 	// to use it.
 	ByOperators bool
-	// Origin is the origin's own wording of the pattern, or of several with semicolons
-	// between them. Empty: the origin has none.
+	// Origin is the origin's own wording of the pattern, or of several with semicolons between them. Empty: the origin
+	// does not have it.
 	Origin string
 	// OriginCost is the origin's expected cost. Empty: the origin names none.
 	OriginCost string
@@ -345,7 +345,7 @@ type Function struct {
 	// Secrets are the secrets that it reads, by name: its role may read no other.
 	Secrets []string
 	// Puts are the objects that it puts, and Gets those that it reads. Its role may do no more with a bucket. It cannot
-	// list one, so that AWS refuses a read of an object that is not there.
+	// list one, so AWS refuses to read an object that is not there.
 	Puts, Gets []Objects
 	// Sends are the functions to whose queues it sends messages, by name: their Trigger is [OnQueue].
 	Sends []string
@@ -398,11 +398,11 @@ type RateLimit struct {
 	Requests int
 	// Window is the length of a window.
 	Window time.Duration
-	// Per is the identity that calls are counted by. Calls of callers who show no token, and
-	// are not known, are counted by address instead.
+	// Per is the identity that calls are counted by. Calls of unknown callers without a token are counted by address
+	// instead.
 	Per Identity
-	// AddressRequests is how many calls a window allows to all known persons of one address together, Requests or more,
-	// if Per is a kind of callers without a token: a caller can invent persons more easily than addresses. Default: any
+	// AddressRequests is how many calls a window allows to all known persons of one address together: Requests or more.
+	// Per must be a kind of callers without a token, who can invent persons more easily than addresses. Default: any
 	// number.
 	AddressRequests int
 }
@@ -532,10 +532,10 @@ func (p Platform) PatternsOf(function string) (names []string) {
 // GrantsOf returns what the access patterns of a function need, as [Platform.Grants] does.
 func (p Platform) GrantsOf(function string) []Grant { return p.Grants(p.PatternsOf(function)...) }
 
-// Grants returns what the named access patterns need, each once, in the
-// order of the patterns. A transaction needs the actions of its parts ("IAM and
-// transactions", DynamoDB developer guide). A PutItem on a table with attributes that a team has added needs
-// UpdateItem, too, since it keeps them. Patterns that the database does not have are left out.
+// Grants returns what the named access patterns need, each once, in the order of the patterns. A transaction needs the
+// actions of its parts ("IAM and transactions", DynamoDB developer guide). A PutItem on a table with attributes that a
+// team has added needs UpdateItem, too, since it keeps them. Grants leaves out patterns that the database does not
+// have.
 func (p Platform) Grants(patterns ...string) []Grant {
 	var grants []Grant
 	seen := map[Grant]bool{}

@@ -16,13 +16,13 @@ import (
 //		CreatedAt time.Time `dynamodbav:"created_at,unixtime" attribute:"Creation, in Unix seconds"`
 //	}
 //
-// The name is that of the tag dynamodbav, as in the AWS SDK, and the description that of the tag attribute. A field
-// without the tag attribute is left out, since another struct or the table describes it; so is a name that an earlier
-// field had. The fields of an embedded struct count as those of the struct around it.
+// The tag dynamodbav says the name, as in the AWS SDK, and the tag attribute the description. AttributesOf leaves out a
+// field without the tag attribute, since another struct or the table describes it, and a name that an earlier field
+// had. The fields of an embedded struct count as fields of the struct around it.
 //
 // The type follows from the field's: text is a String, numbers are Numbers, and so is a [time.Time] with the option
-// unixtime; stringset and numberset are options, too. The tag attributetype says another one, such as that of a type
-// that marshals itself. AttributesOf panics for a field whose type neither says: that is a mistake in the source.
+// unixtime; stringset and numberset are options, too. The tag attributetype says another one, as for a Go type that
+// marshals itself. AttributesOf panics if neither gives a type: that is a mistake in the source.
 func AttributesOf(items ...any) []Attribute {
 	var all []Attribute
 	seen := map[string]bool{}
@@ -48,15 +48,16 @@ func AttributesOf(items ...any) []Attribute {
 	return all
 }
 
-// After returns attributes with further ones after that of a name: what a table has beside the fields of an item.
+// After returns attributes with further ones after the named one, such as what a table has beside the fields of an
+// item.
 func After(attributes []Attribute, name string, further ...Attribute) []Attribute {
 	at := slices.IndexFunc(attributes, func(a Attribute) bool { return a.Name == name })
 	return slices.Insert(attributes, at+1, further...)
 }
 
-// ColumnsOf returns the columns that the fields of an item have in the lake, in their order: those with the tag column,
-// which is the description; empty: that of the attribute. The tag columntype says a [ColumnType] that does not follow
-// from the attribute's, such as timestamp.
+// ColumnsOf returns the lake's columns for the fields of an item with the tag column, in their order. The tag is the
+// column's description; if it is empty, the attribute's description is. The tag columntype says a [ColumnType] that
+// does not follow from the attribute's type, such as timestamp.
 func ColumnsOf(item any) []Column {
 	var all []Column
 	for _, field := range fieldsOf(item) {

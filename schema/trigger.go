@@ -20,11 +20,11 @@ type Trigger interface {
 	validate(f *findings, path string, p Platform, fn Function)
 }
 
-// OnStream invokes a function with the changes of a table, oldest first. A batch on which the function
-// fails is retried, in ever smaller parts, for 23 hours, and holds up what follows in its shard. Then the
-// queue of [Failures] gets its place in the stream. A function that reports item failures does not let it
-// come to that: by lambdas/kit/stream it sends a change that no attempt can handle to that queue itself,
-// with the cause, and one that may heal after ten minutes.
+// OnStream invokes a function with the changes of a table, oldest first. AWS Lambda retries a batch on which the
+// function fails for 23 hours, in ever smaller parts. The batch holds up what follows in its shard. Then the queue of
+// [Failures] gets the batch's place in the stream. A function that reports item failures does not let it come to that:
+// by lambdas/kit/stream, it sends a change that no attempt can handle to that queue at once, with the cause, and one
+// that may heal after ten minutes.
 type OnStream struct {
 	// ID is the construct id of the mapping. The alarm on late changes is <ID>AgeAlarm.
 	// Default: the function's ID and "Stream".
@@ -45,9 +45,9 @@ type OnStream struct {
 	Parallel int `min:"1" max:"10" default:"1"`
 	// Retries is how often a failed batch is tried again, up to 10,000 times. Default: until MaximumAge.
 	Retries int `min:"1" max:"10000" default:"retries until MaximumAge"`
-	// MaximumAge is how old a record may get before it is given up: whole seconds, a minute to 23 hours, which is an
-	// hour less than a stream keeps it, so that it can be read at the place that the queue of failures names ("Change
-	// data capture for DynamoDB Streams"). Default: 23 hours.
+	// MaximumAge is how old a record may get before AWS Lambda gives it up: whole seconds, a minute to 23 hours. A
+	// stream keeps it an hour longer, for readers of the place that the queue of failures names ("Change data capture
+	// for DynamoDB Streams"). Default: 23 hours.
 	MaximumAge time.Duration `min:"1m" max:"23h" step:"1s" default:"23 hours"`
 	// Whole tries a failed batch again as it was. Default: in two halves.
 	Whole bool
@@ -71,18 +71,17 @@ type OnStreams struct {
 	// ID begins the construct ids of the mappings: each is ID, the name of the table and "Stream". Default: the
 	// function's ID.
 	ID string
-	// Streams are the tables, each with what is to be read of it. Their own ID and Failures are not looked at.
+	// Streams are the tables, each with what the function reads of it. Their own ID and Failures do not count.
 	Streams []OnStream
 	// Failures describe the queue of the changes that the function gave up.
 	Failures Failures
 }
 
-// OnSchedule invokes a function at intervals, Every, or at times of a calendar, Cron. It has one of
-// the two.
+// OnSchedule invokes a function at intervals (Every) or at times of a calendar (Cron). State one of the two.
 type OnSchedule struct {
-	// ID is the construct id of the schedule. The alarm on missing runs is named by the
-	// function: <ID of the function>NotRunAlarm. There is none if two runs can be almost a
-	// week apart, or more. Default: the function's ID and "Schedule".
+	// ID is the construct id of the schedule. The alarm on missing runs is named by the function: <ID of the
+	// function>NotRunAlarm. There is no such alarm if two runs can be almost a week apart, or more. Default: the
+	// function's ID and "Schedule".
 	ID string
 	// Every is the time from one run to the next, in whole minutes up to a day.
 	Every time.Duration
@@ -99,14 +98,12 @@ type OnSchedule struct {
 	Failures Failures
 }
 
-// OnSignUp invokes a function when a user of the platform's own user pool has
-// confirmed the sign-up ("Post confirmation Lambda trigger", Amazon Cognito). A user
-// pool that exists already, or another issuer of tokens, does not do that.
+// OnSignUp invokes a function when a user of the platform's own user pool has confirmed the sign-up ("Post confirmation
+// Lambda trigger", Amazon Cognito). An existing user pool, or another issuer of tokens, does not invoke it.
 //
-// The function answers with the event, and its Timeout is at most the 5 seconds that Amazon
-// Cognito waits. Amazon Cognito invokes it up to three times if it does not, and also when a user has set a forgotten
-// password (triggerSource "PostConfirmation_ConfirmForgotPassword"), so it is idempotent. The user
-// is confirmed even if it fails.
+// The function answers with the event. Its Timeout is at most the 5 seconds that Amazon Cognito waits. If it does not
+// answer, Amazon Cognito invokes it up to three times, and it does so when a user has set a forgotten password, too
+// (triggerSource "PostConfirmation_ConfirmForgotPassword"): make it idempotent. The user is confirmed even if it fails.
 type OnSignUp struct{}
 
 // OnSeed invokes a function with `onesynth seed`, in a local run and in a deployed stack.

@@ -22,7 +22,7 @@ import (
 // longestDescription is in bytes ("PutMetricAlarm", Amazon CloudWatch API reference).
 const longestDescription = 1024
 
-// Period is the time that a metric without one of its own is summed up for.
+// Period is the period of a metric that has no other.
 const Period = 5 * time.Minute
 
 const (
@@ -47,18 +47,17 @@ type Props struct {
 	Description string
 	// Threshold is the lowest value at which it goes off. Default: 1.
 	Threshold float64
-	// Periods is how many periods in a row have to reach the threshold. All together are
-	// a day at most, or with periods of an hour and more a week. Default: 1.
+	// Periods is how many periods in a row have to reach the threshold. Together they are a day at most, or a week if
+	// each is an hour or longer. Default: 1.
 	Periods int
-	// Period is the time that the metric is summed up for, in whole minutes up to a day,
-	// instead of the metric's own. It is for an awscloudwatch.Metric or an
+	// Period replaces the metric's own period: whole minutes up to a day. It is for an awscloudwatch.Metric or an
 	// awscloudwatch.MathExpression. Default: the metric's own.
 	Period time.Duration
-	// Below makes it go off below the threshold, and without data. Default: from the
-	// threshold up, and not without data.
+	// Below makes it go off below the threshold, and without data. Default: it goes off from the threshold up, and not
+	// without data.
 	Below bool
-	// Percentile says that the metric is a percentile. A percentile of few requests means
-	// little, so the alarm keeps its state until there are enough. Default: it is not one.
+	// Percentile says that the metric is a percentile. A percentile of few requests means little, so the alarm keeps
+	// its state until there are enough. Default: false.
 	Percentile bool
 	// Topic is notified when the alarm goes off and when it is over. If it is encrypted
 	// with a key that the app declares, the alarm may use the key. Default: the alarm

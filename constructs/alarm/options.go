@@ -27,8 +27,8 @@ type Options struct {
 	// own.
 	Periods int
 	Period  time.Duration
-	// Topic is what [Props.Topic] is, and TopicARN is the ARN of one that is there already,
-	// in the region of the alarm. Default: the topic of all alarms.
+	// Topic is as in [Props]; TopicARN is the ARN of an existing one, in the region of the alarm. Default: the topic of
+	// all alarms.
 	Topic    awssns.ITopic `json:"-"`
 	TopicARN string
 }

@@ -64,13 +64,12 @@ type AskAHuman struct {
 	// They are nil with WithoutWebhooks.
 	WebhookQueuer, WebhookSender *gofunction.Function
 	Webhooks                     *queue.Queue
-	// FingerprintSecret is the generated key with which people's fingerprints and addresses are
-	// hashed. It is not rotated: another key would turn every person into a new one.
+	// FingerprintSecret is the generated key that hashes people's fingerprints and addresses. It is not rotated:
+	// another key would turn every person into a new one.
 	FingerprintSecret awssecretsmanager.ISecret
-	// FCMCredentials is the service account key for Firebase Cloud Messaging, a JSON object as the
-	// Firebase console gives it. The construct makes it with a key that authenticates no one: put
-	// the real one in before notifications can be sent. With Props.FCMCredentials it is that
-	// secret.
+	// FCMCredentials is the service account key for Firebase Cloud Messaging, a JSON object as the Firebase console
+	// gives it. The construct makes it with a key that authenticates no one: put the real one in to send notifications.
+	// With Props.FCMCredentials it is that secret.
 	FCMCredentials awssecretsmanager.ISecret
 }
 

@@ -36,12 +36,12 @@ type Props struct {
 	// X-Agent-Id header. It is meant for development. Default: agents need a JSON
 	// Web Token, and the agent is its subject.
 	OpenAgents bool
-	// AgentKeys admits the agents that show a key, as X-Agent-Id, which is all that published clients send, or as a
-	// bearer token. The command "onesynth agent" issues keys, lists them and revokes them; the table AgentKeys has
-	// their hashes. Default: as without OpenAgents.
+	// AgentKeys admits the agents that show a key, as a bearer token or as X-Agent-Id, the one header that published
+	// clients send. The command "onesynth agent" issues, lists and revokes keys; the table AgentKeys has their hashes.
+	// Default: as without OpenAgents.
 	AgentKeys bool
-	// Agents are the agents that the construct's own user pool has clients for, by
-	// name: at most 50. Default: one, called "agent".
+	// Agents names the agents for which the construct's own user pool has clients: at most 50. Default: one, called
+	// "agent".
 	Agents []string
 
 	// WithoutModeration leaves out reports, the routes of operators and their user pool. Default: people
@@ -52,19 +52,17 @@ type Props struct {
 	// JWTIssuer.
 	Operators platform.UserProps
 
-	// FCMCredentials is a secret that exists already and holds the service account key for
-	// Firebase Cloud Messaging, by its whole ARN. If it has a key of AWS KMS, that has to
-	// be part of what is passed (Secret_FromSecretAttributes), so that the notifier may use
-	// it. Default: a secret of the construct's own, to be filled in.
+	// FCMCredentials is an existing secret with the service account key for Firebase Cloud Messaging, by its whole ARN.
+	// If a key of AWS KMS encrypts it, pass that key, too (Secret_FromSecretAttributes), so that the notifier may use
+	// it. Default: the construct's own secret, which you fill in.
 	FCMCredentials awssecretsmanager.ISecret `json:"-"`
 
-	// Shards is the number of partitions over which each shared key is spread: the open questions
-	// and the leaderboards. One partition takes 1,000 writes a second; a feed or a leaderboard
-	// reads every one. docs/operate/scale.md says how to change it on a live table. Allowed: 1 to 256.
-	// Default: 1, as in the origin.
+	// Shards is how many partitions each shared key, of the open questions and the leaderboards, is spread over. One
+	// partition takes 1,000 writes a second; a feed or a leaderboard reads every one. docs/operate/scale.md says how to
+	// change it on a live table. Allowed: 1 to 256. Default: 1, as in the origin.
 	Shards int
-	// ReadShards is the number of shards that functions read: the highest number that the tables
-	// were written with, or will be written with next. Allowed: Shards to 256. Default: Shards.
+	// ReadShards is the number of shards that functions read: the highest number of Shards that the tables have had, or
+	// will have next. Allowed: Shards to 256. Default: Shards.
 	ReadShards int
 	// RateLimits change how often one caller may do a thing, by name: "create" and
 	// "poll" of an agent, "answer", "read" and "subscribe" of a person. Default: those
@@ -77,16 +75,15 @@ type Props struct {
 	// [schema.PointsText] and those after it, such as "text" or "streak_7". Default:
 	// those of [askahuman.DefaultRules].
 	Points map[string]int
-	// DailyPoints is how many points a person earns on one UTC day at most: 1 to
-	// 1,000,000. Answers beyond them count for badges and streaks. Default: 500.
+	// DailyPoints is how many points a person can earn on one UTC day: 1 to 1,000,000. Answers beyond them count for
+	// badges and streaks. Default: 500.
 	DailyPoints int
 	// NotifyEvery is how often the notifier runs, in whole minutes up to an hour.
 	// Default: 1 minute.
 	NotifyEvery time.Duration
-	// QuestionURL is where people answer a question: notifications link there, with
-	// its id instead of {question_id}. It is an http or https URL, such as
-	// "https://example.com/questions/{question_id}", or a path of the page that
-	// subscribed. Default: "/q/{question_id}".
+	// QuestionURL is where people answer a question. Notifications link there, with the question's id for
+	// {question_id}. It is an http or https URL, such as "https://example.com/questions/{question_id}", or a path of
+	// the page that subscribed. Default: "/q/{question_id}".
 	QuestionURL string
 
 	// WithoutWaiting leaves out the parameters wait and seen, with which an agent's read of a question
@@ -96,8 +93,8 @@ type Props struct {
 	// WithoutPage leaves out the page for people, and the function that serves it. Default: the API
 	// serves the page at "/", and the questions at "/q/{question_id}".
 	WithoutPage bool
-	// Firebase are the public settings of the web app of the Firebase project whose service account
-	// key FCMCredentials is: with them the page offers notifications. Default: it offers none.
+	// Firebase are the public settings of a web app of the Firebase project to which the key in FCMCredentials belongs.
+	// With them the page offers notifications. Default: it offers none.
 	Firebase Firebase
 	// WithoutWebhooks leaves out the stream of the table Questions, and the queue and the functions that send
 	// webhooks. An ask with a callback_url is then refused. Default: agents may name an endpoint.

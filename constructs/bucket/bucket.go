@@ -28,16 +28,15 @@ type Props struct {
 	// Objects begins the keys of objects that are deleted after RetentionDays. Default: all
 	// objects.
 	Objects string
-	// RetentionDays is after how many days objects are deleted. Default: they stay.
+	// RetentionDays is how many days Amazon S3 keeps objects. Default: they stay.
 	RetentionDays int
 	// LogPrefix begins the keys of access logs, such as "lake/". Required, unless
 	// RemoveWithStack is set.
 	LogPrefix string
-	// LogRetention is how long access logs are kept. Default: that of [props.LogRetention].
+	// LogRetention is how long access logs are kept. Default: [props.OneMonth].
 	LogRetention props.LogRetention
-	// RemoveWithStack deletes the bucket with the stack, which needs it to be empty. Such a
-	// bucket keeps no former versions, and no access logs: they would keep filling it. Default:
-	// bucket, objects and logs outlive the stack.
+	// RemoveWithStack deletes the bucket with the stack; empty the bucket before. Such a bucket keeps no former
+	// versions, and no access logs: they would keep filling it. Default: bucket, objects and logs outlive the stack.
 	RemoveWithStack bool
 	// Key is a customer managed key of AWS KMS that encrypts the objects. Default: a key of
 	// Amazon S3.
@@ -148,8 +147,8 @@ func (b *Bucket) resource() awss3.CfnBucket {
 	return b.Resource.Node().DefaultChild().(awss3.CfnBucket)
 }
 
-// Objects returns the ARN of all objects below the prefix. Amazon S3 has nothing narrower for
-// objects that do not exist yet.
+// Objects returns the ARN of all objects below the prefix. Amazon S3 offers nothing narrower for objects that do not
+// exist yet.
 func (b *Bucket) Objects(prefix string) string { return *b.Resource.BucketArn() + "/" + prefix + "*" }
 
 // AllowPut lets the function put objects below the prefix, and use the key that encrypts them, if

@@ -41,11 +41,11 @@ func (p TriggerProps) Validate() error {
 	return f.Err()
 }
 
-// NewTrigger declares a rule that invokes a function for each object that is created in a bucket, by Amazon
-// EventBridge, and lets the bucket send its events there: the CDK's own notifications of buckets would deploy a
-// function that may change every bucket. An event that cannot be delivered, or that the function fails to handle three
-// times, ends in the dead-letter queue. NewTrigger ends the program, by [props.Refuse], with the error of
-// [TriggerProps.Validate] before it declares anything.
+// NewTrigger declares a rule of Amazon EventBridge that invokes a function for each object that is created in a bucket.
+// It lets the bucket send its events there. The CDK's own notifications of buckets would deploy a function that may
+// change every bucket. An event that cannot be delivered, or that the function fails to handle three times, ends in the
+// dead-letter queue. NewTrigger ends the program, by [props.Refuse], with the error of [TriggerProps.Validate] before
+// it declares anything.
 func NewTrigger(scope constructs.Construct, id string, p TriggerProps) *eventbus.Rule {
 	props.Accept("trigger", scope, id, p.Validate())
 	p.Bucket.resource().SetNotificationConfiguration(&awss3.CfnBucket_NotificationConfigurationProperty{

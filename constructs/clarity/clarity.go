@@ -36,17 +36,16 @@ type Clarity struct {
 	constructs.Construct
 	// Platform has tables, API, user pool, alarms and dashboard.
 	platform.Platform
-	// ClarityAPI serves the routes. Evaluator runs on Schedule and evaluates what a request
-	// could not. Profiler reads the stream of attempts, by Profiling, and adds profiles.
-	// ScenarioSeeder loads the scenarios, when `onesynth seed clarity` invokes it.
+	// ClarityAPI serves the routes. Evaluator runs on Schedule and evaluates what a request could not. Profiler reads
+	// the stream of attempts through Profiling, and adds profiles. ScenarioSeeder loads the scenarios, when `onesynth
+	// seed clarity` invokes it.
 	ClarityAPI, Evaluator, Profiler, ScenarioSeeder *gofunction.Function
 	// Schedule runs the evaluator; its dead-letter queue receives the runs that could not be
 	// started or that failed.
 	Schedule *schedule.Schedule
 	// Profiling hands evaluated attempts to the profiler.
 	Profiling *stream.Mapping
-	// CursorSecret is the generated key that signs the cursors of lists. With another key,
-	// cursors that were handed out are refused.
+	// CursorSecret is the generated key that signs the cursors of lists. Another key makes earlier cursors invalid.
 	CursorSecret awssecretsmanager.ISecret
 }
 

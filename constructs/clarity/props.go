@@ -20,15 +20,14 @@ type Props struct {
 	// UserProps are the props of every platform that people sign in to.
 	platform.UserProps
 
-	// Model is the model of Amazon Bedrock that evaluates attempts. A model takes its time: with
-	// one, the default of SlowAlarm is 25 seconds. Default: none, the functions evaluate by the
-	// rules of docs/platforms/clarity.md.
+	// Model is the model of Amazon Bedrock that evaluates attempts. A model takes its time: with one, the default of
+	// SlowAlarm is 25 seconds. Default: the functions evaluate by the rules of docs/platforms/clarity.md.
 	Model model.Props
-	// EvaluationsPerDay is how many evaluations of one user begin on a UTC day at most, failed ones included: 1 to
-	// 10,000. Further attempts are stored, and evaluated on the next day. Default: 20.
+	// EvaluationsPerDay is how many evaluations of one user can begin on a UTC day, failed ones included: 1 to 10,000.
+	// Further attempts are stored, and evaluated on the next day. Default: 20.
 	EvaluationsPerDay int `min:"1" max:"10000" default:"20"`
-	// ProfileRetentionDays is after how many days a profile is deleted, but for the latest of
-	// each user: 7 to 36,500. Default: 365.
+	// ProfileRetentionDays is how many days a profile stays, except each user's latest, which stays longer: 7 to
+	// 36,500. Default: 365.
 	ProfileRetentionDays int `min:"7" max:"36500" default:"365"`
 }
 

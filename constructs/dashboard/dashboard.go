@@ -16,7 +16,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// Props are what a dashboard shows. Default: a part that is left out has no graphs.
+// Props are what a dashboard shows. A part that is left out has no graphs.
 type Props struct {
 	// Alarms are shown on top, with their states.
 	Alarms []awscloudwatch.Alarm
@@ -29,8 +29,8 @@ type Props struct {
 	Tables []Table
 	// Streams are shown with the age of what their functions handle.
 	Streams []Stream
-	// Messages are queues on the way to a function, and Queues are those of failures. Both are shown
-	// with how many messages wait in them.
+	// Messages are queues on the way to a function, and Queues are queues of failures. The dashboard shows how many
+	// messages wait in them.
 	Messages, Queues []Queue
 }
 
@@ -48,8 +48,8 @@ type Function struct {
 // Table is a table on the dashboard.
 type Table struct {
 	Table *table.Table
-	// Operations are the API operations that requests make of it. Default: none, and no graph of
-	// errors, which DynamoDB counts by operation.
+	// Operations are the API operations that requests use on it. DynamoDB counts errors by operation. Default: none,
+	// and no graph of errors.
 	Operations []schema.Operation
 }
 

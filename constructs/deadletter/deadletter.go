@@ -54,8 +54,8 @@ func NewQueue(scope constructs.Construct, id string, p Props) awssqs.Queue {
 	return queue
 }
 
-// OnFailure sends the function's failed asynchronous events to the queue, after that many retries
-// or at that age. A function has one such queue.
+// OnFailure sends an asynchronous event of the function that still fails after that many retries, or at that age, to
+// the queue. A function has one such queue.
 func OnFailure(scope constructs.Construct, f *gofunction.Function, queue awssqs.IQueue, age time.Duration,
 	retries int) {
 	awslambda.NewCfnEventInvokeConfig(scope, jsii.String("Failures"), &awslambda.CfnEventInvokeConfigProps{

@@ -1,9 +1,9 @@
-// Package edge puts before a platform's API what an HTTP API of Amazon API Gateway cannot have: a firewall of AWS WAF,
-// or an entry from a VPC alone.
+// Package edge puts a firewall of AWS WAF, or an entry from VPCs alone, in front of a platform's API. An HTTP API of
+// Amazon API Gateway cannot have these itself.
 //
 // Both call the API by its domain name, and show a certificate there. The platform's props name the authority of that
-// certificate ([httpapi.TrustStore]). API Gateway refuses every other caller, so no one can go around them. A header
-// with a secret would do the same, but it would stand in templates and logs.
+// certificate ([httpapi.TrustStore]). API Gateway refuses every other caller, so no one can go around them. A secret
+// header would do the same, but templates and logs would show it.
 package edge
 
 import (
@@ -28,10 +28,10 @@ const (
 
 // Origin is the API that is called.
 type Origin struct {
-	// DomainName is that of the platform's props, which have a TrustStore. Required.
+	// DomainName is the DomainName of the platform's props, which have a TrustStore. Required.
 	DomainName string
-	// ClientCertificateARN is the certificate of AWS Certificate Manager that is shown there: for clients, of an
-	// authority in the TrustStore, as AWS Private CA issues or as you import it. Required.
+	// ClientCertificateARN is the client certificate of AWS Certificate Manager to show there: issued by an authority
+	// in the TrustStore, through AWS Private CA or imported. Required.
 	ClientCertificateARN string
 }
 
@@ -52,8 +52,8 @@ type FirewallProps struct {
 	DomainName string
 	// CertificateARN is its certificate of AWS Certificate Manager, in us-east-1. Required.
 	CertificateARN string
-	// RequestsPerAddress is how many requests of one address pass in five minutes. It takes the place of rate limits
-	// of addresses in a platform, which then see Amazon CloudFront's. Default: 2,000.
+	// RequestsPerAddress is how many requests of one address pass in five minutes. It replaces the platform's rate
+	// limits of addresses, which then see Amazon CloudFront's addresses. Default: 2,000.
 	RequestsPerAddress int `min:"10" max:"2000000000" default:"2,000"`
 	// WebACLARN is a web ACL of your own, of the scope CLOUDFRONT. Default: one with the rules that AWS manages against
 	// common attacks and known bad inputs, and with RequestsPerAddress.
@@ -86,9 +86,9 @@ type Firewall struct {
 	WebACL awswafv2.CfnWebACL
 }
 
-// NewFirewall declares a firewall, in a stack of us-east-1; the platform may be in another region. It ends the program,
-// by [props.Refuse], with the error of [FirewallProps.Validate], or if the region is another one, before it declares
-// anything.
+// NewFirewall declares a firewall, in a stack of us-east-1; the platform may be in another region. Before it declares
+// anything, it ends the program, by [props.Refuse], with the error of [FirewallProps.Validate], or if the stack is in
+// another region.
 func NewFirewall(scope constructs.Construct, id string, p FirewallProps) *Firewall {
 	var wrong finding.List
 	if region := props.Region(scope); region != global && region != "" && !props.IsToken(region) {

@@ -1,5 +1,5 @@
-// Package eventbus declares a bus of Amazon EventBridge, and rules that hand its events to functions and queues. What
-// no target took ends in a queue of failures.
+// Package eventbus declares a bus of Amazon EventBridge, and rules that hand its events to functions and queues. An
+// event that its target did not take ends in a queue of failures.
 package eventbus
 
 import (
@@ -26,8 +26,8 @@ const mostPattern = 4096
 type Props struct {
 	// Description is shown in the AWS console. Default: none.
 	Description string
-	// Key is a customer managed key of AWS KMS that encrypts the queues of failures of the rules. The bus itself keeps
-	// events for the time of their delivery, with a key of AWS. Default: a key of Amazon SQS.
+	// Key is a customer managed key of AWS KMS that encrypts the rules' queues of failures. The bus itself keeps events
+	// only until their delivery, with a key of AWS. Default: a key of Amazon SQS.
 	Key awskms.IKey
 }
 
@@ -60,16 +60,16 @@ func (b *Bus) AllowPut(f *gofunction.Function) {
 
 // Target is what receives events: a function or a queue.
 type Target struct {
-	// Function gets each event as an event of Amazon EventBridge. One that it fails to handle three times, or that
-	// could not be handed over within a day, is in the queue of failures.
+	// Function gets each event as an event of Amazon EventBridge. An event that it fails to handle three times, or that
+	// could not be handed over within a day, goes to the queue of failures.
 	Function *gofunction.Function
 	// Queue gets each event as a message.
 	Queue awssqs.IQueue
 	// Detail is a pattern of the event's detail that narrows what the target gets, such as
 	// {"priority": []any{"high"}} ("Creating Amazon EventBridge event patterns"). Default: each event of the name.
 	Detail map[string]any
-	// ID is the construct id of the rule. Default: "On" and the name of the event; a second target of an event needs
-	// another.
+	// ID is the construct id of the rule. A second target of an event needs one. Default: "On" and the name of the
+	// event.
 	ID string
 }
 
@@ -87,7 +87,7 @@ func (t Target) Check(f *finding.List, path string) {
 	}
 }
 
-// On declares a rule that hands the events of a source and of a name to a target. The target's Function or Queue lets
+// On declares a rule that hands the events of that source and name to a target. The target's Function or Queue lets
 // only this rule in. It ends the program, by [props.Refuse], if the target is invalid.
 func (b *Bus) On(scope constructs.Construct, source, event string, to Target) *Rule {
 	var f finding.List

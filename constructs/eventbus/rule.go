@@ -22,7 +22,7 @@ const service = "events.amazonaws.com"
 
 // RuleProps describe a rule. Pattern, and one of Function and Queue, are required.
 type RuleProps struct {
-	// Bus has the events. Default: the bus of the account, which has those of AWS.
+	// Bus carries the events. Default: the account's bus, which carries the events of AWS.
 	Bus *Bus
 	// Pattern lets events through ("Creating Amazon EventBridge event patterns").
 	Pattern map[string]any
@@ -78,9 +78,9 @@ func NewRule(scope constructs.Construct, id string, p RuleProps) *Rule {
 	return r
 }
 
-// KeepFailures sends the events that a function has failed to handle three times to the queue of failures, too. It is
-// tried again for as long as AWS Lambda keeps an event ("How Lambda handles errors and retries with asynchronous
-// invocation"). A function has one such queue, which is declared in scope.
+// KeepFailures sends the events that a function has failed to handle three times to the queue of failures, too. The
+// attempts last for as long as AWS Lambda keeps an event ("How Lambda handles errors and retries with asynchronous
+// invocation"). A function has one such queue, which KeepFailures declares in scope.
 func (r *Rule) KeepFailures(scope constructs.Construct, f *gofunction.Function) {
 	const longest, retries = 6 * time.Hour, 2
 	deadletter.OnFailure(scope, f, r.DeadLetters, longest, retries)

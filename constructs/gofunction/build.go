@@ -16,14 +16,12 @@ import (
 
 // Source says which main packages to build, and for what.
 type Source struct {
-	// Module is the path of the Go module that the packages belong to, such as
-	// "example.com/orders": the module of the working directory, or one that it
-	// requires, wherever the Go toolchain keeps it. It is built with its own go.mod.
-	// Default: the module of this library.
+	// Module is the path of the packages' Go module, such as "example.com/orders": the module of the working directory,
+	// or one that it requires, wherever the Go toolchain keeps it. The build uses that module's own go.mod. Default:
+	// the module of this library.
 	Module string
-	// Directory is the folder of that module instead, absolute or relative to the
-	// working directory: in a test, that is the folder of the test's package. Default:
-	// the Go toolchain finds it.
+	// Directory names the folder of that module, absolute or relative to the working directory, which in a test is the
+	// folder of its package. Default: the Go toolchain finds it.
 	Directory string
 	// Packages are the main packages, relative to the module's folder, such as
 	// "lambdas/askahuman/agentapi". The last element is the function's name in
@@ -57,10 +55,9 @@ type Build struct {
 // Start begins to build the packages and returns at once: the build then runs
 // beside the start of the CDK. Cancelling ctx ends it.
 //
-// All packages are built by one run of the Go toolchain, which must be on the
-// PATH. Nothing is compiled or linked when nothing has changed since the last
-// build: binaries are kept by content in the folder that ONESYNTH_CACHE names,
-// or else in "onesynth" below the user's cache folder.
+// One run of the Go toolchain, which must be on the PATH, builds all packages. It compiles and links nothing if nothing
+// has changed since the last build: binaries are kept by content in the folder that ONESYNTH_CACHE names, or else in
+// "onesynth" below the user's cache folder.
 func Start(ctx context.Context, source Source) *Build {
 	b := &Build{source: source, done: make(chan struct{})}
 	go func() {
@@ -70,9 +67,8 @@ func Start(ctx context.Context, source Source) *Build {
 	return b
 }
 
-// Check adds a finding at path if the build was not begun, lacks one of the functions,
-// or is for another architecture; without an architecture any is right. It does not
-// wait for the build. nil is the default.
+// Check adds a finding at path if the build was not begun, lacks one of the functions, or is for another architecture;
+// an empty architecture allows any. It does not wait for the build. A nil build is the default, and valid.
 func (b *Build) Check(f *finding.List, path string, architecture Architecture, functions ...string) {
 	if b == nil {
 		return
@@ -97,12 +93,11 @@ func (b *Build) Check(f *finding.List, path string, architecture Architecture, f
 	}
 }
 
-// Source returns the source that the build is of.
+// Source returns what the build builds.
 func (b *Build) Source() Source { return b.source }
 
-// Wait blocks until the build has ended. It returns a [*CompileError] when the
-// toolchain refused the packages, and other errors when the module or the
-// toolchain is not there, or when the build was never begun.
+// Wait blocks until the build has ended. It returns a [*CompileError] if the toolchain refused the packages, and other
+// errors if the module or the toolchain is missing, or if no one began the build.
 func (b *Build) Wait() error {
 	if b.done == nil {
 		return errors.New("the build was never begun: begin it with gofunction.Start")

@@ -66,9 +66,8 @@ const loopbackVariable = "ONESYNTH_LOOPBACK_WEBHOOKS"
 
 // Props describe a function. Package, or Build with Name, is required.
 type Props struct {
-	// Package is the folder of the main package of the caller's own module,
-	// relative to the working directory, such as "handlers/hello". It is built on
-	// the spot; to build several at once, use Build.
+	// Package is the folder of the main package of the caller's own module, relative to the working directory, such as
+	// "handlers/hello". [New] builds it on the spot; to build several at once, use Build.
 	Package string
 	// Architecture is the processor for Package. Default: [ARM64]. With Build it
 	// is the build's.
@@ -81,8 +80,8 @@ type Props struct {
 
 	// Description is shown in the AWS console. Default: none.
 	Description string
-	// Environment are the function's environment variables, 4 KB in all. LOG_LEVEL and
-	// the names that AWS Lambda has for itself are not among them. Default: none.
+	// Environment has the function's environment variables, 4 KB in all, except LOG_LEVEL and the names that AWS Lambda
+	// reserves. Default: none.
 	Environment map[string]string
 	// MemoryMegabytes is the memory in MB, 128 to 10240; processor time grows with
 	// it. Default: 256.
@@ -91,8 +90,8 @@ type Props struct {
 	// whole seconds. Default: 10 seconds.
 	Timeout time.Duration `min:"1s" max:"15m" step:"1s" default:"10 seconds"`
 	Settings
-	// ReservedConcurrency limits how many invocations run at once, and keeps as
-	// many for this function. Default: 0, no limit and no reserve.
+	// ReservedConcurrency limits how many invocations run at once, and reserves as many for this function. Default: 0,
+	// no limit and no reserve.
 	ReservedConcurrency int
 }
 
@@ -161,8 +160,7 @@ func checkConcurrency(f *finding.List, path string, invocations int) {
 	}
 }
 
-// Sizes are the sizes of several functions by name, which is the last element of
-// a function's package.
+// Sizes has the sizes of several functions by name, the last element of a function's package.
 type Sizes struct {
 	// MemoryMegabytes and ReservedConcurrency are as in [Props]. TimeoutSeconds is Props.Timeout in
 	// seconds, except that 0 is not allowed. Default: each function's own.
@@ -188,9 +186,8 @@ func (s Sizes) Of(names ...string) Sizes {
 	return chosen
 }
 
-// Check adds a finding for each function that has no such memory, concurrency or
-// time-out, and for each that is not among the names. memory, concurrency and timeout
-// are the paths of the maps. The functions of an API have 3 to 30 seconds.
+// Check adds a finding for each size that AWS Lambda does not allow, and for each function that is not among the names.
+// memory, concurrency and timeout are the paths of the maps. The functions of an API have 3 to 30 seconds.
 func (s Sizes) Check(f *finding.List, memory, concurrency, timeout string, names, ofAPI []string) {
 	check := func(path string, sizes map[string]int, size func(one, name string, size int)) {
 		for _, name := range slices.Sorted(maps.Keys(sizes)) {
@@ -221,15 +218,14 @@ func (s Sizes) Check(f *finding.List, memory, concurrency, timeout string, names
 // logLevelVariable is where handlers find the level.
 const logLevelVariable = "LOG_LEVEL"
 
-// Check adds a finding at path if there is no function, or it is declared nowhere.
+// Check adds a finding at path if the function is nil, or [New] did not declare it.
 func (f *Function) Check(found *finding.List, path string) {
 	if f == nil || f.Resource == nil {
 		found.Add(path, nil, "a function", "pass a function of package gofunction")
 	}
 }
 
-// CheckLogLevel adds a finding at path if there is no such level; the empty one
-// is the default.
+// CheckLogLevel adds a finding at path if there is no such level; "" is the default.
 func CheckLogLevel(f *finding.List, path, level string) {
 	switch level {
 	case "", "debug", "info", "warn", "error":
@@ -244,8 +240,7 @@ type Function struct {
 	props.Location
 	// Resource is the function.
 	Resource awslambda.Function
-	// Role is the function's role. It may write to its own log group and nothing
-	// else until something is granted.
+	// Role is the function's role. It may write to its own log group, and do nothing else until you grant it more.
 	Role awsiam.Role
 	// LogGroup receives the function's logs; it is removed with the function.
 	LogGroup awslogs.LogGroup
@@ -357,8 +352,8 @@ func (f *Function) AddEnvironment(variables map[string]string) {
 	}
 }
 
-// GrantInvoke lets the grantee invoke the function. Versions and aliases, which
-// the CDK's own grant covers with a wildcard, are not included.
+// GrantInvoke lets the grantee invoke the function, but not its versions and aliases, which the CDK's own grant covers
+// with a wildcard.
 func (f *Function) GrantInvoke(grantee awsiam.IGrantable) awsiam.Grant {
 	return awsiam.Grant_AddToPrincipal(&awsiam.GrantOnPrincipalOptions{
 		Grantee:      grantee,
@@ -373,8 +368,8 @@ func (f *Function) MetricErrors(options *awscloudwatch.MetricOptions) awscloudwa
 	return f.Resource.MetricErrors(options)
 }
 
-// MetricThrottles counts invocations refused because concurrency was used up: a sum over
-// five minutes unless options say otherwise; options may be nil.
+// MetricThrottles counts invocations that AWS Lambda refused because concurrency was used up: a sum over five minutes
+// unless options say otherwise; options may be nil.
 func (f *Function) MetricThrottles(options *awscloudwatch.MetricOptions) awscloudwatch.Metric {
 	return f.Resource.MetricThrottles(options)
 }

@@ -18,14 +18,13 @@ import (
 // mostSecurityGroups is how many a function may have ("Lambda quotas").
 const mostSecurityGroups = 5
 
-// Network is where in a VPC a function runs. The zero value is outside of any,
-// with access to the internet.
+// Network is where in a VPC a function runs. With the zero value it runs outside of any, with access to the internet.
 type Network struct {
 	// VPC is the network. Its subnets need a way to the services of AWS that the
 	// function uses: VPC endpoints, or a NAT gateway. Default: none.
 	VPC awsec2.IVpc
-	// Subnets are the subnets of the VPC that the function runs in; not public ones, in which
-	// functions have no public address. Default: private ones with a way out.
+	// Subnets are the subnets of the VPC that the function runs in. Public ones are invalid: a function has no public
+	// address there. Default: private ones with a way out.
 	Subnets awsec2.SubnetSelection
 	// SecurityGroups control the function's traffic: at most 5. Default: one of its own
 	// that lets everything out and nothing in.

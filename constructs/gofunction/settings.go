@@ -10,26 +10,23 @@ import (
 
 // Settings are what the functions of a platform have in common.
 type Settings struct {
-	// LogLevel is "debug", "info", "warn" or "error": the function finds it in the
-	// variable LOG_LEVEL and leaves out what is below. AWS Lambda itself drops lines
-	// of debug unless LogLevel is "debug". It never filters above info, because lines
-	// without a level, such as those of metrics, would be lost. AWS Lambda's own report of an
-	// invocation is kept if that did not succeed, and with "debug" always. Default: "info".
+	// LogLevel is "debug", "info", "warn" or "error": the function finds it in the variable LOG_LEVEL and logs nothing
+	// below it. AWS Lambda itself drops debug lines unless LogLevel is "debug". It filters no higher, because lines
+	// without a level, such as those of metrics, would be lost. It keeps its own report of an invocation if that
+	// failed, and with "debug" always. Default: "info".
 	LogLevel string
 	// LogRetention is how long logs are kept. Default: [props.OneMonth].
 	LogRetention props.LogRetention
-	// Tracing sends traces to AWS X-Ray. The permission that this takes cannot be
-	// limited to a resource ("Actions, resources, and condition keys for AWS
-	// X-Ray"), so the function's role then has one statement on all resources.
-	// Default: off.
+	// Tracing sends traces to AWS X-Ray. AWS cannot limit the permission for this to a resource ("Actions, resources,
+	// and condition keys for AWS X-Ray"), so the function's role then has one statement on all resources. Default: off.
 	Tracing bool
 	// Key is a customer managed key of AWS KMS that encrypts the environment variables
 	// and the logs. If the app does not declare it, its policy has to let Amazon
 	// CloudWatch Logs use it. Default: keys of AWS.
 	Key awskms.IKey
-	// Network is where in a VPC the function runs. AWS Lambda needs its permissions for this on all
-	// resources, so the function's role then has one statement on them, which applies to AWS Lambda
-	// and not to the function's code. Default: outside of any VPC.
+	// Network is where in a VPC the function runs. AWS Lambda needs permissions for this on all resources, so the
+	// function's role then has a statement on them, which serves AWS Lambda alone and not the function's code. Default:
+	// outside of any VPC.
 	Network Network
 }
 

@@ -18,8 +18,8 @@ var trustStoreURI = regexp.MustCompile(`^s3://[a-z0-9.-]{3,63}/.+$`)
 
 // Domain is a domain name of an API.
 type Domain struct {
-	// Name is the domain name, such as "api.example.com". Its DNS record has to point
-	// to what [API.Domain] says is its regional domain name. Default: none.
+	// Name is the domain name, such as "api.example.com". Its DNS record has to point to the regional domain name of
+	// [API.Domain]. Default: none.
 	Name string
 	// CertificateARN or Certificate is the certificate of AWS Certificate Manager for it,
 	// in the region of the API. One of the two is required with Name.
@@ -28,23 +28,23 @@ type Domain struct {
 	// Zone is the hosted zone of Amazon Route 53 that gets the domain name's records, for
 	// IPv4 and IPv6. Default: there are no records.
 	Zone awsroute53.IHostedZone
-	// KeepDefaultEndpoint leaves the API reachable also under the name that Amazon
-	// API Gateway gives it. Default: with a Name it does not, so that no caller
-	// bypasses a firewall in front of the domain ("Disable the default endpoint for HTTP
-	// APIs", API Gateway developer guide).
+	// KeepDefaultEndpoint keeps the API reachable under the name that Amazon API Gateway gives it, too. Default: with a
+	// Name it is not, so that no caller bypasses a firewall in front of the domain ("Disable the default endpoint for
+	// HTTP APIs", API Gateway developer guide).
 	KeepDefaultEndpoint bool
-	// TrustStore has the authorities whose clients may call. Default: every client may.
+	// TrustStore has the authorities whose clients may call. Default: every client may call.
 	TrustStore TrustStore
 }
 
 // TrustStore makes callers show a certificate, too, by mutual TLS: one that an authority of the store has signed
-// ("Configuring mutual TLS authentication for an HTTP API", API Gateway developer guide). A token is still needed where
-// a route says so. No list of revoked certificates is read.
+// ("Configuring mutual TLS authentication for an HTTP API", API Gateway developer guide). Routes still require their
+// tokens. API Gateway reads no list of revoked certificates.
 type TrustStore struct {
 	// URI is the object with the certificates of the authorities, in PEM, such as "s3://trust/authorities.pem". The
 	// role that deploys needs s3:GetObject on it.
 	URI string
-	// Version is the object's version, which a change of its content changes. Default: the one of the first deployment.
+	// Version is the object's version: a new one makes API Gateway read a changed object. Default: the version at the
+	// first deployment.
 	Version string
 }
 

@@ -63,23 +63,21 @@ type Props struct {
 	Description string
 	// Routes are the API's operations. The gateway answers 404 to every other request.
 	Routes []schema.Route
-	// Functions are the functions that the routes name. One that serves more than 20 may
-	// be called by all of the API's routes.
+	// Functions are the functions that the routes name. All of the API's routes may call one that serves more than 24.
 	Functions map[string]*gofunction.Function
 	// JWT is the authorizer of the routes whose callers have to show a token. Default: no authorizer; then each of
 	// these routes has to be in OpenRoutes.
 	JWT JWT
-	// UserJWT is the authorizer of the routes whose callers show a token of a user, if others than
-	// those of JWT issue these. Default: JWT.
+	// UserJWT is the authorizer of the routes whose callers show a token of a user, if another issuer than JWT's issues
+	// these. Default: JWT.
 	UserJWT JWT
-	// Authorizers say how the functions that let callers in do so, by the name in Functions. Required with
-	// routes whose Caller has an Authorizer.
+	// Authorizers say how functions let callers in, by their names in Functions. Required with routes whose Caller has
+	// an Authorizer.
 	Authorizers map[string]schema.OnAuthorize
-	// OpenRoutes are the routes among these that the API serves without a token, by method and
-	// path, such as "GET /notes": their function checks callers itself, or accepts what they say of
-	// themselves. The function has to be configured for it, too: by default it refuses a request
-	// without a token (by the Identify of an Identity of lambdas/kit/httpapi.Config.Callers).
-	// Default: none.
+	// OpenRoutes are the Routes that the API serves without a token, by method and path, such as "GET /notes": their
+	// function checks callers itself, or accepts what they say of themselves. Configure the function for it, too, by
+	// the Identify of an Identity of lambdas/kit/httpapi.Config.Callers: by default it refuses a request without a
+	// token. Default: none.
 	OpenRoutes []string
 
 	// AllowedOrigins are the web pages that may call the API from a browser, such
@@ -87,22 +85,19 @@ type Props struct {
 	// no other credentials that a browser adds by itself, so a page can do no more
 	// in a visitor's browser than without it.
 	AllowedOrigins []string
-	// AllowedHeaders are the request headers that pages may send: "Authorization", where
-	// they need a token, and "Content-Type", where they send JSON, are among them.
-	// Default: none but those that CORS always allows, and those of Authorizers.
+	// AllowedHeaders are the request headers that pages may send, including "Authorization" if they need a token and
+	// "Content-Type" if they send JSON. Default: only those that CORS always allows, and those of Authorizers.
 	AllowedHeaders []string
-	// ExposedHeaders are the response headers that pages may read. Default: none
-	// but those that CORS always exposes.
+	// ExposedHeaders are the response headers that pages may read. Default: only those that CORS always exposes.
 	ExposedHeaders []string
 
 	// Throttle limits every route. Default: 1,000 requests a second, bursts of
 	// 2,000.
 	Throttle Throttle
-	// Throttles limit the routes of a rate limit, by the limit's name, where they are
-	// below Throttle. Default: none.
+	// Throttles limit the routes of a rate limit, by the limit's name, to less than Throttle. Default: none.
 	Throttles map[string]Throttle
-	// RouteThrottles limit single routes, by method and path, such as "GET /notes":
-	// instead of Throttle and Throttles. Default: none.
+	// RouteThrottles limit single routes instead of Throttle and Throttles, by method and path, such as "GET /notes".
+	// Default: none.
 	RouteThrottles map[string]Throttle
 	// Domain is the API's own domain name. Default: none, the API has the name that
 	// Amazon API Gateway gives it.
@@ -268,8 +263,7 @@ func (t Throttle) within(other Throttle) Throttle {
 		Burst: min(t.Burst, other.Burst)}
 }
 
-// CheckRouteThrottles adds a finding for each throttle that is wrong, and for each whose key is
-// none of the routes.
+// CheckRouteThrottles adds a finding for each throttle that is wrong, and for each whose key names no route.
 func CheckRouteThrottles(f *finding.List, path string, throttles map[string]Throttle, routes []schema.Route) {
 	for _, route := range slices.Sorted(maps.Keys(throttles)) {
 		one := fmt.Sprintf("%s[%q]", path, route)
@@ -312,8 +306,7 @@ type API struct {
 	// AccessLogs receive one JSON object per request, in the log group
 	// /aws/vendedlogs/<stack>/<its logical id>.
 	AccessLogs awslogs.LogGroup
-	// Domain is the API's own domain name, or nil. Its regional domain name is what a
-	// DNS record has to point to.
+	// Domain is the API's own domain name, or nil. A DNS record has to point to its regional domain name.
 	Domain awsapigatewayv2.DomainName
 
 	// byFunction are the authorizers that ask a function, by its name.

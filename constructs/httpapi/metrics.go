@@ -52,10 +52,9 @@ func (a *API) MetricClientErrorRate() awscloudwatch.MathExpression {
 		map[string]awscloudwatch.IMetric{"refusals": a.MetricClientErrors(nil), "requests": a.MetricRequests(nil)})
 }
 
-// MetricSlowRate is how many of a hundred requests take longer than that, in each five minutes; 0
-// where there are fewer than 100 requests. held are metrics that count requests which take longer on
-// purpose, by an id that begins with a lower-case letter: as many are left out. It is none of these
-// ids: "slow", "requests".
+// MetricSlowRate is how many of a hundred requests take longer than that, in each five minutes; 0 where there are fewer
+// than 100 requests. It leaves out as many requests as the metrics in held count, which take longer on purpose. The ids
+// in held begin with a lower-case letter, and are not "slow" or "requests".
 func (a *API) MetricSlowRate(than time.Duration, held map[string]awscloudwatch.IMetric) awscloudwatch.MathExpression {
 	metrics := map[string]awscloudwatch.IMetric{
 		"slow": a.MetricLatency(&awscloudwatch.MetricOptions{

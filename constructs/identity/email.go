@@ -27,11 +27,11 @@ type Email struct {
 	// Identity is the verified identity in Amazon SES of the stack's account: the address of
 	// From, or its domain or one above. Default: the domain of From.
 	Identity string
-	// Region is the region of the identity. Cognito takes its own, and in some regions others
+	// Region is the region of the identity. Cognito takes its own region, and in some regions others
 	// ("AWS::Cognito::UserPool", EmailConfiguration). Default: the stack's region.
 	Region string
-	// ConfigurationSet is one of Amazon SES, which counts deliveries, bounces and
-	// complaints. Default: none.
+	// ConfigurationSet is a configuration set of Amazon SES, which counts deliveries, bounces and complaints. Default:
+	// none.
 	ConfigurationSet string
 }
 

@@ -22,8 +22,7 @@ type MachinesProps struct {
 	// lower-case letter, then up to 15 lower-case letters, digits and hyphens;
 	// Amazon Cognito takes no "aws", "amazon" or "cognito" in it.
 	Name string
-	// Clients are the programs that may have tokens, by name. Each is a subject of
-	// its own. Required: at least one.
+	// Clients names the programs that may have tokens. Each is its own subject. Required: at least one.
 	Clients []string
 	// Scopes are the scopes beside "call", which every client may request. Default: none.
 	Scopes []string
@@ -172,9 +171,8 @@ func NewMachines(scope constructs.Construct, id string, p MachinesProps) *Machin
 	return m
 }
 
-// ClientIDs returns the ids of the clients, in the order of the props: the
-// audience of an authorizer, which Amazon Cognito's access tokens name in
-// "client_id".
+// ClientIDs returns the ids of the clients, in the order of the props. They are the audience of an authorizer; Amazon
+// Cognito's access tokens name them in "client_id".
 func (m *Machines) ClientIDs() []string {
 	var ids []string
 	for _, c := range m.Clients {

@@ -27,10 +27,9 @@ type UsersProps struct {
 	// RequireMFA asks every user for a one-time password of an authenticator
 	// app. Default: each user may choose to have one.
 	RequireMFA bool
-	// CallbackURLs are where the pool's own sign-in pages may send people back to,
-	// with a code (OAuth 2.0 authorization code grant, with PKCE): https URLs, http
-	// ones of localhost, or an app's own scheme. Default: there are no such pages,
-	// and apps sign people in with the Secure Remote Password protocol.
+	// CallbackURLs are where the pool's own sign-in pages may send people back to with a code (OAuth 2.0 authorization
+	// code grant, with PKCE): https URLs, http URLs of localhost, or an app's own scheme. Default: there are no such
+	// pages, and apps sign people in with the Secure Remote Password protocol.
 	CallbackURLs []string
 	// LogoutURLs are where the pages may send people after signing out. Default:
 	// none.
@@ -39,8 +38,7 @@ type UsersProps struct {
 	// new user, and PostConfirmation after. A local run calls PostConfirmation alone, before
 	// a user's first token. Default: none.
 	Triggers awscognito.UserPoolTriggers
-	// Groups are groups of users, such as "admin", which tokens name in "cognito:groups". Default:
-	// none.
+	// Groups names groups of users, such as "admin". Tokens name a user's groups in "cognito:groups". Default: none.
 	Groups []string
 	// Email is how the pool sends its emails: invitations, and codes to confirm an address
 	// or to set a new password. Default: Amazon Cognito sends them, at most 50 a day in the
@@ -79,7 +77,7 @@ const (
 	longestRedirect = 1024 // bytes
 )
 
-// CheckRedirects adds a finding for each URL that people cannot be sent to.
+// CheckRedirects adds a finding for each URL to which Amazon Cognito does not send people.
 func CheckRedirects(f *finding.List, callbackPath, logoutPath string, callback, logout []string) {
 	if len(logout) > 0 && len(callback) == 0 {
 		f.Add(logoutPath, logout, "empty without CallbackURLs",
@@ -211,13 +209,11 @@ func NewUsers(scope constructs.Construct, id string, p UsersProps) *Users {
 	return u
 }
 
-// ClientID returns the id of the app client: the audience of an authorizer, which
-// Amazon Cognito's access tokens name in "client_id" and its identity tokens in
-// "aud".
+// ClientID returns the id of the app client. It is the audience of an authorizer; Amazon Cognito's access tokens name
+// it in "client_id", and its identity tokens in "aud".
 func (u *Users) ClientID() string { return *u.Client.UserPoolClientId() }
 
-// SignInURL returns where the sign-in pages are, without a path, or "" without
-// CallbackURLs.
+// SignInURL returns the address of the sign-in pages, without a path, or "" without CallbackURLs.
 func (u *Users) SignInURL() string {
 	if u.Domain == nil {
 		return ""

@@ -15,8 +15,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/finding"
 )
 
-// Check adds a finding at path if the key cannot encrypt resources in the region,
-// which is "" while it is not known; nil is the default.
+// Check adds a finding at path if the key cannot encrypt resources in the region, which is "" while it is not known. A
+// nil key is valid.
 func Check(f *finding.List, path string, key awskms.IKey, region string) {
 	if !props.CheckResource(f, path, key, region) {
 		return
@@ -27,7 +27,7 @@ func Check(f *finding.List, path string, key awskms.IKey, region string) {
 	}
 }
 
-// The actions on a key that services need from the caller who uses them with it.
+// The actions on a key that a caller needs to use services with it.
 var (
 	// Read is to read encrypted data.
 	Read = []string{"kms:Decrypt"}
@@ -37,9 +37,8 @@ var (
 	Write = []string{"kms:Decrypt", "kms:GenerateDataKey"}
 )
 
-// Allow lets the grantee do the actions with the key, through the service, such
-// as "sqs", in the region of scope ("kms:ViaService", AWS KMS developer guide).
-// Without a key, nil, it allows nothing and returns nil.
+// Allow lets the grantee do the actions with the key, through the service, such as "sqs", in the region of scope
+// ("kms:ViaService", AWS KMS developer guide). With a nil key it allows nothing and returns nil.
 func Allow(scope constructs.IConstruct, grantee awsiam.IGrantable, key awskms.IKey, service string,
 	actions []string) awsiam.Grant {
 	if key == nil {
@@ -55,10 +54,9 @@ func Allow(scope constructs.IConstruct, grantee awsiam.IGrantable, key awskms.IK
 	})
 }
 
-// AllowLogs lets Amazon CloudWatch Logs encrypt the log groups of the account and region of scope
-// with the key ("Encrypt log data in CloudWatch Logs using AWS Key Management Service"). It adds to
-// the policy of a key that the app declares; the policy of any other key has to allow it already.
-// Without a key, nil, it does nothing.
+// AllowLogs lets Amazon CloudWatch Logs encrypt the log groups of the account and region of scope with the key
+// ("Encrypt log data in CloudWatch Logs using AWS Key Management Service"). It adds to the policy of a key that the app
+// declares; the policy of any other key has to allow it already. With a nil key it does nothing.
 func AllowLogs(scope constructs.IConstruct, key awskms.IKey) {
 	if key == nil {
 		return
@@ -69,10 +67,9 @@ func AllowLogs(scope constructs.IConstruct, key awskms.IKey) {
 		"kms:EncryptionContext:aws:logs:arn", "logs", "log-group:*")
 }
 
-// AllowAlarms lets the alarms of the account and region of scope notify a topic that
-// is encrypted with the key ("Encrypting Amazon SNS topics", compatibility with
-// event sources): without it they go off and notify no one. It adds to the same
-// policies as [AllowLogs]. Without a key, nil, it does nothing.
+// AllowAlarms lets the alarms of the account and region of scope notify a topic that is encrypted with the key
+// ("Encrypting Amazon SNS topics", compatibility with event sources): without it they notify no one. It adds to the
+// same policies as [AllowLogs]. With a nil key it does nothing.
 func AllowAlarms(scope constructs.IConstruct, key awskms.IKey) {
 	if key == nil {
 		return
@@ -80,9 +77,9 @@ func AllowAlarms(scope constructs.IConstruct, key awskms.IKey) {
 	allowService(scope, key, "cloudwatch.amazonaws.com", Write, "aws:SourceArn", "cloudwatch", "alarm:*")
 }
 
-// AllowRules lets the rules of Amazon EventBridge in the account and region of scope send what
-// they cannot deliver to a queue that is encrypted with the key ("Encrypting Amazon EventBridge
-// DLQs"). It adds to the same policies as [AllowLogs]. Without a key, nil, it does nothing.
+// AllowRules lets the rules of Amazon EventBridge in the account and region of scope send what they cannot deliver to a
+// queue that is encrypted with the key ("Encrypting Amazon EventBridge DLQs"). It adds to the same policies as
+// [AllowLogs]. With a nil key it does nothing.
 func AllowRules(scope constructs.IConstruct, key awskms.IKey) {
 	if key == nil {
 		return

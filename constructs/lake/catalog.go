@@ -92,7 +92,7 @@ func (l *Lake) addCatalog(p Props) {
 			ViewExpandedText: jsii.String("/* Presto View */"),
 			StorageDescriptor: &awsglue.CfnTable_StorageDescriptorProperty{
 				Columns: columns(v.Columns),
-				// A view has none, but Amazon Athena looks for it.
+				// A view needs no SerdeInfo, but Amazon Athena looks for it.
 				SerdeInfo: &awsglue.CfnTable_SerdeInfoProperty{Name: jsii.String("-"),
 					SerializationLibrary: jsii.String("-")},
 			},

@@ -71,7 +71,7 @@ const (
 	mostFilters = 5
 )
 
-// Lake holds the changes of a table's items as files, and the means to query them.
+// Lake holds the changes of a table's items as files, and what queries over them need.
 type Lake struct {
 	constructs.Construct
 	props.Location
@@ -79,9 +79,8 @@ type Lake struct {
 	Schema schema.Lake
 	// Bucket holds the changes and the results of queries.
 	Bucket awss3.Bucket
-	// AccessLogs holds the logs of requests to Bucket, in lake/, for as long as logs
-	// are kept. It is nil with RemoveWithStack: a bucket that keeps filling could not be
-	// deleted with the stack.
+	// AccessLogs holds the logs of requests to Bucket, in lake/, for LogRetention. It is nil with RemoveWithStack: a
+	// bucket that keeps filling could not be deleted with the stack.
 	AccessLogs awss3.Bucket
 	// CatalogName is the name of the catalog's database and of the workgroup.
 	CatalogName string
@@ -91,13 +90,13 @@ type Lake struct {
 	// WorkGroup is where queries run, and Queries are saved in it.
 	WorkGroup awsathena.CfnWorkGroup
 	Queries   []awsathena.CfnNamedQuery
-	// Writer makes objects of the stream's records, which Mapping hands to it, and
-	// Compactor merges small ones, which Schedule starts.
+	// Writer makes objects of the stream's records, which Mapping hands to it. Compactor, which Schedule starts, merges
+	// small objects.
 	Writer, Compactor *gofunction.Function
 	Mapping           *stream.Mapping
 	Schedule          *schedule.Schedule
-	// Failures receives the records that cannot become rows, each with its cause, and
-	// where in the stream the batches were that could not be written in time.
+	// Failures receives the records that cannot become rows, each with its cause, and the places in the stream of
+	// batches that could not be written in time.
 	Failures awssqs.Queue
 
 	files           *bucket.Bucket
@@ -293,9 +292,8 @@ func (l *Lake) MetricRows(options *awscloudwatch.MetricOptions) awscloudwatch.Me
 	return l.metric(l.Writer, "LakeRows", "Sum", options)
 }
 
-// MetricDelay is the time from a change to its landing, in milliseconds, of the
-// oldest change of a batch: a maximum over five minutes unless options say
-// otherwise; options may be nil.
+// MetricDelay is the time in milliseconds that the oldest change of a batch took to land: a maximum over five minutes
+// unless options say otherwise; options may be nil.
 func (l *Lake) MetricDelay(options *awscloudwatch.MetricOptions) awscloudwatch.Metric {
 	return l.metric(l.Writer, "LakeDelay", "Maximum", options)
 }
@@ -313,9 +311,8 @@ func (l *Lake) MetricWriteFailures(options *awscloudwatch.MetricOptions) awsclou
 	return l.metric(l.Writer, "LakeWriteFailures", "Sum", options)
 }
 
-// MetricCompactionFailures counts what the compactor could not merge, which the
-// next run tries again: a sum over five minutes unless options say otherwise;
-// options may be nil.
+// MetricCompactionFailures counts what the compactor could not merge and tries again in the next run: a sum over five
+// minutes unless options say otherwise; options may be nil.
 func (l *Lake) MetricCompactionFailures(options *awscloudwatch.MetricOptions) awscloudwatch.Metric {
 	return l.metric(l.Compactor, "LakeCompactionFailures", "Sum", options)
 }

@@ -51,39 +51,36 @@ type Props struct {
 	// outlive the stack. The catalog and the workgroup, which hold no data, always
 	// go with it.
 	RemoveWithStack bool
-	// Settings are those of both functions. Their Key encrypts the bucket and the failed records, too. The bucket of
-	// access logs stays with a key of Amazon S3, which delivers to no other.
+	// Settings are the settings of both functions. Their Key encrypts the bucket and the failed records, too. A key of
+	// Amazon S3 encrypts the access logs: S3 delivers logs to no bucket with another key.
 	gofunction.Settings
-	// MetricNamespace begins the namespace of what the functions report: see
-	// [schema.MetricNamespace]. Default: "Onesynth".
+	// MetricNamespace begins the namespace of the functions' metrics: see [schema.MetricNamespace]. Default:
+	// "Onesynth".
 	MetricNamespace string
-	// Sizes are those of the functions "writer" and "compactor"; others are not
-	// looked at, so that those of a platform can be passed. Default: 512 MB and 1,024
-	// MB, without a limit of concurrency.
+	// Sizes are the sizes of the functions "writer" and "compactor". Other names do not count, so you can pass a
+	// platform's. Default: 512 MB and 1,024 MB, without a limit of concurrency.
 	Sizes gofunction.Sizes
 }
 
-// Options are the props of a lake that the platform with the lake offers beside its own.
+// Options are the props of a lake that a platform with lakes offers beside its own.
 type Options struct {
-	// LakeBatchWindow is how long changes are gathered for one object, whole seconds from 1 second to 5 minutes. A
-	// change arrives in the lake after that time at the latest, and sooner if there are many: 10,000 changes or 6 MB
-	// make an object. A longer window makes fewer and larger objects (docs/platforms/todo.md#the-lake). Default: 2 minutes.
+	// LakeBatchWindow is how long changes are gathered for one object: whole seconds, from 1 second to 5 minutes. A
+	// change arrives in the lake after that time, or sooner if there are many: 10,000 changes or 6 MB make an object. A
+	// longer window makes fewer and larger objects (docs/platforms/todo.md#the-lake). Default: 2 minutes.
 	LakeBatchWindow time.Duration `min:"1s" max:"5m" step:"1s" default:"2 minutes"`
-	// CompactEvery is how often small objects are merged, in whole minutes: 15
-	// minutes to a day. Default: 1 hour.
+	// CompactEvery is how often the compactor merges small objects, in whole minutes: 15 minutes to a day. Default: 1
+	// hour.
 	CompactEvery time.Duration `min:"15m" max:"24h" step:"1m" default:"an hour"`
-	// LakeFirstDay is the day (UTC) of the lake's first change, such as "2026-12-24": the day
-	// of its first deployment. A query that names no days lists those since then, each at
-	// the price of a request to Amazon S3 (docs/operate/cost.md), and sees no change from before.
-	// Allowed: 2020-01-01 to today; empty with LakeRetentionDays, which say it as well.
-	// Default: 2026-11-01, which is before any lake of this library.
+	// LakeFirstDay is the day (UTC) of the lake's first change, such as "2026-12-24": the day of its first deployment.
+	// A query that names no days lists every day since, each at the price of a request to Amazon S3
+	// (docs/operate/cost.md), and sees no earlier change. Allowed: 2020-01-01 to today; empty with LakeRetentionDays,
+	// which limit the days as well. Default: 2026-11-01, which is before any lake of this library.
 	LakeFirstDay string
-	// LakeRetentionDays is after how many days the lake's objects are deleted. Queries list
-	// no day from before. Default: they stay.
+	// LakeRetentionDays is how many days the lake's objects stay. Queries list no earlier day. Default: they stay for
+	// good.
 	LakeRetentionDays int `min:"1" max:"2147483647" default:"no end"`
-	// QueryLimitBytes ends a query in the workgroup that reads more: 10,000,000 to
-	// 1,000,000,000,000,000. Default: 10,000,000,000, which Amazon Athena charges about
-	// five US cents for.
+	// QueryLimitBytes ends a query in the workgroup that reads more: 10,000,000 to 1,000,000,000,000,000. Default:
+	// 10,000,000,000, for which Amazon Athena charges about five US cents.
 	QueryLimitBytes int64 `min:"10000000" max:"1000000000000000" default:"10,000,000,000"`
 }
 
@@ -108,8 +105,7 @@ func (o Options) Check(f *finding.List, path string) {
 // databases, tables, and columns") and also a workgroup.
 var catalogName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,127}$`)
 
-// Validate returns a [finding.List] with all invalid props, or nil. The mistakes in the
-// lake's description are among them.
+// Validate returns a [finding.List] with all invalid props, or nil. It includes the mistakes in the lake's description.
 func (p Props) Validate() error {
 	var f finding.List
 	switch {
@@ -189,9 +185,8 @@ func (p Props) checkTexts(f *finding.List, path string) {
 	}
 }
 
-// CheckReserved adds a finding at path if a lake cannot have the name because every
-// account has a database or a workgroup of that name ("Configure access to databases and
-// tables in the AWS Glue Data Catalog", "How workgroups work").
+// CheckReserved adds a finding at path if every account already has a database or a workgroup of that name ("Configure
+// access to databases and tables in the AWS Glue Data Catalog", "How workgroups work").
 func CheckReserved(f *finding.List, path, name string) {
 	if name == "default" || name == "primary" {
 		f.Add(path, name, "any other name", "Amazon Athena has a database default and a workgroup primary itself: "+

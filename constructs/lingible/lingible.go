@@ -41,16 +41,16 @@ type Lingible struct {
 	constructs.Construct
 	// Platform has tables, API, user pool, alarms and dashboard.
 	platform.Platform
-	// LingibleAPI serves the routes. ProfileCreator creates the profile of a user who has signed
-	// up, and is nil if users sign up elsewhere: their first request creates it. LexiconSeeder
-	// loads the lexicon, when `onesynth seed lingible` invokes it.
+	// LingibleAPI serves the routes. ProfileCreator creates the profile of a user who has signed up. It is nil if users
+	// sign up elsewhere: their first request then creates the profile. LexiconSeeder loads the lexicon, when `onesynth
+	// seed lingible` invokes it.
 	LingibleAPI, ProfileCreator, LexiconSeeder *gofunction.Function
-	// SubmissionValidator validates new submissions, by Validation, and Revalidator, by
-	// Revalidation, those whose validation failed.
+	// SubmissionValidator, which Validation invokes, validates new submissions. Revalidator, which Revalidation runs,
+	// tries failed validations again.
 	SubmissionValidator, Revalidator *gofunction.Function
-	// Exporter puts the lexicon into the bucket Exports when it has changed, by Exporting.
-	// TrendingJob scores the trending terms, by Scoring. AccountCleaner removes everything of users
-	// who have deleted their accounts, by Cleaning.
+	// Exporter, which Exporting invokes, puts the changed lexicon into the bucket Exports. TrendingJob, which Scoring
+	// runs, scores the trending terms. AccountCleaner, which Cleaning invokes, removes everything of users who have
+	// deleted their accounts.
 	Exporter, TrendingJob, AccountCleaner *gofunction.Function
 	// Validation, Exporting and Cleaning hand the changes of tables to functions.
 	Validation, Exporting, Cleaning *stream.Mapping
@@ -59,8 +59,7 @@ type Lingible struct {
 	Revalidation, Scoring *schedule.Schedule
 	// Exports has the lexicon as lexicon/lexicon.json.
 	Exports *bucket.Bucket
-	// CursorSecret is the generated key that signs the cursors of lists. With another key,
-	// cursors that were handed out are refused.
+	// CursorSecret is the generated key that signs the cursors of lists. Another key makes earlier cursors invalid.
 	CursorSecret awssecretsmanager.ISecret
 }
 

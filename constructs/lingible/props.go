@@ -20,8 +20,8 @@ type Props struct {
 	// UserProps are the props of every platform that people sign in to.
 	platform.UserProps
 
-	// Model is the model of Amazon Bedrock that translates, validates submissions and proposes
-	// trends. Default: none, the functions do so by the lexicon and the rules of docs/platforms/lingible.md.
+	// Model is the model of Amazon Bedrock that translates, validates submissions and proposes trends. Default: the
+	// functions do so by the lexicon and the rules of docs/platforms/lingible.md.
 	Model model.Props
 	// VotesToApprove is how many votes approve a submission: 1 to 1,000. Default: 10.
 	VotesToApprove int `min:"1" max:"1000" default:"10"`

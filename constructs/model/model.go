@@ -1,5 +1,5 @@
-// Package model names a language model of Amazon Bedrock in the props of a platform, and lets the
-// functions that call it do so, and no more.
+// Package model names a language model of Amazon Bedrock in the props of a platform, and lets its functions call that
+// model alone.
 package model
 
 import (
@@ -19,30 +19,27 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// Props name a model of Amazon Bedrock. The zero value names none: no function calls a model, and
-// none may.
+// Props name a model of Amazon Bedrock. The zero value names none: no function calls a model, or may do so.
 //
-// The account needs access to the model ("Access Amazon Bedrock foundation models"). Functions in
-// a VPC need a way to the endpoint bedrock-runtime. A value that is only known at deployment has to
-// be an ARN.
+// The account needs access to the model ("Access Amazon Bedrock foundation models"). Functions in a VPC need a way to
+// the endpoint bedrock-runtime. A value that becomes known only at deployment has to be an ARN.
 type Props struct {
-	// ID is the id of a foundation model, such as "amazon.nova-lite-v1:0"; or the ARN of a
-	// provisioned model, or of a deployment of a custom model, in the region of the stack. Required
-	// with the ARN of an InferenceProfile: the foundation model that it routes to. Default: the
-	// model in the id of the InferenceProfile, or none.
+	// ID is the id of a foundation model, such as "amazon.nova-lite-v1:0"; or the ARN of a provisioned model, or of a
+	// deployment of a custom model, in the region of the stack. With the ARN of an InferenceProfile it is required: the
+	// foundation model that the profile routes to. Default: the model in the id of the InferenceProfile, or none.
 	ID string
-	// InferenceProfile is called instead of the model itself ("Use an inference profile in model
-	// invocation"). It is the id of one that Amazon Bedrock has, such as
-	// "eu.amazon.nova-lite-v1:0" or "global.anthropic.claude-sonnet-4-5-20250929-v1:0"; or the ARN
-	// of an application inference profile in the region of the stack. Default: none.
+	// InferenceProfile is what functions call instead of the model itself ("Use an inference profile in model
+	// invocation"). It is the id of one that Amazon Bedrock has, such as "eu.amazon.nova-lite-v1:0" or
+	// "global.anthropic.claude-sonnet-4-5-20250929-v1:0"; or the ARN of an application inference profile in the region
+	// of the stack. Default: none.
 	InferenceProfile string
-	// Regions are the regions that the InferenceProfile routes to from the region of the stack, as
-	// `aws bedrock get-inference-profile` lists them. Requests that Amazon Bedrock routes to
-	// another one fail. Required with an id of a geography such as "eu."; none with "global.".
-	// Default, with the ARN of an application inference profile: the region of the stack.
+	// Regions are the regions that the InferenceProfile routes to from the region of the stack, as `aws bedrock
+	// get-inference-profile` lists them. Requests that Amazon Bedrock routes to another region fail. Required with the
+	// id of a geography, such as "eu."; not allowed with "global.". Default with the ARN of an application inference
+	// profile: the region of the stack.
 	Regions []string
-	// GuardrailID is the id or the ARN of a guardrail in the region of the stack that requests and
-	// replies pass. Default: none.
+	// GuardrailID is the id or the ARN of a guardrail, in the region of the stack, through which requests and replies
+	// pass. Default: none.
 	GuardrailID string
 	// GuardrailVersion is the version of the guardrail: a number, or "DRAFT". Required with
 	// GuardrailID.
@@ -64,9 +61,8 @@ var (
 	regionName       = regexp.MustCompile(`^[a-z]{2}(-[a-z]+)+-[0-9]{1,2}$`)
 )
 
-// Check adds a finding for each of the props that is invalid in the region of the stack, which is
-// "" while it is not known, and one if no function of the platform calls a model. path leads to
-// the props, such as "Props.Model".
+// Check adds a finding for each of the props that is invalid in the region of the stack, and one if no function of the
+// platform calls a model. region is "" while it is not known. path leads to the props, such as "Props.Model".
 func (p Props) Check(f *finding.List, path, region string, described schema.Platform) {
 	called := p.called()
 	if called != "" && !described.CallsModel() {
@@ -170,7 +166,7 @@ func (p Props) global() bool { return strings.HasPrefix(p.InferenceProfile, "glo
 // called is what functions call, or "".
 func (p Props) called() string { return cmp.Or(p.InferenceProfile, p.ID) }
 
-// Environment returns the variables in which a function finds the model; none without a model.
+// Environment returns the variables in which a function finds the model. Without a model it is empty.
 func (p Props) Environment() map[string]string {
 	variables := map[string]string{}
 	for name, value := range map[string]string{
@@ -184,14 +180,13 @@ func (p Props) Environment() map[string]string {
 	return variables
 }
 
-// Allow lets the function call the model, which the API operation Converse needs
-// bedrock:InvokeModel for; nothing without a model. With an inference profile it may call the
-// profile, and in each region of the profile the foundation model, but that only through the
-// profile ("Prerequisites for inference profiles", "Global cross-Region inference", Amazon Bedrock
-// user guide; bedrock:InferenceProfileArn, Service Authorization Reference). With a guardrail it
-// may apply that one ("Set up permissions to use Amazon Bedrock Guardrails"); a guardrail that uses
-// cross-Region inference needs its guardrail profile granted beside
-// ("Permissions for using cross-Region inference with Amazon Bedrock Guardrails").
+// Allow lets the function call the model by the API operation Converse, which needs bedrock:InvokeModel. Without a
+// model it does nothing. With an inference profile the function may call the profile, and through it alone the
+// foundation model in each region of the profile ("Prerequisites for inference profiles", "Global cross-Region
+// inference", Amazon Bedrock user guide; bedrock:InferenceProfileArn, Service Authorization Reference). With a
+// guardrail it may apply that guardrail ("Set up permissions to use Amazon Bedrock Guardrails"); if the guardrail uses
+// cross-Region inference, grant its guardrail profile yourself ("Permissions for using cross-Region inference with
+// Amazon Bedrock Guardrails").
 func (p Props) Allow(f *gofunction.Function) {
 	if p.called() == "" {
 		return
@@ -223,7 +218,7 @@ func (p Props) destinations(of constructs.Construct) []string {
 	regions := p.Regions
 	switch {
 	case p.global():
-		// A request that leaves the region has none in the ARN of its model.
+		// The ARN of the model names no region for a request that leaves the region.
 		regions = []string{*stack.Region(), ""}
 	case len(regions) == 0:
 		regions = []string{*stack.Region()}

@@ -15,8 +15,8 @@ type Accepted struct {
 	Reason string
 }
 
-// OpenRoutes accepts, for one reason, that API Gateway requires no token on the routes. They are
-// given by method and path, such as "GET /health".
+// OpenRoutes accepts, for one reason, that API Gateway requires no token on the routes. Each is a method and a path,
+// such as "GET /health".
 func OpenRoutes(reason string, routes ...string) []Accepted {
 	var all []Accepted
 	for _, route := range routes {

@@ -15,9 +15,8 @@ type Outputs struct {
 	prefix string
 }
 
-// New returns the outputs of a platform that the construct declares. If the platform is
-// a stack's child they have plain names: its id and the output's name, such as
-// "AskAHumanApiUrl".
+// New returns the outputs of a platform that the construct declares. If the platform is a child of the stack, an
+// output's full name is the platform's id and its own name, such as "AskAHumanApiUrl".
 func New(platform, scope constructs.Construct, id string) *Outputs {
 	o := &Outputs{platform: platform}
 	if *awscdk.Stack_IsStack(scope) {

@@ -43,50 +43,44 @@ type Declaration struct {
 	UserProps
 	// LakeProps are for a platform with lakes.
 	LakeProps
-	// Model is what the functions with CallsModel call. Default: none, they find no model in their
-	// environment and may call none.
+	// Model is what the functions with CallsModel call. Default: they find no model in their environment, and may call
+	// none.
 	Model model.Props
 	// Module is the path of your own module with the main packages of the functions.
 	// [Declare] then checks the props and builds the functions. Default: the platform's
 	// construct does, by [Ready].
 	Module string
-	// Agents are the programs that the platform's own user pool has clients for, by name,
-	// if it has routes whose callers show a token of a program. Required with such routes, unless Props.JWTIssuer is
-	// set or OpenRoutes has all of them.
+	// Agents names the programs for which the platform's own user pool has clients. Required if callers of routes show
+	// a token of a program, unless Props.JWTIssuer is set or OpenRoutes has all these routes.
 	Agents []string
-	// AgentScopes are the scopes that the client of an agent may request, by the agent's name. They
-	// are scopes of the schema's callers, without the platform's name. Default: each agent may
-	// request all of them.
+	// AgentScopes are the scopes that an agent's client may request, by the agent's name. They are scopes of the
+	// schema's callers, without the platform's name. Default: each agent may request all.
 	AgentScopes map[string][]string
 	// OpenRoutes are as in [httpapi.Props.OpenRoutes]. Default: none.
 	OpenRoutes []string
-	// Throttles limit the routes of a rate limit, by its name, where they are below
-	// Props.Throttle. Default: none.
+	// Throttles limit the routes of a rate limit, by the limit's name, to less than Props.Throttle. Default: none.
 	Throttles map[string]httpapi.Throttle
 	// Environment has further environment variables of functions, by the function's name.
 	// Default: none.
 	Environment map[string]map[string]string
-	// Secrets are secrets that exist already, by the name in the schema. Default: the
-	// construct makes them.
+	// Secrets are existing secrets, by the name in the schema. Default: the construct makes them.
 	Secrets map[string]awssecretsmanager.ISecret
 	// ServerErrorAlarm is the construct id of the alarm on failed requests. Default:
 	// "ServerErrorAlarm".
 	ServerErrorAlarm string
 }
 
-// Declare initialises of as the construct with that id, declares below it all that the schema
-// describes, and fills in its [Platform]. Call [Ready] before, which checks the props, or set
-// Declaration.Module. Declare uses these ids below the construct: Database, API, Users, Agents,
-// Lake, Dashboard and AlarmTopic, the ids that the schema names (for a further lake see
-// [schema.Platform.LakeID]), and all that end with Alarm or AlarmTopic.
+// Declare initialises the construct of under that id, declares below it all that the schema describes, and fills in its
+// [Platform]. Call [Ready] first, which checks the props, or set Declaration.Module. Below the construct, Declare uses
+// the ids Database, API, Users, Agents, Lake, Dashboard and AlarmTopic, the ids that the schema names (for a further
+// lake see [schema.Platform.LakeID]), and all that end with Alarm or AlarmTopic.
 //
-// It ends the program, by [props.Refuse], with the error of [schema.Platform.Validate] before it
-// declares anything, and if the props change an alarm that does not exist.
+// Before it declares anything, it ends the program, by [props.Refuse], with the error of [schema.Platform.Validate]. It
+// also does so if the props change an alarm that does not exist.
 //
-// Alarms notify no one without one of Props.AlarmTopic, AlarmTopicARN and AlarmEmail: a
-// synth warns of it. The description of each has the address of the Runbook, which says
-// what to do about it, by the alarm's id. An alarm watches the throttles of ten
-// functions; for more functions there is a Throttles2Alarm, and so on.
+// Alarms notify no one without one of Props.AlarmTopic, AlarmTopicARN and AlarmEmail; a synth warns of that. The
+// description of each alarm has the address of the Runbook, which says under the alarm's id what to do. One alarm
+// watches the throttles of ten functions; for more functions there is a Throttles2Alarm, and so on.
 func Declare(of Construct, scope constructs.Construct, id string, described schema.Platform, d Declaration) {
 	p := of.parts()
 	if p == nil {

@@ -21,7 +21,7 @@ func (p *Platform) addEventBus() {
 //
 //	p.On("TaskCompleted", eventbus.Target{Function: p.Functions["congratulator"]})
 //
-// It ends the program, by [props.Refuse], if the platform has no such event, or publishes none.
+// It ends the program, by [props.Refuse], if the platform has no such event, or if its props turn events off.
 func (p *Platform) On(event string, to eventbus.Target) *eventbus.Rule {
 	if p.Events == nil {
 		props.Refuse(fmt.Errorf("On %s: %s publishes no events: set Events of its props", event, p.Schema.Name))

@@ -2,8 +2,8 @@ package platform
 
 import "github.com/onesynth-cdk/onesynth/constructs/lake"
 
-// LakeProps are the props of a platform that has lakes: each holds for all of them. The
-// platform's own Props embed them beside [Props].
+// LakeProps are the props of a platform with lakes. Each applies to all of its lakes. The platform's own Props embed
+// them beside [Props].
 type LakeProps = lake.Options
 
 // firstLake is the construct id of a platform's first lake.

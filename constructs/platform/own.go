@@ -15,7 +15,7 @@ import (
 // Own is what a team adds to a platform.
 type Own struct {
 	schema.Own
-	// Build is the build of the functions. Default: one of Module.
+	// Build is the build of the functions. Default: the construct builds them from Module.
 	Build *gofunction.Build
 }
 

@@ -57,8 +57,8 @@ import (
 )
 
 // Handlers returns what [gofunction.Start] builds for a platform: its functions, which are main packages of the module.
-// Those of its lakes are in the module of this library. They are built with the functions of a platform that is there,
-// too, and otherwise for [Platform.Lakes].
+// The functions of its lakes are in this library's module. A platform of this library builds them with its own; any
+// other builds them for [Platform.Lakes].
 func Handlers(module string, described schema.Platform, architecture gofunction.Architecture) gofunction.Source {
 	source := gofunction.Source{Architecture: architecture}
 	for _, f := range described.Functions {
@@ -73,9 +73,9 @@ func Handlers(module string, described schema.Platform, architecture gofunction.
 	return source
 }
 
-// Ready checks the props before anything is declared. It ends the program, by [props.Refuse], if
-// check finds props that are wrong in the region of the scope, or if the functions do not build. It
-// returns their build: the given one, or, without it, a new one of the source.
+// Ready checks the props before anything is declared. It ends the program, by [props.Refuse], if check finds props that
+// are wrong in the region of the scope, or if the functions do not build. It returns their build: the given one, or, if
+// that is nil, a new one of the source.
 func Ready(scope constructs.Construct, name, id string, check func(region string) error, build *gofunction.Build,
 	source gofunction.Source) *gofunction.Build {
 	props.Accept(name, scope, id, check(props.Region(scope)))
@@ -100,7 +100,7 @@ type Platform struct {
 	Functions map[string]*gofunction.Function
 	// Secrets are its secrets, by the name in the schema.
 	Secrets map[string]awssecretsmanager.ISecret
-	// Buckets are its buckets, by the name in the schema, except for that of a lake.
+	// Buckets are its buckets, by the name in the schema. A lake's bucket is not among them.
 	Buckets map[string]*bucket.Bucket
 	// API is its HTTP API. It is nil if the schema has no routes.
 	API *httpapi.API
@@ -110,15 +110,15 @@ type Platform struct {
 	Agents *identity.Machines
 	// Events is the bus on which it publishes what happened. It is nil unless Props.Events is set.
 	Events *eventbus.Bus
-	// Streams, by the name of the function that handles the changes, with the table's after a dot where it handles
-	// those of several tables, and Schedules, by the name of the function that runs.
+	// Streams are by the name of the function that handles the changes; if it handles several tables, a dot and the
+	// table's name follow. Schedules are by the name of the function that runs.
 	Streams   map[string]*stream.Mapping
 	Schedules map[string]*schedule.Schedule
 	// Queues are the queues of the functions that handle messages, by the name of the function.
 	Queues map[string]*queue.Queue
 	// DeadLetters are the failure queues of the triggers, by the name of the function.
 	DeadLetters map[string]awssqs.Queue
-	// Lakes are what the changes of tables become, by the name in the schema.
+	// Lakes hold the changes of tables, by the name in the schema.
 	Lakes map[string]*lake.Lake
 	// Alarms watch the platform. There are none with Props.NoAlarms.
 	Alarms []awscloudwatch.Alarm
@@ -449,9 +449,8 @@ func (p *Platform) addOutputs(scope constructs.Construct, id string) {
 	}
 }
 
-// GrantAccessPatterns lets the grantee use the tables in exactly the ways that
-// the named access patterns of the schema describe. It ends the program, by
-// [props.Refuse], if there is no pattern of a name.
+// GrantAccessPatterns lets the grantee use the tables in exactly the ways that the named access patterns of the schema
+// describe. It ends the program, by [props.Refuse], if the schema lacks a pattern.
 func (p *Platform) GrantAccessPatterns(grantee awsiam.IGrantable, patterns ...string) {
 	for _, name := range patterns {
 		if _, ok := p.Schema.Database.AccessPattern(name); !ok {

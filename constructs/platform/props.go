@@ -23,8 +23,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// Props are the props that every platform has. A platform's own Props embed them, so
-// that they are set in one way, in Go and in cdk.json:
+// Props are the props that every platform has. A platform's own Props embed them, so that you set them in one way, in
+// Go and in cdk.json:
 //
 //	type Props struct {
 //		platform.Props
@@ -37,12 +37,11 @@ type Props struct {
 	// JWTIssuer is the OpenID Connect issuer of the callers' tokens, an https URL.
 	// Default: an Amazon Cognito user pool that is part of the construct.
 	JWTIssuer string
-	// JWTAudience are the accepted audiences of the callers' tokens. Required with
-	// JWTIssuer.
+	// JWTAudience lists the accepted audiences of the callers' tokens. Required with JWTIssuer.
 	JWTAudience []string
 
-	// Own are functions and routes that you add to the platform. They are declared, watched and limited as its own.
-	// Default: none.
+	// Own are functions and routes that you add to the platform. The construct declares, watches and limits them like
+	// its own. Default: none.
 	Own Own
 
 	// Extra are attributes that you add to records of the platform, with indexes over them. The platform's own
@@ -50,15 +49,15 @@ type Props struct {
 	Extra []schema.Extra
 
 	// Events publishes what happened to a bus of Amazon EventBridge, from the streams of the tables:
-	// docs/reference/events.md has the events. Turned on, it begins with the changes of the last 24 hours. Default:
-	// off.
+	// docs/reference/events.md has the events. When you turn it on, it begins with the changes of the last 24 hours.
+	// Default: off.
 	Events bool
 
 	// Prefix begins the physical names of the tables: "aah" gives "aah-questions". It also names the catalog and the
-	// workgroup of a lake. An account and region has each name once. Tables that have outlived their stack keep theirs:
-	// pass them as Tables.Existing, or import them. Allowed: 2 to 32 lower-case letters, digits and hyphens; with a
-	// lake not "default" and "primary", which Amazon Athena has itself. Default: names that AWS CloudFormation makes
-	// up, and for the lake one with a hash of the stack's name and of the construct's path.
+	// workgroup of a lake. Each name exists once in an account and region. Tables that have outlived their stack keep
+	// their names: pass them as Tables.Existing, or import them. Allowed: 2 to 32 lower-case letters, digits and
+	// hyphens; with a lake not "default" and "primary", which Amazon Athena uses itself. Default: AWS CloudFormation
+	// makes names up; the lake's has a hash of the stack's name and of the construct's path.
 	Prefix string
 	// RemoveWithStack deletes tables, secrets, user pool and lake, and all that is in
 	// them, with the stack; the bucket of a lake has to be empty then. It is meant for
@@ -67,13 +66,11 @@ type Props struct {
 	// DeletionProtection makes DynamoDB and Amazon Cognito refuse to delete tables
 	// and user pool. Default: off.
 	DeletionProtection bool
-	// Tables are what DynamoDB offers beyond the data model, and tables that exist
-	// already and are used instead of new ones, by logical name such as
-	// "Questions". Default: on-demand tables of the construct's own, that can be
-	// restored to any time of the last 35 days.
+	// Tables are settings of DynamoDB beyond the data model, and existing tables to use instead of new ones, by logical
+	// name such as "Questions". Default: new on-demand tables, which you can restore to any time of the last 35 days.
 	Tables table.DatabaseOptions
 	// Standby makes the stack the standby in a second region, whose tables are replicas. Its schedules are declared but
-	// off, so that each runs in one region alone. At a failover, leave it out of this stack, and set it in the other
+	// off, so that each runs in one region alone. At a failover, remove it from this stack, and set it in the other
 	// one. Default: the schedules are on.
 	Standby bool
 	// Key is a customer managed key of AWS KMS, not an alias, that encrypts tables, secrets, queues, lake, logs and the
@@ -94,15 +91,14 @@ type Props struct {
 	// function that lets everything out and nothing in.
 	SecurityGroups []awsec2.ISecurityGroup `json:"-"`
 
-	// Architecture is the processor of the functions. Default: the Build's, or else
-	// [gofunction.ARM64].
+	// Architecture is the processor of the functions. Default: the Build's, or [gofunction.ARM64] without one.
 	Architecture gofunction.Architecture
 	// MemoryMegabytes is the memory of functions in MB, 128 to 10240, by the name that
 	// the schema gives them, and of a lake's "writer" and "compactor". Processor time grows
 	// with it. Default: 256, writer 512, compactor 1,024.
 	MemoryMegabytes map[string]int
 	// ReservedConcurrency limits how many invocations of a function run at once, and reserves as many of the account's
-	// for it, by the same names: 1 or more. Default: no limit and no reserve.
+	// for the function, by the same names: 1 or more. Default: no limit and no reserve.
 	ReservedConcurrency map[string]int
 	// TimeoutSeconds ends an invocation of a function that takes longer, in seconds, by the same
 	// names: 3 to 30 for a function of the API, 1 to 900 for others. Default: the platform's, or
@@ -112,11 +108,10 @@ type Props struct {
 	// as "https://example.com". Default: "*", any page: see
 	// [httpapi.Props.AllowedOrigins].
 	AllowedOrigins []string
-	// Throttle limits every route, all callers together. Default: that of
-	// [httpapi.Props.Throttle].
+	// Throttle limits every route, for all callers together. Default: see [httpapi.Props.Throttle].
 	Throttle httpapi.Throttle
-	// RouteThrottles limit single routes instead, by method and path, such as
-	// "POST /agent/questions". Default: Throttle, or less where the platform says so.
+	// RouteThrottles limit single routes instead, by method and path, such as "POST /agent/questions". Default:
+	// Throttle, or the platform's own lower limit.
 	RouteThrottles map[string]httpapi.Throttle
 	// DomainName is the API's own domain name, such as "api.example.com"; its DNS record has to
 	// point to the output ApiDomainTarget. Default: none, the API has the name that Amazon API
@@ -128,12 +123,11 @@ type Props struct {
 	CertificateARN string
 	// Certificate is the certificate as a construct. Default: CertificateARN.
 	Certificate awscertificatemanager.ICertificate `json:"-"`
-	// HostedZone is the hosted zone of Amazon Route 53 in which DomainName gets records that
-	// point to the API. Default: none; the output ApiDomainTarget says where yours has to
-	// point to.
+	// HostedZone is the hosted zone of Amazon Route 53 in which DomainName gets records that point to the API. Default:
+	// none; point your own record to the output ApiDomainTarget.
 	HostedZone awsroute53.IHostedZone `json:"-"`
-	// KeepDefaultEndpoint leaves the API reachable also under the name that Amazon API Gateway gives it: see
-	// [httpapi.Domain]. Default: with a DomainName it is not reachable so.
+	// KeepDefaultEndpoint keeps the API reachable under the name that Amazon API Gateway gives it, too: see
+	// [httpapi.Domain]. Default: with a DomainName it is not.
 	KeepDefaultEndpoint bool
 	// TrustStore makes callers of DomainName show a certificate, too: see [httpapi.TrustStore]. Default: none.
 	TrustStore httpapi.TrustStore
@@ -145,35 +139,33 @@ type Props struct {
 	// Tracing sends traces of the functions to AWS X-Ray: see
 	// [gofunction.Props.Tracing] for what it costs in permissions. Default: off.
 	Tracing bool
-	// AlarmTopic is notified when an alarm goes off, and when it is over. The policy of the topic,
-	// if it has one of its own, has to let cloudwatch.amazonaws.com publish. The policy of an
-	// encrypted topic's key has to let it use the key; the construct sees to that for a key that
-	// the app declares. Default: the topic of AlarmTopicARN or AlarmEmail.
+	// AlarmTopic is notified when an alarm goes off, and when it is over. If the topic has its own policy, that has to
+	// let cloudwatch.amazonaws.com publish. If a key encrypts the topic, the key's policy has to let it use the key;
+	// the construct sees to that for a key that the app declares. Default: the topic of AlarmTopicARN or AlarmEmail.
 	AlarmTopic awssns.ITopic `json:"-"`
-	// AlarmTopicARN is the ARN of an existing topic, in the region of the stack, that is notified instead. Default:
-	// none.
+	// AlarmTopicARN is the ARN of an existing topic, in the region of the stack, to notify instead. Default: none.
 	AlarmTopicARN string
-	// AlarmEmail is an email address that a topic of the construct's own notifies instead, once its owner has followed
-	// the link in the first email. Default: none. Without any of the three, the alarms notify no one, and the synth
-	// warns of it.
+	// AlarmEmail is an email address to notify instead, by the construct's own topic, once its owner has followed the
+	// link in the first email. Default: none. Without any of the three, the alarms notify no one, and the synth warns
+	// of that.
 	AlarmEmail string
-	// Alarms change single alarms or leave them out, by id, such as "SlowAlarm": threshold,
-	// periods and topic. docs/reference/alarms.md has all ids. Default: none is changed.
+	// Alarms change single alarms or leave them out, by id, such as "SlowAlarm": threshold, periods and topic.
+	// docs/reference/alarms.md has all ids. Default: alarms stay as they are.
 	Alarms map[string]alarm.Options
 	// Runbook is the https address where your operators read what an alarm means: each
 	// alarm's description ends with it and the alarm's id. Default: docs/operate/alarms.md of the
 	// version of this library.
 	Runbook string
-	// MetricNamespace begins the namespace in Amazon CloudWatch of what the functions
-	// report: "Acme" gives "Acme/" and the platform's name. Default: "Onesynth".
+	// MetricNamespace begins the namespace of the functions' metrics in Amazon CloudWatch: "Acme" gives "Acme/" and the
+	// platform's name. Default: "Onesynth".
 	MetricNamespace string
-	// NoAlarms leaves the alarms out. docs/operate/alarms.md says what each means, and what
-	// to do about it. Default: the construct declares them.
+	// NoAlarms leaves the alarms out. docs/operate/alarms.md says what each means, and what to do then. Default: the
+	// construct declares them.
 	NoAlarms bool
 	// NoDashboard leaves the dashboard out. Default: the construct declares it.
 	NoDashboard bool
-	// LocalPort is the port of the API when the assembly runs on a developer's
-	// machine: 1024 to 65535. Default: the platform's.
+	// LocalPort is the port of the API when the assembly runs on a developer's machine: 1024 to 65535. Default: each
+	// platform has its own.
 	LocalPort int
 
 	// Build is a build of the platform's functions that you started earlier, so that it runs while the CDK starts.
@@ -211,9 +203,9 @@ func (p Props) sizes() gofunction.Sizes {
 		TimeoutSeconds: p.TimeoutSeconds}
 }
 
-// Check adds a finding for each of the props that is invalid for the platform. Sizes may name its lakes' functions,
+// Check adds a finding for each of the props that is invalid for the platform. The sizes may name its lakes' functions,
 // too, which Build may lack. path leads to the props as an importer writes it: "Props" for a platform that embeds them.
-// The region is the stack's, or "" while it is not known.
+// region is the stack's, or "" while it is not known.
 func (p Props) Check(f *finding.List, path, region string, described schema.Platform) {
 	if p.Events && len(described.Events) == 0 {
 		f.Add(path+".Events", true, "false: the platform has no events",

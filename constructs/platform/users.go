@@ -15,9 +15,9 @@ import (
 // UserProps are the props of a platform that people sign in to. Its own Props embed them
 // beside [Props].
 type UserProps struct {
-	// UserPool is an Amazon Cognito user pool that exists already, and UserPoolClients are its app
-	// clients whose tokens the API takes: 1 to 50. The pool may be in another region; import it by
-	// its ARN then. Default: JWTIssuer says who issues the tokens.
+	// UserPool is an existing Amazon Cognito user pool, and UserPoolClients are the 1 to 50 of its app clients whose
+	// tokens the API takes. If the pool is in another region, import it by its ARN. Default: JWTIssuer says who issues
+	// the tokens.
 	UserPool        awscognito.IUserPool         `json:"-"`
 	UserPoolClients []awscognito.IUserPoolClient `json:"-"`
 	// UserPoolTriggers are functions that the construct's own user pool calls, at sign-up
@@ -29,19 +29,18 @@ type UserProps struct {
 	// RequireMFA makes the construct's own user pool ask every user for a one-time
 	// password of an authenticator app. Default: each user may choose to have one.
 	RequireMFA bool
-	// CallbackURLs and LogoutURLs are where the sign-in pages of the construct's own
-	// user pool may send people: see [identity.UsersProps]. Default: there are no
-	// such pages, and apps sign people in by themselves.
+	// CallbackURLs and LogoutURLs are where the sign-in pages of the construct's own user pool may send people: see
+	// [identity.UsersProps]. Default: there are no such pages, and apps sign people in themselves.
 	CallbackURLs, LogoutURLs []string
-	// Email lets the construct's own user pool send its emails through Amazon SES: see
-	// [identity.Email]. Default: Amazon Cognito sends them, at most 50 a day in the account
-	// and region, which is too few for a platform on which people sign up.
+	// Email lets the construct's own user pool send its emails through Amazon SES: see [identity.Email]. Default:
+	// Amazon Cognito sends them, at most 50 a day in the account and region, too few for a platform on which people
+	// sign up.
 	Email identity.Email
 }
 
-// Check adds a finding for each of the props that is invalid for the platform, or without
-// effect beside the JWTIssuer, or "", of its [Props]. path leads to the props as an importer
-// writes it: "Props" for a platform that embeds them.
+// Check adds a finding for each of the props that is invalid for the platform, or has no effect with the JWTIssuer of
+// its [Props], which may be "". path leads to the props as an importer writes it: "Props" for a platform that embeds
+// them.
 func (p UserProps) Check(f *finding.List, path, jwtIssuer string, described schema.Platform) {
 	p.checkUserPool(f, path, jwtIssuer)
 	if greeter, ok := described.SignUpHandler(); ok {

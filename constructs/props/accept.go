@@ -13,13 +13,12 @@ import (
 	"github.com/onesynth-cdk/onesynth/finding"
 )
 
-// Refuse ends the program because of a mistake of its author: it
-// prints the error to standard error, and exits with status 1. In a test, where
-// [testing.Testing] is true, it panics with the error instead, so that the test can
-// recover it.
+// Refuse ends the program because its author made a mistake: it prints the error to standard error, and exits with
+// status 1. In a test, where [testing.Testing] is true, it panics with the error instead, so that the test can recover
+// it.
 //
-// The CDK for Go panics instead of returning errors. The message above a panic's stack is hard to
-// find, and the stack does not lead to the mistake.
+// The CDK for Go panics instead of returning errors, but the stack of a panic hides its message and does not lead to
+// the mistake.
 func Refuse(err error) {
 	if testing.Testing() {
 		panic(err)
@@ -29,11 +28,10 @@ func Refuse(err error) {
 	os.Exit(1)
 }
 
-// Accept refuses a construct, by [Refuse], if one of the errors is not nil, its id is
-// empty, or its scope is nil, in no stack, in a stack of a region that the CDK does not
-// know, or has a construct of that id already. One error has all that is wrong;
-// [errors.As] finds a [finding.List] in it. kind names the construct, such as "table". Accept returns
-// the location of the construct.
+// Accept returns the location of a construct. It refuses the construct, by [Refuse], if one of the errors is not nil,
+// if its id is empty, or if its scope is nil, in no stack, in a stack of a region that the CDK does not know, or has a
+// construct of that id already. One error says all that is wrong; [errors.As] finds a [finding.List] in it. kind names
+// the construct, such as "table".
 func Accept(kind string, scope constructs.Construct, id string, errs ...error) Location {
 	var f finding.List
 	location := checkLocation(&f, scope, id)
@@ -95,8 +93,8 @@ func checkLocation(f *finding.List, scope constructs.Construct, id string) Locat
 	return location
 }
 
-// CheckRegion adds a finding at path if the CDK knows no region of that name. It accepts
-// a region that is only known at deployment.
+// CheckRegion adds a finding at path if the CDK knows no region of that name. It accepts a region that becomes known
+// only at deployment.
 func CheckRegion(f *finding.List, path, region string) {
 	if region == "" || IsToken(region) || regioninfo.RegionInfo_Get(&region).Partition() != nil {
 		return

@@ -16,17 +16,15 @@ import (
 // LargestNumber is the largest whole number that every service takes.
 const LargestNumber = math.MaxInt32
 
-// IsNil reports whether a value is nil, or a nil pointer in an interface, which Go
-// tells apart from nil.
+// IsNil reports whether a value is nil, or an interface with a nil pointer, which Go does not take for nil.
 func IsNil(value any) bool {
 	v := reflect.ValueOf(value)
 	return !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil()
 }
 
-// CheckResource adds a finding at path if a resource that the caller passes is a
-// nil pointer, or is known to be in another region than its user; the region is
-// "" while it is not known. It reports whether there is a resource to check; nil is
-// the default.
+// CheckResource adds a finding at path if a resource that the caller passes is a nil pointer, or is in another region
+// than its user; region is "" while it is not known. It reports whether there is a resource to check; nil is the
+// default.
 func CheckResource(f *finding.List, path string, resource interfaces.IEnvironmentAware, region string) bool {
 	if resource == nil {
 		return false
@@ -64,8 +62,7 @@ var metricNamespace = regexp.MustCompile(`^[A-Za-z0-9._#-]+(/[A-Za-z0-9._#-]+)*$
 
 const longestMetricNamespace = 200
 
-// CheckMetricNamespace adds a finding at path if the namespaces of metrics cannot begin
-// with that one; "" is the default.
+// CheckMetricNamespace adds a finding at path if the namespaces of metrics cannot begin so; "" is the default.
 func CheckMetricNamespace(f *finding.List, path, namespace string) {
 	if namespace == "" {
 		return
@@ -103,8 +100,7 @@ func RemovalPolicy(removeWithStack bool) awscdk.RemovalPolicy {
 	return awscdk.RemovalPolicy_RETAIN
 }
 
-// CheckRemoval adds a finding at path if a resource that goes with its stack is
-// protected from deletion.
+// CheckRemoval adds a finding at path if both are set: a protected resource cannot go with its stack.
 func CheckRemoval(f *finding.List, path string, removeWithStack, deletionProtection bool) {
 	if removeWithStack && deletionProtection {
 		f.Add(path, true, "false with RemoveWithStack",
@@ -112,8 +108,7 @@ func CheckRemoval(f *finding.List, path string, removeWithStack, deletionProtect
 	}
 }
 
-// CheckLocalPort adds a finding at path if no server of a developer's machine may
-// have the port; 0 is the default.
+// CheckLocalPort adds a finding at path unless servers of a developer's machine may have the port; 0 is the default.
 func CheckLocalPort(f *finding.List, path string, port int) {
 	if port != 0 && (port < 1024 || port > 65535) {
 		f.Add(path, port, "1024 to 65535", "leave it 0 for the default")

@@ -16,8 +16,8 @@ var (
 	secondWaitTime = 20 * time.Millisecond
 )
 
-// Close ends the process of the CDK, as [jsii.Close] does, but for a line about that process which reads as a failure
-// and is none.
+// Close ends the process of the CDK as [jsii.Close] does, without a line about that process that wrongly reads as a
+// failure.
 func Close() {
 	stderr := os.Stderr
 	read, write, err := os.Pipe()

@@ -8,9 +8,9 @@ import (
 	"github.com/aws/constructs-go/constructs/v10"
 )
 
-// Location is where a construct of this module is: its stack, and its path below it. A construct embeds
-// it as [Accept] returns it, so that what is declared below reads none of it again: each reading is a
-// call to the process of the CDK, and a platform made hundreds.
+// Location is where a construct of this module is: its stack, and its path below it. A construct embeds the Location
+// that [Accept] returns, so that what is declared below need not read it again: each reading is a call to the process
+// of the CDK, and a platform made hundreds.
 type Location struct {
 	stack  awscdk.Stack
 	region string

@@ -10,8 +10,7 @@ import (
 // is [OneMonth].
 type LogRetention int
 
-// The retentions that Amazon CloudWatch Logs has ("PutRetentionPolicy", API
-// reference), as far as they are of use here.
+// The retentions of Amazon CloudWatch Logs ("PutRetentionPolicy", API reference) that are useful here.
 const (
 	OneDay      LogRetention = 1
 	OneWeek     LogRetention = 7
@@ -41,7 +40,7 @@ var retentions = map[LogRetention]awslogs.RetentionDays{
 	TenYears:    awslogs.RetentionDays_TEN_YEARS,
 }
 
-// Check adds a finding at path if it is not one of the constants or zero.
+// Check adds a finding at path unless r is zero or one of the constants.
 func (r LogRetention) Check(f *finding.List, path string) {
 	if _, ok := retentions[r]; !ok {
 		f.Add(path, int(r), "1, 7, 14, 30, 60, 90, 180, 365, 731, 1827 or 3653 days",
@@ -52,7 +51,7 @@ func (r LogRetention) Check(f *finding.List, path string) {
 // Days returns the CDK's value of a valid retention.
 func (r LogRetention) Days() awslogs.RetentionDays { return retentions[r] }
 
-// Number returns how many days a valid retention is.
+// Number returns the days of a valid retention.
 func (r LogRetention) Number() int {
 	if r == 0 {
 		r = OneMonth

@@ -4,9 +4,8 @@ import (
 	"github.com/aws/constructs-go/constructs/v10"
 )
 
-// Mark notes values of a kind, such as "onesynth:table", for the whole app that the
-// scope is in; [Marked] then finds them. The note is metadata of the app: it is no child
-// that an importer who walks the tree would meet, and the CDK writes it into no
+// Mark notes values of a kind, such as "onesynth:table", for the whole app that the scope is in; [Marked] then finds
+// them. The note is metadata of the app: importers who walk the tree do not meet it, and the CDK writes it into no
 // template.
 func Mark(scope constructs.Construct, kind string, values ...string) {
 	app := scope.Node().Root().Node()

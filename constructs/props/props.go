@@ -4,9 +4,8 @@ package props
 
 import "strings"
 
-// IsToken reports whether a string has a part that is only known at deployment,
-// or is a list of such, so that its form cannot be checked. It looks for the CDK's
-// markers itself: most props are checked before the CDK is started.
+// IsToken reports whether a string, or a list in it, has a part that becomes known only at deployment: its form cannot
+// be checked. It looks for the CDK's markers itself, because most props are checked before the CDK starts.
 func IsToken(s string) bool {
 	return strings.Contains(s, "${Token[") || strings.Contains(s, "#{Token[")
 }

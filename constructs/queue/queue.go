@@ -1,5 +1,5 @@
-// Package queue lets functions send messages to another by a queue of Amazon SQS, and keeps the messages that
-// it could not handle in a queue of failures: see examples/recipes/queue.go.
+// Package queue lets functions send messages to another function through a queue of Amazon SQS. A queue of failures
+// keeps the messages that it could not handle: see examples/recipes/queue.go.
 package queue
 
 import (
@@ -34,13 +34,12 @@ const (
 
 // Props describe a queue. OnFailure and Timeout are required.
 type Props struct {
-	// OnFailure receives the messages that were given up.
+	// OnFailure receives the messages that failed every attempt.
 	OnFailure awssqs.IQueue
-	// Timeout is that of the function which handles the messages: whole seconds up to 15 minutes.
+	// Timeout is the time-out of the function that handles the messages: whole seconds up to 15 minutes.
 	Timeout time.Duration `min:"1s" max:"15m" step:"1s"`
-	// On says how often a message is tried before it is given up, where an invocation that AWS Lambda could not start
-	// counts, too, and how the function gets the messages. Its names are not looked at. Default: a message is tried
-	// once.
+	// On says how often a message is tried, and how the function gets the messages. An invocation that AWS Lambda could
+	// not start counts as an attempt. The names in On do not count. Default: a message is tried once.
 	On schema.OnQueue
 	// Key is a customer managed key of AWS KMS that encrypts the messages. Default: a key of Amazon SQS.
 	Key awskms.IKey
@@ -64,7 +63,7 @@ type Queue struct {
 	constructs.Construct
 	// Resource is the queue.
 	Resource awssqs.Queue
-	// Mapping is what hands the messages over. It is nil before [Queue.Invoke].
+	// Mapping hands the messages over. It is nil before [Queue.Invoke].
 	Mapping awslambda.CfnEventSourceMapping
 
 	props Props
@@ -98,10 +97,10 @@ func New(scope constructs.Construct, id string, p Props) *Queue {
 // AllowSend lets a function send messages, and no more.
 func (q *Queue) AllowSend(f *gofunction.Function) { deadletter.AllowSend(f.Role, q.Resource) }
 
-// Invoke hands the messages to a function. Its role may receive and delete them, and change when a message that
-// failed comes again. The function finds the address of the queue of failures in [schema.FailureQueueVariable], and may
-// send to it what no attempt can handle. Its answer says which messages of a batch failed (events.SQSEventResponse). It
-// ends the program, by [props.Refuse], if there is no such function.
+// Invoke hands the messages to a function. The function's role may receive and delete them, and change when a failed
+// message comes again. The function finds the address of the queue of failures in [schema.FailureQueueVariable], and
+// may send to it what no attempt can handle. Its answer says which messages of a batch failed
+// (events.SQSEventResponse). Invoke ends the program, by [props.Refuse], if there is no such function.
 func (q *Queue) Invoke(function *gofunction.Function) {
 	var f finding.List
 	function.Check(&f, "Invoke")

@@ -1,6 +1,6 @@
-// Package schedule runs a function at intervals or at times of a calendar, by Amazon
-// EventBridge Scheduler, and keeps failed runs in a dead-letter queue. Functions of platforms have schedules by
-// their contract: see examples/recipes/schedule.go.
+// Package schedule runs a function at intervals or at times of a calendar, by Amazon EventBridge Scheduler, and keeps
+// failed runs in a dead-letter queue. For a platform's function, its schema declares the schedule: see
+// examples/recipes/schedule.go.
 package schedule
 
 import (
@@ -35,7 +35,7 @@ const longestDescription = 512
 type Props struct {
 	// Function runs.
 	Function *gofunction.Function
-	// On says when: by Every or by Cron. Its names are not looked at.
+	// On says when: by Every or by Cron. Its names do not count.
 	On schema.OnSchedule
 	// Description is shown in the AWS console. Default: none.
 	Description string
@@ -68,8 +68,8 @@ type Schedule struct {
 	Role awsiam.Role
 	// DeadLetters receives the runs that could not be started or that failed.
 	DeadLetters awssqs.Queue
-	// Longest is the longest time from one run to the next. 0: there are runs for a
-	// time only, or fewer than two in four years.
+	// Longest is the longest time from one run to the next. 0: runs come to an end, or are fewer than two in four
+	// years.
 	Longest time.Duration
 
 	function *gofunction.Function

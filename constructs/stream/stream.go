@@ -1,5 +1,5 @@
-// Package stream lets a function handle the changes of a DynamoDB table, from its
-// stream, and keeps those that it could not handle, or their places, in a queue.
+// Package stream lets a function handle the changes of a DynamoDB table, from the table's stream. A queue keeps the
+// changes that the function could not handle, or their places in the stream.
 package stream
 
 import (
@@ -34,12 +34,12 @@ type Props struct {
 	Table *table.Table
 	// Function handles the records.
 	Function *gofunction.Function
-	// OnFailure receives the places of the records that were given up, because they were too old or
-	// had been tried too often. The function finds its address in [schema.FailureQueueVariable], and may
-	// send to it what no attempt can handle.
+	// OnFailure receives the places of the records that AWS Lambda gave up, because they were too old or had been tried
+	// too often. The function finds its address in [schema.FailureQueueVariable], and may send to it what no attempt
+	// can handle.
 	OnFailure awssqs.IQueue
-	// On says which records the function gets, and how. Its Table is not looked at, nor are its names. Default: every
-	// record, as soon as it is read.
+	// On says which records the function gets, and how. Its Table and its names do not count. Default: every record, as
+	// soon as it is read.
 	On schema.OnStream
 }
 
@@ -67,7 +67,7 @@ type Mapping struct {
 	constructs.Construct
 	// Resource is the event source mapping.
 	Resource awslambda.CfnEventSourceMapping
-	// BatchWindow is how long records are gathered, and so their normal age.
+	// BatchWindow is how long records are gathered, and so how old they normally get.
 	BatchWindow time.Duration
 
 	function *gofunction.Function
@@ -117,9 +117,8 @@ func New(scope constructs.Construct, id string, p Props) *Mapping {
 	return m
 }
 
-// MetricAge is how old the last record of a batch was when the function was done
-// with it, in milliseconds: a maximum over five minutes unless options say
-// otherwise; options may be nil.
+// MetricAge is how old the last record of a batch was when the function finished, in milliseconds: a maximum over five
+// minutes unless options say otherwise; options may be nil.
 func (m *Mapping) MetricAge(options *awscloudwatch.MetricOptions) awscloudwatch.Metric {
 	age := m.function.Resource.Metric(jsii.String("IteratorAge"),
 		&awscloudwatch.MetricOptions{Statistic: jsii.String("Maximum")})

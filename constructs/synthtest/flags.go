@@ -14,9 +14,8 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 )
 
-// Recommend gives a stack the feature flags that the CDK recommends to new apps, and
-// that "cdk init" writes into their cdk.json: nothing is in the stack yet. It panics if
-// the module of the CDK does not have them.
+// Recommend gives a stack that is still empty the feature flags that the CDK recommends to new apps, and that "cdk
+// init" writes into their cdk.json. It panics if the module of the CDK does not have them.
 func Recommend(stack awscdk.Stack) {
 	flags, err := recommended()
 	if err != nil {

@@ -22,10 +22,9 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// Golden compares templates with the text files of a folder, each named after its template. The
-// file of base has that template as a whole, and the other files have the differences to it;
-// without a base each file has the whole. The flag -update writes the files, but fails where that
-// would remove a logical id that has to stay ([Gone]).
+// Golden compares templates with the text files of a folder, each named after its template. The file of base has the
+// whole template, and the other files have their differences to it; without a base each file has a whole one. The flag
+// -update writes the files, but fails where that would remove a logical id that has to stay ([Gone]).
 //
 // A golden file has a line for each resource (or output, or other part), and an indented one
 // for each property that fits into a line. It has references as ${ID} or ${ID.Attribute}, JSON
@@ -127,9 +126,9 @@ func read(file string) ([]string, error) {
 	return strings.Split(strings.TrimSuffix(string(content), "\n"), "\n"), err
 }
 
-// Gone returns the resources, as lines of a golden file of a whole template, that are no longer
-// there although their logical ids must not change: resources with data, resources whose ids or
-// addresses clients have, and resources that CloudFormation cannot replace ([check.UniqueTypes]).
+// Gone returns, as lines of a golden file, the resources that are missing from got although their logical ids must not
+// change: resources with data, resources whose ids or addresses clients have, and resources that CloudFormation cannot
+// replace ([check.UniqueTypes]). Both files have a whole template.
 func Gone(golden, got []string) []string {
 	return slices.DeleteFunc(slices.Clone(golden), func(line string) bool {
 		kind, _, _ := strings.Cut(line, " ")

@@ -95,9 +95,8 @@ func Builds(handlers ...string) map[gofunction.Architecture]*gofunction.Build {
 	return builds
 }
 
-// PanicsWithFindings checks that a construct's New panics with the findings of
-// those paths, in order. declare calls it without a scope, which is the first
-// finding: all come before the CDK is called.
+// PanicsWithFindings checks that a construct's New panics with the findings of those paths, in order. declare calls New
+// without a scope, which is the first finding: New finds all before it calls the CDK.
 func PanicsWithFindings(t *testing.T, declare func(), paths ...string) {
 	t.Helper()
 	if diff := cmp.Diff(append([]string{"scope"}, paths...), Paths(t, PanicOf(declare))); diff != "" {
@@ -105,7 +104,7 @@ func PanicsWithFindings(t *testing.T, declare func(), paths ...string) {
 	}
 }
 
-// PanicOf is the error that a function panics with; nil: none.
+// PanicOf returns the error that a function panics with, or nil.
 func PanicOf(f func()) (err error) {
 	defer func() {
 		if value := recover(); value != nil {

@@ -267,7 +267,7 @@ func Text(v any) string {
 	return string(out)
 }
 
-// Statement is one statement of a policy, of any resource.
+// Statement is one statement of any resource's policy.
 type Statement struct {
 	// Owner is the logical id of the resource that has the policy.
 	Owner string
@@ -346,9 +346,8 @@ func Validate[V interface{ Validate() error }](t *testing.T, cases map[string]Ca
 	}
 }
 
-// Paths returns the paths of the findings of an error of Validate, in order, and
-// checks that each finding says all that a person needs. Without an error there
-// are none.
+// Paths returns the paths of the findings of an error of Validate, in order, and checks that each finding says all that
+// a person needs. A nil error gives no paths.
 func Paths(tb testing.TB, err error) []string {
 	tb.Helper()
 	if err == nil {
@@ -371,8 +370,7 @@ func Paths(tb testing.TB, err error) []string {
 	return list
 }
 
-// Capacity returns the capacity that a table of the template is provisioned with; the zero
-// value if it is paid by the request.
+// Capacity returns the provisioned capacity of a table of the template; the zero value if it is on-demand.
 func Capacity(table Resource) schema.Capacity {
 	if table.Properties["BillingMode"] == "PAY_PER_REQUEST" {
 		return schema.Capacity{}

@@ -25,17 +25,16 @@ type DatabaseProps struct {
 	// Prefix begins the physical table names: "aah" gives "aah-questions".
 	// Default: names that AWS CloudFormation makes up.
 	Prefix string
-	// RemoveWithStack, DeletionProtection and OwnedKey are those of [Props], for
-	// every table.
+	// RemoveWithStack, DeletionProtection and OwnedKey are as in [Props], for every table.
 	RemoveWithStack, DeletionProtection, OwnedKey bool
-	// Key is that of [Props], for every table that does not exist already.
+	// Key is as in [Props], for every table that does not exist already.
 	Key awskms.IKey
 	// Options are the options of the tables. Default: the zero value.
 	Options DatabaseOptions
 }
 
-// Validate returns a [finding.List] with all invalid props, or nil. The mistakes in the
-// data model are among them. [NewDatabase] checks what depends on the stack's region.
+// Validate returns a [finding.List] with all invalid props, or nil. It includes the mistakes in the data model.
+// [NewDatabase] checks what depends on the stack's region.
 func (p DatabaseProps) Validate() error { return p.validate("") }
 
 func (p DatabaseProps) validate(region string) error {
@@ -59,8 +58,8 @@ func (p DatabaseProps) validate(region string) error {
 	return f.Err()
 }
 
-// Check adds a finding below path for each of the Options that is invalid. The region is the
-// stack's. While it is not known, "", Check leaves out what depends on it.
+// Check adds a finding below path for each of the Options that is invalid. region is the stack's, or "" while it is not
+// known: Check then leaves out what depends on it.
 func (p DatabaseProps) Check(f *finding.List, path, region string) {
 	var found finding.List
 	for _, name := range slices.Sorted(maps.Keys(p.Options.Each)) {

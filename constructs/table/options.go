@@ -40,25 +40,23 @@ const (
 type Options struct {
 	// OnDemand makes you pay by the request, also if the description provisions capacity. Default: as described.
 	OnDemand bool
-	// MaximumReadUnits and MaximumWriteUnits are the most request units in a second
-	// that an on-demand table serves, and each of its indexes: a limit on cost. DynamoDB
-	// throttles requests beyond it, so a maximum below the usual peak loses requests.
-	// DynamoDB keeps to it as best it can, not exactly. Default: no maximum.
+	// MaximumReadUnits and MaximumWriteUnits limit cost: they are the most request units a second that an on-demand
+	// table serves, and that each of its indexes serves. DynamoDB throttles requests beyond them, so a maximum below
+	// the usual peak loses requests. DynamoDB keeps to them only roughly. Default: no maximum.
 	MaximumReadUnits, MaximumWriteUnits int
-	// Read and Write are provisioned capacity of the table and of each of its indexes,
-	// instead of what is described. One needs the other. Default: as described.
+	// Read and Write are provisioned capacity of the table and of each of its indexes, instead of what the description
+	// says. Set both or neither. Default: as described.
 	Read, Write Scaling
-	// WarmReadUnits and WarmWriteUnits are the units in a second that the table and each of its
-	// indexes are ready for at once, as for a launch. They are paid for once and cannot be lowered.
-	// Allowed: from 12,000 reads and 4,000 writes up on-demand, from the minimum of Read and Write
-	// up otherwise. Default: DynamoDB's default for new tables.
+	// WarmReadUnits and WarmWriteUnits are the units a second for which the table and each of its indexes are ready at
+	// once, such as at a launch. You pay for them once and cannot lower them. Allowed: from 12,000 reads and 4,000
+	// writes up on-demand, from the minimum of Read and Write up otherwise. Default: DynamoDB's default for new tables.
 	WarmReadUnits, WarmWriteUnits int
-	// Indexes are throughputs of indexes by name, where they differ from the table's. Every table
-	// that the options are for needs the index: see [DatabaseOptions.Each]. Default: the table's.
+	// Indexes are throughputs of indexes by name, where they differ from the table's. Every table with these options
+	// must have the index: see [DatabaseOptions.Each]. Default: the table's.
 	Indexes map[string]IndexOptions
 
-	// RecoveryDays is how far back point-in-time recovery reaches: 1 to 35 days. It
-	// cannot be switched off. Default: as described, or else 35.
+	// RecoveryDays is how far back point-in-time recovery reaches: 1 to 35 days. You cannot switch it off. Default: as
+	// described, or else 35.
 	RecoveryDays int `min:"1" max:"35" default:"what the table's description says"`
 	// InfrequentAccess makes storage cheaper and requests more expensive: the table class DynamoDB Standard-Infrequent
 	// Access. Default: DynamoDB Standard.
@@ -66,47 +64,40 @@ type Options struct {
 	// ContributorInsights counts, in Amazon CloudWatch, which keys of the table and of
 	// its indexes are used most. Default: [NoInsights].
 	ContributorInsights ContributorInsights
-	// ResourcePolicy lets further principals use the table, also from other accounts, which
-	// then need a customer managed key. In it the resource "*" means the table, because the
-	// table's name is not known before. Default: none.
+	// ResourcePolicy lets further principals use the table. Principals of other accounts need a customer managed key.
+	// Write "*" for the resource: it means the table, whose name is not known before. Default: none.
 	ResourcePolicy awsiam.PolicyDocument
-	// StreamPolicy is the same for the table's stream, which has to exist before:
-	// DynamoDB takes no policy for a stream that it is about to create, so add the policy
-	// in a later deployment ("DynamoDB resource-based policy considerations"). Default:
-	// none.
+	// StreamPolicy is the same for the table's stream. DynamoDB takes no policy for a stream that it is about to
+	// create, so add the policy in a later deployment ("DynamoDB resource-based policy considerations"). Default: none.
 	StreamPolicy awsiam.PolicyDocument
 	// KinesisStream receives every change of an item, beside the table's own stream.
 	// Default: none.
 	KinesisStream awskinesis.IStream
 
-	// Replicas are copies of the table in other regions that are read and written like the table: a
-	// global table, eventually consistent, where the last writer wins. A transaction or condition
-	// sees one region only, so write to one region at a time. The stack needs a region of its own.
-	// The table gets a stream of new and old images, whatever it is described with, and capacity
-	// that is not on-demand counts for each region. Removing a replica from the list deletes its
-	// data. Default: none.
+	// Replicas are copies of the table in other regions, to read and write like the table: a global table, eventually
+	// consistent, where the last writer wins. A transaction or condition sees one region only, so write to one region
+	// at a time. The stack has to name its region. The table gets a stream of new and old images, whatever its
+	// description says. Provisioned capacity counts for each region. Removing a replica from the list deletes its data.
+	// Default: none.
 	Replicas []Replica
 }
 
 // Scaling is provisioned capacity that follows the load. The zero value is none.
 type Scaling struct {
-	// Minimum is the least units in a second, and what the table begins with: 1 or
-	// more. Required.
+	// Minimum is the fewest units a second, with which the table begins: 1 or more. Required.
 	Minimum int
-	// Maximum is the most units in a second: Minimum or more. Default: ten times the
-	// minimum.
+	// Maximum is the most units a second: Minimum or more. Default: ten times the minimum.
 	Maximum int
-	// TargetPercent is how much of the capacity is meant to be in use: 20 to 90.
-	// Default: 70.
+	// TargetPercent is how much of the capacity should be in use: 20 to 90. Default: 70.
 	TargetPercent int `min:"20" max:"90" default:"70"`
 }
 
 // IndexOptions are the throughput of an index. A zero field has the table's value.
 type IndexOptions struct {
-	// MaximumReadUnits, MaximumWriteUnits, WarmReadUnits and WarmWriteUnits are those of [Options].
-	// An index that takes fewer writes than its table throttles the table's writes.
+	// MaximumReadUnits, MaximumWriteUnits, WarmReadUnits and WarmWriteUnits are as in [Options]. An index that takes
+	// fewer writes than its table throttles the table's writes.
 	MaximumReadUnits, MaximumWriteUnits, WarmReadUnits, WarmWriteUnits int
-	// Read and Write are those of [Options]; each may be given alone.
+	// Read and Write are as in [Options], but you can set one alone.
 	Read, Write Scaling
 }
 
@@ -114,25 +105,23 @@ type IndexOptions struct {
 type Replica struct {
 	// Region is the replica's region, such as "eu-west-1". Required.
 	Region string
-	// KeyARN is the customer managed key that encrypts it, which has to be one of its
-	// region. Required if the table has such a key, and allowed only then.
+	// KeyARN is the customer managed key, of the replica's region, that encrypts it. Required if the table has such a
+	// key, and allowed only then.
 	KeyARN string
 	// DeletionProtection makes DynamoDB refuse to delete it. Default: as the table.
 	DeletionProtection bool
 	// RecoveryDays is how far back its own point-in-time recovery reaches: 1 to 35.
 	// Default: as the table.
 	RecoveryDays int `min:"1" max:"35" default:"the table's"`
-	// MaximumReadUnits and Read are those of [Options]. Writes have the same maximum
-	// and capacity in every region. Default: as the table.
+	// MaximumReadUnits and Read are as in [Options]. Writes have the same maximum and capacity in every region.
+	// Default: as the table.
 	MaximumReadUnits int
 	Read             Scaling
-	// KinesisStream receives every change of an item in this region; it has to be one
-	// of the region. Default: none.
+	// KinesisStream, a stream of this region, receives every change of an item in it. Default: none.
 	KinesisStream awskinesis.IStream
-	// ResourcePolicy and StreamPolicy are those of [Options] for this region alone. Add
-	// them in a later deployment than the replica: AWS CloudFormation does not take
-	// both in one ("DynamoDB resource-based policy considerations"). Default: none,
-	// even if the table has one.
+	// ResourcePolicy and StreamPolicy are as in [Options], for this region alone. Deploy them after the replica: AWS
+	// CloudFormation does not take both in one deployment ("DynamoDB resource-based policy considerations"). Default:
+	// none, even if the table has one.
 	ResourcePolicy, StreamPolicy awsiam.PolicyDocument
 }
 
@@ -144,8 +133,7 @@ type ContributorInsights string
 const (
 	// NoInsights counts nothing.
 	NoInsights ContributorInsights = ""
-	// ThrottledKeys counts the keys whose requests are throttled, which costs nothing
-	// while none is.
+	// ThrottledKeys counts the keys whose requests DynamoDB throttles. It costs nothing while it throttles none.
 	ThrottledKeys ContributorInsights = "THROTTLED_KEYS"
 	// AccessedAndThrottledKeys counts the keys of all requests.
 	AccessedAndThrottledKeys ContributorInsights = "ACCESSED_AND_THROTTLED_KEYS"
@@ -158,13 +146,12 @@ type DatabaseOptions struct {
 	All Options
 	// Each are the options of single tables by logical name, instead of All.
 	Each map[string]Options
-	// Existing are tables that exist already, by logical name: they are used and granted, and
-	// nothing is declared or changed in their place. Import them with their stream's ARN if the
-	// data model gives them a stream, and with their customer managed key if they have one, as
-	// [awsdynamodb.TableV2_FromTableAttributes] does. Each is a table of the stack's account and
-	// region and is listed once. Its keys, indexes, stream view and time to live have to match the
-	// data model, which cannot be checked here. The assembly describes them to a local run, beside
-	// the template. Default: every table is declared.
+	// Existing are existing tables, by logical name. The construct grants their use, and neither declares nor changes
+	// them. Import them, as [awsdynamodb.TableV2_FromTableAttributes] does, with their stream's ARN if the data model
+	// gives them a stream, and with their customer managed key if they have one. Each is a table of the stack's account
+	// and region, and listed once. Its keys, indexes, stream view and time to live have to match the data model, which
+	// nothing checks. The assembly describes them to a local run, beside the template. Default: the construct declares
+	// every table.
 	Existing map[string]awsdynamodb.ITable
 }
 

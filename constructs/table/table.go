@@ -42,24 +42,21 @@ type Props struct {
 	// leaves no trace in AWS CloudTrail. Default: the account's AWS managed key
 	// aws/dynamodb. Data is encrypted at rest either way.
 	OwnedKey bool
-	// Key is a customer managed key that encrypts the table. [Table.Grant] then lets grantees use
-	// it through DynamoDB; the key's policy has to leave that to IAM, as the policy of a CDK key
-	// does. Default: see OwnedKey.
+	// Key is a customer managed key that encrypts the table. [Table.Grant] then lets grantees use it through DynamoDB;
+	// the key's policy has to leave that to IAM, as a CDK key's does. Default: see OwnedKey.
 	Key awskms.IKey
 	// Options are what DynamoDB offers beyond that. Default: the zero value.
 	Options Options
-	// Existing is a table to use instead of declaring one: see
-	// [DatabaseOptions.Existing]. All but Table is then left out. Default: a table is
-	// declared.
+	// Existing is a table to use instead of declaring one: see [DatabaseOptions.Existing]. Set nothing else but Table
+	// then. Default: [New] declares a table.
 	Existing awsdynamodb.ITable
 }
 
 // physicalName is what DynamoDB takes ("Naming rules", DynamoDB developer guide).
 var physicalName = regexp.MustCompile(`^[A-Za-z0-9_.-]{3,255}$`)
 
-// Validate returns a [finding.List] with all invalid props, or nil. The mistakes in the
-// description, such as a Boolean as a key, are among them. [New] checks what depends on
-// the stack's region.
+// Validate returns a [finding.List] with all invalid props, or nil. It includes the mistakes in the description, such
+// as a Boolean as a key. [New] checks what depends on the stack's region.
 func (p Props) Validate() error { return p.validate("") }
 
 func (p Props) validate(region string) error {
@@ -128,8 +125,8 @@ type Table struct {
 	Schema schema.Table
 	// Key is the customer managed key that encrypts it, or nil.
 	Key awskms.IKey
-	// Replicated says that it has replicas in other regions. It is false for a table that
-	// exists already, whose replicas are not known.
+	// Replicated says that it has replicas in other regions. It is false for an existing table, whose replicas are not
+	// known.
 	Replicated bool
 
 	// arn and name are read once: each reading is a call to the CDK's process.
@@ -160,9 +157,8 @@ func New(scope constructs.Construct, id string, p Props) *Table {
 	return t
 }
 
-// Grant lets the grantee do exactly what the grants say: each action on the
-// table, or on the one index that the grant names. Grants on other tables are
-// left out, so that all grants of a function can be passed.
+// Grant lets the grantee do exactly what the grants say: each action on the table, or on the one index that the grant
+// names. It leaves out grants on other tables, so you can pass all grants of a function.
 func (t *Table) Grant(grantee awsiam.IGrantable, grants ...schema.Grant) awsiam.Grant {
 	added := t.grant(grantee, grants)
 	if len(added) == 0 {
@@ -247,9 +243,9 @@ func (t *Table) addReader() {
 		most, t.Schema.Name, which)))
 }
 
-// GrantStream lets the grantee read the table's stream, and no other. Each call counts as a
-// reader: a synth warns of more than can read a shard at once, which are two, or one where
-// the table has replicas. It ends the program, by [props.Refuse], if the table has no stream.
+// GrantStream lets the grantee read the table's stream, and no other. Each call counts as a reader. A synth warns of
+// more readers than a shard allows at once: two, or one if the table has replicas. It ends the program, by
+// [props.Refuse], if the table has no stream.
 func (t *Table) GrantStream(grantee awsiam.IGrantable) awsiam.Grant {
 	stream := t.Resource.TableStreamArn()
 	if stream == nil {

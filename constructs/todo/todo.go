@@ -30,11 +30,10 @@ type Todo struct {
 	// TodoAPI serves the routes. Eraser reads the table's stream and finishes the deletions of
 	// users that their requests did not finish.
 	TodoAPI, Eraser *gofunction.Function
-	// CursorSecret is the generated key that signs the cursors of lists. With
-	// another key, cursors that were handed out are refused.
+	// CursorSecret is the generated key that signs the cursors of lists. Another key makes earlier cursors invalid.
 	CursorSecret awssecretsmanager.ISecret
 	// Erasure hands deletions to the eraser; it is nil with Props.Events. DeadLetters receives the places in the stream
-	// of the deletions that the eraser could not finish.
+	// of deletions that the eraser could not finish.
 	Erasure     *stream.Mapping
 	DeadLetters awssqs.Queue
 }
