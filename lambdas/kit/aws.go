@@ -21,16 +21,14 @@ func loadAWS(ctx context.Context) (aws.Config, error) {
 	return WithAttemptTimeout(loaded, AttemptTimeout), err
 }
 
-// AttemptTimeout ends an unanswered attempt at a request to an AWS service. It is far above what
-// DynamoDB, Secrets Manager and SQS need, and low enough that an invocation has time for further
-// attempts.
+// AttemptTimeout ends an unanswered attempt at a request to an AWS service. DynamoDB, Secrets Manager and SQS need far
+// less, and an invocation still has time for further attempts.
 const AttemptTimeout = 2 * time.Second
 
-// WithAttemptTimeout returns the configuration for clients that end each attempt at a request, from
-// the connection to the end of the answer, after that time. It is for services whose requests take
-// longer or shorter than others'. [Retryer] repeats the attempt. AWS may have carried out the first
-// one, as when an answer is lost. A client of the configuration that is not the SDK's own stays as
-// it is.
+// WithAttemptTimeout returns the configuration for clients that end each attempt at a request, from the connection to
+// the end of the answer, after that time. It is for services whose requests take longer or shorter than others'.
+// [Retryer] repeats the attempt, although AWS may have carried out the first, as when an answer is lost. An HTTP client
+// in the configuration that is not the SDK's own keeps its time-out.
 func WithAttemptTimeout(config aws.Config, timeout time.Duration) aws.Config {
 	switch client := config.HTTPClient.(type) {
 	case nil:
@@ -41,10 +39,9 @@ func WithAttemptTimeout(config aws.Config, timeout time.Duration) aws.Config {
 	return config
 }
 
-// Retryer repeats requests as package retry says: those that AWS refused for load,
-// that met another transaction of DynamoDB's, or whose connection broke, and attempts
-// that were not answered, within the context's [retry.Budget]. It is the only thing
-// that repeats a request.
+// Retryer repeats requests as package retry says, within the context's [retry.Budget]: those that AWS refused for load
+// or did not answer, those that met another transaction in DynamoDB, and those whose connection broke. Nothing else
+// repeats a request.
 func Retryer() aws.Retryer {
 	return policy{awsretry.NewStandard(func(o *awsretry.StandardOptions) {
 		o.MaxAttempts = retry.Attempts
@@ -130,8 +127,8 @@ func outcome(err error) retry.Outcome {
 	}
 }
 
-// Failure is the error of a request to AWS, nil for none, by the types of package
-// retry where it may succeed another time: [retry.ErrBusy] or [retry.ErrUnanswered].
+// Failure returns the error of a request to AWS. If another attempt may succeed, it is [retry.ErrBusy] or
+// [retry.ErrUnanswered]. Failure of nil is nil.
 func Failure(err error) error {
 	switch outcome(err) {
 	case retry.Refused:

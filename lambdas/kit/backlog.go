@@ -10,12 +10,10 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Work does work on each item, so many in parallel, until none is left, or the context ends in less
-// than least: then it is unfinished. work returns the counter to add the item to; nil: none, as if it
-// fails.
+// Work calls work for each item, that many in parallel, until no item is left, or until the context ends in less than
+// least: then it is unfinished. work returns the counter to which Work adds the item, or nil, as when it fails.
 //
-// An item that fails does not keep Work from the others; the error has all of these. An error of the
-// list ends it.
+// A failed item does not keep Work from the others; the error joins those of all items. An error of the list ends Work.
 func Work[T any](ctx context.Context, items iter.Seq2[T, error], parallel int, least time.Duration,
 	work func(context.Context, T) (counter *int, err error)) (unfinished bool, _ error) {
 	var mu sync.Mutex

@@ -23,40 +23,37 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 )
 
-// DefaultMaxBodyBytes is the largest request body that is read, when
-// [API.MaxBodyBytes] does not say otherwise: 256 KiB.
+// DefaultMaxBodyBytes is the largest request body that an API reads unless [API.MaxBodyBytes] says otherwise: 256 KiB.
 const DefaultMaxBodyBytes = 256 << 10
 
-// API serves a platform's HTTP routes. It is an [http.Handler]; [NewHTTPHandler] puts it behind API
-// Gateway. Around the routes it limits and reads the body, turns a panic into an error, and writes
-// one log line for each request, which quotes nothing of what was sent or answered.
+// API serves a platform's HTTP routes. It is an [http.Handler]; [NewHTTPHandler] puts it behind API Gateway. Around the
+// routes it limits and reads the body, and turns a panic into an error. It writes one log line for each request, which
+// quotes neither request nor answer.
 type API struct {
-	// Routes are the operations, registered with method and path. A request that
-	// none of them matches is a [*validate.Error].
+	// Routes are the operations, registered with method and path. A request that matches none is a [*validate.Error].
 	Routes *http.ServeMux
-	// Protected are the routes, as Routes have them, that only callers with a verified
-	// token, or whom API Gateway knows otherwise, may call: others get [ErrNoToken]. Default: none.
+	// Protected are the patterns of Routes that only callers whom API Gateway knows, by a verified token or otherwise,
+	// may call. Others get [ErrNoToken]. Default: none.
 	Protected []string
-	// NotAllowed are routes to the function that it answers with 405, as a protocol demands. Without them, a function
-	// of a local run does not start with a route that it does not serve. Default: none.
+	// NotAllowed are routes to the function that it answers with 405, as a protocol demands. In a local run, a function
+	// does not start if it has any other route that it does not serve. Default: none.
 	NotAllowed []string
-	// Error is the platform's form of an error, written as JSON. The error is a [*validate.Error],
-	// or, when a handler panicked, any other; the form must not reveal such an error to the caller.
-	// The Status of a [*validate.Error] is 400 for a request that cannot be read, 401 for one
-	// without a token where one is needed, 404 or 405 for one that matches no route, 413 for one
+	// Error makes the platform's form of an error, written as JSON. The error is a [*validate.Error] or, if a handler
+	// panicked, any other, which the form must not reveal. The Status of a [*validate.Error] is 400 for a request that
+	// cannot be read, 401 for one that lacks a required token, 404 or 405 for one that matches no route, 413 for one
 	// that is too large.
 	Error func(context.Context, error) (status int, body any)
 	// MaxBodyBytes is the largest body. Zero: [DefaultMaxBodyBytes].
 	MaxBodyBytes int64
-	// Binary says that answers may be no text, such as compressed ones: each body then goes to API
-	// Gateway in Base64, which it decodes. Default: bodies are text.
+	// Binary says that answers may be other than text, such as compressed: each body then goes to API Gateway in
+	// Base64, which API Gateway decodes. Default: bodies are text.
 	Binary bool
 	// Log receives the lines. Nil: [slog.Default].
 	Log *slog.Logger
 }
 
-// ErrNoToken is a request without a verified token on a route that needs one. It is a
-// [*validate.Error] with status 401.
+// ErrNoToken says that a request lacks a verified token on a route that needs one. It is a [*validate.Error] with
+// status 401.
 var ErrNoToken error = validate.Refused(http.StatusUnauthorized, "token",
 	validate.Constraint{Rule: validate.RuleRequired},
 	"there is no verified token with a subject: send Authorization: Bearer with a JWT from the issuer of this platform")
@@ -169,7 +166,7 @@ func (a *API) readBody(r *http.Request) error {
 	return nil
 }
 
-// TooLarge is the error of a body with more bytes than that; 0: than [DefaultMaxBodyBytes].
+// TooLarge returns the error of a body with more than limit bytes; 0 stands for [DefaultMaxBodyBytes].
 func TooLarge(limit int64) error {
 	most := int(cmp.Or(limit, DefaultMaxBodyBytes))
 	return validate.Refused(http.StatusRequestEntityTooLarge, "body",
@@ -220,10 +217,9 @@ func (r *statusRecorder) Write(body []byte) (int, error) {
 	return r.ResponseWriter.Write(body)
 }
 
-// NewHTTPHandler is the Lambda handler that serves the API's requests as API
-// Gateway sends them (HTTP API, payload format 2.0). A request that is no HTTP
-// request, such as one with a bad escape in its path, is answered with 400. An
-// event that is not in this format fails the invocation.
+// NewHTTPHandler returns the Lambda handler that serves the API's requests as API Gateway sends them (HTTP API, payload
+// format 2.0). It answers 400 to a request that is no HTTP request, such as one with a bad escape in its path. An event
+// in another format fails the invocation.
 func NewHTTPHandler(api *API) lambda.Handler {
 	options := &algnhsa.Options{RequestType: algnhsa.RequestTypeAPIGatewayV2}
 	if api.Binary {

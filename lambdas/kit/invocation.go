@@ -16,29 +16,28 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 )
 
-// Invocation is what is known of the invocation that a context belongs to.
+// Invocation describes the invocation that a context belongs to.
 type Invocation struct {
 	// RequestID is Lambda's id of the invocation.
 	RequestID string
 	// ColdStart says that it is the first one of this process.
 	ColdStart bool
-	// Route is the matched route of an HTTP request, such as
-	// "GET /agent/questions/{question_id}". Empty: none matched.
+	// Route is the matched route of an HTTP request, such as "GET /agent/questions/{question_id}". Empty: no route
+	// matched.
 	Route string
 	// SourceAddress is the IP address that an HTTP request came from.
 	SourceAddress string
 	// Claims are the claims of the JWT that API Gateway has verified. Nil: the route has no
 	// authorizer.
 	Claims map[string]string
-	// Groups are the groups of the verified token's user: what its claim "cognito:groups" lists, or the
-	// claim itself if it is a text. API Gateway hands a list on as "[admin staff]", which may be two names
-	// or one with a blank. So the names come from the token in the header Authorization. Nil: it names
-	// none, or is not there.
+	// Groups are the groups of the verified token's user: what its claim "cognito:groups" lists, or the claim itself if
+	// it is a text. API Gateway hands a list on as "[admin staff]", which may be two names or one with a blank. So the
+	// names come from the token in the header Authorization. Nil: there is no token, or it names no group.
 	//
-	// Of a request that a Lambda authorizer has let in, they are those of its context, in the member of that name.
+	// If a Lambda authorizer has let the request in, they come from the member of that name in its context.
 	Groups []string
-	// Context is what the Lambda authorizer of the route has said of the caller. Nil: it has said nothing, or there is
-	// none.
+	// Context is what the route's Lambda authorizer has said of the caller. Nil: it has said nothing, or the route has
+	// no authorizer.
 	Context map[string]any
 	// Signer is who signed the request with credentials of AWS, on a route that IAM guards.
 	Signer Signer
@@ -48,7 +47,7 @@ type Invocation struct {
 type Signer struct {
 	// Account is the AWS account, and ARN the name of the user, or of the role and its session, there.
 	Account, ARN string
-	// ID is what no later user or role is called by: for a role, its id and the name of the session.
+	// ID is the id, which no later user or role has: for a role, its own id and the name of the session.
 	ID string
 }
 
@@ -60,8 +59,8 @@ const maxSubjectLength = 255
 // Developer Guide).
 const groupsClaim = "cognito:groups"
 
-// Subject is who calls: the verified token's subject, the ID of the Signer, or the member sub of
-// what a Lambda authorizer has said. It has 1 to 255 bytes. Empty: there is none, or none of such a length.
+// Subject returns who calls: the verified token's subject, the ID of the Signer, or the member sub of what a Lambda
+// authorizer has said. It is empty if that is missing, or longer than 255 bytes.
 func (i Invocation) Subject() string {
 	subject := cmp.Or(i.Claims["sub"], i.Signer.ID)
 	if subject == "" {

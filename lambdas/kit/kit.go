@@ -1,13 +1,13 @@
-// Package kit is what the handlers of every platform share: start-up, logs,
-// metrics, and HTTP behind API Gateway. It knows no platform.
+// Package kit has what the handlers of every platform share: start-up, logs, metrics, and HTTP behind API Gateway. It
+// knows no platform.
 //
 // A main package calls [StartHTTP], [StartEvent] or [StartResponder] with a
 // function that wires its handler from an [Environment], and does nothing else.
 //
-// They set Go's runtime for the memory of the function: one thread runs Go at a time (GOMAXPROCS=1) below
-// 1,769 MB, where Lambda gives less than one processor; the heap may grow fivefold before it is collected
-// (GOGC=400), up to a memory limit (GOMEMLIMIT) of the function's memory less a tenth, at least 32 MB. An
-// environment variable of these names wins over the setting.
+// They fit Go's runtime to the memory of the function. Below 1,769 MB, where Lambda gives less than one processor, one
+// thread runs Go at a time (GOMAXPROCS=1). The heap may grow fivefold before it is collected (GOGC=400), up to a memory
+// limit (GOMEMLIMIT) of the function's memory less a tenth, at least 32 MB. An environment variable of these names wins
+// over the setting.
 package kit
 
 import (
@@ -44,10 +44,9 @@ type Environment struct {
 	Getenv func(string) string
 }
 
-// StartHTTP sets the function up and serves API Gateway requests in payload
-// format 2.0 until the process ends. When setup fails, or when the API of a local run
-// has a route to the function that it does not serve, it reports why to Lambda
-// and to the log, and ends the process.
+// StartHTTP sets the function up and serves API Gateway requests in payload format 2.0 until the process ends. If setup
+// fails, or if the function lacks a route that the API of a local run sends it, StartHTTP reports why to Lambda and to
+// the log, and ends the process.
 func StartHTTP(platform string, setup func(context.Context, Environment) (*API, error)) {
 	start(platform, func(ctx context.Context, environment Environment) (lambda.Handler, error) {
 		api, err := setup(ctx, environment)
@@ -64,9 +63,8 @@ func StartHTTP(platform string, setup func(context.Context, Environment) (*API, 
 	})
 }
 
-// StartEvent is [StartHTTP] for a function that handles events of type E. An
-// error that handle returns fails the invocation: what invoked it retries or
-// dead-letters the event by its own settings.
+// StartEvent is [StartHTTP] for a function that handles events of type E. An error of handle fails the invocation:
+// whatever invoked the function retries or dead-letters the event by its own settings.
 func StartEvent[E any](platform string, setup func(context.Context, Environment) (handle func(context.Context, E) error,
 	err error)) {
 	start(platform, func(ctx context.Context, environment Environment) (lambda.Handler, error) {
@@ -78,8 +76,8 @@ func StartEvent[E any](platform string, setup func(context.Context, Environment)
 	})
 }
 
-// StartResponder is [StartEvent] for a function that returns a response of type R, as
-// JSON, such as the records of a batch that have to be delivered again.
+// StartResponder is [StartEvent] for a function that returns a response of type R, as JSON, such as the records of a
+// batch to deliver again.
 func StartResponder[E, R any](platform string,
 	setup func(context.Context, Environment) (handle func(context.Context, E) (R, error), err error)) {
 	start(platform, func(ctx context.Context, environment Environment) (lambda.Handler, error) {
@@ -91,14 +89,12 @@ func StartResponder[E, R any](platform string,
 	})
 }
 
-// NewEventHandler is the handler that [StartEvent] starts. It writes one line
-// for each invocation.
+// NewEventHandler returns the handler that [StartEvent] starts. It logs one line for each invocation.
 func NewEventHandler[E any](log *slog.Logger, handle func(context.Context, E) error) lambda.Handler {
 	return NewResponder(log, func(ctx context.Context, event E) (any, error) { return nil, handle(ctx, event) })
 }
 
-// NewResponder is the handler that [StartResponder] starts. It writes one line
-// for each invocation.
+// NewResponder returns the handler that [StartResponder] starts. It logs one line for each invocation.
 func NewResponder[E, R any](log *slog.Logger, handle func(context.Context, E) (R, error)) lambda.Handler {
 	return &responder[E, R]{log: log, handle: handle}
 }
@@ -215,8 +211,7 @@ func reportInitError(ctx context.Context, runtimeAPI string, reason error) {
 	response.Body.Close()
 }
 
-// Require reads environment variables that must be set and returns their values
-// in the same order. The error names every one that is missing.
+// Require returns the values of environment variables that must be set, in order. The error names every missing one.
 func (e Environment) Require(names ...string) ([]string, error) {
 	values := make([]string, len(names))
 	var missing []error
@@ -230,8 +225,7 @@ func (e Environment) Require(names ...string) ([]string, error) {
 	return values, errors.Join(missing...)
 }
 
-// Bool reads a variable that is "true" or "false". Unset means false; anything
-// else is an error.
+// Bool reads a variable that is "true" or "false". An unset one is false; anything else is an error.
 func (e Environment) Bool(name string) (bool, error) {
 	switch value := e.Getenv(name); value {
 	case "true":
@@ -243,8 +237,7 @@ func (e Environment) Bool(name string) (bool, error) {
 	}
 }
 
-// Int reads a variable that is a whole number of at least least. Unset means
-// least.
+// Int reads a variable that is a whole number, least or more. An unset one is least.
 func (e Environment) Int(name string, least int) (int, error) {
 	value := e.Getenv(name)
 	if value == "" {

@@ -12,10 +12,9 @@ import (
 	"github.com/aws/aws-lambda-go/lambdacontext"
 )
 
-// NewLogger returns a logger that writes JSON lines with timestamp, level and
-// message as Lambda's own JSON log format names them, function_name, and, in a
-// context of an invocation, request_id, route and, while the first invocation
-// lasts, cold_start.
+// NewLogger returns a logger that writes JSON lines with timestamp, level and message, as Lambda's own JSON log format
+// names them, and function_name. In the context of an invocation it adds request_id, route and, during the first
+// invocation, cold_start.
 //
 // level is debug, info, warn or error; empty means info. Any other is an error.
 func NewLogger(w io.Writer, level, function string) (*slog.Logger, error) {
@@ -54,9 +53,8 @@ func (h invocationLogger) WithGroup(name string) slog.Handler {
 	return invocationLogger{h.Handler.WithGroup(name)}
 }
 
-// Panicked logs a panic that was recovered, and returns it as an error. It keeps only the runtime's
-// own messages: others may quote what was sent. The stack, which contains no texts, shows the
-// place.
+// Panicked logs a recovered panic, and returns it as an error. It keeps only the runtime's own messages, because others
+// may quote the request. The stack, which contains no texts, shows the place.
 func Panicked(ctx context.Context, log *slog.Logger, reason any) error {
 	err := fmt.Errorf("a panic with a %T", reason)
 	if own, ok := reason.(runtime.Error); ok {

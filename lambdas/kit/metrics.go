@@ -36,7 +36,7 @@ type Metric struct {
 // Count is a number of things that happened.
 func Count(name string, n int) Metric { return Metric{name, string(schema.Count), float64(n)} }
 
-// Milliseconds is how long a thing took.
+// Milliseconds is how long something took.
 func Milliseconds(name string, d time.Duration) Metric {
 	return Metric{name, string(schema.Milliseconds), milliseconds(d)}
 }
@@ -57,10 +57,9 @@ type metricMetadata struct {
 	CloudWatchMetrics []metricDirective
 }
 
-// Emit writes the values as one line, which may have each name once. A count of 0 is left out:
-// CloudWatch charges for a metric in each hour in which it has data, and alarms and graphs take
-// missing counts for 0. The format allows 100 metrics to a line. A line that cannot be written is
-// lost: a metric must not fail a request.
+// Emit writes the values as one line. Give each name once, and at most 100 values, which the format allows to a line.
+// Emit leaves out a count of 0: CloudWatch charges for a metric in each hour with data, and alarms and graphs take
+// missing counts for 0. A line that cannot be written is lost: a metric must not fail a request.
 func (m *Metrics) Emit(ctx context.Context, metrics ...Metric) {
 	metrics = slices.DeleteFunc(slices.Clone(metrics), func(metric Metric) bool {
 		return metric.value == 0 && metric.unit == string(schema.Count)

@@ -17,9 +17,9 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 )
 
-// ErrNoObject is the error of reading an object that does not exist, or no longer exists. Amazon S3 says so only to a
-// role that may list the bucket ("GetObject", Amazon S3 API reference), which roles of [schema.Function.Gets] may not:
-// they are refused. Let a table say which objects there are.
+// ErrNoObject is the error of reading an object that does not exist. Amazon S3 says so only to a role that may list the
+// bucket ("GetObject", Amazon S3 API reference). It refuses the roles of [schema.Function.Gets], which may not: let a
+// table say which objects there are.
 //
 // [schema.Function.Gets]: https://pkg.go.dev/github.com/onesynth-cdk/onesynth/schema#Function
 var ErrNoObject = errors.New("there is no such object")
@@ -57,7 +57,7 @@ func (b *Bucket) Put(ctx context.Context, key string, body io.ReadSeeker) error 
 	return nil
 }
 
-// Read reads an object, and reports whether it exists, as [ErrNoObject] says.
+// Read reads an object, and reports whether it exists, as far as [ErrNoObject] tells.
 func (b *Bucket) Read(ctx context.Context, key string) (body []byte, found bool, err error) {
 	opened, size, err := b.open(ctx, key, nil)
 	if errors.Is(err, ErrNoObject) {
@@ -73,8 +73,7 @@ func (b *Bucket) Read(ctx context.Context, key string) (body []byte, found bool,
 	return into.Bytes(), true, unread(err)
 }
 
-// Get reads length bytes of an object from offset. The error is [ErrNoObject] when the object does
-// not exist.
+// Get reads length bytes of an object from offset. The error is [ErrNoObject] if the object does not exist.
 func (b *Bucket) Get(ctx context.Context, key string, offset, length int64) ([]byte, error) {
 	if length == 0 {
 		return nil, nil
@@ -127,7 +126,7 @@ func (b *Bucket) List(ctx context.Context, prefix string) iter.Seq2[Object, erro
 	}
 }
 
-// Delete deletes an object. One that does not exist is no error.
+// Delete deletes an object. It succeeds if the object does not exist.
 func (b *Bucket) Delete(ctx context.Context, key string) error {
 	if _, err := b.client.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &b.name, Key: &key}); err != nil {
 		return fmt.Errorf("S3 DeleteObject: %w", err)

@@ -1,4 +1,4 @@
-// Package cache keeps what a function reads often and what rarely changes.
+// Package cache keeps what a function reads often and that rarely changes.
 package cache
 
 import (
@@ -21,17 +21,17 @@ const (
 	read = 5 * time.Second
 )
 
-// Cache answers from memory. Concurrent calls for the same key share one read. While AWS refuses
-// reads or does not answer them, a cache answers with what it read last, however old. Without that
-// it returns the error of the read, which is ErrBusy or ErrUnanswered of package retry.
+// Cache answers from memory. Concurrent calls for the same key share one read. While AWS refuses reads or does not
+// answer them, a cache answers with what it read last, however old. If it has read nothing yet, it returns the error of
+// the read: ErrBusy or ErrUnanswered of package retry.
 //
 // Set the fields before the first use. A cache is safe for concurrent use.
 type Cache[V any] struct {
-	// Age is how long a value answers without another read.
+	// Age is how long the cache answers with a value before it reads again.
 	Age time.Duration
-	// Most is how many values are kept, those that were read last.
+	// Most is how many values the cache keeps: those that it read last.
 	Most int
-	// Gone is the error of a read that says that there is no value any more. Nil: there is none.
+	// Gone is the error by which a read says that the value is gone. Nil: no error says so.
 	Gone  error
 	Clock wire.Clock
 
@@ -46,8 +46,7 @@ type entry[V any] struct {
 	until time.Time
 }
 
-// Get returns what is kept for a key, or what load returns. Callers share the value, and must not
-// change it.
+// Get returns what the cache keeps for a key, or what load returns. Callers share the value, and must not change it.
 func (c *Cache[V]) Get(ctx context.Context, key string, load func(context.Context) (V, error)) (none V, err error) {
 	if kept, ok := c.fresh(key); ok {
 		return kept, nil

@@ -11,21 +11,20 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/model"
 )
 
-// Question is what a model is asked to answer in JSON.
+// Question asks a model for an answer in JSON.
 type Question struct {
-	// System says what the model has to do, that the message is data and no instruction, and which
-	// form the reply has.
+	// System says what the model has to do, that the message is data and no instruction, and what form the reply must
+	// have.
 	System string
-	// Data becomes the message: one line of JSON in which <, > and & are escaped, too. So no text in
-	// it can end its string, nor write a tag.
+	// Data becomes the message: one line of JSON, with <, > and & escaped, too. So no text in it can end its string or
+	// write a tag.
 	Data any
 	// MaxTokens bounds the reply, in tokens of the model.
 	MaxTokens int32
 }
 
-// Ask puts a question, and reads the reply as [Decode] does. The model has to take a system prompt
-// and a temperature, which is the least. Ask returns the errors of
-// [Client.Converse] and of [Decode].
+// Ask asks a question at the lowest temperature, and reads the reply as [Decode] does. The model has to take a system
+// prompt and a temperature. Ask returns the errors of [Client.Converse] and of [Decode].
 func (c *Client) Ask(ctx context.Context, q Question, reply any) error {
 	message, err := json.Marshal(q.Data)
 	if err != nil {
@@ -40,10 +39,10 @@ func (c *Client) Ask(ctx context.Context, q Question, reply any) error {
 	return Decode(text, reply)
 }
 
-// Decode reads a reply into the struct that reply points to: exactly one JSON object with every
-// field of the struct once and by its exact name, no other member, no null, and nothing around it.
-// Objects in it have the same rule. The error is a [*model.Error] that says [model.Unusable],
-// without a part of the reply; then the struct has any content.
+// Decode reads text into the struct that reply points to. The text must be one JSON object, with nothing around it,
+// that has every field of the struct once, by its exact name, no other member and no null. The same holds for objects
+// in it. The error is a [*model.Error] that says [model.Unusable] and quotes nothing of the text; the struct's content
+// is then undefined.
 func Decode(text string, reply any) error {
 	if json.Unmarshal([]byte(text), reply) != nil {
 		return model.Errorf(model.Unusable, "the reply is not one JSON object of the required form")

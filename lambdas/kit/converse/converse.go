@@ -1,7 +1,7 @@
 // Package converse asks a language model of Amazon Bedrock, by the API operation Converse.
 //
-// A [Client] makes at most [Attempts] requests for one reply. It logs nothing, and its errors have
-// no part of a prompt or of a reply.
+// A [Client] makes at most [Attempts] requests for one reply. It logs nothing, and its errors quote neither prompts nor
+// replies.
 package converse
 
 import (
@@ -26,7 +26,7 @@ import (
 )
 
 const (
-	// Attempts is how many requests are made for one reply, at most.
+	// Attempts is the most requests that a client makes for one reply.
 	Attempts = 3
 	// attemptTimeout ends an attempt that has no reply. Contexts usually end before.
 	attemptTimeout = time.Minute
@@ -65,7 +65,7 @@ func Open(environment kit.Environment) (*Client, error) {
 	return c, nil
 }
 
-// ModelID is what the client calls: the id of a model or of an inference profile, or an ARN.
+// ModelID returns what the client calls: the id of a model or of an inference profile, or an ARN.
 func (c *Client) ModelID() string { return c.model }
 
 // patient is [kit.Retryer] for a service with few requests, which take seconds each and are paid.
@@ -83,20 +83,19 @@ func (p patient) IsErrorRetryable(err error) bool {
 	return notReady || p.RetryerV2.IsErrorRetryable(err)
 }
 
-// Request is what a model is asked.
+// Request asks a model for a reply.
 type Request struct {
 	// System says what the model has to do, and User is the message that it replies to. Both are
 	// required.
 	System, User string
 	// MaxTokens bounds the reply, in tokens of the model. Default: the model's own bound.
 	MaxTokens int32
-	// Temperature is how varied replies are: from 0, the least, to 1. Default: the model's own.
+	// Temperature is how varied replies are, from 0 to 1. Default: the model's own.
 	Temperature *float32
 }
 
-// Converse returns the text of the model's reply. It returns a [*model.Error], or an error that
-// matches [context.Canceled] if the context was canceled. It waits as a write does ([dynamo.BeforeWrites]), and returns
-// the error of that as it is.
+// Converse returns the text of the model's reply. Its error is a [*model.Error], or matches [context.Canceled] if the
+// context was canceled. It waits as a write does ([dynamo.BeforeWrites]), and returns the error of that unchanged.
 func (c *Client) Converse(ctx context.Context, r Request) (string, error) {
 	if err := dynamo.Await(ctx); err != nil {
 		return "", err

@@ -21,10 +21,9 @@ import (
 // API reference).
 const maxBatch = 100
 
-// BatchGet reads the items with these keys, partition key first each, 100 with a request. The
-// result has an item for each key, in the order of the keys; nil where there is none. A key may be
-// given more than once. Items have the attributes of their key also if the pattern does not name
-// them. BatchGet requests the items again that DynamoDB leaves out, for their size or for load.
+// BatchGet reads the items with these keys, partition key first each, 100 with a request. The result has an item, or
+// nil, for each key, in the order of the keys. You may give a key more than once. Items have the attributes of their
+// key even if the pattern does not name them. BatchGet requests again what DynamoDB leaves out for size or load.
 func (db *DB) BatchGet(ctx context.Context, pattern string, keys ...[]any) ([]Item, error) {
 	p, err := db.pattern(pattern, schema.BatchGetItem)
 	if err != nil {
@@ -74,7 +73,7 @@ func (db *DB) BatchGet(ctx context.Context, pattern string, keys ...[]any) ([]It
 }
 
 // GetEach reads an item of each of a pattern's Tables, with one request, each into a value. Keys and values are in the
-// order of the tables. It reports which items there are, and requests those again that DynamoDB leaves out for load.
+// order of the tables. It reports which items exist, and requests again what DynamoDB leaves out for load.
 func (db *DB) GetEach(ctx context.Context, pattern string, keys [][]any, values ...any) ([]bool, error) {
 	p, err := db.pattern(pattern, schema.BatchGetItem)
 	if err != nil {
@@ -121,7 +120,7 @@ func (db *DB) GetEach(ctx context.Context, pattern string, keys [][]any, values 
 	}
 }
 
-// ReadBatch reads items as [DB.BatchGet] does, each into a value; nil where there is none.
+// ReadBatch reads items as [DB.BatchGet] does, each into a value, or nil for a missing item.
 func ReadBatch[T any](ctx context.Context, db *DB, pattern string, keys ...[]any) ([]*T, error) {
 	items, err := db.BatchGet(ctx, pattern, keys...)
 	values := make([]*T, len(items))

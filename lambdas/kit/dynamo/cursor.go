@@ -25,8 +25,7 @@ const cursorVersion = 1
 // ErrCursorKey says that a key is missing, or has fewer than 16 bytes.
 var ErrCursorKey = errors.New("the secret that signs cursors is missing or too short")
 
-// CursorKey is the secret that cursors are signed with, the same in every process: 16 bytes at
-// least.
+// CursorKey is the secret that signs cursors, the same in every process: at least 16 bytes.
 type CursorKey []byte
 
 // ReadCursorKey reads the key of a function whose schema has schema.CursorSecret.
@@ -35,7 +34,7 @@ func ReadCursorKey(ctx context.Context, environment kit.Environment) (CursorKey,
 	return CursorKey(key), err
 }
 
-// Check returns [ErrCursorKey].
+// Check returns nil or [ErrCursorKey].
 func (k CursorKey) Check() error {
 	if len(k) < minCursorKey {
 		return ErrCursorKey
@@ -43,15 +42,15 @@ func (k CursorKey) Check() error {
 	return nil
 }
 
-// Sign makes a cursor of a position in a list. list identifies the list: its owner, and every
-// filter. Callers can read the position.
+// Sign makes a cursor for a position in a list. list identifies the list: its owner, and every filter. Callers can read
+// the position.
 func (k CursorKey) Sign(position string, list ...string) string {
 	signed := append([]byte{cursorVersion}, k.signature(position, list)...)
 	return base64.RawURLEncoding.EncodeToString(append(signed, position...))
 }
 
-// Position reads a cursor that Sign made for the same list; an empty one is the beginning,
-// which is an empty position. ok is false for anything else.
+// Position reads a cursor that Sign made for the same list. An empty cursor gives the empty position, the beginning. ok
+// is false for anything else.
 func (k CursorKey) Position(cursor string, list ...string) (position string, ok bool) {
 	if cursor == "" {
 		return "", true

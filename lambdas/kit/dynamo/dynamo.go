@@ -1,10 +1,8 @@
-// Package dynamo reaches a platform's tables by the access patterns that its schema declares, and
-// in no other way: table and index names, key conditions, projections and consistency come from the
-// pattern, so that a handler requests exactly what its role was granted and what the documentation
-// says.
+// Package dynamo reaches a platform's tables by the access patterns that its schema declares, and in no other way.
+// Table and index names, key conditions, projections and consistency come from the pattern: a handler requests exactly
+// what its role may do and what the documentation says.
 //
-// Every expression is built with placeholders, so reserved words such as status
-// and names such as _leaderboard need no care.
+// Every expression has placeholders, so reserved words such as status and names such as _leaderboard need no care.
 //
 // A client of kit's configuration repeats requests that may succeed another time. Once it gives up,
 // every method returns ErrBusy or ErrUnanswered of package retry.
@@ -49,7 +47,7 @@ type Item = map[string]types.AttributeValue
 
 // ConditionError says that a write's condition failed.
 type ConditionError struct {
-	// Item is the item as it is; nil if there is none.
+	// Item is the current item, or nil if there is none.
 	Item Item
 }
 
@@ -67,8 +65,8 @@ func (e *TransactionError) Error() string {
 	return fmt.Sprintf("the conditions of %d of the transaction's writes failed", len(e.failed))
 }
 
-// Failed reports whether the condition of the i-th write of the call failed, and returns that
-// write's current item; nil if there is none.
+// Failed reports whether the condition of the i-th write of the call failed, and returns that write's current item, or
+// nil if there is none.
 func (e *TransactionError) Failed(i int) (Item, bool) {
 	item, ok := e.failed[i]
 	return item, ok
@@ -84,18 +82,17 @@ func Satisfied(err error) (bool, error) {
 	return err == nil, err
 }
 
-// Refusal is what it means that the condition of a write of a transaction was false.
+// Refusal is the error to return if the condition of one of a transaction's writes was false.
 type Refusal struct {
 	write int
 	means error
 }
 
-// OnFailed says what it means that the condition of the write with an index, from 0, was false.
+// OnFailed returns err as the Refusal of the write with that index, from 0.
 func OnFailed(write int, err error) Refusal { return Refusal{write, err} }
 
-// UnlessStale returns [retry.ErrStale] for a write whose condition, or one of a transaction, was
-// false; for a transaction, the first of the refusals that is true comes before it. It returns any
-// other error unchanged.
+// UnlessStale returns [retry.ErrStale] if the condition of a write, or of one of a transaction's writes, was false; for
+// a transaction, the first refusal that applies goes before that. It returns any other error unchanged.
 func UnlessStale(err error, refusals ...Refusal) error {
 	if held, err := Satisfied(err); held || err != nil {
 		return err
@@ -165,10 +162,9 @@ func Open(environment kit.Environment, platform schema.Platform, function string
 	return db.As(platform, function)
 }
 
-// As returns the tables as a function of their platform may use them. A request by an access
-// pattern that the schema does not give the function fails without being sent; its error says what
-// to add to the schema. The function's role would refuse the request, or allow it by chance because
-// of another pattern.
+// As returns the tables as a function of their platform may use them. A request by an access pattern that the schema
+// does not give the function fails unsent; its error says what to add to the schema. The function's role would refuse
+// the request, or happen to allow it for another pattern.
 func (db *DB) As(platform schema.Platform, function string) (*DB, error) {
 	if _, ok := platform.Function(function); !ok {
 		var names []string
@@ -184,7 +180,7 @@ func (db *DB) As(platform schema.Platform, function string) (*DB, error) {
 	return &restricted, nil
 }
 
-// TimeToLive returns the attribute with the end of an item of this table.
+// TimeToLive returns the name of the attribute with the end of an item of this table.
 func (db *DB) TimeToLive(table string) (string, error) {
 	t, _ := db.database.Table(table)
 	if t.TimeToLive == "" {
@@ -193,8 +189,7 @@ func (db *DB) TimeToLive(table string) (string, error) {
 	return t.TimeToLive, nil
 }
 
-// Get reads the item with the key of these values, partition key first, into
-// out. It reports whether there is one.
+// Get reads the item with this key, partition key first, into out. It reports whether the item exists.
 func (db *DB) Get(ctx context.Context, pattern string, out any, key ...any) (bool, error) {
 	p, err := db.pattern(pattern, schema.GetItem)
 	if err != nil {
@@ -229,7 +224,7 @@ type Query struct {
 	Filter expression.ConditionBuilder
 	// StartAfter is the key, of the table and of the index, after which to begin.
 	StartAfter Item
-	// PageSize is how many items one request reads; zero: as many as fit in 1 MB.
+	// PageSize is how many items one request reads. Zero: as many as fit in 1 MB.
 	PageSize int
 }
 
@@ -261,8 +256,8 @@ func (db *DB) Items(ctx context.Context, pattern string, query Query) iter.Seq2[
 	}
 }
 
-// Read reads the items of a query as [DB.Items] does, each into a value. It goes on after an item
-// that does not fit into one, which is an error.
+// Read reads the items of a query as [DB.Items] does, each into a value. It yields an error for an item that does not
+// fit, and goes on.
 func Read[T any](ctx context.Context, db *DB, pattern string, query Query) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for item, err := range db.Items(ctx, pattern, query) {
@@ -282,10 +277,10 @@ func Read[T any](ctx context.Context, db *DB, pattern string, query Query) iter.
 // Page is a part of a query's items.
 type Page struct {
 	Items []Item
-	// Evaluated is how many items were read, including those that the filter dropped.
+	// Evaluated is how many items the request read, including those that the filter dropped.
 	Evaluated int
-	// Next is the key after which to go on, for [Query.StartAfter]; nil: the query
-	// ends here. The filter may have dropped its item.
+	// Next is the key after which to go on, for [Query.StartAfter]. Nil: the query ends here. The filter may have
+	// dropped its item.
 	Next Item
 }
 
@@ -307,7 +302,7 @@ func (db *DB) Page(ctx context.Context, pattern string, query Query) (Page, erro
 	return page, nil
 }
 
-// Count counts the items of a counting pattern, no further than limit.
+// Count counts the items of a counting pattern, up to limit.
 func (db *DB) Count(ctx context.Context, pattern string, limit int, values ...any) (int, error) {
 	input, err := db.queryInput(pattern, Query{Values: values})
 	if err != nil {

@@ -23,34 +23,31 @@ const (
 	eraseReserve = kit.AttemptTimeout + time.Second
 )
 
-// Erasure says how everything under a partition key is deleted.
+// Erasure says how to delete everything under a partition key.
 type Erasure struct {
-	// List is the pattern that reads what is there: a Query by the partition key alone, of the
-	// table or of an index, which returns the key of the table. Make it consistent: an index may
-	// lack a new item.
+	// List is the pattern that reads the items: a Query by the partition key alone, of the table or of an index, that
+	// returns the key of the table. Make it consistent: an index may lack a new item.
 	List string
 	// Delete is the DeleteItem that deletes each item.
 	Delete string
-	// GoesOn is asked after each page of List, before anything of it is deleted. Its error ends the erasure: items that
-	// somebody adds once the erasure is over, stay. Nil: the erasure goes on.
+	// GoesOn runs after each page of List, before Erase deletes anything of the page. Its error ends the erasure, so
+	// that items which somebody adds after the erasure stay. Nil: the erasure goes on.
 	GoesOn func(context.Context) error
-	// If is the condition under which an item that was read is deleted, besides that it is still there. Nil: none.
+	// If returns a further condition for deleting an item, besides that it still exists. Nil: none.
 	If func(Item) expression.ConditionBuilder
 	// Keep says which items stay. Nil: none.
 	Keep func(Item) bool
 }
 
-// Erase deletes what is under partition keys of a table. It reports whether nothing is
-// left of what was there when it began. If not, the context ends in less than 3 seconds:
-// call it again, in this process or in another one.
+// Erase deletes what is under partition keys of a table. It reports whether all is gone that was there when it began.
+// If not, the context ends in less than 3 seconds: call Erase again, in this process or in another one.
 //
-// The table itself remembers how far an erasure has come, because a deleted item is not listed
-// again. So a process may die at any point, and several may erase the same items. Make sure that
-// something calls Erase again, such as a stream record that is retried until it is handled, and
-// that nothing adds items meanwhile.
+// The table itself remembers how far an erasure has come, because List no longer lists a deleted item. So a process may
+// die at any point, and several may erase the same items. Make sure that something calls Erase again, such as a stream
+// record that comes again until it is handled, and that nothing adds items meanwhile.
 //
-// Erase does not use BatchWriteItem, because IAM cannot allow it to delete without allowing it to
-// write, nor transactions, which cost twice as much and, if all check the same item, conflict.
+// Erase does not use BatchWriteItem, which IAM cannot allow to delete without allowing it to write. Nor does it use
+// transactions, which cost twice as much and conflict if all check the same item.
 func (db *DB) Erase(ctx context.Context, e Erasure, partitions ...any) (complete bool, err error) {
 	list, err := db.pattern(e.List, schema.Query)
 	if err != nil {

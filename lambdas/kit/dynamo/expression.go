@@ -13,7 +13,7 @@ import (
 // Name is an attribute in an expression. A dot in it is part of the name.
 func Name(attribute string) expression.NameBuilder { return expression.NameNoDotSplit(attribute) }
 
-// Absent is true of items without the attribute, and where there is no item.
+// Absent is true of items without the attribute, and if there is no item.
 func Absent(attribute string) expression.ConditionBuilder {
 	return expression.AttributeNotExists(Name(attribute))
 }
@@ -23,8 +23,8 @@ func Equal(attribute string, value any) expression.ConditionBuilder {
 	return Name(attribute).Equal(expression.Value(value))
 }
 
-// ExpiryAt is the value of a time-to-live attribute, in Unix seconds, of an item
-// that expires at a moment: rounded up, so that nothing expires early.
+// ExpiryAt returns the value of the time-to-live attribute of an item that expires at t: Unix seconds, rounded up, so
+// that nothing expires early.
 func ExpiryAt(t time.Time) int64 {
 	if t.Nanosecond() > 0 {
 		return t.Unix() + 1
@@ -32,12 +32,11 @@ func ExpiryAt(t time.Time) int64 {
 	return t.Unix()
 }
 
-// FormatTime writes a moment in UTC with milliseconds. The text has one width, so that it sorts by
-// time.
+// FormatTime writes a moment in UTC with milliseconds. The texts have one width, so they sort by time.
 func FormatTime(t time.Time) string { return wire.Time(t).String() }
 
-// Changes is the update that gives an item these attributes as [Marshal] writes them, and removes
-// those that it leaves out.
+// Changes returns the update that gives an item these attributes as [Marshal] writes them, and removes the attributes
+// that Marshal leaves out.
 func Changes(item any, attributes ...string) (update expression.UpdateBuilder, err error) {
 	marshalled, err := Marshal(item)
 	if err != nil {

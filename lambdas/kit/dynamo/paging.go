@@ -12,20 +12,20 @@ import (
 
 // List is a list that callers read page by page.
 type List struct {
-	// Pattern is the query, with Values, that reads it.
+	// Pattern is the query that reads it, with Values.
 	Pattern string
 	Values  []any
-	// Parameter is the name of the parameter with the cursor, for the error. Empty: cursor.
+	// Parameter names the parameter with the cursor, for the error. Empty: cursor.
 	Parameter string
-	// Key signs the cursors. Scope identifies the list, by its owner and all filters: a cursor is
-	// valid for no other list.
+	// Key signs the cursors. Scope identifies the list, by its owner and all filters: a cursor is valid for this list
+	// alone.
 	Key   CursorKey
 	Scope []string
 }
 
-// ReadPage reads up to most items of a list, from a cursor of it on; "" is the beginning. next is
-// the cursor of the page that follows; "" is the end. For a cursor of another list it returns a
-// [*validate.Error] of the parameter.
+// ReadPage reads up to most items of a list, from one of its cursors on, or from the beginning for "". next is the
+// cursor of the next page, or "" at the end. For the cursor of another list it returns a [*validate.Error] of the
+// parameter.
 func ReadPage[T any](ctx context.Context, db *DB, list List, from string, most int) (items []T, next string,
 	err error) {
 	if err := list.Key.Check(); err != nil {

@@ -22,14 +22,13 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// Put stores one item, replacing the item with its key, if the condition (the zero value: always)
-// is true. It costs half as much as a transaction of one write. It returns a [*ConditionError] when
-// the condition is false. What a team has added to the item that is replaced stays ([schema.Extra]).
+// Put stores one item, replacing the item with its key, if the condition is true; the zero condition is always true. It
+// costs half as much as a transaction of one write. It returns a [*ConditionError] if the condition is false. The new
+// item keeps what a team has added to the old one ([schema.Extra]).
 //
-// An attempt whose answer was lost is repeated. A condition that the write itself makes false, such
-// as [Absent], then refuses the repeat, and ConditionError.Item is what this call has written. Use
-// [DB.Transact], which recognises its own writes, if you cannot tell such an item from another
-// caller's.
+// The client repeats an attempt whose answer was lost. A condition that the write itself makes false, such as [Absent],
+// then refuses the repeat, and ConditionError.Item is what this call has written. If you cannot tell such an item from
+// another caller's, use [DB.Transact], which recognises its own writes.
 func (db *DB) Put(ctx context.Context, pattern string, item any, condition expression.ConditionBuilder) error {
 	if err := Await(ctx); err != nil {
 		return err
@@ -49,8 +48,8 @@ func (db *DB) Put(ctx context.Context, pattern string, item any, condition expre
 	return db.failure(pattern, err)
 }
 
-// Delete removes the item with this key, as [DB.Put] stores one. It is no error if there is none,
-// unless the condition requires one.
+// Delete removes the item with this key, as [DB.Put] stores one. It succeeds without an item, unless the condition
+// requires one.
 func (db *DB) Delete(ctx context.Context, pattern string, key []any, condition expression.ConditionBuilder) error {
 	if err := Await(ctx); err != nil {
 		return err
@@ -67,9 +66,9 @@ func (db *DB) Delete(ctx context.Context, pattern string, key []any, condition e
 	return db.failure(pattern, err)
 }
 
-// Update changes one item, as [DB.Put] stores one. It reads the new values of the attributes that
-// it changed into out, unless out is nil. An update of what a team has added to a record makes no item: its condition
-// is false if there is none.
+// Update changes one item, as [DB.Put] stores one. It reads the new values of the attributes that it changed into out,
+// unless out is nil. An update of what a team has added to a record creates no item: its condition is false without
+// one.
 func (db *DB) Update(ctx context.Context, pattern string, key []any, update expression.UpdateBuilder,
 	condition expression.ConditionBuilder, out any) error {
 	if err := Await(ctx); err != nil {
@@ -103,9 +102,9 @@ func (db *DB) update(ctx context.Context, pattern string, w prepared, out any) e
 
 type waitKey struct{}
 
-// BeforeWrites returns a context under which every write waits until wait returns, and is not sent if wait
-// returns an error: the write then returns that error as it is. It waits for what the context has it wait
-// for already, first. Reads do not wait.
+// BeforeWrites returns a context under which every write waits until wait returns. If wait returns an error, the write
+// returns it unchanged, and is not sent. A write first waits for what the context already makes it wait for. Reads do
+// not wait.
 func BeforeWrites(ctx context.Context, wait func(context.Context) error) context.Context {
 	first, _ := ctx.Value(waitKey{}).(func(context.Context) error)
 	return context.WithValue(ctx, waitKey{}, func(ctx context.Context) error {
@@ -118,13 +117,13 @@ func BeforeWrites(ctx context.Context, wait func(context.Context) error) context
 	})
 }
 
-// WithoutWaiting returns a context whose writes do not wait for what [BeforeWrites] says. It is for a write
-// that means nothing without a later one, such as a claim.
+// WithoutWaiting returns a context whose writes do not wait as [BeforeWrites] says. It is for a write that means
+// nothing without a later one, such as a claim.
 func WithoutWaiting(ctx context.Context) context.Context {
 	return context.WithValue(ctx, waitKey{}, (func(context.Context) error)(nil))
 }
 
-// Await waits as [BeforeWrites] says, as writes do, and returns its error as it is. Call it before other work that a
+// Await waits as writes do ([BeforeWrites]), and returns the error of that unchanged. Call it before other work that a
 // refused request must not cause, such as asking a model.
 func Await(ctx context.Context) error {
 	if wait, _ := ctx.Value(waitKey{}).(func(context.Context) error); wait != nil {
@@ -155,8 +154,7 @@ type Write struct {
 	condition expression.ConditionBuilder
 }
 
-// Put stores an item in a table, replacing the item with its key, as [DB.Put] does, if the condition (the zero value:
-// always) is true.
+// Put stores an item in a table as [DB.Put] does, if the condition is true.
 func Put(table string, item any, condition expression.ConditionBuilder) Write {
 	return Write{table: table, operation: schema.PutItem, item: item, condition: condition}
 }
@@ -171,15 +169,14 @@ func Delete(table string, key []any, condition expression.ConditionBuilder) Writ
 	return Write{table: table, operation: schema.DeleteItem, key: key, condition: condition}
 }
 
-// Check lets a transaction succeed only if the condition is true of the item with this key, which
-// it does not change.
+// Check lets a transaction succeed only if the condition is true of the item with this key. It does not change the
+// item.
 func Check(table string, key []any, condition expression.ConditionBuilder) Write {
 	return Write{table: table, operation: schema.ConditionCheckItem, key: key, condition: condition}
 }
 
-// Transact does all of the writes or none. They are the pattern's, in its order; optional ones may
-// be left out. Conflicts with other transactions are retried by the client. It returns a
-// [*TransactionError] when conditions fail.
+// Transact does all of the writes or none. They are the pattern's, in its order; you may leave out optional ones. The
+// client retries conflicts with other transactions. Transact returns a [*TransactionError] if conditions fail.
 func (db *DB) Transact(ctx context.Context, pattern string, writes ...Write) error {
 	p, err := db.pattern(pattern, schema.TransactWriteItems)
 	if err != nil {

@@ -1,5 +1,5 @@
 // Package eventbus publishes what happened to a platform's items: it makes events of the changes of its tables, and
-// puts them on a bus of Amazon EventBridge, at least once. It is all that a platform's function eventpublisher does:
+// puts each on a bus of Amazon EventBridge at least once. It is all of a platform's function eventpublisher:
 //
 //	func main() { eventbus.Start(todo.Platform(), service.Happened, nil) }
 package eventbus
@@ -48,16 +48,16 @@ type Change struct {
 
 // Event is what happened.
 type Event struct {
-	// Name is that of an event of the platform's schema, and Detail its fields, of the type that the schema has.
+	// Name is the name of an event in the platform's schema. Detail has its fields, as the type that the schema names.
 	Name   string
 	Detail any
 }
 
-// Happened makes events of a change, without side effects. An error is one of the change, which no attempt can turn
-// into events.
+// Happened makes events of a change, without side effects. An error says that no attempt can turn the change into
+// events.
 type Happened func(Change) ([]Event, error)
 
-// Pass says which changes other functions get by a queue, by the name of the function.
+// Pass says which changes a function gets by a queue, by the function's name.
 type Pass map[string]func(Change) bool
 
 // Client is the part of the EventBridge client that publishes.
@@ -66,27 +66,27 @@ type Client interface {
 		...func(*eventbridge.Options)) (*eventbridge.PutEventsOutput, error)
 }
 
-// Publisher publishes a platform's events. All but Pass, Queues and Metrics is required.
+// Publisher publishes a platform's events. All fields but Pass, Queues and Metrics are required.
 type Publisher struct {
-	// Platform has the events, whose source on the bus is its name.
+	// Platform has the events. Its name is their source on the bus.
 	Platform schema.Platform
-	// Tables are the logical names of its tables by their physical ones.
+	// Tables has the logical names of its tables by their physical ones.
 	Tables map[string]string
 	// Happened makes the events of a change.
 	Happened Happened
-	// Pass says which changes go to which of Queues.
+	// Pass says which changes go to which queue of Queues.
 	Pass   Pass
 	Queues map[string]stream.Failures
 	// Client puts events on the bus of that name.
 	Client Client
 	Bus    string
-	// Batch says what becomes of changes that failed.
+	// Batch says what happens to changes that failed.
 	Batch *stream.Batch
 	// Metrics takes EventsPublished and EventFailures. Nil: none.
 	Metrics *kit.Metrics
 }
 
-// Start runs the function eventpublisher of a platform. It ends the process unless pass has each function that
+// Start runs the function eventpublisher of a platform. It ends the process if pass lacks a function that
 // [schema.Platform.Publishing] lets it send to.
 func Start(platform schema.Platform, happened Happened, pass Pass) {
 	kit.StartResponder(platform.Name, func(_ context.Context,
@@ -136,8 +136,8 @@ type entry struct {
 	sequence string
 }
 
-// Handle publishes the events of a batch, ten with a request. Changes whose events the bus did not take come again, and
-// so do those after them: their events are then the same to the byte.
+// Handle publishes the events of a batch, ten with a request. A change whose events the bus did not take comes again,
+// as do those after it: their events are then the same to the byte.
 func (p *Publisher) Handle(ctx context.Context, batch stream.Event) (events.DynamoDBEventResponse, error) {
 	failed := map[string]error{} // by sequence number
 	var entries []entry

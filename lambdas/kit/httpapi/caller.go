@@ -13,15 +13,15 @@ import (
 // Caller is who sent a request.
 type Caller struct {
 	// ID identifies the caller: the subject of a token, the member sub of a Lambda authorizer's context, the ID of the
-	// [kit.Signer], or the result of [Identity.Identify]. Empty: the caller is unknown. [kit.InvocationFrom] has what
-	// else API Gateway knows of the caller.
+	// [kit.Signer], or the result of [Identity.Identify]. Empty: the caller is unknown. [kit.InvocationFrom] returns
+	// what else API Gateway knows of the caller.
 	ID string
-	// Address is what rate limits count unknown callers by, and all callers of one address
-	// together. Empty: nothing is counted by address.
+	// Address is the address by which rate limits count unknown callers, and all callers of one address together.
+	// Empty: they count nothing by address.
 	Address string
 }
 
-// CallerFrom returns the caller of the request that the context belongs to.
+// CallerFrom returns the caller of the context's request.
 func CallerFrom(ctx context.Context) Caller {
 	if request := requestFrom(ctx); request != nil {
 		return request.caller
@@ -29,8 +29,7 @@ func CallerFrom(ctx context.Context) Caller {
 	return Caller{}
 }
 
-// Identity says how the callers of one kind identify themselves. The zero value is for callers who
-// need not.
+// Identity says how the callers of one kind identify themselves. The zero value is for callers who need not do so.
 type Identity struct {
 	// Identify returns the caller, or an error that refuses the request. Nil: API Gateway identifies the
 	// callers with [schema.Caller.Verified], and other callers are unknown. A caller with a token or IAM
@@ -38,25 +37,23 @@ type Identity struct {
 	Identify func(*Context) (Caller, error)
 	// Schemes are the security schemes of the OpenAPI document, by name. Each alone is enough.
 	Schemes map[string]*huma.SecurityScheme
-	// Header is the request header that names the caller, if the document is to have it
-	// among the parameters.
+	// Header is the request header that names the caller. Set it to list the header among the document's parameters.
 	Header *huma.Param
 	// Tag groups the operations of such callers in the document.
 	Tag string
-	// Errors are examples of the errors that all their operations have.
+	// Errors are examples of errors that all their operations may return.
 	Errors []error
 }
 
-// ByToken identifies callers by the subject of a JWT that API Gateway has verified. scheme is the
-// name of the security scheme in the OpenAPI document, and description its description.
+// ByToken identifies callers by the subject of a JWT that API Gateway has verified. scheme and description name and
+// describe the security scheme in the OpenAPI document.
 func ByToken(scheme, description string) Identity {
 	return Identity{Schemes: map[string]*huma.SecurityScheme{
 		scheme: {Type: "http", Scheme: "bearer", BearerFormat: "JWT", Description: description},
 	}}
 }
 
-// ByHeader identifies callers by a header, without proof. check refuses what is not a caller's
-// name.
+// ByHeader identifies callers by a header, without proof. check refuses what is no caller's name.
 func ByHeader(header *huma.Param, check func(name string) error) Identity {
 	return Identity{Header: header, Identify: func(ctx *Context) (Caller, error) {
 		name := ctx.Header(header.Name)
@@ -64,10 +61,9 @@ func ByHeader(header *huma.Param, check func(name string) error) Identity {
 	}}
 }
 
-// ByKey identifies callers by a secret key, which is a bearer token or else in a header. scheme is
-// the name of the header's security scheme in the OpenAPI document, and description its
-// description. identify returns the id of a key's owner; for any other key, including none, it
-// returns unknown.
+// ByKey identifies callers by a secret key, in a bearer token or else in a header. scheme and description name and
+// describe the header's security scheme in the OpenAPI document. identify returns the id of a key's owner, or unknown
+// for any other key, including none.
 func ByKey(scheme, header, description string, identify func(ctx context.Context, key string) (id string, err error),
 	unknown error) Identity {
 	return Identity{

@@ -70,10 +70,9 @@ func (c *check) refuses() bool {
 	return c.err != nil
 }
 
-// WhileReading runs a check of the request while its operation begins. The operation may read tables; its
-// writes and its questions to a model wait, and so does the answer, which is dropped if the check returns an
-// error: that is then the answer. Call it in [Config.Admit], and derive the context of the operation from
-// [Context.Context] after it.
+// WhileReading runs a check of the request while its operation begins. The operation may read tables meanwhile; its
+// writes, its questions to a model and its answer wait for the check. If the check returns an error, that becomes the
+// answer. Call WhileReading in [Config.Admit], and then derive the context of the operation from [Context.Context].
 func (c *Context) WhileReading(run func(context.Context) error) {
 	c.whileReading(func(ctx context.Context) (http.Header, error) { return nil, run(ctx) })
 }
@@ -113,11 +112,11 @@ func requestFrom(ctx context.Context) *Context {
 // Context returns the context of the operation.
 func (c *Context) Context() context.Context { return c.context }
 
-// Declared is the operation that the route was registered with.
+// Declared returns the operation that was registered for the route.
 func (c *Context) Declared() Operation { return c.operation }
 
-// Header returns a header. A repeated header becomes one list, as from API Gateway. A media type is
-// reduced to its name in lower case, for comparison.
+// Header returns a header. A repeated header becomes one list, as from API Gateway. Of a media type it returns the name
+// alone, in lower case, for comparison.
 func (c *Context) Header(name string) string {
 	value := strings.Join(c.Request.Header.Values(name), ",")
 	if strings.EqualFold(name, "Content-Type") {

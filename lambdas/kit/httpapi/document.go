@@ -14,7 +14,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 )
 
-// Document is the OpenAPI 3.1 document of the operations registered so far, as JSON.
+// Document returns the OpenAPI 3.1 document of the operations registered so far, as JSON.
 func (s *Server) Document() ([]byte, error) {
 	all := s.operations()
 	var inputs []*inputForm
@@ -86,13 +86,13 @@ func RegisterHealth(s *Server, operation Operation) {
 	Serve(s, operation, func(context.Context, *struct{}) (Health, error) { return Health{Status: "ok"}, nil })
 }
 
-// JSON is content of that form.
+// JSON returns JSON content of that form.
 func JSON(form *huma.Schema, example any) map[string]*huma.MediaType {
 	return map[string]*huma.MediaType{"application/json": {Schema: form, Example: example}}
 }
 
-// HeaderParameter describes a request header of 1 to longest characters, without control
-// characters; 0: any number.
+// HeaderParameter describes a request header of 1 to longest characters, without control characters. A longest of 0 is
+// no limit.
 func HeaderParameter(name string, required bool, longest int, description, example string) *huma.Param {
 	least := 1
 	form := &huma.Schema{Type: huma.TypeString, MinLength: &least, Pattern: noControl}

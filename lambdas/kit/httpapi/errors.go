@@ -20,12 +20,11 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 )
 
-// Errors say how a platform answers errors. One table gives both the answers to requests and the
-// responses of the OpenAPI document, with their examples. The zero value answers in the form of
-// Amazon API Gateway, which is [GatewayError].
+// Errors say how a platform answers errors. One table gives both the answers to requests and the responses of the
+// OpenAPI document, with their examples. The zero value answers in the form of Amazon API Gateway, [GatewayError].
 type Errors struct {
-	// Known are errors that this API answers in a way of its own. The first that matches is used, and if none does,
-	// what the error itself says:
+	// Known are errors that this API answers in its own way, by the first that matches. If none matches, the error
+	// itself says how:
 	//
 	//   - a [problem.Problem], as [problem.New] declares one, with its status and code,
 	//   - [*validate.Error] with its own status,
@@ -35,35 +34,32 @@ type Errors struct {
 	//     with 503,
 	//   - [ratelimit.LimitedError] with 429.
 	Known []KnownError
-	// Unknown is the answer to every other error. It does not reveal the error. Its zero
-	// fields are 500 and a text that says so.
+	// Unknown answers every other error, without revealing it. By default, its status is 500 and its text says so.
 	Unknown KnownError
-	// Body is the form of an error: the value that is written as JSON. Nil: [GatewayError].
+	// Body returns the form of an error: the value to write as JSON. Nil: [GatewayError].
 	Body func(context.Context, Failure) any
-	// Always are examples of the errors of every operation in the document, OfBodies of the
-	// operations with a body, and OfCallers of the operations that are not for
-	// [schema.CallerAnyone]; nil: [retry.ErrBusy]. The document adds what the kit refuses: to all a
-	// query that cannot be read, and an unknown error; to operations with a body one that is too
-	// large, or of another type; and kit.ErrNoToken where a token is needed.
+	// Always, OfBodies and OfCallers are examples of errors in the document: of every operation, of operations with a
+	// body, and of operations that are not for [schema.CallerAnyone]. Nil: [retry.ErrBusy]. The document adds the kit's
+	// own errors: an unreadable query and an unknown error to all operations, a body that is too large or of another
+	// type to those with a body, and kit.ErrNoToken where a token is required.
 	Always, OfBodies, OfCallers []error
 }
 
-// KnownError is an error, or a kind of errors, that is revealed to callers.
+// KnownError is an error, or a kind of errors, that the API reveals to callers.
 type KnownError struct {
-	// Match returns the error to answer, which is err or one that it wraps; nil if there is none.
-	// [Is], [As] and [Refused] are such functions.
+	// Match returns the error to answer: err or one that it wraps, or nil if none matches. [Is], [As] and [Refused]
+	// return such functions.
 	Match func(err error) error
 	// Status is 400 or above.
 	Status int
-	// Code is the platform's name of the error, for programs. Empty: it has none.
+	// Code is the platform's name of the error, for programs. Empty: the error has no code.
 	Code string
 	// Message is the text for callers. Empty: the text of the error.
 	Message string
 	// RetryAfter is when to try again. Zero: the [time.Time] that the error's method RetryAt
 	// returns, if it has one.
 	RetryAfter time.Duration
-	// Description is what the document says of it. Empty: the code, or else the name of the
-	// status.
+	// Description is what the document says of it. Empty: the code, or the name of the status.
 	Description string
 }
 
@@ -135,7 +131,7 @@ type Failure struct {
 	Body any
 }
 
-// Problems are what is wrong with an invalid request, as the answer has it; nil: it failed otherwise.
+// Problems returns what is wrong with an invalid request, as the answer has it, or nil if the request failed otherwise.
 func (f Failure) Problems() []validate.Problem {
 	if wrong, ok := f.Err.(*validate.Error); ok {
 		return wrong.Wire()
@@ -143,7 +139,7 @@ func (f Failure) Problems() []validate.Problem {
 	return nil
 }
 
-// Failure is the answer to an error.
+// Failure returns the answer to an error.
 func (s *Server) Failure(ctx context.Context, err error) Failure {
 	failure := s.known(err)
 	if failure.Message == "" {

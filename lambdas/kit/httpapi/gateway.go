@@ -9,9 +9,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// GatewayError is the form of the errors that Amazon API Gateway answers with itself. An
-// HTTP API cannot give these another form ("Choose between REST APIs and HTTP APIs", API
-// Gateway developer guide: only REST APIs have custom gateway responses).
+// GatewayError is the form of Amazon API Gateway's own errors. An HTTP API cannot give these another form ("Choose
+// between REST APIs and HTTP APIs", API Gateway developer guide: only REST APIs have custom gateway responses).
 type GatewayError struct {
 	Message string `json:"message" doc:"What went wrong: the name of the status." example:"Unauthorized"`
 }

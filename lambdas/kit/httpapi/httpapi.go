@@ -1,6 +1,5 @@
-// Package httpapi turns the routes of a platform into HTTP operations: one
-// declaration per operation gives its routing, its validation and its part of the
-// OpenAPI document. huma describes the types; requests are judged by what it describes.
+// Package httpapi turns the routes of a platform into HTTP operations: one declaration per operation gives its routing,
+// its validation and its part of the OpenAPI document. huma describes the types, and that description judges requests.
 package httpapi
 
 import (
@@ -32,44 +31,43 @@ type Config struct {
 	Platform schema.Platform
 	// Description says in the OpenAPI document what the platform is for.
 	Description string
-	// Extra is what a team has added to the platform's records: the OpenAPI document has what the API shows of it.
+	// Extra is what a team has added to the platform's records. The OpenAPI document has as much of it as the API
+	// shows.
 	Extra []schema.Extra
-	// Complete completes the OpenAPI document, with all operations, before the server does. Nil: nothing is to add.
+	// Complete adds to the OpenAPI document of all operations, before the server completes it. Nil: it adds nothing.
 	Complete func(*huma.OpenAPI)
-	// Strict refuses undeclared input: unknown and repeated fields, and unknown, empty and repeated
-	// query parameters. Otherwise they are ignored.
+	// Strict refuses undeclared input: unknown and repeated fields, and unknown, empty and repeated query parameters.
+	// Default: the server ignores them.
 	Strict bool
 	// MaxBodyBytes is the largest body. Zero: [kit.DefaultMaxBodyBytes].
 	MaxBodyBytes int64
-	// Callers say how callers identify themselves, by the kind that the routes name. A kind
-	// that is missing is the zero [Identity].
+	// Callers say how callers identify themselves, by the kind that the routes name. A missing kind has the zero
+	// [Identity].
 	Callers map[schema.Caller]Identity
 	// Admit runs before every operation and its validation, when the caller is known. It
 	// returns the context of the operation, derived from the request's, or an error that
 	// refuses the request. Nil admits everyone.
 	Admit func(*Context) (context.Context, error)
-	// Errors say how errors are answered.
+	// Errors say how the server answers errors.
 	Errors Errors
-	// Limiter counts the calls of routes with a rate limit. Required if a route that is
-	// registered has one.
+	// Limiter counts the calls of routes with a rate limit. Required if a registered route has a limit.
 	Limiter RateLimiter
-	// CountWhileReading lets an operation begin while its call is counted towards a rate limit, as a check of
-	// [Context.WhileReading]. It may claim an idempotency key meanwhile. Set it if operations cause nothing beside
-	// what waits.
+	// CountWhileReading lets an operation begin, and claim its idempotency key, while the server counts its call
+	// towards a rate limit, as a check of [Context.WhileReading]. Set it if operations have no effects but those that
+	// wait for such checks.
 	CountWhileReading bool
-	// WorkTime ends the context of an operation, where the function has more time for operations that
-	// are NoWorkTime. Zero: the context ends with the time of the invocation.
+	// WorkTime is how long an operation may take. The function may have more time, for operations with NoWorkTime.
+	// Zero: an operation has the time of the invocation.
 	WorkTime time.Duration
 	// Idempotency is for the operations of [Mutate].
 	Idempotency Idempotency
 	Clock       wire.Clock
-	// Log receives the errors that are answered with 500 and above. They are logged nowhere else.
-	// Nil: [slog.Default].
+	// Log receives the errors whose answers have status 500 and above. Nothing else logs them. Nil: [slog.Default].
 	Log *slog.Logger
 }
 
-// Server serves the operations that are registered with it. The form of an operation's input is made when it is asked
-// for the first time, so that a function starts without.
+// Server serves the operations that are registered with it. It makes the form of an operation's input at the first
+// request for it, so that a function starts fast.
 type Server struct {
 	config     Config
 	mux        *http.ServeMux
@@ -147,10 +145,9 @@ func (s *Server) register(op Operation, input reflect.Type,
 	})
 }
 
-// Handler is the API ready to be served. It panics if a registered route has a rate limit
-// that is not counted, since the platform would promise a limit that it does not keep, if the schema does not let the
-// function of a [Mutate] claim idempotency keys, and if a route of a function that has operations has none: callers
-// would get 405.
+// Handler returns the API, ready to serve. It panics if nothing counts the rate limit of a registered route, since the
+// platform would not keep its promise. It panics if the schema does not let the function of a [Mutate] claim
+// idempotency keys. It panics if a function with operations lacks one for a route, whose callers would get 405.
 func (s *Server) Handler() *kit.API {
 	if len(s.uncounted) > 0 {
 		panic(fmt.Sprintf("httpapi: the rate limits of %s are not counted: set Config.Limiter, or take RateLimit "+
@@ -273,7 +270,8 @@ func (s *Server) begin(ctx *Context) (err error) {
 	return nil
 }
 
-// statusGone is the status in the log of a request whose caller did not wait for the answer. HTTP has none.
+// statusGone is the status in the log of a request whose caller did not wait for the answer. HTTP defines no such
+// status.
 const statusGone = 499
 
 // failure is the answer to an error of a request. It logs what is wrong on this side.

@@ -19,16 +19,17 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 )
 
-// Input is the input of an operation whose body is checked by its rules ([validate.Form]).
+// Input is the input of an operation whose body [validate.Form] checks.
 type Input[B any] struct{ Body B }
 
 // Validate implements [Validated].
 func (i *Input[B]) Validate() error { return validate.Form(i.Body) }
 
-// Validated is an input with rules that its form does not state. They are checked once for each request, and before its
-// key is claimed.
+// Validated is an input with rules that its form does not state. The server checks them once for each request, before
+// it claims the request's key.
 type Validated interface {
-	// Validate returns nil or a [*validate.Error]. Of a field in which the form finds a problem, only that counts.
+	// Validate returns nil or a [*validate.Error]. If the form finds a problem in a field, only that problem of the
+	// field counts.
 	Validate() error
 }
 

@@ -15,13 +15,13 @@ import (
 
 // RateLimiter counts calls; [ratelimit.Counter] is one.
 type RateLimiter interface {
-	// CountRequest counts a call of a caller towards a limit, in the window that
-	// now is in. It returns a [*ratelimit.LimitedError] beyond the limit.
+	// CountRequest counts a caller's call towards a limit, in the window of now. It returns a [*ratelimit.LimitedError]
+	// beyond the limit.
 	CountRequest(ctx context.Context, limit schema.RateLimit, caller string, now time.Time) (ratelimit.State, error)
-	// CountRead is CountRequest for a call that changes nothing, of which a caller may have a few more than
-	// the limit, or fewer.
+	// CountRead is CountRequest for a call that changes nothing. It may allow a caller a few more or fewer calls than
+	// the limit.
 	CountRead(ctx context.Context, limit schema.RateLimit, caller string, now time.Time) (ratelimit.State, error)
-	// GiveBack gives a call back that CountRead has counted and that is not made.
+	// GiveBack gives back a call that CountRead has counted and that the caller does not make.
 	GiveBack(limit schema.RateLimit, caller string, now time.Time)
 }
 

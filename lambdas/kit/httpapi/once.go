@@ -26,46 +26,46 @@ import (
 const (
 	// KeyHeader is the request header with the idempotency key.
 	KeyHeader = "Idempotency-Key"
-	// ReplayedHeader is "true" on an answer that was given before.
+	// ReplayedHeader is "true" on a repeated answer.
 	ReplayedHeader = "Idempotency-Replayed"
 
 	maxKeyLength = 255
 )
 
-// Idempotency says how the operations of [Mutate] are carried out once.
+// Idempotency says how the server carries out operations of [Mutate] once.
 type Idempotency struct {
-	// Keys remember requests; each caller's are a scope of their own.
+	// Keys remember requests; each caller's keys are a scope of their own.
 	Keys idempotency.Claims
 	// Claim says when a request claims its key.
 	Claim idempotency.Timing
-	// Wait is how long a repeat waits while the first attempt is running. Zero: not at all. It needs
-	// [idempotency.BeforeWork].
+	// Wait is how long a repeat waits while the first attempt is running. It needs [idempotency.BeforeWork]. Zero: a
+	// repeat does not wait.
 	Wait time.Duration
 	// Description says in the OpenAPI document what the key does.
 	Description string
-	// Passing are known errors that a later attempt may not meet: their answers are not kept.
-	// Answers with 500 and above are not kept either.
+	// Passing are known errors that a later attempt may not meet: the key does not keep their answers, nor those with
+	// 500 and above.
 	Passing []error
 }
 
-// Keyed is an input that has the idempotency key of its request, which need not have one.
+// Keyed is an input that has the idempotency key of its request, if the request has one.
 type Keyed interface {
-	// Key returns the key, "" for a request that is carried out each time, and the content that identifies the request.
-	// Its error refuses the request, which uses no key up.
+	// Key returns the key and the content that identifies the request. The key is "" for a request that the server
+	// carries out each time. An error refuses the request, which uses up no key.
 	Key() (key string, content []byte, err error)
 }
 
-// Mutate declares an operation that is carried out once for each idempotency key. Its requests must
-// have one, unless the key is optional ([Operation.KeyOptional]). work does it, and answer gives
-// status and body from its result, nil for no body; a store passes the same result to
-// [idempotency.Transact]. Without answer, the result is the body.
+// Mutate declares an operation that the server carries out once for each idempotency key. Its requests must have one,
+// unless the key is optional ([Operation.KeyOptional]). work does it, and answer makes the status and the body, nil for
+// none, from the result of work; a store passes the same result to [idempotency.Transact]. If answer is nil, the result
+// is the body.
 //
-// Two requests with a key are the same if method, path, If-Match and body are. A repeat has
-// the first answer; while the first attempt is running, it waits for [Idempotency.Wait] at most, and
-// is then refused with a [*idempotency.RunningError].
+// Two requests with a key are the same if method, path, If-Match and body are. A repeat gets the first answer. While
+// the first attempt is running, a repeat waits for up to [Idempotency.Wait], and then gets a
+// [*idempotency.RunningError].
 //
-// An input that is [Keyed] has the key in place of the header, and says itself what is the same. The answer to an error
-// is then not kept, nor does an answer say that it was given before.
+// A [Keyed] input has the key instead of the header, and says itself what makes requests the same. The key then keeps
+// no answer to an error, and a repeated answer does not say that it is one.
 func Mutate[I, R any](s *Server, op Operation, work func(context.Context, *I) (R, error),
 	answer func(context.Context, *I, R) (status int, body any)) {
 	if answer == nil {

@@ -21,45 +21,42 @@ import (
 
 // Operation declares what one route does.
 type Operation struct {
-	// ID is that of a route of the platform, which gives method, path, callers, rate limit and summary.
+	// ID is the ID of a route of the platform. The route gives method, path, callers, rate limit and summary.
 	ID string
 	// Description says what it does, for people.
 	Description string
 	// Status is the status of success. Zero: 200.
 	Status int
-	// Form is a value of the form of success, or [OneOf]. Nil: it is that of the work's result, unless [Mutate] has a
-	// function that answers.
+	// Form is a value of the form of success, or [OneOf]. Nil: the form of the work's result, unless [Mutate] has an
+	// answer function.
 	Form any
 	// OtherAnswers are the bodies of further successful answers, by status.
 	OtherAnswers map[int]any
-	// Headers describe the headers of success, by name. With ETag, the answer has the entity tag of its field
-	// version.
+	// Headers describe the headers of success, by name. If ETag is among them, the answer has the entity tag of its
+	// field version.
 	Headers map[string]string
-	// Location is the path of what an operation creates, such as "/tasks/{task_id}", with fields of the answer. It is
-	// the header Location of 201. Empty: none.
+	// Location is the path of what an operation creates, with fields of the answer, such as "/tasks/{task_id}". It
+	// becomes the header Location of 201. Empty: no header.
 	Location string
 	// Parameters are the parameters that the type of the input lacks.
 	Parameters []*huma.Param
-	// Stricter is what the document says where the rules allow less than the form that the type of
-	// the input states: by place, such as "path.task_id", "header.X-Timezone" and "body.due_date".
-	// It does not change what is checked.
+	// Stricter corrects the document where the rules allow less than the input's type states, by place, such as
+	// "path.task_id", "header.X-Timezone" and "body.due_date". It does not change what the server checks.
 	Stricter Forms
-	// Variants are the forms of the body, which has exactly one of them. Empty: the form of the
-	// input's type.
+	// Variants are the possible forms of the body. A body has exactly one of them. Empty: the form of the input's type.
 	Variants []Variant
-	// Errors are examples of the errors that only this operation has.
+	// Errors are examples of errors that only this operation returns.
 	Errors []error
-	// IfMatch names what the header If-Match protects, such as "the task", for an operation of
-	// [Mutate], which makes its change by [IfMatch]. Empty: the operation has none.
+	// IfMatch names what the header If-Match protects, such as "the task". The operation is one of [Mutate], and makes
+	// its change by [IfMatch]. Empty: the operation has no such header.
 	IfMatch string
-	// KeyOptional lets a request of [Mutate] leave the idempotency key out. It is then carried out
-	// each time.
+	// KeyOptional lets a request of [Mutate] omit the idempotency key. The server then carries it out each time.
 	KeyOptional bool
-	// NeedsCaller refuses unidentified callers on a route whose callers need not identify
-	// themselves.
+	// NeedsCaller refuses unidentified callers, though the route's kind of callers need not identify themselves.
 	NeedsCaller bool
-	// CountsAlong says that the operation may count its call towards the rate limit with a write of its own
-	// ([ratelimit.CallFrom]). A call that it has not counted is counted before its next write, and before the answer.
+	// CountsAlong says that the operation may count its call towards the rate limit with one of its own writes
+	// ([ratelimit.CallFrom]). The server counts a call that it has not counted before its next write, and before the
+	// answer.
 	CountsAlong bool
 	// NoWorkTime gives the operation all the time of its invocation: [Config.WorkTime] does not bound it.
 	NoWorkTime bool
@@ -160,16 +157,16 @@ func (s *operations) form(value any) *huma.Schema {
 	}
 }
 
-// Serve declares an operation. The result of work is the body of the answer, as JSON; nil is none.
+// Serve declares an operation. The result of work becomes the body of the answer, as JSON; nil gives no body.
 //
-// The input is a struct. Its field Body is the JSON body, and a field with the tag path, query or header a parameter: a
+// The input is a struct. Its field Body is the JSON body. A field with the tag path, query or header is a parameter: a
 // text, a number, a bool, an [encoding.TextUnmarshaler], a pointer to one of these, which is nil without the parameter,
-// or a list of these, separated by commas. Tags describe fields, as huma has them: what they state is in the document,
-// and is checked, and so is what an input that is [Validated] finds. The tag default has the value of a parameter that
-// is left out; of a field of the body it only says what the operation takes for it.
+// or a list of these, separated by commas. Tags describe fields as in huma. The document has what they state, and the
+// server checks it, as well as the rules of a [Validated] input. The tag default is the value of an omitted parameter;
+// for a field of the body it only documents what the operation assumes.
 //
-// Serve panics if the platform has no route with the operation's ID, because the API would pass no request on and the
-// caller would be undefined.
+// Serve panics if the platform has no route with the operation's ID: no request would come, and its caller would be
+// undefined.
 func Serve[I, R any](s *Server, op Operation, work func(context.Context, *I) (R, error)) {
 	var form R
 	if op.Form == nil {
@@ -195,8 +192,8 @@ func instead[I, R any](work func(context.Context, *I) (R, error)) func(context.C
 	}
 }
 
-// SetHeader sets a header of the answer to the request that the context belongs to. A repeat of a request of [Mutate]
-// is answered without it.
+// SetHeader sets a header of the answer to the context's request. The answer to a repeated request of [Mutate] lacks
+// it.
 func SetHeader(ctx context.Context, name, value string) {
 	if request := requestFrom(ctx); request != nil {
 		request.SetHeader(name, value)

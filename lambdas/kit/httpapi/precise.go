@@ -96,12 +96,12 @@ func changedForm(form *huma.Schema, change func(*huma.Schema)) *huma.Schema {
 	return &changed
 }
 
-// Pattern says that text matches a regular expression of JSON Schema.
+// Pattern says that a text matches a regular expression of JSON Schema.
 func Pattern(expression string) func(*huma.Schema) {
 	return func(form *huma.Schema) { form.Pattern = expression }
 }
 
-// Format says that text has a format, which replaces its bounds and its pattern.
+// Format says that a text has a format, which replaces its bounds and its pattern.
 func Format(name string) func(*huma.Schema) {
 	return func(form *huma.Schema) {
 		form.Format, form.Pattern, form.PatternDescription, form.MinLength, form.MaxLength = name, "", "", nil, nil
@@ -111,7 +111,7 @@ func Format(name string) func(*huma.Schema) {
 // TimezoneFormat is the format of the IANA name of a time zone.
 const TimezoneFormat = "iana-time-zone"
 
-// DayOrEmpty says that text is a day as YYYY-MM-DD, or empty; null is allowed as before.
+// DayOrEmpty says that a text is a day as YYYY-MM-DD, or empty. Whether null is allowed stays as it was.
 func DayOrEmpty(form *huma.Schema) {
 	if len(form.AnyOf) > 0 {
 		return // another operation with the same body has said it
@@ -124,7 +124,7 @@ func DayOrEmpty(form *huma.Schema) {
 	form.Type, form.Nullable, form.Pattern, form.PatternDescription = "", false, "", ""
 }
 
-// Only says that text is one of these.
+// Only says that a text is one of these.
 func Only(values ...string) func(*huma.Schema) {
 	return func(form *huma.Schema) {
 		form.Enum = nil
@@ -153,7 +153,7 @@ func AtLeast(entries int) func(*huma.Schema) {
 	return func(form *huma.Schema) { form.MinItems, form.UniqueItems = &entries, true }
 }
 
-// NotBlank says that text has a visible character among Unicode's first 256.
+// NotBlank says that a text has a visible character among Unicode's first 256.
 var NotBlank = Pattern(`[^\u0000-\u0020\u007f-\u00a0\u00ad]`)
 
 // noControl is the pattern of a header without control characters. Characters above U+007F reach a

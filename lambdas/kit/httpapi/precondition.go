@@ -17,7 +17,7 @@ const ifMatchHeader = "If-Match"
 // noVersion is the version of nothing.
 const noVersion = -1
 
-// ETag is the entity tag of a version (RFC 9110, section 8.8.3).
+// ETag returns the entity tag of a version (RFC 9110, section 8.8.3).
 func ETag(version int) string { return strconv.Quote(strconv.Itoa(version)) }
 
 // precondition is an If-Match header (RFC 9110, section 13.1.1). The zero value matches any
@@ -27,9 +27,9 @@ type precondition struct {
 	versions []int
 }
 
-// IfMatch makes a change under the header If-Match of the context's request, for an operation with
-// [Operation.IfMatch]. It tries the change on each version that the header allows, until one of them is the current
-// version; 0 is any. Where the thing has another version, the change returns a [*problem.VersionError].
+// IfMatch makes a change under the header If-Match of the context's request, for an operation with [Operation.IfMatch].
+// It tries the change on each version that the header allows, until one is the current version; version 0 stands for
+// any. If the thing has another version, change returns a [*problem.VersionError].
 func IfMatch[R any](ctx context.Context, change func(version int) (R, error)) (R, error) {
 	request := requestFrom(ctx)
 	if request == nil || !request.ifMatch.given {

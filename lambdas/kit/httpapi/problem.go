@@ -50,8 +50,7 @@ func Unreadable(field string, constraint validate.Constraint, message string) er
 		Problems: []validate.Problem{{Field: field, Message: message, Constraint: constraint}}}
 }
 
-// RetryAfter returns the header Retry-After for a time: whole seconds, rounded up, and at least
-// one.
+// RetryAfter returns the value of the header Retry-After: whole seconds, rounded up, and at least one.
 func RetryAfter(d time.Duration) string {
 	return strconv.Itoa(max(1, int(math.Ceil(d.Seconds()))))
 }

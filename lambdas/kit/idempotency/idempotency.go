@@ -1,20 +1,15 @@
-// Package idempotency lets a request with an idempotency key be carried out once,
-// however often it is sent.
+// Package idempotency carries out a request with an idempotency key once, however often it is sent.
 //
-// An attempt at the request first claims the key ([Keys.Begin]). The transaction
-// that does the work also keeps the answer under the key ([Transact]), under the
-// condition that the claim is still the attempt's. So the work is done if and only
-// if its answer is kept for repeats. A claim whose attempt died ends with its lease;
-// then another attempt takes over. If the first one was merely slow, it can no longer
-// commit.
+// An attempt at the request first claims the key ([Keys.Begin]). The transaction that does the work also keeps the
+// answer under the key ([Transact]), on the condition that the claim is still the attempt's. So the work is done if and
+// only if its answer is kept for repeats. A claim whose attempt died ends with its lease; then another attempt takes
+// over. If the first one was merely slow, it can no longer commit.
 //
-// A claim costs a write and a round trip of its own. Where the work does nothing but read and write
-// tables, it need not wait for the claim: its first write does ([WhileReading]), or takes the key
-// itself ([WithWrite]).
+// A claim costs a write and a round trip. Work that only reads and writes tables need not wait for the claim: its first
+// write waits ([WhileReading]), or claims the key itself ([WithWrite]).
 //
-// The platform's rules know nothing of this: the claim travels in the context ([WithClaim]). The
-// keys are items with the attributes of schema.IdempotencyAttributes, in any table that has a time
-// to live.
+// The platform's rules know nothing of this: the context carries the claim ([WithClaim]). The keys are items with the
+// attributes of schema.IdempotencyAttributes, in any table that has a time to live.
 package idempotency
 
 import (
@@ -40,12 +35,11 @@ import (
 )
 
 const (
-	// Retention is how long a key is kept after its last claim. After that it counts as
-	// new.
+	// Retention is how long a table keeps a key after its last claim. After that the key counts as new.
 	Retention = 24 * time.Hour
 	// DefaultLease is the lease of an attempt whose context has no deadline.
 	DefaultLease = 30 * time.Second
-	// Deferred is the lease of a claim that [Keys.Begin] makes without a request. It is made later, as
+	// Deferred is the lease with which [Keys.Begin] returns a claim without a request. The claim is made later, as
 	// [WithWrite] says.
 	Deferred time.Duration = -1
 )
@@ -90,8 +84,7 @@ func (e *RunningError) RetryAt() time.Time { return e.Until }
 type Response struct {
 	// Status is the HTTP status.
 	Status int
-	// Body are any bytes. With the rest of the key's item they must fit into the 400 KB
-	// that an item may have.
+	// Body has any bytes. With the rest of the key's item they must fit into the 400 KB that an item may have.
 	Body []byte
 }
 
@@ -99,9 +92,8 @@ type Response struct {
 type Keys struct {
 	// Clock is set before the first request.
 	Clock wire.Clock
-	// CreatedAt is the name of a Number attribute of the table that says when a key was
-	// last claimed, in Unix seconds: [Retention] before its time to live. Empty: none.
-	// Set it before the first request.
+	// CreatedAt names a Number attribute of the table that says when a key was last claimed, in Unix seconds:
+	// [Retention] before its time to live. Empty: the table has no such attribute. Set it before the first request.
 	CreatedAt string
 
 	db    *dynamo.DB
@@ -109,11 +101,10 @@ type Keys struct {
 	key   func(scope, key string) []any
 }
 
-// New returns the keys that are kept in a table of a database with schema.IdempotencyPatterns. key
-// gives the primary key, partition key first, of the item of a key within a scope, which identifies
-// the key's owner. It must differ for any two pairs, and fit into DynamoDB's limits for every text
-// that a caller sends. Nil: the table has a partition key alone, a String, which then begins with
-// KEY#.
+// New returns the keys in a table of a database with schema.IdempotencyPatterns. key returns the primary key, partition
+// key first, of the item for a key and a scope, which identifies the key's owner. The primary key must differ for any
+// two pairs, and fit into DynamoDB's limits for every text that a caller sends. If key is nil, the table has a
+// partition key alone, a String, which then begins with KEY#.
 func New(db *dynamo.DB, table string, key func(scope, key string) []any) *Keys {
 	if key == nil {
 		key = func(scope, key string) []any {
@@ -142,10 +133,10 @@ const (
 // until two seconds after the deadline of the context, when the invocation is certainly dead.
 // request identifies the request: two attempts with equal values are attempts at the same request.
 //
-// If it returns a claim, carry the request out, and end the claim with [Transact],
-// [Keys.Settle] or [Keys.Release]. If it returns a replay, the request has been carried
-// out: answer it with the replay. Otherwise it returns a [*RunningError],
-// [ErrOtherRequest], [retry.ErrBusy] or [retry.ErrUnanswered]. With [Deferred] it returns a claim.
+// If it returns a claim, carry the request out, and end the claim with [Transact], [Keys.Settle] or [Keys.Release]. If
+// it returns a replay, the request has been carried out: answer with the replay. Otherwise it returns a
+// [*RunningError], [ErrOtherRequest], [retry.ErrBusy] or [retry.ErrUnanswered]. With [Deferred] it always returns a
+// claim.
 func (k *Keys) Begin(ctx context.Context, scope, key string, request []byte, lease time.Duration) (claim *Claim,
 	replay *Response, err error) {
 	sum := sha256.Sum256(request)
@@ -247,10 +238,9 @@ func outcome(stored dynamo.Item, digest string) (*Response, error) {
 	return &Response{Status: existing.Status, Body: body}, nil
 }
 
-// Settle keeps the answer to a request that changed nothing, so that it is given
-// again. After the transaction of the claim has kept one it does nothing. It returns
-// [ErrClaimLost] when the claim is no longer the attempt's: then the answer must not
-// be given.
+// Settle keeps the answer to a request that changed nothing, for repeats. If the transaction of the claim has kept an
+// answer, it does nothing. It returns [ErrClaimLost] if the claim is no longer the attempt's: then do not give the
+// answer.
 func (k *Keys) Settle(ctx context.Context, claim *Claim, response Response) error {
 	if claim.kept != nil {
 		return nil
@@ -277,12 +267,10 @@ func (k *Keys) Settle(ctx context.Context, claim *Claim, response Response) erro
 	return nil
 }
 
-// Release ends a claim without an answer, so that the next attempt carries the
-// request out. It changes nothing if the claim is no longer the attempt's, for instance
-// because a transaction committed without this attempt learning of it. Until a claim is
-// released or its lease ends, the request counts as running. So Release takes up to a
-// second also when the context is done, but ends 400 ms after the context's deadline, so
-// that the caller gets an answer.
+// Release ends a claim without an answer, so that the next attempt carries the request out. It changes nothing if the
+// claim is no longer the attempt's, for instance because a transaction committed without this attempt learning of it.
+// Until a claim is released or its lease ends, the request counts as running. So Release takes up to a second even when
+// the context is done, but ends 400 ms after the context's deadline, so that the caller gets an answer.
 func (k *Keys) Release(ctx context.Context, claim *Claim) error {
 	if claim.kept != nil || claim.deferred {
 		return nil
@@ -325,7 +313,7 @@ type Claim struct {
 	refused, failed error
 }
 
-// Kept returns the answer that was kept under the key, if one was.
+// Kept returns the answer that the key keeps, if there is one.
 func (c *Claim) Kept() (Response, bool) {
 	if c.kept == nil {
 		return Response{}, false
@@ -399,28 +387,25 @@ type pending struct {
 	joined bool
 }
 
-// WithClaim returns a context under which [Transact] keeps the answer to the
-// request of the claim. answer makes the answer from the result that is passed to
-// Transact; it is called before the commit.
+// WithClaim returns a context under which [Transact] keeps the answer to the request of the claim. Before the commit,
+// answer makes it from the result that Transact gets.
 func WithClaim(ctx context.Context, claim *Claim, answer func(result any) (Response, error)) context.Context {
 	return context.WithValue(ctx, contextKey{}, pending{claim: claim, answer: answer})
 }
 
-// ClaimFrom returns the claim that the context carries; nil if it carries none.
+// ClaimFrom returns the claim that the context carries, or nil.
 func ClaimFrom(ctx context.Context) *Claim {
 	p, _ := ctx.Value(contextKey{}).(pending)
 	return p.claim
 }
 
-// Transact is the transaction that does the work of a request: [dynamo.DB.Transact],
-// which, when the context carries a claim, also keeps the answer to the request.
-// The pattern's last write is then schema.KeepAnswer of the table of the keys. The
-// answer is made from result.
+// Transact does the work of a request by [dynamo.DB.Transact]. If the context carries a claim, the same transaction
+// keeps the answer to the request, which the claim makes from result. The pattern's last write is then
+// schema.KeepAnswer of the table of the keys.
 //
-// It returns [ErrClaimLost], and writes nothing, when the claim is no longer the attempt's, also if
-// other conditions fail. The indexes of a [*dynamo.TransactionError] are those of the writes in the
-// call. One request has one answer: use [dynamo.DB.Transact] for a transaction that does not
-// complete the work.
+// It returns [ErrClaimLost], and writes nothing, if the claim is no longer the attempt's, even if other conditions
+// fail. The indexes of a [*dynamo.TransactionError] are those of the writes in the call. One request has one answer:
+// use [dynamo.DB.Transact] for a transaction that does not complete the work.
 func Transact(ctx context.Context, db *dynamo.DB, pattern string, result any, writes ...dynamo.Write) error {
 	p, ok := ctx.Value(contextKey{}).(pending)
 	if !ok {
@@ -450,9 +435,8 @@ func Transact(ctx context.Context, db *dynamo.DB, pattern string, result any, wr
 	return nil
 }
 
-// Claiming is the transaction with which the work of a request begins: [dynamo.DB.Transact], which
-// also makes the claim of the context, if that is to be made with a write. The pattern's last write is then
-// schema.ClaimKey of the table of the keys.
+// Claiming begins the work of a request by [dynamo.DB.Transact]. The same transaction makes the context's claim, if a
+// write is to make it. The pattern's last write is then schema.ClaimKey of the table of the keys.
 //
 // It returns errors as [Transact] does. The work goes on, and ends with Transact.
 func Claiming(ctx context.Context, db *dynamo.DB, pattern string, writes ...dynamo.Write) error {

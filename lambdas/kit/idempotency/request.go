@@ -12,7 +12,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 )
 
-// Claims are the keys that [Request.Do] needs; [*Keys] are such.
+// Claims are the keys that [Request.Do] needs. [*Keys] implements it.
 type Claims interface {
 	// Begin is [Keys.Begin].
 	Begin(ctx context.Context, scope, key string, request []byte, lease time.Duration) (*Claim, *Response, error)
@@ -22,47 +22,44 @@ type Claims interface {
 	Release(ctx context.Context, claim *Claim) error
 }
 
-// Timing says when an attempt claims its key. Whichever it is, no write of the work is made without
-// the claim.
+// Timing says when an attempt claims its key. With each, the work writes nothing without the claim.
 type Timing int
 
 const (
 	// BeforeWork claims the key, and then begins the work.
 	BeforeWork Timing = iota
-	// WhileReading begins the work at once. It may read tables meanwhile; its writes to tables wait for
-	// the claim, and so does its outcome, which is dropped if the request has been carried out, is
-	// running or is another one's. It costs what BeforeWork does, and no round trip.
+	// WhileReading begins the work at once. The work may read tables meanwhile; its writes to tables and its outcome
+	// wait for the claim. The outcome is dropped if the request has been carried out, is running, or the key is another
+	// request's. It costs as much as BeforeWork, without the round trip.
 	WhileReading
-	// WithWrite claims the key with the work's first write: [Claiming] with its transaction, [Transact]
-	// and [Keys.Settle] together with the answer, any other write by one before it. Until then the
-	// request does not count as running: of two attempts at the same time both do the work, and one
-	// commits. An error of the work before its first write, and without a final answer, is returned as
-	// it is, also if the request has been carried out before.
+	// WithWrite claims the key with the work's first write: [Claiming] with its transaction, [Transact] and
+	// [Keys.Settle] together with the answer, any other write by a write before it. Until then the request does not
+	// count as running: two attempts at the same time both do the work, and one commits. If the work fails before its
+	// first write, without a final answer, its error is returned even if the request has been carried out before.
 	WithWrite
 )
 
-// Request is a request that is carried out once, however often it is sent.
+// Request is a request to carry out once, however often it is sent.
 type Request struct {
 	// Keys remember requests.
 	Keys Claims
-	// Scope identifies the owner of the key, and Key is the key. Without a key the request is
-	// carried out each time, and needs no Keys.
+	// Scope identifies the owner of the key, and Key is the key. A request without a key is carried out each time, and
+	// needs no Keys.
 	Scope, Key string
 	// Content identifies the request: a repeat has the same.
 	Content []byte
-	// Wait is how long an attempt waits for another one that is running. Zero: not
-	// at all.
+	// Wait is how long an attempt waits for another one that is running. Zero: it does not wait.
 	Wait time.Duration
 	// Clock says when Wait ends.
 	Clock wire.Clock
-	// Claim says when the key is claimed. But for [BeforeWork], the work does nothing before its first
-	// write that could not be done twice, and no attempt waits.
+	// Claim says when the attempt claims the key. Except with [BeforeWork], no attempt waits, and all that the work
+	// does before its first write must be safe to do twice.
 	Claim Timing
 	// Answer makes the answer from the result of the work. A store that keeps answers with
 	// its work passes the same result to [Transact].
 	Answer func(result any) (Response, error)
-	// Refusal returns the answer to an error of the work, and whether a repeat would meet the same
-	// error, so that the answer is kept. Nil: the answers to errors are not kept.
+	// Refusal returns the answer to an error of the work, and whether a repeat would meet the same error: then the key
+	// keeps the answer. Nil: keys keep no answers to errors.
 	Refusal func(err error) (response Response, final bool)
 	// Log receives what callers need not know. Nil: [slog.Default].
 	Log *slog.Logger
@@ -74,9 +71,8 @@ const (
 	lastInterval  = 200 * time.Millisecond
 )
 
-// Do carries the request out, or returns the answer that it had before. It returns the errors of
-// [Keys.Begin], and the errors of the work without a final answer; the next attempt then does the
-// work.
+// Do carries the request out, or returns its earlier answer. It returns the errors of [Keys.Begin], and the errors of
+// the work without a final answer; the next attempt then does the work.
 func (r Request) Do(ctx context.Context, work func(context.Context) (result any, err error)) (response Response,
 	replayed bool, err error) {
 	if r.Key == "" {

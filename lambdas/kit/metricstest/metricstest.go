@@ -12,8 +12,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// Sums returns the sum of each metric in lines of the embedded metric format.
-// Other lines are left out.
+// Sums returns the sum of each metric in lines of the embedded metric format. It ignores other lines.
 func Sums(tb testing.TB, output string) map[string]float64 {
 	tb.Helper()
 	sums := map[string]float64{}

@@ -1,5 +1,5 @@
-// Package model says why a language model came to no result. It needs no client of one, so that rules
-// can name the failures.
+// Package model says why a language model came to no result. It imports no client of a model, so that rules can name
+// the failures.
 package model
 
 import "fmt"
@@ -13,7 +13,7 @@ const (
 	TimedOut Failure = "timed-out"
 	// Throttled: the model takes no more requests at the moment, or is not ready.
 	Throttled Failure = "throttled"
-	// Unusable: the reply is not complete, or has another form than was asked for.
+	// Unusable: the reply is incomplete, or has another form than the request asked for.
 	Unusable Failure = "unusable"
 	// Declined: a guardrail, a filter or the model itself refused to reply.
 	Declined Failure = "declined"
@@ -24,7 +24,7 @@ const (
 // Error says that a model, or what stands in for one, came to no result.
 type Error struct {
 	Failure Failure
-	// Err is the cause. Its text is for operators, and has no part of a prompt or of a reply.
+	// Err is the cause. Its text is for operators, and quotes neither prompt nor reply.
 	Err error
 }
 

@@ -1,16 +1,16 @@
-// Package problem has the errors that callers of an API are told: each says its status, its code and its text where it
-// is declared. Package httpapi answers with them, and documents them.
+// Package problem has the errors that an API tells its callers. The declaration of each has its status, its code and
+// its text. Package httpapi answers with them, and documents them.
 package problem
 
 import "time"
 
-// Error is an error that callers are told. Declare one with [New], return it as it is or wrapped, and match it by
-// [errors.Is].
+// Error is an error that an API tells its callers. Declare one with [New], return it as it is or wrapped, and match it
+// by [errors.Is].
 type Error struct {
 	// Status is the HTTP status, 400 or above.
 	Status int
-	// Code is the platform's name of the error, for programs. Empty: it has none. The form of errors shows it, as
-	// Errors.Body of package httpapi makes one; the one of Amazon API Gateway, which is the default, does not.
+	// Code is the platform's name of the error, for programs. Empty: the error has no code. A form of Errors.Body of
+	// package httpapi can show it; the default, the form of Amazon API Gateway, does not.
 	Code string
 	// Message is the text for people: what is wrong, and what to do.
 	Message string
@@ -29,8 +29,8 @@ func (e *Error) Error() string { return e.Message }
 // Problem implements [Problem].
 func (e *Error) Problem() *Error { return e }
 
-// Problem is an error with values of its own, such as the version that an item has, that tells callers what
-// Problem returns. Its text is that of Error.
+// Problem is an error with values of its own, such as an item's current version. The API tells callers what its method
+// Problem returns. Its text is that error's Message.
 type Problem interface {
 	error
 	Problem() *Error

@@ -1,5 +1,5 @@
-// Package queue sends messages to a queue of Amazon SQS, and handles those that a function gets from one: messages that
-// failed come again by a plan.
+// Package queue sends messages to a queue of Amazon SQS, and handles the messages that a function gets from one. Failed
+// messages come again by a plan.
 package queue
 
 import (
@@ -32,7 +32,7 @@ func New(config aws.Config, url string) *Queue {
 	return &Queue{client: sqs.NewFromConfig(config), url: url}
 }
 
-// Failures returns the queue of what the function gives up, which its mapping to a stream or a queue names.
+// Failures returns the queue of failures that the function's mapping to a stream or a queue names.
 func Failures(environment kit.Environment) (*Queue, error) {
 	url, err := environment.Require(schema.FailureQueueVariable)
 	if err != nil {
@@ -60,7 +60,7 @@ func (q *Queue) Defer(ctx context.Context, receipt string, wait time.Duration) e
 	return nil
 }
 
-// GiveUp puts a message into this queue, the one of failures, with the cause as an attribute, Cause.
+// GiveUp puts a message into this queue, a queue of failures, with the cause as its attribute Cause.
 func (q *Queue) GiveUp(ctx context.Context, message events.SQSMessage, cause error) error {
 	text := strings.ToValidUTF8(cause.Error(), "")
 	_, err := q.client.SendMessage(ctx, &sqs.SendMessageInput{QueueUrl: &q.url, MessageBody: &message.Body,
@@ -73,7 +73,7 @@ func (q *Queue) GiveUp(ctx context.Context, message events.SQSMessage, cause err
 	return nil
 }
 
-// ErrHopeless says that no attempt at a message can succeed, such as at one that cannot be read.
+// ErrHopeless says that no attempt at a message can succeed, as when it cannot be read.
 var ErrHopeless = errors.New("no further attempt can succeed")
 
 // LaterError is a failure that says when the next attempt makes sense.
@@ -91,7 +91,7 @@ func (e *LaterError) Unwrap() error { return e.Err }
 type Attempt struct {
 	// Number counts attempts from 1 on.
 	Number int
-	// Wait is the time to the next one. It is 0 for the last attempt: the message goes to the queue of failures.
+	// Wait is the time to the next attempt. It is 0 after the last one: the message goes to the queue of failures.
 	Wait time.Duration
 	// Last says that there is no further attempt.
 	Last bool
@@ -105,26 +105,26 @@ const (
 	longestWait = 11 * time.Hour
 )
 
-// Batch says how the messages of a batch are handled. Plan and Defer are required.
+// Batch says how to handle the messages of a batch. Plan and Defer are required.
 type Batch struct {
-	// Plan is how long after each failed attempt the next one follows, as in schema.OnQueue.
+	// Plan says how long after each failed attempt the next one follows, as Retries of schema.OnQueue do.
 	Plan []time.Duration
-	// Defer makes a received message come again after that time. [Queue.Defer] does.
+	// Defer makes a received message come again after that time, as [Queue.Defer] does.
 	Defer func(ctx context.Context, receipt string, wait time.Duration) error
-	// GiveUp puts a message whose error matches [ErrHopeless] into the queue of failures, at once. [Queue.GiveUp] does.
-	// Nil: such a message comes again by the plan.
+	// GiveUp puts a message whose error matches [ErrHopeless] into the queue of failures at once, as [Queue.GiveUp]
+	// does. Nil: such a message comes again by the plan.
 	GiveUp func(ctx context.Context, message events.SQSMessage, cause error) error
-	// Failed is called for each message that failed, possibly by several goroutines at once. Nil: nothing is.
+	// Failed hears of each failed message, possibly from several goroutines at once. It may be nil.
 	Failed func(ctx context.Context, message events.SQSMessage, attempt Attempt, err error)
-	// Undeferred is called when Defer fails: the message comes again when the queue's visibility time-out ends. Nil:
-	// nothing is.
+	// Undeferred hears of each failure of Defer: the message comes again when the queue's visibility time-out ends. It
+	// may be nil.
 	Undeferred func(ctx context.Context, message events.SQSMessage, err error)
 	// Random returns a number from 0 up to 1. Nil: [rand.Float64].
 	Random func() float64
 }
 
-// Each handles all messages of a batch at once, so that a slow one delays no other. It answers with those whose handle
-// returned an error, so that they come again ("Implementing partial batch responses", AWS Lambda) when the plan says.
+// Each handles all messages of a batch at once, so that a slow one delays no other. It answers with those for which
+// handle returned an error, so that they come again ("Implementing partial batch responses", AWS Lambda) by the plan.
 func (b Batch) Each(ctx context.Context, event events.SQSEvent,
 	handle func(context.Context, events.SQSMessage) error) (response events.SQSEventResponse, _ error) {
 	failed := make([]error, len(event.Records))
@@ -161,7 +161,7 @@ func (b Batch) Each(ctx context.Context, event events.SQSEvent,
 	return response, nil
 }
 
-// Number is which attempt at a message this is, from 1 on.
+// Number returns which attempt at a message this is, from 1 on.
 func Number(message events.SQSMessage) int {
 	number, err := strconv.Atoi(message.Attributes["ApproximateReceiveCount"])
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package rapidtest bounds the random tests of a package whose histories are long.
+// Package rapidtest bounds how many long histories the random tests of a package make.
 package rapidtest
 
 import (
@@ -7,8 +7,8 @@ import (
 	"strconv"
 )
 
-// Main is for TestMain: it runs the tests, lets rapid make that many histories instead of its default of 100, and
-// exits. A flag overrides the number, for one package at a time:
+// Main is for TestMain: it runs the tests, with that many histories of rapid instead of 100, and exits. A flag
+// overrides the number, for one package at a time:
 //
 //	go test ./lambdas/todo -run TestRandomHistories -rapid.checks 1000
 func Main(tests interface{ Run() (code int) }, histories int) {

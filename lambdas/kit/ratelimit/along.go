@@ -15,9 +15,9 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// KeepIn keeps the counters of a limit in items that the platform has for other reasons, one for each caller, whose key
-// that function gives: a write to the item then counts a call, too ([Call.With]). Such a counter counts each call
-// exactly, also that of [Counter.CountRead]. Call it before the first call is counted.
+// KeepIn keeps the counters of a limit in items that the platform has for other reasons, one for each caller. key
+// returns the key of a caller's item. A write to the item can then count a call, too ([Call.With]). Such a counter is
+// exact, even for [Counter.CountRead]. Use KeepIn before the first call is counted.
 func (c *Counter) KeepIn(limit string, key func(caller string) []any) {
 	if c.items == nil {
 		c.items = map[string]func(string) []any{}
@@ -28,7 +28,7 @@ func (c *Counter) KeepIn(limit string, key func(caller string) []any) {
 // countedSince is the beginning of the window that an item's counter is of, in Unix seconds.
 const countedSince = "counted_since"
 
-// Call is a call that is counted once: by a write of its operation, or by one of its own. Nil is none.
+// Call is a call to count once: by a write of its operation, or by a separate write. Nil is no call.
 type Call struct {
 	counter *Counter
 	limit   schema.RateLimit
@@ -44,8 +44,8 @@ type Call struct {
 	err   error
 }
 
-// Along returns a call of a caller towards a limit of [Counter.KeepIn]. It is nil if the counters of the limit have
-// items of their own.
+// Along returns a caller's call towards a limit of [Counter.KeepIn]. It is nil if the limit's counters have their own
+// items.
 func (c *Counter) Along(limit schema.RateLimit, caller string, now time.Time) *Call {
 	key := c.items[limit.Name]
 	if key == nil {
@@ -70,13 +70,13 @@ func WithCall(ctx context.Context, call *Call) context.Context {
 	return context.WithValue(ctx, callKey{}, call)
 }
 
-// CallFrom returns the call that the operation may count; nil: there is none.
+// CallFrom returns the call that the operation may count, or nil.
 func CallFrom(ctx context.Context) *Call {
 	call, _ := ctx.Value(callKey{}).(*Call)
 	return call
 }
 
-// Counting is the part of a write that counts a call. The zero value counts none.
+// Counting is the part of a write that counts a call. The zero value counts no call.
 type Counting struct {
 	call *Call
 	// begun says that the window has begun, as far as is known.
@@ -86,8 +86,8 @@ type Counting struct {
 // Counts reports whether there is a call to count.
 func (c Counting) Counts() bool { return c.call != nil }
 
-// Update adds the count to an update of the caller's item. Each attempt needs a new update: the SDK's builder keeps
-// what is added to it.
+// Update adds the count to an update of the caller's item. Each attempt needs a new update, because the SDK's builder
+// keeps what it gets.
 func (c Counting) Update(update expression.UpdateBuilder) expression.UpdateBuilder {
 	if c.call == nil {
 		return update
@@ -100,7 +100,7 @@ func (c Counting) Update(update expression.UpdateBuilder) expression.UpdateBuild
 	return update.Set(requests, expression.Value(1)).Set(dynamo.Name(countedSince), expression.Value(c.call.start))
 }
 
-// And adds to the condition of the write.
+// And adds its own condition to the condition of the write.
 func (c Counting) And(condition expression.ConditionBuilder) expression.ConditionBuilder {
 	if c.call == nil {
 		return condition
@@ -114,10 +114,10 @@ func (c Counting) And(condition expression.ConditionBuilder) expression.Conditio
 	return condition.And(dynamo.Absent(countedSince).Or(since.LessThan(start)))
 }
 
-// With makes a write to the caller's item that counts the call, unless it has been counted: then it makes the write as
-// it is. write returns how many requests the item counts after it. It is called again where the window has begun or
-// ended otherwise than this process knew. With returns the error of the write, or a [*LimitedError], with which nothing
-// is written; after any other error the call is not counted, unless its answer was lost.
+// With makes a write to the caller's item that counts the call. If the call has been counted, it makes the write
+// unchanged. write returns how many requests the item then counts. With calls write again if the window has begun or
+// ended without this process knowing. It returns the error of the write, or a [*LimitedError], with which nothing is
+// written. After any other error the call is not counted, unless the answer to its write was lost.
 func (c *Call) With(write func(Counting) (requests int, err error)) error {
 	if c == nil {
 		_, err := write(Counting{})
@@ -166,8 +166,7 @@ func (c *Call) With(write func(Counting) (requests int, err error)) error {
 	}
 }
 
-// Count counts the call by a write of its own, unless it has been counted. It returns a [*LimitedError] beyond the
-// limit.
+// Count counts the call by a separate write, unless it has been counted. It returns a [*LimitedError] beyond the limit.
 func (c *Call) Count(ctx context.Context) (State, error) {
 	name, err := c.counter.db.TimeToLive(c.counter.table)
 	if err != nil {

@@ -1,6 +1,5 @@
-// Package ratelimit counts how often callers call, in fixed windows, in a table that has a
-// time to live. The platform has schema.RateLimitPatterns for it. kit/httpapi counts
-// the calls of a route by the limit that the schema gives it.
+// Package ratelimit counts how often callers call, in fixed windows, in a table with a time to live, by
+// schema.RateLimitPatterns. kit/httpapi counts the calls of a route towards the limit that the schema gives it.
 package ratelimit
 
 import (
@@ -30,8 +29,7 @@ type State struct {
 	Reset time.Time
 }
 
-// Header are the headers that tell the caller: X-RateLimit-Limit, -Remaining, and -Reset
-// in Unix seconds.
+// Header returns the headers that tell the caller: X-RateLimit-Limit, -Remaining, and -Reset in Unix seconds.
 func (s State) Header() http.Header {
 	return http.Header{
 		"X-Ratelimit-Limit":     {strconv.Itoa(s.Limit)},
@@ -49,11 +47,11 @@ func (e *LimitedError) Error() string {
 		e.Reset.UTC().Format(time.RFC3339))
 }
 
-// RetryAt is when the next window begins.
+// RetryAt returns when the next window begins.
 func (e *LimitedError) RetryAt() time.Time { return e.Reset }
 
-// Counter counts calls in a table. It is safe for concurrent use. Use one for the life of the
-// process: it remembers what it has reserved, and which limits callers have reached.
+// Counter counts calls in a table. It is safe for concurrent use. Use one Counter for the life of the process: it
+// remembers what it has reserved, and which limits callers have reached.
 type Counter struct {
 	db    *dynamo.DB
 	table string
@@ -67,10 +65,9 @@ type Counter struct {
 	swept   time.Time
 }
 
-// New returns the counter in a table with schema.RateLimitPatterns. key gives the primary
-// key, partition key first, of a counter by its name, which has at most 120 bytes if the
-// names of limits have 40. Nil: the table has a partition key alone, a String, which then
-// begins with COUNT#.
+// New returns the counter in a table with schema.RateLimitPatterns. key returns the primary key, partition key first,
+// of a counter by its name. The name has at most 120 bytes if the names of limits have at most 40. If key is nil, the
+// table has a partition key alone, a String, which then begins with COUNT#.
 func New(db *dynamo.DB, table string, key func(counter string) []any) *Counter {
 	if key == nil {
 		key = func(counter string) []any { return []any{"COUNT#" + counter} }
@@ -86,28 +83,27 @@ const (
 	sweepEvery = time.Minute
 )
 
-// CountRequest counts a call of a caller towards a limit, in the window in which now
-// lies. It returns a [*LimitedError] when the limit was reached before it. The counter
-// keeps a token of the last call, so that an attempt whose answer was lost counts once; it
-// counts twice only if another call of the same caller was counted between the two. Once the
-// limit is reached, it refuses the caller's calls for a second without a request to DynamoDB.
+// CountRequest counts a caller's call towards a limit, in the window of now. It returns a [*LimitedError] if earlier
+// calls have reached the limit. The counter keeps a token of the last call, so that an attempt whose answer was lost
+// counts once; it counts twice only if another call of the caller came between the two. Once the limit is reached, the
+// counter refuses the caller's calls for a second without a request to DynamoDB.
 func (c *Counter) CountRequest(ctx context.Context, limit schema.RateLimit, caller string, now time.Time) (State,
 	error) {
 	return c.count(ctx, limit, caller, now, false)
 }
 
-// CountRead is [Counter.CountRequest] for calls that change nothing. A process counts them in steps, some ahead and as
-// many after they were made, one write for each step. All processes together are at most 5 % of the limit ahead, and as
-// much behind, in any order of calls: so a caller is refused no sooner than at 95 % of the limit, and makes at most 105
-// %. A caller of one process makes exactly the limit. The more processes count a caller's calls, the smaller are their
-// steps, and near the limit they are one call each; for a limit below 20, always. A write without an answer may count
-// its step twice.
+// CountRead is [Counter.CountRequest] for calls that change nothing. A process counts them in steps, some before and as
+// many after they were made, with one write for each step. All processes together count at most 5 % of the limit too
+// much or too little, in any order of calls: so a caller can make at least 95 % and at most 105 % of the limit. A
+// caller of one process can make exactly the limit. The more processes count a caller's calls, the smaller are their
+// steps. Near the limit, and for a limit below 20, each step is one call. A write without an answer may count its step
+// twice.
 func (c *Counter) CountRead(ctx context.Context, limit schema.RateLimit, caller string, now time.Time) (State, error) {
 	return c.count(ctx, limit, caller, now, aheadOf(limit.Requests) > 0)
 }
 
-// GiveBack gives a call back that was counted at now and is not made: the caller's next call to this process
-// needs no count. It makes no request to DynamoDB. The call stays counted if the process ends before the next one, or
+// GiveBack gives back a call that was counted at now and is not made: the caller's next call to this process then needs
+// no count. It makes no request to DynamoDB. The call stays counted if the process ends before the next one, or
 // remembers 10,000 other callers.
 func (c *Counter) GiveBack(limit schema.RateLimit, caller string, now time.Time) {
 	counter, end := counterOf(limit, caller, now)

@@ -1,11 +1,10 @@
 // Package retry is the one policy by which everything in a function retries: how often, after which
 // pauses, and how many retries one invocation may make.
 //
-// A request that AWS refuses, or does not answer, has up to [Attempts] attempts, with [Delay]
-// between. All requests of an invocation draw on one [Budget], which the context carries: when it
-// is used up, the invocation fails with [ErrBusy] or [ErrUnanswered], and its caller may retry. So
-// a caller learns soon that there is no answer, and an overloaded service gets no further load
-// ("Timeouts, retries, and backoff with jitter", Amazon Builders' Library).
+// A request that AWS refuses, or does not answer, has up to [Attempts] attempts, with [Delay] between. All requests of
+// an invocation draw on one [Budget], which the context carries. When it is used up, the invocation fails with
+// [ErrBusy] or [ErrUnanswered], and its caller may retry. So a caller soon learns that there is no answer, and an
+// overloaded service gets no further load ("Timeouts, retries, and backoff with jitter", Amazon Builders' Library).
 //
 // [Do] repeats work that lost a race, with the same pauses.
 package retry
@@ -23,29 +22,26 @@ var (
 	// ErrBusy says that AWS refused a request for load or contention until the
 	// retries ran out. The last attempt changed nothing.
 	ErrBusy = errors.New("too much is going on at once: try again shortly")
-	// ErrUnanswered says that a request had no answer in time, or a broken one. The request may
-	// have been carried out.
+	// ErrUnanswered says that a request had no answer in time, or a broken one. AWS may have carried the request out.
 	ErrUnanswered = errors.New("there was no answer in time: try again shortly")
-	// ErrStale says that what a write was computed from has changed since it was read: [Do] reads and
-	// computes again.
+	// ErrStale says that the data behind a write has changed since it was read: [Do] reads and computes again.
 	ErrStale = errors.New("it has changed since it was read: try again shortly")
 	// ErrExhausted says that the invocation may make no further attempt.
 	ErrExhausted = errors.New("the invocation has used up its budget of attempts")
 )
 
 const (
-	// Attempts is how often one request is made, at most.
+	// Attempts is how often one request is made at most.
 	Attempts = 8
-	// Rounds is how often [Do] does work, at most: more often than a caller's invocation has time
-	// for. In each round, one of the conflicting attempts succeeds.
+	// Rounds is how often [Do] does work at most: more often than a caller's invocation has time for. In each round,
+	// one of the conflicting attempts succeeds.
 	Rounds = 60
 	// The delay doubles from the first to the longest.
 	firstDelay, longestDelay = 20 * time.Millisecond, 400 * time.Millisecond
 )
 
-// Delay is the pause before the attempt that follows the given one, from 1: any part of 20 ms, of
-// 40 ms, and so on, up to 400 ms. That is full jitter: attempts that met once spread over the whole
-// pause.
+// Delay returns the pause after an attempt, from 1: a random part of 20 ms, then of 40 ms, and so on, up to 400 ms.
+// That is full jitter: attempts that met once spread over the whole pause.
 func Delay(attempt int) time.Duration {
 	longest := longestDelay
 	if attempt < 6 {
@@ -54,8 +50,8 @@ func Delay(attempt int) time.Duration {
 	return rand.N(longest) + 1
 }
 
-// Do repeats work while its error matches [ErrStale]. It gives up after [Rounds], or when the context
-// ends, with an error that still matches.
+// Do repeats work while its error matches [ErrStale]. After [Rounds], or when the context ends, it gives up with an
+// error that still matches.
 func Do(ctx context.Context, work func() error) error {
 	for round := 1; ; round++ {
 		err := work()
@@ -71,9 +67,9 @@ func Do(ctx context.Context, work func() error) error {
 	}
 }
 
-// Rest waits before the rest of a request that AWS carried out in part. The round, from 1, draws on
-// the budget of the context as an attempt that was refused. It returns [ErrBusy] after [Attempts]
-// rounds, [ErrExhausted], or the error of the context.
+// Rest waits before the rest of a request that AWS carried out in part. The round, from 1, draws on the budget of the
+// context like a refused attempt. Rest returns [ErrBusy] after [Attempts] rounds, [ErrExhausted], or the error of the
+// context.
 func Rest(ctx context.Context, round int) error {
 	if round >= Attempts {
 		return ErrBusy
@@ -126,7 +122,7 @@ const (
 	gain = 1
 )
 
-// What invocations may spend, in attempts that fail.
+// How many failed attempts invocations may make.
 const (
 	// ForCaller is for an invocation that a caller waits for. Under sustained throttling it makes
 	// no more requests than this and [ForRelease] together.
@@ -138,8 +134,7 @@ const (
 	ForRelease = 3
 )
 
-// Budget is how many attempts may still fail. Nil is without limit. It is safe for
-// concurrent use.
+// Budget is how many attempts may still fail. A nil budget has no limit. It is safe for concurrent use.
 type Budget struct {
 	mu      sync.Mutex
 	most    int // tokens
@@ -152,8 +147,7 @@ func NewBudget(failed int) *Budget {
 	return &Budget{most: failed * cost, left: failed * cost}
 }
 
-// Begin begins an attempt; call end when it is over. Begin returns [ErrExhausted] when
-// nothing is left.
+// Begin begins an attempt; call end when it is over. Begin returns [ErrExhausted] if the budget is used up.
 func (b *Budget) Begin() (end func(Outcome), err error) {
 	if b == nil {
 		return func(Outcome) {}, nil
@@ -179,8 +173,8 @@ func (b *Budget) end(outcome Outcome) {
 	}
 }
 
-// Again returns [ErrExhausted] unless a request may be repeated. It may if the budget suffices even
-// if it and all attempts under way fail.
+// Again returns [ErrExhausted] unless the budget allows to repeat a request: it must suffice even if the repeat and all
+// attempts under way fail.
 func (b *Budget) Again() error {
 	if b == nil {
 		return nil
@@ -200,14 +194,14 @@ func WithBudget(ctx context.Context, budget *Budget) context.Context {
 	return context.WithValue(ctx, budgetKey{}, budget)
 }
 
-// BudgetFrom returns the budget of the context; nil if it has none.
+// BudgetFrom returns the budget of the context, or nil.
 func BudgetFrom(ctx context.Context) *Budget {
 	budget, _ := ctx.Value(budgetKey{}).(*Budget)
 	return budget
 }
 
-// ToRelease returns a context for releasing what a failed request has claimed. It ends at that
-// time, even if ctx has ended, and has its own budget.
+// ToRelease returns a context for releasing what a failed request has claimed. It ends at end, even if ctx ends before,
+// and has its own budget.
 func ToRelease(ctx context.Context, end time.Time) (context.Context, context.CancelFunc) {
 	ctx = WithBudget(context.WithoutCancel(ctx), NewBudget(ForRelease))
 	return context.WithDeadline(ctx, end)

@@ -14,8 +14,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 )
 
-// Secret is one secret string, read when it is first asked for and then kept.
-// Its methods may be called at the same time from several goroutines.
+// Secret is one secret string, which it reads at the first request and then keeps. It is safe for concurrent use.
 type Secret struct {
 	client *secretsmanager.Client
 	arn    string
@@ -27,8 +26,8 @@ type Secret struct {
 	readAt time.Time
 }
 
-// New returns the secret with that ARN. After maxAge it is read again; zero keeps
-// it as long as the process lives.
+// New returns the secret with that ARN. After maxAge the secret reads its string again; with zero it keeps it for the
+// life of the process.
 func New(config aws.Config, arn string, maxAge time.Duration) *Secret {
 	return &Secret{client: secretsmanager.NewFromConfig(config), arn: arn, maxAge: maxAge, now: time.Now}
 }
@@ -43,8 +42,8 @@ func Read(ctx context.Context, environment kit.Environment, variable string) (st
 	return New(environment.AWS, arn[0], 0).Value(ctx)
 }
 
-// Value returns the secret string, which is never empty. An error is not kept: the next call tries
-// again. The error is ErrBusy or ErrUnanswered of package retry if the next call may succeed.
+// Value returns the secret string, which is never empty. After an error the next call tries again. The error is ErrBusy
+// or ErrUnanswered of package retry if that may succeed.
 func (s *Secret) Value(ctx context.Context) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -63,8 +62,7 @@ func (s *Secret) Value(ctx context.Context) (string, error) {
 	return value, nil
 }
 
-// Forget makes the next Value read the secret again, for a caller who learned that the
-// value is no longer valid.
+// Forget makes the next Value read the secret again, for a caller who has learned that the value is no longer valid.
 func (s *Secret) Forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

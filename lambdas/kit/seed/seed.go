@@ -1,7 +1,6 @@
-// Package seed loads the initial data of a platform: the items that its functions expect
-// in the tables. A platform has a function for it, whose trigger is schema.OnSeed, and
-// `onesynth seed` invokes this function until all items are there, in a local run or in a
-// deployed stack. The main package is:
+// Package seed loads the initial data of a platform: the items that its functions expect in the tables. A function with
+// the trigger schema.OnSeed does it. `onesynth seed` invokes that function until all items are there, in a local run or
+// in a deployed stack. Its main package is:
 //
 //	type seeder = func(context.Context, seed.Request) (seed.Progress, error)
 //	kit.StartResponder("links", func(ctx context.Context, e kit.Environment) (seeder, error) {
@@ -23,12 +22,12 @@ import (
 	"time"
 )
 
-// Chunk is how many items an invocation loads at most, so that people see progress.
+// Chunk is how many items an invocation loads at most: people see progress.
 const Chunk = 25
 
 // Request is the event of an invocation.
 type Request struct {
-	// Next is the index of the first item to load. 0: from the beginning.
+	// Next is the index of the first item to load, from 0.
 	Next int `json:"next"`
 }
 
@@ -39,17 +38,17 @@ type Progress struct {
 	Next int `json:"next"`
 	// Total is how many items there are, at least 1.
 	Total int `json:"total"`
-	// Added is how many items this invocation has added. The others were there.
+	// Added is how many items this invocation has added. The others existed.
 	Added int `json:"added"`
 }
 
-// Load returns the handler that loads the items, in their order. put adds an item and reports true,
-// or finds it there and reports false: it has to put the item under a key that follows from the
-// item, on the condition that no item has that key. So several loads, one after the other or at the
-// same time, add each item once, and leave items unchanged that exist.
+// Load returns the handler that loads the items, in their order. put adds an item and reports true, or finds it there
+// and reports false. It has to derive the item's key from the item, and to put it on the condition that no item has
+// that key. So several loads, one after the other or at the same time, add each item once, and leave existing items
+// unchanged.
 //
-// An invocation ends after [Chunk] items, or when half of its time is up. An error of put ends it,
-// too. The items before stay, and a repeated request finds them.
+// An invocation ends after [Chunk] items, when half of its time is up, or with an error of put. The items before stay,
+// and a repeated request finds them.
 func Load[T any](items []T, put func(context.Context, T) (added bool, err error)) func(context.Context,
 	Request) (Progress, error) {
 	return func(ctx context.Context, request Request) (Progress, error) {
@@ -82,8 +81,7 @@ func Load[T any](items []T, put func(context.Context, T) (added bool, err error)
 	}
 }
 
-// Decode reads a JSON file of initial data. Unlike [json.Unmarshal] it refuses a field that the
-// value does not have.
+// Decode reads a JSON file of initial data. Unlike [json.Unmarshal] it refuses a field that value lacks.
 func Decode(data []byte, value any) error {
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.DisallowUnknownFields()

@@ -1,9 +1,9 @@
 // Package site serves a set of files as a web page, from within a function's binary.
 //
-// A file is an asset or a document. Assets are below /assets/<hash of all assets>/, so that one of
-// them refers to another by its name, and browsers and CDNs keep each for as long as they like: a
-// change of any file is a new address of all. Documents have an address that stays, such as "/", and
-// are asked for again each time, by their ETag. Both are compressed once and kept.
+// A file is an asset or a document. Assets are below /assets/<hash of all assets>/. So one refers to another by its
+// name, and browsers and CDNs keep each for as long as they like: a change of any file gives all a new address.
+// Documents have a lasting address, such as "/", and browsers ask for them again each time, by their ETag. The site
+// compresses both once.
 //
 // Documents are templates (html/template for .html, else text/template) with these functions:
 //
@@ -43,18 +43,17 @@ const Prefix = "/assets/"
 
 // Config describes a page.
 type Config struct {
-	// Files are the documents and, all others, the assets. Their names end in .html, .css, .js,
-	// .json, .webmanifest, .svg, .png or .txt.
+	// Files has the documents; all other files in it are assets. Their names end in .html, .css, .js, .json,
+	// .webmanifest, .svg, .png or .txt.
 	Files fs.FS
-	// Documents are the names of files by the paths that they are served on, as http.ServeMux has
-	// them, such as "/q/{question_id}": "index.html".
+	// Documents names the files of documents by their paths, as http.ServeMux has them, such as "/q/{question_id}":
+	// "index.html".
 	Documents map[string]string
 	// Data is what the templates of documents get. Default: nil.
 	Data any
 	// Header has further headers of each answer, such as a Content-Security-Policy. Default: none.
 	Header http.Header
-	// NotFound answers for an asset that is not there, such as one of an earlier version. Default:
-	// [http.NotFoundHandler].
+	// NotFound answers for a missing asset, such as one of an earlier version. Default: [http.NotFoundHandler].
 	NotFound http.Handler
 }
 
@@ -66,8 +65,8 @@ type Site struct {
 	assets    map[string]*file // by path
 }
 
-// New reads the files and fills in the documents. It returns an error that names every document that
-// is missing or fails, and every file of a kind that it does not know.
+// New reads the files and fills in the documents. Its error names every document that is missing or fails, and every
+// file of an unknown kind.
 func New(c Config) (*Site, error) {
 	documents := map[string]bool{}
 	for _, name := range c.Documents {
@@ -127,8 +126,8 @@ func New(c Config) (*Site, error) {
 	return s, nil
 }
 
-// Register adds the routes of the page to a mux, for GET alone: an API of API Gateway has a route for
-// each method.
+// Register adds the routes of the page to a mux, for GET alone, because an API of API Gateway has a route for each
+// method.
 func (s *Site) Register(mux *http.ServeMux) {
 	for route, document := range s.documents {
 		if route == "/" {
@@ -227,7 +226,7 @@ func newFile(name string, content []byte, caching string) *file {
 	return f
 }
 
-// kindOf does not ask the machine's tables of types: a function has none.
+// kindOf does not use the machine's tables of types, which a function lacks.
 func kindOf(name string) string {
 	switch path.Ext(name) {
 	case ".html":

@@ -9,8 +9,8 @@ import (
 	"github.com/aws/aws-lambda-go/lambdacontext"
 )
 
-// MaxFailureBytes is how long a message of the failure queue may be. Amazon SQS now
-// takes longer ones, but not every reader of a queue does.
+// MaxFailureBytes is how long a message of the failure queue may be. Amazon SQS takes longer ones, but not every reader
+// of a queue does.
 const MaxFailureBytes = 256 << 10
 
 // Failures is the queue of failures. [queue.Queue] is one.
@@ -21,27 +21,26 @@ type Failures interface {
 	Send(ctx context.Context, message string) error
 }
 
-// Failure is the message about a record that a function gave up, as JSON. An [Event] of its Record, with Again, lets
-// the function of RequestContext try once more.
+// Failure is the message about a record that a function gave up, as JSON. To try once more, send an [Event] with its
+// Record and with Again to the function in RequestContext.
 type Failure struct {
-	// Cause says for people why, such as what was found, and what is allowed.
+	// Cause says for people why, such as what the function found and what is allowed.
 	Cause string `json:"cause"`
 	// EventID and the following fields are the record's own, as far as they can be read.
 	EventID        string `json:"event_id"`
 	EventName      string `json:"event_name"`
 	SequenceNumber string `json:"sequence_number"`
-	// Entity is that of a lake. Absent: the function is no lake's.
+	// Entity is an entity of a lake. Absent: the function belongs to no lake.
 	Entity string `json:"entity,omitempty"`
 	// RequestContext names the function. [Failure.Message] sets it.
 	RequestContext RequestContext `json:"requestContext"`
-	// Omitted names the parts of the record that are left out, because the message would
-	// be too long. Absent: nothing.
+	// Omitted names the parts of the record that would make the message too long. Absent: the record is complete.
 	Omitted string `json:"omitted,omitempty"`
 	// Record is the record as the stream gave it.
 	Record json.RawMessage `json:"record,omitempty"`
 }
 
-// RequestContext is of the form that AWS Lambda's own messages about failed invocations have.
+// RequestContext has the form of AWS Lambda's own messages about failed invocations.
 type RequestContext struct {
 	// RequestID is the id of the invocation.
 	RequestID string `json:"requestId"`
@@ -49,9 +48,8 @@ type RequestContext struct {
 	FunctionARN string `json:"functionArn"`
 }
 
-// Message returns the failure as text that fits into a queue's message, of the function that the context is of. If it
-// would be too long, it leaves out the record's images, which alone can be 800 KB, and if that does not help, the
-// record.
+// Message returns the failure as a text that fits into a queue's message, with the function of the context. To make it
+// fit, Message leaves out the record's images, which alone can be 800 KB, and if that is not enough, the record.
 func (f Failure) Message(ctx context.Context) (string, error) {
 	if of, ok := lambdacontext.FromContext(ctx); ok {
 		f.RequestContext = RequestContext{of.AwsRequestID, of.InvokedFunctionArn}

@@ -1,5 +1,5 @@
-// Package stream handles the changes of a DynamoDB table that a function gets in batches. No record holds up those that
-// follow it for long: one that no attempt can handle goes to the queue of failures at once, and one that may heal is
+// Package stream handles the changes of a DynamoDB table that a function gets in batches. No record holds up its
+// successors for long: one that no attempt can handle goes to the queue of failures at once, and one that may heal is
 // tried for [Patience].
 package stream
 
@@ -24,12 +24,12 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 )
 
-// ErrUnfinished says that a record has not failed, and has to come again.
+// ErrUnfinished says that a record has not failed, but has to come again.
 var ErrUnfinished = errors.New("the change of the table is not handled to its end")
 
 const (
-	// Patience is how long a record is tried again and again that may heal: from its first failure in a process on,
-	// until it goes to the queue of failures. It outlasts a throttled table and a service that is away for minutes.
+	// Patience is how long a record that may heal is tried again and again: from its first failure in a process, until
+	// it goes to the queue of failures. It outlasts a throttled table, and a service that fails for minutes.
 	Patience = 10 * time.Minute
 	// sendTime is how long a message to the queue of failures may take: less than what an invocation reserves for its
 	// answer.
@@ -40,17 +40,17 @@ const (
 	passedAgain = 10 * time.Second
 )
 
-// Event is a batch of a stream's records, as Lambda delivers it. They are read one by one, so that one that cannot be
-// read does not stop the others. Records may also be messages of a queue, by which another function passes records on:
-// a record is then the body of a message.
+// Event is a batch of a stream's records, as Lambda delivers it. [Batch.Each] reads them one by one, so that an
+// unreadable one does not stop the others. Records may also be messages of a queue by which another function passes
+// records on: a record is then the body of a message.
 type Event struct {
 	Records []json.RawMessage `json:"Records"`
-	// Again says that the records come from the queue of failures, by hand. If one fails, the invocation does, and
-	// nothing goes to the queue: the message about the record is still there.
+	// Again says that someone sends records of the queue of failures again. If one fails, so does the invocation, and
+	// nothing goes to the queue, which still has the message about the record.
 	Again bool `json:"again,omitempty"`
 }
 
-// Changes are the changes of the records that can be read.
+// Changes returns the changes of the records that can be read.
 func (e Event) Changes() (changes []events.DynamoDBStreamRecord) {
 	for _, raw := range e.Records {
 		raw, _ := passed(raw)
@@ -61,25 +61,24 @@ func (e Event) Changes() (changes []events.DynamoDBStreamRecord) {
 	return changes
 }
 
-// Image are the attributes of an item before or after a change, or those of its key.
+// Image has the attributes of an item before or after a change, or of its key.
 type Image = map[string]events.DynamoDBAttributeValue
 
-// Handler is what a function does with one change. Its error matches [ErrUnfinished], or those of package retry, if
-// another attempt may succeed.
+// Handler handles one change. Its error matches [ErrUnfinished], or an error of package retry, if another attempt may
+// succeed.
 type Handler func(ctx context.Context, change events.DynamoDBStreamRecord) error
 
-// Batch says how the records of batches are handled. A process has one, which all of its invocations use. Failures is
-// required.
+// Batch says how to handle the records of batches. All invocations of a process use one Batch. Failures is required.
 type Batch struct {
 	// Failures is the queue of failures.
 	Failures Failures
-	// Parallel handles all records at once. Otherwise one follows the other, each in at most half of the time that is
+	// Parallel handles all records at once. Default: one after the other, each in at most half of the time that is
 	// left.
 	Parallel bool
-	// Defer makes a received message come again after that time; the method of a queue of package queue does. Records
-	// that are messages of a queue need it. Nil: they come again when the queue shows them.
+	// Defer makes a received message come again after that time, as Queue.Defer of package queue does. It is for
+	// records that are messages of a queue. Nil: they come again when the queue shows them.
 	Defer func(ctx context.Context, receipt string, wait time.Duration) error
-	// Log gets a line for each record that failed. Nil: [slog.Default].
+	// Log gets a line for each failed record. Nil: [slog.Default].
 	Log   *slog.Logger
 	Clock wire.Clock
 
@@ -89,10 +88,9 @@ type Batch struct {
 
 // Each handles the records of a batch. It answers with those that have to come again ("Reporting batch item failures
 // for Lambda functions with DynamoDB Streams"): because they are unfinished, because they may heal, or because the
-// queue of failures did not take them. Lambda delivers the first of these and all that follow it once more, so that a
-// record may come again that is handled already. Unless they are handled in parallel, records of one item stay in
-// order: those that follow one that comes again wait for it, and those that follow one that was given up do not. The
-// error is that of an event with Again.
+// queue of failures did not take them. Lambda delivers the first of these and all after it once more, so that a handled
+// record may come again. Without Parallel, records of one item stay in order: they wait for an earlier one that comes
+// again, but not for one that was given up. Each returns an error only for an event with Again.
 func (b *Batch) Each(ctx context.Context, event Event, handle Handler) (response events.DynamoDBEventResponse,
 	_ error) {
 	names, failed := make([]string, len(event.Records)), make([]error, len(event.Records))
@@ -292,7 +290,7 @@ func read(raw json.RawMessage) (record events.DynamoDBEventRecord, err error) {
 	return record, nil
 }
 
-// Text is a text attribute of an image; "": there is none, or one of another type.
+// Text returns a text attribute of an image, or "" if it is missing or has another type.
 func Text(image Image, name string) string {
 	if value := image[name]; value.DataType() == events.DataTypeString {
 		return value.String()

@@ -13,7 +13,7 @@ import (
 
 // Checker is a value with rules that no tag states.
 type Checker interface {
-	// Check adds what is wrong with the value. field is its name; a whole form has none.
+	// Check adds what is wrong with the value. field is its name, or "" for a whole form.
 	Check(p *Problems, field string)
 }
 
@@ -29,14 +29,12 @@ func Form(form any) error {
 	return p.Err()
 }
 
-// Form checks a struct against the tags from which its description in an OpenAPI document comes,
-// too, so that a limit is stated once: minLength and maxLength of a text, minimum and maximum of a
-// whole number, enum of a text, the formats email and date. A list's tags apply to each of its
-// texts. A field that is a [Checker] is checked by its own rules instead.
+// Form checks a struct against its tags: minLength and maxLength of a text, minimum and maximum of a whole number, enum
+// of a text, the formats email and date. Its description in an OpenAPI document comes from the same tags, so each limit
+// is stated once. A list's tags apply to each of its texts. A field that is a [Checker] has its own rules instead.
 //
-// A field has the name of its tag json, query or header. Form passes over a field that was
-// left out, which is nil, or zero where the tag json has omitempty or there is none, and over
-// fields of other types.
+// A field has the name in its tag json, query or header. Form skips a field that was left out: one that is nil, or zero
+// if it has the option omitempty or no tag json. It skips fields of other types, too.
 func (p *Problems) Form(form any) {
 	value := reflect.ValueOf(form)
 	for _, field := range fieldsOf(value.Type()) {
@@ -53,8 +51,8 @@ func (p *Problems) Form(form any) {
 	}
 }
 
-// MergePatch reads a JSON merge patch (RFC 7396) into a form of pointers: a field that is left
-// out is nil, and one that is null points to the zero value.
+// MergePatch reads a JSON merge patch (RFC 7396) into a form of pointers: an absent field is nil, and a null one points
+// to the zero value.
 func MergePatch(data []byte, form any) error {
 	err := json.Unmarshal(data, form)
 	var given map[string]json.RawMessage
@@ -70,9 +68,9 @@ func MergePatch(data []byte, form any) error {
 	return err
 }
 
-// Apply gives target, which points to a struct, the fields of a form under the same names, all of which target has:
-// what the form's pointers point to, and its other fields as they are. A nil pointer leaves the field of target as it
-// is.
+// Apply sets the fields of the struct that target points to from a form's fields of the same names. The struct must
+// have all of them. It takes what a pointer in the form points to, and any other field as it is. A nil pointer leaves
+// the struct's field as it is.
 func Apply(target, form any) {
 	into, given := reflect.ValueOf(target).Elem(), reflect.ValueOf(form)
 	names := map[string]reflect.Value{}
@@ -86,8 +84,8 @@ func Apply(target, form any) {
 	}
 }
 
-// InOrder sorts the problems as the form has their fields and, of a list, its entries. Problems of
-// other parts, such as a header, come first.
+// InOrder sorts the problems in the order of the form's fields and, within a list, of its entries. Problems of other
+// parts, such as a header, come first.
 func (p *Problems) InOrder(form any) {
 	if len(p.found) < 2 {
 		return

@@ -11,8 +11,8 @@ import (
 var punctuation = strings.NewReplacer("which is not text: leave", "which is not text; leave",
 	"is not valid UTF-8: send", "is not valid UTF-8; send")
 
-// Sentence is the problem in one sentence that names the field, what was got and what is allowed,
-// without a full stop. It is made from the constraint, or else from the message.
+// Sentence returns the problem as one sentence, without a full stop, that names the field, what came and what is
+// allowed. It makes the sentence from the constraint, or else from the message.
 func (p Problem) Sentence() string {
 	c, message := p.Constraint, punctuation.Replace(p.Message)
 	text, isText := c.Got.(string)

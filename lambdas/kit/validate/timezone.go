@@ -9,16 +9,15 @@ import (
 // TimezoneHeader says in which time zone a caller's days begin and end.
 const TimezoneHeader = "X-Timezone"
 
-// Timezone is the time zone that [Problems.Timezone] returns, or an [*Error].
+// Timezone returns what [Problems.Timezone] returns, or an [*Error].
 func Timezone(name string) (*time.Location, error) {
 	var p Problems
 	zone := p.Timezone(name)
 	return zone, p.Err()
 }
 
-// Timezone is the time zone of that IANA name; UTC when it is empty. An unknown name is a problem
-// of [TimezoneHeader], and the result is nil: days in another zone than the caller's would surprise
-// later.
+// Timezone returns the time zone with that IANA name, or UTC for "". For an unknown name it adds a problem of
+// [TimezoneHeader] and returns nil: days in another zone than the caller's would surprise later.
 func (p *Problems) Timezone(name string) *time.Location {
 	zone, err := time.LoadLocation(name)
 	if err != nil || name == "Local" {
@@ -29,7 +28,7 @@ func (p *Problems) Timezone(name string) *time.Location {
 	return zone
 }
 
-// Excerpt is [Quoted], and adds the number of characters to text that is cut.
+// Excerpt is [Quoted] with the number of characters after a text that it cuts.
 func Excerpt(text string) string {
 	if n := utf8.RuneCountInString(text); n > mostQuoted {
 		return fmt.Sprintf("%s of %d characters", Quoted(text), n)

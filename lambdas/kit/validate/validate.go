@@ -1,5 +1,5 @@
-// Package validate checks what a caller sends against the rules of a platform, and gathers all that
-// is wrong into one answer. [Error] is the one type for what is wrong with a request.
+// Package validate checks what a caller sends against the rules of a platform, and gathers all that is wrong into one
+// answer, an [Error].
 package validate
 
 import (
@@ -30,13 +30,13 @@ const (
 	RuleRange Rule = "range"
 	// RuleEnum: the value is one of Allowed.
 	RuleEnum Rule = "enum"
-	// RuleFormat: a text is written in a certain way, such as that of a date.
+	// RuleFormat: a text has a certain form, such as that of a date.
 	RuleFormat Rule = "format"
 	// RulePattern: a text matches a regular expression.
 	RulePattern Rule = "pattern"
 	// RuleUnique: the entries of a list differ.
 	RuleUnique Rule = "unique"
-	// RuleConflict: the value goes with the other ones of the request.
+	// RuleConflict: the value fits the other values of the request.
 	RuleConflict Rule = "conflict"
 )
 
@@ -47,36 +47,33 @@ type Constraint struct {
 	// Type is the type that a form states, by its name in JSON Schema: "string",
 	// "integer", "array", …
 	Type string `json:"-"`
-	// Min and Max are the bounds of a RuleLength or RuleRange; nil: there is none.
+	// Min and Max are the bounds of a RuleLength or RuleRange. Nil: no bound.
 	Min *int `json:"min,omitempty" doc:"Of a length or range: the least that is allowed." example:"10"`
 	Max *int `json:"max,omitempty" doc:"Of a length or range: the most that is allowed." example:"2000"`
 	// Allowed are the values of a RuleEnum.
 	Allowed []string `json:"allowed,omitempty" nullable:"false" doc:"Of an enum: what is allowed." example:"[\"text\",\"multiple_choice\"]"`
-	// Got is the value: nil, string, float64, bool, []any or map[string]any of a body, also
-	// int64 of a parameter; of a list that a platform's rule counted, the number of entries
-	// as int.
+	// Got is the value: nil, string, float64, bool, []any or map[string]any from a body, or int64 from a parameter. For
+	// a list whose entries a platform's rule counted, it is their number, an int.
 	Got any `json:"-"`
 }
 
 // Problem is what is wrong with one part of a request.
 type Problem struct {
-	// Field is the name of the field, parameter or header; "body" and "query" are
-	// the whole of these. That of an entry of a list has its index, such as "options[1]", until
-	// [Problem.Wire].
+	// Field is the name of the field, parameter or header; "body" and "query" stand for the whole. Until
+	// [Problem.Wire], an entry of a list has its index in the name, such as "options[1]".
 	Field string `json:"field" doc:"The field, parameter or header; body or query for the whole of these." example:"title"`
 	// Index is set by [Problem.Wire].
 	Index *int `json:"index,omitempty" doc:"Of an entry of a list: which one, from 0."`
-	// Message says what was got and what is allowed.
+	// Message says what came and what is allowed.
 	Message string `json:"message" doc:"What was got and what is allowed." example:"is missing, but required"`
-	// Constraint is the rule that the value breaks. The zero value: only the message says what is
-	// wrong.
+	// Constraint is the rule that the value breaks. If it is zero, only the message says what is wrong.
 	Constraint Constraint `json:"-"`
 }
 
 // place is the index of an entry in the name of a field.
 var place = regexp.MustCompile(`\[(\d+)\]`)
 
-// Wire is the problem as an answer has it: Field has no index, and Index is the first that it had.
+// Wire returns the problem as an answer has it: the first index in Field moves to Index.
 func (p Problem) Wire() Problem {
 	if found := place.FindStringSubmatch(p.Field); found != nil {
 		if index, err := strconv.Atoi(found[1]); err == nil {
@@ -89,16 +86,16 @@ func (p Problem) Wire() Problem {
 
 // Error says that a request is invalid, by its content or by its form.
 type Error struct {
-	// Status is the HTTP status of the answer. Zero is 422: values break rules. Any other
-	// has one problem.
+	// Status is the HTTP status of the answer. Zero stands for 422: values break rules. With any other there is one
+	// problem.
 	Status int
-	// Text says it in a sentence. Empty: the problems say it.
+	// Text says what is wrong in a sentence. Empty: the problems say it.
 	Text string
-	// Problems are all that were found, at least one.
+	// Problems are all problems found, at least one.
 	Problems []Problem
 }
 
-// Wire are the problems as an answer has them.
+// Wire returns the problems as an answer has them.
 func (e *Error) Wire() []Problem {
 	problems := make([]Problem, len(e.Problems))
 	for i, p := range e.Problems {
@@ -107,7 +104,7 @@ func (e *Error) Wire() []Problem {
 	return problems
 }
 
-// Error is the text, or else the list of the problems.
+// Error returns the text, or else the list of the problems.
 func (e *Error) Error() string {
 	texts := make([]string, len(e.Problems))
 	for i, p := range e.Problems {
@@ -116,15 +113,14 @@ func (e *Error) Error() string {
 	return cmp.Or(e.Text, strings.Join(texts, "; "))
 }
 
-// Errorf is an [*Error] of values with one problem.
+// Errorf returns an [*Error] with status 422 and one problem.
 func Errorf(field string, rule Rule, format string, arguments ...any) error {
 	var p Problems
 	p.Add(field, rule, format, arguments...)
 	return p.Err()
 }
 
-// Refused is an [*Error] of that status. message is a sentence, which names the wrong part
-// itself.
+// Refused returns an [*Error] with that status. message is a sentence that names the wrong part itself.
 func Refused(status int, field string, constraint Constraint, message string) *Error {
 	return &Error{Status: status, Text: message,
 		Problems: []Problem{{Field: field, Message: message, Constraint: constraint}}}
@@ -133,7 +129,7 @@ func Refused(status int, field string, constraint Constraint, message string) *E
 // Problems gathers what is wrong. The zero value is ready to use.
 type Problems struct{ found []Problem }
 
-// Err returns nil when nothing is wrong, else an [*Error].
+// Err returns nil if nothing is wrong, else an [*Error].
 func (p *Problems) Err() error {
 	if len(p.found) == 0 {
 		return nil
@@ -150,9 +146,8 @@ func (p *Problems) add(field string, constraint Constraint, format string, argum
 	p.found = append(p.found, Problem{Field: field, Message: fmt.Sprintf(format, arguments...), Constraint: constraint})
 }
 
-// Text checks what a person wrote: UTF-8 without the character NUL, of least to most characters.
-// White space around it counts towards the most, not towards the least. A text that must not be
-// empty has a visible character.
+// Text checks what a person wrote: UTF-8 without the character NUL, of least to most characters. White space around it
+// counts towards most, but not towards least. If least is not 0, it must have a visible character.
 func (p *Problems) Text(field, value string, least, most int) {
 	length, visible := utf8.RuneCountInString(value), utf8.RuneCountInString(strings.TrimSpace(value))
 	constraint := Constraint{Rule: RuleLength, Min: &least, Max: &most, Got: value}
@@ -184,8 +179,7 @@ func (p *Problems) Length(field, value string, least, most int) {
 	}
 }
 
-// IsBlank reports whether nothing in s can be seen: white space, control and
-// zero-width characters.
+// IsBlank reports whether s has nothing to see: only white space, control and zero-width characters.
 func IsBlank(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) })
 }
@@ -205,14 +199,14 @@ func (p *Problems) Number(field string, value, least, most int) {
 	}
 }
 
-// Range adds a number that is out of its range; nil: it has no such bound.
+// Range adds a problem of a number that is out of its range. A nil bound is no bound.
 func (p *Problems) Range(field string, got any, least, most *int) {
 	p.add(field, Constraint{Rule: RuleRange, Min: least, Max: most, Got: got}, "is %v; allowed is %s", got,
 		numbers(least, most))
 }
 
-// Date checks a day as YYYY-MM-DD, of the years 0001 to 9999. In that range text sorts by day, and
-// every SQL engine has the same calendar. Empty text is no day. Date reports whether there is one.
+// Date checks a day as YYYY-MM-DD, of the years 0001 to 9999. In that range texts sort by day, and every SQL engine has
+// the same calendar. Date reports whether there is a day: an empty text is none.
 func (p *Problems) Date(field, value string) bool {
 	if value == "" {
 		return false
@@ -268,7 +262,7 @@ func OneOf[T ~string](p *Problems, field string, value T, allowed []T) {
 // mostQuoted is how many characters of a text a message quotes.
 const mostQuoted = 40
 
-// Quoted is text as a message quotes it: in quotation marks, and cut after 40 characters.
+// Quoted returns text as messages quote it: in quotation marks, and cut after 40 characters.
 func Quoted(text string) string {
 	if utf8.RuneCountInString(text) > mostQuoted {
 		return strconv.Quote(string([]rune(text)[:mostQuoted])) + "…"

@@ -12,8 +12,7 @@ import (
 	"strings"
 )
 
-// LoopbackVariable is the environment variable with [Addresses].Local, separated by spaces. A local run sets
-// it; no template does.
+// LoopbackVariable is the environment variable with [Addresses].Local, separated by spaces. Only a local run sets it.
 const LoopbackVariable = "ONESYNTH_LOOPBACK_WEBHOOKS"
 
 // LongestURL is how long the address of an endpoint may be, in bytes.
@@ -21,8 +20,8 @@ const LongestURL = 2048
 
 // Addresses says where webhooks may go. The zero value allows addresses of the public Internet alone.
 type Addresses struct {
-	// Local are endpoints of this machine that are allowed, too, with all below them, such as
-	// http://127.0.0.1:8079/webhooks/in/. They may be http. localhost, 127.0.0.1 and ::1 are one host.
+	// Local are endpoints of this machine, such as http://127.0.0.1:8079/webhooks/in/, that are allowed, too, with all
+	// below them. They may be http. localhost, 127.0.0.1 and ::1 count as one host.
 	Local []string
 }
 
@@ -70,8 +69,8 @@ var (
 	translated = netip.MustParsePrefix("64:ff9b::/96")
 )
 
-// Check returns a [ForbiddenError] if webhooks may not go to the address. An address of IPv4 within one
-// of IPv6 is judged as what it is.
+// Check returns a [ForbiddenError] if webhooks may not go to the address. It judges an IPv4 address within an IPv6
+// address as IPv4.
 func (a Addresses) Check(address netip.Addr) error {
 	forbidden := func(reason string) error { return &ForbiddenError{Address: address.String(), Reason: reason} }
 	judged := address.Unmap()
@@ -95,9 +94,9 @@ func (a Addresses) Check(address netip.Addr) error {
 	return nil
 }
 
-// CheckURL returns what is wrong with the address of an endpoint, for whoever names it: an https URL of up
-// to [LongestURL] bytes with a host, and no name, password or fragment. The host is a public name in ASCII
-// or a public IP address in its usual spelling. What a name leads to is checked when a [Client] connects.
+// CheckURL returns what is wrong with the address of an endpoint, for the person who gave it. It must be an https URL
+// of up to [LongestURL] bytes with a host, and without name, password or fragment. The host is a public name in ASCII
+// or a public IP address in its usual spelling. A [Client] checks where a name leads when it connects.
 func (a Addresses) CheckURL(text string) error {
 	if len(text) > LongestURL {
 		return fmt.Errorf("has %d bytes, allowed are %d", len(text), LongestURL)
@@ -220,7 +219,7 @@ func port(u *url.URL) string {
 	return cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
 }
 
-// AddressesOf returns where a function may send webhooks by its environment: to this machine only in a local run.
+// AddressesOf returns where a function may send webhooks, from its environment: to this machine only in a local run.
 func AddressesOf(getenv func(string) string) Addresses {
 	return Addresses{Local: strings.Fields(getenv(LoopbackVariable))}
 }

@@ -16,17 +16,17 @@ import (
 )
 
 const (
-	// Timeout bounds an attempt by default: to find and reach the endpoint, and to read its answer.
+	// Timeout is the default time of an attempt: to find and reach the endpoint, and to read its answer.
 	Timeout = 5 * time.Second
-	// LargestAnswer is how many bytes of an answer's headers, and of its body, are read. They are dropped.
+	// LargestAnswer is how many bytes a client reads of an answer's headers, and of its body. It drops them.
 	LargestAnswer = 64 << 10
 	// LargestBody is how many bytes a webhook may have.
 	LargestBody = 64 << 10
 )
 
-// Client sends webhooks. It connects to no address that Addresses forbids, also if the name of the
-// endpoint leads elsewhere at the moment of the connection. It uses no proxy and follows no redirect. The
-// zero value is ready to use, and safe for concurrent use.
+// Client sends webhooks. It connects to no address that Addresses forbids, even if the endpoint's name leads there only
+// at the moment of the connection. It uses no proxy and follows no redirect. The zero value is ready to use, and safe
+// for concurrent use.
 type Client struct {
 	// Addresses says where webhooks may go.
 	Addresses Addresses
@@ -34,9 +34,9 @@ type Client struct {
 	Timeout time.Duration
 	// Resolver finds the addresses of names. Default: [net.DefaultResolver].
 	Resolver *net.Resolver
-	// TLS is how endpoints are trusted. Default: by the system's certificates, from TLS 1.2 on.
+	// TLS says which endpoints to trust. Default: by the system's certificates, from TLS 1.2 on.
 	TLS *tls.Config
-	// Connecting is called before each connection, with the reason if it is refused. Nil: nothing is.
+	// Connecting hears of each connection beforehand, and of the reason if the client refuses it. It may be nil.
 	Connecting func(address netip.AddrPort, refused error)
 
 	once sync.Once
@@ -47,18 +47,18 @@ type Client struct {
 type Answer struct {
 	// Status is the status code.
 	Status int
-	// RetryAfter is how long the endpoint wants to be left alone, of a 429 or 503; 0 if it does not say.
+	// RetryAfter is how long a 429 or 503 asks the client to wait; 0 if it does not say.
 	RetryAfter time.Duration
 }
 
-// OK reports that the endpoint has taken the webhook. A redirect is no success.
+// OK reports whether the endpoint has taken the webhook. A redirect is no success.
 func (a Answer) OK() bool { return a.Status >= 200 && a.Status < 300 }
 
-// Gone reports that the endpoint wants no more of these (410, "Webhook delivery", Standard Webhooks).
+// Gone reports whether the endpoint wants no more of these (410, "Webhook delivery", Standard Webhooks).
 func (a Answer) Gone() bool { return a.Status == http.StatusGone }
 
-// Post sends a body with these headers, in one attempt, and returns the answer, which may be any. An error
-// says that there is none; a [ForbiddenError] is among its causes if the endpoint's address is forbidden.
+// Post sends a body with these headers, in one attempt, and returns the answer, whatever its status. An error means
+// that there is no answer; it wraps a [ForbiddenError] if the endpoint's address is forbidden.
 func (c *Client) Post(ctx context.Context, url string, header http.Header, body []byte) (Answer, error) {
 	c.once.Do(c.prepare)
 	if len(body) > LargestBody {

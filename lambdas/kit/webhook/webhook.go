@@ -35,17 +35,17 @@ const (
 	leastSecret, mostSecret = 24, 64
 )
 
-// Errors of [Verify], to be matched with errors.Is.
+// Errors of [Verify]. Match them with errors.Is.
 var (
-	// ErrHeaders says that a header is missing or is no id, timestamp or signature.
+	// ErrHeaders says that a header is missing or malformed.
 	ErrHeaders = errors.New("a header of the webhook is missing or malformed")
 	// ErrTimestamp says that the timestamp is more than [Tolerance] from now.
 	ErrTimestamp = errors.New("the timestamp of the webhook is too old or too new")
-	// ErrSignature says that no signature is that of a secret.
+	// ErrSignature says that none of the secrets made a signature.
 	ErrSignature = errors.New("the webhook has no signature by these secrets")
 )
 
-// Secret is a key that signs webhooks. Its value is not printed: [Secret.Reveal] gives it away.
+// Secret is a key that signs webhooks. Printing hides its value; only [Secret.Reveal] shows it.
 type Secret struct{ key []byte }
 
 // NewSecret returns the secret of a key of 24 to 64 bytes.
@@ -68,7 +68,7 @@ func ParseSecret(text string) (Secret, error) {
 	return NewSecret(key)
 }
 
-// Reveal is the secret as receivers need it: whsec_ and the key in base64.
+// Reveal returns the secret as receivers need it: whsec_ and the key in base64.
 func (s Secret) Reveal() string { return prefix + base64.StdEncoding.EncodeToString(s.key) }
 
 // String hides the secret.
@@ -87,8 +87,8 @@ func (s Secret) sign(id string, seconds int64, body []byte) string {
 	return version + base64.StdEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// Sign sets the headers of a webhook with that id and body, as it is sent at that time. Each of the
-// secrets signs, so that a receiver may know any of them while they are rotated.
+// Sign sets the headers of a webhook with that id and body, sent at that time. Each of the secrets signs, so that a
+// receiver may know any of them during a rotation.
 func Sign(header http.Header, id string, at time.Time, body []byte, secrets ...Secret) {
 	signatures := make([]string, len(secrets))
 	for i, s := range secrets {
@@ -99,8 +99,8 @@ func Sign(header http.Header, id string, at time.Time, body []byte, secrets ...S
 	header.Set(SignatureHeader, strings.Join(signatures, " "))
 }
 
-// Verify checks that one of the secrets signed a webhook, and that it was sent within [Tolerance] of now.
-// Errors: ErrHeaders, ErrTimestamp, ErrSignature.
+// Verify checks that one of the secrets signed a webhook, and that it was sent within [Tolerance] of now. It returns
+// ErrHeaders, ErrTimestamp or ErrSignature.
 func Verify(header http.Header, body []byte, now time.Time, secrets ...Secret) error {
 	id, signatures := header.Get(IDHeader), header.Get(SignatureHeader)
 	seconds, err := strconv.ParseInt(header.Get(TimestampHeader), 10, 64)

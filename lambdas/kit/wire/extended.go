@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 )
 
-// Extended is embedded by a form that a team can add attributes to ([schema.Extra]). Package dynamo fills it in when it
-// reads an item, and leaves it out of what it writes; [Inline] makes fields of the form of it. It is empty where a team
-// has added nothing that the API shows.
+// Extended is for forms to embed to which a team can add attributes ([schema.Extra]). Package dynamo fills it in when
+// it reads an item, and does not write it; [Inline] turns it into fields of the form. It is empty if a team has added
+// nothing that the API shows.
 type Extended struct {
 	Extra Extra `json:"$extra,omitempty" dynamodbav:"$extra,omitempty" hidden:"true"`
 }
@@ -15,13 +15,14 @@ type Extended struct {
 // ExtraName is the name of the field that holds [Extended] on its way from a table to the wire. No attribute has it.
 const ExtraName = "$extra"
 
-// Extra is the attributes of an item that a team has added and that the API shows, as a JSON object; empty: none.
+// Extra has the attributes of an item that a team has added and that the API shows, as a JSON object. It is empty
+// without any.
 type Extra string
 
-// MarshalJSON is the object.
+// MarshalJSON returns the object.
 func (e Extra) MarshalJSON() ([]byte, error) { return []byte(e), nil }
 
-// UnmarshalJSON reads it again, of an answer that was kept.
+// UnmarshalJSON reads the object again, from a kept answer.
 func (e *Extra) UnmarshalJSON(text []byte) error {
 	*e = Extra(text)
 	return nil

@@ -1,5 +1,5 @@
-// Package conversetest is a loopback server that speaks the API operation Converse of Amazon
-// Bedrock, for tests of what calls a model.
+// Package conversetest is a loopback server with the API operation Converse of Amazon Bedrock, for tests of code that
+// calls a model.
 package conversetest
 
 import (
@@ -27,8 +27,8 @@ const Model = "eu.amazon.nova-lite-v1:0"
 type Request struct {
 	// Model is the modelId of the path.
 	Model string
-	// System and User are the texts of the only system prompt and the only message. Each is "" if
-	// there are none, or several.
+	// System and User are the texts of the only system prompt and the only message. Each is "" if the request has none
+	// or several.
 	System, User string
 	// Body is the whole request.
 	Body map[string]any
@@ -139,8 +139,7 @@ func (s *Server) Requests() []Request {
 	return slices.Clone(s.got)
 }
 
-// Environment is that of a function whose model is the server. The variables are added to the
-// model's.
+// Environment returns the environment of a function whose model is the server, with these variables beside the model's.
 func (s *Server) Environment(variables map[string]string) kit.Environment {
 	return kit.Environment{
 		AWS: aws.Config{Region: "eu-central-1",

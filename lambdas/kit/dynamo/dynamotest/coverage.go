@@ -13,12 +13,12 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// Tests are those of a package, such as [*testing.M].
+// Tests are the tests of a package, such as [*testing.M].
 type Tests interface{ Run() (code int) }
 
-// Covering returns the tests of a package, for TestMain. They fail, though each passes, where they have not requested
-// an access pattern of the database as it is declared. With -v they print what its requests consumed. Some tests alone
-// (-run) need not cover anything.
+// Covering returns the tests of a package, for TestMain. They fail, though each passes, if they have not requested each
+// access pattern of the database as the schema declares it. With -v they print what the requests consumed. A selection
+// of tests (-run) need not cover anything.
 func Covering(tests Tests, database schema.Database) Tests {
 	return &covering{tests, database.AccessPatterns}
 }
@@ -72,7 +72,8 @@ func cover(r Request) {
 	made.requests[r.Pattern] = append(made.requests[r.Pattern], r)
 }
 
-// consumed is a table of what the requests of each pattern consumed, and the names of those that have none as declared.
+// consumed returns a table of what the requests of each pattern consumed, and the names of patterns that no request
+// made as declared.
 func consumed(patterns []schema.AccessPattern, made map[string][]Request) (table string, missing []string) {
 	var text strings.Builder
 	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)

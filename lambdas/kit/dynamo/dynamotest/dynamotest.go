@@ -1,5 +1,4 @@
-// Package dynamotest gives store tests a schema's tables on a real engine, and
-// shows what requests were made of them.
+// Package dynamotest gives store tests a schema's tables on a real engine, and shows the requests to them.
 package dynamotest
 
 import (
@@ -21,15 +20,14 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// Tables are a database's tables, empty and the test's own, under their logical
-// names.
+// Tables are a database's tables under their logical names: empty, and for one test alone.
 type Tables struct {
 	*dynamo.DB
 	// Client reaches the same tables directly.
 	Client *dynamodb.Client
 	// Recorder has seen every request of DB.
 	Recorder *Recorder
-	// Wire has carried every attempt at one.
+	// Wire has carried every attempt at a request.
 	Wire *Wire
 }
 
@@ -136,7 +134,7 @@ func keySchema(index schema.Index) []types.KeySchemaElement {
 	return elements
 }
 
-// Request is one request that was made.
+// Request is one request to DynamoDB.
 type Request struct {
 	// Pattern is the name of its access pattern.
 	Pattern   string
@@ -144,7 +142,7 @@ type Request struct {
 	Table     string // of a request on one table
 	Index     string
 	Input     any // the SDK's
-	// Units are the consumed capacity units, of the tables and their indexes.
+	// Units are the capacity units that the tables and their indexes consumed.
 	Units float64
 }
 
@@ -175,9 +173,8 @@ func (r *Recorder) observe(around observer) {
 	r.around = around
 }
 
-// Faults sets the functions that run around each request from now on; nil: none. An error of before
-// simulates a request that never arrives, and an error of after an answer that is lost, or a
-// process that dies.
+// Faults sets the functions that run around each request from now on, or nil. An error from before simulates a request
+// that never arrives. An error from after simulates a lost answer, or a process that dies.
 func (r *Recorder) Faults(before, after func(schema.Operation) error) {
 	of := func(fault func(schema.Operation) error) func(context.Context, Request) error {
 		if fault == nil {

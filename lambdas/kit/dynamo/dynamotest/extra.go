@@ -20,8 +20,8 @@ const Team = "team"
 // Added is the name of the text that [Extended] adds to a record, such as added_task.
 func Added(record string) string { return "added_" + strings.ToLower(record) }
 
-// Extended is a platform to each of whose records a team has added the text [Added]. The API shows it where it has a
-// form of the record.
+// Extended returns the platform as if a team had added the text [Added] to each of its records. The API shows the text
+// where it has a form of the record.
 func Extended(p schema.Platform) schema.Platform {
 	var extra []schema.Extra
 	for _, r := range p.Records {
@@ -34,9 +34,9 @@ func Extended(p schema.Platform) schema.Platform {
 	return p.Extended(extra...)
 }
 
-// KeepsExtra checks that a change, which writes a record with that key, keeps what [Extended] has added to the record:
-// what was there before, and what comes just before the write. It returns what the record then has of it. The change
-// makes at least one write, and no write of its own to the attribute.
+// KeepsExtra checks that a change, which writes the record with that key, keeps the text that [Extended] added: whether
+// it was there before, or came just before the write. It returns the record's text after the change. The change makes
+// at least one write, and none to the attribute itself.
 func (t *Tables) KeepsExtra(tb testing.TB, p schema.Platform, record string, key []string, change func() error) string {
 	tb.Helper()
 	r, _ := p.Record(record)

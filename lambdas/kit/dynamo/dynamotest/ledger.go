@@ -19,21 +19,20 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// Entry is what one write of an item costs, alone or in a transaction.
+// Entry says what one write of an item costs, alone or in a transaction.
 type Entry struct {
-	// Item is the item's key, the values joined by a space.
+	// Item is the item's key, its values joined by a space.
 	Item string
 	// Operation is what the write does: a transaction has an operation for each of its writes.
 	Operation schema.Operation
 	// InTransaction says that the write is part of a transaction.
 	InTransaction bool
-	// Units are the write units of the item itself: one per KB of the item before or after the
-	// write, the larger one ("DynamoDB read and write operations"). A transaction costs twice as
-	// many.
+	// Units are the write units of the item itself: one per KB of the item before or after the write, whichever is
+	// larger ("DynamoDB read and write operations"). A transaction costs twice as many.
 	Units float64
-	// Indexes are the write units of each index whose copy of the item changes: one per KB for a
-	// copy that comes, goes or changes, and both for one whose key changes ("Using Global
-	// Secondary Indexes in DynamoDB": write capacity units).
+	// Indexes are the write units of each index whose copy of the item changes: one per KB for a copy that comes, goes
+	// or changes. A copy whose key changes goes and comes ("Using Global Secondary Indexes in DynamoDB": write capacity
+	// units).
 	Indexes map[string]float64
 }
 
@@ -77,8 +76,7 @@ func (l Ledger) String() string {
 	return b.String()
 }
 
-// Writes returns the ledger of what do writes through the tables. Nothing else may write to them
-// meanwhile.
+// Writes returns the ledger of the writes that do makes through the tables. Nothing else may write to them meanwhile.
 func (t *Tables) Writes(tb testing.TB, database schema.Database, do func()) Ledger {
 	tb.Helper()
 	var ledger Ledger

@@ -10,16 +10,15 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// Cases have, by name of an access pattern, a function that prepares its request and
-// returns a function that makes it. Measure ignores the requests of the preparation.
+// Cases has a function for each access pattern, by name. The function prepares the pattern's request, and returns a
+// function that makes it. Measure ignores the requests of the preparation.
 type Cases map[string]func() (request func() error)
 
-// Measure makes the request of each access pattern, in their order, compares it with its
-// declaration, and logs what it consumed. It is an error if a pattern has no case, or if a case
-// does not make the pattern's request.
+// Measure makes the request of each access pattern, in their order, compares it with its declaration, and logs what it
+// consumed. It fails the test if a pattern has no case, or if a case does not make the pattern's request.
 //
-// own selects a pattern's own requests among those with its operation, table and index, where other
-// patterns have the same; nil: all are its own.
+// own selects a pattern's requests among those with its operation, table and index, where other patterns have the same.
+// Nil: all are the pattern's.
 func (t *Tables) Measure(tb testing.TB, patterns []schema.AccessPattern, cases Cases,
 	own func(pattern string, made []Request) []Request) {
 	tb.Helper()

@@ -13,7 +13,7 @@ import (
 // Answer is what DynamoDB answers to a request. The zero value leaves it to the
 // engine.
 type Answer struct {
-	// Done lets the engine carry out the request before it gets this answer.
+	// Done lets the engine carry out the request before the client gets this answer.
 	Done bool
 	// Code is the code of an error, such as ProvisionedThroughputExceededException.
 	Code string
@@ -42,8 +42,8 @@ type Wire struct {
 	answer   func(operation string) Answer
 }
 
-// Answers sets what attempts are answered with from now on, by operation, such as
-// GetItem; nil leaves it to the engine. It is called for one attempt at a time.
+// Answers sets the function that answers attempts from now on, by operation, such as GetItem; nil leaves them to the
+// engine. The wire calls it for one attempt at a time.
 func (w *Wire) Answers(answer func(operation string) Answer) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -62,7 +62,7 @@ func (w *Wire) Lose(n int) {
 	})
 }
 
-// Attempts is how many attempts there were.
+// Attempts returns how many attempts the wire has carried.
 func (w *Wire) Attempts() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -1,5 +1,5 @@
-// Package eventbustest has what tests of events need: a loopback server that speaks the API operation PutEvents of
-// Amazon EventBridge, the changes of a table as its stream has them, and the JSON Schemas of events.
+// Package eventbustest has what tests of events need: a loopback server with the API operation PutEvents of Amazon
+// EventBridge, the changes of a table as its stream has them, and the JSON Schemas of events.
 package eventbustest
 
 import (
@@ -59,13 +59,13 @@ func (e Event) ID() string { return fmt.Sprint(e.Fields()["event_id"]) }
 // ItemVersion is the version of the event's item.
 func (e Event) ItemVersion() string { return fmt.Sprint(e.Fields()["item_version"]) }
 
-// Bus is a bus that takes the events of a platform, and fails the test for one that is not as the schema says.
+// Bus takes the events of a platform, and fails the test for an event that differs from the schema.
 type Bus struct {
-	// Refuse returns an error code for an event that the bus does not take; nil, or "": it takes it.
+	// Refuse returns an error code for an event that the bus refuses, and "" for one that it takes. Nil: it takes all.
 	Refuse func(Event) (code string)
 	// Down makes requests fail as a whole.
 	Down bool
-	// Requests counts the requests that were answered.
+	// Requests counts the requests that the bus answered.
 	Requests int
 
 	t       testing.TB
@@ -97,7 +97,7 @@ func NewBus(t testing.TB, platform schema.Platform) *Bus {
 	return b
 }
 
-// Client returns a client of the bus that tries requests again as a function's does.
+// Client returns a client of the bus that repeats requests as a function's client does.
 func (b *Bus) Client() *eventbridge.Client {
 	return eventbridge.New(eventbridge.Options{Region: "eu-central-1", BaseEndpoint: &b.server.URL,
 		Credentials: credentials.NewStaticCredentialsProvider("test", "test", ""), Retryer: kit.Retryer()})
@@ -200,7 +200,7 @@ func (p *Passed) Event(t testing.TB) (event stream.Event) {
 // Publisher is the publisher of a platform, with tables that have their logical names.
 type Publisher struct {
 	*eventbus.Publisher
-	// Failures has what it gave up, and Passed what it passed on, by function.
+	// Failures has what it gave up. Passed has what it passed on, by function.
 	Failures *streamtest.Queue
 	Passed   map[string]*Passed
 }
@@ -223,8 +223,8 @@ func NewPublisher(platform schema.Platform, bus *Bus, happened eventbus.Happened
 	return p
 }
 
-// Stream turns on the stream of a table as it is where events are on, and returns a function that reads its records so
-// far, as AWS Lambda delivers them.
+// Stream turns on the stream of a table as events need it, and returns a function that reads its records so far, as AWS
+// Lambda delivers them.
 func Stream(t testing.TB, platform schema.Platform, tables *dynamotest.Tables, table string) func() []json.RawMessage {
 	t.Helper()
 	described, _ := platform.Publishing().Database.Table(table)
@@ -303,8 +303,8 @@ func (k *keeping) records(t testing.TB, arn string) (all []json.RawMessage) {
 	return all
 }
 
-// Deliver hands records to a publisher as AWS Lambda does: in batches of sizes that repeat from the first, and again
-// from the first record that failed. It fails the test if a record is left after many attempts.
+// Deliver hands records to a publisher as AWS Lambda does: in batches of these sizes, over and over, and again from the
+// first record that failed. It fails the test if a record is left after many attempts.
 func (p *Publisher) Deliver(t testing.TB, records []json.RawMessage, sizes ...int) {
 	t.Helper()
 	for n := 0; len(records) > 0; n++ {
@@ -323,9 +323,9 @@ func (p *Publisher) Deliver(t testing.TB, records []json.RawMessage, sizes ...in
 	}
 }
 
-// Tell publishes the events of records as badly as it may come, and returns each once, in the order of the versions of
-// their items: batches are of any size, everything is delivered twice, and the bus refuses any event once. It fails the
-// test if a repeat differs, or if a change is given up.
+// Tell publishes the events of records in the worst way: batches are of any size, each record comes twice, and the bus
+// refuses any event once. It returns each event once, in the order of the versions of their items. It fails the test if
+// a repeat differs, or if the publisher gives a change up.
 func (p *Publisher) Tell(t testing.TB, bus *Bus, random *rand.Rand, records []json.RawMessage) []Event {
 	t.Helper()
 	refused := map[string]bool{}

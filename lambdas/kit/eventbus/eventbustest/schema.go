@@ -18,8 +18,8 @@ import (
 
 var update = flag.Bool("update", false, "write the JSON Schemas of events that CheckSchemas compares")
 
-// CheckSchemas compares the JSON Schema of each event of a platform with the file in a folder that has the event's name
-// and ends with .json. With the flag -update it writes the files instead.
+// CheckSchemas compares the JSON Schema of each event of a platform with the file <event>.json in a folder. With the
+// flag -update it writes the files instead.
 func CheckSchemas(t testing.TB, platform schema.Platform, folder string) {
 	t.Helper()
 	if *update {
@@ -57,8 +57,8 @@ func CheckSchemas(t testing.TB, platform schema.Platform, folder string) {
 	}
 }
 
-// JSONSchema describes the detail of an event by JSON Schema 2020-12. A field about a person has x-personal-data.
-// Fields that it does not name may come.
+// JSONSchema describes the detail of an event by JSON Schema 2020-12. A field about a person has x-personal-data. The
+// schema allows further fields.
 func JSONSchema(t testing.TB, platform schema.Platform, event schema.Event) []byte {
 	t.Helper()
 	registry := huma.NewMapRegistry("#/$defs/", huma.DefaultSchemaNamer)

@@ -10,8 +10,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// ShowsExtra checks that the OpenAPI document of an API, which its operation readDocument answers with, has what a team
-// adds to the platform's records, in all forms of these and in no other.
+// ShowsExtra checks that the OpenAPI document, with which the API's operation readDocument answers, has what a team
+// adds to the platform's records, in all forms of these records and in no other.
 func ShowsExtra(t testing.TB, platform schema.Platform, api func(extra []schema.Extra) *kit.API) {
 	t.Helper()
 	path := ""

@@ -30,7 +30,7 @@ type Document struct {
 		Schemas         map[string]any
 		SecuritySchemes map[string]any
 	}
-	// JSON is the document as it was read.
+	// JSON is the document as read.
 	JSON []byte `json:"-"`
 }
 
@@ -74,7 +74,7 @@ type Parameter struct {
 	Schema      map[string]any
 }
 
-// Response is what a request may be answered with.
+// Response is one answer that a request may get.
 type Response struct {
 	Description string
 	Headers     map[string]any
@@ -130,8 +130,8 @@ var (
 	variables  = regexp.MustCompile(`\{([a-z_]+)\}`)
 )
 
-// HasRoutes checks that the operations are the routes of the platform's API and no others, each
-// with an id of its own, the route's summary and its path's parameters.
+// HasRoutes checks that the operations are the routes of the platform's API and no others, each with its own id, the
+// route's summary and its path's parameters.
 func (d Document) HasRoutes(t testing.TB, platform schema.Platform) {
 	t.Helper()
 	var want, got []string
@@ -248,8 +248,8 @@ func (d Document) descriptionOf(place string) (description string, ok bool) {
 	return "", false
 }
 
-// IsKept checks an answer against the document: its status, headers and body match
-// their description. It ignores requests of no route, and 405.
+// IsKept checks an answer against the document: its status, headers and body match their description. It ignores
+// requests that match no route, and 405.
 func (d Document) IsKept(t testing.TB, request *http.Request, answer *httptest.ResponseRecorder) {
 	t.Helper()
 	operation, ok := d.operation(request)

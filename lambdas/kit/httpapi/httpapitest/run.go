@@ -25,7 +25,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// Unlimited counts calls towards rate limits, and allows all.
+// Unlimited is an [httpapi.RateLimiter] that allows all calls.
 type Unlimited struct{}
 
 // CountRequest implements [httpapi.RateLimiter].
@@ -43,8 +43,8 @@ func (u Unlimited) CountRead(ctx context.Context, limit schema.RateLimit, caller
 // GiveBack implements [httpapi.RateLimiter].
 func (Unlimited) GiveBack(schema.RateLimit, string, time.Time) {}
 
-// Ledger are idempotency keys that grant every claim and note what becomes of it. The zero
-// value is ready to use.
+// Ledger is an [idempotency.Claims] that grants every claim and notes what becomes of it. The zero value is ready to
+// use.
 type Ledger struct {
 	// Refusal is the error of each claim.
 	Refusal error
@@ -80,8 +80,8 @@ func (l *Ledger) Release(ctx context.Context, _ *idempotency.Claim) error {
 	return ctx.Err()
 }
 
-// Verified returns a token of those claims, without a signature, as the header Authorization, and the claims
-// as API Gateway hands them on.
+// Verified returns a header Authorization with an unsigned token of those claims, and the claims as API Gateway hands
+// them on.
 func Verified(claims map[string]any) (authorization string, verified map[string]string) {
 	verified = map[string]string{}
 	for name, value := range claims {
@@ -164,8 +164,8 @@ func (r *run) standIn(request *http.Request) context.Context {
 	})
 }
 
-// Instead returns the handler with operations that do not do their work: work does, and puts what the operation would
-// return where result points to.
+// Instead returns the handler with work in place of the operations' own. work puts what the operation would return
+// where result points to.
 func Instead(handler http.Handler, work func(result any) error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		handler.ServeHTTP(w, r.WithContext(standin.With(r.Context(), work)))
@@ -198,8 +198,8 @@ func (r *run) do(c call, work func() error) *httptest.ResponseRecorder {
 // working is the key of a request's work in its context.
 type working struct{}
 
-// Work does the work of the request of a [Suite] whose context it is, once, and returns its error each time: a service
-// calls it by whatever all of its operations need, such as its tables.
+// Work does the work of the [Suite] for the context's request, once, and returns its error each time. A service calls
+// it through whatever all of its operations need, such as its tables.
 func Work(ctx context.Context) error {
 	if work, ok := ctx.Value(working{}).(func() error); ok {
 		return work()

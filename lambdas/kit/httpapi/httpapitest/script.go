@@ -25,15 +25,13 @@ var update = flag.Bool("update", false, "write the answers of this run into the 
 // file's, byte for byte: status, headers and body. The flag -update writes the answers into the
 // file instead.
 //
-// A request is a line "METHOD /path", then its headers, then its body in one line after
-// "> ". The header As is the subject of a verified token. Its answer follows in lines that
-// begin with "<". A line "! advance 1s" moves the clock by advance. Any other line "! command"
-// calls command with what follows; it returns the handler of the requests that come next. Lines
-// that begin with "#" are comments.
+// A request is a line "METHOD /path", then its headers, then its body in one line after "> ". The header As is the
+// subject of a verified token. Its answer follows in lines that begin with "<". A line "! advance 1s" moves the clock
+// by advance. Any other line "! command" calls command with what follows the "! "; command returns the handler of the
+// next requests. Lines that begin with "#" are comments.
 //
-// A random value in an answer, a UUID or a cursor, is written as <id 1>, <cursor 1> and so on, in
-// the order of first appearance after a command. Requests name it likewise. In a request <x*300> is
-// 300 times x.
+// The file has <id 1>, <cursor 1> and so on for the random UUIDs and cursors of answers, in the order of first
+// appearance after a command. Requests name them likewise. In a request <x*300> is 300 times x.
 func Script(t *testing.T, file string, advance func(time.Duration), command func(*testing.T, string) http.Handler) {
 	t.Helper()
 	before, err := os.ReadFile(file)
@@ -178,8 +176,8 @@ func (n names) known(text string) string {
 var lines = regexp.MustCompile(
 	`"(get|post|put|patch|delete|responses|schemas|properties|[0-9]{3}|/[^"]*|[A-Z][A-Za-z]+)":[\[{]`)
 
-// SameAsFile compares an OpenAPI document with a file, byte for byte. The file has line feeds in
-// addition, so that people can read it. The flag -update writes the file.
+// SameAsFile compares an OpenAPI document with a file, byte for byte, but for line feeds that make the file readable.
+// The flag -update writes the file.
 func SameAsFile(t *testing.T, file string, document []byte) {
 	t.Helper()
 	got := lines.ReplaceAll(bytes.TrimSpace(document), []byte("\n$0"))

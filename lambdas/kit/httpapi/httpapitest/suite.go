@@ -38,17 +38,17 @@ type Suite struct {
 	Function string
 	// Document is the OpenAPI document, as JSON.
 	Document []byte
-	// API is the API with those keys, which an API without idempotency keys ignores.
+	// API returns the API with those idempotency keys. An API without such keys ignores them.
 	API func(keys idempotency.Claims, log *slog.Logger) *kit.API
-	// CarriedOut says that operations are carried out, because they refuse more than their forms: what each needs, such
-	// as its tables, calls [Work] and returns its error. Otherwise the suite answers in their place, with an error or
-	// with the example of the form of success.
+	// CarriedOut makes the suite run the operations themselves, because they refuse more than their forms do. What each
+	// needs, such as its tables, then calls [Work] and returns its error. Default: the suite answers in their place,
+	// with an error or with the example of the form of success.
 	CarriedOut bool
-	// Adapt changes the body of a good request for a service that knows its own items alone: it may answer 404 to the
-	// longest id. Nil: none is changed.
+	// Adapt changes the body of a good request, for a service that knows only its own items and would answer 404 to the
+	// longest id. Nil: bodies stay as they are.
 	Adapt func(body string) string
-	// Errors are what the service may return: those of [KitErrors], and each that has values of its own or whose answer
-	// is not kept.
+	// Errors are errors that the service may return: those of [KitErrors], each with values of its own, and each whose
+	// answer is not kept.
 	Errors []ServiceError
 }
 
@@ -57,12 +57,12 @@ type ServiceError struct {
 	Err error
 	// Status is the status of the answer.
 	Status int
-	// Passing says that the answer is not kept under the request's idempotency key.
+	// Passing says that the idempotency key of the request does not keep the answer.
 	Passing bool
 }
 
-// KitErrors are errors of the kit that the operations of every service may return, in the statuses
-// of [httpapi.Errors], and one for all that a platform declares by [problem.New].
+// KitErrors returns errors of the kit that the operations of every service may return, with the statuses of
+// [httpapi.Errors], and one that stands for all that a platform declares by [problem.New].
 func KitErrors() []ServiceError {
 	return []ServiceError{
 		{Err: problem.New(http.StatusGone, "GONE", "it is gone"), Status: http.StatusGone},
@@ -483,9 +483,9 @@ func (s Suite) testLog(t *testing.T, api *run, c call) {
 	}
 }
 
-// Fuzz answers every event that API Gateway might send, never with 500 and as described; an invalid
-// request claims no key. Each event has the headers that operations need. more are seeds beside the
-// good requests.
+// Fuzz checks that the API answers every event that API Gateway might send as described, never with 500, and that an
+// invalid request claims no key. Each event has the headers that operations need. more are seeds beside the good
+// requests.
 func (s Suite) Fuzz(f *testing.F, more ...string) {
 	d := Parse(f, s.Document)
 	needed := map[string]string{"host": "api.example.com"}

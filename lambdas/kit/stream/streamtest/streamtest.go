@@ -13,14 +13,14 @@ import (
 // Queue is a [stream.Failures] that keeps what it gets. The zero value is an empty queue. It is safe for concurrent
 // use.
 type Queue struct {
-	// Err is what Send answers with instead of taking a message.
+	// Err is the error of Send, which then takes no message.
 	Err error
 
 	mutex    sync.Mutex
 	messages []stream.Failure
 }
 
-// Send implements [stream.Failures]. It refuses what is no message about a record.
+// Send implements [stream.Failures]. It refuses a message that is not about a record.
 func (q *Queue) Send(_ context.Context, message string) error {
 	var failure stream.Failure
 	if err := json.Unmarshal([]byte(message), &failure); err != nil {
@@ -35,7 +35,7 @@ func (q *Queue) Send(_ context.Context, message string) error {
 	return nil
 }
 
-// Failures are the messages by the sequence number of their record.
+// Failures returns the messages by the sequence number of their record.
 func (q *Queue) Failures() map[string]stream.Failure {
 	q.mutex.Lock()
 	defer q.mutex.Unlock()
