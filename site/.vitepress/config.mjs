@@ -67,6 +67,8 @@ function markdown(md) {
       }
     }
   })
+  // Indented code also scrolls.
+  md.renderer.rules.code_block = md.renderer.rules.fence
   md.renderer.rules.html_inline = md.renderer.rules.html_block = (tokens, index) =>
     tokens[index].content.replace(/<!--[^]*?-->|<\/?([\w-]+)[^>]*>?/g, (tag, name) =>
       name && !elements.includes(name) ? md.utils.escapeHtml(tag) : tag.replace(/( src=")(?![a-z]+:|[./])/g, '$1./'))
