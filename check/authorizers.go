@@ -127,8 +127,7 @@ func (c *comparison) authorizers() {
 	}
 }
 
-// tokens reports a route that takes other tokens: of another issuer that the API had, or with further scopes, of which
-// one is enough.
+// tokens reports a route that takes other tokens: of another issuer that the API had, or with any of further scopes.
 func (c *comparison) tokens(before, after, finding *resource, what string, api access) {
 	by := c.madeBy(c.proposedModels, after)
 	issuer := func(resources map[string]*resource, route *resource) any {

@@ -25,27 +25,27 @@ const (
 	Warning Severity = "warning"
 )
 
-// Change is a change between two templates that should not be deployed, or not without review.
+// Change is a change between two templates that you should not deploy, or not without review.
 type Change struct {
-	// ID names the finding within its stack and is the same in each comparison of the same change: what happens and the
-	// logical id, such as drop:TodoDatabaseAppDataA1556560.
+	// ID names the finding within its stack, by what happens and the logical id, such as
+	// drop:TodoDatabaseAppDataA1556560. It is the same in each comparison of the same change.
 	ID       string   `json:"id"`
 	Severity Severity `json:"severity"`
-	// LogicalID and Type are those of the resource.
+	// LogicalID and Type are the resource's.
 	LogicalID string `json:"logical_id"`
 	Type      string `json:"type"`
-	// Path is the construct path (aws:cdk:path), or the logical id if the templates have none.
+	// Path is the construct path (aws:cdk:path), or the logical id in templates without paths.
 	Path string `json:"path"`
 	// Got says what changes.
 	Got string `json:"got"`
-	// By is what makes the change in the app: lines of the schema, such as
+	// By says what makes the change in the app: lines of the schema, such as
 	// "Tables[Questions].Indexes[ByStatus].Projection of the schema", or an override, a property or a construct with
 	// its path.
 	By string `json:"by"`
 	// Why says what the change causes.
 	Why string `json:"why"`
-	// Steps lead to the same result safely, in order. A step that is a deployment ends with "By: " and what to change
-	// in the app.
+	// Steps lead to the same result safely, in order. A deployment among them ends with "By: " and what to change in
+	// the app.
 	Steps []string `json:"steps"`
 }
 
@@ -55,12 +55,12 @@ type Environment struct {
 	Stack string
 	// Region and Account are for Ref AWS::Region and Ref AWS::AccountId.
 	Region, Account string
-	// Parameters are the deployed values of template parameters. Those without one take their template's default.
+	// Parameters are the deployed values of template parameters. Any other parameter has its template's default.
 	Parameters map[string]string
 }
 
-// Compare returns the changes to warn of when the proposed template replaces the deployed one, refusals first, sorted
-// by resource. It returns none for two equal templates.
+// Compare returns the changes to warn of if the proposed template replaces the deployed one, refusals first, sorted by
+// resource. For two equal templates it returns none.
 func Compare(deployed, proposed *Template, environment Environment) []Change {
 	c := &comparison{
 		environment: environment,

@@ -37,8 +37,8 @@ type part struct {
 	each bool
 }
 
-// parts returns the parts of a key. Each is a property, with dots between levels; | stands between properties of which
-// one has the value, and ? ends one that is optional, * a list.
+// parts returns the parts of a key. Each is a property, with dots between levels. | separates alternative properties; ?
+// ends an optional one, and * a list.
 func parts(properties ...string) []part {
 	var all []part
 	for _, property := range properties {
@@ -163,8 +163,8 @@ func emptied(noun string) string {
 		"takes away the policy that is there: the deployment succeeds, and the " + noun + " is left without any."
 }
 
-// UniqueTypes returns, in order, the resource types whose logical ids cannot change in one deployment, since AWS takes
-// one resource for each value of their unique key.
+// UniqueTypes returns, in order, the resource types whose logical ids cannot change in one deployment, because AWS
+// takes one resource for each value of their unique key.
 func UniqueTypes() []string { return slices.Sorted(maps.Keys(uniques)) }
 
 // keys returns the values of the resource's unique key, as text: one, or several if a part has a list; none if a part

@@ -48,7 +48,7 @@ type model struct {
 type catalogModel struct {
 	Line    string            `json:"line"`
 	Columns map[string]string `json:"columns"`
-	// Attributes are what the columns show of an item, such as "title" or "SK without TASK#". Views have none.
+	// Attributes are what a table's columns show of an item, such as "title" or "SK without TASK#".
 	Attributes map[string]string `json:"attributes"`
 }
 

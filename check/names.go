@@ -23,10 +23,10 @@ const (
 	iamRole           = "AWS::IAM::Role"
 )
 
-// physicalNames are the properties by which a template names a resource of each type, of which AWS takes one with that
-// name: in the account and Region, or within what the further properties name. They are the primary identifiers of the
-// types that a template sets, in the schemas of the CloudFormation registry. Types of [uniques] and those that [kinds]
-// gives a name are not among them, nor those with a property that is called as the type, as FunctionName.
+// physicalNames are, by resource type, the properties by which a template names a resource. AWS takes one resource with
+// that name: in the account and Region, or within what the further properties name. They are the primary identifiers
+// that a template sets, in the schemas of the CloudFormation registry. Left out are types of [uniques], types that
+// [kinds] gives a name, and types with a property that is called as the type, as FunctionName.
 var physicalNames = map[string][]string{
 	"AWS::ApiGateway::DomainName":     {"DomainName"},
 	"AWS::Athena::DataCatalog":        {"Name"},
@@ -74,8 +74,7 @@ var physicalNames = map[string][]string{
 	"AWS::WAFv2::WebACL":              {"Name", "Scope"},
 }
 
-// sharedNames are types of which AWS takes several with one name, although a property has the name of the type, as in
-// FunctionName.
+// sharedNames are types that may share a name, although a property has the name of the type, as in FunctionName.
 var sharedNames = map[string]bool{
 	"AWS::ApiGateway::UsagePlan": true, "AWS::Cognito::IdentityPool": true, "AWS::Cognito::UserPool": true,
 }

@@ -63,7 +63,7 @@ func silently(before, after any) string {
 	return "changes"
 }
 
-// cools is an index whose warm throughput falls. One that goes or is replaced has none any more.
+// cools is an index whose warm throughput falls. An index that goes or is replaced loses it.
 func cools(before, after any) string {
 	var got []string
 	for _, units := range []string{"ReadUnitsPerSecond", "WriteUnitsPerSecond"} {

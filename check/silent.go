@@ -1,8 +1,8 @@
 package check
 
-// Silent returns how many of the template's alarms notify no one when they go off, and how many alarms it has. Those
-// that CloudFormation may leave out by a condition count, too. It is about the template alone, so [Compare] says
-// nothing of it.
+// Silent returns how many of the template's alarms notify no one when they go off, and how many alarms it has. Alarms
+// that CloudFormation may leave out by a condition count, too. [Compare] does not report silent alarms, since it
+// compares two templates.
 func Silent(template *Template) (silent, alarms int) {
 	for _, resource := range template.resources {
 		if resource.Type != "AWS::CloudWatch::Alarm" && resource.Type != "AWS::CloudWatch::CompositeAlarm" {

@@ -1,6 +1,5 @@
-// Package cron reads the expressions of Amazon EventBridge Scheduler: rates, cron with its
-// six fields, and single times, in a time zone. Constructs check schedules with it, and
-// a local run works out when they run.
+// Package cron reads the expressions of Amazon EventBridge Scheduler: rates, cron with its six fields, and single
+// times, in a time zone. Constructs check schedules with it, and a local run computes when they run.
 package cron
 
 import (
@@ -15,7 +14,7 @@ import (
 
 // Expression says when a schedule fires.
 type Expression interface {
-	// Next is the first time strictly after the given one, or the zero time when there is none.
+	// Next returns the first time strictly after the given one, or the zero time if there is none.
 	Next(after time.Time) time.Time
 }
 
@@ -337,9 +336,9 @@ func (c *cron) within(year int, month time.Month, day int, after time.Time) time
 // looked is how many runs Longest examines: twice the minutes of a month.
 const looked = 100_000
 
-// Longest is the longest time between two of the first 100,000 runs of the expression, in the
-// years 2025 to 2028, which have a leap day and changes to and from summer time. 0: it runs
-// fewer than twice in them, or ends within them.
+// Longest returns the longest time between two successive runs, of the first 100,000 in the years 2025 to 2028, which
+// have a leap day and changes to and from summer time. It returns 0 if the expression runs fewer than twice in these
+// years, or ends within them.
 func Longest(e Expression) time.Duration {
 	end := time.Date(2029, 1, 1, 0, 0, 0, 0, time.UTC)
 	var longest time.Duration

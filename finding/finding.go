@@ -1,5 +1,5 @@
-// Package finding has what is wrong with a configuration: with a schema or the props of a
-// construct. All of it is found at once, before anything is declared.
+// Package finding describes what is wrong with a configuration: with a schema or the props of a construct. Checks find
+// all mistakes at once, before a construct declares anything.
 package finding
 
 import (
@@ -15,9 +15,9 @@ type Finding struct {
 	// Path leads to it, such as "Tables[Questions].Indexes[ByStatus].Key.Partition" or
 	// "Props.Agents[1]".
 	Path string
-	// Got is the value there, as a Go value would be printed, or in words.
+	// Got is the value there, in Go's syntax or in words.
 	Got string
-	// Allowed says which values there may be.
+	// Allowed says which values are allowed there.
 	Allowed string
 	// Remedy says what to do.
 	Remedy string
@@ -28,12 +28,11 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%s: got %s, allowed is %s: %s", f.Path, f.Got, f.Allowed, f.Remedy)
 }
 
-// List has everything that is wrong, in the order of the configuration. Every Validate returns it
-// as its error: match it with [errors.As]. The zero value is empty and ready to use.
+// List has everything that is wrong, in the order of the configuration. It is the error of every Validate: match it
+// with [errors.As]. The zero value is empty and ready to use.
 type List []Finding
 
-// Add notes a finding; got is printed as Go prints it, and a duration as its text,
-// such as "1m30s".
+// Add notes a finding. It prints got in Go's syntax, and a duration as text, such as "1m30s".
 func (f *List) Add(path string, got any, allowed, remedy string) {
 	if d, ok := got.(time.Duration); ok {
 		got = d.String()
@@ -44,8 +43,7 @@ func (f *List) Add(path string, got any, allowed, remedy string) {
 // Append notes a finding as it is.
 func (f *List) Append(finding Finding) { *f = append(*f, finding) }
 
-// AddAll notes the findings of err, if it has any, with path in place of the beginning of
-// their paths.
+// AddAll notes the findings of err, if it has any. In their paths, path replaces beginning.
 func (f *List) AddAll(err error, beginning, path string) {
 	found, _ := errors.AsType[List](err)
 	for _, each := range found {

@@ -7,13 +7,14 @@ import (
 	"time"
 )
 
-// Limits notes each field of a struct that is outside of its limits, which its tags say: a whole number or a duration.
+// Limits notes each field of a struct that is outside of the limits in its tags. The field is a whole number or a
+// duration:
 //
 //	BatchSize   int           `min:"1" max:"10000" default:"100"`
 //	BatchWindow time.Duration `min:"0s" max:"5m" step:"1s" default:"none"`
 //
-// Both min and max are allowed, and either may be left out; a duration is a multiple of step. With the tag default the
-// zero value is allowed, too, and stands for what the tag says. path leads to the struct.
+// The values min and max are allowed, and either tag may be missing; a duration is a multiple of step. With the tag
+// default the zero value is allowed, too, and stands for what the tag says. path leads to the struct.
 //
 // It panics if a tag cannot be read: that is a mistake in the source.
 func (f *List) Limits(path string, of any) {

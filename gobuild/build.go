@@ -2,11 +2,10 @@
 // for the cloud when an app is synthesised, and for a developer's machine when the
 // assembly runs there.
 //
-// The same source gives the same binaries, to the byte, in any folder on any
-// machine with the same release of Go. Builds of a module for one target share a folder, in
-// which the toolchain finds what it has linked before and need not link again. It is in the
-// folder that ONESYNTH_CACHE names, or else in "onesynth" below the user's cache folder, beside
-// the binaries by content. Builds into the same folder wait for each other.
+// The same source gives the same binaries, to the byte, in any folder on any machine with the same release of Go.
+// Builds of a module for one target share a folder, in which the toolchain finds what it has linked before and need not
+// link again. That folder, and the binaries by content, are in the folder that ONESYNTH_CACHE names, or else in
+// "onesynth" below the user's cache folder. Builds into the same folder wait for each other.
 package gobuild
 
 import (
@@ -29,9 +28,8 @@ import (
 
 // Source says which main packages to build.
 type Source struct {
-	// Module is the path of the Go module that the packages belong to. It is built with
-	// its own go.mod, in any place in which the Go toolchain keeps it. Default: the module of this
-	// library.
+	// Module is the path of the packages' Go module. The build uses the module's own go.mod, wherever the Go toolchain
+	// keeps it. Default: the module of this library.
 	Module string
 	// From are folders in which the build asks the toolchain for Module, in order, until one
 	// knows it. It skips folders that do not exist. Default: the working directory.
@@ -42,26 +40,25 @@ type Source struct {
 	// Packages are the main packages, relative to the module's folder. Their last
 	// elements must differ: they are the names of the binaries.
 	Packages []string
-	// Flags are flags of "go build". Default: those of [Flags].
+	// Flags are flags of "go build". Default: [Flags].
 	Flags []string
-	// OwnGroup makes the toolchain lead a group of processes of its own, so that the end of the context ends the
-	// compilers and the linker too. The end of a group that this process belongs to does not end it then. Unix alone
-	// has such groups.
+	// OwnGroup makes the toolchain lead its own group of processes, so that the end of the context ends the compilers
+	// and the linker, too. The end of this process's group then does not end them. Only Unix has such groups.
 	OwnGroup bool
 
 	// former is the value of FormerVariable.
 	former string
 }
 
-// FormerVariable is the environment variable with the name of a file of [Workshop.WriteFormer]. It makes [Build]
-// return the binaries that were built then, if these are all of its packages: for a synth whose assembly is applied
-// to a run that builds the functions itself.
+// FormerVariable is the environment variable with the name of a file of [WriteFormer]. It makes [Build] return the
+// binaries in that file, if they are all that it needs. It is for a synth whose assembly goes to a run that builds the
+// functions itself.
 const FormerVariable = "ONESYNTH_FORMER_HANDLERS"
 
-// Flags returns the flags that make a build reproducible and small, and leave out
-// the RPC mode that only the retired go1.x runtime used ("Define Lambda function
-// handlers in Go", AWS Lambda developer guide). They link the time zones, because provided.al2023 has none. They keep
-// the build id, by which the toolchain knows what it has linked. [Build] clears it in the copy that it returns.
+// Flags returns the flags that make a build reproducible and small, and leave out the RPC mode that only the retired
+// go1.x runtime used ("Define Lambda function handlers in Go", AWS Lambda developer guide). They link the time zones,
+// which provided.al2023 lacks. They keep the build id, by which the toolchain knows what it has linked. [Build] clears
+// the id in the copy that it returns.
 func Flags() []string {
 	return []string{"-trimpath", "-buildvcs=false", "-tags=lambda.norpc,timetzdata", linkFlags + "-s -w"}
 }
@@ -91,7 +88,7 @@ type Binary struct {
 	Size int64
 	// Module is the path of the package's module.
 	Module string
-	// Package is the package's folder, relative to that of the module; "." is the root.
+	// Package is the package's folder, relative to the module's; "." is the root.
 	Package string
 }
 
@@ -105,7 +102,7 @@ type CompileError struct {
 	Output string
 }
 
-// Error returns the toolchain's output below a line that says what was built.
+// Error returns a line that says what to build, and the toolchain's output below it.
 func (e *CompileError) Error() string {
 	return fmt.Sprintf("building %s in %s:\n%s", strings.Join(e.Packages, ", "), e.Directory,
 		strings.TrimSpace(e.Output))
@@ -114,18 +111,16 @@ func (e *CompileError) Error() string {
 // ErrUnknownModule says that the toolchain does not know the module of a [Source].
 var ErrUnknownModule = errors.New("module is not known here")
 
-// Build builds the packages for the target by one run of the Go toolchain, which
-// must be on the PATH, and returns the binaries by the packages' last elements. It
-// returns a [*CompileError] when the toolchain refuses the packages,
-// [ErrUnknownModule], [exec.ErrNotFound] without a toolchain, and the cause when ctx
-// ends.
+// Build builds the packages for the target by one run of the Go toolchain, which must be on the PATH, and returns the
+// binaries by the packages' last elements. It returns a [*CompileError] if the toolchain refuses the packages,
+// [ErrUnknownModule], [exec.ErrNotFound] without a toolchain, and the cause if ctx ends.
 func Build(ctx context.Context, source Source, target Target) (map[string]Binary, error) {
 	source.former = os.Getenv(FormerVariable)
 	return build(ctx, source, target, os.Getenv(cacheVariable))
 }
 
-// Name returns the name of the binary of a package. The name of the package at the root of
-// its module, ".", follows from the module: use [Recipe.Name] for that.
+// Name returns the name of a package's binary. For the root of a module, ".", the name follows from the module: use
+// [Recipe.Name].
 func Name(folder string) string { return path.Base(path.Clean(folder)) }
 
 // rootName returns the name of the binary of the package at a module's root, as the

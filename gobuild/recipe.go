@@ -20,8 +20,8 @@ type Recipe struct {
 	Module  string   `json:"module"`
 	Package string   `json:"package"`
 	Flags   []string `json:"flags"`
-	// Directory is the folder in which the toolchain knows the module, relative to the working directory of the app; ""
-	// if the app named none.
+	// Directory is the folder in which the toolchain knows the module, relative to the working directory of the app, or
+	// "" if the app did not name it.
 	Directory string `json:"directory,omitempty"`
 }
 

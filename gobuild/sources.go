@@ -10,17 +10,17 @@ import (
 	"strings"
 )
 
-// Sources say where the files are that programs are made of, on this machine and outside of the module cache.
+// Sources say where the source files of programs are, on this machine and outside of the module cache.
 type Sources struct {
 	// Modules are the folders of modules.
 	Modules []string
-	// Embedded are the folders that have embedded files.
+	// Embedded are the folders with embedded files.
 	Embedded []string
-	// Workspace is the go.work file, if one is used.
+	// Workspace is the go.work file, if the toolchain uses one.
 	Workspace string
 }
 
-// FindSources asks the Go toolchain what programs are made of. Packages that do not compile count, too.
+// FindSources asks the Go toolchain for the sources of programs, including packages that do not compile.
 func FindSources(ctx context.Context, of Listing) (found Sources, err error) {
 	t := toolchain{location: location{directory: of.Directory}, source: Source{Packages: of.Patterns}}
 	text, err := t.runWith(ctx, of.Environment, []string{"env", "-json", "GOMODCACHE", "GOWORK"})

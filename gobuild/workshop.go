@@ -33,7 +33,7 @@ type linkedBinary struct {
 }
 
 // OpenWorkshop finds the module of the source, as [Build] does. It may write into the folder, which must stay as long
-// as the workshop is used. Errors as of [Build].
+// as the workshop is in use. It fails as [Build] does.
 func OpenWorkshop(ctx context.Context, source Source, folder string) (*Workshop, error) {
 	if err := source.check(); err != nil {
 		return nil, err
@@ -69,7 +69,7 @@ func OpenWorkshop(ctx context.Context, source Source, folder string) (*Workshop,
 // workshopGC lets the compiler and the linker use more memory, which saves a tenth of the time. One's own GOGC wins.
 const workshopGC = "400"
 
-// Listing says how "go list" finds what programs are made of.
+// Listing says how "go list" finds the packages of programs.
 type Listing struct {
 	// Directory is the working directory.
 	Directory string
@@ -79,7 +79,7 @@ type Listing struct {
 	Flags, Patterns []string
 }
 
-// Listing is that of the source's packages.
+// Listing returns the listing of the source's packages.
 func (w *Workshop) Listing() Listing {
 	compiler, _ := w.toolchain.flags()
 	listing := Listing{Directory: w.toolchain.location.directory, Environment: w.toolchain.environment(),
@@ -90,9 +90,9 @@ func (w *Workshop) Listing() Listing {
 	return listing
 }
 
-// Build builds some of the source's packages by one run of the Go toolchain, and returns the binaries by package.
-// With a [*CompileError] it returns those that could be built. The end of ctx ends the toolchain with all that it
-// started. Errors as of [Build].
+// Build builds some of the source's packages by one run of the Go toolchain, and returns the binaries by package. With
+// a [*CompileError] it returns those that could be built. The end of ctx ends the toolchain with all that it started.
+// It fails as [Build] does.
 func (w *Workshop) Build(ctx context.Context, packages []string) (map[string]Binary, error) {
 	var mains []mainPackage
 	for _, p := range packages {
@@ -150,7 +150,7 @@ func (w *Workshop) Build(ctx context.Context, packages []string) (map[string]Bin
 // formerName is the name of a package's binary for a target in a file of former binaries.
 func formerName(target Target, m mainPackage) string { return target.String() + " " + m.importPath }
 
-// WriteFormer writes a file with what workshops have built, for [FormerVariable].
+// WriteFormer writes a file of the binaries that workshops have built, for [FormerVariable].
 func WriteFormer(name string, shops ...*Workshop) error {
 	hashes := map[string]string{}
 	for _, w := range shops {
@@ -213,8 +213,8 @@ func readBuildID(name string) (string, error) {
 	return strings.TrimRight(string(note[noteHeader:]), "\x00"), nil
 }
 
-// BuildForDebugger builds a package for a debugger into the folder, as bootstrap: nothing is optimised, and the
-// binary names files by their paths on this machine. Errors as of [Workshop.Build].
+// BuildForDebugger builds a package for a debugger into the folder, as bootstrap: without optimisations, and with the
+// paths of files on this machine. It fails as [Workshop.Build] does.
 func (w *Workshop) BuildForDebugger(ctx context.Context, folderOfPackage, folder string) error {
 	compiler, _ := w.toolchain.flags()
 	// A compiler's flags apply to the packages of the last pattern that fits, so these are the only ones.
@@ -227,8 +227,8 @@ func (w *Workshop) BuildForDebugger(ctx context.Context, folderOfPackage, folder
 }
 
 // Program builds a main package for this machine, such as an app of the CDK, as "go run" does. It returns the binary,
-// and an id that changes with it. The binary stays where it is, so that the toolchain links it again only when
-// something has changed. Errors as of [Build].
+// and an id that changes with it. The binary stays where it is, so that the toolchain links it again only after a
+// change. It fails as [Build] does.
 func Program(ctx context.Context, listing Listing) (name, id string, err error) {
 	cache, err := openCache(os.Getenv(cacheVariable))
 	if err != nil {
@@ -265,8 +265,8 @@ func (t toolchain) pattern(folder string) string {
 // position is a file and a line in what the toolchain prints.
 var position = regexp.MustCompile(`(?m)^(vet: )?([^\s:#][^\s:]*\.go):(\d+)`)
 
-// Text is what the toolchain printed, with names of files relative to a folder, such as the one that a developer works
-// in.
+// Text returns what the toolchain printed, with names of files relative to a folder, such as the developer's working
+// folder.
 func (e *CompileError) Text(folder string) string {
 	text := position.ReplaceAllStringFunc(strings.TrimSpace(e.Output), func(found string) string {
 		parts := position.FindStringSubmatch(found)

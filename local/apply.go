@@ -21,11 +21,11 @@ import (
 	"github.com/onesynth-cdk/onesynth/internal/services/lambda"
 )
 
-// Applied is what an assembly has changed of a run.
+// Applied is what an assembly has changed in a run.
 type Applied struct {
-	// Added, Replaced and Removed are functions, as people call them.
+	// Added, Replaced and Removed name functions, as people call them.
 	Added, Replaced, Removed []string
-	// Tables are lines about tables that were altered.
+	// Tables are lines about altered tables.
 	Tables []string
 }
 
@@ -47,14 +47,14 @@ func (a Applied) String() string {
 	return strings.Join(parts, "; ")
 }
 
-// Apply makes the run be of another assembly, such as the next synth of the app. Routes, authorizers, roles, functions,
-// schedules, rules, streams and tables become as it declares them. What has the same name stays: items of tables and
-// places in their streams, objects, messages, generated secrets, figures of functions, ports and tokens. A function
-// whose code and properties are as they were goes on. Requests are answered all the time, by the former design or by
-// the next one; those to DynamoDB wait while tables change.
+// Apply gives the run another assembly, such as the next synth of the app. Routes, authorizers, roles, functions,
+// schedules, rules, streams and tables become as it declares them. Under the same names, these stay: items of tables
+// and places in their streams, objects, messages, generated secrets, figures of functions, ports and tokens. A function
+// with the same code and properties goes on. The run answers requests all the time, by the former design or by the next
+// one; those to DynamoDB wait while tables change.
 //
 // An assembly that cannot be applied changes nothing: Apply returns the errors of [Start]. If only the new code of
-// functions ends at its start, all else is applied, and Apply returns what that code printed.
+// functions ends at its start, Apply applies all else, and returns what that code printed.
 func (r *Runner) Apply(ctx context.Context, folder string) (Applied, error) {
 	r.changing.Lock()
 	defer r.changing.Unlock()
@@ -181,7 +181,7 @@ func (d *design) hashes() (_ map[string]string, err error) {
 	return d.code, err
 }
 
-// running has the SHA-256 of each function's program, as it runs. A program that cannot be read has none.
+// running has the SHA-256 of each function's program, as it runs, except for a program that cannot be read.
 func (r *Runner) running() map[string]string {
 	r.changing.Lock()
 	defer r.changing.Unlock()

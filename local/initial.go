@@ -19,7 +19,7 @@ import (
 const initialDataFile = "initial-data.json"
 
 // LoadInitialData loads the initial data of all platforms of the assembly, as onesynth seed does, one after the other.
-// Items that are there already stay as they are. Errors name the platforms whose data could not be loaded.
+// Existing items stay as they are. The error names the platforms whose data it could not load.
 func (r *Runner) LoadInitialData(ctx context.Context) error {
 	var problems []error
 	for _, loader := range r.loaders() {

@@ -1,7 +1,7 @@
-// Package local runs a cloud assembly, the folder that `cdk synth` writes, on this machine: its functions as
-// the binaries that would be deployed, its HTTP APIs, schedules, queues, secrets, tables and streams. It knows
-// nothing but the assembly, so what it runs is what `cdk deploy` would ship. A resource that it cannot run
-// ends the run by name.
+// Package local runs a cloud assembly, the folder that `cdk synth` writes, on this machine: its functions as the
+// binaries that would be deployed, its HTTP APIs, schedules, queues, secrets, tables and streams. It knows nothing but
+// the assembly, so what it runs is what `cdk deploy` would ship. If it cannot run a resource, the run ends with an
+// error that names it.
 //
 // Everything listens on 127.0.0.1 only.
 //
@@ -66,20 +66,20 @@ const DefaultDebugPort = 2345
 type Options struct {
 	// Assembly is the folder of the cloud assembly. Default: cdk.out.
 	Assembly string
-	// Stacks are the stacks to run: names, display ids of stacks in stages (Dev/Ask), or patterns of these (Dev/*).
+	// Stacks are the stacks to run, by names, display ids of stacks in stages (Dev/Ask), or patterns of these (Dev/*).
 	// Default: all.
 	Stacks []string
-	// Port is the port of the first HTTP API; further APIs take the ports above it, in the order that the log says. 0
-	// takes free ports. PlatformPorts takes, for a stack's first API, the port of its template (Metadata: {"onesynth":
-	// {"localPort": 8080}}), or the first free one from 8080 up if the template names none, and for its other APIs the
-	// next free ones.
+	// Port is the port of the first HTTP API; further APIs take the ports above it, in the order that the log shows. 0
+	// takes free ports. PlatformPorts gives a stack's first API the port that its template names (Metadata:
+	// {"onesynth": {"localPort": 8080}}), or else the first free port from 8080 up, and the stack's other APIs the next
+	// free ports.
 	Port int
 	// ConsolePort is the console's port; 0 takes any free one.
 	ConsolePort int
 	// Data is a folder that keeps tables, places in their streams, objects, secrets and the issuer's key between runs.
-	// Default: nothing is kept.
+	// Default: the run keeps nothing.
 	Data string
-	// DynamoDB is the URL of a DynamoDB to use. Default: DynamoDB Local is started.
+	// DynamoDB is the URL of a DynamoDB to use. Default: the run starts DynamoDB Local.
 	DynamoDB string
 	// AccessKey selects the database within DynamoDB Local, which keeps one per access key. It must be alphanumeric.
 	// Default: onesynth.
@@ -88,52 +88,53 @@ type Options struct {
 	Ports map[string]int
 	// SSMParameters are values of parameters of AWS Systems Manager that exist elsewhere, by name.
 	SSMParameters map[string]string
-	// ModelsURL is where functions' requests to the models of Amazon Bedrock are forwarded, as http://HOST:PORT.
+	// ModelsURL is where the run forwards functions' requests to models of Amazon Bedrock, as http://HOST:PORT.
 	// Default: they fail.
 	ModelsURL string
-	// WebhookEndpoints are addresses on this machine to which functions may send webhooks, with all below them, such as
-	// http://127.0.0.1:9000/hooks. Default: webhooks go to Runner.WebhooksURL alone, and past this machine.
+	// WebhookEndpoints are addresses on this machine, such as http://127.0.0.1:9000/hooks, to which functions may send
+	// webhooks, and to all below them. Default: on this machine, webhooks go to Runner.WebhooksURL alone.
 	WebhookEndpoints []string
-	// AllowUnsupported are resource types, and properties as TYPE.PROPERTY, that may stay without effect.
+	// AllowUnsupported are resource types, and properties as TYPE.PROPERTY, that may have no effect.
 	AllowUnsupported []string
-	// Environment are further variables of functions, by the function as Debug names it: addresses and test keys of
-	// this machine, which no template has. They replace variables of the template. Default: none.
+	// Environment has further variables of functions, by the function as Debug names it: addresses and test keys of
+	// this machine, which belong in no template. They replace variables of the template. Default: none.
 	Environment map[string]map[string]string
 	// MaxInstances is the most processes of one function. Default: four per processor, at least eight.
 	MaxInstances int
-	// SweepInterval is the time from one walk over the tables, which deletes expired items, to the next. Default: 30 s;
-	// negative: only on demand.
+	// SweepInterval is how often the run walks over the tables and deletes expired items. Default: 30 s; negative: only
+	// on demand.
 	SweepInterval time.Duration
-	// InitialData loads the initial data of each platform before Start returns, and of a platform that Apply adds; a
-	// line of the log says what. With Data, the first run of the folder does. Default: tables begin empty, or as they
-	// are in Data, as tests expect them.
+	// InitialData loads the initial data of each platform before Start returns, and of a platform that Apply adds; the
+	// log says what. With Data, only the first run of the folder does so. Default: tables begin empty, or as they are
+	// in Data, as tests expect them.
 	InitialData bool
-	// NoSchedules keeps schedules from firing by themselves; they still run by name.
+	// NoSchedules keeps schedules from firing by themselves; you can still run them by name.
 	NoSchedules bool
 	// Now is the clock by which schedules fire. Default: [time.Now].
 	Now func() time.Time
 	// RetryDelay is the wait between attempts of asynchronous invocations. Default: Lambda's.
 	RetryDelay func(attempt int) time.Duration
-	// Revoke reports whether the role of a function, or of a schedule as schedule/NAME, loses its grant of an action on
-	// a resource, each as the role names it. It is for tests that take grants away. Default: roles as synthesised.
+	// Revoke reports whether a caller's role, of a function or of a schedule as schedule/NAME, loses its grant of an
+	// action on a resource, each as the role names it. It is for tests that take grants away. Default: roles as
+	// synthesised.
 	Revoke func(caller, action, resource string) bool
-	// Observe is called with each request of a function to DynamoDB before it is carried out: the function, the
-	// operation and its input in JSON. What it returns is called before the function gets the answer. It is called for
-	// several requests at once. Default: none.
+	// Observe sees each request of a function to DynamoDB before the run carries it out: the function, the operation
+	// and its input in JSON. The run calls what Observe returns before the function gets the answer. Several requests
+	// may come at once. Default: none.
 	Observe func(function, operation string, body []byte) (answered func())
-	// Watch makes the run follow its source: functions are built again when a Go file of them is saved, and the app
-	// runs again when a file of its own is saved. Default: it does not.
+	// Watch makes the run follow its source: it builds functions again when one of their Go files is saved, and runs
+	// the app again when one of the app's files is saved. Default: it does not.
 	Watch bool
 	// App is the command that synthesises, for Watch. Default: the app of cdk.json in the working folder.
 	App string
 	// Context are values of the app's context, as -c gives them to the CDK's command.
 	Context map[string]string
-	// Debug is the function to run under delve: its name, or the last part of its package. It is built with debug
-	// information, has one instance, and no time-outs. Default: none.
+	// Debug is the function to run under delve: its name, or the last part of its package. It has debug information,
+	// one instance, and no time-outs. Default: none.
 	Debug string
 	// DebugPort is the port on which delve listens. Default: DefaultDebugPort.
 	DebugPort int
-	// Log receives the lines of the run: what runs where, and requests as LogFormat says. Default: none are written.
+	// Log receives the lines of the run: what runs where, and requests as LogFormat says. Default: the run writes none.
 	Log io.Writer
 	// LogFormat is the form of lines about requests. Default: LogText.
 	LogFormat LogFormat
@@ -210,7 +211,7 @@ func Run(ctx context.Context, options Options) error {
 // Close ends the run and every process of it. It is safe to call more than once.
 func (r *Runner) Close() { r.group.close() }
 
-// URL is the address of the stack's HTTP API, or of the only one when stack is "". It is "" when there is none.
+// URL returns the address of the stack's HTTP API, or of the only API for "". It returns "" if there is no such API.
 func (r *Runner) URL(stack string) string {
 	for _, api := range r.design.Load().apis {
 		if api.Stack == stack || stack == "" {
@@ -227,18 +228,18 @@ func init() {
 	}
 }
 
-// ConsoleURL is the console's address.
+// ConsoleURL returns the console's address.
 func (r *Runner) ConsoleURL() string { return url(r.ports.console) }
 
-// DynamoDB is a client on the tables of the run's first account and region; most runs have only one. No role restricts
-// it, and its capacity is not counted.
+// DynamoDB returns a client on the tables of the run's first account and region; most runs have only one. No role
+// restricts it, and the run does not count its capacity.
 func (r *Runner) DynamoDB() *dynamodb.Client { return r.design.Load().databases.Client() }
 
-// WebhooksURL is the address of the endpoint for webhooks, which takes them on each path below it. It ends with /.
+// WebhooksURL returns the address of the endpoint for webhooks, which takes them on each path below it. It ends with /.
 func (r *Runner) WebhooksURL() string { return r.ConsoleURL() + console.WebhooksPath }
 
-// FlushStreams delivers what was written before the call to functions now, and returns when they have taken it. It
-// fails if ctx ends before.
+// FlushStreams delivers all earlier writes to functions now, and returns when they have taken them. It fails if ctx
+// ends before.
 func (r *Runner) FlushStreams(ctx context.Context) error { return r.design.Load().mappings.Flush(ctx) }
 
 // Sweep deletes expired items now and returns how many.
@@ -246,12 +247,12 @@ func (r *Runner) Sweep(ctx context.Context) (deleted int, err error) {
 	return r.design.Load().databases.Sweep(ctx)
 }
 
-// EnginePID is DynamoDB Local's process id, or 0 when it was given by URL.
+// EnginePID returns DynamoDB Local's process id, or 0 if Options.DynamoDB names the engine.
 func (r *Runner) EnginePID() int { return r.engine.PID() }
 
 // Result is the outcome of an invocation.
 type Result struct {
-	// Payload is the function's response, or AWS's error document when FunctionError is set.
+	// Payload is the function's response, or AWS's error document if FunctionError is set.
 	Payload []byte
 	// FunctionError is "" on success, else "Unhandled" as in AWS's X-Amz-Function-Error header.
 	FunctionError string
@@ -259,20 +260,20 @@ type Result struct {
 	RequestID string
 }
 
-// Invoke calls a function by name and waits for its answer. Errors: [ErrNoFunction], [ErrThrottled],
-// [ErrTooLarge], and the end of ctx.
+// Invoke calls a function by name and waits for its answer. It fails with [ErrNoFunction], [ErrThrottled],
+// [ErrTooLarge], or at the end of ctx.
 func (r *Runner) Invoke(ctx context.Context, function string, payload []byte) (Result, error) {
 	result, err := r.functions.Invoke(ctx, function, payload)
 	return Result(result), err
 }
 
-// RunSchedule runs a schedule now and waits until its function has finished. Errors: [ErrNoSchedule], and the
-// function's.
+// RunSchedule runs a schedule now and waits until its function has finished. It fails with [ErrNoSchedule], or with the
+// function's error.
 func (r *Runner) RunSchedule(ctx context.Context, name string) error {
 	return r.schedules.Run(ctx, name)
 }
 
-// Kill kills an instance of a function, a busy one if there is any. Errors: [ErrNoFunction], [ErrNotRunning].
+// Kill kills an instance of a function, a busy one if there is any. It fails with [ErrNoFunction] or [ErrNotRunning].
 func (r *Runner) Kill(function string) (pid int, err error) { return r.functions.Kill(function) }
 
 // accessKey is random and alphanumeric: it tells the AWS endpoint who calls.

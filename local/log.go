@@ -17,9 +17,9 @@ import (
 type LogFormat int
 
 const (
-	// LogText has a line for each request, and below it what functions logged meanwhile.
+	// LogText has a line for each request, and below it the lines that functions logged meanwhile.
 	LogText LogFormat = iota
-	// LogJSON has each line that functions and stages of APIs log, as they write it, in JSON mostly, behind the name in
+	// LogJSON has each line of functions and stages of APIs as they write it, mostly in JSON, behind the name in
 	// brackets.
 	LogJSON
 )

@@ -36,9 +36,9 @@ import (
 	"github.com/onesynth-cdk/onesynth/internal/trace"
 )
 
-// Errors of Start, to be matched with errors.Is.
+// Errors of Start. Match them with errors.Is.
 var (
-	// ErrUnsupported says that the assembly has resources that cannot be run here.
+	// ErrUnsupported says that the assembly has resources that a local run cannot run.
 	ErrUnsupported = errors.New("resources that a local run does not emulate")
 	// ErrPort says that a port is taken.
 	ErrPort = errors.New("port in use")
@@ -49,7 +49,7 @@ var (
 	ErrNoAssembly = assembly.ErrNoAssembly
 	// ErrArchitecture says that a function that this library has not built is for another processor or system.
 	ErrArchitecture = lambda.ErrArchitecture
-	// ErrNoJava and ErrNoJar say what DynamoDB Local needs and is not there, and ErrJava that Java could not run it.
+	// ErrNoJava and ErrNoJar say that DynamoDB Local lacks Java or its archive, and ErrJava that Java could not run it.
 	ErrNoJava, ErrNoJar, ErrJava = dynamodb.ErrNoJava, dynamodb.ErrNoJar, dynamodb.ErrJava
 	// ErrNoDelve says that the debugger was not found.
 	ErrNoDelve = dev.ErrNoDelve
@@ -60,7 +60,7 @@ var (
 
 // Errors of the methods of Runner.
 var (
-	// ErrNoFunction says that the run has no function of that name, and ErrNotRunning that the function has no
+	// ErrNoFunction says that the run lacks a function of that name, and ErrNotRunning that the function has no
 	// instance.
 	ErrNoFunction, ErrNotRunning = lambda.ErrNotFound, lambda.ErrNotRunning
 	// ErrThrottled says that the function's reserved concurrency is in use, and ErrTooLarge that a payload is larger
@@ -79,8 +79,8 @@ const (
 	scheduleCaller = "schedule/"
 )
 
-// Start starts a run and returns when all of it answers. It fails with one of the errors above, or one that names the
-// resource that cannot be run; nothing is left running then.
+// Start starts a run and returns when all of it answers. It fails with one of the errors above, or with one that names
+// the resource that it cannot run, and then leaves nothing running.
 func Start(ctx context.Context, options Options) (*Runner, error) {
 	if options.Assembly == "" {
 		options.Assembly = "cdk.out"

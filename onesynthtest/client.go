@@ -25,12 +25,12 @@ type Client struct {
 	URL string
 	// HTTP makes the requests.
 	HTTP *http.Client
-	// Header are headers of every request. A request's own headers replace them.
+	// Header has headers of every request. A request's own headers replace them.
 	Header http.Header
 	// Retry are statuses of replies after which the client makes the request again: after the time of Retry-After, or
-	// after a second, where API Gateway answers by itself. Default: none.
+	// after a second, if API Gateway itself answered. Default: none.
 	Retry []int
-	// Keyed gives each request but a GET an Idempotency-Key of its own, unless its headers have one.
+	// Keyed gives each request but a GET a new Idempotency-Key, unless its headers have one.
 	Keyed bool
 }
 
@@ -44,8 +44,7 @@ const mostRetries = 20
 // addresses counts the loopback addresses that have been given to clients.
 var addresses atomic.Uint32
 
-// NewClient returns a client with its own address, where the target has several: a platform may
-// limit requests by address.
+// NewClient returns a client, with its own address if the target has several: a platform may limit requests by address.
 func NewClient(t testing.TB, target *Target) *Client {
 	t.Helper()
 	transport := &http.Transport{MaxIdleConnsPerHost: 128, DisableCompression: true}
@@ -58,8 +57,8 @@ func NewClient(t testing.TB, target *Target) *Client {
 	return &Client{URL: target.URL, HTTP: &http.Client{Transport: transport, Timeout: time.Minute}}
 }
 
-// As returns a client that calls as a user: with a token of the run's issuer whose subject is
-// id, and with further claims, such as [Groups].
+// As returns a client that calls as a user: with a token of the run's issuer that has the subject id and further
+// claims, such as [Groups].
 func (p *Target) As(t testing.TB, id string, claims ...map[string]any) *Client {
 	t.Helper()
 	request, all := map[string]any{"sub": id}, map[string]any{}
@@ -74,7 +73,7 @@ func (p *Target) As(t testing.TB, id string, claims ...map[string]any) *Client {
 	return client
 }
 
-// Groups are the claims of a user who is in these groups of the user pool.
+// Groups returns the claims of a user who is in these groups of the user pool.
 func Groups(names ...string) map[string]any { return map[string]any{"cognito:groups": names} }
 
 // Reply is what the platform answered.
@@ -89,7 +88,7 @@ type Reply struct {
 	Retries int
 }
 
-// String is the reply for failure messages.
+// String returns the reply for failure messages.
 func (r Reply) String() string {
 	const most = 600
 	return fmt.Sprintf("%s: %d %.*s", r.Request, r.Status, most, r.Body)
@@ -102,9 +101,8 @@ func (r Reply) RetryAfter() (after time.Duration, ok bool) {
 	return time.Duration(seconds) * time.Second, err == nil && seconds > 0
 }
 
-// Send makes a request, and makes it again as Retry says. body is sent as it is when it
-// is []byte, else as JSON; nil is no body. The error is one of the connection: every
-// status is a reply.
+// Send makes a request, and makes it again as Retry says. It sends a []byte body as it is, another body as JSON, and
+// for nil no body. An error is one of the connection: every status is a reply.
 func (c *Client) Send(ctx context.Context, method, path string, header http.Header, body any) (Reply, error) {
 	if c.Keyed && method != http.MethodGet && header.Get("Idempotency-Key") == "" {
 		with := Key(Unique("key"))
@@ -180,13 +178,13 @@ func (c *Client) MustSend(t testing.TB, method, path string, header http.Header,
 	return r
 }
 
-// Try is MustSend without headers of the request's own.
+// Try is MustSend without further headers.
 func (c *Client) Try(t testing.TB, method, path string, body any) Reply {
 	t.Helper()
 	return c.MustSend(t, method, path, nil, body)
 }
 
-// Key is the header that makes a request idempotent.
+// Key returns the header that makes a request idempotent.
 func Key(key string) http.Header { return http.Header{"Idempotency-Key": {key}} }
 
 // Read decodes a reply, which must have that status.
@@ -210,7 +208,7 @@ func Read[T any](t testing.TB, r Reply, status int) T {
 	return value
 }
 
-// Field is a text of a JSON object; empty when it is not there.
+// Field returns a text of a JSON object, or "" if it is missing.
 func Field(body []byte, name string) string {
 	var object map[string]any
 	_ = json.Unmarshal(body, &object)
@@ -224,7 +222,7 @@ func Unique(prefix string) string { return prefix + "-" + strings.ToLower(Random
 // Random returns n random letters and digits, at most 26.
 func Random(n int) string { return rand.Text()[:n] }
 
-// Together does n things at the same moment and waits for all of them.
+// Together calls do n times at the same moment and waits for all calls.
 func Together(n int, do func(i int) error) error {
 	start := make(chan struct{})
 	failures := make(chan error, n)
@@ -242,7 +240,7 @@ func Together(n int, do func(i int) error) error {
 	return failed
 }
 
-// Split is the method and path of a request.
+// Split returns the method and path of a request.
 func Split(request string) (method, path string) {
 	method, path, _ = strings.Cut(request, " ")
 	return method, path

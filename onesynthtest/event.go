@@ -11,8 +11,8 @@ import (
 // mostEvents is how many of the newest events are looked at.
 const mostEvents = 1000
 
-// Event waits for an event of that name (its detail-type) on a bus of the run, whose detail has these fields, and
-// returns its detail. A number is compared as JSON has it. The test fails if none comes within minutes.
+// Event waits for an event of that name (its detail-type), with these fields in its detail, on a bus of the run, and
+// returns its detail. It compares numbers as JSON has them. The test fails if no such event comes within minutes.
 func (p *Target) Event(t testing.TB, name string, fields map[string]any) (detail map[string]any) {
 	t.Helper()
 	Settled(t, fmt.Sprintf("the event %s with %v", name, fields), func() bool {

@@ -26,12 +26,12 @@ type Probe struct {
 	Function string
 	// Name says what it does.
 	Name string
-	// Do makes it do so. An error says that the platform could not be reached.
+	// Do makes it do so. It fails if the platform cannot be reached.
 	Do func(t testing.TB) (Reply, error)
 }
 
-// Scene prepares what probes need, and returns probes that together use every operation of every
-// function and schedule. end removes what would disturb later scenes.
+// Scene prepares what probes need, and returns probes that together use every operation of every function and schedule.
+// end removes whatever would disturb later scenes.
 type Scene func(t testing.TB, target *Target) (probes []Probe, end func())
 
 // roles are the roles of a run's functions and schedules, as synthesised.
@@ -175,12 +175,11 @@ func immediate(int) time.Duration { return 0 }
 //
 //   - No grant has a wildcard for more than one action on one resource.
 //   - No request of a probe is refused.
-//   - Every grant is needed: the run recorded a request that the role without it denies, by the decision that the run
-//     makes.
+//   - Every grant is needed: the run recorded a request that the role would deny without it, by the run's own decision.
 //
-// As proof that runs refuse what the decision denies, each function and schedule that a probe names then does its work
-// without one of its grants. isFailure checks the answer to a request that its function could not carry out. Every
-// function of the platform needs a probe; that of a function behind a queue or a bus makes new work each time.
+// As proof that runs refuse what the decision denies, each function and schedule that a probe names then works without
+// one of its grants. isFailure checks the answer to a request that its function could not carry out. Every function of
+// the platform needs a probe. The probe of a function behind a queue or a bus makes new work each time.
 // [Suite.CheckUndelivered] checks the grants by which schedules report what they cannot deliver.
 func (s *Suite) CheckGrants(t *testing.T, scene Scene, isFailure func(testing.TB, Reply)) {
 	t.Helper()
@@ -405,8 +404,8 @@ func refusedTimes(target *Target, caller string, grant policy.Grant) int {
 	return times
 }
 
-// CheckUndelivered checks that a run that a schedule may not start is kept in its
-// dead-letter queue, if the schedule may write there.
+// CheckUndelivered checks that a run that a schedule may not start goes to its dead-letter queue, if the schedule may
+// write there.
 func (s *Suite) CheckUndelivered(t *testing.T) {
 	t.Helper()
 	for name, mayWrite := range map[string]bool{"Kept": true, "Refused": false} {
@@ -448,8 +447,8 @@ func (s *Suite) CheckUndelivered(t *testing.T) {
 	}
 }
 
-// Flush lets the functions that get the records of streams handle what was written before. It fails
-// when they have not done so in the time of [Settled].
+// Flush lets the functions that get the records of streams handle all earlier writes. It fails if they have not done so
+// in the time of [Settled].
 func (p *Target) Flush(t testing.TB) error {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), settleTimeout)
@@ -457,8 +456,8 @@ func (p *Target) Flush(t testing.TB) error {
 	return p.Run.FlushStreams(ctx)
 }
 
-// FlushUntilRefused is Flush, but ends with an error as soon as a request of a function is refused:
-// the batch would be retried for ever.
+// FlushUntilRefused is Flush, but ends with an error as soon as a role refuses a function's request: the batch would be
+// retried for ever.
 func (p *Target) FlushUntilRefused(t testing.TB) error {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), settleTimeout)

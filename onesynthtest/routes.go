@@ -12,9 +12,9 @@ import (
 	"github.com/onesynth-cdk/onesynth/local/localtest"
 )
 
-// CheckRoutes checks that the routes of the platform, of the run's APIs and of the handlers are the same: each of the
-// platform's is one of an API, and each function starts, which a handler of lambdas/kit refuses if it does not serve a
-// route that leads to it, or serves an operation that no route of the platform has.
+// CheckRoutes checks that the routes of the platform, of the run's APIs and of the handlers are the same. Each route of
+// the platform must be one of an API, and each function must start. A handler of lambdas/kit refuses to start if it
+// does not serve a route that leads to it, or serves an operation without a route.
 func (s *Suite) CheckRoutes(t testing.TB, target *Target) {
 	t.Helper()
 	run := rooms.Of(target.Run)

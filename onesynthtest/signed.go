@@ -17,8 +17,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/internal/services/apigateway"
 )
 
-// AsSigned returns a client that signs its requests as callers of routes with IAM do (Signature Version 4). The name is
-// that of a role of the run, which has to allow execute-api:Invoke, or else of a user, who may call every route.
+// AsSigned returns a client that signs its requests as callers of routes with IAM do (Signature Version 4). name is a
+// role of the run, which has to allow execute-api:Invoke, or else a user, who may call every route.
 func (p *Target) AsSigned(t testing.TB, name string) *Client {
 	t.Helper()
 	client := NewClient(t, p)

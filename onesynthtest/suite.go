@@ -41,8 +41,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// Suite is the tests of one platform. They share one assembly, one DynamoDB and, as far as
-// they can, one run. It is safe for concurrent use.
+// Suite has the tests of one platform. They share one assembly, one DynamoDB and, as far as they can, one run. A Suite
+// is safe for concurrent use.
 type Suite struct {
 	// Platform is the platform under test.
 	Platform schema.Platform
@@ -54,8 +54,7 @@ type Suite struct {
 	App string
 	// Arguments are the arguments of the app. Default: none.
 	Arguments []string
-	// Synthesised is the folder of an assembly that is there already. Default: the tests
-	// synthesise App.
+	// Synthesised is the folder of an existing assembly. Default: the tests synthesise App.
 	Synthesised string
 
 	synth  sync.Mutex
@@ -92,8 +91,7 @@ func SetParallel() error {
 	return flag.Set("test.parallel", strconv.Itoa(3*runtime.GOMAXPROCS(0)))
 }
 
-// Close ends what the tests started and share, and removes what they synthesised. [Suite.Main]
-// does it.
+// Close ends what the tests started and share, and removes what they synthesised. [Suite.Main] calls it.
 func (s *Suite) Close() error {
 	if s.shared.Target != nil {
 		s.shared.Run.Close()
@@ -104,7 +102,7 @@ func (s *Suite) Close() error {
 	return os.RemoveAll(s.folder)
 }
 
-// Shared returns the run of all tests that leave no trace that others would notice.
+// Shared returns the shared run, for tests that leave no trace that others would notice.
 func (s *Suite) Shared(t testing.TB) *Target {
 	t.Helper()
 	s.shared.once.Do(func() { s.shared.Target, s.shared.err = s.start(t.Context(), t, local.Options{}) })
@@ -125,7 +123,7 @@ func (s *Suite) OwnRun(t testing.TB, options local.Options) *Target {
 	return running(t, target, err)
 }
 
-// EditedRun is a run of the assembly with another template. "go test -short" skips the test.
+// EditedRun returns a run of the assembly with another template. "go test -short" skips the test.
 func (s *Suite) EditedRun(t testing.TB, options local.Options, edit func(template []byte) []byte) *Target {
 	t.Helper()
 	skipShort(t)

@@ -28,11 +28,11 @@ type Target struct {
 	Outputs map[string]string
 	// Database reaches the tables directly.
 	Database *dynamodb.Client
-	// Run is the local run. It is nil of a platform that runs elsewhere.
+	// Run is the local run, or nil for a platform that runs elsewhere.
 	Run *local.Runner
 }
 
-// NewTarget reads the outputs of the stack with the platform's construct, of that id.
+// NewTarget returns the target that a stack's outputs describe. construct is the id of the platform's construct.
 func NewTarget(construct string, outputs map[string]string, database *dynamodb.Client) (*Target, error) {
 	target := &Target{URL: strings.TrimSuffix(outputs[construct+"ApiUrl"], "/"), Tables: map[string]string{},
 		Outputs: map[string]string{}, Database: database}
@@ -50,8 +50,8 @@ func NewTarget(construct string, outputs map[string]string, database *dynamodb.C
 	return target, nil
 }
 
-// Item reads an item of a table by its key, given as name and value by turns, as
-// plain values, each number as a float64; nil if there is none.
+// Item reads an item of a table by its key, given as names and values in turn. It returns plain values, each number as
+// a float64, or nil if there is no item.
 func (p *Target) Item(t testing.TB, table string, key ...string) map[string]any {
 	t.Helper()
 	got, err := p.Database.GetItem(t.Context(), &dynamodb.GetItemInput{
@@ -79,7 +79,7 @@ func textKey(key []string) map[string]types.AttributeValue {
 	return values
 }
 
-// Set changes attributes of an item, past the platform.
+// Set changes attributes of an item past the platform.
 func (p *Target) Set(t testing.TB, table, key, value string, attributes map[string]any) {
 	t.Helper()
 	changes := map[string]types.AttributeValueUpdate{}
@@ -148,7 +148,7 @@ func (p *Target) Schedule(t testing.TB, name string) string {
 	return found[0]
 }
 
-// Delete deletes an item by its key, given as for Item, past the platform.
+// Delete deletes an item past the platform, by its key as for Item.
 func (p *Target) Delete(t testing.TB, table string, key ...string) {
 	t.Helper()
 	if _, err := p.Database.DeleteItem(t.Context(),
@@ -157,7 +157,7 @@ func (p *Target) Delete(t testing.TB, table string, key ...string) {
 	}
 }
 
-// Token returns a token of the run's issuer, as its console makes it: with sub and further claims.
+// Token returns a token of the run's issuer, as its console makes it. request has sub and further claims.
 func (p *Target) Token(t testing.TB, request map[string]any) string {
 	t.Helper()
 	issuer := NewClient(t, p)

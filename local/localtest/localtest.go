@@ -1,5 +1,5 @@
-// Package localtest is what tests do to a local run, and what they learn of it: faults of AWS, messages in queues, when
-// schedules run next, what functions called and logged, and what roles refused.
+// Package localtest lets tests act on a local run, and learn from it: faults of AWS, messages in queues, when schedules
+// run next, what functions called and logged, and what roles refused.
 package localtest
 
 import (
@@ -19,22 +19,22 @@ import (
 // Run is a local run under test. Of makes it.
 type Run struct{ runner *local.Runner }
 
-// Of returns what tests do to a run.
+// Of returns a run for tests.
 func Of(runner *local.Runner) Run { return Run{runner} }
 
 func (r Run) rooms() console.Rooms { return rooms.Of(r.runner) }
 
 // Faults are probabilities, from 0 to 1, of faults that happen in AWS. The zero value does nothing.
 type Faults struct {
-	// Throttle refuses calls of DynamoDB and S3 before they are done, as AWS does.
+	// Throttle refuses calls of DynamoDB and S3 before carrying them out, as AWS does.
 	Throttle float64
-	// TransactionConflict refuses writes and transactions of DynamoDB before they are done.
+	// TransactionConflict refuses writes and transactions of DynamoDB before carrying them out.
 	TransactionConflict float64
-	// DropResponse does a call of DynamoDB or S3, and then drops the connection without an answer.
+	// DropResponse carries out a call of DynamoDB or S3, and then drops the connection without an answer.
 	DropResponse float64
 	// Hang takes a call of DynamoDB, carries out half of these calls, and answers none.
 	Hang float64
-	// Redeliver delivers a batch of a stream that is done once more, cut at another record.
+	// Redeliver delivers a handled batch of a stream once more, cut at another record.
 	Redeliver float64
 	// Seed makes the sequence of faults repeatable, for calls that come one after the other.
 	Seed uint64
@@ -43,7 +43,7 @@ type Faults struct {
 // SetFaults replaces the faults of functions' calls. An error names a probability out of range.
 func (r Run) SetFaults(faults Faults) error { return r.rooms().AWS.SetFaults(aws.Faults(faults)) }
 
-// Kill ends the process of an instance of a function, a busy one if there is any. An error says that there is no such
+// Kill ends the process of an instance of a function, a busy one if there is any. It fails if there is no such
 // function, or no instance.
 func (r Run) Kill(function string) error {
 	_, err := r.runner.Kill(function)
@@ -53,13 +53,13 @@ func (r Run) Kill(function string) error {
 // Message is a message of a queue.
 type Message struct {
 	ID, Body string
-	// Attributes are those of type String or Number.
+	// Attributes are the attributes of type String or Number.
 	Attributes map[string]string
-	// Received is how often it was received.
+	// Received is how often readers have received it.
 	Received int
 }
 
-// Queues are the names of the queues, sorted.
+// Queues returns the names of the queues, sorted.
 func (r Run) Queues() (names []string) {
 	for _, queue := range r.rooms().AWS.Queues() {
 		names = append(names, queue.Name)
@@ -75,8 +75,8 @@ func (r Run) queue(name string) (*sqs.Queue, error) {
 	return queue, nil
 }
 
-// Messages returns the messages in a queue, by its name, ARN or URL, the oldest first; also those that a reader has
-// received and not deleted. An error says that there is no such queue.
+// Messages returns the messages in a queue, by its name, ARN or URL, the oldest first, including those that a reader
+// has received and not deleted. It fails if there is no such queue.
 func (r Run) Messages(queue string) (messages []Message, err error) {
 	of, err := r.queue(queue)
 	if err != nil {
@@ -92,7 +92,7 @@ func (r Run) Messages(queue string) (messages []Message, err error) {
 	return messages, nil
 }
 
-// Send puts a message into a queue, with attributes of type String. Errors are those of Messages.
+// Send puts a message into a queue, with attributes of type String. It fails as Messages does.
 func (r Run) Send(queue, body string, attributes map[string]string) error {
 	of, err := r.queue(queue)
 	if err != nil {
@@ -106,8 +106,8 @@ func (r Run) Send(queue, body string, attributes map[string]string) error {
 	return nil
 }
 
-// MakeDue ends the delays and visibility time-outs of a queue's messages, and returns how many it ended: a plan of
-// retries over a day runs in seconds. Errors are those of Messages.
+// MakeDue ends the delays and visibility time-outs of a queue's messages, and returns how many it ended: retries over a
+// day run in seconds. It fails as Messages does.
 func (r Run) MakeDue(queue string) (messages int, err error) {
 	of, err := r.queue(queue)
 	if err != nil {
@@ -116,7 +116,7 @@ func (r Run) MakeDue(queue string) (messages int, err error) {
 	return of.Due(), nil
 }
 
-// Objects returns the keys of a bucket that begin so, sorted. Its name is an output of the stack.
+// Objects returns the keys of a bucket that begin with a prefix, sorted. The bucket's name is an output of the stack.
 func (r Run) Objects(bucket, prefix string) (keys []string, err error) {
 	found, err := r.rooms().Buckets.Objects(bucket, prefix)
 	for _, object := range found {
@@ -125,7 +125,7 @@ func (r Run) Objects(bucket, prefix string) (keys []string, err error) {
 	return keys, err
 }
 
-// Object returns the content of an object. The error is [fs.ErrNotExist] where there is none.
+// Object returns the content of an object. The error is [fs.ErrNotExist] if there is no such object.
 func (r Run) Object(bucket, key string) ([]byte, error) {
 	found, err := r.rooms().Buckets.Objects(bucket, key)
 	if err != nil {
@@ -139,7 +139,7 @@ func (r Run) Object(bucket, key string) ([]byte, error) {
 	return nil, fmt.Errorf("bucket %s has no object %q: %w", bucket, key, fs.ErrNotExist)
 }
 
-// NextRun is when a schedule runs next; the zero time if it does not.
+// NextRun returns when a schedule runs next, or the zero time if it does not.
 func (r Run) NextRun(schedule string) (time.Time, error) {
 	names := []string{}
 	for _, status := range r.rooms().Schedules.Schedules() {
@@ -158,17 +158,18 @@ func (r Run) NextRun(schedule string) (time.Time, error) {
 // Call is a call of AWS that a function made.
 type Call struct {
 	Function, Service, Operation string
-	// AccessPatterns are those that a call of DynamoDB names, and Table and Index what it is for first.
+	// AccessPatterns are the access patterns that a call of DynamoDB names; Table and Index are its first table and
+	// index.
 	AccessPatterns []string
 	Table, Index   string
-	// ReadUnits and WriteUnits are what it consumed.
+	// ReadUnits and WriteUnits are the units that it consumed.
 	ReadUnits, WriteUnits float64
 	// Status is the HTTP status of the answer; 0 if there was no answer.
 	Status int
 }
 
-// Calls returns the calls of the newest request whose route, path or id contains a text, of all functions that it
-// invoked. It returns none if there is no such request.
+// Calls returns the calls of all functions that the newest request invoked whose route, path or id contains a text. It
+// returns nothing if there is no such request.
 func (r Run) Calls(text string) (calls []Call) {
 	found, _ := r.rooms().Trace.Requests(trace.Search{Limit: 1, Text: text})
 	if len(found) == 0 {
@@ -199,7 +200,7 @@ func (r Run) Lines(function string) (texts []string) {
 // Refusal is an action on a resource that a function's role did not allow.
 type Refusal struct{ Function, Action, Resource string }
 
-// Refused returns each action on each resource that was asked for and not allowed, sorted.
+// Refused returns each action on each resource that roles have refused, sorted.
 func (r Run) Refused() (refusals []Refusal) {
 	for _, refusal := range r.rooms().AWS.Refused() {
 		refusals = append(refusals, Refusal{refusal.Function, refusal.Action, refusal.Resource})

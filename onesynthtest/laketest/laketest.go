@@ -17,9 +17,9 @@ func Open(t testing.TB, target *onesynthtest.Target) *lakequery.Lake {
 	return OpenDatabase(t, target, "")
 }
 
-// OpenDatabase copies the lake with that database as it is now, for queries. The database is
-// an output of the stack, such as target.Outputs["LakeClicksDatabaseName"]. [onesynthtest.Target.Flush]
-// brings earlier changes into it. The copy is removed with the test.
+// OpenDatabase copies the lake with that database as it is now, for queries. The database is an output of the stack,
+// such as target.Outputs["LakeClicksDatabaseName"]. [onesynthtest.Target.Flush] brings earlier changes into it. The end
+// of the test removes the copy.
 func OpenDatabase(t testing.TB, target *onesynthtest.Target, database string) *lakequery.Lake {
 	t.Helper()
 	opened, err := lakequery.Open(t.Context(), target.Run.ConsoleURL(), lakequery.Options{Database: database})
@@ -34,7 +34,7 @@ func OpenDatabase(t testing.TB, target *onesynthtest.Target, database string) *l
 	return opened
 }
 
-// Query returns the rows of a SELECT, whose columns are all fields of T by their JSON names.
+// Query returns the rows of a SELECT. Each of its columns is a field of T, by its JSON name.
 func Query[T any](t testing.TB, from *lakequery.Lake, text string) []T {
 	t.Helper()
 	rows, err := from.Query(t.Context(), text)

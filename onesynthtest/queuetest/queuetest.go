@@ -38,14 +38,15 @@ const resources = `{
 // Message is a message in a queue.
 type Message = sqs.Message
 
-// Queues are a queue with a function behind it, and its queue of failures.
+// Queues has a queue with a function behind it, and its queue of failures.
 type Queues struct {
 	messages, failures *sqs.Queue
 	mappings           *eventsource.Mappings
 }
 
-// Start runs a function behind an empty queue until the test ends. A message that it has not handled after so many
-// attempts goes to the queue of failures. The function reaches both queues at these addresses, with the configuration.
+// Start runs a function behind an empty queue until the test ends. A message that it has not handled after that many
+// attempts goes to the queue of failures. The function reaches both queues at the given addresses, with the given
+// configuration.
 func Start(t testing.TB, attempts int,
 	function func(configuration aws.Config, messages, failures string) lambda.Handler) *Queues {
 	t.Helper()
@@ -93,14 +94,14 @@ func (i invoker) Invoke(ctx context.Context, _ string, payload []byte) ([]byte, 
 // Send puts a message into the queue.
 func (q *Queues) Send(body string) { q.messages.Send(body, nil) }
 
-// Messages are those that the queue has, those that wait or are with the function included.
+// Messages returns the queue's messages, including those that wait or are with the function.
 func (q *Queues) Messages() []Message { return q.messages.Messages() }
 
-// Failures are the messages of the queue of failures.
+// Failures returns the messages of the queue of failures.
 func (q *Queues) Failures() []Message { return q.failures.Messages() }
 
-// Due ends the waits of all messages, and returns how many did wait.
+// Due ends the waits of all messages, and returns how many waited.
 func (q *Queues) Due() int { return q.messages.Due() }
 
-// Returned is how often the function has returned a message as not handled.
+// Returned returns how often the function has returned a message as not handled.
 func (q *Queues) Returned() int { return q.mappings.Queues()[0].Returned }
