@@ -1,8 +1,7 @@
-// Package platforms is the list of this module's platforms. The CDK app, the checks that
-// every platform passes, and the documents' tests range over it, so a further platform is
-// one more line in [All].
+// Package platforms lists this module's platforms. The CDK app, the checks that every platform passes, and the
+// documents' tests range over the list, so a further platform is one more line in [All].
 //
-// An importer of one platform imports that construct, and none of this.
+// An importer of one platform imports that construct, and not this package.
 package platforms
 
 import (
@@ -54,13 +53,13 @@ func All() []*Platform {
 	}
 }
 
-// Platform is a platform of this module, and the props that it is declared with.
+// Platform is a platform of this module with its props.
 type Platform struct {
 	// ID is the id of its construct in a stack, such as "AskAHuman".
 	ID string
-	// Purpose says in a few words what it is for.
+	// Purpose says its purpose in a few words.
 	Purpose string
-	// Schema describes it with the zero props, and Whole with all parts that props add.
+	// Schema describes it with the zero props, and Whole with all parts that props can add.
 	Schema, Whole schema.Platform
 	// Props points to the props, such as *askahuman.Props.
 	Props Props
@@ -70,7 +69,7 @@ type Platform struct {
 	handlers func(gofunction.Architecture) gofunction.Source
 }
 
-// Props are a platform's.
+// Props are the props of a platform.
 type Props interface {
 	// Validate returns a finding.List with all invalid props, or nil.
 	Validate() error
@@ -98,15 +97,13 @@ func list[P Props, C any](
 	}
 }
 
-// Name is the platform's name in package paths, stack names and cdk.json, such as
-// "askahuman".
+// Name returns the platform's name in package paths, stack names and cdk.json, such as "askahuman".
 func (p *Platform) Name() string { return p.Schema.Name }
 
 // Common returns the props that every platform has.
 func (p *Platform) Common() *platform.Props { return p.common }
 
-// Handlers returns the source of the platform's functions for [gofunction.Start], for the processor
-// of the props.
+// Handlers returns the source of the platform's functions for [gofunction.Start], with the processor of the props.
 func (p *Platform) Handlers() gofunction.Source {
 	source := p.handlers(p.common.Architecture)
 	if p.common.Events {
@@ -115,9 +112,9 @@ func (p *Platform) Handlers() gofunction.Source {
 	return source
 }
 
-// Build begins to build the functions of the platforms, as [gofunction.Start] does, and sets the
-// Build of their props. One run of the Go toolchain builds all functions for a processor: most of a
-// run's time is for packages that the platforms share.
+// Build begins to build the functions of the platforms, as [gofunction.Start] does, and sets the Build of their props.
+// One run of the Go toolchain builds all functions for a processor, because packages that the platforms share take most
+// of the time.
 func Build(ctx context.Context, list []*Platform) {
 	sources := map[gofunction.Architecture]gofunction.Source{}
 	for _, p := range list {
@@ -142,10 +139,10 @@ func (p *Platform) Declare(scope constructs.Construct) { p.declare(scope) }
 // embedded matches the parts of a field's path that name embedded types of constructs/platform.
 var embedded = regexp.MustCompile(`\b(Props|UserProps|LakeProps)\.`)
 
-// Configure returns the platforms as an environment of cdk.json describes them: a JSON object that
-// has the props of platforms, by the platforms' names. Names match in any case, as in package
-// encoding/json. A platform that is missing has the zero props. An unknown platform and an unknown
-// prop are errors. A duration is a text such as "90s" or "1h30m", or nanoseconds.
+// Configure returns the platforms as an environment of cdk.json describes them. The environment is a JSON object with
+// the props of platforms, by the platforms' names. Names match in any case, as in package encoding/json. A missing
+// platform has the zero props. An unknown platform or prop is an error. A duration is a text such as "90s" or "1h30m",
+// or nanoseconds.
 func Configure(environment []byte) ([]*Platform, error) {
 	all := All()
 	var members map[string]json.RawMessage

@@ -57,10 +57,10 @@ type checkedStack struct {
 	Region    string `json:"region,omitempty"`
 	// Account is empty if it is unknown.
 	Account string `json:"account,omitempty"`
-	// New is true if no stack of the name is deployed.
+	// New is true if no stack of that name is deployed.
 	New      bool            `json:"new"`
 	Findings []checkedChange `json:"findings"`
-	// Notes are about the template alone, such as alarms that notify no one. They speak against no deployment.
+	// Notes are about the template alone, such as alarms that notify no one. They are no reason against a deployment.
 	Notes []string `json:"notes,omitempty"`
 	// Error says why the stack could not be checked.
 	Error string `json:"error,omitempty"`

@@ -177,7 +177,7 @@ func saved(lake catalog.Lake, name string) (string, error) {
 	return "", fmt.Errorf("no saved query %q: the lake has %s", name, strings.Join(known, ", "))
 }
 
-// lakeRow is a column of a table or view of the lake, or a saved query, of which the type is empty.
+// lakeRow is a column of a table or view of the lake, or a saved query, whose type is empty.
 type lakeRow struct {
 	Kind        string `json:"kind"`
 	Of          string `json:"of"`

@@ -48,28 +48,28 @@ func AgentKeys() schema.Database {
 	}
 }
 
-// AgentKeyIDLength is how many digits of a key's hash make its id. Among a million keys, two share an id with a chance
-// of 1 in 500.
+// AgentKeyIDLength is how many digits of a key's hash make its id. Among a million keys, the chance that two share an
+// id is 1 in 500.
 const AgentKeyIDLength = 12
 
-// AgentKey is the stored record of a key: never the key.
+// AgentKey is the stored record of a key, without the key itself.
 type AgentKey struct {
 	// Hash is [HashAgentKey] of the key.
 	Hash string `dynamodbav:"key_hash" attribute:"SHA-256 of the key, hexadecimal, partition key; the first 12 digits are the key's id"`
 	// AgentID is the agent that the key names.
 	AgentID   string    `dynamodbav:"agent_id" attribute:"The agent that the key names: its questions and its rate limits"`
 	CreatedAt time.Time `dynamodbav:"created_at" attribute:"{time}"`
-	// LastUsedAt is exact to the hour; zero: never used.
+	// LastUsedAt is exact to the hour. Zero: the key was never used.
 	LastUsedAt time.Time `dynamodbav:"last_used_at" attribute:"When the key was last used, to the hour; absent until then: {time}"`
-	// RevokedAt is when the key was revoked; zero: the key is valid.
+	// RevokedAt is when the key was revoked. Zero: the key is valid.
 	RevokedAt time.Time `dynamodbav:"revoked_at" attribute:"From when the key is refused; absent while it is taken: {time}"`
 }
 
-// ID identifies the key for people: the first 12 digits of its hash.
+// ID returns what identifies the key for people: the first 12 digits of its hash.
 func (k AgentKey) ID() string { return k.Hash[:min(AgentKeyIDLength, len(k.Hash))] }
 
-// HashAgentKey is the SHA-256 of a key, in hexadecimal. A key has 260 random bits, so
-// neither salt nor a slow hash would make it harder to find.
+// HashAgentKey returns the SHA-256 of a key, in hexadecimal. A key has 260 random bits, so neither salt nor a slow hash
+// would make it harder to find.
 func HashAgentKey(key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return hex.EncodeToString(sum[:])

@@ -15,7 +15,7 @@ type Answer struct {
 	ResponseTimeMS *int64  `json:"response_time_ms,omitempty" nullable:"true" minimum:"0" doc:"Milliseconds from seeing the question to sending the answer." example:"42000"`
 }
 
-// Check finds an answer that has neither a text nor an option, or both.
+// Check finds an answer that has neither a text nor an option, or has both.
 func (a Answer) Check(p *validate.Problems, _ string) {
 	switch {
 	case a.Text == nil && a.Option == nil:
@@ -27,8 +27,7 @@ func (a Answer) Check(p *validate.Problems, _ string) {
 	}
 }
 
-// ValidateFor returns an [*validate.Error] when the answer does not fit the
-// question.
+// ValidateFor returns a [*validate.Error] if the answer does not fit the question.
 func (a Answer) ValidateFor(question Question) error {
 	var p validate.Problems
 	switch question.Type {
@@ -66,7 +65,7 @@ func (a Answer) ResponseTo(question Question, personHash string, now time.Time) 
 type Submitted struct {
 	// Status is its status after the answer.
 	Status Status
-	// First says that no answer came before. It is true of exactly one answer to a question.
+	// First says that no answer came before. It is true for exactly one answer to a question.
 	First bool
 }
 

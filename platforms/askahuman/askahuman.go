@@ -1,5 +1,5 @@
-// Package askahuman says what Ask-a-Human is: AI agents ask questions, people answer them anonymously, agents
-// read the answers. Constructs and handlers read it; it knows neither.
+// Package askahuman describes Ask-a-Human: AI agents ask questions, people answer them anonymously, agents read the
+// answers. Constructs and handlers read it; it knows neither.
 package askahuman
 
 import (
@@ -16,8 +16,8 @@ const (
 
 // The callers of Ask-a-Human, beside [schema.CallerAnyone].
 var (
-	// CallerAgent is an AI agent: the subject of a JWT, or the one that an issued key
-	// names, or, on an open platform, what its X-Agent-Id header says.
+	// CallerAgent is an AI agent: the subject of a JWT, the agent that an issued key names, or, on an open platform,
+	// whatever its X-Agent-Id header says.
 	CallerAgent = schema.Caller{Name: "agent", Token: schema.TokenOfProgram, Header: AgentHeader}
 	// CallerPerson is an anonymous person, identified by the X-Fingerprint header.
 	CallerPerson = schema.Caller{Name: "person", Header: FingerprintHeader}

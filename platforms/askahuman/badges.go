@@ -100,7 +100,7 @@ func category(question Question) string {
 
 func isNight(t time.Time, zone *time.Location) bool { return t.In(zone).Hour() < nightEnds }
 
-// EarnedBadges are the person's badges. One of a later version has its id as the name.
+// EarnedBadges returns the person's badges. A badge of a later version has its id as the name.
 func (s Stats) EarnedBadges() []Badge {
 	all := make([]Badge, len(s.Badges))
 	for i, id := range s.Badges {

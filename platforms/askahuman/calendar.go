@@ -5,19 +5,17 @@ import "time"
 // dateFormat is the stored form of dates, in which they sort as text.
 const dateFormat = time.DateOnly
 
-// Day is the UTC day of a moment, YYYY-MM-DD: the key of a daily leaderboard.
+// Day returns the UTC day of a moment, YYYY-MM-DD: the key of a daily leaderboard.
 func Day(t time.Time) string { return t.UTC().Format(dateFormat) }
 
-// Week is the Monday of a moment's UTC week, YYYY-MM-DD: the key of a weekly
-// leaderboard.
+// Week returns the Monday of a moment's UTC week, YYYY-MM-DD: the key of a weekly leaderboard.
 func Week(t time.Time) string {
 	t = t.UTC()
 	sinceMonday := (int(t.Weekday()) + 6) % 7
 	return t.AddDate(0, 0, -sinceMonday).Format(dateFormat)
 }
 
-// Day is the key that the stats of this period are kept under at a moment;
-// empty for all time.
+// Day returns the key that the stats of this period have at a moment. It is empty for all time.
 func (p Period) Day(t time.Time) string {
 	switch p {
 	case PeriodDaily:

@@ -8,10 +8,9 @@ import (
 )
 
 // The errors that callers distinguish. The wire format lists the codes of questions and answers; those of
-// subscriptions, blocks and operators are for cases on which it is silent.
+// subscriptions, blocks and operators are for cases that it does not mention.
 var (
-	// ErrQuestionNotFound: there is no such question, its retention has ended,
-	// or it is another agent's.
+	// ErrQuestionNotFound: there is no such question, its retention has ended, or another agent has asked it.
 	ErrQuestionNotFound = problem.New(http.StatusNotFound, "QUESTION_NOT_FOUND",
 		"no such question: check the id; questions are kept for 7 days after they close and for 24 hours "+
 			"after they expire")
@@ -36,15 +35,14 @@ var (
 	ErrResponseNotFound = problem.New(http.StatusNotFound, "RESPONSE_NOT_FOUND",
 		"no such answer to this question: send the response_id as the question's answers have it; answers "+
 			"are kept for 30 days")
-	// ErrReportNotFound: no one reported or hid what has that id.
+	// ErrReportNotFound: no one has reported or hidden anything with that id.
 	ErrReportNotFound = problem.New(http.StatusNotFound, "REPORT_NOT_FOUND",
 		"no such report: GET /operator/reports lists those that there are; reports are kept for 90 days")
-	// ErrPersonNotFound: no person of that hash has answered.
+	// ErrPersonNotFound: no person with that hash has answered.
 	ErrPersonNotFound = problem.New(http.StatusNotFound, "PERSON_NOT_FOUND",
 		"no such person: send the person of a report of an answer; a person who has never answered cannot "+
 			"be blocked")
-	// ErrUnknownAgentKey: there is no such key, or it was revoked. The error does not
-	// reveal which.
+	// ErrUnknownAgentKey: there is no such key, or it was revoked; callers do not learn which.
 	ErrUnknownAgentKey = problem.New(http.StatusUnauthorized, "UNAUTHORIZED",
 		"there is no such key, or it was revoked: send one that was issued to you, as X-Agent-Id: KEY or "+
 			"as Authorization: Bearer KEY")

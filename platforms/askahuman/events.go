@@ -11,7 +11,7 @@ const (
 	ContentReported  = "ContentReported"
 )
 
-// QuestionAskedEvent is a question as it was asked.
+// QuestionAskedEvent is a new question.
 type QuestionAskedEvent struct {
 	QuestionID        string       `json:"question_id" dynamodbav:"question_id" format:"uuid" doc:"The question."`
 	AgentID           string       `json:"agent_id" dynamodbav:"agent_id" maxLength:"128" doc:"The agent that asked."`
@@ -24,7 +24,7 @@ type QuestionAskedEvent struct {
 	Deadline          string       `json:"expires_at" dynamodbav:"deadline" format:"date-time" doc:"When answers stop being taken."`
 }
 
-// QuestionProgressEvent is how far a question is.
+// QuestionProgressEvent says how far a question is.
 type QuestionProgressEvent struct {
 	QuestionID        string `json:"question_id" dynamodbav:"question_id" format:"uuid" doc:"The question."`
 	AgentID           string `json:"agent_id" dynamodbav:"agent_id" maxLength:"128" doc:"The agent that asked."`
@@ -45,8 +45,8 @@ type ContentReportedEvent struct {
 	Reports    int    `json:"reports" dynamodbav:"-" minimum:"1" maximum:"50" doc:"How often it has been reported."`
 }
 
-// questionEvents are the events of questions. Answers are not in them: whoever may read an answer reads it by the API,
-// which leaves out what operators hid.
+// questionEvents are the events of questions. They have no answers: read these by the API, which leaves out what
+// operators hid.
 func questionEvents() []schema.Event {
 	changes := []map[string]any{{"eventName": []any{"INSERT", "MODIFY"}}}
 	event := func(name, description string, detail any) schema.Event {

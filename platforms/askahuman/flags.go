@@ -11,13 +11,12 @@ import (
 // The flags of a suspicious answer. The answer is still stored and earns its points;
 // the flags are for the agent, who judges it.
 const (
-	// FlagSuspiciousTiming: given faster than the question can be read, as the
-	// client says.
+	// FlagSuspiciousTiming: by the client's time, the answer came faster than anyone can read the question.
 	FlagSuspiciousTiming = "suspicious_timing"
-	// FlagDuplicateContent: the same text as one of the person's last
-	// RecentAnswersCompared answers, except for case and white space.
+	// FlagDuplicateContent: the text is that of one of the person's last RecentAnswersCompared answers, except for case
+	// and white space.
 	FlagDuplicateContent = "duplicate_content"
-	// FlagPatternMatch: this and the person's last texts are all minimal.
+	// FlagPatternMatch: this text and the person's last texts are all minimal.
 	FlagPatternMatch = "pattern_match"
 )
 
@@ -31,8 +30,7 @@ const (
 	minimalTexts             = 5  // in a row, this one included
 )
 
-// FlagsFor returns an answer's flags, in the order above. recent has the person's answers before
-// it, newest first.
+// FlagsFor returns an answer's flags, in the order above. recent has the person's earlier answers, newest first.
 func FlagsFor(response Response, recent []Response) []string {
 	var flags []string
 	if isSuspiciouslyFast(response) {

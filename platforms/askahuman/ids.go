@@ -28,8 +28,8 @@ func QuestionID(now time.Time) string {
 	return id.String()
 }
 
-// AskedAt is the moment at which a question was asked, by its id, in whole milliseconds. Ids of earlier releases do not
-// say: then it is zero.
+// AskedAt returns when a question was asked, in whole milliseconds, from its id. It is zero for ids of earlier
+// releases, which do not say.
 func AskedAt(questionID string) time.Time {
 	id, err := uuid.Parse(questionID)
 	if err != nil || id.Version() != 7 {

@@ -17,15 +17,15 @@ const (
 	rootMetadataPath = "/.well-known/oauth-protected-resource"
 )
 
-// The variables of the function mcpapi that say who issues agents' tokens, and the scope that they ask
-// for. They are absent where agents show no tokens, or have no scope.
+// The variables of the function mcpapi that say who issues agents' tokens, and which scope they ask for. They are
+// absent if agents show no tokens, or have no scope.
 const (
 	TokenIssuerVariable = "ISSUER"
 	TokenScopeVariable  = "SCOPE"
 )
 
-// Of what agentapi does, the tools of the Model Context Protocol leave these access patterns and metrics
-// to it: no tool reports an answer, or reads the secrets of webhooks.
+// The tools of the Model Context Protocol leave these access patterns and metrics to agentapi: no tool reports an
+// answer, or reads the secrets of webhooks.
 var (
 	patternsWithoutTool = []string{"KeepReport", "GetWebhookSecret", "RotateWebhookSecret"}
 	metricsWithoutTool  = []string{"Reported"}

@@ -25,8 +25,8 @@ type Parts struct {
 	WithoutPage bool
 }
 
-// LeftOut names the parts that a function finds missing, separated by commas, such as "moderation". The
-// function finds it in its environment.
+// LeftOut returns the names of the parts that a function must do without, separated by commas, such as "moderation".
+// The function finds them in its environment.
 func (p Parts) LeftOut() string {
 	var names []string
 	for name, out := range p.leftOut() {
@@ -38,8 +38,7 @@ func (p Parts) LeftOut() string {
 	return strings.Join(names, ",")
 }
 
-// ParseParts reads what [Parts.LeftOut] wrote. AgentKeys is not part of it: a function
-// knows it by the table's name.
+// ParseParts reads what [Parts.LeftOut] wrote. AgentKeys is not in it: a function knows that by the table's name.
 func ParseParts(leftOut string) (Parts, error) {
 	var p Parts
 	known := p.leftOut()
@@ -62,11 +61,10 @@ func (p *Parts) leftOut() map[string]*bool {
 		"webhooks": &p.WithoutWebhooks}
 }
 
-// Platform is the platform on which AI agents ask and people answer, with every part that a stack has
-// by default.
+// Platform returns the platform on which AI agents ask and people answer, with every part that a stack has by default.
 func Platform() schema.Platform { return With(Parts{}) }
 
-// With is the platform with these parts.
+// With returns the platform with these parts.
 func With(parts Parts) schema.Platform {
 	p := api()
 	if !parts.WithoutModeration {

@@ -37,9 +37,8 @@ func (r Rules) pointsFor(question Question, response Response, notifiedAt time.T
 	return points
 }
 
-// Award gives a person the points, streak and badges of an answer. It returns
-// what the answer earned, which is less than its worth when the day's limit is
-// reached; the stats after it; and the badges that are new. stats are not changed.
+// Award gives a person the points, streak and badges of an answer. It returns what the answer earned, which is less
+// than its worth if the day's limit is reached, the stats after it, and the new badges. It does not change stats.
 func (r Rules) Award(stats Stats, question Question, response Response, notifiedAt time.Time,
 	zone *time.Location) (int, Stats, []Badge) {
 	now := response.CreatedAt
@@ -96,7 +95,7 @@ func (s Stats) startPeriods(now time.Time) Stats {
 	return s
 }
 
-// In is a person's points and answers of a period at a moment.
+// In returns a person's points and answers of a period at a moment.
 func (s Stats) In(period Period, now time.Time) BoardEntry {
 	if period == PeriodDaily && s.Day != Day(now) || period == PeriodWeekly && s.Week != Week(now) {
 		return BoardEntry{PersonHash: s.PersonHash}
@@ -104,7 +103,7 @@ func (s Stats) In(period Period, now time.Time) BoardEntry {
 	return s.On(period)
 }
 
-// On is a person's entry on the last leaderboard of a period that they are on.
+// On returns a person's entry on the last leaderboard of a period that lists them.
 func (s Stats) On(period Period) BoardEntry {
 	switch period {
 	case PeriodDaily:

@@ -21,12 +21,12 @@ const (
 	StatusExpired Status = "EXPIRED"
 )
 
-// Statuses are all statuses in the order of a question's life.
+// Statuses returns all statuses in the order of a question's life.
 func Statuses() []Status {
 	return []Status{StatusOpen, StatusPartial, StatusClosed, StatusExpired}
 }
 
-// StatusOf is the status as the table has it, without the number of its shard.
+// StatusOf returns a stored status without the number of its shard.
 func StatusOf(stored string) Status {
 	status, _, _ := strings.Cut(stored, "#")
 	return Status(status)
@@ -67,14 +67,13 @@ const (
 	RenotifyAfter           = 15 * time.Minute
 )
 
-// Audiences are the tags a question can be addressed to; the last is the
-// default.
+// Audiences returns the tags that a question can be addressed to. The last is the default.
 func Audiences() []string {
 	return []string{"technical", "product", "ethics", "creative", "general"}
 }
 
-// Question is a question and its state: as its agent sees it on the wire, and as the table has it. Its tags, like the
-// tags of [Response], [Stats], [Subscription] and [AgentKey], are the names in both, and what documents say of them.
+// Question is a question and its state: as its agent sees it on the wire, and as the table has it. Its tags, like those
+// of [Response], [Stats], [Subscription] and [AgentKey], have the names in both, and the texts of documents.
 type Question struct {
 	ID                string       `json:"question_id" dynamodbav:"question_id" format:"uuid" attribute:"UUID, partition key"`
 	Status            Status       `json:"status" dynamodbav:"status" enum:"OPEN,PARTIAL,CLOSED,EXPIRED" example:"PARTIAL" attribute:"OPEN, PARTIAL, CLOSED or EXPIRED; with more than one shard followed by # and the shard's number"`
@@ -106,8 +105,8 @@ type Question struct {
 	wire.Extended
 }
 
-// StatusAt is the status at a moment: an open or partial question is expired
-// from its deadline on, whether or not anything has rewritten it.
+// StatusAt returns the status at a moment: an open or partial question is expired from its deadline on, whether or not
+// the table says so yet.
 func (q Question) StatusAt(now time.Time) Status {
 	if q.Answerable() && !q.AnswerableAt(now) {
 		return StatusExpired
@@ -115,7 +114,7 @@ func (q Question) StatusAt(now time.Time) Status {
 	return q.Status
 }
 
-// At is the question as its agent sees it at a moment.
+// At returns the question as its agent sees it at a moment.
 func (q Question) At(now time.Time) Question {
 	q.Status, q.Hidden = q.StatusAt(now), !q.HiddenAt.IsZero()
 	if q.Status == StatusExpired {
@@ -124,7 +123,7 @@ func (q Question) At(now time.Time) Question {
 	return q
 }
 
-// Ended is an answerable question that ends at a moment: as [StatusExpired] if its deadline has passed.
+// Ended returns an answerable question as it is when it ends at a moment: [StatusExpired] if its deadline has passed.
 func (q Question) Ended(now time.Time) Question {
 	q.Status, q.Due, q.DueAt = StatusClosed, "", time.Time{}
 	if q.ExpiresAt = keptUntil(now.Add(KeepClosed)); now.Before(time.Time(q.Deadline)) {
@@ -146,8 +145,7 @@ func (q Question) AnswerableAt(now time.Time) bool {
 	return q.Answerable() && now.Before(time.Time(q.Deadline))
 }
 
-// UnderHalf reports whether the question has less than half of its answers,
-// which makes the next one worth more.
+// UnderHalf reports whether the question has less than half of its answers: the next one is then worth more.
 func (q Question) UnderHalf() bool { return 2*q.CurrentResponses < q.RequiredResponses }
 
 // Response is one person's answer to a question: as the question's agent sees it on the wire, and as the table has it.
@@ -173,8 +171,8 @@ type Response struct {
 	wire.Extended
 }
 
-// Stats are a person's points, streak and badges. The zero value, with the
-// person's hash, is a person who never answered.
+// Stats are a person's points, streak and badges. The zero value with the person's hash is a person who has never
+// answered.
 type Stats struct {
 	PersonHash        string               `dynamodbav:"fingerprint_hash" attribute:"Anonymised person, partition key"`
 	TotalPoints       int                  `dynamodbav:"total_points" attribute:"Cumulative points"`
@@ -212,8 +210,8 @@ const (
 	PeriodAllTime Period = "all_time"
 )
 
-// Position is a place in a list that is sorted by creation, newest first: the
-// item after which the next page begins. The zero value is the beginning.
+// Position is the item after which the next page begins, in a list by creation, newest first. The zero value is the
+// beginning.
 type Position struct {
 	CreatedAt time.Time
 	ID        string
@@ -231,7 +229,7 @@ type Ask struct {
 	IdempotencyKey *string      `json:"idempotency_key,omitempty" nullable:"true" minLength:"1" maxLength:"255" doc:"Repeating a request with the same key within 24 hours makes no second question, but is answered as the first was. Defaults may be given or left out, and the key may be here or in the header: it is the same request. A request that is refused, for its content or for the quota, does not use its key up."`
 }
 
-// Question is the question that an agent asks at a moment. The ask has its defaults.
+// Question returns the question that an agent asks at a moment. The ask must have its defaults.
 func (a Ask) Question(agentID string, now time.Time) Question {
 	deadline := now.Add(time.Duration(*a.TimeoutSeconds) * time.Second)
 	q := Question{
@@ -248,8 +246,8 @@ func (a Ask) Question(agentID string, now time.Time) Question {
 	return q
 }
 
-// WithDefaults returns the ask with its defaults filled in. Two asks are for the same question if
-// they are then equal, except for the idempotency key.
+// WithDefaults returns the ask with its defaults filled in. If two asks are then equal, except for the idempotency key,
+// they are for the same question.
 func (a Ask) WithDefaults() Ask {
 	if len(a.Audience) == 0 {
 		a.Audience = []string{defaultCategory}
@@ -263,7 +261,7 @@ func (a Ask) WithDefaults() Ask {
 	return a
 }
 
-// Check finds what no tag states: options that do not go with the type, and what is there twice.
+// Check finds what no tag states: options that do not fit the type, and repeated values.
 func (a Ask) Check(p *validate.Problems, _ string) {
 	switch a.Type {
 	case TypeText:
@@ -300,13 +298,13 @@ func (a Ask) checkOptions(p *validate.Problems) {
 	}
 }
 
-// CheckRepeated checks that an audience has each tag once. It passes over values that are no tags, which
-// have their own problem.
+// CheckRepeated checks that an audience has each tag once. It skips values that are no tags, which have their own
+// problem.
 func CheckRepeated(p *validate.Problems, tags []string, i int) {
 	if slices.Contains(Audiences(), tags[i]) && slices.Contains(tags[:i], tags[i]) {
 		p.Add(fmt.Sprintf("audience[%d]", i), validate.RuleUnique, "is %q again; give each tag once", tags[i])
 	}
 }
 
-// PollURL is the path at which an agent reads a question and its answers.
+// PollURL returns the path at which an agent reads a question and its answers.
 func PollURL(questionID string) string { return "/agent/questions/" + questionID }

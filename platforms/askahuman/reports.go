@@ -6,13 +6,13 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 )
 
-// What a report may have at most.
+// The limits of reports.
 const (
-	// MaxReporters is how many reports of one question or answer are kept. Further ones change nothing.
+	// MaxReporters is how many reports of one question or answer the table keeps. Further ones change nothing.
 	MaxReporters = 50
 	// MaxOpenShown is how many questions of one agent operators see, or hide, in one call.
 	MaxOpenShown = 100
-	// KeepReports is how long a report is kept after the last report or decision.
+	// KeepReports is how long the table keeps a report after the last report or decision.
 	KeepReports = 90 * 24 * time.Hour
 )
 
@@ -39,7 +39,7 @@ type ResponseReport struct {
 	ResponseID string `json:"response_id" maxLength:"64" doc:"The answer, as the question's answers name it." example:"0b7d2f0e-52a1-8a0d-b6f5-0d9a4c2f7e11"`
 }
 
-// ComplaintEntry is what one person or agent said about a question or answer, on the wire, too.
+// ComplaintEntry is one person's or agent's complaint about a question or answer, on the wire, too.
 type ComplaintEntry struct {
 	Reason  string    `json:"reason" dynamodbav:"reason" enum:"spam,abuse,personal_data,illegal,other"`
 	Comment string    `json:"comment,omitempty" dynamodbav:"comment,omitempty"`
@@ -47,8 +47,7 @@ type ComplaintEntry struct {
 	At      wire.Time `json:"at" dynamodbav:"at" format:"date-time" example:"2026-02-02T09:30:00.000Z"`
 }
 
-// OperatorReport is a question or an answer that was reported or hidden: as operators see it on the wire, and as the
-// table has it.
+// OperatorReport is a reported or hidden question or answer: as operators see it on the wire, and as the table has it.
 type OperatorReport struct {
 	ID         string      `json:"report_id" dynamodbav:"report_id" format:"uuid" attribute:"The question_id, or the response_id of an answer: partition key"`
 	State      ReportState `json:"state" dynamodbav:"state" enum:"open,dismissed,hidden"`
@@ -69,7 +68,7 @@ type OperatorReport struct {
 	DecidedBy      string           `json:"decided_by,omitempty" dynamodbav:"decided_by,omitempty" doc:"The operator: the subject of the token." attribute:"The subject of that operator's token"`
 }
 
-// Decision is who decides, and when.
+// Decision says who decides, and when.
 type Decision struct {
 	Operator string
 	At       time.Time

@@ -13,9 +13,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// Rules are the numbers of Ask-a-Human that a team may choose. Its
-// functions find their [Rules.Encode] in their environment. To change
-// one, copy [DefaultRules] first.
+// Rules are the numbers of Ask-a-Human that a team may choose. Functions find their [Rules.Encode] in their
+// environment. To change one, begin with a copy of [DefaultRules].
 type Rules struct {
 	// RateLimits are the limits that the routes of [Platform] name.
 	RateLimits []schema.RateLimit
@@ -33,7 +32,7 @@ const (
 	// type.
 	PointsText           = "text"
 	PointsMultipleChoice = "multiple_choice"
-	// PointsConfidence is for saying how confident one is.
+	// PointsConfidence is for stating a confidence.
 	PointsConfidence = "confidence"
 	// PointsLongText is for a text of more than 100 characters.
 	PointsLongText = "long_text"
@@ -41,8 +40,8 @@ const (
 	PointsNotified = "notified"
 	// PointsEarly is for an answer to a question with less than half of its answers.
 	PointsEarly = "early"
-	// PointsStreak3, PointsStreak7, PointsStreak30 and PointsStreak100 are for the
-	// answer that makes a streak as many days long.
+	// PointsStreak3, PointsStreak7, PointsStreak30 and PointsStreak100 are for the answer that makes a streak that many
+	// days long.
 	PointsStreak3   = "streak_3"
 	PointsStreak7   = "streak_7"
 	PointsStreak30  = "streak_30"
@@ -74,7 +73,7 @@ func DefaultRules() Rules {
 	}
 }
 
-// OutOfRange lists the numbers that are too low or too high.
+// OutOfRange returns the numbers that are too low or too high.
 func (r Rules) OutOfRange() finding.List {
 	var found finding.List
 	add := func(path, got, allowed string) {
@@ -108,7 +107,7 @@ func (r Rules) OutOfRange() finding.List {
 	return found
 }
 
-// Encode is the rules as compact JSON.
+// Encode returns the rules as compact JSON.
 func (r Rules) Encode() string {
 	text, err := json.Marshal(r)
 	if err != nil {
@@ -118,9 +117,8 @@ func (r Rules) Encode() string {
 	return string(text)
 }
 
-// ParseRules reads what [Rules.Encode] wrote; empty text is
-// [DefaultRules]. It refuses unknown fields, numbers out of range, and rules whose limits
-// or points have other names than the default ones.
+// ParseRules reads what [Rules.Encode] wrote; an empty text gives [DefaultRules]. It refuses unknown fields, numbers
+// out of range, and limits or points with other names than the default ones.
 func ParseRules(text string) (Rules, error) {
 	byDefault := DefaultRules()
 	if text == "" {

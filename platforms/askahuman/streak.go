@@ -56,8 +56,8 @@ func (s Stats) streakAfter(now time.Time, zone *time.Location) (days int, counte
 	return 1, true
 }
 
-// StreakAsOf is the streak on the day that now is in the zone: 0 when more than a
-// whole day has passed without an answer.
+// StreakAsOf returns the streak on the day of now in the zone. It is 0 if more than a whole day has passed without an
+// answer.
 func (s Stats) StreakAsOf(now time.Time, zone *time.Location) int {
 	today := localDate(now, zone)
 	if s.StreakLastDate == "" || today > dayAfter(s.StreakLastDate) && today > dayAfter(s.lastAnswerDate(zone)) {

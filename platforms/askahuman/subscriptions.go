@@ -15,7 +15,7 @@ type Subscription struct {
 	Token string `dynamodbav:"fcm_token,omitempty" attribute:"Firebase Cloud Messaging token"`
 	// Minutes are the least time between notifications.
 	Minutes int `dynamodbav:"min_interval_minutes,omitempty" attribute:"The person's preferred least time between notifications, 5 to 1440"`
-	// The Unix epoch: never, since the index leaves out items without it.
+	// The Unix epoch means never, because the index leaves out items without it.
 	LastNotifiedAt     time.Time `dynamodbav:"last_notified_at,omitempty" attribute:"When the person was last notified, the Unix epoch if never: {time}"`
 	NextNotificationAt time.Time `dynamodbav:"next_notification_at,omitempty" attribute:"From when the person may be notified again: {time}"`
 	CreatedAt          time.Time `dynamodbav:"created_at,omitempty" attribute:"{time}"`
@@ -28,17 +28,17 @@ type Subscription struct {
 	TokenOwner string `dynamodbav:"token_owner,omitempty" attribute:"On a TOKEN# item: the subscription that has the token; on a PERSON# item: the person's last one"`
 }
 
-// SubscriptionActive is the key of active subscriptions: a Boolean cannot be one.
+// SubscriptionActive is the key of active subscriptions, since a Boolean cannot be a key.
 const SubscriptionActive = "true"
 
-// Interval is the least time between notifications.
+// Interval returns the least time between notifications.
 func (s Subscription) Interval() time.Duration { return time.Duration(s.Minutes) * time.Minute }
 
-// Never is the last notification of a person who had none.
+// Never is the last notification of a person who was never notified.
 var Never = time.Unix(0, 0)
 
-// Renewed is the subscription as it becomes at a moment: active, with an interval (0: as it is), and with a person
-// (empty: as it is).
+// Renewed returns the subscription active at a moment, with a new interval unless minutes is 0, and a new person unless
+// personHash is "".
 func (s Subscription) Renewed(minutes int, personHash string, now time.Time) Subscription {
 	s.Minutes, s.PersonHash = cmp.Or(minutes, s.Minutes), cmp.Or(personHash, s.PersonHash)
 	s.Active, s.UpdatedAt, s.NextNotificationAt = SubscriptionActive, now, Never

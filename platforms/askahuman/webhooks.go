@@ -9,14 +9,14 @@ import (
 
 // The variables of Ask-a-Human's webhooks.
 const (
-	// WebhookSecretVariable has the ARN of the secret from which the secrets of agents are derived.
+	// WebhookSecretVariable has the ARN of the secret that gives the secrets of agents.
 	WebhookSecretVariable = "WEBHOOK_SECRET_ARN"
 	// WebhookQueueVariable has the address of the queue of webhooks.
 	WebhookQueueVariable = "WEBHOOK_QUEUE_URL"
 )
 
-// WebhookRetries is the plan of a webhook: how long after a failed attempt the next one follows. The last one is about
-// a day after the question ended ("Deliverability and reliability", Standard Webhooks).
+// WebhookRetries returns how long after each failed attempt at a webhook the next one follows. The last attempt is
+// about a day after the question ended ("Deliverability and reliability", Standard Webhooks).
 func WebhookRetries() []time.Duration {
 	return []time.Duration{5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour,
 		10 * time.Hour, 6 * time.Hour}
@@ -97,11 +97,11 @@ func withWebhooks(p *schema.Platform) {
 		agentRoute("testWebhook", "POST", "/agent/webhook-tests", "create", "Send a webhook to try an endpoint"))
 }
 
-// SecretVersion says which secret of an agent is the present one, and until when former ones are valid. The zero value
-// is the first.
+// SecretVersion says which secret of an agent is current, and until when former ones are valid. The zero value is the
+// first secret.
 type SecretVersion struct {
 	// Number counts rotations.
 	Number int `dynamodbav:"secret_version" attribute:"WEBHOOKS#: how often the agent has rotated the secret of its webhooks"`
-	// Rotated are the times of the latest rotations, the last one first: the first time ended secret Number-1.
+	// Rotated are the times of the latest rotations, newest first: the first one ended secret Number-1.
 	Rotated []time.Time `dynamodbav:"rotated_at" attribute:"WEBHOOKS#: when the former secrets that may still be valid were replaced, the last one first: {time}"`
 }

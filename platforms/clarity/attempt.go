@@ -22,13 +22,12 @@ const (
 	Abandoned  Status = "abandoned"
 )
 
-// EvaluationStatus is how far the evaluation of a completed attempt has got. Other attempts have
-// none, which is the zero value.
+// EvaluationStatus is how far the evaluation of a completed attempt has got. It is "" for other attempts.
 type EvaluationStatus string
 
 // The statuses of evaluations.
 const (
-	// EvaluationPending: it was not begun, or failed and will be tried again.
+	// EvaluationPending: it has not begun, or failed and will be tried again.
 	EvaluationPending EvaluationStatus = "pending"
 	// EvaluationRunning: a try is running, or died.
 	EvaluationRunning EvaluationStatus = "running"
@@ -38,19 +37,17 @@ const (
 	EvaluationFailed EvaluationStatus = "failed"
 )
 
-// Limited is why an evaluation was put off without a try: the user has reached the limit of the
-// day.
+// Limited says that an evaluation was put off without a try, because the user has reached the day's limit.
 const Limited = "limit"
 
-// Attempt is what a user made of a scenario, also on the wire. Moments are in UTC, to the
-// millisecond.
+// Attempt is a user's work on a scenario, also on the wire. Moments are in UTC, to the millisecond.
 type Attempt struct {
 	ID         string `json:"attemptId" dynamodbav:"attemptId" format:"uuid" example:"550e8400-e29b-41d4-a716-446655440000" attribute:"Partition key: UUID"`
 	UserID     string `json:"userId" dynamodbav:"userId" doc:"The subject of the user's token." attribute:"Subject of the user's token"`
 	ScenarioID string `json:"scenarioId" dynamodbav:"scenarioId" example:"city-bike-lanes" attribute:"The scenario"`
 	// Timestamp is when the attempt was begun, and from its completion on when it was submitted.
 	Timestamp wire.Time `json:"timestamp" dynamodbav:"timestamp" format:"date-time" doc:"When the attempt was begun, and from its completion on when it was submitted." attributetype:"String" attribute:"When the attempt was begun, and from its completion on when it was submitted: RFC 3339 in UTC with milliseconds"`
-	// DurationSeconds is nil where no one said it.
+	// DurationSeconds is nil if no one said it.
 	DurationSeconds *int   `json:"durationSeconds,omitzero" dynamodbav:"durationSeconds,omitempty" nullable:"false" doc:"Absent if it is not known." attribute:"Time spent on the attempt"`
 	Status          Status `json:"status" dynamodbav:"status" enum:"completed,in-progress,abandoned" attribute:"completed, in-progress or abandoned"`
 	Version         int    `json:"version" dynamodbav:"version" minimum:"1" doc:"1 for a new attempt, and one more with each change by its user; the ETag." example:"1" attribute:"1, and one more with each change by the user; a write is conditional on the version that it read"`
@@ -58,7 +55,7 @@ type Attempt struct {
 	Answers          []Answer         `json:"answers,omitzero" dynamodbav:"answers" nullable:"false" doc:"In the order of the questions. Left out of answers to POST and PUT."`
 	Evaluation       *Evaluation      `json:"evaluation" dynamodbav:"evaluation,omitempty"`
 	EvaluationStatus EvaluationStatus `json:"evaluationStatus,omitempty" dynamodbav:"evaluationStatus,omitempty" enum:"pending,running,done,failed" doc:"Of a completed attempt. pending: it is evaluated later, without another request. failed: it is evaluated only after POST /attempts/{id}/evaluate." attribute:"Of a completed attempt: pending, running, done or failed"`
-	// EvaluationFailure is why the last try failed: how the language model did, or [Limited].
+	// EvaluationFailure is why the last try failed: the failure of the language model, or [Limited].
 	EvaluationFailure string `json:"evaluationFailure,omitempty" dynamodbav:"evaluationFailure,omitempty" enum:"timed-out,throttled,unusable,declined,unavailable,limit" doc:"Why there is no evaluation yet. limit: the limit of evaluations a day is reached." attribute:"Why the last try to evaluate it failed: timed-out, throttled, unusable, declined, unavailable or limit; absent otherwise"`
 
 	// EvaluationTries is how often its evaluation was begun.
@@ -66,7 +63,7 @@ type Attempt struct {
 	// Claim is the random token of the try that is running, until ClaimedUntil at the latest.
 	Claim        string    `json:"-" dynamodbav:"claim,omitempty" attribute:"Random token of the try that is running; absent when none is"`
 	ClaimedUntil time.Time `json:"-" dynamodbav:"claimedUntil,omitempty" attribute:"Until when that try may be running: RFC 3339 in UTC with milliseconds"`
-	// EvaluateAfter is when its evaluation may be tried next without a request; zero: never.
+	// EvaluateAfter is when the evaluator may try it next. Zero: never.
 	EvaluateAfter time.Time `json:"-" dynamodbav:"evaluateAfter,omitempty" attribute:"When the evaluator may try next: RFC 3339 in UTC with milliseconds; absent with pendingEvaluation"`
 	wire.Extended
 }
@@ -100,7 +97,7 @@ func (g GivenAnswers) Check(p *validate.Problems, field string) {
 	}
 }
 
-// Change is what a user says of an attempt, also on the wire.
+// Change is a user's change of an attempt, also on the wire.
 type Change struct {
 	DurationSeconds *int   `json:"durationSeconds,omitempty" nullable:"true" minimum:"0" maximum:"86400" doc:"Time spent on the attempt, in seconds. Without it, an attempt that was in progress gets the time since it was begun when it ends, and another has none." example:"1800"`
 	Status          Status `json:"status,omitempty" nullable:"true" enum:"completed,in-progress,abandoned" doc:"completed: each question has an answer of 10 characters or more, and the attempt is evaluated. POST without it completes the attempt, PUT without it leaves it in progress."`
@@ -119,8 +116,8 @@ type Save struct {
 	Change
 }
 
-// AnswersTo returns the given answers at their questions, in the order of the questions. It returns
-// a [*validate.Error] if they are not as an attempt of that status needs them.
+// AnswersTo returns the given answers with their questions, in the order of the questions. It returns a
+// [*validate.Error] if an attempt of that status cannot have them.
 func AnswersTo(questions []Question, given GivenAnswers, status Status) ([]Answer, error) {
 	var p validate.Problems
 	answers, at := make([]Answer, 0, len(questions)), map[string]int{}
@@ -160,7 +157,7 @@ func visibleLength(text string) int {
 	}))
 }
 
-// Given are the answers as their user gave them.
+// Given returns the answers as their user gave them.
 func Given(answers []Answer) GivenAnswers {
 	list := make(GivenAnswers, len(answers))
 	for i, a := range answers {

@@ -7,21 +7,21 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/problem"
 )
 
-// The errors that callers are told, to be matched with errors.Is.
+// The errors that the API tells callers. Match them with errors.Is.
 var (
 	// ErrAttemptNotFound says that there is no such attempt.
 	ErrAttemptNotFound = problem.New(http.StatusNotFound, "", "there is no such attempt")
 	// ErrForbidden says that the attempt is another user's.
 	ErrForbidden = problem.New(http.StatusForbidden, "", "this attempt is another user's")
-	// ErrNotInProgress says that the attempt is completed or abandoned, so that it stays as it is.
+	// ErrNotInProgress says that the attempt is completed or abandoned, and stays as it is.
 	ErrNotInProgress = problem.New(http.StatusConflict, "",
 		"the attempt is no longer in progress, so it stays as it is: begin another one")
-	// ErrNotCompleted says that the attempt is not completed, so that it is not evaluated.
+	// ErrNotCompleted says that the attempt is not completed, and so cannot be evaluated.
 	ErrNotCompleted = problem.New(http.StatusConflict, "",
 		"the attempt is not completed: complete it first, which also evaluates it")
 	// ErrScenarioNotFound says that there is no such scenario.
 	ErrScenarioNotFound = problem.New(http.StatusNotFound, "", "there is no such scenario")
-	// ErrNoScenarios says so while no scenario is active: the initial data is missing.
+	// ErrNoScenarios says that no scenario is active: the initial data is missing.
 	ErrNoScenarios = problem.New(http.StatusNotFound, "",
 		"there is no such scenario, and no active one: an operator loads the first ones with onesynth seed clarity")
 	// ErrScenarioInactive says that the scenario takes no new attempts.
@@ -34,7 +34,7 @@ var (
 
 // RunningError says that the evaluation of the attempt is running.
 type RunningError struct {
-	// Until is when it has ended.
+	// Until is when it will have ended.
 	Until time.Time
 }
 
@@ -49,7 +49,7 @@ func (e *RunningError) Problem() *problem.Error { return &problem.Error{Status: 
 // Is matches every such error.
 func (e *RunningError) Is(target error) bool { _, ok := target.(*RunningError); return ok }
 
-// RetryAt is when the evaluation has ended.
+// RetryAt returns when the evaluation will have ended.
 func (e *RunningError) RetryAt() time.Time { return e.Until }
 
 // LimitError says that the user has reached the limit of evaluations of the day.
@@ -71,5 +71,5 @@ func (e *LimitError) Problem() *problem.Error {
 // Is matches every such error.
 func (e *LimitError) Is(target error) bool { _, ok := target.(*LimitError); return ok }
 
-// RetryAt is when the next day begins.
+// RetryAt returns when the next day begins.
 func (e *LimitError) RetryAt() time.Time { return e.Until }

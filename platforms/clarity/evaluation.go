@@ -12,16 +12,16 @@ import (
 const SchemaVersion = "1.0"
 
 const (
-	// MinAnswerLength and MaxAnswerLength bound an answer of a completed attempt, in characters.
-	// Ten answers of the longest length fit into an item in any script.
+	// MinAnswerLength and MaxAnswerLength bound an answer of a completed attempt, in characters. Ten answers of the
+	// greatest length fit into an item in any script.
 	MinAnswerLength, MaxAnswerLength = 10, 5000
 	// MaxDurationSeconds is a day.
 	MaxDurationSeconds = 24 * 60 * 60
-	// DefaultEvaluationsPerDay is how many evaluations of a user begin on a day unless an operator says.
+	// DefaultEvaluationsPerDay is how many evaluations of a user may begin on a day unless an operator says otherwise.
 	DefaultEvaluationsPerDay = 20
-	// DefaultPageSize is how many attempts or profiles a page has unless the request says.
+	// DefaultPageSize is how many attempts or profiles a page has unless the request says otherwise.
 	DefaultPageSize = 20
-	// MaxPageSize is the most.
+	// MaxPageSize is how many it has at most.
 	MaxPageSize = 100
 )
 
@@ -95,21 +95,21 @@ type DimensionScore struct {
 }
 
 const (
-	// MaxReasons is how many reasons a score has at most; it has at least one.
+	// MaxReasons is how many reasons a score has at most. It has at least one.
 	MaxReasons = 5
 	// MaxReasonLength bounds a reason, in characters.
 	MaxReasonLength = 500
-	// MaxFeedbackLength bounds the feedback, in characters; it has at least one.
+	// MaxFeedbackLength bounds the feedback, in characters. It has at least one character.
 	MaxFeedbackLength = 2000
 )
 
-// Judgement is what an Evaluator says of the answers of an attempt.
+// Judgement is what an Evaluator says of an attempt's answers.
 type Judgement struct {
 	// Dimensions has each of [Dimensions] once, in their order.
 	Dimensions []DimensionScore `json:"dimensions" dynamodbav:"dimensions" nullable:"false"`
 	// Feedback is a text for the user, never empty.
 	Feedback string `json:"feedback" dynamodbav:"feedback"`
-	// ModelID says what judged, such as "onesynth.rubric-1" or the id of a model of Amazon Bedrock.
+	// ModelID names the judge, such as "onesynth.rubric-1" or the id of a model of Amazon Bedrock.
 	ModelID string `json:"modelId" dynamodbav:"modelId" example:"onesynth.rubric-1"`
 }
 
@@ -159,7 +159,7 @@ func checkText(text string, most int) error {
 	return nil
 }
 
-// OverallScore is round(weighted mean × 25): 0 to 100. An evaluator never decides it.
+// OverallScore returns round(weighted mean × 25): 0 to 100. An evaluator never decides it.
 func (j Judgement) OverallScore() int {
 	sum, weights := 0, 0
 	for _, d := range j.Dimensions {

@@ -34,14 +34,14 @@ type ProfileChangedEvent struct {
 	Averages       []AverageEvent `json:"averages" nullable:"false" maxItems:"8" personal:"true" doc:"One for each dimension."`
 }
 
-// AverageEvent is how a user does in one dimension.
+// AverageEvent says how a user does in one dimension.
 type AverageEvent struct {
 	Dimension     Dimension `json:"dimension" enum:"clarity,relevance,logic,evidence,assumptions,alternatives,quantitative-reasoning,humility-uncertainty" doc:"The dimension."`
 	MovingAverage float64   `json:"moving_average" minimum:"0" maximum:"4" doc:"The mean of the scores of up to 10 attempts."`
 	Trend         Trend     `json:"trend" enum:"improving,declining,stable" doc:"How the scores develop."`
 }
 
-// Events are what Clarity tells others.
+// Events returns the events of Clarity.
 func Events() []schema.Event {
 	image := func(attributes map[string]any) []map[string]any {
 		return []map[string]any{{"dynamodb": map[string]any{"NewImage": attributes}}}

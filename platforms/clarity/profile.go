@@ -12,12 +12,12 @@ import (
 )
 
 const (
-	// ProfileWindow is how many attempts, the latest ones, the figures of a profile are of.
+	// ProfileWindow is how many of the latest attempts count in the figures of a profile.
 	ProfileWindow = 10
-	// MinRetentionDays is the shortest retention of profiles. It is longer than a stream keeps its
-	// records, so no record comes again after the profile that it has made is removed.
+	// MinRetentionDays is the shortest retention of profiles. A stream keeps its records for a shorter time, so no
+	// record comes again after the profile that it has made is removed.
 	MinRetentionDays = 7
-	// MaxRetentionDays is the longest that is not for ever: a hundred years.
+	// MaxRetentionDays is the longest retention short of for ever: a hundred years.
 	MaxRetentionDays = 36500
 
 	maxWeaknesses   = 3
@@ -34,8 +34,7 @@ const (
 	Stable    Trend = "stable"
 )
 
-// DimensionStatistics are the figures of one dimension. Averages, deviations and differences have
-// 4 decimals at most.
+// DimensionStatistics are the figures of one dimension. Averages, deviations and differences have at most 4 decimals.
 type DimensionStatistics struct {
 	Name              Dimension `json:"name" dynamodbav:"name"`
 	MovingAverage     float64   `json:"movingAverage" dynamodbav:"movingAverage" minimum:"0" maximum:"4" doc:"The mean of recentScores."`
@@ -99,10 +98,10 @@ func (a Attempt) CheckEvaluated() error {
 	return nil
 }
 
-// AddAttempt returns the profile of an attempt that has passed [Attempt.CheckEvaluated], and after it
-// the later profiles with the attempt in them. later are all profiles of the user after the attempt,
-// oldest first. preceding is the one before it, or the zero value; it counts only when there is no
-// later one, because a later profile has all that the attempt's own needs.
+// AddAttempt returns the profile of an attempt that has passed [Attempt.CheckEvaluated], and then the later profiles
+// with the attempt included. later are all of the user's profiles after the attempt, oldest first. preceding is the
+// profile before it, or the zero value. It counts only without a later one, because a later profile has all that the
+// attempt's own needs.
 func AddAttempt(attempt Attempt, preceding Profile, later []Profile) ([]Profile, error) {
 	for _, p := range slices.Concat(later, []Profile{preceding}) {
 		if err := p.check(); err != nil {

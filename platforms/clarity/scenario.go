@@ -36,8 +36,8 @@ type Scenario struct {
 	wire.Extended
 }
 
-// The least lengths of the texts of a scenario, and the most of everything, in characters. The
-// most keep the item of a scenario far below the 400 KB that DynamoDB allows.
+// The least lengths of a scenario's texts, and the limits of everything, in characters. The limits keep the item of a
+// scenario far below the 400 KB that DynamoDB allows.
 const (
 	MaxScenarioID                  = 100
 	minTitle, maxTitle             = 5, 200

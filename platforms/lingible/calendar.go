@@ -14,15 +14,14 @@ type Calendar struct {
 	Clock wire.Clock
 }
 
-// Day is the day of a moment, as YYYY-MM-DD.
+// Day returns the day of a moment, as YYYY-MM-DD.
 func (c Calendar) Day(at time.Time) string { return at.In(c.zone()).Format(time.DateOnly) }
 
 // longestDay is longer than any day that the time zone database has, in seconds.
 const longestDay = 50 * 60 * 60
 
-// NextMidnight is when the day after that of a moment begins, in UTC. In a zone that skips
-// midnight at a daylight-saving switch, the day begins with the first moment that it has; in one
-// that repeats midnight, with the first of the two.
+// NextMidnight returns when the day after a moment begins, in UTC. In a zone that skips midnight at a daylight-saving
+// switch, the day begins with its first moment; in one that repeats midnight, with the first of the two.
 func (c Calendar) NextMidnight(at time.Time) time.Time {
 	day, from := c.Day(at), at.Unix()+1
 	seconds := sort.Search(longestDay, func(i int) bool { return c.Day(time.Unix(from+int64(i), 0)) != day })

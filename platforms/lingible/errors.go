@@ -8,7 +8,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/problem"
 )
 
-// The contract names RES_001, BIZ_001 and BIZ_004; the other codes are for cases on which it is silent.
+// The contract names RES_001, BIZ_001 and BIZ_004. The other codes are for cases that it does not mention.
 const (
 	codeDeleted  = "AUTH_003"
 	codeNotFound = "RES_001"
@@ -31,20 +31,20 @@ var (
 	ErrTermKnown = conflict("the lexicon has the term already")
 	// ErrAlreadySubmitted says that the caller has submitted the term in the last 7 days.
 	ErrAlreadySubmitted = conflict("you have submitted this term in the last 7 days")
-	// ErrOwnSubmission says that the caller has submitted what the vote is for.
+	// ErrOwnSubmission says that the vote is for the caller's own submission.
 	ErrOwnSubmission = conflict("you cannot vote for your own submission")
 	// ErrAlreadyVoted says that the caller's vote counts already.
 	ErrAlreadyVoted = conflict("you have voted for this submission already")
-	// ErrNotOpen says that a submission takes no votes: it is not validated yet, it is decided otherwise than by votes,
-	// or it has [MaxVotes].
+	// ErrNotOpen says that a submission takes no votes: it is not validated yet, it was decided without votes, or it
+	// has [MaxVotes].
 	ErrNotOpen = conflict("the submission takes no votes: it is not validated yet, or it is decided")
 	// ErrDecided says that a submission is approved or rejected already.
 	ErrDecided = conflict("the submission is decided already")
 	// ErrNoQuiz says that the caller has no such quiz, or that it has ended.
 	ErrNoQuiz = notFound("there is no such quiz, or it has ended: get a question to begin one")
-	// ErrNoSuchQuestion says that the quiz's last question is another one.
+	// ErrNoSuchQuestion says that another question is the quiz's last.
 	ErrNoSuchQuestion = conflict("the quiz has not asked this question last: get its question")
-	// ErrAnswered says that the question has another answer already.
+	// ErrAnswered says that the question already has another answer.
 	ErrAnswered = conflict("the question has another answer already: get the next question")
 	// ErrNoQuestion says that the lexicon has no further question.
 	ErrNoQuestion = notFound(
@@ -56,11 +56,11 @@ var (
 
 // UsageError says that the caller has used up what the tier allows.
 type UsageError struct {
-	// What names what is used up, such as "translations".
+	// What names what the caller has used up, such as "translations".
 	What string
 	// Limit is how many of it the tier allows.
 	Limit int
-	// Until is when there is more.
+	// Until is when the tier allows more.
 	Until time.Time
 }
 
@@ -73,17 +73,17 @@ func (e *UsageError) Error() string {
 // Is matches every such error.
 func (e *UsageError) Is(target error) bool { _, ok := target.(*UsageError); return ok }
 
-// Problem is what callers are told.
+// Problem returns what the API tells callers.
 func (e *UsageError) Problem() *problem.Error {
 	return &problem.Error{Status: http.StatusTooManyRequests, Code: "BIZ_001"}
 }
 
-// RetryAt is when there is more.
+// RetryAt returns when the tier allows more.
 func (e *UsageError) RetryAt() time.Time { return e.Until }
 
 // SubscriptionError says that something is for premium users.
 type SubscriptionError struct {
-	// What names what it is, such as "the history of translations".
+	// What names it, such as "the history of translations".
 	What string
 }
 
@@ -95,7 +95,7 @@ func (e *SubscriptionError) Error() string {
 // Is matches every such error.
 func (e *SubscriptionError) Is(target error) bool { _, ok := target.(*SubscriptionError); return ok }
 
-// Problem is what callers are told.
+// Problem returns what the API tells callers.
 func (e *SubscriptionError) Problem() *problem.Error {
 	return &problem.Error{Status: http.StatusForbidden, Code: "BIZ_004"}
 }

@@ -10,7 +10,7 @@ const (
 	QuizFinished    = "QuizFinished"
 )
 
-// TranslationKeptEvent is a translation without its texts: whose they are reads them by the API.
+// TranslationKeptEvent is a translation without its texts: their owner reads them by the API.
 type TranslationKeptEvent struct {
 	UserID        string    `json:"user_id" dynamodbav:"-" maxLength:"255" personal:"true" doc:"The user."`
 	TranslationID string    `json:"translation_id" dynamodbav:"translation_id" format:"uuid" doc:"The translation."`

@@ -11,19 +11,19 @@ const (
 	ToSlang    Direction = "to_slang"
 )
 
-// LowConfidence is the confidence below which a translation is not to be relied on.
+// LowConfidence is the confidence below which a translation is unreliable.
 const LowConfidence = 0.3
 
 // Rendering is a text in the other language.
 type Rendering struct {
 	Text string
-	// Confidence is from 0 to 1: of the embedded language the share of the words of the original
-	// that it knows. A text without words has 0.
+	// Confidence is from 0 to 1. The embedded language gives the share of the original's words that it knows, and 0 for
+	// a text without words.
 	Confidence float64
 	// Unchanged says that the text is the original, byte for byte.
 	Unchanged bool
-	// Terms are the slugs of the terms of the lexicon that were found or put in, each once, in the
-	// order of the text. A term without a plain equivalent is found, and stays.
+	// Terms are the slugs of the lexicon's terms that the language found or put in, each once, in the order of the
+	// text. It finds a term without a plain equivalent, too, and leaves it in the text.
 	Terms []string
 }
 
@@ -43,7 +43,7 @@ func (p Proposal) Check(problems *validate.Problems, _ string) {
 	}
 }
 
-// Verdict is what x.
+// Verdict is a language's judgement of a submission.
 type Verdict struct {
 	Valid bool `json:"valid" dynamodbav:"valid"`
 	// Confidence says how sure the verdict is, from 0 to 1.

@@ -1,5 +1,5 @@
-// Package lingible is Lingible: it translates slang into plain English and back, keeps a lexicon
-// that its users add to, and asks them about it. The rules live here and know no AWS type.
+// Package lingible has the rules of Lingible, which translates slang into plain English and back, keeps a lexicon that
+// its users add to, and asks them about it. The rules know no AWS type.
 package lingible
 
 import (
@@ -16,8 +16,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 )
 
-// The most of everything in an [Entry]; lengths are in characters. An entry of the most in every
-// field stays below the 400 KB that DynamoDB allows for an item, in any script.
+// The limits of an [Entry]; lengths are in characters. In any script, an entry that reaches them all stays below the
+// 400 KB that DynamoDB allows for an item.
 const (
 	// MaxTerm bounds a term, a variant and the text of a [Plain].
 	MaxTerm = 100
@@ -29,14 +29,12 @@ const (
 	MaxVariants, MaxExamples, MaxLabels = 20, 10, 10
 	// MaxLabel bounds a tag or source.
 	MaxLabel = 50
-	// MaxSlug bounds a slug, in bytes. DynamoDB allows a partition key of 2,048. Only a term with
-	// characters that stand for whole phrases has a longer slug.
+	// MaxSlug bounds a slug, in bytes. DynamoDB allows a partition key of 2,048 bytes. Only a term with characters that
+	// stand for whole phrases has a longer slug.
 	MaxSlug = 1000
 )
 
-// SourceInitial and SourceCommunity are the sources of the terms that Lingible begins with, and of those that users
-// have
-// submitted.
+// SourceInitial is the source of Lingible's initial terms, and SourceCommunity of terms that users have submitted.
 const SourceInitial, SourceCommunity = "onesynth", "community"
 
 // Category groups terms for the quiz by what they are about.
@@ -104,27 +102,25 @@ type Plain struct {
 type Entry struct {
 	// Term is the base form, as [Plain.Text].
 	Term string `json:"term" dynamodbav:"term" example:"flex" attribute:"The term in its base form"`
-	// Variants are other spellings and names of the term. A spelling with the slug of the term is
-	// none.
+	// Variants are other spellings and names of the term. A spelling with the term's own slug does not count.
 	Variants []string `json:"variants,omitempty" dynamodbav:"variants,omitempty" nullable:"false"`
 	Gloss    string   `json:"gloss" dynamodbav:"gloss" example:"To show off what you have or can do" attribute:"What it means, up to 500 characters"`
-	// Plain is nil where only the gloss explains the term; a translator by the lexicon leaves such
-	// a term as it is.
+	// Plain is nil if only the gloss explains the term; a translator by the lexicon leaves such a term as it is.
 	Plain    *Plain   `json:"plain,omitempty" dynamodbav:"plain,omitempty" attribute:"The standard English in its place: text and part_of_speech; absent when only the gloss explains the term"`
 	Examples []string `json:"examples" dynamodbav:"examples" nullable:"false" attribute:"1 to 10 sentences"`
 	Tags     []string `json:"tags,omitempty" dynamodbav:"tags,omitempty" nullable:"false" attribute:"Tags"`
-	// Regions are countries by ISO 3166-1 alpha-2, those first that use the term most. Empty: all
-	// that speak English.
+	// Regions are countries by ISO 3166-1 alpha-2, beginning with those that use the term most. Empty: all that speak
+	// English.
 	Regions []string `json:"regions,omitempty" dynamodbav:"regions,omitempty" nullable:"false" example:"[\"GB\",\"IE\"]" attribute:"Countries by ISO 3166-1 alpha-2"`
 	// Sources say where the entry is from, at least one. The first is the key of the table's index
 	// by source.
 	Sources []string `json:"sources" dynamodbav:"sources" nullable:"false" attribute:"Where the entry is from: onesynth, community, or others"`
-	// FirstAttested is a year, or a decade such as "1990s"; empty: unknown.
+	// FirstAttested is a year, or a decade such as "1990s". Empty: it is unknown.
 	FirstAttested   string   `json:"first_attested,omitempty" dynamodbav:"first_attested,omitempty" example:"1990s" attribute:"Year or decade, such as 1987 or 1980s"`
 	AttestationNote string   `json:"attestation_note,omitempty" dynamodbav:"attestation_note,omitempty" attribute:"What is known of the first use"`
 	IsQuizEligible  bool     `json:"is_quiz_eligible" dynamodbav:"is_quiz_eligible" attribute:"Whether the quiz asks about it"`
 	QuizCategory    Category `json:"quiz_category,omitempty" dynamodbav:"quiz_category,omitempty" doc:"Set on every term that the quiz asks about." attribute:"praise, criticism, feelings, people, talk, effort, money, food or outings; absent unless the quiz asks about it"`
-	// Confidence says how sure the meaning is, and Momentum how much the term is in use.
+	// Confidence says how sure the meaning is, and Momentum how common the term is.
 	Confidence float64 `json:"confidence" dynamodbav:"confidence" minimum:"0" maximum:"1" attribute:"How sure the meaning is, 0 to 1"`
 	Momentum   float64 `json:"momentum" dynamodbav:"momentum" minimum:"0" maximum:"1" attribute:"How much the term is in use, 0 to 1"`
 }
@@ -137,13 +133,13 @@ func withoutApostrophe(r rune) rune {
 	return r
 }
 
-// Slug is the normal form of a term, which identifies it: words in lower case (Unicode's NFKC),
-// with a hyphen between them. A slug is its own slug, and never has a white space or "#".
+// Slug returns the normal form of a term, which identifies it: words in lower case (Unicode's NFKC), with a hyphen
+// between them. A slug is its own slug, and never has white space or "#".
 //
-// Two terms have one slug if they differ in case, in width or ligatures, in apostrophes ("y'all",
-// "yall"), in other punctuation or white space between words ("low-key", "low key"), at their ends
-// ("bet!", "bet"), or in characters that do not show. Accents, symbols and emoji make a difference.
-// A term without letters, digits and symbols has the empty slug.
+// Two terms have one slug if they differ only in case, in width or ligatures, in apostrophes ("y'all", "yall"), in
+// other punctuation or white space between words ("low-key", "low key"), at their ends ("bet!", "bet"), or in
+// characters that do not show. Accents, symbols and emoji make a difference. A term without letters, digits and symbols
+// has the empty slug.
 func Slug(term string) string {
 	folded := norm.NFKC.String(strings.ToLower(strings.ToUpper(norm.NFKC.String(strings.Map(withoutApostrophe, term)))))
 	var slug strings.Builder
@@ -165,11 +161,11 @@ func Slug(term string) string {
 	return norm.NFKC.String(slug.String())
 }
 
-// Slug is the slug of the term.
+// Slug returns the slug of the term.
 func (e Entry) Slug() string { return Slug(e.Term) }
 
-// QuizScore is confidence × momentum, from 0 to 1. It is rounded to nine decimals: 0.8125 × 0.8
-// is 0.65 then, as on paper.
+// QuizScore returns confidence × momentum, from 0 to 1, rounded to nine decimals: 0.8125 × 0.8 is then 0.65, as on
+// paper.
 func (e Entry) QuizScore() float64 { return math.Round(e.Confidence*e.Momentum*1e9) / 1e9 }
 
 // QuizDifficulty follows from the score, by [Difficulty.Scores].
@@ -182,8 +178,8 @@ func (e Entry) QuizDifficulty() Difficulty {
 	return Advanced
 }
 
-// Scores are the least and the highest [Entry.QuizScore] of a difficulty: [Beginner] from 0.85,
-// [Intermediate] from 0.65, else [Advanced]. An empty difficulty has all scores.
+// Scores returns the lowest and the highest [Entry.QuizScore] of a difficulty: [Beginner] from 0.85, [Intermediate]
+// from 0.65, else [Advanced]. An empty difficulty has all scores.
 func (d Difficulty) Scores() (least, most float64) {
 	const next = 1e-9 // between one score and the next
 	switch d {
@@ -197,7 +193,7 @@ func (d Difficulty) Scores() (least, most float64) {
 	return 0, 1
 }
 
-// TrendCategory is what kind of a term the entry is: a [Meme] by its tag, else by its part of speech.
+// TrendCategory returns what kind of term the entry is: a [Meme] by its tag, else by its part of speech.
 func (e Entry) TrendCategory() TrendCategory {
 	switch {
 	case slices.Contains(e.Tags, "meme"):
@@ -210,7 +206,7 @@ func (e Entry) TrendCategory() TrendCategory {
 	return Slang
 }
 
-// Trend is the entry as a trend, with its momentum in per cent as its popularity.
+// Trend returns the entry as a trend, with its momentum in per cent as its popularity.
 func (e Entry) Trend() ProposedTrend {
 	trend := ProposedTrend{
 		Term: e.Term, Definition: e.Gloss, Category: e.TrendCategory(), Popularity: math.Round(e.Momentum * 100),
@@ -303,8 +299,8 @@ func checkShare(p *validate.Problems, field string, share float64) {
 	}
 }
 
-// Lexicon finds entries by their forms. The zero value is empty and ready to use. It is safe for
-// concurrent use once nothing is added anymore.
+// Lexicon finds entries by their forms. The zero value is empty and ready to use. Once it is complete, it is safe for
+// concurrent use.
 type Lexicon struct {
 	entries []Entry
 	byForm  map[string]int
@@ -313,8 +309,8 @@ type Lexicon struct {
 // ErrFormTaken says that another entry has the term or variant.
 var ErrFormTaken = errors.New("another entry has the form")
 
-// Add adds an entry, or changes nothing and returns what [Entry.Check] found, or an error that
-// is [ErrFormTaken] and names both terms.
+// Add adds an entry. If it fails, it changes nothing, and returns what [Entry.Check] found, or an [ErrFormTaken] that
+// names both terms.
 func (l *Lexicon) Add(e Entry) error {
 	if err := e.Check(); err != nil {
 		return fmt.Errorf("%s: %w", validate.Quoted(e.Term), err)

@@ -1,5 +1,5 @@
-// Package lingible is what Lingible is: the platform that translates slang, as its construct, its functions and its
-// tests read it.
+// Package lingible describes Lingible, the platform that translates slang, for its construct, its functions and its
+// tests.
 package lingible
 
 import (
@@ -8,7 +8,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// Platform is the platform that translates slang: the five tables of the origin and its ten indexes.
+// Platform returns the platform that translates slang: the five tables of the origin and its ten indexes.
 // docs/project/deviations.md gives the reason for each addition.
 func Platform() schema.Platform {
 	return schema.Platform{

@@ -8,13 +8,13 @@ import (
 const (
 	// QuizIdle is how long after its last question or answer a quiz ends.
 	QuizIdle = 15 * time.Minute
-	// QuizAge is how long a quiz is kept after its last question or answer.
+	// QuizAge is how long the table keeps a quiz after its last question or answer.
 	QuizAge = 48 * time.Hour
-	// QuizDayAge is how long the numbers of a day are kept after its last question.
+	// QuizDayAge is how long the table keeps the numbers of a day after its last question.
 	QuizDayAge = 90 * 24 * time.Hour
-	// MaxQuizDays is how many days a history has, at most.
+	// MaxQuizDays is how many days a history has at most.
 	MaxQuizDays = 30
-	// QuizPoints are the points of a right answer at once.
+	// QuizPoints are the points of an immediate right answer.
 	QuizPoints = 10
 )
 
@@ -33,7 +33,7 @@ type QuizOption struct {
 	Text string `json:"text" dynamodbav:"text" example:"To show off what you have or can do"`
 }
 
-// QuizQuestion is a question as it is asked. It does not say which option is right.
+// QuizQuestion is a question as the quiz asks it. It does not say which option is right.
 type QuizQuestion struct {
 	SessionID  string       `json:"session_id" dynamodbav:"-" doc:"The quiz."`
 	ID         string       `json:"question_id" dynamodbav:"question_id"`
@@ -71,13 +71,13 @@ type QuizTotals struct {
 	Possible  float64 `json:"total_possible" dynamodbav:"total_possible" doc:"The points if all answers had been right at once." attribute:"QUIZ_DAILY and QUIZ_SESSION: points of right answers at once, 10 for each answer"`
 }
 
-// Plus is the sum, whose points are exact to two decimals.
+// Plus returns the sum, with points exact to two decimals.
 func (t QuizTotals) Plus(other QuizTotals) QuizTotals {
 	return QuizTotals{t.Questions + other.Questions, t.Correct + other.Correct, inCents(t.Points + other.Points),
 		t.Possible + other.Possible}
 }
 
-// QuizProgress is how a quiz stands.
+// QuizProgress says how a quiz stands.
 type QuizProgress struct {
 	ID             string     `json:"session_id" dynamodbav:"session_id" attribute:"QUIZ_SESSION: UUID of version 7, which sorts by time"`
 	Status         QuizStatus `json:"status" dynamodbav:"session_status" enum:"active,ended" attribute:"QUIZ_SESSION: active or ended"`
@@ -86,26 +86,26 @@ type QuizProgress struct {
 	QuizTotals
 }
 
-// AskedQuestion is a question as it is stored.
+// AskedQuestion is a question as the table has it.
 type AskedQuestion struct {
 	QuizQuestion
 	// Right is the id of the right option.
 	Right string `dynamodbav:"right"`
-	// Day is the day on which it was asked, and counts.
+	// Day is the day on which it was asked, and for which it counts.
 	Day string `dynamodbav:"day"`
 	QuizExplanation
 	// Answer is nil until there is one.
 	Answer *QuizAnswer `dynamodbav:"answer,omitempty"`
 }
 
-// QuizSession is a quiz as it is stored.
+// QuizSession is a quiz as the table has it.
 type QuizSession struct {
 	QuizProgress
 	// Asked are the slugs of the terms that it has asked about.
 	Asked []string `dynamodbav:"asked" attribute:"QUIZ_SESSION: slugs of the terms asked about"`
 	// Question is the one that was asked last.
 	Question AskedQuestion `dynamodbav:"question" attribute:"QUIZ_SESSION: the question that was asked last, with its answer once it has one"`
-	// Version is 1, and one more with each change.
+	// Version is 1, and one more after each change.
 	Version int `dynamodbav:"version" attribute:"QUIZ_SESSION: 1, and one more with each change"`
 }
 
@@ -115,24 +115,24 @@ type QuizDay struct {
 	QuizTotals
 }
 
-// QuizHistory is how a user has done.
+// QuizHistory says how a user has done.
 type QuizHistory struct {
 	Days   []QuizDay  `json:"days" nullable:"false" doc:"The days with questions, newest first: 30 at most, of the last 90 days."`
 	Totals QuizTotals `json:"totals" doc:"Of these days."`
-	// Limit and Remaining are nil if any number of questions is allowed.
+	// Limit and Remaining are nil if the number of questions has no limit.
 	Limit     *int `json:"daily_limit" nullable:"true" doc:"How many questions are asked on a day; null: any number."`
 	Remaining *int `json:"remaining_today" nullable:"true" doc:"How many of them are left today; null: any number."`
 }
 
-// Points are the points of a right answer after a time: 10 at once, less by 0.3 with each second,
-// and 1 from 30 seconds on; to two decimals.
+// Points returns the points of a right answer after a time, to two decimals: 10 at once, 0.3 less with each second, and
+// 1 from 30 seconds on.
 func Points(taken time.Duration) float64 {
 	return inCents(max(1, QuizPoints*(1-0.9*min(max(0, taken).Seconds()/30, 1))))
 }
 
 func inCents(points float64) float64 { return math.Round(100*points) / 100 }
 
-// Answered is the answer to the last question.
+// Answered returns the answer to the last question.
 func (s QuizSession) Answered() QuizAnswer {
 	answer := *s.Question.Answer
 	answer.SessionID, answer.QuestionID, answer.Correct = s.ID, s.Question.ID, s.Question.Right
@@ -140,8 +140,8 @@ func (s QuizSession) Answered() QuizAnswer {
 	return answer
 }
 
-// At is the quiz at a moment: it has ended if it is idle or another one is active. It returns
-// [ErrNoQuiz] if it is too old.
+// At returns the quiz at a moment: it has ended if it is idle or if another one is active. For a quiz that is too old,
+// At returns [ErrNoQuiz].
 func (s QuizSession) At(now time.Time, usage Usage) (QuizSession, error) {
 	idle := now.Sub(s.LastActivityAt)
 	if idle >= QuizAge {

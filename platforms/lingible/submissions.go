@@ -9,13 +9,12 @@ import (
 const (
 	// DefaultVotesToApprove is how many votes approve a submission.
 	DefaultVotesToApprove = 10
-	// MaxVotes is how many votes a submission takes: upvoted_by names each user, by up to 255 bytes, and DynamoDB
-	// allows
+	// MaxVotes is how many votes a submission takes: upvoted_by names each user in up to 255 bytes, and DynamoDB allows
 	// 400 KB for an item.
 	MaxVotes = 1400
 	// SameTermAfter is how long after a submission its user may submit the term again.
 	SameTermAfter = 7 * 24 * time.Hour
-	// RejectedFor is how long a rejected submission is kept.
+	// RejectedFor is how long the table keeps a rejected submission.
 	RejectedFor = 90 * 24 * time.Hour
 
 	// An entry without a verdict has these.
@@ -37,7 +36,7 @@ const (
 	AdminRejected     SubmissionStatus = "admin_rejected"
 )
 
-// ApprovalType says how a submission was approved; "" for a status that is no approval.
+// ApprovalType returns how a submission was approved, or "" for a status that is no approval.
 func (s SubmissionStatus) ApprovalType() string {
 	switch s {
 	case AutoApproved:
@@ -50,8 +49,7 @@ func (s SubmissionStatus) ApprovalType() string {
 	return ""
 }
 
-// Submission is a proposal with its validation, votes and review, also on the wire, where it names
-// no user.
+// Submission is a proposal with its validation, votes and review, also on the wire. There it names no user.
 type Submission struct {
 	ID     string `json:"submission_id" dynamodbav:"submission_id" format:"uuid" attribute:"UUID"`
 	UserID string `json:"-" dynamodbav:"user_id" attribute:"Subject of the token of the user who submitted it"`
@@ -61,8 +59,8 @@ type Submission struct {
 	// ReviewedAt is when it was approved or rejected.
 	ReviewedAt   time.Time `json:"reviewed_at,omitzero" dynamodbav:"reviewed_at,omitempty" attribute:"Approval or rejection: RFC 3339 in UTC with milliseconds"`
 	ApprovalType string    `json:"approval_type,omitempty" dynamodbav:"approval_type,omitempty" enum:"llm_auto,community_vote,admin_manual" doc:"Absent unless it is approved." attribute:"llm_auto, community_vote or admin_manual; absent unless it is approved"`
-	// ReviewedBy is the SHA-256 of the id of the administrator who reviewed it, hexadecimal: it does
-	// not name a user, whose account may be deleted. Empty: no administrator did.
+	// ReviewedBy is the SHA-256 of the id of the administrator who reviewed it, hexadecimal. So it does not name a
+	// user, who may delete the account. Empty: no administrator reviewed it.
 	ReviewedBy string `json:"-" dynamodbav:"reviewed_by,omitempty" attribute:"SHA-256 of the subject of the token of the administrator who reviewed it, hexadecimal; absent unless one did"`
 	// ValidationStatus is [Pending], [Validated] or [Rejected]; empty if an administrator decided
 	// before the validation.
@@ -79,13 +77,13 @@ type Validation struct {
 	ModelUsed string `json:"model_used" dynamodbav:"model_used"`
 }
 
-// Decided is the submission with that status from now on.
+// Decided returns the submission with that status from now on.
 func (s Submission) Decided(status SubmissionStatus, now time.Time) Submission {
 	s.Status, s.ReviewedAt, s.ApprovalType = status, now, status.ApprovalType()
 	return s
 }
 
-// Entry is the entry of the lexicon that an approval makes. It names no user.
+// Entry returns the lexicon's entry that an approval makes. It names no user.
 func (s Submission) Entry() Entry {
 	e := Entry{
 		Term: s.Term, Gloss: s.Meaning, Examples: []string{s.Example}, Sources: []string{SourceCommunity},
@@ -103,7 +101,7 @@ type SubmissionList struct {
 	NextCursor  string       `json:"next_cursor,omitempty" doc:"For the parameter cursor, to get the next page. Absent on the last one."`
 }
 
-// Vote is how a submission stands after a vote.
+// Vote says how a submission stands after a vote.
 type Vote struct {
 	SubmissionID string           `json:"submission_id" format:"uuid"`
 	Upvotes      int              `json:"upvotes" doc:"Others that are made at the same moment may be missing."`

@@ -6,10 +6,10 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 )
 
-// TranslationInput is what a caller wants translated.
+// TranslationInput is what a caller wants to translate.
 type TranslationInput struct {
 	Text string `json:"text" minLength:"1" maxLength:"100" doc:"Up to 50 characters of a free user, and up to 100 of a premium user." example:"no cap"`
-	// Direction is [ToStandard] if it is empty.
+	// Direction is [ToStandard] if empty.
 	Direction Direction `json:"direction,omitempty" nullable:"true" enum:"to_standard,to_slang" default:"to_standard"`
 }
 

@@ -6,11 +6,11 @@ import (
 )
 
 const (
-	// TrendAge is how long a trend is kept after its last use or proposal.
+	// TrendAge is how long the table keeps a trend after its last use or proposal.
 	TrendAge = 90 * 24 * time.Hour
-	// MaxProposed is how many trends a language proposes to a run of the trending job, at most.
+	// MaxProposed is how many trends a language proposes at most to a run of the trending job.
 	MaxProposed = 50
-	// MaxTrends is how long a list of trends is, at most; of a user that of [Limits.Trends].
+	// MaxTrends is how long a list of trends is at most. A user's list has the limit of [Limits.Trends].
 	MaxTrends = 100
 
 	// halfLife is the time after which half of a use counts.
@@ -25,7 +25,7 @@ const (
 	noHeat = 1e-6
 )
 
-// TrendCategory is what kind of a term a trend is.
+// TrendCategory is what kind of term a trend is.
 type TrendCategory string
 
 // The categories of trends. Users of the free tier see [Slang] alone.
@@ -42,7 +42,7 @@ func TrendCategories() []TrendCategory {
 	return []TrendCategory{Slang, PhraseLike, Expression, Meme, Hashtag}
 }
 
-// ProposedTrend is a term that a [Language] takes for one in use.
+// ProposedTrend is a term that a [Language] thinks is in use.
 type ProposedTrend struct {
 	Term       string
 	Definition string
@@ -72,16 +72,15 @@ type CountedTrend struct {
 	// Translations and LookUps count its uses. A look-up is the translation of the term alone.
 	Translations int `dynamodbav:"translation_count"`
 	LookUps      int `dynamodbav:"search_count"`
-	// Heat has in it the first CountedUses of the uses, as of LastUpdated.
+	// Heat includes the first CountedUses of the uses, as of LastUpdated.
 	Heat        float64 `dynamodbav:"heat"`
 	CountedUses int     `dynamodbav:"counted_uses"`
-	// LastUpdated is when it was scored last, or begun. Zero: it is not stored.
+	// LastUpdated is when it was last scored, or begun. Zero: the table does not have it.
 	LastUpdated time.Time `dynamodbav:"last_updated"`
 }
 
-// Scored is the trend as of a moment, in whole milliseconds. proposed is what the language says of
-// it; nil: nothing. The heat depends on the time that has passed and on the uses, and not on how
-// often it was scored.
+// Scored returns the trend as of a moment, in whole milliseconds. proposed is what the language says of it, or nil. The
+// heat depends on the time that has passed and on the uses, not on how often the trend was scored.
 func (t CountedTrend) Scored(now time.Time, proposed *ProposedTrend) CountedTrend {
 	// Another process may have a clock that is ahead.
 	now = now.UTC().Truncate(time.Millisecond)
@@ -103,12 +102,12 @@ func (t CountedTrend) Scored(now time.Time, proposed *ProposedTrend) CountedTren
 	return t
 }
 
-// TrendQuery says which trends are listed.
+// TrendQuery says which trends to list.
 type TrendQuery struct {
-	// Category is the category; empty: all.
+	// Category is the category. Empty: all.
 	Category TrendCategory
-	// ActiveOnly leaves out those that are not in use.
+	// ActiveOnly leaves out trends that are not in use.
 	ActiveOnly bool
-	// Most is how many are listed, at most.
+	// Most is how many to list at most.
 	Most int
 }

@@ -18,26 +18,26 @@ const (
 
 // Limits are what a tier allows.
 type Limits struct {
-	// DailyTranslations is how many translations are charged on a day, at most.
+	// DailyTranslations is how many translations a day it allows.
 	DailyTranslations int
-	// TextLength is how many characters a text to translate has, at most.
+	// TextLength is how many characters a text to translate may have.
 	TextLength int
-	// History is how long translations are kept; 0: not at all.
+	// History is how long the table keeps translations. 0: it keeps none.
 	History time.Duration
-	// DailyQuestions is how many questions of the quiz are asked on a day; 0: any number.
+	// DailyQuestions is how many questions a day the quiz asks. 0: any number.
 	DailyQuestions int
-	// Trends is how many trending terms are listed, at most, and AllTrends whether of all
-	// categories, or of [Slang] alone.
+	// Trends is how many trending terms a list has at most. AllTrends says whether it has all categories, or [Slang]
+	// alone.
 	Trends    int
 	AllTrends bool
-	// Submissions is how many terms are submitted within [SubmissionWindow]; 0: none.
+	// Submissions is how many terms a user may submit within [SubmissionWindow].
 	Submissions int
 }
 
-// SubmissionWindow is the time in which [Limits.Submissions] are counted.
+// SubmissionWindow is the time in which [Limits.Submissions] counts.
 const SubmissionWindow = 24 * time.Hour
 
-// Limits are the limits of the tier; those of [Free] for an unknown one.
+// Limits returns the limits of the tier. An unknown tier has those of [Free].
 func (t Tier) Limits() Limits {
 	if t == Premium {
 		return Limits{DailyTranslations: 100, TextLength: 100, History: 30 * 24 * time.Hour, Trends: 100,
@@ -66,24 +66,23 @@ const (
 	Deleting UserStatus = "deleting"
 )
 
-// Usage is what a user has used, and what that is limited by.
+// Usage says what a user has used, and which limits apply.
 type Usage struct {
 	UserID string `dynamodbav:"user_id"`
 	Tier   Tier   `dynamodbav:"tier"`
 	// DailyUsed counts the translations charged since the last midnight before ResetDailyAt.
 	DailyUsed    int       `dynamodbav:"daily_used" attribute:"USAGE#LIMITS: translations charged since the last midnight before reset_daily_at"`
 	ResetDailyAt time.Time `dynamodbav:"reset_daily_at" attribute:"USAGE#LIMITS: the midnight from which daily_used counts from 0: RFC 3339 in UTC with milliseconds"`
-	// Charges are the ids of the latest translations that were charged by a write of their own, the latest
-	// last: not those that are kept, or have an idempotency key.
+	// Charges are the ids of the latest translations that were charged by a separate write, the latest last. Those that
+	// are kept, or have an idempotency key, are not among them.
 	Charges []string `dynamodbav:"charges,omitempty" attribute:"USAGE#LIMITS: translation_id of the latest ten translations that were charged by a write of their own; absent when there is none"`
-	// SubmittedAt are the times of the submissions of the last [SubmissionWindow], and maybe older
-	// ones.
+	// SubmittedAt are the times of the submissions of the last [SubmissionWindow], and maybe of older ones.
 	SubmittedAt []time.Time `dynamodbav:"submitted_at" attribute:"USAGE#LIMITS: when the submissions of the last 24 hours were made: RFC 3339 in UTC with milliseconds"`
-	// QuizSessionID is the quiz that was begun last, unless it was ended. Empty: none.
+	// QuizSessionID is the quiz that was begun last, unless it has ended. Empty: none.
 	QuizSessionID string `dynamodbav:"quiz_session_id,omitempty" attribute:"USAGE#LIMITS: the active quiz; absent when there is none"`
 }
 
-// Used is how many translations are charged on the day of a moment.
+// Used returns how many translations are charged on the day of a moment.
 func (u Usage) Used(now time.Time) int {
 	if !now.Before(u.ResetDailyAt) {
 		return 0
@@ -91,7 +90,7 @@ func (u Usage) Used(now time.Time) int {
 	return u.DailyUsed
 }
 
-// Submitted are the times of the submissions that count at a moment, in order.
+// Submitted returns the times of the submissions that count at a moment, in order.
 func (u Usage) Submitted(now time.Time) []time.Time {
 	recent := slices.DeleteFunc(slices.Clone(u.SubmittedAt),
 		func(at time.Time) bool { return !at.Add(SubmissionWindow).After(now) })
@@ -99,7 +98,7 @@ func (u Usage) Submitted(now time.Time) []time.Time {
 	return recent
 }
 
-// Balance is what a user has left, also on the wire.
+// Balance says what a user has left, also on the wire.
 type Balance struct {
 	Tier            Tier      `json:"tier" enum:"free,premium"`
 	DailyLimit      int       `json:"daily_limit" doc:"Translations that are charged on a day, at most."`

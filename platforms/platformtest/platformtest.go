@@ -21,8 +21,7 @@ import (
 )
 
 const (
-	// Existing is an environment whose platforms use an existing key, network and topic, which
-	// [Bring] declares.
+	// Existing is an environment whose platforms use an existing key, network and topic. [Bring] declares these.
 	Existing = "owned"
 	// Owned is the stack of the existing key, network and topic.
 	Owned = "owner"
@@ -30,9 +29,8 @@ const (
 	Zero = "tokens"
 )
 
-// Environments returns the platforms by environment: the environments of cdk.json, those beside the
-// constructs, with props that the others leave out, and [Existing]. root is the folder of the
-// module.
+// Environments returns the platforms by environment: the environments of cdk.json, those beside the constructs, which
+// set props that the others leave out, and [Existing]. root is the folder of the module.
 func Environments(root string) (map[string][]*platforms.Platform, error) {
 	var configuration struct {
 		Context struct {
@@ -86,7 +84,7 @@ func ReadJSON(file string, into any) error {
 	return nil
 }
 
-// Bring declares the existing resources, in a stack of their own, and gives it to the platforms.
+// Bring declares the existing resources, in their own stack, and gives them to the platforms.
 func Bring(app awscdk.App, all []*platforms.Platform) {
 	owned := awscdk.NewStack(app, jsii.String(Owned), nil)
 	key := awskms.NewKey(owned, jsii.String("Key"), &awskms.KeyProps{EnableKeyRotation: jsii.Bool(true)})
@@ -100,8 +98,8 @@ func Bring(app awscdk.App, all []*platforms.Platform) {
 	}
 }
 
-// Build begins the build of programs with the names of the platform's functions, which do
-// nothing: no test of a template invokes them.
+// Build begins the build of programs with the names of the platform's functions. They do nothing, because no test of a
+// template invokes them.
 func Build(root string, p *platforms.Platform) *gofunction.Build {
 	source := gofunction.Source{Directory: filepath.Join(root, "constructs", p.Name(), "testdata", "handlers"),
 		Architecture: p.Common().Architecture}

@@ -25,7 +25,7 @@ type BulkBody struct {
 	Status  Status  `json:"status,omitempty" nullable:"true" enum:"pending,in_progress,completed,cancelled" doc:"With set_status: their new status."`
 }
 
-// Check finds what does not go with the action: each has fields of its own.
+// Check finds fields that do not fit the action: each action has its own.
 func (b BulkBody) Check(p *validate.Problems, _ string) {
 	switch b.Action {
 	case SetStatus:
@@ -60,7 +60,7 @@ type StatusFailure struct {
 	Detail string `json:"detail" example:"there is no such task"`
 }
 
-// Refused is a task whose status stays as it is because of err, which is an error of this package.
+// Refused returns a task whose status stays as it is because of err, an error of this package.
 func Refused(id string, err error) StatusFailure {
 	reason, _ := errors.AsType[*problem.Error](err)
 	return StatusFailure{TaskID: id, Status: reason.Status, Detail: reason.Message}
@@ -76,8 +76,8 @@ type CompletedDeleted struct {
 // TaskIDs are ids of different tasks.
 type TaskIDs []string
 
-// Check finds an id that stands twice. It accepts an id that no task can have: such a task is not
-// found. It leaves a list that is too long to the form, whose limit that breaks.
+// Check finds an id that stands twice. It accepts an id that no task can have, because no such task will be found. It
+// accepts a list that is too long, because the limit of the form refuses it.
 func (ids TaskIDs) Check(p *validate.Problems, field string) {
 	if len(ids) > MaxBulkTasks {
 		return

@@ -7,7 +7,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/problem"
 )
 
-// What callers are told, to be matched with errors.Is.
+// The errors that the API tells callers. Match them with errors.Is.
 var (
 	// ErrUserNotFound says that the caller has no user.
 	ErrUserNotFound = problem.New(http.StatusNotFound, "", "there is no such user")
@@ -21,6 +21,6 @@ var (
 	ErrEmailTaken = problem.New(http.StatusConflict, "", "another user has this email address")
 	// ErrTaskNotFound says that the caller has no such task.
 	ErrTaskNotFound = problem.New(http.StatusNotFound, "", "there is no such task")
-	// ErrTaskCompleted says that a completed task's status would change.
+	// ErrTaskCompleted says that the change would give a completed task another status.
 	ErrTaskCompleted = problem.New(http.StatusBadRequest, "", "a completed task is not reopened")
 )

@@ -26,7 +26,7 @@ type TaskEvent struct {
 	Version     int      `json:"version" dynamodbav:"version" minimum:"1" doc:"Version of the task, as the API has it."`
 }
 
-// TaskDeletedEvent is a task that is gone. It has nothing that its owner wrote.
+// TaskDeletedEvent is a deleted task. It has nothing that its owner wrote.
 type TaskDeletedEvent struct {
 	UserID  string `json:"user_id" dynamodbav:"-" maxLength:"255" personal:"true" doc:"The task's owner."`
 	TaskID  string `json:"task_id" dynamodbav:"-" format:"uuid" doc:"The task."`
@@ -34,12 +34,12 @@ type TaskDeletedEvent struct {
 	Version int    `json:"version" dynamodbav:"version" minimum:"1" doc:"Its last version."`
 }
 
-// UserDeletedEvent is a user who is gone.
+// UserDeletedEvent is a deleted user.
 type UserDeletedEvent struct {
 	UserID string `json:"user_id" maxLength:"255" personal:"true" doc:"The user."`
 }
 
-// Events are what To-Do tells others. Whoever keeps what events say of a person has to delete it at UserDeleted.
+// Events returns the events of To-Do. If you keep what events say of a person, delete it at UserDeleted.
 func Events() []schema.Event {
 	of := func(prefix, sort string, kinds ...any) []map[string]any {
 		pattern := map[string]any{"dynamodb": map[string]any{"Keys": map[string]any{

@@ -10,7 +10,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 )
 
-// DefaultPageSize is how many tasks a page has unless its filter says.
+// DefaultPageSize is how many tasks a page has unless its filter says otherwise.
 const DefaultPageSize = 20
 
 // Status is the progress of a task.
@@ -39,7 +39,7 @@ const (
 	Urgent     Priority = "urgent"
 )
 
-// Priorities are all priorities but none.
+// Priorities returns all priorities but none.
 func Priorities() []Priority { return []Priority{Low, Medium, High, Urgent} }
 
 // MarshalJSON writes null for none.
@@ -74,7 +74,7 @@ func nullable(text string) ([]byte, error) {
 // Moment is a time in Unix seconds, as it is stored. On the wire it is RFC 3339 in UTC. The zero value is none.
 type Moment int64
 
-// At is the moment of a time, whose fraction of a second it leaves out.
+// At returns the moment of a time, without the fraction of a second.
 func At(t time.Time) Moment { return Moment(t.Unix()) }
 
 // MarshalJSON writes null for none.
@@ -93,7 +93,7 @@ func (m *Moment) UnmarshalText(text []byte) error {
 	return err
 }
 
-// User is a user, as they describe themselves: on the wire, and as an item.
+// User is a user's own description: on the wire, and as an item.
 type User struct {
 	ID string `json:"user_id" dynamodbav:"-" doc:"The subject of the user's token."`
 	// Email is as given; the addresses of two users differ in more than case.
@@ -121,8 +121,8 @@ type Task struct {
 	wire.Extended
 }
 
-// Next returns the version of the task that follows, with the content of wanted. It returns the task itself if the
-// content is the same. It returns [ErrTaskCompleted].
+// Next returns the next version of the task, with the content of wanted, or the task itself if the content is the same.
+// The error is [ErrTaskCompleted].
 func (t Task) Next(wanted Task, now Moment) (Task, error) {
 	if wanted == t {
 		return t, nil
@@ -146,8 +146,8 @@ type UserBody struct {
 	Name  string `json:"name" minLength:"1" maxLength:"100" doc:"Name to be shown: more than white space. It is kept as written, and white space around it counts." example:"Ann"`
 }
 
-// TaskBody is a whole task as its user gives it. Status "" is Pending for
-// a new task, and what it was for one that is replaced.
+// TaskBody is a whole task as its user gives it. Status "" means Pending for a new task, and no change for a replaced
+// one.
 type TaskBody struct {
 	Title       string   `json:"title" minLength:"1" maxLength:"200" doc:"More than white space. It is kept as written, and white space around it counts." example:"Water the plants"`
 	Description Text     `json:"description,omitempty" nullable:"true" maxLength:"1000" example:"All but the cactus."`
@@ -164,8 +164,7 @@ func (in TaskBody) Apply(task Task) Task {
 	return task
 }
 
-// TaskChangeBody is what changes of a task: nil stays as it is, and the zero
-// value of a field that may be empty clears it.
+// TaskChangeBody is a change of a task. A nil field stays as it is. The zero value clears a field that may be empty.
 type TaskChangeBody struct {
 	Title       *string   `json:"title,omitzero" nullable:"false" minLength:"1" maxLength:"200" doc:"More than white space. It is kept as written, and white space around it counts." example:"Water all plants"`
 	Description *Text     `json:"description,omitzero" maxLength:"1000" doc:"Null or \"\" clears it."`
@@ -187,7 +186,7 @@ func (c *TaskChangeBody) UnmarshalJSON(data []byte) error {
 	return validate.MergePatch(data, (*fields)(c))
 }
 
-// Flag is a flag in a query: true, false or, as the zero value, not given.
+// Flag is a flag in a query: true or false. The zero value is an absent flag.
 type Flag string
 
 // Yes is a flag that is set.
@@ -222,7 +221,7 @@ type TaskFilter struct {
 	Timezone string   `header:"X-Timezone" maxLength:"64" doc:"IANA name of the time zone that says which day is today; UTC by default." example:"Europe/Berlin"`
 }
 
-// Check finds days that do not go together, and an unknown time zone. The cursor is checked when it is used.
+// Check finds days that contradict each other, and an unknown time zone. The use of the cursor checks it.
 func (t TaskFilter) Check(p *validate.Problems, _ string) {
 	var ignored validate.Problems // of the fields themselves
 	from, to := ignored.Date("due_from", string(t.DueFrom)), ignored.Date("due_to", string(t.DueTo))
@@ -233,8 +232,8 @@ func (t TaskFilter) Check(p *validate.Problems, _ string) {
 	p.Timezone(t.Timezone)
 }
 
-// TaskList is a part of a list of tasks, also on the wire. It may have fewer tasks than its
-// limit, even none, and still be continued.
+// TaskList is a part of a list of tasks, also on the wire. It may have fewer tasks than its limit, even none, and still
+// not be the last part.
 type TaskList struct {
 	Tasks []Task `json:"tasks" nullable:"false"`
 	Next  Text   `json:"next_cursor" nullable:"true" doc:"Where the next page begins; null: this is the last one."`
@@ -255,7 +254,7 @@ type StatusCounts struct {
 	Cancelled  int `json:"cancelled" dynamodbav:"cancelled" example:"1" attribute:"See pending"`
 }
 
-// Total is the number of all tasks.
+// Total returns the number of all tasks.
 func (c StatusCounts) Total() int { return c.Pending + c.InProgress + c.Completed + c.Cancelled }
 
 // PriorityCounts counts tasks by priority: on the wire, and in the item of a user's counts.
@@ -269,7 +268,6 @@ type PriorityCounts struct {
 
 // Erased says how far the deletion of a user got.
 type Erased struct {
-	// Complete says that no item of the user is left; otherwise the rest is deleted in
-	// the background.
+	// Complete says that no item of the user is left; otherwise the eraser deletes the rest.
 	Complete bool
 }

@@ -1,4 +1,4 @@
-// Package todo says what To-Do is: the platform on which users keep tasks, and whose changes fill a lake. Its construct
+// Package todo describes To-Do, the platform on which users keep tasks, and whose changes fill a lake. Its construct
 // and its handlers read it.
 package todo
 

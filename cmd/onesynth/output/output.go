@@ -1,4 +1,4 @@
-// Package output writes what a command answers, in the form that its flag --format names.
+// Package output writes a command's answer in the form that the flag --format names.
 package output
 
 import (
@@ -12,14 +12,14 @@ import (
 	"time"
 )
 
-// Format is the flag of commands that answer with rows. Text is the form for people, which is a table unless the
-// command says otherwise.
+// Format is the flag of commands that answer with rows. Text is the form for people: a table, unless the command says
+// otherwise.
 type Format struct {
 	Format string `help:"Form of the output: ${enum}." enum:"text, table, json, jsonlines, csv" default:"text"`
 }
 
-// Rows writes rows, which are structs whose exported fields have JSON names: a table with a column for each field, a
-// JSON list, a JSON object a line, or CSV with the names on the first line. Times in tables and CSV are in RFC 3339,
+// Rows writes rows: as a table with a column for each field, a JSON list, a JSON object a line, or CSV with the names
+// on the first line. Rows are structs whose exported fields have JSON names. Times in tables and CSV are in RFC 3339,
 // and lists and objects in JSON.
 func Rows[Row any](to io.Writer, format Format, rows []Row) error {
 	encoder := json.NewEncoder(to)
@@ -118,10 +118,10 @@ func text(value reflect.Value) string {
 	return fmt.Sprint(value)
 }
 
-// UsageError is an error that arguments or flags of a command caused: repeating the command cannot help.
+// UsageError says that arguments or flags of a command are wrong: repeating the command cannot help.
 type UsageError struct{ Err error }
 
-// Usagef returns a [UsageError] with a text as of fmt.Errorf.
+// Usagef returns a [UsageError] with the text that fmt.Errorf makes.
 func Usagef(format string, arguments ...any) error {
 	return &UsageError{fmt.Errorf(format, arguments...)}
 }

@@ -1,6 +1,6 @@
-// Package scaffold writes a platform of one's own: a Go module with a contract, a construct, functions, tests, a CDK
-// app, and workflows of GitHub Actions, which builds, passes its tests and runs. It is a small one to change, or one of
-// this library's.
+// Package scaffold writes a new platform: a Go module with a contract, a construct, functions, tests, a CDK app, and
+// workflows of GitHub Actions. It builds, passes its tests and runs. The platform is a small one to change, or a copy
+// of one of this library's.
 package scaffold
 
 import (
@@ -29,7 +29,7 @@ import (
 //go:embed templates
 var templates embed.FS
 
-// DevelopmentVersion is the version that a go.mod names where the library is in a folder.
+// DevelopmentVersion is the version that a go.mod names for a library in a folder.
 const DevelopmentVersion = "v0.0.0"
 
 // Limits of a name.
@@ -41,26 +41,26 @@ var nameForm = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`)
 // reservedNames name folders that the Go toolchain treats in a way of its own.
 var reservedNames = []string{"internal", "testdata", "vendor"}
 
-// ErrExists says that the folder is there, and has something in it.
+// ErrExists says that the folder exists and is not empty.
 var ErrExists = errors.New("the folder is not empty")
 
 // Project says what to write.
 type Project struct {
-	// Name is the platform's: at most 40 lower-case letters, digits and single hyphens. It begins with a letter.
+	// Name is the platform's name: at most 40 lower-case letters, digits and single hyphens, beginning with a letter.
 	Name string
-	// Folder is where it is written, which must not exist, or be empty but for .git. Default: Name.
+	// Folder is the folder to write. It must not exist, or be empty but for .git. Default: Name.
 	Folder string
 	// Module is the path of its Go module. Default: example.com/Name.
 	Module string
-	// Checkout is the folder of a checkout of this library, for a version that no module proxy has. Default: none,
-	// Version is required.
+	// Checkout is the folder of a checkout of this library, for a version that no module proxy has. Without it, Version
+	// is required.
 	Checkout string
-	// Version is the version of this library, such as v0.1.0. With Checkout it is left out.
+	// Version is the version of this library, such as v0.1.0. Leave it out with Checkout.
 	Version string
-	// From is the platform of this library that the project takes over, such as todo. Default: none, the project keeps
-	// notes.
+	// From is the platform of this library that the project takes over, such as todo. Default: none; the project is a
+	// small one that keeps notes.
 	From string
-	// Library is the folder with the source of the version, which From requires. With Checkout it is left out.
+	// Library is the folder with the source of the version. From requires it. Leave it out with Checkout.
 	Library string
 }
 
@@ -75,13 +75,13 @@ type names struct {
 	From, Page string
 }
 
-// LibraryModule is the path of this library's module, which changes if the module is published under another path.
+// LibraryModule returns the path of this library's module, which changes if the module is published under another path.
 func LibraryModule() string {
 	return strings.TrimSuffix(reflect.TypeFor[Project]().PkgPath(), "/cmd/onesynth/scaffold")
 }
 
-// Write writes the project, and returns its files, by their paths below the folder, with slashes. It overwrites
-// nothing. The error has all that is wrong with the project; it is [ErrExists] if the folder is taken.
+// Write writes the project, and returns the paths of its files below the folder, with slashes. It overwrites nothing.
+// The error says all that is wrong with the project; it is [ErrExists] if the folder is taken.
 func (p Project) Write() (files []string, err error) {
 	if p.Folder == "" {
 		p.Folder = p.Name

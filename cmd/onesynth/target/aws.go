@@ -21,7 +21,7 @@ const signIn = "sign in (aws sso login, or as you do), or choose a profile with 
 var (
 	// ErrNoCredentials says that there are no credentials of AWS.
 	ErrNoCredentials = errors.New("got no AWS credentials")
-	// ErrNoProfile says that the profile that AWS_PROFILE names is not there.
+	// ErrNoProfile says that the profile in AWS_PROFILE does not exist.
 	ErrNoProfile = errors.New("got an unknown profile")
 	// ErrCredentials says that AWS does not take the credentials.
 	ErrCredentials = errors.New("AWS does not take the credentials")
@@ -29,8 +29,8 @@ var (
 	ErrPermission = errors.New("a permission is missing")
 )
 
-// Connect returns the configuration of the AWS command line, for the Region unless that is empty. Its errors say what
-// to do.
+// Connect returns the configuration of the AWS command line, for the Region unless that is "". Its errors say what to
+// do.
 func Connect(ctx context.Context, region string) (aws.Config, error) {
 	var options []func(*config.LoadOptions) error
 	if region != "" {

@@ -1,4 +1,4 @@
-// Package target finds what a command is about: a run on this machine by its console, or a deployed stack.
+// Package target finds the target of a command: a run on this machine, by its console, or a deployed stack.
 package target
 
 import (

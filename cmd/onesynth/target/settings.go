@@ -17,8 +17,8 @@ const (
 	settingsAt   = "context.onesynth"
 )
 
-// Settings are those of local runs in an app's cdk.json, an object under the context key onesynth. Each member sets the
-// flag of its name; a flag on the command line wins.
+// Settings are the settings of local runs in an app's cdk.json, an object under the context key onesynth. Each member
+// sets the flag of its name; a flag on the command line wins.
 type Settings struct {
 	// Stacks to run, as --stack takes them.
 	Stacks []string

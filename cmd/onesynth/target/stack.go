@@ -15,7 +15,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/internal/console"
 )
 
-// Stack has the flags with which commands find a platform, of a run or of a deployed stack, by the stacks' outputs.
+// Stack has the flags with which commands find a platform in a run or in a deployed stack, by the stacks' outputs.
 type Stack struct {
 	Console
 	Name   string `name:"stack" help:"Deployed stack. Default: the running assembly." placeholder:"NAME"`
@@ -31,7 +31,7 @@ func (s *Stack) Deployed() (bool, error) {
 	return s.Name != "", nil
 }
 
-// Where names the target in errors.
+// Where returns the name of the target for errors.
 func (s *Stack) Where() string {
 	if s.Name != "" {
 		return "the stack " + s.Name
@@ -44,8 +44,8 @@ func (s *Stack) RunningOutputs(ctx context.Context) (stacks []console.StackOutpu
 	return stacks, s.Call(ctx, http.MethodGet, "/outputs", nil, &stacks)
 }
 
-// DeployedOutputs returns the outputs of the deployed stack, and how to reach AWS. Its errors name the permissions that
-// the command needs.
+// DeployedOutputs returns the outputs of the deployed stack, and the configuration that reaches AWS. Its errors name
+// the permissions that the command needs.
 func (s *Stack) DeployedOutputs(ctx context.Context, permissions string) (aws.Config, map[string]string, error) {
 	configuration, err := Connect(ctx, s.Region)
 	if err != nil {

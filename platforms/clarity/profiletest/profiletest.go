@@ -1,5 +1,5 @@
-// Package profiletest computes profiles for tests from the definitions in docs/platforms/clarity.md, in
-// another way than package clarity does: each from all attempts, in fractions.
+// Package profiletest computes profiles for tests from the definitions in docs/platforms/clarity.md. It does so
+// differently from package clarity: each from all attempts, in fractions.
 package profiletest
 
 import (
@@ -15,8 +15,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 )
 
-// Attempt returns an evaluated attempt, with an answer that is a private answer. scores are in the order of
-// [clarity.Dimensions]; those that are left out are 0.
+// Attempt returns an evaluated attempt, with a private answer. scores are in the order of [clarity.Dimensions]; missing
+// ones are 0.
 func Attempt(user, id string, evaluatedAt time.Time, scores ...int) clarity.Attempt {
 	judgement := clarity.Judgement{Feedback: "Go on.", ModelID: "test"}
 	for i, d := range clarity.Dimensions() {
@@ -38,8 +38,8 @@ func Attempt(user, id string, evaluatedAt time.Time, scores ...int) clarity.Atte
 	}
 }
 
-// Profiles returns the profiles of a user with these attempts, which are in any order: oldest first.
-// Recommendations are left out.
+// Profiles returns the profiles of a user with these attempts, oldest first, without recommendations. The attempts may
+// be in any order.
 func Profiles(attempts []clarity.Attempt) []clarity.Profile {
 	attempts = slices.Clone(attempts)
 	slices.SortFunc(attempts, func(a, b clarity.Attempt) int {
