@@ -1,5 +1,5 @@
-// Package scaffold checks what onesynth init writes: README.md's way from nothing to the first answer, the project's
-// own tests, and each command of its workflows that needs no AWS account.
+// Package scaffold checks what onesynth init writes: the tutorial's way from nothing to a platform that is tested and
+// checked, and each command of its workflows that needs no AWS account.
 package scaffold
 
 import (
@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -43,6 +42,8 @@ ln -sfn %[1]q node_modules && touch node_modules
 type project struct {
 	name, folder string
 	environment  []string
+	// done are the commands that were carried out since its files last changed.
+	done []string
 }
 
 // command is a command in the project's folder.
@@ -74,28 +75,7 @@ func programs(t *testing.T, scripts map[string]string) string {
 	return folder
 }
 
-// first are the commands that README.md shows from nothing to the first answer.
-func first(t *testing.T) (commands []string, answer string) {
-	t.Helper()
-	content, err := os.ReadFile(filepath.Join(platform.Root(t), "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, section, _ := strings.Cut(string(content), "\n## Make your own\n")
-	_, block, _ := strings.Cut(section, "\n```console\n")
-	block, _, ok := strings.Cut(block, "\n```\n")
-	parts := strings.Split("\n"+block, "\n$ ")[1:]
-	if !ok || len(parts) != 3 {
-		t.Fatalf(`README.md: below "Make your own" got the commands %q, want three`, parts)
-	}
-	last, answer, ok := strings.Cut(parts[2], "\n{")
-	if !ok {
-		t.Fatalf("README.md shows no answer to %s", parts[2])
-	}
-	return []string{parts[0], parts[1], last}, "{" + answer
-}
-
-// newProject carries out README.md's first command, in another folder.
+// newProject carries out the tutorial's first command, in another folder.
 func newProject(t *testing.T, init string) *project {
 	t.Helper()
 	root, onesynth := platform.Root(t), commandtest.Path(t)
@@ -106,7 +86,7 @@ func newProject(t *testing.T, init string) *project {
 	carried, err := made.Output()
 	if want := "bin/onesynth init " + name + " --dir ../" + name; !ok || err != nil ||
 		strings.TrimSpace(string(carried)) != want {
-		t.Fatalf("README.md: %s does %q, %v; want %q", init, carried, err, want)
+		t.Fatalf("%s: %s does %q, %v; want %q", tutorial, init, carried, err, want)
 	}
 	stand := programs(t, map[string]string{"npm": fmt.Sprintf(npm, filepath.Join(root, "node_modules"))})
 	p := &project{name: name, folder: filepath.Join(t.TempDir(), name)}
@@ -128,12 +108,18 @@ func newProject(t *testing.T, init string) *project {
 	return p
 }
 
-// The three commands of README.md lead from nothing to the first answer. The project passes our lint and its own tests,
-// and each step of its workflows that needs no account succeeds.
+// The blocks of the tutorial do what it says, from nothing to the first answer, a change, its test and its check. The
+// project passes our lint, and each step of its workflows that needs no account succeeds with what the tutorial made.
 func TestProject(t *testing.T) {
 	onThisMachine(t)
-	commands, answer := first(t)
-	p := newProject(t, commands[0])
+	all := blocks(t)
+	first := all[0].commands()
+	if len(first) != 3 {
+		t.Fatalf("%s begins with %+v; want three commands", tutorial, first)
+	}
+	p := newProject(t, first[0].command)
+	t.Run("Run", func(t *testing.T) { p.checkRun(t, first[1].command, first[2]) })
+	t.Run("Tutorial", func(t *testing.T) { p.follow(t, all[1:]) })
 	t.Run("Lint", func(t *testing.T) {
 		lint := filepath.Join(t.TempDir(), "lint")
 		build := exec.CommandContext(t.Context(), "go", "build", "-o", lint, ".")
@@ -144,33 +130,22 @@ func TestProject(t *testing.T) {
 		// The project's name is longer than the example's, and so are lines of ours with it.
 		p.run(t, lint, "-checks=inherit,-lines", "./...")
 	})
-	t.Run("Run", func(t *testing.T) { p.checkRun(t, commands[1], commands[2], answer) })
 	t.Run("Workflows", p.checkWorkflows)
 }
 
-// checkRun carries out README.md's second and third command, and compares the answer up to what is new each time.
-func (p *project) checkRun(t *testing.T, run, request, answer string) {
-	if want := "make -C ../" + p.name + " run"; run != want {
-		t.Fatalf("README.md: got %q, want %q", run, want)
+// checkRun carries out the tutorial's second and third command.
+func (p *project) checkRun(t *testing.T, command string, request shown) {
+	if want := "make -C ../" + p.name + " run"; command != want {
+		t.Fatalf("%s: got %q, want %q", tutorial, command, want)
 	}
-	api, console := p.start(t)
-	asked := strings.NewReplacer("localhost:8080", strings.TrimPrefix(api, "http://"), "onesynth token",
-		"onesynth token --console "+console).Replace(request)
-	curl := p.command(t.Context(), "bash", "-c", asked)
-	curl.Dir = p.folder // as any folder beside it
-	got, err := curl.Output()
-	if want := anew.ReplaceAllString(answer, ""); err != nil ||
-		strings.TrimSpace(anew.ReplaceAllString(string(got), "")) != want {
-		t.Errorf("%s\nprints %s, %v; README.md shows %s", asked, got, err, answer)
-	}
+	p.carryOutShown(t, p.start(t, "run"), nil, request)
 }
 
-// start runs the project by its Makefile, on free ports, and returns the addresses of its API and of the console. The
-// run ends with the test, as by Ctrl-C.
-func (p *project) start(t *testing.T) (api, console string) {
+// start runs the project by a target of its Makefile, on free ports. The run ends with the test, as by Ctrl-C.
+func (p *project) start(t *testing.T, target string) *run {
 	t.Helper()
 	p.freePorts(t)
-	command := p.command(context.WithoutCancel(t.Context()), "make", "run")
+	command := p.command(context.WithoutCancel(t.Context()), "make", target)
 	// Ctrl-C reaches all processes of the terminal.
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	command.Stderr = t.Output()
@@ -190,7 +165,7 @@ func (p *project) start(t *testing.T) (api, console string) {
 		// make reports the interrupt.
 		if err := command.Wait(); err != nil && !strings.Contains(err.Error(), "exit status 2") &&
 			!strings.Contains(err.Error(), "signal: interrupt") {
-			t.Errorf("make run, interrupted: %v", err)
+			t.Errorf("make %s, interrupted: %v", target, err)
 		}
 		for range 1000 {
 			if errors.Is(syscall.Kill(-command.Process.Pid, 0), syscall.ESRCH) {
@@ -198,23 +173,31 @@ func (p *project) start(t *testing.T) (api, console string) {
 			}
 			time.Sleep(10 * time.Millisecond)
 		}
-		t.Error("make run leaves processes behind")
+		t.Errorf("make %s leaves processes behind", target)
 	})
 	addresses := map[string]string{}
-	lines := bufio.NewScanner(io.TeeReader(printed, t.Output()))
+	lines := bufio.NewScanner(printed)
 	for lines.Scan() && lines.Text() != "ready" {
+		t.Log(lines.Text())
 		if words := strings.Fields(lines.Text()); len(words) > 1 {
 			addresses[words[0]] = words[1]
 		}
 	}
+	started := &run{addresses["API"], addresses["console"], make(chan string, 10_000)}
 	go func() {
 		defer close(drained)
-		_, _ = io.Copy(io.Discard, printed)
+		defer close(started.printed)
+		for lines.Scan() {
+			select {
+			case started.printed <- lines.Text():
+			default: // No one waits for it.
+			}
+		}
 	}()
 	if lines.Text() != "ready" {
-		t.Fatal("make run ended")
+		t.Fatalf("make %s ended", target)
 	}
-	return addresses["API"], addresses["console"]
+	return started
 }
 
 // anew matches what is another each time: ids and times.
@@ -248,15 +231,14 @@ func TestDocument(t *testing.T) {
 	if program == "" {
 		t.Skip("ONESYNTH_TEST_SCHEMATHESIS names no program: run make test-documents")
 	}
-	commands, _ := first(t)
-	p := newProject(t, commands[0])
+	p := newProject(t, blocks(t)[0].commands()[0].command)
 	p.run(t, "bash", "-e", "-c", setUp(t, p))
-	api, console := p.start(t)
-	token := strings.TrimSpace(p.run(t, "bin/onesynth", "token", "--sub", "alice", "--console", console))
+	started := p.start(t, "run")
+	token := strings.TrimSpace(p.run(t, "bin/onesynth", "token", "--sub", "alice", "--console", started.console))
 	folder := filepath.Join(platform.Root(t), "test", "schemathesis")
 	p.environment = append(p.environment, "SCHEMATHESIS_HOOKS="+filepath.Join(folder, "hooks.py"),
 		"PYTHONDONTWRITEBYTECODE=1")
-	p.run(t, program, "--config-file", filepath.Join(folder, "schemathesis.toml"), "run", api+"/openapi.json",
+	p.run(t, program, "--config-file", filepath.Join(folder, "schemathesis.toml"), "run", started.api+"/openapi.json",
 		"--request-timeout", "60", "--header", "Authorization: Bearer "+token)
 }
 

@@ -62,7 +62,10 @@ func (p *project) checkWorkflows(t *testing.T) {
 						s.command = "make --dry-run " + strings.TrimPrefix(s.command, "make ")
 					}
 				}
-				p.carryOut(t, s)
+				// The tutorial's last command may have been the same.
+				if !slices.Contains(p.done, s.command) {
+					p.carryOut(t, s)
+				}
 			}
 		}
 	}

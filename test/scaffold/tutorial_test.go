@@ -1,0 +1,183 @@
+package scaffold
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/onesynth-cdk/onesynth/test/platform"
+)
+
+// tutorial is the page that makes, changes, tests and checks a project.
+const tutorial = "docs/guide/own-platform.md"
+
+// withoutAccount are the tutorial's commands that need an AWS account, as the tests resolve them.
+var withoutAccount = []string{"npx cdk bootstrap", "make deploy STAGE=dev-alice"}
+
+// block is a block of code of the tutorial.
+type block struct{ language, text string }
+
+// shown is a command of a block, with the output that the block shows, or "".
+type shown struct{ command, output string }
+
+// fence matches a block of code.
+var fence = regexp.MustCompile("(?ms)^```(\\w*)\n(.*?)^```$")
+
+// blocks are the tutorial's blocks. README.md shows the first one, too.
+func blocks(t *testing.T) (all []block) {
+	t.Helper()
+	read := func(name string) string {
+		content, err := os.ReadFile(filepath.Join(platform.Root(t), name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(content)
+	}
+	for _, found := range fence.FindAllStringSubmatch(read(tutorial), -1) {
+		all = append(all, block{found[1], found[2]})
+	}
+	if len(all) == 0 || !strings.Contains(read("README.md"), all[0].text) {
+		t.Fatalf("README.md does not show the first block of %s: %v", tutorial, all)
+	}
+	return all
+}
+
+// commands are the commands of a console block.
+func (b block) commands() (commands []shown) {
+	for _, part := range strings.Split("\n"+b.text, "\n$ ")[1:] {
+		lines := strings.Split(strings.TrimSpace(part), "\n")
+		last := slices.IndexFunc(lines, func(line string) bool { return !strings.HasSuffix(line, `\`) })
+		commands = append(commands, shown{strings.Join(lines[:last+1], "\n"), strings.Join(lines[last+1:], "\n")})
+	}
+	return commands
+}
+
+// follow carries out blocks of the tutorial, one after the other: commands, which print what the page shows; changes of
+// files; and what the run that follows these says of them.
+func (p *project) follow(t *testing.T, blocks []block) {
+	var watching *run
+	var definitions []string
+	applied := "" // what the run said of the last change
+	for _, b := range blocks {
+		switch b.language {
+		case "console":
+			for _, c := range b.commands() {
+				switch {
+				case c.command == "make watch":
+					watching = p.start(t, "watch")
+				case definition.MatchString(c.command):
+					definitions = append(definitions, c.command)
+				default:
+					p.carryOutShown(t, watching, definitions, c)
+				}
+			}
+		case "diff":
+			apply := p.command(t.Context(), "git", "apply", "-")
+			apply.Stdin = strings.NewReader(b.text)
+			if output, err := apply.CombinedOutput(); err != nil {
+				t.Fatalf("git apply: %v\n%s%s", err, output, b.text)
+			}
+			p.done = nil
+			if watching != nil && changesApp.MatchString(b.text) {
+				applied = watching.next(t, "applied after ")
+			}
+		case "text":
+			if unlike(duration, applied, b.text) {
+				t.Errorf("make watch prints %q; %s shows %q", applied, tutorial, b.text)
+			}
+		case "sh":
+			var commands []string
+			for line := range strings.Lines(b.text) {
+				command, _, _ := strings.Cut(line, "#")
+				commands = append(commands, strings.TrimSpace(command))
+			}
+			if !slices.Equal(commands, withoutAccount) {
+				t.Errorf("%s leaves out %q; the tests leave out %q", tutorial, commands, withoutAccount)
+			}
+			p.run(t, "bash", "-c", strings.Replace(commands[1], "make", "make --dry-run", 1))
+		default:
+			t.Errorf("%s has a block of %q, which no test carries out:\n%s", tutorial, b.language, b.text)
+		}
+	}
+}
+
+var (
+	// definition matches a command that the commands after it need.
+	definition = regexp.MustCompile(`^\w+=`)
+	// changesApp matches a change of more than tests.
+	changesApp = regexp.MustCompile(`(?m)^\+\+\+ b/\S+/`)
+	// duration matches how long something took.
+	duration = regexp.MustCompile(`\d+(\.\d+)? m?s\b`)
+)
+
+// unlike reports whether a text is another than the page shows, up to what is new each time and to where lines end.
+func unlike(isNew *regexp.Regexp, got, shown string) bool {
+	plain := func(text string) string {
+		return strings.Join(strings.Fields(isNew.ReplaceAllString(text, "")), "")
+	}
+	return plain(got) != plain(shown)
+}
+
+// carryOutShown carries out a command of the tutorial, and compares what it prints, up to what is new each time.
+func (p *project) carryOutShown(t *testing.T, at *run, definitions []string, c shown) {
+	t.Helper()
+	script := strings.Join(append(slices.Clone(definitions), c.command), "\n")
+	command := p.command(t.Context(), "bash", "-e", "-c", at.addressed(script))
+	command.Env = at.environment(p.environment)
+	var complaints strings.Builder
+	command.Stderr = &complaints
+	printed, err := command.Output()
+	if err != nil || c.output != "" && unlike(anew, string(printed), c.output) {
+		t.Fatalf("%s\nprints %s, %v\n%s\n%s shows %s", script, printed, err, &complaints, tutorial, c.output)
+	}
+	p.done = append(p.done, c.command)
+}
+
+// run is a run of the project.
+type run struct {
+	// api and console are its addresses.
+	api, console string
+	// printed are its lines after "ready", until it ends.
+	printed chan string
+}
+
+// addressed is a script of the tutorial with the run's addresses.
+func (r *run) addressed(script string) string {
+	if r == nil {
+		return script
+	}
+	return strings.ReplaceAll(script, "localhost:8080", strings.TrimPrefix(r.api, "http://"))
+}
+
+// environment is an environment in which the commands of the project find the run.
+func (r *run) environment(variables []string) []string {
+	if r == nil {
+		return variables
+	}
+	return append(slices.Clone(variables), "ONESYNTH_CONSOLE="+r.console)
+}
+
+// next waits until the run prints a line that begins so, and returns it.
+func (r *run) next(t *testing.T, beginning string) string {
+	t.Helper()
+	const longest = 5 * time.Minute // on a machine with much else to do
+	deadline := time.After(longest)
+	var others []string
+	for {
+		select {
+		case line, ok := <-r.printed:
+			if strings.HasPrefix(line, beginning) {
+				return line
+			}
+			if others = append(others, line); ok {
+				continue
+			}
+		case <-deadline:
+		}
+		t.Fatalf("make watch prints no line %q, but:\n%s", beginning, strings.Join(others, "\n"))
+	}
+}
