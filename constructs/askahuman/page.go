@@ -58,9 +58,11 @@ func (f Firebase) check(found *finding.List, path string) {
 // pageSettings is what the page may offer, for lambdas/askahuman/page.
 func (p Props) pageSettings() string {
 	settings := struct {
-		Firebase *Firebase `json:"firebase,omitempty"`
-		Reports  bool      `json:"reports,omitempty"`
+		Firebase *Firebase      `json:"firebase,omitempty"`
+		Reports  bool           `json:"reports,omitempty"`
+		Points   map[string]int `json:"points,omitempty"`
 	}{
+		Points: p.rules().Points,
 		// People can report a question where the API takes reports.
 		Reports: !p.WithoutModeration,
 	}
@@ -69,7 +71,7 @@ func (p Props) pageSettings() string {
 	}
 	text, err := json.Marshal(settings)
 	if err != nil {
-		// Texts and a Boolean always encode.
+		// Texts, numbers and a Boolean always encode.
 		panic(fmt.Sprintf("askahuman: encoding the page's settings: %v", err))
 	}
 	return string(text)

@@ -182,9 +182,9 @@ func TestPush(t *testing.T) {
 	tab.Click("Notify me")
 	tab.See("Notifications are on.")
 	tab.Offline(true)
-	tab.Click("Become someone else")
+	tab.Click("Start over")
 	tab.Until("document.querySelector('dialog[open]')")
-	tab.Click("Become someone else")
+	tab.Click("Start over")
 	tab.Until("!document.querySelector('dialog[open]') && !localStorage.getItem('ask-a-human.push') && " +
 		"!localStorage.getItem('test of push')")
 }

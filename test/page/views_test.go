@@ -15,8 +15,8 @@ import (
 
 // hostile are texts that strangers may ask with.
 var hostile = []string{
-	`<script>document.title = 'taken'</script><img src=x onerror="document.title = 'taken'"> and <b>bold</b>?`,
-	`<a href="javascript:document.title='taken'">Win</a> at https://evil.example/?a=b, "><svg onload=alert(1)> or {{constructor.constructor('alert(1)')()}}`,
+	`<script>taken = 1</script><img src=x onerror="taken = 1"> and <b>bold</b>?`,
+	`<a href="javascript:taken=1">Win</a> at https://evil.example/?a=b, "><svg onload=alert(1)> or {{constructor.constructor('alert(1)')()}}`,
 	"\u202eشكرا على سؤالك\u202c هل هذا صحيح؟ <bdo dir=rtl>abc</bdo>",
 }
 
@@ -32,7 +32,7 @@ func TestStrangers(t *testing.T) {
 				found) > 0 {
 				t.Errorf("%s has elements of a stranger: %q", path, found)
 			}
-			if title := browser.Evaluate[string](tab, "document.title"); strings.Contains(title, "taken") {
+			if browser.Evaluate[bool](tab, "'taken' in globalThis") {
 				t.Errorf("%s ran a stranger's script", path)
 			}
 			if strings.HasPrefix(path, "/q/") {
@@ -104,6 +104,44 @@ func TestNarrow(t *testing.T) {
 	}
 }
 
+// The question is the headline, and the title of the tab; fenced lines are code. How sure one is has no choice at
+// first, and a choice can be taken back. Only sending is filled.
+func TestQuestion(t *testing.T) {
+	prompt := unique("Is this loop right?")
+	q := ask(t, prompt+"\n```go\nfor i := range 3 {}\n```\nIt should run three times.", 2)
+	tab := open(t, "/q/"+q.id, browser.Options{})
+	tab.Until("document.querySelector('h1')")
+	type shown struct {
+		Headline, Title, Code, Rest, Facts string
+		Chosen, Filled                     int
+	}
+	got := browser.Evaluate[shown](tab, `({
+		headline: document.querySelector('h1').textContent, title: document.title,
+		code: document.querySelector('.prompt pre code').textContent, rest: document.querySelector('.prompt p').textContent,
+		facts: document.querySelector('.facts').textContent,
+		chosen: document.querySelectorAll('input:checked').length,
+		filled: [...document.querySelectorAll('main button, main .level span')].filter((one) =>
+			getComputedStyle(one).backgroundColor === getComputedStyle(document.querySelector('button.primary')).backgroundColor).length,
+	})`)
+	if !strings.Contains(got.Facts, "up to +22") {
+		t.Errorf("the facts are %q, want what an answer earns", got.Facts)
+	}
+	got.Facts = ""
+	if want := (shown{Headline: prompt, Title: prompt + " – Ask-a-Human", Code: "for i := range 3 {}",
+		Rest: "It should run three times.", Filled: 1}); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	write(tab, "It is.")
+	tab.Until("(document.querySelector('input[name=confidence][value=\"5\"]').click(), true)")
+	tab.Click("Prefer not to say")
+	tab.Until("!document.querySelector('input[name=confidence]:checked')")
+	send(tab)
+	shows(tab, "thanks")
+	if got := q.read(t); len(got.Responses) != 1 || got.Responses[0].Confidence != 0 {
+		t.Errorf("the agent reads %+v", got)
+	}
+}
+
 // The rules of axe-core find nothing in any view, light and dark, on a laptop and a phone.
 func TestAccessibility(t *testing.T) {
 	rules, err := os.ReadFile(filepath.Join(platform.Modules(t, "console"), "axe-core", "axe.min.js"))
@@ -169,9 +207,9 @@ func TestSettings(t *testing.T) {
 	tab.Until("document.documentElement.lang === 'de'")
 	tab.See("Einstellungen")
 	before := tab.Text("#person")
-	tab.Click("Jemand anderes werden")
+	tab.Click("Neu anfangen")
 	tab.Until("document.querySelector('dialog[open]')")
-	tab.Click("Jemand anderes werden")
+	tab.Click("Neu anfangen")
 	tab.Until("document.getElementById('person') && document.getElementById('person').innerText !== '" + before + "'")
 	if kept := browser.Evaluate[[]string](tab, "Object.keys(localStorage).sort()"); len(before) != 36 ||
 		!slices.Equal(kept, []string{"ask-a-human.language", "ask-a-human.person"}) {

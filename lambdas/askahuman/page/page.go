@@ -29,12 +29,15 @@ import (
 //go:embed files
 var files embed.FS
 
-// Settings are what the page may offer. The zero value is a page without notifications and reports.
+// Settings are what the page may offer. The zero value is a page without notifications and reports, which says nothing
+// of points.
 type Settings struct {
 	// Firebase is the web app of a Firebase project. Nil: the page offers no notifications.
 	Firebase *Firebase `json:"firebase,omitempty"`
 	// Reports says that people can report a question.
 	Reports bool `json:"reports,omitempty"`
+	// Points are what actions earn, by the names of package askahuman, such as "text".
+	Points map[string]int `json:"points,omitempty"`
 }
 
 // Firebase are the public settings of a web app, by the names that the Firebase console gives them.

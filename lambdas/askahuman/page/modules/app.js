@@ -58,7 +58,7 @@ async function show({top = true} = {}) {
     put(main, content);
     main.removeAttribute('aria-busy');
     const title = main.querySelector('h1');
-    document.title = `${title?.textContent ?? t('title')} – ${t('title')}`;
+    document.title = `${brief(title?.textContent ?? t('title'))} – ${t('title')}`;
     // Who listens hears where they are. The first view leaves the focus where the browser has it.
     if (moved) title?.focus({preventScroll: true});
     if (moved && top) scrollTo(0, 0);
@@ -80,6 +80,9 @@ async function show({top = true} = {}) {
     throw error;
   }
 }
+
+/** brief is a text as a tab and the history have room for it. */
+const brief = (text) => [...text].length > 80 ? `${[...text].slice(0, 79).join('')}…` : text;
 
 const again = () => h('button', {type: 'button', class: 'primary', onclick: () => show()}, t('action.again'));
 

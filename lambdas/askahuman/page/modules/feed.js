@@ -3,6 +3,7 @@
 import * as api from './api.js';
 import {add, foreign, h, heading, link, put, say} from './dom.js';
 import * as outbox from './outbox.js';
+import {settings} from './settings-of-stack.js';
 import {stateOf} from './states.js';
 import {hasAnswered} from './store.js';
 import {ago, t} from './texts.js';
@@ -163,9 +164,16 @@ const update = (item, question) => put(item.querySelector('.facts'), facts(quest
 /** facts are what one wants to know of a question before one opens it. */
 export function facts(question) {
   return [
-    h('span', null, t(`type.${question.type}`)),
-    (question.audience ?? []).map((one) => h('span', null, t(`audience.${one}`))),
+    (question.audience ?? []).map((one) => h('span', {class: `topic ${one}`}, t(`audience.${one}`))),
+    h('span', {class: `kind ${question.type}`}, t(`type.${question.type}`)),
     h('span', null, t('feed.needed', {n: question.responses_needed})),
+    worth(question.type) > 0 && h('span', {class: 'worth'}, t('feed.worth', {n: worth(question.type)})),
     h('span', null, h('time', {datetime: question.created_at}, ago(question.created_at))),
   ];
+}
+
+/** worth is the most that an answer to a question of that type earns, but for streaks and answers to a notification. */
+function worth(type) {
+  const {[type]: base = 0, long_text: long = 0, confidence = 0, early = 0} = settings.points ?? {};
+  return base + (type === 'text' ? long : 0) + confidence + early;
 }

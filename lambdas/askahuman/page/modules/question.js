@@ -4,6 +4,7 @@ import * as api from './api.js';
 import {add, foreign, h, heading, link, put, say} from './dom.js';
 import {facts} from './feed.js';
 import * as outbox from './outbox.js';
+import {prompt} from './prompt.js';
 import {settings} from './settings-of-stack.js';
 import {state, stateOf, written} from './states.js';
 import {draft, dropDraft, hasAnswered, keepDraft} from './store.js';
@@ -72,9 +73,8 @@ function form(question, own, redraw, signal) {
   }
 
   return add(h('article', {class: 'question', 'data-question': id}),
-    heading(t('question.title')),
+    prompt(question.prompt),
     h('p', {class: 'facts'}, facts(question)),
-    foreign('p', {class: 'foreign prompt', id: 'prompt'}, question.prompt),
     element,
     settings.reports && reporting(id));
 }
@@ -131,20 +131,21 @@ function options(question, values, changed) {
       foreign('span', {class: 'foreign'}, option))));
 }
 
+// Nothing is chosen at first. Who has chosen can take it back.
 function confidence(values, changed) {
-  const one = (value, label, meaning) => h('label', {class: 'level'},
-    h('input', {
-      type: 'radio', name: 'confidence', value: String(value ?? ''), checked: values.confidence === value, 'aria-label': meaning,
-      onchange: () => {
-        values.confidence = value;
-        changed();
-      },
-    }),
-    h('span', null, label));
-  return h('fieldset', {class: 'confidence'}, h('legend', null, t('question.confidence')),
-    h('div', {class: 'levels'}, one(null, t('question.confidenceNone'), t('question.confidenceNone')),
-      [1, 2, 3, 4, 5].map((level) => one(level, String(level), t(`question.confidence${level}`)))),
-    h('p', {class: 'hint'}, t('question.confidenceHint')));
+  const none = h('button', {type: 'button', class: 'plain', hidden: values.confidence === null, onclick: () => choose(null)}, t('question.confidenceNone'));
+  const one = (level) => h('label', {class: 'level'},
+    h('input', {type: 'radio', name: 'confidence', value: String(level), checked: values.confidence === level, 'aria-label': t(`question.confidence${level}`), onchange: () => choose(level)}),
+    h('span', null, String(level)));
+  const levels = h('div', {class: 'levels'}, h('span', {'aria-hidden': 'true'}, t('question.unsure')), [1, 2, 3, 4, 5].map(one), h('span', {'aria-hidden': 'true'}, t('question.sure')), none);
+  const choose = (level) => {
+    values.confidence = level;
+    none.hidden = level === null;
+    if (level === null) for (const input of levels.querySelectorAll('input')) input.checked = false;
+    changed();
+  };
+  const n = settings.points?.confidence;
+  return h('fieldset', {class: 'confidence'}, h('legend', null, t('question.confidence'), ' ', h('small', null, n ? t('question.optional', {n}) : t('question.optionalOnly'))), levels);
 }
 
 const pauses = [500, 1500];
