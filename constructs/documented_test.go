@@ -63,7 +63,7 @@ func TestPropsAreDocumented(t *testing.T) {
 // saysWithout reports whether the comment of a prop, or of all props, documents the prop's default
 // or that it is required.
 func saysWithout(comment, whole, name string) bool {
-	for _, words := range []string{"Default:", "Required", "those of [", "that of ["} {
+	for _, words := range []string{"Default:", "Required", "as in ["} {
 		if strings.Contains(comment, words) {
 			return true
 		}

@@ -16,7 +16,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// Props are what a dashboard shows. A part that is left out has no graphs.
+// Props are what a dashboard shows. Default: no graphs for a part that is left out.
 type Props struct {
 	// Alarms are shown on top, with their states.
 	Alarms []awscloudwatch.Alarm
