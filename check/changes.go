@@ -1,7 +1,7 @@
 package check
 
 const (
-	anyone     = "Whoever knows the address may call it, without a token."
+	anyone     = "Anyone who knows the address may call it, without a token."
 	readable   = "With a policy or an access list that allows it, everyone on the internet may read, or write."
 	guessable  = "Passwords that are easier to guess are taken from then on."
 	unlimited  = "A single caller may then use up the functions' concurrency, and the bill has no bound."
@@ -11,7 +11,7 @@ const (
 	filtered   = "Records that the filter leaves out are not delivered, and never come again."
 	// "Understanding DynamoDB warm throughput", developer guide: once increased, values cannot be decreased.
 	warmed    = "DynamoDB raises warm throughput and never lowers it: CloudFormation fails and rolls back."
-	keepWarm  = "Leave the values as they are deployed: raising them had a price, and keeping them has none."
+	keepWarm  = "Leave the values as they are deployed: raising them cost money once, and keeping them costs nothing."
 	encrypted = "DynamoDB encrypts the table again. The old key is needed until that is done, and for as long as " +
 		"older backups exist."
 	// CloudFormation generates a new value after each change ("AWS::SecretsManager::Secret", CloudFormation template
@@ -32,7 +32,7 @@ var propertyRules = []rule{
 		do: "Leave AuthType AWS_IAM, or put an API with an authorizer before the function."},
 	{id: "opens-url", kind: "AWS::Lambda::Url", path: "Cors.AllowOrigins", is: gains("*"),
 		noun: "the origins of the function URL",
-		why:  "Pages of every site may call it with the browser of whoever opens them."},
+		why:  "Pages of any site may call it from the browsers of the people who open them."},
 	{id: "opens-public", kind: bucket, path: "PublicAccessBlockConfiguration.*", is: off("false"),
 		noun: "the block of public access", why: readable},
 	{id: "opens-public", kind: bucket, path: "AccessControl",
@@ -81,7 +81,7 @@ var propertyRules = []rule{
 			"USER_PASSWORD_AUTH", "ADMIN_NO_SRP_AUTH", "CUSTOM_AUTH_FLOW_ONLY",
 		),
 		noun: "the ways to sign in",
-		why: "The app, or whoever has its id, may sign people in by another way: with the password as it is, by " +
+		why: "The app, or anyone with its id, may sign people in differently: with the password as it is, by " +
 			"administrators, or by triggers."},
 	{id: "opens-sign-in", kind: userPoolClient, path: "AllowedOAuthFlows", is: gains(),
 		noun: "the flows of OAuth", why: "Tokens are given out by another way."},
@@ -103,7 +103,7 @@ var propertyRules = []rule{
 	{id: "opens-origins", kind: httpAPI, path: "CorsConfiguration.AllowOrigins",
 		is:   gains("*", "http://*", "https://*"),
 		noun: "the origins of the API",
-		why:  "Pages of every site may call it with the browser of whoever opens them."},
+		why:  "Pages of any site may call it from the browsers of the people who open them."},
 	{id: "opens-origins", kind: httpAPI, path: "CorsConfiguration.AllowCredentials", is: becomes("false", "true"),
 		noun: "the credentials of other origins", why: "Pages of these origins call it as the person who opens them."},
 	{id: "opens-endpoint", kind: httpAPI, path: "DisableExecuteApiEndpoint", is: off("false"),

@@ -118,7 +118,7 @@ func (p Platform) Extended(extra ...Extra) Platform {
 
 func (p Platform) recordNames() string {
 	if len(p.Records) == 0 {
-		return "it has none that takes attributes"
+		return "none takes attributes"
 	}
 	var names []string
 	for _, r := range p.Records {

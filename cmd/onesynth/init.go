@@ -54,7 +54,7 @@ func (c *initCommand) Run(ctx context.Context) error {
 	if err := tidy.Run(); err != nil {
 		return fmt.Errorf("go mod tidy: %w: the files are written; run it again in %s", err, project.Folder)
 	}
-	fmt.Printf("\n  cd %s\n  make run      # the first time, it compiles the CDK: minutes, of which it tells\n\n"+
+	fmt.Printf("\n  cd %s\n  make run      # the first time it compiles the CDK, which takes minutes\n\n"+
 		"README.md says what else there is, and what to change next.\n", project.Folder)
 	return nil
 }

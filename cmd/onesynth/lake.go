@@ -172,7 +172,7 @@ func saved(lake catalog.Lake, name string) (string, error) {
 		known = append(known, fmt.Sprintf("%q", q.Name))
 	}
 	if len(known) == 0 {
-		return "", fmt.Errorf("no saved query %q: the lake has none", name)
+		return "", fmt.Errorf("no saved query %q: the lake has no saved queries", name)
 	}
 	return "", fmt.Errorf("no saved query %q: the lake has %s", name, strings.Join(known, ", "))
 }

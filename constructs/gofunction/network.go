@@ -80,7 +80,7 @@ func (n Network) selectSubnets() (err error) {
 	}
 	ids := *n.VPC.SelectSubnets(&n.Subnets).SubnetIds
 	if len(ids) == 0 {
-		return errors.New("select others: the VPC has none of these")
+		return errors.New("select others: the VPC does not have these")
 	}
 	for _, id := range ids {
 		if public[*id] {

@@ -22,7 +22,7 @@ func Check(f *finding.List, path string, key awskms.IKey, region string) {
 		return
 	}
 	if _, ok := key.(awskms.IAlias); ok {
-		f.Add(path, "an alias", "a key", "pass the key that the alias is of: neither roles nor log groups can name "+
+		f.Add(path, "an alias", "a key", "pass the key behind the alias: neither roles nor log groups can name "+
 			"an alias")
 	}
 }

@@ -121,8 +121,8 @@ func New(scope constructs.Construct, id string, p Props) *Lake {
 	l.addCompactor(p)
 	if p.Table.Replicated {
 		awscdk.Annotations_Of(l).AddWarningV2(jsii.String("@onesynth/lake:replicas"), jsii.String(
-			"the table "+p.Lake.Table+" has replicas: its stream can have one reader, which the lake is, and changes "+
-				"that are made in other regions have the time at which they come to this one"))
+			"the table "+p.Lake.Table+" has replicas: its stream can have one reader, the lake; a change "+
+				"made in another region has the time at which it comes to this one"))
 	}
 	return l
 }

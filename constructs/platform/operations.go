@@ -139,7 +139,7 @@ func (p *Platform) refuseUnknownAlarms() {
 	for _, id := range slices.Sorted(maps.Keys(p.props.Alarms)) {
 		if !slices.Contains(p.alarmIDs, id) {
 			f.Append(finding.Finding{
-				Path: fmt.Sprintf("Props.Alarms[%q]", id), Got: "options of an alarm that there is not",
+				Path: fmt.Sprintf("Props.Alarms[%q]", id), Got: "options of an unknown alarm",
 				Allowed: "one of " + strings.Join(slices.Sorted(slices.Values(p.alarmIDs)), ", "),
 				Remedy:  "respell it, or leave it out",
 			})

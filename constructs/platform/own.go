@@ -40,7 +40,7 @@ func (o Own) check(f *finding.List, path string, described schema.Platform, arch
 			f.Add(at, key, "method and path of a route of the platform", `write it as in "GET /openapi.json"`)
 		}
 		if c := o.Callers[key]; c.Authenticated() || !c.Verified() {
-			f.Add(at, c.Name, "a Caller with an Authorizer or with IAM", "leave it out for whom the platform says")
+			f.Add(at, c.Name, "a Caller with an Authorizer or with IAM", "leave it out to keep the platform's callers")
 		}
 	}
 	o.Build.Check(f, path+".Build", architecture, names...)

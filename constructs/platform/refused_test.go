@@ -105,7 +105,7 @@ var refusals = map[string]struct {
 				"HelloAlarm": {Threshold: 2}, "ThrottlesAlarm": {Off: true}, "HelpAlarm": {Off: true},
 			}}})
 	}, `own: 1 finding:
-  Props.Alarms["HelpAlarm"]: got options of an alarm that there is not, allowed is one of HelloAlarm, ThrottlesAlarm: `},
+  Props.Alarms["HelpAlarm"]: got options of an unknown alarm, allowed is one of HelloAlarm, ThrottlesAlarm: `},
 	// A week of hours is 168 of them.
 	"ErrAlarmOfSchedule": {func(_ awscdk.App, stack awscdk.Stack, build *gofunction.Build) {
 		described := own()

@@ -52,7 +52,7 @@ type Operation struct {
 	IfMatch string
 	// KeyOptional lets a request of [Mutate] omit the idempotency key. The server then carries it out each time.
 	KeyOptional bool
-	// NeedsCaller refuses unidentified callers, though the route's kind of callers need not identify themselves.
+	// NeedsCaller refuses unidentified callers, even if the route's callers need not identify themselves.
 	NeedsCaller bool
 	// CountsAlong says that the operation may count its call towards the rate limit with one of its own writes
 	// ([ratelimit.CallFrom]). The server counts a call that it has not counted before its next write, and before the

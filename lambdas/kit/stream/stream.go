@@ -265,8 +265,7 @@ func heals(err error) bool {
 	return true
 }
 
-// failureOf reads of a record what a message about it says, as far as it can be read, and the key of its item; "": it
-// has none.
+// failureOf reads from a record what a message about it says, as far as it can be read, and the key of its item, or "".
 func failureOf(raw json.RawMessage) (failure Failure, item string) {
 	failure.Record = raw
 	var fields, change, keys map[string]json.RawMessage

@@ -110,8 +110,8 @@ func (a Addresses) CheckURL(text string) error {
 	local := a.isLocal(u)
 	switch {
 	case !local && len(a.Local) > 0 && loopback(host) != "":
-		return fmt.Errorf("is of this machine, where webhooks of this run go to %s alone; another goes there if the "+
-			"run has the flag --webhook-endpoint with it", strings.Join(a.Local, ", "))
+		return fmt.Errorf("is on this machine, where webhooks of this run go to %s alone; allow another by the "+
+			"run's flag --webhook-endpoint", strings.Join(a.Local, ", "))
 	case u.Scheme != "https" && !local:
 		return fmt.Errorf("begins with %s://, allowed is https://", u.Scheme)
 	case u.User != nil:
