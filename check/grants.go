@@ -56,7 +56,7 @@ func statements(document any, effect string) []grant {
 			continue
 		}
 		condition := text(at(statement, "Condition"))
-		// of returns the elements of a part of the statement, or every if it lacks the part.
+		// of returns the elements of a part of the statement, or one nil if it lacks the part.
 		of := func(name string, every any) []any {
 			if but := at(statement, "Not"+name); but != nil {
 				condition += "Not" + name + " " + text(but)

@@ -29,7 +29,7 @@ type Applied struct {
 	Tables []string
 }
 
-// String is for people, such as "replaced linksapi; table links: adds index ByOwner to 3 items".
+// String returns the changes for people, such as "replaced linksapi; table links: adds index ByOwner to 3 items".
 func (a Applied) String() string {
 	var parts []string
 	for _, of := range []struct {

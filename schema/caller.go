@@ -54,7 +54,7 @@ var (
 	CallerUser = Caller{Name: "user", Token: TokenOfUser}
 )
 
-// String is the name.
+// String returns the name.
 func (c Caller) String() string { return c.Name }
 
 // Authenticated reports whether such a caller has to show a token.

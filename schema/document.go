@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Document is the platform's access patterns, tables, grants and routes as Markdown, such as
+// Document returns the platform's access patterns, tables, grants and routes as Markdown, such as
 // docs/reference/access-patterns/todo.md.
 func (p Platform) Document() string {
 	var b strings.Builder
@@ -136,7 +136,7 @@ func (t Table) physicalName(prefix string) string {
 	return strings.TrimPrefix(prefix+"-"+t.PhysicalName, "-")
 }
 
-// String is the key as "`partition`" or "`partition`, `sort`".
+// String returns the key as "`partition`" or "`partition`, `sort`".
 func (k Key) String() string { return "`" + strings.Join(k.Attributes(), "`, `") + "`" }
 
 // key is the index key as "`partition`, `sort`", with "+" between the attributes of

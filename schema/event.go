@@ -83,7 +83,7 @@ func (p Platform) Event(name string) (Event, bool) {
 	return named(p.Events, name, func(x Event) string { return x.Name })
 }
 
-// Fields are the fields of the event's detail after those of [EventHead].
+// Fields returns the fields of the event's detail after those of [EventHead].
 func (e Event) Fields() []EventField { return eventFields(reflect.TypeOf(e.Detail)) }
 
 func eventFields(detail reflect.Type) (fields []EventField) {

@@ -25,7 +25,7 @@ type Record struct {
 	Entity string
 }
 
-// FormNames are the names of its forms in the OpenAPI document.
+// FormNames returns the names of its forms in the OpenAPI document.
 func (r Record) FormNames() []string {
 	if len(r.Forms) == 0 {
 		return []string{r.Name}

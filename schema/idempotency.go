@@ -6,9 +6,8 @@ const (
 	SettleIdempotencyKey = "SettleIdempotencyKey"
 )
 
-// IdempotencyAttributes are the attributes of the items that keep idempotency
-// keys, beside their key and the table's time to live. lambdas/kit/idempotency
-// writes them.
+// IdempotencyAttributes returns the attributes of the items that keep idempotency keys, beside their key and the
+// table's time to live. lambdas/kit/idempotency writes them.
 func IdempotencyAttributes() []Attribute {
 	return []Attribute{
 		{"request_digest", String, "SHA-256 of the request that first used the key, hexadecimal"},
@@ -20,8 +19,8 @@ func IdempotencyAttributes() []Attribute {
 	}
 }
 
-// IdempotencyPatterns are the access patterns by which these functions keep idempotency keys in a table. The table has
-// a time to live and the [IdempotencyAttributes]. The transaction that does a request's work ends with an optional
+// IdempotencyPatterns returns the access patterns by which these functions keep idempotency keys in a table. The table
+// has a time to live and the [IdempotencyAttributes]. The transaction that does a request's work ends with an optional
 // UpdateItem of that table, which keeps the answer.
 func IdempotencyPatterns(table string, functions ...string) []AccessPattern {
 	return []AccessPattern{
@@ -41,15 +40,13 @@ func IdempotencyPatterns(table string, functions ...string) []AccessPattern {
 	}
 }
 
-// KeepAnswer is the last write of a transaction that does the work of a request
-// with an idempotency key.
+// KeepAnswer returns the last write of a transaction that does the work of a request with an idempotency key.
 func KeepAnswer(table string) Write {
 	return Write{Table: table, Operation: UpdateItem, Optional: true,
 		Description: "the answer, under the request's idempotency key, if no other attempt has taken it"}
 }
 
-// ClaimKey is the last write of a transaction with which the work of a request with an idempotency key
-// begins.
+// ClaimKey returns the last write of a transaction with which the work of a request with an idempotency key begins.
 func ClaimKey(table string) Write {
 	return Write{Table: table, Operation: UpdateItem, Optional: true,
 		Description: "the claim on the request's idempotency key, if no other attempt has it"}

@@ -44,8 +44,7 @@ type Entity struct {
 	Omit []string
 }
 
-// ChangeTable is the name of the table of the entity's changes, such as
-// "task_changes".
+// ChangeTable returns the name of the table with the entity's changes, such as "task_changes".
 func (e Entity) ChangeTable() string { return e.Name + "_changes" }
 
 // ColumnsOf returns the columns of the entity's table beside [ChangeColumns], as they follow from the attributes of t.
@@ -109,7 +108,7 @@ type Column struct {
 	Description string
 }
 
-// Source is the name of the attribute that the column shows.
+// Source returns the name of the attribute that the column shows.
 func (c Column) Source() string {
 	if c.Attribute == "" {
 		return c.Name
@@ -142,7 +141,7 @@ const (
 // day, in UTC, of the change.
 const EventDate = "event_date"
 
-// ChangeColumns are the first columns of every entity's table.
+// ChangeColumns returns the first columns of every entity's table.
 func ChangeColumns() []Column {
 	return []Column{
 		{Name: "event_id", Type: ColumnText, Description: "Unique id of the change"},

@@ -56,7 +56,7 @@ type LakeColumn struct {
 	From Type
 }
 
-// Source is the name of the attribute that the column shows.
+// Source returns the name of the attribute that the column shows.
 func (c LakeColumn) Source() string {
 	if c.Attribute == "" {
 		return c.Name
@@ -104,7 +104,7 @@ func (l Lake) validateLength(f *findings, at string, d Database) {
 	}
 }
 
-// Encode is the definition as compact JSON.
+// Encode returns the definition as compact JSON.
 func (d LakeDefinition) Encode() string {
 	text, err := json.Marshal(d)
 	if err != nil {

@@ -42,8 +42,8 @@ const (
 // an account apart.
 const MetricDimension = "FunctionName"
 
-// MetricNamespace is the namespace of the metrics of the functions in lambdas/<room>, such as "Acme/askahuman" for the
-// prefix "Acme", and "Onesynth/askahuman" for the empty prefix.
+// MetricNamespace returns the namespace of the metrics of the functions in lambdas/<room>, such as "Acme/askahuman" for
+// the prefix "Acme", and "Onesynth/askahuman" for the empty prefix.
 func MetricNamespace(prefix, room string) string {
 	if prefix == "" {
 		prefix = "Onesynth"
@@ -75,7 +75,7 @@ const (
 	LakeCompactor = "compactor"
 )
 
-// LakeMetrics are the metrics that the functions of every lake report.
+// LakeMetrics returns the metrics that the functions of every lake report.
 func LakeMetrics() []Metric {
 	return []Metric{
 		{Name: "LakeRows", Function: LakeWriter, Unit: Count,
@@ -114,7 +114,7 @@ func (p Platform) validateMetrics(f *findings, functions map[string]bool) {
 	}
 }
 
-// Operations are the API operations that the access patterns use on a table, in the order of the patterns. DynamoDB
+// Operations returns the API operations that the access patterns use on a table, in the order of the patterns. DynamoDB
 // counts its errors by them.
 func (d Database) Operations(table string) []Operation {
 	var made []Operation

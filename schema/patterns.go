@@ -2,105 +2,105 @@ package schema
 
 import "slices"
 
-// Pattern is an access pattern with this operation on a table. A GetItem is strongly consistent.
+// Pattern returns an access pattern with this operation on a table. A GetItem is strongly consistent.
 func (o Operation) Pattern(name, table, description string) AccessPattern {
 	return AccessPattern{Name: name, Description: description, Operation: o, Table: table, Consistent: o == GetItem}
 }
 
-// Transaction is an access pattern with several writes.
+// Transaction returns an access pattern with several writes.
 func Transaction(name, description string, writes ...Write) AccessPattern {
 	return AccessPattern{Name: name, Description: description, Operation: TransactWriteItems, Writes: writes}
 }
 
-// On is a part of a transaction with this operation on a table.
+// On returns a part of a transaction with this operation on a table.
 func (o Operation) On(table, description string) Write {
 	return Write{Table: table, Operation: o, Description: description}
 }
 
-// IfNeeded is the write as one that only some of the transactions have.
+// IfNeeded returns the write as one that only some of the transactions have.
 func (w Write) IfNeeded() Write {
 	w.Optional = true
 	return w
 }
 
-// ForEach is the write as one that a transaction may have several times, each for another item.
+// ForEach returns the write as one that a transaction may have several times, each for another item.
 func (w Write) ForEach() Write {
 	w.Repeated = true
 	return w
 }
 
-// By is the pattern of a Query by these conditions on the keys of an index; empty: of the table.
+// By returns the pattern as a Query by these conditions on the key of an index, or of the table for "".
 func (p AccessPattern) By(index string, conditions ...KeyCondition) AccessPattern {
 	p.Index, p.KeyConditions = index, conditions
 	return p
 }
 
-// Where is a condition on an attribute of a key.
+// Where returns a condition on an attribute of a key.
 func Where(attribute string, comparison Comparison) KeyCondition {
 	return KeyCondition{Attribute: attribute, Comparison: comparison}
 }
 
-// Downwards is the pattern of a Query from the highest sort key on, such as the newest item.
+// Downwards returns the pattern as a Query from the highest sort key on, such as the newest item.
 func (p AccessPattern) Downwards() AccessPattern {
 	p.Descending = true
 	return p
 }
 
-// Consistently is the pattern of a read that is strongly consistent.
+// Consistently returns the pattern as a strongly consistent read.
 func (p AccessPattern) Consistently() AccessPattern {
 	p.Consistent = true
 	return p
 }
 
-// Eventually is the pattern of a read that need not see the last writes.
+// Eventually returns the pattern as a read that need not see the last writes.
 func (p AccessPattern) Eventually() AccessPattern {
 	p.Consistent = false
 	return p
 }
 
-// Returning is the pattern of a read of these attributes alone.
+// Returning returns the pattern as a read of these attributes alone.
 func (p AccessPattern) Returning(attributes ...string) AccessPattern {
 	p.Attributes = attributes
 	return p
 }
 
-// Filtering is the pattern of a Query whose filter names these attributes.
+// Filtering returns the pattern as a Query whose filter names these attributes.
 func (p AccessPattern) Filtering(attributes ...string) AccessPattern {
 	p.Filter = attributes
 	return p
 }
 
-// InOrigin is the pattern with the origin's own wording of it.
+// InOrigin returns the pattern with the origin's own wording of it.
 func (p AccessPattern) InOrigin(wording string) AccessPattern {
 	p.Origin = wording
 	return p
 }
 
-// Costing is the pattern with its cost as the origin states it.
+// Costing returns the pattern with its cost as the origin states it.
 func (p AccessPattern) Costing(cost string) AccessPattern {
 	p.OriginCost = cost
 	return p
 }
 
-// Across is the pattern of a BatchGetItem of an item in each of several tables.
+// Across returns the pattern as a BatchGetItem of an item in each of several tables.
 func (p AccessPattern) Across(tables ...string) AccessPattern {
 	p.Tables = tables
 	return p
 }
 
-// ForOthers is the pattern as one for functions that join the platform.
+// ForOthers returns the pattern as one for functions that join the platform.
 func (p AccessPattern) ForOthers() AccessPattern {
 	p.Offered = true
 	return p
 }
 
-// ForOperators is the pattern as one for a command of operators.
+// ForOperators returns the pattern as one for a command of operators.
 func (p AccessPattern) ForOperators() AccessPattern {
 	p.ByOperators = true
 	return p
 }
 
-// UsedBy is the pattern as one that these functions use, beside those that it names already.
+// UsedBy returns the pattern as one that these functions use, too.
 func (p AccessPattern) UsedBy(functions ...string) AccessPattern {
 	p.Functions = slices.Concat(p.Functions, functions)
 	return p

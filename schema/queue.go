@@ -62,7 +62,7 @@ func (q OnQueue) WithDefaults(of Function) OnQueue {
 	return q
 }
 
-// Attempts is how often a message is tried.
+// Attempts returns how often a message is tried.
 func (q OnQueue) Attempts() int { return len(q.Retries) + 1 }
 
 // QueuesOf returns the functions whose queues the function uses: its own, and those that it sends to.

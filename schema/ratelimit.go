@@ -3,8 +3,8 @@ package schema
 // CountRequest is the access pattern of [RateLimitPatterns].
 const CountRequest = "CountRequest"
 
-// RateLimitAttributes are the attributes of the items that count requests, beside their
-// key and the table's time to live. lambdas/kit/ratelimit writes them.
+// RateLimitAttributes returns the attributes of the items that count requests, beside their key and the table's time to
+// live. lambdas/kit/ratelimit writes them.
 func RateLimitAttributes() []Attribute {
 	return []Attribute{
 		{"requests", Number, "Calls counted in the window of a rate limit"},
@@ -15,8 +15,8 @@ func RateLimitAttributes() []Attribute {
 	}
 }
 
-// RateLimitPatterns are the access patterns by which the functions that serve a route with a limit count requests in a
-// table. The table has a time to live and the [RateLimitAttributes].
+// RateLimitPatterns returns the access patterns by which the functions that serve a route with a limit count requests
+// in a table. The table has a time to live and the [RateLimitAttributes].
 func RateLimitPatterns(table string, functions ...string) []AccessPattern {
 	return []AccessPattern{{
 		Name:        CountRequest,

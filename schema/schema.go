@@ -383,8 +383,7 @@ func (p Platform) Operations() []Route {
 	return slices.DeleteFunc(slices.Clone(p.Routes), func(r Route) bool { return r.OutsideAPI })
 }
 
-// Key is the method and the path, such as "GET /notes": what Amazon API Gateway calls
-// a route key.
+// Key returns the method and the path, such as "GET /notes": what Amazon API Gateway calls a route key.
 func (r Route) Key() string { return r.Method + " " + r.Path }
 
 // RateLimit is how often one caller may do a thing, counted in fixed windows
@@ -416,9 +415,8 @@ const (
 	PerUser    Identity = "user"
 )
 
-// EnvironmentVariable is the variable in which functions find the table's
-// physical name: "UserStats" gives "USER_STATS_TABLE" (origin: Lingible's
-// configuration section; the other platforms follow it).
+// EnvironmentVariable returns the variable in which functions find the table's physical name: "UserStats" gives
+// "USER_STATS_TABLE" (origin: Lingible's configuration section; the other platforms follow it).
 func (t Table) EnvironmentVariable() string {
 	var b strings.Builder
 	for i, r := range t.Name {

@@ -149,7 +149,7 @@ type Secret struct {
 // CursorSecretVariable is the Variable of [CursorSecret].
 const CursorSecretVariable = "CURSOR_SECRET_ARN"
 
-// CursorSecret is the secret "CursorSecret", which lambdas/kit/dynamo signs cursors with.
+// CursorSecret returns the secret "CursorSecret", with which lambdas/kit/dynamo signs cursors.
 func CursorSecret() Secret {
 	return Secret{Name: "CursorSecret", Variable: CursorSecretVariable,
 		Description: "Key that signs the cursors of lists"}
@@ -166,7 +166,7 @@ const (
 
 var variableName = expression(`^[A-Z][A-Z0-9_]*$`)
 
-// ConstructID is the construct id of the function: ID, or its name with a capital.
+// ConstructID returns the construct id of the function: ID, or its name with a capital.
 func (f Function) ConstructID() string {
 	if f.ID != "" || f.Name == "" {
 		return f.ID
@@ -186,7 +186,7 @@ func (s OnStream) WithDefaults(of Function) OnStream {
 	return s
 }
 
-// Streams are the tables whose changes invoke the function, with defaults filled in.
+// Streams returns the tables whose changes invoke the function, with defaults filled in.
 func (f Function) Streams() []OnStream {
 	switch trigger := f.Trigger.(type) {
 	case OnStream:
@@ -464,16 +464,14 @@ func invokedBy[T Trigger](p Platform) (Function, bool) {
 	return Function{}, false
 }
 
-// SeedOutput is the name of the stack output with the name of the [Platform.Seeder]:
-// "SeedLinksFunctionName" for the platform links. The id of the platform's construct is
-// before it.
+// SeedOutput returns the name of the stack output with the name of the [Platform.Seeder]: "SeedLinksFunctionName" for
+// the platform links. The id of the platform's construct goes before it.
 func (p Platform) SeedOutput() string {
 	return "Seed" + strings.ToUpper(p.Name[:1]) + p.Name[1:] + "FunctionName"
 }
 
-// LakeID is the construct id of the lake of that name, which begins the ids of its alarms
-// and outputs: "Lake" for the platform's first, and "LakeClickEvents" for another with the
-// name click_events.
+// LakeID returns the construct id of the lake of that name, which begins the ids of its alarms and outputs: "Lake" for
+// the platform's first, and "LakeClickEvents" for another with the name click_events.
 func (p Platform) LakeID(name string) string {
 	id := "Lake"
 	if len(p.Lakes) > 0 && p.Lakes[0].Name == name {

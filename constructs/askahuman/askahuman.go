@@ -73,7 +73,7 @@ type AskAHuman struct {
 	FCMCredentials awssecretsmanager.ISecret
 }
 
-// Handlers are the platform's functions as [gofunction.Start] builds them.
+// Handlers returns the platform's functions as [gofunction.Start] builds them.
 func Handlers(architecture gofunction.Architecture) gofunction.Source {
 	return platform.Handlers(module, askahuman.Platform(), architecture)
 }

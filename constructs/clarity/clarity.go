@@ -49,7 +49,7 @@ type Clarity struct {
 	CursorSecret awssecretsmanager.ISecret
 }
 
-// Handlers are the functions of the platform as [gofunction.Start] builds them.
+// Handlers returns the functions of the platform as [gofunction.Start] builds them.
 func Handlers(architecture gofunction.Architecture) gofunction.Source {
 	return platform.Handlers(module, clarity.Platform(), architecture)
 }

@@ -36,7 +36,7 @@ type Props struct {
 
 // Function is a function on the dashboard.
 type Function struct {
-	// Name is what its lines are called.
+	// Name is the name of its lines.
 	Name string
 	// Function is the function.
 	Function *gofunction.Function
@@ -55,14 +55,14 @@ type Table struct {
 
 // Stream is a mapping on the dashboard.
 type Stream struct {
-	// Name is what its line is called.
+	// Name is the name of its line.
 	Name    string
 	Mapping *stream.Mapping
 }
 
 // Queue is a queue on the dashboard.
 type Queue struct {
-	// Name is what its line is called.
+	// Name is the name of its line.
 	Name  string
 	Queue awssqs.Queue
 }

@@ -68,7 +68,7 @@ type Target struct {
 	// Detail is a pattern of the event's detail that narrows what the target gets, such as
 	// {"priority": []any{"high"}} ("Creating Amazon EventBridge event patterns"). Default: each event of the name.
 	Detail map[string]any
-	// ID is the construct id of the rule. A second target of an event needs one. Default: "On" and the name of the
+	// ID is the construct id of the rule. A second target of an event needs its own. Default: "On" and the name of the
 	// event.
 	ID string
 }

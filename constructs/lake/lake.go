@@ -41,8 +41,7 @@ const (
 	compactor = schema.LakeCompactor
 )
 
-// Packages are the main packages of the lake's functions, for
-// [gofunction.Source.Packages].
+// Packages returns the main packages of the lake's functions, for [gofunction.Source.Packages].
 func Packages() []string {
 	return []string{"lambdas/lake/" + writer, "lambdas/lake/" + compactor}
 }

@@ -120,7 +120,7 @@ type Platform struct {
 	DeadLetters map[string]awssqs.Queue
 	// Lakes hold the changes of tables, by the name in the schema.
 	Lakes map[string]*lake.Lake
-	// Alarms watch the platform. There are none with Props.NoAlarms.
+	// Alarms watch the platform. With Props.NoAlarms the list is empty.
 	Alarms []awscloudwatch.Alarm
 	// Dashboard shows the platform. It is nil with Props.NoDashboard.
 	Dashboard awscloudwatch.Dashboard

@@ -92,7 +92,7 @@ func CheckEmail(f *finding.List, path, address string) {
 	}
 }
 
-// RemovalPolicy is the removal policy of resources that hold data.
+// RemovalPolicy returns the removal policy of resources that hold data.
 func RemovalPolicy(removeWithStack bool) awscdk.RemovalPolicy {
 	if removeWithStack {
 		return awscdk.RemovalPolicy_DESTROY

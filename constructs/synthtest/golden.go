@@ -136,7 +136,7 @@ func Gone(golden, got []string) []string {
 	})
 }
 
-// KeptTypes are the types of the resources whose logical ids never change.
+// KeptTypes returns the types of the resources whose logical ids never change.
 func KeptTypes() []string {
 	return append(check.UniqueTypes(), "AWS::DynamoDB::GlobalTable", "AWS::SecretsManager::Secret",
 		"AWS::Cognito::UserPool", "AWS::S3::Bucket",

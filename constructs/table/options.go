@@ -82,7 +82,7 @@ type Options struct {
 	Replicas []Replica
 }
 
-// Scaling is provisioned capacity that follows the load. The zero value is none.
+// Scaling is provisioned capacity that follows the load. The zero value means no provisioned capacity.
 type Scaling struct {
 	// Minimum is the fewest units a second, with which the table begins: 1 or more. Required.
 	Minimum int

@@ -38,8 +38,7 @@ type Todo struct {
 	DeadLetters awssqs.Queue
 }
 
-// Handlers are the functions of the platform and of its lake as
-// [gofunction.Start] builds them.
+// Handlers returns the functions of the platform and of its lake as [gofunction.Start] builds them.
 func Handlers(architecture gofunction.Architecture) gofunction.Source {
 	return platform.Handlers(module, todo.Platform(), architecture)
 }

@@ -33,10 +33,10 @@ type Metric struct {
 	value      float64
 }
 
-// Count is a number of things that happened.
+// Count returns a metric: a number of things that happened.
 func Count(name string, n int) Metric { return Metric{name, string(schema.Count), float64(n)} }
 
-// Milliseconds is how long something took.
+// Milliseconds returns a metric: how long something took.
 func Milliseconds(name string, d time.Duration) Metric {
 	return Metric{name, string(schema.Milliseconds), milliseconds(d)}
 }

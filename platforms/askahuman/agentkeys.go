@@ -15,8 +15,8 @@ func withAgentKeys(p *schema.Platform) {
 	p.Database.AccessPatterns = append(p.Database.AccessPatterns, keys.AccessPatterns...)
 }
 
-// AgentKeys is the data model of issued keys. Operators issue, list and revoke them
-// with the command onesynth; the function agentapi looks up the owner of a request's key.
+// AgentKeys returns the data model of issued keys. Operators issue, list and revoke them with the command onesynth; the
+// function agentapi looks up the owner of a request's key.
 func AgentKeys() schema.Database {
 	return schema.Database{
 		Prefix: "aah",

@@ -94,9 +94,9 @@ type Question struct {
 	ExpiresAt time.Time `json:"-" dynamodbav:"expires_at,unixtime" attribute:"End of retention in Unix seconds (TTL attribute): 24 hours after the deadline, or 7 days after closing"`
 	// Zero: not closed.
 	ClosedAt wire.Time `json:"closed_at,omitzero" dynamodbav:"closed_at,omitempty" format:"date-time" doc:"Of a closed question." example:"2026-02-02T09:45:00.000Z" attributetype:"String" attribute:"When it was closed: {time}"`
-	// The key of the index in which the notifier finds it; empty: it need not.
+	// The key of the index in which the notifier finds it, or "" if the notifier need not.
 	Due string `json:"-" dynamodbav:"due,omitempty" attribute:"DUE while the notifier has something left to do for the question, with the shard's number like status; absent after that"`
-	// When the notifier looks at it next; zero: never.
+	// When the notifier looks at it next. Zero: never.
 	DueAt time.Time `json:"-" dynamodbav:"due_at,omitempty" attribute:"When the notifier has to look at the question next: {time}"`
 	// Zero: no one was notified yet.
 	NotifiedAt time.Time `json:"-" dynamodbav:"notified_at,omitempty" attribute:"When people were last notified of it: {time}"`
@@ -158,7 +158,7 @@ type Response struct {
 	Confidence *int      `json:"confidence,omitempty" dynamodbav:"confidence,omitempty" minimum:"1" maximum:"5" doc:"If the person gave it." attribute:"Optional confidence, 1 to 5"`
 	PersonHash string    `json:"-" dynamodbav:"fingerprint_hash" attribute:"Anonymised person: HMAC-SHA-256 of the fingerprint, hexadecimal"`
 	CreatedAt  time.Time `json:"-" dynamodbav:"created_at" attribute:"{time}"`
-	// As the client says; nil: not given.
+	// As the client says. Nil: it did not say.
 	ResponseTimeMS *int64 `json:"-" dynamodbav:"response_time_ms,omitempty" attribute:"Milliseconds from page load to submission, as the client says"`
 	Points         int    `json:"-" dynamodbav:"points_earned" attribute:"Points that the answer earned"`
 	// No enum: a client must take flags that it does not know.

@@ -40,7 +40,7 @@ const (
 	Humility         Dimension = "humility-uncertainty"
 )
 
-// Dimensions are all dimensions, in the order of every evaluation and profile.
+// Dimensions returns all dimensions, in the order of every evaluation and profile.
 func Dimensions() []Dimension {
 	return []Dimension{ClarityOfThought, Relevance, Logic, Evidence, Assumptions, Alternatives, Quantitative, Humility}
 }

@@ -19,7 +19,7 @@ const (
 	Advanced     Difficulty = "advanced"
 )
 
-// Difficulties are all difficulties, the easiest first.
+// Difficulties returns all difficulties, the easiest first.
 func Difficulties() []Difficulty { return []Difficulty{Beginner, Intermediate, Advanced} }
 
 // Scenario is a situation with questions, also on the wire.

@@ -43,7 +43,7 @@ type QuizFinishedEvent struct {
 	StartedAt string  `json:"started_at" dynamodbav:"started_at" format:"date-time" doc:"When it began."`
 }
 
-// Events are what Lingible tells others.
+// Events returns the events of Lingible.
 func Events() []schema.Event {
 	only := func(kinds ...any) []map[string]any { return []map[string]any{{"eventName": kinds}} }
 	return []schema.Event{

@@ -53,7 +53,7 @@ const (
 	Outings   Category = "outings"
 )
 
-// Categories are all categories, in the order of their names in lists for people.
+// Categories returns all categories, in the order of their names in lists for people.
 func Categories() []Category {
 	return []Category{Praise, Criticism, Feelings, People, Talk, Effort, Money, Food, Outings}
 }
@@ -68,7 +68,7 @@ const (
 	Advanced     Difficulty = "advanced"
 )
 
-// Difficulties are all difficulties, the easiest first.
+// Difficulties returns all difficulties, the easiest first.
 func Difficulties() []Difficulty { return []Difficulty{Beginner, Intermediate, Advanced} }
 
 // PartOfSpeech says which inflections a term has.
@@ -84,7 +84,7 @@ const (
 	Phrase       PartOfSpeech = "phrase"
 )
 
-// PartsOfSpeech are all parts of speech.
+// PartsOfSpeech returns all parts of speech.
 func PartsOfSpeech() []PartOfSpeech {
 	return []PartOfSpeech{Verb, Noun, Adjective, Adverb, Interjection, Phrase}
 }
@@ -342,5 +342,5 @@ func (l *Lexicon) Lookup(form string) (Entry, bool) {
 	return l.entries[i], true
 }
 
-// Entries are all entries, in the order in which they were added.
+// Entries returns all entries, in the order in which they were added.
 func (l *Lexicon) Entries() []Entry { return slices.Clone(l.entries) }

@@ -37,7 +37,7 @@ const (
 	Hashtag    TrendCategory = "hashtag"
 )
 
-// TrendCategories are all categories of trends.
+// TrendCategories returns all categories of trends.
 func TrendCategories() []TrendCategory {
 	return []TrendCategory{Slang, PhraseLike, Expression, Meme, Hashtag}
 }

@@ -24,7 +24,7 @@ const (
 	Cancelled  Status = "cancelled"
 )
 
-// Statuses are all statuses.
+// Statuses returns all statuses.
 func Statuses() []Status { return []Status{Pending, InProgress, Completed, Cancelled} }
 
 // Priority is the importance of a task. The zero value is none.

@@ -10,7 +10,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 )
 
-// Name is an attribute in an expression. A dot in it is part of the name.
+// Name returns an attribute in an expression. A dot in it is part of the name.
 func Name(attribute string) expression.NameBuilder { return expression.NameNoDotSplit(attribute) }
 
 // Absent is true of items without the attribute, and if there is no item.

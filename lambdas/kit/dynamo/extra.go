@@ -20,7 +20,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// Extra is what a team has added to the platform's records.
+// Extra returns what a team has added to the platform's records.
 func (db *DB) Extra() []schema.Extra { return db.extra }
 
 // replaces reports whether a PutItem may meet an item with attributes that a team has added. It does not if its

@@ -77,7 +77,7 @@ func (e *RunningError) Error() string {
 	return "another attempt at the same request is running: send it again shortly with the same idempotency key"
 }
 
-// RetryAt is when the claim ends.
+// RetryAt returns when the claim ends.
 func (e *RunningError) RetryAt() time.Time { return e.Until }
 
 // Response is the answer to a request.

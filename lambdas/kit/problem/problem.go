@@ -23,7 +23,7 @@ func New(status int, code, message string) error {
 	return &Error{Status: status, Code: code, Message: message}
 }
 
-// Error is the text for people.
+// Error returns the text for people.
 func (e *Error) Error() string { return e.Message }
 
 // Problem implements [Problem].

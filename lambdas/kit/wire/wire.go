@@ -11,7 +11,7 @@ type Time time.Time
 // At returns a moment, to the millisecond.
 func At(t time.Time) Time { return Time(t.UTC().Truncate(time.Millisecond)) }
 
-// String is the moment as it is written.
+// String returns the moment as it is on the wire.
 func (t Time) String() string { return time.Time(t).UTC().Format("2006-01-02T15:04:05.000Z") }
 
 // MarshalText implements [encoding.TextMarshaler], which JSON uses, too. It does not fail.

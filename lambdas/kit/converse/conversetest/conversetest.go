@@ -132,7 +132,7 @@ func only(blocks any) string {
 	return text
 }
 
-// Requests are all requests so far.
+// Requests returns all requests so far.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -17,7 +17,7 @@ import (
 // Team is the function that writes what [Extended] adds.
 const Team = "team"
 
-// Added is the name of the text that [Extended] adds to a record, such as added_task.
+// Added returns the name of the text that [Extended] adds to a record, such as added_task.
 func Added(record string) string { return "added_" + strings.ToLower(record) }
 
 // Extended returns the platform as if a team had added the text [Added] to each of its records. The API shows the text

@@ -39,8 +39,8 @@ type Entry struct {
 // Ledger lists the writes of items, in their order.
 type Ledger []Entry
 
-// Units are the ledger's write units. A transaction doubles the items of the table; indexesTwice
-// says that it doubles the indexes, too, as DynamoDB Local reports. DynamoDB does not (docs/operate/cost.md).
+// Units returns the ledger's write units. A transaction doubles the items of the table; indexesTwice says that it
+// doubles the indexes, too, as DynamoDB Local reports. DynamoDB does not (docs/operate/cost.md).
 func (l Ledger) Units(indexesTwice bool) float64 {
 	var units float64
 	for _, e := range l {

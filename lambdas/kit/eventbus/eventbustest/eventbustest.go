@@ -46,17 +46,17 @@ type Event struct {
 	Bus string `json:"EventBusName"`
 }
 
-// Fields are the fields of the detail.
+// Fields returns the fields of the detail.
 func (e Event) Fields() map[string]any {
 	var fields map[string]any
 	_ = json.Unmarshal([]byte(e.Detail), &fields) // the bus has read it
 	return fields
 }
 
-// ID is the event's id.
+// ID returns the event's id.
 func (e Event) ID() string { return fmt.Sprint(e.Fields()["event_id"]) }
 
-// ItemVersion is the version of the event's item.
+// ItemVersion returns the version of the event's item.
 func (e Event) ItemVersion() string { return fmt.Sprint(e.Fields()["item_version"]) }
 
 // Bus takes the events of a platform, and fails the test for an event that differs from the schema.
@@ -103,7 +103,7 @@ func (b *Bus) Client() *eventbridge.Client {
 		Credentials: credentials.NewStaticCredentialsProvider("test", "test", ""), Retryer: kit.Retryer()})
 }
 
-// Events are those that the bus took, in their order, repeats included.
+// Events returns the events that the bus took, in their order, repeats included.
 func (b *Bus) Events() []Event {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
