@@ -12,7 +12,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// prices prints what a million requests of each route cost, and writes it into docs/reference/routes if b.write says so.
+// prices prints what a million requests of each route cost, and writes it into docs/reference/routes if b.write says
+// so.
 func (b *bench) prices(ctx context.Context) error {
 	return b.document(ctx, routes.SectionPrices, b.pricesOf)
 }

@@ -200,7 +200,8 @@ func TestReference(t *testing.T) {
 		"`GET /tasks/{id}`.", "", "")
 	page.Text("The same is true of every other resource to which a template gives a physical name, such as a "+
 		"function, a role or an alarm. [The check knows each name](../../check/names.go); of a type that is not "+
-		"there, it is the property `ThingName` of `AWS::Service::Thing`. Another name, or none, is enough then.", "", "")
+		"there, it is the property `ThingName` of `AWS::Service::Thing`. Another name, or none, is enough then.",
+		"", "")
 	page.Check(t, "check")
 }
 

@@ -63,8 +63,8 @@ func Golden(t *testing.T, folder, base string, templates map[string]Template) {
 				}
 			}
 			if lost := Gone(ids, all[name].lines()); len(lost) > 0 && before != nil {
-				t.Fatalf("logical ids that docs/project/versions.md promises to keep are gone: leave the constructs where "+
-					"they were, or override the ids of their resources:\n%s", strings.Join(lost, "\n"))
+				t.Fatalf("logical ids that docs/project/versions.md promises to keep are gone: leave the constructs "+
+					"where they were, or override the ids of their resources:\n%s", strings.Join(lost, "\n"))
 			}
 			if *update {
 				if err := errors.Join(os.MkdirAll(folder, 0o755),

@@ -94,7 +94,8 @@ func consumed(patterns []schema.AccessPattern, made map[string][]Request) (table
 			missing = append(missing, p.Name)
 		}
 		on := strings.TrimSuffix(p.Table+"/"+p.Index, "/")
-		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%.1f to %.1f\t%s\n", p.Name, p.Operation, on, requests, least, most, inOrigin(p))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%.1f to %.1f\t%s\n", p.Name, p.Operation, on, requests, least, most,
+			inOrigin(p))
 	}
 	w.Flush() // a strings.Builder takes everything
 	return text.String(), missing
