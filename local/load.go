@@ -318,3 +318,10 @@ func (r *Runner) keyAttributes(table string) (names []string) {
 	}
 	return nil
 }
+
+func (r *Runner) stackOf(function string) string {
+	if resource := r.design.Load().assembly.ByName(function, "AWS::Lambda::Function"); resource != nil {
+		return resource.Stack.Name
+	}
+	return ""
+}

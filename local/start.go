@@ -117,7 +117,8 @@ func (r *Runner) start(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	r.trace = trace.New(trace.Options{Keys: r.keyAttributes, Ended: r.log.ended, Unattributed: r.log.unattributed})
+	r.trace = trace.New(trace.Options{Keys: r.keyAttributes, StackOf: r.stackOf, Ended: r.log.ended,
+		Unattributed: r.log.unattributed})
 	r.design.Store(d)
 	if err := r.startServices(d); err != nil {
 		return err

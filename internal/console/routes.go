@@ -49,16 +49,21 @@ func (c *Console) runRoutes() {
 	serve(c, "POST /functions/{name}/kill", "Kills a process of the function, as a crash would.", c.kill)
 	serve(c, "POST /functions/{name}/invoke",
 		"Invokes the function, past all roles. The body is the event, any JSON.", c.invoke)
-	serve(c, "GET /requests?search=TEXT&limit=N&before=SEQ", "Requests of the run, newest first: those that have the "+
-		"text in their path, status, function, id or error, at most limit (100, or up to 500). before takes the next "+
-		"of the page before.", c.requests)
-	serve(c, "GET /requests/{id}", "A request: what it did, call by call.", c.request)
-	serve(c, "GET /lines?function=NAME&request=ID&after=SEQ",
-		"Lines that functions logged, oldest first: of one function, of one request, or after the line with that seq.",
+	serve(c, "GET /requests?search=TEXT&only=OUTCOME&stack=NAME&limit=N&before=SEQ", "Requests of the run, newest "+
+		"first: those that have the text in their path, function, id or error, or that status if it is a number of "+
+		"three digits, at most limit (100, or up to 500). only chooses those that are failed, 4xx, 5xx or slow (a "+
+		"second or more). before takes the next of the page before.", c.requests)
+	serve(c, "GET /requests/{id}", "A request: what was sent and answered, and what it did, call by call. The run "+
+		"keeps 48 MB of what was sent and answered, and forgets that of the oldest requests first.", c.request)
+	take(c, "POST /requests/{id}/again", "Sends a request of an API once more, with the headers and the body that it "+
+		"had.", c.sendAgain)
+	serve(c, "GET /lines?function=NAME&request=ID&search=TEXT&level=LEVEL&after=SEQ&limit=N",
+		"Lines that functions logged, oldest first: of one function, of one request, with the text, from a level up "+
+			"(debug, info, warn or error), after the line with that seq, or only the newest ones, at most limit.",
 		c.lines)
-	c.handle(route{request: "GET /events?type=TYPE&function=NAME&request=ID", does: "Server-sent events: requests as " +
-		"they begin and end, lines, and changes of a watched run. With type=line only lines come, chosen as by " +
-		"GET /lines."}, c.events)
+	c.handle(route{request: "GET /events?type=TYPE&function=NAME&request=ID&search=TEXT&level=LEVEL",
+		does: "Server-sent events: requests as they begin and end, lines, and changes of a watched run. With " +
+			"type=line only lines come, chosen as by GET /lines."}, c.events)
 	show(c, "GET /schedules", "The schedules, with their last runs.", c.rooms.Schedules.Schedules)
 	serve(c, "POST /schedules/{name}/run", "Runs the schedule now, and answers when its function has finished.",
 		c.runSchedule)

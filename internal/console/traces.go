@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/internal/trace"
@@ -32,8 +33,13 @@ func (c *Console) requests(r *http.Request) (Requests, error) {
 	if err != nil {
 		return Requests{}, err
 	}
+	query := r.URL.Query()
+	only, err := choice(r, "only", trace.Outcomes)
+	if err != nil {
+		return Requests{}, err
+	}
 	found, more := c.rooms.Trace.Requests(trace.Search{Limit: limit, Before: int64(before),
-		Text: r.URL.Query().Get("search")})
+		Text: query.Get("search"), Stack: query.Get("stack"), Only: only})
 	answer := Requests{Requests: found}
 	if more {
 		answer.Next = found[len(found)-1].Seq
@@ -56,13 +62,31 @@ func (c *Console) lines(r *http.Request) ([]trace.Line, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.rooms.Trace.Lines(filter), nil
+	limit, err := number(r, "limit", trace.MaxLines, trace.MaxLines)
+	if err != nil {
+		return nil, err
+	}
+	return c.rooms.Trace.Newest(filter, limit), nil
 }
 
 func lineFilter(r *http.Request) (trace.LineFilter, error) {
 	after, err := number(r, "after", 0, math.MaxInt)
-	return trace.LineFilter{Function: r.URL.Query().Get("function"), Request: r.URL.Query().Get("request"),
-		After: int64(after)}, err
+	if err != nil {
+		return trace.LineFilter{}, err
+	}
+	level, err := choice(r, "level", trace.Levels)
+	query := r.URL.Query()
+	return trace.LineFilter{Function: query.Get("function"), Request: query.Get("request"), After: int64(after),
+		Level: level, Text: query.Get("search")}, err
+}
+
+// choice reads a parameter that is one of several values, or empty.
+func choice[T ~string](r *http.Request, name string, values []T) (T, error) {
+	given := T(r.URL.Query().Get(name))
+	if given != "" && !slices.Contains(values, given) {
+		return "", &Problem{http.StatusBadRequest, fmt.Sprintf("%s: got %q: write one of %q", name, given, values)}
+	}
+	return given, nil
 }
 
 // keepAlive is the time between comments in a stream of events without any, by which both sides learn that the other is

@@ -1,13 +1,17 @@
 package console
 
 import (
+	"bytes"
 	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"net/http"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/onesynth-cdk/onesynth/internal/trace"
 )
 
 // Try is the body of POST /try: a request to an API of the run.
@@ -24,7 +28,7 @@ type Try struct {
 	Body string `json:"body,omitempty"`
 }
 
-// Tried is the answer to POST /try. It has the answer of the API, of any status.
+// Tried is the answer to POST /try and POST /requests/{id}/again. It has the answer of the API, of any status.
 type Tried struct {
 	Status       int         `json:"status"`
 	Headers      http.Header `json:"headers"`
@@ -48,27 +52,61 @@ func (c *Console) try(r *http.Request, wanted Try) (Tried, error) {
 		return Tried{}, &Problem{http.StatusBadRequest,
 			fmt.Sprintf("path: got %q: write one that begins with /", wanted.Path)}
 	}
-	method := cmp.Or(wanted.Method, http.MethodGet)
-	request, err := http.NewRequestWithContext(r.Context(), method, wanted.API+wanted.Path,
-		strings.NewReader(wanted.Body))
+	header := http.Header{}
+	for name, value := range wanted.Headers {
+		header.Set(name, value)
+	}
+	return send(r.Context(), cmp.Or(wanted.Method, http.MethodGet), wanted.API+wanted.Path, header, []byte(wanted.Body))
+}
+
+// SendAgain is the body of POST /requests/{id}/again.
+type SendAgain struct {
+	// IdempotencyKey takes the place of the request's idempotency key, if it has one. Empty: the key stays.
+	IdempotencyKey string `json:"idempotency_key,omitempty"`
+}
+
+// sendAgain sends a request once more, with the headers that its client sent, secrets included.
+func (c *Console) sendAgain(r *http.Request, how SendAgain) (Tried, error) {
+	id := r.PathValue("id")
+	origin, sent, whole := c.rooms.Trace.Sent(id)
+	at := slices.IndexFunc(c.rooms.APIs, func(api API) bool {
+		return api.Stack == origin.Stack && api.Name == origin.API
+	})
+	if !whole || at < 0 {
+		return Tried{}, &Problem{http.StatusConflict, fmt.Sprintf("request %q cannot be sent again: the run "+
+			"lacks a part of it. It keeps bodies of the newest requests of APIs, up to %d bytes each: use POST /try",
+			id, trace.MaxBody)}
+	}
+	for name := range sent.Header {
+		switch {
+		// They belong to the connection.
+		case name == "Accept-Encoding" || name == "Connection" || name == "Expect":
+			sent.Header.Del(name)
+		case strings.HasSuffix(name, "Idempotency-Key") && how.IdempotencyKey != "":
+			sent.Header.Set(name, how.IdempotencyKey)
+		}
+	}
+	return send(r.Context(), origin.Method, c.rooms.APIs[at].URL+origin.Path, sent.Header, sent.Body)
+}
+
+func send(ctx context.Context, method, url string, header http.Header, body []byte) (Tried, error) {
+	request, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(body))
 	if err != nil {
 		return Tried{}, &Problem{http.StatusBadRequest, err.Error()}
 	}
-	for name, value := range wanted.Headers {
-		request.Header.Set(name, value)
-	}
+	request.Header = header
 	began := time.Now()
 	response, err := trying.Do(request)
 	if err != nil {
 		return Tried{}, err
 	}
 	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
+	content, err := io.ReadAll(response.Body)
 	if err != nil {
 		return Tried{}, err
 	}
 	return Tried{
-		Status: response.StatusCode, Headers: response.Header, Body: string(body),
+		Status: response.StatusCode, Headers: response.Header, Body: string(content),
 		Milliseconds: float64(time.Since(began).Microseconds()) / 1000, Request: response.Header.Get("Apigw-Requestid"),
 	}, nil
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/internal/console"
+	"github.com/onesynth-cdk/onesynth/internal/trace"
 )
 
 func TestTry(t *testing.T) {
@@ -71,5 +72,56 @@ func TestTry(t *testing.T) {
 				t.Errorf("got %+v", got)
 			}
 		})
+	}
+}
+
+// A request goes once more as it came, with its secrets, and with another idempotency key if one is given.
+func TestSendAgain(t *testing.T) {
+	t.Parallel()
+	var got *http.Request
+	var body string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		text, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		got, body = r, string(text)
+		w.Header().Set("Apigw-Requestid", "request-2")
+		w.WriteHeader(http.StatusCreated)
+	}))
+	t.Cleanup(server.Close)
+	recorder := trace.New(trace.Options{})
+	_, request := recorder.Begin(t.Context(), "request-1",
+		trace.Origin{Kind: trace.HTTP, Stack: "links", API: "Links", Method: "PUT", Path: "/a%2Fb?c=d"})
+	request.Exchange(trace.Content{Body: []byte("\xff{}"), Header: http.Header{"Authorization": {"Bearer of-alice"},
+		"Cookie": {"a=1", "b=2"}, "Idempotency-Key": {"first"}, "Accept-Encoding": {"br"}}}, trace.Content{})
+	_, large := recorder.Begin(t.Context(), "large", trace.Origin{Kind: trace.HTTP, Stack: "links", API: "Links"})
+	large.Exchange(trace.Content{Body: make([]byte, trace.MaxBody+1)}, trace.Content{})
+	_, foreign := recorder.Begin(t.Context(), "foreign", trace.Origin{Kind: trace.HTTP, Stack: "links", API: "Gone"})
+	foreign.Exchange(trace.Content{}, trace.Content{})
+	c := console.New(console.Rooms{Trace: recorder,
+		APIs: []console.API{{URL: server.URL, Stack: "links", Name: "Links"}}})
+	for _, test := range []struct{ body, key string }{{"{}", "first"}, {`{"idempotency_key":"second"}`, "second"}} {
+		w := httptest.NewRecorder()
+		c.ServeHTTP(w, post("/requests/request-1/again", test.body))
+		var tried console.Tried
+		if err := json.Unmarshal(w.Body.Bytes(), &tried); err != nil {
+			t.Fatal(err)
+		}
+		if w.Code != 200 || tried.Status != http.StatusCreated || tried.Request != "request-2" {
+			t.Fatalf("got %d %s", w.Code, w.Body)
+		}
+		if h := got.Header; got.Method != http.MethodPut || got.URL.RequestURI() != "/a%2Fb?c=d" || body != "\xff{}" ||
+			h.Get("Authorization") != "Bearer of-alice" || len(h["Cookie"]) != 2 ||
+			h.Get("Idempotency-Key") != test.key || h.Get("Accept-Encoding") == "br" {
+			t.Errorf("got %s %s %q %v", got.Method, got.URL, body, h)
+		}
+	}
+	for _, id := range []string{"large", "foreign", "none"} {
+		w := httptest.NewRecorder()
+		c.ServeHTTP(w, post("/requests/"+id+"/again", "{}"))
+		if w.Code != http.StatusConflict || !strings.Contains(w.Body.String(), "cannot be sent again") {
+			t.Errorf("%s: got %d %s", id, w.Code, w.Body)
+		}
 	}
 }

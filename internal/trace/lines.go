@@ -75,28 +75,46 @@ type LineFilter struct {
 	Request string
 	// After leaves out the lines up to this one.
 	After int64
+	// Level is the lowest level: debug, info, warn or error; empty: all.
+	Level string
+	// Text is what the line or its function's label contains, in any case.
+	Text string
 }
 
-// Lines returns the lines that the filter lets through, the oldest first.
-func (r *Recorder) Lines(filter LineFilter) []Line {
+// Levels are the levels of lines, the lowest first.
+var Levels = []string{"debug", "info", "warn", "error"}
+
+// Newest returns the newest lines that the filter lets through, at most limit, the oldest first.
+func (r *Recorder) Newest(filter LineFilter, limit int) []Line {
 	if r == nil {
 		return nil
 	}
+	lines := []Line{}
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	lines := []Line{}
-	for _, line := range r.lines {
+	for _, line := range slices.Backward(r.lines) {
+		if len(lines) == limit {
+			break
+		}
 		if filter.Takes(line) {
 			lines = append(lines, line)
 		}
 	}
+	slices.Reverse(lines)
 	return lines
 }
 
+// Lines returns the lines that the filter lets through, the oldest first.
+func (r *Recorder) Lines(filter LineFilter) []Line { return r.Newest(filter, MaxLines) }
+
 // Takes reports whether the filter lets the line through.
 func (f LineFilter) Takes(line Line) bool {
+	text := strings.ToLower(f.Text)
 	return line.Seq > f.After && (f.Function == "" || f.Function == line.Function || f.Function == line.Label) &&
-		(f.Request == "" || f.Request == line.Request)
+		(f.Request == "" || f.Request == line.Request) &&
+		slices.Index(Levels, line.Level) >= slices.Index(Levels, f.Level) &&
+		(text == "" || strings.Contains(strings.ToLower(line.Text), text) ||
+			strings.Contains(strings.ToLower(line.Label), text))
 }
 
 // Record is what a line says, if it is a record in JSON as Lambda's own log format has them, or a text.

@@ -7,6 +7,7 @@ package trace
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"strings"
 	"sync"
@@ -31,7 +32,8 @@ const (
 // Origin says what a request is about.
 type Origin struct {
 	Kind Kind
-	// Stack and API are the stack's name and the API's; empty unless Kind is HTTP.
+	// Stack is the name of the stack of the API, or else of the first function; API is the API's, empty unless Kind is
+	// HTTP.
 	Stack, API string
 	// Method and Path are the request's. Other kinds have the name of the schedule, table, queue, bucket, user pool or
 	// function as Path, and an event of a bus the bus and the event's type.
@@ -49,10 +51,10 @@ const (
 	MaxRequests = 10_000
 	// MaxLines is how many lines it keeps.
 	MaxLines = 20_000
-	// maxBytes is roughly how many bytes requests and lines may take, each.
+	// maxBytes is roughly how many bytes requests, what was sent and answered, and lines may take, each.
 	maxBytes = 48 << 20
-	// maxBody is how much of the input of a call it keeps, maxText how much of a line.
-	maxBody, maxText = 4 << 10, 32 << 10
+	// maxInput is how much of the input of a call it keeps, maxText how much of a line.
+	maxInput, maxText = 4 << 10, 32 << 10
 	// maxCalls is how many calls of an invocation it keeps, maxInvocations how many invocations of a request.
 	maxCalls, maxInvocations = 500, 100
 )
@@ -66,6 +68,8 @@ type Recorder struct {
 	seq      int64
 	requests []*request // by seq
 	size     int
+	// exchanged is the size of what was sent and answered.
+	exchanged int
 	// byRequest and byInvocation find what is in requests, by the ids that gateway and functions gave.
 	byRequest    map[string]*request
 	byInvocation map[string]*invocation
@@ -79,6 +83,8 @@ type Recorder struct {
 type Options struct {
 	// Keys returns the names of the key attributes of a table. Default: keys of new items are not shown.
 	Keys func(table string) []string
+	// StackOf returns the name of the stack of a function. Default: only requests of an API have a stack.
+	StackOf func(function string) string
 	// Ended is called when a request has ended, with the lines that functions logged meanwhile. Default: none.
 	Ended func(Summary, []Line)
 	// Unattributed is called with each line that belongs to no request that is under way. Default: none.
@@ -89,6 +95,9 @@ type Options struct {
 func New(options Options) *Recorder {
 	if options.Keys == nil {
 		options.Keys = func(string) []string { return nil }
+	}
+	if options.StackOf == nil {
+		options.StackOf = func(string) string { return "" }
 	}
 	if options.Ended == nil {
 		options.Ended = func(Summary, []Line) {}
@@ -114,6 +123,7 @@ type request struct {
 	dropped     bool
 	size        int
 	invocations []*invocation
+	exchange    *exchange
 	// pending are the lines since it began, until it ends.
 	pending []Line
 }
@@ -218,6 +228,7 @@ func (r *Recorder) makeRoomLocked() {
 		oldest := r.requests[drop]
 		oldest.dropped = true
 		r.size -= oldest.size
+		r.forgetLocked(oldest)
 		if r.byRequest[oldest.id] == oldest {
 			delete(r.byRequest, oldest.id)
 		}
@@ -265,6 +276,7 @@ func (r *Recorder) Invoke(ctx context.Context, id, function, label string, memor
 		if !named {
 			origin = Origin{Kind: Invocation, Path: label}
 		}
+		origin.Stack = cmp.Or(origin.Stack, r.options.StackOf(function))
 		of = r.beginLocked(id, origin)
 	}
 	kept := &invocation{of: of, id: id, function: function, label: label, memory: memory, began: r.now()}
@@ -314,8 +326,8 @@ func (r *Recorder) Call(traceID string, call Call) {
 	if r == nil {
 		return
 	}
-	call.Body = bytes.Clone(call.Body[:min(len(call.Body), maxBody)])
-	call.Error = cut(call.Error, maxBody)
+	call.Body = bytes.Clone(call.Body[:min(len(call.Body), maxInput)])
+	call.Error = cut(call.Error, maxInput)
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	kept := r.byInvocation[rootOf(traceID)]

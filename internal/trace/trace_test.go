@@ -139,16 +139,27 @@ func TestOrigins(t *testing.T) {
 // TestSearch pages through requests, and finds them by what they are.
 func TestSearch(t *testing.T) {
 	t.Parallel()
-	r := trace.New(trace.Options{})
+	r := trace.New(trace.Options{StackOf: func(function string) string {
+		stack, _, _ := strings.Cut(function, "-")
+		return stack
+	}})
 	for n := range 7 {
 		_, request := r.Begin(t.Context(), fmt.Sprint("id", n),
 			trace.Origin{Kind: trace.HTTP, Method: "GET", Path: fmt.Sprint("/Tasks/", n), Route: "GET /tasks/{id}"})
 		request.End(200+n, "")
 	}
+	for n, status := range []int{404, 503} {
+		_, request := r.Begin(t.Context(), fmt.Sprint("failing", n),
+			trace.Origin{Kind: trace.HTTP, Stack: "ask", Method: "GET", Path: "/404/503/200"})
+		request.End(status, "")
+	}
+	sweep := r.Invoke(t.Context(), id(7), "todo-Sweeper", "sweeper", 0)
+	sweep.End("Unhandled: no")
+	r.Invoke(t.Context(), id(8), "todo-Sweeper", "sweeper", 0)
 	var seen []string
 	var before int64
 	for {
-		page, more := r.Requests(trace.Search{Limit: 3, Before: before})
+		page, more := r.Requests(trace.Search{Limit: 3, Before: before, Text: "tasks"})
 		for _, s := range page {
 			seen = append(seen, s.ID)
 		}
@@ -160,10 +171,16 @@ func TestSearch(t *testing.T) {
 	if got := strings.Join(seen, " "); got != "id6 id5 id4 id3 id2 id1 id0" {
 		t.Errorf("got %s", got)
 	}
-	for text, want := range map[string]int{"get /tasks": 7, "/tasks/4": 1, "206": 1, "{ID}": 7, "id3": 1,
-		"nothing": 0} {
-		if found, _ := r.Requests(trace.Search{Text: text}); len(found) != want {
-			t.Errorf("%q: got %d", text, len(found))
+	for search, want := range map[trace.Search]int{
+		{Text: "get /tasks"}: 7, {Text: "/tasks/4"}: 1, {Text: "{ID}"}: 7, {Text: "id3"}: 1, {Text: "nothing"}: 0,
+		// A status is nothing else.
+		{Text: "206"}: 1, {Text: "503"}: 1, {Text: "404"}: 1, {Text: "20"}: 2,
+		{Only: trace.Failed}: 3, {Only: trace.ClientErrors}: 1, {Only: trace.ServerErrors}: 1,
+		{Only: trace.SlowOnes}: 0, {Stack: "ask"}: 2, {Stack: "ask", Only: trace.ClientErrors}: 1, {Stack: "todo"}: 2,
+		{Stack: "todo", Only: trace.Failed, Text: "sweep"}: 1,
+	} {
+		if found, _ := r.Requests(search); len(found) != want {
+			t.Errorf("%+v: got %d", search, len(found))
 		}
 	}
 }

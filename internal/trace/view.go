@@ -14,13 +14,14 @@ import (
 // Summary is a request in a list. Times are in milliseconds.
 type Summary struct {
 	// Seq orders requests by their beginning.
-	Seq    int64     `json:"seq"`
-	ID     string    `json:"id"`
-	At     time.Time `json:"at"`
-	Kind   Kind      `json:"kind"`
-	Stack  string    `json:"stack,omitempty"`
-	API    string    `json:"api,omitempty"`
-	Method string    `json:"method,omitempty"`
+	Seq  int64     `json:"seq"`
+	ID   string    `json:"id"`
+	At   time.Time `json:"at"`
+	Kind Kind      `json:"kind"`
+	// Stack and API are the names of the stack, that of the API or else of the first function, and of the API.
+	Stack  string `json:"stack,omitempty"`
+	API    string `json:"api,omitempty"`
+	Method string `json:"method,omitempty"`
 	// Path is that of an HTTP request; other kinds have the name of the schedule, table, bucket, user pool or function,
 	// and an event of a bus the bus and the event's type.
 	Path  string `json:"path"`
@@ -53,6 +54,11 @@ type Details struct {
 	Invocations []InvocationDetails `json:"invocations"`
 	// CostPerMillion is what a million such requests would cost on AWS.
 	CostPerMillion Cost `json:"cost_per_million"`
+	// Sent and Answer are what the client of an HTTP request sent and got, once it has ended, if the run still has
+	// them; Failure is what the answer says, if its status is 400 or above.
+	Sent    Message `json:"sent,omitzero"`
+	Answer  Message `json:"answer,omitzero"`
+	Failure Failure `json:"failure,omitzero"`
 }
 
 // Cost is in US$, at list prices of us-east-1.
@@ -112,9 +118,47 @@ type Search struct {
 	Limit int
 	// Before leaves out this request and those after it. 0: none.
 	Before int64
-	// Text is what the method and path, the route, the id, that of its event or of the request that published it, a
-	// function's label, the status or the error contains, in any case.
+	// Text is what the method and path, the route, the stack, the id, that of its event or of the request that
+	// published it, a function's label or the error contains, in any case. A number of three digits is the status
+	// instead.
 	Text string
+	// Only leaves out all others. Stack leaves out those of other stacks. Empty: none.
+	Only  Outcome
+	Stack string
+}
+
+// Outcome is what became of requests.
+type Outcome string
+
+// The outcomes of requests.
+const (
+	// Failed are those with an error of either kind, without an answer, or whose function failed.
+	Failed       Outcome = "failed"
+	ClientErrors Outcome = "4xx"
+	ServerErrors Outcome = "5xx"
+	// SlowOnes took at least Slow.
+	SlowOnes Outcome = "slow"
+)
+
+// Outcomes are all outcomes.
+var Outcomes = []Outcome{Failed, ClientErrors, ServerErrors, SlowOnes}
+
+// Slow is how long a slow request takes at least.
+const Slow = time.Second
+
+// statusText matches the texts of a search that are a status.
+var statusText = regexp.MustCompile(`^[1-5]\d\d$`)
+
+func (o Outcome) has(q *request) bool {
+	switch o {
+	case Failed:
+		return !q.running && (q.status >= 400 || q.status == 0 && (q.Kind == HTTP || q.problem != ""))
+	case ClientErrors, ServerErrors:
+		return fmt.Sprint(q.status/100)+"xx" == string(o)
+	case SlowOnes:
+		return q.took >= Slow
+	}
+	return true
 }
 
 // MostRequests is how many requests a search returns at most.
@@ -137,7 +181,7 @@ func (r *Recorder) Requests(search Search) (found []Summary, more bool) {
 		if search.Before > 0 && kept.seq >= search.Before {
 			continue
 		}
-		if text != "" && !kept.matches(text) {
+		if search.Stack != "" && kept.Stack != search.Stack || !search.Only.has(kept) || !kept.matches(text) {
 			continue
 		}
 		if len(found) == limit {
@@ -149,10 +193,12 @@ func (r *Recorder) Requests(search Search) (found []Summary, more bool) {
 }
 
 func (q *request) matches(text string) bool {
+	if statusText.MatchString(text) {
+		return fmt.Sprint(q.status) == text
+	}
 	in := func(value string) bool { return strings.Contains(strings.ToLower(value), text) }
-	return in(q.Method+" "+q.Path) || in(q.Route) || in(q.API) || in(string(q.Kind)) || in(q.id) || in(q.problem) ||
-		in(q.Event) || in(q.From) ||
-		q.status > 0 && in(fmt.Sprint(q.status)) ||
+	return in(q.Method+" "+q.Path) || in(q.Route) || in(q.Stack) || in(q.API) || in(string(q.Kind)) || in(q.id) ||
+		in(q.problem) || in(q.Event) || in(q.From) ||
 		slices.ContainsFunc(q.invocations, func(i *invocation) bool { return in(i.label) || in(i.id) })
 }
 
@@ -228,8 +274,14 @@ func (r *Recorder) Request(id string) (Details, bool) {
 		details.CostPerMillion.Lambda += price.Lambda
 		details.Invocations = append(details.Invocations, shown)
 	}
-	at := kept.at
+	at, exchanged := kept.at, kept.exchange
 	r.mutex.Unlock()
+	if exchanged != nil {
+		details.Sent, details.Answer = exchanged.sent.shown(), exchanged.answer.shown()
+		if details.Status >= 400 {
+			details.Failure = exchanged.answer.failure()
+		}
+	}
 	for n := range details.Invocations {
 		for _, c := range calls[n] {
 			details.Invocations[n].Calls = append(details.Invocations[n].Calls, c.details(at, r.options.Keys))

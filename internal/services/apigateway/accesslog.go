@@ -66,7 +66,7 @@ func (g *Gateway) variable(name string, r *http.Request, c *call) string {
 	case "status":
 		return strconv.Itoa(c.status)
 	case "responseLength":
-		return strconv.Itoa(c.length)
+		return strconv.Itoa(len(c.answer))
 	case "responseLatency":
 		return strconv.FormatInt(g.options.Now().Sub(c.began).Milliseconds(), 10)
 	case "integrationLatency", "integration.latency":

@@ -181,7 +181,7 @@ type call struct {
 	bodyError   error
 	hasRead     bool
 	status      int
-	length      int
+	answer      []byte
 	message     string
 	integration time.Duration
 	failed      string
@@ -201,7 +201,16 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		origin.Route = c.route.Key
 	}
 	ctx, traced := g.options.Trace.Begin(r.Context(), c.requestID, origin)
-	defer func() { traced.End(c.status, cmp.Or(c.failed, c.message)) }()
+	if traced != nil && r.ContentLength > 0 && r.ContentLength <= trace.MaxBody {
+		// The server drops what is unread when an answer begins, and the trace of a refused request has it, too.
+		_, _ = c.read(r)
+	}
+	defer func() {
+		unread := !c.hasRead && r.ContentLength != 0
+		traced.Exchange(trace.Content{Header: r.Header, Body: c.body, Part: unread || c.bodyError != nil},
+			trace.Content{Header: w.Header(), Body: c.answer})
+		traced.End(c.status, cmp.Or(c.failed, c.message))
+	}()
 	if g.cors(w, r, c) {
 		return
 	}
@@ -305,7 +314,7 @@ func (g *Gateway) cors(w http.ResponseWriter, r *http.Request, c *call) bool {
 // refuse answers in API Gateway's own shape.
 func (g *Gateway) refuse(w http.ResponseWriter, c *call, status int, message string) {
 	body := `{"message":"` + message + `"}`
-	c.status, c.length, c.message = status, len(body), message
+	c.status, c.answer, c.message = status, []byte(body), message
 	h := w.Header()
 	h["Content-Type"] = []string{"application/json"}
 	h["Content-Length"] = []string{strconv.Itoa(len(body))}
@@ -379,7 +388,7 @@ func (g *Gateway) respond(w http.ResponseWriter, r *http.Request, c *call, paylo
 	for _, cookie := range answer.cookies {
 		h.Add("Set-Cookie", cookie)
 	}
-	c.status, c.length = answer.status, len(answer.body)
+	c.status, c.answer = answer.status, answer.body
 	if answer.status == http.StatusNoContent || answer.status == http.StatusNotModified || answer.status < 200 {
 		delete(h, "Content-Length")
 		w.WriteHeader(answer.status)

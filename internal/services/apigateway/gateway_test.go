@@ -20,6 +20,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/internal/services/apigateway"
 	"github.com/onesynth-cdk/onesynth/internal/services/lambda"
+	"github.com/onesynth-cdk/onesynth/internal/trace"
 )
 
 // invoker is a function in this process.
@@ -352,6 +353,49 @@ func TestRefusals(t *testing.T) {
 type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { return len(p), nil }
+
+// The trace of a request has what was sent and answered, also if the API refuses the request before it needs the body.
+func TestTraceHasTheExchange(t *testing.T) {
+	t.Parallel()
+	recorder := trace.New(trace.Options{})
+	server := httptest.NewServer(serve(t, apigateway.API{Routes: []apigateway.Route{{Key: "POST /a", Function: "f"}}},
+		apigateway.Options{Trace: recorder,
+			Invoker: answering(`{"statusCode":422,"headers":{"x-a":"b"},"body":"{\"code\":\"BAD\"}"}`)}))
+	t.Cleanup(server.Close)
+	sized := func() io.Reader { return strings.NewReader(`{"b":1}`) }
+	for path, want := range map[string]struct {
+		body               io.Reader
+		sent, answer, code string
+		bytes              int
+	}{
+		"/a":    {sized(), `{"b":1}`, `{"code":"BAD"}`, "BAD", 14},
+		"/none": {sized(), `{"b":1}`, `{"message":"Not Found"}`, "", 23},
+		// What the API does not read is not whole.
+		"/chunked": {io.MultiReader(sized()), "", `{"message":"Not Found"}`, "", 23},
+	} {
+		response, err := http.Post(server.URL+path, "application/json", want.body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = response.Body.Close()
+		// The end is noted right after the answer.
+		var details trace.Details
+		for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+			details, _ = recorder.Request(response.Header.Get("Apigw-Requestid"))
+			if !details.Running || time.Now().After(deadline) {
+				break
+			}
+		}
+		if details.Sent.Body != want.sent || details.Sent.Cut != (want.sent == "") ||
+			details.Sent.Headers.Get("Content-Type") != "application/json" {
+			t.Fatalf("%s: got %+v", path, details.Sent)
+		}
+		if details.Answer.Body != want.answer || details.Answer.Bytes != want.bytes ||
+			details.Failure.Code != want.code || path == "/a" && details.Answer.Headers.Get("X-A") != "b" {
+			t.Errorf("%s: got %+v %+v", path, details.Answer, details.Failure)
+		}
+	}
+}
 
 func TestNamedStage(t *testing.T) {
 	t.Parallel()
