@@ -301,6 +301,14 @@ func (tab *Tab) Fill(label, value string) {
 	})()`)
 }
 
+// Point moves the pointer to the middle of the first element of a selector, which has to be within the window.
+func (tab *Tab) Point(selector string) {
+	tab.t.Helper()
+	middle := Evaluate[[]float64](tab, "(({x, y, width, height}) => [x + width / 2, y + height / 2])("+
+		"document.querySelector("+quote(selector)+").getBoundingClientRect())")
+	tab.do(chromedp.MouseEvent(chromedp.MouseMoved, middle[0], middle[1]))
+}
+
 // Press presses keys, such as those of package kb.
 func (tab *Tab) Press(keys string) {
 	tab.t.Helper()

@@ -4,8 +4,12 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/onesynth-cdk/onesynth/internal/rooms"
 	"github.com/onesynth-cdk/onesynth/internal/trace"
@@ -55,8 +59,40 @@ func TestRequestsLive(t *testing.T) {
 	send("/" + mark + "-three")
 	send("/" + mark + "-one?again=1")
 	tab.Until("document.querySelectorAll('main tbody tr').length === 2")
-	tab.Fill("Search", "")
-	tab.See(mark + "-three")
+	// The list stands still while the pointer is on it.
+	tab.Fill("Search", mark)
+	tab.Until("document.querySelectorAll('main tbody tr').length === 4")
+	tab.Point("main tbody tr")
+	send("/" + mark + "-four")
+	tab.See("1 newer request waits")
+	if strings.Contains(tab.Text("main"), mark+"-four") {
+		t.Error("the list has changed under the pointer")
+	}
+	tab.Point("h1")
+	tab.See(mark + "-four")
+
+	// Chips choose among these, what comes included.
+	tab.Click("5xx")
+	tab.See("No such request.")
+	tab.Click("failed")
+	tab.Until("document.querySelectorAll('main tbody tr').length === 5")
+	send("/" + mark + "-five")
+	tab.Until("document.querySelectorAll('main tbody tr').length === 6")
+	tab.Click(rooms.Of(run).APIs[1].Stack)
+	tab.See("No such request.")
+	tab.Click(rooms.Of(run).APIs[0].Stack)
+	tab.Until("document.querySelectorAll('main tbody tr').length === 6")
+	send("/" + mark + "-six")
+	tab.Until("document.querySelectorAll('main tbody tr').length === 7")
+	if hash := browser.Evaluate[string](tab, "location.hash"); hash != "#/requests?search="+mark+"&only=failed&stack="+
+		rooms.Of(run).APIs[0].Stack {
+		t.Errorf("the address is %s", hash)
+	}
+	// A status is nothing else: no path here has it.
+	tab.Fill("Search", "404")
+	tab.Until("document.querySelectorAll('main tbody tr').length >= 7")
+	tab.See(mark + "-six")
+	goTo(tab, "#/requests")
 
 	// A request that a function answers.
 	if _, err := call(t, http.MethodGet, openAPI(t, run), "", ""); err != nil {
@@ -66,6 +102,118 @@ func TestRequestsLive(t *testing.T) {
 	tab.See("API Gateway")
 	tab.Until("document.querySelector('.track i.function')")
 	tab.See("A million such requests")
+}
+
+// A trace has what was sent and answered, as texts and without secrets. It is sent again, and copied as a command. Calls
+// that were repeated are one row.
+func TestExchange(t *testing.T) {
+	run, tab := open(t, "", browser.Options{})
+	api := rooms.Of(run).APIs[0]
+	secret := rand.Text()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, api.URL+"/nowhere/"+secret[:6],
+		strings.NewReader(`{"text": "<b>it's</b>"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header = http.Header{"Authorization": {"Bearer " + secret}, "Content-Type": {"application/json"},
+		"Idempotency-Key": {"first-key"}}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = response.Body.Close()
+	id := response.Header.Get("Apigw-Requestid")
+	goTo(tab, "#/requests/"+url.PathEscape(id))
+	tab.See(`"text": "<b>it's</b>"`)
+	tab.See(`"message": "Not Found"`)
+	tab.See("$TOKEN")
+	page := browser.Evaluate[string](tab, "document.querySelector('main').textContent")
+	if strings.Contains(page, secret) || !strings.Contains(page, "Authorization: Bearer "+secret[:6]+"…") ||
+		browser.Evaluate[int](tab, "document.querySelectorAll('main pre b').length") > 0 {
+		t.Errorf("the page has\n%s", page)
+	}
+
+	browser.Evaluate[bool](tab, "navigator.clipboard.writeText = async (text) => { window.copied = text; }, true")
+	tab.Click("Copy as curl")
+	tab.Until("window.copied")
+	command := exec.CommandContext(t.Context(), "sh", "-c", browser.Evaluate[string](tab, "window.copied"))
+	command.Env = append(os.Environ(), "TOKEN="+secret)
+	if output, err := command.Output(); err != nil || string(output) != `{"message":"Not Found"}` {
+		t.Errorf("got %s, %v of %s", output, err, command)
+	}
+	sentAgain := func(key string) {
+		t.Helper()
+		newest := newestRequest(t, run)
+		if newest == id {
+			t.Fatal("nothing was sent")
+		}
+		_, sent, _ := rooms.Of(run).Trace.Sent(newest)
+		if got := sent.Header; got.Get("Authorization") != "Bearer "+secret || string(sent.Body) != `{"text": "<b>it's</b>"}` ||
+			(got.Get("Idempotency-Key") == "first-key") != (key == "first-key") || got.Get("Idempotency-Key") == "" {
+			t.Errorf("got %v, %s", got, sent.Body)
+		}
+	}
+	sentAgain("first-key")
+	for _, again := range []struct{ button, key string }{{"Send again with the same key", "first-key"},
+		{"Send again with a new key", ""}} {
+		goTo(tab, "#/requests/"+url.PathEscape(id))
+		tab.Click(again.button)
+		tab.Until("decodeURIComponent(document.getElementById('main').dataset.shown) !== '#/requests/" + id + "'")
+		sentAgain(again.key)
+	}
+
+	ctx, began := rooms.Of(run).Trace.Begin(t.Context(), "repeats-"+secret, trace.Origin{Kind: trace.HTTP, Path: "/"})
+	const invocation = "00000001-0000-4000-8000-00000000abcd"
+	function := rooms.Of(run).Trace.Invoke(ctx, invocation, "links", "linksapi", 256)
+	for n := range 13 {
+		call := trace.Call{Service: "dynamodb", Operation: "PutItem", Write: true, WriteUnits: 0.5, Status: 400,
+			Error: "ThrottlingException: slow down"}
+		switch n {
+		case 2, 5:
+			// Another call comes between two tries.
+			call = trace.Call{Service: "s3", Operation: "GetObject"}
+		case 12:
+			call.Status, call.Error = 200, ""
+		}
+		rooms.Of(run).Trace.Call(trace.TraceID(time.Now(), invocation), call)
+	}
+	function.End("")
+	began.End(200, "")
+	goTo(tab, "#/requests/repeats-"+secret)
+	tab.See("× 11, 10 throttled")
+	tab.See("5.5 W")
+	if rows := browser.Evaluate[int](tab, "document.querySelectorAll('.depth2').length"); rows != 3 {
+		t.Errorf("got %d calls", rows)
+	}
+}
+
+// All lines are in one view, which follows, and stands still under the pointer.
+func TestLines(t *testing.T) {
+	run, tab := open(t, "#/lines", browser.Options{})
+	tab.Until("document.getElementById('live').classList.contains('on')")
+	mark := rand.Text()
+	write := func(level, text string) {
+		rooms.Of(run).Trace.Line("links", "linksapi", "", `{"level":"`+level+`","message":"`+mark+" "+text+`"}`)
+	}
+	write("INFO", "<b>one</b>")
+	tab.See(mark + " <b>one</b>")
+	tab.Fill("Search", mark)
+	tab.Until("document.querySelectorAll('main .lines li').length === 1")
+	tab.Fill("Level", "warn")
+	tab.See("No line yet.")
+	write("INFO", "two")
+	write("ERROR", "three")
+	tab.See(mark + " three")
+	if got := tab.Text(".lines"); strings.Contains(got, "two") {
+		t.Errorf("got %s", got)
+	}
+	tab.Point(".lines li")
+	write("WARN", "four")
+	tab.See("1 newer line waits")
+	tab.Point("h1")
+	tab.See(mark + " four")
+	goTo(tab, "#/lines?search="+mark+"&level=error")
+	tab.Until("document.querySelectorAll('main .lines li').length === 1")
 }
 
 // What --watch does is in a banner, with the compiler's words.

@@ -20,8 +20,8 @@ import (
 func views(t *testing.T, run *local.Runner) []string {
 	t.Helper()
 	all := []string{
-		"#/", "#/try", "#/requests", "#/functions", "#/tables", "#/streams", "#/buses", "#/queues", "#/schedules",
-		"#/push", "#/webhooks", "#/buckets", "#/lake", "#/permissions", "#/faults",
+		"#/", "#/try", "#/requests", "#/lines", "#/functions", "#/tables", "#/streams", "#/buses", "#/queues",
+		"#/schedules", "#/push", "#/webhooks", "#/buckets", "#/lake", "#/permissions", "#/faults",
 	}
 	tables, err := rooms.Of(run).Databases.Tables(t.Context())
 	if err != nil {

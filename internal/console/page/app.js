@@ -8,6 +8,7 @@ import * as buses from './views/buses.js';
 import * as faults from './views/faults.js';
 import * as functions from './views/functions.js';
 import * as lake from './views/lake.js';
+import * as lines from './views/lines.js';
 import * as permissions from './views/permissions.js';
 import * as platforms from './views/platforms.js';
 import * as push from './views/push.js';
@@ -21,7 +22,7 @@ import * as trying from './views/try.js';
 
 // A view has a name, which is the first part of the address after the hash, a title, and show(context), which returns its content.
 const views = [
-  platforms, trying, requests, functions, tables, streams, buses, queues, schedules, push, webhooks, buckets, lake,
+  platforms, trying, requests, lines, functions, tables, streams, buses, queues, schedules, push, webhooks, buckets, lake,
   permissions, faults,
 ];
 

@@ -77,6 +77,26 @@ export function field(label, control, kind) {
   return h('label', {class: kind}, label, control);
 }
 
+/** searchField is a control that tells what was typed, a moment after the last letter. */
+export function searchField(value, placeholder, tell) {
+  let typing;
+  const control = h('input', {type: 'search', value, placeholder, autocomplete: 'off', spellcheck: 'false', oninput: () => {
+    clearTimeout(typing);
+    typing = setTimeout(() => tell(control.value.trim()), 200);
+  }});
+  return control;
+}
+
+/** chips are buttons of which one is pressed or none: [value, text]. choose gets the value, or '' when none is. */
+export function chips(label, choices, chosen, choose) {
+  const buttons = choices.map(([value, text]) => h('button', {type: 'button', 'aria-pressed': String(value === chosen), onclick: (event) => {
+    const pressed = event.target.getAttribute('aria-pressed') === 'true';
+    for (const one of buttons) one.setAttribute('aria-pressed', String(one === event.target && !pressed));
+    choose(pressed ? '' : value);
+  }}, text));
+  return h('div', {class: 'chips', role: 'group', 'aria-label': label}, buttons);
+}
+
 /** select makes a list of choices: [value, text] or texts. */
 export function select(choices, chosen, attributes) {
   return h('select', attributes, choices.map((choice) => {

@@ -1,7 +1,10 @@
 // Log lines, as people read them.
 
+import {at} from './api.js';
 import {h} from './dom.js';
 import {clock} from './format.js';
+
+export const levels = ['debug', 'info', 'warn', 'error'];
 
 // What a line says beside these is shown: they are its time and place, which the list has, or describe its metrics.
 const known = new Set(['time', 'level', 'msg', 'message', 'stack', 'stackTrace', 'timestamp', 'function_name', 'FunctionName', 'request_id', '_aws', 'errorMessage']);
@@ -34,13 +37,14 @@ export function frames(stack) {
   return calls.length > 0 ? calls.join('\n') : stack;
 }
 
-/** line makes the list element of a line: {at, function, level, text}. */
+/** line makes the list element of a line: {at, function, label, request, level, text}. A named one has its function, which leads to the request. */
 export function line(entry, {named} = {}) {
   const document = parsed(entry.text);
   const level = (entry.level || document?.level || '').toLowerCase();
   const element = h('li', {class: level.startsWith('err') || level === 'fatal' || level === 'panic' ? 'error' : level.startsWith('warn') ? 'warn' : null});
   if (entry.at) element.append(h('span', {class: 'when'}, clock(entry.at)));
-  if (named && entry.function) element.append(h('span', {class: 'when'}, entry.function));
+  const by = named && (entry.label || entry.function);
+  if (by) element.append(h(entry.request ? 'a' : 'span', {class: 'when', title: entry.function, href: entry.request && `#/requests${at(entry.request)}`}, by));
   if (level && level !== 'info') element.append(h('strong', {class: level.startsWith('warn') ? 'warn' : 'bad'}, level.toUpperCase(), ' '));
   if (!document) {
     if (entry.text.includes('\n')) element.append(h('pre', null, entry.text));

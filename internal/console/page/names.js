@@ -10,6 +10,9 @@ export async function load() {
   stacks ??= (await get('/outputs')).map((one) => one.stack).sort((a, b) => b.length - a.length);
 }
 
+/** stackNames are the names of the stacks. */
+export const stackNames = () => stacks.toSorted();
+
 /** stackOf is the stack whose name a name begins with. */
 export const stackOf = (name) => stacks?.find((stack) => name.startsWith(`${stack}-`)) ?? '';
 

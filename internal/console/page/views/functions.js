@@ -10,6 +10,8 @@ import {byStack, load} from '../names.js';
 export const name = 'functions';
 export const title = 'Functions';
 
+const mostLines = 200;
+
 export async function show(context) {
   return context.parts.length > 0 ? one(context) : list(context);
 }
@@ -58,7 +60,7 @@ async function one({parts, signal}) {
   };
   let seen = '';
   const read = async () => {
-    const newest = await newestLines(wanted, signal);
+    const newest = await get('/lines', {function: wanted, limit: mostLines}, signal);
     const text = JSON.stringify(newest);
     if (text === seen) return;
     seen = text;
@@ -92,11 +94,4 @@ async function one({parts, signal}) {
     h('h2', null, 'Invoke'), h('div', {class: 'card'}, form, answer),
     h('h2', null, 'Newest log lines'), written,
   ];
-}
-
-const mostLines = 200;
-
-async function newestLines(name, signal) {
-  const read = await get('/lines', {function: name}, signal);
-  return read.slice(-mostLines);
 }

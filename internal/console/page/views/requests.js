@@ -1,11 +1,13 @@
 // Requests as they come, and what each did.
 
-import {at, get} from '../api.js';
-import {action, copy, field, h, head, put, rowOf, scroll, table} from '../dom.js';
-import {clock, money, number, plural, pretty, status, took, when} from '../format.js';
+import {at, get, post} from '../api.js';
+import {action, chips, copy, field, h, head, rowOf, say, scroll, searchField, table} from '../dom.js';
+import {contents, curl, variable} from '../exchange.js';
+import {feed} from '../feed.js';
+import {bytesOf, clock, money, number, plural, pretty, status, took, when} from '../format.js';
 import {lines} from '../lines.js';
 import {on} from '../live.js';
-import {brief, load as loadNames} from '../names.js';
+import {brief, load as loadNames, stackNames} from '../names.js';
 
 export const name = 'requests';
 export const title = 'Requests';
@@ -39,24 +41,33 @@ function outcome(one) {
   return one.error ? h('span', {class: 'badge bad'}, 'failed') : h('span', {class: 'badge good'}, 'done');
 }
 
-function matches(one, text) {
-  const wanted = text.toLowerCase();
-  return !wanted || [one.method, one.path, one.route, one.kind, one.id, one.event, one.from, one.stack, one.api, one.error, String(one.status ?? ''), ...(one.functions ?? [])]
-    .some((value) => (value ?? '').toLowerCase().includes(wanted));
+const failed = (one) => (one.kind === 'http' ? !one.status || one.status >= 400 : Boolean(one.error));
+
+// What the chips choose, and how they know it of a request that comes: GET /requests has the same names.
+const outcomes = {
+  failed: (one) => !one.running && failed(one),
+  '4xx': (one) => Math.floor(one.status / 100) === 4,
+  '5xx': (one) => Math.floor(one.status / 100) === 5,
+  slow: (one) => one.took_ms >= 1000,
+};
+
+function matches(one, {search, only, stack}) {
+  if (stack && one.stack !== stack || only && !outcomes[only]?.(one)) return false;
+  if (/^[1-5]\d\d$/.test(search)) return String(one.status) === search;
+  return [`${one.method} ${one.path}`, one.route, one.kind, one.id, one.event, one.from, one.stack, one.api, one.error, ...(one.functions ?? [])]
+    .some((value) => (value ?? '').toLowerCase().includes(search.toLowerCase()));
 }
 
 async function list({parameters, signal, go}) {
   await loadNames();
-  let text = parameters.get('search') ?? '';
+  const asked = Object.fromEntries(['search', 'only', 'stack'].map((one) => [one, parameters.get(one) ?? '']));
   let rows = [];
   let next;
-  let paused = false;
-  let held = new Map();
   const body = h('tbody');
-  const empty = h('p', {class: 'empty'}, 'No request yet. Send one to an API: the view Platforms has the addresses.');
+  const empty = h('p', {class: 'empty'});
   const count = h('span', {class: 'muted', role: 'status'});
   const older = action('Older requests', async () => {
-    const more = await get('/requests', {limit: page, before: next, search: text}, signal);
+    const more = await get('/requests', {limit: page, before: next, ...asked}, signal);
     rows = [...rows, ...more.requests].slice(-most);
     next = more.next;
     draw();
@@ -76,23 +87,17 @@ async function list({parameters, signal, go}) {
     const focused = document.activeElement?.dataset?.key;
     const inside = body.contains(document.activeElement);
     for (const seq of elements.keys()) if (!rows.some((one) => one.seq === seq)) elements.delete(seq);
-    body.replaceChildren(...wanted);
+    if (wanted.length !== body.children.length || wanted.some((row, i) => row !== body.children[i])) body.replaceChildren(...wanted);
     if (inside) body.querySelector(`[data-key="${CSS.escape(focused ?? '')}"]`)?.focus({preventScroll: true});
+    empty.textContent = Object.values(asked).some(Boolean) ? 'No such request.' : 'No request yet. Send one to an API: the view Platforms has the addresses.';
     empty.hidden = rows.length > 0;
     region.hidden = rows.length === 0;
     older.hidden = !next;
-    count.textContent = held.size ? `${plural(held.size, 'newer request')} wait` : rows.length ? `The newest ${plural(rows.length, 'request')}` : '';
+    count.textContent = live.waiting('request') || (rows.length > 0 ? `The newest ${plural(rows.length, 'request')}` : '');
   };
   const region = scroll('Requests, newest first', h('table', null, h('caption', {class: 'hidden'}, 'Requests, newest first'),
     head(columns), body));
 
-  const load = async () => {
-    const read = await get('/requests', {limit: page, search: text}, signal);
-    rows = read.requests;
-    next = read.next;
-    held = new Map();
-    draw();
-  };
   const take = (one) => {
     const known = rows.findIndex((row) => row.seq === one.seq);
     if (known >= 0) rows[known] = one;
@@ -103,48 +108,30 @@ async function list({parameters, signal, go}) {
       next = rows[rows.length - 1].seq;
     }
   };
-  let drawing = 0;
-  on('request', (one) => {
-    if (!matches(one, text)) return;
-    if (paused) {
-      // A request that is shown already gets its end. The others wait.
-      if (rows.some((row) => row.seq === one.seq)) take(one);
-      else held.set(one.seq, one);
-      if (held.size > most) held.delete(held.keys().next().value);
-    } else {
-      take(one);
-    }
-    // Under load a few drawings a second are enough.
-    drawing ||= setTimeout(() => {
-      drawing = 0;
-      if (!signal.aborted) draw();
-    }, 150);
+  const live = feed('request', {
+    list: region, draw, take, wanted: (one) => matches(one, asked),
+    read: () => get('/requests', {limit: page, ...asked}, signal),
+    fill: (answer) => {
+      rows = answer.requests;
+      next = answer.next;
+    },
+    // A request that is shown already gets its end at once.
+    known: (one) => rows.some((row) => row.seq === one.seq),
   }, signal);
-  on('open', () => paused || load(), signal);
 
-  const search = h('input', {type: 'search', value: text, placeholder: 'path, status, function, error', autocomplete: 'off', spellcheck: 'false'});
-  let typing;
-  search.addEventListener('input', () => {
-    clearTimeout(typing);
-    typing = setTimeout(() => {
-      text = search.value.trim();
-      go(text ? `#/requests?search=${encodeURIComponent(text)}` : '#/requests', {replace: true});
-      load();
-    }, 200);
-  });
-  const pause = h('button', {type: 'button', 'aria-pressed': 'false', onclick: () => {
-    paused = !paused;
-    pause.setAttribute('aria-pressed', String(paused));
-    if (!paused) {
-      for (const one of held.values()) take(one);
-      held = new Map();
-    }
-    draw();
-  }}, 'Pause');
-  await load();
+  const choose = (what) => (value) => {
+    asked[what] = value;
+    const wanted = new URLSearchParams(Object.entries(asked).filter(([, given]) => given));
+    go(`#/requests${wanted.size > 0 ? `?${wanted}` : ''}`, {replace: true});
+    return live.load();
+  };
+  await live.load();
   return [
     h('h1', {tabindex: '-1'}, title),
-    h('div', {class: 'bar', role: 'search'}, field('Search', search, 'wide'), pause, count),
+    h('div', {class: 'bar', role: 'search'},
+      field('Search', searchField(asked.search, 'path, status, function, error', choose('search')), 'wide'), live.pause, count),
+    h('div', {class: 'bar'}, chips('Outcome', Object.keys(outcomes).map((one) => [one, one]), asked.only, choose('only')),
+      chips('Platform', stackNames().map((one) => [one, one]), asked.stack, choose('stack'))),
     empty, region, h('div', {class: 'bar'}, older),
   ];
 }
@@ -152,8 +139,8 @@ async function list({parameters, signal, go}) {
 // A trace never has more rows than this.
 const mostCalls = 400;
 
-async function trace({parts, signal, reload}) {
-  const [one] = await Promise.all([get(`/requests${at(parts[0])}`, null, signal), loadNames()]);
+async function trace({parts, signal, reload, go}) {
+  const [one, {apis}] = await Promise.all([get(`/requests${at(parts[0])}`, null, signal), get('/', null, signal), loadNames()]);
   if (one.running) {
     on('request', (ended) => ended.id === one.id && !ended.running && reload(), signal);
   }
@@ -166,8 +153,9 @@ async function trace({parts, signal, reload}) {
       figure('Status', outcome(one)), figure('Took', one.running ? '…' : took(one.took_ms)),
       figure('Reads', `${number(one.reads)} (${plural(one.read_units ?? 0, 'unit')})`), figure('Writes', `${number(one.writes)} (${plural(one.write_units ?? 0, 'unit')})`),
       figure('Cost of a million in AWS', money(cost.total))),
-    one.error && h('div', {class: 'problem'}, h('strong', null, 'Error '), one.error),
+    problemOf(one),
     waterfall(one),
+    exchange(one, apis?.find((api) => api.stack === one.stack && api.name === one.api), signal, go),
     one.led && [h('h2', null, 'What its events led to'), h('ul', null, one.led.map((other) => h('li', null, h('a', {href: `#/requests${at(other.id)}`}, ...nameOf(other)), ' ', outcome(other), ' ', (other.functions ?? []).join(', '))))],
     h('h2', null, 'Log lines'), lines(all, {named: (one.invocations ?? []).length > 1}),
     h('div', {class: 'split'},
@@ -183,6 +171,71 @@ async function trace({parts, signal, reload}) {
         Object.entries(cost).filter(([part]) => part !== 'total').map(([part, dollars]) => [h('dt', null, part.replaceAll('_', ' ')), h('dd', null, money(dollars))]),
         h('dt', null, h('strong', null, 'together')), h('dd', null, h('strong', null, money(cost.total)))))),
   ];
+}
+
+/** problemOf says why a request failed: its error, and what the answer says. */
+function problemOf(one) {
+  const {code, field: part, message} = one.failure ?? {};
+  if (!one.error && !one.failure) return null;
+  return h('div', {class: 'problem'}, h('strong', null, 'Error '), code && [h('code', null, code), ' '], part && ['field ', h('code', null, part), ' '],
+    [...new Set([message, one.error])].filter(Boolean).join('\n'));
+}
+
+/** exchange is what was sent and answered, and the ways to send it again. */
+function exchange(one, api, signal, go) {
+  if (one.kind !== 'http' || one.running) return null;
+  const {sent, answer} = one;
+  if (!sent) return h('p', {class: 'muted'}, 'What was sent and answered is no longer kept.');
+  const again = (label, body) => action(label, async () => {
+    const tried = await post(`/requests${at(one.id)}/again`, body(), signal);
+    if (tried.request) go(`#/requests${at(tried.request)}`);
+    else say(`The answer has the status ${tried.status}`);
+  });
+  const same = () => ({});
+  const keyed = Object.keys(sent.headers).some((header) => /idempotency-key$/i.test(header));
+  // A command cannot have what was cut, nor a body that is no text.
+  const command = api && !sent.cut && (sent.body || !sent.body_bytes)
+    && curl({api: api.url, method: one.method, path: one.path, headers: sent.headers, body: sent.body}, sent.secrets);
+  const side = (heading, {body, body_bytes: size, cut, headers}) => h('section', {class: 'card', 'aria-label': heading}, h('h2', {style: {'margin-top': '0'}}, heading),
+    contents(`the ${heading.toLowerCase()}`, body || size > 0 && `${bytesOf(size)} that are no text`, headers),
+    cut && h('p', {class: 'muted'}, `It was not kept whole${size > 0 ? `: its body has ${bytesOf(size)}` : ''}.`));
+  return [
+    h('div', {class: 'cards'}, side('Request', sent), side('Answer', answer)),
+    api && h('div', {class: 'bar'},
+      !sent.cut && (keyed
+        ? [again('Send again with a new key', () => ({idempotency_key: crypto.randomUUID()})), again('Send again with the same key', same)]
+        : again('Send again', same)),
+      command && [copy(() => command, 'Copy as curl'), sent.secrets.length > 0
+        && h('span', {class: 'muted'}, 'The command takes secrets from ', sent.secrets.map((header) => [h('code', null, `$${variable(header)}`), ' ']))]),
+  ];
+}
+
+/** folded puts calls together that were repeated: equal ones that follow each other, and tries after an error. */
+function folded(calls) {
+  const newest = new Map();
+  const groups = [];
+  let last;
+  for (const call of calls) {
+    const what = JSON.stringify([call.service, call.operation, call.patterns, call.table, call.index, call.bucket, call.key, call.input]);
+    let group = newest.get(what);
+    if (group && (group === last || wrong(group.at(-1)))) {
+      group.push(call);
+    } else {
+      group = [call];
+      newest.set(what, group);
+      groups.push(group);
+    }
+    last = group;
+  }
+  return groups;
+}
+
+const wrong = (call) => call.error || (call.status >= 400 ? `status ${call.status}` : '');
+
+/** times says how often a call was repeated: "× 11, throttled". */
+function times(calls) {
+  const throttled = calls.filter((call) => /throttl|ThroughputExceeded|RequestLimitExceeded|SlowDown/i.test(call.error)).length;
+  return [`× ${number(calls.length)}`, throttled > 0 && (throttled === calls.length ? 'throttled' : `${number(throttled)} throttled`)].filter(Boolean).join(', ');
 }
 
 /** keysOf are the keys of a call, each of a transaction or a batch by itself, without the table's name, which is beside them. */
@@ -212,14 +265,18 @@ export function waterfall(one) {
       on: waited >= 1 ? `waited ${took(waited)} for an instance` : '', took: invocation.took_ms, error: invocation.error,
       bars: [waited > 0 && bar(one, invocation.began_ms, waited, 'waited'), bar(one, (invocation.began_ms ?? 0) + waited, invocation.took_ms ?? 0, invocation.error ? 'function bad' : 'function')],
     });
-    for (const call of invocation.calls ?? []) {
+    for (const calls of folded(invocation.calls ?? [])) {
+      const [call] = calls;
+      const sum = (member) => calls.reduce((all, one) => all + (one[member] ?? 0), 0);
+      const units = [['read_units', 'R'], ['write_units', 'W']].map(([member, unit]) => sum(member) && `${number(sum(member))} ${unit}`);
       rows.push({
-        depth: 2, what: [(call.patterns ?? []).map((pattern) => h('div', null, h('strong', null, pattern))), h('span', {class: 'muted'}, call.service, ' '), call.operation],
+        depth: 2, what: [(call.patterns ?? []).map((pattern) => h('div', null, h('strong', null, pattern))), h('span', {class: 'muted'}, call.service, ' '), call.operation,
+          calls.length > 1 && [' ', h('span', {class: 'badge'}, times(calls))]],
         on: [call.table ? h('a', {href: `#/tables${at(call.table)}${call.index ? `?index=${encodeURIComponent(call.index)}` : ''}`}, [brief(call.table), call.index].filter(Boolean).join(' / '))
           : call.bucket && h('a', {href: `#/buckets${at(call.bucket)}`}, brief(call.bucket)), keysOf(call).map((key) => h('div', null, h('code', null, key)))],
-        units: [call.read_units && `${number(call.read_units)} R`, call.write_units && `${number(call.write_units)} W`].filter(Boolean).join(' '),
-        cost: call.cost_per_million, took: call.took_ms, error: call.error || (call.status >= 400 ? `status ${call.status}` : ''),
-        input: call.input, bars: [bar(one, call.began_ms, call.took_ms ?? 0, call.error || call.status >= 400 ? 'bad' : 'call')],
+        units: units.filter(Boolean).join(' '),
+        cost: sum('cost_per_million'), took: sum('took_ms'), error: [...new Set(calls.map(wrong))].filter(Boolean).join('\n'),
+        input: call.input, bars: calls.map((each) => bar(one, each.began_ms, each.took_ms ?? 0, wrong(each) ? 'bad' : 'call')),
       });
     }
     if (invocation.calls_omitted) rows.push({depth: 2, what: `${number(invocation.calls_omitted)} further calls`, on: 'not kept', bars: []});

@@ -2,7 +2,8 @@
 
 import {at, get, post} from '../api.js';
 import {copy, field, h, problem, put, select} from '../dom.js';
-import {pretty, status, took} from '../format.js';
+import {contents, curl} from '../exchange.js';
+import {status, took} from '../format.js';
 import {on} from '../live.js';
 import {load} from '../names.js';
 import {operations} from '../openapi.js';
@@ -209,24 +210,15 @@ async function traceOf(id, signal) {
 }
 
 function outcome(sent, answer, trace) {
-  const command = curl(sent);
-  const headers = Object.entries(answer.headers).map(([header, values]) => `${header}: ${values.join(', ')}\n`);
+  const headers = Object.fromEntries(Object.entries(sent.headers).map(([header, value]) => [header, [value]]));
+  const command = curl({...sent, headers});
   return h('div', {class: 'beside'},
     h('section', {class: 'card', 'aria-label': 'Answer'}, h('h2', {style: {'margin-top': '0'}}, 'Answer'),
       h('p', null, status(answer.status), ' ', took(answer.took_ms)),
-      h('pre', {tabindex: '0', 'aria-label': 'Body of the answer'}, answer.body ? pretty(answer.body) : 'no body'),
-      h('details', null, h('summary', null, 'Headers'),
-        h('pre', {tabindex: '0', 'aria-label': 'Headers of the answer'}, headers)),
+      contents('the answer', answer.body, answer.headers),
       h('details', null, h('summary', null, 'The same with curl'),
         h('pre', {tabindex: '0', 'aria-label': 'Command'}, command)),
       h('div', {class: 'bar'}, copy(() => command, 'Copy as curl'))),
     trace && h('section', {class: 'card', 'aria-label': 'Trace'}, h('h2', {style: {'margin-top': '0'}}, 'Trace'),
       h('p', null, h('a', {href: `#/requests${at(trace.id)}`}, 'All that the request did')), waterfall(trace)));
-}
-
-function curl({api, method, path, headers, body}) {
-  const quoted = (text) => `'${text.replaceAll("'", String.raw`'\''`)}'`;
-  const given = Object.entries(headers).map(([header, value]) => `-H ${quoted(`${header}: ${value}`)}`);
-  if (body) given.push(`--data-raw ${quoted(body)}`);
-  return ['curl', '-X', method, ...given, quoted(api + path)].join(' ');
 }
