@@ -54,6 +54,7 @@ func TestEvents(t *testing.T) {
 		t.Fatal(err)
 	}
 	if from.Path != "/events" || len(from.Led) != 1 || from.Led[0].Kind != trace.Bus ||
+		from.Stack == "" || from.Led[0].Stack != from.Stack ||
 		from.Led[0].Path != "own Noted" || from.Led[0].Event != hello[0].ID || from.Led[0].From != from.ID {
 		t.Errorf("the request that published the event: got %+v", from)
 	}

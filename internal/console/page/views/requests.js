@@ -200,7 +200,7 @@ function exchange(one, api, signal, go) {
     contents(`the ${heading.toLowerCase()}`, body || size > 0 && `${bytesOf(size)} that are no text`, headers),
     cut && h('p', {class: 'muted'}, `It was not kept whole${size > 0 ? `: its body has ${bytesOf(size)}` : ''}.`));
   return [
-    h('div', {class: 'cards'}, side('Request', sent), side('Answer', answer)),
+    h('div', {class: 'beside'}, side('Request', sent), side('Answer', answer)),
     api && h('div', {class: 'bar'},
       !sent.cut && (keyed
         ? [again('Send again with a new key', () => ({idempotency_key: crypto.randomUUID()})), again('Send again with the same key', same)]
