@@ -63,7 +63,8 @@ func TestTypedClients(t *testing.T) {
 			if prepares.MatchString(command) {
 				for _, word := range strings.Fields(command) {
 					if i := strings.LastIndex(word, "@"); i > 0 && !slices.Contains(pinned, word) {
-						t.Errorf("docs/guide/clients.md installs %s; the tests have %s", word, strings.Join(pinned, ", "))
+						t.Errorf("docs/guide/clients.md installs %s; the tests have %s", word,
+							strings.Join(pinned, ", "))
 					}
 				}
 				continue

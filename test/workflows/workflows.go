@@ -125,8 +125,8 @@ func CheckPermissions(t testing.TB, file string, workflow *actionlint.Workflow, 
 		}
 		takesRole, deploysPages := uses("aws-actions/"), uses("actions/deploy-pages@")
 		if (takesRole || deploysPages) != (job.Environment != nil) {
-			t.Errorf("%s, job %s: takes a role: %t; deploys pages: %t; environment %v", file, id, takesRole, deploysPages,
-				job.Environment)
+			t.Errorf("%s, job %s: takes a role: %t; deploys pages: %t; environment %v", file, id, takesRole,
+				deploysPages, job.Environment)
 		}
 		want := slices.Sorted(slices.Values(writes[id]))
 		if takesRole {
