@@ -142,6 +142,58 @@ func TestQuestion(t *testing.T) {
 	}
 }
 
+// A question that is not for someone, or that they report, leaves their feed for good, unless they take that back. What was
+// wrong with an answer is said until it is mended.
+func TestLeavesTheFeed(t *testing.T) {
+	passed, reported := unique("Is this for you?"), unique("Is this advertising?")
+	first, second := askFor(t, "ethics", passed, 2), askFor(t, "ethics", reported, 2)
+	tab := open(t, "/q/"+first.id, browser.Options{})
+	tab.Until("document.getElementById('answer')")
+	send(tab)
+	tab.Until("!document.getElementById('problem').hidden")
+	write(tab, "Perhaps.")
+	tab.Until("document.getElementById('problem').hidden && !document.querySelector('[aria-invalid]')")
+	tab.Click("Not for me")
+	shows(tab, "passed")
+	tab.Click("Undo")
+	tab.Until("document.getElementById('answer')?.value === 'Perhaps.'")
+	tab.Click("Not for me")
+	shows(tab, "passed")
+	loaded := func(path string) {
+		browser.Evaluate[bool](tab, "delete document.getElementById('main').dataset.shown, "+
+			"setTimeout(() => location.assign('"+path+"')), true")
+		tab.Until("document.getElementById('main')?.dataset.shown === '" + path + "'")
+	}
+	loaded("/q/" + second.id)
+	tab.Click("Report this question")
+	tab.Until("document.querySelector('.reporting')")
+	tab.Click("Send report")
+	tab.See("Someone will look at it")
+	for range 2 {
+		loaded("/?audience=ethics")
+		for _, prompt := range []string{passed, reported} {
+			if strings.Contains(tab.Text("main"), prompt) {
+				t.Errorf("the feed still has %q", prompt)
+			}
+		}
+	}
+	open(t, "/?audience=ethics", browser.Options{}).See(passed)
+}
+
+// What a lost network kept from view comes when there is one again.
+func TestConnectionComesBack(t *testing.T) {
+	prompt := unique("Are you back?")
+	q := ask(t, prompt, 2)
+	tab := open(t, "/", browser.Options{})
+	tab.Excuse("ERR_INTERNET_DISCONNECTED")
+	tab.Until("document.querySelector('.feed')")
+	tab.Offline(true)
+	browser.Evaluate[bool](tab, "history.pushState(null, '', '/q/"+q.id+"'), dispatchEvent(new PopStateEvent('popstate'))")
+	shows(tab, "offline")
+	tab.Offline(false)
+	tab.See(prompt)
+}
+
 // The rules of axe-core find nothing in any view, light and dark, on a laptop and a phone.
 func TestAccessibility(t *testing.T) {
 	rules, err := os.ReadFile(filepath.Join(platform.Modules(t, "console"), "axe-core", "axe.min.js"))

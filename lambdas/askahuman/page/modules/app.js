@@ -142,6 +142,7 @@ for (const event of ['online', 'offline']) {
   addEventListener(event, () => {
     say(t(`notice.${event}`));
     notify();
+    if (event === 'online' && main.querySelector('[data-state=offline]')) show({top: false});
   });
 }
 outbox.events.addEventListener('change', notify);

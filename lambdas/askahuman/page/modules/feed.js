@@ -5,7 +5,6 @@ import {add, foreign, h, heading, link, put, say} from './dom.js';
 import * as outbox from './outbox.js';
 import {settings} from './settings-of-stack.js';
 import {stateOf} from './states.js';
-import {hasAnswered} from './store.js';
 import {ago, t} from './texts.js';
 
 export const audiences = ['technical', 'product', 'ethics', 'creative', 'general'];
@@ -33,15 +32,13 @@ const most = 4;
 /** page reads a page of the feed, and those after it while there is nothing on it to show. */
 async function page({audience, cursor, signal}) {
   let read = await api.feed({audience, cursor, signal});
-  for (let n = 1; n < most && read.next_cursor && wanted(read.questions).length === 0; n++) {
+  for (let n = 1; n < most && read.next_cursor && outbox.wanted(read.questions).length === 0; n++) {
     const {questions} = read;
     read = await api.feed({audience, cursor: read.next_cursor, signal});
     read.questions = [...questions, ...read.questions];
   }
   return read;
 }
-
-const wanted = (questions) => questions.filter((one) => !hasAnswered(one.question_id) && !outbox.find(one.question_id));
 
 export async function show({parameters, signal, reload}) {
   const audience = audiences.includes(parameters.get('audience')) ? parameters.get('audience') : '';
@@ -58,7 +55,7 @@ export async function show({parameters, signal, reload}) {
   const items = new Map();
 
   function draw() {
-    const shown = wanted(questions);
+    const shown = outbox.wanted(questions);
     const ids = new Set(shown.map((one) => one.question_id));
     for (const [id, item] of items) {
       if (ids.has(id)) continue;
@@ -98,7 +95,7 @@ export async function show({parameters, signal, reload}) {
     const read = await page({audience, signal});
     const known = new Set(questions.map((one) => one.question_id));
     const merged = merge(questions, read);
-    const added = wanted(merged).filter((one) => !known.has(one.question_id)).length;
+    const added = outbox.wanted(merged).filter((one) => !known.has(one.question_id)).length;
     const changed = added > 0 || merged.length !== questions.length;
     // The cursor of the first page is the list's only while nothing below it has been read.
     if (merged.length === read.questions.length) cursor = read.next_cursor;

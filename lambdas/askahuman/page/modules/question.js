@@ -7,7 +7,7 @@ import * as outbox from './outbox.js';
 import {prompt} from './prompt.js';
 import {settings} from './settings-of-stack.js';
 import {state, stateOf, written} from './states.js';
-import {draft, dropDraft, hasAnswered, keepDraft} from './store.js';
+import {draft, dropDraft, keepDraft, pass, takeUp} from './store.js';
 import {has, t} from './texts.js';
 
 export const longestAnswer = 5000;
@@ -35,16 +35,33 @@ export async function show({parts, signal, redraw, reload}) {
   return form(question, own, redraw, signal);
 }
 
+/** passed says that a question does not come again, and leads on. */
+function passed(question, own, redraw, signal) {
+  const undo = h('button', {type: 'button', onclick: () => {
+    takeUp(question.question_id);
+    redraw(form(question, own, redraw, signal));
+  }}, t('action.undo'));
+  return h('section', {class: 'state', 'data-state': 'passed'}, heading(t('state.passed.title')), h('p', null, t('state.passed.text')), onward(signal, undo));
+}
+
 function form(question, own, redraw, signal) {
   const id = question.question_id;
   const values = {answer: own?.answer ?? '', option: own?.option ?? null, confidence: own?.confidence ?? null, began: own?.began ?? Date.now()};
   const choice = question.type === 'multiple_choice';
-  const changed = () => keepDraft(id, {...values, question});
+  const changed = () => {
+    problem.hidden = true;
+    element.querySelector('[aria-invalid]')?.removeAttribute('aria-invalid');
+    keepDraft(id, {...values, question});
+  };
 
   const problem = h('p', {class: 'problem', id: 'problem', role: 'alert', hidden: true});
   const button = h('button', {type: 'submit', class: 'primary'}, t('question.send'));
   const control = choice ? options(question, values, changed) : text(values, changed, () => element.requestSubmit());
-  const element = h('form', {class: 'answer', novalidate: true, onsubmit: submit}, control, confidence(values, changed), problem, h('p', {class: 'actions'}, button));
+  const element = h('form', {class: 'answer', novalidate: true, onsubmit: submit}, control, confidence(values, changed), problem, h('p', {class: 'actions'}, button,
+    h('button', {type: 'button', class: 'plain', onclick: () => {
+      pass(id);
+      redraw(passed(question, {...values}, redraw, signal));
+    }}, t('question.pass'))));
 
   function complain(message) {
     problem.hidden = false;
@@ -109,7 +126,6 @@ function text(values, changed, send) {
       id: 'answer', rows: '7', dir: 'auto', value: values.answer, 'aria-describedby': 'prompt count', autocomplete: 'off',
       oninput: (event) => {
         values.answer = event.currentTarget.value;
-        event.currentTarget.removeAttribute('aria-invalid');
         recount();
         changed();
       },
@@ -189,7 +205,6 @@ function kept(id, redraw, signal, problem = null) {
 /** thanks says what an answer has earned, and leads to the next question. */
 function thanks(receipt, signal) {
   const earned = h('div', {class: 'earned'});
-  const more = h('p', {class: 'actions'}, link('/', {class: 'button primary'}, t('action.questions')));
   if (receipt) {
     put(earned, h('p', {class: 'points'}, t('thanks.points', {n: receipt.points_earned})),
       receipt.new_badges.length > 0 && [h('h2', null, t('thanks.badges', {n: receipt.new_badges.length})), h('ul', {class: 'badges'}, receipt.new_badges.map(badge))]);
@@ -199,11 +214,17 @@ function thanks(receipt, signal) {
   api.stats(signal).then((stats) => {
     put(standing, t('thanks.total', {n: stats.total_points}), ' ', stats.streak_days > 0 && t('thanks.streak', {n: stats.streak_days}));
   }).catch(() => { /* The answer is sent; its thanks do not wait for more. */ });
+  return h('section', {class: 'state thanks', 'data-state': 'thanks'}, heading(t('thanks.title')), h('p', null, t('thanks.text')), earned, standing, onward(signal));
+}
+
+/** onward leads to the next question, as soon as one is known, and to all. */
+function onward(signal, ...others) {
+  const actions = h('p', {class: 'actions'}, link('/', {class: 'button primary'}, t('action.questions')), others);
   api.feed({limit: 10, signal}).then(({questions}) => {
-    const next = questions.find((one) => !hasAnswered(one.question_id) && !outbox.find(one.question_id));
-    if (next && !signal.aborted) put(more, link(`/q/${encodeURIComponent(next.question_id)}`, {class: 'button primary'}, t('thanks.next')), link('/', {class: 'button'}, t('action.questions')));
-  }).catch(() => {});
-  return h('section', {class: 'state thanks', 'data-state': 'thanks'}, heading(t('thanks.title')), h('p', null, t('thanks.text')), earned, standing, more);
+    const [next] = outbox.wanted(questions);
+    if (next && !signal.aborted) put(actions, link(`/q/${encodeURIComponent(next.question_id)}`, {class: 'button primary'}, t('thanks.next')), link('/', {class: 'button'}, t('action.questions')), others);
+  }).catch(() => { /* The list of all questions says what is wrong. */ });
+  return actions;
 }
 
 /** badge is one that was earned. */

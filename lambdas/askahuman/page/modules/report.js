@@ -2,6 +2,7 @@
 
 import * as api from './api.js';
 import {h, put} from './dom.js';
+import {pass} from './store.js';
 import {t} from './texts.js';
 
 const reasons = ['spam', 'abuse', 'personal_data', 'illegal', 'other'];
@@ -19,6 +20,7 @@ export function form(id) {
       try {
         const text = comment.value.trim();
         await api.report({question_id: id, reason: reason.value, ...(text && {comment: text})});
+        pass(id);
         put(event.target, h('p', {role: 'status', tabindex: '-1'}, t('report.thanks'))).firstChild.focus();
       } catch (error) {
         said.textContent = t(`said.${error.kind}`);

@@ -80,10 +80,17 @@ export function tidy(now = Date.now()) {
   for (const key of keys()) if (key.startsWith('draft.') && !(read(key)?.kept > now - week)) remove(key);
 }
 
-// The questions that this device has answered: the feed may list one of them for a moment more.
+// The questions that the feed leaves out: those that this device has answered, which the server lists for a moment more, and
+// those that someone has passed over or reported, for good.
 
-const remembered = 200;
+const most = {answered: 200, passed: 1000};
 
-export const hasAnswered = (id) => read('answered', []).includes(id);
+const remember = (key, id) => write(key, [id, ...read(key, []).filter((other) => other !== id)].slice(0, most[key]));
 
-export const rememberAnswered = (id) => write('answered', [id, ...read('answered', []).filter((other) => other !== id)].slice(0, remembered));
+export const rememberAnswered = (id) => remember('answered', id);
+
+export const pass = (id) => remember('passed', id);
+
+export const takeUp = (id) => write('passed', read('passed', []).filter((other) => other !== id));
+
+export const isLeftOut = (id) => Object.keys(most).some((key) => read(key, []).includes(id));
