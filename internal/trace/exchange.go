@@ -139,7 +139,7 @@ func (m message) shown() Message {
 	for name, values := range m.Header {
 		values = slices.Clone(values)
 		for i, value := range values {
-			if !secretName.MatchString(name) && !signedToken.MatchString(value) || publicNames[name] {
+			if !secretName.MatchString(name) && !token.MatchString(value) || publicNames[name] {
 				continue
 			}
 			values[i] = shorten(value)
@@ -157,9 +157,10 @@ func (m message) shown() Message {
 }
 
 var (
-	// secretName matches the names of headers that have secrets, and signedToken a JSON Web Token in any header.
-	secretName  = regexp.MustCompile(`(?i)auth|cookie|credential|key|passw|secret|session|signature|token`)
-	signedToken = regexp.MustCompile(`eyJ[A-Za-z0-9_-]{8,}\.`)
+	// secretName matches the names of headers that have secrets. token matches what is a secret in any header: a JSON
+	// Web Token, and a key that begins with its issuer's letters, as those of agents and of many services do.
+	secretName = regexp.MustCompile(`(?i)auth|cookie|credential|key|passw|secret|session|signature|token`)
+	token      = regexp.MustCompile(`eyJ[A-Za-z0-9_-]{8,}\.|^[a-z]{2,8}_[A-Za-z0-9_-]{24,}$`)
 	// publicNames are headers with such names, whose values are no secrets.
 	publicNames = map[string]bool{"Idempotency-Key": true, "X-Idempotency-Key": true, "Www-Authenticate": true,
 		"Access-Control-Allow-Credentials": true}

@@ -35,6 +35,7 @@ func TestExchange(t *testing.T) {
 	sent := trace.Content{Body: []byte(`{"url": "https://example.com"}`), Header: http.Header{
 		"Authorization": {"Bearer " + token}, "X-Api-Key": {"aah_0123456789abcdef"}, "Cookie": {"session=0123456789"},
 		"Idempotency-Key": {"key-1"}, "X-Forwarded-Identity": {token},
+		"X-Agent-Id":    {"abc_" + strings.Repeat("0123456789", 5)},
 		"X-Agent-Token": {"abc", "0123456789abcdefghijklmnop"},
 		"Content-Type":  {"application/json"},
 	}}
@@ -42,10 +43,11 @@ func TestExchange(t *testing.T) {
 		Header: http.Header{"Set-Cookie": {"id=0123456789abcdef"}}})
 	want := map[string][]string{
 		"Authorization": {"Bearer eyJhbG…"}, "X-Api-Key": {"aah_0…"}, "Cookie": {"sess…"}, "Idempotency-Key": {"key-1"},
-		"X-Forwarded-Identity": {"eyJhbG…"}, "X-Agent-Token": {"…", "012345…"}, "Content-Type": {"application/json"},
+		"X-Forwarded-Identity": {"eyJhbG…"}, "X-Agent-Id": {"abc_01…"}, "X-Agent-Token": {"…", "012345…"},
+		"Content-Type": {"application/json"},
 	}
 	if got := details.Sent; fmt.Sprint(got.Headers) != fmt.Sprint(want) || got.Body != string(sent.Body) || got.Cut ||
-		fmt.Sprint(got.Secrets) != "[Authorization Cookie X-Agent-Token X-Api-Key X-Forwarded-Identity]" {
+		fmt.Sprint(got.Secrets) != "[Authorization Cookie X-Agent-Id X-Agent-Token X-Api-Key X-Forwarded-Identity]" {
 		t.Errorf("got %+v", got)
 	}
 	if got := details.Answer; got.Headers.Get("Set-Cookie") != "id=0…" || got.Body != "" || got.Bytes != 2 {
