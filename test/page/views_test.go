@@ -188,7 +188,8 @@ func TestConnectionComesBack(t *testing.T) {
 	tab.Excuse("ERR_INTERNET_DISCONNECTED")
 	tab.Until("document.querySelector('.feed')")
 	tab.Offline(true)
-	browser.Evaluate[bool](tab, "history.pushState(null, '', '/q/"+q.id+"'), dispatchEvent(new PopStateEvent('popstate'))")
+	browser.Evaluate[bool](tab, "history.pushState(null, '', '/q/"+q.id+
+		"'), dispatchEvent(new PopStateEvent('popstate'))")
 	shows(tab, "offline")
 	tab.Offline(false)
 	tab.See(prompt)
