@@ -756,7 +756,7 @@ func TestStartRefuses(t *testing.T) {
 				t["Resources"].(object)["Own"] = object{"Type": "Custom::Own",
 					"Properties": object{"ServiceToken": arn("Function")}}
 			},
-			is: local.ErrUnsupported, says: []string{"Custom::Own", "runs during a deployment", "--stack"},
+			is: local.ErrUnsupported, says: []string{"Custom::Own", "during a deployment", "--stack"},
 		},
 		"Environment": {options: func(o *local.Options) {
 			o.Environment = map[string]map[string]string{"wroker": {"OWN": "x"}}
@@ -810,7 +810,7 @@ func TestStartRefuses(t *testing.T) {
 		}, says: []string{"METHOD /path"}},
 		"Authorizer": {change: func(t object) {
 			properties(t, "Authorizer")["AuthorizerType"] = "REQUEST"
-		}, says: []string{"AWS::ApiGatewayV2::Authorizer Authorizer", "no function of the assembly"}},
+		}, says: []string{"AWS::ApiGatewayV2::Authorizer Authorizer", "not a function of the assembly"}},
 		"Notification": {change: func(t object) {
 			properties(t, "Bucket")["NotificationConfiguration"] = object{
 				"QueueConfigurations": []object{{"Event": "s3:ObjectCreated:*"}}}
