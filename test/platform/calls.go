@@ -39,7 +39,7 @@ func (s *Suite) checkCalls(t *testing.T) {
 		}
 	}
 	s.checkTraces(t, rooms.Of(target.Run).Trace)
-	path := routes.Page(Root(t), s.Construct)
+	path := routes.Page(Root(t), s.Platform.Name)
 	got, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
