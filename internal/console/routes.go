@@ -141,6 +141,8 @@ func (c *Console) accessRoutes() {
 	show(c, "GET /used-permissions", "What functions and schedules used of their roles.",
 		func() []aws.Use { return c.rooms.AWS.Used() })
 	show(c, "GET /refused", "What roles refused.", func() []aws.Refusal { return c.rooms.AWS.Refused() })
+	show(c, "GET /attention", "What needs a look: faults that are on, dead letters, failed schedules, and refused "+
+		"permissions.", c.attention)
 	show(c, "GET /faults", "The faults of AWS that the run injects.",
 		func() aws.Faults { return c.rooms.AWS.Faults() })
 	take(c, "POST /faults", "Replaces the faults, each a probability from 0 to 1.", c.setFaults)

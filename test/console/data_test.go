@@ -214,6 +214,18 @@ func TestSwitchFaults(t *testing.T) {
 	if faults := rooms.Of(run).AWS.Faults(); faults.Throttle != 0.13 { // half of the way, to the third power
 		t.Errorf("got %+v", faults)
 	}
+	// The menu and a banner say so in every view.
+	browser.Evaluate[bool](tab, "(location.hash = '#/tables', true)")
+	tab.See("Faults are on: throttle, redeliver")
+	tab.Until("document.querySelector('[data-view=faults] .count')?.textContent === '2 on'")
+	tab.Click("Turn off")
+	tab.Until("document.getElementById('faulty').hidden && !document.querySelector('[data-view=faults] .count')")
+	if faults := rooms.Of(run).AWS.Faults(); faults != (awsapi.Faults{}) {
+		t.Errorf("got %+v", faults)
+	}
+	browser.Evaluate[bool](tab, "(location.hash = '#/faults', true)")
+	tab.Click("Turn on (10 %)")
+	tab.See("On: redeliver.")
 	tab.Click("Turn all off")
 	tab.See("All faults are off.")
 	if faults := rooms.Of(run).AWS.Faults(); faults != (awsapi.Faults{}) {
@@ -239,6 +251,7 @@ func TestFailedMessageAgain(t *testing.T) {
 	tab.See("it was <b>throttled</b>")
 	name := schedule.Target[strings.LastIndexByte(schedule.Target, ':')+1:]
 	tab.See("invoke " + name + " with the event")
+	tab.Until("document.querySelector('[data-view=queues] .count')?.textContent === '1 dead-lettered'")
 	tab.Click("Again")
 	tab.See("The queue is empty.")
 	if messages := queue.Messages(); len(messages) > 0 {

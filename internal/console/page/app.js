@@ -1,5 +1,6 @@
 // The page: which view is seen, what is live, and what is being built.
 
+import * as attention from './attention.js';
 import {h, put, problem, say} from './dom.js';
 import {on, start} from './live.js';
 import {took} from './format.js';
@@ -105,6 +106,10 @@ const live = document.getElementById('live');
 start((stands) => {
   live.classList.toggle('on', stands);
   document.getElementById('live-text').textContent = stands ? 'Live' : 'Not connected';
+});
+
+attention.start(nav, document.getElementById('faulty'), () => {
+  if (address().parts[0] === faults.name) show();
 });
 
 // What --watch does, in a banner.

@@ -1,0 +1,47 @@
+package console
+
+import "github.com/onesynth-cdk/onesynth/internal/aws"
+
+// Attention is what needs a look.
+type Attention struct {
+	// Faults are the names of the faults that are on.
+	Faults []string `json:"faults"`
+	// DeadLetters counts the messages in queues that no function reads.
+	DeadLetters int `json:"dead_letters"`
+	// FailedSchedules counts the schedules whose last run failed.
+	FailedSchedules int `json:"failed_schedules"`
+	// RefusedPermissions counts the permissions that roles refused.
+	RefusedPermissions int `json:"refused_permissions"`
+}
+
+func (c *Console) attention() Attention {
+	found := Attention{Faults: on(c.rooms.AWS.Faults()), RefusedPermissions: len(c.rooms.AWS.Refused())}
+	for _, queue := range c.queues() {
+		if len(queue.Functions) == 0 {
+			found.DeadLetters += queue.Messages
+		}
+	}
+	for _, schedule := range c.rooms.Schedules.Schedules() {
+		if schedule.LastError != "" {
+			found.FailedSchedules++
+		}
+	}
+	return found
+}
+
+// on returns the names of the faults that are on, as POST /faults takes them.
+func on(faults aws.Faults) []string {
+	names := []string{}
+	for _, fault := range []struct {
+		name        string
+		probability float64
+	}{
+		{"throttle", faults.Throttle}, {"transaction_conflict", faults.TransactionConflict},
+		{"drop_response", faults.DropResponse}, {"hang", faults.Hang}, {"redeliver", faults.Redeliver},
+	} {
+		if fault.probability > 0 {
+			names = append(names, fault.name)
+		}
+	}
+	return names
+}
