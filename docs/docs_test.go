@@ -9,8 +9,9 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"unicode"
 	"unicode/utf8"
+
+	"github.com/onesynth-cdk/onesynth/internal/reference"
 )
 
 var (
@@ -23,8 +24,8 @@ var (
 	text      = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
 )
 
-// page is a document without its blocks of code.
-type page struct{ path, content string }
+// page is a document, and its content without blocks of code.
+type page struct{ path, whole, content string }
 
 // pages are all documents of the repository, but for those that tests read.
 func pages(t *testing.T) []page {
@@ -44,7 +45,7 @@ func pages(t *testing.T) []page {
 			if err != nil {
 				return err
 			}
-			all = append(all, page{path, code.ReplaceAllString(string(content), "")})
+			all = append(all, page{path, string(content), code.ReplaceAllString(string(content), "")})
 		}
 		return nil
 	})
@@ -54,23 +55,15 @@ func pages(t *testing.T) []page {
 	return all
 }
 
-// anchors are the names by which GitHub's pages link to the headings of a document.
+// anchors are the addresses of a document's headings.
 func anchors(content string) map[string]bool {
 	named := map[string]bool{}
 	for _, found := range heading.FindAllStringSubmatch(content, -1) {
-		name := strings.Map(func(r rune) rune {
-			switch {
-			case unicode.IsLetter(r), unicode.IsDigit(r), r == '-', r == '_':
-				return unicode.ToLower(r)
-			case r == ' ':
-				return '-'
-			}
-			return -1
-		}, text.ReplaceAllString(found[1], "$1"))
-		if named[name] {
-			name += "-1"
+		anchor := reference.Anchor(text.ReplaceAllString(found[1], "$1"))
+		if named[anchor] {
+			anchor += "-1"
 		}
-		named[name] = true
+		named[anchor] = true
 	}
 	return named
 }
@@ -78,6 +71,17 @@ func anchors(content string) map[string]bool {
 // Each link inside the repository leads to a file that is there, and to a heading that it has.
 func TestLinks(t *testing.T) {
 	t.Parallel()
+	headings := map[string]map[string]bool{}
+	headingsOf := func(path string) map[string]bool {
+		if headings[path] == nil {
+			content, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			headings[path] = anchors(code.ReplaceAllString(string(content), ""))
+		}
+		return headings[path]
+	}
 	for _, p := range pages(t) {
 		for _, found := range target.FindAllStringSubmatch(inline.ReplaceAllString(p.content, ""), -1) {
 			link, err := url.Parse(found[1] + found[2])
@@ -96,14 +100,7 @@ func TestLinks(t *testing.T) {
 				t.Errorf("%s: %q leads nowhere", p.path, found[0])
 				continue
 			}
-			if link.Fragment == "" || !strings.HasSuffix(path, ".md") {
-				continue
-			}
-			content, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !anchors(code.ReplaceAllString(string(content), ""))[link.Fragment] {
+			if link.Fragment != "" && strings.HasSuffix(path, ".md") && !headingsOf(path)["#"+link.Fragment] {
 				t.Errorf("%s: %s has no heading %q", p.path, path, link.Fragment)
 			}
 		}
@@ -120,14 +117,10 @@ func TestSizes(t *testing.T) {
 	)
 	words := 0
 	for _, p := range pages(t) {
-		content, err := os.ReadFile(p.path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		reference := strings.HasPrefix(filepath.ToSlash(p.path), "../docs/reference/")
-		if !reference && strings.HasPrefix(filepath.ToSlash(p.path), "../docs/") {
-			words += len(strings.Fields(string(content)))
-			if lines := strings.Count(string(content), "\n"); lines > mostLines {
+		generated := strings.HasPrefix(filepath.ToSlash(p.path), "../docs/reference/")
+		if !generated && strings.HasPrefix(filepath.ToSlash(p.path), "../docs/") {
+			words += len(strings.Fields(p.whole))
+			if lines := strings.Count(p.whole, "\n"); lines > mostLines {
 				t.Errorf("%s has %d lines, more than %d: say less, or make a page of a part", p.path, lines, mostLines)
 			}
 		}
@@ -140,7 +133,7 @@ func TestSizes(t *testing.T) {
 							mostCell, cell)
 					}
 				}
-			} else if n := utf8.RuneCountInString(line); n > mostColumns && !reference && paragraph.MatchString(line) {
+			} else if n := utf8.RuneCountInString(line); n > mostColumns && !generated && paragraph.MatchString(line) {
 				t.Errorf("%s: a line has %d characters, more than %d: %.40s…", p.path, n, mostColumns, line)
 			}
 		}

@@ -27,6 +27,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/internal/document"
 	"github.com/onesynth-cdk/onesynth/internal/lake/catalog"
 	"github.com/onesynth-cdk/onesynth/internal/loopback"
+	"github.com/onesynth-cdk/onesynth/internal/reference"
 )
 
 // entry matches a heading of the page, with the text that it shows as printed.
@@ -50,8 +51,7 @@ func textsOfPage(t *testing.T) map[string]string {
 	}
 	texts := map[string]string{}
 	for _, found := range entry.FindAllStringSubmatch(string(content), -1) {
-		anchor := strings.ToLower(strings.NewReplacer(" ", "-", ".", "").Replace(found[1]))
-		texts[anchor] = found[2]
+		texts[strings.TrimPrefix(reference.Anchor(found[1]), "#")] = found[2]
 	}
 	if headings := strings.Count(string(content), "\n## "); headings != len(texts) {
 		t.Errorf("%d headings, %d of them with a text", headings, len(texts))

@@ -73,7 +73,7 @@ func (p *Page) Link(name string) string {
 }
 
 // notInAnchors is what GitHub leaves out of a heading's anchor.
-var notInAnchors = regexp.MustCompile(`[^a-z0-9 _-]`)
+var notInAnchors = regexp.MustCompile(`[^\p{L}\p{Nd} _-]`)
 
 // Anchor is the address of a heading on its page, as GitHub makes it.
 func Anchor(heading string) string {
