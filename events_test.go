@@ -6,8 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/onesynth-cdk/onesynth/internal/reference"
 	"github.com/onesynth-cdk/onesynth/platforms"
 )
 
@@ -39,15 +38,6 @@ func TestEventReference(t *testing.T) {
 				e.Description, strings.Join(fields, ", "))
 		}
 	}
-	before, got, _ := strings.Cut(string(content), heading)
-	got = heading + got
-	if *update {
-		if err := os.WriteFile(file, []byte(before+want.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if diff := cmp.Diff(want.String(), got); diff != "" {
-		t.Errorf("%s: run the test with -update (- schema, + document):\n%s", file, diff)
-	}
+	before, _, _ := strings.Cut(string(content), heading)
+	reference.Compare(t, "events.md", before+want.String())
 }

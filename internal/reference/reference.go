@@ -156,18 +156,23 @@ func wrap(text string) string {
 // Check compares the page with docs/reference/NAME.md; with the flag -update, it writes that file.
 func (p *Page) Check(t testing.TB, name string) {
 	t.Helper()
-	docs := filepath.Join(Root(t), "docs")
 	for _, mentioned := range p.mentioned {
-		if _, err := os.Stat(filepath.Join(docs, mentioned)); errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Stat(filepath.Join(Root(t), "docs", mentioned)); errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("a doc comment names docs/%s, which is not there: name the page that has its subject", mentioned)
 		}
 	}
-	file := filepath.Join(docs, "reference", name+".md")
+	Compare(t, name+".md", p.text.String())
+}
+
+// Compare compares a file of docs/reference with what it has to be; with the flag -update, it writes the file.
+func Compare(t testing.TB, name, want string) {
+	t.Helper()
+	file := filepath.Join(Root(t), "docs", "reference", filepath.FromSlash(name))
 	if *update {
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(file, []byte(p.text.String()), 0o644); err != nil {
+		if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -175,8 +180,8 @@ func (p *Page) Check(t testing.TB, name string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(p.text.String(), string(got)); diff != "" {
-		t.Errorf("docs/reference/%s.md is stale: run `make reference` (-code +page):\n%s", name, diff)
+	if diff := cmp.Diff(want, string(got)); diff != "" {
+		t.Errorf("docs/reference/%s is stale: run `make reference` (-code +page):\n%s", name, diff)
 	}
 }
 
