@@ -3,7 +3,7 @@
 // what became of an earlier attempt is not known, ALREADY_ANSWERED means that it arrived.
 
 import {answer, Problem} from './api.js';
-import {dropDraft, isLeftOut, read, rememberAnswered, write} from './store.js';
+import {dropDraft, leftOut, read, rememberAnswered, write} from './store.js';
 
 const key = 'outbox';
 
@@ -16,7 +16,10 @@ export const waiting = () => read(key, []);
 export const find = (id) => waiting().find((entry) => entry.body.question_id === id) ?? null;
 
 /** wanted are the questions that someone has not dealt with. */
-export const wanted = (questions) => questions.filter(({question_id: id}) => !isLeftOut(id) && !find(id));
+export function wanted(questions) {
+  const others = new Set([...leftOut(), ...waiting().map((entry) => entry.body.question_id)]);
+  return questions.filter((one) => !others.has(one.question_id));
+}
 
 function save(entries) {
   write(key, entries);

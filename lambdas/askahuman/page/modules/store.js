@@ -93,4 +93,4 @@ export const pass = (id) => remember('passed', id);
 
 export const takeUp = (id) => write('passed', read('passed', []).filter((other) => other !== id));
 
-export const isLeftOut = (id) => Object.keys(most).some((key) => read(key, []).includes(id));
+export const leftOut = () => Object.keys(most).flatMap((key) => read(key, []));
