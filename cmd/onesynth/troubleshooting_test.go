@@ -283,7 +283,7 @@ func builtElsewhere(t *testing.T) string {
 	return dir
 }
 
-// Errors that the page explains in words have the address, too, whatever is around them.
+// The address stands also below errors that the page explains in words, however they are wrapped.
 func TestExplanations(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
