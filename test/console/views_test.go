@@ -92,14 +92,27 @@ func TestAccessibility(t *testing.T) {
 			t.Fatal(err)
 		}
 		browser.Evaluate[bool](tab, string(rules)+"; true")
-		for _, view := range views(t, run) {
-			goTo(tab, view)
+		check := func(seen string) {
 			findings := browser.Evaluate[[]string](tab,
 				`axe.run(document, {resultTypes: ['violations']}).then((results) =>
 				results.violations.flatMap((rule) => rule.nodes.map((node) => rule.id + ': ' + node.target.join(' ') + ': ' + (node.any[0] ?? node.all[0] ?? node.none[0])?.message)))`)
 			for _, finding := range findings[:min(8, len(findings))] {
-				t.Errorf("%+v %s: %s", options, view, finding)
+				t.Errorf("%+v %s: %s", options, seen, finding)
 			}
+		}
+		for _, view := range views(t, run) {
+			goTo(tab, view)
+			check(view)
+		}
+		if options.Width == 0 {
+			continue
+		}
+		tab.Click("Menu")
+		check("the menu")
+		// Someone who listens hears the name of a group with its views, and others see it.
+		if unnamed := browser.Evaluate[[]string](tab, `[...document.querySelectorAll('nav a')].filter((one) =>
+			!document.getElementById(one.closest('ul').getAttribute('aria-labelledby'))?.offsetHeight).map((one) => one.innerText)`); len(unnamed) > 0 {
+			t.Errorf("%q stand in no group with a name", unnamed)
 		}
 	}
 }

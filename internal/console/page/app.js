@@ -21,11 +21,16 @@ import * as streams from './views/streams.js';
 import * as tables from './views/tables.js';
 import * as trying from './views/try.js';
 
-// A view has a name, which is the first part of the address after the hash, a title, and show(context), which returns its content.
-const views = [
-  platforms, trying, requests, lines, functions, tables, streams, buses, queues, schedules, push, webhooks, buckets, lake,
-  permissions, faults,
+// A view has a name, which is the first part of the address after the hash, a title, and show(context), which returns
+// its content. The menu shows the views in groups.
+const groups = [
+  ['Start', [platforms, trying]],
+  ['Requests and logs', [requests, lines, functions]],
+  ['Data', [tables, streams, buckets, lake]],
+  ['Messages', [buses, queues, schedules, push, webhooks]],
+  ['Settings', [permissions, faults]],
 ];
+const views = groups.flatMap(([, own]) => own);
 
 const main = document.getElementById('main');
 const nav = document.getElementById('views');
@@ -85,7 +90,10 @@ function unfold(open) {
   menu.setAttribute('aria-expanded', String(open));
 }
 
-put(nav, h('ul', null, views.map((view) => h('li', null, h('a', {href: view === platforms ? '#/' : `#/${view.name}`, 'data-view': view.name}, view.title)))));
+const entry = (view) => h('li', null,
+  h('a', {href: view === platforms ? '#/' : `#/${view.name}`, 'data-view': view.name}, view.title));
+put(nav, h('div', null, groups.map(([heading, own], i) => h('section', null,
+  h('h2', {id: `group-${i}`}, heading), h('ul', {'aria-labelledby': `group-${i}`}, own.map(entry))))));
 menu.addEventListener('click', () => unfold(!nav.classList.contains('open')));
 nav.addEventListener('keydown', (event) => {
   if (event.key === 'Escape' && nav.classList.contains('open')) {
