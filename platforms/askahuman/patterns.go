@@ -22,7 +22,7 @@ func reads() []schema.AccessPattern {
 			By("ByStatus", schema.Where("status", schema.Equal), schema.Where("created_at", schema.LessOrEqual)).
 			Downwards().Filtering("deadline").
 			Returning("question_id", "prompt", "type", "options", "audience",
-				"required_responses", "current_responses", "created_at").
+				"required_responses", "current_responses", "created_at", "deadline").
 			InOrigin("List open questions"),
 		schema.Query.Pattern("ListAgentQuestions", "Questions", "An agent's own questions, newest first.").
 			By("ByAgentId", schema.Where("agent_id", schema.Equal)).Downwards().

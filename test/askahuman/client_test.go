@@ -318,6 +318,7 @@ type humanQuestion struct {
 	Audience        []string  `json:"audience"`
 	ResponsesNeeded int       `json:"responses_needed"`
 	CreatedAt       time.Time `json:"created_at"`
+	ExpiresAt       time.Time `json:"expires_at"`
 	CanAnswer       *bool     `json:"can_answer"`
 }
 

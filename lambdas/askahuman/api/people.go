@@ -45,6 +45,7 @@ type HumanQuestion struct {
 	Audience        []string `json:"audience" nullable:"false" example:"[\"general\"]"`
 	ResponsesNeeded int      `json:"responses_needed" doc:"How many answers are still wanted." example:"3"`
 	CreatedAt       string   `json:"created_at" format:"date-time" example:"2026-02-02T09:30:00.000Z"`
+	ExpiresAt       string   `json:"expires_at" format:"date-time" doc:"When answers stop being taken." example:"2026-02-02T10:30:00.000Z"`
 }
 
 // HumanQuestionList is a page of questions that need answers.
@@ -273,6 +274,7 @@ func humanQuestion(question askahuman.Question) HumanQuestion {
 		Audience:        append([]string{}, question.Audience...),
 		ResponsesNeeded: max(0, question.RequiredResponses-question.CurrentResponses),
 		CreatedAt:       question.CreatedAt.String(),
+		ExpiresAt:       question.Deadline.String(),
 	}
 	if question.Type == askahuman.TypeMultipleChoice {
 		wire.Options = question.Options
