@@ -1,6 +1,7 @@
 package local_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -38,6 +39,23 @@ func failed(t *testing.T, r *local.Runner, name string) string {
 	return r.ConsoleURL() + "/queues/" + queue.Name + "/messages/" + queue.Messages()[0].ID
 }
 
+// wantFailure wants that a message says how often it was tried, and why the last attempt, which is a request, failed.
+func wantFailure(t *testing.T, r *local.Runner, message string, attempts int, reason string) {
+	t.Helper()
+	var got struct {
+		Failure struct {
+			Attempts                 int
+			Request, Function, Error string
+		}
+	}
+	_, text := call(t, "GET", message, "")
+	if err := json.Unmarshal([]byte(text), &got); err != nil || got.Failure.Attempts != attempts ||
+		!strings.Contains(got.Failure.Error, reason) {
+		t.Errorf("got %+v, %v, want %d attempts, the last one with %q", got.Failure, err, attempts, reason)
+	}
+	want(t, 200, reason)(call(t, "GET", r.ConsoleURL()+"/requests/"+got.Failure.Request, ""))
+}
+
 func queueOf(t *testing.T, r *local.Runner, name string) *sqs.Queue {
 	t.Helper()
 	for _, queue := range rooms.Of(r).AWS.Queues() {
@@ -61,6 +79,7 @@ func TestAgain(t *testing.T) {
 	}
 	message := failed(t, r, "Queue")
 	want(t, 200, "invoke worker with the event")(call(t, "GET", message, ""))
+	wantFailure(t, r, message, 1, "provisioned throughput")
 	want(t, 502, "the message stays in the queue")(call(t, "POST", message+"/again", ""))
 	want(t, 200, "0")(call(t, "POST", r.ConsoleURL()+"/faults", `{}`))
 	want(t, 200, `"function": "worker"`)(call(t, "POST", message+"/again", ""))
@@ -74,6 +93,7 @@ func TestAgain(t *testing.T) {
 	for _, name := range []string{"Queue", "DeadEvents"} {
 		message = failed(t, r, name)
 		want(t, 200, "invoke worker with the event")(call(t, "GET", message, ""))
+		wantFailure(t, r, message, map[string]int{"Queue": 2}[name], "tick failed")
 		want(t, 502, "tick failed")(call(t, "POST", message+"/again", ""))
 		want(t, 204, "")(call(t, "DELETE", message, ""))
 		want(t, 404, "no such message")(call(t, "DELETE", message, ""))

@@ -35,19 +35,6 @@ func (a again) String() string {
 	return "invoke " + a.function + " with the event"
 }
 
-// failure is the body of a message about an invocation or a batch that failed for good.
-type failure struct {
-	RequestContext struct {
-		FunctionARN string `json:"functionArn"`
-	} `json:"requestContext"`
-	RequestPayload json.RawMessage `json:"requestPayload"`
-	// Payload is the event of a stream's batch.
-	Payload string `json:"payload"`
-	// Record is a stream's, which its function gave up; Omitted says what the message lacks of it.
-	Record  json.RawMessage `json:"record"`
-	Omitted string          `json:"omitted"`
-}
-
 // planAgain reads a message of a queue.
 func (c *Console) planAgain(queue *sqs.Queue, message sqs.Message) again {
 	invoke := func(arn string, event []byte) again {
@@ -66,8 +53,7 @@ func (c *Console) planAgain(queue *sqs.Queue, message sqs.Message) again {
 	default:
 		return invoke(target, []byte(message.Body))
 	}
-	var failed failure
-	if json.Unmarshal([]byte(message.Body), &failed) == nil && failed.RequestContext.FunctionARN != "" {
+	if failed, ok := readFailure(message.Body); ok {
 		arn := strings.TrimSuffix(failed.RequestContext.FunctionARN, ":$LATEST")
 		switch {
 		case failed.Payload != "":

@@ -1,6 +1,9 @@
 package console
 
-import "github.com/onesynth-cdk/onesynth/internal/aws"
+import (
+	"github.com/onesynth-cdk/onesynth/internal/aws"
+	"github.com/onesynth-cdk/onesynth/internal/trace"
+)
 
 // Attention is what needs a look.
 type Attention struct {
@@ -8,7 +11,7 @@ type Attention struct {
 	Faults []string `json:"faults"`
 	// DeadLetters counts the messages in queues that no function reads.
 	DeadLetters int `json:"dead_letters"`
-	// FailedSchedules counts the schedules whose last run failed.
+	// FailedSchedules counts the schedules whose newest event failed.
 	FailedSchedules int `json:"failed_schedules"`
 	// RefusedPermissions counts the permissions that roles refused.
 	RefusedPermissions int `json:"refused_permissions"`
@@ -21,8 +24,8 @@ func (c *Console) attention() Attention {
 			found.DeadLetters += queue.Messages
 		}
 	}
-	for _, schedule := range c.rooms.Schedules.Schedules() {
-		if schedule.LastError != "" {
+	for _, schedule := range c.schedules() {
+		if schedule.Failure != (trace.Attempt{}) {
 			found.FailedSchedules++
 		}
 	}

@@ -28,6 +28,8 @@ type messageView struct {
 	sqs.Message
 	// Cut says that the body is longer.
 	Cut bool `json:"cut,omitempty"`
+	// Failure is what went wrong before, if anything did.
+	Failure failureView `json:"failure,omitzero"`
 	// Again is what doing it again would be, and Cannot why it cannot be done.
 	Again  string `json:"again,omitempty"`
 	Cannot string `json:"cannot,omitempty"`
@@ -36,12 +38,19 @@ type messageView struct {
 // longestBody is how much of a body a list of messages shows.
 const longestBody = 8 << 10
 
-func (c *Console) messageView(queue *sqs.Queue, message sqs.Message) messageView {
-	plan := c.planAgain(queue, message)
-	if plan.why != "" {
-		return messageView{Message: message, Cannot: plan.why}
+func (c *Console) messageViews(queue *sqs.Queue, messages []sqs.Message) []messageView {
+	failures := c.failures(messages)
+	var views []messageView
+	for _, message := range messages {
+		view := messageView{Message: message, Failure: failures[message.ID]}
+		if plan := c.planAgain(queue, message); plan.why != "" {
+			view.Cannot = plan.why
+		} else {
+			view.Again = plan.String()
+		}
+		views = append(views, view)
 	}
-	return messageView{Message: message, Again: plan.String()}
+	return views
 }
 
 func (c *Console) queues() []queueView {
@@ -84,12 +93,11 @@ func (c *Console) queue(r *http.Request) (queueView, error) {
 	if most > 0 {
 		messages = messages[:min(most, len(messages))]
 	}
-	for _, message := range messages {
-		one := c.messageView(queue, message)
+	view.Content = c.messageViews(queue, messages)
+	for i, one := range view.Content {
 		if most > 0 && len(one.Body) > longestBody {
-			one.Body, one.Cut = strings.ToValidUTF8(one.Body[:longestBody], ""), true
+			view.Content[i].Body, view.Content[i].Cut = strings.ToValidUTF8(one.Body[:longestBody], ""), true
 		}
-		view.Content = append(view.Content, one)
 	}
 	return view, nil
 }
@@ -129,7 +137,7 @@ func (c *Console) message(r *http.Request) (messageView, error) {
 		return messageView{}, &Problem{http.StatusNotFound,
 			fmt.Sprintf("no message %q in queue %q", r.PathValue("id"), queue.Name)}
 	}
-	return c.messageView(queue, messages[at]), nil
+	return c.messageViews(queue, messages[at:at+1])[0], nil
 }
 
 func (c *Console) dropMessage(r *http.Request) (nothing, error) {

@@ -64,7 +64,7 @@ func (c *Console) runRoutes() {
 	c.handle(route{request: "GET /events?type=TYPE&function=NAME&request=ID&search=TEXT&level=LEVEL",
 		does: "Server-sent events: requests as they begin and end, lines, and changes of a watched run. With " +
 			"type=line only lines come, chosen as by GET /lines."}, c.events)
-	show(c, "GET /schedules", "The schedules, with their last runs.", c.rooms.Schedules.Schedules)
+	show(c, "GET /schedules", "The schedules, with their last runs.", c.schedules)
 	serve(c, "POST /schedules/{name}/run", "Runs the schedule now, and answers when its function has finished.",
 		c.runSchedule)
 	show(c, "GET /outputs", "The outputs of the stacks.", c.outputs)

@@ -218,15 +218,16 @@ func event(batch []record) ([]byte, error) {
 	return payload, nil
 }
 
-// invoke invokes the function with a batch. It returns the ids of the records that failed, or an error if all did.
-func (m *mapping) invoke(ctx context.Context, batch []record) (failed map[string]bool, err error) {
+// invoke invokes the function with a batch, which the ids name in the trace. It returns the ids of the records that failed, or an error if all did.
+func (m *mapping) invoke(ctx context.Context, batch []record, ids ...string) (failed map[string]bool, err error) {
 	payload, err := event(batch)
 	if err != nil {
 		return nil, err
 	}
 	var answer []byte
 	err = recovery.Call(func() (err error) {
-		answer, err = m.options.Invoke.Invoke(trace.About(ctx, m.origin), m.function.Name, payload)
+		answer, err = m.options.Invoke.Invoke(trace.Handling(trace.About(ctx, m.origin), ids...), m.function.Name,
+			payload)
 		return err
 	})
 	if err != nil || !m.partial || len(bytes.TrimSpace(answer)) == 0 {

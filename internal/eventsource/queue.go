@@ -192,7 +192,11 @@ func (r *receiver) gather(ctx context.Context) []sqs.Received {
 
 // deliver implements reader. What the function does not take comes again when its visibility time-out ends.
 func (r *receiver) deliver(ctx context.Context, batch []record) {
-	failed, err := r.invoke(ctx, batch)
+	ids := make([]string, len(batch))
+	for i, message := range batch {
+		ids[i] = message.id
+	}
+	failed, err := r.invoke(ctx, batch, ids...)
 	done := 0
 	for _, message := range batch {
 		handled := err == nil && !failed[message.id]

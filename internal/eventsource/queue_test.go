@@ -22,6 +22,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/internal/services"
 	"github.com/onesynth-cdk/onesynth/internal/services/dynamodb"
 	"github.com/onesynth-cdk/onesynth/internal/services/sqs"
+	"github.com/onesynth-cdk/onesynth/internal/trace"
 )
 
 // resources are a queue that tries twice, and a function that gets its messages. MAPPING are further properties.
@@ -145,6 +146,28 @@ func until(t *testing.T, what string, reached func() bool) {
 		if time.Now().After(deadline) {
 			t.Fatalf("%s: not within 20 s", what)
 		}
+	}
+}
+
+// A message in the queue of failures leads to the last attempt to handle it.
+func TestAttempts(t *testing.T) {
+	t.Parallel()
+	recorder, invocations := trace.New(trace.Options{}), atomic.Int32{}
+	f := start(t, "", func(ctx context.Context, _ []string) ([]string, error) {
+		err := fmt.Errorf("failure %d", invocations.Add(1))
+		id := fmt.Sprintf("%08x-0000-4000-8000-000000000000", invocations.Load())
+		recorder.Invoke(ctx, id, "worker", "worker", 128).End(err.Error())
+		return nil, err
+	})
+	f.send("one")
+	until(t, "the message has failed for good", func() bool {
+		f.server.Queue("work").Due()
+		return len(f.left("failed")) == 1
+	})
+	id := f.server.Queue("failed").Messages()[0].ID
+	if got := recorder.Attempts([]string{id})[id]; got.Error != "failure 2" || got.Function != "worker" ||
+		got.Request == "" {
+		t.Errorf("got %+v", got)
 	}
 }
 

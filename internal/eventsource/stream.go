@@ -282,7 +282,7 @@ func (s *stream) attempt(ctx context.Context, shard string, batch []record) {
 			}
 		}
 		invocations++
-		failed, err := s.invoke(ctx, batch)
+		failed, err := s.invoke(ctx, batch, s.delivery.SourceARN+"/"+batch[0].id)
 		if ctx.Err() != nil {
 			return
 		}

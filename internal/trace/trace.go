@@ -124,6 +124,8 @@ type request struct {
 	size        int
 	invocations []*invocation
 	exchange    *exchange
+	// handles are what the request is an attempt to handle ([Handling]).
+	handles []string
 	// pending are the lines since it began, until it ends.
 	pending []Line
 }
@@ -278,6 +280,8 @@ func (r *Recorder) Invoke(ctx context.Context, id, function, label string, memor
 		}
 		origin.Stack = cmp.Or(origin.Stack, r.options.StackOf(function))
 		of = r.beginLocked(id, origin)
+		of.handles, _ = ctx.Value(handlesKey{}).([]string)
+		r.growLocked(of, 40*len(of.handles))
 	}
 	kept := &invocation{of: of, id: id, function: function, label: label, memory: memory, began: r.now()}
 	if len(of.invocations) < maxInvocations {

@@ -191,6 +191,9 @@ func TestRunSchedule(t *testing.T) {
 	schedule := rooms.Of(run).Schedules.Schedules()[0]
 	tab.Click("Run now")
 	tab.See(schedule.Name + " has run")
+	if failed := tab.Text("main li a.bad"); failed != "" {
+		t.Errorf("got the failure %s", failed)
+	}
 	if after := rooms.Of(run).Schedules.Schedules()[0]; after.Fired != schedule.Fired+1 || after.LastError != "" {
 		t.Errorf("got %+v", after)
 	}
@@ -233,6 +236,42 @@ func TestSwitchFaults(t *testing.T) {
 	}
 }
 
+// A schedule that failed has one line, which leads to its trace, and the menu counts it.
+func TestFailedSchedule(t *testing.T) {
+	run, tab := open(t, "#/schedules", browser.Options{})
+	schedule := rooms.Of(run).Schedules.Schedules()[0]
+	// Its function gets no answer from a service that it needs.
+	if err := rooms.Of(run).AWS.SetFaults(awsapi.Faults{Throttle: 1}); err != nil {
+		t.Fatal(err)
+	}
+	tab.Excuse("502")
+	tab.Click("Run now")
+	tab.Until("document.querySelector('main li a.bad')")
+	if err := rooms.Of(run).AWS.SetFaults(awsapi.Faults{}); err != nil {
+		t.Fatal(err)
+	}
+	tab.Until("document.querySelector('[data-view=schedules] .count')?.textContent === '1 failed'")
+	browser.Evaluate[bool](tab, "document.querySelector('main li a.bad').click(), true")
+	tab.Until("document.querySelector('main .problem') && location.hash.startsWith('#/requests/')")
+	goTo(tab, "#/schedules")
+	tab.Click("Run now")
+	tab.See(schedule.Name + " has run")
+	tab.Until("!document.querySelector('[data-view=schedules] .count')")
+}
+
+// The permissions for its logs, which every function has, are one line.
+func TestPermissionsOfLogs(t *testing.T) {
+	run, _ := suite.Start(t)
+	name := rooms.Of(run).Functions.Functions()[0].Name
+	_, tab := open(t, "#/permissions?function="+url.QueryEscape(name), browser.Options{})
+	tab.Until("document.querySelector('main details[open] table')")
+	if text := tab.Text("main details[open]"); strings.Contains(text, "logs:") {
+		t.Errorf("got the open rows %s", text)
+	}
+	browser.Evaluate[bool](tab, "document.querySelector('main details[open] details summary').click(), true")
+	tab.See("logs:")
+}
+
 // A failed message is done again, and stays in the queue until that succeeds.
 func TestFailedMessageAgain(t *testing.T) {
 	run, _ := suite.Start(t)
@@ -241,14 +280,14 @@ func TestFailedMessageAgain(t *testing.T) {
 	failed := func(target, event string) {
 		attributes := map[string]sqs.MessageAttribute{}
 		for name, value := range map[string]string{"SCHEDULE_ARN": "arn:aws:scheduler:::schedule/" + schedule.Name,
-			"TARGET_ARN": target, "ERROR_MESSAGE": "it was <b>throttled</b>"} {
+			"TARGET_ARN": target, "RETRY_ATTEMPTS": "2", "ERROR_MESSAGE": "it was <b>throttled</b>"} {
 			attributes[name] = sqs.MessageAttribute{DataType: "String", StringValue: value}
 		}
 		queue.Send(event, attributes)
 	}
 	failed(schedule.Target, `{"version": "0"}`)
 	_, tab := open(t, "#/queues/"+url.PathEscape(queue.Name), browser.Options{})
-	tab.See("it was <b>throttled</b>")
+	tab.See("Tried 3 times. it was <b>throttled</b>")
 	name := schedule.Target[strings.LastIndexByte(schedule.Target, ':')+1:]
 	tab.See("invoke " + name + " with the event")
 	tab.Until("document.querySelector('[data-view=queues] .count')?.textContent === '1 dead-lettered'")

@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/onesynth-cdk/onesynth/internal/recovery"
+	"github.com/onesynth-cdk/onesynth/internal/trace"
 )
 
 // Defaults of asynchronous invocation ("Asynchronous invocation", AWS Lambda developer guide).
@@ -70,7 +71,7 @@ func (s *Service) InvokeAsync(ctx context.Context, name string, payload []byte) 
 }
 
 func (s *Service) deliver(origin context.Context, f *function, id string, payload []byte) {
-	ctx, cancel := context.WithCancel(context.WithoutCancel(origin))
+	ctx, cancel := context.WithCancel(trace.Handling(context.WithoutCancel(origin), id))
 	defer cancel()
 	defer context.AfterFunc(s.background, cancel)()
 	retries, maxAge := DefaultMaxRetries, DefaultMaxAge

@@ -44,11 +44,20 @@ function section(name, {used, unused, refused}, open) {
 /** resource leaves out of an ARN what all have: partition, region and account. */
 const resource = (arn) => arn.replace(/^arn:aws:([^:]*):[^:]*:[^:]*:/, '$1 ');
 
+const ofLogs = (one) => one.resource.startsWith('arn:aws:logs:');
+
+/** list is the table of permissions. Those of log groups and streams, which every function has, are a line that opens. */
 function list(kind, permissions, note) {
-  if (permissions.length === 0) return null;
-  return table({caption: kind, rows: permissions, columns: [
+  const rows = (some) => table({caption: kind, rows: some, columns: [
     {label: 'Action', cell: (one) => h('code', null, one.action)},
     {label: 'Resource', cell: (one) => h('code', {title: one.resource}, resource(one.resource))},
     ...(note ? [{label: kind === 'Refused' ? 'How often' : 'Policy', cell: note}] : []),
   ]});
+  const logs = kind === 'Refused' ? [] : permissions.filter(ofLogs);
+  const others = permissions.filter((one) => !logs.includes(one));
+  return [
+    others.length > 0 && rows(others),
+    logs.length > 0 && h('details', null,
+      h('summary', null, `${kind}: ${plural(logs.length, 'permission')} for its log groups and streams`), rows(logs)),
+  ];
 }

@@ -54,16 +54,23 @@ async function one({parts, signal}) {
   return [h('ol', {class: 'crumbs', 'aria-label': 'Place'}, h('li', null, h('a', {href: '#/queues'}, 'Queues')), h('li', null, wanted)), h('h1', {tabindex: '-1', title: wanted}, brief(wanted)), place];
 }
 
+/** failureOf says in a paragraph how often it was tried, and how the last attempt ended, which leads to its trace. */
+function failureOf({attempts, request, function: by, at: began, error}) {
+  return h('p', null, attempts > 0 && `Tried ${plural(attempts, 'time')}. `,
+    request && ['Last at ', when(began), ' by ', h('a', {href: `#/requests${at(request)}`}, by), '. '],
+    error && h('span', {class: 'bad'}, error));
+}
+
 function card(path, message, draw) {
   const own = `${path}/messages${at(message.id)}`;
   const attributes = Object.entries(message.attributes ?? {});
-  const reason = attributes.find(([name]) => name === 'ERROR_MESSAGE' || name === 'ErrorMessage')?.[1].StringValue;
   const body = h('pre', {tabindex: '0', 'aria-label': 'Body'}, pretty(message.body));
   const hint = `does-${message.id}`;
   return h('section', {class: 'card', 'aria-label': `Message ${message.id}`},
-    h('h2', {style: {'margin-top': '0'}}, 'Message of ', when(message.sent), ' ', message.received > 0 && h('span', {class: 'badge'}, `received ${plural(message.received, 'time')}`), ' ',
+    h('h2', {style: {'margin-top': '0'}}, 'Message of ', when(message.sent), ' ', 
+      message.received > 0 && h('span', {class: 'badge'}, `received ${plural(message.received, 'time')}`), ' ',
       new Date(message.visible_at) > new Date() && h('span', {class: 'badge'}, 'hidden until ', when(message.visible_at))),
-    reason && h('p', {class: 'bad'}, reason),
+    message.failure && failureOf(message.failure),
     body,
     message.cut && h('p', null, action('Show all of it', async () => {
       const whole = await get(own);

@@ -2,17 +2,32 @@
 
 import {at, get, post} from '../api.js';
 import {action, h, put, say, table} from '../dom.js';
-import {number, short, when} from '../format.js';
+import {cut, number, short, when} from '../format.js';
 import {every} from '../live.js';
 import {load, named} from '../names.js';
 
 export const name = 'schedules';
 export const title = 'Schedules';
 
+/** failed is a line about a schedule whose newest event failed, which leads to its trace. */
+function failed({name: schedule, failure}) {
+  const error = cut(failure.error, 160);
+  return h('li', null, named(schedule), ' failed at ', when(failure.at), ': ', failure.request
+    ? h('a', {class: 'bad', href: `#/requests${at(failure.request)}`}, error) : h('span', {class: 'bad'}, error));
+}
+
+const outcome = ({failure, dead}) => (dead ? h('span', {class: 'bad'}, `${number(dead)} given up`)
+  : failure ? h('span', {class: 'badge bad'}, 'failed') : '–');
+
 export async function show({signal}) {
   const place = h('div');
   await load();
-  const draw = async () => put(place, table({caption: 'Schedules of the run', rows: await get('/schedules', null, signal), empty: 'The assembly has no schedule.', columns: [
+  const draw = async () => {
+    const rows = await get('/schedules', null, signal);
+    const failures = rows.filter((one) => one.failure);
+    put(place, failures.length > 0 && h('ul', {class: 'plain', 'aria-label': 'Failures'}, failures.map(failed)), list(rows));
+  };
+  const list = (rows) => table({caption: 'Schedules of the run', rows, empty: 'The assembly has no schedule.', columns: [
     {label: 'Schedule', cell: (one) => named(one.name)},
     {label: 'Now', cell: (one) => action('Run now', async () => {
       try {
@@ -28,8 +43,8 @@ export async function show({signal}) {
     {label: 'Next', class: 'nowrap', cell: (one) => when(one.next)},
     {label: 'Last', class: 'nowrap', cell: (one) => when(one.last)},
     {label: 'Ran', number: true, cell: (one) => number(one.fired)},
-    {label: 'Outcome', cell: (one) => (one.last_error ? h('span', {class: 'bad'}, one.last_error) : one.dead ? h('span', {class: 'bad'}, `${number(one.dead)} given up`) : '–')},
-  ]}));
+    {label: 'Outcome', cell: outcome},
+  ]});
   await draw();
   every(2500, draw, signal);
   return [h('h1', {tabindex: '-1'}, title), place];
