@@ -13,6 +13,7 @@ import (
 	"log/slog"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -90,6 +91,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		service = Operations(nil)
 	}
 	needed, err := service.Needs(call)
+	call.Targets = targets(needed)
 	for _, permission := range needed {
 		if err == nil {
 			err = s.authorise(call.caller, permission)
@@ -129,6 +131,20 @@ type Call struct {
 
 	caller   *caller
 	endpoint *Server
+}
+
+// targets are the ARNs of what the permissions are for: tables instead of their indexes, buckets instead of objects.
+func targets(needed []Permission) (arns []string) {
+	for _, permission := range needed {
+		arn, _, _ := strings.Cut(permission.Resource, "/index/")
+		if strings.HasPrefix(arn, "arn:aws:s3:::") {
+			arn, _, _ = strings.Cut(arn, "/")
+		}
+		if !slices.Contains(arns, arn) {
+			arns = append(arns, arn)
+		}
+	}
+	return arns
 }
 
 // Environment is the account and region of what the call is for.

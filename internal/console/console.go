@@ -142,6 +142,8 @@ type Console struct {
 	pages assets
 	// routes are the requests that the console answers, as the index lists them.
 	routes []route
+	// plan is what the map draws, read once.
+	plan func() (*plan, error)
 }
 
 // Header is what requests need that change something, with any value: all but GET, HEAD and what comes to the endpoint

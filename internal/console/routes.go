@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"reflect"
 	"strings"
+	"sync"
 
 	"github.com/onesynth-cdk/onesynth/internal/aws"
 	"github.com/onesynth-cdk/onesynth/internal/lake/catalog"
@@ -28,6 +29,7 @@ type route struct {
 // New returns the console of a run.
 func New(rooms Rooms) *Console {
 	c := &Console{rooms: rooms, mux: http.NewServeMux(), pages: readAssets()}
+	c.plan = sync.OnceValues(func() (*plan, error) { return readPlan(rooms.Assembly, rooms.Lakes) })
 	c.mux.HandleFunc("GET /{$}", c.home)
 	c.mux.Handle("GET /page/", c.pages)
 	c.mux.Handle("POST "+WebhooksPath, http.StripPrefix(strings.TrimSuffix(WebhooksPath, "/"), rooms.Webhooks))
@@ -67,6 +69,8 @@ func (c *Console) runRoutes() {
 	show(c, "GET /schedules", "The schedules, with their last runs.", c.schedules)
 	serve(c, "POST /schedules/{name}/run", "Runs the schedule now, and answers when its function has finished.",
 		c.runSchedule)
+	serve(c, "GET /map?stack=NAME", "What the run consists of, and what calls what, as the assembly has it, with how "+
+		"often that happened: of all stacks, or of one with what it uses of others.", c.mapOf)
 	show(c, "GET /outputs", "The outputs of the stacks.", c.outputs)
 }
 

@@ -73,6 +73,7 @@ type Recorder struct {
 	// byRequest and byInvocation find what is in requests, by the ids that gateway and functions gave.
 	byRequest    map[string]*request
 	byInvocation map[string]*invocation
+	ways         map[Way]*Count
 	lines        []Line
 	lineSize     int
 	change       *Change
@@ -107,7 +108,7 @@ func New(options Options) *Recorder {
 	}
 	return &Recorder{
 		options: options, now: time.Now, byRequest: map[string]*request{}, byInvocation: map[string]*invocation{},
-		listeners: map[*listener]struct{}{},
+		ways: map[Way]*Count{}, listeners: map[*listener]struct{}{},
 	}
 }
 
@@ -164,6 +165,8 @@ type Call struct {
 	Write bool
 	// Body is the input, in the service's JSON; or, for an object, its key. A Recorder keeps the first 4 KB.
 	Body []byte
+	// Targets are the ARNs of all tables, buckets, queues and so on that the call is for. A Recorder counts them.
+	Targets []string
 }
 
 // Request is a request that is under way.
@@ -255,6 +258,7 @@ func (r *Recorder) end(kept *request, status int, problem string) {
 	r.mutex.Lock()
 	kept.running, kept.status, kept.problem, kept.took = false, status, cut(problem, maxText), r.now().Sub(kept.at)
 	r.growLocked(kept, len(kept.problem))
+	r.countRequestLocked(kept)
 	summary, lines := kept.summary(), kept.pending
 	kept.pending = nil
 	r.seq++
@@ -338,6 +342,10 @@ func (r *Recorder) Call(traceID string, call Call) {
 	if kept == nil {
 		return
 	}
+	for _, target := range call.Targets {
+		r.countLocked(Way{From: kept.function, To: target}, call.Error != "" || call.Status >= 400)
+	}
+	call.Targets = nil
 	if len(kept.calls) == maxCalls {
 		kept.omitted++
 		return

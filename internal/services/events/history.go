@@ -157,18 +157,26 @@ func (t *target) kind() string {
 // Buses returns the buses of the assembly, each with its rules.
 func (s *Service) Buses() []Bus {
 	rules := s.rules.Load()
-	all := []Bus{}
+	all := rules.Buses()
 	s.history.mutex.Lock()
 	defer s.history.mutex.Unlock()
-	for _, b := range rules.buses {
-		one := Bus{Name: b.name, ARN: b.arn(), Account: b.account, Region: b.region, Events: s.history.counts[b],
-			Rules: []Rule{}}
-		for _, r := range rules.rules {
-			if r.bus != b {
+	for i, b := range rules.buses {
+		all[i].Events = s.history.counts[b]
+	}
+	return all
+}
+
+// Buses returns the buses, each with its rules, without what happened on them.
+func (r *Rules) Buses() []Bus {
+	all := []Bus{}
+	for _, b := range r.buses {
+		one := Bus{Name: b.name, ARN: b.arn(), Account: b.account, Region: b.region, Rules: []Rule{}}
+		for _, of := range r.rules {
+			if of.bus != b {
 				continue
 			}
-			shown := Rule{Name: r.name, ARN: r.arn, Pattern: r.pattern, Expression: r.expression}
-			for _, t := range r.targets {
+			shown := Rule{Name: of.name, ARN: of.arn, Pattern: of.pattern, Expression: of.expression}
+			for _, t := range of.targets {
 				shown.Targets = append(shown.Targets, Target{Name: t.name, Kind: t.kind(), ARN: t.arn,
 					DeadLetter: t.deadLetter})
 			}

@@ -69,29 +69,38 @@ func Read(a *assembly.Assembly, folder string) (functions []Declared, problems [
 			OnFailure: p.DestinationConfig.OnFailure.Destination,
 		}
 	}
+	labels := Labels(a)
 	for _, resource := range a.Resources("AWS::Lambda::Function") {
 		f, err := readFunction(a, resource, async[resource.Name], folder)
 		if err != nil {
 			problems = append(problems, err)
 			continue
 		}
+		f.Label = labels[f.Name]
 		functions = append(functions, f)
 	}
-	tellApart(functions)
 	return functions, problems
 }
 
-// tellApart gives functions without a label, and those whose labels are the same, their names as labels.
-func tellApart(functions []Declared) {
-	times := map[string]int{}
-	for _, f := range functions {
-		times[f.Label]++
+// Labels are what people call the functions of an assembly, by their names: what each is built of, or its name where
+// that is not known, or the same for another function.
+func Labels(a *assembly.Assembly) map[string]string {
+	labels, times := map[string]string{}, map[string]int{}
+	for _, resource := range a.Resources("AWS::Lambda::Function") {
+		// [Read] tells of an error.
+		if recipe, ok, err := gobuild.ReadRecipe(resource.Metadata); ok && err == nil {
+			labels[resource.Name] = recipe.Name()
+		} else {
+			labels[resource.Name] = resource.Name
+		}
+		times[labels[resource.Name]]++
 	}
-	for i := range functions {
-		if f := &functions[i]; f.Label == "" || times[f.Label] > 1 {
-			f.Label = f.Name
+	for name, label := range labels {
+		if times[label] > 1 {
+			labels[name] = name
 		}
 	}
+	return labels
 }
 
 func readFunction(a *assembly.Assembly, resource *assembly.Resource, async Async, folder string) (Declared, error) {
@@ -152,7 +161,7 @@ func readFunction(a *assembly.Assembly, resource *assembly.Resource, async Async
 		return Declared{}, fmt.Errorf("%s: %w", resource, err)
 	}
 	if ok {
-		read.recipe, read.Label = &recipe, recipe.Name()
+		read.recipe = &recipe
 	}
 	return read, nil
 }
