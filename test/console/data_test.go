@@ -6,10 +6,12 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/chromedp/chromedp/kb"
 
 	awsapi "github.com/onesynth-cdk/onesynth/internal/aws"
 	"github.com/onesynth-cdk/onesynth/internal/rooms"
@@ -337,6 +339,11 @@ func TestSQL(t *testing.T) {
 	tab.Until("![...document.querySelectorAll('button')].find((button) => button.textContent === 'Cancel').disabled")
 	tab.Click("Cancel")
 	tab.See("The query was cancelled after")
+	for deadline := time.Now().Add(20 * time.Second); queries.Load() > 0; time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the cancelled query still runs")
+		}
+	}
 	tab.Excuse("400")
 	tab.Fill("SQL", "SELECT nothing FROM nowhere")
 	tab.Click("Run")
@@ -344,6 +351,45 @@ func TestSQL(t *testing.T) {
 	tab.Fill("SQL", "DROP TABLE x")
 	tab.Click("Run")
 	tab.See("not a query")
+}
+
+// The tab keeps the statement that someone writes, and those that ran, from which the keyboard chooses.
+func TestKeepSQL(t *testing.T) {
+	_, tab := open(t, "#/lake", browser.Options{})
+	for i := range 22 {
+		tab.Fill("SQL", fmt.Sprintf("SELECT %d AS n", i))
+		tab.Click("Run")
+		tab.Until(fmt.Sprintf("document.querySelector('main tbody td')?.innerText === '%d'", i))
+	}
+	tab.Fill("SQL", "SELECT something that is not written to its end")
+	goTo(tab, "#/tables")
+	goTo(tab, "#/lake")
+	written := func() string {
+		return browser.Evaluate[string](tab, "document.querySelector('textarea').value")
+	}
+	if got := written(); got != "SELECT something that is not written to its end" {
+		t.Errorf("got %q", got)
+	}
+	const statements = "[...document.querySelector('label:has(select option[value^=SELECT]) select').options].slice(1)"
+	got := browser.Evaluate[[]string](tab, statements+".map((one) => one.value)")
+	if len(got) != 20 || got[0] != "SELECT 21 AS n" || got[19] != "SELECT 2 AS n" {
+		t.Errorf("got %q", got)
+	}
+	browser.Evaluate[bool](tab, statements+"[0].closest('select').focus(), true")
+	tab.Press(kb.ArrowDown)
+	tab.Press(kb.ArrowUp)
+	if got := written(); got != "SELECT something that is not written to its end" {
+		t.Errorf("after a look at the history got %q", got)
+	}
+	tab.Press(kb.ArrowDown)
+	tab.Press(kb.ArrowDown)
+	tab.Until("document.querySelector('textarea').value === 'SELECT 20 AS n'")
+	tab.Click("Run")
+	tab.Until("document.querySelector('main tbody td')?.innerText === '20'")
+	if got := browser.Evaluate[[]string](tab, statements+".map((one) => one.value)"); len(got) != 20 ||
+		got[0] != "SELECT 20 AS n" || got[1] != "SELECT 21 AS n" {
+		t.Errorf("got %q", got)
+	}
 }
 
 func TestToken(t *testing.T) {

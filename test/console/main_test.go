@@ -4,10 +4,12 @@
 package console
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -23,8 +25,15 @@ var suite = browser.Suite{Options: local.Options{MaxInstances: 2, RetryDelay: fu
 	return time.Millisecond
 }}}
 
+// queries is how many queries of lakes run.
+var queries atomic.Int32
+
 func TestMain(m *testing.M) {
-	catalog.Engine.Ask = lakequery.Ask
+	catalog.Engine.Ask = func(ctx context.Context, console string, question catalog.Question) (catalog.Answer, error) {
+		queries.Add(1)
+		defer queries.Add(-1)
+		return lakequery.Ask(ctx, console, question)
+	}
 	suite.Main(m)
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/test/browser"
 )
 
-// fillForPictures uses the run as people do, and returns what docs/guide/run.md shows of it.
+// fillForPictures uses the run as people do, and returns what docs/guide/console.md shows of it.
 func fillForPictures(t *testing.T, run *local.Runner) []shot {
 	t.Helper()
 	items, trace := useForPictures(t, run)

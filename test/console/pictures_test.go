@@ -10,7 +10,7 @@ import (
 
 var pictures = flag.String("pictures", "", "write pictures of views, light and dark, into the `folder`")
 
-// The pictures of docs/guide/run.md, by make screenshots.
+// The pictures of docs/guide/console.md, by make screenshots.
 func TestPictures(t *testing.T) {
 	if *pictures == "" {
 		t.Skip("pictures are written with -pictures FOLDER")

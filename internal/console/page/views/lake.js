@@ -2,12 +2,16 @@
 
 import {get, post} from '../api.js';
 import {field, h, problem, put, select, svg, table} from '../dom.js';
-import {number, plural, took} from '../format.js';
+import {cut, number, plural, took} from '../format.js';
+import {keep, kept} from '../kept.js';
 
 export const name = 'lake';
 export const title = 'Lake';
 
 const most = 300;
+
+// A history has no more statements than this: the oldest leave it.
+const mostStatements = 20;
 
 export async function show({parameters, signal, go}) {
   const lakes = await get('/lakes', null, signal);
@@ -17,15 +21,37 @@ export async function show({parameters, signal, go}) {
   const lake = () => lakes.find((one) => keyOf(one) === chosen.value) ?? lakes[0];
   const sql = h('textarea', {rows: '5', spellcheck: 'false', 'aria-label': 'SQL'});
   const saved = h('select');
+  const history = h('select');
   const described = h('p', {class: 'muted'});
   const content = h('div');
   const result = h('div', {'aria-live': 'polite'});
+
+  // The tab keeps of each lake the text that is being written, and the statements that ran, the newest first.
+  const named = (what) => `lake ${what} ${chosen.value}`;
+  // What someone wrote comes back after a look at the history.
+  let draft = '';
+  const write = (text) => {
+    sql.value = text;
+    keep(named('sql'), text);
+  };
+  const remember = (text) => {
+    const others = kept(named('history'), []).filter((one) => one !== text);
+    keep(named('history'), [text, ...others].slice(0, mostStatements));
+  };
+  const list = () => {
+    const statements = kept(named('history'), []);
+    put(history, h('option', {value: ''}, statements.length > 0 ? 'what you write' : 'none ran yet'),
+      statements.map((text) => h('option', {value: text}, cut(text.replace(/\s+/g, ' ').trim(), 80))));
+  };
 
   const choose = () => {
     const {queries, tables, views} = lake();
     put(saved, h('option', {value: ''}, 'of your own'), queries.map((query) => h('option', {value: query.name}, query.name)));
     put(described);
-    sql.value = views.length ? `SELECT * FROM ${views[0].name} LIMIT 100` : tables.length ? `SELECT * FROM ${tables[0].name} LIMIT 100` : 'SELECT 1';
+    const first = views[0] ?? tables[0];
+    sql.value = kept(named('sql'), first ? `SELECT * FROM ${first.name} LIMIT 100` : 'SELECT 1');
+    draft = sql.value;
+    list();
     put(content, h('h2', {style: {'margin-top': '0'}}, 'What there is'),
       [...tables.map((one) => ['Table', one, [...one.columns, ...one.partition_keys]]), ...views.map((one) => ['View', one, one.columns])]
         .map(([kind, one, columns]) => h('details', null, h('summary', null, `${kind} `, h('strong', null, one.name)),
@@ -39,8 +65,15 @@ export async function show({parameters, signal, go}) {
   saved.addEventListener('change', () => {
     const query = lake().queries.find((one) => one.name === saved.value);
     if (!query) return;
-    sql.value = query.sql;
+    draft = query.sql;
+    write(draft);
     put(described, query.description);
+  });
+  history.addEventListener('change', () => write(history.value || draft));
+  sql.addEventListener('input', () => {
+    draft = sql.value;
+    history.value = '';
+    keep(named('sql'), draft);
   });
 
   let running = null;
@@ -51,6 +84,9 @@ export async function show({parameters, signal, go}) {
     const began = performance.now();
     put(result, h('p', {class: 'muted'}, 'The query runs …'));
     cancel.disabled = false;
+    draft = sql.value;
+    remember(draft);
+    list();
     try {
       const answer = await post('/lakes/query', {database: lake().database, stack: lake().stack, sql: sql.value, most}, AbortSignal.any([signal, own.signal]));
       const time = took(performance.now() - began);
@@ -82,7 +118,8 @@ export async function show({parameters, signal, go}) {
       h('form', {onsubmit: (event) => {
         event.preventDefault();
         run();
-      }}, field('Lake', chosen, 'wide'), field('Saved query', saved, 'wide'), h('div', {style: {flex: '1 1 100%'}}, described, sql),
+      }}, field('Lake', chosen, 'wide'), field('Saved query', saved, 'wide'),
+      field('History', history, 'wide'), h('div', {style: {flex: '1 1 100%'}}, described, sql),
       h('button', {class: 'primary'}, 'Run'), cancel, h('span', {class: 'muted'}, 'or Ctrl+Enter. A query reads the lake as it is now, and answers as Amazon Athena does.')),
       h('section', {class: 'card', 'aria-label': 'Tables and views'}, content)),
     result,
