@@ -127,6 +127,9 @@ func (r *Runner) readFunctions(ctx context.Context, d *design, folder string) er
 			problems = append(problems, fmt.Errorf("environment: %w", err))
 		}
 	}
+	// Functions that name where people sign in name the run's endpoints.
+	signIn, err := cognito.Addresses(d.assembly)
+	problems = append(problems, err)
 	d.roles = map[string]*policy.Role{}
 	routes := apigateway.RoutesTo(d.assembly)
 	for i := range functions {
@@ -141,8 +144,11 @@ func (r *Runner) readFunctions(ctx context.Context, d *design, folder string) er
 		}
 		f.AccessKeyID, f.SecretAccessKey = accessKey(), aws.Secret
 		for name, value := range f.Environment {
-			if value == fcmAddress {
+			switch {
+			case value == fcmAddress:
 				f.Environment[name] = r.inbox.URL()
+			case slices.Contains(signIn, value):
+				f.Environment[name] = r.ConsoleURL()
 			}
 		}
 		problems = append(problems, f.Check())

@@ -12,8 +12,8 @@
 //   - A function learns its memory limit, and nothing enforces it. Its processes run as the user who started the run.
 //   - Tokens of any issuer that a JWT authorizer names, Cognito's included, come from the run's own issuer
 //     and carry that issuer's name. A token for APIs of several issuers carries apigateway.RunIssuer, which all
-//     authorizers of the run accept. User pools have no sign-in: a user's first token invokes the pool's
-//     PostConfirmation function, and other triggers have no effect.
+//     authorizers of the run accept. People sign in to user pools at the console's address, without passwords. A
+//     user's first token invokes the pool's PostConfirmation function, and other triggers have no effect.
 //   - Firebase Cloud Messaging is the inbox: a variable of a function whose value is FCM's address gets the
 //     inbox's, and a generated secret whose template is a service account gets a key for it.
 //   - A run has one stage of each HTTP API, Lambda proxy integrations of payload format 2.0, and authorizers by JWT,

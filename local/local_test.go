@@ -9,6 +9,8 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/cookiejar"
+	neturl "net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -20,9 +22,12 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/oauth2"
+
 	"github.com/onesynth-cdk/onesynth/internal/cloud/assembly"
 	"github.com/onesynth-cdk/onesynth/internal/console"
 	"github.com/onesynth-cdk/onesynth/internal/rooms"
+	"github.com/onesynth-cdk/onesynth/internal/services/cognito"
 	"github.com/onesynth-cdk/onesynth/internal/services/dynamodb/enginetest"
 	"github.com/onesynth-cdk/onesynth/internal/services/lambda/lambdatest"
 	"github.com/onesynth-cdk/onesynth/internal/trace"
@@ -950,6 +955,100 @@ func TestTokensOfSeveralStacks(t *testing.T) {
 			t.Errorf("printed %s, want %q", printed, line)
 		}
 	}
+}
+
+// A page of the run's API signs a person in at the console's address, which its function knows in place of the user
+// pool's domain, and no page of another origin gets tokens there.
+func TestSignIn(t *testing.T) {
+	t.Parallel()
+	document := template()
+	resources := document["Resources"].(object)
+	resources["Users"] = object{"Type": "AWS::Cognito::UserPool"}
+	resources["Domain"] = object{"Type": "AWS::Cognito::UserPoolDomain", "Properties": object{
+		"UserPoolId": ref("Users"), "Domain": "people"}}
+	callback := join(object{"Fn::GetAtt": []string{"Api", "ApiEndpoint"}}, "/in")
+	resources["App"] = object{"Type": "AWS::Cognito::UserPoolClient", "Properties": object{"UserPoolId": ref("Users"),
+		"AllowedOAuthFlowsUserPoolClient": true, "AllowedOAuthFlows": []any{"code"},
+		"AllowedOAuthScopes": []any{"openid"}, "CallbackURLs": []any{callback}}}
+	properties(document, "Authorizer")["JwtConfiguration"] = object{
+		"Issuer": object{"Fn::GetAtt": []string{"Users", "ProviderURL"}}, "Audience": []any{ref("App")}}
+	variables := properties(document, "Function")["Environment"].(object)["Variables"].(object)
+	variables["OWN"] = join("https://", ref("Domain"), ".auth.", ref("AWS::Region"), ".amazoncognito.com")
+	r, _ := start(t, document, nil)
+	want(t, 200, `"own":"`+r.ConsoleURL()+`"`)(call(t, "GET", r.URL("")+"/environment", ""))
+
+	var pools []cognito.Status
+	_, body := call(t, "GET", r.ConsoleURL()+"/user-pools", "")
+	if err := json.Unmarshal([]byte(body), &pools); err != nil {
+		t.Fatal(err)
+	}
+	_, body = call(t, "GET", r.ConsoleURL()+"/user-pools/"+pools[0].ID+"/.well-known/openid-configuration", "")
+	var discovered map[string]any
+	if err := json.Unmarshal([]byte(body), &discovered); err != nil ||
+		discovered["issuer"] != "https://cognito-idp.us-east-1.amazonaws.com/"+pools[0].ID {
+		t.Fatalf("got %s", body)
+	}
+	want(t, 404, "GET /user-pools lists")(
+		call(t, "GET", r.ConsoleURL()+"/user-pools/none/.well-known/openid-configuration", ""))
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	browser := &http.Client{Jar: jar, CheckRedirect: func(next *http.Request, _ []*http.Request) error {
+		if next.URL.Path == "/in" {
+			return http.ErrUseLastResponse
+		}
+		return nil
+	}}
+	send := func(method, address string, form neturl.Values, origin string) (*http.Response, string) {
+		t.Helper()
+		request, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(form.Encode()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		if origin != "" {
+			request.Header.Set("Origin", origin)
+		}
+		response, err := browser.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer response.Body.Close()
+		text, err := io.ReadAll(response.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return response, string(text)
+	}
+	client, proof := rooms.Of(r).APIs[0].Audience[0], strings.Repeat("v", 43)
+	query := neturl.Values{"response_type": {"code"}, "client_id": {client}, "redirect_uri": {r.URL("") + "/in"},
+		"code_challenge_method": {"S256"}, "code_challenge": {oauth2.S256ChallengeFromVerifier(proof)}}
+	shown, form := send("GET", discovered["authorization_endpoint"].(string)+"?"+query.Encode(), nil, "")
+	_, stamped, _ := strings.Cut(form, `name="_csrf" value="`)
+	stamp, _, _ := strings.Cut(stamped, `"`)
+	filled := neturl.Values{"_csrf": {stamp}, "username": {"olga"}}
+	if refused, text := send("POST", shown.Request.URL.String(), filled, r.URL("")); refused.StatusCode != 403 {
+		t.Errorf("a form of another origin: got %d %s", refused.StatusCode, text)
+	}
+	back, text := send("POST", shown.Request.URL.String(), filled, r.ConsoleURL())
+	to, err := back.Location()
+	if err != nil {
+		t.Fatalf("got %d %s", back.StatusCode, text)
+	}
+	exchange := neturl.Values{"grant_type": {"authorization_code"}, "client_id": {client},
+		"code": {to.Query().Get("code")}, "redirect_uri": {r.URL("") + "/in"}, "code_verifier": {proof}}
+	if refused, text := send("POST", discovered["token_endpoint"].(string), exchange,
+		"https://evil.example"); refused.StatusCode != 403 || !strings.Contains(text, "add a callback URL") {
+		t.Errorf("a page of another origin: got %d %s", refused.StatusCode, text)
+	}
+	answered, text := send("POST", discovered["token_endpoint"].(string), exchange, r.URL(""))
+	var token console.Token
+	if err := json.Unmarshal([]byte(text), &token); err != nil || answered.StatusCode != 200 ||
+		answered.Header.Get("Access-Control-Allow-Origin") != r.URL("") {
+		t.Fatalf("got %d %v %s", answered.StatusCode, answered.Header, text)
+	}
+	want(t, 200, `"olga"`)(call(t, "GET", r.URL("")+"/me", "", "Authorization", "Bearer "+token.AccessToken))
 }
 
 // A version or an alias of a function runs the function.

@@ -132,7 +132,7 @@ func (r *Runner) start(ctx context.Context) (err error) {
 	r.group.serve(r.ports.aws, loopback.Guard{Listener: "the endpoint of AWS"}.Handler(r.aws))
 	r.group.serve(r.ports.inbox, loopback.Guard{Listener: "the push inbox"}.Handler(r.inbox))
 	r.showConsole(d)
-	r.group.serve(r.ports.console, loopback.Guard{Listener: "the console", Pages: true}.Handler(&r.console))
+	r.group.serve(r.ports.console, r.guardConsole())
 	r.replaceHandlers(d)
 	for _, status := range r.functions.Functions() {
 		if err := r.functions.Warm(status.Name); err != nil {
@@ -417,6 +417,21 @@ func (r *Runner) replaceHandlers(d *design) {
 // showConsole makes the console show the assembly.
 func (r *Runner) showConsole(d *design) { r.console.replace(console.New(r.rooms(d))) }
 
+// guardConsole keeps pages of other origins from the console, but for those that sign people in: they fetch tokens.
+func (r *Runner) guardConsole() http.Handler {
+	rest := loopback.Guard{Listener: "the console", Pages: true}.Handler(&r.console)
+	tokens := loopback.Guard{Listener: "the token endpoint", Pages: true,
+		Allows: func(_ *http.Request, origin string) bool { return r.design.Load().users.HasPagesAt(origin) },
+		Remedy: "add a callback URL of the origin to an app client"}.Handler(&r.console)
+	return http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
+		if cognito.ForPages(request.URL.Path) {
+			tokens.ServeHTTP(w, request)
+			return
+		}
+		rest.ServeHTTP(w, request)
+	})
+}
+
 // rooms are what the run of an assembly consists of.
 func (r *Runner) rooms(d *design) console.Rooms {
 	return console.Rooms{
@@ -460,8 +475,8 @@ func (r *Runner) readSchedules(d *design) error {
 }
 
 func (r *Runner) readUsers(d *design) (err error) {
-	d.users, err = cognito.New(d.assembly, cognito.Options{Functions: r.functions, Debugged: r.isDebugged,
-		Log: r.log.line})
+	d.users, err = cognito.New(d.assembly, cognito.Options{Functions: r.functions, Tokens: r.issuer,
+		Debugged: r.isDebugged, Log: r.log.line})
 	return err
 }
 

@@ -39,6 +39,10 @@ type Users interface {
 	Pools() []cognito.Status
 	// SignUp confirms the sign-up of a user who gets a token of the issuer.
 	SignUp(ctx context.Context, issuer string, u cognito.User) error
+	// Issuer returns the iss of a pool's tokens, or "" if the run has no such pool.
+	Issuer(pool string) string
+	// Endpoints answers the requests of cognito.Endpoints.
+	Endpoints() http.Handler
 }
 
 // API is a running HTTP API.
@@ -146,8 +150,8 @@ type Console struct {
 	plan func() (*plan, error)
 }
 
-// Header is what requests need that change something, with any value: all but GET, HEAD and what comes to the endpoint
-// for webhooks. Neither a web page of another origin nor a webhook can send it.
+// Header is what requests need that change something, with any value: all but GET, HEAD, what comes to the endpoint
+// for webhooks, and forms of people who sign in. Neither a web page of another origin nor a webhook can send it.
 const Header = "Onesynth-Console"
 
 // ServeHTTP answers requests.
@@ -155,7 +159,8 @@ func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	// No page of another origin may have what the console answers, as an image or a script either.
 	w.Header().Set("Cross-Origin-Resource-Policy", "same-origin")
 	reads := r.Method == http.MethodGet || r.Method == http.MethodHead
-	if !reads && !strings.HasPrefix(r.URL.Path, WebhooksPath) && r.Header.Get(Header) == "" {
+	if !reads && !strings.HasPrefix(r.URL.Path, WebhooksPath) && !cognito.TakesForms(r.URL.Path) &&
+		r.Header.Get(Header) == "" {
 		writeJSON(w, http.StatusForbidden, map[string]string{
 			"error": fmt.Sprintf("%s %s needs the header %s, because it may change something: send it with any "+
 				"value, as by curl -H '%[3]s: 1'", r.Method, r.URL.Path, Header),
@@ -497,9 +502,14 @@ func (c *Console) fill(request *TokenRequest) (audience []string, matching []API
 
 func (c *Console) discovery(r *http.Request) (map[string]any, error) {
 	base := "http://" + r.Host
-	return map[string]any{
-		"issuer": base, "jwks_uri": base + "/.well-known/jwks.json", "token_endpoint": base + "/token",
-		"response_types_supported": []string{"token"}, "subject_types_supported": []string{"public"},
-		"id_token_signing_alg_values_supported": []string{"RS256"},
-	}, nil
+	return cognito.Discovery(base, base), nil
+}
+
+func (c *Console) discoveryOfPool(r *http.Request) (map[string]any, error) {
+	issuer := c.rooms.Users.Issuer(r.PathValue("id"))
+	if issuer == "" {
+		return nil, &Problem{http.StatusNotFound,
+			fmt.Sprintf("no user pool %q: GET /user-pools lists those of the run", r.PathValue("id"))}
+	}
+	return cognito.Discovery(issuer, "http://"+r.Host), nil
 }

@@ -35,7 +35,7 @@ func TestConsoleReference(t *testing.T) {
 	page.Heading(1, "The console's API")
 	page.Text("", "A run serves it at http://localhost:8079 for programs of the same machine. Bodies and answers are "+
 		"JSON. An answer of the status 400 or above has the member error, with what to do. Every request but GET and "+
-		"HEAD needs the header "+Header+", with any value, unless it is a webhook.", "")
+		"HEAD needs the header "+Header+", with any value, unless it is a webhook, or of people who sign in.", "")
 	page.Code(fmt.Sprintf("curl -H '%s: 1' localhost:8079/token -d '{\"sub\": \"alice\"}'", Header))
 	page.Heading(2, "Requests")
 	for _, route := range routes {

@@ -154,6 +154,13 @@ func (c *Console) accessRoutes() {
 		"Connect).", c.discovery)
 	serve(c, "GET /.well-known/jwks.json", "The keys of the issuer of tokens (JSON Web Key Set).",
 		func(*http.Request) (map[string]any, error) { return c.rooms.Issuer.JWKS() })
+	serve(c, "GET /user-pools/{id}/.well-known/openid-configuration", "The same document with the issuer that the "+
+		"tokens of a user pool name.", c.discoveryOfPool)
+	for _, one := range cognito.Endpoints() {
+		c.handle(route{request: one.Request, does: one.Does}, func(w http.ResponseWriter, r *http.Request) {
+			c.rooms.Users.Endpoints().ServeHTTP(w, r)
+		})
+	}
 }
 
 // handle lists a request, and answers it.

@@ -6,6 +6,7 @@
 package loopback
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -22,6 +23,8 @@ type Guard struct {
 	// Allows reports whether a page of another origin may send a request, if Pages is true. The origin is empty where
 	// the browser does not tell it, as when a page loads an image. Default: none may.
 	Allows func(r *http.Request, origin string) bool
+	// Remedy is what lets another origin in. Default: its place in a CORS configuration.
+	Remedy string
 }
 
 // Handler hands over the requests that the guard takes. It answers others with 403 and {"error": TEXT}.
@@ -58,8 +61,8 @@ func (g Guard) check(r *http.Request) error {
 	case g.Allows != nil && g.Allows(r, origin):
 		return nil
 	case g.Allows != nil:
-		return fmt.Errorf("%s: %s does not allow it by CORS: add the origin to its CORS configuration, or send no "+
-			"header Origin or Sec-Fetch-Site", of(origin, site), g.Listener)
+		return fmt.Errorf("%s: %s does not allow it by CORS: %s, or send no header Origin or Sec-Fetch-Site",
+			of(origin, site), g.Listener, cmp.Or(g.Remedy, "add the origin to its CORS configuration"))
 	}
 	return fmt.Errorf("%s: web pages of other sites and ports may not use %s: a program sends neither Origin nor "+
 		"Sec-Fetch-Site", of(origin, site), g.Listener)

@@ -446,9 +446,9 @@ var types = map[string]typeEntry{
 			"ProviderURL": providerURL}},
 	"AWS::Cognito::UserPoolClient": {support: running, nameProperty: "ClientName", ref: id(26),
 		attributes: map[string]give{"ClientId": ref, "Name": name}},
-	"AWS::Cognito::UserPoolDomain":                    {support: accepted, nameProperty: "Domain"},
+	"AWS::Cognito::UserPoolDomain":                    {support: running, nameProperty: "Domain"},
 	"AWS::Cognito::UserPoolResourceServer":            {support: accepted, nameProperty: "Identifier"},
-	"AWS::Cognito::UserPoolGroup":                     {support: accepted, nameProperty: "GroupName"},
+	"AWS::Cognito::UserPoolGroup":                     {support: running, nameProperty: "GroupName"},
 	"AWS::Cognito::UserPoolIdentityProvider":          {support: accepted, nameProperty: "ProviderName"},
 	"AWS::Cognito::UserPoolUICustomizationAttachment": {support: accepted, ref: id(12)},
 	"AWS::Cognito::ManagedLoginBranding": {support: accepted, ref: id(12), attributes: map[string]give{

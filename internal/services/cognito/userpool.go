@@ -1,5 +1,6 @@
-// Package cognito is, of Amazon Cognito's user pools, the sign-up on this machine: a pool's PostConfirmation function
-// hears of each user who gets a first token. There are no passwords, and other triggers of a pool have no effect.
+// Package cognito is, of Amazon Cognito's user pools, the sign-up and the sign-in on this machine: a pool's
+// PostConfirmation function hears of each user who gets a first token, and pages sign people in at the endpoints of a
+// pool's domain. There are no passwords, and other triggers of a pool have no effect.
 package cognito
 
 import (
@@ -9,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/http"
 	"path"
 	"slices"
 	"strings"
@@ -46,9 +48,11 @@ type Functions interface {
 	Invoke(ctx context.Context, name string, payload []byte) (lambda.Result, error)
 }
 
-// Options of Pools. Functions is needed.
+// Options of Pools. Functions and Tokens are needed.
 type Options struct {
 	Functions Functions
+	// Tokens signs the tokens of people who sign in on pages.
+	Tokens Tokens
 	// Debugged reports whether a function runs under a debugger: it may take any time. Default: none does.
 	Debugged func(function string) bool
 	// Log receives a line for each invocation that fails; nil drops it.
@@ -60,19 +64,16 @@ type Pools struct {
 	options Options
 	pools   []*pool
 	// idle are triggers without effect, for people.
-	idle []string
-}
-
-// client is an app client of a pool. program says that its tokens are those of programs: it has the grant of client
-// credentials, which excludes all grants of users ("CreateUserPoolClient", Amazon Cognito API reference:
-// AllowedOAuthFlows).
-type client struct {
-	id      string
-	program bool
+	idle      []string
+	grants    *grants
+	endpoints http.Handler
 }
 
 type pool struct {
 	resource *assembly.Resource
+	// domain is the address of its pages on AWS, or "". groups are its groups, by name.
+	domain string
+	groups []string
 	// function is the name of the function that hears of sign-ups; "" if no function of the run does.
 	function string
 	// refused says why Amazon Cognito may not invoke the function; "" if it may.
@@ -90,7 +91,8 @@ func New(a *assembly.Assembly, options Options) (*Pools, error) {
 	if options.Log == nil {
 		options.Log = func(string) {}
 	}
-	p := &Pools{options: options}
+	p := &Pools{options: options, grants: newGrants()}
+	p.endpoints = p.routes()
 	for _, resource := range a.Resources("AWS::Cognito::UserPool") {
 		var declared struct{ LambdaConfig map[string]any }
 		if err := resource.Decode(&declared); err != nil {
@@ -111,22 +113,61 @@ func New(a *assembly.Assembly, options Options) (*Pools, error) {
 		}
 		p.pools = append(p.pools, read)
 	}
-	return p, p.readClients(a)
+	return p, errors.Join(p.readClients(a), p.readDomains(a), p.readGroups(a))
 }
 
-func (p *Pools) readClients(a *assembly.Assembly) error {
-	for _, resource := range a.Resources("AWS::Cognito::UserPoolClient") {
-		var declared struct {
-			UserPoolId        string
-			AllowedOAuthFlows []string
+// domain is where a pool has its pages on AWS.
+type domain struct{ pool, address string }
+
+func domains(a *assembly.Assembly) ([]domain, error) {
+	var all []domain
+	for _, resource := range a.Resources("AWS::Cognito::UserPoolDomain") {
+		var declared struct{ Domain, UserPoolId string }
+		if err := resource.Decode(&declared); err != nil {
+			return nil, err
 		}
+		name := declared.Domain
+		// A domain of one's own is a whole name.
+		if !strings.Contains(name, ".") {
+			name += ".auth." + resource.Stack.Region + ".amazoncognito.com"
+		}
+		all = append(all, domain{declared.UserPoolId, "https://" + name})
+	}
+	return all, nil
+}
+
+// Addresses returns the addresses at which the pools of the assembly have their pages on AWS.
+func Addresses(a *assembly.Assembly) ([]string, error) {
+	all, err := domains(a)
+	var addresses []string
+	for _, one := range all {
+		addresses = append(addresses, one.address)
+	}
+	return addresses, err
+}
+
+func (p *Pools) readDomains(a *assembly.Assembly) error {
+	all, err := domains(a)
+	for _, one := range all {
+		if of := p.pool(one.pool); of != nil {
+			of.domain = one.address
+		}
+	}
+	return err
+}
+
+func (p *Pools) readGroups(a *assembly.Assembly) error {
+	for _, resource := range a.Resources("AWS::Cognito::UserPoolGroup") {
+		var declared struct{ UserPoolId string }
 		if err := resource.Decode(&declared); err != nil {
 			return err
 		}
 		if of := p.pool(declared.UserPoolId); of != nil {
-			of.clients = append(of.clients, client{id: resource.Ref,
-				program: slices.Contains(declared.AllowedOAuthFlows, "client_credentials")})
+			of.groups = append(of.groups, resource.Name)
 		}
+	}
+	for _, of := range p.pools {
+		slices.Sort(of.groups)
 	}
 	return nil
 }
@@ -138,8 +179,9 @@ func (p *Pools) pool(id string) *pool {
 	return nil
 }
 
-// Keep takes over whose sign-ups other pools of the same ids have confirmed, and their figures.
+// Keep takes over whose sign-ups other pools of the same ids have confirmed, their figures, and who is signed in.
 func (p *Pools) Keep(former *Pools) {
+	p.grants = former.grants
 	for _, one := range p.pools {
 		other := former.pool(one.resource.Ref)
 		if other == nil || other == one {

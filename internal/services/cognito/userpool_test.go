@@ -61,6 +61,11 @@ func takes(_ context.Context, payload []byte) (lambda.Result, error) {
 	return lambda.Result{Payload: payload}, nil
 }
 
+// hangsUp fails.
+func hangsUp(context.Context, []byte) (lambda.Result, error) {
+	return lambda.Result{FunctionError: "Unhandled", Payload: []byte(`{"errorMessage":"no"}`)}, nil
+}
+
 // hangs never answers.
 func hangs(ctx context.Context, _ []byte) (lambda.Result, error) {
 	<-ctx.Done()
