@@ -104,8 +104,11 @@ func write(tab *browser.Tab, text string) {
 	tab.Press(text)
 }
 
-// send presses the button that sends.
-func send(tab *browser.Tab) { tab.Click("Send answer") }
+// send presses the button that sends, and waits for nothing that could be undone.
+func send(tab *browser.Tab) {
+	tab.Click("Send answer")
+	tab.Click("Send now")
+}
 
 // shows waits for a state of the page.
 func shows(tab *browser.Tab, state string) {

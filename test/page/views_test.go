@@ -149,7 +149,7 @@ func TestLeavesTheFeed(t *testing.T) {
 	first, second := askFor(t, "ethics", passed, 2), askFor(t, "ethics", reported, 2)
 	tab := open(t, "/q/"+first.id, browser.Options{})
 	tab.Until("document.getElementById('answer')")
-	send(tab)
+	tab.Click("Send answer")
 	tab.Until("!document.getElementById('problem').hidden")
 	write(tab, "Perhaps.")
 	tab.Until("document.getElementById('problem').hidden && !document.querySelector('[aria-invalid]')")

@@ -44,8 +44,10 @@ const Prefix = "/assets/"
 // Config describes a page.
 type Config struct {
 	// Files has the documents; all other files in it are assets. Their names end in .html, .css, .js, .json,
-	// .webmanifest, .svg, .png or .txt.
+	// .webmanifest, .svg, .png or .txt. Default: none but Contents.
 	Files fs.FS
+	// Contents are further files, by name; one replaces the file of that name. Default: none.
+	Contents map[string][]byte
 	// Documents names the files of documents by their paths, as http.ServeMux has them, such as "/q/{question_id}":
 	// "index.html".
 	Documents map[string]string
@@ -72,26 +74,29 @@ func New(c Config) (*Site, error) {
 	for _, name := range c.Documents {
 		documents[name] = true
 	}
-	contents, assets, problems := map[string][]byte{}, map[string][]byte{}, []error(nil)
-	err := fs.WalkDir(c.Files, ".", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
+	contents, problems := map[string][]byte{}, []error(nil)
+	if c.Files != nil {
+		err := fs.WalkDir(c.Files, ".", func(name string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() {
+				return err
+			}
+			contents[name], err = fs.ReadFile(c.Files, name)
 			return err
-		}
-		content, err := fs.ReadFile(c.Files, name)
+		})
 		if err != nil {
-			return err
+			return nil, fmt.Errorf("site: reading the files: %w", err)
 		}
+	}
+	maps.Copy(contents, c.Contents)
+	assets := map[string][]byte{}
+	for _, name := range slices.Sorted(maps.Keys(contents)) {
 		if kindOf(name) == "" {
 			problems = append(problems, fmt.Errorf("site: got the file %s, allowed are .html, .css, .js, .json, "+
 				".webmanifest, .svg, .png and .txt: rename it, or leave it out", name))
 		}
-		if contents[name] = content; !documents[name] {
-			assets[name] = content
+		if !documents[name] {
+			assets[name] = contents[name]
 		}
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("site: reading the files: %w", err)
 	}
 	s := &Site{header: c.Header, notFound: c.NotFound, documents: map[string]*file{}, assets: map[string]*file{}}
 	if s.notFound == nil {

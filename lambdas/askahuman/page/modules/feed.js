@@ -1,11 +1,11 @@
 // The questions that want answers. The list follows the server while someone looks at it.
 
 import * as api from './api.js';
-import {add, foreign, h, heading, link, put, say} from './dom.js';
-import * as outbox from './outbox.js';
-import {settings} from './settings-of-stack.js';
-import {stateOf} from './states.js';
-import {ago, t} from './texts.js';
+import {add, foreign, h, heading, link, put, say} from '../../../kit/webapp/modules/dom.js';
+import {answers, wanted} from './answers.js';
+import {settings} from '../../../kit/webapp/modules/settings.js';
+import {stateOf} from '../../../kit/webapp/modules/states.js';
+import {ago, t} from '../../../kit/webapp/modules/texts.js';
 
 export const audiences = ['technical', 'product', 'ethics', 'creative', 'general'];
 
@@ -32,7 +32,7 @@ const most = 4;
 /** page reads a page of the feed, and those after it while there is nothing on it to show. */
 async function page({audience, cursor, signal}) {
   let read = await api.feed({audience, cursor, signal});
-  for (let n = 1; n < most && read.next_cursor && outbox.wanted(read.questions).length === 0; n++) {
+  for (let n = 1; n < most && read.next_cursor && wanted(read.questions).length === 0; n++) {
     const {questions} = read;
     read = await api.feed({audience, cursor: read.next_cursor, signal});
     read.questions = [...questions, ...read.questions];
@@ -50,12 +50,12 @@ export async function show({parameters, signal, reload}) {
     return stateOf(error, reload);
   }
   let {questions, next_cursor: cursor} = first;
-  const list = h('ul', {class: 'questions', 'aria-label': t('feed.title')});
+  const list = h('ul', {class: 'cards', 'aria-label': t('feed.title')});
   const below = h('div', {class: 'actions'});
   const items = new Map();
 
   function draw() {
-    const shown = outbox.wanted(questions);
+    const shown = wanted(questions);
     const ids = new Set(shown.map((one) => one.question_id));
     for (const [id, item] of items) {
       if (ids.has(id)) continue;
@@ -95,7 +95,7 @@ export async function show({parameters, signal, reload}) {
     const read = await page({audience, signal});
     const known = new Set(questions.map((one) => one.question_id));
     const merged = merge(questions, read);
-    const added = outbox.wanted(merged).filter((one) => !known.has(one.question_id)).length;
+    const added = wanted(merged).filter((one) => !known.has(one.question_id)).length;
     const changed = added > 0 || merged.length !== questions.length;
     // The cursor of the first page is the list's only while nothing below it has been read.
     if (merged.length === read.questions.length) cursor = read.next_cursor;
@@ -106,7 +106,7 @@ export async function show({parameters, signal, reload}) {
   }
 
   follow(look, signal);
-  outbox.events.addEventListener('change', draw, {signal});
+  answers.addEventListener('change', draw, {signal});
   draw();
   return add(h('div', {class: 'feed'}), heading(t('feed.title')), h('p', {class: 'lead'}, t('feed.lead')), filter(audience), list, below);
 }
@@ -152,7 +152,7 @@ function filter(audience) {
 
 function card(question) {
   return h('li', {class: 'card', 'data-question': question.question_id},
-    link(`/q/${encodeURIComponent(question.question_id)}`, {class: 'prompt'}, foreign('span', {class: 'foreign clamped'}, question.prompt)),
+    link(`/q/${encodeURIComponent(question.question_id)}`, {class: 'cover'}, foreign('span', {class: 'foreign clamped'}, question.prompt)),
     h('p', {class: 'facts'}, facts(question)));
 }
 

@@ -1,9 +1,9 @@
 // The people with the most points of the day, of the week and of all time.
 
 import * as api from './api.js';
-import {h, heading, link} from './dom.js';
-import {stateOf} from './states.js';
-import {number, t} from './texts.js';
+import {h, heading, link} from '../../../kit/webapp/modules/dom.js';
+import {stateOf} from '../../../kit/webapp/modules/states.js';
+import {number, t} from '../../../kit/webapp/modules/texts.js';
 
 const periods = ['daily', 'weekly', 'all_time'];
 

@@ -1,10 +1,10 @@
 // One's own points, streak, rank and badges.
 
 import * as api from './api.js';
-import {h, heading} from './dom.js';
+import {h, heading} from '../../../kit/webapp/modules/dom.js';
 import {audiences} from './feed.js';
-import {stateOf} from './states.js';
-import {date, has, number, t} from './texts.js';
+import {stateOf} from '../../../kit/webapp/modules/states.js';
+import {date, has, number, t} from '../../../kit/webapp/modules/texts.js';
 
 /** badges are all that one can earn, in the order in which they are shown. The server may know more. */
 export const badges = [

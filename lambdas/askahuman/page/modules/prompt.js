@@ -1,7 +1,7 @@
 // The text of a question. It is a headline, and what stands between lines of ``` is code.
 
-import {foreign, h} from './dom.js';
-import {t} from './texts.js';
+import {foreign, h} from '../../../kit/webapp/modules/dom.js';
+import {t} from '../../../kit/webapp/modules/texts.js';
 
 const fence = /^```[^\n`]*\n([\s\S]*?)\n```[ \t]*$/m;
 

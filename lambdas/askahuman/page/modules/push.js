@@ -3,9 +3,10 @@
 // Firebase's part is two requests of its web SDK: one makes an installation (FIS_v2), one registers the push subscription. The SDK itself
 // is larger than this page, and loads its parts from another origin.
 
-import {Problem, request} from './api.js';
-import {settings} from './settings-of-stack.js';
-import {read, remove, write} from './store.js';
+import {Problem} from '../../../kit/webapp/modules/requests.js';
+import {settings} from '../../../kit/webapp/modules/settings.js';
+import {read, remove, write} from '../../../kit/webapp/modules/store.js';
+import {request} from './api.js';
 
 const installations = 'https://firebaseinstallations.googleapis.com/v1';
 const registrations = 'https://fcmregistrations.googleapis.com/v1';

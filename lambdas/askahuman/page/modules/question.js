@@ -1,52 +1,62 @@
 // One question: answering it, and what comes of that.
 
+import {add, foreign, h, heading, link, put, say} from '../../../kit/webapp/modules/dom.js';
+import {settings} from '../../../kit/webapp/modules/settings.js';
+import {state, stateOf} from '../../../kit/webapp/modules/states.js';
+import {draft, dropDraft, elsewhere, keepDraft} from '../../../kit/webapp/modules/store.js';
+import {has, t} from '../../../kit/webapp/modules/texts.js';
+import {answered, answers, pass, takeUp, wanted} from './answers.js';
 import * as api from './api.js';
-import {add, foreign, h, heading, link, put, say} from './dom.js';
 import {facts} from './feed.js';
-import * as outbox from './outbox.js';
 import {prompt} from './prompt.js';
-import {settings} from './settings-of-stack.js';
-import {state, stateOf, written} from './states.js';
-import {draft, dropDraft, keepDraft, pass, takeUp} from './store.js';
-import {has, t} from './texts.js';
 
 export const longestAnswer = 5000;
+
+/** undo is how long an answer can be taken back, in ms. */
+const undo = 5000;
 
 /** characters counts as the server does: one for each code point. */
 export const characters = (text) => [...text].length;
 
 export async function show({parts, signal, redraw, reload}) {
   const id = parts[0];
+  const view = {id, signal, redraw};
   const own = draft(id);
-  if (outbox.find(id)) return kept(id, redraw, signal);
+  const mine = (event) => event.detail.entry?.id === id;
+  answers.addEventListener('settled', (event) => mine(event) && redraw(after(event.detail, view)), {signal});
+  answers.addEventListener('delayed', (event) => mine(event) && redraw(kept(view, event.detail.problem)), {signal});
+  if (answers.find(id)) return kept(view);
   let question;
   try {
     question = await api.question(id, signal);
   } catch (error) {
     if (error.name === 'AbortError') throw error;
     // Without a network one can go on with what one has begun.
-    if (error.unknown && own?.question) return form(own.question, own, redraw, signal);
+    if (error.unknown && own?.question) return form(own.question, own, view);
     return stateOf(error, reload, written(own?.answer));
   }
   if (!question.can_answer) {
     dropDraft(id);
     return state('answered');
   }
-  return form(question, own, redraw, signal);
+  return form(question, own, view);
 }
 
 /** passed says that a question does not come again, and leads on. */
-function passed(question, own, redraw, signal) {
+function passed(question, own, view) {
   const undo = h('button', {type: 'button', onclick: () => {
-    takeUp(question.question_id);
-    redraw(form(question, own, redraw, signal));
+    takeUp(view.id);
+    view.redraw(form(question, own, view));
   }}, t('action.undo'));
-  return h('section', {class: 'state', 'data-state': 'passed'}, heading(t('state.passed.title')), h('p', null, t('state.passed.text')), onward(signal, undo));
+  return h('section', {class: 'state', 'data-state': 'passed'}, heading(t('state.passed.title')),
+    h('p', null, t('state.passed.text')), onward(view.signal, undo));
 }
 
-function form(question, own, redraw, signal) {
-  const id = question.question_id;
-  const values = {answer: own?.answer ?? '', option: own?.option ?? null, confidence: own?.confidence ?? null, began: own?.began ?? Date.now()};
+function form(question, own, view) {
+  const {id, redraw, signal} = view;
+  const values = {
+    answer: own?.answer ?? '', option: own?.option ?? null, confidence: own?.confidence ?? null, began: own?.began ?? Date.now(),
+  };
   const choice = question.type === 'multiple_choice';
   const changed = () => {
     problem.hidden = true;
@@ -55,13 +65,13 @@ function form(question, own, redraw, signal) {
   };
 
   const problem = h('p', {class: 'problem', id: 'problem', role: 'alert', hidden: true});
-  const button = h('button', {type: 'submit', class: 'primary'}, t('question.send'));
   const control = choice ? options(question, values, changed) : text(values, changed, () => element.requestSubmit());
-  const element = h('form', {class: 'answer', novalidate: true, onsubmit: submit}, control, confidence(values, changed), problem, h('p', {class: 'actions'}, button,
-    h('button', {type: 'button', class: 'plain', onclick: () => {
-      pass(id);
-      redraw(passed(question, {...values}, redraw, signal));
-    }}, t('question.pass'))));
+  const element = h('form', {class: 'answer', novalidate: true, onsubmit: submit}, control, confidence(values, changed), problem,
+    h('p', {class: 'actions'}, h('button', {type: 'submit', class: 'primary'}, t('question.send')),
+      h('button', {type: 'button', class: 'plain', onclick: () => {
+        pass(id);
+        redraw(passed(question, {...values}, view));
+      }}, t('question.pass'))));
 
   function complain(message) {
     problem.hidden = false;
@@ -72,28 +82,40 @@ function form(question, own, redraw, signal) {
     field.focus();
   }
 
-  async function submit(event) {
+  function submit(event) {
     event.preventDefault();
-    if (button.disabled) return;
     const wrong = choice ? (values.option === null ? t('question.chooseOne') : '') : mistakeIn(values.answer);
     if (wrong) {
       complain(wrong);
       return;
     }
-    problem.hidden = true;
-    button.disabled = true;
-    button.textContent = t('question.sending');
-    outbox.keep(bodyOf(question, values), question.prompt.slice(0, 200));
-    const outcome = await deliver(id);
-    if (signal.aborted) return;
-    redraw(after(outcome, values, redraw, signal, id));
+    keepDraft(id, {...values, question});
+    answers.keep({id, title: question.prompt.slice(0, 200), body: bodyOf(question, values)}, undo);
+    redraw(undoing(question, view));
   }
 
-  return add(h('article', {class: 'question', 'data-question': id}),
+  const article = add(h('article', {class: 'question', 'data-question': id}),
     prompt(question.prompt),
     h('p', {class: 'facts'}, facts(question)),
     element,
     settings.reports && reporting(id));
+  // Another tab has the same question: what is written there is seen here.
+  elsewhere((key) => {
+    if (!article.isConnected) return;
+    if (key === 'answered' && answered(id)) redraw(state('answered'));
+    else if (key === `draft.${id}` && draft(id)) article.replaceWith(form(question, draft(id), view));
+  }, signal);
+  return article;
+}
+
+/** undoing is the view of an answer that can be taken back. To leave the view sends the answer. */
+function undoing(question, {id, redraw, signal}) {
+  signal.addEventListener('abort', () => answers.leave());
+  const back = h('button', {type: 'button', onclick: () => {
+    if (answers.takeBack(id)) redraw(form(question, draft(id), {id, redraw, signal}));
+  }}, t('action.undo'));
+  return h('section', {class: 'state', 'data-state': 'sending'}, heading(t('question.sending')), h('p', null, t('question.undo')),
+    h('p', {class: 'actions'}, back, h('button', {type: 'button', class: 'primary', onclick: () => answers.deliver(id)}, t('action.sendNow'))));
 }
 
 /** mistakeIn says what is wrong with a text, or nothing. */
@@ -164,43 +186,27 @@ function confidence(values, changed) {
   return h('fieldset', {class: 'confidence'}, h('legend', null, t('question.confidence'), ' ', h('small', null, n ? t('question.optional', {n}) : t('question.optionalOnly'))), levels);
 }
 
-const pauses = [500, 1500];
-
-/** deliver sends an answer, and tries again at once where the server fails for a moment. */
-async function deliver(id) {
-  for (let tries = 0; ; tries++) {
-    const outcome = await outbox.send(id);
-    if (outcome.kind || outcome.problem?.kind !== 'server' || tries === pauses.length) return outcome;
-    await new Promise((done) => setTimeout(done, pauses[tries]));
-  }
-}
-
 /** after is the view of what became of an answer. */
-function after(outcome, values, redraw, signal, id) {
-  if (outcome.kind === 'sent') return thanks(outcome.receipt, signal);
+function after({entry, outcome}, view) {
+  if (outcome.kind === 'sent') return thanks(outcome.receipt, view.signal);
   if (outcome.kind === 'answered') return state('answered');
-  if (outcome.kind) return stateOf(outcome.problem, null, written(values.answer));
-  return kept(id, redraw, signal, outcome.problem);
+  return stateOf(outcome.problem, null, written(entry.body.answer));
 }
 
 /** kept is the view of an answer that waits on the device. It becomes another one when the answer has been decided. */
-function kept(id, redraw, signal, problem = null) {
-  const entry = outbox.find(id);
+function kept({id}, problem = null) {
+  const entry = answers.find(id);
   if (!entry) return state('answered');
-  const again = async () => {
-    const outcome = await deliver(id);
-    if (!signal.aborted && !outcome.kind) redraw(kept(id, redraw, signal, outcome.problem));
-  };
-  outbox.events.addEventListener('settled', (event) => {
-    if (!signal.aborted && event.detail.entry.body.question_id === id) redraw(after(event.detail.outcome, event.detail.entry.body, redraw, signal, id));
-  }, {signal, once: true});
+  const again = () => answers.deliver(id);
   if (problem?.kind === 'limited') return stateOf(problem, again, h('p', null, t('state.kept.text')));
-  if (problem) outbox.flush();
   return state('kept', {
     more: written(entry.body.answer),
-    actions: [h('button', {type: 'button', class: 'primary', onclick: again}, t('action.sendNow')), link('/', {class: 'button'}, t('action.questions'))],
+    actions: [h('button', {type: 'button', class: 'primary', onclick: again}, t('action.sendNow')), link('/', {class: 'button'}, t('action.home'))],
   });
 }
+
+/** written shows what someone had written, so that it is not lost with the question. */
+const written = (text) => text && h('details', {class: 'written'}, h('summary', null, t('question.written')), foreign('p', {class: 'foreign'}, text));
 
 /** thanks says what an answer has earned, and leads to the next question. */
 function thanks(receipt, signal) {
@@ -219,10 +225,10 @@ function thanks(receipt, signal) {
 
 /** onward leads to the next question, as soon as one is known, and to all. */
 function onward(signal, ...others) {
-  const actions = h('p', {class: 'actions'}, link('/', {class: 'button primary'}, t('action.questions')), others);
+  const actions = h('p', {class: 'actions'}, link('/', {class: 'button primary'}, t('action.home')), others);
   api.feed({limit: 10, signal}).then(({questions}) => {
-    const [next] = outbox.wanted(questions);
-    if (next && !signal.aborted) put(actions, link(`/q/${encodeURIComponent(next.question_id)}`, {class: 'button primary'}, t('thanks.next')), link('/', {class: 'button'}, t('action.questions')), others);
+    const [next] = wanted(questions);
+    if (next && !signal.aborted) put(actions, link(`/q/${encodeURIComponent(next.question_id)}`, {class: 'button primary'}, t('thanks.next')), link('/', {class: 'button'}, t('action.home')), others);
   }).catch(() => { /* The list of all questions says what is wrong. */ });
   return actions;
 }

@@ -1,9 +1,9 @@
 // Telling an operator that a question should not be here.
 
 import * as api from './api.js';
-import {h, put} from './dom.js';
-import {pass} from './store.js';
-import {t} from './texts.js';
+import {h, put} from '../../../kit/webapp/modules/dom.js';
+import {pass} from './answers.js';
+import {t} from '../../../kit/webapp/modules/texts.js';
 
 const reasons = ['spam', 'abuse', 'personal_data', 'illegal', 'other'];
 

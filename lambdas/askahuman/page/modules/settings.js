@@ -1,18 +1,20 @@
 // Language, notifications, and who one is.
 
-import {h, heading, put, say} from './dom.js';
-import * as outbox from './outbox.js';
-import {settings as stack} from './settings-of-stack.js';
-import {becomeAnother, person, read} from './store.js';
-import {change, chosen, languages, name, t} from './texts.js';
+import {frame} from '../../../kit/webapp/modules/app.js';
+import {h, heading, put, say} from '../../../kit/webapp/modules/dom.js';
+import {settings as stack} from '../../../kit/webapp/modules/settings.js';
+import {read} from '../../../kit/webapp/modules/store.js';
+import {change, chosen, languages, name, t} from '../../../kit/webapp/modules/texts.js';
+import {answers} from './answers.js';
+import {become, person} from './person.js';
 
 const intervals = [5, 15, 30, 60, 180, 720, 1440];
 
-export async function show({reload, frame}) {
-  return h('div', {class: 'settings'}, heading(t('settings.title')), language(reload, frame), await notifications(reload), identity(reload, frame));
+export async function show({reload}) {
+  return h('div', {class: 'settings'}, heading(t('settings.title')), language(reload), await notifications(reload), identity(reload));
 }
 
-function language(reload, frame) {
+function language(reload) {
   return h('section', null, h('h2', null, t('settings.language')),
     h('label', {for: 'language'}, t('settings.languageLabel')),
     h('select', {
@@ -53,10 +55,10 @@ async function notifications(reload) {
   return section(h('p', null, t(kept ? 'push.isOn' : 'push.isOff')), h('label', {for: 'interval'}, t('push.interval')), interval, h('p', {class: 'actions'}, button), status);
 }
 
-function identity(reload, frame) {
+function identity(reload) {
   const confirm = h('dialog', {'aria-labelledby': 'reset-title'},
     h('h2', {id: 'reset-title'}, t('settings.resetTitle')), h('p', null, t('settings.resetText')),
-    outbox.waiting().length > 0 && h('p', null, t('settings.resetWaiting', {n: outbox.waiting().length})),
+    answers.waiting().length > 0 && h('p', null, t('settings.resetWaiting', {n: answers.waiting().length})),
     h('p', {class: 'actions'},
       h('button', {type: 'button', onclick: () => confirm.close()}, t('action.cancel')),
       h('button', {type: 'button', class: 'danger', onclick: reset}, t('settings.resetDo'))));
@@ -67,7 +69,7 @@ function identity(reload, frame) {
       const push = await import('./push.js');
       await push.unsubscribe();
     }
-    becomeAnother();
+    become();
     confirm.close();
     await reload();
     frame();

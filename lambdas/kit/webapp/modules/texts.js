@@ -1,9 +1,10 @@
-// All texts that people read, in the language that they chose or that their browser asks for. texts/<language>.json has them: a file
-// more is a language more.
+// All texts that people read, in the language that they chose or that their browser asks for. texts/<language>.json has
+// them: a file more is a language more.
 
 import {read, write} from './store.js';
 
-const addresses = new Map(document.documentElement.dataset.texts.trim().split(/\s+/).map((address) => [address.match(/([^/]+)\.json$/)[1], address]));
+const addresses = new Map(document.documentElement.dataset.texts.trim().split(/\s+/)
+  .map((address) => [address.match(/([^/]+)\.json$/)[1], address]));
 const fallback = 'en';
 
 let texts = {};
@@ -60,13 +61,21 @@ export const number = (value) => new Intl.NumberFormat(language).format(value);
 
 export const date = (value) => new Intl.DateTimeFormat(language, {dateStyle: 'medium'}).format(new Date(value));
 
+/** time is a time of day, such as 19:00. */
+export const time = (value) => new Intl.DateTimeFormat(language, {timeStyle: 'short'}).format(new Date(value));
+
 const units = [['day', 86_400], ['hour', 3600], ['minute', 60]];
 
 /** ago says how long ago a time was. */
-export function ago(value, now = Date.now()) {
-  const seconds = Math.max(0, (now - Date.parse(value)) / 1000);
-  const relative = new Intl.RelativeTimeFormat(language, {numeric: 'auto'});
-  for (const [unit, length] of units) if (seconds >= length) return relative.format(-Math.floor(seconds / length), unit);
+export const ago = (value, now = Date.now()) => relative(Math.min(0, Date.parse(value) - now));
+
+/** ahead says how long it takes until a time. */
+export const ahead = (value, now = Date.now()) => relative(Math.max(0, Date.parse(value) - now));
+
+function relative(ms) {
+  const seconds = Math.abs(ms) / 1000;
+  const format = new Intl.RelativeTimeFormat(language, {numeric: 'auto'});
+  for (const [unit, length] of units) if (seconds >= length) return format.format(Math.sign(ms) * Math.floor(seconds / length), unit);
   return t('time.now');
 }
 

@@ -1,16 +1,17 @@
 // What a view shows instead of its content, and what one can do next.
 
-import {Problem} from './api.js';
-import {add, h, heading, link, say} from './dom.js';
-import {t} from './texts.js';
+import {h, heading, link, say} from './dom.js';
+import {Problem} from './requests.js';
+import {home} from './settings.js';
+import {t, time} from './texts.js';
 
-const toQuestions = () => link('/', {class: 'button primary'}, t('action.questions'));
+const toHome = () => link(home, {class: 'button primary'}, t('action.home'));
 
-/**
- * state makes a view of a title, a text and actions. kind names it for tests and styles.
- */
-export function state(kind, {title = t(`state.${kind}.title`), text = t(`state.${kind}.text`), actions = [toQuestions()], more = null} = {}) {
-  return h('section', {class: 'state', 'data-state': kind}, heading(title), h('p', null, text), more, h('p', {class: 'actions'}, actions));
+/** state makes a view of a title, a text and actions. kind names it for tests and styles. */
+export function state(kind, {title = t(`state.${kind}.title`), text = t(`state.${kind}.text`), actions = [toHome()],
+  more = null} = {}) {
+  return h('section', {class: 'state', 'data-state': kind}, heading(title), h('p', null, text), more,
+    h('p', {class: 'actions'}, actions));
 }
 
 /** stateOf makes the view of a problem. again tries once more what led to it. */
@@ -22,7 +23,7 @@ export function stateOf(error, again, more = null) {
       return limited(error.after, again, more);
     case 'offline':
     case 'server':
-      return state(kind, {more, actions: [retry ?? toQuestions()]});
+      return state(kind, {more, actions: [retry ?? toHome()]});
     case 'refused':
       return state(kind, {more, text: error.message || t('state.refused.text')});
   }
@@ -36,9 +37,10 @@ function limited(seconds, again, more) {
   const left = h('p', {role: 'timer', class: 'countdown'});
   const until = Date.now() + seconds * 1000;
   const view = state('limited', {more: [left, more], actions: again ? [go] : undefined});
+  const at = time(until);
   const tick = () => {
     const rest = Math.max(0, Math.ceil((until - Date.now()) / 1000));
-    left.textContent = rest > 0 ? t('state.limited.left', {time: clock(rest)}) : '';
+    left.textContent = rest > 0 ? t('state.limited.left', {time: clock(rest), at}) : '';
     if (rest === 0) {
       clearInterval(timer);
       go.disabled = false;
@@ -58,9 +60,3 @@ function limited(seconds, again, more) {
 
 /** clock writes seconds as 1:05. */
 export const clock = (seconds) => `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
-
-/** written shows what someone had written, so that it is not lost with the question. */
-export function written(text) {
-  if (!text) return null;
-  return add(h('details', {class: 'written'}), h('summary', null, t('question.written')), h('p', {dir: 'auto', class: 'foreign'}, text));
-}

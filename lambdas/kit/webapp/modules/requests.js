@@ -1,0 +1,91 @@
+// Requests of the platform's API, on the page's own origin, and what can come of them.
+
+/**
+ * Problem says why a request came to nothing. Its kind is one of: offline (no answer came), server (the server failed),
+ * limited (too many requests; after is the seconds to wait), gone (there is no such thing), refused (anything else
+ * that the server does not take), or one of the page's own. Of offline and server one cannot know whether the request
+ * was carried out.
+ */
+export class Problem extends Error {
+  constructor(kind, {message = '', after = null, status = 0} = {}) {
+    super(message || kind);
+    this.name = 'Problem';
+    this.kind = kind;
+    this.after = after;
+    this.status = status;
+  }
+
+  /** unknown reports whether the request may have been carried out. */
+  get unknown() { return this.kind === 'offline' || this.kind === 'server'; }
+}
+
+const patience = 30_000;
+const pauses = [400, 1200];
+
+/**
+ * client returns {request, get}. headers returns the headers of a request, also later; kinds are the kinds of Problem by
+ * the API's codes; seen is called with each answer.
+ */
+export function client({headers = () => ({}), kinds = {}, seen = () => {}} = {}) {
+  /** request sends one request, and returns the body of its answer. It throws a Problem, or an AbortError if the signal ends it. */
+  async function request(method, path, {body, signal, ...more} = {}) {
+    const ending = new AbortController();
+    const end = () => ending.abort();
+    signal?.addEventListener('abort', end);
+    const timer = setTimeout(end, patience);
+    try {
+      const sent = {...await headers(), ...more.headers};
+      if (body !== undefined) sent['Content-Type'] = 'application/json';
+      const answer = await fetch(path, {
+        method, headers: sent, signal: ending.signal, cache: 'no-store', credentials: 'omit', redirect: 'error',
+        // What is sent goes on when the page is left.
+        keepalive: method !== 'GET', body: body === undefined ? undefined : JSON.stringify(body),
+      });
+      seen(answer);
+      const text = await answer.text();
+      if (!answer.ok) throw problemOf(answer, text, kinds);
+      return text ? JSON.parse(text) : null;
+    } catch (error) {
+      if (error instanceof Problem) throw error;
+      if (signal?.aborted) throw new DOMException('left', 'AbortError');
+      throw new Problem(error instanceof SyntaxError ? 'server' : 'offline', {message: error.message});
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', end);
+    }
+  }
+
+  /** get reads, and tries again where the server fails for a moment. */
+  async function get(path, signal) {
+    for (let tries = 0; ; tries++) {
+      try {
+        return await request('GET', path, {signal});
+      } catch (error) {
+        if (!(error instanceof Problem) || error.kind !== 'server' || tries === pauses.length) throw error;
+        await new Promise((done) => setTimeout(done, pauses[tries]));
+        if (signal?.aborted) throw new DOMException('left', 'AbortError');
+      }
+    }
+  }
+
+  return {request, get};
+}
+
+/** problemOf reads an error of the platform, or of the gateway before it, which has another form. */
+export function problemOf(answer, text, kinds = {}) {
+  let error = {};
+  try {
+    error = JSON.parse(text)?.error ?? {};
+  } catch {
+    // Not of the platform: the status says enough.
+  }
+  const {status} = answer;
+  const seconds = Number.parseInt(answer.headers.get('Retry-After') ?? '', 10);
+  const details = {
+    status, message: typeof error.message === 'string' ? error.message : '',
+    after: Number.isFinite(seconds) ? Math.max(1, seconds) : null,
+  };
+  if (status >= 500) return new Problem('server', details);
+  if (status === 429) return new Problem('limited', {...details, after: details.after ?? 60});
+  return new Problem(kinds[error.code] ?? kinds[status] ?? (status === 404 ? 'gone' : 'refused'), details);
+}

@@ -1,0 +1,262 @@
+// Package webapptest checks the files of a page that package webapp serves.
+package webapptest
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/andybalholm/brotli"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// Page is a page, and what its tests ask of it.
+type Page struct {
+	// API serves the page.
+	API *kit.API
+	// Home is the address of the first view. Default: "/".
+	Home string
+	// Modules are the folders of the modules that the page is made of.
+	Modules []string
+	// Budget is the most that the first view may take, in bytes as a browser receives them.
+	Budget int
+}
+
+// Get returns what the page answers.
+func (p Page) Get(path string, header ...string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(http.MethodGet, path, nil)
+	for i := 0; i < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	w := httptest.NewRecorder()
+	p.API.ServeHTTP(w, r)
+	return w
+}
+
+func (p Page) home() string {
+	if p.Home == "" {
+		return "/"
+	}
+	return p.Home
+}
+
+// Asset returns the address of an asset that the document names.
+func (p Page) Asset(t *testing.T, name string) string {
+	t.Helper()
+	found := regexp.MustCompile(`/assets/[0-9a-f]+/` + regexp.QuoteMeta(name)).FindString(p.Get(p.home()).Body.String())
+	if found == "" {
+		t.Fatalf("the page does not name %s", name)
+	}
+	return found
+}
+
+// CheckRoutes checks that the page serves the routes that a platform declares for its function, and nothing else.
+func (p Page) CheckRoutes(t *testing.T, routes []schema.Route, function string, unknown ...string) {
+	t.Helper()
+	served := 0
+	for _, route := range routes {
+		if route.Function != function {
+			continue
+		}
+		served++
+		path := regexp.MustCompile(`\{\w+\}`).ReplaceAllString(route.Path, "x")
+		if strings.HasPrefix(route.Path, "/assets/") {
+			path = p.Asset(t, "page.css")
+		}
+		if w := p.Get(path); w.Code != http.StatusOK {
+			t.Errorf("%s: got %d %s", path, w.Code, w.Body)
+		}
+	}
+	if served == 0 {
+		t.Errorf("no route has the function %s", function)
+	}
+	for _, path := range append([]string{"/index.html", "/page.css", "/assets/", "/assets/old/app.js"}, unknown...) {
+		w := p.Get(path)
+		var body struct {
+			Error struct{ Code, Message string }
+		}
+		if err := json.Unmarshal(w.Body.Bytes(), &body); w.Code != http.StatusNotFound || err != nil ||
+			body.Error.Code != "NOT_FOUND" || body.Error.Message == "" {
+			t.Errorf("%s: got %d %s", path, w.Code, w.Body)
+		}
+		if got := w.Header().Get("Cache-Control"); got != "no-store" {
+			t.Errorf("%s: got Cache-Control %q, want no-store", path, got)
+		}
+	}
+}
+
+// CheckHeaders checks that no answer lets a stranger's text start anything, and that the page asks the hosts alone.
+func (p Page) CheckHeaders(t *testing.T, hosts ...string) {
+	t.Helper()
+	for _, path := range []string{p.home(), p.Asset(t, "app.js")} {
+		header := p.Get(path).Header()
+		policy := header.Get("Content-Security-Policy")
+		connect := "connect-src " + strings.Join(append([]string{"'self'"}, hosts...), " ") + ";"
+		for _, want := range []string{"default-src 'none'", "script-src 'self';", "frame-ancestors 'none'",
+			"require-trusted-types-for 'script'", connect} {
+			if !strings.Contains(policy, want) {
+				t.Errorf("%s: the policy %q lacks %q", path, policy, want)
+			}
+		}
+		if strings.Contains(policy, "unsafe") {
+			t.Errorf("%s: got the policy %q", path, policy)
+		}
+		for _, name := range []string{"Referrer-Policy", "Permissions-Policy", "Cross-Origin-Opener-Policy",
+			"X-Content-Type-Options"} {
+			if header.Get(name) == "" {
+				t.Errorf("%s: there is no %s", path, name)
+			}
+		}
+	}
+}
+
+// CheckBudget checks what the first view takes: the document, its style, its modules and the longest texts.
+func (p Page) CheckBudget(t *testing.T) {
+	t.Helper()
+	received := func(path string) int {
+		w := p.Get(path, "Accept-Encoding", "br")
+		if w.Code != http.StatusOK {
+			t.Fatalf("%s: got %d", path, w.Code)
+		}
+		return w.Body.Len()
+	}
+	document := p.Get(p.home()).Body.String()
+	sum, texts := received(p.home()), 0
+	for _, path := range slices.Compact(slices.Sorted(
+		slices.Values(regexp.MustCompile(`/assets/[0-9a-f]+/[\w./-]+`).FindAllString(document, -1)))) {
+		switch {
+		case strings.Contains(path, "/texts/"):
+			texts = max(texts, received(path))
+		case !strings.Contains(path, "icon-"): // for a home screen
+			sum += received(path)
+		}
+	}
+	if sum += texts; sum > p.Budget || sum < 5_000 {
+		t.Errorf("the first view has %d bytes, want %d at the most", sum, p.Budget)
+	}
+	t.Logf("the first view has %d bytes", sum)
+}
+
+// CheckCompressed checks that a browser gets the same compressed as plain.
+func (p Page) CheckCompressed(t *testing.T) {
+	t.Helper()
+	for accepted, open := range map[string]func(io.Reader) (io.Reader, error){
+		"gzip":     func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) },
+		"gzip, br": func(r io.Reader) (io.Reader, error) { return brotli.NewReader(r), nil },
+	} {
+		w := p.Get(p.home(), "Accept-Encoding", accepted)
+		unpacked, err := open(w.Body)
+		if err != nil || w.Header().Get("Content-Encoding") == "" {
+			t.Fatalf("%s: got %v, %v", accepted, w.Header(), err)
+		}
+		if content, err := io.ReadAll(unpacked); err != nil || string(content) != p.Get(p.home()).Body.String() {
+			t.Errorf("%s: got %.100s, %v", accepted, content, err)
+		}
+	}
+}
+
+// CheckTexts checks that each language has the same texts with the same values in them, that a module uses every text
+// which begins with none of the prefixes, and that every text that a module names is there.
+func (p Page) CheckTexts(t *testing.T, prefixes ...string) {
+	t.Helper()
+	document := p.Get(p.home()).Body.String()
+	names := slices.Compact(slices.Sorted(slices.Values(
+		regexp.MustCompile(`/assets/[0-9a-f]+/texts/[\w-]+\.json`).FindAllString(document, -1))))
+	if len(names) < 2 {
+		t.Fatalf("got the texts %v", names)
+	}
+	english := p.texts(t, p.Asset(t, "texts/en.json"))
+	for _, name := range names {
+		texts := p.texts(t, name)
+		for _, key := range slices.Sorted(maps.Keys(english)) {
+			if got, want := placeholders(texts[key]), placeholders(english[key]); texts[key] == nil || !slices.Equal(got, want) {
+				t.Errorf("%s: %s has the values %v, want %v", name, key, got, want)
+			}
+		}
+		for key := range texts {
+			if english[key] == nil {
+				t.Errorf("%s: %s is not in English", name, key)
+			}
+		}
+	}
+	source := p.source(t)
+	// What is computed: a prefix and a value, with a suffix or none.
+	computed := regexp.MustCompile("`([a-z]+\\.\\w*)\\$\\{[^}]+\\}(\\.\\w+)?`").FindAllSubmatch(source, -1)
+	for _, key := range slices.Sorted(maps.Keys(english)) {
+		used := key == "direction" || bytes.Contains(source, []byte("'"+key+"'")) ||
+			slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(key, prefix) }) ||
+			slices.ContainsFunc(computed, func(found [][]byte) bool {
+				return strings.HasPrefix(key, string(found[1])) && strings.HasSuffix(key, string(found[2]))
+			})
+		if !used {
+			t.Errorf("no module uses the text %s", key)
+		}
+	}
+	for _, found := range regexp.MustCompile(`\bt\('([\w.]+)'`).FindAllSubmatch(source, -1) {
+		if key := string(found[1]); english[key] == nil {
+			t.Errorf("there is no text %s", key)
+		}
+	}
+}
+
+// source is what the modules say.
+func (p Page) source(t *testing.T) []byte {
+	t.Helper()
+	var source bytes.Buffer
+	for _, folder := range p.Modules {
+		names, err := filepath.Glob(filepath.Join(folder, "*.js"))
+		if err != nil || len(names) == 0 {
+			t.Fatalf("%s: got the modules %v, %v", folder, names, err)
+		}
+		for _, name := range names {
+			content, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			source.Write(content)
+		}
+	}
+	return source.Bytes()
+}
+
+// texts returns the forms of each text of a language.
+func (p Page) texts(t *testing.T, address string) map[string][]string {
+	t.Helper()
+	var parsed map[string]any
+	if err := json.Unmarshal(p.Get(address).Body.Bytes(), &parsed); err != nil {
+		t.Fatalf("%s: %v", address, err)
+	}
+	texts := map[string][]string{}
+	for key, value := range parsed {
+		switch value := value.(type) {
+		case string:
+			texts[key] = []string{value}
+		case map[string]any:
+			if value["other"] == nil {
+				t.Errorf("%s: %s lacks the form other", address, key)
+			}
+			for _, form := range value {
+				texts[key] = append(texts[key], form.(string))
+			}
+		}
+	}
+	return texts
+}
+
+var placeholder = regexp.MustCompile(`\{\w+\}`)
+
+func placeholders(forms []string) []string {
+	return slices.Compact(slices.Sorted(slices.Values(placeholder.FindAllString(strings.Join(forms, " "), -1))))
+}
