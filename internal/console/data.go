@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"github.com/onesynth-cdk/onesynth/internal/eventsource"
@@ -34,6 +35,57 @@ func number(r *http.Request, name string, otherwise, most int) (int, error) {
 			fmt.Sprintf("%s: got %q: write a number from 1 to %d", name, given, most)}
 	}
 	return n, nil
+}
+
+// tableView is a table on the console.
+type tableView struct {
+	dynamodb.Table
+	// Times are the attributes whose numbers are seconds since the Unix epoch: that of the time to live, and those that a
+	// lake of the stack has as timestamps.
+	Times []string `json:"times,omitempty"`
+}
+
+func (c *Console) tables(r *http.Request) ([]tableView, error) {
+	tables, err := c.rooms.Databases.Tables(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	views := []tableView{}
+	for _, table := range tables {
+		view := tableView{Table: table}
+		if table.TimeToLive != "" {
+			view.Times = append(view.Times, table.TimeToLive)
+		}
+		for _, stack := range c.rooms.Assembly.Stacks {
+			if stack.Name == table.Stack {
+				view.Times = append(view.Times, lakeTimes(stack.Metadata)...)
+			}
+		}
+		slices.Sort(view.Times)
+		view.Times = slices.Compact(view.Times)
+		views = append(views, view)
+	}
+	return views, nil
+}
+
+// lakeTimes are the attributes that columns of timestamps are from, according to what the lakes of a stack say of
+// themselves in the metadata of its template.
+func lakeTimes(metadata map[string]any) (attributes []string) {
+	for _, model := range metadata {
+		of, _ := model.(map[string]any)
+		tables, _ := of["tables"].(map[string]any)
+		for _, table := range tables {
+			of, _ := table.(map[string]any)
+			columns, _ := of["columns"].(map[string]any)
+			sources, _ := of["attributes"].(map[string]any)
+			for column, kind := range columns {
+				if source, ok := sources[column].(string); ok && kind == "timestamp" {
+					attributes = append(attributes, source)
+				}
+			}
+		}
+	}
+	return attributes
 }
 
 func (c *Console) items(r *http.Request) (dynamodb.Items, error) {

@@ -42,6 +42,12 @@ export function when(text) {
   return h('time', {datetime: text, title: at.toLocaleString()}, today ? clock(text) : `${at.getFullYear()}-${pad(at.getMonth() + 1)}-${pad(at.getDate())} ${clock(text)}`);
 }
 
+/** moment is a time element of seconds since the Unix epoch, or nothing if they are too many for a date. */
+export function moment(seconds) {
+  const at = new Date(seconds * 1000);
+  return Number.isNaN(at.getTime()) ? null : when(at.toISOString());
+}
+
 /** money writes US dollars for a million requests. */
 export function money(dollars) {
   if (!dollars) return '–';

@@ -2,7 +2,7 @@
 
 import {at, get, post} from '../api.js';
 import {action, copy, dialog, field, h, problem, put, say, select, table} from '../dom.js';
-import {cut, number, plural} from '../format.js';
+import {cut, moment, number, plural} from '../format.js';
 import {exact, plain, typed} from '../item.js';
 import {brief, load} from '../names.js';
 
@@ -42,6 +42,10 @@ async function one({parts, parameters, signal, go}) {
   const place = h('div');
   const after = [''];
 
+  // The number says how it is stored, and the time what it means.
+  const isTime = (attribute, item) => item[attribute]?.N !== undefined && described.times?.includes(attribute);
+  const timeOf = (attribute, item) => isTime(attribute, item) && [' ', h('span', {class: 'muted'}, moment(item[attribute].N))];
+
   const draw = async () => {
     let read;
     try {
@@ -66,8 +70,8 @@ async function one({parts, parameters, signal, go}) {
         columns: [
           ...keys.map((attribute, i) => ({label: attribute, class: 'key', cell: (item) => (i === 0
             ? h('button', {type: 'button', class: 'link mono', 'aria-label': keys.length > 1 ? keys.map((key) => cut(value(item[key]), 60)).join(' / ') : null, onclick: () => edit(item)}, cut(value(item[attribute]), 60))
-            : h('code', null, cut(value(item[attribute]), 60)))})),
-          ...others.map((attribute) => ({label: attribute, cell: (item) => h('span', {class: 'cut'}, cut(value(item[attribute]), 80))})),
+            : [h('code', null, cut(value(item[attribute]), 60)), timeOf(attribute, item)])})),
+          ...others.map((attribute) => ({label: attribute, cell: (item) => h('span', {class: 'cut'}, cut(value(item[attribute]), 80), timeOf(attribute, item))})),
         ]}),
       h('div', {class: 'bar'},
         after.length > 1 && action('Previous page', async () => { after.pop(); await draw(); }, {key: 'previous'}),
@@ -95,6 +99,10 @@ async function one({parts, parameters, signal, go}) {
     say(item === null ? 'The item is deleted' : was === null ? 'The item is added' : 'The item is changed');
     await draw();
   };
+
+  /** times are the times of an item that is edited, whose text has the numbers. */
+  const times = (item) => h('dl', null, Object.keys(item).filter((attribute) => isTime(attribute, item))
+    .map((attribute) => [h('dt', null, attribute), h('dd', null, moment(item[attribute].N))]));
 
   const edit = (item) => {
     const faults = h('div', {'aria-live': 'assertive'});
@@ -129,7 +137,7 @@ async function one({parts, parameters, signal, go}) {
       }
     };
     const close = dialog(item === null ? 'Add an item' : `Item ${described.keys.map((key) => cut(value(item[key.attribute]), 60)).join(' / ')}`,
-      text, faults,
+      text, item && times(item), faults,
       h('label', {class: 'check'}, types, safe ? 'With types, as DynamoDB has them' : 'With types: the item has sets, bytes or large numbers, which plain JSON cannot hold'),
       h('div', {class: 'bar end'},
         item !== null && action('Delete', attempt(() => write(item, null)), {sure: 'Delete the item?', kind: 'danger'}),
