@@ -1,10 +1,12 @@
 // The page: its views, and what is said beside them.
 
 import {frame, notify, start, tell} from '../../../kit/webapp/modules/app.js';
+import {link} from '../../../kit/webapp/modules/dom.js';
 import {settings} from '../../../kit/webapp/modules/settings.js';
 import {read} from '../../../kit/webapp/modules/store.js';
 import {t} from '../../../kit/webapp/modules/texts.js';
 import {answers} from './answers.js';
+import {beside} from './beside.js';
 import * as feed from './feed.js';
 import * as question from './question.js';
 
@@ -30,6 +32,8 @@ await start({
     const n = answers.waiting().filter(({until}) => !(until > Date.now())).length;
     return n > 0 ? [t('notice.waiting', {n})] : [];
   },
+  beside,
+  below: () => settings.links?.map(({name, url}) => link(url, {rel: 'noopener'}, name)),
   async kept() {
     if (!settings.firebase || !read('push')) return;
     const push = await import('./push.js');

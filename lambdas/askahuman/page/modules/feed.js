@@ -5,7 +5,8 @@ import {add, foreign, h, heading, link, put, say} from '../../../kit/webapp/modu
 import {answers, wanted} from './answers.js';
 import {settings} from '../../../kit/webapp/modules/settings.js';
 import {stateOf} from '../../../kit/webapp/modules/states.js';
-import {ago, t} from '../../../kit/webapp/modules/texts.js';
+import {read as kept, write} from '../../../kit/webapp/modules/store.js';
+import {ago, ahead, t} from '../../../kit/webapp/modules/texts.js';
 
 export const audiences = ['technical', 'product', 'ethics', 'creative', 'general'];
 
@@ -40,16 +41,21 @@ async function page({audience, cursor, signal}) {
   return read;
 }
 
-export async function show({parameters, signal, reload}) {
+/** left are the lists as they were when they were left, by audience: who comes back finds the same cards. */
+const left = new Map();
+
+export async function show({parameters, signal, back, reload}) {
   const audience = audiences.includes(parameters.get('audience')) ? parameters.get('audience') : '';
-  let first;
+  let first = back ? left.get(audience) : null;
+  const again = Boolean(first);
   try {
-    first = await page({audience, signal});
+    first ??= await page({audience, signal});
   } catch (error) {
     if (error.name === 'AbortError') throw error;
     return stateOf(error, reload);
   }
-  let {questions, next_cursor: cursor} = first;
+  let {questions, next_cursor: cursor, last_asked_at: lastAsked} = first;
+  signal.addEventListener('abort', () => left.set(audience, {questions, next_cursor: cursor, last_asked_at: lastAsked}));
   const list = h('ul', {class: 'cards', 'aria-label': t('feed.title')});
   const below = h('div', {class: 'actions'});
   const items = new Map();
@@ -70,7 +76,8 @@ export async function show({parameters, signal, reload}) {
       else update(item, one);
       if (list.children[at] !== item) list.insertBefore(item, list.children[at] ?? null);
     });
-    put(below, shown.length === 0 && h('p', {class: 'empty'}, audience ? t('feed.emptyFor', {audience: t(`audience.${audience}`)}) : t('feed.empty')),
+    put(below, shown.length === 0 && h('p', {class: 'empty'}, audience ? t('feed.emptyFor', {audience: t(`audience.${audience}`)}) : t('feed.empty'),
+      lastAsked && [' ', t('feed.last', {time: ago(lastAsked)})], settings.firebase && [' ', link('/settings', null, t('feed.tell'))]),
       cursor && h('button', {type: 'button', onclick: more}, t('feed.more')));
   }
 
@@ -100,19 +107,20 @@ export async function show({parameters, signal, reload}) {
     // The cursor of the first page is the list's only while nothing below it has been read.
     if (merged.length === read.questions.length) cursor = read.next_cursor;
     questions = merged;
+    lastAsked = read.last_asked_at;
     draw();
     if (added > 0) say(t('feed.added', {n: added}));
     return changed;
   }
 
-  follow(look, signal);
+  follow(look, signal, again);
   answers.addEventListener('change', draw, {signal});
   draw();
-  return add(h('div', {class: 'feed'}), heading(t('feed.title')), h('p', {class: 'lead'}, t('feed.lead')), filter(audience), list, below);
+  return add(h('div', {class: 'feed'}), heading(t('feed.title')), h('p', {class: 'lead'}, t('feed.lead')), welcome(), filter(audience), list, below);
 }
 
-/** follow calls look again and again while the page is seen, until the signal ends it. */
-function follow(look, signal) {
+/** follow calls look again and again while the page is seen, until the signal ends it; at once, or after a pause. */
+function follow(look, signal, atOnce) {
   let pause = soonest;
   let timer = null;
   let looking = false;
@@ -142,7 +150,22 @@ function follow(look, signal) {
   document.addEventListener('visibilitychange', soon, {signal});
   addEventListener('online', soon, {signal});
   signal.addEventListener('abort', () => clearTimeout(timer));
-  plan();
+  if (atOnce) run();
+  else plan();
+}
+
+/** welcome says to someone new what this is. */
+function welcome() {
+  if (kept('welcomed') || kept('answered')) return null;
+  const section = h('section', {class: 'welcome', 'aria-labelledby': 'welcome'},
+    h('h2', {id: 'welcome'}, t('welcome.title')), h('p', null, t('welcome.text')),
+    h('p', {class: 'actions'}, link('/q/example', {class: 'button'}, t('welcome.example')),
+      settings.firebase && link('/settings', {class: 'button'}, t('welcome.tell')),
+      h('button', {type: 'button', class: 'plain', onclick: () => {
+        write('welcomed', true);
+        section.remove();
+      }}, t('action.hide'))));
+  return section;
 }
 
 function filter(audience) {
@@ -163,9 +186,10 @@ export function facts(question) {
   return [
     (question.audience ?? []).map((one) => h('span', {class: `topic ${one}`}, t(`audience.${one}`))),
     h('span', {class: `kind ${question.type}`}, t(`type.${question.type}`)),
-    h('span', null, t('feed.needed', {n: question.responses_needed})),
+    question.responses_needed > 0 && h('span', null, t('feed.needed', {n: question.responses_needed})),
     worth(question.type) > 0 && h('span', {class: 'worth'}, t('feed.worth', {n: worth(question.type)})),
-    h('span', null, h('time', {datetime: question.created_at}, ago(question.created_at))),
+    question.created_at && h('span', null, h('time', {datetime: question.created_at}, ago(question.created_at))),
+    question.expires_at && h('span', null, h('time', {datetime: question.expires_at}, t('feed.closes', {time: ahead(question.expires_at)}))),
   ];
 }
 

@@ -3,7 +3,7 @@
 import {add, foreign, h, heading, link, put, say} from '../../../kit/webapp/modules/dom.js';
 import {settings} from '../../../kit/webapp/modules/settings.js';
 import {state, stateOf} from '../../../kit/webapp/modules/states.js';
-import {draft, dropDraft, elsewhere, keepDraft} from '../../../kit/webapp/modules/store.js';
+import {draft, dropDraft, elsewhere, keepDraft, write} from '../../../kit/webapp/modules/store.js';
 import {has, t} from '../../../kit/webapp/modules/texts.js';
 import {answered, answers, pass, takeUp, wanted} from './answers.js';
 import * as api from './api.js';
@@ -21,6 +21,7 @@ export const characters = (text) => [...text].length;
 export async function show({parts, signal, redraw, reload}) {
   const id = parts[0];
   const view = {id, signal, redraw};
+  if (id === 'example') return form(example(), null, {...view, example: true});
   const own = draft(id);
   const mine = (event) => event.detail.entry?.id === id;
   answers.addEventListener('settled', (event) => mine(event) && redraw(after(event.detail, view)), {signal});
@@ -42,6 +43,9 @@ export async function show({parts, signal, redraw, reload}) {
   return form(question, own, view);
 }
 
+/** example is a question that no agent asked, to try how one answers. */
+const example = () => ({question_id: 'example', type: 'multiple_choice', prompt: t('example.prompt'), options: [t('example.first'), t('example.second')], audience: ['general']});
+
 /** passed says that a question does not come again, and leads on. */
 function passed(question, own, view) {
   const undo = h('button', {type: 'button', onclick: () => {
@@ -61,14 +65,14 @@ function form(question, own, view) {
   const changed = () => {
     problem.hidden = true;
     element.querySelector('[aria-invalid]')?.removeAttribute('aria-invalid');
-    keepDraft(id, {...values, question});
+    if (!view.example) keepDraft(id, {...values, question});
   };
 
   const problem = h('p', {class: 'problem', id: 'problem', role: 'alert', hidden: true});
   const control = choice ? options(question, values, changed) : text(values, changed, () => element.requestSubmit());
   const element = h('form', {class: 'answer', novalidate: true, onsubmit: submit}, control, confidence(values, changed), problem,
     h('p', {class: 'actions'}, h('button', {type: 'submit', class: 'primary'}, t('question.send')),
-      h('button', {type: 'button', class: 'plain', onclick: () => {
+      !view.example && h('button', {type: 'button', class: 'plain', onclick: () => {
         pass(id);
         redraw(passed(question, {...values}, view));
       }}, t('question.pass'))));
@@ -89,6 +93,11 @@ function form(question, own, view) {
       complain(wrong);
       return;
     }
+    if (view.example) {
+      write('welcomed', true);
+      redraw(h('section', {class: 'state', 'data-state': 'tried'}, heading(t('state.tried.title')), h('p', null, t('state.tried.text')), onward(signal)));
+      return;
+    }
     keepDraft(id, {...values, question});
     answers.keep({id, title: question.prompt.slice(0, 200), body: bodyOf(question, values)}, undo);
     redraw(undoing(question, view));
@@ -98,7 +107,7 @@ function form(question, own, view) {
     prompt(question.prompt),
     h('p', {class: 'facts'}, facts(question)),
     element,
-    settings.reports && reporting(id));
+    settings.reports && !view.example && reporting(id));
   // Another tab has the same question: what is written there is seen here.
   elsewhere((key) => {
     if (!article.isConnected) return;

@@ -1,7 +1,7 @@
 // Language, notifications, and who one is.
 
 import {frame} from '../../../kit/webapp/modules/app.js';
-import {h, heading, put, say} from '../../../kit/webapp/modules/dom.js';
+import {h, heading, say} from '../../../kit/webapp/modules/dom.js';
 import {settings as stack} from '../../../kit/webapp/modules/settings.js';
 import {read} from '../../../kit/webapp/modules/store.js';
 import {change, chosen, languages, name, t} from '../../../kit/webapp/modules/texts.js';
@@ -55,28 +55,49 @@ async function notifications(reload) {
   return section(h('p', null, t(kept ? 'push.isOn' : 'push.isOff')), h('label', {for: 'interval'}, t('push.interval')), interval, h('p', {class: 'actions'}, button), status);
 }
 
+const form = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$|^[0-9a-f]{32}$/;
+
 function identity(reload) {
   const confirm = h('dialog', {'aria-labelledby': 'reset-title'},
-    h('h2', {id: 'reset-title'}, t('settings.resetTitle')), h('p', null, t('settings.resetText')),
-    answers.waiting().length > 0 && h('p', null, t('settings.resetWaiting', {n: answers.waiting().length})),
+    h('h2', {id: 'reset-title'}, t('settings.resetTitle')), h('p', null, t('settings.resetText')), lost(),
     h('p', {class: 'actions'},
       h('button', {type: 'button', onclick: () => confirm.close()}, t('action.cancel')),
-      h('button', {type: 'button', class: 'danger', onclick: reset}, t('settings.resetDo'))));
+      h('button', {type: 'button', class: 'danger', onclick: () => be(undefined, 'settings.resetDone')}, t('settings.resetDo'))));
 
-  async function reset(event) {
-    event.currentTarget.disabled = true;
+  /** be shows another id from now on. */
+  async function be(id, done) {
     if (read('push')) {
       const push = await import('./push.js');
       await push.unsubscribe();
     }
-    become();
+    become(id);
     confirm.close();
     await reload();
     frame();
-    say(t('settings.resetDone'));
+    say(t(done));
   }
 
+  const problem = h('p', {class: 'problem', id: 'problem', role: 'alert', hidden: true}, t('settings.anotherWrong'));
+  const field = h('input', {id: 'another', type: 'text', autocomplete: 'off', autocapitalize: 'off', spellcheck: 'false', 'aria-describedby': 'problem', oninput: () => { problem.hidden = true; }});
+  const other = h('details', null, h('summary', null, t('settings.another')), h('form', {novalidate: true, onsubmit: (event) => {
+    event.preventDefault();
+    const id = field.value.trim().toLowerCase();
+    if (form.test(id)) be(id, 'settings.anotherDone');
+    else {
+      problem.hidden = false;
+      field.focus();
+    }
+  }}, h('p', null, t('settings.anotherText')), lost(), h('label', {for: 'another'}, t('settings.anotherLabel')), field, problem,
+  h('p', {class: 'actions'}, h('button', {type: 'submit'}, t('settings.anotherDo')))));
+
   return h('section', null, h('h2', null, t('settings.identity')), h('p', null, t('settings.identityText')),
-    put(h('p', {class: 'identity'}), h('code', {id: 'person'}, person())),
+    h('p', {class: 'identity'}, h('code', {id: 'person'}, person()), ' ', h('button', {type: 'button', onclick: async () => {
+      await navigator.clipboard.writeText(person());
+      say(t('settings.copied'));
+    }}, t('settings.copy'))),
+    other,
     h('p', {class: 'actions'}, h('button', {type: 'button', class: 'danger', onclick: () => confirm.showModal()}, t('settings.reset'))), confirm);
 }
+
+/** lost says what waits to be sent, and is lost with the id. */
+const lost = () => answers.waiting().length > 0 && h('p', null, t('settings.resetWaiting', {n: answers.waiting().length}));

@@ -118,7 +118,10 @@ wide.addEventListener('change', () => page && atSide(leaving.signal));
 
 /** go shows another view. */
 export function go(address) {
-  if (address !== location.pathname + location.search) history.pushState(null, '', address);
+  if (address !== location.pathname + location.search) {
+    history.replaceState({y: scrollY}, '');
+    history.pushState(null, '', address);
+  }
   show();
 }
 
