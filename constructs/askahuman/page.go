@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/onesynth-cdk/onesynth/constructs/props"
 	"github.com/onesynth-cdk/onesynth/finding"
@@ -55,14 +57,35 @@ func (f Firebase) check(found *finding.List, path string) {
 	}
 }
 
+// Link is a page of whoever runs the page for people.
+type Link struct {
+	// Name is what people read, 1 to 40 characters, such as "Privacy".
+	Name string `json:"name"`
+	// URL is where it leads: an https or mailto URL of up to 300 bytes, or a path of the same site, such as "/privacy".
+	URL string `json:"url"`
+}
+
+var linkURL = regexp.MustCompile(`^(https://[^\s<>"]+|mailto:[^\s<>"]+@[^\s<>"]+|/[^/\s<>"][^\s<>"]*)$`)
+
+func (l Link) check(found *finding.List, path string) {
+	if n := utf8.RuneCountInString(strings.TrimSpace(l.Name)); n < 1 || n > 40 {
+		found.Add(path+".Name", l.Name, "1 to 40 characters", `write what people read, such as "Privacy"`)
+	}
+	if !props.IsToken(l.URL) && (len(l.URL) > 300 || !linkURL.MatchString(l.URL)) {
+		found.Add(path+".URL", l.URL, "an https or mailto URL of up to 300 bytes, or a path that begins with one slash",
+			`write it such as "https://example.com/privacy"`)
+	}
+}
+
 // pageSettings is what the page may offer, for lambdas/askahuman/page.
 func (p Props) pageSettings() string {
 	settings := struct {
 		Firebase *Firebase      `json:"firebase,omitempty"`
 		Reports  bool           `json:"reports,omitempty"`
 		Points   map[string]int `json:"points,omitempty"`
+		Links    []Link         `json:"links,omitempty"`
 	}{
-		Points: p.rules().Points,
+		Points: p.rules().Points, Links: p.Links,
 		// People can report a question where the API takes reports.
 		Reports: !p.WithoutModeration,
 	}

@@ -96,6 +96,9 @@ type Props struct {
 	// Firebase are the public settings of a web app of the Firebase project to which the key in FCMCredentials belongs.
 	// With them the page offers notifications. Default: it offers none.
 	Firebase Firebase
+	// Links are pages of whoever runs this one, such as an imprint, a privacy notice or contacts, at most 6. They stand at
+	// the foot of each view of the page for people. Default: none.
+	Links []Link
 	// WithoutWebhooks leaves out the stream of the table Questions, and the queue and the functions that send
 	// webhooks. An ask with a callback_url is then refused. Default: agents may name an endpoint.
 	WithoutWebhooks bool
@@ -174,6 +177,16 @@ func (p Props) validate(region string) error {
 	p.Firebase.check(&f, "Props.Firebase")
 	if p.WithoutPage && p.Firebase != (Firebase{}) {
 		f.Add("Props.Firebase", "settings", "none with WithoutPage", "leave them out: only the page uses them")
+	}
+	for i, link := range p.Links {
+		link.check(&f, fmt.Sprintf("Props.Links[%d]", i))
+	}
+	if len(p.Links) > 6 {
+		f.Add("Props.Links", fmt.Sprintf("%d links", len(p.Links)), "at most 6", "let one of them lead to the others")
+	}
+	if p.WithoutPage && len(p.Links) > 0 {
+		f.Add("Props.Links", fmt.Sprintf("%d links", len(p.Links)), "none with WithoutPage",
+			"leave them out: only the page shows them")
 	}
 	return f.Err()
 }

@@ -18,11 +18,13 @@ func withPage(p *schema.Platform) {
 		{"/", "See the questions that want answers"},
 		{"/q/{question_id}", "Answer a question"},
 		{"/me", "See one's own points, streak and badges"},
+		{"/answers", "See one's own answers, and what became of the questions"},
 		{"/leaderboard", "See the leaderboard"},
 		{"/settings", "Choose language and notifications, or become another person"},
 		{"/assets/{path+}", "Load a part of the page"},
 		{"/manifest.webmanifest", "Install the page"},
 		{"/service-worker.js", "Keep the page for when there is no network"},
+		{"/{path+}", "See that there is no such page"},
 	} {
 		p.Routes = append(p.Routes, schema.Route{
 			Method: "GET", Path: page.path, Function: "webpage", Caller: schema.CallerAnyone, OutsideAPI: true,

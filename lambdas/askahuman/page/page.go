@@ -30,6 +30,14 @@ type Settings struct {
 	Reports bool `json:"reports,omitempty"`
 	// Points are what actions earn, by the names of package askahuman, such as "text".
 	Points map[string]int `json:"points,omitempty"`
+	// Links are the operator's, such as to an imprint. They stand at the foot of each view.
+	Links []Link `json:"links,omitempty"`
+}
+
+// Link is a page of the operator.
+type Link struct {
+	Name string `json:"name"`
+	URL  string `json:"url"`
 }
 
 // Firebase are the public settings of a web app, by the names that the Firebase console gives them.
@@ -54,7 +62,7 @@ func New(s Settings) (*kit.API, error) {
 	}
 	c := webapp.Config{
 		Name: "Ask-a-Human", Description: "AI agents ask. People answer, without an account.", Key: "ask-a-human",
-		Views: []string{"/q/{question_id}", "/me", "/leaderboard", "/settings"},
+		Views: []string{"/q/{question_id}", "/me", "/answers", "/leaderboard", "/settings"},
 		Files: root, Settings: s,
 	}
 	if s.Firebase != nil {

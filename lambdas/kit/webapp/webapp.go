@@ -87,7 +87,8 @@ const (
 )
 
 // New returns the handler of the page's routes: its views, "GET /assets/{path+}", and, of a page with a manifest, the worker and the
-// manifest beside the first view.
+// manifest beside the first view. A page at "/" also answers "GET /{path+}": a browser gets a view which says that
+// there is no such page, and everyone else an error.
 func New(c Config) (*kit.API, error) {
 	c.Home = cmp.Or(c.Home, "/")
 	files, err := withOwn(c.Files)
@@ -113,6 +114,18 @@ func New(c Config) (*kit.API, error) {
 	}
 	mux := http.NewServeMux()
 	page.Register(mux)
+	if c.Home == "/" {
+		mux.HandleFunc("GET /{path...}", func(w http.ResponseWriter, r *http.Request) {
+			if !strings.Contains(r.Header.Get("Accept"), "text/html") {
+				missing(w, r)
+				return
+			}
+			home := r.Clone(r.Context())
+			home.URL.Path = c.Home
+			home.Header.Del("If-None-Match")
+			mux.ServeHTTP(unknown{w}, home)
+		})
+	}
 	return &kit.API{Routes: mux, Error: Failure, Binary: true}, nil
 }
 
@@ -203,10 +216,19 @@ func (c Config) header(style template.CSS) http.Header {
 	}
 }
 
+// unknown is an answer whose status says that there is no such page.
+type unknown struct{ http.ResponseWriter }
+
+func (u unknown) Write(content []byte) (int, error) {
+	u.Header().Set("Cache-Control", "no-store")
+	u.WriteHeader(http.StatusNotFound)
+	return u.ResponseWriter.Write(content)
+}
+
 func missing(w http.ResponseWriter, _ *http.Request) {
 	status, body := Failure(context.Background(),
 		validate.Refused(http.StatusNotFound, "path", validate.Constraint{},
-			"the page has no such file: load the page again"))
+			"there is nothing at this address: correct it, or load the page again"))
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(body)

@@ -71,6 +71,13 @@ func (p Page) CheckRoutes(t *testing.T, routes []schema.Route, function string, 
 			continue
 		}
 		served++
+		if route.Path == "/{path+}" {
+			if w := p.Get("/no/such", "Accept", "text/html,*/*"); w.Code != http.StatusNotFound ||
+				!strings.HasPrefix(w.Header().Get("Content-Type"), "text/html") || w.Header().Get("Cache-Control") != "no-store" {
+				t.Errorf("an address of nothing: got %d %v", w.Code, w.Header())
+			}
+			continue
+		}
 		path := regexp.MustCompile(`\{\w+\}`).ReplaceAllString(route.Path, "x")
 		if strings.HasPrefix(route.Path, "/assets/") {
 			path = p.Asset(t, "page.css")
