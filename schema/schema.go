@@ -352,6 +352,10 @@ type Function struct {
 	// CallsModel says that it calls the language model that the platform's props name, and no
 	// other. It finds the model in [ModelVariable], which is absent where the props name none.
 	CallsModel bool
+	// SignsInAt is the path of a page of the function on which users sign in, such as "/operator": a route of it that
+	// anyone may GET. The construct's own user pool gets an app client for the page, and the function finds in
+	// [SignInURLVariable] and those after it what the page needs to know. Default: none.
+	SignsInAt string
 }
 
 // Route is an HTTP operation.

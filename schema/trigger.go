@@ -405,6 +405,7 @@ func (p Platform) validateFunction(f *findings, fn Function) {
 	}
 	p.validateObjects(f, path, fn)
 	p.validateSends(f, path, fn)
+	p.validateSignIn(f, path, fn)
 	if fn.CallsModel && fn.Timeout == 0 {
 		f.add(path+".Timeout", "0s", "write a time-out: a model takes seconds to reply, and the default is 10 seconds")
 	}

@@ -51,6 +51,11 @@ func TestValidateFunctions(t *testing.T) {
 		"ErrNoTrigger": {func(p *schema.Platform) {
 			p.Functions = append(p.Functions, schema.Function{Name: "idle"})
 		}, "Functions[idle].Trigger", "nothing", "OnSchedule"},
+		"ErrSignInNowhere": {func(p *schema.Platform) { p.Functions[0].SignsInAt = "/notes/{id}" },
+			"Functions[api].SignsInAt", `"/notes/{id}"`, "CallerAnyone"},
+		"ErrSignInOfNoUsers": {func(p *schema.Platform) {
+			p.Functions[0].SignsInAt, p.Routes[0].Caller = "/notes/{id}", schema.CallerAnyone
+		}, "Functions[api].SignsInAt", `"/notes/{id}"`, "CallerUser"},
 		"ErrNoTable": {trigger(schema.OnStream{Table: "Nope"}), "Functions[api].Trigger.Table", `"Nope"`,
 			"declared table"},
 		"ErrNoStream": {func(p *schema.Platform) {

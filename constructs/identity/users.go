@@ -16,10 +16,10 @@ import (
 	"github.com/onesynth-cdk/onesynth/finding"
 )
 
-// UsersProps describe an issuer for people. The zero value is valid. CallbackURLs require a Name.
+// UsersProps describe an issuer for people. The zero value is valid. CallbackURLs and Pages require a Name.
 type UsersProps struct {
-	// Name begins the domain of the sign-in pages. Required with CallbackURLs, and without effect
-	// otherwise. Allowed: as in [MachinesProps.Name].
+	// Name begins the domain of the sign-in pages. Required with CallbackURLs or Pages, and without
+	// effect otherwise. Allowed: as in [MachinesProps.Name].
 	Name string
 	// InviteOnly lets only administrators create users. Default: people sign up by
 	// themselves, and confirm their email address.
@@ -34,6 +34,9 @@ type UsersProps struct {
 	// LogoutURLs are where the pages may send people after signing out. Default:
 	// none.
 	LogoutURLs []string
+	// Pages adds an app client for pages of one's own API, on which people sign in: see [Users.AddPage]. It requires a
+	// Name. Default: there is none.
+	Pages bool
 	// Triggers are functions that Amazon Cognito calls, such as PreSignUp before it takes a
 	// new user, and PostConfirmation after. A local run calls PostConfirmation alone, before
 	// a user's first token. Default: none.
@@ -57,7 +60,7 @@ var groupName = regexp.MustCompile(`^[\w.-]{1,128}$`)
 // Validate returns a [finding.List] with all invalid props, or nil.
 func (p UsersProps) Validate() error {
 	var f finding.List
-	if len(p.CallbackURLs) > 0 {
+	if len(p.CallbackURLs) > 0 || p.Pages {
 		checkName(&f, "Props.Name", p.Name)
 	}
 	CheckRedirects(&f, "Props.CallbackURLs", "Props.LogoutURLs", p.CallbackURLs, p.LogoutURLs)
@@ -125,6 +128,12 @@ const (
 	tokenAge = 1 // hour
 	// refreshAge is how long people stay signed in without coming back.
 	refreshAge = 30 // days
+
+	// A page keeps tokens where its scripts can read them, so they are valid for a shorter time. A refresh token is for
+	// one use; within the grace, one whose answer was lost can be used again.
+	pageTokenAge   = 15 // minutes
+	pageRefreshAge = 12 // hours
+	pageGrace      = 30 // seconds
 )
 
 // Users issues tokens to people who sign in with their email address. It is an
@@ -139,10 +148,15 @@ type Users struct {
 	Resource awscognito.UserPool
 	// Client is the app client.
 	Client awscognito.UserPoolClient
-	// Domain serves the sign-in pages. It is nil without CallbackURLs.
+	// PageClient is the app client of pages. It is nil without Pages.
+	PageClient awscognito.UserPoolClient
+	// Domain serves the sign-in pages. It is nil without CallbackURLs and Pages.
 	Domain awscognito.UserPoolDomain
 	// Issuer is the tokens' "iss".
 	Issuer string
+
+	// pages are the addresses of AddPage.
+	pages []string
 }
 
 // NewUsers declares an issuer. It ends the program, by [props.Refuse], with the
@@ -198,7 +212,12 @@ func NewUsers(scope constructs.Construct, id string, p UsersProps) *Users {
 		}
 		client.SupportedIdentityProviders = &[]awscognito.UserPoolClientIdentityProvider{
 			awscognito.UserPoolClientIdentityProvider_COGNITO()}
+	}
+	if len(p.CallbackURLs) > 0 || p.Pages {
 		u.Domain = newDomain(u, p.Name, u.Resource)
+	}
+	if p.Pages {
+		u.PageClient = newPageClient(u)
 	}
 	u.Client = awscognito.NewUserPoolClient(u, jsii.String("Client"), client)
 	for _, name := range p.Groups {
@@ -209,11 +228,49 @@ func NewUsers(scope constructs.Construct, id string, p UsersProps) *Users {
 	return u
 }
 
+func newPageClient(u *Users) awscognito.UserPoolClient {
+	return awscognito.NewUserPoolClient(u, jsii.String("PageClient"), &awscognito.UserPoolClientProps{
+		UserPool:                        u.Resource,
+		GenerateSecret:                  jsii.Bool(false),
+		AuthFlows:                       &awscognito.AuthFlow{UserSrp: jsii.Bool(true)},
+		PreventUserExistenceErrors:      jsii.Bool(true),
+		EnableTokenRevocation:           jsii.Bool(true),
+		AccessTokenValidity:             awscdk.Duration_Minutes(jsii.Number(pageTokenAge)),
+		IdTokenValidity:                 awscdk.Duration_Minutes(jsii.Number(pageTokenAge)),
+		RefreshTokenValidity:            awscdk.Duration_Hours(jsii.Number(pageRefreshAge)),
+		RefreshTokenRotationGracePeriod: awscdk.Duration_Seconds(jsii.Number(pageGrace)),
+		SupportedIdentityProviders: &[]awscognito.UserPoolClientIdentityProvider{
+			awscognito.UserPoolClientIdentityProvider_COGNITO()},
+		OAuth: &awscognito.OAuthSettings{
+			Flows:  &awscognito.OAuthFlows{AuthorizationCodeGrant: jsii.Bool(true)},
+			Scopes: &[]awscognito.OAuthScope{awscognito.OAuthScope_OPENID(), awscognito.OAuthScope_EMAIL()},
+		},
+	})
+}
+
+// AddPage lets the page at an address sign people in and out, by the authorization code grant of OAuth 2.0 with PKCE:
+// it is a callback and a sign-out URL of the PageClient. The address may be known only after the deployment, as that of
+// an API whose authorizer takes the client's tokens.
+func (u *Users) AddPage(address string) {
+	u.pages = append(u.pages, address)
+	client := u.PageClient.Node().DefaultChild().(awscognito.CfnUserPoolClient)
+	client.SetCallbackUrLs(jsii.Strings(u.pages...))
+	client.SetLogoutUrLs(jsii.Strings(u.pages...))
+}
+
+// PageClientID returns the id of the PageClient, or "" without Pages.
+func (u *Users) PageClientID() string {
+	if u.PageClient == nil {
+		return ""
+	}
+	return *u.PageClient.UserPoolClientId()
+}
+
 // ClientID returns the id of the app client. It is the audience of an authorizer; Amazon Cognito's access tokens name
 // it in "client_id", and its identity tokens in "aud".
 func (u *Users) ClientID() string { return *u.Client.UserPoolClientId() }
 
-// SignInURL returns the address of the sign-in pages, without a path, or "" without CallbackURLs.
+// SignInURL returns the address of the sign-in pages, without a path, or "" without CallbackURLs and Pages.
 func (u *Users) SignInURL() string {
 	if u.Domain == nil {
 		return ""

@@ -172,6 +172,9 @@ func (p *Platform) issuers(d Declaration) (jwt, ofUsers httpapi.JWT) {
 		} else {
 			p.addUsers(d.UserProps)
 			ofUsers = httpapi.JWT{Issuer: p.Users.Issuer, Audience: []string{p.Users.ClientID()}}
+			if pages := p.Users.PageClientID(); pages != "" {
+				ofUsers.Audience = append(ofUsers.Audience, pages)
+			}
 		}
 	}
 	if !p.closed(schema.TokenOfProgram, d.OpenRoutes) {
@@ -206,12 +209,25 @@ func (p *Platform) addUsers(own UserProps) {
 		RequireMFA:         own.RequireMFA,
 		CallbackURLs:       own.CallbackURLs,
 		LogoutURLs:         own.LogoutURLs,
+		Pages:              len(p.Schema.SignInPages()) > 0,
 		Triggers:           triggers,
 		Groups:             p.Schema.Groups(),
 		Email:              own.Email,
 		RemoveWithStack:    p.props.RemoveWithStack,
 		DeletionProtection: p.props.DeletionProtection,
 	})
+}
+
+// addSignIn lets pages sign people in, and tells their functions where.
+func (p *Platform) addSignIn() {
+	for _, f := range p.Schema.SignInPages() {
+		page := p.API.URL() + f.SignsInAt
+		p.Users.AddPage(page)
+		p.Functions[f.Name].AddEnvironment(map[string]string{
+			schema.SignInURLVariable: p.Users.SignInURL(), schema.SignInClientVariable: p.Users.PageClientID(),
+			schema.SignInPageVariable: page,
+		})
+	}
 }
 
 // streamName is the name of a mapping among the platform's.

@@ -333,6 +333,7 @@ func (p *Platform) addAPI(d Declaration) {
 		LogRetention:   p.props.LogRetention,
 		Key:            p.props.Key,
 	})
+	p.addSignIn()
 }
 
 // addLakes declares the lakes of the schema. Their functions are built here, once, unless the

@@ -28,7 +28,7 @@ import (
 )
 
 var template, signUp, large, quiet, callers, exporting, models, queued, joined, told,
-	refused synthtest.Template
+	refused, paged synthtest.Template
 
 func TestMain(m *testing.M) {
 	synthtest.Main(m, declare, func(folder string) (err error) {
@@ -57,6 +57,9 @@ func TestMain(m *testing.M) {
 			return err
 		}
 		if joined, err = synthtest.Load(folder, "joined"); err != nil {
+			return err
+		}
+		if paged, err = synthtest.Load(folder, "paged"); err != nil {
 			return err
 		}
 		if told, err = synthtest.Load(folder, "telling"); err != nil {
@@ -125,6 +128,7 @@ func declare(app awscdk.App) {
 	declareTelling(app, source)
 	declareJoined(app, build, source)
 	declareRefused(app, build)
+	declarePaged(app, build)
 }
 
 // declareCallers declares a platform that users and programs call.
@@ -345,7 +349,7 @@ func TestDeclareFunction(t *testing.T) {
 func TestDeclareNoCycle(t *testing.T) {
 	t.Parallel()
 	for name, template := range map[string]synthtest.Template{"own": template, "signup": signUp,
-		"exporting": exporting} {
+		"exporting": exporting, "paged": paged} {
 		if cycle := template.Cycle(); cycle != nil {
 			t.Errorf("%s: %v need each other", name, cycle)
 		}
@@ -428,6 +432,87 @@ func TestSignUpsOfOthers(t *testing.T) {
 		"Props.UserPoolTriggers.PostConfirmation": func(f *finding.List) {
 			platform.UserProps{UserPoolTriggers: awscognito.UserPoolTriggers{
 				PostConfirmation: struct{ awslambda.IFunction }{}}}.Check(f, "Props", "", described)
+		},
+	} {
+		var f finding.List
+		check(&f)
+		if diff := cmp.Diff([]string{path}, synthtest.Paths(t, f.Err())); diff != "" {
+			t.Errorf("findings (-want +got):\n%s", diff)
+		}
+	}
+}
+
+// declarePaged declares a platform with a page on which users sign in.
+func declarePaged(app awscdk.App, build *gofunction.Build) {
+	platform.Declare(&others{}, awscdk.NewStack(app, jsii.String("paged"), nil), "Own", withPage(),
+		platform.Declaration{Props: platform.Props{Build: build}})
+}
+
+func withPage() schema.Platform {
+	described := own()
+	described.Lakes = nil
+	described.Functions[0].SignsInAt = "/page"
+	described.Routes = append(described.Routes, schema.Route{Method: "GET", Path: "/page", Function: "hello",
+		Caller: schema.CallerAnyone, OutsideAPI: true, Summary: "Read the page"})
+	return described
+}
+
+// A page has an app client of its own, for which people come back to the page alone, and whose tokens the API takes.
+// Its function knows what the page needs.
+func TestDeclareSignInPage(t *testing.T) {
+	t.Parallel()
+	client, resource := paged.One(t, "AWS::Cognito::UserPoolClient", "OwnUsersPageClient")
+	app, _ := paged.One(t, "AWS::Cognito::UserPoolClient", "OwnUsersClient")
+	_, function := paged.One(t, "AWS::Lambda::Function", "OwnHello")
+	_, authorizer := paged.One(t, "AWS::ApiGatewayV2::Authorizer", "")
+	variables := synthtest.At(function.Properties, "Environment", "Variables")
+	page := synthtest.Text(synthtest.At(variables, schema.SignInPageVariable))
+	pages := func(property any) (texts []string) {
+		for _, one := range synthtest.List(property) {
+			texts = append(texts, synthtest.Text(one))
+		}
+		return texts
+	}
+	got := map[string]any{
+		"audience":  synthtest.At(authorizer.Properties, "JwtConfiguration", "Audience"),
+		"callbacks": pages(resource.Properties["CallbackURLs"]),
+		"logouts":   pages(resource.Properties["LogoutURLs"]),
+		"client":    synthtest.At(variables, schema.SignInClientVariable, "Ref"),
+		"flows":     resource.Properties["AllowedOAuthFlows"], "secret": resource.Properties["GenerateSecret"],
+		"revoked":  resource.Properties["EnableTokenRevocation"],
+		"rotated":  synthtest.At(resource.Properties, "RefreshTokenRotation", "Feature"),
+		"explicit": resource.Properties["ExplicitAuthFlows"],
+		"tokens":   synthtest.At(resource.Properties, "AccessTokenValidity"),
+		"stays":    synthtest.At(resource.Properties, "RefreshTokenValidity"),
+	}
+	want := map[string]any{
+		"audience": []any{map[string]any{"Ref": app}, map[string]any{"Ref": client}}, "callbacks": []string{page},
+		"logouts": []string{page}, "client": client, "flows": []any{"code"}, "secret": false, "revoked": true,
+		"rotated": "ENABLED", "explicit": []any{"ALLOW_USER_SRP_AUTH"}, "tokens": 15.0, "stays": 720.0,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("sign-in (-want +got):\n%s", diff)
+	}
+	if !strings.HasSuffix(page, ".ApiEndpoint/page") {
+		t.Errorf("the page is at %s", page)
+	}
+	if address := synthtest.Text(synthtest.At(variables, schema.SignInURLVariable)); !strings.Contains(address,
+		"amazoncognito.com") || address != synthtest.Text(paged.Outputs["OwnSignInUrl"].Value) {
+		t.Errorf("people sign in at %s", address)
+	}
+}
+
+// Pages sign people in at the construct's own user pool alone.
+func TestSignInPagesOfOthers(t *testing.T) {
+	t.Parallel()
+	for path, check := range map[string]func(f *finding.List){
+		"Props.JWTIssuer": func(f *finding.List) {
+			platform.UserProps{}.Check(f, "Props", "https://a.example", withPage())
+		},
+		"Props.UserPool": func(f *finding.List) {
+			platform.UserProps{UserPool: struct{ awscognito.IUserPool }{},
+				UserPoolClients: []awscognito.IUserPoolClient{struct{ awscognito.IUserPoolClient }{}}}.Check(f, "Props",
+				"", withPage())
 		},
 	} {
 		var f finding.List

@@ -57,6 +57,17 @@ func (p UserProps) Check(f *finding.List, path, jwtIssuer string, described sche
 				"none with "+greeter.Name+", which handles sign-ups", "leave one of the two out")
 		}
 	}
+	for _, page := range described.SignInPages() {
+		const allowed = "none with the page of "
+		const remedy = "leave it out, or remove SignsInAt from the schema: the page signs people in at the " +
+			"construct's own user pool"
+		switch {
+		case jwtIssuer != "":
+			f.Add(path+".JWTIssuer", jwtIssuer, allowed+page.Name, remedy)
+		case p.UserPool != nil:
+			f.Add(path+".UserPool", "a user pool", allowed+page.Name, remedy)
+		}
+	}
 	if jwtIssuer != "" || p.UserPool != nil {
 		const remedy = "users are then not in a user pool here: leave it empty"
 		if p.InviteOnly {
