@@ -220,3 +220,56 @@ func TestConsoleData(t *testing.T) {
 	want(t, 501, "no engine for SQL")(call(t, "POST", base+"/lakes/query", `{"sql": "SELECT 1"}`))
 	want(t, 200, "[]")(call(t, "GET", base+"/push?limit=10", ""))
 }
+
+// The console tells what functions are given, and no secret: not the value of one, not a copy in a variable, and not a
+// test key of the run's settings.
+func TestConsoleKeepsSecrets(t *testing.T) {
+	t.Parallel()
+	changed := template()
+	resources := changed["Resources"].(object)
+	resources["Written"] = object{"Type": "AWS::SecretsManager::Secret",
+		"Properties": object{"SecretString": `{"password": "hush-written"}`}}
+	resources["Hook"] = object{"Type": "AWS::SSM::Parameter",
+		"Properties": object{"Name": "/company/hook", "Type": "String", "Value": "https://hook.example"}}
+	resources["Hidden"] = object{"Type": "AWS::SSM::Parameter",
+		"Properties": object{"Name": "/company/hidden", "Type": "SecureString", "Value": "hush-parameter"}}
+	resources["Users"] = object{"Type": "AWS::Cognito::UserPool", "Properties": object{"UserPoolName": "people"}}
+	resources["Program"] = object{"Type": "AWS::Cognito::UserPoolClient", "Properties": object{
+		"UserPoolId": ref("Users"), "ClientName": "agent", "AllowedOAuthFlowsUserPoolClient": true,
+		"AllowedOAuthFlows": []any{"client_credentials"}, "AllowedOAuthScopes": []any{"api/read"},
+		"GenerateSecret": true}}
+	variables := properties(changed, "Function")["Environment"].(object)["Variables"].(object)
+	variables["COPY"], variables["LONGER"] = "hush-written", "user:hush-parameter@host"
+	r, _ := start(t, changed, func(options *local.Options) {
+		options.Environment = map[string]map[string]string{
+			"worker": {"TEST_KEY": "hush-setting", "ADDRESS": "http://localhost:9"}}
+	})
+	base := r.ConsoleURL()
+	want(t, 200, "")(call(t, "GET", r.URL("")+"/secret", ""))
+	generated := ""
+	for _, test := range []struct{ path, text string }{
+		{"/functions/worker/environment", `"name": "COPY",
+    "value": "",
+    "hidden": true`},
+		{"/functions/worker/environment", `"value": "http://localhost:9"`},
+		{"/secrets", `"read_by": [
+      "worker"
+    ]`},
+		{"/parameters", `"value": "https://hook.example"`},
+		{"/parameters", `"name": "/company/hidden"`},
+		{"/user-pools", `"client_credentials"`},
+		{"/user-pools", `"api/read"`},
+		{"/user-pools", `"has_secret": true`},
+	} {
+		status, text := call(t, "GET", base+test.path, "")
+		if status != 200 || !strings.Contains(text, test.text) || strings.Contains(text, "hush") {
+			t.Errorf("%s: got %d %s, want %s", test.path, status, text, test.text)
+		}
+		generated += text
+	}
+	if _, value := call(t, "GET", r.URL("")+"/secret", ""); len(value) < 20 ||
+		strings.Contains(generated, strings.Trim(value, `"`)) {
+		t.Errorf("the console shows the secret %s", value)
+	}
+	want(t, 404, "no such function")(call(t, "GET", base+"/functions/none/environment", ""))
+}

@@ -48,6 +48,8 @@ func New(rooms Rooms) *Console {
 func (c *Console) runRoutes() {
 	show(c, "GET /functions", "The functions, with figures since the start and their processes.",
 		c.rooms.Functions.Functions)
+	serve(c, "GET /functions/{name}/environment", "The variables of a function's environment. Values that are secrets "+
+		"are left out.", c.environment)
 	serve(c, "POST /functions/{name}/kill", "Kills a process of the function, as a crash would.", c.kill)
 	serve(c, "POST /functions/{name}/invoke",
 		"Invokes the function, past all roles. The body is the event, any JSON.", c.invoke)
@@ -135,9 +137,12 @@ func (c *Console) messageRoutes() {
 func (c *Console) accessRoutes() {
 	take(c, "POST /token", "Makes a token that the JWT authorizers of the APIs accept, and signs its user up.", c.token)
 	take(c, "POST /try", "Sends a request to an API of the run.", c.try)
-	show(c, "GET /user-pools", "The user pools, with their sign-ups.", func() []cognito.Status {
+	show(c, "GET /user-pools", "The user pools, with their clients and sign-ups.", func() []cognito.Status {
 		return c.rooms.Users.Pools()
 	})
+	show(c, "GET /secrets", "The names of the secrets, and who reads them.", c.secrets)
+	show(c, "GET /parameters", "The parameters of AWS Systems Manager, and who reads them. A SecureString has no value "+
+		"here.", c.parameters)
 	show(c, "GET /permissions", "What each function and schedule used of its role, did not use, and was refused.",
 		c.permissions)
 	show(c, "GET /used-permissions", "What functions and schedules used of their roles.",

@@ -54,6 +54,9 @@ type Services struct {
 	parameters *ssm.Parameters
 }
 
+// Parameters are the parameters of AWS Systems Manager.
+func (s *Services) Parameters() []ssm.Listed { return s.parameters.All() }
+
 // New makes the endpoint. Errors name a queue or secret of the assembly that cannot be served.
 func New(options Options) (*Services, error) {
 	tables, err := dynamodb.NewService(options.DynamoDB)

@@ -10,6 +10,7 @@ import * as faults from './views/faults.js';
 import * as functions from './views/functions.js';
 import * as lake from './views/lake.js';
 import * as lines from './views/lines.js';
+import * as parameters from './views/parameters.js';
 import * as permissions from './views/permissions.js';
 import * as platforms from './views/platforms.js';
 import * as push from './views/push.js';
@@ -20,6 +21,7 @@ import * as schedules from './views/schedules.js';
 import * as streams from './views/streams.js';
 import * as tables from './views/tables.js';
 import * as trying from './views/try.js';
+import * as userPools from './views/userpools.js';
 
 // A view has a name, which is the first part of the address after the hash, a title, and show(context), which returns
 // its content. The menu shows the views in groups.
@@ -28,7 +30,7 @@ const groups = [
   ['Requests and logs', [requests, lines, functions]],
   ['Data', [tables, streams, buckets, lake]],
   ['Messages', [buses, queues, schedules, push, webhooks]],
-  ['Settings', [permissions, faults]],
+  ['Settings', [userPools, parameters, permissions, faults]],
 ];
 const views = groups.flatMap(([, own]) => own);
 

@@ -200,10 +200,18 @@ func (p *Pools) Keep(former *Pools) {
 // Users (App/Users)".
 func (p *Pools) WithoutEffect() []string { return p.idle }
 
-// Status is what has become of a pool's sign-ups since the start of the run.
+// Status is a pool, with what has become of its sign-ups since the start of the run.
 type Status struct {
 	ID    string `json:"id"`
 	Stack string `json:"stack"`
+	// Name is that of the template, and Issuer the iss of its tokens.
+	Name   string `json:"name"`
+	Issuer string `json:"issuer"`
+	// Domain is where its pages are on AWS, if it has any.
+	Domain string `json:"domain,omitempty"`
+	// Groups are its groups, and Clients its app clients.
+	Groups  []string `json:"groups"`
+	Clients []Client `json:"clients"`
 	// PostConfirmation is the name of the function that hears of sign-ups, if there is one.
 	PostConfirmation string `json:"post_confirmation,omitempty"`
 	// SignUps are the users that the function has taken, Failures the sign-ups that it has not.
@@ -211,14 +219,45 @@ type Status struct {
 	Failures int `json:"failures"`
 }
 
+// Client is an app client. What it has as a secret is not told.
+type Client struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	// Flows are how it gets tokens: code for people who sign in on its pages, client_credentials for programs.
+	Flows []string `json:"flows"`
+	// Scopes are those that its tokens may have.
+	Scopes []string `json:"scopes"`
+	// Callbacks are the addresses to which people come back.
+	Callbacks []string `json:"callbacks"`
+	// HasSecret says that it shows a secret for its tokens.
+	HasSecret bool `json:"has_secret"`
+}
+
+func (c client) status() Client {
+	status := Client{ID: c.id, Name: c.name, Flows: []string{}, Scopes: append([]string{}, c.scopes...),
+		Callbacks: append([]string{}, c.callbacks...), HasSecret: c.secret}
+	if c.code {
+		status.Flows = append(status.Flows, "code")
+	}
+	if c.program {
+		status.Flows = append(status.Flows, "client_credentials")
+	}
+	return status
+}
+
 // Pools returns the status of every pool.
 func (p *Pools) Pools() []Status {
 	all := []Status{}
 	for _, one := range p.pools {
+		clients := []Client{}
+		for _, client := range one.clients {
+			clients = append(clients, client.status())
+		}
 		one.mu.Lock()
 		all = append(all, Status{
-			ID: one.resource.Ref, Stack: one.resource.Stack.Name, PostConfirmation: one.function,
-			SignUps: len(one.confirmed), Failures: one.failures,
+			ID: one.resource.Ref, Stack: one.resource.Stack.Name, Name: one.resource.Name, Issuer: one.issuer(),
+			Domain: one.domain, Groups: append([]string{}, one.groups...), Clients: clients,
+			PostConfirmation: one.function, SignUps: len(one.confirmed), Failures: one.failures,
 		})
 		one.mu.Unlock()
 	}

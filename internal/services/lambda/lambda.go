@@ -382,6 +382,15 @@ type Instance struct {
 	RSSBytes int64 `json:"rss_bytes"`
 }
 
+// Environment returns the variables of a function that are its own. It fails with ErrNotFound or ErrClosed.
+func (s *Service) Environment(name string) (map[string]string, error) {
+	f, err := s.function(name)
+	if err != nil {
+		return nil, err
+	}
+	return maps.Clone(f.definition().Environment), nil
+}
+
 // Functions returns the status of every function, by name.
 func (s *Service) Functions() []Status {
 	s.mu.RLock()

@@ -68,6 +68,30 @@ func (p parameter) describe(since time.Time, selector string) map[string]any {
 	return described
 }
 
+// Listed is a parameter, as people see it.
+type Listed struct {
+	Name string `json:"name"`
+	ARN  string `json:"arn"`
+	// Type is String, StringList or SecureString.
+	Type string `json:"type"`
+	// Value is that of a parameter that is no SecureString.
+	Value string `json:"value,omitempty"`
+}
+
+// All returns the parameters, sorted by ARN.
+func (p *Parameters) All() []Listed {
+	all := []Listed{}
+	for _, one := range *p.declared.Load() {
+		listed := Listed{Name: one.name, ARN: one.arn, Type: one.kind}
+		if one.kind != "SecureString" {
+			listed.Value = one.value
+		}
+		all = append(all, listed)
+	}
+	slices.SortFunc(all, func(a, b Listed) int { return strings.Compare(a.ARN, b.ARN) })
+	return all
+}
+
 // defaultPage and largestPage are how many parameters GetParametersByPath gives at once; mostNames is what
 // GetParameters takes.
 const (

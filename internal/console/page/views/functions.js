@@ -2,7 +2,7 @@
 
 import {at, get, post} from '../api.js';
 import {action, field, h, problem, put, say, table} from '../dom.js';
-import {bytesOf, number, pretty, took} from '../format.js';
+import {bytesOf, number, plural, pretty, took} from '../format.js';
 import {lines} from '../lines.js';
 import {every} from '../live.js';
 import {byStack, load} from '../names.js';
@@ -66,7 +66,17 @@ async function one({parts, signal}) {
     seen = text;
     put(written, lines(newest));
   };
-  await Promise.all([draw(), read()]);
+  const variables = h('details');
+  const readVariables = async () => {
+    const all = await get(`${path}/environment`, null, signal);
+    put(variables, h('summary', null, `Environment: ${plural(all.length, 'variable')}`),
+      table({caption: 'Variables', rows: all, empty: 'The function has no variable of its own.', columns: [
+        {label: 'Name', cell: (one) => h('code', null, one.name)},
+        {label: 'Value', cell: (one) => (one.hidden ? h('span', {class: 'muted'}, 'a secret, not shown')
+          : h('code', null, one.value))},
+      ]}));
+  };
+  await Promise.all([draw(), read(), readVariables()]);
   every(2000, () => Promise.all([draw(), read()]), signal);
 
   const event = h('textarea', {rows: '6', spellcheck: 'false', 'aria-label': 'Event as JSON', value: '{}'});
@@ -91,6 +101,7 @@ async function one({parts, signal}) {
       say(`Process ${killed.killed} is killed`);
       await draw();
     }, {sure: 'Kill it?', kind: 'danger', key: 'kill'}), h('a', {href: `#/permissions?function=${encodeURIComponent(wanted)}`}, 'Permissions'), requests),
+    variables,
     h('h2', null, 'Invoke'), h('div', {class: 'card'}, form, answer),
     h('h2', null, 'Newest log lines'), written,
   ];
