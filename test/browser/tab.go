@@ -60,6 +60,8 @@ type Options struct {
 	// Notifications allows notifications, and opens the tab in the browser's own profile, which all such tabs share.
 	// Other tabs have each a private profile, which has none.
 	Notifications bool
+	// Beside is a tab of the same person, whose profile this one shares. Default: none.
+	Beside *Tab
 }
 
 // Open opens an address in a new tab, which closes with the test.
@@ -72,7 +74,11 @@ func (b *Browser) Open(t testing.TB, address string, options Options) *Tab {
 	if options.Notifications {
 		profile = nil
 	}
-	ctx, cancel := chromedp.NewContext(b.ctx, profile...)
+	within := b.ctx
+	if options.Beside != nil {
+		within, profile = options.Beside.ctx, nil
+	}
+	ctx, cancel := chromedp.NewContext(within, profile...)
 	tab := &Tab{t: t, ctx: ctx}
 	t.Cleanup(func() {
 		cancel()

@@ -1,6 +1,7 @@
 // The platform's API, as people have it.
 
 import {client} from '../../../kit/webapp/modules/requests.js';
+import {write} from '../../../kit/webapp/modules/store.js';
 import {person} from './person.js';
 
 const zone = () => {
@@ -15,6 +16,11 @@ export const {request, get} = client({
   headers: () => ({'X-Fingerprint': person(), ...(zone() && {'X-Timezone': zone()})}),
   // closed: the question takes no answers. answered: already. blocked: this person may not.
   kinds: {410: 'closed', 409: 'answered', BLOCKED: 'blocked'},
+  // How many more answers this person may send, and until when, is told before they are spent.
+  seen({url, headers}) {
+    const left = Number.parseInt(headers.get('X-RateLimit-Remaining') ?? '', 10);
+    if (url.endsWith('/human/responses') && Number.isFinite(left)) write('limit', {left, until: Number(headers.get('X-RateLimit-Reset')) * 1000});
+  },
 });
 
 export const feed = ({audience, cursor, limit = 20, signal}) => {
@@ -27,6 +33,8 @@ export const feed = ({audience, cursor, limit = 20, signal}) => {
 export const question = (id, signal) => get(`/human/questions/${encodeURIComponent(id)}`, signal);
 
 export const stats = (signal) => get('/human/stats', signal);
+
+export const responses = (cursor, signal) => get(`/human/responses?${new URLSearchParams({limit: 20, ...(cursor && {cursor})})}`, signal);
 
 export const leaderboard = (period, signal, limit = 20) => get(`/human/leaderboard?${new URLSearchParams({period, limit})}`, signal);
 

@@ -24,6 +24,7 @@ await start({
     {path: /^\/$/, name: 'questions', load: () => feed},
     {path: /^\/q\/([^/]+)$/, load: () => question},
     {path: /^\/me$/, name: 'me', load: () => import('./me.js')},
+    {path: /^\/answers$/, name: 'me', load: () => import('./own-answers.js')},
     {path: /^\/leaderboard$/, name: 'leaderboard', load: () => import('./leaderboard.js')},
     {path: /^\/settings$/, name: 'settings', load: () => import('./settings.js')},
   ],

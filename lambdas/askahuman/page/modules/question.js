@@ -3,10 +3,11 @@
 import {add, foreign, h, heading, link, put, say} from '../../../kit/webapp/modules/dom.js';
 import {settings} from '../../../kit/webapp/modules/settings.js';
 import {state, stateOf} from '../../../kit/webapp/modules/states.js';
-import {draft, dropDraft, elsewhere, keepDraft, write} from '../../../kit/webapp/modules/store.js';
-import {has, t} from '../../../kit/webapp/modules/texts.js';
+import {draft, dropDraft, elsewhere, keepDraft, read, write} from '../../../kit/webapp/modules/store.js';
+import {t, time} from '../../../kit/webapp/modules/texts.js';
 import {answered, answers, pass, takeUp, wanted} from './answers.js';
 import * as api from './api.js';
+import {badge, step} from './badges.js';
 import {facts} from './feed.js';
 import {prompt} from './prompt.js';
 
@@ -70,7 +71,7 @@ function form(question, own, view) {
 
   const problem = h('p', {class: 'problem', id: 'problem', role: 'alert', hidden: true});
   const control = choice ? options(question, values, changed) : text(values, changed, () => element.requestSubmit());
-  const element = h('form', {class: 'answer', novalidate: true, onsubmit: submit}, control, confidence(values, changed), problem,
+  const element = h('form', {class: 'answer', novalidate: true, onsubmit: submit}, control, confidence(values, changed), problem, left(),
     h('p', {class: 'actions'}, h('button', {type: 'submit', class: 'primary'}, t('question.send')),
       !view.example && h('button', {type: 'button', class: 'plain', onclick: () => {
         pass(id);
@@ -99,7 +100,7 @@ function form(question, own, view) {
       return;
     }
     keepDraft(id, {...values, question});
-    answers.keep({id, title: question.prompt.slice(0, 200), body: bodyOf(question, values)}, undo);
+    answers.keep({id, title: question.prompt.slice(0, 200), options: question.options, body: bodyOf(question, values)}, undo);
     redraw(undoing(question, view));
   }
 
@@ -125,6 +126,13 @@ function undoing(question, {id, redraw, signal}) {
   }}, t('action.undo'));
   return h('section', {class: 'state', 'data-state': 'sending'}, heading(t('question.sending')), h('p', null, t('question.undo')),
     h('p', {class: 'actions'}, back, h('button', {type: 'button', class: 'primary', onclick: () => answers.deliver(id)}, t('action.sendNow'))));
+}
+
+/** left says how many more answers one may send, when they are few. */
+function left() {
+  const limit = read('limit');
+  if (!(limit?.until > Date.now()) || limit.left > 5) return null;
+  return h('p', {class: 'hint'}, t('question.left', {n: limit.left, time: time(limit.until)}));
 }
 
 /** mistakeIn says what is wrong with a text, or nothing. */
@@ -197,7 +205,7 @@ function confidence(values, changed) {
 
 /** after is the view of what became of an answer. */
 function after({entry, outcome}, view) {
-  if (outcome.kind === 'sent') return thanks(outcome.receipt, view.signal);
+  if (outcome.kind === 'sent') return thanks(outcome.receipt, entry.options, view.signal);
   if (outcome.kind === 'answered') return state('answered');
   return stateOf(outcome.problem, null, written(entry.body.answer));
 }
@@ -218,11 +226,14 @@ function kept({id}, problem = null) {
 const written = (text) => text && h('details', {class: 'written'}, h('summary', null, t('question.written')), foreign('p', {class: 'foreign'}, text));
 
 /** thanks says what an answer has earned, and leads to the next question. */
-function thanks(receipt, signal) {
+function thanks(receipt, options, signal) {
   const earned = h('div', {class: 'earned'});
   if (receipt) {
     put(earned, h('p', {class: 'points'}, t('thanks.points', {n: receipt.points_earned})),
       receipt.new_badges.length > 0 && [h('h2', null, t('thanks.badges', {n: receipt.new_badges.length})), h('ul', {class: 'badges'}, receipt.new_badges.map(badge))]);
+    if (receipt.answers) add(earned, h('p', null, receipt.completed ? t('thanks.completed') : t('thanks.answers', {n: receipt.answers})));
+    if (receipt.option_shares) add(earned, shares(receipt.option_shares, options));
+    if (receipt.next_badge) add(earned, h('h2', null, t('thanks.next_badge')), h('ul', {class: 'badges'}, step(receipt.next_badge)));
     say(t('thanks.said', {n: receipt.points_earned}));
   }
   const standing = h('p', {class: 'standing'}, receipt ? t('thanks.total', {n: receipt.total_points}) : '');
@@ -231,6 +242,10 @@ function thanks(receipt, signal) {
   }).catch(() => { /* The answer is sent; its thanks do not wait for more. */ });
   return h('section', {class: 'state thanks', 'data-state': 'thanks'}, heading(t('thanks.title')), h('p', null, t('thanks.text')), earned, standing, onward(signal));
 }
+
+/** shares says how many chose each option. */
+const shares = (percents, options) => h('ul', {class: 'shares'}, percents.map((n, at) => h('li', null,
+  foreign('span', {class: 'foreign'}, options?.[at] ?? String(at + 1)), h('progress', {max: '100', value: String(n), 'aria-hidden': 'true'}), h('span', null, t('thanks.share', {n})))));
 
 /** onward leads to the next question, as soon as one is known, and to all. */
 function onward(signal, ...others) {
@@ -241,9 +256,6 @@ function onward(signal, ...others) {
   }).catch(() => { /* The list of all questions says what is wrong. */ });
   return actions;
 }
-
-/** badge is one that was earned. */
-export const badge = ({id, name}) => h('li', {class: 'badge'}, h('strong', null, has(`badge.${id}`) ? t(`badge.${id}`) : name), has(`badge.${id}.how`) && h('span', null, t(`badge.${id}.how`)));
 
 function reporting(id) {
   const details = h('details', {class: 'report'}, h('summary', null, t('report.open')));

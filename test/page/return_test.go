@@ -1,0 +1,137 @@
+package page
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/onesynth-cdk/onesynth/test/browser"
+)
+
+// answersOf waits until the agent has the number of answers.
+func (q question) answersOf(t *testing.T, n int) answered {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) {
+		if got := q.read(t); len(got.Responses) == n || time.Now().After(deadline) {
+			if len(got.Responses) != n {
+				t.Fatalf("the agent reads %+v, want %d answers", got, n)
+			}
+			return got
+		}
+	}
+}
+
+// An answer can be taken back for a moment. To leave its view, or the page, sends it at once.
+func TestUndoOfSending(t *testing.T) {
+	q := ask(t, unique("Are you sure of that?"), 3)
+	tab := open(t, "/q/"+q.id, browser.Options{})
+	write(tab, "I am.")
+	tab.Click("Send answer")
+	shows(tab, "sending")
+	tab.Click("Undo")
+	tab.Until("document.getElementById('answer')?.value === 'I am.'")
+	q.answersOf(t, 0)
+	write(tab, " I think.")
+	tab.Click("Send answer")
+	shows(tab, "sending")
+	tab.Click("Leaderboard")
+	if got := q.answersOf(t, 1); !strings.Contains(got.Responses[0].Answer, "I think.") {
+		t.Errorf("the agent reads %+v", got)
+	}
+	tab.See("Your answer has arrived")
+
+	second := open(t, "/q/"+q.id, browser.Options{})
+	write(second, "I leave.")
+	second.Click("Send answer")
+	shows(second, "sending")
+	second.Go("about:blank")
+	q.answersOf(t, 2)
+
+	// Without a hand on it, it goes by itself.
+	third := open(t, "/q/"+q.id, browser.Options{})
+	write(third, "I wait.")
+	third.Click("Send answer")
+	shows(third, "thanks")
+	q.answersOf(t, 3)
+}
+
+// Two tabs of one person share what is written, and one learns that the other has answered.
+func TestTwoTabs(t *testing.T) {
+	q := ask(t, unique("Do you have two tabs?"), 2)
+	first := open(t, "/q/"+q.id, browser.Options{})
+	write(first, "I have")
+	run, chromium := suite.Start(t)
+	second := chromium.Open(t, run.URL("")+"/q/"+q.id, browser.Options{Beside: first})
+	second.Until("document.getElementById('answer')?.value === 'I have'")
+	write(second, " two")
+	first.Until("document.getElementById('answer')?.value === 'I have two'")
+	send(second)
+	shows(second, "thanks")
+	shows(first, "answered")
+}
+
+// Who comes back to the questions finds them where they were left.
+func TestKeepsItsPlace(t *testing.T) {
+	for n := range 25 {
+		askFor(t, "product", fmt.Sprint("Which of these would you buy? ", n), 2)
+	}
+	tab := open(t, "/?audience=product", browser.Options{Width: 360, Height: 640})
+	tab.Click("Show more questions")
+	tab.Until("document.querySelectorAll('.card').length >= 25")
+	browser.Evaluate[bool](tab, "scrollTo(0, 1500), true")
+	tab.Until("history.state?.y === 1500")
+	browser.Evaluate[bool](tab, "document.querySelectorAll('.card a')[10].click(), true")
+	tab.Until("document.querySelector('.question')")
+	tab.Until("scrollY === 0")
+	browser.Evaluate[bool](tab, "history.back(), true")
+	tab.Until("document.querySelectorAll('.card').length >= 25 && scrollY === 1500")
+}
+
+// An address of nothing is a page of a browser, and an error of everyone else.
+func TestUnknownAddress(t *testing.T) {
+	tab := open(t, "/", browser.Options{})
+	tab.Excuse("404")
+	run, _ := suite.Start(t)
+	tab.Go(run.URL("") + "/no/such/page")
+	shows(tab, "unknown")
+	tab.Click("All questions")
+	tab.Until("document.querySelector('.feed')")
+}
+
+// Someone new reads what this is, and tries an example that is sent to no one.
+func TestFirstVisit(t *testing.T) {
+	tab := open(t, "/", browser.Options{Answers: true})
+	tab.See("New here?")
+	tab.Click("Try an example")
+	tab.Until("(document.querySelector('input[name=option]')?.click(), document.querySelector('input[name=option]:checked'))")
+	tab.Click("Send answer")
+	shows(tab, "tried")
+	tab.Click("All questions")
+	tab.Until("document.querySelector('.feed') && !document.querySelector('.welcome')")
+	for _, answer := range tab.Answers() {
+		if strings.Contains(answer.URL, "/human/responses") {
+			t.Errorf("the example was sent: %+v", answer)
+		}
+	}
+}
+
+// An id of one device makes another device the same person.
+func TestOneIDOnTwoDevices(t *testing.T) {
+	q := ask(t, unique("Who are you there?"), 2)
+	first := open(t, "/q/"+q.id, browser.Options{})
+	write(first, "Me.")
+	send(first)
+	shows(first, "thanks")
+	id := browser.Evaluate[string](first, "JSON.parse(localStorage['ask-a-human.person'])")
+	second := open(t, "/settings", browser.Options{})
+	second.Click("I have an id")
+	second.Until("(document.getElementById('another').focus(), true)")
+	second.Press("mine\r")
+	second.See("An id has 36 characters")
+	second.Until("(document.getElementById('another').select(), true)")
+	second.Press(strings.ToUpper(id) + "\r")
+	second.Until("document.getElementById('person')?.innerText === '" + id + "'")
+	second.Click("My points")
+	second.See("First Steps")
+}
