@@ -2,9 +2,16 @@ package page
 
 import (
 	"fmt"
+	"image"
+	"image/draw"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/makiuchi-d/gozxing"
+	"github.com/makiuchi-d/gozxing/qrcode"
 
 	"github.com/onesynth-cdk/onesynth/test/browser"
 )
@@ -116,7 +123,7 @@ func TestFirstVisit(t *testing.T) {
 	}
 }
 
-// An id of one device makes another device the same person.
+// An id of one device makes another device the same person, also by the code that it shows.
 func TestOneIDOnTwoDevices(t *testing.T) {
 	q := ask(t, unique("Who are you there?"), 2)
 	first := open(t, "/q/"+q.id, browser.Options{})
@@ -134,4 +141,41 @@ func TestOneIDOnTwoDevices(t *testing.T) {
 	second.Until("document.getElementById('person')?.innerText === '" + id + "'")
 	second.Click("My points")
 	second.See("First Steps")
+
+	first.Click("Settings")
+	first.Click("Show my id as a code")
+	run, _ := suite.Start(t)
+	code := read(t, browser.Evaluate[string](first, "document.querySelector('.code path').getAttribute('d')"),
+		browser.Evaluate[int](first, "document.querySelector('.code').viewBox.baseVal.width"))
+	if want := run.URL("") + "/settings#id=" + id; code != want {
+		t.Fatalf("the code says %s, want %s", code, want)
+	}
+	third := open(t, strings.TrimPrefix(code, run.URL("")), browser.Options{})
+	third.Until("document.getElementById('another')?.value === '" + id + "' && location.hash === ''")
+	third.Click("Use this id")
+	third.Until("document.getElementById('person')?.innerText === '" + id + "'")
+}
+
+var square = regexp.MustCompile(`M(\d+) (\d+)h1v1h-1z`)
+
+// read reads a QR code from the path of its dark modules, within so many of them.
+func read(t *testing.T, path string, size int) string {
+	t.Helper()
+	const scale = 4
+	drawn := image.NewGray(image.Rect(0, 0, size*scale, size*scale))
+	draw.Draw(drawn, drawn.Bounds(), image.White, image.Point{}, draw.Src)
+	for _, one := range square.FindAllStringSubmatch(path, -1) {
+		x, _ := strconv.Atoi(one[1])
+		y, _ := strconv.Atoi(one[2])
+		draw.Draw(drawn, image.Rect(x*scale, y*scale, (x+1)*scale, (y+1)*scale), image.Black, image.Point{}, draw.Src)
+	}
+	bitmap, err := gozxing.NewBinaryBitmapFromImage(drawn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err := qrcode.NewQRCodeReader().Decode(bitmap, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result.GetText()
 }

@@ -7,6 +7,7 @@ import {read} from '../../../kit/webapp/modules/store.js';
 import {change, chosen, languages, name, t} from '../../../kit/webapp/modules/texts.js';
 import {answers} from './answers.js';
 import {become, person} from './person.js';
+import {picture} from './qr.js';
 
 const intervals = [5, 15, 30, 60, 180, 720, 1440];
 
@@ -78,8 +79,11 @@ function identity(reload) {
   }
 
   const problem = h('p', {class: 'problem', id: 'problem', role: 'alert', hidden: true}, t('settings.anotherWrong'));
-  const field = h('input', {id: 'another', type: 'text', autocomplete: 'off', autocapitalize: 'off', spellcheck: 'false', 'aria-describedby': 'problem', oninput: () => { problem.hidden = true; }});
-  const other = h('details', null, h('summary', null, t('settings.another')), h('form', {novalidate: true, onsubmit: (event) => {
+  // A code leads here, with the id where no server sees it.
+  const given = new URLSearchParams(location.hash.slice(1)).get('id');
+  if (given) history.replaceState(history.state, '', location.pathname);
+  const field = h('input', {id: 'another', type: 'text', value: given ?? '', autocomplete: 'off', autocapitalize: 'off', spellcheck: 'false', 'aria-describedby': 'problem', oninput: () => { problem.hidden = true; }});
+  const other = h('details', {open: Boolean(given)}, h('summary', null, t('settings.another')), h('form', {novalidate: true, onsubmit: (event) => {
     event.preventDefault();
     const id = field.value.trim().toLowerCase();
     if (form.test(id)) be(id, 'settings.anotherDone');
@@ -95,6 +99,7 @@ function identity(reload) {
       await navigator.clipboard.writeText(person());
       say(t('settings.copied'));
     }}, t('settings.copy'))),
+    h('details', null, h('summary', null, t('settings.code')), h('p', null, t('settings.codeText')), picture(`${location.origin}/settings#id=${person()}`, t('settings.codeName'))),
     other,
     h('p', {class: 'actions'}, h('button', {type: 'button', class: 'danger', onclick: () => confirm.showModal()}, t('settings.reset'))), confirm);
 }
