@@ -39,7 +39,8 @@ func All() []*Platform {
 	return []*Platform{
 		list("AskAHuman", "AI agents ask, people answer", askahuman.New, askahuman.Handlers,
 			func(p *askahuman.Props) *platform.Props { return &p.Props },
-			askahumanplatform.Platform(), askahumanplatform.With(askahumanplatform.Parts{AgentKeys: true})),
+			askahumanplatform.Platform(),
+			askahumanplatform.With(askahumanplatform.Parts{AgentKeys: true, ShareOptions: true})),
 		list("Todo", "users keep tasks, and their changes fill a lake", todo.New, todo.Handlers,
 			func(p *todo.Props) *platform.Props { return &p.Props },
 			todoplatform.Platform()),

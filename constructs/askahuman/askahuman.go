@@ -132,6 +132,9 @@ func (p Props) environment() map[string]map[string]string {
 		notifier: {"SHARDS": shards, "READ_SHARDS": readShards, "FCM_ENDPOINT": fcmEndpoint,
 			"QUESTION_URL": p.QuestionURL},
 	}
+	if p.ShareOptions {
+		variables[humanAPI][askahuman.ShareOptionsVariable] = strconv.FormatBool(true)
+	}
 	if leftOut != "" {
 		for _, of := range variables {
 			of["LEFT_OUT"] = leftOut

@@ -78,6 +78,11 @@ type Props struct {
 	// DailyPoints is how many points a person can earn on one UTC day: 1 to 1,000,000. Answers beyond them count for
 	// badges and streaks. Default: 500.
 	DailyPoints int
+	// ShareOptions tells people what others chose: from five answers to a multiple choice question on, the receipt of an
+	// answer has the share of each option, and never a text. Reading them costs a read unit for about ten answers. A
+	// person whose devices have several fingerprints can answer by the shares that the first one saw. Default: the
+	// agent alone learns them.
+	ShareOptions bool
 	// NotifyEvery is how often the notifier runs, in whole minutes up to an hour.
 	// Default: 1 minute.
 	NotifyEvery time.Duration
@@ -194,8 +199,8 @@ func (p Props) validate(region string) error {
 // parts are the parts of the platform that the stack has.
 func (p Props) parts() askahuman.Parts {
 	return askahuman.Parts{
-		AgentKeys: p.AgentKeys, WithoutWaiting: p.WithoutWaiting, WithoutModeration: p.WithoutModeration,
-		WithoutPage:     p.WithoutPage,
+		AgentKeys: p.AgentKeys, ShareOptions: p.ShareOptions, WithoutWaiting: p.WithoutWaiting,
+		WithoutModeration: p.WithoutModeration, WithoutPage: p.WithoutPage,
 		WithoutWebhooks: p.WithoutWebhooks, WithoutMCP: p.WithoutMCP,
 	}
 }

@@ -19,6 +19,12 @@ type Receipt struct {
 	PointsEarned int               `json:"points_earned" example:"12"`
 	NewBadges    []askahuman.Badge `json:"new_badges" nullable:"false"`
 	TotalPoints  int               `json:"total_points" example:"112"`
+	Answers      int               `json:"answers" doc:"How many have answered the question, this answer included. It is exact for the first answer and where completed is true; else it is at least as many, for others may answer at the same moment." example:"3"`
+	Completed    bool              `json:"completed" doc:"True: the question has all the answers that it wanted, and this was the last one."`
+	// Nil: there is no badge left.
+	NextBadge *askahuman.NextBadge `json:"next_badge"`
+	// Nil: not told.
+	OptionShares []int `json:"option_shares,omitempty" nullable:"false" doc:"How many chose each option, this answer included, in the order of options: whole percent, 100 together. Only of a multiple choice question with five answers or more, on a platform that tells them; absent also if they could not be read." example:"[60,40]"`
 	// Submitted is the state of the question after the answer, and SinceAsked the age of the
 	// question.
 	Submitted  askahuman.Submitted `json:"-"`
@@ -94,9 +100,38 @@ func (s *Service) answer(ctx context.Context, personHash string, zone *time.Loca
 		PointsEarned: points,
 		NewBadges:    earned,
 		TotalPoints:  stats.TotalPoints,
+		Answers:      submitted.Answers,
+		Completed:    submitted.Status == askahuman.StatusClosed,
+		NextBadge:    nextBadge(stats),
+		OptionShares: s.optionShares(ctx, known.question, submitted.Answers),
 		Submitted:    submitted,
 		SinceAsked:   now.Sub(time.Time(known.question.CreatedAt)),
 	}, nil
+}
+
+func nextBadge(stats askahuman.Stats) *askahuman.NextBadge {
+	if next := askahuman.NextBadges(stats, 1); len(next) > 0 {
+		return &next[0]
+	}
+	return nil
+}
+
+// sharesTimeout is how long an answer that is stored waits for the shares of its question's options.
+const sharesTimeout = time.Second
+
+// optionShares are the shares of a question that has so many answers, if the platform tells them. An error leaves them
+// out: the answer is stored.
+func (s *Service) optionShares(ctx context.Context, question askahuman.Question, answers int) []int {
+	if !s.Parts.ShareOptions || question.Type != askahuman.TypeMultipleChoice || answers < askahuman.LeastShared {
+		return nil
+	}
+	within, cancel := context.WithTimeout(ctx, sharesTimeout)
+	defer cancel()
+	votes, err := s.votes(within, question)
+	if err != nil && s.SharesUnread != nil {
+		s.SharesUnread(ctx, wrap(err, "read the answers to question "+question.ID))
+	}
+	return askahuman.OptionShares(votes)
 }
 
 // refusal returns why an ended question takes no answer from this person. It reads the person's

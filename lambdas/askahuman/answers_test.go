@@ -42,7 +42,7 @@ func checkSubmitResponse(t *testing.T, s *platform) {
 		response.Confidence, response.ResponseTimeMS = new(i+1), new(int64(i))
 		response.Flags = []string{askahuman.FlagSuspiciousTiming, askahuman.FlagDuplicateContent}
 		got, err := s.people.submitResponse(t.Context(), before, response, counting(statsOf(t, s, person(i)), 10, at))
-		if err != nil || got != (askahuman.Submitted{Status: status, First: i == 0}) {
+		if err != nil || got != (askahuman.Submitted{Status: status, First: i == 0, Answers: i + 1}) {
 			t.Fatalf("answer %d: SubmitResponse = %+v, %v; want %s", i, got, err, status)
 		}
 		answers = append(answers, seen(response))
@@ -69,7 +69,7 @@ func checkSubmitMultipleChoice(t *testing.T, s *platform) {
 	response := responseTo(q, person(0), ten)
 	response.Answer, response.ContentDigest, response.ContentLength, response.SelectedOption = nil, "", 0, new(0)
 	got, err := s.people.submitResponse(t.Context(), q, response, counting(statsOf(t, s, person(0)), 5, ten))
-	if err != nil || got != (askahuman.Submitted{Status: askahuman.StatusClosed, First: true}) {
+	if err != nil || got != (askahuman.Submitted{Status: askahuman.StatusClosed, First: true, Answers: 1}) {
 		t.Fatalf("SubmitResponse of the only answer = %+v, %v; want CLOSED, first", got, err)
 	}
 	wantEqual(t, "answers", answersOf(t, s, q.ID), []askahuman.Response{seen(response)})
@@ -143,8 +143,8 @@ func checkSubmitStale(t *testing.T, s *platform) {
 	stored := 2
 	if errors.Is(err, retry.ErrStale) {
 		stored = 1
-	} else if err != nil {
-		t.Errorf("SubmitResponse on an older count: %v", err)
+	} else if err != nil || late.Answers != 2 {
+		t.Errorf("SubmitResponse on an older count: %+v, %v; want the second answer", late, err)
 	}
 	if got := mustRead(t, s, second.ID).CurrentResponses; got != stored {
 		t.Errorf("the question counts %d answers, want %d", got, stored)

@@ -3,7 +3,6 @@ package askahuman
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -102,7 +101,7 @@ func (s *Service) withResponses(ctx context.Context, question askahuman.Question
 	if err != nil {
 		return QuestionWithResponses{}, err
 	}
-	shown := slices.DeleteFunc(slices.Clone(responses), func(r askahuman.Response) bool { return !r.HiddenAt.IsZero() })
+	shown := visible(responses)
 	return QuestionWithResponses{
 		Question: question.At(now), Responses: shown, HiddenResponses: len(responses) - len(shown), Delivery: delivery,
 		Summary: summary(question, shown),

@@ -13,14 +13,18 @@ import (
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
+// nextShown is how many of the badges that a person may earn next their standing shows.
+const nextShown = 3
+
 // Standing is a person's points, streak and badges.
 type Standing struct {
-	TotalPoints       int               `json:"total_points" example:"112"`
-	TotalAnswers      int               `json:"total_answers" example:"9"`
-	StreakDays        int               `json:"streak_days" doc:"Days in a row with an answer, up to today or yesterday. An answer counts a new day if its date is later than that of the last day that counted, and in its own time zone the person's last answer was on an earlier date. So a day may not count when the zone changes: two answers within an hour are on one day, in any zones. The row goes on if the day before was the last that counted, or that of the last answer, in the zone of the new one." example:"3"`
-	Badges            []askahuman.Badge `json:"badges" nullable:"false"`
-	Rank              *int              `json:"rank" doc:"Rank of all time; null for a person without points, and beyond rank 1000." example:"17"`
-	AnswersByCategory map[string]int    `json:"answers_by_category" doc:"A question's category is the first tag of its audience." example:"{\"technical\":7,\"general\":2}"`
+	TotalPoints       int                   `json:"total_points" example:"112"`
+	TotalAnswers      int                   `json:"total_answers" example:"9"`
+	StreakDays        int                   `json:"streak_days" doc:"Days in a row with an answer, up to today or yesterday. An answer counts a new day if its date is later than that of the last day that counted, and in its own time zone the person's last answer was on an earlier date. So a day may not count when the zone changes: two answers within an hour are on one day, in any zones. The row goes on if the day before was the last that counted, or that of the last answer, in the zone of the new one." example:"3"`
+	Badges            []askahuman.Badge     `json:"badges" nullable:"false"`
+	Rank              *int                  `json:"rank" doc:"Rank of all time; null for a person without points, and beyond rank 1000." example:"17"`
+	AnswersByCategory map[string]int        `json:"answers_by_category" doc:"A question's category is the first tag of its audience." example:"{\"technical\":7,\"general\":2}"`
+	NextBadges        []askahuman.NextBadge `json:"next_badges" nullable:"false" doc:"The three badges that are nearest, the nearest first: those of which the person has a part, then by how much is left. Of badges for numbers of the same, such as days in a row, the lowest alone. Empty for a person who has all."`
 }
 
 // Stats reads a person's standing; zone decides when the person's days begin and
@@ -35,9 +39,11 @@ func (s *Service) Stats(ctx context.Context, personHash string, zone *time.Locat
 		return Standing{}, err
 	}
 	_, rank := place(top, stats, askahuman.PeriodAllTime, now)
+	stats.StreakDays = stats.StreakAsOf(now, zone)
 	standing := Standing{
-		TotalPoints: stats.TotalPoints, TotalAnswers: stats.TotalAnswers, StreakDays: stats.StreakAsOf(now, zone),
+		TotalPoints: stats.TotalPoints, TotalAnswers: stats.TotalAnswers, StreakDays: stats.StreakDays,
 		Badges: stats.EarnedBadges(), Rank: rank, AnswersByCategory: stats.AnswersByCategory,
+		NextBadges: askahuman.NextBadges(stats, nextShown),
 	}
 	if standing.AnswersByCategory == nil {
 		standing.AnswersByCategory = map[string]int{}

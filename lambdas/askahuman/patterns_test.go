@@ -54,7 +54,7 @@ func subscriptionFor(token string) askahuman.Subscription {
 // The tests of the package cover the access patterns, but for those of the secrets of webhooks, which package webhooks
 // has.
 func TestMain(m *testing.M) {
-	database := askahuman.With(askahuman.Parts{AgentKeys: true}).Database
+	database := askahuman.With(askahuman.Parts{AgentKeys: true, ShareOptions: true}).Database
 	database.AccessPatterns = slices.DeleteFunc(database.AccessPatterns, func(p schema.AccessPattern) bool {
 		return strings.HasSuffix(p.Name, "WebhookSecret")
 	})

@@ -3,6 +3,7 @@ package askahuman
 import (
 	"context"
 	"errors"
+	"slices"
 	"sort"
 	"time"
 
@@ -26,6 +27,28 @@ func (s *Service) responses(ctx context.Context, questionID string) ([]askahuman
 	}
 	sort.SliceStable(responses, func(i, j int) bool { return responses[i].CreatedAt.Before(responses[j].CreatedAt) })
 	return responses, nil
+}
+
+// votes reads how many of the answers to a question that no operator has hidden chose each option.
+func (s *Service) votes(ctx context.Context, question askahuman.Question) ([]int, error) {
+	var responses []askahuman.Response
+	for r, err := range dynamo.Read[askahuman.Response](ctx, s.DB, "ListSelectedOptions",
+		dynamo.Query{Values: []any{question.ID}}) {
+		if err != nil {
+			return nil, err
+		}
+		responses = append(responses, r)
+	}
+	votes := make([]int, len(question.Options))
+	for i, of := range summary(question, visible(responses)) {
+		votes[i] = of.Count
+	}
+	return votes, nil
+}
+
+// visible are the answers that no operator has hidden.
+func visible(responses []askahuman.Response) []askahuman.Response {
+	return slices.DeleteFunc(slices.Clone(responses), func(r askahuman.Response) bool { return !r.HiddenAt.IsZero() })
 }
 
 // hasAnswered reports whether the person has answered the question.
@@ -95,12 +118,12 @@ func (s *Service) submitResponse(ctx context.Context, q askahuman.Question, r as
 	// The first answer is recorded as such, and the last closes the question; only the count shows
 	// which these are. A write succeeds only at the counts of its place, so a wrong guess costs a
 	// second try and never stores an answer too many.
-	next := nextPlace(q)
+	next, before := nextPlace(q), q.CurrentResponses
 	for {
 		status, err := s.submit(ctx, q, r, stats, next)
 		var refused *dynamo.TransactionError
 		if err == nil {
-			return askahuman.Submitted{Status: status, First: next.first}, nil
+			return askahuman.Submitted{Status: status, First: next.first, Answers: before + 1}, nil
 		}
 		if !errors.As(err, &refused) {
 			return askahuman.Submitted{}, err
@@ -121,7 +144,7 @@ func (s *Service) submitResponse(ctx context.Context, q askahuman.Question, r as
 			case !now.AnswerableAt(r.CreatedAt):
 				return askahuman.Submitted{}, askahuman.ErrQuestionClosed
 			case !statsChanged && now.UnderHalf() == q.UnderHalf() && actual != next:
-				next = actual
+				next, before = actual, now.CurrentResponses
 				continue
 			}
 		}

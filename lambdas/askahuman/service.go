@@ -37,7 +37,9 @@ type Service struct {
 	// Ended is called once for each question that an agent's request ends, with its new status, possibly from several
 	// goroutines at once. Nil is allowed.
 	Ended func(ctx context.Context, status askahuman.Status)
-	Clock wire.Clock
+	// SharesUnread is called with the error for which a receipt has no shares of the options. Nil is allowed.
+	SharesUnread func(ctx context.Context, err error)
+	Clock        wire.Clock
 	// Pause lets time pass while [Service.ReadNews] waits, and returns the error of a context that ends first. Nil is
 	// [retry.Pause].
 	Pause func(ctx context.Context, d time.Duration) error
@@ -48,10 +50,14 @@ type Service struct {
 // Open returns the service of a function of askahuman.Platform, on the tables that its
 // environment names.
 // Its variables SHARDS and READ_SHARDS are [Shards.Write], 1 by default, and
-// [Shards.Read], by default the same. LEFT_OUT names the parts that the stack has not, and RULES has the rules.
+// [Shards.Read], by default the same. LEFT_OUT names the parts that the stack has not, SHARE_OPTIONS is
+// [askahuman.Parts.ShareOptions], and RULES has the rules.
 func Open(environment kit.Environment, function string) (*Service, error) {
 	parts, err := askahuman.ParseParts(environment.Getenv("LEFT_OUT"))
 	if err != nil {
+		return nil, err
+	}
+	if parts.ShareOptions, err = environment.Bool(askahuman.ShareOptionsVariable); err != nil {
 		return nil, err
 	}
 	tables, err := dynamo.Open(environment, askahuman.With(parts), function)

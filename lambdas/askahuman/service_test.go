@@ -26,13 +26,19 @@ type platform struct {
 	*Service
 	people, notifying, sending *Service
 
+	parts  askahuman.Parts
 	tables *dynamotest.Tables
 	now    time.Time
 }
 
 func newPlatform(t *testing.T) *platform {
 	t.Helper()
-	p := &platform{tables: dynamotest.Open(t, askahuman.Platform().Database),
+	return newPlatformWith(t, askahuman.Parts{})
+}
+
+func newPlatformWith(t *testing.T, parts askahuman.Parts) *platform {
+	t.Helper()
+	p := &platform{parts: parts, tables: dynamotest.Open(t, askahuman.With(parts).Database),
 		now: time.Date(2026, 3, 4, 12, 0, 0, 123_456_789, time.UTC)}
 	p.Service, p.people, p.notifying, p.sending = p.as(t, "agentapi"), p.as(t, "humanapi"), p.as(t, "notifier"),
 		p.as(t, "webhooksender")
@@ -42,8 +48,9 @@ func newPlatform(t *testing.T) *platform {
 // as is another instance of a function.
 func (p *platform) as(t *testing.T, function string) *Service {
 	t.Helper()
-	db := Must(p.tables.As(askahuman.Platform(), function))(t)
-	return &Service{DB: db, Shards: Shards{Write: 2, Read: 5}, Clock: func() time.Time { return p.now }}
+	db := Must(p.tables.As(askahuman.With(p.parts), function))(t)
+	return &Service{DB: db, Shards: Shards{Write: 2, Read: 5}, Parts: p.parts,
+		Clock: func() time.Time { return p.now }}
 }
 
 // faults has errors of before come in place of the answers to requests, from now on; nil: none.

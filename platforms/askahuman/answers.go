@@ -67,6 +67,8 @@ type Submitted struct {
 	Status Status
 	// First says that no answer came before. It is true for exactly one answer to a question.
 	First bool
+	// Answers is how many answers the question has at least. It is exact for the first and for the last one.
+	Answers int
 }
 
 // BoardEntry is one person on a leaderboard.

@@ -1,6 +1,7 @@
 package askahuman
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -25,69 +26,92 @@ type Badge struct {
 	EarnedAt wire.Time `json:"earned_at" format:"date-time" example:"2026-02-02T09:45:00.000Z"`
 }
 
-// badge is a badge and the rule for earning it.
-type badge struct {
+// NextBadge is a badge that a person has not earned, and how far they are.
+type NextBadge struct {
+	ID   string `json:"id" doc:"As in badges." example:"answers_10"`
+	Name string `json:"name" example:"Getting Started"`
+	Have int    `json:"have" doc:"How many of the answers or days in a row that the badge needs the person has; at most need." example:"7"`
+	Need int    `json:"need" doc:"How many the badge needs." example:"10"`
+}
+
+// ladder is what badges count of a person, and the badges at its steps, the lowest first.
+type ladder struct {
+	have func(Stats) int
+	// once reports whether an answer to the question at now is the one that the only step needs. Nil: have counts.
+	once  func(question Question, now time.Time) bool
+	steps []step
+}
+
+// step is a badge and how many a person needs for it.
+type step struct {
+	need     int
 	id, name string
-	// earned reports whether a person has earned it by an answer at now to the
-	// question; stats count that answer.
-	earned func(stats Stats, question Question, now time.Time) bool
 }
 
-// badges are all badges, in the order they are shown (wire contract: numbers).
-func badges() []badge {
-	return []badge{
-		{"first_answer", "First Steps", answered(1)},
-		{"answers_10", "Getting Started", answered(10)},
-		{"answers_100", "Century", answered(100)},
-		{"answers_500", "Veteran", answered(500)},
-		{"answers_1000", "Legend", answered(1000)},
-		{"streak_3", "On a Roll", streakOf(3)},
-		{"streak_7", "Week Warrior", streakOf(7)},
-		{"streak_30", "Monthly Maven", streakOf(30)},
-		{"streak_100", "Centurion", streakOf(100)},
-		{"tech_expert", "Tech Expert", answeredIn("technical")},
-		{"product_pro", "Product Pro", answeredIn("product")},
-		{"ethics_advocate", "Ethics Advocate", answeredIn("ethics")},
-		{"creative_mind", "Creative Mind", answeredIn("creative")},
-		{"generalist", "Generalist", answeredIn(defaultCategory)},
-		{"early_bird", "Early Bird", func(_ Stats, question Question, now time.Time) bool {
-			return now.Sub(time.Time(question.CreatedAt)) <= earlyBird
+// ladders have all badges, in the order they are shown (wire contract: numbers).
+func ladders() []ladder {
+	return []ladder{
+		{have: func(s Stats) int { return s.TotalAnswers }, steps: []step{
+			{1, "first_answer", "First Steps"}, {10, "answers_10", "Getting Started"}, {100, "answers_100", "Century"},
+			{500, "answers_500", "Veteran"}, {1000, "answers_1000", "Legend"},
 		}},
-		{"night_owl", "Night Owl", func(stats Stats, _ Question, _ time.Time) bool {
-			return stats.NightAnswers >= nightAnswers
+		{have: func(s Stats) int { return s.StreakDays }, steps: []step{
+			{3, "streak_3", "On a Roll"}, {7, "streak_7", "Week Warrior"}, {30, "streak_30", "Monthly Maven"},
+			{100, "streak_100", "Centurion"},
 		}},
-		{"speed_demon", "Speed Demon", func(stats Stats, _ Question, _ time.Time) bool {
-			return stats.FastAnswers >= fastAnswers
-		}},
-		{"confident", "Confident", func(stats Stats, _ Question, _ time.Time) bool {
-			return stats.ConfidentAnswers >= confidentAnswers
-		}},
+		answeredIn("technical", "tech_expert", "Tech Expert"),
+		answeredIn("product", "product_pro", "Product Pro"),
+		answeredIn("ethics", "ethics_advocate", "Ethics Advocate"),
+		answeredIn("creative", "creative_mind", "Creative Mind"),
+		answeredIn(defaultCategory, "generalist", "Generalist"),
+		{
+			have: func(Stats) int { return 0 },
+			once: func(question Question, now time.Time) bool {
+				return now.Sub(time.Time(question.CreatedAt)) <= earlyBird
+			},
+			steps: []step{{1, "early_bird", "Early Bird"}},
+		},
+		{have: func(s Stats) int { return s.NightAnswers }, steps: []step{{nightAnswers, "night_owl", "Night Owl"}}},
+		{have: func(s Stats) int { return s.FastAnswers }, steps: []step{{fastAnswers, "speed_demon", "Speed Demon"}}},
+		{have: func(s Stats) int { return s.ConfidentAnswers },
+			steps: []step{{confidentAnswers, "confident", "Confident"}}},
 	}
 }
 
-func answered(times int) func(Stats, Question, time.Time) bool {
-	return func(stats Stats, _ Question, _ time.Time) bool { return stats.TotalAnswers >= times }
+func answeredIn(category, id, name string) ladder {
+	return ladder{have: func(s Stats) int { return s.AnswersByCategory[category] },
+		steps: []step{{categoryAnswers, id, name}}}
 }
 
-func streakOf(days int) func(Stats, Question, time.Time) bool {
-	return func(stats Stats, _ Question, _ time.Time) bool { return stats.StreakDays >= days }
-}
-
-func answeredIn(category string) func(Stats, Question, time.Time) bool {
-	return func(stats Stats, _ Question, _ time.Time) bool {
-		return stats.AnswersByCategory[category] >= categoryAnswers
-	}
-}
-
-// newBadges returns the badges that a person earns by an answer at now.
+// newBadges returns the badges that a person earns by an answer at now to the question; stats count that answer.
 func newBadges(stats Stats, question Question, now time.Time) []Badge {
 	earned := []Badge{}
-	for _, b := range badges() {
-		if !slices.Contains(stats.Badges, b.id) && b.earned(stats, question, now) {
-			earned = append(earned, Badge{b.id, b.name, wire.Time(now)})
+	for _, l := range ladders() {
+		once := l.once != nil && l.once(question, now)
+		for _, s := range l.steps {
+			if (once || l.have(stats) >= s.need) && !slices.Contains(stats.Badges, s.id) {
+				earned = append(earned, Badge{s.id, s.name, wire.Time(now)})
+			}
 		}
 	}
 	return earned
+}
+
+// NextBadges returns at most n badges that a person with these stats may earn next, the nearest first: those of which
+// the person has a part already, then by how much is left. Of badges that count the same it has the lowest alone. A
+// streak counts as stats have it ([Stats.StreakAsOf] says whether it has ended since).
+func NextBadges(stats Stats, n int) []NextBadge {
+	next := []NextBadge{}
+	for _, l := range ladders() {
+		if i := slices.IndexFunc(l.steps, func(s step) bool { return !slices.Contains(stats.Badges, s.id) }); i >= 0 {
+			s := l.steps[i]
+			next = append(next, NextBadge{s.id, s.name, min(l.have(stats), s.need), s.need})
+		}
+	}
+	slices.SortStableFunc(next, func(a, b NextBadge) int {
+		return cmp.Or(cmp.Compare(min(b.Have, 1), min(a.Have, 1)), cmp.Compare(a.Need-a.Have, b.Need-b.Have))
+	})
+	return next[:min(n, len(next))]
 }
 
 // category returns the category in which an answer to the question counts: its first audience tag.
@@ -102,14 +126,15 @@ func isNight(t time.Time, zone *time.Location) bool { return t.In(zone).Hour() <
 
 // EarnedBadges returns the person's badges. A badge of a later version has its id as the name.
 func (s Stats) EarnedBadges() []Badge {
+	names := map[string]string{}
+	for _, l := range ladders() {
+		for _, step := range l.steps {
+			names[step.id] = step.name
+		}
+	}
 	all := make([]Badge, len(s.Badges))
 	for i, id := range s.Badges {
-		all[i] = Badge{id, id, wire.Time(s.BadgesEarnedAt[id])}
-		for _, b := range badges() {
-			if b.id == id {
-				all[i].Name = b.name
-			}
-		}
+		all[i] = Badge{id, cmp.Or(names[id], id), wire.Time(s.BadgesEarnedAt[id])}
 	}
 	return all
 }

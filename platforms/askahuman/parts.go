@@ -13,6 +13,8 @@ import (
 type Parts struct {
 	// AgentKeys adds the table of issued keys.
 	AgentKeys bool
+	// ShareOptions tells people who have answered a multiple choice question what others chose.
+	ShareOptions bool
 	// WithoutWaiting leaves out reads of agents that wait for news of a question.
 	WithoutWaiting bool
 	// WithoutMCP leaves out the server of the Model Context Protocol.
@@ -38,7 +40,8 @@ func (p Parts) LeftOut() string {
 	return strings.Join(names, ",")
 }
 
-// ParseParts reads what [Parts.LeftOut] wrote. AgentKeys is not in it: a function knows that by the table's name.
+// ParseParts reads what [Parts.LeftOut] wrote. AgentKeys is not in it: a function knows that by the table's
+// name, and ShareOptions by [ShareOptionsVariable].
 func ParseParts(leftOut string) (Parts, error) {
 	var p Parts
 	known := p.leftOut()
@@ -69,6 +72,9 @@ func With(parts Parts) schema.Platform {
 	p := api()
 	if !parts.WithoutModeration {
 		withModeration(&p)
+	}
+	if parts.ShareOptions {
+		withShareOptions(&p, !parts.WithoutModeration)
 	}
 	if parts.AgentKeys {
 		withAgentKeys(&p)

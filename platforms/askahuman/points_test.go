@@ -223,6 +223,19 @@ func TestAwardProperties(t *testing.T) {
 				}
 				ids[b] = true
 			}
+			// One answer earns only what was next, and lacked one answer or day at most.
+			for _, b := range earned {
+				if !slices.ContainsFunc(NextBadges(stats, 100), func(next NextBadge) bool {
+					return next.ID == b.ID && next.Name == b.Name && next.Have+1 >= next.Need
+				}) {
+					t.Fatalf("%s was earned, and was not next: %+v", b.ID, NextBadges(stats, 100))
+				}
+			}
+			for i, next := range NextBadges(after, 100) {
+				if ids[next.ID] || next.Have < 0 || next.Have >= next.Need {
+					t.Fatalf("the next badge %d is %+v; earned are %v", i, next, after.Badges)
+				}
+			}
 			if after.StreakLastDate < stats.StreakLastDate || after.StreakDays < 1 {
 				t.Fatalf("streak went from %d on %s to %d on %s", stats.StreakDays, stats.StreakLastDate,
 					after.StreakDays, after.StreakLastDate)
@@ -403,13 +416,47 @@ func TestBadges(t *testing.T) {
 			t.Errorf("%v after creation: earned %v, want %v", after, got, want)
 		}
 	}
-	for _, b := range badges() {
-		if b.id != "early_bird" && tests[b.id].name != b.name || b.id == "early_bird" && b.name != "Early Bird" {
-			t.Errorf("badge %s is called %q", b.id, b.name)
+	known := 0
+	for _, l := range ladders() {
+		for _, s := range l.steps {
+			if known++; s.id != "early_bird" && tests[s.id].name != s.name ||
+				s.id == "early_bird" && s.name != "Early Bird" {
+				t.Errorf("badge %s is called %q", s.id, s.name)
+			}
 		}
 	}
-	if len(badges()) != len(tests)+1 {
-		t.Errorf("%d badges, want %d", len(badges()), len(tests)+1)
+	if known != len(tests)+1 {
+		t.Errorf("%d badges, want %d", known, len(tests)+1)
+	}
+}
+
+func TestNextBadges(t *testing.T) {
+	t.Parallel()
+	all := func(ids ...string) Stats { return Stats{TotalAnswers: 2000, StreakDays: 200, Badges: ids} }
+	for name, test := range map[string]struct {
+		stats Stats
+		n     int
+		want  []NextBadge
+	}{
+		"Nobody": {Stats{}, 3, []NextBadge{{"first_answer", "First Steps", 0, 1}, {"early_bird", "Early Bird", 0, 1},
+			{"streak_3", "On a Roll", 0, 3}}},
+		// What has begun comes first, also when more is left of it.
+		"Begun": {Stats{TotalAnswers: 3, StreakDays: 1, AnswersByCategory: map[string]int{"ethics": 3},
+			Badges: []string{"first_answer"}}, 3, []NextBadge{{"streak_3", "On a Roll", 1, 3},
+			{"answers_10", "Getting Started", 3, 10}, {"ethics_advocate", "Ethics Advocate", 3, 25}}},
+		"Nearest": {Stats{TotalAnswers: 99, StreakDays: 4, FastAnswers: 3,
+			Badges: []string{"first_answer", "answers_10", "streak_3"}}, 3, []NextBadge{
+			{"answers_100", "Century", 99, 100}, {"speed_demon", "Speed Demon", 3, 5}, {"streak_7", "Week Warrior", 4, 7}}},
+		// A badge is earned by an answer alone: until then it has all that it needs.
+		"NewBadge": {Stats{NightAnswers: 12}, 1, []NextBadge{{"night_owl", "Night Owl", 10, 10}}},
+		"Last": {all("first_answer", "answers_10", "answers_100", "answers_500", "answers_1000", "streak_3", "streak_7",
+			"streak_30", "streak_100", "tech_expert", "product_pro", "ethics_advocate", "creative_mind", "generalist",
+			"early_bird", "night_owl", "speed_demon"), 3, []NextBadge{{"confident", "Confident", 0, 10}}},
+		"None": {Stats{}, 0, []NextBadge{}},
+	} {
+		if diff := cmp.Diff(test.want, NextBadges(test.stats, test.n)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
 	}
 }
 

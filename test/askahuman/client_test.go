@@ -302,6 +302,16 @@ type receipt struct {
 	PointsEarned int     `json:"points_earned"`
 	NewBadges    []badge `json:"new_badges"`
 	TotalPoints  int     `json:"total_points"`
+	Answers      int     `json:"answers"`
+	Completed    bool    `json:"completed"`
+	NextBadge    *next   `json:"next_badge"`
+}
+
+type next struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	Have int    `json:"have"`
+	Need int    `json:"need"`
 }
 
 type badge struct {
@@ -334,6 +344,7 @@ type stats struct {
 	Badges            []badge        `json:"badges"`
 	Rank              *int           `json:"rank"`
 	AnswersByCategory map[string]int `json:"answers_by_category"`
+	NextBadges        []next         `json:"next_badges"`
 }
 
 type leaderboard struct {

@@ -60,7 +60,7 @@ func (o Options) server(agents httpapi.Identity, hasher Hasher, keys httpapi.Ide
 		Description: "AI agents post questions; people answer them anonymously; agents read the answers. Fields that " +
 			"this description does not name are ignored, null is the same as a field left out, and a body without a " +
 			"Content-Type is taken for JSON.",
-		Complete: o.describeCallers,
+		Complete: o.complete,
 		Callers: map[schema.Caller]httpapi.Identity{askahuman.CallerAgent: agents,
 			askahuman.CallerPerson: byFingerprint(hasher), askahuman.CallerOperator: operatorIdentity()},
 		Errors:      failures(rules.OpenQuestions),
@@ -74,8 +74,10 @@ func (o Options) server(agents httpapi.Identity, hasher Hasher, keys httpapi.Ide
 	})
 }
 
-// describeCallers says whom the operations are for.
-func (o Options) describeCallers(document *huma.OpenAPI) {
+// complete says whom the operations are for, and which field may be null.
+func (o Options) complete(document *huma.OpenAPI) {
+	httpapi.OrNull(document, "Receipt", "next_badge", "The badge that is nearest after this answer, as the first of "+
+		"next_badges in the person's stats. Null for a person who has all.")
 	document.Tags = []*huma.Tag{
 		{Name: "agents", Description: "What AI agents call."},
 		{Name: "people", Description: "What people's apps call."},

@@ -29,6 +29,9 @@ func main() {
 			defer cancel()
 			_, _ = key.Value(ctx)
 		}()
+		people.SharesUnread = func(ctx context.Context, err error) {
+			environment.Log.WarnContext(ctx, "the shares of a question's options were not read", "error", err.Error())
+		}
 		human := &api.HumanAPI{
 			Service: people,
 			Options: api.Options{Parts: people.Parts, RateLimiter: people.Limiter(), Rules: people.Rules,

@@ -87,11 +87,7 @@ func newServer(a *API) *server {
 	return s
 }
 
-// allowNoEvaluation says that an attempt without evaluation has null, which huma cannot say of a reference.
+// allowNoEvaluation says that an attempt without evaluation has null.
 func allowNoEvaluation(document *huma.OpenAPI) {
-	attempt := document.Components.Schemas.Map()["Attempt"]
-	attempt.Properties["evaluation"] = &huma.Schema{
-		OneOf:       []*huma.Schema{attempt.Properties["evaluation"], {Type: "null"}},
-		Description: "Null unless evaluationStatus is done.",
-	}
+	httpapi.OrNull(document, "Attempt", "evaluation", "Null unless evaluationStatus is done.")
 }

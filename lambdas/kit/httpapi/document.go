@@ -59,6 +59,13 @@ func allowNull(form *huma.Schema) {
 	}
 }
 
+// OrNull says that a field of a form of the document may be null, and what it is, which huma cannot say of a reference.
+// It is for [Config.Complete].
+func OrNull(document *huma.OpenAPI, form, field, description string) {
+	fields := document.Components.Schemas.Map()[form].Properties
+	fields[field] = &huma.Schema{OneOf: []*huma.Schema{fields[field], {Type: "null"}}, Description: description}
+}
+
 // RegisterDocument declares the operation that answers with the OpenAPI document. The first request
 // for the document makes it, so no other request waits for it.
 func RegisterDocument(s *Server, operation Operation, document func() ([]byte, error)) {
