@@ -30,14 +30,15 @@ func BenchmarkFirstView(b *testing.B) {
 
 func firstView(b *testing.B, options browser.Options) {
 	run, driven := suite.Start(b)
-	type view struct{ Shown, Bytes, Requests float64 }
+	type view struct{ Painted, Shown, Bytes, Requests float64 }
 	var views []view
 	look := func() view {
 		tab := driven.Open(b, run.URL("")+"/", options)
 		tab.Until("globalThis.shown")
 		return browser.Evaluate[view](tab, `(() => {
 			const loaded = [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')].filter((one) => one.startTime < shown);
-			return {shown, bytes: loaded.reduce((sum, one) => sum + one.encodedBodySize, 0), requests: loaded.length};
+			const painted = performance.getEntriesByName('first-contentful-paint')[0]?.startTime;
+			return {painted, shown, bytes: loaded.reduce((sum, one) => sum + one.encodedBodySize, 0), requests: loaded.length};
 		})()`)
 	}
 	// The first one starts the functions.
@@ -47,6 +48,7 @@ func firstView(b *testing.B, options browser.Options) {
 	}
 	slices.SortFunc(views, func(a, other view) int { return int(a.Shown - other.Shown) })
 	middle := views[len(views)/2]
+	b.ReportMetric(middle.Painted, "ms-until-painted")
 	b.ReportMetric(middle.Shown, "ms-until-shown")
 	b.ReportMetric(views[len(views)-1].Shown, "ms-longest")
 	b.ReportMetric(middle.Bytes, "bytes")

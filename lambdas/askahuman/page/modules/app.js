@@ -18,6 +18,7 @@ answers.addEventListener('settled', ({detail: {entry, outcome}}) => {
   else tell(t(`notice.${outcome.kind}`, {prompt: entry.title}));
 });
 
+if (location.pathname === '/') feed.ask();
 await start({
   // The questions are what most people come for; the others load when they are opened.
   views: [

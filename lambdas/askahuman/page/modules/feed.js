@@ -44,15 +44,28 @@ async function page({audience, cursor, signal}) {
 /** left are the lists as they were when they were left, by audience: who comes back finds the same cards. */
 const left = new Map();
 
+/** asked is the first page of the first view, which is asked for while the texts are on their way. */
+let asked = null;
+
+/** ask asks for the questions ahead of the view. */
+export function ask() {
+  asked = page({audience: audienceOf(new URLSearchParams(location.search))});
+  asked.catch(() => { /* The view says what is wrong. */ });
+}
+
+const audienceOf = (parameters) => audiences.includes(parameters.get('audience')) ? parameters.get('audience') : '';
+
 export async function show({parameters, signal, back, reload}) {
-  const audience = audiences.includes(parameters.get('audience')) ? parameters.get('audience') : '';
+  const audience = audienceOf(parameters);
   let first = back ? left.get(audience) : null;
   const again = Boolean(first);
   try {
-    first ??= await page({audience, signal});
+    first ??= await (asked ?? page({audience, signal}));
   } catch (error) {
     if (error.name === 'AbortError') throw error;
     return stateOf(error, reload);
+  } finally {
+    asked = null;
   }
   let {questions, next_cursor: cursor, last_asked_at: lastAsked} = first;
   signal.addEventListener('abort', () => left.set(audience, {questions, next_cursor: cursor, last_asked_at: lastAsked}));

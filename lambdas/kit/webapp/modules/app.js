@@ -79,7 +79,6 @@ async function show({top = true, back = false} = {}) {
     moved = drawn = true;
     main.dataset.shown = location.pathname + location.search;
   };
-  atSide(left.signal);
   try {
     let module;
     try {
@@ -90,6 +89,7 @@ async function show({top = true, back = false} = {}) {
     }
     draw(await module.show({parts, parameters: new URLSearchParams(location.search), signal: left.signal, back,
       redraw: draw, reload: show}));
+    await atSide(left.signal);
   } catch (error) {
     if (error.name === 'AbortError' || left.signal.aborted) return;
     draw(state('server', {actions: [again()]}));
