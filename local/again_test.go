@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 	"testing"
@@ -203,6 +204,14 @@ func TestConsoleData(t *testing.T) {
 	want(t, 400, "limit")(call(t, "GET", items+"?limit=0", ""))
 	want(t, 400, "limit")(call(t, "GET", items+"?limit=1000", ""))
 	want(t, 404, "no such table")(call(t, "GET", base+"/tables/none/items", ""))
+	item := base + "/tables/" + tables[0].Name + "/item?key="
+	want(t, 200, `"S": "a"`)(call(t, "GET", item+url.QueryEscape(`{"id": {"S": "a"}}`), ""))
+	want(t, 404, "no such item")(call(t, "GET", item+url.QueryEscape(`{"id": {"S": "b"}}`), ""))
+	want(t, 400, "it lacks id")(call(t, "GET", item+url.QueryEscape(`{"name": {"S": "b"}}`), ""))
+	want(t, 400, "with its type")(call(t, "GET", item+url.QueryEscape(`{"id": "b"}`), ""))
+	want(t, 400, "DynamoDB's JSON")(call(t, "GET", item+"null", ""))
+	want(t, 400, "DynamoDB's JSON")(call(t, "GET", item+"b", ""))
+	want(t, 404, "no such table")(call(t, "GET", base+"/tables/none/item?key="+url.QueryEscape(`{"id": {"S": "a"}}`), ""))
 	want(t, 409, "has this key")(call(t, "POST", items, `{"item": {"id": {"S": "a"}}}`))
 	want(t, 400, "not an item")(call(t, "POST", items, `{"item": {"id": "a"}}`))
 	want(t, 400, "body")(call(t, "POST", items, `{"item": []}`))

@@ -191,7 +191,7 @@ func (c *Console) answer(handler func(*http.Request) (any, error)) http.HandlerF
 		case errors.As(err, &p):
 			writeJSON(w, p.Status, map[string]string{"error": p.Message})
 		case is(err, lambda.ErrNotFound, scheduler.ErrNotFound, lambda.ErrNotRunning, s3.ErrNoBucket, s3.ErrNoObject,
-			dynamodb.ErrNoTable, sqs.ErrNoMessage):
+			dynamodb.ErrNoTable, dynamodb.ErrNoItem, sqs.ErrNoMessage):
 			writeJSON(w, http.StatusNotFound, map[string]string{"error": err.Error()})
 		case is(err, dynamodb.ErrItemChanged, sqs.ErrMessageInUse):
 			writeJSON(w, http.StatusConflict, map[string]string{"error": err.Error()})

@@ -266,6 +266,31 @@ func TestPage(t *testing.T) {
 	}
 }
 
+// Where there is nothing, people get the page, which says so, and programs an error.
+func TestNowhere(t *testing.T) {
+	t.Parallel()
+	c := console.New(console.Rooms{})
+	for name, test := range map[string]struct{ method, accept, kind string }{
+		"People":   {"GET", "text/html,*/*;q=0.8", "text/html; charset=utf-8"},
+		"Programs": {"GET", "*/*", "application/json"},
+		"Changes":  {"POST", "text/html", "application/json"},
+	} {
+		r := httptest.NewRequest(test.method, "http://localhost:8079/nowhere", nil)
+		r.Header.Set("Accept", test.accept)
+		r.Header.Set(console.Header, "test")
+		w := httptest.NewRecorder()
+		c.ServeHTTP(w, r)
+		if w.Code != 404 || w.Header().Get("Content-Type") != test.kind {
+			t.Errorf("%s: got %d %v", name, w.Code, w.Header())
+		}
+		if people := test.kind != "application/json"; people !=
+			strings.Contains(w.Header().Get("Content-Security-Policy"), "default-src 'none'") ||
+			people == strings.Contains(w.Body.String(), "no "+test.method+" /nowhere here") {
+			t.Errorf("%s: got %v %s", name, w.Header(), w.Body)
+		}
+	}
+}
+
 // The event of an invocation is JSON, as AWS Lambda's is.
 func TestInvokeErr(t *testing.T) {
 	t.Parallel()

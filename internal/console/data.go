@@ -101,6 +101,23 @@ func (c *Console) items(r *http.Request) (dynamodb.Items, error) {
 	})
 }
 
+// OneItem is the answer to GET /tables/{name}/item.
+type OneItem struct {
+	// Item is in DynamoDB's JSON.
+	Item map[string]json.RawMessage `json:"item"`
+}
+
+func (c *Console) item(r *http.Request) (OneItem, error) {
+	asked := r.URL.Query()
+	var key map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(asked.Get("key")), &key); err != nil || key == nil {
+		return OneItem{}, &Problem{http.StatusBadRequest,
+			fmt.Sprintf(`key: got %q: write the item's key in DynamoDB's JSON, such as {"id": {"S": "a"}}`, asked.Get("key"))}
+	}
+	item, err := c.rooms.Databases.Item(r.Context(), r.PathValue("name"), asked.Get("stack"), key)
+	return OneItem{item}, err
+}
+
 // ItemChange is the body of POST /tables/{name}/items.
 type ItemChange struct {
 	// Stack declares the table, where several accounts or regions have one of the name.

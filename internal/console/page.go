@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
+	"fmt"
 	"io/fs"
 	"mime"
 	"net/http"
@@ -65,10 +66,13 @@ func kindOf(name string) string {
 }
 
 // ServeHTTP serves a file of the page by its path.
-func (a assets) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	found, ok := a[r.URL.Path]
+func (a assets) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.serve(w, r, r.URL.Path, http.StatusOK) }
+
+// serve answers with a file and a status.
+func (a assets) serve(w http.ResponseWriter, r *http.Request, name string, status int) {
+	found, ok := a[name]
 	if !ok {
-		writeJSON(w, http.StatusNotFound, map[string]string{"error": "the page has no file " + r.URL.Path})
+		writeJSON(w, http.StatusNotFound, map[string]string{"error": "the page has no file " + name})
 		return
 	}
 	header := w.Header()
@@ -80,10 +84,11 @@ func (a assets) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Referrer-Policy", "no-referrer")
 	header.Set("Cross-Origin-Opener-Policy", "same-origin")
-	if r.Header.Get("If-None-Match") == found.etag {
+	if status == http.StatusOK && r.Header.Get("If-None-Match") == found.etag {
 		w.WriteHeader(http.StatusNotModified)
 		return
 	}
+	w.WriteHeader(status)
 	_, _ = w.Write(found.content)
 }
 
@@ -91,12 +96,24 @@ func (a assets) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (c *Console) home(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Vary", "Accept")
 	if wantsPage(r.Header.Get("Accept")) {
-		r = r.Clone(r.Context())
-		r.URL.Path = "/page/index.html"
-		c.pages.ServeHTTP(w, r)
+		c.pages.serve(w, r, "/page/index.html", http.StatusOK)
 		return
 	}
 	c.answer(c.index)(w, r)
+}
+
+// nowhere answers requests that the console does not have: people with the page, which says so, and programs with an
+// error.
+func (c *Console) nowhere(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Vary", "Accept")
+	if r.Method == http.MethodGet && wantsPage(r.Header.Get("Accept")) {
+		c.pages.serve(w, r, "/page/index.html", http.StatusNotFound)
+		return
+	}
+	c.answer(func(r *http.Request) (any, error) {
+		return nil, &Problem{http.StatusNotFound,
+			fmt.Sprintf("no %s %s here: GET / lists what there is", r.Method, r.URL.Path)}
+	})(w, r)
 }
 
 // wantsPage reports whether a request names HTML, as those of browsers do.

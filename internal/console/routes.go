@@ -37,10 +37,7 @@ func New(rooms Rooms) *Console {
 	c.dataRoutes()
 	c.messageRoutes()
 	c.accessRoutes()
-	c.mux.HandleFunc("/", c.answer(func(r *http.Request) (any, error) {
-		return nil, &Problem{http.StatusNotFound,
-			fmt.Sprintf("no %s %s here: GET / lists what there is", r.Method, r.URL.Path)}
-	}))
+	c.mux.HandleFunc("/", c.nowhere)
 	return c
 }
 
@@ -84,6 +81,8 @@ func (c *Console) dataRoutes() {
 		"A page of at most limit items (50, or up to 200) of a table or an index: those of the partition key, whose "+
 			"sort key begins with sort, and with the text in any attribute. stack chooses among tables of the same "+
 			"name.", c.items)
+	serve(c, "GET /tables/{name}/item?stack=STACK&key=KEY", "The item with the key, which is DynamoDB's JSON, such as "+
+		"{\"id\": {\"S\": \"a\"}}.", c.item)
 	take(c, "POST /tables/{name}/items", "Changes, adds or deletes an item. It fails with 409 if the item is no "+
 		"longer as it was read.", c.replaceItem)
 	serve(c, "POST /sweep", "Deletes the items that have expired.", c.sweep)

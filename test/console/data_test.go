@@ -84,6 +84,85 @@ func tableView(table engine.Table, parameters string) string {
 	return "#/tables/" + url.PathEscape(table.Name) + "?stack=" + url.QueryEscape(table.Stack) + parameters
 }
 
+// itemView is the address of an item.
+func itemView(t *testing.T, table engine.Table, key string) string {
+	t.Helper()
+	parts := map[string]map[string]string{}
+	for _, part := range table.Keys {
+		parts[part.Attribute] = map[string]string{"S": key}
+	}
+	text, err := json.Marshal(parts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return "#/tables/" + url.PathEscape(table.Name) + "/item?" +
+		url.Values{"stack": {table.Stack}, "key": {string(text)}}.Encode()
+}
+
+// An item has an address, which is copied from it, and leads to it in another tab.
+func TestItemAddress(t *testing.T) {
+	run, _ := suite.Start(t)
+	table := quietTables(t, run)[0]
+	const key = "shared/<b>?&#+ü"
+	put(t, run, table, item(table, key, map[string]string{"note": "to be shared"}))
+	_, tab := open(t, tableView(table, "&partition="+url.QueryEscape(key)), browser.Options{})
+	tab.Click(strings.Join(slices.Repeat([]string{key}, len(table.Keys)), " / "))
+	browser.Evaluate[bool](tab,
+		"navigator.clipboard.writeText = async (text) => { window.copied = text; }, true")
+	tab.Click("Copy link")
+	tab.Until("window.copied")
+	copied := browser.Evaluate[string](tab, "window.copied")
+	if opens := browser.Evaluate[string](tab, "document.querySelector('dialog a[target=_blank]').href"); opens != copied {
+		t.Errorf("got the links %s and %s", copied, opens)
+	}
+	_, view, _ := strings.Cut(copied, "/#")
+	_, other := open(t, "#"+view, browser.Options{})
+	other.Until("document.querySelector('textarea').value.includes('to be shared')")
+	if got := other.Text("h1"); !strings.HasPrefix(got, key) {
+		t.Errorf("got the heading %s", got)
+	}
+	browser.Evaluate[bool](other, "(() => { const text = document.querySelector('textarea'); "+
+		"text.value = text.value.replace('to be', 'has been'); return true; })()")
+	other.Click("Save")
+	other.See("The item is changed")
+	if got := stored(t, run, table, key, "note"); got != "has been shared" {
+		t.Errorf("got %q", got)
+	}
+	other.Click("Delete")
+	other.Click("Delete the item?")
+	shown(other, "#/tables/"+url.PathEscape(table.Name)+"?stack="+url.QueryEscape(table.Stack))
+	other.Excuse("404")
+	goTo(other, "#"+view)
+	other.See("no such item")
+	other.Excuse("400")
+	goTo(other, "#/tables/"+url.PathEscape(table.Name)+"/item")
+	other.See("it lacks " + table.Keys[0].Attribute)
+}
+
+// An address that names nothing says so, and leads on.
+func TestWrongAddress(t *testing.T) {
+	run, tab := open(t, "", browser.Options{})
+	tab.Excuse("404")
+	table := quietTables(t, run)[0]
+	for _, view := range []string{"#/nowhere", "#/faults/x", "#/tables/none", "#/functions/none", "#/queues/none",
+		"#/requests/none", "#/buckets/none", "#/%E0%A4%A", "#/tables/" + url.PathEscape(table.Name) + "/nothing",
+		"#/tables/" + url.PathEscape(table.Name) + "/item/further",
+		"#/tables/" + url.PathEscape(table.Name) + "?stack=none"} {
+		goTo(tab, view)
+		if heading := tab.Text("h1"); heading != "Not found" {
+			t.Errorf("%s: got %s", view, heading)
+		}
+		if text := tab.Text("main"); !strings.Contains(text, view) || !strings.Contains(text, "Log lines") {
+			t.Errorf("%s: got %s", view, text)
+		}
+	}
+	// The server has no such address, either.
+	browser.Evaluate[bool](tab, "(location.href = '/nowhere/else#/tables', true)")
+	tab.Until("document.body?.innerText.includes('The address asks for /nowhere/else.')")
+	browser.Evaluate[bool](tab, "document.querySelector('main a[href=\"/#/faults\"]').click(), true")
+	tab.Until("location.pathname === '/' && document.querySelector('h1')?.innerText === 'Faults'")
+}
+
 func TestEditItem(t *testing.T) {
 	run, _ := suite.Start(t)
 	table := quietTables(t, run)[0]

@@ -35,6 +35,9 @@ func views(t *testing.T, run *local.Runner) []string {
 	if buckets := rooms.Of(run).Buckets.Buckets(); len(buckets) > 0 {
 		all = append(all, "#/buckets/"+url.PathEscape(buckets[0].Name)+"?prefix=")
 	}
+	quiet := quietTables(t, run)[0]
+	put(t, run, quiet, item(quiet, "seen", map[string]string{"note": "for all views"}))
+	all = append(all, itemView(t, quiet, "seen"), "#/nowhere")
 	if newest := newestRequest(t, run); newest != "" {
 		all = append(all, "#/requests/"+newest)
 	}

@@ -4,6 +4,7 @@ import * as attention from './attention.js';
 import {h, put, problem, say} from './dom.js';
 import {on, start} from './live.js';
 import {took} from './format.js';
+import {Unknown, unknown} from './unknown.js';
 import * as buckets from './views/buckets.js';
 import * as buses from './views/buses.js';
 import * as faults from './views/faults.js';
@@ -24,7 +25,8 @@ import * as trying from './views/try.js';
 import * as userPools from './views/userpools.js';
 
 // A view has a name, which is the first part of the address after the hash, a title, and show(context), which returns
-// its content. The menu shows the views in groups.
+// its content. Its address may go on with as many parts as it has in parts, by default none. The menu shows the views in
+// groups.
 const groups = [
   ['Start', [platforms, trying]],
   ['Requests and logs', [requests, lines, functions]],
@@ -43,33 +45,62 @@ let leaving = new AbortController();
 /** address reads the hash: #/tables/NAME?text=x. */
 function address() {
   const [path, query] = location.hash.replace(/^#\/?/, '').split(/\?(.*)/s);
-  return {parts: path.split('/').filter(Boolean).map(decodeURIComponent), parameters: new URLSearchParams(query ?? '')};
+  return {parts: path.split('/').filter(Boolean).map(decoded), parameters: new URLSearchParams(query ?? '')};
+}
+
+/** decoded reads a part of an address, which someone may have written wrong. */
+function decoded(part) {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+// The server answers every address that it does not have with this page.
+const here = location.pathname === '/';
+
+const hrefOf = (view) => (view === platforms ? '/#/' : `/#/${view.name}`);
+
+/** content is what the address names, or what says that it names nothing. */
+async function content(view, context) {
+  const wrong = (reason) => unknown(here ? location.hash : location.pathname, reason,
+    views.map((one) => [hrefOf(one), one.title]));
+  if (!here) return wrong('The console has one page, at /.');
+  if (!view) return wrong('The console has no such view.');
+  if (context.parts.length > (view.parts ?? 0)) return wrong(`The view ${view.title} has no such part.`);
+  try {
+    return await view.show(context);
+  } catch (error) {
+    if (error instanceof Unknown || error.status === 404 || error.status === 400) return wrong(error.message);
+    throw error;
+  }
 }
 
 async function show() {
   leaving.abort();
   const left = leaving = new AbortController();
   const {parts, parameters} = address();
-  const view = views.find((one) => one.name === (parts[0] ?? platforms.name)) ?? platforms;
+  const view = here && views.find((one) => one.name === (parts[0] ?? platforms.name));
   for (const link of nav.querySelectorAll('a')) {
-    if (link.dataset.view === view.name) link.setAttribute('aria-current', 'page');
+    if (link.dataset.view === view?.name) link.setAttribute('aria-current', 'page');
     else link.removeAttribute('aria-current');
   }
   unfold(false);
   for (const open of document.querySelectorAll('dialog')) open.close();
   main.setAttribute('aria-busy', 'true');
   try {
-    const content = await view.show({parts: parts.slice(1), parameters, signal: left.signal, go, reload: show});
+    const shown = await content(view, {parts: parts.slice(1), parameters, signal: left.signal, go, reload: show});
     if (left.signal.aborted) return;
-    put(main, content);
+    put(main, shown);
   } catch (error) {
     if (left.signal.aborted) return;
-    put(main, h('h1', {tabindex: '-1'}, view.title), problem(error, 'This view could not be read.'));
+    put(main, h('h1', {tabindex: '-1'}, view?.title ?? 'Console'), problem(error, 'This view could not be read.'));
   }
   main.removeAttribute('aria-busy');
   main.dataset.shown = location.hash || '#/';
   const heading = main.querySelector('h1');
-  document.title = `${heading?.textContent ?? view.title} – Onesynth`;
+  document.title = `${heading?.textContent ?? 'Console'} – Onesynth`;
   // A reader that listens hears where it is. The first view leaves the focus where the browser has it.
   if (moved) heading?.focus({preventScroll: true});
   if (moved) scrollTo(0, 0);
@@ -93,7 +124,7 @@ function unfold(open) {
 }
 
 const entry = (view) => h('li', null,
-  h('a', {href: view === platforms ? '#/' : `#/${view.name}`, 'data-view': view.name}, view.title));
+  h('a', {href: hrefOf(view), 'data-view': view.name}, view.title));
 put(nav, h('div', null, groups.map(([heading, own], i) => h('section', null,
   h('h2', {id: `group-${i}`}, heading), h('ul', {'aria-labelledby': `group-${i}`}, own.map(entry))))));
 menu.addEventListener('click', () => unfold(!nav.classList.contains('open')));

@@ -49,3 +49,13 @@ function same(value) {
     default: return false;
   }
 }
+
+/** value writes an attribute in a line. */
+export function value(attribute) {
+  if (attribute === undefined) return '';
+  const [[kind, inner]] = Object.entries(attribute);
+  if (kind === 'S' || kind === 'N' || kind === 'B') return inner;
+  if (kind === 'NULL') return 'null';
+  if (kind === 'BOOL') return String(inner);
+  return JSON.stringify(plain({x: attribute}).x);
+}

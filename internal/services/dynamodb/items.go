@@ -22,6 +22,8 @@ import (
 var (
 	// ErrNoTable says that the run has no such table or index, or several tables of the name.
 	ErrNoTable = errors.New("no such table in the run")
+	// ErrNoItem says that a table has no item with a key.
+	ErrNoItem = errors.New("no such item")
 	// ErrItemChanged says that an item is no longer as it was read.
 	ErrItemChanged = errors.New("the item has changed since it was read: read it again")
 	// ErrItem says that a text is no item, or not one of the table.
@@ -136,6 +138,42 @@ func (d *Databases) Items(ctx context.Context, query ItemsQuery) (Items, error) 
 		}
 		input["ExclusiveStartKey"] = answer.LastEvaluatedKey
 	}
+}
+
+// Item reads the item with the key, which is in DynamoDB's JSON. Stack is needed as for Items. Errors: ErrNoItem,
+// ErrItem, ErrNoTable, *RequestError, or the network's.
+func (d *Databases) Item(ctx context.Context, name, stack string, key map[string]json.RawMessage) (
+	map[string]json.RawMessage, error) {
+	in, table, err := d.table(name, stack)
+	if err != nil {
+		return nil, err
+	}
+	properties, err := readProperties(table)
+	if err != nil {
+		return nil, err
+	}
+	for _, attribute := range slices.Sorted(maps.Keys(key)) {
+		if err := checkValue(attribute, key[attribute]); err != nil {
+			return nil, err
+		}
+	}
+	if key, err = keyOf(properties, key, nil); err != nil {
+		return nil, err
+	}
+	item, err := d.item(ctx, in, name, key)
+	if err == nil && item == nil {
+		return nil, fmt.Errorf("%w: the table %s has none with this key, or no more", ErrNoItem, name)
+	}
+	return item, err
+}
+
+// item returns the item with the key, or nil.
+func (d *Databases) item(ctx context.Context, in *database, name string, key map[string]json.RawMessage) (
+	map[string]json.RawMessage, error) {
+	var now struct{ Item map[string]json.RawMessage }
+	err := d.engine.call(ctx, in.accessKey, "DynamoDB_20120810.GetItem",
+		map[string]any{"TableName": name, "Key": key, "ConsistentRead": true}, &now)
+	return now.Item, requestError(err)
 }
 
 // table returns the table of the name, and its database.
@@ -403,19 +441,17 @@ func keyOf(properties *tableProperties, was, item map[string]json.RawMessage) (m
 
 func (d *Databases) unchanged(ctx context.Context, in *database, name string, key,
 	was map[string]json.RawMessage) error {
-	var now struct{ Item map[string]json.RawMessage }
-	err := d.engine.call(ctx, in.accessKey, "DynamoDB_20120810.GetItem",
-		map[string]any{"TableName": name, "Key": key, "ConsistentRead": true}, &now)
+	now, err := d.item(ctx, in, name, key)
 	switch {
 	case err != nil:
-		return requestError(err)
-	case now.Item == nil:
+		return err
+	case now == nil:
 		return fmt.Errorf("%w: it is gone", ErrItemChanged)
-	case len(now.Item) != len(was):
+	case len(now) != len(was):
 		return ErrItemChanged
 	}
 	for attribute, value := range was {
-		if !sameJSON(now.Item[attribute], value) {
+		if !sameJSON(now[attribute], value) {
 			return fmt.Errorf("%w: %s has another value", ErrItemChanged, attribute)
 		}
 	}

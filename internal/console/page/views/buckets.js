@@ -7,6 +7,7 @@ import {bytesOf, number, pretty, when} from '../format.js';
 
 export const name = 'buckets';
 export const title = 'Buckets';
+export const parts = 1;
 
 export async function show(context) {
   return context.parts.length > 0 ? one(context) : list(context);

@@ -6,9 +6,11 @@ import {bytesOf, number, plural, pretty, took} from '../format.js';
 import {lines} from '../lines.js';
 import {every} from '../live.js';
 import {byStack, load} from '../names.js';
+import {Unknown} from '../unknown.js';
 
 export const name = 'functions';
 export const title = 'Functions';
+export const parts = 1;
 
 const mostLines = 200;
 
@@ -46,7 +48,7 @@ async function one({parts, signal}) {
   const path = `/functions${at(wanted)}`;
   const draw = async () => {
     const f = (await get('/functions', null, signal)).find((other) => other.name === wanted);
-    if (!f) throw new Error(`This run has no function ${wanted}.`);
+    if (!f) throw new Unknown(`This run has no function ${wanted}.`);
     heading.textContent = f.label || f.name;
     requests.href = `#/requests?search=${encodeURIComponent(f.label || f.name)}`;
     put(figures,

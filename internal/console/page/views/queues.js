@@ -8,6 +8,7 @@ import {brief, byStack, load} from '../names.js';
 
 export const name = 'queues';
 export const title = 'Queues';
+export const parts = 1;
 
 export async function show(context) {
   return context.parts.length > 0 ? one(context) : list(context);

@@ -11,6 +11,7 @@ import {brief, load as loadNames, stackNames} from '../names.js';
 
 export const name = 'requests';
 export const title = 'Requests';
+export const parts = 1;
 
 // The list never has more rows than this: the oldest leave it.
 const most = 300;

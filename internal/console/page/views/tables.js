@@ -1,16 +1,55 @@
 // Tables and their items.
 
 import {at, get, post} from '../api.js';
-import {action, copy, dialog, field, h, problem, put, say, select, table} from '../dom.js';
-import {cut, moment, number, plural} from '../format.js';
-import {exact, plain, typed} from '../item.js';
+import {action, dialog, field, h, problem, put, say, select, table} from '../dom.js';
+import {editor, link, nameOf, timeOf} from '../editor.js';
+import {cut, number, plural} from '../format.js';
+import {value} from '../item.js';
 import {brief, load} from '../names.js';
+import {Unknown} from '../unknown.js';
 
 export const name = 'tables';
 export const title = 'Tables';
 
+// An address has a table, and an item of it.
+export const parts = 2;
+
 export async function show(context) {
-  return context.parts.length > 0 ? one(context) : list(context);
+  const [, what] = context.parts;
+  if (what !== undefined && what !== 'item') throw new Unknown(`A table has no ${what}.`);
+  return what ? itemOf(context) : context.parts.length > 0 ? one(context) : list(context);
+}
+
+/** tableNamed reads what the run says of a table. */
+async function tableNamed(wanted, stack, signal) {
+  const [tables] = await Promise.all([get('/tables', null, signal), load()]);
+  const found = tables.find((one) => one.name === wanted && (!stack || one.stack === stack));
+  if (found) return found;
+  throw new Unknown(`This run has no table ${wanted}${stack && ` of a stack ${stack}`}.`);
+}
+
+/** placeOf leads from a table up. */
+const placeOf = (...content) => h('ol', {class: 'crumbs', 'aria-label': 'Place'},
+  h('li', null, h('a', {href: '#/tables'}, 'Tables')), content.map((one) => h('li', null, one)));
+
+const tableAddress = (table) => `#/tables${at(table.name)}?stack=${encodeURIComponent(table.stack)}`;
+
+/** itemOf is the view of an item, which an address names by its key. */
+async function itemOf({parts: [wanted], parameters, signal, go, reload}) {
+  const described = await tableNamed(wanted, parameters.get('stack') ?? '', signal);
+  const asked = {stack: described.stack, key: parameters.get('key') ?? '{}'};
+  const {item} = await get(`/tables${at(wanted)}/item`, asked, signal);
+  const write = async (was, now) => {
+    await post(`/tables${at(wanted)}/items`, {stack: described.stack, was, item: now}, signal);
+    if (now === null) go(tableAddress(described));
+    else await reload();
+    say(now === null ? 'The item is deleted' : 'The item is changed');
+  };
+  return [
+    placeOf(described.stack, h('a', {href: tableAddress(described), title: described.name}, brief(described.name))),
+    h('h1', {tabindex: '-1'}, nameOf(described, item)),
+    h('div', {class: 'card item'}, editor(described, item, {write, buttons: action('Read again', reload)})),
+  ];
 }
 
 const keysOf = (keys) => keys.map((key) => `${key.attribute} (${key.type})`).join(', ');
@@ -34,17 +73,17 @@ const perPage = 50;
 async function one({parts, parameters, signal, go}) {
   const [wanted] = parts;
   const stack = parameters.get('stack') ?? '';
-  await load();
-  const described = (await get('/tables', null, signal)).find((other) => other.name === wanted && (!stack || other.stack === stack));
-  if (!described) throw new Error(`This run has no table ${wanted}.`);
+  const described = await tableNamed(wanted, stack, signal);
   const asked = Object.fromEntries(['index', 'partition', 'sort', 'text'].map((name) => [name, parameters.get(name) ?? '']));
   const path = `/tables${at(wanted)}/items`;
   const place = h('div');
   const after = [''];
 
   // The number says how it is stored, and the time what it means.
-  const isTime = (attribute, item) => item[attribute]?.N !== undefined && described.times?.includes(attribute);
-  const timeOf = (attribute, item) => isTime(attribute, item) && [' ', h('span', {class: 'muted'}, moment(item[attribute].N))];
+  const time = (attribute, item) => {
+    const moment = timeOf(described, item, attribute);
+    return moment && [' ', h('span', {class: 'muted'}, moment)];
+  };
 
   const draw = async () => {
     let read;
@@ -71,7 +110,7 @@ async function one({parts, parameters, signal, go}) {
           ...keys.map((attribute, i) => ({label: attribute, class: 'key', cell: (item) => (i === 0
             ? h('button', {type: 'button', class: 'link mono', 'aria-label': keys.length > 1 ? keys.map((key) => cut(value(item[key]), 60)).join(' / ') : null, onclick: () => edit(item)}, cut(value(item[attribute]), 60))
             : [h('code', null, cut(value(item[attribute]), 60)), timeOf(attribute, item)])})),
-          ...others.map((attribute) => ({label: attribute, cell: (item) => h('span', {class: 'cut'}, cut(value(item[attribute]), 80), timeOf(attribute, item))})),
+          ...others.map((attribute) => ({label: attribute, cell: (item) => h('span', {class: 'cut'}, cut(value(item[attribute]), 80), time(attribute, item))})),
         ]}),
       h('div', {class: 'bar'},
         after.length > 1 && action('Previous page', async () => { after.pop(); await draw(); }, {key: 'previous'}),
@@ -100,52 +139,17 @@ async function one({parts, parameters, signal, go}) {
     await draw();
   };
 
-  /** times are the times of an item that is edited, whose text has the numbers. */
-  const times = (item) => h('dl', null, Object.keys(item).filter((attribute) => isTime(attribute, item))
-    .map((attribute) => [h('dt', null, attribute), h('dd', null, moment(item[attribute].N))]));
-
   const edit = (item) => {
-    const faults = h('div', {'aria-live': 'assertive'});
-    const text = h('textarea', {spellcheck: 'false', 'aria-label': 'Item as JSON'});
-    const safe = item === null || exact(item);
-    const types = h('input', {type: 'checkbox'});
-    types.checked = !safe;
-    types.disabled = !safe;
-    const fill = (of) => { text.value = JSON.stringify(types.checked ? of : plain(of), null, 2); };
-    const current = () => {
-      const document = JSON.parse(text.value);
-      if (document === null || typeof document !== 'object' || Array.isArray(document)) throw new Error('An item is an object: {"attribute": "value"}.');
-      return document;
-    };
-    types.addEventListener('change', () => {
-      // The box has changed already: the text is still in the other form.
-      try {
-        fill(types.checked ? typed(current()) : current());
-        put(faults);
-      } catch (error) {
-        types.checked = !types.checked;
-        put(faults, problem(error, 'The text is not an item.'));
-      }
-    });
-    fill(item ?? Object.fromEntries(described.keys.map((key) => [key.attribute, {[key.type]: ''}])));
-    const attempt = (work) => async () => {
-      try {
-        await work();
+    const close = dialog(item === null ? 'Add an item' : `Item ${nameOf(described, item)}`, editor(described, item, {
+      write: async (was, now) => {
+        await write(was, now);
         close();
-      } catch (error) {
-        if (error.name !== 'AbortError') put(faults, problem(error, error instanceof SyntaxError ? 'The text is not JSON.' : 'Nothing was changed.'));
-      }
-    };
-    const close = dialog(item === null ? 'Add an item' : `Item ${described.keys.map((key) => cut(value(item[key.attribute]), 60)).join(' / ')}`,
-      text, item && times(item), faults,
-      h('label', {class: 'check'}, types, safe ? 'With types, as DynamoDB has them' : 'With types: the item has sets, bytes or large numbers, which plain JSON cannot hold'),
-      h('div', {class: 'bar end'},
-        item !== null && action('Delete', attempt(() => write(item, null)), {sure: 'Delete the item?', kind: 'danger'}),
-        copy(() => text.value),
-        h('button', {type: 'button', onclick: () => close()}, 'Close'),
-        action(item === null ? 'Add' : 'Save', attempt(() => write(item, types.checked ? current() : typed(current()))), {kind: 'primary'})));
-    text.setSelectionRange(0, 0);
-    text.scrollTop = 0;
+      },
+      buttons: [
+        item !== null && h('a', {class: 'button', href: link(described, item), target: '_blank', rel: 'noopener'},
+          'Open in a new tab'),
+        h('button', {type: 'button', onclick: () => close()}, 'Close')],
+    }));
   };
 
   const index = select([['', 'the table'], ...described.indexes.map((other) => other.name)], asked.index, {name: 'index'});
@@ -172,20 +176,10 @@ async function one({parts, parameters, signal, go}) {
   h('a', {href: `#/tables${at(wanted)}?stack=${encodeURIComponent(stack)}`}, 'Clear'));
   await draw();
   return [
-    h('ol', {class: 'crumbs', 'aria-label': 'Place'}, h('li', null, h('a', {href: '#/tables'}, 'Tables')), h('li', null, described.stack)),
+    placeOf(described.stack),
     h('h1', {tabindex: '-1', title: wanted}, brief(wanted)),
     h('p', {class: 'muted'}, h('code', null, wanted), ` has ${plural(described.items, 'item')}. Key: ${keysOf(described.keys)}.${described.time_to_live ? ` Expires by ${described.time_to_live}.` : ''}`),
     form, h('div', {class: 'bar'}, h('button', {type: 'button', onclick: () => edit(null)}, 'Add an item'), action('Read again', draw)),
     place,
   ];
-}
-
-/** value writes an attribute in a line. */
-function value(attribute) {
-  if (attribute === undefined) return '';
-  const [[kind, inner]] = Object.entries(attribute);
-  if (kind === 'S' || kind === 'N' || kind === 'B') return inner;
-  if (kind === 'NULL') return 'null';
-  if (kind === 'BOOL') return String(inner);
-  return JSON.stringify(plain({x: attribute}).x);
 }
