@@ -130,6 +130,7 @@ func routes() []schema.Route {
 		personRoute("readOpenQuestion", "GET", "/human/questions/{question_id}", "read",
 			"Read a question that wants answers"),
 		personRoute("answerQuestion", "POST", "/human/responses", "answer", "Answer a question"),
+		personRoute("listAnswers", "GET", "/human/responses", "read", "List one's own answers"),
 		personRoute("subscribe", "POST", "/human/push/subscribe", "subscribe", "Subscribe to push notifications"),
 		personRoute("renewSubscription", "PUT", "/human/push/subscribe", "subscribe", "Renew a device's token"),
 		personRoute("changeSubscription", "PUT", "/human/push/subscribe/{subscription_id}", "subscribe",

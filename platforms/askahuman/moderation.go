@@ -23,8 +23,10 @@ func withModeration(p *schema.Platform) {
 		"When an operator blocked the person; absent otherwise: "+timestampFormat))
 	describe(p, "Guards", text("blocked_at",
 		"OPEN#: when an operator blocked the agent; absent otherwise: "+timestampFormat))
-	listed := pattern(p, "ListResponses")
-	listed.Attributes = append(slices.Clone(listed.Attributes), "hidden_at")
+	for _, name := range []string{"ListResponses", "GetAnsweredQuestions"} {
+		read := pattern(p, name)
+		read.Attributes = append(slices.Clone(read.Attributes), "hidden_at")
+	}
 	*p = p.Join(schema.Own{AccessPatterns: moderationPatterns()})
 	for _, name := range []string{"agentapi", "humanapi"} {
 		p.Metrics = append(p.Metrics, count(name, "Reported", "reports of questions and answers"))

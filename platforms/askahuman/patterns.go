@@ -36,12 +36,17 @@ func reads() []schema.AccessPattern {
 			Returning("response_id", "answer", "selected_option", "confidence", "created_at", "flags").
 			InOrigin("Get responses for question").UsedBy("agentapi"),
 		schema.Query.Pattern("ListRecentAnswers", "Responses",
-			"What a person answered since a moment, newest first: to leave it out of the feed and to flag "+
-				"repetition.").
+			"What a person answered since a moment, newest first: to leave it out of the feed, to flag "+
+				"repetition, and to list it to the person.").
 			By("ByFingerprint", schema.Where("fingerprint_hash", schema.Equal),
 				schema.Where("created_at", schema.GreaterOrEqual)).
 			Downwards().Returning("question_id", "content_digest", "content_length", "created_at").
 			InOrigin("User's recent answers"),
+		schema.BatchGetItem.Pattern("GetOwnAnswers", "Responses", "A page of a person's own answers.").
+			Returning("question_id", "response_id", "answer", "selected_option", "confidence", "points_earned",
+				"created_at"),
+		schema.BatchGetItem.Pattern("GetAnsweredQuestions", "Questions", "The questions of a page of answers.").
+			Returning("question_id", "status", "prompt", "options", "deadline", "expires_at"),
 		schema.GetItem.Pattern("GetOwnResponse", "Responses",
 			"Whether a person answered a question: a read of the one key that their answer can have.").
 			Returning("response_id").InOrigin("Check duplicate answer").UsedBy("humanapi", "notifier"),

@@ -60,6 +60,17 @@ type AnswerableQuestion struct {
 	CanAnswer bool `json:"can_answer" doc:"False for a person who has answered it."`
 }
 
+type answersInput struct {
+	Limit  int    `query:"limit" minimum:"1" default:"20" doc:"How many to return at most, 1 to 50; a higher number is 50."`
+	Cursor string `query:"cursor" doc:"The next_cursor of the page before."`
+}
+
+// OwnAnswerList is a page of a person's own answers.
+type OwnAnswerList struct {
+	Responses  []service.OwnAnswer `json:"responses" nullable:"false" doc:"Newest first."`
+	NextCursor string              `json:"next_cursor,omitempty" doc:"Where the next page begins, if there is one."`
+}
+
 // ZonedInput is the header of operations that count days.
 type ZonedInput struct {
 	Timezone string `header:"X-Timezone" maxLength:"64" doc:"IANA name of the person's time zone, which says when their days and nights are; UTC by default. It may differ from one request to the next." example:"Europe/Berlin"`
@@ -188,6 +199,14 @@ func (h *HumanAPI) registerQuestions(s *httpapi.Server) {
 		}
 		h.Metrics.Emit(ctx, metrics...)
 		return receipt, nil
+	})
+
+	httpapi.Serve(s, httpapi.Operation{ID: "listAnswers", NeedsCaller: true,
+		Description: "Returns a page of the person's own answers of the last 30 days, newest first, with what became of " +
+			"their questions. An answer of a moment ago may not be there yet.",
+	}, func(ctx context.Context, input *answersInput) (OwnAnswerList, error) {
+		answers, next, err := h.Service.OwnAnswers(ctx, caller(ctx), input.Limit, input.Cursor)
+		return OwnAnswerList{Responses: append([]service.OwnAnswer{}, answers...), NextCursor: next}, err
 	})
 }
 

@@ -1,0 +1,110 @@
+package askahuman
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
+)
+
+// OwnAnswer is an answer as the person sees it who gave it.
+type OwnAnswer struct {
+	QuestionID string `json:"question_id" format:"uuid"`
+	// Prompt, Option and Status are empty once the question has been deleted or hidden.
+	Prompt         string           `json:"prompt,omitempty" doc:"The question; absent once it has been deleted or hidden." example:"Should an error message apologise?"`
+	Answer         *string          `json:"answer,omitempty" doc:"To a text question." example:"Only if it is our fault."`
+	SelectedOption *int             `json:"selected_option,omitempty" doc:"To a multiple choice question: the option's index, from 0."`
+	Option         string           `json:"option,omitempty" doc:"The text of that option; absent like prompt." example:"Send"`
+	Confidence     *int             `json:"confidence,omitempty" minimum:"1" maximum:"5" doc:"If the person gave it."`
+	Points         int              `json:"points" doc:"What the answer earned." example:"12"`
+	CreatedAt      wire.Time        `json:"created_at" format:"date-time" example:"2026-02-02T09:45:00.000Z"`
+	Status         askahuman.Status `json:"status,omitempty" enum:"OPEN,PARTIAL,CLOSED,EXPIRED" doc:"The question's, at this moment; absent like prompt." example:"PARTIAL"`
+}
+
+// OwnAnswers reads a page of a person's answers of the last [askahuman.KeepResponses], newest first. A page has at most
+// limit answers, and MaxListLimit; cursor is the next of the page before. next is empty when there are no more. One of
+// the last moments may still be missing. It returns an [*validate.Error] for a cursor of another list.
+func (s *Service) OwnAnswers(ctx context.Context, personHash string, limit int, cursor string) (answers []OwnAnswer,
+	next string, err error) {
+	after, err := parseCursor(cursor)
+	if err != nil {
+		return nil, "", err
+	}
+	ids, next, err := s.answeredIDs(ctx, personHash, min(limit, askahuman.MaxListLimit), after)
+	if err != nil || len(ids) == 0 {
+		return nil, "", wrap(err, "list the person's answers")
+	}
+	now := s.Clock.Now()
+	keys, questionKeys := make([][]any, len(ids)), make([][]any, len(ids))
+	for i, id := range ids {
+		keys[i], questionKeys[i] = []any{id, askahuman.ResponseID(id, personHash)}, []any{id}
+	}
+	var responses []*askahuman.Response
+	var questions []*askahuman.Question
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		responses, err = dynamo.ReadBatch[askahuman.Response](ctx, s.DB, "GetOwnAnswers", keys...)
+		return wrap(err, "read the person's answers")
+	})
+	group.Go(func() (err error) {
+		questions, err = dynamo.ReadBatch[askahuman.Question](ctx, s.DB, "GetAnsweredQuestions", questionKeys...)
+		return wrap(err, "read the questions of the person's answers")
+	})
+	if err := group.Wait(); err != nil {
+		return nil, "", err
+	}
+	for i, r := range responses {
+		if r == nil {
+			continue // deleted meanwhile
+		}
+		own := OwnAnswer{QuestionID: ids[i], Answer: r.Answer, SelectedOption: r.SelectedOption,
+			Confidence: r.Confidence, Points: r.Points, CreatedAt: wire.Time(r.CreatedAt)}
+		if q := questions[i]; q != nil && q.ExpiresAt.After(now) && q.HiddenAt.IsZero() {
+			own.Prompt, own.Status = q.Prompt, unstored(*q).StatusAt(now)
+			if at := r.SelectedOption; at != nil && *at < len(q.Options) {
+				own.Option = q.Options[*at]
+			}
+		}
+		answers = append(answers, own)
+	}
+	return answers, next, nil
+}
+
+// answeredIDs reads which questions a person has answered, newest answer first, at most limit after a position. next is
+// the cursor of the page after.
+func (s *Service) answeredIDs(ctx context.Context, personHash string, limit int,
+	after askahuman.Position) (ids []string, next string, err error) {
+	since := s.Clock.Now().Add(-askahuman.KeepResponses)
+	query := dynamo.Query{Values: []any{personHash, dynamo.FormatTime(since)}, PageSize: limit + 1}
+	if after != (askahuman.Position{}) {
+		if after.CreatedAt.Before(since) {
+			return nil, "", nil // DynamoDB refuses to begin outside of what it reads.
+		}
+		query.StartAfter = dynamo.Item{
+			"fingerprint_hash": &types.AttributeValueMemberS{Value: personHash},
+			"created_at":       &types.AttributeValueMemberS{Value: dynamo.FormatTime(after.CreatedAt)},
+			"question_id":      &types.AttributeValueMemberS{Value: after.ID},
+			"response_id":      &types.AttributeValueMemberS{Value: askahuman.ResponseID(after.ID, personHash)},
+		}
+	}
+	page, err := s.DB.Page(ctx, "ListRecentAnswers", query)
+	if err != nil {
+		return nil, "", err
+	}
+	for i, item := range page.Items {
+		var answer askahuman.Response
+		if err := attributevalue.UnmarshalMap(item, &answer); err != nil {
+			return nil, "", fmt.Errorf("read answer: %w", err)
+		}
+		if ids = append(ids, answer.QuestionID); i == limit-1 && len(page.Items) > limit {
+			return ids, formatCursor(askahuman.Position{CreatedAt: answer.CreatedAt, ID: answer.QuestionID}), nil
+		}
+	}
+	return ids, "", nil
+}
