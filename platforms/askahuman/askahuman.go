@@ -59,9 +59,10 @@ func api() schema.Platform {
 		},
 		RequestHeaders: []string{"Authorization", "Content-Type", AgentHeader, FingerprintHeader, "X-Idempotency-Key",
 			"X-Timezone"},
-		ResponseHeaders: []string{"Retry-After", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"},
-		Metrics:         metrics(),
-		Routes:          routes(),
+		ResponseHeaders: []string{"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "Retry-After",
+			"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"},
+		Metrics: metrics(),
+		Routes:  routes(),
 		Records: []schema.Record{
 			{Name: "Question", Table: "Questions", Form: Question{},
 				Forms:  []string{"AgentQuestion", "AgentQuestionWithResponses"},

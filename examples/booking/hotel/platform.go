@@ -63,8 +63,8 @@ func Platform() schema.Platform {
 		RateLimits:     []schema.RateLimit{{Name: "book", Requests: 60, Window: time.Hour, Per: schema.PerUser}},
 		Routes:         routes(),
 		RequestHeaders: []string{"Authorization", "Content-Type", "Idempotency-Key"},
-		ResponseHeaders: []string{"Idempotency-Replayed", "Location", "Retry-After", "X-RateLimit-Limit",
-			"X-RateLimit-Remaining", "X-RateLimit-Reset"},
+		ResponseHeaders: []string{"Idempotency-Replayed", "Location", "RateLimit-Limit", "RateLimit-Remaining",
+			"RateLimit-Reset", "Retry-After", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"},
 		Metrics: []schema.Metric{
 			{Name: "Reminded", Function: Reminder, Unit: schema.Count, Description: "guests who were reminded"},
 			{Name: "BookedFromWaitingList", Function: WaitList, Unit: schema.Count,

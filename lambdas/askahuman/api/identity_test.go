@@ -136,7 +136,8 @@ func TestAddressLimit(t *testing.T) {
 		{"bob", "200 1 of 2"}, {"bob", "200 0 of 2"},
 		// A call that the person's limit refuses does not use up the address's, which others share.
 		{"bob", "429 0 of 2"}, {"bob", "429 0 of 2"},
-		{"eve", "200 1 of 2"},
+		// The limit of which the least is left is told.
+		{"eve", "200 0 of 5"},
 		// Five calls of the address were taken.
 		{"dan", "429 0 of 5"},
 		// Unknown persons have the limit of one person, and do not use up the others'.

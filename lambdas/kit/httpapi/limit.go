@@ -28,7 +28,7 @@ type RateLimiter interface {
 // count counts a call towards the caller's limit of the route. At the same time it counts the call towards
 // the limit of the caller's address, if the route has one: as a read, because the address gets a call back
 // that the caller's limit refuses, for others share it. The answer has the
-// state of the caller's limit, unless the address's limit is reached.
+// state of the limit that has the least left.
 func (s *Server) count(ctx *Context, caller Caller) error {
 	limit, ok := s.config.Platform.RateLimit(ctx.Route.RateLimit)
 	if !ok {
@@ -39,20 +39,20 @@ func (s *Server) count(ctx *Context, caller Caller) error {
 		if err != nil {
 			return err
 		}
-		ctx.setHeaders(state.Header())
+		ctx.setHeaders(state.Header(s.config.Clock.Now()))
 		return nil
 	}
 	if call := s.along(ctx, limit, caller); call != nil {
 		ctx.later(func(within context.Context) (http.Header, error) {
 			state, err := call.Count(within)
-			return state.Header(), err
+			return state.Header(s.config.Clock.Now()), err
 		})
 		ctx.context = ratelimit.WithCall(ctx.context, call)
 		return nil
 	}
 	ctx.whileReading(func(within context.Context) (http.Header, error) {
 		state, err := s.countCall(within, ctx.Route, limit, caller)
-		return state.Header(), err
+		return state.Header(s.config.Clock.Now()), err
 	})
 	return nil
 }
@@ -84,15 +84,20 @@ func (s *Server) countCall(ctx context.Context, route schema.Route, limit schema
 	}
 	ofAddress := schema.RateLimit{Name: limit.Name + "-address", Requests: limit.AddressRequests, Window: limit.Window,
 		Per: schema.PerAddress}
+	var address ratelimit.State
 	counted := make(chan error, 1)
 	go func() {
-		_, err := s.config.Limiter.CountRead(ctx, ofAddress, caller.Address, now)
+		var err error
+		address, err = s.config.Limiter.CountRead(ctx, ofAddress, caller.Address, now)
 		counted <- err
 	}()
 	state, err := countCall(ctx, limit, who, now)
 	addressErr := <-counted
 	if err != nil && addressErr == nil {
 		s.config.Limiter.GiveBack(ofAddress, caller.Address, now)
+	}
+	if address.Remaining < state.Remaining {
+		state = address
 	}
 	return state, cmp.Or(err, addressErr)
 }
@@ -110,6 +115,10 @@ func (s *Server) describeLimit(described *huma.Operation, route schema.Route, he
 			header.Name, limit.AddressRequests)
 	}
 	described.Description += ". A call that is refused for its content counts, too."
+	headers["RateLimit-Limit"] = ResponseHeader(huma.TypeInteger,
+		"How many calls a window allows; with several limits, that of which the least is left.")
+	headers["RateLimit-Remaining"] = ResponseHeader(huma.TypeInteger, "How many of them are left.")
+	headers["RateLimit-Reset"] = ResponseHeader(huma.TypeInteger, "When the next window begins: in so many seconds.")
 	headers["X-RateLimit-Limit"] = ResponseHeader(huma.TypeInteger, "How many calls a window allows.")
 	headers["X-RateLimit-Remaining"] = ResponseHeader(huma.TypeInteger, "How many of them are left.")
 	headers["X-RateLimit-Reset"] = ResponseHeader(huma.TypeInteger, "When the next window begins, in Unix seconds.")

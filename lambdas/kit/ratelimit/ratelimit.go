@@ -9,6 +9,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"strconv"
 	"sync"
@@ -29,11 +30,16 @@ type State struct {
 	Reset time.Time
 }
 
-// Header returns the headers that tell the caller: X-RateLimit-Limit, -Remaining, and -Reset in Unix seconds.
-func (s State) Header() http.Header {
+// Header returns the headers that tell the caller at a moment: RateLimit-Limit, -Remaining, and -Reset in seconds from
+// then, for any clock, and X-RateLimit-Limit, -Remaining, and -Reset in Unix seconds.
+func (s State) Header(now time.Time) http.Header {
+	limit, remaining := strconv.Itoa(s.Limit), strconv.Itoa(s.Remaining)
 	return http.Header{
-		"X-Ratelimit-Limit":     {strconv.Itoa(s.Limit)},
-		"X-Ratelimit-Remaining": {strconv.Itoa(s.Remaining)},
+		"Ratelimit-Limit":       {limit},
+		"Ratelimit-Remaining":   {remaining},
+		"Ratelimit-Reset":       {strconv.Itoa(int(math.Ceil(max(0, s.Reset.Sub(now)).Seconds())))},
+		"X-Ratelimit-Limit":     {limit},
+		"X-Ratelimit-Remaining": {remaining},
 		"X-Ratelimit-Reset":     {strconv.FormatInt(s.Reset.Unix(), 10)},
 	}
 }
