@@ -74,6 +74,8 @@ func (described) AskAHuman() Measured {
 			{Name: "look", Method: "GET", Path: "/human/questions/{question_id}",
 				start: as((*asker).needQuestion, nil)},
 			{Name: "stats", Method: "GET", Path: "/human/stats", start: as((*asker).needAnswered, nil)},
+			{Name: "own", Method: "GET", Path: "/human/responses", Note: ", of 1",
+				start: as((*asker).needAnswered, nil)},
 			{Name: "top", Method: "GET", Path: "/human/leaderboard", Note: ", of all time",
 				start: as((*asker).needAnswered, nil)},
 			{Name: "notify", Method: "POST", Path: "/human/push/subscribe", Transaction: moved,
