@@ -9,7 +9,11 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
 	"github.com/onesynth-cdk/onesynth/internal/rooms"
+	"github.com/onesynth-cdk/onesynth/internal/services/dynamodb"
 	"github.com/onesynth-cdk/onesynth/internal/services/sqs"
 	"github.com/onesynth-cdk/onesynth/local"
 )
@@ -198,6 +202,17 @@ func TestConsoleData(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// What the template says of a table is what the engine has, but for the state of indexes.
+	for _, table := range tables {
+		design, err := rooms.Of(r).Databases.Design(table.Name, table.Stack)
+		if diff := cmp.Diff(table.Design, design, cmpopts.IgnoreFields(dynamodb.Index{}, "Status")); err != nil ||
+			diff != "" {
+			t.Errorf("%s: %v\n%s", table.Name, err, diff)
+		}
+	}
+	want(t, 200, `"times": [
+    "expires_at"`)(call(t, "GET", base+"/tables/"+tables[0].Name, ""))
+	want(t, 404, "no such table")(call(t, "GET", base+"/tables/none", ""))
 	items := base + "/tables/" + tables[0].Name + "/items"
 	want(t, 200, `"S": "a"`)(call(t, "GET", items+"?partition=a", ""))
 	want(t, 200, `"examined"`)(call(t, "GET", items+"?text=zzz&limit=1", ""))

@@ -40,6 +40,17 @@ func number(r *http.Request, name string, otherwise, most int) (int, error) {
 // tableView is a table on the console.
 type tableView struct {
 	dynamodb.Table
+	times
+}
+
+// designView is what a table is, on the console.
+type designView struct {
+	dynamodb.Design
+	times
+}
+
+// times are attributes that mean times.
+type times struct {
 	// Times are the attributes whose numbers are seconds since the Unix epoch: that of the time to live, and those that a
 	// lake of the stack has as timestamps.
 	Times []string `json:"times,omitempty"`
@@ -52,20 +63,28 @@ func (c *Console) tables(r *http.Request) ([]tableView, error) {
 	}
 	views := []tableView{}
 	for _, table := range tables {
-		view := tableView{Table: table}
-		if table.TimeToLive != "" {
-			view.Times = append(view.Times, table.TimeToLive)
-		}
-		for _, stack := range c.rooms.Assembly.Stacks {
-			if stack.Name == table.Stack {
-				view.Times = append(view.Times, lakeTimes(stack.Metadata)...)
-			}
-		}
-		slices.Sort(view.Times)
-		view.Times = slices.Compact(view.Times)
-		views = append(views, view)
+		views = append(views, tableView{table, c.timesOf(table.Design)})
 	}
 	return views, nil
+}
+
+func (c *Console) table(r *http.Request) (designView, error) {
+	design, err := c.rooms.Databases.Design(r.PathValue("name"), r.URL.Query().Get("stack"))
+	return designView{design, c.timesOf(design)}, err
+}
+
+func (c *Console) timesOf(table dynamodb.Design) (found times) {
+	if table.TimeToLive != "" {
+		found.Times = append(found.Times, table.TimeToLive)
+	}
+	for _, stack := range c.rooms.Assembly.Stacks {
+		if stack.Name == table.Stack {
+			found.Times = append(found.Times, lakeTimes(stack.Metadata)...)
+		}
+	}
+	slices.Sort(found.Times)
+	found.Times = slices.Compact(found.Times)
+	return found
 }
 
 // lakeTimes are the attributes that columns of timestamps are from, according to what the lakes of a stack say of

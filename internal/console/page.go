@@ -66,7 +66,9 @@ func kindOf(name string) string {
 }
 
 // ServeHTTP serves a file of the page by its path.
-func (a assets) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.serve(w, r, r.URL.Path, http.StatusOK) }
+func (a assets) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	a.serve(w, r, r.URL.Path, http.StatusOK)
+}
 
 // serve answers with a file and a status.
 func (a assets) serve(w http.ResponseWriter, r *http.Request, name string, status int) {

@@ -77,6 +77,8 @@ func (c *Console) runRoutes() {
 func (c *Console) dataRoutes() {
 	show(c, "GET /dynamodb", "How programs of this machine reach the tables, past all roles.", c.database)
 	serve(c, "GET /tables", "The tables.", c.tables)
+	serve(c, "GET /tables/{name}?stack=STACK", "What a table is. DynamoDB Local counts the items of a table to tell "+
+		"their number, so only GET /tables has that.", c.table)
 	serve(c, "GET /tables/{name}/items?stack=STACK&index=NAME&partition=KEY&sort=KEY&text=TEXT&limit=N&after=NEXT",
 		"A page of at most limit items (50, or up to 200) of a table or an index: those of the partition key, whose "+
 			"sort key begins with sort, and with the text in any attribute. stack chooses among tables of the same "+

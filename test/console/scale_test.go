@@ -20,7 +20,7 @@ import (
 
 const (
 	manyRequests = 10_000
-	manyItems    = 20_000
+	manyItems    = 50_000
 	// mostElements and mostBytes bound what a view makes and reads, however much there is.
 	mostElements = 6000
 	mostBytes    = 600 << 10

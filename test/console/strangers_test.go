@@ -94,6 +94,7 @@ func TestStrangersTexts(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, tab := open(t, "", browser.Options{})
+	tab.Excuse("404") // an address that names nothing
 	for _, one := range []struct{ view, sees string }{
 		{tableView(table, "&partition="+url.QueryEscape(image)), image},
 		{"#/queues/" + url.PathEscape(queue.Name), image},
@@ -104,6 +105,10 @@ func TestStrangersTexts(t *testing.T) {
 		{"#/requests?search=" + url.QueryEscape(image), ""},
 		{"#/" + url.PathEscape(script), ""},
 		{"#/tables/" + url.PathEscape(image), image},
+		{itemView(t, table, image), image},
+		{"#/user-pools", ""},
+		{"#/parameters", ""},
+		{"#/schedules/" + url.PathEscape(image), ""},
 	} {
 		goTo(tab, one.view)
 		if one.sees != "" {

@@ -296,6 +296,19 @@ func (d *Databases) Sweep(ctx context.Context) (deleted int, err error) {
 	return deleted, nil
 }
 
+// Design describes a table as the assembly declares it. Stack is needed as for Items. It fails with ErrNoTable.
+func (d *Databases) Design(name, stack string) (Design, error) {
+	_, resource, err := d.table(name, stack)
+	if err != nil {
+		return Design{}, err
+	}
+	properties, err := readProperties(resource)
+	if err != nil {
+		return Design{}, err
+	}
+	return properties.design(resource), nil
+}
+
 // Tables describes the tables as the engine does, with those properties that only the template has.
 func (d *Databases) Tables(ctx context.Context) ([]Table, error) {
 	all := []Table{}

@@ -45,7 +45,7 @@ const (
 	// DefaultItems and MostItems are how many items a page has, by default and at the most.
 	DefaultItems, MostItems = 50, 200
 	// mostExamined bounds what one page reads to find a text.
-	mostExamined = 2000
+	mostExamined = 1000
 	// examinedAtOnce is the limit of each request: a long page keeps DynamoDB Local from writing.
 	examinedAtOnce = 200
 )
@@ -78,7 +78,7 @@ type Items struct {
 	Examined int `json:"examined"`
 }
 
-// Items reads a page of a table or index. It never reads more than some thousand items. Errors: ErrNoTable, ErrItem,
+// Items reads a page of a table or index. It never reads many more than a thousand items. Errors: ErrNoTable, ErrItem,
 // *RequestError, or the network's.
 func (d *Databases) Items(ctx context.Context, query ItemsQuery) (Items, error) {
 	in, table, err := d.table(query.Table, query.Stack)

@@ -366,14 +366,13 @@ func kinds(attributes []types.AttributeDefinition) map[string]types.ScalarAttrib
 	return kinds
 }
 
-// Table is a table as the engine describes it, with what only the template says of it.
-type Table struct {
+// Design is what a table is, without what is in it.
+type Design struct {
 	Name string `json:"name"`
 	ARN  string `json:"arn"`
 	// LogicalID and Stack tell where the template declares it. LogicalID is empty for a table that exists.
 	LogicalID string  `json:"logical_id"`
 	Stack     string  `json:"stack"`
-	Status    string  `json:"status"`
 	Keys      []Key   `json:"keys"`
 	Indexes   []Index `json:"indexes"`
 	Billing   string  `json:"billing"`
@@ -381,7 +380,13 @@ type Table struct {
 	Stream string `json:"stream,omitempty"`
 	// TimeToLive is the attribute that the template names; the run's own sweeper, not the engine, deletes by it.
 	TimeToLive string `json:"time_to_live,omitempty"`
-	Items      int64  `json:"items"`
+}
+
+// Table is a table as the engine describes it, with what only the template says of it.
+type Table struct {
+	Design
+	Status string `json:"status"`
+	Items  int64  `json:"items"`
 }
 
 // Key is an attribute of a key.
@@ -423,14 +428,37 @@ func DescribeTables(ctx context.Context, client *dynamodb.Client, source *assemb
 			if err != nil {
 				return fmt.Errorf("describe %s: %w", resource, err)
 			}
-			tables[i] = describe(resource, properties, described.Table)
+			tables[i] = Table{designOf(resource, properties, described.Table),
+				string(described.Table.TableStatus), aws.ToInt64(described.Table.ItemCount)}
 			return nil
 		})
 	}
 	return tables, group.Wait()
 }
 
-func describe(resource *assembly.Resource, properties *tableProperties, described *types.TableDescription) Table {
+// design describes a table as the assembly declares it, without asking the engine: to describe a table, that counts its
+// items, which takes long if there are many.
+func (p *tableProperties) design(resource *assembly.Resource) Design {
+	input := p.input(resource.Name)
+	described := &types.TableDescription{
+		AttributeDefinitions: input.AttributeDefinitions, KeySchema: input.KeySchema,
+		BillingModeSummary:  &types.BillingModeSummary{BillingMode: input.BillingMode},
+		StreamSpecification: input.StreamSpecification,
+	}
+	for _, index := range input.GlobalSecondaryIndexes {
+		described.GlobalSecondaryIndexes = append(described.GlobalSecondaryIndexes,
+			types.GlobalSecondaryIndexDescription{IndexName: index.IndexName, KeySchema: index.KeySchema,
+				Projection: index.Projection})
+	}
+	for _, index := range input.LocalSecondaryIndexes {
+		described.LocalSecondaryIndexes = append(described.LocalSecondaryIndexes,
+			types.LocalSecondaryIndexDescription{IndexName: index.IndexName, KeySchema: index.KeySchema,
+				Projection: index.Projection})
+	}
+	return designOf(resource, p, described)
+}
+
+func designOf(resource *assembly.Resource, properties *tableProperties, described *types.TableDescription) Design {
 	attributes := map[string]string{}
 	for _, attribute := range described.AttributeDefinitions {
 		attributes[aws.ToString(attribute.AttributeName)] = string(attribute.AttributeType)
@@ -442,10 +470,9 @@ func describe(resource *assembly.Resource, properties *tableProperties, describe
 		}
 		return keys
 	}
-	table := Table{
+	table := Design{
 		Name: resource.Name, ARN: resource.ARN, LogicalID: resource.LogicalID, Stack: resource.Stack.Name,
-		Status: string(described.TableStatus), Keys: keys(described.KeySchema), Indexes: []Index{},
-		Billing: string(types.BillingModeProvisioned), Items: aws.ToInt64(described.ItemCount),
+		Keys: keys(described.KeySchema), Indexes: []Index{}, Billing: string(types.BillingModeProvisioned),
 	}
 	if described.BillingModeSummary != nil {
 		table.Billing = string(described.BillingModeSummary.BillingMode)

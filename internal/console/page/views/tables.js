@@ -20,12 +20,10 @@ export async function show(context) {
   return what ? itemOf(context) : context.parts.length > 0 ? one(context) : list(context);
 }
 
-/** tableNamed reads what the run says of a table. */
+/** tableNamed reads what a table is. */
 async function tableNamed(wanted, stack, signal) {
-  const [tables] = await Promise.all([get('/tables', null, signal), load()]);
-  const found = tables.find((one) => one.name === wanted && (!stack || one.stack === stack));
-  if (found) return found;
-  throw new Unknown(`This run has no table ${wanted}${stack && ` of a stack ${stack}`}.`);
+  const [described] = await Promise.all([get(`/tables${at(wanted)}`, {stack}, signal), load()]);
+  return described;
 }
 
 /** placeOf leads from a table up. */
@@ -36,9 +34,9 @@ const tableAddress = (table) => `#/tables${at(table.name)}?stack=${encodeURIComp
 
 /** itemOf is the view of an item, which an address names by its key. */
 async function itemOf({parts: [wanted], parameters, signal, go, reload}) {
-  const described = await tableNamed(wanted, parameters.get('stack') ?? '', signal);
-  const asked = {stack: described.stack, key: parameters.get('key') ?? '{}'};
-  const {item} = await get(`/tables${at(wanted)}/item`, asked, signal);
+  const stack = parameters.get('stack') ?? '';
+  const [described, {item}] = await Promise.all([tableNamed(wanted, stack, signal),
+    get(`/tables${at(wanted)}/item`, {stack, key: parameters.get('key') ?? '{}'}, signal)]);
   const write = async (was, now) => {
     await post(`/tables${at(wanted)}/items`, {stack: described.stack, was, item: now}, signal);
     if (now === null) go(tableAddress(described));
@@ -119,7 +117,7 @@ async function one({parts, parameters, signal, go}) {
           : action('Next page', async () => { after.push(read.next); await draw(); }, {key: 'next'}))));
   };
 
-  // Each answer is of some thousand items, so that a large table keeps no one waiting. This goes on until an item is found.
+  // Each answer is of a thousand items, so that a large table keeps no one waiting. This goes on until an item is found.
   const further = async (read) => {
     let next = read.next;
     for (let examined = read.examined; next;) {
@@ -175,10 +173,19 @@ async function one({parts, parameters, signal, go}) {
   }}, field('Read', index), h('label', null, names[0], partition), sortField, field('Text', text), h('button', {class: 'primary'}, 'Filter'),
   h('a', {href: `#/tables${at(wanted)}?stack=${encodeURIComponent(stack)}`}, 'Clear'));
   await draw();
+  // The engine counts all items, which keeps it busy in a large table: this waits until someone stays here.
+  const count = h('span');
+  const counting = setTimeout(async () => {
+    const tables = await get('/tables', null, signal);
+    const counted = tables.find((other) => other.name === wanted && other.stack === described.stack);
+    put(count, ` has ${plural(counted.items, 'item')}`);
+  }, 500);
+  signal.addEventListener('abort', () => clearTimeout(counting));
   return [
     placeOf(described.stack),
     h('h1', {tabindex: '-1', title: wanted}, brief(wanted)),
-    h('p', {class: 'muted'}, h('code', null, wanted), ` has ${plural(described.items, 'item')}. Key: ${keysOf(described.keys)}.${described.time_to_live ? ` Expires by ${described.time_to_live}.` : ''}`),
+    h('p', {class: 'muted'}, h('code', null, wanted), count, `. Key: ${keysOf(described.keys)}.`,
+      described.time_to_live && ` Expires by ${described.time_to_live}.`),
     form, h('div', {class: 'bar'}, h('button', {type: 'button', onclick: () => edit(null)}, 'Add an item'), action('Read again', draw)),
     place,
   ];
