@@ -18,6 +18,7 @@ const nextShown = 3
 
 // Standing is a person's points, streak and badges.
 type Standing struct {
+	Handle            string                `json:"handle" doc:"The person's name on leaderboards." example:"Quiet Otter 482"`
 	TotalPoints       int                   `json:"total_points" example:"112"`
 	TotalAnswers      int                   `json:"total_answers" example:"9"`
 	StreakDays        int                   `json:"streak_days" doc:"Days in a row with an answer, up to today or yesterday. An answer counts a new day if its date is later than that of the last day that counted, and in its own time zone the person's last answer was on an earlier date. So a day may not count when the zone changes: two answers within an hour are on one day, in any zones. The row goes on if the day before was the last that counted, or that of the last answer, in the zone of the new one." example:"3"`
@@ -41,6 +42,7 @@ func (s *Service) Stats(ctx context.Context, personHash string, zone *time.Locat
 	_, rank := place(top, stats, askahuman.PeriodAllTime, now)
 	stats.StreakDays = stats.StreakAsOf(now, zone)
 	standing := Standing{
+		Handle:      askahuman.HandleOf(personHash, stats.Handle),
 		TotalPoints: stats.TotalPoints, TotalAnswers: stats.TotalAnswers, StreakDays: stats.StreakDays,
 		Badges: stats.EarnedBadges(), Rank: rank, AnswersByCategory: stats.AnswersByCategory,
 		NextBadges: askahuman.NextBadges(stats, nextShown),
@@ -58,6 +60,8 @@ const boardAge = 30 * time.Second
 type boards struct {
 	once sync.Once
 	kept cache.Cache[[]askahuman.BoardEntry]
+	// handles are the names that the people chose who are shown of a board.
+	handles cache.Cache[map[string]string]
 }
 
 // standings reads the board of the period, as far as ranks are shown and up to boardAge old, and the person's stats as
@@ -67,6 +71,7 @@ func (s *Service) standings(ctx context.Context, personHash string, period askah
 	s.boards.once.Do(func() {
 		// Two of each period, when a day or a week has just ended.
 		s.boards.kept.Age, s.boards.kept.Most, s.boards.kept.Clock = boardAge, 6, s.Clock
+		s.boards.handles.Age, s.boards.handles.Most, s.boards.handles.Clock = boardAge, 6, s.Clock
 	})
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
@@ -119,10 +124,11 @@ type Leaderboard struct {
 
 // LeaderboardEntry is one person on a leaderboard.
 type LeaderboardEntry struct {
-	Rank          int  `json:"rank" doc:"Equal points share a rank, and the next rank counts them all: 1, 2, 2, 4." example:"1"`
-	Points        int  `json:"points" example:"990"`
-	Answers       int  `json:"answers" example:"80"`
-	IsCurrentUser bool `json:"is_current_user"`
+	Handle        string `json:"handle" doc:"The person's name: the one that they chose, or one that is made for them. Two people can have the same." example:"Quiet Otter 482"`
+	Rank          int    `json:"rank" doc:"Equal points share a rank, and the next rank counts them all: 1, 2, 2, 4." example:"1"`
+	Points        int    `json:"points" example:"990"`
+	Answers       int    `json:"answers" example:"80"`
+	IsCurrentUser bool   `json:"is_current_user"`
 }
 
 // Leaderboard reads the highest points of a period, at most limit and MaxBoardLimit of them. personHash empty is an
@@ -138,14 +144,22 @@ func (s *Service) Leaderboard(ctx context.Context, personHash string, period ask
 	board.YourPoints = stats.In(period, now).Points
 	top, board.YourRank = place(top, stats, period, now)
 	top = top[:min(limit, askahuman.MaxBoardLimit, len(top))]
+	chosen, err := s.handles(ctx, period, now, top)
+	if err != nil {
+		return Leaderboard{}, err
+	}
 	board.Entries = make([]LeaderboardEntry, len(top))
 	for i, entry := range top {
 		rank := i + 1
 		if i > 0 && entry.Points == top[i-1].Points {
 			rank = board.Entries[i-1].Rank
 		}
+		handle := chosen[entry.PersonHash]
+		if entry.PersonHash == personHash {
+			handle = stats.Handle
+		}
 		board.Entries[i] = LeaderboardEntry{
-			Rank: rank, Points: entry.Points, Answers: entry.Answers,
+			Handle: askahuman.HandleOf(entry.PersonHash, handle), Rank: rank, Points: entry.Points, Answers: entry.Answers,
 			IsCurrentUser: personHash != "" && entry.PersonHash == personHash,
 		}
 	}

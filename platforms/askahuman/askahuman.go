@@ -138,6 +138,8 @@ func routes() []schema.Route {
 			"Change a subscription"),
 		personRoute("unsubscribe", "DELETE", "/human/push/subscribe/{subscription_id}", "", "End a subscription"),
 		personRoute("readStats", "GET", "/human/stats", "read", "Read one's own points, streak and badges"),
+		personRoute("chooseHandle", "PUT", "/human/handle", "subscribe", "Choose one's name on leaderboards"),
+		personRoute("dropHandle", "DELETE", "/human/handle", "subscribe", "Go back to the name that is made for one"),
 		personRoute("readLeaderboard", "GET", "/human/leaderboard", "read", "Read the leaderboard"),
 		{ID: "readDocument", Method: "GET", Path: "/openapi.json", Function: "agentapi", Caller: schema.CallerAnyone,
 			Summary: "Read this API's OpenAPI document"},

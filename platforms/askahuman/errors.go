@@ -35,6 +35,12 @@ var (
 	ErrResponseNotFound = problem.New(http.StatusNotFound, "RESPONSE_NOT_FOUND",
 		"no such answer to this question: send the response_id as the question's answers have it; answers "+
 			"are kept for 30 days")
+	// ErrNeverAnswered: the person has no place on a leaderboard that could have a name.
+	ErrNeverAnswered = problem.New(http.StatusConflict, "NEVER_ANSWERED",
+		"you are on no leaderboard yet: answer a question, then choose a name")
+	// ErrHandleReset: an operator has taken the person's name away.
+	ErrHandleReset = problem.New(http.StatusForbidden, "HANDLE_RESET",
+		"an operator of this platform has reset your name, and you cannot choose another: ask them")
 	// ErrReportNotFound: no one has reported or hidden anything with that id.
 	ErrReportNotFound = problem.New(http.StatusNotFound, "REPORT_NOT_FOUND",
 		"no such report: GET /operator/reports lists those that there are; reports are kept for 90 days")

@@ -21,6 +21,8 @@ func withModeration(p *schema.Platform) {
 	describe(p, "Responses", text("hidden_at", "When an operator hid it; absent otherwise: "+timestampFormat))
 	describe(p, "UserStats", text("blocked_at",
 		"When an operator blocked the person; absent otherwise: "+timestampFormat))
+	describe(p, "UserStats", text("handle_reset_at",
+		"When an operator reset the person's name, who cannot choose another since; absent otherwise: "+timestampFormat))
 	describe(p, "Guards", text("blocked_at",
 		"OPEN#: when an operator blocked the agent; absent otherwise: "+timestampFormat))
 	for _, name := range []string{"ListResponses", "GetAnsweredQuestions"} {
@@ -52,6 +54,9 @@ func withModeration(p *schema.Platform) {
 			"Hide a question, or show it again"),
 		operatorRoute("hideResponse", "PUT", "/operator/questions/{question_id}/responses/{response_id}",
 			"Hide an answer, or show it again"),
+		operatorRoute("readBoard", "GET", "/operator/leaderboard", "Read a leaderboard with the people on it"),
+		operatorRoute("resetHandle", "PUT", "/operator/handles",
+			"Reset a person's name on leaderboards, or let them choose again"),
 		operatorRoute("block", "PUT", "/operator/blocks", "Block a person or an agent, or lift the block"),
 	)
 }
@@ -108,6 +113,10 @@ func moderationPatterns() []schema.AccessPattern {
 			schema.UpdateItem.On("Responses", "hidden_at, if there is such an answer"),
 			decided),
 		schema.UpdateItem.Pattern("DecideReport", "Reports", "Dismiss a report, or open it again."),
+		schema.Existing("ListTopTotal"), schema.Existing("ListTopDaily"), schema.Existing("ListTopWeekly"),
+		schema.Existing("GetHandles"),
+		schema.UpdateItem.Pattern("ResetHandle", "UserStats",
+			"Take the name of a person who has answered, or let them choose again. It counts the version up, too."),
 		schema.UpdateItem.Pattern("BlockPerson", "UserStats",
 			"Block a person who has answered, or lift the block. It counts the version up, so no answer that is "+
 				"under way can be stored."),

@@ -95,6 +95,11 @@ func writes() []schema.AccessPattern {
 			schema.PutItem.On("UserStats", "the person's new points, if they are still those that were read"),
 			schema.UpdateItem.On("Guards",
 				"its place among the agent's open questions, when the answer closes it").IfNeeded()).UsedBy("humanapi"),
+		schema.BatchGetItem.Pattern("GetHandles", "UserStats", "The names that the people of a leaderboard chose.").
+			Returning("fingerprint_hash", "handle").UsedBy("humanapi"),
+		schema.UpdateItem.Pattern("ChooseHandle", "UserStats",
+			"Keep the name that a person who has answered chose, unless an operator has reset it. It counts the "+
+				"version up, so an answer that is under way is made again with it.").UsedBy("humanapi"),
 		schema.BatchGetItem.Pattern("GetAnswerState", "",
 			"What an answer depends on: the question, the person's answer to it, the person's points, and the "+
 				"last notification.").Across("Questions", "Responses", "UserStats", "Guards").Consistently().

@@ -189,6 +189,10 @@ type Stats struct {
 	UpdatedAt         time.Time            `dynamodbav:"updated_at" attribute:"{time}"`
 	// Zero: not stored yet.
 	Version int64 `dynamodbav:"version" attribute:"Counted up by every write: a write holds only on the version that it read"`
+	// Empty: the one that is made of the hash.
+	Handle string `dynamodbav:"handle,omitempty" attribute:"The name that the person chose for leaderboards; absent: one made of the hash"`
+	// when an operator reset the name; zero: the person can choose one
+	HandleResetAt time.Time `dynamodbav:"handle_reset_at,omitempty"`
 	// when an operator blocked the person; zero: not blocked
 	BlockedAt     time.Time `dynamodbav:"blocked_at,omitempty"`
 	Leaderboard   string    `dynamodbav:"_leaderboard" attribute:"The constant _leaderboard; with more than one shard followed by # and the shard's number"`

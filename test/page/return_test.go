@@ -179,3 +179,31 @@ func read(t *testing.T, path string, size int) string {
 	}
 	return result.GetText()
 }
+
+// Who has answered chooses the name that leaderboards show.
+func TestChoosesAName(t *testing.T) {
+	q := ask(t, unique("What are you called?"), 2)
+	tab := open(t, "/settings", browser.Options{})
+	tab.Excuse("409")
+	rename := func(name string) {
+		tab.Until("document.getElementById('handle')?.value && !document.getElementById('handle').disabled && " +
+			"(document.getElementById('handle').select(), true)")
+		tab.Press(name)
+		tab.Click("Keep this name")
+	}
+	rename("Early Bird")
+	tab.See("answer a question, then choose a name")
+	run, _ := suite.Start(t)
+	tab.Go(run.URL("") + "/q/" + q.id)
+	write(tab, "By many names.")
+	send(tab)
+	shows(tab, "thanks")
+	tab.Click("Settings")
+	tab.Excuse("400")
+	rename("Moderator")
+	tab.See("operators alone may have")
+	rename("Zoë  of the Hill")
+	tab.See("Your name is kept")
+	tab.Click("Leaderboard")
+	tab.See("Zoë of the Hill")
+}

@@ -139,6 +139,23 @@ type Visibility struct {
 	Hidden bool `json:"hidden" doc:"true: it is hidden; false: it is shown again."`
 }
 
+type boardInput struct {
+	Period string `query:"period" enum:"daily,weekly,all_time" default:"all_time" doc:"The UTC day, the week from Monday UTC, or all time."`
+}
+
+// OperatorBoard is a leaderboard as operators see it.
+type OperatorBoard struct {
+	Entries []service.OperatorEntry `json:"entries" nullable:"false" doc:"The most points first, 100 at most."`
+}
+
+type resetInput struct{ Body HandleReset }
+
+// HandleReset says whether a person's name is reset.
+type HandleReset struct {
+	Person string `json:"person" minLength:"64" maxLength:"64" doc:"The person, as the operators' leaderboard names them."`
+	Reset  bool   `json:"reset" doc:"true: the name is taken; false: the person can choose again."`
+}
+
 type blockInput struct{ Body Block }
 
 // Block says whether a person or an agent is blocked.
@@ -205,6 +222,21 @@ func (o *OperatorAPI) register(s *httpapi.Server) {
 	}, func(ctx context.Context, input *hideResponseInput) (any, error) {
 		return nil, o.hid(ctx, input.Body, o.Service.HideResponse(ctx, caller(ctx), input.ID, input.ResponseID,
 			input.Body.Hidden))
+	})
+
+	httpapi.Serve(s, httpapi.Operation{ID: "readBoard",
+		Description: "Returns the first 100 of a leaderboard with the people, to reset a name or to block someone by.",
+	}, func(ctx context.Context, input *boardInput) (OperatorBoard, error) {
+		entries, err := o.Service.Board(ctx, askahuman.Period(input.Period))
+		return OperatorBoard{Entries: entries}, err
+	})
+
+	httpapi.Serve(s, httpapi.Operation{ID: "resetHandle", Status: http.StatusNoContent,
+		Description: "Takes the name that a person chose for leaderboards: they have the one that is made for them, and " +
+			"cannot choose another; or lets them choose again.",
+		Errors: []error{askahuman.ErrPersonNotFound},
+	}, func(ctx context.Context, input *resetInput) (any, error) {
+		return nil, o.Service.ResetHandle(ctx, input.Body.Person, input.Body.Reset)
 	})
 
 	httpapi.Serve(s, httpapi.Operation{ID: "block", Status: http.StatusNoContent,

@@ -115,6 +115,11 @@ type Subscription struct {
 // Stats are a person's points, streak and badges.
 type Stats service.Standing
 
+type handleInput struct{ Body HandleBody }
+
+// HandleBody is a person's name on leaderboards.
+type HandleBody askahuman.Handle
+
 type leaderboardInput struct {
 	Period string `query:"period" enum:"daily,weekly,all_time" default:"all_time" doc:"The UTC day, the week from Monday UTC, or all time."`
 	Limit  int    `query:"limit" minimum:"1" default:"10" doc:"How many entries to return at most, 1 to 100; a higher number is 100."`
@@ -276,6 +281,23 @@ func (h *HumanAPI) registerPoints(s *httpapi.Server) {
 		}
 		stats, err := h.Service.Stats(ctx, caller(ctx), location)
 		return Stats(stats), err
+	})
+
+	handleErrors := []error{askahuman.ErrNeverAnswered, askahuman.ErrHandleReset}
+	httpapi.Serve(s, httpapi.Operation{ID: "chooseHandle", NeedsCaller: true,
+		Description: "Keeps the name that the person chose for leaderboards, and returns it as it is kept: composed " +
+			"(NFC), with single spaces. Others see it within a minute. Two people can have the same name.",
+		Errors: handleErrors,
+	}, func(ctx context.Context, input *handleInput) (HandleBody, error) {
+		handle, err := h.Service.ChooseHandle(ctx, caller(ctx), askahuman.Handle(input.Body))
+		return HandleBody(handle), err
+	})
+
+	httpapi.Serve(s, httpapi.Operation{ID: "dropHandle", NeedsCaller: true,
+		Description: "Gives the person the name back that is made for them, and returns it.", Errors: handleErrors,
+	}, func(ctx context.Context, _ *struct{}) (HandleBody, error) {
+		handle, err := h.Service.DropHandle(ctx, caller(ctx))
+		return HandleBody(handle), err
 	})
 
 	httpapi.Serve(s, httpapi.Operation{ID: "readLeaderboard",

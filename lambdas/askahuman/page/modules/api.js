@@ -15,7 +15,7 @@ const zone = () => {
 export const {request, get} = client({
   headers: () => ({'X-Fingerprint': person(), ...(zone() && {'X-Timezone': zone()})}),
   // closed: the question takes no answers. answered: already. blocked: this person may not.
-  kinds: {410: 'closed', 409: 'answered', BLOCKED: 'blocked'},
+  kinds: {410: 'closed', 409: 'answered', BLOCKED: 'blocked', NEVER_ANSWERED: 'unnamed', HANDLE_RESET: 'reset'},
   // How many more answers this person may send, and until when, is told before they are spent.
   seen({url, headers}) {
     const left = Number.parseInt(headers.get('X-RateLimit-Remaining') ?? '', 10);
@@ -37,6 +37,10 @@ export const stats = (signal) => get('/human/stats', signal);
 export const responses = (cursor, signal) => get(`/human/responses?${new URLSearchParams({limit: 20, ...(cursor && {cursor})})}`, signal);
 
 export const leaderboard = (period, signal, limit = 20) => get(`/human/leaderboard?${new URLSearchParams({period, limit})}`, signal);
+
+export const chooseHandle = (handle) => request('PUT', '/human/handle', {body: {handle}});
+
+export const dropHandle = () => request('DELETE', '/human/handle');
 
 export const answer = (body) => request('POST', '/human/responses', {body});
 

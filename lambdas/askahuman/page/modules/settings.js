@@ -6,13 +6,14 @@ import {settings as stack} from '../../../kit/webapp/modules/settings.js';
 import {read} from '../../../kit/webapp/modules/store.js';
 import {change, chosen, languages, name, t} from '../../../kit/webapp/modules/texts.js';
 import {answers} from './answers.js';
+import * as api from './api.js';
 import {become, person} from './person.js';
 import {picture} from './qr.js';
 
 const intervals = [5, 15, 30, 60, 180, 720, 1440];
 
 export async function show({reload}) {
-  return h('div', {class: 'settings'}, heading(t('settings.title')), language(reload), await notifications(reload), identity(reload));
+  return h('div', {class: 'settings'}, heading(t('settings.title')), language(reload), await notifications(reload), handle(), identity(reload));
 }
 
 function language(reload) {
@@ -54,6 +55,31 @@ async function notifications(reload) {
   }
 
   return section(h('p', null, t(kept ? 'push.isOn' : 'push.isOff')), h('label', {for: 'interval'}, t('push.interval')), interval, h('p', {class: 'actions'}, button), status);
+}
+
+/** handle is the name on leaderboards. */
+function handle() {
+  const field = h('input', {id: 'handle', type: 'text', dir: 'auto', maxlength: '40', autocomplete: 'nickname', 'aria-describedby': 'handle-said', disabled: true});
+  const said = h('p', {id: 'handle-said', role: 'status'});
+  const act = async (work, done) => {
+    try {
+      field.value = (await work()).handle;
+      said.textContent = t(done);
+    } catch (error) {
+      said.textContent = error.kind === 'refused' ? error.message : t(`said.${error.kind ?? 'server'}`);
+    }
+  };
+  api.stats().then((stats) => {
+    field.value = stats.handle;
+    field.disabled = false;
+  }).catch(() => { said.textContent = t('said.offline'); });
+  return h('section', null, h('h2', null, t('settings.handle')), h('p', null, t('settings.handleText')),
+    h('form', {novalidate: true, onsubmit: (event) => {
+      event.preventDefault();
+      act(() => api.chooseHandle(field.value), 'settings.handleKept');
+    }}, h('label', {for: 'handle'}, t('settings.handleLabel')), field, said,
+    h('p', {class: 'actions'}, h('button', {type: 'submit'}, t('settings.handleDo')),
+      h('button', {type: 'button', class: 'plain', onclick: () => act(api.dropHandle, 'settings.handleDropped')}, t('settings.handleDrop')))));
 }
 
 const form = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$|^[0-9a-f]{32}$/;
