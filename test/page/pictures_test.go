@@ -10,9 +10,9 @@ import (
 	"github.com/onesynth-cdk/onesynth/test/browser"
 )
 
-var pictures = flag.String("pictures", "", "write the pictures of docs/platforms/askahuman.md into the `folder`")
+var pictures = flag.String("pictures", "", "write the pictures of docs/platforms/people.md into the `folder`")
 
-// The pictures of docs/platforms/askahuman.md, by make screenshots.
+// The pictures of docs/platforms/people.md, by make screenshots.
 func TestPictures(t *testing.T) {
 	if *pictures == "" {
 		t.Skip("pictures are written with -pictures FOLDER")
