@@ -103,6 +103,7 @@ func TestStrangersTexts(t *testing.T) {
 		{"#/requests", "onerror"},
 		{"#/requests/" + newestRequest(t, run), "onerror"},
 		{"#/requests?search=" + url.QueryEscape(image), ""},
+		{"#/map?stack=" + url.QueryEscape(image), image},
 		{"#/" + url.PathEscape(script), ""},
 		{"#/tables/" + url.PathEscape(image), image},
 		{itemView(t, table, image), image},

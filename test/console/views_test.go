@@ -20,9 +20,9 @@ import (
 func views(t *testing.T, run *local.Runner) []string {
 	t.Helper()
 	all := []string{
-		"#/", "#/try", "#/requests", "#/lines", "#/functions", "#/tables", "#/streams", "#/buses", "#/queues",
-		"#/schedules", "#/push", "#/webhooks", "#/buckets", "#/lake", "#/user-pools", "#/parameters", "#/permissions",
-		"#/faults",
+		"#/", "#/map", "#/map?stack=all", "#/try", "#/requests", "#/lines", "#/functions", "#/tables", "#/streams",
+		"#/buses", "#/queues", "#/schedules", "#/push", "#/webhooks", "#/buckets", "#/lake", "#/user-pools",
+		"#/parameters", "#/permissions", "#/faults",
 	}
 	tables, err := rooms.Of(run).Databases.Tables(t.Context())
 	if err != nil {

@@ -11,6 +11,7 @@ import * as faults from './views/faults.js';
 import * as functions from './views/functions.js';
 import * as lake from './views/lake.js';
 import * as lines from './views/lines.js';
+import * as map from './views/map.js';
 import * as parameters from './views/parameters.js';
 import * as permissions from './views/permissions.js';
 import * as platforms from './views/platforms.js';
@@ -28,7 +29,7 @@ import * as userPools from './views/userpools.js';
 // its content. Its address may go on with as many parts as it has in parts, by default none. The menu shows the views in
 // groups.
 const groups = [
-  ['Start', [platforms, trying]],
+  ['Start', [platforms, map, trying]],
   ['Requests and logs', [requests, lines, functions]],
   ['Data', [tables, streams, buckets, lake]],
   ['Messages', [buses, queues, schedules, push, webhooks]],
