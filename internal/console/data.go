@@ -51,8 +51,8 @@ type designView struct {
 
 // times are attributes that mean times.
 type times struct {
-	// Times are the attributes whose numbers are seconds since the Unix epoch: that of the time to live, and those that a
-	// lake of the stack has as timestamps.
+	// Times are the attributes whose numbers are seconds since the Unix epoch: that of the time to live, and those that
+	// a lake of the stack has as timestamps.
 	Times []string `json:"times,omitempty"`
 }
 

@@ -142,8 +142,8 @@ func (c *Console) accessRoutes() {
 		return c.rooms.Users.Pools()
 	})
 	show(c, "GET /secrets", "The names of the secrets, and who reads them.", c.secrets)
-	show(c, "GET /parameters", "The parameters of AWS Systems Manager, and who reads them. A SecureString has no value "+
-		"here.", c.parameters)
+	show(c, "GET /parameters", "The parameters of AWS Systems Manager, and who reads them. A SecureString has no "+
+		"value here.", c.parameters)
 	show(c, "GET /permissions", "What each function and schedule used of its role, did not use, and was refused.",
 		c.permissions)
 	show(c, "GET /used-permissions", "What functions and schedules used of their roles.",

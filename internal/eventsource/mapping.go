@@ -218,7 +218,8 @@ func event(batch []record) ([]byte, error) {
 	return payload, nil
 }
 
-// invoke invokes the function with a batch, which the ids name in the trace. It returns the ids of the records that failed, or an error if all did.
+// invoke invokes the function with a batch, which the ids name in the trace. It returns the ids of the records that
+// failed, or an error if all did.
 func (m *mapping) invoke(ctx context.Context, batch []record, ids ...string) (failed map[string]bool, err error) {
 	payload, err := event(batch)
 	if err != nil {

@@ -112,7 +112,8 @@ func TestItemAddress(t *testing.T) {
 	tab.Click("Copy link")
 	tab.Until("window.copied")
 	copied := browser.Evaluate[string](tab, "window.copied")
-	if opens := browser.Evaluate[string](tab, "document.querySelector('dialog a[target=_blank]').href"); opens != copied {
+	opens := browser.Evaluate[string](tab, "document.querySelector('dialog a[target=_blank]').href")
+	if opens != copied {
 		t.Errorf("got the links %s and %s", copied, opens)
 	}
 	_, view, _ := strings.Cut(copied, "/#")

@@ -63,12 +63,22 @@ func TestViews(t *testing.T) {
 		}
 	}
 	tab.Resize(320, 740)
-	for _, view := range views(t, run) {
+	// Right to left is how a browser shows a page that it has translated into some languages.
+	for _, direction := range []string{"ltr", "rtl"} {
+		browser.Evaluate[bool](tab, "(document.documentElement.dir = '"+direction+"', true)")
+		checkWidth(t, tab, views(t, run))
+	}
+}
+
+// checkWidth checks that views fit the narrowest phone.
+func checkWidth(t *testing.T, tab *browser.Tab, all []string) {
+	t.Helper()
+	for _, view := range all {
 		goTo(tab, view)
 		if width := browser.Evaluate[int](tab, "document.documentElement.scrollWidth"); width > 320 {
 			t.Errorf("%s: is %d pixels wide on a phone; too wide are %v", view, width,
 				browser.Evaluate[[]string](tab, `[...document.querySelectorAll('main *')]
-				.filter((one) => one.getBoundingClientRect().right > 321 && !one.closest('.scroll')).map((one) => one.outerHTML.slice(0, 120)).slice(0, 5)`))
+				.filter((one) => (one.getBoundingClientRect().right > 321 || one.getBoundingClientRect().left < -1) && !one.closest('.scroll')).map((one) => one.outerHTML.slice(0, 120)).slice(0, 5)`))
 		}
 	}
 }

@@ -252,7 +252,7 @@ const figure = (label, value) => h('div', null, h('dt', null, label), h('dd', nu
 function bar(one, began, length, kind) {
   const whole = Math.max(one.took_ms || 0, ...(one.invocations ?? []).map((invocation) => (invocation.began_ms ?? 0) + (invocation.waited_ms ?? 0) + (invocation.took_ms ?? 0)), 0.001);
   const left = Math.min(100, (100 * began) / whole);
-  return h('i', {class: kind, style: {left: `${left}%`, width: `${Math.max(0, Math.min(100 - left, (100 * length) / whole))}%`}});
+  return h('i', {class: kind, style: {'inset-inline-start': `${left}%`, width: `${Math.max(0, Math.min(100 - left, (100 * length) / whole))}%`}});
 }
 
 /** waterfall is the table of what a request did. */
