@@ -29,11 +29,14 @@ func TestAnswerToItsEnd(t *testing.T) {
 	shows(first, "thanks")
 	first.See("points")
 	first.See("First Steps")
+	first.See("No one else has answered yet.")
+	first.See("Your next badge")
 	first.Click("Questions")
 	first.Until("location.pathname === '/' && document.querySelector('.feed') && " +
 		"!document.querySelector('main').innerText.includes(" + fmt.Sprintf("%q", prompt) + ")")
 	first.Click("My points")
 	first.See("First Steps")
+	first.See("Next badges")
 	first.Click("Leaderboard")
 	first.Until("document.querySelector('main table, main ol')")
 
@@ -41,6 +44,12 @@ func TestAnswerToItsEnd(t *testing.T) {
 	write(second, "Never.")
 	send(second)
 	shows(second, "thanks")
+	second.See("Your answer was the last one it needed")
+	first.Click("My points")
+	first.Click("My answers")
+	first.See(prompt)
+	first.See("Only if it is our fault.")
+	first.See("Has all its answers")
 
 	third.Excuse("410")
 	write(third, "I am late.")

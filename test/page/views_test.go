@@ -87,7 +87,7 @@ func TestNarrow(t *testing.T) {
 			t.Errorf("the list has %+v, want %s, %s", got, want.direction, want.prompt)
 		}
 	}
-	for _, view := range append(slices.Collect(maps.Keys(texts)), "/me", "/leaderboard", "/settings") {
+	for _, view := range append(slices.Collect(maps.Keys(texts)), "/me", "/answers", "/leaderboard", "/settings") {
 		browser.Evaluate[bool](tab, "history.pushState(null, '', '"+view+
 			"'), dispatchEvent(new PopStateEvent('popstate'))")
 		tab.Until("document.getElementById('main').dataset.shown === '" + view + "'")
@@ -203,8 +203,8 @@ func TestAccessibility(t *testing.T) {
 	}
 	choice, text := ask(t, unique("Which one is it?"), 2, "This", "That"), ask(t, unique("Why is it so?"), 2)
 	for _, options := range []browser.Options{{}, {Dark: true}, {Width: 320, Height: 640}} {
-		for _, path := range []string{"/", "/?audience=general", "/q/" + choice.id, "/q/" + text.id, "/q/none", "/me",
-			"/leaderboard", "/settings"} {
+		for _, path := range []string{"/", "/?audience=general", "/q/" + choice.id, "/q/" + text.id, "/q/none",
+			"/q/example", "/me", "/answers", "/leaderboard", "/settings"} {
 			tab := visit(t, path, options)
 			tab.Excuse("404")
 			tab.Until("document.querySelector('main h1')")
