@@ -78,8 +78,8 @@ type Props struct {
 	// DailyPoints is how many points a person can earn on one UTC day: 1 to 1,000,000. Answers beyond them count for
 	// badges and streaks. Default: 500.
 	DailyPoints int
-	// ShareOptions tells people what others chose: from five answers to a multiple choice question on, the receipt of an
-	// answer has the share of each option, and never a text. Reading them costs a read unit for about ten answers. A
+	// ShareOptions tells people what others chose: from five answers to a multiple choice question on, the receipt of
+	// an answer has the share of each option, and never a text. Reading them costs a read unit for about ten answers. A
 	// person whose devices have several fingerprints can answer by the shares that the first one saw. Default: the
 	// agent alone learns them.
 	ShareOptions bool

@@ -33,7 +33,8 @@ func TestReceipt(t *testing.T) {
 	}
 	// The streak has ended.
 	p.now = p.now.Add(72 * time.Hour)
-	wantEqual(t, "next badges of a streak that has ended", Must(p.people.Stats(t.Context(), person(0), nil))(t).NextBadges,
+	later := Must(p.people.Stats(t.Context(), person(0), nil))(t)
+	wantEqual(t, "next badges of a streak that has ended", later.NextBadges,
 		[]askahuman.NextBadge{{ID: "answers_10", Name: "Getting Started", Have: 1, Need: 10},
 			{ID: "generalist", Name: "Generalist", Have: 1, Need: 25},
 			{ID: "streak_3", Name: "On a Roll", Have: 0, Need: 3}})

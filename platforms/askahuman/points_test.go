@@ -446,7 +446,8 @@ func TestNextBadges(t *testing.T) {
 			{"answers_10", "Getting Started", 3, 10}, {"ethics_advocate", "Ethics Advocate", 3, 25}}},
 		"Nearest": {Stats{TotalAnswers: 99, StreakDays: 4, FastAnswers: 3,
 			Badges: []string{"first_answer", "answers_10", "streak_3"}}, 3, []NextBadge{
-			{"answers_100", "Century", 99, 100}, {"speed_demon", "Speed Demon", 3, 5}, {"streak_7", "Week Warrior", 4, 7}}},
+			{"answers_100", "Century", 99, 100}, {"speed_demon", "Speed Demon", 3, 5},
+			{"streak_7", "Week Warrior", 4, 7}}},
 		// A badge is earned by an answer alone: until then it has all that it needs.
 		"NewBadge": {Stats{NightAnswers: 12}, 1, []NextBadge{{"night_owl", "Night Owl", 10, 10}}},
 		"Last": {all("first_answer", "answers_10", "answers_100", "answers_500", "answers_1000", "streak_3", "streak_7",

@@ -207,8 +207,8 @@ func (h *HumanAPI) registerQuestions(s *httpapi.Server) {
 	})
 
 	httpapi.Serve(s, httpapi.Operation{ID: "listAnswers", NeedsCaller: true,
-		Description: "Returns a page of the person's own answers of the last 30 days, newest first, with what became of " +
-			"their questions. An answer of a moment ago may not be there yet.",
+		Description: "Returns a page of the person's own answers of the last 30 days, newest first, with what became " +
+			"of their questions. An answer of a moment ago may not be there yet.",
 	}, func(ctx context.Context, input *answersInput) (OwnAnswerList, error) {
 		answers, next, err := h.Service.OwnAnswers(ctx, caller(ctx), input.Limit, input.Cursor)
 		return OwnAnswerList{Responses: append([]service.OwnAnswer{}, answers...), NextCursor: next}, err
