@@ -40,7 +40,7 @@ func All() []*Platform {
 		list("AskAHuman", "AI agents ask, people answer", askahuman.New, askahuman.Handlers,
 			func(p *askahuman.Props) *platform.Props { return &p.Props },
 			askahumanplatform.Platform(),
-			askahumanplatform.With(askahumanplatform.Parts{AgentKeys: true, ShareOptions: true})),
+			askahumanplatform.With(askahumanplatform.Parts{AgentKeys: true, ShareOptions: true, OperatorPage: true})),
 		list("Todo", "users keep tasks, and their changes fill a lake", todo.New, todo.Handlers,
 			func(p *todo.Props) *platform.Props { return &p.Props },
 			todoplatform.Platform()),

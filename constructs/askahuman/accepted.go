@@ -24,7 +24,10 @@ func (p Props) Accepted() []nag.Accepted {
 		p.mcpMetadataRoutes()...)...)
 	accepted = append(accepted, nag.OpenRoutes(
 		"The page is the same files for all: people open it without an account, and its function may read nothing.",
-		p.pageRoutes()...)...)
+		p.pageRoutes(webPage)...)...)
+	accepted = append(accepted, nag.OpenRoutes(
+		"The page is the same files for all, and its function may read nothing: operators sign in on it.",
+		p.pageRoutes(operatorPage)...)...)
 	if !p.WithoutWebhooks {
 		accepted = append(accepted, nag.Accepted{
 			Rule: "AwsSolutions-SMG4", Resource: "WebhookSecret/Resource",

@@ -33,6 +33,7 @@ const (
 	moderationAPI = "moderationapi"
 	notifier      = "notifier"
 	webPage       = "webpage"
+	operatorPage  = "operatorpage"
 	webhookQueuer = "webhookqueuer"
 	webhookSender = "webhooksender"
 )
@@ -55,6 +56,8 @@ type AskAHuman struct {
 	ModerationAPI *gofunction.Function
 	// WebPage serves the page for people. It is nil with Props.WithoutPage.
 	WebPage *gofunction.Function
+	// OperatorPage serves the page for operators. It is nil without Props.OperatorPage.
+	OperatorPage *gofunction.Function
 	// MCPAPI serves the Model Context Protocol. It is nil with WithoutMCP.
 	MCPAPI *gofunction.Function
 	// Schedule runs the notifier; its dead-letter queue receives the runs that could
@@ -73,9 +76,9 @@ type AskAHuman struct {
 	FCMCredentials awssecretsmanager.ISecret
 }
 
-// Handlers returns the platform's functions as [gofunction.Start] builds them.
+// Handlers returns all functions that a platform can have, as [gofunction.Start] builds them.
 func Handlers(architecture gofunction.Architecture) gofunction.Source {
-	return platform.Handlers(module, askahuman.Platform(), architecture)
+	return platform.Handlers(module, askahuman.With(askahuman.Parts{OperatorPage: true}), architecture)
 }
 
 // New declares the platform. It ends the program, by [props.Refuse], with the
@@ -105,7 +108,7 @@ func New(scope constructs.Construct, id string, p Props) *AskAHuman {
 	})
 	a.AgentAPI, a.HumanAPI, a.Notifier = a.Functions[agentAPI], a.Functions[humanAPI], a.Functions[notifier]
 	a.ModerationAPI = a.Functions[moderationAPI]
-	a.WebPage = a.Functions[webPage]
+	a.WebPage, a.OperatorPage = a.Functions[webPage], a.Functions[operatorPage]
 	a.WebhookQueuer, a.WebhookSender = a.Functions[webhookQueuer], a.Functions[webhookSender]
 	a.Webhooks = a.Queues[webhookSender]
 	a.MCPAPI = a.Functions[mcpAPI]

@@ -100,11 +100,11 @@ func (p Props) pageSettings() string {
 	return string(text)
 }
 
-// pageRoutes are the routes of the page, by method and path.
-func (p Props) pageRoutes() []string {
+// pageRoutes are the routes of a page's function, by method and path.
+func (p Props) pageRoutes(function string) []string {
 	var routes []string
 	for _, r := range p.described().Routes {
-		if r.Function == webPage {
+		if r.Function == function {
 			routes = append(routes, r.Key())
 		}
 	}

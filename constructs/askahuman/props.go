@@ -28,7 +28,7 @@ const maximumShards = 256
 type Props struct {
 	// Props are the props of every platform. JWTIssuer issues the tokens of agents. LocalPort is 8080 by default. The
 	// route on which people subscribe has a default throttle of 100 requests a second with bursts of 200. Functions are
-	// "agentapi", "humanapi", "notifier", "moderationapi", "webpage", "mcpapi", "webhookqueuer" and "webhooksender". By
+	// "agentapi", "humanapi", "notifier", "moderationapi", "webpage", "operatorpage", "mcpapi", "webhookqueuer" and "webhooksender". By
 	// default the notifier has 55 seconds, "agentapi" and "mcpapi" have 25, and "webhooksender" has 15.
 	platform.Props
 
@@ -47,6 +47,9 @@ type Props struct {
 	// WithoutModeration leaves out reports, the routes of operators and their user pool. Default: people
 	// and agents report, and operators hide and block.
 	WithoutModeration bool
+	// OperatorPage adds the page /operator, on which operators sign in at the construct's own user pool and moderate.
+	// They stay signed in for up to 12 hours. Default: there is none, and operators call the API.
+	OperatorPage bool
 	// Operators says how the people who moderate sign in. Their issuer has to name the group "operators" in their
 	// tokens. Default: a user pool of the construct's own, to which only administrators invite people, or the
 	// JWTIssuer.
@@ -170,6 +173,10 @@ func (p Props) validate(region string) error {
 	if p.WithoutModeration && !reflect.ValueOf(p.Operators).IsZero() {
 		f.Add("Props.Operators", "props of a user pool", "none with WithoutModeration", "leave one of the two out")
 	}
+	if p.OperatorPage && !p.hasOperatorPage() {
+		f.Add("Props.OperatorPage", true, "false with WithoutModeration, a JWTIssuer or Operators.UserPool",
+			"leave one of the two out: the page signs operators in at the construct's own user pool")
+	}
 	p.checkRules(&f)
 	if p.NotifyEvery < 0 || p.NotifyEvery > time.Hour || p.NotifyEvery%time.Minute != 0 {
 		f.Add("Props.NotifyEvery", p.NotifyEvery, "1m0s to 1h0m0s in whole minutes", "leave it 0 for a minute")
@@ -196,11 +203,17 @@ func (p Props) validate(region string) error {
 	return f.Err()
 }
 
+// hasOperatorPage reports whether the stack has a page for operators, at a user pool of its own.
+func (p Props) hasOperatorPage() bool {
+	return p.OperatorPage && !p.WithoutModeration && p.JWTIssuer == "" && p.Operators.UserPool == nil
+}
+
 // parts are the parts of the platform that the stack has.
 func (p Props) parts() askahuman.Parts {
 	return askahuman.Parts{
 		AgentKeys: p.AgentKeys, ShareOptions: p.ShareOptions, WithoutWaiting: p.WithoutWaiting,
 		WithoutModeration: p.WithoutModeration, WithoutPage: p.WithoutPage,
+		OperatorPage:    p.hasOperatorPage(),
 		WithoutWebhooks: p.WithoutWebhooks, WithoutMCP: p.WithoutMCP,
 	}
 }

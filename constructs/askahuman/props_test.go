@@ -135,6 +135,11 @@ func TestPropsValidate(t *testing.T) {
 		"WithoutModeration":   {askahuman.Props{WithoutModeration: true}, nil},
 		"Operators": {askahuman.Props{
 			Operators: platform.UserProps{RequireMFA: true, CallbackURLs: []string{"https://a.example/in"}}}, nil},
+		"OperatorPage": {askahuman.Props{OperatorPage: true}, nil},
+		"ErrPageOfNoOperators": {askahuman.Props{OperatorPage: true, WithoutModeration: true},
+			[]string{"Props.OperatorPage"}},
+		"ErrPageOfIssuer": {askahuman.Props{Props: platform.Props{JWTIssuer: "https://a.example",
+			JWTAudience: []string{"b"}}, OperatorPage: true}, []string{"Props.OperatorPage"}},
 		"ErrOperatorsOfNoPool": {askahuman.Props{WithoutModeration: true,
 			Operators: platform.UserProps{RequireMFA: true}}, []string{"Props.Operators"}},
 		"ErrOperatorsOfIssuer": {askahuman.Props{

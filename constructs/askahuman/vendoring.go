@@ -12,6 +12,7 @@ import (
 	_ "github.com/onesynth-cdk/onesynth/lambdas/askahuman/mcpapi"
 	_ "github.com/onesynth-cdk/onesynth/lambdas/askahuman/moderationapi"
 	_ "github.com/onesynth-cdk/onesynth/lambdas/askahuman/notifier"
+	_ "github.com/onesynth-cdk/onesynth/lambdas/askahuman/operatorpage"
 	_ "github.com/onesynth-cdk/onesynth/lambdas/askahuman/webhookqueuer"
 	_ "github.com/onesynth-cdk/onesynth/lambdas/askahuman/webhooksender"
 	_ "github.com/onesynth-cdk/onesynth/lambdas/askahuman/webpage"

@@ -25,6 +25,8 @@ type Parts struct {
 	WithoutModeration bool
 	// WithoutPage leaves the page for people out.
 	WithoutPage bool
+	// OperatorPage adds the page for operators. It has no effect with WithoutModeration.
+	OperatorPage bool
 }
 
 // LeftOut returns the names of the parts that a function must do without, separated by commas, such as "moderation".
@@ -84,6 +86,9 @@ func With(parts Parts) schema.Platform {
 	}
 	if !parts.WithoutPage {
 		withPage(&p)
+	}
+	if parts.OperatorPage && !parts.WithoutModeration {
+		withOperatorPage(&p)
 	}
 	if !parts.WithoutWebhooks {
 		withWebhooks(&p)

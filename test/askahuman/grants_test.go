@@ -140,6 +140,7 @@ func (s *scene) probes() []onesynthtest.Probe {
 	question.IdempotencyKey = onesynthtest.Unique("key")
 	return []onesynthtest.Probe{
 		request("WebPage", "Page", http.MethodGet, "/", nil, nil),
+		request("OperatorPage", "Page", http.MethodGet, "/operator", nil, nil),
 		agent("Ask", "POST", "/agent/questions", question),
 		agent("Read", "GET", "/agent/questions/"+s.answered, nil),
 		agent("List", "GET", "/agent/questions", nil),

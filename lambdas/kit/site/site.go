@@ -38,7 +38,7 @@ import (
 	"github.com/andybalholm/brotli"
 )
 
-// Prefix begins the paths of assets. A schema has the route "GET /assets/{path+}" for them.
+// Prefix begins the paths of assets, unless a page has its own. A schema has the route "GET /assets/{path+}" for them.
 const Prefix = "/assets/"
 
 // Config describes a page.
@@ -51,6 +51,8 @@ type Config struct {
 	// Documents names the files of documents by their paths, as http.ServeMux has them, such as "/q/{question_id}":
 	// "index.html".
 	Documents map[string]string
+	// Prefix begins the paths of assets, such as "/operator/assets/". Default: [Prefix].
+	Prefix string
 	// Data is what the templates of documents get. Default: nil.
 	Data any
 	// Header has further headers of each answer, such as a Content-Security-Policy. Default: none.
@@ -61,6 +63,7 @@ type Config struct {
 
 // Site is a page that is ready to be served.
 type Site struct {
+	prefix    string
 	header    http.Header
 	notFound  http.Handler
 	documents map[string]*file
@@ -98,11 +101,12 @@ func New(c Config) (*Site, error) {
 			assets[name] = contents[name]
 		}
 	}
-	s := &Site{header: c.Header, notFound: c.NotFound, documents: map[string]*file{}, assets: map[string]*file{}}
+	s := &Site{prefix: cmp.Or(c.Prefix, Prefix), header: c.Header, notFound: c.NotFound,
+		documents: map[string]*file{}, assets: map[string]*file{}}
 	if s.notFound == nil {
 		s.notFound = http.NotFoundHandler()
 	}
-	a := addresses{base: Prefix + hashOf(assets) + "/", assets: assets}
+	a := addresses{base: s.prefix + hashOf(assets) + "/", assets: assets}
 	for name, content := range assets {
 		s.assets[a.base+name] = newFile(name, content, "public, max-age=31536000, immutable")
 	}
@@ -140,7 +144,7 @@ func (s *Site) Register(mux *http.ServeMux) {
 		}
 		mux.Handle("GET "+route, s.handler(document))
 	}
-	mux.HandleFunc("GET "+Prefix+"{path...}", func(w http.ResponseWriter, r *http.Request) {
+	mux.HandleFunc("GET "+s.prefix+"{path...}", func(w http.ResponseWriter, r *http.Request) {
 		if asset := s.assets[r.URL.Path]; asset != nil {
 			s.handler(asset).ServeHTTP(w, r)
 			return

@@ -40,7 +40,7 @@ type Config struct {
 	Name, Description string
 	// Key begins the names of what the page keeps in a browser, such as "ask-a-human".
 	Key string
-	// Home is the address of the first view. Default: "/".
+	// Home is the address of the first view. The assets are below it, as in "/operator/assets/". Default: "/".
 	Home string
 	// Views are the addresses of the other views, as http.ServeMux has them, such as "/q/{question_id}".
 	Views []string
@@ -86,8 +86,8 @@ const (
 	first    = "first.css"
 )
 
-// New returns the handler of the page's routes: its views, "GET /assets/{path+}", and, of a page with a manifest, the worker and the
-// manifest beside the first view. A page at "/" also answers "GET /{path+}": a browser gets a view which says that
+// New returns the handler of the page's routes: its views, "GET /assets/{path+}" below the first one, and, of a page
+// with a manifest, the worker and the manifest beside that. A page at "/" also answers "GET /{path+}": a browser gets a view which says that
 // there is no such page, and everyone else an error.
 func New(c Config) (*kit.API, error) {
 	c.Home = cmp.Or(c.Home, "/")
@@ -108,7 +108,7 @@ func New(c Config) (*kit.API, error) {
 		delete(files, worker)
 	}
 	page, err := site.New(site.Config{Contents: files, Documents: documents, Data: d, Header: c.header(d.First),
-		NotFound: http.HandlerFunc(missing)})
+		Prefix: strings.TrimSuffix(c.Home, "/") + site.Prefix, NotFound: http.HandlerFunc(missing)})
 	if err != nil {
 		return nil, fmt.Errorf("the page %s: %w", c.Name, err)
 	}

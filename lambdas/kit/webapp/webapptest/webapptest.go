@@ -52,10 +52,13 @@ func (p Page) home() string {
 	return p.Home
 }
 
+// assets begins the addresses of a page's assets.
+const assets = `(?:/[\w-]+)*/assets/[0-9a-f]+/`
+
 // Asset returns the address of an asset that the document names.
 func (p Page) Asset(t *testing.T, name string) string {
 	t.Helper()
-	found := regexp.MustCompile(`/assets/[0-9a-f]+/` + regexp.QuoteMeta(name)).FindString(p.Get(p.home()).Body.String())
+	found := regexp.MustCompile(assets + regexp.QuoteMeta(name)).FindString(p.Get(p.home()).Body.String())
 	if found == "" {
 		t.Fatalf("the page does not name %s", name)
 	}
@@ -79,7 +82,7 @@ func (p Page) CheckRoutes(t *testing.T, routes []schema.Route, function string, 
 			continue
 		}
 		path := regexp.MustCompile(`\{\w+\}`).ReplaceAllString(route.Path, "x")
-		if strings.HasPrefix(route.Path, "/assets/") {
+		if strings.HasSuffix(route.Path, "/assets/{path+}") {
 			path = p.Asset(t, "page.css")
 		}
 		if w := p.Get(path); w.Code != http.StatusOK {
@@ -142,7 +145,7 @@ func (p Page) CheckBudget(t *testing.T) {
 	document := p.Get(p.home()).Body.String()
 	sum, texts := received(p.home()), 0
 	for _, path := range slices.Compact(slices.Sorted(
-		slices.Values(regexp.MustCompile(`/assets/[0-9a-f]+/[\w./-]+`).FindAllString(document, -1)))) {
+		slices.Values(regexp.MustCompile(assets + `[\w./-]+`).FindAllString(document, -1)))) {
 		switch {
 		case strings.Contains(path, "/texts/"):
 			texts = max(texts, received(path))
@@ -180,7 +183,7 @@ func (p Page) CheckTexts(t *testing.T, prefixes ...string) {
 	t.Helper()
 	document := p.Get(p.home()).Body.String()
 	names := slices.Compact(slices.Sorted(slices.Values(
-		regexp.MustCompile(`/assets/[0-9a-f]+/texts/[\w-]+\.json`).FindAllString(document, -1))))
+		regexp.MustCompile(assets + `texts/[\w-]+\.json`).FindAllString(document, -1))))
 	if len(names) < 2 {
 		t.Fatalf("got the texts %v", names)
 	}

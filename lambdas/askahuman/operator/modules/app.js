@@ -1,0 +1,21 @@
+// The page of operators: what was reported, and the questions of an agent.
+
+import {start} from '../../../kit/webapp/modules/app.js';
+import {h} from '../../../kit/webapp/modules/dom.js';
+import {t} from '../../../kit/webapp/modules/texts.js';
+import * as agent from './agent.js';
+import * as reports from './reports.js';
+import {begun, operator, signedIn} from './operator.js';
+
+await begun;
+await start({
+  views: [
+    {path: /^\/operator$/, name: 'reports', load: () => signedIn(reports)},
+    {path: /^\/operator\/agent$/, name: 'agent', load: () => signedIn(agent)},
+  ],
+  navigation: operator.signedIn() ? {reports: '/operator', agent: '/operator/agent'} : {},
+  below: () => operator.signedIn() && [
+    h('span', {class: 'who'}, t('signin.as', {name: operator.name()})),
+    h('button', {type: 'button', onclick: () => operator.leave()}, t('signin.leave')),
+  ],
+});

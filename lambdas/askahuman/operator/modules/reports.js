@@ -1,0 +1,123 @@
+// What was reported, or what operators decided about it.
+
+import {add, foreign, h, heading, link, put, say} from '../../../kit/webapp/modules/dom.js';
+import {ago, t} from '../../../kit/webapp/modules/texts.js';
+import * as api from './api.js';
+import {doing} from './doing.js';
+import {refusedView} from './operator.js';
+
+export const states = ['open', 'hidden', 'dismissed'];
+
+/** orders sort the reports that are shown. The server has the last reported first. */
+export const orders = {
+  newest: () => 0,
+  most: (one, other) => other.complaints.length - one.complaints.length,
+};
+
+export async function show({parameters, signal, reload}) {
+  const shown = states.includes(parameters.get('show')) ? parameters.get('show') : 'open';
+  const order = Object.hasOwn(orders, parameters.get('order')) ? parameters.get('order') : 'newest';
+  let reports, cursor;
+  try {
+    ({reports, next_cursor: cursor} = await api.reports({state: shown, signal}));
+  } catch (error) {
+    return refusedView(error, reload);
+  }
+  const list = h('ul', {class: 'cards'});
+  const below = h('div', {class: 'actions'});
+  const items = new Map();
+
+  function draw() {
+    const sorted = reports.toSorted(orders[order]);
+    for (const report of sorted) {
+      if (!items.has(report.report_id)) items.set(report.report_id, card(report, shown, settle));
+      list.append(items.get(report.report_id));
+    }
+    put(below, reports.length === 0 && h('p', {class: 'empty'}, t(`none.${shown}`)),
+      cursor && doing(t('reports.more'), () => api.reports({state: shown, cursor, signal}), (read) => {
+        const known = new Set(reports.map((one) => one.report_id));
+        const further = read.reports.filter((one) => !known.has(one.report_id));
+        reports = [...reports, ...further];
+        cursor = read.next_cursor;
+        draw();
+        items.get(further[0]?.report_id)?.querySelector('h2').focus();
+      }));
+  }
+
+  /** settle takes a report out of the list that is now among others, and says so. */
+  function settle(report, said) {
+    const item = items.get(report.report_id);
+    const next = item.nextElementSibling ?? item.previousElementSibling;
+    reports = reports.filter((one) => one !== report);
+    items.delete(report.report_id);
+    item.remove();
+    draw();
+    (next?.querySelector('h2') ?? document.querySelector('h1')).focus();
+    say(t(said));
+  }
+
+  draw();
+  return add(h('div', {class: 'reports'}), heading(t('reports.title')), h('p', {class: 'lead'}, t('reports.lead')),
+    choice(t('reports.which'), states, shown, (one) => ({show: one, order}), (one) => t(`show.${one}`)),
+    choice(t('reports.order'), Object.keys(orders), order, (one) => ({show: shown, order: one}),
+      (one) => t(`order.${one}`)),
+    list, below);
+}
+
+function choice(label, values, chosen, parameters, name) {
+  const entry = (one) => h('li', null, link(`/operator?${new URLSearchParams(parameters(one))}`,
+    {class: 'chip', 'aria-current': one === chosen ? 'true' : null}, name(one)));
+  return h('nav', {'aria-label': label}, h('ul', {class: 'chips'}, values.map(entry)));
+}
+
+function card(report, shown, settle) {
+  const answer = report.response_id !== undefined;
+  const gone = report.prompt === undefined;
+  const what = answer ? 'answer' : 'question';
+  const hide = (hidden) => doing(t(hidden ? `hide.${what}` : `unhide.${what}`),
+    () => api.hide(report.question_id, report.response_id, hidden),
+    () => settle(report, hidden ? 'report.hidden' : 'report.shown'), {class: hidden ? 'danger' : null});
+  const dismiss = (dismissed) => doing(t(dismissed ? 'report.dismiss' : 'report.reopen'),
+    () => api.dismiss(report.report_id, dismissed),
+    () => settle(report, dismissed ? 'report.dismissed' : 'report.reopened'));
+  const agent = report.agent_id && `/operator/agent?${new URLSearchParams({id: report.agent_id})}`;
+  return h('li', {class: 'card report', 'data-report': report.report_id},
+    h('h2', {tabindex: '-1'}, t(`report.${what}`)),
+    gone ? h('p', null, t('report.gone')) : [foreign('blockquote', {class: 'foreign'}, report.prompt), options(report)],
+    answer && !gone && [h('h3', null, t('report.said')), foreign('blockquote', {class: 'foreign said'}, said(report))],
+    h('p', {class: 'facts'}, report.hidden && h('span', {class: 'badge'}, t('report.isHidden')),
+      h('span', null, h('time', {datetime: report.reported_at}, ago(report.reported_at))),
+      report.decided_by && h('span', null, t('report.decided', {name: report.decided_by}))),
+    complaints(report.complaints),
+    h('div', {class: 'actions'},
+      gone ? null : hide(!report.hidden),
+      shown === 'dismissed' ? dismiss(false) : shown === 'open' ? dismiss(true) : null,
+      agent && link(agent, {class: 'button'}, t('report.agent'))),
+    report.person && person(report.person));
+}
+
+/** said is an answer as a text: its own, or that of the option. */
+const said = (report) => report.answer ?? report.options?.[report.selected_option] ?? '';
+
+const options = (report) => report.options?.length > 0 && h('ul', {class: 'options', 'aria-label': t('report.options')},
+  report.options.map((one) => foreign('li', {class: 'foreign'}, one)));
+
+function complaints(all) {
+  if (all.length === 0) return h('p', {class: 'hint'}, t('report.unreported'));
+  const entry = (one) => h('li', null, h('strong', null, t(`reason.${one.reason}`)), ' ',
+    h('span', {class: 'when'}, t(`by.${one.by}`), ' · ', ago(one.at)),
+    one.comment && foreign('p', {class: 'foreign'}, one.comment));
+  return h('details', {open: all.length < 4}, h('summary', null, t('report.complaints', {n: all.length})),
+    h('ul', {class: 'complaints'}, all.map(entry)));
+}
+
+/** person blocks who answered. The API does not say whether someone is blocked. */
+function person(id) {
+  const outcome = h('p', {role: 'status'});
+  const block = (blocked) => doing(t(blocked ? 'person.block' : 'person.lift'),
+    () => api.blockPerson(id, blocked),
+    () => put(outcome, t(blocked ? 'person.blocked' : 'person.lifted')), {class: blocked ? 'danger' : null});
+  return h('details', {class: 'person'}, h('summary', null, t('person.title')),
+    h('p', null, t('person.text')),
+    h('div', {class: 'actions'}, block(true), block(false)), outcome);
+}

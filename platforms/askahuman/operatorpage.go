@@ -1,0 +1,27 @@
+package askahuman
+
+import "github.com/onesynth-cdk/onesynth/schema"
+
+// OperatorPage is the path of the page on which operators sign in and moderate.
+const OperatorPage = "/operator"
+
+// withOperatorPage adds the page on which operators moderate: a function that serves files, and may do nothing else.
+// Everything that the page shows it reads from the routes of operators, with the token of the one who has signed in.
+func withOperatorPage(p *schema.Platform) {
+	p.Functions = append(p.Functions, schema.Function{
+		Name:        "operatorpage",
+		ID:          "OperatorPage",
+		Description: "Serves the page on which operators moderate",
+		SignsInAt:   OperatorPage,
+	})
+	for _, page := range []struct{ path, summary string }{
+		{OperatorPage, "Sign in, and see what was reported"},
+		{OperatorPage + "/agent", "See an agent's questions"},
+		{OperatorPage + "/assets/{path+}", "Load a part of the page for operators"},
+	} {
+		p.Routes = append(p.Routes, schema.Route{
+			Method: "GET", Path: page.path, Function: "operatorpage", Caller: schema.CallerAnyone, OutsideAPI: true,
+			Summary: page.summary,
+		})
+	}
+}

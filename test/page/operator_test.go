@@ -1,0 +1,235 @@
+package page
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/onesynth-cdk/onesynth/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/test/browser"
+	"github.com/onesynth-cdk/onesynth/test/platform"
+)
+
+// report reports a question as someone new.
+func report(t *testing.T, q question, comment string) {
+	t.Helper()
+	person := onesynthtest.NewClient(t, target(t))
+	person.Header = http.Header{"X-Fingerprint": {onesynthtest.Unique("person-of-reports")}}
+	if got := person.Try(t, http.MethodPost, "/human/reports",
+		map[string]any{"question_id": q.id, "reason": "abuse", "comment": comment}); got.Status != http.StatusCreated {
+		t.Fatalf("got %v", got)
+	}
+}
+
+// stop presses the tabulator until the element that has the focus fits.
+func stop(t *testing.T, tab *browser.Tab, fits string) {
+	t.Helper()
+	for range 80 {
+		tab.Press("\t")
+		if browser.Evaluate[bool](tab, "!!("+fits+")(document.activeElement)") {
+			return
+		}
+	}
+	t.Fatalf("the keyboard reaches nothing with %s", fits)
+}
+
+// signIn signs an operator in, by the keyboard alone.
+func signIn(t *testing.T, tab *browser.Tab, name string) {
+	t.Helper()
+	shows(tab, "signIn")
+	stop(t, tab, "(one) => one.textContent === 'Sign in'")
+	tab.Press("\r")
+	tab.Until("document.activeElement?.id === 'username'")
+	tab.Press(name)
+	tab.Press("\r")
+	tab.Until("location.pathname === '/operator' && document.querySelector('main h1')")
+}
+
+// operating opens the page for operators as one who has signed in.
+func operating(t *testing.T, options browser.Options) *browser.Tab {
+	t.Helper()
+	tab := open(t, "/operator", options)
+	signIn(t, tab, "olga@example.com")
+	tab.Until("document.querySelector('.reports')")
+	return tab
+}
+
+// Without a mouse an operator signs in, hides what was reported, blocks who asked, and signs out. The question is then
+// closed, and the next one at the keyboard has to sign in.
+func TestOperatorByKeyboard(t *testing.T) {
+	q := ask(t, unique("Is this rude?"), 2)
+	report(t, q, "It calls people names.")
+	tab := operating(t, browser.Options{})
+	tab.See("It calls people names.")
+	stop(t, tab, "(one) => one.closest('[data-report=\""+q.id+"\"]') && one.textContent === 'Hide the question'")
+	tab.Press("\r")
+	tab.Until("!document.querySelector('[data-report=\"" + q.id + "\"]')")
+	if got := browser.Evaluate[string](tab, "document.activeElement.tagName"); got != "H1" && got != "H2" {
+		t.Errorf("the focus is on %s", got)
+	}
+	if got := q.read(t); got.Status != "CLOSED" {
+		t.Errorf("the agent reads %+v", got)
+	}
+	stop(t, tab, "(one) => one.textContent === 'Hidden'")
+	tab.Press("\r")
+	tab.Until("document.querySelector('[data-report=\"" + q.id + "\"]')")
+	tab.See("decided by olga@example.com")
+	// A token that has ended is replaced, and who reads on does not notice.
+	browser.Evaluate[bool](tab, `(() => {
+		const at = Object.keys(sessionStorage).find((key) => key.endsWith('.tokens')), kept = JSON.parse(sessionStorage[at]);
+		sessionStorage[at] = JSON.stringify({...kept, access: 'ended', until: 0});
+		return true;
+	})()`)
+	stop(t, tab, "(one) => one.closest('[data-report=\""+q.id+"\"]') && one.textContent === 'Who asked'")
+	tab.Press("\r")
+	tab.See("It is not blocked.")
+	stop(t, tab, "(one) => one.textContent === 'Block the agent'")
+	tab.Press("\r")
+	tab.See("It is blocked.")
+	if got := q.agent.Try(t, http.MethodPost, "/agent/questions", map[string]any{"prompt": "And what about now?",
+		"type": "text", "min_responses": 1, "audience": []string{"general"}}); got.Status != http.StatusForbidden {
+		t.Errorf("a blocked agent asks: got %v", got)
+	}
+	stop(t, tab, "(one) => one.textContent === 'Sign out'")
+	tab.Press("\r")
+	tab.Until("location.pathname === '/operator' && document.querySelector('[data-state=signIn]')")
+	if kept := browser.Evaluate[[]string](tab, "[...Object.keys(sessionStorage), ...Object.keys(localStorage)]"); len(
+		kept) > 0 {
+		t.Errorf("the browser keeps %q", kept)
+	}
+	tab.Click("Sign in")
+	tab.Until("document.getElementById('username')?.value === ''")
+}
+
+// A question with its options, an answer and its person: the operator hides the answer, and shows it again.
+func TestOperatorHidesAnAnswer(t *testing.T) {
+	q := ask(t, unique("Which is it?"), 2, "This", "That")
+	tab := open(t, "/q/"+q.id, browser.Options{})
+	tab.Until("(document.querySelector('input[name=option][value=\"1\"]')?.click(), " +
+		"document.querySelector('input[name=option]:checked'))")
+	send(tab)
+	shows(tab, "thanks")
+	var id string
+	if got := q.agent.Try(t, http.MethodGet, "/agent/questions/"+q.id, nil); true {
+		_, rest, _ := strings.Cut(string(got.Body), `"response_id":"`)
+		id, _, _ = strings.Cut(rest, `"`)
+	}
+	if got := q.agent.Try(t, http.MethodPost, "/agent/reports", map[string]any{"question_id": q.id, "response_id": id,
+		"reason": "spam"}); got.Status != http.StatusCreated {
+		t.Fatalf("got %v", got)
+	}
+	tab = operating(t, browser.Options{})
+	card := fmt.Sprintf("document.querySelector('[data-report=%q]')", id)
+	tab.Until(card)
+	if got := browser.Evaluate[string](tab, card+".querySelector('.said').textContent"); got != "That" {
+		t.Errorf("the answer is %q", got)
+	}
+	button := func(label string) {
+		tab.Until(fmt.Sprintf("[...(%s?.querySelectorAll('button') ?? [])].some((one) => one.textContent === %q && "+
+			"(one.click(), true))", card, label))
+	}
+	tab.Until(card + ".querySelector('.person summary').click() === undefined")
+	button("Block the person")
+	tab.See("The person is blocked.")
+	button("Lift the block")
+	tab.See("The person is not blocked.")
+	button("Hide the answer")
+	tab.Until("!" + card)
+	if got := q.read(t); len(got.Responses) != 0 {
+		t.Errorf("the agent reads %+v", got)
+	}
+	tab.Click("Hidden")
+	button("Show the answer again")
+	tab.Until("!" + card)
+	if got := q.read(t); len(got.Responses) != 1 {
+		t.Errorf("the agent reads %+v", got)
+	}
+}
+
+// Who is in no group of operators sees nothing, and is told why.
+func TestOnlyOperators(t *testing.T) {
+	tab := open(t, "/operator", browser.Options{})
+	tab.Excuse("403")
+	tab.Click("Sign in")
+	tab.Until(`(() => {
+		const form = document.forms[0];
+		if (!form?.group) return false;
+		form.username.value = 'eve';
+		form.group.checked = false;
+		setTimeout(() => form.requestSubmit());
+		return true;
+	})()`)
+	shows(tab, "forbidden")
+	tab.See("eve@example.com")
+	tab.Click("Sign out")
+	shows(tab, "signIn")
+}
+
+// The page takes no code that it has not asked for, as a stranger's link may have one, and says so.
+func TestForeignSignIn(t *testing.T) {
+	for path, state := range map[string]string{
+		"/operator?code=a&state=b":             "notBegun",
+		"/operator?error=access_denied&state=": "notBegun",
+		"/operator?show=hidden":                "signIn",
+	} {
+		tab := open(t, path, browser.Options{})
+		shows(tab, state)
+		if got := browser.Evaluate[string](tab, "location.search"); strings.Contains(got, "code") {
+			t.Errorf("%s: the address is %s", path, got)
+		}
+	}
+	run, tabs := suite.Start(t)
+	// Another name of this machine leads to the page's own.
+	tab := tabs.Open(t, strings.Replace(run.URL(""), "127.0.0.1", "localhost", 1)+"/operator", browser.Options{})
+	tab.Until("location.hostname === '127.0.0.1' && document.querySelector('[data-state=signIn]')")
+}
+
+// All that strangers wrote is shown to operators as text, and fits into any page; axe-core finds nothing in any view.
+func TestOperatorViews(t *testing.T) {
+	rules, err := os.ReadFile(filepath.Join(platform.Modules(t, "console"), "axe-core", "axe.min.js"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var agent string
+	for _, text := range append(hostile, strings.Repeat("w", 1900)+"?", "Z"+strings.Repeat("̶̣́͜", 400)+" é?") {
+		q := ask(t, unique(text), 2, string([]rune(text)[:min(len([]rune(text)), 150)]), "javascript:alert(1)")
+		report(t, q, string([]rune(strings.Repeat(text, 3))[:min(3*len([]rune(text)), 500)]))
+		agent = q.agent.Header.Get("X-Agent-Id")
+	}
+	views := []string{"/operator", "/operator?show=open&order=most", "/operator?show=dismissed", "/operator/agent",
+		"/operator/agent?" + url.Values{"id": {agent}}.Encode(),
+		"/operator/agent?" + url.Values{"id": {hostile[0][:60]}}.Encode()}
+	for _, options := range []browser.Options{{Width: 320, Height: 640}, {Width: 768, Height: 900, Dark: true},
+		{Width: 1440, Height: 900}} {
+		tab := operating(t, options)
+		for _, view := range views {
+			browser.Evaluate[bool](tab, "history.pushState(null, '', '"+view+
+				"'), dispatchEvent(new PopStateEvent('popstate'))")
+			tab.Until("document.getElementById('main').dataset.shown === '" + view + "'")
+			if found := browser.Evaluate[[]string](tab,
+				`[...document.querySelectorAll('.foreign *, .foreign[href], main script, main img, main svg, main b, main [onerror], main [onload], a[href^="javascript:"], a[href*="evil"]')].map((one) => one.outerHTML.slice(0, 200))`); len(
+				found) > 0 || browser.Evaluate[bool](tab, "'taken' in globalThis") {
+				t.Errorf("%s has elements of a stranger: %q", view, found)
+			}
+			for _, direction := range []string{"rtl", "ltr"} {
+				if wide := browser.Evaluate[[]string](tab, fmt.Sprintf(
+					`(document.documentElement.dir = %q, [document.documentElement, ...document.querySelectorAll('main *, footer *')].filter((one) => {
+					const {left, right} = one.getBoundingClientRect();
+					return left < -1 || right > innerWidth + 1 || one.tagName !== 'INPUT' && one.scrollWidth > innerWidth;
+				}).map((one) => one.outerHTML.slice(0, 120)))`, direction)); len(wide) > 0 {
+					t.Errorf("%+v %s from %s is wider than the page: %q", options, view, direction, wide)
+				}
+			}
+			browser.Evaluate[bool](tab, string(rules)+"; true")
+			for _, finding := range browser.Evaluate[[]string](tab,
+				`axe.run(document, {resultTypes: ['violations']}).then((results) =>
+				results.violations.flatMap((rule) => rule.nodes.map((node) => rule.id + ': ' + node.target.join(' ') + ': ' + (node.any[0] ?? node.all[0] ?? node.none[0])?.message)))`) {
+				t.Errorf("%+v %s: %s", options, view, finding)
+			}
+		}
+	}
+}
