@@ -26,8 +26,8 @@ import * as trying from './views/try.js';
 import * as userPools from './views/userpools.js';
 
 // A view has a name, which is the first part of the address after the hash, a title, and show(context), which returns
-// its content. Its address may go on with as many parts as it has in parts, by default none. The menu shows the views in
-// groups.
+// its content. Its address may go on with as many parts as it has in parts, by default none. The menu shows the views
+// in groups.
 const groups = [
   ['Start', [platforms, map, trying]],
   ['Requests and logs', [requests, lines, functions]],

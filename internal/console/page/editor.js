@@ -24,8 +24,8 @@ export function addressOf(table, item) {
 export const link = (table, item) => `${location.origin}/${addressOf(table, item)}`;
 
 /**
- * editor is the content of a dialog or view with an item, or with a new one if it is null. write(was, item) changes it, and
- * throws why it did not. buttons come before the last one.
+ * editor is the content of a dialog or view with an item, or with a new one if it is null. write(was, item) changes it,
+ * and throws why it did not. buttons come before the last one.
  */
 export function editor(table, item, {write, buttons}) {
   const faults = h('div', {'aria-live': 'assertive'});

@@ -1,4 +1,5 @@
-// What the tab keeps of someone's work, until it is closed. Where a browser keeps nothing, or has no room, nothing is kept.
+// What the tab keeps of someone's work, until it is closed. Where a browser keeps nothing, or has no room, nothing is
+// kept.
 
 /** kept reads what keep wrote under a name, or returns otherwise. */
 export function kept(name, otherwise) {

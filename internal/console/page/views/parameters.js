@@ -9,8 +9,8 @@ export const title = 'Parameters';
 
 /** readers are two columns: who has read it, and who else may. */
 const readers = [['Read by', 'read_by'], ['May read it', 'may_read']].map(([label, list]) => ({
-  label, cell: (one) => one[list].map((reader) => h('div', null,
-    reader.startsWith('schedule/') ? named(reader) : h('a', {href: `#/functions${at(reader)}`, title: reader}, brief(reader)))),
+  label, cell: (one) => one[list].map((reader) => h('div', null, reader.startsWith('schedule/') ? named(reader)
+    : h('a', {href: `#/functions${at(reader)}`, title: reader}, brief(reader)))),
 }));
 
 export async function show({signal}) {

@@ -46,7 +46,7 @@ const resource = (arn) => arn.replace(/^arn:aws:([^:]*):[^:]*:[^:]*:/, '$1 ');
 
 const ofLogs = (one) => one.resource.startsWith('arn:aws:logs:');
 
-/** list is the table of permissions. Those of log groups and streams, which every function has, are a line that opens. */
+/** list is the table of permissions. Those of its logs, which every function has, are a line that opens. */
 function list(kind, permissions, note) {
   const rows = (some) => table({caption: kind, rows: some, columns: [
     {label: 'Action', cell: (one) => h('code', null, one.action)},

@@ -25,9 +25,11 @@ export async function show({signal}) {
   const draw = async () => {
     const rows = await get('/schedules', null, signal);
     const failures = rows.filter((one) => one.failure);
-    put(place, failures.length > 0 && h('ul', {class: 'plain', 'aria-label': 'Failures'}, failures.map(failed)), list(rows));
+    put(place,
+      failures.length > 0 && h('ul', {class: 'plain', 'aria-label': 'Failures'}, failures.map(failed)), list(rows));
   };
-  const list = (rows) => table({caption: 'Schedules of the run', rows, empty: 'The assembly has no schedule.', columns: [
+  const empty = 'The assembly has no schedule.';
+  const list = (rows) => table({caption: 'Schedules of the run', rows, empty, columns: [
     {label: 'Schedule', cell: (one) => named(one.name)},
     {label: 'Now', cell: (one) => action('Run now', async () => {
       try {

@@ -108,7 +108,8 @@ async function one({parts, parameters, signal, go}) {
           ...keys.map((attribute, i) => ({label: attribute, class: 'key', cell: (item) => (i === 0
             ? h('button', {type: 'button', class: 'link mono', 'aria-label': keys.length > 1 ? keys.map((key) => cut(value(item[key]), 60)).join(' / ') : null, onclick: () => edit(item)}, cut(value(item[attribute]), 60))
             : [h('code', null, cut(value(item[attribute]), 60)), timeOf(attribute, item)])})),
-          ...others.map((attribute) => ({label: attribute, cell: (item) => h('span', {class: 'cut'}, cut(value(item[attribute]), 80), time(attribute, item))})),
+          ...others.map((attribute) => ({label: attribute, cell: (item) => h('span', {class: 'cut'},
+            cut(value(item[attribute]), 80), time(attribute, item))})),
         ]}),
       h('div', {class: 'bar'},
         after.length > 1 && action('Previous page', async () => { after.pop(); await draw(); }, {key: 'previous'}),
@@ -117,7 +118,7 @@ async function one({parts, parameters, signal, go}) {
           : action('Next page', async () => { after.push(read.next); await draw(); }, {key: 'next'}))));
   };
 
-  // Each answer is of a thousand items, so that a large table keeps no one waiting. This goes on until an item is found.
+  // Each answer is of a thousand items, so that a large table keeps no one waiting. This goes on until one is found.
   const further = async (read) => {
     let next = read.next;
     for (let examined = read.examined; next;) {
