@@ -76,6 +76,10 @@ func (described) AskAHuman() Measured {
 			{Name: "stats", Method: "GET", Path: "/human/stats", start: as((*asker).needAnswered, nil)},
 			{Name: "own", Method: "GET", Path: "/human/responses", Note: ", of 1",
 				start: as((*asker).needAnswered, nil)},
+			{Name: "export", Method: "GET", Path: "/human/data", Note: ", of 1 answer",
+				start: as((*asker).needAnswered, nil)},
+			{Name: "erase", Method: "DELETE", Path: "/human/data", Note: ", of 1 answer",
+				start: as((*asker).answerAnew, nil)},
 			{Name: "top", Method: "GET", Path: "/human/leaderboard", Note: ", of all time",
 				start: as((*asker).needAnswered, nil)},
 			{Name: "notify", Method: "POST", Path: "/human/push/subscribe", Transaction: moved,
@@ -99,6 +103,10 @@ func (described) AskAHuman() Measured {
 				Transaction: Transaction{Items: 3, Indexed: 2}, start: as((*asker).askOperated, nil)},
 			{Name: "hide", Method: "PUT", Path: "/operator/questions/{question_id}/responses/{response_id}",
 				Transaction: Transaction{Items: 2, Indexed: 1}, start: as((*asker).needResponse, nil)},
+			{Name: "export", Method: "GET", Path: "/operator/data", Note: ", of nothing",
+				start: as((*asker).operate, nil)},
+			{Name: "erase", Method: "DELETE", Path: "/operator/data", Note: ", of nothing",
+				start: as((*asker).operate, nil)},
 			{Name: "block", Method: "PUT", Path: "/operator/blocks", start: as((*asker).operate, with(block))},
 		},
 	}
@@ -230,6 +238,18 @@ func (a *asker) needAnswered(ctx context.Context) error {
 		return err
 	}
 	a.calls++ // not on another person
+	return a.answer(ctx)
+}
+
+// answerAnew makes the caller a person with one answer.
+func (a *asker) answerAnew(ctx context.Context) error {
+	a.another()
+	if err := a.needQuestion(ctx); err != nil {
+		return err
+	}
+	if a.calls%callsPerPerson == 0 {
+		a.calls++ // not on another person
+	}
 	return a.answer(ctx)
 }
 

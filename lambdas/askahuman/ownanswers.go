@@ -3,6 +3,7 @@ package askahuman
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -36,7 +37,8 @@ func (s *Service) OwnAnswers(ctx context.Context, personHash string, limit int, 
 	if err != nil {
 		return nil, "", err
 	}
-	ids, next, err := s.answeredIDs(ctx, personHash, min(limit, askahuman.MaxListLimit), after)
+	ids, next, err := s.answeredIDs(ctx, personHash, s.Clock.Now().Add(-askahuman.KeepResponses),
+		min(limit, askahuman.MaxListLimit), after)
 	if err != nil || len(ids) == 0 {
 		return nil, "", wrap(err, "list the person's answers")
 	}
@@ -76,11 +78,10 @@ func (s *Service) OwnAnswers(ctx context.Context, personHash string, limit int, 
 	return answers, next, nil
 }
 
-// answeredIDs reads which questions a person has answered, newest answer first, at most limit after a position. next is
-// the cursor of the page after.
-func (s *Service) answeredIDs(ctx context.Context, personHash string, limit int,
+// answeredIDs reads which questions a person has answered since a moment, newest answer first, at most limit after a
+// position. next is the cursor of the page after.
+func (s *Service) answeredIDs(ctx context.Context, personHash string, since time.Time, limit int,
 	after askahuman.Position) (ids []string, next string, err error) {
-	since := s.Clock.Now().Add(-askahuman.KeepResponses)
 	query := dynamo.Query{Values: []any{personHash, dynamo.FormatTime(since)}, PageSize: limit + 1}
 	if after != (askahuman.Position{}) {
 		if after.CreatedAt.Before(since) {

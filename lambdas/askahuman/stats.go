@@ -16,6 +16,11 @@ const leaderboard = "_leaderboard"
 // storedStats are the stats that replace the version at which st was read, as the table has them: the keys of the
 // boards have the number of a shard.
 func (s *Service) storedStats(st askahuman.Stats) askahuman.Stats {
+	if st.Version == 0 {
+		// Not from 1 on: an answer that is under way since before a person's data were deleted must not hold on the
+		// version of what came after.
+		st.Version = max(0, st.UpdatedAt.UnixMilli())
+	}
 	st.Version++
 	st.Leaderboard = s.Shards.key(leaderboard, st.PersonHash)
 	st.Day, st.Week = s.Shards.key(st.Day, st.PersonHash), s.Shards.key(st.Week, st.PersonHash)

@@ -80,12 +80,18 @@ func (s *Service) Unsubscribe(ctx context.Context, id string) error {
 	if !askahuman.IsID(id) {
 		return askahuman.ErrSubscriptionNotFound
 	}
-	return wrap(retry.Do(ctx, func() error {
+	return wrap(s.endSubscription(ctx, id, ""), "end subscription "+id)
+}
+
+// endSubscription ends a subscription, of that person alone unless personHash is empty. It returns
+// [askahuman.ErrSubscriptionNotFound].
+func (s *Service) endSubscription(ctx context.Context, id, personHash string) error {
+	return retry.Do(ctx, func() error {
 		existing, err := s.subscriptionItem(ctx, id)
 		if err != nil {
 			return err
 		}
-		if existing == nil || existing.Token == "" {
+		if existing == nil || existing.Token == "" || personHash != "" && existing.PersonHash != personHash {
 			return askahuman.ErrSubscriptionNotFound
 		}
 		_, err = s.transact(ctx, "DeleteSubscription", []dynamo.Write{
@@ -93,7 +99,7 @@ func (s *Service) Unsubscribe(ctx context.Context, id string) error {
 			dynamo.Delete("Subscriptions", []any{tokenKey(existing.Token)}, expression.ConditionBuilder{}),
 		}, notOfPerson(*existing, ""))
 		return err
-	}), "end subscription "+id)
+	})
 }
 
 // or is the number of a form, or the default where the form has none.

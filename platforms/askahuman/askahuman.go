@@ -62,7 +62,7 @@ func api() schema.Platform {
 		ResponseHeaders: []string{"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "Retry-After",
 			"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"},
 		Metrics: metrics(),
-		Routes:  routes(),
+		Routes:  append(routes(), ownDataRoutes()...),
 		Records: []schema.Record{
 			{Name: "Question", Table: "Questions", Form: Question{},
 				Forms:  []string{"AgentQuestion", "AgentQuestionWithResponses"},

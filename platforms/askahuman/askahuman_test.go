@@ -103,7 +103,8 @@ func TestAskAHumanIsTheOrigin(t *testing.T) {
 func TestOperations(t *testing.T) {
 	t.Parallel()
 	got := askahuman.Platform().Database.Operations("Guards")
-	want := []schema.Operation{schema.BatchGetItem, schema.GetItem, schema.TransactWriteItems, schema.UpdateItem}
+	want := []schema.Operation{schema.BatchGetItem, schema.DeleteItem, schema.GetItem, schema.TransactWriteItems,
+		schema.UpdateItem}
 	slices.Sort(got)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("operations (-want +got):\n%s", diff)

@@ -59,6 +59,7 @@ func withModeration(p *schema.Platform) {
 			"Reset a person's name on leaderboards, or let them choose again"),
 		operatorRoute("block", "PUT", "/operator/blocks", "Block a person or an agent, or lift the block"),
 	)
+	withOperatedData(p)
 }
 
 func operatorRoute(id, method, path, summary string) schema.Route {

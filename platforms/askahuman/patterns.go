@@ -8,7 +8,7 @@ import (
 
 func accessPatterns() []schema.AccessPattern {
 	return slices.Concat(
-		reads(), writes(), subscriptions(), notifications(),
+		reads(), writes(), subscriptions(), notifications(), ownDataPatterns(),
 		schema.RateLimitPatterns("Guards", "agentapi", "humanapi"), schema.IdempotencyPatterns("Guards", "agentapi"))
 }
 

@@ -61,6 +61,9 @@ func subscriptionsTable() schema.Table {
 		Indexes: []schema.Index{
 			{Name: "ByLastNotified", Key: schema.Key{Partition: "active", Sort: "last_notified_at"},
 				Description: "Users by last notification. Sparse: only active subscriptions."},
+			{Name: "ByFingerprint", Key: schema.Key{Partition: "fingerprint_hash", Sort: "created_at"},
+				Projection:  schema.ProjectKeysOnly,
+				Description: "A person's subscriptions, to export and delete. Sparse: only known people."},
 			{Name: "ByNextNotification", Key: schema.Key{Partition: "active", Sort: "next_notification_at"},
 				Projection: schema.ProjectInclude, Include: []string{"fcm_token", "min_interval_minutes",
 					"last_notified_at", "fingerprint_hash"}, Description: "Find users eligible for notification " +

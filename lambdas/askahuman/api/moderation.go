@@ -17,11 +17,13 @@ type OperatorAPI struct {
 	Service *service.Service
 	// Options are the options of all APIs. Metrics receives the metrics Hidden and Blocked.
 	Options
+	// Hasher makes the people anonymous of whom operators are asked.
+	Hasher Hasher
 }
 
 // Handler returns the handler of the routes.
 func (o *OperatorAPI) Handler() *kit.API {
-	s := o.server(httpapi.Identity{}, Hasher{}, httpapi.Idempotency{}, 0)
+	s := o.server(httpapi.Identity{}, o.Hasher, httpapi.Idempotency{}, 0)
 	o.register(s)
 	return s.Handler()
 }
@@ -167,6 +169,7 @@ type Block struct {
 
 // register declares the routes of the function moderationapi.
 func (o *OperatorAPI) register(s *httpapi.Server) {
+	o.registerData(s)
 	uuid := httpapi.Format("uuid")
 	httpapi.Serve(s, httpapi.Operation{ID: "listReports",
 		Description: "Returns a page of the questions and answers that were reported, with their texts. Reports are " +

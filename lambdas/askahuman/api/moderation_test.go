@@ -23,7 +23,7 @@ func TestOperators(t *testing.T) {
 	p := newPlatform(t)
 	var out bytes.Buffer
 	operators := (&api.OperatorAPI{
-		Service: p.service,
+		Service: p.service, Hasher: testHasher(),
 		Options: api.Options{Metrics: &kit.Metrics{Namespace: "Onesynth/askahuman", Writer: &out}, Clock: p.clock.read},
 	}).Handler()
 	as := func(group, line, body string, status int, into any) {

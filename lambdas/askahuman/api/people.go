@@ -130,6 +130,7 @@ func (h *HumanAPI) register(s *httpapi.Server) {
 	h.registerQuestions(s)
 	h.registerSubscriptions(s)
 	h.registerPoints(s)
+	h.registerData(s)
 	if !h.Parts.WithoutModeration {
 		h.registerReports(s)
 	}

@@ -106,7 +106,7 @@ func humanSuite(t testing.TB) httpapitest.Suite {
 
 func operatorSuite(t testing.TB) httpapitest.Suite {
 	return suite(t, "moderationapi", func(s *service.Service, _ idempotency.Claims, options api.Options) *kit.API {
-		return (&api.OperatorAPI{Service: s, Options: options}).Handler()
+		return (&api.OperatorAPI{Service: s, Hasher: testHasher(), Options: options}).Handler()
 	})
 }
 

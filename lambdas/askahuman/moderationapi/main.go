@@ -7,6 +7,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/api"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/secret"
 )
 
 func main() {
@@ -15,7 +16,12 @@ func main() {
 		if err != nil {
 			return nil, err
 		}
-		return (&api.OperatorAPI{Service: operators,
+		arn, err := environment.Require("FINGERPRINT_SECRET_ARN")
+		if err != nil {
+			return nil, err
+		}
+		key := secret.New(environment.AWS, arn[0], 0)
+		return (&api.OperatorAPI{Service: operators, Hasher: api.Hasher{Secret: key.Value},
 			Options: api.Options{Log: environment.Log, Metrics: environment.Metrics}}).Handler(), nil
 	})
 }

@@ -1,0 +1,367 @@
+package askahuman
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+const (
+	// dataPage is how many answers, and how many subscriptions, one call exports or deletes.
+	dataPage = 100
+	// settled is how long after an answer the index of a person's answers surely has it. A deletion that ends sooner
+	// could miss the answer.
+	settled = 10 * time.Second
+	// ofSubscriptions begins the cursors of the pages after the last answer.
+	ofSubscriptions = "s."
+)
+
+// PersonData is a page of all that the tables keep of a person.
+type PersonData struct {
+	Person        string               `json:"person" doc:"The keyed hash under which the person is kept: operators see it, too."`
+	Stats         *PersonStats         `json:"stats,omitempty" doc:"On the first page, if there are any."`
+	Notified      *PersonNotified      `json:"last_notification,omitempty" doc:"On the first page, if it is still kept: for a day."`
+	Answers       []PersonAnswer       `json:"answers" nullable:"false" doc:"Newest first."`
+	Subscriptions []PersonSubscription `json:"subscriptions" nullable:"false" doc:"Newest first, after the last answer."`
+	NextCursor    string               `json:"next_cursor,omitempty" doc:"Where the next page begins, if there is one."`
+}
+
+// PersonStats are the stats of a person as they are kept.
+type PersonStats struct {
+	Handle            string            `json:"handle" doc:"The name on leaderboards." example:"Quiet Otter 482"`
+	TotalPoints       int               `json:"total_points"`
+	TotalAnswers      int               `json:"total_answers"`
+	StreakDays        int               `json:"streak_days"`
+	StreakLastDate    string            `json:"streak_last_date,omitempty" doc:"The last day that counted, in the person's time zone." example:"2026-02-02"`
+	Badges            []askahuman.Badge `json:"badges" nullable:"false"`
+	AnswersByCategory map[string]int    `json:"answers_by_category"`
+	NightAnswers      int               `json:"night_answers" doc:"From 00:00 to 06:00 in the person's time zone."`
+	FastAnswers       int               `json:"fast_answers" doc:"In under 30 seconds."`
+	ConfidentAnswers  int               `json:"confident_answers" doc:"With confidence 5."`
+	Day               string            `json:"day,omitempty" doc:"The UTC day of daily_points and daily_answers." example:"2026-02-02"`
+	DailyPoints       int               `json:"daily_points"`
+	DailyAnswers      int               `json:"daily_answers"`
+	Week              string            `json:"week,omitempty" doc:"The Monday of weekly_points and weekly_answers." example:"2026-02-02"`
+	WeeklyPoints      int               `json:"weekly_points"`
+	WeeklyAnswers     int               `json:"weekly_answers"`
+	Version           int64             `json:"version" doc:"Counted up by every change."`
+	CreatedAt         wire.Time         `json:"created_at,omitzero" format:"date-time"`
+	UpdatedAt         wire.Time         `json:"updated_at,omitzero" format:"date-time" doc:"When the person answered last."`
+	BlockedAt         wire.Time         `json:"blocked_at,omitzero" format:"date-time" doc:"When an operator blocked the person."`
+	HandleResetAt     wire.Time         `json:"handle_reset_at,omitzero" format:"date-time" doc:"When an operator reset the name."`
+}
+
+// PersonAnswer is an answer of a person as it is kept.
+type PersonAnswer struct {
+	QuestionID     string    `json:"question_id" format:"uuid"`
+	ResponseID     string    `json:"response_id" format:"uuid"`
+	Answer         *string   `json:"answer,omitempty"`
+	SelectedOption *int      `json:"selected_option,omitempty" doc:"The option's index, from 0."`
+	Confidence     *int      `json:"confidence,omitempty"`
+	ResponseTimeMS *int64    `json:"response_time_ms,omitempty"`
+	Points         int       `json:"points_earned"`
+	Flags          []string  `json:"flags,omitempty" nullable:"false"`
+	ContentDigest  string    `json:"content_digest,omitempty" doc:"Of a text: what tells repeated texts."`
+	ContentLength  int       `json:"content_length,omitempty"`
+	CreatedAt      wire.Time `json:"created_at" format:"date-time"`
+	ExpiresAt      wire.Time `json:"expires_at" format:"date-time" doc:"When it is deleted."`
+	HiddenAt       wire.Time `json:"hidden_at,omitzero" format:"date-time" doc:"When an operator hid it."`
+}
+
+// PersonSubscription is a subscription of a person as it is kept, with a digest in place of the token.
+type PersonSubscription struct {
+	SubscriptionID     string    `json:"subscription_id" format:"uuid"`
+	TokenDigest        string    `json:"token_sha256" doc:"SHA-256 of the device's token, which is a secret."`
+	Minutes            int       `json:"min_interval_minutes"`
+	Active             bool      `json:"active"`
+	LastNotifiedAt     wire.Time `json:"last_notified_at,omitzero" format:"date-time"`
+	NextNotificationAt wire.Time `json:"next_notification_at,omitzero" format:"date-time"`
+	CreatedAt          wire.Time `json:"created_at" format:"date-time"`
+	UpdatedAt          wire.Time `json:"updated_at" format:"date-time"`
+}
+
+// PersonNotified is the last notification of a person as it is kept.
+type PersonNotified struct {
+	ClaimedAt  wire.Time `json:"claimed_at,omitzero" format:"date-time" doc:"When a run of the notifier last chose the person."`
+	NotifiedAt wire.Time `json:"notified_at,omitzero" format:"date-time"`
+	QuestionID string    `json:"question_id,omitempty"`
+}
+
+// Deleted says how far the deletion of a person's data is.
+type Deleted struct {
+	Answers int  `json:"answers" doc:"How many answers this request has made nobody's."`
+	More    bool `json:"more,omitempty" doc:"true: not all is deleted yet; send the same again."`
+	Wait    int  `json:"wait_seconds,omitempty" doc:"Wait as long before that: the person's last answer is so new that a deletion could miss it." example:"7"`
+}
+
+// PersonData reads a page of all that is kept of a person. cursor is the next of the page before. It returns an
+// [*validate.Error] for a cursor of another list.
+func (s *Service) PersonData(ctx context.Context, personHash, cursor string) (PersonData, error) {
+	data := PersonData{Person: personHash, Answers: []PersonAnswer{}, Subscriptions: []PersonSubscription{}}
+	from, answered := strings.CutPrefix(cursor, ofSubscriptions)
+	after, err := parseCursor(from)
+	if err != nil {
+		return data, err
+	}
+	group, reading := errgroup.WithContext(ctx)
+	if cursor == "" {
+		group.Go(func() error { return wrap(s.readKept(reading, &data), "read a person's stats") })
+	}
+	if !answered {
+		group.Go(func() (err error) {
+			data.Answers, data.NextCursor, err = s.keptAnswers(reading, personHash, after)
+			return wrap(err, "read a person's answers")
+		})
+	}
+	if err := group.Wait(); err != nil || data.NextCursor != "" {
+		return data, err
+	}
+	if !answered {
+		after = askahuman.Position{}
+	}
+	ids, next, err := s.subscribedIDs(ctx, personHash, after)
+	if err != nil {
+		return data, wrap(err, "list a person's subscriptions")
+	}
+	if next != "" {
+		data.NextCursor = ofSubscriptions + next
+	}
+	data.Subscriptions, err = s.keptSubscriptions(ctx, personHash, ids)
+	return data, wrap(err, "read a person's subscriptions")
+}
+
+// readKept reads the stats and the last notification.
+func (s *Service) readKept(ctx context.Context, data *PersonData) error {
+	var item askahuman.Stats
+	found, err := s.DB.Get(ctx, "GetUserStats", &item, data.Person)
+	if err != nil {
+		return err
+	}
+	if found {
+		st := unstoredStats(item, data.Person)
+		data.Stats = &PersonStats{
+			Handle: askahuman.HandleOf(data.Person, st.Handle), HandleResetAt: wire.Time(st.HandleResetAt),
+			TotalPoints: st.TotalPoints, TotalAnswers: st.TotalAnswers, StreakDays: st.StreakDays,
+			StreakLastDate: st.StreakLastDate, Badges: st.EarnedBadges(), AnswersByCategory: st.AnswersByCategory,
+			NightAnswers: st.NightAnswers, FastAnswers: st.FastAnswers, ConfidentAnswers: st.ConfidentAnswers,
+			Day: st.Day, DailyPoints: st.DailyPoints, DailyAnswers: st.DailyAnswers,
+			Week: st.Week, WeeklyPoints: st.WeeklyPoints, WeeklyAnswers: st.WeeklyAnswers, Version: st.Version,
+			CreatedAt: wire.Time(st.CreatedAt), UpdatedAt: wire.Time(st.UpdatedAt), BlockedAt: wire.Time(st.BlockedAt),
+		}
+		if data.Stats.AnswersByCategory == nil {
+			data.Stats.AnswersByCategory = map[string]int{}
+		}
+	}
+	var notified struct {
+		guardNotified
+		ClaimedAt time.Time `dynamodbav:"claimed_at"`
+	}
+	if found, err = s.DB.Get(ctx, "GetNotified", &notified, notifiedKey(data.Person)...); found {
+		data.Notified = &PersonNotified{wire.Time(notified.ClaimedAt), wire.Time(notified.NotifiedAt),
+			notified.QuestionID}
+	}
+	return err
+}
+
+// keptAnswers reads a page of a person's answers. next is the cursor of the page after.
+func (s *Service) keptAnswers(ctx context.Context, personHash string, after askahuman.Position) (answers []PersonAnswer,
+	next string, err error) {
+	answers = []PersonAnswer{}
+	ids, next, err := s.answeredIDs(ctx, personHash, askahuman.Never, dataPage, after)
+	if err != nil {
+		return nil, "", err
+	}
+	kept, err := dynamo.ReadBatch[askahuman.Response](ctx, s.DB, "ExportAnswers", responseKeys(ids, personHash)...)
+	for _, r := range kept {
+		if r == nil || r.PersonHash != personHash {
+			continue // deleted, or made nobody's, meanwhile
+		}
+		answers = append(answers, PersonAnswer{
+			QuestionID: r.QuestionID, ResponseID: r.ID, Answer: r.Answer, SelectedOption: r.SelectedOption,
+			Confidence: r.Confidence, ResponseTimeMS: r.ResponseTimeMS, Points: r.Points, Flags: r.Flags,
+			ContentDigest: r.ContentDigest, ContentLength: r.ContentLength,
+			CreatedAt: wire.Time(r.CreatedAt), ExpiresAt: wire.Time(r.ExpiresAt), HiddenAt: wire.Time(r.HiddenAt),
+		})
+	}
+	return answers, next, err
+}
+
+func responseKeys(questionIDs []string, personHash string) [][]any {
+	keys := make([][]any, len(questionIDs))
+	for i, id := range questionIDs {
+		keys[i] = []any{id, askahuman.ResponseID(id, personHash)}
+	}
+	return keys
+}
+
+// subscribedIDs reads a page of a person's subscriptions, newest first. next is the cursor of the page after.
+func (s *Service) subscribedIDs(ctx context.Context, personHash string, after askahuman.Position) (ids []string,
+	next string, err error) {
+	query := dynamo.Query{Values: []any{personHash}, PageSize: dataPage}
+	if after != (askahuman.Position{}) {
+		query.StartAfter = dynamo.Item{
+			"fingerprint_hash": &types.AttributeValueMemberS{Value: personHash},
+			"created_at":       &types.AttributeValueMemberS{Value: dynamo.FormatTime(after.CreatedAt)},
+			"subscription_id":  &types.AttributeValueMemberS{Value: after.ID},
+		}
+	}
+	page, err := s.DB.Page(ctx, "ListOwnSubscriptions", query)
+	if err != nil {
+		return nil, "", err
+	}
+	var listed []askahuman.Subscription
+	if err := attributevalue.UnmarshalListOfMaps(page.Items, &listed); err != nil {
+		return nil, "", err
+	}
+	for _, sub := range listed {
+		ids = append(ids, sub.ID)
+	}
+	if page.Next != nil && len(listed) > 0 {
+		last := listed[len(listed)-1]
+		next = formatCursor(askahuman.Position{CreatedAt: last.CreatedAt, ID: last.ID})
+	}
+	return ids, next, nil
+}
+
+func (s *Service) keptSubscriptions(ctx context.Context, personHash string,
+	ids []string) ([]PersonSubscription, error) {
+	kept, subscriptions := make([][]any, len(ids)), []PersonSubscription{}
+	for i, id := range ids {
+		kept[i] = []any{id}
+	}
+	items, err := dynamo.ReadBatch[askahuman.Subscription](ctx, s.DB, "ExportSubscriptions", kept...)
+	for _, sub := range items {
+		if sub == nil || sub.PersonHash != personHash {
+			continue
+		}
+		shown := PersonSubscription{SubscriptionID: sub.ID, TokenDigest: digest(sub.Token), Minutes: sub.Minutes,
+			Active:             sub.Active == askahuman.SubscriptionActive,
+			NextNotificationAt: wire.Time(sub.NextNotificationAt),
+			CreatedAt:          wire.Time(sub.CreatedAt), UpdatedAt: wire.Time(sub.UpdatedAt)}
+		if sub.LastNotifiedAt.After(askahuman.Never) {
+			shown.LastNotifiedAt = wire.Time(sub.LastNotifiedAt)
+		}
+		subscriptions = append(subscriptions, shown)
+	}
+	return subscriptions, err
+}
+
+// DeletePerson deletes what is kept of a person, as far as one request goes: repeat it while there is more. The answers
+// stay, and are nobody's. A block and the reset of a name stay, too.
+//
+// What says that a person is there, their stats, goes last, and only if no answer has come since they were read. So a
+// deletion that dies is repeated from the beginning, and one that meets an answer has more to do.
+func (s *Service) DeletePerson(ctx context.Context, personHash string) (deleted Deleted, err error) {
+	var stats askahuman.Stats
+	found, err := s.DB.Get(ctx, "GetUserStats", &stats, personHash)
+	if err != nil {
+		return deleted, wrap(err, "read a person's stats")
+	}
+	read := s.Clock.Now()
+	deleted.Answers, deleted.More, err = s.forgetAnswers(ctx, personHash)
+	if err != nil || deleted.More {
+		return deleted, wrap(err, "forget a person's answers")
+	}
+	if deleted.More, err = s.forgetSubscriptions(ctx, personHash); err != nil || deleted.More {
+		return deleted, wrap(err, "end a person's subscriptions")
+	}
+	if err := s.DB.Delete(ctx, "ForgetNotified", notifiedKey(personHash), expression.ConditionBuilder{}); err != nil {
+		return deleted, wrap(err, "forget a person's last notification")
+	}
+	if !found {
+		return deleted, nil
+	}
+	if wait := stats.UpdatedAt.Add(settled).Sub(read); wait > 0 {
+		deleted.More, deleted.Wait = true, int((wait+time.Second-1)/time.Second)
+		return deleted, nil
+	}
+	unchanged, err := dynamo.Satisfied(s.forgetStats(ctx, personHash, stats))
+	deleted.More = !unchanged
+	return deleted, wrap(err, "delete a person's stats")
+}
+
+// forgetAnswers makes a page of a person's answers nobody's. more says that there may be further ones.
+func (s *Service) forgetAnswers(ctx context.Context, personHash string) (forgotten int, more bool, err error) {
+	ids, next, err := s.answeredIDs(ctx, personHash, askahuman.Never, dataPage, askahuman.Position{})
+	if err != nil {
+		return 0, false, err
+	}
+	update := expression.Remove(dynamo.Name("fingerprint_hash"))
+	for _, name := range []string{"content_digest", "content_length", "response_time_ms"} {
+		update = update.Remove(dynamo.Name(name))
+	}
+	done := make([]bool, len(ids))
+	group, writing := errgroup.WithContext(ctx)
+	group.SetLimit(workers)
+	for i, key := range responseKeys(ids, personHash) {
+		group.Go(func() (err error) {
+			done[i], err = dynamo.Satisfied(s.DB.Update(writing, "ForgetAnswer", key, update,
+				dynamo.Equal("fingerprint_hash", personHash), nil))
+			return err
+		})
+	}
+	err = group.Wait()
+	for _, was := range done {
+		if was {
+			forgotten++
+		}
+	}
+	return forgotten, next != "", err
+}
+
+// forgetSubscriptions ends a page of a person's subscriptions, or as many as the context leaves time for. more says
+// that there may be further ones.
+func (s *Service) forgetSubscriptions(ctx context.Context, personHash string) (more bool, err error) {
+	ids, next, err := s.subscribedIDs(ctx, personHash, askahuman.Position{})
+	if err != nil {
+		return false, err
+	}
+	// The index may lack the last one, which has an item of its own.
+	last, err := s.subscriptionItem(ctx, personKey(personHash))
+	if err != nil {
+		return false, err
+	}
+	if last != nil {
+		ids = append(ids, last.TokenOwner)
+	}
+	// One after the other: each write changes the item of the person's last subscription.
+	for _, id := range ids {
+		if endsBefore(ctx, lastLook) {
+			return true, nil
+		}
+		if err := s.endSubscription(ctx, id, personHash); err != nil &&
+			!errors.Is(err, askahuman.ErrSubscriptionNotFound) {
+			return false, err
+		}
+	}
+	return next != "", nil
+}
+
+// forgetStats deletes a person's stats as they were read, but for what an operator has decided: a block, and that they
+// choose no name.
+func (s *Service) forgetStats(ctx context.Context, personHash string, stats askahuman.Stats) error {
+	key, unchanged := []any{personHash}, dynamo.Equal("version", stats.Version)
+	if stats.BlockedAt.IsZero() && stats.HandleResetAt.IsZero() {
+		return s.DB.Delete(ctx, "ForgetStats", key, unchanged)
+	}
+	update := expression.Add(dynamo.Name("version"), expression.Value(1))
+	for _, attribute := range schema.AttributesOf(askahuman.Stats{}) {
+		switch attribute.Name {
+		case "fingerprint_hash", "version", "blocked_at", "handle_reset_at":
+		default:
+			update = update.Remove(dynamo.Name(attribute.Name))
+		}
+	}
+	return s.DB.Update(ctx, "ForgetBlocked", key, update, unchanged, nil)
+}

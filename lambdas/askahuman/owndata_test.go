@@ -1,0 +1,312 @@
+package askahuman
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	sdk "github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// linked are the items that have a person's hash in any attribute, by table.
+func linked(t *testing.T, p *platform, person string) map[string]int {
+	t.Helper()
+	found := map[string]int{}
+	for _, table := range askahuman.Platform().Database.Tables {
+		scanned := Must(p.tables.Client.Scan(t.Context(), &sdk.ScanInput{TableName: aws.String(table.Name)}))(t)
+		for _, item := range scanned.Items {
+			var values map[string]any
+			OK(t, attributevalue.UnmarshalMap(item, &values))
+			if strings.Contains(fmt.Sprint(values), person) {
+				found[table.Name]++
+			}
+		}
+	}
+	return found
+}
+
+// knownPerson is a platform on which a person has answered questions, and has two devices, of which one was notified.
+func knownPerson(t *testing.T, answers int) (*platform, []askahuman.Question) {
+	t.Helper()
+	p := newPlatform(t)
+	var questions []askahuman.Question
+	ask := textAsk()
+	for range answers {
+		p.now = p.now.Add(time.Second)
+		q := p.ask(t, ask)
+		ask.MinResponses = new(1) // only the first one stays open
+		p.answer(t, person(0), text(q.ID, "An answer."))
+		questions = append(questions, q)
+	}
+	for _, token := range []string{"first-token", "second-token"} {
+		p.now = p.now.Add(time.Second)
+		p.device(t, person(0), token, 30)
+	}
+	OK(t, p.notifying.markNotified(t.Context(), person(0), questions[0].ID, p.now))
+	p.answer(t, person(1), text(questions[0].ID, "Of another person."))
+	p.device(t, person(1), "third-token", 30)
+	p.now = p.now.Add(time.Minute)
+	return p, questions
+}
+
+// deleteAll deletes until there is no more, and says how often that was.
+func deleteAll(t *testing.T, s *Service, p *platform, person string) (answers, requests int) {
+	t.Helper()
+	for more := true; more; requests++ {
+		deleted, err := s.DeletePerson(t.Context(), person)
+		OK(t, err)
+		answers, more = answers+deleted.Answers, deleted.More
+		p.now = p.now.Add(time.Duration(deleted.Wait) * time.Second)
+	}
+	return answers, requests
+}
+
+// An export has all that has the person's hash in the tables, page by page, and no token.
+func TestPersonData(t *testing.T) {
+	t.Parallel()
+	p, questions := knownPerson(t, dataPage+3)
+	if got := fmt.Sprint(linked(t, p, person(0))); got != "map[Guards:1 Responses:103 Subscriptions:3 UserStats:1]" {
+		t.Errorf("the tables keep %s of the person", got)
+	}
+	for _, function := range []string{"humanapi", "moderationapi"} {
+		service := p.as(t, function)
+		first := Must(service.PersonData(t.Context(), person(0), ""))(t)
+		second := Must(service.PersonData(t.Context(), person(0), first.NextCursor))(t)
+		if len(first.Answers) != dataPage || len(second.Answers) != 3 || second.NextCursor != "" {
+			t.Errorf("got %d answers, then %d", len(first.Answers), len(second.Answers))
+		}
+		if st := first.Stats; st == nil || st.TotalAnswers != dataPage+3 || st.Day != "2026-03-04" || len(st.Badges) < 3 {
+			t.Errorf("got the stats %+v", st)
+		}
+		if n := first.Notified; n == nil || n.QuestionID != questions[0].ID {
+			t.Errorf("got the notification %+v", n)
+		}
+		last := second.Answers[2]
+		if last.QuestionID != questions[0].ID || *last.Answer != "An answer." || last.Points == 0 ||
+			last.ContentDigest == "" || time.Time(last.ExpiresAt).IsZero() {
+			t.Errorf("got the answer %+v", last)
+		}
+		if len(second.Subscriptions) != 2 || second.Subscriptions[0].TokenDigest != digest("second-token") {
+			t.Errorf("got the subscriptions %+v", second.Subscriptions)
+		}
+		if all := string(Must(json.Marshal([]PersonData{first, second}))(t)); strings.Contains(all, "-token") {
+			t.Errorf("a token is there in clear: %s", all)
+		}
+		nobody := Must(service.PersonData(t.Context(), person(2), ""))(t)
+		if nobody.Stats != nil || nobody.Notified != nil || len(nobody.Answers)+len(nobody.Subscriptions) != 0 {
+			t.Errorf("of nobody: got %+v", nobody)
+		}
+		for _, cursor := range []string{"x", "s.x", "s"} {
+			_, err := service.PersonData(t.Context(), person(0), cursor)
+			wantErr(t, err, errCursor)
+		}
+	}
+}
+
+// After a deletion nothing in any table has the person, another person has all of theirs, and agents have the answers.
+// A repeat changes nothing, and the person can begin anew.
+func TestDeletePerson(t *testing.T) {
+	t.Parallel()
+	for function, given := range map[string]int{"humanapi": dataPage + 3, "moderationapi": 3} {
+		p, questions := knownPerson(t, given)
+		other := linked(t, p, person(1))
+		answers, requests := deleteAll(t, p.as(t, function), p, person(0))
+		if answers != given || requests != 1+given/dataPage {
+			t.Errorf("made %d of %d answers nobody's by %d requests", answers, given, requests)
+		}
+		if left := linked(t, p, person(0)); len(left) > 0 {
+			t.Errorf("the tables still have the person: %v", left)
+		}
+		wantEqual(t, "what is kept of another person", linked(t, p, person(1)), other)
+		if due := Must(p.notifying.dueSubscriptions(t.Context(), p.now, 10))(t); len(due) != 1 {
+			t.Errorf("got %d devices to notify; want the other person's", len(due))
+		}
+		read := Must(p.Read(t.Context(), questions[0].AgentID, questions[0].ID))(t)
+		if len(read.Responses) != 2 || *read.Responses[0].Answer != "An answer." {
+			t.Errorf("the agent reads %+v", read.Responses)
+		}
+		if answers, requests := deleteAll(t, p.people, p, person(0)); answers != 0 || requests != 1 {
+			t.Errorf("deleted again: %d answers by %d requests", answers, requests)
+		}
+		_, err := p.people.Answer(t.Context(), person(0), nil, text(questions[0].ID, "A second answer."))
+		wantErr(t, err, askahuman.ErrAlreadyAnswered)
+		if receipt := p.answer(t, person(0), text(p.ask(t, textAsk()).ID, "Anew.")); receipt.TotalPoints !=
+			receipt.PointsEarned {
+			t.Errorf("begins anew with %+v", receipt)
+		}
+	}
+}
+
+// A deletion that is over before the index must have the last answer says how long to wait.
+func TestDeleteAfterAnswer(t *testing.T) {
+	t.Parallel()
+	p := newPlatform(t)
+	p.answer(t, person(0), text(p.ask(t, textAsk()).ID, "An answer."))
+	p.now = p.now.Add(3 * time.Second)
+	if got := Must(p.people.DeletePerson(t.Context(), person(0)))(t); got != (Deleted{Answers: 1, More: true, Wait: 7}) {
+		t.Errorf("got %+v", got)
+	}
+	p.now = p.now.Add(7 * time.Second)
+	if got := Must(p.people.DeletePerson(t.Context(), person(0)))(t); got != (Deleted{}) {
+		t.Errorf("then got %+v", got)
+	}
+	if left := linked(t, p, person(0)); len(left) > 0 {
+		t.Errorf("the tables still have the person: %v", left)
+	}
+}
+
+// A deletion that dies at any of its writes is finished by its repeat.
+func TestDeletionDies(t *testing.T) {
+	t.Parallel()
+	died := errors.New("died")
+	for survives := 0; ; survives++ {
+		p, _ := knownPerson(t, 3)
+		writes, dead := 0, false
+		var mu sync.Mutex
+		p.faults(func(r dynamotest.Request) error {
+			mu.Lock()
+			defer mu.Unlock()
+			switch r.Operation {
+			case schema.UpdateItem, schema.DeleteItem, schema.TransactWriteItems:
+				if writes++; writes > survives {
+					dead = true
+				}
+			}
+			if dead {
+				return died
+			}
+			return nil
+		})
+		_, err := p.people.DeletePerson(t.Context(), person(0))
+		p.faults(nil)
+		if err == nil {
+			if survives < 6 {
+				t.Errorf("a deletion has %d writes; want more", survives)
+			}
+			return
+		}
+		if !errors.Is(err, died) {
+			t.Errorf("got %v", err)
+		}
+		deleteAll(t, p.people, p, person(0))
+		if left := linked(t, p, person(0)); len(left) > 0 {
+			t.Errorf("died after %d writes; the tables still have the person: %v", survives, left)
+		}
+	}
+}
+
+// An answer that meets a deletion is the person's whole, with its points, or nobody's, without them.
+func TestDeleteWhileAnswering(t *testing.T) {
+	t.Parallel()
+	p, _ := knownPerson(t, 5)
+	var questions []askahuman.Question
+	for range 12 {
+		questions = append(questions, p.ask(t, textAsk()))
+	}
+	// Of the past for the deletion, so that it need not wait.
+	deleting := p.as(t, "humanapi")
+	later := p.now.Add(settled)
+	deleting.Clock = func() time.Time { return later }
+	var group sync.WaitGroup
+	group.Go(func() {
+		for _, q := range questions {
+			if _, err := p.people.Answer(t.Context(), person(0), nil, text(q.ID, "An answer.")); err != nil {
+				t.Errorf("answer: %v", err)
+			}
+		}
+	})
+	for range 2 {
+		group.Go(func() {
+			for range 8 {
+				if _, err := deleting.DeletePerson(t.Context(), person(0)); err != nil {
+					t.Errorf("delete: %v", err)
+				}
+			}
+		})
+	}
+	group.Wait()
+	for _, q := range questions {
+		if read := Must(p.Read(t.Context(), q.AgentID, q.ID))(t); len(read.Responses) != 1 {
+			t.Errorf("a question has %d answers; want 1", len(read.Responses))
+		}
+	}
+	stats := Must(p.people.stats(t.Context(), person(0)))(t)
+	if own := linked(t, p, person(0))["Responses"]; own > stats.TotalAnswers {
+		t.Errorf("the person has %d answers, and points for %d", own, stats.TotalAnswers)
+	}
+	deleteAll(t, deleting, p, person(0))
+	if left := linked(t, p, person(0)); len(left) > 0 {
+		t.Errorf("the tables still have the person: %v", left)
+	}
+}
+
+// An answer that was read before a deletion does not bring back the points of before.
+func TestDeletionIsFinal(t *testing.T) {
+	t.Parallel()
+	p, _ := knownPerson(t, 1)
+	before := Must(p.people.stats(t.Context(), person(0)))(t)
+	deleteAll(t, p.people, p, person(0))
+	p.answer(t, person(0), text(p.ask(t, textAsk()).ID, "Anew."))
+	q := p.ask(t, textAsk())
+	r, _ := newAnswer(q, person(0))
+	r.CreatedAt = p.now
+	if _, err := p.people.submitResponse(t.Context(), q, r, before); err == nil {
+		t.Error("an answer on the stats of before is stored")
+	}
+}
+
+// A block and the reset of a name outlive a deletion: the person can neither answer nor choose a name after it.
+func TestDeleteBlocked(t *testing.T) {
+	t.Parallel()
+	p, _ := knownPerson(t, 2)
+	operators := p.as(t, "moderationapi")
+	Must(p.people.ChooseHandle(t.Context(), person(0), askahuman.Handle{Handle: "Ann"}))(t)
+	OK(t, operators.ResetHandle(t.Context(), person(0), true))
+	OK(t, operators.BlockPerson(t.Context(), person(0), true))
+	for range 2 {
+		deleteAll(t, p.people, p, person(0))
+		if left := fmt.Sprint(linked(t, p, person(0))); left != "map[UserStats:1]" {
+			t.Errorf("the tables have %s; want the block alone", left)
+		}
+	}
+	kept := Must(p.people.PersonData(t.Context(), person(0), ""))(t)
+	if st := kept.Stats; st == nil || st.BlockedAt == (PersonStats{}).BlockedAt || st.TotalPoints+st.TotalAnswers != 0 {
+		t.Errorf("kept %+v", kept.Stats)
+	}
+	if top := Must(p.people.top(t.Context(), askahuman.PeriodAllTime, "", 10))(t); len(top) != 1 {
+		t.Errorf("the leaderboard has %d people; want the other one", len(top))
+	}
+	q := p.ask(t, textAsk())
+	_, err := p.people.Answer(t.Context(), person(0), nil, text(q.ID, "An answer."))
+	wantErr(t, err, askahuman.ErrBlocked)
+	OK(t, operators.BlockPerson(t.Context(), person(0), false))
+	deleteAll(t, p.people, p, person(0))
+	if receipt := p.answer(t, person(0), text(q.ID, "Anew.")); receipt.TotalPoints != receipt.PointsEarned {
+		t.Errorf("begins anew with %+v", receipt)
+	}
+	_, err = p.people.ChooseHandle(t.Context(), person(0), askahuman.Handle{Handle: "Ann"})
+	wantErr(t, err, askahuman.ErrHandleReset)
+}
+
+// A device that became another person's meanwhile stays theirs.
+func TestDeleteSparesOthersDevices(t *testing.T) {
+	t.Parallel()
+	p, _ := knownPerson(t, 1)
+	sub := Must(p.people.Subscribe(t.Context(), person(0), askahuman.NewSubscription{Token: "shared"}))(t)
+	Must(p.people.Subscribe(t.Context(), person(1), askahuman.NewSubscription{Token: "shared"}))(t)
+	wantErr(t, p.people.endSubscription(t.Context(), sub.ID, person(0)), askahuman.ErrSubscriptionNotFound)
+	deleteAll(t, p.people, p, person(0))
+	if kept := Must(p.people.PersonData(t.Context(), person(1), ""))(t); len(kept.Subscriptions) != 2 {
+		t.Errorf("the other person has %+v", kept.Subscriptions)
+	}
+}
