@@ -183,8 +183,14 @@ func TestForeignSignIn(t *testing.T) {
 		}
 	}
 	run, tabs := suite.Start(t)
+	// One that the tab has begun, with the answer to another one.
+	tab := open(t, "/operator", browser.Options{})
+	tab.Click("Sign in")
+	tab.Until("document.getElementById('username')")
+	tab.Go(run.URL("") + "/operator?code=a&state=b")
+	shows(tab, "notBegun")
 	// Another name of this machine leads to the page's own.
-	tab := tabs.Open(t, strings.Replace(run.URL(""), "127.0.0.1", "localhost", 1)+"/operator", browser.Options{})
+	tab = tabs.Open(t, strings.Replace(run.URL(""), "127.0.0.1", "localhost", 1)+"/operator", browser.Options{})
 	tab.Until("location.hostname === '127.0.0.1' && document.querySelector('[data-state=signIn]')")
 }
 
