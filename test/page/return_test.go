@@ -207,3 +207,28 @@ func TestChoosesAName(t *testing.T) {
 	tab.Click("Leaderboard")
 	tab.See("Zoë of the Hill")
 }
+
+// People have a copy of what is kept about them, and delete it. The agent keeps the answer.
+func TestMyData(t *testing.T) {
+	q := ask(t, unique("What do you leave behind?"), 2)
+	tab := open(t, "/q/"+q.id, browser.Options{Before: `addEventListener('click', (event) => {
+		if (event.target.download) fetch(event.target.href).then((kept) => kept.text()).then((text) => { globalThis.copy = text; });
+	}, true)`})
+	write(tab, "A footprint.")
+	send(tab)
+	shows(tab, "thanks")
+	tab.Click("Settings")
+	before := tab.Text("#person")
+	tab.Click("Save a copy")
+	tab.Until("JSON.parse(globalThis.copy ?? '[]')[0]?.answers[0].answer === 'A footprint.'")
+	tab.Click("Delete my data")
+	tab.Until("document.querySelector('dialog[open]')")
+	tab.Click("Delete")
+	tab.Until("document.getElementById('person') && document.getElementById('person').innerText !== '" + before + "'")
+	if got := q.read(t); len(got.Responses) != 1 || got.Responses[0].Answer != "A footprint." {
+		t.Errorf("the agent reads %+v", got)
+	}
+	second := open(t, "/", browser.Options{Before: `localStorage.setItem('ask-a-human.person', '"` + before + `"')`})
+	second.Click("My points")
+	second.See("Badges: 0 of")
+}

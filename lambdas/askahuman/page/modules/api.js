@@ -42,6 +42,28 @@ export const chooseHandle = (handle) => request('PUT', '/human/handle', {body: {
 
 export const dropHandle = () => request('DELETE', '/human/handle');
 
+/** data returns all that is kept about the person. */
+export async function data() {
+  const all = [];
+  let cursor = '';
+  do {
+    const page = await get(`/human/data${cursor && `?${new URLSearchParams({cursor})}`}`);
+    cursor = page.next_cursor;
+    delete page.next_cursor;
+    all.push(page);
+  } while (cursor);
+  return all;
+}
+
+/** deleteData deletes it, call by call. */
+export async function deleteData() {
+  for (let more = true; more;) {
+    let wait;
+    ({more = false, wait_seconds: wait = 0} = await request('DELETE', '/human/data'));
+    await new Promise((done) => setTimeout(done, wait * 1000));
+  }
+}
+
 export const answer = (body) => request('POST', '/human/responses', {body});
 
 export const report = (body) => request('POST', '/human/reports', {body});

@@ -13,7 +13,7 @@ import {picture} from './qr.js';
 const intervals = [5, 15, 30, 60, 180, 720, 1440];
 
 export async function show({reload}) {
-  return h('div', {class: 'settings'}, heading(t('settings.title')), language(reload), await notifications(reload), handle(), identity(reload));
+  return h('div', {class: 'settings'}, heading(t('settings.title')), language(reload), await notifications(reload), handle(), identity(reload), data(reload));
 }
 
 function language(reload) {
@@ -84,26 +84,34 @@ function handle() {
 
 const form = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$|^[0-9a-f]{32}$/;
 
-function identity(reload) {
-  const confirm = h('dialog', {'aria-labelledby': 'reset-title'},
-    h('h2', {id: 'reset-title'}, t('settings.resetTitle')), h('p', null, t('settings.resetText')), lost(),
-    h('p', {class: 'actions'},
-      h('button', {type: 'button', onclick: () => confirm.close()}, t('action.cancel')),
-      h('button', {type: 'button', class: 'danger', onclick: () => be(undefined, 'settings.resetDone')}, t('settings.resetDo'))));
-
-  /** be shows another id from now on. */
-  async function be(id, done) {
-    if (read('push')) {
-      const push = await import('./push.js');
-      await push.unsubscribe();
-    }
-    become(id);
-    confirm.close();
-    await reload();
-    frame();
-    say(t(done));
+/** be shows another id from now on. */
+async function be(id, done, reload) {
+  if (read('push')) {
+    const push = await import('./push.js');
+    await push.unsubscribe();
   }
+  become(id);
+  await reload();
+  frame();
+  say(t(done));
+}
 
+/** question is a dialog that asks before something is done that cannot be taken back. */
+function question(name, title, text, yes, act) {
+  const dialog = h('dialog', {'aria-labelledby': `${name}-title`},
+    h('h2', {id: `${name}-title`}, title), h('p', null, text), lost(),
+    h('p', {class: 'actions'},
+      h('button', {type: 'button', onclick: () => dialog.close()}, t('action.cancel')),
+      h('button', {type: 'button', class: 'danger', onclick: async (event) => {
+        event.currentTarget.disabled = true;
+        await act();
+        dialog.close();
+      }}, yes)));
+  return dialog;
+}
+
+function identity(reload) {
+  const confirm = question('reset', t('settings.resetTitle'), t('settings.resetText'), t('settings.resetDo'), () => be(undefined, 'settings.resetDone', reload));
   const problem = h('p', {class: 'problem', id: 'problem', role: 'alert', hidden: true}, t('settings.anotherWrong'));
   // A code leads here, with the id where no server sees it.
   const given = new URLSearchParams(location.hash.slice(1)).get('id');
@@ -112,7 +120,7 @@ function identity(reload) {
   const other = h('details', {open: Boolean(given)}, h('summary', null, t('settings.another')), h('form', {novalidate: true, onsubmit: (event) => {
     event.preventDefault();
     const id = field.value.trim().toLowerCase();
-    if (form.test(id)) be(id, 'settings.anotherDone');
+    if (form.test(id)) be(id, 'settings.anotherDone', reload);
     else {
       problem.hidden = false;
       field.focus();
@@ -128,6 +136,32 @@ function identity(reload) {
     h('details', null, h('summary', null, t('settings.code')), h('p', null, t('settings.codeText')), picture(`${location.origin}/settings#id=${person()}`, t('settings.codeName'))),
     other,
     h('p', {class: 'actions'}, h('button', {type: 'button', class: 'danger', onclick: () => confirm.showModal()}, t('settings.reset'))), confirm);
+}
+
+/** data is what is kept about a person: to have it, and to delete it. */
+function data(reload) {
+  const said = h('p', {role: 'status'});
+  const attempt = async (work) => {
+    said.textContent = t('push.working');
+    try {
+      await work();
+    } catch (error) {
+      said.textContent = t(`said.${error.kind ?? 'server'}`);
+    }
+  };
+  const confirm = question('delete', t('settings.deleteTitle'), t('settings.deleteText'), t('settings.deleteDo'), () => attempt(async () => {
+    await api.deleteData();
+    await be(undefined, 'settings.deleteDone', reload);
+  }));
+  const save = () => attempt(async () => {
+    const href = URL.createObjectURL(new Blob([JSON.stringify(await api.data(), null, 2)], {type: 'application/json'}));
+    h('a', {href, download: 'ask-a-human.json'}).click();
+    URL.revokeObjectURL(href);
+    said.textContent = t('settings.saved');
+  });
+  return h('section', null, h('h2', null, t('settings.data')), h('p', null, t('settings.dataText')),
+    h('p', {class: 'actions'}, h('button', {type: 'button', onclick: save}, t('settings.save')),
+      h('button', {type: 'button', class: 'danger', onclick: () => confirm.showModal()}, t('settings.delete'))), said, confirm);
 }
 
 /** lost says what waits to be sent, and is lost with the id. */
