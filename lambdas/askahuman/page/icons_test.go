@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "draw the icons")
+var update = flag.Bool("update", false, "draw the icons, and write the operations")
 
 // The icons that an installed page has are those that are drawn here: the shapes of icon.svg on a
 // square ground, since some systems cut icons to shapes of their own.

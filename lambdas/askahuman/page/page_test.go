@@ -45,6 +45,12 @@ func TestPage(t *testing.T) {
 		"https://fcmregistrations.googleapis.com")
 }
 
+// The page calls the API by the operations of its document.
+func TestOperations(t *testing.T) {
+	t.Parallel()
+	webapptest.CheckOperations(t, "modules/operations.js", "../api/testdata/openapi-header.json", "people", *update)
+}
+
 func TestSettings(t *testing.T) {
 	t.Parallel()
 	// The document has them as an attribute, in which no text ends the attribute.

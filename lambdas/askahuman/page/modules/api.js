@@ -2,6 +2,7 @@
 
 import {client} from '../../../kit/webapp/modules/requests.js';
 import {write} from '../../../kit/webapp/modules/store.js';
+import * as operations from './operations.js';
 import {person} from './person.js';
 
 const zone = () => {
@@ -12,7 +13,7 @@ const zone = () => {
   }
 };
 
-export const {request, get} = client({
+export const {call} = client({
   headers: () => ({'X-Fingerprint': person(), ...(zone() && {'X-Timezone': zone()})}),
   // closed: the question takes no answers. answered: already. blocked: this person may not.
   kinds: {410: 'closed', 409: 'answered', BLOCKED: 'blocked', NEVER_ANSWERED: 'unnamed', HANDLE_RESET: 'reset'},
@@ -23,34 +24,28 @@ export const {request, get} = client({
   },
 });
 
-export const feed = ({audience, cursor, limit = 20, signal}) => {
-  const parameters = new URLSearchParams({limit});
-  if (audience) parameters.set('audience', audience);
-  if (cursor) parameters.set('cursor', cursor);
-  return get(`/human/questions?${parameters}`, signal);
-};
+export const feed = ({signal, ...values}) => call(operations.listOpenQuestions, {limit: 20, ...values}, {signal});
 
-export const question = (id, signal) => get(`/human/questions/${encodeURIComponent(id)}`, signal);
+export const question = (id, signal) => call(operations.readOpenQuestion, {question_id: id}, {signal});
 
-export const stats = (signal) => get('/human/stats', signal);
+export const stats = (signal) => call(operations.readStats, {}, {signal});
 
-export const responses = (cursor, signal) => get(`/human/responses?${new URLSearchParams({limit: 20, ...(cursor && {cursor})})}`, signal);
+export const responses = (cursor, signal) => call(operations.listAnswers, {limit: 20, cursor}, {signal});
 
-export const leaderboard = (period, signal, limit = 20) => get(`/human/leaderboard?${new URLSearchParams({period, limit})}`, signal);
+export const leaderboard = (period, signal, limit = 20) => call(operations.readLeaderboard, {period, limit}, {signal});
 
-export const chooseHandle = (handle) => request('PUT', '/human/handle', {body: {handle}});
+export const chooseHandle = (handle) => call(operations.chooseHandle, {}, {body: {handle}});
 
-export const dropHandle = () => request('DELETE', '/human/handle');
+export const dropHandle = () => call(operations.dropHandle);
 
 /** data returns all that is kept about the person. */
 export async function data() {
   const all = [];
   let cursor = '';
   do {
-    const page = await get(`/human/data${cursor && `?${new URLSearchParams({cursor})}`}`);
-    cursor = page.next_cursor;
-    delete page.next_cursor;
+    const {next_cursor: next, ...page} = await call(operations.exportData, {cursor});
     all.push(page);
+    cursor = next;
   } while (cursor);
   return all;
 }
@@ -59,11 +54,11 @@ export async function data() {
 export async function deleteData() {
   for (let more = true; more;) {
     let wait;
-    ({more = false, wait_seconds: wait = 0} = await request('DELETE', '/human/data'));
+    ({more = false, wait_seconds: wait = 0} = await call(operations.deleteData));
     await new Promise((done) => setTimeout(done, wait * 1000));
   }
 }
 
-export const answer = (body) => request('POST', '/human/responses', {body});
+export const answer = (body) => call(operations.answerQuestion, {}, {body});
 
-export const report = (body) => request('POST', '/human/reports', {body});
+export const report = (body) => call(operations.reportQuestion, {}, {body});

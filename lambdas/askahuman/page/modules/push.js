@@ -6,7 +6,8 @@
 import {Problem} from '../../../kit/webapp/modules/requests.js';
 import {settings} from '../../../kit/webapp/modules/settings.js';
 import {read, remove, write} from '../../../kit/webapp/modules/store.js';
-import {request} from './api.js';
+import {call} from './api.js';
+import * as operations from './operations.js';
 
 const installations = 'https://firebaseinstallations.googleapis.com/v1';
 const registrations = 'https://fcmregistrations.googleapis.com/v1';
@@ -29,14 +30,14 @@ export async function subscribe(minutes) {
   if (await Notification.requestPermission() !== 'granted') throw new Denied();
   const subscription = await subscriptionOf();
   const device = await register(subscription, {});
-  const {subscription_id: id} = await request('POST', '/human/push/subscribe', {body: {fcm_token: device.token, min_interval_minutes: minutes}});
+  const {subscription_id: id} = await call(operations.subscribe, {}, {body: {fcm_token: device.token, min_interval_minutes: minutes}});
   write(key, {...device, id, minutes});
 }
 
 /** changeInterval changes how often this device may be notified. */
 export async function changeInterval(minutes) {
   const kept = read(key);
-  await request('PUT', `/human/push/subscribe/${encodeURIComponent(kept.id)}`, {body: {min_interval_minutes: minutes}});
+  await call(operations.changeSubscription, {subscription_id: kept.id}, {body: {min_interval_minutes: minutes}});
   write(key, {...kept, minutes});
 }
 
@@ -48,7 +49,7 @@ export async function unsubscribe() {
   remove(key);
   if (!kept) return;
   try {
-    await request('DELETE', `/human/push/subscribe/${encodeURIComponent(kept.id)}`);
+    await call(operations.unsubscribe, {subscription_id: kept.id});
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
   }
@@ -71,10 +72,10 @@ export async function renew(now = Date.now()) {
   let {id} = kept;
   try {
     // Also with the same token: a subscription that the platform has given up is good again.
-    await request('PUT', `/human/push/subscribe/${encodeURIComponent(id)}`, {body: {fcm_token: device.token}});
+    await call(operations.changeSubscription, {subscription_id: id}, {body: {fcm_token: device.token}});
   } catch (error) {
     if (!(error instanceof Problem) || error.kind !== 'gone') throw error;
-    ({subscription_id: id} = await request('POST', '/human/push/subscribe', {body: {fcm_token: device.token, min_interval_minutes: kept.minutes}}));
+    ({subscription_id: id} = await call(operations.subscribe, {}, {body: {fcm_token: device.token, min_interval_minutes: kept.minutes}}));
   }
   write(key, {...kept, ...device, id});
 }

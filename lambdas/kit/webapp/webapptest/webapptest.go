@@ -19,6 +19,7 @@ import (
 	"github.com/andybalholm/brotli"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/webapp"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -218,6 +219,28 @@ func (p Page) CheckTexts(t *testing.T, prefixes ...string) {
 		if key := string(found[1]); english[key] == nil {
 			t.Errorf("there is no text %s", key)
 		}
+	}
+}
+
+// CheckOperations checks that the file is the module of the operations of an OpenAPI document that have a tag, or writes it.
+func CheckOperations(t *testing.T, file, document, tag string, write bool) {
+	t.Helper()
+	content, err := os.ReadFile(document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := webapp.Operations(content, tag)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if write {
+		if err := os.WriteFile(file, want, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if got, err := os.ReadFile(file); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("%s is not what %s makes (%v): run the test with -update, then go generate", file, document, err)
 	}
 }
 
