@@ -38,6 +38,9 @@ async function page({audience, cursor, signal}) {
     read = await api.feed({audience, cursor: read.next_cursor, signal});
     read.questions = [...questions, ...read.questions];
   }
+  // The API has no list of what has ended: this device knows when the last question came that it has seen.
+  const newest = read.questions[0]?.created_at ?? '';
+  if (newest > kept('newest', '')) write('newest', newest);
   return read;
 }
 
@@ -67,8 +70,8 @@ export async function show({parameters, signal, back, reload}) {
   } finally {
     asked = null;
   }
-  let {questions, next_cursor: cursor, last_asked_at: lastAsked} = first;
-  signal.addEventListener('abort', () => left.set(audience, {questions, next_cursor: cursor, last_asked_at: lastAsked}));
+  let {questions, next_cursor: cursor} = first;
+  signal.addEventListener('abort', () => left.set(audience, {questions, next_cursor: cursor}));
   const list = h('ul', {class: 'cards', 'aria-label': t('feed.title')});
   const below = h('div', {class: 'actions'});
   const items = new Map();
@@ -90,7 +93,7 @@ export async function show({parameters, signal, back, reload}) {
       if (list.children[at] !== item) list.insertBefore(item, list.children[at] ?? null);
     });
     put(below, shown.length === 0 && h('p', {class: 'empty'}, audience ? t('feed.emptyFor', {audience: t(`audience.${audience}`)}) : t('feed.empty'),
-      lastAsked && [' ', t('feed.last', {time: ago(lastAsked)})], settings.firebase && [' ', link('/settings', null, t('feed.tell'))]),
+      kept('newest') && [' ', t('feed.last', {time: ago(kept('newest'))})], settings.firebase && [' ', link('/settings', null, t('feed.tell'))]),
       cursor && h('button', {type: 'button', onclick: more}, t('feed.more')));
   }
 
@@ -120,7 +123,6 @@ export async function show({parameters, signal, back, reload}) {
     // The cursor of the first page is the list's only while nothing below it has been read.
     if (merged.length === read.questions.length) cursor = read.next_cursor;
     questions = merged;
-    lastAsked = read.last_asked_at;
     draw();
     if (added > 0) say(t('feed.added', {n: added}));
     return changed;
