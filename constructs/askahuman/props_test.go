@@ -130,7 +130,8 @@ func TestPropsValidate(t *testing.T) {
 				"Props.Links[2].URL", "Props.Links[3].Name", "Props.Links[3].URL", "Props.Links[4].Name",
 				"Props.Links[4].URL", "Props.Links[5].Name", "Props.Links[5].URL", "Props.Links[6].Name",
 				"Props.Links[6].URL", "Props.Links"}},
-		"ErrLinksOfNoPage":    {askahuman.Props{WithoutPage: true, Links: []askahuman.Link{{Name: "A", URL: "/a"}}}, []string{"Props.Links"}},
+		"ErrLinksOfNoPage": {askahuman.Props{WithoutPage: true, Links: []askahuman.Link{{Name: "A", URL: "/a"}}},
+			[]string{"Props.Links"}},
 		"ErrFirebaseOfNoPage": {askahuman.Props{WithoutPage: true, Firebase: firebase}, []string{"Props.Firebase"}},
 		"WithoutModeration":   {askahuman.Props{WithoutModeration: true}, nil},
 		"Operators": {askahuman.Props{
