@@ -104,8 +104,8 @@ type Props struct {
 	// Firebase are the public settings of a web app of the Firebase project to which the key in FCMCredentials belongs.
 	// With them the page offers notifications. Default: it offers none.
 	Firebase Firebase
-	// Links are pages of whoever runs this one, such as an imprint, a privacy notice or contacts, at most 6. They stand at
-	// the foot of each view of the page for people. Default: none.
+	// Links are pages of whoever runs this one, such as an imprint, a privacy notice or contacts, at most 6. They
+	// stand at the foot of each view of the page for people. Default: none.
 	Links []Link
 	// WithoutWebhooks leaves out the stream of the table Questions, and the queue and the functions that send
 	// webhooks. An ask with a callback_url is then refused. Default: agents may name an endpoint.

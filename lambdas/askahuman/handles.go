@@ -44,8 +44,8 @@ func (s *Service) handles(ctx context.Context, period askahuman.Period, now time
 	return chosen, wrap(err, "read the names of the leaderboard")
 }
 
-// ChooseHandle gives a person the name on leaderboards that they chose, and returns it as it is kept. Others see it within
-// a minute. It returns an [*validate.Error], [askahuman.ErrNeverAnswered] or [askahuman.ErrHandleReset].
+// ChooseHandle gives a person the name on leaderboards that they chose, and returns it as it is kept. Others see it
+// within a minute. It returns an [*validate.Error], [askahuman.ErrNeverAnswered] or [askahuman.ErrHandleReset].
 func (s *Service) ChooseHandle(ctx context.Context, personHash string, chosen askahuman.Handle) (askahuman.Handle,
 	error) {
 	chosen = chosen.Normalised()
@@ -55,8 +55,8 @@ func (s *Service) ChooseHandle(ctx context.Context, personHash string, chosen as
 	return chosen, s.keepHandle(ctx, personHash, expression.Set(dynamo.Name("handle"), expression.Value(chosen.Handle)))
 }
 
-// DropHandle gives a person the name back that is made for them, and returns it. It returns [askahuman.ErrNeverAnswered]
-// or [askahuman.ErrHandleReset].
+// DropHandle gives a person the name back that is made for them, and returns it. It returns
+// [askahuman.ErrNeverAnswered] or [askahuman.ErrHandleReset].
 func (s *Service) DropHandle(ctx context.Context, personHash string) (askahuman.Handle, error) {
 	err := s.keepHandle(ctx, personHash, expression.Remove(dynamo.Name("handle")))
 	return askahuman.Handle{Handle: askahuman.HandleOf(personHash, "")}, err

@@ -38,8 +38,9 @@ func TestHandles(t *testing.T) {
 	}
 	made := askahuman.HandleOf(person(0), "")
 	shown("", made)
-	if got := Must(p.people.ChooseHandle(t.Context(), person(0), askahuman.Handle{Handle: " Ann  B "}))(t); got.Handle != "Ann B" {
-		t.Errorf("kept %q", got)
+	kept := Must(p.people.ChooseHandle(t.Context(), person(0), askahuman.Handle{Handle: " Ann  B "}))(t)
+	if kept.Handle != "Ann B" {
+		t.Errorf("kept %q", kept)
 	}
 	shown(person(1), "Ann B")
 	shown(person(0), "Ann B")

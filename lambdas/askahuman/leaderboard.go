@@ -159,7 +159,8 @@ func (s *Service) Leaderboard(ctx context.Context, personHash string, period ask
 			handle = stats.Handle
 		}
 		board.Entries[i] = LeaderboardEntry{
-			Handle: askahuman.HandleOf(entry.PersonHash, handle), Rank: rank, Points: entry.Points, Answers: entry.Answers,
+			Handle: askahuman.HandleOf(entry.PersonHash, handle),
+			Rank:   rank, Points: entry.Points, Answers: entry.Answers,
 			IsCurrentUser: personHash != "" && entry.PersonHash == personHash,
 		}
 	}

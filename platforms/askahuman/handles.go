@@ -35,8 +35,8 @@ func (h Handle) Check(p *validate.Problems, _ string) {
 		return
 	}
 	if !handleForm.MatchString(h.Handle) {
-		p.Add("handle", validate.RulePattern, "has other characters than letters, digits, spaces, - and _, or begins or "+
-			"ends with one of the last three: leave these out")
+		p.Add("handle", validate.RulePattern, "has other characters than letters, digits, spaces, - and _, or begins "+
+			"or ends with one of the last three: leave these out")
 	}
 	plain := strings.ToLower(strings.NewReplacer(" ", "", "-", "", "_", "").Replace(h.Handle))
 	if i := slices.IndexFunc(reserved, func(word string) bool { return strings.Contains(plain, word) }); i >= 0 {
@@ -47,9 +47,11 @@ func (h Handle) Check(p *validate.Problems, _ string) {
 
 var (
 	qualities = strings.Fields("Able Amber Bold Brave Bright Calm Clever Curious Daring Eager Early Fair Gentle Glad " +
-		"Golden Happy Honest Jolly Keen Kind Lively Lucky Merry Mild Nimble Patient Quick Quiet Silver Steady Warm Wise")
-	animals = strings.Fields("Badger Beaver Bison Crane Deer Dolphin Eagle Falcon Ferret Finch Fox Gecko Hare Hedgehog " +
-		"Heron Ibis Jackdaw Koala Lark Lynx Marten Newt Otter Owl Panda Puffin Raven Robin Seal Swift Turtle Wren")
+		"Golden Happy Honest Jolly Keen Kind Lively Lucky Merry Mild Nimble Patient Quick Quiet Silver Steady " +
+		"Warm Wise")
+	animals = strings.Fields("Badger Beaver Bison Crane Deer Dolphin Eagle Falcon Ferret Finch Fox Gecko Hare " +
+		"Hedgehog Heron Ibis Jackdaw Koala Lark Lynx Marten Newt Otter Owl Panda Puffin Raven Robin Seal " +
+		"Swift Turtle Wren")
 )
 
 // HandleOf is the name of a person on leaderboards: the chosen one, or one that is made of the person's hash, and from

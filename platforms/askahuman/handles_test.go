@@ -12,9 +12,11 @@ import (
 func TestHandle(t *testing.T) {
 	t.Parallel()
 	for given, want := range map[string]string{
-		"Ann": "Ann", "  Ann   of\tArc ": "Ann of Arc", "a-b_c 1": "a-b_c 1", "Ame\u0301lie": "Amélie", "नमस्ते": "नमस्ते", "日本語": "日本語",
+		"Ann": "Ann", "  Ann   of\tArc ": "Ann of Arc", "a-b_c 1": "a-b_c 1",
+		"Ame\u0301lie": "Amélie", "नमस्ते": "नमस्ते", "日本語": "日本語",
 		strings.Repeat("x", 20): strings.Repeat("x", 20),
-		"":                      "", "ab": "", strings.Repeat("x", 21): "", "-ab": "", "ab ": "", "ab_": "", "a<b>": "", "a\u202eb": "", "a\u200bbc": "",
+		"":                      "", "ab": "", strings.Repeat("x", 21): "", "-ab": "", "ab ": "", "ab_": "",
+		"a<b>": "", "a\u202eb": "", "a\u200bbc": "",
 		"Admin": "", "the op-erator": "", "M o d erator": "", "Ask a Human": "", "😀😀😀": "",
 	} {
 		handle := Handle{given}.Normalised()
@@ -35,7 +37,8 @@ func TestHandleOf(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		hash := rapid.StringMatching(`[0-9a-f]{64}`).Draw(t, "hash")
 		handle := HandleOf(hash, "")
-		if err := validate.Form(Handle{handle}); err != nil || handle != HandleOf(hash, "") || strings.Contains(handle, hash[:8]) {
+		err := validate.Form(Handle{handle})
+		if err != nil || handle != HandleOf(hash, "") || strings.Contains(handle, hash[:8]) {
 			t.Errorf("%s is called %q: %v", hash, handle, err)
 		}
 		seen[handle] = true

@@ -22,7 +22,8 @@ func withModeration(p *schema.Platform) {
 	describe(p, "UserStats", text("blocked_at",
 		"When an operator blocked the person; absent otherwise: "+timestampFormat))
 	describe(p, "UserStats", text("handle_reset_at",
-		"When an operator reset the person's name, who cannot choose another since; absent otherwise: "+timestampFormat))
+		"When an operator reset the person's name, who cannot choose another since; absent otherwise: "+
+			timestampFormat))
 	describe(p, "Guards", text("blocked_at",
 		"OPEN#: when an operator blocked the agent; absent otherwise: "+timestampFormat))
 	for _, name := range []string{"ListResponses", "GetAnsweredQuestions"} {

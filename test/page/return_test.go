@@ -111,7 +111,8 @@ func TestFirstVisit(t *testing.T) {
 	tab := open(t, "/", browser.Options{Answers: true})
 	tab.See("New here?")
 	tab.Click("Try an example")
-	tab.Until("(document.querySelector('input[name=option]')?.click(), document.querySelector('input[name=option]:checked'))")
+	tab.Until("(document.querySelector('input[name=option]')?.click(), " +
+		"document.querySelector('input[name=option]:checked'))")
 	tab.Click("Send answer")
 	shows(tab, "tried")
 	tab.Click("All questions")
@@ -212,7 +213,8 @@ func TestChoosesAName(t *testing.T) {
 func TestMyData(t *testing.T) {
 	q := ask(t, unique("What do you leave behind?"), 2)
 	tab := open(t, "/q/"+q.id, browser.Options{Before: `addEventListener('click', (event) => {
-		if (event.target.download) fetch(event.target.href).then((kept) => kept.text()).then((text) => { globalThis.copy = text; });
+		if (!event.target.download) return;
+		fetch(event.target.href).then((kept) => kept.text()).then((text) => { globalThis.copy = text; });
 	}, true)`})
 	write(tab, "A footprint.")
 	send(tab)

@@ -235,8 +235,8 @@ func (o *OperatorAPI) register(s *httpapi.Server) {
 	})
 
 	httpapi.Serve(s, httpapi.Operation{ID: "resetHandle", Status: http.StatusNoContent,
-		Description: "Takes the name that a person chose for leaderboards: they have the one that is made for them, and " +
-			"cannot choose another; or lets them choose again.",
+		Description: "Takes the name that a person chose for leaderboards: they have the one that is made for them, " +
+			"and cannot choose another; or lets them choose again.",
 		Errors: []error{askahuman.ErrPersonNotFound},
 	}, func(ctx context.Context, input *resetInput) (any, error) {
 		return nil, o.Service.ResetHandle(ctx, input.Body.Person, input.Body.Reset)

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Operations returns a module with the operations of an OpenAPI document that have a tag, by their ids: what the function
-// call of the kit's module requests.js takes. Values of a path and of a query are named as in the document.
+// Operations returns a module with the operations of an OpenAPI document that have a tag, by their ids: what the
+// function call of the module requests.js takes. Values of a path and of a query are named as in the document.
 func Operations(document []byte, tag string) ([]byte, error) {
 	var api struct {
 		Paths map[string]map[string]struct {

@@ -2,9 +2,10 @@
 // of files; what any such page needs is here: the document, the service worker, the headers, the modules that
 // a page's own modules import (folder modules), and the texts that belong to those (folder files/texts).
 //
-// A page's own files are app.js and page.css, which go generate makes of the page's modules and of these, texts/<language>.json,
-// icon.svg, and, if people can install the page, manifest.webmanifest with its icons. A text of the page replaces the
-// one of the same name here. service-worker.js, if the page has one, follows the worker of this package.
+// A page's own files are app.js and page.css, which go generate makes of the page's modules and of these,
+// texts/<language>.json, icon.svg, and, if people can install the page, manifest.webmanifest with its icons. A text of
+// the page replaces the one of the same name here. service-worker.js, if the page has one, follows the worker of this
+// package.
 package webapp
 
 import (
@@ -87,8 +88,8 @@ const (
 )
 
 // New returns the handler of the page's routes: its views, "GET /assets/{path+}" below the first one, and, of a page
-// with a manifest, the worker and the manifest beside that. A page at "/" also answers "GET /{path+}": a browser gets a view which says that
-// there is no such page, and everyone else an error.
+// with a manifest, the worker and the manifest beside that. A page at "/" also answers "GET /{path+}": a browser gets a
+// view which says that there is no such page, and everyone else an error.
 func New(c Config) (*kit.API, error) {
 	c.Home = cmp.Or(c.Home, "/")
 	files, err := withOwn(c.Files)

@@ -76,8 +76,9 @@ func (p Page) CheckRoutes(t *testing.T, routes []schema.Route, function string, 
 		}
 		served++
 		if route.Path == "/{path+}" {
-			if w := p.Get("/no/such", "Accept", "text/html,*/*"); w.Code != http.StatusNotFound ||
-				!strings.HasPrefix(w.Header().Get("Content-Type"), "text/html") || w.Header().Get("Cache-Control") != "no-store" {
+			w := p.Get("/no/such", "Accept", "text/html,*/*")
+			if w.Code != http.StatusNotFound || w.Header().Get("Cache-Control") != "no-store" ||
+				!strings.HasPrefix(w.Header().Get("Content-Type"), "text/html") {
 				t.Errorf("an address of nothing: got %d %v", w.Code, w.Header())
 			}
 			continue
@@ -192,7 +193,8 @@ func (p Page) CheckTexts(t *testing.T, prefixes ...string) {
 	for _, name := range names {
 		texts := p.texts(t, name)
 		for _, key := range slices.Sorted(maps.Keys(english)) {
-			if got, want := placeholders(texts[key]), placeholders(english[key]); texts[key] == nil || !slices.Equal(got, want) {
+			got, want := placeholders(texts[key]), placeholders(english[key])
+			if texts[key] == nil || !slices.Equal(got, want) {
 				t.Errorf("%s: %s has the values %v, want %v", name, key, got, want)
 			}
 		}
@@ -222,7 +224,8 @@ func (p Page) CheckTexts(t *testing.T, prefixes ...string) {
 	}
 }
 
-// CheckOperations checks that the file is the module of the operations of an OpenAPI document that have a tag, or writes it.
+// CheckOperations checks that the file is the module of the operations of an OpenAPI document that have a tag, or
+// writes it.
 func CheckOperations(t *testing.T, file, document, tag string, write bool) {
 	t.Helper()
 	content, err := os.ReadFile(document)
