@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"flag"
 	"strings"
 	"testing"
 
@@ -10,6 +11,14 @@ import (
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
+
+var update = flag.Bool("update", false, "write the operations")
+
+// The page calls the API by the operations of its document.
+func TestOperations(t *testing.T) {
+	t.Parallel()
+	webapptest.CheckOperations(t, "modules/operations.js", "../api/testdata/openapi-header.json", "operators", *update)
+}
 
 const signInURL = "https://asks.auth.eu-west-1.amazoncognito.com"
 

@@ -33,7 +33,7 @@ function signIn() {
   return state(kind, {more, actions: [begin]});
 }
 
-export const {request, get} = client({
+export const {call} = client({
   headers: async () => ({Authorization: `Bearer ${await operator.token()}`}),
   // forbidden: signed in, and no operator.
   kinds: {401: 'signedOut', 403: 'forbidden'},

@@ -23,7 +23,7 @@ const patience = 30_000;
 const pauses = [400, 1200];
 
 /**
- * client returns {call}. headers returns the headers of a request, also later; kinds are the kinds of Problem by
+ * client returns {call, request, get}. headers returns the headers of a request, also later; kinds are the kinds of Problem by
  * the API's codes; seen is called with each answer.
  */
 export function client({headers = () => ({}), kinds = {}, seen = () => {}} = {}) {
@@ -69,17 +69,17 @@ export function client({headers = () => ({}), kinds = {}, seen = () => {}} = {})
   }
 
   /**
-   * call carries out an operation of the API's document, {method, path, query}. Values fill the path and the query; those that
-   * are undefined, null or empty are left out.
+   * call carries out an operation of the API's document, {method, path, query}. Values fill the path and the query;
+   * those that are undefined, null or empty are left out. options are {body, signal, headers}.
    */
-  function call({method, path, query = []}, values = {}, {body, signal} = {}) {
+  function call({method, path, query = []}, values = {}, options = {}) {
     const address = path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(values[name]));
     const given = query.filter((name) => ![undefined, null, ''].includes(values[name])).map((name) => [name, values[name]]);
     const whole = given.length > 0 ? `${address}?${new URLSearchParams(given)}` : address;
-    return method === 'GET' ? get(whole, signal) : request(method, whole, {body, signal});
+    return method === 'GET' ? get(whole, options.signal) : request(method, whole, options);
   }
 
-  return {call};
+  return {call, request, get};
 }
 
 /** problemOf reads an error of the platform, or of the gateway before it, which has another form. */
