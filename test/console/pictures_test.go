@@ -25,7 +25,7 @@ func TestPictures(t *testing.T) {
 			for _, step := range shot.steps {
 				step(tab)
 			}
-			tab.Picture(filepath.Join(*pictures, shot.name+"-"+scheme+".webp"), 50)
+			tab.Picture(filepath.Join(*pictures, shot.name+"-"+scheme+".webp"), 38)
 		}
 	}
 }
