@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/internal/rooms"
 	"github.com/onesynth-cdk/onesynth/local"
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/test/platform"
@@ -60,4 +61,20 @@ func (s *Suite) Start(t testing.TB) (*local.Runner, *Browser) {
 		t.Fatal(s.err)
 	}
 	return s.run, s.browser
+}
+
+// Target returns the run as tests without a browser have it: the platform of the construct.
+func (s *Suite) Target(t testing.TB, construct string) *onesynthtest.Target {
+	t.Helper()
+	run, _ := s.Start(t)
+	outputs := map[string]string{}
+	for name, output := range rooms.Of(run).Assembly.Stacks[0].Outputs {
+		outputs[name] = fmt.Sprint(output.Value)
+	}
+	target, err := onesynthtest.NewTarget(construct, outputs, run.DynamoDB())
+	if err != nil {
+		t.Fatal(err)
+	}
+	target.Run = run
+	return target
 }

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/internal/rooms"
 	"github.com/onesynth-cdk/onesynth/local"
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/test/browser"
@@ -38,17 +37,7 @@ func open(t *testing.T, path string, options browser.Options) *browser.Tab {
 // target is the run, besides the page.
 func target(t testing.TB) *onesynthtest.Target {
 	t.Helper()
-	run, _ := suite.Start(t)
-	outputs := map[string]string{}
-	for name, output := range rooms.Of(run).Assembly.Stacks[0].Outputs {
-		outputs[name] = fmt.Sprint(output.Value)
-	}
-	target, err := onesynthtest.NewTarget("AskAHuman", outputs, run.DynamoDB())
-	if err != nil {
-		t.Fatal(err)
-	}
-	target.Run = run
-	return target
+	return suite.Target(t, "AskAHuman")
 }
 
 // question is a question, and the agent that asked it.

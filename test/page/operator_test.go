@@ -4,14 +4,11 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/test/browser"
-	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
 // report reports a question as someone new.
@@ -25,23 +22,11 @@ func report(t *testing.T, q question, comment string) {
 	}
 }
 
-// stop presses the tabulator until the element that has the focus fits.
-func stop(t *testing.T, tab *browser.Tab, fits string) {
-	t.Helper()
-	for range 80 {
-		tab.Press("\t")
-		if browser.Evaluate[bool](tab, "!!("+fits+")(document.activeElement)") {
-			return
-		}
-	}
-	t.Fatalf("the keyboard reaches nothing with %s", fits)
-}
-
 // signIn signs an operator in, by the keyboard alone.
 func signIn(t *testing.T, tab *browser.Tab, name string) {
 	t.Helper()
 	shows(tab, "signIn")
-	stop(t, tab, "(one) => one.textContent === 'Sign in'")
+	tab.Stop("(one) => one.textContent === 'Sign in'")
 	tab.Press("\r")
 	tab.Until("document.activeElement?.id === 'username'")
 	tab.Press(name)
@@ -65,7 +50,7 @@ func TestOperatorByKeyboard(t *testing.T) {
 	report(t, q, "It calls people names.")
 	tab := operating(t, browser.Options{})
 	tab.See("It calls people names.")
-	stop(t, tab, "(one) => one.closest('[data-report=\""+q.id+"\"]') && one.textContent === 'Hide the question'")
+	tab.Stop("(one) => one.closest('[data-report=\"" + q.id + "\"]') && one.textContent === 'Hide the question'")
 	tab.Press("\r")
 	tab.Until("!document.querySelector('[data-report=\"" + q.id + "\"]')")
 	if got := browser.Evaluate[string](tab, "document.activeElement.tagName"); got != "H1" && got != "H2" {
@@ -74,7 +59,7 @@ func TestOperatorByKeyboard(t *testing.T) {
 	if got := q.read(t); got.Status != "CLOSED" {
 		t.Errorf("the agent reads %+v", got)
 	}
-	stop(t, tab, "(one) => one.textContent === 'Hidden'")
+	tab.Stop("(one) => one.textContent === 'Hidden'")
 	tab.Press("\r")
 	tab.Until("document.querySelector('[data-report=\"" + q.id + "\"]')")
 	tab.See("decided by olga@example.com")
@@ -84,17 +69,17 @@ func TestOperatorByKeyboard(t *testing.T) {
 		sessionStorage[at] = JSON.stringify({...kept, access: 'ended', until: 0});
 		return true;
 	})()`)
-	stop(t, tab, "(one) => one.closest('[data-report=\""+q.id+"\"]') && one.textContent === 'Who asked'")
+	tab.Stop("(one) => one.closest('[data-report=\"" + q.id + "\"]') && one.textContent === 'Who asked'")
 	tab.Press("\r")
 	tab.See("It is not blocked.")
-	stop(t, tab, "(one) => one.textContent === 'Block the agent'")
+	tab.Stop("(one) => one.textContent === 'Block the agent'")
 	tab.Press("\r")
 	tab.See("It is blocked.")
 	if got := q.agent.Try(t, http.MethodPost, "/agent/questions", map[string]any{"prompt": "And what about now?",
 		"type": "text", "min_responses": 1, "audience": []string{"general"}}); got.Status != http.StatusForbidden {
 		t.Errorf("a blocked agent asks: got %v", got)
 	}
-	stop(t, tab, "(one) => one.textContent === 'Sign out'")
+	tab.Stop("(one) => one.textContent === 'Sign out'")
 	tab.Press("\r")
 	tab.Until("location.pathname === '/operator' && document.querySelector('[data-state=signIn]')")
 	if kept := browser.Evaluate[[]string](tab, "[...Object.keys(sessionStorage), ...Object.keys(localStorage)]"); len(
@@ -196,46 +181,23 @@ func TestForeignSignIn(t *testing.T) {
 
 // All that strangers wrote is shown to operators as text, and fits into any page; axe-core finds nothing in any view.
 func TestOperatorViews(t *testing.T) {
-	rules, err := os.ReadFile(filepath.Join(platform.Modules(t, "console"), "axe-core", "axe.min.js"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	var agent string
-	for _, text := range append(hostile, strings.Repeat("w", 1900)+"?", "Z"+strings.Repeat("̶̣́͜", 400)+" é?") {
+	for _, text := range append(browser.Hostile(), strings.Repeat("w", 1900)+"?", "Z"+strings.Repeat("̶̣́͜", 400)+" é?") {
 		q := ask(t, unique(text), 2, string([]rune(text)[:min(len([]rune(text)), 150)]), "javascript:alert(1)")
 		report(t, q, string([]rune(strings.Repeat(text, 3))[:min(3*len([]rune(text)), 500)]))
 		agent = q.agent.Header.Get("X-Agent-Id")
 	}
 	views := []string{"/operator", "/operator?show=open&order=most", "/operator?show=dismissed", "/operator/agent",
 		"/operator/agent?" + url.Values{"id": {agent}}.Encode(),
-		"/operator/agent?" + url.Values{"id": {hostile[0][:60]}}.Encode()}
+		"/operator/agent?" + url.Values{"id": {browser.Hostile()[0][:60]}}.Encode()}
 	for _, options := range []browser.Options{{Width: 320, Height: 640}, {Width: 768, Height: 900, Dark: true},
 		{Width: 1440, Height: 900}} {
 		tab := operating(t, options)
 		for _, view := range views {
-			browser.Evaluate[bool](tab, "history.pushState(null, '', '"+view+
-				"'), dispatchEvent(new PopStateEvent('popstate'))")
-			tab.Until("document.getElementById('main').dataset.shown === '" + view + "'")
-			if found := browser.Evaluate[[]string](tab,
-				`[...document.querySelectorAll('.foreign *, .foreign[href], main script, main img, main svg, main b, main [onerror], main [onload], a[href^="javascript:"], a[href*="evil"]')].map((one) => one.outerHTML.slice(0, 200))`); len(
-				found) > 0 || browser.Evaluate[bool](tab, "'taken' in globalThis") {
-				t.Errorf("%s has elements of a stranger: %q", view, found)
-			}
-			for _, direction := range []string{"rtl", "ltr"} {
-				if wide := browser.Evaluate[[]string](tab, fmt.Sprintf(
-					`(document.documentElement.dir = %q, [document.documentElement, ...document.querySelectorAll('main *, footer *')].filter((one) => {
-					const {left, right} = one.getBoundingClientRect();
-					return left < -1 || right > innerWidth + 1 || one.tagName !== 'INPUT' && one.scrollWidth > innerWidth;
-				}).map((one) => one.outerHTML.slice(0, 120)))`, direction)); len(wide) > 0 {
-					t.Errorf("%+v %s from %s is wider than the page: %q", options, view, direction, wide)
-				}
-			}
-			browser.Evaluate[bool](tab, string(rules)+"; true")
-			for _, finding := range browser.Evaluate[[]string](tab,
-				`axe.run(document, {resultTypes: ['violations']}).then((results) =>
-				results.violations.flatMap((rule) => rule.nodes.map((node) => rule.id + ': ' + node.target.join(' ') + ': ' + (node.any[0] ?? node.all[0] ?? node.none[0])?.message)))`) {
-				t.Errorf("%+v %s: %s", options, view, finding)
-			}
+			tab.Show(view)
+			tab.CheckStrangers()
+			tab.CheckFits()
+			tab.CheckRules()
 		}
 	}
 }

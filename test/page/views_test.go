@@ -3,38 +3,21 @@ package page
 import (
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/test/browser"
-	"github.com/onesynth-cdk/onesynth/test/platform"
 )
-
-// hostile are texts that strangers may ask with.
-var hostile = []string{
-	`<script>taken = 1</script><img src=x onerror="taken = 1"> and <b>bold</b>?`,
-	`<a href="javascript:taken=1">Win</a> at https://evil.example/?a=b, "><svg onload=alert(1)> or {{constructor.constructor('alert(1)')()}}`,
-	"\u202eشكرا على سؤالك\u202c هل هذا صحيح؟ <bdo dir=rtl>abc</bdo>",
-}
 
 // All that strangers ask is shown as text: it runs no script, has no link, and does not turn its neighbours.
 func TestStrangers(t *testing.T) {
-	for _, text := range hostile {
+	for _, text := range browser.Hostile() {
 		q := ask(t, unique(text), 2, text[:min(len(text), 150)], "javascript:alert(1)")
 		for _, path := range []string{"/", "/q/" + q.id} {
 			tab := open(t, path, browser.Options{Width: 320, Height: 640})
 			tab.Until("document.querySelector('.foreign')")
-			if found := browser.Evaluate[[]string](tab,
-				`[...document.querySelectorAll('.foreign *, .foreign[href], main script, main img, main svg, main b, main [onerror], main [onload], a[href^="javascript:"], a[href*="evil"]')].map((one) => one.outerHTML.slice(0, 200))`); len(
-				found) > 0 {
-				t.Errorf("%s has elements of a stranger: %q", path, found)
-			}
-			if browser.Evaluate[bool](tab, "'taken' in globalThis") {
-				t.Errorf("%s ran a stranger's script", path)
-			}
+			tab.CheckStrangers()
 			if strings.HasPrefix(path, "/q/") {
 				tab.See("javascript:alert(1)")
 			}
@@ -63,20 +46,7 @@ func TestNarrow(t *testing.T) {
 		texts["/q/"+ask(t, one.prompt, 2, one.option, "No").id] = one
 	}
 	tab := open(t, "/", browser.Options{Width: 320, Height: 640})
-	fits := func(view string) {
-		t.Helper()
-		for _, direction := range []string{"rtl", "ltr"} {
-			if wide := browser.Evaluate[[]string](tab,
-				`(document.documentElement.dir = '`+direction+
-					`', [document.documentElement, ...document.querySelectorAll('main *')].filter((one) => {
-				const {left, right} = one.getBoundingClientRect();
-				return left < -1 || right > 321 || one.scrollWidth > 320;
-			}).map((one) => one.outerHTML.slice(0, 80)))`); len(wide) > 0 {
-				t.Errorf("%s from %s is wider than the page: %q", view, direction, wide)
-			}
-		}
-	}
-	fits("/")
+	tab.CheckFits()
 	type found struct{ Text, Direction, Facts string }
 	for id, want := range texts {
 		got := browser.Evaluate[found](tab, `(() => {
@@ -88,10 +58,8 @@ func TestNarrow(t *testing.T) {
 		}
 	}
 	for _, view := range append(slices.Collect(maps.Keys(texts)), "/me", "/answers", "/leaderboard", "/settings") {
-		browser.Evaluate[bool](tab, "history.pushState(null, '', '"+view+
-			"'), dispatchEvent(new PopStateEvent('popstate'))")
-		tab.Until("document.getElementById('main').dataset.shown === '" + view + "'")
-		fits(view)
+		tab.Show(view)
+		tab.CheckFits()
 		want, ok := texts[view]
 		if !ok {
 			continue
@@ -197,10 +165,6 @@ func TestConnectionComesBack(t *testing.T) {
 
 // The rules of axe-core find nothing in any view, light and dark, on a laptop and a phone.
 func TestAccessibility(t *testing.T) {
-	rules, err := os.ReadFile(filepath.Join(platform.Modules(t, "console"), "axe-core", "axe.min.js"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	choice, text := ask(t, unique("Which one is it?"), 2, "This", "That"), ask(t, unique("Why is it so?"), 2)
 	for _, options := range []browser.Options{{}, {Dark: true}, {Width: 320, Height: 640}} {
 		for _, path := range []string{"/", "/?audience=general", "/q/" + choice.id, "/q/" + text.id, "/q/none",
@@ -208,13 +172,7 @@ func TestAccessibility(t *testing.T) {
 			tab := visit(t, path, options)
 			tab.Excuse("404")
 			tab.Until("document.querySelector('main h1')")
-			// It is the test that brings the rules, past the page's own policy.
-			browser.Evaluate[bool](tab, string(rules)+"; true")
-			for _, finding := range browser.Evaluate[[]string](tab,
-				`axe.run(document, {resultTypes: ['violations']}).then((results) =>
-				results.violations.flatMap((rule) => rule.nodes.map((node) => rule.id + ': ' + node.target.join(' ') + ': ' + (node.any[0] ?? node.all[0] ?? node.none[0])?.message)))`) {
-				t.Errorf("%+v %s: %s", options, path, finding)
-			}
+			tab.CheckRules()
 		}
 	}
 }

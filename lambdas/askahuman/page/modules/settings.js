@@ -2,9 +2,10 @@
 
 import {frame} from '../../../kit/webapp/modules/app.js';
 import {h, heading, say} from '../../../kit/webapp/modules/dom.js';
+import {language} from '../../../kit/webapp/modules/language.js';
 import {settings as stack} from '../../../kit/webapp/modules/settings.js';
 import {read} from '../../../kit/webapp/modules/store.js';
-import {change, chosen, languages, name, t} from '../../../kit/webapp/modules/texts.js';
+import {t} from '../../../kit/webapp/modules/texts.js';
 import {answers} from './answers.js';
 import * as api from './api.js';
 import {become, person} from './person.js';
@@ -14,20 +15,6 @@ const intervals = [5, 15, 30, 60, 180, 720, 1440];
 
 export async function show({reload}) {
   return h('div', {class: 'settings'}, heading(t('settings.title')), language(reload), await notifications(reload), handle(), identity(reload), data(reload));
-}
-
-function language(reload) {
-  return h('section', null, h('h2', null, t('settings.language')),
-    h('label', {for: 'language'}, t('settings.languageLabel')),
-    h('select', {
-      id: 'language',
-      onchange: async (event) => {
-        await change(event.currentTarget.value);
-        frame();
-        await reload();
-        document.getElementById('language')?.focus();
-      },
-    }, languages.map((tag) => h('option', {value: tag, lang: tag, selected: tag === chosen()}, name(tag)))));
 }
 
 async function notifications(reload) {

@@ -154,6 +154,7 @@ document.getElementById('skip').addEventListener('click', (event) => {
 export function frame() {
   put(document.getElementById('skip'), t('skip'));
   nav.setAttribute('aria-label', t('nav'));
+  notices.setAttribute('aria-label', t('notices'));
   put(nav, h('ul', null, Object.entries(page.navigation).map(([entry, address]) =>
     h('li', null, link(address, {'data-view': entry, class: `entry ${entry}`}, h('span', null, t(`nav.${entry}`)))))));
   const below = page.below();
@@ -172,20 +173,22 @@ export function notify() {
     page.standing().map((text) => notice('standing', text)),
     told.map((one) => notice('told', one.text, ' ', one.action, h('button', {
       type: 'button', class: 'plain',
-      onclick: () => {
-        told = told.filter((other) => other !== one);
-        notify();
-      },
+      onclick: one.hide,
     }, t('action.hide')))));
 }
 
 const notice = (kind, ...content) => h('p', {class: 'notice', 'data-notice': kind}, content);
 
-/** tell says something above the view until someone hides it. */
+/** tell says something above the view until someone hides it, or calls the function that it returns. */
 export function tell(text, action = null) {
-  told = [...told, {text, action}].slice(-3);
+  const hide = () => {
+    told = told.filter((other) => other.hide !== hide);
+    notify();
+  };
+  told = [...told, {text, action, hide}].slice(-3);
   say(text);
   notify();
+  return hide;
 }
 
 for (const event of ['online', 'offline']) {

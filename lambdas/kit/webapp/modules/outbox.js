@@ -4,7 +4,6 @@
 import {Problem} from './requests.js';
 import {elsewhere, read, write} from './store.js';
 
-const key = 'outbox';
 const shortest = 2_000, longest = 5 * 60_000;
 const pauses = [500, 1500];
 
@@ -18,34 +17,40 @@ export class Outbox extends EventTarget {
   #send;
   #arrived;
   #decided;
+  #key;
+  #ordered;
   #pause = shortest;
   #timer = null;
   #underWay = false;
 
   /**
    * send sends an entry and returns the server's answer, or throws a Problem. arrived reports whether a Problem says that an
-   * earlier attempt had arrived. decided is called with an entry and its outcome, before it leaves.
+   * earlier attempt had arrived. decided is called with an entry and its outcome, before it leaves. key is the name under
+   * which the entries are kept. Of an ordered outbox no entry is sent before those ahead of it are decided.
    */
-  constructor({send, arrived = () => false, decided = () => {}}) {
+  constructor({send, arrived = () => false, decided = () => {}, key = 'outbox', ordered = false}) {
     super();
+    this.#key = key;
+    this.#ordered = ordered;
     this.#send = send;
     this.#arrived = arrived;
     this.#decided = decided;
   }
 
   /** waiting lists the entries that are not decided yet. */
-  waiting() { return read(key, []); }
+  waiting() { return read(this.#key, []); }
 
   find(id) { return this.waiting().find((entry) => entry.id === id) ?? null; }
 
   #save(entries) {
-    write(key, entries);
+    write(this.#key, entries);
     this.dispatchEvent(new Event('change'));
   }
 
   #without(id) { return this.waiting().filter((entry) => entry.id !== id); }
 
-  #change(id, values) { this.#save(this.waiting().map((entry) => entry.id === id ? {...entry, ...values} : entry)); }
+  /** change gives an entry other values. */
+  change(id, values) { this.#save(this.waiting().map((entry) => entry.id === id ? {...entry, ...values} : entry)); }
 
   /** keep puts an entry into the outbox. It can be taken back for so many ms, if the page is not left before. */
   keep(entry, undo = 0) {
@@ -68,7 +73,7 @@ export class Outbox extends EventTarget {
   async deliver(id) {
     for (let tries = 0; ; tries++) {
       // One tab at a time sends.
-      const alone = (work) => navigator.locks ? navigator.locks.request(`${key} ${id}`, work) : work();
+      const alone = (work) => navigator.locks ? navigator.locks.request(`${this.#key} ${id}`, work) : work();
       const problem = await alone(() => this.#attempt(id));
       if (!problem) return;
       if (problem.kind === 'server' && tries < pauses.length) {
@@ -88,14 +93,15 @@ export class Outbox extends EventTarget {
     const entry = this.find(id);
     if (!entry) return null;
     const {attempted} = entry;
-    this.#change(id, {attempted: true, until: 0});
+    this.change(id, {attempted: true, until: 0});
     try {
       this.#settle(entry, {kind: 'sent', receipt: await this.#send(entry)});
     } catch (problem) {
       if (!(problem instanceof Problem)) throw problem;
       if (problem.unknown) return problem;
-      if (problem.kind === 'limited') {
-        this.#change(id, {attempted});
+      // Nothing was carried out, and later it may be.
+      if (problem.kind === 'limited' || problem.kind === 'signedOut') {
+        this.change(id, {attempted});
         return problem;
       }
       if (attempted && this.#arrived(problem)) this.#settle(entry, {kind: 'sent', receipt: null});
@@ -122,11 +128,14 @@ export class Outbox extends EventTarget {
     this.#underWay = true;
     let undo = 0;
     try {
-      for (const {id, until} of this.waiting()) {
-        const left = until - Date.now();
+      const seen = new Set();
+      for (let next; (next = this.waiting().find(({id}) => !seen.has(id)));) {
+        seen.add(next.id);
+        const left = next.until - Date.now();
         if (left > 0) undo = Math.max(undo, left);
-        else await this.deliver(id);
-        if (this.find(id)?.attempted) break;
+        else await this.deliver(next.id);
+        const rest = this.find(next.id);
+        if (rest && (this.#ordered || rest.attempted)) break;
       }
     } finally {
       this.#underWay = false;
@@ -136,6 +145,11 @@ export class Outbox extends EventTarget {
 
   /** leave sends at once what could still be taken back: the page goes, and the browser sends on. */
   leave() {
+    if (this.#ordered) {
+      for (const {id, until} of this.waiting()) if (until) this.change(id, {until: 0});
+      this.flush();
+      return;
+    }
     for (const {id, until} of this.waiting()) if (until > Date.now()) this.#attempt(id);
   }
 
@@ -151,7 +165,7 @@ export class Outbox extends EventTarget {
       if (document.visibilityState === 'visible') soon();
       else this.leave();
     });
-    elsewhere((changed) => { if (changed === key) this.dispatchEvent(new Event('change')); });
+    elsewhere((changed) => { if (changed === this.#key) this.dispatchEvent(new Event('change')); });
     soon();
   }
 }

@@ -86,7 +86,9 @@ export function client({headers = () => ({}), kinds = {}, seen = () => {}} = {})
 export function problemOf(answer, text, kinds = {}) {
   let error = {};
   try {
-    error = JSON.parse(text)?.error ?? {};
+    // Some platforms have {error: {code, message}}, and some {detail}: a text, or a list of what is wrong.
+    const {error: said, detail} = JSON.parse(text) ?? {};
+    error = said ?? {message: Array.isArray(detail) ? detail.map((one) => one.message).join('; ') : detail};
   } catch {
     // Not of the platform: the status says enough.
   }

@@ -61,6 +61,13 @@ export const number = (value) => new Intl.NumberFormat(language).format(value);
 
 export const date = (value) => new Intl.DateTimeFormat(language, {dateStyle: 'medium'}).format(new Date(value));
 
+/** day is a day such as 2026-11-27, where the person is, so many days from today. */
+export function day(ahead = 0) {
+  const at = new Date();
+  at.setDate(at.getDate() + ahead);
+  return new Date(at - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 10);
+}
+
 /** time is a time of day, such as 19:00. */
 export const time = (value) => new Intl.DateTimeFormat(language, {timeStyle: 'short'}).format(new Date(value));
 
