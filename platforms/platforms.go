@@ -43,7 +43,7 @@ func All() []*Platform {
 			askahumanplatform.With(askahumanplatform.Parts{AgentKeys: true, ShareOptions: true, OperatorPage: true})),
 		list("Todo", "users keep tasks, and their changes fill a lake", todo.New, todo.Handlers,
 			func(p *todo.Props) *platform.Props { return &p.Props },
-			todoplatform.Platform()),
+			todoplatform.Platform(), todoplatform.With(todoplatform.Parts{Page: true})),
 		list("Clarity", "people train critical thinking, and their profiles show how they develop", clarity.New,
 			clarity.Handlers,
 			func(p *clarity.Props) *platform.Props { return &p.Props },

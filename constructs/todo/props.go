@@ -6,18 +6,22 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/platform"
 	"github.com/onesynth-cdk/onesynth/finding"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
+	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 // Props configure To-Do. The zero value gives all of it with secure
 // defaults.
 type Props struct {
 	// Props are the props of every platform. JWTIssuer issues the tokens of users. LocalPort is 8081 by default.
-	// Functions are "todoapi" and "eraser", which has 300 seconds by default.
+	// Functions are "todoapi", "taskpage" and "eraser", which has 300 seconds by default.
 	platform.Props
 	// UserProps are the props of every platform that people sign in to.
 	platform.UserProps
 	// LakeProps are the props of every platform that has a lake.
 	platform.LakeProps
+	// Page adds the page / on which people keep their tasks. They sign in at the construct's own user pool. Default:
+	// there is none, and people use the API.
+	Page bool
 }
 
 // Validate returns a [finding.List] with all invalid props, or nil. [New] does the same first, and
@@ -26,10 +30,22 @@ func (p Props) Validate() error { return p.validate("") }
 
 func (p Props) validate(region string) error {
 	var f finding.List
-	p.Props.Check(&f, "Props", region, todo.Platform())
-	p.UserProps.Check(&f, "Props", p.JWTIssuer, todo.Platform())
+	p.Props.Check(&f, "Props", region, p.Described())
+	p.UserProps.Check(&f, "Props", p.JWTIssuer, p.Described())
 	p.LakeProps.Check(&f, "Props")
+	if p.Page && !p.hasPage() {
+		f.Add("Props.Page", true, "false with a JWTIssuer or a UserPool",
+			"leave one of the two out: the page signs people in at the construct's own user pool")
+	}
 	return f.Err()
+}
+
+// hasPage reports whether the stack has the page, at a user pool of its own.
+func (p Props) hasPage() bool { return p.Page && p.JWTIssuer == "" && p.UserPool == nil }
+
+// Described returns the platform with the parts that the props choose.
+func (p Props) Described() schema.Platform {
+	return p.Publishing(todo.With(todo.Parts{Page: p.hasPage()}))
 }
 
 // withDefaults returns the props with their defaults filled in, except for the defaults that

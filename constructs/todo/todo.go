@@ -30,6 +30,8 @@ type Todo struct {
 	// TodoAPI serves the routes. Eraser reads the table's stream and finishes the deletions of
 	// users that their requests did not finish.
 	TodoAPI, Eraser *gofunction.Function
+	// TaskPage serves the page for people. It is nil without Props.Page.
+	TaskPage *gofunction.Function
 	// CursorSecret is the generated key that signs the cursors of lists. Another key makes earlier cursors invalid.
 	CursorSecret awssecretsmanager.ISecret
 	// Erasure hands deletions to the eraser; it is nil with Props.Events. DeadLetters receives the places in the stream
@@ -38,9 +40,9 @@ type Todo struct {
 	DeadLetters awssqs.Queue
 }
 
-// Handlers returns the functions of the platform and of its lake as [gofunction.Start] builds them.
+// Handlers returns all functions that the platform and its lake can have, as [gofunction.Start] builds them.
 func Handlers(architecture gofunction.Architecture) gofunction.Source {
-	return platform.Handlers(module, todo.Platform(), architecture)
+	return platform.Handlers(module, todo.With(todo.Parts{Page: true}), architecture)
 }
 
 // New declares the platform. It ends the program, by [props.Refuse], with the
@@ -48,12 +50,13 @@ func Handlers(architecture gofunction.Architecture) gofunction.Source {
 // anything.
 func New(scope constructs.Construct, id string, p Props) *Todo {
 	p.Build = platform.Ready(scope, "todo", id, p.validate, p.Build,
-		platform.Handlers(module, p.Publishing(todo.Platform()), p.Architecture))
+		platform.Handlers(module, p.Described(), p.Architecture))
 	p = p.withDefaults()
 	t := &Todo{}
-	platform.Declare(t, scope, id, todo.Platform(),
+	platform.Declare(t, scope, id, p.Described(),
 		platform.Declaration{Props: p.Props, UserProps: p.UserProps, LakeProps: p.LakeProps})
 	t.TodoAPI, t.Eraser = t.Functions["todoapi"], t.Functions["eraser"]
+	t.TaskPage = t.Functions["taskpage"]
 	t.CursorSecret = t.Secrets["CursorSecret"]
 	t.Erasure, t.DeadLetters = t.Streams["eraser"], t.Platform.DeadLetters["eraser"]
 	return t

@@ -8,5 +8,6 @@ package todo
 import (
 	_ "github.com/onesynth-cdk/onesynth/lambdas/todo/eraser"
 	_ "github.com/onesynth-cdk/onesynth/lambdas/todo/eventpublisher"
+	_ "github.com/onesynth-cdk/onesynth/lambdas/todo/taskpage"
 	_ "github.com/onesynth-cdk/onesynth/lambdas/todo/todoapi"
 )

@@ -11,7 +11,24 @@ import (
 
 // Platform returns the contract: the one table of the origin (ADR-003), and the additions that its requirements force.
 // docs/project/deviations.md gives the reason for each addition.
-func Platform() schema.Platform {
+func Platform() schema.Platform { return With(Parts{}) }
+
+// Parts are the parts of To-Do that a stack can have beside those that every stack has.
+type Parts struct {
+	// Page adds the page on which people keep their tasks.
+	Page bool
+}
+
+// With returns the platform with these parts.
+func With(parts Parts) schema.Platform {
+	p := api()
+	if parts.Page {
+		withPage(&p)
+	}
+	return p
+}
+
+func api() schema.Platform {
 	type object = map[string]any
 	return schema.Platform{
 		Name:        "todo",

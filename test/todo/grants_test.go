@@ -44,7 +44,11 @@ func probes(t testing.TB, on *onesynthtest.Target) ([]onesynthtest.Probe, func()
 	compact := func(t testing.TB) (onesynthtest.Reply, error) {
 		return onesynthtest.Reply{}, on.Run.RunSchedule(t.Context(), on.Schedule(t, ""))
 	}
+	page := func(t testing.TB) (onesynthtest.Reply, error) {
+		return one.Send(t.Context(), http.MethodGet, "/", nil, nil)
+	}
 	return []onesynthtest.Probe{
+			{Function: "TaskPage", Name: "Page", Do: page},
 			request("Create", http.MethodPost, "/api/v1/tasks", input{"title": "f", "priority": "low"}),
 			request("Read", http.MethodGet, made.path(), nil),
 			request("Replace", http.MethodPut, changed.path(), input{"title": "g"}),

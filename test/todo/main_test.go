@@ -12,7 +12,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
-var suite = platform.Suite{Platform: todo.Platform(), Construct: "Todo"}
+var suite = platform.Suite{Platform: todo.With(todo.Parts{Page: true}), Construct: "Todo"}
 
 func TestMain(m *testing.M) { suite.Main(m) }
 

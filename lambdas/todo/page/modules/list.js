@@ -1,0 +1,154 @@
+// The views that list tasks. A list follows what waits to be sent, and the server when someone comes back to it.
+
+import {go} from '../../../kit/webapp/modules/app.js';
+import {add, foreign, h, heading, link, put, say} from '../../../kit/webapp/modules/dom.js';
+import {date, day, t, time} from '../../../kit/webapp/modules/texts.js';
+import {parse} from './line.js';
+import * as tasks from './tasks.js';
+
+/** place is the address of the list that was shown last. */
+export let place = '/';
+
+/** view is the view of one of the lists. */
+export const view = (name) => ({show: (context) => show(name, context)});
+
+async function show(name, {parameters, signal}) {
+  const q = name === 'all' ? parameters.get('q')?.trim().slice(0, 200) : '';
+  place = location.pathname + location.search;
+  const list = q ? tasks.search(q) : tasks.lists[name];
+  let read = null;
+  const since = h('p', {class: 'hint', hidden: true});
+  const groups = h('div', {class: 'groups'});
+  const below = h('p', {class: 'actions'});
+  const rows = new Map();
+  let drawn = '';
+
+  async function refresh(from) {
+    try {
+      read = await from();
+      if (!q) tasks.keepList(name, read.tasks);
+      since.hidden = true;
+    } catch (error) {
+      const kept = !read && !q && error.unknown && tasks.kept(name);
+      if (!kept) throw error;
+      read = {tasks: kept.tasks, more: null};
+      put(since, t('list.kept', {at: time(kept.at)}));
+      since.hidden = false;
+    }
+  }
+
+  const again = () => refresh(() => tasks.load(list, signal)).then(draw).catch(() => { /* It stays. */ });
+
+  function draw() {
+    const shown = tasks.shown(read.tasks, list);
+    const named = new Map();
+    for (const task of shown) {
+      const key = tasks.changes.nameOf(task.task_id), group = groupOf(name, task);
+      if (!rows.has(key)) rows.set(key, row());
+      rows.get(key).update(task);
+      named.set(group, [...named.get(group) ?? [], key]);
+    }
+    put(below, read.more && h('button', {type: 'button', onclick: () =>
+      refresh(read.more).then(draw).catch(({kind}) => say(t(`said.${kind}`)))}, t('list.more')));
+    const wanted = JSON.stringify([...named]);
+    if (wanted === drawn) return;
+    drawn = wanted;
+    const held = document.activeElement;
+    const next = held?.closest('.task')?.nextElementSibling ?? held?.closest('.task')?.previousElementSibling;
+    const within = groups.contains(held);
+    put(groups, [...named].map(([group, keys]) => [group && h('h2', null, t(`group.${group}`)),
+      h('ul', {class: 'tasks', 'aria-label': t(group ? `group.${group}` : `title.${name}`)},
+        keys.map((key) => rows.get(key).item))]),
+    shown.length === 0 && h('p', {class: 'empty'}, q ? t('list.notFound', {q}) : t(`empty.${name}`)));
+    // Who was on a task that moved keeps the focus; who was on one that went is on the next.
+    if (!within) return;
+    if (held.isConnected) held.focus({preventScroll: true});
+    else (next?.isConnected ? next.querySelector('a') : document.querySelector('h1')).focus();
+  }
+
+  await refresh(() => tasks.load(list, signal));
+  tasks.changes.addEventListener('change', draw, {signal});
+  addEventListener('online', again, {signal});
+  document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && again(), {signal});
+  draw();
+  return add(h('div', {class: 'list'}), heading(t(`title.${name}`)), name === 'all' && searching(q),
+    list.due && adding(list), since, groups, below);
+}
+
+/** groupOf is the part of a list to which a task belongs, or nothing. */
+function groupOf(name, {due_date: due}) {
+  if (name === 'today') return due < day() ? 'overdue' : 'today';
+  return name === 'upcoming' ? (due <= day(7) ? 'week' : 'later') : '';
+}
+
+function searching(q) {
+  const field = h('input', {id: 'q', type: 'search', value: q ?? '', dir: 'auto', maxlength: 200, autocomplete: 'off'});
+  return h('form', {role: 'search', class: 'line', onsubmit: (event) => {
+    event.preventDefault();
+    go(field.value.trim() ? `/all?${new URLSearchParams({q: field.value.trim()})}` : '/all');
+  }}, h('label', {for: 'q'}, t('search.label')), field, h('button', {type: 'submit'}, t('search.do')));
+}
+
+function adding(list) {
+  const wrong = h('p', {class: 'problem', id: 'problem', role: 'alert', hidden: true}, t('add.wrong'));
+  const field = h('input', {id: 'add', type: 'text', dir: 'auto', maxlength: '300', autocomplete: 'off',
+    enterkeyhint: 'done', 'aria-describedby': 'hint problem', oninput: () => { wrong.hidden = true; }});
+  return h('form', {class: 'line', novalidate: true, onsubmit: (event) => {
+    event.preventDefault();
+    const task = parse(field.value, list.due());
+    wrong.hidden = Boolean(task.title) && [...task.title].length <= 200;
+    if (!wrong.hidden) return;
+    field.value = '';
+    tasks.add(task);
+    say(task.due_date ? t('add.saidFor', {day: dayName(task.due_date)}) : t('add.said'));
+  }}, h('label', {for: 'add'}, t('add.label')), field, h('button', {type: 'submit', class: 'primary'}, t('add.do')),
+  h('p', {class: 'hint', id: 'hint'}, t('add.hint')), wrong);
+}
+
+/** dayName is a day as people say it. */
+export function dayName(due) {
+  if (due === day()) return t('day.today');
+  return due === day(1) ? t('day.tomorrow') : date(`${due}T12:00`);
+}
+
+/** row makes the row of a task: it stays the same while the task changes, so that no one loses the focus. */
+function row() {
+  let task;
+  const box = h('input', {type: 'checkbox', onchange: () => {
+    if (tasks.leaves(task) && task.takeBack) back();
+    else if (tasks.open(task) && !tasks.leaves(task)) tasks.tick(task);
+    else box.checked = !box.checked;
+  }});
+  const title = foreign('span', {class: 'foreign'});
+  const to = link('', {class: 'cover'}, title);
+  const facts = h('p', {class: 'facts'});
+  const undo = h('button', {type: 'button', onclick: () => back()}, t('action.undo'));
+  const item = h('li', {class: 'task'}, h('label', {class: 'box'}, box), h('div', null, to, facts), undo);
+  function back() {
+    if (!task.takeBack()) return;
+    say(t('undo.said'));
+    box.focus();
+  }
+  return {item, update(now) {
+    task = now;
+    item.dataset.task = task.task_id;
+    const leaves = tasks.leaves(task);
+    box.checked = task.status === 'completed' || task.waits === 'tick';
+    box.disabled = !tasks.open(task) || task.waits === 'remove' || leaves && !task.takeBack;
+    box.setAttribute('aria-label', t('task.tick', {title: task.title}));
+    title.textContent = task.title;
+    to.setAttribute('href', `/t/${encodeURIComponent(task.task_id)}`);
+    item.classList.toggle('leaves', leaves || !tasks.open(task));
+    const hidden = !leaves || !task.takeBack;
+    if (hidden && document.activeElement === undo) to.focus();
+    undo.hidden = hidden;
+    put(facts,
+      task.waits && h('span', {class: 'waits'}, t(`waits.${task.waits}`)),
+      task.task_id in tasks.changes.conflicts() && h('span', {class: 'late'}, t('task.changed')),
+      task.due_date && h('span', {class: tasks.open(task) && task.due_date < day() ? 'overdue' : null},
+        dayName(task.due_date)),
+      !['pending', 'completed'].includes(task.status) && h('span', null, t(`status.${task.status}`)),
+      task.priority && h('span', null, t(`priority.${task.priority}`)),
+      task.category && foreign('span', {class: 'category'}, task.category));
+  }};
+}

@@ -1,0 +1,39 @@
+// Package page is the web page on which people keep their tasks. It is files that a browser runs: they read and write
+// through the routes of users, on the page's own origin, with the token of whoever has signed in. The function that
+// serves them may do nothing else.
+//
+// modules/app.js names the views; what any page needs they import from package [webapp]. A browser gets all modules as
+// one file, files/app.js, and all styles as files/page.css, which go generate makes of them.
+package page
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/webapp"
+)
+
+//go:generate go run github.com/evanw/esbuild/cmd/esbuild@v0.25.0 modules/app.js modules/page.css --outdir=files --bundle --format=esm --target=es2022 --charset=utf8 --minify "--banner:js=// Made of ../modules by go generate." "--banner:css=/* Made of ../modules by go generate. */"
+
+//go:embed files
+var files embed.FS
+
+// settings are what the modules read as settings.
+type settings struct {
+	SignIn webapp.SignIn `json:"signIn"`
+}
+
+// New returns the handler of the page's routes.
+func New(signIn webapp.SignIn) (*kit.API, error) {
+	root, err := fs.Sub(files, "files")
+	if err != nil {
+		return nil, fmt.Errorf("the page: %w", err)
+	}
+	return webapp.New(webapp.Config{
+		Name: "To-Do", Description: "Your tasks: what is due today, and what comes next.", Key: "to-do",
+		Views: []string{"/upcoming", "/all", "/done", "/t/{task_id}", "/account"},
+		Files: root, Settings: settings{signIn}, Connect: []string{signIn.URL},
+	})
+}

@@ -1,0 +1,49 @@
+package page
+
+import (
+	"flag"
+	"image/color"
+	"math"
+	"testing"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/webapp"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/webapp/webapptest"
+	"github.com/onesynth-cdk/onesynth/platforms/todo"
+)
+
+var update = flag.Bool("update", false, "draw the icons")
+
+// What any page holds, this one holds. Besides its own origin it asks the sign-in pages alone.
+func TestPage(t *testing.T) {
+	t.Parallel()
+	const signInURL = "https://tasks.auth.eu-west-1.amazoncognito.com"
+	api, err := New(webapp.SignIn{URL: signInURL, Client: "client", Page: "https://tasks.example.com/"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := webapptest.Page{API: api, Modules: []string{"modules", "../../kit/webapp/modules"}, Budget: 30_000}
+	p.CheckRoutes(t, todo.With(todo.Parts{Page: true}).Routes, "taskpage", "/t/", "/t/a/b", "/api/v1/tasks")
+	p.CheckHeaders(t, signInURL)
+	p.CheckBudget(t)
+	p.CheckCompressed(t)
+	// The kit has texts of actions that this page has not.
+	p.CheckTexts(t, "action.")
+}
+
+// The icons that an installed page has are the shapes of icon.svg on a square ground.
+func TestIcons(t *testing.T) {
+	t.Parallel()
+	// stroke is a line of the width 7 with round ends.
+	stroke := func(ax, ay, bx, by float64) func(x, y float64) float64 {
+		return func(x, y float64) float64 {
+			along := ((x-ax)*(bx-ax) + (y-ay)*(by-ay)) / ((bx-ax)*(bx-ax) + (by-ay)*(by-ay))
+			along = min(1, max(0, along))
+			return math.Hypot(x-ax-along*(bx-ax), y-ay-along*(by-ay)) - 3.5
+		}
+	}
+	first, second := stroke(17, 33, 27, 43), stroke(27, 43, 47, 21)
+	webapptest.Icon{Ground: color.NRGBA{0x2f, 0x5d, 0x50, 0xff}, Shapes: []webapptest.Shape{
+		{Ink: color.NRGBA{0xfb, 0xfa, 0xf7, 0xff}, Distance: func(x, y float64) float64 { return min(first(x, y), second(x, y)) }},
+		{Ink: color.NRGBA{0xd9, 0x82, 0x2b, 0xff}, Distance: webapptest.Disc(47, 46, 4)},
+	}}.Check(t, "files", *update)
+}

@@ -1,0 +1,142 @@
+// Package todopage checks the page of To-Do in a real browser, over a run of its assembly.
+//
+// Each tab is a person of its own, who has signed in. The tests share the run and the browser.
+package todopage
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/test/browser"
+)
+
+var suite = browser.Suite{Options: local.Options{Stacks: []string{"*todo*"}, MaxInstances: 2}}
+
+func TestMain(m *testing.M) { suite.Main(m) }
+
+func TestBundle(t *testing.T) {
+	t.Parallel()
+	browser.CheckBundle(t, "../../lambdas/todo/page")
+}
+
+// person is someone who keeps tasks, also elsewhere than on the page.
+type person struct {
+	t    *testing.T
+	name string
+	api  *onesynthtest.Client
+}
+
+// someone is a person whom the platform does not know yet.
+func someone(t *testing.T) person {
+	t.Helper()
+	name := onesynthtest.Unique("ann")
+	api := suite.Target(t, "Todo").As(t, name)
+	api.Keyed = true
+	return person{t, name, api}
+}
+
+// user is a person who has a user.
+func user(t *testing.T) person {
+	t.Helper()
+	p := someone(t)
+	p.do(http.MethodPost, "/api/v1/users/me", map[string]any{"email": p.name + "@example.com", "name": "Ann"}, 201)
+	return p
+}
+
+// open signs the person in.
+func (p person) open(options browser.Options) *browser.Tab {
+	p.t.Helper()
+	run, tabs := suite.Start(p.t)
+	tab := tabs.Open(p.t, run.URL("")+"/", options)
+	p.signIn(tab)
+	return tab
+}
+
+// signIn signs the person in where the page asks for it.
+func (p person) signIn(tab *browser.Tab) {
+	p.t.Helper()
+	tab.Until("document.querySelector('[data-state=signIn]')")
+	tab.Click("Sign in")
+	tab.Until("document.activeElement?.id === 'username'")
+	tab.Press(p.name + "\r")
+	tab.Until("document.querySelector('.list')")
+}
+
+// task is a task as the API has it.
+type task struct {
+	ID          string `json:"task_id"`
+	Title       string `json:"title"`
+	Description string `json:"description"`
+	Status      string `json:"status"`
+	Priority    string `json:"priority"`
+	Category    string `json:"category"`
+	Due         string `json:"due_date"`
+	Version     int    `json:"version"`
+}
+
+func (p person) do(method, path string, body any, status int) []byte {
+	p.t.Helper()
+	r := p.api.Try(p.t, method, path, body)
+	if r.Status != status {
+		p.t.Fatalf("got %v, want %d", r, status)
+	}
+	return r.Body
+}
+
+// has makes a task.
+func (p person) has(title string, fields ...string) task {
+	p.t.Helper()
+	body := map[string]any{"title": title}
+	for at := 0; at < len(fields); at += 2 {
+		body[fields[at]] = fields[at+1]
+	}
+	return p.read(p.do(http.MethodPost, "/api/v1/tasks", body, 201))
+}
+
+func (p person) read(body []byte) (one task) {
+	p.t.Helper()
+	if err := json.Unmarshal(body, &one); err != nil {
+		p.t.Fatal(err)
+	}
+	return one
+}
+
+func (p person) reads(id string) task {
+	return p.read(p.do(http.MethodGet, "/api/v1/tasks/"+id, nil, 200))
+}
+
+// tasks are all tasks of the person, the newest first.
+func (p person) tasks() []task {
+	p.t.Helper()
+	var list struct{ Tasks []task }
+	if err := json.Unmarshal(p.do(http.MethodGet, "/api/v1/tasks?limit=100", nil, 200), &list); err != nil {
+		p.t.Fatal(err)
+	}
+	return list.Tasks
+}
+
+// day is so many days from today.
+func day(ahead int) string { return time.Now().AddDate(0, 0, ahead).Format(time.DateOnly) }
+
+// row is the row of a task, as a JavaScript expression.
+func row(id string) string { return fmt.Sprintf("document.querySelector('[data-task=%q]')", id) }
+
+// titled waits for the row of a task by its title, and returns its id.
+func titled(tab *browser.Tab, title string) string {
+	one := fmt.Sprintf("[...document.querySelectorAll('.task')].find((one) => "+
+		"one.querySelector('.cover').textContent === %q)", title)
+	tab.Until(one)
+	return browser.Evaluate[string](tab, one+".dataset.task")
+}
+
+// write writes into the field with the id, in place of what is there.
+func write(tab *browser.Tab, id, text string) {
+	tab.Until("document.getElementById('" + id + "') && (document.getElementById('" + id + "').focus(), " +
+		"document.getElementById('" + id + "').select(), true)")
+	tab.Press(text)
+}

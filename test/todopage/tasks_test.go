@@ -1,0 +1,335 @@
+package todopage
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/onesynth-cdk/onesynth/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/test/browser"
+)
+
+// Someone new signs in without a mouse, says who they are, adds a task, completes it, takes that back, and signs out. This
+// device then knows nothing of them.
+func TestKeyboard(t *testing.T) {
+	p := someone(t)
+	run, tabs := suite.Start(t)
+	tab := tabs.Open(t, run.URL("")+"/", browser.Options{})
+	tab.Excuse("404")
+	tab.Until("document.querySelector('[data-state=signIn]')")
+	tab.Stop("(one) => one.textContent === 'Sign in'")
+	tab.Press("\r")
+	tab.Until("document.activeElement?.id === 'username'")
+	tab.Press(p.name + "\r")
+	tab.Until("document.querySelector('[data-state=welcome]')")
+	tab.Stop("(one) => one.id === 'email'")
+	tab.Press("\r")
+	tab.Until("document.querySelector('.list')")
+	tab.Stop("(one) => one.id === 'add'")
+	tab.Press("Water the plants #home !high\r")
+	id := titled(tab, "Water the plants")
+	tab.Until("document.querySelector('[data-task]')?.dataset.task.startsWith('new-') === false")
+	id = titled(tab, "Water the plants")
+	if got := p.reads(id); got.Category != "home" || got.Priority != "high" || got.Due != day(0) {
+		t.Errorf("got %+v", got)
+	}
+	tab.Stop("(one) => one.type === 'checkbox'")
+	tab.Press(" ")
+	tab.Until(row(id) + ".classList.contains('leaves')")
+	tab.Stop("(one) => one.textContent === 'Undo'")
+	tab.Press("\r")
+	tab.Until("!" + row(id) + ".classList.contains('leaves') && document.activeElement.type === 'checkbox'")
+	if got := p.reads(id); got.Status != "pending" || got.Version != 1 {
+		t.Errorf("what was taken back was sent: %+v", got)
+	}
+	tab.Press(" ")
+	// Nobody has a hand on it: after a moment it is sent.
+	tab.Until("!" + row(id))
+	if got := p.reads(id); got.Status != "completed" {
+		t.Errorf("got %+v", got)
+	}
+	tab.Stop("(one) => one.textContent === 'Account'")
+	tab.Press("\r")
+	tab.See(p.name + "@example.com")
+	tab.Stop("(one) => one.textContent === 'Sign out'")
+	tab.Press("\r")
+	tab.Until("document.querySelector('[data-state=signIn]')")
+	if kept := browser.Evaluate[[]string](tab, "[...Object.keys(sessionStorage), ...Object.keys(localStorage)]"+
+		".filter((key) => ![null, '[]', '{}'].includes(localStorage[key] ?? null) || key in sessionStorage)"); len(kept) > 0 {
+		t.Errorf("the device keeps %q", kept)
+	}
+}
+
+// What is due stands in its view, the overdue first; search finds also what is done.
+func TestViews(t *testing.T) {
+	p := user(t)
+	late, now := p.has("Pay the rent", "due_date", day(-3)), p.has("Call Bob", "due_date", day(0))
+	soon, later := p.has("Buy a ticket", "due_date", day(2)), p.has("Renew the passport", "due_date", day(40))
+	some, done := p.has("Read a book"), p.has("Paint the fence", "status", "completed", "description", "In green")
+	cancelled := p.has("Buy a boat", "due_date", day(0), "status", "cancelled")
+	tab := p.open(browser.Options{})
+	for _, view := range []struct {
+		path string
+		want []task
+	}{
+		{"/", []task{late, now}}, {"/upcoming", []task{soon, later}}, {"/all", []task{late, now, soon, later, some}},
+		{"/done", []task{done}}, {"/all?q=buy", []task{cancelled, soon}}, {"/all?q=GREEN", []task{done}},
+		{"/all?q=nothing", nil},
+	} {
+		tab.Show(view.path)
+		var want []string
+		for _, one := range view.want {
+			want = append(want, one.Title)
+		}
+		if got := browser.Evaluate[[]string](tab, "[...document.querySelectorAll('.task .cover')].map((one) => one.textContent)"); strings.Join(
+			got, "|") != strings.Join(want, "|") {
+			t.Errorf("%s: got %q, want %q", view.path, got, want)
+		}
+	}
+	tab.Show("/")
+	if got := browser.Evaluate[[]string](tab, "[...document.querySelectorAll('main h2')].map((one) => one.textContent)"); strings.Join(
+		got, "|") != "Overdue|Today" {
+		t.Errorf("got the parts %q", got)
+	}
+	tab.Show("/all")
+	write(tab, "q", "rent\r")
+	tab.Until("location.search === '?q=rent'")
+	titled(tab, "Pay the rent")
+}
+
+// The end of the line says more than the title, in the language of the page.
+func TestLine(t *testing.T) {
+	p := user(t)
+	tab := p.open(browser.Options{})
+	tab.Show("/all")
+	add := func(line string) {
+		write(tab, "add", line+"\r")
+		tab.Until("document.getElementById('add').value === ''")
+	}
+	add("Book a table #Zürich tomorrow !URGENT")
+	add("#5 is alive")
+	add("Answer 2027-02-30")
+	add("Answer  again 2027-02-28")
+	tab.Show("/account")
+	tab.Until("(() => { const list = document.getElementById('language'); list.value = 'de'; " +
+		"list.dispatchEvent(new Event('change', {bubbles: true})); return document.documentElement.lang === 'de'; })()")
+	tab.Show("/all")
+	add("Gießen morgen !hoch")
+	add("Lesen tomorrow")
+	tab.Until("document.querySelectorAll('.task:not([data-task^=new])').length === 6")
+	got := map[string]task{}
+	for _, one := range p.tasks() {
+		got[one.Title] = task{Due: one.Due, Priority: one.Priority, Category: one.Category}
+	}
+	for title, want := range map[string]task{
+		"Book a table":      {Due: day(1), Priority: "urgent", Category: "Zürich"},
+		"#5 is alive":       {},
+		"Answer 2027-02-30": {},
+		"Answer again":      {Due: "2027-02-28"},
+		"Gießen":            {Due: day(1), Priority: "high"},
+		"Lesen tomorrow":    {},
+	} {
+		if one, ok := got[title]; !ok || one != want {
+			t.Errorf("%s: got %+v, %v, want %+v", title, one, ok, want)
+		}
+	}
+	write(tab, "add", strings.Repeat("x", 201)+"\r")
+	tab.Until("!document.getElementById('problem').hidden")
+}
+
+// A task is edited, and deleted, which can be taken back for a moment.
+func TestEdit(t *testing.T) {
+	p := user(t)
+	one := p.has("Write a letter", "due_date", day(0), "category", "post")
+	tab := p.open(browser.Options{})
+	tab.Click("Write a letter")
+	write(tab, "title", "Write two letters")
+	tab.Until("document.querySelector('form.edit').requestSubmit() === undefined")
+	tab.Until("location.pathname === '/'")
+	titled(tab, "Write two letters")
+	onesynthtest.Settled(t, "the edited task", func() bool { return p.reads(one.ID).Version == 2 })
+	if got := p.reads(one.ID); got.Title != "Write two letters" || got.Category != "post" || got.Due != day(0) {
+		t.Errorf("got %+v", got)
+	}
+	tab.Click("Write two letters")
+	tab.Click("Delete")
+	tab.Click("Undo")
+	tab.Until("!" + row(one.ID) + ".classList.contains('leaves')")
+	p.reads(one.ID)
+	tab.Click("Write two letters")
+	tab.Click("Delete")
+	tab.Until("document.querySelector('.list') && !" + row(one.ID))
+	p.do(http.MethodGet, "/api/v1/tasks/"+one.ID, nil, 404)
+}
+
+// Without a network tasks are added, completed and edited, also after the page was loaded again. All is sent when there is
+// a network, once, in its order.
+func TestOffline(t *testing.T) {
+	p := user(t)
+	first, second := p.has("Sweep", "due_date", day(0)), p.has("Cook", "due_date", day(0))
+	tab := p.open(browser.Options{})
+	tab.Excuse("ERR_INTERNET_DISCONNECTED")
+	tab.Until("navigator.serviceWorker.ready.then(() => true)")
+	titled(tab, "Cook")
+	tab.Offline(true)
+	write(tab, "add", "Wash up\r")
+	titled(tab, "Wash up")
+	tab.Click("Wash up")
+	write(tab, "title", "Wash up well")
+	tab.Until("document.querySelector('form.edit').requestSubmit() === undefined")
+	titled(tab, "Wash up well")
+	tab.Click("Complete: Sweep")
+	tab.Click("Cook")
+	write(tab, "title", "Cook rice")
+	tab.Until("document.querySelector('form.edit').requestSubmit() === undefined")
+	titled(tab, "Cook rice")
+	tab.Click("Cook rice")
+	write(tab, "category", "kitchen")
+	tab.Until("document.querySelector('form.edit').requestSubmit() === undefined")
+	tab.Until("document.querySelector('.list')")
+	tab.See("wait to be sent")
+	browser.Evaluate[bool](tab, "delete document.getElementById('main').dataset.shown, setTimeout(() => location.reload()), true")
+	tab.Until("document.getElementById('main')?.dataset.shown === '/'")
+	titled(tab, "Cook rice")
+	titled(tab, "Wash up well")
+	if got := p.tasks(); len(got) != 2 || got[0].Version+got[1].Version != 2 {
+		t.Errorf("the server has %+v", got)
+	}
+	tab.Offline(false)
+	tab.Until("document.querySelectorAll('.task').length === 2 && !document.querySelector('.waits')")
+	all := p.tasks()
+	got := map[string]task{}
+	for _, one := range all {
+		one.ID = ""
+		got[one.Title] = one
+	}
+	for _, want := range []task{
+		{Title: "Wash up well", Status: "pending", Due: day(0), Version: 2},
+		{Title: "Sweep", Status: "completed", Due: day(0), Version: 2},
+		{Title: "Cook rice", Status: "pending", Due: day(0), Category: "kitchen", Version: 3},
+	} {
+		if got[want.Title] != want {
+			t.Errorf("got %+v, want %+v", got[want.Title], want)
+		}
+	}
+	if len(all) != 3 || p.reads(first.ID).Status != "completed" || p.reads(second.ID).Title != "Cook rice" {
+		t.Errorf("the server has %+v", all)
+	}
+}
+
+// An answer that is lost loses no task and makes none twice: what is sent again has the same key.
+func TestLostAnswer(t *testing.T) {
+	p := user(t)
+	tab := p.open(browser.Options{Before: `(() => {
+		const send = globalThis.fetch;
+		let lost = false;
+		globalThis.fetch = async (address, options) => {
+			const answer = await send(address, options);
+			if (options?.method !== 'POST' || !String(address).endsWith('/tasks') || lost) return answer;
+			lost = true;
+			throw new TypeError('lost');
+		};
+	})()`})
+	write(tab, "add", "Once\r")
+	tab.Until("document.querySelector('.task:not([data-task^=new])')")
+	if got := p.tasks(); len(got) != 1 || got[0].Title != "Once" {
+		t.Errorf("the server has %+v", got)
+	}
+}
+
+// Whoever edits what was changed elsewhere sees both versions, and chooses.
+func TestChangedElsewhere(t *testing.T) {
+	p := user(t)
+	tab := p.open(browser.Options{})
+	tab.Excuse("412")
+	tab.Excuse("404")
+	for _, choice := range []struct{ button, title, description string }{
+		{"Take your change", "Mine", "Theirs too"},
+		{"Leave it as it is now", "Theirs", "Theirs too"},
+	} {
+		one := p.has("Ours "+choice.title, "due_date", day(0))
+		tab.Show("/upcoming")
+		tab.Show("/")
+		tab.Click(one.Title)
+		write(tab, "title", "Mine")
+		p.do(http.MethodPatch, "/api/v1/tasks/"+one.ID, map[string]any{"title": "Theirs", "description": "Theirs too"}, 200)
+		tab.Until("document.querySelector('form.edit').requestSubmit() === undefined")
+		tab.Click("Choose a version")
+		tab.Until("document.querySelector('[data-state=changed]')")
+		if got := browser.Evaluate[[]string](tab, "[...document.querySelectorAll('.version dd')].map((one) => one.textContent)"); strings.Join(
+			got, "|") != "Mine|Theirs" {
+			t.Errorf("got the versions %q", got)
+		}
+		tab.CheckRules()
+		tab.Click(choice.button)
+		tab.Until("document.querySelector('.list') && !document.querySelector('.waits') && " +
+			"!document.querySelector('[data-notice=standing]')")
+		if got := p.reads(one.ID); got.Title != choice.title || got.Description != choice.description {
+			t.Errorf("%s: got %+v", choice.button, got)
+		}
+	}
+	gone := p.has("Here today", "due_date", day(0))
+	tab.Show("/upcoming")
+	tab.Show("/")
+	tab.Until(row(gone.ID))
+	p.do(http.MethodDelete, "/api/v1/tasks/"+gone.ID, nil, 204)
+	tab.Click("Complete: Here today")
+	tab.See("was deleted elsewhere: Here today")
+	tab.Until("!" + row(gone.ID))
+}
+
+// Another person at the same device sees nothing of the one before, and sends nothing of them. It is sent when the first
+// one comes back.
+func TestTwoPeople(t *testing.T) {
+	p, other := user(t), user(t)
+	tab := p.open(browser.Options{})
+	tab.Excuse("ERR_INTERNET_DISCONNECTED")
+	tab.Until("navigator.serviceWorker.ready.then(() => true)")
+	tab.Offline(true)
+	write(tab, "add", "A secret\r")
+	titled(tab, "A secret")
+	tab.Show("/account")
+	tab.See("1 change waits to be sent")
+	signOut := browser.Evaluate[string](tab, `(() => {
+		sessionStorage.clear();
+		const {signIn: {url, client, page}} = JSON.parse(document.documentElement.dataset.settings);
+		return url + '/logout?' + new URLSearchParams({client_id: client, logout_uri: page});
+	})()`)
+	tab.Offline(false)
+	tab.Go(signOut)
+	other.signIn(tab)
+	tab.See("Nothing is due today.")
+	if all := append(p.tasks(), other.tasks()...); len(all) > 0 {
+		t.Errorf("the server has %+v", all)
+	}
+	tab.Show("/account")
+	tab.Click("Sign out")
+	p.signIn(tab)
+	tab.Until("document.querySelector('.task:not([data-task^=new])')")
+	if own, others := p.tasks(), other.tasks(); len(own) != 1 || len(others) != 0 {
+		t.Errorf("the server has %+v of the one, and %+v of the other", own, others)
+	}
+}
+
+// Texts of anyone stay texts and fit into any page in both directions, and axe-core finds nothing in any view.
+func TestAnyText(t *testing.T) {
+	p := user(t)
+	var id string
+	for _, text := range append(browser.Hostile(), strings.Repeat("w", 200), "Z"+strings.Repeat("̶̣́͜", 49)+" é",
+		strings.Repeat("هل هذه ", 28)) {
+		cut := func(n int) string { return string([]rune(text)[:min(len([]rune(text)), n)]) }
+		id = p.has(cut(200), "due_date", day(-1), "category", cut(50), "priority", "urgent", "description", cut(1000)).ID
+		p.has(cut(200), "due_date", day(30), "status", "in_progress")
+		p.has(cut(200), "status", "completed")
+	}
+	for _, options := range []browser.Options{{Width: 320, Height: 640}, {Width: 768, Height: 900, Dark: true},
+		{Width: 1440, Height: 900}} {
+		tab := p.open(options)
+		for _, view := range []string{"/", "/upcoming", "/all", "/all?q=w", "/done", "/t/" + id, "/account"} {
+			tab.Show(view)
+			tab.CheckStrangers()
+			tab.CheckFits()
+			tab.CheckRules()
+		}
+	}
+}
