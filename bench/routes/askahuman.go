@@ -82,6 +82,8 @@ func (described) AskAHuman() Measured {
 				start: as((*asker).answerAnew, nil)},
 			{Name: "top", Method: "GET", Path: "/human/leaderboard", Note: ", of all time",
 				start: as((*asker).needAnswered, nil)},
+			{Name: "name", Method: "PUT", Path: "/human/handle", start: as((*asker).needAnswered, with(name))},
+			{Name: "unname", Method: "DELETE", Path: "/human/handle", start: as((*asker).needAnswered, nil)},
 			{Name: "notify", Method: "POST", Path: "/human/push/subscribe", Transaction: moved,
 				start: as((*asker).unsubscribe, (*asker).subscribe)},
 			{Name: "renew", Method: "PUT", Path: "/human/push/subscribe", Transaction: moved,
@@ -107,6 +109,9 @@ func (described) AskAHuman() Measured {
 				start: as((*asker).operate, nil)},
 			{Name: "erase", Method: "DELETE", Path: "/operator/data", Note: ", of nothing",
 				start: as((*asker).operate, nil)},
+			{Name: "top", Method: "GET", Path: "/operator/leaderboard", start: as((*asker).operate, nil)},
+			{Name: "reset", Method: "PUT", Path: "/operator/handles",
+				start: as((*asker).needPerson, with((*asker).reset))},
 			{Name: "block", Method: "PUT", Path: "/operator/blocks", start: as((*asker).operate, with(block))},
 		},
 	}
@@ -334,5 +339,20 @@ func (a *asker) askAlone(ctx context.Context) error {
 	a.agent = ""
 	return a.askOperated(ctx)
 }
+
+func name(*asker) given { return given{"handle": "Bench " + rand.Text()[:8]} }
+
+// needPerson makes the caller an operator who knows a person.
+func (a *asker) needPerson(ctx context.Context) error {
+	if a.knows("person") {
+		return nil
+	}
+	var data struct{ Person string }
+	err := errors.Join(a.operate(ctx), a.answerAnew(ctx), a.call(ctx, "GET /human/data", nil, &data))
+	a.known["person"] = data.Person
+	return err
+}
+
+func (a *asker) reset() given { return given{"person": a.known["person"], "reset": a.calls%2 == 0} }
 
 func block(*asker) given { return given{"agent_id": "bench-" + rand.Text()} }
