@@ -182,7 +182,8 @@ func TestForeignSignIn(t *testing.T) {
 // All that strangers wrote is shown to operators as text, and fits into any page; axe-core finds nothing in any view.
 func TestOperatorViews(t *testing.T) {
 	var agent string
-	for _, text := range append(browser.Hostile(), strings.Repeat("w", 1900)+"?", "Z"+strings.Repeat("̶̣́͜", 400)+" é?") {
+	for _, text := range append(browser.Hostile(), strings.Repeat("w", 1900)+"?",
+		"Z"+strings.Repeat("̶̣́͜", 400)+" é?") {
 		q := ask(t, unique(text), 2, string([]rune(text)[:min(len([]rune(text)), 150)]), "javascript:alert(1)")
 		report(t, q, string([]rune(strings.Repeat(text, 3))[:min(3*len([]rune(text)), 500)]))
 		agent = q.agent.Header.Get("X-Agent-Id")

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -132,6 +133,12 @@ func titled(tab *browser.Tab, title string) string {
 		"one.querySelector('.cover').textContent === %q)", title)
 	tab.Until(one)
 	return browser.Evaluate[string](tab, one+".dataset.task")
+}
+
+// texts are those of the elements of a selector, with a bar between them.
+func texts(tab *browser.Tab, selector string) string {
+	return strings.Join(browser.Evaluate[[]string](tab, fmt.Sprintf(
+		"[...document.querySelectorAll(%q)].map((one) => one.textContent)", selector)), "|")
 }
 
 // write writes into the field with the id, in place of what is there.

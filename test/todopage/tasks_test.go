@@ -27,9 +27,9 @@ func TestKeyboard(t *testing.T) {
 	tab.Until("document.querySelector('.list')")
 	tab.Stop("(one) => one.id === 'add'")
 	tab.Press("Water the plants #home !high\r")
-	id := titled(tab, "Water the plants")
+	titled(tab, "Water the plants")
 	tab.Until("document.querySelector('[data-task]')?.dataset.task.startsWith('new-') === false")
-	id = titled(tab, "Water the plants")
+	id := titled(tab, "Water the plants")
 	if got := p.reads(id); got.Category != "home" || got.Priority != "high" || got.Due != day(0) {
 		t.Errorf("got %+v", got)
 	}
@@ -55,7 +55,8 @@ func TestKeyboard(t *testing.T) {
 	tab.Press("\r")
 	tab.Until("document.querySelector('[data-state=signIn]')")
 	if kept := browser.Evaluate[[]string](tab, "[...Object.keys(sessionStorage), ...Object.keys(localStorage)]"+
-		".filter((key) => ![null, '[]', '{}'].includes(localStorage[key] ?? null) || key in sessionStorage)"); len(kept) > 0 {
+		".filter((key) => ![null, '[]', '{}'].includes(localStorage[key] ?? null) || key in sessionStorage)"); len(
+		kept) > 0 {
 		t.Errorf("the device keeps %q", kept)
 	}
 }
@@ -81,14 +82,12 @@ func TestViews(t *testing.T) {
 		for _, one := range view.want {
 			want = append(want, one.Title)
 		}
-		if got := browser.Evaluate[[]string](tab, "[...document.querySelectorAll('.task .cover')].map((one) => one.textContent)"); strings.Join(
-			got, "|") != strings.Join(want, "|") {
+		if got := texts(tab, ".task .cover"); got != strings.Join(want, "|") {
 			t.Errorf("%s: got %q, want %q", view.path, got, want)
 		}
 	}
 	tab.Show("/")
-	if got := browser.Evaluate[[]string](tab, "[...document.querySelectorAll('main h2')].map((one) => one.textContent)"); strings.Join(
-		got, "|") != "Overdue|Today" {
+	if got := texts(tab, "main h2"); got != "Overdue|Today" {
 		t.Errorf("got the parts %q", got)
 	}
 	tab.Show("/all")
@@ -188,7 +187,8 @@ func TestOffline(t *testing.T) {
 	tab.Until("document.querySelector('form.edit').requestSubmit() === undefined")
 	tab.Until("document.querySelector('.list')")
 	tab.See("wait to be sent")
-	browser.Evaluate[bool](tab, "delete document.getElementById('main').dataset.shown, setTimeout(() => location.reload()), true")
+	browser.Evaluate[bool](tab, "delete document.getElementById('main').dataset.shown, "+
+		"setTimeout(() => location.reload()), true")
 	tab.Until("document.getElementById('main')?.dataset.shown === '/'")
 	titled(tab, "Cook rice")
 	titled(tab, "Wash up well")
@@ -252,12 +252,12 @@ func TestChangedElsewhere(t *testing.T) {
 		tab.Show("/")
 		tab.Click(one.Title)
 		write(tab, "title", "Mine")
-		p.do(http.MethodPatch, "/api/v1/tasks/"+one.ID, map[string]any{"title": "Theirs", "description": "Theirs too"}, 200)
+		p.do(http.MethodPatch, "/api/v1/tasks/"+one.ID,
+			map[string]any{"title": "Theirs", "description": "Theirs too"}, 200)
 		tab.Until("document.querySelector('form.edit').requestSubmit() === undefined")
 		tab.Click("Choose a version")
 		tab.Until("document.querySelector('[data-state=changed]')")
-		if got := browser.Evaluate[[]string](tab, "[...document.querySelectorAll('.version dd')].map((one) => one.textContent)"); strings.Join(
-			got, "|") != "Mine|Theirs" {
+		if got := texts(tab, ".version dd"); got != "Mine|Theirs" {
 			t.Errorf("got the versions %q", got)
 		}
 		tab.CheckRules()
@@ -318,7 +318,8 @@ func TestAnyText(t *testing.T) {
 	for _, text := range append(browser.Hostile(), strings.Repeat("w", 200), "Z"+strings.Repeat("̶̣́͜", 49)+" é",
 		strings.Repeat("هل هذه ", 28)) {
 		cut := func(n int) string { return string([]rune(text)[:min(len([]rune(text)), n)]) }
-		id = p.has(cut(200), "due_date", day(-1), "category", cut(50), "priority", "urgent", "description", cut(1000)).ID
+		id = p.has(cut(200), "due_date", day(-1), "category", cut(50), "priority", "urgent",
+			"description", cut(1000)).ID
 		p.has(cut(200), "due_date", day(30), "status", "in_progress")
 		p.has(cut(200), "status", "completed")
 	}

@@ -42,8 +42,9 @@ func TestIcons(t *testing.T) {
 		}
 	}
 	first, second := stroke(17, 33, 27, 43), stroke(27, 43, 47, 21)
+	tick := func(x, y float64) float64 { return min(first(x, y), second(x, y)) }
 	webapptest.Icon{Ground: color.NRGBA{0x2f, 0x5d, 0x50, 0xff}, Shapes: []webapptest.Shape{
-		{Ink: color.NRGBA{0xfb, 0xfa, 0xf7, 0xff}, Distance: func(x, y float64) float64 { return min(first(x, y), second(x, y)) }},
+		{Ink: color.NRGBA{0xfb, 0xfa, 0xf7, 0xff}, Distance: tick},
 		{Ink: color.NRGBA{0xd9, 0x82, 0x2b, 0xff}, Distance: webapptest.Disc(47, 46, 4)},
 	}}.Check(t, "files", *update)
 }
