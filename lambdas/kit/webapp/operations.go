@@ -9,8 +9,9 @@ import (
 	"strings"
 )
 
-// Operations returns a module with the operations of an OpenAPI document that have a tag, by their ids: what the
-// function call of the module requests.js takes. Values of a path and of a query are named as in the document.
+// Operations returns a module with the operations of an OpenAPI document by their ids: what the function call of the
+// module requests.js takes. With a tag they are those that have it. Values of a path and of a query are named as in
+// the document.
 func Operations(document []byte, tag string) ([]byte, error) {
 	var api struct {
 		Paths map[string]map[string]struct {
@@ -25,7 +26,7 @@ func Operations(document []byte, tag string) ([]byte, error) {
 	operations := map[string]string{}
 	for path, methods := range api.Paths {
 		for method, operation := range methods {
-			if !slices.Contains(operation.Tags, tag) {
+			if tag != "" && !slices.Contains(operation.Tags, tag) {
 				continue
 			}
 			var query []string

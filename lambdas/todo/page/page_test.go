@@ -11,7 +11,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
 )
 
-var update = flag.Bool("update", false, "draw the icons")
+var update = flag.Bool("update", false, "draw the icons, and write the operations")
 
 // What any page holds, this one holds. Besides its own origin it asks the sign-in pages alone.
 func TestPage(t *testing.T) {
@@ -28,6 +28,12 @@ func TestPage(t *testing.T) {
 	p.CheckCompressed(t)
 	// The kit has texts of actions that this page has not.
 	p.CheckTexts(t, "action.")
+}
+
+// The page calls the API by the operations of its document.
+func TestOperations(t *testing.T) {
+	t.Parallel()
+	webapptest.CheckOperations(t, "modules/operations.js", "../api/testdata/openapi.json", "", *update)
 }
 
 // The icons that an installed page has are the shapes of icon.svg on a square ground.

@@ -23,7 +23,7 @@ const patience = 30_000;
 const pauses = [400, 1200];
 
 /**
- * client returns {call, request, get}. headers returns the headers of a request, also later; kinds are the kinds of Problem by
+ * client returns {call}. headers returns the headers of a request, also later; kinds are the kinds of Problem by
  * the API's codes; seen is called with each answer.
  */
 export function client({headers = () => ({}), kinds = {}, seen = () => {}} = {}) {
@@ -79,7 +79,7 @@ export function client({headers = () => ({}), kinds = {}, seen = () => {}} = {})
     return method === 'GET' ? get(whole, options.signal) : request(method, whole, options);
   }
 
-  return {call, request, get};
+  return {call};
 }
 
 /** problemOf reads an error of the platform, or of the gateway before it, which has another form. */

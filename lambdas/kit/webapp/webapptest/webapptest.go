@@ -147,7 +147,7 @@ func (p Page) CheckBudget(t *testing.T) {
 	document := p.Get(p.home()).Body.String()
 	sum, texts := received(p.home()), 0
 	for _, path := range slices.Compact(slices.Sorted(
-		slices.Values(regexp.MustCompile(assets + `[\w./-]+`).FindAllString(document, -1)))) {
+		slices.Values(regexp.MustCompile(assets+`[\w./-]+`).FindAllString(document, -1)))) {
 		switch {
 		case strings.Contains(path, "/texts/"):
 			texts = max(texts, received(path))
@@ -185,7 +185,7 @@ func (p Page) CheckTexts(t *testing.T, prefixes ...string) {
 	t.Helper()
 	document := p.Get(p.home()).Body.String()
 	names := slices.Compact(slices.Sorted(slices.Values(
-		regexp.MustCompile(assets + `texts/[\w-]+\.json`).FindAllString(document, -1))))
+		regexp.MustCompile(assets+`texts/[\w-]+\.json`).FindAllString(document, -1))))
 	if len(names) < 2 {
 		t.Fatalf("got the texts %v", names)
 	}

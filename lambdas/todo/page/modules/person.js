@@ -6,6 +6,7 @@ import {client} from '../../../kit/webapp/modules/requests.js';
 import {settings} from '../../../kit/webapp/modules/settings.js';
 import {keys, read, remove, write} from '../../../kit/webapp/modules/store.js';
 import {t} from '../../../kit/webapp/modules/texts.js';
+import * as operations from './operations.js';
 
 export const {me, behind} = await entrance(settings.signIn,
   (error, context) => error.kind === 'gone' && !read(own('user')) ? welcome(context) : null);
@@ -13,7 +14,7 @@ export const {me, behind} = await entrance(settings.signIn,
 /** own is the name of what this device keeps of the person: no one else at this device gets it. */
 export function own(name) { return `${name}.${me.name()}`; }
 
-export const {request, get} = client({
+export const {call} = client({
   headers: async () => ({
     Authorization: `Bearer ${await me.token()}`,
     'X-Timezone': Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC',
@@ -25,7 +26,7 @@ export const {request, get} = client({
 /** signedIn returns a view for people who are signed in and have a user. */
 export const signedIn = (view) => behind({
   async show(context) {
-    if (!read(own('user'))) write(own('user'), await get('/api/v1/users/me', context.signal));
+    if (!read(own('user'))) write(own('user'), await call(operations.readUser, {}, context));
     return view.show(context);
   },
 });
@@ -43,7 +44,7 @@ function welcome({reload}) {
   return h('form', {'data-state': 'welcome', onsubmit: async (event) => {
     event.preventDefault();
     try {
-      write(own('user'), await request('POST', '/api/v1/users/me', {
+      write(own('user'), await call(operations.createUser, {}, {
         headers: {'Idempotency-Key': crypto.randomUUID()}, body: {name: name.value, email: email.value.trim()}}));
       await reload();
     } catch (error) {

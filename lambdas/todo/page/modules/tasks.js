@@ -4,9 +4,9 @@ import {Changes} from '../../../kit/webapp/modules/changes.js';
 import {Problem} from '../../../kit/webapp/modules/requests.js';
 import {read, write} from '../../../kit/webapp/modules/store.js';
 import {day} from '../../../kit/webapp/modules/texts.js';
-import {forgetUser, get, me, own, request} from './person.js';
+import * as operations from './operations.js';
+import {call, forgetUser, me, own} from './person.js';
 
-const base = '/api/v1/tasks';
 const undo = 5_000;
 
 export const open = ({status}) => status === 'pending' || status === 'in_progress';
@@ -33,7 +33,7 @@ export async function load(list, signal) {
   let tasks = [];
   const page = async (asked) => {
     const answers = await Promise.all(asked.map((one) =>
-      get(`${base}?${new URLSearchParams({limit: 100, ...one})}`, signal)));
+      call(operations.listTasks, {limit: 100, ...one}, {signal})));
     tasks = [...tasks, ...answers.flatMap((answer) => answer.tasks)];
     const next = asked.map((one, at) => ({...one, cursor: answers[at].next_cursor})).filter(({cursor}) => cursor);
     return {tasks, more: next.length > 0 ? () => page(next) : null};
@@ -47,11 +47,10 @@ export const keepList = (name, tasks) => write(own(`list.${name}`), {tasks: task
 export const kept = (name) => read(own(`list.${name}`));
 
 export const changes = new Changes({id: 'task_id', owner: me.name(), async send({kind, thing: task, change}, headers) {
-  const path = `${base}/${encodeURIComponent(task.task_id)}`;
-  if (kind === 'remove') return request('DELETE', path, {headers});
-  if (kind !== 'add') return request('PATCH', path, {headers, body: change});
+  if (kind === 'remove') return call(operations.deleteTask, task, {headers});
+  if (kind !== 'add') return call(operations.changeTask, task, {headers, body: change});
   try {
-    return await request('POST', base, {headers, body: change});
+    return await call(operations.createTask, {}, {headers, body: change});
   } catch (error) {
     if (error.kind !== 'gone') throw error;
     // There is no user any more: the task waits until there is one.
@@ -83,7 +82,7 @@ export async function one(id, signal) {
   let answered = [];
   if (!id.startsWith('new-')) {
     try {
-      answered = [await get(`${base}/${encodeURIComponent(id)}`, signal)];
+      answered = [await call(operations.readTask, {task_id: id}, {signal})];
     } catch (error) {
       if (error.kind !== 'offline' || !changes.merged(cached).has(id)) throw error;
     }
