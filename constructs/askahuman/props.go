@@ -28,8 +28,9 @@ const maximumShards = 256
 type Props struct {
 	// Props are the props of every platform. JWTIssuer issues the tokens of agents. LocalPort is 8080 by default. The
 	// route on which people subscribe has a default throttle of 100 requests a second with bursts of 200. Functions are
-	// "agentapi", "humanapi", "notifier", "moderationapi", "webpage", "operatorpage", "mcpapi", "webhookqueuer" and "webhooksender". By
-	// default the notifier has 55 seconds, "agentapi" and "mcpapi" have 25, and "webhooksender" has 15.
+	// "agentapi", "humanapi", "notifier", "moderationapi", "webpage", "operatorpage", "mcpapi", "webhookqueuer" and
+	// "webhooksender". By default the notifier has 55 seconds, "agentapi" and "mcpapi" have 25, and "webhooksender" has
+	// 15.
 	platform.Props
 
 	// OpenAgents lets anyone ask, and takes the agent's identity from the

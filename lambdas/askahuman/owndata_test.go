@@ -85,7 +85,8 @@ func TestPersonData(t *testing.T) {
 		if len(first.Answers) != dataPage || len(second.Answers) != 3 || second.NextCursor != "" {
 			t.Errorf("got %d answers, then %d", len(first.Answers), len(second.Answers))
 		}
-		if st := first.Stats; st == nil || st.TotalAnswers != dataPage+3 || st.Day != "2026-03-04" || len(st.Badges) < 3 {
+		st := first.Stats
+		if st == nil || st.TotalAnswers != dataPage+3 || st.Day != "2026-03-04" || len(st.Badges) < 3 {
 			t.Errorf("got the stats %+v", st)
 		}
 		if n := first.Notified; n == nil || n.QuestionID != questions[0].ID {
@@ -153,7 +154,8 @@ func TestDeleteAfterAnswer(t *testing.T) {
 	p := newPlatform(t)
 	p.answer(t, person(0), text(p.ask(t, textAsk()).ID, "An answer."))
 	p.now = p.now.Add(3 * time.Second)
-	if got := Must(p.people.DeletePerson(t.Context(), person(0)))(t); got != (Deleted{Answers: 1, More: true, Wait: 7}) {
+	got := Must(p.people.DeletePerson(t.Context(), person(0)))(t)
+	if got != (Deleted{Answers: 1, More: true, Wait: 7}) {
 		t.Errorf("got %+v", got)
 	}
 	p.now = p.now.Add(7 * time.Second)

@@ -22,13 +22,13 @@ type dataOfInput struct {
 }
 
 const (
-	exports = "Returns all that the tables keep of the person, by pages: stats and the last notification, then answers, " +
-		"then subscriptions. A token has a digest in its place. Counts of requests, which end with their window, and " +
-		"reports, which do not name who reported, are not there. An answer of a moment ago may be missing."
-	deletes = "Deletes what is kept of the person: points, badges, streak, name, places on leaderboards, subscriptions " +
-		"and the last notification. Answers stay for their agents, and nothing in them tells whose they are. A block " +
-		"and the reset of a name stay. One request deletes 100 answers and subscriptions: send it again while the " +
-		"answer has more. It may be repeated at any time."
+	exports = "Returns all that the tables keep of the person, by pages: stats and the last notification, then " +
+		"answers, then subscriptions. A token has a digest in its place. Counts of requests, which end with their " +
+		"window, and reports, which do not name who reported, are not there. An answer of a moment ago may be missing."
+	deletes = "Deletes what is kept of the person: points, badges, streak, name, places on leaderboards, " +
+		"subscriptions and the last notification. Answers stay for their agents, and nothing in them " +
+		"tells whose they are. A block and the reset of a name stay. One request deletes 100 answers and " +
+		"subscriptions: send it again while the answer has more. It may be repeated at any time."
 )
 
 // registerData declares the routes of what is kept of a person.

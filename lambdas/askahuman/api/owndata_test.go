@@ -74,7 +74,8 @@ func TestOwnData(t *testing.T) {
 		t.Errorf("of bob there is %v", bob)
 	}
 	for want := 1.0; want >= 0; want-- {
-		if got := p.do(t, asPerson("ann", "DELETE /human/data", ""), 200); got["answers"] != want || got["more"] != nil {
+		got := p.do(t, asPerson("ann", "DELETE /human/data", ""), 200)
+		if got["answers"] != want || got["more"] != nil {
 			t.Errorf("deleted %v of ann; want %v answers", got, want)
 		}
 	}
