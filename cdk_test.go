@@ -60,7 +60,7 @@ func TestPlatforms(t *testing.T) {
 	}
 	for _, main := range constructs {
 		name := filepath.Base(filepath.Dir(main))
-		if !slices.Contains(append(namesOf(all), "console", "page", "security"), name) {
+		if !slices.Contains(append(namesOf(all), "console", "page", "security", "todopage"), name) {
 			t.Errorf("test/%s tests no platform of the list", name)
 		}
 	}
