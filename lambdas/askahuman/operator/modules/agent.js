@@ -5,19 +5,13 @@ import {go} from '../../../kit/webapp/modules/app.js';
 import {ago, t} from '../../../kit/webapp/modules/texts.js';
 import * as api from './api.js';
 import {doing} from './doing.js';
-import {refusedView} from './operator.js';
 
 export async function show({parameters, signal, reload}) {
   const id = parameters.get('id')?.trim() ?? '';
   const view = add(h('div', {class: 'agent'}), heading(t('agent.title')),
     h('p', {class: 'lead'}, t('agent.lead')), search(id));
   if (!id) return view;
-  let of;
-  try {
-    of = await api.ofAgent(id, signal);
-  } catch (error) {
-    return refusedView(error, reload);
-  }
+  const of = await api.ofAgent(id, signal);
   const content = h('section');
   draw();
   return add(view, content);

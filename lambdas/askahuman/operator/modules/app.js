@@ -5,13 +5,12 @@ import {h} from '../../../kit/webapp/modules/dom.js';
 import {t} from '../../../kit/webapp/modules/texts.js';
 import * as agent from './agent.js';
 import * as reports from './reports.js';
-import {begun, operator, signedIn} from './operator.js';
+import {behind, operator} from './operator.js';
 
-await begun;
 await start({
   views: [
-    {path: /^\/operator$/, name: 'reports', load: () => signedIn(reports)},
-    {path: /^\/operator\/agent$/, name: 'agent', load: () => signedIn(agent)},
+    {path: /^\/operator$/, name: 'reports', load: () => behind(reports)},
+    {path: /^\/operator\/agent$/, name: 'agent', load: () => behind(agent)},
   ],
   navigation: operator.signedIn() ? {reports: '/operator', agent: '/operator/agent'} : {},
   below: () => operator.signedIn() && [

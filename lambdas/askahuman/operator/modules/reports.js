@@ -4,7 +4,6 @@ import {add, foreign, h, heading, link, put, say} from '../../../kit/webapp/modu
 import {ago, t} from '../../../kit/webapp/modules/texts.js';
 import * as api from './api.js';
 import {doing} from './doing.js';
-import {refusedView} from './operator.js';
 
 export const states = ['open', 'hidden', 'dismissed'];
 
@@ -14,15 +13,10 @@ export const orders = {
   most: (one, other) => other.complaints.length - one.complaints.length,
 };
 
-export async function show({parameters, signal, reload}) {
+export async function show({parameters, signal}) {
   const shown = states.includes(parameters.get('show')) ? parameters.get('show') : 'open';
   const order = Object.hasOwn(orders, parameters.get('order')) ? parameters.get('order') : 'newest';
-  let reports, cursor;
-  try {
-    ({reports, next_cursor: cursor} = await api.reports({state: shown, signal}));
-  } catch (error) {
-    return refusedView(error, reload);
-  }
+  let {reports, next_cursor: cursor} = await api.reports({state: shown, signal});
   const list = h('ul', {class: 'cards'});
   const below = h('div', {class: 'actions'});
   const items = new Map();
