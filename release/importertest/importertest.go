@@ -309,6 +309,15 @@ func CountHandlers() int {
 	return n
 }
 
+// optional is how many of them only a prop adds, which the importer's app does not set.
+func optional() int {
+	n := 0
+	for _, p := range platforms.All() {
+		n += len(p.Whole.Functions) - len(p.Schema.Functions)
+	}
+	return n
+}
+
 // OwnHandlers builds the handlers of the module in a folder, as its platforms say, and
 // returns their SHA-256, sorted.
 func OwnHandlers(t *testing.T, library string) []string {

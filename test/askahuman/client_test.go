@@ -159,6 +159,13 @@ func (c *client) newOperator(t testing.TB) operator {
 
 func (o operator) header() http.Header { return http.Header{"Authorization": {"Bearer " + o.token}} }
 
+// about is the header of an operator's request about a person.
+func (o operator) about(p person) http.Header {
+	header := o.header()
+	header.Set("X-Fingerprint", p.fingerprint)
+	return header
+}
+
 func (o operator) try(t testing.TB, method, path string, body any) onesynthtest.Reply {
 	t.Helper()
 	return o.MustSend(t, method, path, o.header(), body)
@@ -338,6 +345,7 @@ type humanPage struct {
 }
 
 type stats struct {
+	Handle            string         `json:"handle"`
 	TotalPoints       int            `json:"total_points"`
 	TotalAnswers      int            `json:"total_answers"`
 	StreakDays        int            `json:"streak_days"`
@@ -350,10 +358,11 @@ type stats struct {
 type leaderboard struct {
 	Period  string `json:"period"`
 	Entries []struct {
-		Rank          int  `json:"rank"`
-		Points        int  `json:"points"`
-		Answers       int  `json:"answers"`
-		IsCurrentUser bool `json:"is_current_user"`
+		Handle        string `json:"handle"`
+		Rank          int    `json:"rank"`
+		Points        int    `json:"points"`
+		Answers       int    `json:"answers"`
+		IsCurrentUser bool   `json:"is_current_user"`
 	} `json:"entries"`
 	YourRank   *int `json:"your_rank"`
 	YourPoints int  `json:"your_points"`

@@ -1,8 +1,10 @@
 package askahuman
 
 import (
+	"encoding/json"
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/onesynth-cdk/onesynth/internal/rooms"
 	"github.com/onesynth-cdk/onesynth/internal/services/fcm"
@@ -31,6 +33,8 @@ type scene struct {
 	// who has answered, as operators see them.
 	responseID, toHide, blocked string
 	olga                        operator
+	// leaver and asked have answered and subscribed, and are forgotten.
+	leaver, asked person
 	// own is a subscription of one, taken the token of another's.
 	own, others             string
 	ownToken, othersToken   string
@@ -64,6 +68,11 @@ func newScene(t testing.TB, target *target) *scene {
 		}
 	}
 
+	s.leaver, s.asked = c.newPerson(), c.newPerson()
+	for _, one := range []person{s.leaver, s.asked} {
+		one.answer(t, textAnswer(s.toPart))
+		one.subscribe(t, subscribe{Token: onesynthtest.Unique("leaves"), Interval: 5})
+	}
 	s.ownToken, s.othersToken = onesynthtest.Unique("token"), onesynthtest.Unique("token")
 	s.dueToken, s.deadToken, s.failingToken = onesynthtest.Unique("token"), onesynthtest.Unique("unregistered"),
 		onesynthtest.Unique("third-party")
@@ -117,6 +126,23 @@ func (s *scene) sendWebhook(t testing.TB) (onesynthtest.Reply, error) {
 	return onesynthtest.Reply{}, nil
 }
 
+// forgets sends a deletion of a person's data until it is complete, or until a request fails.
+func (s *scene) forgets(function, path string, header http.Header) onesynthtest.Probe {
+	return onesynthtest.Probe{Function: function, Name: "Forget", Do: func(t testing.TB) (onesynthtest.Reply, error) {
+		for {
+			r, err := s.Send(t.Context(), http.MethodDelete, path, header, nil)
+			var left struct {
+				More bool `json:"more"`
+				Wait int  `json:"wait_seconds"`
+			}
+			if err != nil || r.Status != http.StatusOK || json.Unmarshal(r.Body, &left) != nil || !left.More {
+				return r, err
+			}
+			time.Sleep(time.Duration(left.Wait) * time.Second)
+		}
+	}}
+}
+
 // probes are requests that together use every operation of every function.
 func (s *scene) probes() []onesynthtest.Probe {
 	request := func(function, name, method, path string, header http.Header, body any) onesynthtest.Probe {
@@ -155,8 +181,18 @@ func (s *scene) probes() []onesynthtest.Probe {
 		human("Daily", "GET", "/human/leaderboard?period=daily", nil),
 		human("Weekly", "GET", "/human/leaderboard?period=weekly", nil),
 		human("AllTime", "GET", "/human/leaderboard", nil),
+		human("Own", "GET", "/human/responses", nil),
+		human("Name", "PUT", "/human/handle", map[string]any{"handle": "Of the Grants"}),
 		human("Subscribe", "POST", "/human/push/subscribe", subscribe{Token: s.ownToken, Interval: 10}),
 		human("TakeToken", "PUT", "/human/push/subscribe/"+s.own, subscribe{Token: s.othersToken}),
+		request("HumanAPI", "Export", http.MethodGet, "/human/data", s.leaver.header(), nil),
+		s.forgets("HumanAPI", "/human/data", s.leaver.header()),
+		request("ModerationAPI", "Export", http.MethodGet, "/operator/data", s.olga.about(s.asked), nil),
+		s.forgets("ModerationAPI", "/operator/data", s.olga.about(s.asked)),
+		operator("Board", "GET", "/operator/leaderboard", nil),
+		operator("BoardOfDay", "GET", "/operator/leaderboard?period=daily", nil),
+		operator("BoardOfWeek", "GET", "/operator/leaderboard?period=weekly", nil),
+		operator("ResetName", "PUT", "/operator/handles", map[string]any{"person": s.blocked, "reset": true}),
 		human("Unsubscribe", "DELETE", "/human/push/subscribe/"+s.own, nil),
 		human("Report", "POST", "/human/reports", map[string]any{"question_id": s.answered, "reason": "spam"}),
 		agent("Report", "POST", "/agent/reports",

@@ -62,6 +62,54 @@ func TestThrottling(t *testing.T) {
 			return platform.Request{Send: byPerson(one, http.MethodGet, path, nil), Status: http.StatusOK}
 		}
 	}
+	// answered is someone who has answered, and the hash under which the tables have them.
+	answered := func(t *testing.T) (person, string) {
+		t.Helper()
+		c := newClient(t, on)
+		one := c.newPerson()
+		one.answer(t, textAnswer(c.newAgent().ask(t, textQuestion(2)).QuestionID))
+		return one, onesynthtest.Field(one.try(t, http.MethodGet, "/human/data", nil).Body, "person")
+	}
+	named := func(method string, body any, want string) func(*testing.T) platform.Request {
+		return func(t *testing.T) platform.Request {
+			one, _ := answered(t)
+			return platform.Request{Send: byPerson(one, method, "/human/handle", body), Status: http.StatusOK,
+				Check: func(t testing.TB, _ onesynthtest.Reply) {
+					if got := one.stats(t).Handle; want != "" && got != want {
+						t.Errorf("the person is called %q; want %q", got, want)
+					}
+				}}
+		}
+	}
+	// operated is a request of an operator about someone who has answered.
+	operated := func(method, path string, status int, check func(testing.TB, string)) func(*testing.T) platform.Request {
+		return func(t *testing.T) platform.Request {
+			one, hash := answered(t)
+			o := newClient(t, on).newOperator(t)
+			header := o.header()
+			header.Set("X-Fingerprint", one.fingerprint)
+			var body any
+			if method == http.MethodPut {
+				body = map[string]any{"person": hash, "reset": true}
+			}
+			return platform.Request{Send: func(ctx context.Context) (onesynthtest.Reply, error) {
+				return o.Send(ctx, method, path, header, body)
+			}, Status: status, Check: func(t testing.TB, _ onesynthtest.Reply) {
+				if check != nil {
+					check(t, hash)
+				}
+			}}
+		}
+	}
+	// forgotten checks that no answer is the person's any more.
+	forgotten := func(t testing.TB, hash string) {
+		t.Helper()
+		for _, item := range on.Items(t, "Responses") {
+			if item["fingerprint_hash"] == hash {
+				t.Errorf("the answer %v is still the person's", item["response_id"])
+			}
+		}
+	}
 	// subscribed checks that the token has one subscription, with that interval; 0: none.
 	subscribed := func(t testing.TB, token string, minutes int) {
 		t.Helper()
@@ -259,8 +307,21 @@ func TestThrottling(t *testing.T) {
 				}}
 		},
 		"GET /human/stats":       personReads("/human/stats"),
+		"GET /human/responses":   personReads("/human/responses"),
+		"GET /human/data":        personReads("/human/data"),
 		"GET /human/leaderboard": personReads("/human/leaderboard"),
 		"GET /openapi.json":      personReads("/openapi.json"),
+		"PUT /human/handle":      named(http.MethodPut, map[string]any{"handle": "Under Load"}, "Under Load"),
+		"DELETE /human/handle":   named(http.MethodDelete, nil, ""),
+		"DELETE /human/data": func(t *testing.T) platform.Request {
+			one, hash := answered(t)
+			return platform.Request{Send: byPerson(one, http.MethodDelete, "/human/data", nil), Status: http.StatusOK,
+				Check: func(t testing.TB, _ onesynthtest.Reply) { forgotten(t, hash) }}
+		},
+		"GET /operator/data":        operated(http.MethodGet, "/operator/data", http.StatusOK, nil),
+		"DELETE /operator/data":     operated(http.MethodDelete, "/operator/data", http.StatusOK, forgotten),
+		"GET /operator/leaderboard": operated(http.MethodGet, "/operator/leaderboard", http.StatusOK, nil),
+		"PUT /operator/handles":     operated(http.MethodPut, "/operator/handles", http.StatusNoContent, nil),
 	}, func(t *testing.T, share float64) {
 		// A run that cannot even read what is due fails, and comes again.
 		if err := on.Run.RunSchedule(t.Context(), on.Schedule(t, "")); share == 1 && err == nil {

@@ -60,7 +60,7 @@ func TestTokens(t *testing.T) {
 			t.Parallel()
 			on := &target{suite.OwnRunOf(t, environment, local.Options{})}
 			routes := suite.Protected()
-			if len(routes) != len(suite.Platform.Routes)-2 {
+			if len(routes) != len(suite.Platform.Operations())-2 {
 				t.Errorf("got protected routes %v; want all but the document and /health", routes)
 			}
 			suite.CheckTokens(t, on.Target, onesynthtest.Key("key"), routes...)

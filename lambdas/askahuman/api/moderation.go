@@ -154,7 +154,7 @@ type resetInput struct{ Body HandleReset }
 
 // HandleReset says whether a person's name is reset.
 type HandleReset struct {
-	Person string `json:"person" minLength:"64" maxLength:"64" doc:"The person, as the operators' leaderboard names them."`
+	Person string `json:"person" minLength:"64" maxLength:"64" doc:"The person, as the operators' leaderboard names them." example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"`
 	Reset  bool   `json:"reset" doc:"true: the name is taken; false: the person can choose again."`
 }
 

@@ -118,7 +118,7 @@ func New(c Config) (*kit.API, error) {
 	if c.Home == "/" {
 		mux.HandleFunc("GET /{path...}", func(w http.ResponseWriter, r *http.Request) {
 			if !strings.Contains(r.Header.Get("Accept"), "text/html") {
-				missing(w, r)
+				refuse(w, http.StatusText(http.StatusNotFound))
 				return
 			}
 			home := r.Clone(r.Context())
@@ -227,33 +227,32 @@ func (u unknown) Write(content []byte) (int, error) {
 }
 
 func missing(w http.ResponseWriter, _ *http.Request) {
-	status, body := Failure(context.Background(),
-		validate.Refused(http.StatusNotFound, "path", validate.Constraint{},
-			"there is nothing at this address: correct it, or load the page again"))
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(body)
+	refuse(w, "there is no such file: load the page again")
 }
 
-// Failure is an error of a page's function, in the form of the platforms' APIs: status, code and message. An error that
-// is not a caller's says nothing of itself.
+func refuse(w http.ResponseWriter, message string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusNotFound)
+	content, _ := json.Marshal(refusal{message}) // a text always encodes
+	_, _ = w.Write(content)
+}
+
+// refusal is an error in the form of API Gateway. A page is outside of the API's document, and at an address of nothing
+// it answers in the gateway's place.
+type refusal struct {
+	Message string `json:"message"`
+}
+
+// Failure is an error of a page's function: its status and message. An error that is not a caller's says nothing of
+// itself.
 func Failure(_ context.Context, err error) (int, any) {
-	type body struct {
-		Code    string `json:"code"`
-		Message string `json:"message"`
-	}
-	answer := func(status int, code, message string) (int, any) {
-		return status, map[string]body{"error": {code, message}}
-	}
 	var refused *validate.Error
 	if !errors.As(err, &refused) {
-		return answer(http.StatusInternalServerError, "SERVER_ERROR", "something went wrong here: try again")
+		return http.StatusInternalServerError, refusal{"something went wrong here: try again"}
 	}
-	switch refused.Status {
-	case http.StatusNotFound:
-		return answer(refused.Status, "NOT_FOUND", refused.Error())
-	case http.StatusMethodNotAllowed:
-		return answer(refused.Status, "METHOD_NOT_ALLOWED", refused.Error())
+	status := refused.Status
+	if status != http.StatusNotFound && status != http.StatusMethodNotAllowed {
+		status = http.StatusBadRequest
 	}
-	return answer(http.StatusBadRequest, "VALIDATION_ERROR", refused.Error())
+	return status, refusal{refused.Error()}
 }
