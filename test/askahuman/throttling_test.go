@@ -82,7 +82,8 @@ func TestThrottling(t *testing.T) {
 		}
 	}
 	// operated is a request of an operator about someone who has answered.
-	operated := func(method, path string, status int, check func(testing.TB, string)) func(*testing.T) platform.Request {
+	type prepared = func(*testing.T) platform.Request
+	operated := func(method, path string, status int, check func(testing.TB, string)) prepared {
 		return func(t *testing.T) platform.Request {
 			one, hash := answered(t)
 			o := newClient(t, on).newOperator(t)
