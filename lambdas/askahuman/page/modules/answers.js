@@ -1,6 +1,6 @@
 // Answers on their way, and the questions that this device has dealt with. The server takes one answer of a person to a
-// question, so sending one again is safe: if what became of an earlier attempt is not known, ALREADY_ANSWERED means that
-// it arrived.
+// question, so sending one again is safe: if what became of an earlier attempt is not known, ALREADY_ANSWERED means
+// that it arrived.
 
 import {Outbox} from '../../../kit/webapp/modules/outbox.js';
 import {dropDraft, read, write} from '../../../kit/webapp/modules/store.js';
@@ -31,6 +31,7 @@ export const takeUp = (id) => write('passed', read('passed', []).filter((other) 
 
 /** wanted are the questions that someone has not dealt with. */
 export function wanted(questions) {
-  const others = new Set([...Object.keys(most).flatMap((key) => read(key, [])), ...answers.waiting().map(({id}) => id)]);
+  const others = new Set([...Object.keys(most).flatMap((key) => read(key, [])),
+    ...answers.waiting().map(({id}) => id)]);
   return questions.filter((one) => !others.has(one.question_id));
 }

@@ -20,7 +20,8 @@ export const {call} = client({
   // How many more answers this person may send, and until when, is told before they are spent.
   seen({url, headers}) {
     const left = Number.parseInt(headers.get('X-RateLimit-Remaining') ?? '', 10);
-    if (url.endsWith('/human/responses') && Number.isFinite(left)) write('limit', {left, until: Number(headers.get('X-RateLimit-Reset')) * 1000});
+    if (url.endsWith('/human/responses') && Number.isFinite(left)) write('limit',
+      {left, until: Number(headers.get('X-RateLimit-Reset')) * 1000});
   },
 });
 

@@ -14,7 +14,8 @@ answers.addEventListener('change', () => notify());
 answers.addEventListener('settled', ({detail: {entry, outcome}}) => {
   // The question's own view says it itself.
   if (location.pathname === `/q/${encodeURIComponent(entry.id)}`) return;
-  if (outcome.kind === 'sent') tell(outcome.receipt ? t('thanks.said', {n: outcome.receipt.points_earned}) : t('notice.sent'));
+  if (outcome.kind === 'sent') tell(outcome.receipt ? t('thanks.said',
+    {n: outcome.receipt.points_earned}) : t('notice.sent'));
   else tell(t(`notice.${outcome.kind}`, {prompt: entry.title}));
 });
 

@@ -18,8 +18,10 @@ export async function beside(signal) {
   const [own, {entries}] = kept;
   return [
     h('h2', null, t('beside.own')),
-    h('dl', {class: 'figures'}, figure(t('me.points'), number(own.total_points)), figure(t('me.streak'), t('me.days', {n: own.streak_days}))),
-    entries.length > 0 && [h('h2', null, t('beside.week')), h('ol', {class: 'ranks'}, entries.map((one) => h('li', {class: one.is_current_user && 'own'},
+    h('dl', {class: 'figures'}, figure(t('me.points'), number(own.total_points)),
+      figure(t('me.streak'), t('me.days', {n: own.streak_days}))),
+    entries.length > 0 && [h('h2', null, t('beside.week')), h('ol', {class: 'ranks'},
+      entries.map((one) => h('li', {class: one.is_current_user && 'own'},
       foreign('span', {class: 'foreign'}, one.handle), h('strong', null, t('beside.points', {n: one.points}))))),
     h('p', null, link('/leaderboard', null, t('beside.all')))],
   ];

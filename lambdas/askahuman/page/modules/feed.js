@@ -18,7 +18,9 @@ export function next(pause, {changed = false, after = null} = {}) {
   return changed ? soonest : Math.min(latest, Math.round(pause * 1.5));
 }
 
-/** merge returns the list after its first page was read again: what is new, what stays, and what came below it before. */
+/**
+ * merge returns the list after its first page was read again: what is new, what stays, and what came below it before.
+ */
 export function merge(before, read) {
   const fresh = new Set(read.questions.map((one) => one.question_id));
   if (!read.next_cursor) return read.questions;
@@ -82,7 +84,9 @@ export async function show({parameters, signal, back, reload}) {
     for (const [id, item] of items) {
       if (ids.has(id)) continue;
       // Who is on a question that goes does not lose the place.
-      if (item.contains(document.activeElement)) (item.nextElementSibling ?? item.previousElementSibling)?.querySelector('a')?.focus();
+      if (item.contains(document.activeElement)) {
+        (item.nextElementSibling ?? item.previousElementSibling)?.querySelector('a')?.focus();
+      }
       item.remove();
       items.delete(id);
     }
@@ -92,8 +96,10 @@ export async function show({parameters, signal, back, reload}) {
       else update(item, one);
       if (list.children[at] !== item) list.insertBefore(item, list.children[at] ?? null);
     });
-    put(below, shown.length === 0 && h('p', {class: 'empty'}, audience ? t('feed.emptyFor', {audience: t(`audience.${audience}`)}) : t('feed.empty'),
-      kept('newest') && [' ', t('feed.last', {time: ago(kept('newest'))})], settings.firebase && [' ', link('/settings', null, t('feed.tell'))]),
+    put(below, shown.length === 0 && h('p', {class: 'empty'},
+      audience ? t('feed.emptyFor', {audience: t(`audience.${audience}`)}) : t('feed.empty'),
+      kept('newest') && [' ', t('feed.last', {time: ago(kept('newest'))})],
+      settings.firebase && [' ', link('/settings', null, t('feed.tell'))]),
       cursor && h('button', {type: 'button', onclick: more}, t('feed.more')));
   }
 
@@ -103,7 +109,8 @@ export async function show({parameters, signal, back, reload}) {
     try {
       const following = await page({audience, cursor, signal});
       const first = following.questions.find((one) => !items.has(one.question_id));
-      questions = [...questions, ...following.questions.filter((one) => !questions.some((other) => other.question_id === one.question_id))];
+      questions = [...questions, ...following.questions.filter((one) =>
+        !questions.some((other) => other.question_id === one.question_id))];
       cursor = following.next_cursor;
       draw();
       items.get(first?.question_id)?.querySelector('a').focus();
@@ -131,7 +138,8 @@ export async function show({parameters, signal, back, reload}) {
   follow(look, signal, again);
   answers.addEventListener('change', draw, {signal});
   draw();
-  return add(h('div', {class: 'feed'}), heading(t('feed.title')), h('p', {class: 'lead'}, t('feed.lead')), welcome(), filter(audience), list, below);
+  return add(h('div', {class: 'feed'}), heading(t('feed.title')), h('p', {class: 'lead'}, t('feed.lead')), welcome(),
+    filter(audience), list, below);
 }
 
 /** follow calls look again and again while the page is seen, until the signal ends it; at once, or after a pause. */
@@ -184,13 +192,16 @@ function welcome() {
 }
 
 function filter(audience) {
-  const choice = (value, label) => h('li', null, link(value ? `/?audience=${value}` : '/', {class: 'chip', 'aria-current': value === audience ? 'true' : null}, label));
-  return h('nav', {'aria-label': t('feed.filter')}, h('ul', {class: 'chips'}, choice('', t('audience.all')), audiences.map((one) => choice(one, t(`audience.${one}`)))));
+  const choice = (value, label) => h('li', null, link(value ? `/?audience=${value}` : '/',
+    {class: 'chip', 'aria-current': value === audience ? 'true' : null}, label));
+  return h('nav', {'aria-label': t('feed.filter')}, h('ul', {class: 'chips'}, choice('', t('audience.all')),
+    audiences.map((one) => choice(one, t(`audience.${one}`)))));
 }
 
 function card(question) {
   return h('li', {class: 'card', 'data-question': question.question_id},
-    link(`/q/${encodeURIComponent(question.question_id)}`, {class: 'cover'}, foreign('span', {class: 'foreign clamped'}, question.prompt)),
+    link(`/q/${encodeURIComponent(question.question_id)}`, {class: 'cover'},
+      foreign('span', {class: 'foreign clamped'}, question.prompt)),
     h('p', {class: 'facts'}, facts(question)));
 }
 
@@ -204,7 +215,8 @@ export function facts(question) {
     question.responses_needed > 0 && h('span', null, t('feed.needed', {n: question.responses_needed})),
     worth(question.type) > 0 && h('span', {class: 'worth'}, t('feed.worth', {n: worth(question.type)})),
     question.created_at && h('span', null, h('time', {datetime: question.created_at}, ago(question.created_at))),
-    question.expires_at && h('span', null, h('time', {datetime: question.expires_at}, t('feed.closes', {time: ahead(question.expires_at)}))),
+    question.expires_at && h('span', null, h('time', {datetime: question.expires_at},
+      t('feed.closes', {time: ahead(question.expires_at)}))),
   ];
 }
 

@@ -9,8 +9,9 @@ import {audiences} from './feed.js';
 
 /** badges are all that one can earn, in the order in which they are shown. The server may know more. */
 const badges = [
-  'first_answer', 'answers_10', 'answers_100', 'answers_500', 'answers_1000', 'streak_3', 'streak_7', 'streak_30', 'streak_100',
-  'tech_expert', 'product_pro', 'ethics_advocate', 'creative_mind', 'generalist', 'early_bird', 'night_owl', 'speed_demon', 'confident',
+  'first_answer', 'answers_10', 'answers_100', 'answers_500', 'answers_1000', 'streak_3', 'streak_7', 'streak_30',
+  'streak_100', 'tech_expert', 'product_pro', 'ethics_advocate', 'creative_mind', 'generalist', 'early_bird',
+  'night_owl', 'speed_demon', 'confident',
 ];
 
 export async function show({signal, reload}) {
@@ -29,13 +30,17 @@ export async function show({signal, reload}) {
     h('dl', {class: 'figures'},
       figure(t('me.points'), number(stats.total_points)), figure(t('me.answers'), number(stats.total_answers)),
       figure(t('me.streak'), t('me.days', {n: stats.streak_days})),
-      figure(t('me.rank'), stats.rank === null ? t(stats.total_points > 0 ? 'me.rankFar' : 'me.rankNone') : number(stats.rank))),
+      figure(t('me.rank'),
+        stats.rank === null ? t(stats.total_points > 0 ? 'me.rankFar' : 'me.rankNone') : number(stats.rank))),
     h('p', {class: 'actions'}, link('/answers', {class: 'button'}, t('me.own'))),
-    byCategory.length > 0 && [h('h2', null, t('me.categories')), h('dl', {class: 'figures'}, byCategory.map((one) => figure(t(`audience.${one}`), number(stats.answers_by_category[one]))))],
+    byCategory.length > 0 && [h('h2', null, t('me.categories')),
+      h('dl', {class: 'figures'},
+        byCategory.map((one) => figure(t(`audience.${one}`), number(stats.answers_by_category[one]))))],
     next.length > 0 && [h('h2', null, t('me.next')), h('ul', {class: 'badges'}, next.map(step))],
     h('h2', null, t('me.badges', {n: earned.length, all: earned.length + next.length + others.length})),
     earned.length > 0 && h('ul', {class: 'badges'}, earned.map(badge)),
-    others.length > 0 && h('details', null, h('summary', null, t('me.others', {n: others.length})), h('ul', {class: 'badges'}, others.map(step))));
+    others.length > 0 && h('details', null, h('summary', null, t('me.others', {n: others.length})),
+      h('ul', {class: 'badges'}, others.map(step))));
 }
 
 const figure = (name, value) => h('div', null, h('dt', null, name), h('dd', null, value));

@@ -39,7 +39,8 @@ export async function show({signal, reload}) {
 }
 
 const card = (one) => h('li', {class: 'card', 'data-question': one.question_id},
-  one.prompt ? foreign('p', {class: 'foreign clamped', tabindex: '-1'}, one.prompt) : h('p', {class: 'when', tabindex: '-1'}, t('own.gone')),
+  one.prompt ? foreign('p', {class: 'foreign clamped', tabindex: '-1'}, one.prompt) : h('p',
+    {class: 'when', tabindex: '-1'}, t('own.gone')),
   foreign('p', {class: 'foreign said clamped'}, one.answer ?? one.option ?? ''),
   h('p', {class: 'facts'}, h('span', {class: 'worth'}, t('thanks.points', {n: one.points})),
     one.status && h('span', null, t(`own.${one.status.toLowerCase()}`)),

@@ -18,7 +18,10 @@ function random() {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-/** become forgets the person and all that belongs to them, but for the language, and shows another id: a new one, or the given one. */
+/**
+ * become forgets the person and all that belongs to them, but for the language, and shows another id: a new one, or the
+ * given one.
+ */
 export function become(id = random()) {
   for (const key of keys()) if (key !== 'language') remove(key);
   write('person', id);

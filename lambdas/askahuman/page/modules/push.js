@@ -1,7 +1,8 @@
-// Notifications. The browser's own push service gives this device an address; Firebase makes a token of it; the platform keeps the token.
+// Notifications. The browser's own push service gives this device an address; Firebase makes a token of it; the
+// platform keeps the token.
 //
-// Firebase's part is two requests of its web SDK: one makes an installation (FIS_v2), one registers the push subscription. The SDK itself
-// is larger than this page, and loads its parts from another origin.
+// Firebase's part is two requests of its web SDK: one makes an installation (FIS_v2), one registers the push
+// subscription. The SDK itself is larger than this page, and loads its parts from another origin.
 
 import {Problem} from '../../../kit/webapp/modules/requests.js';
 import {settings} from '../../../kit/webapp/modules/settings.js';
@@ -23,14 +24,16 @@ class Denied extends Error {
 }
 
 /** supported reports whether this browser can be notified. */
-export const supported = () => 'PushManager' in globalThis && 'Notification' in globalThis && 'serviceWorker' in navigator;
+export const supported = () => 'PushManager' in globalThis && 'Notification' in globalThis &&
+  'serviceWorker' in navigator;
 
 /** subscribe asks the person, and subscribes this device. */
 export async function subscribe(minutes) {
   if (await Notification.requestPermission() !== 'granted') throw new Denied();
   const subscription = await subscriptionOf();
   const device = await register(subscription, {});
-  const {subscription_id: id} = await call(operations.subscribe, {}, {body: {fcm_token: device.token, min_interval_minutes: minutes}});
+  const {subscription_id: id} = await call(operations.subscribe, {},
+    {body: {fcm_token: device.token, min_interval_minutes: minutes}});
   write(key, {...device, id, minutes});
 }
 
@@ -41,7 +44,10 @@ export async function changeInterval(minutes) {
   write(key, {...kept, minutes});
 }
 
-/** unsubscribe ends the notifications of this device, also while the server cannot be reached: it drops a token that no browser has. */
+/**
+ * unsubscribe ends the notifications of this device, also while the server cannot be reached: it drops a token that no
+ * browser has.
+ */
 export async function unsubscribe() {
   const kept = read(key);
   const worker = await navigator.serviceWorker.getRegistration();
@@ -56,8 +62,8 @@ export async function unsubscribe() {
 }
 
 /**
- * renew keeps a subscription alive: browsers give a device another address from time to time, and Firebase wants to hear of it once a
- * week. It does nothing for a device that is not subscribed.
+ * renew keeps a subscription alive: browsers give a device another address from time to time, and Firebase wants to
+ * hear of it once a week. It does nothing for a device that is not subscribed.
  */
 export async function renew(now = Date.now()) {
   const kept = read(key);
@@ -75,7 +81,8 @@ export async function renew(now = Date.now()) {
     await call(operations.changeSubscription, {subscription_id: id}, {body: {fcm_token: device.token}});
   } catch (error) {
     if (!(error instanceof Problem) || error.kind !== 'gone') throw error;
-    ({subscription_id: id} = await call(operations.subscribe, {}, {body: {fcm_token: device.token, min_interval_minutes: kept.minutes}}));
+    ({subscription_id: id} = await call(operations.subscribe, {},
+      {body: {fcm_token: device.token, min_interval_minutes: kept.minutes}}));
   }
   write(key, {...kept, ...device, id});
 }
@@ -87,10 +94,12 @@ async function subscriptionOf() {
   if (existing && encode(existing.options.applicationServerKey) === wanted) return existing;
   await existing?.unsubscribe();
   // A browser that does not reach its push service tries for as long as it runs.
-  return Promise.race([worker.pushManager.subscribe({userVisibleOnly: true, applicationServerKey: decode(wanted)}), late()]);
+  return Promise.race([worker.pushManager.subscribe({userVisibleOnly: true, applicationServerKey: decode(wanted)}),
+    late()]);
 }
 
-const late = () => new Promise((_, fail) => setTimeout(() => fail(new Problem('offline', {message: 'the push service does not answer'})), patience));
+const late = () => new Promise((_, fail) => setTimeout(() =>
+  fail(new Problem('offline', {message: 'the push service does not answer'})), patience));
 
 /** register returns the token of a push subscription, with what renews it. */
 async function register(subscription, kept, now = Date.now()) {
@@ -102,7 +111,9 @@ async function register(subscription, kept, now = Date.now()) {
   const headers = {'x-goog-firebase-installations-auth': `FIS ${installation.auth}`};
   let answer;
   try {
-    answer = kept.token ? await ask('PATCH', `${address}/${encodeURIComponent(kept.token)}`, body, headers) : await ask('POST', address, body, headers);
+    answer = kept.token
+      ? await ask('PATCH', `${address}/${encodeURIComponent(kept.token)}`, body, headers)
+      : await ask('POST', address, body, headers);
   } catch (error) {
     // A registration that the service knows no more is made once more.
     if (!kept.token || error.kind !== 'gone') throw error;
@@ -119,7 +130,8 @@ async function installationOf(kept, now) {
   if (kept && kept.expires > now + day / 24) return kept;
   if (kept) {
     try {
-      const answer = await ask('POST', `${address}/${kept.id}/authTokens:generate`, {installation: {sdkVersion: version}}, {Authorization: `FIS_v2 ${kept.refresh}`});
+      const answer = await ask('POST', `${address}/${kept.id}/authTokens:generate`,
+        {installation: {sdkVersion: version}}, {Authorization: `FIS_v2 ${kept.refresh}`});
       return {...kept, auth: answer.token, expires: expiry(answer, now)};
     } catch (error) {
       // An installation that was removed there is made once more.
@@ -127,8 +139,10 @@ async function installationOf(kept, now) {
     }
   }
   const id = installationID();
-  const answer = await ask('POST', address, {fid: id, authVersion: 'FIS_v2', appId: firebase.appId, sdkVersion: version}, {});
-  return {id: answer.fid || id, refresh: answer.refreshToken, auth: answer.authToken.token, expires: expiry(answer.authToken, now)};
+  const answer = await ask('POST', address, {fid: id, authVersion: 'FIS_v2', appId: firebase.appId,
+    sdkVersion: version}, {});
+  return {id: answer.fid || id, refresh: answer.refreshToken, auth: answer.authToken.token,
+    expires: expiry(answer.authToken, now)};
 }
 
 const expiry = ({expiresIn}, now) => now + 1000 * Number.parseInt(expiresIn, 10);
@@ -145,17 +159,21 @@ async function ask(method, address, body, headers) {
   try {
     answer = await fetch(address, {
       method, credentials: 'omit', body: JSON.stringify(body), signal: AbortSignal.timeout?.(patience),
-      headers: {'Content-Type': 'application/json', Accept: 'application/json', 'x-goog-api-key': settings.firebase.apiKey, ...headers},
+      headers: {'Content-Type': 'application/json', Accept: 'application/json',
+        'x-goog-api-key': settings.firebase.apiKey, ...headers},
     });
   } catch (error) {
     throw new Problem('offline', {message: error.message});
   }
   const text = await answer.text();
-  if (!answer.ok) throw new Problem(answer.status === 404 ? 'gone' : answer.status >= 500 ? 'server' : 'refused', {message: `${address}: ${answer.status}`});
+  if (!answer.ok) throw new Problem(answer.status === 404 ? 'gone' : answer.status >= 500 ? 'server' : 'refused',
+    {message: `${address}: ${answer.status}`});
   return JSON.parse(text);
 }
 
 /** encode and decode are base64url, without padding. */
-export const encode = (bytes) => btoa(String.fromCharCode(...new Uint8Array(bytes))).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
+export const encode = (bytes) => btoa(String.fromCharCode(...new Uint8Array(bytes)))
+  .replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
 
-export const decode = (text) => Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (character) => character.charCodeAt(0));
+export const decode = (text) =>
+  Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (character) => character.charCodeAt(0));

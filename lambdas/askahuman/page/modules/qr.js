@@ -3,13 +3,18 @@
 // By version: all codewords, those that correct errors in each block, the blocks, and where alignment patterns stand.
 const versions = [
   [26, 7, 1, []], [44, 10, 1, [6, 18]], [70, 15, 1, [6, 22]], [100, 20, 1, [6, 26]], [134, 26, 1, [6, 30]],
-  [172, 18, 2, [6, 34]], [196, 20, 2, [6, 22, 38]], [242, 24, 2, [6, 24, 42]], [292, 30, 2, [6, 26, 46]], [346, 18, 4, [6, 28, 50]],
+  [172, 18, 2, [6, 34]], [196, 20, 2, [6, 22, 38]], [242, 24, 2, [6, 24, 42]], [292, 30, 2, [6, 26, 46]],
+  [346, 18, 4, [6, 28, 50]],
 ];
 
-/** qr returns the modules of the code as rows of booleans, true for dark. It throws a RangeError for a text over 271 bytes. */
+/**
+ * qr returns the modules of the code as rows of booleans, true for dark. It throws a RangeError for a text over 271
+ * bytes.
+ */
 export function qr(text) {
   const bytes = new TextEncoder().encode(text);
-  const at = versions.findIndex(([all, correcting, blocks], n) => bytes.length + (n < 9 ? 2 : 3) <= all - correcting * blocks);
+  const at = versions.findIndex(([all, correcting, blocks], n) =>
+    bytes.length + (n < 9 ? 2 : 3) <= all - correcting * blocks);
   if (at < 0) throw new RangeError(`a code has room for 271 bytes, got ${bytes.length}`);
   const [all, correcting, blocks, alignment] = versions[at];
   return drawn(at + 1, interleaved(dataOf(bytes, at + 1, all - correcting * blocks), blocks, correcting), alignment);
@@ -30,7 +35,9 @@ function dataOf(bytes, version, length) {
   return data;
 }
 
-/** interleaved returns the codewords in the order in which they are drawn. Later blocks may have a data codeword more. */
+/**
+ * interleaved returns the codewords in the order in which they are drawn. Later blocks may have a data codeword more.
+ */
 function interleaved(data, blocks, correcting) {
   const short = Math.floor(data.length / blocks);
   const longer = data.length % blocks;
@@ -40,7 +47,8 @@ function interleaved(data, blocks, correcting) {
     parts.push(data.slice(from, from += length));
   }
   const corrections = parts.map((part) => correctionOf(part, correcting));
-  const columns = (rows, length) => Array.from({length}, (_, i) => rows.map((row) => row[i]).filter((one) => one !== undefined)).flat();
+  const columns = (rows, length) => Array.from({length}, (_, i) =>
+    rows.map((row) => row[i]).filter((one) => one !== undefined)).flat();
   return [...columns(parts, short + 1), ...columns(corrections, correcting)];
 }
 
@@ -81,13 +89,17 @@ function drawn(version, codewords, alignment) {
   const set = (x, y, dark) => { if (x >= 0 && y >= 0 && x < size && y < size) rows[y][x] = Boolean(dark); };
   // A square around a middle, dark or not by the distance from it.
   const square = (x, y, reach, dark) => {
-    for (let dx = -reach; dx <= reach; dx++) for (let dy = -reach; dy <= reach; dy++) set(x + dx, y + dy, dark(Math.max(Math.abs(dx), Math.abs(dy))));
+    for (let dx = -reach; dx <= reach; dx++) {
+      for (let dy = -reach; dy <= reach; dy++) set(x + dx, y + dy, dark(Math.max(Math.abs(dx), Math.abs(dy))));
+    }
   };
   for (let i = 8; i < size - 8; i++) {
     set(6, i, i % 2 === 0);
     set(i, 6, i % 2 === 0);
   }
-  for (const [x, y] of [[3, 3], [size - 4, 3], [3, size - 4]]) square(x, y, 4, (distance) => distance !== 2 && distance !== 4);
+  for (const [x, y] of [[3, 3], [size - 4, 3], [3, size - 4]]) {
+    square(x, y, 4, (distance) => distance !== 2 && distance !== 4);
+  }
   const corners = [6, size - 7];
   for (const x of alignment) {
     for (const y of alignment) {
@@ -137,8 +149,10 @@ export function picture(text, name) {
   const size = rows.length + 8;
   const image = document.createElementNS(svg, 'svg');
   const path = document.createElementNS(svg, 'path');
-  for (const [key, value] of Object.entries({class: 'code', viewBox: `0 0 ${size} ${size}`, role: 'img', 'aria-label': name})) image.setAttribute(key, value);
-  path.setAttribute('d', rows.flatMap((row, y) => row.map((dark, x) => dark ? `M${x + 4} ${y + 4}h1v1h-1z` : '')).join(''));
+  const attributes = {class: 'code', viewBox: `0 0 ${size} ${size}`, role: 'img', 'aria-label': name};
+  for (const [key, value] of Object.entries(attributes)) image.setAttribute(key, value);
+  path.setAttribute('d', rows.flatMap((row, y) => row.map((dark, x) =>
+    dark ? `M${x + 4} ${y + 4}h1v1h-1z` : '')).join(''));
   image.append(path);
   return image;
 }

@@ -45,7 +45,8 @@ export async function show({parts, signal, redraw, reload}) {
 }
 
 /** example is a question that no agent asked, to try how one answers. */
-const example = () => ({question_id: 'example', type: 'multiple_choice', prompt: t('example.prompt'), options: [t('example.first'), t('example.second')], audience: ['general']});
+const example = () => ({question_id: 'example', type: 'multiple_choice', prompt: t('example.prompt'),
+  options: [t('example.first'), t('example.second')], audience: ['general']});
 
 /** passed says that a question does not come again, and leads on. */
 function passed(question, own, view) {
@@ -60,7 +61,8 @@ function passed(question, own, view) {
 function form(question, own, view) {
   const {id, redraw, signal} = view;
   const values = {
-    answer: own?.answer ?? '', option: own?.option ?? null, confidence: own?.confidence ?? null, began: own?.began ?? Date.now(),
+    answer: own?.answer ?? '', option: own?.option ?? null, confidence: own?.confidence ?? null,
+    began: own?.began ?? Date.now(),
   };
   const choice = question.type === 'multiple_choice';
   const changed = () => {
@@ -71,7 +73,8 @@ function form(question, own, view) {
 
   const problem = h('p', {class: 'problem', id: 'problem', role: 'alert', hidden: true});
   const control = choice ? options(question, values, changed) : text(values, changed, () => element.requestSubmit());
-  const element = h('form', {class: 'answer', novalidate: true, onsubmit: submit}, control, confidence(values, changed), problem, left(),
+  const element = h('form', {class: 'answer', novalidate: true, onsubmit: submit}, control, confidence(values, changed),
+    problem, left(),
     h('p', {class: 'actions'}, h('button', {type: 'submit', class: 'primary'}, t('question.send')),
       !view.example && h('button', {type: 'button', class: 'plain', onclick: () => {
         pass(id);
@@ -96,11 +99,13 @@ function form(question, own, view) {
     }
     if (view.example) {
       write('welcomed', true);
-      redraw(h('section', {class: 'state', 'data-state': 'tried'}, heading(t('state.tried.title')), h('p', null, t('state.tried.text')), onward(signal)));
+      redraw(h('section', {class: 'state', 'data-state': 'tried'}, heading(t('state.tried.title')),
+        h('p', null, t('state.tried.text')), onward(signal)));
       return;
     }
     keepDraft(id, {...values, question});
-    answers.keep({id, title: question.prompt.slice(0, 200), options: question.options, body: bodyOf(question, values)}, undo);
+    answers.keep({id, title: question.prompt.slice(0, 200), options: question.options, body: bodyOf(question, values)},
+      undo);
     redraw(undoing(question, view));
   }
 
@@ -124,8 +129,10 @@ function undoing(question, {id, redraw, signal}) {
   const back = h('button', {type: 'button', onclick: () => {
     if (answers.takeBack(id)) redraw(form(question, draft(id), {id, redraw, signal}));
   }}, t('action.undo'));
-  return h('section', {class: 'state', 'data-state': 'sending'}, heading(t('question.sending')), h('p', null, t('question.undo')),
-    h('p', {class: 'actions'}, back, h('button', {type: 'button', class: 'primary', onclick: () => answers.deliver(id)}, t('action.sendNow'))));
+  return h('section', {class: 'state', 'data-state': 'sending'}, heading(t('question.sending')),
+    h('p', null, t('question.undo')),
+    h('p', {class: 'actions'}, back, h('button', {type: 'button', class: 'primary', onclick: () => answers.deliver(id)},
+      t('action.sendNow'))));
 }
 
 /** left says how many more answers one may send, when they are few. */
@@ -162,7 +169,8 @@ function text(values, changed, send) {
   return h('div', {class: 'field'},
     h('label', {for: 'answer'}, t('question.answer')),
     h('textarea', {
-      id: 'answer', rows: '7', dir: 'auto', value: values.answer, 'aria-describedby': 'prompt count', autocomplete: 'off',
+      id: 'answer', rows: '7', dir: 'auto', value: values.answer, 'aria-describedby': 'prompt count',
+      autocomplete: 'off',
       oninput: (event) => {
         values.answer = event.currentTarget.value;
         recount();
@@ -174,7 +182,8 @@ function text(values, changed, send) {
 }
 
 function options(question, values, changed) {
-  return h('fieldset', {class: 'options'}, h('legend', null, t('question.choose')), (question.options ?? []).map((option, at) =>
+  return h('fieldset', {class: 'options'}, h('legend', null, t('question.choose')),
+    (question.options ?? []).map((option, at) =>
     h('label', {class: 'option'},
       h('input', {
         type: 'radio', name: 'option', value: String(at), checked: values.option === at,
@@ -188,11 +197,14 @@ function options(question, values, changed) {
 
 // Nothing is chosen at first. Who has chosen can take it back.
 function confidence(values, changed) {
-  const none = h('button', {type: 'button', class: 'plain', hidden: values.confidence === null, onclick: () => choose(null)}, t('question.confidenceNone'));
+  const none = h('button', {type: 'button', class: 'plain', hidden: values.confidence === null,
+    onclick: () => choose(null)}, t('question.confidenceNone'));
   const one = (level) => h('label', {class: 'level'},
-    h('input', {type: 'radio', name: 'confidence', value: String(level), checked: values.confidence === level, 'aria-label': t(`question.confidence${level}`), onchange: () => choose(level)}),
+    h('input', {type: 'radio', name: 'confidence', value: String(level), checked: values.confidence === level,
+      'aria-label': t(`question.confidence${level}`), onchange: () => choose(level)}),
     h('span', null, String(level)));
-  const levels = h('div', {class: 'levels'}, h('span', {'aria-hidden': 'true'}, t('question.unsure')), [1, 2, 3, 4, 5].map(one), h('span', {'aria-hidden': 'true'}, t('question.sure')), none);
+  const levels = h('div', {class: 'levels'}, h('span', {'aria-hidden': 'true'}, t('question.unsure')),
+    [1, 2, 3, 4, 5].map(one), h('span', {'aria-hidden': 'true'}, t('question.sure')), none);
   const choose = (level) => {
     values.confidence = level;
     none.hidden = level === null;
@@ -200,7 +212,8 @@ function confidence(values, changed) {
     changed();
   };
   const n = settings.points?.confidence;
-  return h('fieldset', {class: 'confidence'}, h('legend', null, t('question.confidence'), ' ', h('small', null, n ? t('question.optional', {n}) : t('question.optionalOnly'))), levels);
+  return h('fieldset', {class: 'confidence'}, h('legend', null, t('question.confidence'), ' ',
+    h('small', null, n ? t('question.optional', {n}) : t('question.optionalOnly'))), levels);
 }
 
 /** after is the view of what became of an answer. */
@@ -218,41 +231,52 @@ function kept({id}, problem = null) {
   if (problem?.kind === 'limited') return stateOf(problem, again, h('p', null, t('state.kept.text')));
   return state('kept', {
     more: written(entry.body.answer),
-    actions: [h('button', {type: 'button', class: 'primary', onclick: again}, t('action.sendNow')), link('/', {class: 'button'}, t('action.home'))],
+    actions: [h('button', {type: 'button', class: 'primary', onclick: again}, t('action.sendNow')),
+      link('/', {class: 'button'}, t('action.home'))],
   });
 }
 
 /** written shows what someone had written, so that it is not lost with the question. */
-const written = (text) => text && h('details', {class: 'written'}, h('summary', null, t('question.written')), foreign('p', {class: 'foreign'}, text));
+const written = (text) => text && h('details', {class: 'written'}, h('summary', null, t('question.written')),
+  foreign('p', {class: 'foreign'}, text));
 
 /** thanks says what an answer has earned, and leads to the next question. */
 function thanks(receipt, options, signal) {
   const earned = h('div', {class: 'earned'});
   if (receipt) {
     put(earned, h('p', {class: 'points'}, t('thanks.points', {n: receipt.points_earned})),
-      receipt.new_badges.length > 0 && [h('h2', null, t('thanks.badges', {n: receipt.new_badges.length})), h('ul', {class: 'badges'}, receipt.new_badges.map(badge))]);
-    if (receipt.answers) add(earned, h('p', null, receipt.completed ? t('thanks.completed') : t('thanks.answers', {n: receipt.answers})));
+      receipt.new_badges.length > 0 && [h('h2', null, t('thanks.badges', {n: receipt.new_badges.length})),
+        h('ul', {class: 'badges'}, receipt.new_badges.map(badge))]);
+    if (receipt.answers) {
+      add(earned, h('p', null, receipt.completed ? t('thanks.completed') : t('thanks.answers', {n: receipt.answers})));
+    }
     if (receipt.option_shares) add(earned, shares(receipt.option_shares, options));
-    if (receipt.next_badge) add(earned, h('h2', null, t('thanks.next_badge')), h('ul', {class: 'badges'}, step(receipt.next_badge)));
+    if (receipt.next_badge) add(earned, h('h2', null, t('thanks.next_badge')),
+      h('ul', {class: 'badges'}, step(receipt.next_badge)));
     say(t('thanks.said', {n: receipt.points_earned}));
   }
   const standing = h('p', {class: 'standing'}, receipt ? t('thanks.total', {n: receipt.total_points}) : '');
   api.stats(signal).then((stats) => {
-    put(standing, t('thanks.total', {n: stats.total_points}), ' ', stats.streak_days > 0 && t('thanks.streak', {n: stats.streak_days}));
+    put(standing, t('thanks.total', {n: stats.total_points}), ' ',
+      stats.streak_days > 0 && t('thanks.streak', {n: stats.streak_days}));
   }).catch(() => { /* The answer is sent; its thanks do not wait for more. */ });
-  return h('section', {class: 'state thanks', 'data-state': 'thanks'}, heading(t('thanks.title')), h('p', null, t('thanks.text')), earned, standing, onward(signal));
+  return h('section', {class: 'state thanks', 'data-state': 'thanks'}, heading(t('thanks.title')),
+    h('p', null, t('thanks.text')), earned, standing, onward(signal));
 }
 
 /** shares says how many chose each option. */
 const shares = (percents, options) => h('ul', {class: 'shares'}, percents.map((n, at) => h('li', null,
-  foreign('span', {class: 'foreign'}, options?.[at] ?? String(at + 1)), h('progress', {max: '100', value: String(n), 'aria-hidden': 'true'}), h('span', null, t('thanks.share', {n})))));
+  foreign('span', {class: 'foreign'}, options?.[at] ?? String(at + 1)),
+    h('progress', {max: '100', value: String(n), 'aria-hidden': 'true'}), h('span', null, t('thanks.share', {n})))));
 
 /** onward leads to the next question, as soon as one is known, and to all. */
 function onward(signal, ...others) {
   const actions = h('p', {class: 'actions'}, link('/', {class: 'button primary'}, t('action.home')), others);
   api.feed({limit: 10, signal}).then(({questions}) => {
     const [next] = wanted(questions);
-    if (next && !signal.aborted) put(actions, link(`/q/${encodeURIComponent(next.question_id)}`, {class: 'button primary'}, t('thanks.next')), link('/', {class: 'button'}, t('action.home')), others);
+    if (!next || signal.aborted) return;
+    put(actions, link(`/q/${encodeURIComponent(next.question_id)}`, {class: 'button primary'}, t('thanks.next')),
+      link('/', {class: 'button'}, t('action.home')), others);
   }).catch(() => { /* The list of all questions says what is wrong. */ });
   return actions;
 }

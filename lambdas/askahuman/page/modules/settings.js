@@ -14,7 +14,8 @@ import {picture} from './qr.js';
 const intervals = [5, 15, 30, 60, 180, 720, 1440];
 
 export async function show({reload}) {
-  return h('div', {class: 'settings'}, heading(t('settings.title')), language(reload), await notifications(reload), handle(), identity(reload), data(reload));
+  return h('div', {class: 'settings'}, heading(t('settings.title')), language(reload), await notifications(reload),
+    handle(), identity(reload), data(reload));
 }
 
 async function notifications(reload) {
@@ -24,9 +25,13 @@ async function notifications(reload) {
   if (!push.supported()) return section(h('p', null, t('push.unsupported')));
   const kept = read('push');
   const status = h('p', {role: 'status'});
-  const interval = h('select', {id: 'interval', onchange: () => kept && act(() => push.changeInterval(Number(interval.value)), 'push.changed')},
-    intervals.map((minutes) => h('option', {value: String(minutes), selected: minutes === (kept?.minutes ?? 30)}, minutes < 60 ? t('push.minutes', {n: minutes}) : t('push.hours', {n: minutes / 60}))));
-  const button = h('button', {type: 'button', class: kept ? null : 'primary', onclick: () => act(kept ? push.unsubscribe : () => push.subscribe(Number(interval.value)), kept ? 'push.off' : 'push.on')}, t(kept ? 'push.unsubscribe' : 'push.subscribe'));
+  const interval = h('select', {id: 'interval', onchange: () => kept &&
+    act(() => push.changeInterval(Number(interval.value)), 'push.changed')},
+    intervals.map((minutes) => h('option', {value: String(minutes), selected: minutes === (kept?.minutes ?? 30)},
+      minutes < 60 ? t('push.minutes', {n: minutes}) : t('push.hours', {n: minutes / 60}))));
+  const button = h('button', {type: 'button', class: kept ? null : 'primary', onclick: () =>
+    act(kept ? push.unsubscribe : () => push.subscribe(Number(interval.value)), kept ? 'push.off' : 'push.on')},
+    t(kept ? 'push.unsubscribe' : 'push.subscribe'));
 
   async function act(work, done) {
     button.disabled = interval.disabled = true;
@@ -41,12 +46,14 @@ async function notifications(reload) {
     }
   }
 
-  return section(h('p', null, t(kept ? 'push.isOn' : 'push.isOff')), h('label', {for: 'interval'}, t('push.interval')), interval, h('p', {class: 'actions'}, button), status);
+  return section(h('p', null, t(kept ? 'push.isOn' : 'push.isOff')), h('label', {for: 'interval'}, t('push.interval')),
+    interval, h('p', {class: 'actions'}, button), status);
 }
 
 /** handle is the name on leaderboards. */
 function handle() {
-  const field = h('input', {id: 'handle', type: 'text', dir: 'auto', maxlength: '40', autocomplete: 'nickname', 'aria-describedby': 'handle-said', disabled: true});
+  const field = h('input', {id: 'handle', type: 'text', dir: 'auto', maxlength: '40', autocomplete: 'nickname',
+    'aria-describedby': 'handle-said', disabled: true});
   const said = h('p', {id: 'handle-said', role: 'status'});
   const act = async (work, done) => {
     try {
@@ -66,7 +73,8 @@ function handle() {
       act(() => api.chooseHandle(field.value), 'settings.handleKept');
     }}, h('label', {for: 'handle'}, t('settings.handleLabel')), field, said,
     h('p', {class: 'actions'}, h('button', {type: 'submit'}, t('settings.handleDo')),
-      h('button', {type: 'button', class: 'plain', onclick: () => act(api.dropHandle, 'settings.handleDropped')}, t('settings.handleDrop')))));
+      h('button', {type: 'button', class: 'plain', onclick: () => act(api.dropHandle, 'settings.handleDropped')},
+        t('settings.handleDrop')))));
 }
 
 const form = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$|^[0-9a-f]{32}$/;
@@ -98,13 +106,16 @@ function question(name, title, text, yes, act) {
 }
 
 function identity(reload) {
-  const confirm = question('reset', t('settings.resetTitle'), t('settings.resetText'), t('settings.resetDo'), () => be(undefined, 'settings.resetDone', reload));
+  const confirm = question('reset', t('settings.resetTitle'), t('settings.resetText'), t('settings.resetDo'), () =>
+    be(undefined, 'settings.resetDone', reload));
   const problem = h('p', {class: 'problem', id: 'problem', role: 'alert', hidden: true}, t('settings.anotherWrong'));
   // A code leads here, with the id where no server sees it.
   const given = new URLSearchParams(location.hash.slice(1)).get('id');
   if (given) history.replaceState(history.state, '', location.pathname);
-  const field = h('input', {id: 'another', type: 'text', value: given ?? '', autocomplete: 'off', autocapitalize: 'off', spellcheck: 'false', 'aria-describedby': 'problem', oninput: () => { problem.hidden = true; }});
-  const other = h('details', {open: Boolean(given)}, h('summary', null, t('settings.another')), h('form', {novalidate: true, onsubmit: (event) => {
+  const field = h('input', {id: 'another', type: 'text', value: given ?? '', autocomplete: 'off', autocapitalize: 'off',
+    spellcheck: 'false', 'aria-describedby': 'problem', oninput: () => { problem.hidden = true; }});
+  const other = h('details', {open: Boolean(given)}, h('summary', null, t('settings.another')),
+    h('form', {novalidate: true, onsubmit: (event) => {
     event.preventDefault();
     const id = field.value.trim().toLowerCase();
     if (form.test(id)) be(id, 'settings.anotherDone', reload);
@@ -112,17 +123,21 @@ function identity(reload) {
       problem.hidden = false;
       field.focus();
     }
-  }}, h('p', null, t('settings.anotherText')), lost(), h('label', {for: 'another'}, t('settings.anotherLabel')), field, problem,
+  }}, h('p', null, t('settings.anotherText')), lost(), h('label', {for: 'another'}, t('settings.anotherLabel')), field,
+    problem,
   h('p', {class: 'actions'}, h('button', {type: 'submit'}, t('settings.anotherDo')))));
 
   return h('section', null, h('h2', null, t('settings.identity')), h('p', null, t('settings.identityText')),
-    h('p', {class: 'identity'}, h('code', {id: 'person'}, person()), ' ', h('button', {type: 'button', onclick: async () => {
+    h('p', {class: 'identity'}, h('code', {id: 'person'}, person()), ' ',
+      h('button', {type: 'button', onclick: async () => {
       await navigator.clipboard.writeText(person());
       say(t('settings.copied'));
     }}, t('settings.copy'))),
-    h('details', null, h('summary', null, t('settings.code')), h('p', null, t('settings.codeText')), picture(`${location.origin}/settings#id=${person()}`, t('settings.codeName'))),
+    h('details', null, h('summary', null, t('settings.code')), h('p', null, t('settings.codeText')),
+      picture(`${location.origin}/settings#id=${person()}`, t('settings.codeName'))),
     other,
-    h('p', {class: 'actions'}, h('button', {type: 'button', class: 'danger', onclick: () => confirm.showModal()}, t('settings.reset'))), confirm);
+    h('p', {class: 'actions'}, h('button', {type: 'button', class: 'danger', onclick: () => confirm.showModal()},
+      t('settings.reset'))), confirm);
 }
 
 /** data is what is kept about a person: to have it, and to delete it. */
@@ -136,7 +151,8 @@ function data(reload) {
       said.textContent = t(`said.${error.kind ?? 'server'}`);
     }
   };
-  const confirm = question('delete', t('settings.deleteTitle'), t('settings.deleteText'), t('settings.deleteDo'), () => attempt(async () => {
+  const confirm = question('delete', t('settings.deleteTitle'), t('settings.deleteText'), t('settings.deleteDo'), () =>
+    attempt(async () => {
     await api.deleteData();
     await be(undefined, 'settings.deleteDone', reload);
   }));
@@ -148,8 +164,10 @@ function data(reload) {
   });
   return h('section', null, h('h2', null, t('settings.data')), h('p', null, t('settings.dataText')),
     h('p', {class: 'actions'}, h('button', {type: 'button', onclick: save}, t('settings.save')),
-      h('button', {type: 'button', class: 'danger', onclick: () => confirm.showModal()}, t('settings.delete'))), said, confirm);
+      h('button', {type: 'button', class: 'danger', onclick: () => confirm.showModal()}, t('settings.delete'))), said,
+        confirm);
 }
 
 /** lost says what waits to be sent, and is lost with the id. */
-const lost = () => answers.waiting().length > 0 && h('p', null, t('settings.resetWaiting', {n: answers.waiting().length}));
+const lost = () => answers.waiting().length > 0 && h('p', null,
+  t('settings.resetWaiting', {n: answers.waiting().length}));

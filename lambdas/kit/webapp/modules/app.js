@@ -84,7 +84,8 @@ async function show({top = true, back = false} = {}) {
     try {
       module = await view.load();
     } catch {
-      draw(navigator.onLine === false ? state('offline', {actions: [again()]}) : state('stale', {actions: [reloading()]}));
+      const offline = navigator.onLine === false;
+      draw(offline ? state('offline', {actions: [again()]}) : state('stale', {actions: [reloading()]}));
       return;
     }
     draw(await module.show({parts, parameters: new URLSearchParams(location.search), signal: left.signal, back,
@@ -102,7 +103,8 @@ const brief = (text) => [...text].length > 80 ? `${[...text].slice(0, 79).join('
 
 const again = () => h('button', {type: 'button', class: 'primary', onclick: () => show()}, t('action.again'));
 
-const reloading = () => h('button', {type: 'button', class: 'primary', onclick: () => location.reload()}, t('action.reload'));
+const reloading = () => h('button', {type: 'button', class: 'primary', onclick: () => location.reload()},
+  t('action.reload'));
 
 async function atSide(signal) {
   if (!page.beside || !wide.matches) {
@@ -127,7 +129,8 @@ export function go(address) {
 
 document.addEventListener('click', (event) => {
   const followed = event.target.closest?.('a[href]');
-  if (!followed || event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+  if (!followed || event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey ||
+    event.altKey) return;
   const url = new URL(followed.href);
   if (url.origin !== location.origin || url.hash || !page?.views.some((view) => view.path.test(url.pathname))) return;
   event.preventDefault();
@@ -204,7 +207,8 @@ addEventListener('unhandledrejection', (event) => {
   if (event.reason?.name === 'AbortError') event.preventDefault();
 });
 
-// A page that can be installed has a service worker. It works without, so a browser that has none, or refuses it, is fine.
+// A page that can be installed has a service worker. It works without, so a browser that has none, or refuses it, is
+// fine.
 async function keepPage() {
   if (!navigator.serviceWorker || !document.querySelector('link[rel=manifest]')) return;
   const address = `${home.replace(/\/$/, '')}/service-worker.js`;
@@ -215,7 +219,8 @@ async function keepPage() {
     },
   });
   navigator.serviceWorker.addEventListener('message', (event) => {
-    if (typeof event.data?.open === 'string' && event.data.open.startsWith('/') && !event.data.open.startsWith('//')) go(event.data.open);
+    if (typeof event.data?.open === 'string' && event.data.open.startsWith('/') &&
+      !event.data.open.startsWith('//')) go(event.data.open);
   });
   try {
     const registration = await navigator.serviceWorker.register(policy ? policy.createScriptURL(address) : address);

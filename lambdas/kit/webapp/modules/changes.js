@@ -1,5 +1,5 @@
-// Changes of things that the API has by id and version: the person sees them at once, the device keeps them, and they are
-// sent in their order, once. A change that was meant for an older version is a conflict, which the person settles.
+// Changes of things that the API has by id and version: the person sees them at once, the device keeps them, and they
+// are sent in their order, once. A change that was meant for an older version is a conflict, which the person settles.
 
 import {Outbox} from './outbox.js';
 import {Problem} from './requests.js';
@@ -8,8 +8,8 @@ import {read, write} from './store.js';
 const newer = (one, other) => other && (!one || other.version > one.version) ? other : one;
 
 /**
- * Changes is an outbox of entries {id, title, match, body: {kind, thing, change}}. The kind is add, edit, or another one
- * of the page's. Things have an id, a version and a title; an id that begins with "new-" is of this device alone.
+ * Changes is an outbox of entries {id, title, match, body: {kind, thing, change}}. The kind is add, edit, or another
+ * one of the page's. Things have an id, a version and a title; an id that begins with "new-" is of this device alone.
  */
 export class Changes extends Outbox {
   #id;

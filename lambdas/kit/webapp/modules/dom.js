@@ -1,8 +1,8 @@
 // Elements are made here, from texts: nothing that a stranger wrote is ever read as HTML.
 
 /**
- * h makes an element. Attributes that begin with "on" are listeners, and value, checked and disabled are properties; null, undefined
- * and false leave one out.
+ * h makes an element. Attributes that begin with "on" are listeners, and value, checked and disabled are properties;
+ * null, undefined and false leave one out.
  */
 export function h(name, attributes, ...children) {
   const element = document.createElement(name);

@@ -1,5 +1,5 @@
-// What someone sends, on its way. Each entry is kept on the device before it is sent, and until the server has said what
-// became of it: a reload, a closed page or a lost network loses none. So sending one twice has to be safe.
+// What someone sends, on its way. Each entry is kept on the device before it is sent, and until the server has said
+// what became of it: a reload, a closed page or a lost network loses none. So sending one twice has to be safe.
 
 import {Problem} from './requests.js';
 import {elsewhere, read, write} from './store.js';
@@ -10,8 +10,8 @@ const pauses = [500, 1500];
 /**
  * Outbox sends entries: {id, title, body}. It has the events "change", when what waits changes; "settled" with {entry,
  * outcome} in detail, when an entry has been decided; and "delayed" with {entry, problem}, when it is sent again later.
- * An outcome has a kind: sent, with the server's answer as receipt, which is null if an earlier attempt had arrived; or that
- * of the Problem that ends it, with the problem.
+ * An outcome has a kind: sent, with the server's answer as receipt, which is null if an earlier attempt had arrived; or
+ * that of the Problem that ends it, with the problem.
  */
 export class Outbox extends EventTarget {
   #send;
@@ -24,9 +24,9 @@ export class Outbox extends EventTarget {
   #underWay = false;
 
   /**
-   * send sends an entry and returns the server's answer, or throws a Problem. arrived reports whether a Problem says that an
-   * earlier attempt had arrived. decided is called with an entry and its outcome, before it leaves. key is the name under
-   * which the entries are kept. Of an ordered outbox no entry is sent before those ahead of it are decided.
+   * send sends an entry and returns the server's answer, or throws a Problem. arrived reports whether a Problem says
+   * that an earlier attempt had arrived. decided is called with an entry and its outcome, before it leaves. key is the
+   * name under which the entries are kept. Of an ordered outbox no entry is sent before those ahead of it are decided.
    */
   constructor({send, arrived = () => false, decided = () => {}, key = 'outbox', ordered = false}) {
     super();
@@ -68,7 +68,8 @@ export class Outbox extends EventTarget {
   }
 
   /**
-   * deliver sends one entry, and tries again at once where the server fails for a moment. What has to be sent again is, later.
+   * deliver sends one entry, and tries again at once where the server fails for a moment. What has to be sent again is,
+   * later.
    */
   async deliver(id) {
     for (let tries = 0; ; tries++) {

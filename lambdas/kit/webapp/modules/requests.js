@@ -27,7 +27,10 @@ const pauses = [400, 1200];
  * the API's codes; seen is called with each answer.
  */
 export function client({headers = () => ({}), kinds = {}, seen = () => {}} = {}) {
-  /** request sends one request, and returns the body of its answer. It throws a Problem, or an AbortError if the signal ends it. */
+  /**
+   * request sends one request, and returns the body of its answer. It throws a Problem, or an AbortError if the signal
+   * ends it.
+   */
   async function request(method, path, {body, signal, ...more} = {}) {
     const ending = new AbortController();
     const end = () => ending.abort();
@@ -74,7 +77,8 @@ export function client({headers = () => ({}), kinds = {}, seen = () => {}} = {})
    */
   function call({method, path, query = []}, values = {}, options = {}) {
     const address = path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(values[name]));
-    const given = query.filter((name) => ![undefined, null, ''].includes(values[name])).map((name) => [name, values[name]]);
+    const given = query.filter((name) => ![undefined, null, ''].includes(values[name])).map((name) =>
+      [name, values[name]]);
     const whole = given.length > 0 ? `${address}?${new URLSearchParams(given)}` : address;
     return method === 'GET' ? get(whole, options.signal) : request(method, whole, options);
   }

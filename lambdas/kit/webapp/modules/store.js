@@ -1,4 +1,5 @@
-// What this device keeps. A browser may refuse to, as in some private windows: then it lasts as long as the page is open.
+// What this device keeps. A browser may refuse to, as in some private windows: then it lasts as long as the page is
+// open.
 
 import {key as name} from './settings.js';
 

@@ -44,7 +44,8 @@ export async function change(tag) {
 }
 
 /**
- * t returns a text with its values filled in. A text with several forms has the one for the number n, by the rules of the language.
+ * t returns a text with its values filled in. A text with several forms has the one for the number n, by the rules of
+ * the language.
  */
 export function t(key, values = {}) {
   let text = texts[key] ?? key;
@@ -82,7 +83,9 @@ export const ahead = (value, now = Date.now()) => relative(Math.max(0, Date.pars
 function relative(ms) {
   const seconds = Math.abs(ms) / 1000;
   const format = new Intl.RelativeTimeFormat(language, {numeric: 'auto'});
-  for (const [unit, length] of units) if (seconds >= length) return format.format(Math.sign(ms) * Math.floor(seconds / length), unit);
+  for (const [unit, length] of units) {
+    if (seconds >= length) return format.format(Math.sign(ms) * Math.floor(seconds / length), unit);
+  }
   return t('time.now');
 }
 
