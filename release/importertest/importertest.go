@@ -24,6 +24,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/internal/services/dynamodb/enginetest"
 	"github.com/onesynth-cdk/onesynth/platforms"
+	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 // ModulePath is the path of the module of this package.
@@ -300,26 +301,33 @@ func CopyLibrary(t *testing.T, to string) {
 	}
 }
 
-// CountHandlers returns how many handlers the platforms of the list have.
+// CountHandlers returns how many handlers the platforms of the list have with the zero props.
 func CountHandlers() int {
 	n := 0
 	for _, p := range platforms.All() {
-		n += len(p.Handlers().Packages)
+		n += len(p.Handlers().Packages) - len(optional(p))
 	}
 	return n
 }
 
-// optional is how many of them only a prop adds, which the importer's app does not set.
-func optional() int {
+// CountOptional returns how many more they have with all parts that props add.
+func CountOptional() int {
 	n := 0
 	for _, p := range platforms.All() {
-		n += len(p.Whole.Functions) - len(p.Schema.Functions)
+		n += len(optional(p))
 	}
 	return n
 }
 
-// OwnHandlers builds the handlers of the module in a folder, as its platforms say, and
-// returns their SHA-256, sorted.
+// optional are the functions of a platform that only a prop adds.
+func optional(p *platforms.Platform) []schema.Function {
+	return slices.DeleteFunc(slices.Clone(p.Whole.Functions), func(f schema.Function) bool {
+		return slices.ContainsFunc(p.Schema.Functions, func(other schema.Function) bool { return other.Name == f.Name })
+	})
+}
+
+// OwnHandlers builds the handlers of the module in a folder, as its platforms say with the zero props, and returns their
+// SHA-256, sorted.
 func OwnHandlers(t *testing.T, library string) []string {
 	t.Helper()
 	var hashes []string
@@ -328,6 +336,9 @@ func OwnHandlers(t *testing.T, library string) []string {
 		source.Directory = library
 		build := gofunction.Start(t.Context(), source)
 		for _, folder := range source.Packages {
+			if slices.ContainsFunc(optional(p), func(f schema.Function) bool { return f.Name == path.Base(folder) }) {
+				continue
+			}
 			binary, err := build.Binary(path.Base(folder))
 			if err != nil {
 				t.Fatal(err)
