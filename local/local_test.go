@@ -337,7 +337,7 @@ func want(t *testing.T, status int, body string) func(int, string) {
 // eventually waits for something that happens in the background.
 func eventually(t *testing.T, what string, done func() bool) {
 	t.Helper()
-	for range 3000 {
+	for range 12_000 {
 		if done() {
 			return
 		}
