@@ -11,16 +11,12 @@ import (
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
-// handles returns the names that the people of a board chose, up to boardAge old.
+// handles returns the names that the people of a board chose, up to boardAge old: of all whom any request shows, so that
+// one read serves each limit.
 func (s *Service) handles(ctx context.Context, period askahuman.Period, now time.Time,
-	shown []askahuman.BoardEntry) (map[string]string, error) {
-	if len(shown) == 0 {
+	board []askahuman.BoardEntry) (map[string]string, error) {
+	if len(board) == 0 {
 		return nil, nil
-	}
-	// All that any request shows, so that one read serves each limit.
-	board, _, err := s.standings(ctx, "", period, now)
-	if err != nil {
-		return nil, err
 	}
 	chosen, err := s.boards.handles.Get(ctx, string(period)+period.Day(now),
 		func(ctx context.Context) (map[string]string, error) {
@@ -30,9 +26,6 @@ func (s *Service) handles(ctx context.Context, period askahuman.Period, now time
 				keys[i] = []any{entry.PersonHash}
 			}
 			chosen := map[string]string{}
-			if len(keys) == 0 {
-				return chosen, nil
-			}
 			people, err := dynamo.ReadBatch[askahuman.Stats](ctx, s.DB, "GetHandles", keys...)
 			for _, person := range people {
 				if person != nil && person.Handle != "" {
@@ -93,8 +86,8 @@ func (s *Service) Board(ctx context.Context, period askahuman.Period) ([]Operato
 	if err != nil {
 		return nil, err
 	}
-	top = top[:min(askahuman.MaxBoardLimit, len(top))]
 	chosen, err := s.handles(ctx, period, now, top)
+	top = top[:min(askahuman.MaxBoardLimit, len(top))]
 	entries := make([]OperatorEntry, len(top))
 	for i, entry := range top {
 		entries[i] = OperatorEntry{Person: entry.PersonHash, Points: entry.Points,

@@ -141,13 +141,13 @@ func (s *Service) Leaderboard(ctx context.Context, personHash string, period ask
 	if err != nil {
 		return Leaderboard{}, err
 	}
-	board.YourPoints = stats.In(period, now).Points
-	top, board.YourRank = place(top, stats, period, now)
-	top = top[:min(limit, askahuman.MaxBoardLimit, len(top))]
 	chosen, err := s.handles(ctx, period, now, top)
 	if err != nil {
 		return Leaderboard{}, err
 	}
+	board.YourPoints = stats.In(period, now).Points
+	top, board.YourRank = place(top, stats, period, now)
+	top = top[:min(limit, askahuman.MaxBoardLimit, len(top))]
 	board.Entries = make([]LeaderboardEntry, len(top))
 	for i, entry := range top {
 		rank := i + 1

@@ -43,15 +43,15 @@ func (s *Service) OwnAnswers(ctx context.Context, personHash string, limit int, 
 		return nil, "", wrap(err, "list the person's answers")
 	}
 	now := s.Clock.Now()
-	keys, questionKeys := make([][]any, len(ids)), make([][]any, len(ids))
+	questionKeys := make([][]any, len(ids))
 	for i, id := range ids {
-		keys[i], questionKeys[i] = []any{id, askahuman.ResponseID(id, personHash)}, []any{id}
+		questionKeys[i] = []any{id}
 	}
 	var responses []*askahuman.Response
 	var questions []*askahuman.Question
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
-		responses, err = dynamo.ReadBatch[askahuman.Response](ctx, s.DB, "GetOwnAnswers", keys...)
+		responses, err = dynamo.ReadBatch[askahuman.Response](ctx, s.DB, "GetOwnAnswers", responseKeys(ids, personHash)...)
 		return wrap(err, "read the person's answers")
 	})
 	group.Go(func() (err error) {

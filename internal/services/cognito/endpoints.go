@@ -240,8 +240,8 @@ func listed(texts []string) string {
 	return strings.Join(texts, ", ")
 }
 
-// authorize sends people to the form, or back with a code if they have signed in before.
-func (p *Pools) authorize(w http.ResponseWriter, r *http.Request) {
+// asked returns what a request to sign in asks for. A request that is not possible it answers itself.
+func (p *Pools) asked(w http.ResponseWriter, r *http.Request) (asked request, ok bool) {
 	asked, page, back := p.check(r.URL.Query())
 	switch {
 	case page != nil:
@@ -249,12 +249,22 @@ func (p *Pools) authorize(w http.ResponseWriter, r *http.Request) {
 	case back != nil:
 		asked.redirect(w, r, url.Values{"error": {back.code}, "error_description": {back.description}})
 	default:
-		if who, ok := p.grants.session(r, asked.pool.resource.Ref); ok {
-			asked.redirect(w, r, url.Values{"code": {p.grants.code(asked, who)}})
-			return
-		}
-		http.Redirect(w, r, loginPath+"?"+r.URL.RawQuery, http.StatusFound)
+		return asked, true
 	}
+	return asked, false
+}
+
+// authorize sends people to the form, or back with a code if they have signed in before.
+func (p *Pools) authorize(w http.ResponseWriter, r *http.Request) {
+	asked, ok := p.asked(w, r)
+	if !ok {
+		return
+	}
+	if who, ok := p.grants.session(r, asked.pool.resource.Ref); ok {
+		asked.redirect(w, r, url.Values{"code": {p.grants.code(asked, who)}})
+		return
+	}
+	http.Redirect(w, r, loginPath+"?"+r.URL.RawQuery, http.StatusFound)
 }
 
 // redirect sends people back to the client.
@@ -279,22 +289,15 @@ func (asked request) redirect(w http.ResponseWriter, r *http.Request, answer url
 
 // login shows the form.
 func (p *Pools) login(w http.ResponseWriter, r *http.Request) {
-	asked, page, back := p.check(r.URL.Query())
-	switch {
-	case page != nil:
-		showRefusal(w, page)
-	case back != nil:
-		asked.redirect(w, r, url.Values{"error": {back.code}, "error_description": {back.description}})
-	default:
+	if asked, ok := p.asked(w, r); ok {
 		p.showForm(w, r, asked, http.StatusOK, form{Chosen: asked.pool.groups})
 	}
 }
 
 // signIn takes the form.
 func (p *Pools) signIn(w http.ResponseWriter, r *http.Request) {
-	asked, page, back := p.check(r.URL.Query())
-	if page != nil || back != nil {
-		p.login(w, r)
+	asked, ok := p.asked(w, r)
+	if !ok {
 		return
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, mostOfForm)
