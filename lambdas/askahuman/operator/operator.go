@@ -8,8 +8,6 @@ package operator
 
 import (
 	"embed"
-	"fmt"
-	"io/fs"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/webapp"
@@ -21,20 +19,11 @@ import (
 //go:embed files
 var files embed.FS
 
-// settings are what the modules read as settings.
-type settings struct {
-	SignIn webapp.SignIn `json:"signIn"`
-}
-
 // New returns the handler of the page's routes.
 func New(signIn webapp.SignIn) (*kit.API, error) {
-	root, err := fs.Sub(files, "files")
-	if err != nil {
-		return nil, fmt.Errorf("the page of operators: %w", err)
-	}
 	return webapp.New(webapp.Config{
 		Name: "Ask-a-Human: operators", Description: "Operators decide about what was reported.",
 		Key: "ask-a-human.operator", Home: askahuman.OperatorPage, Views: []string{askahuman.OperatorPage + "/agent"},
-		Files: root, Settings: settings{signIn}, Connect: []string{signIn.URL},
+		Files: files, Settings: signIn.Settings(), Connect: []string{signIn.URL},
 	})
 }

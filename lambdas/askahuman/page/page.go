@@ -9,8 +9,6 @@ package page
 
 import (
 	"embed"
-	"fmt"
-	"io/fs"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/webapp"
@@ -56,14 +54,10 @@ func ParseSettings(text string) (s Settings, err error) {
 
 // New returns the handler of the page's routes.
 func New(s Settings) (*kit.API, error) {
-	root, err := fs.Sub(files, "files")
-	if err != nil {
-		return nil, fmt.Errorf("the page: %w", err)
-	}
 	c := webapp.Config{
 		Name: "Ask-a-Human", Description: "AI agents ask. People answer, without an account.", Key: "ask-a-human",
 		Views: []string{"/q/{question_id}", "/me", "/answers", "/leaderboard", "/settings"},
-		Files: root, Settings: s,
+		Files: files, Settings: s,
 	}
 	if s.Firebase != nil {
 		// Where a browser becomes a device that Firebase Cloud Messaging knows.

@@ -17,6 +17,13 @@ type SignIn struct {
 	Page string `json:"page"`
 }
 
+// Settings are the settings of a page that has the sign-in alone.
+func (s SignIn) Settings() any {
+	return struct {
+		SignIn SignIn `json:"signIn"`
+	}{s}
+}
+
 // SignInFrom reads the variables of a function with [schema.Function.SignsInAt].
 func SignInFrom(environment kit.Environment) (SignIn, error) {
 	s := SignIn{environment.Getenv(schema.SignInURLVariable), environment.Getenv(schema.SignInClientVariable),

@@ -45,7 +45,7 @@ type Config struct {
 	Home string
 	// Views are the addresses of the other views, as http.ServeMux has them, such as "/q/{question_id}".
 	Views []string
-	// Files are the page's own files.
+	// Files has the page's own files in the folder files.
 	Files fs.FS
 	// Settings are what the modules read as settings; they go to browsers as JSON. Default: none.
 	Settings any
@@ -133,12 +133,12 @@ func New(c Config) (*kit.API, error) {
 // withOwn returns the page's files with those of this package.
 func withOwn(files fs.FS) (map[string][]byte, error) {
 	all := map[string][]byte{}
-	kits, err := fs.Sub(own, "files")
-	if err != nil {
-		return nil, err
-	}
-	for _, from := range []fs.FS{kits, files} {
-		err := fs.WalkDir(from, ".", func(name string, entry fs.DirEntry, err error) error {
+	for _, whole := range []fs.FS{own, files} {
+		from, err := fs.Sub(whole, "files")
+		if err != nil {
+			return nil, err
+		}
+		err = fs.WalkDir(from, ".", func(name string, entry fs.DirEntry, err error) error {
 			if err != nil || entry.IsDir() {
 				return err
 			}

@@ -8,8 +8,6 @@ package page
 
 import (
 	"embed"
-	"fmt"
-	"io/fs"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/webapp"
@@ -20,20 +18,11 @@ import (
 //go:embed files
 var files embed.FS
 
-// settings are what the modules read as settings.
-type settings struct {
-	SignIn webapp.SignIn `json:"signIn"`
-}
-
 // New returns the handler of the page's routes.
 func New(signIn webapp.SignIn) (*kit.API, error) {
-	root, err := fs.Sub(files, "files")
-	if err != nil {
-		return nil, fmt.Errorf("the page: %w", err)
-	}
 	return webapp.New(webapp.Config{
 		Name: "To-Do", Description: "Your tasks: what is due today, and what comes next.", Key: "to-do",
 		Views: []string{"/upcoming", "/all", "/done", "/t/{task_id}", "/account"},
-		Files: root, Settings: settings{signIn}, Connect: []string{signIn.URL},
+		Files: files, Settings: signIn.Settings(), Connect: []string{signIn.URL},
 	})
 }

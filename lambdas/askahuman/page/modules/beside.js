@@ -1,6 +1,6 @@
 // What stands beside a view on a wide screen: one's own points, and the first three of the week.
 
-import {foreign, h, link} from '../../../kit/webapp/modules/dom.js';
+import {figure, foreign, h, link} from '../../../kit/webapp/modules/dom.js';
 import {number, t} from '../../../kit/webapp/modules/texts.js';
 import {answers} from './answers.js';
 import * as api from './api.js';
@@ -26,5 +26,3 @@ export async function beside(signal) {
     h('p', null, link('/leaderboard', null, t('beside.all')))],
   ];
 }
-
-const figure = (name, value) => h('div', null, h('dt', null, name), h('dd', null, value));

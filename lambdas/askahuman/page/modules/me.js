@@ -1,6 +1,6 @@
 // One's own points, streak, rank and badges.
 
-import {h, heading, link} from '../../../kit/webapp/modules/dom.js';
+import {figure, h, heading, link} from '../../../kit/webapp/modules/dom.js';
 import {stateOf} from '../../../kit/webapp/modules/states.js';
 import {number, t} from '../../../kit/webapp/modules/texts.js';
 import * as api from './api.js';
@@ -42,5 +42,3 @@ export async function show({signal, reload}) {
     others.length > 0 && h('details', null, h('summary', null, t('me.others', {n: others.length})),
       h('ul', {class: 'badges'}, others.map(step))));
 }
-
-const figure = (name, value) => h('div', null, h('dt', null, name), h('dd', null, value));

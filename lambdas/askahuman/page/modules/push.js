@@ -4,6 +4,7 @@
 // Firebase's part is two requests of its web SDK: one makes an installation (FIS_v2), one registers the push
 // subscription. The SDK itself is larger than this page, and loads its parts from another origin.
 
+import {decode, encode} from '../../../kit/webapp/modules/base64url.js';
 import {Problem} from '../../../kit/webapp/modules/requests.js';
 import {settings} from '../../../kit/webapp/modules/settings.js';
 import {read, remove, write} from '../../../kit/webapp/modules/store.js';
@@ -170,10 +171,3 @@ async function ask(method, address, body, headers) {
     {message: `${address}: ${answer.status}`});
   return JSON.parse(text);
 }
-
-/** encode and decode are base64url, without padding. */
-export const encode = (bytes) => btoa(String.fromCharCode(...new Uint8Array(bytes)))
-  .replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
-
-export const decode = (text) =>
-  Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (character) => character.charCodeAt(0));

@@ -38,6 +38,9 @@ export const link = (href, attributes, ...children) => h('a', {href, ...attribut
 /** heading is the heading of a view. It gets the focus when someone has come from another one. */
 export const heading = (...text) => h('h1', {tabindex: '-1'}, text);
 
+/** figure is a number with its name, in a list of these. */
+export const figure = (name, value) => h('div', null, h('dt', null, name), h('dd', null, value));
+
 const said = document.getElementById('said');
 
 /** say tells people who listen. */

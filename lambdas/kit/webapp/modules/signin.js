@@ -1,52 +1,19 @@
 // Signing in at the pages of a user pool (OAuth 2.0 authorization code grant with a proof key, RFC 7636). Tokens are
 // kept for this tab alone, as long as it is open: no other tab, and no other visit, has them.
 
+import {decode, encode} from './base64url.js';
 import {key} from './settings.js';
 import {Problem} from './requests.js';
+import {storage} from './store.js';
 
 const early = 60_000;
-
-/** within is an area of this tab. A browser may refuse it: then it lasts as long as the document. */
-function within(name) {
-  const memory = new Map();
-  const full = (entry) => `${key}.${name}.${entry}`;
-  const attempt = (call, otherwise) => {
-    try {
-      return call(globalThis.sessionStorage);
-    } catch {
-      return otherwise();
-    }
-  };
-  return {
-    read(entry) {
-      const text = memory.get(entry) ?? attempt((area) => area.getItem(full(entry)), () => null);
-      try {
-        return JSON.parse(text ?? 'null');
-      } catch {
-        return null;
-      }
-    },
-    write(entry, value) {
-      const text = JSON.stringify(value);
-      attempt((area) => area.setItem(full(entry), text), () => memory.set(entry, text));
-    },
-    remove(entry) {
-      memory.delete(entry);
-      attempt((area) => area.removeItem(full(entry)), () => {});
-    },
-  };
-}
-
-const encode = (bytes) => btoa(String.fromCharCode(...new Uint8Array(bytes)))
-  .replace(/\+/g, '-').replace(/\//g, '_').replace(/=+$/, '');
 
 const random = () => encode(crypto.getRandomValues(new Uint8Array(32)));
 
 /** claims reads what a token says. The token endpoint gave it, so its signature says nothing more. */
 export function claims(token) {
   try {
-    const text = atob(token.split('.')[1].replace(/-/g, '+').replace(/_/g, '/'));
-    return JSON.parse(new TextDecoder().decode(Uint8Array.from(text, (one) => one.charCodeAt(0)))) ?? {};
+    return JSON.parse(new TextDecoder().decode(decode(token.split('.')[1]))) ?? {};
   } catch {
     return {};
   }
@@ -67,7 +34,7 @@ export function elsewhere(page, here = location) {
 /** account returns {finish, begin, leave, token, name, signedIn}. given are the settings that webapp.SignIn has. */
 export function account(given) {
   const {url, client, page} = given;
-  const area = within('sign-in');
+  const area = storage(() => globalThis.sessionStorage, `${key}.sign-in.`);
   let refreshing = null;
 
   async function ask(path, form) {

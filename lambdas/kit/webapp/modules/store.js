@@ -4,48 +4,54 @@
 import {key as name} from './settings.js';
 
 const prefix = `${name}.`;
-const memory = new Map();
 
-function attempt(stored, otherwise) {
-  try {
-    return stored(globalThis.localStorage);
-  } catch {
-    return otherwise();
-  }
+/**
+ * storage returns {read, write, remove, keys} of a browser's storage: of what has a prefix there. What the browser
+ * refuses to keep lasts as long as the document.
+ */
+export function storage(area, prefix) {
+  const memory = new Map();
+  const attempt = (stored, otherwise) => {
+    try {
+      return stored(area());
+    } catch {
+      return otherwise();
+    }
+  };
+  return {
+    /** read returns what is kept, or the fallback. */
+    read(key, fallback = null) {
+      const text = memory.get(key) ?? attempt((kept) => kept.getItem(prefix + key), () => null);
+      if (text === null || text === undefined) return fallback;
+      try {
+        return JSON.parse(text) ?? fallback;
+      } catch {
+        return fallback;
+      }
+    },
+    /** write keeps a value. */
+    write(key, value) {
+      const text = JSON.stringify(value);
+      attempt((kept) => {
+        kept.setItem(prefix + key, text);
+        memory.delete(key);
+      }, () => memory.set(key, text));
+    },
+    /** remove forgets a value. */
+    remove(key) {
+      memory.delete(key);
+      attempt((kept) => kept.removeItem(prefix + key), () => {});
+    },
+    /** keys lists what is kept. */
+    keys() {
+      const stored = attempt((kept) => Object.keys(kept).filter((key) => key.startsWith(prefix))
+        .map((key) => key.slice(prefix.length)), () => []);
+      return [...new Set([...stored, ...memory.keys()])];
+    },
+  };
 }
 
-/** read returns what is kept, or the fallback. */
-export function read(key, fallback = null) {
-  const text = memory.get(key) ?? attempt((area) => area.getItem(prefix + key), () => null);
-  if (text === null || text === undefined) return fallback;
-  try {
-    return JSON.parse(text) ?? fallback;
-  } catch {
-    return fallback;
-  }
-}
-
-/** write keeps a value. */
-export function write(key, value) {
-  const text = JSON.stringify(value);
-  attempt((area) => {
-    area.setItem(prefix + key, text);
-    memory.delete(key);
-  }, () => memory.set(key, text));
-}
-
-/** remove forgets a value. */
-export function remove(key) {
-  memory.delete(key);
-  attempt((area) => area.removeItem(prefix + key), () => {});
-}
-
-/** keys lists what is kept. */
-export function keys() {
-  const stored = attempt((area) => Object.keys(area).filter((key) => key.startsWith(prefix))
-    .map((key) => key.slice(prefix.length)), () => []);
-  return [...new Set([...stored, ...memory.keys()])];
-}
+export const {read, write, remove, keys} = storage(() => globalThis.localStorage, prefix);
 
 /** elsewhere calls back with the key of each value that another tab writes or removes, until the signal ends it. */
 export function elsewhere(call, signal) {
