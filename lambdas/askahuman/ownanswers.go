@@ -51,7 +51,8 @@ func (s *Service) OwnAnswers(ctx context.Context, personHash string, limit int, 
 	var questions []*askahuman.Question
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
-		responses, err = dynamo.ReadBatch[askahuman.Response](ctx, s.DB, "GetOwnAnswers", responseKeys(ids, personHash)...)
+		keys := responseKeys(ids, personHash)
+		responses, err = dynamo.ReadBatch[askahuman.Response](ctx, s.DB, "GetOwnAnswers", keys...)
 		return wrap(err, "read the person's answers")
 	})
 	group.Go(func() (err error) {

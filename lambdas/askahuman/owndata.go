@@ -257,8 +257,8 @@ func (s *Service) keptSubscriptions(ctx context.Context, personHash string,
 	return subscriptions, err
 }
 
-// DeletePerson deletes what is kept of a person, as far as one request goes: repeat it while there is more. The answers
-// stay, and are nobody's. A block and the reset of a name stay, too.
+// DeletePerson deletes what is kept of a person, as far as one request goes: repeat it while there is more. Answers
+// stay, without the person. A block stays, and so does the reset of a name.
 //
 // What says that a person is there, their stats, goes last, and only if no answer has come since they were read. So a
 // deletion that dies is repeated from the beginning, and one that meets an answer has more to do.

@@ -35,7 +35,7 @@ func linked(t *testing.T, p *platform, person string) map[string]int {
 	return found
 }
 
-// knownPerson is a platform on which a person has answered questions, and has two devices, of which one was notified.
+// knownPerson returns a platform with a person who has answered questions. One of their two devices was notified.
 func knownPerson(t *testing.T, answers int) (*platform, []askahuman.Question) {
 	t.Helper()
 	p := newPlatform(t)
@@ -143,7 +143,7 @@ func TestDeletePerson(t *testing.T) {
 		wantErr(t, err, askahuman.ErrAlreadyAnswered)
 		if receipt := p.answer(t, person(0), text(p.ask(t, textAsk()).ID, "Anew.")); receipt.TotalPoints !=
 			receipt.PointsEarned {
-			t.Errorf("begins anew with %+v", receipt)
+			t.Errorf("the person starts again with %+v", receipt)
 		}
 	}
 }
@@ -207,7 +207,7 @@ func TestDeletionDies(t *testing.T) {
 	}
 }
 
-// An answer that meets a deletion is the person's whole, with its points, or nobody's, without them.
+// An answer that comes during a deletion belongs to the person with its points, or to nobody without them.
 func TestDeleteWhileAnswering(t *testing.T) {
 	t.Parallel()
 	p, _ := knownPerson(t, 5)
@@ -294,7 +294,7 @@ func TestDeleteBlocked(t *testing.T) {
 	OK(t, operators.BlockPerson(t.Context(), person(0), false))
 	deleteAll(t, p.people, p, person(0))
 	if receipt := p.answer(t, person(0), text(q.ID, "Anew.")); receipt.TotalPoints != receipt.PointsEarned {
-		t.Errorf("begins anew with %+v", receipt)
+		t.Errorf("the person starts again with %+v", receipt)
 	}
 	_, err = p.people.ChooseHandle(t.Context(), person(0), askahuman.Handle{Handle: "Ann"})
 	wantErr(t, err, askahuman.ErrHandleReset)

@@ -6,7 +6,7 @@ import "github.com/onesynth-cdk/onesynth/schema"
 const OperatorPage = "/operator"
 
 // withOperatorPage adds the page on which operators moderate: a function that serves files, and may do nothing else.
-// Everything that the page shows it reads from the routes of operators, with the token of the one who has signed in.
+// The page reads all that it shows from the routes of operators, with the token of the operator who has signed in.
 func withOperatorPage(p *schema.Platform) {
 	p.Functions = append(p.Functions, schema.Function{
 		Name:        "operatorpage",

@@ -322,12 +322,13 @@ func CountOptional() int {
 // optional are the functions of a platform that only a prop adds.
 func optional(p *platforms.Platform) []schema.Function {
 	return slices.DeleteFunc(slices.Clone(p.Whole.Functions), func(f schema.Function) bool {
-		return slices.ContainsFunc(p.Schema.Functions, func(other schema.Function) bool { return other.Name == f.Name })
+		same := func(other schema.Function) bool { return other.Name == f.Name }
+		return slices.ContainsFunc(p.Schema.Functions, same)
 	})
 }
 
-// OwnHandlers builds the handlers of the module in a folder, as its platforms say with the zero props, and returns their
-// SHA-256, sorted.
+// OwnHandlers builds the handlers of the module in a folder, as its platforms say with the zero props, and returns
+// their SHA-256, sorted.
 func OwnHandlers(t *testing.T, library string) []string {
 	t.Helper()
 	var hashes []string

@@ -41,7 +41,7 @@ func someone(t *testing.T) person {
 	return person{t, name, api}
 }
 
-// user is a person who has a user.
+// user is a person whom the API knows as a user.
 func user(t *testing.T) person {
 	t.Helper()
 	p := someone(t)
