@@ -11,8 +11,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
-// handles returns the names that the people of a board chose, up to boardAge old: of all whom any request shows, so that
-// one read serves each limit.
+// handles returns the names that the people of a board chose, up to boardAge old: of all whom any request shows, so
+// that one read serves each limit.
 func (s *Service) handles(ctx context.Context, period askahuman.Period, now time.Time,
 	board []askahuman.BoardEntry) (map[string]string, error) {
 	if len(board) == 0 {
