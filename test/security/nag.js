@@ -31,7 +31,8 @@ const watched = (Pack) => class extends Pack {
           }
           return result;
         } catch (error) {
-          this.undecided.push({ rule: `${this.packName}-${ruleSuffixOverride}`, resource: node.node.id, cause: error.message });
+          this.undecided.push({ rule: `${this.packName}-${ruleSuffixOverride}`, resource: node.node.id,
+            cause: error.message });
           return NagRuleCompliance.NOT_APPLICABLE;
         }
       },
@@ -49,7 +50,8 @@ for (const templateFile of process.argv.slice(2)) {
   for (const Pack of [AwsSolutionsChecks, ServerlessChecks]) {
     const pack = new (watched(Pack))();
     const findings = pack.validateScope(stack).violations.flatMap(({ ruleName, violatingResources }) =>
-      violatingResources.map(({ constructPath }) => ({ rule: ruleName, resource: path.posix.basename(constructPath) })));
+      violatingResources.map(({ constructPath }) =>
+        ({ rule: ruleName, resource: path.posix.basename(constructPath) })));
     reports[name][pack.readPackName] = { kept: pack.kept, findings, undecided: pack.undecided };
   }
 }

@@ -34,7 +34,8 @@ async function call(path, options) {
 /** get reads JSON. Parameters that are empty are left out. */
 export async function get(path, parameters, signal) {
   const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(parameters ?? {})) if (value !== '' && value !== null && value !== undefined) query.set(name, value);
+  for (const [name, value] of Object.entries(parameters ?? {})) if (value !== '' && value !== null &&
+    value !== undefined) query.set(name, value);
   const end = query.toString();
   return read(await call(end ? `${path}?${end}` : path, {signal}));
 }
@@ -42,7 +43,8 @@ export async function get(path, parameters, signal) {
 /** send makes a change, for which the console wants a header. The body is JSON, or a text that is. */
 export async function send(method, path, body, signal) {
   const text = typeof body === 'string' ? body : body === undefined ? undefined : JSON.stringify(body);
-  return read(await call(path, {method, body: text, headers: {'Content-Type': 'application/json', 'Onesynth-Console': 'page'}, signal}));
+  return read(await call(path, {method, body: text,
+    headers: {'Content-Type': 'application/json', 'Onesynth-Console': 'page'}, signal}));
 }
 
 export const post = (path, body, signal) => send('POST', path, body, signal);
@@ -51,7 +53,8 @@ export const post = (path, body, signal) => send('POST', path, body, signal);
 export async function bytes(path, first) {
   const response = await call(`${path}?first=${first}`);
   if (!response.ok) await read(response);
-  return {content: new Uint8Array(await response.arrayBuffer()), size: Number(response.headers.get('X-Object-Size')) || null};
+  return {content: new Uint8Array(await response.arrayBuffer()),
+    size: Number(response.headers.get('X-Object-Size')) || null};
 }
 
 /** at makes a path of parts, each of which may have any character. */

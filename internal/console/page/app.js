@@ -167,8 +167,10 @@ on('change', (change) => {
   const of = change.functions?.length ? change.functions.join(', ') : 'the functions';
   const time = change.took_ms ? ` in ${took(change.took_ms)}` : '';
   const what = {
-    build: {began: `Building ${of} …`, done: change.functions?.length ? `New code of ${of} runs, built${time}` : 'No function has changed', failed: `The build of ${of} failed: the former code still runs`},
-    apply: {began: 'Applying the change …', done: `The change is applied${time}`, failed: 'The change was not applied: the run is as before'},
+    build: {began: `Building ${of} …`, done: change.functions?.length ? `New code of ${of} runs, built${time}`
+      : 'No function has changed', failed: `The build of ${of} failed: the former code still runs`},
+    apply: {began: 'Applying the change …', done: `The change is applied${time}`,
+      failed: 'The change was not applied: the run is as before'},
   }[change.what]?.[change.state] ?? `${change.what}: ${change.state}`;
   banner.className = `change ${change.state}`;
   banner.hidden = false;
@@ -178,7 +180,8 @@ on('change', (change) => {
   if (!ended) return;
   folding = setTimeout(() => { banner.hidden = true; }, 6000);
   // There may be other routes and tables now. What someone writes stays.
-  if (change.what === 'apply' && !document.querySelector('dialog') && !document.activeElement?.matches('input, textarea, select')) show();
+  if (change.what === 'apply' && !document.querySelector('dialog') &&
+    !document.activeElement?.matches('input, textarea, select')) show();
 });
 
 addEventListener('unhandledrejection', (event) => {

@@ -10,11 +10,13 @@ export function start(nav, banner, changed) {
   let shown = '';
   const look = async () => {
     const found = await get('/attention');
-    const counts = {faults: [found.faults.length, 'on'], queues: [found.dead_letters, 'dead-lettered'], schedules: [found.failed_schedules, 'failed'], permissions: [found.refused_permissions, 'refused']};
+    const counts = {faults: [found.faults.length, 'on'], queues: [found.dead_letters, 'dead-lettered'],
+      schedules: [found.failed_schedules, 'failed'], permissions: [found.refused_permissions, 'refused']};
     for (const [view, [n, what]] of Object.entries(counts)) {
       const link = nav.querySelector(`[data-view=${view}]`);
       link.querySelector('.count')?.remove();
-      if (n > 0) link.append(h('span', {class: 'count badge bad'}, number(n), h('span', {class: 'hidden'}, ` ${what}`)));
+      if (n > 0) link.append(h('span', {class: 'count badge bad'}, number(n),
+        h('span', {class: 'hidden'}, ` ${what}`)));
     }
     const faults = found.faults.join(', ').replaceAll('_', ' ');
     if (faults === shown) return;

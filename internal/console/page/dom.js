@@ -1,6 +1,7 @@
 // Elements are made here, from texts: nothing that strangers stored is ever read as HTML.
 
-/** h makes an element. Attributes that begin with "on" are listeners; style is an object; null, undefined and false leave one out. */
+/** h makes an element. Attributes that begin with "on" are listeners; style is an object; null, undefined and false
+ * leave one out. */
 export function h(name, attributes, ...children) {
   return fill(document.createElement(name), attributes, children);
 }
@@ -14,7 +15,9 @@ function fill(element, attributes, children) {
   for (const [name, value] of Object.entries(attributes ?? {})) {
     if (value === null || value === undefined || value === false) continue;
     if (name.startsWith('on')) element.addEventListener(name.slice(2), value);
-    else if (name === 'style') for (const [property, given] of Object.entries(value)) element.style.setProperty(property, given);
+    else if (name === 'style') {
+      for (const [property, given] of Object.entries(value)) element.style.setProperty(property, given);
+    }
     else if (name === 'value') element.value = value;
     else element.setAttribute(name, value === true ? '' : String(value));
   }
@@ -41,8 +44,8 @@ export function put(element, ...children) {
 }
 
 /**
- * table makes a table with a caption. A column has a label, cell(row), which returns a node or text, and may have number, and
- * class for its cells: roomy leaves it out where there is little room. The first column names the row.
+ * table makes a table with a caption. A column has a label, cell(row), which returns a node or text, and may have
+ * number, and class for its cells: roomy leaves it out where there is little room. The first column names the row.
  */
 export function table({caption, columns, rows, empty, named = true, class: kind}) {
   if (rows.length === 0) return h('p', {class: 'empty'}, empty ?? 'There is nothing here yet.');
@@ -54,7 +57,8 @@ export function table({caption, columns, rows, empty, named = true, class: kind}
 
 /** head makes the headings of a table's columns. */
 export function head(columns) {
-  return h('thead', null, h('tr', null, columns.map((column) => h('th', {scope: 'col', class: classOf(column)}, column.label))));
+  return h('thead', null, h('tr', null, columns.map((column) =>
+    h('th', {scope: 'col', class: classOf(column)}, column.label))));
 }
 
 const classOf = (column) => [column.number ? 'number' : '', column.class ?? ''].join(' ').trim() || null;
@@ -63,7 +67,8 @@ const classOf = (column) => [column.number ? 'number' : '', column.class ?? ''].
 export function rowOf(columns, row, named = true) {
   return h('tr', null, columns.map((column, i) => {
     const kind = classOf(column);
-    return i === 0 && named ? h('th', {scope: 'row', class: kind}, column.cell(row)) : h('td', {class: kind}, column.cell(row));
+    return i === 0 && named ? h('th', {scope: 'row', class: kind}, column.cell(row))
+      : h('td', {class: kind}, column.cell(row));
   }));
 }
 
@@ -80,7 +85,8 @@ export function field(label, control, kind) {
 /** searchField is a control that tells what was typed, a moment after the last letter. */
 export function searchField(value, placeholder, tell) {
   let typing;
-  const control = h('input', {type: 'search', value, placeholder, autocomplete: 'off', spellcheck: 'false', oninput: () => {
+  const control = h('input', {type: 'search', value, placeholder, autocomplete: 'off', spellcheck: 'false',
+    oninput: () => {
     clearTimeout(typing);
     typing = setTimeout(() => tell(control.value.trim()), 200);
   }});
@@ -89,7 +95,8 @@ export function searchField(value, placeholder, tell) {
 
 /** chips are buttons of which one is pressed or none: [value, text]. choose gets the value, or '' when none is. */
 export function chips(label, choices, chosen, choose) {
-  const buttons = choices.map(([value, text]) => h('button', {type: 'button', 'aria-pressed': String(value === chosen), onclick: (event) => {
+  const buttons = choices.map(([value, text]) =>
+    h('button', {type: 'button', 'aria-pressed': String(value === chosen), onclick: (event) => {
     const pressed = event.target.getAttribute('aria-pressed') === 'true';
     for (const one of buttons) one.setAttribute('aria-pressed', String(one === event.target && !pressed));
     choose(pressed ? '' : value);
@@ -107,7 +114,8 @@ export function select(choices, chosen, attributes) {
 
 /** problem shows an error. */
 export function problem(error, what) {
-  return h('div', {class: 'problem', role: 'alert'}, h('strong', null, what ?? 'That failed. '), ' ', error.message ?? String(error));
+  return h('div', {class: 'problem', role: 'alert'}, h('strong', null, what ?? 'That failed. '), ' ', error.message ??
+    String(error));
 }
 
 let silence;
@@ -127,7 +135,8 @@ export function action(label, work, {sure, kind, key, describedby} = {}) {
     asked = false;
     button.textContent = label;
   };
-  const button = h('button', {type: 'button', class: kind, 'data-key': key, 'aria-describedby': describedby, onclick: async () => {
+  const button = h('button', {type: 'button', class: kind, 'data-key': key, 'aria-describedby': describedby,
+    onclick: async () => {
     if (sure && !asked) {
       asked = true;
       button.textContent = sure;
@@ -157,7 +166,8 @@ export function copy(text, label = 'Copy') {
   });
 }
 
-/** dialog opens a modal with a heading. Escape and the button close it, and the focus goes back. It returns what closes it. */
+/** dialog opens a modal with a heading. Escape and the button close it, and the focus goes back. It returns what
+ * closes it. */
 export function dialog(heading, ...content) {
   const before = document.activeElement;
   const box = h('dialog', {'aria-labelledby': 'dialog-heading', onclose: () => {

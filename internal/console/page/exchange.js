@@ -5,7 +5,8 @@ import {pretty} from './format.js';
 
 const quoted = (text) => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
-/** curl writes a request as a command. Headers are lists by name. Those that are secrets take them from variables of the shell. */
+/** curl writes a request as a command. Headers are lists by name. Those that are secrets take them from variables of
+ * the shell. */
 export function curl({api, method, path, headers, body}, secrets = []) {
   const given = Object.entries(headers).flatMap(([header, values]) => values.map((value) => {
     if (!secrets.includes(header)) return `-H ${quoted(`${header}: ${value}`)}`;

@@ -8,8 +8,8 @@ import {on} from './live.js';
 const most = 300;
 
 /**
- * feed fills a list with what read returns, and then takes each event of a kind that is wanted. While the pointer is on the
- * list, or the button Pause is pressed, events wait, but for those that are known there.
+ * feed fills a list with what read returns, and then takes each event of a kind that is wanted. While the pointer is on
+ * the list, or the button Pause is pressed, events wait, but for those that are known there.
  */
 export function feed(kind, {list, read, fill, wanted, known = () => false, take, draw}, signal) {
   let held = new Map();
@@ -71,6 +71,7 @@ export function feed(kind, {list, read, fill, wanted, known = () => false, take,
   return {
     pause, load,
     /** waiting says how many wait, or nothing: "3 newer requests wait". */
-    waiting: (what) => still() && held.size > 0 && `${plural(held.size, `newer ${what}`)} ${held.size === 1 ? 'waits' : 'wait'}`,
+    waiting: (what) => still() && held.size > 0 &&
+      `${plural(held.size, `newer ${what}`)} ${held.size === 1 ? 'waits' : 'wait'}`,
   };
 }

@@ -39,7 +39,8 @@ export function when(text) {
   if (!text) return '–';
   const at = new Date(text);
   const today = at.toDateString() === new Date().toDateString();
-  return h('time', {datetime: text, title: at.toLocaleString()}, today ? clock(text) : `${at.getFullYear()}-${pad(at.getMonth() + 1)}-${pad(at.getDate())} ${clock(text)}`);
+  return h('time', {datetime: text, title: at.toLocaleString()}, today ? clock(text)
+    : `${at.getFullYear()}-${pad(at.getMonth() + 1)}-${pad(at.getDate())} ${clock(text)}`);
 }
 
 /** moment is a time element of seconds since the Unix epoch, or nothing if they are too many for a date. */

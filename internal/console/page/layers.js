@@ -35,8 +35,8 @@ export function layers(parts, arrows, sizeOf) {
 }
 
 /**
- * columnsOf counts how many arrows lead to each part at the least. Queues of what failed stand behind those that send to
- * them, and need no column of their own.
+ * columnsOf counts how many arrows lead to each part at the least. Queues of what failed stand behind those that send
+ * to them, and need no column of their own.
  */
 function columnsOf(parts, arrows) {
   const ahead = arrows.filter((arrow) => !arrow.dead_letter);

@@ -1,5 +1,5 @@
-// Server-sent events: one connection for the page while it is seen. Browsers open few connections to one server, so a hidden page
-// has none.
+// Server-sent events: one connection for the page while it is seen. Browsers open few connections to one server, so a
+// hidden page has none.
 
 const listeners = new Map();
 let source = null;
@@ -36,7 +36,8 @@ export function start(tell) {
   open();
 }
 
-/** on calls a function with each event of a kind, until the signal. Of the kind open are new connections: what came before is not told. */
+/** on calls a function with each event of a kind, until the signal. Of the kind open are new connections: what came
+ * before is not told. */
 export function on(kind, listener, signal) {
   if (!listeners.has(kind)) listeners.set(kind, new Set());
   listeners.get(kind).add(listener);

@@ -1,4 +1,5 @@
-// Names that AWS CloudFormation made are long: the stack's name, the construct's path, and a hash. People need the middle.
+// Names that AWS CloudFormation made are long: the stack's name, the construct's path, and a hash. People need the
+// middle.
 
 import {h} from './dom.js';
 import {get} from './api.js';

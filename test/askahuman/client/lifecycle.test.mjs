@@ -6,7 +6,8 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { describe, it } from "node:test";
 import {
-  AbortError, AskHumanClient, AskHumanError, AskHumanOrchestrator, QuestionNotFoundError, QuotaExceededError, RateLimitError, ServerError,
+  AbortError, AskHumanClient, AskHumanError, AskHumanOrchestrator, QuestionNotFoundError, QuotaExceededError,
+    RateLimitError, ServerError,
   ValidationError,
 } from "@ask-a-human/sdk";
 
@@ -40,7 +41,8 @@ describe("the published client", { concurrency: true }, () => {
   it("sees a text question OPEN, PARTIAL and CLOSED", async () => {
     const client = newClient();
     const submitted = await client.submitQuestion({
-      prompt: "Should error messages apologise to people?", type: "text", audience: ["product", "creative"], minResponses: 2,
+      prompt: "Should error messages apologise to people?", type: "text", audience: ["product", "creative"],
+        minResponses: 2,
     });
     assert.equal(submitted.status, "OPEN");
     assert.equal(submitted.pollUrl, `/agent/questions/${submitted.questionId}`);
@@ -55,7 +57,8 @@ describe("the published client", { concurrency: true }, () => {
     question = await client.getQuestion(submitted.questionId);
     assert.equal(question.status, "PARTIAL");
     assert.equal(question.currentResponses, 1);
-    assert.deepEqual(question.responses, [{ answer: "Only if it is our fault.", selectedOption: undefined, confidence: 4 }]);
+    assert.deepEqual(question.responses, [{ answer: "Only if it is our fault.", selectedOption: undefined,
+      confidence: 4 }]);
 
     await answer(submitted.questionId, { answer: "Say what to do instead." });
     question = await client.getQuestion(submitted.questionId);
@@ -67,7 +70,8 @@ describe("the published client", { concurrency: true }, () => {
   it("sees the summary of a multiple choice question", async () => {
     const client = newClient();
     const { questionId } = await client.submitQuestion({
-      prompt: "Which button label is clearer?", type: "multiple_choice", options: ["Submit", "Send", "Confirm"], minResponses: 3,
+      prompt: "Which button label is clearer?", type: "multiple_choice", options: ["Submit", "Send", "Confirm"],
+        minResponses: 3,
     });
     let question = await client.getQuestion(questionId);
     assert.deepEqual(Object.entries(question.summary), [["Submit", 0], ["Send", 0], ["Confirm", 0]]);
@@ -90,7 +94,8 @@ describe("the published client", { concurrency: true }, () => {
     const options = { prompt: "Is this one question or two?", type: "text", idempotencyKey: randomUUID() };
     const [first, second] = await Promise.all([client.submitQuestion(options), client.submitQuestion(options)]);
     assert.equal(first.questionId, second.questionId);
-    await assert.rejects(client.submitQuestion({ ...options, prompt: "And is this the same one?" }), errorOf(ValidationError, "VALIDATION_ERROR", (error) => {
+    await assert.rejects(client.submitQuestion({ ...options, prompt: "And is this the same one?" }),
+      errorOf(ValidationError, "VALIDATION_ERROR", (error) => {
       assert.deepEqual([error.field, error.constraint], ["idempotency_key", "conflict"]);
     }));
   });
@@ -109,7 +114,8 @@ describe("the published client", { concurrency: true }, () => {
       ["options", "required", {}, { prompt, type: "multiple_choice" }],
       ["options", "length", { min: 2, max: 10 }, { prompt, type: "multiple_choice", options: ["Submit"] }],
       ["options", "unique", { index: 1 }, { prompt, type: "multiple_choice", options: ["Submit", "Submit"] }],
-      ["audience", "enum", { index: 0, allowed: ["technical", "product", "ethics", "creative", "general"] }, { prompt, type: "text", audience: ["all"] }],
+      ["audience", "enum", { index: 0, allowed: ["technical", "product", "ethics", "creative", "general"] },
+        { prompt, type: "text", audience: ["all"] }],
     ]) {
       await assert.rejects(client.submitQuestion(asked), errorOf(ValidationError, "VALIDATION_ERROR", (error) => {
         assert.deepEqual([error.field, error.constraint], [field, constraint]);
@@ -120,7 +126,8 @@ describe("the published client", { concurrency: true }, () => {
       }));
     }
     const nobody = newClient("a".repeat(129)).getQuestion(randomUUID());
-    await assert.rejects(nobody, keys ? errorOf(AskHumanError, "UNAUTHORIZED") : errorOf(ValidationError, "VALIDATION_ERROR", (error) => {
+    await assert.rejects(nobody, keys ? errorOf(AskHumanError, "UNAUTHORIZED")
+      : errorOf(ValidationError, "VALIDATION_ERROR", (error) => {
       assert.deepEqual([error.field, error.constraint, error.details.max], ["X-Agent-Id", "length", 128]);
     }));
   });
@@ -144,12 +151,15 @@ describe("the published client", { concurrency: true }, () => {
       // platform's document says that it says then.
       const document = await (await fetch(`${baseUrl}/openapi.json`)).json();
       const said = document.paths["/agent/questions"].post.responses[status].content["application/json"].example;
-      const failing = createServer((_, response) => response.writeHead(status, { "Content-Type": "application/json", "Retry-After": "1" }).end(JSON.stringify(said)));
+      const failing = createServer((_, response) =>
+        response.writeHead(status, { "Content-Type": "application/json",
+          "Retry-After": "1" }).end(JSON.stringify(said)));
       failing.listen(0, "127.0.0.1");
       await once(failing, "listening");
       try {
         const client = new AskHumanClient({ baseUrl: `http://127.0.0.1:${failing.address().port}` });
-        await assert.rejects(client.getQuestion("x"), errorOf(ServerError, "SERVER_ERROR", (error) => assert.equal(error.statusCode, status)));
+        await assert.rejects(client.getQuestion("x"),
+          errorOf(ServerError, "SERVER_ERROR", (error) => assert.equal(error.statusCode, status)));
       } finally {
         failing.close();
         failing.closeAllConnections();
@@ -159,9 +169,11 @@ describe("the published client", { concurrency: true }, () => {
 
   it("throws AskHumanError when it hears nothing", async () => {
     const impatient = new AskHumanClient({ baseUrl, agentId: "impatient", timeout: 1e-3, fetch: (url, options) =>
-      new Promise((resolve, reject) => { options.signal.addEventListener("abort", () => fetch(url, options).then(resolve, reject)); }) });
+      new Promise((resolve, reject) => { options.signal.addEventListener("abort", () => fetch(url, options)
+        .then(resolve, reject)); }) });
     await assert.rejects(impatient.getQuestion(randomUUID()), errorOf(AskHumanError, "TIMEOUT"));
-    await assert.rejects(new AskHumanClient({ baseUrl: "http://127.0.0.1:1" }).getQuestion("x"), errorOf(AskHumanError, "UNKNOWN_ERROR"));
+    await assert.rejects(new AskHumanClient({ baseUrl: "http://127.0.0.1:1" }).getQuestion("x"),
+      errorOf(AskHumanError, "UNKNOWN_ERROR"));
   });
 
   it("throws RateLimitError with all that it needs to wait", async () => {
@@ -179,8 +191,10 @@ describe("the published client", { concurrency: true }, () => {
 
   it("polls, and waits for some answers of several questions", async () => {
     const orchestrator = new AskHumanOrchestrator(newClient(), { pollInterval: 50, maxBackoff: 200 });
-    const first = await orchestrator.submit({ prompt: "Should error messages apologise?", type: "text", minResponses: 2 });
-    const second = await orchestrator.submit({ prompt: "Should they be shown at all?", type: "multiple_choice", options: ["Yes", "No"], minResponses: 1 });
+    const first = await orchestrator.submit({ prompt: "Should error messages apologise?", type: "text",
+      minResponses: 2 });
+    const second = await orchestrator.submit({ prompt: "Should they be shown at all?", type: "multiple_choice",
+      options: ["Yes", "No"], minResponses: 1 });
     const ids = [first.questionId, second.questionId];
     assert.deepEqual(Object.values(await orchestrator.pollOnce(ids)).map((q) => q.status), ["OPEN", "OPEN"]);
     // What there is when the time is over.
@@ -195,7 +209,8 @@ describe("the published client", { concurrency: true }, () => {
   it("throws AbortError when the caller gives up", async () => {
     const orchestrator = new AskHumanOrchestrator(newClient(), { pollInterval: 60_000 });
     const giveUp = new AbortController();
-    const waiting = orchestrator.submitAndWait({ prompt: "Is anybody out there?", type: "text" }, { signal: giveUp.signal });
+    const waiting = orchestrator.submitAndWait({ prompt: "Is anybody out there?", type: "text" },
+      { signal: giveUp.signal });
     giveUp.abort();
     await assert.rejects(waiting, errorOf(AbortError, "ABORTED"));
   });

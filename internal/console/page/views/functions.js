@@ -23,15 +23,19 @@ async function list({signal}) {
   await load();
   const draw = async () => {
     const functions = await get('/functions', null, signal);
-    put(place, byStack(functions, (f) => f.name).map(([stack, own]) => table({caption: stack || 'Functions', rows: own, class: 'even', columns: [
-      {label: 'Function', cell: (f) => h('a', {href: `#/functions${at(f.name)}`, 'data-key': f.name, title: f.name}, f.label || f.name)},
+    put(place, byStack(functions, (f) => f.name)
+      .map(([stack, own]) => table({caption: stack || 'Functions', rows: own, class: 'even', columns: [
+      {label: 'Function', cell: (f) => h('a', {href: `#/functions${at(f.name)}`, 'data-key': f.name, title: f.name},
+        f.label || f.name)},
       {label: 'Invocations', number: true, cell: (f) => number(f.invocations)},
       {label: 'Errors', number: true, cell: (f) => h('span', {class: f.errors ? 'bad' : null}, number(f.errors))},
-      {label: 'Time-outs', number: true, cell: (f) => h('span', {class: f.timeouts ? 'bad' : null}, number(f.timeouts))},
+      {label: 'Time-outs', number: true, cell: (f) =>
+        h('span', {class: f.timeouts ? 'bad' : null}, number(f.timeouts))},
       {label: 'Throttled', number: true, cell: (f) => number(f.throttles)},
       {label: 'Cold starts', number: true, cell: (f) => number(f.cold_starts)},
       {label: 'Mean', number: true, cell: (f) => (f.mean_ms ? took(f.mean_ms) : '–')},
-      {label: 'Instances', number: true, cell: (f) => `${f.instances.filter((instance) => instance.busy).length} busy of ${f.instances.length}`},
+      {label: 'Instances', number: true, cell: (f) =>
+        `${f.instances.filter((instance) => instance.busy).length} busy of ${f.instances.length}`},
     ]})), functions.length === 0 && h('p', {class: 'empty'}, 'The assembly has no function.'));
   };
   await draw();
@@ -53,11 +57,16 @@ async function one({parts, signal}) {
     requests.href = `#/requests?search=${encodeURIComponent(f.label || f.name)}`;
     put(figures,
       h('p', {class: 'muted'}, h('code', null, f.arn)),
-      h('dl', {class: 'figures'}, [['Invocations', f.invocations], ['Errors', f.errors], ['Time-outs', f.timeouts], ['Throttled', f.throttles], ['Queued', f.queued], ['Deaths', f.deaths]]
+      h('dl', {class: 'figures'}, [['Invocations', f.invocations], ['Errors', f.errors], ['Time-outs', f.timeouts],
+        ['Throttled', f.throttles], ['Queued', f.queued], ['Deaths', f.deaths]]
         .map(([label, value]) => h('div', null, h('dt', null, label), h('dd', null, number(value))))),
-      table({caption: `Instances, at most ${f.max_instances}`, rows: f.instances, empty: 'No instance runs. The next invocation starts one.', columns: [
-        {label: 'Process', cell: (i) => i.pid}, {label: 'State', cell: (i) => h('span', {class: `badge ${i.busy ? 'warn' : 'good'}`}, i.busy ? 'busy' : i.ready ? 'ready' : 'starting')},
-        {label: 'Invocations', number: true, cell: (i) => number(i.invocations)}, {label: 'Start', number: true, cell: (i) => took(i.init_ms)},
+      table({caption: `Instances, at most ${f.max_instances}`, rows: f.instances,
+        empty: 'No instance runs. The next invocation starts one.', columns: [
+        {label: 'Process', cell: (i) => i.pid},
+          {label: 'State', cell: (i) => h('span', {class: `badge ${i.busy ? 'warn' : 'good'}`}, i.busy ? 'busy'
+            : i.ready ? 'ready' : 'starting')},
+        {label: 'Invocations', number: true, cell: (i) => number(i.invocations)},
+          {label: 'Start', number: true, cell: (i) => took(i.init_ms)},
         {label: 'Memory', number: true, cell: (i) => (i.rss_bytes ? bytesOf(i.rss_bytes) : '–')}]}));
   };
   let seen = '';
@@ -88,7 +97,8 @@ async function one({parts, signal}) {
     put(answer, h('p', {class: 'muted'}, 'The function works …'));
     try {
       const result = await post(`${path}/invoke`, event.value, signal);
-      put(answer, result.function_error && h('p', {class: 'bad'}, `It failed: ${result.function_error}`), h('pre', {tabindex: '0', 'aria-label': 'Answer'}, pretty(result.payload)));
+      put(answer, result.function_error && h('p', {class: 'bad'}, `It failed: ${result.function_error}`),
+        h('pre', {tabindex: '0', 'aria-label': 'Answer'}, pretty(result.payload)));
     } catch (error) {
       if (error.name !== 'AbortError') put(answer, problem(error));
     }
@@ -96,13 +106,15 @@ async function one({parts, signal}) {
   }}, field('Event, past all roles', event, 'wide'), h('button', {class: 'primary'}, 'Invoke'));
 
   return [
-    h('ol', {class: 'crumbs', 'aria-label': 'Place'}, h('li', null, h('a', {href: '#/functions'}, 'Functions')), h('li', null, wanted)),
+    h('ol', {class: 'crumbs', 'aria-label': 'Place'}, h('li', null, h('a', {href: '#/functions'}, 'Functions')),
+      h('li', null, wanted)),
     heading, figures,
     h('div', {class: 'bar'}, action('Kill an instance', async () => {
       const killed = await post(`${path}/kill`, {});
       say(`Process ${killed.killed} is killed`);
       await draw();
-    }, {sure: 'Kill it?', kind: 'danger', key: 'kill'}), h('a', {href: `#/permissions?function=${encodeURIComponent(wanted)}`}, 'Permissions'), requests),
+    }, {sure: 'Kill it?', kind: 'danger', key: 'kill'}),
+      h('a', {href: `#/permissions?function=${encodeURIComponent(wanted)}`}, 'Permissions'), requests),
     variables,
     h('h2', null, 'Invoke'), h('div', {class: 'card'}, form, answer),
     h('h2', null, 'Newest log lines'), written,

@@ -32,7 +32,8 @@ export async function show({parameters, signal, go}) {
     count.textContent = live.waiting('line') || (rows.length > 0 ? `The newest ${plural(rows.length, 'line')}` : '');
   };
   const live = feed('line', {
-    list, draw, read: () => get('/lines', {search: text, level, limit: most}, signal), fill: (answer) => { rows = answer.reverse(); },
+    list, draw, read: () => get('/lines', {search: text, level, limit: most}, signal), fill: (answer) =>
+      { rows = answer.reverse(); },
     take: (one) => { if (!(one.seq <= rows[0]?.seq)) rows = [one, ...rows].slice(0, most); },
     wanted: (one) => levels.indexOf(one.level) >= levels.indexOf(level)
       && [one.text, one.label].some((value) => value.toLowerCase().includes(text.toLowerCase())),
@@ -43,7 +44,8 @@ export async function show({parameters, signal, go}) {
     go(`#/lines${asked.size > 0 ? `?${asked}` : ''}`, {replace: true});
     return live.load();
   };
-  const lowest = select([['', 'all'], ['info', 'from info'], ['warn', 'from warn'], ['error', 'error']], level, {onchange: () => {
+  const lowest = select([['', 'all'], ['info', 'from info'], ['warn', 'from warn'], ['error', 'error']], level,
+    {onchange: () => {
     level = lowest.value;
     look();
   }});
@@ -54,7 +56,8 @@ export async function show({parameters, signal, go}) {
   await live.load();
   return [
     h('h1', {tabindex: '-1'}, title),
-    h('div', {class: 'bar', role: 'search'}, field('Search', search, 'wide'), field('Level', lowest), live.pause, count),
+    h('div', {class: 'bar', role: 'search'}, field('Search', search, 'wide'), field('Level', lowest),
+      live.pause, count),
     empty, list,
   ];
 }

@@ -11,14 +11,16 @@ export const title = 'Permissions';
 export async function show({parameters, signal}) {
   const [all] = await Promise.all([get('/permissions', null, signal), load()]);
   const opened = parameters.get('function');
-  const search = h('input', {type: 'search', autocomplete: 'off', spellcheck: 'false', placeholder: 'function, action or resource'});
+  const search = h('input', {type: 'search', autocomplete: 'off', spellcheck: 'false',
+    placeholder: 'function, action or resource'});
   const place = h('div');
   const draw = () => {
     const wanted = search.value.trim().toLowerCase();
     const passes = (one) => !wanted || `${one.action} ${one.resource}`.toLowerCase().includes(wanted);
     put(place, [...all].sort((a, b) => (b.function === opened) - (a.function === opened)).map((one) => {
       const named = one.function.toLowerCase().includes(wanted);
-      const lists = Object.fromEntries(['used', 'unused', 'refused'].map((kind) => [kind, one[kind].filter((permission) => named || passes(permission))]));
+      const lists = Object.fromEntries(['used', 'unused', 'refused'].map((kind) =>
+        [kind, one[kind].filter((permission) => named || passes(permission))]));
       const count = lists.used.length + lists.unused.length + lists.refused.length;
       return wanted && count === 0 && !named ? null : section(one.function, lists, one.function === opened);
     }));
@@ -27,17 +29,24 @@ export async function show({parameters, signal}) {
   draw();
   return [
     h('h1', {tabindex: '-1'}, title),
-    h('p', {class: 'muted'}, 'What functions have asked of their roles since the start of the run. A request that you have not sent may need a grant that is unused here.'),
+    h('p', {class: 'muted'},
+      'What functions have asked of their roles since the start of the run. ' +
+      'A request that you have not sent may need a grant that is unused here.'),
     h('div', {class: 'bar', role: 'search'}, field('Search', search, 'wide')), place,
   ];
 }
 
 function section(name, {used, unused, refused}, open) {
   const content = h('div');
-  const fill = () => put(content, list('Refused', refused, (one) => plural(one.times, 'time')), list('Unused', unused, (one) => one.source), list('Used', used));
-  const details = h('details', {class: 'card tight', ontoggle: () => details.open && content.childElementCount === 0 && fill(), open},
-    h('summary', null, h('strong', {title: name}, name.startsWith('schedule/') ? `schedule ${brief(name.slice('schedule/'.length))}` : brief(name)), ' ', refused.length > 0 && [h('span', {class: 'badge bad'}, `${number(refused.length)} refused`), ' '],
-      h('span', {class: 'badge warn'}, `${number(unused.length)} unused`), ' ', h('span', {class: 'badge good'}, `${number(used.length)} used`)), content);
+  const fill = () => put(content, list('Refused', refused, (one) => plural(one.times, 'time')),
+    list('Unused', unused, (one) => one.source), list('Used', used));
+  const details = h('details', {class: 'card tight', ontoggle: () => details.open && content.childElementCount === 0 &&
+    fill(), open},
+    h('summary', null, h('strong', {title: name}, name.startsWith('schedule/')
+      ? `schedule ${brief(name.slice('schedule/'.length))}` : brief(name)), ' ', refused.length > 0 &&
+        [h('span', {class: 'badge bad'}, `${number(refused.length)} refused`), ' '],
+      h('span', {class: 'badge warn'}, `${number(unused.length)} unused`), ' ',
+        h('span', {class: 'badge good'}, `${number(used.length)} used`)), content);
   return details;
 }
 

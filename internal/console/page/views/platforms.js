@@ -7,7 +7,8 @@ export const name = 'platforms';
 export const title = 'Platforms';
 
 export async function show({signal}) {
-  const [index, outputs, database] = await Promise.all([get('/', null, signal), get('/outputs', null, signal), get('/dynamodb', null, signal)]);
+  const [index, outputs, database] = await Promise.all([get('/', null, signal), get('/outputs', null, signal),
+    get('/dynamodb', null, signal)]);
   const apis = index.apis ?? [];
   const stacks = outputs.map((stack) => ({...stack, apis: apis.filter((api) => api.stack === stack.stack)}));
   return [
@@ -19,7 +20,8 @@ export async function show({signal}) {
       h('dt', null, 'This console as JSON'), h('dd', null, h('code', null, `curl ${location.origin}`)),
       h('dt', null, 'AWS endpoint'), h('dd', null, h('code', null, index.aws_endpoint)),
       h('dt', null, 'DynamoDB'), h('dd', null, h('code', null, database.endpoint)),
-      h('dt', null, 'Its region and access key'), h('dd', null, h('code', null, database.region), ', ', h('code', null, database.access_key), ', any secret'))),
+      h('dt', null, 'Its region and access key'),
+        h('dd', null, h('code', null, database.region), ', ', h('code', null, database.access_key), ', any secret'))),
   ];
 }
 
@@ -32,7 +34,8 @@ function card(stack) {
     stack.apis.map((api) => h('dl', null,
       h('dt', null, 'API'), h('dd', null, h('a', {href: api.url}, api.url), ' ',
         h('a', {href: `#/try?api=${encodeURIComponent(api.url)}`, 'aria-label': `Try ${api.stack}`}, 'Try')),
-      api.openapi && [h('dt', null, 'OpenAPI'), h('dd', null, h('a', {href: api.openapi}, new URL(api.openapi).pathname))],
+      api.openapi && [h('dt', null, 'OpenAPI'),
+        h('dd', null, h('a', {href: api.openapi}, new URL(api.openapi).pathname))],
       h('dt', null, 'Tokens'), h('dd', null, api.issuer ? 'needed, see below' : 'not needed'))),
     outputs.length > 0 && h('details', null, h('summary', null, `Outputs (${outputs.length})`),
       table({caption: `Outputs of ${stack.stack}`, rows: outputs, columns: [
@@ -50,16 +53,19 @@ function tokens(apis) {
   const form = h('form', {onsubmit: async (event) => {
     event.preventDefault();
     try {
-      const token = await post('/token', {sub: subject.value, stack: stack.value || undefined, scope: scope.value || undefined, expires: expires.value});
+      const token = await post('/token', {sub: subject.value, stack: stack.value || undefined, scope: scope.value ||
+        undefined, expires: expires.value});
       const api = closed.find((one) => !stack.value || one.stack === stack.value);
       const command = `curl -H 'Authorization: Bearer ${token.access_token}' ${api.url}`;
       const text = h('textarea', {readonly: true, rows: '4', 'aria-label': 'Token'});
       text.value = token.access_token;
-      put(result, text, h('p', {class: 'muted'}, `For ${token.audience.join(', ') || 'any audience'}, by ${token.issuer}.`),
+      put(result, text, h('p', {class: 'muted'},
+        `For ${token.audience.join(', ') || 'any audience'}, by ${token.issuer}.`),
         h('div', {class: 'bar'}, copy(() => token.access_token, 'Copy token'), copy(() => command, 'Copy as curl')));
     } catch (error) {
       put(result, problem(error, 'No token was made.'));
     }
-  }}, field('Subject', subject), field('Stack', stack), field('Scope', scope), field('Valid for', expires), h('button', {class: 'primary'}, 'Make a token'));
+  }}, field('Subject', subject), field('Stack', stack), field('Scope', scope), field('Valid for', expires),
+    h('button', {class: 'primary'}, 'Make a token'));
   return [h('h2', null, 'Token'), h('div', {class: 'card'}, form, result)];
 }

@@ -12,7 +12,8 @@ const most = 300;
 const phones = 12;
 const perPhone = 20;
 
-const faults = [['', 'delivers'], 'UNREGISTERED', 'INVALID_ARGUMENT', 'QUOTA_EXCEEDED', 'UNAVAILABLE', 'THIRD_PARTY_AUTH_ERROR', 'SENDER_ID_MISMATCH', 'INTERNAL'];
+const faults = [['', 'delivers'], 'UNREGISTERED', 'INVALID_ARGUMENT', 'QUOTA_EXCEEDED', 'UNAVAILABLE',
+  'THIRD_PARTY_AUTH_ERROR', 'SENDER_ID_MISMATCH', 'INTERNAL'];
 
 export async function show({signal}) {
   const place = h('div');
@@ -31,7 +32,8 @@ export async function show({signal}) {
     put(place, messages.length === 0
       ? h('p', {class: 'empty'}, 'No push message yet. They come here instead of Firebase Cloud Messaging.')
       : h('div', {class: 'phones'}, [...devices].slice(0, phones).map(([device, own]) => phone(device, own))),
-    devices.size > phones && h('p', {class: 'muted'}, `${plural(devices.size - phones, 'further device')} with older messages.`));
+    devices.size > phones && h('p', {class: 'muted'},
+      `${plural(devices.size - phones, 'further device')} with older messages.`));
   };
   await draw();
   every(1500, draw, signal);
@@ -44,7 +46,8 @@ export async function show({signal}) {
       event.preventDefault();
       try {
         await post('/push/faults', {token: token.value, error: fault.value}, signal);
-        say(fault.value ? `Messages to ${token.value} fail with ${fault.value}` : `Messages to ${token.value} are delivered`);
+        say(fault.value ? `Messages to ${token.value} fail with ${fault.value}`
+          : `Messages to ${token.value} are delivered`);
       } catch (error) {
         say(error.message);
       }
@@ -65,7 +68,8 @@ function phone(device, messages) {
         notification?.title && h('h3', null, notification.title),
         notification?.body && h('p', null, notification.body),
         !notification && h('p', null, 'A message without a notification'),
-        data && h('details', null, h('summary', null, 'Data'), h('pre', {tabindex: '0', 'aria-label': 'Data'}, JSON.stringify(data, null, 2))));
+        data && h('details', null, h('summary', null, 'Data'),
+          h('pre', {tabindex: '0', 'aria-label': 'Data'}, JSON.stringify(data, null, 2))));
     })),
     messages.length > perPhone && h('p', null, `${plural(messages.length - perPhone, 'older message')}`));
 }

@@ -17,9 +17,12 @@ export async function show(context) {
 async function list({signal}) {
   const place = h('div');
   await load();
-  const draw = async () => put(place, byStack(await get('/queues', null, signal), (queue) => queue.name).map(([stack, own]) => table({caption: stack || 'Queues', rows: own, class: 'even', columns: [
-    {label: 'Queue', cell: (queue) => h('a', {href: `#/queues${at(queue.name)}`, 'data-key': queue.name, title: queue.name}, brief(queue.name))},
-    {label: 'Messages', number: true, cell: (queue) => h('span', {class: `badge ${queue.messages && !queue.functions ? 'warn' : ''}`}, number(queue.messages))},
+  const draw = async () => put(place, byStack(await get('/queues', null, signal), (queue) => queue.name)
+    .map(([stack, own]) => table({caption: stack || 'Queues', rows: own, class: 'even', columns: [
+    {label: 'Queue', cell: (queue) => h('a', {href: `#/queues${at(queue.name)}`, 'data-key': queue.name,
+      title: queue.name}, brief(queue.name))},
+    {label: 'Messages', number: true, cell: (queue) =>
+      h('span', {class: `badge ${queue.messages && !queue.functions ? 'warn' : ''}`}, number(queue.messages))},
     {label: 'Handed to', cell: (queue) => (queue.functions ?? []).map((to) => brief(to.function)).join(', ')},
   ]})));
   await draw();
@@ -41,7 +44,9 @@ async function one({parts, signal}) {
     if (text === seen) return;
     seen = text;
     const messages = queue.content ?? [];
-    put(place, h('p', {class: 'muted'}, queue.messages === 0 ? '' : queue.messages > messages.length ? `The oldest ${messages.length} of ${plural(queue.messages, 'message')}.` : plural(queue.messages, 'message') + '.'),
+    put(place, h('p', {class: 'muted'}, queue.messages === 0 ? '' : queue.messages > messages.length
+      ? `The oldest ${messages.length} of ${plural(queue.messages, 'message')}.`
+        : plural(queue.messages, 'message') + '.'),
       queue.functions && messages.length > 0 && h('div', {class: 'bar'}, action('Make all due', async () => {
         const due = await post(`${path}/due`, {});
         say(`${plural(due.messages, 'message')} made due`);
@@ -52,7 +57,8 @@ async function one({parts, signal}) {
   };
   await draw();
   every(2000, draw, signal);
-  return [h('ol', {class: 'crumbs', 'aria-label': 'Place'}, h('li', null, h('a', {href: '#/queues'}, 'Queues')), h('li', null, wanted)), h('h1', {tabindex: '-1', title: wanted}, brief(wanted)), place];
+  return [h('ol', {class: 'crumbs', 'aria-label': 'Place'}, h('li', null, h('a', {href: '#/queues'}, 'Queues')),
+    h('li', null, wanted)), h('h1', {tabindex: '-1', title: wanted}, brief(wanted)), place];
 }
 
 /** failureOf says in a paragraph how often it was tried, and how the last attempt ended, which leads to its trace. */
@@ -70,7 +76,8 @@ function card(path, message, draw) {
   return h('section', {class: 'card', 'aria-label': `Message ${message.id}`},
     h('h2', {style: {'margin-top': '0'}}, 'Message of ', when(message.sent), ' ', 
       message.received > 0 && h('span', {class: 'badge'}, `received ${plural(message.received, 'time')}`), ' ',
-      new Date(message.visible_at) > new Date() && h('span', {class: 'badge'}, 'hidden until ', when(message.visible_at))),
+      new Date(message.visible_at) > new Date() &&
+        h('span', {class: 'badge'}, 'hidden until ', when(message.visible_at))),
     message.failure && failureOf(message.failure),
     body,
     message.cut && h('p', null, action('Show all of it', async () => {
@@ -78,7 +85,8 @@ function card(path, message, draw) {
       body.textContent = pretty(whole.body);
     })),
     attributes.length > 0 && h('details', null, h('summary', null, plural(attributes.length, 'attribute')),
-      h('dl', null, attributes.map(([name, attribute]) => [h('dt', null, name), h('dd', null, h('code', null, attribute.StringValue ?? attribute.BinaryValue ?? ''))]))),
+      h('dl', null, attributes.map(([name, attribute]) =>
+        [h('dt', null, name), h('dd', null, h('code', null, attribute.StringValue ?? attribute.BinaryValue ?? ''))]))),
     h('div', {class: 'bar'},
       message.again && action('Again', async () => {
         const done = await post(`${own}/again`, {});
@@ -90,5 +98,6 @@ function card(path, message, draw) {
         say('The message is removed');
         await draw();
       }, {sure: 'Remove it for good?', kind: 'danger', key: `remove-${message.id}`}),
-      h('span', {class: 'muted', id: hint}, message.again ? `Again: ${message.again}.` : `It cannot be done again: ${message.cannot}.`)));
+      h('span', {class: 'muted', id: hint}, message.again ? `Again: ${message.again}.`
+        : `It cannot be done again: ${message.cannot}.`)));
 }

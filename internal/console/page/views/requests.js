@@ -23,17 +23,22 @@ export async function show(context) {
 
 const columns = [
   {label: 'Time', class: 'nowrap', cell: (one) => when(one.at)},
-  {label: 'Request', cell: (one) => h('a', {class: 'request', href: `#/requests${at(one.id)}`, 'data-key': `r${one.seq}`}, ...nameOf(one))},
+  {label: 'Request', cell: (one) => h('a', {class: 'request', href: `#/requests${at(one.id)}`,
+    'data-key': `r${one.seq}`}, ...nameOf(one))},
   {label: 'Status', cell: (one) => outcome(one)},
   {label: 'Took', number: true, cell: (one) => (one.running ? '…' : took(one.took_ms))},
-  {label: 'Reads', class: 'roomy', number: true, cell: (one) => (one.reads ? h('span', {title: `${number(one.read_units)} units`}, number(one.reads)) : '')},
-  {label: 'Writes', class: 'roomy', number: true, cell: (one) => (one.writes ? h('span', {title: `${number(one.write_units)} units`}, number(one.writes)) : '')},
-  {label: 'Functions', class: 'roomy', cell: (one) => [(one.functions ?? []).join(', '), one.cold_start && [' ', h('span', {class: 'badge warn'}, 'cold')]]},
+  {label: 'Reads', class: 'roomy', number: true, cell: (one) =>
+    (one.reads ? h('span', {title: `${number(one.read_units)} units`}, number(one.reads)) : '')},
+  {label: 'Writes', class: 'roomy', number: true, cell: (one) =>
+    (one.writes ? h('span', {title: `${number(one.write_units)} units`}, number(one.writes)) : '')},
+  {label: 'Functions', class: 'roomy', cell: (one) =>
+    [(one.functions ?? []).join(', '), one.cold_start && [' ', h('span', {class: 'badge warn'}, 'cold')]]},
 ];
 
 function nameOf(one) {
   if (one.kind === 'http') return [h('span', {class: 'method'}, one.method), ' ', h('span', {class: 'path'}, one.path)];
-  return [h('span', {class: 'method'}, one.kind), ' ', h('span', {class: 'path'}, brief(one.path || one.route || (one.functions ?? []).join(', ') || one.id))];
+  return [h('span', {class: 'method'}, one.kind), ' ',
+    h('span', {class: 'path'}, brief(one.path || one.route || (one.functions ?? []).join(', ') || one.id))];
 }
 
 function outcome(one) {
@@ -55,7 +60,8 @@ const outcomes = {
 function matches(one, {search, only, stack}) {
   if (stack && one.stack !== stack || only && !outcomes[only]?.(one)) return false;
   if (/^[1-5]\d\d$/.test(search)) return String(one.status) === search;
-  return [`${one.method} ${one.path}`, one.route, one.kind, one.id, one.event, one.from, one.stack, one.api, one.error, ...(one.functions ?? [])]
+  return [`${one.method} ${one.path}`, one.route, one.kind, one.id, one.event, one.from, one.stack, one.api, one.error,
+    ...(one.functions ?? [])]
     .some((value) => (value ?? '').toLowerCase().includes(search.toLowerCase()));
 }
 
@@ -88,15 +94,19 @@ async function list({parameters, signal, go}) {
     const focused = document.activeElement?.dataset?.key;
     const inside = body.contains(document.activeElement);
     for (const seq of elements.keys()) if (!rows.some((one) => one.seq === seq)) elements.delete(seq);
-    if (wanted.length !== body.children.length || wanted.some((row, i) => row !== body.children[i])) body.replaceChildren(...wanted);
+    if (wanted.length !== body.children.length ||
+      wanted.some((row, i) => row !== body.children[i])) body.replaceChildren(...wanted);
     if (inside) body.querySelector(`[data-key="${CSS.escape(focused ?? '')}"]`)?.focus({preventScroll: true});
-    empty.textContent = Object.values(asked).some(Boolean) ? 'No such request.' : 'No request yet. Send one to an API: the view Platforms has the addresses.';
+    empty.textContent = Object.values(asked).some(Boolean) ? 'No such request.'
+      : 'No request yet. Send one to an API: the view Platforms has the addresses.';
     empty.hidden = rows.length > 0;
     region.hidden = rows.length === 0;
     older.hidden = !next;
-    count.textContent = live.waiting('request') || (rows.length > 0 ? `The newest ${plural(rows.length, 'request')}` : '');
+    count.textContent = live.waiting('request') ||
+      (rows.length > 0 ? `The newest ${plural(rows.length, 'request')}` : '');
   };
-  const region = scroll('Requests, newest first', h('table', null, h('caption', {class: 'hidden'}, 'Requests, newest first'),
+  const region = scroll('Requests, newest first',
+    h('table', null, h('caption', {class: 'hidden'}, 'Requests, newest first'),
     head(columns), body));
 
   const take = (one) => {
@@ -130,8 +140,10 @@ async function list({parameters, signal, go}) {
   return [
     h('h1', {tabindex: '-1'}, title),
     h('div', {class: 'bar', role: 'search'},
-      field('Search', searchField(asked.search, 'path, status, function, error', choose('search')), 'wide'), live.pause, count),
-    h('div', {class: 'bar'}, chips('Outcome', Object.keys(outcomes).map((one) => [one, one]), asked.only, choose('only')),
+      field('Search', searchField(asked.search, 'path, status, function, error', choose('search')), 'wide'),
+        live.pause, count),
+    h('div', {class: 'bar'}, chips('Outcome', Object.keys(outcomes).map((one) => [one, one]), asked.only,
+      choose('only')),
       chips('Platform', stackNames().map((one) => [one, one]), asked.stack, choose('stack'))),
     empty, region, h('div', {class: 'bar'}, older),
   ];
@@ -141,35 +153,45 @@ async function list({parameters, signal, go}) {
 const mostCalls = 400;
 
 async function trace({parts, signal, reload, go}) {
-  const [one, {apis}] = await Promise.all([get(`/requests${at(parts[0])}`, null, signal), get('/', null, signal), loadNames()]);
+  const [one, {apis}] = await Promise.all([get(`/requests${at(parts[0])}`, null, signal), get('/', null, signal),
+    loadNames()]);
   if (one.running) {
     on('request', (ended) => ended.id === one.id && !ended.running && reload(), signal);
   }
   const cost = one.cost_per_million ?? {};
   const all = (one.invocations ?? []).flatMap((invocation) => invocation.lines ?? []);
   return [
-    h('ol', {class: 'crumbs', 'aria-label': 'Place'}, h('li', null, h('a', {href: '#/requests'}, 'Requests')), h('li', null, clock(one.at))),
+    h('ol', {class: 'crumbs', 'aria-label': 'Place'}, h('li', null, h('a', {href: '#/requests'}, 'Requests')),
+      h('li', null, clock(one.at))),
     h('h1', {tabindex: '-1'}, ...nameOf(one)),
     h('dl', {class: 'figures'},
       figure('Status', outcome(one)), figure('Took', one.running ? '…' : took(one.took_ms)),
-      figure('Reads', `${number(one.reads)} (${plural(one.read_units ?? 0, 'unit')})`), figure('Writes', `${number(one.writes)} (${plural(one.write_units ?? 0, 'unit')})`),
+      figure('Reads', `${number(one.reads)} (${plural(one.read_units ?? 0, 'unit')})`),
+        figure('Writes', `${number(one.writes)} (${plural(one.write_units ?? 0, 'unit')})`),
       figure('Cost of a million in AWS', money(cost.total))),
     problemOf(one),
     waterfall(one),
     exchange(one, apis?.find((api) => api.stack === one.stack && api.name === one.api), signal, go),
-    one.led && [h('h2', null, 'What its events led to'), h('ul', null, one.led.map((other) => h('li', null, h('a', {href: `#/requests${at(other.id)}`}, ...nameOf(other)), ' ', outcome(other), ' ', (other.functions ?? []).join(', '))))],
+    one.led && [h('h2', null, 'What its events led to'),
+      h('ul', null, one.led.map((other) => h('li', null, h('a', {href: `#/requests${at(other.id)}`}, ...nameOf(other)),
+        ' ', outcome(other), ' ', (other.functions ?? []).join(', '))))],
     h('h2', null, 'Log lines'), lines(all, {named: (one.invocations ?? []).length > 1}),
     h('div', {class: 'split'},
-      h('section', {class: 'card', 'aria-label': 'Details'}, h('h2', {style: {'margin-top': '0'}}, 'Details'), h('dl', null,
+      h('section', {class: 'card', 'aria-label': 'Details'},
+        h('h2', {style: {'margin-top': '0'}}, 'Details'), h('dl', null,
         h('dt', null, 'Id'), h('dd', null, h('code', null, one.id), ' ', copy(() => one.id)),
         h('dt', null, 'Began'), h('dd', null, new Date(one.at).toLocaleString()),
         one.route && [h('dt', null, 'Route'), h('dd', null, h('code', null, one.route))],
         one.stack && [h('dt', null, 'Stack'), h('dd', null, one.stack)],
-        one.event && [h('dt', null, 'Event'), h('dd', null, h('a', {href: `#/buses?search=${encodeURIComponent(one.event)}`}, one.event))],
-        one.from && [h('dt', null, 'Published by'), h('dd', null, h('a', {href: `#/requests${at(one.from)}`}, one.from))],
+        one.event && [h('dt', null, 'Event'), h('dd', null,
+          h('a', {href: `#/buses?search=${encodeURIComponent(one.event)}`}, one.event))],
+        one.from && [h('dt', null, 'Published by'),
+          h('dd', null, h('a', {href: `#/requests${at(one.from)}`}, one.from))],
         h('dt', null, 'Logs in a terminal'), h('dd', null, h('code', null, `onesynth logs --request ${one.id}`)))),
-      h('section', {class: 'card', 'aria-label': 'Cost'}, h('h2', {style: {'margin-top': '0'}}, 'A million such requests'), h('dl', null,
-        Object.entries(cost).filter(([part]) => part !== 'total').map(([part, dollars]) => [h('dt', null, part.replaceAll('_', ' ')), h('dd', null, money(dollars))]),
+      h('section', {class: 'card', 'aria-label': 'Cost'},
+        h('h2', {style: {'margin-top': '0'}}, 'A million such requests'), h('dl', null,
+        Object.entries(cost).filter(([part]) => part !== 'total')
+          .map(([part, dollars]) => [h('dt', null, part.replaceAll('_', ' ')), h('dd', null, money(dollars))]),
         h('dt', null, h('strong', null, 'together')), h('dd', null, h('strong', null, money(cost.total)))))),
   ];
 }
@@ -178,7 +200,8 @@ async function trace({parts, signal, reload, go}) {
 function problemOf(one) {
   const {code, field: part, message} = one.failure ?? {};
   if (!one.error && !one.failure) return null;
-  return h('div', {class: 'problem'}, h('strong', null, 'Error '), code && [h('code', null, code), ' '], part && ['field ', h('code', null, part), ' '],
+  return h('div', {class: 'problem'}, h('strong', null, 'Error '), code && [h('code', null, code), ' '], part &&
+    ['field ', h('code', null, part), ' '],
     [...new Set([message, one.error])].filter(Boolean).join('\n'));
 }
 
@@ -197,17 +220,20 @@ function exchange(one, api, signal, go) {
   // A command cannot have what was cut, nor a body that is no text.
   const command = api && !sent.cut && (sent.body || !sent.body_bytes)
     && curl({api: api.url, method: one.method, path: one.path, headers: sent.headers, body: sent.body}, sent.secrets);
-  const side = (heading, {body, body_bytes: size, cut, headers}) => h('section', {class: 'card', 'aria-label': heading}, h('h2', {style: {'margin-top': '0'}}, heading),
+  const side = (heading, {body, body_bytes: size, cut, headers}) =>
+    h('section', {class: 'card', 'aria-label': heading}, h('h2', {style: {'margin-top': '0'}}, heading),
     contents(`the ${heading.toLowerCase()}`, body || size > 0 && `${bytesOf(size)} that are no text`, headers),
     cut && h('p', {class: 'muted'}, `It was not kept whole${size > 0 ? `: its body has ${bytesOf(size)}` : ''}.`));
   return [
     h('div', {class: 'beside'}, side('Request', sent), side('Answer', answer)),
     api && h('div', {class: 'bar'},
       !sent.cut && (keyed
-        ? [again('Send again with a new key', () => ({idempotency_key: crypto.randomUUID()})), again('Send again with the same key', same)]
+        ? [again('Send again with a new key', () => ({idempotency_key: crypto.randomUUID()})),
+          again('Send again with the same key', same)]
         : again('Send again', same)),
       command && [copy(() => command, 'Copy as curl'), sent.secrets.length > 0
-        && h('span', {class: 'muted'}, 'The command takes secrets from ', sent.secrets.map((header) => [h('code', null, `$${variable(header)}`), ' ']))]),
+        && h('span', {class: 'muted'}, 'The command takes secrets from ',
+          sent.secrets.map((header) => [h('code', null, `$${variable(header)}`), ' ']))]),
   ];
 }
 
@@ -217,7 +243,8 @@ function folded(calls) {
   const groups = [];
   let last;
   for (const call of calls) {
-    const what = JSON.stringify([call.service, call.operation, call.patterns, call.table, call.index, call.bucket, call.key, call.input]);
+    const what = JSON.stringify([call.service, call.operation, call.patterns, call.table, call.index, call.bucket,
+      call.key, call.input]);
     let group = newest.get(what);
     if (group && (group === last || wrong(group.at(-1)))) {
       group.push(call);
@@ -235,11 +262,14 @@ const wrong = (call) => call.error || (call.status >= 400 ? `status ${call.statu
 
 /** times says how often a call was repeated: "× 11, throttled". */
 function times(calls) {
-  const throttled = calls.filter((call) => /throttl|ThroughputExceeded|RequestLimitExceeded|SlowDown/i.test(call.error)).length;
-  return [`× ${number(calls.length)}`, throttled > 0 && (throttled === calls.length ? 'throttled' : `${number(throttled)} throttled`)].filter(Boolean).join(', ');
+  const throttled = calls.filter((call) =>
+    /throttl|ThroughputExceeded|RequestLimitExceeded|SlowDown/i.test(call.error)).length;
+  return [`× ${number(calls.length)}`, throttled > 0 &&
+    (throttled === calls.length ? 'throttled' : `${number(throttled)} throttled`)].filter(Boolean).join(', ');
 }
 
-/** keysOf are the keys of a call, each of a transaction or a batch by itself, without the table's name, which is beside them. */
+/** keysOf are the keys of a call, each of a transaction or a batch by itself, without the table's name, which is
+ * beside them. */
 function keysOf(call) {
   if (!call.key) return [];
   const keys = /^(Transact|Batch)/.test(call.operation) ? call.key.split('; ') : [call.key];
@@ -250,49 +280,68 @@ const figure = (label, value) => h('div', null, h('dt', null, label), h('dd', nu
 
 /** bar draws where on the time of the whole request a part is. */
 function bar(one, began, length, kind) {
-  const whole = Math.max(one.took_ms || 0, ...(one.invocations ?? []).map((invocation) => (invocation.began_ms ?? 0) + (invocation.waited_ms ?? 0) + (invocation.took_ms ?? 0)), 0.001);
+  const whole = Math.max(one.took_ms || 0, ...(one.invocations ?? [])
+    .map((invocation) => (invocation.began_ms ?? 0) + (invocation.waited_ms ?? 0) + (invocation.took_ms ?? 0)), 0.001);
   const left = Math.min(100, (100 * began) / whole);
-  return h('i', {class: kind, style: {'inset-inline-start': `${left}%`, width: `${Math.max(0, Math.min(100 - left, (100 * length) / whole))}%`}});
+  return h('i', {class: kind, style: {'inset-inline-start': `${left}%`,
+    width: `${Math.max(0, Math.min(100 - left, (100 * length) / whole))}%`}});
 }
 
 /** waterfall is the table of what a request did. */
 export function waterfall(one) {
   const rows = [];
-  if (one.kind === 'http') rows.push({depth: 0, what: ['API Gateway ', h('span', {class: 'muted'}, one.api ?? '')], on: one.route, took: one.took_ms, bars: [bar(one, 0, one.took_ms ?? 0, 'gateway')]});
+  if (one.kind === 'http') rows.push({depth: 0, what: ['API Gateway ', h('span', {class: 'muted'}, one.api ?? '')],
+    on: one.route, took: one.took_ms, bars: [bar(one, 0, one.took_ms ?? 0, 'gateway')]});
   for (const invocation of one.invocations ?? []) {
     const waited = invocation.waited_ms ?? 0;
     rows.push({
-      depth: 1, what: [h('a', {href: `#/functions${at(invocation.function)}`}, invocation.label || invocation.function), invocation.cold_start && [' ', h('span', {class: 'badge warn'}, 'cold start')]],
-      on: waited >= 1 ? `waited ${took(waited)} for an instance` : '', took: invocation.took_ms, error: invocation.error,
-      bars: [waited > 0 && bar(one, invocation.began_ms, waited, 'waited'), bar(one, (invocation.began_ms ?? 0) + waited, invocation.took_ms ?? 0, invocation.error ? 'function bad' : 'function')],
+      depth: 1, what: [h('a', {href: `#/functions${at(invocation.function)}`}, invocation.label || invocation.function),
+        invocation.cold_start && [' ', h('span', {class: 'badge warn'}, 'cold start')]],
+      on: waited >= 1 ? `waited ${took(waited)} for an instance` : '', took: invocation.took_ms,
+        error: invocation.error,
+      bars: [waited > 0 && bar(one, invocation.began_ms, waited, 'waited'),
+        bar(one, (invocation.began_ms ?? 0) + waited, invocation.took_ms ?? 0, invocation.error ? 'function bad'
+          : 'function')],
     });
     for (const calls of folded(invocation.calls ?? [])) {
       const [call] = calls;
       const sum = (member) => calls.reduce((all, one) => all + (one[member] ?? 0), 0);
-      const units = [['read_units', 'R'], ['write_units', 'W']].map(([member, unit]) => sum(member) && `${number(sum(member))} ${unit}`);
+      const units = [['read_units', 'R'], ['write_units', 'W']].map(([member, unit]) => sum(member) &&
+        `${number(sum(member))} ${unit}`);
       rows.push({
-        depth: 2, what: [(call.patterns ?? []).map((pattern) => h('div', null, h('strong', null, pattern))), h('span', {class: 'muted'}, call.service, ' '), call.operation,
+        depth: 2, what: [(call.patterns ?? []).map((pattern) => h('div', null, h('strong', null, pattern))),
+          h('span', {class: 'muted'}, call.service, ' '), call.operation,
           calls.length > 1 && [' ', h('span', {class: 'badge'}, times(calls))]],
-        on: [call.table ? h('a', {href: `#/tables${at(call.table)}${call.index ? `?index=${encodeURIComponent(call.index)}` : ''}`}, [brief(call.table), call.index].filter(Boolean).join(' / '))
-          : call.bucket && h('a', {href: `#/buckets${at(call.bucket)}`}, brief(call.bucket)), keysOf(call).map((key) => h('div', null, h('code', null, key)))],
+        on: [call.table ? h('a',
+          {href: `#/tables${at(call.table)}${call.index ? `?index=${encodeURIComponent(call.index)}` : ''}`},
+            [brief(call.table), call.index].filter(Boolean).join(' / '))
+          : call.bucket && h('a', {href: `#/buckets${at(call.bucket)}`}, brief(call.bucket)), keysOf(call)
+            .map((key) => h('div', null, h('code', null, key)))],
         units: units.filter(Boolean).join(' '),
-        cost: sum('cost_per_million'), took: sum('took_ms'), error: [...new Set(calls.map(wrong))].filter(Boolean).join('\n'),
-        input: call.input, bars: calls.map((each) => bar(one, each.began_ms, each.took_ms ?? 0, wrong(each) ? 'bad' : 'call')),
+        cost: sum('cost_per_million'), took: sum('took_ms'),
+          error: [...new Set(calls.map(wrong))].filter(Boolean).join('\n'),
+        input: call.input, bars: calls.map((each) =>
+          bar(one, each.began_ms, each.took_ms ?? 0, wrong(each) ? 'bad' : 'call')),
       });
     }
-    if (invocation.calls_omitted) rows.push({depth: 2, what: `${number(invocation.calls_omitted)} further calls`, on: 'not kept', bars: []});
+    if (invocation.calls_omitted) rows.push({depth: 2, what: `${number(invocation.calls_omitted)} further calls`,
+      on: 'not kept', bars: []});
   }
   const shown = rows.slice(0, mostCalls);
   return [
-    table({class: 'waterfall', caption: 'What the request did', rows: shown, empty: 'The request invoked nothing.', columns: [
-      {label: 'Step', class: 'step', cell: (row) => h('div', {class: `depth${row.depth}`}, row.what, row.error && h('div', {class: 'bad'}, row.error),
-        row.input && h('details', null, h('summary', {class: 'muted'}, 'Input'), h('pre', {tabindex: '0', 'aria-label': 'Input'}, pretty(row.input))))},
+    table({class: 'waterfall', caption: 'What the request did', rows: shown,
+      empty: 'The request invoked nothing.', columns: [
+      {label: 'Step', class: 'step', cell: (row) =>
+        h('div', {class: `depth${row.depth}`}, row.what, row.error && h('div', {class: 'bad'}, row.error),
+        row.input && h('details', null, h('summary', {class: 'muted'}, 'Input'),
+          h('pre', {tabindex: '0', 'aria-label': 'Input'}, pretty(row.input))))},
       {label: 'On', class: 'on', cell: (row) => row.on},
       {label: 'Units', number: true, cell: (row) => row.units ?? ''},
       {label: 'A million', number: true, cell: (row) => (row.cost ? money(row.cost) : '')},
       {label: 'Took', number: true, cell: (row) => took(row.took)},
       {label: 'When', class: 'track', cell: (row) => h('div', {'aria-hidden': 'true'}, row.bars)},
     ]}),
-    rows.length > shown.length && h('p', {class: 'muted'}, `${number(rows.length - shown.length)} further calls are not shown: read them with curl /requests/${one.id}.`),
+    rows.length > shown.length && h('p', {class: 'muted'},
+      `${number(rows.length - shown.length)} further calls are not shown: read them with curl /requests/${one.id}.`),
   ];
 }

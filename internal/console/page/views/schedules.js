@@ -39,9 +39,11 @@ export async function show({signal}) {
         await draw();
       }
     }, {key: `run-${one.name}`})},
-    {label: 'When', class: 'nowrap', cell: (one) => [h('code', null, one.expression), one.timezone && ` ${one.timezone}`]},
+    {label: 'When', class: 'nowrap', cell: (one) =>
+      [h('code', null, one.expression), one.timezone && ` ${one.timezone}`]},
     {label: 'Function', cell: (one) => named(short(one.target))},
-    {label: 'State', cell: (one) => (one.enabled ? h('span', {class: 'badge good'}, 'on') : h('span', {class: 'badge'}, 'off'))},
+    {label: 'State', cell: (one) => (one.enabled ? h('span', {class: 'badge good'}, 'on')
+      : h('span', {class: 'badge'}, 'off'))},
     {label: 'Next', class: 'nowrap', cell: (one) => when(one.next)},
     {label: 'Last', class: 'nowrap', cell: (one) => when(one.last)},
     {label: 'Ran', number: true, cell: (one) => number(one.fired)},

@@ -57,10 +57,12 @@ async function list({signal}) {
   const stacks = [...new Set(tables.map((one) => one.stack))];
   return [h('h1', {tabindex: '-1'}, title), stacks.map((stack) => table({
     caption: stack, rows: tables.filter((one) => one.stack === stack), columns: [
-      {label: 'Table', cell: (one) => h('a', {href: `#/tables${at(one.name)}?stack=${encodeURIComponent(one.stack)}`, title: one.name}, one.logical_id ? brief(one.name) : `${one.name} (existing)`)},
+      {label: 'Table', cell: (one) => h('a', {href: `#/tables${at(one.name)}?stack=${encodeURIComponent(one.stack)}`,
+        title: one.name}, one.logical_id ? brief(one.name) : `${one.name} (existing)`)},
       {label: 'Items', number: true, cell: (one) => number(one.items)},
       {label: 'Key', cell: (one) => h('code', null, keysOf(one.keys))},
-      {label: 'Indexes', cell: (one) => one.indexes.map((index) => h('div', null, h('strong', null, index.name), ' ', h('code', {class: 'muted'}, keysOf(index.keys))))},
+      {label: 'Indexes', cell: (one) => one.indexes.map((index) =>
+        h('div', null, h('strong', null, index.name), ' ', h('code', {class: 'muted'}, keysOf(index.keys))))},
       {label: 'Stream', cell: (one) => one.stream ?? '–'},
       {label: 'Expires by', cell: (one) => (one.time_to_live ? h('code', null, one.time_to_live) : '–')},
     ]})), tables.length === 0 && h('p', {class: 'empty'}, 'The assembly has no table.')];
@@ -72,7 +74,8 @@ async function one({parts, parameters, signal, go}) {
   const [wanted] = parts;
   const stack = parameters.get('stack') ?? '';
   const described = await tableNamed(wanted, stack, signal);
-  const asked = Object.fromEntries(['index', 'partition', 'sort', 'text'].map((name) => [name, parameters.get(name) ?? '']));
+  const asked = Object.fromEntries(['index', 'partition', 'sort', 'text'].map((name) =>
+    [name, parameters.get(name) ?? '']));
   const path = `/tables${at(wanted)}/items`;
   const place = h('div');
   const after = [''];
@@ -95,18 +98,26 @@ async function one({parts, parameters, signal, go}) {
     const index = described.indexes.find((other) => other.name === asked.index);
     const keys = [...new Set([...described.keys, ...(index?.keys ?? [])].map((key) => key.attribute))];
     const counts = new Map();
-    for (const item of read.items) for (const attribute of Object.keys(item)) if (!keys.includes(attribute)) counts.set(attribute, (counts.get(attribute) ?? 0) + 1);
+    for (const attribute of read.items.flatMap(Object.keys)) {
+      if (!keys.includes(attribute)) counts.set(attribute, (counts.get(attribute) ?? 0) + 1);
+    }
     // The keys of other indexes say little: they come last.
     const indexed = new Set(described.indexes.flatMap((other) => other.keys.map((key) => key.attribute)));
-    const others = [...counts].sort(([a, m], [b, n]) => indexed.has(a) - indexed.has(b) || n - m || (a < b ? -1 : 1)).slice(0, 7).map(([attribute]) => attribute);
+    const others = [...counts].sort(([a, m], [b, n]) => indexed.has(a) - indexed.has(b) || n - m ||
+      (a < b ? -1 : 1)).slice(0, 7).map(([attribute]) => attribute);
     const first = after.length === 1 ? 1 : null;
     put(place,
       table({
-        caption: `${plural(read.items.length, 'item')}${first ? '' : `, page ${after.length}`}, ${number(read.examined)} read to find them`, rows: read.items,
-        empty: read.next ? `None of the ${plural(read.examined, 'item')} read so far has it. There are more.` : 'No item.',
+        caption: `${plural(read.items.length, 'item')}${first ? '' : `, page ${after.length}`}, ` +
+          `${number(read.examined)} read to find them`,
+        rows: read.items,
+        empty: read.next ? `None of the ${plural(read.examined, 'item')} read so far has it. There are more.`
+          : 'No item.',
         columns: [
           ...keys.map((attribute, i) => ({label: attribute, class: 'key', cell: (item) => (i === 0
-            ? h('button', {type: 'button', class: 'link mono', 'aria-label': keys.length > 1 ? keys.map((key) => cut(value(item[key]), 60)).join(' / ') : null, onclick: () => edit(item)}, cut(value(item[attribute]), 60))
+            ? h('button', {type: 'button', class: 'link mono', 'aria-label': keys.length > 1
+              ? keys.map((key) => cut(value(item[key]), 60)).join(' / ') : null, onclick: () => edit(item)},
+                cut(value(item[attribute]), 60))
             : [h('code', null, cut(value(item[attribute]), 60)), timeOf(attribute, item)])})),
           ...others.map((attribute) => ({label: attribute, cell: (item) => h('span', {class: 'cut'},
             cut(value(item[attribute]), 80), time(attribute, item))})),
@@ -151,10 +162,12 @@ async function one({parts, parameters, signal, go}) {
     }));
   };
 
-  const index = select([['', 'the table'], ...described.indexes.map((other) => other.name)], asked.index, {name: 'index'});
+  const index = select([['', 'the table'], ...described.indexes.map((other) => other.name)], asked.index,
+    {name: 'index'});
   const partition = h('input', {value: asked.partition, autocomplete: 'off', spellcheck: 'false'});
   const sort = h('input', {value: asked.sort, autocomplete: 'off', spellcheck: 'false'});
-  const text = h('input', {type: 'search', value: asked.text, placeholder: 'in any attribute', autocomplete: 'off', spellcheck: 'false'});
+  const text = h('input', {type: 'search', value: asked.text, placeholder: 'in any attribute', autocomplete: 'off',
+    spellcheck: 'false'});
   const names = [h('span'), h('span')];
   const sortField = h('label', null, names[1], sort);
   const label = () => {
@@ -169,9 +182,11 @@ async function one({parts, parameters, signal, go}) {
   const form = h('form', {role: 'search', onsubmit: (event) => {
     event.preventDefault();
     const query = new URLSearchParams();
-    for (const [name, given] of Object.entries({stack, index: index.value, partition: partition.value, sort: sort.value, text: text.value})) if (given) query.set(name, given);
+    for (const [name, given] of Object.entries({stack, index: index.value, partition: partition.value, sort: sort.value,
+      text: text.value})) if (given) query.set(name, given);
     go(`#/tables${at(wanted)}?${query}`);
-  }}, field('Read', index), h('label', null, names[0], partition), sortField, field('Text', text), h('button', {class: 'primary'}, 'Filter'),
+  }}, field('Read', index), h('label', null, names[0], partition), sortField, field('Text', text),
+    h('button', {class: 'primary'}, 'Filter'),
   h('a', {href: `#/tables${at(wanted)}?stack=${encodeURIComponent(stack)}`}, 'Clear'));
   await draw();
   // The engine counts all items, which keeps it busy in a large table: this waits until someone stays here.
@@ -187,7 +202,8 @@ async function one({parts, parameters, signal, go}) {
     h('h1', {tabindex: '-1', title: wanted}, brief(wanted)),
     h('p', {class: 'muted'}, h('code', null, wanted), count, `. Key: ${keysOf(described.keys)}.`,
       described.time_to_live && ` Expires by ${described.time_to_live}.`),
-    form, h('div', {class: 'bar'}, h('button', {type: 'button', onclick: () => edit(null)}, 'Add an item'), action('Read again', draw)),
+    form, h('div', {class: 'bar'}, h('button', {type: 'button', onclick: () => edit(null)}, 'Add an item'),
+      action('Read again', draw)),
     place,
   ];
 }

@@ -10,7 +10,8 @@ export const title = 'Webhooks';
 
 const most = 100;
 
-const behaviours = [['', 'takes webhooks'], ['fail', 'fails with 500'], ['hang', 'hangs'], ['redirect', 'redirects to 169.254.169.254'], ['gone', 'answers 410: it wants no more']];
+const behaviours = [['', 'takes webhooks'], ['fail', 'fails with 500'], ['hang', 'hangs'],
+  ['redirect', 'redirects to 169.254.169.254'], ['gone', 'answers 410: it wants no more']];
 
 export async function show({signal}) {
   const place = h('div');
@@ -23,7 +24,8 @@ export async function show({signal}) {
     seen = text;
     const changed = Object.entries(all.behaviours);
     put(place,
-      changed.length > 0 && h('ul', null, changed.map(([path, behaviour]) => h('li', null, h('code', null, path), ` ${Object.fromEntries(behaviours)[behaviour]}`))),
+      changed.length > 0 && h('ul', null, changed.map(([path, behaviour]) =>
+        h('li', null, h('code', null, path), ` ${Object.fromEntries(behaviours)[behaviour]}`))),
       all.webhooks.length === 0 && h('p', {class: 'empty'}, 'No webhook yet.'),
       all.webhooks.toReversed().map(card));
   };
@@ -66,9 +68,12 @@ export async function show({signal}) {
 function card(one) {
   return h('section', {class: 'card', 'aria-label': `Webhook ${one.key}`},
     h('h2', {style: {'margin-top': '0'}}, 'POST ', h('code', null, one.path), ' ', when(one.received), ' ',
-      h('span', {class: `badge ${one.status >= 200 && one.status < 300 ? '' : 'warn'}`}, one.status || 'no answer'), ' ',
-      one.verified !== undefined && h('span', {class: `badge ${one.verified ? '' : 'warn'}`}, one.verified ? 'signature verified' : 'signature not verified')),
+      h('span', {class: `badge ${one.status >= 200 && one.status < 300 ? '' : 'warn'}`}, one.status ||
+        'no answer'), ' ',
+      one.verified !== undefined && h('span', {class: `badge ${one.verified ? '' : 'warn'}`}, one.verified
+        ? 'signature verified' : 'signature not verified')),
     h('pre', {tabindex: '0', 'aria-label': 'Body'}, pretty(one.body)),
     h('details', null, h('summary', null, plural(Object.keys(one.headers).length, 'header')),
-      h('dl', null, Object.entries(one.headers).map(([header, values]) => [h('dt', null, header), h('dd', null, h('code', null, values.join(', ')))]))));
+      h('dl', null, Object.entries(one.headers)
+        .map(([header, values]) => [h('dt', null, header), h('dd', null, h('code', null, values.join(', ')))]))));
 }
