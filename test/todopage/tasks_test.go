@@ -61,6 +61,23 @@ func TestKeyboard(t *testing.T) {
 	}
 }
 
+// A token that was made for another sign-in signs nobody in: its nonce is another.
+func TestOtherNonce(t *testing.T) {
+	p := user(t)
+	run, tabs := suite.Start(t)
+	tab := tabs.Open(t, run.URL("")+"/", browser.Options{})
+	tab.Until("document.querySelector('[data-state=signIn]')")
+	tab.Until("(() => { const { setItem } = Storage.prototype; Storage.prototype.setItem = function (key, text) { " +
+		"setItem.call(this, key, text.replace(/\"nonce\":\"[^\"]*/, '\"nonce\":\"of another')); }; return true; })()")
+	tab.Click("Sign in")
+	tab.Until("document.activeElement?.id === 'username'")
+	tab.Press(p.name + "\r")
+	tab.Until("document.querySelector('[data-state=notBegun]')")
+	if kept := browser.Evaluate[int](tab, "sessionStorage.length"); kept != 0 {
+		t.Errorf("the tab keeps %d values of the refused sign-in", kept)
+	}
+}
+
 // What is due stands in its view, the overdue first; search finds also what is done.
 func TestViews(t *testing.T) {
 	p := user(t)
