@@ -10,7 +10,7 @@ import (
 // Accepted returns the findings of cdk-nag that the platform accepts with these props, in addition
 // to the findings that every platform accepts.
 func (p Props) Accepted() []nag.Accepted {
-	routes := p.described().RoutesOf
+	routes := p.Described().RoutesOf
 	accepted := slices.Concat(
 		nag.OpenRoutes("People answer without an account: the function limits each fingerprint and each address, and "+
 			"the stage all callers together.",

@@ -8,6 +8,7 @@
 package askahuman
 
 import (
+	"cmp"
 	"strconv"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
@@ -85,27 +86,8 @@ func Handlers(architecture gofunction.Architecture) gofunction.Source {
 // error of [Props.Validate], or of [gofunction.Build.Wait], before it declares
 // anything.
 func New(scope constructs.Construct, id string, p Props) *AskAHuman {
-	p.Build = platform.Ready(scope, "askahuman", id, p.validate, p.Build,
-		platform.Handlers(module, p.described(), p.Architecture))
-	p = p.withDefaults()
-	described := p.described()
-	var open []string
-	if p.OpenAgents || p.AgentKeys {
-		// The function itself checks keys: docs/operate/security.md says why.
-		open = described.RoutesOf(askahuman.CallerAgent)
-	}
 	a := &AskAHuman{}
-	platform.Declare(a, scope, id, described, platform.Declaration{
-		Props:       p.Props,
-		UserProps:   p.Operators,
-		Agents:      p.Agents,
-		OpenRoutes:  open,
-		Environment: p.environment(),
-		Secrets:     map[string]awssecretsmanager.ISecret{"FCMCredentials": p.FCMCredentials},
-		// People subscribe rarely, and each call costs a transaction.
-		Throttles:        map[string]httpapi.Throttle{"subscribe": {RequestsPerSecond: 100, Burst: 200}},
-		ServerErrorAlarm: "APIAlarm",
-	})
+	platform.Declare(a, scope, id, p.Described(), p.declaration())
 	a.AgentAPI, a.HumanAPI, a.Notifier = a.Functions[agentAPI], a.Functions[humanAPI], a.Functions[notifier]
 	a.ModerationAPI = a.Functions[moderationAPI]
 	a.WebPage, a.OperatorPage = a.Functions[webPage], a.Functions[operatorPage]
@@ -118,6 +100,37 @@ func New(scope constructs.Construct, id string, p Props) *AskAHuman {
 	a.Outputs.Add("FcmCredentialsSecretArn", "Secret to put the service account key for Firebase Cloud Messaging into",
 		a.FCMCredentials.SecretArn())
 	return a
+}
+
+// declaration is what the platform is declared with, with the defaults that are its own.
+func (p Props) declaration() platform.Declaration {
+	check := p.check
+	if len(p.Agents) == 0 {
+		p.Agents = []string{"agent"}
+	}
+	p.Shards = cmp.Or(p.Shards, 1)
+	p.ReadShards = cmp.Or(p.ReadShards, p.Shards)
+	p.LocalPort = cmp.Or(p.LocalPort, 8080)
+	p.Operators.InviteOnly = p.Operators.InviteOnly || p.Operators.UserPool == nil && p.JWTIssuer == ""
+	var open []string
+	if p.OpenAgents || p.AgentKeys {
+		// The function itself checks keys: docs/operate/security.md says why.
+		open = p.Described().RoutesOf(askahuman.CallerAgent)
+	}
+	return platform.Declaration{
+		Module:      module,
+		Check:       check,
+		Props:       p.Props,
+		UserProps:   p.Operators,
+		UserPath:    "Props.Operators",
+		Agents:      p.Agents,
+		OpenRoutes:  open,
+		Environment: p.environment(),
+		Secrets:     map[string]awssecretsmanager.ISecret{"FCMCredentials": p.FCMCredentials},
+		// People subscribe rarely, and each call costs a transaction.
+		Throttles:        map[string]httpapi.Throttle{"subscribe": {RequestsPerSecond: 100, Burst: 200}},
+		ServerErrorAlarm: "APIAlarm",
+	}
 }
 
 // environment is what functions read beside tables and secrets, by function.

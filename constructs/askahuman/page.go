@@ -103,7 +103,7 @@ func (p Props) pageSettings() string {
 // pageRoutes are the routes of a page's function, by method and path.
 func (p Props) pageRoutes(function string) []string {
 	var routes []string
-	for _, r := range p.described().Routes {
+	for _, r := range p.Described().Routes {
 		if r.Function == function {
 			routes = append(routes, r.Key())
 		}

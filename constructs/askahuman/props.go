@@ -1,7 +1,6 @@
 package askahuman
 
 import (
-	"cmp"
 	"fmt"
 	"reflect"
 	"regexp"
@@ -64,7 +63,7 @@ type Props struct {
 	// Shards is how many partitions each shared key, of the open questions and the leaderboards, is spread over. One
 	// partition takes 1,000 writes a second; a feed or a leaderboard reads every one. docs/operate/scale.md says how to
 	// change it on a live table. Allowed: 1 to 256. Default: 1, as in the origin.
-	Shards int
+	Shards int `min:"1" max:"256" default:"1"`
 	// ReadShards is the number of shards that functions read: the highest number of Shards that the tables have had, or
 	// will have next. Allowed: Shards to 256. Default: Shards.
 	ReadShards int
@@ -89,7 +88,7 @@ type Props struct {
 	ShareOptions bool
 	// NotifyEvery is how often the notifier runs, in whole minutes up to an hour.
 	// Default: 1 minute.
-	NotifyEvery time.Duration
+	NotifyEvery time.Duration `min:"1m" max:"1h" step:"1m" default:"a minute"`
 	// QuestionURL is where people answer a question. Notifications link there, with the question's id for
 	// {question_id}. It is an http or https URL, such as "https://example.com/questions/{question_id}", or a path of
 	// the page that subscribed. Default: "/q/{question_id}".
@@ -133,11 +132,9 @@ func isQuestionURL(text string) bool {
 
 // Validate returns a [finding.List] with all invalid props, or nil. [New] does the same first, and
 // also checks what depends on the stack's region.
-func (p Props) Validate() error { return p.validate("") }
+func (p Props) Validate() error { return p.declaration().Validate(p.Described()) }
 
-func (p Props) validate(region string) error {
-	var f finding.List
-	p.Props.Check(&f, "Props", region, p.described())
+func (p Props) check(f *finding.List, region string) {
 	if p.AgentKeys && p.OpenAgents {
 		f.Add("Props.AgentKeys", true, "false with OpenAgents",
 			"choose: agents either show a key or are trusted without")
@@ -157,20 +154,17 @@ func (p Props) validate(region string) error {
 		f.Add("Props.Agents", fmt.Sprintf("%d names", len(p.Agents)), "at most 50",
 			"let several agents share a client, or use a JWTIssuer whose tokens share an audience")
 	}
-	if props.CheckResource(&f, "Props.FCMCredentials", p.FCMCredentials, region) &&
+	if props.CheckResource(f, "Props.FCMCredentials", p.FCMCredentials, region) &&
 		p.FCMCredentials.SecretFullArn() == nil {
 		f.Add("Props.FCMCredentials", *p.FCMCredentials.SecretArn(),
 			"a secret by its whole ARN, with the six characters at its end", "pass Secret_FromSecretCompleteArn")
 	}
-	identity.CheckClients(&f, "Props.Agents", p.Agents)
-	if p.Shards < 0 || p.Shards > maximumShards {
-		f.Add("Props.Shards", p.Shards, "1 to 256", "leave it 0 for 1")
-	}
+	identity.CheckClients(f, "Props.Agents", p.Agents)
+	f.Limits("Props", p)
 	if p.ReadShards != 0 && (p.ReadShards < p.Shards || p.ReadShards < 0 || p.ReadShards > maximumShards) {
 		f.Add("Props.ReadShards", p.ReadShards, "Shards to 256",
 			"leave it 0 for Shards; it is more while the number of shards changes")
 	}
-	p.Operators.Check(&f, "Props.Operators", p.JWTIssuer, p.described())
 	if p.WithoutModeration && !reflect.ValueOf(p.Operators).IsZero() {
 		f.Add("Props.Operators", "props of a user pool", "none with WithoutModeration", "leave one of the two out")
 	}
@@ -178,21 +172,18 @@ func (p Props) validate(region string) error {
 		f.Add("Props.OperatorPage", true, "false with WithoutModeration, a JWTIssuer or Operators.UserPool",
 			"leave one of the two out: the page signs operators in at the construct's own user pool")
 	}
-	p.checkRules(&f)
-	if p.NotifyEvery < 0 || p.NotifyEvery > time.Hour || p.NotifyEvery%time.Minute != 0 {
-		f.Add("Props.NotifyEvery", p.NotifyEvery, "1m0s to 1h0m0s in whole minutes", "leave it 0 for a minute")
-	}
+	p.checkRules(f)
 	if p.QuestionURL != "" && !isQuestionURL(p.QuestionURL) {
 		f.Add("Props.QuestionURL", p.QuestionURL,
 			`an http or https URL of up to 1,024 bytes, or a path that begins with one slash, with {question_id} once`,
 			`write it such as "https://example.com/questions/{question_id}"`)
 	}
-	p.Firebase.check(&f, "Props.Firebase")
+	p.Firebase.check(f, "Props.Firebase")
 	if p.WithoutPage && p.Firebase != (Firebase{}) {
 		f.Add("Props.Firebase", "settings", "none with WithoutPage", "leave them out: only the page uses them")
 	}
 	for i, link := range p.Links {
-		link.check(&f, fmt.Sprintf("Props.Links[%d]", i))
+		link.check(f, fmt.Sprintf("Props.Links[%d]", i))
 	}
 	if len(p.Links) > 6 {
 		f.Add("Props.Links", fmt.Sprintf("%d links", len(p.Links)), "at most 6", "let one of them lead to the others")
@@ -201,7 +192,6 @@ func (p Props) validate(region string) error {
 		f.Add("Props.Links", fmt.Sprintf("%d links", len(p.Links)), "none with WithoutPage",
 			"leave them out: only the page shows them")
 	}
-	return f.Err()
 }
 
 // hasOperatorPage reports whether the stack has a page for operators, at a user pool of its own.
@@ -219,8 +209,8 @@ func (p Props) parts() askahuman.Parts {
 	}
 }
 
-// described is the platform with the props.
-func (p Props) described() schema.Platform {
+// Described returns the platform with the parts that the props choose.
+func (p Props) Described() schema.Platform {
 	described := askahuman.With(p.parts())
 	for i, f := range described.Functions {
 		if runs, ok := f.Trigger.(schema.OnSchedule); ok && p.NotifyEvery != 0 {
@@ -229,17 +219,4 @@ func (p Props) described() schema.Platform {
 		}
 	}
 	return p.Publishing(described)
-}
-
-// withDefaults returns the props with their defaults filled in, except for the defaults that
-// another construct fills in.
-func (p Props) withDefaults() Props {
-	if len(p.Agents) == 0 {
-		p.Agents = []string{"agent"}
-	}
-	p.Shards = cmp.Or(p.Shards, 1)
-	p.ReadShards = cmp.Or(p.ReadShards, p.Shards)
-	p.LocalPort = cmp.Or(p.LocalPort, 8080)
-	p.Operators.InviteOnly = p.Operators.UserPool == nil && p.JWTIssuer == ""
-	return p
 }

@@ -57,13 +57,8 @@ func Handlers(architecture gofunction.Architecture) gofunction.Source {
 // New declares the platform. It ends the program, by [props.Refuse], with the error of
 // [Props.Validate], or of [gofunction.Build.Wait], before it declares anything.
 func New(scope constructs.Construct, id string, p Props) *Clarity {
-	p.Build = platform.Ready(scope, "clarity", id, p.validate, p.Build,
-		platform.Handlers(module, p.Publishing(clarity.Platform()), p.Architecture))
-	p = p.withDefaults()
 	c := &Clarity{}
-	platform.Declare(c, scope, id, clarity.Platform(), platform.Declaration{
-		Props: p.Props, UserProps: p.UserProps, Model: p.Model, Environment: p.environment(),
-	})
+	platform.Declare(c, scope, id, clarity.Platform(), p.declaration())
 	c.ClarityAPI, c.Evaluator, c.Profiler, c.ScenarioSeeder = c.Functions[clarityAPI], c.Functions[evaluator],
 		c.Functions[profiler], c.Functions[seeder]
 	c.Schedule, c.Profiling = c.Schedules[evaluator], c.Streams[profiler]

@@ -33,29 +33,24 @@ type Props struct {
 
 // Validate returns a [finding.List] with all invalid props, or nil. [New] does the same first, and
 // also checks what depends on the stack's region.
-func (p Props) Validate() error { return p.validate("") }
+func (p Props) Validate() error { return p.declaration().Validate(clarity.Platform()) }
 
-func (p Props) validate(region string) error {
-	var f finding.List
-	p.Props.Check(&f, "Props", region, clarity.Platform())
-	p.UserProps.Check(&f, "Props", p.JWTIssuer, clarity.Platform())
-	p.Model.Check(&f, "Props.Model", region, clarity.Platform())
-	f.Limits("Props", p)
-	return f.Err()
-}
-
-// withDefaults returns the props with their defaults filled in, except for the defaults that
-// another construct fills in.
-func (p Props) withDefaults() Props {
+// declaration is what the platform is declared with, with the defaults that are its own.
+func (p Props) declaration() platform.Declaration {
+	given := p
 	p.LocalPort = cmp.Or(p.LocalPort, 8082)
 	p.EvaluationsPerDay = cmp.Or(p.EvaluationsPerDay, 20)
 	p.ProfileRetentionDays = cmp.Or(p.ProfileRetentionDays, 365)
-	if slow := p.Alarms["SlowAlarm"]; len(p.Model.Environment()) > 0 && slow.Threshold == 0 {
+	slow := p.Alarms["SlowAlarm"]
+	if len(p.Model.Environment()) > 0 && slow.Threshold == 0 && !slow.Off && !p.NoAlarms {
 		slow.Threshold = 25_000
 		alarms := map[string]alarm.Options{}
 		maps.Copy(alarms, p.Alarms)
 		alarms["SlowAlarm"] = slow
 		p.Alarms = alarms
 	}
-	return p
+	return platform.Declaration{
+		Module: module, Props: p.Props, UserProps: p.UserProps, Model: p.Model, Environment: p.environment(),
+		Check: func(f *finding.List, _ string) { f.Limits("Props", given) },
+	}
 }

@@ -71,13 +71,8 @@ func Handlers(architecture gofunction.Architecture) gofunction.Source {
 // New declares the platform. It ends the program, by [props.Refuse], with the error of
 // [Props.Validate], or of [gofunction.Build.Wait], before it declares anything.
 func New(scope constructs.Construct, id string, p Props) *Lingible {
-	p.Build = platform.Ready(scope, "lingible", id, p.validate, p.Build,
-		platform.Handlers(module, p.Publishing(lingible.Platform()), p.Architecture))
-	p = p.withDefaults()
 	l := &Lingible{}
-	platform.Declare(l, scope, id, p.described(), platform.Declaration{
-		Props: p.Props, UserProps: p.UserProps, Model: p.Model, Environment: p.environment(),
-	})
+	platform.Declare(l, scope, id, p.described(), p.declaration())
 	l.LingibleAPI, l.ProfileCreator, l.LexiconSeeder = l.Functions[lingibleAPI], l.Functions[profileCreator],
 		l.Functions[seeder]
 	l.SubmissionValidator, l.Revalidator = l.Functions[validator], l.Functions[revalidator]

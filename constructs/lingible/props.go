@@ -32,26 +32,22 @@ type Props struct {
 
 // Validate returns a [finding.List] with all invalid props, or nil. [New] does the same first, and
 // also checks what depends on the stack's region.
-func (p Props) Validate() error { return p.validate("") }
+func (p Props) Validate() error { return p.declaration().Validate(p.described()) }
 
-func (p Props) validate(region string) error {
-	var f finding.List
-	p.Props.Check(&f, "Props", region, p.described())
-	p.UserProps.Check(&f, "Props", p.JWTIssuer, p.described())
-	p.Model.Check(&f, "Props.Model", region, p.described())
+// declaration is what the platform is declared with, with the defaults that are its own.
+func (p Props) declaration() platform.Declaration {
+	check := p.check
+	p.LocalPort = cmp.Or(p.LocalPort, 8083)
+	p.VotesToApprove = cmp.Or(p.VotesToApprove, 10)
+	p.TimeZone = cmp.Or(p.TimeZone, "America/Chicago")
+	return platform.Declaration{Module: module, Check: check, Props: p.Props, UserProps: p.UserProps, Model: p.Model,
+		Environment: p.environment()}
+}
+
+func (p Props) check(f *finding.List, _ string) {
 	f.Limits("Props", p)
 	if _, err := time.LoadLocation(p.TimeZone); err != nil || p.TimeZone == "Local" {
 		f.Add("Props.TimeZone", p.TimeZone, `the IANA name of a time zone, such as "Europe/Vienna"`,
 			"leave it empty for America/Chicago")
 	}
-	return f.Err()
-}
-
-// withDefaults returns the props with their defaults filled in, except for the defaults that
-// another construct fills in.
-func (p Props) withDefaults() Props {
-	p.LocalPort = cmp.Or(p.LocalPort, 8083)
-	p.VotesToApprove = cmp.Or(p.VotesToApprove, 10)
-	p.TimeZone = cmp.Or(p.TimeZone, "America/Chicago")
-	return p
 }

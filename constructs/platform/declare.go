@@ -1,6 +1,7 @@
 package platform
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -46,10 +47,14 @@ type Declaration struct {
 	// Model is what the functions with CallsModel call. Default: they find no model in their environment, and may call
 	// none.
 	Model model.Props
-	// Module is the path of your own module with the main packages of the functions.
-	// [Declare] then checks the props and builds the functions. Default: the platform's
-	// construct does, by [Ready].
+	// Module is the path of your own module with the main packages of the functions. Default: the module of this
+	// library.
 	Module string
+	// Check adds a finding for each of the platform's further props that is invalid. region is the stack's, or "" while
+	// it is not known. Default: there are no further ones.
+	Check func(f *finding.List, region string)
+	// UserPath leads to the UserProps as an importer writes it. Default: "Props", for a platform that embeds them.
+	UserPath string
 	// Agents names the programs for which the platform's own user pool has clients. Required if callers of routes show
 	// a token of a program, unless Props.JWTIssuer is set or OpenRoutes has all these routes.
 	Agents []string
@@ -70,13 +75,32 @@ type Declaration struct {
 	ServerErrorAlarm string
 }
 
+// Validate returns a [finding.List] with everything that is invalid in the props or else in the platform with what they
+// add to it, or nil. [Declare] does the same first, and also checks what depends on the stack's region.
+func (d Declaration) Validate(described schema.Platform) error { return d.validate("", described) }
+
+func (d Declaration) validate(region string, described schema.Platform) error {
+	var f finding.List
+	d.Props.Check(&f, "Props", region, described)
+	d.UserProps.Check(&f, cmp.Or(d.UserPath, "Props"), d.JWTIssuer, described)
+	d.LakeProps.Check(&f, "Props")
+	d.Model.Check(&f, "Props.Model", region, described)
+	if d.Check != nil {
+		d.Check(&f, region)
+	}
+	if len(f) > 0 {
+		return f
+	}
+	return d.extended(described).Join(d.Own.Own).Validate()
+}
+
 // Declare initialises the construct of under that id, declares below it all that the schema describes, and fills in its
-// [Platform]. Call [Ready] first, which checks the props, or set Declaration.Module. Below the construct, Declare uses
-// the ids Database, API, Users, Agents, Lake, Dashboard and AlarmTopic, the ids that the schema names (for a further
-// lake see [schema.Platform.LakeID]), and all that end with Alarm or AlarmTopic.
+// [Platform]. Below the construct, Declare uses the ids Database, API, Users, Agents, Lake, Dashboard and AlarmTopic,
+// the ids that the schema names (for a further lake see [schema.Platform.LakeID]), and all that end with Alarm or
+// AlarmTopic.
 //
-// Before it declares anything, it ends the program, by [props.Refuse], with the error of [schema.Platform.Validate]. It
-// also does so if the props change an alarm that does not exist.
+// Before it declares anything, it ends the program, by [props.Refuse], with the error of [Declaration.Validate], or of
+// [gofunction.Build.Wait]. It also ends it if the props change an alarm that does not exist.
 //
 // Alarms notify no one without one of Props.AlarmTopic, AlarmTopicARN and AlarmEmail; a synth warns of that. The
 // description of each alarm has the address of the Runbook, which says under the alarm's id what to do. One alarm
@@ -87,49 +111,34 @@ func Declare(of Construct, scope constructs.Construct, id string, described sche
 		props.Refuse(fmt.Errorf("%s %s: %T: got a nil *platform.Platform, allowed is a platform.Platform: embed the "+
 			"struct itself", described.Name, id, of))
 	}
-	described = d.Publishing(described).Extended(d.Extra...)
-	joined := described.Join(d.Own.Own)
-	if err := joined.Validate(); err != nil {
-		props.Refuse(fmt.Errorf("%s: %w", described.Name, err))
+	props.Accept(described.Name, scope, id, d.validate(props.Region(scope), described))
+	name := described.Name + " " + id
+	described = d.extended(described)
+	d.Build = built(name, d.Build, Handlers(d.Module, described, d.Architecture))
+	if len(d.Own.Functions) > 0 {
+		d.Own.Build = built(name+": Props.Own", d.Own.Build, Handlers(d.Own.Module,
+			schema.Platform{Name: described.Name, Functions: d.Own.Functions}, d.Architecture))
 	}
-	if d.Module != "" {
-		d.Build = Ready(scope, described.Name, id, func(region string) error {
-			return d.check(region, described)
-		}, d.Build, Handlers(d.Module, described, d.Architecture))
-	}
-	own := d.Own.build(described.Name, id, d.Architecture)
-	described = joined
-	p.begin(of, scope, id, described, d.Props)
-	p.model, p.own = d.Model, own
-	p.addSecrets(d.Secrets)
+	p.begin(of, scope, id, described.Join(d.Own.Own), d)
+	p.addSecrets()
 	p.addBuckets()
 	p.addQueues()
 	p.addEventBus()
-	for _, f := range described.Functions {
-		p.addFunction(f.ConstructID(), f, d.Environment[f.Name])
+	for _, f := range p.Schema.Functions {
+		p.addFunction(f.ConstructID(), f)
 	}
-	p.addAPI(d)
-	for _, f := range described.Functions {
+	p.addAPI()
+	for _, f := range p.Schema.Functions {
 		p.addTrigger(f)
 	}
-	p.addLakes(d.LakeProps)
-	p.operate(d.ServerErrorAlarm)
+	p.addLakes()
+	p.operate()
 	p.addOutputs(scope, id)
-}
-
-// check returns a [finding.List] with all props of every platform that are invalid, or nil.
-func (d Declaration) check(region string, described schema.Platform) error {
-	var f finding.List
-	d.Props.Check(&f, "Props", region, described)
-	d.UserProps.Check(&f, "Props", d.JWTIssuer, described)
-	d.LakeProps.Check(&f, "Props")
-	d.Model.Check(&f, "Props.Model", region, described)
-	return f.Err()
 }
 
 // begin declares the construct and the tables below it, and says in the assembly which
 // port a local run is to serve the platform on.
-func (p *Platform) begin(of Construct, scope constructs.Construct, id string, described schema.Platform, own Props) {
+func (p *Platform) begin(of Construct, scope constructs.Construct, id string, described schema.Platform, d Declaration) {
 	*p = Platform{
 		Location:    props.LocationBelow(scope, id),
 		Schema:      described,
@@ -142,42 +151,43 @@ func (p *Platform) begin(of Construct, scope constructs.Construct, id string, de
 		DeadLetters: map[string]awssqs.Queue{},
 		Lakes:       map[string]*lake.Lake{},
 		construct:   of,
-		props:       own,
+		props:       d,
 	}
 	constructs.NewConstruct_Override(of, scope, &id)
-	awscdk.Stack_Of(of).AddMetadata(jsii.String("onesynth"), map[string]any{"localPort": own.LocalPort})
+	awscdk.Stack_Of(of).AddMetadata(jsii.String("onesynth"), map[string]any{"localPort": d.LocalPort})
 	p.Database = table.NewDatabase(of, "Database", table.DatabaseProps{
 		Database:           described.Database,
-		Prefix:             own.Prefix,
-		RemoveWithStack:    own.RemoveWithStack,
-		DeletionProtection: own.DeletionProtection,
-		Key:                own.Key,
-		Options:            own.Tables,
+		Prefix:             d.Prefix,
+		RemoveWithStack:    d.RemoveWithStack,
+		DeletionProtection: d.DeletionProtection,
+		Key:                d.Key,
+		Options:            d.Tables,
 	})
 }
 
 // issuers say whose tokens the API accepts, of programs and of users alike, or else of each. They
 // declare a user pool for each of the two whose routes require tokens, if the props name no other
 // issuer.
-func (p *Platform) issuers(d Declaration) (jwt, ofUsers httpapi.JWT) {
-	if p.props.JWTIssuer != "" {
-		return p.props.jwt(), httpapi.JWT{}
+func (p *Platform) issuers() (jwt, ofUsers httpapi.JWT) {
+	d := p.props
+	if d.JWTIssuer != "" {
+		return d.jwt(), httpapi.JWT{}
 	}
-	if p.closed(schema.TokenOfUser, d.OpenRoutes) {
+	if p.closed(schema.TokenOfUser) {
 		if d.UserPool != nil {
 			ofUsers.Issuer = identity.Issuer(p.construct, d.UserPool)
 			for _, client := range d.UserPoolClients {
 				ofUsers.Audience = append(ofUsers.Audience, *client.UserPoolClientId())
 			}
 		} else {
-			p.addUsers(d.UserProps)
+			p.addUsers()
 			ofUsers = httpapi.JWT{Issuer: p.Users.Issuer, Audience: []string{p.Users.ClientID()}}
 			if pages := p.Users.PageClientID(); pages != "" {
 				ofUsers.Audience = append(ofUsers.Audience, pages)
 			}
 		}
 	}
-	if !p.closed(schema.TokenOfProgram, d.OpenRoutes) {
+	if !p.closed(schema.TokenOfProgram) {
 		return ofUsers, httpapi.JWT{}
 	}
 	p.Agents = identity.NewMachines(p.construct, "Agents", identity.MachinesProps{
@@ -185,20 +195,21 @@ func (p *Platform) issuers(d Declaration) (jwt, ofUsers httpapi.JWT) {
 		Clients:            d.Agents,
 		Scopes:             p.Schema.Scopes(),
 		ClientScopes:       d.AgentScopes,
-		RemoveWithStack:    p.props.RemoveWithStack,
-		DeletionProtection: p.props.DeletionProtection,
+		RemoveWithStack:    d.RemoveWithStack,
+		DeletionProtection: d.DeletionProtection,
 	})
 	return httpapi.JWT{Issuer: p.Agents.Issuer, Audience: p.Agents.ClientIDs()}, ofUsers
 }
 
 // closed reports whether one of the routes needs such a token.
-func (p *Platform) closed(token schema.Token, open []string) bool {
+func (p *Platform) closed(token schema.Token) bool {
 	return slices.ContainsFunc(p.Schema.Routes, func(r schema.Route) bool {
-		return r.Caller.Token == token && !slices.Contains(open, r.Key())
+		return r.Caller.Token == token && !slices.Contains(p.props.OpenRoutes, r.Key())
 	})
 }
 
-func (p *Platform) addUsers(own UserProps) {
+func (p *Platform) addUsers() {
+	own := p.props.UserProps
 	triggers := own.UserPoolTriggers
 	if f, ok := p.Schema.SignUpHandler(); ok {
 		triggers.PostConfirmation = p.Functions[f.Name].Resource

@@ -13,14 +13,14 @@ import (
 func DeclareTimes(of Construct, scope constructs.Construct, id string, described schema.Platform, d Declaration,
 	times int) {
 	p := of.parts()
-	p.begin(of, scope, id, described, d.Props)
+	p.begin(of, scope, id, described, d)
 	for i := range times {
 		for _, f := range described.Functions {
-			p.addFunction(fmt.Sprint(f.ConstructID(), i), f, nil)
+			p.addFunction(fmt.Sprint(f.ConstructID(), i), f)
 		}
 	}
-	p.addAPI(d)
-	p.addLakes(d.LakeProps)
-	p.operate(d.ServerErrorAlarm)
+	p.addAPI()
+	p.addLakes()
+	p.operate()
 	p.addOutputs(scope, id)
 }

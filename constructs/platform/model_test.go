@@ -85,6 +85,8 @@ func calling() schema.Platform {
 	described.Lakes, described.Routes = nil, nil
 	described.Functions[0].Trigger, described.Functions[0].CallsModel,
 		described.Functions[0].Timeout = schema.OnOther{}, true, 30*time.Second
+	described.Functions = append(described.Functions,
+		schema.Function{Name: "report", Description: "reports", Trigger: schema.OnOther{}})
 	return described
 }
 
@@ -97,10 +99,6 @@ func declareModels(app awscdk.App, build *gofunction.Build) {
 	for id, c := range called {
 		platform.Declare(&others{}, stack, id, calling(), platform.Declaration{Props: props, Model: c.model})
 	}
-	mute := calling()
-	mute.Functions[0].CallsModel = false
-	platform.Declare(&others{}, stack, "Mute", mute,
-		platform.Declaration{Props: props, Model: model.Props{ID: "amazon.nova-lite-v1:0"}})
 }
 
 func checked(p model.Props) error {

@@ -45,11 +45,11 @@ const (
 
 // operate declares the alarms and the dashboard, unless the props leave them out, after
 // everything that they watch.
-func (p *Platform) operate(serverErrorAlarm string) {
+func (p *Platform) operate() {
 	if !p.props.NoAlarms {
 		p.addTopic()
 		if p.API != nil {
-			p.watchAPI(cmp.Or(serverErrorAlarm, "ServerErrorAlarm"))
+			p.watchAPI()
 		}
 		p.watchFunctions()
 		p.watchTables()
@@ -161,8 +161,8 @@ func (p *Platform) warnOfSilence() {
 				"with NoAlarms", p.silent, len(p.Alarms))))
 }
 
-func (p *Platform) watchAPI(serverErrorAlarm string) {
-	p.watch(serverErrorAlarm, "one of a hundred requests, or more, fails on the server's side",
+func (p *Platform) watchAPI() {
+	p.watch(cmp.Or(p.props.ServerErrorAlarm, "ServerErrorAlarm"), "one of a hundred requests, or more, fails on the server's side",
 		alarm.Props{Metric: p.API.MetricServerErrorRate(), Threshold: failing})
 	p.watch("ClientErrorAlarm", "half of the requests, or more, are refused",
 		alarm.Props{Metric: p.API.MetricClientErrorRate(), Threshold: refusing, Periods: lasting})

@@ -1,13 +1,10 @@
 package platform
 
 import (
-	"context"
-	"fmt"
 	"maps"
 	"slices"
 
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
-	"github.com/onesynth-cdk/onesynth/constructs/props"
 	"github.com/onesynth-cdk/onesynth/finding"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -44,21 +41,4 @@ func (o Own) check(f *finding.List, path string, described schema.Platform, arch
 		}
 	}
 	o.Build.Check(f, path+".Build", architecture, names...)
-}
-
-// build returns the build of the functions, or nil without any. It ends the program, by [props.Refuse], if they do not
-// build.
-func (o Own) build(platform, id string, architecture gofunction.Architecture) *gofunction.Build {
-	if len(o.Functions) == 0 {
-		return nil
-	}
-	build := o.Build
-	if build == nil {
-		build = gofunction.Start(context.Background(),
-			Handlers(o.Module, schema.Platform{Name: platform, Functions: o.Functions}, architecture))
-	}
-	if err := build.Wait(); err != nil {
-		props.Refuse(fmt.Errorf("%s %s: Props.Own: %w", platform, id, err))
-	}
-	return build
 }

@@ -16,8 +16,7 @@
 //		return l
 //	}
 //
-// The platforms of this library have props to check beside these: they call [Ready] before,
-// with [Handlers].
+// A platform with props beside these checks them in [Declaration.Check].
 package platform
 
 import (
@@ -45,7 +44,6 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/identity"
 	"github.com/onesynth-cdk/onesynth/constructs/key"
 	"github.com/onesynth-cdk/onesynth/constructs/lake"
-	"github.com/onesynth-cdk/onesynth/constructs/model"
 	"github.com/onesynth-cdk/onesynth/constructs/outputs"
 	"github.com/onesynth-cdk/onesynth/constructs/props"
 	"github.com/onesynth-cdk/onesynth/constructs/queue"
@@ -73,17 +71,14 @@ func Handlers(module string, described schema.Platform, architecture gofunction.
 	return source
 }
 
-// Ready checks the props before anything is declared. It ends the program, by [props.Refuse], if check finds props that
-// are wrong in the region of the scope, or if the functions do not build. It returns their build: the given one, or, if
-// that is nil, a new one of the source.
-func Ready(scope constructs.Construct, name, id string, check func(region string) error, build *gofunction.Build,
-	source gofunction.Source) *gofunction.Build {
-	props.Accept(name, scope, id, check(props.Region(scope)))
+// built waits for a build: for the given one, or, if that is nil, for a new one of the source. It ends the program, by
+// [props.Refuse], if the functions do not build. of begins the message.
+func built(of string, build *gofunction.Build, source gofunction.Source) *gofunction.Build {
 	if build == nil {
 		build = gofunction.Start(context.Background(), source)
 	}
 	if err := build.Wait(); err != nil {
-		props.Refuse(fmt.Errorf("%s %s: %w", name, id, err))
+		props.Refuse(fmt.Errorf("%s: %w", of, err))
 	}
 	return build
 }
@@ -128,10 +123,7 @@ type Platform struct {
 	Outputs *outputs.Outputs
 
 	construct constructs.Construct
-	props     Props
-	// own is the build of the functions that the props add.
-	own   *gofunction.Build
-	model model.Props
+	props     Declaration
 	// declared are the functions in the order of their declaration.
 	declared []function
 	// topic is the topic of all alarms, or nil. alarmIDs has the ids of all alarms, including those
@@ -142,8 +134,8 @@ type Platform struct {
 }
 
 // addFunction declares a function of the schema. It may use the access patterns, secrets, objects
-// and model that the schema names, and has their names and the given variables in its environment.
-func (p *Platform) addFunction(id string, declared schema.Function, variables map[string]string) {
+// and model that the schema names, and has their names and its variables in its environment.
+func (p *Platform) addFunction(id string, declared schema.Function) {
 	name := declared.Name
 	environment := map[string]string{}
 	if len(p.Schema.PatternsOf(declared.Name)) > 0 || name == schema.EventPublisher {
@@ -163,9 +155,9 @@ func (p *Platform) addFunction(id string, declared schema.Function, variables ma
 		environment[q.Trigger.(schema.OnQueue).Variable] = *p.Queues[q.Name].Resource.QueueUrl()
 	}
 	if declared.CallsModel {
-		maps.Copy(environment, p.model.Environment())
+		maps.Copy(environment, p.props.Model.Environment())
 	}
-	maps.Copy(environment, variables)
+	maps.Copy(environment, p.props.Environment[name])
 	if p.props.MetricNamespace != "" {
 		environment[schema.MetricNamespaceVariable] = p.props.MetricNamespace
 	}
@@ -175,7 +167,7 @@ func (p *Platform) addFunction(id string, declared schema.Function, variables ma
 	}
 	build := p.props.Build
 	if slices.ContainsFunc(p.props.Own.Functions, func(f schema.Function) bool { return f.Name == name }) {
-		build = p.own
+		build = p.props.Own.Build
 	}
 	f := gofunction.New(p.construct, id, gofunction.Props{
 		Build:               build,
@@ -201,7 +193,7 @@ func (p *Platform) addFunction(id string, declared schema.Function, variables ma
 		p.Queues[to].AllowSend(f)
 	}
 	if declared.CallsModel {
-		p.model.Allow(f)
+		p.props.Model.Allow(f)
 	}
 	if p.Events != nil && name == schema.EventPublisher {
 		p.Events.AllowPut(f)
@@ -231,9 +223,9 @@ func (p *Platform) tell(f *gofunction.Function, declared schema.Function) {
 
 // addSecrets declares the secrets of the schema, except for those that exist already. They
 // outlive the stack unless RemoveWithStack is set.
-func (p *Platform) addSecrets(existing map[string]awssecretsmanager.ISecret) {
+func (p *Platform) addSecrets() {
 	for _, described := range p.Schema.Secrets {
-		if secret := existing[described.Name]; secret != nil {
+		if secret := p.props.Secrets[described.Name]; secret != nil {
 			p.Secrets[described.Name] = secret
 			continue
 		}
@@ -304,14 +296,14 @@ func allowRead(f *gofunction.Function, secret awssecretsmanager.ISecret) {
 }
 
 // addAPI declares the HTTP API with the routes of the schema, if there are any.
-func (p *Platform) addAPI(d Declaration) {
+func (p *Platform) addAPI() {
 	if len(p.Schema.Routes) == 0 {
 		return
 	}
-	jwt, userJWT := p.issuers(d)
+	jwt, userJWT := p.issuers()
 	// Props.Own.Callers may have closed a route that the platform opens.
-	open := slices.DeleteFunc(slices.Clone(d.OpenRoutes), func(key string) bool {
-		_, closed := d.Own.Callers[key]
+	open := slices.DeleteFunc(slices.Clone(p.props.OpenRoutes), func(key string) bool {
+		_, closed := p.props.Own.Callers[key]
 		return closed
 	})
 	p.API = httpapi.New(p.construct, "API", httpapi.Props{
@@ -327,7 +319,7 @@ func (p *Platform) addAPI(d Declaration) {
 		AllowedHeaders: p.Schema.RequestHeaders,
 		ExposedHeaders: p.Schema.ResponseHeaders,
 		Throttle:       p.props.Throttle,
-		Throttles:      d.Throttles,
+		Throttles:      p.props.Throttles,
 		RouteThrottles: p.props.RouteThrottles,
 		Domain:         p.props.domain(),
 		LogRetention:   p.props.LogRetention,
@@ -338,17 +330,17 @@ func (p *Platform) addAPI(d Declaration) {
 
 // addLakes declares the lakes of the schema. Their functions are built here, once, unless the
 // platform's build has a writer and a compactor.
-func (p *Platform) addLakes(chosen LakeProps) {
+func (p *Platform) addLakes() {
 	if len(p.Schema.Lakes) == 0 {
 		return
 	}
 	build := p.lakeBuild()
 	for _, described := range p.Schema.Lakes {
-		p.Lakes[described.Name] = p.addLake(described, build, chosen)
+		p.Lakes[described.Name] = p.addLake(described, build)
 	}
 }
 
-func (p *Platform) addLake(described schema.Lake, build *gofunction.Build, chosen LakeProps) *lake.Lake {
+func (p *Platform) addLake(described schema.Lake, build *gofunction.Build) *lake.Lake {
 	catalogName := strings.ReplaceAll(p.props.Prefix, "-", "_")
 	id := p.Schema.LakeID(described.Name)
 	if catalogName != "" && id != firstLake {
@@ -360,7 +352,7 @@ func (p *Platform) addLake(described schema.Lake, build *gofunction.Build, chose
 		Lake:            described,
 		Build:           build,
 		CatalogName:     catalogName,
-		Options:         chosen,
+		Options:         p.props.LakeProps,
 		RemoveWithStack: p.props.RemoveWithStack,
 		MetricNamespace: p.props.MetricNamespace,
 		Settings:        p.props.settings(),

@@ -95,7 +95,7 @@ func own() schema.Platform {
 
 func declare(app awscdk.App) {
 	source := platform.Handlers("", own(), gofunction.X86_64)
-	source.Directory = "testdata/handlers"
+	source.Directory, source.Packages = "testdata/handlers", append(source.Packages, "lambdas/own/report")
 	build := gofunction.Start(context.Background(), source)
 	stack := awscdk.NewStack(app, jsii.String("own"), nil)
 	o := &others{}

@@ -166,7 +166,7 @@ type Props struct {
 	NoDashboard bool
 	// LocalPort is the port of the API when the assembly runs on a developer's machine: 1024 to 65535. Default: each
 	// platform has its own.
-	LocalPort int
+	LocalPort int `min:"1024" max:"65535" default:"the default"`
 
 	// Build is a build of the platform's functions that you started earlier, so that it runs while the CDK starts.
 	// Default: the construct builds them.
@@ -179,6 +179,11 @@ func (p Props) Publishing(described schema.Platform) schema.Platform {
 		return described.Publishing()
 	}
 	return described
+}
+
+// extended returns the platform with what the props add to it, but for Own.
+func (p Props) extended(described schema.Platform) schema.Platform {
+	return p.Publishing(described).Extended(p.Extra...)
 }
 
 func (p Props) jwt() httpapi.JWT { return httpapi.JWT{Issuer: p.JWTIssuer, Audience: p.JWTAudience} }
@@ -211,7 +216,7 @@ func (p Props) Check(f *finding.List, path, region string, described schema.Plat
 		f.Add(path+".Events", true, "false: the platform has no events",
 			"declare Events in its schema, or leave it out")
 	}
-	described = p.Publishing(described).Extended(p.Extra...)
+	described = p.extended(described)
 	var functions []string
 	for _, declared := range described.Functions {
 		functions = append(functions, declared.Name)
@@ -245,7 +250,7 @@ func (p Props) Check(f *finding.List, path, region string, described schema.Plat
 	p.sizes().Check(f, path+".MemoryMegabytes", path+".ReservedConcurrency", path+".TimeoutSeconds", sized, ofAPI)
 	p.checkAlarms(f, path, region)
 	props.CheckMetricNamespace(f, path+".MetricNamespace", p.MetricNamespace)
-	props.CheckLocalPort(f, path+".LocalPort", p.LocalPort)
+	f.Limits(path, p)
 	p.Build.Check(f, path+".Build", p.Architecture, functions...)
 	p.Own.check(f, path+".Own", described, p.Architecture)
 }

@@ -136,7 +136,9 @@ func TestPropsCheck(t *testing.T) {
 			"Props.SecurityGroups[0]", "Props.SecurityGroups[1]",
 			"Props.SecurityGroups[2]", "Props.SecurityGroups[3]", "Props.SecurityGroups[4]", "Props.SecurityGroups[5]",
 		}},
-		"ErrLocalPort": {platform.Props{LocalPort: 80}, []string{"Props.LocalPort"}},
+		"ErrLowPort":  {platform.Props{LocalPort: 1023}, []string{"Props.LocalPort"}},
+		"LocalPort":   {platform.Props{LocalPort: 65535}, nil},
+		"ErrHighPort": {platform.Props{LocalPort: 65536}, []string{"Props.LocalPort"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -227,8 +227,11 @@ var kinds = map[string]func(scope constructs.Construct, id string){
 	"users":    func(scope constructs.Construct, id string) { identity.NewUsers(scope, id, identity.UsersProps{}) },
 }
 
+// ready declares the platform without routes and lakes.
 func ready(scope constructs.Construct, id string, build *gofunction.Build) {
-	platform.Ready(scope, "own", id, func(string) error { return nil }, build, gofunction.Source{})
+	described := own()
+	described.Routes, described.Lakes, described.Functions[0].Trigger = nil, nil, schema.OnOther{}
+	platform.Declare(&others{}, scope, id, described, platform.Declaration{Props: platform.Props{Build: build}})
 }
 
 // declareRefused declares a stack whose metadata has the message of each refusal.

@@ -107,10 +107,3 @@ func CheckRemoval(f *finding.List, path string, removeWithStack, deletionProtect
 			"protected tables cannot be removed with their stack: set one of the two")
 	}
 }
-
-// CheckLocalPort adds a finding at path unless servers of a developer's machine may have the port; 0 is the default.
-func CheckLocalPort(f *finding.List, path string, port int) {
-	if port != 0 && (port < 1024 || port > 65535) {
-		f.Add(path, port, "1024 to 65535", "leave it 0 for the default")
-	}
-}

@@ -110,10 +110,6 @@ func TestChecks(t *testing.T) {
 		"ErrLongEmail": {func(f *finding.List) {
 			props.CheckEmail(f, "p", strings.Repeat("x", 250)+"@example.com")
 		}, false},
-		"NoPort":      {func(f *finding.List) { props.CheckLocalPort(f, "p", 0) }, true},
-		"Port":        {func(f *finding.List) { props.CheckLocalPort(f, "p", 65535) }, true},
-		"ErrLowPort":  {func(f *finding.List) { props.CheckLocalPort(f, "p", 1023) }, false},
-		"ErrHighPort": {func(f *finding.List) { props.CheckLocalPort(f, "p", 65536) }, false},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

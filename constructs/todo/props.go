@@ -26,18 +26,21 @@ type Props struct {
 
 // Validate returns a [finding.List] with all invalid props, or nil. [New] does the same first, and
 // also checks what depends on the stack's region.
-func (p Props) Validate() error { return p.validate("") }
+func (p Props) Validate() error { return p.declaration().Validate(p.Described()) }
 
-func (p Props) validate(region string) error {
-	var f finding.List
-	p.Props.Check(&f, "Props", region, p.Described())
-	p.UserProps.Check(&f, "Props", p.JWTIssuer, p.Described())
-	p.LakeProps.Check(&f, "Props")
+// declaration is what the platform is declared with, with the defaults that are its own.
+func (p Props) declaration() platform.Declaration {
+	check := p.check
+	p.LocalPort = cmp.Or(p.LocalPort, 8081)
+	return platform.Declaration{Module: module, Check: check, Props: p.Props, UserProps: p.UserProps,
+		LakeProps: p.LakeProps}
+}
+
+func (p Props) check(f *finding.List, _ string) {
 	if p.Page && !p.hasPage() {
 		f.Add("Props.Page", true, "false with a JWTIssuer or a UserPool",
 			"leave one of the two out: the page signs people in at the construct's own user pool")
 	}
-	return f.Err()
 }
 
 // hasPage reports whether the stack has the page, at a user pool of its own.
@@ -46,11 +49,4 @@ func (p Props) hasPage() bool { return p.Page && p.JWTIssuer == "" && p.UserPool
 // Described returns the platform with the parts that the props choose.
 func (p Props) Described() schema.Platform {
 	return p.Publishing(todo.With(todo.Parts{Page: p.hasPage()}))
-}
-
-// withDefaults returns the props with their defaults filled in, except for the defaults that
-// another construct fills in.
-func (p Props) withDefaults() Props {
-	p.LocalPort = cmp.Or(p.LocalPort, 8081)
-	return p
 }

@@ -49,12 +49,8 @@ func Handlers(architecture gofunction.Architecture) gofunction.Source {
 // error of [Props.Validate], or of [gofunction.Build.Wait], before it declares
 // anything.
 func New(scope constructs.Construct, id string, p Props) *Todo {
-	p.Build = platform.Ready(scope, "todo", id, p.validate, p.Build,
-		platform.Handlers(module, p.Described(), p.Architecture))
-	p = p.withDefaults()
 	t := &Todo{}
-	platform.Declare(t, scope, id, p.Described(),
-		platform.Declaration{Props: p.Props, UserProps: p.UserProps, LakeProps: p.LakeProps})
+	platform.Declare(t, scope, id, p.Described(), p.declaration())
 	t.TodoAPI, t.Eraser = t.Functions["todoapi"], t.Functions["eraser"]
 	t.TaskPage = t.Functions["taskpage"]
 	t.CursorSecret = t.Secrets["CursorSecret"]
