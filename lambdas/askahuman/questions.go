@@ -277,7 +277,7 @@ func (s *Service) agentQuestions(ctx context.Context, agentID string, status ask
 			"question_id": &types.AttributeValueMemberS{Value: after.ID},
 		}
 	}
-	var questions []askahuman.Question
+	questions := []askahuman.Question{}
 	for evaluated := 0; ; query.PageSize *= 2 {
 		page, err := s.DB.Page(ctx, "ListAgentQuestions", query)
 		if err != nil {
@@ -314,8 +314,7 @@ func (s *Service) agentOpenQuestions(ctx context.Context, agentID string, status
 	if after != (askahuman.Position{}) {
 		ids = slices.DeleteFunc(ids, func(id string) bool { return id >= after.ID })
 	}
-	var found []askahuman.Question
-	examined := 0
+	found, examined := []askahuman.Question{}, 0
 	for chunk := range slices.Chunk(ids, limit+1) {
 		if examined >= openExamined {
 			last := ids[examined-1]

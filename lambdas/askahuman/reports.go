@@ -152,10 +152,11 @@ func hiding(update expression.UpdateBuilder, questionID, responseID string, hidd
 // openOfAgent reads the questions of an agent that take answers at now, newest first, up to limit.
 func (s *Service) openOfAgent(ctx context.Context, agentID string, limit int, now time.Time) (open askahuman.OfAgent,
 	err error) {
-	var listed []string
-	if listed, open.Blocked, err = s.openIDs(ctx, agentID); err != nil {
+	listed, blocked, err := s.openIDs(ctx, agentID)
+	if err != nil {
 		return open, err
 	}
+	open.Blocked, open.Questions = blocked, []askahuman.Question{}
 	for ids := range slices.Chunk(listed, limit) {
 		if open.More = len(open.Questions) == limit; open.More {
 			break

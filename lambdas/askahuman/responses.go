@@ -16,7 +16,7 @@ import (
 
 // responses reads all answers to a question, oldest first.
 func (s *Service) responses(ctx context.Context, questionID string) ([]askahuman.Response, error) {
-	var responses []askahuman.Response
+	responses := []askahuman.Response{}
 	for r, err := range dynamo.Read[askahuman.Response](ctx, s.DB, "ListResponses",
 		dynamo.Query{Values: []any{questionID}}) {
 		if err != nil {

@@ -77,11 +77,8 @@ func (a *AgentAPI) server() *httpapi.Server {
 
 type askInput struct {
 	IdempotencyKey string `header:"X-Idempotency-Key" maxLength:"255" doc:"The same as idempotency_key in the body."`
-	Body           AskBody
+	Body           askahuman.Ask
 }
-
-// AskBody is a question as an agent asks it.
-type AskBody askahuman.Ask
 
 // Submission is a question that was stored.
 type Submission struct {
@@ -92,28 +89,14 @@ type Submission struct {
 	CreatedAt  wire.Time        `json:"created_at" format:"date-time" example:"2026-02-02T09:30:00.000Z"`
 }
 
-// AgentQuestion is a question as its agent sees it.
-type AgentQuestion askahuman.Question
-
-func agentQuestions(questions []askahuman.Question) []AgentQuestion {
-	all := make([]AgentQuestion, len(questions))
-	for i, question := range questions {
-		all[i] = AgentQuestion(question)
-	}
-	return all
-}
-
 // AgentQuestionWithResponses is a question with its answers.
 type AgentQuestionWithResponses struct {
-	AgentQuestion
-	Responses []AgentResponse     `json:"responses" nullable:"false" doc:"The answers, oldest first."`
-	Hidden    int                 `json:"hidden_responses,omitempty" minimum:"1" doc:"How many answers operators have hidden: they are neither here nor in the summary." example:"1"`
-	Webhook   *askahuman.Delivery `json:"webhook,omitempty" doc:"Of a question with a callback_url: how far its webhook is."`
-	Summary   Summary             `json:"summary,omitempty" doc:"Of a multiple choice question: how many chose each option, in the order of the options." example:"{\"Submit\":2,\"Send\":0}"`
+	askahuman.Question
+	Responses []askahuman.Response `json:"responses" nullable:"false" doc:"The answers, oldest first."`
+	Hidden    int                  `json:"hidden_responses,omitempty" minimum:"1" doc:"How many answers operators have hidden: they are neither here nor in the summary." example:"1"`
+	Webhook   *askahuman.Delivery  `json:"webhook,omitempty" doc:"Of a question with a callback_url: how far its webhook is."`
+	Summary   Summary              `json:"summary,omitempty" doc:"Of a multiple choice question: how many chose each option, in the order of the options." example:"{\"Submit\":2,\"Send\":0}"`
 }
-
-// AgentResponse is an answer as the question's agent sees it.
-type AgentResponse askahuman.Response
 
 // Summary is an object with the number of votes by the option's text, in the order
 // of the options: a map would sort it.
@@ -153,8 +136,8 @@ type agentListInput struct {
 
 // AgentQuestionList is a page of an agent's questions.
 type AgentQuestionList struct {
-	Questions  []AgentQuestion `json:"questions" nullable:"false" doc:"Newest first."`
-	NextCursor string          `json:"next_cursor,omitempty" doc:"Where the next page begins, if there is one."`
+	Questions  []askahuman.Question `json:"questions" nullable:"false" doc:"Newest first."`
+	NextCursor string               `json:"next_cursor,omitempty" doc:"Where the next page begins, if there is one."`
 }
 
 // register declares the routes of the function agentapi.
@@ -178,7 +161,7 @@ func (a *AgentAPI) register(s *httpapi.Server) {
 		},
 		Errors: []error{askahuman.ErrQuotaExceeded, askahuman.ErrBlocked},
 	}, func(ctx context.Context, input *askInput) (askahuman.Question, error) {
-		question, err := a.Service.Ask(ctx, caller(ctx), askahuman.Ask(input.Body))
+		question, err := a.Service.Ask(ctx, caller(ctx), input.Body)
 		if err == nil {
 			a.Metrics.Emit(ctx, kit.Count("Asked", 1))
 		}
@@ -200,7 +183,7 @@ func (a *AgentAPI) register(s *httpapi.Server) {
 	}, func(ctx context.Context, input *agentListInput) (AgentQuestionList, error) {
 		questions, next, err := a.Service.List(ctx, caller(ctx), askahuman.Status(input.Status), input.Limit,
 			input.Cursor)
-		return AgentQuestionList{Questions: agentQuestions(questions), NextCursor: next}, err
+		return AgentQuestionList{Questions: questions, NextCursor: next}, err
 	})
 
 	httpapi.Serve(s, httpapi.Operation{ID: "closeQuestion",
@@ -236,7 +219,7 @@ const repeatWait = 2 * time.Second
 // the key is, and whether or not defaults are spelled out. JSON separates fields of any content. Never change the form:
 // keys of the last 24 hours have a digest of these bytes.
 func (i *askInput) Key() (key string, content []byte, err error) {
-	ask := askahuman.Ask(i.Body).WithDefaults()
+	ask := i.Body.WithDefaults()
 	switch {
 	case ask.IdempotencyKey != nil && i.IdempotencyKey != "" && *ask.IdempotencyKey != i.IdempotencyKey:
 		return "", nil, validate.Errorf("idempotency_key", validate.RuleConflict,
@@ -244,7 +227,7 @@ func (i *askInput) Key() (key string, content []byte, err error) {
 	case ask.IdempotencyKey == nil && i.IdempotencyKey != "":
 		ask.IdempotencyKey = &i.IdempotencyKey
 	}
-	i.Body = AskBody(ask)
+	i.Body = ask
 	if err := validate.Form(ask); err != nil || ask.IdempotencyKey == nil {
 		return "", nil, err
 	}
@@ -267,15 +250,6 @@ func submission(q askahuman.Question) Submission {
 }
 
 func agentQuestionWithResponses(question service.QuestionWithResponses) AgentQuestionWithResponses {
-	wire := AgentQuestionWithResponses{
-		AgentQuestion: AgentQuestion(question.Question),
-		Responses:     make([]AgentResponse, len(question.Responses)),
-		Hidden:        question.HiddenResponses,
-		Webhook:       question.Delivery,
-		Summary:       question.Summary,
-	}
-	for i, response := range question.Responses {
-		wire.Responses[i] = AgentResponse(response)
-	}
-	return wire
+	return AgentQuestionWithResponses{question.Question, question.Responses, question.HiddenResponses, question.Delivery,
+		question.Summary}
 }

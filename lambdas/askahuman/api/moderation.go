@@ -37,15 +37,9 @@ func operatorIdentity() httpapi.Identity {
 	return identity
 }
 
-type questionReportInput struct{ Body QuestionReportBody }
+type questionReportInput struct{ Body askahuman.QuestionReport }
 
-// QuestionReportBody is a report of a question.
-type QuestionReportBody askahuman.QuestionReport
-
-type responseReportInput struct{ Body ResponseReportBody }
-
-// ResponseReportBody is a report of an answer.
-type ResponseReportBody askahuman.ResponseReport
+type responseReportInput struct{ Body askahuman.ResponseReport }
 
 // registerReports declares the route by which people report.
 func (h *HumanAPI) registerReports(s *httpapi.Server) {
@@ -55,7 +49,7 @@ func (h *HumanAPI) registerReports(s *httpapi.Server) {
 			"changes nothing. Of a question, 50 reports are kept.",
 		Errors: []error{askahuman.ErrQuestionNotFound, askahuman.ErrBlocked},
 	}, func(ctx context.Context, input *questionReportInput) (askahuman.Reported, error) {
-		reported, err := h.Service.ReportQuestion(ctx, caller(ctx), askahuman.QuestionReport(input.Body))
+		reported, err := h.Service.ReportQuestion(ctx, caller(ctx), input.Body)
 		if err == nil {
 			h.Metrics.Emit(ctx, kit.Count("Reported", 1))
 		}
@@ -70,7 +64,7 @@ func (a *AgentAPI) registerReports(s *httpapi.Server) {
 			"changes nothing.",
 		Errors: []error{askahuman.ErrQuestionNotFound, askahuman.ErrResponseNotFound},
 	}, func(ctx context.Context, input *responseReportInput) (askahuman.Reported, error) {
-		reported, err := a.Service.ReportResponse(ctx, caller(ctx), askahuman.ResponseReport(input.Body))
+		reported, err := a.Service.ReportResponse(ctx, caller(ctx), input.Body)
 		if err == nil {
 			a.Metrics.Emit(ctx, kit.Count("Reported", 1))
 		}
@@ -106,9 +100,9 @@ type openQuestionsInput struct {
 
 // OpenQuestionList are the questions of an agent that take answers.
 type OpenQuestionList struct {
-	Blocked   bool            `json:"blocked" doc:"true: an operator has blocked the agent."`
-	Questions []AgentQuestion `json:"questions" nullable:"false" doc:"Newest first, 100 at most."`
-	More      bool            `json:"more,omitempty" doc:"true: there may be further ones."`
+	Blocked   bool                 `json:"blocked" doc:"true: an operator has blocked the agent."`
+	Questions []askahuman.Question `json:"questions" nullable:"false" doc:"Newest first, 100 at most."`
+	More      bool                 `json:"more,omitempty" doc:"true: there may be further ones."`
 }
 
 type hideOpenQuestionsInput struct{ Body AllHidden }
@@ -191,7 +185,7 @@ func (o *OperatorAPI) register(s *httpapi.Server) {
 		Description: "Returns the questions of an agent that take answers, with their texts.",
 	}, func(ctx context.Context, input *openQuestionsInput) (OpenQuestionList, error) {
 		open, err := o.Service.OpenQuestions(ctx, input.AgentID)
-		return OpenQuestionList{Blocked: open.Blocked, Questions: agentQuestions(open.Questions), More: open.More},
+		return OpenQuestionList{Blocked: open.Blocked, Questions: open.Questions, More: open.More},
 			err
 	})
 

@@ -78,29 +78,17 @@ type ZonedInput struct {
 
 type answerInput struct {
 	ZonedInput
-	Body AnswerBody
+	Body askahuman.Answer
 }
 
-// AnswerBody is an answer as a person gives it.
-type AnswerBody askahuman.Answer
-
-type subscribeInput struct{ Body SubscribeBody }
-
-// SubscribeBody is a new subscription of a device.
-type SubscribeBody askahuman.NewSubscription
+type subscribeInput struct{ Body askahuman.NewSubscription }
 
 type changeInput struct {
 	ID   string `path:"subscription_id" doc:"The subscription's id."`
-	Body ChangeBody
+	Body askahuman.SubscriptionChange
 }
 
-// ChangeBody is a change of a subscription.
-type ChangeBody askahuman.SubscriptionChange
-
-type renewInput struct{ Body RenewBody }
-
-// RenewBody is a device whose token has changed.
-type RenewBody askahuman.SubscriptionRenewal
+type renewInput struct{ Body askahuman.SubscriptionRenewal }
 
 type subscriptionInput struct {
 	ID string `path:"subscription_id" doc:"The subscription's id."`
@@ -112,13 +100,7 @@ type Subscription struct {
 	Status         string `json:"status" enum:"active"`
 }
 
-// Stats are a person's points, streak and badges.
-type Stats service.Standing
-
-type handleInput struct{ Body HandleBody }
-
-// HandleBody is a person's name on leaderboards.
-type HandleBody askahuman.Handle
+type handleInput struct{ Body askahuman.Handle }
 
 type leaderboardInput struct {
 	Period string `query:"period" enum:"daily,weekly,all_time" default:"all_time" doc:"The UTC day, the week from Monday UTC, or all time."`
@@ -192,7 +174,7 @@ func (h *HumanAPI) registerQuestions(s *httpapi.Server) {
 		if err != nil {
 			return service.Receipt{}, err
 		}
-		receipt, err := h.Service.Answer(ctx, caller(ctx), location, askahuman.Answer(input.Body))
+		receipt, err := h.Service.Answer(ctx, caller(ctx), location, input.Body)
 		if err != nil {
 			return receipt, err
 		}
@@ -227,7 +209,7 @@ func (h *HumanAPI) registerSubscriptions(s *httpapi.Server) {
 			"answer to a notification.",
 		Stricter: httpapi.Forms{"body.fcm_token": token},
 	}, func(ctx context.Context, input *subscribeInput) (Subscription, error) {
-		subscription, err := h.Service.Subscribe(ctx, caller(ctx), askahuman.NewSubscription(input.Body))
+		subscription, err := h.Service.Subscribe(ctx, caller(ctx), input.Body)
 		if err == nil {
 			h.Metrics.Emit(ctx, kit.Count("Subscribed", 1))
 		}
@@ -241,7 +223,7 @@ func (h *HumanAPI) registerSubscriptions(s *httpapi.Server) {
 		Stricter: httpapi.Forms{"body.fcm_token": token, "body.old_fcm_token": token},
 		Errors:   []error{askahuman.ErrSubscriptionNotFound},
 	}, func(ctx context.Context, input *renewInput) (Subscription, error) {
-		id, err := h.Service.RenewSubscription(ctx, caller(ctx), askahuman.SubscriptionRenewal(input.Body))
+		id, err := h.Service.RenewSubscription(ctx, caller(ctx), input.Body)
 		return subscribed(id), err
 	})
 
@@ -256,7 +238,7 @@ func (h *HumanAPI) registerSubscriptions(s *httpapi.Server) {
 		},
 		Errors: []error{askahuman.ErrSubscriptionNotFound},
 	}, func(ctx context.Context, input *changeInput) (Subscription, error) {
-		subscription, err := h.Service.ChangeSubscription(ctx, input.ID, askahuman.SubscriptionChange(input.Body))
+		subscription, err := h.Service.ChangeSubscription(ctx, input.ID, input.Body)
 		return subscribed(subscription.ID), err
 	})
 
@@ -275,13 +257,12 @@ func (h *HumanAPI) registerPoints(s *httpapi.Server) {
 	httpapi.Serve(s, httpapi.Operation{ID: "readStats", NeedsCaller: true,
 		Description: "Returns the person's own points, streak and badges.",
 		Stricter:    httpapi.Forms{"header.X-Timezone": httpapi.Format(httpapi.TimezoneFormat)},
-	}, func(ctx context.Context, input *ZonedInput) (Stats, error) {
+	}, func(ctx context.Context, input *ZonedInput) (service.Standing, error) {
 		location, err := validate.Timezone(input.Timezone)
 		if err != nil {
-			return Stats{}, err
+			return service.Standing{}, err
 		}
-		stats, err := h.Service.Stats(ctx, caller(ctx), location)
-		return Stats(stats), err
+		return h.Service.Stats(ctx, caller(ctx), location)
 	})
 
 	handleErrors := []error{askahuman.ErrNeverAnswered, askahuman.ErrHandleReset}
@@ -289,16 +270,14 @@ func (h *HumanAPI) registerPoints(s *httpapi.Server) {
 		Description: "Keeps the name that the person chose for leaderboards, and returns it as it is kept: composed " +
 			"(NFC), with single spaces. Others see it within a minute. Two people can have the same name.",
 		Errors: handleErrors,
-	}, func(ctx context.Context, input *handleInput) (HandleBody, error) {
-		handle, err := h.Service.ChooseHandle(ctx, caller(ctx), askahuman.Handle(input.Body))
-		return HandleBody(handle), err
+	}, func(ctx context.Context, input *handleInput) (askahuman.Handle, error) {
+		return h.Service.ChooseHandle(ctx, caller(ctx), input.Body)
 	})
 
 	httpapi.Serve(s, httpapi.Operation{ID: "dropHandle", NeedsCaller: true,
 		Description: "Gives the person the name back that is made for them, and returns it.", Errors: handleErrors,
-	}, func(ctx context.Context, _ *struct{}) (HandleBody, error) {
-		handle, err := h.Service.DropHandle(ctx, caller(ctx))
-		return HandleBody(handle), err
+	}, func(ctx context.Context, _ *struct{}) (askahuman.Handle, error) {
+		return h.Service.DropHandle(ctx, caller(ctx))
 	})
 
 	httpapi.Serve(s, httpapi.Operation{ID: "readLeaderboard",

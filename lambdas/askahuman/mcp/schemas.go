@@ -8,6 +8,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/api"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
@@ -16,7 +18,8 @@ const definitions = "$defs"
 
 // schemaOf is the JSON Schema of a form, by the tags from which the API's document has it.
 func schemaOf(form reflect.Type) map[string]any {
-	registry := huma.NewMapRegistry("#/"+definitions+"/", huma.DefaultSchemaNamer)
+	name := httpapi.Namer(api.FormNames)
+	registry := huma.NewMapRegistry("#/"+definitions+"/", name)
 	root := registry.Schema(form, false, "")
 	schema := asMap(root)
 	if forms := registry.Map(); len(forms) > 0 {
@@ -24,7 +27,7 @@ func schemaOf(form reflect.Type) map[string]any {
 		for name, form := range forms {
 			all[name] = asMap(form)
 		}
-		delete(all, huma.DefaultSchemaNamer(form, form.Name()))
+		delete(all, name(form, form.Name()))
 		if len(all) > 0 {
 			schema[definitions] = all
 		}

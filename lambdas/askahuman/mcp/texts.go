@@ -13,6 +13,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/api"
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
 // askedBefore is how old a question is that this call did not ask.
@@ -93,7 +94,7 @@ func severalText(news newsOfSeveral, texts []string) string {
 }
 
 // attributes are what is known of an answer beside its content.
-func attributes(response api.AgentResponse) string {
+func attributes(response askahuman.Response) string {
 	var b strings.Builder
 	if response.Confidence != nil {
 		fmt.Fprintf(&b, " confidence=%d/5", *response.Confidence)

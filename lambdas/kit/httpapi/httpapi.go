@@ -3,6 +3,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,6 +49,8 @@ type Config struct {
 	// returns the context of the operation, derived from the request's, or an error that
 	// refuses the request. Nil admits everyone.
 	Admit func(*Context) (context.Context, error)
+	// Names are those of forms in the document, by the names of their types. Default: the name of the type.
+	Names map[string]string
 	// Errors say how the server answers errors.
 	Errors Errors
 	// Limiter counts the calls of routes with a rate limit. Required if a registered route has a limit.
@@ -101,13 +104,22 @@ func New(config Config) *Server {
 
 // operations returns no operations yet.
 func (s *Server) operations() *operations {
+	forms := huma.NewMapRegistry("#/components/schemas/", Namer(s.config.Names))
 	settings := huma.Config{OpenAPI: &huma.OpenAPI{
 		OpenAPI:    "3.1.0",
 		Info:       &huma.Info{Title: s.config.Platform.Title, Version: "1.0.0", Description: s.config.Description},
-		Components: &huma.Components{Schemas: huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)},
+		Components: &huma.Components{Schemas: forms},
 	}}
 	settings.AllowAdditionalPropertiesByDefault = !s.config.Strict
 	return &operations{s, huma.NewAPI(settings, nil).OpenAPI()}
+}
+
+// Namer names a form by its type, unless there is another name for that.
+func Namer(names map[string]string) func(form reflect.Type, hint string) string {
+	return func(form reflect.Type, hint string) string {
+		name := huma.DefaultSchemaNamer(form, hint)
+		return cmp.Or(names[name], name)
+	}
 }
 
 // register declares an operation: serve answers its requests, with what was read into an input.
