@@ -79,7 +79,7 @@ func formOf(variant, term string, pos lingible.PartOfSpeech) form {
 }
 
 func verbForm(verb string, f form) string {
-	if forms, ok := irregularVerbs[verb]; ok && forms[f-third] != "" {
+	if forms := grammar["verb "+verb]; forms != nil && forms[f-third] != "-" {
 		return forms[f-third]
 	}
 	switch last := lastLetter(verb); {
@@ -102,8 +102,8 @@ func verbForm(verb string, f form) string {
 
 // pluralOf returns the plural of a noun, which is the third person of a verb, too.
 func pluralOf(w string) string {
-	if p, ok := irregularPlurals[w]; ok {
-		return p
+	if plural := grammar["noun "+w]; plural != nil {
+		return plural[0]
 	}
 	switch last := lastLetter(w); {
 	case last == 's' && len(w) > 2 && !strings.ContainsRune("aisu", rune(w[len(w)-2])):
