@@ -325,36 +325,13 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// changed has one scenario, or an error.
-type changed struct {
-	service.ScenarioStore
-	scenario clarity.Scenario
-	err      error
-}
-
-func (c changed) Scenario(context.Context, string) (clarity.Scenario, error) {
-	return c.scenario, c.err
-}
-
 // Answers are judged by the questions that they were given to, though the scenario has changed since
 // or is gone. While it cannot be read, no try is begun.
 func TestChangedScenario(t *testing.T) {
 	t.Parallel()
-	w := claritytest.New(t)
 	ctx := t.Context()
-	before := w.Scenarios
-	other := claritytest.Scenario("bridge")
-	slices.Reverse(other.Questions)
-	other.Questions[0].Text, other.Questions = "Why is it red, and not green?", other.Questions[:1]
-	for name, test := range map[string]struct {
-		now  changed
-		want error
-	}{
-		"Changed": {changed{scenario: other}, nil},
-		"Gone":    {changed{err: clarity.ErrScenarioNotFound}, nil},
-		"Busy":    {changed{err: retry.ErrBusy}, retry.ErrBusy},
-	} {
-		w.Service.Scenarios = before
+	for name, want := range map[string]error{"Changed": nil, "Gone": nil, "Busy": retry.ErrBusy} {
+		w := claritytest.New(t)
 		w.Judge.Says(func(context.Context, int) (clarity.Judgement, error) {
 			return clarity.Judgement{}, errors.New("down")
 		})
@@ -363,10 +340,31 @@ func TestChangedScenario(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.Judge.Says(nil)
-		w.Service.Scenarios = test.now
+		w.Service.Scenarios = service.NewScenarios(w.DB, w.Read)
+		if _, err := w.Tables.Client.DeleteItem(ctx, &awsdynamodb.DeleteItemInput{TableName: new("Scenarios"),
+			Key: map[string]types.AttributeValue{"scenarioId": &types.AttributeValueMemberS{Value: "bridge"}},
+		}); err != nil {
+			t.Fatal(err)
+		}
+		switch name {
+		case "Changed":
+			other := claritytest.Scenario("bridge")
+			slices.Reverse(other.Questions)
+			other.Questions[0].Text, other.Questions = "Why is it red, and not green?", other.Questions[:1]
+			if _, err := w.Service.Scenarios.Add(ctx, other); err != nil {
+				t.Fatal(err)
+			}
+		case "Busy":
+			w.Tables.Recorder.FaultsOf(func(_ context.Context, r dynamotest.Request) error {
+				if r.Table == "Scenarios" {
+					return want
+				}
+				return nil
+			}, nil)
+		}
 		calls := w.Judge.Calls()
 		got, err := w.Evaluate(ctx, name, attempt.ID)
-		if !errors.Is(err, test.want) || err == nil && got.Evaluation == nil || err != nil && w.Judge.Calls() != calls {
+		if !errors.Is(err, want) || err == nil && got.Evaluation == nil || err != nil && w.Judge.Calls() != calls {
 			t.Errorf("%s: got %+v, %v", name, got, err)
 		}
 	}

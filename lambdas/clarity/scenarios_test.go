@@ -2,6 +2,7 @@ package clarity_test
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"slices"
@@ -16,6 +17,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	service "github.com/onesynth-cdk/onesynth/lambdas/clarity"
+	"github.com/onesynth-cdk/onesynth/lambdas/clarity/claritytest"
 	"github.com/onesynth-cdk/onesynth/lambdas/clarity/scenarios"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
@@ -29,7 +31,7 @@ func TestSeedScenarios(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	tables := dynamotest.Open(t, clarity.Platform().Database)
-	store := service.ScenarioTable{DB: tables.DB}
+	store := service.NewScenarios(tables.DB, nil)
 	initial, err := scenarios.Initial()
 	if err != nil {
 		t.Fatal(err)
@@ -69,7 +71,7 @@ func TestSeedScenarios(t *testing.T) {
 		}
 	}
 	for difficulty, want := range map[clarity.Difficulty]int{"": len(initial) - 1, initial[3].Difficulty: 3} {
-		listed, err := store.Scenarios(ctx, difficulty)
+		listed, err := store.Active(ctx, difficulty)
 		if err != nil || len(listed) != want ||
 			slices.ContainsFunc(listed, func(s clarity.Scenario) bool { return s.ID == changed.ID || !s.Active }) {
 			t.Errorf("%q: got %d scenarios, %v; want %d, all active", difficulty, len(listed), err, want)
@@ -84,7 +86,7 @@ func TestSeedScenarios(t *testing.T) {
 func TestScenarioItem(t *testing.T) {
 	t.Parallel()
 	tables := dynamotest.Open(t, clarity.Platform().Database)
-	store := service.ScenarioTable{DB: tables.DB}
+	store := service.NewScenarios(tables.DB, nil)
 	initial, err := scenarios.Initial()
 	if err != nil {
 		t.Fatal(err)
@@ -116,6 +118,49 @@ func TestScenarioItem(t *testing.T) {
 	}
 }
 
+// They are read once a minute, the easiest first and then by id. What is loaded into an empty table is there at once.
+func TestActiveScenarios(t *testing.T) {
+	t.Parallel()
+	now := claritytest.Began()
+	tables := dynamotest.Open(t, clarity.Platform().Database)
+	scenarios := service.NewScenarios(tables.DB, func() time.Time { return now })
+	check := func(difficulty clarity.Difficulty, want string, requests int) {
+		t.Helper()
+		tables.Recorder.Requests()
+		list, err := scenarios.Active(t.Context(), difficulty)
+		var ids []string
+		for _, s := range list {
+			ids = append(ids, s.ID)
+		}
+		if got, made := fmt.Sprint(ids), len(tables.Recorder.Requests()); err != nil || got != want || made != requests {
+			t.Errorf("%q: got %s by %d requests, %v; want %s by %d", difficulty, got, made, err, want, requests)
+		}
+	}
+	check("", "[]", 1)
+	for id, difficulty := range map[string]clarity.Difficulty{"a": clarity.Advanced, "b": clarity.Intermediate,
+		"d": clarity.Beginner, "c": clarity.Beginner} {
+		scenario := claritytest.Scenario(id)
+		scenario.Difficulty = difficulty
+		if _, err := scenarios.Add(t.Context(), scenario); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check("", "[c d b a]", 1)
+	check(clarity.Beginner, "[c d]", 1)
+	if _, err := scenarios.Add(t.Context(), claritytest.Scenario("e")); err != nil {
+		t.Fatal(err)
+	}
+	now = now.Add(time.Minute - 1)
+	check("", "[c d b a]", 0)
+	now = now.Add(1)
+	check("", "[c d e b a]", 1)
+	for _, id := range []string{"", strings.Repeat("a", clarity.MaxScenarioID+1)} {
+		if _, err := scenarios.Scenario(t.Context(), id); !errors.Is(err, clarity.ErrScenarioNotFound) {
+			t.Errorf("%.5q: got %v", id, err)
+		}
+	}
+}
+
 // oneScenario is an engine whose queries find a scenario.
 type oneScenario struct{}
 
@@ -137,22 +182,22 @@ func TestThrottledScenarios(t *testing.T) {
 			return answer
 		})
 		wire.Engine = oneScenario{}
-		catalog := &service.Catalog{Store: service.ScenarioTable{DB: db}}
-		if _, err := catalog.Scenarios(t.Context(), ""); err != nil {
+		scenarios := service.NewScenarios(db, nil)
+		if _, err := scenarios.Active(t.Context(), ""); err != nil {
 			t.Fatal(err)
 		}
 		throttled = true
 		time.Sleep(time.Hour)
 		before := wire.Attempts()
 		for range 10 {
-			if _, err := catalog.Scenarios(t.Context(), ""); err != nil {
+			if _, err := scenarios.Active(t.Context(), ""); err != nil {
 				t.Errorf("read before: %v", err)
 			}
 		}
 		if n := wire.Attempts() - before; n != retry.Attempts {
 			t.Errorf("got %d attempts, want %d", n, retry.Attempts)
 		}
-		if _, err := catalog.Scenarios(t.Context(), clarity.Beginner); !errors.Is(err, retry.ErrBusy) {
+		if _, err := scenarios.Active(t.Context(), clarity.Beginner); !errors.Is(err, retry.ErrBusy) {
 			t.Errorf("never read: got %v, want ErrBusy", err)
 		}
 	})

@@ -37,8 +37,7 @@ type Service struct {
 	DB *dynamo.DB
 	// CursorKey signs the cursors of lists.
 	CursorKey dynamo.CursorKey
-	// Scenarios reads scenarios.
-	Scenarios ScenarioStore
+	Scenarios *Scenarios
 	// Evaluator judges answers.
 	Evaluator Evaluator
 	// EvaluationTime is how long the evaluator may take, at most. Zero: a minute, as for a model.

@@ -26,12 +26,8 @@ func (s *server) registerOthers() {
 	httpapi.Serve(s.Server, httpapi.Operation{ID: "listScenarios",
 		Description: "Returns all active scenarios.",
 	}, func(ctx context.Context, input *scenariosInput) (ScenarioList, error) {
-		found, err := s.api.Service.Scenarios.Scenarios(ctx, input.Difficulty)
-		list := ScenarioList{Scenarios: make([]clarity.Scenario, len(found))}
-		for i, scenario := range found {
-			list.Scenarios[i] = withTags(scenario)
-		}
-		return list, err
+		found, err := s.api.Service.Scenarios.Active(ctx, input.Difficulty)
+		return ScenarioList{append([]clarity.Scenario{}, found...)}, err
 	})
 
 	httpapi.Serve(s.Server, httpapi.Operation{ID: "readScenario",
@@ -39,7 +35,7 @@ func (s *server) registerOthers() {
 		Errors:      []error{clarity.ErrScenarioNotFound},
 	}, func(ctx context.Context, input *scenarioInput) (clarity.Scenario, error) {
 		scenario, err := s.api.Service.Scenarios.Scenario(ctx, input.ID)
-		return withTags(scenario), s.orNone(ctx, err)
+		return scenario, s.orNone(ctx, err)
 	})
 
 	httpapi.Serve(s.Server, httpapi.Operation{ID: "readProfile",
@@ -60,20 +56,12 @@ func (s *server) registerOthers() {
 	}, Document)
 }
 
-// withTags is a scenario whose list of tags is never null on the wire.
-func withTags(scenario clarity.Scenario) clarity.Scenario {
-	if scenario.Tags == nil {
-		scenario.Tags = []string{}
-	}
-	return scenario
-}
-
 // orNone makes [clarity.ErrScenarioNotFound] say so if no scenario is active at all.
 func (s *server) orNone(ctx context.Context, err error) error {
 	if !errors.Is(err, clarity.ErrScenarioNotFound) {
 		return err
 	}
-	if list, failed := s.api.Service.Scenarios.Scenarios(ctx, ""); failed == nil && len(list) == 0 {
+	if list, failed := s.api.Service.Scenarios.Active(ctx, ""); failed == nil && len(list) == 0 {
 		return clarity.ErrNoScenarios
 	}
 	return err

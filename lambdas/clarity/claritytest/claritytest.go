@@ -108,15 +108,15 @@ func New(t testing.TB) *World {
 func Of(t testing.TB, platform schema.Platform) *World {
 	t.Helper()
 	w := &World{Tables: dynamotest.Open(t, platform.Database), Judge: &Judge{}, now: Began()}
-	table := service.ScenarioTable{DB: w.Tables.DB}
+	scenarios := service.NewScenarios(w.Tables.DB, w.Read)
 	for _, id := range []string{"bridge", "inactive"} {
-		if _, err := table.Add(t.Context(), Scenario(id)); err != nil {
+		if _, err := scenarios.Add(t.Context(), Scenario(id)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	w.Service = &service.Service{
 		DB: w.Tables.DB, CursorKey: []byte("the key of these tests"),
-		Scenarios: &service.Catalog{Store: table, Clock: w.Read}, Evaluator: w.Judge,
+		Scenarios: scenarios, Evaluator: w.Judge,
 		EvaluationsPerDay: 20, Clock: w.Read, Log: slog.New(slog.DiscardHandler),
 		Metrics: &kit.Metrics{Namespace: "Onesynth/clarity", Function: "test", Writer: &w.metrics},
 	}

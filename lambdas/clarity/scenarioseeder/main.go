@@ -24,6 +24,6 @@ func main() {
 		if err != nil {
 			return nil, err
 		}
-		return seed.Load(initial, service.ScenarioTable{DB: db}.Add), nil
+		return seed.Load(initial, service.NewScenarios(db, nil).Add), nil
 	})
 }
