@@ -1,57 +1,56 @@
 package askahuman
 
 import (
-	"github.com/aws/aws-lambda-go/events"
+	lambdaevents "github.com/aws/aws-lambda-go/events"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/eventbus"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
 // Happened are the events of a change of questions or of reports.
-func Happened(change eventbus.Change) ([]eventbus.Event, error) {
+func Happened(change events.Change) ([]events.Event, error) {
 	switch {
-	case change.Kind == events.DynamoDBOperationTypeRemove:
+	case change.Kind == lambdaevents.DynamoDBOperationTypeRemove:
 		return nil, nil // the end of its retention
 	case change.Table == "Reports":
 		return reported(change)
-	case change.Kind == events.DynamoDBOperationTypeInsert:
+	case change.Kind == lambdaevents.DynamoDBOperationTypeInsert:
 		var asked askahuman.QuestionAskedEvent
-		err := stream.Read(change.NewImage, &asked)
-		return []eventbus.Event{{Name: askahuman.QuestionAsked, Detail: asked}}, err
+		err := events.Read(change.NewImage, &asked)
+		return []events.Event{{Name: askahuman.QuestionAsked, Detail: asked}}, err
 	}
 	var before, after askahuman.QuestionProgressEvent
-	if err := stream.Read(change.OldImage, &before); err != nil {
+	if err := events.Read(change.OldImage, &before); err != nil {
 		return nil, err
 	}
-	if err := stream.Read(change.NewImage, &after); err != nil {
+	if err := events.Read(change.NewImage, &after); err != nil {
 		return nil, err
 	}
-	before.Status = askahuman.StatusOf(stream.Text(change.OldImage, "status"))
-	after.Status = askahuman.StatusOf(stream.Text(change.NewImage, "status"))
-	after.Hidden = stream.Text(change.NewImage, "hidden_at") != ""
-	var happened []eventbus.Event
+	before.Status = askahuman.StatusOf(events.Text(change.OldImage, "status"))
+	after.Status = askahuman.StatusOf(events.Text(change.NewImage, "status"))
+	after.Hidden = events.Text(change.NewImage, "hidden_at") != ""
+	var happened []events.Event
 	if after.CurrentResponses > before.CurrentResponses {
-		happened = append(happened, eventbus.Event{Name: askahuman.QuestionAnswered, Detail: after})
+		happened = append(happened, events.Event{Name: askahuman.QuestionAnswered, Detail: after})
 	}
 	if name := map[askahuman.Status]string{askahuman.StatusClosed: askahuman.QuestionClosed,
 		askahuman.StatusExpired: askahuman.QuestionExpired}[after.Status]; name != "" && before.Status.TakesAnswers() {
-		happened = append(happened, eventbus.Event{Name: name, Detail: after})
+		happened = append(happened, events.Event{Name: name, Detail: after})
 	}
 	return happened, nil
 }
 
 // reported is the event of a report that has one complaint more than before.
-func reported(change eventbus.Change) ([]eventbus.Event, error) {
+func reported(change events.Change) ([]events.Event, error) {
 	var before, after askahuman.OperatorReport
-	if err := stream.Read(change.OldImage, &before); err != nil {
+	if err := events.Read(change.OldImage, &before); err != nil {
 		return nil, err
 	}
-	if err := stream.Read(change.NewImage, &after); err != nil || len(after.Complaints) <= len(before.Complaints) {
+	if err := events.Read(change.NewImage, &after); err != nil || len(after.Complaints) <= len(before.Complaints) {
 		return nil, err
 	}
 	last := after.Complaints[len(after.Complaints)-1]
-	return []eventbus.Event{{Name: askahuman.ContentReported, Detail: askahuman.ContentReportedEvent{
+	return []events.Event{{Name: askahuman.ContentReported, Detail: askahuman.ContentReportedEvent{
 		ReportID: after.ID, QuestionID: after.QuestionID, ResponseID: after.ResponseID, Reason: last.Reason,
 		By: last.By, Reports: len(after.Complaints),
 	}}}, nil

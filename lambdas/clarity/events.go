@@ -3,24 +3,23 @@ package clarity
 import (
 	"fmt"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/eventbus"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 )
 
 // EvaluatedIn reads an attempt in an image, if it is completed and evaluated.
-func EvaluatedIn(image stream.Image) (attempt clarity.Attempt, evaluated bool, err error) {
+func EvaluatedIn(image events.Image) (attempt clarity.Attempt, evaluated bool, err error) {
 	var state struct {
 		Status     clarity.Status           `dynamodbav:"status"`
 		Evaluation clarity.EvaluationStatus `dynamodbav:"evaluationStatus"`
 	}
-	if err := stream.Read(image, &state); err != nil {
+	if err := events.Read(image, &state); err != nil {
 		return attempt, false, fmt.Errorf("read the status of the attempt: %w", err)
 	}
 	if state.Status != clarity.Completed || state.Evaluation != clarity.EvaluationDone {
 		return attempt, false, nil
 	}
-	if err := stream.Read(image, &attempt); err != nil {
+	if err := events.Read(image, &attempt); err != nil {
 		return attempt, false, fmt.Errorf("read the attempt: %w", err)
 	}
 	if err := attempt.CheckEvaluated(); err != nil {
@@ -30,7 +29,7 @@ func EvaluatedIn(image stream.Image) (attempt clarity.Attempt, evaluated bool, e
 }
 
 // Happened are the events of a change of attempts or of profiles.
-func Happened(change eventbus.Change) ([]eventbus.Event, error) {
+func Happened(change events.Change) ([]events.Event, error) {
 	if change.Table == "Profiles" {
 		return profileChanged(change)
 	}
@@ -44,13 +43,13 @@ func Happened(change eventbus.Change) ([]eventbus.Event, error) {
 	for _, d := range attempt.Evaluation.Dimensions {
 		detail.Scores = append(detail.Scores, clarity.ScoreEvent{Dimension: d.Name, Score: d.Score})
 	}
-	return []eventbus.Event{{Name: clarity.AttemptEvaluated, Detail: detail}}, nil
+	return []events.Event{{Name: clarity.AttemptEvaluated, Detail: detail}}, nil
 }
 
 // profileChanged is the event of a profile that is a user's latest.
-func profileChanged(change eventbus.Change) ([]eventbus.Event, error) {
+func profileChanged(change events.Change) ([]events.Event, error) {
 	var p profile
-	if err := stream.Read(change.NewImage, &p); err != nil || !p.Latest {
+	if err := events.Read(change.NewImage, &p); err != nil || !p.Latest {
 		return nil, err
 	}
 	detail := clarity.ProfileChangedEvent{UserID: p.UserID, AttemptID: p.AttemptID, AttemptCount: p.AttemptCount,
@@ -60,5 +59,5 @@ func profileChanged(change eventbus.Change) ([]eventbus.Event, error) {
 			MovingAverage: d.MovingAverage,
 			Trend:         d.Trend})
 	}
-	return []eventbus.Event{{Name: clarity.ProfileChanged, Detail: detail}}, nil
+	return []events.Event{{Name: clarity.ProfileChanged, Detail: detail}}, nil
 }

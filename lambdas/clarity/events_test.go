@@ -14,13 +14,13 @@ import (
 
 	service "github.com/onesynth-cdk/onesynth/lambdas/clarity"
 	"github.com/onesynth-cdk/onesynth/lambdas/clarity/claritytest"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/eventbus/eventbustest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/events/eventstest"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 )
 
 func TestEventSchemas(t *testing.T) {
 	t.Parallel()
-	eventbustest.CheckSchemas(t, clarity.Platform(), "../../docs/reference/events/clarity")
+	eventstest.CheckSchemas(t, clarity.Platform(), "../../docs/reference/events/clarity")
 }
 
 // A history of attempts yields exactly its events, however its changes are cut into batches, and whatever the bus
@@ -31,8 +31,8 @@ func TestHistoriesYieldTheirEvents(t *testing.T) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			w, random := claritytest.New(t), rand.New(rand.NewPCG(seed, 2))
-			attempts := eventbustest.Stream(t, clarity.Platform(), w.Tables, "Attempts")
-			profiles := eventbustest.Stream(t, clarity.Platform(), w.Tables, "Profiles")
+			attempts := eventstest.Stream(t, clarity.Platform(), w.Tables, "Attempts")
+			profiles := eventstest.Stream(t, clarity.Platform(), w.Tables, "Profiles")
 			ctx := t.Context()
 			users := []string{"ada", "bob"}
 			for i := range 20 {
@@ -57,8 +57,8 @@ func TestHistoriesYieldTheirEvents(t *testing.T) {
 				}
 			}
 			want := profiled(t, w, random, users)
-			bus := eventbustest.NewBus(t, clarity.Platform())
-			publisher := eventbustest.NewPublisher(clarity.Platform(), bus, service.Happened, nil)
+			bus := eventstest.NewBus(t, clarity.Platform())
+			publisher := eventstest.NewPublisher(clarity.Platform(), bus, service.Happened, nil)
 			var got []string
 			for _, e := range publisher.Tell(t, bus, random, slices.Concat(attempts(), profiles())) {
 				var f struct {

@@ -21,8 +21,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/metricstest"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -124,7 +124,7 @@ func (m *memory) Delete(ctx context.Context, key string) error {
 
 func (m *memory) Send(ctx context.Context, message string) error {
 	return m.do(ctx, "Send", "", func() error {
-		if len(message) > stream.MaxFailureBytes {
+		if len(message) > events.MaxFailureBytes {
 			return fmt.Errorf("a message of %d bytes", len(message))
 		}
 		m.messages = append(m.messages, message)
@@ -178,9 +178,9 @@ func insert(id, sequence, task string, attributes item) change {
 		keys: item{"PK": image["PK"], "SK": image["SK"]}, new: image}
 }
 
-func batchOf(t testing.TB, changes ...change) stream.Event {
+func batchOf(t testing.TB, changes ...change) events.Records {
 	t.Helper()
-	var b stream.Event
+	var b events.Records
 	for _, c := range changes {
 		b.Records = append(b.Records, c.json(t))
 	}
@@ -240,11 +240,11 @@ func rowsOf[T any](t rapid.TB, m *memory, entity string) []T {
 }
 
 // failuresOf reads the failure queue.
-func failuresOf(t rapid.TB, m *memory) []stream.Failure {
+func failuresOf(t rapid.TB, m *memory) []events.Failure {
 	t.Helper()
-	var all []stream.Failure
+	var all []events.Failure
 	for _, message := range m.messages {
-		var f stream.Failure
+		var f events.Failure
 		if err := json.Unmarshal([]byte(message), &f); err != nil {
 			t.Fatalf("%s: %v", message, err)
 		}
@@ -467,7 +467,7 @@ func TestPoisonedBatch(t *testing.T) {
 		t.Errorf("%d failures in %d messages, and %v", len(seen), len(m.messages), keysOf(m))
 	}
 	// By hand, a record that still does not convert fails, and the queue gets no second message.
-	again := stream.Event{Records: []json.RawMessage{failuresOf(t, m)[0].Record}, Again: true}
+	again := events.Records{Records: []json.RawMessage{failuresOf(t, m)[0].Record}, Again: true}
 	if err := writerTo(t, m).Handle(t.Context(), again); err == nil ||
 		!strings.Contains(err.Error(), "column version") || len(m.messages) != len(changes) {
 		t.Errorf("again: got %v, and %d messages", err, len(m.messages))
@@ -482,7 +482,7 @@ func TestPoisonedBatch(t *testing.T) {
 func TestEmptyBatch(t *testing.T) {
 	t.Parallel()
 	m := newMemory()
-	if err := writerTo(t, m).Handle(t.Context(), stream.Event{}); err != nil || len(m.objects)+len(m.messages) > 0 {
+	if err := writerTo(t, m).Handle(t.Context(), events.Records{}); err != nil || len(m.objects)+len(m.messages) > 0 {
 		t.Errorf("got %v, %v, %v", err, keysOf(m), m.messages)
 	}
 }

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/aws/aws-lambda-go/events"
+	lambdaevents "github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 )
 
@@ -118,8 +118,8 @@ func (s *Service) deleteSubmission(ctx context.Context, submission key) error {
 
 // DeletedUser returns the user of a profile in a change of Users, if the account is being deleted; "": it is not. A
 // profile that does not say whose it is is an error.
-func DeletedUser(change events.DynamoDBStreamRecord) (user string, err error) {
-	text := func(name string) string { return stream.Text(change.NewImage, name) }
+func DeletedUser(change lambdaevents.DynamoDBStreamRecord) (user string, err error) {
+	text := func(name string) string { return events.Text(change.NewImage, name) }
 	if text("SK") != profileKey("").SK || text("status") != string(lingible.Deleting) {
 		return "", nil
 	}

@@ -9,14 +9,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/eventbus/eventbustest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/events/eventstest"
 	service "github.com/onesynth-cdk/onesynth/lambdas/lingible"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 )
 
 func TestEventSchemas(t *testing.T) {
 	t.Parallel()
-	eventbustest.CheckSchemas(t, lingible.Platform(), "../../docs/reference/events/lingible")
+	eventstest.CheckSchemas(t, lingible.Platform(), "../../docs/reference/events/lingible")
 }
 
 // A history yields exactly its events, however its changes are cut into batches, and whatever the bus refuses: free
@@ -27,7 +27,7 @@ func TestHistoriesYieldTheirEvents(t *testing.T) {
 	newQuiz(t, h.World, some(6, lingible.Praise)...)
 	var tables []func() []json.RawMessage
 	for _, table := range []string{"Translations", "Submissions", "Users"} {
-		tables = append(tables, eventbustest.Stream(t, lingible.Platform(), h.Tables, table))
+		tables = append(tables, eventstest.Stream(t, lingible.Platform(), h.Tables, table))
 	}
 	h.premium, h.free = h.Premium(t, "ada"), h.Caller("bob")
 	for n := range 70 {
@@ -37,8 +37,8 @@ func TestHistoriesYieldTheirEvents(t *testing.T) {
 	for _, table := range tables {
 		records = append(records, table()...)
 	}
-	bus := eventbustest.NewBus(t, lingible.Platform())
-	publisher := eventbustest.NewPublisher(lingible.Platform(), bus, service.Happened, nil)
+	bus := eventstest.NewBus(t, lingible.Platform())
+	publisher := eventstest.NewPublisher(lingible.Platform(), bus, service.Happened, nil)
 	told, got := map[string]bool{}, []string{}
 	for _, e := range publisher.Tell(t, bus, h.random, records) {
 		var f struct {

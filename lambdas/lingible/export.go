@@ -14,13 +14,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/aws/aws-lambda-go/events"
+	lambdaevents "github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/language"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
@@ -344,8 +344,8 @@ func termKeys(slugs []string, kind string) [][]any {
 }
 
 // ChangedTerm is the slug of the term in a change of Lexicon; "": it is of an item of another kind.
-func ChangedTerm(change events.DynamoDBStreamRecord) string {
-	slug, isTerm := strings.CutPrefix(stream.Text(change.Keys, "PK"), termKey(""))
+func ChangedTerm(change lambdaevents.DynamoDBStreamRecord) string {
+	slug, isTerm := strings.CutPrefix(events.Text(change.Keys, "PK"), termKey(""))
 	if !isTerm {
 		return ""
 	}

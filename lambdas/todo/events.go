@@ -3,47 +3,46 @@ package todo
 import (
 	"strings"
 
-	"github.com/aws/aws-lambda-go/events"
+	lambdaevents "github.com/aws/aws-lambda-go/events"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/eventbus"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
 )
 
 // Happened are the events of a change of the table.
-func Happened(change eventbus.Change) ([]eventbus.Event, error) {
-	partition := stream.Text(change.Keys, "PK")
-	if user, ok := strings.CutPrefix(partition, userPrefix); ok && change.Kind == events.DynamoDBOperationTypeRemove {
-		return []eventbus.Event{{Name: todo.UserDeleted, Detail: todo.UserDeletedEvent{UserID: user}}}, nil
+func Happened(change events.Change) ([]events.Event, error) {
+	partition := events.Text(change.Keys, "PK")
+	if user, ok := strings.CutPrefix(partition, userPrefix); ok && change.Kind == lambdaevents.DynamoDBOperationTypeRemove {
+		return []events.Event{{Name: todo.UserDeleted, Detail: todo.UserDeletedEvent{UserID: user}}}, nil
 	}
 	owner, isTask := strings.CutPrefix(partition, taskPrefix)
 	if !isTask {
 		return nil, nil
 	}
-	id := strings.TrimPrefix(stream.Text(change.Keys, "SK"), taskPrefix)
-	if change.Kind == events.DynamoDBOperationTypeRemove {
+	id := strings.TrimPrefix(events.Text(change.Keys, "SK"), taskPrefix)
+	if change.Kind == lambdaevents.DynamoDBOperationTypeRemove {
 		deleted := todo.TaskDeletedEvent{UserID: owner, TaskID: id}
-		err := stream.Read(change.OldImage, &deleted)
-		return []eventbus.Event{{Name: todo.TaskDeleted, Detail: deleted}}, err
+		err := events.Read(change.OldImage, &deleted)
+		return []events.Event{{Name: todo.TaskDeleted, Detail: deleted}}, err
 	}
 	task := todo.TaskEvent{UserID: owner, TaskID: id}
-	if err := stream.Read(change.NewImage, &task); err != nil {
+	if err := events.Read(change.NewImage, &task); err != nil {
 		return nil, err
 	}
 	name := todo.TaskChanged
-	if change.Kind == events.DynamoDBOperationTypeInsert {
+	if change.Kind == lambdaevents.DynamoDBOperationTypeInsert {
 		name = todo.TaskCreated
 	}
-	happened := []eventbus.Event{{Name: name, Detail: task}}
-	if task.Status == todo.Completed && stream.Text(change.OldImage, "status") != string(todo.Completed) {
-		happened = append(happened, eventbus.Event{Name: todo.TaskCompleted, Detail: task})
+	happened := []events.Event{{Name: name, Detail: task}}
+	if task.Status == todo.Completed && events.Text(change.OldImage, "status") != string(todo.Completed) {
+		happened = append(happened, events.Event{Name: todo.TaskCompleted, Detail: task})
 	}
 	return happened, nil
 }
 
 // DeletionOf is the deletion in a change of a user's counts, if there is one.
-func DeletionOf(change events.DynamoDBStreamRecord) (Deletion, bool) {
-	user, ok := strings.CutPrefix(stream.Text(change.Keys, "PK"), countsPrefix)
-	id := stream.Text(change.NewImage, "deletion")
+func DeletionOf(change lambdaevents.DynamoDBStreamRecord) (Deletion, bool) {
+	user, ok := strings.CutPrefix(events.Text(change.Keys, "PK"), countsPrefix)
+	id := events.Text(change.NewImage, "deletion")
 	return Deletion{User: user, ID: id}, ok && id != ""
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/eventbus"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/eventbus/eventbustest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/events/eventstest"
 	service "github.com/onesynth-cdk/onesynth/lambdas/todo"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
 )
@@ -22,7 +22,7 @@ import (
 // TestEventSchemas compares the schemas of the events with those that receivers read.
 func TestEventSchemas(t *testing.T) {
 	t.Parallel()
-	eventbustest.CheckSchemas(t, todo.Platform(), "../../docs/reference/events/todo")
+	eventstest.CheckSchemas(t, todo.Platform(), "../../docs/reference/events/todo")
 }
 
 // telling is a history that notes what its events have to be, by the model alone.
@@ -76,7 +76,7 @@ func TestHistoriesYieldTheirEvents(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		h := &telling{history: &history{t: t, world: newWorld(t), model: newModel()}, users: map[string]bool{},
 			tasks: map[string]map[string]todo.Task{}}
-		records := eventbustest.Stream(t, todo.Platform(), h.world.tables, "AppData")
+		records := eventstest.Stream(t, todo.Platform(), h.world.tables, "AppData")
 		r.Repeat(rapid.StateMachineActions(h))
 		unfinished := map[string]bool{}
 		for _, user := range everyone {
@@ -86,9 +86,9 @@ func TestHistoriesYieldTheirEvents(t *testing.T) {
 		}
 		h.Erase(r)
 
-		bus := eventbustest.NewBus(t, todo.Platform())
-		publisher := eventbustest.NewPublisher(todo.Platform(), bus, service.Happened, eventbus.Pass{
-			"eraser": func(change eventbus.Change) bool {
+		bus := eventstest.NewBus(t, todo.Platform())
+		publisher := eventstest.NewPublisher(todo.Platform(), bus, service.Happened, events.Pass{
+			"eraser": func(change events.Change) bool {
 				_, deletion := service.DeletionOf(change.DynamoDBStreamRecord)
 				return deletion
 			}})
@@ -112,7 +112,7 @@ func TestHistoriesYieldTheirEvents(t *testing.T) {
 func TestEventsOfOperations(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	records := eventbustest.Stream(t, todo.Platform(), w.tables, "AppData")
+	records := eventstest.Stream(t, todo.Platform(), w.tables, "AppData")
 	w.user(t, "ada")
 	task := w.task(t, "ada", todo.TaskBody{Title: "done", Status: todo.Completed})
 	for _, title := range []string{"<done>", "<done>"} { // the second time changes nothing
@@ -126,8 +126,8 @@ func TestEventsOfOperations(t *testing.T) {
 	if complete, err := w.DeleteUser(t.Context(), "ada"); err != nil || !complete {
 		t.Fatalf("delete the user: %t, %v", complete, err)
 	}
-	bus := eventbustest.NewBus(t, todo.Platform())
-	publisher := eventbustest.NewPublisher(todo.Platform(), bus, service.Happened, nil)
+	bus := eventstest.NewBus(t, todo.Platform())
+	publisher := eventstest.NewPublisher(todo.Platform(), bus, service.Happened, nil)
 	publisher.Deliver(t, records(), 100)
 	var got []string
 	for _, e := range bus.Events() {
@@ -141,7 +141,7 @@ func TestEventsOfOperations(t *testing.T) {
 }
 
 // told are the events as lines. Versions of a task rise with those of its item.
-func told(t *testing.T, events []eventbustest.Event) (lines []string) {
+func told(t *testing.T, events []eventstest.Event) (lines []string) {
 	t.Helper()
 	versions := map[string]int{}
 	for _, e := range events {

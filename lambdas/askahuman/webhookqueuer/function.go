@@ -6,24 +6,24 @@ import (
 	"fmt"
 	"sync/atomic"
 
-	"github.com/aws/aws-lambda-go/events"
+	lambdaevents "github.com/aws/aws-lambda-go/events"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/webhooks"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
 )
 
 type function struct {
 	send    func(ctx context.Context, body string) error
-	batch   *stream.Batch
+	batch   *events.Stream
 	metrics *kit.Metrics
 }
 
 // handle queues the webhooks of a batch of changes, in no order. A change comes again if its webhook could not be
 // queued; those after it then may be queued twice, with the same id.
-func (f *function) handle(ctx context.Context, event stream.Event) (events.DynamoDBEventResponse, error) {
+func (f *function) handle(ctx context.Context, event events.Records) (lambdaevents.DynamoDBEventResponse, error) {
 	var queued atomic.Int64
-	response, err := f.batch.Each(ctx, event, func(ctx context.Context, change events.DynamoDBStreamRecord) error {
+	response, err := f.batch.Each(ctx, event, func(ctx context.Context, change lambdaevents.DynamoDBStreamRecord) error {
 		message, wanted, err := webhooks.Of(change)
 		if err != nil || !wanted {
 			return err

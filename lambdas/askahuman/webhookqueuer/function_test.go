@@ -10,15 +10,15 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/aws/aws-lambda-go/events"
+	lambdaevents "github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/webhooks"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/events/eventstest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/metricstest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream/streamtest"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -64,8 +64,8 @@ func TestHandle(t *testing.T) {
 		t.Fatal(err)
 	}
 	queue := &full{refused: "q3"}
-	failures := &streamtest.Queue{}
-	batch := &stream.Batch{Failures: failures, Parallel: true, Log: log}
+	failures := &eventstest.Queue{}
+	batch := &events.Stream{Failures: failures, Parallel: true, Log: log}
 	f := &function{send: queue.Send, batch: batch,
 		metrics: &kit.Metrics{Namespace: "Onesynth/askahuman", Function: "webhookqueuer", Writer: &output}}
 	// Its time of creation is no time.
@@ -74,7 +74,7 @@ func TestHandle(t *testing.T) {
 	event := `{"Records":[` + strings.Join([]string{record(1, "OPEN", "CLOSED"), record(2, "CLOSED", "CLOSED"),
 		record(3, "PARTIAL#1", "EXPIRED#1"), record(4, "OPEN", "EXPIRED"), spoiled}, ",") + `]}`
 	answer, err := kit.NewResponder(log, f.handle).Invoke(t.Context(), []byte(event))
-	var response events.DynamoDBEventResponse
+	var response lambdaevents.DynamoDBEventResponse
 	if err != nil || json.Unmarshal(answer, &response) != nil || len(response.BatchItemFailures) != 1 ||
 		response.BatchItemFailures[0].ItemIdentifier != "3" {
 		t.Errorf("got %s, %v", answer, err)

@@ -5,29 +5,28 @@ package main
 import (
 	"context"
 
-	"github.com/aws/aws-lambda-go/events"
+	lambdaevents "github.com/aws/aws-lambda-go/events"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/queue"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
 func main() {
 	kit.StartResponder("askahuman", func(_ context.Context,
-		environment kit.Environment) (func(context.Context, stream.Event) (events.DynamoDBEventResponse, error),
+		environment kit.Environment) (func(context.Context, events.Records) (lambdaevents.DynamoDBEventResponse, error),
 		error) {
 		url, err := environment.Require(askahuman.WebhookQueueVariable)
 		if err != nil {
 			return nil, err
 		}
-		failures, err := queue.Failures(environment)
+		failures, err := events.FailureQueue(environment)
 		if err != nil {
 			return nil, err
 		}
 		f := &function{
-			send:    queue.New(environment.AWS, url[0]).Send,
-			batch:   &stream.Batch{Failures: failures, Parallel: true, Log: environment.Log},
+			send:    events.NewQueue(environment.AWS, url[0]).Send,
+			batch:   &events.Stream{Failures: failures, Parallel: true, Log: environment.Log},
 			metrics: environment.Metrics,
 		}
 		return f.handle, nil

@@ -14,10 +14,9 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/aws/aws-lambda-go/events"
+	lambdaevents "github.com/aws/aws-lambda-go/events"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/queue"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/webhook"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
@@ -75,16 +74,16 @@ type Message struct {
 
 // Of returns the webhook that a change of the table of questions makes necessary, if it does: a question that was open
 // has ended, and its agent has named an endpoint. The same change always gives the same webhook.
-func Of(change events.DynamoDBStreamRecord) (m Message, ok bool, err error) {
-	was := askahuman.StatusOf(stream.Text(change.OldImage, "status"))
-	is := askahuman.StatusOf(stream.Text(change.NewImage, "status"))
-	if stream.Text(change.NewImage, "callback_url") == "" ||
+func Of(change lambdaevents.DynamoDBStreamRecord) (m Message, ok bool, err error) {
+	was := askahuman.StatusOf(events.Text(change.OldImage, "status"))
+	is := askahuman.StatusOf(events.Text(change.NewImage, "status"))
+	if events.Text(change.NewImage, "callback_url") == "" ||
 		!was.TakesAnswers() ||
 		is != askahuman.StatusClosed && is != askahuman.StatusExpired {
 		return Message{}, false, nil
 	}
 	var q askahuman.Question
-	if err := stream.Read(change.NewImage, &q); err != nil {
+	if err := events.Read(change.NewImage, &q); err != nil {
 		return Message{}, false, err
 	}
 	q.Status = is
@@ -133,7 +132,7 @@ type Outcome struct {
 
 // Send makes one attempt. An error says that it has failed, and never has the address of the endpoint, which may have a
 // secret of the agent in it: [ErrUnsigned], [ErrAnswer], a [webhook.ForbiddenError], or why there is no answer. It is a
-// [queue.LaterError] if the endpoint says when to come again.
+// [events.LaterError] if the endpoint says when to come again.
 func (s *Sender) Send(ctx context.Context, m Message) (Outcome, error) {
 	secrets, err := s.Keys.Valid(ctx, m.AgentID)
 	if err != nil {
@@ -155,7 +154,7 @@ func (s *Sender) Send(ctx context.Context, m Message) (Outcome, error) {
 	}
 	err = fmt.Errorf("%w: got the status %d, want 200 to 299", ErrAnswer, answer.Status)
 	if answer.RetryAfter > 0 {
-		return Outcome{}, &queue.LaterError{After: answer.RetryAfter, Err: err}
+		return Outcome{}, &events.LaterError{After: answer.RetryAfter, Err: err}
 	}
 	return Outcome{}, err
 }

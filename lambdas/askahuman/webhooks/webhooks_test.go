@@ -16,13 +16,13 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/aws/aws-lambda-go/events"
+	lambdaevents "github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/webhooks"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/queue"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/webhook"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 }
 
 // change is a record of the stream, whose question had one status and has another. URL may be empty.
-func change(t *testing.T, was, is, url string) (record events.DynamoDBStreamRecord) {
+func change(t *testing.T, was, is, url string) (record lambdaevents.DynamoDBStreamRecord) {
 	t.Helper()
 	image := func(status string) string {
 		text := fmt.Sprintf(
@@ -77,7 +77,7 @@ func TestOf(t *testing.T) {
 		t.Errorf("got %+v (-want +got):\n%s", closed, diff)
 	}
 	// A duplicate of the record, and another shard, are the same webhook.
-	for _, again := range []events.DynamoDBStreamRecord{change(t, "OPEN", "CLOSED", endpoint),
+	for _, again := range []lambdaevents.DynamoDBStreamRecord{change(t, "OPEN", "CLOSED", endpoint),
 		change(t, "PARTIAL#3", "CLOSED#3", endpoint)} {
 		if m, ok, err := webhooks.Of(again); err != nil || !ok || m.ID != closed.ID || string(m.Body) != want {
 			t.Errorf("got %+v, %v, %v", m, ok, err)
@@ -99,7 +99,7 @@ func TestOf(t *testing.T) {
 		}
 	}
 	odd := change(t, "OPEN", "CLOSED", endpoint)
-	odd.NewImage["closed_at"] = events.NewStringAttribute("yesterday")
+	odd.NewImage["closed_at"] = lambdaevents.NewStringAttribute("yesterday")
 	if _, _, err := webhooks.Of(odd); err == nil {
 		t.Error("an item that cannot be read gives a webhook")
 	}
@@ -195,7 +195,7 @@ func TestSendErr(t *testing.T) {
 			context.DeadlineExceeded, 0},
 	} {
 		_, err := (&webhooks.Sender{Keys: secretsOf(none(t)), Poster: &test.poster, Clock: now}).Send(t.Context(), m)
-		later, _ := errors.AsType[*queue.LaterError](err)
+		later, _ := errors.AsType[*events.LaterError](err)
 		if !errors.Is(err, test.want) || strings.Contains(err.Error(), "t0ken") || (later != nil) != (test.later > 0) ||
 			later != nil && later.After != test.later {
 			t.Errorf("%s: got %v", name, err)

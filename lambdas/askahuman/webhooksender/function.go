@@ -9,12 +9,12 @@ import (
 	"sync"
 	"time"
 
-	"github.com/aws/aws-lambda-go/events"
+	lambdaevents "github.com/aws/aws-lambda-go/events"
 
 	service "github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/webhooks"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/queue"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/webhook"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
@@ -24,7 +24,7 @@ type function struct {
 	sender          *webhooks.Sender
 	deliveries      *service.Service
 	plan            []time.Duration
-	queue, failures *queue.Queue
+	queue, failures *events.Queue
 	log             *slog.Logger
 	metrics         *kit.Metrics
 }
@@ -43,11 +43,11 @@ func (t *tally) note(change func()) {
 }
 
 // handle makes one attempt at each webhook of a batch, all at once: an endpoint that is down delays no other.
-func (f *function) handle(ctx context.Context, event events.SQSEvent) (events.SQSEventResponse, error) {
+func (f *function) handle(ctx context.Context, event lambdaevents.SQSEvent) (lambdaevents.SQSEventResponse, error) {
 	var t tally
-	batch := queue.Batch{
+	batch := events.Messages{
 		Plan: f.plan, Defer: f.queue.Defer, GiveUp: f.failures.GiveUp,
-		Failed: func(ctx context.Context, message events.SQSMessage, attempt queue.Attempt, err error) {
+		Failed: func(ctx context.Context, message lambdaevents.SQSMessage, attempt events.Attempt, err error) {
 			t.note(func() {
 				t.failures++
 				if attempt.Last {
@@ -56,15 +56,15 @@ func (f *function) handle(ctx context.Context, event events.SQSEvent) (events.SQ
 			})
 			f.failed(ctx, message, attempt, err)
 		},
-		Undeferred: func(ctx context.Context, message events.SQSMessage, err error) {
+		Undeferred: func(ctx context.Context, message lambdaevents.SQSMessage, err error) {
 			f.log.WarnContext(ctx, "a webhook does not wait for its next attempt as planned", "message_id",
 				message.MessageId, "error", err.Error())
 		},
 	}
-	response, err := batch.Each(ctx, event, func(ctx context.Context, message events.SQSMessage) error {
+	response, err := batch.Each(ctx, event, func(ctx context.Context, message lambdaevents.SQSMessage) error {
 		var m webhooks.Message
 		if err := json.Unmarshal([]byte(message.Body), &m); err != nil {
-			return fmt.Errorf("read the message: %w: %w", queue.ErrHopeless, err)
+			return fmt.Errorf("read the message: %w: %w", events.ErrHopeless, err)
 		}
 		outcome, err := f.sender.Send(ctx, m)
 		if m.Test && !errors.Is(err, webhooks.ErrUnsigned) {
@@ -78,7 +78,7 @@ func (f *function) handle(ctx context.Context, event events.SQSEvent) (events.SQ
 		if outcome.Gone {
 			state = askahuman.DeliveryGivenUp
 		}
-		f.tell(ctx, m, askahuman.Delivery{State: state, Attempts: queue.Number(message)})
+		f.tell(ctx, m, askahuman.Delivery{State: state, Attempts: events.AttemptNumber(message)})
 		t.note(func() {
 			if outcome.Gone {
 				t.unwanted++
@@ -126,7 +126,7 @@ func reason(err error) string {
 }
 
 // failed says that an attempt failed.
-func (f *function) failed(ctx context.Context, message events.SQSMessage, attempt queue.Attempt, err error) {
+func (f *function) failed(ctx context.Context, message lambdaevents.SQSMessage, attempt events.Attempt, err error) {
 	var m webhooks.Message
 	if json.Unmarshal([]byte(message.Body), &m) == nil {
 		d := askahuman.Delivery{State: askahuman.DeliveryGivenUp, Attempts: attempt.Number}

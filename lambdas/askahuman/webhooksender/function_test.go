@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-lambda-go/events"
+	lambdaevents "github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
@@ -24,8 +24,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/webhooks"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/metricstest"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/queue"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/webhook"
 	"github.com/onesynth-cdk/onesynth/onesynthtest/queuetest"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
@@ -96,7 +96,7 @@ func start(t *testing.T) *run {
 		metrics: &kit.Metrics{Namespace: "Onesynth/askahuman", Function: "webhooksender", Writer: r.output},
 	}
 	r.Queues = queuetest.Start(t, len(plan)+1, func(c aws.Config, messages, failures string) lambda.Handler {
-		f.queue, f.failures = queue.New(c, messages), queue.New(c, failures)
+		f.queue, f.failures = events.NewQueue(c, messages), events.NewQueue(c, failures)
 		return kit.NewResponder(log, f.handle)
 	})
 	return r
@@ -361,8 +361,8 @@ func TestUndeferred(t *testing.T) {
 	}
 	f := &function{sender: &webhooks.Sender{Keys: keys(t), Poster: &webhook.Client{}}, plan: askahuman.WebhookRetries(),
 		queue: away(), failures: away(), log: log}
-	response, err := f.handle(t.Context(), events.SQSEvent{
-		Records: []events.SQSMessage{{MessageId: "1", Body: `{"agent_id":"ada","url":"https://127.0.0.1/"}`,
+	response, err := f.handle(t.Context(), lambdaevents.SQSEvent{
+		Records: []lambdaevents.SQSMessage{{MessageId: "1", Body: `{"agent_id":"ada","url":"https://127.0.0.1/"}`,
 			Attributes: map[string]string{"ApproximateReceiveCount": "1"}}}})
 	if err != nil || len(response.BatchItemFailures) != 1 ||
 		!strings.Contains(output.String(), "does not wait for its next attempt as planned") ||
@@ -384,8 +384,8 @@ func TestUnsignedTest(t *testing.T) {
 	}{"Unsigned": {unreadable, 1}, "Refused": {keys(t), 0}} {
 		f := &function{sender: &webhooks.Sender{Keys: test.secrets, Poster: &webhook.Client{}},
 			plan: askahuman.WebhookRetries(), queue: away(), failures: away(), log: slog.New(slog.DiscardHandler)}
-		response, err := f.handle(t.Context(), events.SQSEvent{
-			Records: []events.SQSMessage{{MessageId: "1",
+		response, err := f.handle(t.Context(), lambdaevents.SQSEvent{
+			Records: []lambdaevents.SQSMessage{{MessageId: "1",
 				Body: `{"agent_id":"ada","url":"https://127.0.0.1/","test":true}`}}})
 		if err != nil || len(response.BatchItemFailures) != test.again {
 			t.Errorf("%s: got %+v, %v; want %d that come again", name, response, err, test.again)
@@ -394,9 +394,9 @@ func TestUnsignedTest(t *testing.T) {
 }
 
 // away is a queue that does not answer.
-func away() *queue.Queue {
+func away() *events.Queue {
 	endpoint := "http://127.0.0.1:1"
-	return queue.New(aws.Config{
+	return events.NewQueue(aws.Config{
 		Region: "us-east-1", BaseEndpoint: &endpoint,
 		Credentials: credentials.NewStaticCredentialsProvider("KEY", "local", ""), RetryMaxAttempts: 1,
 	}, endpoint+"/000000000000/webhooks")

@@ -4,20 +4,20 @@ package main
 import (
 	"context"
 
-	"github.com/aws/aws-lambda-go/events"
+	lambdaevents "github.com/aws/aws-lambda-go/events"
 
 	service "github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/setup"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/webhooks"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/queue"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/webhook"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
 func main() {
 	kit.StartResponder("askahuman", func(_ context.Context,
-		environment kit.Environment) (func(context.Context, events.SQSEvent) (events.SQSEventResponse, error), error) {
+		environment kit.Environment) (func(context.Context, lambdaevents.SQSEvent) (lambdaevents.SQSEventResponse, error), error) {
 		url, err := environment.Require(askahuman.WebhookQueueVariable)
 		if err != nil {
 			return nil, err
@@ -30,7 +30,7 @@ func main() {
 		if err != nil {
 			return nil, err
 		}
-		failures, err := queue.Failures(environment)
+		failures, err := events.FailureQueue(environment)
 		if err != nil {
 			return nil, err
 		}
@@ -38,7 +38,7 @@ func main() {
 			sender: &webhooks.Sender{Keys: secrets,
 				Poster: &webhook.Client{Addresses: webhook.AddressesOf(environment.Getenv)}},
 			deliveries: deliveries, plan: askahuman.WebhookRetries(),
-			queue: queue.New(environment.AWS, url[0]), failures: failures,
+			queue: events.NewQueue(environment.AWS, url[0]), failures: failures,
 			log: environment.Log, metrics: environment.Metrics,
 		}
 		return f.handle, nil

@@ -3,8 +3,8 @@ package main
 
 import (
 	service "github.com/onesynth-cdk/onesynth/lambdas/clarity"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/eventbus"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 )
 
-func main() { eventbus.Start(clarity.Platform(), service.Happened, nil) }
+func main() { events.StartPublisher(clarity.Platform(), service.Happened, nil) }

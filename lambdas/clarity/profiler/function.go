@@ -5,11 +5,11 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/aws/aws-lambda-go/events"
+	lambdaevents "github.com/aws/aws-lambda-go/events"
 
 	service "github.com/onesynth-cdk/onesynth/lambdas/clarity"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
 )
 
 // function is the profiler.
@@ -17,16 +17,16 @@ type function struct {
 	service   *service.Service
 	retention time.Duration // zero: for ever
 	now       func() time.Time
-	batch     *stream.Batch
+	batch     *events.Stream
 	log       *slog.Logger
 	metrics   *kit.Metrics
 }
 
 // handle adds the profiles of a batch. One that it could not add holds up no other: the profiles of a user do not
 // depend on the order of the records.
-func (f *function) handle(ctx context.Context, event stream.Event) (events.DynamoDBEventResponse, error) {
+func (f *function) handle(ctx context.Context, event events.Records) (lambdaevents.DynamoDBEventResponse, error) {
 	count := 0
-	response, err := f.batch.Each(ctx, event, func(ctx context.Context, change events.DynamoDBStreamRecord) error {
+	response, err := f.batch.Each(ctx, event, func(ctx context.Context, change lambdaevents.DynamoDBStreamRecord) error {
 		added, err := f.add(ctx, change.NewImage)
 		if added {
 			count++
@@ -37,7 +37,7 @@ func (f *function) handle(ctx context.Context, event stream.Event) (events.Dynam
 	return response, err
 }
 
-func (f *function) add(ctx context.Context, image stream.Image) (added bool, err error) {
+func (f *function) add(ctx context.Context, image events.Image) (added bool, err error) {
 	attempt, evaluated, err := service.EvaluatedIn(image)
 	if err != nil || !evaluated {
 		return false, err

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-lambda-go/events"
+	lambdaevents "github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	awsdynamodb "github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -25,10 +25,10 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/events/eventstest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/metricstest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/rapidtest"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream/streamtest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity/profiletest"
@@ -51,7 +51,7 @@ type set struct {
 	service   *service.Service
 	retention time.Duration
 	now       time.Time
-	failures  streamtest.Queue
+	failures  eventstest.Queue
 	outputs   []*bytes.Buffer // of each process
 }
 
@@ -77,7 +77,7 @@ func (s *set) process(t *testing.T) lambda.Handler {
 	}
 	f := &function{
 		service: s.service, retention: s.retention, now: func() time.Time { return s.now }, log: log,
-		batch:   &stream.Batch{Failures: &s.failures, Log: log},
+		batch:   &events.Stream{Failures: &s.failures, Log: log},
 		metrics: &kit.Metrics{Namespace: "Onesynth/clarity", Function: "profiler", Writer: output},
 	}
 	return kit.NewResponder(log, f.handle)
@@ -98,7 +98,7 @@ func deliver(ctx context.Context, process lambda.Handler, records []string) (fai
 	if err != nil {
 		return nil, err
 	}
-	var response events.DynamoDBEventResponse
+	var response lambdaevents.DynamoDBEventResponse
 	err = json.Unmarshal(answer, &response)
 	for _, failure := range response.BatchItemFailures {
 		failed = append(failed, failure.ItemIdentifier)

@@ -7,19 +7,18 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/aws/aws-lambda-go/events"
+	lambdaevents "github.com/aws/aws-lambda-go/events"
 
 	service "github.com/onesynth-cdk/onesynth/lambdas/clarity"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/queue"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 )
 
 func main() {
 	kit.StartResponder("clarity", func(_ context.Context,
-		environment kit.Environment) (func(context.Context, stream.Event) (events.DynamoDBEventResponse, error),
+		environment kit.Environment) (func(context.Context, events.Records) (lambdaevents.DynamoDBEventResponse, error),
 		error) {
 		retention, err := retentionOf(environment)
 		if err != nil {
@@ -29,13 +28,13 @@ func main() {
 		if err != nil {
 			return nil, err
 		}
-		failures, err := queue.Failures(environment)
+		failures, err := events.FailureQueue(environment)
 		if err != nil {
 			return nil, err
 		}
 		f := &function{
 			service: &service.Service{DB: db}, retention: retention, now: time.Now,
-			batch: &stream.Batch{Failures: failures, Log: environment.Log},
+			batch: &events.Stream{Failures: failures, Log: environment.Log},
 			log:   environment.Log, metrics: environment.Metrics,
 		}
 		return f.handle, nil

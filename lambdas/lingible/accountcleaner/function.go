@@ -3,10 +3,10 @@ package main
 import (
 	"context"
 
-	"github.com/aws/aws-lambda-go/events"
+	lambdaevents "github.com/aws/aws-lambda-go/events"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
 	service "github.com/onesynth-cdk/onesynth/lambdas/lingible"
 )
 
@@ -14,15 +14,15 @@ import (
 type function struct {
 	// clean reports whether nothing is left of a user; if not, it is called again.
 	clean   func(ctx context.Context, user string) (complete bool, err error)
-	batch   *stream.Batch
+	batch   *events.Stream
 	metrics *kit.Metrics
 }
 
 // handle cleans the accounts of a batch. One that fails holds up no other: accounts have nothing in common. One for
 // which there was no time is delivered again.
-func (f *function) handle(ctx context.Context, event stream.Event) (events.DynamoDBEventResponse, error) {
+func (f *function) handle(ctx context.Context, event events.Records) (lambdaevents.DynamoDBEventResponse, error) {
 	cleaned := 0
-	response, err := f.batch.Each(ctx, event, func(ctx context.Context, change events.DynamoDBStreamRecord) error {
+	response, err := f.batch.Each(ctx, event, func(ctx context.Context, change lambdaevents.DynamoDBStreamRecord) error {
 		user, err := service.DeletedUser(change)
 		if user == "" {
 			return err
@@ -31,7 +31,7 @@ func (f *function) handle(ctx context.Context, event stream.Event) (events.Dynam
 		if complete {
 			cleaned++
 		} else if err == nil {
-			err = stream.ErrUnfinished
+			err = events.ErrUnfinished
 		}
 		return err
 	})

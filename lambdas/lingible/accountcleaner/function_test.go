@@ -9,14 +9,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/aws/aws-lambda-go/events"
+	lambdaevents "github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/events/eventstest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/metricstest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream/streamtest"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -67,15 +67,15 @@ func TestBatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	store := &accounts{}
-	failures := &streamtest.Queue{}
-	f := &function{clean: store.CleanAccount, batch: &stream.Batch{Failures: failures, Log: log},
+	failures := &eventstest.Queue{}
+	f := &function{clean: store.CleanAccount, batch: &events.Stream{Failures: failures, Log: log},
 		metrics: &kit.Metrics{Namespace: "Onesynth/lingible", Function: "accountcleaner", Writer: &output}}
 	answer, err := kit.NewResponder(log, f.handle).Invoke(t.Context(),
 		[]byte(`{"Records":[`+strings.Join(records, ",")+`]}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var response events.DynamoDBEventResponse
+	var response lambdaevents.DynamoDBEventResponse
 	if err := json.Unmarshal(answer, &response); err != nil {
 		t.Fatal(err)
 	}

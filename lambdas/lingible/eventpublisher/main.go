@@ -2,9 +2,9 @@
 package main
 
 import (
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/eventbus"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
 	service "github.com/onesynth-cdk/onesynth/lambdas/lingible"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 )
 
-func main() { eventbus.Start(lingible.Platform(), service.Happened, nil) }
+func main() { events.StartPublisher(lingible.Platform(), service.Happened, nil) }

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 
-	"github.com/aws/aws-lambda-go/events"
+	lambdaevents "github.com/aws/aws-lambda-go/events"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
 	service "github.com/onesynth-cdk/onesynth/lambdas/lingible"
 )
 
@@ -16,13 +16,13 @@ type function struct {
 	// export exports the lexicon, in which the terms with the slugs have changed, also with an
 	// [*service.UnreadableTermsError].
 	export  func(ctx context.Context, changed []string) (terms int, err error)
-	batch   *stream.Batch
+	batch   *events.Stream
 	metrics *kit.Metrics
 }
 
 // handle makes one export for all changes of a batch, in any order: it has the terms as they are in the table. Without
 // the export, the whole batch comes again. A term that cannot be read keeps the others out of no export.
-func (f *function) handle(ctx context.Context, event stream.Event) (response events.DynamoDBEventResponse, _ error) {
+func (f *function) handle(ctx context.Context, event events.Records) (response lambdaevents.DynamoDBEventResponse, _ error) {
 	var slugs []string
 	for _, change := range event.Changes() {
 		if slug := service.ChangedTerm(change); slug != "" {
@@ -35,7 +35,7 @@ func (f *function) handle(ctx context.Context, event stream.Event) (response eve
 		return response, err
 	}
 	f.metrics.Emit(ctx, kit.Count("TermsExported", terms))
-	return f.batch.Each(ctx, event, func(_ context.Context, change events.DynamoDBStreamRecord) error {
+	return f.batch.Each(ctx, event, func(_ context.Context, change lambdaevents.DynamoDBStreamRecord) error {
 		if !ok {
 			return nil
 		}

@@ -5,19 +5,18 @@ package main
 import (
 	"context"
 
-	"github.com/aws/aws-lambda-go/events"
+	lambdaevents "github.com/aws/aws-lambda-go/events"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/queue"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/setup"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 )
 
 func main() {
 	kit.StartResponder("lingible", func(_ context.Context,
-		environment kit.Environment) (func(context.Context, stream.Event) (events.DynamoDBEventResponse, error),
+		environment kit.Environment) (func(context.Context, events.Records) (lambdaevents.DynamoDBEventResponse, error),
 		error) {
 		db, err := dynamo.Open(environment, lingible.Platform(), "exporter")
 		if err != nil {
@@ -27,12 +26,12 @@ func main() {
 		if err != nil {
 			return nil, err
 		}
-		failures, err := queue.Failures(environment)
+		failures, err := events.FailureQueue(environment)
 		if err != nil {
 			return nil, err
 		}
 		f := &function{
-			export: exporter.Export, batch: &stream.Batch{Failures: failures, Log: environment.Log},
+			export: exporter.Export, batch: &events.Stream{Failures: failures, Log: environment.Log},
 			metrics: environment.Metrics,
 		}
 		return f.handle, nil

@@ -4,8 +4,8 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/bucket"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
 	service "github.com/onesynth-cdk/onesynth/lambdas/lingible"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/bedrock"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/language"
@@ -19,7 +19,7 @@ func Exporter(environment kit.Environment, db *dynamo.DB) (*service.Exporter, er
 	if err != nil {
 		return nil, err
 	}
-	return &service.Exporter{DB: db, Objects: bucket.New(environment.AWS, values[0], "application/json"),
+	return &service.Exporter{DB: db, Objects: events.NewBucket(environment.AWS, values[0], "application/json"),
 		Index: language.Build}, nil
 }
 

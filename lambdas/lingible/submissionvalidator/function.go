@@ -5,26 +5,26 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/aws/aws-lambda-go/events"
+	lambdaevents "github.com/aws/aws-lambda-go/events"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
 )
 
 // function is the submission validator.
 type function struct {
 	// judge judges the submission of a term, by its slug, with an id.
 	judge func(ctx context.Context, slug, id string) error
-	batch *stream.Batch
+	batch *events.Stream
 }
 
 // handle validates the submissions of a batch, all at once: none depends on another.
-func (f *function) handle(ctx context.Context, event stream.Event) (events.DynamoDBEventResponse, error) {
+func (f *function) handle(ctx context.Context, event events.Records) (lambdaevents.DynamoDBEventResponse, error) {
 	return f.batch.Each(ctx, event, f.validate)
 }
 
-func (f *function) validate(ctx context.Context, change events.DynamoDBStreamRecord) error {
-	slug, isTerm := strings.CutPrefix(stream.Text(change.Keys, "PK"), "TERM#")
-	id, isSubmission := strings.CutPrefix(stream.Text(change.Keys, "SK"), "SUBMISSION#")
+func (f *function) validate(ctx context.Context, change lambdaevents.DynamoDBStreamRecord) error {
+	slug, isTerm := strings.CutPrefix(events.Text(change.Keys, "PK"), "TERM#")
+	id, isSubmission := strings.CutPrefix(events.Text(change.Keys, "SK"), "SUBMISSION#")
 	if !isTerm || !isSubmission {
 		return errors.New("the record has not the key of a submission")
 	}

@@ -3,25 +3,25 @@ package main
 import (
 	"context"
 
-	"github.com/aws/aws-lambda-go/events"
+	lambdaevents "github.com/aws/aws-lambda-go/events"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
 	service "github.com/onesynth-cdk/onesynth/lambdas/todo"
 )
 
 // function is the eraser.
 type function struct {
 	erase   func(context.Context, service.Deletion) (complete bool, err error)
-	batch   *stream.Batch
+	batch   *events.Stream
 	metrics *kit.Metrics
 }
 
 // handle completes the deletions of a batch. One that fails holds up no other: users have nothing in common. One for
 // which there was no time is delivered again.
-func (f *function) handle(ctx context.Context, event stream.Event) (events.DynamoDBEventResponse, error) {
+func (f *function) handle(ctx context.Context, event events.Records) (lambdaevents.DynamoDBEventResponse, error) {
 	erased, failed := 0, 0
-	response, err := f.batch.Each(ctx, event, func(ctx context.Context, change events.DynamoDBStreamRecord) error {
+	response, err := f.batch.Each(ctx, event, func(ctx context.Context, change lambdaevents.DynamoDBStreamRecord) error {
 		deletion, ok := service.DeletionOf(change)
 		if !ok {
 			return nil
@@ -33,7 +33,7 @@ func (f *function) handle(ctx context.Context, event stream.Event) (events.Dynam
 		case complete:
 			erased++
 		default:
-			err = stream.ErrUnfinished
+			err = events.ErrUnfinished
 		}
 		return err
 	})

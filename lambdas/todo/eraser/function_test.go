@@ -10,17 +10,17 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-lambda-go/events"
+	lambdaevents "github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambda"
 	awsdynamodb "github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/events/eventstest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/metricstest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream/streamtest"
 	service "github.com/onesynth-cdk/onesynth/lambdas/todo"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -31,7 +31,7 @@ type set struct {
 	handler  lambda.Handler
 	tables   *dynamotest.Tables
 	service  *service.Service
-	failures streamtest.Queue
+	failures eventstest.Queue
 	output   *bytes.Buffer
 }
 
@@ -50,7 +50,7 @@ func newSet(t *testing.T, erase func(context.Context, service.Deletion) (bool, e
 	if err != nil {
 		t.Fatal(err)
 	}
-	batch := &stream.Batch{Failures: &s.failures, Log: log}
+	batch := &events.Stream{Failures: &s.failures, Log: log}
 	f := &function{erase: erase, batch: batch,
 		metrics: &kit.Metrics{Namespace: "Onesynth/todo", Function: "eraser", Writer: s.output}}
 	s.handler = kit.NewResponder(log, f.handle)
@@ -103,7 +103,7 @@ func (s *set) handle(t *testing.T, ctx context.Context, records ...string) []str
 	if err != nil {
 		t.Fatal(err)
 	}
-	var response events.DynamoDBEventResponse
+	var response lambdaevents.DynamoDBEventResponse
 	if err := json.Unmarshal(answer, &response); err != nil || !bytes.Contains(answer, []byte(`"batchItemFailures"`)) {
 		t.Fatalf("got %s, %v", answer, err)
 	}

@@ -6,12 +6,11 @@ package main
 import (
 	"context"
 
-	"github.com/aws/aws-lambda-go/events"
+	lambdaevents "github.com/aws/aws-lambda-go/events"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/queue"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
 	service "github.com/onesynth-cdk/onesynth/lambdas/todo"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -19,21 +18,21 @@ import (
 
 func main() {
 	kit.StartResponder("todo", func(_ context.Context,
-		environment kit.Environment) (func(context.Context, stream.Event) (events.DynamoDBEventResponse, error),
+		environment kit.Environment) (func(context.Context, events.Records) (lambdaevents.DynamoDBEventResponse, error),
 		error) {
 		db, err := dynamo.Open(environment, todo.Platform(), "eraser")
 		if err != nil {
 			return nil, err
 		}
-		failures, err := queue.Failures(environment)
+		failures, err := events.FailureQueue(environment)
 		if err != nil {
 			return nil, err
 		}
 		// Where events are published, the publisher passes deletions on by a queue.
-		passed := queue.New(environment.AWS, environment.Getenv(schema.PassedQueueVariable("eraser")))
+		passed := events.NewQueue(environment.AWS, environment.Getenv(schema.PassedQueueVariable("eraser")))
 		f := &function{
 			erase:   (&service.Service{DB: db}).Erase,
-			batch:   &stream.Batch{Failures: failures, Log: environment.Log, Defer: passed.Defer},
+			batch:   &events.Stream{Failures: failures, Log: environment.Log, Defer: passed.Defer},
 			metrics: environment.Metrics,
 		}
 		return f.handle, nil

@@ -3,14 +3,14 @@
 package main
 
 import (
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/eventbus"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
 	service "github.com/onesynth-cdk/onesynth/lambdas/todo"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
 )
 
 func main() {
-	eventbus.Start(todo.Platform(), service.Happened, eventbus.Pass{
-		"eraser": func(change eventbus.Change) bool {
+	events.StartPublisher(todo.Platform(), service.Happened, events.Pass{
+		"eraser": func(change events.Change) bool {
 			_, deletion := service.DeletionOf(change.DynamoDBStreamRecord)
 			return deletion
 		},

@@ -4,28 +4,27 @@ import (
 	"context"
 	"encoding/json"
 
-	"github.com/aws/aws-lambda-go/events"
+	lambdaevents "github.com/aws/aws-lambda-go/events"
 
 	"example.com/booking/hotel"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/eventbus"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 // Happened makes events of a change.
-func Happened(change eventbus.Change) ([]eventbus.Event, error) {
-	if change.Kind == events.DynamoDBOperationTypeRemove {
+func Happened(change events.Change) ([]events.Event, error) {
+	if change.Kind == lambdaevents.DynamoDBOperationTypeRemove {
 		return nil, nil
 	}
 	var before, after hotel.Booking
-	err := stream.Read(change.NewImage, &after)
-	if err == nil && change.Kind == events.DynamoDBOperationTypeModify {
-		err = stream.Read(change.OldImage, &before)
+	err := events.Read(change.NewImage, &after)
+	if err == nil && change.Kind == lambdaevents.DynamoDBOperationTypeModify {
+		err = events.Read(change.OldImage, &before)
 	}
 	if err != nil {
 		return nil, err
 	}
-	event := eventbus.Event{Detail: hotel.BookingEvent{
+	event := events.Event{Detail: hotel.BookingEvent{
 		BookingID: after.ID, Guest: after.Guest, Kind: after.Kind, Arrival: after.Arrival, Departure: after.Departure,
 		FromWaitingList: after.FromWaitingList,
 	}}
@@ -39,7 +38,7 @@ func Happened(change eventbus.Change) ([]eventbus.Event, error) {
 	default:
 		return nil, nil
 	}
-	return []eventbus.Event{event}, nil
+	return []events.Event{event}, nil
 }
 
 // Detail is what an event on the bus has.

@@ -10,8 +10,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 
 	"example.com/booking/hotel"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/bucket"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
 )
 
 // Report is a day of the hotel.
@@ -29,11 +29,11 @@ type RoomReport struct {
 }
 
 // Reports keeps reports in a bucket.
-type Reports struct{ bucket *bucket.Bucket }
+type Reports struct{ bucket *events.Bucket }
 
 // NewReports returns the reports in the bucket of that name.
 func NewReports(config aws.Config, name string) Reports {
-	return Reports{bucket.New(config, name, "application/json")}
+	return Reports{events.NewBucket(config, name, "application/json")}
 }
 
 func (Reports) key(day string) string { return hotel.ReportsFolder + day + ".json" }

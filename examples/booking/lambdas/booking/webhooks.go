@@ -11,7 +11,7 @@ import (
 
 	"example.com/booking/hotel"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/queue"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/secret"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/webhook"
@@ -54,7 +54,7 @@ type Hook struct {
 func (h Hook) Send(ctx context.Context, message string, now time.Time) error {
 	var hook Webhook
 	if err := json.Unmarshal([]byte(message), &hook); err != nil {
-		return fmt.Errorf("%w: %w", queue.ErrHopeless, err)
+		return fmt.Errorf("%w: %w", events.ErrHopeless, err)
 	}
 	var endpoint hotel.Endpoint
 	found, err := h.Service.DB.Get(ctx, "GetEndpoint", &endpoint, hotel.WebhookSetting)
@@ -68,8 +68,8 @@ func (h Hook) Send(ctx context.Context, message string, now time.Time) error {
 	case err != nil || answer.OK():
 		return err
 	case answer.Gone():
-		return fmt.Errorf("%w: the hotel's endpoint answers %d", queue.ErrHopeless, answer.Status)
+		return fmt.Errorf("%w: the hotel's endpoint answers %d", events.ErrHopeless, answer.Status)
 	}
-	return &queue.LaterError{After: answer.RetryAfter,
+	return &events.LaterError{After: answer.RetryAfter,
 		Err: fmt.Errorf("the hotel's endpoint answers %d", answer.Status)}
 }

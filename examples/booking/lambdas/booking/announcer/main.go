@@ -5,23 +5,23 @@ import (
 	"context"
 	"encoding/json"
 
-	"github.com/aws/aws-lambda-go/events"
+	lambdaevents "github.com/aws/aws-lambda-go/events"
 
 	"example.com/booking/hotel"
 	"example.com/booking/lambdas/booking"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/queue"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
 )
 
 func main() {
 	kit.StartEvent("booking", func(_ context.Context, e kit.Environment) (
-		func(context.Context, events.EventBridgeEvent) error, error) {
+		func(context.Context, lambdaevents.EventBridgeEvent) error, error) {
 		urls, err := e.Require(hotel.WebhookQueue, hotel.WaitListQueue)
 		if err != nil {
 			return nil, err
 		}
-		hook, waitList := queue.New(e.AWS, urls[0]), queue.New(e.AWS, urls[1])
-		return func(ctx context.Context, event events.EventBridgeEvent) error {
+		hook, waitList := events.NewQueue(e.AWS, urls[0]), events.NewQueue(e.AWS, urls[1])
+		return func(ctx context.Context, event lambdaevents.EventBridgeEvent) error {
 			var detail booking.Detail
 			if err := json.Unmarshal(event.Detail, &detail); err != nil {
 				return err

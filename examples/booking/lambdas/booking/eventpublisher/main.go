@@ -4,9 +4,9 @@ package main
 import (
 	"example.com/booking/hotel"
 	"example.com/booking/lambdas/booking"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/eventbus"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
 )
 
 func main() {
-	eventbus.Start(hotel.Platform(), booking.Happened, nil)
+	events.StartPublisher(hotel.Platform(), booking.Happened, nil)
 }

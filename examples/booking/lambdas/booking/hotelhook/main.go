@@ -5,19 +5,19 @@ import (
 	"context"
 	"time"
 
-	"github.com/aws/aws-lambda-go/events"
+	lambdaevents "github.com/aws/aws-lambda-go/events"
 
 	"example.com/booking/hotel"
 	"example.com/booking/lambdas/booking"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/queue"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/webhook"
 )
 
 func main() {
 	kit.StartResponder("booking", func(ctx context.Context, e kit.Environment) (
-		func(context.Context, events.SQSEvent) (events.SQSEventResponse, error), error) {
+		func(context.Context, lambdaevents.SQSEvent) (lambdaevents.SQSEventResponse, error), error) {
 		db, err := dynamo.Open(e, hotel.Platform(), hotel.HotelHook)
 		if err != nil {
 			return nil, err
@@ -30,18 +30,18 @@ func main() {
 		if err != nil {
 			return nil, err
 		}
-		failures, err := queue.Failures(e)
+		failures, err := events.FailureQueue(e)
 		if err != nil {
 			return nil, err
 		}
 		hook := booking.Hook{Service: &booking.Service{DB: db}, Secret: signing,
 			Client: &webhook.Client{Addresses: webhook.AddressesOf(e.Getenv)}}
-		batch := queue.Batch{Plan: hotel.WebhookPlan, Defer: queue.New(e.AWS, urls[0]).Defer, GiveUp: failures.GiveUp,
-			Failed: func(ctx context.Context, _ events.SQSMessage, attempt queue.Attempt, err error) {
+		batch := events.Messages{Plan: hotel.WebhookPlan, Defer: events.NewQueue(e.AWS, urls[0]).Defer, GiveUp: failures.GiveUp,
+			Failed: func(ctx context.Context, _ lambdaevents.SQSMessage, attempt events.Attempt, err error) {
 				e.Log.WarnContext(ctx, "the hotel has not taken a webhook", "attempt", attempt.Number, "error", err)
 			}}
-		return func(ctx context.Context, event events.SQSEvent) (events.SQSEventResponse, error) {
-			return batch.Each(ctx, event, func(ctx context.Context, message events.SQSMessage) error {
+		return func(ctx context.Context, event lambdaevents.SQSEvent) (lambdaevents.SQSEventResponse, error) {
+			return batch.Each(ctx, event, func(ctx context.Context, message lambdaevents.SQSMessage) error {
 				return hook.Send(ctx, message.Body, time.Now())
 			})
 		}, nil

@@ -6,18 +6,18 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/aws/aws-lambda-go/events"
+	lambdaevents "github.com/aws/aws-lambda-go/events"
 
 	"example.com/booking/hotel"
 	"example.com/booking/lambdas/booking"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/queue"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
 )
 
 func main() {
 	kit.StartResponder("booking", func(_ context.Context, e kit.Environment) (
-		func(context.Context, events.SQSEvent) (events.SQSEventResponse, error), error) {
+		func(context.Context, lambdaevents.SQSEvent) (lambdaevents.SQSEventResponse, error), error) {
 		db, err := dynamo.Open(e, hotel.Platform(), hotel.WaitList)
 		if err != nil {
 			return nil, err
@@ -26,20 +26,20 @@ func main() {
 		if err != nil {
 			return nil, err
 		}
-		failures, err := queue.Failures(e)
+		failures, err := events.FailureQueue(e)
 		if err != nil {
 			return nil, err
 		}
 		service := &booking.Service{DB: db}
-		batch := queue.Batch{Plan: hotel.WaitListPlan, Defer: queue.New(e.AWS, urls[0]).Defer, GiveUp: failures.GiveUp,
-			Failed: func(ctx context.Context, _ events.SQSMessage, attempt queue.Attempt, err error) {
+		batch := events.Messages{Plan: hotel.WaitListPlan, Defer: events.NewQueue(e.AWS, urls[0]).Defer, GiveUp: failures.GiveUp,
+			Failed: func(ctx context.Context, _ lambdaevents.SQSMessage, attempt events.Attempt, err error) {
 				e.Log.ErrorContext(ctx, "the waiting list is not served", "attempt", attempt.Number, "error", err)
 			}}
-		return func(ctx context.Context, event events.SQSEvent) (events.SQSEventResponse, error) {
-			return batch.Each(ctx, event, func(ctx context.Context, message events.SQSMessage) error {
+		return func(ctx context.Context, event lambdaevents.SQSEvent) (lambdaevents.SQSEventResponse, error) {
+			return batch.Each(ctx, event, func(ctx context.Context, message lambdaevents.SQSMessage) error {
 				var freed booking.Freed
 				if err := json.Unmarshal([]byte(message.Body), &freed); err != nil {
-					return fmt.Errorf("%w: %w", queue.ErrHopeless, err)
+					return fmt.Errorf("%w: %w", events.ErrHopeless, err)
 				}
 				promoted, err := service.Promote(ctx, freed)
 				e.Metrics.Emit(ctx, kit.Count("BookedFromWaitingList", promoted))

@@ -7,21 +7,21 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/aws/aws-lambda-go/events"
+	lambdaevents "github.com/aws/aws-lambda-go/events"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/bucket"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
 )
 
 func main() {
 	kit.StartEvent("todo", func(_ context.Context, e kit.Environment) (func(context.Context,
-		events.CloudWatchEvent) error, error) {
+		lambdaevents.CloudWatchEvent) error, error) {
 		name, err := e.Require("DONE_BUCKET")
 		if err != nil {
 			return nil, err
 		}
-		done := bucket.New(e.AWS, name[0], "application/json")
-		return func(ctx context.Context, event events.CloudWatchEvent) error {
+		done := events.NewBucket(e.AWS, name[0], "application/json")
+		return func(ctx context.Context, event lambdaevents.CloudWatchEvent) error {
 			var task struct {
 				TaskID string `json:"task_id"`
 			}

@@ -7,34 +7,34 @@ import (
 	"errors"
 	"time"
 
-	"github.com/aws/aws-lambda-go/events"
+	lambdaevents "github.com/aws/aws-lambda-go/events"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/queue"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
 )
 
 func main() {
 	kit.StartResponder("todo", func(_ context.Context, e kit.Environment) (
-		func(context.Context, events.SQSEvent) (events.SQSEventResponse, error), error) {
+		func(context.Context, lambdaevents.SQSEvent) (lambdaevents.SQSEventResponse, error), error) {
 		url, err := e.Require("MAILS_QUEUE_URL")
 		if err != nil {
 			return nil, err
 		}
-		failures, err := queue.Failures(e)
+		failures, err := events.FailureQueue(e)
 		if err != nil {
 			return nil, err
 		}
-		batch := queue.Batch{Plan: []time.Duration{time.Minute, time.Hour},
-			Defer: queue.New(e.AWS, url[0]).Defer, GiveUp: failures.GiveUp}
-		return func(ctx context.Context, event events.SQSEvent) (events.SQSEventResponse, error) {
-			return batch.Each(ctx, event, func(ctx context.Context, message events.SQSMessage) error {
+		batch := events.Messages{Plan: []time.Duration{time.Minute, time.Hour},
+			Defer: events.NewQueue(e.AWS, url[0]).Defer, GiveUp: failures.GiveUp}
+		return func(ctx context.Context, event lambdaevents.SQSEvent) (lambdaevents.SQSEventResponse, error) {
+			return batch.Each(ctx, event, func(ctx context.Context, message lambdaevents.SQSMessage) error {
 				var created struct {
 					Detail struct {
 						TaskID string `json:"task_id"`
 					}
 				}
 				if err := json.Unmarshal([]byte(message.Body), &created); err != nil {
-					return errors.Join(queue.ErrHopeless, err)
+					return errors.Join(events.ErrHopeless, err)
 				}
 				// Here the email would be sent. An error makes the message come again.
 				e.Log.InfoContext(ctx, "told of a task", "task", created.Detail.TaskID)

@@ -1,7 +1,9 @@
-// Package stream handles the changes of a DynamoDB table that a function gets in batches. No record holds up its
-// successors for long: one that no attempt can handle goes to the queue of failures at once, and one that may heal is
-// tried for [Patience].
-package stream
+// Package events has what functions do with the events that invoke them, and with the services that these events come
+// from and go to: changes of a table ([Stream]), messages of a queue ([Messages], [Queue]), objects of a bucket
+// ([Bucket]), and what a platform publishes ([Publisher]).
+//
+// Import the package of the same name of AWS beside it as lambdaevents.
+package events
 
 import (
 	"cmp"
@@ -15,7 +17,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/aws/aws-lambda-go/events"
+	lambdaevents "github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/smithy-go"
 
@@ -40,10 +42,10 @@ const (
 	passedAgain = 10 * time.Second
 )
 
-// Event is a batch of a stream's records, as Lambda delivers it. [Batch.Each] reads them one by one, so that an
+// Records is a batch of a stream's records, as Lambda delivers it. [Stream.Each] reads them one by one, so that an
 // unreadable one does not stop the others. Records may also be messages of a queue by which another function passes
 // records on: a record is then the body of a message.
-type Event struct {
+type Records struct {
 	Records []json.RawMessage `json:"Records"`
 	// Again says that someone sends records of the queue of failures again. If one fails, so does the invocation, and
 	// nothing goes to the queue, which still has the message about the record.
@@ -51,7 +53,7 @@ type Event struct {
 }
 
 // Changes returns the changes of the records that can be read.
-func (e Event) Changes() (changes []events.DynamoDBStreamRecord) {
+func (e Records) Changes() (changes []lambdaevents.DynamoDBStreamRecord) {
 	for _, raw := range e.Records {
 		raw, _ := passed(raw)
 		if record, err := read(raw); err == nil {
@@ -62,20 +64,20 @@ func (e Event) Changes() (changes []events.DynamoDBStreamRecord) {
 }
 
 // Image has the attributes of an item before or after a change, or of its key.
-type Image = map[string]events.DynamoDBAttributeValue
+type Image = map[string]lambdaevents.DynamoDBAttributeValue
 
 // Handler handles one change. Its error matches [ErrUnfinished], or an error of package retry, if another attempt may
 // succeed.
-type Handler func(ctx context.Context, change events.DynamoDBStreamRecord) error
+type Handler func(ctx context.Context, change lambdaevents.DynamoDBStreamRecord) error
 
-// Batch says how to handle the records of batches. All invocations of a process use one Batch. Failures is required.
-type Batch struct {
+// Stream says how to handle the records of batches. All invocations of a process use one Stream. Failures is required.
+type Stream struct {
 	// Failures is the queue of failures.
 	Failures Failures
 	// Parallel handles all records at once. Default: one after the other, each in at most half of the time that is
 	// left.
 	Parallel bool
-	// Defer makes a received message come again after that time, as Queue.Defer of package queue does. It is for
+	// Defer makes a received message come again after that time, as [Queue.Defer] does. It is for
 	// records that are messages of a queue. Nil: they come again when the queue shows them.
 	Defer func(ctx context.Context, receipt string, wait time.Duration) error
 	// Log gets a line for each failed record. Nil: [slog.Default].
@@ -91,7 +93,7 @@ type Batch struct {
 // queue of failures did not take them. Lambda delivers the first of these and all after it once more, so that a handled
 // record may come again. Without Parallel, records of one item stay in order: they wait for an earlier one that comes
 // again, but not for one that was given up. Each returns an error only for an event with Again.
-func (b *Batch) Each(ctx context.Context, event Event, handle Handler) (response events.DynamoDBEventResponse,
+func (b *Stream) Each(ctx context.Context, event Records, handle Handler) (response lambdaevents.DynamoDBEventResponse,
 	_ error) {
 	names, failed := make([]string, len(event.Records)), make([]error, len(event.Records))
 	messages := make([]message, len(event.Records))
@@ -121,7 +123,7 @@ func (b *Batch) Each(ctx context.Context, event Event, handle Handler) (response
 	for i, err := range failed {
 		if err != nil {
 			response.BatchItemFailures = append(response.BatchItemFailures,
-				events.DynamoDBBatchItemFailure{ItemIdentifier: names[i]})
+				lambdaevents.DynamoDBBatchItemFailure{ItemIdentifier: names[i]})
 			b.putOff(ctx, messages[i])
 		}
 	}
@@ -146,7 +148,7 @@ func passed(raw json.RawMessage) (json.RawMessage, message) {
 }
 
 // putOff makes a message come again soon; a queue hides it for longer.
-func (b *Batch) putOff(ctx context.Context, m message) {
+func (b *Stream) putOff(ctx context.Context, m message) {
 	if b.Defer == nil || m.ID == "" {
 		return
 	}
@@ -169,7 +171,7 @@ func share(ctx context.Context, last bool) (context.Context, context.CancelFunc)
 }
 
 // one handles a record, which has failure's names, and returns an error if it has to come again.
-func (b *Batch) one(ctx context.Context, raw json.RawMessage, failure Failure, again bool, handle Handler) error {
+func (b *Stream) one(ctx context.Context, raw json.RawMessage, failure Failure, again bool, handle Handler) error {
 	sequence := failure.SequenceNumber
 	if ctx.Err() != nil {
 		return fmt.Errorf("%w: %w", ErrUnfinished, ctx.Err())
@@ -197,7 +199,7 @@ func (b *Batch) one(ctx context.Context, raw json.RawMessage, failure Failure, a
 }
 
 // attempt reads and handles a record. A panic is an error of the record in hand.
-func (b *Batch) attempt(ctx context.Context, raw json.RawMessage, handle Handler) (err error) {
+func (b *Stream) attempt(ctx context.Context, raw json.RawMessage, handle Handler) (err error) {
 	defer func() {
 		if reason := recover(); reason != nil {
 			err = kit.Panicked(ctx, cmp.Or(b.Log, slog.Default()), reason)
@@ -210,7 +212,7 @@ func (b *Batch) attempt(ctx context.Context, raw json.RawMessage, handle Handler
 	return handle(ctx, record.Change)
 }
 
-func (b *Batch) giveUp(ctx context.Context, failure Failure) error {
+func (b *Stream) giveUp(ctx context.Context, failure Failure) error {
 	message, err := failure.Message(ctx)
 	if err != nil {
 		return err
@@ -222,7 +224,7 @@ func (b *Batch) giveUp(ctx context.Context, failure Failure) error {
 }
 
 // mayHeal reports whether another attempt at the record may succeed, and whether there is time for one.
-func (b *Batch) mayHeal(sequence string, err error) bool {
+func (b *Stream) mayHeal(sequence string, err error) bool {
 	if !heals(err) {
 		return false
 	}
@@ -237,7 +239,7 @@ func (b *Batch) mayHeal(sequence string, err error) bool {
 	return b.Clock.Now().Sub(b.since[sequence]) < Patience
 }
 
-func (b *Batch) forget(sequence string) {
+func (b *Stream) forget(sequence string) {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
 	delete(b.since, sequence)
@@ -282,7 +284,7 @@ func failureOf(raw json.RawMessage) (failure Failure, item string) {
 	return failure, item
 }
 
-func read(raw json.RawMessage) (record events.DynamoDBEventRecord, err error) {
+func read(raw json.RawMessage) (record lambdaevents.DynamoDBEventRecord, err error) {
 	if err := json.Unmarshal(raw, &record); err != nil {
 		return record, fmt.Errorf("read the record: %w", err)
 	}
@@ -291,7 +293,7 @@ func read(raw json.RawMessage) (record events.DynamoDBEventRecord, err error) {
 
 // Text returns a text attribute of an image, or "" if it is missing or has another type.
 func Text(image Image, name string) string {
-	if value := image[name]; value.DataType() == events.DataTypeString {
+	if value := image[name]; value.DataType() == lambdaevents.DataTypeString {
 		return value.String()
 	}
 	return ""

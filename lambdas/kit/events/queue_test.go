@@ -1,4 +1,4 @@
-package queue_test
+package events_test
 
 import (
 	"context"
@@ -13,31 +13,31 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-lambda-go/events"
+	lambdaevents "github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/queue"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
 )
 
 var plan = []time.Duration{5 * time.Second, 5 * time.Minute, 10 * time.Hour}
 
-func message(id string, received int) events.SQSMessage {
-	return events.SQSMessage{MessageId: id, ReceiptHandle: "receipt " + id, Body: id,
+func message(id string, received int) lambdaevents.SQSMessage {
+	return lambdaevents.SQSMessage{MessageId: id, ReceiptHandle: "receipt " + id, Body: id,
 		Attributes: map[string]string{"ApproximateReceiveCount": fmt.Sprint(received)}}
 }
 
 // Messages are handled at once. Those that failed come again by the plan, or when what failed says, and after the last
 // attempt at once.
-func TestEach(t *testing.T) {
+func TestMessages(t *testing.T) {
 	t.Parallel()
 	var mutex sync.Mutex
 	deferred := map[string]time.Duration{}
 	last := map[string]bool{}
 	var givenUp []string
-	b := queue.Batch{
-		GiveUp: func(_ context.Context, m events.SQSMessage, cause error) error {
+	b := events.Messages{
+		GiveUp: func(_ context.Context, m lambdaevents.SQSMessage, cause error) error {
 			if m.MessageId == "hopeless, and the queue is away" {
 				return errors.New("SQS is away")
 			}
@@ -53,13 +53,13 @@ func TestEach(t *testing.T) {
 			deferred[strings.TrimPrefix(receipt, "receipt ")] = wait
 			return nil
 		},
-		Failed: func(_ context.Context, message events.SQSMessage, attempt queue.Attempt, err error) {
+		Failed: func(_ context.Context, message lambdaevents.SQSMessage, attempt events.Attempt, err error) {
 			mutex.Lock()
 			defer mutex.Unlock()
 			last[message.MessageId] = attempt.Last
 		},
 	}
-	event := events.SQSEvent{Records: []events.SQSMessage{
+	event := lambdaevents.SQSEvent{Records: []lambdaevents.SQSMessage{
 		message("good", 1), message("first", 1), message("second", 2), message("third", 3), message("last", 4),
 		message("more", 5), message("later", 1), message("sooner", 3), message("never", 1),
 		{MessageId: "odd", ReceiptHandle: "odd"},
@@ -67,7 +67,7 @@ func TestEach(t *testing.T) {
 	}}
 	var together sync.WaitGroup
 	together.Add(len(event.Records))
-	response, err := b.Each(t.Context(), event, func(_ context.Context, m events.SQSMessage) error {
+	response, err := b.Each(t.Context(), event, func(_ context.Context, m lambdaevents.SQSMessage) error {
 		together.Done()
 		together.Wait()
 		after := map[string]time.Duration{"later": time.Minute, "sooner": time.Minute, "never": 24 * time.Hour}
@@ -75,10 +75,10 @@ func TestEach(t *testing.T) {
 		case m.MessageId == "good":
 			return nil
 		case after[m.MessageId] > 0:
-			return fmt.Errorf("endpoint: %w", &queue.LaterError{After: after[m.MessageId], Err: errors.New("busy")})
+			return fmt.Errorf("endpoint: %w", &events.LaterError{After: after[m.MessageId], Err: errors.New("busy")})
 		}
 		if strings.HasPrefix(m.MessageId, "hopeless") {
-			return fmt.Errorf("it is no message: %w", queue.ErrHopeless)
+			return fmt.Errorf("it is no message: %w", events.ErrHopeless)
 		}
 		return errors.New("failed")
 	})
@@ -114,14 +114,14 @@ func TestSpread(t *testing.T) {
 	t.Parallel()
 	for random, want := range map[float64]time.Duration{0: 285 * time.Second, 0.999999: 315 * time.Second} {
 		var got time.Duration
-		b := queue.Batch{Plan: plan, Random: func() float64 {
+		b := events.Messages{Plan: plan, Random: func() float64 {
 			return random
 		}, Defer: func(_ context.Context, _ string, wait time.Duration) error {
 			got = wait
 			return nil
 		}}
-		if _, err := b.Each(t.Context(), events.SQSEvent{Records: []events.SQSMessage{message("a", 2)}},
-			func(context.Context, events.SQSMessage) error {
+		if _, err := b.Each(t.Context(), lambdaevents.SQSEvent{Records: []lambdaevents.SQSMessage{message("a", 2)}},
+			func(context.Context, lambdaevents.SQSMessage) error {
 				return errors.New("no")
 			}); err != nil || got != want {
 			t.Errorf("got %s, %v, want %s", got, err, want)
@@ -133,12 +133,12 @@ func TestSpread(t *testing.T) {
 func TestUndeferred(t *testing.T) {
 	t.Parallel()
 	told := ""
-	b := queue.Batch{
+	b := events.Messages{
 		Plan: plan, Defer: func(context.Context, string, time.Duration) error { return errors.New("SQS is away") },
-		Undeferred: func(_ context.Context, m events.SQSMessage, err error) { told = m.MessageId + ": " + err.Error() },
+		Undeferred: func(_ context.Context, m lambdaevents.SQSMessage, err error) { told = m.MessageId + ": " + err.Error() },
 	}
-	response, err := b.Each(t.Context(), events.SQSEvent{Records: []events.SQSMessage{message("a", 1)}},
-		func(context.Context, events.SQSMessage) error {
+	response, err := b.Each(t.Context(), lambdaevents.SQSEvent{Records: []lambdaevents.SQSMessage{message("a", 1)}},
+		func(context.Context, lambdaevents.SQSMessage) error {
 			return errors.New("no")
 		})
 	if err != nil || len(response.BatchItemFailures) != 1 || told != "a: SQS is away" {
@@ -169,7 +169,7 @@ func TestQueue(t *testing.T) {
 		_, _ = io.WriteString(w, `{"MessageId":"1"}`)
 	}))
 	t.Cleanup(server.Close)
-	q := queue.New(aws.Config{Region: "eu-central-1",
+	q := events.NewQueue(aws.Config{Region: "eu-central-1",
 		Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""), BaseEndpoint: &server.URL},
 		address)
 	if err := q.Send(t.Context(), "hello"); err != nil {

@@ -1,4 +1,4 @@
-package bucket_test
+package events_test
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/bucket"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
 )
 
 // A function reads an object of its bucket. Here a server stands in for Amazon S3; the configuration of a function is
@@ -24,7 +24,7 @@ func ExampleBucket_Read() {
 		fmt.Fprint(w, "room,nights")
 	}))
 	defer server.Close()
-	reports := bucket.New(aws.Config{Region: "eu-central-1", BaseEndpoint: &server.URL,
+	reports := events.NewBucket(aws.Config{Region: "eu-central-1", BaseEndpoint: &server.URL,
 		Credentials: credentials.NewStaticCredentialsProvider("id", "secret", "")}, "reports", "text/csv")
 	body, found, err := reports.Read(context.Background(), "daily.csv")
 	fmt.Println(string(body), found, err)

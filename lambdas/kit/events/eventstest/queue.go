@@ -1,5 +1,4 @@
-// Package streamtest has what tests of functions on a stream need: a queue of failures.
-package streamtest
+package eventstest
 
 import (
 	"context"
@@ -7,22 +6,22 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
 )
 
-// Queue is a [stream.Failures] that keeps what it gets. The zero value is an empty queue. It is safe for concurrent
+// Queue is a [events.Failures] that keeps what it gets. The zero value is an empty queue. It is safe for concurrent
 // use.
 type Queue struct {
 	// Err is the error of Send, which then takes no message.
 	Err error
 
 	mutex    sync.Mutex
-	messages []stream.Failure
+	messages []events.Failure
 }
 
-// Send implements [stream.Failures]. It refuses a message that is not about a record.
+// Send implements [events.Failures]. It refuses a message that is not about a record.
 func (q *Queue) Send(_ context.Context, message string) error {
-	var failure stream.Failure
+	var failure events.Failure
 	if err := json.Unmarshal([]byte(message), &failure); err != nil {
 		return fmt.Errorf("got %q: %w", message, err)
 	}
@@ -36,10 +35,10 @@ func (q *Queue) Send(_ context.Context, message string) error {
 }
 
 // Failures returns the messages by the sequence number of their record.
-func (q *Queue) Failures() map[string]stream.Failure {
+func (q *Queue) Failures() map[string]events.Failure {
 	q.mutex.Lock()
 	defer q.mutex.Unlock()
-	all := map[string]stream.Failure{}
+	all := map[string]events.Failure{}
 	for _, failure := range q.messages {
 		all[failure.SequenceNumber] = failure
 	}

@@ -1,5 +1,4 @@
-// Package bucket reads and writes the objects of a bucket in Amazon S3.
-package bucket
+package events
 
 import (
 	"bytes"
@@ -37,13 +36,13 @@ type Bucket struct {
 	name, contentType string
 }
 
-// attemptTimeout is enough for the largest object that a function writes, at a tenth of
+// objectTimeout is enough for the largest object that a function writes, at a tenth of
 // the rate that Lambda has to S3.
-const attemptTimeout = 30 * time.Second
+const objectTimeout = 30 * time.Second
 
-// New returns the bucket of that name, for objects of a content type such as "application/json".
-func New(config aws.Config, name, contentType string) *Bucket {
-	return &Bucket{client: s3.NewFromConfig(kit.WithAttemptTimeout(config, attemptTimeout)), name: name,
+// NewBucket returns the bucket of that name, for objects of a content type such as "application/json".
+func NewBucket(config aws.Config, name, contentType string) *Bucket {
+	return &Bucket{client: s3.NewFromConfig(kit.WithAttemptTimeout(config, objectTimeout)), name: name,
 		contentType: contentType}
 }
 

@@ -1,6 +1,4 @@
-// Package queue sends messages to a queue of Amazon SQS, and handles the messages that a function gets from one. Failed
-// messages come again by a plan.
-package queue
+package events
 
 import (
 	"context"
@@ -12,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/aws/aws-lambda-go/events"
+	lambdaevents "github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
@@ -27,18 +25,18 @@ type Queue struct {
 	url    string
 }
 
-// New returns the queue of that URL.
-func New(config aws.Config, url string) *Queue {
+// NewQueue returns the queue of that URL.
+func NewQueue(config aws.Config, url string) *Queue {
 	return &Queue{client: sqs.NewFromConfig(config), url: url}
 }
 
-// Failures returns the queue of failures that the function's mapping to a stream or a queue names.
-func Failures(environment kit.Environment) (*Queue, error) {
+// FailureQueue returns the queue of failures that the function's mapping to a stream or a queue names.
+func FailureQueue(environment kit.Environment) (*Queue, error) {
 	url, err := environment.Require(schema.FailureQueueVariable)
 	if err != nil {
 		return nil, err
 	}
-	return New(environment.AWS, url[0]), nil
+	return NewQueue(environment.AWS, url[0]), nil
 }
 
 // Send sends a message. The error is ErrBusy or ErrUnanswered of package retry if another attempt may succeed.
@@ -61,7 +59,7 @@ func (q *Queue) Defer(ctx context.Context, receipt string, wait time.Duration) e
 }
 
 // GiveUp puts a message into this queue, a queue of failures, with the cause as its attribute Cause.
-func (q *Queue) GiveUp(ctx context.Context, message events.SQSMessage, cause error) error {
+func (q *Queue) GiveUp(ctx context.Context, message lambdaevents.SQSMessage, cause error) error {
 	text := strings.ToValidUTF8(cause.Error(), "")
 	_, err := q.client.SendMessage(ctx, &sqs.SendMessageInput{QueueUrl: &q.url, MessageBody: &message.Body,
 		MessageAttributes: map[string]types.MessageAttributeValue{
@@ -105,28 +103,28 @@ const (
 	longestWait = 11 * time.Hour
 )
 
-// Batch says how to handle the messages of a batch. Plan and Defer are required.
-type Batch struct {
+// Messages says how to handle the messages of a batch. Plan and Defer are required.
+type Messages struct {
 	// Plan says how long after each failed attempt the next one follows, as Retries of schema.OnQueue do.
 	Plan []time.Duration
 	// Defer makes a received message come again after that time, as [Queue.Defer] does.
 	Defer func(ctx context.Context, receipt string, wait time.Duration) error
 	// GiveUp puts a message whose error matches [ErrHopeless] into the queue of failures at once, as [Queue.GiveUp]
 	// does. Nil: such a message comes again by the plan.
-	GiveUp func(ctx context.Context, message events.SQSMessage, cause error) error
+	GiveUp func(ctx context.Context, message lambdaevents.SQSMessage, cause error) error
 	// Failed hears of each failed message, possibly from several goroutines at once. It may be nil.
-	Failed func(ctx context.Context, message events.SQSMessage, attempt Attempt, err error)
+	Failed func(ctx context.Context, message lambdaevents.SQSMessage, attempt Attempt, err error)
 	// Undeferred hears of each failure of Defer: the message comes again when the queue's visibility time-out ends. It
 	// may be nil.
-	Undeferred func(ctx context.Context, message events.SQSMessage, err error)
+	Undeferred func(ctx context.Context, message lambdaevents.SQSMessage, err error)
 	// Random returns a number from 0 up to 1. Nil: [rand.Float64].
 	Random func() float64
 }
 
 // Each handles all messages of a batch at once, so that a slow one delays no other. It answers with those for which
 // handle returned an error, so that they come again ("Implementing partial batch responses", AWS Lambda) by the plan.
-func (b Batch) Each(ctx context.Context, event events.SQSEvent,
-	handle func(context.Context, events.SQSMessage) error) (response events.SQSEventResponse, _ error) {
+func (b Messages) Each(ctx context.Context, event lambdaevents.SQSEvent,
+	handle func(context.Context, lambdaevents.SQSMessage) error) (response lambdaevents.SQSEventResponse, _ error) {
 	failed := make([]error, len(event.Records))
 	var all sync.WaitGroup
 	for i, message := range event.Records {
@@ -155,14 +153,14 @@ func (b Batch) Each(ctx context.Context, event events.SQSEvent,
 	for i, message := range event.Records {
 		if failed[i] != nil {
 			response.BatchItemFailures = append(response.BatchItemFailures,
-				events.SQSBatchItemFailure{ItemIdentifier: message.MessageId})
+				lambdaevents.SQSBatchItemFailure{ItemIdentifier: message.MessageId})
 		}
 	}
 	return response, nil
 }
 
-// Number returns which attempt at a message this is, from 1 on.
-func Number(message events.SQSMessage) int {
+// AttemptNumber returns which attempt at a message this is, from 1 on.
+func AttemptNumber(message lambdaevents.SQSMessage) int {
 	number, err := strconv.Atoi(message.Attributes["ApproximateReceiveCount"])
 	if err != nil {
 		return 1
@@ -171,8 +169,8 @@ func Number(message events.SQSMessage) int {
 }
 
 // attempt says which attempt failed, and when the next one follows.
-func (b Batch) attempt(message events.SQSMessage, err error) Attempt {
-	number := Number(message)
+func (b Messages) attempt(message lambdaevents.SQSMessage, err error) Attempt {
+	number := AttemptNumber(message)
 	if number > len(b.Plan) {
 		return Attempt{Number: number, Last: true}
 	}

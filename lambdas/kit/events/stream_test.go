@@ -1,4 +1,4 @@
-package stream_test
+package events_test
 
 import (
 	"context"
@@ -15,13 +15,13 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/aws/aws-lambda-go/events"
+	lambdaevents "github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambdacontext"
 	"github.com/aws/smithy-go"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/events/eventstest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream/streamtest"
 )
 
 // record is a change of an item of that name.
@@ -32,7 +32,7 @@ func record(sequence, item string) json.RawMessage {
 			sequence, item))
 }
 
-func batchOf(items ...string) (event stream.Event) {
+func batchOf(items ...string) (event events.Records) {
 	for i, item := range items {
 		event.Records = append(event.Records, record(fmt.Sprint(i), item))
 	}
@@ -40,7 +40,7 @@ func batchOf(items ...string) (event stream.Event) {
 }
 
 // left are the sequence numbers that come again.
-func left(response events.DynamoDBEventResponse) (all []string) {
+func left(response lambdaevents.DynamoDBEventResponse) (all []string) {
 	for _, failure := range response.BatchItemFailures {
 		all = append(all, failure.ItemIdentifier)
 	}
@@ -51,11 +51,11 @@ var silent = slog.New(slog.NewTextHandler(io.Discard, nil))
 
 // What no attempt can handle is in the queue of failures at once, with its cause and itself. What may heal comes again,
 // and so does what is unfinished. Nothing else waits for any of these, in parallel or not.
-func TestEach(t *testing.T) {
+func TestStream(t *testing.T) {
 	t.Parallel()
 	outcomes := map[string]error{
 		"unreadable": errors.New("it has no amount"), "busy": fmt.Errorf("stored: %w", retry.ErrBusy),
-		"unfinished": fmt.Errorf("later: %w", stream.ErrUnfinished),
+		"unfinished": fmt.Errorf("later: %w", events.ErrUnfinished),
 		"refused":    &smithy.GenericAPIError{Code: "ValidationException"},
 		"forbidden":  &smithy.GenericAPIError{Code: "AccessDeniedException"},
 	}
@@ -65,14 +65,14 @@ func TestEach(t *testing.T) {
 		json.RawMessage(`5`))
 	for _, parallel := range []bool{false, true} {
 		var log strings.Builder
-		var queue streamtest.Queue
+		var queue eventstest.Queue
 		var mutex sync.Mutex
 		var handled []string
-		b := &stream.Batch{Failures: &queue, Parallel: parallel, Log: slog.New(slog.NewTextHandler(&log, nil))}
+		b := &events.Stream{Failures: &queue, Parallel: parallel, Log: slog.New(slog.NewTextHandler(&log, nil))}
 		ctx := lambdacontext.NewContext(t.Context(),
 			&lambdacontext.LambdaContext{AwsRequestID: "r1", InvokedFunctionArn: "arn:f"})
-		response, err := b.Each(ctx, event, func(_ context.Context, change events.DynamoDBStreamRecord) error {
-			name := stream.Text(change.Keys, "PK")
+		response, err := b.Each(ctx, event, func(_ context.Context, change lambdaevents.DynamoDBStreamRecord) error {
+			name := events.Text(change.Keys, "PK")
 			mutex.Lock()
 			handled = append(handled, name)
 			mutex.Unlock()
@@ -91,7 +91,7 @@ func TestEach(t *testing.T) {
 		}
 		if f := failures["1"]; f.Cause != "it has no amount" || f.EventID != "e1" || f.EventName != "MODIFY" ||
 			string(f.Record) != string(event.Records[3]) ||
-			f.RequestContext != (stream.RequestContext{RequestID: "r1", FunctionARN: "arn:f"}) {
+			f.RequestContext != (events.RequestContext{RequestID: "r1", FunctionARN: "arn:f"}) {
 			t.Errorf("got %+v", f)
 		}
 		if got := failures["4"].Cause; !strings.Contains(got, "index out of range") {
@@ -119,12 +119,12 @@ func TestEach(t *testing.T) {
 func TestOrder(t *testing.T) {
 	t.Parallel()
 	var handled []string
-	b := &stream.Batch{Failures: &streamtest.Queue{}, Log: silent}
+	b := &events.Stream{Failures: &eventstest.Queue{}, Log: silent}
 	response, err := b.Each(t.Context(), batchOf("busy", "spoiled", "busy", "spoiled", "other"),
-		func(_ context.Context, change events.DynamoDBStreamRecord) error {
+		func(_ context.Context, change lambdaevents.DynamoDBStreamRecord) error {
 			handled = append(handled, change.SequenceNumber)
 			return map[string]error{"busy": retry.ErrBusy,
-				"spoiled": errors.New("spoiled")}[stream.Text(change.Keys, "PK")]
+				"spoiled": errors.New("spoiled")}[events.Text(change.Keys, "PK")]
 		})
 	if got := fmt.Sprint(handled, left(response)); err != nil || got != "[0 1 3 4] [0 2]" {
 		t.Errorf("got %s, %v", got, err)
@@ -135,12 +135,12 @@ func TestOrder(t *testing.T) {
 func TestPatience(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
-	var queue streamtest.Queue
+	var queue eventstest.Queue
 	var failure error
-	b := &stream.Batch{Failures: &queue, Log: silent, Clock: func() time.Time { return now }}
+	b := &events.Stream{Failures: &queue, Log: silent, Clock: func() time.Time { return now }}
 	attempt := func(err error) []string {
 		failure = err
-		response, err := b.Each(t.Context(), batchOf("a"), func(context.Context, events.DynamoDBStreamRecord) error {
+		response, err := b.Each(t.Context(), batchOf("a"), func(context.Context, lambdaevents.DynamoDBStreamRecord) error {
 			return failure
 		})
 		if err != nil {
@@ -152,7 +152,7 @@ func TestPatience(t *testing.T) {
 		if attempt(retry.ErrBusy) == nil {
 			t.Error("it was given up at its first failure")
 		}
-		now = now.Add(stream.Patience - time.Millisecond)
+		now = now.Add(events.Patience - time.Millisecond)
 		if attempt(retry.ErrUnanswered) == nil {
 			t.Error("it was given up too soon")
 		}
@@ -160,13 +160,13 @@ func TestPatience(t *testing.T) {
 		now = now.Add(time.Hour)
 	}
 	for range 20 {
-		if attempt(stream.ErrUnfinished) == nil {
+		if attempt(events.ErrUnfinished) == nil {
 			t.Error("it was given up, and was only unfinished")
 		}
 		now = now.Add(time.Hour)
 	}
 	attempt(retry.ErrBusy)
-	now = now.Add(stream.Patience)
+	now = now.Add(events.Patience)
 	queue.Err = errors.New("SQS is away")
 	if attempt(retry.ErrBusy) == nil {
 		t.Error("it is neither in the queue of failures nor comes again")
@@ -184,11 +184,11 @@ func TestHangs(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()
 		handled := 0
-		b := &stream.Batch{Failures: &streamtest.Queue{}, Log: silent}
+		b := &events.Stream{Failures: &eventstest.Queue{}, Log: silent}
 		event := batchOf("hangs", "good", "good too", "hangs too", "never begins")
 		event.Records[3], event.Records[4] = record("3", "hangs too"), record("4", "never begins")
-		response, err := b.Each(ctx, event, func(ctx context.Context, change events.DynamoDBStreamRecord) error {
-			if name := stream.Text(change.Keys, "PK"); !strings.HasPrefix(name, "good") {
+		response, err := b.Each(ctx, event, func(ctx context.Context, change lambdaevents.DynamoDBStreamRecord) error {
+			if name := events.Text(change.Keys, "PK"); !strings.HasPrefix(name, "good") {
 				<-ctx.Done()
 				return ctx.Err()
 			}
@@ -204,18 +204,18 @@ func TestHangs(t *testing.T) {
 // By hand, a failure is one of the invocation, and the queue gets no second message.
 func TestAgain(t *testing.T) {
 	t.Parallel()
-	var queue streamtest.Queue
-	b := &stream.Batch{Failures: &queue, Log: silent}
+	var queue eventstest.Queue
+	b := &events.Stream{Failures: &queue, Log: silent}
 	event := batchOf("a", "b")
 	event.Again = true
 	var failure error
 	again := func() error {
-		_, err := b.Each(t.Context(), event, func(context.Context, events.DynamoDBStreamRecord) error {
+		_, err := b.Each(t.Context(), event, func(context.Context, lambdaevents.DynamoDBStreamRecord) error {
 			return failure
 		})
 		return err
 	}
-	for _, failure = range []error{errors.New("still spoiled"), retry.ErrBusy, stream.ErrUnfinished} {
+	for _, failure = range []error{errors.New("still spoiled"), retry.ErrBusy, events.ErrUnfinished} {
 		if err := again(); !errors.Is(err, failure) {
 			t.Errorf("got %v, want %v", err, failure)
 		}
@@ -228,21 +228,21 @@ func TestAgain(t *testing.T) {
 func TestImage(t *testing.T) {
 	t.Parallel()
 	change := batchOf("a").Changes()[0]
-	if got := stream.Text(change.NewImage, "n") + stream.Text(change.NewImage, "tags") +
-		stream.Text(nil, "PK"); got != "" {
+	if got := events.Text(change.NewImage, "n") + events.Text(change.NewImage, "tags") +
+		events.Text(nil, "PK"); got != "" {
 		t.Errorf("got the text %q", got)
 	}
 	var item struct {
 		N    int      `dynamodbav:"n"`
 		Tags []string `dynamodbav:"tags"`
 	}
-	if err := stream.Read(change.NewImage, &item); err != nil || item.N != 3 || fmt.Sprint(item.Tags) != "[a]" {
+	if err := events.Read(change.NewImage, &item); err != nil || item.N != 3 || fmt.Sprint(item.Tags) != "[a]" {
 		t.Errorf("got %+v, %v", item, err)
 	}
 	var other struct {
 		N []string `dynamodbav:"n"`
 	}
-	if err := stream.Read(change.NewImage, &other); err == nil {
+	if err := events.Read(change.NewImage, &other); err == nil {
 		t.Errorf("got %+v", other)
 	}
 }
@@ -251,10 +251,10 @@ func TestMessage(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("\ufffe", 130_000) // 390 KB, as long as an item
 	image := `{"title":{"S":"` + long + `"}}`
-	message, err := stream.Failure{Cause: "too long",
+	message, err := events.Failure{Cause: "too long",
 		Record: json.RawMessage(`{"dynamodb":{"Keys":{"PK":{"S":"a"}},"NewImage":` + image + `,"OldImage":` + image +
 			`}}`)}.Message(t.Context())
-	var got stream.Failure
+	var got events.Failure
 	if err != nil || json.Unmarshal([]byte(message), &got) != nil ||
 		!strings.Contains(got.Omitted, "NewImage and OldImage") ||
 		string(got.Record) != `{"dynamodb":{"Keys":{"PK":{"S":"a"}}}}` {
@@ -264,15 +264,15 @@ func TestMessage(t *testing.T) {
 		"NoImages": json.RawMessage(`{"eventID":"e","x":"` + long + `"}`),
 		"NoJSON":   json.RawMessage(long),
 	} {
-		message, err := stream.Failure{Cause: strings.Repeat("ü", stream.MaxFailureBytes),
+		message, err := events.Failure{Cause: strings.Repeat("ü", events.MaxFailureBytes),
 			Record: raw}.Message(t.Context())
-		var got stream.Failure
-		if err != nil || len(message) > stream.MaxFailureBytes || json.Unmarshal([]byte(message), &got) != nil ||
+		var got events.Failure
+		if err != nil || len(message) > events.MaxFailureBytes || json.Unmarshal([]byte(message), &got) != nil ||
 			got.Record != nil || !strings.Contains(got.Omitted, "the record") {
 			t.Errorf("%s: got %v, %.300s", name, err, message)
 		}
 	}
-	message, err = stream.Failure{Cause: "\ufffe\uffff\xff",
+	message, err = events.Failure{Cause: "\ufffe\uffff\xff",
 		Record: json.RawMessage(`{"a":"` + "\uffff\xff" + `"}`)}.Message(t.Context())
 	if err != nil || strings.ContainsAny(message, "\ufffe\uffff") || !json.Valid([]byte(message)) {
 		t.Errorf("got %v, %q", err, message)

@@ -1,4 +1,4 @@
-package eventbustest
+package eventstest
 
 import (
 	"bytes"

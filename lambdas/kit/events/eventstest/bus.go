@@ -1,6 +1,7 @@
-// Package eventbustest has what tests of events need: a loopback server with the API operation PutEvents of Amazon
-// EventBridge, the changes of a table as its stream has them, and the JSON Schemas of events.
-package eventbustest
+// Package eventstest has what tests of functions on events need: a queue of failures, a loopback server with the API
+// operation PutEvents of Amazon EventBridge, the changes of a table as its stream has them, and the JSON Schemas of
+// events.
+package eventstest
 
 import (
 	"bytes"
@@ -30,9 +31,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/eventbus"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream/streamtest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -173,7 +172,7 @@ type Passed struct {
 	records []json.RawMessage
 }
 
-// Send implements [stream.Failures].
+// Send implements [events.Failures].
 func (p *Passed) Send(_ context.Context, message string) error {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -182,7 +181,7 @@ func (p *Passed) Send(_ context.Context, message string) error {
 }
 
 // Event returns the changes as the function gets them from its queue.
-func (p *Passed) Event(t testing.TB) (event stream.Event) {
+func (p *Passed) Event(t testing.TB) (event events.Records) {
 	t.Helper()
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -199,16 +198,16 @@ func (p *Passed) Event(t testing.TB) (event stream.Event) {
 
 // Publisher is the publisher of a platform, with tables that have their logical names.
 type Publisher struct {
-	*eventbus.Publisher
+	*events.Publisher
 	// Failures has what it gave up. Passed has what it passed on, by function.
-	Failures *streamtest.Queue
+	Failures *Queue
 	Passed   map[string]*Passed
 }
 
 // NewPublisher returns a publisher on the bus.
-func NewPublisher(platform schema.Platform, bus *Bus, happened eventbus.Happened, pass eventbus.Pass) *Publisher {
-	p := &Publisher{Failures: &streamtest.Queue{}, Passed: map[string]*Passed{}}
-	tables, queues := map[string]string{}, map[string]stream.Failures{}
+func NewPublisher(platform schema.Platform, bus *Bus, happened events.Happened, pass events.Pass) *Publisher {
+	p := &Publisher{Failures: &Queue{}, Passed: map[string]*Passed{}}
+	tables, queues := map[string]string{}, map[string]events.Failures{}
 	for _, table := range platform.Database.Tables {
 		tables[table.Name] = table.Name
 	}
@@ -216,9 +215,9 @@ func NewPublisher(platform schema.Platform, bus *Bus, happened eventbus.Happened
 		p.Passed[function] = &Passed{}
 		queues[function] = p.Passed[function]
 	}
-	p.Publisher = &eventbus.Publisher{Platform: platform, Tables: tables, Happened: happened, Pass: pass,
+	p.Publisher = &events.Publisher{Platform: platform, Tables: tables, Happened: happened, Pass: pass,
 		Queues: queues,
-		Client: bus.Client(), Bus: "bus-of-the-test", Batch: &stream.Batch{Failures: p.Failures,
+		Client: bus.Client(), Bus: "bus-of-the-test", Batch: &events.Stream{Failures: p.Failures,
 			Log: slog.New(slog.DiscardHandler)}}
 	return p
 }
@@ -309,7 +308,7 @@ func (p *Publisher) Deliver(t testing.TB, records []json.RawMessage, sizes ...in
 	t.Helper()
 	for n := 0; len(records) > 0; n++ {
 		batch := records[:min(len(records), sizes[n%len(sizes)])]
-		answer, err := p.Handle(t.Context(), stream.Event{Records: batch})
+		answer, err := p.Handle(t.Context(), events.Records{Records: batch})
 		if err != nil || n > 10_000 {
 			t.Fatalf("%d records are left: %v", len(records), err)
 		}

@@ -1,29 +1,29 @@
-package stream_test
+package events_test
 
 import (
 	"context"
 	"encoding/json"
 	"fmt"
 
-	"github.com/aws/aws-lambda-go/events"
+	lambdaevents "github.com/aws/aws-lambda-go/events"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream/streamtest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/events/eventstest"
 )
 
 // A function handles the changes of a table. One that fails comes again, and holds up no other.
-func ExampleBatch_Each() {
-	event := stream.Event{Records: []json.RawMessage{
+func ExampleStream_Each() {
+	event := events.Records{Records: []json.RawMessage{
 		json.RawMessage(`{"dynamodb": {"SequenceNumber": "1", "NewImage": {"guest": {"S": "Ann"}, "nights": {"N": "2"}}}}`),
 	}}
-	batch := &stream.Batch{Failures: &streamtest.Queue{}}
+	batch := &events.Stream{Failures: &eventstest.Queue{}}
 	response, err := batch.Each(context.Background(), event,
-		func(_ context.Context, change events.DynamoDBStreamRecord) error {
+		func(_ context.Context, change lambdaevents.DynamoDBStreamRecord) error {
 			var booking struct {
 				Guest  string `dynamodbav:"guest"`
 				Nights int    `dynamodbav:"nights"`
 			}
-			if err := stream.Read(change.NewImage, &booking); err != nil {
+			if err := events.Read(change.NewImage, &booking); err != nil {
 				return err
 			}
 			fmt.Println(booking.Guest, "stays", booking.Nights, "nights")

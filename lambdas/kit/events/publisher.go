@@ -1,8 +1,4 @@
-// Package eventbus publishes what happened to a platform's items: it makes events of the changes of its tables, and
-// puts each on a bus of Amazon EventBridge at least once. It is all of a platform's function eventpublisher:
-//
-//	func main() { eventbus.Start(todo.Platform(), service.Happened, nil) }
-package eventbus
+package events
 
 import (
 	"bytes"
@@ -17,16 +13,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/aws/aws-lambda-go/events"
+	lambdaevents "github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge/types"
 	"github.com/google/uuid"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/queue"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -42,8 +36,8 @@ type Change struct {
 	// Table is the logical name of the table.
 	Table string
 	// Kind is INSERT, MODIFY or REMOVE.
-	Kind events.DynamoDBOperationType
-	events.DynamoDBStreamRecord
+	Kind lambdaevents.DynamoDBOperationType
+	lambdaevents.DynamoDBStreamRecord
 }
 
 // Event is what happened.
@@ -60,13 +54,12 @@ type Happened func(Change) ([]Event, error)
 // Pass says which changes a function gets by a queue, by the function's name.
 type Pass map[string]func(Change) bool
 
-// Client is the part of the EventBridge client that publishes.
-type Client interface {
-	PutEvents(context.Context, *eventbridge.PutEventsInput,
-		...func(*eventbridge.Options)) (*eventbridge.PutEventsOutput, error)
-}
-
-// Publisher publishes a platform's events. All fields but Pass, Queues and Metrics are required.
+// Publisher publishes what happened to a platform's items: it makes events of the changes of its tables, and puts each
+// on a bus of Amazon EventBridge at least once. It is all of a platform's function eventpublisher:
+//
+//	func main() { events.StartPublisher(todo.Platform(), service.Happened, nil) }
+//
+// All fields but Pass, Queues and Metrics are required.
 type Publisher struct {
 	// Platform has the events. Its name is their source on the bus.
 	Platform schema.Platform
@@ -76,23 +69,23 @@ type Publisher struct {
 	Happened Happened
 	// Pass says which changes go to which queue of Queues.
 	Pass   Pass
-	Queues map[string]stream.Failures
+	Queues map[string]Failures
 	// Client puts events on the bus of that name.
-	Client Client
+	Client *eventbridge.Client
 	Bus    string
 	// Batch says what happens to changes that failed.
-	Batch *stream.Batch
+	Batch *Stream
 	// Metrics takes EventsPublished and EventFailures. Nil: none.
 	Metrics *kit.Metrics
 }
 
-// Start runs the function eventpublisher of a platform. It ends the process if pass lacks a function that
+// StartPublisher runs the function eventpublisher of a platform. It ends the process if pass lacks a function that
 // [schema.Platform.Publishing] lets it send to.
-func Start(platform schema.Platform, happened Happened, pass Pass) {
+func StartPublisher(platform schema.Platform, happened Happened, pass Pass) {
 	kit.StartResponder(platform.Name, func(_ context.Context,
-		environment kit.Environment) (func(context.Context, stream.Event) (events.DynamoDBEventResponse, error),
+		environment kit.Environment) (func(context.Context, Records) (lambdaevents.DynamoDBEventResponse, error),
 		error) {
-		p, err := open(environment, platform, happened, pass)
+		p, err := openPublisher(environment, platform, happened, pass)
 		if err != nil {
 			return nil, err
 		}
@@ -100,7 +93,7 @@ func Start(platform schema.Platform, happened Happened, pass Pass) {
 	})
 }
 
-func open(environment kit.Environment, platform schema.Platform, happened Happened, pass Pass) (*Publisher, error) {
+func openPublisher(environment kit.Environment, platform schema.Platform, happened Happened, pass Pass) (*Publisher, error) {
 	publisher, _ := platform.Publishing().Function(schema.EventPublisher)
 	for _, name := range publisher.Sends {
 		if pass[name] == nil {
@@ -113,7 +106,7 @@ func open(environment kit.Environment, platform schema.Platform, happened Happen
 	if err != nil {
 		return nil, err
 	}
-	failures, err := queue.Failures(environment)
+	failures, err := FailureQueue(environment)
 	if err != nil {
 		return nil, err
 	}
@@ -121,13 +114,13 @@ func open(environment kit.Environment, platform schema.Platform, happened Happen
 	for _, t := range platform.Database.Tables {
 		tables[environment.Getenv(t.EnvironmentVariable())] = t.Name
 	}
-	queues := map[string]stream.Failures{}
+	queues := map[string]Failures{}
 	for name := range pass {
-		queues[name] = queue.New(environment.AWS, environment.Getenv(schema.PassedQueueVariable(name)))
+		queues[name] = NewQueue(environment.AWS, environment.Getenv(schema.PassedQueueVariable(name)))
 	}
 	return &Publisher{Platform: platform, Tables: tables, Happened: happened, Pass: pass, Queues: queues,
 		Client: eventbridge.NewFromConfig(environment.AWS), Bus: bus[0],
-		Batch: &stream.Batch{Failures: failures, Log: environment.Log}, Metrics: environment.Metrics}, nil
+		Batch: &Stream{Failures: failures, Log: environment.Log}, Metrics: environment.Metrics}, nil
 }
 
 // entry is an event on its way to the bus, with the sequence number of its record.
@@ -138,7 +131,7 @@ type entry struct {
 
 // Handle publishes the events of a batch, ten with a request. A change whose events the bus did not take comes again,
 // as do those after it: their events are then the same to the byte.
-func (p *Publisher) Handle(ctx context.Context, batch stream.Event) (events.DynamoDBEventResponse, error) {
+func (p *Publisher) Handle(ctx context.Context, batch Records) (lambdaevents.DynamoDBEventResponse, error) {
 	failed := map[string]error{} // by sequence number
 	var entries []entry
 	for _, raw := range batch.Records {
@@ -155,7 +148,7 @@ func (p *Publisher) Handle(ctx context.Context, batch stream.Event) (events.Dyna
 		published += p.put(ctx, some, failed)
 	}
 	p.Metrics.Emit(ctx, kit.Count("EventsPublished", published), kit.Count("EventFailures", len(failed)))
-	return p.Batch.Each(ctx, batch, func(_ context.Context, change events.DynamoDBStreamRecord) error {
+	return p.Batch.Each(ctx, batch, func(_ context.Context, change lambdaevents.DynamoDBStreamRecord) error {
 		return failed[change.SequenceNumber]
 	})
 }
@@ -164,7 +157,7 @@ func (p *Publisher) Handle(ctx context.Context, batch stream.Event) (events.Dyna
 // It returns the sequence number of the record, too.
 func (p *Publisher) entries(ctx context.Context, raw json.RawMessage) (made []types.PutEventsRequestEntry,
 	sequence string, err error) {
-	var record events.DynamoDBEventRecord
+	var record lambdaevents.DynamoDBEventRecord
 	if json.Unmarshal(raw, &record) != nil {
 		return nil, "", nil // the batch finds it again
 	}
@@ -174,7 +167,7 @@ func (p *Publisher) entries(ctx context.Context, raw json.RawMessage) (made []ty
 			made, err = nil, kit.Panicked(ctx, cmp.Or(p.Batch.Log, slog.Default()), reason)
 		}
 	}()
-	change := Change{Kind: events.DynamoDBOperationType(record.EventName), DynamoDBStreamRecord: record.Change}
+	change := Change{Kind: lambdaevents.DynamoDBOperationType(record.EventName), DynamoDBStreamRecord: record.Change}
 	if change.Table, err = p.table(record.EventSourceArn); err != nil {
 		return nil, sequence, err
 	}
@@ -214,7 +207,7 @@ func (p *Publisher) table(streamARN string) (string, error) {
 }
 
 // detail is an event as JSON: the head and then its own fields. It is the same for a repeat of the record.
-func (p *Publisher) detail(event Event, record events.DynamoDBEventRecord) (string, error) {
+func (p *Publisher) detail(event Event, record lambdaevents.DynamoDBEventRecord) (string, error) {
 	declared, ok := p.Platform.Event(event.Name)
 	if !ok || reflect.TypeOf(event.Detail) != reflect.TypeOf(declared.Detail) {
 		return "", fmt.Errorf("the event %q with a %T: the schema of %s declares none, or one with a %T", event.Name,

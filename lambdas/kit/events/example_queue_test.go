@@ -1,4 +1,4 @@
-package queue_test
+package events_test
 
 import (
 	"context"
@@ -6,14 +6,14 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/aws/aws-lambda-go/events"
+	lambdaevents "github.com/aws/aws-lambda-go/events"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/queue"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
 )
 
 // A message that fails comes again by the plan.
-func ExampleBatch_Each() {
-	batch := queue.Batch{
+func ExampleMessages_Each() {
+	batch := events.Messages{
 		Plan:   []time.Duration{10 * time.Second, time.Minute},
 		Random: func() float64 { return 0 },
 		Defer: func(_ context.Context, receipt string, wait time.Duration) error {
@@ -21,12 +21,12 @@ func ExampleBatch_Each() {
 			return nil
 		},
 	}
-	event := events.SQSEvent{Records: []events.SQSMessage{
+	event := lambdaevents.SQSEvent{Records: []lambdaevents.SQSMessage{
 		{MessageId: "1", ReceiptHandle: "first", Body: "hello",
 			Attributes: map[string]string{"ApproximateReceiveCount": "1"}},
 	}}
 	response, err := batch.Each(context.Background(), event,
-		func(context.Context, events.SQSMessage) error { return errors.New("nobody is at home") })
+		func(context.Context, lambdaevents.SQSMessage) error { return errors.New("nobody is at home") })
 	fmt.Println(len(response.BatchItemFailures), err)
 	// Output:
 	// first comes again after 10s

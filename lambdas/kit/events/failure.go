@@ -1,4 +1,4 @@
-package stream
+package events
 
 import (
 	"context"
@@ -13,15 +13,13 @@ import (
 // of a queue does.
 const MaxFailureBytes = 256 << 10
 
-// Failures is the queue of failures. [queue.Queue] is one.
-//
-// [queue.Queue]: https://pkg.go.dev/github.com/onesynth-cdk/onesynth/lambdas/kit/queue#Queue
+// Failures is the queue of failures. [Queue] is one.
 type Failures interface {
 	// Send sends a message.
 	Send(ctx context.Context, message string) error
 }
 
-// Failure is the message about a record that a function gave up, as JSON. To try once more, send an [Event] with its
+// Failure is the message about a record that a function gave up, as JSON. To try once more, send [Records] with its
 // Record and with Again to the function in RequestContext.
 type Failure struct {
 	// Cause says for people why, such as what the function found and what is allowed.

@@ -1,4 +1,0 @@
-package eventbus
-
-// Open is what Start does before it handles an event.
-var Open = open

@@ -1,0 +1,4 @@
+package events
+
+// OpenPublisher is what StartPublisher does before it handles an event.
+var OpenPublisher = openPublisher
