@@ -79,15 +79,11 @@ type attempt struct {
 
 func (a attempt) path() string { return "/attempts/" + a.AttemptID }
 
-// scenarios returns the active scenarios, of a difficulty if it is not empty. The first call loads them.
-func (c caller) scenarios(t testing.TB, on *target, difficulty string) []scenario {
+// scenarios returns the active scenarios. The first call loads them.
+func (c caller) scenarios(t testing.TB, on *target) []scenario {
 	t.Helper()
 	on.load(t)
-	path := "/scenarios"
-	if difficulty != "" {
-		path += "?difficulty=" + difficulty
-	}
-	return onesynthtest.Read[struct{ Scenarios []scenario }](t, c.Try(t, http.MethodGet, path, nil),
+	return onesynthtest.Read[struct{ Scenarios []scenario }](t, c.Try(t, http.MethodGet, "/scenarios", nil),
 		http.StatusOK).Scenarios
 }
 

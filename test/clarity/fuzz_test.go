@@ -2,10 +2,8 @@ package clarity
 
 import (
 	"math/rand/v2"
-	"net/http"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/local"
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/schema"
 	"github.com/onesynth-cdk/onesynth/test/platform"
@@ -19,21 +17,6 @@ func TestDocument(t *testing.T) {
 	suite.CheckAnswers(t, "Authorization: "+newUser(t, on).Header.Get("Authorization"))
 }
 
-// Every route of users accepts only valid tokens.
-func TestTokens(t *testing.T) {
-	t.Parallel()
-	on := &target{suite.OwnRunOf(t, "prod", local.Options{})}
-	suite.CheckTokens(t, on.Target, onesynthtest.Key("key"), suite.Protected()...)
-	if items := on.Items(t, "Attempts"); len(items) != 0 {
-		t.Errorf("got %v; want refused requests to leave nothing", items)
-	}
-	suite.CheckGatewayErrors(t, on.Target, "prod", suite.Document())
-	// A valid one is taken, and so is a request that bypasses the gateway not.
-	one := newUser(t, on)
-	one.begin(t, completed(one.scenarios(t, on, "")[0], "of someone with a token"))
-	refused(t, on.PastGateway(t, "ClarityAPI", http.MethodGet, "/attempts"), http.StatusUnauthorized)
-}
-
 // FuzzRequest sends what the fuzzer makes up: go test -fuzz FuzzRequest.
 func FuzzRequest(f *testing.F) { suite.Fuzz(f, language) }
 
@@ -41,7 +24,7 @@ func FuzzRequest(f *testing.F) { suite.Fuzz(f, language) }
 func language(t testing.TB, on *platform.Target) platform.Language {
 	at := &target{on}
 	one := newUser(t, at)
-	all := one.scenarios(t, at, "")
+	all := one.scenarios(t, at)
 	var ids []string
 	for _, s := range all[:4] {
 		ids = append(ids, one.begin(t, input{"scenarioId": s.ScenarioID, "status": "in-progress",

@@ -5,10 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
@@ -17,7 +13,7 @@ import (
 func probes(t testing.TB, on *onesynthtest.Target) ([]onesynthtest.Probe, func()) {
 	at := &target{platform.Local(on)}
 	one := newUser(t, at)
-	some := one.scenarios(t, at, "")[0]
+	some := one.scenarios(t, at)[0]
 	saved := one.begin(t, input{"scenarioId": some.ScenarioID, "status": "in-progress", "answers": []answer{}})
 	finished := one.begin(t, input{"scenarioId": some.ScenarioID, "status": "in-progress", "answers": []answer{}})
 	done := one.begin(t, completed(some, "the first of a few"))
@@ -71,12 +67,5 @@ func (p *target) unevaluate(t testing.TB, id string) {
 	delete(item, "evaluation")
 	item["evaluationStatus"], item["pendingEvaluation"], item["evaluateAfter"], item["claimedUntil"] = "pending",
 		"pending", past, past
-	encoded, err := attributevalue.MarshalMap(item)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := p.Database.PutItem(t.Context(),
-		&dynamodb.PutItemInput{TableName: aws.String(p.Tables["Attempts"]), Item: encoded}); err != nil {
-		t.Fatal(err)
-	}
+	p.Put(t, "Attempts", item)
 }

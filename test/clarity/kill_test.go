@@ -20,7 +20,7 @@ func TestKilledFunctionsLoseNothing(t *testing.T) {
 	t.Parallel()
 	on := ownRun(t, local.Options{})
 	one := newUser(t, on)
-	some := one.scenarios(t, on, "")[0]
+	some := one.scenarios(t, on)[0]
 	api := on.Function(t, "ClarityAPI")
 	const attempts = 15
 	var kills, sent atomic.Int32

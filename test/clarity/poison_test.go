@@ -6,27 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"github.com/onesynth-cdk/onesynth/internal/console"
 	"github.com/onesynth-cdk/onesynth/internal/rooms"
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
 )
-
-// put writes an item into a table, past the platform.
-func (p *target) put(t testing.TB, table string, item map[string]any) {
-	t.Helper()
-	encoded, err := attributevalue.MarshalMap(item)
-	if err == nil {
-		_, err = p.Database.PutItem(t.Context(),
-			&dynamodb.PutItemInput{TableName: aws.String(p.Tables[table]), Item: encoded})
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-}
 
 // Attempts that cannot be read, and a user whose profiles cannot be, hold up nobody's profile. The queue of failures
 // has each with its cause and its record; once the cause is mended, the console does it again.
@@ -35,14 +18,14 @@ func TestPoisonedAttempts(t *testing.T) {
 	on := shared(t)
 	on.LocalOnly(t, "it writes into the tables, and reads the queue")
 	sick := newUser(t, on)
-	some := sick.scenarios(t, on, "")[2]
+	some := sick.scenarios(t, on)[2]
 	spoiled := onesynthtest.Unique("spoiled")
 	latest := map[string]any{"userId": sick.ID, "timestamp": "2026-01-01T00:00:00.000Z#x", "latest": true,
 		"attemptCount": "many"}
-	on.put(t, "Profiles", latest)
+	on.Put(t, "Profiles", latest)
 	var healthy []caller
 	for range 5 {
-		on.put(t, "Attempts", map[string]any{
+		on.Put(t, "Attempts", map[string]any{
 			"attemptId": onesynthtest.Unique(spoiled), "userId": spoiled, "status": "completed",
 			"evaluationStatus": "done", "evaluation": "a private text",
 		})

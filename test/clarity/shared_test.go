@@ -38,7 +38,7 @@ func TestShared(t *testing.T) {
 			one := newUser(t, &target{on})
 			one.Retry = []int{http.StatusServiceUnavailable}
 			key := onesynthtest.Key(onesynthtest.Unique("key"))
-			body := completed(one.scenarios(t, &target{on}, "")[0], "once, because it is enough")
+			body := completed(one.scenarios(t, &target{on})[0], "once, because it is enough")
 			return platform.Repeat{
 				Function: "ClarityAPI",
 				Send: func(ctx context.Context) (onesynthtest.Reply, error) {

@@ -3,10 +3,13 @@ package platform
 import (
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/local"
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 // Scenario is what the checks of every platform need to know of one, beyond its schema.
@@ -66,6 +69,36 @@ func (s *Suite) Check(t *testing.T, p Scenario) {
 		})
 	}
 	s.CheckRepeats(t, p.Repeat)
+	if slices.ContainsFunc(s.Platform.Routes, func(r schema.Route) bool { return r.Caller == schema.CallerUser }) {
+		t.Run("Tokens", func(t *testing.T) {
+			t.Parallel()
+			s.checkTokensOfUsers(t, p.Language)
+		})
+	}
+}
+
+// checkTokensOfUsers checks that every route of users accepts only valid tokens, that requests without one leave nothing
+// in any table, and that a function past the gateway accepts none.
+func (s *Suite) checkTokensOfUsers(t *testing.T, language func(testing.TB, *Target) Language) {
+	on := s.OwnRunOf(t, "prod", local.Options{})
+	s.CheckTokens(t, on, onesynthtest.Key("key"), s.Protected()...)
+	for _, table := range s.Platform.Database.Tables {
+		if items := on.Items(t, table.Name); len(items) != 0 {
+			t.Errorf("%s: got %v; want refused requests to leave nothing", table.Name, items)
+		}
+	}
+	s.CheckGatewayErrors(t, on, "prod", s.Document())
+	usual := language(t, on) // with valid tokens
+	for _, route := range s.Platform.Routes {
+		if route.Caller != schema.CallerUser || route.Method != http.MethodGet {
+			continue
+		}
+		function, _ := s.Platform.Function(route.Function)
+		r := on.PastGateway(t, function.ConstructID(), route.Method, PathOf(route, "x"))
+		if err := usual.IsError(r); err != nil || r.Status != http.StatusUnauthorized {
+			t.Errorf("past the gateway: got %v, %v; want 401 in the platform's form", r, err)
+		}
+	}
 }
 
 // Document is the path of the platform's OpenAPI document.

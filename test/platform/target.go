@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/athena"
 	"github.com/aws/aws-sdk-go-v2/service/cognitoidentityprovider"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -28,6 +29,19 @@ type Target struct {
 
 // Local is a target that runs on this machine.
 func Local(target *onesynthtest.Target) *Target { return &Target{Target: target, lacks: &lacks{}} }
+
+// Put stores an item in a table, past the platform.
+func (p *Target) Put(t testing.TB, table string, item map[string]any) {
+	t.Helper()
+	encoded, err := attributevalue.MarshalMap(item)
+	if err == nil {
+		_, err = p.Database.PutItem(t.Context(),
+			&dynamodb.PutItemInput{TableName: aws.String(p.Tables[table]), Item: encoded})
+	}
+	if err != nil {
+		t.Fatalf("put %v: %v", item, err)
+	}
+}
 
 // LocalOnly skips the test on AWS.
 func (p *Target) LocalOnly(t testing.TB, reason string) {
