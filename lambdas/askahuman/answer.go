@@ -25,10 +25,8 @@ type Receipt struct {
 	NextBadge *askahuman.NextBadge `json:"next_badge"`
 	// Nil: not told.
 	OptionShares []int `json:"option_shares,omitempty" nullable:"false" doc:"How many chose each option, this answer included, in the order of options: whole percent, 100 together. Only of a multiple choice question with five answers or more, on a platform that tells them; absent also if they could not be read." example:"[60,40]"`
-	// Submitted is the state of the question after the answer, and SinceAsked the age of the
-	// question.
-	Submitted  askahuman.Submitted `json:"-"`
-	SinceAsked time.Duration       `json:"-"`
+	// SinceAsked is the age of the question.
+	SinceAsked time.Duration `json:"-"`
 }
 
 // Answer stores a person's answer and its points; zone decides when the person's
@@ -88,7 +86,7 @@ func (s *Service) answer(ctx context.Context, personHash string, zone *time.Loca
 		zone)
 	response.Points = points
 
-	submitted, err := s.submitResponse(ctx, known.question, response, stats)
+	answers, err := s.submitResponse(ctx, known.question, response, stats)
 	if errors.Is(err, askahuman.ErrQuestionClosed) {
 		return Receipt{}, s.refusal(ctx, personHash, answer.QuestionID)
 	}
@@ -100,11 +98,10 @@ func (s *Service) answer(ctx context.Context, personHash string, zone *time.Loca
 		PointsEarned: points,
 		NewBadges:    earned,
 		TotalPoints:  stats.TotalPoints,
-		Answers:      submitted.Answers,
-		Completed:    submitted.Status == askahuman.StatusClosed,
+		Answers:      answers,
+		Completed:    answers == known.question.RequiredResponses,
 		NextBadge:    nextBadge(stats),
-		OptionShares: s.optionShares(ctx, known.question, submitted.Answers),
-		Submitted:    submitted,
+		OptionShares: s.optionShares(ctx, known.question, answers),
 		SinceAsked:   now.Sub(time.Time(known.question.CreatedAt)),
 	}, nil
 }

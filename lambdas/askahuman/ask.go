@@ -2,7 +2,6 @@ package askahuman
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -145,23 +144,12 @@ func (s *Service) own(ctx context.Context, agentID, questionID string, now time.
 // [*validate.Error] for a cursor of another list.
 func (s *Service) List(ctx context.Context, agentID string, status askahuman.Status, limit int,
 	cursor string) (questions []askahuman.Question, next string, err error) {
-	after, err := parseCursor(cursor)
-	if err != nil {
-		return nil, "", err
-	}
 	now := s.Clock.Now()
-	questions, position, more, err := s.agentQuestions(ctx, agentID, status, min(limit, askahuman.MaxListLimit), after,
-		now)
-	if err != nil {
-		return nil, "", fmt.Errorf("list questions: %w", err)
-	}
+	questions, next, err = s.agentQuestions(ctx, agentID, status, min(limit, askahuman.MaxListLimit), cursor, now)
 	for i := range questions {
 		questions[i] = questions[i].At(now)
 	}
-	if more {
-		next = formatCursor(position)
-	}
-	return questions, next, nil
+	return questions, next, wrap(err, "list questions")
 }
 
 // Close ends one of the agent's questions early; its answers stay readable. A question that has

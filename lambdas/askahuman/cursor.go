@@ -5,10 +5,11 @@ import (
 	"encoding/binary"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/uuid"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
-	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
 // cursorVersion begins every cursor: a later layout takes the next number.
@@ -23,9 +24,28 @@ var errCursor = validate.Errorf("cursor", validate.RuleFormat, "is not a cursor 
 // latestCursorTime is the last moment that still sorts as text: five-digit years do not.
 var latestCursorTime = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)
 
+// position is the item after which the next page begins, in a list by creation, newest first. The zero value is the
+// beginning.
+type position struct {
+	CreatedAt time.Time
+	ID        string
+}
+
+// start is where a query of a partition goes on, by the attributes of its key. It is nil for the beginning.
+func (p position) start(partition, value, moment, id string) dynamo.Item {
+	if p == (position{}) {
+		return nil
+	}
+	return dynamo.Item{
+		partition: &types.AttributeValueMemberS{Value: value},
+		moment:    &types.AttributeValueMemberS{Value: dynamo.FormatTime(p.CreatedAt)},
+		id:        &types.AttributeValueMemberS{Value: p.ID},
+	}
+}
+
 // formatCursor writes a position for a caller to hand back. It contains the place in a list, never
 // the list's owner: the caller's identity always selects the list.
-func formatCursor(p askahuman.Position) string {
+func formatCursor(p position) string {
 	id, err := uuid.Parse(p.ID)
 	if err != nil {
 		return ""
@@ -38,25 +58,22 @@ func formatCursor(p askahuman.Position) string {
 }
 
 // parseCursor reads what [formatCursor] wrote; an empty cursor is the beginning. It returns an [*validate.Error].
-func parseCursor(cursor string) (askahuman.Position, error) {
+func parseCursor(cursor string) (position, error) {
 	if cursor == "" {
-		return askahuman.Position{}, nil
+		return position{}, nil
 	}
 	b, err := base64.RawURLEncoding.DecodeString(cursor)
 	if err != nil || len(b) != cursorSize || b[0] != cursorVersion {
-		return askahuman.Position{}, errCursor
+		return position{}, errCursor
 	}
 	milliseconds := binary.BigEndian.Uint64(b[1:])
 	if milliseconds > uint64(latestCursorTime.UnixMilli()) {
-		return askahuman.Position{}, errCursor
+		return position{}, errCursor
 	}
-	position := askahuman.Position{
-		CreatedAt: time.UnixMilli(int64(milliseconds)).UTC(),
-		ID:        uuid.UUID(b[9:]).String(),
-	}
+	p := position{time.UnixMilli(int64(milliseconds)).UTC(), uuid.UUID(b[9:]).String()}
 	// Decoders ignore line breaks and spare bits.
-	if formatCursor(position) != cursor {
-		return askahuman.Position{}, errCursor
+	if formatCursor(p) != cursor {
+		return position{}, errCursor
 	}
-	return position, nil
+	return p, nil
 }

@@ -118,8 +118,12 @@ func (h *questionHistory) step(t *testing.T) {
 			return // answered before, or too late
 		}
 		h.open[id] = current + 1
-		h.note(askahuman.QuestionAnswered, id, "", receipt.Submitted.Status, current+1, false, "", "", 0)
-		if receipt.Submitted.Status == askahuman.StatusClosed {
+		status := askahuman.StatusPartial
+		if receipt.Completed {
+			status = askahuman.StatusClosed
+		}
+		h.note(askahuman.QuestionAnswered, id, "", status, current+1, false, "", "", 0)
+		if receipt.Completed {
 			delete(h.open, id)
 			h.note(askahuman.QuestionClosed, id, "", askahuman.StatusClosed, current+1, false, "", "", 0)
 		}

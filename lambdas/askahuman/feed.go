@@ -67,7 +67,7 @@ func (s *Service) Feed(ctx context.Context, personHash string, audience []string
 			question := &page[i]
 			if !answered[question.ID] && addressedTo(question, audience) {
 				if len(questions) == limit {
-					return questions, formatCursor(positionOf(questions[limit-1])), nil
+					return questions, cursorAfter(questions[limit-1]), nil
 				}
 				questions = append(questions, *question)
 			}

@@ -68,15 +68,14 @@ func TestGrowth(t *testing.T) {
 	for status, want := range map[askahuman.Status]int{"": asked, askahuman.StatusOpen: asked - partial,
 		askahuman.StatusPartial: partial, askahuman.StatusClosed: 0} {
 		found := map[string]bool{}
-		var after askahuman.Position
-		for more := true; more; {
+		for cursor, more := "", true; more; {
 			cost(fmt.Sprintf("questions with the status %q", status), func() error {
-				page, next, further, err := store.agentQuestions(ctx, "agent", status, 20, after,
+				page, next, err := store.agentQuestions(ctx, "agent", status, 20, cursor,
 					start.Add(10*time.Minute))
 				for _, q := range page {
 					found[q.ID] = true
 				}
-				after, more = next, further
+				cursor, more = next, next != ""
 				return err
 			})
 		}

@@ -105,15 +105,26 @@ func (s *Service) Reports(ctx context.Context, state askahuman.ReportState, limi
 	if err != nil {
 		return nil, "", err
 	}
-	reports, position, more, err := s.reports(ctx, state, min(limit, askahuman.MaxListLimit), after,
-		s.Clock.Now())
-	if err != nil {
-		return nil, "", fmt.Errorf("list reports: %w", err)
+	limit, reports = min(limit, askahuman.MaxListLimit), []askahuman.OperatorReport{}
+	for report, err := range dynamo.Read[askahuman.OperatorReport](ctx, s.DB, "ListReports", dynamo.Query{
+		Values: []any{state}, PageSize: limit + 1,
+		Filter:     dynamo.Name("expires_at").GreaterThan(expression.Value(s.Clock.Now().Unix())),
+		StartAfter: after.start("state", string(state), "reported_at", "report_id"),
+	}) {
+		if err != nil {
+			return nil, "", fmt.Errorf("list reports: %w", err)
+		}
+		if len(reports) == limit {
+			last := reports[limit-1]
+			next = formatCursor(position{time.Time(last.ReportedAt), last.ID})
+			break
+		}
+		if report.Complaints == nil {
+			report.Complaints = []askahuman.ComplaintEntry{}
+		}
+		reports = append(reports, report)
 	}
-	if more {
-		next = formatCursor(position)
-	}
-	return reports, next, nil
+	return reports, next, wrap(s.readContents(ctx, reports), "list reports")
 }
 
 // Dismiss says that nothing is wrong with what was reported, or opens the report again. It returns

@@ -82,18 +82,14 @@ func (s *Service) OwnAnswers(ctx context.Context, personHash string, limit int, 
 // answeredIDs reads which questions a person has answered since a moment, newest answer first, at most limit after a
 // position. next is the cursor of the page after.
 func (s *Service) answeredIDs(ctx context.Context, personHash string, since time.Time, limit int,
-	after askahuman.Position) (ids []string, next string, err error) {
-	query := dynamo.Query{Values: []any{personHash, dynamo.FormatTime(since)}, PageSize: limit + 1}
-	if after != (askahuman.Position{}) {
+	after position) (ids []string, next string, err error) {
+	query := dynamo.Query{Values: []any{personHash, dynamo.FormatTime(since)}, PageSize: limit + 1,
+		StartAfter: after.start("fingerprint_hash", personHash, "created_at", "question_id")}
+	if query.StartAfter != nil {
 		if after.CreatedAt.Before(since) {
 			return nil, "", nil // DynamoDB refuses to begin outside of what it reads.
 		}
-		query.StartAfter = dynamo.Item{
-			"fingerprint_hash": &types.AttributeValueMemberS{Value: personHash},
-			"created_at":       &types.AttributeValueMemberS{Value: dynamo.FormatTime(after.CreatedAt)},
-			"question_id":      &types.AttributeValueMemberS{Value: after.ID},
-			"response_id":      &types.AttributeValueMemberS{Value: askahuman.ResponseID(after.ID, personHash)},
-		}
+		query.StartAfter["response_id"] = &types.AttributeValueMemberS{Value: askahuman.ResponseID(after.ID, personHash)}
 	}
 	page, err := s.DB.Page(ctx, "ListRecentAnswers", query)
 	if err != nil {
@@ -105,7 +101,7 @@ func (s *Service) answeredIDs(ctx context.Context, personHash string, since time
 			return nil, "", fmt.Errorf("read answer: %w", err)
 		}
 		if ids = append(ids, answer.QuestionID); i == limit-1 && len(page.Items) > limit {
-			return ids, formatCursor(askahuman.Position{CreatedAt: answer.CreatedAt, ID: answer.QuestionID}), nil
+			return ids, formatCursor(position{answer.CreatedAt, answer.QuestionID}), nil
 		}
 	}
 	return ids, "", nil

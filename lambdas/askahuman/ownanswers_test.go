@@ -94,7 +94,7 @@ func TestOwnAnswersFromAnywhere(t *testing.T) {
 	for at, want := range map[time.Time]int{time.Unix(0, 0): 0, p.now.Add(-31 * 24 * time.Hour): 0,
 		p.now.Add(-time.Hour): 0, p.now.Add(time.Hour): 1, latestCursorTime: 1} {
 		for _, id := range []string{q.ID, uuid.NewString()} {
-			cursor := formatCursor(askahuman.Position{CreatedAt: at, ID: id})
+			cursor := formatCursor(position{CreatedAt: at, ID: id})
 			if got, _, err := p.people.OwnAnswers(t.Context(), person(0), 20, cursor); err != nil || len(got) != want {
 				t.Errorf("from %v on: got %d answers, %v; want %d", at, len(got), err, want)
 			}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
@@ -128,7 +127,7 @@ func (s *Service) PersonData(ctx context.Context, personHash, cursor string) (Pe
 		return data, err
 	}
 	if !answered {
-		after = askahuman.Position{}
+		after = position{}
 	}
 	ids, next, err := s.subscribedIDs(ctx, personHash, after)
 	if err != nil {
@@ -175,7 +174,7 @@ func (s *Service) readKept(ctx context.Context, data *PersonData) error {
 }
 
 // keptAnswers reads a page of a person's answers. next is the cursor of the page after.
-func (s *Service) keptAnswers(ctx context.Context, personHash string, after askahuman.Position) (answers []PersonAnswer,
+func (s *Service) keptAnswers(ctx context.Context, personHash string, after position) (answers []PersonAnswer,
 	next string, err error) {
 	answers = []PersonAnswer{}
 	ids, next, err := s.answeredIDs(ctx, personHash, askahuman.Never, dataPage, after)
@@ -206,17 +205,10 @@ func responseKeys(questionIDs []string, personHash string) [][]any {
 }
 
 // subscribedIDs reads a page of a person's subscriptions, newest first. next is the cursor of the page after.
-func (s *Service) subscribedIDs(ctx context.Context, personHash string, after askahuman.Position) (ids []string,
+func (s *Service) subscribedIDs(ctx context.Context, personHash string, after position) (ids []string,
 	next string, err error) {
-	query := dynamo.Query{Values: []any{personHash}, PageSize: dataPage}
-	if after != (askahuman.Position{}) {
-		query.StartAfter = dynamo.Item{
-			"fingerprint_hash": &types.AttributeValueMemberS{Value: personHash},
-			"created_at":       &types.AttributeValueMemberS{Value: dynamo.FormatTime(after.CreatedAt)},
-			"subscription_id":  &types.AttributeValueMemberS{Value: after.ID},
-		}
-	}
-	page, err := s.DB.Page(ctx, "ListOwnSubscriptions", query)
+	page, err := s.DB.Page(ctx, "ListOwnSubscriptions", dynamo.Query{Values: []any{personHash}, PageSize: dataPage,
+		StartAfter: after.start("fingerprint_hash", personHash, "created_at", "subscription_id")})
 	if err != nil {
 		return nil, "", err
 	}
@@ -229,7 +221,7 @@ func (s *Service) subscribedIDs(ctx context.Context, personHash string, after as
 	}
 	if page.Next != nil && len(listed) > 0 {
 		last := listed[len(listed)-1]
-		next = formatCursor(askahuman.Position{CreatedAt: last.CreatedAt, ID: last.ID})
+		next = formatCursor(position{last.CreatedAt, last.ID})
 	}
 	return ids, next, nil
 }
@@ -293,7 +285,7 @@ func (s *Service) DeletePerson(ctx context.Context, personHash string) (deleted 
 
 // forgetAnswers makes a page of a person's answers nobody's. more says that there may be further ones.
 func (s *Service) forgetAnswers(ctx context.Context, personHash string) (forgotten int, more bool, err error) {
-	ids, next, err := s.answeredIDs(ctx, personHash, askahuman.Never, dataPage, askahuman.Position{})
+	ids, next, err := s.answeredIDs(ctx, personHash, askahuman.Never, dataPage, position{})
 	if err != nil {
 		return 0, false, err
 	}
@@ -323,7 +315,7 @@ func (s *Service) forgetAnswers(ctx context.Context, personHash string) (forgott
 // forgetSubscriptions ends a page of a person's subscriptions, or as many as the context leaves time for. more says
 // that there may be further ones.
 func (s *Service) forgetSubscriptions(ctx context.Context, personHash string) (more bool, err error) {
-	ids, next, err := s.subscribedIDs(ctx, personHash, askahuman.Position{})
+	ids, next, err := s.subscribedIDs(ctx, personHash, position{})
 	if err != nil {
 		return false, err
 	}

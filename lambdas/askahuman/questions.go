@@ -251,11 +251,14 @@ func readAt(q askahuman.Question, found bool, now time.Time) (askahuman.Question
 // answers, which are read one by one. Either is at most 25 read units for questions of the usual size.
 const agentExamined, openExamined = 300, 40
 
-// agentQuestions reads up to limit of an agent's questions after a position, newest first. status is the status at now;
-// empty means any. more says whether there may be further ones; next is where they begin. Questions that take answers
-// are in the list of the agent's quota. Ended ones are looked for among all, in pages that grow.
+// agentQuestions reads up to limit of an agent's questions after a cursor, newest first. status is the status at now;
+// empty means any. next is the cursor of further ones, if there may be any. Questions that take answers are in the list of the agent's quota. Ended ones are looked for among all, in pages that grow.
 func (s *Service) agentQuestions(ctx context.Context, agentID string, status askahuman.Status, limit int,
-	after askahuman.Position, now time.Time) (_ []askahuman.Question, next askahuman.Position, more bool, _ error) {
+	cursor string, now time.Time) (_ []askahuman.Question, next string, _ error) {
+	after, err := parseCursor(cursor)
+	if err != nil {
+		return nil, "", err
+	}
 	if status == askahuman.StatusOpen || status == askahuman.StatusPartial {
 		return s.agentOpenQuestions(ctx, agentID, status, limit, after, now)
 	}
@@ -269,36 +272,30 @@ func (s *Service) agentQuestions(ctx context.Context, agentID string, status ask
 	default:
 		filter = filter.And(stored)
 	}
-	query := dynamo.Query{Values: []any{agentID}, Filter: filter, PageSize: limit + 1}
-	if after != (askahuman.Position{}) {
-		query.StartAfter = dynamo.Item{
-			"agent_id":    &types.AttributeValueMemberS{Value: agentID},
-			"created_at":  &types.AttributeValueMemberS{Value: dynamo.FormatTime(after.CreatedAt)},
-			"question_id": &types.AttributeValueMemberS{Value: after.ID},
-		}
-	}
+	query := dynamo.Query{Values: []any{agentID}, Filter: filter, PageSize: limit + 1,
+		StartAfter: after.start("agent_id", agentID, "created_at", "question_id")}
 	questions := []askahuman.Question{}
 	for evaluated := 0; ; query.PageSize *= 2 {
 		page, err := s.DB.Page(ctx, "ListAgentQuestions", query)
 		if err != nil {
-			return nil, askahuman.Position{}, false, err
+			return nil, "", err
 		}
 		for _, item := range page.Items {
 			q, err := questionOf(item)
 			if err != nil {
-				return nil, askahuman.Position{}, false, err
+				return nil, "", err
 			}
 			if len(questions) == limit {
-				return questions, positionOf(questions[limit-1]), true, nil
+				return questions, cursorAfter(questions[limit-1]), nil
 			}
 			questions = append(questions, q)
 		}
 		if page.Next == nil {
-			return questions, askahuman.Position{}, false, nil
+			return questions, "", nil
 		}
 		if evaluated += page.Evaluated; evaluated >= agentExamined {
 			last, err := questionOf(page.Next)
-			return questions, positionOf(last), true, err
+			return questions, cursorAfter(last), err
 		}
 		query.StartAfter = page.Next
 	}
@@ -306,41 +303,41 @@ func (s *Service) agentQuestions(ctx context.Context, agentID string, status ask
 
 // agentOpenQuestions is AgentQuestions for questions that take answers.
 func (s *Service) agentOpenQuestions(ctx context.Context, agentID string, status askahuman.Status, limit int,
-	after askahuman.Position, now time.Time) ([]askahuman.Question, askahuman.Position, bool, error) {
+	after position, now time.Time) (_ []askahuman.Question, next string, _ error) {
 	ids, _, err := s.openIDs(ctx, agentID)
 	if err != nil {
-		return nil, askahuman.Position{}, false, err
+		return nil, "", err
 	}
-	if after != (askahuman.Position{}) {
+	if after != (position{}) {
 		ids = slices.DeleteFunc(ids, func(id string) bool { return id >= after.ID })
 	}
 	found, examined := []askahuman.Question{}, 0
 	for chunk := range slices.Chunk(ids, limit+1) {
 		if examined >= openExamined {
 			last := ids[examined-1]
-			return found, askahuman.Position{CreatedAt: askahuman.AskedAt(last), ID: last}, true, nil
+			return found, formatCursor(position{askahuman.AskedAt(last), last}), nil
 		}
 		examined += len(chunk)
 		open, err := s.answerable(ctx, "GetAgentQuestions", chunk, now)
 		if err != nil {
-			return nil, askahuman.Position{}, false, err
+			return nil, "", err
 		}
 		for _, q := range open {
 			if q.Status != status {
 				continue
 			}
 			if len(found) == limit {
-				return found, positionOf(found[limit-1]), true, nil
+				return found, cursorAfter(found[limit-1]), nil
 			}
 			found = append(found, q)
 		}
 	}
-	return found, askahuman.Position{}, false, nil
+	return found, "", nil
 }
 
-func positionOf(q askahuman.Question) askahuman.Position {
-	return askahuman.Position{CreatedAt: time.Time(q.CreatedAt), ID: q.ID}
-}
+func positionOf(q askahuman.Question) position { return position{time.Time(q.CreatedAt), q.ID} }
+
+func cursorAfter(q askahuman.Question) string { return formatCursor(positionOf(q)) }
 
 // openIDs returns the ids of the questions that have a place in the agent's quota, newest first, and whether the agent
 // is blocked. Each question that takes answers has a place.
@@ -396,12 +393,12 @@ func returnPlace(q askahuman.Question, now time.Time) dynamo.Write {
 // openQuestions reads up to limit questions that are open or partial and before their deadline, newest first, after a
 // position: what a feed shows of them alone. It merges the open and the partial questions of all shards, so that none
 // of them waits behind another. more says whether there may be further ones.
-func (s *Service) openQuestions(ctx context.Context, limit int, after askahuman.Position,
+func (s *Service) openQuestions(ctx context.Context, limit int, after position,
 	now time.Time) (_ []askahuman.Question, more bool, _ error) {
 	// Any timestamp is below "9". One question more than the limit shows that there are further
 	// ones, and the question before the page is read again.
 	from, wanted := "9", limit+1
-	if after != (askahuman.Position{}) {
+	if after != (position{}) {
 		from, wanted = dynamo.FormatTime(after.CreatedAt), wanted+1
 	}
 	var lists []list

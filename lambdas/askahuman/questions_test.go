@@ -115,10 +115,10 @@ func checkQuestionNotFound(t *testing.T, s *platform) {
 func agentPages(t *testing.T, s *platform, agentID string, status askahuman.Status, limit int, now time.Time) []string {
 	t.Helper()
 	var all []string
-	for after, more := (askahuman.Position{}), true; more; {
+	for cursor, more := "", true; more; more = cursor != "" {
 		var page []askahuman.Question
 		var err error
-		page, after, more, err = s.agentQuestions(t.Context(), agentID, status, limit, after, now)
+		page, cursor, err = s.agentQuestions(t.Context(), agentID, status, limit, cursor, now)
 		if err != nil {
 			t.Fatalf("AgentQuestions: %v", err)
 		}
@@ -246,7 +246,7 @@ func checkEndRace(t *testing.T, s *platform) {
 func openPages(t *testing.T, s *platform, limit int, now time.Time) []string {
 	t.Helper()
 	var all []string
-	for after, more := (askahuman.Position{}), true; more; {
+	for after, more := (position{}), true; more; {
 		var page []askahuman.Question
 		var err error
 		page, more, err = s.people.openQuestions(t.Context(), limit, after, now)
@@ -258,7 +258,7 @@ func openPages(t *testing.T, s *platform, limit int, now time.Time) []string {
 		}
 		for _, q := range page {
 			all = append(all, q.ID)
-			after = askahuman.Position{CreatedAt: time.Time(q.CreatedAt), ID: q.ID}
+			after = position{CreatedAt: time.Time(q.CreatedAt), ID: q.ID}
 		}
 	}
 	return all

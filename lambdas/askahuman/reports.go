@@ -65,39 +65,6 @@ func (s *Service) keepReport(ctx context.Context, questionID, responseID, report
 	return err
 }
 
-// reports reads up to limit reports of a state with what they are about, newest first, after a position. more says
-// whether there may be further ones; next is where they begin.
-func (s *Service) reports(ctx context.Context, state askahuman.ReportState, limit int, after askahuman.Position,
-	now time.Time) (_ []askahuman.OperatorReport, next askahuman.Position, more bool, err error) {
-	reports := []askahuman.OperatorReport{}
-	query := dynamo.Query{
-		Values: []any{state}, PageSize: limit + 1,
-		Filter: dynamo.Name("expires_at").GreaterThan(expression.Value(now.Unix())),
-	}
-	if after != (askahuman.Position{}) {
-		query.StartAfter = dynamo.Item{
-			"state":       &types.AttributeValueMemberS{Value: string(state)},
-			"reported_at": &types.AttributeValueMemberS{Value: dynamo.FormatTime(after.CreatedAt)},
-			"report_id":   &types.AttributeValueMemberS{Value: after.ID},
-		}
-	}
-	for report, err := range dynamo.Read[askahuman.OperatorReport](ctx, s.DB, "ListReports", query) {
-		if err != nil {
-			return nil, askahuman.Position{}, false, err
-		}
-		if len(reports) == limit {
-			last := reports[limit-1]
-			next, more = askahuman.Position{CreatedAt: time.Time(last.ReportedAt), ID: last.ID}, true
-			break
-		}
-		if report.Complaints == nil {
-			report.Complaints = []askahuman.ComplaintEntry{}
-		}
-		reports = append(reports, report)
-	}
-	return reports, next, more, s.readContents(ctx, reports)
-}
-
 // readContents reads what the reports are about. What has been deleted stays zero.
 func (s *Service) readContents(ctx context.Context, reports []askahuman.OperatorReport) error {
 	var questionKeys, responseKeys [][]any

@@ -142,7 +142,7 @@ func TestChangeOfShardsUnderLoad(t *testing.T) {
 				default:
 				}
 				seen := map[string]int{}
-				var after askahuman.Position
+				var after position
 				for more := true; more; {
 					var page []askahuman.Question
 					var err error
@@ -152,7 +152,7 @@ func TestChangeOfShardsUnderLoad(t *testing.T) {
 					}
 					for _, q := range page {
 						seen[q.ID]++
-						after = askahuman.Position{CreatedAt: time.Time(q.CreatedAt), ID: q.ID}
+						after = position{CreatedAt: time.Time(q.CreatedAt), ID: q.ID}
 					}
 				}
 				once(t, "feed", seen, quiet)
@@ -325,7 +325,7 @@ func (w *world) walkFeed(reader *Service, writers []*Service) {
 	w.t.Helper()
 	before := w.openIDs()
 	seen := map[string]int{}
-	var after askahuman.Position
+	var after position
 	var last time.Time
 	for more := true; more; {
 		var page []askahuman.Question
@@ -340,7 +340,7 @@ func (w *world) walkFeed(reader *Service, writers []*Service) {
 				w.t.Errorf("feed: %s is newer than the one before it", q.ID)
 			}
 			seen[q.ID]++
-			last, after = time.Time(q.CreatedAt), askahuman.Position{CreatedAt: time.Time(q.CreatedAt), ID: q.ID}
+			last, after = time.Time(q.CreatedAt), position{CreatedAt: time.Time(q.CreatedAt), ID: q.ID}
 		}
 		for _, writer := range writers {
 			w.step(writer)

@@ -110,50 +110,48 @@ func nextPlace(q askahuman.Question) answerPlace {
 }
 
 // submitResponse stores the answer, counts it on the question (closing it with the last one) and stores the stats, all
-// or nothing. q is as it was read; stats are the new ones, with the Version that was read. It returns
+// or nothing. It returns how many answers the question has then at least, which is exact for the first and the last one.
+// q is as it was read; stats are the new ones, with the Version that was read. It returns
 // [askahuman.ErrAlreadyAnswered], [askahuman.ErrQuestionClosed] (also when the deadline has passed at r.CreatedAt), or
 // [retry.ErrStale] when the stats changed meanwhile, or the question is no longer [askahuman.Question.UnderHalf].
 func (s *Service) submitResponse(ctx context.Context, q askahuman.Question, r askahuman.Response,
-	stats askahuman.Stats) (askahuman.Submitted, error) {
+	stats askahuman.Stats) (answers int, err error) {
 	// The first answer is recorded as such, and the last closes the question; only the count shows
 	// which these are. A write succeeds only at the counts of its place, so a wrong guess costs a
 	// second try and never stores an answer too many.
 	next, before := nextPlace(q), q.CurrentResponses
 	for {
-		status, err := s.submit(ctx, q, r, stats, next)
-		var refused *dynamo.TransactionError
-		if err == nil {
-			return askahuman.Submitted{Status: status, First: next.first, Answers: before + 1}, nil
-		}
-		if !errors.As(err, &refused) {
-			return askahuman.Submitted{}, err
+		err := s.submit(ctx, q, r, stats, next)
+		refused, ok := errors.AsType[*dynamo.TransactionError](err)
+		if !ok {
+			return before + 1, err
 		}
 		if _, answered := refused.Failed(0); answered {
-			return askahuman.Submitted{}, askahuman.ErrAlreadyAnswered
+			return 0, askahuman.ErrAlreadyAnswered
 		}
 		if item, ok := refused.Failed(1); ok {
 			if len(item) == 0 {
-				return askahuman.Submitted{}, askahuman.ErrQuestionNotFound
+				return 0, askahuman.ErrQuestionNotFound
 			}
 			now, err := questionOf(item)
 			if err != nil {
-				return askahuman.Submitted{}, err
+				return 0, err
 			}
 			_, statsChanged := refused.Failed(2)
 			switch actual := nextPlace(now); {
 			case !now.AnswerableAt(r.CreatedAt):
-				return askahuman.Submitted{}, askahuman.ErrQuestionClosed
+				return 0, askahuman.ErrQuestionClosed
 			case !statsChanged && now.UnderHalf() == q.UnderHalf() && actual != next:
 				next, before = actual, now.CurrentResponses
 				continue
 			}
 		}
-		return askahuman.Submitted{}, retry.ErrStale
+		return 0, retry.ErrStale
 	}
 }
 
 func (s *Service) submit(ctx context.Context, q askahuman.Question, r askahuman.Response, stats askahuman.Stats,
-	next answerPlace) (askahuman.Status, error) {
+	next answerPlace) error {
 	below := q.RequiredResponses - 1
 	if q.UnderHalf() {
 		// The points depend on it.
@@ -171,7 +169,7 @@ func (s *Service) submit(ctx context.Context, q askahuman.Question, r askahuman.
 	}
 	update, err := dynamo.Changes(s.stored(after), changed...)
 	if err != nil {
-		return "", err
+		return err
 	}
 	update = update.Add(dynamo.Name("current_responses"), expression.Value(1))
 	unchanged := dynamo.Absent("fingerprint_hash")
@@ -187,5 +185,5 @@ func (s *Service) submit(ctx context.Context, q askahuman.Question, r askahuman.
 	if next.last {
 		writes = append(writes, returnPlace(q, r.CreatedAt))
 	}
-	return after.Status, s.DB.Transact(ctx, "SubmitResponse", writes...)
+	return s.DB.Transact(ctx, "SubmitResponse", writes...)
 }

@@ -8,8 +8,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/google/uuid"
-
-	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
 // noon is an ordinary Wednesday.
@@ -18,7 +16,7 @@ var noon = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 func TestCursor(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		want := askahuman.Position{CreatedAt: time.UnixMilli(
+		want := position{CreatedAt: time.UnixMilli(
 			rapid.Int64Range(0, 253402300799000).Draw(t, "moment")).UTC(), ID: uuid.NewString()}
 		cursor := formatCursor(want)
 		got, err := parseCursor(cursor)
@@ -32,14 +30,14 @@ func TestCursor(t *testing.T) {
 			t.Fatalf("error = %v", err)
 		}
 	})
-	valid := formatCursor(askahuman.Position{CreatedAt: noon, ID: uuid.NewString()})
+	valid := formatCursor(position{CreatedAt: noon, ID: uuid.NewString()})
 	for _, cursor := range []string{"x", "null", valid + "A", valid[1:], valid[:len(valid)-1], "B" + valid[1:],
 		valid + "\n", strings.Repeat("A", 34), strings.Repeat("_", 34), "{}", "AQ"} {
 		if _, err := parseCursor(cursor); err == nil {
 			t.Errorf("%q is taken for a cursor", cursor)
 		}
 	}
-	if p, err := parseCursor(""); err != nil || p != (askahuman.Position{}) {
+	if p, err := parseCursor(""); err != nil || p != (position{}) {
 		t.Errorf("no cursor is read as %v (%v)", p, err)
 	}
 }

@@ -61,16 +61,6 @@ func (a Answer) ResponseTo(question Question, personHash string, now time.Time) 
 	return response
 }
 
-// Submitted is the state of a question after an answer.
-type Submitted struct {
-	// Status is its status after the answer.
-	Status Status
-	// First says that no answer came before. It is true for exactly one answer to a question.
-	First bool
-	// Answers is how many answers the question has at least. It is exact for the first and for the last one.
-	Answers int
-}
-
 // BoardEntry is one person on a leaderboard.
 type BoardEntry struct {
 	PersonHash string

@@ -214,13 +214,6 @@ const (
 	PeriodAllTime Period = "all_time"
 )
 
-// Position is the item after which the next page begins, in a list by creation, newest first. The zero value is the
-// beginning.
-type Position struct {
-	CreatedAt time.Time
-	ID        string
-}
-
 // Ask is a question as an agent asks it, on the wire, too. The tags are its limits.
 type Ask struct {
 	Prompt         string       `json:"prompt" minLength:"10" maxLength:"2000" doc:"The question. It is kept as written; white space around it counts towards the most characters, not towards the least." example:"Should error messages apologise to people?"`

@@ -179,10 +179,10 @@ func (h *HumanAPI) registerQuestions(s *httpapi.Server) {
 			return receipt, err
 		}
 		metrics := []kit.Metric{kit.Count("Answered", 1)}
-		if receipt.Submitted.Status == askahuman.StatusClosed {
+		if receipt.Completed {
 			metrics = append(metrics, kit.Count("Closed", 1))
 		}
-		if receipt.Submitted.First {
+		if receipt.Answers == 1 {
 			metrics = append(metrics, kit.Milliseconds("TimeToFirstAnswer", receipt.SinceAsked))
 		}
 		h.Metrics.Emit(ctx, metrics...)
