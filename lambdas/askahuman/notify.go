@@ -24,8 +24,9 @@ import (
 type Notifier struct {
 	// Service has the questions and subscriptions.
 	Service *Service
-	// Push sends the notifications; nil: none are sent, questions still expire.
-	Push Push
+	// Push sends one notification. It returns [ErrDeadToken], a [*PushUnavailableError], or another error. Nil: none are
+	// sent, questions still expire.
+	Push func(context.Context, PushMessage) error
 	// QuestionURL is where people answer a question, with [QuestionIDPlaceholder] for
 	// its id. Empty: [DefaultQuestionURL].
 	QuestionURL string
@@ -343,7 +344,7 @@ func (r *notifierRun) send(message PushMessage) error {
 func (r *notifierRun) sendOnce(message PushMessage) error {
 	ctx, cancel := context.WithTimeout(r.ctx, sendTime)
 	defer cancel()
-	return r.Push.Send(ctx, message)
+	return r.Push(ctx, message)
 }
 
 // mayHaveArrived reports whether a failed notification may have arrived, because no answer came in

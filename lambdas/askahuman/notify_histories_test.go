@@ -189,7 +189,7 @@ func TestRunRandomHistories(t *testing.T) {
 			o := &outside{notifying: newNotifying(t), devices: map[string]device{},
 				fate: rand.New(rand.NewPCG(seed, 0))}
 			o.now = o.now.Truncate(time.Millisecond)
-			o.notifier.Rand, o.notifier.Push = nil, o
+			o.notifier.Rand, o.notifier.Push = nil, o.Send
 			o.faults(o.mark)
 			o.history(t, rand.New(rand.NewPCG(seed, 1)))
 		})

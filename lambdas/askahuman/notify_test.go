@@ -68,7 +68,7 @@ func newNotifying(t *testing.T) *notifying {
 	n := &notifying{platform: newPlatform(t), inbox: &inbox{}}
 	var mu sync.Mutex
 	n.notifier = &Notifier{
-		Service: n.notifying, Push: n.inbox, QuestionURL: "https://example.com/questions/{question_id}?from=push",
+		Service: n.notifying, Push: n.inbox.Send, QuestionURL: "https://example.com/questions/{question_id}?from=push",
 		Clock: n.Clock,
 		Rand:  rand.New(rand.NewPCG(1, 2)),
 		Sleep: func(ctx context.Context, d time.Duration) error {
@@ -231,7 +231,7 @@ func TestRunWithoutPushClaimsNothing(t *testing.T) {
 	if err != nil || !stored.DueAt.Equal(q.DueAt) || !stored.NotifiedAt.IsZero() {
 		t.Errorf("stored: %+v, %v", stored, err)
 	}
-	n.notifier.Push = n.inbox
+	n.notifier.Push = n.inbox.Send
 	wantReport(t, n.run(t), Report{Questions: 1, Notified: 3})
 }
 
@@ -569,7 +569,7 @@ func TestRunEndsWhileTheTablesHang(t *testing.T) {
 			}
 			return unavailable(time.Hour)
 		}}
-		report, err := (&Notifier{Service: &Service{DB: tables.DB}, Push: push}).Run(t.Context())
+		report, err := (&Notifier{Service: &Service{DB: tables.DB}, Push: push.Send}).Run(t.Context())
 		if took := time.Since(now); err != nil || took > 5*time.Second {
 			t.Errorf("the run ended after %s, %v; want at most 5 s", took, err)
 		}

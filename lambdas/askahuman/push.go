@@ -1,18 +1,11 @@
 package askahuman
 
 import (
-	"context"
 	"errors"
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
-
-// Push sends one notification.
-type Push interface {
-	// Send returns [ErrDeadToken], a [*PushUnavailableError], or another error.
-	Send(ctx context.Context, message PushMessage) error
-}
 
 // PushMessage is a notification for one device.
 type PushMessage struct {

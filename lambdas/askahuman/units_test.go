@@ -55,7 +55,7 @@ func TestUnits(t *testing.T) {
 			Must(store.Subscribe(ctx, person, askahuman.NewSubscription{Token: "token-of-" + person}))(t)
 		}
 	}
-	notifier := &Notifier{Service: store, Push: sending{}, Clock: clock}
+	notifier := &Notifier{Service: store, Push: sending{}.Send, Clock: clock}
 	notify := func() {
 		if report := Must(notifier.Run(ctx))(t); report.Notified != 1 {
 			t.Errorf("got %+v; want one notification", report)

@@ -15,9 +15,8 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/oauth2"
@@ -25,6 +24,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/webhook"
 )
 
 const (
@@ -55,19 +55,15 @@ var (
 		"exists, holds the role Firebase Cloud Messaging API Admin, and that its key is the one in the secret")
 )
 
-// Client sends push notifications. It implements [askahuman.Push] and is safe for
-// concurrent use.
+// Client sends push notifications. It is safe for concurrent use.
 type Client struct {
 	config jwt.Config
 	http   *http.Client
 	url    string
 
 	fetching singleflight.Group
-	mu       sync.Mutex
-	current  *oauth2.Token
+	current  atomic.Pointer[oauth2.Token]
 }
-
-var _ askahuman.Push = (*Client)(nil)
 
 // New returns a client for the project of a service account, whose key file serviceAccountJSON is.
 // endpoint is the base URL of the service; empty is [Endpoint]. client should have a timeout; nil
@@ -193,7 +189,7 @@ func (c *Client) Send(ctx context.Context, m askahuman.PushMessage) error {
 	if err != nil {
 		return fmt.Errorf("encode the push message: %w", err)
 	}
-	token, err := c.token(ctx, nil)
+	token, err := c.token(ctx)
 	if err != nil {
 		return err
 	}
@@ -202,31 +198,29 @@ func (c *Client) Send(ctx context.Context, m askahuman.PushMessage) error {
 		return err
 	}
 	// A token can be revoked before it ends: one try with a new one.
-	if token, err = c.token(ctx, token); err != nil {
+	c.current.CompareAndSwap(token, nil)
+	if token, err = c.token(ctx); err != nil {
 		return err
 	}
 	return c.post(ctx, body, token)
 }
 
-// token returns an access token other than the refused one. Concurrent callers share one fetch, so
-// that a slow or failing token endpoint gets one request instead of one from each.
-func (c *Client) token(ctx context.Context, refused *oauth2.Token) (*oauth2.Token, error) {
-	if current := c.kept(); current.Valid() && current != refused {
+// token returns an access token. Concurrent callers share one fetch, so that a slow or failing token endpoint gets one
+// request instead of one from each.
+func (c *Client) token(ctx context.Context) (*oauth2.Token, error) {
+	if current := c.current.Load(); current.Valid() {
 		return current, nil
 	}
 	fetched := c.fetching.DoChan("", func() (any, error) {
 		// Another fetch may have ended between the look above and this one.
-		if current := c.kept(); current.Valid() && current != refused {
+		if current := c.current.Load(); current.Valid() {
 			return current, nil
 		}
 		token, err := c.fetchToken()
-		if err != nil {
-			return nil, err
+		if err == nil {
+			c.current.Store(token)
 		}
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.current = token
-		return token, nil
+		return token, err
 	})
 	select {
 	case <-ctx.Done():
@@ -237,12 +231,6 @@ func (c *Client) token(ctx context.Context, refused *oauth2.Token) (*oauth2.Toke
 		}
 		return result.Val.(*oauth2.Token), nil
 	}
-}
-
-func (c *Client) kept() *oauth2.Token {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.current
 }
 
 // fetchToken requests a new token. It serves all waiting callers, so it uses no caller's context:
@@ -261,7 +249,7 @@ func (c *Client) fetchToken() (*oauth2.Token, error) {
 	status := refusal.Response.StatusCode
 	if status == http.StatusTooManyRequests || status >= 500 {
 		return nil, &askahuman.PushUnavailableError{
-			RetryAfter: retryAfter(refusal.Response.Header),
+			RetryAfter: webhook.RetryAfter(refusal.Response.Header.Get("Retry-After"), time.Now()),
 			Err:        fmt.Errorf("get an access token: status %d", status),
 		}
 	}
@@ -342,21 +330,10 @@ func refusalOf(response *http.Response, body []byte) error {
 		status == http.StatusBadRequest && r.isAboutToken():
 		return fmt.Errorf("%w (%w)", askahuman.ErrDeadToken, err)
 	case status == http.StatusTooManyRequests || status >= 500:
-		return &askahuman.PushUnavailableError{RetryAfter: retryAfter(response.Header), Err: err}
+		return &askahuman.PushUnavailableError{
+			RetryAfter: webhook.RetryAfter(response.Header.Get("Retry-After"), time.Now()), Err: err}
 	case status == http.StatusUnauthorized && r.code() != "THIRD_PARTY_AUTH_ERROR":
 		return fmt.Errorf("%w (%w)", ErrUnauthorized, err)
 	}
 	return err
-}
-
-// retryAfter reads the header in both its forms (RFC 9110, section 10.2.3).
-func retryAfter(header http.Header) time.Duration {
-	value := header.Get("Retry-After")
-	if seconds, err := strconv.Atoi(value); err == nil {
-		return time.Duration(max(0, seconds)) * time.Second
-	}
-	if at, err := http.ParseTime(value); err == nil {
-		return max(0, time.Until(at))
-	}
-	return 0
 }

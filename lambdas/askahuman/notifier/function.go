@@ -30,8 +30,8 @@ type function struct {
 	metrics     *kit.Metrics
 	clock       wire.Clock
 
-	used string         // the credentials that push was made of
-	push askahuman.Push // nil: push is not configured
+	used string                                             // the credentials that push was made of
+	push func(context.Context, askahuman.PushMessage) error // nil: push is not configured
 }
 
 // handle does one run. It ignores the schedule's event.
@@ -75,7 +75,7 @@ func (f *function) refresh(ctx context.Context) error {
 	case err != nil:
 		f.log.ErrorContext(ctx, "no one is notified; questions still expire", "reason", err.Error())
 	default:
-		f.push = client
+		f.push = client.Send
 	}
 	return nil
 }

@@ -104,16 +104,12 @@ func Of(change lambdaevents.DynamoDBStreamRecord) (m Message, ok bool, err error
 		Ended: time.Time(event.Timestamp), Body: body}, true, nil
 }
 
-// Poster sends one attempt of a webhook; [webhook.Client] is one.
-type Poster interface {
-	Post(ctx context.Context, url string, header http.Header, body []byte) (webhook.Answer, error)
-}
-
-// Sender sends webhooks. Keys and Poster are required.
+// Sender sends webhooks. Keys and Post are required.
 type Sender struct {
-	Keys   *Secrets
-	Poster Poster
-	Clock  wire.Clock
+	Keys *Secrets
+	// Post makes one attempt, as [webhook.Client.Post] does.
+	Post  func(ctx context.Context, url string, header http.Header, body []byte) (webhook.Answer, error)
+	Clock wire.Clock
 }
 
 // ErrUnsigned says that a webhook was not sent, since the secrets of its agent could not be read.
@@ -140,7 +136,7 @@ func (s *Sender) Send(ctx context.Context, m Message) (Outcome, error) {
 	}
 	header := http.Header{"Content-Type": {"application/json"}, "User-Agent": {"Ask-a-Human-Webhooks/1.0"}}
 	webhook.Sign(header, m.ID, s.Clock.Now(), m.Body, secrets...)
-	answer, err := s.Poster.Post(ctx, m.URL, header, m.Body)
+	answer, err := s.Post(ctx, m.URL, header, m.Body)
 	switch {
 	case err != nil:
 		if failed, ok := errors.AsType[*url.Error](err); ok {

@@ -150,7 +150,7 @@ func TestSend(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := &poster{answer: webhook.Answer{Status: 204}}
-	outcome, err := (&webhooks.Sender{Keys: keys, Poster: p, Clock: now}).Send(t.Context(), m)
+	outcome, err := (&webhooks.Sender{Keys: keys, Post: p.Post, Clock: now}).Send(t.Context(), m)
 	if err != nil || outcome.Gone || outcome.Took != 875*time.Millisecond {
 		t.Errorf("got %+v, %v", outcome, err)
 	}
@@ -194,14 +194,14 @@ func TestSendErr(t *testing.T) {
 		"TimedOut": {poster{err: &url.Error{Op: "Post", URL: endpoint, Err: context.DeadlineExceeded}},
 			context.DeadlineExceeded, 0},
 	} {
-		_, err := (&webhooks.Sender{Keys: secretsOf(none(t)), Poster: &test.poster, Clock: now}).Send(t.Context(), m)
+		_, err := (&webhooks.Sender{Keys: secretsOf(none(t)), Post: test.poster.Post, Clock: now}).Send(t.Context(), m)
 		later, _ := errors.AsType[*events.LaterError](err)
 		if !errors.Is(err, test.want) || strings.Contains(err.Error(), "t0ken") || (later != nil) != (test.later > 0) ||
 			later != nil && later.After != test.later {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
-	outcome, err := (&webhooks.Sender{Keys: secretsOf(none(t)), Poster: &poster{answer: webhook.Answer{Status: 410}},
+	outcome, err := (&webhooks.Sender{Keys: secretsOf(none(t)), Post: (&poster{answer: webhook.Answer{Status: 410}}).Post,
 		Clock: now}).Send(t.Context(), m)
 	if err != nil || !outcome.Gone {
 		t.Errorf("410: got %+v, %v", outcome, err)
@@ -210,7 +210,7 @@ func TestSendErr(t *testing.T) {
 		return "", errors.New("no key")
 	}, DB: none(t)}
 	p := &poster{}
-	if _, err := (&webhooks.Sender{Keys: without, Poster: p}).Send(t.Context(), m); err == nil || p.header != nil {
+	if _, err := (&webhooks.Sender{Keys: without, Post: p.Post}).Send(t.Context(), m); err == nil || p.header != nil {
 		t.Errorf("without a key: got %v, sent %v", err, p.header)
 	}
 }

@@ -80,7 +80,7 @@ func start(t *testing.T) *run {
 		t.Fatal(err)
 	}
 	f := &function{
-		sender: &webhooks.Sender{Keys: r.secrets, Poster: impatient{r, &webhook.Client{
+		sender: &webhooks.Sender{Keys: r.secrets, Post: impatient{r, &webhook.Client{
 			Addresses: webhook.Addresses{Local: []string{r.endpoint.URL}}, Timeout: time.Minute,
 			Connecting: func(address netip.AddrPort, refused error) {
 				r.mutex.Lock()
@@ -91,7 +91,7 @@ func start(t *testing.T) *run {
 					r.dialled = append(r.dialled, address)
 				}
 			},
-		}}},
+		}}.Post},
 		deliveries: r.service, plan: plan, log: log,
 		metrics: &kit.Metrics{Namespace: "Onesynth/askahuman", Function: "webhooksender", Writer: r.output},
 	}
@@ -359,7 +359,7 @@ func TestUndeferred(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &function{sender: &webhooks.Sender{Keys: keys(t), Poster: &webhook.Client{}}, plan: askahuman.WebhookRetries(),
+	f := &function{sender: &webhooks.Sender{Keys: keys(t), Post: (&webhook.Client{}).Post}, plan: askahuman.WebhookRetries(),
 		queue: away(), failures: away(), log: log}
 	response, err := f.handle(t.Context(), lambdaevents.SQSEvent{
 		Records: []lambdaevents.SQSMessage{{MessageId: "1", Body: `{"agent_id":"ada","url":"https://127.0.0.1/"}`,
@@ -382,7 +382,7 @@ func TestUnsignedTest(t *testing.T) {
 		secrets *webhooks.Secrets
 		again   int
 	}{"Unsigned": {unreadable, 1}, "Refused": {keys(t), 0}} {
-		f := &function{sender: &webhooks.Sender{Keys: test.secrets, Poster: &webhook.Client{}},
+		f := &function{sender: &webhooks.Sender{Keys: test.secrets, Post: (&webhook.Client{}).Post},
 			plan: askahuman.WebhookRetries(), queue: away(), failures: away(), log: slog.New(slog.DiscardHandler)}
 		response, err := f.handle(t.Context(), lambdaevents.SQSEvent{
 			Records: []lambdaevents.SQSMessage{{MessageId: "1",

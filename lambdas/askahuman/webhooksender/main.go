@@ -36,7 +36,7 @@ func main() {
 		}
 		f := &function{
 			sender: &webhooks.Sender{Keys: secrets,
-				Poster: &webhook.Client{Addresses: webhook.AddressesOf(environment.Getenv)}},
+				Post: (&webhook.Client{Addresses: webhook.AddressesOf(environment.Getenv)}).Post},
 			deliveries: deliveries, plan: askahuman.WebhookRetries(),
 			queue: events.NewQueue(environment.AWS, url[0]), failures: failures,
 			log: environment.Log, metrics: environment.Metrics,

@@ -82,7 +82,7 @@ func (c *Client) Post(ctx context.Context, url string, header http.Header, body 
 	_, _ = io.CopyN(io.Discard, response.Body, LargestAnswer)
 	answer := Answer{Status: response.StatusCode}
 	if answer.Status == http.StatusTooManyRequests || answer.Status == http.StatusServiceUnavailable {
-		answer.RetryAfter = retryAfter(response.Header.Get("Retry-After"), time.Now())
+		answer.RetryAfter = RetryAfter(response.Header.Get("Retry-After"), time.Now())
 	}
 	return answer, nil
 }
@@ -90,8 +90,8 @@ func (c *Client) Post(ctx context.Context, url string, header http.Header, body 
 // longestRetry bounds what an endpoint may ask for, so that no number is too large for a duration.
 const longestRetry = 24 * time.Hour
 
-// retryAfter reads the header: seconds or a date (RFC 9110, section 10.2.3).
-func retryAfter(text string, now time.Time) time.Duration {
+// RetryAfter reads the header: seconds or a date (RFC 9110, section 10.2.3). Zero: it is neither.
+func RetryAfter(text string, now time.Time) time.Duration {
 	if seconds, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return time.Duration(max(0, min(seconds, int64(longestRetry/time.Second)))) * time.Second
 	}
