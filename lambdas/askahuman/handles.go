@@ -20,10 +20,9 @@ func (s *Service) handles(ctx context.Context, period askahuman.Period, now time
 	}
 	chosen, err := s.boards.handles.Get(ctx, string(period)+period.Day(now),
 		func(ctx context.Context) (map[string]string, error) {
-			board = board[:min(askahuman.MaxBoardLimit, len(board))]
-			keys := make([][]any, len(board))
-			for i, entry := range board {
-				keys[i] = []any{entry.PersonHash}
+			var keys [][]any
+			for _, entry := range board[:min(askahuman.MaxBoardLimit, len(board))] {
+				keys = append(keys, []any{entry.PersonHash})
 			}
 			chosen := map[string]string{}
 			people, err := dynamo.ReadBatch[askahuman.Stats](ctx, s.DB, "GetHandles", keys...)
@@ -103,11 +102,5 @@ func (s *Service) ResetHandle(ctx context.Context, personHash string, reset bool
 	if reset {
 		update = update.Remove(dynamo.Name("handle"))
 	}
-	found, err := dynamo.Satisfied(s.DB.Update(ctx, "ResetHandle", []any{personHash},
-		update.Add(dynamo.Name("version"), expression.Value(1)),
-		expression.AttributeExists(dynamo.Name("fingerprint_hash")), nil))
-	if err == nil && !found {
-		err = askahuman.ErrPersonNotFound
-	}
-	return wrap(err, "reset the name of a person")
+	return wrap(s.changePerson(ctx, "ResetHandle", personHash, update), "reset the name of a person")
 }

@@ -140,12 +140,9 @@ func (s *Service) Dismiss(ctx context.Context, operator, reportID string, dismis
 	decision := s.decision(operator)
 	kept := expression.Value(dynamo.ExpiryAt(decision.At.Add(askahuman.KeepReports)))
 	update := decide(expression.Set(dynamo.Name("expires_at"), kept), state, decision)
-	found, err := dynamo.Satisfied(s.DB.Update(ctx, "DecideReport", []any{reportID}, update,
-		expression.AttributeExists(dynamo.Name("report_id")), nil))
-	if err == nil && !found {
-		err = askahuman.ErrReportNotFound
-	}
-	return wrap(err, "decide report "+reportID)
+	err := s.DB.Update(ctx, "DecideReport", []any{reportID}, update,
+		expression.AttributeExists(dynamo.Name("report_id")), nil)
+	return wrap(unless(err, askahuman.ErrReportNotFound), "decide report "+reportID)
 }
 
 // HideQuestion hides a question from people, and closes it, or shows it to its agent again as one that
@@ -208,14 +205,14 @@ func (s *Service) HideResponse(ctx context.Context, operator, questionID, respon
 // BlockPerson makes a person who has answered unable to answer and to report, or able again. It returns
 // [askahuman.ErrPersonNotFound].
 func (s *Service) BlockPerson(ctx context.Context, personHash string, blocked bool) error {
-	update := since(expression.UpdateBuilder{}, "blocked_at", blocked, s.Clock.Now()).
-		Add(dynamo.Name("version"), expression.Value(1))
-	found, err := dynamo.Satisfied(s.DB.Update(ctx, "BlockPerson", []any{personHash}, update,
-		expression.AttributeExists(dynamo.Name("fingerprint_hash")), nil))
-	if err == nil && !found {
-		err = askahuman.ErrPersonNotFound
-	}
-	return wrap(err, "block a person")
+	update := since(expression.UpdateBuilder{}, "blocked_at", blocked, s.Clock.Now())
+	return wrap(s.changePerson(ctx, "BlockPerson", personHash, update), "block a person")
+}
+
+// changePerson changes the stats of a person who has answered. It returns [askahuman.ErrPersonNotFound].
+func (s *Service) changePerson(ctx context.Context, pattern, personHash string, update expression.UpdateBuilder) error {
+	return unless(s.DB.Update(ctx, pattern, []any{personHash}, update.Add(dynamo.Name("version"), expression.Value(1)),
+		expression.AttributeExists(dynamo.Name("fingerprint_hash")), nil), askahuman.ErrPersonNotFound)
 }
 
 // BlockAgent makes an agent unable to ask, or able again. What the agent has asked stays.

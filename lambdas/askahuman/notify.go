@@ -31,8 +31,6 @@ type Notifier struct {
 	// its id. Empty: [DefaultQuestionURL].
 	QuestionURL string
 	Clock       wire.Clock
-	// Rand draws the people to notify; nil is a source of its own.
-	Rand *rand.Rand
 	// Sleep waits between attempts, or returns the context's error; nil waits for the
 	// given time.
 	Sleep func(ctx context.Context, d time.Duration) error
@@ -191,7 +189,8 @@ func (r *notifierRun) notify(short []askahuman.Question) error {
 	if err != nil {
 		return fmt.Errorf("list due subscriptions: %w", err)
 	}
-	r.shuffle(pool)
+	// A person may have several: the claim on the person lets one of them through.
+	rand.Shuffle(len(pool), func(i, j int) { pool[i], pool[j] = pool[j], pool[i] })
 	r.pool = pool
 
 	notifications := make(chan *claimedQuestion)
@@ -232,17 +231,6 @@ func (r *notifierRun) notify(short []askahuman.Question) error {
 	}
 	_ = settling.Wait() // each has recorded its own failure
 	return nil
-}
-
-// shuffle puts subscriptions in random order. A person may have several: the claim on
-// the person lets one of them through.
-func (r *notifierRun) shuffle(subscriptions []askahuman.Subscription) {
-	swap := func(i, j int) { subscriptions[i], subscriptions[j] = subscriptions[j], subscriptions[i] }
-	if r.Rand != nil {
-		r.Rand.Shuffle(len(subscriptions), swap)
-	} else {
-		rand.Shuffle(len(subscriptions), swap)
-	}
 }
 
 // claim takes a question for this run, until it is due again; nil: another run
@@ -437,12 +425,10 @@ func (r *notifierRun) lastContext() (context.Context, context.CancelFunc) {
 
 // next takes the next person from the pool, if one may still be notified.
 func (r *notifierRun) next() (askahuman.Subscription, bool) {
-	if !r.canSend() {
-		return askahuman.Subscription{}, false
-	}
+	goesOn := r.canGoOn()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.pool) == 0 {
+	if !goesOn || len(r.pool) == 0 {
 		return askahuman.Subscription{}, false
 	}
 	subscription := r.pool[0]
@@ -452,22 +438,17 @@ func (r *notifierRun) next() (askahuman.Subscription, bool) {
 
 // canSend reports whether there is time, a push service and a person to notify.
 func (r *notifierRun) canSend() bool {
-	if !r.canGoOn() {
-		return false
-	}
+	goesOn := r.canGoOn()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return len(r.pool) > 0
+	return goesOn && len(r.pool) > 0
 }
 
 // canGoOn reports whether there is time and a push service.
 func (r *notifierRun) canGoOn() bool {
-	if r.outOfTime() {
-		return false
-	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return !r.stopped
+	return !r.stopped && !r.outOfTime()
 }
 
 // outOfTime reports whether the run should begin nothing new.

@@ -96,13 +96,13 @@ func (o *outside) mark(r dynamotest.Request) error {
 }
 
 // marks reads when each person was last notified, and of which question, from the tables.
-func (o *outside) marks(t *testing.T) map[string]guardNotified {
+func (o *outside) marks(t *testing.T) map[string]PersonNotified {
 	t.Helper()
 	scanned := Must(o.tables.Client.Scan(context.Background(),
 		&sdk.ScanInput{TableName: aws.String("Guards"), ConsistentRead: aws.Bool(true)}))(t)
-	marks := map[string]guardNotified{}
+	marks := map[string]PersonNotified{}
 	for _, item := range scanned.Items {
-		var mark guardNotified
+		var mark PersonNotified
 		OK(t, attributevalue.UnmarshalMap(item, &mark))
 		key, _ := item["guard_key"].(*types.AttributeValueMemberS)
 		if person, ok := strings.CutPrefix(key.Value, "NOTIFIED#"); ok && !mark.NotifiedAt.IsZero() {
@@ -159,12 +159,12 @@ func (o *outside) run(t *testing.T, runs int) {
 		if a.device.person == "" || !a.known || !a.at.Equal(o.last(a.device.person)) {
 			continue
 		}
-		if mark := marks[a.device.person]; mark.QuestionID != a.question || !mark.NotifiedAt.Equal(a.at) {
+		if mark := marks[a.device.person]; mark.QuestionID != a.question || !time.Time(mark.NotifiedAt).Equal(a.at) {
 			t.Fatalf("%s was notified of %s at %v; the mark says %+v", a.device.person, a.question, a.at, mark)
 		}
 	}
 	for person, mark := range marks {
-		if at := mark.NotifiedAt; !o.arrived(person, mark.QuestionID, at) {
+		if at := time.Time(mark.NotifiedAt); !o.arrived(person, mark.QuestionID, at) {
 			t.Fatalf("%s has a mark of %s at %v, when nothing arrived", person, mark.QuestionID, at)
 		}
 	}
@@ -189,7 +189,7 @@ func TestRunRandomHistories(t *testing.T) {
 			o := &outside{notifying: newNotifying(t), devices: map[string]device{},
 				fate: rand.New(rand.NewPCG(seed, 0))}
 			o.now = o.now.Truncate(time.Millisecond)
-			o.notifier.Rand, o.notifier.Push = nil, o.Send
+			o.notifier.Push = o.Send
 			o.faults(o.mark)
 			o.history(t, rand.New(rand.NewPCG(seed, 1)))
 		})

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"math/rand/v2"
 	"net/http"
 	"regexp"
 	"slices"
@@ -70,7 +69,6 @@ func newNotifying(t *testing.T) *notifying {
 	n.notifier = &Notifier{
 		Service: n.notifying, Push: n.inbox.Send, QuestionURL: "https://example.com/questions/{question_id}?from=push",
 		Clock: n.Clock,
-		Rand:  rand.New(rand.NewPCG(1, 2)),
 		Sleep: func(ctx context.Context, d time.Duration) error {
 			mu.Lock()
 			defer mu.Unlock()
@@ -157,9 +155,8 @@ func TestRun(t *testing.T) {
 func TestRunDrawsAtRandom(t *testing.T) {
 	t.Parallel()
 	drawn := map[string]bool{}
-	for seed := range uint64(4) {
+	for range 4 {
 		n := newNotifying(t)
-		n.notifier.Rand = rand.New(rand.NewPCG(seed, 0))
 		n.subscribe(t, 12)
 		n.askFor(t, 1)
 		wantReport(t, n.run(t), Report{Questions: 1, Notified: 3})

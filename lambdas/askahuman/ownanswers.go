@@ -43,20 +43,16 @@ func (s *Service) OwnAnswers(ctx context.Context, personHash string, limit int, 
 		return nil, "", wrap(err, "list the person's answers")
 	}
 	now := s.Clock.Now()
-	questionKeys := make([][]any, len(ids))
-	for i, id := range ids {
-		questionKeys[i] = []any{id}
-	}
 	var responses []*askahuman.Response
 	var questions []*askahuman.Question
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
-		keys := responseKeys(ids, personHash)
-		responses, err = dynamo.ReadBatch[askahuman.Response](ctx, s.DB, "GetOwnAnswers", keys...)
+		responses, err = dynamo.ReadBatch[askahuman.Response](ctx, s.DB, "GetOwnAnswers",
+			responseKeys(ids, personHash)...)
 		return wrap(err, "read the person's answers")
 	})
 	group.Go(func() (err error) {
-		questions, err = dynamo.ReadBatch[askahuman.Question](ctx, s.DB, "GetAnsweredQuestions", questionKeys...)
+		questions, err = dynamo.ReadBatch[askahuman.Question](ctx, s.DB, "GetAnsweredQuestions", keysByID(ids)...)
 		return wrap(err, "read the questions of the person's answers")
 	})
 	if err := group.Wait(); err != nil {

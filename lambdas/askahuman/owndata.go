@@ -90,11 +90,12 @@ type PersonSubscription struct {
 	UpdatedAt          wire.Time `json:"updated_at" format:"date-time"`
 }
 
-// PersonNotified is the last notification of a person as it is kept.
+// PersonNotified is the last notification of a person, on any device, as it is kept. A run claims the person in that
+// item before it sends anything.
 type PersonNotified struct {
-	ClaimedAt  wire.Time `json:"claimed_at,omitzero" format:"date-time" doc:"When a run of the notifier last chose the person."`
-	NotifiedAt wire.Time `json:"notified_at,omitzero" format:"date-time"`
-	QuestionID string    `json:"question_id,omitempty"`
+	ClaimedAt  wire.Time `json:"claimed_at,omitzero" dynamodbav:"claimed_at" format:"date-time" doc:"When a run of the notifier last chose the person."`
+	NotifiedAt wire.Time `json:"notified_at,omitzero" dynamodbav:"notified_at" format:"date-time"`
+	QuestionID string    `json:"question_id,omitempty" dynamodbav:"question_id"`
 }
 
 // Deleted says how far the deletion of a person's data is.
@@ -162,13 +163,9 @@ func (s *Service) readKept(ctx context.Context, data *PersonData) error {
 			data.Stats.AnswersByCategory = map[string]int{}
 		}
 	}
-	var notified struct {
-		guardNotified
-		ClaimedAt time.Time `dynamodbav:"claimed_at"`
-	}
+	var notified PersonNotified
 	if found, err = s.DB.Get(ctx, "GetNotified", &notified, notifiedKey(data.Person)...); found {
-		data.Notified = &PersonNotified{wire.Time(notified.ClaimedAt), wire.Time(notified.NotifiedAt),
-			notified.QuestionID}
+		data.Notified = &notified
 	}
 	return err
 }
@@ -228,11 +225,8 @@ func (s *Service) subscribedIDs(ctx context.Context, personHash string, after po
 
 func (s *Service) keptSubscriptions(ctx context.Context, personHash string,
 	ids []string) ([]PersonSubscription, error) {
-	kept, subscriptions := make([][]any, len(ids)), []PersonSubscription{}
-	for i, id := range ids {
-		kept[i] = []any{id}
-	}
-	items, err := dynamo.ReadBatch[askahuman.Subscription](ctx, s.DB, "ExportSubscriptions", kept...)
+	subscriptions := []PersonSubscription{}
+	items, err := dynamo.ReadBatch[askahuman.Subscription](ctx, s.DB, "ExportSubscriptions", keysByID(ids)...)
 	for _, sub := range items {
 		if sub == nil || sub.PersonHash != personHash {
 			continue

@@ -92,40 +92,41 @@ func (s *Service) createQuestion(ctx context.Context, q askahuman.Question) erro
 	ctx, cancel := context.WithTimeout(ctx, placeTimeout/2)
 	defer cancel()
 	for {
-		open, err := s.createOnce(ctx, q)
-		if !errors.Is(err, askahuman.ErrQuotaExceeded) {
+		full, err := s.createOnce(ctx, q)
+		if full == nil {
 			return err
 		}
-		freed, freeErr := s.freePlaces(ctx, q.AgentID, open, time.Time(q.CreatedAt))
-		if freeErr != nil {
-			return freeErr
+		if full.BlockedAt != "" {
+			return askahuman.ErrBlocked
+		}
+		freed, err := s.freePlaces(ctx, q.AgentID, full.IDs, time.Time(q.CreatedAt))
+		if err != nil {
+			return err
 		}
 		if freed == 0 {
-			return err
+			return askahuman.ErrQuotaExceeded
 		}
 	}
 }
 
-// createOnce tries once. With [askahuman.ErrQuotaExceeded] it returns the ids of the
-// questions that have the agent's places.
+// createOnce tries once. It returns the agent's open questions if they leave no place, or the agent is blocked.
 //
 // The write that takes the place counts the call, too, which is then not counted on its own.
 //
 // The place is taken before the question is stored, each by a write of its own, which costs half of a transaction. A
 // place without a question becomes free after placeTimeout. A claimed ask keeps its answer with its question, so
 // it is a transaction.
-func (s *Service) createOnce(ctx context.Context, q askahuman.Question) (open []string, err error) {
+func (s *Service) createOnce(ctx context.Context, q askahuman.Question) (full *openQuestions, err error) {
+	ids := dynamo.Name("open_question_ids")
 	// Each attempt has an update of its own: the SDK's keep what is added to them.
 	place := func() expression.UpdateBuilder {
-		return expression.Add(dynamo.Name("open_question_ids"), idSet(q.ID)).
+		return expression.Add(ids, idSet(q.ID)).
 			Set(dynamo.Name("expires_at"), quotaEnd(time.Time(q.CreatedAt)))
 	}
-	ids := dynamo.Name("open_question_ids")
 	// The first attempt at the write may have taken the place, and its answer may be lost.
-	free := dynamo.Absent("blocked_at").And(
-		dynamo.Absent("open_question_ids").Or(ids.Size().LessThan(
-			expression.Value(s.rules().OpenQuestions)), ids.Contains(q.ID)))
-	var full dynamo.Item
+	free := dynamo.Absent("blocked_at").And(dynamo.Absent("open_question_ids").Or(
+		ids.Size().LessThan(expression.Value(s.rules().OpenQuestions)), ids.Contains(q.ID)))
+	var item dynamo.Item
 	if idempotency.ClaimFrom(ctx) == nil {
 		err = ratelimit.CallFrom(ctx).With(func(counting ratelimit.Counting) (int, error) {
 			var counted struct {
@@ -139,14 +140,14 @@ func (s *Service) createOnce(ctx context.Context, q askahuman.Question) (open []
 				counting.And(free), out)
 			return counted.Requests, err
 		})
-		refused, ok := errors.AsType[*dynamo.ConditionError](err)
 		if err == nil {
-			err = s.storeQuestion(ctx, q)
+			return nil, s.storeQuestion(ctx, q)
 		}
+		refused, ok := errors.AsType[*dynamo.ConditionError](err)
 		if !ok {
 			return nil, err
 		}
-		full = refused.Item
+		item = refused.Item
 	} else {
 		err = idempotency.Transact(ctx, s.DB, "CreateQuestion", q,
 			dynamo.Put("Questions", s.stored(q), dynamo.Absent("question_id")),
@@ -155,33 +156,29 @@ func (s *Service) createOnce(ctx context.Context, q askahuman.Question) (open []
 		if !ok {
 			return nil, err
 		}
-		if full, ok = refused.Failed(1); !ok {
+		if item, ok = refused.Failed(1); !ok {
 			return nil, questionExists(q.ID)
 		}
 	}
-	var listed openQuestions
-	if err := attributevalue.UnmarshalMap(full, &listed); err != nil {
+	full = &openQuestions{}
+	if err := attributevalue.UnmarshalMap(item, full); err != nil {
 		return nil, fmt.Errorf("read the agent's open questions: %w", err)
 	}
-	if listed.BlockedAt != "" {
-		return nil, askahuman.ErrBlocked
-	}
-	return listed.IDs, askahuman.ErrQuotaExceeded
+	return full, nil
 }
 
 // storeQuestion stores a question that has its place.
 func (s *Service) storeQuestion(ctx context.Context, q askahuman.Question) error {
 	err := s.DB.Put(ctx, "StoreQuestion", s.stored(q), dynamo.Absent("question_id"))
-	if refused, ok := errors.AsType[*dynamo.ConditionError](err); ok {
-		stored, err := questionOf(refused.Item)
-		if err != nil {
-			return err
-		}
-		// The answer to the write may have been lost.
-		if stored.AgentID != q.AgentID || !stored.CreatedAt.Equal(q.CreatedAt) || stored.Prompt != q.Prompt {
-			return questionExists(q.ID)
-		}
-		return nil
+	refused, ok := errors.AsType[*dynamo.ConditionError](err)
+	if !ok {
+		return err
+	}
+	stored, err := questionOf(refused.Item)
+	// The answer to the write may have been lost.
+	if err == nil &&
+		(stored.AgentID != q.AgentID || !stored.CreatedAt.Equal(q.CreatedAt) || stored.Prompt != q.Prompt) {
+		return questionExists(q.ID)
 	}
 	return err
 }
@@ -353,17 +350,22 @@ func (s *Service) openIDs(ctx context.Context, agentID string) (ids []string, bl
 // answerable reads questions by a pattern, and returns those that take answers.
 func (s *Service) answerable(ctx context.Context, pattern string, ids []string,
 	now time.Time) (open []askahuman.Question, err error) {
-	keys := make([][]any, len(ids))
-	for i, id := range ids {
-		keys[i] = []any{id}
-	}
-	questions, err := dynamo.ReadBatch[askahuman.Question](ctx, s.DB, pattern, keys...)
+	questions, err := dynamo.ReadBatch[askahuman.Question](ctx, s.DB, pattern, keysByID(ids)...)
 	for _, q := range questions {
 		if q != nil && unstored(*q).AnswerableAt(now) {
 			open = append(open, unstored(*q))
 		}
 	}
 	return open, err
+}
+
+// keysByID are the keys of items that have nothing but an id in theirs.
+func keysByID(ids []string) [][]any {
+	keys := make([][]any, len(ids))
+	for i, id := range ids {
+		keys[i] = []any{id}
+	}
+	return keys
 }
 
 // endQuestion closes an open or partial question, or marks an overdue one expired, sets its retention and gives back

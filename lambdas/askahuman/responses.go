@@ -64,7 +64,7 @@ func (s *Service) answerState(ctx context.Context, questionID, personHash string
 	var asked askahuman.Question
 	var answer askahuman.Response
 	var points askahuman.Stats
-	var notified guardNotified
+	var notified PersonNotified
 	found, err := s.DB.GetEach(ctx, "GetAnswerState",
 		[][]any{{questionID}, {questionID, askahuman.ResponseID(questionID, personHash)}, {personHash},
 			notifiedKey(personHash)},
@@ -77,7 +77,7 @@ func (s *Service) answerState(ctx context.Context, questionID, personHash string
 	}
 	state.answered, state.stats = found[1], unstoredStats(points, personHash)
 	if notified.QuestionID == questionID {
-		state.notifiedAt = notified.NotifiedAt
+		state.notifiedAt = time.Time(notified.NotifiedAt)
 	}
 	return state, nil
 }

@@ -338,13 +338,6 @@ func (s *Service) dueSubscriptions(ctx context.Context, now time.Time, limit int
 	return subscriptions, nil
 }
 
-// guardNotified is what is read of the item of Guards that says when a person was last notified, on
-// any device. A run claims the person in that item before it sends anything.
-type guardNotified struct {
-	NotifiedAt time.Time `dynamodbav:"notified_at"`
-	QuestionID string    `dynamodbav:"question_id"`
-}
-
 func notifiedKey(personHash string) []any { return []any{"NOTIFIED#" + personHash} }
 
 // notifiedEnd is when a person's item may expire: no interval is longer.
@@ -431,17 +424,17 @@ func (s *Service) claim(ctx context.Context, pattern string, key []any, update e
 // notification may never be sent.
 func (s *Service) deferSubscription(ctx context.Context, sub askahuman.Subscription, person dynamo.Item,
 	now time.Time) error {
-	var notified guardNotified
+	var notified PersonNotified
 	if err := attributevalue.UnmarshalMap(person, &notified); err != nil {
 		return fmt.Errorf("read when the person was notified: %w", err)
 	}
-	next := notified.NotifiedAt.Add(sub.Interval())
+	last := time.Time(notified.NotifiedAt)
+	next := last.Add(sub.Interval())
 	if !next.After(now) {
 		return nil
 	}
 	_, err := dynamo.Satisfied(s.DB.Update(ctx, "DeferSubscription", []any{sub.ID},
-		setNotified(notified.NotifiedAt, next),
-		dueAsRead(sub), nil))
+		setNotified(last, next), dueAsRead(sub), nil))
 	return err
 }
 

@@ -80,12 +80,9 @@ type Reported struct {
 	Status   string `json:"status" enum:"open" doc:"Operators will look at it."`
 }
 
-// OfAgent are the questions of an agent that take answers.
+// OfAgent are the questions of an agent that take answers, on the wire, too.
 type OfAgent struct {
-	// Blocked says that an operator has blocked the agent.
-	Blocked bool
-	// Questions are the newest first.
-	Questions []Question
-	// More says that there may be further ones.
-	More bool
+	Blocked   bool       `json:"blocked" doc:"true: an operator has blocked the agent."`
+	Questions []Question `json:"questions" nullable:"false" doc:"Newest first, 100 at most."`
+	More      bool       `json:"more,omitempty" doc:"true: there may be further ones."`
 }

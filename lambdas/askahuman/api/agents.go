@@ -130,8 +130,7 @@ type questionInput struct {
 
 type agentListInput struct {
 	Status string `query:"status" enum:"OPEN,PARTIAL,CLOSED,EXPIRED" doc:"Only questions of this status."`
-	Limit  int    `query:"limit" minimum:"1" default:"20" doc:"How many to return at most, 1 to 50; a higher number is 50."`
-	Cursor string `query:"cursor" doc:"The next_cursor of the page before."`
+	pageInput
 }
 
 // AgentQuestionList is a page of an agent's questions.

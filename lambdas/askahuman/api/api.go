@@ -80,6 +80,7 @@ var FormNames = map[string]string{
 	"Ask": "AskBody", "Question": "AgentQuestion", "Response": "AgentResponse", "ResponseReport": "ResponseReportBody",
 	"Answer": "AnswerBody", "QuestionReport": "QuestionReportBody", "Handle": "HandleBody", "Standing": "Stats",
 	"NewSubscription": "SubscribeBody", "SubscriptionChange": "ChangeBody", "SubscriptionRenewal": "RenewBody",
+	"OfAgent": "OpenQuestionList",
 }
 
 // complete says whom the operations are for, and which field may be null.
@@ -94,6 +95,15 @@ func (o Options) complete(document *huma.OpenAPI) {
 		document.Tags = append(document.Tags, &huma.Tag{Name: "operators",
 			Description: "What those call who moderate."})
 	}
+}
+
+type pageInput struct {
+	Limit int `query:"limit" minimum:"1" default:"20" doc:"How many to return at most, 1 to 50; a higher number is 50."`
+	cursorInput
+}
+
+type cursorInput struct {
+	Cursor string `query:"cursor" doc:"The next_cursor of the page before."`
 }
 
 // caller is the id of an agent, or the hash of a person; empty: the person is unknown.

@@ -73,9 +73,8 @@ func (a *AgentAPI) registerReports(s *httpapi.Server) {
 }
 
 type reportListInput struct {
-	State  string `query:"state" enum:"open,dismissed,hidden" default:"open" doc:"Only what is in this state: open until an operator decides."`
-	Limit  int    `query:"limit" minimum:"1" default:"20" doc:"How many to return at most, 1 to 50; a higher number is 50."`
-	Cursor string `query:"cursor" doc:"The next_cursor of the page before."`
+	State string `query:"state" enum:"open,dismissed,hidden" default:"open" doc:"Only what is in this state: open until an operator decides."`
+	pageInput
 }
 
 // ReportList is a page of what was reported or hidden.
@@ -96,13 +95,6 @@ type Dismissal struct {
 
 type openQuestionsInput struct {
 	AgentID string `query:"agent_id" required:"true" minLength:"1" maxLength:"255" doc:"The agent, as reports name it." example:"my-agent"`
-}
-
-// OpenQuestionList are the questions of an agent that take answers.
-type OpenQuestionList struct {
-	Blocked   bool                 `json:"blocked" doc:"true: an operator has blocked the agent."`
-	Questions []askahuman.Question `json:"questions" nullable:"false" doc:"Newest first, 100 at most."`
-	More      bool                 `json:"more,omitempty" doc:"true: there may be further ones."`
 }
 
 type hideOpenQuestionsInput struct{ Body AllHidden }
@@ -183,10 +175,8 @@ func (o *OperatorAPI) register(s *httpapi.Server) {
 
 	httpapi.Serve(s, httpapi.Operation{ID: "listOpenOfAgent",
 		Description: "Returns the questions of an agent that take answers, with their texts.",
-	}, func(ctx context.Context, input *openQuestionsInput) (OpenQuestionList, error) {
-		open, err := o.Service.OpenQuestions(ctx, input.AgentID)
-		return OpenQuestionList{Blocked: open.Blocked, Questions: open.Questions, More: open.More},
-			err
+	}, func(ctx context.Context, input *openQuestionsInput) (askahuman.OfAgent, error) {
+		return o.Service.OpenQuestions(ctx, input.AgentID)
 	})
 
 	httpapi.Serve(s, httpapi.Operation{ID: "hideOpenOfAgent",

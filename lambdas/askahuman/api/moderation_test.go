@@ -105,7 +105,7 @@ func TestOperators(t *testing.T) {
 	metricstest.Complete(t, out.String(), schema.MetricsOf("moderationapi", askahuman.Platform().Metrics))
 
 	// What the blocked agent has asked before is seen and hidden, each in one call.
-	var open api.OpenQuestionList
+	var open askahuman.OfAgent
 	as("operators", "GET /operator/questions?agent_id=agent-1", "", 200, &open)
 	if !open.Blocked || len(open.Questions) != 2 || open.Questions[0].ID != others[1] ||
 		open.Questions[0].Prompt != "Was that the second?" || open.More {

@@ -7,10 +7,6 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 )
 
-type dataInput struct {
-	Cursor string `query:"cursor" doc:"The next_cursor of the page before."`
-}
-
 // What an operator sends for a person: in a header, because paths are logged.
 type personInput struct {
 	Fingerprint string `header:"X-Fingerprint" required:"true" minLength:"1" maxLength:"256" doc:"The person's id, as they tell it: the page shows it in its settings." example:"c1b9e0c5a2"`
@@ -18,7 +14,7 @@ type personInput struct {
 
 type dataOfInput struct {
 	personInput
-	dataInput
+	cursorInput
 }
 
 const (
@@ -34,7 +30,7 @@ const (
 // registerData declares the routes of what is kept of a person.
 func (h *HumanAPI) registerData(s *httpapi.Server) {
 	httpapi.Serve(s, httpapi.Operation{ID: "exportData", NeedsCaller: true, Description: exports},
-		func(ctx context.Context, input *dataInput) (service.PersonData, error) {
+		func(ctx context.Context, input *cursorInput) (service.PersonData, error) {
 			return h.Service.PersonData(ctx, caller(ctx), input.Cursor)
 		})
 	httpapi.Serve(s, httpapi.Operation{ID: "deleteData", NeedsCaller: true, Description: deletes},

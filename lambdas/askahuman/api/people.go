@@ -31,8 +31,7 @@ func (h *HumanAPI) Handler() *kit.API {
 }
 
 type feedInput struct {
-	Limit    int      `query:"limit" minimum:"1" default:"20" doc:"How many to return at most, 1 to 50; a higher number is 50."`
-	Cursor   string   `query:"cursor" doc:"The next_cursor of the page before."`
+	pageInput
 	Audience []string `query:"audience,explode" doc:"Only questions for one of these audiences (technical, product, ethics, creative, general): repeat the parameter, or separate them by commas." example:"[\"technical\"]"`
 }
 
@@ -58,11 +57,6 @@ type HumanQuestionList struct {
 type AnswerableQuestion struct {
 	HumanQuestion
 	CanAnswer bool `json:"can_answer" doc:"False for a person who has answered it."`
-}
-
-type answersInput struct {
-	Limit  int    `query:"limit" minimum:"1" default:"20" doc:"How many to return at most, 1 to 50; a higher number is 50."`
-	Cursor string `query:"cursor" doc:"The next_cursor of the page before."`
 }
 
 // OwnAnswerList is a page of a person's own answers.
@@ -192,7 +186,7 @@ func (h *HumanAPI) registerQuestions(s *httpapi.Server) {
 	httpapi.Serve(s, httpapi.Operation{ID: "listAnswers", NeedsCaller: true,
 		Description: "Returns a page of the person's own answers of the last 30 days, newest first, with what became " +
 			"of their questions. An answer of a moment ago may not be there yet.",
-	}, func(ctx context.Context, input *answersInput) (OwnAnswerList, error) {
+	}, func(ctx context.Context, input *pageInput) (OwnAnswerList, error) {
 		answers, next, err := h.Service.OwnAnswers(ctx, caller(ctx), input.Limit, input.Cursor)
 		return OwnAnswerList{Responses: append([]service.OwnAnswer{}, answers...), NextCursor: next}, err
 	})

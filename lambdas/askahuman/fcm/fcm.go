@@ -144,48 +144,27 @@ func isRSA(der []byte) bool {
 	return err == nil
 }
 
-// message is the body of messages:send.
-type message struct {
-	Message struct {
-		Token        string            `json:"token"`
-		Notification notification      `json:"notification"`
-		Data         map[string]string `json:"data"`
-		Webpush      *webpush          `json:"webpush,omitempty"`
-	} `json:"message"`
-}
-
-type notification struct {
-	Title string `json:"title"`
-	Body  string `json:"body"`
-}
-
-type webpush struct {
-	Options struct {
-		Link string `json:"link"`
-	} `json:"fcm_options"`
-}
-
-func newMessage(m askahuman.PushMessage) message {
-	var body message
-	body.Message.Token = m.Token
-	body.Message.Notification = notification{Title: m.Title, Body: m.Body}
-	// link and url are the same: pages read one or the other.
-	body.Message.Data = map[string]string{"link": m.Link, "url": m.Link, "question_id": m.QuestionID,
-		"type": string(m.Type)}
+// messageOf is the body of messages:send.
+func messageOf(m askahuman.PushMessage) map[string]any {
+	message := map[string]any{
+		"token":        m.Token,
+		"notification": map[string]string{"title": m.Title, "body": m.Body},
+		// link and url are the same: pages read one or the other.
+		"data": map[string]string{"link": m.Link, "url": m.Link, "question_id": m.QuestionID, "type": string(m.Type)},
+	}
 	// FCM refuses a message whose link is not https ("WebpushFcmOptions"). The
 	// page's own service worker reads the data.
 	if strings.HasPrefix(m.Link, "https://") {
-		body.Message.Webpush = &webpush{}
-		body.Message.Webpush.Options.Link = m.Link
+		message["webpush"] = map[string]any{"fcm_options": map[string]string{"link": m.Link}}
 	}
-	return body
+	return map[string]any{"message": message}
 }
 
 // Send sends one notification. It returns [askahuman.ErrDeadToken], a
 // [*askahuman.PushUnavailableError], [ErrUnauthorized], or another error that
 // names FCM's error code.
 func (c *Client) Send(ctx context.Context, m askahuman.PushMessage) error {
-	body, err := json.Marshal(newMessage(m))
+	body, err := json.Marshal(messageOf(m))
 	if err != nil {
 		return fmt.Errorf("encode the push message: %w", err)
 	}

@@ -69,10 +69,7 @@ const longestBatch = 10
 // shortBatch reports whether a request is no batch, or not too long a one. The body can be read again.
 func shortBatch(r *http.Request) bool {
 	body, err := io.ReadAll(io.LimitReader(r.Body, kit.DefaultMaxBodyBytes))
-	r.Body = struct {
-		io.Reader
-		io.Closer
-	}{io.MultiReader(bytes.NewReader(body), r.Body), r.Body}
+	r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), r.Body))
 	var messages []json.RawMessage
 	return err != nil || json.Unmarshal(body, &messages) != nil || len(messages) <= longestBatch
 }

@@ -61,39 +61,12 @@ func askSchema() map[string]any {
 	return schema
 }
 
-// property is one argument of a tool.
-type property struct {
-	name   string
-	schema map[string]any
-}
-
-func argument(name, description string, schema map[string]any) property {
-	described := map[string]any{"description": description}
-	for key, value := range schema {
-		described[key] = value
-	}
-	return property{name, described}
-}
-
-// inputSchema is the schema of an object with these arguments. question_id is required.
-func inputSchema(arguments ...property) map[string]any {
-	properties, required := map[string]any{}, []any{}
-	for _, a := range arguments {
-		properties[a.name] = a.schema
-		if a.name == "question_id" {
-			required = append(required, a.name)
-		}
-	}
-	schema := map[string]any{"type": "object", "properties": properties, "additionalProperties": false}
+// object is the schema of an input with these arguments, of which some are required.
+func object(arguments map[string]any, required ...any) map[string]any {
+	schema := map[string]any{"type": "object", "properties": arguments, "additionalProperties": false}
 	if len(required) > 0 {
 		schema["required"] = required
 	}
-	return schema
-}
-
-// anyArgument makes no argument of an input necessary by itself. Models' APIs take no anyOf at the top of one.
-func anyArgument(schema map[string]any) map[string]any {
-	delete(schema, "required")
 	return schema
 }
 
@@ -137,12 +110,4 @@ func open(schema any) {
 			open(value)
 		}
 	}
-}
-
-func anyList[T ~string](values []T) []any {
-	list := make([]any, len(values))
-	for i, value := range values {
-		list[i] = string(value)
-	}
-	return list
 }
