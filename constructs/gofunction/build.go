@@ -5,11 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
-	"sort"
 	"strings"
 
+	"github.com/onesynth-cdk/onesynth/constructs/props"
 	"github.com/onesynth-cdk/onesynth/finding"
 	"github.com/onesynth-cdk/onesynth/gobuild"
 )
@@ -78,10 +79,7 @@ func (b *Build) Check(f *finding.List, path string, architecture Architecture, f
 			"begin it with gofunction.Start, or leave it out")
 		return
 	}
-	var built []string
-	for _, p := range b.source.Packages {
-		built = append(built, gobuild.Name(p))
-	}
+	built := props.Map(b.source.Packages, gobuild.Name)
 	lacks := func(name string) bool { return !slices.Contains(built, name) }
 	if slices.ContainsFunc(functions, lacks) {
 		f.Add(path, "a build of "+strings.Join(built, ", "), "one of "+strings.Join(functions, ", "),
@@ -114,13 +112,8 @@ func (b *Build) Binary(name string) (Binary, error) {
 	}
 	binary, ok := b.binaries[name]
 	if !ok {
-		var names []string
-		for n := range b.binaries {
-			names = append(names, n)
-		}
-		sort.Strings(names)
 		return Binary{}, fmt.Errorf("the build has no function %q: it has %s; name its package in Source.Packages",
-			name, strings.Join(names, ", "))
+			name, strings.Join(slices.Sorted(maps.Keys(b.binaries)), ", "))
 	}
 	return Binary{Binary: binary, Architecture: cmp.Or(b.source.Architecture, ARM64)}, nil
 }

@@ -119,7 +119,7 @@ func (p Props) Validate() error {
 		f.Add("Props.Description", p.Description, "up to 256 bytes", "shorten it")
 	}
 	checkEnvironment(&f, "Props.Environment", p.Environment)
-	p.Settings.Check(&f, "Props")
+	p.Settings.Check(&f, "Props", "Props.Network", "")
 	f.Limits("Props", p)
 	checkConcurrency(&f, "Props.ReservedConcurrency", p.ReservedConcurrency)
 	return f.Err()
@@ -148,12 +148,6 @@ func checkEnvironment(f *finding.List, path string, variables map[string]string)
 	}
 }
 
-func checkMemory(f *finding.List, path string, megabytes int) {
-	if megabytes != 0 && (megabytes < minimumMemory || megabytes > maximumMemory) {
-		f.Add(path, megabytes, "128 to 10240", "leave it out for the default")
-	}
-}
-
 func checkConcurrency(f *finding.List, path string, invocations int) {
 	if invocations < 0 || invocations > props.LargestNumber {
 		f.Add(path, invocations, "1 to 2147483647", "leave it out for no limit")
@@ -165,6 +159,14 @@ type Sizes struct {
 	// MemoryMegabytes and ReservedConcurrency are as in [Props]. TimeoutSeconds is Props.Timeout in
 	// seconds, except that 0 is not allowed. Default: each function's own.
 	MemoryMegabytes, ReservedConcurrency, TimeoutSeconds map[string]int
+}
+
+// For returns the props of a function with its sizes, by its Name.
+func (s Sizes) For(p Props) Props {
+	p.Timeout = s.Timeout(p.Name, p.Timeout)
+	p.MemoryMegabytes = cmp.Or(s.MemoryMegabytes[p.Name], p.MemoryMegabytes)
+	p.ReservedConcurrency = cmp.Or(s.ReservedConcurrency[p.Name], p.ReservedConcurrency)
+	return p
 }
 
 // Timeout returns the time-out of the function of that name, or the default.
@@ -187,11 +189,11 @@ func (s Sizes) Of(names ...string) Sizes {
 }
 
 // Check adds a finding for each size that AWS Lambda does not allow, and for each function that is not among the names.
-// memory, concurrency and timeout are the paths of the maps. The functions of an API have 3 to 30 seconds.
-func (s Sizes) Check(f *finding.List, memory, concurrency, timeout string, names, ofAPI []string) {
-	check := func(path string, sizes map[string]int, size func(one, name string, size int)) {
+// path leads to the maps. The functions of an API have 3 to 30 seconds.
+func (s Sizes) Check(f *finding.List, path string, names, ofAPI []string) {
+	check := func(field string, sizes map[string]int, size func(one, name string, size int)) {
 		for _, name := range slices.Sorted(maps.Keys(sizes)) {
-			one := fmt.Sprintf("%s[%q]", path, name)
+			one := fmt.Sprintf("%s.%s[%q]", path, field, name)
 			if !slices.Contains(names, name) {
 				f.Add(one, name, "one of "+strings.Join(names, ", "), "name a function of the platform")
 			}
@@ -202,9 +204,14 @@ func (s Sizes) Check(f *finding.List, memory, concurrency, timeout string, names
 			size(one, name, sizes[name])
 		}
 	}
-	check(memory, s.MemoryMegabytes, func(one, _ string, size int) { checkMemory(f, one, size) })
-	check(concurrency, s.ReservedConcurrency, func(one, _ string, size int) { checkConcurrency(f, one, size) })
-	check(timeout, s.TimeoutSeconds, func(one, name string, seconds int) {
+	check("MemoryMegabytes", s.MemoryMegabytes, func(one, _ string, size int) {
+		if size < minimumMemory || size > maximumMemory {
+			f.Add(one, size, "128 to 10240", "leave it out for the default")
+		}
+	})
+	check("ReservedConcurrency", s.ReservedConcurrency,
+		func(one, _ string, size int) { checkConcurrency(f, one, size) })
+	check("TimeoutSeconds", s.TimeoutSeconds, func(one, name string, seconds int) {
 		switch {
 		case slices.Contains(ofAPI, name) && (seconds < shortestRequest || seconds > longestRequest):
 			f.Add(one, seconds, "3 to 30 for a function of the API", "leave it out for the default: sooner, a slow "+
@@ -222,15 +229,6 @@ const logLevelVariable = "LOG_LEVEL"
 func (f *Function) Check(found *finding.List, path string) {
 	if f == nil || f.Resource == nil {
 		found.Add(path, nil, "a function", "pass a function of package gofunction")
-	}
-}
-
-// CheckLogLevel adds a finding at path if there is no such level; "" is the default.
-func CheckLogLevel(f *finding.List, path, level string) {
-	switch level {
-	case "", "debug", "info", "warn", "error":
-	default:
-		f.Add(path, level, `"debug", "info", "warn" or "error"`, `leave it empty for "info"`)
 	}
 }
 
@@ -300,7 +298,9 @@ func (f *Function) described(p Props, binary Binary) *awslambda.FunctionProps {
 		LoggingFormat: awslambda.LoggingFormat_JSON,
 		RecursiveLoop: awslambda.RecursiveLoop_TERMINATE,
 
-		EnvironmentEncryption: p.Key,
+		Description:                  props.Optional(p.Description),
+		EnvironmentEncryption:        p.Key,
+		ReservedConcurrentExecutions: props.Optional(float64(p.ReservedConcurrency)),
 	}
 	f.attach(description, p.Network)
 	if binary.Architecture == X86_64 {
@@ -308,14 +308,8 @@ func (f *Function) described(p Props, binary Binary) *awslambda.FunctionProps {
 	} else {
 		description.Architecture = awslambda.Architecture_ARM_64()
 	}
-	if p.Description != "" {
-		description.Description = &p.Description
-	}
 	if p.Tracing {
 		description.Tracing = awslambda.Tracing_ACTIVE
-	}
-	if p.ReservedConcurrency > 0 {
-		description.ReservedConcurrentExecutions = jsii.Number(p.ReservedConcurrency)
 	}
 	level := cmp.Or(p.LogLevel, "info")
 	// AWS Lambda takes a line without a level, such as one of metrics, for INFO
@@ -359,6 +353,14 @@ func (f *Function) GrantInvoke(grantee awsiam.IGrantable) awsiam.Grant {
 		Grantee:      grantee,
 		Actions:      jsii.Strings("lambda:InvokeFunction"),
 		ResourceArns: jsii.Strings(*f.Resource.FunctionArn()),
+	})
+}
+
+// MetricReported is a metric that the function reports itself, with its name as the one dimension, over five minutes.
+func (f *Function) MetricReported(namespace, name, statistic string) awscloudwatch.Metric {
+	return awscloudwatch.NewMetric(&awscloudwatch.MetricProps{
+		Namespace: &namespace, MetricName: &name, Statistic: &statistic,
+		DimensionsMap: &map[string]*string{"FunctionName": f.Resource.FunctionName()},
 	})
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsec2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
@@ -31,9 +30,9 @@ type Network struct {
 	SecurityGroups []awsec2.ISecurityGroup
 }
 
-// Check adds a finding for each value that is wrong; the arguments give the paths of the fields.
-// The region is the functions' region, or "" while it is not known.
-func (n Network) Check(f *finding.List, vpc, subnets, groups, region string) {
+// check adds a finding for each value that is wrong. path leads to the fields.
+func (n Network) check(f *finding.List, path, region string) {
+	vpc, subnets, groups := path+".VPC", path+".Subnets", path+".SecurityGroups"
 	there, selected := props.CheckResource(f, vpc, n.VPC, region), n.Subnets != (awsec2.SubnetSelection{})
 	if n.VPC == nil && selected {
 		f.Add(subnets, "a selection", "none without a VPC", "set the VPC, or leave both out")
@@ -95,13 +94,8 @@ func (f *Function) attach(description *awslambda.FunctionProps, n Network) {
 	if n.VPC == nil {
 		return
 	}
-	description.Vpc = n.VPC
-	if n.Subnets != (awsec2.SubnetSelection{}) {
-		description.VpcSubnets = &n.Subnets
-	}
-	if len(n.SecurityGroups) > 0 {
-		description.SecurityGroups = &n.SecurityGroups
-	}
+	description.Vpc, description.VpcSubnets = n.VPC, props.Optional(n.Subnets)
+	description.SecurityGroups = props.OptionalList(n.SecurityGroups)
 	actions := jsii.Strings("ec2:AssignPrivateIpAddresses", "ec2:CreateNetworkInterface", "ec2:DeleteNetworkInterface",
 		"ec2:DescribeNetworkInterfaces", "ec2:DescribeSubnets", "ec2:UnassignPrivateIpAddresses")
 	// AWS Lambda acts as the role, and requires these on all resources ("Giving Lambda functions
@@ -110,12 +104,10 @@ func (f *Function) attach(description *awslambda.FunctionProps, n Network) {
 	// context.
 	f.Role.AddToPrincipalPolicy(awsiam.NewPolicyStatement(
 		&awsiam.PolicyStatementProps{Actions: actions, Resources: jsii.Strings("*")}))
-	stack := awscdk.Stack_Of(f)
 	f.Role.AddToPrincipalPolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
 		Effect: awsiam.Effect_DENY, Actions: actions, Resources: jsii.Strings("*"),
 		Conditions: &map[string]any{"ArnLike": map[string]any{
-			"lambda:SourceFunctionArn": fmt.Sprintf("arn:%s:lambda:%s:%s:function:*", *stack.Partition(),
-				*stack.Region(), *stack.Account()),
+			"lambda:SourceFunctionArn": props.ARN(f, "lambda", "function:*"),
 		}},
 	}))
 }

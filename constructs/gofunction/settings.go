@@ -30,10 +30,15 @@ type Settings struct {
 	Network Network
 }
 
-// Check adds a finding for each setting that is invalid. path leads to them.
-func (s Settings) Check(f *finding.List, path string) {
-	CheckLogLevel(f, path+".LogLevel", s.LogLevel)
+// Check adds a finding for each setting that is invalid. path leads to them, and network to the fields of the Network.
+// region is the functions', or "" while it is not known.
+func (s Settings) Check(f *finding.List, path, network, region string) {
+	switch s.LogLevel {
+	case "", "debug", "info", "warn", "error":
+	default:
+		f.Add(path+".LogLevel", s.LogLevel, `"debug", "info", "warn" or "error"`, `leave it empty for "info"`)
+	}
 	s.LogRetention.Check(f, path+".LogRetention")
-	key.Check(f, path+".Key", s.Key, "")
-	s.Network.Check(f, path+".Network.VPC", path+".Network.Subnets", path+".Network.SecurityGroups", "")
+	key.Check(f, path+".Key", s.Key, region)
+	s.Network.check(f, network, region)
 }

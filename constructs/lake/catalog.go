@@ -160,19 +160,13 @@ func viewText(v schema.View, database string) string {
 }
 
 func columns(list []schema.Column) *[]any {
-	var all []any
-	for _, c := range list {
-		all = append(all, column(c))
-	}
+	all := props.Map(list, func(c schema.Column) any { return column(c) })
 	return &all
 }
 
 func column(c schema.Column) *awsglue.CfnTable_ColumnProperty {
-	described := &awsglue.CfnTable_ColumnProperty{Name: &c.Name, Type: jsii.String(columnTypes[c.Type].catalog)}
-	if c.Description != "" {
-		described.Comment = &c.Description
-	}
-	return described
+	return &awsglue.CfnTable_ColumnProperty{Name: &c.Name, Type: jsii.String(columnTypes[c.Type].catalog),
+		Comment: props.Optional(c.Description)}
 }
 
 // addQueries declares the workgroup for queries, with the saved queries.
@@ -200,16 +194,14 @@ func (l *Lake) addQueries(p Props) {
 		},
 	})
 	for _, q := range l.Schema.Queries {
-		saved := &awsathena.CfnNamedQueryProps{
-			Name:        &q.Name,
+		saved := awsathena.NewCfnNamedQuery(l, jsii.String("Query-"+q.Name), &awsathena.CfnNamedQueryProps{
+			Name: &q.Name,
+			// Amazon Athena takes none, but no empty one ("AWS::Athena::NamedQuery").
+			Description: props.Optional(q.Description),
 			Database:    l.Catalog.Ref(),
 			QueryString: &q.SQL,
 			WorkGroup:   l.WorkGroup.Ref(),
-		}
-		// Amazon Athena takes none, but no empty one ("AWS::Athena::NamedQuery").
-		if q.Description != "" {
-			saved.Description = &q.Description
-		}
-		l.Queries = append(l.Queries, awsathena.NewCfnNamedQuery(l, jsii.String("Query-"+q.Name), saved))
+		})
+		l.Queries = append(l.Queries, saved)
 	}
 }

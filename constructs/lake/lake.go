@@ -10,9 +10,9 @@
 package lake
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"time"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
@@ -206,9 +206,6 @@ func (l *Lake) addFunction(id, name, description string, timeout time.Duration, 
 	p Props) *gofunction.Function {
 	// Validate has seen that there is one.
 	definition, _ := p.Lake.Definition(p.Database)
-	if own := p.Sizes.MemoryMegabytes[name]; own > 0 {
-		memory = own
-	}
 	environment := map[string]string{
 		"LAKE_BUCKET":     *l.Bucket.BucketName(),
 		"LAKE_DEFINITION": definition.Encode(),
@@ -216,24 +213,20 @@ func (l *Lake) addFunction(id, name, description string, timeout time.Duration, 
 	if p.MetricNamespace != "" {
 		environment[schema.MetricNamespaceVariable] = p.MetricNamespace
 	}
-	return gofunction.New(l, id, gofunction.Props{
-		Build:               p.Build,
-		Name:                name,
-		Description:         "Lake " + l.Schema.Name + ": " + description,
-		Environment:         environment,
-		Timeout:             p.Sizes.Timeout(name, timeout),
-		MemoryMegabytes:     memory,
-		ReservedConcurrency: p.Sizes.ReservedConcurrency[name],
-		Settings:            p.Settings,
-	})
+	return gofunction.New(l, id, p.Sizes.For(gofunction.Props{
+		Build:           p.Build,
+		Name:            name,
+		Description:     "Lake " + l.Schema.Name + ": " + description,
+		Environment:     environment,
+		Timeout:         timeout,
+		MemoryMegabytes: memory,
+		Settings:        p.Settings,
+	}))
 }
 
 // list allows to list the keys that begin so.
 func (l *Lake) list(prefixes ...string) awsiam.PolicyStatement {
-	var patterns []string
-	for _, p := range prefixes {
-		patterns = append(patterns, p+"*")
-	}
+	patterns := props.Map(prefixes, func(prefix string) string { return prefix + "*" })
 	return awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
 		Actions:    jsii.Strings("s3:ListBucket"),
 		Resources:  jsii.Strings(*l.Bucket.BucketArn()),
@@ -244,11 +237,7 @@ func (l *Lake) list(prefixes ...string) awsiam.PolicyStatement {
 // GrantQuery lets the grantee query the lake in its workgroup, and run the saved
 // queries: it may read the changes and the catalog, and read and write results.
 func (l *Lake) GrantQuery(grantee awsiam.IGrantable) {
-	stack := awscdk.Stack_Of(l)
-	arn := func(service, resource string) string {
-		return fmt.Sprintf("arn:%s:%s:%s:%s:%s", *stack.Partition(), service, *stack.Region(), *stack.Account(),
-			resource)
-	}
+	arn := func(service, resource string) string { return props.ARN(l, service, resource) }
 	catalog := []string{arn("glue", "catalog"), arn("glue", "database/"+l.CatalogName)}
 	for _, e := range l.Schema.Entities {
 		catalog = append(catalog, arn("glue", "table/"+l.CatalogName+"/"+e.ChangeTable()))
@@ -325,14 +314,6 @@ func (l *Lake) MetricFailureQueue(options *awscloudwatch.MetricOptions) awscloud
 // metric is one of the metrics that a function reports itself.
 func (l *Lake) metric(of *gofunction.Function, name, statistic string,
 	options *awscloudwatch.MetricOptions) awscloudwatch.Metric {
-	metric := awscloudwatch.NewMetric(&awscloudwatch.MetricProps{
-		Namespace:     jsii.String(schema.MetricNamespace(l.metricNamespace, schema.LakeRoom)),
-		MetricName:    &name,
-		DimensionsMap: &map[string]*string{schema.MetricDimension: of.Resource.FunctionName()},
-		Statistic:     &statistic,
-	})
-	if options == nil {
-		return metric
-	}
-	return metric.With(options)
+	metric := of.MetricReported(schema.MetricNamespace(l.metricNamespace, schema.LakeRoom), name, statistic)
+	return metric.With(cmp.Or(options, &awscloudwatch.MetricOptions{}))
 }

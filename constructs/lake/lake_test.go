@@ -224,8 +224,9 @@ func TestPropsValidate(t *testing.T) {
 		"ErrZero": {lake.Props{}, []string{"Props.Table", "Props.Lake", "Props.Build"}},
 		"ErrNoTable": {right(func(p *lake.Props) { p.Table = &table.Table{Schema: measured.Tables[0]} }),
 			[]string{"Props.Table"}},
-		"ErrHuge": {right(func(p *lake.Props) { p.LakeRetentionDays, p.QueryLimitBytes = math.MaxInt, math.MaxInt64 }),
-			[]string{"Props.LakeRetentionDays", "Props.QueryLimitBytes"}},
+		"ErrHuge": {right(func(p *lake.Props) {
+			p.LakeBatchWindow, p.LakeRetentionDays, p.QueryLimitBytes = 301*time.Second, math.MaxInt, math.MaxInt64
+		}), []string{"Props.LakeBatchWindow", "Props.LakeRetentionDays", "Props.QueryLimitBytes"}},
 		"ErrOtherTable": {right(func(p *lake.Props) {
 			p.Table = &table.Table{Schema: schema.Table{Name: "Other"}, Resource: struct{ awsdynamodb.ITable }{}}
 		}), []string{"Props.Table"}},
@@ -255,8 +256,8 @@ func TestPropsValidate(t *testing.T) {
 		"ErrLongName": {right(func(p *lake.Props) { p.CatalogName = strings.Repeat("a", 129) }),
 			[]string{"Props.CatalogName"}},
 		"ErrBelow": {right(func(p *lake.Props) {
-			p.LakeBatchWindow, p.CompactEvery, p.LakeRetentionDays, p.QueryLimitBytes, p.LogRetention = -1, -1, -1, -1,
-				-1
+			p.LakeBatchWindow, p.CompactEvery, p.LakeRetentionDays, p.QueryLimitBytes, p.LogRetention =
+				time.Millisecond, 14*time.Minute, -1, 9_999_999, -1
 		}), []string{"Props.LakeBatchWindow", "Props.CompactEvery", "Props.LakeRetentionDays", "Props.QueryLimitBytes",
 			"Props.LogRetention"}},
 		"SizesOfOthers": {right(func(p *lake.Props) { p.Sizes.MemoryMegabytes = map[string]int{"todoapi": 1} }), nil},

@@ -1,6 +1,7 @@
 package lake
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -134,9 +135,8 @@ func (p Props) Validate() error {
 	CheckReserved(&f, "Props.CatalogName", p.CatalogName)
 	p.Options.Check(&f, "Props")
 	props.CheckMetricNamespace(&f, "Props.MetricNamespace", p.MetricNamespace)
-	p.Settings.Check(&f, "Props")
-	p.Sizes.Of(writer, compactor).Check(&f, "Props.Sizes.MemoryMegabytes", "Props.Sizes.ReservedConcurrency",
-		"Props.Sizes.TimeoutSeconds", []string{writer, compactor}, nil)
+	p.Settings.Check(&f, "Props", "Props.Network", "")
+	p.Sizes.Of(writer, compactor).Check(&f, "Props.Sizes", []string{writer, compactor}, nil)
 	return f.Err()
 }
 
@@ -201,17 +201,9 @@ func (p Props) withDefaults() Props {
 	for i, e := range p.Lake.Entities {
 		p.Lake.Entities[i].Columns = e.ColumnsOf(p.Table.Schema)
 	}
-	if p.LakeBatchWindow == 0 {
-		p.LakeBatchWindow = defaultBatchWindow
-	}
-	if p.CompactEvery == 0 {
-		p.CompactEvery = defaultCompactEvery
-	}
-	if p.LakeFirstDay == "" {
-		p.LakeFirstDay = defaultFirstDay
-	}
-	if p.QueryLimitBytes == 0 {
-		p.QueryLimitBytes = defaultQueryLimit
-	}
+	p.LakeBatchWindow = cmp.Or(p.LakeBatchWindow, defaultBatchWindow)
+	p.CompactEvery = cmp.Or(p.CompactEvery, defaultCompactEvery)
+	p.LakeFirstDay = cmp.Or(p.LakeFirstDay, defaultFirstDay)
+	p.QueryLimitBytes = cmp.Or(p.QueryLimitBytes, defaultQueryLimit)
 	return p
 }

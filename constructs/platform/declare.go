@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscognito"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssecretsmanager"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
 	"github.com/aws/constructs-go/constructs/v10"
@@ -176,9 +177,8 @@ func (p *Platform) issuers() (jwt, ofUsers httpapi.JWT) {
 	if p.closed(schema.TokenOfUser) {
 		if d.UserPool != nil {
 			ofUsers.Issuer = identity.Issuer(p.construct, d.UserPool)
-			for _, client := range d.UserPoolClients {
-				ofUsers.Audience = append(ofUsers.Audience, *client.UserPoolClientId())
-			}
+			ofUsers.Audience = props.Map(d.UserPoolClients,
+				func(client awscognito.IUserPoolClient) string { return *client.UserPoolClientId() })
 		} else {
 			p.addUsers()
 			ofUsers = httpapi.JWT{Issuer: p.Users.Issuer, Audience: []string{p.Users.ClientID()}}

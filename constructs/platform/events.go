@@ -7,6 +7,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/alarm"
 	"github.com/onesynth-cdk/onesynth/constructs/eventbus"
 	"github.com/onesynth-cdk/onesynth/constructs/props"
+	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 // addEventBus declares the bus of the platform's events, before the function that publishes them.
@@ -27,10 +28,7 @@ func (p *Platform) On(event string, to eventbus.Target) *eventbus.Rule {
 		props.Refuse(fmt.Errorf("On %s: %s publishes no events: set Events of its props", event, p.Schema.Name))
 	}
 	if _, ok := p.Schema.Event(event); !ok {
-		var names []string
-		for _, e := range p.Schema.Events {
-			names = append(names, e.Name)
-		}
+		names := props.Map(p.Schema.Events, func(e schema.Event) string { return e.Name })
 		props.Refuse(fmt.Errorf("On: got %q, allowed are the events of %s: %s", event, p.Schema.Name,
 			strings.Join(names, ", ")))
 	}

@@ -92,14 +92,12 @@ func (p *Platform) addTopic() {
 		topic := awssns.NewTopic(p.construct, id,
 			&awssns.TopicProps{MasterKey: p.props.Key, EnforceSSL: jsii.Bool(true)})
 		// A topic with a policy accepts messages only from the principals that the policy names.
-		stack := awscdk.Stack_Of(p.construct)
 		topic.AddToResourcePolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
 			Principals: &[]awsiam.IPrincipal{awsiam.NewServicePrincipal(jsii.String("cloudwatch.amazonaws.com"), nil)},
 			Actions:    jsii.Strings("sns:Publish"),
 			Resources:  jsii.Strings(*topic.TopicArn()),
 			Conditions: &map[string]any{"ArnLike": map[string]any{
-				"aws:SourceArn": fmt.Sprintf("arn:%s:cloudwatch:%s:%s:alarm:*", *stack.Partition(), *stack.Region(),
-					*stack.Account()),
+				"aws:SourceArn": props.ARN(p.construct, "cloudwatch", "alarm:*"),
 			}},
 		}))
 		awssns.NewSubscription(topic, jsii.String("Email"), &awssns.SubscriptionProps{
@@ -187,11 +185,7 @@ func (p *Platform) watchAPI() {
 
 // counted is the sum of what a function reports.
 func (p *Platform) counted(f function, m schema.Metric) awscloudwatch.Metric {
-	return awscloudwatch.NewMetric(&awscloudwatch.MetricProps{
-		Namespace: jsii.String(schema.MetricNamespace(p.props.MetricNamespace, p.Schema.Name)), MetricName: &m.Name,
-		DimensionsMap: &map[string]*string{schema.MetricDimension: f.function.Resource.FunctionName()},
-		Statistic:     jsii.String("Sum"),
-	})
+	return f.function.MetricReported(schema.MetricNamespace(p.props.MetricNamespace, p.Schema.Name), m.Name, "Sum")
 }
 
 func (p *Platform) watchFunctions() {
@@ -363,8 +357,6 @@ func (p *Platform) show() awscloudwatch.Dashboard {
 			contents.Streams = append(contents.Streams,
 				dashboard.Stream{Name: read.id, Mapping: p.Streams[read.name]})
 		}
-	}
-	for _, f := range p.Schema.Functions {
 		if trigger, ok := f.Trigger.(schema.OnQueue); ok {
 			contents.Messages = append(contents.Messages,
 				dashboard.Queue{Name: trigger.WithDefaults(f).Messages, Queue: p.Queues[f.Name].Resource})

@@ -21,10 +21,7 @@ func (o Own) check(f *finding.List, path string, described schema.Platform, arch
 		f.Add(path+".Module", o.Module, "the path of the Go module with the functions' packages",
 			"set it, such as \"example.com/ours\": each function is the package lambdas/PLATFORM/FUNCTION of it")
 	}
-	var names []string
-	for _, declared := range o.Functions {
-		names = append(names, declared.Name)
-	}
+	names := names(o.Functions)
 	for _, r := range o.Routes {
 		if !slices.Contains(names, r.Function) {
 			f.Add(path+".Routes["+r.Key()+"].Function", r.Function, "a function of "+path+".Functions",

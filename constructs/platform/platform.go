@@ -161,24 +161,19 @@ func (p *Platform) addFunction(id string, declared schema.Function) {
 	if p.props.MetricNamespace != "" {
 		environment[schema.MetricNamespaceVariable] = p.props.MetricNamespace
 	}
-	memory := p.props.MemoryMegabytes[name]
-	if memory == 0 {
-		memory = declared.MemoryMegabytes
-	}
 	build := p.props.Build
 	if slices.ContainsFunc(p.props.Own.Functions, func(f schema.Function) bool { return f.Name == name }) {
 		build = p.props.Own.Build
 	}
-	f := gofunction.New(p.construct, id, gofunction.Props{
-		Build:               build,
-		Name:                name,
-		Description:         p.Schema.Title + ": " + declared.Description,
-		Environment:         environment,
-		Timeout:             p.props.sizes().Timeout(name, declared.Timeout),
-		MemoryMegabytes:     memory,
-		ReservedConcurrency: p.props.ReservedConcurrency[name],
-		Settings:            p.props.settings(),
-	})
+	f := gofunction.New(p.construct, id, p.props.sizes().For(gofunction.Props{
+		Build:           build,
+		Name:            name,
+		Description:     p.Schema.Title + ": " + declared.Description,
+		Environment:     environment,
+		Timeout:         declared.Timeout,
+		MemoryMegabytes: declared.MemoryMegabytes,
+		Settings:        p.props.settings(),
+	}))
 	p.Database.Grant(f.Role, p.Schema.GrantsOf(declared.Name)...)
 	for _, secret := range declared.Secrets {
 		allowRead(f, p.Secrets[secret])
@@ -353,8 +348,8 @@ func (p *Platform) addLake(described schema.Lake, build *gofunction.Build) *lake
 		Build:           build,
 		CatalogName:     catalogName,
 		Options:         p.props.LakeProps,
-		RemoveWithStack: p.props.RemoveWithStack,
 		MetricNamespace: p.props.MetricNamespace,
+		RemoveWithStack: p.props.RemoveWithStack,
 		Settings:        p.props.settings(),
 		Sizes:           p.props.sizes(),
 	})

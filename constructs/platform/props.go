@@ -15,7 +15,6 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/alarm"
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/constructs/httpapi"
-	"github.com/onesynth-cdk/onesynth/constructs/key"
 	"github.com/onesynth-cdk/onesynth/constructs/lake"
 	"github.com/onesynth-cdk/onesynth/constructs/props"
 	"github.com/onesynth-cdk/onesynth/constructs/table"
@@ -193,13 +192,10 @@ func (p Props) domain() httpapi.Domain {
 		Zone: p.HostedZone, KeepDefaultEndpoint: p.KeepDefaultEndpoint, TrustStore: p.TrustStore}
 }
 
-func (p Props) network() gofunction.Network {
-	return gofunction.Network{VPC: p.VPC, Subnets: p.Subnets, SecurityGroups: p.SecurityGroups}
-}
-
 func (p Props) settings() gofunction.Settings {
 	return gofunction.Settings{
-		LogLevel: p.LogLevel, LogRetention: p.LogRetention, Tracing: p.Tracing, Key: p.Key, Network: p.network(),
+		LogLevel: p.LogLevel, LogRetention: p.LogRetention, Tracing: p.Tracing, Key: p.Key,
+		Network: gofunction.Network{VPC: p.VPC, Subnets: p.Subnets, SecurityGroups: p.SecurityGroups},
 	}
 }
 
@@ -217,10 +213,7 @@ func (p Props) Check(f *finding.List, path, region string, described schema.Plat
 			"declare Events in its schema, or leave it out")
 	}
 	described = p.extended(described)
-	var functions []string
-	for _, declared := range described.Functions {
-		functions = append(functions, declared.Name)
-	}
+	functions := names(described.Functions)
 	sized := slices.Clone(functions)
 	if len(described.Lakes) > 0 {
 		sized = append(sized, schema.LakeWriter, schema.LakeCompactor)
@@ -239,20 +232,18 @@ func (p Props) Check(f *finding.List, path, region string, described schema.Plat
 	httpapi.CheckRouteThrottles(f, path+".RouteThrottles", p.RouteThrottles, described.Routes)
 	p.domain().Check(f, path+".DomainName", path+".CertificateARN", path+".HostedZone", path+".KeepDefaultEndpoint",
 		path+".TrustStore", region)
-	gofunction.CheckLogLevel(f, path+".LogLevel", p.LogLevel)
-	p.LogRetention.Check(f, path+".LogRetention")
-	key.Check(f, path+".Key", p.Key, region)
-	p.network().Check(f, path+".VPC", path+".Subnets", path+".SecurityGroups", region)
-	var ofAPI []string
-	for _, route := range described.Routes {
-		ofAPI = append(ofAPI, route.Function)
-	}
-	p.sizes().Check(f, path+".MemoryMegabytes", path+".ReservedConcurrency", path+".TimeoutSeconds", sized, ofAPI)
+	p.settings().Check(f, path, path, region)
+	ofAPI := props.Map(described.Routes, func(r schema.Route) string { return r.Function })
+	p.sizes().Check(f, path, sized, ofAPI)
 	p.checkAlarms(f, path, region)
 	props.CheckMetricNamespace(f, path+".MetricNamespace", p.MetricNamespace)
 	f.Limits(path, p)
 	p.Build.Check(f, path+".Build", p.Architecture, functions...)
 	p.Own.check(f, path+".Own", described, p.Architecture)
+}
+
+func names(functions []schema.Function) []string {
+	return props.Map(functions, func(f schema.Function) string { return f.Name })
 }
 
 // longestRunbook leaves room in the description of an alarm, in bytes.

@@ -59,7 +59,6 @@ func TestPropsCheck(t *testing.T) {
 		"ErrIssuerWithoutTLS": {platform.Props{JWTIssuer: "http://a.example", JWTAudience: []string{"b"}},
 			[]string{"Props.JWTIssuer"}},
 		"ErrNoAudience":     {platform.Props{JWTIssuer: "https://a.example"}, []string{"Props.JWTAudience"}},
-		"ErrAudienceAlone":  {platform.Props{JWTAudience: []string{"b"}}, []string{"Props.JWTAudience"}},
 		"PrefixWithoutLake": {platform.Props{Prefix: "primary"}, nil},
 		"ErrPrefix":         {platform.Props{Prefix: "Aah-"}, []string{"Props.Prefix"}},
 		"ErrProtectedButRemoved": {platform.Props{RemoveWithStack: true, DeletionProtection: true},

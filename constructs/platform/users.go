@@ -43,30 +43,25 @@ type UserProps struct {
 // them.
 func (p UserProps) Check(f *finding.List, path, jwtIssuer string, described schema.Platform) {
 	p.checkUserPool(f, path, jwtIssuer)
-	if greeter, ok := described.SignUpHandler(); ok {
-		const remedy = "leave it out, or remove the trigger from the schema: only the construct's own user pool " +
-			"invokes the function"
+	refuseOthers := func(allowed, remedy string) {
 		switch {
 		case jwtIssuer != "":
-			f.Add(path+".JWTIssuer", jwtIssuer, "none with "+greeter.Name+", which handles sign-ups", remedy)
+			f.Add(path+".JWTIssuer", jwtIssuer, allowed, remedy)
 		case p.UserPool != nil:
-			f.Add(path+".UserPool", "a user pool", "none with "+greeter.Name+", which handles sign-ups", remedy)
+			f.Add(path+".UserPool", "a user pool", allowed, remedy)
 		}
+	}
+	if greeter, ok := described.SignUpHandler(); ok {
+		allowed := "none with " + greeter.Name + ", which handles sign-ups"
+		refuseOthers(allowed, "leave it out, or remove the trigger from the schema: only the construct's own user "+
+			"pool invokes the function")
 		if p.UserPoolTriggers.PostConfirmation != nil {
-			f.Add(path+".UserPoolTriggers.PostConfirmation", "a function",
-				"none with "+greeter.Name+", which handles sign-ups", "leave one of the two out")
+			f.Add(path+".UserPoolTriggers.PostConfirmation", "a function", allowed, "leave one of the two out")
 		}
 	}
 	for _, page := range described.SignInPages() {
-		const allowed = "none with the page of "
-		const remedy = "leave it out, or remove SignsInAt from the schema: the page signs people in at the " +
-			"construct's own user pool"
-		switch {
-		case jwtIssuer != "":
-			f.Add(path+".JWTIssuer", jwtIssuer, allowed+page.Name, remedy)
-		case p.UserPool != nil:
-			f.Add(path+".UserPool", "a user pool", allowed+page.Name, remedy)
-		}
+		refuseOthers("none with the page of "+page.Name, "leave it out, or remove SignsInAt from the schema: the page "+
+			"signs people in at the construct's own user pool")
 	}
 	if jwtIssuer != "" || p.UserPool != nil {
 		const remedy = "users are then not in a user pool here: leave it empty"

@@ -1,6 +1,8 @@
 package props
 
 import (
+	"cmp"
+
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
 
 	"github.com/onesynth-cdk/onesynth/finding"
@@ -53,8 +55,5 @@ func (r LogRetention) Days() awslogs.RetentionDays { return retentions[r] }
 
 // Number returns the days of a valid retention.
 func (r LogRetention) Number() int {
-	if r == 0 {
-		r = OneMonth
-	}
-	return int(r)
+	return int(cmp.Or(r, OneMonth))
 }
