@@ -110,11 +110,7 @@ func (p DatabaseProps) Check(f *finding.List, path, region string) {
 }
 
 func (p DatabaseProps) names() string {
-	var names []string
-	for _, t := range p.Database.Tables {
-		names = append(names, t.Name)
-	}
-	return strings.Join(names, ", ")
+	return strings.Join(props.Map(p.Database.Tables, func(t schema.Table) string { return t.Name }), ", ")
 }
 
 // Database is the tables of a platform.
@@ -227,7 +223,7 @@ func (d *Database) Table(name string) *Table {
 // Grant lets the grantee do exactly what the grants say, table by table.
 func (d *Database) Grant(grantee awsiam.IGrantable, grants ...schema.Grant) {
 	for _, t := range d.Tables {
-		if uses(grants, t.Schema.Name) {
+		if slices.ContainsFunc(grants, func(g schema.Grant) bool { return g.Table == t.Schema.Name }) {
 			t.grant(grantee, grants)
 		}
 	}
@@ -241,13 +237,4 @@ func (d *Database) Environment() map[string]string {
 		variables[t.Schema.EnvironmentVariable()] = t.tableName()
 	}
 	return variables
-}
-
-func uses(grants []schema.Grant, table string) bool {
-	for _, g := range grants {
-		if g.Table == table {
-			return true
-		}
-	}
-	return false
 }

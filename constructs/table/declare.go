@@ -33,6 +33,8 @@ func declare(scope constructs.Construct, p Props) (awsdynamodb.TableV2, awsdynam
 		StreamResourcePolicy:             o.StreamPolicy,
 		KinesisStream:                    o.KinesisStream,
 		Replicas:                         replicas(o),
+		TableName:                        props.Optional(p.Name),
+		TimeToLiveAttribute:              props.Optional(p.Table.TimeToLive),
 	}
 	if o.InfrequentAccess {
 		description.TableClass = awsdynamodb.TableClass_STANDARD_INFREQUENT_ACCESS
@@ -54,12 +56,6 @@ func declare(scope constructs.Construct, p Props) (awsdynamodb.TableV2, awsdynam
 			keys[r.Region] = &r.KeyARN
 		}
 		description.Encryption = awsdynamodb.TableEncryptionV2_CustomerManagedKey(p.Key, &keys)
-	}
-	if p.Name != "" {
-		description.TableName = &p.Name
-	}
-	if p.Table.TimeToLive != "" {
-		description.TimeToLiveAttribute = &p.Table.TimeToLive
 	}
 	table := awsdynamodb.NewTableV2(scope, jsii.String("Resource"), description)
 	resource := table.Node().DefaultChild().(awsdynamodb.CfnGlobalTable)
@@ -116,20 +112,11 @@ func attribute(t schema.Table, name string) *awsdynamodb.Attribute {
 }
 
 func attributes(t schema.Table, names []string) *[]*awsdynamodb.Attribute {
-	if len(names) == 0 {
-		return nil
-	}
-	var list []*awsdynamodb.Attribute
-	for _, name := range names {
-		list = append(list, attribute(t, name))
-	}
-	return &list
+	return props.OptionalList(
+		props.Map(names, func(name string) *awsdynamodb.Attribute { return attribute(t, name) }))
 }
 
 func indexes(t schema.Table, o Options) *[]*awsdynamodb.GlobalSecondaryIndexPropsV2 {
-	if len(t.Indexes) == 0 {
-		return nil
-	}
 	var list []*awsdynamodb.GlobalSecondaryIndexPropsV2
 	for _, i := range t.Indexes {
 		own := o.Indexes[i.Name]
@@ -154,7 +141,7 @@ func indexes(t schema.Table, o Options) *[]*awsdynamodb.GlobalSecondaryIndexProp
 		}
 		list = append(list, index)
 	}
-	return &list
+	return props.OptionalList(list)
 }
 
 // billing returns nothing for on-demand without a maximum, which is the CDK's
@@ -190,12 +177,7 @@ func (s Scaling) capacity() awsdynamodb.Capacity {
 }
 
 // units is nil for 0.
-func units(number int) *float64 {
-	if number == 0 {
-		return nil
-	}
-	return jsii.Number(number)
-}
+func units(number int) *float64 { return props.Optional(float64(number)) }
 
 func warm(reads, writes int) *awsdynamodb.WarmThroughput {
 	if reads == 0 && writes == 0 {
@@ -218,19 +200,14 @@ func replicas(o Options) *[]*awsdynamodb.ReplicaTableProps {
 			MaxReadRequestUnits:  units(r.MaximumReadUnits),
 			ReadCapacity:         r.Read.capacity(),
 			KinesisStream:        r.KinesisStream,
+			DeletionProtection:   props.Optional(r.DeletionProtection),
 			ResourcePolicy:       r.ResourcePolicy,
 			StreamResourcePolicy: r.StreamPolicy,
-		}
-		if r.DeletionProtection {
-			replica.DeletionProtection = jsii.Bool(true)
 		}
 		if r.RecoveryDays != 0 {
 			replica.PointInTimeRecoverySpecification = recovery(r.RecoveryDays)
 		}
 		list = append(list, replica)
 	}
-	if list == nil {
-		return nil
-	}
-	return &list
+	return props.OptionalList(list)
 }

@@ -1,8 +1,11 @@
 package table
 
 import (
+	"slices"
+
 	"github.com/aws/jsii-runtime-go"
 
+	"github.com/onesynth-cdk/onesynth/constructs/props"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -17,7 +20,7 @@ func (t *Table) describe() {
 	described := map[string]any{
 		"Arn":                  *t.Resource.TableArn(),
 		"BillingMode":          "PAY_PER_REQUEST",
-		"KeySchema":            keySchema([]string{t.Schema.Key.Partition}, t.Schema.Key.Attributes()[1:]),
+		"KeySchema":            keySchema(tableKey(t.Schema)),
 		"AttributeDefinitions": definitions(t.Schema),
 	}
 	var indexes []any
@@ -30,7 +33,7 @@ func (t *Table) describe() {
 			projection["NonKeyAttributes"] = i.Include
 		}
 		indexes = append(indexes, map[string]any{"IndexName": i.Name,
-			"KeySchema": keySchema(i.PartitionAttributes(), i.SortAttributes()), "Projection": projection})
+			"KeySchema": keySchema(indexKey(t.Schema, i)), "Projection": projection})
 	}
 	if indexes != nil {
 		described["GlobalSecondaryIndexes"] = indexes
@@ -44,34 +47,48 @@ func (t *Table) describe() {
 	t.Node().AddMetadata(jsii.String(existingMetadata), described, nil)
 }
 
-func keySchema(partition, sort []string) []any {
-	var keys []any
-	for _, name := range partition {
-		keys = append(keys, map[string]any{"AttributeName": name, "KeyType": "HASH"})
+// keyPart is an attribute of a key: its type is S, N or B, and its role HASH or RANGE.
+type keyPart struct{ name, kind, role string }
+
+func tableKey(t schema.Table) []keyPart {
+	return keyParts(t, []string{t.Key.Partition}, t.Key.Attributes()[1:])
+}
+
+func indexKey(t schema.Table, i schema.Index) []keyPart {
+	return keyParts(t, i.PartitionAttributes(), i.SortAttributes())
+}
+
+func keyParts(t schema.Table, partition, sort []string) []keyPart {
+	var parts []keyPart
+	for i, name := range slices.Concat(partition, sort) {
+		a, _ := t.Attribute(name)
+		// DynamoDB calls the types that a key may have by their first letters.
+		part := keyPart{name, string(a.Type)[:1], "HASH"}
+		if i >= len(partition) {
+			part.role = "RANGE"
+		}
+		parts = append(parts, part)
 	}
-	for _, name := range sort {
-		keys = append(keys, map[string]any{"AttributeName": name, "KeyType": "RANGE"})
-	}
-	return keys
+	return parts
+}
+
+func keySchema(key []keyPart) []any {
+	return props.Map(key, func(k keyPart) any { return map[string]any{"AttributeName": k.name, "KeyType": k.role} })
 }
 
 // definitions returns the definitions of the key attributes, of the table and of its indexes.
 func definitions(t schema.Table) []any {
+	parts := tableKey(t)
+	for _, i := range t.Indexes {
+		parts = append(parts, indexKey(t, i)...)
+	}
 	var list []any
 	defined := map[string]bool{}
-	define := func(names []string) {
-		for _, name := range names {
-			if !defined[name] {
-				defined[name] = true
-				a, _ := t.Attribute(name)
-				// S, N or B.
-				list = append(list, map[string]any{"AttributeName": name, "AttributeType": string(a.Type[:1])})
-			}
+	for _, k := range parts {
+		if !defined[k.name] {
+			defined[k.name] = true
+			list = append(list, map[string]any{"AttributeName": k.name, "AttributeType": k.kind})
 		}
-	}
-	define(t.Key.Attributes())
-	for _, i := range t.Indexes {
-		define(i.KeyAttributes())
 	}
 	return list
 }

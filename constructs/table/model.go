@@ -21,11 +21,11 @@ func (t *Table) tell(declared awscdk.CfnElement) {
 		attributes[a.Name] = string(a.Type)
 	}
 	for _, i := range t.Schema.Indexes {
-		indexes[i.Name] = modelKey(t.Schema, i.PartitionAttributes(), i.SortAttributes()) + "; " + modelProjection(i)
+		indexes[i.Name] = modelKey(indexKey(t.Schema, i)) + "; " + modelProjection(i)
 	}
 	model := map[string]any{
 		"table": t.Schema.Name, "attributes": attributes, "indexes": indexes,
-		"key": modelKey(t.Schema, []string{t.Schema.Key.Partition}, t.Schema.Key.Attributes()[1:]),
+		"key": modelKey(tableKey(t.Schema)),
 	}
 	if t.Schema.TimeToLive != "" {
 		model["timeToLive"] = t.Schema.TimeToLive
@@ -40,18 +40,8 @@ func (t *Table) tell(declared awscdk.CfnElement) {
 }
 
 // modelKey is a key as "PK S HASH, SK S RANGE".
-func modelKey(t schema.Table, partition, sort []string) string {
-	var parts []string
-	add := func(names []string, role string) {
-		for _, name := range names {
-			a, _ := t.Attribute(name)
-			// DynamoDB calls the types that a key may have by their first letters.
-			parts = append(parts, name+" "+string(a.Type)[:1]+" "+role)
-		}
-	}
-	add(partition, "HASH")
-	add(sort, "RANGE")
-	return strings.Join(parts, ", ")
+func modelKey(key []keyPart) string {
+	return strings.Join(props.Map(key, func(k keyPart) string { return k.name + " " + k.kind + " " + k.role }), ", ")
 }
 
 // modelProjection is a projection as "INCLUDE note, owner".

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -220,7 +219,7 @@ func (o Options) checkCapacity(f *finding.List, path string, t schema.Table) {
 	}
 	read, write := o.scaling(t)
 	provisioned := read != Scaling{}
-	checkThroughput(f, path, throughput{o.MaximumReadUnits, o.MaximumWriteUnits, o.WarmReadUnits, o.WarmWriteUnits,
+	checkThroughput(f, path, IndexOptions{o.MaximumReadUnits, o.MaximumWriteUnits, o.WarmReadUnits, o.WarmWriteUnits,
 		read, write}, t, provisioned)
 	for _, name := range slices.Sorted(maps.Keys(o.Indexes)) {
 		index, indexPath := o.Indexes[name], fmt.Sprintf("%s.Indexes[%q]", path, name)
@@ -234,28 +233,22 @@ func (o Options) checkCapacity(f *finding.List, path string, t schema.Table) {
 			f.Add(indexPath, "provisioned capacity", "none on "+t.Name+", which is on-demand",
 				"set Read and Write of the table too")
 		}
-		checkThroughput(f, indexPath, throughput{
-			index.MaximumReadUnits, index.MaximumWriteUnits, index.WarmReadUnits, index.WarmWriteUnits,
-			cmp.Or(index.Read, read), cmp.Or(index.Write, write),
-		}, t, provisioned)
+		index.Read, index.Write = cmp.Or(index.Read, read), cmp.Or(index.Write, write)
+		checkThroughput(f, indexPath, index, t, provisioned)
 	}
 }
 
-// throughput is the part of options that tables and indexes have in common.
-type throughput struct {
-	maximumRead, maximumWrite, warmRead, warmWrite int
-	read, write                                    Scaling
-}
-
-func checkThroughput(f *finding.List, path string, units throughput, t schema.Table, provisioned bool) {
-	checkMaximum(f, path+".MaximumReadUnits", units.maximumRead, t, provisioned)
-	checkMaximum(f, path+".MaximumWriteUnits", units.maximumWrite, t, provisioned)
+// checkThroughput checks what tables and indexes have in common. Read and Write are those of the table where the index
+// has none.
+func checkThroughput(f *finding.List, path string, o IndexOptions, t schema.Table, provisioned bool) {
+	checkMaximum(f, path+".MaximumReadUnits", o.MaximumReadUnits, t, provisioned)
+	checkMaximum(f, path+".MaximumWriteUnits", o.MaximumWriteUnits, t, provisioned)
 	leastReads, leastWrites := warmReads, warmWrites
 	if provisioned {
-		leastReads, leastWrites = max(units.read.Minimum, 1), max(units.write.Minimum, 1)
+		leastReads, leastWrites = max(o.Read.Minimum, 1), max(o.Write.Minimum, 1)
 	}
-	checkWarm(f, path+".WarmReadUnits", units.warmRead, leastReads)
-	checkWarm(f, path+".WarmWriteUnits", units.warmWrite, leastWrites)
+	checkWarm(f, path+".WarmReadUnits", o.WarmReadUnits, leastReads)
+	checkWarm(f, path+".WarmWriteUnits", o.WarmWriteUnits, leastWrites)
 }
 
 func checkMaximum(f *finding.List, path string, units int, t schema.Table, provisioned bool) {
@@ -367,14 +360,8 @@ func (o Options) scaling(t schema.Table) (read, write Scaling) {
 }
 
 func indexNames(t schema.Table) string {
-	var names []string
-	for _, i := range t.Indexes {
-		names = append(names, i.Name)
-	}
-	if len(names) == 0 {
+	if len(t.Indexes) == 0 {
 		return "none: the table has no index"
 	}
-	return strings.Join(names, ", ")
+	return strings.Join(props.Map(t.Indexes, func(i schema.Index) string { return i.Name }), ", ")
 }
-
-func (o Options) zero() bool { return reflect.ValueOf(o).IsZero() }

@@ -9,6 +9,7 @@ package table
 import (
 	"fmt"
 	"maps"
+	"reflect"
 	"regexp"
 	"slices"
 
@@ -79,7 +80,7 @@ func (p Props) validate(region string) error {
 	key.Check(&f, "Props.Key", p.Key, region)
 	if p.Existing != nil {
 		checkExisting(&f, "Props.Existing", p.Existing, p.Table, region)
-		if !p.Options.zero() {
+		if !reflect.ValueOf(p.Options).IsZero() {
 			f.Add("Props.Options", "options", "none with Existing", "change the existing table where it is declared")
 		}
 	} else {
