@@ -20,14 +20,16 @@ func (p Props) Accepted() []nag.Accepted {
 			Reason: "With another key every person would be a new one, without points and with all limits fresh.",
 		}},
 	)
-	accepted = append(accepted, nag.OpenRoutes("Clients read who issues tokens before they have one (RFC 9728).",
-		p.mcpMetadataRoutes()...)...)
+	if !p.WithoutMCP {
+		accepted = append(accepted, nag.OpenRoutes("Clients read who issues tokens before they have one (RFC 9728).",
+			askahuman.RootMetadataRoute, askahuman.MCPMetadataRoute)...)
+	}
 	accepted = append(accepted, nag.OpenRoutes(
 		"The page is the same files for all: people open it without an account, and its function may read nothing.",
-		p.pageRoutes(webPage)...)...)
+		p.pageRoutes("webpage")...)...)
 	accepted = append(accepted, nag.OpenRoutes(
 		"The page is the same files for all, and its function may read nothing: operators sign in on it.",
-		p.pageRoutes(operatorPage)...)...)
+		p.pageRoutes("operatorpage")...)...)
 	if !p.WithoutWebhooks {
 		accepted = append(accepted, nag.Accepted{
 			Rule: "AwsSolutions-SMG4", Resource: "WebhookSecret/Resource",

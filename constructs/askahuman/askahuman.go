@@ -27,18 +27,6 @@ import (
 // module is the path of the module with the main packages of the functions.
 const module = "github.com/onesynth-cdk/onesynth"
 
-// The functions, as askahuman.Platform names them.
-const (
-	agentAPI      = "agentapi"
-	humanAPI      = "humanapi"
-	moderationAPI = "moderationapi"
-	notifier      = "notifier"
-	webPage       = "webpage"
-	operatorPage  = "operatorpage"
-	webhookQueuer = "webhookqueuer"
-	webhookSender = "webhooksender"
-)
-
 // fcmEndpoint is where Firebase Cloud Messaging takes messages ("Send a Message
 // using FCM HTTP v1 API").
 const fcmEndpoint = "https://fcm.googleapis.com"
@@ -88,14 +76,14 @@ func Handlers(architecture gofunction.Architecture) gofunction.Source {
 func New(scope constructs.Construct, id string, p Props) *AskAHuman {
 	a := &AskAHuman{}
 	platform.Declare(a, scope, id, p.Described(), p.declaration())
-	a.AgentAPI, a.HumanAPI, a.Notifier = a.Functions[agentAPI], a.Functions[humanAPI], a.Functions[notifier]
-	a.ModerationAPI = a.Functions[moderationAPI]
-	a.WebPage, a.OperatorPage = a.Functions[webPage], a.Functions[operatorPage]
-	a.WebhookQueuer, a.WebhookSender = a.Functions[webhookQueuer], a.Functions[webhookSender]
-	a.Webhooks = a.Queues[webhookSender]
-	a.MCPAPI = a.Functions[mcpAPI]
+	a.AgentAPI, a.HumanAPI, a.Notifier = a.Functions["agentapi"], a.Functions["humanapi"], a.Functions["notifier"]
+	a.ModerationAPI = a.Functions["moderationapi"]
+	a.WebPage, a.OperatorPage = a.Functions["webpage"], a.Functions["operatorpage"]
+	a.WebhookQueuer, a.WebhookSender = a.Functions["webhookqueuer"], a.Functions["webhooksender"]
+	a.Webhooks = a.Queues["webhooksender"]
+	a.MCPAPI = a.Functions["mcpapi"]
 	a.tellIssuer(p)
-	a.Schedule = a.Schedules[notifier]
+	a.Schedule = a.Schedules["notifier"]
 	a.FingerprintSecret, a.FCMCredentials = a.Secrets["FingerprintSecret"], a.Secrets["FCMCredentials"]
 	a.Outputs.Add("FcmCredentialsSecretArn", "Secret to put the service account key for Firebase Cloud Messaging into",
 		a.FCMCredentials.SecretArn())
@@ -138,25 +126,25 @@ func (p Props) environment() map[string]map[string]string {
 	shards, readShards, rules, leftOut := strconv.Itoa(p.Shards), strconv.Itoa(p.ReadShards), p.rules().Encode(),
 		p.parts().LeftOut()
 	variables := map[string]map[string]string{
-		agentAPI: {"SHARDS": shards, "READ_SHARDS": readShards, "RULES": rules,
+		"agentapi": {"SHARDS": shards, "READ_SHARDS": readShards, "RULES": rules,
 			"OPEN_AGENTS": strconv.FormatBool(p.OpenAgents)},
-		mcpAPI: {"SHARDS": shards, "READ_SHARDS": readShards, "RULES": rules,
+		"mcpapi": {"SHARDS": shards, "READ_SHARDS": readShards, "RULES": rules,
 			"OPEN_AGENTS": strconv.FormatBool(p.OpenAgents)},
-		humanAPI:      {"SHARDS": shards, "READ_SHARDS": readShards, "RULES": rules},
-		moderationAPI: {"SHARDS": shards, "READ_SHARDS": readShards},
-		webhookSender: {},
-		notifier: {"SHARDS": shards, "READ_SHARDS": readShards, "FCM_ENDPOINT": fcmEndpoint,
+		"humanapi":      {"SHARDS": shards, "READ_SHARDS": readShards, "RULES": rules},
+		"moderationapi": {"SHARDS": shards, "READ_SHARDS": readShards},
+		"webhooksender": {},
+		"notifier": {"SHARDS": shards, "READ_SHARDS": readShards, "FCM_ENDPOINT": fcmEndpoint,
 			"QUESTION_URL": p.QuestionURL},
 	}
 	if p.ShareOptions {
-		variables[humanAPI][askahuman.ShareOptionsVariable] = strconv.FormatBool(true)
+		variables["humanapi"][askahuman.ShareOptionsVariable] = strconv.FormatBool(true)
 	}
 	if leftOut != "" {
 		for _, of := range variables {
 			of["LEFT_OUT"] = leftOut
 		}
 	}
-	variables[webPage] = map[string]string{askahuman.PageSettingsVariable: p.pageSettings()}
+	variables["webpage"] = map[string]string{askahuman.PageSettingsVariable: p.pageSettings()}
 	return variables
 }
 

@@ -2,9 +2,6 @@ package askahuman
 
 import "github.com/onesynth-cdk/onesynth/platforms/askahuman"
 
-// mcpAPI is the function of the Model Context Protocol, as askahuman.Platform names it.
-const mcpAPI = "mcpapi"
-
 // tellIssuer tells the function mcpapi who issues agents' tokens, so that it can tell their clients.
 func (a *AskAHuman) tellIssuer(p Props) {
 	switch {
@@ -15,12 +12,4 @@ func (a *AskAHuman) tellIssuer(p Props) {
 		a.MCPAPI.AddEnvironment(map[string]string{askahuman.TokenIssuerVariable: a.Agents.Issuer,
 			askahuman.TokenScopeVariable: a.Agents.Scope})
 	}
-}
-
-// mcpMetadataRoutes are the routes that say who issues tokens, by method and path.
-func (p Props) mcpMetadataRoutes() []string {
-	if p.WithoutMCP {
-		return nil
-	}
-	return []string{askahuman.RootMetadataRoute, askahuman.MCPMetadataRoute}
 }

@@ -85,12 +85,9 @@ func (p Props) pageSettings() string {
 		Points   map[string]int `json:"points,omitempty"`
 		Links    []Link         `json:"links,omitempty"`
 	}{
-		Points: p.rules().Points, Links: p.Links,
+		Firebase: props.Optional(p.Firebase), Points: p.rules().Points, Links: p.Links,
 		// People can report a question where the API takes reports.
 		Reports: !p.WithoutModeration,
-	}
-	if p.Firebase != (Firebase{}) {
-		settings.Firebase = &p.Firebase
 	}
 	text, err := json.Marshal(settings)
 	if err != nil {

@@ -1,6 +1,7 @@
 package askahuman
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -29,18 +30,14 @@ func (p Props) rules() askahuman.Rules {
 	rules := askahuman.DefaultRules()
 	for i, limit := range rules.RateLimits {
 		own := p.RateLimits[limit.Name]
-		if own.Window != 0 {
-			limit.Window = own.Window
-		}
+		limit.Window = cmp.Or(own.Window, limit.Window)
 		if own.Requests != 0 {
 			if limit.AddressRequests != 0 {
 				limit.AddressRequests = own.Requests * askahuman.AddressesPerPerson
 			}
 			limit.Requests = own.Requests
 		}
-		if own.AddressRequests != 0 {
-			limit.AddressRequests = own.AddressRequests
-		}
+		limit.AddressRequests = cmp.Or(own.AddressRequests, limit.AddressRequests)
 		rules.RateLimits[i] = limit
 	}
 	for name := range rules.Points {
@@ -48,12 +45,8 @@ func (p Props) rules() askahuman.Rules {
 			rules.Points[name] = points
 		}
 	}
-	if p.DailyPoints != 0 {
-		rules.DailyPoints = p.DailyPoints
-	}
-	if p.OpenQuestions != 0 {
-		rules.OpenQuestions = p.OpenQuestions
-	}
+	rules.DailyPoints = cmp.Or(p.DailyPoints, rules.DailyPoints)
+	rules.OpenQuestions = cmp.Or(p.OpenQuestions, rules.OpenQuestions)
 	return rules
 }
 

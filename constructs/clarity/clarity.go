@@ -23,14 +23,6 @@ import (
 // module is the path of the module with the main packages of the functions.
 const module = "github.com/onesynth-cdk/onesynth"
 
-// The functions, as platforms/clarity names them.
-const (
-	clarityAPI = "clarityapi"
-	evaluator  = "evaluator"
-	profiler   = "profiler"
-	seeder     = "scenarioseeder"
-)
-
 // Clarity is the platform.
 type Clarity struct {
 	constructs.Construct
@@ -59,9 +51,9 @@ func Handlers(architecture gofunction.Architecture) gofunction.Source {
 func New(scope constructs.Construct, id string, p Props) *Clarity {
 	c := &Clarity{}
 	platform.Declare(c, scope, id, clarity.Platform(), p.declaration())
-	c.ClarityAPI, c.Evaluator, c.Profiler, c.ScenarioSeeder = c.Functions[clarityAPI], c.Functions[evaluator],
-		c.Functions[profiler], c.Functions[seeder]
-	c.Schedule, c.Profiling = c.Schedules[evaluator], c.Streams[profiler]
+	c.ClarityAPI, c.Evaluator, c.Profiler, c.ScenarioSeeder = c.Functions["clarityapi"], c.Functions["evaluator"],
+		c.Functions["profiler"], c.Functions["scenarioseeder"]
+	c.Schedule, c.Profiling = c.Schedules["evaluator"], c.Streams["profiler"]
 	c.CursorSecret = c.Secrets["CursorSecret"]
 	return c
 }
@@ -70,8 +62,8 @@ func New(scope constructs.Construct, id string, p Props) *Clarity {
 func (p Props) environment() map[string]map[string]string {
 	evaluations := strconv.Itoa(p.EvaluationsPerDay)
 	return map[string]map[string]string{
-		clarityAPI: {"EVALUATIONS_PER_DAY": evaluations},
-		evaluator:  {"EVALUATIONS_PER_DAY": evaluations},
-		profiler:   {"PROFILE_RETENTION_DAYS": strconv.Itoa(p.ProfileRetentionDays)},
+		"clarityapi": {"EVALUATIONS_PER_DAY": evaluations},
+		"evaluator":  {"EVALUATIONS_PER_DAY": evaluations},
+		"profiler":   {"PROFILE_RETENTION_DAYS": strconv.Itoa(p.ProfileRetentionDays)},
 	}
 }

@@ -24,18 +24,6 @@ import (
 // module is the path of the module with the main packages of the functions.
 const module = "github.com/onesynth-cdk/onesynth"
 
-// The functions, as the platform names them.
-const (
-	lingibleAPI    = "lingibleapi"
-	profileCreator = "profilecreator"
-	validator      = "submissionvalidator"
-	revalidator    = "revalidator"
-	exporter       = "exporter"
-	trendingJob    = "trendingjob"
-	accountCleaner = "accountcleaner"
-	seeder         = "lexiconseeder"
-)
-
 // Lingible is the platform.
 type Lingible struct {
 	constructs.Construct
@@ -73,13 +61,14 @@ func Handlers(architecture gofunction.Architecture) gofunction.Source {
 func New(scope constructs.Construct, id string, p Props) *Lingible {
 	l := &Lingible{}
 	platform.Declare(l, scope, id, p.described(), p.declaration())
-	l.LingibleAPI, l.ProfileCreator, l.LexiconSeeder = l.Functions[lingibleAPI], l.Functions[profileCreator],
-		l.Functions[seeder]
-	l.SubmissionValidator, l.Revalidator = l.Functions[validator], l.Functions[revalidator]
-	l.Exporter, l.TrendingJob, l.AccountCleaner = l.Functions[exporter], l.Functions[trendingJob],
-		l.Functions[accountCleaner]
-	l.Validation, l.Exporting, l.Cleaning = l.Streams[validator], l.Streams[exporter], l.Streams[accountCleaner]
-	l.Revalidation, l.Scoring = l.Schedules[revalidator], l.Schedules[trendingJob]
+	l.LingibleAPI, l.ProfileCreator, l.LexiconSeeder = l.Functions["lingibleapi"], l.Functions["profilecreator"],
+		l.Functions["lexiconseeder"]
+	l.SubmissionValidator, l.Revalidator = l.Functions["submissionvalidator"], l.Functions["revalidator"]
+	l.Exporter, l.TrendingJob, l.AccountCleaner = l.Functions["exporter"], l.Functions["trendingjob"],
+		l.Functions["accountcleaner"]
+	l.Validation, l.Exporting, l.Cleaning = l.Streams["submissionvalidator"], l.Streams["exporter"],
+		l.Streams["accountcleaner"]
+	l.Revalidation, l.Scoring = l.Schedules["revalidator"], l.Schedules["trendingjob"]
 	l.Exports, l.CursorSecret = l.Buckets["Exports"], l.Secrets["CursorSecret"]
 	return l
 }
@@ -89,7 +78,7 @@ func New(scope constructs.Construct, id string, p Props) *Lingible {
 func (p Props) described() schema.Platform {
 	described := lingible.Platform()
 	if p.JWTIssuer != "" || p.UserPool != nil {
-		return described.Without(profileCreator)
+		return described.Without("profilecreator")
 	}
 	return described
 }
@@ -98,6 +87,6 @@ func (p Props) described() schema.Platform {
 func (p Props) environment() map[string]map[string]string {
 	votes := strconv.Itoa(p.VotesToApprove)
 	return map[string]map[string]string{
-		lingibleAPI: {"VOTES_TO_APPROVE": votes, "TIME_ZONE": p.TimeZone},
+		"lingibleapi": {"VOTES_TO_APPROVE": votes, "TIME_ZONE": p.TimeZone},
 	}
 }

@@ -65,25 +65,11 @@ func TestPropsValidate(t *testing.T) {
 			Email:           identity.Email{From: "hello@example.com"}}}, []string{"Props.Email"}},
 		"ErrEmail": {todo.Props{UserProps: platform.UserProps{Email: identity.Email{From: "hello"}}},
 			[]string{"Props.Email.From"}},
-		"ErrCallback": {todo.Props{UserProps: platform.UserProps{
-			CallbackURLs: []string{"http://a.example", "https://a.example/#in", "a.example", "https://",
-				"http://localhost.example"}}}, []string{"Props.CallbackURLs[0]", "Props.CallbackURLs[1]",
-			"Props.CallbackURLs[2]", "Props.CallbackURLs[3]", "Props.CallbackURLs[4]"}},
 		"ErrLogoutAlone": {todo.Props{UserProps: platform.UserProps{LogoutURLs: []string{"https://a.example"}}},
 			[]string{"Props.LogoutURLs"}},
-		"ErrBatchWindow": {todo.Props{LakeProps: platform.LakeProps{LakeBatchWindow: time.Millisecond}},
-			[]string{"Props.LakeBatchWindow"}},
-		"ErrLongBatchWindow": {todo.Props{LakeProps: platform.LakeProps{LakeBatchWindow: 301 * time.Second}},
-			[]string{"Props.LakeBatchWindow"}},
-		"ErrCompactEvery": {todo.Props{LakeProps: platform.LakeProps{CompactEvery: 14 * time.Minute}},
-			[]string{"Props.CompactEvery"}},
 		"ErrRetention": {todo.Props{LakeProps: platform.LakeProps{LakeRetentionDays: -1}},
 			[]string{"Props.LakeRetentionDays"}},
-		"ErrFirstDay": {todo.Props{LakeProps: platform.LakeProps{LakeFirstDay: "today"}},
-			[]string{"Props.LakeFirstDay"}},
 		"ErrLakeName": {todo.Props{Props: platform.Props{Prefix: "primary"}}, []string{"Props.Prefix"}},
-		"ErrQueryLimit": {todo.Props{LakeProps: platform.LakeProps{QueryLimitBytes: 9_999_999}},
-			[]string{"Props.QueryLimitBytes"}},
 	})
 }
 
