@@ -86,9 +86,7 @@ func checkPeriods(f *finding.List, path string, period time.Duration, periods in
 		f.Add(path+".Period", period, "1m0s to 24h0m0s in whole minutes", "leave it 0 for the metric's own")
 		return
 	}
-	if period == 0 {
-		period = Period
-	}
+	period = cmp.Or(period, Period)
 	longest := longestShortRange
 	if period >= time.Hour {
 		longest = longestRange

@@ -53,7 +53,6 @@ type Bucket struct {
 
 // New declares a bucket, with the ids Bucket and AccessLogs below the scope.
 func New(scope constructs.Construct, p Props) *Bucket {
-	removal := props.RemovalPolicy(p.RemoveWithStack)
 	var rules []*awss3.LifecycleRule
 	if p.ResultDays > 0 {
 		rules = append(rules, expiry(p.Results, p.ResultDays))
@@ -72,22 +71,28 @@ func New(scope constructs.Construct, p Props) *Bucket {
 		// One request for a data key serves many objects.
 		encryption, cached = awss3.BucketEncryption_KMS, jsii.Bool(true)
 	}
-	b := &Bucket{Resource: awss3.NewBucket(scope, jsii.String("Bucket"), &awss3.BucketProps{
-		BlockPublicAccess: awss3.BlockPublicAccess_BLOCK_ALL(),
-		ObjectOwnership:   awss3.ObjectOwnership_BUCKET_OWNER_ENFORCED,
-		Encryption:        encryption,
-		EncryptionKey:     p.Key,
-		BucketKeyEnabled:  cached,
-		EnforceSSL:        jsii.Bool(true),
-		Versioned:         jsii.Bool(!p.RemoveWithStack),
-		LifecycleRules:    &rules,
-		RemovalPolicy:     removal,
+	b := &Bucket{Resource: private(scope, "Bucket", awss3.BucketProps{
+		Encryption:       encryption,
+		EncryptionKey:    p.Key,
+		BucketKeyEnabled: cached,
+		Versioned:        jsii.Bool(!p.RemoveWithStack),
+		LifecycleRules:   &rules,
+		RemovalPolicy:    props.RemovalPolicy(p.RemoveWithStack),
 	})}
-	// Without its policy the bucket would also take requests without TLS.
-	b.Resource.Policy().ApplyRemovalPolicy(removal)
 	if !p.RemoveWithStack {
 		b.addAccessLogs(scope, p)
 	}
+	return b
+}
+
+// private declares a bucket that the account alone owns and no one else reaches, over TLS only.
+func private(scope constructs.Construct, id string, p awss3.BucketProps) awss3.Bucket {
+	p.BlockPublicAccess = awss3.BlockPublicAccess_BLOCK_ALL()
+	p.ObjectOwnership = awss3.ObjectOwnership_BUCKET_OWNER_ENFORCED
+	p.EnforceSSL = jsii.Bool(true)
+	b := awss3.NewBucket(scope, &id, &p)
+	// Without its policy the bucket would also take requests without TLS.
+	b.Policy().ApplyRemovalPolicy(p.RemovalPolicy)
 	return b
 }
 
@@ -114,20 +119,15 @@ func former() *awss3.LifecycleRule {
 // by the account alone refuse, unless the app has a feature flag set. This is what
 // it does with the flag ("Enabling Amazon S3 server access logging", user guide).
 func (b *Bucket) addAccessLogs(scope constructs.Construct, p Props) {
-	age := p.LogRetention.Number()
-	b.AccessLogs = awss3.NewBucket(scope, jsii.String("AccessLogs"), &awss3.BucketProps{
-		BlockPublicAccess: awss3.BlockPublicAccess_BLOCK_ALL(),
-		ObjectOwnership:   awss3.ObjectOwnership_BUCKET_OWNER_ENFORCED,
+	b.AccessLogs = private(scope, "AccessLogs", awss3.BucketProps{
 		// Amazon S3 delivers to no bucket whose default is a key of AWS KMS that its
 		// logging service may not use.
 		Encryption: awss3.BucketEncryption_S3_MANAGED,
-		EnforceSSL: jsii.Bool(true),
 		Versioned:  jsii.Bool(true),
-		LifecycleRules: &[]*awss3.LifecycleRule{
-			{Id: jsii.String("logs"), Expiration: awscdk.Duration_Days(jsii.Number(age))}, former()},
+		LifecycleRules: &[]*awss3.LifecycleRule{{Id: jsii.String("logs"),
+			Expiration: awscdk.Duration_Days(jsii.Number(p.LogRetention.Number()))}, former()},
 		RemovalPolicy: awscdk.RemovalPolicy_RETAIN,
 	})
-	b.AccessLogs.Policy().ApplyRemovalPolicy(awscdk.RemovalPolicy_RETAIN)
 	b.AccessLogs.AddToResourcePolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
 		Principals: &[]awsiam.IPrincipal{awsiam.NewServicePrincipal(jsii.String("logging.s3.amazonaws.com"), nil)},
 		Actions:    jsii.Strings("s3:PutObject"),

@@ -11,6 +11,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/constructs/httpapi"
+	"github.com/onesynth-cdk/onesynth/constructs/props"
 	"github.com/onesynth-cdk/onesynth/constructs/stream"
 	"github.com/onesynth-cdk/onesynth/constructs/table"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -75,10 +76,7 @@ const width = 8
 func New(scope constructs.Construct, id string, p Props) awscloudwatch.Dashboard {
 	d := awscloudwatch.NewDashboard(scope, &id, nil)
 	if len(p.Alarms) > 0 {
-		var alarms []interfacesawscloudwatch.IAlarmRef
-		for _, a := range p.Alarms {
-			alarms = append(alarms, a)
-		}
+		alarms := props.Map(p.Alarms, func(a awscloudwatch.Alarm) interfacesawscloudwatch.IAlarmRef { return a })
 		d.AddWidgets(awscloudwatch.NewAlarmStatusWidget(&awscloudwatch.AlarmStatusWidgetProps{
 			Title: jsii.String("Alarms"), Alarms: &alarms, Width: jsii.Number(3 * width),
 		}))
@@ -152,13 +150,7 @@ func reportedMetric(f *gofunction.Function, namespace string, m schema.Metric) a
 	if m.Unit == schema.Milliseconds {
 		statistic = "Maximum"
 	}
-	return awscloudwatch.NewMetric(&awscloudwatch.MetricProps{
-		Namespace:     &namespace,
-		MetricName:    &m.Name,
-		DimensionsMap: &map[string]*string{schema.MetricDimension: f.Resource.FunctionName()},
-		Statistic:     &statistic,
-		Label:         &m.Name,
-	})
+	return line(f.MetricReported(namespace, m.Name, statistic), m.Name, statistic)
 }
 
 func api(a *httpapi.API) []awscloudwatch.IWidget {

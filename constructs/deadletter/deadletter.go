@@ -32,21 +32,26 @@ type Props struct {
 	Key awskms.IKey
 }
 
-// NewQueue declares a queue that is encrypted, takes requests over TLS only, and
-// keeps messages for 14 days.
-func NewQueue(scope constructs.Construct, id string, p Props) awssqs.Queue {
-	removal := props.RemovalPolicy(!p.Retain)
+// Described describes a queue that is encrypted, takes requests over TLS only, and keeps messages for 14 days. The key
+// is as in [Props].
+func Described(key awskms.IKey) *awssqs.QueueProps {
 	encryption := awssqs.QueueEncryption_SQS_MANAGED
-	if p.Key != nil {
+	if key != nil {
 		encryption = awssqs.QueueEncryption_KMS
 	}
-	queue := awssqs.NewQueue(scope, &id, &awssqs.QueueProps{
+	return &awssqs.QueueProps{
 		Encryption:          encryption,
-		EncryptionMasterKey: p.Key,
+		EncryptionMasterKey: key,
 		EnforceSSL:          jsii.Bool(true),
 		RetentionPeriod:     awscdk.Duration_Seconds(jsii.Number(kept.Seconds())),
-		RemovalPolicy:       removal,
-	})
+	}
+}
+
+// NewQueue declares a queue as [Described].
+func NewQueue(scope constructs.Construct, id string, p Props) awssqs.Queue {
+	described, removal := Described(p.Key), props.RemovalPolicy(!p.Retain)
+	described.RemovalPolicy = removal
+	queue := awssqs.NewQueue(scope, &id, described)
 	if p.Retain {
 		// Without its policy the queue would also take requests without TLS.
 		queue.Node().FindChild(jsii.String("Policy")).(awssqs.QueuePolicy).ApplyRemovalPolicy(removal)

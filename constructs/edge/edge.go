@@ -7,6 +7,8 @@
 package edge
 
 import (
+	"cmp"
+
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudfront"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awswafv2"
@@ -133,11 +135,8 @@ func NewFirewall(scope constructs.Construct, id string, p FirewallProps) *Firewa
 // MetricRequests is how many requests the distribution took: a sum over five minutes unless options say otherwise;
 // options may be nil. Amazon CloudFront counts in us-east-1.
 func (f *Firewall) MetricRequests(options *awscloudwatch.MetricOptions) awscloudwatch.Metric {
-	if options == nil {
-		options = &awscloudwatch.MetricOptions{}
-	}
 	return awscloudwatch.NewMetric(&awscloudwatch.MetricProps{Namespace: jsii.String("AWS/CloudFront"),
 		MetricName: jsii.String("Requests"), Statistic: jsii.String("Sum"), Region: jsii.String(global),
 		DimensionsMap: &map[string]*string{"DistributionId": f.Distribution.AttrId(), "Region": jsii.String("Global")},
-	}).With(options)
+	}).With(cmp.Or(options, &awscloudwatch.MetricOptions{}))
 }

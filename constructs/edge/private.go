@@ -46,10 +46,7 @@ func NewEntry(scope constructs.Construct, id string, p EntryProps) *Entry {
 	props.Accept("entry", scope, id, p.validate(props.Region(scope)))
 	e := &Entry{}
 	constructs.NewConstruct_Override(e, scope, &id)
-	var endpoints []any
-	for _, endpoint := range p.Endpoints {
-		endpoints = append(endpoints, endpoint.VpcEndpointId())
-	}
+	endpoints := props.Map(p.Endpoints, awsec2.IVpcEndpoint.VpcEndpointId)
 	e.Resource = awsapigateway.NewRestApi(e, jsii.String("Resource"), &awsapigateway.RestApiProps{
 		RestApiName: &p.Origin.DomainName, Description: jsii.String("From VPCs alone"),
 		EndpointConfiguration: &awsapigateway.EndpointConfiguration{

@@ -44,11 +44,8 @@ type Bus struct {
 func New(scope constructs.Construct, id string, p Props) *Bus {
 	b := &Bus{key: p.Key}
 	constructs.NewConstruct_Override(b, scope, &id)
-	described := &awsevents.EventBusProps{}
-	if p.Description != "" {
-		described.Description = &p.Description
-	}
-	b.Resource = awsevents.NewEventBus(b, jsii.String("Resource"), described)
+	b.Resource = awsevents.NewEventBus(b, jsii.String("Resource"),
+		&awsevents.EventBusProps{Description: props.Optional(p.Description)})
 	return b
 }
 

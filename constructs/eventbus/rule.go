@@ -15,6 +15,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/deadletter"
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/constructs/key"
+	"github.com/onesynth-cdk/onesynth/constructs/props"
 )
 
 // service is Amazon EventBridge, to policies.
@@ -57,12 +58,10 @@ func NewRule(scope constructs.Construct, id string, p RuleProps) *Rule {
 	} else {
 		target.Id, target.Arn = jsii.String("Queue"), p.Queue.QueueArn()
 	}
-	described := &awsevents.CfnRuleProps{State: jsii.String("ENABLED"), EventPattern: p.Pattern, Targets: []any{target}}
+	described := &awsevents.CfnRuleProps{State: jsii.String("ENABLED"), EventPattern: p.Pattern, Targets: []any{target},
+		Description: props.Optional(p.Description)}
 	if p.Bus != nil {
 		described.EventBusName = p.Bus.Resource.EventBusName()
-	}
-	if p.Description != "" {
-		described.Description = &p.Description
 	}
 	r.Resource = awsevents.NewCfnRule(r, jsii.String("Resource"), described)
 	if p.Function != nil {

@@ -111,11 +111,9 @@ func (a *API) addDomain(d Domain) {
 		SecurityPolicy: awsapigatewayv2.SecurityPolicy_TLS_1_2,
 	})
 	if store := d.TrustStore; store.URI != "" {
-		trusted := &awsapigatewayv2.CfnDomainName_MutualTlsAuthenticationProperty{TruststoreUri: &store.URI}
-		if store.Version != "" {
-			trusted.TruststoreVersion = &store.Version
-		}
-		a.Domain.Node().DefaultChild().(awsapigatewayv2.CfnDomainName).SetMutualTlsAuthentication(trusted)
+		a.Domain.Node().DefaultChild().(awsapigatewayv2.CfnDomainName).SetMutualTlsAuthentication(
+			&awsapigatewayv2.CfnDomainName_MutualTlsAuthenticationProperty{
+				TruststoreUri: &store.URI, TruststoreVersion: props.Optional(store.Version)})
 	}
 	awsapigatewayv2.NewApiMapping(a, jsii.String("Mapping"), &awsapigatewayv2.ApiMappingProps{
 		Api:        a.Resource,

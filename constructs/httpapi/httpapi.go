@@ -4,6 +4,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -343,18 +344,13 @@ func New(scope constructs.Construct, id string, p Props) *API {
 	location := props.Accept("httpapi", scope, id, p.Validate())
 	a := &API{Location: location}
 	constructs.NewConstruct_Override(a, scope, &id)
-	description := &awsapigatewayv2.HttpApiProps{
-		ApiName:            &p.Name,
-		CreateDefaultStage: jsii.Bool(false),
-		CorsPreflight:      p.cors(),
-	}
-	if p.Domain.Name != "" && !p.Domain.KeepDefaultEndpoint {
-		description.DisableExecuteApiEndpoint = jsii.Bool(true)
-	}
-	if p.Description != "" {
-		description.Description = &p.Description
-	}
-	a.Resource = awsapigatewayv2.NewHttpApi(a, jsii.String("Resource"), description)
+	a.Resource = awsapigatewayv2.NewHttpApi(a, jsii.String("Resource"), &awsapigatewayv2.HttpApiProps{
+		ApiName:                   &p.Name,
+		Description:               props.Optional(p.Description),
+		CreateDefaultStage:        jsii.Bool(false),
+		CorsPreflight:             p.cors(),
+		DisableExecuteApiEndpoint: props.Optional(p.Domain.Name != "" && !p.Domain.KeepDefaultEndpoint),
+	})
 	a.addRoutes(p)
 	a.tell(p)
 	a.addStage(p)
@@ -375,10 +371,8 @@ func (p Props) cors() *awsapigatewayv2.CorsPreflightOptions {
 	for _, r := range p.Routes {
 		used[r.Method] = true
 	}
-	var methods []awsapigatewayv2.CorsHttpMethod
-	for _, m := range slices.Sorted(maps.Keys(used)) {
-		methods = append(methods, awsapigatewayv2.CorsHttpMethod(m))
-	}
+	methods := props.Map(slices.Sorted(maps.Keys(used)),
+		func(m string) awsapigatewayv2.CorsHttpMethod { return awsapigatewayv2.CorsHttpMethod(m) })
 	return &awsapigatewayv2.CorsPreflightOptions{
 		AllowOrigins:  jsii.Strings(origins...),
 		AllowMethods:  &methods,
@@ -410,12 +404,8 @@ const mostScoped = 24
 
 // tell writes the routes of the schema into the template's metadata.
 func (a *API) tell(p Props) {
-	var routes []string
-	for _, r := range p.Routes {
-		routes = append(routes, r.Key())
-	}
 	props.AddModel(a, map[string]any{"api": props.LogicalID(a, a.Resource.Node().DefaultChild().(awscdk.CfnElement)),
-		"routes": routes})
+		"routes": props.Map(p.Routes, schema.Route.Key)})
 }
 
 func (a *API) addRoutes(p Props) {
@@ -424,10 +414,7 @@ func (a *API) addRoutes(p Props) {
 		served[r.Function]++
 	}
 	a.Authorizer = authorizer("Authorizer", p.JWT)
-	a.UserAuthorizer = authorizer("UserAuthorizer", p.UserJWT)
-	if a.UserAuthorizer == nil {
-		a.UserAuthorizer = a.Authorizer
-	}
+	a.UserAuthorizer = cmp.Or(authorizer("UserAuthorizer", p.UserJWT), a.Authorizer)
 	a.byFunction = map[string]awsapigatewayv2.IHttpRouteAuthorizer{}
 	integrations := map[string]awsapigatewayv2.HttpRouteIntegration{}
 	for _, r := range p.Routes {
@@ -512,10 +499,7 @@ func (a *API) addStage(p Props) {
 	group := a.AccessLogs.Node().DefaultChild().(awslogs.CfnLogGroup)
 	group.SetLogGroupName(jsii.String("/aws/vendedlogs/" + *awscdk.Aws_STACK_NAME() + "/" + *group.LogicalId()))
 	key.AllowLogs(a, p.Key)
-	throttle := p.Throttle
-	if throttle == (Throttle{}) {
-		throttle = defaultThrottle
-	}
+	throttle := cmp.Or(p.Throttle, defaultThrottle)
 	a.Stage = awsapigatewayv2.NewHttpStage(a, jsii.String("Stage"), &awsapigatewayv2.HttpStageProps{
 		HttpApi:    a.Resource,
 		AutoDeploy: jsii.Bool(true),
@@ -535,10 +519,7 @@ func (a *API) addStage(p Props) {
 	})
 	settings := map[string]any{}
 	for i, r := range p.Routes {
-		t := p.RouteThrottles[r.Key()]
-		if t == (Throttle{}) {
-			t = p.Throttles[r.RateLimit].within(throttle)
-		}
+		t := cmp.Or(p.RouteThrottles[r.Key()], p.Throttles[r.RateLimit].within(throttle))
 		if t != (Throttle{}) {
 			settings[r.Key()] = map[string]any{
 				"ThrottlingRateLimit":  t.RequestsPerSecond,

@@ -1,6 +1,7 @@
 package identity
 
 import (
+	"cmp"
 	"fmt"
 	"net/mail"
 	"regexp"
@@ -67,27 +68,19 @@ func (e Email) configure(scope constructs.Construct, pool awscognito.UserPool) {
 	if e == (Email{}) {
 		return
 	}
-	stack := awscdk.Stack_Of(scope)
-	region, identity := e.Region, e.Identity
-	if region == "" {
-		region = *stack.Region()
-	}
+	stack, identity := awscdk.Stack_Of(scope), e.Identity
 	if identity == "" {
 		// Check has parsed it already.
 		from, _ := mail.ParseAddress(e.From)
 		identity = domainOf(from.Address)
 	}
-	configuration := &awscognito.CfnUserPool_EmailConfigurationProperty{
-		EmailSendingAccount: jsii.String("DEVELOPER"),
-		From:                &e.From,
-		SourceArn: jsii.String(fmt.Sprintf("arn:%s:ses:%s:%s:identity/%s", *stack.Partition(), region,
-			*stack.Account(), identity)),
-	}
-	if e.ReplyTo != "" {
-		configuration.ReplyToEmailAddress = &e.ReplyTo
-	}
-	if e.ConfigurationSet != "" {
-		configuration.ConfigurationSet = &e.ConfigurationSet
-	}
-	pool.Node().DefaultChild().(awscognito.CfnUserPool).SetEmailConfiguration(configuration)
+	pool.Node().DefaultChild().(awscognito.CfnUserPool).SetEmailConfiguration(
+		&awscognito.CfnUserPool_EmailConfigurationProperty{
+			EmailSendingAccount: jsii.String("DEVELOPER"),
+			From:                &e.From,
+			ReplyToEmailAddress: props.Optional(e.ReplyTo),
+			ConfigurationSet:    props.Optional(e.ConfigurationSet),
+			SourceArn: jsii.String(fmt.Sprintf("arn:%s:ses:%s:%s:identity/%s", *stack.Partition(),
+				cmp.Or(e.Region, *stack.Region()), *stack.Account(), identity)),
+		})
 }

@@ -174,9 +174,5 @@ func NewMachines(scope constructs.Construct, id string, p MachinesProps) *Machin
 // ClientIDs returns the ids of the clients, in the order of the props. They are the audience of an authorizer; Amazon
 // Cognito's access tokens name them in "client_id".
 func (m *Machines) ClientIDs() []string {
-	var ids []string
-	for _, c := range m.Clients {
-		ids = append(ids, *c.UserPoolClientId())
-	}
-	return ids
+	return props.Map(m.Clients, func(c awscognito.UserPoolClient) string { return *c.UserPoolClientId() })
 }

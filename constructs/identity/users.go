@@ -189,35 +189,24 @@ func NewUsers(scope constructs.Construct, id string, p UsersProps) *Users {
 		LambdaTriggers:     &p.Triggers,
 	})
 	p.Email.configure(u, u.Resource)
-	client := &awscognito.UserPoolClientProps{
-		UserPool:                   u.Resource,
-		GenerateSecret:             jsii.Bool(false),
-		AuthFlows:                  &awscognito.AuthFlow{UserSrp: jsii.Bool(true)},
-		PreventUserExistenceErrors: jsii.Bool(true),
-		EnableTokenRevocation:      jsii.Bool(true),
-		AccessTokenValidity:        awscdk.Duration_Hours(jsii.Number(tokenAge)),
-		IdTokenValidity:            awscdk.Duration_Hours(jsii.Number(tokenAge)),
-		RefreshTokenValidity:       awscdk.Duration_Days(jsii.Number(refreshAge)),
-		DisableOAuth:               jsii.Bool(len(p.CallbackURLs) == 0),
-	}
+	client := u.client(awscdk.Duration_Hours(jsii.Number(tokenAge)), awscdk.Duration_Days(jsii.Number(refreshAge)))
+	client.DisableOAuth = jsii.Bool(len(p.CallbackURLs) == 0)
 	if len(p.CallbackURLs) > 0 {
-		client.OAuth = &awscognito.OAuthSettings{
-			Flows: &awscognito.OAuthFlows{AuthorizationCodeGrant: jsii.Bool(true)},
-			Scopes: &[]awscognito.OAuthScope{awscognito.OAuthScope_OPENID(), awscognito.OAuthScope_EMAIL(),
-				awscognito.OAuthScope_PROFILE()},
-			CallbackUrls: jsii.Strings(p.CallbackURLs...),
-		}
+		signIn(client, awscognito.OAuthScope_PROFILE())
+		client.OAuth.CallbackUrls = jsii.Strings(p.CallbackURLs...)
 		if len(p.LogoutURLs) > 0 {
 			client.OAuth.LogoutUrls = jsii.Strings(p.LogoutURLs...)
 		}
-		client.SupportedIdentityProviders = &[]awscognito.UserPoolClientIdentityProvider{
-			awscognito.UserPoolClientIdentityProvider_COGNITO()}
 	}
 	if len(p.CallbackURLs) > 0 || p.Pages {
 		u.Domain = newDomain(u, p.Name, u.Resource)
 	}
 	if p.Pages {
-		u.PageClient = newPageClient(u)
+		page := u.client(awscdk.Duration_Minutes(jsii.Number(pageTokenAge)),
+			awscdk.Duration_Hours(jsii.Number(pageRefreshAge)))
+		page.RefreshTokenRotationGracePeriod = awscdk.Duration_Seconds(jsii.Number(pageGrace))
+		signIn(page)
+		u.PageClient = awscognito.NewUserPoolClient(u, jsii.String("PageClient"), page)
 	}
 	u.Client = awscognito.NewUserPoolClient(u, jsii.String("Client"), client)
 	for _, name := range p.Groups {
@@ -228,24 +217,27 @@ func NewUsers(scope constructs.Construct, id string, p UsersProps) *Users {
 	return u
 }
 
-func newPageClient(u *Users) awscognito.UserPoolClient {
-	return awscognito.NewUserPoolClient(u, jsii.String("PageClient"), &awscognito.UserPoolClientProps{
-		UserPool:                        u.Resource,
-		GenerateSecret:                  jsii.Bool(false),
-		AuthFlows:                       &awscognito.AuthFlow{UserSrp: jsii.Bool(true)},
-		PreventUserExistenceErrors:      jsii.Bool(true),
-		EnableTokenRevocation:           jsii.Bool(true),
-		AccessTokenValidity:             awscdk.Duration_Minutes(jsii.Number(pageTokenAge)),
-		IdTokenValidity:                 awscdk.Duration_Minutes(jsii.Number(pageTokenAge)),
-		RefreshTokenValidity:            awscdk.Duration_Hours(jsii.Number(pageRefreshAge)),
-		RefreshTokenRotationGracePeriod: awscdk.Duration_Seconds(jsii.Number(pageGrace)),
-		SupportedIdentityProviders: &[]awscognito.UserPoolClientIdentityProvider{
-			awscognito.UserPoolClientIdentityProvider_COGNITO()},
-		OAuth: &awscognito.OAuthSettings{
-			Flows:  &awscognito.OAuthFlows{AuthorizationCodeGrant: jsii.Bool(true)},
-			Scopes: &[]awscognito.OAuthScope{awscognito.OAuthScope_OPENID(), awscognito.OAuthScope_EMAIL()},
-		},
-	})
+// client describes a public app client, whose access and identity tokens are valid for as long as each other.
+func (u *Users) client(tokens, refresh awscdk.Duration) *awscognito.UserPoolClientProps {
+	return &awscognito.UserPoolClientProps{
+		UserPool:                   u.Resource,
+		GenerateSecret:             jsii.Bool(false),
+		AuthFlows:                  &awscognito.AuthFlow{UserSrp: jsii.Bool(true)},
+		PreventUserExistenceErrors: jsii.Bool(true),
+		EnableTokenRevocation:      jsii.Bool(true),
+		AccessTokenValidity:        tokens,
+		IdTokenValidity:            tokens,
+		RefreshTokenValidity:       refresh,
+	}
+}
+
+// signIn lets people sign in at the client on the pool's own pages.
+func signIn(client *awscognito.UserPoolClientProps, further ...awscognito.OAuthScope) {
+	scopes := append([]awscognito.OAuthScope{awscognito.OAuthScope_OPENID(), awscognito.OAuthScope_EMAIL()}, further...)
+	client.OAuth = &awscognito.OAuthSettings{
+		Flows: &awscognito.OAuthFlows{AuthorizationCodeGrant: jsii.Bool(true)}, Scopes: &scopes}
+	client.SupportedIdentityProviders = &[]awscognito.UserPoolClientIdentityProvider{
+		awscognito.UserPoolClientIdentityProvider_COGNITO()}
 }
 
 // AddPage lets the page at an address sign people in and out, by the authorization code grant of OAuth 2.0 with PKCE:

@@ -3,8 +3,6 @@
 package key
 
 import (
-	"fmt"
-
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
@@ -91,15 +89,11 @@ func AllowRules(scope constructs.IConstruct, key awskms.IKey) {
 // scope, which a condition key restricts it to.
 func allowService(scope constructs.IConstruct, key awskms.IKey, principal string, actions []string, condition, service,
 	resources string) {
-	stack := awscdk.Stack_Of(scope)
 	key.AddToResourcePolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
 		Principals: &[]awsiam.IPrincipal{awsiam.NewServicePrincipal(&principal, nil)},
 		Actions:    jsii.Strings(actions...),
 		// In the policy of a key this is the key.
-		Resources: jsii.Strings("*"),
-		Conditions: &map[string]any{"ArnLike": map[string]any{
-			condition: fmt.Sprintf("arn:%s:%s:%s:%s:%s", *stack.Partition(), service, *stack.Region(), *stack.Account(),
-				resources),
-		}},
+		Resources:  jsii.Strings("*"),
+		Conditions: &map[string]any{"ArnLike": map[string]any{condition: props.ARN(scope, service, resources)}},
 	}), jsii.Bool(true))
 }

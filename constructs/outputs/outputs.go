@@ -3,6 +3,8 @@
 package outputs
 
 import (
+	"regexp"
+
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
@@ -15,12 +17,14 @@ type Outputs struct {
 	prefix string
 }
 
+var notInLogicalID = regexp.MustCompile(`[^a-zA-Z0-9]+`)
+
 // New returns the outputs of a platform that the construct declares. If the platform is a child of the stack, an
 // output's full name is the platform's id and its own name, such as "AskAHumanApiUrl".
 func New(platform, scope constructs.Construct, id string) *Outputs {
 	o := &Outputs{platform: platform}
 	if *awscdk.Stack_IsStack(scope) {
-		o.prefix = alphanumeric(id)
+		o.prefix = notInLogicalID.ReplaceAllString(id, "")
 	}
 	return o
 }
@@ -31,15 +35,4 @@ func (o *Outputs) Add(name, description string, value *string) {
 	if o.prefix != "" {
 		output.OverrideLogicalId(jsii.String(o.prefix + name))
 	}
-}
-
-// alphanumeric returns what may be part of a logical id.
-func alphanumeric(s string) string {
-	var kept []rune
-	for _, r := range s {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
-			kept = append(kept, r)
-		}
-	}
-	return string(kept)
 }

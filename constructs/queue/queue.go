@@ -26,8 +26,6 @@ import (
 const (
 	// mostMessages is how many one invocation gets by default ("Using Lambda with Amazon SQS").
 	mostMessages = 10
-	// kept is how long messages stay: the longest that Amazon SQS keeps them.
-	kept = 14 * 24 * time.Hour
 	// visible is how many time-outs of its function a message is hidden from others for, as AWS Lambda recommends.
 	visible = 6
 )
@@ -75,18 +73,10 @@ func New(scope constructs.Construct, id string, p Props) *Queue {
 	props.Accept("queue", scope, id, p.Validate())
 	q := &Queue{props: p}
 	constructs.NewConstruct_Override(q, scope, &id)
-	encryption := awssqs.QueueEncryption_SQS_MANAGED
-	if p.Key != nil {
-		encryption = awssqs.QueueEncryption_KMS
-	}
-	described := &awssqs.QueueProps{
-		Encryption:          encryption,
-		EncryptionMasterKey: p.Key,
-		EnforceSSL:          jsii.Bool(true),
-		RetentionPeriod:     awscdk.Duration_Seconds(jsii.Number(kept.Seconds())),
-		VisibilityTimeout:   awscdk.Duration_Seconds(jsii.Number((visible * p.Timeout).Seconds())),
-		DeadLetterQueue:     &awssqs.DeadLetterQueue{Queue: p.OnFailure, MaxReceiveCount: jsii.Number(p.On.Attempts())},
-	}
+	described := deadletter.Described(p.Key)
+	described.VisibilityTimeout = awscdk.Duration_Seconds(jsii.Number((visible * p.Timeout).Seconds()))
+	described.DeadLetterQueue = &awssqs.DeadLetterQueue{Queue: p.OnFailure,
+		MaxReceiveCount: jsii.Number(p.On.Attempts())}
 	if p.On.Delay > 0 {
 		described.DeliveryDelay = awscdk.Duration_Seconds(jsii.Number(p.On.Delay.Seconds()))
 	}

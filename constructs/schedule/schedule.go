@@ -95,24 +95,18 @@ func New(scope constructs.Construct, id string, p Props) *Schedule {
 	})
 	p.Function.GrantInvoke(s.Role)
 	deadletter.AllowSend(s.Role, s.DeadLetters)
-	description := &awsscheduler.ScheduleProps{
-		Schedule:   s.when(p),
-		TimeWindow: awsscheduler.TimeWindow_Off(),
-		Target:     &target{s},
-	}
-	if p.Off {
-		description.Enabled = jsii.Bool(false)
-	}
-	if p.Description != "" {
-		description.Description = &p.Description
-	}
-	s.Resource = awsscheduler.NewSchedule(s, jsii.String("Resource"), description)
+	s.Resource = awsscheduler.NewSchedule(s, jsii.String("Resource"), &awsscheduler.ScheduleProps{
+		Description: props.Optional(p.Description),
+		Enabled:     jsii.Bool(!p.Off),
+		Schedule:    s.when(p),
+		TimeWindow:  awsscheduler.TimeWindow_Off(),
+		Target:      &target{s},
+	})
 	// Until the policy is there, runs would be refused.
 	s.Resource.Node().AddDependency(s.Role)
 	return s
 }
 
-// when returns the expression for AWS, and notes its longest interval.
 // target is the schedule's function. The CDK's own target would add a grant on all versions of it, and
 // an importer's app would compile thirteen packages of the CDK for targets of other kinds.
 type target struct{ schedule *Schedule }
@@ -130,6 +124,7 @@ func (t *target) Bind(awsscheduler.ISchedule) *awsscheduler.ScheduleTargetConfig
 	}
 }
 
+// when returns the expression for AWS, and notes its longest interval.
 func (s *Schedule) when(p Props) awsscheduler.ScheduleExpression {
 	if p.On.Cron == "" {
 		return awsscheduler.ScheduleExpression_Rate(awscdk.Duration_Minutes(jsii.Number(p.On.Every.Minutes())))

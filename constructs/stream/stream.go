@@ -86,24 +86,18 @@ func New(scope constructs.Construct, id string, p Props) *Mapping {
 	p.Function.AddEnvironment(map[string]string{schema.FailureQueueVariable: *p.OnFailure.QueueUrl()})
 
 	description := &awslambda.CfnEventSourceMappingProps{
-		FunctionName:               p.Function.Resource.FunctionName(),
-		EventSourceArn:             stream,
-		StartingPosition:           jsii.String("TRIM_HORIZON"),
-		BatchSize:                  jsii.Number(cmp.Or(p.On.BatchSize, defaultBatchSize)),
-		MaximumRecordAgeInSeconds:  jsii.Number(cmp.Or(p.On.MaximumAge, defaultAge).Seconds()),
-		BisectBatchOnFunctionError: !p.On.Whole,
+		FunctionName:                   p.Function.Resource.FunctionName(),
+		EventSourceArn:                 stream,
+		StartingPosition:               jsii.String("TRIM_HORIZON"),
+		BatchSize:                      jsii.Number(cmp.Or(p.On.BatchSize, defaultBatchSize)),
+		MaximumRecordAgeInSeconds:      jsii.Number(cmp.Or(p.On.MaximumAge, defaultAge).Seconds()),
+		BisectBatchOnFunctionError:     !p.On.Whole,
+		ParallelizationFactor:          props.Optional(float64(p.On.Parallel)),
+		MaximumRetryAttempts:           props.Optional(float64(p.On.Retries)),
+		MaximumBatchingWindowInSeconds: props.Optional(p.On.BatchWindow.Seconds()),
 		DestinationConfig: &awslambda.CfnEventSourceMapping_DestinationConfigProperty{
 			OnFailure: &awslambda.CfnEventSourceMapping_OnFailureProperty{Destination: p.OnFailure.QueueArn()},
 		},
-	}
-	if p.On.BatchWindow > 0 {
-		description.MaximumBatchingWindowInSeconds = jsii.Number(p.On.BatchWindow.Seconds())
-	}
-	if p.On.Parallel > 0 {
-		description.ParallelizationFactor = jsii.Number(p.On.Parallel)
-	}
-	if p.On.Retries > 0 {
-		description.MaximumRetryAttempts = jsii.Number(p.On.Retries)
 	}
 	if p.On.ReportItemFailures {
 		description.FunctionResponseTypes = jsii.Strings("ReportBatchItemFailures")
@@ -120,12 +114,9 @@ func New(scope constructs.Construct, id string, p Props) *Mapping {
 // MetricAge is how old the last record of a batch was when the function finished, in milliseconds: a maximum over five
 // minutes unless options say otherwise; options may be nil.
 func (m *Mapping) MetricAge(options *awscloudwatch.MetricOptions) awscloudwatch.Metric {
-	age := m.function.Resource.Metric(jsii.String("IteratorAge"),
-		&awscloudwatch.MetricOptions{Statistic: jsii.String("Maximum")})
-	if options == nil {
-		return age
-	}
-	return age.With(options)
+	return m.function.Resource.Metric(jsii.String("IteratorAge"),
+		&awscloudwatch.MetricOptions{Statistic: jsii.String("Maximum")}).
+		With(cmp.Or(options, &awscloudwatch.MetricOptions{}))
 }
 
 func filterCriteria(patterns []map[string]any) *awslambda.CfnEventSourceMapping_FilterCriteriaProperty {
