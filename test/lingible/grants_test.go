@@ -8,9 +8,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/uuid"
 
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
@@ -150,14 +147,7 @@ func (p *target) store(t testing.TB, status string) string {
 	// The validator gets new items alone: this one is changed to wait for the revalidator.
 	for _, validation := range []string{"validated", status} {
 		item["llm_validation_status"] = validation
-		encoded, err := attributevalue.MarshalMap(item)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := p.Database.PutItem(t.Context(),
-			&dynamodb.PutItemInput{TableName: aws.String(p.Tables["Submissions"]), Item: encoded}); err != nil {
-			t.Fatal(err)
-		}
+		p.Put(t, "Submissions", item)
 	}
 	return id
 }

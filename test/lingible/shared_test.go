@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/local"
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/schema"
 	"github.com/onesynth-cdk/onesynth/test/platform"
@@ -18,7 +17,7 @@ import (
 func TestShared(t *testing.T) {
 	t.Parallel()
 	suite.Check(t, platform.Scenario{
-		Open: "/health", Walkthrough: "docs/platforms/lingible.md",
+		Open: "/health", Walkthrough: "docs/platforms/lingible.md", SignUps: "Users",
 		Language: language,
 		Statuses: []int{http.StatusOK, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound,
 			http.StatusUnprocessableEntity},
@@ -71,22 +70,6 @@ func TestDocument(t *testing.T) {
 	t.Parallel()
 	on := shared(t)
 	suite.CheckAnswers(t, "Authorization: "+newPremium(t, on).Header.Get("Authorization"))
-}
-
-// Every route of users accepts only valid tokens.
-func TestTokens(t *testing.T) {
-	t.Parallel()
-	on := &target{suite.OwnRunOf(t, "prod", local.Options{})}
-	suite.CheckTokens(t, on.Target, onesynthtest.Key("key"), suite.Protected()...)
-	for _, table := range []string{"Translations", "Submissions"} {
-		if items := on.Items(t, table); len(items) != 0 {
-			t.Errorf("got %v; want refused requests to leave nothing", items)
-		}
-	}
-	suite.CheckGatewayErrors(t, on.Target, "prod", suite.Document())
-	// A valid one is taken, and so is a request that bypasses the gateway not.
-	newUser(t, on).translate(t, "no cap")
-	refused(t, on.PastGateway(t, "LingibleAPI", http.MethodGet, "/user/profile"), http.StatusUnauthorized, "AUTH_001")
 }
 
 // FuzzRequest sends what the fuzzer makes up: go test -fuzz FuzzRequest.

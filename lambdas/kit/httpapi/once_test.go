@@ -190,6 +190,28 @@ func (r *oneKey) Settle(_ context.Context, _ *idempotency.Claim, response idempo
 	return nil
 }
 
+// A key is for one method, path, If-Match and body: a request that differs in any is another one.
+func TestKeyIsForOneRequest(t *testing.T) {
+	t.Parallel()
+	done := 0
+	api := cancelling(&oneKey{}, &bytes.Buffer{}, func(context.Context, int) error { done++; return nil })
+	for _, test := range []struct {
+		line, header string
+		status       int
+	}{
+		{"DELETE /orders/1", `If-Match: "3"`, http.StatusNoContent},
+		{"DELETE /orders/1", `If-Match: "3"`, http.StatusNoContent},
+		{"DELETE /orders/1", `If-Match: "2"`, http.StatusUnprocessableEntity},
+		{"DELETE /orders/1", "X: y", http.StatusUnprocessableEntity},
+		{"DELETE /orders/2", `If-Match: "3"`, http.StatusUnprocessableEntity},
+	} {
+		if w := serve(api, test.line, "", "Idempotency-Key: k", test.header); w.Code != test.status || done != 1 {
+			t.Errorf("%s with %s: got %d %s after %d times; want %d", test.line, test.header, w.Code, w.Body, done,
+				test.status)
+		}
+	}
+}
+
 // An input may have the key itself: no header asks for it, and no answer tells of a repeat. Refusals are not kept.
 func TestKeyed(t *testing.T) {
 	t.Parallel()
