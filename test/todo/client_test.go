@@ -93,22 +93,6 @@ type stats struct {
 	Total      int            `json:"total"`
 }
 
-type statusesSet struct {
-	Action  string   `json:"action"`
-	Changed []string `json:"changed"`
-	Failed  []struct {
-		TaskID string `json:"task_id"`
-		Status int    `json:"status"`
-		Detail string `json:"detail"`
-	} `json:"failed"`
-}
-
-type completedDeleted struct {
-	Action  string `json:"action"`
-	Deleted int    `json:"deleted"`
-	More    bool   `json:"more"`
-}
-
 func (c caller) create(t testing.TB, given input) task {
 	t.Helper()
 	return read[task](t, c.Try(t, http.MethodPost, "/api/v1/tasks", given), http.StatusCreated)

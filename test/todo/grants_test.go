@@ -1,13 +1,8 @@
 package todo
 
 import (
-	"fmt"
 	"net/http"
 	"testing"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/test/platform"
@@ -90,22 +85,9 @@ func probes(t testing.TB, on *onesynthtest.Target) ([]onesynthtest.Probe, func()
 func (p *target) abandon(t testing.TB) (id string) {
 	t.Helper()
 	id = onesynthtest.Unique("user")
-	p.put(t, map[string]any{"PK": "TASK#" + id, "SK": "TASK#x", "title": "left", "status": "pending"})
-	p.put(t, map[string]any{"PK": "IDEMPOTENCY#" + id, "SK": "KEY#x"})
-	p.put(t, map[string]any{"PK": "COUNTS#" + id, "SK": "METADATA", "pending": 1,
+	p.Put(t, "AppData", map[string]any{"PK": "TASK#" + id, "SK": "TASK#x", "title": "left", "status": "pending"})
+	p.Put(t, "AppData", map[string]any{"PK": "IDEMPOTENCY#" + id, "SK": "KEY#x"})
+	p.Put(t, "AppData", map[string]any{"PK": "COUNTS#" + id, "SK": "METADATA", "pending": 1,
 		"deletion": "0195c2a4-7b1e-7c3d-9a54-3f6f0d2b8e11"})
 	return id
-}
-
-// put stores an item directly in the table.
-func (p *target) put(t testing.TB, item map[string]any) {
-	t.Helper()
-	encoded, err := attributevalue.MarshalMap(item)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := p.Database.PutItem(t.Context(),
-		&dynamodb.PutItemInput{TableName: aws.String(p.Tables["AppData"]), Item: encoded}); err != nil {
-		t.Fatal(fmt.Errorf("put %v: %w", item, err))
-	}
 }

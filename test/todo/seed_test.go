@@ -69,6 +69,6 @@ func (p *target) seedTasks(t testing.TB, owner string, n int) []string {
 			}
 		}
 	}
-	p.put(t, counts)
+	p.Put(t, "AppData", counts)
 	return ids
 }
