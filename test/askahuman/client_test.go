@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
 	"testing"
@@ -171,11 +170,6 @@ func (o operator) try(t testing.TB, method, path string, body any) onesynthtest.
 	return o.MustSend(t, method, path, o.header(), body)
 }
 
-func (o operator) put(t testing.TB, path string, body map[string]any) {
-	t.Helper()
-	onesynthtest.Read[struct{}](t, o.try(t, http.MethodPut, path, body), http.StatusNoContent)
-}
-
 // textQuestion is a question that needs so many texts.
 func textQuestion(answers int) ask {
 	return ask{Prompt: "Should error messages apologise to people?", Type: "text", MinResponses: answers}
@@ -260,10 +254,9 @@ func (a agent) question(t testing.TB, id string) agentQuestion {
 	return onesynthtest.Read[agentQuestion](t, a.try(t, http.MethodGet, "/agent/questions/"+id, nil), http.StatusOK)
 }
 
-func (a agent) list(t testing.TB, query url.Values) agentPage {
+func (a agent) list(t testing.TB) agentPage {
 	t.Helper()
-	return onesynthtest.Read[agentPage](t, a.try(t, http.MethodGet, "/agent/questions?"+query.Encode(), nil),
-		http.StatusOK)
+	return onesynthtest.Read[agentPage](t, a.try(t, http.MethodGet, "/agent/questions", nil), http.StatusOK)
 }
 
 func (a agent) close(t testing.TB, id string) {
@@ -298,10 +291,6 @@ type answer struct {
 
 func textAnswer(questionID string) answer {
 	return answer{QuestionID: questionID, Answer: "Only if it is our fault."}
-}
-
-func choice(questionID string, option int) answer {
-	return answer{QuestionID: questionID, SelectedOption: &option}
 }
 
 type receipt struct {
@@ -339,11 +328,6 @@ type humanQuestion struct {
 	CanAnswer       *bool     `json:"can_answer"`
 }
 
-type humanPage struct {
-	Questions  []humanQuestion `json:"questions"`
-	NextCursor string          `json:"next_cursor"`
-}
-
 type stats struct {
 	Handle            string         `json:"handle"`
 	TotalPoints       int            `json:"total_points"`
@@ -353,19 +337,6 @@ type stats struct {
 	Rank              *int           `json:"rank"`
 	AnswersByCategory map[string]int `json:"answers_by_category"`
 	NextBadges        []next         `json:"next_badges"`
-}
-
-type leaderboard struct {
-	Period  string `json:"period"`
-	Entries []struct {
-		Handle        string `json:"handle"`
-		Rank          int    `json:"rank"`
-		Points        int    `json:"points"`
-		Answers       int    `json:"answers"`
-		IsCurrentUser bool   `json:"is_current_user"`
-	} `json:"entries"`
-	YourRank   *int `json:"your_rank"`
-	YourPoints int  `json:"your_points"`
 }
 
 type subscribe struct {
@@ -411,38 +382,9 @@ func (p person) question(t testing.TB, id string) humanQuestion {
 	return onesynthtest.Read[humanQuestion](t, p.try(t, http.MethodGet, "/human/questions/"+id, nil), http.StatusOK)
 }
 
-func (p person) feed(t testing.TB, query url.Values) humanPage {
-	t.Helper()
-	return onesynthtest.Read[humanPage](t, p.try(t, http.MethodGet, "/human/questions?"+query.Encode(), nil),
-		http.StatusOK)
-}
-
-// wholeFeed reads the feed page by page to its end.
-func (p person) wholeFeed(t testing.TB, query url.Values) []humanQuestion {
-	t.Helper()
-	var all []humanQuestion
-	for cursor := ""; ; {
-		page := url.Values{"limit": {"50"}, "cursor": {cursor}}
-		for name, values := range query {
-			page[name] = values
-		}
-		read := p.feed(t, page)
-		all = append(all, read.Questions...)
-		if cursor = read.NextCursor; cursor == "" {
-			return all
-		}
-	}
-}
-
 func (p person) stats(t testing.TB) stats {
 	t.Helper()
 	return onesynthtest.Read[stats](t, p.try(t, http.MethodGet, "/human/stats", nil), http.StatusOK)
-}
-
-func (p person) leaderboard(t testing.TB, query url.Values) leaderboard {
-	t.Helper()
-	return onesynthtest.Read[leaderboard](t, p.try(t, http.MethodGet, "/human/leaderboard?"+query.Encode(), nil),
-		http.StatusOK)
 }
 
 func (p person) subscribe(t testing.TB, s subscribe) subscription {

@@ -1,7 +1,6 @@
 package askahuman
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"net/http"
@@ -14,55 +13,6 @@ import (
 	"github.com/onesynth-cdk/onesynth/local"
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
 )
-
-// A repeated ask has the first answer, to the byte, also after the question has changed.
-func TestRepeatedAskIsOneQuestion(t *testing.T) {
-	t.Parallel()
-	c := newClient(t, shared(t))
-	asker := c.newAgent()
-	question := textQuestion(2)
-	question.IdempotencyKey = onesynthtest.Unique("key")
-	// A refused ask does not use up the key.
-	refused := question
-	refused.Prompt = "Too short      "
-	invalid(t, asker.try(t, http.MethodPost, "/agent/questions", refused), "prompt")
-	answered := asker.try(t, http.MethodPost, "/agent/questions", question)
-	first := onesynthtest.Read[submission](t, answered, http.StatusCreated)
-	repeat := func(when string) {
-		t.Helper()
-		if again := asker.try(t, http.MethodPost, "/agent/questions", question); again.Status != http.StatusCreated ||
-			!bytes.Equal(again.Body, answered.Body) {
-			t.Errorf("%s: got %v; want %v", when, again, answered)
-		}
-	}
-	repeat("at once")
-	c.newPerson().answer(t, textAnswer(first.QuestionID))
-	repeat("after an answer")
-	asker.close(t, first.QuestionID)
-	repeat("after closing")
-
-	// The header has the effect of the field.
-	inHeader := question
-	inHeader.IdempotencyKey = ""
-	header := asker.header()
-	header.Set("X-Idempotency-Key", question.IdempotencyKey)
-	if got := onesynthtest.Read[submission](t, asker.MustSend(t, http.MethodPost, "/agent/questions", header, inHeader),
-		http.StatusCreated); got.QuestionID != first.QuestionID {
-		t.Errorf("got %s with the key in the header; want %s", got.QuestionID, first.QuestionID)
-	}
-
-	other := question
-	other.Prompt = "Should error messages be shorter?"
-	invalid(t, asker.try(t, http.MethodPost, "/agent/questions", other), "idempotency_key")
-
-	// The key is the agent's own.
-	if got := c.newAgent().ask(t, question); got.QuestionID == first.QuestionID {
-		t.Error("another agent's key gave the same question")
-	}
-	if page := asker.list(t, nil); len(page.Questions) != 1 {
-		t.Errorf("got %d questions; want 1", len(page.Questions))
-	}
-}
 
 // Through failures of DynamoDB, asks that are repeated until they are answered are
 // one question for each key, with one answer.

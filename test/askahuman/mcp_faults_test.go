@@ -67,7 +67,7 @@ func TestMCPRepeats(t *testing.T) {
 				}
 				return reply, err
 			},
-			Made: func(t testing.TB) int { return len(asker.list(t, nil).Questions) },
+			Made: func(t testing.TB) int { return len(asker.list(t).Questions) },
 			// What differs is another question, and has another key.
 			Other: func(testing.TB) {},
 			Waits: func(testing.TB, onesynthtest.Reply) {},
@@ -126,31 +126,6 @@ func TestMCPFaults(t *testing.T) {
 				t.Errorf("%s: got %d deaths, %d errors, %d time-outs; want none", f.Name, f.Deaths, f.Errors,
 					f.Timeouts)
 			}
-		}
-	})
-	t.Run("Throttled", func(t *testing.T) {
-		c := newClient(t, on)
-		asker := c.newAgent()
-		asked := asker.ask(t, textQuestion(1)).QuestionID
-		faults(t, aws.Faults{Throttle: 1})
-		defer faults(t, aws.Faults{})
-		for tool, arguments := range map[string]map[string]any{
-			"ask_human": {"prompt": "Should buttons have a shadow?"}, "list_questions": {},
-			"check_question":   {"question_id": asked},
-			"wait_for_answers": {"question_id": asked, "seen": 0}, "close_question": {"question_id": asked},
-		} {
-			reply, result, err := asker.callTool(t.Context(), tool, arguments)
-			if err != nil || reply.Status != http.StatusOK || result == nil || !result.IsError ||
-				!strings.Contains(toolText(result), "Next: call "+tool+" again") {
-				t.Errorf("%s: got %v, %v; want to be told to call again", tool, reply, err)
-			}
-		}
-		faults(t, aws.Faults{})
-		if got := asker.question(t, asked); got.Status != "OPEN" {
-			t.Errorf("got %s after a close that was refused; want OPEN", got.Status)
-		}
-		if got := asker.list(t, nil).Questions; len(got) != 1 {
-			t.Errorf("got %d questions after an ask that was refused; want 1", len(got))
 		}
 	})
 	t.Run("LostAnswersAndKills", func(t *testing.T) {
@@ -253,7 +228,7 @@ func TestMCPFaults(t *testing.T) {
 		if kills.Load() == 0 {
 			t.Error("no function was killed: the test has shown nothing")
 		}
-		if got := asker.list(t, nil).Questions; len(got) != questions {
+		if got := asker.list(t).Questions; len(got) != questions {
 			t.Errorf("got %d questions; want %d", len(got), questions)
 		}
 		for id := range ids {

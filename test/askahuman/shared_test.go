@@ -41,7 +41,7 @@ func TestShared(t *testing.T) {
 				Send: func(ctx context.Context) (onesynthtest.Reply, error) {
 					return asker.Send(ctx, http.MethodPost, "/agent/questions", asker.header(), question)
 				},
-				Made: func(t testing.TB) int { return len(asker.list(t, nil).Questions) },
+				Made: func(t testing.TB) int { return len(asker.list(t).Questions) },
 				Other: func(t testing.TB) {
 					other := question
 					other.Prompt = "Should error messages be shorter?"

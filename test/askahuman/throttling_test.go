@@ -135,7 +135,7 @@ func TestThrottling(t *testing.T) {
 			question.IdempotencyKey = onesynthtest.Unique("key")
 			return platform.Request{Send: byAgent(a, http.MethodPost, "/agent/questions", question),
 				Status: http.StatusCreated, Check: func(t testing.TB, r onesynthtest.Reply) {
-					if page := a.list(t, nil); len(page.Questions) != 1 ||
+					if page := a.list(t); len(page.Questions) != 1 ||
 						page.Questions[0].QuestionID != onesynthtest.Field(r.Body, "question_id") {
 						t.Errorf("got %+v; told was %v", page, r)
 					}

@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
 )
@@ -42,21 +41,4 @@ func TestWaitingTogether(t *testing.T) {
 				got.CurrentResponses)
 		}
 	}
-}
-
-// Without news, a wait ends with the question as it is.
-func TestWaitingInVain(t *testing.T) {
-	t.Parallel()
-	c := newClient(t, shared(t))
-	asker := c.newAgent()
-	asked := asker.ask(t, textQuestion(2))
-	began := time.Now()
-	reply := asker.try(t, http.MethodGet, asked.PollURL+"?wait=2", nil)
-	if got := onesynthtest.Read[agentQuestion](t, reply, http.StatusOK); got.Status != "OPEN" {
-		t.Errorf("got %s; want OPEN", got.Status)
-	}
-	if waited := time.Since(began); waited < 2*time.Second {
-		t.Errorf("got the answer after %v; want it after 2s", waited)
-	}
-	invalid(t, asker.try(t, http.MethodGet, asked.PollURL+"?wait=21", nil), "wait")
 }

@@ -76,7 +76,7 @@ func (p *target) dueWebhooks(t testing.TB) {
 	}
 }
 
-// When a question closes or expires, its agent's endpoint gets a webhook, which the official library verifies by each
+// When a question closes, its agent's endpoint gets a webhook, which the official library verifies by each
 // secret.
 func TestWebhooks(t *testing.T) {
 	t.Parallel()
@@ -122,41 +122,6 @@ func TestWebhooks(t *testing.T) {
 	}
 	if strings.Contains(got.Body, "apologise") {
 		t.Errorf("the webhook has the prompt: %s", got.Body)
-	}
-
-	path = onesynthtest.Unique("expired")
-	question := target.on(path, textQuestion(3))
-	question.TimeoutSeconds = 60
-	overdue := asker.ask(t, question)
-	target.expire(t, overdue.QuestionID)
-	target.runNotifier(t)
-	var expired webhook
-	if err := json.Unmarshal([]byte(target.arrived(t, path, 1)[0].Body), &expired); err != nil ||
-		expired.Type != "question.expired" || expired.Data.QuestionID != overdue.QuestionID ||
-		expired.Data.ExpiredAt == nil {
-		t.Errorf("got %+v, %v", expired, err)
-	}
-	// An agent tries an endpoint.
-	path = onesynthtest.Unique("tried")
-	tried := onesynthtest.Read[struct {
-		ID string `json:"webhook_id"`
-	}](t, asker.try(t, http.MethodPost, "/agent/webhook-tests",
-		map[string]any{"callback_url": target.Run.WebhooksURL() + path}), http.StatusAccepted)
-	test := target.arrived(t, path, 1)[0]
-	verifier, err := standardwebhooks.NewWebhook(both[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := verifier.Verify([]byte(test.Body), http.Header(test.Header)); err != nil ||
-		http.Header(test.Header).Get("Webhook-Id") != tried.ID || !strings.Contains(test.Body, `"webhook.test"`) {
-		t.Errorf("got %s of %s, %v", test.Body, tried.ID, err)
-	}
-	// One who names no endpoint gets none, and one that no webhook may go to is refused.
-	asker.close(t, asker.ask(t, textQuestion(1)).QuestionID)
-	for _, forbidden := range []string{"https://169.254.169.254/latest", target.Run.ConsoleURL() + "/faults",
-		target.URL + "/agent/questions"} {
-		question.CallbackURL = forbidden
-		invalid(t, asker.try(t, http.MethodPost, "/agent/questions", question), "callback_url")
 	}
 }
 
