@@ -132,6 +132,9 @@ type Attribute struct {
 	Description string
 }
 
+// Attribute returns an attribute of the type.
+func (t Type) Attribute(name, description string) Attribute { return Attribute{name, t, description} }
+
 // Type is a DynamoDB data type ("Supported data types and naming rules in
 // Amazon DynamoDB").
 type Type string

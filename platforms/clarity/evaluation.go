@@ -45,22 +45,9 @@ func Dimensions() []Dimension {
 	return []Dimension{ClarityOfThought, Relevance, Logic, Evidence, Assumptions, Alternatives, Quantitative, Humility}
 }
 
-// weightTenths is the weight of each dimension in the overall score, in tenths.
-func weightTenths(d Dimension) int {
-	switch d {
-	case ClarityOfThought, Assumptions, Alternatives:
-		return 12
-	case Relevance, Humility:
-		return 10
-	case Logic:
-		return 15
-	case Evidence:
-		return 13
-	case Quantitative:
-		return 8
-	}
-	return 0
-}
+// weights are those of the dimensions in the overall score, in tenths.
+var weights = map[Dimension]int{ClarityOfThought: 12, Relevance: 10, Logic: 15, Evidence: 13, Assumptions: 12,
+	Alternatives: 12, Quantitative: 8, Humility: 10}
 
 // MaxScore is the highest score of a dimension; the lowest is 0.
 const MaxScore = 4
@@ -161,13 +148,9 @@ func checkText(text string, most int) error {
 
 // OverallScore returns round(weighted mean × 25): 0 to 100. An evaluator never decides it.
 func (j Judgement) OverallScore() int {
-	sum, weights := 0, 0
+	sum, total := 0, 0
 	for _, d := range j.Dimensions {
-		sum += weightTenths(d.Name) * d.Score
-		weights += weightTenths(d.Name)
+		sum, total = sum+weights[d.Name]*d.Score, total+weights[d.Name]
 	}
-	if weights == 0 {
-		return 0
-	}
-	return int(math.Round(float64(sum) * 25 / float64(weights)))
+	return int(math.Round(float64(sum) * 25 / float64(max(total, 1))))
 }

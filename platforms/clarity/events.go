@@ -43,19 +43,23 @@ type AverageEvent struct {
 
 // Events returns the events of Clarity.
 func Events() []schema.Event {
-	image := func(attributes map[string]any) []map[string]any {
-		return []map[string]any{{"dynamodb": map[string]any{"NewImage": attributes}}}
-	}
 	return []schema.Event{
 		{Name: AttemptEvaluated, Version: 1, Description: "An attempt was evaluated, which it is once.",
-			Table: "Attempts",
-			Changes: image(map[string]any{"status": map[string]any{"S": []any{string(Completed)}},
-				"evaluationStatus": map[string]any{"S": []any{string(EvaluationDone)}}}),
-			Detail: AttemptEvaluatedEvent{}},
+			Table: "Attempts", Changes: evaluated(), Detail: AttemptEvaluatedEvent{}},
 		{Name: ProfileChanged, Version: 1, Table: "Profiles",
 			Description: "The latest profile of a user has an evaluated " +
 				"attempt more, also one that came out of order.",
-			Changes: image(map[string]any{"latest": map[string]any{"BOOL": []any{true}}}),
-			Detail:  ProfileChangedEvent{}},
+			Changes: image(map[string]any{"latest": map[string]any{"BOOL": []any{true}}}), Detail: ProfileChangedEvent{}},
 	}
+}
+
+// image selects changes whose new image has these attributes.
+func image(attributes map[string]any) []map[string]any {
+	return []map[string]any{{"dynamodb": map[string]any{"NewImage": attributes}}}
+}
+
+// evaluated selects attempts that are completed and evaluated. They do not change, so each comes once.
+func evaluated() []map[string]any {
+	return image(map[string]any{"status": map[string]any{"S": []any{string(Completed)}},
+		"evaluationStatus": map[string]any{"S": []any{string(EvaluationDone)}}})
 }

@@ -62,13 +62,8 @@ func functions() []schema.Function {
 			Name:        "profiler",
 			Description: "Adds a profile for each evaluated attempt",
 			Timeout:     time.Minute,
-			// An attempt that has been evaluated does not change, so each comes here once.
 			Trigger: schema.OnStream{
-				Table: "Attempts", Changes: "evaluated attempts",
-				Filters: []map[string]any{{"dynamodb": map[string]any{"NewImage": map[string]any{
-					"status":           map[string]any{"S": []any{"completed"}},
-					"evaluationStatus": map[string]any{"S": []any{"done"}},
-				}}}},
+				Table: "Attempts", Changes: "evaluated attempts", Filters: evaluated(),
 				BatchSize: 10, ReportItemFailures: true,
 				Failures: schema.Failures{Description: "evaluated attempts without a profile"},
 			},
@@ -122,18 +117,17 @@ func routes() []schema.Route {
 const moment = "RFC 3339 in UTC with milliseconds"
 
 // schemaVersion is on every item of the origin's tables.
-var schemaVersion = schema.Attribute{Name: "schemaVersion", Type: schema.String,
-	Description: "Version of the item's form: 1.0"}
+var schemaVersion = schema.String.Attribute("schemaVersion", "Version of the item's form: 1.0")
 
 func attempts() schema.Table {
 	attributes := schema.After(schema.AttributesOf(Attempt{}), "timestamp",
-		schema.Attribute{Name: "answers", Type: schema.List, Description: "The user's answers, in the order of the " +
-			"questions: questionId, questionText, answer and wordCount of each"},
-		schema.Attribute{Name: "evaluation", Type: schema.Map, Description: "overallScore, dimensions, feedback, " +
-			"modelId and evaluatedAt; absent until the attempt is evaluated"})
+		schema.List.Attribute("answers", "The user's answers, in the order of the questions: questionId, "+
+			"questionText, answer and wordCount of each"),
+		schema.Map.Attribute("evaluation",
+			"overallScore, dimensions, feedback, modelId and evaluatedAt; absent until the attempt is evaluated"))
 	attributes = schema.After(attributes, "claimedUntil",
-		schema.Attribute{Name: "pendingEvaluation", Type: schema.String,
-			Description: "\"pending\" while the attempt waits for an evaluation; absent otherwise"})
+		schema.String.Attribute("pendingEvaluation",
+			"\"pending\" while the attempt waits for an evaluation; absent otherwise"))
 	return schema.Table{
 		Name:         "Attempts",
 		PhysicalName: "attempts",
@@ -159,29 +153,24 @@ func profiles() schema.Table {
 		Key:          schema.Key{Partition: "userId", Sort: "timestamp"},
 		TimeToLive:   "expiresAt",
 		Attributes: []schema.Attribute{
-			{Name: "userId", Type: schema.String, Description: "Partition key: subject of the user's token"},
-			{Name: "timestamp", Type: schema.String,
-				Description: "Sort key: when the attempt was evaluated, " + moment + ", then # and the attempt's id. " +
-					"\"#\" is the item before the first profile, and has schemaVersion alone"},
-			{Name: "attemptId", Type: schema.String, Description: "The attempt that the profile was made for"},
-			{Name: "attemptCount", Type: schema.Number,
-				Description: "Evaluated attempts of the user up to this one, all of them"},
-			{Name: "dimensions", Type: schema.List,
-				Description: "Of each dimension: name, movingAverage, standardDeviation, trend and recentScores"},
-			{Name: "recentOverallScores", Type: schema.List,
-				Description: "The overall scores of the attempts that recentScores are of, oldest first"},
-			{Name: "weaknesses", Type: schema.List,
-				Description: "Up to 3 dimensions: dimension, score and gap; may be empty"},
-			{Name: "improvements", Type: schema.List,
-				Description: "Up to 3 dimensions: dimension, improvement, from and to; may be empty"},
-			{Name: "recommendations", Type: schema.List, Description: "Texts, one for each weakness; may be empty"},
-			{Name: "overallAverage", Type: schema.Number, Description: "Mean of recentOverallScores, 0 to 100"},
-			{Name: "previous", Type: schema.String, Description: "Sort key of the profile before this one, or \"#\""},
-			{Name: "latest", Type: schema.Boolean,
-				Description: "true on the latest profile of a user; absent from the others"},
-			{Name: "expiresAt", Type: schema.Number,
-				Description: "End of retention in Unix seconds (TTL attribute); absent from the latest profile of a " +
-					"user"},
+			schema.String.Attribute("userId", "Partition key: subject of the user's token"),
+			schema.String.Attribute("timestamp", "Sort key: when the attempt was evaluated, "+moment+", then # "+
+				"and the attempt's id. \"#\" is the item before the first profile, and has schemaVersion alone"),
+			schema.String.Attribute("attemptId", "The attempt that the profile was made for"),
+			schema.Number.Attribute("attemptCount", "Evaluated attempts of the user up to this one, all of them"),
+			schema.List.Attribute("dimensions",
+				"Of each dimension: name, movingAverage, standardDeviation, trend and recentScores"),
+			schema.List.Attribute("recentOverallScores",
+				"The overall scores of the attempts that recentScores are of, oldest first"),
+			schema.List.Attribute("weaknesses", "Up to 3 dimensions: dimension, score and gap; may be empty"),
+			schema.List.Attribute("improvements",
+				"Up to 3 dimensions: dimension, improvement, from and to; may be empty"),
+			schema.List.Attribute("recommendations", "Texts, one for each weakness; may be empty"),
+			schema.Number.Attribute("overallAverage", "Mean of recentOverallScores, 0 to 100"),
+			schema.String.Attribute("previous", "Sort key of the profile before this one, or \"#\""),
+			schema.Boolean.Attribute("latest", "true on the latest profile of a user; absent from the others"),
+			schema.Number.Attribute("expiresAt",
+				"End of retention in Unix seconds (TTL attribute); absent from the latest profile of a user"),
 			schemaVersion,
 		},
 	}
@@ -194,10 +183,8 @@ func scenarios() schema.Table {
 		Description:  "Scenarios with their questions.",
 		Key:          schema.Key{Partition: "scenarioId"},
 		Capacity:     schema.Capacity{ReadUnits: 5, WriteUnits: 1},
-		Attributes: append(schema.After(schema.AttributesOf(Scenario{}), "questions", schema.Attribute{
-			Name: "active", Type: schema.String,
-			Description: "\"true\" or \"false\": whether the scenario is available",
-		}), schemaVersion),
+		Attributes: append(schema.After(schema.AttributesOf(Scenario{}), "questions", schema.String.Attribute("active",
+			"\"true\" or \"false\": whether the scenario is available")), schemaVersion),
 		Indexes: []schema.Index{
 			{Name: "ActiveScenarios", Key: schema.Key{Partition: "active", Sort: "difficulty"},
 				Description: "Active scenarios by difficulty."},
@@ -214,11 +201,11 @@ func guards() schema.Table {
 		Key:        schema.Key{Partition: "guardKey"},
 		TimeToLive: "expiresAt",
 		Attributes: slices.Concat([]schema.Attribute{
-			{Name: "guardKey", Type: schema.String,
-				Description: "Partition key: KEY# and the digest of user and idempotency key, or EVALUATIONS#day#user"},
-			{Name: "evaluations", Type: schema.Number,
-				Description: "EVALUATIONS#: evaluations begun for the user on the day (UTC), failed ones included"},
-			{Name: "expiresAt", Type: schema.Number, Description: "End of use in Unix seconds (TTL attribute)"},
+			schema.String.Attribute("guardKey",
+				"Partition key: KEY# and the digest of user and idempotency key, or EVALUATIONS#day#user"),
+			schema.Number.Attribute("evaluations",
+				"EVALUATIONS#: evaluations begun for the user on the day (UTC), failed ones included"),
+			schema.Number.Attribute("expiresAt", "End of use in Unix seconds (TTL attribute)"),
 		}, schema.IdempotencyAttributes()),
 	}
 }

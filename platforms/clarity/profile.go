@@ -110,15 +110,15 @@ func AddAttempt(attempt Attempt, preceding Profile, later []Profile) ([]Profile,
 	}
 	own := Profile{UserID: attempt.UserID, AttemptID: attempt.ID,
 		Timestamp: wire.At(time.Time(attempt.Evaluation.EvaluatedAt))}
-	scores := make([]int, len(Dimensions()))
-	for i, d := range attempt.Evaluation.Dimensions {
-		scores[i] = d.Score
+	added := judged{overall: attempt.Evaluation.OverallScore}
+	for _, d := range attempt.Evaluation.Dimensions {
+		added.scores = append(added.scores, d.Score)
 	}
 	history := preceding.history()
 	if len(later) > 0 {
 		history = later[0].history().before()
 	}
-	history = history.and(attempt.Evaluation.OverallScore, scores)
+	history = history.and(added)
 	profiles := []Profile{history.describe(own)}
 	for _, p := range later {
 		history = history.and(p.history().last())
@@ -144,63 +144,57 @@ func (p Profile) check() error {
 	return nil
 }
 
-// history are the scores of the latest attempts of a user, oldest first, and how many there are of
-// all.
+// judged is an attempt by its scores: the overall one, and those of the dimensions in their order.
+type judged struct {
+	overall int
+	scores  []int
+}
+
+// history are the latest attempts of a user, oldest first, and how many there are of all.
 type history struct {
-	count   int
-	overall []int
-	scores  [][]int // by dimension
+	count  int
+	latest []judged
 }
 
 func (p Profile) history() history {
-	h := history{count: p.AttemptCount, overall: p.RecentOverallScores, scores: make([][]int, len(Dimensions()))}
-	for i, d := range p.Dimensions {
-		h.scores[i] = d.RecentScores
+	h := history{count: p.AttemptCount}
+	for at, overall := range p.RecentOverallScores {
+		attempt := judged{overall: overall}
+		for _, d := range p.Dimensions {
+			attempt.scores = append(attempt.scores, d.RecentScores[at])
+		}
+		h.latest = append(h.latest, attempt)
 	}
 	return h
 }
 
-// last are the scores of the last attempt.
-func (h history) last() (overall int, scores []int) {
-	end := len(h.overall) - 1
-	for _, s := range h.scores {
-		scores = append(scores, s[end])
-	}
-	return h.overall[end], scores
-}
+func (h history) last() judged { return h.latest[len(h.latest)-1] }
 
 // before is the history before the last attempt: its latest [ProfileWindow]-1 attempts at least, or
 // all that there are.
-func (h history) before() history {
-	end := len(h.overall) - 1
-	b := history{count: h.count - 1, overall: h.overall[:end]}
-	for _, s := range h.scores {
-		b.scores = append(b.scores, s[:end])
-	}
-	return b
-}
+func (h history) before() history { return history{h.count - 1, h.latest[:len(h.latest)-1]} }
 
 // and is the history after one more attempt.
-func (h history) and(overall int, scores []int) history {
-	latest := func(all []int, score int) []int {
-		all = append(slices.Clone(all), score)
-		return all[max(len(all)-ProfileWindow, 0):]
-	}
-	next := history{count: h.count + 1, overall: latest(h.overall, overall)}
-	for i, s := range h.scores {
-		next.scores = append(next.scores, latest(s, scores[i]))
-	}
-	return next
+func (h history) and(attempt judged) history {
+	all := append(slices.Clone(h.latest), attempt)
+	return history{h.count + 1, all[max(len(all)-ProfileWindow, 0):]}
 }
 
 // describe returns the profile of the history's last attempt, which p names. All comparisons are of
 // whole numbers, so that equal histories have equal profiles on every machine.
 func (h history) describe(p Profile) Profile {
-	p.AttemptCount, p.RecentOverallScores, p.OverallAverage = h.count, h.overall, mean(h.overall)
-	p.Dimensions, p.Weaknesses, p.Improvements, p.Recommendations = nil, []Weakness{}, []Improvement{}, []string{}
-	n, total := len(h.overall), 0
+	p.AttemptCount, p.RecentOverallScores, p.Dimensions = h.count, nil, nil
+	p.Weaknesses, p.Improvements, p.Recommendations = []Weakness{}, []Improvement{}, []string{}
+	for _, attempt := range h.latest {
+		p.RecentOverallScores = append(p.RecentOverallScores, attempt.overall)
+	}
+	p.OverallAverage = mean(p.RecentOverallScores)
+	n, total := len(h.latest), 0
 	for i, d := range Dimensions() {
-		s := h.scores[i]
+		var s []int
+		for _, attempt := range h.latest {
+			s = append(s, attempt.scores[i])
+		}
 		total += sum(s)
 		p.Dimensions = append(p.Dimensions, DimensionStatistics{
 			Name: d, MovingAverage: mean(s), StandardDeviation: deviation(s), Trend: trend(s), RecentScores: s,
@@ -215,8 +209,8 @@ func (h history) describe(p Profile) Profile {
 			break
 		}
 		p.Weaknesses = append(p.Weaknesses, Weakness{d.Name, d.MovingAverage,
-			ratio(own*len(h.scores)-total, len(h.scores)*n)})
-		p.Recommendations = append(p.Recommendations, recommendation(d.Name))
+			ratio(own*len(p.Dimensions)-total, len(p.Dimensions)*n)})
+		p.Recommendations = append(p.Recommendations, practice[d.Name])
 	}
 
 	// The middle attempt of an odd number is in neither half.
@@ -280,29 +274,18 @@ func trend(scores []int) Trend {
 	return Stable
 }
 
-// recommendation says what to practise in a dimension.
-func recommendation(d Dimension) string {
-	switch d {
-	case ClarityOfThought:
-		return "Begin each answer with your main point in one sentence, and define every term that a reader could " +
-			"take in two ways."
-	case Relevance:
-		return "Write the question above your draft, and delete each sentence that does not help to answer it."
-	case Logic:
-		return "Write an argument as numbered premises and a conclusion, and say for each step why it follows."
-	case Evidence:
-		return "Name for each claim the observation, source or figure that supports it, and say how far it can be " +
-			"trusted."
-	case Assumptions:
-		return "List what has to be true for your conclusion to hold, and find out which of these would change it if " +
-			"it were false."
-	case Alternatives:
-		return "Write down two other explanations before you settle on one, and say what would tell them apart."
-	case Quantitative:
-		return "Estimate the size of each quantity that matters, with the steps of the calculation and its unit, and " +
-			"compare it with a base rate."
-	case Humility:
-		return "Say how sure you are of each conclusion, and what new information would change your mind."
-	}
-	return ""
+// practice is what to practise in each dimension.
+var practice = map[Dimension]string{
+	ClarityOfThought: "Begin each answer with your main point in one sentence, and define every term that a reader " +
+		"could take in two ways.",
+	Relevance: "Write the question above your draft, and delete each sentence that does not help to answer it.",
+	Logic:     "Write an argument as numbered premises and a conclusion, and say for each step why it follows.",
+	Evidence: "Name for each claim the observation, source or figure that supports it, and say how far it can be " +
+		"trusted.",
+	Assumptions: "List what has to be true for your conclusion to hold, and find out which of these would change it " +
+		"if it were false.",
+	Alternatives: "Write down two other explanations before you settle on one, and say what would tell them apart.",
+	Quantitative: "Estimate the size of each quantity that matters, with the steps of the calculation and its unit, " +
+		"and compare it with a base rate.",
+	Humility: "Say how sure you are of each conclusion, and what new information would change your mind.",
 }

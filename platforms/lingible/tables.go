@@ -34,10 +34,10 @@ func submissionsTable() schema.Table {
 		TimeToLive:   "ttl",
 		Stream:       schema.StreamNewImage,
 		Attributes: slices.Concat([]schema.Attribute{
-			{Name: "PK", Type: schema.String, Description: termKey},
-			{Name: "SK", Type: schema.String, Description: "Sort key: SUBMISSION# and submission_id"},
+			schema.String.Attribute("PK", termKey),
+			schema.String.Attribute("SK", "Sort key: SUBMISSION# and submission_id"),
 		}, schema.AttributesOf(Submission{}), []schema.Attribute{
-			{Name: "ttl", Type: schema.Number, Description: "End of a rejected submission " + unixSeconds},
+			schema.Number.Attribute("ttl", "End of a rejected submission "+unixSeconds),
 		}),
 		Indexes: []schema.Index{
 			{Name: "SubmissionsStatusIndex", Key: schema.Key{Partition: "status", Sort: "created_at"},
@@ -58,17 +58,13 @@ func lexiconTable() schema.Table {
 	quiz := []string{"term", "gloss", "examples", "tags"}
 	entry := schema.AttributesOf(Entry{})
 	entry = schema.After(entry, "term",
-		schema.Attribute{Name: "source", Type: schema.String, Description: "The first of sources"})
+		schema.String.Attribute("source", "The first of sources"))
 	entry = schema.After(entry, "plain",
-		schema.Attribute{Name: "variants", Type: schema.List, Description: "Other spellings and names"})
-	entry = schema.After(entry, "is_quiz_eligible", schema.Attribute{
-		Name: "quiz_difficulty", Type: schema.String,
-		Description: "beginner, intermediate or advanced, by quiz_score; absent unless the quiz asks about it",
-	})
-	entry = schema.After(entry, "quiz_category", schema.Attribute{
-		Name: "quiz_score", Type: schema.Number,
-		Description: "confidence × momentum; absent unless the quiz asks about it",
-	})
+		schema.List.Attribute("variants", "Other spellings and names"))
+	entry = schema.After(entry, "is_quiz_eligible", schema.String.Attribute("quiz_difficulty",
+		"beginner, intermediate or advanced, by quiz_score; absent unless the quiz asks about it"))
+	entry = schema.After(entry, "quiz_category", schema.Number.Attribute("quiz_score",
+		"confidence × momentum; absent unless the quiz asks about it"))
 	return schema.Table{
 		Name:         lexiconName,
 		PhysicalName: "lexicon",
@@ -76,32 +72,19 @@ func lexiconTable() schema.Table {
 		Key:          tableKey,
 		Stream:       schema.StreamKeysOnly,
 		Attributes: slices.Concat([]schema.Attribute{
-			{Name: "PK", Type: schema.String, Description: termKey + "; WRONG_ANSWERS# and a category; EXPORT"},
-			{
-				Name: "SK", Type: schema.String,
-				Description: "Sort key: METADATA#lexicon, METADATA#wrong_answers or METADATA#export",
-			},
+			schema.String.Attribute("PK", termKey+"; WRONG_ANSWERS# and a category; EXPORT"),
+			schema.String.Attribute("SK", "Sort key: METADATA#lexicon, METADATA#wrong_answers or METADATA#export"),
 		}, entry, []schema.Attribute{
-			{Name: "last_updated", Type: schema.String, Description: moment},
-			{
-				Name: "wrong_answers", Type: schema.List,
-				Description: "WRONG_ANSWERS#: meanings that are right for no term of the category",
-			},
-			{
-				Name: "exported_at", Type: schema.String,
-				Description: "EXPORT: when the latest export was made: " + moment,
-			},
-			{
-				Name: "index_key", Type: schema.String,
-				Description: "EXPORT: key of the object with the index of the latest export; absent of one of an " +
-					"earlier version",
-			},
-			{Name: "digest", Type: schema.String, Description: "EXPORT: SHA-256 of the latest export, hexadecimal"},
-			{
-				Name: "claim", Type: schema.String,
-				Description: "EXPORT: random token of the export that is being made; absent when none is",
-			},
-			{Name: "claimed_until", Type: schema.String, Description: "EXPORT: until when that may be: " + moment},
+			schema.String.Attribute("last_updated", moment),
+			schema.List.Attribute("wrong_answers",
+				"WRONG_ANSWERS#: meanings that are right for no term of the category"),
+			schema.String.Attribute("exported_at", "EXPORT: when the latest export was made: "+moment),
+			schema.String.Attribute("index_key",
+				"EXPORT: key of the object with the index of the latest export; absent of one of an earlier version"),
+			schema.String.Attribute("digest", "EXPORT: SHA-256 of the latest export, hexadecimal"),
+			schema.String.Attribute("claim",
+				"EXPORT: random token of the export that is being made; absent when none is"),
+			schema.String.Attribute("claimed_until", "EXPORT: until when that may be: "+moment),
 		}),
 		Indexes: []schema.Index{
 			{Name: "LexiconSourceIndex", Key: schema.Key{Partition: "source", Sort: "term"},
@@ -124,35 +107,24 @@ func trendingTable() schema.Table {
 		Key:          tableKey,
 		TimeToLive:   "ttl",
 		Attributes: []schema.Attribute{
-			{Name: "PK", Type: schema.String, Description: termKey},
-			{Name: "SK", Type: schema.String, Description: "Sort key: METADATA#trending"},
-			{Name: "term", Type: schema.String, Description: "The term"},
-			{Name: "definition", Type: schema.String, Description: "What it means"},
-			{Name: "category", Type: schema.String, Description: "slang, phrase, expression, meme or hashtag"},
-			{
-				Name: "popularity_score", Type: schema.Number,
-				Description: "0 to 100, as of the last run of the trending job; 0 before the first",
-			},
-			{
-				Name: "search_count", Type: schema.Number,
-				Description: "Look-ups: translations whose text is the term alone",
-			},
-			{Name: "translation_count", Type: schema.Number, Description: "Other translations with the term"},
-			{Name: "first_seen", Type: schema.String, Description: moment},
-			{
-				Name: "last_updated", Type: schema.String,
-				Description: "Last run of the trending job, or creation: " + moment,
-			},
-			{Name: "is_active", Type: schema.String, Description: "\"true\" or \"false\": whether the term is in use"},
-			{Name: "example_usage", Type: schema.String, Description: "A sentence with it"},
-			{Name: "origin", Type: schema.String, Description: "Where it is from; absent when unknown"},
-			{Name: "related_terms", Type: schema.List, Description: "Terms like it"},
-			{
-				Name: "heat", Type: schema.Number,
-				Description: "Uses; a use counts half after a week. popularity_score follows from it",
-			},
-			{Name: "counted_uses", Type: schema.Number, Description: "Uses that heat has in it"},
-			{Name: "ttl", Type: schema.Number, Description: "90 days after the last use or proposal, " + unixSeconds},
+			schema.String.Attribute("PK", termKey),
+			schema.String.Attribute("SK", "Sort key: METADATA#trending"),
+			schema.String.Attribute("term", "The term"),
+			schema.String.Attribute("definition", "What it means"),
+			schema.String.Attribute("category", "slang, phrase, expression, meme or hashtag"),
+			schema.Number.Attribute("popularity_score",
+				"0 to 100, as of the last run of the trending job; 0 before the first"),
+			schema.Number.Attribute("search_count", "Look-ups: translations whose text is the term alone"),
+			schema.Number.Attribute("translation_count", "Other translations with the term"),
+			schema.String.Attribute("first_seen", moment),
+			schema.String.Attribute("last_updated", "Last run of the trending job, or creation: "+moment),
+			schema.String.Attribute("is_active", "\"true\" or \"false\": whether the term is in use"),
+			schema.String.Attribute("example_usage", "A sentence with it"),
+			schema.String.Attribute("origin", "Where it is from; absent when unknown"),
+			schema.List.Attribute("related_terms", "Terms like it"),
+			schema.Number.Attribute("heat", "Uses; a use counts half after a week. popularity_score follows from it"),
+			schema.Number.Attribute("counted_uses", "Uses that heat has in it"),
+			schema.Number.Attribute("ttl", "90 days after the last use or proposal, "+unixSeconds),
 		},
 		Indexes: []schema.Index{
 			{Name: "TrendingActiveIndex", Key: schema.Key{Partition: "is_active", Sort: "popularity_score"},
@@ -174,27 +146,17 @@ func usersTable() schema.Table {
 		TimeToLive:   "ttl",
 		Stream:       schema.StreamNewImage,
 		Attributes: slices.Concat([]schema.Attribute{
-			{
-				Name: "PK", Type: schema.String,
-				Description: "Partition key: USER# and the subject of the user's token; DELETED# and its SHA-256; " +
-					"RATE# and a counter",
-			},
-			{
-				Name: "SK", Type: schema.String,
-				Description: "Sort key: PROFILE, USAGE#LIMITS, QUIZ_DAILY#YYYY-MM-DD, QUIZ_SESSION#id, " +
-					"VOTE#submission, SUBMITTED#slug, KEY#digest; METADATA of other partition keys",
-			},
+			schema.String.Attribute("PK", "Partition key: USER# and the subject of the user's token; DELETED# and "+
+				"its SHA-256; RATE# and a counter"),
+			schema.String.Attribute("SK", "Sort key: PROFILE, USAGE#LIMITS, QUIZ_DAILY#YYYY-MM-DD, "+
+				"QUIZ_SESSION#id, VOTE#submission, SUBMITTED#slug, KEY#digest; METADATA of other partition keys"),
 		}, schema.AttributesOf(User{}, Usage{}, QuizTotals{}, QuizSession{}), []schema.Attribute{
-			{
-				Name: "submission_id", Type: schema.String,
-				Description: "VOTE: the submission; SUBMITTED: the user's submission of the term",
-			},
-			{Name: "term_key", Type: schema.String, Description: "VOTE and SUBMITTED: partition key of the submission"},
-			{Name: "deleted_at", Type: schema.String, Description: "DELETED: when the account was deleted: " + moment},
-			{
-				Name: "ttl", Type: schema.Number,
-				Description: "End of use of every item but PROFILE, USAGE#LIMITS and VOTE, " + unixSeconds,
-			},
+			schema.String.Attribute("submission_id",
+				"VOTE: the submission; SUBMITTED: the user's submission of the term"),
+			schema.String.Attribute("term_key", "VOTE and SUBMITTED: partition key of the submission"),
+			schema.String.Attribute("deleted_at", "DELETED: when the account was deleted: "+moment),
+			schema.Number.Attribute("ttl", "End of use of every item but PROFILE, USAGE#LIMITS and VOTE, "+
+				unixSeconds),
 		}, schema.RateLimitAttributes(), schema.IdempotencyAttributes()),
 		Indexes: []schema.Index{
 			{Name: "UsersTierIndex", Key: schema.Key{Partition: "tier", Sort: "updated_at"},
@@ -212,10 +174,10 @@ func translationsTable() schema.Table {
 		Key:          tableKey,
 		TimeToLive:   "ttl",
 		Attributes: slices.Concat([]schema.Attribute{
-			{Name: "PK", Type: schema.String, Description: "Partition key: USER# and the subject of the user's token"},
-			{Name: "SK", Type: schema.String, Description: "Sort key: TRANSLATION# and translation_id"},
+			schema.String.Attribute("PK", "Partition key: USER# and the subject of the user's token"),
+			schema.String.Attribute("SK", "Sort key: TRANSLATION# and translation_id"),
 		}, schema.AttributesOf(Translation{}), []schema.Attribute{
-			{Name: "ttl", Type: schema.Number, Description: "30 days after created_at, " + unixSeconds},
+			schema.Number.Attribute("ttl", "30 days after created_at, "+unixSeconds),
 		}),
 	}
 }
