@@ -3,11 +3,8 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"time"
-
-	lambdaevents "github.com/aws/aws-lambda-go/events"
 
 	service "github.com/onesynth-cdk/onesynth/lambdas/clarity"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
@@ -17,9 +14,7 @@ import (
 )
 
 func main() {
-	kit.StartResponder("clarity", func(_ context.Context,
-		environment kit.Environment) (func(context.Context, events.Records) (lambdaevents.DynamoDBEventResponse, error),
-		error) {
+	events.StartStream("clarity", func(environment kit.Environment, batch *events.Stream) (events.Function, error) {
 		retention, err := retentionOf(environment)
 		if err != nil {
 			return nil, err
@@ -28,14 +23,9 @@ func main() {
 		if err != nil {
 			return nil, err
 		}
-		failures, err := events.FailureQueue(environment)
-		if err != nil {
-			return nil, err
-		}
 		f := &function{
 			service: &service.Service{DB: db}, retention: retention, now: time.Now,
-			batch: &events.Stream{Failures: failures, Log: environment.Log},
-			log:   environment.Log, metrics: environment.Metrics,
+			batch: batch, log: environment.Log, metrics: environment.Metrics,
 		}
 		return f.handle, nil
 	})

@@ -14,8 +14,7 @@ import (
 )
 
 func main() {
-	kit.StartResponder("clarity", func(_ context.Context,
-		environment kit.Environment) (func(context.Context, seed.Request) (seed.Progress, error), error) {
+	kit.StartResponder("clarity", func(_ context.Context, environment kit.Environment) (seed.Handler, error) {
 		initial, err := scenarios.Initial()
 		if err != nil {
 			return nil, err

@@ -82,9 +82,7 @@ type Publisher struct {
 // StartPublisher runs the function eventpublisher of a platform. It ends the process if pass lacks a function that
 // [schema.Platform.Publishing] lets it send to.
 func StartPublisher(platform schema.Platform, happened Happened, pass Pass) {
-	kit.StartResponder(platform.Name, func(_ context.Context,
-		environment kit.Environment) (func(context.Context, Records) (lambdaevents.DynamoDBEventResponse, error),
-		error) {
+	kit.StartResponder(platform.Name, func(_ context.Context, environment kit.Environment) (Function, error) {
 		p, err := openPublisher(environment, platform, happened, pass)
 		if err != nil {
 			return nil, err

@@ -63,6 +63,20 @@ func (e Records) Changes() (changes []lambdaevents.DynamoDBStreamRecord) {
 	return changes
 }
 
+// Function is the handler of a function that a table's stream invokes.
+type Function = func(context.Context, Records) (lambdaevents.DynamoDBEventResponse, error)
+
+// StartStream is [kit.StartResponder] for such a function. setup gets a stream with the function's queue of failures.
+func StartStream(platform string, setup func(kit.Environment, *Stream) (Function, error)) {
+	kit.StartResponder(platform, func(_ context.Context, environment kit.Environment) (Function, error) {
+		failures, err := FailureQueue(environment)
+		if err != nil {
+			return nil, err
+		}
+		return setup(environment, &Stream{Failures: failures, Log: environment.Log})
+	})
+}
+
 // Image has the attributes of an item before or after a change, or of its key.
 type Image = map[string]lambdaevents.DynamoDBAttributeValue
 

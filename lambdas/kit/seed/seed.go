@@ -2,8 +2,7 @@
 // the trigger schema.OnSeed does it. `onesynth seed` invokes that function until all items are there, in a local run or
 // in a deployed stack. Its main package is:
 //
-//	type seeder = func(context.Context, seed.Request) (seed.Progress, error)
-//	kit.StartResponder("links", func(ctx context.Context, e kit.Environment) (seeder, error) {
+//	kit.StartResponder("links", func(ctx context.Context, e kit.Environment) (seed.Handler, error) {
 //		db, err := dynamo.Open(e, links.Schema(), "linkseeder")
 //		return seed.Load(links.Initial(), (&links.Store{DB: db}).AddInitial), err
 //	})
@@ -42,6 +41,9 @@ type Progress struct {
 	Added int `json:"added"`
 }
 
+// Handler is the handler of such a function.
+type Handler = func(context.Context, Request) (Progress, error)
+
 // Load returns the handler that loads the items, in their order. put adds an item and reports true, or finds it there
 // and reports false. It has to derive the item's key from the item, and to put it on the condition that no item has
 // that key. So several loads, one after the other or at the same time, add each item once, and leave existing items
@@ -49,8 +51,7 @@ type Progress struct {
 //
 // An invocation ends after [Chunk] items, when half of its time is up, or with an error of put. The items before stay,
 // and a repeated request finds them.
-func Load[T any](items []T, put func(context.Context, T) (added bool, err error)) func(context.Context,
-	Request) (Progress, error) {
+func Load[T any](items []T, put func(context.Context, T) (added bool, err error)) Handler {
 	return func(ctx context.Context, request Request) (Progress, error) {
 		progress := Progress{Next: request.Next, Total: len(items)}
 		if len(items) == 0 {

@@ -3,10 +3,6 @@
 package main
 
 import (
-	"context"
-
-	lambdaevents "github.com/aws/aws-lambda-go/events"
-
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
@@ -15,22 +11,12 @@ import (
 )
 
 func main() {
-	kit.StartResponder("lingible", func(_ context.Context,
-		environment kit.Environment) (func(context.Context, events.Records) (lambdaevents.DynamoDBEventResponse, error),
-		error) {
+	events.StartStream("lingible", func(environment kit.Environment, batch *events.Stream) (events.Function, error) {
 		db, err := dynamo.Open(environment, lingible.Platform(), "accountcleaner")
 		if err != nil {
 			return nil, err
 		}
-		failures, err := events.FailureQueue(environment)
-		if err != nil {
-			return nil, err
-		}
-		f := &function{
-			clean:   (&service.Service{DB: db}).CleanAccount,
-			batch:   &events.Stream{Failures: failures, Log: environment.Log},
-			metrics: environment.Metrics,
-		}
+		f := &function{clean: (&service.Service{DB: db}).CleanAccount, batch: batch, metrics: environment.Metrics}
 		return f.handle, nil
 	})
 }

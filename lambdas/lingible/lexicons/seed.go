@@ -9,7 +9,7 @@ import (
 )
 
 // Load returns the handler that loads the entries and the wrong answers.
-func Load(s *service.Service) (func(context.Context, seed.Request) (seed.Progress, error), error) {
+func Load(s *service.Service) (seed.Handler, error) {
 	initial, wrong, err := read(files)
 	if err != nil {
 		return nil, err

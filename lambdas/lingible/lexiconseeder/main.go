@@ -14,8 +14,7 @@ import (
 )
 
 func main() {
-	kit.StartResponder("lingible", func(_ context.Context,
-		environment kit.Environment) (func(context.Context, seed.Request) (seed.Progress, error), error) {
+	kit.StartResponder("lingible", func(_ context.Context, environment kit.Environment) (seed.Handler, error) {
 		db, err := dynamo.Open(environment, lingible.Platform(), "lexiconseeder")
 		if err != nil {
 			return nil, err

@@ -3,29 +3,19 @@
 package main
 
 import (
-	"context"
-
-	lambdaevents "github.com/aws/aws-lambda-go/events"
-
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/setup"
 )
 
 func main() {
-	kit.StartResponder("lingible", func(_ context.Context,
-		environment kit.Environment) (func(context.Context, events.Records) (lambdaevents.DynamoDBEventResponse, error),
-		error) {
+	events.StartStream("lingible", func(environment kit.Environment, batch *events.Stream) (events.Function, error) {
 		s, err := setup.Speaking(environment, "submissionvalidator")
 		if err != nil {
 			return nil, err
 		}
-		failures, err := events.FailureQueue(environment)
-		if err != nil {
-			return nil, err
-		}
-		f := &function{judge: s.Validate, batch: &events.Stream{Failures: failures, Parallel: true,
-			Log: environment.Log}}
+		batch.Parallel = true
+		f := &function{judge: s.Validate, batch: batch}
 		return f.handle, nil
 	})
 }

@@ -4,10 +4,6 @@
 package main
 
 import (
-	"context"
-
-	lambdaevents "github.com/aws/aws-lambda-go/events"
-
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
@@ -17,24 +13,15 @@ import (
 )
 
 func main() {
-	kit.StartResponder("todo", func(_ context.Context,
-		environment kit.Environment) (func(context.Context, events.Records) (lambdaevents.DynamoDBEventResponse, error),
-		error) {
+	events.StartStream("todo", func(environment kit.Environment, batch *events.Stream) (events.Function, error) {
 		db, err := dynamo.Open(environment, todo.Platform(), "eraser")
-		if err != nil {
-			return nil, err
-		}
-		failures, err := events.FailureQueue(environment)
 		if err != nil {
 			return nil, err
 		}
 		// Where events are published, the publisher passes deletions on by a queue.
 		passed := events.NewQueue(environment.AWS, environment.Getenv(schema.PassedQueueVariable("eraser")))
-		f := &function{
-			erase:   (&service.Service{DB: db}).Erase,
-			batch:   &events.Stream{Failures: failures, Log: environment.Log, Defer: passed.Defer},
-			metrics: environment.Metrics,
-		}
+		batch.Defer = passed.Defer
+		f := &function{erase: (&service.Service{DB: db}).Erase, batch: batch, metrics: environment.Metrics}
 		return f.handle, nil
 	})
 }
