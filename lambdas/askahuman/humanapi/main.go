@@ -8,7 +8,6 @@ import (
 	service "github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/api"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/secret"
 )
 
 func main() {
@@ -21,7 +20,7 @@ func main() {
 		if err != nil {
 			return nil, err
 		}
-		key := secret.New(environment.AWS, arn[0], 0)
+		key := kit.NewSecret(environment.AWS, arn[0], 0)
 		// The key is read while the function starts, so that the first request need
 		// not wait for it. If that fails or takes too long, the request reads it.
 		go func() {

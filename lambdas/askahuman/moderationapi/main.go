@@ -7,7 +7,6 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/api"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/secret"
 )
 
 func main() {
@@ -20,7 +19,7 @@ func main() {
 		if err != nil {
 			return nil, err
 		}
-		key := secret.New(environment.AWS, arn[0], 0)
+		key := kit.NewSecret(environment.AWS, arn[0], 0)
 		return (&api.OperatorAPI{Service: operators, Hasher: api.Hasher{Secret: key.Value},
 			Options: api.Options{Log: environment.Log, Metrics: environment.Metrics}}).Handler(), nil
 	})

@@ -12,7 +12,6 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/fcm"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/secret"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 )
 
@@ -23,9 +22,9 @@ const credentialsAge = 10 * time.Minute
 // function is the notifier. Lambda gives a process one event at a time.
 type function struct {
 	service     *askahuman.Service
-	credentials *secret.Secret // the key file of a Firebase service account
-	endpoint    string         // of Firebase Cloud Messaging
-	questionURL string         // where people answer a question
+	credentials *kit.Secret // the key file of a Firebase service account
+	endpoint    string      // of Firebase Cloud Messaging
+	questionURL string      // where people answer a question
 	log         *slog.Logger
 	metrics     *kit.Metrics
 	clock       wire.Clock

@@ -24,7 +24,6 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/metricstest"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/secret"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -72,8 +71,8 @@ func (v *vault) Do(r *http.Request) (*http.Response, error) {
 }
 
 // secret is the secret as a function reads it, and keeps it for a time.
-func (v *vault) secret(age time.Duration) *secret.Secret {
-	return secret.New(aws.Config{Region: "us-east-1", HTTPClient: v,
+func (v *vault) secret(age time.Duration) *kit.Secret {
+	return kit.NewSecret(aws.Config{Region: "us-east-1", HTTPClient: v,
 		Credentials: credentials.NewStaticCredentialsProvider("KEY", "local", ""), RetryMaxAttempts: 1}, "arn", age)
 }
 

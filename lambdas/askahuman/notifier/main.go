@@ -8,7 +8,6 @@ import (
 
 	service "github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/secret"
 )
 
 func main() {
@@ -24,7 +23,7 @@ func main() {
 		}
 		f := &function{
 			service:     notifying,
-			credentials: secret.New(environment.AWS, arn[0], credentialsAge),
+			credentials: kit.NewSecret(environment.AWS, arn[0], credentialsAge),
 			endpoint:    environment.Getenv("FCM_ENDPOINT"),
 			questionURL: environment.Getenv("QUESTION_URL"),
 			log:         environment.Log,

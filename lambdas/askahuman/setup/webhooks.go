@@ -6,7 +6,6 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/webhooks"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/secret"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
@@ -19,5 +18,5 @@ func WebhookSecrets(environment kit.Environment, db *dynamo.DB) (*webhooks.Secre
 	if err != nil {
 		return nil, err
 	}
-	return &webhooks.Secrets{Key: secret.New(environment.AWS, arn[0], keyAge).Value, DB: db}, nil
+	return &webhooks.Secrets{Key: kit.NewSecret(environment.AWS, arn[0], keyAge).Value, DB: db}, nil
 }

@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/secret"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -30,7 +29,7 @@ type CursorKey []byte
 
 // ReadCursorKey reads the key of a function whose schema has schema.CursorSecret.
 func ReadCursorKey(ctx context.Context, environment kit.Environment) (CursorKey, error) {
-	key, err := secret.Read(ctx, environment, schema.CursorSecretVariable)
+	key, err := kit.ReadSecret(ctx, environment, schema.CursorSecretVariable)
 	return CursorKey(key), err
 }
 

@@ -12,7 +12,6 @@ import (
 	"example.com/booking/hotel"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/secret"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/webhook"
 )
@@ -27,7 +26,7 @@ type Webhook struct {
 
 // ReadWebhookSecret reads the secret that signs webhooks.
 func ReadWebhookSecret(ctx context.Context, e kit.Environment) (signing webhook.Secret, err error) {
-	text, err := secret.Read(ctx, e, hotel.WebhookSecret)
+	text, err := kit.ReadSecret(ctx, e, hotel.WebhookSecret)
 	if err == nil {
 		signing, err = webhook.NewSecret([]byte(text))
 	}

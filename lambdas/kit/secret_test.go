@@ -1,4 +1,4 @@
-package secret
+package kit
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 )
 
-const arn = "arn:aws:secretsmanager:us-east-1:000000000000:secret:key-AbCdEf"
+const secretARN = "arn:aws:secretsmanager:us-east-1:000000000000:secret:key-AbCdEf"
 
 // manager is a server that speaks Secrets Manager's protocol.
 type manager struct {
@@ -27,7 +27,7 @@ func (m *manager) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	m.calls.Add(1)
 	body, _ := io.ReadAll(r.Body)
 	w.Header().Set("Content-Type", "application/x-amz-json-1.1")
-	if r.Header.Get("X-Amz-Target") != "secretsmanager.GetSecretValue" || !strings.Contains(string(body), arn) {
+	if r.Header.Get("X-Amz-Target") != "secretsmanager.GetSecretValue" || !strings.Contains(string(body), secretARN) {
 		w.WriteHeader(http.StatusBadRequest)
 		fmt.Fprint(w, `{"__type":"ResourceNotFoundException","message":"no such secret"}`)
 		return
@@ -43,7 +43,7 @@ func newSecret(t *testing.T, arn string, maxAge time.Duration) (*Secret, *manage
 	m.set(`{"SecretString":"first"}`)
 	server := httptest.NewServer(m)
 	t.Cleanup(server.Close)
-	return New(aws.Config{
+	return NewSecret(aws.Config{
 		Region:       "us-east-1",
 		BaseEndpoint: &server.URL,
 		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
@@ -57,7 +57,7 @@ func TestSecret(t *testing.T) {
 	t.Parallel()
 	t.Run("OK", func(t *testing.T) {
 		t.Parallel()
-		s, m := newSecret(t, arn, 0)
+		s, m := newSecret(t, secretARN, 0)
 		var group sync.WaitGroup
 		for range 20 {
 			group.Go(func() {
@@ -78,9 +78,9 @@ func TestSecret(t *testing.T) {
 	})
 	t.Run("MaxAge", func(t *testing.T) {
 		t.Parallel()
-		s, m := newSecret(t, arn, time.Minute)
+		s, m := newSecret(t, secretARN, time.Minute)
 		now := time.Unix(0, 0)
-		s.now = func() time.Time { return now }
+		s.clock = func() time.Time { return now }
 		for _, step := range []struct {
 			after time.Duration
 			want  string
@@ -94,7 +94,7 @@ func TestSecret(t *testing.T) {
 	})
 	t.Run("ErrNoValue", func(t *testing.T) {
 		t.Parallel()
-		s, m := newSecret(t, arn, 0)
+		s, m := newSecret(t, secretARN, 0)
 		m.set(`{"SecretBinary":"AAAA"}`)
 		if value, err := s.Value(t.Context()); err == nil {
 			t.Errorf("got %q without an error", value)

@@ -1,5 +1,4 @@
-// Package secret reads secrets from AWS Secrets Manager.
-package secret
+package kit
 
 import (
 	"context"
@@ -11,35 +10,35 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 )
 
-// Secret is one secret string, which it reads at the first request and then keeps. It is safe for concurrent use.
+// Secret is one secret string of AWS Secrets Manager, which it reads at the first request and then keeps. It is safe
+// for concurrent use.
 type Secret struct {
 	client *secretsmanager.Client
 	arn    string
 	maxAge time.Duration
-	now    func() time.Time
+	clock  wire.Clock
 
 	mu     sync.Mutex
 	value  string
 	readAt time.Time
 }
 
-// New returns the secret with that ARN. After maxAge the secret reads its string again; with zero it keeps it for the
-// life of the process.
-func New(config aws.Config, arn string, maxAge time.Duration) *Secret {
-	return &Secret{client: secretsmanager.NewFromConfig(config), arn: arn, maxAge: maxAge, now: time.Now}
+// NewSecret returns the secret with that ARN. After maxAge the secret reads its string again; with zero it keeps it for
+// the life of the process.
+func NewSecret(config aws.Config, arn string, maxAge time.Duration) *Secret {
+	return &Secret{client: secretsmanager.NewFromConfig(config), arn: arn, maxAge: maxAge}
 }
 
-// Read returns the secret whose ARN is in an environment variable, for a function that needs
-// it to start.
-func Read(ctx context.Context, environment kit.Environment, variable string) (string, error) {
+// ReadSecret returns the secret whose ARN is in an environment variable, for a function that needs it to start.
+func ReadSecret(ctx context.Context, environment Environment, variable string) (string, error) {
 	arn, err := environment.Require(variable)
 	if err != nil {
 		return "", err
 	}
-	return New(environment.AWS, arn[0], 0).Value(ctx)
+	return NewSecret(environment.AWS, arn[0], 0).Value(ctx)
 }
 
 // Value returns the secret string, which is never empty. After an error the next call tries again. The error is ErrBusy
@@ -47,18 +46,18 @@ func Read(ctx context.Context, environment kit.Environment, variable string) (st
 func (s *Secret) Value(ctx context.Context) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.value != "" && (s.maxAge == 0 || s.now().Sub(s.readAt) < s.maxAge) {
+	if s.value != "" && (s.maxAge == 0 || s.clock.Now().Sub(s.readAt) < s.maxAge) {
 		return s.value, nil
 	}
 	output, err := s.client.GetSecretValue(ctx, &secretsmanager.GetSecretValueInput{SecretId: &s.arn})
 	if err != nil {
-		return "", fmt.Errorf("reading the secret %s: %w", s.arn, kit.Failure(err))
+		return "", fmt.Errorf("reading the secret %s: %w", s.arn, Failure(err))
 	}
 	value := aws.ToString(output.SecretString)
 	if value == "" {
 		return "", fmt.Errorf("reading the secret %s: %w", s.arn, errors.New("it has no string value: put one"))
 	}
-	s.value, s.readAt = value, s.now()
+	s.value, s.readAt = value, s.clock.Now()
 	return value, nil
 }
 
