@@ -62,11 +62,8 @@ func (s *Service) ReportResponse(ctx context.Context, agentID string,
 	var responses []askahuman.Response
 	group, reading := errgroup.WithContext(ctx)
 	group.Go(func() error {
-		question, err := s.question(reading, report.QuestionID, now)
-		if err == nil && question.AgentID != agentID {
-			err = askahuman.ErrQuestionNotFound
-		}
-		return wrap(err, "read question "+report.QuestionID)
+		_, err := s.own(reading, agentID, report.QuestionID, now)
+		return err
 	})
 	group.Go(func() (err error) {
 		responses, err = s.responses(reading, report.QuestionID)
@@ -86,10 +83,8 @@ func (s *Service) ReportResponse(ctx context.Context, agentID string,
 // report keeps the report of a question or, with a responseID, of an answer.
 func (s *Service) report(ctx context.Context, report askahuman.QuestionReport, responseID, by, reporter string,
 	now time.Time) (askahuman.Reported, error) {
-	complaint := askahuman.ComplaintEntry{Reason: report.Reason, By: by, At: wire.Time(now)}
-	if report.Comment != nil {
-		complaint.Comment = *report.Comment
-	}
+	complaint := askahuman.ComplaintEntry{Reason: report.Reason, Comment: askahuman.Or(report.Comment, ""), By: by,
+		At: wire.Time(now)}
 	if err := s.keepReport(ctx, report.QuestionID, responseID, by+"\x00"+reporter, complaint); err != nil {
 		return askahuman.Reported{}, wrap(err, "keep the report")
 	}

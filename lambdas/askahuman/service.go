@@ -80,10 +80,7 @@ func Open(environment kit.Environment, function string) (*Service, error) {
 }
 
 func (s *Service) rules() askahuman.Rules {
-	if s.Rules == nil {
-		return askahuman.DefaultRules()
-	}
-	return *s.Rules
+	return askahuman.Or(s.Rules, askahuman.DefaultRules())
 }
 
 // moment is a moment in an expression.

@@ -22,7 +22,7 @@ func (s *Service) Subscribe(ctx context.Context, personHash string,
 	}
 	now := s.Clock.Now()
 	made := askahuman.Subscription{
-		ID: uuid.NewString(), Token: device.Token, Minutes: or(device.Interval, askahuman.DefaultIntervalMinutes),
+		ID: uuid.NewString(), Token: device.Token, Minutes: askahuman.Or(device.Interval, askahuman.DefaultIntervalMinutes),
 		LastNotifiedAt: askahuman.Never, NextNotificationAt: askahuman.Never, Active: askahuman.SubscriptionActive,
 		PersonHash: personHash,
 		CreatedAt:  now, UpdatedAt: now,
@@ -45,11 +45,8 @@ func (s *Service) ChangeSubscription(ctx context.Context, id string,
 	if !askahuman.IsID(id) {
 		return askahuman.Subscription{}, askahuman.ErrSubscriptionNotFound
 	}
-	token := ""
-	if change.Token != nil {
-		token = *change.Token
-	}
-	subscription, err := s.changeSubscription(ctx, id, token, or(change.Interval, 0), s.Clock.Now())
+	subscription, err := s.changeSubscription(ctx, id, askahuman.Or(change.Token, ""),
+		askahuman.Or(change.Interval, 0), s.Clock.Now())
 	return subscription, wrap(err, "change subscription "+id)
 }
 
@@ -71,8 +68,8 @@ func (s *Service) RenewSubscription(ctx context.Context, personHash string,
 	if err != nil {
 		return "", wrap(err, "find the subscription")
 	}
-	return id, wrap(s.renewSubscription(ctx, id, from, device.Token, or(device.Interval, 0), s.Clock.Now()),
-		"renew subscription "+id)
+	err = s.renewSubscription(ctx, id, from, device.Token, askahuman.Or(device.Interval, 0), s.Clock.Now())
+	return id, wrap(err, "renew subscription "+id)
 }
 
 // Unsubscribe ends a subscription. It returns [askahuman.ErrSubscriptionNotFound].
@@ -100,12 +97,4 @@ func (s *Service) endSubscription(ctx context.Context, id, personHash string) er
 		}, notOfPerson(*existing, ""))
 		return err
 	})
-}
-
-// or is the number of a form, or the default where the form has none.
-func or(n *int, byDefault int) int {
-	if n == nil {
-		return byDefault
-	}
-	return *n
 }

@@ -40,11 +40,7 @@ func (s *Service) ReadNews(ctx context.Context, agentID, questionID string, wait
 	if err != nil {
 		return read, 0, err
 	}
-	seen := question.CurrentResponses
-	if wait.Seen != nil {
-		seen = *wait.Seen
-	}
-	now := began
+	seen, now := askahuman.Or(wait.Seen, question.CurrentResponses), began
 	for !isNews(question, seen, now) {
 		// Looks are at whole seconds from the beginning, so that one that takes long puts no others off.
 		elapsed := s.Clock.Now().Sub(began)

@@ -19,11 +19,10 @@ func withModeration(p *schema.Platform) {
 	p.Events = append(p.Events, reportEvents()...)
 	describe(p, "Questions", text("hidden_at", "When an operator hid it; absent otherwise: "+timestampFormat))
 	describe(p, "Responses", text("hidden_at", "When an operator hid it; absent otherwise: "+timestampFormat))
-	describe(p, "UserStats", text("blocked_at",
-		"When an operator blocked the person; absent otherwise: "+timestampFormat))
-	describe(p, "UserStats", text("handle_reset_at",
-		"When an operator reset the person's name, who cannot choose another since; absent otherwise: "+
-			timestampFormat))
+	describe(p, "UserStats",
+		text("blocked_at", "When an operator blocked the person; absent otherwise: "+timestampFormat),
+		text("handle_reset_at", "When an operator reset the person's name, who cannot choose another since; absent "+
+			"otherwise: "+timestampFormat))
 	describe(p, "Guards", text("blocked_at",
 		"OPEN#: when an operator blocked the agent; absent otherwise: "+timestampFormat))
 	for _, name := range []string{"ListResponses", "GetAnsweredQuestions"} {

@@ -14,14 +14,9 @@ func withOperatorPage(p *schema.Platform) {
 		Description: "Serves the page on which operators moderate",
 		SignsInAt:   OperatorPage,
 	})
-	for _, page := range []struct{ path, summary string }{
-		{OperatorPage, "Sign in, and see what was reported"},
-		{OperatorPage + "/agent", "See an agent's questions"},
-		{OperatorPage + "/assets/{path+}", "Load a part of the page for operators"},
-	} {
-		p.Routes = append(p.Routes, schema.Route{
-			Method: "GET", Path: page.path, Function: "operatorpage", Caller: schema.CallerAnyone, OutsideAPI: true,
-			Summary: page.summary,
-		})
-	}
+	p.Routes = append(p.Routes,
+		pageRoute("operatorpage", OperatorPage, "Sign in, and see what was reported"),
+		pageRoute("operatorpage", OperatorPage+"/agent", "See an agent's questions"),
+		pageRoute("operatorpage", OperatorPage+"/assets/{path+}", "Load a part of the page for operators"),
+	)
 }

@@ -14,21 +14,23 @@ func withPage(p *schema.Platform) {
 		ID:          "WebPage",
 		Description: "Serves the page on which people answer",
 	})
-	for _, page := range []struct{ path, summary string }{
-		{"/", "See the questions that want answers"},
-		{"/q/{question_id}", "Answer a question"},
-		{"/me", "See one's own points, streak and badges"},
-		{"/answers", "See one's own answers, and what became of the questions"},
-		{"/leaderboard", "See the leaderboard"},
-		{"/settings", "Choose language and notifications, or become another person"},
-		{"/assets/{path+}", "Load a part of the page"},
-		{"/manifest.webmanifest", "Install the page"},
-		{"/service-worker.js", "Keep the page for when there is no network"},
-		{"/{path+}", "See that there is no such page"},
-	} {
-		p.Routes = append(p.Routes, schema.Route{
-			Method: "GET", Path: page.path, Function: "webpage", Caller: schema.CallerAnyone, OutsideAPI: true,
-			Summary: page.summary,
-		})
-	}
+	page := func(path, summary string) schema.Route { return pageRoute("webpage", path, summary) }
+	p.Routes = append(p.Routes,
+		page("/", "See the questions that want answers"),
+		page("/q/{question_id}", "Answer a question"),
+		page("/me", "See one's own points, streak and badges"),
+		page("/answers", "See one's own answers, and what became of the questions"),
+		page("/leaderboard", "See the leaderboard"),
+		page("/settings", "Choose language and notifications, or become another person"),
+		page("/assets/{path+}", "Load a part of the page"),
+		page("/manifest.webmanifest", "Install the page"),
+		page("/service-worker.js", "Keep the page for when there is no network"),
+		page("/{path+}", "See that there is no such page"),
+	)
+}
+
+// pageRoute is a route on which a function serves a file to anyone.
+func pageRoute(function, path, summary string) schema.Route {
+	return schema.Route{Method: "GET", Path: path, Function: function, Caller: schema.CallerAnyone, OutsideAPI: true,
+		Summary: summary}
 }

@@ -229,18 +229,20 @@ type Ask struct {
 // Question returns the question that an agent asks at a moment. The ask must have its defaults.
 func (a Ask) Question(agentID string, now time.Time) Question {
 	deadline := now.Add(time.Duration(*a.TimeoutSeconds) * time.Second)
-	q := Question{
+	return Question{
 		ID: QuestionID(now), Status: StatusOpen, Prompt: a.Prompt, Type: a.Type, Options: a.Options,
 		Audience: a.Audience, RequiredResponses: *a.MinResponses, AgentID: agentID, CreatedAt: wire.Time(now),
 		Deadline: wire.Time(deadline), ExpiresAt: keptUntil(deadline.Add(KeepExpired)), DueAt: now,
+		IdempotencyKey: Or(a.IdempotencyKey, ""), CallbackURL: Or(a.CallbackURL, ""),
 	}
-	if a.IdempotencyKey != nil {
-		q.IdempotencyKey = *a.IdempotencyKey
+}
+
+// Or is what a field has that may be left out, or the default.
+func Or[T any](given *T, byDefault T) T {
+	if given == nil {
+		return byDefault
 	}
-	if a.CallbackURL != nil {
-		q.CallbackURL = *a.CallbackURL
-	}
-	return q
+	return *given
 }
 
 // WithDefaults returns the ask with its defaults filled in. If two asks are then equal, except for the idempotency key,

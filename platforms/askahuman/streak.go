@@ -1,22 +1,13 @@
 package askahuman
 
 import (
+	"strconv"
 	"time"
 )
 
-// streakBonus is what reaching a streak earns.
+// streakBonus is what reaching a streak earns: [PointsStreak3] and so on are so named.
 func (r Rules) streakBonus(days int) int {
-	switch days {
-	case 3:
-		return r.Points[PointsStreak3]
-	case 7:
-		return r.Points[PointsStreak7]
-	case 30:
-		return r.Points[PointsStreak30]
-	case 100:
-		return r.Points[PointsStreak100]
-	}
-	return 0
+	return r.Points["streak_"+strconv.Itoa(days)]
 }
 
 // localDate is the calendar date of a moment in a person's zone.

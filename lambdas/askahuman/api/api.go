@@ -41,10 +41,7 @@ type Options struct {
 
 // rules returns the rules.
 func (o Options) rules() askahuman.Rules {
-	if o.Rules == nil {
-		return askahuman.DefaultRules()
-	}
-	return *o.Rules
+	return askahuman.Or(o.Rules, askahuman.DefaultRules())
 }
 
 // server returns a server without operations. agents is the identity of agents, hasher makes

@@ -15,6 +15,7 @@ import (
 
 	service "github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/api"
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
 const (
@@ -78,13 +79,9 @@ func (s *Server) news(ctx context.Context, c call, id string, seen *int, seconds
 	if err != nil {
 		return question, err
 	}
-	known := question.CurrentResponses
-	if seen != nil {
-		known = *seen
-	}
 	// An API without waiting answers at once. The tool then waits itself, so that no model polls in a loop.
 	if left := time.Duration(seconds)*time.Second - s.Clock.Now().Sub(began); left >= time.Second &&
-		!isNews(question, known) && s.Live {
+		!isNews(question, askahuman.Or(seen, question.CurrentResponses)) && s.Live {
 		if err := s.pause(ctx, left); err != nil {
 			return question, err
 		}

@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
-
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/webhook"
@@ -78,17 +76,14 @@ func (s *Secrets) Rotate(ctx context.Context, agentID string) (secrets []webhook
 
 // keep stores the next version, or returns [retry.ErrStale] if the stored one has not the number before it.
 func (s *Secrets) keep(ctx context.Context, agentID string, next askahuman.SecretVersion) error {
-	number := dynamo.Name("secret_version")
-	former := number.Equal(expression.Value(next.Number - 1))
+	former := dynamo.Equal("secret_version", next.Number-1)
 	if next.Number == 1 {
 		former = dynamo.Absent("secret_version")
 	}
-	times := make([]string, len(next.Rotated))
-	for i, at := range next.Rotated {
-		times[i] = dynamo.FormatTime(at)
+	update, err := dynamo.Changes(next, "secret_version", "rotated_at")
+	if err != nil {
+		return err
 	}
-	update := expression.Set(number, expression.Value(next.Number)).Set(dynamo.Name("rotated_at"),
-		expression.Value(times))
 	kept, err := dynamo.Satisfied(s.DB.Update(ctx, "RotateWebhookSecret", versionKey(agentID), update, former, nil))
 	if err == nil && !kept {
 		err = retry.ErrStale
