@@ -18,13 +18,10 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/onesynth-cdk/onesynth/internal/services/dynamodb/enginetest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
@@ -54,17 +51,8 @@ type silence func(w http.ResponseWriter, r *http.Request, does http.Handler)
 // hanging returns a table behind a server that gives no answer to the first attempts.
 func hanging(t *testing.T, silent int32, how silence) (db *dynamo.DB, attempts *atomic.Int32) {
 	t.Helper()
-	key := enginetest.AccessKey()
-	_, err := enginetest.Engine(t).Client(key).CreateTable(t.Context(), &dynamodb.CreateTableInput{
-		TableName: aws.String("Counters"), BillingMode: types.BillingModePayPerRequest,
-		KeySchema: []types.KeySchemaElement{{AttributeName: aws.String("id"), KeyType: types.KeyTypeHash}},
-		AttributeDefinitions: []types.AttributeDefinition{
-			{AttributeName: aws.String("id"), AttributeType: types.ScalarAttributeTypeS}},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	target, err := url.Parse(enginetest.Engine(t).URL())
+	engine := dynamotest.Open(t, counters()).Client.Options()
+	target, err := url.Parse(aws.ToString(engine.BaseEndpoint))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,14 +76,9 @@ func hanging(t *testing.T, silent int32, how silence) (db *dynamo.DB, attempts *
 		server.Close()
 	})
 	config := kit.WithAttemptTimeout(aws.Config{
-		Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider(key, "local", ""),
-		BaseEndpoint: &server.URL, Retryer: kit.Retryer,
+		Region: engine.Region, Credentials: engine.Credentials, BaseEndpoint: &server.URL, Retryer: kit.Retryer,
 	}, time.Second)
-	db, err = dynamo.New(dynamodb.NewFromConfig(config), counters(), map[string]string{"Counters": "Counters"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return db, attempts
+	return dynamotest.Through(t, dynamodb.NewFromConfig(config), counters()), attempts
 }
 
 type counter struct {

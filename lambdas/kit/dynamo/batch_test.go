@@ -53,10 +53,7 @@ func TestBatchInParts(t *testing.T) {
 	t.Parallel()
 	tables := dynamotest.Open(t, notes())
 	client := &partial{Client: tables.Recorder, part: 40}
-	db, err := dynamo.New(client, notes(), map[string]string{"Notes": "Notes"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := dynamotest.Through(t, client, notes())
 	const n = 101
 	var keys [][]any
 	var stored []note
@@ -98,10 +95,7 @@ func TestBatchGivesUp(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				client := &partial{}
-				db, err := dynamo.New(client, notes(), map[string]string{"Notes": "Notes"})
-				if err != nil {
-					t.Fatal(err)
-				}
+				db := dynamotest.Through(t, client, notes())
 				ctx := retry.WithBudget(t.Context(), test.budget)
 				if _, err := db.BatchGet(ctx, "GetAll", key(1), key(2)); !errors.Is(err, retry.ErrBusy) ||
 					client.requests != test.want {
@@ -155,10 +149,7 @@ func TestGetEach(t *testing.T) {
 	}
 	tables := dynamotest.Open(t, database)
 	client := &oneAtATime{Client: tables.Recorder}
-	db, err := dynamo.New(client, database, map[string]string{"Notes": "Notes", "Others": "Others", "Third": "Third"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := dynamotest.Through(t, client, database)
 	if err := errors.Join(db.Put(t.Context(), "Store", note{Status: "kept", At: 1}, none),
 		db.Put(t.Context(), "StoreOther", note{Status: "kept", At: 2}, none)); err != nil {
 		t.Fatal(err)

@@ -96,10 +96,7 @@ func TestReadsAndWrites(t *testing.T) {
 	ctx, db := t.Context(), dynamotest.Open(t, notes())
 	db.Recorder.PageSize = 2
 	for at := range 7 {
-		if err := db.Transact(ctx, "Move", dynamo.Put("Notes", note{"kept", at, at * 10, fmt.Sprint("text ", at)},
-			isNew)); err != nil {
-			t.Fatal(err)
-		}
+		fill(t, db, note{"kept", at, at * 10, fmt.Sprint("text ", at)})
 	}
 	t.Run("Get", func(t *testing.T) {
 		var got note

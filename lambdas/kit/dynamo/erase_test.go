@@ -52,15 +52,22 @@ type hurried struct{ context.Context }
 
 func (hurried) Deadline() (time.Time, bool) { return time.Now().Add(3 * time.Second), true }
 
-// Everything under a partition key is deleted, page after page, except what Keep keeps. The next
-// erasure finishes one that died at some write.
-func TestErase(t *testing.T) {
-	t.Parallel()
+// listed are notes that can be listed by status.
+func listed() schema.Database {
 	database := notes()
 	database.AccessPatterns = append(database.AccessPatterns,
 		schema.AccessPattern{Name: "List", Operation: schema.Query, Table: "Notes", Consistent: true,
 			Attributes:    []string{"status", "_at"},
-			KeyConditions: []schema.KeyCondition{{Attribute: "status", Comparison: schema.Equal}}},
+			KeyConditions: []schema.KeyCondition{{Attribute: "status", Comparison: schema.Equal}}})
+	return database
+}
+
+// Everything under a partition key is deleted, page after page, except what Keep keeps. The next
+// erasure finishes one that died at some write.
+func TestErase(t *testing.T) {
+	t.Parallel()
+	database := listed()
+	database.AccessPatterns = append(database.AccessPatterns,
 		schema.AccessPattern{Name: "ListIndex", Operation: schema.Query, Table: "Notes", Index: "BySize",
 			KeyConditions: []schema.KeyCondition{{Attribute: "status", Comparison: schema.Equal}}})
 	if err := database.Validate(); err != nil {
@@ -103,10 +110,7 @@ func TestErase(t *testing.T) {
 			for range test.survived {
 				client.writes <- struct{}{}
 			}
-			mortal, err := dynamo.New(client, database, map[string]string{"Notes": "Notes"})
-			if err != nil {
-				t.Fatal(err)
-			}
+			mortal := dynamotest.Through(t, client, database)
 			erasure := test.erasure
 			erasure.Keep = func(item dynamo.Item) bool {
 				var read note
@@ -153,12 +157,7 @@ func TestErase(t *testing.T) {
 // Erasures that meet remove each item once: the table's stream tells no removal twice.
 func TestErasuresAtOnce(t *testing.T) {
 	t.Parallel()
-	database := notes()
-	database.AccessPatterns = append(database.AccessPatterns,
-		schema.AccessPattern{Name: "List", Operation: schema.Query, Table: "Notes", Consistent: true,
-			Attributes:    []string{"status", "_at"},
-			KeyConditions: []schema.KeyCondition{{Attribute: "status", Comparison: schema.Equal}}})
-	ctx, tables := t.Context(), dynamotest.Open(t, database)
+	ctx, tables := t.Context(), dynamotest.Open(t, listed())
 	enabled, err := tables.Client.UpdateTable(ctx, &dynamodb.UpdateTableInput{TableName: aws.String("Notes"),
 		StreamSpecification: &types.StreamSpecification{StreamEnabled: aws.Bool(true),
 			StreamViewType: types.StreamViewTypeNewAndOldImages}})

@@ -15,9 +15,7 @@ func TestReadPage(t *testing.T) {
 	t.Parallel()
 	ctx, db := t.Context(), dynamotest.Open(t, notes())
 	for at := range 5 {
-		if err := db.Transact(ctx, "Move", dynamo.Put("Notes", note{Status: "kept", At: at}, none)); err != nil {
-			t.Fatal(err)
-		}
+		fill(t, db, note{Status: "kept", At: at})
 	}
 	list := dynamo.List{Pattern: "Range", Values: []any{"kept", 0, 9}, Key: dynamo.CursorKey("0123456789abcdef"),
 		Scope: []string{"alice"}}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
@@ -37,17 +38,10 @@ func cancelling(keys idempotency.Claims, log *bytes.Buffer,
 		Callers:     map[schema.Caller]httpapi.Identity{schema.CallerUser: httpapi.ByToken("token", "A token.")},
 		Idempotency: httpapi.Idempotency{Keys: keys},
 	})
-	httpapi.Mutate(s, httpapi.Operation{ID: "cancel",
-		Status: http.StatusNoContent, IfMatch: "the order"},
-		func(ctx context.Context, _ *struct {
-			ID string `path:"order_id"`
-		}) (any, error) {
+	httpapi.Mutate(s, httpapi.Operation{ID: "cancel", Status: http.StatusNoContent, IfMatch: "the order"},
+		func(ctx context.Context, _ *orderPath) (any, error) {
 			return httpapi.IfMatch(ctx, func(version int) (any, error) { return nil, work(ctx, version) })
-		}, func(context.Context, *struct {
-			ID string `path:"order_id"`
-		}, any) (int, any) {
-			return http.StatusNoContent, nil
-		})
+		}, func(context.Context, *orderPath, any) (int, any) { return http.StatusNoContent, nil })
 	return s.Handler()
 }
 
@@ -120,11 +114,8 @@ func TestKeyOptional(t *testing.T) {
 		Callers:     map[schema.Caller]httpapi.Identity{schema.CallerUser: httpapi.ByToken("token", "A token.")},
 		Idempotency: httpapi.Idempotency{Keys: &httpapitest.Ledger{Refusal: idempotency.ErrOtherRequest}},
 	})
-	httpapi.Mutate(s, httpapi.Operation{ID: "cancel",
-		Status: http.StatusOK, Form: 0, KeyOptional: true},
-		func(context.Context, *struct {
-			ID string `path:"order_id"`
-		}) (int, error) {
+	httpapi.Mutate(s, httpapi.Operation{ID: "cancel", Status: http.StatusOK, Form: 0, KeyOptional: true},
+		func(context.Context, *orderPath) (int, error) {
 			done++
 			return done, nil
 		}, nil)
@@ -142,11 +133,7 @@ func TestKeyOptional(t *testing.T) {
 			t.Errorf("%s: got %d %s after %d times", test.header, w.Code, w.Body, done)
 		}
 	}
-	document, err := s.Document()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, p := range httpapitest.Parse(t, document).Paths["/orders/{order_id}"]["delete"].Parameters {
+	for _, p := range documentOf(t, s).Paths["/orders/{order_id}"]["delete"].Parameters {
 		if p.Name == "Idempotency-Key" && p.Required {
 			t.Error("the document requires the key")
 		}
@@ -217,12 +204,11 @@ func TestKeyed(t *testing.T) {
 	t.Parallel()
 	full := problem.New(http.StatusConflict, "FULL", "the van is full")
 	s := httpapi.New(httpapi.Config{
-		Platform: schema.Platform{Name: "post", Title: "Post",
-			Routes: []schema.Route{{ID: "give", Method: "POST", Path: "/gifts"}}},
+		Platform:    one("POST", "/gifts"),
 		Idempotency: httpapi.Idempotency{Keys: &oneKey{}},
 	})
 	given := 0
-	httpapi.Mutate(s, httpapi.Operation{ID: "give", Form: 0, Errors: []error{full}},
+	httpapi.Mutate(s, httpapi.Operation{ID: "do", Form: 0, Errors: []error{full}},
 		func(_ context.Context, g *gift) (int, error) {
 			if given++; given == 1 {
 				return 0, full
@@ -245,12 +231,9 @@ func TestKeyed(t *testing.T) {
 			t.Errorf("%s: got %s, %v; want %s", step.name, got, w.Header(), step.want)
 		}
 	}
-	document, err := s.Document()
-	if err != nil {
-		t.Fatal(err)
-	}
+	document := documentOf(t, s)
 	for _, name := range []string{httpapi.KeyHeader, httpapi.ReplayedHeader} {
-		if strings.Contains(string(document), name) {
+		if strings.Contains(string(document.JSON), name) {
 			t.Errorf("the document names %s", name)
 		}
 	}
@@ -322,15 +305,8 @@ func TestHangingTable(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		database := todo.Platform().Database
-		names := map[string]string{}
-		for _, table := range database.Tables {
-			names[table.Name] = table.Name
-		}
 		table := &hangingTable{}
-		db, err := dynamo.New(table, database, names)
-		if err != nil {
-			t.Fatal(err)
-		}
+		db := dynamotest.Through(t, table, database)
 		keys := idempotency.New(db, database.Tables[0].Name, func(scope, key string) []any { return []any{scope, key} })
 		handler := kit.NewHTTPHandler(cancelling(keys, &bytes.Buffer{}, func(ctx context.Context, _ int) error {
 			<-ctx.Done()

@@ -35,14 +35,12 @@ type Tables struct {
 func Open(t testing.TB, database schema.Database) *Tables {
 	t.Helper()
 	client := enginetest.Client(t)
-	names := map[string]string{}
 	for _, table := range database.Tables {
-		names[table.Name] = table.Name
 		if _, err := client.CreateTable(t.Context(), createTable(table)); err != nil {
 			t.Fatalf("create table %s: %v", table.Name, err)
 		}
 	}
-	tables := over(t, database, client.Options(), names)
+	tables := over(t, database, client.Options())
 	tables.Client, tables.Recorder.covers = client, true
 	return tables
 }
@@ -51,18 +49,28 @@ func Open(t testing.TB, database schema.Database) *Tables {
 // (testing/synctest).
 func Over(t testing.TB, database schema.Database, engine dynamodb.HTTPClient) *Tables {
 	t.Helper()
+	return over(t, database, dynamodb.Options{
+		Region: "us-east-1", HTTPClient: engine,
+		Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
+	})
+}
+
+// Through returns a database whose requests a client of the test makes, to tables of their logical names.
+func Through(t testing.TB, client dynamo.Client, database schema.Database) *dynamo.DB {
+	t.Helper()
 	names := map[string]string{}
 	for _, table := range database.Tables {
 		names[table.Name] = table.Name
 	}
-	return over(t, database, dynamodb.Options{
-		Region: "us-east-1", HTTPClient: engine,
-		Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
-	}, names)
+	db, err := dynamo.New(client, database, names)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return db
 }
 
 // over returns the tables on a wire of their own.
-func over(t testing.TB, database schema.Database, options dynamodb.Options, names map[string]string) *Tables {
+func over(t testing.TB, database schema.Database, options dynamodb.Options) *Tables {
 	t.Helper()
 	wire := &Wire{Engine: options.HTTPClient}
 	recorder := &Recorder{}
@@ -73,11 +81,7 @@ func over(t testing.TB, database schema.Database, options dynamodb.Options, name
 				middleware.After)
 		})
 	})
-	db, err := dynamo.New(recorder, database, names)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &Tables{DB: db, Client: recorder.Client, Recorder: recorder, Wire: wire}
+	return &Tables{DB: Through(t, recorder, database), Client: recorder.Client, Recorder: recorder, Wire: wire}
 }
 
 // Refused returns a database whose requests reach no engine: each attempt gets the answer of its
