@@ -34,6 +34,25 @@ func shop() schema.Platform {
 	}}
 }
 
+// one is a platform of one route, do.
+func one(method, path string) schema.Platform {
+	return schema.Platform{Name: "post", Title: "Post",
+		Routes: []schema.Route{{ID: "do", Method: method, Path: path}}}
+}
+
+func documentOf(t *testing.T, s *httpapi.Server) httpapitest.Document {
+	t.Helper()
+	body, err := s.Document()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return httpapitest.Parse(t, body)
+}
+
+type orderPath struct {
+	ID string `path:"order_id"`
+}
+
 type orderInput struct {
 	ID       string `path:"order_id"`
 	Gift     string `query:"gift" enum:"yes,no"`
@@ -101,11 +120,7 @@ func server(strict bool, log *bytes.Buffer) *httpapi.Server {
 				input.Colours, " ", input.resolved)}, nil
 		})
 	httpapi.Serve(s, httpapi.Operation{ID: "cancel", Status: 204},
-		func(_ context.Context, input *struct {
-			ID string `path:"order_id"`
-		}) (any, error) {
-			return nil, nil
-		})
+		func(context.Context, *orderPath) (any, error) { return nil, nil })
 	for _, id := range []string{"agents", "prices"} {
 		httpapi.Serve(s, httpapi.Operation{ID: id, Status: 204},
 			func(context.Context, *struct{}) (any, error) { return nil, nil })
@@ -175,11 +190,8 @@ func TestErrDeclaration(t *testing.T) {
 			httpapi.Serve(server(true, &bytes.Buffer{}), httpapi.Operation{ID: "look"}, cancel)
 		}, `no route of shop has the ID "look"`},
 		"ErrLocation": {func() {
-			op := httpapi.Operation{ID: "cancel",
-				Form: httpapi.GatewayError{}, Location: "/orders/{id}"}
-			httpapi.Mutate(server(true, &bytes.Buffer{}), op, func(context.Context, *struct{}) (any, error) {
-				return nil, nil
-			}, nil)
+			op := httpapi.Operation{ID: "cancel", Form: httpapi.GatewayError{}, Location: "/orders/{id}"}
+			httpapi.Mutate(server(true, &bytes.Buffer{}), op, cancel, nil)
 		}, "the Location of cancel has {id}, which is no field of its answer"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -238,6 +250,8 @@ func TestAnswers(t *testing.T) {
 		"Mark": {order, "\xef\xbb\xbf{}", nil,
 			same(400,
 				`{"error":"body: the body begins with a byte order mark: leave it out (RFC 8259, section 8.1)"}`)},
+		"Trailing": {order, `{"name":"tea"}{}`, nil, same(400,
+			`{"error":"body: the body is not valid JSON: invalid character '{' after top-level value at byte 15"}`)},
 		"Form": {order, `name=tea`, []string{"Content-Type: application/x-www-form-urlencoded"},
 			same(415,
 				`{"error":"Content-Type: is not application/json: send JSON with the header Content-Type: application/json"}`)},
@@ -320,11 +334,7 @@ func TestNoToken(t *testing.T) {
 
 func TestDocument(t *testing.T) {
 	t.Parallel()
-	body, err := server(true, &bytes.Buffer{}).Document()
-	if err != nil {
-		t.Fatal(err)
-	}
-	d := httpapitest.Parse(t, body)
+	d := documentOf(t, server(true, &bytes.Buffer{}))
 	d.HasRoutes(t, shop())
 	if content := d.Paths["/orders/{order_id}"]["delete"].Responses["204"].Content; len(content) > 0 {
 		t.Errorf("204 is described with %v", content)

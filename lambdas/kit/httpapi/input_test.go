@@ -9,9 +9,7 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
-	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 type parcelPath struct {
@@ -47,9 +45,8 @@ func (i *searchInput) Validate() error {
 // Parameters are read by the types of their fields, and refused with what was got.
 func TestParameters(t *testing.T) {
 	t.Parallel()
-	s := httpapi.New(httpapi.Config{Platform: schema.Platform{Name: "post", Title: "Post",
-		Routes: []schema.Route{{ID: "search", Method: "GET", Path: "/parcels/{id}"}}}})
-	httpapi.Serve(s, httpapi.Operation{ID: "search"}, func(ctx context.Context, in *searchInput) (string, error) {
+	s := httpapi.New(httpapi.Config{Platform: one("GET", "/parcels/{id}")})
+	httpapi.Serve(s, httpapi.Operation{ID: "do"}, func(ctx context.Context, in *searchInput) (string, error) {
 		httpapi.SetHeader(ctx, "X-Seen", in.ID)
 		seen := "none"
 		if in.Seen != nil {
@@ -89,11 +86,7 @@ func TestParameters(t *testing.T) {
 	if w := serve(handler, "GET /parcels/7", ""); !strings.Contains(w.Body.String(), "X-Token: required header") {
 		t.Errorf("without a header: got %d %s", w.Code, w.Body)
 	}
-	document, err := s.Document()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, p := range httpapitest.Parse(t, document).Paths["/parcels/{id}"]["get"].Parameters {
+	for _, p := range documentOf(t, s).Paths["/parcels/{id}"]["get"].Parameters {
 		if p.Name == "seen" && p.Schema["type"] != "integer" {
 			t.Errorf("a parameter that may be left out is of type %v; null is no text", p.Schema["type"])
 		}
@@ -108,9 +101,8 @@ func TestManyProblems(t *testing.T) {
 			Sizes []int `json:"sizes" maximum:"9"`
 		}
 	}
-	s := httpapi.New(httpapi.Config{Platform: schema.Platform{Name: "post", Title: "Post",
-		Routes: []schema.Route{{ID: "sizes", Method: "POST", Path: "/sizes"}}}})
-	httpapi.Serve(s, httpapi.Operation{ID: "sizes"}, func(context.Context, *list) (string, error) { return "", nil })
+	s := httpapi.New(httpapi.Config{Platform: one("POST", "/sizes")})
+	httpapi.Serve(s, httpapi.Operation{ID: "do"}, func(context.Context, *list) (string, error) { return "", nil })
 	for sizes, want := range map[int]string{100: "sizes[99]: expected number <= 9; got 10",
 		101: "sizes[99]: expected number <= 9; got 10; body: has 1 more problems: correct these first"} {
 		body := `{"sizes":[10` + strings.Repeat(",10", sizes-1) + `]}`
@@ -130,9 +122,8 @@ func TestOptionalBody(t *testing.T) {
 			Name string `json:"name" maxLength:"3"`
 		}
 	}
-	s := httpapi.New(httpapi.Config{Platform: schema.Platform{Name: "post", Title: "Post",
-		Routes: []schema.Route{{ID: "name", Method: "POST", Path: "/names"}}}})
-	httpapi.Serve(s, httpapi.Operation{ID: "name"}, func(_ context.Context, in *optional) (string, error) {
+	s := httpapi.New(httpapi.Config{Platform: one("POST", "/names")})
+	httpapi.Serve(s, httpapi.Operation{ID: "do"}, func(_ context.Context, in *optional) (string, error) {
 		if in.Body == nil {
 			return "none", nil
 		}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
-	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 // Parcel states every rule that a form can.
@@ -41,8 +40,7 @@ func TestConstraints(t *testing.T) {
 	t.Parallel()
 	var found []validate.Problem
 	s := httpapi.New(httpapi.Config{
-		Platform: schema.Platform{Name: "post", Title: "Post",
-			Routes: []schema.Route{{ID: "post", Method: "POST", Path: "/parcels"}}},
+		Platform: one("POST", "/parcels"),
 		Errors: httpapi.Errors{Body: func(_ context.Context, f httpapi.Failure) any {
 			if wrong, ok := f.Err.(*validate.Error); ok {
 				found = wrong.Problems
@@ -50,8 +48,7 @@ func TestConstraints(t *testing.T) {
 			return struct{}{}
 		}},
 	})
-	httpapi.Serve(s, httpapi.Operation{ID: "post"},
-		func(context.Context, *parcelInput) (any, error) { return nil, nil })
+	httpapi.Serve(s, httpapi.Operation{ID: "do"}, func(context.Context, *parcelInput) (any, error) { return nil, nil })
 	handler := s.Handler()
 	one, two, three, four, five, most := 1, 2, 3, 4, 5, 500
 	for name, test := range map[string]struct {

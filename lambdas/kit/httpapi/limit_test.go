@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"log/slog"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -43,6 +44,24 @@ func (l *late) CountRead(ctx context.Context, limit schema.RateLimit, caller str
 
 func (*late) GiveBack(schema.RateLimit, string, time.Time) {}
 
+// club is a server of one operation, do, whose calls a limiter counts while it reads.
+func club(limiter *late, log *slog.Logger, do func(context.Context, *struct{}) (any, error)) *kit.API {
+	platform := one("POST", "/things")
+	platform.RateLimits = []schema.RateLimit{{Name: "all", Requests: 2, Window: time.Hour, Per: schema.PerAddress}}
+	platform.Routes[0].Caller, platform.Routes[0].RateLimit = schema.CallerAnyone, "all"
+	s := httpapi.New(httpapi.Config{Platform: platform, Limiter: limiter, CountWhileReading: true, Log: log})
+	httpapi.Serve(s, httpapi.Operation{ID: "do", Status: 204, Errors: []error{httpapi.ErrForbidden}}, do)
+	return s.Handler()
+}
+
+// called is the answer to a call of the club.
+func called(ctx context.Context, api *kit.API) *httptest.ResponseRecorder {
+	w := httptest.NewRecorder()
+	ctx = kit.WithInvocation(ctx, kit.Invocation{SourceAddress: "203.0.113.7"})
+	api.ServeHTTP(w, httptest.NewRequestWithContext(ctx, "POST", "/things", nil))
+	return w
+}
+
 // An operation reads while its call is counted. It writes after the count, and writes nothing beyond the
 // limit. Its own outcome changes neither.
 func TestCountWhileReading(t *testing.T) {
@@ -69,23 +88,14 @@ func TestCountWhileReading(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			db, wire := dynamotest.Refused(t, database, func(string) dynamotest.Answer { return dynamotest.Answer{} })
+			db, wire := dynamotest.Refused(t, database, nil)
 			limiter := &late{read: make(chan struct{}), err: test.counted}
 			var log strings.Builder
 			logger, err := kit.NewLogger(&log, "", "test")
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := httpapi.New(httpapi.Config{
-				Platform: schema.Platform{Name: "club", Title: "Club",
-					RateLimits: []schema.RateLimit{{Name: "all", Requests: 2, Window: time.Hour,
-						Per: schema.PerAddress}},
-					Routes: []schema.Route{{ID: "do", Method: "POST", Path: "/things", Caller: schema.CallerAnyone,
-						RateLimit: "all"}}},
-				Limiter: limiter, CountWhileReading: true, Log: logger,
-			})
-			httpapi.Serve(s, httpapi.Operation{ID: "do", Status: 204,
-				Errors: []error{httpapi.ErrForbidden}}, func(ctx context.Context, _ *struct{}) (any, error) {
+			api := club(limiter, logger, func(ctx context.Context, _ *struct{}) (any, error) {
 				var item map[string]any
 				if _, err := db.Get(ctx, "Read", &item, "x"); err != nil {
 					t.Error(err)
@@ -96,11 +106,9 @@ func TestCountWhileReading(t *testing.T) {
 				}
 				return nil, db.Put(ctx, "Write", map[string]string{"pk": "x"}, expression.ConditionBuilder{})
 			})
-			ctx, cancel := context.WithTimeout(kit.WithInvocation(t.Context(),
-				kit.Invocation{SourceAddress: "203.0.113.7"}), time.Minute)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
-			w := httptest.NewRecorder()
-			s.Handler().ServeHTTP(w, httptest.NewRequest("POST", "/things", nil).WithContext(ctx))
+			w := called(ctx, api)
 			if writes := wire.Attempts() - 1; w.Code != test.status || writes != test.writes ||
 				w.Header().Get("X-RateLimit-Remaining") != test.remaining {
 				t.Errorf("got %d with %d writes, %v %s; want %d with %d", w.Code, writes, w.Header(), w.Body,
@@ -113,33 +121,29 @@ func TestCountWhileReading(t *testing.T) {
 	}
 }
 
+// countingWrite is a write to a table of nothing, behind a wire.
+func countingWrite(t *testing.T) (write func(context.Context) error, wire *dynamotest.Wire) {
+	db, wire := dynamotest.Refused(t, askahuman.Platform().Database, nil)
+	return func(ctx context.Context) error {
+		return db.Update(ctx, schema.CountRequest, []any{"x"},
+			expression.Set(dynamo.Name("requests"), expression.Value(1)), expression.ConditionBuilder{}, nil)
+	}, wire
+}
+
 // The answer to a call that was counted is whole also when its time is over: status and body agree.
 func TestCountedInTime(t *testing.T) {
 	t.Parallel()
-	db, _ := dynamotest.Refused(t, askahuman.Platform().Database, func(string) dynamotest.Answer {
-		return dynamotest.Answer{}
-	})
+	write, _ := countingWrite(t)
 	for range 50 {
 		limiter := &late{read: make(chan struct{})}
-		s := httpapi.New(httpapi.Config{
-			Platform: schema.Platform{Name: "club", Title: "Club",
-				RateLimits: []schema.RateLimit{{Name: "all", Requests: 2, Window: time.Hour, Per: schema.PerAddress}},
-				Routes: []schema.Route{{ID: "do", Method: "POST", Path: "/things", Caller: schema.CallerAnyone,
-					RateLimit: "all"}}},
-			Limiter: limiter, CountWhileReading: true,
-		})
 		close(limiter.read)
-		ctx, cancel := context.WithCancel(kit.WithInvocation(t.Context(), kit.Invocation{SourceAddress: "203.0.113.7"}))
-		httpapi.Serve(s, httpapi.Operation{ID: "do", Status: 204,
-			Errors: []error{httpapi.ErrForbidden}}, func(ctx context.Context, _ *struct{}) (any, error) {
+		ctx, cancel := context.WithCancel(t.Context())
+		w := called(ctx, club(limiter, nil, func(ctx context.Context, _ *struct{}) (any, error) {
 			// The write has waited for the count.
-			err := db.Update(ctx, schema.CountRequest, []any{"x"},
-				expression.Set(dynamo.Name("requests"), expression.Value(1)), expression.ConditionBuilder{}, nil)
+			err := write(ctx)
 			cancel()
 			return nil, cmp.Or(err, httpapi.ErrForbidden)
-		})
-		w := httptest.NewRecorder()
-		s.Handler().ServeHTTP(w, httptest.NewRequest("POST", "/things", nil).WithContext(ctx))
+		}))
 		if w.Code != 403 || w.Body.Len() == 0 {
 			t.Fatalf("got %d %s; want 403", w.Code, w.Body)
 		}
@@ -151,13 +155,7 @@ func TestWithoutWaiting(t *testing.T) {
 	t.Parallel()
 	refuse := errors.New("refused")
 	ctx := dynamo.BeforeWrites(t.Context(), func(context.Context) error { return refuse })
-	db, wire := dynamotest.Refused(t, askahuman.Platform().Database, func(string) dynamotest.Answer {
-		return dynamotest.Answer{}
-	})
-	write := func(ctx context.Context) error {
-		return db.Update(ctx, schema.CountRequest, []any{"x"},
-			expression.Set(dynamo.Name("requests"), expression.Value(1)), expression.ConditionBuilder{}, nil)
-	}
+	write, wire := countingWrite(t)
 	if err := write(ctx); err != refuse || wire.Attempts() != 0 {
 		t.Errorf("got %v after %d attempts; want %v", err, wire.Attempts(), refuse)
 	}

@@ -203,51 +203,6 @@ func (d Document) HasStatuses(t testing.TB, want map[string]string) {
 var ofEveryAnswer = map[string]bool{"Cache-Control": true, "Content-Type": true, "Www-Authenticate": true,
 	"X-Content-Type-Options": true}
 
-// States checks that the description of each place contains the statements. A place is info, an
-// operation such as "get /tasks", one of its parameters such as "get /tasks?limit", or a property
-// of a form such as "Task.title".
-func (d Document) States(t testing.TB, want map[string][]string) {
-	t.Helper()
-	for place, statements := range want {
-		description, ok := d.descriptionOf(place)
-		if !ok {
-			t.Errorf("the document has no %s", place)
-			continue
-		}
-		for _, statement := range statements {
-			if !strings.Contains(description, statement) {
-				t.Errorf("%s: %q does not say %q", place, description, statement)
-			}
-		}
-	}
-}
-
-func (d Document) descriptionOf(place string) (description string, ok bool) {
-	if place == "info" {
-		return d.Info.Description, true
-	}
-	method, path, isOperation := strings.Cut(place, " ")
-	if !isOperation {
-		form, property, _ := strings.Cut(place, ".")
-		schema, _ := d.Components.Schemas[form].(map[string]any)
-		properties, _ := schema["properties"].(map[string]any)
-		described, ok := properties[property].(map[string]any)
-		description, _ = described["description"].(string)
-		return description, ok
-	}
-	path, name, isParameter := strings.Cut(path, "?")
-	operation, ok := d.Paths[path][method]
-	if !isParameter {
-		return operation.Description, ok
-	}
-	for _, parameter := range operation.Parameters {
-		if parameter.Name == name {
-			return parameter.Description, true
-		}
-	}
-	return "", false
-}
-
 // IsKept checks an answer against the document: its status, headers and body match their description. It ignores
 // requests that match no route, and 405.
 func (d Document) IsKept(t testing.TB, request *http.Request, answer *httptest.ResponseRecorder) {
