@@ -25,20 +25,7 @@ type sharedItem struct {
 	Expires  int64 `dynamodbav:"expires_at"`
 }
 
-func openShared(t *testing.T) shared {
-	return shared{dynamotest.Open(t, schema.Database{
-		Tables: []schema.Table{{
-			Name: "Counts", Key: schema.Key{Partition: "pk"}, TimeToLive: "expires_at",
-			Attributes: append([]schema.Attribute{
-				{Name: "pk", Type: schema.String}, {Name: "expires_at", Type: schema.Number},
-				{Name: "places", Type: schema.Number}, {Name: "counted_since", Type: schema.Number},
-			}, schema.RateLimitAttributes()...),
-		}},
-		AccessPatterns: append(schema.RateLimitPatterns("Counts"),
-			schema.AccessPattern{Name: "TakePlace", Operation: schema.UpdateItem, Table: "Counts"},
-			schema.AccessPattern{Name: "Get", Operation: schema.GetItem, Table: "Counts", Consistent: true}),
-	})}
-}
+func openShared(t *testing.T) shared { return shared{open(t)} }
 
 func (s shared) counter() *ratelimit.Counter {
 	c := ratelimit.New(s.DB, "Counts", nil)
@@ -54,15 +41,24 @@ func (s shared) item(t *testing.T, caller string) (item sharedItem) {
 	return item
 }
 
+func onePlace() expression.UpdateBuilder {
+	return expression.Add(dynamo.Name("places"), expression.Value(1))
+}
+
+// write makes an update of the caller's item, and counts the call with the same write.
+func (s shared) write(t *testing.T, caller string, counting ratelimit.Counting, update expression.UpdateBuilder,
+	condition expression.ConditionBuilder) (int, error) {
+	var counted sharedItem
+	err := s.DB.Update(t.Context(), "TakePlace", []any{"CALLER#" + caller}, counting.Update(update),
+		counting.And(condition), &counted)
+	return counted.Requests, err
+}
+
 // take takes one of some places, and counts the call with the same write.
 func (s shared) take(t *testing.T, call *ratelimit.Call, caller string, places int) error {
 	return call.With(func(counting ratelimit.Counting) (int, error) {
-		var counted sharedItem
-		place := dynamo.Name("places")
-		err := s.DB.Update(t.Context(), "TakePlace", []any{"CALLER#" + caller},
-			counting.Update(expression.Add(place, expression.Value(1))),
-			counting.And(dynamo.Absent("places").Or(place.LessThan(expression.Value(places)))), &counted)
-		return counted.Requests, err
+		return s.write(t, caller, counting, onePlace(),
+			dynamo.Absent("places").Or(dynamo.Name("places").LessThan(expression.Value(places))))
 	})
 }
 
@@ -129,10 +125,7 @@ func TestAlongWrites(t *testing.T) {
 		call, got := test.Along(asks(10), "writer", start.Add(test.after)), 0
 		err := call.With(func(counting ratelimit.Counting) (int, error) {
 			got++
-			var counted sharedItem
-			err := s.DB.Update(t.Context(), "TakePlace", []any{"CALLER#writer"},
-				counting.Update(expression.UpdateBuilder{}), counting.And(dynamo.Absent("never")), &counted)
-			return counted.Requests, err
+			return s.write(t, "writer", counting, expression.UpdateBuilder{}, dynamo.Absent("never"))
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -180,15 +173,10 @@ func TestAlongLost(t *testing.T) {
 	counter := s.counter()
 	for i := range 2 {
 		err := counter.Along(asks(10), "lost", start).With(func(counting ratelimit.Counting) (int, error) {
-			write := func() error {
-				return s.DB.Update(t.Context(), "TakePlace", []any{"CALLER#lost"},
-					counting.Update(expression.Add(dynamo.Name("places"), expression.Value(1))),
-					counting.And(dynamo.Absent("never")), nil)
-			}
-			if err := write(); err != nil {
+			if _, err := s.write(t, "lost", counting, onePlace(), dynamo.Absent("never")); err != nil {
 				return 0, err
 			}
-			return 0, write()
+			return s.write(t, "lost", counting, onePlace(), dynamo.Absent("never"))
 		})
 		if item := s.item(t, "lost"); err != nil || item.Requests != i+1 || item.Places != i+1 {
 			t.Errorf("got %+v, %v after %d calls", item, err, i+1)
