@@ -176,40 +176,30 @@ func TestConditions(t *testing.T) {
 
 func TestNewErr(t *testing.T) {
 	t.Parallel()
-	for name, test := range map[string]struct {
-		change func(*site.Config)
-		want   []string
-	}{
-		"NoDocument": {func(c *site.Config) {
-			c.Documents = map[string]string{"/": "gone.html", "/b": "none.html"}
-		}, []string{"gone.html", "none.html"}},
-		"Kind": {func(c *site.Config) {
-			c.Files.(fstest.MapFS)["a.exe"] = &fstest.MapFile{}
-		}, []string{"a.exe"}},
-		"Template": {func(c *site.Config) {
-			c.Files.(fstest.MapFS)["index.html"].Data = []byte("{{")
-		}, []string{"index.html"}},
-		"NoAsset": {func(c *site.Config) {
-			c.Files.(fstest.MapFS)["worker.js"].Data = []byte(`{{asset "b.js"}}`)
-		}, []string{"b.js"}},
-		"BadPattern": {func(c *site.Config) {
-			c.Files.(fstest.MapFS)["worker.js"].Data = []byte(`{{assets "["}}`)
-		}, []string{"worker.js"}},
-		"BrokenGraph": {func(c *site.Config) { delete(c.Files.(fstest.MapFS), "b/d.js") }, []string{"b/d.js"}},
+	for name, test := range map[string]struct{ file, content, want string }{
+		"Kind":        {"a.exe", "x", "a.exe"},
+		"Template":    {"index.html", "{{", "index.html"},
+		"NoAsset":     {"worker.js", `{{asset "b.js"}}`, "b.js"},
+		"BadPattern":  {"worker.js", `{{assets "["}}`, "worker.js"},
+		"BrokenGraph": {"b/d.js", "", "b/d.js"}, // no content: the file is gone
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := config()
-			test.change(&c)
-			_, err := site.New(c)
-			if err == nil {
-				t.Fatal("got no error")
+			if files := c.Files.(fstest.MapFS); test.content == "" {
+				delete(files, test.file)
+			} else {
+				files[test.file] = &fstest.MapFile{Data: []byte(test.content)}
 			}
-			for _, want := range test.want {
-				if !strings.Contains(err.Error(), want) {
-					t.Errorf("got %q, which does not name %s", err, want)
-				}
+			if _, err := site.New(c); err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got %v, which does not name %s", err, test.want)
 			}
 		})
+	}
+	c := config()
+	c.Documents = map[string]string{"/": "gone.html", "/b": "none.html"}
+	if _, err := site.New(c); err == nil || !strings.Contains(err.Error(), "gone.html") ||
+		!strings.Contains(err.Error(), "none.html") {
+		t.Errorf("got %v, want both documents that are missing", err)
 	}
 }

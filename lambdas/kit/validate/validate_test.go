@@ -34,63 +34,47 @@ func ExampleProblems() {
 func TestRules(t *testing.T) {
 	t.Parallel()
 	least := 1
+	type check func(*validate.Problems)
+	text := func(value string, min int) check { return func(p *validate.Problems) { p.Text("f", value, min, 10) } }
+	number := func(value int) check { return func(p *validate.Problems) { p.Number("f", value, 1, 2) } }
+	count := func(n int) check { return func(p *validate.Problems) { p.Count("f", n, 1, 2) } }
+	within := func(n int, min, max *int) check { return func(p *validate.Problems) { p.Range("f", n, min, max) } }
+	email := func(value string) check { return func(p *validate.Problems) { p.Email("f", value) } }
+	date := func(value string) check { return func(p *validate.Problems) { p.Date("f", value) } }
 	for name, test := range map[string]struct {
-		check func(*validate.Problems)
+		check check
 		want  string // "": all is well
 	}{
-		"OK":       {func(p *validate.Problems) { p.Text("f", strings.Repeat("ß", 10), 1, 10) }, ""},
-		"OKEmpty":  {func(p *validate.Problems) { p.Text("f", "", 0, 10) }, ""},
-		"OKBlank":  {func(p *validate.Problems) { p.Text("f", " ", 0, 10) }, ""},
-		"OKPadded": {func(p *validate.Problems) { p.Text("f", "  abc  ", 3, 10) }, ""},
-		"OKNumber": {func(p *validate.Problems) { p.Number("f", 1, 1, 2); p.Number("f", 2, 1, 2) }, ""},
-		"OKCount":  {func(p *validate.Problems) { p.Count("f", 1, 1, 2) }, ""},
-		"OKEmail":  {func(p *validate.Problems) { p.Email("f", strings.Repeat("a", 64)+"@example.com") }, ""},
-		"OKDate": {func(p *validate.Problems) {
-			p.Date("f", "")
-			p.Date("f", "0001-01-01")
-			p.Date("f", "9999-12-31")
-		}, ""},
-		"ErrLong": {func(p *validate.Problems) {
-			p.Text("f", strings.Repeat("ß", 11), 1, 10)
-		}, "f: has 11 characters; at most 10 are allowed"},
-		"ErrEmpty": {func(p *validate.Problems) {
-			p.Text("f", "", 1, 10)
-		}, "f: is empty; it needs 1 to 10 characters"},
-		"ErrBlank": {func(p *validate.Problems) {
-			p.Text("f", " \u200b\t", 1, 10)
-		}, "f: holds only white space; it needs 1 to 10 characters"},
-		"ErrPadded": {func(p *validate.Problems) {
-			p.Text("f", "  ab  ", 3, 10)
-		}, "f: has 2 characters without the white space around it; it needs 3 to 10"},
-		"ErrNUL": {func(p *validate.Problems) {
-			p.Text("f", "a\x00", 1, 10)
-		}, "f: contains the character NUL (U+0000), which is not text: leave it out"},
-		"ErrUTF8": {func(p *validate.Problems) {
-			p.Text("f", "a\xff", 1, 10)
-		}, "f: is not valid UTF-8: send text"},
-		"ErrLow":  {func(p *validate.Problems) { p.Number("f", 0, 1, 2) }, "f: is 0; allowed is 1 to 2"},
-		"ErrHigh": {func(p *validate.Problems) { p.Number("f", 3, 1, 2) }, "f: is 3; allowed is 1 to 2"},
-		"ErrAtLeast": {func(p *validate.Problems) {
-			p.Range("f", 0, &least, nil)
-		}, "f: is 0; allowed is 1 or more"},
-		"ErrAtMost": {func(p *validate.Problems) {
-			p.Range("f", 2, nil, &least)
-		}, "f: is 2; allowed is at most 1"},
-		"ErrCount": {func(p *validate.Problems) {
-			p.Count("f", 3, 1, 2)
-		}, "f: has 3 entries; allowed are 1 to 2"},
-		"ErrNoEmail": {func(p *validate.Problems) {
-			p.Email("f", "")
-		}, "f: is empty; it needs an email address, such as ada@example.com"},
-		"ErrLocalPart": {func(p *validate.Problems) {
-			p.Email("f", strings.Repeat("a", 65)+"@x.io")
-		}, `f: is "` + strings.Repeat("a", 40) + `"…, which is not an email address, such as ada@example.com`},
-		"ErrLongAddress": {func(p *validate.Problems) {
-			p.Email("f", strings.Repeat("a", 250)+"@x.io")
-		}, "f: has 255 characters; at most 254 are allowed"},
-		"ErrYearZero": {func(p *validate.Problems) {
-			p.Date("f", "0000-01-01")
-		}, `f: is "0000-01-01"; a day is written YYYY-MM-DD, such as 2026-02-28`},
+		"OK":          {text(strings.Repeat("ß", 10), 1), ""},
+		"OKEmpty":     {text("", 0), ""},
+		"OKBlank":     {text(" ", 0), ""},
+		"OKPadded":    {text("  abc  ", 3), ""},
+		"OKLeast":     {number(1), ""},
+		"OKMost":      {number(2), ""},
+		"OKCount":     {count(1), ""},
+		"OKEmail":     {email(strings.Repeat("a", 64) + "@example.com"), ""},
+		"OKNoDate":    {date(""), ""},
+		"OKFirstDate": {date("0001-01-01"), ""},
+		"OKLastDate":  {date("9999-12-31"), ""},
+		"ErrLong":     {text(strings.Repeat("ß", 11), 1), "f: has 11 characters; at most 10 are allowed"},
+		"ErrEmpty":    {text("", 1), "f: is empty; it needs 1 to 10 characters"},
+		"ErrBlank":    {text(" \u200b\t", 1), "f: holds only white space; it needs 1 to 10 characters"},
+		"ErrPadded": {text("  ab  ", 3),
+			"f: has 2 characters without the white space around it; it needs 3 to 10"},
+		"ErrNUL":     {text("a\x00", 1), "f: contains the character NUL (U+0000), which is not text: leave it out"},
+		"ErrUTF8":    {text("a\xff", 1), "f: is not valid UTF-8: send text"},
+		"ErrLow":     {number(0), "f: is 0; allowed is 1 to 2"},
+		"ErrHigh":    {number(3), "f: is 3; allowed is 1 to 2"},
+		"ErrAtLeast": {within(0, &least, nil), "f: is 0; allowed is 1 or more"},
+		"ErrAtMost":  {within(2, nil, &least), "f: is 2; allowed is at most 1"},
+		"ErrCount":   {count(3), "f: has 3 entries; allowed are 1 to 2"},
+		"ErrNoEmail": {email(""), "f: is empty; it needs an email address, such as ada@example.com"},
+		"ErrLocalPart": {email(strings.Repeat("a", 65) + "@x.io"),
+			`f: is "` + strings.Repeat("a", 40) + `"…, which is not an email address, such as ada@example.com`},
+		"ErrLongAddress": {email(strings.Repeat("a", 250) + "@x.io"),
+			"f: has 255 characters; at most 254 are allowed"},
+		"ErrYearZero": {date("0000-01-01"),
+			`f: is "0000-01-01"; a day is written YYYY-MM-DD, such as 2026-02-28`},
 		"ErrTwo": {func(p *validate.Problems) {
 			p.Number("f", 0, 1, 2)
 			p.Add("g", validate.RuleConflict, "is %s", "odd")
@@ -111,38 +95,10 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// parcel states every limit that Form checks.
-type parcel struct {
-	Label  string   `json:"label" minLength:"2" maxLength:"4"`
-	Sender *string  `json:"sender,omitempty" maxLength:"3"`
-	Stamps []string `json:"stamps" enum:"red,blue"`
-	Grams  *int     `json:"grams" minimum:"1" maximum:"500"`
-	Day    int64    `json:"day" minimum:"-1"`
-	Other  bool     `json:"other" minimum:"1"`
-}
-
-// A form is checked by its own tags, and its further problems are sorted among its fields.
-func TestForm(t *testing.T) {
+// What is added to a form's problems is sorted among its fields.
+func TestInOrder(t *testing.T) {
 	t.Parallel()
-	for name, test := range map[string]struct {
-		form parcel
-		want string
-	}{
-		"OK": {parcel{Label: " ßß ", Sender: new("abc"), Stamps: []string{"red", "blue"}, Grams: new(500),
-			Day: -1}, ""},
-		"LeftOut": {parcel{Label: "ab"}, ""},
-		"Wrong": {parcel{Label: "a", Sender: new("a\x00"), Stamps: []string{"red", "x"}, Grams: new(0), Day: -2},
-			"label sender stamps[1] grams day"},
-		"Beyond": {parcel{Label: "   a ", Sender: new("abcd"), Grams: new(501)}, "label sender grams"},
-	} {
-		var p validate.Problems
-		p.Form(test.form)
-		if got := fields(p.Err()); got != test.want {
-			t.Errorf("%s: %s; want %s: %v", name, got, test.want, p.Err())
-		}
-	}
-	wrong := parcel{Label: "ab", Stamps: []string{"red", "red", "red", "x", "red", "red", "red", "red", "red", "red",
-		"red"}, Grams: new(0)}
+	wrong := order{box: box{Grams: 501}, Stamps: []string{"abc", "abc", "abc", "a", "abc"}, Pairs: 1}
 	var p validate.Problems
 	p.Form(wrong)
 	p.Add("stamps[10]", validate.RuleUnique, "is there")
@@ -150,8 +106,8 @@ func TestForm(t *testing.T) {
 	p.Add("stamps", validate.RuleLength, "is long")
 	p.Add("X-Header", validate.RuleRequired, "is missing")
 	p.InOrder(wrong)
-	if got, want := fields(p.Err()), "X-Header stamps stamps[1] stamps[3] stamps[10] grams"; got != want {
-		t.Errorf("in order: %s; want %s", got, want)
+	if got, want := fields(p.Err()), "X-Header grams stamps stamps[1] stamps[3] stamps[10] pairs"; got != want {
+		t.Errorf("got %s; want %s", got, want)
 	}
 }
 

@@ -109,14 +109,11 @@ func TestPostBounds(t *testing.T) {
 		// Only a server that has read the request notices that its client has gone.
 		_, _ = io.Copy(io.Discard, r.Body)
 		switch r.URL.Path {
-		case "/hangs":
-			select {
-			case <-released:
-			case <-r.Context().Done():
+		case "/hangs", "/drips":
+			if r.URL.Path == "/drips" {
+				w.WriteHeader(http.StatusOK)
+				w.(http.Flusher).Flush()
 			}
-		case "/drips":
-			w.WriteHeader(http.StatusOK)
-			w.(http.Flusher).Flush()
 			select {
 			case <-released:
 			case <-r.Context().Done():
