@@ -10,6 +10,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"net/http/httptest"
 	"reflect"
 	"slices"
 	"strings"
@@ -35,6 +36,7 @@ func testAPI(t testing.TB, out io.Writer) *API {
 		if err != nil {
 			t.Errorf("the body that was read before: %v", err)
 		}
+		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusCreated)
 		_ = json.NewEncoder(w).Encode(map[string]any{
 			"id": r.PathValue("id"), "body": string(body), "query": r.URL.RawQuery,
@@ -91,6 +93,17 @@ func invoke(t testing.TB, handler lambda.Handler, e any) events.APIGatewayV2HTTP
 	return response
 }
 
+// isData checks that no browser takes an answer for a page, and no cache keeps it for another caller.
+func isData(t *testing.T, response events.APIGatewayV2HTTPResponse) {
+	t.Helper()
+	for header, want := range map[string]string{"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store",
+		"Content-Type": "application/json"} {
+		if got := response.Headers[header]; got != want {
+			t.Errorf("%s: got %q, want %q", header, got, want)
+		}
+	}
+}
+
 func TestHTTPHandler(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
@@ -104,6 +117,7 @@ func TestHTTPHandler(t *testing.T) {
 	if response.StatusCode != http.StatusCreated {
 		t.Errorf("status is %d", response.StatusCode)
 	}
+	isData(t, response)
 	want := `{"body":"{\"ü\":1}","header":"yes","id":"a b","invocation":{"RequestID":"r","ColdStart":true,"Route":"POST /echo/{id}","SourceAddress":"203.0.113.7","Claims":{"sub":"me"},"Groups":null,"Context":null,"Signer":{"Account":"","ARN":"","ID":""}},"query":"x=1\u0026x=2"}`
 	if got := strings.TrimSpace(response.Body); got != want {
 		t.Errorf("handlers see %s\nwant         %s", got, want)
@@ -206,6 +220,9 @@ func TestHTTPHandlerRefuses(t *testing.T) {
 			if want := `{"field":"` + test.field + `"}`; strings.TrimSpace(response.Body) != want {
 				t.Errorf("body is %s; want %s", response.Body, want)
 			}
+			if test.field != "request" { // of which no API learns
+				isData(t, response)
+			}
 			if response.Headers["Content-Type"] != "application/json" || response.Headers["Allow"] != test.allow ||
 				response.Headers["Www-Authenticate"] != test.challenge {
 				t.Errorf("headers are %v", response.Headers)
@@ -233,13 +250,21 @@ func claiming(subject string) func(*events.APIGatewayV2HTTPRequest) {
 	}
 }
 
-// A caller with a token is admitted.
-func TestProtectedRoute(t *testing.T) {
+// A caller with a token is admitted, and a body of exactly the limit is read.
+func TestHTTPHandlerAdmits(t *testing.T) {
 	t.Parallel()
-	e := event("POST", "/mine/1")
-	claiming("me")(&e)
-	if response := invoke(t, NewHTTPHandler(testAPI(t, io.Discard)), e); response.StatusCode != http.StatusNoContent {
-		t.Errorf("got %+v", response)
+	mine, largest := event("POST", "/mine/1"), event("POST", "/echo/1")
+	claiming("me")(&mine)
+	largest.Body = strings.Repeat("x", 100)
+	for _, e := range []events.APIGatewayV2HTTPRequest{mine, largest} {
+		if response := invoke(t, NewHTTPHandler(testAPI(t, io.Discard)), e); response.StatusCode >= 300 {
+			t.Errorf("%s: got %+v", e.RawPath, response)
+		}
+	}
+	// A request of a local server has no invocation.
+	w := httptest.NewRecorder()
+	if testAPI(t, io.Discard).ServeHTTP(w, httptest.NewRequest("DELETE", "/empty", nil)); w.Code >= 300 {
+		t.Errorf("without an invocation: got %d %s", w.Code, w.Body)
 	}
 }
 
@@ -265,12 +290,7 @@ func TestAuthorizers(t *testing.T) {
 		if err := json.Unmarshal([]byte(test.authorizer), &e.RequestContext.Authorizer); err != nil {
 			t.Fatal(err)
 		}
-		var body struct{ Invocation Invocation }
-		response := invoke(t, NewHTTPHandler(testAPI(t, io.Discard)), e)
-		if err := json.Unmarshal([]byte(response.Body), &body); err != nil {
-			t.Fatal(err)
-		}
-		got := body.Invocation
+		got := seen(t, e)
 		if got.Subject() != test.subject {
 			t.Errorf("%s: got the subject %q; want %q", test.authorizer, got.Subject(), test.subject)
 		}
@@ -295,13 +315,14 @@ func grouped(groups string) (events.APIGatewayV2HTTPRequest, error) {
 	return e, nil
 }
 
-func groupsIn(t testing.TB, e events.APIGatewayV2HTTPRequest) []string {
+// seen is the invocation that a handler sees.
+func seen(t testing.TB, e events.APIGatewayV2HTTPRequest) Invocation {
 	t.Helper()
 	var body struct{ Invocation Invocation }
 	if err := json.Unmarshal([]byte(invoke(t, NewHTTPHandler(testAPI(t, io.Discard)), e).Body), &body); err != nil {
 		t.Fatal(err)
 	}
-	return body.Invocation.Groups
+	return body.Invocation
 }
 
 func TestGroups(t *testing.T) {
@@ -350,7 +371,7 @@ func TestGroups(t *testing.T) {
 		if test.change != nil {
 			test.change(&e)
 		}
-		if got := groupsIn(t, e); !slices.Equal(got, test.want) {
+		if got := seen(t, e).Groups; !slices.Equal(got, test.want) {
 			t.Errorf("%s with the header %s: got %q, want %q", test.groups, e.Headers["authorization"], got, test.want)
 		}
 	}
@@ -376,21 +397,11 @@ func FuzzGroups(f *testing.F) {
 			slices.ContainsFunc(list, func(name *string) bool { return *name == "admin" })
 		var one string
 		want = want || json.Unmarshal([]byte(groups), &one) == nil && one == "admin"
-		if got := slices.Contains(groupsIn(t, e), "admin"); got != want {
+		if got := slices.Contains(seen(t, e).Groups, "admin"); got != want {
 			t.Errorf("%s, which API Gateway hands on as %s: in the group is %t", groups,
 				e.RequestContext.Authorizer.JWT.Claims["cognito:groups"], got)
 		}
 	})
-}
-
-// A body of exactly the limit is read.
-func TestBodyLimit(t *testing.T) {
-	t.Parallel()
-	e := event("POST", "/echo/1")
-	e.Body = strings.Repeat("x", 100)
-	if response := invoke(t, NewHTTPHandler(testAPI(t, io.Discard)), e); response.StatusCode != http.StatusCreated {
-		t.Errorf("got %+v", response)
-	}
 }
 
 // A panic after the first byte cannot be answered any more, but is logged.
