@@ -92,7 +92,7 @@ func New(scope constructs.Construct, id string, p Props) *AskAHuman {
 
 // declaration is what the platform is declared with, with the defaults that are its own.
 func (p Props) declaration() platform.Declaration {
-	check := p.check
+	check := p.check // of the props as they are given
 	if len(p.Agents) == 0 {
 		p.Agents = []string{"agent"}
 	}

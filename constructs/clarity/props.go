@@ -37,7 +37,6 @@ func (p Props) Validate() error { return p.declaration().Validate(clarity.Platfo
 
 // declaration is what the platform is declared with, with the defaults that are its own.
 func (p Props) declaration() platform.Declaration {
-	given := p
 	p.LocalPort = cmp.Or(p.LocalPort, 8082)
 	p.EvaluationsPerDay = cmp.Or(p.EvaluationsPerDay, 20)
 	p.ProfileRetentionDays = cmp.Or(p.ProfileRetentionDays, 365)
@@ -51,6 +50,6 @@ func (p Props) declaration() platform.Declaration {
 	}
 	return platform.Declaration{
 		Module: module, Props: p.Props, UserProps: p.UserProps, Model: p.Model, Environment: p.environment(),
-		Check: func(f *finding.List, _ string) { f.Limits("Props", given) },
+		Check: func(f *finding.List, _ string) { f.Limits("Props", p) },
 	}
 }

@@ -60,7 +60,7 @@ type Build struct {
 // has changed since the last build: binaries are kept by content in the folder that ONESYNTH_CACHE names, or else in
 // "onesynth" below the user's cache folder.
 func Start(ctx context.Context, source Source) *Build {
-	b := &Build{source: source, done: make(chan struct{})}
+	b := &Build{source: source, done: make(chan struct{}), pruned: map[string]bool{}}
 	go func() {
 		defer close(b.done)
 		b.binaries, b.err = source.build(ctx)

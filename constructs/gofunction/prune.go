@@ -32,9 +32,6 @@ func (b *Build) prune(scope constructs.Construct) {
 	if b.pruned[folder] {
 		return
 	}
-	if b.pruned == nil {
-		b.pruned = map[string]bool{}
-	}
 	b.pruned[folder] = true
 	if props.Marked(scope, pruned)[folder] {
 		return

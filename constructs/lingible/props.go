@@ -36,11 +36,10 @@ func (p Props) Validate() error { return p.declaration().Validate(p.described())
 
 // declaration is what the platform is declared with, with the defaults that are its own.
 func (p Props) declaration() platform.Declaration {
-	check := p.check
 	p.LocalPort = cmp.Or(p.LocalPort, 8083)
 	p.VotesToApprove = cmp.Or(p.VotesToApprove, 10)
 	p.TimeZone = cmp.Or(p.TimeZone, "America/Chicago")
-	return platform.Declaration{Module: module, Check: check, Props: p.Props, UserProps: p.UserProps, Model: p.Model,
+	return platform.Declaration{Module: module, Check: p.check, Props: p.Props, UserProps: p.UserProps, Model: p.Model,
 		Environment: p.environment()}
 }
 

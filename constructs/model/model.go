@@ -223,11 +223,9 @@ func (p Props) destinations(of constructs.Construct) []string {
 	case len(regions) == 0:
 		regions = []string{*stack.Region()}
 	}
-	var all []string
-	for _, region := range regions {
-		all = append(all, fmt.Sprintf("arn:%s:bedrock:%s::foundation-model/%s", *stack.Partition(), region, id))
-	}
-	return all
+	return props.Map(regions, func(region string) string {
+		return fmt.Sprintf("arn:%s:bedrock:%s::foundation-model/%s", *stack.Partition(), region, id)
+	})
 }
 
 // arn returns the ARN of a resource of Amazon Bedrock in the region of the stack: the given one, or

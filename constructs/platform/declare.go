@@ -2,6 +2,7 @@ package platform
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 
@@ -135,6 +136,18 @@ func Declare(of Construct, scope constructs.Construct, id string, described sche
 	p.addLakes()
 	p.operate()
 	p.addOutputs(scope, id)
+}
+
+// built waits for a build: for the given one, or, if that is nil, for a new one of the source. It ends the program, by
+// [props.Refuse], if the functions do not build. of begins the message.
+func built(of string, build *gofunction.Build, source gofunction.Source) *gofunction.Build {
+	if build == nil {
+		build = gofunction.Start(context.Background(), source)
+	}
+	if err := build.Wait(); err != nil {
+		props.Refuse(fmt.Errorf("%s: %w", of, err))
+	}
+	return build
 }
 
 // begin declares the construct and the tables below it, and says in the assembly which

@@ -71,18 +71,6 @@ func Handlers(module string, described schema.Platform, architecture gofunction.
 	return source
 }
 
-// built waits for a build: for the given one, or, if that is nil, for a new one of the source. It ends the program, by
-// [props.Refuse], if the functions do not build. of begins the message.
-func built(of string, build *gofunction.Build, source gofunction.Source) *gofunction.Build {
-	if build == nil {
-		build = gofunction.Start(context.Background(), source)
-	}
-	if err := build.Wait(); err != nil {
-		props.Refuse(fmt.Errorf("%s: %w", of, err))
-	}
-	return build
-}
-
 // Platform is what [Declare] declared. A platform's struct embeds it, after
 // [constructs.Construct].
 type Platform struct {

@@ -32,41 +32,16 @@ var template, signUp, large, quiet, callers, exporting, models, queued, joined, 
 
 func TestMain(m *testing.M) {
 	synthtest.Main(m, declare, func(folder string) (err error) {
-		if template, err = synthtest.Load(folder, "own"); err != nil {
-			return err
+		for stack, loaded := range map[string]*synthtest.Template{
+			"own": &template, "signup": &signUp, "large": &large, "callers": &callers, "quiet": &quiet,
+			"exporting": &exporting, "models": &models, "queued": &queued, "joined": &joined, "paged": &paged,
+			"telling": &told, "refused": &refused,
+		} {
+			if *loaded, err = synthtest.Load(folder, stack); err != nil {
+				return err
+			}
 		}
-		if signUp, err = synthtest.Load(folder, "signup"); err != nil {
-			return err
-		}
-		if large, err = synthtest.Load(folder, "large"); err != nil {
-			return err
-		}
-		if callers, err = synthtest.Load(folder, "callers"); err != nil {
-			return err
-		}
-		if quiet, err = synthtest.Load(folder, "quiet"); err != nil {
-			return err
-		}
-		if exporting, err = synthtest.Load(folder, "exporting"); err != nil {
-			return err
-		}
-		if models, err = synthtest.Load(folder, "models"); err != nil {
-			return err
-		}
-		if queued, err = synthtest.Load(folder, "queued"); err != nil {
-			return err
-		}
-		if joined, err = synthtest.Load(folder, "joined"); err != nil {
-			return err
-		}
-		if paged, err = synthtest.Load(folder, "paged"); err != nil {
-			return err
-		}
-		if told, err = synthtest.Load(folder, "telling"); err != nil {
-			return err
-		}
-		refused, err = synthtest.Load(folder, "refused")
-		return err
+		return nil
 	})
 }
 

@@ -30,9 +30,8 @@ func (p Props) Validate() error { return p.declaration().Validate(p.Described())
 
 // declaration is what the platform is declared with, with the defaults that are its own.
 func (p Props) declaration() platform.Declaration {
-	check := p.check
 	p.LocalPort = cmp.Or(p.LocalPort, 8081)
-	return platform.Declaration{Module: module, Check: check, Props: p.Props, UserProps: p.UserProps,
+	return platform.Declaration{Module: module, Check: p.check, Props: p.Props, UserProps: p.UserProps,
 		LakeProps: p.LakeProps}
 }
 
