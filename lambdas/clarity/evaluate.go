@@ -120,8 +120,7 @@ func (s *Service) resume(ctx context.Context, id string) (attempt clarity.Attemp
 		return attempt, true, s.settle(ctx, attempt)
 	}
 	attempt, err = s.evaluate(ctx, attempt)
-	_, running := errors.AsType[*clarity.RunningError](err)
-	if _, limited := errors.AsType[*clarity.LimitError](err); running || limited {
+	if errors.Is(err, &clarity.RunningError{}) || errors.Is(err, &clarity.LimitError{}) {
 		return attempt, false, nil
 	}
 	return attempt, true, err
@@ -151,8 +150,7 @@ func (s *Service) store(ctx context.Context, attempt clarity.Attempt,
 	}
 	stored, isNew, err := s.write(ctx, waiting, condition)
 	if err == nil && isNew {
-		s.log().WarnContext(ctx, "an attempt was stored and not evaluated: the evaluator goes on", "attempt_id",
-			attempt.ID, "error", none.Error())
+		s.warnUnevaluated(ctx, attempt.ID, none)
 	}
 	return stored, isNew, err
 }
@@ -175,14 +173,18 @@ func (s *Service) finish(ctx context.Context, scenario clarity.Scenario, attempt
 	default:
 		return attempt, nil
 	}
-	if _, running := errors.AsType[*clarity.RunningError](err); running {
+	if errors.Is(err, &clarity.RunningError{}) {
 		return clarity.Attempt{}, err
 	}
-	if _, limited := errors.AsType[*clarity.LimitError](err); err != nil && !limited {
-		s.log().WarnContext(ctx, "an attempt was stored and not evaluated: the evaluator goes on", "attempt_id",
-			attempt.ID, "error", err.Error())
+	if err != nil && !errors.Is(err, &clarity.LimitError{}) {
+		s.warnUnevaluated(ctx, attempt.ID, err)
 	}
 	return evaluated, nil
+}
+
+func (s *Service) warnUnevaluated(ctx context.Context, id string, err error) {
+	s.log().WarnContext(ctx, "an attempt was stored and not evaluated: the evaluator goes on", "attempt_id", id, "error",
+		err.Error())
 }
 
 // WorkTime is how long an operation takes, at most. Whoever bounds it so keeps the claims short of operations

@@ -9,14 +9,8 @@ import (
 
 // EvaluatedIn reads an attempt in an image, if it is completed and evaluated.
 func EvaluatedIn(image events.Image) (attempt clarity.Attempt, evaluated bool, err error) {
-	var state struct {
-		Status     clarity.Status           `dynamodbav:"status"`
-		Evaluation clarity.EvaluationStatus `dynamodbav:"evaluationStatus"`
-	}
-	if err := events.Read(image, &state); err != nil {
-		return attempt, false, fmt.Errorf("read the status of the attempt: %w", err)
-	}
-	if state.Status != clarity.Completed || state.Evaluation != clarity.EvaluationDone {
+	if events.Text(image, "status") != string(clarity.Completed) ||
+		events.Text(image, "evaluationStatus") != string(clarity.EvaluationDone) {
 		return attempt, false, nil
 	}
 	if err := events.Read(image, &attempt); err != nil {
@@ -55,9 +49,8 @@ func profileChanged(change events.Change) ([]events.Event, error) {
 	detail := clarity.ProfileChangedEvent{UserID: p.UserID, AttemptID: p.AttemptID, AttemptCount: p.AttemptCount,
 		OverallAverage: p.OverallAverage}
 	for _, d := range p.Dimensions {
-		detail.Averages = append(detail.Averages, clarity.AverageEvent{Dimension: d.Name,
-			MovingAverage: d.MovingAverage,
-			Trend:         d.Trend})
+		detail.Averages = append(detail.Averages,
+			clarity.AverageEvent{Dimension: d.Name, MovingAverage: d.MovingAverage, Trend: d.Trend})
 	}
 	return []events.Event{{Name: clarity.ProfileChanged, Detail: detail}}, nil
 }

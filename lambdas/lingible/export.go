@@ -70,18 +70,13 @@ type Export struct {
 	Terms []lingible.Entry `json:"terms"`
 }
 
-// ExportObjects is the bucket of the exports.
-type ExportObjects interface {
-	Put(ctx context.Context, key string, body io.ReadSeeker) error
-	Read(ctx context.Context, key string) (body []byte, found bool, err error)
-}
-
 // Exporter writes the lexicon to an object, and reads it. It is safe for concurrent use.
 type Exporter struct {
 	// DB are the tables.
 	DB *dynamo.DB
-	// Objects are the bucket of the exports.
-	Objects ExportObjects
+	// Put and Read are those of the bucket of the exports.
+	Put  func(ctx context.Context, key string, body io.ReadSeeker) error
+	Read func(ctx context.Context, key string) (body []byte, found bool, err error)
 	// Index makes the index of terms. Nil: for a reader.
 	Index func(terms []lingible.Entry) ([]byte, error)
 	Clock wire.Clock
@@ -180,7 +175,7 @@ func (e *Exporter) write(ctx context.Context, changed []string, until time.Time)
 		if !e.Clock.Now().Before(until) {
 			return "", 0, ErrExportLost
 		}
-		if err := e.Objects.Put(ctx, object.key, bytes.NewReader(object.body)); err != nil {
+		if err := e.Put(ctx, object.key, bytes.NewReader(object.body)); err != nil {
 			return "", 0, err
 		}
 	}
@@ -198,7 +193,7 @@ func (e *Exporter) before(ctx context.Context) (export Export, found bool, err e
 	if err != nil || digest == "" {
 		return export, false, err
 	}
-	body, found, err := e.Objects.Read(ctx, ExportKey)
+	body, found, err := e.Read(ctx, ExportKey)
 	if err != nil || !found {
 		return export, false, err
 	}
@@ -229,7 +224,7 @@ func (e *Exporter) Latest(ctx context.Context, have string) (latest language.Lat
 	if isIndexed {
 		key = IndexKey
 	}
-	body, found, err := e.Objects.Read(ctx, key)
+	body, found, err := e.Read(ctx, key)
 	if err == nil && (!found || isIndexed && len(body) < sha256.Size*2) {
 		err = fmt.Errorf("there is no %s, or a spoiled one: the next change of a term makes it again", key)
 	}

@@ -55,7 +55,7 @@ func (o *objects) Read(_ context.Context, key string) ([]byte, bool, error) {
 // and after each request, says so; from then on no request of it arrives.
 type process struct {
 	dynamo.Client
-	service.ExportObjects
+	objects *objects
 	// isLate makes the index show nothing.
 	isLate bool
 	step   func() error
@@ -101,11 +101,11 @@ func (p *process) BatchGetItem(ctx context.Context, input *awsdynamodb.BatchGetI
 }
 
 func (p *process) Put(ctx context.Context, key string, body io.ReadSeeker) error {
-	return p.around(func() error { return p.ExportObjects.Put(ctx, key, body) })
+	return p.around(func() error { return p.objects.Put(ctx, key, body) })
 }
 
 func (p *process) Read(ctx context.Context, key string) (body []byte, found bool, err error) {
-	err = p.around(func() error { body, found, err = p.ExportObjects.Read(ctx, key); return err })
+	err = p.around(func() error { body, found, err = p.objects.Read(ctx, key); return err })
 	return body, found, err
 }
 
@@ -128,7 +128,7 @@ func newLexicon(t *testing.T) *lexicon {
 // exporter is one in a process of its own, whose index shows nothing if isLate.
 func (l *lexicon) exporter(isLate bool, step func() error) *service.Exporter {
 	l.t.Helper()
-	p := &process{Client: l.tables.Recorder, ExportObjects: &l.objects, isLate: isLate, step: step}
+	p := &process{Client: l.tables.Recorder, objects: &l.objects, isLate: isLate, step: step}
 	names := map[string]string{}
 	for _, table := range lingible.Platform().Database.Tables {
 		names[table.Name] = table.Name
@@ -137,7 +137,7 @@ func (l *lexicon) exporter(isLate bool, step func() error) *service.Exporter {
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	return &service.Exporter{DB: db, Objects: p, Index: language.Build, Clock: func() time.Time { return l.now }}
+	return &service.Exporter{DB: db, Put: p.Put, Read: p.Read, Index: language.Build, Clock: func() time.Time { return l.now }}
 }
 
 // approve stores a term, which is its own slug.

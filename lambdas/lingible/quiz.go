@@ -3,7 +3,6 @@ package lingible
 import (
 	"context"
 	cryptorand "crypto/rand"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"iter"
@@ -89,7 +88,7 @@ func (s *Service) choose(ctx context.Context, quiz lingible.QuizSession, difficu
 	if count == 0 && difficulty == "" && category == "" {
 		return question, lingible.ErrNoTerms
 	}
-	random := rand.New(s.random())
+	random := s.random()
 	for i := range shuffled(count, random) {
 		entry, err := term(i)
 		if err != nil {
@@ -120,17 +119,16 @@ func (s *Service) choose(ctx context.Context, quiz lingible.QuizSession, difficu
 func shuffled(n int, random *rand.Rand) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		moved := map[int]int{} // the places of a list of the numbers that have another one by now
+		number := func(place int) int {
+			if other, isMoved := moved[place]; isMoved {
+				return other
+			}
+			return place
+		}
 		for left := n; left > 0; left-- {
-			at := random.IntN(left)
-			chosen, isMoved := moved[at]
-			if !isMoved {
-				chosen = at
-			}
-			last, isMoved := moved[left-1]
-			if !isMoved {
-				last = left - 1
-			}
-			moved[at] = last
+			place := random.IntN(left)
+			chosen := number(place)
+			moved[place] = number(left - 1)
 			if !yield(chosen) {
 				return
 			}
@@ -332,21 +330,13 @@ func (s *Service) kept(ctx context.Context, key string, load func(context.Contex
 	return slices.Clone(texts), err
 }
 
-func (s *Service) random() rand.Source {
-	if s.Random == nil {
-		return secure{}
+func (s *Service) random() *rand.Rand {
+	if s.Random != nil {
+		return rand.New(s.Random)
 	}
-	return s.Random
-}
-
-// secure draws from crypto/rand.
-type secure struct{}
-
-// Uint64 implements [rand.Source].
-func (secure) Uint64() uint64 {
-	var bytes [8]byte
-	_, _ = cryptorand.Read(bytes[:]) // never fails
-	return binary.LittleEndian.Uint64(bytes[:])
+	var seed [32]byte
+	_, _ = cryptorand.Read(seed[:]) // never fails
+	return rand.New(rand.NewChaCha8(seed))
 }
 
 const (

@@ -45,8 +45,8 @@ type Service struct {
 	Calendar lingible.Calendar
 	// VotesToApprove is how many votes approve a submission, 1 to [lingible.MaxVotes].
 	VotesToApprove int
-	// Random chooses the terms of the quiz and the order of options. Nil: crypto/rand, since the order must tell
-	// nothing.
+	// Random chooses the terms of the quiz and the order of options. Nil: a secure one, since the order must
+	// tell nothing.
 	Random rand.Source
 	// Metrics count what happened. Nil: nothing is counted.
 	Metrics *kit.Metrics

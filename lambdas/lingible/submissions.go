@@ -108,7 +108,7 @@ func (s *Service) validate(ctx context.Context, read lingible.Submission) (isJud
 	if judged.ApprovalType == "" {
 		err = s.storeJudgement(ctx, read, judged)
 	} else {
-		err = s.review(ctx, read, judged, s.storeReview)
+		err = s.storeReview(ctx, read, judged)
 	}
 	// A stale one was judged or decided meanwhile.
 	if err != nil && !errors.Is(err, retry.ErrStale) {
@@ -179,10 +179,7 @@ func (s *Service) Vote(ctx context.Context, caller Caller, id string) (vote ling
 			return s.storeVote(ctx, caller.ID, submission, s.VotesToApprove-1)
 		}
 		now = now.Decided(lingible.CommunityApproved, s.Calendar.Clock.Now())
-		return s.review(ctx, submission, now, func(ctx context.Context, read, reviewed lingible.Submission,
-			entry *lingible.Entry) error {
-			return s.storeApproval(ctx, caller.ID, read, reviewed, entry)
-		})
+		return s.storeApproval(ctx, caller.ID, submission, now)
 	}))
 	if err != nil {
 		return lingible.Vote{}, err
@@ -217,26 +214,12 @@ func (s *Service) decide(ctx context.Context, administrator, id string,
 		if decided.ValidationStatus == lingible.Pending {
 			decided.ValidationStatus = ""
 		}
-		return s.review(ctx, submission, decided, s.storeReview)
+		return s.storeReview(ctx, submission, decided)
 	}))
 	if err != nil {
 		return lingible.Submission{}, err
 	}
 	return decided, nil
-}
-
-// review stores a review, and brings the term of an approved submission into the lexicon.
-func (s *Service) review(ctx context.Context, read, reviewed lingible.Submission,
-	store func(ctx context.Context, read, reviewed lingible.Submission, entry *lingible.Entry) error) error {
-	if reviewed.ApprovalType == "" {
-		return store(ctx, read, reviewed, nil)
-	}
-	entry := reviewed.Entry()
-	if err := store(ctx, read, reviewed, &entry); err != nil {
-		return err
-	}
-	s.count(ctx, "Approvals", 1)
-	return nil
 }
 
 // onSubmission is work on a submission, for [retry.Do]. It first reads the submission as it was a
@@ -393,15 +376,15 @@ func (s *Service) storeJudgement(ctx context.Context, read, judged lingible.Subm
 		isAsRead(read), nil))
 }
 
-// storeReview stores the review of a submission, with the entry, unless that is nil or the lexicon has its term. It
-// returns [retry.ErrStale] if the submission has another status or other votes than were read.
-func (s *Service) storeReview(ctx context.Context, read, reviewed lingible.Submission, entry *lingible.Entry) error {
+// storeReview stores the review of a submission. It returns [retry.ErrStale] if the submission has another status or
+// other votes than were read.
+func (s *Service) storeReview(ctx context.Context, read, reviewed lingible.Submission) error {
 	update, err := reviewOf(reviewed)
 	if err != nil {
 		return err
 	}
-	return dynamo.UnlessStale(s.transactReview(ctx, "ReviewSubmission", changed(read, update, isAsRead(read)),
-		added(reviewed, entry)))
+	return dynamo.UnlessStale(s.transactReview(ctx, "ReviewSubmission", reviewed,
+		dynamo.Update(submissions, newSubmissionItem(read).values(), update, isAsRead(read))))
 }
 
 // storeVote counts a vote of a user, with a note of it among what the user has, if the submission has fewer votes than
@@ -409,29 +392,30 @@ func (s *Service) storeReview(ctx context.Context, read, reviewed lingible.Submi
 // or if the user has no usage.
 func (s *Service) storeVote(ctx context.Context, user string, read lingible.Submission, most int) error {
 	isOpen := dynamo.Equal("status", read.Status).And(dynamo.Name("upvotes").LessThan(expression.Value(most)))
-	return s.addVote(ctx, user, read, expression.UpdateBuilder{}, isOpen, nil)
+	return s.addVote(ctx, user, read, lingible.Submission{}, expression.UpdateBuilder{}, isOpen)
 }
 
 // storeApproval is storeVote with a review, as [Service.storeReview] stores it.
-func (s *Service) storeApproval(ctx context.Context, user string, read, reviewed lingible.Submission,
-	entry *lingible.Entry) error {
+func (s *Service) storeApproval(ctx context.Context, user string, read, reviewed lingible.Submission) error {
 	update, err := reviewOf(reviewed)
 	if err != nil {
 		return err
 	}
-	return s.addVote(ctx, user, read, update, isAsRead(read), added(reviewed, entry))
+	return s.addVote(ctx, user, read, reviewed, update, isAsRead(read))
 }
 
 // addVote adds a vote to a change of a submission, with the note by which the account cleaner finds it.
 // There may be a note already, of a version that wrote it before the vote: alone it counts for nothing.
-func (s *Service) addVote(ctx context.Context, user string, read lingible.Submission, update expression.UpdateBuilder,
-	condition expression.ConditionBuilder, entry []dynamo.Write) error {
+func (s *Service) addVote(ctx context.Context, user string, read, reviewed lingible.Submission,
+	update expression.UpdateBuilder, condition expression.ConditionBuilder) error {
 	voter := &types.AttributeValueMemberSS{Value: []string{user}}
 	update = update.Add(dynamo.Name("upvotes"), expression.Value(1)).Add(dynamo.Name("upvoted_by"),
 		expression.Value(voter))
 	hasNotVoted := expression.Not(dynamo.Name("upvoted_by").Contains(user))
-	note := referenceItem{key: voteKey(user, read.ID), SubmissionID: read.ID, TermKey: newSubmissionItem(read).PK}
-	err := s.transactReview(ctx, "Vote", changed(read, update, condition.And(hasNotVoted)), entry,
+	item := newSubmissionItem(read)
+	note := referenceItem{key: voteKey(user, read.ID), SubmissionID: read.ID, TermKey: item.PK}
+	err := s.transactReview(ctx, "Vote", reviewed,
+		dynamo.Update(submissions, item.values(), update, condition.And(hasNotVoted)),
 		dynamo.Check(users, usageKey(user).values(), expression.AttributeExists(dynamo.Name("PK"))),
 		dynamo.Put(users, note, expression.ConditionBuilder{}))
 	if refused, ok := errors.AsType[*dynamo.TransactionError](err); ok {
@@ -447,31 +431,24 @@ func (s *Service) addVote(ctx context.Context, user string, read lingible.Submis
 	return dynamo.UnlessStale(err)
 }
 
-// transactReview changes a submission by a transaction, with the entry, if there is one, unless the lexicon has
-// its term.
-func (s *Service) transactReview(ctx context.Context, pattern string, change dynamo.Write, entry []dynamo.Write,
-	more ...dynamo.Write) error {
-	err := s.DB.Transact(ctx, pattern, slices.Concat([]dynamo.Write{change}, entry, more)...)
-	if refused, ok := errors.AsType[*dynamo.TransactionError](err); ok && len(entry) > 0 {
+// transactReview changes a submission by a transaction. It brings the term of one that is approved by that into the
+// lexicon, unless the lexicon has it.
+func (s *Service) transactReview(ctx context.Context, pattern string, reviewed lingible.Submission,
+	change dynamo.Write, more ...dynamo.Write) error {
+	if reviewed.ApprovalType == "" {
+		return s.DB.Transact(ctx, pattern, append([]dynamo.Write{change}, more...)...)
+	}
+	entry := dynamo.Put(lexicon, newEntryItem(reviewed.Entry(), reviewed.ReviewedAt), dynamo.Absent("PK"))
+	err := s.DB.Transact(ctx, pattern, append([]dynamo.Write{change, entry}, more...)...)
+	if refused, ok := errors.AsType[*dynamo.TransactionError](err); ok {
 		if _, isKnown := refused.Failed(1); isKnown {
-			return s.transactReview(ctx, pattern, change, nil, more...)
+			err = s.DB.Transact(ctx, pattern, append([]dynamo.Write{change}, more...)...)
 		}
 	}
-	return err
-}
-
-// changed changes a submission, if the condition is true.
-func changed(read lingible.Submission, update expression.UpdateBuilder,
-	condition expression.ConditionBuilder) dynamo.Write {
-	return dynamo.Update(submissions, newSubmissionItem(read).values(), update, condition)
-}
-
-// added adds the entry of an approved submission to the lexicon. Nil adds none.
-func added(reviewed lingible.Submission, entry *lingible.Entry) []dynamo.Write {
-	if entry == nil {
-		return nil
+	if err == nil {
+		s.count(ctx, "Approvals", 1)
 	}
-	return []dynamo.Write{dynamo.Put(lexicon, newEntryItem(*entry, reviewed.ReviewedAt), dynamo.Absent("PK"))}
+	return err
 }
 
 // reviewOf sets what a review changes of a submission.

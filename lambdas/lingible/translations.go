@@ -22,26 +22,16 @@ import (
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 )
 
-// Charge is what a translation changes of the usage of its user.
-type Charge struct {
-	// Usage is the usage as it was read.
-	Usage lingible.Usage
-	// Limit is how many translations the tier allows on a day.
-	Limit int
-	// NextMidnight is when the next day begins, if the day of Usage is over. Zero: it is not.
-	NextMidnight time.Time
-}
-
 // Translate translates a text. It charges the translation, unless that is the text itself, and
 // keeps it for as long as the tier says. It returns [lingible.ErrUserDeleted], a [*validate.Error] of a text
 // that is too long for the tier, a [*lingible.UsageError] or a [*model.Error].
 func (s *Service) Translate(ctx context.Context, caller Caller,
 	in lingible.TranslationInput) (lingible.ChargedTranslation, error) {
-	charge, err := s.charge(ctx, caller)
+	usage, err := s.chargeable(ctx, caller)
 	if err != nil {
 		return lingible.ChargedTranslation{}, err
 	}
-	if allowed, length := charge.Usage.Tier.Limits().TextLength, utf8.RuneCountInString(in.Text); length > allowed {
+	if allowed, length := usage.Tier.Limits().TextLength, utf8.RuneCountInString(in.Text); length > allowed {
 		// An upgrade helps, so the answer is not kept; validation is what the caller sees.
 		return lingible.ChargedTranslation{}, fmt.Errorf("%w: %w",
 			&lingible.SubscriptionError{What: "a text of this length"}, validate.Errorf("text", validate.RuleLength,
@@ -62,7 +52,8 @@ func (s *Service) Translate(ctx context.Context, caller Caller,
 		CreatedAt: s.Calendar.Clock.Now(),
 	}}
 	if rendering.Unchanged {
-		made.Unchanged, made.DailyUsed, made.DailyLimit = true, charge.Usage.Used(made.CreatedAt), charge.Limit
+		made.Unchanged, made.DailyUsed = true, usage.Used(made.CreatedAt)
+		made.DailyLimit = usage.Tier.Limits().DailyTranslations
 		return made, nil
 	}
 	id, err := uuid.NewV7()
@@ -74,20 +65,14 @@ func (s *Service) Translate(ctx context.Context, caller Caller,
 	isStale := false
 	err = retry.Do(ctx, func() error {
 		if isStale {
-			if charge, err = s.charge(ctx, caller); err != nil {
+			if usage, err = s.chargeable(ctx, caller); err != nil {
 				return err
 			}
 		}
 		isStale = true
-		made.DailyUsed, made.DailyLimit = charge.Usage.DailyUsed+1, charge.Limit
-		if !charge.NextMidnight.IsZero() {
-			made.DailyUsed = 1
-		}
-		var until time.Time
-		if history := charge.Usage.Tier.Limits().History; history > 0 {
-			until = made.CreatedAt.Add(history)
-		}
-		return s.storeTranslation(ctx, charge, made, until)
+		now := s.Calendar.Clock.Now()
+		made.DailyUsed, made.DailyLimit = usage.Used(now)+1, usage.Tier.Limits().DailyTranslations
+		return s.storeTranslation(ctx, usage, now, made)
 	})
 	if wrong := settle(err == nil); wrong > 0 {
 		s.count(ctx, "TermsNotCounted", wrong)
@@ -99,22 +84,14 @@ func (s *Service) Translate(ctx context.Context, caller Caller,
 	return made, nil
 }
 
-// charge is what a translation would change at this moment. It returns a [*lingible.UsageError] if the limit
-// of the day is reached.
-func (s *Service) charge(ctx context.Context, caller Caller) (charge Charge, err error) {
-	if charge.Usage, err = s.Usage(ctx, caller); err != nil {
-		return charge, err
+// chargeable returns the usage of a caller whom a translation may be charged to. It returns a [*lingible.UsageError] if
+// the limit of the day is reached.
+func (s *Service) chargeable(ctx context.Context, caller Caller) (lingible.Usage, error) {
+	usage, err := s.Usage(ctx, caller)
+	if limit := usage.Tier.Limits().DailyTranslations; err == nil && usage.Used(s.Calendar.Clock.Now()) >= limit {
+		err = &lingible.UsageError{What: "translations a day", Limit: limit, Until: usage.ResetDailyAt}
 	}
-	now := s.Calendar.Clock.Now()
-	charge.Limit = charge.Usage.Tier.Limits().DailyTranslations
-	if charge.Usage.Used(now) >= charge.Limit {
-		return charge, &lingible.UsageError{What: "translations a day", Limit: charge.Limit,
-			Until: charge.Usage.ResetDailyAt}
-	}
-	if !now.Before(charge.Usage.ResetDailyAt) {
-		charge.NextMidnight = s.Calendar.NextMidnight(now)
-	}
-	return charge, nil
+	return usage, err
 }
 
 // countTerms counts the terms of a translation, as [Service.CountTerms] does, while that is charged.
@@ -193,28 +170,28 @@ const translationPrefix = "TRANSLATION#"
 
 func translationKey(user, id string) key { return key{userKey(user), translationPrefix + id} }
 
-// storeTranslation charges a translation, and keeps it until a moment, unless that is zero. It returns [retry.ErrStale]
-// if the usage has another tier or day than the charge, or if its limit is reached.
-func (s *Service) storeTranslation(ctx context.Context, charge Charge, translation lingible.ChargedTranslation,
-	until time.Time) error {
-	read := charge.Usage
+// storeTranslation charges a translation at a moment, and keeps it for as long as the tier says. It returns
+// [retry.ErrStale] if the usage has another tier or day than was read, or if the limit is reached.
+func (s *Service) storeTranslation(ctx context.Context, read lingible.Usage, now time.Time,
+	translation lingible.ChargedTranslation) error {
+	limits := read.Tier.Limits()
 	asRead := dynamo.Equal("tier", read.Tier).And(dynamo.Equal("reset_daily_at", dynamo.FormatTime(read.ResetDailyAt)))
 	used := dynamo.Name("daily_used")
 	var charged expression.UpdateBuilder
-	if charge.NextMidnight.IsZero() {
+	if now.Before(read.ResetDailyAt) {
 		charged, asRead = expression.Add(used, expression.Value(1)),
-			asRead.And(used.LessThan(expression.Value(charge.Limit)))
+			asRead.And(used.LessThan(expression.Value(limits.DailyTranslations)))
 	} else {
 		charged = expression.Set(used, expression.Value(1)).Set(dynamo.Name("reset_daily_at"),
-			expression.Value(dynamo.FormatTime(charge.NextMidnight)))
+			expression.Value(dynamo.FormatTime(s.Calendar.NextMidnight(now))))
 	}
-	if until.IsZero() && idempotency.ClaimFrom(ctx) == nil {
+	if limits.History == 0 && idempotency.ClaimFrom(ctx) == nil {
 		return s.chargeAlone(ctx, read, translation.ID, charged, asRead)
 	}
 	writes := []dynamo.Write{dynamo.Update(users, usageKey(read.UserID).values(), charged, asRead)}
-	if !until.IsZero() {
+	if limits.History > 0 {
 		item := translationItem{translationKey(read.UserID, translation.ID), translation.Translation,
-			dynamo.ExpiryAt(until)}
+			dynamo.ExpiryAt(translation.CreatedAt.Add(limits.History))}
 		writes = append(writes, dynamo.Put(translations, item, expression.ConditionBuilder{}))
 	}
 	return dynamo.UnlessStale(idempotency.Transact(ctx, s.DB, "StoreTranslation", translation, writes...))

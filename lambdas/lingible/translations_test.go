@@ -366,10 +366,10 @@ func TestLostCharge(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		now := w.Read()
 		charge := func() error {
 			made := lingible.ChargedTranslation{Translation: lingible.Translation{ID: fmt.Sprint("charge ", i)}}
-			return service.StoreTranslation(w.Service, t.Context(), service.Charge{Usage: usage, Limit: 10}, made,
-				time.Time{})
+			return service.StoreTranslation(w.Service, t.Context(), usage, now, made)
 		}
 		if err := charge(); err != nil {
 			t.Fatal(err)

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
@@ -59,22 +58,22 @@ func (s *Service) CountTerms(ctx context.Context, slugs []string,
 	}
 }
 
-// each does work for each term, several at the same time. It returns those that work was done for,
-// and how many failed, with the error of one.
-func each(slugs []string, work func(slug string) (isDone bool, err error)) (done []string, failed int, err error) {
+// each does work for each item, several at the same time. It returns those that work was done for, and how many
+// failed, with the error of one.
+func each[T any](items []T, work func(T) (isDone bool, err error)) (done []T, failed int, err error) {
 	var mu sync.Mutex
 	var all errgroup.Group
 	all.SetLimit(atOnce)
-	for _, slug := range slugs {
+	for _, item := range items {
 		all.Go(func() error {
-			isDone, err := work(slug)
+			isDone, err := work(item)
 			mu.Lock()
 			defer mu.Unlock()
 			switch {
 			case err != nil:
 				failed++
 			case isDone:
-				done = append(done, slug)
+				done = append(done, item)
 			}
 			return err
 		})
@@ -136,20 +135,10 @@ func (s *Service) ScoreTrends(ctx context.Context) (run TrendRun, err error) {
 	if err != nil {
 		return run, err
 	}
-	var scored atomic.Int64
-	scores, running := errgroup.WithContext(ctx)
-	scores.SetLimit(atOnce)
-	for _, trend := range trends {
-		scores.Go(func() error {
-			stored, err := s.score(running, trend, proposed[trend.Slug])
-			if stored {
-				scored.Add(1)
-			}
-			return err
-		})
-	}
-	err = scores.Wait()
-	run.Scored = int(scored.Load())
+	scored, _, err := each(trends, func(trend lingible.CountedTrend) (bool, error) {
+		return s.score(ctx, trend, proposed[trend.Slug])
+	})
+	run.Scored = len(scored)
 	s.count(ctx, "TrendsScored", run.Scored)
 	return run, err
 }

@@ -3,7 +3,6 @@
 package lingible
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"regexp"
@@ -298,49 +297,3 @@ func checkShare(p *validate.Problems, field string, share float64) {
 		p.Add(field, validate.RuleRange, "is %v; it must be from 0 to 1", share)
 	}
 }
-
-// Lexicon finds entries by their forms. The zero value is empty and ready to use. Once it is complete, it is safe for
-// concurrent use.
-type Lexicon struct {
-	entries []Entry
-	byForm  map[string]int
-}
-
-// ErrFormTaken says that another entry has the term or variant.
-var ErrFormTaken = errors.New("another entry has the form")
-
-// Add adds an entry. If it fails, it changes nothing, and returns what [Entry.Check] found, or an [ErrFormTaken] that
-// names both terms.
-func (l *Lexicon) Add(e Entry) error {
-	if err := e.Check(); err != nil {
-		return fmt.Errorf("%s: %w", validate.Quoted(e.Term), err)
-	}
-	forms := append([]string{e.Term}, e.Variants...)
-	for _, form := range forms {
-		if other, isTaken := l.Lookup(form); isTaken {
-			return fmt.Errorf("%w: %s of %s is one of %s: leave it out of one of them",
-				ErrFormTaken, validate.Quoted(form), validate.Quoted(e.Term), validate.Quoted(other.Term))
-		}
-	}
-	if l.byForm == nil {
-		l.byForm = map[string]int{}
-	}
-	for _, form := range forms {
-		l.byForm[Slug(form)] = len(l.entries)
-	}
-	l.entries = append(l.entries, e)
-	return nil
-}
-
-// Lookup returns the entry with that term or variant, in any spelling with its [Slug]. It knows
-// no inflections.
-func (l *Lexicon) Lookup(form string) (Entry, bool) {
-	i, ok := l.byForm[Slug(form)]
-	if !ok {
-		return Entry{}, false
-	}
-	return l.entries[i], true
-}
-
-// Entries returns all entries, in the order in which they were added.
-func (l *Lexicon) Entries() []Entry { return slices.Clone(l.entries) }

@@ -44,8 +44,8 @@ func Platform() schema.Platform {
 	}
 }
 
-// callerAdmin is a user in the group admin, who reviews submissions.
-var callerAdmin = schema.Caller{Name: "admin", Token: schema.TokenOfUser, Group: "admin"}
+// CallerAdmin is a user in the group admin, who reviews submissions.
+var CallerAdmin = schema.Caller{Name: "admin", Token: schema.TokenOfUser, Group: "admin"}
 
 func routes() []schema.Route {
 	var routes []schema.Route
@@ -70,8 +70,8 @@ func routes() []schema.Route {
 	add("listOpenSubmissions", "GET", "/slang/pending", schema.CallerUser,
 		"List the submissions to vote on, oldest first")
 	add("voteForSubmission", "POST", "/slang/upvote/{submission_id}", schema.CallerUser, "Vote for a submission")
-	add("approveSubmission", "POST", "/slang/admin/approve/{submission_id}", callerAdmin, "Approve a submission")
-	add("rejectSubmission", "POST", "/slang/admin/reject/{submission_id}", callerAdmin, "Reject a submission")
+	add("approveSubmission", "POST", "/slang/admin/approve/{submission_id}", CallerAdmin, "Approve a submission")
+	add("rejectSubmission", "POST", "/slang/admin/reject/{submission_id}", CallerAdmin, "Reject a submission")
 	add("listTrends", "GET", "/trending", schema.CallerUser, "List trending terms, most popular first")
 	add("askQuestion", "GET", "/quiz/question", schema.CallerUser, "Get the next question of the quiz")
 	add("answerQuestion", "POST", "/quiz/answer", schema.CallerUser, "Answer the question")

@@ -42,17 +42,17 @@ func TrendCategories() []TrendCategory {
 	return []TrendCategory{Slang, PhraseLike, Expression, Meme, Hashtag}
 }
 
-// ProposedTrend is a term that a [Language] thinks is in use.
+// ProposedTrend is a term that a language thinks is in use, also as a model says it.
 type ProposedTrend struct {
-	Term       string
-	Definition string
-	Category   TrendCategory
+	Term       string        `json:"term" minLength:"1" maxLength:"100"`
+	Definition string        `json:"definition" minLength:"1" maxLength:"500"`
+	Category   TrendCategory `json:"category" enum:"slang,phrase,expression,meme,hashtag"`
 	// Popularity is from 0 to 100.
-	Popularity float64
-	Example    string
+	Popularity float64 `json:"popularity"`
+	Example    string  `json:"example" minLength:"1" maxLength:"500"`
 	// Origin may be empty.
-	Origin  string
-	Related []string
+	Origin  string   `json:"origin" maxLength:"200"`
+	Related []string `json:"related" minLength:"1" maxLength:"100"`
 }
 
 // Trend is a trending term, also on the wire.

@@ -52,12 +52,14 @@ func (e *Evaluator) Evaluate(ctx context.Context, scenario clarity.Scenario,
 
 // document is the message: all that the model judges.
 type document struct {
-	Scenario struct {
-		Title       string             `json:"title"`
-		Description string             `json:"description"`
-		Difficulty  clarity.Difficulty `json:"difficulty"`
-	} `json:"scenario"`
-	Answers []answered `json:"answers"`
+	Scenario described  `json:"scenario"`
+	Answers  []answered `json:"answers"`
+}
+
+type described struct {
+	Title       string             `json:"title"`
+	Description string             `json:"description"`
+	Difficulty  clarity.Difficulty `json:"difficulty"`
 }
 
 type answered struct {
@@ -68,9 +70,7 @@ type answered struct {
 }
 
 func write(scenario clarity.Scenario, answers []clarity.Answer) document {
-	var d document
-	d.Scenario.Title, d.Scenario.Description, d.Scenario.Difficulty = scenario.Title, scenario.Description,
-		scenario.Difficulty
+	d := document{Scenario: described{scenario.Title, scenario.Description, scenario.Difficulty}}
 	for _, a := range answers {
 		one := answered{Question: a.QuestionText, Answer: a.Text}
 		for _, q := range scenario.Questions {

@@ -261,26 +261,22 @@ func (s *sentence) split() (pieces [][]word) {
 }
 
 // figuresOf returns the numbers in digits of a piece, unless it has hardly a word about them.
-func figuresOf(piece []word) (all []float64) {
-	for _, w := range piece {
-		if w.kind == number {
-			all = append(all, w.value)
-		}
-	}
+func figuresOf(piece []word) []float64 {
+	all := numbersOf(piece, number)
 	if len(all) > len(contentOf(piece))+1 {
 		return nil
 	}
 	return all
 }
 
-// numbersOf returns the first numbers of a piece, in digits and in letters.
-func numbersOf(piece []word) (all []float64) {
+// numbersOf returns the numbers of a piece that are of these kinds.
+func numbersOf(piece []word, kinds ...kind) (all []float64) {
 	for _, w := range piece {
-		if w.kind == number || w.kind == spelledNumber {
+		if slices.Contains(kinds, w.kind) {
 			all = append(all, w.value)
 		}
 	}
-	return all[:min(len(all), mostNumbers)]
+	return all
 }
 
 // speaksOfTime says that a piece may divide by the days of a month, or the like.
@@ -332,7 +328,8 @@ func (r *reader) answer(text string) *answer {
 	var before []float64
 	for i, s := range a.all {
 		for _, piece := range s.split() {
-			numbers := numbersOf(piece)
+			numbers := numbersOf(piece, number, spelledNumber)
+			numbers = numbers[:min(len(numbers), mostNumbers)]
 			s.results = append(s.results, r.results(figuresOf(piece), numbers, before, speaksOfTime(piece))...)
 			before = numbers
 		}

@@ -58,19 +58,10 @@ type server struct {
 }
 
 func newServer(a *API) *server {
-	callers := map[schema.Caller]httpapi.Identity{}
-	for _, caller := range lingible.Platform().Callers() {
-		if !caller.Authenticated() {
-			continue
-		}
-		identity := httpapi.ByToken("userToken", "A token of this platform's issuer. The user is its subject.")
-		if caller.Group != "" {
-			identity = httpapi.ByToken("adminToken",
-				"A token of this platform's issuer, of a user in the group "+caller.Group+".")
-		}
-		identity.Errors = []error{lingible.ErrUserDeleted}
-		callers[caller] = identity
-	}
+	user := httpapi.ByToken("userToken", "A token of this platform's issuer. The user is its subject.")
+	admin := httpapi.ByToken("adminToken", "A token of this platform's issuer, of a user in the group admin.")
+	user.Errors = []error{lingible.ErrUserDeleted}
+	admin.Errors = user.Errors
 	s := &server{api: a, Server: httpapi.New(httpapi.Config{
 		Platform: lingible.Platform(),
 		Extra:    a.Extra,
@@ -78,7 +69,7 @@ func newServer(a *API) *server {
 			"them, see what is trending, and take a quiz. Fields and query parameters that this description does not " +
 			"name are ignored, null is the same as an optional field left out, and a body without a Content-Type is " +
 			"taken for JSON.",
-		Callers:      callers,
+		Callers:      map[schema.Caller]httpapi.Identity{schema.CallerUser: user, lingible.CallerAdmin: admin},
 		Admit:        a.admit,
 		MaxBodyBytes: maxBody,
 		WorkTime:     a.WorkTime,

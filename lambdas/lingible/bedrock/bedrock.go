@@ -151,17 +151,7 @@ type request struct {
 }
 
 type trends struct {
-	Terms []trend `json:"terms"`
-}
-
-type trend struct {
-	Term       string                 `json:"term" minLength:"1" maxLength:"100"`
-	Definition string                 `json:"definition" minLength:"1" maxLength:"500"`
-	Category   lingible.TrendCategory `json:"category" enum:"slang,phrase,expression,meme,hashtag"`
-	Popularity float64                `json:"popularity"`
-	Example    string                 `json:"example" minLength:"1" maxLength:"500"`
-	Origin     string                 `json:"origin" maxLength:"200"`
-	Related    []string               `json:"related" minLength:"1" maxLength:"100"`
+	Terms []lingible.ProposedTrend `json:"terms"`
 }
 
 func (t *trends) check(p *validate.Problems, most int) {
@@ -190,11 +180,7 @@ func (l *Language) Trends(ctx context.Context, most int) ([]lingible.ProposedTre
 	if err != nil {
 		return nil, err
 	}
-	proposed := make([]lingible.ProposedTrend, len(reply.Terms))
-	for i, term := range reply.Terms {
-		proposed[i] = lingible.ProposedTrend(term)
-	}
-	return proposed, nil
+	return reply.Terms, nil
 }
 
 // stored is a confidence that DynamoDB stores: it refuses numbers below 1e-130.

@@ -75,86 +75,78 @@ type reference struct {
 
 // builder makes an index.
 type builder struct {
-	entries, lemmas   []byte
-	toStandard, slang map[string][]reference
-	taken, vocabulary map[string]bool
-	slugs             map[string]uint64
-	synonyms, quiz    map[string][]uint32
+	entries, lemmas, lists, senses []byte
+	toStandard, slang              map[string][]reference
+	synonyms, quiz                 map[string][]uint32
+	maps                           [sections]map[string]uint64
 }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // Build makes the index of entries.
 func Build(entries []lingible.Entry) ([]byte, error) {
-	b := &builder{
-		toStandard: map[string][]reference{}, slang: map[string][]reference{}, taken: map[string]bool{},
-		vocabulary: map[string]bool{},
-		slugs:      map[string]uint64{}, synonyms: map[string][]uint32{}, quiz: map[string][]uint32{},
+	b := &builder{toStandard: map[string][]reference{}, slang: map[string][]reference{},
+		synonyms: map[string][]uint32{}, quiz: map[string][]uint32{}}
+	for section := range b.maps {
+		b.maps[section] = map[string]uint64{}
 	}
 	// Where two entries could translate a text, the one with the higher score does.
 	entries = slices.SortedStableFunc(slices.Values(entries), func(a, b lingible.Entry) int {
 		return cmp.Or(cmp.Compare(b.QuizScore(), a.QuizScore()), strings.Compare(a.Slug(), b.Slug()))
 	})
-	offsets := make([]uint32, len(entries))
-	for i, e := range entries {
-		offset, err := b.add(e)
-		if err != nil {
+	for _, e := range entries {
+		if err := b.add(e); err != nil {
 			return nil, err
 		}
-		offsets[i] = offset
 	}
-	order := make([]int, len(entries))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		return cmp.Or(cmp.Compare(entries[b].Momentum, entries[a].Momentum),
-			strings.Compare(entries[a].Slug(), entries[b].Slug()))
-	})
 	h := header{Quiz: map[string]uint32{}}
-	for _, i := range order[:min(mostTrends, len(order))] {
-		h.Trends = append(h.Trends, offsets[i])
-	}
-	var lists []byte
-	list := func(of []uint32) (offset uint32) {
-		offset = uint32(len(lists))
-		lists = binary.LittleEndian.AppendUint32(lists, uint32(len(of)))
-		for _, entry := range of {
-			lists = binary.LittleEndian.AppendUint32(lists, entry)
-		}
-		return offset
+	inUse := slices.SortedStableFunc(slices.Values(entries), func(a, b lingible.Entry) int {
+		return cmp.Or(cmp.Compare(b.Momentum, a.Momentum), strings.Compare(a.Slug(), b.Slug()))
+	})
+	for _, e := range inUse[:min(mostTrends, len(inUse))] {
+		h.Trends = append(h.Trends, uint32(b.maps[slugsSection][e.Slug()]))
 	}
 	for name, of := range b.quiz {
-		h.Quiz[name] = list(of)
+		h.Quiz[name] = b.list(of)
 	}
-	synonyms := map[string]uint64{}
 	for slug, of := range b.synonyms {
-		synonyms[slug] = uint64(list(of))
+		b.maps[synonymsSection][slug] = uint64(b.list(of))
 	}
-	var senses []byte
-	phrases := func(of map[string][]reference) map[string]uint64 {
-		found := make(map[string]uint64, len(of))
-		for phrase, references := range of {
-			found[phrase] = uint64(len(senses))
-			senses = binary.AppendUvarint(senses, uint64(len(references)))
-			for _, r := range references {
-				senses = append(binary.AppendUvarint(senses, uint64(r.lemma)), r.name, r.pos, r.form)
-			}
+	b.write(standardSection, b.toStandard)
+	b.write(slangSection, b.slang)
+	return b.index(h)
+}
+
+// list writes a list, and returns its offset.
+func (b *builder) list(of []uint32) (offset uint32) {
+	offset = uint32(len(b.lists))
+	b.lists = binary.LittleEndian.AppendUint32(b.lists, uint32(len(of)))
+	for _, entry := range of {
+		b.lists = binary.LittleEndian.AppendUint32(b.lists, entry)
+	}
+	return offset
+}
+
+// write writes the senses of phrases, and takes their offsets into the map of a section.
+func (b *builder) write(section int, phrases map[string][]reference) {
+	for phrase, references := range phrases {
+		b.maps[section][phrase] = uint64(len(b.senses))
+		b.senses = binary.AppendUvarint(b.senses, uint64(len(references)))
+		for _, r := range references {
+			b.senses = append(binary.AppendUvarint(b.senses, uint64(r.lemma)), r.name, r.pos, r.form)
 		}
-		return found
 	}
-	toStandard, slang := phrases(b.toStandard), phrases(b.slang)
-	parts := [sections][]byte{entriesSection: b.entries, lemmasSection: b.lemmas, listsSection: lists,
-		sensesSection: senses}
-	for section, of := range map[int]map[string]uint64{
-		slugsSection: b.slugs, standardSection: toStandard, slangSection: slang, synonymsSection: synonyms,
-		takenSection: numbered(b.taken), vocabularySection: numbered(b.vocabulary),
-	} {
-		transducer, err := transducer(of)
-		if err != nil {
+}
+
+// index puts the sections behind their header.
+func (b *builder) index(h header) ([]byte, error) {
+	parts := [sections][]byte{entriesSection: b.entries, lemmasSection: b.lemmas, listsSection: b.lists,
+		sensesSection: b.senses}
+	for section := slugsSection; section < sections; section++ {
+		var err error
+		if parts[section], err = transducer(b.maps[section]); err != nil {
 			return nil, err
 		}
-		parts[section] = transducer
 	}
 	for i, part := range parts {
 		h.Lengths[i] = len(part)
@@ -163,51 +155,40 @@ func Build(entries []lingible.Entry) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("header of the index: %w", err)
 	}
-	body := binary.LittleEndian.AppendUint32(nil, uint32(len(head)))
-	body = append(body, head...)
-	for _, part := range parts {
-		body = append(body, part...)
-	}
+	body := append(binary.LittleEndian.AppendUint32(nil, uint32(len(head))), head...)
+	body = append(body, slices.Concat(parts[:]...)...)
 	built := binary.LittleEndian.AppendUint32([]byte(magic), crc32.Checksum(body, castagnoli))
 	return append(built, body...), nil
 }
 
-// numbered is a set as a map.
-func numbered[V any](set map[string]V) map[string]uint64 {
-	all := make(map[string]uint64, len(set))
-	for text := range set {
-		all[text] = 0
-	}
-	return all
-}
-
+// transducer writes a map.
 func transducer(of map[string]uint64) ([]byte, error) {
 	var written bytes.Buffer
 	made, err := vellum.New(&written, nil)
-	if err != nil {
-		return nil, fmt.Errorf("index of the lexicon: %w", err)
-	}
 	for _, text := range slices.Sorted(maps.Keys(of)) {
-		if err := made.Insert([]byte(text), of[text]); err != nil {
-			return nil, fmt.Errorf("index of the lexicon: %w", err)
+		if err == nil {
+			err = made.Insert([]byte(text), of[text])
 		}
 	}
-	if err := made.Close(); err != nil {
+	if err == nil {
+		err = made.Close()
+	}
+	if err != nil {
 		return nil, fmt.Errorf("index of the lexicon: %w", err)
 	}
 	return written.Bytes(), nil
 }
 
-// add adds an entry, and returns its offset.
-func (b *builder) add(e lingible.Entry) (offset uint32, err error) {
+// add adds an entry.
+func (b *builder) add(e lingible.Entry) error {
 	slug := e.Slug()
 	encoded, err := json.Marshal(e)
 	if err != nil {
-		return 0, fmt.Errorf("term %q: %w", slug, err)
+		return fmt.Errorf("term %q: %w", slug, err)
 	}
-	offset = uint32(len(b.entries))
+	offset := uint32(len(b.entries))
 	b.entries = append(binary.AppendUvarint(b.entries, uint64(len(encoded))), encoded...)
-	b.slugs[slug] = uint64(offset)
+	b.maps[slugsSection][slug] = uint64(offset)
 	if e.IsQuizEligible {
 		for _, list := range []string{quizList("", ""), quizList(e.QuizDifficulty(), ""), quizList("", e.QuizCategory),
 			quizList(e.QuizDifficulty(), e.QuizCategory)} {
@@ -219,7 +200,7 @@ func (b *builder) add(e lingible.Entry) (offset uint32, err error) {
 	}
 	names := slices.Concat([]string{e.Term}, e.Variants)
 	for _, name := range names {
-		b.taken[lingible.Slug(name)] = true
+		b.maps[takenSection][lingible.Slug(name)] = 0
 		b.learn(name)
 	}
 	plain, pos := "", lingible.Phrase
@@ -259,13 +240,13 @@ func (b *builder) add(e lingible.Entry) (offset uint32, err error) {
 	for _, f := range append([]form{base}, forms...) {
 		addPhrase(b.slang, inflect(plain, pos, f), reference{lemma, 0, part, byte(f)})
 	}
-	return offset, nil
+	return nil
 }
 
 // learn takes the words of a text into the vocabulary.
 func (b *builder) learn(text string) {
 	for _, t := range stemmed(text) {
-		b.vocabulary[t.stem] = true
+		b.maps[vocabularySection][t.stem] = 0
 	}
 }
 
@@ -356,35 +337,28 @@ func open(built []byte) (*Language, error) {
 		}
 		l.sections[i], rest = rest[:length], rest[length:]
 	}
-	for section, to := range map[int]**vellum.FST{
-		slugsSection: &l.slugs, standardSection: &l.toStandard.FST, slangSection: &l.toSlang.FST,
-		takenSection: &l.taken, vocabularySection: &l.vocabulary, synonymsSection: &l.synonyms,
-	} {
-		loaded, err := vellum.Load(l.sections[section])
-		if err != nil {
+	for section := slugsSection; section < sections; section++ {
+		var err error
+		if l.maps[section], err = vellum.Load(l.sections[section]); err != nil {
 			return nil, errors.Join(ErrIndex, err)
 		}
-		*to = loaded
 	}
 	return l, nil
 }
 
-// has reports whether a set has a text.
-func has(set *vellum.FST, text string) bool {
-	if set == nil {
-		return false
-	}
-	found, err := set.Contains([]byte(text))
-	return found && err == nil
-}
-
-// find returns the value of a text.
-func find(in *vellum.FST, text string) (value uint64, found bool) {
-	if in == nil {
+// find returns the value of a text in the map of a section.
+func (l *Language) find(section int, text string) (value uint64, found bool) {
+	if l.maps[section] == nil {
 		return 0, false
 	}
-	value, found, err := in.Get([]byte(text))
+	value, found, err := l.maps[section].Get([]byte(text))
 	return value, found && err == nil
+}
+
+// has reports whether the map of a section has a text.
+func (l *Language) has(section int, text string) bool {
+	_, found := l.find(section, text)
+	return found
 }
 
 // sense reads the senses at an offset, in order of preference.

@@ -21,12 +21,8 @@ const ModelID = "onesynth.language-2"
 type Language struct {
 	header   header
 	sections [sections][]byte
-	// toStandard has the forms of terms, and toSlang the forms of their plain equivalents.
-	toStandard, toSlang phrases
-	// taken has the slugs of all terms and variants, also of those without a plain equivalent, and vocabulary the stems
-	// of the words of glosses, examples and plain equivalents. Slugs lead to entries, and synonyms from the slugs of
-	// plain equivalents to lists of entries.
-	taken, vocabulary, slugs, synonyms *vellum.FST
+	// maps are those of the sections from slugsSection on.
+	maps [sections]*vellum.FST
 }
 
 // ModelID is [ModelID].
@@ -129,5 +125,5 @@ func (l *Language) Translate(_ context.Context, text string, to lingible.Directi
 
 // knows says that a word is ordinary English, a number, or one that the lexicon uses.
 func (l *Language) knows(t token) bool {
-	return t.key[0] >= '0' && t.key[0] <= '9' || functionWord(t.key) || has(l.vocabulary, t.stem) || commonStems[t.stem]
+	return t.key[0] >= '0' && t.key[0] <= '9' || functionWord(t.key) || l.has(vocabularySection, t.stem) || commonStems[t.stem]
 }

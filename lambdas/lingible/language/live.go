@@ -132,7 +132,7 @@ func (l *Live) Entry(ctx context.Context, slug string) (entry lingible.Entry, fo
 	if err != nil {
 		return entry, false, err
 	}
-	at, found := find(latest.slugs, slug)
+	at, found := latest.find(slugsSection, slug)
 	if !found {
 		return entry, false, nil
 	}
@@ -149,7 +149,7 @@ func (l *Live) Synonyms(ctx context.Context, entry lingible.Entry) (synonyms []l
 	if err != nil || entry.Plain == nil {
 		return nil, err
 	}
-	list, found := find(latest.synonyms, lingible.Slug(entry.Plain.Text))
+	list, found := latest.find(synonymsSection, lingible.Slug(entry.Plain.Text))
 	if !found {
 		return nil, nil
 	}

@@ -145,10 +145,10 @@ type reading struct {
 }
 
 func (l *Language) newReading(text string, ofSlang bool) *reading {
-	r := &reading{text: text, tokens: stemmed(text), phrases: l.toSlang, language: l, ofSlang: ofSlang,
+	r := &reading{text: text, tokens: stemmed(text), phrases: phrases{l.maps[slangSection]}, language: l, ofSlang: ofSlang,
 		sentences: map[int]map[string]bool{}}
 	if ofSlang {
-		r.phrases = l.toStandard
+		r.phrases = phrases{l.maps[standardSection]}
 	}
 	for _, t := range r.tokens {
 		if r.sentences[t.sentence] == nil {

@@ -46,7 +46,7 @@ func (l *Language) Validate(_ context.Context, s lingible.Proposal) (lingible.Ve
 	rule(letters > 0 && letters >= 3*others, "The term needs letters: at most a quarter may be other characters.")
 	rule(!slices.ContainsFunc(term, func(t token) bool { return gibberish(t.key, isCapital(s.Term[t.from:t.to])) }),
 		"The term looks like random letters.")
-	rule(!has(l.taken, lingible.Slug(s.Term)) && !l.isForm(term), "The term is in the lexicon already.")
+	rule(!l.has(takenSection, lingible.Slug(s.Term)) && !l.isForm(term), "The term is in the lexicon already.")
 	rule(!address.MatchString(s.Term+" \n "+s.Meaning+" \n "+s.Example),
 		"Links, addresses and numbers to call are not allowed.")
 	rule(fresh(meaning, term) > 0, "The meaning needs a word that is not the term.")
@@ -106,7 +106,11 @@ func (l *Language) uses(term string, text []token) bool {
 		}
 	}
 	var own phrases
-	if built, err := transducer(numbered(spellings)); err == nil {
+	texts := map[string]uint64{}
+	for spelling := range spellings {
+		texts[spelling] = 0
+	}
+	if built, err := transducer(texts); err == nil {
 		own.FST, _ = vellum.Load(built)
 	}
 	for i := range text {
@@ -119,7 +123,8 @@ func (l *Language) uses(term string, text []token) bool {
 
 // isForm says that the words are a term of the lexicon, in any form.
 func (l *Language) isForm(words []token) bool {
-	for n := range l.toStandard.startingAt(words, 0) {
+	terms := phrases{l.maps[standardSection]}
+	for n := range terms.startingAt(words, 0) {
 		if n == len(words) {
 			return true
 		}

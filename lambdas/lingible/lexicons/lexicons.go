@@ -4,7 +4,9 @@
 package lexicons
 
 import (
+	"cmp"
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
 
@@ -40,9 +42,9 @@ type file struct {
 }
 
 // read reads the files of all categories of a folder.
-func read(folder fs.FS) ([]lingible.Entry, map[lingible.Category][]string, error) {
-	var lexicon lingible.Lexicon
-	wrong := map[lingible.Category][]string{}
+func read(folder fs.FS) (entries []lingible.Entry, wrong map[lingible.Category][]string, _ error) {
+	taken := map[string]string{} // the term of each form
+	wrong = map[lingible.Category][]string{}
 	for _, category := range lingible.Categories() {
 		name := string(category) + ".json"
 		data, err := fs.ReadFile(folder, name)
@@ -55,18 +57,34 @@ func read(folder fs.FS) ([]lingible.Entry, map[lingible.Category][]string, error
 				break
 			}
 			if entry.QuizCategory != "" || entry.Sources != nil {
-				err = fmt.Errorf("%s: has quiz_category or sources: leave them out", validate.Quoted(entry.Term))
-				break
+				err = errors.New("has quiz_category or sources: leave them out")
+			} else {
+				entry.QuizCategory, entry.Sources = category, []string{lingible.SourceInitial}
+				err = cmp.Or(entry.Check(), take(taken, entry))
 			}
-			entry.QuizCategory, entry.Sources = category, []string{lingible.SourceInitial}
-			err = lexicon.Add(entry)
+			if err != nil {
+				err = fmt.Errorf("%s: %w", validate.Quoted(entry.Term), err)
+			}
+			entries = append(entries, entry)
 		}
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s: %w", name, err)
 		}
 		wrong[category] = content.WrongAnswers
 	}
-	return lexicon.Entries(), wrong, nil
+	return entries, wrong, nil
+}
+
+// take takes the forms of an entry, unless another one has one of them.
+func take(taken map[string]string, entry lingible.Entry) error {
+	for _, form := range append([]string{entry.Term}, entry.Variants...) {
+		if other, isTaken := taken[lingible.Slug(form)]; isTaken {
+			return fmt.Errorf("%s of %s is one of %s: leave it out of one of them", validate.Quoted(form),
+				validate.Quoted(entry.Term), validate.Quoted(other))
+		}
+		taken[lingible.Slug(form)] = entry.Term
+	}
+	return nil
 }
 
 // decode reads one file.

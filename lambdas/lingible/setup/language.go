@@ -19,8 +19,8 @@ func Exporter(environment kit.Environment, db *dynamo.DB) (*service.Exporter, er
 	if err != nil {
 		return nil, err
 	}
-	return &service.Exporter{DB: db, Objects: events.NewBucket(environment.AWS, values[0], "application/json"),
-		Index: language.Build}, nil
+	exports := events.NewBucket(environment.AWS, values[0], "application/json")
+	return &service.Exporter{DB: db, Put: exports.Put, Read: exports.Read, Index: language.Build}, nil
 }
 
 // WorkTime is how long a request may take, at most, so that the claims of one that dies are short: the embedded
