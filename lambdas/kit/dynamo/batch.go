@@ -42,27 +42,17 @@ func (db *DB) BatchGet(ctx context.Context, pattern string, keys ...[]any) ([]It
 			wanted = append(wanted, key)
 		}
 	}
-	asked := types.KeysAndAttributes{ProjectionExpression: p.projection, ExpressionAttributeNames: p.names,
-		ConsistentRead: aws.Bool(p.Consistent)}
 	name := db.names[p.Table]
 	for batch := range slices.Chunk(wanted, maxBatch) {
-		for round := 1; ; round++ {
-			asked.Keys = batch
-			output, err := db.client.BatchGetItem(ctx,
-				&dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{name: asked}}, p.named)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", pattern, kit.Failure(err))
-			}
-			for _, item := range output.Responses[name] {
-				show(p.table, item)
-				found[keyText(p.table, item)] = item
-			}
-			if batch = output.UnprocessedKeys[name].Keys; len(batch) == 0 {
-				break
-			}
-			if err := retry.Rest(ctx, round); err != nil {
-				return nil, fmt.Errorf("%s: %w", pattern, kit.Failure(err))
-			}
+		asked := types.KeysAndAttributes{Keys: batch, ProjectionExpression: p.projection,
+			ExpressionAttributeNames: p.names, ConsistentRead: aws.Bool(p.Consistent)}
+		err := db.batchGet(ctx, p, map[string]types.KeysAndAttributes{name: asked}, func(_ string, item Item) error {
+			show(p.table, item)
+			found[keyText(p.table, item)] = item
+			return nil
+		})
+		if err != nil {
+			return nil, err
 		}
 	}
 	items := make([]Item, len(keys))
@@ -96,26 +86,42 @@ func (db *DB) GetEach(ctx context.Context, pattern string, keys [][]any, values 
 		}
 	}
 	found := make([]bool, len(p.Tables))
+	err = db.batchGet(ctx, p, asked, func(name string, item Item) error {
+		place := places[name]
+		found[place] = true
+		table, _ := db.database.Table(p.Tables[place])
+		show(table, item)
+		if err := attributevalue.UnmarshalMap(item, values[place]); err != nil {
+			return fmt.Errorf("%s: read item of %s: %w", pattern, name, err)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return found, nil
+}
+
+// batchGet hands each item, with the physical name of its table, to take. It requests again what DynamoDB leaves out.
+func (db *DB) batchGet(ctx context.Context, p *access, asked map[string]types.KeysAndAttributes,
+	take func(table string, item Item) error) error {
 	for round := 1; ; round++ {
 		output, err := db.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: asked}, p.named)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", pattern, kit.Failure(err))
+			return fmt.Errorf("%s: %w", p.Name, kit.Failure(err))
 		}
-		for name, items := range output.Responses {
+		for table, items := range output.Responses {
 			for _, item := range items {
-				found[places[name]] = true
-				table, _ := db.database.Table(p.Tables[places[name]])
-				show(table, item)
-				if err := attributevalue.UnmarshalMap(item, values[places[name]]); err != nil {
-					return nil, fmt.Errorf("%s: read item of %s: %w", pattern, name, err)
+				if err := take(table, item); err != nil {
+					return err
 				}
 			}
 		}
 		if asked = output.UnprocessedKeys; len(asked) == 0 {
-			return found, nil
+			return nil
 		}
 		if err := retry.Rest(ctx, round); err != nil {
-			return nil, fmt.Errorf("%s: %w", pattern, kit.Failure(err))
+			return fmt.Errorf("%s: %w", p.Name, kit.Failure(err))
 		}
 	}
 }

@@ -30,40 +30,13 @@ import (
 // then refuses the repeat, and ConditionError.Item is what this call has written. If you cannot tell such an item from
 // another caller's, use [DB.Transact], which recognises its own writes.
 func (db *DB) Put(ctx context.Context, pattern string, item any, condition expression.ConditionBuilder) error {
-	if err := Await(ctx); err != nil {
-		return err
-	}
-	w, err := db.alone(pattern, Write{operation: schema.PutItem, item: item, condition: condition})
-	if err != nil {
-		return err
-	}
-	if w.operation == schema.UpdateItem {
-		return db.update(ctx, pattern, w, nil)
-	}
-	_, err = db.client.PutItem(ctx, &dynamodb.PutItemInput{
-		TableName: w.table, Item: w.item, ConditionExpression: w.Condition(),
-		ExpressionAttributeNames: w.Names(), ExpressionAttributeValues: w.Values(),
-		ReturnValuesOnConditionCheckFailure: allOld,
-	}, db.accesses[pattern].named)
-	return db.failure(pattern, err)
+	return db.write(ctx, pattern, Put("", item, condition), nil)
 }
 
 // Delete removes the item with this key, as [DB.Put] stores one. It succeeds without an item, unless the condition
 // requires one.
 func (db *DB) Delete(ctx context.Context, pattern string, key []any, condition expression.ConditionBuilder) error {
-	if err := Await(ctx); err != nil {
-		return err
-	}
-	w, err := db.alone(pattern, Write{operation: schema.DeleteItem, key: key, condition: condition})
-	if err != nil {
-		return err
-	}
-	_, err = db.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{
-		TableName: w.table, Key: w.key, ConditionExpression: w.Condition(),
-		ExpressionAttributeNames: w.Names(), ExpressionAttributeValues: w.Values(),
-		ReturnValuesOnConditionCheckFailure: allOld,
-	}, db.accesses[pattern].named)
-	return db.failure(pattern, err)
+	return db.write(ctx, pattern, Delete("", key, condition), nil)
 }
 
 // Update changes one item, as [DB.Put] stores one. It reads the new values of the attributes that it changed into out,
@@ -71,31 +44,64 @@ func (db *DB) Delete(ctx context.Context, pattern string, key []any, condition e
 // one.
 func (db *DB) Update(ctx context.Context, pattern string, key []any, update expression.UpdateBuilder,
 	condition expression.ConditionBuilder, out any) error {
+	return db.write(ctx, pattern, Update("", key, update, condition), out)
+}
+
+// write makes the one write of a pattern, to the pattern's table. It reads what an update has changed into out, unless
+// out is nil.
+func (db *DB) write(ctx context.Context, pattern string, w Write, out any) error {
 	if err := Await(ctx); err != nil {
 		return err
 	}
-	w, err := db.alone(pattern, Write{operation: schema.UpdateItem, key: key, update: update, condition: condition})
+	p, err := db.pattern(pattern, w.operation)
 	if err != nil {
 		return err
 	}
-	return db.update(ctx, pattern, w, out)
-}
-
-func (db *DB) update(ctx context.Context, pattern string, w prepared, out any) error {
-	input := &dynamodb.UpdateItemInput{
-		TableName: w.table, Key: w.key, UpdateExpression: w.Update(), ConditionExpression: w.Condition(),
-		ExpressionAttributeNames: w.Names(), ExpressionAttributeValues: w.Values(),
-		ReturnValuesOnConditionCheckFailure: allOld,
+	w.table = p.Table
+	part, err := db.prepare(w)
+	if err != nil {
+		return fmt.Errorf("%s: %w", pattern, err)
+	}
+	var changed Item
+	switch part.operation {
+	case schema.PutItem:
+		_, err = db.client.PutItem(ctx, &dynamodb.PutItemInput{
+			TableName: part.table, Item: part.item, ConditionExpression: part.Condition(),
+			ExpressionAttributeNames: part.Names(), ExpressionAttributeValues: part.Values(),
+			ReturnValuesOnConditionCheckFailure: allOld,
+		}, p.named)
+	case schema.DeleteItem:
+		_, err = db.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{
+			TableName: part.table, Key: part.key, ConditionExpression: part.Condition(),
+			ExpressionAttributeNames: part.Names(), ExpressionAttributeValues: part.Values(),
+			ReturnValuesOnConditionCheckFailure: allOld,
+		}, p.named)
+	case schema.UpdateItem:
+		input := &dynamodb.UpdateItemInput{
+			TableName: part.table, Key: part.key, UpdateExpression: part.Update(),
+			ConditionExpression:      part.Condition(),
+			ExpressionAttributeNames: part.Names(), ExpressionAttributeValues: part.Values(),
+			ReturnValuesOnConditionCheckFailure: allOld,
+		}
+		if out != nil {
+			input.ReturnValues = types.ReturnValueUpdatedNew
+		}
+		var output *dynamodb.UpdateItemOutput
+		if output, err = db.client.UpdateItem(ctx, input, p.named); err == nil {
+			changed = output.Attributes
+		}
+	}
+	if failed, ok := errors.AsType[*types.ConditionalCheckFailedException](err); ok {
+		show(p.table, failed.Item)
+		return &ConditionError{Item: failed.Item}
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", pattern, kit.Failure(err))
 	}
 	if out != nil {
-		input.ReturnValues = types.ReturnValueUpdatedNew
-	}
-	output, err := db.client.UpdateItem(ctx, input, db.accesses[pattern].named)
-	if err != nil || out == nil {
-		return db.failure(pattern, err)
-	}
-	if err := attributevalue.UnmarshalMap(output.Attributes, out); err != nil {
-		return fmt.Errorf("%s: read attributes: %w", pattern, err)
+		if err := attributevalue.UnmarshalMap(changed, out); err != nil {
+			return fmt.Errorf("%s: read attributes: %w", pattern, err)
+		}
 	}
 	return nil
 }
@@ -128,18 +134,6 @@ func WithoutWaiting(ctx context.Context) context.Context {
 func Await(ctx context.Context) error {
 	if wait, _ := ctx.Value(waitKey{}).(func(context.Context) error); wait != nil {
 		return wait(ctx)
-	}
-	return nil
-}
-
-// failure is the error of a write on its own.
-func (db *DB) failure(pattern string, err error) error {
-	if failed, ok := errors.AsType[*types.ConditionalCheckFailedException](err); ok {
-		show(db.accesses[pattern].table, failed.Item)
-		return &ConditionError{Item: failed.Item}
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", pattern, kit.Failure(err))
 	}
 	return nil
 }
@@ -199,8 +193,7 @@ func (db *DB) Transact(ctx context.Context, pattern string, writes ...Write) err
 	token := cryptorand.Text()
 	_, err = db.client.TransactWriteItems(ctx,
 		&dynamodb.TransactWriteItemsInput{TransactItems: items, ClientRequestToken: &token}, p.named)
-	var canceled *types.TransactionCanceledException
-	if errors.As(err, &canceled) {
+	if canceled, ok := errors.AsType[*types.TransactionCanceledException](err); ok {
 		failed := map[int]Item{}
 		for i, reason := range canceled.CancellationReasons {
 			if aws.ToString(reason.Code) == "ConditionalCheckFailed" {
@@ -287,20 +280,6 @@ type prepared struct {
 	table     *string
 	item, key Item
 	expression.Expression
-}
-
-// alone prepares the single write of a pattern.
-func (db *DB) alone(pattern string, w Write) (prepared, error) {
-	p, err := db.pattern(pattern, w.operation)
-	if err != nil {
-		return prepared{}, err
-	}
-	w.table = p.Table
-	part, err := db.prepare(w)
-	if err != nil {
-		return part, fmt.Errorf("%s: %w", pattern, err)
-	}
-	return part, nil
 }
 
 func (db *DB) prepare(w Write) (part prepared, err error) {
