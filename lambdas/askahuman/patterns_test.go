@@ -58,7 +58,7 @@ func TestMain(m *testing.M) {
 	database.AccessPatterns = slices.DeleteFunc(database.AccessPatterns, func(p schema.AccessPattern) bool {
 		return strings.HasSuffix(p.Name, "WebhookSecret")
 	})
-	os.Exit(dynamotest.Covering(m, database).Run())
+	os.Exit(dynamotest.Covering(m.Run, database)())
 }
 
 // The pattern that is for functions that join the platform lists those who were last notified before a moment.

@@ -186,7 +186,7 @@ func heal(m *memory) { m.before, m.after = nil, nil }
 
 // Under the race detector each history takes a tenth of a second of processor
 // time.
-func TestMain(m *testing.M) { rapidtest.Main(m, 20) }
+func TestMain(m *testing.M) { rapidtest.Main(m.Run, 20) }
 
 // TestHistories: through failures of batches, processes and objects, the lake ends with each change
 // once, every record that cannot be converted is in the failure queue, and no change is ever lost.

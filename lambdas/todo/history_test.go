@@ -20,7 +20,7 @@ import (
 
 // Each history has a table of its own and asks it a thousand times.
 func TestMain(m *testing.M) {
-	rapidtest.Main(dynamotest.Covering(m, todo.Platform().Database), 6)
+	rapidtest.Main(dynamotest.Covering(m.Run, todo.Platform().Database), 6)
 }
 
 // TestRandomHistories lets several users do anything in any order, with replays,

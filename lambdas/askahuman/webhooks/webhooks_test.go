@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 	database.AccessPatterns = slices.DeleteFunc(database.AccessPatterns, func(p schema.AccessPattern) bool {
 		return !strings.HasSuffix(p.Name, "WebhookSecret")
 	})
-	os.Exit(dynamotest.Covering(m, database).Run())
+	os.Exit(dynamotest.Covering(m.Run, database)())
 }
 
 // change is a record of the stream, whose question had one status and has another. URL may be empty.

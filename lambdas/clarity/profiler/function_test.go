@@ -36,7 +36,7 @@ import (
 )
 
 // A history adds up to 30 attempts, twice some, and then all once more.
-func TestMain(m *testing.M) { rapidtest.Main(m, 12) }
+func TestMain(m *testing.M) { rapidtest.Main(m.Run, 12) }
 
 const (
 	day  = 24 * time.Hour

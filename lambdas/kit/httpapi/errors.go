@@ -146,10 +146,8 @@ func (s *Server) Failure(ctx context.Context, err error) Failure {
 		failure.Message = failure.Err.Error()
 	}
 	failure.Header = http.Header{}
-	if with, ok := failure.Err.(interface {
-		Header(now time.Time) http.Header
-	}); ok {
-		failure.Header = with.Header(s.config.Clock.Now())
+	if limited, ok := failure.Err.(*ratelimit.LimitedError); ok {
+		failure.Header = limited.Header(s.config.Clock.Now())
 	}
 	if at, ok := failure.Err.(interface{ RetryAt() time.Time }); ok && failure.RetryAfter == 0 {
 		failure.RetryAfter = max(1, at.RetryAt().Sub(s.config.Clock.Now()))

@@ -604,7 +604,7 @@ func TestUnansweredClaimIsReleased(t *testing.T) {
 }
 
 // Each step of a history asks the table several times.
-func TestMain(m *testing.M) { rapidtest.Main(m, 40) }
+func TestMain(m *testing.M) { rapidtest.Main(m.Run, 40) }
 
 // Random histories of attempts at one request, which die anywhere, resume late, and conflict: the
 // work is done at most once, and every answer is the same.

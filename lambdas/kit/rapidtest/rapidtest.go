@@ -11,7 +11,7 @@ import (
 // overrides the number, for one package at a time:
 //
 //	go test ./lambdas/todo -run TestRandomHistories -rapid.checks 1000
-func Main(tests interface{ Run() (code int) }, histories int) {
+func Main(run func() (code int), histories int) {
 	flag.Parse()
 	told := false
 	flag.Visit(func(f *flag.Flag) { told = told || f.Name == "rapid.checks" })
@@ -20,5 +20,5 @@ func Main(tests interface{ Run() (code int) }, histories int) {
 			panic(err) // the package has no test that uses rapid
 		}
 	}
-	os.Exit(tests.Run())
+	os.Exit(run())
 }

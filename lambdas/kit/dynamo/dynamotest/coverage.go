@@ -13,38 +13,27 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// Tests are the tests of a package, such as [*testing.M].
-type Tests interface{ Run() (code int) }
-
-// Covering returns the tests of a package, for TestMain. They fail, though each passes, if they have not requested each
-// access pattern of the database as the schema declares it. With -v they print what the requests consumed. A selection
-// of tests (-run) need not cover anything.
-func Covering(tests Tests, database schema.Database) Tests {
-	return &covering{tests, database.AccessPatterns}
-}
-
-type covering struct {
-	Tests
-	patterns []schema.AccessPattern
-}
-
-// Run runs the tests.
-func (c *covering) Run() int {
-	code := c.Tests.Run()
-	if code != 0 || some() {
+// Covering returns the run of a package's tests, such as [testing.M.Run], for TestMain. It fails, though each test
+// passes, if they have not requested each access pattern of the database as the schema declares it. With -v it prints
+// what the requests consumed. A selection of tests (-run) need not cover anything.
+func Covering(run func() (code int), database schema.Database) func() (code int) {
+	return func() int {
+		code := run()
+		if code != 0 || some() {
+			return code
+		}
+		made.Lock()
+		defer made.Unlock()
+		text, missing := consumed(database.AccessPatterns, made.requests)
+		for _, name := range missing {
+			fmt.Fprintf(os.Stderr, "FAIL: no test requests the access pattern %s as it is declared\n", name)
+			code = 1
+		}
+		if testing.Verbose() {
+			fmt.Print(text)
+		}
 		return code
 	}
-	made.Lock()
-	defer made.Unlock()
-	text, missing := consumed(c.patterns, made.requests)
-	for _, name := range missing {
-		fmt.Fprintf(os.Stderr, "FAIL: no test requests the access pattern %s as it is declared\n", name)
-		code = 1
-	}
-	if testing.Verbose() {
-		fmt.Print(text)
-	}
-	return code
 }
 
 // some reports whether some tests run, and not all.
