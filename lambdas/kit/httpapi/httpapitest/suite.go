@@ -134,8 +134,7 @@ func (s Suite) Run(t *testing.T) {
 	calls := s.calls(t, d)
 	for name, test := range map[string]func(*testing.T, *run, call){
 		"Success": s.testSuccess, "Errors": s.testErrors, "Panic": s.testPanic, "Caller": s.testCaller,
-		"Route": s.testRoute,
-		"Body":  s.testBody, "Fields": s.testFields, "Query": s.testQuery, "Keys": s.testKeys, "IfMatch": s.testIfMatch,
+		"Body": s.testBody, "Fields": s.testFields, "Query": s.testQuery, "Keys": s.testKeys, "IfMatch": s.testIfMatch,
 		"Log": s.testLog,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -248,28 +247,6 @@ func (s Suite) testCaller(t *testing.T, api *run, c call) {
 		api.refuses(t, c, "the group "+other, "")
 		if w := api.do(c, good); w.Code != http.StatusForbidden {
 			t.Errorf("%s with the group %s: got %d", c, other, w.Code)
-		}
-	}
-}
-
-// Only the paths and methods of the routes are served.
-func (s Suite) testRoute(t *testing.T, api *run, c call) {
-	for _, method := range []string{"GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"} {
-		other := c
-		other.method = method
-		if _, ok := api.operation(other.request()); ok {
-			continue
-		}
-		if w := api.do(other, good); w.Code != http.StatusMethodNotAllowed ||
-			!strings.Contains(w.Header().Get("Allow"), c.method) || !json.Valid(w.Body.Bytes()) {
-			t.Errorf("%s %s: got %d %v %s", method, c.path, w.Code, w.Header(), w.Body)
-		}
-	}
-	for _, path := range []string{c.path + "/", "/" + c.path, c.path + "/x/y/z", c.path + "/x/.."} {
-		other := c
-		other.path = path
-		if w := api.do(other, good); w.Code != http.StatusNotFound || !json.Valid(w.Body.Bytes()) {
-			t.Errorf("%s %s: got %d %s", c.method, path, w.Code, w.Body)
 		}
 	}
 }
