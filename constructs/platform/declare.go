@@ -138,6 +138,23 @@ func Declare(of Construct, scope constructs.Construct, id string, described sche
 	p.addOutputs(scope, id)
 }
 
+// Handlers returns what [gofunction.Start] builds for a platform: its functions, which are main packages of the module.
+// The functions of its lakes are in this library's module. A platform of this library builds them with its own; any
+// other builds them for [Platform.Lakes].
+func Handlers(module string, described schema.Platform, architecture gofunction.Architecture) gofunction.Source {
+	source := gofunction.Source{Architecture: architecture}
+	for _, f := range described.Functions {
+		source.Packages = append(source.Packages, "lambdas/"+described.Name+"/"+f.Name)
+	}
+	switch {
+	case module != library:
+		source.Module = module
+	case len(described.Lakes) > 0:
+		source.Packages = append(source.Packages, lake.Packages()...)
+	}
+	return source
+}
+
 // built waits for a build: for the given one, or, if that is nil, for a new one of the source. It ends the program, by
 // [props.Refuse], if the functions do not build. of begins the message.
 func built(of string, build *gofunction.Build, source gofunction.Source) *gofunction.Build {

@@ -54,23 +54,6 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// Handlers returns what [gofunction.Start] builds for a platform: its functions, which are main packages of the module.
-// The functions of its lakes are in this library's module. A platform of this library builds them with its own; any
-// other builds them for [Platform.Lakes].
-func Handlers(module string, described schema.Platform, architecture gofunction.Architecture) gofunction.Source {
-	source := gofunction.Source{Architecture: architecture}
-	for _, f := range described.Functions {
-		source.Packages = append(source.Packages, "lambdas/"+described.Name+"/"+f.Name)
-	}
-	switch {
-	case module != library:
-		source.Module = module
-	case len(described.Lakes) > 0:
-		source.Packages = append(source.Packages, lake.Packages()...)
-	}
-	return source
-}
-
 // Platform is what [Declare] declared. A platform's struct embeds it, after
 // [constructs.Construct].
 type Platform struct {
