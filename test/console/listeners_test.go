@@ -14,14 +14,13 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/chromedp/chromedp"
 
 	"github.com/onesynth-cdk/onesynth/internal/rooms"
 	"github.com/onesynth-cdk/onesynth/internal/services/lambda"
 	"github.com/onesynth-cdk/onesynth/internal/trace"
-	"github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/test/browser"
 )
 
@@ -43,7 +42,7 @@ func TestForeignPagesReachNoListener(t *testing.T) {
 			})
 		})
 	}
-	settled(t, "every function waits", waits)
+	onesynthtest.Settled(t, "every function waits", waits)
 	ports := listeners(t)
 	open := map[int]bool{}
 	for _, api := range rooms.Of(run).APIs {
@@ -54,7 +53,7 @@ func TestForeignPagesReachNoListener(t *testing.T) {
 		!slices.Contains(ports, portOf(t, run.ConsoleURL())) {
 		t.Fatalf("the run listens on %v; want %d ports at least, and that of the console", ports, least)
 	}
-	before := newestSeq(run)
+	before := newest(run).Seq
 	page := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		_, _ = w.Write([]byte(`<!doctype html><title>another</title><link rel="icon" href="data:,">`))
@@ -84,7 +83,7 @@ func TestForeignPagesReachNoListener(t *testing.T) {
 					}
 				}
 				if from == near || name == "NoChecks" {
-					settled(t, "a request reaches each port", func() bool {
+					onesynthtest.Settled(t, "a request reaches each port", func() bool {
 						return !slices.ContainsFunc(ports, func(port int) bool {
 							return !slices.ContainsFunc(tab.Answers(), func(a browser.Answer) bool {
 								return portOf(t, a.URL) == port
@@ -121,7 +120,7 @@ func TestForeignPagesReachNoListener(t *testing.T) {
 			}
 		})
 	}
-	settled(t, "every function still waits", waits)
+	onesynthtest.Settled(t, "every function still waits", waits)
 	// A function that serves a page to everyone serves it to other pages, too. No other function has work by them.
 	caused, _ := rooms.Of(run).Trace.Requests(trace.Search{Limit: trace.MostRequests})
 	for _, one := range caused {
@@ -161,24 +160,6 @@ func excuse(tab *browser.Tab) {
 	for _, text := range []string{"CORS", "403", "404", "Failed to load resource", "ERR_FAILED", "ERR_BLOCKED",
 		"Fetch API"} {
 		tab.Excuse(text)
-	}
-}
-
-// newestSeq is the seq of the newest request of the run.
-func newestSeq(run *local.Runner) int64 {
-	newest, _ := rooms.Of(run).Trace.Requests(trace.Search{Limit: 1})
-	if len(newest) == 0 {
-		return 0
-	}
-	return newest[0].Seq
-}
-
-func settled(t *testing.T, what string, done func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !done(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("never: %s", what)
-		}
 	}
 }
 

@@ -17,19 +17,12 @@ import (
 	"github.com/onesynth-cdk/onesynth/test/browser"
 )
 
-// newestRequest returns the id of the newest request of the run, or nothing if there was none.
-func newestRequest(t *testing.T, run *local.Runner) string {
-	t.Helper()
-	response, err := http.Get(run.ConsoleURL() + "/requests?limit=1")
-	if err != nil {
-		t.Fatal(err)
+// newest is the newest request of the run; zero if there was none.
+func newest(run *local.Runner) (request trace.Summary) {
+	if all, _ := rooms.Of(run).Trace.Requests(trace.Search{Limit: 1}); len(all) > 0 {
+		request = all[0]
 	}
-	defer response.Body.Close()
-	var list struct{ Requests []struct{ ID string } }
-	if err := json.NewDecoder(response.Body).Decode(&list); err != nil || len(list.Requests) == 0 {
-		return ""
-	}
-	return list.Requests[0].ID
+	return request
 }
 
 // Requests are in the list as soon as they come, and a pause keeps it as it is. Each opens into what it did.
@@ -98,7 +91,7 @@ func TestRequestsLive(t *testing.T) {
 	if _, err := call(t, http.MethodGet, openAPI(t, run), "", ""); err != nil {
 		t.Fatal(err)
 	}
-	goTo(tab, "#/requests/"+newestRequest(t, run))
+	goTo(tab, "#/requests/"+newest(run).ID)
 	tab.See("API Gateway")
 	tab.Until("document.querySelector('.track i.function')")
 	tab.See("A million such requests")
@@ -143,11 +136,11 @@ func TestExchange(t *testing.T) {
 	}
 	sentAgain := func(key string) {
 		t.Helper()
-		newest := newestRequest(t, run)
-		if newest == id {
+		last := newest(run).ID
+		if last == id {
 			t.Fatal("nothing was sent")
 		}
-		_, sent, _ := rooms.Of(run).Trace.Sent(newest)
+		_, sent, _ := rooms.Of(run).Trace.Sent(last)
 		if got := sent.Header; got.Get("Authorization") != "Bearer "+secret || string(sent.Body) != `{"text": "<b>it's</b>"}` ||
 			(got.Get("Idempotency-Key") == "first-key") != (key == "first-key") || got.Get("Idempotency-Key") == "" {
 			t.Errorf("got %v, %s", got, sent.Body)

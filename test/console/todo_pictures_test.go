@@ -46,7 +46,7 @@ func useForPictures(t *testing.T, run *local.Runner) (items, trace string) {
 	}
 	alice.send("POST", "/api/v1/tasks", map[string]string{"title": "Send the invoices", "category": "work",
 		"priority": "high"}, "Idempotency-Key", "invoices")
-	trace = "#/requests/" + newestRequest(t, run)
+	trace = "#/requests/" + newest(run).ID
 	tables, err := rooms.Of(run).Databases.Tables(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -3,8 +3,6 @@ package console
 import (
 	"fmt"
 	"net/url"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -13,7 +11,6 @@ import (
 	"github.com/onesynth-cdk/onesynth/internal/services/fcm"
 	"github.com/onesynth-cdk/onesynth/local"
 	"github.com/onesynth-cdk/onesynth/test/browser"
-	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
 // views are the addresses of all views, with the first of each kind of thing opened.
@@ -38,8 +35,8 @@ func views(t *testing.T, run *local.Runner) []string {
 	quiet := quietTables(t, run)[0]
 	put(t, run, quiet, item(quiet, "seen", map[string]string{"note": "for all views"}))
 	all = append(all, itemView(t, quiet, "seen"), "#/nowhere")
-	if newest := newestRequest(t, run); newest != "" {
-		all = append(all, "#/requests/"+newest)
+	if last := newest(run); last.ID != "" {
+		all = append(all, "#/requests/"+last.ID)
 	}
 	return all
 }
@@ -85,11 +82,6 @@ func checkWidth(t *testing.T, tab *browser.Tab, all []string) {
 
 // The rules of axe-core find nothing, in light and dark, on a laptop and a phone.
 func TestAccessibility(t *testing.T) {
-	suite.Start(t)
-	rules, err := os.ReadFile(filepath.Join(platform.Modules(t, "console"), "axe-core", "axe.min.js"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, options := range []browser.Options{{}, {Dark: true}, {Width: 320, Height: 740}} {
 		run, tab := open(t, "", options)
 		if _, err := call(t, "GET", openAPI(t, run), "", ""); err != nil {
@@ -105,24 +97,15 @@ func TestAccessibility(t *testing.T) {
 		if _, err := call(t, "POST", run.WebhooksURL()+"me", "", `{"type":"question.closed"}`); err != nil {
 			t.Fatal(err)
 		}
-		browser.Evaluate[bool](tab, string(rules)+"; true")
-		check := func(seen string) {
-			findings := browser.Evaluate[[]string](tab,
-				`axe.run(document, {resultTypes: ['violations']}).then((results) =>
-				results.violations.flatMap((rule) => rule.nodes.map((node) => rule.id + ': ' + node.target.join(' ') + ': ' + (node.any[0] ?? node.all[0] ?? node.none[0])?.message)))`)
-			for _, finding := range findings[:min(8, len(findings))] {
-				t.Errorf("%+v %s: %s", options, seen, finding)
-			}
-		}
 		for _, view := range views(t, run) {
 			goTo(tab, view)
-			check(view)
+			tab.CheckRules()
 		}
 		if options.Width == 0 {
 			continue
 		}
 		tab.Click("Menu")
-		check("the menu")
+		tab.CheckRules()
 		// Someone who listens hears the name of a group with its views, and others see it.
 		if unnamed := browser.Evaluate[[]string](tab, `[...document.querySelectorAll('nav a')].filter((one) =>
 			!document.getElementById(one.closest('ul').getAttribute('aria-labelledby'))?.offsetHeight).map((one) => one.innerText)`); len(unnamed) > 0 {

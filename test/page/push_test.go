@@ -2,6 +2,7 @@ package page
 
 import (
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -9,10 +10,10 @@ import (
 	"net/url"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/onesynth-cdk/onesynth/internal/rooms"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/page"
+	"github.com/onesynth-cdk/onesynth/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/test/browser"
 )
 
@@ -64,7 +65,7 @@ func (f *firebase) subscribed(t *testing.T, count int) (last struct {
 	interval float64
 }) {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+	onesynthtest.Settled(t, fmt.Sprintf("the platform has %d subscriptions", count), func() bool {
 		found := 0
 		for _, item := range target(t).Items(t, "Subscriptions") {
 			if token, ok := item["fcm_token"].(string); ok && f.gave(token) {
@@ -73,13 +74,9 @@ func (f *firebase) subscribed(t *testing.T, count int) (last struct {
 				last.interval, _ = item["min_interval_minutes"].(float64)
 			}
 		}
-		if found == count {
-			return last
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("the platform has %d subscriptions, want %d", found, count)
-		}
-	}
+		return found == count
+	})
+	return last
 }
 
 // Without the prop there is no word of notifications.

@@ -8,25 +8,22 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/makiuchi-d/gozxing"
 	"github.com/makiuchi-d/gozxing/qrcode"
 
+	"github.com/onesynth-cdk/onesynth/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/test/browser"
 )
 
 // answersOf waits until the agent has the number of answers.
-func (q question) answersOf(t *testing.T, n int) answered {
+func (q question) answersOf(t *testing.T, n int) (got answered) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) {
-		if got := q.read(t); len(got.Responses) == n || time.Now().After(deadline) {
-			if len(got.Responses) != n {
-				t.Fatalf("the agent reads %+v, want %d answers", got, n)
-			}
-			return got
-		}
-	}
+	onesynthtest.Settled(t, fmt.Sprintf("the agent reads %d answers", n), func() bool {
+		got = q.read(t)
+		return len(got.Responses) == n
+	})
+	return got
 }
 
 // An answer can be taken back for a moment. To leave its view, or the page, sends it at once.
