@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
@@ -19,104 +20,46 @@ func newUser(t testing.TB, on *target) caller {
 	return caller{platform.NewCaller(t, on.Target)}
 }
 
-type question struct {
-	QuestionID      string   `json:"questionId"`
-	Text            string   `json:"text"`
-	Type            string   `json:"type"`
-	TargetWordCount int      `json:"targetWordCount"`
-	FocusAreas      []string `json:"focusAreas"`
-}
-
-type scenario struct {
-	ScenarioID       string     `json:"scenarioId"`
-	Title            string     `json:"title"`
-	Description      string     `json:"description"`
-	Difficulty       string     `json:"difficulty"`
-	Tags             []string   `json:"tags"`
-	Questions        []question `json:"questions"`
-	Active           bool       `json:"active"`
-	CreatedAt        string     `json:"createdAt"`
-	EstimatedMinutes int        `json:"estimatedMinutes"`
-}
-
-type answer struct {
-	QuestionID   string `json:"questionId"`
-	QuestionText string `json:"questionText,omitempty"`
-	Answer       string `json:"answer"`
-	WordCount    int    `json:"wordCount,omitempty"`
-}
-
 type input map[string]any
 
-type score struct {
-	Name      string   `json:"name"`
-	Score     int      `json:"score"`
-	Rationale []string `json:"rationale"`
-	Uncertain bool     `json:"uncertain"`
-}
-
-type evaluation struct {
-	OverallScore int     `json:"overallScore"`
-	Dimensions   []score `json:"dimensions"`
-	Feedback     string  `json:"feedback"`
-	ModelID      string  `json:"modelId"`
-	EvaluatedAt  string  `json:"evaluatedAt"`
-}
-
-type attempt struct {
-	AttemptID         string      `json:"attemptId"`
-	ScenarioID        string      `json:"scenarioId"`
-	UserID            string      `json:"userId"`
-	Timestamp         string      `json:"timestamp"`
-	Status            string      `json:"status"`
-	Version           int         `json:"version"`
-	DurationSeconds   *int        `json:"durationSeconds"`
-	Answers           []answer    `json:"answers"`
-	Evaluation        *evaluation `json:"evaluation"`
-	EvaluationStatus  string      `json:"evaluationStatus"`
-	EvaluationFailure string      `json:"evaluationFailure"`
-}
-
-func (a attempt) path() string { return "/attempts/" + a.AttemptID }
+// pathOf is the path of an attempt.
+func pathOf(a clarity.Attempt) string { return "/attempts/" + a.ID }
 
 // scenarios returns the active scenarios. The first call loads them.
-func (c caller) scenarios(t testing.TB, on *target) []scenario {
+func (c caller) scenarios(t testing.TB, on *target) []clarity.Scenario {
 	t.Helper()
 	on.load(t)
-	return onesynthtest.Read[struct{ Scenarios []scenario }](t, c.Try(t, http.MethodGet, "/scenarios", nil),
+	return onesynthtest.Read[struct{ Scenarios []clarity.Scenario }](t, c.Try(t, http.MethodGet, "/scenarios", nil),
 		http.StatusOK).Scenarios
 }
 
 // completed is a completed attempt at a scenario, with words of its own for each answer.
-func completed(s scenario, words string) input {
-	answers := []answer{}
+func completed(s clarity.Scenario, words string) input {
+	answers := clarity.GivenAnswers{}
 	for _, q := range s.Questions {
-		answers = append(answers, answer{QuestionID: q.QuestionID,
-			Answer: fmt.Sprintf("To %s I would say: %s", q.QuestionID, words)})
+		answers = append(answers, clarity.GivenAnswer{QuestionID: q.ID,
+			Text: fmt.Sprintf("To %s I would say: %s", q.ID, words)})
 	}
-	return input{"scenarioId": s.ScenarioID, "answers": answers, "durationSeconds": 600}
+	return input{"scenarioId": s.ID, "answers": answers, "durationSeconds": 600}
 }
 
 // begin makes an attempt, which the API answers with 201.
-func (c caller) begin(t testing.TB, body input) attempt {
+func (c caller) begin(t testing.TB, body input) clarity.Attempt {
 	t.Helper()
-	return onesynthtest.Read[attempt](t, c.Try(t, http.MethodPost, "/attempts", body), http.StatusCreated)
+	return onesynthtest.Read[clarity.Attempt](t, c.Try(t, http.MethodPost, "/attempts", body), http.StatusCreated)
 }
 
-func (c caller) read(t testing.TB, id string) attempt {
+func (c caller) read(t testing.TB, id string) clarity.Attempt {
 	t.Helper()
-	return onesynthtest.Read[attempt](t, c.Try(t, http.MethodGet, "/attempts/"+id, nil), http.StatusOK)
+	return onesynthtest.Read[clarity.Attempt](t, c.Try(t, http.MethodGet, "/attempts/"+id, nil), http.StatusOK)
 }
 
 // all returns the caller's attempts, newest first, by pages.
-func (c caller) all(t testing.TB, limit int) []attempt {
+func (c caller) all(t testing.TB, limit int) []clarity.Attempt {
 	t.Helper()
-	var list []attempt
+	var list []clarity.Attempt
 	for next := ""; ; {
-		page := onesynthtest.Read[struct {
-			Attempts  []attempt
-			NextToken string
-		}](t, c.Try(t, http.MethodGet, fmt.Sprintf("/attempts?limit=%d&nextToken=%s", limit, next), nil), http.StatusOK)
+		page := onesynthtest.Read[clarity.AttemptList](t, c.Try(t, http.MethodGet, fmt.Sprintf("/attempts?limit=%d&nextToken=%s", limit, next), nil), http.StatusOK)
 		if len(page.Attempts) > limit {
 			t.Fatalf("got %d attempts on a page; want at most %d", len(page.Attempts), limit)
 		}
@@ -125,6 +68,13 @@ func (c caller) all(t testing.TB, limit int) []attempt {
 			return list
 		}
 	}
+}
+
+// profiles returns the caller's profiles, newest first.
+func (c caller) profiles(t testing.TB) []clarity.Profile {
+	t.Helper()
+	return onesynthtest.Read[clarity.ProfileList](t, c.Try(t, http.MethodGet, "/users/me/profile/history?limit=100", nil),
+		http.StatusOK).Profiles
 }
 
 type failure struct {

@@ -28,15 +28,15 @@ func TestExtra(t *testing.T) {
 		t.Fatal(err)
 	}
 	user := on.As(t, onesynthtest.Unique("user"))
-	scenario := onesynthtest.Read[struct{ Scenarios []scenario }](t, user.MustSend(t, http.MethodGet, "/scenarios", nil,
+	scenario := onesynthtest.Read[struct{ Scenarios []clarity.Scenario }](t, user.MustSend(t, http.MethodGet, "/scenarios", nil,
 		nil), http.StatusOK).Scenarios[0]
-	var answers []answer
+	var answers clarity.GivenAnswers
 	for _, q := range scenario.Questions {
-		answers = append(answers, answer{QuestionID: q.QuestionID,
-			Answer: strings.Repeat("It depends on who pays for the bridge. ", 3)})
+		answers = append(answers, clarity.GivenAnswer{QuestionID: q.ID,
+			Text: strings.Repeat("It depends on who pays for the bridge. ", 3)})
 	}
 	begun := user.MustSend(t, http.MethodPost, "/attempts", nil,
-		input{"scenarioId": scenario.ScenarioID, "answers": answers, "status": "in-progress"})
+		input{"scenarioId": scenario.ID, "answers": answers, "status": "in-progress"})
 	path := "/attempts/" + onesynthtest.Field(begun.Body, "attemptId")
 	user.MustSend(t, http.MethodPut, path+"/course", nil, input{"course": "bridges"})
 	for _, status := range []string{"in-progress", "completed"} {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 	"github.com/onesynth-cdk/onesynth/schema"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
@@ -27,8 +28,8 @@ func language(t testing.TB, on *platform.Target) platform.Language {
 	all := one.scenarios(t, at)
 	var ids []string
 	for _, s := range all[:4] {
-		ids = append(ids, one.begin(t, input{"scenarioId": s.ScenarioID, "status": "in-progress",
-			"answers": []answer{}}).AttemptID, s.ScenarioID)
+		ids = append(ids, one.begin(t, input{"scenarioId": s.ID, "status": "in-progress",
+			"answers": clarity.GivenAnswers{}}).ID, s.ID)
 	}
 	return platform.Language{
 		Headers: func() map[string]string {

@@ -12,6 +12,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/internal/services/lambda"
 	"github.com/onesynth-cdk/onesynth/local"
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 )
 
 // Functions that are killed in the middle of requests lose no attempt, and none is evaluated twice:
@@ -41,9 +42,9 @@ func TestKilledFunctionsLoseNothing(t *testing.T) {
 				return err
 			}
 			if r.Status == http.StatusCreated {
-				var made attempt
+				var made clarity.Attempt
 				err := json.Unmarshal(r.Body, &made)
-				ids[i] = made.AttemptID
+				ids[i] = made.ID
 				return err
 			}
 			if after, told := r.RetryAfter(); told {
@@ -75,10 +76,12 @@ func TestKilledFunctionsLoseNothing(t *testing.T) {
 		t.Errorf("got %d attempts; want %d", len(all), attempts)
 	}
 	for _, id := range ids {
-		one.read(t, id).Evaluation.check(t)
+		if err := one.read(t, id).CheckEvaluated(); err != nil {
+			t.Error(err)
+		}
 	}
 	// An attempt that was evaluated twice would have two profiles.
-	if got := on.profiles(t, one); len(got) != attempts {
+	if got := one.profiles(t); len(got) != attempts {
 		t.Errorf("got %d profiles; want %d", len(got), attempts)
 	}
 	t.Logf("%d kills, %d requests", kills.Load(), sent.Load())

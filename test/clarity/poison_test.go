@@ -38,7 +38,7 @@ func TestPoisonedAttempts(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, one := range healthy {
-		if got := on.profiles(t, one); len(got) != 1 {
+		if got := one.profiles(t); len(got) != 1 {
 			t.Errorf("got %d profiles of a user beside the poison, want 1", len(got))
 		}
 	}
@@ -93,7 +93,7 @@ func TestPoisonedAttempts(t *testing.T) {
 			t.Errorf("again: got %d %s; the cause is %q", status, body, cause)
 		}
 	}
-	if got := on.profiles(t, sick); len(got) != 5 {
+	if got := sick.profiles(t); len(got) != 5 {
 		t.Errorf("got %d profiles of the user who is well again, want 5", len(got))
 	}
 }

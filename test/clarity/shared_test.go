@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
@@ -50,17 +51,17 @@ func TestShared(t *testing.T) {
 						t.Errorf("got attempts %+v; want one", all)
 					}
 					// A request that died may have stored its attempt.
-					return len(slices.DeleteFunc(all, func(a attempt) bool { return a.Evaluation == nil }))
+					return len(slices.DeleteFunc(all, func(a clarity.Attempt) bool { return a.Evaluation == nil }))
 				},
 				Other: func(t testing.TB) {
 					refused(t, one.MustSend(t, http.MethodPost, "/attempts", key,
-						input{"scenarioId": body["scenarioId"], "status": "in-progress", "answers": []answer{}}),
+						input{"scenarioId": body["scenarioId"], "status": "in-progress", "answers": clarity.GivenAnswers{}}),
 						http.StatusBadRequest)
 				},
 				// An hour, for which the claim is.
 				Waits: func(t testing.TB, r onesynthtest.Reply) {
 					for _, a := range one.all(t, 100) {
-						(&target{on}).unevaluate(t, a.AttemptID) // the try of the request that died
+						(&target{on}).unevaluate(t, a.ID) // the try of the request that died
 					}
 					refused(t, r, http.StatusConflict)
 					if after, ok := r.RetryAfter(); !ok || after.Minutes() < 50 || after.Minutes() > 60 {
