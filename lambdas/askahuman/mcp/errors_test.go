@@ -112,7 +112,8 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		"Failure": {change: func(p *platform) {
 			p.fails(errors.New("a secret of the store"))
 		}, tool: mcp.AskHuman, arguments: map[string]any{"prompt": prompt},
-			says: []string{"could not answer for now", "same arguments", "nothing is done twice"}},
+			says: []string{"could not answer for now", "call ask_human again with the same arguments",
+				"nothing is done twice"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
