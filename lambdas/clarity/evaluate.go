@@ -183,8 +183,8 @@ func (s *Service) finish(ctx context.Context, scenario clarity.Scenario, attempt
 }
 
 func (s *Service) warnUnevaluated(ctx context.Context, id string, err error) {
-	s.log().WarnContext(ctx, "an attempt was stored and not evaluated: the evaluator goes on", "attempt_id", id, "error",
-		err.Error())
+	s.log().WarnContext(ctx, "an attempt was stored and not evaluated: the evaluator goes on", "attempt_id", id,
+		"error", err.Error())
 }
 
 // WorkTime is how long an operation takes, at most. Whoever bounds it so keeps the claims short of operations
@@ -397,7 +397,7 @@ func (s *Service) judge(ctx context.Context, scenario clarity.Scenario, answers 
 	until, _ := s.end(ctx)
 	ctx, cancel := context.WithDeadline(ctx, until)
 	defer cancel()
-	judgement, err := s.Evaluator.Evaluate(ctx, scenario, answers)
+	judgement, err := s.Evaluator(ctx, scenario, answers)
 	failed, known := errors.AsType[*model.Error](err)
 	switch {
 	case known:

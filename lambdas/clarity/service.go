@@ -51,12 +51,10 @@ type Service struct {
 	Log *slog.Logger
 }
 
-// Evaluator judges the answers of an attempt. It is safe for concurrent use.
-type Evaluator interface {
-	// Evaluate judges answers, one for each question of the scenario and in their order. It
-	// returns an [*model.Error], or the error of the context.
-	Evaluate(ctx context.Context, scenario clarity.Scenario, answers []clarity.Answer) (clarity.Judgement, error)
-}
+// Evaluator judges answers, one for each question of the scenario and in their order. It is safe for concurrent use, and
+// returns an [*model.Error], or the error of the context.
+type Evaluator func(ctx context.Context, scenario clarity.Scenario, answers []clarity.Answer) (clarity.Judgement,
+	error)
 
 // Keys are the idempotency keys of the tables. Their scope is the user's id.
 func Keys(db *dynamo.DB) *idempotency.Keys { return idempotency.New(db, "Guards", nil) }

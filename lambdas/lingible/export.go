@@ -144,21 +144,16 @@ func (e *Exporter) write(ctx context.Context, changed []string, until time.Time)
 			}
 		}
 	}
-	read, err := e.entries(ctx, slices.Sorted(maps.Keys(slugs)))
-	unreadable, ok := errors.AsType[*UnreadableTermsError](err)
-	if err != nil && !ok {
+	read, unreadable, err := e.entries(ctx, slices.Sorted(maps.Keys(slugs)))
+	if err != nil {
 		return "", 0, err
 	}
-	for slug := range slugs {
-		if !ok || unreadable.Causes[slug] == nil {
-			delete(bySlug, slug)
-		}
-	}
+	maps.DeleteFunc(bySlug, func(slug string, _ lingible.Entry) bool { return slugs[slug] && unreadable[slug] == nil })
 	for _, entry := range read {
 		bySlug[entry.Slug()] = entry
 	}
-	export.Terms = slices.Collect(maps.Values(bySlug))
-	slices.SortFunc(export.Terms, func(a, b lingible.Entry) int { return strings.Compare(a.Slug(), b.Slug()) })
+	export.Terms = slices.SortedFunc(maps.Values(bySlug),
+		func(a, b lingible.Entry) int { return strings.Compare(a.Slug(), b.Slug()) })
 	body, err := json.Marshal(export)
 	if err != nil {
 		return "", 0, fmt.Errorf("writing the lexicon as JSON: %w", err)
@@ -179,10 +174,10 @@ func (e *Exporter) write(ctx context.Context, changed []string, until time.Time)
 			return "", 0, err
 		}
 	}
-	if ok {
-		return digestOf(body), len(export.Terms), unreadable
+	if len(unreadable) > 0 {
+		err = &UnreadableTermsError{Causes: unreadable}
 	}
-	return digestOf(body), len(export.Terms), nil
+	return digestOf(body), len(export.Terms), err
 }
 
 // before reads the export that is there, also one that was written and not settled; false: there is none that can be
@@ -304,14 +299,12 @@ func slugsOf(ctx context.Context, db *dynamo.DB, pattern string, values ...any) 
 	return slugs, nil
 }
 
-// entries reads the terms with the slugs as they are now. It leaves out those that do not exist. With an
-// [*UnreadableTermsError] it returns the others.
-func (e *Exporter) entries(ctx context.Context, slugs []string) ([]lingible.Entry, error) {
+// entries reads the terms with the slugs as they are now, without those that do not exist, and says why which ones
+// cannot be read.
+func (e *Exporter) entries(ctx context.Context, slugs []string) (entries []lingible.Entry, unreadable map[string]error,
+	_ error) {
+	unreadable = map[string]error{}
 	items, err := e.DB.BatchGet(ctx, "GetEntries", termKeys(slugs, entryKind)...)
-	if err != nil {
-		return nil, err
-	}
-	entries, unreadable := make([]lingible.Entry, 0, len(items)), map[string]error{}
 	for i, item := range items {
 		var entry lingible.Entry
 		if item == nil {
@@ -323,10 +316,7 @@ func (e *Exporter) entries(ctx context.Context, slugs []string) ([]lingible.Entr
 		}
 		entries = append(entries, entry)
 	}
-	if len(unreadable) > 0 {
-		return entries, &UnreadableTermsError{Causes: unreadable}
-	}
-	return entries, nil
+	return entries, unreadable, err
 }
 
 // termKeys are the keys of items of a kind that belong to terms.

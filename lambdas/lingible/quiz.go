@@ -97,10 +97,7 @@ func (s *Service) choose(ctx context.Context, quiz lingible.QuizSession, difficu
 		if slices.Contains(quiz.Asked, entry.Slug()) {
 			continue
 		}
-		wrong, err := s.kept(ctx, "wrong answers "+string(entry.QuizCategory),
-			func(ctx context.Context) ([]string, error) {
-				return s.wrongAnswers(ctx, entry.QuizCategory)
-			})
+		wrong, err := s.wrongAnswers(ctx, entry.QuizCategory)
 		if err != nil {
 			return question, err
 		}
@@ -310,24 +307,24 @@ func (s *Service) storedQuiz(ctx context.Context, user, id string) (quiz lingibl
 // errNone says that there is nothing to keep.
 var errNone = errors.New("there is none")
 
-// kept answers from memory, or with what load reads, as a copy. It does not keep that there is
-// nothing: the lexicon may be loaded at this moment.
-func (s *Service) kept(ctx context.Context, key string, load func(context.Context) ([]string, error)) ([]string,
-	error) {
+// wrongAnswers are the wrong answers for a category, from memory or from the table. It does not keep that there are
+// none: the lexicon may be loaded at this moment. The caller must not change them.
+func (s *Service) wrongAnswers(ctx context.Context, category lingible.Category) ([]string, error) {
 	s.begin.Do(func() {
-		s.texts = &cache.Cache[[]string]{Age: termsAge, Most: 100, Gone: errNone, Clock: s.Calendar.Clock}
+		s.wrong = &cache.Cache[[]string]{Age: termsAge, Most: 100, Gone: errNone, Clock: s.Calendar.Clock}
 	})
-	texts, err := s.texts.Get(ctx, key, func(ctx context.Context) ([]string, error) {
-		texts, err := load(ctx)
-		if err == nil && len(texts) == 0 {
+	answers, err := s.wrong.Get(ctx, string(category), func(ctx context.Context) ([]string, error) {
+		var item wrongAnswersItem
+		_, err := s.DB.Get(ctx, "GetWrongAnswers", &item, wrongAnswersKey(category).values()...)
+		if err == nil && len(item.WrongAnswers) == 0 {
 			err = errNone
 		}
-		return texts, err
+		return item.WrongAnswers, err
 	})
 	if errors.Is(err, errNone) {
 		return nil, nil
 	}
-	return slices.Clone(texts), err
+	return answers, err
 }
 
 func (s *Service) random() *rand.Rand {
@@ -451,11 +448,4 @@ func (s *Service) quizDays(ctx context.Context, user string, most int) (days []l
 		}
 	}
 	return days, nil
-}
-
-// wrongAnswers reads the wrong answers for a category.
-func (s *Service) wrongAnswers(ctx context.Context, category lingible.Category) ([]string, error) {
-	var item wrongAnswersItem
-	_, err := s.DB.Get(ctx, "GetWrongAnswers", &item, wrongAnswersKey(category).values()...)
-	return item.WrongAnswers, err
 }

@@ -57,7 +57,7 @@ func TestSeed(t *testing.T) {
 	for _, entry := range initial {
 		slugs = append(slugs, entry.Slug())
 	}
-	got, err := service.Entries(&service.Exporter{DB: tables.DB}, t.Context(), slugs)
+	got, _, err := service.Entries(&service.Exporter{DB: tables.DB}, t.Context(), slugs)
 	if diff := cmp.Diff(initial, got); diff != "" || err != nil {
 		t.Errorf("got %v (-want +got):\n%s", err, diff)
 	}

@@ -54,7 +54,7 @@ type Service struct {
 	Log *slog.Logger
 
 	begin sync.Once
-	texts *cache.Cache[[]string]
+	wrong *cache.Cache[[]string]
 }
 
 func (s *Service) count(ctx context.Context, metric string, n int) {

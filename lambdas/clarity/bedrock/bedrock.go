@@ -24,30 +24,21 @@ const maxTokens = 4096
 //go:embed system.txt
 var system string
 
-// Evaluator is a [service.Evaluator].
-type Evaluator struct{ client *converse.Client }
-
-var _ service.Evaluator = (*Evaluator)(nil)
-
-// Open returns the evaluator for the model that the function finds in its environment. An error
-// names a variable that is missing.
-func Open(environment kit.Environment) (*Evaluator, error) {
+// Open returns the evaluator for the model that the function finds in its environment. The model has to take a system
+// prompt and a temperature. An error names a variable that is missing.
+func Open(environment kit.Environment) (service.Evaluator, error) {
 	client, err := converse.Open(environment)
 	if err != nil {
 		return nil, err
 	}
-	return &Evaluator{client: client}, nil
-}
-
-// Evaluate asks the model, which has to take a system prompt and a temperature.
-func (e *Evaluator) Evaluate(ctx context.Context, scenario clarity.Scenario,
-	answers []clarity.Answer) (clarity.Judgement, error) {
-	var r reply
-	if err := e.client.Ask(ctx, converse.Question{System: system, Data: write(scenario, answers), MaxTokens: maxTokens},
-		&r); err != nil {
-		return clarity.Judgement{}, err
-	}
-	return r.judgement(e.client.ModelID())
+	return func(ctx context.Context, scenario clarity.Scenario, answers []clarity.Answer) (clarity.Judgement, error) {
+		var r reply
+		if err := client.Ask(ctx, converse.Question{System: system, Data: write(scenario, answers),
+			MaxTokens: maxTokens}, &r); err != nil {
+			return clarity.Judgement{}, err
+		}
+		return r.judgement(client.ModelID())
+	}, nil
 }
 
 // document is the message: all that the model judges.

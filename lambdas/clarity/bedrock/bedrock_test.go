@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	service "github.com/onesynth-cdk/onesynth/lambdas/clarity"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/converse"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/converse/conversetest"
@@ -150,7 +151,7 @@ func TestReply(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			server := conversetest.Start(t, conversetest.Says(test.text, "end_turn"))
-			got, err := evaluator(t, server).Evaluate(t.Context(), scenario, answers("because of x", "or else of y"))
+			got, err := evaluator(t, server)(t.Context(), scenario, answers("because of x", "or else of y"))
 			if test.want != nil {
 				if diff := cmp.Diff(*test.want, got); err != nil || diff != "" {
 					t.Errorf("got %v (-want +got):\n%s", err, diff)
@@ -172,7 +173,7 @@ func TestReply(t *testing.T) {
 func evaluator(t interface {
 	Helper()
 	Fatal(...any)
-}, s *conversetest.Server) *Evaluator {
+}, s *conversetest.Server) service.Evaluator {
 	t.Helper()
 	e, err := Open(s.Environment(nil))
 	if err != nil {
@@ -187,7 +188,7 @@ func TestFailure(t *testing.T) {
 	conversetest.CheckFailures(t, written(nil), func(ctx context.Context, environment kit.Environment) error {
 		e, err := Open(environment)
 		if err == nil {
-			_, err = e.Evaluate(ctx, scenario, answers("because of x", "or else of y"))
+			_, err = e(ctx, scenario, answers("because of x", "or else of y"))
 		}
 		return err
 	})
@@ -202,7 +203,7 @@ func TestAnswersStayInTheirPlace(t *testing.T) {
 	all := conversetest.Texts(written(nil))
 	rapid.Check(t, func(t *rapid.T) {
 		first, second := all.Draw(t, "first"), all.Draw(t, "second")
-		if _, err := e.Evaluate(context.Background(), scenario, answers(first, second)); err != nil {
+		if _, err := e(context.Background(), scenario, answers(first, second)); err != nil {
 			t.Fatal(err)
 		}
 		want := document{Answers: []answered{

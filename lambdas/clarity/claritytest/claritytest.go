@@ -29,7 +29,7 @@ type Judge struct {
 	says  func(ctx context.Context, call int) (clarity.Judgement, error)
 }
 
-// Evaluate implements [service.Evaluator].
+// Evaluate is a [service.Evaluator].
 func (j *Judge) Evaluate(ctx context.Context, scenario clarity.Scenario, answers []clarity.Answer) (clarity.Judgement,
 	error) {
 	j.mu.Lock()
@@ -116,7 +116,7 @@ func Of(t testing.TB, platform schema.Platform) *World {
 	}
 	w.Service = &service.Service{
 		DB: w.Tables.DB, CursorKey: []byte("the key of these tests"),
-		Scenarios: scenarios, Evaluator: w.Judge,
+		Scenarios: scenarios, Evaluator: w.Judge.Evaluate,
 		EvaluationsPerDay: 20, Clock: w.Read, Log: slog.New(slog.DiscardHandler),
 		Metrics: &kit.Metrics{Namespace: "Onesynth/clarity", Function: "test", Writer: &w.metrics},
 	}

@@ -9,20 +9,17 @@ import (
 	"strings"
 	"unicode"
 
-	service "github.com/onesynth-cdk/onesynth/lambdas/clarity"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 )
 
 // ModelID is the ModelID of every judgement of the rubric. It changes with the rules.
 const ModelID = "onesynth.rubric-2"
 
-// Evaluator judges by rules. The zero value is ready, and safe for concurrent use.
-type Evaluator struct{}
-
-var _ service.Evaluator = Evaluator{}
-
-// Evaluate judges the answers in time linear in their length. It returns the error of the context, and no other.
-func (Evaluator) Evaluate(ctx context.Context, scenario clarity.Scenario, answers []clarity.Answer) (clarity.Judgement,
+// Evaluate judges the answers in time linear in their length. It is a [service.Evaluator], and returns the error of the
+// context and no other.
+//
+// [service.Evaluator]: https://pkg.go.dev/github.com/onesynth-cdk/onesynth/lambdas/clarity#Evaluator
+func Evaluate(ctx context.Context, scenario clarity.Scenario, answers []clarity.Answer) (clarity.Judgement,
 	error) {
 	texts := []string{scenario.Title, scenario.Description}
 	for _, q := range scenario.Questions {

@@ -89,7 +89,7 @@ func judge(t testing.TB, scenario clarity.Scenario, answers ...string) clarity.J
 		given = append(given, clarity.Answer{QuestionID: scenario.Questions[i].ID,
 			QuestionText: scenario.Questions[i].Text, Text: a})
 	}
-	j, err := rubric.Evaluator{}.Evaluate(t.Context(), scenario, given)
+	j, err := rubric.Evaluate(t.Context(), scenario, given)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -422,7 +422,7 @@ func TestCancelled(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := (rubric.Evaluator{}).Evaluate(ctx, harwick(t, 1), []clarity.Answer{{Text: "x"}}); !errors.Is(err,
+	if _, err := rubric.Evaluate(ctx, harwick(t, 1), []clarity.Answer{{Text: "x"}}); !errors.Is(err,
 		context.Canceled) {
 		t.Errorf("got %v, want the error of the context", err)
 	}

@@ -28,7 +28,7 @@ func Service(environment kit.Environment, function string) (*service.Service, er
 		return nil, err
 	}
 	s := &service.Service{
-		DB: db, Scenarios: service.NewScenarios(db, nil), Evaluator: rubric.Evaluator{},
+		DB: db, Scenarios: service.NewScenarios(db, nil), Evaluator: rubric.Evaluate,
 		EvaluationTime:    rubricTime,
 		EvaluationsPerDay: clarity.DefaultEvaluationsPerDay, Log: environment.Log, Metrics: environment.Metrics,
 	}

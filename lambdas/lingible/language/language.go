@@ -125,5 +125,6 @@ func (l *Language) Translate(_ context.Context, text string, to lingible.Directi
 
 // knows says that a word is ordinary English, a number, or one that the lexicon uses.
 func (l *Language) knows(t token) bool {
-	return t.key[0] >= '0' && t.key[0] <= '9' || functionWord(t.key) || l.has(vocabularySection, t.stem) || commonStems[t.stem]
+	return t.key[0] >= '0' && t.key[0] <= '9' || functionWord(t.key) ||
+		l.has(vocabularySection, t.stem) || commonStems[t.stem]
 }

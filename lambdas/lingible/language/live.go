@@ -101,29 +101,26 @@ func (*Live) ModelID() string { return ModelID }
 
 // Translate translates a text.
 func (l *Live) Translate(ctx context.Context, text string, to lingible.Direction) (lingible.Rendering, error) {
-	latest, err := l.latest(ctx)
-	if err != nil {
-		return lingible.Rendering{}, err
-	}
-	return latest.Translate(ctx, text, to)
+	return by(ctx, l, func(e *edition) (lingible.Rendering, error) { return e.Translate(ctx, text, to) })
 }
 
 // Validate judges a submission.
 func (l *Live) Validate(ctx context.Context, p lingible.Proposal) (lingible.Verdict, error) {
-	latest, err := l.latest(ctx)
-	if err != nil {
-		return lingible.Verdict{}, err
-	}
-	return latest.Validate(ctx, p)
+	return by(ctx, l, func(e *edition) (lingible.Verdict, error) { return e.Validate(ctx, p) })
 }
 
 // Trends proposes up to most terms that are in use.
 func (l *Live) Trends(ctx context.Context, most int) ([]lingible.ProposedTrend, error) {
+	return by(ctx, l, func(e *edition) ([]lingible.ProposedTrend, error) { return e.Trends(ctx, most) })
+}
+
+// by returns what the latest edition says.
+func by[T any](ctx context.Context, l *Live, says func(*edition) (T, error)) (none T, _ error) {
 	latest, err := l.latest(ctx)
 	if err != nil {
-		return nil, err
+		return none, err
 	}
-	return latest.Trends(ctx, most)
+	return says(latest)
 }
 
 // Entry returns the term with a slug; false: the lexicon has none.
