@@ -169,7 +169,8 @@ func built(of string, build *gofunction.Build, source gofunction.Source) *gofunc
 
 // begin declares the construct and the tables below it, and says in the assembly which
 // port a local run is to serve the platform on.
-func (p *Platform) begin(of Construct, scope constructs.Construct, id string, described schema.Platform, d Declaration) {
+func (p *Platform) begin(of Construct, scope constructs.Construct, id string, described schema.Platform,
+	d Declaration) {
 	*p = Platform{
 		Location:    props.LocationBelow(scope, id),
 		Schema:      described,

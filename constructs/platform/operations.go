@@ -160,7 +160,8 @@ func (p *Platform) warnOfSilence() {
 }
 
 func (p *Platform) watchAPI() {
-	p.watch(cmp.Or(p.props.ServerErrorAlarm, "ServerErrorAlarm"), "one of a hundred requests, or more, fails on the server's side",
+	p.watch(cmp.Or(p.props.ServerErrorAlarm, "ServerErrorAlarm"),
+		"one of a hundred requests, or more, fails on the server's side",
 		alarm.Props{Metric: p.API.MetricServerErrorRate(), Threshold: failing})
 	p.watch("ClientErrorAlarm", "half of the requests, or more, are refused",
 		alarm.Props{Metric: p.API.MetricClientErrorRate(), Threshold: refusing, Periods: lasting})

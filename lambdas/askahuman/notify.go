@@ -24,8 +24,8 @@ import (
 type Notifier struct {
 	// Service has the questions and subscriptions.
 	Service *Service
-	// Push sends one notification. It returns [ErrDeadToken], a [*PushUnavailableError], or another error. Nil: none are
-	// sent, questions still expire.
+	// Push sends one notification. It returns [ErrDeadToken], a [*PushUnavailableError], or another error. Nil: none
+	// are sent, questions still expire.
 	Push func(context.Context, PushMessage) error
 	// QuestionURL is where people answer a question, with [QuestionIDPlaceholder] for
 	// its id. Empty: [DefaultQuestionURL].

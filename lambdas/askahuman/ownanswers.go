@@ -85,7 +85,8 @@ func (s *Service) answeredIDs(ctx context.Context, personHash string, since time
 		if after.CreatedAt.Before(since) {
 			return nil, "", nil // DynamoDB refuses to begin outside of what it reads.
 		}
-		query.StartAfter["response_id"] = &types.AttributeValueMemberS{Value: askahuman.ResponseID(after.ID, personHash)}
+		query.StartAfter["response_id"] = &types.AttributeValueMemberS{
+			Value: askahuman.ResponseID(after.ID, personHash)}
 	}
 	page, err := s.DB.Page(ctx, "ListRecentAnswers", query)
 	if err != nil {

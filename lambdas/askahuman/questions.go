@@ -249,7 +249,8 @@ func readAt(q askahuman.Question, found bool, now time.Time) (askahuman.Question
 const agentExamined, openExamined = 300, 40
 
 // agentQuestions reads up to limit of an agent's questions after a cursor, newest first. status is the status at now;
-// empty means any. next is the cursor of further ones, if there may be any. Questions that take answers are in the list of the agent's quota. Ended ones are looked for among all, in pages that grow.
+// empty means any. next is the cursor of further ones, if there may be any. Questions that take answers are in the list
+// of the agent's quota. Ended ones are looked for among all, in pages that grow.
 func (s *Service) agentQuestions(ctx context.Context, agentID string, status askahuman.Status, limit int,
 	cursor string, now time.Time) (_ []askahuman.Question, next string, _ error) {
 	after, err := parseCursor(cursor)

@@ -110,8 +110,8 @@ func nextPlace(q askahuman.Question) answerPlace {
 }
 
 // submitResponse stores the answer, counts it on the question (closing it with the last one) and stores the stats, all
-// or nothing. It returns how many answers the question has then at least, which is exact for the first and the last one.
-// q is as it was read; stats are the new ones, with the Version that was read. It returns
+// or nothing. It returns how many answers the question has then at least, which is exact for the first and the last
+// one. q is as it was read; stats are the new ones, with the Version that was read. It returns
 // [askahuman.ErrAlreadyAnswered], [askahuman.ErrQuestionClosed] (also when the deadline has passed at r.CreatedAt), or
 // [retry.ErrStale] when the stats changed meanwhile, or the question is no longer [askahuman.Question.UnderHalf].
 func (s *Service) submitResponse(ctx context.Context, q askahuman.Question, r askahuman.Response,

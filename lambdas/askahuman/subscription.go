@@ -22,7 +22,8 @@ func (s *Service) Subscribe(ctx context.Context, personHash string,
 	}
 	now := s.Clock.Now()
 	made := askahuman.Subscription{
-		ID: uuid.NewString(), Token: device.Token, Minutes: askahuman.Or(device.Interval, askahuman.DefaultIntervalMinutes),
+		ID: uuid.NewString(), Token: device.Token, Minutes: askahuman.Or(device.Interval,
+			askahuman.DefaultIntervalMinutes),
 		LastNotifiedAt: askahuman.Never, NextNotificationAt: askahuman.Never, Active: askahuman.SubscriptionActive,
 		PersonHash: personHash,
 		CreatedAt:  now, UpdatedAt: now,

@@ -19,7 +19,9 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-func TestMain(m *testing.M) { rapidtest.Main(dynamotest.Covering(m.Run, clarity.Platform().Database), 8) }
+func TestMain(m *testing.M) {
+	rapidtest.Main(dynamotest.Covering(m.Run, clarity.Platform().Database), 8)
+}
 
 // seen is an attempt as it was last read.
 type seen struct {

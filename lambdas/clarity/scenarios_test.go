@@ -132,7 +132,8 @@ func TestActiveScenarios(t *testing.T) {
 		for _, s := range list {
 			ids = append(ids, s.ID)
 		}
-		if got, made := fmt.Sprint(ids), len(tables.Recorder.Requests()); err != nil || got != want || made != requests {
+		if got, made := fmt.Sprint(ids), len(tables.Recorder.Requests()); err != nil || got != want ||
+			made != requests {
 			t.Errorf("%q: got %s by %d requests, %v; want %s by %d", difficulty, got, made, err, want, requests)
 		}
 	}

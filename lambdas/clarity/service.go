@@ -51,8 +51,8 @@ type Service struct {
 	Log *slog.Logger
 }
 
-// Evaluator judges answers, one for each question of the scenario and in their order. It is safe for concurrent use, and
-// returns an [*model.Error], or the error of the context.
+// Evaluator judges answers, one for each question of the scenario and in their order. It is safe for concurrent use,
+// and returns an [*model.Error], or the error of the context.
 type Evaluator func(ctx context.Context, scenario clarity.Scenario, answers []clarity.Answer) (clarity.Judgement,
 	error)
 

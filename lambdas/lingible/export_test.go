@@ -137,7 +137,8 @@ func (l *lexicon) exporter(isLate bool, step func() error) *service.Exporter {
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	return &service.Exporter{DB: db, Put: p.Put, Read: p.Read, Index: language.Build, Clock: func() time.Time { return l.now }}
+	return &service.Exporter{DB: db, Put: p.Put, Read: p.Read, Index: language.Build,
+		Clock: func() time.Time { return l.now }}
 }
 
 // approve stores a term, which is its own slug.

@@ -31,7 +31,9 @@ import (
 )
 
 // A history of the quiz is about a lexicon of its own, of some hundred terms.
-func TestMain(m *testing.M) { rapidtest.Main(dynamotest.Covering(m.Run, lingible.Platform().Database), 3) }
+func TestMain(m *testing.M) {
+	rapidtest.Main(dynamotest.Covering(m.Run, lingible.Platform().Database), 3)
+}
 
 // eligible is a term that the quiz asks about.
 func eligible(term string, category lingible.Category, score float64) lingible.Entry {

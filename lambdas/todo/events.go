@@ -12,7 +12,8 @@ import (
 // Happened are the events of a change of the table.
 func Happened(change events.Change) ([]events.Event, error) {
 	partition := events.Text(change.Keys, "PK")
-	if user, ok := strings.CutPrefix(partition, userPrefix); ok && change.Kind == lambdaevents.DynamoDBOperationTypeRemove {
+	if user, ok := strings.CutPrefix(partition, userPrefix); ok &&
+		change.Kind == lambdaevents.DynamoDBOperationTypeRemove {
 		return []events.Event{{Name: todo.UserDeleted, Detail: todo.UserDeletedEvent{UserID: user}}}, nil
 	}
 	owner, isTask := strings.CutPrefix(partition, taskPrefix)

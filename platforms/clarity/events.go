@@ -49,7 +49,8 @@ func Events() []schema.Event {
 		{Name: ProfileChanged, Version: 1, Table: "Profiles",
 			Description: "The latest profile of a user has an evaluated " +
 				"attempt more, also one that came out of order.",
-			Changes: image(map[string]any{"latest": map[string]any{"BOOL": []any{true}}}), Detail: ProfileChangedEvent{}},
+			Changes: image(map[string]any{"latest": map[string]any{"BOOL": []any{true}}}),
+			Detail:  ProfileChangedEvent{}},
 	}
 }
 

@@ -59,7 +59,8 @@ func (c caller) all(t testing.TB, limit int) []clarity.Attempt {
 	t.Helper()
 	var list []clarity.Attempt
 	for next := ""; ; {
-		page := onesynthtest.Read[clarity.AttemptList](t, c.Try(t, http.MethodGet, fmt.Sprintf("/attempts?limit=%d&nextToken=%s", limit, next), nil), http.StatusOK)
+		page := onesynthtest.Read[clarity.AttemptList](t, c.Try(t, http.MethodGet,
+			fmt.Sprintf("/attempts?limit=%d&nextToken=%s", limit, next), nil), http.StatusOK)
 		if len(page.Attempts) > limit {
 			t.Fatalf("got %d attempts on a page; want at most %d", len(page.Attempts), limit)
 		}
@@ -73,7 +74,8 @@ func (c caller) all(t testing.TB, limit int) []clarity.Attempt {
 // profiles returns the caller's profiles, newest first.
 func (c caller) profiles(t testing.TB) []clarity.Profile {
 	t.Helper()
-	return onesynthtest.Read[clarity.ProfileList](t, c.Try(t, http.MethodGet, "/users/me/profile/history?limit=100", nil),
+	return onesynthtest.Read[clarity.ProfileList](t,
+		c.Try(t, http.MethodGet, "/users/me/profile/history?limit=100", nil),
 		http.StatusOK).Profiles
 }
 

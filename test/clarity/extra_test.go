@@ -28,8 +28,9 @@ func TestExtra(t *testing.T) {
 		t.Fatal(err)
 	}
 	user := on.As(t, onesynthtest.Unique("user"))
-	scenario := onesynthtest.Read[struct{ Scenarios []clarity.Scenario }](t, user.MustSend(t, http.MethodGet, "/scenarios", nil,
-		nil), http.StatusOK).Scenarios[0]
+	scenario := onesynthtest.Read[struct{ Scenarios []clarity.Scenario }](t,
+		user.MustSend(t, http.MethodGet, "/scenarios", nil,
+			nil), http.StatusOK).Scenarios[0]
 	var answers clarity.GivenAnswers
 	for _, q := range scenario.Questions {
 		answers = append(answers, clarity.GivenAnswer{QuestionID: q.ID,

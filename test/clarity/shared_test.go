@@ -55,7 +55,8 @@ func TestShared(t *testing.T) {
 				},
 				Other: func(t testing.TB) {
 					refused(t, one.MustSend(t, http.MethodPost, "/attempts", key,
-						input{"scenarioId": body["scenarioId"], "status": "in-progress", "answers": clarity.GivenAnswers{}}),
+						input{"scenarioId": body["scenarioId"], "status": "in-progress",
+							"answers": clarity.GivenAnswers{}}),
 						http.StatusBadRequest)
 				},
 				// An hour, for which the claim is.

@@ -79,8 +79,8 @@ func (s *Suite) Check(t *testing.T, p Scenario) {
 	}
 }
 
-// checkTokensOfUsers checks that every route of users accepts only valid tokens, that requests without one leave nothing
-// in any table, and that a function past the gateway accepts none.
+// checkTokensOfUsers checks that every route of users accepts only valid tokens, that requests without one leave
+// nothing in any table, and that a function past the gateway accepts none.
 func (s *Suite) checkTokensOfUsers(t *testing.T, p Scenario) {
 	on := s.OwnRunOf(t, "prod", local.Options{})
 	s.CheckTokens(t, on, onesynthtest.Key("key"), s.Protected()...)

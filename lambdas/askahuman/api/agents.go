@@ -249,6 +249,7 @@ func submission(q askahuman.Question) Submission {
 }
 
 func agentQuestionWithResponses(question service.QuestionWithResponses) AgentQuestionWithResponses {
-	return AgentQuestionWithResponses{question.Question, question.Responses, question.HiddenResponses, question.Delivery,
+	return AgentQuestionWithResponses{question.Question, question.Responses, question.HiddenResponses,
+		question.Delivery,
 		question.Summary}
 }

@@ -41,7 +41,8 @@ func AgentAPI(environment kit.Environment, function string) (*api.AgentAPI, erro
 		if err != nil {
 			return nil, err
 		}
-		agents.WebhookTests = &webhooks.Tester{Check: asks.CheckCallback, Send: events.NewQueue(environment.AWS, url[0]).Send}
+		agents.WebhookTests = &webhooks.Tester{Check: asks.CheckCallback,
+			Send: events.NewQueue(environment.AWS, url[0]).Send}
 	}
 	// A function that may not read the secret serves no secrets of webhooks.
 	if slices.Contains(described.Secrets, "WebhookSecret") {

@@ -23,7 +23,8 @@ type function struct {
 // queued; those after it then may be queued twice, with the same id.
 func (f *function) handle(ctx context.Context, event events.Records) (lambdaevents.DynamoDBEventResponse, error) {
 	var queued atomic.Int64
-	response, err := f.batch.Each(ctx, event, func(ctx context.Context, change lambdaevents.DynamoDBStreamRecord) error {
+	response, err := f.batch.Each(ctx, event, func(ctx context.Context,
+		change lambdaevents.DynamoDBStreamRecord) error {
 		message, wanted, err := webhooks.Of(change)
 		if err != nil || !wanted {
 			return err

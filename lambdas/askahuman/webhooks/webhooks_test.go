@@ -201,7 +201,8 @@ func TestSendErr(t *testing.T) {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
-	outcome, err := (&webhooks.Sender{Keys: secretsOf(none(t)), Post: (&poster{answer: webhook.Answer{Status: 410}}).Post,
+	outcome, err := (&webhooks.Sender{Keys: secretsOf(none(t)),
+		Post:  (&poster{answer: webhook.Answer{Status: 410}}).Post,
 		Clock: now}).Send(t.Context(), m)
 	if err != nil || !outcome.Gone {
 		t.Errorf("410: got %+v, %v", outcome, err)

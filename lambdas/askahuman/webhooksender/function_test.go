@@ -359,7 +359,8 @@ func TestUndeferred(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &function{sender: &webhooks.Sender{Keys: keys(t), Post: (&webhook.Client{}).Post}, plan: askahuman.WebhookRetries(),
+	f := &function{sender: &webhooks.Sender{Keys: keys(t), Post: (&webhook.Client{}).Post},
+		plan:  askahuman.WebhookRetries(),
 		queue: away(), failures: away(), log: log}
 	response, err := f.handle(t.Context(), lambdaevents.SQSEvent{
 		Records: []lambdaevents.SQSMessage{{MessageId: "1", Body: `{"agent_id":"ada","url":"https://127.0.0.1/"}`,

@@ -17,7 +17,8 @@ import (
 
 func main() {
 	kit.StartResponder("askahuman", func(_ context.Context,
-		environment kit.Environment) (func(context.Context, lambdaevents.SQSEvent) (lambdaevents.SQSEventResponse, error), error) {
+		environment kit.Environment) (func(context.Context, lambdaevents.SQSEvent) (lambdaevents.SQSEventResponse,
+		error), error) {
 		url, err := environment.Require(askahuman.WebhookQueueVariable)
 		if err != nil {
 			return nil, err

@@ -26,7 +26,8 @@ type function struct {
 // depend on the order of the records.
 func (f *function) handle(ctx context.Context, event events.Records) (lambdaevents.DynamoDBEventResponse, error) {
 	count := 0
-	response, err := f.batch.Each(ctx, event, func(ctx context.Context, change lambdaevents.DynamoDBStreamRecord) error {
+	response, err := f.batch.Each(ctx, event, func(ctx context.Context,
+		change lambdaevents.DynamoDBStreamRecord) error {
 		added, err := f.add(ctx, change.NewImage)
 		if added {
 			count++

@@ -38,7 +38,8 @@ func TestEachOfAQueue(t *testing.T) {
 		put[receipt] = wait
 		return errors.New("the queue is away")
 	}}
-	response, err := b.Each(t.Context(), event, func(_ context.Context, change lambdaevents.DynamoDBStreamRecord) error {
+	response, err := b.Each(t.Context(), event, func(_ context.Context,
+		change lambdaevents.DynamoDBStreamRecord) error {
 		return map[string]error{"unfinished": events.ErrUnfinished,
 			"unreadable": errors.New("no")}[events.Text(change.Keys, "PK")]
 	})

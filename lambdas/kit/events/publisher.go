@@ -91,7 +91,8 @@ func StartPublisher(platform schema.Platform, happened Happened, pass Pass) {
 	})
 }
 
-func openPublisher(environment kit.Environment, platform schema.Platform, happened Happened, pass Pass) (*Publisher, error) {
+func openPublisher(environment kit.Environment, platform schema.Platform, happened Happened, pass Pass) (*Publisher,
+	error) {
 	publisher, _ := platform.Publishing().Function(schema.EventPublisher)
 	for _, name := range publisher.Sends {
 		if pass[name] == nil {

@@ -205,8 +205,9 @@ func TestStartsWithAllThatItNeeds(t *testing.T) {
 			}
 			return variables[asked]
 		}}
-		if _, err := events.OpenPublisher(without, platform, happened, pass); err == nil || !strings.Contains(err.Error(),
-			name) {
+		if _, err := events.OpenPublisher(without, platform, happened, pass); err == nil ||
+			!strings.Contains(err.Error(),
+				name) {
 			t.Errorf("without %s: got %v", name, err)
 		}
 	}

@@ -135,7 +135,10 @@ func TestUndeferred(t *testing.T) {
 	told := ""
 	b := events.Messages{
 		Plan: plan, Defer: func(context.Context, string, time.Duration) error { return errors.New("SQS is away") },
-		Undeferred: func(_ context.Context, m lambdaevents.SQSMessage, err error) { told = m.MessageId + ": " + err.Error() },
+		Undeferred: func(_ context.Context, m lambdaevents.SQSMessage, err error) {
+			told = m.MessageId + ": " +
+				err.Error()
+		},
 	}
 	response, err := b.Each(t.Context(), lambdaevents.SQSEvent{Records: []lambdaevents.SQSMessage{message("a", 1)}},
 		func(context.Context, lambdaevents.SQSMessage) error {

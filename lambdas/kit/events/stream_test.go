@@ -140,9 +140,10 @@ func TestPatience(t *testing.T) {
 	b := &events.Stream{Failures: &queue, Log: silent, Clock: func() time.Time { return now }}
 	attempt := func(err error) []string {
 		failure = err
-		response, err := b.Each(t.Context(), batchOf("a"), func(context.Context, lambdaevents.DynamoDBStreamRecord) error {
-			return failure
-		})
+		response, err := b.Each(t.Context(), batchOf("a"),
+			func(context.Context, lambdaevents.DynamoDBStreamRecord) error {
+				return failure
+			})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -105,7 +105,8 @@ func (s *till) claim(t testing.TB, key string) *idempotency.Claim {
 // place is the work of a request: it counts how often an order was placed.
 func place(ctx context.Context, db *dynamo.DB, order string, response idempotency.Response,
 	claim *idempotency.Claim) error {
-	return idempotency.Transact(idempotency.WithClaim(ctx, claim, asItIs), db, "PlaceOrder", response, placed(order, always))
+	return idempotency.Transact(idempotency.WithClaim(ctx, claim, asItIs), db, "PlaceOrder", response,
+		placed(order, always))
 }
 
 // asItIs is an answer that the work itself has made.

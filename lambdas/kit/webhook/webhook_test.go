@@ -65,12 +65,13 @@ func TestVerifyErr(t *testing.T) {
 		"NoSecretKnown": {want: webhook.ErrSignature},
 		"ID":            {name: webhook.IDHeader, value: "b", by: s, want: webhook.ErrSignature},
 		"LaterSigned":   {name: webhook.TimestampHeader, value: "1614265331", by: s, want: webhook.ErrSignature},
-		"Version":       {name: webhook.SignatureHeader, value: "v2" + signature[2:], by: s, want: webhook.ErrSignature},
-		"NoSignature":   {name: webhook.SignatureHeader, by: s, want: webhook.ErrHeaders},
-		"NoID":          {name: webhook.IDHeader, by: s, want: webhook.ErrHeaders},
-		"NoTimestamp":   {name: webhook.TimestampHeader, value: "now", by: s, want: webhook.ErrHeaders},
-		"Old":           {later: webhook.Tolerance + time.Second, by: s, want: webhook.ErrTimestamp},
-		"New":           {later: -webhook.Tolerance - time.Second, by: s, want: webhook.ErrTimestamp},
+		"Version": {name: webhook.SignatureHeader, value: "v2" + signature[2:], by: s,
+			want: webhook.ErrSignature},
+		"NoSignature": {name: webhook.SignatureHeader, by: s, want: webhook.ErrHeaders},
+		"NoID":        {name: webhook.IDHeader, by: s, want: webhook.ErrHeaders},
+		"NoTimestamp": {name: webhook.TimestampHeader, value: "now", by: s, want: webhook.ErrHeaders},
+		"Old":         {later: webhook.Tolerance + time.Second, by: s, want: webhook.ErrTimestamp},
+		"New":         {later: -webhook.Tolerance - time.Second, by: s, want: webhook.ErrTimestamp},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

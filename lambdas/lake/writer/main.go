@@ -26,7 +26,8 @@ func main() {
 		if err != nil {
 			return nil, err
 		}
-		writer := lake.NewWriter(definition, events.NewBucket(environment.AWS, values[1], lake.ContentType).Put, failures)
+		writer := lake.NewWriter(definition, events.NewBucket(environment.AWS, values[1], lake.ContentType).Put,
+			failures)
 		writer.Log, writer.Metrics = environment.Log, environment.Metrics
 		return writer.Handle, nil
 	})

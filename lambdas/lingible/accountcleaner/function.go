@@ -22,7 +22,8 @@ type function struct {
 // which there was no time is delivered again.
 func (f *function) handle(ctx context.Context, event events.Records) (lambdaevents.DynamoDBEventResponse, error) {
 	cleaned := 0
-	response, err := f.batch.Each(ctx, event, func(ctx context.Context, change lambdaevents.DynamoDBStreamRecord) error {
+	response, err := f.batch.Each(ctx, event, func(ctx context.Context,
+		change lambdaevents.DynamoDBStreamRecord) error {
 		user, err := service.DeletedUser(change)
 		if user == "" {
 			return err

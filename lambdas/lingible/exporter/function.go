@@ -22,7 +22,8 @@ type function struct {
 
 // handle makes one export for all changes of a batch, in any order: it has the terms as they are in the table. Without
 // the export, the whole batch comes again. A term that cannot be read keeps the others out of no export.
-func (f *function) handle(ctx context.Context, event events.Records) (response lambdaevents.DynamoDBEventResponse, _ error) {
+func (f *function) handle(ctx context.Context, event events.Records) (response lambdaevents.DynamoDBEventResponse,
+	_ error) {
 	var slugs []string
 	for _, change := range event.Changes() {
 		if slug := service.ChangedTerm(change); slug != "" {

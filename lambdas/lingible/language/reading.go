@@ -145,7 +145,8 @@ type reading struct {
 }
 
 func (l *Language) newReading(text string, ofSlang bool) *reading {
-	r := &reading{text: text, tokens: stemmed(text), phrases: phrases{l.maps[slangSection]}, language: l, ofSlang: ofSlang,
+	r := &reading{text: text, tokens: stemmed(text), phrases: phrases{l.maps[slangSection]}, language: l,
+		ofSlang:   ofSlang,
 		sentences: map[int]map[string]bool{}}
 	if ofSlang {
 		r.phrases = phrases{l.maps[standardSection]}

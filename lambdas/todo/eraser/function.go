@@ -21,7 +21,8 @@ type function struct {
 // which there was no time is delivered again.
 func (f *function) handle(ctx context.Context, event events.Records) (lambdaevents.DynamoDBEventResponse, error) {
 	erased, failed := 0, 0
-	response, err := f.batch.Each(ctx, event, func(ctx context.Context, change lambdaevents.DynamoDBStreamRecord) error {
+	response, err := f.batch.Each(ctx, event, func(ctx context.Context,
+		change lambdaevents.DynamoDBStreamRecord) error {
 		deletion, ok := service.DeletionOf(change)
 		if !ok {
 			return nil

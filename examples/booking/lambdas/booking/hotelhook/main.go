@@ -36,7 +36,8 @@ func main() {
 		}
 		hook := booking.Hook{Service: &booking.Service{DB: db}, Secret: signing,
 			Client: &webhook.Client{Addresses: webhook.AddressesOf(e.Getenv)}}
-		batch := events.Messages{Plan: hotel.WebhookPlan, Defer: events.NewQueue(e.AWS, urls[0]).Defer, GiveUp: failures.GiveUp,
+		batch := events.Messages{Plan: hotel.WebhookPlan, Defer: events.NewQueue(e.AWS, urls[0]).Defer,
+			GiveUp: failures.GiveUp,
 			Failed: func(ctx context.Context, _ lambdaevents.SQSMessage, attempt events.Attempt, err error) {
 				e.Log.WarnContext(ctx, "the hotel has not taken a webhook", "attempt", attempt.Number, "error", err)
 			}}

@@ -31,7 +31,8 @@ func main() {
 			return nil, err
 		}
 		service := &booking.Service{DB: db}
-		batch := events.Messages{Plan: hotel.WaitListPlan, Defer: events.NewQueue(e.AWS, urls[0]).Defer, GiveUp: failures.GiveUp,
+		batch := events.Messages{Plan: hotel.WaitListPlan, Defer: events.NewQueue(e.AWS, urls[0]).Defer,
+			GiveUp: failures.GiveUp,
 			Failed: func(ctx context.Context, _ lambdaevents.SQSMessage, attempt events.Attempt, err error) {
 				e.Log.ErrorContext(ctx, "the waiting list is not served", "attempt", attempt.Number, "error", err)
 			}}
