@@ -30,7 +30,7 @@ func (s *Service) SetStatuses(
 			return err
 		}
 		var read, tasks []todo.Task
-		now := s.moment()
+		now := s.now()
 		for _, id := range ids {
 			task, ok := found[id]
 			if !ok {

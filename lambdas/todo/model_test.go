@@ -81,7 +81,7 @@ func (m *model) gone(id string, complete bool, now time.Time) {
 // change is a user's task after an edit, or why there is none. version is the one that the
 // task should have; 0: any.
 func (m *model) change(
-	user, id string, version int, now todo.Moment, edit func(todo.Task) todo.Task,
+	user, id string, version int, now todo.Timestamp, edit func(todo.Task) todo.Task,
 ) (todo.Task, error) {
 	old, ok := m.tasks[user][id]
 	if !ok {
@@ -94,7 +94,7 @@ func (m *model) change(
 }
 
 // created is a new task.
-func created(id string, in todo.TaskBody, at todo.Moment) todo.Task {
+func created(id string, in todo.TaskBody, at todo.Timestamp) todo.Task {
 	task := in.Apply(todo.Task{ID: id, Status: todo.Pending, CreatedAt: at, UpdatedAt: at, Version: 1})
 	if task.Status == todo.Completed {
 		task.CompletedAt = at

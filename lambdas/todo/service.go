@@ -76,7 +76,7 @@ func outOfTime(ctx context.Context) bool {
 	return ctx.Err() != nil || ok && time.Until(deadline) < stopTime
 }
 
-func (s *Service) moment() todo.Moment { return todo.At(s.Clock.Now()) }
+func (s *Service) now() todo.Timestamp { return todo.At(s.Clock.Now()) }
 
 // newID returns a UUID (version 7) of the moment: ids sort by the service's clock.
 func newID(moment time.Time) (string, error) {

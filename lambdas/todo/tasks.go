@@ -121,7 +121,7 @@ func (s *Service) change(
 		if read, err = s.read(ctx, user, id, ifVersion); err != nil {
 			return err
 		}
-		if task, err = read.Next(edit(read), s.moment()); err != nil || task == read {
+		if task, err = read.Next(edit(read), s.now()); err != nil || task == read {
 			return err
 		}
 		return s.write(ctx, write{

@@ -52,7 +52,7 @@ func deleteEmail(u todo.User) dynamo.Write {
 // CreateUser stores a user under the id, which is the subject of the user's token. It returns [todo.ErrUserExists],
 // [todo.ErrUserBeingDeleted] or [todo.ErrEmailTaken].
 func (s *Service) CreateUser(ctx context.Context, id string, in todo.UserBody) (todo.User, error) {
-	now := s.moment()
+	now := s.now()
 	user := todo.User{ID: id, Email: in.Email, Name: in.Name, CreatedAt: now, UpdatedAt: now}
 	err := idempotency.Transact(ctx, s.DB, "CreateUser", user,
 		putUser(user, dynamo.Absent("PK")),
@@ -94,7 +94,7 @@ func (s *Service) UpdateUser(ctx context.Context, id string, in todo.UserBody) (
 		if user == read {
 			return nil
 		}
-		user.UpdatedAt = max(s.moment(), read.UpdatedAt)
+		user.UpdatedAt = max(s.now(), read.UpdatedAt)
 		writes := []dynamo.Write{putUser(user, unchanged(read))}
 		if !strings.EqualFold(read.Email, user.Email) {
 			writes = append(writes, putEmail(user), deleteEmail(read))

@@ -13,17 +13,17 @@ const (
 
 // TaskEvent is a task as an event has it.
 type TaskEvent struct {
-	UserID      string   `json:"user_id" dynamodbav:"-" maxLength:"255" personal:"true" doc:"The task's owner."`
-	TaskID      string   `json:"task_id" dynamodbav:"-" format:"uuid" doc:"The task."`
-	Title       string   `json:"title" dynamodbav:"title" maxLength:"200" personal:"true" doc:"As its owner wrote it."`
-	Status      Status   `json:"status" dynamodbav:"status" enum:"pending,in_progress,completed,cancelled" doc:"Its status after the change."`
-	Priority    Priority `json:"priority" dynamodbav:"priority" nullable:"true" enum:"low,medium,high,urgent" doc:"Null for none."`
-	Category    Text     `json:"category" dynamodbav:"category" nullable:"true" maxLength:"50" personal:"true" doc:"As its owner wrote it; null for none."`
-	DueDate     Date     `json:"due_date" dynamodbav:"due_date" nullable:"true" format:"date" doc:"Null for none."`
-	CreatedAt   Moment   `json:"created_at" dynamodbav:"created_at" format:"date-time" doc:"Creation."`
-	UpdatedAt   Moment   `json:"updated_at" dynamodbav:"updated_at" format:"date-time" doc:"Last change."`
-	CompletedAt Moment   `json:"completed_at" dynamodbav:"completed_at" nullable:"true" format:"date-time" doc:"Completion; null unless it is completed."`
-	Version     int      `json:"version" dynamodbav:"version" minimum:"1" doc:"Version of the task, as the API has it."`
+	UserID      string    `json:"user_id" dynamodbav:"-" maxLength:"255" personal:"true" doc:"The task's owner."`
+	TaskID      string    `json:"task_id" dynamodbav:"-" format:"uuid" doc:"The task."`
+	Title       string    `json:"title" dynamodbav:"title" maxLength:"200" personal:"true" doc:"As its owner wrote it."`
+	Status      Status    `json:"status" dynamodbav:"status" enum:"pending,in_progress,completed,cancelled" doc:"Its status after the change."`
+	Priority    Priority  `json:"priority" dynamodbav:"priority" nullable:"true" enum:"low,medium,high,urgent" doc:"Null for none."`
+	Category    Text      `json:"category" dynamodbav:"category" nullable:"true" maxLength:"50" personal:"true" doc:"As its owner wrote it; null for none."`
+	DueDate     Date      `json:"due_date" dynamodbav:"due_date" nullable:"true" format:"date" doc:"Null for none."`
+	CreatedAt   Timestamp `json:"created_at" dynamodbav:"created_at" format:"date-time" doc:"Creation."`
+	UpdatedAt   Timestamp `json:"updated_at" dynamodbav:"updated_at" format:"date-time" doc:"Last change."`
+	CompletedAt Timestamp `json:"completed_at" dynamodbav:"completed_at" nullable:"true" format:"date-time" doc:"Completion; null unless it is completed."`
+	Version     int       `json:"version" dynamodbav:"version" minimum:"1" doc:"Version of the task, as the API has it."`
 }
 
 // TaskDeletedEvent is a deleted task. It has nothing that its owner wrote.

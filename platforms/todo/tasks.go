@@ -71,14 +71,14 @@ func nullable(text string) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// Moment is a time in Unix seconds, as it is stored. On the wire it is RFC 3339 in UTC. The zero value is none.
-type Moment int64
+// Timestamp is a time in Unix seconds, as it is stored. On the wire it is RFC 3339 in UTC. The zero value is none.
+type Timestamp int64
 
-// At returns the moment of a time, without the fraction of a second.
-func At(t time.Time) Moment { return Moment(t.Unix()) }
+// At returns the timestamp of a time, without the fraction of a second.
+func At(t time.Time) Timestamp { return Timestamp(t.Unix()) }
 
 // MarshalJSON writes null for none.
-func (m Moment) MarshalJSON() ([]byte, error) {
+func (m Timestamp) MarshalJSON() ([]byte, error) {
 	if m == 0 {
 		return []byte("null"), nil
 	}
@@ -86,7 +86,7 @@ func (m Moment) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalText reads what MarshalJSON writes.
-func (m *Moment) UnmarshalText(text []byte) error {
+func (m *Timestamp) UnmarshalText(text []byte) error {
 	var t time.Time
 	err := t.UnmarshalText(text)
 	*m = At(t)
@@ -97,33 +97,33 @@ func (m *Moment) UnmarshalText(text []byte) error {
 type User struct {
 	ID string `json:"user_id" dynamodbav:"-" doc:"The subject of the user's token."`
 	// Email is as given; the addresses of two users differ in more than case.
-	Email     string `json:"email" dynamodbav:"email" format:"email" example:"ann@example.com" attribute:"User's email address, as given"`
-	Name      string `json:"name" dynamodbav:"name" example:"Ann" attribute:"User's display name, 1 to 100 characters"`
-	CreatedAt Moment `json:"created_at" dynamodbav:"created_at" format:"date-time" example:"2026-02-02T09:30:00Z" column:"Creation" columntype:"timestamp"`
-	UpdatedAt Moment `json:"updated_at" dynamodbav:"updated_at" format:"date-time" example:"2026-02-02T09:30:00Z" column:"Last change" columntype:"timestamp"`
+	Email     string    `json:"email" dynamodbav:"email" format:"email" example:"ann@example.com" attribute:"User's email address, as given"`
+	Name      string    `json:"name" dynamodbav:"name" example:"Ann" attribute:"User's display name, 1 to 100 characters"`
+	CreatedAt Timestamp `json:"created_at" dynamodbav:"created_at" format:"date-time" example:"2026-02-02T09:30:00Z" column:"Creation" columntype:"timestamp"`
+	UpdatedAt Timestamp `json:"updated_at" dynamodbav:"updated_at" format:"date-time" example:"2026-02-02T09:30:00Z" column:"Last change" columntype:"timestamp"`
 	wire.Extended
 }
 
 // Task is a task of one user: on the wire, as an item, and as a row of the lake.
 type Task struct {
 	// ID is a UUID that sorts by creation (version 7).
-	ID          string   `json:"task_id" dynamodbav:"-" format:"uuid" example:"0195c2a4-7b1e-7c3d-9a54-3f6f0d2b8e11"`
-	Title       string   `json:"title" dynamodbav:"title" example:"Water the plants" attribute:"Task title, 1 to 200 characters" column:"Title"`
-	Description Text     `json:"description" dynamodbav:"description,omitempty" nullable:"true" attribute:"Task description, up to 1000 characters; absent when empty" column:"Description, if any"`
-	Status      Status   `json:"status" dynamodbav:"status" enum:"pending,in_progress,completed,cancelled" attribute:"pending, in_progress, completed or cancelled" column:""`
-	Priority    Priority `json:"priority" dynamodbav:"priority,omitempty" nullable:"true" enum:"low,medium,high,urgent" attribute:"low, medium, high or urgent; absent when there is none" column:"low, medium, high or urgent, if any"`
-	Category    Text     `json:"category" dynamodbav:"category,omitempty" nullable:"true" attribute:"Task category, up to 50 characters; absent when there is none" column:"Category, if any"`
-	DueDate     Date     `json:"due_date" dynamodbav:"due_date,omitempty" nullable:"true" format:"date" example:"2026-02-14" attribute:"YYYY-MM-DD; absent when there is none" column:"Due date, if any" columntype:"date"`
-	CreatedAt   Moment   `json:"created_at" dynamodbav:"created_at" format:"date-time" example:"2026-02-02T09:30:00Z" attribute:"Creation, of an idempotency key its last claim, in Unix seconds" column:"Creation" columntype:"timestamp"`
-	UpdatedAt   Moment   `json:"updated_at" dynamodbav:"updated_at" format:"date-time" example:"2026-02-02T09:30:00Z" attribute:"Last change, in Unix seconds" column:"Last change" columntype:"timestamp"`
-	CompletedAt Moment   `json:"completed_at" dynamodbav:"completed_at,omitempty" nullable:"true" format:"date-time" doc:"When a completed task was completed, also one that was created so: later changes leave it. Null for any other." attribute:"Completion of a task, in Unix seconds; absent unless it is completed" column:"Completion, if completed" columntype:"timestamp"`
-	Version     int      `json:"version" dynamodbav:"version" minimum:"1" doc:"1 for a new task, and one more with each change; the ETag. A change to what the task is already leaves version and updated_at as they are." example:"1" attribute:"Of a task: 1, and one more with each change; a write holds only on the version that it read" column:"Version"`
+	ID          string    `json:"task_id" dynamodbav:"-" format:"uuid" example:"0195c2a4-7b1e-7c3d-9a54-3f6f0d2b8e11"`
+	Title       string    `json:"title" dynamodbav:"title" example:"Water the plants" attribute:"Task title, 1 to 200 characters" column:"Title"`
+	Description Text      `json:"description" dynamodbav:"description,omitempty" nullable:"true" attribute:"Task description, up to 1000 characters; absent when empty" column:"Description, if any"`
+	Status      Status    `json:"status" dynamodbav:"status" enum:"pending,in_progress,completed,cancelled" attribute:"pending, in_progress, completed or cancelled" column:""`
+	Priority    Priority  `json:"priority" dynamodbav:"priority,omitempty" nullable:"true" enum:"low,medium,high,urgent" attribute:"low, medium, high or urgent; absent when there is none" column:"low, medium, high or urgent, if any"`
+	Category    Text      `json:"category" dynamodbav:"category,omitempty" nullable:"true" attribute:"Task category, up to 50 characters; absent when there is none" column:"Category, if any"`
+	DueDate     Date      `json:"due_date" dynamodbav:"due_date,omitempty" nullable:"true" format:"date" example:"2026-02-14" attribute:"YYYY-MM-DD; absent when there is none" column:"Due date, if any" columntype:"date"`
+	CreatedAt   Timestamp `json:"created_at" dynamodbav:"created_at" format:"date-time" example:"2026-02-02T09:30:00Z" attribute:"Creation, of an idempotency key its last claim, in Unix seconds" column:"Creation" columntype:"timestamp"`
+	UpdatedAt   Timestamp `json:"updated_at" dynamodbav:"updated_at" format:"date-time" example:"2026-02-02T09:30:00Z" attribute:"Last change, in Unix seconds" column:"Last change" columntype:"timestamp"`
+	CompletedAt Timestamp `json:"completed_at" dynamodbav:"completed_at,omitempty" nullable:"true" format:"date-time" doc:"When a completed task was completed, also one that was created so: later changes leave it. Null for any other." attribute:"Completion of a task, in Unix seconds; absent unless it is completed" column:"Completion, if completed" columntype:"timestamp"`
+	Version     int       `json:"version" dynamodbav:"version" minimum:"1" doc:"1 for a new task, and one more with each change; the ETag. A change to what the task is already leaves version and updated_at as they are." example:"1" attribute:"Of a task: 1, and one more with each change; a write holds only on the version that it read" column:"Version"`
 	wire.Extended
 }
 
 // Next returns the next version of the task, with the content of wanted, or the task itself if the content is the same.
 // The error is [ErrTaskCompleted].
-func (t Task) Next(wanted Task, now Moment) (Task, error) {
+func (t Task) Next(wanted Task, now Timestamp) (Task, error) {
 	if wanted == t {
 		return t, nil
 	}

@@ -10,13 +10,14 @@ import (
 	service "github.com/onesynth-cdk/onesynth/lambdas/clarity"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 )
 
 // function is the profiler.
 type function struct {
 	service   *service.Service
 	retention time.Duration // zero: for ever
-	now       func() time.Time
+	clock     wire.Clock
 	batch     *events.Stream
 	log       *slog.Logger
 	metrics   *kit.Metrics
@@ -44,7 +45,8 @@ func (f *function) add(ctx context.Context, image events.Image) (added bool, err
 		return false, err
 	}
 	// The profile of such an attempt may have been removed, and must not count a second time.
-	if ends := time.Time(attempt.Evaluation.EvaluatedAt).Add(f.retention); f.retention > 0 && !f.now().Before(ends) {
+	ends := time.Time(attempt.Evaluation.EvaluatedAt).Add(f.retention)
+	if f.retention > 0 && !f.clock.Now().Before(ends) {
 		f.log.WarnContext(ctx, "an attempt gets no profile: it was evaluated longer ago than profiles are kept",
 			"attempt_id", attempt.ID)
 		return false, nil

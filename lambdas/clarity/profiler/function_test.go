@@ -76,7 +76,7 @@ func (s *set) process(t *testing.T) lambda.Handler {
 		t.Fatal(err)
 	}
 	f := &function{
-		service: s.service, retention: s.retention, now: func() time.Time { return s.now }, log: log,
+		service: s.service, retention: s.retention, clock: func() time.Time { return s.now }, log: log,
 		batch:   &events.Stream{Failures: &s.failures, Log: log},
 		metrics: &kit.Metrics{Namespace: "Onesynth/clarity", Function: "profiler", Writer: output},
 	}

@@ -24,7 +24,7 @@ func main() {
 			return nil, err
 		}
 		f := &function{
-			service: &service.Service{DB: db}, retention: retention, now: time.Now,
+			service: &service.Service{DB: db}, retention: retention,
 			batch: batch, log: environment.Log, metrics: environment.Metrics,
 		}
 		return f.handle, nil
