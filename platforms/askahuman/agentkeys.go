@@ -25,7 +25,8 @@ func AgentKeys() schema.Database {
 			PhysicalName: "agent-keys",
 			Description:  "With the prop AgentKeys: the keys that agents show, by their hash. No item has a key.",
 			Key:          schema.Key{Partition: "key_hash"},
-			Attributes:   schema.After(attributesOf(AgentKey{}), "agent_id", text("listed", "The constant KEY")),
+			Attributes: schema.After(attributesOf(AgentKey{}), "agent_id", schema.String.Attribute("listed",
+				"The constant KEY")),
 			Indexes: []schema.Index{
 				{Name: "ByAgent", Key: schema.Key{Partition: "listed", Sort: "agent_id"},
 					Description: "All keys, in the order of their agents, for operators."},

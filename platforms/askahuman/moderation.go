@@ -17,13 +17,17 @@ var CallerOperator = schema.Caller{Name: "operator", Token: schema.TokenOfUser, 
 func withModeration(p *schema.Platform) {
 	p.Database.Tables = append(p.Database.Tables, reportsTable())
 	p.Events = append(p.Events, reportEvents()...)
-	describe(p, "Questions", text("hidden_at", "When an operator hid it; absent otherwise: "+timestampFormat))
-	describe(p, "Responses", text("hidden_at", "When an operator hid it; absent otherwise: "+timestampFormat))
+	describe(p, "Questions", schema.String.Attribute("hidden_at",
+		"When an operator hid it; absent otherwise: "+timestampFormat))
+	describe(p, "Responses", schema.String.Attribute("hidden_at",
+		"When an operator hid it; absent otherwise: "+timestampFormat))
 	describe(p, "UserStats",
-		text("blocked_at", "When an operator blocked the person; absent otherwise: "+timestampFormat),
-		text("handle_reset_at", "When an operator reset the person's name, who cannot choose another since; absent "+
-			"otherwise: "+timestampFormat))
-	describe(p, "Guards", text("blocked_at",
+		schema.String.Attribute("blocked_at",
+			"When an operator blocked the person; absent otherwise: "+timestampFormat),
+		schema.String.Attribute("handle_reset_at",
+			"When an operator reset the person's name, who cannot choose another since; absent "+
+				"otherwise: "+timestampFormat))
+	describe(p, "Guards", schema.String.Attribute("blocked_at",
 		"OPEN#: when an operator blocked the agent; absent otherwise: "+timestampFormat))
 	for _, name := range []string{"ListResponses", "GetAnsweredQuestions"} {
 		read := pattern(p, name)
@@ -77,12 +81,15 @@ func reportsTable() schema.Table {
 		Key:          schema.Key{Partition: "report_id"},
 		TimeToLive:   "expires_at",
 		Attributes: append(schema.After(schema.After(attributesOf(OperatorReport{}), "response_id",
-			text("state", "open until an operator decides; then dismissed or hidden")), "reported_at",
-			schema.Attribute{Name: "reporters", Type: schema.StringSet,
-				Description: "Digests of those who reported it: each counts once, and the first 50 alone"},
-			list("reports", "What they said, oldest first: reason, comment, by (person or agent) and at")),
-			number("expires_at", "End of retention in Unix seconds (TTL attribute): 90 days after the last report or "+
-				"decision")),
+			schema.String.Attribute("state",
+				"open until an operator decides; then dismissed or hidden")), "reported_at",
+			schema.StringSet.Attribute("reporters",
+				"Digests of those who reported it: each counts once, and the first 50 alone"),
+			schema.List.Attribute("reports",
+				"What they said, oldest first: reason, comment, by (person or agent) and at")),
+			schema.Number.Attribute("expires_at",
+				"End of retention in Unix seconds (TTL attribute): 90 days after the last report or "+
+					"decision")),
 		Indexes: []schema.Index{
 			{Name: "ByState", Key: schema.Key{Partition: "state", Sort: "reported_at"},
 				Description: "What operators have to decide, and what they decided, newest first."},

@@ -103,21 +103,25 @@ func guardsTable() schema.Table {
 		Key:        schema.Key{Partition: "guard_key"},
 		TimeToLive: "expires_at",
 		Attributes: slices.Concat([]schema.Attribute{
-			text("guard_key", "Partition key: RATE#limit#caller#window, OPEN#agent, IDEMPOTENCY#digest, "+
-				"NOTIFIED#person, WEBHOOKS#agent or DELIVERY#question"),
-			{Name: "open_question_ids", Type: schema.StringSet,
-				Description: "OPEN#: the agent's questions that are open or partial, each with a place of the " +
-					"agent's quota"},
-			number("counted_since", "OPEN#: the beginning of the window in which requests counts the agent's "+
-				"asks, in Unix seconds"),
-			text("claimed_at", "NOTIFIED#: when a run last claimed the person, for any device, and kept the claim: "+
-				timestampFormat+"; claim is the random token of that write"),
-			text("claimed_before", "NOTIFIED#: what claimed_at was before that claim, the Unix epoch if there "+
-				"was none: "+timestampFormat),
-			text("notified_at", "NOTIFIED#: when the claim was made of the last notification that was sent to "+
-				"the person: "+timestampFormat),
-			text("question_id", "NOTIFIED#: the question of that notification"),
-			number("expires_at", "End of use in Unix seconds (TTL attribute)"),
+			schema.String.Attribute("guard_key",
+				"Partition key: RATE#limit#caller#window, OPEN#agent, IDEMPOTENCY#digest, "+
+					"NOTIFIED#person, WEBHOOKS#agent or DELIVERY#question"),
+			schema.StringSet.Attribute("open_question_ids",
+				"OPEN#: the agent's questions that are open or partial, each with a place of the agent's quota"),
+			schema.Number.Attribute("counted_since",
+				"OPEN#: the beginning of the window in which requests counts the agent's "+
+					"asks, in Unix seconds"),
+			schema.String.Attribute("claimed_at",
+				"NOTIFIED#: when a run last claimed the person, for any device, and kept the claim: "+
+					timestampFormat+"; claim is the random token of that write"),
+			schema.String.Attribute("claimed_before",
+				"NOTIFIED#: what claimed_at was before that claim, the Unix epoch if there "+
+					"was none: "+timestampFormat),
+			schema.String.Attribute("notified_at",
+				"NOTIFIED#: when the claim was made of the last notification that was sent to "+
+					"the person: "+timestampFormat),
+			schema.String.Attribute("question_id", "NOTIFIED#: the question of that notification"),
+			schema.Number.Attribute("expires_at", "End of use in Unix seconds (TTL attribute)"),
 		}, schema.RateLimitAttributes(), schema.IdempotencyAttributes()),
 	}
 }
@@ -129,17 +133,4 @@ func attributesOf(items ...any) []schema.Attribute {
 		attributes[i].Description = strings.ReplaceAll(attributes[i].Description, "{time}", timestampFormat)
 	}
 	return attributes
-}
-
-// text, number and list are attributes of those types.
-func text(name, description string) schema.Attribute {
-	return schema.Attribute{Name: name, Type: schema.String, Description: description}
-}
-
-func number(name, description string) schema.Attribute {
-	return schema.Attribute{Name: name, Type: schema.Number, Description: description}
-}
-
-func list(name, description string) schema.Attribute {
-	return schema.Attribute{Name: name, Type: schema.List, Description: description}
 }

@@ -27,7 +27,7 @@ func withWebhooks(p *schema.Platform) {
 	ended := []any{map[string]any{"prefix": "CLOSED"}, map[string]any{"prefix": "EXPIRED"}}
 	there := []any{map[string]any{"exists": true}}
 	table(p, "Questions").Stream = schema.StreamNewAndOldImages
-	describe(p, "Questions", text("callback_url",
+	describe(p, "Questions", schema.String.Attribute("callback_url",
 		"Where a webhook goes when the question ends, if its agent wants one: an https URL of up to 2048 characters"))
 	describe(p, "Guards", attributesOf(SecretVersion{}, Delivery{})...)
 	p.Database.AccessPatterns = append(p.Database.AccessPatterns,

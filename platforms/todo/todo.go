@@ -113,9 +113,7 @@ func routes() (all []schema.Route) {
 }
 
 func table() schema.Table {
-	text := func(name, description string) schema.Attribute {
-		return schema.Attribute{Name: name, Type: schema.String, Description: description}
-	}
+	text := schema.String.Attribute
 	keys := []schema.Attribute{
 		text("PK", "Partition key: USER#user, TASK#user, COUNTS#user, EMAIL#address or IDEMPOTENCY#user"),
 		text("SK", "Sort key: METADATA; of a task TASK# and its id; of an idempotency key KEY# and the key's SHA-256"),
@@ -130,12 +128,9 @@ func table() schema.Table {
 	}
 	owner := text("user_id", "On an EMAIL# item: the user whose address it is")
 	deletion := text("deletion", "On a COUNTS# item: random id of the deletion of the user that is going on; absent "+
-		"otherwise. "+
-		"On an idempotency key: that of the deletion which its request began")
-	expiry := schema.Attribute{
-		Name: "expiration_timestamp", Type: schema.Number,
-		Description: "End of use of an idempotency key, in Unix seconds, 24 hours after its claim (TTL attribute)",
-	}
+		"otherwise. On an idempotency key: that of the deletion which its request began")
+	expiry := schema.Number.Attribute("expiration_timestamp",
+		"End of use of an idempotency key, in Unix seconds, 24 hours after its claim (TTL attribute)")
 	index := func(name, description string) schema.Index {
 		return schema.Index{Name: name, Key: schema.Key{Partition: name + "PK", Sort: name + "SK"},
 			Description: description}

@@ -188,9 +188,9 @@ func tables() []schema.Table {
 			Name: "Requests", PhysicalName: "requests", Description: "Idempotency keys, and counters of rate limits.",
 			Key: schema.Key{Partition: "id"}, TimeToLive: "expires_at",
 			Attributes: append(append(schema.IdempotencyAttributes(), schema.RateLimitAttributes()...),
-				schema.Attribute{Name: "id", Type: schema.String, Description: "KEY# or COUNT#, and what it is of"},
-				schema.Attribute{Name: "expires_at", Type: schema.Number,
-					Description: "Unix seconds after which the item may be deleted (TTL attribute)"},
+				schema.String.Attribute("id", "KEY# or COUNT#, and what it is of"),
+				schema.Number.Attribute("expires_at",
+					"Unix seconds after which the item may be deleted (TTL attribute)"),
 			),
 		},
 	}

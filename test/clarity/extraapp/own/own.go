@@ -6,7 +6,7 @@ import "github.com/onesynth-cdk/onesynth/schema"
 // Extra is the course of an attempt.
 func Extra() []schema.Extra {
 	return []schema.Extra{{Record: "Attempt", Attributes: []schema.ExtraAttribute{{
-		Attribute: schema.Attribute{Name: "course", Type: schema.String, Description: "Course of the attempt"},
+		Attribute: schema.String.Attribute("course", "Course of the attempt"),
 		MaxLength: 50, Writers: []string{"courses"}, Shown: true,
 	}}}}
 }

@@ -8,10 +8,10 @@ func Extra() []schema.Extra {
 	return []schema.Extra{{
 		Record: "Task",
 		Attributes: []schema.ExtraAttribute{{
-			Attribute: schema.Attribute{Name: "project", Type: schema.String, Description: "What the task belongs to"},
+			Attribute: schema.String.Attribute("project", "What the task belongs to"),
 			MaxLength: 50, Writers: []string{"projects", "projector"}, Shown: true,
 		}, {
-			Attribute: schema.Attribute{Name: "estimate", Type: schema.Number, Description: "Expected hours"},
+			Attribute: schema.Number.Attribute("estimate", "Expected hours"),
 			Minimum:   new(0.25), Maximum: new(100.0), Writers: []string{"projects"},
 		}},
 		Indexes: []schema.Index{{Name: "ByProject", Key: schema.Key{Partition: "PK", Sort: "project"},
