@@ -193,6 +193,6 @@ func (a *AgentKeys) Revoke(ctx context.Context, id string) (askahuman.AgentKey, 
 // revoke keeps when a key was revoked; an earlier revocation stays.
 func (a *AgentKeys) revoke(ctx context.Context, hash string, now time.Time) error {
 	revoked := dynamo.Name("revoked_at")
-	return unless(a.DB.Update(ctx, "RevokeAgentKey", []any{hash},
+	return dynamo.Unless(a.DB.Update(ctx, "RevokeAgentKey", []any{hash},
 		expression.Set(revoked, revoked.IfNotExists(moment(now))), keyExists(), nil), askahuman.ErrAgentKeyNotFound)
 }

@@ -137,7 +137,7 @@ func (s *Service) Dismiss(ctx context.Context, operator, reportID string, dismis
 	update := decide(expression.Set(dynamo.Name("expires_at"), kept), state, decision)
 	err := s.DB.Update(ctx, "DecideReport", []any{reportID}, update,
 		expression.AttributeExists(dynamo.Name("report_id")), nil)
-	return wrap(unless(err, askahuman.ErrReportNotFound), "decide report "+reportID)
+	return wrap(dynamo.Unless(err, askahuman.ErrReportNotFound), "decide report "+reportID)
 }
 
 // HideQuestion hides a question from people, and closes it, or shows it to its agent again as one that
@@ -206,7 +206,7 @@ func (s *Service) BlockPerson(ctx context.Context, personHash string, blocked bo
 
 // changePerson changes the stats of a person who has answered. It returns [askahuman.ErrPersonNotFound].
 func (s *Service) changePerson(ctx context.Context, pattern, personHash string, update expression.UpdateBuilder) error {
-	return unless(s.DB.Update(ctx, pattern, []any{personHash}, update.Add(dynamo.Name("version"), expression.Value(1)),
+	return dynamo.Unless(s.DB.Update(ctx, pattern, []any{personHash}, update.Add(dynamo.Name("version"), expression.Value(1)),
 		expression.AttributeExists(dynamo.Name("fingerprint_hash")), nil), askahuman.ErrPersonNotFound)
 }
 

@@ -106,14 +106,6 @@ func (s *Service) Limiter() *ratelimit.Counter {
 	return counter
 }
 
-// unless is the error of a write, or another one if the write's condition failed.
-func unless(err, refused error) error {
-	if done, err := dynamo.Satisfied(err); done || err != nil {
-		return err
-	}
-	return refused
-}
-
 // wrap wraps an error with the action that failed. It returns the errors that callers
 // distinguish unchanged, because their text is for people, and nil for nil.
 func wrap(err error, doing string) error {

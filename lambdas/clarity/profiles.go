@@ -166,11 +166,8 @@ func (s *Service) addProfile(ctx context.Context, attempt clarity.Attempt, reten
 		}
 		writes = append(writes, dynamo.Put("Profiles", p, isAsRead))
 	}
-	added, err = dynamo.Satisfied(s.DB.Transact(ctx, "AddProfile", writes...))
-	if err == nil && !added {
-		err = retry.ErrStale
-	}
-	return added, err
+	err = dynamo.UnlessStale(s.DB.Transact(ctx, "AddProfile", writes...))
+	return err == nil, err
 }
 
 // around reads the profiles after a key, oldest first, or, when there are none, the one before it.

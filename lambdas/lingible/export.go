@@ -264,11 +264,7 @@ func (e *Exporter) claimExport(ctx context.Context, claim string, now, until tim
 	// The claim is its own when an attempt with a lost answer is repeated.
 	free := dynamo.Absent("claim").Or(dynamo.Equal("claim", claim),
 		dynamo.Name("claimed_until").LessThanEqual(expression.Value(dynamo.FormatTime(now))))
-	held, err := dynamo.Satisfied(e.DB.Update(ctx, "ClaimExport", exportKey(), update, free, nil))
-	if err == nil && !held {
-		err = ErrExportRunning
-	}
-	return err
+	return dynamo.Unless(e.DB.Update(ctx, "ClaimExport", exportKey(), update, free, nil), ErrExportRunning)
 }
 
 // settleExport ends a claim, with the digest of what was exported with its index; "": with none. It returns
@@ -280,12 +276,8 @@ func (e *Exporter) settleExport(ctx context.Context, claim, digest string, now t
 			Set(dynamo.Name("index_key"), expression.Value(IndexKey)).
 			Set(dynamo.Name("exported_at"), expression.Value(dynamo.FormatTime(now)))
 	}
-	held, err := dynamo.Satisfied(e.DB.Update(ctx, "SettleExport", exportKey(), update,
-		dynamo.Equal("claim", claim), nil))
-	if err == nil && !held {
-		err = ErrExportLost
-	}
-	return err
+	return dynamo.Unless(e.DB.Update(ctx, "SettleExport", exportKey(), update,
+		dynamo.Equal("claim", claim), nil), ErrExportLost)
 }
 
 // slugsOf are the slugs of the terms that a query of an index finds.

@@ -141,12 +141,8 @@ func (s *Service) DeleteTranslation(ctx context.Context, user, id string) error 
 	if parsed, err := uuid.Parse(id); err != nil || parsed.String() != id {
 		return lingible.ErrTranslationNotFound
 	}
-	found, err := dynamo.Satisfied(s.DB.Delete(ctx, "DeleteTranslation", translationKey(user, id).values(),
-		expression.AttributeExists(dynamo.Name("PK"))))
-	if err == nil && !found {
-		err = lingible.ErrTranslationNotFound
-	}
-	return err
+	return dynamo.Unless(s.DB.Delete(ctx, "DeleteTranslation", translationKey(user, id).values(),
+		expression.AttributeExists(dynamo.Name("PK"))), lingible.ErrTranslationNotFound)
 }
 
 // DeleteTranslations deletes all translations of a user. It returns [context.DeadlineExceeded] if there are

@@ -84,11 +84,7 @@ func (s *Secrets) keep(ctx context.Context, agentID string, next askahuman.Secre
 	if err != nil {
 		return err
 	}
-	kept, err := dynamo.Satisfied(s.DB.Update(ctx, "RotateWebhookSecret", versionKey(agentID), update, former, nil))
-	if err == nil && !kept {
-		err = retry.ErrStale
-	}
-	return err
+	return dynamo.UnlessStale(s.DB.Update(ctx, "RotateWebhookSecret", versionKey(agentID), update, former, nil))
 }
 
 // valid are the rotations whose former secret is still valid.

@@ -82,6 +82,15 @@ func Satisfied(err error) (bool, error) {
 	return err == nil, err
 }
 
+// Unless returns refused if the condition of a write, or of one of a transaction's writes, was false. It returns any
+// other error unchanged.
+func Unless(err, refused error) error {
+	if satisfied, err := Satisfied(err); satisfied || err != nil {
+		return err
+	}
+	return refused
+}
+
 // Refusal is the error to return if the condition of one of a transaction's writes was false.
 type Refusal struct {
 	write int
@@ -94,9 +103,6 @@ func OnFailed(write int, err error) Refusal { return Refusal{write, err} }
 // UnlessStale returns [retry.ErrStale] if the condition of a write, or of one of a transaction's writes, was false; for
 // a transaction, the first refusal that applies goes before that. It returns any other error unchanged.
 func UnlessStale(err error, refusals ...Refusal) error {
-	if held, err := Satisfied(err); held || err != nil {
-		return err
-	}
 	if refused, ok := errors.AsType[*TransactionError](err); ok {
 		for _, refusal := range refusals {
 			if _, failed := refused.Failed(refusal.write); failed {
@@ -104,7 +110,7 @@ func UnlessStale(err error, refusals ...Refusal) error {
 			}
 		}
 	}
-	return retry.ErrStale
+	return Unless(err, retry.ErrStale)
 }
 
 // DB is a platform's tables. It is safe for concurrent use.

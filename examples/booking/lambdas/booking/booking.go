@@ -42,11 +42,8 @@ func (s *Service) Book(ctx context.Context, guest string, stay hotel.Stay) (book
 	if booking, err = hotel.NewBooking(guest, stay, time.Now()); err != nil {
 		return booking, err
 	}
-	held, err := dynamo.Satisfied(idempotency.Transact(ctx, s.DB, "Book", booking,
-		append(take(stay, room.Units), dynamo.Put("Bookings", booking, dynamo.Absent("id")))...))
-	if err == nil && !held {
-		err = hotel.ErrFull
-	}
+	err = dynamo.Unless(idempotency.Transact(ctx, s.DB, "Book", booking,
+		append(take(stay, room.Units), dynamo.Put("Bookings", booking, dynamo.Absent("id")))...), hotel.ErrFull)
 	return booking, err
 }
 

@@ -31,13 +31,10 @@ func (s *Service) Wait(ctx context.Context, guest string, stay hotel.Stay) (wait
 	if waiting, err = hotel.NewWaiting(guest, stay); err != nil {
 		return waiting, err
 	}
-	held, err := dynamo.Satisfied(idempotency.Transact(ctx, s.DB, "Wait", waiting,
+	err = dynamo.Unless(idempotency.Transact(ctx, s.DB, "Wait", waiting,
 		dynamo.Check("Nights", []any{stay.Kind, full},
 			dynamo.Name("taken").GreaterThanEqual(expression.Value(room.Units))),
-		dynamo.Put("Waiting", waiting, dynamo.Absent("place"))))
-	if err == nil && !held {
-		err = hotel.ErrFree
-	}
+		dynamo.Put("Waiting", waiting, dynamo.Absent("place"))), hotel.ErrFree)
 	return waiting, err
 }
 
@@ -55,12 +52,8 @@ func (s *Service) Waiting(ctx context.Context, guest string) (waiting []hotel.Wa
 
 // Leave takes the guest off the waiting list. It returns [hotel.ErrNoWaiting].
 func (s *Service) Leave(ctx context.Context, guest, kind, arrival, id string) error {
-	held, err := dynamo.Satisfied(s.DB.Delete(ctx, "LeaveWaiting", []any{kind, hotel.PlaceOf(arrival, id)},
-		dynamo.Equal("guest", guest)))
-	if err == nil && !held {
-		err = hotel.ErrNoWaiting
-	}
-	return err
+	return dynamo.Unless(s.DB.Delete(ctx, "LeaveWaiting", []any{kind, hotel.PlaceOf(arrival, id)},
+		dynamo.Equal("guest", guest)), hotel.ErrNoWaiting)
 }
 
 // Freed are nights that were given back.

@@ -39,11 +39,8 @@ func (s *Service) Create(ctx context.Context, owner string, link links.Link) (li
 	}
 	link.Owner, link.CreatedAt, link.Code = owner, time.Now().UTC().Truncate(time.Second),
 		cmp.Or(link.Code, rand.Text()[:8])
-	held, err := dynamo.Satisfied(idempotency.Transact(ctx, s.DB, "CreateLink", link,
-		dynamo.Put("Links", link, dynamo.Absent("code"))))
-	if err == nil && !held {
-		err = links.ErrTaken
-	}
+	err = dynamo.Unless(idempotency.Transact(ctx, s.DB, "CreateLink", link,
+		dynamo.Put("Links", link, dynamo.Absent("code"))), links.ErrTaken)
 	return link, err
 }
 
@@ -65,11 +62,7 @@ func (s *Service) List(ctx context.Context, owner, from string, most int) (page 
 
 // Delete deletes a link of the owner. It returns [links.ErrNotFound].
 func (s *Service) Delete(ctx context.Context, owner, code string) error {
-	held, err := dynamo.Satisfied(s.DB.Delete(ctx, "DeleteLink", []any{code}, dynamo.Equal("owner", owner)))
-	if err == nil && !held {
-		err = links.ErrNotFound
-	}
-	return err
+	return dynamo.Unless(s.DB.Delete(ctx, "DeleteLink", []any{code}, dynamo.Equal("owner", owner)), links.ErrNotFound)
 }
 
 // Follow returns where a link leads, and stores that it was used. It returns [links.ErrNotFound].

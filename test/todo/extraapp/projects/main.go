@@ -44,12 +44,9 @@ func main() {
 			func(ctx context.Context, in *setInput) (any, error) {
 				set := expression.Set(dynamo.Name("project"), expression.Value(in.Body.Project)).
 					Set(dynamo.Name("estimate"), expression.Value(in.Body.Estimate))
-				written, err := dynamo.Satisfied(db.Update(ctx, "SetProject",
+				err = dynamo.Unless(db.Update(ctx, "SetProject",
 					[]any{"TASK#" + httpapi.CallerFrom(ctx).ID, "TASK#" + in.TaskID}, set,
-					expression.ConditionBuilder{}, nil))
-				if err == nil && !written {
-					err = todo.ErrTaskNotFound
-				}
+					expression.ConditionBuilder{}, nil), todo.ErrTaskNotFound)
 				return nil, err
 			})
 		httpapi.Serve(server, httpapi.Operation{ID: "listProject"},
