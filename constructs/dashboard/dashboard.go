@@ -150,7 +150,7 @@ func reportedMetric(f *gofunction.Function, namespace string, m schema.Metric) a
 	if m.Unit == schema.Milliseconds {
 		statistic = "Maximum"
 	}
-	return line(f.MetricReported(namespace, m.Name, statistic), m.Name, statistic)
+	return line(f.MetricReported(namespace, schema.MetricDimension, m.Name, statistic), m.Name, statistic)
 }
 
 func api(a *httpapi.API) []awscloudwatch.IWidget {

@@ -356,11 +356,12 @@ func (f *Function) GrantInvoke(grantee awsiam.IGrantable) awsiam.Grant {
 	})
 }
 
-// MetricReported is a metric that the function reports itself, with its name as the one dimension, over five minutes.
-func (f *Function) MetricReported(namespace, name, statistic string) awscloudwatch.Metric {
+// MetricReported is a metric that the function reports itself, over five minutes. dimension is its one dimension, whose
+// value is the function's name.
+func (f *Function) MetricReported(namespace, dimension, name, statistic string) awscloudwatch.Metric {
 	return awscloudwatch.NewMetric(&awscloudwatch.MetricProps{
 		Namespace: &namespace, MetricName: &name, Statistic: &statistic,
-		DimensionsMap: &map[string]*string{"FunctionName": f.Resource.FunctionName()},
+		DimensionsMap: &map[string]*string{dimension: f.Resource.FunctionName()},
 	})
 }
 

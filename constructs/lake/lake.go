@@ -314,6 +314,7 @@ func (l *Lake) MetricFailureQueue(options *awscloudwatch.MetricOptions) awscloud
 // metric is one of the metrics that a function reports itself.
 func (l *Lake) metric(of *gofunction.Function, name, statistic string,
 	options *awscloudwatch.MetricOptions) awscloudwatch.Metric {
-	metric := of.MetricReported(schema.MetricNamespace(l.metricNamespace, schema.LakeRoom), name, statistic)
+	metric := of.MetricReported(schema.MetricNamespace(l.metricNamespace, schema.LakeRoom), schema.MetricDimension,
+		name, statistic)
 	return metric.With(cmp.Or(options, &awscloudwatch.MetricOptions{}))
 }

@@ -186,7 +186,8 @@ func (p *Platform) watchAPI() {
 
 // counted is the sum of what a function reports.
 func (p *Platform) counted(f function, m schema.Metric) awscloudwatch.Metric {
-	return f.function.MetricReported(schema.MetricNamespace(p.props.MetricNamespace, p.Schema.Name), m.Name, "Sum")
+	return f.function.MetricReported(schema.MetricNamespace(p.props.MetricNamespace, p.Schema.Name),
+		schema.MetricDimension, m.Name, "Sum")
 }
 
 func (p *Platform) watchFunctions() {

@@ -21,9 +21,9 @@ func (o Own) check(f *finding.List, path string, described schema.Platform, arch
 		f.Add(path+".Module", o.Module, "the path of the Go module with the functions' packages",
 			"set it, such as \"example.com/ours\": each function is the package lambdas/PLATFORM/FUNCTION of it")
 	}
-	names := names(o.Functions)
+	own := names(o.Functions)
 	for _, r := range o.Routes {
-		if !slices.Contains(names, r.Function) {
+		if !slices.Contains(own, r.Function) {
 			f.Add(path+".Routes["+r.Key()+"].Function", r.Function, "a function of "+path+".Functions",
 				"the platform's functions serve its own routes alone: declare a function for this one")
 		}
@@ -37,5 +37,5 @@ func (o Own) check(f *finding.List, path string, described schema.Platform, arch
 			f.Add(at, c.Name, "a Caller with an Authorizer or with IAM", "leave it out to keep the platform's callers")
 		}
 	}
-	o.Build.Check(f, path+".Build", architecture, names...)
+	o.Build.Check(f, path+".Build", architecture, own...)
 }

@@ -41,15 +41,12 @@ func (s *Service) checkCallback(ask askahuman.Ask) error {
 // QuestionWithResponses is a question with its answers.
 type QuestionWithResponses struct {
 	askahuman.Question
-	// Responses are the answers that no operator has hidden, oldest first.
-	Responses []askahuman.Response
-	// HiddenResponses is how many answers an operator has hidden.
-	HiddenResponses int
-	// Delivery is how far the question's webhook is; nil: its agent wants none.
-	Delivery *askahuman.Delivery
+	Responses []askahuman.Response `json:"responses" nullable:"false" doc:"The answers, oldest first."`
+	Hidden    int                  `json:"hidden_responses,omitempty" minimum:"1" doc:"How many answers operators have hidden: they are neither here nor in the summary." example:"1"`
+	Webhook   *askahuman.Delivery  `json:"webhook,omitempty" doc:"Of a question with a callback_url: how far its webhook is."`
 	// Summary is how many chose each option of a multiple choice question, in the
 	// order of the options. It is nil for a text question.
-	Summary []Votes
+	Summary []Votes `json:"-"`
 }
 
 // Votes are how many people chose an option.
@@ -102,7 +99,7 @@ func (s *Service) withResponses(ctx context.Context, question askahuman.Question
 	}
 	shown := visible(responses)
 	return QuestionWithResponses{
-		Question: question.At(now), Responses: shown, HiddenResponses: len(responses) - len(shown), Delivery: delivery,
+		Question: question.At(now), Responses: shown, Hidden: len(responses) - len(shown), Webhook: delivery,
 		Summary: summary(question, shown),
 	}, nil
 }

@@ -312,17 +312,17 @@ func TestHideResponse(t *testing.T) {
 	id := askahuman.ResponseID(q.ID, "ann")
 	m.must(m.HideResponse(ctx, "olga", q.ID, id, true))
 	seen, err := m.Read(ctx, "a", q.ID)
-	if m.must(err); len(seen.Responses) != 1 || seen.Responses[0].PersonHash == "ann" || seen.HiddenResponses != 1 ||
+	if m.must(err); len(seen.Responses) != 1 || seen.Responses[0].PersonHash == "ann" || seen.Hidden != 1 ||
 		seen.CurrentResponses != 2 || seen.Summary[0].Count != 0 || seen.Summary[1].Count != 1 {
 		t.Errorf("got %+v", seen)
 	}
 	waited, _, err := m.ReadNews(ctx, "a", q.ID, Wait{Longest: time.Second})
-	if m.must(err); len(waited.Responses) != 1 || waited.HiddenResponses != 1 || waited.Summary[0].Count != 0 {
+	if m.must(err); len(waited.Responses) != 1 || waited.Hidden != 1 || waited.Summary[0].Count != 0 {
 		t.Errorf("a read that waits shows %+v", waited)
 	}
 	m.must(m.HideResponse(ctx, "olga", q.ID, id, false))
 	seen, err = m.Read(ctx, "a", q.ID)
-	if m.must(err); len(seen.Responses) != 2 || seen.HiddenResponses != 0 || seen.Summary[0].Count != 1 {
+	if m.must(err); len(seen.Responses) != 2 || seen.Hidden != 0 || seen.Summary[0].Count != 1 {
 		t.Errorf("shown again: %+v", seen)
 	}
 	m.wants(askahuman.ErrResponseNotFound, m.HideResponse(ctx, "olga", q.ID, uuid.NewString(), true))

@@ -61,7 +61,7 @@ func TestKeyboard(t *testing.T) {
 	}
 }
 
-// A token that was made for another sign-in signs nobody in: its nonce is another.
+// The page takes no token whose nonce is not the one that it sent.
 func TestOtherNonce(t *testing.T) {
 	p := user(t)
 	run, tabs := suite.Start(t)

@@ -91,11 +91,8 @@ type Submission struct {
 
 // AgentQuestionWithResponses is a question with its answers.
 type AgentQuestionWithResponses struct {
-	askahuman.Question
-	Responses []askahuman.Response `json:"responses" nullable:"false" doc:"The answers, oldest first."`
-	Hidden    int                  `json:"hidden_responses,omitempty" minimum:"1" doc:"How many answers operators have hidden: they are neither here nor in the summary." example:"1"`
-	Webhook   *askahuman.Delivery  `json:"webhook,omitempty" doc:"Of a question with a callback_url: how far its webhook is."`
-	Summary   Summary              `json:"summary,omitempty" doc:"Of a multiple choice question: how many chose each option, in the order of the options." example:"{\"Submit\":2,\"Send\":0}"`
+	service.QuestionWithResponses
+	Summary Summary `json:"summary,omitempty" doc:"Of a multiple choice question: how many chose each option, in the order of the options." example:"{\"Submit\":2,\"Send\":0}"`
 }
 
 // Summary is an object with the number of votes by the option's text, in the order
@@ -249,7 +246,5 @@ func submission(q askahuman.Question) Submission {
 }
 
 func agentQuestionWithResponses(question service.QuestionWithResponses) AgentQuestionWithResponses {
-	return AgentQuestionWithResponses{question.Question, question.Responses, question.HiddenResponses,
-		question.Delivery,
-		question.Summary}
+	return AgentQuestionWithResponses{question, question.Summary}
 }

@@ -60,7 +60,7 @@ func (o Options) server(agents httpapi.Identity, hasher Hasher, keys httpapi.Ide
 		Complete: o.complete,
 		Callers: map[schema.Caller]httpapi.Identity{askahuman.CallerAgent: agents,
 			askahuman.CallerPerson: byFingerprint(hasher), askahuman.CallerOperator: operatorIdentity()},
-		Names:       FormNames,
+		Names:       FormNames(),
 		Errors:      failures(rules.OpenQuestions),
 		Idempotency: keys,
 		WorkTime:    workTime,
@@ -73,11 +73,13 @@ func (o Options) server(agents httpapi.Identity, hasher Hasher, keys httpapi.Ide
 }
 
 // FormNames are the names of forms in documents that differ from those of their types.
-var FormNames = map[string]string{
-	"Ask": "AskBody", "Question": "AgentQuestion", "Response": "AgentResponse", "ResponseReport": "ResponseReportBody",
-	"Answer": "AnswerBody", "QuestionReport": "QuestionReportBody", "Handle": "HandleBody", "Standing": "Stats",
-	"NewSubscription": "SubscribeBody", "SubscriptionChange": "ChangeBody", "SubscriptionRenewal": "RenewBody",
-	"OfAgent": "OpenQuestionList",
+func FormNames() map[string]string {
+	return map[string]string{
+		"Ask": "AskBody", "Question": "AgentQuestion", "Response": "AgentResponse", "ResponseReport": "ResponseReportBody",
+		"Answer": "AnswerBody", "QuestionReport": "QuestionReportBody", "Handle": "HandleBody", "Standing": "Stats",
+		"NewSubscription": "SubscribeBody", "SubscriptionChange": "ChangeBody", "SubscriptionRenewal": "RenewBody",
+		"OfAgent": "OpenQuestionList",
+	}
 }
 
 // complete says whom the operations are for, and which field may be null.

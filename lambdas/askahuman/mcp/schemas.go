@@ -18,7 +18,7 @@ const definitions = "$defs"
 
 // schemaOf is the JSON Schema of a form, by the tags from which the API's document has it.
 func schemaOf(form reflect.Type) map[string]any {
-	name := httpapi.Namer(api.FormNames)
+	name := httpapi.Namer(api.FormNames())
 	registry := huma.NewMapRegistry("#/"+definitions+"/", name)
 	root := registry.Schema(form, false, "")
 	schema := asMap(root)
@@ -61,7 +61,7 @@ func askSchema() map[string]any {
 	return schema
 }
 
-// object is the schema of an input with these arguments, of which some are required.
+// object is the schema of an input with these arguments. A call must have the required ones.
 func object(arguments map[string]any, required ...any) map[string]any {
 	schema := map[string]any{"type": "object", "properties": arguments, "additionalProperties": false}
 	if len(required) > 0 {

@@ -8,7 +8,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
 )
 
-// A function without side effects makes events of a change. Start publishes them:
+// A function without side effects makes events of a change. StartPublisher publishes them:
 //
 //	func main() { events.StartPublisher(links.Platform(), visits, nil) }
 func ExampleHappened() {

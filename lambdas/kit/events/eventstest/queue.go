@@ -9,7 +9,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
 )
 
-// Queue is a [events.Failures] that keeps what it gets. The zero value is an empty queue. It is safe for concurrent
+// Queue is an [events.Failures] that keeps what it gets. The zero value is an empty queue. It is safe for concurrent
 // use.
 type Queue struct {
 	// Err is the error of Send, which then takes no message.
