@@ -39,7 +39,7 @@ func (s *Service) Create(ctx context.Context, owner string, link links.Link) (li
 	}
 	link.Owner, link.CreatedAt, link.Code = owner, time.Now().UTC().Truncate(time.Second),
 		cmp.Or(link.Code, rand.Text()[:8])
-	err = dynamo.Unless(idempotency.Transact(ctx, s.DB, "CreateLink", link,
+	err := dynamo.Unless(idempotency.Transact(ctx, s.DB, "CreateLink", link,
 		dynamo.Put("Links", link, dynamo.Absent("code"))), links.ErrTaken)
 	return link, err
 }
