@@ -10,10 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
-	awsdynamodb "github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
@@ -152,18 +148,7 @@ func must(t testing.TB, err error) {
 }
 
 // items reads the whole table.
-func (w *world) items(t testing.TB) (all []map[string]any) {
-	t.Helper()
-	pages := awsdynamodb.NewScanPaginator(w.tables.Client, &awsdynamodb.ScanInput{TableName: aws.String("AppData")})
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(context.Background())
-		must(t, err)
-		var items []map[string]any
-		must(t, attributevalue.UnmarshalListOfMaps(page.Items, &items))
-		all = append(all, items...)
-	}
-	return all
-}
+func (w *world) items(t testing.TB) []map[string]any { return todotest.Items(t, w.tables.Client) }
 
 func orElse(value, other string) string {
 	if value == "" {

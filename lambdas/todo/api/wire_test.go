@@ -12,13 +12,14 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/problem"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
+	"github.com/onesynth-cdk/onesynth/lambdas/todo/todotest"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
 )
 
 // The answers of every route, in the very bytes of the wire. The commands of the script:
-// "stored" starts a platform with its table, "hurried" leaves it so little time that long work stops, "fails NAME"
-// starts one whose operations fail with that error, and "keys NAME" one whose keys do. "more" ends each operation as a
-// deletion of some tasks does.
+// "stored" starts a platform with its table, whose items have to agree after each request, "hurried" leaves it so
+// little time that long work stops, "fails NAME" starts one whose operations fail with that error, and "keys NAME" one
+// whose keys do. "more" ends each operation as a deletion of some tasks does.
 func TestWire(t *testing.T) {
 	t.Parallel()
 	failures := map[string]error{
@@ -40,7 +41,12 @@ func TestWire(t *testing.T) {
 		switch {
 		case what == "stored":
 			stored = newPlatform(t)
-			return stored
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				stored.ServeHTTP(w, r)
+				for _, finding := range todotest.Disagreements(todotest.Items(t, stored.tables.Client)) {
+					t.Errorf("after %s %s: %s", r.Method, r.URL, finding)
+				}
+			})
 		case what == "hurried":
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				stored.ServeHTTP(w, r.WithContext(hurried{r.Context()}))

@@ -2,10 +2,33 @@
 package todotest
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	awsdynamodb "github.com/aws/aws-sdk-go-v2/service/dynamodb"
 )
+
+// Items are all items of the table, which has its logical name.
+func Items(t testing.TB, client *awsdynamodb.Client) (all []map[string]any) {
+	t.Helper()
+	pages := awsdynamodb.NewScanPaginator(client, &awsdynamodb.ScanInput{TableName: new("AppData")})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(context.WithoutCancel(t.Context()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var items []map[string]any
+		if err := attributevalue.UnmarshalListOfMaps(page.Items, &items); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, items...)
+	}
+	return all
+}
 
 // sortKeys say, by index, which attribute of a task its sort key is made of, and how the key begins.
 var sortKeys = []struct{ index, attribute, prefix string }{
