@@ -125,35 +125,6 @@ func TestFiltersAndOrders(t *testing.T) {
 	}
 }
 
-// A range of days has its first and its last day; each bound may be open.
-func TestDueBounds(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.user(t, "ada")
-	for _, day := range []todo.Date{"2025-12-31", "2026-01-01", "2026-01-02", "2026-01-31", "2026-02-01", "9999-12-31",
-		"0001-01-01", ""} {
-		w.task(t, "ada", todo.TaskBody{Title: string(orElse(string(day), "none")), DueDate: day})
-	}
-	for _, test := range []struct {
-		from, to todo.Date
-		want     string
-	}{
-		{"2026-01-01", "2026-01-31", "2026-01-01 2026-01-02 2026-01-31"},
-		{"2026-01-31", "2026-01-31", "2026-01-31"},
-		{"2026-02-01", "", "2026-02-01 9999-12-31"},
-		{"", "2025-12-31", "0001-01-01 2025-12-31"},
-		{"2026-01-03", "2026-01-30", ""},
-		{"0001-01-01", "9999-12-31", "0001-01-01 2025-12-31 2026-01-01 2026-01-02 2026-01-31 2026-02-01 9999-12-31"},
-	} {
-		for _, limit := range []int{1, 2, 20} {
-			if got := titles(w.list(t, "ada", todo.TaskFilter{DueFrom: test.from, DueTo: test.to,
-				Limit: limit})); got != test.want {
-				t.Errorf("%s to %s, by %d: got %s, want %s", test.from, test.to, limit, got, test.want)
-			}
-		}
-	}
-}
-
 // A task is overdue on the day after its due date, where the user is, unless it is
 // completed or cancelled.
 func TestOverdue(t *testing.T) {
@@ -252,45 +223,6 @@ func TestSearchEndsInTime(t *testing.T) {
 	if found != 3 || pages < 10 {
 		t.Errorf("got %d tasks on %d pages, want 3, and three tasks looked at for each page", found, pages)
 	}
-}
-
-// DynamoDB ends a page at 1 MB: lists, searches and deletions go on.
-func TestPagesOfOneMegabyte(t *testing.T) {
-	t.Parallel()
-	ctx, w := t.Context(), newWorld(t)
-	w.user(t, "ada")
-	const n = 450 // of some 4 KB each: the second request of a search ends at 1 MB
-	large := todo.Text(strings.Repeat("\U0001f600", 1000))
-	w.fill(t, "ada", n, todo.TaskBody{Description: large, Status: todo.Completed, DueDate: "2026-01-01"},
-		func(i int) string {
-			if i%7 == 0 {
-				return "needle"
-			}
-			return "large"
-		})
-	for name, f := range map[string]struct {
-		todo.TaskFilter
-		want int
-	}{
-		"all":         {todo.TaskFilter{Limit: 100}, n},
-		"by status":   {todo.TaskFilter{Status: todo.Completed, Limit: 100}, n},
-		"by due date": {todo.TaskFilter{DueTo: "2026-02-01", Limit: 100}, n},
-		"search":      {todo.TaskFilter{Search: "NEEDLE", Limit: 100}, 65},
-		"filter":      {todo.TaskFilter{Priority: todo.Low, Sort: todo.ByDueDate}, 0},
-	} {
-		got := ids(w.list(t, "ada", f.TaskFilter))
-		slices.Sort(got)
-		if len(slices.Compact(got)) != f.want {
-			t.Errorf("%s: got %d tasks, want %d", name, len(slices.Compact(got)), f.want)
-		}
-	}
-	if page, err := w.ListTasks(ctx, "ada", todo.TaskFilter{Limit: 100}); err != nil || len(page.Tasks) != 100 {
-		t.Errorf("a full page: got %d, %v", len(page.Tasks), err)
-	}
-	if deleted, err := w.DeleteCompleted(ctx, "ada"); deleted.Deleted != n || err != nil {
-		t.Errorf("deleted %d, %v; want %d", deleted.Deleted, err, n)
-	}
-	w.check(t)
 }
 
 // fill stores n tasks of a user, a second apart, with titles of their own. The

@@ -13,7 +13,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/problem"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
@@ -21,82 +20,6 @@ import (
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
-
-func TestUsers(t *testing.T) {
-	t.Parallel()
-	ctx, w := t.Context(), newWorld(t)
-	ada := todo.UserBody{Email: "Ada@Example.com", Name: "Ada"}
-	created, err := w.CreateUser(ctx, "ada", ada)
-	want := todo.User{ID: "ada", Email: "Ada@Example.com", Name: "Ada", CreatedAt: todo.At(start),
-		UpdatedAt: todo.At(start)}
-	if err != nil || created != want {
-		t.Fatalf("got %+v, %v; want %+v", created, err, want)
-	}
-	_, err = w.CreateUser(ctx, "ada", ada)
-	is(t, err, todo.ErrUserExists)
-	_, err = w.CreateUser(ctx, "ada", todo.UserBody{Email: "new@example.com", Name: "Ada"})
-	is(t, err, todo.ErrUserExists)
-	_, err = w.CreateUser(ctx, "bob", todo.UserBody{Email: "aDA@exAMPLE.com", Name: "Bob"})
-	is(t, err, todo.ErrEmailTaken)
-	_, err = w.CreateUser(ctx, "bob", todo.UserBody{Email: "bob@example.com", Name: "Bob"})
-	must(t, err)
-	_, err = w.UpdateUser(ctx, "bob", todo.UserBody{Email: "ADA@example.com", Name: "Bob"})
-	is(t, err, todo.ErrEmailTaken)
-
-	w.advance(time.Hour)
-	for _, in := range []todo.UserBody{
-		{Email: "Ada@Example.com", Name: "Ada King"},
-		{Email: "ada@example.com", Name: "Ada King"}, // the case alone
-		{Email: "countess@example.com", Name: "Ada"},
-		{Email: "ada@example.com", Name: "Ada"}, // back again
-	} {
-		got, err := w.UpdateUser(ctx, "ada", in)
-		if want := (todo.User{ID: "ada", Email: in.Email, Name: in.Name, CreatedAt: todo.At(start),
-			UpdatedAt: todo.At(w.now)}); err != nil || got != want {
-			t.Errorf("got %+v, %v; want %+v", got, err, want)
-		}
-		if read, err := w.GetUser(ctx, "ada"); err != nil || read != got {
-			t.Errorf("reads %+v, %v; want %+v", read, err, got)
-		}
-		w.check(t)
-	}
-	// An address that was given up is free.
-	_, err = w.UpdateUser(ctx, "bob", todo.UserBody{Email: "countess@example.com", Name: "Bob"})
-	must(t, err)
-	w.check(t)
-}
-
-// Of many users who claim one address at once, exactly one gets it.
-func TestEmailRace(t *testing.T) {
-	t.Parallel()
-	ctx, w := t.Context(), newWorld(t)
-	const n = 20
-	for i := range n / 2 {
-		w.user(t, fmt.Sprint("user", i))
-	}
-	var winners atomic.Int32
-	var wait sync.WaitGroup
-	for i := range n {
-		wait.Go(func() {
-			in := todo.UserBody{Email: []string{"Wanted@example.com", "wanted@EXAMPLE.com"}[i%2], Name: "x"}
-			do := w.CreateUser
-			if i < n/2 {
-				do = w.UpdateUser
-			}
-			switch _, err := do(ctx, fmt.Sprint("user", i), in); {
-			case err == nil:
-				winners.Add(1)
-			case !errors.Is(err, todo.ErrEmailTaken):
-				t.Errorf("user %d: %v", i, err)
-			}
-		})
-	}
-	wait.Wait()
-	if winners.Load() != 1 {
-		t.Errorf("%d have the address", winners.Load())
-	}
-	w.check(t)
-}
 
 // A user who changes while a change or the deletion is being written is read again:
 // no address stays behind.
@@ -177,81 +100,6 @@ func TestNoLostUpdate(t *testing.T) {
 	wait.Wait()
 	if through.Load() != 1 {
 		t.Errorf("%d got through", through.Load())
-	}
-	w.check(t)
-}
-
-// Many users of every operation at once on the same few tasks leave a consistent table.
-func TestConcurrentWritesAgree(t *testing.T) {
-	t.Parallel()
-	ctx, w := t.Context(), newWorld(t)
-	w.user(t, "ada")
-	var shared []string
-	for range 6 {
-		shared = append(shared, w.task(t, "ada", todo.TaskBody{Priority: todo.Low}).ID)
-	}
-	var wait sync.WaitGroup
-	for worker := range 8 {
-		wait.Go(func() {
-			for i := range 6 {
-				id := shared[(worker+i)%len(shared)]
-				var err error
-				switch (worker + i) % 5 {
-				case 0:
-					_, err = w.SetStatuses(ctx, "ada", shared, todo.Statuses()[i%4])
-				case 1:
-					_, err = w.ChangeTask(ctx, "ada", id,
-						todo.TaskChangeBody{Priority: &todo.Priorities()[i%4],
-							Category: new(todo.Text(fmt.Sprint(i)))}, 0)
-				case 2:
-					_, err = w.CreateTask(ctx, "ada", todo.TaskBody{Title: "t", Status: todo.Completed})
-				case 3:
-					_, err = w.DeleteCompleted(ctx, "ada")
-				case 4:
-					err = w.DeleteTask(ctx, "ada", id, 0)
-				}
-				if err != nil && !errors.Is(err, todo.ErrTaskNotFound) {
-					t.Error(err)
-				}
-			}
-		})
-	}
-	wait.Wait()
-	w.check(t)
-}
-
-// A conflict that DynamoDB reports is retried; one that goes on ends with an error, and changes
-// nothing.
-func TestConflicts(t *testing.T) {
-	t.Parallel()
-	ctx, w := t.Context(), newWorld(t)
-	w.user(t, "ada")
-	task := w.task(t, "ada", todo.TaskBody{})
-	for _, code := range []string{"TransactionConflict", "ConditionalCheckFailed", "ThrottlingError"} {
-		w.tables.Wire.Answers(canceledOnce(code))
-		if _, err := w.ChangeTask(ctx, "ada", task.ID, todo.TaskChangeBody{Title: new(code)}, 0); err != nil {
-			t.Errorf("%s: %v", code, err)
-		}
-	}
-	w.tables.Wire.Answers(func(operation string) dynamotest.Answer {
-		if operation == "TransactWriteItems" {
-			return dynamotest.Canceled("ConditionalCheckFailed")
-		}
-		return dynamotest.Answer{}
-	})
-	hurried, cancel := context.WithTimeout(ctx, time.Second)
-	defer cancel()
-	// The time may end while a read waits for its answer.
-	_, err := w.ChangeTask(hurried, "ada", task.ID, todo.TaskChangeBody{Title: new("x")}, 0)
-	if !errors.Is(err, retry.ErrStale) && !errors.Is(err, retry.ErrUnanswered) {
-		t.Errorf("got %v", err)
-	}
-	ended, cancel := context.WithCancel(ctx)
-	cancel()
-	is(t, w.DeleteTask(ended, "ada", task.ID, 0), context.Canceled)
-	w.tables.Wire.Answers(nil)
-	if got, err := w.GetTask(ctx, "ada", task.ID); err != nil || got.Title != "ThrottlingError" || got.Version != 4 {
-		t.Errorf("got %+v, %v", got, err)
 	}
 	w.check(t)
 }
@@ -354,41 +202,6 @@ func TestDeletionAtOnce(t *testing.T) {
 			w.check(t)
 		})
 	}
-}
-
-// Small users are deleted while their tasks are created, changed and deleted: none is left.
-func TestDeletionAtOnceRace(t *testing.T) {
-	t.Parallel()
-	ctx, w := t.Context(), newWorld(t)
-	var wait sync.WaitGroup
-	for i := range 8 {
-		user := fmt.Sprint("user", i)
-		w.user(t, user)
-		task := w.task(t, user, todo.TaskBody{Title: "first"})
-		claimed, _ := w.claimed(t, ctx, user, "delete")
-		for _, do := range []func() error{
-			func() error { return second(w.CreateTask(ctx, user, todo.TaskBody{Title: "late"})) },
-			func() error {
-				return second(w.ChangeTask(ctx, user, task.ID, todo.TaskChangeBody{Title: new("late")}, 0))
-			},
-			func() error { return w.DeleteTask(ctx, user, task.ID, 0) },
-			func() error { return second(w.DeleteUser(claimed, user)) },
-		} {
-			wait.Go(func() {
-				if err := do(); err != nil && !errors.Is(err, todo.ErrUserNotFound) &&
-					!errors.Is(err, todo.ErrTaskNotFound) {
-					t.Error(err)
-				}
-			})
-		}
-	}
-	wait.Wait()
-	for i := range 8 {
-		if left := w.left(t, fmt.Sprint("user", i)); len(left) != 1 {
-			t.Errorf("left are %v, want the request's own key", left)
-		}
-	}
-	w.check(t)
 }
 
 // deletable is a user with more than one transaction deletes, and used keys.
@@ -842,57 +655,6 @@ func TestEraserMeetsReturnedUser(t *testing.T) {
 			w.check(t)
 		})
 	}
-}
-
-// Tasks are created, changed and deleted while their user is deleted: none is left.
-func TestDeletionRace(t *testing.T) {
-	t.Parallel()
-	ctx, w := t.Context(), newWorld(t)
-	deletable(t, w)
-	tasks := w.list(t, "ada", todo.TaskFilter{Limit: 100})
-	var wait sync.WaitGroup
-	for worker := range 6 {
-		wait.Go(func() {
-			for i := range 15 {
-				var err error
-				task := tasks[(worker*15+i)%len(tasks)]
-				switch i % 4 {
-				case 0:
-					_, err = w.CreateTask(ctx, "ada", todo.TaskBody{Title: "late"})
-				case 1:
-					_, err = w.ChangeTask(ctx, "ada", task.ID, todo.TaskChangeBody{Title: new("late")}, 0)
-				case 2:
-					_, err = w.SetStatuses(ctx, "ada", []string{task.ID}, todo.Completed)
-				case 3:
-					err = w.DeleteTask(ctx, "ada", task.ID, 0)
-				}
-				for _, allowed := range []error{todo.ErrUserNotFound, todo.ErrTaskNotFound, todo.ErrTaskCompleted,
-					nil} {
-					if errors.Is(err, allowed) {
-						err = nil
-					}
-				}
-				if err != nil {
-					t.Error(err)
-				}
-			}
-		})
-	}
-	claimed, _ := w.claimed(t, ctx, "ada", "delete")
-	wait.Go(func() {
-		if complete, err := w.DeleteUser(claimed, "ada"); err != nil || complete {
-			t.Errorf("got %v, %v; want the rest left to the eraser", complete, err)
-		}
-	})
-	wait.Wait()
-	deletion, _ := w.deletion(t, "ada")
-	if complete, err := w.eraser.Erase(ctx, deletion); err != nil || !complete {
-		t.Errorf("the eraser: %v, %v", complete, err)
-	}
-	if left := w.left(t, "ada"); len(left) != 1 {
-		t.Errorf("left are %v, want the request's own key", left)
-	}
-	w.check(t)
 }
 
 // Every write keeps the answer to its request in the same transaction; one whose
