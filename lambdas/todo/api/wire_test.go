@@ -3,18 +3,32 @@ package api_test
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/problem"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
+	service "github.com/onesynth-cdk/onesynth/lambdas/todo"
+	"github.com/onesynth-cdk/onesynth/lambdas/todo/api"
 	"github.com/onesynth-cdk/onesynth/lambdas/todo/todotest"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
 )
+
+// began is the moment at which these tests begin.
+func began() time.Time { return time.Date(2026, 2, 2, 9, 30, 0, 0, time.UTC) }
+
+// newWire is the API without a service.
+func newWire(keys idempotency.Claims, log *slog.Logger) *kit.API {
+	return (&api.API{Keys: keys, Clock: began, Log: log}).Handler()
+}
 
 // The answers of every route, in the very bytes of the wire. The commands of the script:
 // "stored" starts a platform with its table, whose items have to agree after each request, "hurried" leaves it so
@@ -33,20 +47,31 @@ func TestWire(t *testing.T) {
 		"running":       &idempotency.RunningError{Until: began().Add(1500 * time.Millisecond)},
 		"other request": idempotency.ErrOtherRequest,
 	}
-	var stored *platform
-	advance := func(by time.Duration) { stored.advance(by) }
+	var stored http.Handler
+	var now time.Time
+	clock := func() time.Time { return now }
+	advance := func(by time.Duration) { now = now.Add(by) }
 	httpapitest.Script(t, "testdata/wire.txt", advance, func(t *testing.T, command string) http.Handler {
 		what, argument, _ := strings.Cut(command, " ")
 		err, known := failures[argument]
 		switch {
 		case what == "stored":
-			stored = newPlatform(t)
-			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				stored.ServeHTTP(w, r)
-				for _, finding := range todotest.Disagreements(todotest.Items(t, stored.tables.Client)) {
+			tables := dynamotest.Open(t, todo.Platform().Database)
+			now = began()
+			keys := service.Keys(tables.DB)
+			keys.Clock = clock
+			served := (&api.API{
+				Service: &service.Service{DB: tables.DB, CursorKey: []byte("the key of these tests"), Clock: clock},
+				Keys:    keys, Log: discard(), Clock: clock,
+			}).Handler()
+			stored = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				served.ServeHTTP(w, r)
+				described(t).IsKept(t, r, w.(*httptest.ResponseRecorder))
+				for _, finding := range todotest.Disagreements(todotest.Items(t, tables.Client)) {
 					t.Errorf("after %s %s: %s", r.Method, r.URL, finding)
 				}
 			})
+			return stored
 		case what == "hurried":
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				stored.ServeHTTP(w, r.WithContext(hurried{r.Context()}))
