@@ -1,12 +1,17 @@
 // Package routes has a request of every route of every platform, with what has to be there before.
-// Package bench measures them, and the end-to-end tests trace their calls of DynamoDB.
+// Package bench measures them. The end-to-end tests trace their calls of DynamoDB, make them while DynamoDB throttles,
+// and take grants away from the functions that serve them.
 package routes
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/http"
 	"reflect"
 	"time"
+
+	"github.com/onesynth-cdk/onesynth/onesynthtest"
 )
 
 // Measured is what to measure of a platform.
@@ -90,6 +95,35 @@ func (r Route) String() string { return r.Name + " " + r.Method + " " + r.Path +
 func (r Route) Client(run *Run) (prepare, request Step) {
 	prepare, request = r.start(run, r)
 	return prepare.patiently, request
+}
+
+// Request is a request that a client is about to make.
+type Request struct {
+	// Header has who the client is, Known what answers to it have said, by name, and Body what it says itself; nil:
+	// nothing.
+	Header      http.Header
+	Known, Body map[string]any
+	// Send makes the request, each time the same one. Any goroutine may call it.
+	Send func(context.Context) (onesynthtest.Reply, error)
+
+	holds bool
+}
+
+var errHeld = errors.New("the request is held back")
+
+// Prepare has a new client do what comes before a request of the route, and returns that request.
+func (r Route) Prepare(ctx context.Context, run *Run) (Request, error) {
+	own := *run
+	own.held = &Request{}
+	prepare, request := r.Client(&own)
+	if err := prepare(ctx); err != nil {
+		return Request{}, fmt.Errorf("%s: before the request: %w", r, err)
+	}
+	own.held.holds = true
+	if err := request(ctx); !errors.Is(err, errHeld) {
+		return Request{}, fmt.Errorf("%s: its client has made no request: %w", r, err)
+	}
+	return *own.held, nil
 }
 
 // starter starts a client of a route.

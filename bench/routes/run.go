@@ -2,6 +2,7 @@ package routes
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -25,6 +26,8 @@ type Run struct {
 	Answered func(Exchange)
 
 	document func() (Document, error)
+	// held, unless nil, is where the next request to the API is kept instead of sent.
+	held *Request
 }
 
 // NewRun returns the run with those addresses.
@@ -255,6 +258,17 @@ func (c *caller) send(ctx context.Context, method, path, query string, want int,
 		header.Set("Content-Type", "application/json")
 	}
 	path = strings.TrimSuffix(c.fill(path)+"?"+query, "?")
+	if held := c.run.held; held != nil && held.holds {
+		if c.Keyed {
+			header.Set("Idempotency-Key", rand.Text())
+		}
+		client := *c.Client
+		*held = Request{Header: header, Known: c.known, Body: content,
+			Send: func(ctx context.Context) (onesynthtest.Reply, error) {
+				return client.Send(ctx, method, path, header, encoded)
+			}}
+		return errHeld
+	}
 	reply, err := c.Send(ctx, method, path, header, encoded)
 	if err != nil {
 		return err

@@ -86,7 +86,7 @@ func (s *Suite) checkGrowth(t *testing.T) {
 }
 
 // measured is the target as package routes takes it.
-func (s *Suite) measured(t *testing.T, target *Target) *routes.Run {
+func (s *Suite) measured(t testing.TB, target *Target) *routes.Run {
 	return routes.NewRun(target.Run.URL(""), target.Run.ConsoleURL(), func(context.Context, string) error {
 		return s.Seed(t, target)
 	})

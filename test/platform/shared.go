@@ -25,8 +25,8 @@ type Scenario struct {
 	Language    func(testing.TB, *Target) Language
 	Statuses    []int
 	LargeBodies map[string][]byte
-	// Probes make every function do its work, and Failed checks a reply to a request that its
-	// function could not carry out.
+	// Probes make every function do its work, with the requests of package routes. Failed checks a reply to a request
+	// that its function could not carry out.
 	Probes onesynthtest.Scene
 	Failed func(testing.TB, onesynthtest.Reply)
 	// SignUps is the table that a sign-up fills; empty: none.
@@ -59,7 +59,7 @@ func (s *Suite) Check(t *testing.T, p Scenario) {
 		"LargeBodies": func(t *testing.T) { s.checkLargeBodies(t, p.Language, p.LargeBodies) },
 		// Some request needs every permission, and without it that request is refused: no permission
 		// is superfluous or missing.
-		"EveryGrant":     func(t *testing.T) { s.Local(t, "dev").CheckGrants(t, p.Probes, p.Failed) },
+		"EveryGrant":     func(t *testing.T) { s.Local(t, "dev").CheckGrants(t, s.withRequests(p.Probes), p.Failed) },
 		"UndeliveredRun": func(t *testing.T) { s.Local(t, "dev").CheckUndelivered(t) },
 		"Calls":          s.checkCalls,
 		"Growth":         s.checkGrowth,

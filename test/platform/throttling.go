@@ -3,32 +3,32 @@ package platform
 import (
 	"context"
 	"fmt"
-	"maps"
 	"net/http"
 	"slices"
 	"testing"
 	"time"
 
+	"github.com/onesynth-cdk/onesynth/bench/routes"
 	"github.com/onesynth-cdk/onesynth/internal/aws"
 	"github.com/onesynth-cdk/onesynth/internal/rooms"
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// Request is a request that can be sent more than once, and its expected outcome.
-type Request struct {
-	// Send makes the request, each time the same one. Any goroutine may call it.
-	Send func(context.Context) (onesynthtest.Reply, error)
-	// Status is the status of success. Begun is the status of a success whose rest follows in the
-	// background, and Repeated the status of a repeat after an unanswered success. 0: there is
-	// none.
-	Status, Begun, Repeated int
+// Outcome is what is expected of a request that is sent until it succeeds.
+type Outcome struct {
+	// Request is the name that package routes has for the request. Default: its first one to the route.
+	Request string
+	// Prepare makes another request ready. Default: the one of package routes.
+	Prepare func(testing.TB) routes.Request
+	// Repeated is the status of a repeat after an unanswered success. 0: that of the success.
+	Repeated int
 	// Check checks what is stored after the success: the request was carried out once. Nil: it
 	// changes nothing.
-	Check func(t testing.TB, r onesynthtest.Reply)
+	Check func(testing.TB, routes.Request, onesynthtest.Reply)
 }
 
-func (r Request) succeeded(status int) bool { return status == r.Status || status == r.Begun }
+func succeeded(r onesynthtest.Reply) bool { return r.Status < http.StatusMultipleChoices }
 
 // mostRequests is how many requests to DynamoDB one call makes at most while a table is throttled.
 const mostRequests = 15
@@ -38,27 +38,29 @@ const mostRetries = 20
 
 // CheckThrottling sends a request to every operation of the platform's API while DynamoDB throttles few,
 // half, nearly all and all requests. The platform answers each with success, or with Retry-After, a
-// 503, and the form that the OpenAPI document at path describes. Repeated afterwards,
-// each request is carried out once. No claim of an idempotency key outlasts its invocation. prepare
-// makes a new request to each operation. disturbed has functions in the background work under the same
-// faults, and background awaits in the end that they have done their work.
-func (s *Suite) CheckThrottling(t *testing.T, target *Target, path string, prepare map[string]func(*testing.T) Request,
+// 503, and the form that the OpenAPI document describes. Repeated afterwards,
+// each request is carried out once. No claim of an idempotency key outlasts its invocation. outcomes
+// are those of routes whose success needs more than its status. disturbed has functions in the background work under
+// the same faults, and background awaits in the end that they have done their work.
+func (s *Suite) CheckThrottling(t *testing.T, target *Target, outcomes map[string]Outcome,
 	disturbed func(t *testing.T, share float64), background func(t *testing.T)) {
 	t.Helper()
-	described := target.document(t, path)
-	var open int
-	operations := s.Platform.Operations()
-	for _, route := range operations {
-		if prepare[route.Key()] == nil {
-			t.Fatalf("no request to the route %s is prepared: add one", route.Key())
-		}
+	described := target.document(t, s.Document())
+	measured, err := routes.Of(s.Construct)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run, open, names := s.measured(t, target), 0, []string(nil)
+	for _, route := range s.Platform.Operations() {
+		names = append(names, route.Key())
 		if route.Caller == schema.CallerAnyone {
 			open++
 		}
 	}
-	if len(prepare) != len(operations) {
-		t.Fatalf("got requests to %v; the platform's API has %d operations", slices.Sorted(maps.Keys(prepare)),
-			len(operations))
+	for name := range outcomes {
+		if !slices.Contains(names, name) {
+			t.Fatalf("got an outcome of %s; the platform's API has %v", name, names)
+		}
 	}
 	for i, share := range []float64{1, 0.98, 0.5, 0.05} {
 		t.Run(fmt.Sprintf("%g", share), func(t *testing.T) {
@@ -68,10 +70,13 @@ func (s *Suite) CheckThrottling(t *testing.T, target *Target, path string, prepa
 					t.Fatal(err)
 				}
 			}
-			names := slices.Sorted(maps.Keys(prepare))
-			requests, replies := make([]Request, len(names)), make([]onesynthtest.Reply, len(names))
+			requests, replies := make([]routes.Request, len(names)), make([]onesynthtest.Reply, len(names))
 			for i, name := range names {
-				requests[i] = prepare[name](t)
+				if prepare := outcomes[name].Prepare; prepare != nil {
+					requests[i] = prepare(t)
+				} else {
+					requests[i] = prepared(t, measured, run, name, outcomes[name].Request)
+				}
 			}
 			faults(aws.Faults{Throttle: share, Seed: uint64(i + 1)})
 			if err := onesynthtest.Together(len(names), func(i int) (err error) {
@@ -90,7 +95,7 @@ func (s *Suite) CheckThrottling(t *testing.T, target *Target, path string, prepa
 
 			refused := 0
 			for i, name := range names {
-				if r := replies[i]; !requests[i].succeeded(r.Status) {
+				if r := replies[i]; !succeeded(r) {
 					refused++
 					if _, told := r.RetryAfter(); !told || r.Status != http.StatusServiceUnavailable {
 						t.Errorf("%s: got %v with Retry-After %q; want 503, and seconds", name, r,
@@ -104,14 +109,14 @@ func (s *Suite) CheckThrottling(t *testing.T, target *Target, path string, prepa
 			}
 			target.freeClaims(t, s.Platform)
 			for i, name := range names {
-				request, r := requests[i], replies[i]
-				for repeat := 0; !request.succeeded(r.Status); repeat++ {
+				request, outcome, r := requests[i], outcomes[name], replies[i]
+				for repeat := 0; !succeeded(r); repeat++ {
 					// A machine with much else to do may be too slow for the functions' time-outs.
 					if repeat > 0 && (r.Status != http.StatusServiceUnavailable || repeat == mostRetries) {
-						if r.Status == request.Repeated {
+						if r.Status == outcome.Repeated {
 							break
 						}
-						t.Fatalf("%s, sent again: got %v; want %d", name, r, request.Status)
+						t.Fatalf("%s, sent again: got %v; want success", name, r)
 					}
 					if repeat > 1 {
 						time.Sleep(time.Second)
@@ -122,8 +127,8 @@ func (s *Suite) CheckThrottling(t *testing.T, target *Target, path string, prepa
 						t.Fatal(err)
 					}
 				}
-				if request.Check != nil {
-					request.Check(t, r)
+				if outcome.Check != nil {
+					outcome.Check(t, request, r)
 				}
 			}
 		})
@@ -134,6 +139,26 @@ func (s *Suite) CheckThrottling(t *testing.T, target *Target, path string, prepa
 			t.Errorf("%s ran into its time-out %d times", f.Name, f.Timeouts)
 		}
 	}
+}
+
+// prepared is the request of that name to a route, or the first one without a name. A route that package routes does not
+// have takes a GET of anyone.
+func prepared(t testing.TB, measured routes.Measured, run *routes.Run, key, name string) routes.Request {
+	t.Helper()
+	i := slices.IndexFunc(measured.Routes, func(r routes.Route) bool {
+		return r.Method+" "+r.Path == key && (name == "" || r.Name == name) && r.Status < http.StatusBadRequest
+	})
+	if i >= 0 {
+		request, err := measured.Routes[i].Prepare(t.Context(), run)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return request
+	}
+	method, path := onesynthtest.Split(key)
+	return routes.Request{Send: func(ctx context.Context) (onesynthtest.Reply, error) {
+		return (&onesynthtest.Client{URL: run.API, HTTP: http.DefaultClient}).Send(ctx, method, path, nil, nil)
+	}}
 }
 
 // freeClaims lets time pass until claims of idempotency keys end.

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/bench/routes"
 	"github.com/onesynth-cdk/onesynth/local"
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/test/platform"
@@ -17,126 +19,58 @@ import (
 func TestThrottling(t *testing.T) {
 	t.Parallel()
 	on := ownRun(t, local.Options{})
-	var deleted []caller
-	send := func(c caller, method, path string, body any) func(context.Context) (onesynthtest.Reply, error) {
-		key := onesynthtest.Key(onesynthtest.Unique("key"))
-		return func(ctx context.Context) (onesynthtest.Reply, error) { return c.Send(ctx, method, path, key, body) }
-	}
-	// counted checks how many tasks a user has, and the counts against the tasks.
-	counted := func(t testing.TB, c caller, tasks int) []task {
-		t.Helper()
-		all, stats := c.all(t, nil), c.stats(t)
-		byStatus := map[string]int{}
-		for _, one := range all {
-			byStatus[one.Status]++
-		}
-		for status, n := range stats.ByStatus {
-			if n != byStatus[status] {
-				t.Errorf("got %d tasks %s, and %d counted", byStatus[status], status, n)
-			}
-		}
-		if len(all) != tasks || stats.Total != tasks {
-			t.Errorf("got %d tasks, and %d counted; want %d", len(all), stats.Total, tasks)
-		}
-		return all
-	}
-	reads := func(path string) func(*testing.T) platform.Request {
-		return func(t *testing.T) platform.Request {
-			c := newUser(t, on)
-			made := c.create(t, input{"title": "Read me"})
-			if path == "/api/v1/tasks/{task_id}" {
-				return platform.Request{Send: send(c, http.MethodGet, made.path(), nil), Status: http.StatusOK}
-			}
-			return platform.Request{Send: send(c, http.MethodGet, path, nil), Status: http.StatusOK}
-		}
-	}
-	// changes is a change of one task of a user, to version 2.
-	changes := func(method string, body any) func(*testing.T) platform.Request {
-		return func(t *testing.T) platform.Request {
-			c := newUser(t, on)
-			made := c.create(t, input{"title": "Change me"})
-			return platform.Request{Send: send(c, method, made.path(), body), Status: http.StatusOK,
-				Check: func(t testing.TB, _ onesynthtest.Reply) {
-					if all := counted(t, c, 1); len(all) == 1 && (all[0].Version != 2 || all[0].Status != "completed") {
-						t.Errorf("got %+v; want the second version, completed", all[0])
-					}
-				}}
-		}
-	}
 	const many = 30
-	suite.CheckThrottling(t, on.Target, "/api/v1/openapi.json", map[string]func(*testing.T) platform.Request{
-		"POST /api/v1/users/me": func(t *testing.T) platform.Request {
-			c := newCaller(t, on)
-			return platform.Request{Send: send(c, http.MethodPost, "/api/v1/users/me", profile{c.Email, "Ann"}),
-				Status: http.StatusCreated, Check: func(t testing.TB, _ onesynthtest.Reply) {
-					counted(t, c, 0)
-				}}
-		},
-		"GET /api/v1/users/me": reads("/api/v1/users/me"),
-		"PUT /api/v1/users/me": func(t *testing.T) platform.Request {
+	var deleted []caller
+	suite.CheckThrottling(t, on.Target, map[string]platform.Outcome{
+		"POST /api/v1/users/me": {Check: func(t testing.TB, r routes.Request, _ onesynthtest.Reply) {
+			on.counted(t, r, 0)
+		}},
+		"PUT /api/v1/users/me": {Prepare: func(t testing.TB) routes.Request {
 			c := newUser(t, on)
-			return platform.Request{Send: send(c, http.MethodPut, "/api/v1/users/me", profile{"new-" + c.Email, "Bea"}),
-				Status: http.StatusOK, Check: func(t testing.TB, _ onesynthtest.Reply) {
-					if got := read[user](t, c.Try(t, http.MethodGet, "/api/v1/users/me", nil),
-						http.StatusOK); got.Name != "Bea" || got.Email != "new-"+c.Email {
-						t.Errorf("got %+v", got)
-					}
-					// The old address is free again.
-					other := newCaller(t, on)
-					read[user](t, other.Try(t, http.MethodPost, "/api/v1/users/me", profile{c.Email, "Cy"}),
-						http.StatusCreated)
-				}}
-		},
-		"DELETE /api/v1/users/me": func(t *testing.T) platform.Request {
+			return c.request(http.MethodPut, "/api/v1/users/me", map[string]any{"email": "new-" + c.Email, "name": "Bea"})
+		}, Check: func(t testing.TB, r routes.Request, _ onesynthtest.Reply) {
+			email := r.Body["email"].(string)
+			if got := read[user](t, on.by(t, r).Try(t, http.MethodGet, "/api/v1/users/me", nil),
+				http.StatusOK); got.Name != "Bea" || got.Email != email {
+				t.Errorf("got %+v", got)
+			}
+			// The old address is free again.
+			other := newCaller(t, on)
+			read[user](t, other.Try(t, http.MethodPost, "/api/v1/users/me",
+				profile{strings.TrimPrefix(email, "new-"), "Cy"}), http.StatusCreated)
+		}},
+		"DELETE /api/v1/users/me": {Prepare: func(t testing.TB) routes.Request {
 			c := newUser(t, on)
 			on.seedTasks(t, c.ID, 4*many)
 			deleted = append(deleted, c)
-			return platform.Request{Send: send(c, http.MethodDelete, "/api/v1/users/me", nil),
-				Status: http.StatusNoContent, Begun: http.StatusAccepted,
-				Check: func(t testing.TB, _ onesynthtest.Reply) {
-					refused(t, c.Try(t, http.MethodGet, "/api/v1/users/me", nil), http.StatusNotFound)
-				}}
-		},
-		"POST /api/v1/tasks": func(t *testing.T) platform.Request {
-			c := newUser(t, on)
-			return platform.Request{Send: send(c, http.MethodPost, "/api/v1/tasks", input{"title": "Once"}),
-				Status: http.StatusCreated, Check: func(t testing.TB, r onesynthtest.Reply) {
-					if all := counted(t, c, 1); len(all) == 1 &&
-						all[0].TaskID != onesynthtest.Field(r.Body, "task_id") {
-						t.Errorf("got %+v; told was %v", all[0], r)
-					}
-				}}
-		},
-		"GET /api/v1/tasks":       reads("/api/v1/tasks"),
-		"GET /api/v1/tasks/stats": reads("/api/v1/tasks/stats"),
-		"POST /api/v1/tasks/bulk": func(t *testing.T) platform.Request {
+			return c.request(http.MethodDelete, "/api/v1/users/me", nil)
+		}, Check: func(t testing.TB, r routes.Request, _ onesynthtest.Reply) {
+			refused(t, on.by(t, r).Try(t, http.MethodGet, "/api/v1/users/me", nil), http.StatusNotFound)
+		}},
+		"POST /api/v1/tasks": {Check: func(t testing.TB, r routes.Request, told onesynthtest.Reply) {
+			if all := on.counted(t, r, 1); len(all) == 1 && all[0].TaskID != onesynthtest.Field(told.Body, "task_id") {
+				t.Errorf("got %+v; told was %v", all[0], told)
+			}
+		}},
+		"POST /api/v1/tasks/bulk": {Prepare: func(t testing.TB) routes.Request {
 			c := newUser(t, on)
 			ids := on.seedTasks(t, c.ID, many)
 			open := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return slices.Index(ids, id)%4 > 1 })
-			return platform.Request{Send: send(c, http.MethodPost, "/api/v1/tasks/bulk",
-				map[string]any{"action": "set_status", "task_ids": open, "status": "cancelled"}), Status: http.StatusOK,
-				Check: func(t testing.TB, r onesynthtest.Reply) {
-					for _, one := range counted(t, c, many) {
-						if changed := slices.Contains(open, one.TaskID); changed &&
-							(one.Status != "cancelled" || one.Version != 2) || !changed && one.Version != 1 {
-							t.Errorf("got %+v; changed is %v", one, changed)
-						}
-					}
-				}}
-		},
-		"GET /api/v1/tasks/{task_id}":   reads("/api/v1/tasks/{task_id}"),
-		"PUT /api/v1/tasks/{task_id}":   changes(http.MethodPut, input{"title": "Changed", "status": "completed"}),
-		"PATCH /api/v1/tasks/{task_id}": changes(http.MethodPatch, input{"status": "completed"}),
-		"DELETE /api/v1/tasks/{task_id}": func(t *testing.T) platform.Request {
-			c := newUser(t, on)
-			made := c.create(t, input{"title": "Delete me"})
-			return platform.Request{Send: send(c, http.MethodDelete, made.path(), nil), Status: http.StatusNoContent,
-				Check: func(t testing.TB, _ onesynthtest.Reply) {
-					counted(t, c, 0)
-				}}
-		},
-		"GET /api/v1/openapi.json": reads("/api/v1/openapi.json"),
-		"GET /health":              reads("/health"),
+			return c.request(http.MethodPost, "/api/v1/tasks/bulk",
+				map[string]any{"action": "set_status", "task_ids": open, "status": "cancelled"})
+		}, Check: func(t testing.TB, r routes.Request, _ onesynthtest.Reply) {
+			for _, one := range on.counted(t, r, many) {
+				if changed := slices.Contains(r.Body["task_ids"].([]string), one.TaskID); changed &&
+					(one.Status != "cancelled" || one.Version != 2) || !changed && one.Version != 1 {
+					t.Errorf("got %+v; changed is %v", one, changed)
+				}
+			}
+		}},
+		"PUT /api/v1/tasks/{task_id}":   {Check: on.changed},
+		"PATCH /api/v1/tasks/{task_id}": {Check: on.changed},
+		"DELETE /api/v1/tasks/{task_id}": {Check: func(t testing.TB, r routes.Request, _ onesynthtest.Reply) {
+			on.counted(t, r, 0)
+		}},
 	}, func(t *testing.T, share float64) {
 		// A deletion that cannot be finished goes back to the stream.
 		event := fmt.Sprintf(
@@ -155,4 +89,55 @@ func TestThrottling(t *testing.T) {
 			return !slices.ContainsFunc(deleted, func(c caller) bool { return len(on.left(t, c.ID)) > 0 })
 		})
 	})
+}
+
+// request is a request of the caller with an idempotency key.
+func (c caller) request(method, path string, body map[string]any) routes.Request {
+	header := onesynthtest.Key(onesynthtest.Unique("key"))
+	header.Set("Authorization", c.Header.Get("Authorization"))
+	var sent any
+	if body != nil {
+		sent = body
+	}
+	return routes.Request{Header: header, Body: body, Send: func(ctx context.Context) (onesynthtest.Reply, error) {
+		return c.Send(ctx, method, path, header, sent)
+	}}
+}
+
+// by is the caller who makes a request.
+func (p *target) by(t testing.TB, r routes.Request) caller {
+	t.Helper()
+	c := caller{platform.Caller{Client: platform.NewClient(t, p.Target)}}
+	c.Header = http.Header{"Authorization": r.Header["Authorization"]}
+	return c
+}
+
+// counted checks how many tasks the user of a request has, and the counts against the tasks.
+func (p *target) counted(t testing.TB, r routes.Request, tasks int) []task {
+	t.Helper()
+	c := p.by(t, r)
+	all, stats := c.all(t, nil), c.stats(t)
+	byStatus := map[string]int{}
+	for _, one := range all {
+		byStatus[one.Status]++
+	}
+	for status, n := range stats.ByStatus {
+		if n != byStatus[status] {
+			t.Errorf("got %d tasks %s, and %d counted", byStatus[status], status, n)
+		}
+	}
+	if len(all) != tasks || stats.Total != tasks {
+		t.Errorf("got %d tasks, and %d counted; want %d", len(all), stats.Total, tasks)
+	}
+	return all
+}
+
+// changed checks that a request has changed the one task of a user, once.
+func (p *target) changed(t testing.TB, r routes.Request, _ onesynthtest.Reply) {
+	t.Helper()
+	for _, one := range p.counted(t, r, 1) {
+		if status, given := r.Body["status"]; one.Version != 2 || given && one.Status != status {
+			t.Errorf("got %+v; want the second version, with %v", one, r.Body)
+		}
+	}
 }
