@@ -69,12 +69,36 @@ func TestUserIsCreatedOnce(t *testing.T) {
 	if items := w.Items(t, "Users"); len(items) != 2 {
 		t.Errorf("got %d items: %v", len(items), items)
 	}
-	table, _ := lingible.Platform().Database.Table("Users")
-	for _, item := range w.Items(t, "Users") {
-		for name := range item {
-			if _, ok := table.Attribute(name); !ok {
-				t.Errorf("an item has %s, which the schema does not", name)
-			}
+}
+
+// The check of a caller reads the usage once, for the first who asks for it. A deleted account is not admitted.
+func TestAdmit(t *testing.T) {
+	t.Parallel()
+	w, ctx := lingibletest.New(t), t.Context()
+	ann := w.Caller("ann")
+	admitted, check := w.Admit(ann)
+	ended, cancel := context.WithCancel(ctx)
+	cancel()
+	if err := admitted.Admitted(ended); !errors.Is(err, context.Canceled) {
+		t.Errorf("before the check: got %v", err)
+	}
+	if err := errors.Join(check(ctx), admitted.Admitted(ctx)); err != nil {
+		t.Error(err)
+	}
+	for _, reads := range []int{0, 1} {
+		w.Tables.Recorder.Requests()
+		usage, err := w.Usage(ctx, admitted)
+		if made := len(w.Tables.Recorder.Requests()); err != nil || usage.UserID != "ann" || made != reads {
+			t.Errorf("got %+v, %v with %d requests, want %d", usage, err, made, reads)
+		}
+	}
+	if err := w.DeleteAccount(ctx, ann); err != nil {
+		t.Fatal(err)
+	}
+	admitted, check = w.Admit(ann)
+	for _, err := range []error{check(ctx), admitted.Admitted(ctx)} {
+		if !errors.Is(err, lingible.ErrUserDeleted) {
+			t.Errorf("of a deleted account: got %v", err)
 		}
 	}
 }

@@ -42,7 +42,8 @@ func New(t testing.TB) *World {
 	return Of(t, lingible.Platform())
 }
 
-// Of makes a world of the platform with what a team has added.
+// Of makes a world of the platform with what a team has added. In the end each item has to have the attributes of the
+// schema alone.
 func Of(t testing.TB, platform schema.Platform) *World {
 	t.Helper()
 	zone, err := time.LoadLocation("America/Chicago")
@@ -50,6 +51,17 @@ func Of(t testing.TB, platform schema.Platform) *World {
 		t.Fatal(err)
 	}
 	w := &World{Tables: dynamotest.Open(t, platform.Database), now: Began()}
+	t.Cleanup(func() {
+		for _, table := range platform.Database.Tables {
+			for _, item := range w.Items(t, table.Name) {
+				for name := range item {
+					if _, ok := table.Attribute(name); !ok {
+						t.Errorf("an item of %s has %s, which the schema does not", table.Name, name)
+					}
+				}
+			}
+		}
+	})
 	w.Service = &service.Service{
 		DB: w.Tables.DB, CursorKey: []byte("the key of these tests"), Language: &Speaker{},
 		VotesToApprove: lingible.DefaultVotesToApprove,
