@@ -33,80 +33,58 @@ type objects struct {
 	kept map[string][]byte
 }
 
-func (o *objects) Put(_ context.Context, key string, body io.ReadSeeker) error {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.kept == nil {
-		o.kept = map[string][]byte{}
-	}
-	kept, err := io.ReadAll(body)
-	o.kept[key] = kept
-	return err
-}
-
-func (o *objects) Read(_ context.Context, key string) ([]byte, bool, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	kept, found := o.kept[key]
-	return kept, found, nil
-}
-
-// process is an exporter's process: its tables and its bucket. It dies when step, which runs before
-// and after each request, says so; from then on no request of it arrives.
-type process struct {
-	dynamo.Client
-	objects *objects
-	// isLate makes the index show nothing.
-	isLate bool
-	step   func() error
-}
-
-func (p *process) around(request func() error) error {
-	for _, run := range []func() error{p.step, request, p.step} {
-		if run == nil {
-			continue
+func (o *objects) Put(ctx context.Context, key string, body io.ReadSeeker) error {
+	return stepping(ctx, func() error {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		if o.kept == nil {
+			o.kept = map[string][]byte{}
 		}
-		if err := run(); err != nil {
-			return err
-		}
+		kept, err := io.ReadAll(body)
+		o.kept[key] = kept
+		return err
+	})
+}
+
+func (o *objects) Read(ctx context.Context, key string) (kept []byte, found bool, err error) {
+	err = stepping(ctx, func() error {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		kept, found = o.kept[key]
+		return nil
+	})
+	return kept, found, err
+}
+
+// steps is the key of what runs before and after each request of an exporter, in its context. An error of it is that of
+// the request.
+type steps struct{}
+
+// process is the context of an exporter's process. It dies when step says so; from then on no request of it arrives.
+func process(t *testing.T, step func() error) context.Context {
+	return context.WithValue(t.Context(), steps{}, step)
+}
+
+func step(ctx context.Context) error {
+	if step, ok := ctx.Value(steps{}).(func() error); ok {
+		return step()
 	}
 	return nil
 }
 
-func (p *process) GetItem(ctx context.Context, input *awsdynamodb.GetItemInput,
-	options ...func(*awsdynamodb.Options)) (output *awsdynamodb.GetItemOutput, err error) {
-	err = p.around(func() error { output, err = p.Client.GetItem(ctx, input, options...); return err })
-	return output, err
-}
-
-func (p *process) UpdateItem(ctx context.Context, input *awsdynamodb.UpdateItemInput,
-	options ...func(*awsdynamodb.Options)) (output *awsdynamodb.UpdateItemOutput, err error) {
-	err = p.around(func() error { output, err = p.Client.UpdateItem(ctx, input, options...); return err })
-	return output, err
-}
-
-func (p *process) Query(ctx context.Context, input *awsdynamodb.QueryInput,
-	options ...func(*awsdynamodb.Options)) (output *awsdynamodb.QueryOutput, err error) {
-	if p.isLate {
-		return &awsdynamodb.QueryOutput{}, nil
+func stepping(ctx context.Context, request func() error) error {
+	if err := step(ctx); err != nil {
+		return err
 	}
-	err = p.around(func() error { output, err = p.Client.Query(ctx, input, options...); return err })
-	return output, err
+	return errors.Join(request(), step(ctx))
 }
 
-func (p *process) BatchGetItem(ctx context.Context, input *awsdynamodb.BatchGetItemInput,
-	options ...func(*awsdynamodb.Options)) (output *awsdynamodb.BatchGetItemOutput, err error) {
-	err = p.around(func() error { output, err = p.Client.BatchGetItem(ctx, input, options...); return err })
-	return output, err
-}
+// late is a client whose indexes show nothing.
+type late struct{ dynamo.Client }
 
-func (p *process) Put(ctx context.Context, key string, body io.ReadSeeker) error {
-	return p.around(func() error { return p.objects.Put(ctx, key, body) })
-}
-
-func (p *process) Read(ctx context.Context, key string) (body []byte, found bool, err error) {
-	err = p.around(func() error { body, found, err = p.objects.Read(ctx, key); return err })
-	return body, found, err
+func (late) Query(context.Context, *awsdynamodb.QueryInput, ...func(*awsdynamodb.Options)) (*awsdynamodb.QueryOutput,
+	error) {
+	return &awsdynamodb.QueryOutput{}, nil
 }
 
 // lexicon is a lexicon with its exports, on tables of its own.
@@ -121,23 +99,20 @@ type lexicon struct {
 func newLexicon(t *testing.T) *lexicon {
 	t.Helper()
 	tables := dynamotest.Open(t, lingible.Platform().Database)
+	around := func(ctx context.Context, _ dynamotest.Request) error { return step(ctx) }
+	tables.Recorder.FaultsOf(around, around)
 	return &lexicon{Service: &service.Service{DB: tables.DB}, t: t, tables: tables,
 		now: time.Date(2026, 2, 2, 9, 0, 0, 0, time.UTC)}
 }
 
-// exporter is one in a process of its own, whose index shows nothing if isLate.
-func (l *lexicon) exporter(isLate bool, step func() error) *service.Exporter {
+// exporter is one whose index shows nothing if isLate.
+func (l *lexicon) exporter(isLate bool) *service.Exporter {
 	l.t.Helper()
-	p := &process{Client: l.tables.Recorder, objects: &l.objects, isLate: isLate, step: step}
-	names := map[string]string{}
-	for _, table := range lingible.Platform().Database.Tables {
-		names[table.Name] = table.Name
+	db := l.tables.DB
+	if isLate {
+		db = dynamotest.Through(l.t, late{l.tables.Recorder}, lingible.Platform().Database)
 	}
-	db, err := dynamo.New(p, lingible.Platform().Database, names)
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	return &service.Exporter{DB: db, Put: p.Put, Read: p.Read, Index: language.Build,
+	return &service.Exporter{DB: db, Put: l.objects.Put, Read: l.objects.Read, Index: language.Build,
 		Clock: func() time.Time { return l.now }}
 }
 
@@ -165,8 +140,8 @@ func (l *lexicon) remove(t *testing.T, slug string) {
 // want checks that the latest export has these terms, and is settled.
 func (l *lexicon) want(t *testing.T, slugs ...string) {
 	t.Helper()
-	latest, digest, err := l.exporter(false, nil).Latest(t.Context(), "")
-	if settled, isIndexed, failed := service.ExportDigest(l.exporter(false, nil), t.Context()); settled != digest ||
+	latest, digest, err := l.exporter(false).Latest(t.Context(), "")
+	if settled, isIndexed, failed := service.ExportDigest(l.exporter(false), t.Context()); settled != digest ||
 		!isIndexed || failed != nil {
 		t.Errorf("the table has the digest %s, %v; the object has %s", settled, failed, digest)
 	}
@@ -212,7 +187,7 @@ func TestExportsAtOnce(t *testing.T) {
 	var exporters, users errgroup.Group
 	for range 4 {
 		exporters.Go(func() error {
-			exporter := l.exporter(true, nil)
+			exporter := l.exporter(true)
 			for slug := range changes {
 				// A batch has all that is there, five at most. One that fails comes again.
 				batch := []string{slug}
@@ -265,7 +240,7 @@ func TestExportOfUnreadableTerms(t *testing.T) {
 	for _, term := range []string{"first", "second"} {
 		l.approve(t, term, lingible.SourceInitial)
 	}
-	if _, err := l.exporter(false, nil).Export(t.Context(), nil); err != nil {
+	if _, err := l.exporter(false).Export(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
 	l.approve(t, "third", lingible.SourceCommunity)
@@ -281,7 +256,7 @@ func TestExportOfUnreadableTerms(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	terms, err := l.exporter(false, nil).Export(t.Context(), []string{"second", "third", "fourth"})
+	terms, err := l.exporter(false).Export(t.Context(), []string{"second", "third", "fourth"})
 	unreadable, ok := errors.AsType[*service.UnreadableTermsError](err)
 	if !ok || len(unreadable.Causes) != 2 || unreadable.Causes["second"] == nil || unreadable.Causes["fourth"] == nil ||
 		terms != 3 {
@@ -298,19 +273,19 @@ func TestExporterDies(t *testing.T) {
 	dead := errors.New("the process is dead")
 	terms := []string{"first"}
 	l.approve(t, "first", lingible.SourceInitial)
-	if _, err := l.exporter(true, nil).Export(t.Context(), terms); err != nil {
+	if _, err := l.exporter(true).Export(t.Context(), terms); err != nil {
 		t.Fatal(err)
 	}
 	for last := 1; ; last++ {
 		term := fmt.Sprintf("term%02d", last)
 		l.approve(t, term, lingible.SourceCommunity)
 		steps := 0
-		_, err := l.exporter(true, func() error {
+		_, err := l.exporter(true).Export(process(t, func() error {
 			if steps++; steps >= last {
 				return dead
 			}
 			return nil
-		}).Export(t.Context(), []string{term})
+		}), []string{term})
 		if err == nil {
 			if last < 10 {
 				t.Errorf("got %d steps", last)
@@ -324,7 +299,7 @@ func TestExporterDies(t *testing.T) {
 			t.Errorf("step %d: got %d terms, want %d or one more", last, got, len(terms))
 		}
 		again := func() error {
-			_, err := l.exporter(true, nil).Export(t.Context(), []string{term})
+			_, err := l.exporter(true).Export(t.Context(), []string{term})
 			return err
 		}
 		if err := again(); err != nil && !errors.Is(err, service.ErrExportRunning) {
@@ -346,15 +321,15 @@ func TestExportFails(t *testing.T) {
 	l.approve(t, "first", lingible.SourceInitial)
 	refused := errors.New("refused")
 	steps := 0
-	if _, err := l.exporter(false, func() error {
+	if _, err := l.exporter(false).Export(process(t, func() error {
 		if steps++; steps == 4 {
 			return refused
 		}
 		return nil
-	}).Export(t.Context(), nil); !errors.Is(err, refused) {
+	}), nil); !errors.Is(err, refused) {
 		t.Fatal(err)
 	}
-	if terms, err := l.exporter(false, nil).Export(t.Context(), nil); terms != 1 || err != nil {
+	if terms, err := l.exporter(false).Export(t.Context(), nil); terms != 1 || err != nil {
 		t.Errorf("got %d, %v", terms, err)
 	}
 }
@@ -368,15 +343,15 @@ func TestExportLosesItsClaim(t *testing.T) {
 			l := newLexicon(t)
 			l.approve(t, "first", lingible.SourceInitial)
 			steps := 0
-			_, err := l.exporter(true, func() error {
+			_, err := l.exporter(true).Export(process(t, func() error {
 				if steps++; steps != until {
 					return nil
 				}
 				l.now = l.now.Add(70 * time.Second)
 				l.approve(t, "second", lingible.SourceCommunity)
-				_, err := l.exporter(true, nil).Export(t.Context(), []string{"first", "second"})
+				_, err := l.exporter(true).Export(t.Context(), []string{"first", "second"})
 				return err
-			}).Export(t.Context(), []string{"first"})
+			}), []string{"first"})
 			if !errors.Is(err, service.ErrExportLost) {
 				t.Errorf("got %v", err)
 			}
@@ -392,11 +367,11 @@ func TestExport(t *testing.T) {
 	l := newLexicon(t)
 	export := func(want int, slugs ...string) {
 		t.Helper()
-		if got, err := l.exporter(false, nil).Export(t.Context(), slugs); got != want || err != nil {
+		if got, err := l.exporter(false).Export(t.Context(), slugs); got != want || err != nil {
 			t.Errorf("got %d, %v, want %d", got, err, want)
 		}
 	}
-	if latest, digest, err := l.exporter(false, nil).Latest(t.Context(), ""); latest.Index != nil || digest != "" ||
+	if latest, digest, err := l.exporter(false).Latest(t.Context(), ""); latest.Index != nil || digest != "" ||
 		err != nil {
 		t.Errorf("got %v, %q, %v before the first", latest, digest, err)
 	}
@@ -427,11 +402,11 @@ func TestExport(t *testing.T) {
 	}
 
 	// A reader takes an object only with the digest in the table.
-	_, digest, err := l.exporter(false, nil).Latest(t.Context(), "")
+	_, digest, err := l.exporter(false).Latest(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if latest, same, err := l.exporter(false, nil).Latest(t.Context(), digest); latest.Index != nil || same != digest ||
+	if latest, same, err := l.exporter(false).Latest(t.Context(), digest); latest.Index != nil || same != digest ||
 		err != nil {
 		t.Errorf("got %v, %q, %v of the export that the reader has", latest, same, err)
 	}
@@ -439,7 +414,7 @@ func TestExport(t *testing.T) {
 		if err := l.objects.Put(t.Context(), service.IndexKey, strings.NewReader(body)); err != nil {
 			t.Fatal(err)
 		}
-		if latest, got, err := l.exporter(false, nil).Latest(t.Context(), "older"); err == nil || latest.Index != nil ||
+		if latest, got, err := l.exporter(false).Latest(t.Context(), "older"); err == nil || latest.Index != nil ||
 			got != "older" {
 			t.Errorf("%.20q: got %v, %q, %v", body, latest, got, err)
 		}
@@ -452,7 +427,7 @@ func TestExport(t *testing.T) {
 	l.want(t, "yeet")
 	delete(l.objects.kept, service.ExportKey)
 	delete(l.objects.kept, service.IndexKey)
-	if latest, _, err := l.exporter(false, nil).Latest(t.Context(), "older"); err == nil {
+	if latest, _, err := l.exporter(false).Latest(t.Context(), "older"); err == nil {
 		t.Errorf("got %v from no object", latest)
 	}
 	export(1)
@@ -466,13 +441,13 @@ func TestExportOfOne(t *testing.T) {
 	for i := range 150 {
 		l.approve(t, fmt.Sprint("term", i), lingible.SourceCommunity)
 	}
-	if _, err := l.exporter(false, nil).Export(t.Context(), nil); err != nil {
+	if _, err := l.exporter(false).Export(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
 	for i := range 2 {
 		l.approve(t, fmt.Sprint("later", i), lingible.SourceCommunity)
 		l.tables.Recorder.Requests()
-		terms, err := l.exporter(false, nil).Export(t.Context(), []string{fmt.Sprint("later", i)})
+		terms, err := l.exporter(false).Export(t.Context(), []string{fmt.Sprint("later", i)})
 		units := 0.0
 		made := l.tables.Recorder.Requests()
 		for _, request := range made {
@@ -489,7 +464,7 @@ func TestExportOfOne(t *testing.T) {
 		if i == 1 {
 			l.now = l.now.Add(24 * time.Hour)
 			l.remove(t, "term0")
-			if terms, err := l.exporter(false, nil).Export(t.Context(), []string{"later1"}); err != nil ||
+			if terms, err := l.exporter(false).Export(t.Context(), []string{"later1"}); err != nil ||
 				terms != 151 {
 				t.Errorf("the first export of another day has %d terms, %v; want 151", terms, err)
 			}
