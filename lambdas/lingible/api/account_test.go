@@ -22,8 +22,9 @@ import (
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 )
 
-// A deleted account has no route but its deletion, whether the request is good or not, and changes nothing:
-// while it is being removed, and afterwards for tokens from before. A later token opens a new account.
+// A deleted account has no route but its deletion, whether the request is good or not, and changes nothing, also with
+// an idempotency key: for any token while it is being removed, and afterwards for tokens from before. A later token
+// opens a new account then.
 func TestNoRouteWithoutAccount(t *testing.T) {
 	t.Parallel()
 	w := lingibletest.New(t)
@@ -44,6 +45,7 @@ func TestNoRouteWithoutAccount(t *testing.T) {
 	send := func(method, path, body string, issued time.Time) (status int, code string) {
 		r := httptest.NewRequest(method, strings.NewReplacer("{id}", translated.ID, "{submission_id}",
 			uuid.NewString()).Replace(path), strings.NewReader(body))
+		r.Header.Set("Idempotency-Key", method+path+body)
 		recorder := httptest.NewRecorder()
 		handler.ServeHTTP(recorder, r.WithContext(kit.WithInvocation(r.Context(), kit.Invocation{
 			Claims: map[string]string{"sub": "ann", "iat": fmt.Sprint(issued.Unix())}, Groups: []string{"admin"},
@@ -76,7 +78,16 @@ func TestNoRouteWithoutAccount(t *testing.T) {
 		slices.Sort(items)
 		return items
 	}
-	for _, state := range []string{"being removed", "removed"} {
+	w.Advance(time.Second)
+	for _, state := range []struct {
+		account string
+		issued  time.Time
+	}{{"being removed", ann.Issued}, {"being removed", w.Read()}, {"removed", ann.Issued}} {
+		if state.account == "removed" {
+			if complete, err := w.CleanAccount(t.Context(), "ann"); err != nil || !complete {
+				t.Fatal(complete, err)
+			}
+		}
 		before := stored()
 		for _, route := range lingible.Platform().Routes {
 			if !route.Caller.Authenticated() {
@@ -87,18 +98,15 @@ func TestNoRouteWithoutAccount(t *testing.T) {
 				if route.Key() == "DELETE /user/account" {
 					body, wantStatus, wantCode = deletion, http.StatusAccepted, ""
 				}
-				if status, code := send(route.Method, route.Path, body, ann.Issued); status != wantStatus ||
+				if status, code := send(route.Method, route.Path, body, state.issued); status != wantStatus ||
 					code != wantCode {
-					t.Errorf("%s with %q, while the account is %s: got %d %s, want %d %s", route.Key(), body, state,
-						status, code, wantStatus, wantCode)
+					t.Errorf("%s with %q and the token of %v, while the account is %s: got %d %s, want %d %s",
+						route.Key(), body, state.issued, state.account, status, code, wantStatus, wantCode)
 				}
 			}
 		}
 		if after := stored(); !slices.Equal(after, before) {
-			t.Errorf("while the account is %s, requests changed %v to %v", state, before, after)
-		}
-		if complete, err := w.CleanAccount(t.Context(), "ann"); err != nil || !complete {
-			t.Fatal(complete, err)
+			t.Errorf("while the account is %s, requests changed %v to %v", state.account, before, after)
 		}
 	}
 	w.Advance(time.Second)

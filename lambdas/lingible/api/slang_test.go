@@ -2,7 +2,6 @@ package api_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -106,65 +105,6 @@ func TestAdministrators(t *testing.T) {
 				t.Errorf("%s %s: got %d %s, read the submission %v", decision, name, response.StatusCode,
 					body.ErrorCode, isRead)
 			}
-		}
-	}
-}
-
-// A submission with an idempotency key is stored once, and no answer names a user.
-func TestSubmitOnce(t *testing.T) {
-	t.Parallel()
-	w := lingibletest.New(t)
-	w.Premium(t, "ann")
-	keys := w.Keys()
-	keys.Clock = w.Read
-	w.VotesToApprove = 1
-	handler := (&api.API{Service: w.Service, Keys: keys, Limiter: w.Limiter(), Log: slog.New(slog.DiscardHandler),
-		Clock: w.Read}).Handler()
-	claims := func(user string) map[string]string {
-		return map[string]string{"sub": user, "iat": fmt.Sprint(w.Read().Unix())}
-	}
-	const body = `{"slang_term":"no cap","meaning":"Honestly","example_usage":"No cap, it works.","context":"Music"}`
-	var first string
-	for i := range 2 {
-		answer := request(handler, http.MethodPost, "/slang/submit", body, claims("ann"),
-			http.Header{"Idempotency-Key": {"key"}})
-		if first == "" {
-			first = answer.Body.String()
-		}
-		if answer.Code != http.StatusCreated || answer.Body.String() != first ||
-			(answer.Header().Get("Idempotency-Replayed") == "true") != (i == 1) ||
-			strings.Contains(first, "ann") {
-			t.Errorf("got %d %s", answer.Code, answer.Body)
-		}
-	}
-	if n := len(w.Items(t, "Submissions")); n != 1 {
-		t.Errorf("%d submissions are stored", n)
-	}
-	var submission lingible.Submission
-	if err := json.Unmarshal([]byte(first), &submission); err != nil {
-		t.Fatal(err)
-	}
-	for _, step := range []struct {
-		user, method, path, body string
-		status                   int
-		code                     string
-	}{
-		{"ann", "POST", "/slang/submit", body, 409, "RES_002"},
-		{"bob", "POST", "/slang/submit", body, 403, "BIZ_004"},
-		{"ann", "POST", "/slang/submit", strings.Replace(body, "no cap", "?!", 1), 422, "VAL_001"},
-		{"bob", "POST", "/slang/upvote/" + submission.ID, "", 409, "RES_002"},
-		{"bob", "POST", "/slang/upvote/550E8400-e29b-41d4-a716-446655440000", "", 404, "RES_001"},
-		{"ann", "GET", "/slang/mine?limit=1", "", 200, ""},
-		{"ann", "GET", "/slang/mine?limit=0", "", 422, "VAL_001"},
-		{"ann", "GET", "/slang/mine?cursor=mine", "", 422, "VAL_001"},
-		{"bob", "GET", "/slang/pending", "", 200, ""},
-		{"bob", "POST", "/slang/admin/approve/" + submission.ID, "", 403, "AUTH_002"},
-	} {
-		answer := request(handler, step.method, step.path, step.body, claims(step.user), nil)
-		var got api.ErrorResponse
-		if err := json.Unmarshal(answer.Body.Bytes(), &got); err != nil || answer.Code != step.status ||
-			got.ErrorCode != step.code {
-			t.Errorf("%s %s %s: got %d %s", step.user, step.method, step.path, answer.Code, answer.Body)
 		}
 	}
 }

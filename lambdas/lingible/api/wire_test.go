@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -13,8 +12,6 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
@@ -76,71 +73,6 @@ func TestRefusedTranslation(t *testing.T) {
 	if got.Code != http.StatusTooManyRequests || err != nil || balance.DailyUsed != 0 ||
 		len(w.Items(t, "Translations")) != 0 || len(w.Items(t, "Trending")) != 0 || log.Len() > 0 {
 		t.Errorf("got %d %s, and %+v, %v; the log has %s", got.Code, got.Body, balance, err, &log)
-	}
-}
-
-// A request of a caller whose account is deleted writes nothing into the tables, also with an
-// idempotency key and with any token, whether the cleaner is done or not. A token from after the
-// deletion opens a new account then.
-func TestLateRequests(t *testing.T) {
-	t.Parallel()
-	w := lingibletest.New(t)
-	handler := stored(w)
-	token := func() map[string]string {
-		return map[string]string{"sub": "ann", "iat": fmt.Sprintf("%.6e", float64(w.Read().Unix()))}
-	}
-	old := map[string]string{"sub": "ann", "iat": fmt.Sprint(w.Read().Unix())}
-	send := func(claims map[string]string, method, path, body string) int {
-		return request(handler, method, path, body, claims,
-			http.Header{"Idempotency-Key": {method + path}, "Content-Type": {"application/json"}}).Code
-	}
-	if code := send(old, "POST", "/translate", `{"text":"no cap"}`); code != http.StatusOK {
-		t.Fatalf("got %d", code)
-	}
-	w.Advance(time.Hour)
-	if code := send(old, "DELETE", "/user/account", `{"confirmation":"DELETE"}`); code != http.StatusAccepted {
-		t.Fatalf("got %d", code)
-	}
-	w.Advance(time.Hour)
-	all := func() (counts []int) {
-		for _, table := range []string{"Users", "Translations", "Submissions", "Trending"} {
-			counts = append(counts, len(w.Items(t, table)))
-		}
-		return counts
-	}
-	late := func(when string, claims map[string]string) {
-		t.Helper()
-		before := all()
-		for _, method := range []string{"GET /user/profile", "GET /user/usage", "POST /user/upgrade",
-			"GET /translations"} {
-			verb, path, _ := strings.Cut(method, " ")
-			if code := send(claims, verb, path, ""); code != http.StatusForbidden {
-				t.Errorf("%s, %s: got %d", when, method, code)
-			}
-		}
-		for i := range 3 {
-			body := fmt.Sprintf(`{"text":"late %d"}`, i)
-			header := http.Header{"Idempotency-Key": {body}}
-			if got := request(handler, "POST", "/translate", body, claims, header); got.Code != http.StatusForbidden {
-				t.Errorf("%s, translate: got %d %s", when, got.Code, got.Body)
-			}
-		}
-		if code := send(claims, "DELETE", "/user/account", `{"confirmation":"DELETE"}`); code != http.StatusAccepted {
-			t.Errorf("%s, delete: got %d", when, code)
-		}
-		// The counter of the rate limit does not name the user.
-		if diff := cmp.Diff(before[1:], all()[1:]); diff != "" || all()[0] > before[0]+1 {
-			t.Errorf("%s: there were %v items, and are %v", when, before, all())
-		}
-	}
-	late("being deleted", old)
-	late("being deleted, with a new token", token())
-	if complete, err := w.CleanAccount(t.Context(), "ann"); err != nil || !complete {
-		t.Fatalf("got %t, %v", complete, err)
-	}
-	late("deleted", old)
-	if code := send(token(), "GET", "/user/profile", ""); code != http.StatusOK {
-		t.Errorf("with a token from after: got %d", code)
 	}
 }
 
