@@ -15,6 +15,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/rapidtest"
+	"github.com/onesynth-cdk/onesynth/lambdas/todo/todotest"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
 )
 
@@ -231,7 +232,7 @@ func (h *history) DeleteUser(r *rapid.T) {
 	answer, ok := h.do(r, user, "delete user", h.model.deletes(user, h.world.clock()),
 		func(ctx context.Context) (any, error) {
 			if inHurry {
-				ctx = hurried{ctx}
+				ctx = todotest.Hurried(ctx)
 			}
 			complete, err := h.world.DeleteUser(ctx, user)
 			return todo.Erased{Complete: complete}, err

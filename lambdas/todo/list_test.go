@@ -18,6 +18,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 	service "github.com/onesynth-cdk/onesynth/lambdas/todo"
+	"github.com/onesynth-cdk/onesynth/lambdas/todo/todotest"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
 )
 
@@ -215,7 +216,7 @@ func TestSearchEndsInTime(t *testing.T) {
 	f := todo.TaskFilter{Search: "needle", Limit: 2}
 	pages, found := 0, 0
 	for more := true; more; pages++ {
-		page, err := w.ListTasks(hurried{t.Context()}, "ada", f)
+		page, err := w.ListTasks(todotest.Hurried(t.Context()), "ada", f)
 		must(t, err)
 		found += len(page.Tasks)
 		f.Cursor, more = page.Next, page.Next != ""

@@ -13,6 +13,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/problem"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	service "github.com/onesynth-cdk/onesynth/lambdas/todo"
+	"github.com/onesynth-cdk/onesynth/lambdas/todo/todotest"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -215,7 +216,7 @@ func TestDeleteCompleted(t *testing.T) {
 			want := n
 			if n > 50 {
 				// Without time it makes one write, and asks the caller to go on.
-				deleted, err := w.DeleteCompleted(hurried{t.Context()}, "ada")
+				deleted, err := w.DeleteCompleted(todotest.Hurried(t.Context()), "ada")
 				fifty := todo.CompletedDeleted{Action: todo.DeleteCompleted, Deleted: 50, More: true}
 				if err != nil || deleted != fifty {
 					t.Errorf("without time: got %+v, %v", deleted, err)

@@ -17,6 +17,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/problem"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	service "github.com/onesynth-cdk/onesynth/lambdas/todo"
+	"github.com/onesynth-cdk/onesynth/lambdas/todo/todotest"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -348,7 +349,7 @@ func TestDeletionGoesOn(t *testing.T) {
 	deletable(t, w)
 	in := todo.UserBody{Email: "ada@example.com", Name: "Ada"}
 
-	claimed, claim := w.claimed(t, hurried{t.Context()}, "ada", "delete")
+	claimed, claim := w.claimed(t, todotest.Hurried(t.Context()), "ada", "delete")
 	if complete, err := w.DeleteUser(claimed, "ada"); err != nil || complete {
 		t.Fatalf("without time: got %v, %v", complete, err)
 	}
@@ -370,7 +371,7 @@ func TestDeletionGoesOn(t *testing.T) {
 		t.Fatal("no deletion goes on")
 	}
 	eraser := w.eraser
-	if complete, err := eraser.Erase(hurried{t.Context()}, deletion); complete || err != nil {
+	if complete, err := eraser.Erase(todotest.Hurried(t.Context()), deletion); complete || err != nil {
 		t.Errorf("without time: got %v, %v", complete, err)
 	}
 	// Two erasures at once do no harm.
@@ -411,7 +412,7 @@ func TestUserBeingDeletedIsNone(t *testing.T) {
 	done := w.task(t, "ada", in)
 	before, err := w.ListTasks(ctx, "ada", todo.TaskFilter{Limit: 1})
 	must(t, err)
-	if complete, err := w.DeleteUser(hurried{ctx}, "ada"); err != nil || complete {
+	if complete, err := w.DeleteUser(todotest.Hurried(ctx), "ada"); err != nil || complete {
 		t.Fatalf("got %v, %v", complete, err)
 	}
 	stored := w.items(t)
@@ -504,7 +505,7 @@ func TestWriteMeetsDeletion(t *testing.T) {
 		w.user(t, name)
 		task := w.task(t, name, todo.TaskBody{})
 		begin := sync.OnceFunc(func() {
-			if complete, err := quick.DeleteUser(hurried{ctx}, name); err != nil || complete {
+			if complete, err := quick.DeleteUser(todotest.Hurried(ctx), name); err != nil || complete {
 				t.Errorf("%s: got %v, %v", name, complete, err)
 			}
 		})
@@ -570,7 +571,7 @@ func TestAbandonedDeletion(t *testing.T) {
 	t.Parallel()
 	ctx, w := t.Context(), newWorld(t)
 	deletable(t, w)
-	first, claim := w.claimed(t, hurried{ctx}, "ada", "delete")
+	first, claim := w.claimed(t, todotest.Hurried(ctx), "ada", "delete")
 	if complete, err := w.DeleteUser(first, "ada"); err != nil || complete {
 		t.Fatalf("got %v, %v", complete, err)
 	}
@@ -610,7 +611,7 @@ func TestEraserMeetsReturnedUser(t *testing.T) {
 			t.Parallel()
 			ctx, w := t.Context(), newWorld(t)
 			deletable(t, w)
-			if complete, err := w.DeleteUser(hurried{t.Context()}, "ada"); err != nil || complete {
+			if complete, err := w.DeleteUser(todotest.Hurried(t.Context()), "ada"); err != nil || complete {
 				t.Fatalf("got %v, %v", complete, err)
 			}
 			deletion, _ := w.deletion(t, "ada")

@@ -227,12 +227,6 @@ func canceledOnce(code string) func(operation string) dynamotest.Answer {
 	}
 }
 
-// hurried is a context whose deadline is always so near that long work has to
-// stop, and never there, however slow the machine is.
-type hurried struct{ context.Context }
-
-func (hurried) Deadline() (time.Time, bool) { return time.Now().Add(2 * time.Second), true }
-
 // claimed is a context with a claim on a key, as a request has it. The answer that
 // is kept shows what the store passed.
 func (w *world) claimed(t testing.TB, ctx context.Context, user, key string) (context.Context, *idempotency.Claim) {

@@ -1,7 +1,6 @@
 package api_test
 
 import (
-	"context"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -74,7 +73,7 @@ func TestWire(t *testing.T) {
 			return stored
 		case what == "hurried":
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				stored.ServeHTTP(w, r.WithContext(hurried{r.Context()}))
+				stored.ServeHTTP(w, r.WithContext(todotest.Hurried(r.Context())))
 			})
 		case what == "fails" && known:
 			return httpapitest.Instead(newWire(&httpapitest.Ledger{}, discard()), func(any) error { return err })
@@ -90,11 +89,6 @@ func TestWire(t *testing.T) {
 		return nil
 	})
 }
-
-// hurried is a context whose deadline is near, and never there.
-type hurried struct{ context.Context }
-
-func (hurried) Deadline() (time.Time, bool) { return time.Now().Add(2 * time.Second), true }
 
 func TestDocumentBytes(t *testing.T) {
 	t.Parallel()

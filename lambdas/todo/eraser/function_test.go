@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	lambdaevents "github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambda"
@@ -22,6 +21,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/metricstest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	service "github.com/onesynth-cdk/onesynth/lambdas/todo"
+	"github.com/onesynth-cdk/onesynth/lambdas/todo/todotest"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -69,7 +69,7 @@ func (s *set) begin(t *testing.T, user string) service.Deletion {
 			t.Fatal(err)
 		}
 	}
-	if complete, err := s.service.DeleteUser(hurried{ctx}, user); err != nil || complete {
+	if complete, err := s.service.DeleteUser(todotest.Hurried(ctx), user); err != nil || complete {
 		t.Fatalf("begin a deletion: %v, %v", complete, err)
 	}
 	var counts struct {
@@ -128,7 +128,7 @@ func TestErasesWhatIsBeingDeleted(t *testing.T) {
 	s := newSet(t, nil)
 	ada, bob := s.begin(t, "ada"), s.begin(t, "b#ob")
 	// Without time nothing fails, and all comes again.
-	if diff := cmp.Diff([]string{"1", "2"}, s.handle(t, hurried{t.Context()}, deletionRecord("1", ada),
+	if diff := cmp.Diff([]string{"1", "2"}, s.handle(t, todotest.Hurried(t.Context()), deletionRecord("1", ada),
 		deletionRecord("2", bob))); diff != "" {
 		t.Errorf("- want, + got:\n%s", diff)
 	}
@@ -167,18 +167,13 @@ func TestErasesWhatIsPassedOn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if failed := s.handle(t, hurried{t.Context()}, string(message)); len(failed) != 1 || failed[0] != "m" {
+	if failed := s.handle(t, todotest.Hurried(t.Context()), string(message)); len(failed) != 1 || failed[0] != "m" {
 		t.Errorf("without time, failed are %v", failed)
 	}
 	if failed := s.handle(t, t.Context(), string(message)); failed != nil || s.items(t) != 0 {
 		t.Errorf("failed are %v; %d items are left", failed, s.items(t))
 	}
 }
-
-// hurried is a context whose deadline is near, and never there.
-type hurried struct{ context.Context }
-
-func (hurried) Deadline() (time.Time, bool) { return time.Now().Add(2 * time.Second), true }
 
 // The answer names a record that may heal by its sequence number; one that cannot is in the queue of failures; the
 // others are done.

@@ -7,10 +7,19 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	awsdynamodb "github.com/aws/aws-sdk-go-v2/service/dynamodb"
 )
+
+type hurried struct{ context.Context }
+
+func (hurried) Deadline() (time.Time, bool) { return time.Now().Add(2 * time.Second), true }
+
+// Hurried returns a context whose deadline is always so near that long work has to stop, and never there, however slow
+// the machine is.
+func Hurried(ctx context.Context) context.Context { return hurried{ctx} }
 
 // Items are all items of the table, which has its logical name.
 func Items(t testing.TB, client *awsdynamodb.Client) (all []map[string]any) {
