@@ -50,35 +50,6 @@ func tasks(b *testing.B, n int) []json.RawMessage {
 	return all
 }
 
-// lineBytes is how long the rows are as lines of JSON, with the same columns and
-// without nulls.
-func lineBytes(b *testing.B, rows []taskRow) int {
-	b.Helper()
-	total := 0
-	for _, r := range rows {
-		line := map[string]any{
-			"event_id": r.EventID, "event_name": r.EventName, "event_time": r.EventTime, "sequence_number": r.Sequence,
-			"user_id": r.UserID, "task_id": r.TaskID, "title": r.Title, "status": r.Status, "created_at": r.CreatedAt,
-			"updated_at": r.UpdatedAt, "version": r.Version,
-		}
-		for name, value := range map[string]*string{"description": r.Description, "priority": r.Priority,
-			"category": r.Category} {
-			if value != nil {
-				line[name] = value
-			}
-		}
-		if r.DueDate != nil {
-			line["due_date"] = time.Unix(int64(*r.DueDate)*86400, 0).UTC().Format(time.DateOnly)
-		}
-		encoded, err := json.Marshal(line)
-		if err != nil {
-			b.Fatal(err)
-		}
-		total += len(encoded) + 1
-	}
-	return total
-}
-
 func (m *memory) bytes() (total int) {
 	for _, content := range m.objects {
 		total += len(content)
@@ -100,7 +71,6 @@ func BenchmarkWriter(b *testing.B) {
 			}
 			b.ReportMetric(float64(size*b.N)/b.Elapsed().Seconds(), "rows/s")
 			b.ReportMetric(float64(m.bytes())/float64(size), "B/row")
-			b.ReportMetric(float64(lineBytes(b, rowsOf[taskRow](b, m, "task")))/float64(size), "JSON-B/row")
 		})
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"math"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/parquet-go/parquet-go"
 	"pgregory.net/rapid"
@@ -299,26 +298,6 @@ func FuzzConvert(f *testing.F) {
 			message, err := failure.Message(t.Context())
 			if err != nil || len(message) > events.MaxFailureBytes || !json.Valid([]byte(message)) {
 				t.Fatalf("%v: %s", err, message)
-			}
-		}
-	})
-}
-
-// A date's days are counted alike by all.
-func TestDate(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		for range 10 {
-			want := time.Date(rapid.IntRange(1, 9998).Draw(t, "year"),
-				time.Month(rapid.IntRange(1, 12).Draw(t, "month")), rapid.IntRange(1, 31).Draw(t, "day"), 0, 0, 0, 0,
-				time.UTC)
-			raw, _ := json.Marshal(text(want.Format(time.DateOnly)))
-			got, err := convertColumn(schema.LakeColumn{Name: "c", Type: schema.ColumnDate, From: schema.String}, raw)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if back := time.Unix(0, 0).UTC().AddDate(0, 0, int(got.Int32())); !back.Equal(want) {
-				t.Fatalf("%s became %s", want, back)
 			}
 		}
 	})

@@ -479,14 +479,6 @@ func TestPoisonedBatch(t *testing.T) {
 	}
 }
 
-func TestEmptyBatch(t *testing.T) {
-	t.Parallel()
-	m := newMemory()
-	if err := writerTo(t, m).Handle(t.Context(), events.Records{}); err != nil || len(m.objects)+len(m.messages) > 0 {
-		t.Errorf("got %v, %v, %v", err, keysOf(m), m.messages)
-	}
-}
-
 // sorted reports whether rows are in the order of their sequence numbers.
 func sorted(rows []taskRow) bool {
 	return slices.IsSortedFunc(rows, func(a, b taskRow) int {
