@@ -31,17 +31,24 @@ type Entity struct {
 	// Name is in the singular, such as "task".
 	Name string
 	// Description says what an item is.
-	Description string
+	Description string `json:"-"`
 	// PartitionPrefix and SortPrefix are what the partition key and the sort key of
 	// its items begin with. Empty: anything.
-	PartitionPrefix, SortPrefix string
+	PartitionPrefix string `json:",omitempty"`
+	SortPrefix      string `json:",omitempty"`
 	// Columns are the columns of its table beside [ChangeColumns] that differ from the
 	// table's attributes, see [Entity.ColumnsOf]. An entity with a prefix shares its table
 	// with others, so it has only the columns that are listed here.
 	Columns []Column
 	// Omit names the attributes without a column, for an entity without a prefix. Default: each attribute of the table
 	// has one.
-	Omit []string
+	Omit []string `json:"-"`
+}
+
+// Matches reports whether an item with these keys, as text, is one of the entity. Give a key that is no String as empty
+// text: only an empty prefix matches it.
+func (e Entity) Matches(partition, sort string) bool {
+	return strings.HasPrefix(partition, e.PartitionPrefix) && strings.HasPrefix(sort, e.SortPrefix)
 }
 
 // ChangeTable returns the name of the table with the entity's changes, such as "task_changes".
@@ -96,16 +103,18 @@ type Column struct {
 	// Name is its name: lower-case letters, digits and underscores.
 	Name string
 	// Attribute is the item's attribute that it shows. Empty: the one of its name.
-	Attribute string
+	Attribute string `json:",omitempty"`
 	// TrimPrefix is cut off where the attribute's text begins with it, such as "TASK#" of a key.
-	TrimPrefix string
+	TrimPrefix string `json:",omitempty"`
 	// Before shows the attribute as it was before the change. It is null for a new item, and in objects that a version
 	// without the column wrote.
-	Before bool
+	Before bool `json:",omitempty"`
 	// Type is its type, such as [ColumnTimestamp] of a Number.
 	Type ColumnType
 	// Description says what it means.
-	Description string
+	Description string `json:"-"`
+	// From is the type of the attribute. It follows from the table: only a [LakeDefinition] states it.
+	From Type `json:",omitempty"`
 }
 
 // Source returns the name of the attribute that the column shows.

@@ -18,50 +18,9 @@ const MaxLakeDefinitionBytes = 3 << 10
 type LakeDefinition struct {
 	// Key names the attributes of the table's primary key.
 	Key Key
-	// Entities are the lake's entities with their own columns; [ChangeColumns] go before these.
-	Entities []LakeEntity
-}
-
-// LakeEntity is an [Entity] as the functions need it.
-type LakeEntity struct {
-	// Name is the entity's name.
-	Name string
-	// PartitionPrefix and SortPrefix are what the keys of its items begin with.
-	// Empty: anything.
-	PartitionPrefix string `json:",omitempty"`
-	SortPrefix      string `json:",omitempty"`
-	// Columns are the entity's own columns.
-	Columns []LakeColumn
-}
-
-// Matches reports whether an item with these keys, as text, is one of the entity. Give a key that is no String as empty
-// text: only an empty prefix matches it.
-func (e LakeEntity) Matches(partition, sort string) bool {
-	return strings.HasPrefix(partition, e.PartitionPrefix) && strings.HasPrefix(sort, e.SortPrefix)
-}
-
-// LakeColumn is a [Column] as the functions need it.
-type LakeColumn struct {
-	// Name is the column's name.
-	Name string
-	// Attribute is the attribute that it shows. Empty: the one of its name.
-	Attribute string `json:",omitempty"`
-	// TrimPrefix is cut off where the attribute's text begins with it.
-	TrimPrefix string `json:",omitempty"`
-	// Before shows the attribute as it was before the change.
-	Before bool `json:",omitempty"`
-	// Type is the column's type.
-	Type ColumnType
-	// From is the attribute's type.
-	From Type
-}
-
-// Source returns the name of the attribute that the column shows.
-func (c LakeColumn) Source() string {
-	if c.Attribute == "" {
-		return c.Name
-	}
-	return c.Attribute
+	// Entities are the lake's entities with all of their own columns, and From of each; [ChangeColumns] go before these.
+	// Descriptions are left out.
+	Entities []Entity
 }
 
 // Definition returns what the lake's functions must know of it. The error is a [finding.List] if the lake does not suit
@@ -80,17 +39,16 @@ func (l Lake) definition(d Database) LakeDefinition {
 	table, _ := d.Table(l.Table)
 	definition := LakeDefinition{Key: table.Key}
 	for _, e := range l.Entities {
-		entity := LakeEntity{Name: e.Name, PartitionPrefix: e.PartitionPrefix, SortPrefix: e.SortPrefix}
-		for _, c := range e.ColumnsOf(table) {
+		e.Columns, e.Description, e.Omit = e.ColumnsOf(table), "", nil
+		for i := range e.Columns {
+			c := &e.Columns[i]
 			attribute, _ := table.Attribute(c.Source())
-			column := LakeColumn{Name: c.Name, Attribute: c.Attribute, TrimPrefix: c.TrimPrefix, Before: c.Before,
-				Type: c.Type, From: attribute.Type}
-			if column.Attribute == column.Name {
-				column.Attribute = ""
+			c.From, c.Description = attribute.Type, ""
+			if c.Attribute == c.Name {
+				c.Attribute = ""
 			}
-			entity.Columns = append(entity.Columns, column)
 		}
-		definition.Entities = append(definition.Entities, entity)
+		definition.Entities = append(definition.Entities, e)
 	}
 	return definition
 }
@@ -132,21 +90,13 @@ func ParseLakeDefinition(text string) (LakeDefinition, error) {
 		if !matches(lakeName, e.Name) {
 			f.add("Name", quoted(e.Name), "write lower-case letters, digits and underscores, beginning with a letter")
 		}
-		columns := ChangeColumns()
 		for _, c := range e.Columns {
-			columns = append(columns, Column{Name: c.Name, Type: c.Type})
-			c.validateTypes(f, "Columns["+c.Name+"]")
+			c.validateSource(f, "Columns["+c.Name+"]", Table{Attributes: []Attribute{{Name: c.Source(), Type: c.From}}})
 		}
-		validateColumns(f, "", columns)
+		validateColumns(f, "", append(ChangeColumns(), e.Columns...))
 		if err := f.err(); err != nil {
 			return LakeDefinition{}, fmt.Errorf("entity %q of a lake's definition: %w", e.Name, err)
 		}
 	}
 	return d, nil
-}
-
-// validateTypes checks that the attribute's type can become the column's.
-func (c LakeColumn) validateTypes(f *findings, path string) {
-	column := Column{Name: c.Name, Attribute: c.Attribute, Type: c.Type}
-	column.validateSource(f, path, Table{Attributes: []Attribute{{Name: c.Source(), Type: c.From}}})
 }

@@ -35,11 +35,11 @@ func TestLakeDefinition(t *testing.T) {
 		t.Errorf("key is %v; want %v", definition.Key, table.Key)
 	}
 	for i, want := range platform.Lakes[0].Entities {
-		var columns []schema.LakeColumn
+		var columns []schema.Column
 		for _, column := range want.ColumnsOf(table) {
 			attribute, _ := table.Attribute(column.Source())
-			columns = append(columns, schema.LakeColumn{Name: column.Name, Attribute: column.Attribute,
-				TrimPrefix: column.TrimPrefix, Before: column.Before, Type: column.Type, From: attribute.Type})
+			column.From, column.Description = attribute.Type, ""
+			columns = append(columns, column)
 		}
 		if diff := cmp.Diff(columns, definition.Entities[i].Columns); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", want.Name, diff)
@@ -93,7 +93,7 @@ func TestColumnsOf(t *testing.T) {
 }
 
 // Only items of an entity are its: what shares the table is told apart by keys.
-func TestLakeEntityMatches(t *testing.T) {
+func TestEntityMatches(t *testing.T) {
 	t.Parallel()
 	platform := todo.Platform()
 	definition, err := platform.Lakes[0].Definition(platform.Database)

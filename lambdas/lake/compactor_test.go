@@ -241,10 +241,10 @@ func TestCompactLeavesAlone(t *testing.T) {
 	}
 	more := foreign(func(d *schema.LakeDefinition) {
 		d.Entities[0].Columns = append(d.Entities[0].Columns,
-			schema.LakeColumn{Name: "colour", Type: schema.ColumnText, From: schema.String})
+			schema.Column{Name: "colour", Type: schema.ColumnText, From: schema.String})
 	}, "colour", text("red"))
 	other := foreign(func(d *schema.LakeDefinition) {
-		d.Entities[0].Columns[2] = schema.LakeColumn{Name: "title", Type: schema.ColumnInteger, From: schema.Number}
+		d.Entities[0].Columns[2] = schema.Column{Name: "title", Type: schema.ColumnInteger, From: schema.Number}
 	}, "title", numeric("3"))
 	r1.values[table.sequence] = r1.values[table.eventID].Level(0, 0, table.sequence)
 	unpadded, err := table.encode([]*row{r1})

@@ -127,7 +127,7 @@ func (t *table) row(r record) (*row, error) {
 		return nil, err
 	}
 	var before map[string]json.RawMessage
-	if slices.ContainsFunc(t.columns, func(c schema.LakeColumn) bool { return c.Before }) {
+	if slices.ContainsFunc(t.columns, func(c schema.Column) bool { return c.Before }) {
 		// Without a readable image the columns are null, as of a new item.
 		_ = json.Unmarshal(r.Change.OldImage, &before)
 	}
@@ -242,7 +242,7 @@ var kinds = map[schema.Type]string{schema.String: "S", schema.Number: "N", schem
 
 // convertColumn makes the value of a column from an attribute. An attribute that is
 // absent or NULL is null. The error says what is allowed.
-func convertColumn(c schema.LakeColumn, raw json.RawMessage) (parquet.Value, error) {
+func convertColumn(c schema.Column, raw json.RawMessage) (parquet.Value, error) {
 	null := parquet.NullValue()
 	if len(raw) == 0 {
 		return null, nil

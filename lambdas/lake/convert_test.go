@@ -105,7 +105,7 @@ func TestConvertColumn(t *testing.T) {
 		{schema.ColumnTimestamp, schema.String, `{"S":"20.11.2026"}`, refused},
 		{schema.ColumnTimestamp, schema.String, `{"S":"0000-11-20T00:00:00Z"}`, refused},
 	} {
-		c := schema.LakeColumn{Name: "c", Attribute: "a", TrimPrefix: "TASK#", Type: test.column, From: test.from}
+		c := schema.Column{Name: "c", Attribute: "a", TrimPrefix: "TASK#", Type: test.column, From: test.from}
 		got, err := convertColumn(c, json.RawMessage(test.given))
 		switch want := test.want.(type) {
 		case nil:
@@ -256,7 +256,7 @@ func TestConvertPanics(t *testing.T) {
 	t.Parallel()
 	d := definition(t)
 	tables := tablesOf(d)
-	tables["task"].columns = append(tables["task"].columns, make([]schema.LakeColumn, math.MaxUint16+1)...)
+	tables["task"].columns = append(tables["task"].columns, make([]schema.Column, math.MaxUint16+1)...)
 	c := &converter{d, tables}
 	record := insert("e", "1", "1", nil).json(t)
 	made, _, failure := c.convert(record)

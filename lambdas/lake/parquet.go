@@ -14,9 +14,9 @@ import (
 
 // table is the form of an entity's changes in a Parquet file.
 type table struct {
-	entity schema.LakeEntity
+	entity schema.Entity
 	// columns are all of them, [schema.ChangeColumns] first.
-	columns []schema.LakeColumn
+	columns []schema.Column
 	// Where the change columns are in columns.
 	eventID, eventName, eventTime, sequence int
 	schema                                  *parquet.Schema
@@ -29,10 +29,10 @@ type table struct {
 }
 
 // newTable returns the table of an entity.
-func newTable(e schema.LakeEntity) *table {
+func newTable(e schema.Entity) *table {
 	t := &table{entity: e, rowGroup: rowGroupBytes, compression: &parquet.Zstd}
 	group := orderedGroup{Group: parquet.Group{}}
-	add := func(c schema.LakeColumn, node parquet.Node) {
+	add := func(c schema.Column, node parquet.Node) {
 		t.columns = append(t.columns, c)
 		group.Group[c.Name] = node
 		group.names = append(group.names, c.Name)
@@ -53,7 +53,7 @@ func newTable(e schema.LakeEntity) *table {
 			// Each value occurs once, so a dictionary would only add to the length.
 			node = parquet.Encoded(parquet.String(), &parquet.Plain)
 		}
-		add(schema.LakeColumn{Name: c.Name, Type: c.Type}, parquet.Required(node))
+		add(c, parquet.Required(node))
 	}
 	for _, c := range e.Columns {
 		add(c, parquet.Optional(nodeOf(c.Type)))
