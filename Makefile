@@ -128,7 +128,7 @@ bench: node_modules ## Measure, and print figures and ratios
 	go run ./bench -arch $(OWN_ARCH)
 	cd test && go test -run - -bench FirstView -benchtime 20x ./page
 golden: ## Write the golden files of templates, and the figures of documents, after a change that is meant or an upgrade of the CDK
-	go test ./platforms ./constructs/edge ./constructs/gofunction ./constructs/lake ./constructs/stream ./constructs/table -run Golden -update
+	go test ./platforms ./constructs/edge ./constructs/gofunction ./constructs/lake ./constructs/platform ./constructs/stream ./constructs/table -run Golden -update
 reference: bin/onesynth ## Generate what docs/reference has of code and schemas
 	ONESYNTH_COMMAND=$(CURDIR)/bin/onesynth go test . ./check ./cmd/onesynth ./constructs ./internal/console ./internal/cloud/assembly ./lambdas/kit -run Reference -update
 calls: node_modules ## Generate the calls of DynamoDB in docs/reference/routes
