@@ -1,15 +1,12 @@
 package platform_test
 
 import (
-	"fmt"
-	"maps"
-	"slices"
-	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
 	"github.com/aws/jsii-runtime-go"
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/constructs/platform"
@@ -32,57 +29,26 @@ func declareLarge(app awscdk.App, build *gofunction.Build) {
 		platform.Declaration{Props: platform.Props{Build: build}}, ownFunctions)
 }
 
-// declareQuiet declares a platform without an API, whose function runs every night.
+// declareQuiet declares a platform without an API, whose function runs every night of people's own zone. The longest
+// night has an hour more, before which no alarm says that the function has not run. It sends messages to another
+// function, which are tried again, and are then in a queue with an alarm. The platform is a construct like any other:
+// it has tags and a queue of the app.
 func declareQuiet(app awscdk.App, build *gofunction.Build) {
 	described := own()
 	described.Routes, described.Lakes = nil, nil
-	described.Functions[0].Trigger = schema.OnSchedule{Cron: "0 3 * * ? *", TimeZone: "Europe/Vienna"}
-	platform.Declare(&others{}, awscdk.NewStack(app, jsii.String("quiet"), nil), "Quiet", described,
+	hello := &described.Functions[0]
+	hello.Trigger, hello.Sends = schema.OnSchedule{Cron: "0 3 * * ? *", TimeZone: "Europe/Vienna"}, []string{"report"}
+	described.Functions = append(described.Functions, schema.Function{Name: "report", Description: "reports",
+		Timeout: 20 * time.Second, Trigger: schema.OnQueue{
+			ID: "Hellos", Variable: "HELLOS_QUEUE_URL", Messages: "hellos", BatchSize: 5, MaximumConcurrency: 7,
+			Retries:  []time.Duration{5 * time.Second, 5 * time.Minute, time.Hour, 10 * time.Hour},
+			Failures: schema.Failures{ID: "DeadHellos"},
+		}})
+	o := &others{}
+	platform.Declare(o, awscdk.NewStack(app, jsii.String("quiet"), nil), "Own", described,
 		platform.Declaration{Props: platform.Props{Build: build}})
-}
-
-// An output has the name of the function that onesynth seed invokes. Nothing else may invoke it.
-func TestDeclareSeed(t *testing.T) {
-	t.Parallel()
-	loader, _ := large.One(t, "AWS::Lambda::Function", fmt.Sprint("LargeHello", ownFunctions-1))
-	if got := synthtest.At(large.Outputs["LargeSeedOwnFunctionName"].Value, "Ref"); got != loader {
-		t.Errorf("got the output %v, want the name of %s", got, loader)
-	}
-	for id, permission := range large.Named("AWS::Lambda::Permission") {
-		if permission.Properties["Principal"] != "apigateway.amazonaws.com" {
-			t.Errorf("%s lets %v invoke the function", id, permission.Properties["Principal"])
-		}
-	}
-}
-
-// A platform without an API has all parts except the API's.
-func TestOperateWithoutAPI(t *testing.T) {
-	t.Parallel()
-	if diff := cmp.Diff([]string{"QuietHelloAlarm", "QuietHelloNotRunAlarm", "QuietHelloScheduleDeadLettersAlarm",
-		"QuietThrottlesAlarm"}, slices.Sorted(maps.Keys(quiet.Named("AWS::CloudWatch::Alarm")))); diff != "" {
-		t.Errorf("alarms (-want +got):\n%s", diff)
-	}
-	quiet.One(t, "AWS::CloudWatch::Dashboard", "QuietDashboard")
-	if got := slices.Sorted(maps.Keys(quiet.Outputs)); !slices.Equal(got,
-		[]string{"QuietHelloScheduleDeadLetterQueueUrl", "QuietThingsTableName"}) {
-		t.Errorf("got the outputs %v", got)
-	}
-}
-
-// A function can run at a time of the day, of people's own zone. The longest night has an
-// hour more.
-func TestDeclareCron(t *testing.T) {
-	t.Parallel()
-	_, schedule := quiet.One(t, "AWS::Scheduler::Schedule", "QuietHelloSchedule")
-	if when, zone := schedule.Properties["ScheduleExpression"],
-		schedule.Properties["ScheduleExpressionTimezone"]; when != "cron(0 3 * * ? *)" || zone != "Europe/Vienna" {
-		t.Errorf("got %v in %v, want 03:00 in Vienna", when, zone)
-	}
-	_, alarm := quiet.One(t, "AWS::CloudWatch::Alarm", "QuietHelloNotRunAlarm")
-	if got := synthtest.Text(alarm.Properties["AlarmDescription"]); !strings.HasPrefix(got,
-		"Own: Hello has not run for 26h0m0s. ") {
-		t.Errorf("got %q, want a day of 25 hours and an hour more", got)
-	}
+	awscdk.Tags_Of(o).Add(jsii.String("team"), jsii.String("own"), nil)
+	awssqs.NewQueue(o, jsii.String("Beside"), nil)
 }
 
 // Amazon CloudWatch refuses an alarm on more than ten metrics, or on none.
@@ -116,15 +82,5 @@ func TestOperateLarge(t *testing.T) {
 		if times != 1 {
 			t.Errorf("throttles of %s: watched %d times, want once", function, times)
 		}
-	}
-}
-
-// A platform may have several schedules.
-func TestOperateNamesWhatDoesNotRun(t *testing.T) {
-	t.Parallel()
-	_, alarm := large.One(t, "AWS::CloudWatch::Alarm", "LargeLakeCompactorNotRunAlarm")
-	if got := synthtest.Text(alarm.Properties["AlarmDescription"]); !strings.HasPrefix(got,
-		"Own: LakeCompactor has not run for 1h5m0s. ") {
-		t.Errorf("got %q, want it to name the function", got)
 	}
 }
