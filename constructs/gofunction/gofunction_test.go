@@ -11,12 +11,10 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
 	"github.com/aws/jsii-runtime-go"
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/constructs/props"
 	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
-	"github.com/onesynth-cdk/onesynth/gobuild"
 )
 
 var template synthtest.Template
@@ -49,26 +47,11 @@ func use(folder string) (err error) {
 	return err
 }
 
-// The golden file has a function of zero props and one of all, and what their roles may do.
+// The golden file has a function of zero props and one of all, and what their roles may do. It says how each can be
+// built for another machine, and names no folder of this one.
 func TestGolden(t *testing.T) {
 	t.Parallel()
 	synthtest.Golden(t, "testdata/golden", "", map[string]synthtest.Template{"stack": template})
-}
-
-// The template says how each function can be built for another machine, and names no
-// folder of this one.
-func TestRecipe(t *testing.T) {
-	t.Parallel()
-	want := gobuild.Recipe{Module: "handlers", Package: "hello", Flags: gobuild.Flags(), Directory: "testdata/handlers"}
-	for _, id := range []string{"Zero", "All"} {
-		got, ok, err := gobuild.ReadRecipe(template.Named("AWS::Lambda::Function")[id].Metadata)
-		if err != nil || !ok {
-			t.Fatalf("%s: got %v, %v, want a recipe", id, ok, err)
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", id, diff)
-		}
-	}
 }
 
 // nothing is a VPC that is not there.
