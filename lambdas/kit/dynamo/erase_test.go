@@ -1,24 +1,22 @@
 package dynamo_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
-	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/events/eventstest"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -157,13 +155,10 @@ func TestErase(t *testing.T) {
 // Erasures that meet remove each item once: the table's stream tells no removal twice.
 func TestErasuresAtOnce(t *testing.T) {
 	t.Parallel()
-	ctx, tables := t.Context(), dynamotest.Open(t, listed())
-	enabled, err := tables.Client.UpdateTable(ctx, &dynamodb.UpdateTableInput{TableName: aws.String("Notes"),
-		StreamSpecification: &types.StreamSpecification{StreamEnabled: aws.Bool(true),
-			StreamViewType: types.StreamViewTypeNewAndOldImages}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	platform := schema.Platform{Database: listed()}
+	platform.Database.Tables[0].Stream = schema.StreamNewAndOldImages
+	tables := dynamotest.Open(t, platform.Database)
+	records := eventstest.Stream(t, platform, tables, "Notes")
 	var all []note
 	for at := range 100 {
 		all = append(all, note{Status: "first", At: at})
@@ -172,34 +167,16 @@ func TestErasuresAtOnce(t *testing.T) {
 	var erasing errgroup.Group
 	for range 4 {
 		erasing.Go(func() error {
-			_, err := tables.Erase(ctx, dynamo.Erasure{List: "List", Delete: "Drop"}, "first")
+			_, err := tables.Erase(t.Context(), dynamo.Erasure{List: "List", Delete: "Drop"}, "first")
 			return err
 		})
 	}
 	if err := erasing.Wait(); err != nil {
 		t.Fatal(err)
 	}
-	options := tables.Client.Options()
-	streams := dynamodbstreams.New(dynamodbstreams.Options{
-		Region: options.Region, Credentials: options.Credentials, BaseEndpoint: options.BaseEndpoint})
-	arn := enabled.TableDescription.LatestStreamArn
-	stream, err := streams.DescribeStream(ctx, &dynamodbstreams.DescribeStreamInput{StreamArn: arn})
-	if err != nil {
-		t.Fatal(err)
-	}
-	from, err := streams.GetShardIterator(ctx, &dynamodbstreams.GetShardIteratorInput{StreamArn: arn,
-		ShardId:           stream.StreamDescription.Shards[0].ShardId,
-		ShardIteratorType: streamtypes.ShardIteratorTypeTrimHorizon})
-	if err != nil {
-		t.Fatal(err)
-	}
-	page, err := streams.GetRecords(ctx, &dynamodbstreams.GetRecordsInput{ShardIterator: from.ShardIterator})
-	if err != nil {
-		t.Fatal(err)
-	}
 	removed := 0
-	for _, record := range page.Records {
-		if record.EventName == streamtypes.OperationTypeRemove {
+	for _, record := range records() {
+		if bytes.Contains(record, []byte(`"eventName":"REMOVE"`)) {
 			removed++
 		}
 	}
