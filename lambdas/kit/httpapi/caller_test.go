@@ -14,26 +14,21 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// counted are the callers that a limiter has counted; the call after the second is refused.
-type counted struct{ callers []string }
+// limiter counts a call. The name of a limit of reads ends with " read".
+type limiter func(ctx context.Context, limit schema.RateLimit, caller string, now time.Time) (ratelimit.State, error)
 
-func (c *counted) CountRequest(_ context.Context, limit schema.RateLimit, caller string,
+func (l limiter) CountRequest(ctx context.Context, limit schema.RateLimit, caller string,
 	now time.Time) (ratelimit.State, error) {
-	c.callers = append(c.callers, limit.Name+" "+caller)
-	state := ratelimit.State{Limit: 2, Remaining: max(0, 2-len(c.callers)), Reset: now.Add(1500 * time.Millisecond)}
-	if len(c.callers) > 2 {
-		return state, &ratelimit.LimitedError{State: state}
-	}
-	return state, nil
+	return l(ctx, limit, caller, now)
 }
 
-func (c *counted) CountRead(ctx context.Context, limit schema.RateLimit, caller string, now time.Time) (ratelimit.State,
+func (l limiter) CountRead(ctx context.Context, limit schema.RateLimit, caller string, now time.Time) (ratelimit.State,
 	error) {
 	limit.Name += " read"
-	return c.CountRequest(ctx, limit, caller, now)
+	return l(ctx, limit, caller, now)
 }
 
-func (*counted) GiveBack(schema.RateLimit, string, time.Time) {}
+func (limiter) GiveBack(schema.RateLimit, string, time.Time) {}
 
 // A token or a header identifies a caller, and a route of a group admits only its
 // members. Refused callers are not counted.
@@ -42,7 +37,16 @@ func TestCallers(t *testing.T) {
 	const agentHeader = "X-Agent"
 	agent := schema.Caller{Name: "agent", Header: agentHeader}
 	errName := errors.New("a bad name")
-	limiter := &counted{}
+	var counted []string
+	// The call after the second is refused.
+	limit := func(_ context.Context, limit schema.RateLimit, caller string, now time.Time) (ratelimit.State, error) {
+		counted = append(counted, limit.Name+" "+caller)
+		state := ratelimit.State{Limit: 2, Remaining: max(0, 2-len(counted)), Reset: now.Add(1500 * time.Millisecond)}
+		if len(counted) > 2 {
+			return state, &ratelimit.LimitedError{State: state}
+		}
+		return state, nil
+	}
 	s := httpapi.New(httpapi.Config{
 		Platform: schema.Platform{Name: "club", Title: "Club", Routes: []schema.Route{
 			{ID: "user", Method: "GET", Path: "/user", Caller: schema.CallerUser},
@@ -64,7 +68,7 @@ func TestCallers(t *testing.T) {
 				}),
 		},
 		Errors:  httpapi.Errors{Known: []httpapi.KnownError{{Match: httpapi.Is(errName), Status: 400}}},
-		Limiter: limiter,
+		Limiter: limiter(limit),
 	})
 	for _, id := range []string{"user", "admin", "agent", "anyone", "partner", "service"} {
 		httpapi.Serve(s, httpapi.Operation{ID: id}, func(ctx context.Context, _ *struct{}) (string, error) {
@@ -121,7 +125,7 @@ func TestCallers(t *testing.T) {
 			t.Errorf("%s: X-RateLimit-Limit is %q", test.name, got)
 		}
 	}
-	if got := strings.Join(limiter.callers, ", "); got != "admin read ann, admin read ann, admin read ann" {
+	if got := strings.Join(counted, ", "); got != "admin read ann, admin read ann, admin read ann" {
 		t.Errorf("counted %s", got)
 	}
 }

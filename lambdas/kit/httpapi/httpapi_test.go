@@ -132,16 +132,9 @@ type admitted struct{}
 
 // serve makes a request of somebody with a token.
 func serve(handler http.Handler, line, body string, headers ...string) *httptest.ResponseRecorder {
-	return serveTo("me", handler, line, body, headers...)
-}
-
-// serveTo makes a request; without a subject there is no token.
-func serveTo(subject string, handler http.Handler, line, body string, headers ...string) *httptest.ResponseRecorder {
 	method, target, _ := strings.Cut(line, " ")
 	r := httptest.NewRequest(method, target, strings.NewReader(body))
-	if subject != "" {
-		r = r.WithContext(kit.WithInvocation(r.Context(), kit.Invocation{Claims: map[string]string{"sub": subject}}))
-	}
+	r = r.WithContext(kit.WithInvocation(r.Context(), kit.Invocation{Claims: map[string]string{"sub": "me"}}))
 	for _, header := range headers {
 		name, value, _ := strings.Cut(header, ": ")
 		r.Header.Add(name, value)
@@ -311,23 +304,6 @@ func TestAnswers(t *testing.T) {
 					t.Errorf("headers are %v", w.Header())
 				}
 			})
-		}
-	}
-}
-
-// A route whose callers need a token refuses requests without one, unless it is open by name.
-func TestNoToken(t *testing.T) {
-	t.Parallel()
-	handler := server(true, &bytes.Buffer{}).Handler()
-	for line, want := range map[string]int{"POST /orders/1": 401, "DELETE /orders/1?x=%zz": 401, "GET /agents": 204,
-		"GET /prices": 204} {
-		w := serveTo("", handler, line, "")
-		if w.Code != want || w.Header().Get("X-Route") != "" && want == 401 {
-			t.Errorf("%s: got %d %s, want %d", line, w.Code, w.Body, want)
-		}
-		if want == 401 && (w.Header().Get("WWW-Authenticate") != "Bearer" ||
-			!strings.HasPrefix(w.Body.String(), `{"error":"there is no verified token`)) {
-			t.Errorf("%s: got %v %s, want the platform's form", line, w.Header(), w.Body)
 		}
 	}
 }

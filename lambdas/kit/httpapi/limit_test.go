@@ -21,31 +21,20 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// late counts a call only after the operation has read.
-type late struct {
-	read chan struct{}
-	err  error
-}
-
-func (l *late) CountRequest(ctx context.Context, limit schema.RateLimit, _ string, now time.Time) (ratelimit.State,
-	error) {
-	select {
-	case <-l.read:
-	case <-ctx.Done():
-		return ratelimit.State{}, errors.New("the operation did not read before its call was counted")
+// late counts a call only after the operation has read, with that error.
+func late(read <-chan struct{}, err error) limiter {
+	return func(ctx context.Context, limit schema.RateLimit, _ string, now time.Time) (ratelimit.State, error) {
+		select {
+		case <-read:
+		case <-ctx.Done():
+			return ratelimit.State{}, errors.New("the operation did not read before its call was counted")
+		}
+		return ratelimit.State{Limit: limit.Requests, Remaining: 1, Reset: now}, err
 	}
-	return ratelimit.State{Limit: limit.Requests, Remaining: 1, Reset: now}, l.err
 }
-
-func (l *late) CountRead(ctx context.Context, limit schema.RateLimit, caller string, now time.Time) (ratelimit.State,
-	error) {
-	return l.CountRequest(ctx, limit, caller, now)
-}
-
-func (*late) GiveBack(schema.RateLimit, string, time.Time) {}
 
 // club is a server of one operation, do, whose calls a limiter counts while it reads.
-func club(limiter *late, log *slog.Logger, do func(context.Context, *struct{}) (any, error)) *kit.API {
+func club(limiter limiter, log *slog.Logger, do func(context.Context, *struct{}) (any, error)) *kit.API {
 	platform := one("POST", "/things")
 	platform.RateLimits = []schema.RateLimit{{Name: "all", Requests: 2, Window: time.Hour, Per: schema.PerAddress}}
 	platform.Routes[0].Caller, platform.Routes[0].RateLimit = schema.CallerAnyone, "all"
@@ -89,18 +78,18 @@ func TestCountWhileReading(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			db, wire := dynamotest.Refused(t, database, nil)
-			limiter := &late{read: make(chan struct{}), err: test.counted}
+			read := make(chan struct{})
 			var log strings.Builder
 			logger, err := kit.NewLogger(&log, "", "test")
 			if err != nil {
 				t.Fatal(err)
 			}
-			api := club(limiter, logger, func(ctx context.Context, _ *struct{}) (any, error) {
+			api := club(late(read, test.counted), logger, func(ctx context.Context, _ *struct{}) (any, error) {
 				var item map[string]any
 				if _, err := db.Get(ctx, "Read", &item, "x"); err != nil {
 					t.Error(err)
 				}
-				close(limiter.read)
+				close(read)
 				if test.own != nil {
 					return nil, test.own
 				}
@@ -135,10 +124,10 @@ func TestCountedInTime(t *testing.T) {
 	t.Parallel()
 	write, _ := countingWrite(t)
 	for range 50 {
-		limiter := &late{read: make(chan struct{})}
-		close(limiter.read)
+		read := make(chan struct{})
+		close(read)
 		ctx, cancel := context.WithCancel(t.Context())
-		w := called(ctx, club(limiter, nil, func(ctx context.Context, _ *struct{}) (any, error) {
+		w := called(ctx, club(late(read, nil), nil, func(ctx context.Context, _ *struct{}) (any, error) {
 			// The write has waited for the count.
 			err := write(ctx)
 			cancel()

@@ -156,11 +156,13 @@ func (g *gift) Key() (string, []byte, error) {
 	return g.Body.Key, []byte(g.Body.To), nil
 }
 
-// oneKey are the keys of one request.
+// oneKey are the keys of one request. They fail with the errors.
 type oneKey struct {
 	httpapitest.Ledger
-	content string
-	answer  *idempotency.Response
+	content         string
+	answer          *idempotency.Response
+	settle, release error
+	released        int
 }
 
 func (r *oneKey) Begin(_ context.Context, _, _ string, content []byte, _ time.Duration) (*idempotency.Claim,
@@ -174,7 +176,12 @@ func (r *oneKey) Begin(_ context.Context, _, _ string, content []byte, _ time.Du
 
 func (r *oneKey) Settle(_ context.Context, _ *idempotency.Claim, response idempotency.Response) error {
 	r.answer = &response
-	return nil
+	return r.settle
+}
+
+func (r *oneKey) Release(ctx context.Context, _ *idempotency.Claim) error {
+	r.released++
+	return errors.Join(r.release, ctx.Err())
 }
 
 // A key is for one method, path, If-Match and body: a request that differs in any is another one.
@@ -239,22 +246,6 @@ func TestKeyed(t *testing.T) {
 	}
 }
 
-// forgetful are keys that cannot keep an answer, nor release a claim.
-type forgetful struct {
-	httpapitest.Ledger
-	settle, release error
-	released        int
-}
-
-func (f *forgetful) Settle(context.Context, *idempotency.Claim, idempotency.Response) error {
-	return f.settle
-}
-
-func (f *forgetful) Release(ctx context.Context, _ *idempotency.Claim) error {
-	f.released++
-	return errors.Join(f.release, ctx.Err())
-}
-
 // An answer that cannot be kept is still given when nothing was changed, unless another
 // attempt has taken over.
 func TestSettleFails(t *testing.T) {
@@ -271,7 +262,7 @@ func TestSettleFails(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var log bytes.Buffer
-			keys := &forgetful{settle: test.settle, release: test.release}
+			keys := &oneKey{settle: test.settle, release: test.release}
 			w := serve(cancelling(keys, &log, func(context.Context, int) error { return nil }), "DELETE /orders/1", "",
 				"Idempotency-Key: k")
 			if w.Code != test.status || keys.released != test.released {
