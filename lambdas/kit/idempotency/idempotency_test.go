@@ -102,6 +102,31 @@ func (s *till) claim(t testing.TB, key string) *idempotency.Claim {
 	return claim
 }
 
+// errRefused is an error of the work whose answer is kept.
+var errRefused = errors.New("refused")
+
+// do carries a request out.
+func (s *till) do(t testing.TB, timing idempotency.Timing, key, content string,
+	work func(context.Context) (any, error)) (response idempotency.Response, replayed bool, err error) {
+	t.Helper()
+	return idempotency.Request{
+		Keys: s.keys, Scope: scope, Key: key, Content: []byte(content), Claim: timing, Answer: asItIs,
+		Refusal: func(err error) (idempotency.Response, bool) {
+			return idempotency.Response{Status: 400}, errors.Is(err, errRefused)
+		},
+	}.Do(t.Context(), work)
+}
+
+// wantReplayed checks that a request is answered with what was answered before.
+func wantReplayed(t testing.TB, what string, want idempotency.Response) func(idempotency.Response, bool, error) {
+	return func(got idempotency.Response, replayed bool, err error) {
+		t.Helper()
+		if err != nil || !replayed || got.Status != want.Status || !bytes.Equal(got.Body, want.Body) {
+			t.Errorf("%s: got %v, replayed %v, %v; want %v", what, got, replayed, err, want)
+		}
+	}
+}
+
 // place is the work of a request: it counts how often an order was placed.
 func place(ctx context.Context, db *dynamo.DB, order string, response idempotency.Response,
 	claim *idempotency.Claim) error {
@@ -399,23 +424,14 @@ func TestBodies(t *testing.T) {
 		"lone surrogate": []byte("\xed\xa0\x80"), "unicode": []byte("☃ 👩‍👩‍👧 עברית"),
 		"large": bytes.Repeat([]byte("é"), 150_000),
 	} {
-		for way, finish := range map[string]func(*idempotency.Claim, idempotency.Response) error{
-			"transaction": func(c *idempotency.Claim, r idempotency.Response) error {
-				return place(t.Context(), s.DB, "1", r, c)
-			},
-			"settled": func(c *idempotency.Claim, r idempotency.Response) error {
-				return s.keys.Settle(t.Context(), c, r)
-			},
-		} {
-			t.Run(name+"/"+way, func(t *testing.T) {
-				t.Parallel()
-				response := idempotency.Response{Status: 200, Body: body}
-				if err := finish(s.claim(t, name+way), response); err != nil {
-					t.Fatal(err)
-				}
-				s.wantReplay(t, name+way, response)
-			})
-		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			response := idempotency.Response{Status: 200, Body: body}
+			if err := s.keys.Settle(t.Context(), s.claim(t, name), response); err != nil {
+				t.Fatal(err)
+			}
+			s.wantReplay(t, name, response)
+		})
 	}
 }
 
@@ -727,18 +743,11 @@ func TestRandomAttempts(t *testing.T) {
 func TestWithWrite(t *testing.T) {
 	t.Parallel()
 	s := open(t)
-	refused := errors.New("refused")
 	// do does the work, which is refused instead if refusal says so.
 	do := func(key, content string, refusal bool) (idempotency.Response, bool, error) {
-		return idempotency.Request{
-			Keys: s.keys, Scope: scope, Key: key, Content: []byte(content), Claim: idempotency.WithWrite,
-			Answer: asItIs,
-			Refusal: func(err error) (idempotency.Response, bool) {
-				return idempotency.Response{Status: 400}, errors.Is(err, refused)
-			},
-		}.Do(t.Context(), func(ctx context.Context) (any, error) {
+		return s.do(t, idempotency.WithWrite, key, content, func(ctx context.Context) (any, error) {
 			if refusal {
-				return nil, refused
+				return nil, errRefused
 			}
 			return created, idempotency.Transact(ctx, s.DB, "PlaceOrder", created, placed(key, always))
 		})
@@ -766,10 +775,7 @@ func TestWithWrite(t *testing.T) {
 		}
 	}
 	for _, refusal := range []bool{true, false} {
-		if response, replayed, err := do("new", string(request), refusal); err != nil || !replayed ||
-			response.Status != created.Status {
-			t.Errorf("got %v, replayed %v, %v; want the first answer", response, replayed, err)
-		}
+		wantReplayed(t, "a repeat", created)(do("new", string(request), refusal))
 		if _, _, err := do("new", "another request", refusal); !errors.Is(err, idempotency.ErrOtherRequest) {
 			t.Errorf("another request: got %v", err)
 		}
@@ -778,18 +784,6 @@ func TestWithWrite(t *testing.T) {
 			start.Add(lease)) {
 			t.Errorf("got %v; want that the attempt that holds the key is running", err)
 		}
-	}
-	// The attempt that held the key is dead.
-	s.now = start.Add(lease)
-	if response, replayed, err := do("running true", string(request), false); err != nil || replayed ||
-		response.Status != created.Status {
-		t.Errorf("after the lease: got %v, replayed %v, %v", response, replayed, err)
-	}
-	// An expired key is new.
-	s.now = start.Add(idempotency.Retention + time.Second)
-	if response, replayed, err := do("new", "another request", false); err != nil || replayed ||
-		response.Status != created.Status || s.times(t, "new") != 2 {
-		t.Errorf("after the retention: got %v, replayed %v, %v", response, replayed, err)
 	}
 }
 
@@ -850,16 +844,9 @@ func TestRaces(t *testing.T) {
 func TestWhileReading(t *testing.T) {
 	t.Parallel()
 	s := open(t)
-	refused, failed := errors.New("refused"), errors.New("failed")
-	do := func(key string, content []byte, work func(context.Context) (any, error)) (idempotency.Response, bool,
-		error) {
-		return idempotency.Request{
-			Keys: s.keys, Scope: scope, Key: key, Content: content, Claim: idempotency.WhileReading,
-			Answer: asItIs,
-			Refusal: func(err error) (idempotency.Response, bool) {
-				return idempotency.Response{Status: 400}, errors.Is(err, refused)
-			},
-		}.Do(t.Context(), work)
+	failed := errors.New("failed")
+	do := func(key, content string, work func(context.Context) (any, error)) (idempotency.Response, bool, error) {
+		return s.do(t, idempotency.WhileReading, key, content, work)
 	}
 	count := func(ctx context.Context) (any, error) {
 		return created, s.Update(ctx, "CountOrder", []any{"counted"},
@@ -878,31 +865,28 @@ func TestWhileReading(t *testing.T) {
 		}, 201, nil},
 		"write":   {count, 201, nil},
 		"nothing": {func(context.Context) (any, error) { return created, nil }, 201, nil},
-		"refusal": {func(context.Context) (any, error) { return nil, refused }, 400, nil},
+		"refusal": {func(context.Context) (any, error) { return nil, errRefused }, 400, nil},
 		"failure": {func(context.Context) (any, error) { return nil, failed }, 0, failed},
 	}
 	written := func() int { return s.times(t, "placed") + s.times(t, "opened") + s.times(t, "counted") }
 	for name, test := range works {
 		before := written()
 		s.claim(t, name+" running")
-		if _, _, err := do(name+" running", request, test.work); !isRunning(err, start.Add(lease)) {
+		if _, _, err := do(name+" running", string(request), test.work); !isRunning(err, start.Add(lease)) {
 			t.Errorf("%s, while another attempt is running: got %v", name, err)
 		}
-		if _, _, err := do(name+" running", []byte("other"), test.work); !errors.Is(err, idempotency.ErrOtherRequest) {
+		if _, _, err := do(name+" running", "other", test.work); !errors.Is(err, idempotency.ErrOtherRequest) {
 			t.Errorf("%s, another request: got %v", name, err)
 		}
 		kept := idempotency.Response{Status: 409, Body: []byte("kept")}
 		if err := s.keys.Settle(t.Context(), s.claim(t, name+" done"), kept); err != nil {
 			t.Fatal(err)
 		}
-		if response, replayed, err := do(name+" done", request, test.work); err != nil || !replayed ||
-			response.Status != 409 || string(response.Body) != "kept" {
-			t.Errorf("%s, after the answer: got %v, replayed %v, %v", name, response, replayed, err)
-		}
+		wantReplayed(t, name+", after the answer", kept)(do(name+" done", string(request), test.work))
 		if after := written(); after != before {
 			t.Errorf("%s: %d writes without a claim", name, after-before)
 		}
-		response, replayed, err := do(name, request, test.work)
+		response, replayed, err := do(name, string(request), test.work)
 		if response.Status != test.want || replayed || !errors.Is(err, test.err) {
 			t.Errorf("%s: got %v, replayed %v, %v", name, response, replayed, err)
 		}
@@ -922,7 +906,7 @@ func TestWhileReading(t *testing.T) {
 		return nil
 	}, nil)
 	s.Recorder.Requests()
-	if _, _, err := do("beside", request, func(ctx context.Context) (any, error) {
+	if _, _, err := do("beside", string(request), func(ctx context.Context) (any, error) {
 		s.times(t, "counted")
 		close(reading)
 		return count(ctx)
@@ -964,10 +948,7 @@ func TestClaiming(t *testing.T) {
 	// do opens an order, does what is meant to happen meanwhile, and places the order.
 	do := func(key, content string, condition expression.ConditionBuilder,
 		meanwhile func() error) (idempotency.Response, bool, error) {
-		return idempotency.Request{
-			Keys: s.keys, Scope: scope, Key: key, Content: []byte(content), Claim: idempotency.WithWrite,
-			Answer: asItIs,
-		}.Do(t.Context(), func(ctx context.Context) (any, error) {
+		return s.do(t, idempotency.WithWrite, key, content, func(ctx context.Context) (any, error) {
 			if err := idempotency.Claiming(ctx, s.DB, "OpenOrder", placed(key, condition)); err != nil {
 				return nil, err
 			}
@@ -996,9 +977,9 @@ func TestClaiming(t *testing.T) {
 		s.times(t, "key") != 2 {
 		t.Errorf("got %v, replayed %v, %v after %v", response, replayed, err, made)
 	}
-	if response, replayed, err := do("key", string(request), always, nothing); err != nil || !replayed ||
-		response.Status != created.Status || s.times(t, "key") != 2 {
-		t.Errorf("the repeat: got %v, replayed %v, %v, placed %d times", response, replayed, err, s.times(t, "key"))
+	wantReplayed(t, "the repeat", created)(do("key", string(request), always, nothing))
+	if n := s.times(t, "key"); n != 2 {
+		t.Errorf("placed %d times", n)
 	}
 
 	// A refused transaction leaves no claim, and neither does one whose work fails after it.
