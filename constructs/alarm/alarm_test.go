@@ -8,7 +8,6 @@ import (
 
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/constructs/alarm"
 	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
@@ -65,15 +64,11 @@ func TestOptionsCheck(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var f finding.List
 			region := "eu-west-1"
 			if test.options.Topic != nil {
 				region = ""
 			}
-			test.options.Check(&f, "A", region)
-			if diff := cmp.Diff(test.paths, synthtest.Paths(t, f.Err())); diff != "" {
-				t.Errorf("findings (-want +got):\n%s", diff)
-			}
+			synthtest.Findings(t, test.paths, func(f *finding.List) { test.options.Check(f, "A", region) })
 		})
 	}
 }

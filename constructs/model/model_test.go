@@ -3,8 +3,6 @@ package model_test
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/onesynth-cdk/onesynth/constructs/model"
 	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
 	"github.com/onesynth-cdk/onesynth/finding"
@@ -82,15 +80,13 @@ func TestPropsCheck(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var f finding.List
-			test.props.Check(&f, "Props.Model", "eu-west-1", calling)
 			var want []string
 			for _, path := range test.want {
 				want = append(want, "Props.Model."+path)
 			}
-			if diff := cmp.Diff(want, synthtest.Paths(t, f.Err())); diff != "" {
-				t.Errorf("findings (-want +got):\n%s", diff)
-			}
+			synthtest.Findings(t, want, func(f *finding.List) {
+				test.props.Check(f, "Props.Model", "eu-west-1", calling)
+			})
 		})
 	}
 }
@@ -98,10 +94,8 @@ func TestPropsCheck(t *testing.T) {
 // A model that no function calls is without effect.
 func TestPropsCheckUncalled(t *testing.T) {
 	t.Parallel()
-	var f finding.List
-	model.Props{ID: "amazon.nova-lite-v1:0"}.Check(&f, "Props.Model", "", schema.Platform{})
-	model.Props{}.Check(&f, "Props.Model", "", schema.Platform{})
-	if diff := cmp.Diff([]string{"Props.Model"}, synthtest.Paths(t, f.Err())); diff != "" {
-		t.Errorf("findings (-want +got):\n%s", diff)
-	}
+	synthtest.Findings(t, []string{"Props.Model"}, func(f *finding.List) {
+		model.Props{ID: "amazon.nova-lite-v1:0"}.Check(f, "Props.Model", "", schema.Platform{})
+		model.Props{}.Check(f, "Props.Model", "", schema.Platform{})
+	})
 }

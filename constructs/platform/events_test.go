@@ -8,14 +8,12 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
 	"github.com/aws/jsii-runtime-go"
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/constructs/deadletter"
 	"github.com/onesynth-cdk/onesynth/constructs/eventbus"
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/constructs/platform"
 	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
-	"github.com/onesynth-cdk/onesynth/finding"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -64,15 +62,5 @@ func TestOnErr(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: got %v, want %q", name, err, test.want)
 		}
-	}
-}
-
-// A platform without events cannot publish any.
-func TestPropsErrEvents(t *testing.T) {
-	t.Parallel()
-	var f finding.List
-	platform.Props{Events: true}.Check(&f, "Props", "", own())
-	if diff := cmp.Diff([]string{"Props.Events"}, synthtest.Paths(t, f.Err())); diff != "" {
-		t.Errorf("- want, + got:\n%s", diff)
 	}
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/constructs/platform"
@@ -199,66 +198,55 @@ func labels(name string) []schema.Extra {
 	}}, Indexes: []schema.Index{{Name: "ByLabel", Key: schema.Key{Partition: name}}}}}
 }
 
-// The lake's functions have sizes like the platform's own, from either build.
-func TestPropsCheckSizesOfLake(t *testing.T) {
+// The lake's functions have sizes like the platform's own, from either build. A platform without events cannot publish
+// any.
+func TestPropsCheckOwn(t *testing.T) {
 	t.Parallel()
-	for name, want := range map[string][]string{"hello": nil, "writer": nil, "compactor": nil,
-		"nobody": {`Props.MemoryMegabytes["nobody"]`}} {
-		var f finding.List
-		platform.Props{MemoryMegabytes: map[string]int{name: 512}}.Check(&f, "Props", "", own())
-		if diff := cmp.Diff(want, synthtest.Paths(t, f.Err())); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
-	}
-}
-
-// A platform with another issuer's users gets no sign-ups.
-func TestSignUpsOfOthers(t *testing.T) {
-	t.Parallel()
-	described := own()
-	described.Functions[0].Trigger = schema.OnSignUp{}
-	for path, check := range map[string]func(f *finding.List){
-		"Props.JWTIssuer": func(f *finding.List) {
-			platform.UserProps{}.Check(f, "Props", "https://a.example", described)
-		},
-		"Props.UserPool": func(f *finding.List) {
-			platform.UserProps{UserPool: struct{ awscognito.IUserPool }{},
-				UserPoolClients: []awscognito.IUserPoolClient{struct{ awscognito.IUserPoolClient }{}}}.Check(f, "Props",
-				"", described)
-		},
-		"Props.UserPoolTriggers.PostConfirmation": func(f *finding.List) {
-			platform.UserProps{UserPoolTriggers: awscognito.UserPoolTriggers{
-				PostConfirmation: struct{ awslambda.IFunction }{}}}.Check(f, "Props", "", described)
-		},
+	for name, test := range map[string]struct {
+		props platform.Props
+		paths []string
+	}{
+		"Sizes": {platform.Props{MemoryMegabytes: map[string]int{"hello": 512, "writer": 512, "compactor": 512}}, nil},
+		"ErrSizes": {platform.Props{MemoryMegabytes: map[string]int{"nobody": 512}},
+			[]string{`Props.MemoryMegabytes["nobody"]`}},
+		"ErrEvents": {platform.Props{Events: true}, []string{"Props.Events"}},
 	} {
-		var f finding.List
-		check(&f)
-		if diff := cmp.Diff([]string{path}, synthtest.Paths(t, f.Err())); diff != "" {
-			t.Errorf("findings (-want +got):\n%s", diff)
-		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synthtest.Findings(t, test.paths, func(f *finding.List) { test.props.Check(f, "Props", "", own()) })
+		})
 	}
 }
 
-// Pages sign people in at the construct's own user pool alone.
-func TestSignInPagesOfOthers(t *testing.T) {
+// A platform with another issuer's users gets no sign-ups, and its pages cannot sign them in.
+func TestUsersOfOthers(t *testing.T) {
 	t.Parallel()
-	withPage := own()
+	signUps, withPage := own(), own()
+	signUps.Functions[0].Trigger = schema.OnSignUp{}
 	withPage.Functions[0].SignsInAt, withPage.Routes = page.Path, append(withPage.Routes, page)
-	for path, check := range map[string]func(f *finding.List){
-		"Props.JWTIssuer": func(f *finding.List) {
-			platform.UserProps{}.Check(f, "Props", "https://a.example", withPage)
-		},
-		"Props.UserPool": func(f *finding.List) {
-			platform.UserProps{UserPool: struct{ awscognito.IUserPool }{},
-				UserPoolClients: []awscognito.IUserPoolClient{struct{ awscognito.IUserPoolClient }{}}}.Check(f, "Props",
-				"", withPage)
-		},
+	const issuer = "https://a.example"
+	otherPool := platform.UserProps{UserPool: struct{ awscognito.IUserPool }{},
+		UserPoolClients: []awscognito.IUserPoolClient{struct{ awscognito.IUserPoolClient }{}}}
+	otherTrigger := platform.UserProps{UserPoolTriggers: awscognito.UserPoolTriggers{
+		PostConfirmation: struct{ awslambda.IFunction }{}}}
+	for name, test := range map[string]struct {
+		described schema.Platform
+		props     platform.UserProps
+		issuer    string
+		path      string
+	}{
+		"SignUpsOfIssuer":  {signUps, platform.UserProps{}, issuer, "Props.JWTIssuer"},
+		"SignUpsOfPool":    {signUps, otherPool, "", "Props.UserPool"},
+		"SignUpsOfTrigger": {signUps, otherTrigger, "", "Props.UserPoolTriggers.PostConfirmation"},
+		"PageOfIssuer":     {withPage, platform.UserProps{}, issuer, "Props.JWTIssuer"},
+		"PageOfPool":       {withPage, otherPool, "", "Props.UserPool"},
 	} {
-		var f finding.List
-		check(&f)
-		if diff := cmp.Diff([]string{path}, synthtest.Paths(t, f.Err())); diff != "" {
-			t.Errorf("findings (-want +got):\n%s", diff)
-		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synthtest.Findings(t, []string{test.path}, func(f *finding.List) {
+				test.props.Check(f, "Props", test.issuer, test.described)
+			})
+		})
 	}
 }
 

@@ -346,6 +346,16 @@ func Validate[V interface{ Validate() error }](t *testing.T, cases map[string]Ca
 	}
 }
 
+// Findings checks the paths of what a check finds, in their order.
+func Findings(t *testing.T, want []string, check func(*finding.List)) {
+	t.Helper()
+	var f finding.List
+	check(&f)
+	if diff := cmp.Diff(want, Paths(t, f.Err())); diff != "" {
+		t.Errorf("findings (-want +got):\n%s", diff)
+	}
+}
+
 // Paths returns the paths of the findings of an error of Validate, in order, and checks that each finding says all that
 // a person needs. A nil error gives no paths.
 func Paths(tb testing.TB, err error) []string {
