@@ -125,15 +125,3 @@ func TestPropsValidate(t *testing.T) {
 			[]string{"Props.Table.Name", "Props.Table.Key.Partition", "Props.Name", "Props.DeletionProtection"}},
 	})
 }
-
-// The shared checks read the capacity that the schema provisions, and none where a table is paid
-// by the request.
-func TestCapacity(t *testing.T) {
-	t.Parallel()
-	for _, described := range database.Tables {
-		_, table := synthesised.One(t, "AWS::DynamoDB::GlobalTable", "Kept"+described.Name)
-		if got := synthtest.Capacity(table); got != described.Capacity {
-			t.Errorf("%s: got the capacity %+v, want %+v", described.Name, got, described.Capacity)
-		}
-	}
-}
