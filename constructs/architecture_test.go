@@ -299,7 +299,6 @@ func TestContracts(t *testing.T) {
 var namesPlatforms = map[string]string{
 	"platforms/platforms.go":       "it is the list",
 	"cmd/onesynth/platforms.go":    "it is the list of their own commands",
-	"apps_test.go":                 "its apps use one platform or the other, as companies' apps do",
 	"existing_test.go":             "one platform gets existing tables, and the other a table with a stream",
 	"test/earlier/earlier_test.go": "it reads what each platform left behind in an earlier version",
 }
