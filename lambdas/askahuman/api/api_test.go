@@ -29,11 +29,13 @@ import (
 // began is the moment at which the platforms of these tests begin.
 func began() time.Time { return time.Date(2026, 2, 2, 9, 30, 0, 0, time.UTC) }
 
-// platform is both APIs over one service, on tables of its own, with a clock that a test sets.
+// platform is the APIs over one service, on tables of its own, with a clock that a test sets.
 type platform struct {
 	agentAPI       *api.AgentAPI
 	humanAPI       *api.HumanAPI
+	operatorAPI    *api.OperatorAPI
 	agents, people *kit.API
+	operators      *kit.API
 	tables         *dynamotest.Tables
 	service        *service.Service
 	keys           *service.AgentKeys // of agents, for tests that set them
@@ -60,6 +62,7 @@ func newPlatform(t testing.TB, changes ...func(*platform)) *platform {
 			Clock: p.clock.read},
 	}
 	p.humanAPI = &api.HumanAPI{Service: p.service, Hasher: testHasher(), Options: options}
+	p.operatorAPI = &api.OperatorAPI{Service: p.service, Hasher: testHasher(), Options: options}
 	return p.with(changes...)
 }
 
@@ -99,7 +102,7 @@ func (p *platform) with(changes ...func(*platform)) *platform {
 	for _, change := range changes {
 		change(p)
 	}
-	p.agents, p.people = p.agentAPI.Handler(), p.humanAPI.Handler()
+	p.agents, p.people, p.operators = p.agentAPI.Handler(), p.humanAPI.Handler(), p.operatorAPI.Handler()
 	return p
 }
 
@@ -189,13 +192,17 @@ type request struct {
 	body    string
 }
 
-// asAgent and asPerson are the requests of one agent and one person.
+// asAgent, asPerson and asOperator are the requests of one agent, one person and one operator.
 func asAgent(line, body string) request {
 	return request{line: line, headers: []string{"X-Agent-Id: agent-1"}, body: body}
 }
 
 func asPerson(person, line, body string) request {
 	return request{line: line, headers: []string{"X-Fingerprint: " + person}, body: body}
+}
+
+func asOperator(line, body string) request {
+	return request{line: line, headers: []string{"As: olga", "Groups: operators"}, body: body}
 }
 
 func (r request) http() *http.Request {
@@ -213,13 +220,22 @@ func (r request) http() *http.Request {
 	return hr
 }
 
-// ServeHTTP serves the routes of agents and of people.
+// ServeHTTP serves the routes of agents, of people and of operators. The header As has the subject of a verified token,
+// and Groups its group.
 func (p *platform) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if strings.HasPrefix(r.URL.Path, "/human/") {
+	switch {
+	case strings.HasPrefix(r.URL.Path, "/human/"):
 		p.people.ServeHTTP(w, r)
-		return
+	case strings.HasPrefix(r.URL.Path, "/operator/"):
+		invocation := kit.InvocationFrom(r.Context())
+		if subject := r.Header.Get("As"); subject != "" {
+			invocation.Claims = map[string]string{"sub": subject}
+		}
+		invocation.Groups = r.Header["Groups"]
+		p.operators.ServeHTTP(w, r.WithContext(kit.WithInvocation(r.Context(), invocation)))
+	default:
+		p.agents.ServeHTTP(w, r)
 	}
-	p.agents.ServeHTTP(w, r)
 }
 
 func (p *platform) serve(r request) *httptest.ResponseRecorder {

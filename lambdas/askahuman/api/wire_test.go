@@ -3,6 +3,7 @@ package api_test
 import (
 	"errors"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -17,7 +18,8 @@ import (
 
 // The answers of every route, in the very bytes of the wire. The commands of the script:
 // "new" starts a platform, "tokens" one whose agents have tokens, "keys" one whose agents have
-// keys, and "fails NAME" one whose tables fail with that error.
+// keys, and "fails NAME" one whose tables fail with that error. Each answer of the first kind is as the document says,
+// and no log has a fingerprint or a secret.
 func TestWire(t *testing.T) {
 	t.Parallel()
 	failures := map[string]error{
@@ -37,6 +39,7 @@ func TestWire(t *testing.T) {
 		switch {
 		case what == "new":
 			p = newPlatform(t)
+			return described(t, p)
 		case what == "tokens":
 			p = newPlatform(t, withTokens)
 		case what == "keys":
@@ -48,6 +51,21 @@ func TestWire(t *testing.T) {
 			t.Fatalf("there is no command %s", command)
 		}
 		return p
+	})
+}
+
+// described is the platform, each of whose answers is checked by the document and whose log by what was sent.
+func described(t *testing.T, p *platform) http.Handler {
+	document := must(openDocument())(t)
+	fields := strings.NewReplacer(`"level":`, "")
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		p.ServeHTTP(w, r)
+		document.IsKept(t, r, w.(*httptest.ResponseRecorder))
+		for _, secret := range append(r.Header["X-Fingerprint"], "whsec_", "secret@") {
+			if len(secret) > 2 && strings.Contains(fields.Replace(p.log.String()), secret) {
+				t.Errorf("after %s %s the log has %q: %s", r.Method, r.URL, secret, &p.log)
+			}
+		}
 	})
 }
 
