@@ -4,52 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/api"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
-
-// Callers who name themselves are counted by the name. TestWire and TestOddInputs have the names
-// that are refused.
-func TestOpenAgents(t *testing.T) {
-	t.Parallel()
-	for _, id := range []string{"a", strings.Repeat("é", 128), "my agent (test)"} {
-		p := newPlatform(t)
-		w := p.serve(request{line: "GET /agent/questions", headers: []string{"X-Agent-Id: " + id}})
-		if counted := p.limiter.callers(); w.Code != 200 || len(counted) != 1 || counted[0] != id {
-			t.Errorf("%q: got %d %s, counted %q", id, w.Code, w.Body, counted)
-		}
-	}
-}
-
-// With tokens, the subject names the agent, and X-Agent-Id has no effect.
-func TestTokens(t *testing.T) {
-	t.Parallel()
-	p := newPlatform(t, withTokens, func(p *platform) { p.limiter.unlimited = true })
-	as := func(subject string, r request) (int, string) {
-		r.headers = []string{"X-Agent-Id: ann"}
-		w, hr := httptest.NewRecorder(), r.http()
-		p.ServeHTTP(w, hr.WithContext(kit.WithInvocation(t.Context(),
-			kit.Invocation{Claims: map[string]string{"sub": subject}})))
-		return w.Code, w.Body.String()
-	}
-	code, body := as("ann", request{line: "POST /agent/questions",
-		body: `{"prompt":"Is anybody out there?","type":"text"}`})
-	if code != 201 {
-		t.Fatalf("got %d %s", code, body)
-	}
-	line := "GET /agent/questions/" + uuids.FindString(body)
-	for subject, want := range map[string]int{"ann": 200, "bob": 404, strings.Repeat("s", 255): 404} {
-		if code, body := as(subject, request{line: line}); code != want {
-			t.Errorf("subject %.10q: got %d %s; want %d", subject, code, body, want)
-		}
-	}
-}
 
 // An address and a fingerprint of the same text have different hashes, and neither is it.
 func TestHasher(t *testing.T) {
@@ -75,47 +35,6 @@ func TestHasher(t *testing.T) {
 	for _, caller := range p.limiter.callers() {
 		if len(caller) != 64 {
 			t.Errorf("counted %q; want hashes", caller)
-		}
-	}
-}
-
-// A fingerprint is required where an operation needs the person, and wherever it is shown it has to be one.
-func TestFingerprintRefused(t *testing.T) {
-	t.Parallel()
-	p := newPlatform(t)
-	const answer, subscribe = `{"question_id":"6f1ed002-ab5f-4e0c-9c25-2f8f4b1e9d3a","answer":"I am."}`,
-		`{"fcm_token":"t"}`
-	for _, test := range []struct {
-		line, body, fingerprint string
-		rule                    string // of the refusal; empty: none
-	}{
-		{"GET /human/stats", "", "", "required"},
-		{"POST /human/responses", answer, "", "required"},
-		{"GET /human/questions", "", "", ""},
-		{"GET /human/leaderboard", "", "", ""},
-		{"POST /human/push/subscribe", subscribe, "", ""},
-		{"GET /human/stats", "", strings.Repeat("é", askahuman.MaxFingerprintLength), ""},
-		{"GET /human/stats", "", strings.Repeat("é", askahuman.MaxFingerprintLength+1), "length"},
-		{"GET /human/questions", "", strings.Repeat("x", askahuman.MaxFingerprintLength+1), "length"},
-		{"POST /human/responses", answer, strings.Repeat("x", 5000), "length"},
-		{"POST /human/push/subscribe", subscribe, "a\x07b", "format"},
-	} {
-		r := request{line: test.line, body: test.body}
-		if test.fingerprint != "" {
-			r.headers = []string{"X-Fingerprint: " + test.fingerprint}
-		}
-		w := p.serve(r)
-		if test.rule == "" {
-			if w.Code >= 300 {
-				t.Errorf("%s with %.10q: got %d %s", test.line, test.fingerprint, w.Code, w.Body)
-			}
-			continue
-		}
-		for _, want := range []string{`"field":"X-Fingerprint"`, `"constraint":"` + test.rule + `"`} {
-			if w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), want) {
-				t.Errorf("%s with %.10q: got %d %s; want 400 with %s", test.line, test.fingerprint, w.Code, w.Body,
-					want)
-			}
 		}
 	}
 }
