@@ -25,39 +25,6 @@ func (m *messages) Send(_ context.Context, body string) error {
 // webhookKey is the key of the platform.
 func webhookKey(context.Context) (string, error) { return "the key of the platform", nil }
 
-// An agent names an endpoint, which has to be public, and a repeat with another one is another request.
-func TestCallbackURL(t *testing.T) {
-	t.Parallel()
-	p := newPlatform(t)
-	ask := func(url string) request {
-		return asAgent("POST /agent/questions",
-			fmt.Sprintf(`{"prompt":"Is anybody out there?","type":"text","idempotency_key":"k","callback_url":%s}`,
-				url))
-	}
-	id, _ := p.do(t, ask(`"https://agent.example.com/hooks?a=b"`), 201)["question_id"].(string)
-	if q, err := p.service.Read(t.Context(), "agent-1", id); err != nil ||
-		q.CallbackURL != "https://agent.example.com/hooks?a=b" {
-		t.Errorf("stored %q, %v", q.CallbackURL, err)
-	}
-	if again := p.do(t, ask(`"https://agent.example.com/hooks?a=b"`), 201)["question_id"]; again != id {
-		t.Errorf("a repeat made the question %v", again)
-	}
-	p.do(t, ask(`"https://agent.example.com/hooks?a=c"`), 400)
-	p.do(t, ask("null"), 400)
-	for _, url := range []string{
-		`""`, `"agent.example.com"`, `"http://agent.example.com"`, `"https://169.254.169.254/"`, `"https://10.0.0.1/"`,
-		`"https://localhost/"`, `"https://2130706433/"`, `"https://ⓛocalhost/"`, `"https://169。254。169。254/"`,
-		`"https://user:secret@agent.example.com/"`,
-		`"https://agent.example.com/` + strings.Repeat("a", 2048) + `"`, `7`,
-	} {
-		answer := p.do(t, asAgent("POST /agent/questions",
-			`{"prompt":"Is anybody out there?","type":"text","callback_url":`+url+`}`), 400)
-		if text := fmt.Sprint(answer); !strings.Contains(text, "callback_url") || strings.Contains(text, "secret@") {
-			t.Errorf("%s: got %s", url, text)
-		}
-	}
-}
-
 // The agent of a question with an endpoint sees how far its webhook is: it alone, and of no other question.
 func TestWebhookDelivery(t *testing.T) {
 	t.Parallel()
@@ -128,14 +95,7 @@ func TestWebhookTest(t *testing.T) {
 		m.QuestionID != "" || string(m.Body) != body {
 		t.Errorf("sent %+v with %s", m, m.Body)
 	}
-	for _, url := range []string{`""`, "null", `"https://localhost/"`, `"https://169.254.169.254/"`,
-		`"http://agent.example.com/"`} {
-		if text := fmt.Sprint(p.do(t, asAgent("POST /agent/webhook-tests", `{"callback_url":`+url+`}`),
-			400)); !strings.Contains(text, "callback_url") {
-			t.Errorf("%s: got %s", url, text)
-		}
-	}
-	p.do(t, asAgent("POST /agent/webhook-tests", `{}`), 400)
+	p.do(t, asAgent("POST /agent/webhook-tests", `{"callback_url":"https://localhost/"}`), 400)
 	if len(sent.bodies) != 1 {
 		t.Errorf("sent %v", sent.bodies)
 	}
@@ -160,43 +120,5 @@ func TestCallbackURLWithoutWebhooks(t *testing.T) {
 	if err != nil || strings.Contains(string(document), "webhook-secrets") ||
 		strings.Contains(string(document), "public Internet") {
 		t.Errorf("the document has webhooks, or: %v", err)
-	}
-}
-
-// Each agent has secrets of its own, which stay, until it rotates them. The former one is valid for a day.
-func TestWebhookSecrets(t *testing.T) {
-	t.Parallel()
-	p := newPlatform(t)
-	secrets := func(agent, line string) []any {
-		r := asAgent(line, "")
-		r.headers = []string{"X-Agent-Id: " + agent}
-		list, _ := p.do(t, r, 200)["secrets"].([]any)
-		return list
-	}
-	first := secrets("ada", "GET /agent/webhook-secrets")
-	if again := secrets("ada", "GET /agent/webhook-secrets"); len(first) != 1 ||
-		fmt.Sprint(first) != fmt.Sprint(again) {
-		t.Errorf("got %v, then %v", first, again)
-	}
-	if other := secrets("bob", "GET /agent/webhook-secrets"); fmt.Sprint(other) == fmt.Sprint(first) {
-		t.Error("two agents share a secret")
-	}
-	rotated := secrets("ada", "POST /agent/webhook-secrets")
-	if len(rotated) != 2 || rotated[0] == first[0] || rotated[1] != first[0] {
-		t.Errorf("got %v after %v", rotated, first)
-	}
-	p.clock.advance(webhooks.KeepFormer)
-	if later := secrets("ada", "GET /agent/webhook-secrets"); len(later) != 1 || later[0] != rotated[0] {
-		t.Errorf("got %v a day after %v", later, rotated)
-	}
-	for range 9 {
-		rotated = secrets("ada", "POST /agent/webhook-secrets")
-		p.clock.advance(time.Minute)
-	}
-	if len(rotated) != 7 {
-		t.Errorf("%d secrets are valid, want the present one and six former ones", len(rotated))
-	}
-	if strings.Contains(p.log.String(), "whsec_") {
-		t.Errorf("the log has a secret: %s", &p.log)
 	}
 }

@@ -246,6 +246,14 @@ func TestRotateRace(t *testing.T) {
 			t.Errorf("%q is not among %d secrets", present, len(known))
 		}
 	}
+	for range 4 {
+		if valid, err = keys.Rotate(t.Context(), "ada"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(valid) != 7 {
+		t.Errorf("%d secrets are valid, want the present one and six former ones", len(valid))
+	}
 }
 
 // A rotation that loses to as many others as there can be at once is carried out. One that always loses ends with its
