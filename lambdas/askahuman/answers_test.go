@@ -62,19 +62,6 @@ func checkSubmitResponse(t *testing.T, s *platform) {
 	wantEqual(t, "answers to another question", answersOf(t, s, questionAt("agent", ten).ID), nil)
 }
 
-func checkSubmitMultipleChoice(t *testing.T, s *platform) {
-	q := questionAt("agent", ten)
-	q.Type, q.Options, q.RequiredResponses = askahuman.TypeMultipleChoice, []string{"a", "b", "c"}, 1
-	mustCreate(t, s, q)
-	response := responseTo(q, person(0), ten)
-	response.Answer, response.ContentDigest, response.ContentLength, response.SelectedOption = nil, "", 0, new(0)
-	got, err := s.people.submitResponse(t.Context(), q, response, counting(statsOf(t, s, person(0)), 5, ten))
-	if err != nil || got != 1 {
-		t.Fatalf("SubmitResponse of the only answer = %d, %v", got, err)
-	}
-	wantEqual(t, "answers", answersOf(t, s, q.ID), []askahuman.Response{seen(response)})
-}
-
 func checkSubmitRefused(t *testing.T, s *platform) {
 	for name, test := range map[string]struct {
 		prepare func(t *testing.T, q askahuman.Question)
@@ -219,73 +206,6 @@ func checkRecentAnswers(t *testing.T, s *platform) {
 	}
 }
 
-func checkStatsKept(t *testing.T, s *platform) {
-	wantEqual(t, "stats of a person who never answered", statsOf(t, s, person(0)),
-		askahuman.Stats{PersonHash: person(0)})
-	q := questionAt("agent", ten)
-	mustCreate(t, s, q)
-	stats := askahuman.Stats{
-		PersonHash: person(0), TotalPoints: 1234, TotalAnswers: 56, StreakDays: 7, StreakLastDate: "2026-03-04",
-		Badges:            []string{"first_answer", "confident"},
-		BadgesEarnedAt:    map[string]time.Time{"first_answer": ten.Add(-time.Hour), "confident": ten},
-		AnswersByCategory: map[string]int{"technical": 50, "general": 6},
-		NightAnswers:      1, FastAnswers: 2, ConfidentAnswers: 3,
-		CreatedAt: ten.Add(-time.Hour), UpdatedAt: ten,
-		Day: "2026-03-04", DailyPoints: 20, DailyAnswers: 2, Week: "2026-03-02", WeeklyPoints: 30, WeeklyAnswers: 3,
-	}
-	Must(s.people.submitResponse(t.Context(), q, responseTo(q, person(0), ten), stats))(t)
-	got := statsOf(t, s, person(0))
-	if got.Version <= stats.Version {
-		t.Errorf("version = %d, want more than %d", got.Version, stats.Version)
-	}
-	stats.Version = got.Version
-	wantEqual(t, "stats", got, stats)
-}
-
-func checkBoards(t *testing.T, s *platform) {
-	const today, monday = "2026-03-04", "2026-03-02"
-	q := questionAt("agent", ten)
-	q.RequiredResponses = 50
-	mustCreate(t, s, q)
-	for i, points := range []struct{ total, daily, weekly int }{
-		{300, 30, 100}, {200, 40, 100}, {200, 10, 50}, {100, 0, 0},
-	} {
-		stats := askahuman.Stats{
-			PersonHash: person(i), TotalPoints: points.total, TotalAnswers: 40 + i, CreatedAt: ten, UpdatedAt: ten,
-			Day: today, DailyPoints: points.daily, DailyAnswers: 1 + i, Week: monday, WeeklyPoints: points.weekly,
-			WeeklyAnswers: 20 + i,
-		}
-		if points.weekly == 0 {
-			stats.Day, stats.Week = "2026-02-20", "2026-02-16"
-		}
-		Must(s.people.submitResponse(t.Context(), mustRead(t, s, q.ID), responseTo(q, person(i), ten), stats))(t)
-	}
-	for _, test := range []struct {
-		period askahuman.Period
-		day    string
-		points []int
-	}{
-		{askahuman.PeriodAllTime, "", []int{300, 200, 200, 100}},
-		{askahuman.PeriodDaily, today, []int{40, 30, 10}},
-		{askahuman.PeriodDaily, "2026-03-05", nil},
-		{askahuman.PeriodWeekly, monday, []int{100, 100, 50}},
-		{askahuman.PeriodWeekly, "2026-02-16", []int{0}},
-	} {
-		t.Run(string(test.period)+test.day, func(t *testing.T) {
-			for limit := 1; limit <= 5; limit++ {
-				entries := Must(s.people.top(t.Context(), test.period, test.day, limit))(t)
-				var points []int
-				for _, entry := range entries {
-					points = append(points, entry.Points)
-				}
-				wantEqual(t, fmt.Sprintf("top %d", limit), points, test.points[:min(limit, len(test.points))])
-			}
-		})
-	}
-	entries := Must(s.people.top(t.Context(), askahuman.PeriodDaily, today, 1))(t)
-	wantEqual(t, "entry", entries, []askahuman.BoardEntry{{PersonHash: person(1), Points: 40, Answers: 2}})
-}
-
 // answering returns the people's side at a moment.
 func answering(s *platform, now time.Time) *Service {
 	s.now = now
@@ -415,32 +335,5 @@ func checkRaceManyQuestions(t *testing.T, s *platform) {
 	}
 	if len(totals) != questions {
 		t.Errorf("the %d receipts show %d different totals: some answers overwrote others", questions, len(totals))
-	}
-}
-
-func checkRaceWithClose(t *testing.T, s *platform) {
-	q := questionAt("agent", ten)
-	q.RequiredResponses = 20
-	mustCreate(t, s, q)
-	side := answering(s, ten.Add(time.Minute))
-	outcomes := atOnce(17, func(i int) outcome {
-		if i == 8 {
-			return outcome{err: s.Close(t.Context(), "agent", q.ID)}
-		}
-		return answerOnce(t, side, person(i), q.ID)
-	})
-	if outcomes[8].err != nil {
-		t.Fatalf("Close: %v", outcomes[8].err)
-	}
-	tally(t, errorsOf(outcomes), askahuman.ErrQuestionClosed)
-	byPerson := map[string][]outcome{}
-	for i, o := range outcomes {
-		if i != 8 {
-			byPerson[person(i)] = append(byPerson[person(i)], o)
-		}
-	}
-	wantConsistent(t, s, q, byPerson)
-	if got := mustRead(t, s, q.ID).Status; got != askahuman.StatusClosed {
-		t.Errorf("status = %s, want CLOSED", got)
 	}
 }

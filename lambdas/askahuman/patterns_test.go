@@ -134,12 +134,12 @@ func TestReadsPageToTheEnd(t *testing.T) {
 			tables.Recorder.PageSize = 2
 			store := &Service{DB: tables.DB, Shards: shards}
 			const n = 11
-			want := map[string]bool{}
+			want := map[string]time.Time{}
 			for i := range n {
 				q := newQuestion("agent", n+1)
 				// Several in one millisecond: their order is the index's own.
 				q.CreatedAt = wire.Time(start.Add(time.Duration(i/3) * time.Millisecond))
-				want[q.ID] = true
+				want[q.ID] = time.Time(q.CreatedAt)
 				if err := store.createQuestion(ctx, q); err != nil {
 					t.Fatal(err)
 				}
@@ -153,64 +153,35 @@ func TestReadsPageToTheEnd(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			check := func(what string, got []string) {
+			// Each comes once, the newest first.
+			check := func(what string, got []string, ordered bool) {
 				t.Helper()
 				seen := map[string]bool{}
-				for _, id := range got {
-					if seen[id] || !want[id] {
+				for i, id := range got {
+					if seen[id] || want[id].IsZero() {
 						t.Errorf("%s: %s came twice or unasked", what, id)
 					}
-					seen[id] = true
+					if seen[id] = true; ordered && i > 0 && want[id].After(want[got[i-1]]) {
+						t.Errorf("%s: %s is newer than the one before it", what, id)
+					}
 				}
 				if len(seen) != n {
 					t.Errorf("%s: got %d, want %d", what, len(seen), n)
 				}
 			}
-			var ids []string
 			for _, limit := range []int{1, 2, 3, 4, 20} {
-				ids = nil
-				var after position
-				var last time.Time
-				for more := true; more; {
-					var page []askahuman.Question
-					var err error
-					page, more, err = store.openQuestions(ctx, limit, after, start)
-					if err != nil {
-						t.Fatal(err)
-					}
-					for _, q := range page {
-						if !last.IsZero() && time.Time(q.CreatedAt).After(last) {
-							t.Errorf("limit %d: %s is newer than the one before it", limit, q.ID)
-						}
-						last = time.Time(q.CreatedAt)
-						ids = append(ids, q.ID)
-						after = position{CreatedAt: time.Time(q.CreatedAt), ID: q.ID}
-					}
-				}
-				check(fmt.Sprintf("feed, limit %d", limit), ids)
-
-				ids = nil
-				for cursor, more := "", true; more; more = cursor != "" {
-					var page []askahuman.Question
-					var err error
-					page, cursor, err = store.agentQuestions(ctx, "agent", "", limit, cursor, start)
-					if err != nil {
-						t.Fatal(err)
-					}
-					for _, q := range page {
-						ids = append(ids, q.ID)
-					}
-				}
-				check(fmt.Sprintf("agent's questions, limit %d", limit), ids)
+				check(fmt.Sprintf("feed, limit %d", limit), openPages(t, store, limit, start), true)
+				check(fmt.Sprintf("agent's questions, limit %d", limit),
+					agentPages(t, store, "agent", "", limit, start), true)
 			}
-			ids = nil
+			var ids []string
 			if err := store.dueQuestions(ctx, start, func(q askahuman.Question) bool {
 				ids = append(ids, q.ID)
 				return true
 			}); err != nil {
 				t.Fatal(err)
 			}
-			check("due questions", ids)
+			check("due questions", ids, false)
 			if subs, err := store.dueSubscriptions(ctx, start, 1000); err != nil || len(subs) != n {
 				t.Errorf("due subscriptions: got %d, %v; want %d", len(subs), err, n)
 			}

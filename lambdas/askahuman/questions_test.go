@@ -42,11 +42,13 @@ func checkQuotaExceeded(t *testing.T, s *platform) {
 	wantError(t, s.createQuestion(t.Context(), surplus), askahuman.ErrQuotaExceeded)
 	mustCreate(t, s, questionAt("another agent", ten))
 
-	if ended, err := s.notifying.endQuestion(t.Context(), first, ten); !ended || err != nil {
-		t.Fatalf("EndQuestion = %v, %v", ended, err)
+	for range 2 {
+		Must(s.notifying.endQuestion(t.Context(), first, ten))(t)
 	}
 	// The refused question has left nothing.
 	mustCreate(t, s, surplus)
+	// Ending it twice gave one place.
+	wantError(t, s.createQuestion(t.Context(), questionAt("agent", ten)), askahuman.ErrQuotaExceeded)
 }
 
 // checkQuotaLostPlaces has questions end without a mark: the next asks get their places, each once,
@@ -84,20 +86,6 @@ func checkQuotaLostPlaces(t *testing.T, s *platform) {
 	mustCreate(t, s, questionAt("agent", later), questionAt("agent", later))
 }
 
-func checkQuotaRace(t *testing.T, s *platform) {
-	const places = 5
-	for range checkedQuota - places {
-		mustCreate(t, s, questionAt("agent", ten))
-	}
-	errs := atOnce(24, func(int) error {
-		return s.createQuestion(t.Context(), questionAt("agent", ten))
-	})
-	counts := tally(t, errs, askahuman.ErrQuotaExceeded)
-	if counts[nil] != places {
-		t.Errorf("%d questions were stored, want %d", counts[nil], places)
-	}
-}
-
 func checkQuestionNotFound(t *testing.T, s *platform) {
 	_, err := s.people.question(t.Context(), uuid.NewString(), ten)
 	wantError(t, err, askahuman.ErrQuestionNotFound)
@@ -112,7 +100,7 @@ func checkQuestionNotFound(t *testing.T, s *platform) {
 }
 
 // agentPages reads all of an agent's questions page by page.
-func agentPages(t *testing.T, s *platform, agentID string, status askahuman.Status, limit int, now time.Time) []string {
+func agentPages(t *testing.T, s *Service, agentID string, status askahuman.Status, limit int, now time.Time) []string {
 	t.Helper()
 	var all []string
 	for cursor, more := "", true; more; more = cursor != "" {
@@ -131,20 +119,6 @@ func agentPages(t *testing.T, s *platform, agentID string, status askahuman.Stat
 		}
 	}
 	return all
-}
-
-func checkAgentQuestions(t *testing.T, s *platform) {
-	var want []string
-	for i := range 7 {
-		q := questionAt("agent", ten.Add(time.Duration(i)*time.Minute))
-		mustCreate(t, s, q, questionAt("another agent", time.Time(q.CreatedAt)))
-		want = slices.Insert(want, 0, q.ID)
-	}
-	for limit := 1; limit <= 8; limit++ {
-		wantEqual(t, fmt.Sprintf("pages of %d", limit), agentPages(t, s, "agent", "", limit, ten), want)
-	}
-	wantEqual(t, "pages of an agent without questions", agentPages(t, s, "agen", "", 3, ten), nil)
-	wantEqual(t, "pages after the retention", agentPages(t, s, "agent", "", 3, ten.Add(48*time.Hour)), nil)
 }
 
 func checkAgentQuestionsByStatus(t *testing.T, s *platform) {
@@ -168,25 +142,13 @@ func checkAgentQuestionsByStatus(t *testing.T, s *platform) {
 		"":                      {open.ID, partial.ID, closed.ID, overdue.ID, expired.ID},
 	} {
 		for _, limit := range []int{1, 10} {
-			got := agentPages(t, s, "agent", status, limit, now)
+			got := agentPages(t, s.Service, "agent", status, limit, now)
 			slices.Sort(got)
 			slices.Sort(want)
 			wantEqual(t, fmt.Sprintf("status %q in pages of %d", status, limit), got, want)
 		}
 	}
-}
-
-func checkAgentQuestionsOfOneMoment(t *testing.T, s *platform) {
-	var want []string
-	for range 9 {
-		q := questionAt("agent", ten)
-		mustCreate(t, s, q)
-		want = append(want, q.ID)
-	}
-	got := agentPages(t, s, "agent", "", 2, ten)
-	slices.Sort(got)
-	slices.Sort(want)
-	wantEqual(t, "questions of one moment, each once", got, want)
+	wantEqual(t, "after the retention", agentPages(t, s.Service, "agent", "", 3, ten.Add(8*24*time.Hour)), nil)
 }
 
 func checkEndQuestion(t *testing.T, s *platform) {
@@ -220,36 +182,14 @@ func checkEndQuestion(t *testing.T, s *platform) {
 	})
 }
 
-func checkEndingGivesPlaceBack(t *testing.T, s *platform) {
-	var last askahuman.Question
-	for range checkedQuota {
-		last = questionAt("agent", ten)
-		mustCreate(t, s, last)
-	}
-	for range 2 {
-		Must(s.notifying.endQuestion(t.Context(), last, ten))(t)
-	}
-	mustCreate(t, s, questionAt("agent", ten))
-	// Ending it twice gave one place.
-	wantError(t, s.createQuestion(t.Context(), questionAt("agent", ten)), askahuman.ErrQuotaExceeded)
-}
-
-func checkEndRace(t *testing.T, s *platform) {
-	q := questionAt("agent", ten)
-	mustCreate(t, s, q)
-	claimOnce(t, 16, func(int) (bool, error) {
-		return s.notifying.endQuestion(t.Context(), q, ten)
-	})
-}
-
 // openPages reads all open questions page by page.
-func openPages(t *testing.T, s *platform, limit int, now time.Time) []string {
+func openPages(t *testing.T, s *Service, limit int, now time.Time) []string {
 	t.Helper()
 	var all []string
 	for after, more := (position{}), true; more; {
 		var page []askahuman.Question
 		var err error
-		page, more, err = s.people.openQuestions(t.Context(), limit, after, now)
+		page, more, err = s.openQuestions(t.Context(), limit, after, now)
 		if err != nil {
 			t.Fatalf("OpenQuestions: %v", err)
 		}
@@ -262,52 +202,6 @@ func openPages(t *testing.T, s *platform, limit int, now time.Time) []string {
 		}
 	}
 	return all
-}
-
-// checkOpenQuestions checks that open and partial questions are one list: nearly answered ones do not
-// wait behind new ones.
-func checkOpenQuestions(t *testing.T, s *platform) {
-	var want []string
-	for i := range 9 {
-		q := questionAt("agent", ten.Add(time.Duration(i)*time.Second))
-		q.Deadline = wire.Time(ten.Add(time.Hour))
-		mustCreate(t, s, q)
-		switch i % 3 {
-		case 1:
-			mustSubmit(t, s, q.ID, person(i), ten.Add(time.Minute))
-		case 2:
-			if i == 2 {
-				Must(s.notifying.endQuestion(t.Context(), q, ten))(t)
-				continue
-			}
-		}
-		want = slices.Insert(want, 0, q.ID)
-	}
-	overdue := questionAt("agent", ten)
-	overdue.Deadline = wire.Time(ten.Add(time.Minute))
-	mustCreate(t, s, overdue)
-	for limit := 1; limit <= 10; limit++ {
-		wantEqual(t, fmt.Sprintf("pages of %d", limit), openPages(t, s, limit, ten.Add(time.Minute)), want)
-	}
-	wantEqual(t, "when all deadlines have passed", openPages(t, s, 3, ten.Add(time.Hour)), nil)
-}
-
-func checkOpenQuestionsOfOneMoment(t *testing.T, s *platform) {
-	var want []string
-	for i := range 9 {
-		q := questionAt("agent", ten)
-		mustCreate(t, s, q)
-		if i%2 == 0 {
-			mustSubmit(t, s, q.ID, person(i), ten)
-		}
-		want = append(want, q.ID)
-	}
-	slices.Sort(want)
-	slices.Reverse(want)
-	for limit := 1; limit <= 4; limit++ {
-		wantEqual(t, fmt.Sprintf("questions of one moment in pages of %d, by id", limit), openPages(t, s, limit, ten),
-			want)
-	}
 }
 
 // delivery: what is noted last counts, but nothing after a delivery, and a question's alone.

@@ -17,18 +17,6 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// A team can choose how many questions an agent may have open.
-func TestQuota(t *testing.T) {
-	t.Parallel()
-	store := &Service{DB: dynamotest.Open(t, askahuman.Platform().Database).DB}
-	store.Rules = quotaOf(2)
-	for i, want := range []error{nil, nil, askahuman.ErrQuotaExceeded} {
-		if err := store.createQuestion(t.Context(), newQuestion("agent", i)); !errors.Is(err, want) {
-			t.Errorf("question %d: got %v; want %v", i+1, err, want)
-		}
-	}
-}
-
 // An ask that died after it took its place keeps the place for two minutes, in which it might still store its
 // question.
 func TestPlaceWithoutQuestion(t *testing.T) {

@@ -64,23 +64,6 @@ func mustClaim(t *testing.T, s *platform, id, questionID string, now time.Time) 
 	}
 }
 
-// checkSubscribe checks that a person who was never notified can be notified at once.
-func checkSubscribe(t *testing.T, s *platform) {
-	subscription := subscriptionAt("token", person(0), ten)
-	stored := mustSubscribe(t, s, subscription)
-	if stored.ID != subscription.ID || stored.Active == "" {
-		t.Errorf("stored id %s, active %v; want %s, true", stored.ID, stored.Active, subscription.ID)
-	}
-	got, ok := due(t, s, ten)[subscription.ID]
-	if !ok {
-		t.Fatal("a new subscription is not due")
-	}
-	if got.Token != "token" || got.Minutes != 30 || got.PersonHash != person(0) ||
-		!got.LastNotifiedAt.Equal(askahuman.Never) {
-		t.Errorf("due subscription = %+v", got)
-	}
-}
-
 func checkSubscribeSameToken(t *testing.T, s *platform) {
 	first := mustSubscribe(t, s, subscriptionAt("token", "", ten))
 	now := ten.Add(time.Minute)
@@ -213,26 +196,6 @@ func checkRenewSubscription(t *testing.T, s *platform) {
 		askahuman.ErrSubscriptionNotFound)
 }
 
-func checkSubscribeRace(t *testing.T, s *platform) {
-	type result struct {
-		id  string
-		err error
-	}
-	results := atOnce(16, func(int) result {
-		stored, err := storedSubscription(t.Context(), s.people, subscriptionAt("token", person(0), ten))
-		return result{stored.ID, err}
-	})
-	for _, r := range results {
-		if r.err != nil {
-			t.Fatalf("Subscribe: %v", r.err)
-		}
-		if r.id != results[0].id {
-			t.Errorf("one token has the subscriptions %s and %s", r.id, results[0].id)
-		}
-	}
-	wantDue(t, s, ten, results[0].id)
-}
-
 func checkChangeSubscription(t *testing.T, s *platform) {
 	subscription := mustSubscribe(t, s, subscriptionAt("token", person(0), ten))
 	now := ten.Add(time.Minute)
@@ -270,21 +233,6 @@ func checkChangeSubscription(t *testing.T, s *platform) {
 	wantError(t, err, askahuman.ErrSubscriptionNotFound)
 }
 
-func checkTokenMoves(t *testing.T, s *platform) {
-	first := mustSubscribe(t, s, subscriptionAt("first", person(0), ten))
-	second := mustSubscribe(t, s, subscriptionAt("second", person(1), ten))
-	changed, err := s.people.changeSubscription(t.Context(), second.ID, "first", 0, ten)
-	if err != nil || changed.ID != second.ID || changed.Token != "first" {
-		t.Fatalf("ChangeSubscription = %+v, %v", changed, err)
-	}
-	wantDue(t, s, ten, second.ID)
-	_, err = s.people.changeSubscription(t.Context(), first.ID, "", 60, ten)
-	wantError(t, err, askahuman.ErrSubscriptionNotFound)
-	if free := mustSubscribe(t, s, subscriptionAt("second", "", ten)); free.ID == second.ID {
-		t.Error("the old token still belongs to the subscription")
-	}
-}
-
 // checkTokenMoveRace lets several devices take one token at once: one ends up with it.
 func checkTokenMoveRace(t *testing.T, s *platform) {
 	const devices = 4
@@ -308,17 +256,6 @@ func checkTokenMoveRace(t *testing.T, s *platform) {
 	}
 	if holders != 1 {
 		t.Errorf("%d subscriptions have the token, want 1", holders)
-	}
-}
-
-func checkUnsubscribe(t *testing.T, s *platform) {
-	subscription := mustSubscribe(t, s, subscriptionAt("token", person(0), ten))
-	OK(t, s.people.Unsubscribe(t.Context(), subscription.ID))
-	wantDue(t, s, ten)
-	wantError(t, s.people.Unsubscribe(t.Context(), subscription.ID), askahuman.ErrSubscriptionNotFound)
-	again := subscriptionAt("token", person(0), ten)
-	if stored := mustSubscribe(t, s, again); stored.ID != again.ID {
-		t.Error("the token still belongs to the ended subscription")
 	}
 }
 
@@ -367,14 +304,6 @@ func checkDueQuestions(t *testing.T, s *platform) {
 	if claimed, err := s.notifying.claimQuestion(t.Context(), closed, now, next); claimed || err != nil {
 		t.Errorf("a claim on a closed question = %v, %v; want false and no error", claimed, err)
 	}
-}
-
-func checkClaimQuestionRace(t *testing.T, s *platform) {
-	q := questionAt("agent", ten)
-	mustCreate(t, s, q)
-	claimOnce(t, 16, func(int) (bool, error) {
-		return s.notifying.claimQuestion(t.Context(), q, ten, ten.Add(15*time.Minute))
-	})
 }
 
 // claimOnce makes claims at once; exactly one must succeed.
@@ -572,14 +501,6 @@ func checkClaimSubscriptionAnswered(t *testing.T, s *platform) {
 		t.Errorf("ClaimSubscription = %v, %v; want false and no error", claimed, err)
 	}
 	mustClaim(t, s, subscription.ID, uuid.NewString(), ten)
-}
-
-func checkClaimSubscriptionRace(t *testing.T, s *platform) {
-	id := mustSubscribe(t, s, subscriptionAt("token", person(0), ten)).ID
-	subscription := due(t, s, ten)[id]
-	claimOnce(t, 16, func(int) (bool, error) {
-		return s.notifying.claimSubscription(t.Context(), subscription, uuid.NewString(), ten)
-	})
 }
 
 // checkReleaseSubscription checks that an unsent notification makes no device wait, and that earlier
