@@ -205,38 +205,6 @@ func TestIssueAfterLostAnswer(t *testing.T) {
 	}
 }
 
-// An agent is served when another request keeps the use of its key first, and no one is told of a failure.
-func TestMarkTaken(t *testing.T) {
-	t.Parallel()
-	tables := dynamotest.Open(t, askahuman.AgentKeys())
-	keys := &AgentKeys{DB: tables.DB, Clock: func() time.Time {
-		return noon
-	}, Unmarked: func(_ context.Context, err error) {
-		t.Error(err)
-	}}
-	key, kept, err := keys.Issue(t.Context(), "ann")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var first atomic.Bool
-	tables.Recorder.Faults(func(operation schema.Operation) error {
-		if operation == schema.UpdateItem && !first.Swap(true) {
-			if marked, err := keys.mark(t.Context(), kept.Hash, noon.Add(-markEvery),
-				noon.Add(-time.Minute)); !marked || err != nil {
-				t.Errorf("the other request: marked %v, %v", marked, err)
-			}
-		}
-		return nil
-	}, nil)
-	if agent, err := keys.Agent(t.Context(), key); agent != "ann" || err != nil || !first.Load() {
-		t.Errorf("got %q, %v; want ann, after the other request", agent, err)
-	}
-	if list, err := keys.List(t.Context()); err != nil || len(list) != 1 ||
-		!list[0].LastUsedAt.Equal(noon.Add(-time.Minute)) {
-		t.Errorf("got %+v, %v; want the use that the other request kept", list, err)
-	}
-}
-
 // Of requests at once, one keeps the use of a key. No use of a revoked or an unknown key is kept, and a revocation
 // stays as it was.
 func TestMarkAndRevokeAtOnce(t *testing.T) {
