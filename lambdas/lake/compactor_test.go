@@ -125,6 +125,12 @@ func TestCompactFull(t *testing.T) {
 	if report.ObjectsAfter < 3 || report.Rows != 100 {
 		t.Fatalf("report: %+v", report)
 	}
+	// An object of one row is a footer for the most part.
+	one, footer := newMemory(), 0
+	write(t, one, changes[0])
+	for _, content := range one.objects {
+		footer = len(content)
+	}
 	short := 0
 	full := map[string][]byte{}
 	for key, content := range m.objects {
@@ -133,8 +139,8 @@ func TestCompactFull(t *testing.T) {
 		} else {
 			full[key] = content
 		}
-		// A row group more than the target, and the footer.
-		if len(content) > 3*int(c.target) {
+		// The target has three row groups of 2,000 bytes, and the footer describes the columns of each.
+		if len(content) > int(c.target)+3*footer {
 			t.Errorf("%s has %d bytes", key, len(content))
 		}
 	}

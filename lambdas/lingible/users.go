@@ -233,14 +233,14 @@ func (s *Service) storeUser(ctx context.Context, user lingible.User, issued time
 	return dynamo.UnlessStale(err, dynamo.OnFailed(0, lingible.ErrUserDeleted))
 }
 
-// storeTier changes the tier of profile and usage from user.Tier. It returns [retry.ErrStale] if they have another one.
+// storeTier changes the tier of profile and usage from user.Tier. It returns [retry.ErrStale] if they have another one,
+// or if the user is being deleted, who has no usage any more.
 func (s *Service) storeTier(ctx context.Context, user lingible.User, to lingible.Tier, now time.Time) error {
 	asRead := dynamo.Equal("tier", user.Tier)
 	tier := func() expression.UpdateBuilder { return expression.Set(dynamo.Name("tier"), expression.Value(to)) }
 	return dynamo.UnlessStale(s.DB.Transact(ctx, "UpgradeUser",
 		dynamo.Update(users, profileKey(user.ID).values(),
-			tier().Set(dynamo.Name("updated_at"), expression.Value(dynamo.FormatTime(now))),
-			asRead.And(dynamo.Equal("status", lingible.Active))),
+			tier().Set(dynamo.Name("updated_at"), expression.Value(dynamo.FormatTime(now))), asRead),
 		dynamo.Update(users, usageKey(user.ID).values(), tier(), asRead)))
 }
 
