@@ -31,7 +31,7 @@ type Entity struct {
 	// Name is in the singular, such as "task".
 	Name string
 	// Description says what an item is.
-	Description string `json:"-"`
+	Description string `json:",omitempty"`
 	// PartitionPrefix and SortPrefix are what the partition key and the sort key of
 	// its items begin with. Empty: anything.
 	PartitionPrefix string `json:",omitempty"`
@@ -42,7 +42,7 @@ type Entity struct {
 	Columns []Column
 	// Omit names the attributes without a column, for an entity without a prefix. Default: each attribute of the table
 	// has one.
-	Omit []string `json:"-"`
+	Omit []string `json:",omitempty"`
 }
 
 // Matches reports whether an item with these keys, as text, is one of the entity. Give a key that is no String as empty
@@ -112,7 +112,7 @@ type Column struct {
 	// Type is its type, such as [ColumnTimestamp] of a Number.
 	Type ColumnType
 	// Description says what it means.
-	Description string `json:"-"`
+	Description string `json:",omitempty"`
 	// From is the type of the attribute. It follows from the table: only a [LakeDefinition] states it.
 	From Type `json:",omitempty"`
 }

@@ -18,8 +18,8 @@ const MaxLakeDefinitionBytes = 3 << 10
 type LakeDefinition struct {
 	// Key names the attributes of the table's primary key.
 	Key Key
-	// Entities are the lake's entities with all of their own columns, and From of each; [ChangeColumns] go before these.
-	// Descriptions are left out.
+	// Entities are the lake's entities with all of their own columns, and From of each. [ChangeColumns] go before
+	// these. Descriptions are left out.
 	Entities []Entity
 }
 

@@ -206,7 +206,8 @@ func (s *Service) BlockPerson(ctx context.Context, personHash string, blocked bo
 
 // changePerson changes the stats of a person who has answered. It returns [askahuman.ErrPersonNotFound].
 func (s *Service) changePerson(ctx context.Context, pattern, personHash string, update expression.UpdateBuilder) error {
-	return dynamo.Unless(s.DB.Update(ctx, pattern, []any{personHash}, update.Add(dynamo.Name("version"), expression.Value(1)),
+	update = update.Add(dynamo.Name("version"), expression.Value(1))
+	return dynamo.Unless(s.DB.Update(ctx, pattern, []any{personHash}, update,
 		expression.AttributeExists(dynamo.Name("fingerprint_hash")), nil), askahuman.ErrPersonNotFound)
 }
 

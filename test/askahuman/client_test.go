@@ -366,12 +366,6 @@ func (p person) answer(t testing.TB, a answer) receipt {
 	return onesynthtest.Read[receipt](t, p.try(t, http.MethodPost, "/human/responses", a), http.StatusCreated)
 }
 
-func (p person) report(t testing.TB, questionID string) {
-	t.Helper()
-	onesynthtest.Read[reported](t, p.try(t, http.MethodPost, "/human/reports",
-		map[string]any{"question_id": questionID, "reason": "spam"}), http.StatusCreated)
-}
-
 type reported struct {
 	ReportID string `json:"report_id"`
 	Status   string `json:"status"`

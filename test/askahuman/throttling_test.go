@@ -53,13 +53,14 @@ func TestThrottling(t *testing.T) {
 		return found
 	}
 	suite.CheckThrottling(t, on.Target, map[string]platform.Outcome{
-		"POST /agent/questions": {Request: "once", Check: func(t testing.TB, r routes.Request, told onesynthtest.Reply) {
-			agent, _ := on.by(t, r)
-			if page := agent.list(t); len(page.Questions) != 1 ||
-				page.Questions[0].QuestionID != onesynthtest.Field(told.Body, "question_id") {
-				t.Errorf("got %+v; told was %v", page, told)
-			}
-		}},
+		"POST /agent/questions": {Request: "once",
+			Check: func(t testing.TB, r routes.Request, told onesynthtest.Reply) {
+				agent, _ := on.by(t, r)
+				if page := agent.list(t); len(page.Questions) != 1 ||
+					page.Questions[0].QuestionID != onesynthtest.Field(told.Body, "question_id") {
+					t.Errorf("got %+v; told was %v", page, told)
+				}
+			}},
 		"DELETE /agent/questions/{question_id}": {Check: asked("CLOSED", func(q agentQuestion) bool {
 			return q.Status == "CLOSED"
 		})},

@@ -141,8 +141,8 @@ func (s *Suite) CheckThrottling(t *testing.T, target *Target, outcomes map[strin
 	}
 }
 
-// prepared is the request of that name to a route, or the first one without a name. A route that package routes does not
-// have takes a GET of anyone.
+// prepared is the request of that name to a route, or the first one without a name. A route that package routes does
+// not have takes a GET of anyone.
 func prepared(t testing.TB, measured routes.Measured, run *routes.Run, key, name string) routes.Request {
 	t.Helper()
 	i := slices.IndexFunc(measured.Routes, func(r routes.Route) bool {

@@ -27,7 +27,8 @@ func TestThrottling(t *testing.T) {
 		}},
 		"PUT /api/v1/users/me": {Prepare: func(t testing.TB) routes.Request {
 			c := newUser(t, on)
-			return c.request(http.MethodPut, "/api/v1/users/me", map[string]any{"email": "new-" + c.Email, "name": "Bea"})
+			return c.request(http.MethodPut, "/api/v1/users/me",
+				map[string]any{"email": "new-" + c.Email, "name": "Bea"})
 		}, Check: func(t testing.TB, r routes.Request, _ onesynthtest.Reply) {
 			email := r.Body["email"].(string)
 			if got := read[user](t, on.by(t, r).Try(t, http.MethodGet, "/api/v1/users/me", nil),

@@ -75,8 +75,9 @@ func (o Options) server(agents httpapi.Identity, hasher Hasher, keys httpapi.Ide
 // FormNames are the names of forms in documents that differ from those of their types.
 func FormNames() map[string]string {
 	return map[string]string{
-		"Ask": "AskBody", "Question": "AgentQuestion", "Response": "AgentResponse", "ResponseReport": "ResponseReportBody",
-		"Answer": "AnswerBody", "QuestionReport": "QuestionReportBody", "Handle": "HandleBody", "Standing": "Stats",
+		"Ask": "AskBody", "Question": "AgentQuestion", "Response": "AgentResponse", "Answer": "AnswerBody",
+		"ResponseReport": "ResponseReportBody", "QuestionReport": "QuestionReportBody", "Handle": "HandleBody",
+		"Standing":        "Stats",
 		"NewSubscription": "SubscribeBody", "SubscriptionChange": "ChangeBody", "SubscriptionRenewal": "RenewBody",
 		"OfAgent": "OpenQuestionList",
 	}

@@ -175,30 +175,6 @@ func (d Document) HasRoutes(t testing.TB, platform schema.Platform) {
 	}
 }
 
-// HasStatuses checks the described statuses of operations: "get /path" has "200 404",
-// sorted.
-func (d Document) HasStatuses(t testing.TB, want map[string]string) {
-	t.Helper()
-	described := 0
-	for _, operations := range d.Paths {
-		described += len(operations)
-	}
-	if described != len(want) {
-		t.Errorf("%d operations are described; want %d", described, len(want))
-	}
-	for key, want := range want {
-		method, path, _ := strings.Cut(key, " ")
-		var statuses []string
-		for status := range d.Paths[path][method].Responses {
-			statuses = append(statuses, status)
-		}
-		slices.Sort(statuses)
-		if got := strings.Join(statuses, " "); got != want {
-			t.Errorf("%s: described are %s; want %s", key, got, want)
-		}
-	}
-}
-
 // ofEveryAnswer are the headers that say how to treat an answer, of any status.
 var ofEveryAnswer = map[string]bool{"Cache-Control": true, "Content-Type": true, "Www-Authenticate": true,
 	"X-Content-Type-Options": true}
