@@ -301,29 +301,8 @@ func TestAsksOnce(t *testing.T) {
 	}
 }
 
-// A question that was asked long before this call is named as such.
-func TestAskedBefore(t *testing.T) {
-	t.Parallel()
-	p := newPlatform(t)
-	server := &mcp.Server{Clock: func() time.Time {
-		return p.clock()
-	}, Client: func(context.Context, http.Header) *mcp.Client {
-		return &mcp.Client{URL: p.url, Transport: apiOf(p), Header: http.Header{"X-Agent-Id": {"me"}}}
-	}}
-	session := inMemory(t, server, nil)
-	first := callTool(t, session, mcp.AskHuman, map[string]any{"prompt": prompt})
-	if strings.Contains(text(first), "already") {
-		t.Errorf("got %q for a new question", text(first))
-	}
-	if err := p.pass(t.Context(), time.Hour); err != nil {
-		t.Fatal(err)
-	}
-	says(t, text(callTool(t, session, mcp.AskHuman, map[string]any{"prompt": prompt})),
-		"was asked at 2026-02-02T09:30:00.000Z already", "another idempotency_key")
-}
-
-// A call that is made again once the question has ended says how it has, and what to do; a new question is read by no
-// one.
+// A call that is made again long after the first says so, and once the question has ended how it has, and what to do; a
+// new question is read by no one.
 func TestAskedAgainAfterTheEnd(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -335,6 +314,9 @@ func TestAskedAgainAfterTheEnd(t *testing.T) {
 		"Partial": {func(t *testing.T, p *platform, id string) {
 			p.answer(t, "ann", id, "Never.")
 		}, "PARTIAL", []string{"wait_for_answers"}},
+		"Long": {func(t *testing.T, p *platform, _ string) {
+			_ = p.pass(t.Context(), time.Minute)
+		}, "OPEN", []string{"was asked at 2026-02-02T09:30:00.000Z already", "another idempotency_key"}},
 		"Closed": {func(t *testing.T, p *platform, id string) {
 			closeQuestion(t, p, id)
 		}, "CLOSED", []string{"CLOSED, 0 of 2", "takes no more answers", "another idempotency_key"}},
@@ -361,8 +343,9 @@ func TestAskedAgainAfterTheEnd(t *testing.T) {
 			}}, nil)
 			ask := map[string]any{"prompt": prompt, "min_responses": 2}
 			first := callTool(t, session, mcp.AskHuman, ask)
-			if got := field(t, first, "status"); got != "OPEN" || reads != 0 {
-				t.Fatalf("got %v after %d reads; want OPEN without one", got, reads)
+			if got := field(t, first, "status"); got != "OPEN" || reads != 0 ||
+				strings.Contains(text(first), "already") {
+				t.Fatalf("got %v after %d reads, %q; want OPEN without one", got, reads, text(first))
 			}
 			_ = p.pass(t.Context(), time.Second)
 			id, _ := field(t, first, "question_id").(string)
