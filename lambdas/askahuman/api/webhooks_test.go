@@ -100,25 +100,3 @@ func TestWebhookTest(t *testing.T) {
 		t.Errorf("sent %v", sent.bodies)
 	}
 }
-
-// A stack without webhooks says so, instead of promising one.
-func TestCallbackURLWithoutWebhooks(t *testing.T) {
-	t.Parallel()
-	p := newPlatform(t, func(p *platform) {
-		p.agentAPI.Parts, p.agentAPI.Webhooks = askahuman.Parts{WithoutWebhooks: true}, nil
-		p.service.CheckCallback = nil
-	})
-	w := p.serve(asAgent("POST /agent/questions",
-		`{"prompt":"Is anybody out there?","type":"text","callback_url":"https://agent.example.com/"}`))
-	if w.Code != 400 || !strings.Contains(w.Body.String(), "sends no webhooks") {
-		t.Errorf("got %d %s", w.Code, w.Body)
-	}
-	if w := p.serve(asAgent("GET /agent/webhook-secrets", "")); w.Code != 404 {
-		t.Errorf("got %d", w.Code)
-	}
-	document, err := p.agentAPI.Document()
-	if err != nil || strings.Contains(string(document), "webhook-secrets") ||
-		strings.Contains(string(document), "public Internet") {
-		t.Errorf("the document has webhooks, or: %v", err)
-	}
-}

@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"encoding/json"
 	"errors"
 	"net/http"
 	"net/http/httptest"
@@ -18,7 +19,7 @@ import (
 
 // The answers of every route, in the very bytes of the wire. The commands of the script:
 // "new" starts a platform, "tokens" one whose agents have tokens, "keys" one whose agents have
-// keys, and "fails NAME" one whose tables fail with that error. Each answer of the first kind is as the document says,
+// keys, "without PART" one that leaves a part out, and "fails NAME" one whose tables fail with that error. Each answer of the first kind is as the document says,
 // and no log has a fingerprint or a secret.
 func TestWire(t *testing.T) {
 	t.Parallel()
@@ -44,6 +45,14 @@ func TestWire(t *testing.T) {
 			p = newPlatform(t, withTokens)
 		case what == "keys":
 			p = newPlatform(t, withKeys(t))
+		case what == "without":
+			parts := must(askahuman.ParseParts(argument))(t)
+			p = newPlatform(t, func(p *platform) {
+				p.agentAPI.Parts, p.humanAPI.Parts = parts, parts
+				if parts.WithoutWebhooks {
+					p.agentAPI.Webhooks, p.service.CheckCallback = nil, nil
+				}
+			})
 		case what == "fails" && known:
 			p = newPlatform(t)
 			p.fails(err)
@@ -75,6 +84,21 @@ func TestDocumentBytes(t *testing.T) {
 		"key": {AgentKeys: &service.AgentKeys{}}} {
 		body := must(a.Document())(t)
 		httpapitest.SameAsFile(t, "testdata/openapi-"+name+".json", body)
+	}
+}
+
+// The document has nothing of a part that is left out.
+func TestDocumentWithoutParts(t *testing.T) {
+	t.Parallel()
+	for part, words := range map[string][]string{"moderation": {"/reports", "/operator/"},
+		"webhooks": {"webhook-secrets", "public Internet"}, "waiting": {`"seen"`}} {
+		options := api.Options{Parts: must(askahuman.ParseParts(part))(t)}
+		document := must((&api.AgentAPI{OpenAgents: true, Options: options}).Document())(t)
+		for _, word := range words {
+			if strings.Contains(string(document), word) || !json.Valid(document) {
+				t.Errorf("without %s the document has %s, or is no JSON", part, word)
+			}
+		}
 	}
 }
 
