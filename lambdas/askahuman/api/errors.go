@@ -52,8 +52,8 @@ type Problem struct {
 const invalid = "VALIDATION_ERROR"
 
 // failures returns the answers to the errors of the kit, and to the one whose text says the quota of open questions;
-// the platform's others say their own. UNAUTHORIZED, NOT_FOUND, METHOD_NOT_ALLOWED and REQUEST_IN_PROGRESS are for
-// cases on which the wire format is silent.
+// the platform's others say their own. UNAUTHORIZED, FORBIDDEN, NOT_FOUND, METHOD_NOT_ALLOWED and REQUEST_IN_PROGRESS
+// are for cases on which the wire format is silent.
 func failures(openQuestions int) httpapi.Errors {
 	const inProgress = "an earlier request with this idempotency key has not been answered yet: send this one again, " +
 		"unchanged, in a second"
@@ -70,7 +70,7 @@ func failures(openQuestions int) httpapi.Errors {
 			{Code: "AGENT_QUOTA_EXCEEDED", Status: http.StatusForbidden, Match: httpapi.Is(askahuman.ErrQuotaExceeded),
 				Message: fmt.Sprintf("you have %d questions that are open or partial, which is the most allowed: "+
 					"wait for answers, or close some with DELETE /agent/questions/{question_id}", openQuestions)},
-			answer("FORBIDDEN", http.StatusForbidden, httpapi.Refused(http.StatusForbidden)),
+			answer("FORBIDDEN", http.StatusForbidden, httpapi.Is(httpapi.ErrForbidden)),
 			{Code: "REQUEST_IN_PROGRESS", Status: http.StatusConflict, Match: httpapi.As[*idempotency.RunningError],
 				Message: inProgress, RetryAfter: time.Second},
 			{Code: "REQUEST_IN_PROGRESS", Status: http.StatusConflict, Match: httpapi.Is(idempotency.ErrClaimLost),
