@@ -8,22 +8,30 @@ import (
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
 )
 
-// requested is a request of package routes to the platform's API, about to be made.
-type requested struct {
-	routes.Route
-	routes.Request
+// withRequests adds a probe for each request of package routes to those of the scene. The scene comes last: functions
+// behind streams do its work soon.
+func (s *Suite) withRequests(scene onesynthtest.Scene) onesynthtest.Scene {
+	return func(t testing.TB, on *onesynthtest.Target) ([]onesynthtest.Probe, func()) {
+		requests := s.requests(t, Local(on))
+		probes, end := scene(t, on)
+		return append(probes, requests...), end
+	}
 }
 
-// requests prepares the requests that package routes has of the platform's API, each by a client of its own. It leaves
-// out those that the API refuses, and those that wait for other functions.
-func (s *Suite) requests(t testing.TB, target *Target) []requested {
+// requests are probes that make the requests of package routes, each by a client of its own that is ready to do so.
+// They leave out those that the API refuses, and those that wait for other functions.
+func (s *Suite) requests(t testing.TB, target *Target) (probes []onesynthtest.Probe) {
 	t.Helper()
 	measured, err := routes.Of(s.Construct)
 	if err != nil {
 		t.Fatal(err)
 	}
+	served := map[string]string{}
+	for _, route := range s.Platform.Routes {
+		function, _ := s.Platform.Function(route.Function)
+		served[route.Key()] = function.ConstructID()
+	}
 	run := s.measured(t, target)
-	var all []requested
 	for _, route := range measured.Routes {
 		if route.Waits || route.Status >= http.StatusBadRequest {
 			continue
@@ -32,28 +40,10 @@ func (s *Suite) requests(t testing.TB, target *Target) []requested {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, requested{route, request})
+		probes = append(probes, onesynthtest.Probe{
+			Function: served[route.Method+" "+route.Path], Name: route.String(),
+			Do: func(t testing.TB) (onesynthtest.Reply, error) { return request.Send(t.Context()) },
+		})
 	}
-	return all
-}
-
-// withRequests adds a probe for each request of package routes to those of the scene. The scene comes last: functions
-// behind streams do its work soon.
-func (s *Suite) withRequests(scene onesynthtest.Scene) onesynthtest.Scene {
-	served := map[string]string{}
-	for _, route := range s.Platform.Routes {
-		function, _ := s.Platform.Function(route.Function)
-		served[route.Key()] = function.ConstructID()
-	}
-	return func(t testing.TB, on *onesynthtest.Target) ([]onesynthtest.Probe, func()) {
-		requests := s.requests(t, Local(on))
-		probes, end := scene(t, on)
-		for _, r := range requests {
-			probes = append(probes, onesynthtest.Probe{
-				Function: served[r.Method+" "+r.Path], Name: r.String(),
-				Do: func(t testing.TB) (onesynthtest.Reply, error) { return r.Send(t.Context()) },
-			})
-		}
-		return probes, end
-	}
+	return probes
 }
