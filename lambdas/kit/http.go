@@ -73,10 +73,9 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	r = r.WithContext(ctx)
 	recorder := &statusRecorder{ResponseWriter: w}
-	// Answers contain texts of strangers. No browser may render one as a page, and no cache may
-	// keep one for another caller.
-	recorder.Header().Set("X-Content-Type-Options", "nosniff")
-	recorder.Header().Set("Cache-Control", "no-store")
+	for name, value := range always() {
+		recorder.Header().Set(name, value)
+	}
 	defer func() {
 		if reason := recover(); reason != nil {
 			err := Panicked(ctx, a.log(), reason)
@@ -109,6 +108,12 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if recorder.status == 0 {
 		recorder.status = http.StatusOK
 	}
+}
+
+// always are headers of every answer. Answers contain texts of strangers: no browser may render one as a page, and no
+// cache may keep one for another caller.
+func always() map[string]string {
+	return map[string]string{"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
 }
 
 // match returns why no route serves the request. It matches a route by its own method only, and
@@ -257,9 +262,7 @@ func (h *httpHandler) Invoke(ctx context.Context, payload []byte) ([]byte, error
 			"this is not an HTTP request that can be read: check the escapes in the path, the Host header and the "+
 				"method"))
 	h.api.logAccess(ctx, status, began)
-	return json.Marshal(events.APIGatewayV2HTTPResponse{
-		StatusCode: status,
-		Headers:    map[string]string{"Content-Type": "application/json"},
-		Body:       string(body),
-	})
+	headers := always()
+	headers["Content-Type"] = "application/json"
+	return json.Marshal(events.APIGatewayV2HTTPResponse{StatusCode: status, Headers: headers, Body: string(body)})
 }
