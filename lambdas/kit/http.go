@@ -73,9 +73,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	r = r.WithContext(ctx)
 	recorder := &statusRecorder{ResponseWriter: w}
-	for name, value := range always() {
-		recorder.Header().Set(name, value)
-	}
+	always(recorder.Header().Set)
 	defer func() {
 		if reason := recover(); reason != nil {
 			err := Panicked(ctx, a.log(), reason)
@@ -110,10 +108,11 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// always are headers of every answer. Answers contain texts of strangers: no browser may render one as a page, and no
-// cache may keep one for another caller.
-func always() map[string]string {
-	return map[string]string{"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
+// always sets the headers of every answer. Answers contain texts of strangers: no browser may render one as a page, and
+// no cache may keep one for another caller.
+func always(set func(name, value string)) {
+	set("X-Content-Type-Options", "nosniff")
+	set("Cache-Control", "no-store")
 }
 
 // match returns why no route serves the request. It matches a route by its own method only, and
@@ -262,7 +261,7 @@ func (h *httpHandler) Invoke(ctx context.Context, payload []byte) ([]byte, error
 			"this is not an HTTP request that can be read: check the escapes in the path, the Host header and the "+
 				"method"))
 	h.api.logAccess(ctx, status, began)
-	headers := always()
-	headers["Content-Type"] = "application/json"
+	headers := map[string]string{"Content-Type": "application/json"}
+	always(func(name, value string) { headers[name] = value })
 	return json.Marshal(events.APIGatewayV2HTTPResponse{StatusCode: status, Headers: headers, Body: string(body)})
 }

@@ -234,7 +234,7 @@ func (s *Service) storeUser(ctx context.Context, user lingible.User, issued time
 }
 
 // storeTier changes the tier of profile and usage from user.Tier. It returns [retry.ErrStale] if they have another one,
-// or if the user is being deleted, who has no usage any more.
+// or if the user is being deleted: the deletion has removed the usage.
 func (s *Service) storeTier(ctx context.Context, user lingible.User, to lingible.Tier, now time.Time) error {
 	asRead := dynamo.Equal("tier", user.Tier)
 	tier := func() expression.UpdateBuilder { return expression.Set(dynamo.Name("tier"), expression.Value(to)) }

@@ -19,8 +19,8 @@ import (
 
 // The answers of every route, in the very bytes of the wire. The commands of the script:
 // "new" starts a platform, "tokens" one whose agents have tokens, "keys" one whose agents have
-// keys, "without PART" one that leaves a part out, and "fails NAME" one whose tables fail with that error. Each answer of the first kind is as the document says,
-// and no log has a fingerprint or a secret.
+// keys, "without PART" one that leaves a part out, and "fails NAME" one whose tables fail with that error. Each answer
+// of the first kind is as the document says, and no log has a fingerprint or a secret.
 func TestWire(t *testing.T) {
 	t.Parallel()
 	failures := map[string]error{
