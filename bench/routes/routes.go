@@ -105,8 +105,6 @@ type Request struct {
 	Known, Body map[string]any
 	// Send makes the request, each time the same one. Any goroutine may call it.
 	Send func(context.Context) (onesynthtest.Reply, error)
-
-	holds bool
 }
 
 var errHeld = errors.New("the request is held back")
@@ -114,12 +112,11 @@ var errHeld = errors.New("the request is held back")
 // Prepare has a new client do what comes before a request of the route, and returns that request.
 func (r Route) Prepare(ctx context.Context, run *Run) (Request, error) {
 	own := *run
-	own.held = &Request{}
 	prepare, request := r.Client(&own)
 	if err := prepare(ctx); err != nil {
 		return Request{}, fmt.Errorf("%s: before the request: %w", r, err)
 	}
-	own.held.holds = true
+	own.held = &Request{}
 	if err := request(ctx); !errors.Is(err, errHeld) {
 		return Request{}, fmt.Errorf("%s: its client has made no request: %w", r, err)
 	}

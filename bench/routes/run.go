@@ -26,7 +26,7 @@ type Run struct {
 	Answered func(Exchange)
 
 	document func() (Document, error)
-	// held, unless nil, is where the next request to the API is kept instead of sent.
+	// held, unless nil, is where a request to the API is kept instead of sent.
 	held *Request
 }
 
@@ -258,7 +258,7 @@ func (c *caller) send(ctx context.Context, method, path, query string, want int,
 		header.Set("Content-Type", "application/json")
 	}
 	path = strings.TrimSuffix(c.fill(path)+"?"+query, "?")
-	if held := c.run.held; held != nil && held.holds {
+	if held := c.run.held; held != nil {
 		if c.Keyed {
 			header.Set("Idempotency-Key", rand.Text())
 		}

@@ -24,11 +24,7 @@ var writeCalls = flag.Bool("write-calls", false, "write the calls of docs/refere
 func (s *Suite) checkCalls(t *testing.T) {
 	tracer := &routes.Tracer{Delay: 20 * time.Millisecond}
 	target := s.OwnRun(t, local.Options{Observe: tracer.Observe})
-	measured, err := routes.Of(s.Construct)
-	if err != nil {
-		t.Fatal(err)
-	}
-	run := s.measured(t, target)
+	measured, run := s.measured(t, target)
 	table, missing, err := measured.Calls(t.Context(), s.Platform, run, tracer)
 	if err != nil {
 		t.Fatal(err)
@@ -66,11 +62,8 @@ func (s *Suite) checkGrowth(t *testing.T) {
 		t.Skip("takes minutes: make test-release has it")
 	}
 	target := s.OwnRun(t, local.Options{NoSchedules: true})
-	measured, err := routes.Of(s.Construct)
-	if err != nil {
-		t.Fatal(err)
-	}
-	grown, err := measured.Growth(t.Context(), s.measured(t, target), []int{routes.FullPages, 10 * routes.FullPages},
+	measured, run := s.measured(t, target)
+	grown, err := measured.Growth(t.Context(), run, []int{routes.FullPages, 10 * routes.FullPages},
 		func(line string) {
 			t.Log(line)
 		})
@@ -85,9 +78,14 @@ func (s *Suite) checkGrowth(t *testing.T) {
 	}
 }
 
-// measured is the target as package routes takes it.
-func (s *Suite) measured(t testing.TB, target *Target) *routes.Run {
-	return routes.NewRun(target.Run.URL(""), target.Run.ConsoleURL(), func(context.Context, string) error {
+// measured has the requests of package routes to the platform, and the target as it takes that.
+func (s *Suite) measured(t testing.TB, target *Target) (routes.Measured, *routes.Run) {
+	t.Helper()
+	measured, err := routes.Of(s.Construct)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return measured, routes.NewRun(target.Run.URL(""), target.Run.ConsoleURL(), func(context.Context, string) error {
 		return s.Seed(t, target)
 	})
 }

@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/bench/routes"
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
 )
 
@@ -22,16 +21,12 @@ func (s *Suite) withRequests(scene onesynthtest.Scene) onesynthtest.Scene {
 // They leave out those that the API refuses, and those that wait for other functions.
 func (s *Suite) requests(t testing.TB, target *Target) (probes []onesynthtest.Probe) {
 	t.Helper()
-	measured, err := routes.Of(s.Construct)
-	if err != nil {
-		t.Fatal(err)
-	}
 	served := map[string]string{}
 	for _, route := range s.Platform.Routes {
 		function, _ := s.Platform.Function(route.Function)
 		served[route.Key()] = function.ConstructID()
 	}
-	run := s.measured(t, target)
+	measured, run := s.measured(t, target)
 	for _, route := range measured.Routes {
 		if route.Waits || route.Status >= http.StatusBadRequest {
 			continue

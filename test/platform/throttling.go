@@ -21,7 +21,7 @@ type Outcome struct {
 	Request string
 	// Prepare makes another request ready. Default: the one of package routes.
 	Prepare func(testing.TB) routes.Request
-	// Repeated is the status of a repeat after an unanswered success. 0: that of the success.
+	// Repeated is the status of a repeat after an unanswered success. Default: that of the success.
 	Repeated int
 	// Check checks what is stored after the success: the request was carried out once. Nil: it
 	// changes nothing.
@@ -46,11 +46,9 @@ func (s *Suite) CheckThrottling(t *testing.T, target *Target, outcomes map[strin
 	disturbed func(t *testing.T, share float64), background func(t *testing.T)) {
 	t.Helper()
 	described := target.document(t, s.Document())
-	measured, err := routes.Of(s.Construct)
-	if err != nil {
-		t.Fatal(err)
-	}
-	run, open, names := s.measured(t, target), 0, []string(nil)
+	measured, run := s.measured(t, target)
+	var open int
+	var names []string
 	for _, route := range s.Platform.Operations() {
 		names = append(names, route.Key())
 		if route.Caller == schema.CallerAnyone {
