@@ -61,15 +61,8 @@ func TestEventsOfOperations(t *testing.T) {
 	for _, table := range tables {
 		records = append(records, table()...)
 	}
-	bus := eventstest.NewBus(t, lingible.Platform())
-	publisher := eventstest.NewPublisher(lingible.Platform(), bus, service.Happened, nil)
-	publisher.Deliver(t, records, 100)
-	var got []string
-	for _, e := range bus.Events() {
-		f := e.Fields()
-		got = append(got, fmt.Sprintln(e.DetailType, f["user_id"], f["translation_id"], f["submission_id"],
-			f["approval_type"], f["session_id"], f["questions_asked"]))
-	}
+	got := eventstest.Lines(t, lingible.Platform(), service.Happened, records, "user_id",
+		"translation_id", "submission_id", "approval_type", "session_id", "questions_asked")
 	want := []string{
 		fmt.Sprintln("TranslationKept ada", kept.ID, "<nil> <nil> <nil> <nil>"),
 		fmt.Sprintln("TermSubmitted author 1 <nil>", voted.ID, "<nil> <nil> <nil>"),

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
-	awsdynamodb "github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
@@ -74,28 +73,21 @@ func TestSeed(t *testing.T) {
 	}
 	pools := map[lingible.Category][]string{}
 	table, _ := lingible.Platform().Database.Table("Lexicon")
-	pages := awsdynamodb.NewScanPaginator(tables.Client, &awsdynamodb.ScanInput{TableName: &table.Name})
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(t.Context())
-		if err != nil {
+	for _, item := range tables.Stored(t, table.Name) {
+		for name := range item {
+			if _, ok := table.Attribute(name); !ok {
+				t.Errorf("an item has %s, which the schema does not", name)
+			}
+		}
+		var pool struct {
+			PK, SK  string
+			Answers []string `dynamodbav:"wrong_answers"`
+		}
+		if err := attributevalue.UnmarshalMap(item, &pool); err != nil {
 			t.Fatal(err)
 		}
-		for _, item := range page.Items {
-			for name := range item {
-				if _, ok := table.Attribute(name); !ok {
-					t.Errorf("an item has %s, which the schema does not", name)
-				}
-			}
-			var pool struct {
-				PK, SK  string
-				Answers []string `dynamodbav:"wrong_answers"`
-			}
-			if err := attributevalue.UnmarshalMap(item, &pool); err != nil {
-				t.Fatal(err)
-			}
-			if pool.SK == "METADATA#wrong_answers" {
-				pools[lingible.Category(pool.PK[len("WRONG_ANSWERS#"):])] = pool.Answers
-			}
+		if pool.SK == "METADATA#wrong_answers" {
+			pools[lingible.Category(pool.PK[len("WRONG_ANSWERS#"):])] = pool.Answers
 		}
 	}
 	if diff := cmp.Diff(wrong, pools); diff != "" {

@@ -40,14 +40,8 @@ func TestEventsOfOperations(t *testing.T) {
 	if complete, err := w.DeleteUser(t.Context(), "ada"); err != nil || !complete {
 		t.Fatalf("delete the user: %t, %v", complete, err)
 	}
-	bus := eventstest.NewBus(t, todo.Platform())
-	publisher := eventstest.NewPublisher(todo.Platform(), bus, service.Happened, nil)
-	publisher.Deliver(t, records(), 100)
-	var got []string
-	for _, e := range bus.Events() {
-		f := e.Fields()
-		got = append(got, fmt.Sprintln(e.DetailType, f["user_id"], f["task_id"], f["version"], f["status"], f["title"]))
-	}
+	got := eventstest.Lines(t, todo.Platform(), service.Happened, records(), "user_id", "task_id", "version",
+		"status", "title")
 	want := []string{
 		fmt.Sprintln("TaskCreated ada", done.ID, "1 completed done"),
 		fmt.Sprintln("TaskCompleted ada", done.ID, "1 completed done"),

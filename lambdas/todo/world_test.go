@@ -148,7 +148,7 @@ func must(t testing.TB, err error) {
 }
 
 // items reads the whole table.
-func (w *world) items(t testing.TB) []map[string]any { return todotest.Items(t, w.tables.Client) }
+func (w *world) items(t testing.TB) []map[string]any { return todotest.Items(t, w.tables) }
 
 func orElse(value, other string) string {
 	if value == "" {

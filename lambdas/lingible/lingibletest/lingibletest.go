@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	awsdynamodb "github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
@@ -111,19 +109,9 @@ func (w *World) Premium(t testing.TB, id string) service.Caller {
 }
 
 // Items are all items of a table.
-func (w *World) Items(t testing.TB, table string) (items []dynamo.Item) {
+func (w *World) Items(t testing.TB, table string) []dynamo.Item {
 	t.Helper()
-	input := &awsdynamodb.ScanInput{TableName: &table}
-	for {
-		output, err := w.Tables.Client.Scan(context.WithoutCancel(t.Context()), input)
-		if err != nil {
-			t.Fatal(err)
-		}
-		items = append(items, output.Items...)
-		if input.ExclusiveStartKey = output.LastEvaluatedKey; len(input.ExclusiveStartKey) == 0 {
-			return items
-		}
-	}
+	return w.Tables.Stored(t, table)
 }
 
 // Speaker is a language that takes each text as one term. It fails for "fail", and leaves "same" as

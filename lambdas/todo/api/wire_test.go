@@ -66,7 +66,7 @@ func TestWire(t *testing.T) {
 			stored = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				served.ServeHTTP(w, r)
 				described(t).IsKept(t, r, w.(*httptest.ResponseRecorder))
-				for _, finding := range todotest.Disagreements(todotest.Items(t, tables.Client)) {
+				for _, finding := range todotest.Disagreements(todotest.Items(t, tables)) {
 					t.Errorf("after %s %s: %s", r.Method, r.URL, finding)
 				}
 			})

@@ -10,7 +10,8 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
-	awsdynamodb "github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 )
 
 type hurried struct{ context.Context }
@@ -22,21 +23,12 @@ func (hurried) Deadline() (time.Time, bool) { return time.Now().Add(2 * time.Sec
 func Hurried(ctx context.Context) context.Context { return hurried{ctx} }
 
 // Items are all items of the table, which has its logical name.
-func Items(t testing.TB, client *awsdynamodb.Client) (all []map[string]any) {
+func Items(t testing.TB, tables *dynamotest.Tables) (items []map[string]any) {
 	t.Helper()
-	pages := awsdynamodb.NewScanPaginator(client, &awsdynamodb.ScanInput{TableName: new("AppData")})
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(context.WithoutCancel(t.Context()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		var items []map[string]any
-		if err := attributevalue.UnmarshalListOfMaps(page.Items, &items); err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, items...)
+	if err := attributevalue.UnmarshalListOfMaps(tables.Stored(t, "AppData"), &items); err != nil {
+		t.Fatal(err)
 	}
-	return all
+	return items
 }
 
 // sortKeys say, by index, which attribute of a task its sort key is made of, and how the key begins.

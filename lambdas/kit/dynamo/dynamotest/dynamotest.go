@@ -45,6 +45,20 @@ func Open(t testing.TB, database schema.Database) *Tables {
 	return tables
 }
 
+// Stored returns all items of a table, also after the test has ended.
+func (t *Tables) Stored(tb testing.TB, table string) (items []dynamo.Item) {
+	tb.Helper()
+	pages := dynamodb.NewScanPaginator(t.Client, &dynamodb.ScanInput{TableName: &table})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(context.WithoutCancel(tb.Context()))
+		if err != nil {
+			tb.Fatal(err)
+		}
+		items = append(items, page.Items...)
+	}
+	return items
+}
+
 // Over returns tables whose requests an engine of the test answers. Its clock may be that of a bubble
 // (testing/synctest).
 func Over(t testing.TB, database schema.Database, engine dynamodb.HTTPClient) *Tables {

@@ -322,6 +322,22 @@ func (p *Publisher) Deliver(t testing.TB, records []json.RawMessage, sizes ...in
 	}
 }
 
+// Lines publishes the events of records, and returns of each a line with its name and these fields.
+func Lines(t testing.TB, platform schema.Platform, happened events.Happened, records []json.RawMessage,
+	fields ...string) (lines []string) {
+	t.Helper()
+	bus := NewBus(t, platform)
+	NewPublisher(platform, bus, happened, nil).Deliver(t, records, 100)
+	for _, e := range bus.Events() {
+		line, all := []any{e.DetailType}, e.Fields()
+		for _, field := range fields {
+			line = append(line, all[field])
+		}
+		lines = append(lines, fmt.Sprintln(line...))
+	}
+	return lines
+}
+
 // Tell publishes the events of records in the worst way: batches are of any size, each record comes twice, and the bus
 // refuses any event once. It returns each event once, in the order of the versions of their items. It fails the test if
 // a repeat differs, or if the publisher gives a change up.
