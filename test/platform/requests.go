@@ -11,6 +11,8 @@ import (
 // behind streams do its work soon.
 func (s *Suite) withRequests(scene onesynthtest.Scene) onesynthtest.Scene {
 	return func(t testing.TB, on *onesynthtest.Target) ([]onesynthtest.Probe, func()) {
+		// Functions that prepare the requests remember for a while what they read: half of the data, or none.
+		s.Load(t, Local(on))
 		requests := s.requests(t, Local(on))
 		probes, end := scene(t, on)
 		return append(probes, requests...), end
