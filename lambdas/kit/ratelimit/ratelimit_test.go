@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/ratelimit"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -96,6 +98,28 @@ func TestReadsRace(t *testing.T) {
 			t.Errorf("%s: %d calls were allowed when one was refused, and %d in the end, of a limit of %d",
 				limit.Name, atRefusal, n, requests)
 		}
+	}
+}
+
+// Instances that learn late of each other's shares take at most 5 % of the limit together.
+func TestLateShares(t *testing.T) {
+	t.Parallel()
+	tables := open(t)
+	limit := schema.RateLimit{Name: "late", Requests: 100, Window: time.Hour, Per: "person"}
+	counters := make([]*ratelimit.Counter, 5)
+	for i := range counters {
+		counters[i] = ratelimit.New(tables.DB, "Counts", nil)
+	}
+	// The first call learns what the table knows, and the second one takes a share.
+	for _, c := range append([]*ratelimit.Counter{counters[0]}, append(counters, counters...)...) {
+		call(t, c, true, limit)
+	}
+	var stored []struct {
+		Ahead int `dynamodbav:"ahead"`
+	}
+	err := attributevalue.UnmarshalListOfMaps(tables.Stored(t, "Counts"), &stored)
+	if err != nil || len(stored) != 1 || stored[0].Ahead != 5 {
+		t.Errorf("got %v, %v; want one counter with 5 calls ahead", stored, err)
 	}
 }
 
