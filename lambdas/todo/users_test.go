@@ -658,6 +658,37 @@ func TestEraserMeetsReturnedUser(t *testing.T) {
 	}
 }
 
+// A request that learns late that its deletion is over leaves the user who came back meanwhile.
+func TestRequestMeetsReturnedUser(t *testing.T) {
+	t.Parallel()
+	ctx, w := t.Context(), newWorld(t)
+	w.user(t, "ada")
+	claimed, _ := w.claimed(t, ctx, "ada", "delete")
+	other := &service.Service{DB: w.withoutFaults(t, "todoapi"), Clock: w.clock}
+	transactions := 0
+	w.tables.Recorder.Faults(func(operation schema.Operation) error {
+		if operation != schema.TransactWriteItems {
+			return nil
+		}
+		switch transactions++; transactions {
+		case 1: // what was read is not all any more: the deletion takes more than one write
+			return second(other.CreateTask(ctx, "ada", todo.TaskBody{Title: "late"}))
+		case 3: // the answer is to be kept
+			deletion, _ := w.deletion(t, "ada")
+			must(t, second((&service.Service{DB: w.withoutFaults(t, "eraser")}).Erase(ctx, deletion)))
+			w.user(t, "ada")
+		}
+		return nil
+	}, nil)
+	complete, err := w.DeleteUser(claimed, "ada")
+	w.tables.Recorder.Faults(nil, nil)
+	if answer := w.replay(t, "ada", "delete"); err != nil || !complete || answer != "todo.Erased" {
+		t.Errorf("got %v, %v, and the answer %q", complete, err, answer)
+	}
+	w.task(t, "ada", todo.TaskBody{})
+	w.check(t)
+}
+
 // Every write keeps the answer to its request in the same transaction; one whose
 // claim was taken over writes nothing.
 func TestAnswersAreKeptWithTheWork(t *testing.T) {
