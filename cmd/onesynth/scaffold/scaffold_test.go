@@ -110,10 +110,12 @@ func platforms(t *testing.T) (names []string) {
 }
 
 // A platform that is taken over has all files of its rooms, in packages of the project. They import nothing of the
-// library that others may not, or that knows its platforms. Links lead to files of the project or of the library.
+// library that others may not, or that knows its platforms. What the modules of its page import is there, too. Links
+// lead to files of the project or of the library.
 func TestTakeOver(t *testing.T) {
 	t.Parallel()
 	const module = "example.com/ours"
+	ofPage := regexp.MustCompile(`['"](\.[\w./-]+\.(?:js|css))['"]`)
 	library := scaffold.LibraryModule()
 	for _, name := range platforms(t) {
 		t.Run(name, func(t *testing.T) {
@@ -152,6 +154,13 @@ func TestTakeOver(t *testing.T) {
 						if theirs && (path.Base(shared) == name ||
 							slices.Contains([]string{"internal", "platforms", "release", "test", "cmd"}, first)) {
 							t.Errorf("%s imports %s, which is not for others", file, imported)
+						}
+					}
+				}
+				if path.Base(path.Dir(file)) == "modules" {
+					for _, found := range ofPage.FindAllStringSubmatch(content, -1) {
+						if to := path.Join(path.Dir(file), found[1]); files[to] == "" {
+							t.Errorf("%s imports %s, which is not there", file, to)
 						}
 					}
 				}

@@ -66,7 +66,7 @@ func (p Project) takeOver() (files map[string][]byte, id string, err error) {
 			return nil, "", err
 		}
 	}
-	for _, file := range append(t.pages(), "LICENSE", path.Join("constructs", p.From, golden)) {
+	for _, file := range append(t.read(), "LICENSE", path.Join("constructs", p.From, golden)) {
 		if err := t.add(file); err != nil {
 			return nil, "", err
 		}
@@ -115,16 +115,17 @@ func (t taking) add(from string) error {
 	})
 }
 
-// readByTest matches a page, or a folder of them, that a test reads.
-var readByTest = regexp.MustCompile(`"(?:\.\./)+(docs/[\w./-]+)"`)
+// readByTest matches a page, or the modules that pages of platforms share, or a folder of them, that a test reads.
+var readByTest = regexp.MustCompile(`"((?:\.\./)+(?:docs|kit/webapp/modules)\b[\w./-]*)"`)
 
-// pages are the platform's documents: the page of its name, and all that its tests compare it with.
-func (t taking) pages() []string {
+// read are the files outside of the platform's folders that it needs: its page among the documents, and all that its
+// tests read.
+func (t taking) read() []string {
 	names := map[string]bool{"docs/" + pageOf(t.name): true}
 	for file, content := range t.files {
 		if strings.HasSuffix(file, "_test.go") {
 			for _, found := range readByTest.FindAllSubmatch(content, -1) {
-				names[string(found[1])] = true
+				names[path.Join(path.Dir(file), string(found[1]))] = true
 			}
 		}
 	}
