@@ -49,8 +49,8 @@ type Build struct {
 	done     chan struct{}
 	binaries map[string]gobuild.Binary
 	err      error
-	// pruned are the output folders that prune has been through for a function of the build.
-	pruned map[string]bool
+	// pruned are the output folders that prune has been through for a function of the build, and the scopes of those.
+	pruned map[any]bool
 }
 
 // Start begins to build the packages and returns at once: the build then runs
@@ -60,7 +60,7 @@ type Build struct {
 // has changed since the last build: binaries are kept by content in the folder that ONESYNTH_CACHE names, or else in
 // "onesynth" below the user's cache folder.
 func Start(ctx context.Context, source Source) *Build {
-	b := &Build{source: source, done: make(chan struct{}), pruned: map[string]bool{}}
+	b := &Build{source: source, done: make(chan struct{}), pruned: map[any]bool{}}
 	go func() {
 		defer close(b.done)
 		b.binaries, b.err = source.build(ctx)

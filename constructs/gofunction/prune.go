@@ -22,8 +22,12 @@ const pruned = "onesynth:pruned"
 // removes none, and each change of a handler adds one of some megabytes. It does so
 // before the first function of an app is staged.
 //
-// The build remembers the folders, since it is asked for each of its functions.
+// The build remembers the folders and the scopes, since it is asked for each of its functions.
 func (b *Build) prune(scope constructs.Construct) {
+	if b.pruned[scope] {
+		return
+	}
+	b.pruned[scope] = true
 	stage := awscdk.Stage_Of(scope)
 	if stage == nil {
 		return

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 
-	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsathena"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsglue"
 	"github.com/aws/jsii-runtime-go"
@@ -49,14 +48,15 @@ func (p Props) projection() map[string]string {
 // the views.
 func (l *Lake) addCatalog(p Props) {
 	l.Catalog = awsglue.NewCfnDatabase(l, jsii.String("Catalog"), &awsglue.CfnDatabaseProps{
-		CatalogId: awscdk.Stack_Of(l).Account(),
+		CatalogId: l.account,
 		DatabaseInput: &awsglue.CfnDatabase_DatabaseInputProperty{
 			Name:        &l.CatalogName,
 			Description: jsii.String("Changes of the items of " + l.Schema.Table),
 		},
 	})
+	l.database = l.Catalog.Ref()
 	for _, e := range l.Schema.Entities {
-		location := fmt.Sprintf("s3://%s/%sentity=%s/", *l.Bucket.BucketName(), eventsPrefix, e.Name)
+		location := fmt.Sprintf("s3://%s/%sentity=%s/", l.bucket, eventsPrefix, e.Name)
 		parameters := map[string]string{
 			"EXTERNAL":                  "TRUE",
 			"classification":            "parquet",
@@ -131,8 +131,8 @@ func (l *Lake) tell() {
 func (l *Lake) addTable(name string, input *awsglue.CfnTable_TableInputProperty) {
 	input.Name = &name
 	l.Tables = append(l.Tables, awsglue.NewCfnTable(l, jsii.String("Catalog-"+name), &awsglue.CfnTableProps{
-		CatalogId:    awscdk.Stack_Of(l).Account(),
-		DatabaseName: l.Catalog.Ref(),
+		CatalogId:    l.account,
+		DatabaseName: l.database,
 		TableInput:   input,
 	}))
 }
@@ -187,20 +187,21 @@ func (l *Lake) addQueries(p Props) {
 			EngineVersion: &awsathena.CfnWorkGroup_EngineVersionProperty{
 				SelectedEngineVersion: jsii.String("Athena engine version 3")},
 			ResultConfiguration: &awsathena.CfnWorkGroup_ResultConfigurationProperty{
-				OutputLocation:          jsii.String("s3://" + *l.Bucket.BucketName() + "/" + resultsPrefix),
-				ExpectedBucketOwner:     awscdk.Stack_Of(l).Account(),
+				OutputLocation:          jsii.String("s3://" + l.bucket + "/" + resultsPrefix),
+				ExpectedBucketOwner:     l.account,
 				EncryptionConfiguration: encryption,
 			},
 		},
 	})
+	group := l.WorkGroup.Ref()
 	for _, q := range l.Schema.Queries {
 		saved := awsathena.NewCfnNamedQuery(l, jsii.String("Query-"+q.Name), &awsathena.CfnNamedQueryProps{
 			Name: &q.Name,
 			// Amazon Athena takes none, but no empty one ("AWS::Athena::NamedQuery").
 			Description: props.Optional(q.Description),
-			Database:    l.Catalog.Ref(),
+			Database:    l.database,
 			QueryString: &q.SQL,
-			WorkGroup:   l.WorkGroup.Ref(),
+			WorkGroup:   group,
 		})
 		l.Queries = append(l.Queries, saved)
 	}

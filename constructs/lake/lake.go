@@ -100,6 +100,10 @@ type Lake struct {
 
 	files           *bucket.Bucket
 	metricNamespace string
+	// bucket, account and database are the names of the bucket and of the catalog, and the stack's account, which the
+	// CDK was asked for once.
+	bucket            string
+	account, database *string
 }
 
 // New declares a lake. It ends the program, by [props.Refuse], with the error of
@@ -112,6 +116,7 @@ func New(scope constructs.Construct, id string, p Props) *Lake {
 	if l.CatalogName == "" {
 		l.CatalogName = p.Lake.Name + "_" + unique(l)
 	}
+	l.account = awscdk.Stack_Of(l).Account()
 	l.addBucket(p)
 	l.addCatalog(p)
 	l.tell()
@@ -146,7 +151,7 @@ func (l *Lake) addBucket(p Props) {
 		RemoveWithStack: p.RemoveWithStack,
 		Key:             p.Key,
 	})
-	l.Bucket, l.AccessLogs = l.files.Resource, l.files.AccessLogs
+	l.Bucket, l.AccessLogs, l.bucket = l.files.Resource, l.files.AccessLogs, *l.files.Resource.BucketName()
 }
 
 func (l *Lake) addWriter(p Props) {
@@ -207,7 +212,7 @@ func (l *Lake) addFunction(id, name, description string, timeout time.Duration, 
 	// Validate has seen that there is one.
 	definition, _ := p.Lake.Definition(p.Database)
 	environment := map[string]string{
-		"LAKE_BUCKET":     *l.Bucket.BucketName(),
+		"LAKE_BUCKET":     l.bucket,
 		"LAKE_DEFINITION": definition.Encode(),
 	}
 	if p.MetricNamespace != "" {
