@@ -78,8 +78,8 @@ func (s *Suite) checkProd(t *testing.T) {
 	t.Logf("%s has %d resources of the template's %d", stack, len(there), len(resources))
 }
 
-// earlier returns an assembly whose stack is as an earlier version made it, with the code of today's functions: the
-// emulator runs none of it.
+// earlier returns an assembly whose stack is as an earlier version made it. Each function has the code of another one of
+// today, so that the update changes it: the emulator runs none of it.
 func (s *Suite) earlier(t testing.TB, assembly, stack string) (string, error) {
 	file, err := os.Open(filepath.Join(Root(t), "platforms", "testdata", "deployed",
 		s.Platform.Name+".template.json.gz"))
@@ -100,17 +100,11 @@ func (s *Suite) earlier(t testing.TB, assembly, stack string) (string, error) {
 		return "", fmt.Errorf("read %s: %w", file.Name(), err)
 	}
 	return edited(assembly, stack, func(template map[string]any) error {
-		built := map[string]map[string]any{}
-		var last map[string]any
-		for id, properties := range functions(template) {
-			built[id], last = properties, properties
-		}
+		built := functions(template)
+		ids := slices.Sorted(maps.Keys(built))
 		for id, properties := range functions(kept) {
-			now := built[id]
-			if now == nil {
-				now = last
-			}
-			properties["Code"], properties["Architectures"] = now["Code"], now["Architectures"]
+			other := built[ids[(slices.Index(ids, id)+1)%len(ids)]]
+			properties["Code"], properties["Architectures"] = other["Code"], other["Architectures"]
 		}
 		clear(template)
 		maps.Copy(template, kept)
