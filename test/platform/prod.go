@@ -78,8 +78,8 @@ func (s *Suite) checkProd(t *testing.T) {
 	t.Logf("%s has %d resources of the template's %d", stack, len(there), len(resources))
 }
 
-// earlier returns an assembly whose stack is as an earlier version made it. Each function has the code of another one of
-// today, so that the update changes it: the emulator runs none of it.
+// earlier returns an assembly whose stack is as an earlier version made it. Each function has the code of another one
+// of today, so that the update changes it: the emulator runs none of it.
 func (s *Suite) earlier(t testing.TB, assembly, stack string) (string, error) {
 	file, err := os.Open(filepath.Join(Root(t), "platforms", "testdata", "deployed",
 		s.Platform.Name+".template.json.gz"))
