@@ -270,7 +270,7 @@ func TestDependencies(t *testing.T) {
 // language is what the contracts of platforms are written in: of this module, they need nothing else.
 var language = []string{
 	module + "schema", module + "finding", module + "cron",
-	module + "lambdas/kit/problem", module + "lambdas/kit/validate", module + "lambdas/kit/wire",
+	module + "schema/problem", module + "schema/validate", module + "schema/wire",
 }
 
 // A contract says what a platform is. Constructs and handlers both read it, so it needs neither of them, nothing of

@@ -15,7 +15,7 @@ type Record struct {
 	// Table is the logical name of its table.
 	Table string
 	// Form is the zero value of the struct with which the API shows it. The struct embeds wire.Extended
-	// (lambdas/kit/wire). Default: the API has no form of it.
+	// (schema/wire). Default: the API has no form of it.
 	Form any
 	// Forms are the names that the form has in the OpenAPI document. Default: Name.
 	Forms []string
@@ -238,7 +238,7 @@ func (p Platform) validateRecords(f *findings) {
 			f.add(path+".Table", quoted(r.Table), "name a declared table")
 		}
 		if r.Form != nil && !slices.Contains(jsonNames(r.Form), extraField) {
-			f.add(path+".Form", fmt.Sprintf("a %T", r.Form), "embed wire.Extended of lambdas/kit/wire in the struct, "+
+			f.add(path+".Form", fmt.Sprintf("a %T", r.Form), "embed wire.Extended of schema/wire in the struct, "+
 				"or leave Form out: the API would show nothing that a team adds")
 		}
 	}

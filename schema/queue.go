@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/finding"
+	"github.com/onesynth-cdk/onesynth/schema/finding"
 )
 
 // OnQueue invokes a function with the messages of a queue of Amazon SQS. Functions that name it in their Sends fill the

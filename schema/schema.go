@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/finding"
+	"github.com/onesynth-cdk/onesynth/schema/finding"
 )
 
 // Platform is everything that the constructs and the handlers of one platform share:

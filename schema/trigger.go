@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/cron"
-	"github.com/onesynth-cdk/onesynth/finding"
+	"github.com/onesynth-cdk/onesynth/schema/finding"
 )
 
 // Trigger is what invokes a function beside the routes that it serves: [OnStream], [OnStreams],

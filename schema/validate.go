@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/onesynth-cdk/onesynth/finding"
+	"github.com/onesynth-cdk/onesynth/schema/finding"
 )
 
 // DynamoDB's own limits ("Service, account, and table quotas in Amazon

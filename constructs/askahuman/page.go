@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/onesynth-cdk/onesynth/constructs/props"
-	"github.com/onesynth-cdk/onesynth/finding"
+	"github.com/onesynth-cdk/onesynth/schema/finding"
 )
 
 // Firebase are the settings that a web app of a Firebase project shows to browsers. None is a secret.

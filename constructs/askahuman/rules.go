@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/finding"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
+	"github.com/onesynth-cdk/onesynth/schema/finding"
 )
 
 // RateLimit is how often one caller may do a thing. A zero field has its default from

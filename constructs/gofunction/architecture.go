@@ -1,6 +1,6 @@
 package gofunction
 
-import "github.com/onesynth-cdk/onesynth/finding"
+import "github.com/onesynth-cdk/onesynth/schema/finding"
 
 // Architecture is the processor that a function runs on, as AWS Lambda spells
 // it. The zero value is [ARM64].

@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"github.com/onesynth-cdk/onesynth/constructs/props"
-	"github.com/onesynth-cdk/onesynth/finding"
 	"github.com/onesynth-cdk/onesynth/gobuild"
+	"github.com/onesynth-cdk/onesynth/schema/finding"
 )
 
 // Source says which main packages to build, and for what.

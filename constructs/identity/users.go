@@ -13,7 +13,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"github.com/onesynth-cdk/onesynth/constructs/props"
-	"github.com/onesynth-cdk/onesynth/finding"
+	"github.com/onesynth-cdk/onesynth/schema/finding"
 )
 
 // UsersProps describe an issuer for people. The zero value is valid. CallbackURLs and Pages require a Name.

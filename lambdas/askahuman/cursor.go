@@ -9,7 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
+	"github.com/onesynth-cdk/onesynth/schema/validate"
 )
 
 // cursorVersion begins every cursor: a later layout takes the next number.

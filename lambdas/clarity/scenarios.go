@@ -10,8 +10,8 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/cache"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
+	"github.com/onesynth-cdk/onesynth/schema/wire"
 )
 
 // Scenarios are those of the table. They rarely change and their table has few read units, so they are answered from

@@ -20,7 +20,7 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
+	"github.com/onesynth-cdk/onesynth/schema/validate"
 )
 
 // DefaultMaxBodyBytes is the largest request body that an API reads unless [API.MaxBodyBytes] says otherwise: 256 KiB.

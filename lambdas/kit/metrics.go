@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/schema/wire"
 )
 
 // Metrics writes metrics as lines in CloudWatch's embedded metric format ("Embedding metrics within

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/problem"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
+	"github.com/onesynth-cdk/onesynth/schema/problem"
 )
 
 // model is what users should find: the rules of the platform without concurrency, storage or

@@ -3,7 +3,7 @@ package askahuman
 import (
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
+	"github.com/onesynth-cdk/onesynth/schema/validate"
 )
 
 // Answer is an answer as a person gives it, on the wire, too. The tags are its limits.

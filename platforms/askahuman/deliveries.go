@@ -1,6 +1,6 @@
 package askahuman
 
-import "github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
+import "github.com/onesynth-cdk/onesynth/schema/wire"
 
 // DeliveryState says whether an endpoint has the webhook of a question.
 type DeliveryState string

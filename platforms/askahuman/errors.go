@@ -4,7 +4,7 @@ import (
 	"errors"
 	"net/http"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/problem"
+	"github.com/onesynth-cdk/onesynth/schema/problem"
 )
 
 // The errors that callers distinguish. The wire format lists the codes of questions and answers; those of

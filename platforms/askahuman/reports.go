@@ -3,7 +3,7 @@ package askahuman
 import (
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
+	"github.com/onesynth-cdk/onesynth/schema/wire"
 )
 
 // The limits of reports.

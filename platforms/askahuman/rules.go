@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/finding"
 	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/schema/finding"
 )
 
 // Rules are the numbers of Ask-a-Human that a team may choose. Functions find their [Rules.Encode] in their

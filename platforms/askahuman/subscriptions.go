@@ -6,7 +6,7 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
+	"github.com/onesynth-cdk/onesynth/schema/validate"
 )
 
 // Subscription is a device that receives notifications, or the item that names the subscription of a token or a person.

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity/profiletest"
+	"github.com/onesynth-cdk/onesynth/schema/validate"
 )
 
 // What the answers of an attempt have to be, and which of them an error names.

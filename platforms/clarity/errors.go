@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/problem"
+	"github.com/onesynth-cdk/onesynth/schema/problem"
 )
 
 // The errors that the API tells callers. Match them with errors.Is.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
+	"github.com/onesynth-cdk/onesynth/schema/wire"
 )
 
 // SchemaVersion is the schemaVersion of every item of the origin's tables.

@@ -13,9 +13,9 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity/profiletest"
+	"github.com/onesynth-cdk/onesynth/schema/wire"
 )
 
 var noon = time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC)

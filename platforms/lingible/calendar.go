@@ -4,7 +4,7 @@ import (
 	"sort"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
+	"github.com/onesynth-cdk/onesynth/schema/wire"
 )
 
 // Calendar says which day it is for users: one clock for every daily limit.

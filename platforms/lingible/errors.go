@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/problem"
+	"github.com/onesynth-cdk/onesynth/schema/problem"
 )
 
 // The contract names RES_001, BIZ_001 and BIZ_004. The other codes are for cases that it does not mention.

@@ -1,6 +1,6 @@
 package lingible
 
-import "github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
+import "github.com/onesynth-cdk/onesynth/schema/validate"
 
 // Direction says which way a text is translated.
 type Direction string

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"unicode"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
+	"github.com/onesynth-cdk/onesynth/schema/validate"
 )
 
 func newEntry(term string, variants ...string) lingible.Entry {

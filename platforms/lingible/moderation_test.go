@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
+	"github.com/onesynth-cdk/onesynth/schema/validate"
 )
 
 // Each limit of a proposal with the last value that it allows and the first that it does not.

@@ -3,7 +3,7 @@ package lingible
 import (
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
+	"github.com/onesynth-cdk/onesynth/schema/wire"
 )
 
 const (

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
+	"github.com/onesynth-cdk/onesynth/schema/wire"
 )
 
 // Tier is what a user has subscribed to.

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/problem"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
+	"github.com/onesynth-cdk/onesynth/schema/problem"
+	"github.com/onesynth-cdk/onesynth/schema/validate"
 )
 
 // MaxBulkTasks is how many tasks one write changes.

@@ -6,8 +6,8 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/problem"
 	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/schema/problem"
 )
 
 // Zone is the time zone in which the last day of a link ends.

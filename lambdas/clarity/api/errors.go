@@ -5,7 +5,7 @@ import (
 	"net/http"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
+	"github.com/onesynth-cdk/onesynth/schema/validate"
 )
 
 // ErrorResponse is the form of every error.

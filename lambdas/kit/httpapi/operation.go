@@ -15,8 +15,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/internal/standin"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/schema/validate"
 )
 
 // Operation declares what one route does.

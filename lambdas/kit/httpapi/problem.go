@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
+	"github.com/onesynth-cdk/onesynth/schema/validate"
 )
 
 // longestName is how many characters of a name a message has.

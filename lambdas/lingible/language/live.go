@@ -9,8 +9,8 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/cache"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/model"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
+	"github.com/onesynth-cdk/onesynth/schema/wire"
 )
 
 // exportAge is how long a [Live] does not ask for a later export.

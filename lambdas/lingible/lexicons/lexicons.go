@@ -11,8 +11,8 @@ import (
 	"io/fs"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/seed"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
+	"github.com/onesynth-cdk/onesynth/schema/validate"
 )
 
 // MinWrongAnswers is how many entries a pool of wrong answers has at least.

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
+	"github.com/onesynth-cdk/onesynth/schema/wire"
 )
 
 // Attempt returns an evaluated attempt, with a private answer. scores are in the order of [clarity.Dimensions]; missing

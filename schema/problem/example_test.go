@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"net/http"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/problem"
+	"github.com/onesynth-cdk/onesynth/schema/problem"
 )
 
 var errNoRoom = problem.New(http.StatusConflict, "NO_ROOM", "there is no room that night: choose another")

@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
+	"github.com/onesynth-cdk/onesynth/schema/wire"
 )
 
 // Times sort as their texts do, and come back to the millisecond, whatever zone they were in.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/wire"
+	"github.com/onesynth-cdk/onesynth/schema/wire"
 )
 
 // Moments on the wire have one width, so their texts sort by time.
