@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/mod/modfile"
 
-	"github.com/onesynth-cdk/onesynth/platforms"
+	"github.com/onesynth-cdk/onesynth/internal/platforms"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 

@@ -3,8 +3,8 @@ package main
 import (
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/internal/platforms"
 	"github.com/onesynth-cdk/onesynth/internal/reference"
-	"github.com/onesynth-cdk/onesynth/platforms"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 

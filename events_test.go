@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/internal/platforms"
 	"github.com/onesynth-cdk/onesynth/internal/reference"
-	"github.com/onesynth-cdk/onesynth/platforms"
 )
 
 // docs/reference/events.md ends with the events of all platforms, as their schemas have them.

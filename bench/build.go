@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
-	"github.com/onesynth-cdk/onesynth/platforms"
+	"github.com/onesynth-cdk/onesynth/internal/platforms"
 )
 
 // rebuild measures the handlers' build when nothing has changed since the last, and

@@ -9,8 +9,8 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/bench/routes"
 	"github.com/onesynth-cdk/onesynth/internal/console"
+	"github.com/onesynth-cdk/onesynth/internal/platforms"
 	"github.com/onesynth-cdk/onesynth/internal/trace"
-	"github.com/onesynth-cdk/onesynth/platforms"
 )
 
 // platform is a platform, and what to measure of it.

@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/onesynth-cdk/onesynth/intrinsic"
+	"github.com/onesynth-cdk/onesynth/internal/intrinsic"
 )
 
 // ErrNotJSON reports a template that is not a JSON object. The CDK writes JSON; CloudFormation also takes YAML, which

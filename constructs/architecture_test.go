@@ -191,7 +191,7 @@ func TestDependencies(t *testing.T) {
 	names := listed(t)
 	// The rooms of the platforms, which the shared parts and other platforms must not know, and those of their list.
 	var platforms []string
-	list := []string{module + "platforms$", module + "platforms/platformtest"}
+	list := []string{module + "platforms$", module + "internal/platforms/platformtest"}
 	for _, name := range names {
 		platforms = append(platforms, module+"constructs/"+name, module+"lambdas/"+name, module+"platforms/"+name)
 	}
@@ -297,10 +297,10 @@ func TestContracts(t *testing.T) {
 // namesPlatforms are files outside of the platforms' rooms that name several platforms, and
 // what for. No further platform changes them.
 var namesPlatforms = map[string]string{
-	"platforms/platforms.go":       "it is the list",
-	"cmd/onesynth/platforms.go":    "it is the list of their own commands",
-	"existing_test.go":             "one platform gets existing tables, and the other a table with a stream",
-	"test/earlier/earlier_test.go": "it reads what each platform left behind in an earlier version",
+	"internal/platforms/platforms.go": "it is the list",
+	"cmd/onesynth/platforms.go":       "it is the list of their own commands",
+	"existing_test.go":                "one platform gets existing tables, and the other a table with a stream",
+	"test/earlier/earlier_test.go":    "it reads what each platform left behind in an earlier version",
 }
 
 // Files that are shared know no platform, so that a further one is a line in the list: code

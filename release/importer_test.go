@@ -17,7 +17,7 @@ import (
 	modzip "golang.org/x/mod/zip"
 
 	"github.com/onesynth-cdk/onesynth/cmd/onesynth/commandtest"
-	"github.com/onesynth-cdk/onesynth/platforms"
+	"github.com/onesynth-cdk/onesynth/internal/platforms"
 	"github.com/onesynth-cdk/onesynth/release/importertest"
 )
 

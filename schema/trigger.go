@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/cron"
+	"github.com/onesynth-cdk/onesynth/internal/cron"
 	"github.com/onesynth-cdk/onesynth/schema/finding"
 )
 

@@ -10,9 +10,9 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/cmd/onesynth/scaffold"
 	"github.com/onesynth-cdk/onesynth/cmd/onesynth/target"
-	"github.com/onesynth-cdk/onesynth/gobuild"
 	"github.com/onesynth-cdk/onesynth/internal/cloud/assembly"
 	"github.com/onesynth-cdk/onesynth/internal/document"
+	"github.com/onesynth-cdk/onesynth/internal/gobuild"
 	"github.com/onesynth-cdk/onesynth/internal/lake/catalog"
 	"github.com/onesynth-cdk/onesynth/internal/lake/lakecommand"
 	"github.com/onesynth-cdk/onesynth/local"

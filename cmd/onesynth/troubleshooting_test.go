@@ -21,10 +21,10 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/cmd/onesynth/scaffold"
 	"github.com/onesynth-cdk/onesynth/cmd/onesynth/target"
-	"github.com/onesynth-cdk/onesynth/gobuild"
 	"github.com/onesynth-cdk/onesynth/internal/aws"
 	"github.com/onesynth-cdk/onesynth/internal/cloud/policy"
 	"github.com/onesynth-cdk/onesynth/internal/document"
+	"github.com/onesynth-cdk/onesynth/internal/gobuild"
 	"github.com/onesynth-cdk/onesynth/internal/lake/catalog"
 	"github.com/onesynth-cdk/onesynth/internal/loopback"
 	"github.com/onesynth-cdk/onesynth/internal/reference"

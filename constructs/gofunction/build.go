@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/onesynth-cdk/onesynth/constructs/props"
-	"github.com/onesynth-cdk/onesynth/gobuild"
+	"github.com/onesynth-cdk/onesynth/internal/gobuild"
 	"github.com/onesynth-cdk/onesynth/schema/finding"
 )
 

@@ -19,7 +19,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/constructs/key"
 	"github.com/onesynth-cdk/onesynth/constructs/props"
-	"github.com/onesynth-cdk/onesynth/cron"
+	"github.com/onesynth-cdk/onesynth/internal/cron"
 	"github.com/onesynth-cdk/onesynth/schema"
 	"github.com/onesynth-cdk/onesynth/schema/finding"
 )

@@ -19,7 +19,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/gobuild"
+	"github.com/onesynth-cdk/onesynth/internal/gobuild"
 	"github.com/onesynth-cdk/onesynth/internal/processgroup"
 )
 

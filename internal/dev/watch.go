@@ -21,7 +21,7 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 
-	"github.com/onesynth-cdk/onesynth/gobuild"
+	"github.com/onesynth-cdk/onesynth/internal/gobuild"
 )
 
 const (

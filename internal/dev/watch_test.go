@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/gobuild"
 	"github.com/onesynth-cdk/onesynth/internal/dev"
+	"github.com/onesynth-cdk/onesynth/internal/gobuild"
 )
 
 var module = map[string]string{

@@ -23,7 +23,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/constructs/lake"
 	"github.com/onesynth-cdk/onesynth/internal/console"
-	"github.com/onesynth-cdk/onesynth/platforms"
+	"github.com/onesynth-cdk/onesynth/internal/platforms"
 )
 
 // built is the line that says what a run has built for this machine.

@@ -23,7 +23,7 @@ import (
 	"github.com/go-delve/delve/service/rpc2"
 
 	"github.com/onesynth-cdk/onesynth/cmd/onesynth/commandtest"
-	"github.com/onesynth-cdk/onesynth/gobuild"
+	"github.com/onesynth-cdk/onesynth/internal/gobuild"
 )
 
 // timeout is the function's: a breakpoint holds it for longer.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/constructs/nag"
 	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
-	"github.com/onesynth-cdk/onesynth/platforms"
-	"github.com/onesynth-cdk/onesynth/platforms/platformtest"
+	"github.com/onesynth-cdk/onesynth/internal/platforms"
+	"github.com/onesynth-cdk/onesynth/internal/platforms/platformtest"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/platforms"
+	"github.com/onesynth-cdk/onesynth/internal/platforms"
 )
 
 var (

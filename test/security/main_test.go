@@ -19,8 +19,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/nag"
 	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
 	"github.com/onesynth-cdk/onesynth/examples/recipes"
-	"github.com/onesynth-cdk/onesynth/platforms"
-	"github.com/onesynth-cdk/onesynth/platforms/platformtest"
+	"github.com/onesynth-cdk/onesynth/internal/platforms"
+	"github.com/onesynth-cdk/onesynth/internal/platforms/platformtest"
 )
 
 // stacks are the stacks of the platforms in each environment, such as "todo-prod".

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/mod/modfile"
 
-	"github.com/onesynth-cdk/onesynth/platforms/platformtest"
+	"github.com/onesynth-cdk/onesynth/internal/platforms/platformtest"
 )
 
 // reports are the reports of cdk-nag's packs on the templates, by stack and by pack, the templates

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/onesynth-cdk/onesynth/constructs/nag"
-	"github.com/onesynth-cdk/onesynth/platforms"
+	"github.com/onesynth-cdk/onesynth/internal/platforms"
 )
 
 // recipe is the environment of the stacks of examples/recipes. Each has what is different, not all that a platform has.

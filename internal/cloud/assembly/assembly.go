@@ -18,7 +18,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/onesynth-cdk/onesynth/intrinsic"
+	"github.com/onesynth-cdk/onesynth/internal/intrinsic"
 )
 
 // The environment of stacks that name none.

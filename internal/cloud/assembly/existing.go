@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/onesynth-cdk/onesynth/intrinsic"
+	"github.com/onesynth-cdk/onesynth/internal/intrinsic"
 )
 
 // existingTable is the type of a construct's metadata that describes a table which its stack uses and does not declare:

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/onesynth-cdk/onesynth/intrinsic"
+	"github.com/onesynth-cdk/onesynth/internal/intrinsic"
 )
 
 type state int

@@ -7,7 +7,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/onesynth-cdk/onesynth/intrinsic"
+	"github.com/onesynth-cdk/onesynth/internal/intrinsic"
 )
 
 type template struct {

@@ -14,7 +14,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/gobuild"
+	"github.com/onesynth-cdk/onesynth/internal/gobuild"
 )
 
 // progressInterval is the time between two progress lines of a build.

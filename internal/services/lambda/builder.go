@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"github.com/onesynth-cdk/onesynth/gobuild"
+	"github.com/onesynth-cdk/onesynth/internal/gobuild"
 )
 
 // Builder builds functions of one module again and again, as their source changes.

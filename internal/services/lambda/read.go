@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/gobuild"
 	"github.com/onesynth-cdk/onesynth/internal/cloud/assembly"
 	"github.com/onesynth-cdk/onesynth/internal/cloud/policy"
+	"github.com/onesynth-cdk/onesynth/internal/gobuild"
 )
 
 // defaultArchitecture is the architecture of functions that declare none ("AWS::Lambda::Function", CloudFormation).

@@ -21,7 +21,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/cron"
+	"github.com/onesynth-cdk/onesynth/internal/cron"
 	"github.com/onesynth-cdk/onesynth/internal/recovery"
 )
 

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/cron"
+	"github.com/onesynth-cdk/onesynth/internal/cron"
 	"github.com/onesynth-cdk/onesynth/internal/services/scheduler"
 )
 

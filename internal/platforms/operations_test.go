@@ -14,15 +14,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
-	"github.com/onesynth-cdk/onesynth/platforms"
-	"github.com/onesynth-cdk/onesynth/platforms/platformtest"
+	"github.com/onesynth-cdk/onesynth/internal/platforms"
+	"github.com/onesynth-cdk/onesynth/internal/platforms/platformtest"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 // document returns a document of the folder docs.
 func document(t *testing.T, name string) string {
 	t.Helper()
-	content, err := os.ReadFile(filepath.Join("..", "docs", filepath.FromSlash(name)))
+	content, err := os.ReadFile(filepath.Join("..", "..", "docs", filepath.FromSlash(name)))
 	if err != nil {
 		t.Fatal(err)
 	}

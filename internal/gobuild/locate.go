@@ -29,7 +29,7 @@ type location struct {
 // libraryModule returns the path of this package's module, which changes if the module is
 // published under another path.
 func libraryModule() string {
-	return strings.TrimSuffix(reflect.TypeFor[location]().PkgPath(), "/gobuild")
+	return strings.TrimSuffix(reflect.TypeFor[location]().PkgPath(), "/internal/gobuild")
 }
 
 // locate finds the module of the source. It may write into the folder, which exists until the

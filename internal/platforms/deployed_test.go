@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/check"
-	"github.com/onesynth-cdk/onesynth/platforms/platformtest"
+	"github.com/onesynth-cdk/onesynth/internal/platforms/platformtest"
 )
 
 // region is where the stacks of these tests are.
@@ -105,7 +105,7 @@ func TestCheckEarlierVersion(t *testing.T) {
 // What the check has against a move from tokens to keys is what docs/guide/deploy.md explains, and no more.
 func TestTokensToKeys(t *testing.T) {
 	t.Parallel()
-	document, err := os.ReadFile("../docs/guide/deploy.md")
+	document, err := os.ReadFile("../../docs/guide/deploy.md")
 	if err != nil {
 		t.Fatal(err)
 	}

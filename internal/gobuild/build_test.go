@@ -437,7 +437,7 @@ func TestLocate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := filepath.Abs("..")
+	want, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -488,7 +488,7 @@ func TestModule(t *testing.T) {
 	write(t, dependency, "dependency.go", "package dependency\n\nfunc Name() string { return \"you\" }\n")
 	proxied(t, proxy, dependency, module.Version{Path: "example.com/dependency", Version: "v1.2.3"})
 	write(t, library, "go.mod", "module "+libraryModule()+"\n\ngo 1.24\n")
-	write(t, library, "gobuild/build.go", "package gobuild\n")
+	write(t, library, "internal/gobuild/build.go", "package gobuild\n")
 	proxied(t, proxy, library, module.Version{Path: libraryModule(), Version: "v1.0.0"})
 	write(t, folder, "constructs/hello.go", "package constructs\n")
 	write(t, folder, "hello/main.go",

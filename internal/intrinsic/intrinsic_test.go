@@ -10,7 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/onesynth-cdk/onesynth/intrinsic"
+	"github.com/onesynth-cdk/onesynth/internal/intrinsic"
 )
 
 // names knows one parameter and one attribute, and nothing else.

@@ -13,8 +13,8 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
-	"github.com/onesynth-cdk/onesynth/platforms"
-	"github.com/onesynth-cdk/onesynth/platforms/platformtest"
+	"github.com/onesynth-cdk/onesynth/internal/platforms"
+	"github.com/onesynth-cdk/onesynth/internal/platforms/platformtest"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -59,7 +59,7 @@ func TestMain(m *testing.M) { synthtest.Main(m, declare, use) }
 // environments returns the environments of package platformtest, and flags. Existing is for
 // another processor.
 func environments() (map[string][]*platforms.Platform, error) {
-	all, err := platformtest.Environments("..")
+	all, err := platformtest.Environments("../..")
 	if err != nil {
 		return nil, err
 	}
@@ -167,7 +167,7 @@ func TestGolden(t *testing.T) {
 			for environment, v := range environments {
 				templates[environment] = v.template
 			}
-			synthtest.Golden(t, "../constructs/"+name+"/testdata/golden", platformtest.Zero, templates)
+			synthtest.Golden(t, "../../constructs/"+name+"/testdata/golden", platformtest.Zero, templates)
 		})
 	}
 }

@@ -24,7 +24,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
 	"github.com/onesynth-cdk/onesynth/constructs/table"
 	"github.com/onesynth-cdk/onesynth/constructs/todo"
-	"github.com/onesynth-cdk/onesynth/platforms/platformtest"
+	"github.com/onesynth-cdk/onesynth/internal/platforms/platformtest"
 )
 
 // The stacks of To-Do alone.

@@ -3,8 +3,8 @@ package platforms_test
 import (
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/internal/platforms"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
-	"github.com/onesynth-cdk/onesynth/platforms"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 

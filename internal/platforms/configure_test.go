@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/constructs/todo"
-	"github.com/onesynth-cdk/onesynth/platforms"
+	"github.com/onesynth-cdk/onesynth/internal/platforms"
 )
 
 // TestDurations: cdk.json writes durations as people do, and says which text is none.

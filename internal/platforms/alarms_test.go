@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
-	"github.com/onesynth-cdk/onesynth/platforms"
-	"github.com/onesynth-cdk/onesynth/platforms/platformtest"
+	"github.com/onesynth-cdk/onesynth/internal/platforms"
+	"github.com/onesynth-cdk/onesynth/internal/platforms/platformtest"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 

@@ -26,14 +26,14 @@ import (
 func vendored(ctx context.Context, from, wanted string, handlers []string, folder string) (location, error) {
 	// This package is always in the folder.
 	library := libraryModule()
-	command := exec.CommandContext(ctx, "go", "list", "-find", "-f={{.Dir}}", library+"/gobuild")
+	command := exec.CommandContext(ctx, "go", "list", "-find", "-f={{.Dir}}", library+"/internal/gobuild")
 	command.Dir = from
 	listing, err := output(command)
 	if err != nil {
 		return location{}, fmt.Errorf("finding the vendor folder: %w", failure(err))
 	}
 	packages := strings.TrimSpace(string(listing))
-	source, ok := strings.CutSuffix(packages, string(filepath.Separator)+filepath.FromSlash(library+"/gobuild"))
+	source, ok := strings.CutSuffix(packages, string(filepath.Separator)+filepath.FromSlash(library+"/internal/gobuild"))
 	if !ok {
 		return location{}, fmt.Errorf("finding the vendor folder: %s is not in one", packages)
 	}
