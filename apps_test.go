@@ -29,9 +29,9 @@ import (
 	shared "github.com/onesynth-cdk/onesynth/constructs/platform"
 	"github.com/onesynth-cdk/onesynth/constructs/props"
 	"github.com/onesynth-cdk/onesynth/internal/rooms"
-	localrun "github.com/onesynth-cdk/onesynth/local"
 	askahumanplatform "github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/release/importertest"
+	localrun "github.com/onesynth-cdk/onesynth/run"
 )
 
 // apps are CDK apps with constructs that companies use beside a platform. One child process

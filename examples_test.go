@@ -35,13 +35,13 @@ func TestExampleShortener(t *testing.T) {
 func TestExampleBooking(t *testing.T) {
 	t.Parallel()
 	example := filepath.Join("examples", "booking")
-	if imported := importedForTests(t, example, "/local"); imported < len(publicForTests) {
+	if imported := importedForTests(t, example, "/run"); imported < len(publicForTests) {
 		t.Errorf("the tests of %s import %d packages for tests, want all of %v", example, imported, publicForTests)
 	}
 }
 
 // publicForTests are the packages for tests that importers have.
-var publicForTests = []string{"/local/localtest", "/onesynthtest", "/onesynthtest/laketest",
+var publicForTests = []string{"/run/localtest", "/onesynthtest", "/onesynthtest/laketest",
 	"/lambdas/kit/dynamo/dynamotest"}
 
 // importedForTests checks that the tests of an example's app import no other packages for tests than the public ones

@@ -28,9 +28,9 @@ import (
 	"github.com/onesynth-cdk/onesynth/internal/console"
 	"github.com/onesynth-cdk/onesynth/internal/rooms"
 	"github.com/onesynth-cdk/onesynth/internal/services/dynamodb/enginetest"
-	localrun "github.com/onesynth-cdk/onesynth/local"
 	askahumanplatform "github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/release/importertest"
+	localrun "github.com/onesynth-cdk/onesynth/run"
 )
 
 const (

@@ -17,7 +17,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/internal/rooms"
 	"github.com/onesynth-cdk/onesynth/internal/services/lambda"
 	"github.com/onesynth-cdk/onesynth/internal/services/sqs"
-	"github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/run"
 )
 
 // Probe is something that a function or a schedule does.
@@ -41,7 +41,7 @@ type roles struct{ byName map[string]*policy.Role }
 const schedulePrefix = "schedule/"
 
 // rolesOf returns the roles of a run that none has been changed of.
-func rolesOf(t testing.TB, run *local.Runner) *roles {
+func rolesOf(t testing.TB, run *run.Runner) *roles {
 	t.Helper()
 	all, in := &roles{byName: map[string]*policy.Role{}}, rooms.Of(run)
 	add := func(name, caller string) {
@@ -183,7 +183,7 @@ func immediate(int) time.Duration { return 0 }
 // [Suite.CheckUndelivered] checks the grants by which schedules report what they cannot deliver.
 func (s *Suite) CheckGrants(t *testing.T, scene Scene, isFailure func(testing.TB, Reply)) {
 	t.Helper()
-	target := s.OwnRun(t, local.Options{RetryDelay: immediate})
+	target := s.OwnRun(t, run.Options{RetryDelay: immediate})
 	run := target.Run
 	all := rolesOf(t, run)
 	all.checkWildcards(t)
@@ -379,7 +379,7 @@ func (s *Suite) checkMappings(t *testing.T, target *Target, all *roles) {
 // checkMapping checks that a stream or a queue cannot be mapped to a function without a grant.
 func (s *Suite) checkMapping(t *testing.T, name string, grant policy.Grant) {
 	t.Helper()
-	target, err := s.start(t.Context(), t, local.Options{NoSchedules: true,
+	target, err := s.start(t.Context(), t, run.Options{NoSchedules: true,
 		Revoke: func(caller, action, resource string) bool {
 			return caller == name && action == grant.Action &&
 				strings.Contains(resource, "/stream/") == strings.Contains(grant.Resource, "/stream/")
@@ -412,7 +412,7 @@ func (s *Suite) CheckUndelivered(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var scheduler string
-			target := s.FastSchedules(t, local.Options{Revoke: func(caller, action, _ string) bool {
+			target := s.FastSchedules(t, run.Options{Revoke: func(caller, action, _ string) bool {
 				if !strings.HasPrefix(caller, schedulePrefix) {
 					return false
 				}

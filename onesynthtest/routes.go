@@ -9,7 +9,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/internal/rooms"
 	"github.com/onesynth-cdk/onesynth/internal/services/apigateway"
 	"github.com/onesynth-cdk/onesynth/internal/services/lambda"
-	"github.com/onesynth-cdk/onesynth/local/localtest"
+	"github.com/onesynth-cdk/onesynth/run/localtest"
 )
 
 // CheckRoutes checks that the routes of the platform, of the run's APIs and of the handlers are the same. Each route of

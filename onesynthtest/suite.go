@@ -37,7 +37,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/internal/rooms"
 	"github.com/onesynth-cdk/onesynth/internal/services/dynamodb/enginetest"
-	"github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -105,7 +105,7 @@ func (s *Suite) Close() error {
 // Shared returns the shared run, for tests that leave no trace that others would notice.
 func (s *Suite) Shared(t testing.TB) *Target {
 	t.Helper()
-	s.shared.once.Do(func() { s.shared.Target, s.shared.err = s.start(t.Context(), t, local.Options{}) })
+	s.shared.once.Do(func() { s.shared.Target, s.shared.err = s.start(t.Context(), t, run.Options{}) })
 	if s.shared.err != nil {
 		t.Fatal(s.shared.err)
 	}
@@ -115,7 +115,7 @@ func (s *Suite) Shared(t testing.TB) *Target {
 // OwnRun returns a run that no other test uses, for tests that inject faults, kill handlers, or
 // check everything. It ends with the test. Its schedules run by name only. "go test -short" skips
 // the test.
-func (s *Suite) OwnRun(t testing.TB, options local.Options) *Target {
+func (s *Suite) OwnRun(t testing.TB, options run.Options) *Target {
 	t.Helper()
 	skipShort(t)
 	options.NoSchedules = true
@@ -124,7 +124,7 @@ func (s *Suite) OwnRun(t testing.TB, options local.Options) *Target {
 }
 
 // EditedRun returns a run of the assembly with another template. "go test -short" skips the test.
-func (s *Suite) EditedRun(t testing.TB, options local.Options, edit func(template []byte) []byte) *Target {
+func (s *Suite) EditedRun(t testing.TB, options run.Options, edit func(template []byte) []byte) *Target {
 	t.Helper()
 	skipShort(t)
 	folder := t.TempDir()
@@ -162,7 +162,7 @@ func running(t testing.TB, target *Target, err error) *Target {
 
 // FastSchedules returns a run whose schedules first run within moments and then every minute, and whose
 // streams' records expire after two seconds.
-func (s *Suite) FastSchedules(t testing.TB, options local.Options) *Target {
+func (s *Suite) FastSchedules(t testing.TB, options run.Options) *Target {
 	t.Helper()
 	return s.EditedRun(t, options, func(template []byte) []byte {
 		// The first time is a minute after the start date. A run that takes longer to start
@@ -180,7 +180,7 @@ var (
 )
 
 // start runs the platform's stack.
-func (s *Suite) start(ctx context.Context, t testing.TB, options local.Options) (*Target, error) {
+func (s *Suite) start(ctx context.Context, t testing.TB, options run.Options) (*Target, error) {
 	folder, err := s.assembly(ctx)
 	if err != nil {
 		return nil, err
@@ -189,13 +189,13 @@ func (s *Suite) start(ctx context.Context, t testing.TB, options local.Options) 
 }
 
 // run runs the platform's stack of an assembly.
-func (s *Suite) run(t testing.TB, folder string, options local.Options) (*Target, error) {
+func (s *Suite) run(t testing.TB, folder string, options run.Options) (*Target, error) {
 	options.Assembly, options.Stacks = folder, []string{s.stack()}
 	options.DynamoDB, options.AccessKey = enginetest.Engine(t).URL(), enginetest.AccessKey()
 	// Many runs that start at once on few processors would slow the database for the others.
 	s.starting.Lock()
 	// A shared run outlives the test that starts it.
-	run, err := local.Start(context.WithoutCancel(t.Context()), options)
+	run, err := run.Start(context.WithoutCancel(t.Context()), options)
 	s.starting.Unlock()
 	if err != nil {
 		return nil, err

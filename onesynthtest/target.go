@@ -15,7 +15,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/internal/console"
 	"github.com/onesynth-cdk/onesynth/internal/rooms"
-	"github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/run"
 )
 
 // Target is a platform that runs somewhere.
@@ -29,7 +29,7 @@ type Target struct {
 	// Database reaches the tables directly.
 	Database *dynamodb.Client
 	// Run is the local run, or nil for a platform that runs elsewhere.
-	Run *local.Runner
+	Run *run.Runner
 }
 
 // NewTarget returns the target that a stack's outputs describe. construct is the id of the platform's construct.

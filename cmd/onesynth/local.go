@@ -12,7 +12,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/cmd/onesynth/target"
 	"github.com/onesynth-cdk/onesynth/internal/lake/catalog"
 	"github.com/onesynth-cdk/onesynth/internal/lake/lakecommand"
-	"github.com/onesynth-cdk/onesynth/local"
+	local "github.com/onesynth-cdk/onesynth/run"
 )
 
 // port is a port, or auto for 0: any that is free.

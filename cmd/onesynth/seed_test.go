@@ -21,7 +21,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/internal/console"
 	"github.com/onesynth-cdk/onesynth/internal/services/dynamodb/enginetest"
-	"github.com/onesynth-cdk/onesynth/local"
+	local "github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 

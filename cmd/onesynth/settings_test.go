@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/onesynth-cdk/onesynth/cmd/onesynth/target"
-	"github.com/onesynth-cdk/onesynth/local"
+	local "github.com/onesynth-cdk/onesynth/run"
 )
 
 // invokeBeside runs the command in a folder with a cdk.json.

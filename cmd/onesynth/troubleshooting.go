@@ -15,7 +15,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/internal/gobuild"
 	"github.com/onesynth-cdk/onesynth/internal/lake/catalog"
 	"github.com/onesynth-cdk/onesynth/internal/lake/lakecommand"
-	"github.com/onesynth-cdk/onesynth/local"
+	local "github.com/onesynth-cdk/onesynth/run"
 )
 
 // troubleshooting is the page that explains errors.

@@ -15,9 +15,9 @@ import (
 	"example.com/booking/hotel"
 	"example.com/booking/lambdas/booking"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/webhook"
-	"github.com/onesynth-cdk/onesynth/local/localtest"
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/onesynthtest/laketest"
+	"github.com/onesynth-cdk/onesynth/run/localtest"
 )
 
 var suite = onesynthtest.Suite{Platform: hotel.Platform(), Construct: "Booking"}

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"example.com/booking/hotel"
-	"github.com/onesynth-cdk/onesynth/local/localtest"
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/run/localtest"
 )
 
 // Each role allows exactly what its function does.

@@ -17,7 +17,7 @@ import (
 	"example.com/booking/hotel"
 	"github.com/onesynth-cdk/onesynth/constructs/platform"
 	"github.com/onesynth-cdk/onesynth/constructs/props"
-	"github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -165,7 +165,7 @@ func TestMistakeOfApp(t *testing.T) {
 	if output, err := synth(t, hidden, assembly); err != nil {
 		t.Fatalf("%v\n%s", err, output)
 	}
-	run, err := local.Start(t.Context(), local.Options{Assembly: assembly, NoSchedules: true})
+	run, err := run.Start(t.Context(), run.Options{Assembly: assembly, NoSchedules: true})
 	if err == nil {
 		run.Close()
 		t.Fatal("the run takes it")

@@ -13,9 +13,9 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/ratelimit"
-	"github.com/onesynth-cdk/onesynth/local/localtest"
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/onesynthtest/laketest"
+	"github.com/onesynth-cdk/onesynth/run/localtest"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 

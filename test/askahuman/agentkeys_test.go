@@ -14,9 +14,9 @@ import (
 	"github.com/onesynth-cdk/onesynth/internal/trace"
 	service "github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
-	"github.com/onesynth-cdk/onesynth/local"
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
+	"github.com/onesynth-cdk/onesynth/run"
 )
 
 // keyedTarget is a run of the environment prod, whose agents show keys.
@@ -44,10 +44,10 @@ func (o *output) String() string {
 	return o.text.String()
 }
 
-func keyedRun(t testing.TB, options local.Options) *keyedTarget {
+func keyedRun(t testing.TB, options run.Options) *keyedTarget {
 	t.Helper()
 	k := &keyedTarget{log: &output{}}
-	options.Log, options.LogFormat = k.log, local.LogJSON
+	options.Log, options.LogFormat = k.log, run.LogJSON
 	k.target = &target{suite.OwnRunOf(t, "prod", options)}
 	if physical := k.Tables["AgentKeys"]; physical != "aah-agent-keys" {
 		t.Fatalf("got table %q; want aah-agent-keys", physical)
@@ -76,7 +76,7 @@ func (k *keyedTarget) newAgent(t testing.TB, c *client) agent {
 // and the key itself is nowhere.
 func TestAgentKeys(t *testing.T) {
 	t.Parallel()
-	k := keyedRun(t, local.Options{})
+	k := keyedRun(t, run.Options{})
 	c := newClient(t, k.target)
 	command := func(arguments ...string) string {
 		t.Helper()
@@ -151,7 +151,7 @@ func TestPublishedClientsWithKeys(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			command := clientOf(t)
-			k := keyedRun(t, local.Options{})
+			k := keyedRun(t, run.Options{})
 			c := newClient(t, k.target)
 			runClient(t, k.target, func() agent { return k.newAgent(t, c) }, command...)
 		})

@@ -10,15 +10,15 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/internal/services/lambda"
-	"github.com/onesynth-cdk/onesynth/local"
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/run"
 )
 
 // Killing handlers in the middle of requests loses nothing that was acknowledged, and a request
 // that is repeated until it is answered takes effect once.
 func TestKilledHandlersLoseNothing(t *testing.T) {
 	t.Parallel()
-	target := ownRun(t, local.Options{})
+	target := ownRun(t, run.Options{})
 	c := newClient(t, target)
 	asker := c.newAgent()
 	human, agentAPI := target.Function(t, "HumanAPI"), target.Function(t, "AgentAPI")

@@ -10,8 +10,8 @@ import (
 	"encoding/hex"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/local"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
+	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
@@ -24,7 +24,7 @@ type target struct{ *platform.Target }
 
 func shared(t testing.TB) *target { return &target{suite.Shared(t)} }
 
-func ownRun(t testing.TB, options local.Options) *target { return &target{suite.OwnRun(t, options)} }
+func ownRun(t testing.TB, options run.Options) *target { return &target{suite.OwnRun(t, options)} }
 
 // forgetAsks lets an agent's count of asks of this hour begin at zero, as the next hour would.
 func (p *target) forgetAsks(t testing.TB, agentID string) {

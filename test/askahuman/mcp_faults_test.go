@@ -19,8 +19,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/internal/aws"
 	"github.com/onesynth-cdk/onesynth/internal/rooms"
 	"github.com/onesynth-cdk/onesynth/internal/services/lambda"
-	"github.com/onesynth-cdk/onesynth/local"
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
@@ -79,7 +79,7 @@ func TestMCPRepeats(t *testing.T) {
 // and does nothing twice.
 func TestMCPFaults(t *testing.T) {
 	t.Parallel()
-	on := ownRun(t, local.Options{})
+	on := ownRun(t, run.Options{})
 	faults := func(t *testing.T, f aws.Faults) {
 		t.Helper()
 		if err := rooms.Of(on.Run).AWS.SetFaults(f); err != nil {

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/internal/rooms"
-	"github.com/onesynth-cdk/onesynth/local"
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/run"
 )
 
 type report struct {
@@ -42,7 +42,7 @@ type openOf struct {
 // Only operators moderate: neither users of no group, nor agents with a token of their own issuer.
 func TestModerationNeedsOperators(t *testing.T) {
 	t.Parallel()
-	target := &target{suite.OwnRunOf(t, "tokens", local.Options{})}
+	target := &target{suite.OwnRunOf(t, "tokens", run.Options{})}
 	c := newClient(t, target)
 	authorizers := map[string]string{}
 	for _, api := range rooms.Of(target.Run).APIs {

@@ -11,8 +11,8 @@ import (
 	http_helper "github.com/gruntwork-io/terratest/modules/http-helper"
 
 	"github.com/onesynth-cdk/onesynth/internal/services/lambda"
-	"github.com/onesynth-cdk/onesynth/local"
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/run"
 )
 
 // pushed is a notification as Firebase Cloud Messaging got it.
@@ -54,7 +54,7 @@ func subscribers(t testing.TB, target *target, n int) (people []person, tokens [
 // gets nothing more until there is a new one.
 func TestNotifications(t *testing.T) {
 	t.Parallel()
-	target := ownRun(t, local.Options{})
+	target := ownRun(t, run.Options{})
 	one := newClient(t, target).newPerson()
 	dead := one.subscribe(t, subscribe{Token: onesynthtest.Unique("unregistered"), Interval: 5})
 	people, tokens := subscribers(t, target, 1)
@@ -99,7 +99,7 @@ func (p *target) turnBack(t testing.TB, table, key, value, attribute string, by 
 // beside others: on an overloaded machine a request to DynamoDB gets no answer, and a run then notifies one person too
 // few.
 func TestKilledRunsNotifyOnce(t *testing.T) {
-	target := ownRun(t, local.Options{})
+	target := ownRun(t, run.Options{})
 	const runs, questions, people = 4, 20, 64
 	overlapping := func() error {
 		return onesynthtest.Together(runs, func(int) error {

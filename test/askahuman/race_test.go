@@ -7,8 +7,8 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/internal/aws"
 	"github.com/onesynth-cdk/onesynth/internal/rooms"
-	"github.com/onesynth-cdk/onesynth/local"
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/run"
 )
 
 // When many race for a question's last places, and DynamoDB refuses or loses requests meanwhile,
@@ -21,7 +21,7 @@ func TestRaces(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			target := ownRun(t, local.Options{})
+			target := ownRun(t, run.Options{})
 			if err := rooms.Of(target.Run).AWS.SetFaults(faults); err != nil {
 				t.Fatal(err)
 			}

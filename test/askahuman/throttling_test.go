@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/bench/routes"
-	"github.com/onesynth-cdk/onesynth/local"
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
@@ -16,7 +16,7 @@ import (
 // carried out once. The notifier makes up for failed runs.
 func TestThrottling(t *testing.T) {
 	t.Parallel()
-	on := ownRun(t, local.Options{})
+	on := ownRun(t, run.Options{})
 	type check = func(testing.TB, routes.Request, onesynthtest.Reply)
 	// reported checks that what has the id of that name was reported once.
 	reported := func(name string) check {

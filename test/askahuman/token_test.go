@@ -4,15 +4,15 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/local"
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/run"
 )
 
 // Where agents need tokens, as in the environment tokens, the token names the agent, and people
 // need none.
 func TestAgentsNeedTokens(t *testing.T) {
 	t.Parallel()
-	target := &target{suite.OwnRunOf(t, "tokens", local.Options{})}
+	target := &target{suite.OwnRunOf(t, "tokens", run.Options{})}
 	c := newClient(t, target)
 	token := func(subject string) string {
 		t.Helper()

@@ -18,8 +18,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/internal/console"
 	"github.com/onesynth-cdk/onesynth/internal/rooms"
 	"github.com/onesynth-cdk/onesynth/internal/services/fcm"
-	"github.com/onesynth-cdk/onesynth/local"
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
@@ -175,7 +175,7 @@ func TestWebhookIsTriedOnAnEmulator(t *testing.T) {
 // lose none. What no endpoint takes is in the queue of failures, from which it can be sent again.
 func TestWebhooksComeAgain(t *testing.T) {
 	t.Parallel()
-	target := ownRun(t, local.Options{})
+	target := ownRun(t, run.Options{})
 	c := newClient(t, target)
 	asker := c.newAgent()
 	if err := rooms.Of(target.Run).Webhooks.Behave("/down", fcm.Fails); err != nil {

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/internal/rooms"
-	"github.com/onesynth-cdk/onesynth/local"
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
@@ -17,12 +17,12 @@ import (
 // after the other.
 type Suite struct {
 	// Options are the run's. The suite adds the assembly, and lets schedules run by name only.
-	Options local.Options
+	Options run.Options
 
 	platforms platform.Suite
 	starting  sync.Once
 	app       *onesynthtest.Suite
-	run       *local.Runner
+	run       *run.Runner
 	browser   *Browser
 	err       error
 }
@@ -44,7 +44,7 @@ func (s *Suite) Main(m *testing.M) {
 }
 
 // Start returns the run and the browser. It skips the test where there is none.
-func (s *Suite) Start(t testing.TB) (*local.Runner, *Browser) {
+func (s *Suite) Start(t testing.TB) (*run.Runner, *Browser) {
 	t.Helper()
 	app := s.platforms.Local(t, "dev")
 	path, assembly := Require(t), app.Assembly(t)
@@ -53,7 +53,7 @@ func (s *Suite) Start(t testing.TB) (*local.Runner, *Browser) {
 		// The run has a DynamoDB of its own: a shared one would be slower for the tests that come next, by all that
 		// these write.
 		s.Options.Assembly, s.Options.NoSchedules = assembly, true
-		if s.run, s.err = local.Start(t.Context(), s.Options); s.err == nil {
+		if s.run, s.err = run.Start(t.Context(), s.Options); s.err == nil {
 			s.browser, s.err = Start(path)
 		}
 	})

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/local"
-	"github.com/onesynth-cdk/onesynth/local/localtest"
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
+	"github.com/onesynth-cdk/onesynth/run"
+	"github.com/onesynth-cdk/onesynth/run/localtest"
 	"github.com/onesynth-cdk/onesynth/test/clarity/extraapp/own"
 )
 
@@ -23,7 +23,7 @@ func TestExtra(t *testing.T) {
 		Construct: "Clarity", App: "extraapp",
 	}
 	t.Cleanup(func() { extended.Close() })
-	on := extended.OwnRun(t, local.Options{AllowUnsupported: []string{"AWS::Lambda::Function.Layers"}})
+	on := extended.OwnRun(t, run.Options{AllowUnsupported: []string{"AWS::Lambda::Function.Layers"}})
 	if err := on.Run.LoadInitialData(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -10,16 +10,16 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/internal/services/lambda"
-	"github.com/onesynth-cdk/onesynth/local"
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
+	"github.com/onesynth-cdk/onesynth/run"
 )
 
 // Functions that are killed in the middle of requests lose no attempt, and none is evaluated twice:
 // a repeat of the request, or the evaluator, finishes what they left.
 func TestKilledFunctionsLoseNothing(t *testing.T) {
 	t.Parallel()
-	on := ownRun(t, local.Options{})
+	on := ownRun(t, run.Options{})
 	one := newUser(t, on)
 	some := one.scenarios(t, on)[0]
 	api := on.Function(t, "ClarityAPI")

@@ -7,8 +7,8 @@ package clarity
 import (
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/local"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
+	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
@@ -21,7 +21,7 @@ type target struct{ *platform.Target }
 
 func shared(t testing.TB) *target { return &target{suite.Shared(t)} }
 
-func ownRun(t testing.TB, options local.Options) *target { return &target{suite.OwnRun(t, options)} }
+func ownRun(t testing.TB, options run.Options) *target { return &target{suite.OwnRun(t, options)} }
 
 // load loads the scenarios.
 func (p *target) load(t testing.TB) {

@@ -17,14 +17,14 @@ import (
 	"github.com/onesynth-cdk/onesynth/internal/rooms"
 	engine "github.com/onesynth-cdk/onesynth/internal/services/dynamodb"
 	"github.com/onesynth-cdk/onesynth/internal/services/sqs"
-	"github.com/onesynth-cdk/onesynth/local"
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/test/browser"
 )
 
 // quietTables are the tables of the run whose changes invoke no function, and whose keys are texts. The first is of all
 // tests, and the last has many items.
-func quietTables(t *testing.T, run *local.Runner) (quiet []engine.Table) {
+func quietTables(t *testing.T, run *run.Runner) (quiet []engine.Table) {
 	t.Helper()
 	tables, err := rooms.Of(run).Databases.Tables(t.Context())
 	if err != nil {
@@ -57,7 +57,7 @@ func item(table engine.Table, key string, attributes map[string]string) map[stri
 	return made
 }
 
-func put(t *testing.T, run *local.Runner, table engine.Table, made map[string]types.AttributeValue) {
+func put(t *testing.T, run *run.Runner, table engine.Table, made map[string]types.AttributeValue) {
 	t.Helper()
 	if _, err := run.DynamoDB().PutItem(t.Context(),
 		&dynamodb.PutItemInput{TableName: &table.Name, Item: made}); err != nil {
@@ -66,7 +66,7 @@ func put(t *testing.T, run *local.Runner, table engine.Table, made map[string]ty
 }
 
 // stored is an attribute of the item with the key; it is empty if there is none.
-func stored(t *testing.T, run *local.Runner, table engine.Table, key, attribute string) string {
+func stored(t *testing.T, run *run.Runner, table engine.Table, key, attribute string) string {
 	t.Helper()
 	got, err := run.DynamoDB().GetItem(t.Context(),
 		&dynamodb.GetItemInput{TableName: &table.Name, Key: item(table, key, nil), ConsistentRead: aws.Bool(true)})

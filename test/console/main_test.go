@@ -16,12 +16,12 @@ import (
 	"github.com/onesynth-cdk/onesynth/internal/lake/catalog"
 	"github.com/onesynth-cdk/onesynth/internal/lake/lakequery"
 	"github.com/onesynth-cdk/onesynth/internal/rooms"
-	"github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/test/browser"
 )
 
 // The run keeps the functions of all platforms on few processors.
-var suite = browser.Suite{Options: local.Options{MaxInstances: 2, RetryDelay: func(int) time.Duration {
+var suite = browser.Suite{Options: run.Options{MaxInstances: 2, RetryDelay: func(int) time.Duration {
 	return time.Millisecond
 }}}
 
@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 }
 
 // open opens a view.
-func open(t *testing.T, view string, options browser.Options) (*local.Runner, *browser.Tab) {
+func open(t *testing.T, view string, options browser.Options) (*run.Runner, *browser.Tab) {
 	t.Helper()
 	run, browser := suite.Start(t)
 	tab := browser.Open(t, run.ConsoleURL()+"/"+view, options)
@@ -90,7 +90,7 @@ func call(t *testing.T, method, address, token, body string) (int, error) {
 }
 
 // openAPI is the address of an OpenAPI document that the run serves, for a request that every platform answers.
-func openAPI(t *testing.T, run *local.Runner) string {
+func openAPI(t *testing.T, run *run.Runner) string {
 	t.Helper()
 	for _, api := range rooms.Of(run).APIs {
 		if api.OpenAPI != "" {

@@ -9,12 +9,12 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/internal/console"
 	"github.com/onesynth-cdk/onesynth/internal/rooms"
-	"github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/test/browser"
 )
 
 // fillForPictures uses the run as people do, and returns what docs/guide/console.md shows of it.
-func fillForPictures(t *testing.T, run *local.Runner) []shot {
+func fillForPictures(t *testing.T, run *run.Runner) []shot {
 	t.Helper()
 	items, trace := useForPictures(t, run)
 	see := func(text string) func(*browser.Tab) { return func(tab *browser.Tab) { tab.See(text) } }
@@ -41,7 +41,7 @@ type client struct {
 }
 
 // clientOf is a client of the stack whose name has the word.
-func clientOf(t *testing.T, run *local.Runner, word, subject string) client {
+func clientOf(t *testing.T, run *run.Runner, word, subject string) client {
 	t.Helper()
 	for _, api := range rooms.Of(run).APIs {
 		if !strings.Contains(api.Stack, word) {

@@ -13,12 +13,12 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/internal/rooms"
 	"github.com/onesynth-cdk/onesynth/internal/trace"
-	"github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/test/browser"
 )
 
 // newest is the newest request of the run; zero if there was none.
-func newest(run *local.Runner) (request trace.Summary) {
+func newest(run *run.Runner) (request trace.Summary) {
 	if all, _ := rooms.Of(run).Trace.Requests(trace.Search{Limit: 1}); len(all) > 0 {
 		request = all[0]
 	}

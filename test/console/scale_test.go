@@ -14,7 +14,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/internal/rooms"
 	engine "github.com/onesynth-cdk/onesynth/internal/services/dynamodb"
 	"github.com/onesynth-cdk/onesynth/internal/trace"
-	"github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/test/browser"
 )
 
@@ -27,7 +27,7 @@ const (
 )
 
 // fill writes many items, past all functions.
-func fill(ctx context.Context, run *local.Runner, table engine.Table) error {
+func fill(ctx context.Context, run *run.Runner, table engine.Table) error {
 	const atOnce = 25
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(2)
@@ -50,7 +50,7 @@ func fill(ctx context.Context, run *local.Runner, table engine.Table) error {
 }
 
 // record writes many requests into the run's record, each with an invocation, calls and a line.
-func record(run *local.Runner) {
+func record(run *run.Runner) {
 	for i := range manyRequests {
 		ctx, request := rooms.Of(run).Trace.Begin(context.Background(), fmt.Sprintf("many-%05d", i), trace.Origin{
 			Kind: trace.HTTP, Stack: "many", API: "many", Method: "POST", Path: fmt.Sprintf("/things/%d", i),

@@ -12,7 +12,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 
 	"github.com/onesynth-cdk/onesynth/internal/rooms"
-	"github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/test/browser"
 )
 
@@ -22,7 +22,7 @@ const (
 )
 
 // push sends a message to a device through the run's inbox, as a function would.
-func push(t *testing.T, run *local.Runner, device, title, body string) {
+func push(t *testing.T, run *run.Runner, device, title, body string) {
 	t.Helper()
 	text, err := rooms.Of(run).Inbox.ServiceAccount("")
 	if err != nil {

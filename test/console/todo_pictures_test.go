@@ -7,11 +7,11 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/internal/rooms"
-	"github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/run"
 )
 
 // useForPictures keeps tasks in To-Do, and returns the views of its items and of a request.
-func useForPictures(t *testing.T, run *local.Runner) (items, trace string) {
+func useForPictures(t *testing.T, run *run.Runner) (items, trace string) {
 	t.Helper()
 	alice := clientOf(t, run, "todo", "alice")
 	alice.send("POST", "/api/v1/users/me", map[string]string{"email": "alice@example.com", "name": "Alice"},

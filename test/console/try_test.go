@@ -10,7 +10,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/internal/rooms"
 	"github.com/onesynth-cdk/onesynth/internal/trace"
-	"github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/test/browser"
 )
 
@@ -20,7 +20,7 @@ func tryView(api, request string) string {
 }
 
 // choose opens the form of a request, with an id such as POST /api/v1/tasks, of the API whose stack has the word.
-func choose(t *testing.T, run *local.Runner, tab *browser.Tab, word, id string) {
+func choose(t *testing.T, run *run.Runner, tab *browser.Tab, word, id string) {
 	t.Helper()
 	tab.Fill("API", clientOf(t, run, word, "trying").address)
 	tab.Until("[...document.querySelectorAll('main select option')].some((one) => one.value === '" + id + "')")

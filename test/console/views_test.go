@@ -9,12 +9,12 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/internal/rooms"
 	"github.com/onesynth-cdk/onesynth/internal/services/fcm"
-	"github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/test/browser"
 )
 
 // views are the addresses of all views, with the first of each kind of thing opened.
-func views(t *testing.T, run *local.Runner) []string {
+func views(t *testing.T, run *run.Runner) []string {
 	t.Helper()
 	all := []string{
 		"#/", "#/map", "#/map?stack=all", "#/try", "#/requests", "#/lines", "#/functions", "#/tables", "#/streams",

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/internal/services/lambda"
-	"github.com/onesynth-cdk/onesynth/local"
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/run"
 )
 
 // A sign-up creates the profile, before any request.
@@ -28,7 +28,7 @@ func TestSignUp(t *testing.T) {
 // a token from before opens no new one.
 func TestDeletedAccount(t *testing.T) {
 	t.Parallel()
-	on := ownRun(t, local.Options{})
+	on := ownRun(t, run.Options{})
 	on.load(t)
 	one, other := newPremium(t, on), newPremium(t, on)
 	// What others have: votes for the user's submission, and a submission with the user's vote.

@@ -7,8 +7,8 @@ package lingible
 import (
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/local"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
+	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
@@ -28,7 +28,7 @@ func shared(t testing.TB) *target {
 	return on
 }
 
-func ownRun(t testing.TB, options local.Options) *target {
+func ownRun(t testing.TB, options run.Options) *target {
 	t.Helper()
 	return &target{suite.OwnRun(t, options)}
 }

@@ -10,12 +10,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/local"
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/test/browser"
 )
 
-var suite = browser.Suite{Options: local.Options{Stacks: []string{"*askahuman*"}, MaxInstances: 2}}
+var suite = browser.Suite{Options: run.Options{Stacks: []string{"*askahuman*"}, MaxInstances: 2}}
 
 func TestMain(m *testing.M) { suite.Main(m) }
 

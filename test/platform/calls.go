@@ -14,7 +14,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/bench/routes"
 	"github.com/onesynth-cdk/onesynth/internal/rooms"
 	"github.com/onesynth-cdk/onesynth/internal/trace"
-	"github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -23,7 +23,7 @@ var writeCalls = flag.Bool("write-calls", false, "write the calls of docs/refere
 // checkCalls checks that docs/reference/routes shows the calls of DynamoDB that each route makes.
 func (s *Suite) checkCalls(t *testing.T) {
 	tracer := &routes.Tracer{Delay: 20 * time.Millisecond}
-	target := s.OwnRun(t, local.Options{Observe: tracer.Observe})
+	target := s.OwnRun(t, run.Options{Observe: tracer.Observe})
 	measured, run := s.measured(t, target)
 	table, missing, err := measured.Calls(t.Context(), s.Platform, run, tracer)
 	if err != nil {
@@ -61,7 +61,7 @@ func (s *Suite) checkGrowth(t *testing.T) {
 	if os.Getenv("ONESYNTH_TEST_GROWTH") == "" {
 		t.Skip("takes minutes: make test-release has it")
 	}
-	target := s.OwnRun(t, local.Options{NoSchedules: true})
+	target := s.OwnRun(t, run.Options{NoSchedules: true})
 	measured, run := s.measured(t, target)
 	grown, err := measured.Growth(t.Context(), run, []int{routes.FullPages, 10 * routes.FullPages},
 		func(line string) {

@@ -22,8 +22,8 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/bench/routes"
 	"github.com/onesynth-cdk/onesynth/internal/rooms"
-	"github.com/onesynth-cdk/onesynth/local"
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -107,7 +107,7 @@ type fuzzed struct {
 
 func (s *Suite) newFuzzed(t testing.TB, learn func(testing.TB, *Target) Language) *fuzzed {
 	t.Helper()
-	target := s.OwnRun(t, local.Options{})
+	target := s.OwnRun(t, run.Options{})
 	address, err := url.Parse(target.URL)
 	if err != nil {
 		t.Fatal(err)

@@ -16,8 +16,8 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/internal/services/apigateway"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
-	"github.com/onesynth-cdk/onesynth/local"
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/run"
 )
 
 var (
@@ -34,7 +34,7 @@ func (s *Suite) CheckGatewayErrors(t *testing.T, healthy *Target, environment, p
 	t.Helper()
 	described := healthy.document(t, path)
 	const most = 3 // requests of each route
-	target := Local(s.Local(t, environment).EditedRun(t, local.Options{NoSchedules: true},
+	target := Local(s.Local(t, environment).EditedRun(t, run.Options{NoSchedules: true},
 		func(template []byte) []byte {
 			template = throttlingRate.ReplaceAll(template, []byte(`"ThrottlingRateLimit": 0.000001`))
 			template = throttlingBurst.ReplaceAll(template, fmt.Appendf(nil, `"ThrottlingBurstLimit": %d`, most))

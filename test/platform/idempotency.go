@@ -16,8 +16,8 @@ import (
 	awsapi "github.com/onesynth-cdk/onesynth/internal/aws"
 	"github.com/onesynth-cdk/onesynth/internal/rooms"
 	"github.com/onesynth-cdk/onesynth/internal/services/lambda"
-	"github.com/onesynth-cdk/onesynth/local"
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -86,7 +86,7 @@ func (s *Suite) checkConcurrentRepeats(t *testing.T, prepare func(testing.TB, *T
 // running until its time is up, and that answers to repeats say when that is. Then one repeat
 // carries it out.
 func (s *Suite) checkDiedRequest(t *testing.T, prepare func(testing.TB, *Target) Repeat) {
-	on := s.OwnRun(t, local.Options{})
+	on := s.OwnRun(t, run.Options{})
 	faults := func(f awsapi.Faults) {
 		t.Helper()
 		if err := rooms.Of(on.Run).AWS.SetFaults(f); err != nil {

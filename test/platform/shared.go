@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/local"
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -82,7 +82,7 @@ func (s *Suite) Check(t *testing.T, p Scenario) {
 // checkTokensOfUsers checks that every route of users accepts only valid tokens, that requests without one leave
 // nothing in any table, and that a function past the gateway accepts none.
 func (s *Suite) checkTokensOfUsers(t *testing.T, p Scenario) {
-	on := s.OwnRunOf(t, "prod", local.Options{})
+	on := s.OwnRunOf(t, "prod", run.Options{})
 	s.CheckTokens(t, on, onesynthtest.Key("key"), s.Protected()...)
 	for _, table := range s.Platform.Database.Tables {
 		if items := on.Items(t, table.Name); len(items) != 0 && table.Name != p.SignUps {

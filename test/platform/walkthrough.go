@@ -14,8 +14,8 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/cmd/onesynth/commandtest"
-	"github.com/onesynth-cdk/onesynth/local"
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/run"
 )
 
 // command is a command of a document, with its documented output in shown, which is empty if the
@@ -28,7 +28,7 @@ type command struct{ line, output string }
 func (s *Suite) CheckWalkthrough(t *testing.T, document string, varies *regexp.Regexp) {
 	t.Helper()
 	// InitialData is as make run does.
-	Walk(t, document, s.OwnRun(t, local.Options{InitialData: true}).Target, varies)
+	Walk(t, document, s.OwnRun(t, run.Options{InitialData: true}).Target, varies)
 }
 
 // Walk is [Suite.CheckWalkthrough] of any platform that runs.

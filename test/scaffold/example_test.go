@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/internal/services/dynamodb/enginetest"
-	"github.com/onesynth-cdk/onesynth/local"
-	"github.com/onesynth-cdk/onesynth/local/localtest"
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
+	local "github.com/onesynth-cdk/onesynth/run"
+	"github.com/onesynth-cdk/onesynth/run/localtest"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 

@@ -10,8 +10,8 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/internal/rooms"
 	"github.com/onesynth-cdk/onesynth/internal/services/lambda"
-	"github.com/onesynth-cdk/onesynth/local"
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
@@ -41,7 +41,7 @@ func isReplay(t testing.TB, again, first onesynthtest.Reply) {
 // left, and a user who comes back is new.
 func TestKilledDeletionIsFinished(t *testing.T) {
 	t.Parallel()
-	on := &target{platform.Local(suite.Local(t, "dev").EditedRun(t, local.Options{NoSchedules: true},
+	on := &target{platform.Local(suite.Local(t, "dev").EditedRun(t, run.Options{NoSchedules: true},
 		func(template []byte) []byte {
 			return batchingWindow.ReplaceAll(template, []byte(`"MaximumBatchingWindowInSeconds": 1`))
 		}))}
@@ -124,7 +124,7 @@ func TestKilledDeletionIsFinished(t *testing.T) {
 // operators.
 func TestFailedErasureIsKept(t *testing.T) {
 	t.Parallel()
-	on := &target{suite.FastSchedules(t, local.Options{NoSchedules: true, Revoke: func(caller, action, _ string) bool {
+	on := &target{suite.FastSchedules(t, run.Options{NoSchedules: true, Revoke: func(caller, action, _ string) bool {
 		return strings.Contains(caller, "Eraser") && action == "dynamodb:Query"
 	}})}
 	id := on.abandon(t)

@@ -10,10 +10,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/onesynth-cdk/onesynth/local"
-	"github.com/onesynth-cdk/onesynth/local/localtest"
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
+	"github.com/onesynth-cdk/onesynth/run"
+	"github.com/onesynth-cdk/onesynth/run/localtest"
 )
 
 // What happens to tasks comes to a function and to a queue, by rules that narrow it, and a deletion of a user that its
@@ -22,7 +22,7 @@ func TestEvents(t *testing.T) {
 	t.Parallel()
 	events := onesynthtest.Suite{Platform: todo.Platform().Publishing(), Construct: "Todo", App: "eventsapp"}
 	t.Cleanup(func() { events.Close() })
-	on := events.OwnRun(t, local.Options{})
+	on := events.OwnRun(t, run.Options{})
 	id := onesynthtest.Unique("user")
 	user := on.As(t, id)
 	user.MustSend(t, http.MethodPost, "/api/v1/users/me", onesynthtest.Key("user"),

@@ -6,11 +6,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/local"
-	"github.com/onesynth-cdk/onesynth/local/localtest"
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/onesynthtest/laketest"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
+	"github.com/onesynth-cdk/onesynth/run"
+	"github.com/onesynth-cdk/onesynth/run/localtest"
 	"github.com/onesynth-cdk/onesynth/test/todo/extraapp/own"
 )
 
@@ -23,7 +23,7 @@ func TestExtra(t *testing.T) {
 		Construct: "Todo", App: "extraapp",
 	}
 	t.Cleanup(func() { extended.Close() })
-	on := extended.OwnRun(t, local.Options{})
+	on := extended.OwnRun(t, run.Options{})
 	id := onesynthtest.Unique("user")
 	user := on.As(t, id)
 	send := func(method, path string, body map[string]any) onesynthtest.Reply {

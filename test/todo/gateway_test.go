@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/run"
 )
 
 // noted has the errors of a check.
@@ -25,7 +25,7 @@ func (n *noted) Errorf(format string, arguments ...any) {
 func TestRoutesThatDiffer(t *testing.T) {
 	t.Parallel()
 	own := suite.Local(t, "dev")
-	on := own.EditedRun(t, local.Options{}, func(template []byte) []byte {
+	on := own.EditedRun(t, run.Options{}, func(template []byte) []byte {
 		return bytes.ReplaceAll(template, []byte(`"GET /api/v1/tasks"`), []byte(`"GET /api/v1/chores"`))
 	})
 	found := &noted{TB: t}

@@ -9,10 +9,10 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/internal/document"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
-	"github.com/onesynth-cdk/onesynth/local"
-	"github.com/onesynth-cdk/onesynth/local/localtest"
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
+	"github.com/onesynth-cdk/onesynth/run"
+	"github.com/onesynth-cdk/onesynth/run/localtest"
 	"github.com/onesynth-cdk/onesynth/test/todo/guardedapp/own"
 )
 
@@ -21,7 +21,7 @@ func TestGuarded(t *testing.T) {
 	t.Parallel()
 	guarded := onesynthtest.Suite{Platform: todo.Platform().Join(own.Own()), Construct: "Todo", App: "guardedapp"}
 	t.Cleanup(func() { guarded.Close() })
-	on := guarded.OwnRun(t, local.Options{})
+	on := guarded.OwnRun(t, run.Options{})
 	guarded.CheckRoutes(t, on)
 	ann := on.As(t, "ann")
 	ann.MustSend(t, http.MethodPost, "/api/v1/users/me", onesynthtest.Key("user"),

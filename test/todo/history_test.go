@@ -17,8 +17,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/internal/aws"
 	"github.com/onesynth-cdk/onesynth/internal/rooms"
 	"github.com/onesynth-cdk/onesynth/internal/services/lambda"
-	"github.com/onesynth-cdk/onesynth/local"
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/run"
 )
 
 // Users act at once and repeat requests, DynamoDB and Amazon S3 refuse requests or answer too late,
@@ -40,7 +40,7 @@ func TestHistory(t *testing.T) {
 	t.Logf("ONESYNTH_TEST_SEED=%d", seed)
 	const members, most = 6, 30
 	const period = 35 * time.Second
-	h := &history{lake: lakeOf(t, ownRun(t, local.Options{}))}
+	h := &history{lake: lakeOf(t, ownRun(t, run.Options{}))}
 	var all []*member
 	for i := range members {
 		all = append(all, newMember(h, newCaller(t, h.target), rand.New(rand.NewPCG(seed, uint64(i)))))

@@ -9,8 +9,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/internal/lake/lakequery"
 	"github.com/onesynth-cdk/onesynth/internal/rooms"
 	"github.com/onesynth-cdk/onesynth/internal/services/sqs"
-	"github.com/onesynth-cdk/onesynth/local/localtest"
 	"github.com/onesynth-cdk/onesynth/onesynthtest/laketest"
+	"github.com/onesynth-cdk/onesynth/run/localtest"
 )
 
 // lake is To-Do's lake in a local run, and what fills it.

@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/cmd/onesynth/commandtest"
-	"github.com/onesynth-cdk/onesynth/local"
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
@@ -57,7 +57,7 @@ func TestLakeOnTheCommandLine(t *testing.T) {
 	soon := func(template []byte) []byte {
 		return batchingWindow.ReplaceAll(template, []byte(`"MaximumBatchingWindowInSeconds": 2`))
 	}
-	run := suite.Local(t, "dev").EditedRun(t, local.Options{NoSchedules: true}, soon)
+	run := suite.Local(t, "dev").EditedRun(t, run.Options{NoSchedules: true}, soon)
 	l := lakeOf(t, &target{platform.Local(run)})
 	c := command{commandtest.Path(t, commandtest.Lake), l.Run.ConsoleURL()}
 	ann := caller{platform.Caller{Client: platform.NewClient(t, l.Target), ID: "ann", Email: "ann@example.com"}}

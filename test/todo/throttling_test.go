@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/bench/routes"
-	"github.com/onesynth-cdk/onesynth/local"
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
@@ -18,7 +18,7 @@ import (
 // carried out once. A deletion is finished in the background.
 func TestThrottling(t *testing.T) {
 	t.Parallel()
-	on := ownRun(t, local.Options{})
+	on := ownRun(t, run.Options{})
 	const many = 30
 	var deleted []caller
 	suite.CheckThrottling(t, on.Target, map[string]platform.Outcome{

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/mod/modfile"
 
 	"github.com/onesynth-cdk/onesynth/cmd/onesynth/commandtest"
-	"github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
@@ -37,7 +37,7 @@ func TestTypedClients(t *testing.T) {
 	}
 	folder := typedClients(t)
 	onesynth := commandtest.Path(t)
-	target := ownRun(t, local.Options{})
+	target := ownRun(t, run.Options{})
 	token, err := exec.CommandContext(t.Context(), onesynth, "token", "--sub", "alice", "--console",
 		target.Run.ConsoleURL()).Output()
 	if err != nil {

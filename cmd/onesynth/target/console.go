@@ -12,7 +12,7 @@ import (
 	"syscall"
 
 	"github.com/onesynth-cdk/onesynth/internal/console"
-	"github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/run"
 )
 
 // ErrNoRun says that no run answers.
@@ -32,7 +32,7 @@ func (c *Console) AfterApply() error {
 	if err != nil {
 		return err
 	}
-	port := local.DefaultConsolePort
+	port := run.DefaultConsolePort
 	if set.ConsolePort != nil && *set.ConsolePort > 0 {
 		port = *set.ConsolePort
 	}

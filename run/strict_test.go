@@ -1,4 +1,4 @@
-package local_test
+package run_test
 
 import (
 	"net/http"
@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/internal/services/dynamodb/enginetest"
-	"github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/run"
 )
 
 // signed is the form of Authorization ("Create a signed AWS API request", AWS Identity and Access Management). Its
@@ -86,7 +86,7 @@ func TestEngineThatChecksHeaders(t *testing.T) {
 	strict := &strictEngine{engine: httputil.NewSingleHostReverseProxy(address), operations: map[string]bool{}}
 	server := httptest.NewServer(strict)
 	t.Cleanup(server.Close)
-	r, _ := start(t, template(), func(o *local.Options) { o.DynamoDB = server.URL })
+	r, _ := start(t, template(), func(o *run.Options) { o.DynamoDB = server.URL })
 	want(t, 200, "null")(call(t, "PUT", r.URL("Items")+"/items/a", "1"))
 	if err := r.FlushStreams(t.Context()); err != nil {
 		t.Error(err)

@@ -1,4 +1,4 @@
-package local
+package run
 
 // What one service of the run does for another: schedules, streams and failed invocations reach functions and queues
 // under the role of the one that acts.

@@ -1,4 +1,4 @@
-package local
+package run
 
 // How another assembly takes the place of the one that runs.
 

@@ -1,4 +1,4 @@
-package local_test
+package run_test
 
 import (
 	cryptorand "crypto/rand"
@@ -15,7 +15,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/internal/gobuild"
 	"github.com/onesynth-cdk/onesynth/internal/rooms"
 	"github.com/onesynth-cdk/onesynth/internal/trace"
-	"github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/run"
 )
 
 // worker is a function of the standard library alone, which compiles fast. It answers with the text of the package
@@ -173,11 +173,11 @@ func (c *changes) has(what, state, text string) bool {
 	return false
 }
 
-func (f *fixture) start(t *testing.T, template object) (*local.Runner, *output, *changes) {
+func (f *fixture) start(t *testing.T, template object) (*run.Runner, *output, *changes) {
 	t.Helper()
 	heard := &changes{}
 	assembly := f.synthesise(t, template, "cdk.out")
-	r, printed := start(t, template, func(o *local.Options) { o.Assembly, o.Watch = assembly, true })
+	r, printed := start(t, template, func(o *run.Options) { o.Assembly, o.Watch = assembly, true })
 	events, stop := rooms.Of(r).Trace.Listen()
 	t.Cleanup(stop)
 	go func() {

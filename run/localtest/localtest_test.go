@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/internal/services/dynamodb/enginetest"
-	"github.com/onesynth-cdk/onesynth/local"
-	"github.com/onesynth-cdk/onesynth/local/localtest"
+	"github.com/onesynth-cdk/onesynth/run"
+	"github.com/onesynth-cdk/onesynth/run/localtest"
 )
 
 // start starts a run of two queues.
@@ -28,7 +28,7 @@ func start(t *testing.T) localtest.Run {
 			t.Fatal(err)
 		}
 	}
-	runner, err := local.Start(t.Context(), local.Options{
+	runner, err := run.Start(t.Context(), run.Options{
 		Assembly: dir, DynamoDB: enginetest.Engine(t).URL(), AccessKey: enginetest.AccessKey(), Log: t.Output(),
 	})
 	if err != nil {

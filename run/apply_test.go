@@ -1,4 +1,4 @@
-package local_test
+package run_test
 
 import (
 	"context"
@@ -15,10 +15,10 @@ import (
 	"github.com/onesynth-cdk/onesynth/internal/services/apigateway"
 	"github.com/onesynth-cdk/onesynth/internal/services/dynamodb"
 	"github.com/onesynth-cdk/onesynth/internal/services/lambda"
-	"github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/run"
 )
 
-func apply(t *testing.T, r *local.Runner, template object) local.Applied {
+func apply(t *testing.T, r *run.Runner, template object) run.Applied {
 	t.Helper()
 	applied, err := r.Apply(t.Context(), write(t, template))
 	if err != nil {
@@ -172,7 +172,7 @@ func TestApply(t *testing.T) {
 }
 
 // gatewayToken is a token for the run's API.
-func gatewayToken(r *local.Runner) (string, error) {
+func gatewayToken(r *run.Runner) (string, error) {
 	api := rooms.Of(r).APIs[0]
 	return rooms.Of(r).Issuer.Mint(apigateway.Request{Issuer: api.Issuer, Audience: api.Audience, Subject: "alice"})
 }
@@ -190,7 +190,7 @@ func TestApplyErrors(t *testing.T) {
 	}{
 		"Unsupported": {func(t object) {
 			t["Resources"].(object)["Cluster"] = object{"Type": "AWS::EKS::Cluster"}
-		}, local.ErrUnsupported, "AWS::EKS::Cluster"},
+		}, run.ErrUnsupported, "AWS::EKS::Cluster"},
 		"Key": {func(t object) {
 			properties(t, "Table")["AttributeDefinitions"] = []object{{"AttributeName": "key", "AttributeType": "S"}}
 			properties(t, "Table")["KeySchema"] = []object{{"AttributeName": "key", "KeyType": "HASH"}}

@@ -1,4 +1,4 @@
-package local
+package run
 
 // How a run starts: which part needs which.
 

@@ -1,4 +1,4 @@
-package local_test
+package run_test
 
 import (
 	"encoding/json"

@@ -1,4 +1,4 @@
-package local_test
+package run_test
 
 import (
 	"os"
@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/internal/services/dynamodb/enginetest"
-	"github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/run"
 )
 
 // handlerScript is a function written for the shell, after "Tutorial: Building a custom runtime" (AWS
@@ -41,9 +41,9 @@ func TestOtherLanguages(t *testing.T) {
 		}
 	}
 	printed := &output{}
-	r, err := local.Start(t.Context(), local.Options{
+	r, err := run.Start(t.Context(), run.Options{
 		Assembly: dir, DynamoDB: enginetest.Engine(t).URL(), AccessKey: enginetest.AccessKey(), NoSchedules: true,
-		Log: printed, LogFormat: local.LogJSON,
+		Log: printed, LogFormat: run.LogJSON,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -1,4 +1,4 @@
-package local_test
+package run_test
 
 import (
 	"context"
@@ -11,14 +11,14 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/internal/console"
 	"github.com/onesynth-cdk/onesynth/internal/rooms"
-	"github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/run"
 )
 
 // A test runs the assembly on free ports, calls its API as a user, and has all that
 // follows done when it looks.
 func ExampleStart() {
 	ctx := context.Background()
-	run, err := local.Start(ctx, local.Options{Assembly: "cdk.out", NoSchedules: true})
+	run, err := run.Start(ctx, run.Options{Assembly: "cdk.out", NoSchedules: true})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -66,10 +66,10 @@ func ExampleStart() {
 func ExampleRun() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	err := local.Run(ctx, local.Options{
+	err := run.Run(ctx, run.Options{
 		Assembly:    "cdk.out",
-		Port:        local.PlatformPorts,
-		ConsolePort: local.DefaultConsolePort,
+		Port:        run.PlatformPorts,
+		ConsolePort: run.DefaultConsolePort,
 		Data:        ".onesynth",
 		Log:         os.Stdout,
 	})

@@ -1,4 +1,4 @@
-// Package local runs a cloud assembly, the folder that `cdk synth` writes, on this machine: its functions as the
+// Package run runs a cloud assembly, the folder that `cdk synth` writes, on this machine: its functions as the
 // binaries that would be deployed, its HTTP APIs, schedules, queues, secrets, tables and streams. It knows nothing but
 // the assembly, so what it runs is what `cdk deploy` would ship. If it cannot run a resource, the run ends with an
 // error that names it.
@@ -26,7 +26,7 @@
 //   - The console shows catalogs and saved queries. `onesynth lake` runs queries.
 //   - A table that a stack uses without declaring it is created, empty, as the assembly describes it.
 //   - Alarms, dashboards, retention, encryption and networks have no effect.
-package local
+package run
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package local_test
+package run_test
 
 import (
 	"encoding/json"
@@ -16,7 +16,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/internal/rooms"
 	engine "github.com/onesynth-cdk/onesynth/internal/services/dynamodb"
 	"github.com/onesynth-cdk/onesynth/internal/services/dynamodb/enginetest"
-	"github.com/onesynth-cdk/onesynth/local"
+	local "github.com/onesynth-cdk/onesynth/run"
 )
 
 // writeIn puts stacks of accounts and regions on disk, Items, Items2 and so on.

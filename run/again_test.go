@@ -1,4 +1,4 @@
-package local_test
+package run_test
 
 import (
 	"encoding/json"
@@ -15,7 +15,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/internal/rooms"
 	"github.com/onesynth-cdk/onesynth/internal/services/dynamodb"
 	"github.com/onesynth-cdk/onesynth/internal/services/sqs"
-	"github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/run"
 )
 
 // withFailures is the template with batches that are given up after the first failure, a dead-letter queue of the
@@ -37,7 +37,7 @@ func withFailures() object {
 }
 
 // failed is the path of the only message of a queue on the console, once there is one.
-func failed(t *testing.T, r *local.Runner, name string) string {
+func failed(t *testing.T, r *run.Runner, name string) string {
 	t.Helper()
 	queue := queueOf(t, r, name)
 	eventually(t, "a message in "+name, func() bool { return len(queue.Messages()) == 1 })
@@ -45,7 +45,7 @@ func failed(t *testing.T, r *local.Runner, name string) string {
 }
 
 // wantFailure wants that a message says how often it was tried, and why the last attempt, which is a request, failed.
-func wantFailure(t *testing.T, r *local.Runner, message string, attempts int, reason string) {
+func wantFailure(t *testing.T, r *run.Runner, message string, attempts int, reason string) {
 	t.Helper()
 	var got struct {
 		Failure struct {
@@ -61,7 +61,7 @@ func wantFailure(t *testing.T, r *local.Runner, message string, attempts int, re
 	want(t, 200, reason)(call(t, "GET", r.ConsoleURL()+"/requests/"+got.Failure.Request, ""))
 }
 
-func queueOf(t *testing.T, r *local.Runner, name string) *sqs.Queue {
+func queueOf(t *testing.T, r *run.Runner, name string) *sqs.Queue {
 	t.Helper()
 	for _, queue := range rooms.Of(r).AWS.Queues() {
 		if strings.HasSuffix(queue.Name, "-"+name) {
@@ -177,7 +177,7 @@ func TestAgain(t *testing.T) {
 }
 
 // put writes an item into the table, past all functions.
-func put(t *testing.T, r *local.Runner, id string) error {
+func put(t *testing.T, r *run.Runner, id string) error {
 	t.Helper()
 	tables, err := rooms.Of(r).Databases.Tables(t.Context())
 	if err != nil {
@@ -264,7 +264,7 @@ func TestConsoleKeepsSecrets(t *testing.T) {
 		"GenerateSecret": true}}
 	variables := properties(changed, "Function")["Environment"].(object)["Variables"].(object)
 	variables["COPY"], variables["LONGER"] = "hush-written", "user:hush-parameter@host"
-	r, _ := start(t, changed, func(options *local.Options) {
+	r, _ := start(t, changed, func(options *run.Options) {
 		options.Environment = map[string]map[string]string{
 			"worker": {"TEST_KEY": "hush-setting", "ADDRESS": "http://localhost:9"}}
 	})

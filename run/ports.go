@@ -1,4 +1,4 @@
-package local
+package run
 
 // The ports that a run listens on.
 

@@ -1,4 +1,4 @@
-package local
+package run
 
 // How a run gets the initial data of its platforms.
 

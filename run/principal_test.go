@@ -1,4 +1,4 @@
-package local_test
+package run_test
 
 import (
 	"crypto/sha256"
@@ -11,7 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 
-	"github.com/onesynth-cdk/onesynth/local/localtest"
+	"github.com/onesynth-cdk/onesynth/run/localtest"
 )
 
 // A route with IAM lets in users, and roles of the assembly and functions as far as their policies allow.

@@ -13,14 +13,14 @@ import (
 	"github.com/onesynth-cdk/onesynth/internal/rooms"
 	"github.com/onesynth-cdk/onesynth/internal/services/sqs"
 	"github.com/onesynth-cdk/onesynth/internal/trace"
-	"github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/run"
 )
 
 // Run is a local run under test. Of makes it.
-type Run struct{ runner *local.Runner }
+type Run struct{ runner *run.Runner }
 
 // Of returns a run for tests.
-func Of(runner *local.Runner) Run { return Run{runner} }
+func Of(runner *run.Runner) Run { return Run{runner} }
 
 func (r Run) rooms() console.Rooms { return rooms.Of(r.runner) }
 

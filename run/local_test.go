@@ -1,4 +1,4 @@
-package local_test
+package run_test
 
 import (
 	"bytes"
@@ -31,8 +31,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/internal/services/dynamodb/enginetest"
 	"github.com/onesynth-cdk/onesynth/internal/services/lambda/lambdatest"
 	"github.com/onesynth-cdk/onesynth/internal/trace"
-	"github.com/onesynth-cdk/onesynth/local"
-	"github.com/onesynth-cdk/onesynth/local/localtest"
+	"github.com/onesynth-cdk/onesynth/run"
+	"github.com/onesynth-cdk/onesynth/run/localtest"
 )
 
 type object = map[string]any
@@ -279,10 +279,10 @@ func (o *output) String() string {
 }
 
 // start runs a template against the test process's engine, in a database of its own.
-func start(t testing.TB, template object, change func(*local.Options)) (*local.Runner, *output) {
+func start(t testing.TB, template object, change func(*run.Options)) (*run.Runner, *output) {
 	t.Helper()
 	printed := &output{}
-	options := local.Options{
+	options := run.Options{
 		Assembly: write(t, template), DynamoDB: enginetest.Engine(t).URL(), AccessKey: enginetest.AccessKey(),
 		NoSchedules: true, Log: printed,
 		RetryDelay: func(int) time.Duration { return time.Millisecond },
@@ -290,7 +290,7 @@ func start(t testing.TB, template object, change func(*local.Options)) (*local.R
 	if change != nil {
 		change(&options)
 	}
-	r, err := local.Start(t.Context(), options)
+	r, err := run.Start(t.Context(), options)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, printed)
 	}
@@ -490,7 +490,7 @@ func TestRun(t *testing.T) {
 // TestLogJSON runs functions and an API whose lines are printed as they come.
 func TestLogJSON(t *testing.T) {
 	t.Parallel()
-	r, printed := start(t, template(), func(o *local.Options) { o.LogFormat = local.LogJSON })
+	r, printed := start(t, template(), func(o *run.Options) { o.LogFormat = run.LogJSON })
 	want(t, 200, "pid")(call(t, "GET", r.URL("")+"/environment", ""))
 	eventually(t, "the access log is printed", func() bool {
 		return strings.Contains(printed.String(), "[items] access GET /environment 200")
@@ -500,7 +500,7 @@ func TestLogJSON(t *testing.T) {
 	}
 }
 
-func testConsole(t *testing.T, r *local.Runner) {
+func testConsole(t *testing.T, r *run.Runner) {
 	base := r.ConsoleURL()
 	for path, contains := range map[string]string{
 		"/": `"GET /functions"`, "/functions": `"worker"`, "/capacity": `"PutItem"`, "/schedules": `"Europe/Vienna"`,
@@ -559,8 +559,8 @@ func testConsole(t *testing.T, r *local.Runner) {
 
 func TestRolesAreKept(t *testing.T) {
 	t.Parallel()
-	without := func(names ...string) func(*local.Options) {
-		return func(o *local.Options) {
+	without := func(names ...string) func(*run.Options) {
+		return func(o *run.Options) {
 			o.Revoke = func(_, action, _ string) bool { return slices.Contains(names, action) }
 		}
 	}
@@ -579,7 +579,7 @@ func TestRolesAreKept(t *testing.T) {
 		schedule["ScheduleExpression"] = "at(2026-01-01T00:00:01)"
 		schedule["ScheduleExpressionTimezone"] = "UTC"
 		schedule["Target"].(object)["RetryPolicy"] = object{"MaximumRetryAttempts": 0}
-		r, _ := start(t, changed, func(o *local.Options) {
+		r, _ := start(t, changed, func(o *run.Options) {
 			without("lambda:InvokeFunction")(o)
 			o.NoSchedules = false
 			// The clock stands still: the time has not passed when the run is ready, however long that takes.
@@ -661,7 +661,7 @@ func TestPermissionsBoundary(t *testing.T) {
 func TestDataSurvives(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
-	keep := func(o *local.Options) { o.DynamoDB, o.AccessKey, o.Data = "", "", data }
+	keep := func(o *run.Options) { o.DynamoDB, o.AccessKey, o.Data = "", "", data }
 	first, _ := start(t, template(), keep)
 	want(t, 200, "null")(call(t, "PUT", first.URL("")+"/items/kept", "1"))
 	want(t, 200, "null")(call(t, "PUT", first.URL("")+"/objects/kept", "1"))
@@ -708,7 +708,7 @@ func TestDataSurvives(t *testing.T) {
 func TestRunSurvivesItsAssembly(t *testing.T) {
 	t.Parallel()
 	folder := ""
-	r, _ := start(t, template(), func(o *local.Options) { folder = o.Assembly })
+	r, _ := start(t, template(), func(o *run.Options) { folder = o.Assembly })
 	want(t, 200, "")(call(t, http.MethodPut, r.URL("")+"/items/a", `"kept"`))
 	if err := os.RemoveAll(folder); err != nil {
 		t.Fatal(err)
@@ -732,7 +732,7 @@ func TestStartRefuses(t *testing.T) {
 	port := taken.Addr().(*net.TCPAddr).Port
 	for name, test := range map[string]struct {
 		change  func(object)
-		options func(*local.Options)
+		options func(*run.Options)
 		is      error
 		says    []string
 	}{
@@ -742,7 +742,7 @@ func TestStartRefuses(t *testing.T) {
 					"Metadata": object{"aws:cdk:path": "Items/Cache"}}
 				t["Resources"].(object)["Cluster"] = object{"Type": "AWS::EKS::Cluster"}
 			},
-			is: local.ErrUnsupported, says: []string{"AWS::ElastiCache::CacheCluster", "Items/Cache",
+			is: run.ErrUnsupported, says: []string{"AWS::ElastiCache::CacheCluster", "Items/Cache",
 				"AWS::EKS::Cluster", "--allow-unsupported"},
 		},
 		"EventsToFunction": {change: func(t object) { delete(t["Resources"].(object), "NotedPermission") },
@@ -753,7 +753,7 @@ func TestStartRefuses(t *testing.T) {
 			change: func(t object) {
 				properties(t, "Function")["Layers"] = []any{"arn:aws:lambda:eu-west-1:1:layer:x:1"}
 			},
-			is: local.ErrUnsupported, says: []string{"Layers: put what the layers hold into the function's code",
+			is: run.ErrUnsupported, says: []string{"Layers: put what the layers hold into the function's code",
 				"--allow-unsupported AWS::Lambda::Function.Layers"},
 		},
 		"CustomResource": {
@@ -761,33 +761,33 @@ func TestStartRefuses(t *testing.T) {
 				t["Resources"].(object)["Own"] = object{"Type": "Custom::Own",
 					"Properties": object{"ServiceToken": arn("Function")}}
 			},
-			is: local.ErrUnsupported, says: []string{"Custom::Own", "during a deployment", "--stack"},
+			is: run.ErrUnsupported, says: []string{"Custom::Own", "during a deployment", "--stack"},
 		},
-		"Environment": {options: func(o *local.Options) {
+		"Environment": {options: func(o *run.Options) {
 			o.Environment = map[string]map[string]string{"wroker": {"OWN": "x"}}
 		}, says: []string{`environment: got "wroker", which is not a function of the run: write one of worker`}},
-		"NoAssembly": {options: func(o *local.Options) {
+		"NoAssembly": {options: func(o *run.Options) {
 			o.Assembly = os.TempDir()
 		}, is: assembly.ErrNoAssembly, says: []string{"make synth"}},
 		"WebhookEndpoint": {
-			options: func(o *local.Options) {
+			options: func(o *run.Options) {
 				o.WebhookEndpoints = []string{"http://127.0.0.1:9000/hooks", "https://hooks.example"}
 			},
-			is: local.ErrWebhookEndpoint, says: []string{"https://hooks.example", "http://127.0.0.1:9000/hooks"},
+			is: run.ErrWebhookEndpoint, says: []string{"https://hooks.example", "http://127.0.0.1:9000/hooks"},
 		},
-		"ConsolePort": {options: func(o *local.Options) {
+		"ConsolePort": {options: func(o *run.Options) {
 			o.ConsolePort = port
-		}, is: local.ErrPort, says: []string{fmt.Sprint(port), "--console-port"}},
-		"APIPort": {options: func(o *local.Options) {
+		}, is: run.ErrPort, says: []string{fmt.Sprint(port), "--console-port"}},
+		"APIPort": {options: func(o *run.Options) {
 			o.Port = port
-		}, is: local.ErrPort, says: []string{fmt.Sprint(port), "--port"}},
+		}, is: run.ErrPort, says: []string{fmt.Sprint(port), "--port"}},
 		"WantedPort": {
 			change: func(t object) { t["Metadata"] = object{"onesynth": object{"localPort": port}} },
-			options: func(o *local.Options) {
-				o.Port = local.PlatformPorts
-			}, is: local.ErrPort, says: []string{fmt.Sprint(port)},
+			options: func(o *run.Options) {
+				o.Port = run.PlatformPorts
+			}, is: run.ErrPort, says: []string{fmt.Sprint(port)},
 		},
-		"Stack": {options: func(o *local.Options) { o.Stacks = []string{"Other"} }, says: []string{"Other", "Items"}},
+		"Stack": {options: func(o *run.Options) { o.Stacks = []string{"Other"} }, says: []string{"Other", "Items"}},
 		"Runtime": {change: func(t object) {
 			properties(t, "Function")["Runtime"] = "nodejs22.x"
 		}, says: []string{"nodejs22.x", "bootstrap"}},
@@ -848,12 +848,12 @@ func TestStartRefuses(t *testing.T) {
 			if test.change != nil {
 				test.change(changed)
 			}
-			options := local.Options{Assembly: write(t, changed), DynamoDB: enginetest.Engine(t).URL(),
+			options := run.Options{Assembly: write(t, changed), DynamoDB: enginetest.Engine(t).URL(),
 				AccessKey: enginetest.AccessKey(), NoSchedules: true}
 			if test.options != nil {
 				test.options(&options)
 			}
-			r, err := local.Start(t.Context(), options)
+			r, err := run.Start(t.Context(), options)
 			if err == nil {
 				r.Close()
 				t.Fatal("it started")
@@ -914,7 +914,7 @@ func TestTokensOfSeveralStacks(t *testing.T) {
 	}}
 	properties(second, "Authorizer")["JwtConfiguration"] = object{
 		"Issuer": object{"Fn::GetAtt": []string{"Users", "ProviderURL"}}, "Audience": []any{ref("App"), "second"}}
-	r, printed := start(t, template(), func(o *local.Options) { o.Assembly = write(t, template(), second) })
+	r, printed := start(t, template(), func(o *run.Options) { o.Assembly = write(t, template(), second) })
 	for _, test := range []struct {
 		request       string
 		first, second int
@@ -1129,7 +1129,7 @@ func TestWithoutEffect(t *testing.T) {
 		"Targets": []object{{"Id": "Target", "Arn": arn("Function")}}}
 	properties(changed, "Function")["Layers"] = []string{"arn:aws:lambda:eu-west-1:1:layer:x:1"}
 	properties(changed, "Function")["VpcConfig"] = object{"SubnetIds": []string{"subnet-1"}}
-	_, printed := start(t, changed, func(o *local.Options) {
+	_, printed := start(t, changed, func(o *run.Options) {
 		o.AllowUnsupported = []string{"AWS::EKS::Cluster", "AWS::Lambda::Function.Layers"}
 	})
 	const line = "without effect here: AWS::EKS::Cluster (1), AWS::Events::Rule (1, which fire nothing), " +
@@ -1172,7 +1172,7 @@ func TestPlatformPorts(t *testing.T) {
 		"Properties": object{"Name": "other", "ProtocolType": "HTTP"}}
 	resources["OtherStage"] = object{"Type": "AWS::ApiGatewayV2::Stage",
 		"Properties": object{"ApiId": ref("OtherApi"), "StageName": "$default"}}
-	r, _ := start(t, changed, func(o *local.Options) { o.Port = local.PlatformPorts })
+	r, _ := start(t, changed, func(o *run.Options) { o.Port = run.PlatformPorts })
 	if apis := rooms.Of(r).APIs; len(apis) != 2 || apis[0].Name != "items" ||
 		apis[0].URL != fmt.Sprint("http://127.0.0.1:", port) || apis[1].URL == apis[0].URL {
 		t.Errorf("got %+v", apis)
@@ -1182,7 +1182,7 @@ func TestPlatformPorts(t *testing.T) {
 // A function has the variables that only this machine has, beside those of its template.
 func TestEnvironmentOfThisMachine(t *testing.T) {
 	t.Parallel()
-	r, _ := start(t, template(), func(o *local.Options) {
+	r, _ := start(t, template(), func(o *run.Options) {
 		o.Environment = map[string]map[string]string{"worker": {"OWN": "of this machine"}}
 	})
 	code, body := call(t, "GET", rooms.Of(r).APIs[0].URL+"/environment", "")
@@ -1207,9 +1207,9 @@ func TestOrderOfAPIs(t *testing.T) {
 		}}
 	}
 	folder := write(t, api("second", high), api("first", low), api("last", 0))
-	for _, port := range []int{0, local.PlatformPorts} {
+	for _, port := range []int{0, run.PlatformPorts} {
 		printed := &output{}
-		r, err := local.Start(t.Context(), local.Options{Assembly: folder, Port: port,
+		r, err := run.Start(t.Context(), run.Options{Assembly: folder, Port: port,
 			DynamoDB: enginetest.Engine(t).URL(), AccessKey: enginetest.AccessKey(), Log: printed})
 		if err != nil {
 			t.Fatal(err)
@@ -1232,13 +1232,13 @@ func TestPortsOfStacks(t *testing.T) {
 	port := freePort(t)
 	changed := template()
 	changed["Metadata"] = object{"onesynth": object{"localPort": 1}}
-	r, _ := start(t, changed, func(o *local.Options) {
-		o.Port, o.Ports = local.PlatformPorts, map[string]int{"Items": port}
+	r, _ := start(t, changed, func(o *run.Options) {
+		o.Port, o.Ports = run.PlatformPorts, map[string]int{"Items": port}
 	})
 	if got := r.URL("Items"); got != fmt.Sprint("http://127.0.0.1:", port) {
 		t.Errorf("got %s, want port %d", got, port)
 	}
-	r, err := local.Start(t.Context(), local.Options{Assembly: write(t, template()),
+	r, err := run.Start(t.Context(), run.Options{Assembly: write(t, template()),
 		DynamoDB: enginetest.Engine(t).URL(), Ports: map[string]int{"Itmes": port}})
 	if err == nil {
 		r.Close()
@@ -1253,9 +1253,9 @@ func TestRunEndsWithItsContext(t *testing.T) {
 	printed := &output{}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
-	options := local.Options{Assembly: write(t, template()), DynamoDB: enginetest.Engine(t).URL(),
+	options := run.Options{Assembly: write(t, template()), DynamoDB: enginetest.Engine(t).URL(),
 		AccessKey: enginetest.AccessKey(), Log: printed}
-	go func() { ended <- local.Run(ctx, options) }()
+	go func() { ended <- run.Run(ctx, options) }()
 	eventually(t, "ready", func() bool { return strings.HasSuffix(printed.String(), "ready\n") })
 	cancel()
 	if err := <-ended; err != nil {
@@ -1289,7 +1289,7 @@ func BenchmarkClients(b *testing.B) {
 	client := &http.Client{Transport: transport}
 	for _, instances := range []int{1, 2, 4, 8, 16, 32} {
 		b.Run(fmt.Sprint(instances, "instances"), func(b *testing.B) {
-			r, _ := start(b, template(), func(o *local.Options) { o.MaxInstances = instances })
+			r, _ := start(b, template(), func(o *run.Options) { o.MaxInstances = instances })
 			url := r.URL("") + "/items/a"
 			if status, body := call(b, "PUT", url, "1"); status != 200 {
 				b.Fatal(body)

@@ -1,4 +1,4 @@
-package local
+package run
 
 // What a run reads before anything starts: the assembly, its functions and its lakes.
 

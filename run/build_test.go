@@ -1,4 +1,4 @@
-package local_test
+package run_test
 
 import (
 	"encoding/json"
@@ -15,7 +15,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/internal/gobuild"
 	"github.com/onesynth-cdk/onesynth/internal/services/dynamodb/enginetest"
 	"github.com/onesynth-cdk/onesynth/internal/services/lambda"
-	"github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/run"
 )
 
 // handlerSource is a handler without dependencies. Its answer has the platform that it was built for, and its package.
@@ -138,11 +138,11 @@ func (a app) build(function string) object {
 	return metadata["onesynth"].(map[string]any)["build"].(map[string]any)
 }
 
-func (a app) start(t *testing.T) (*local.Runner, *output, error) {
+func (a app) start(t *testing.T) (*run.Runner, *output, error) {
 	t.Helper()
 	a.writeJSON(t, "Orders.template.json", a.template)
 	printed := &output{}
-	r, err := local.Start(t.Context(), local.Options{
+	r, err := run.Start(t.Context(), run.Options{
 		Assembly: a.assembly, DynamoDB: enginetest.Engine(t).URL(), AccessKey: enginetest.AccessKey(),
 		NoSchedules: true, Log: printed,
 	})
@@ -157,7 +157,7 @@ func TestBuiltForThisMachine(t *testing.T) {
 	t.Parallel()
 	processor, _ := otherProcessor()
 	host, template := gobuild.Host().String(), "linux/"+processor
-	answers := func(t *testing.T, r *local.Runner, function, want string) {
+	answers := func(t *testing.T, r *run.Runner, function, want string) {
 		t.Helper()
 		result, err := r.Invoke(t.Context(), function, []byte("{}"))
 		if err != nil || string(result.Payload) != `"`+host+" "+want+`"` {
