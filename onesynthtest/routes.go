@@ -9,7 +9,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/internal/rooms"
 	"github.com/onesynth-cdk/onesynth/internal/services/apigateway"
 	"github.com/onesynth-cdk/onesynth/internal/services/lambda"
-	"github.com/onesynth-cdk/onesynth/run/localtest"
+	"github.com/onesynth-cdk/onesynth/run/runtest"
 )
 
 // CheckRoutes checks that the routes of the platform, of the run's APIs and of the handlers are the same. Each route of
@@ -40,7 +40,7 @@ func (s *Suite) CheckRoutes(t testing.TB, target *Target) {
 		})
 		if !started(status) {
 			t.Errorf("%s does not start:\n%s", status.Label,
-				strings.Join(localtest.Of(target.Run).Lines(name), "\n"))
+				strings.Join(runtest.Of(target.Run).Lines(name), "\n"))
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 
-	"github.com/onesynth-cdk/onesynth/run/localtest"
+	"github.com/onesynth-cdk/onesynth/run/runtest"
 )
 
 // A route with IAM lets in users, and roles of the assembly and functions as far as their policies allow.
@@ -52,7 +52,7 @@ func TestPrincipals(t *testing.T) {
 			t.Errorf("%s: got %d %s; want %d", key, got, body, status)
 		}
 	}
-	refused := localtest.Of(r).Refused()
+	refused := runtest.Of(r).Refused()
 	if len(refused) != 1 || refused[0].Action != "execute-api:Invoke" {
 		t.Errorf("roles of functions refused %v", refused)
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/webhook"
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/onesynthtest/laketest"
-	"github.com/onesynth-cdk/onesynth/run/localtest"
+	"github.com/onesynth-cdk/onesynth/run/runtest"
 )
 
 var suite = onesynthtest.Suite{Platform: hotel.Platform(), Construct: "Booking"}
@@ -341,7 +341,7 @@ func TestReport(t *testing.T) {
 			return r.Kind == stay.Kind && r.Units == 2 && r.Taken == 1 && slices.Equal(r.Arrivals, []string{made.ID})
 		})
 	})
-	run := localtest.Of(target.Run)
+	run := runtest.Of(target.Run)
 	var object booking.Report
 	body, err := run.Object(target.Outputs["ReportsBucketName"], hotel.ReportsFolder+stay.Arrival+".json")
 	if err == nil {

@@ -10,7 +10,7 @@ import (
 
 	"example.com/booking/hotel"
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
-	"github.com/onesynth-cdk/onesynth/run/localtest"
+	"github.com/onesynth-cdk/onesynth/run/runtest"
 )
 
 // Each role allows exactly what its function does.
@@ -69,7 +69,7 @@ func probes(t testing.TB, target *onesynthtest.Target) ([]onesynthtest.Probe, fu
 	// try hands two messages to a function: one that cannot be read, which is given up, and one that comes again.
 	try := func(function, failing string) func(t testing.TB) (onesynthtest.Reply, error) {
 		return func(t testing.TB) (onesynthtest.Reply, error) {
-			run := localtest.Of(target.Run)
+			run := runtest.Of(target.Run)
 			of := func(end string) string {
 				names := run.Queues()
 				return names[slices.IndexFunc(names, func(name string) bool {
@@ -82,7 +82,7 @@ func probes(t testing.TB, target *onesynthtest.Target) ([]onesynthtest.Probe, fu
 				waiting, err1 := run.Messages(queue)
 				failed, err2 := run.Messages(failures)
 				err = errors.Join(err, err1, err2)
-				return err != nil || len(failed) > 0 && slices.ContainsFunc(waiting, func(m localtest.Message) bool {
+				return err != nil || len(failed) > 0 && slices.ContainsFunc(waiting, func(m runtest.Message) bool {
 					return m.Body == failing && m.Received > 0
 				})
 			})

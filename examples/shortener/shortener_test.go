@@ -15,7 +15,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/ratelimit"
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/onesynthtest/laketest"
-	"github.com/onesynth-cdk/onesynth/run/localtest"
+	"github.com/onesynth-cdk/onesynth/run/runtest"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -170,7 +170,7 @@ func TestExpiry(t *testing.T) {
 	if r, _ := follow(t, target, today); r.Status != http.StatusFound && time.Now().In(zone).Day() == now.Day() {
 		t.Errorf("got %v; want 302 on the last day", r)
 	}
-	next, err := localtest.Of(target.Run).NextRun(expirer)
+	next, err := runtest.Of(target.Run).NextRun(expirer)
 	if err != nil || next.In(zone).Hour() != 3 {
 		t.Errorf("the expirer runs next at %v, %v; want three o'clock in %s", next, err, links.Zone)
 	}

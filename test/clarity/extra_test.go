@@ -10,7 +10,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 	"github.com/onesynth-cdk/onesynth/run"
-	"github.com/onesynth-cdk/onesynth/run/localtest"
+	"github.com/onesynth-cdk/onesynth/run/runtest"
 	"github.com/onesynth-cdk/onesynth/test/clarity/extraapp/own"
 )
 
@@ -62,7 +62,7 @@ func TestExtra(t *testing.T) {
 		!strings.Contains(string(template), `"State": "DISABLED"`) {
 		t.Errorf("the schedules of a second region are on, or %v", err)
 	}
-	if refused := localtest.Of(on.Run).Refused(); len(refused) > 0 {
+	if refused := runtest.Of(on.Run).Refused(); len(refused) > 0 {
 		t.Errorf("roles refused %v", refused)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/internal/services/dynamodb/enginetest"
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
 	local "github.com/onesynth-cdk/onesynth/run"
-	"github.com/onesynth-cdk/onesynth/run/localtest"
+	"github.com/onesynth-cdk/onesynth/run/runtest"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
@@ -45,7 +45,7 @@ func TestExampleWalk(t *testing.T) {
 			}
 			platform.Walk(t, "examples/"+example+"/README.md",
 				&onesynthtest.Target{URL: run.URL(""), Run: run}, nil)
-			if refused := localtest.Of(run).Refused(); len(refused) > 0 {
+			if refused := runtest.Of(run).Refused(); len(refused) > 0 {
 				t.Errorf("refused requests: got %+v, want none", refused)
 			}
 		})

@@ -13,7 +13,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
 	"github.com/onesynth-cdk/onesynth/run"
-	"github.com/onesynth-cdk/onesynth/run/localtest"
+	"github.com/onesynth-cdk/onesynth/run/runtest"
 )
 
 // What happens to tasks comes to a function and to a queue, by rules that narrow it, and a deletion of a user that its
@@ -39,12 +39,12 @@ func TestEvents(t *testing.T) {
 	on.Event(t, todo.TaskCreated, map[string]any{"task_id": ids["urgent"], "priority": "urgent", "version": 1})
 	completed := on.Event(t, todo.TaskCompleted, map[string]any{"task_id": ids["low"], "version": 2})
 	onesynthtest.Settled(t, "the function gets the completed task", func() bool {
-		return slices.ContainsFunc(localtest.Of(on.Run).Lines("congratulator"), func(line string) bool {
+		return slices.ContainsFunc(runtest.Of(on.Run).Lines("congratulator"), func(line string) bool {
 			return strings.Contains(line, completed["event_id"].(string)) && strings.Contains(line, "TaskCompleted")
 		})
 	})
 	onesynthtest.Settled(t, "the queue gets the urgent task alone", func() bool {
-		messages, err := localtest.Of(on.Run).Messages("urgent")
+		messages, err := runtest.Of(on.Run).Messages("urgent")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -69,7 +69,7 @@ func TestEvents(t *testing.T) {
 	onesynthtest.Settled(t, "the eraser finishes the deletion", func() bool {
 		return on.Item(t, "AppData", "PK", "COUNTS#"+id, "SK", "METADATA") == nil
 	})
-	if refused := localtest.Of(on.Run).Refused(); len(refused) > 0 {
+	if refused := runtest.Of(on.Run).Refused(); len(refused) > 0 {
 		t.Errorf("roles refused %v", refused)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/onesynthtest/laketest"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
 	"github.com/onesynth-cdk/onesynth/run"
-	"github.com/onesynth-cdk/onesynth/run/localtest"
+	"github.com/onesynth-cdk/onesynth/run/runtest"
 	"github.com/onesynth-cdk/onesynth/test/todo/extraapp/own"
 )
 
@@ -111,7 +111,7 @@ func TestExtra(t *testing.T) {
 		}
 		return true
 	})
-	if refused := localtest.Of(on.Run).Refused(); len(refused) > 0 {
+	if refused := runtest.Of(on.Run).Refused(); len(refused) > 0 {
 		t.Errorf("roles refused %v", refused)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
 	"github.com/onesynth-cdk/onesynth/run"
-	"github.com/onesynth-cdk/onesynth/run/localtest"
+	"github.com/onesynth-cdk/onesynth/run/runtest"
 	"github.com/onesynth-cdk/onesynth/test/todo/guardedapp/own"
 )
 
@@ -34,7 +34,7 @@ func TestGuarded(t *testing.T) {
 		return anyone.MustSend(t, http.MethodGet, path, http.Header{"X-Partner-Key": {key}}, nil)
 	}
 	asked := func() (times int) {
-		for _, line := range localtest.Of(on.Run).Lines("gate") {
+		for _, line := range runtest.Of(on.Run).Lines("gate") {
 			if strings.Contains(line, `"message":"invocation`) {
 				times++
 			}
@@ -74,7 +74,7 @@ func TestGuarded(t *testing.T) {
 	if got := asked(); got != 3 {
 		t.Errorf("the gate was asked %d times; want 3", got)
 	}
-	if refused := localtest.Of(on.Run).Refused(); len(refused) > 0 {
+	if refused := runtest.Of(on.Run).Refused(); len(refused) > 0 {
 		t.Errorf("roles refused %v", refused)
 	}
 

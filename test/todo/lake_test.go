@@ -10,7 +10,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/internal/rooms"
 	"github.com/onesynth-cdk/onesynth/internal/services/sqs"
 	"github.com/onesynth-cdk/onesynth/onesynthtest/laketest"
-	"github.com/onesynth-cdk/onesynth/run/localtest"
+	"github.com/onesynth-cdk/onesynth/run/runtest"
 )
 
 // lake is To-Do's lake in a local run, and what fills it.
@@ -52,7 +52,7 @@ func (l *lake) compact(t testing.TB) {
 // objects returns the keys of the lake's objects.
 func (l *lake) objects(t testing.TB) []string {
 	t.Helper()
-	keys, err := localtest.Of(l.Run).Objects(l.bucket, "")
+	keys, err := runtest.Of(l.Run).Objects(l.bucket, "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,6 @@
-// Package localtest lets tests act on a local run, and learn from it: faults of AWS, messages in queues, when schedules
+// Package runtest lets tests act on a local run, and learn from it: faults of AWS, messages in queues, when schedules
 // run next, what functions called and logged, and what roles refused.
-package localtest
+package runtest
 
 import (
 	"fmt"

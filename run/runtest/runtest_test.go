@@ -1,4 +1,4 @@
-package localtest_test
+package runtest_test
 
 import (
 	"errors"
@@ -10,11 +10,11 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/internal/services/dynamodb/enginetest"
 	"github.com/onesynth-cdk/onesynth/run"
-	"github.com/onesynth-cdk/onesynth/run/localtest"
+	"github.com/onesynth-cdk/onesynth/run/runtest"
 )
 
 // start starts a run of two queues.
-func start(t *testing.T) localtest.Run {
+func start(t *testing.T) runtest.Run {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range map[string]string{
@@ -35,7 +35,7 @@ func start(t *testing.T) localtest.Run {
 		t.Fatal(err)
 	}
 	t.Cleanup(runner.Close)
-	return localtest.Of(runner)
+	return runtest.Of(runner)
 }
 
 // A message is sent, is read, and its delay ends when a test says so.
@@ -85,13 +85,13 @@ func TestUnknown(t *testing.T) {
 	for name, err := range map[string]error{
 		"Messages": messages, "MakeDue": due, "NextRun": next, "Send": run.Send("other", "body", nil),
 		"Kill":      run.Kill("other"),
-		"SetFaults": run.SetFaults(localtest.Faults{Throttle: 2}),
+		"SetFaults": run.SetFaults(runtest.Faults{Throttle: 2}),
 	} {
 		if err == nil {
 			t.Errorf("%s: got no error", name)
 		}
 	}
-	if err := run.SetFaults(localtest.Faults{Throttle: 1, Seed: 1}); err != nil {
+	if err := run.SetFaults(runtest.Faults{Throttle: 1, Seed: 1}); err != nil {
 		t.Error(err)
 	}
 	if calls, lines, refused := run.Calls("/"), run.Lines(""), run.Refused(); len(calls)+len(lines)+len(refused) > 0 {

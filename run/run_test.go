@@ -32,7 +32,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/internal/services/lambda/lambdatest"
 	"github.com/onesynth-cdk/onesynth/internal/trace"
 	"github.com/onesynth-cdk/onesynth/run"
-	"github.com/onesynth-cdk/onesynth/run/localtest"
+	"github.com/onesynth-cdk/onesynth/run/runtest"
 )
 
 type object = map[string]any
@@ -404,7 +404,7 @@ func TestRun(t *testing.T) {
 		want(t, 404, `no such object`)(call(t, "GET", r.ConsoleURL()+"/buckets/"+name+"/objects/events/b", ""))
 		want(t, 404, `no such bucket`)(call(t, "GET", r.ConsoleURL()+"/buckets/none/objects/events/a", ""))
 		want(t, 404, `no such bucket`)(call(t, "GET", r.ConsoleURL()+"/buckets/none", ""))
-		if content, err := localtest.Of(r).Object(name, "events/a"); err != nil || string(content) != "content" {
+		if content, err := runtest.Of(r).Object(name, "events/a"); err != nil || string(content) != "content" {
 			t.Errorf("got the content %q, %v", content, err)
 		}
 	})
