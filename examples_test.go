@@ -41,7 +41,7 @@ func TestExampleBooking(t *testing.T) {
 }
 
 // publicForTests are the packages for tests that importers have.
-var publicForTests = []string{"/run/runtest", "/onesynthtest", "/onesynthtest/laketest",
+var publicForTests = []string{"/run/runtest", "/run/onesynthtest", "/run/onesynthtest/laketest",
 	"/lambdas/kit/dynamo/dynamotest"}
 
 // importedForTests checks that the tests of an example's app import no other packages for tests than the public ones

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/bench/routes"
-	"github.com/onesynth-cdk/onesynth/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 )
 
 const (

@@ -11,7 +11,7 @@ import (
 	"reflect"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 )
 
 // Measured is what to measure of a platform.

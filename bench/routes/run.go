@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/internal/console"
-	"github.com/onesynth-cdk/onesynth/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 )
 
 // Run is a running assembly with one API.

@@ -15,8 +15,8 @@ import (
 	"example.com/booking/hotel"
 	"example.com/booking/lambdas/booking"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/webhook"
-	"github.com/onesynth-cdk/onesynth/onesynthtest"
-	"github.com/onesynth-cdk/onesynth/onesynthtest/laketest"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest/laketest"
 	"github.com/onesynth-cdk/onesynth/run/runtest"
 )
 

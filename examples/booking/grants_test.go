@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"example.com/booking/hotel"
-	"github.com/onesynth-cdk/onesynth/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/run/runtest"
 )
 

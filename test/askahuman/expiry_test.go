@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 )
 
 // The schedule marks a question expired whose deadline has passed; what it has got stays readable.

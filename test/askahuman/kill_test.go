@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/internal/services/lambda"
-	"github.com/onesynth-cdk/onesynth/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/run"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 )
 
 // Killing handlers in the middle of requests loses nothing that was acknowledged, and a request

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 )
 
 // A limited route says what is left of its limit, and refuses what is beyond. Of a limit of reads, a caller of

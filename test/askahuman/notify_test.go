@@ -11,8 +11,8 @@ import (
 	http_helper "github.com/gruntwork-io/terratest/modules/http-helper"
 
 	"github.com/onesynth-cdk/onesynth/internal/services/lambda"
-	"github.com/onesynth-cdk/onesynth/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/run"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 )
 
 // pushed is a notification as Firebase Cloud Messaging got it.

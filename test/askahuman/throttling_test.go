@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/bench/routes"
-	"github.com/onesynth-cdk/onesynth/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/run"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 

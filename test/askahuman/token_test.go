@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/run"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 )
 
 // Where agents need tokens, as in the environment tokens, the token names the agent, and people

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 )
 
 // An agent waits for many questions at once, and learns of the answer to each. While each wait holds an instance of the

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 )
 
 // A submitted attempt is stored, evaluated, and read back as it was submitted. It adds a profile, by the stream; an

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 

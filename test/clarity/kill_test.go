@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/internal/services/lambda"
-	"github.com/onesynth-cdk/onesynth/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 	"github.com/onesynth-cdk/onesynth/run"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 )
 
 // Functions that are killed in the middle of requests lose no attempt, and none is evaluated twice:

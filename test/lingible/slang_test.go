@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 )
 
 // A good submission is approved by its validation, enters the lexicon and the next export, and is

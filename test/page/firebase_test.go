@@ -13,7 +13,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/page"
-	"github.com/onesynth-cdk/onesynth/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 )
 
 // firebase stands in for Firebase Installations and the registrations of Firebase Cloud Messaging: the requests,

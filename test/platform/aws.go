@@ -19,7 +19,7 @@ import (
 	"github.com/gruntwork-io/terratest/modules/shell"
 
 	"github.com/onesynth-cdk/onesynth/cmd/onesynth/commandtest"
-	"github.com/onesynth-cdk/onesynth/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 )
 
 // deployed deploys the stack to the account of the current credentials, unless the tests use it as

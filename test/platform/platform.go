@@ -43,8 +43,8 @@ import (
 
 	"github.com/gruntwork-io/terratest/modules/logger"
 
-	"github.com/onesynth-cdk/onesynth/onesynthtest"
 	local "github.com/onesynth-cdk/onesynth/run"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 

@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 )
 
 // withRequests adds a probe for each request of package routes to those of the scene. The scene comes last: functions

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 )
 
 // The deployed stack passes every change on through the stream of its table: into the

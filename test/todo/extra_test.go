@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/onesynthtest"
-	"github.com/onesynth-cdk/onesynth/onesynthtest/laketest"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
 	"github.com/onesynth-cdk/onesynth/run"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest/laketest"
 	"github.com/onesynth-cdk/onesynth/run/runtest"
 	"github.com/onesynth-cdk/onesynth/test/todo/extraapp/own"
 )

@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/cmd/onesynth/commandtest"
-	"github.com/onesynth-cdk/onesynth/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/run"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 

@@ -14,7 +14,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 )
 
 // member is one user who does things at random.

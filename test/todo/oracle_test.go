@@ -19,7 +19,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/internal/lake/lakequery"
 	"github.com/onesynth-cdk/onesynth/lambdas/todo/todotest"
-	"github.com/onesynth-cdk/onesynth/onesynthtest/laketest"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest/laketest"
 )
 
 // taskChange is a change of a task, in the lake and in the table's stream.

@@ -5,7 +5,7 @@ import (
 	"net/url"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 )
 
 // A user signs up, keeps a task until it is done, and leaves.

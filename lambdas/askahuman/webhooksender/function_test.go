@@ -27,8 +27,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/metricstest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/webhook"
-	"github.com/onesynth-cdk/onesynth/onesynthtest/queuetest"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest/queuetest"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 

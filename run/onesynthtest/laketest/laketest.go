@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/internal/lake/lakequery"
-	"github.com/onesynth-cdk/onesynth/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 )
 
 // Open is [OpenDatabase] for a run with one lake.
