@@ -7,10 +7,10 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/cmd/onesynth/commandtest"
 	"github.com/onesynth-cdk/onesynth/internal/gobuild"
 	"github.com/onesynth-cdk/onesynth/internal/platforms"
 	"github.com/onesynth-cdk/onesynth/release/importertest"
+	"github.com/onesynth-cdk/onesynth/run/command/commandtest"
 )
 
 // The program of docs/guide/start.md, in a module that imports this one by replace, gets the repository's own handlers,

@@ -88,12 +88,12 @@ func list(t *testing.T, arguments ...string) (all []listing) {
 // startsProcesses says of each package of this module that starts processes for the tests of make test what makes Go
 // run them again: Go does not see what a process reads.
 var startsProcesses = map[string]string{
-	"cmd/onesynth":             "its tests run its own main package, which they are part of",
-	"cmd/onesynth/commandtest": "the same",
-	"constructs":               "reads ONESYNTH_SOURCES",
-	"constructs/synthtest":     "its process is the test's own program; reads ONESYNTH_TOOLS",
-	"gobuild":                  "its tests build modules that they write",
-	"local":                    "its tests build modules that they write",
+	"cmd/onesynth":            "its tests run its own main package, which they are part of",
+	"run/command/commandtest": "the same",
+	"constructs":              "reads ONESYNTH_SOURCES",
+	"constructs/synthtest":    "its process is the test's own program; reads ONESYNTH_TOOLS",
+	"gobuild":                 "its tests build modules that they write",
+	"local":                   "its tests build modules that they write",
 	"internal/services/dynamodb": "enginetest reads ONESYNTH_TOOLS, and looks for the release of DynamoDB " +
 		"Local",
 	"internal/lake/lakecommand":                   "its tests of make test start none",
@@ -298,7 +298,7 @@ func TestContracts(t *testing.T) {
 // what for. No further platform changes them.
 var namesPlatforms = map[string]string{
 	"internal/platforms/platforms.go": "it is the list",
-	"cmd/onesynth/platforms.go":       "it is the list of their own commands",
+	"run/command/platforms.go":        "it is the list of their own commands",
 	"existing_test.go":                "one platform gets existing tables, and the other a table with a stream",
 	"test/earlier/earlier_test.go":    "it reads what each platform left behind in an earlier version",
 }

@@ -16,9 +16,9 @@ import (
 	"golang.org/x/mod/module"
 	modzip "golang.org/x/mod/zip"
 
-	"github.com/onesynth-cdk/onesynth/cmd/onesynth/commandtest"
 	"github.com/onesynth-cdk/onesynth/internal/platforms"
 	"github.com/onesynth-cdk/onesynth/release/importertest"
+	"github.com/onesynth-cdk/onesynth/run/command/commandtest"
 )
 
 // An importer gets the same handlers, to the byte, from the module cache, by replace, in a

@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/cmd/onesynth/commandtest"
 	"github.com/onesynth-cdk/onesynth/internal/services/dynamodb/enginetest"
+	"github.com/onesynth-cdk/onesynth/run/command/commandtest"
 )
 
 // command is a run of the command in a developer's folder.

@@ -22,8 +22,8 @@ import (
 	"github.com/go-delve/delve/service/api"
 	"github.com/go-delve/delve/service/rpc2"
 
-	"github.com/onesynth-cdk/onesynth/cmd/onesynth/commandtest"
 	"github.com/onesynth-cdk/onesynth/internal/gobuild"
+	"github.com/onesynth-cdk/onesynth/run/command/commandtest"
 )
 
 // timeout is the function's: a breakpoint holds it for longer.

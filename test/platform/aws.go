@@ -18,7 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/gruntwork-io/terratest/modules/shell"
 
-	"github.com/onesynth-cdk/onesynth/cmd/onesynth/commandtest"
+	"github.com/onesynth-cdk/onesynth/run/command/commandtest"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 )
 

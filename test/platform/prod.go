@@ -17,7 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
 	"github.com/gruntwork-io/terratest/modules/shell"
 
-	"github.com/onesynth-cdk/onesynth/cmd/onesynth/commandtest"
+	"github.com/onesynth-cdk/onesynth/run/command/commandtest"
 )
 
 // checkProd deploys prod as an earlier version made it, updates it to today's, and checks that all of it is there

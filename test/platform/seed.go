@@ -6,7 +6,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/cmd/onesynth/commandtest"
+	"github.com/onesynth-cdk/onesynth/run/command/commandtest"
 )
 
 // Load loads the platform's initial data into a target that no test has loaded it into, and lets the functions behind

@@ -17,8 +17,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/cmd/onesynth/commandtest"
-	"github.com/onesynth-cdk/onesynth/cmd/onesynth/scaffold"
+	"github.com/onesynth-cdk/onesynth/run/command/commandtest"
+	"github.com/onesynth-cdk/onesynth/run/command/scaffold"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 

@@ -14,8 +14,8 @@ import (
 	_ "github.com/oapi-codegen/runtime" // what a client of oapi-codegen imports
 	"golang.org/x/mod/modfile"
 
-	"github.com/onesynth-cdk/onesynth/cmd/onesynth/commandtest"
 	"github.com/onesynth-cdk/onesynth/run"
+	"github.com/onesynth-cdk/onesynth/run/command/commandtest"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 

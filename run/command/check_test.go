@@ -1,0 +1,409 @@
+package command
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// deployable writes an assembly of stacks with their templates; environment is the manifest's.
+func deployable(t *testing.T, environment string, templates map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	artifacts := map[string]any{}
+	for stack, template := range templates {
+		if err := os.WriteFile(filepath.Join(dir, stack+".json"), []byte(template), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		artifacts[stack] = map[string]any{"type": "aws:cloudformation:stack", "environment": environment,
+			"properties": map[string]any{"templateFile": stack + ".json"}}
+	}
+	manifest, err := json.Marshal(map[string]any{"artifacts": artifacts})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "manifest.json"), manifest, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// deployedStack is one that the CloudFormation of a test has.
+type deployedStack struct{ status, template string }
+
+// cloudFormation speaks as much of CloudFormation's protocol (AWS Query: form in, XML out) as describes stacks.
+func cloudFormation(t *testing.T, stacks map[string]deployedStack) string {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name := r.PostFormValue("StackName")
+		stack, ok := stacks[name]
+		action, service := r.PostFormValue("Action"), "cloudformation"
+		if action == "GetCallerIdentity" {
+			service = "sts"
+		}
+		if !strings.Contains(r.Header.Get("Authorization"), "/eu-west-1/"+service+"/aws4_request") {
+			t.Errorf("signed for %s", r.Header.Get("Authorization"))
+		}
+		w.Header().Set("Content-Type", "text/xml")
+		switch {
+		case service == "sts":
+			fmt.Fprint(w,
+				`<GetCallerIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><GetCallerIdentityResult><Account>111122223333</Account></GetCallerIdentityResult></GetCallerIdentityResponse>`)
+		case name == "expired":
+			w.WriteHeader(http.StatusForbidden)
+			fmt.Fprint(w,
+				`<ErrorResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><Error><Type>Sender</Type><Code>ExpiredToken</Code><Message>The security token included in the request is expired</Message></Error></ErrorResponse>`)
+		case name == "forbidden":
+			w.WriteHeader(http.StatusForbidden)
+			fmt.Fprint(w,
+				`<ErrorResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><Error><Type>Sender</Type><Code>AccessDenied</Code><Message>not authorized to perform: cloudformation:DescribeStacks</Message></Error></ErrorResponse>`)
+		case !ok:
+			w.WriteHeader(http.StatusBadRequest)
+			fmt.Fprintf(w,
+				`<ErrorResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><Error><Type>Sender</Type><Code>ValidationError</Code><Message>Stack with id %s does not exist</Message></Error></ErrorResponse>`, name)
+		case action == "DescribeStacks":
+			fmt.Fprintf(w,
+				`<DescribeStacksResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><DescribeStacksResult><Stacks><member>
+				<StackName>%[1]s</StackName><StackId>arn:aws:cloudformation:eu-west-1:111122223333:stack/%[1]s/id</StackId><StackStatus>%[2]s</StackStatus><CreationTime>2026-01-01T00:00:00Z</CreationTime>
+				<Parameters><member><ParameterKey>Name</ParameterKey><ParameterValue>mine</ParameterValue></member><member><ParameterKey>Version</ParameterKey><ParameterValue>/path</ParameterValue><ResolvedValue>21</ResolvedValue></member></Parameters>
+				</member></Stacks></DescribeStacksResult></DescribeStacksResponse>`, name, stack.status)
+		case action == "GetTemplate" && r.PostFormValue("TemplateStage") == "Original":
+			fmt.Fprint(w,
+				`<GetTemplateResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><GetTemplateResult><TemplateBody>`)
+			if err := xml.EscapeText(w, []byte(stack.template)); err != nil {
+				t.Error(err)
+			}
+			fmt.Fprint(w, `</TemplateBody></GetTemplateResult></GetTemplateResponse>`)
+		default:
+			t.Errorf("asked for %s %v", action, r.PostForm)
+			w.WriteHeader(http.StatusInternalServerError)
+		}
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// checked runs the check with AWS at the endpoint.
+func checked(t *testing.T, endpoint string, arguments ...string) (status int, stdout, stderr string) {
+	t.Helper()
+	return checkedIn(t, []string{"AWS_ENDPOINT_URL=" + endpoint, "AWS_REGION=eu-west-1", "AWS_ACCESS_KEY_ID=key",
+		"AWS_SECRET_ACCESS_KEY=secret"}, arguments...)
+}
+
+// checkedIn runs the check with an environment that has nothing of AWS but what is given.
+func checkedIn(t *testing.T, environment []string, arguments ...string) (status int, stdout, stderr string) {
+	t.Helper()
+	return invokeIn(t, environment, append([]string{"check"}, arguments...)...)
+}
+
+// invokeIn runs the command with an environment that has nothing of AWS but what is given.
+func invokeIn(t *testing.T, environment []string, arguments ...string) (status int, stdout, stderr string) {
+	t.Helper()
+	c := exec.CommandContext(t.Context(), command, arguments...)
+	c.Env = append([]string{"HOME=" + t.TempDir(), "AWS_CONFIG_FILE=/dev/null", "AWS_SHARED_CREDENTIALS_FILE=/dev/null",
+		"AWS_EC2_METADATA_DISABLED=true"}, environment...)
+	return finish(t, c)
+}
+
+func TestCheck(t *testing.T) {
+	t.Parallel()
+	const (
+		table     = `{"Resources": {"T": {"Type": "AWS::DynamoDB::Table", "Metadata": {"aws:cdk:path": "shop/T/Resource"}, "Properties": {"KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}]}}}}`
+		nothing   = `{"Resources": {}}`
+		queue     = `{"Resources": {"T": {"Type": "AWS::SQS::Queue"}}}`
+		parameter = `{"Parameters": {"Name": {"Type": "String", "Default": "theirs"}}, "Resources": {"B": {"Type": "AWS::S3::Bucket", "Properties": {"BucketName": {"Ref": "Name"}}}}}`
+		literal   = `{"Resources": {"B": {"Type": "AWS::S3::Bucket", "Properties": {"BucketName": "mine"}}}}`
+		silent    = `{"Resources": {"A": {"Type": "AWS::CloudWatch::Alarm", "Properties": {}}, "B": {"Type": "AWS::CloudWatch::Alarm", "Properties": {"AlarmActions": ["arn"]}}}}`
+		here      = "aws://111122223333/eu-west-1"
+		anywhere  = "aws://unknown-account/unknown-region"
+	)
+	deployed := func(template string) map[string]deployedStack {
+		return map[string]deployedStack{"shop": {"UPDATE_COMPLETE", template}}
+	}
+	in := func(status string) map[string]deployedStack { return map[string]deployedStack{"shop": {status, table}} }
+	// One that CreateStack and UpdateStack do not take in a request.
+	large := strings.Replace(table, "{", `{"Description": "`+strings.Repeat("large ", 10_000)+`", `, 1)
+	shop := func(template string) map[string]string { return map[string]string{"shop": template} }
+	for name, test := range map[string]struct {
+		deployed    map[string]deployedStack
+		environment string
+		proposed    map[string]string
+		arguments   []string
+		status      int
+		says        string // on standard output
+		complains   string // on standard error
+	}{
+		"Same": {deployed(table), anywhere, shop(table), nil, 0,
+			"shop: nothing speaks against the deployment\n", ""},
+		"First": {nil, here, shop(table), nil, 0,
+			"shop: not deployed yet in eu-west-1, account 111122223333: a first deployment has nothing to lose\n", ""},
+		"FirstAnywhere": {nil, anywhere, shop(table), nil, 0, "not deployed yet in eu-west-1: a first deployment " +
+			"has nothing to lose\n  (the assembly names no Region: if the stack is in another, set AWS_REGION)", ""},
+		"FirstElsewhere": {nil, "aws://444455556666/eu-west-1", shop(table), nil, 2, "shop: not checked",
+			"the stack is for account 444455556666, and the credentials are for 111122223333: set AWS_PROFILE"},
+		"Large": {deployed(large), here, shop(nothing), nil, 1, "drop:T", "refused"},
+		"Dropped": {deployed(table), here, shop(nothing), nil, 1, "refusal shop/drop:T\n  what: " +
+			"shop/T/Resource (AWS::DynamoDB::Table)\n  got:  the table is no longer in the template\n  by:   without " +
+			"the construct shop/T/Resource\n  why:  CloudFormation deletes it", "--accept ID"},
+		"Accepted": {deployed(table), here, shop(nothing), []string{"--accept", "shop/drop:T"}, 0,
+			"accepted refusal shop/drop:T", ""},
+		"AcceptedOther": {deployed(table), here, shop(nothing), []string{"--accept", "drop:T"}, 1,
+			"\nrefusal shop/drop:T", "--accept drop:T: there is no such finding"},
+		"Warned": {deployed(queue), here, shop(nothing), nil, 0, "warning shop/drop:T", ""},
+		"Strict": {deployed(queue), here, shop(nothing), []string{"--strict"}, 1, "warning shop/drop:T",
+			"refused, with 1 of the changes"},
+		"StrictAccepted": {deployed(queue), here, shop(nothing), []string{"--strict", "--accept", "shop/drop:T"}, 0,
+			"accepted warning shop/drop:T", ""},
+		"Silent": {deployed(silent), here, shop(silent), nil, 0,
+			"shop: nothing speaks against the deployment\n  note: 1 of 2 alarms notify no one: ", ""},
+		"SilentFirst": {nil, here, shop(silent), nil, 0,
+			"a first deployment has nothing to lose\n  note: 1 of 2 alarms notify no one: ", ""},
+		"Parameter": {deployed(parameter), here, shop(literal), nil, 0, "nothing speaks against", ""},
+		"OtherAccount": {deployed(table), "aws://444455556666/eu-west-1", shop(table), nil, 2, "",
+			"the stack is for account 444455556666, and the credentials are for 111122223333"},
+		"Forbidden": {nil, here, map[string]string{"forbidden": table}, nil, 2, "", "could not check: stack " +
+			"forbidden: a permission is missing: cloudformation:DescribeStacks and cloudformation:GetTemplate on the " +
+			"stack are needed: ask CloudFormation"},
+		"ForbiddenOfTwo": {deployed(table), here, map[string]string{"forbidden": table, "shop": nothing}, nil, 2,
+			"forbidden: not checked\nshop:\n\nrefusal shop/drop:T", "could not check: stack forbidden: "},
+		"BothForbidden": {nil, here, map[string]string{"forbidden": table, "expired": table}, nil, 2,
+			"expired: not checked\nforbidden: not checked\n",
+			"stack expired: AWS does not take the credentials: sign in"},
+		"Reviewed":      {in("REVIEW_IN_PROGRESS"), here, shop(nothing), nil, 0, "not deployed yet", ""},
+		"NeverDeployed": {in("ROLLBACK_COMPLETE"), here, shop(nothing), nil, 0, "not deployed yet", ""},
+		"RolledBack":    {in("UPDATE_ROLLBACK_COMPLETE"), here, shop(nothing), nil, 1, "drop:T", "refused"},
+		"CleaningUp":    {in("UPDATE_COMPLETE_CLEANUP_IN_PROGRESS"), here, shop(nothing), nil, 1, "drop:T", "refused"},
+		"Updating": {in("UPDATE_IN_PROGRESS"), here, shop(table), nil, 2, "",
+			"the stack is UPDATE_IN_PROGRESS: wait"},
+		"Stuck": {in("UPDATE_ROLLBACK_FAILED"), here, shop(table), nil, 2, "", "roll it back first"},
+		"DeployedYAML": {deployed("Resources: {}"), here, shop(table), nil, 2, "", "deployed template: not a " +
+			"template in JSON: it does not begin with {; write YAML as JSON first. cdk import leaves YAML behind, " +
+			"and so do other tools. Compare with a copy in JSON: aws cloudformation get-template --stack-name shop " +
+			"--region eu-west-1 "},
+		"TwoStacks": {deployed(table), here, map[string]string{"shop": nothing, "new": table}, nil, 1,
+			"new: not deployed yet in eu-west-1, account 111122223333: a first deployment has nothing to " +
+				"lose\nshop:\n\nrefusal shop/drop:T", "1 of the changes"},
+		"OneOfTwo": {deployed(table), here, map[string]string{"shop": nothing, "new": table},
+			[]string{"--stack", "new"}, 0, "new: not deployed yet", ""},
+		"UnknownStack": {nil, here, shop(table), []string{"--stack", "shopp"}, 64, "",
+			`--stack: stack "shopp": the assembly has shop`},
+		"NoAssembly": {nil, here, shop(table), []string{"--assembly", os.TempDir()}, 2, "",
+			"cdk synth in an app of your own; --assembly names another folder"},
+		"AgainstOfTwo": {nil, here, map[string]string{"shop": nothing, "new": table},
+			[]string{"--against", os.DevNull}, 64, "", "--stack new or --stack shop"},
+		"AgainstNoFile": {nil, here, shop(table), []string{"--against", filepath.Join(os.TempDir(), "no", "file")}, 2,
+			"", "could not check"},
+		"AgainstNothing": {nil, here, shop(table), []string{"--against", os.DevNull}, 2, "", "not a template in JSON"},
+		"UnknownFormat":  {nil, here, shop(table), []string{"--format", "xml"}, 64, "", "--format"},
+		"BrokenProposal": {deployed(table), here, shop(`{"Resources": []}`), nil, 2, "", "shop.json"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			arguments := append([]string{"--assembly", deployable(t, test.environment, test.proposed)},
+				test.arguments...)
+			status, stdout, stderr := checked(t, cloudFormation(t, test.deployed), arguments...)
+			if status != test.status || !strings.Contains(stdout, test.says) ||
+				!strings.Contains(stderr, test.complains) {
+				t.Errorf("got %d\n%s%s", status, stdout, stderr)
+			}
+		})
+	}
+}
+
+// TestCheckStages: the stacks of two stages may have one name, and each is itself.
+func TestCheckStages(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	artifacts := map[string]any{}
+	for stage, region := range map[string]string{"Dev": "eu-west-1", "Prod": "eu-west-1"} {
+		nested := deployable(t, "aws://111122223333/"+region, map[string]string{"shop": `{"Resources": {}}`})
+		if err := os.CopyFS(filepath.Join(dir, "assembly-"+stage), os.DirFS(nested)); err != nil {
+			t.Fatal(err)
+		}
+		manifest := filepath.Join(dir, "assembly-"+stage, "manifest.json")
+		text, err := os.ReadFile(manifest)
+		if err != nil {
+			t.Fatal(err)
+		}
+		named := strings.Replace(string(text), `"environment":`, `"displayName":"`+stage+`/shop","environment":`, 1)
+		if err := os.WriteFile(manifest, []byte(named), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		artifacts["assembly-"+stage] = map[string]any{"type": "cdk:cloud-assembly",
+			"properties": map[string]any{"directoryName": "assembly-" + stage}}
+	}
+	manifest, err := json.Marshal(map[string]any{"artifacts": artifacts})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "manifest.json"), manifest, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	endpoint := cloudFormation(t, map[string]deployedStack{
+		"shop": {"UPDATE_COMPLETE", `{"Resources": {"B": {"Type": "AWS::S3::Bucket"}}}`}})
+	for name, test := range map[string]struct {
+		arguments []string
+		status    int
+		says      string
+	}{
+		"Both": {nil, 1, "Dev/shop:\n\nrefusal Dev/shop/drop:B"},
+		"One":  {[]string{"--stack", "Prod/shop"}, 1, "Prod/shop:\n\nrefusal Prod/shop/drop:B"},
+		"Stage": {[]string{"--stack", "Prod/*", "--accept", "Prod/shop/drop:B"}, 0,
+			"accepted refusal Prod/shop/drop:B"},
+		"Nested": {[]string{"--assembly", filepath.Join(dir, "assembly-Dev"), "--accept", "Dev/shop/drop:B"}, 0,
+			"accepted refusal Dev/shop/drop:B"},
+		"Ambiguous": {[]string{"--stack", "shop"}, 64, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			status, stdout, stderr := checked(t, endpoint, append([]string{"--assembly", dir}, test.arguments...)...)
+			if status != test.status || !strings.Contains(stdout, test.says) {
+				t.Errorf("got %d\n%s%s", status, stdout, stderr)
+			}
+			if name == "Ambiguous" && !strings.Contains(stderr, "write which, such as Dev/shop") {
+				t.Errorf("got %s", stderr)
+			}
+		})
+	}
+}
+
+// TestCheckAsJSON: programs get the same findings, and a file needs no AWS.
+func TestCheckAsJSON(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "deployed.json")
+	if err := os.WriteFile(file,
+		[]byte(`{"Resources": {"B": {"Type": "AWS::S3::Bucket"}, "Q": {"Type": "AWS::SQS::Queue"}}}`),
+		0o600); err != nil {
+		t.Fatal(err)
+	}
+	dir := deployable(t, "aws://unknown-account/unknown-region", map[string]string{"shop": `{"Resources": {}}`})
+	status, stdout, stderr := checked(t, "http://127.0.0.1:1", "--assembly", dir, "--against", file, "--format", "json",
+		"--accept", "shop/drop:Q")
+	var got struct {
+		Stacks []checkedStack
+	}
+	if err := json.Unmarshal([]byte(stdout), &got); err != nil || status != 1 || len(got.Stacks) != 1 {
+		t.Fatalf("got %d\n%s%s%v", status, stdout, stderr, err)
+	}
+	findings := got.Stacks[0].Findings
+	if len(findings) != 2 || findings[0].ID != "shop/drop:B" || findings[0].Accepted ||
+		findings[1].ID != "shop/drop:Q" || !findings[1].Accepted || len(findings[0].Steps) == 0 {
+		t.Errorf("got %+v", findings)
+	}
+	if status, _, stderr := checked(t, "http://127.0.0.1:1", "--assembly", dir); status != 2 ||
+		!strings.Contains(stderr, "could not check") {
+		t.Errorf("without AWS: got %d %s", status, stderr)
+	}
+}
+
+// TestCheckUnchecked: programs see which stack could not be checked, and why.
+func TestCheckUnchecked(t *testing.T) {
+	t.Parallel()
+	dir := deployable(t, "aws://111122223333/eu-west-1",
+		map[string]string{"forbidden": `{"Resources": {}}`, "new": `{"Resources": {}}`})
+	status, stdout, stderr := checked(t, cloudFormation(t, nil), "--assembly", dir, "--format", "json")
+	var got struct {
+		Stacks []checkedStack
+	}
+	if err := json.Unmarshal([]byte(stdout), &got); err != nil || status != 2 || len(got.Stacks) != 2 {
+		t.Fatalf("got %d\n%s%s%v", status, stdout, stderr, err)
+	}
+	if forbidden := got.Stacks[0]; forbidden.New || !strings.Contains(forbidden.Error, "a permission is missing") ||
+		forbidden.Findings == nil {
+		t.Errorf("got %+v", forbidden)
+	}
+	if fresh := got.Stacks[1]; !fresh.New || fresh.Error != "" || fresh.Account != "111122223333" {
+		t.Errorf("got %+v", fresh)
+	}
+}
+
+// TestCheckFirstRun: who has not set up AWS yet is told what to do, once.
+func TestCheckFirstRun(t *testing.T) {
+	t.Parallel()
+	configuration := filepath.Join(t.TempDir(), "config")
+	if err := os.WriteFile(configuration, []byte("[profile left]\nregion = eu-west-1\nsso_start_url = "+
+		"https://example.com/start\nsso_region = eu-west-1\nsso_account_id = 111122223333\nsso_role_name = dev\n"),
+		0o600); err != nil {
+		t.Fatal(err)
+	}
+	const here, anywhere = "aws://111122223333/eu-west-1", "aws://unknown-account/unknown-region"
+	keys := []string{"AWS_ACCESS_KEY_ID=key", "AWS_SECRET_ACCESS_KEY=secret"}
+	for name, test := range map[string]struct {
+		assembly    string
+		environment []string
+		complains   string
+	}{
+		"NoCredentials": {here, nil, "got no AWS credentials: sign in (aws sso login, or as you do), or choose a " +
+			"profile with AWS_PROFILE"},
+		"SignedOut": {here, []string{"AWS_CONFIG_FILE=" + configuration, "AWS_PROFILE=left"},
+			"got no AWS credentials: sign in (aws sso login"},
+		"NoProfile": {here, []string{"AWS_CONFIG_FILE=" + configuration, "AWS_PROFILE=right"},
+			"got an unknown profile: set AWS_PROFILE to one of aws configure list-profiles: "},
+		"NoRegion": {anywhere, keys, "got no Region: set AWS_REGION"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := deployable(t, test.assembly, map[string]string{"shop": `{"Resources": {}}`,
+				"till": `{"Resources": {}}`})
+			status, _, stderr := checkedIn(t, test.environment, "--assembly", dir)
+			if status != 2 || !strings.Contains(stderr, test.complains) {
+				t.Errorf("got %d %s", status, stderr)
+			}
+			if once := strings.Contains(test.complains, "credentials") ||
+				strings.Contains(test.complains, "profile"); once && strings.Count(stderr, test.complains) != 1 {
+				t.Errorf("said more than once: %s", stderr)
+			}
+		})
+	}
+}
+
+// TestCheckRegion: the Region of a stack comes before that of the command.
+func TestCheckRegion(t *testing.T) {
+	t.Parallel()
+	dir := deployable(t, "aws://111122223333/eu-west-1", map[string]string{"shop": `{"Resources": {}}`})
+	environment := []string{"AWS_ENDPOINT_URL=" + cloudFormation(t, nil), "AWS_REGION=us-east-1",
+		"AWS_ACCESS_KEY_ID=key", "AWS_SECRET_ACCESS_KEY=secret"}
+	if status, stdout, stderr := checkedIn(t, environment, "--assembly", dir); status != 0 ||
+		!strings.HasPrefix(stdout, "shop: not deployed yet in eu-west-1,") {
+		t.Errorf("got %d %s%s", status, stdout, stderr)
+	}
+}
+
+// TestCheckDocument: what docs/guide/deploy.md shows is what the command prints.
+func TestCheckDocument(t *testing.T) {
+	t.Parallel()
+	document, err := os.ReadFile("../../docs/guide/deploy.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, documented, found := strings.Cut(string(document), "$ onesynth check --assembly cdk.out\n")
+	documented, _, closed := strings.Cut(documented, "```")
+	if !found || !closed {
+		t.Fatal("docs/guide/deploy.md shows no check")
+	}
+	const deployed = "../../check/testdata/todo.template.json"
+	text, err := os.ReadFile(deployed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text = []byte(strings.Replace(string(text), `"onesynth": {`,
+		`"onesynth:Todo/Database/AppData": {"table": "AppData", "resource": "TodoDatabaseAppDataA1556560", "timeToLive": "expiration_timestamp"}, "onesynth": {`, 1))
+	const id, attribute = `"TodoDatabaseAppDataA1556560": {`, `"AttributeName": "expiration_timestamp",
+     "Enabled"`
+	proposed := strings.Replace(string(text), id,
+		id+`"Metadata": {"aws:cdk:path": "onesynth-todo-prod/Todo/Database/AppData/Resource/Resource"},`, 1)
+	proposed = strings.Replace(proposed, `"timeToLive": "expiration_timestamp"`, `"timeToLive": "ttl"`, 1)
+	proposed = strings.Replace(proposed, attribute, `"AttributeName": "ttl", "Enabled"`, 1)
+	dir := deployable(t, "aws://unknown-account/unknown-region", map[string]string{"onesynth-todo-prod": proposed})
+	if status, stdout, stderr := checked(t, "http://127.0.0.1:1", "--assembly", dir, "--against",
+		deployed); status != 1 || !strings.HasPrefix(stdout+stderr, documented+"see https://") {
+		t.Errorf("got %d\n%s%s, the document has\n%s", status, stdout, stderr, documented)
+	}
+}

@@ -1,0 +1,372 @@
+package command
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/onesynth-cdk/onesynth/internal/lake/catalog"
+)
+
+// lakes serves a lake of one table, with 50,000 rows, from a console. Each database holds it.
+func lakes(t *testing.T, databases ...string) string {
+	t.Helper()
+	type sale struct {
+		Shop   string `parquet:"shop"`
+		Amount int64  `parquet:"amount"`
+	}
+	rows := make([]sale, 50_000)
+	for i := range rows {
+		rows[i] = sale{"north", int64(i)}
+	}
+	rows[0].Shop = "south"
+	var file bytes.Buffer
+	if err := parquet.Write(&file, rows); err != nil {
+		t.Fatal(err)
+	}
+	known := []catalog.Lake{}
+	for _, database := range databases {
+		known = append(known, catalog.Lake{
+			Database: database, Stack: "one",
+			Tables: []catalog.Table{{
+				Name: "sales", Columns: []catalog.Column{{Name: "shop", Type: "string"},
+					{Name: "amount", Type: "bigint"}},
+				PartitionKeys: []catalog.Column{{Name: "day", Type: "date"}}, Location: "s3://bucket/sales/",
+			}},
+			Views: []catalog.View{{Name: "totals", SQL: "SELECT shop, count(*) AS sales FROM sales GROUP BY shop",
+				Columns: []catalog.Column{{Name: "shop", Type: "string"}, {Name: "sales", Type: "bigint"}}}},
+			Queries: []catalog.Query{{Name: "Best shops", Description: "Shops by sales",
+				SQL: "SELECT * FROM totals ORDER BY sales DESC"}},
+		})
+	}
+	const key = "sales/day=2026-01-31/a.parquet"
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.RequestURI() {
+		case "/lakes":
+			json.NewEncoder(w).Encode(known)
+		case "/buckets/bucket?prefix=sales%2F":
+			json.NewEncoder(w).Encode([]map[string]any{{"key": key, "size": file.Len(), "etag": "e"}})
+		case "/buckets/bucket/objects/" + key:
+			w.Write(file.Bytes())
+		default:
+			t.Errorf("asked for %s", r.URL.RequestURI())
+		}
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// skipWithoutLake skips what needs onesynth-lake: building it needs a C compiler.
+func skipWithoutLake(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("asks onesynth-lake: go test without -short does")
+	}
+}
+
+func TestLake(t *testing.T) {
+	skipWithoutLake(t)
+	t.Parallel()
+	one, two, none := lakes(t, "shop"), lakes(t, "shop", "todo"), lakes(t)
+	const list = `Database shop
+
+Table sales
+  shop    string
+  amount  bigint
+  day     date, of the folder
+
+View totals
+  shop   string
+  sales  bigint
+
+Saved queries, for --query
+  Best shops  Shops by sales
+`
+	const rows = `kind,of,name,type,description
+column,sales,shop,string,
+column,sales,amount,bigint,
+partition key,sales,day,date,
+column of a view,totals,shop,string,
+column of a view,totals,sales,bigint,
+saved query,,Best shops,,Shops by sales
+`
+	const table = "shop   sales\n----   -----\nnorth  49999\nsouth  1\n(2 rows)\n"
+	for name, test := range map[string]struct {
+		arguments []string
+		status    int
+		want      string // exactly, on standard output
+		says      string // on standard error
+	}{
+		"List":  {[]string{"--console", one}, 0, list, ""},
+		"SQL":   {[]string{"--console", one, "select * from totals order by 1"}, 0, table, ""},
+		"Saved": {[]string{"--console", one, "--query", "best SHOPS"}, 0, table, ""},
+		"Database": {[]string{"--console", two, "--database", "todo", "SELECT * FROM todo.totals ORDER BY 1"}, 0,
+			table, ""},
+		"CSV": {[]string{"--console", one, "--format", "csv",
+			"SELECT sum(amount) AS total, day FROM sales GROUP BY day"}, 0, "total,day\n1249975000,2026-01-31\n", ""},
+		"JSON": {[]string{"--console", one, "--format", "json",
+			"SELECT sales FROM totals WHERE shop = 'south'"}, 0, "[\n{\"sales\":1}\n]\n", ""},
+		"JSONLines": {[]string{"--console", one, "--format", "jsonlines", "SELECT shop FROM totals ORDER BY shop"},
+			0, "{\"shop\":\"north\"}\n{\"shop\":\"south\"}\n", ""},
+		"UnknownSaved": {[]string{"--console", one, "--query", "Worst shops"}, 1, "", `the lake has "Best shops"`},
+		"Both":         {[]string{"--console", one, "--query", "Best shops", "SELECT 1"}, 64, "", "give one of them"},
+		"Ambiguous": {[]string{"--console", two, "SELECT 1"}, 64, "",
+			"shop of stack one, todo of stack one: choose with --database"},
+		"NoLake":     {[]string{"--console", none}, 1, "", "the run has no lake"},
+		"NoSuchLake": {[]string{"--console", one, "--database", "shops"}, 64, "", `no database "shops"`},
+		"NoQuery":    {[]string{"--console", one, "DROP VIEW totals"}, 1, "", "a lake is read with SELECT"},
+		"Memory": {[]string{"--console", one, "SELECT repeat(repeat('a', 1000000), 2000)"}, 1, "",
+			"the query needs more than 1.5 GiB of memory"},
+		"NoColumn":    {[]string{"--console", one, "SELECT price FROM sales"}, 1, "", `"price" not found`},
+		"Rows":        {[]string{"--console", one, "--format", "csv"}, 0, rows, ""},
+		"Format":      {[]string{"--console", one, "--format", "xml", "SELECT 1"}, 64, "", "table"},
+		"NothingRuns": {[]string{"--console", "http://127.0.0.1:1", "SELECT 1"}, 1, "", "start it with onesynth local"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			status, stdout, stderr := invoke(t, append([]string{"lake"}, test.arguments...)...)
+			if status != test.status || stdout != test.want && test.status != 64 ||
+				!strings.Contains(stderr+stdout, test.says) {
+				t.Errorf("got %d\n%s%s", status, stdout, stderr)
+			}
+		})
+	}
+	t.Run("ListAsJSON", func(t *testing.T) {
+		t.Parallel()
+		status, stdout, stderr := invoke(t, "lake", "--format", "json", "--console", one)
+		var got catalog.Lake
+		if err := json.Unmarshal([]byte(stdout), &got); status != 0 || err != nil || got.Tables[0].Name != "sales" {
+			t.Errorf("got %d\n%s%s%v", status, stdout, stderr, err)
+		}
+	})
+}
+
+// TestLakeReaderLeaves: a reader that wants no more, such as head, is no error, and nothing of the copy stays.
+func TestLakeReaderLeaves(t *testing.T) {
+	skipWithoutLake(t)
+	t.Parallel()
+	folder := t.TempDir()
+	c := exec.CommandContext(t.Context(), command, "lake", "--console", lakes(t, "shop"), "--format", "jsonlines",
+		"SELECT * FROM sales")
+	c.Env = append(os.Environ(), "TMPDIR="+folder)
+	var stderr strings.Builder
+	c.Stderr = &stderr
+	stdout, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := stdout.Read(make([]byte, 10)); err != nil {
+		t.Errorf("read: %v", err)
+	}
+	if err := stdout.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := c.Wait(); err != nil || stderr.Len() > 0 {
+		t.Errorf("got %v\n%s", err, stderr.String())
+	}
+	entries, err := os.ReadDir(folder)
+	if err != nil || len(entries) > 0 {
+		t.Errorf("left %v, %v", entries, err)
+	}
+}
+
+// TestLakeInAnyTimeZone: the day and the clock of a query are UTC's, as in Athena, wherever the machine is.
+func TestLakeInAnyTimeZone(t *testing.T) {
+	skipWithoutLake(t)
+	t.Parallel()
+	console := lakes(t, "shop")
+	for _, zone := range []string{"Pacific/Kiritimati", "Etc/GMT+12"} {
+		c := exec.CommandContext(t.Context(), command, "lake", "--console", console, "--format", "csv",
+			"SELECT current_setting('TimeZone'), CAST(TIMESTAMP '2026-01-31 23:30:00 UTC' AS date), "+
+				"date_diff('second', CAST(now() AS timestamp), now() AT TIME ZONE 'UTC')")
+		c.Env = append(os.Environ(), "TZ="+zone)
+		output, err := c.CombinedOutput()
+		if _, row, _ := strings.Cut(string(output), "\n"); err != nil || row != "UTC,2026-01-31,0\n" {
+			t.Errorf("%s: got %v\n%s", zone, err, output)
+		}
+	}
+}
+
+// lakeAssembly is a folder with an assembly whose lake has a view with that SELECT, of the columns shop and sales.
+func lakeAssembly(t *testing.T, view string) string {
+	t.Helper()
+	stored, err := json.Marshal(map[string]any{
+		"originalSql": view, "catalog": "awsdatacatalog", "schema": "shop",
+		"columns": []map[string]string{{"name": "shop", "type": "varchar"}, {"name": "sales", "type": "bigint"}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	columns := func(second string) []map[string]string {
+		return []map[string]string{{"Name": "shop", "Type": "string"}, {"Name": second, "Type": "bigint"}}
+	}
+	table := func(name string, input map[string]any) map[string]any {
+		input["Name"] = name
+		return map[string]any{"Type": "AWS::Glue::Table",
+			"Properties": map[string]any{"CatalogId": "000000000000", "DatabaseName": "shop", "TableInput": input}}
+	}
+	template, err := json.Marshal(map[string]any{"Resources": map[string]any{
+		"Bucket": map[string]any{"Type": "AWS::S3::Bucket", "Properties": map[string]any{"BucketName": "bucket"}},
+		"Database": map[string]any{"Type": "AWS::Glue::Database",
+			"Properties": map[string]any{"CatalogId": "000000000000", "DatabaseInput": map[string]any{"Name": "shop"}}},
+		"Sales": table("sales", map[string]any{
+			"StorageDescriptor": map[string]any{"Columns": columns("amount"), "Location": "s3://bucket/sales/"}}),
+		"Totals": table("totals", map[string]any{"TableType": "VIRTUAL_VIEW",
+			"StorageDescriptor": map[string]any{"Columns": columns("sales")},
+			"ViewOriginalText":  "/* Presto View: " + base64.StdEncoding.EncodeToString(stored) + " */"}),
+		"Best": map[string]any{"Type": "AWS::Athena::NamedQuery",
+			"Properties": map[string]any{"Name": "Best", "Database": "shop", "QueryString": "SELECT * FROM totals"}},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	for name, text := range map[string]string{
+		"manifest.json":       `{"artifacts": {"Stack": {"type": "aws:cloudformation:stack", "properties": {"templateFile": "Stack.template.json"}}}}`,
+		"Stack.template.json": string(template),
+	} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return folder
+}
+
+func TestLakeCheck(t *testing.T) {
+	skipWithoutLake(t)
+	t.Parallel()
+	good := lakeAssembly(t, "SELECT shop, count(*) AS sales FROM sales GROUP BY shop")
+	broken := lakeAssembly(t, "SELECT shop,\n  count(amuont) AS sales FROM sales GROUP BY shop")
+	for name, test := range map[string]struct {
+		arguments []string
+		status    int
+		want      string // on standard output
+		says      string // on standard error
+	}{
+		"Good": {[]string{"lake", "check", "--assembly", good}, 0,
+			"stack Stack, database shop: all tables, views and saved queries can be queried\n", ""},
+		"Broken": {[]string{"lake", "check", "--assembly", broken}, 1, "stack Stack, database shop, view totals: ",
+			"1 finding: "},
+		"Column": {[]string{"lake", "check", "--assembly", broken}, 1, `"amuont"`, ""},
+		"Former": {[]string{"lake", "--check", "--assembly", broken}, 1, "LINE 2:   count(amuont) AS sales", ""},
+		"Other": {[]string{"lake", "check", "--assembly", good, "--database", "todo"}, 64, "",
+			"it has shop of stack Stack"},
+		"Both":       {[]string{"lake", "--check", "--assembly", good, "SELECT 1"}, 64, "", "give one of them"},
+		"NoAssembly": {[]string{"lake", "check", "--assembly", t.TempDir()}, 1, "", "manifest.json"},
+		"Run": {[]string{"local", "--assembly", broken, "--port", "0", "--console-port", "0"}, 1, "",
+			`view totals: Binder Error: Referenced column "amuont"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			status, stdout, stderr := invoke(t, test.arguments...)
+			if status != test.status || !strings.Contains(stdout, test.want) || !strings.Contains(stderr, test.says) {
+				t.Errorf("got %d\n%s%s", status, stdout, stderr)
+			}
+		})
+	}
+}
+
+// The check takes the stacks and parameters of the run: what cdk.json says, and --stack before it.
+func TestLakeCheckAsTheRun(t *testing.T) {
+	skipWithoutLake(t)
+	t.Parallel()
+	folder := lakeAssembly(t, "SELECT shop, count(*) AS sales FROM sales GROUP BY shop")
+	path := filepath.Join(folder, "Stack.template.json")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var template map[string]any
+	if err := json.Unmarshal(text, &template); err != nil {
+		t.Fatal(err)
+	}
+	template["Parameters"] = map[string]any{
+		"Name": map[string]any{"Type": "AWS::SSM::Parameter::Value<String>", "Default": "/company/bucket"}}
+	template["Resources"].(map[string]any)["Bucket"] = map[string]any{"Type": "AWS::S3::Bucket",
+		"Properties": map[string]any{"BucketName": map[string]any{"Ref": "Name"}}}
+	if text, err = json.Marshal(template); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string][]byte{
+		"Stack.template.json": text, "Other.template.json": []byte(
+			`{"Resources": {"Queue": {"Type": "AWS::SQS::Queue", "Properties": {"QueueName": {"Fn::ImportValue": "elsewhere"}}}}}`),
+		"manifest.json": []byte(
+			`{"artifacts": {"Stack": {"type": "aws:cloudformation:stack", "properties": {"templateFile": "Stack.template.json"}},
+			"Other": {"type": "aws:cloudformation:stack", "properties": {"templateFile": "Other.template.json"}}}}`),
+	} {
+		if err := os.WriteFile(filepath.Join(folder, name), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const bucket = `"ssmParameters": {"/company/bucket": "bucket"}`
+	for name, test := range map[string]struct {
+		settings string
+		flags    []string
+		want     string
+	}{
+		"Settings":  {`"stacks": ["Stack"], ` + bucket, nil, ""},
+		"Flag":      {`"stacks": ["Other"], ` + bucket, []string{"--stack", "Stack"}, ""},
+		"Parameter": {`"stacks": ["Stack"]`, nil, "/company/bucket"},
+		"Stacks":    {bucket, nil, "elsewhere"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			status, stdout, stderr := invokeBeside(t, `{"context": {"onesynth": {`+test.settings+`}}}`,
+				append([]string{"lake", "check", "--assembly", folder}, test.flags...)...)
+			if (status == 0) != (test.want == "") || !strings.Contains(stderr, test.want) ||
+				status == 0 && !strings.Contains(stdout, "stack Stack, database shop: all") {
+				t.Errorf("got %d\n%s%s", status, stdout, stderr)
+			}
+		})
+	}
+}
+
+// Where onesynth-lake is not beside the command, the first query builds it, and the next one finds it.
+func TestLakeBuiltOnFirstUse(t *testing.T) {
+	skipWithoutLake(t)
+	t.Parallel()
+	text, err := exec.Command("go", "env", "GOCACHE", "GOMODCACHE").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	caches := strings.Fields(string(text))
+	alone, cache := filepath.Join(t.TempDir(), "onesynth"), t.TempDir()
+	if err := os.Link(command, alone); err != nil {
+		t.Fatal(err)
+	}
+	environment := append(os.Environ(), "GOCACHE="+caches[0], "GOMODCACHE="+caches[1], "XDG_CACHE_HOME="+cache,
+		"HOME="+cache)
+	run := func(environment []string, arguments ...string) (status int, stdout, stderr string) {
+		c := exec.CommandContext(t.Context(), alone, arguments...)
+		c.Env = environment
+		return finish(t, c)
+	}
+	console := lakes(t, "shop")
+	query := []string{"lake", "--console", console, "--format", "csv", "SELECT count(*) AS n FROM sales"}
+	if status, stdout, stderr := run(append(environment, "PATH="), query...); status != 1 || stdout != "" ||
+		!strings.Contains(stderr, "cannot be built without Go") || !strings.Contains(stderr, "go install") {
+		t.Errorf("without Go: got %d\n%s%s", status, stdout, stderr)
+	}
+	if status, stdout, stderr := run(append(environment, "PATH="), "lake", "--console", console); status != 0 ||
+		!strings.Contains(stdout, "View totals") {
+		t.Errorf("the list: got %d\n%s%s", status, stdout, stderr)
+	}
+	for i, want := range []string{"building onesynth-lake", ""} {
+		if status, stdout, stderr := run(environment, query...); status != 0 || stdout != "n\n50000\n" ||
+			!strings.HasPrefix(stderr, want) || want == "" && stderr != "" {
+			t.Errorf("query %d: got %d\n%s%s", i+1, status, stdout, stderr)
+		}
+	}
+}

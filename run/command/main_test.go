@@ -1,0 +1,297 @@
+package command
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/onesynth-cdk/onesynth/internal/services/lambda"
+	"github.com/onesynth-cdk/onesynth/internal/services/lambda/lambdatest"
+	"github.com/onesynth-cdk/onesynth/run/command/commandtest"
+)
+
+// command is the path of the command.
+var command string
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "onesynth-command-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	command, err = commandtest.Find(dir, commandtest.Lake)
+	status := 1
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	} else {
+		status = m.Run()
+	}
+	os.RemoveAll(dir)
+	os.Exit(status)
+}
+
+func invoke(t *testing.T, arguments ...string) (status int, stdout, stderr string) {
+	t.Helper()
+	return finish(t, exec.CommandContext(t.Context(), command, arguments...))
+}
+
+// finish runs a prepared command to its end.
+func finish(t *testing.T, c *exec.Cmd) (status int, stdout, stderr string) {
+	t.Helper()
+	var out, errs strings.Builder
+	c.Stdout, c.Stderr = &out, &errs
+	err := c.Run()
+	if _, ok := err.(*exec.ExitError); err != nil && !ok {
+		t.Fatal(err)
+	}
+	return c.ProcessState.ExitCode(), out.String(), errs.String()
+}
+
+func TestUsage(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		arguments []string
+		status    int
+		says      string
+	}{
+		"Help":        {[]string{"--help"}, 0, "Run a cloud assembly"},
+		"HelpOfLocal": {[]string{"local", "--help"}, 0, "--console-port"},
+		"Version":     {[]string{"--version"}, 0, "onesynth "},
+		"Nothing":     {nil, 0, "\n  agent "},
+		"Groups":      {[]string{"help"}, 0, "Deploy\n  check "},
+		"HelpCommand": {[]string{"help", "agent", "list"}, 0, "Usage: onesynth agent list"},
+		"VersionWord": {[]string{"version"}, 0, "onesynth "},
+		"Command":     {[]string{"locale"}, 64, `did you mean "local"`},
+		"Flag":        {[]string{"local", "--prot", "1"}, 64, "Usage: onesynth local"},
+		"NoSubject":   {[]string{"token"}, 64, "--sub"},
+		"Duration":    {[]string{"token", "--sub", "a", "--expires", "soon"}, 64, "--expires"},
+		"Port":        {[]string{"local", "--port", "65536"}, 64, "or auto"},
+		"FlagsOfRun":  {[]string{"logs", "--request", "a", "-f"}, 64, "Usage: onesynth logs"},
+		"NoStack":     {[]string{"seed", "--region", "eu-west-1"}, 64, "Usage: onesynth seed"},
+		"Commands":    {[]string{"complete", "--", "sch"}, 0, "schedule\n"},
+		"Flags":       {[]string{"complete", "--", "lake", "-"}, 0, "--database\n"},
+		"Values":      {[]string{"complete", "--", "check", "--format", ""}, 0, "jsonlines\n"},
+		"NothingRuns": {[]string{"push", "--console", "http://127.0.0.1:1"}, 1, "start it with onesynth local"},
+		"NoDocument":  {[]string{"openapi", "--assembly", os.TempDir()}, 1, "make synth"},
+		"NoAssembly": {[]string{"local", "--assembly", os.TempDir(), "--port", "0", "--console-port", "0"}, 1,
+			"make synth"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			status, stdout, stderr := invoke(t, test.arguments...)
+			if status != test.status || !strings.Contains(stdout+stderr, test.says) {
+				t.Errorf("got %d\n%s%s", status, stdout, stderr)
+			}
+		})
+	}
+}
+
+func TestRemoteCommands(t *testing.T) {
+	var asked []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.Method+" "+r.URL.Path)
+		switch r.URL.Path {
+		case "/token":
+			var request map[string]any
+			if err := json.NewDecoder(r.Body).Decode(&request); err != nil || request["sub"] != "alice" ||
+				request["expires"] != "30m0s" || request["stack"] != "Todo" ||
+				request["claims"].(map[string]any)["a"] != "b" {
+				t.Errorf("got %v, %v", request, err)
+			}
+			fmt.Fprint(w, `{"access_token":"abc"}`)
+		case "/push":
+			fmt.Fprint(w, `[{"token":"d"}]`)
+		case "/schedules":
+			fmt.Fprint(w,
+				`[{"name":"notify","expression":"rate(1 minute)","last":"2026-11-20T09:03:29Z"},{"name":"tick","expression":"cron(0 4 * * ? *)"}]`)
+		case "/schedules/tick/run":
+			w.WriteHeader(502)
+			fmt.Fprint(w, `{"error":"function notifier failed"}`)
+		}
+	}))
+	defer server.Close()
+	if status, stdout, stderr := invoke(t, "token", "--sub", "alice", "--stack", "Todo", "--claim", "a=b", "--expires",
+		"30m", "--console", server.URL); status != 0 || stdout != "abc\n" {
+		t.Errorf("got %d %q %s", status, stdout, stderr)
+	}
+	if status, stdout, stderr := invoke(t, "push", "--clear", "--console", server.URL); status != 0 ||
+		!strings.Contains(stdout, `"token": "d"`) || !strings.Contains(stderr, "is now onesynth push clear") {
+		t.Errorf("got %d %q %s", status, stdout, stderr)
+	}
+	if status, stdout, stderr := invoke(t, "push", "list", "--format", "csv", "--console", server.URL); status != 0 ||
+		!strings.HasPrefix(stdout, "name,project,token,received,message\n") {
+		t.Errorf("got %d %q %s", status, stdout, stderr)
+	}
+	for _, run := range [][]string{{"run-schedule", "tick"}, {"schedule", "run", "tick"}} {
+		if status, _, stderr := invoke(t, append(run, "--console", server.URL)...); status != 1 ||
+			!strings.Contains(stderr, "function notifier failed") {
+			t.Errorf("got %d %s", status, stderr)
+		}
+	}
+	t.Setenv("ONESYNTH_CONSOLE", server.URL)
+	for _, list := range [][]string{{"run-schedule"}, {"schedule", "list"}} {
+		status, stdout, stderr := invoke(t, list...)
+		lines := strings.Split(stdout, "\n")
+		if status != 0 || len(lines) != 4 || !strings.HasPrefix(lines[1], "notify  ") ||
+			!strings.Contains(lines[2], "cron(0 4 * * ? *)  never") ||
+			strings.Contains(stderr, "is now onesynth schedule list") != (list[0] == "run-schedule") {
+			t.Errorf("%v: got %d %q %s", list, status, stdout, stderr)
+		}
+	}
+	if status, stdout, stderr := invoke(t, "schedule", "list", "--format", "jsonlines"); status != 0 ||
+		strings.Count(stdout, "\n") != 2 || !strings.Contains(stdout, `"name":"tick"`) {
+		t.Errorf("got %d %q %s", status, stdout, stderr)
+	}
+	if got := strings.Join(asked, ", "); got != "POST /token, GET /push, DELETE /push, GET /push, POST "+
+		"/schedules/tick/run, POST /schedules/tick/run, GET /schedules, GET /schedules, GET /schedules" {
+		t.Errorf("asked %s", got)
+	}
+}
+
+// architecture is that of this machine, as AWS Lambda names it.
+var architecture = map[string]string{"amd64": "x86_64", "arm64": "arm64"}[runtime.GOARCH]
+
+// writeAssembly writes an assembly of the function worker, whose code is that of the package, and of further resources
+// and outputs in JSON.
+func writeAssembly(t *testing.T, code, resources, outputs string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "asset.code"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	lambdatest.Build(t, code, filepath.Join(dir, "asset.code"))
+	for name, text := range map[string]string{
+		"manifest.json": `{"artifacts": {
+			"S.assets": {"type": "cdk:asset-manifest", "properties": {"file": "assets.json"}},
+			"S": {"type": "aws:cloudformation:stack", "properties": {"templateFile": "template.json"}}}}`,
+		"assets.json": `{"files": {"code": {"source": {"path": "asset.code", "packaging": "zip"}, "destinations": {"d": {"objectKey": "code.zip"}}}}}`,
+		"template.json": `{"Resources": {
+			"Role": {"Type": "AWS::IAM::Role", "Properties": {"AssumeRolePolicyDocument": {"Statement": [{"Effect": "Allow", "Action": "sts:AssumeRole", "Principal": {"Service": "lambda.amazonaws.com"}}]}}},
+			"Function": {"Type": "AWS::Lambda::Function", "Properties": {"FunctionName": "worker", "Runtime": "provided.al2023", "Handler": "bootstrap",
+				"Architectures": ["` + architecture + `"], "Code": {"S3Key": "code.zip"}, "Role": {"Fn::GetAtt": ["Role", "Arn"]}}}` + resources + `}, "Outputs": {` + outputs + `}}`,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// TestNothingOutlivesTheRun: however the run ends, DynamoDB Local and the functions' processes end with it.
+func TestNothingOutlivesTheRun(t *testing.T) {
+	t.Parallel()
+	for name, signals := range map[string][]syscall.Signal{
+		"Interrupt":  {syscall.SIGINT},
+		"Terminate":  {syscall.SIGTERM},
+		"Impatience": {syscall.SIGINT, syscall.SIGINT, syscall.SIGINT},
+		"Kill":       {syscall.SIGKILL},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := exec.CommandContext(context.Background(), command, "local", "--assembly",
+				writeAssembly(t, "../../internal/services/lambda/testdata/function", "", ""), "--port", "0",
+				"--console-port", "0")
+			stdout, err := c.StdoutPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.Stderr = os.Stderr
+			if err := c.Start(); err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { c.Process.Kill() })
+			console := ""
+			lines := bufio.NewScanner(stdout)
+			for lines.Scan() && lines.Text() != "ready" {
+				if match := regexp.MustCompile(`^console +(http://\S+)`).FindStringSubmatch(
+					lines.Text()); match != nil {
+					console = match[1]
+				}
+			}
+			pids := children(t, c.Process.Pid)
+			for n := 0; len(pids) < 2; n++ {
+				if n == 1000 {
+					t.Fatalf("children are %v", pids)
+				}
+				time.Sleep(10 * time.Millisecond)
+				pids = children(t, c.Process.Pid)
+			}
+			var functions []lambda.Status
+			response, err := http.Get(console + "/functions")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer response.Body.Close()
+			if err := json.NewDecoder(response.Body).Decode(&functions); err != nil || len(functions) != 1 {
+				t.Fatalf("got %+v, %v", functions, err)
+			}
+			for _, signal := range signals {
+				if err := c.Process.Signal(signal); err != nil && err != os.ErrProcessDone {
+					t.Fatal(err)
+				}
+			}
+			var said []string
+			for lines.Scan() {
+				said = append(said, lines.Text())
+			}
+			err = c.Wait()
+			if ended := slices.Contains(said, "ending") && slices.Contains(said, "ended"); len(signals) == 1 &&
+				ended != (signals[0] != syscall.SIGKILL) {
+				t.Errorf("at its end the run said %q", said)
+			}
+			if len(signals) == 1 && signals[0] != syscall.SIGKILL && err != nil {
+				t.Errorf("ended with %v", err)
+			}
+			for _, pid := range pids {
+				for n := 0; alive(pid); n++ {
+					if n == 1000 {
+						t.Fatalf("process %d is still there", pid)
+					}
+					time.Sleep(10 * time.Millisecond)
+				}
+			}
+		})
+	}
+}
+
+// children are the processes that a process started, as ps tells.
+func children(t *testing.T, parent int) (pids []int) {
+	t.Helper()
+	output, err := exec.Command("ps", "-A", "-o", "pid=,ppid=").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.SplitSeq(string(output), "\n") {
+		fields := strings.Fields(line)
+		if len(fields) == 2 && fields[1] == strconv.Itoa(parent) {
+			pid, err := strconv.Atoi(fields[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+func alive(pid int) bool {
+	if syscall.Kill(pid, 0) != nil {
+		return false
+	}
+	output, err := exec.Command("ps", "-o", "stat=", "-p", strconv.Itoa(pid)).Output()
+	return err == nil && !strings.HasPrefix(strings.TrimSpace(string(output)), "Z")
+}
