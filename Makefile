@@ -114,7 +114,7 @@ browser: ## Install Debian's Chromium, for the tests of pages; needs root
 	@apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium fonts-dejavu-core >/dev/null
 lint: bin/lint ## Check what go vet and staticcheck.conf look for, and the length of lines
 	@for module in . test examples/shortener examples/booking; do (cd $$module && $(CURDIR)/bin/lint ./...) || exit 1; done
-	@CGO_ENABLED=1 bin/lint ./internal/lake/lakequery ./cmd/onesynth-lake
+	@CGO_ENABLED=1 bin/lint ./internal/lake/lakequery ./run/lake ./cmd/onesynth-lake
 	@! git grep -nE '^.{121}' -- '*.mjs' '*.js' '*.css' ':!*/files/*' ':!*/operations.js' || \
 		{ echo "lines end at column 120: break the ones above" >&2; exit 1; }
 

@@ -1,6 +1,6 @@
 //go:build !linux && !darwin
 
-package main
+package lake
 
 // limitMemory has nothing to limit: DuckDB is not built for this system.
 func limitMemory() {}
